@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the commands share on the command line.
+#include "command.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <memory>
+
+#include "mpa/base/error.h"
+#include "mpa/base/log.h"
+#include "mpa/base/parallel.h"
+#include "mpa/base/text.h"
+
+namespace mpa {
+namespace {
+
+// CLI11 knows one-letter short names only.
+const std::map<std::string, std::string> kTwoLetterNames = {
+    {"-bp", "--benchmark_profiling_path"},
+};
+
+bool IsShortOption(const std::string& argument) {
+  return argument.size() >= 2 && argument[0] == '-' && argument[1] != '-';
+}
+
+// All names of the options of an app, with their dashes.
+std::vector<std::string> OptionNames(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+std::vector<std::string> CommandNames(const CLI::App& program) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(command->get_name());
+  }
+  return names;
+}
+
+}  // namespace
+
+std::function<void()> AddCommonOptions(CLI::App& command) {
+  struct Common {
+    int jobs = 0;
+    int verbosity = 0;
+    bool quiet = false;
+  };
+  const auto common = std::make_shared<Common>();
+  command.add_option("--jobs", common->jobs, "Threads to use [default: one per CPU]")
+      ->check(CLI::Range(1, 1024))
+      ->type_name("N");
+  command.add_flag("-v,--verbose", common->verbosity,
+                   "Say which file feeds which table; twice: say more");
+  command.add_flag("-q,--quiet", common->quiet, "Print nothing but errors on stderr");
+  return [common] {
+    SetJobs(common->jobs);
+    if (common->quiet) {
+      SetLogLevel(LogLevel::kError);
+    } else if (common->verbosity > 0) {
+      SetLogLevel(common->verbosity > 1 ? LogLevel::kDebug : LogLevel::kInfo);
+    }
+  };
+}
+
+std::vector<std::string> NormalizeArguments(int count, const char* const* arguments) {
+  std::vector<std::string> normalized;
+  for (int i = 1; i < count; ++i) {
+    std::string argument = arguments[i];
+    const std::size_t equals = argument.find('=');
+    std::string name = argument.substr(0, equals);
+    if (argument.starts_with("--") && argument.size() > 2) {
+      std::replace(name.begin() + 2, name.end(), '-', '_');
+      normalized.push_back(equals == std::string::npos ? name : name + argument.substr(equals));
+    } else if (IsShortOption(argument)) {
+      const auto two_letters = kTwoLetterNames.find(name);
+      if (two_letters != kTwoLetterNames.end()) name = two_letters->second;
+      if (name == "-H") name = "-h";
+      normalized.push_back(name);
+      if (equals != std::string::npos) normalized.push_back(argument.substr(equals + 1));
+    } else {
+      normalized.push_back(std::move(argument));
+    }
+  }
+  return normalized;
+}
+
+std::string ExpandHome(const std::string& path) {
+  const char* home = std::getenv("HOME");
+  if (home == nullptr || !(path == "~" || path.starts_with("~/"))) return path;
+  return home + path.substr(1);
+}
+
+void FailUnknown(const CLI::App& program, const CLI::App& command,
+                 const std::vector<std::string>& unknown) {
+  const std::string& first = unknown.front();
+  const bool option = first.starts_with("-");
+  const std::string name = first.substr(0, first.find('='));
+  const auto nearest = Closest(name, option ? OptionNames(command) : CommandNames(program));
+  const std::string hint = nearest ? fmt::format("did you mean '{}'?", *nearest)
+                                   : fmt::format("'msprof-analyze {}{}--help' lists all of them",
+                                                 option ? command.get_name() : "",
+                                                 option ? " " : "");
+  Fail(ErrorKind::kUsage, "unknown {} '{}'; {}", option ? "option" : "command", name, hint);
+}
+
+}  // namespace mpa

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace mpa {
+
+/// A subcommand: its options live in the closure of `run`, which gives the exit code.
+struct Command {
+  CLI::App* app = nullptr;
+  std::function<int()> run;
+};
+
+/// Each adds its subcommand to the program.
+Command AddCluster(CLI::App& program);
+Command AddCompare(CLI::App& program);
+Command AddCheck(CLI::App& program);
+
+/// --jobs, -v and -q, which every command has; applied by the function that is returned.
+std::function<void()> AddCommonOptions(CLI::App& command);
+
+/// The arguments behind the program's name as the parser wants them: option names with hyphens get
+/// underscores, the two-letter short names become long ones, "-d=X" becomes "-d X".
+std::vector<std::string> NormalizeArguments(int count, const char* const* arguments);
+
+/// `path` with a leading "~" replaced by the home directory.
+std::string ExpandHome(const std::string& path);
+
+/// Throws Error (kUsage) that names an unknown option or command of `program`, and the nearest
+/// known one.
+[[noreturn]] void FailUnknown(const CLI::App& program, const CLI::App& command,
+                              const std::vector<std::string>& unknown);
+
+}  // namespace mpa

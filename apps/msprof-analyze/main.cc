@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program: finds the command, runs it, and turns what went wrong into one line and an exit code.
+#include <algorithm>
+#include <exception>
+#include <new>
+#include <vector>
+
+#include "command.h"
+#include "mpa/base/error.h"
+#include "mpa/base/log.h"
+
+namespace mpa {
+namespace {
+
+constexpr const char* kFooter = R"(
+Examples:
+  msprof-analyze compare -d ./new_ascend_pt -bp ./old_ascend_pt
+  msprof-analyze check -d ./result
+
+'msprof-analyze COMMAND --help' tells more about a command.)";
+
+bool Contains(const std::vector<std::string>& words, std::initializer_list<const char*> wanted) {
+  return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+    return std::find(wanted.begin(), wanted.end(), word) != wanted.end();
+  });
+}
+
+// `cluster` may be left out, as in "msprof-analyze -m RECIPE -d DIR".
+void AddDefaultCommand(const std::vector<Command>& commands, std::vector<std::string>& arguments) {
+  const bool has_command = std::any_of(commands.begin(), commands.end(), [&](const Command& command) {
+    return Contains(arguments, {command.app->get_name().c_str()});
+  });
+  if (has_command || Contains(arguments, {"-h", "--help", "--version", "-V"})) return;
+  if (arguments.size() == 1 && arguments[0] == "-v") {
+    arguments[0] = "--version";
+  } else if (arguments.empty()) {
+    arguments.emplace_back("--help");
+  } else {
+    arguments.insert(arguments.begin(), "cluster");
+  }
+}
+
+int RunProgram(int count, const char* const* arguments) {
+  CLI::App program("Finds out why a model is slow on Ascend NPUs, from the captures of its profiler.",
+                   "msprof-analyze");
+  program.footer(kFooter);
+  program.set_version_flag("-V,--version", "msprof-analyze " MPA_VERSION);
+  program.require_subcommand(0, 1);
+  program.get_formatter()->column_width(34);
+  std::vector<Command> commands = {AddCluster(program), AddCompare(program)};
+  std::vector<std::function<void()>> apply_common;
+  for (const Command& command : commands) apply_common.push_back(AddCommonOptions(*command.app));
+
+  std::vector<std::string> normalized = NormalizeArguments(count, arguments);
+  AddDefaultCommand(commands, normalized);
+  std::reverse(normalized.begin(), normalized.end());  // the order in which CLI11 wants them
+  try {
+    program.parse(normalized);
+  } catch (const CLI::Success& success) {  // --help, --version
+    return program.exit(success);
+  } catch (const CLI::ExtrasError&) {
+    const auto chosen = program.get_subcommands();
+    const CLI::App& command = chosen.empty() ? program : *chosen.front();
+    FailUnknown(program, command, program.remaining(true));
+  } catch (const CLI::ParseError& error) {
+    const auto chosen = program.get_subcommands();
+    Fail(ErrorKind::kUsage, "{}; 'msprof-analyze {}--help' tells how", error.what(),
+         chosen.empty() ? "" : chosen.front()->get_name() + " ");
+  }
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    if (!commands[i].app->parsed()) continue;
+    apply_common[i]();
+    return commands[i].run();
+  }
+  return 0;
+}
+
+int Report(ErrorKind kind, const char* text) {
+  WriteLog(LogLevel::kError, text);
+  return ExitCode(kind);
+}
+
+}  // namespace
+}  // namespace mpa
+
+int main(int argc, char** argv) {
+  try {
+    return mpa::RunProgram(argc, argv);
+  } catch (const mpa::Error& error) {
+    return mpa::Report(error.kind(), error.what());
+  } catch (const std::bad_alloc&) {
+    return mpa::Report(mpa::ErrorKind::kResource, "out of memory");
+  } catch (const std::exception& error) {
+    return mpa::Report(mpa::ErrorKind::kInternal,
+                       fmt::format("internal error: {}; please report this", error.what()).c_str());
+  }
+}

@@ -1,0 +1,21 @@
+# mpa_room(<name> ROOMS <room>... LIBS <target>... THIRD_PARTY <header prefix>... SOURCES <file>...)
+#
+# A room is a static library mpa_<name> (alias mpa::<name>) made of src/<name>/ and
+# include/mpa/<name>/. ROOMS are the only rooms whose headers it may include, THIRD_PARTY the
+# only third-party headers; the test layers.<name> fails on any other include.
+function(mpa_room name)
+  cmake_parse_arguments(ROOM "" "" "ROOMS;LIBS;THIRD_PARTY;SOURCES" ${ARGN})
+  list(TRANSFORM ROOM_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/${name}/)
+  add_library(mpa_${name} STATIC ${ROOM_SOURCES})
+  add_library(mpa::${name} ALIAS mpa_${name})
+  target_include_directories(mpa_${name} PUBLIC ${CMAKE_SOURCE_DIR}/include)
+  list(TRANSFORM ROOM_ROOMS PREPEND mpa:: OUTPUT_VARIABLE neighbours)
+  target_link_libraries(mpa_${name} PUBLIC ${neighbours} ${ROOM_LIBS} PRIVATE mpa_compiler)
+  if(MPA_BUILD_TESTS)
+    add_test(NAME layers.${name}
+      COMMAND ${CMAKE_COMMAND}
+        -DROOT=${CMAKE_SOURCE_DIR} -DROOM=${name}
+        "-DROOMS=${ROOM_ROOMS}" "-DTHIRD_PARTY=${ROOM_THIRD_PARTY}"
+        -P ${CMAKE_SOURCE_DIR}/cmake/check_layers.cmake)
+  endif()
+endfunction()

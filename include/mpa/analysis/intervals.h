@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "mpa/base/time.h"
+
+namespace mpa {
+
+/// [begin, end)
+struct Interval {
+  TimeNs begin = 0, end = 0;
+  friend bool operator==(const Interval&, const Interval&) = default;
+};
+
+/// Intervals in order, disjoint, none empty: the form all functions below give, and expect.
+using Intervals = std::vector<Interval>;
+
+/// The time covered by any of `intervals`, which may overlap and come in any order.
+Intervals Union(std::vector<Interval> intervals);
+/// Rows of a table with the columns start and dur as one set of intervals.
+template <typename Table>
+Intervals Covered(const Table& table) {
+  std::vector<Interval> rows;
+  rows.reserve(table.Size());
+  for (std::size_t i = 0; i < table.Size(); ++i) {
+    rows.push_back({table.start[i], table.start[i] + table.dur[i]});
+  }
+  return Union(std::move(rows));
+}
+
+Intervals Union(const Intervals& a, const Intervals& b);
+Intervals Intersection(const Intervals& a, const Intervals& b);
+/// What of `a` is not in `b`.
+Intervals Difference(const Intervals& a, const Intervals& b);
+TimeNs Length(const Intervals& intervals);
+
+}  // namespace mpa

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace mpa {
+
+/// ASCII lower case; other bytes (UTF-8) stay as they are.
+std::string ToLower(std::string_view text);
+
+/// `text` without blanks, tabs and line ends at both ends.
+std::string_view Trim(std::string_view text);
+
+/// True when `text` is one of `words`.
+bool IsOneOf(std::string_view text, std::initializer_list<std::string_view> words);
+/// True when one of `words` occurs in `text`.
+bool ContainsAny(std::string_view text, std::initializer_list<std::string_view> words);
+
+/// The candidate that needs the fewest edits to become `name`, if it is near enough to be meant
+/// (at most a third of the letters differ); the first of several equally near ones.
+std::optional<std::string> Closest(std::string_view name, std::span<const std::string> candidates);
+
+}  // namespace mpa

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mpa/capture/profiler_info.h"
+
+namespace mpa {
+
+/// A file of a capture, by what it holds.
+enum class FileKind {
+  kTraceView,         ///< trace_view.json of an NPU capture
+  kKinetoTrace,       ///< PyTorch trace of a GPU
+  kKernelDetails,     ///< kernel_details.csv
+  kOperatorMemory,    ///< operator_memory.csv
+  kMemoryRecord,      ///< memory_record.csv
+  kOpStatistic,       ///< op_statistic.csv
+  kCommunication,     ///< communication.json
+  kStepTraceTime,     ///< step_trace_time.csv
+  kProfilerMetadata,  ///< profiler_metadata.json
+  kProfilerDb,        ///< ascend_pytorch_profiler*.db and its relatives
+};
+
+struct CaptureFile {
+  FileKind kind{};
+  std::filesystem::path path;
+  std::int64_t bytes = 0;
+};
+
+enum class CaptureKind { kNpuText, kNpuDb, kGpu };
+
+/// What was captured on one rank: its files, and what the profiler's own settings say.
+struct RankInput {
+  CaptureKind kind{};
+  std::filesystem::path path;  ///< as given or found, absolute, symbolic links resolved
+  std::vector<CaptureFile> files;
+  std::optional<ProfilerInfo> info;  ///< empty when there is no readable profiler_info*.json
+
+  const CaptureFile* Find(FileKind file_kind) const;
+};
+
+/// The capture of one rank at `path`: a *_ascend_pt or *_ascend_ms directory, an
+/// ASCEND_PROFILER_OUTPUT directory, or one trace (.json, .json.gz) or database (.db). Only names,
+/// sizes and small documents are read. Throws Error (kInput) that says what is missing there.
+/// `force` leaves out the warnings about foreign owners and open permissions.
+RankInput OpenRank(const std::filesystem::path& path, bool force);
+
+/// The captures of all ranks below `path` (at most three levels down), ordered by path; one if
+/// `path` itself is a capture. Directories that look like captures but hold nothing readable are
+/// listed in `unusable` with the reason.
+struct Discovery {
+  std::vector<RankInput> ranks;
+  struct Unusable {
+    std::filesystem::path path;
+    std::string reason;
+  };
+  std::vector<Unusable> unusable;
+};
+Discovery Discover(const std::filesystem::path& path, bool force);
+
+}  // namespace mpa

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mpa::io {
+
+/// A CSV file with a header line, read row by row. Columns are found by name, because their set
+/// varies with profiling level and version. Cells come unquoted and without blanks or tabs around
+/// them; a row that is too short has empty cells at its end.
+class CsvFile {
+ public:
+  /// Throws Error (kInput) when the file cannot be opened or has no header line.
+  explicit CsvFile(const std::filesystem::path& path);
+  ~CsvFile();
+
+  /// The column headed `name`, if there is one.
+  std::optional<std::size_t> Find(std::string_view name) const;
+  /// The same, but throws Error (kCorrupt) naming the file and the column that is missing.
+  std::size_t Require(std::string_view name) const;
+
+  /// Moves to the next row; false at the end. Cells of the row before become invalid.
+  bool Next();
+  /// A cell of the current row; empty for a column that the file does not have.
+  std::string_view operator[](std::optional<std::size_t> column) const;
+
+  /// "kernel_details.csv:812", the place of the current row.
+  std::string Place() const;
+
+ private:
+  struct Lines;
+  void SplitRow();
+
+  std::string name_;
+  std::unique_ptr<Lines> lines_;
+  std::vector<std::string> headers_;
+  std::vector<std::string> cells_;
+  std::size_t cell_count_ = 0;
+  std::string row_;
+  std::size_t row_line_ = 0;
+};
+
+}  // namespace mpa::io

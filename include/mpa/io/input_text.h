@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace mpa::io {
+
+/// The whole content of a file: memory-mapped, or inflated when the file is gzipped (told by its
+/// first bytes, not by its name).
+class InputText {
+ public:
+  /// Throws Error (kInput) when the file cannot be opened, (kCorrupt) when its gzip data is broken.
+  /// A gzip stream that ends early gives the text up to there, and truncated().
+  explicit InputText(const std::filesystem::path& path);
+  ~InputText();
+  InputText(const InputText&) = delete;
+  InputText& operator=(const InputText&) = delete;
+
+  std::string_view text() const { return text_; }
+  bool truncated() const { return truncated_; }
+
+ private:
+  void* map_ = nullptr;
+  std::size_t map_size_ = 0;
+  std::string inflated_;
+  std::string_view text_;
+  bool truncated_ = false;
+};
+
+/// The first `count` bytes of the (inflated) content; fewer when the file is shorter.
+std::string ReadStart(const std::filesystem::path& path, std::size_t count);
+
+}  // namespace mpa::io

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+
+#include "mpa/model/rank_trace.h"
+
+namespace mpa {
+
+/// Gives every kernel and communication without a link the link of the launch that ends at its
+/// start on its stream; text captures and GPU traces tie host and device together this way. Where
+/// streams are numbered differently in the two files, the start alone decides if only one launch
+/// ends there.
+void LinkByTime(RankTrace& trace);
+
+/// Finds launches by link. Of several launches with one link the last row counts.
+class LaunchIndex {
+ public:
+  explicit LaunchIndex(const RankTrace& trace);
+  /// The row in trace.launches, or empty.
+  std::optional<std::size_t> Find(std::int64_t link) const;
+
+ private:
+  std::unordered_map<std::int64_t, std::size_t> row_of_link_;
+};
+
+}  // namespace mpa

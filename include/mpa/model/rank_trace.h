@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "mpa/model/issues.h"
+#include "mpa/model/string_pool.h"
+#include "mpa/model/tables.h"
+
+namespace mpa {
+
+/// A set of tables: what a recipe needs, what a reader fills.
+enum class Tables : std::uint32_t {
+  kNone = 0,
+  kHostOps = 1u << 0,
+  kLaunches = 1u << 1,
+  kKernels = 1u << 2,
+  kDeviceTasks = 1u << 3,
+  kCommunications = 1u << 4,  ///< with the groups
+  kCommTasks = 1u << 5,
+  kOverlaps = 1u << 6,
+  kMemorySamples = 1u << 7,
+  kAllocations = 1u << 8,
+  kKernelStatistics = 1u << 9,
+  kTransfers = 1u << 10,
+  kSteps = 1u << 11,
+  kStepTimes = 1u << 12,
+};
+
+constexpr Tables operator|(Tables a, Tables b) {
+  return static_cast<Tables>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
+}
+constexpr Tables operator&(Tables a, Tables b) {
+  return static_cast<Tables>(static_cast<std::uint32_t>(a) & static_cast<std::uint32_t>(b));
+}
+/// True when the sets share a table.
+constexpr bool Overlap(Tables a, Tables b) { return (a & b) != Tables::kNone; }
+
+enum class DeviceKind : std::uint8_t { kNpu, kGpu };
+
+/// All that one rank's capture says, in one form for every input format. Filled by the readers,
+/// constant afterwards.
+struct RankTrace {
+  DeviceKind device = DeviceKind::kNpu;
+  /// Collected at Level0 without host activities: device times only.
+  bool minimal_profiling = false;
+  /// Thread that runs the backward pass; -1 when the capture does not show it.
+  std::int64_t backward_tid = -1;
+
+  StringPool strings;
+  Issues issues;
+
+  Tracks tracks;
+  HostOps host_ops;
+  Launches launches;
+  Kernels kernels;
+  DeviceTasks device_tasks;
+  CommGroups comm_groups;
+  Communications communications;
+  CommTasks comm_tasks;
+  Overlaps overlaps;
+  MemorySamples memory_samples;
+  Allocations allocations;
+  KernelStatistics kernel_statistics;
+  Transfers transfers;
+  Steps steps;
+  StepTimes step_times;
+};
+
+}  // namespace mpa

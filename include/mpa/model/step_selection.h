@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "mpa/model/rank_trace.h"
+
+namespace mpa {
+
+/// Keeps what belongs to the step `id` and drops the rest, in every table alike.
+///
+/// Host operators and memory samples belong to the step whose span holds their start. Device work
+/// belongs to the step that launched it; where no launch is known, to the step at whose device time
+/// it starts. The device time of a step begins where the device has finished what the step before
+/// had queued (at the latest with the first work that the step itself launched) and lasts until the
+/// next step's begins. Intervals of the overlap analysis are cut at these bounds.
+///
+/// Throws Error (kInput) that lists the steps of the capture when there is no such step.
+void SelectStep(RankTrace& trace, std::int32_t id);
+
+}  // namespace mpa

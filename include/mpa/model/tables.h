@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "mpa/base/time.h"
+#include "mpa/model/string_pool.h"
+
+/// The event tables of one rank. Columns are plain vectors of equal length; row i is the i-th
+/// element of each. Times are nanoseconds. Missing values are -1 or the empty text unless said
+/// otherwise.
+namespace mpa {
+
+/// What every table can do, written once. A table names its columns like the members of its Row;
+/// Tie() lists them, for a row and for the table alike.
+template <typename Derived>
+struct TableBase {
+  std::size_t Size() const { return std::get<0>(Derived::Tie(self())).size(); }
+  bool Empty() const { return Size() == 0; }
+
+  template <typename Table = Derived, typename Row = typename Table::Row>
+  void Append(const Row& row) {
+    AppendTied(Derived::Tie(self()), Derived::Tie(row),
+               std::make_index_sequence<std::tuple_size_v<decltype(Derived::Tie(row))>>());
+  }
+
+  /// Keeps the rows i with keep(i), in order.
+  template <typename Keep>
+  void Filter(Keep keep) {
+    std::vector<std::size_t> kept;
+    for (std::size_t i = 0; i < Size(); ++i) {
+      if (keep(i)) kept.push_back(i);
+    }
+    Reorder(kept);
+  }
+
+  /// Makes row i the former row `rows[i]`.
+  void Reorder(const std::vector<std::size_t>& rows) {
+    std::apply([&](auto&... column) { (Gather(column, rows), ...); }, Derived::Tie(self()));
+  }
+
+ private:
+  template <typename Columns, typename Cells, std::size_t... I>
+  static void AppendTied(Columns columns, Cells cells, std::index_sequence<I...>) {
+    (std::get<I>(columns).push_back(std::get<I>(cells)), ...);
+  }
+
+  template <typename T>
+  static void Gather(std::vector<T>& column, const std::vector<std::size_t>& rows) {
+    std::vector<T> gathered;
+    gathered.reserve(rows.size());
+    for (const std::size_t row : rows) gathered.push_back(column[row]);
+    column = std::move(gathered);
+  }
+
+  Derived& self() { return static_cast<Derived&>(*this); }
+  const Derived& self() const { return static_cast<const Derived&>(*this); }
+};
+
+/// Threads, device streams and communication planes: where something ran. Row number = track.
+struct Tracks : TableBase<Tracks> {
+  struct Row {
+    std::int64_t pid = -1, tid = -1;
+  };
+  std::vector<std::int64_t> pid, tid;
+
+  template <typename T>
+  static auto Tie(T& t) {
+    return std::tie(t.pid, t.tid);
+  }
+};
+
+/// Framework operators on the host (aten::add, autograd nodes, ProfilerStep#n).
+struct HostOps : TableBase<HostOps> {
+  struct Row {
+    TimeNs start = 0, dur = 0;
+    StringId name{};
+    std::int32_t track = -1;
+  };
+  std::vector<TimeNs> start, dur;
+  std::vector<StringId> name;
+  std::vector<std::int32_t> track;
+
+  template <typename T>
+  static auto Tie(T& t) {
+    return std::tie(t.start, t.dur, t.name, t.track);
+  }
+};
+
+/// Host launch -> device work. `link` names the connection; a kernel carries the same number.
+struct Launches : TableBase<Launches> {
+  struct Row {
+    std::int64_t link = -1;
+    TimeNs host_time = 0;          ///< start of the launching host operator
+    std::int32_t host_track = -1;  ///< thread that launched
+    TimeNs device_time = -1;       ///< start of the device work; -1: only `link` tells
+    std::int64_t stream = -1;      ///< stream of the device work, when device_time is known
+  };
+  std::vector<std::int64_t> link;
+  std::vector<TimeNs> host_time;
+  std::vector<std::int32_t> host_track;
+  std::vector<TimeNs> device_time;
+  std::vector<std::int64_t> stream;
+
+  template <typename T>
+  static auto Tie(T& t) {
+    return std::tie(t.link, t.host_time, t.host_track, t.device_time, t.stream);
+  }
+};
+
+/// Compute kernels with what is known of them. Counters are times in ns, -1: not measured.
+struct Kernels : TableBase<Kernels> {
+  struct Row {
+    TimeNs start = 0, dur = 0;
+    StringId name{}, op_type{};
+    StringId core{};  ///< AI_CORE, AI_VECTOR_CORE, MIX_AIC, ...; or the runtime's KERNEL_AICORE, ...
+    std::int64_t stream = -1;
+    std::int64_t link = -1;  ///< see Launches
+    std::int32_t step = -1;  ///< step id that the profiler wrote beside the kernel
+    TimeNs aic_total = -1;   ///< cube core busy (aicore_time, aic_total_time)
+    TimeNs aic_mac = -1;     ///< matrix unit busy (aic_mac_time, mac_time)
+    TimeNs aic_mte2 = -1;    ///< loads into the cube core
+    TimeNs aiv_total = -1;   ///< vector core busy (aiv_time, aiv_total_time)
+    TimeNs aiv_vec = -1;     ///< vector unit busy
+  };
+  std::vector<TimeNs> start, dur;
+  std::vector<StringId> name, op_type, core;
+  std::vector<std::int64_t> stream, link;
+  std::vector<std::int32_t> step;
+  std::vector<TimeNs> aic_total, aic_mac, aic_mte2, aiv_total, aiv_vec;
+
+  template <typename T>
+  static auto Tie(T& t) {
+    return std::tie(t.start, t.dur, t.name, t.op_type, t.core, t.stream, t.link, t.step, t.aic_total, t.aic_mac, t.aic_mte2, t.aiv_total, t.aiv_vec);
+  }
+};
+
+/// Everything that occupied a device stream: kernels, copies, event waits, markers.
+struct DeviceTasks : TableBase<DeviceTasks> {
+  struct Row {
+    TimeNs start = 0, dur = 0;
+    StringId name{};
+    StringId type{};  ///< AI_CORE, KERNEL_AIVEC, EVENT_WAIT_SQE, SDMA_SQE, gpu_memcpy, ...
+    std::int64_t stream = -1;
+    std::int64_t link = -1;
+  };
+  std::vector<TimeNs> start, dur;
+  std::vector<StringId> name, type;
+  std::vector<std::int64_t> stream, link;
+
+  template <typename T>
+  static auto Tie(T& t) {
+    return std::tie(t.start, t.dur, t.name, t.type, t.stream, t.link);
+  }
+};
+
+/// Communication groups. Row number = group.
+struct CommGroups : TableBase<CommGroups> {
+  struct Row {
+    StringId name{};           ///< as the capture writes it ("Group 0 Communication", "host%eth_0")
+    StringId process_group{};  ///< the job's own name for it ("dp", "tp"), if recorded
+    std::int32_t position = -1;  ///< among the groups, where the capture has an order of its own
+  };
+  std::vector<StringId> name, process_group;
+  std::vector<std::int32_t> position;
+
+  template <typename T>
+  static auto Tie(T& t) {
+    return std::tie(t.name, t.process_group, t.position);
+  }
+};
+
+/// Collective and point-to-point operations.
+struct Communications : TableBase<Communications> {
+  struct Row {
+    TimeNs start = 0, dur = 0;
+    StringId name{};     ///< hcom_allReduce__868_0_1, ncclKernel_AllReduce_...
+    StringId op_type{};  ///< hcom_allReduce_ (databases), otherwise as `name`
+    std::int32_t group = -1;
+    std::int64_t link = -1;
+  };
+  std::vector<TimeNs> start, dur;
+  std::vector<StringId> name, op_type;
+  std::vector<std::int32_t> group;
+  std::vector<std::int64_t> link;
+
+  template <typename T>
+  static auto Tie(T& t) {
+    return std::tie(t.start, t.dur, t.name, t.op_type, t.group, t.link);
+  }
+};
+
+/// The pieces of collectives: Memcpy, Reduce_Inline, Notify_Wait, RDMASend, ... on a plane.
+struct CommTasks : TableBase<CommTasks> {
+  struct Row {
+    TimeNs start = 0, dur = 0;
+    StringId name{};
+    std::int32_t group = -1;
+    std::int64_t plane = -1;
+  };
+  std::vector<TimeNs> start, dur;
+  std::vector<StringId> name;
+  std::vector<std::int32_t> group;
+  std::vector<std::int64_t> plane;
+
+  template <typename T>
+  static auto Tie(T& t) {
+    return std::tie(t.start, t.dur, t.name, t.group, t.plane);
+  }
+};
+
+/// What the profiler's own overlap analysis says the device did.
+enum class Activity : std::uint8_t { kComputing, kCommunication, kExposedCommunication, kFree };
+
+struct Overlaps : TableBase<Overlaps> {
+  struct Row {
+    TimeNs start = 0, dur = 0;
+    Activity activity{};
+  };
+  std::vector<TimeNs> start, dur;
+  std::vector<Activity> activity;
+
+  template <typename T>
+  static auto Tie(T& t) {
+    return std::tie(t.start, t.dur, t.activity);
+  }
+};
+
+/// Device memory over time, as the allocators report it.
+struct MemorySamples : TableBase<MemorySamples> {
+  struct Row {
+    TimeNs time = 0;
+    StringId component{};  ///< PTA, GE, APP, ...
+    std::int64_t reserved_bytes = 0;
+  };
+  std::vector<TimeNs> time;
+  std::vector<StringId> component;
+  std::vector<std::int64_t> reserved_bytes;
+
+  template <typename T>
+  static auto Tie(T& t) {
+    return std::tie(t.time, t.component, t.reserved_bytes);
+  }
+};
+
+/// The life of one allocation of an operator.
+struct Allocations : TableBase<Allocations> {
+  struct Row {
+    StringId name{};
+    std::int64_t bytes = 0;
+    TimeNs allocated = -1, released = -1;
+  };
+  std::vector<StringId> name;
+  std::vector<std::int64_t> bytes;
+  std::vector<TimeNs> allocated, released;
+
+  template <typename T>
+  static auto Tie(T& t) {
+    return std::tie(t.name, t.bytes, t.allocated, t.released);
+  }
+};
+
+/// Kernel times summed by type, as op_statistic.csv has them.
+struct KernelStatistics : TableBase<KernelStatistics> {
+  struct Row {
+    StringId op_type{}, core{};
+    std::int64_t count = 0;
+    TimeNs total = 0, min = 0, avg = 0, max = 0;
+  };
+  std::vector<StringId> op_type, core;
+  std::vector<std::int64_t> count;
+  std::vector<TimeNs> total, min, avg, max;
+
+  template <typename T>
+  static auto Tie(T& t) {
+    return std::tie(t.op_type, t.core, t.count, t.total, t.min, t.avg, t.max);
+  }
+};
+
+enum class Transport : std::uint8_t { kRdma, kSdma };
+
+/// Bytes moved by the collectives of one step over one kind of link.
+struct Transfers : TableBase<Transfers> {
+  struct Row {
+    std::int32_t step = -1;
+    Transport transport{};
+    std::int64_t bytes = 0;
+    TimeNs time = 0;
+  };
+  std::vector<std::int32_t> step;
+  std::vector<Transport> transport;
+  std::vector<std::int64_t> bytes;
+  std::vector<TimeNs> time;
+
+  template <typename T>
+  static auto Tie(T& t) {
+    return std::tie(t.step, t.transport, t.bytes, t.time);
+  }
+};
+
+/// Iterations: the span of ProfilerStep#id on the host.
+struct Steps : TableBase<Steps> {
+  struct Row {
+    std::int32_t id = -1;
+    TimeNs start = 0, end = 0;
+  };
+  std::vector<std::int32_t> id;
+  std::vector<TimeNs> start, end;
+
+  template <typename T>
+  static auto Tie(T& t) {
+    return std::tie(t.id, t.start, t.end);
+  }
+};
+
+/// What step_trace_time.csv says of one step.
+struct StepTimes : TableBase<StepTimes> {
+  struct Row {
+    std::int32_t step = -1;
+    TimeNs computing = 0, exposed_communication = 0, communication = 0, free = 0;
+  };
+  std::vector<std::int32_t> step;
+  std::vector<TimeNs> computing, exposed_communication, communication, free;
+
+  template <typename T>
+  static auto Tie(T& t) {
+    return std::tie(t.step, t.computing, t.exposed_communication, t.communication, t.free);
+  }
+};
+
+}  // namespace mpa

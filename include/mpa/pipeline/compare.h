@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mpa/analysis/recipe.h"
+#include "mpa/capture/capture.h"
+#include "mpa/report/report.h"
+
+namespace mpa {
+
+/// Two captures to compare, and how.
+struct CompareRequest {
+  RankInput base, comparison;
+  /// Steps to compare; both or none.
+  std::optional<std::int32_t> base_step, comparison_step;
+  std::string gpu_flow_cat;  ///< see ReadRequest
+  std::vector<Recipe> recipes;
+};
+
+struct CompareOutcome {
+  Report report;
+  bool partial = false;  ///< rows or files had to be left out because they were broken
+};
+
+/// Reads both captures, each once, and runs the recipes on them. Throws Error when one of the
+/// captures cannot be used at all.
+CompareOutcome Compare(const CompareRequest& request);
+
+}  // namespace mpa

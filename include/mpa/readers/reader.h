@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "mpa/capture/capture.h"
+#include "mpa/model/rank_trace.h"
+
+namespace mpa {
+
+/// What a reader is asked to do.
+struct ReadRequest {
+  Tables wanted{};           ///< tables that nothing wants may be left empty
+  std::string gpu_flow_cat;  ///< category of a GPU trace's launch flows; empty: the usual ones
+};
+
+/// Parses one kind of file into the tables of a RankTrace. Rows that make no sense are counted in
+/// trace.issues; a file that makes no sense throws an Error.
+struct Reader {
+  std::string_view name;
+  FileKind reads{};
+  Tables fills{};
+  void (*read)(const CaptureFile& file, const ReadRequest& request, RankTrace& trace);
+};
+
+/// Every reader, in the order in which they run on a rank: a later one may build on the tables of
+/// an earlier one (the names of communication groups on the groups).
+const std::vector<Reader>& AllReaders();
+
+}  // namespace mpa

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+// The overall picture of a rank: where the time between first and last device work went.
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "mpa/analysis/intervals.h"
+#include "mpa/base/text.h"
+#include "overall_metrics.h"
+
+namespace mpa {
+namespace {
+
+bool IsCopyName(std::string_view name) {
+  return ContainsAny(ToLower(name), {"htod", "dtod", "dtoh", "memset (device)"});
+}
+
+// Kernels of the LCCL library communicate, whatever table they are listed in.
+bool IsLccl(std::string_view name) { return ToLower(name) == "kernel_aivec"; }
+
+// The C_CORE_SQE events, by end.
+std::vector<TimeNs> CCoreEnds(const RankTrace& trace) {
+  std::vector<TimeNs> ends;
+  const DeviceTasks& tasks = trace.device_tasks;
+  for (std::size_t i = 0; i < tasks.Size(); ++i) {
+    if (trace.strings.View(tasks.name[i]) == "C_CORE_SQE") ends.push_back(tasks.start[i] + tasks.dur[i]);
+  }
+  std::sort(ends.begin(), ends.end());
+  return ends;
+}
+
+// The events that end inside the kernel come in pairs, one at each end of a communication.
+TimeNs Mc2Communication(const std::vector<TimeNs>& ends, TimeNs start, TimeNs end) {
+  TimeNs time = 0;
+  auto at = std::lower_bound(ends.begin(), ends.end(), start);
+  for (; at != ends.end() && std::next(at) != ends.end() && *std::next(at) <= end; at += 2) {
+    time += *std::next(at) - *at;
+  }
+  return time;
+}
+
+// Row numbers of the kernels in order of launch; unlinked ones first, in file order.
+std::vector<std::size_t> LaunchOrder(const RankTrace& trace) {
+  const LaunchIndex index(trace);
+  std::vector<TimeNs> launched(trace.kernels.Size(), 0);
+  for (std::size_t i = 0; i < launched.size(); ++i) {
+    if (const auto launch = index.Find(trace.kernels.link[i])) {
+      launched[i] = trace.launches.host_time[*launch];
+    }
+  }
+  std::vector<std::size_t> order(launched.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return launched[a] < launched[b]; });
+  return order;
+}
+
+void AddMc2(const RankTrace& trace, std::size_t kernel, const std::vector<TimeNs>& c_core_ends,
+            OverallMetrics& metrics) {
+  const Kernels& kernels = trace.kernels;
+  const std::string_view name = trace.strings.View(kernels.name[kernel]);
+  auto found = std::find_if(metrics.mc2.begin(), metrics.mc2.end(),
+                            [&](const Mc2Kernel& known) { return known.name == name; });
+  if (found == metrics.mc2.end()) {
+    found = metrics.mc2.insert(metrics.mc2.end(), Mc2Kernel{});
+    found->name = name;
+  }
+  const auto measured = [](TimeNs counter) { return std::max<TimeNs>(0, counter); };
+  found->total.Add(kernels.dur[kernel]);
+  found->computing += std::max(measured(kernels.aic_mac[kernel]), measured(kernels.aic_mte2[kernel])) +
+                      measured(kernels.aiv_total[kernel]);
+  found->communication += Mc2Communication(c_core_ends, kernels.start[kernel],
+                                           kernels.start[kernel] + kernels.dur[kernel]);
+}
+
+void AddCategories(const RankTrace& trace, const std::vector<bool>& is_copy, OverallMetrics& metrics) {
+  const bool gpu = trace.device == DeviceKind::kGpu;
+  metrics.has_categories = gpu;
+  for (std::size_t i = 0; !metrics.has_categories && i < trace.kernels.Size(); ++i) {
+    metrics.has_categories = CoreOf(trace, i) != Core::kUnknown;
+  }
+  if (!metrics.has_categories) return;
+  const KernelClassifier classifier(trace);
+  const std::vector<TimeNs> c_core_ends = CCoreEnds(trace);
+  for (const std::size_t kernel : LaunchOrder(trace)) {
+    if (is_copy[kernel]) continue;
+    const Category category = classifier.Classify(kernel);
+    metrics.categories[static_cast<std::size_t>(category)].Add(trace.kernels.dur[kernel]);
+    if (category == Category::kMc2) AddMc2(trace, kernel, c_core_ends, metrics);
+  }
+}
+
+// Tasks that only frame the collection or stand for kernels that are counted as such.
+bool IsOutsideSpan(std::string_view type) {
+  return type.empty() ||
+         IsOneOf(type, {"KERNEL_AICORE", "KERNEL_AIVEC", "FFTS_PLUS", "KERNEL_MIX_AIC",
+                        "KERNEL_MIX_AIV", "PROFILING_ENABLE", "PROFILING_DISABLE"});
+}
+
+struct Span {
+  TimeNs begin = std::numeric_limits<TimeNs>::max();
+  TimeNs end = std::numeric_limits<TimeNs>::min();
+
+  void Include(TimeNs from, TimeNs to) {
+    begin = std::min(begin, from);
+    end = std::max(end, to);
+  }
+  TimeNs Length() const { return end > begin ? end - begin : 0; }
+};
+
+// Times as the profiler's own overlap analysis has them; returns the exposed communication.
+Intervals UseOverlapAnalysis(const RankTrace& trace, OverallMetrics& metrics) {
+  const Overlaps& overlaps = trace.overlaps;
+  Span span;
+  std::vector<Interval> exposed;
+  for (std::size_t i = 0; i < overlaps.Size(); ++i) {
+    span.Include(overlaps.start[i], overlaps.start[i] + overlaps.dur[i]);
+    if (overlaps.activity[i] == Activity::kComputing) {
+      metrics.computing += overlaps.dur[i];
+    } else if (overlaps.activity[i] == Activity::kExposedCommunication) {
+      metrics.exposed_communication += overlaps.dur[i];
+      exposed.push_back({overlaps.start[i], overlaps.start[i] + overlaps.dur[i]});
+    }
+  }
+  metrics.e2e = span.Length();
+  return Union(std::move(exposed));
+}
+
+// The same from the kernels and collectives themselves; returns the exposed communication.
+Intervals ComputeBusyTimes(const RankTrace& trace, const std::vector<bool>& is_copy,
+                           OverallMetrics& metrics) {
+  const Kernels& kernels = trace.kernels;
+  const Communications& comms = trace.communications;
+  Span span;
+  std::vector<Interval> compute;
+  for (std::size_t i = 0; i < kernels.Size(); ++i) {
+    span.Include(kernels.start[i], kernels.start[i] + kernels.dur[i]);
+    if (!is_copy[i]) compute.push_back({kernels.start[i], kernels.start[i] + kernels.dur[i]});
+  }
+  std::vector<Interval> communication;
+  for (std::size_t i = 0; i < comms.Size(); ++i) {
+    span.Include(comms.start[i], comms.start[i] + comms.dur[i]);
+    if (IsLccl(trace.strings.View(comms.name[i]))) continue;  // accounted as LCCL
+    communication.push_back({comms.start[i], comms.start[i] + comms.dur[i]});
+  }
+  const DeviceTasks& tasks = trace.device_tasks;
+  for (std::size_t i = 0; i < tasks.Size(); ++i) {
+    if (IsOutsideSpan(trace.strings.View(tasks.type[i]))) continue;
+    span.Include(tasks.start[i], tasks.start[i] + tasks.dur[i]);
+  }
+  const Intervals computing = Union(std::move(compute));
+  Intervals exposed = Difference(Union(std::move(communication)), computing);
+  metrics.computing = Length(computing);
+  metrics.exposed_communication = Length(exposed);
+  metrics.e2e = span.Length();
+  return exposed;
+}
+
+void AddLccl(const RankTrace& trace, OverallMetrics& metrics) {
+  if (trace.device == DeviceKind::kGpu) return;
+  const auto add = [&](const auto& table) {
+    for (std::size_t i = 0; i < table.Size(); ++i) {
+      if (IsLccl(trace.strings.View(table.name[i]))) metrics.lccl.Add(table.dur[i]);
+    }
+  };
+  add(trace.communications);
+  if (metrics.lccl.count == 0) add(trace.device_tasks);
+}
+
+// Copies on streams that compute. Where streams wait for events at all, only those that do: a
+// copy there holds up the kernels behind it.
+void AddNpuCopies(const RankTrace& trace, OverallMetrics& metrics) {
+  const DeviceTasks& tasks = trace.device_tasks;
+  std::set<std::int64_t> waiting, computing(trace.kernels.stream.begin(), trace.kernels.stream.end());
+  std::map<std::int64_t, TimeAndCount> copies;
+  for (std::size_t i = 0; i < tasks.Size(); ++i) {
+    const std::string_view type = trace.strings.View(tasks.type[i]);
+    if (IsOneOf(type, {"EVENT_WAIT_SQE", "EVENT_WAIT"})) {
+      waiting.insert(tasks.stream[i]);
+    } else if (IsOneOf(type, {"SDMA_SQE", "PCIE_DMA_SQE", "SDMA", "MEMCPY_ASYNC"})) {
+      copies[tasks.stream[i]].Add(tasks.dur[i]);
+    } else if (IsOneOf(type, {"AI_CORE", "MIX_AIC", "MIX_AIV", "AI_CPU", "AI_VECTOR_CORE",
+                              "FFTS_PLUS"})) {
+      computing.insert(tasks.stream[i]);
+    }
+  }
+  for (const auto& [stream, time] : copies) {
+    if (!computing.contains(stream) || (!waiting.empty() && !waiting.contains(stream))) continue;
+    metrics.sdma = metrics.sdma + time;
+  }
+}
+
+// Copies and memsets of a GPU in which it did nothing else.
+void AddGpuCopies(const RankTrace& trace, const std::vector<bool>& is_copy, OverallMetrics& metrics) {
+  std::vector<Interval> copies, busy;
+  const auto add = [&](const auto& table, std::size_t row, bool copy) {
+    (copy ? copies : busy).push_back({table.start[row], table.start[row] + table.dur[row]});
+    metrics.sdma.count += copy ? 1 : 0;
+  };
+  for (std::size_t i = 0; i < trace.kernels.Size(); ++i) add(trace.kernels, i, is_copy[i]);
+  for (std::size_t i = 0; i < trace.communications.Size(); ++i) add(trace.communications, i, false);
+  for (std::size_t i = 0; i < trace.device_tasks.Size(); ++i) {
+    if (IsCopyName(trace.strings.View(trace.device_tasks.name[i]))) add(trace.device_tasks, i, true);
+  }
+  metrics.sdma.time = Length(Difference(Union(std::move(copies)), Union(std::move(busy))));
+}
+
+void AddTraffic(const RankTrace& trace, OverallMetrics& metrics) {
+  const Transfers& transfers = trace.transfers;
+  for (std::size_t i = 0; i < transfers.Size(); ++i) {
+    Traffic& traffic =
+        transfers.transport[i] == Transport::kRdma ? metrics.rdma_traffic : metrics.sdma_traffic;
+    traffic.bytes += transfers.bytes[i];
+    traffic.time += transfers.time[i];
+  }
+}
+
+}  // namespace
+
+OverallMetrics ComputeOverall(const RankTrace& trace) {
+  OverallMetrics metrics;
+  metrics.device = trace.device;
+  metrics.minimal_profiling = trace.minimal_profiling;
+  const bool gpu = trace.device == DeviceKind::kGpu;
+  std::vector<bool> is_copy(trace.kernels.Size(), false);
+  for (std::size_t i = 0; gpu && i < is_copy.size(); ++i) {
+    is_copy[i] = IsCopyName(trace.strings.View(trace.kernels.name[i]));
+  }
+
+  AddCategories(trace, is_copy, metrics);
+  const Intervals exposed = trace.overlaps.Empty() ? ComputeBusyTimes(trace, is_copy, metrics)
+                                                   : UseOverlapAnalysis(trace, metrics);
+  ComputeGroupTimes(trace, exposed, metrics);
+  AddLccl(trace, metrics);
+  if (gpu) {
+    AddGpuCopies(trace, is_copy, metrics);
+  } else {
+    AddNpuCopies(trace, metrics);
+  }
+  metrics.free =
+      metrics.e2e - metrics.computing - metrics.lccl.time - metrics.exposed_communication;
+  for (const std::int64_t bytes : trace.memory_samples.reserved_bytes) {
+    metrics.peak_memory_bytes = std::max(metrics.peak_memory_bytes, bytes);
+  }
+  AddTraffic(trace, metrics);
+  return metrics;
+}
+
+}  // namespace mpa

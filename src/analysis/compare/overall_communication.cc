@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Per communication group: how much of its time nothing hides, and how much of that is waiting.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <numeric>
+#include <optional>
+
+#include "mpa/analysis/intervals.h"
+#include "overall_metrics.h"
+
+namespace mpa {
+namespace {
+
+// The last four tasks of a plane. A Notify_Wait that ends an RDMA handshake (RDMASend, RDMASend,
+// Notify_Wait, RDMASend, Notify_Wait, or its first three) is transfer, not waiting.
+class Handshake {
+ public:
+  // Takes the next task of the plane; true when it is a Notify_Wait that counts as waiting.
+  bool IsWait(std::string_view task) {
+    const bool notify_wait = task == "Notify_Wait";
+    const bool in_handshake = (last_[2] == 'R' && last_[3] == 'R') ||
+                              last_ == std::array{'R', 'R', 'N', 'R'};
+    std::rotate(last_.begin(), last_.begin() + 1, last_.end());
+    last_[3] = task == "RDMASend" ? 'R' : notify_wait ? 'N' : 'O';
+    return notify_wait && !in_handshake;
+  }
+
+ private:
+  std::array<char, 4> last_ = {'O', 'O', 'O', 'O'};
+};
+
+struct Plane {
+  Handshake handshake;
+  std::vector<Interval> waits;
+  TimeNs total = 0;
+};
+
+// Everything about one group that the tasks tell.
+struct GroupTasks {
+  std::map<std::int64_t, Plane> planes;
+  std::vector<std::int64_t> planes_by_first_wait;
+
+  // The waits of the plane that waited least, because it transferred longest and so decided when the
+  // operation was done. Planes that never waited say nothing about waiting.
+  Intervals Waits() const {
+    const Plane* least = nullptr;
+    for (const std::int64_t id : planes_by_first_wait) {
+      const Plane& plane = planes.at(id);
+      if (least == nullptr || plane.total < least->total) least = &plane;
+    }
+    return least != nullptr ? Union(least->waits) : Intervals();
+  }
+};
+
+struct TaskSurvey {
+  std::vector<GroupTasks> groups;
+  std::vector<std::int32_t> groups_by_first_wait;
+};
+
+TaskSurvey SurveyTasks(const RankTrace& trace) {
+  const CommTasks& tasks = trace.comm_tasks;
+  std::vector<std::size_t> order(tasks.Size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return tasks.start[a] < tasks.start[b]; });
+  TaskSurvey survey;
+  survey.groups.resize(trace.comm_groups.Size());
+  for (const std::size_t row : order) {
+    GroupTasks& group = survey.groups[static_cast<std::size_t>(tasks.group[row])];
+    Plane& plane = group.planes[tasks.plane[row]];
+    if (!plane.handshake.IsWait(trace.strings.View(tasks.name[row]))) continue;
+    if (group.planes_by_first_wait.empty()) survey.groups_by_first_wait.push_back(tasks.group[row]);
+    if (plane.waits.empty()) group.planes_by_first_wait.push_back(tasks.plane[row]);
+    plane.waits.push_back({tasks.start[row], tasks.start[row] + tasks.dur[row]});
+    plane.total += tasks.dur[row];
+  }
+  return survey;
+}
+
+// The capture's own order where it has one; else groups that waited by their first wait, then the
+// others by their first operation.
+std::vector<std::int32_t> GroupOrder(const RankTrace& trace, const TaskSurvey& survey) {
+  const CommGroups& groups = trace.comm_groups;
+  std::vector<std::int32_t> order(groups.Size());
+  std::iota(order.begin(), order.end(), 0);
+  if (std::any_of(groups.position.begin(), groups.position.end(), [](auto p) { return p >= 0; })) {
+    return order;
+  }
+  const auto waited = [&](std::int32_t group) {
+    return !survey.groups[static_cast<std::size_t>(group)].planes_by_first_wait.empty();
+  };
+  std::vector<std::int32_t> sorted = survey.groups_by_first_wait;
+  std::copy_if(order.begin(), order.end(), std::back_inserter(sorted),
+               [&](std::int32_t group) { return !waited(group); });
+  return sorted;
+}
+
+std::string LabelOf(const RankTrace& trace, std::size_t group) {
+  const std::string_view process_group = trace.strings.View(trace.comm_groups.process_group[group]);
+  return std::string(!process_group.empty() ? process_group
+                                            : trace.strings.View(trace.comm_groups.name[group]));
+}
+
+}  // namespace
+
+void ComputeGroupTimes(const RankTrace& trace, const Intervals& exposed, OverallMetrics& metrics) {
+  const CommGroups& groups = trace.comm_groups;
+  const Communications& comms = trace.communications;
+  metrics.has_waits = !trace.comm_tasks.Empty();
+
+  std::vector<std::vector<Interval>> operations(groups.Size());
+  for (std::size_t i = 0; i < comms.Size(); ++i) {
+    if (comms.group[i] < 0) continue;
+    operations[static_cast<std::size_t>(comms.group[i])].push_back(
+        {comms.start[i], comms.start[i] + comms.dur[i]});
+  }
+  std::vector<Intervals> exposed_of(groups.Size());
+  for (std::size_t group = 0; group < groups.Size(); ++group) {
+    exposed_of[group] = Intersection(exposed, Union(std::move(operations[group])));
+  }
+
+  const TaskSurvey survey = SurveyTasks(trace);
+  for (const std::int32_t number : GroupOrder(trace, survey)) {
+    const auto group = static_cast<std::size_t>(number);
+    metrics.groups.push_back(
+        {.name = std::string(trace.strings.View(groups.name[group])),
+         .process_group = std::string(trace.strings.View(groups.process_group[group])),
+         .exposed = Length(exposed_of[group]),
+         .wait = Length(Intersection(exposed_of[group], survey.groups[group].Waits()))});
+  }
+
+  for (std::size_t first = 0; first < groups.Size(); ++first) {
+    for (std::size_t second = first + 1; second < groups.Size(); ++second) {
+      const TimeNs time = Length(Intersection(exposed_of[first], exposed_of[second]));
+      if (time == 0) continue;
+      metrics.group_overlaps.push_back({LabelOf(trace, first), LabelOf(trace, second), time});
+    }
+  }
+}
+
+}  // namespace mpa

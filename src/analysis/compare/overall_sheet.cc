@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+// OverallMetrics as a sheet: the parts of the end-to-end time, side by side.
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "overall_report.h"
+
+namespace mpa {
+namespace {
+
+constexpr const char* kNoNumber = "/";
+constexpr const char* kUnknown = "N/A";
+
+// What one side says in one row. A side that lacks the row is 0, and has no number.
+struct Value {
+  TimeNs time = 0;
+  Cell number = std::string(kNoNumber);
+  bool known = true;
+};
+
+Value TimeOnly(TimeNs time) { return {.time = time}; }
+Value Counted(const TimeAndCount& part) { return {.time = part.time, .number = part.count}; }
+
+double Milliseconds(TimeNs time) { return static_cast<double>(time) / 1e6; }
+
+class SheetBuilder {
+ public:
+  SheetBuilder(Sheet& sheet, TimeNs base_e2e, TimeNs comparison_e2e)
+      : sheet_(sheet), base_e2e_(base_e2e), comparison_e2e_(comparison_e2e) {}
+
+  // Rows in which both sides are zero are left out.
+  void Add(const std::string& label, Emphasis emphasis, const Value& base, const Value& comparison) {
+    const bool base_says = base.known && base.time != 0;
+    const bool comparison_says = comparison.known && comparison.time != 0;
+    if (base_says || comparison_says) AddAlways(label, emphasis, base, comparison);
+  }
+
+  void AddAlways(const std::string& label, Emphasis emphasis, const Value& base,
+                 const Value& comparison) {
+    Row row;
+    row.emphasis = emphasis;
+    row.indent = static_cast<int>(std::count(label.begin(), label.end(), '\t'));
+    row.cells.emplace_back(label);
+    AppendSide(row, base, base_e2e_);
+    AppendSide(row, comparison, comparison_e2e_);
+    if (base.known && comparison.known) {
+      const double base_ms = Milliseconds(base.time);
+      const double comparison_ms = Milliseconds(comparison.time);
+      row.cells.emplace_back(DiffRounded(base_ms, comparison_ms));
+      row.cells.emplace_back(DiffRatio(base_ms, comparison_ms));
+    } else {
+      row.cells.insert(row.cells.end(), 2, std::string(kUnknown));
+    }
+    sheet_.rows.push_back(std::move(row));
+  }
+
+ private:
+  static void AppendSide(Row& row, const Value& value, TimeNs e2e) {
+    if (!value.known) {
+      row.cells.insert(row.cells.end(), 3, std::string(kUnknown));
+      return;
+    }
+    row.cells.emplace_back(value.time);
+    row.cells.emplace_back(static_cast<double>(value.time) / static_cast<double>(e2e));
+    row.cells.push_back(value.number);
+  }
+
+  Sheet& sheet_;
+  TimeNs base_e2e_, comparison_e2e_;
+};
+
+// The same question to both sides.
+template <typename Ask>
+void AddBoth(SheetBuilder& rows, const std::string& label, Emphasis emphasis,
+             const OverallMetrics& base, const OverallMetrics& comparison, Ask ask) {
+  rows.Add(label, emphasis, ask(base), ask(comparison));
+}
+
+Value Categorised(const OverallMetrics& side, const TimeAndCount& part) {
+  Value value = Counted(part);
+  value.known = side.has_categories;
+  return value;
+}
+
+void AddComputing(SheetBuilder& rows, const OverallMetrics& base, const OverallMetrics& comparison) {
+  AddBoth(rows, "Computing Time", Emphasis::kSection, base, comparison, [](const auto& side) {
+    Value value = TimeOnly(side.computing);
+    value.number = side.has_categories ? Cell(side.KernelCount()) : Cell(std::string(kUnknown));
+    return value;
+  });
+}
+
+void AddMc2(SheetBuilder& rows, const OverallMetrics& base, const OverallMetrics& comparison) {
+  const auto find = [](const OverallMetrics& side, const std::string& name) -> const Mc2Kernel* {
+    const auto found = std::find_if(side.mc2.begin(), side.mc2.end(),
+                                    [&](const Mc2Kernel& kernel) { return kernel.name == name; });
+    return found == side.mc2.end() ? nullptr : &*found;
+  };
+  const auto add = [&](const std::string& name) {
+    const auto value = [&](const OverallMetrics& side, auto part) {
+      const Mc2Kernel* kernel = find(side, name);
+      Value found = kernel != nullptr ? part(*kernel) : Value();
+      found.known = side.has_categories;
+      return found;
+    };
+    const auto add_part = [&](const std::string& label, Emphasis emphasis, auto part) {
+      rows.Add(label, emphasis, value(base, part), value(comparison, part));
+    };
+    add_part("\t" + name, Emphasis::kPart, [](const Mc2Kernel& k) { return Counted(k.total); });
+    add_part("\t\tComputing", Emphasis::kNone, [](const Mc2Kernel& k) { return TimeOnly(k.computing); });
+    add_part("\t\tCommunication", Emphasis::kNone,
+             [](const Mc2Kernel& k) { return TimeOnly(k.communication); });
+  };
+  for (const Mc2Kernel& kernel : base.mc2) add(kernel.name);
+  for (const Mc2Kernel& kernel : comparison.mc2) {
+    if (find(base, kernel.name) == nullptr) add(kernel.name);
+  }
+}
+
+void AddCategories(SheetBuilder& rows, const OverallMetrics& base, const OverallMetrics& comparison) {
+  const auto add = [&](const std::string& label, Emphasis emphasis, auto part) {
+    AddBoth(rows, label, emphasis, base, comparison,
+            [&](const OverallMetrics& side) { return Categorised(side, part(side)); });
+  };
+  const auto add_one = [&](const std::string& label, Emphasis emphasis, Category category) {
+    add(label, emphasis, [&](const OverallMetrics& side) { return side.Of(category); });
+  };
+  const auto add_family = [&](const std::string& name, Category cube_half) {
+    add("\t" + name, Emphasis::kPart,
+        [&](const OverallMetrics& side) { return side.Family(cube_half); });
+    add_one("\t\t" + name + " (Cube)", Emphasis::kNone, cube_half);
+    add_one("\t\t" + name + " (Vector)", Emphasis::kNone,
+            static_cast<Category>(static_cast<int>(cube_half) + 1));
+  };
+  add_family("Flash Attention (Forward)", Category::kFlashAttentionForwardCube);
+  add_family("Flash Attention (Backward)", Category::kFlashAttentionBackwardCube);
+  add_family("Conv (Forward)", Category::kConvForwardCube);
+  add_family("Conv (Backward)", Category::kConvBackwardCube);
+  add_family("Matmul", Category::kMatmulCube);
+  add_one("\tPage Attention", Emphasis::kPart, Category::kPagedAttention);
+  add("\tVector", Emphasis::kPart, [](const OverallMetrics& side) { return side.Vector(); });
+  add_one("\t\tVector (Trans)", Emphasis::kNone, Category::kVectorTrans);
+  add_one("\t\tVector (No Trans)", Emphasis::kNone, Category::kVectorNoTrans);
+  add_one("\tCube", Emphasis::kPart, Category::kOtherCube);
+  add_one("\tSDMA (Tensor Move)", Emphasis::kPart, Category::kTensorMove);
+  if (base.has_categories || comparison.has_categories) {
+    // Shown even when it is 0: the parts above then visibly make up the computing time.
+    const auto other = [](const OverallMetrics& side) {
+      Value value = TimeOnly(side.Other());
+      value.known = side.has_categories;
+      return value;
+    };
+    rows.AddAlways("\tOther", Emphasis::kPart, other(base), other(comparison));
+  }
+}
+
+// A row triple for one group of each side; either may be missing.
+void AddGroup(SheetBuilder& rows, const std::string& label, const GroupTime* base,
+              const GroupTime* comparison) {
+  const auto add = [&](const std::string& row, Emphasis emphasis, auto part) {
+    rows.Add(row, emphasis, base != nullptr ? TimeOnly(part(*base)) : Value(),
+             comparison != nullptr ? TimeOnly(part(*comparison)) : Value());
+  };
+  add(label, Emphasis::kPart, [](const GroupTime& group) { return group.exposed; });
+  add("\t\tWait", Emphasis::kNone, [](const GroupTime& group) { return group.wait; });
+  add("\t\tTransmit", Emphasis::kNone, [](const GroupTime& group) { return group.transmit(); });
+}
+
+// The group of a process group whose name no other group of the side has.
+const GroupTime* OnlyGroupOf(const OverallMetrics& side, const std::string& process_group) {
+  const GroupTime* found = nullptr;
+  for (const GroupTime& group : side.groups) {
+    if (group.process_group != process_group) continue;
+    if (found != nullptr) return nullptr;
+    found = &group;
+  }
+  return found;
+}
+
+void AddGroups(SheetBuilder& rows, const OverallMetrics& base, const OverallMetrics& comparison) {
+  // Groups are matched by the job's name for them, then by the capture's.
+  const auto matched = [&](const GroupTime& group) {
+    return !group.process_group.empty() && OnlyGroupOf(base, group.process_group) != nullptr &&
+           OnlyGroupOf(comparison, group.process_group) != nullptr;
+  };
+  const auto label = [](const GroupTime& group) {
+    return "\t" + (group.process_group.empty() ? "" : group.process_group + ": ") + group.name;
+  };
+  const auto unmatched_named = [&](const OverallMetrics& side, const std::string& name) {
+    const auto found = std::find_if(side.groups.begin(), side.groups.end(), [&](const auto& group) {
+      return group.name == name && !matched(group);
+    });
+    return found == side.groups.end() ? nullptr : &*found;
+  };
+  for (const GroupTime& group : base.groups) {
+    if (!matched(group)) continue;
+    AddGroup(rows, "\t" + group.process_group + ": Communication", &group,
+             OnlyGroupOf(comparison, group.process_group));
+  }
+  for (const GroupTime& group : base.groups) {
+    if (!matched(group)) AddGroup(rows, label(group), &group, unmatched_named(comparison, group.name));
+  }
+  for (const GroupTime& group : comparison.groups) {
+    if (matched(group) || unmatched_named(base, group.name) != nullptr) continue;
+    AddGroup(rows, label(group), nullptr, &group);
+  }
+}
+
+void AddGroupOverlaps(SheetBuilder& rows, const OverallMetrics& base, const OverallMetrics& comparison) {
+  AddBoth(rows, "\tUncovered Communication Overlapped", Emphasis::kPart, base, comparison,
+          [](const OverallMetrics& side) { return TimeOnly(side.GroupOverlapTime()); });
+  const auto label = [](const GroupOverlap& overlap) {
+    return "\t\t" + overlap.first + " & " + overlap.second;
+  };
+  const auto time_of = [&](const OverallMetrics& side, const std::string& wanted) {
+    TimeNs time = 0;
+    for (const GroupOverlap& overlap : side.group_overlaps) {
+      if (label(overlap) == wanted) time = overlap.time;
+    }
+    return time;
+  };
+  for (const GroupOverlap& overlap : base.group_overlaps) {
+    rows.Add(label(overlap), Emphasis::kNone, TimeOnly(overlap.time),
+             TimeOnly(time_of(comparison, label(overlap))));
+  }
+  for (const GroupOverlap& overlap : comparison.group_overlaps) {
+    if (time_of(base, label(overlap)) != 0) continue;
+    rows.Add(label(overlap), Emphasis::kNone, Value(), TimeOnly(overlap.time));
+  }
+}
+
+std::vector<Column> Columns() {
+  std::vector<Column> columns = {{.name = "Index", .format = Format::kInteger, .width = 40}};
+  for (const Side side : {Side::kBase, Side::kComparison}) {
+    columns.push_back({.name = "Duration(ms)",
+                       .format = Format::kDecimals2,
+                       .width = 20,
+                       .side = side,
+                       .unit = Unit::kNsShownAsMs});
+    columns.push_back(
+        {.name = "Duration Ratio", .format = Format::kPercent, .width = 20, .side = side});
+    columns.push_back({.name = "Number", .format = Format::kInteger, .width = 10, .side = side});
+  }
+  columns.push_back({.name = "Diff Duration(ms)", .format = Format::kDecimals2, .width = 20});
+  columns.push_back(
+      {.name = "Diff Ratio", .format = Format::kPercent, .width = 10, .marks_growth = true});
+  return columns;
+}
+
+}  // namespace
+
+Sheet OverallSheet(const PartOf<OverallMetrics>& base_part,
+                   const PartOf<OverallMetrics>& comparison_part) {
+  const OverallMetrics& base = base_part.part;
+  const OverallMetrics& comparison = comparison_part.part;
+  Sheet sheet;
+  sheet.name = "OverallMetrics";
+  sheet.columns = Columns();
+  sheet.banners = {{1, 3, "Base Profiling: " + base_part.origin.path, Side::kBase},
+                   {4, 6, "Comparison Profiling: " + comparison_part.origin.path, Side::kComparison}};
+  SheetBuilder rows(sheet, base.e2e, comparison.e2e);
+  const auto add_time = [&](const std::string& label, Emphasis emphasis, auto part) {
+    AddBoth(rows, label, emphasis, base, comparison,
+            [&](const OverallMetrics& side) { return TimeOnly(part(side)); });
+  };
+  AddComputing(rows, base, comparison);
+  AddMc2(rows, base, comparison);
+  AddCategories(rows, base, comparison);
+  add_time("Uncovered Communication Time", Emphasis::kSection,
+           [](const OverallMetrics& side) { return side.exposed_communication; });
+  AddGroups(rows, base, comparison);
+  AddGroupOverlaps(rows, base, comparison);
+  add_time("Free Time", Emphasis::kSection, [](const OverallMetrics& side) { return side.free; });
+  add_time("\tSDMA", Emphasis::kNone, [](const OverallMetrics& side) { return side.sdma.time; });
+  add_time("\tFree", Emphasis::kNone,
+           [](const OverallMetrics& side) { return side.free - side.sdma.time; });
+  add_time("E2E Time", Emphasis::kSection, [](const OverallMetrics& side) { return side.e2e; });
+  return sheet;
+}
+
+}  // namespace mpa

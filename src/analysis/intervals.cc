@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arithmetic on sets of intervals, linear in their number but for the sorting.
+#include "mpa/analysis/intervals.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace mpa {
+
+Intervals Union(std::vector<Interval> intervals) {
+  std::sort(intervals.begin(), intervals.end(),
+            [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
+  Intervals merged;
+  for (const Interval& next : intervals) {
+    if (next.end <= next.begin) continue;
+    if (!merged.empty() && next.begin <= merged.back().end) {
+      merged.back().end = std::max(merged.back().end, next.end);
+    } else {
+      merged.push_back(next);
+    }
+  }
+  return merged;
+}
+
+Intervals Union(const Intervals& a, const Intervals& b) {
+  std::vector<Interval> both = a;
+  both.insert(both.end(), b.begin(), b.end());
+  return Union(std::move(both));
+}
+
+Intervals Intersection(const Intervals& a, const Intervals& b) {
+  Intervals common;
+  auto x = a.begin();
+  auto y = b.begin();
+  while (x != a.end() && y != b.end()) {
+    const Interval both{std::max(x->begin, y->begin), std::min(x->end, y->end)};
+    if (both.begin < both.end) common.push_back(both);
+    (x->end < y->end ? x : y)++;
+  }
+  return common;
+}
+
+Intervals Difference(const Intervals& a, const Intervals& b) {
+  Intervals rest;
+  auto cut = b.begin();
+  for (Interval piece : a) {
+    while (cut != b.end() && cut->end <= piece.begin) ++cut;
+    for (auto at = cut; at != b.end() && at->begin < piece.end; ++at) {
+      if (piece.begin < at->begin) rest.push_back({piece.begin, at->begin});
+      piece.begin = std::max(piece.begin, at->end);
+    }
+    if (piece.begin < piece.end) rest.push_back(piece);
+  }
+  return rest;
+}
+
+TimeNs Length(const Intervals& intervals) {
+  TimeNs length = 0;
+  for (const Interval& interval : intervals) length += interval.end - interval.begin;
+  return length;
+}
+
+}  // namespace mpa

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The log on stderr.
+#include "mpa/base/log.h"
+
+#include <atomic>
+#include <cstdio>
+#include <mutex>
+#include <string>
+
+#include "mpa/base/console.h"
+#include "mpa/base/progress.h"
+
+namespace mpa {
+namespace {
+
+std::atomic<LogLevel> g_level = LogLevel::kNotice;
+
+struct LevelStyle {
+  const char* name;
+  const char* color;
+};
+
+LevelStyle StyleOf(LogLevel level) {
+  switch (level) {
+    case LogLevel::kError:
+      return {"error", "\033[1;31m"};
+    case LogLevel::kWarning:
+      return {"warning", "\033[1;33m"};
+    case LogLevel::kNotice:
+      return {"note", "\033[1;32m"};
+    case LogLevel::kInfo:
+      return {"info", "\033[36m"};
+    case LogLevel::kDebug:
+      break;
+  }
+  return {"debug", "\033[2m"};
+}
+
+}  // namespace
+
+void SetLogLevel(LogLevel level) { g_level = level; }
+
+bool LogEnabled(LogLevel level) { return level <= g_level.load(); }
+
+void WriteLog(LogLevel level, std::string_view text) {
+  static std::mutex mutex;
+  static const bool color = UseColor(stderr);
+  const LevelStyle style = StyleOf(level);
+  const std::string line =
+      fmt::format("msprof-analyze: {}{}{}: {}\n", color ? style.color : "", style.name,
+                  color ? "\033[0m" : "", Printable(text));
+  const std::lock_guard lock(mutex);
+  ClearProgressLine();
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+}  // namespace mpa

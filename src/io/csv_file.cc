@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// CSV files: lines from the CSV library, cells by our own splitter, because the library fixes the
+// columns at compile time and ours vary.
+#include "mpa/io/csv_file.h"
+
+#include <csv.h>
+
+#include "mpa/base/error.h"
+#include "mpa/base/text.h"
+#include "mpa/io/input_text.h"
+
+namespace mpa::io {
+
+struct CsvFile::Lines {
+  explicit Lines(const std::filesystem::path& path)
+      : content(path),
+        reader(path.filename().string(), content.text().data(),
+               content.text().data() + content.text().size()) {}
+
+  // The next line without its end, or null; the library's exceptions become ours.
+  const char* Next() {
+    try {
+      return reader.next_line();
+    } catch (const ::io::error::base& error) {
+      Fail(ErrorKind::kCorrupt, "{}", error.what());
+    }
+  }
+
+  InputText content;
+  ::io::LineReader reader;
+};
+
+namespace {
+
+// True when `line` ends inside a quoted cell, given whether it began inside one.
+bool EndsInQuotes(std::string_view line, bool in_quotes) {
+  for (const char c : line) {
+    if (c == '"') in_quotes = !in_quotes;
+  }
+  return in_quotes;
+}
+
+}  // namespace
+
+CsvFile::CsvFile(const std::filesystem::path& path)
+    : name_(path.filename().string()), lines_(std::make_unique<Lines>(path)) {
+  if (!Next()) Fail(ErrorKind::kInput, "{}: the file is empty, it has no header line", path.string());
+  headers_.assign(cells_.begin(), cells_.begin() + static_cast<std::ptrdiff_t>(cell_count_));
+}
+
+CsvFile::~CsvFile() = default;
+
+std::optional<std::size_t> CsvFile::Find(std::string_view name) const {
+  for (std::size_t i = 0; i < headers_.size(); ++i) {
+    if (headers_[i] == name) return i;
+  }
+  return std::nullopt;
+}
+
+std::size_t CsvFile::Require(std::string_view name) const {
+  const std::optional<std::size_t> column = Find(name);
+  if (!column) Fail(ErrorKind::kCorrupt, "{}: the column \"{}\" is missing", name_, name);
+  return *column;
+}
+
+bool CsvFile::Next() {
+  const char* line = lines_->Next();
+  while (line != nullptr && *line == '\0') line = lines_->Next();  // blank lines hold no row
+  if (line == nullptr) return false;
+  row_ = line;
+  row_line_ = lines_->reader.get_file_line();
+  bool open = EndsInQuotes(row_, false);
+  while (open && (line = lines_->Next()) != nullptr) {
+    row_ += '\n';
+    row_ += line;
+    open = EndsInQuotes(line, true);
+  }
+  SplitRow();
+  return true;
+}
+
+void CsvFile::SplitRow() {
+  cell_count_ = 0;
+  std::size_t at = 0;
+  while (true) {
+    if (cell_count_ == cells_.size()) cells_.emplace_back();
+    std::string& cell = cells_[cell_count_++];
+    cell.clear();
+    bool in_quotes = false;
+    for (; at < row_.size() && (in_quotes || row_[at] != ','); ++at) {
+      if (row_[at] != '"') {
+        cell += row_[at];
+      } else if (in_quotes && at + 1 < row_.size() && row_[at + 1] == '"') {
+        cell += '"';
+        ++at;
+      } else {
+        in_quotes = !in_quotes;
+      }
+    }
+    if (at == row_.size()) break;
+    ++at;  // the comma
+  }
+}
+
+std::string_view CsvFile::operator[](std::optional<std::size_t> column) const {
+  if (!column || *column >= cell_count_) return {};
+  return Trim(cells_[*column]);
+}
+
+std::string CsvFile::Place() const { return fmt::format("{}:{}", name_, row_line_); }
+
+}  // namespace mpa::io

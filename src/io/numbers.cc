@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers from text without a detour over double: at today's epoch a double of microseconds steps
+// by a quarter of a microsecond.
+#include "mpa/io/numbers.h"
+
+#include <charconv>
+#include <limits>
+
+#include "mpa/base/text.h"
+
+namespace mpa::io {
+namespace {
+
+constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+
+// value * 10 + digit, or false when it does not fit.
+bool AppendDigit(std::int64_t& value, int digit) {
+  if (value > (kMax - digit) / 10) return false;
+  value = value * 10 + digit;
+  return true;
+}
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// Reads "e+05" at `at`; an exponent beyond +-1000 is cut there (the value is 0 or too large anyway).
+std::optional<int> ReadExponent(std::string_view text, std::size_t at) {
+  if (at == text.size()) return 0;
+  if (text[at] != 'e' && text[at] != 'E') return std::nullopt;
+  ++at;
+  bool negative = false;
+  if (at < text.size() && (text[at] == '+' || text[at] == '-')) negative = text[at++] == '-';
+  if (at == text.size()) return std::nullopt;
+  int exponent = 0;
+  for (; at < text.size(); ++at) {
+    if (!IsDigit(text[at])) return std::nullopt;
+    if (exponent < 1000) exponent = exponent * 10 + (text[at] - '0');
+  }
+  return negative ? -exponent : exponent;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> ScaledDecimal(std::string_view text, int decimals) {
+  text = Trim(text);
+  std::size_t at = 0;
+  bool negative = false;
+  if (at < text.size() && (text[at] == '-' || text[at] == '+')) negative = text[at++] == '-';
+  const std::size_t digits_from = at;
+  std::size_t point = std::string_view::npos;
+  for (; at < text.size() && (IsDigit(text[at]) || text[at] == '.'); ++at) {
+    if (text[at] != '.') continue;
+    if (point != std::string_view::npos) return std::nullopt;
+    point = at;
+  }
+  const std::size_t digits_to = at;
+  const bool has_point = point != std::string_view::npos;
+  const std::size_t digit_count = digits_to - digits_from - (has_point ? 1 : 0);
+  if (digit_count == 0) return std::nullopt;
+  const std::optional<int> exponent = ReadExponent(text, at);
+  if (!exponent) return std::nullopt;
+
+  // How many of the digits, counted from the left, make the whole part of the scaled value.
+  const auto whole_digits = static_cast<std::ptrdiff_t>((has_point ? point : digits_to) - digits_from);
+  const std::ptrdiff_t kept = whole_digits + decimals + *exponent;
+  std::int64_t value = 0;
+  std::ptrdiff_t index = 0;
+  for (std::size_t i = digits_from; i < digits_to; ++i) {
+    if (i == point) continue;
+    const int digit = text[i] - '0';
+    if (index < kept) {
+      if (!AppendDigit(value, digit)) return std::nullopt;
+    } else {
+      if (index == kept && digit >= 5) {
+        if (value == kMax) return std::nullopt;
+        ++value;
+      }
+      break;
+    }
+    ++index;
+  }
+  for (; index < kept && value != 0; ++index) {
+    if (!AppendDigit(value, 0)) return std::nullopt;
+  }
+  return negative ? -value : value;
+}
+
+std::optional<TimeNs> NsFromMicros(std::string_view text) { return ScaledDecimal(text, 3); }
+
+std::optional<std::int64_t> ParseInt(std::string_view text) {
+  text = Trim(text);
+  if (!text.empty() && text.front() == '+') text.remove_prefix(1);
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace mpa::io

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counted problems of one rank.
+#include "mpa/model/issues.h"
+
+#include <fmt/format.h>
+
+namespace mpa {
+
+void Issues::Count(std::string_view what, std::string_view place) {
+  auto found = counts_.find(what);
+  if (found == counts_.end()) {
+    found = counts_.emplace(std::string(what), Entry{0, std::string(place)}).first;
+  }
+  ++found->second.count;
+}
+
+void Issues::Merge(const Issues& later) {
+  for (const auto& [what, entry] : later.counts_) {
+    const auto [found, is_new] = counts_.emplace(what, entry);
+    if (!is_new) found->second.count += entry.count;
+  }
+}
+
+std::vector<std::string> Issues::Lines() const {
+  std::vector<std::string> lines;
+  for (const auto& [what, entry] : counts_) {
+    lines.push_back(fmt::format("{} {} left out: {} (first: {})", entry.count,
+                                entry.count == 1 ? "row" : "rows", what, entry.first_place));
+  }
+  return lines;
+}
+
+}  // namespace mpa

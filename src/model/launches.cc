@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ties device work to the host operator that launched it.
+#include "mpa/model/launches.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace mpa {
+namespace {
+
+// The ends of launches, ordered by time.
+class LaunchEnds {
+ public:
+  explicit LaunchEnds(const Launches& launches) : launches_(launches) {
+    for (std::size_t i = 0; i < launches.Size(); ++i) {
+      if (launches.device_time[i] >= 0) rows_.push_back(i);
+    }
+    std::stable_sort(rows_.begin(), rows_.end(), [&](std::size_t a, std::size_t b) {
+      return launches.device_time[a] < launches.device_time[b];
+    });
+  }
+
+  // The link of the launch that ends at `time` on `stream`; -1 when there is none.
+  std::int64_t LinkAt(TimeNs time, std::int64_t stream) const {
+    const auto from = std::partition_point(rows_.begin(), rows_.end(), [&](std::size_t row) {
+      return launches_.device_time[row] < time;
+    });
+    std::int64_t link = -1;
+    std::size_t same_time = 0;
+    for (auto at = from; at != rows_.end() && launches_.device_time[*at] == time; ++at) {
+      if (launches_.stream[*at] == stream) return launches_.link[*at];
+      link = launches_.link[*at];
+      ++same_time;
+    }
+    return same_time == 1 ? link : -1;
+  }
+
+ private:
+  const Launches& launches_;
+  std::vector<std::size_t> rows_;
+};
+
+}  // namespace
+
+void LinkByTime(RankTrace& trace) {
+  const LaunchEnds ends(trace.launches);
+  Kernels& kernels = trace.kernels;
+  for (std::size_t i = 0; i < kernels.Size(); ++i) {
+    if (kernels.link[i] < 0) kernels.link[i] = ends.LinkAt(kernels.start[i], kernels.stream[i]);
+  }
+  Communications& comms = trace.communications;
+  for (std::size_t i = 0; i < comms.Size(); ++i) {
+    if (comms.link[i] < 0) comms.link[i] = ends.LinkAt(comms.start[i], -1);
+  }
+  DeviceTasks& tasks = trace.device_tasks;
+  for (std::size_t i = 0; i < tasks.Size(); ++i) {
+    if (tasks.link[i] < 0) tasks.link[i] = ends.LinkAt(tasks.start[i], tasks.stream[i]);
+  }
+}
+
+LaunchIndex::LaunchIndex(const RankTrace& trace) {
+  const Launches& launches = trace.launches;
+  row_of_link_.reserve(launches.Size());
+  for (std::size_t i = 0; i < launches.Size(); ++i) {
+    if (launches.link[i] >= 0) row_of_link_[launches.link[i]] = i;
+  }
+}
+
+std::optional<std::size_t> LaunchIndex::Find(std::int64_t link) const {
+  const auto found = row_of_link_.find(link);
+  if (link < 0 || found == row_of_link_.end()) return std::nullopt;
+  return found->second;
+}
+
+}  // namespace mpa

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the files of a rank to its tables.
+#include "load_rank.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "mpa/base/error.h"
+#include "mpa/base/log.h"
+#include "mpa/base/progress.h"
+#include "mpa/model/launches.h"
+#include "mpa/model/step_selection.h"
+
+namespace mpa {
+namespace {
+
+// The file without which a capture of its kind cannot be read.
+bool IsMain(FileKind kind) {
+  return kind == FileKind::kTraceView || kind == FileKind::kKinetoTrace ||
+         kind == FileKind::kProfilerDb;
+}
+
+void ReadFile(const Reader& reader, const CaptureFile& file, const ReadRequest& request,
+              LoadedRank& rank) {
+  LogInfo("{}: read by the reader for {}", file.path.string(), reader.name);
+  try {
+    reader.read(file, request, rank.trace);
+  } catch (const Error& error) {
+    if (IsMain(file.kind) || error.kind() == ErrorKind::kResource) throw;
+    rank.notes.push_back(fmt::format("{}; it is left out", error.what()));
+    rank.partial = true;
+  }
+}
+
+// Side files of a text capture whose absence a reader of the report should know about.
+void NoteMissingFiles(const RankInput& input, const ReadRequest& request, LoadedRank& rank) {
+  if (input.kind != CaptureKind::kNpuText) return;
+  struct SideFile {
+    FileKind kind;
+    Tables fills;
+    const char* name;
+    const char* without;
+  };
+  constexpr SideFile kSideFiles[] = {
+      {FileKind::kKernelDetails, Tables::kKernels, "kernel_details.csv",
+       "kernels cannot be told apart"},
+      {FileKind::kMemoryRecord, Tables::kMemorySamples, "memory_record.csv",
+       "the memory use is unknown"},
+      {FileKind::kCommunication, Tables::kTransfers, "communication.json",
+       "bandwidths are unknown"},
+  };
+  for (const SideFile& file : kSideFiles) {
+    if (!Overlap(request.wanted, file.fills) || input.Find(file.kind) != nullptr) continue;
+    rank.notes.push_back(
+        fmt::format("{}: no {} there, {}", input.path.string(), file.name, file.without));
+  }
+}
+
+}  // namespace
+
+LoadedRank LoadRank(const RankInput& input, const ReadRequest& request,
+                    std::optional<std::int32_t> step) {
+  LoadedRank rank;
+  rank.trace.minimal_profiling = input.info && input.info->Minimal();
+  for (const CaptureFile& file : input.files) {
+    if (IsMain(file.kind)) AddProgressTotal(file.bytes);
+  }
+  NoteMissingFiles(input, request, rank);
+  for (const Reader& reader : AllReaders()) {
+    const CaptureFile* file = input.Find(reader.reads);
+    if (file != nullptr && Overlap(reader.fills, request.wanted)) {
+      ReadFile(reader, *file, request, rank);
+    }
+  }
+  LinkByTime(rank.trace);
+  if (step) {
+    if (rank.trace.device == DeviceKind::kGpu) {
+      Fail(ErrorKind::kUsage, "{}: steps can be chosen for NPU captures only", input.path.string());
+    }
+    InContext(input.path.string(), [&] { SelectStep(rank.trace, *step); });
+  }
+  for (const std::string& line : rank.trace.issues.Lines()) {
+    rank.notes.push_back(fmt::format("{}: {}", input.path.string(), line));
+    rank.partial = true;
+  }
+  return rank;
+}
+
+}  // namespace mpa

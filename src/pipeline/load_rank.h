@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mpa/capture/capture.h"
+#include "mpa/model/rank_trace.h"
+#include "mpa/readers/reader.h"
+
+namespace mpa {
+
+struct LoadedRank {
+  RankTrace trace;
+  std::vector<std::string> notes;  ///< files that are missing, rows that were left out
+  bool partial = false;            ///< something was there but broken
+};
+
+/// Reads the wanted tables of a rank, ties device work to its launches and keeps only `step` if
+/// one is given. A broken side file costs its table, not the rank; the trace or database itself
+/// must be readable, or Error is thrown.
+LoadedRank LoadRank(const RankInput& input, const ReadRequest& request,
+                    std::optional<std::int32_t> step);
+
+}  // namespace mpa

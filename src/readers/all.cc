@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The list of readers. Plain calls: nothing for the linker to drop, and the order can be seen.
+#include "mpa/readers/reader.h"
+
+namespace mpa {
+namespace readers {
+
+Reader ProfilerDb();
+Reader TraceView();
+Reader KinetoTrace();
+Reader KernelDetailsCsv();
+Reader MemoryRecordCsv();
+Reader OperatorMemoryCsv();
+Reader OpStatisticCsv();
+Reader StepTraceTimeCsv();
+Reader CommunicationJson();
+Reader ProfilerMetadataJson();
+
+}  // namespace readers
+
+const std::vector<Reader>& AllReaders() {
+  static const std::vector<Reader> all = {
+      readers::ProfilerDb(),        readers::TraceView(),
+      readers::KinetoTrace(),       readers::KernelDetailsCsv(),
+      readers::MemoryRecordCsv(),   readers::OperatorMemoryCsv(),
+      readers::OpStatisticCsv(),    readers::StepTraceTimeCsv(),
+      readers::CommunicationJson(), readers::ProfilerMetadataJson(),
+  };
+  return all;
+}
+
+}  // namespace mpa

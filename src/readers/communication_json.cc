@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// communication.json: how much each step's collectives moved, and how fast.
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "mpa/io/json_document.h"
+#include "mpa/readers/reader.h"
+
+namespace mpa::readers {
+namespace {
+
+using Json = nlohmann::json;
+
+const Json& Member(const Json& object, const char* key) {
+  static const Json null;
+  if (!object.is_object()) return null;
+  const auto found = object.find(key);
+  return found == object.end() ? null : *found;
+}
+
+// A member in units of `unit`; 0 for anything that is no sensible number.
+std::int64_t Scaled(const Json& object, const char* key, double unit) {
+  const Json& value = Member(object, key);
+  if (!value.is_number()) return 0;
+  const double scaled = value.get<double>() * unit;
+  return scaled > 0 && scaled < 9e18 ? std::llround(scaled) : 0;
+}
+
+// "step50" is 50; a run without step() has the key "step".
+std::int32_t StepOf(const std::string& key) {
+  const std::size_t digits = key.find_first_of("0123456789");
+  std::int32_t step = -1;
+  if (digits != std::string::npos) {
+    std::from_chars(key.data() + digits, key.data() + key.size(), step);
+  }
+  return step;
+}
+
+void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
+  const Json document = io::ReadJson(file.path);
+  if (!document.is_object()) return;
+  for (const auto& [key, groups] : document.items()) {
+    const Json& bandwidth = Member(Member(Member(groups, "collective"), "Total Op Info"),
+                                   "Communication Bandwidth Info");
+    const auto add = [&](Transport transport, const char* name) {
+      const Json& info = Member(bandwidth, name);
+      if (!info.is_object()) return;
+      trace.transfers.Append({.step = StepOf(key),
+                              .transport = transport,
+                              .bytes = Scaled(info, "Transit Size(MB)", 1e6),  // decimal megabytes
+                              .time = Scaled(info, "Transit Time(ms)", 1e6)});
+    };
+    add(Transport::kRdma, "RDMA");
+    add(Transport::kSdma, "SDMA");
+  }
+}
+
+}  // namespace
+
+Reader CommunicationJson() {
+  return {"communication.json", FileKind::kCommunication, Tables::kTransfers, Read};
+}
+
+}  // namespace mpa::readers

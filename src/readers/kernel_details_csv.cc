@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel_details.csv: every compute kernel of an NPU text capture with its counters. The set of
+// columns varies with the profiling level and the counters chosen.
+#include <array>
+#include <limits>
+
+#include "mpa/base/text.h"
+#include "mpa/io/csv_file.h"
+#include "mpa/io/numbers.h"
+#include "mpa/readers/reader.h"
+
+namespace mpa::readers {
+namespace {
+
+// Collectives are listed among the kernels; the trace has them in full.
+bool IsCommunication(std::string_view core) { return core == "HCCL" || core == "COMMUNICATION"; }
+
+// Empty and N/A cells mean "not recorded".
+std::string_view Recorded(std::string_view cell) { return cell == "N/A" ? "" : cell; }
+
+// The columns of a counter, under its names of different chips and versions.
+class CounterColumn {
+ public:
+  CounterColumn(const io::CsvFile& csv, std::string_view name, std::string_view other_name = "")
+      : columns_{csv.Find(name), csv.Find(other_name)} {}
+
+  // The larger of the recorded values, -1 when there is none.
+  TimeNs Read(const io::CsvFile& csv) const {
+    TimeNs value = -1;
+    for (const auto& column : columns_) {
+      value = std::max(value, io::NsFromMicros(Recorded(csv[column])).value_or(-1));
+    }
+    return value;
+  }
+
+ private:
+  std::array<std::optional<std::size_t>, 2> columns_;
+};
+
+std::int32_t StepId(std::string_view cell) {
+  const auto id = io::ParseInt(cell);
+  return id && *id >= 0 && *id <= std::numeric_limits<std::int32_t>::max()
+             ? static_cast<std::int32_t>(*id)
+             : -1;
+}
+
+void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
+  io::CsvFile csv(file.path);
+  const auto name = csv.Require("Name");
+  const auto start = csv.Require("Start Time(us)");
+  const auto dur = csv.Require("Duration(us)");
+  const auto type = csv.Find("Type");
+  const auto core = csv.Find("Accelerator Core");
+  const auto stream = csv.Find("Stream ID");
+  auto step = csv.Find("Step Id");
+  if (!step) step = csv.Find("Step ID");
+  const CounterColumn aic_total(csv, "aicore_time(us)", "aic_total_time(us)");
+  const CounterColumn aic_mac(csv, "mac_time(us)", "aic_mac_time(us)");
+  const CounterColumn aic_mte2(csv, "aic_mte2_time(us)");
+  const CounterColumn aiv_total(csv, "aiv_time(us)", "aiv_total_time(us)");
+  const CounterColumn aiv_vec(csv, "aiv_vec_time(us)");
+  while (csv.Next()) {
+    if (IsCommunication(csv[core])) continue;
+    const auto start_ns = io::NsFromMicros(csv[start]);
+    const auto dur_ns = io::NsFromMicros(csv[dur]);
+    if (!start_ns || !dur_ns || *dur_ns < 0) {
+      trace.issues.Count("kernel with a start or duration that is no time", csv.Place());
+      continue;
+    }
+    trace.kernels.Append({.start = *start_ns,
+                          .dur = *dur_ns,
+                          .name = trace.strings.Intern(csv[name]),
+                          .op_type = trace.strings.Intern(Recorded(csv[type])),
+                          .core = trace.strings.Intern(Recorded(csv[core])),
+                          .stream = io::ParseInt(csv[stream]).value_or(-1),
+                          .step = StepId(csv[step]),
+                          .aic_total = aic_total.Read(csv),
+                          .aic_mac = aic_mac.Read(csv),
+                          .aic_mte2 = aic_mte2.Read(csv),
+                          .aiv_total = aiv_total.Read(csv),
+                          .aiv_vec = aiv_vec.Read(csv)});
+  }
+}
+
+}  // namespace
+
+Reader KernelDetailsCsv() {
+  return {"kernel_details.csv", FileKind::kKernelDetails, Tables::kKernels, Read};
+}
+
+}  // namespace mpa::readers

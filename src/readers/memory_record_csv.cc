@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// memory_record.csv: device memory over time.
+#include "mpa/io/csv_file.h"
+#include "mpa/io/numbers.h"
+#include "mpa/readers/reader.h"
+#include "megabytes.h"
+
+namespace mpa::readers {
+namespace {
+
+void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
+  io::CsvFile csv(file.path);
+  const auto reserved = csv.Require("Total Reserved(MB)");
+  const auto time = csv.Find("Timestamp(us)");
+  const auto component = csv.Find("Component");
+  while (csv.Next()) {
+    const auto bytes = BytesFromMebibytes(csv[reserved]);
+    if (!bytes) continue;  // rows of components that report only allocations
+    trace.memory_samples.Append({.time = io::NsFromMicros(csv[time]).value_or(-1),
+                                 .component = trace.strings.Intern(csv[component]),
+                                 .reserved_bytes = *bytes});
+  }
+}
+
+}  // namespace
+
+Reader MemoryRecordCsv() {
+  return {"memory_record.csv", FileKind::kMemoryRecord, Tables::kMemorySamples, Read};
+}
+
+}  // namespace mpa::readers

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// op_statistic.csv: kernel times summed by operator type and core type.
+#include "mpa/io/csv_file.h"
+#include "mpa/io/numbers.h"
+#include "mpa/readers/reader.h"
+
+namespace mpa::readers {
+namespace {
+
+void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
+  io::CsvFile csv(file.path);
+  const auto type = csv.Require("OP Type");
+  const auto core = csv.Find("Core Type");
+  const auto count = csv.Require("Count");
+  const auto total = csv.Require("Total Time(us)");
+  const auto min = csv.Find("Min Time(us)");
+  const auto avg = csv.Find("Avg Time(us)");
+  const auto max = csv.Find("Max Time(us)");
+  const auto time = [&](std::optional<std::size_t> column) {
+    return io::NsFromMicros(csv[column]).value_or(0);
+  };
+  while (csv.Next()) {
+    trace.kernel_statistics.Append({.op_type = trace.strings.Intern(csv[type]),
+                                    .core = trace.strings.Intern(csv[core]),
+                                    .count = io::ParseInt(csv[count]).value_or(0),
+                                    .total = time(total),
+                                    .min = time(min),
+                                    .avg = time(avg),
+                                    .max = time(max)});
+  }
+}
+
+}  // namespace
+
+Reader OpStatisticCsv() {
+  return {"op_statistic.csv", FileKind::kOpStatistic, Tables::kKernelStatistics, Read};
+}
+
+}  // namespace mpa::readers

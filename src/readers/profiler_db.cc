@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Profiler databases: ascend_pytorch_profiler*.db, ascend_mindspore_profiler*.db, msmonitor*.db and
+// msprof_*.db. A table that is not there was not recorded; a column that is not there is an error.
+#include <fmt/format.h>
+
+#include <limits>
+#include <string>
+
+#include "mpa/base/error.h"
+#include "mpa/base/progress.h"
+#include "mpa/io/sqlite.h"
+#include "mpa/readers/reader.h"
+#include "profiler_db_tables.h"
+
+namespace mpa::readers {
+
+std::optional<DbSpan> ReadSpan(DbInput& input, const io::Statement& row, int start_column,
+                               int end_column, std::string_view table) {
+  const auto start = row.Int(start_column);
+  const auto end = row.Int(end_column);
+  if (start && end && *start >= 0 && *end >= *start) return DbSpan{*start, *end - *start};
+  input.trace.issues.Count(
+      "row with a start or end that is no time",
+      fmt::format("{}: table {}", input.database.name(), table));
+  return std::nullopt;
+}
+
+namespace {
+
+void ReadSteps(DbInput& input) {
+  if (!input.database.HasTable("STEP_TIME")) return;
+  io::Statement rows = input.database.Query("SELECT id, startNs, endNs FROM STEP_TIME ORDER BY rowid");
+  while (rows.Step()) {
+    const std::int64_t id = rows.IntOr(0, -1);
+    const auto span = ReadSpan(input, rows, 1, 2, "STEP_TIME");
+    if (!span || id < 0 || id > std::numeric_limits<std::int32_t>::max()) continue;
+    input.trace.steps.Append({.id = static_cast<std::int32_t>(id),
+                              .start = span->start,
+                              .end = span->start + span->dur});
+  }
+}
+
+void ReadMemorySamples(DbInput& input) {
+  if (!input.database.HasTable("MEMORY_RECORD")) return;
+  io::Statement rows = input.database.Query(
+      "SELECT timestamp, component, totalReserved FROM MEMORY_RECORD ORDER BY rowid");
+  while (rows.Step()) {
+    const auto reserved = rows.Int(2);
+    if (!reserved) continue;
+    input.trace.memory_samples.Append({.time = rows.IntOr(0, -1),
+                                       .component = input.strings.Text(rows, 1),
+                                       .reserved_bytes = *reserved});
+  }
+}
+
+void ReadAllocations(DbInput& input) {
+  if (!input.database.HasTable("OP_MEMORY")) return;
+  io::Statement rows = input.database.Query(
+      "SELECT name, size, allocationTime, releaseTime FROM OP_MEMORY ORDER BY rowid");
+  while (rows.Step()) {
+    input.trace.allocations.Append({.name = input.strings.Text(rows, 0),
+                                    .bytes = rows.IntOr(1, 0),
+                                    .allocated = rows.IntOr(2, -1),
+                                    .released = rows.IntOr(3, -1)});
+  }
+}
+
+void Read(const CaptureFile& file, const ReadRequest& request, RankTrace& trace) {
+  const io::Database database(file.path);
+  DbStrings strings(database, trace.strings);
+  DbInput input{database, strings, trace};
+  const auto read = [&](Tables tables, void (*read_tables)(DbInput&)) {
+    if (Overlap(request.wanted, tables)) read_tables(input);
+  };
+  if (!database.HasTable("TASK") && !database.HasTable("PYTORCH_API") &&
+      !database.HasTable("COMMUNICATION_OP")) {
+    Fail(ErrorKind::kInput,
+         "{}: none of the tables TASK, COMMUNICATION_OP and PYTORCH_API is in the database; it is "
+         "no profiler database, or its export broke off",
+         file.path.string());
+  }
+  read(Tables::kHostOps | Tables::kLaunches, ReadHostTables);
+  read(Tables::kKernels, ReadKernels);
+  read(Tables::kDeviceTasks, ReadDeviceTasks);
+  read(Tables::kCommunications | Tables::kCommTasks, ReadCommunications);
+  read(Tables::kMemorySamples, ReadMemorySamples);
+  read(Tables::kAllocations, ReadAllocations);
+  read(Tables::kSteps, ReadSteps);
+  AddProgress(file.bytes);
+}
+
+}  // namespace
+
+Reader ProfilerDb() {
+  return {"profiler database", FileKind::kProfilerDb,
+          Tables::kHostOps | Tables::kLaunches | Tables::kKernels | Tables::kDeviceTasks |
+              Tables::kCommunications | Tables::kCommTasks | Tables::kMemorySamples |
+              Tables::kAllocations | Tables::kSteps,
+          Read};
+}
+
+}  // namespace mpa::readers

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device side of a profiler database: kernels with counters, tasks, collectives.
+#include <array>
+#include <nlohmann/json.hpp>
+#include <unordered_map>
+
+#include "mpa/base/log.h"
+#include "process_groups.h"
+#include "profiler_db_tables.h"
+
+namespace mpa::readers {
+namespace {
+
+// 0 and NULL both mean "no connection".
+std::int64_t Link(const io::Statement& row, int column) {
+  const std::int64_t id = row.IntOr(column, 0);
+  return id == 0 ? -1 : id;
+}
+
+// Texts that stand for "not recorded".
+StringId Recorded(StringId text, const StringPool& strings) {
+  return strings.View(text) == "N/A" ? StringId::kEmpty : text;
+}
+
+// The column of Kernels that a counter of TASK_PMU_INFO goes to; null for the others.
+std::vector<TimeNs> Kernels::* CounterColumn(std::string_view name) {
+  if (name == "aic_total_time" || name == "aicore_time") return &Kernels::aic_total;
+  if (name == "aic_mac_time" || name == "mac_time") return &Kernels::aic_mac;
+  if (name == "aic_mte2_time") return &Kernels::aic_mte2;
+  if (name == "aiv_total_time" || name == "aiv_time") return &Kernels::aiv_total;
+  if (name == "aiv_vec_time") return &Kernels::aiv_vec;
+  return nullptr;
+}
+
+void ReadCounters(DbInput& input, const std::unordered_map<std::int64_t, std::size_t>& kernel_of_task) {
+  if (!input.database.HasTable("TASK_PMU_INFO")) return;
+  io::Statement rows = input.database.Query("SELECT globalTaskId, name, value FROM TASK_PMU_INFO");
+  Kernels& kernels = input.trace.kernels;
+  while (rows.Step()) {
+    const auto kernel = kernel_of_task.find(rows.IntOr(0, -1));
+    const auto value = rows.Int(2);
+    if (kernel == kernel_of_task.end() || !value) continue;
+    const auto column = CounterColumn(input.trace.strings.View(input.strings.Text(rows, 1)));
+    if (column != nullptr) (kernels.*column)[kernel->second] = *value;
+  }
+}
+
+// Group numbers by the id of the group's name in the database.
+class Groups {
+ public:
+  explicit Groups(DbInput& input) : input_(input) {}
+
+  std::int32_t Of(const io::Statement& row, int column) {
+    const StringId name = input_.strings.Text(row, column);
+    CommGroups& groups = input_.trace.comm_groups;
+    const auto [found, is_new] = numbers_.try_emplace(name, static_cast<std::int32_t>(groups.Size()));
+    if (is_new) groups.Append({.name = name});
+    return found->second;
+  }
+
+ private:
+  DbInput& input_;
+  std::unordered_map<StringId, std::int32_t> numbers_;
+};
+
+void ReadGroupNames(DbInput& input) {
+  if (!input.database.HasTable("META_DATA")) return;
+  io::Statement rows =
+      input.database.Query("SELECT value FROM META_DATA WHERE name = 'parallel_group_info'");
+  if (!rows.Step()) return;
+  const auto document = nlohmann::json::parse(rows.Text(0), nullptr, /*allow_exceptions=*/false);
+  if (document.is_discarded()) {
+    LogWarning("{}: META_DATA.parallel_group_info is not valid JSON; groups keep their technical "
+               "names",
+               input.database.name());
+    return;
+  }
+  NameProcessGroups(document, input.trace);
+}
+
+}  // namespace
+
+void ReadKernels(DbInput& input) {
+  if (!input.database.HasTable("COMPUTE_TASK_INFO") || !input.database.HasTable("TASK")) return;
+  io::Statement rows = input.database.Query(
+      "SELECT t.startNs, t.endNs, i.name, i.opType, i.taskType, t.taskType, t.streamId, "
+      "t.connectionId, t.globalTaskId FROM TASK t "
+      "JOIN COMPUTE_TASK_INFO i ON i.globalTaskId = t.globalTaskId ORDER BY t.rowid");
+  const StringPool& strings = input.trace.strings;
+  std::unordered_map<std::int64_t, std::size_t> kernel_of_task;
+  while (rows.Step()) {
+    const auto span = ReadSpan(input, rows, 0, 1, "TASK");
+    if (!span) continue;
+    const StringId core = Recorded(input.strings.Text(rows, 4), strings);
+    kernel_of_task[rows.IntOr(8, -1)] = input.trace.kernels.Size();
+    input.trace.kernels.Append(
+        {.start = span->start,
+         .dur = span->dur,
+         .name = input.strings.Text(rows, 2),
+         .op_type = Recorded(input.strings.Text(rows, 3), strings),
+         .core = core != StringId::kEmpty ? core : Recorded(input.strings.Text(rows, 5), strings),
+         .stream = rows.IntOr(6, -1),
+         .link = Link(rows, 7)});
+  }
+  ReadCounters(input, kernel_of_task);
+}
+
+void ReadDeviceTasks(DbInput& input) {
+  if (!input.database.HasTable("TASK")) return;
+  io::Statement rows = input.database.Query(
+      "SELECT startNs, endNs, taskType, streamId, connectionId FROM TASK ORDER BY rowid");
+  while (rows.Step()) {
+    const auto span = ReadSpan(input, rows, 0, 1, "TASK");
+    if (!span) continue;
+    const StringId type = input.strings.Text(rows, 2);
+    input.trace.device_tasks.Append({.start = span->start,
+                                     .dur = span->dur,
+                                     .name = type,
+                                     .type = type,
+                                     .stream = rows.IntOr(3, -1),
+                                     .link = Link(rows, 4)});
+  }
+}
+
+void ReadCommunications(DbInput& input) {
+  Groups groups(input);
+  if (input.database.HasTable("COMMUNICATION_OP")) {
+    io::Statement rows = input.database.Query(
+        "SELECT startNs, endNs, opName, opType, groupName, connectionId FROM COMMUNICATION_OP "
+        "ORDER BY opId");
+    while (rows.Step()) {
+      const auto span = ReadSpan(input, rows, 0, 1, "COMMUNICATION_OP");
+      if (!span) continue;
+      input.trace.communications.Append({.start = span->start,
+                                         .dur = span->dur,
+                                         .name = input.strings.Text(rows, 2),
+                                         .op_type = input.strings.Text(rows, 3),
+                                         .group = groups.Of(rows, 4),
+                                         .link = Link(rows, 5)});
+    }
+  }
+  if (input.database.HasTable("COMMUNICATION_TASK_INFO") && input.database.HasTable("TASK")) {
+    io::Statement rows = input.database.Query(
+        "SELECT t.startNs, t.endNs, i.taskType, i.groupName, i.planeId FROM TASK t "
+        "JOIN COMMUNICATION_TASK_INFO i ON i.globalTaskId = t.globalTaskId ORDER BY t.rowid");
+    while (rows.Step()) {
+      const auto span = ReadSpan(input, rows, 0, 1, "TASK");
+      if (!span) continue;
+      input.trace.comm_tasks.Append({.start = span->start,
+                                     .dur = span->dur,
+                                     .name = input.strings.Text(rows, 2),
+                                     .group = groups.Of(rows, 3),
+                                     .plane = rows.IntOr(4, -1)});
+    }
+  }
+  ReadGroupNames(input);
+}
+
+}  // namespace mpa::readers

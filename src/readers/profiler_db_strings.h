@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+
+#include "mpa/io/sqlite.h"
+#include "mpa/model/string_pool.h"
+
+namespace mpa::readers {
+
+/// The texts of a profiler database (STRING_IDS), fetched when they are first needed: most of a
+/// large database's texts are call stacks that nobody asks for.
+class DbStrings {
+ public:
+  DbStrings(const io::Database& database, StringPool& pool);
+
+  /// The text with this id in the database; empty for NULL and for ids that are not there.
+  StringId Text(const io::Statement& row, int column);
+
+ private:
+  void LoadAll(const io::Database& database);
+
+  StringPool& pool_;
+  std::unordered_map<std::int64_t, StringId> known_;
+  std::optional<io::Statement> lookup_;  // empty when all texts were loaded at once
+};
+
+}  // namespace mpa::readers

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// profiler_metadata.json: what the job itself calls its communication groups.
+#include <string>
+
+#include "mpa/io/json_document.h"
+#include "mpa/readers/reader.h"
+#include "process_groups.h"
+
+namespace mpa::readers {
+
+void NameProcessGroups(const nlohmann::json& parallel_group_info, RankTrace& trace) {
+  if (!parallel_group_info.is_object()) return;
+  CommGroups& groups = trace.comm_groups;
+  for (std::size_t i = 0; i < groups.Size(); ++i) {
+    const std::string_view name = trace.strings.View(groups.name[i]);
+    for (const auto& [id, info] : parallel_group_info.items()) {
+      if (name != id && name != "Group " + id + " Communication") continue;
+      const auto found = info.is_object() ? info.find("group_name") : info.end();
+      if (found == info.end() || !found->is_string()) continue;
+      groups.process_group[i] = trace.strings.Intern(found->get_ref<const std::string&>());
+    }
+  }
+}
+
+namespace {
+
+void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
+  const nlohmann::json document = io::ReadJson(file.path);
+  if (!document.is_object()) return;
+  const auto found = document.find("parallel_group_info");
+  if (found != document.end()) NameProcessGroups(*found, trace);
+}
+
+}  // namespace
+
+Reader ProfilerMetadataJson() {
+  return {"profiler_metadata.json", FileKind::kProfilerMetadata, Tables::kCommunications, Read};
+}
+
+}  // namespace mpa::readers

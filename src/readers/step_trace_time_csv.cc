@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// step_trace_time.csv: the profiler's own division of each step's time.
+#include <limits>
+
+#include "mpa/io/csv_file.h"
+#include "mpa/io/numbers.h"
+#include "mpa/readers/reader.h"
+
+namespace mpa::readers {
+namespace {
+
+void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
+  io::CsvFile csv(file.path);
+  const auto step = csv.Require("Step");
+  const auto computing = csv.Require("Computing");
+  const auto exposed = csv.Require("Communication(Not Overlapped)");
+  const auto communication = csv.Require("Communication");
+  const auto free = csv.Require("Free");
+  const auto time = [&](std::size_t column) { return io::NsFromMicros(csv[column]).value_or(0); };
+  while (csv.Next()) {
+    // A run without step() has one row with an empty step.
+    const auto id = io::ScaledDecimal(csv[step], 0);
+    const bool known = id && *id >= 0 && *id <= std::numeric_limits<std::int32_t>::max();
+    trace.step_times.Append({.step = known ? static_cast<std::int32_t>(*id) : -1,
+                             .computing = time(computing),
+                             .exposed_communication = time(exposed),
+                             .communication = time(communication),
+                             .free = time(free)});
+  }
+}
+
+}  // namespace
+
+Reader StepTraceTimeCsv() {
+  return {"step_trace_time.csv", FileKind::kStepTraceTime, Tables::kStepTimes, Read};
+}
+
+}  // namespace mpa::readers

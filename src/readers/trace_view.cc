@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+// trace_view.json: the whole timeline of an NPU text capture. Pieces of the file are parsed in
+// parallel into fragments; device events are told apart by their process, whose name may come last.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <unordered_map>
+
+#include "mpa/base/parallel.h"
+#include "mpa/base/text.h"
+#include "mpa/io/input_text.h"
+#include "mpa/io/json_cut.h"
+#include "mpa/io/numbers.h"
+#include "mpa/readers/reader.h"
+#include "trace_builder.h"
+#include "trace_events.h"
+
+namespace mpa::readers {
+namespace {
+
+struct HostEvent {
+  TimeNs start, dur;
+  StringId name;
+  std::int64_t pid, tid;
+};
+
+struct DeviceEvent {
+  TimeNs start, dur;
+  StringId name;
+  std::int64_t pid, tid;
+  std::string_view args;
+  StringId type{};           // set once the process is known
+  std::int64_t stream = -1;  // likewise
+};
+
+struct Metadata {
+  std::int64_t pid, tid;
+  StringId kind;         // process_name, thread_name, thread_sort_index
+  std::string_view args;
+};
+
+// What one piece of the file holds.
+struct Fragment {
+  StringPool strings;
+  Issues issues;
+  std::vector<HostEvent> host;
+  std::vector<DeviceEvent> device;
+  std::vector<FlowPoint> flows;
+  std::vector<Metadata> metadata;
+  std::int64_t backward_tid = -1;
+};
+
+bool EqualsIgnoringCase(std::string_view text, std::string_view lower) {
+  return text.size() == lower.size() && ToLower(text) == lower;
+}
+
+// Sorts one event into the fragment; events that nothing reads are dropped.
+class FragmentFiller {
+ public:
+  FragmentFiller(Fragment& fragment, std::string_view file_name)
+      : fragment_(fragment), file_name_(file_name) {}
+
+  void operator()(const TraceEvent& event) {
+    if (event.ph == "M") {
+      fragment_.metadata.push_back({IdFrom(event.pid), IdFrom(event.tid),
+                                    fragment_.strings.Intern(event.name), event.args});
+    } else if (event.ph == "X") {
+      AddSpan(event);
+    } else if (event.ph == "s" || event.ph == "f") {
+      AddFlow(event);
+    }
+  }
+
+ private:
+  void AddSpan(const TraceEvent& event) {
+    const bool host = EqualsIgnoringCase(event.cat, "cpu_op");
+    if (!host && !event.cat.empty()) return;
+    const auto start = io::NsFromMicros(event.ts);
+    const auto dur = event.dur.empty() ? 0 : io::NsFromMicros(event.dur);
+    if (!start || !dur || *dur < 0) {
+      fragment_.issues.Count("event with a start or duration that is no time",
+                             fmt::format("{}: \"{}\"", file_name_, event.name));
+      return;
+    }
+    const StringId name = fragment_.strings.Intern(event.name);
+    const std::int64_t pid = IdFrom(event.pid);
+    const std::int64_t tid = IdFrom(event.tid);
+    if (host) {
+      fragment_.host.push_back({*start, *dur, name, pid, tid});
+    } else {
+      fragment_.device.push_back({*start, *dur, name, pid, tid, event.args});
+    }
+  }
+
+  void AddFlow(const TraceEvent& event) {
+    const bool is_end = event.ph == "f";
+    if (EqualsIgnoringCase(event.cat, "async_npu")) {
+      const auto time = io::NsFromMicros(event.ts);
+      if (!time) return;
+      fragment_.flows.push_back(
+          {IdFrom(event.id), is_end, *time, IdFrom(event.pid), IdFrom(event.tid)});
+    } else if (is_end && EqualsIgnoringCase(event.cat, "fwdbwd")) {
+      fragment_.backward_tid = IdFrom(event.tid);
+    }
+  }
+
+  Fragment& fragment_;
+  std::string_view file_name_;
+};
+
+std::string MemberText(std::string_view args, std::string_view wanted) {
+  std::string text;
+  ForEachMember(args, [&](std::string_view key, std::string_view value) {
+    if (key == wanted) text = value;
+  });
+  return text;
+}
+
+// The processes that hold device events, and the threads of the communication process.
+struct Processes {
+  std::optional<std::int64_t> hardware, communication, overlap;
+  std::map<std::int64_t, std::string> comm_thread_names;      // by tid
+  std::map<std::int64_t, std::int64_t> comm_thread_of_index;  // sort index -> tid
+};
+
+Processes FindProcesses(const std::vector<Fragment>& fragments) {
+  Processes found;
+  const auto each = [&](std::string_view kind, auto on_metadata) {
+    for (const Fragment& fragment : fragments) {
+      for (const Metadata& metadata : fragment.metadata) {
+        if (fragment.strings.View(metadata.kind) == kind) on_metadata(metadata);
+      }
+    }
+  };
+  each("process_name", [&](const Metadata& metadata) {
+    const std::string name = MemberText(metadata.args, "name");
+    if (name == "Communication" || name == "HCCL") found.communication = metadata.pid;
+    if (name == "Ascend Hardware") found.hardware = metadata.pid;
+    if (name == "Overlap Analysis") found.overlap = metadata.pid;
+  });
+  each("thread_name", [&](const Metadata& metadata) {
+    if (metadata.pid != found.communication) return;
+    found.comm_thread_names[metadata.tid] = MemberText(metadata.args, "name");
+  });
+  each("thread_sort_index", [&](const Metadata& metadata) {
+    if (metadata.pid != found.communication) return;
+    found.comm_thread_of_index[IdFrom(MemberText(metadata.args, "sort_index"))] = metadata.tid;
+  });
+  return found;
+}
+
+// The groups of the communication process. Its threads come in display order: the thread of a
+// group's operations ("... Communication"), then the planes of the group.
+class CommThreads {
+ public:
+  CommThreads(const Processes& processes, RankTrace& trace) : trace_(trace) {
+    for (const auto& [index, tid] : processes.comm_thread_of_index) {
+      const auto name = processes.comm_thread_names.find(tid);
+      if (name == processes.comm_thread_names.end() || name->second.empty()) continue;
+      const bool is_group = name->second.find("Communication") != std::string::npos;
+      if (is_group) current_ = AddGroup(name->second);
+      groups_[tid] = {is_group, is_group || current_ >= 0 ? current_ : UnknownGroup()};
+    }
+  }
+
+  struct Place {
+    bool is_group = false;
+    std::int32_t group = -1;
+  };
+  Place Of(std::int64_t tid) {
+    const auto found = groups_.find(tid);
+    return found != groups_.end() ? found->second : Place{false, UnknownGroup()};
+  }
+
+ private:
+  std::int32_t AddGroup(std::string_view name) {
+    const auto number = static_cast<std::int32_t>(trace_.comm_groups.Size());
+    trace_.comm_groups.Append({.name = trace_.strings.Intern(name), .position = number});
+    return number;
+  }
+
+  // Planes before any group, and threads without a name.
+  std::int32_t UnknownGroup() {
+    if (unknown_ < 0) unknown_ = AddGroup("Unknown Group");
+    return unknown_;
+  }
+
+  RankTrace& trace_;
+  std::unordered_map<std::int64_t, Place> groups_;
+  std::int32_t current_ = -1;
+  std::int32_t unknown_ = -1;
+};
+
+// Task type and stream are needed of hardware events only, so their args are parsed only now.
+void ReadHardwareArgs(Fragment& fragment, std::int64_t hardware_pid) {
+  for (DeviceEvent& event : fragment.device) {
+    if (event.pid != hardware_pid) continue;
+    event.stream = event.tid;
+    ForEachMember(event.args, [&](std::string_view key, std::string_view value) {
+      if (key == "Task Type") {
+        event.type = fragment.strings.Intern(value);
+      } else if (key == "Stream Id" || key == "Physic Stream Id") {
+        event.stream = io::ParseInt(value).value_or(event.tid);
+      }
+    });
+  }
+}
+
+std::optional<Activity> ActivityOf(std::string_view name) {
+  if (name == "Computing") return Activity::kComputing;
+  if (name == "Communication(Not Overlapped)") return Activity::kExposedCommunication;
+  if (name == "Communication") return Activity::kCommunication;
+  if (name == "Free") return Activity::kFree;
+  return std::nullopt;
+}
+
+// Appends the fragments to the rank, in file order.
+class Joiner {
+ public:
+  Joiner(const Processes& processes, RankTrace& trace)
+      : processes_(processes), trace_(trace), tracks_(trace.tracks), threads_(processes, trace) {}
+
+  void Add(const Fragment& fragment) {
+    StringMapping texts(fragment.strings, trace_.strings);
+    for (const HostEvent& event : fragment.host) {
+      trace_.host_ops.Append({.start = event.start,
+                              .dur = event.dur,
+                              .name = texts[event.name],
+                              .track = tracks_.Of(event.pid, event.tid)});
+      AppendStep(fragment.strings.View(event.name), event.start, event.dur, trace_);
+    }
+    for (const DeviceEvent& event : fragment.device) {
+      if (event.pid == processes_.hardware) {
+        trace_.device_tasks.Append({.start = event.start,
+                                    .dur = event.dur,
+                                    .name = texts[event.name],
+                                    .type = texts[event.type],
+                                    .stream = event.stream});
+      } else if (event.pid == processes_.communication) {
+        AddCommunication(event, texts[event.name]);
+      } else if (event.pid == processes_.overlap) {
+        if (const auto activity = ActivityOf(fragment.strings.View(event.name))) {
+          trace_.overlaps.Append({.start = event.start, .dur = event.dur, .activity = *activity});
+        }
+      }
+    }
+    if (fragment.backward_tid != -1) trace_.backward_tid = fragment.backward_tid;
+    trace_.issues.Merge(fragment.issues);
+    flows_.insert(flows_.end(), fragment.flows.begin(), fragment.flows.end());
+  }
+
+  void Finish() { AppendLaunches(flows_, tracks_, trace_); }
+
+ private:
+  void AddCommunication(const DeviceEvent& event, StringId name) {
+    const CommThreads::Place place = threads_.Of(event.tid);
+    if (place.is_group) {
+      trace_.communications.Append({.start = event.start,
+                                    .dur = event.dur,
+                                    .name = name,
+                                    .op_type = name,
+                                    .group = place.group});
+    } else {
+      trace_.comm_tasks.Append({.start = event.start,
+                                .dur = event.dur,
+                                .name = name,
+                                .group = place.group,
+                                .plane = event.tid});
+    }
+  }
+
+  const Processes& processes_;
+  RankTrace& trace_;
+  TrackNumbers tracks_;
+  CommThreads threads_;
+  std::vector<FlowPoint> flows_;
+};
+
+void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
+  const io::InputText input(file.path);
+  const std::string file_name = file.path.filename().string();
+  const io::CutArray cut = io::CutEventArray(input.text(), kPieceBytes);
+  std::vector<Fragment> fragments(cut.pieces.size());
+  ParallelFor(fragments.size(), [&](std::size_t i) {
+    ForEachEvent(cut.pieces[i], file_name, fragments[i].issues,
+                 FragmentFiller(fragments[i], file_name));
+  });
+  const Processes processes = FindProcesses(fragments);
+  if (processes.hardware) {
+    ParallelFor(fragments.size(),
+                [&](std::size_t i) { ReadHardwareArgs(fragments[i], *processes.hardware); });
+  }
+  Joiner joiner(processes, trace);
+  for (Fragment& fragment : fragments) {
+    joiner.Add(fragment);
+    fragment = Fragment();  // its memory is not needed while the rest is joined
+  }
+  joiner.Finish();
+  CountCutOff(cut, file, trace.issues);
+}
+
+}  // namespace
+
+Reader TraceView() {
+  return {"trace_view.json", FileKind::kTraceView,
+          Tables::kHostOps | Tables::kLaunches | Tables::kDeviceTasks | Tables::kCommunications |
+              Tables::kCommTasks | Tables::kOverlaps | Tables::kSteps,
+          Read};
+}
+
+}  // namespace mpa::readers

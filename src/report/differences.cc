@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Differences and ratios, rounded the same way in every sheet.
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+
+#include "mpa/report/report.h"
+
+namespace mpa {
+namespace {
+
+// Rounded to `decimals` on the exact value of the double, as printf does; x * 100 would round twice.
+double RoundTo(double value, int decimals) {
+  if (!std::isfinite(value)) return value;
+  char text[400];  // enough for any finite double
+  std::snprintf(text, sizeof(text), "%.*f", decimals, value);
+  const double rounded = std::strtod(text, nullptr);
+  return rounded == 0 ? 0.0 : rounded;
+}
+
+}  // namespace
+
+double DiffRatio(double base, double comparison) {
+  if (base == 0) return comparison == 0 ? 1.0 : std::numeric_limits<double>::infinity();
+  return RoundTo(comparison / base, 4);
+}
+
+double DiffRounded(double base, double comparison) { return RoundTo(comparison - base, 2); }
+
+}  // namespace mpa
