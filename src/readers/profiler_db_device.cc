@@ -112,11 +112,9 @@ void ReadDeviceTasks(DbInput& input) {
   while (rows.Step()) {
     const auto span = ReadSpan(input, rows, 0, 1, "TASK");
     if (!span) continue;
-    const StringId type = input.strings.Text(rows, 2);
     input.trace.device_tasks.Append({.start = span->start,
                                      .dur = span->dur,
-                                     .name = type,
-                                     .type = type,
+                                     .type = input.strings.Text(rows, 2),
                                      .stream = rows.IntOr(3, -1),
                                      .link = Link(rows, 4)});
   }

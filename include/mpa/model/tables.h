@@ -143,7 +143,7 @@ struct Kernels : TableBase<Kernels> {
 struct DeviceTasks : TableBase<DeviceTasks> {
   struct Row {
     TimeNs start = 0, dur = 0;
-    StringId name{};
+    StringId name{};  ///< not recorded in databases
     StringId type{};  ///< AI_CORE, KERNEL_AIVEC, EVENT_WAIT_SQE, SDMA_SQE, gpu_memcpy, ...
     std::int64_t stream = -1;
     std::int64_t link = -1;

@@ -20,12 +20,15 @@ bool IsCopyName(std::string_view name) {
 // Kernels of the LCCL library communicate, whatever table they are listed in.
 bool IsLccl(std::string_view name) { return ToLower(name) == "kernel_aivec"; }
 
-// The C_CORE_SQE events, by end.
+// The C_CORE_SQE events, by end. Text captures name them so, databases give them that type.
 std::vector<TimeNs> CCoreEnds(const RankTrace& trace) {
   std::vector<TimeNs> ends;
   const DeviceTasks& tasks = trace.device_tasks;
   for (std::size_t i = 0; i < tasks.Size(); ++i) {
-    if (trace.strings.View(tasks.name[i]) == "C_CORE_SQE") ends.push_back(tasks.start[i] + tasks.dur[i]);
+    if (trace.strings.View(tasks.name[i]) == "C_CORE_SQE" ||
+        trace.strings.View(tasks.type[i]) == "C_CORE_SQE") {
+      ends.push_back(tasks.start[i] + tasks.dur[i]);
+    }
   }
   std::sort(ends.begin(), ends.end());
   return ends;
@@ -169,11 +172,28 @@ void AddLccl(const RankTrace& trace, OverallMetrics& metrics) {
   if (metrics.lccl.count == 0) add(trace.device_tasks);
 }
 
+// Streams that run compute kernels. Where kernels come without a stream (text captures at Level0),
+// the types of the tasks tell.
+std::set<std::int64_t> ComputeStreams(const RankTrace& trace) {
+  std::set<std::int64_t> streams(trace.kernels.stream.begin(), trace.kernels.stream.end());
+  streams.erase(-1);
+  if (!streams.empty()) return streams;
+  const DeviceTasks& tasks = trace.device_tasks;
+  for (std::size_t i = 0; i < tasks.Size(); ++i) {
+    if (IsOneOf(trace.strings.View(tasks.type[i]), {"AI_CORE", "MIX_AIC", "MIX_AIV", "AI_CPU",
+                                                    "AI_VECTOR_CORE", "FFTS_PLUS"})) {
+      streams.insert(tasks.stream[i]);
+    }
+  }
+  return streams;
+}
+
 // Copies on streams that compute. Where streams wait for events at all, only those that do: a
 // copy there holds up the kernels behind it.
 void AddNpuCopies(const RankTrace& trace, OverallMetrics& metrics) {
   const DeviceTasks& tasks = trace.device_tasks;
-  std::set<std::int64_t> waiting, computing(trace.kernels.stream.begin(), trace.kernels.stream.end());
+  const std::set<std::int64_t> computing = ComputeStreams(trace);
+  std::set<std::int64_t> waiting;
   std::map<std::int64_t, TimeAndCount> copies;
   for (std::size_t i = 0; i < tasks.Size(); ++i) {
     const std::string_view type = trace.strings.View(tasks.type[i]);
@@ -181,9 +201,6 @@ void AddNpuCopies(const RankTrace& trace, OverallMetrics& metrics) {
       waiting.insert(tasks.stream[i]);
     } else if (IsOneOf(type, {"SDMA_SQE", "PCIE_DMA_SQE", "SDMA", "MEMCPY_ASYNC"})) {
       copies[tasks.stream[i]].Add(tasks.dur[i]);
-    } else if (IsOneOf(type, {"AI_CORE", "MIX_AIC", "MIX_AIV", "AI_CPU", "AI_VECTOR_CORE",
-                              "FFTS_PLUS"})) {
-      computing.insert(tasks.stream[i]);
     }
   }
   for (const auto& [stream, time] : copies) {
