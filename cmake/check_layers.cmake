@@ -1,5 +1,6 @@
 # Fails when a file of ROOM includes a header of a room outside ROOMS, or a third-party header
 # outside THIRD_PARTY. Run by the layers.<room> tests; see mpa_room.cmake.
+cmake_minimum_required(VERSION 3.22)
 set(owned_by_some_room "fmt/" "nlohmann/" "sqlite3" "csv.h" "zlib" "simdjson" "xlsxwriter" "CLI/")
 file(GLOB_RECURSE files ${ROOT}/src/${ROOM}/*.cc ${ROOT}/src/${ROOM}/*.h
      ${ROOT}/include/mpa/${ROOM}/*.h)
