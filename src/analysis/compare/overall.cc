@@ -78,12 +78,18 @@ void AddMc2(const RankTrace& trace, std::size_t kernel, const std::vector<TimeNs
                                            kernels.start[kernel] + kernels.dur[kernel]);
 }
 
-void AddCategories(const RankTrace& trace, const std::vector<bool>& is_copy, OverallMetrics& metrics) {
-  const bool gpu = trace.device == DeviceKind::kGpu;
-  metrics.has_categories = gpu;
-  for (std::size_t i = 0; !metrics.has_categories && i < trace.kernels.Size(); ++i) {
-    metrics.has_categories = CoreOf(trace, i) != Core::kUnknown;
+// A breakdown in which most kernels fell under "Other" would read as a finding.
+bool KnowsMostCores(const RankTrace& trace) {
+  std::size_t known = 0;
+  for (std::size_t i = 0; i < trace.kernels.Size(); ++i) {
+    known += CoreOf(trace, i) != Core::kUnknown ? 1 : 0;
   }
+  return 2 * known > trace.kernels.Size();
+}
+
+void AddCategories(const RankTrace& trace, const std::vector<bool>& is_copy,
+                   OverallMetrics& metrics) {
+  metrics.has_categories = trace.device == DeviceKind::kGpu || KnowsMostCores(trace);
   if (!metrics.has_categories) return;
   const KernelClassifier classifier(trace);
   const std::vector<TimeNs> c_core_ends = CCoreEnds(trace);

@@ -63,8 +63,8 @@ struct Traffic {
 struct OverallMetrics {
   DeviceKind device = DeviceKind::kNpu;
   bool minimal_profiling = false;
-  /// False when the capture does not tell cube from vector kernels (text captures at Level0,
-  /// a trace alone): then there are no categories.
+  /// False when the capture does not tell cube from vector for most kernels (text captures at
+  /// Level0, a trace alone): then there are no categories.
   bool has_categories = false;
   /// False when no communication task was recorded (Level0, GPU): waits are unknown then.
   bool has_waits = false;
