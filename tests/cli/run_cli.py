@@ -9,6 +9,7 @@ Exit status: 0 passed, 1 failed, 2 usage.
 """
 
 import argparse
+import json
 import os
 import pty
 import shutil
@@ -367,6 +368,13 @@ class Partial(Cli):
                 rows = self.assert_partial(copy, name, "left out")
                 self.assertEqual(rows["E2E Time"][4], 1.4)
 
+    def test_broken_profiler_info_is_only_a_warning(self):
+        copy = self.capture_copy()
+        (copy / "profiler_info_0.json").write_text("{", encoding="utf-8")
+        result = self.compare(comparison=copy)
+        self.assert_compared(result)
+        self.assertTrue(any("profiler_info_0.json" in line for line in result.warnings), result.err)
+
     def test_missing_side_file_is_no_error(self):
         self.assert_compared(self.compare(comparison=CAPTURES / "broken" / "no_csv_ascend_pt"))
 
@@ -430,6 +438,21 @@ class Output(Cli):
         self.assertEqual([run.wait(TIMEOUT_SECONDS) for run in runs], [0] * 8)
         self.assertEqual(len(self.workbooks()), 8)
         self.assertEqual(sorted(self.out.iterdir()), self.workbooks())
+
+    def test_minimal_profiling(self):
+        """The last column says so unless every NPU side was collected without host activities."""
+        minimal = self.capture_copy("text_level0_ascend_pt")
+        info = minimal / "profiler_info_0.json"
+        settings = json.loads(info.read_text(encoding="utf-8"))
+        settings["config"]["common_config"]["activities"] = ["ProfilerActivity.NPU"]
+        info.write_text(json.dumps(settings), encoding="utf-8")
+        for base, title in ((minimal, "E2E Time"), ("gpu_base.json", "E2E Time"),
+                            (BASE, "E2E Time(Not minimal profiling)")):
+            with self.subTest(base=base):
+                result = self.compare(comparison=minimal, base=base)
+                self.assert_compared(result)
+                header = result.out.splitlines()[3]
+                self.assertEqual(header.split("|")[-2].strip(), title)
 
     def test_jobs_change_nothing(self):
         outputs = []
