@@ -50,8 +50,8 @@ std::optional<std::int32_t> ParseStep(const char* option, const std::string& tex
   return static_cast<std::int32_t>(*step);
 }
 
-// A name that no other run has, not even one of the same moment: an empty file takes it at once, and
-// goes away again unless the workbook is written.
+// A name that no other run has, not even one of the same moment: an empty file takes it at once,
+// and goes away again unless the workbook is written.
 class WorkbookName {
  public:
   explicit WorkbookName(const fs::path& directory) {

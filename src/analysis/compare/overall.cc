@@ -158,7 +158,9 @@ Intervals ComputeBusyTimes(const RankTrace& trace, const std::vector<bool>& is_c
   }
   const DeviceTasks& tasks = trace.device_tasks;
   for (std::size_t i = 0; i < tasks.Size(); ++i) {
-    if (IsOutsideSpan(trace.strings.View(tasks.type[i]), trace.strings.View(tasks.name[i]))) continue;
+    if (IsOutsideSpan(trace.strings.View(tasks.type[i]), trace.strings.View(tasks.name[i]))) {
+      continue;
+    }
     span.Include(tasks.start[i], tasks.start[i] + tasks.dur[i]);
   }
   const Intervals computing = Union(std::move(compute));
