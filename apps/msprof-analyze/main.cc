@@ -64,6 +64,12 @@ int RunProgram(int count, const char* const* arguments) {
     FailUnknown(program, command, program.remaining(true));
   } catch (const CLI::ParseError& error) {
     const auto chosen = program.get_subcommands();
+    const std::vector<std::string> unknown = program.remaining(true);
+    // What is missing may be there, but misspelt.
+    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError) &&
+        !unknown.empty()) {
+      FailUnknown(program, chosen.empty() ? program : *chosen.front(), unknown);
+    }
     Fail(ErrorKind::kUsage, "{}; 'msprof-analyze {}--help' tells how", error.what(),
          chosen.empty() ? "" : chosen.front()->get_name() + " ");
   }

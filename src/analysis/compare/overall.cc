@@ -101,11 +101,13 @@ void AddCategories(const RankTrace& trace, const std::vector<bool>& is_copy,
   }
 }
 
-// Tasks that only frame the collection or stand for kernels that are counted as such.
-bool IsOutsideSpan(std::string_view type) {
+// Tasks that only frame the collection or stand for kernels that are counted as such. Text captures
+// name the former so, databases give them that type.
+bool IsOutsideSpan(std::string_view type, std::string_view name) {
   return type.empty() ||
          IsOneOf(type, {"KERNEL_AICORE", "KERNEL_AIVEC", "FFTS_PLUS", "KERNEL_MIX_AIC",
-                        "KERNEL_MIX_AIV", "PROFILING_ENABLE", "PROFILING_DISABLE"});
+                        "KERNEL_MIX_AIV", "PROFILING_ENABLE", "PROFILING_DISABLE"}) ||
+         IsOneOf(name, {"PROFILING_ENABLE", "PROFILING_DISABLE"});
 }
 
 struct Span {
@@ -156,7 +158,9 @@ Intervals ComputeBusyTimes(const RankTrace& trace, const std::vector<bool>& is_c
   }
   const DeviceTasks& tasks = trace.device_tasks;
   for (std::size_t i = 0; i < tasks.Size(); ++i) {
-    if (IsOutsideSpan(trace.strings.View(tasks.type[i]))) continue;
+    if (IsOutsideSpan(trace.strings.View(tasks.type[i]), trace.strings.View(tasks.name[i]))) {
+      continue;
+    }
     span.Include(tasks.start[i], tasks.start[i] + tasks.dur[i]);
   }
   const Intervals computing = Union(std::move(compute));

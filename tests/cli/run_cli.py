@@ -1,0 +1,547 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests the command line: what is said where, exit codes, and what is left behind.
+
+    run_cli.py --tool BINARY --testdata DIR GROUP [-v]
+
+GROUP is one of the classes below: help, spelling, usage, input, partial, output, terminal.
+Exit status: 0 passed, 1 failed, 2 usage.
+"""
+
+import argparse
+import json
+import os
+import pty
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from captures import DATABASE, build_database  # noqa: E402
+from workbook import Workbook  # noqa: E402
+
+TOOL = CAPTURES = None  # set by main()
+TIMEOUT_SECONDS = 60
+# Said about files of other owners or with the mode bits that a checkout happens to have.
+ABOUT_THE_CHECKOUT = "use --force to read it without this warning"
+ESCAPE = "\x1b"
+BASE, NEW = "text_base_ascend_pt", "text_new_ascend_pt"
+
+
+class Result:
+    def __init__(self, done):
+        self.code, self.out = done.returncode, done.stdout
+        self.all_err = done.stderr
+        self.err = [line for line in done.stderr.splitlines() if ABOUT_THE_CHECKOUT not in line]
+        self.errors = [line for line in self.err if line.startswith("msprof-analyze: error: ")]
+        self.warnings = [line for line in self.err if line.startswith("msprof-analyze: warning: ")]
+
+
+class Cli(unittest.TestCase):
+    """Every test has a directory of its own, self.scratch, and self.out in it for results."""
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.scratch = Path(scratch.name).resolve()
+        self.out = self.scratch / "out"
+
+    def run_tool(self, *arguments, env=None, cwd=None):
+        return Result(subprocess.run(
+            [TOOL, *map(str, arguments)], cwd=cwd or CAPTURES, env={**os.environ, **(env or {})},
+            check=False, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8",
+            timeout=TIMEOUT_SECONDS))
+
+    def compare(self, *more, comparison=NEW, base=BASE, **settings):
+        return self.run_tool("compare", "-d", comparison, "-bp", base, "-o", self.out, *more,
+                             **settings)
+
+    def capture_copy(self, name=BASE):
+        copy = self.scratch / name
+        shutil.copytree(CAPTURES / name, copy)
+        return copy
+
+    def write(self, name, content):
+        file = self.scratch / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content.encode() if isinstance(content, str) else content)
+        return file
+
+    def workbooks(self):
+        return sorted(self.out.glob("performance_comparison_result_*.xlsx"))
+
+    def overall(self):
+        """Index label, without tabs -> row of the only workbook."""
+        (workbook,) = self.workbooks()
+        (sheet,) = Workbook(workbook).sheets
+        return {row[0].strip(): row for row in sheet.rows()[2:]}
+
+    def assert_fails(self, code, result, *texts):
+        """One error line, with all texts; nothing on stdout, no workbook."""
+        self.assertEqual(result.code, code, result.err)
+        self.assertEqual(result.out, "")
+        self.assertEqual(len(result.errors), 1, result.err)
+        for line in result.err:
+            self.assertTrue(line.startswith("msprof-analyze: "), line)
+        for text in texts:
+            self.assertIn(str(text), result.errors[0])
+        self.assertEqual(self.workbooks(), [])
+
+    def assert_compared(self, result, code=0):
+        """A table, a workbook and no error."""
+        self.assertEqual(result.code, code, result.err)
+        self.assertEqual(result.errors, [])
+        lines = result.out.splitlines()
+        self.assertEqual(len(lines), 8, result.out)
+        for line in lines:
+            self.assertIn(line[0] + line[-1], ("++", "||"))
+        self.assertEqual(len(set(map(len, lines))), 1, "the table is a rectangle")
+        self.assertNotEqual(self.workbooks(), [])
+
+
+class Help(Cli):
+    OPTIONS = {
+        "compare": """--help --profiling_path --benchmark_profiling_path -bp --output_path
+            --enable_profiling_compare --enable_operator_compare --enable_memory_compare
+            --enable_communication_compare --enable_api_compare --enable_kernel_compare
+            --disable_details --disable_module --max_kernel_num --op_name_map --use_input_shape
+            --gpu_flow_cat --base_step --comparison_step --use_kernel_type --force --debug --jobs
+            --verbose --quiet""",
+        "cluster": "--help --jobs --verbose --quiet"}
+
+    def assert_help(self, result, *words):
+        self.assertEqual((result.code, result.err), (0, []))
+        for word in words:
+            self.assertIn(word, result.out)
+        examples = result.out.split("Examples:\n")[1].split("\n\n")[0].splitlines()
+        self.assertGreaterEqual(len(examples), 2, examples)
+        for example in examples:
+            self.assertTrue(example.startswith("  msprof-analyze "), example)
+
+    def test_of_the_program(self):
+        for arguments in ([], ["--help"], ["-h"], ["-H"]):
+            with self.subTest(arguments=arguments):
+                self.assert_help(self.run_tool(*arguments), "compare", "cluster", "--version")
+
+    def test_of_each_command(self):
+        for command, options in self.OPTIONS.items():
+            for option in ("--help", "-h", "-H"):
+                with self.subTest(command=command, option=option):
+                    self.assert_help(self.run_tool(command, option), *options.split())
+
+    def test_of_compare_says_what_exit_codes_mean(self):
+        self.assert_help(self.run_tool("compare", "--help"), "Exit codes: 0 ", " 2 ", " 3 ", " 5 ",
+                         " 6 ")
+
+    def test_version(self):
+        for option in ("--version", "-V", "-v"):
+            with self.subTest(option=option):
+                result = self.run_tool(option)
+                self.assertEqual((result.code, result.err), (0, []))
+                self.assertRegex(result.out, r"\Amsprof-analyze \d+\.\d+\.\d+\n\Z")
+
+
+class Spelling(Cli):
+    """Ways to write the same command line."""
+
+    def assert_same(self, *arguments, **settings):
+        shutil.rmtree(self.out, ignore_errors=True)
+        expected = self.compare()
+        shutil.rmtree(self.out, ignore_errors=True)
+        result = self.run_tool("compare", *arguments, **settings)
+        self.assert_compared(result)
+        self.assertEqual(result.out, expected.out)
+
+    def test_long_names(self):
+        self.assert_same("--profiling_path", NEW, "--benchmark_profiling_path", BASE,
+                         "--output_path", self.out)
+        self.assert_same("--profiling-path", NEW, "--benchmark-profiling-path", BASE,
+                         "--output-path", self.out, "--enable-profiling-compare")
+        self.assert_same(f"--profiling_path={NEW}", f"--benchmark-profiling-path={BASE}",
+                         f"--output-path={self.out}")
+
+    def test_short_names_with_equals(self):
+        self.assert_same("-d", NEW, "-bp", BASE, "-o", self.out)
+        self.assert_same(f"-d={NEW}", f"-bp={BASE}", f"-o={self.out}")
+
+    def test_hyphens_in_values_stay(self):
+        folder = self.scratch / "with-hyphens_and_underscores"
+        shutil.copytree(CAPTURES / NEW, folder / NEW)
+        self.assert_same(f"--profiling-path={folder / NEW}", "-bp", BASE, "-o", self.out)
+
+    def test_home(self):
+        home = self.scratch / "home"
+        shutil.copytree(CAPTURES / NEW, home / NEW)
+        for option in (["-d", f"~/{NEW}"], [f"-d=~/{NEW}"], [f"--profiling-path=~/{NEW}"]):
+            with self.subTest(option=option):
+                self.assert_same(*option, "-bp", BASE, "-o", self.out, env={"HOME": str(home)})
+        result = self.run_tool("compare", "-d", NEW, "-bp", BASE, "-o", "~/results",
+                               env={"HOME": str(home)})
+        self.assertEqual(result.code, 0, result.err)
+        self.assertEqual(len(list((home / "results").glob("*.xlsx"))), 1)
+        self.assertFalse((CAPTURES / "~").exists())
+
+    def test_other_directory(self):
+        result = self.run_tool("compare", "-d", CAPTURES / NEW, "-bp", CAPTURES / BASE,
+                               cwd=self.scratch)
+        self.assertEqual(result.code, 0, result.err)
+        self.assertEqual(len(list(self.scratch.glob("*.xlsx"))), 1)  # -o is . by default
+
+
+class Usage(Cli):
+    """Exit code 2."""
+
+    def test_required_options(self):
+        self.assert_fails(2, self.run_tool("compare"), "--profiling_path", "required", "--help")
+        self.assert_fails(2, self.run_tool("compare", "-bp", BASE), "--profiling_path")
+        self.assert_fails(2, self.run_tool("compare", "-d", NEW), "--benchmark_profiling_path")
+        self.assert_fails(2, self.run_tool("compare", "-d"), "--profiling_path")
+
+    def test_misspelt_options(self):
+        for wrong, right in (("--profiling_pth", "--profiling_path"),
+                             ("--profiling-pth", "--profiling_path"),
+                             ("--outptu_path", "--output_path"),
+                             ("--enable-profilng-compare", "--enable_profiling_compare"),
+                             ("--comparision_step=1", "--comparison_step")):
+            with self.subTest(wrong=wrong):
+                name = wrong.split("=")[0].replace("-", "_").replace("__", "--", 1)
+                self.assert_fails(2, self.compare(wrong), name, f"did you mean '{right}'?")
+
+    def test_misspelt_required_option(self):
+        self.assert_fails(2, self.run_tool("compare", "--profiling_pth", NEW, "-bp", BASE),
+                          "--profiling_pth", "did you mean '--profiling_path'?")
+        self.assert_fails(2, self.run_tool("compare", "-d", NEW, f"--benchmark-path={BASE}"),
+                          "--benchmark_path", "--help")
+
+    def test_unknown_options_and_commands(self):
+        self.assert_fails(2, self.compare("--entirely_different"), "'--entirely_different'", "--help")
+        self.assert_fails(2, self.compare("-x"), "'-x'", "compare --help")
+        self.assert_fails(2, self.compare("-m", "module_statistic"), "'-m'")
+        self.assert_fails(2, self.run_tool("compere"), "'compere'", "did you mean 'compare'?")
+        self.assert_fails(2, self.run_tool("clustr", "-d", NEW), "'clustr'",
+                          "did you mean 'cluster'?")
+        self.assert_fails(2, self.run_tool("something"), "'something'", "--help")
+
+    def test_unavailable(self):
+        for name in ("operator", "memory", "communication", "api", "kernel"):
+            option = f"--enable_{name}_compare"
+            self.assert_fails(2, self.compare(option), option, "not available")
+        for option in (["--use_input_shape"], ["--use_kernel_type"], ["--max_kernel_num", "5"],
+                       ["--op_name_map", "{}"], ["--max-kernel-num=5"]):
+            name = option[0].split("=")[0].replace("-", "_").replace("__", "--", 1)
+            self.assert_fails(2, self.compare(*option), name, "not available")
+        for arguments in (["-m", "module_statistic", "-d", NEW],
+                          ["cluster", "-m", "module_statistic", "-d", NEW]):
+            self.assert_fails(2, self.run_tool(*arguments), "no recipes yet", "compare")
+
+    def test_options_that_only_hide_sheets_are_accepted(self):
+        self.assert_compared(self.compare("--disable_details", "--disable_module", "--force",
+                                          "--debug"))
+
+    def test_steps(self):
+        self.assert_fails(2, self.compare("--base_step", "1"), "--base_step", "--comparison_step")
+        self.assert_fails(2, self.compare("--comparison_step", "1"), "--base_step")
+        for step in ("x", "1.5", "-1", "99999999999", "1 2"):
+            with self.subTest(step=step):
+                self.assert_fails(2, self.compare("--base_step", step, "--comparison_step", "1"),
+                                  "--base_step", step)
+        self.assert_fails(2, self.compare("--base_step", "1", "--comparison_step", "1",
+                                          comparison="gpu_new.json"), "gpu_new.json", "NPU")
+
+    def test_values(self):
+        self.assert_fails(2, self.compare("--gpu_flow_cat", "x" * 21), "--gpu_flow_cat", "20")
+        for jobs in ("0", "-1", "x"):
+            self.assert_fails(2, self.compare("--jobs", jobs), "--jobs", jobs)
+        file = self.write("file", "")
+        self.assert_fails(2, self.run_tool("compare", "-d", NEW, "-bp", BASE, "-o", file), "-o", file)
+        self.assertEqual(file.read_bytes(), b"")
+
+
+class Input(Cli):
+    """Exit code 3: nothing to work with. The message names the side or the file."""
+
+    def assert_refused(self, path, *texts, base=BASE):
+        self.assert_fails(3, self.compare(comparison=path, base=base), *texts)
+
+    def test_missing(self):
+        missing = self.scratch / "missing"
+        self.assert_refused(missing, "-d:", missing, "No such file")
+        self.assert_fails(3, self.compare(base=missing), "-bp:", missing, "No such file")
+        self.assertFalse(self.out.exists(), "no directory for results that cannot come")
+
+    def test_no_capture(self):
+        folder = CAPTURES / "broken" / "not_a_capture"
+        self.assert_refused(folder, "-d:", folder, "trace_view.json")
+        self.assert_refused(folder / "notes.txt", "notes.txt", "not a capture")
+        self.assert_refused(self.write("trace.txt", "[]"), "trace.txt", "not a capture")
+        (self.scratch / "x_ascend_pt" / "PROF_000001_x").mkdir(parents=True)
+        self.assert_refused(self.scratch / "x_ascend_pt", "x_ascend_pt", "not parsed yet")
+
+    def test_broken_traces(self):
+        self.assert_refused(self.write("empty.json", ""), "empty.json", "empty")
+        self.assert_refused(self.write("blank.json", " \n\t"), "blank.json")
+        self.assert_refused(self.write("text.json", "hello"), "text.json", "not JSON")
+        self.assert_refused(self.write("cut.json.gz", b"\x1f\x8b\x08\x00"), "cut.json.gz")
+
+    def test_traces_without_device_work(self):
+        for name, content in (("empty_list.json", "[]"), ("no_events.json", '{"traceEvents": []}')):
+            with self.subTest(name=name):
+                result = self.compare(comparison=self.write(name, content))
+                self.assert_fails(3, result, "nothing to compare")
+                self.assertTrue(any(name in line and "no device activity" in line
+                                    for line in result.warnings), result.err)
+
+    def test_databases(self):
+        name = "ascend_pytorch_profiler_0.db"
+        self.assert_refused(self.write(name, "no database, just text" * 50), name,
+                            "not a database")
+        self.write(name, "")
+        self.assert_refused(self.scratch / name, name, "TASK")
+        self.assert_refused(self.write("other.db", ""), "other.db", "not a capture")
+
+    def test_unknown_step(self):
+        for capture in (CAPTURES / BASE, build_database(CAPTURES, "db_base_ascend_pt", self.scratch)):
+            with self.subTest(capture=capture.name):
+                result = self.compare("--base_step", "7", "--comparison_step", "1", base=capture)
+                self.assert_fails(3, result, capture, "no step 7", "1, 2")
+
+    def test_no_steps(self):
+        capture = build_database(CAPTURES, "db_base_ascend_pt", self.scratch)
+        database = sqlite3.connect(capture / DATABASE)
+        database.execute("DROP TABLE STEP_TIME")
+        database.commit()
+        database.close()
+        result = self.compare("--base_step", "1", "--comparison_step", "1", base=capture)
+        self.assert_fails(3, result, capture, "no step markers")
+
+
+class Partial(Cli):
+    """Exit code 5: a report, and a warning that names what is not in it."""
+
+    def assert_partial(self, capture, *texts):
+        result = self.compare(comparison=capture)
+        self.assert_compared(result, code=5)
+        self.assertTrue(any(all(text in line for text in texts) for line in result.warnings),
+                        result.err)
+        return self.overall()
+
+    def replace(self, capture, name, old, new):
+        file = capture / "ASCEND_PROFILER_OUTPUT" / name
+        content = file.read_bytes()
+        self.assertIn(old, content)
+        file.write_bytes(content.replace(old, new, 1))
+
+    def test_truncated_trace(self):
+        self.assert_partial(CAPTURES / "broken" / "truncated_trace_ascend_pt", "trace_view.json",
+                            "breaks off")
+
+    def test_broken_row(self):
+        copy = self.capture_copy()
+        self.replace(copy, "kernel_details.csv", b"1700000000000200.000", b"soon")
+        rows = self.assert_partial(copy, "1 row left out", "kernel_details.csv:2")
+        self.assertEqual(rows["Computing Time"][3], 31.0)  # the TransData kernel of 5 us is missing
+        self.assertEqual(rows["Computing Time"][6], 30.0)
+        self.assertEqual(rows["Conv (Forward)"][4:7:2], [0.053, 2.0])
+
+    def test_broken_event(self):
+        copy = self.capture_copy()
+        self.replace(copy, "trace_view.json", b"[", b'[{"ph": "X", "name": "a", "ts": },\n')
+        rows = self.assert_partial(copy, "1 row left out", "trace_view.json", "not valid JSON")
+        self.assertEqual(rows["Computing Time"][4:7:2], [0.462, 31.0])
+
+    def test_broken_side_files(self):
+        for name, content in (("communication.json", b'{"step1": '),
+                              ("memory_record.csv", b"Component,Timestamp(us)\nAPP,1\n"),
+                              ("memory_record.csv", b""),
+                              ("kernel_details.csv", b"Name,Duration(us)\nx,1\n")):
+            with self.subTest(name=name, content=content):
+                shutil.rmtree(self.out, ignore_errors=True)
+                shutil.rmtree(self.scratch / BASE, ignore_errors=True)
+                copy = self.capture_copy()
+                (copy / "ASCEND_PROFILER_OUTPUT" / name).write_bytes(content)
+                rows = self.assert_partial(copy, name, "left out")
+                self.assertEqual(rows["E2E Time"][4], 1.4)
+
+    def test_broken_profiler_info_is_only_a_warning(self):
+        copy = self.capture_copy()
+        (copy / "profiler_info_0.json").write_text("{", encoding="utf-8")
+        result = self.compare(comparison=copy)
+        self.assert_compared(result)
+        self.assertTrue(any("profiler_info_0.json" in line for line in result.warnings), result.err)
+
+    def test_missing_side_file_is_no_error(self):
+        self.assert_compared(self.compare(comparison=CAPTURES / "broken" / "no_csv_ascend_pt"))
+
+
+class Output(Cli):
+    def test_impossible_places(self):
+        file = self.write("file", "")
+        for place in ("/proc/x", file / "sub", "/proc/1/x/y"):
+            with self.subTest(place=place):
+                self.assert_fails(6, self.run_tool("compare", "-d", NEW, "-bp", BASE, "-o", place),
+                                  "-o", place)
+
+    @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
+    def test_read_only_place(self):
+        self.out.mkdir(mode=0o500)
+        for place in (self.out, self.out / "sub"):
+            self.assert_fails(6, self.run_tool("compare", "-d", NEW, "-bp", BASE, "-o", place), "-o")
+
+    @unittest.skipUnless(os.path.exists("/dev/full"), "no /dev/full")
+    def test_full_stdout(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run([TOOL, "compare", "-d", NEW, "-bp", BASE, "-o", self.out],
+                                  cwd=CAPTURES, stdout=full, stderr=subprocess.PIPE, check=False,
+                                  encoding="utf-8", timeout=TIMEOUT_SECONDS)
+        self.assertEqual(done.returncode, 6)
+        self.assertIn("msprof-analyze: error: cannot write to standard output", done.stderr)
+
+    def test_streams(self):
+        result = self.compare("--enable_profiling_compare")
+        self.assert_compared(result)
+        (workbook,) = self.workbooks()
+        self.assertEqual(result.err, [f"msprof-analyze: note: the details are in {workbook}"])
+        quiet = self.compare("-q")
+        self.assertEqual((quiet.all_err, quiet.out), ("", result.out))
+        verbose = self.compare("-v")
+        self.assertEqual(verbose.out, result.out)
+        self.assertTrue(any(line.startswith("msprof-analyze: info: ") and "kernel_details.csv" in line
+                            for line in verbose.err), verbose.err)
+
+    def test_nothing_is_left_behind(self):
+        self.assert_compared(self.compare())
+        self.assertEqual(sorted(self.out.iterdir()), self.workbooks())
+        self.assertEqual(self.out.stat().st_mode & 0o777, 0o750)
+        shutil.rmtree(self.out)
+        self.assert_fails(3, self.compare(comparison=self.write("x.json", '{"a": 1}')), "traceEvents")
+        self.assertEqual(list(self.out.iterdir()) if self.out.exists() else [], [])
+
+    def test_new_directories(self):
+        self.out = self.scratch / "a" / "b" / "c"
+        self.assert_compared(self.compare())
+
+    def test_runs_in_one_second(self):
+        for _ in range(4):
+            self.assert_compared(self.compare())
+        self.assertEqual(len(self.workbooks()), 4)
+
+    def test_runs_at_once(self):
+        runs = [subprocess.Popen([TOOL, "compare", "-d", NEW, "-bp", BASE, "-o", self.out],
+                                 cwd=CAPTURES, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                for _ in range(8)]
+        self.assertEqual([run.wait(TIMEOUT_SECONDS) for run in runs], [0] * 8)
+        self.assertEqual(len(self.workbooks()), 8)
+        self.assertEqual(sorted(self.out.iterdir()), self.workbooks())
+
+    def test_minimal_profiling(self):
+        """The last column says so unless every NPU side was collected without host activities."""
+        minimal = self.capture_copy("text_level0_ascend_pt")
+        info = minimal / "profiler_info_0.json"
+        settings = json.loads(info.read_text(encoding="utf-8"))
+        settings["config"]["common_config"]["activities"] = ["ProfilerActivity.NPU"]
+        info.write_text(json.dumps(settings), encoding="utf-8")
+        for base, title in ((minimal, "E2E Time"), ("gpu_base.json", "E2E Time"),
+                            (BASE, "E2E Time(Not minimal profiling)")):
+            with self.subTest(base=base):
+                result = self.compare(comparison=minimal, base=base)
+                self.assert_compared(result)
+                header = result.out.splitlines()[3]
+                self.assertEqual(header.split("|")[-2].strip(), title)
+
+    def test_jobs_change_nothing(self):
+        outputs = []
+        for jobs in ("1", "4"):
+            result = self.compare("--jobs", jobs)
+            self.assert_compared(result)
+            outputs.append((result.out, self.overall()))
+            shutil.rmtree(self.out)
+        self.assertEqual(*outputs)
+
+    def test_captures_stay_as_they_are(self):
+        captures = [build_database(CAPTURES, f"db_{name}_ascend_pt", self.scratch / "captures")
+                    for name in ("new", "base")]
+        database = sqlite3.connect(captures[0] / DATABASE)
+        database.execute("PRAGMA journal_mode = WAL")  # readers of such databases like to leave files
+        database.close()
+        captures.append(self.capture_copy())
+
+        def state():
+            return {path: (path.stat().st_mtime_ns, path.is_file() and path.read_bytes())
+                    for capture in captures for path in (capture, *capture.rglob("*"))}
+        before = state()
+        self.assert_compared(self.compare(comparison=captures[0], base=captures[1]))
+        self.assert_compared(self.compare(comparison=captures[0], base=captures[2]))
+        self.assertEqual(state(), before)
+
+
+class Terminal(Cli):
+    """Colour is for terminals that want it."""
+
+    def on_terminal(self, *arguments, **env):
+        """What a run writes to a terminal."""
+        leader, follower = pty.openpty()
+        received = []
+
+        def receive():
+            try:
+                while chunk := os.read(leader, 4096):
+                    received.append(chunk)
+            except OSError:  # the other end is closed
+                pass
+        reader = threading.Thread(target=receive)
+        reader.start()
+        environment = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+        try:
+            subprocess.run([TOOL, *map(str, arguments)], cwd=CAPTURES, stdin=follower,
+                           stdout=follower, stderr=follower, check=False, timeout=TIMEOUT_SECONDS,
+                           env={**environment, "TERM": "xterm", **env})
+        finally:
+            os.close(follower)
+            reader.join(TIMEOUT_SECONDS)
+            os.close(leader)
+        return b"".join(received).decode()
+
+    def test_pipes_get_no_escape_bytes(self):
+        for result in (self.compare(), self.compare(comparison="missing"), self.run_tool("--help")):
+            self.assertNotIn(ESCAPE, result.out + result.all_err)
+
+    def test_terminals(self):
+        arguments = ["compare", "-d", "missing", "-bp", BASE, "-o", self.out]
+        self.assertIn(ESCAPE, self.on_terminal(*arguments))
+        for env in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+            text = self.on_terminal(*arguments, **env)
+            self.assertNotIn(ESCAPE, text)
+            self.assertIn("msprof-analyze: error: -d: missing", text)
+        self.assertIn(ESCAPE, self.on_terminal(*arguments, NO_COLOR=""))  # empty means not set
+
+    def test_names_cannot_command_the_terminal(self):
+        missing = self.scratch / f"{ESCAPE}[31mred"
+        for text in (self.compare(comparison=missing).all_err,
+                     self.on_terminal("compare", "-d", missing, "-bp", BASE, NO_COLOR="1")):
+            self.assertNotIn(ESCAPE, text)
+            self.assertIn("\\x1b[31mred", text)
+
+
+def main():
+    groups = {group.__name__.lower(): group for group in Cli.__subclasses__()}
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tool", required=True, type=Path)
+    parser.add_argument("--testdata", required=True, type=Path)
+    parser.add_argument("-v", action="store_true", help="name each test")
+    parser.add_argument("group", choices=groups)
+    args = parser.parse_args()
+    global TOOL, CAPTURES
+    TOOL, CAPTURES = str(args.tool.resolve()), args.testdata.resolve() / "captures"
+    tests = unittest.defaultTestLoader.loadTestsFromTestCase(groups[args.group])
+    return 0 if unittest.TextTestRunner(verbosity=2 if args.v else 1).run(tests).wasSuccessful() else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

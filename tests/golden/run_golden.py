@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs one golden folder and compares what the tool says and writes with FOLDER/expected.txt.
+
+    run_golden.py --tool BINARY --testdata DIR FOLDER
+
+FOLDER/cmd holds the arguments, one line, run in DIR/captures. In them stands
+    {out}        for a directory for the results
+    {db:NAME}    for the capture NAME, made from NAME.sql
+    {gz:NAME}    for a gzipped copy of the file NAME
+The output is stdout, each sheet of each workbook (tab-separated, leading tabs of a label shown as
+"> "), stderr and the exit code. Paths and the time in a workbook's name are masked.
+A difference is printed, and the whole output left in golden_actual/ of the current directory.
+With MPA_UPDATE_GOLDEN=1 expected.txt is written instead.
+Exit status: 0 equal or written, 1 different, 2 usage.
+"""
+
+import argparse
+import difflib
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(HERE.parent / "support"))
+from captures import build_database, gzip_copy  # noqa: E402
+from workbook import Workbook  # noqa: E402
+
+TIMEOUT_SECONDS = 60
+# Said about files of other owners or with the mode bits that a checkout happens to have.
+ABOUT_THE_CHECKOUT = "use --force to read it without this warning"
+
+
+class Places:
+    """The directories of one run and the names they have in the expected output."""
+
+    def __init__(self, captures, scratch):
+        self.captures = captures.resolve()
+        self.inputs = Path(scratch).resolve() / "in"
+        self.out = Path(scratch).resolve() / "out"
+        self.inputs.mkdir()
+
+    def fill_in(self, argument):
+        def replace(match):
+            kind, name = match.group(1), match.group(2)
+            if kind == "out":
+                return str(self.out)
+            make = {"db": build_database, "gz": gzip_copy}[kind]
+            return str(make(self.captures, name, self.inputs))
+        return re.sub(r"\{(out|db|gz)(?::([^}]+))?\}", replace, argument)
+
+    def mask(self, text):
+        for path, name in ((self.out, "{out}"), (self.inputs, "{in}"), (self.captures, "{captures}")):
+            text = text.replace(str(path), name)
+        return re.sub(r"(performance_comparison_result_)\d{14,16}", r"\1TIME", text)
+
+
+def cell_text(value):
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.12g}"
+    label = value.lstrip("\t")
+    return "> " * (len(value) - len(label)) + label.replace("\n", "\\n").replace("\t", "\\t")
+
+
+def sheet_lines(sheet):
+    for row in sheet.rows():
+        yield "\t".join(cell_text(value) for value in row).rstrip("\t")
+
+
+def written_files(places):
+    """Sections for what lies in the output directory."""
+    for file in sorted(path for path in places.out.rglob("*") if path.is_file()):
+        if file.suffix != ".xlsx":
+            yield f"--- {file.relative_to(places.out)}", ["(no workbook)"]
+            continue
+        for sheet in Workbook(file).sheets:
+            yield f"--- {file.relative_to(places.out)}: {sheet.name}", sheet_lines(sheet)
+
+
+def run(tool, folder, captures):
+    """The output of one run as text."""
+    with tempfile.TemporaryDirectory() as scratch:
+        places = Places(captures, scratch)
+        words = shlex.split((folder / "cmd").read_text(encoding="utf-8"))
+        done = subprocess.run([tool, *map(places.fill_in, words)], cwd=captures, check=False,
+                              stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8",
+                              timeout=TIMEOUT_SECONDS)
+        errors = [line for line in done.stderr.splitlines() if ABOUT_THE_CHECKOUT not in line]
+        sections = [("--- stdout", done.stdout.splitlines()), *written_files(places),
+                    ("--- stderr", errors)]
+        lines = [line for title, content in sections for line in (title, *content)]
+        return places.mask("\n".join([*lines, f"[exit {done.returncode}]"]) + "\n")
+
+
+def compare(folder, actual):
+    stored = folder / "expected.txt"
+    expected = stored.read_text(encoding="utf-8") if stored.exists() else ""
+    if actual == expected:
+        return 0
+    left = Path("golden_actual", *folder.parts[len(HERE.parts):]).with_suffix(".txt")
+    left.parent.mkdir(parents=True, exist_ok=True)
+    left.write_text(actual, encoding="utf-8")
+    sys.stdout.writelines(difflib.unified_diff(
+        expected.splitlines(keepends=True), actual.splitlines(keepends=True),
+        str(stored), str(left.resolve())))
+    print("If the change is meant, and its numbers are known from elsewhere: rerun with "
+          "MPA_UPDATE_GOLDEN=1.")
+    return 1
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tool", required=True, type=Path)
+    parser.add_argument("--testdata", required=True, type=Path)
+    parser.add_argument("folder", type=Path)
+    args = parser.parse_args()
+    folder, captures = args.folder.resolve(), args.testdata.resolve() / "captures"
+    if not (folder / "cmd").is_file() or HERE not in folder.parents:
+        parser.error(f"{folder} is no golden folder: no file 'cmd' in it")
+    if not captures.is_dir():
+        parser.error(f"no directory {captures}")
+    actual = run(str(args.tool.resolve()), folder, captures)
+    if os.environ.get("MPA_UPDATE_GOLDEN"):
+        (folder / "expected.txt").write_text(actual, encoding="utf-8")
+        return 0
+    return compare(folder, actual)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
