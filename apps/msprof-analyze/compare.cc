@@ -2,13 +2,9 @@
 // `msprof-analyze compare`: what differs between two captures.
 #include "mpa/pipeline/compare.h"
 
-#include <fcntl.h>
 #include <fmt/chrono.h>
-#include <unistd.h>
 
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <memory>
@@ -50,40 +46,6 @@ std::optional<std::int32_t> ParseStep(const char* option, const std::string& tex
   return static_cast<std::int32_t>(*step);
 }
 
-// A name that no other run has, not even one of the same moment: an empty file takes it at once,
-// and goes away again unless the workbook is written.
-class WorkbookName {
- public:
-  explicit WorkbookName(const fs::path& directory) {
-    const std::string stem = fmt::format("performance_comparison_result_{:%Y%m%d%H%M%S}",
-                                         fmt::gmtime(std::time(nullptr)));
-    for (int i = 0;; ++i) {
-      path_ = directory / (i == 0 ? stem + ".xlsx" : fmt::format("{}{:02}.xlsx", stem, i));
-      const int file = open(path_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
-      if (file >= 0) {
-        close(file);
-        return;
-      }
-      if (errno != EEXIST) {
-        Fail(ErrorKind::kOutput, "{}: {}", path_.string(), std::strerror(errno));
-      }
-    }
-  }
-  ~WorkbookName() {
-    std::error_code ignored;
-    if (!written_) fs::remove(path_, ignored);
-  }
-  WorkbookName(const WorkbookName&) = delete;
-  WorkbookName& operator=(const WorkbookName&) = delete;
-
-  const fs::path& path() const { return path_; }
-  void SetWritten() { written_ = true; }
-
- private:
-  fs::path path_;
-  bool written_ = false;
-};
-
 int Run(const Options& options) {
   if (options.debug) SetLogLevel(LogLevel::kDebug);
   CompareRequest request;
@@ -110,14 +72,15 @@ int Run(const Options& options) {
   if (outcome.report.sheets.empty()) {
     Fail(ErrorKind::kInput, "nothing to compare; no workbook was written");
   }
-  WorkbookName workbook(output);
-  WriteXlsx(outcome.report, workbook.path());
-  workbook.SetWritten();
+  const fs::path workbook =
+      WriteXlsx(outcome.report, output,
+                fmt::format("performance_comparison_result_{:%Y%m%d%H%M%S}",
+                            fmt::gmtime(std::time(nullptr))));
   for (const ScreenTable& screen : outcome.report.screens) {
     fmt::print(stdout, "{}", FormatTable(screen));
   }
   if (std::fflush(stdout) != 0) Fail(ErrorKind::kOutput, "cannot write to standard output");
-  LogNotice("the details are in {}", workbook.path().string());
+  LogNotice("the details are in {}", workbook.string());
   return outcome.partial ? kExitPartial : 0;
 }
 

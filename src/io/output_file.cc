@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <system_error>
 
@@ -33,7 +34,7 @@ void PrepareOutputDirectory(const fs::path& directory) {
   }
 }
 
-OutputFile::OutputFile(fs::path path) : path_(std::move(path)), temporary_(path_) {
+OutputFile::OutputFile(const fs::path& path) : temporary_(path) {
   temporary_ += fmt::format(".{}.tmp", getpid());
 }
 
@@ -42,11 +43,19 @@ OutputFile::~OutputFile() {
   if (!committed_) fs::remove(temporary_, ignored);
 }
 
-void OutputFile::Commit() {
-  std::error_code error;
-  fs::rename(temporary_, path_, error);
-  if (error) Fail(ErrorKind::kOutput, "{}: {}", path_.string(), error.message());
+bool OutputFile::CommitAs(const fs::path& path) {
+  // A link fails where a rename would replace the other file.
+  if (link(temporary_.c_str(), path.c_str()) == 0) {
+    unlink(temporary_.c_str());
+  } else if (errno == EEXIST) {
+    return false;
+  } else if (fs::exists(path)) {
+    return false;
+  } else if (std::rename(temporary_.c_str(), path.c_str()) != 0) {  // no links on this file system
+    Fail(ErrorKind::kOutput, "{}: {}", path.string(), std::strerror(errno));
+  }
   committed_ = true;
+  return true;
 }
 
 }  // namespace mpa::io

@@ -155,9 +155,10 @@ class SheetWriter {
 
 }  // namespace
 
-void WriteXlsx(const Report& report, const std::filesystem::path& path) {
-  InContext(path.string(), [&] {
-    io::OutputFile file(path);
+std::filesystem::path WriteXlsx(const Report& report, const std::filesystem::path& directory,
+                                const std::string& stem) {
+  return InContext(directory.string(), [&] {
+    io::OutputFile file(directory / (stem + ".xlsx"));
     lxw_workbook* workbook = workbook_new(file.temporary_path().c_str());
     if (workbook == nullptr) Fail(ErrorKind::kResource, "no memory for a workbook");
     try {
@@ -172,7 +173,11 @@ void WriteXlsx(const Report& report, const std::filesystem::path& path) {
       throw;
     }
     Check(workbook_close(workbook), "writing the workbook");
-    file.Commit();
+    std::filesystem::path path = directory / (stem + ".xlsx");
+    for (int i = 1; !file.CommitAs(path); ++i) {
+      path = directory / fmt::format("{}{:02}.xlsx", stem, i);
+    }
+    return path;
   });
 }
 

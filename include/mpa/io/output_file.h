@@ -11,20 +11,21 @@ namespace mpa::io {
 void PrepareOutputDirectory(const std::filesystem::path& directory);
 
 /// A file that appears under its name only when it is complete: written under a temporary name in
-/// the same directory, renamed by Commit(). Without Commit() nothing stays behind.
+/// the same directory, renamed by CommitAs(). Without that nothing stays behind.
 class OutputFile {
  public:
-  explicit OutputFile(std::filesystem::path path);
+  /// `path` tells directory and beginning of the temporary name.
+  explicit OutputFile(const std::filesystem::path& path);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
   const std::filesystem::path& temporary_path() const { return temporary_; }
-  /// Throws Error (kOutput) when the file cannot get its name.
-  void Commit();
+  /// Gives the file its name; false, and nothing happens, when another file has it. Throws Error
+  /// (kOutput) when that cannot be done.
+  bool CommitAs(const std::filesystem::path& path);
 
  private:
-  std::filesystem::path path_;
   std::filesystem::path temporary_;
   bool committed_ = false;
 };

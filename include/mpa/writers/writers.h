@@ -12,8 +12,10 @@ namespace mpa {
 /// A bordered text table with centred cells and a title over its whole width, ending in a newline.
 std::string FormatTable(const ScreenTable& table);
 
-/// Writes the sheets of the report as one workbook, under a temporary name until it is complete.
-/// Throws Error (kOutput).
-void WriteXlsx(const Report& report, const std::filesystem::path& path);
+/// Writes the sheets of the report as one workbook `<stem>.xlsx` in `directory`, or under the stem
+/// followed by 01, 02, ... when a file has that name already: no run overwrites another's result. The
+/// file appears when it is complete. Returns its path. Throws Error (kOutput).
+std::filesystem::path WriteXlsx(const Report& report, const std::filesystem::path& directory,
+                                const std::string& stem);
 
 }  // namespace mpa
