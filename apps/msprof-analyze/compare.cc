@@ -144,7 +144,7 @@ Command AddCompare(CLI::App& program) {
     option->group("Not available yet");
     if (!unavailable.takes_value) option->expected(0)->type_name("");
   }
-  return {app, [options, enable_overall] {
+  return {app, [options, enable_overall, ignored] {  // keeps alive what the options write to
             const int status = Run(*options);
             if (!*enable_overall) {
               LogNotice("compared the overall times; operators, modules, memory, communication, API "

@@ -13,9 +13,7 @@ namespace mpa::io {
 
 struct CsvFile::Lines {
   explicit Lines(const std::filesystem::path& path)
-      : content(path),
-        reader(path.filename().string(), content.text().data(),
-               content.text().data() + content.text().size()) {}
+      : content(path), reader(path.filename().string(), Begin(), Begin() + content.text().size()) {}
 
   // The next line without its end, or null; the library's exceptions become ours.
   const char* Next() {
@@ -25,6 +23,9 @@ struct CsvFile::Lines {
       Fail(ErrorKind::kCorrupt, "{}", error.what());
     }
   }
+
+  // The library copies from here even when there is nothing to copy.
+  const char* Begin() const { return content.text().empty() ? "" : content.text().data(); }
 
   InputText content;
   ::io::LineReader reader;
