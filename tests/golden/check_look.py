@@ -44,11 +44,21 @@ CASES = [
         "\tdp: Communication": 1.3333, "\t\tWait": 2.4286, "E2E Time": 1.0143}),
     ("text_base_ascend_pt", "text_base_ascend_pt", {}),
     ("text_base_ascend_pt", "text_level0_ascend_pt", {"\t\tWait": "INF"}),
-    ("text_base_ascend_pt", "gpu_base.json", dict.fromkeys((
-        "\tAllGatherMatmul", "\t\tComputing", "\t\tCommunication", "\tPage Attention", "\tOther",
-        "\t\tFlash Attention (Forward) (Vector)", "\t\tVector (Trans)", "\tSDMA (Tensor Move)",
-        "\tdp: Group group_0 Communication", "\ttp: Group group_1 Communication", "\t\tWait",
-        "\t\tTransmit", "\tUncovered Communication Overlapped", "\t\tdp & tp"), "INF")),
+    ("text_base_ascend_pt", "gpu_base.json", {
+        **dict.fromkeys((
+            "\tAllGatherMatmul", "\t\tComputing", "\t\tCommunication", "\tPage Attention",
+            "\tOther", "\t\tFlash Attention (Forward) (Vector)", "\t\tVector (Trans)",
+            "\tSDMA (Tensor Move)", "\tdp: Group group_0 Communication",
+            "\ttp: Group group_1 Communication", "\t\tWait", "\t\tTransmit",
+            "\tUncovered Communication Overlapped", "\t\tdp & tp"), "INF"),
+        "Computing Time": 1.8406, "\tFlash Attention (Forward)": 2.05,
+        "\t\tFlash Attention (Forward) (Cube)": 1.9, "\tFlash Attention (Backward)": 1.3333,
+        "\t\tFlash Attention (Backward) (Cube)": 1.36, "\tConv (Forward)": 1.2889,
+        "\t\tConv (Forward) (Cube)": 1.325, "\tConv (Backward)": 1.2857,
+        "\t\tConv (Backward) (Cube)": 1.25, "\t\tConv (Backward) (Vector)": 2,
+        "\tMatmul": 1.3429, "\t\tMatmul (Cube)": 1.3636, "\tVector": 9.8883,
+        "\t\tVector (No Trans)": 9.3328, "Uncovered Communication Time": 1.2281,
+        "Free Time": 2.6254, "\tFree": 2.7401, "E2E Time": 2.2187}),
 ]
 
 
