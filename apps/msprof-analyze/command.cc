@@ -98,6 +98,10 @@ void FailUnknown(const CLI::App& program, const CLI::App& command,
                  const std::vector<std::string>& unknown) {
   const std::string& first = unknown.front();
   const bool option = first.starts_with("-");
+  if (!option && &command != &program && command.get_name() != "cluster") {
+    Fail(ErrorKind::kUsage, "'{}' is one argument too many; 'msprof-analyze {} --help' tells how",
+         first, command.get_name());
+  }
   const std::string name = first.substr(0, first.find('='));
   const auto nearest = Closest(name, option ? OptionNames(command) : CommandNames(program));
   const std::string hint = nearest ? fmt::format("did you mean '{}'?", *nearest)

@@ -52,8 +52,9 @@ void AddUnreadable(const fs::path& path, const Error& error, Discovery& found) {
 
 void Add(const fs::path& path, bool force, Discovery& found) {
   try {
-    ScannedRank scanned = ScanRank(path, force);
+    ScannedRank scanned = ScanRank(path);
     if (scanned.problem.empty()) {
+      if (!force) WarnIfForeign(scanned.rank);
       found.ranks.push_back(std::move(scanned.rank));
     } else {
       found.unusable.push_back({std::move(scanned.rank), std::move(scanned.problem)});
@@ -83,8 +84,8 @@ void Walk(const fs::path& directory, int levels, bool force, Discovery& found) {
 }
 
 // Absolute and without symbolic links; throws for a path that does not exist.
-fs::path Resolve(const fs::path& path, bool force) {
-  CheckInput(path, force);
+fs::path Resolve(const fs::path& path) {
+  CheckReadable(path);
   return fs::canonical(path);
 }
 
@@ -97,12 +98,13 @@ const CaptureFile* RankInput::Find(FileKind file_kind) const {
 }
 
 RankInput OpenRank(const fs::path& path, bool force) {
-  const fs::path resolved = Resolve(path, force);
-  ScannedRank scanned = ScanRank(resolved, force);
+  const fs::path resolved = Resolve(path);
+  ScannedRank scanned = ScanRank(resolved);
   if (!scanned.problem.empty()) {
     Fail(ErrorKind::kInput, "{}: {}", resolved.string(), scanned.problem);
   }
   const RankInput& rank = scanned.rank;
+  if (!force) WarnIfForeign(rank);
   if (!rank.info_problem.empty()) {
     LogWarning("{}; the collection settings stay unknown", rank.info_problem);
   }
@@ -114,7 +116,7 @@ RankInput OpenRank(const fs::path& path, bool force) {
 }
 
 Discovery Discover(const fs::path& path, bool force) {
-  const fs::path resolved = Resolve(path, force);
+  const fs::path resolved = Resolve(path);
   Discovery found;
   const bool single = !fs::is_directory(resolved) || LooksLikeCapture(resolved);
   if (!single) Walk(resolved, 3, force, found);

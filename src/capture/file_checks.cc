@@ -13,7 +13,20 @@
 
 namespace mpa {
 
-void CheckInput(const std::filesystem::path& path, bool force) {
+namespace {
+
+// What makes a file doubtful; null when nothing does.
+const char* Doubt(const std::filesystem::path& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) return nullptr;
+  if (status.st_uid != geteuid()) return "belongs to somebody else";
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) return "may be written by others";
+  return nullptr;
+}
+
+}  // namespace
+
+void CheckReadable(const std::filesystem::path& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) {
     Fail(ErrorKind::kInput, "{}: {}", path.string(), std::strerror(errno));
@@ -22,13 +35,16 @@ void CheckInput(const std::filesystem::path& path, bool force) {
   if (access(path.c_str(), wanted) != 0) {
     Fail(ErrorKind::kInput, "{}: {}", path.string(), std::strerror(errno));
   }
-  if (force || geteuid() == 0) return;
-  if (status.st_uid != geteuid()) {
-    LogWarning("{}: the owner is somebody else; use --force to read it without this warning",
-               path.string());
-  } else if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-    LogWarning("{}: others may write to it; use --force to read it without this warning",
-               path.string());
+}
+
+void WarnIfForeign(const RankInput& rank) {
+  if (geteuid() == 0) return;
+  for (const CaptureFile& file : rank.files) {
+    if (const char* doubt = Doubt(file.path)) {
+      LogWarning("{} {}; use --force to read the capture without this warning", file.path.string(),
+                 doubt);
+      return;
+    }
   }
 }
 

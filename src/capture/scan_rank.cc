@@ -47,8 +47,8 @@ bool IsProfilerInfo(const fs::path& path) {
                             middle.find_first_not_of("0123456789", 1) == std::string_view::npos);
 }
 
-void AddFile(RankInput& rank, FileKind kind, const fs::path& path, bool force) {
-  CheckInput(path, force);
+void AddFile(RankInput& rank, FileKind kind, const fs::path& path) {
+  CheckReadable(path);
   std::error_code error;
   const auto bytes = fs::file_size(path, error);
   rank.files.push_back({kind, path, error ? 0 : static_cast<std::int64_t>(bytes)});
@@ -67,19 +67,19 @@ bool StartsWithObject(const fs::path& path) {
   return text[0] == '{';
 }
 
-ScannedRank ScanFile(const fs::path& path, bool force) {
+ScannedRank ScanFile(const fs::path& path) {
   RankInput rank;
   rank.path = path;
   const std::string name = path.filename().string();
   if (name.ends_with(".json") || name.ends_with(".json.gz")) {
     const bool gpu = StartsWithObject(path);
     rank.kind = gpu ? CaptureKind::kGpu : CaptureKind::kNpuText;
-    AddFile(rank, gpu ? FileKind::kKinetoTrace : FileKind::kTraceView, path, force);
+    AddFile(rank, gpu ? FileKind::kKinetoTrace : FileKind::kTraceView, path);
     return {std::move(rank), ""};
   }
   if (IsProfilerDb(path)) {
     rank.kind = CaptureKind::kNpuDb;
-    AddFile(rank, FileKind::kProfilerDb, path, force);
+    AddFile(rank, FileKind::kProfilerDb, path);
     return {std::move(rank), ""};
   }
   return {
@@ -106,41 +106,41 @@ void ReadInfo(RankInput& rank) {
 }
 
 // The first database in name order is read.
-void AddDatabases(RankInput& rank, const std::vector<fs::path>& outputs, bool force) {
+void AddDatabases(RankInput& rank, const std::vector<fs::path>& outputs) {
   for (const fs::path& entry : outputs) {
     if (!IsProfilerDb(entry)) continue;
     if (rank.kind == CaptureKind::kNpuDb) {
       rank.unread_databases.push_back(entry);
     } else {
       rank.kind = CaptureKind::kNpuDb;
-      AddFile(rank, FileKind::kProfilerDb, entry, force);
+      AddFile(rank, FileKind::kProfilerDb, entry);
     }
   }
 }
 
-void AddTextFiles(RankInput& rank, const fs::path& output, bool force) {
+void AddTextFiles(RankInput& rank, const fs::path& output) {
   for (const NamedKind& named : kOutputFiles) {
-    if (fs::exists(output / named.name)) AddFile(rank, named.kind, output / named.name, force);
+    if (fs::exists(output / named.name)) AddFile(rank, named.kind, output / named.name);
   }
   if (rank.Find(FileKind::kTraceView) == nullptr && fs::exists(output / "trace_view.json.gz")) {
-    AddFile(rank, FileKind::kTraceView, output / "trace_view.json.gz", force);
+    AddFile(rank, FileKind::kTraceView, output / "trace_view.json.gz");
   }
   if (rank.Find(FileKind::kTraceView) != nullptr) rank.kind = CaptureKind::kNpuText;
   if (fs::exists(rank.path / "profiler_metadata.json")) {
-    AddFile(rank, FileKind::kProfilerMetadata, rank.path / "profiler_metadata.json", force);
+    AddFile(rank, FileKind::kProfilerMetadata, rank.path / "profiler_metadata.json");
   }
 }
 
-ScannedRank ScanDirectory(const fs::path& path, bool force) {
+ScannedRank ScanDirectory(const fs::path& path) {
   RankInput rank;
   rank.path = path;
   const std::vector<fs::path> entries = Entries(path);
   ReadInfo(rank);
   const fs::path output = path / kOutputDirectory;
   const bool has_output = fs::is_directory(output);
-  AddDatabases(rank, has_output ? Entries(output) : entries, force);
+  AddDatabases(rank, has_output ? Entries(output) : entries);
   if (rank.kind == CaptureKind::kNpuDb) return {std::move(rank), ""};
-  AddTextFiles(rank, has_output ? output : path, force);
+  AddTextFiles(rank, has_output ? output : path);
   if (rank.kind == CaptureKind::kNpuText) return {std::move(rank), ""};
 
   std::string problem = "no profiler database and no trace_view.json there; ";
@@ -181,8 +181,8 @@ std::optional<fs::path> FindProfilerInfo(const fs::path& directory) {
   return found == entries.end() ? std::nullopt : std::optional(*found);
 }
 
-ScannedRank ScanRank(const fs::path& path, bool force) {
-  return fs::is_directory(path) ? ScanDirectory(path, force) : ScanFile(path, force);
+ScannedRank ScanRank(const fs::path& path) {
+  return fs::is_directory(path) ? ScanDirectory(path) : ScanFile(path);
 }
 
 }  // namespace mpa

@@ -20,7 +20,7 @@ struct ScannedRank {
 };
 
 /// Throws Error for a directory or file that may not be read. `path` exists and is absolute.
-ScannedRank ScanRank(const std::filesystem::path& path, bool force);
+ScannedRank ScanRank(const std::filesystem::path& path);
 
 /// The entries of a directory in name order, so that nothing depends on the file system.
 std::vector<std::filesystem::path> Entries(const std::filesystem::path& directory);

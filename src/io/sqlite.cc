@@ -71,7 +71,7 @@ std::string_view Statement::Text(int column) const {
           static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
 }
 
-Database::Database(const std::filesystem::path& path) : name_(path.filename().string()) {
+Database::Database(const std::filesystem::path& path) : name_(path.string()) {
   const std::string uri = ReadOnlyUri(path);
   const int status =
       sqlite3_open_v2(uri.c_str(), &database_, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr);

@@ -149,7 +149,9 @@ void SelectStep(RankTrace& trace, std::int32_t id) {
     overlaps.dur[i] = std::min(overlaps.start[i] + overlaps.dur[i], end) - from;
     overlaps.start[i] = from;
   }
-  overlaps.Filter([&](std::size_t i) { return overlaps.dur[i] > 0; });
+  overlaps.Filter([&](std::size_t i) {
+    return overlaps.dur[i] > 0 && overlaps.activity[i] != Activity::kFree;
+  });
 
   trace.steps.Filter([&](std::size_t i) { return trace.steps.id[i] == id; });
 }

@@ -3,8 +3,8 @@
 // made.
 #include "mpa/pipeline/compare.h"
 
+#include <algorithm>
 #include <array>
-#include <iterator>
 
 #include "load_rank.h"
 #include "mpa/base/parallel.h"
@@ -43,7 +43,10 @@ CompareOutcome Compare(const CompareRequest& request) {
   CompareOutcome outcome;
   for (SideResult& result : results) {
     outcome.partial = outcome.partial || result.partial;
-    std::move(result.notes.begin(), result.notes.end(), std::back_inserter(outcome.report.notes));
+    for (std::string& note : result.notes) {  // a capture compared with itself says all twice
+      auto& notes = outcome.report.notes;
+      if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(std::move(note));
+    }
   }
   for (std::size_t r = 0; r < request.recipes.size(); ++r) {
     std::vector<PartOf<std::any>> parts;

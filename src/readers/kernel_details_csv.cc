@@ -64,7 +64,7 @@ void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
     const auto start_ns = io::NsFromMicros(csv[start]);
     const auto dur_ns = io::NsFromMicros(csv[dur]);
     if (!start_ns || !dur_ns || *dur_ns < 0) {
-      trace.issues.Count("kernel with a start or duration that is no time", csv.Place());
+      trace.issues.Count("kernel left out, its start or duration is no time", csv.Place());
       continue;
     }
     trace.kernels.Append({.start = *start_ns,

@@ -17,7 +17,7 @@ void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
   while (csv.Next()) {
     const auto bytes = BytesFromKibibytes(csv[size]);
     if (!bytes) {
-      trace.issues.Count("allocation with a size that is no number", csv.Place());
+      trace.issues.Count("allocation left out, its size is no number", csv.Place());
       continue;
     }
     // Empty and N/A: allocated before, or released after the collection.

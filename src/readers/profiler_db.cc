@@ -20,7 +20,7 @@ std::optional<DbSpan> ReadSpan(DbInput& input, const io::Statement& row, int sta
   const auto end = row.Int(end_column);
   if (start && end && *start >= 0 && *end >= *start) return DbSpan{*start, *end - *start};
   input.trace.issues.Count(
-      "row with a start or end that is no time",
+      "row left out, its start or end is no time",
       fmt::format("{}: table {}", input.database.name(), table));
   return std::nullopt;
 }

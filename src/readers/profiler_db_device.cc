@@ -146,7 +146,8 @@ void ReadCommunications(DbInput& input) {
       if (!span) continue;
       input.trace.comm_tasks.Append({.start = span->start,
                                      .dur = span->dur,
-                                     .name = input.strings.Text(rows, 2),
+                                     .name = Recorded(input.strings.Text(rows, 2),
+                                                      input.trace.strings),
                                      .group = groups.Of(rows, 3),
                                      .plane = rows.IntOr(4, -1)});
     }

@@ -131,7 +131,7 @@ void ForEachEvent(std::string_view piece, std::string_view file_name, Issues& is
     const auto objects = io::SplitObjects(piece);
     for (std::size_t i = *delivered; i < objects.size(); ++i) {
       if (ParseEvents(objects[i], parser, copy, on_event)) {
-        issues.Count("event that is not valid JSON",
+        issues.Count("event left out, it is not valid JSON",
                      fmt::format("{}: \"{}\"", file_name, objects[i].substr(0, 60)));
       }
     }
@@ -172,7 +172,7 @@ std::int64_t IdFrom(std::string_view text) {
 
 void CountCutOff(const io::CutArray& cut, const CaptureFile& file, Issues& issues) {
   if (cut.cut_off_at == std::string_view::npos) return;
-  issues.Count("trace that breaks off, the end of the run is missing",
+  issues.Count("the trace breaks off, the end of the run is missing",
                fmt::format("{}: byte {}", file.path.filename().string(), cut.cut_off_at));
 }
 

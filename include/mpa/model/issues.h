@@ -13,12 +13,12 @@ namespace mpa {
 /// that cannot be used at all throws an Error instead.
 class Issues {
  public:
-  /// `what` completes the sentence "<n> rows left out: ..."; `place` is kept for the first one.
+  /// `what` names the problem as a whole phrase; `place` is kept for the first one.
   void Count(std::string_view what, std::string_view place);
   void Merge(const Issues& later);
 
   bool Empty() const { return counts_.empty(); }
-  /// One line per kind, in alphabetical order: "3 rows: bad start time (first: x.csv:812)".
+  /// One line per kind, in alphabetical order: "kernel left out, ..., 3 times (first: x.csv:812)".
   std::vector<std::string> Lines() const;
 
  private:

@@ -107,7 +107,9 @@ std::string LabelOf(const RankTrace& trace, std::size_t group) {
 void ComputeGroupTimes(const RankTrace& trace, const Intervals& exposed, OverallMetrics& metrics) {
   const CommGroups& groups = trace.comm_groups;
   const Communications& comms = trace.communications;
-  metrics.has_waits = !trace.comm_tasks.Empty();
+  metrics.has_waits =
+      std::any_of(trace.comm_tasks.name.begin(), trace.comm_tasks.name.end(),
+                  [](StringId name) { return name != StringId::kEmpty; });
 
   std::vector<std::vector<Interval>> operations(groups.Size());
   for (std::size_t i = 0; i < comms.Size(); ++i) {

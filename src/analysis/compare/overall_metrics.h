@@ -66,7 +66,8 @@ struct OverallMetrics {
   /// False when the capture does not tell cube from vector for most kernels (text captures at
   /// Level0, a trace alone): then there are no categories.
   bool has_categories = false;
-  /// False when no communication task was recorded (Level0, GPU): waits are unknown then.
+  /// False when no communication task was recorded with its name (Level0, GPU): waits are unknown
+  /// then.
   bool has_waits = false;
 
   TimeNs computing = 0, exposed_communication = 0, free = 0, e2e = 0;

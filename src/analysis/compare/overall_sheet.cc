@@ -157,16 +157,28 @@ void AddCategories(SheetBuilder& rows, const OverallMetrics& base, const Overall
   }
 }
 
-// A row triple for one group of each side; either may be missing.
-void AddGroup(SheetBuilder& rows, const std::string& label, const GroupTime* base,
-              const GroupTime* comparison) {
-  const auto add = [&](const std::string& row, Emphasis emphasis, auto part) {
-    rows.Add(row, emphasis, base != nullptr ? TimeOnly(part(*base)) : Value(),
-             comparison != nullptr ? TimeOnly(part(*comparison)) : Value());
+// One group of a side, which may lack it.
+struct SideGroup {
+  const OverallMetrics& side;
+  const GroupTime* group;
+};
+
+// A row triple for one group of each side.
+void AddGroup(SheetBuilder& rows, const std::string& label, const SideGroup& base,
+              const SideGroup& comparison) {
+  const auto add = [&](const std::string& row, Emphasis emphasis, bool needs_waits, auto part) {
+    const auto value = [&](const SideGroup& from) {
+      if (from.group == nullptr) return Value();
+      Value found = TimeOnly(part(*from.group));
+      found.known = !needs_waits || from.side.has_waits;
+      return found;
+    };
+    rows.Add(row, emphasis, value(base), value(comparison));
   };
-  add(label, Emphasis::kPart, [](const GroupTime& group) { return group.exposed; });
-  add("\t\tWait", Emphasis::kNone, [](const GroupTime& group) { return group.wait; });
-  add("\t\tTransmit", Emphasis::kNone, [](const GroupTime& group) { return group.transmit(); });
+  add(label, Emphasis::kPart, false, [](const GroupTime& group) { return group.exposed; });
+  add("\t\tWait", Emphasis::kNone, true, [](const GroupTime& group) { return group.wait; });
+  add("\t\tTransmit", Emphasis::kNone, true,
+      [](const GroupTime& group) { return group.transmit(); });
 }
 
 // The group of a process group whose name no other group of the side has.
@@ -195,17 +207,21 @@ void AddGroups(SheetBuilder& rows, const OverallMetrics& base, const OverallMetr
     });
     return found == side.groups.end() ? nullptr : &*found;
   };
+  const auto add = [&](const std::string& row_label, const GroupTime* base_group,
+                       const GroupTime* comparison_group) {
+    AddGroup(rows, row_label, {base, base_group}, {comparison, comparison_group});
+  };
   for (const GroupTime& group : base.groups) {
     if (!matched(group)) continue;
-    AddGroup(rows, "\t" + group.process_group + ": Communication", &group,
-             OnlyGroupOf(comparison, group.process_group));
+    add("\t" + group.process_group + ": Communication", &group,
+        OnlyGroupOf(comparison, group.process_group));
   }
   for (const GroupTime& group : base.groups) {
-    if (!matched(group)) AddGroup(rows, label(group), &group, unmatched_named(comparison, group.name));
+    if (!matched(group)) add(label(group), &group, unmatched_named(comparison, group.name));
   }
   for (const GroupTime& group : comparison.groups) {
     if (matched(group) || unmatched_named(base, group.name) != nullptr) continue;
-    AddGroup(rows, label(group), nullptr, &group);
+    add(label(group), nullptr, &group);
   }
 }
 
