@@ -3,8 +3,8 @@
 #include "mpa/capture/profiler_info.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "json_members.h"
 #include "mpa/io/json_document.h"
 #include "mpa/io/numbers.h"
 
@@ -13,23 +13,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-// The member of an object, or null for anything that is not there.
-const Json& Member(const Json& object, const char* key) {
-  static const Json null;
-  if (!object.is_object()) return null;
-  const auto found = object.find(key);
-  return found == object.end() ? null : *found;
-}
-
-std::string Text(const Json& value) { return value.is_string() ? value.get<std::string>() : ""; }
-
-bool Flag(const Json& value) { return value.is_boolean() && value.get<bool>(); }
-
-// Rank ids are numbers or texts of numbers.
-std::optional<std::int64_t> WholeNumber(const Json& value) {
-  if (value.is_number_integer()) return value.get<std::int64_t>();
-  if (value.is_string()) return io::ParseInt(value.get<std::string>());
-  return std::nullopt;
+// Versions differ in the leading underscore.
+const Json& EitherMember(const Json& object, const char* key, const char* other_key) {
+  const Json& found = Member(object, key);
+  return found.is_null() ? Member(object, other_key) : found;
 }
 
 std::optional<ProfilerSchedule> Schedule(const Json& value) {
@@ -42,31 +29,61 @@ std::optional<ProfilerSchedule> Schedule(const Json& value) {
                           .skip_first = number("skip_first")};
 }
 
+void ReadSettings(const Json& common, const Json& experimental, ProfilerInfo& info) {
+  info.level = Text(EitherMember(experimental, "_profiler_level", "profiler_level"));
+  info.aic_metrics = Text(EitherMember(experimental, "_aic_metrics", "aic_metrics"));
+  info.mstx = Flag(EitherMember(experimental, "_msprof_tx", "msprof_tx")) ||
+              Flag(EitherMember(experimental, "_mstx", "mstx"));
+  for (const Json& activity : Member(common, "activities")) {
+    const std::string name = Text(activity);
+    const bool bare = name.find('.') == std::string::npos;
+    info.activities.push_back(bare ? "ProfilerActivity." + name : name);
+  }
+  info.schedule = Schedule(Member(common, "schedule"));
+  info.record_shapes = Flag(Member(common, "record_shapes"));
+  info.profile_memory = Flag(Member(common, "profile_memory"));
+  info.with_stack = Flag(Member(common, "with_stack"));
+  info.with_modules = Flag(Member(common, "with_modules"));
+}
+
 }  // namespace
 
 bool ProfilerInfo::HasActivity(const std::string& name) const {
   return std::find(activities.begin(), activities.end(), name) != activities.end();
 }
 
+std::optional<std::int64_t> NumberInName(const std::filesystem::path& path) {
+  const std::string stem = path.stem().string();
+  const std::size_t underscore = stem.rfind('_');
+  if (underscore == std::string::npos) return std::nullopt;
+  const std::string digits = stem.substr(underscore + 1);
+  if (digits.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
+  return io::ParseInt(digits);
+}
+
 ProfilerInfo ReadProfilerInfo(const std::filesystem::path& path) {
   const Json document = io::ReadJson(path);
-  const Json& common = Member(Member(document, "config"), "common_config");
-  const Json& experimental = Member(Member(document, "config"), "experimental_config");
+  const Json& config = Member(document, "config");
   ProfilerInfo info;
   info.path = path;
-  info.rank = WholeNumber(Member(document, "rank_id"));
-  info.level = Text(Member(experimental, "_profiler_level"));
-  info.aic_metrics = Text(Member(experimental, "_aic_metrics"));
-  info.mstx = Flag(Member(experimental, "_msprof_tx")) || Flag(Member(experimental, "_mstx"));
-  for (const Json& activity : Member(common, "activities")) info.activities.push_back(Text(activity));
-  info.schedule = Schedule(Member(common, "schedule"));
-  info.record_shapes = Flag(Member(common, "record_shapes"));
-  info.profile_memory = Flag(Member(common, "profile_memory"));
-  info.with_stack = Flag(Member(common, "with_stack"));
-  info.with_modules = Flag(Member(common, "with_modules"));
+  ReadSettings(Member(config, "common_config"), Member(config, "experimental_config"), info);
+  info.rank = Id(Member(document, "rank_id"));
+  if (!info.rank) info.rank = NumberInName(path);
   info.has_end = Member(document, "end_info").is_object();
   info.torch_npu_version = Text(Member(document, "torch_npu_version"));
   info.cann_version = Text(Member(document, "cann_version"));
+  return info;
+}
+
+ProfilerInfo ReadProfilerConfig(const std::filesystem::path& path) {
+  const Json document = io::ReadJson(path);
+  const Json& nested = Member(document, "prof_config");
+  const Json& config = nested.is_object() ? nested : document;
+  const Json& experimental = Member(config, "experimental_config");
+  ProfilerInfo info;
+  info.path = path;
+  ReadSettings(config, experimental.is_object() ? experimental : config, info);
+  if (!info.schedule && Member(config, "active").is_number()) info.schedule = Schedule(config);
   return info;
 }
 

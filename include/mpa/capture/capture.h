@@ -31,7 +31,13 @@ struct CaptureFile {
   std::int64_t bytes = 0;
 };
 
-enum class CaptureKind { kNpuText, kNpuDb, kGpu };
+enum class CaptureKind {
+  kUnknown,  ///< nothing that can be read
+  kNpuText,
+  kNpuDb,
+  kNpuRaw,  ///< as the profiler left it: not parsed yet
+  kGpu,
+};
 
 /// What was captured on one rank: its files, and what the profiler's own settings say.
 struct RankInput {
@@ -39,6 +45,8 @@ struct RankInput {
   std::filesystem::path path;  ///< as given or found, absolute, symbolic links resolved
   std::vector<CaptureFile> files;
   std::optional<ProfilerInfo> info;  ///< empty when there is no readable profiler_info*.json
+  std::string info_problem;          ///< why a profiler_info*.json that is there cannot be read
+  std::vector<std::filesystem::path> unread_databases;  ///< beside the one in `files`
 
   const CaptureFile* Find(FileKind file_kind) const;
 };
@@ -50,16 +58,20 @@ struct RankInput {
 RankInput OpenRank(const std::filesystem::path& path, bool force);
 
 /// The captures of all ranks below `path` (at most three levels down), ordered by path; one if
-/// `path` itself is a capture. Directories that look like captures but hold nothing readable are
-/// listed in `unusable` with the reason.
+/// `path` itself is a capture. What looks like a capture but cannot be read is listed apart.
 struct Discovery {
   std::vector<RankInput> ranks;
   struct Unusable {
-    std::filesystem::path path;
+    RankInput rank;  ///< what is known all the same
     std::string reason;
   };
   std::vector<Unusable> unusable;
 };
+/// Reads what OpenRank() reads, and throws when `path` does not exist. Problems of single captures
+/// are in the result and not logged.
 Discovery Discover(const std::filesystem::path& path, bool force);
+
+/// The profiler_info.json or profiler_info_<rank>.json in a directory; the first of several.
+std::optional<std::filesystem::path> FindProfilerInfo(const std::filesystem::path& directory);
 
 }  // namespace mpa

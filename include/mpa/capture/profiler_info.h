@@ -33,7 +33,15 @@ struct ProfilerInfo {
   bool Minimal() const { return level == "Level0" && !HasActivity("ProfilerActivity.CPU"); }
 };
 
-/// Reads the document; members of unexpected type count as absent. Throws Error (kInput, kCorrupt).
+/// Reads the document; members of unexpected type count as absent. Without a rank in the document,
+/// the number in the file's name is the rank. Throws Error (kInput, kCorrupt).
 ProfilerInfo ReadProfilerInfo(const std::filesystem::path& path);
+
+/// The same from profiler_config.json, the request of dynamic profiling: it has the settings, but
+/// neither rank nor versions nor an end.
+ProfilerInfo ReadProfilerConfig(const std::filesystem::path& path);
+
+/// The number in profiler_info_<number>.json, ascend_pytorch_profiler_<number>.db and the like.
+std::optional<std::int64_t> NumberInName(const std::filesystem::path& path);
 
 }  // namespace mpa

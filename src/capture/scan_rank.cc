@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one directory or file holds, told by the names of the files.
+#include "scan_rank.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <system_error>
+
+#include "file_checks.h"
+#include "mpa/base/error.h"
+#include "mpa/base/text.h"
+#include "mpa/io/input_text.h"
+
+namespace mpa {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<std::string_view, 4> kDbPrefixes = {
+    "ascend_pytorch_profiler", "ascend_mindspore_profiler", "msmonitor", "msprof_"};
+
+struct NamedKind {
+  std::string_view name;
+  FileKind kind;
+};
+constexpr std::array<NamedKind, 7> kOutputFiles = {{
+    {"trace_view.json", FileKind::kTraceView},
+    {"kernel_details.csv", FileKind::kKernelDetails},
+    {"operator_memory.csv", FileKind::kOperatorMemory},
+    {"memory_record.csv", FileKind::kMemoryRecord},
+    {"op_statistic.csv", FileKind::kOpStatistic},
+    {"communication.json", FileKind::kCommunication},
+    {"step_trace_time.csv", FileKind::kStepTraceTime},
+}};
+
+// profiler_info.json or profiler_info_<digits>.json.
+bool IsProfilerInfo(const fs::path& path) {
+  std::string_view name = path.filename().native();
+  constexpr std::string_view kStem = "profiler_info";
+  constexpr std::string_view kEnd = ".json";
+  if (!name.starts_with(kStem) || !name.ends_with(kEnd)) return false;
+  const std::string_view middle = name.substr(kStem.size(), name.size() - kStem.size() - kEnd.size());
+  return middle.empty() ||
+         (middle.size() > 1 && middle[0] == '_' &&
+          middle.find_first_not_of("0123456789", 1) == std::string_view::npos);
+}
+
+void AddFile(RankInput& rank, FileKind kind, const fs::path& path, bool force) {
+  CheckInput(path, force);
+  std::error_code error;
+  const auto bytes = fs::file_size(path, error);
+  rank.files.push_back({kind, path, error ? 0 : static_cast<std::int64_t>(bytes)});
+}
+
+// A GPU trace is an object, an NPU trace an array.
+bool StartsWithObject(const fs::path& path) {
+  const std::string start = io::ReadStart(path, 4096);
+  const std::string_view text = Trim(start.starts_with("\xEF\xBB\xBF")
+                                         ? std::string_view(start).substr(3)
+                                         : std::string_view(start));
+  if (text.empty()) Fail(ErrorKind::kInput, "{}: the file is empty", path.string());
+  if (text[0] != '{' && text[0] != '[') {
+    Fail(ErrorKind::kCorrupt, "{}: not JSON: it begins with neither '[' nor '{{'", path.string());
+  }
+  return text[0] == '{';
+}
+
+ScannedRank ScanFile(const fs::path& path, bool force) {
+  RankInput rank;
+  rank.path = path;
+  const std::string name = path.filename().string();
+  if (name.ends_with(".json") || name.ends_with(".json.gz")) {
+    const bool gpu = StartsWithObject(path);
+    rank.kind = gpu ? CaptureKind::kGpu : CaptureKind::kNpuText;
+    AddFile(rank, gpu ? FileKind::kKinetoTrace : FileKind::kTraceView, path, force);
+    return {std::move(rank), ""};
+  }
+  if (IsProfilerDb(path)) {
+    rank.kind = CaptureKind::kNpuDb;
+    AddFile(rank, FileKind::kProfilerDb, path, force);
+    return {std::move(rank), ""};
+  }
+  return {std::move(rank),
+          "not a capture; give a trace (.json, .json.gz), a profiler database "
+          "(ascend_pytorch_profiler*.db, ascend_mindspore_profiler*.db, msmonitor*.db, msprof_*.db) "
+          "or a capture directory"};
+}
+
+// What a capture holds before it is parsed.
+bool IsRawPart(const fs::path& entry) {
+  const std::string name = entry.filename().string();
+  return name.starts_with("PROF_") || name == "FRAMEWORK";
+}
+
+void ReadInfo(RankInput& rank) {
+  const auto path = FindProfilerInfo(rank.path);
+  if (!path) return;
+  try {
+    rank.info = ReadProfilerInfo(*path);
+  } catch (const Error& error) {
+    rank.info_problem = error.what();
+  }
+}
+
+// The first database in name order is read.
+void AddDatabases(RankInput& rank, const std::vector<fs::path>& outputs, bool force) {
+  for (const fs::path& entry : outputs) {
+    if (!IsProfilerDb(entry)) continue;
+    if (rank.kind == CaptureKind::kNpuDb) {
+      rank.unread_databases.push_back(entry);
+    } else {
+      rank.kind = CaptureKind::kNpuDb;
+      AddFile(rank, FileKind::kProfilerDb, entry, force);
+    }
+  }
+}
+
+void AddTextFiles(RankInput& rank, const fs::path& output, bool force) {
+  for (const NamedKind& named : kOutputFiles) {
+    if (fs::exists(output / named.name)) AddFile(rank, named.kind, output / named.name, force);
+  }
+  if (rank.Find(FileKind::kTraceView) == nullptr && fs::exists(output / "trace_view.json.gz")) {
+    AddFile(rank, FileKind::kTraceView, output / "trace_view.json.gz", force);
+  }
+  if (rank.Find(FileKind::kTraceView) != nullptr) rank.kind = CaptureKind::kNpuText;
+  if (fs::exists(rank.path / "profiler_metadata.json")) {
+    AddFile(rank, FileKind::kProfilerMetadata, rank.path / "profiler_metadata.json", force);
+  }
+}
+
+ScannedRank ScanDirectory(const fs::path& path, bool force) {
+  RankInput rank;
+  rank.path = path;
+  const std::vector<fs::path> entries = Entries(path);
+  ReadInfo(rank);
+  const fs::path output = path / kOutputDirectory;
+  const bool has_output = fs::is_directory(output);
+  AddDatabases(rank, has_output ? Entries(output) : entries, force);
+  if (rank.kind == CaptureKind::kNpuDb) return {std::move(rank), ""};
+  AddTextFiles(rank, has_output ? output : path, force);
+  if (rank.kind == CaptureKind::kNpuText) return {std::move(rank), ""};
+
+  std::string problem = "no profiler database and no trace_view.json there; ";
+  if (path.filename().string().starts_with("PROF_")) {
+    rank.kind = CaptureKind::kNpuRaw;
+    problem += "the capture was not parsed yet: run msprof --export=on --output=<the directory>";
+  } else if (std::any_of(entries.begin(), entries.end(), IsRawPart)) {
+    rank.kind = CaptureKind::kNpuRaw;
+    problem += "the capture was not parsed yet: run torch_npu.profiler.profiler.analyse() on it";
+  } else {
+    problem += "give the *_ascend_pt or *_ascend_ms directory of one rank";
+  }
+  return {std::move(rank), std::move(problem)};
+}
+
+}  // namespace
+
+std::vector<fs::path> Entries(const fs::path& directory) {
+  std::vector<fs::path> entries;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(directory, error)) entries.push_back(entry.path());
+  if (error) Fail(ErrorKind::kInput, "{}: {}", directory.string(), error.message());
+  std::sort(entries.begin(), entries.end());
+  return entries;
+}
+
+bool IsProfilerDb(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return name.ends_with(".db") &&
+         std::any_of(kDbPrefixes.begin(), kDbPrefixes.end(),
+                     [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+std::optional<fs::path> FindProfilerInfo(const fs::path& directory) {
+  const std::vector<fs::path> entries = Entries(directory);
+  const auto found = std::find_if(entries.begin(), entries.end(), IsProfilerInfo);
+  return found == entries.end() ? std::nullopt : std::optional(*found);
+}
+
+ScannedRank ScanRank(const fs::path& path, bool force) {
+  return fs::is_directory(path) ? ScanDirectory(path, force) : ScanFile(path, force);
+}
+
+}  // namespace mpa

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mpa/capture/capture.h"
+
+namespace mpa {
+
+/// Where the profiler puts what it parsed, below the directory of a rank.
+inline constexpr std::string_view kOutputDirectory = "ASCEND_PROFILER_OUTPUT";
+
+/// What is known of a capture from its file names, and why it cannot be read; empty when it can.
+struct ScannedRank {
+  RankInput rank;
+  std::string problem;
+};
+
+/// Throws Error for a directory or file that may not be read. `path` exists and is absolute.
+ScannedRank ScanRank(const std::filesystem::path& path, bool force);
+
+/// The entries of a directory in name order, so that nothing depends on the file system.
+std::vector<std::filesystem::path> Entries(const std::filesystem::path& directory);
+
+/// A database that a profiler wrote, by its name.
+bool IsProfilerDb(const std::filesystem::path& path);
+
+}  // namespace mpa
