@@ -66,9 +66,11 @@ void Add(const fs::path& path, bool force, Discovery& found) {
 void Walk(const fs::path& directory, int levels, bool force, Discovery& found) {
   try {
     for (const fs::path& entry : Entries(directory)) {
-      if (fs::is_symlink(entry)) continue;
+      std::error_code ignored;
+      if (fs::is_symlink(entry, ignored)) continue;
       if (!IsDirectory(entry)) {
-        if (IsProfilerDb(entry) || IsLooseGpuTrace(entry)) Add(entry, force, found);
+        const bool file = fs::is_regular_file(entry, ignored);
+        if (file && (IsProfilerDb(entry) || IsLooseGpuTrace(entry))) Add(entry, force, found);
       } else if (LooksLikeCapture(entry)) {
         Add(entry, force, found);
       } else if (levels > 1) {
@@ -89,9 +91,8 @@ fs::path Resolve(const fs::path& path, bool force) {
 }  // namespace
 
 const CaptureFile* RankInput::Find(FileKind file_kind) const {
-  const auto found = std::find_if(files.begin(), files.end(), [&](const CaptureFile& file) {
-    return file.kind == file_kind;
-  });
+  const auto found = std::find_if(files.begin(), files.end(),
+                                  [&](const CaptureFile& file) { return file.kind == file_kind; });
   return found == files.end() ? nullptr : &*found;
 }
 

@@ -36,14 +36,15 @@ constexpr std::array<NamedKind, 7> kOutputFiles = {{
 
 // profiler_info.json or profiler_info_<digits>.json.
 bool IsProfilerInfo(const fs::path& path) {
-  std::string_view name = path.filename().native();
+  const std::string file_name = path.filename().string();
+  const std::string_view name = file_name;
   constexpr std::string_view kStem = "profiler_info";
   constexpr std::string_view kEnd = ".json";
   if (!name.starts_with(kStem) || !name.ends_with(kEnd)) return false;
-  const std::string_view middle = name.substr(kStem.size(), name.size() - kStem.size() - kEnd.size());
-  return middle.empty() ||
-         (middle.size() > 1 && middle[0] == '_' &&
-          middle.find_first_not_of("0123456789", 1) == std::string_view::npos);
+  const std::string_view middle =
+      name.substr(kStem.size(), name.size() - kStem.size() - kEnd.size());
+  return middle.empty() || (middle.size() > 1 && middle[0] == '_' &&
+                            middle.find_first_not_of("0123456789", 1) == std::string_view::npos);
 }
 
 void AddFile(RankInput& rank, FileKind kind, const fs::path& path, bool force) {
@@ -56,9 +57,9 @@ void AddFile(RankInput& rank, FileKind kind, const fs::path& path, bool force) {
 // A GPU trace is an object, an NPU trace an array.
 bool StartsWithObject(const fs::path& path) {
   const std::string start = io::ReadStart(path, 4096);
-  const std::string_view text = Trim(start.starts_with("\xEF\xBB\xBF")
-                                         ? std::string_view(start).substr(3)
-                                         : std::string_view(start));
+  const std::string_view text =
+      Trim(start.starts_with("\xEF\xBB\xBF") ? std::string_view(start).substr(3)
+                                             : std::string_view(start));
   if (text.empty()) Fail(ErrorKind::kInput, "{}: the file is empty", path.string());
   if (text[0] != '{' && text[0] != '[') {
     Fail(ErrorKind::kCorrupt, "{}: not JSON: it begins with neither '[' nor '{{'", path.string());
@@ -81,10 +82,11 @@ ScannedRank ScanFile(const fs::path& path, bool force) {
     AddFile(rank, FileKind::kProfilerDb, path, force);
     return {std::move(rank), ""};
   }
-  return {std::move(rank),
-          "not a capture; give a trace (.json, .json.gz), a profiler database "
-          "(ascend_pytorch_profiler*.db, ascend_mindspore_profiler*.db, msmonitor*.db, msprof_*.db) "
-          "or a capture directory"};
+  return {
+      std::move(rank),
+      "not a capture; give a trace (.json, .json.gz), a profiler database "
+      "(ascend_pytorch_profiler*.db, ascend_mindspore_profiler*.db, msmonitor*.db, msprof_*.db) "
+      "or a capture directory"};
 }
 
 // What a capture holds before it is parsed.
@@ -159,7 +161,8 @@ ScannedRank ScanDirectory(const fs::path& path, bool force) {
 std::vector<fs::path> Entries(const fs::path& directory) {
   std::vector<fs::path> entries;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(directory, error)) entries.push_back(entry.path());
+  for (const auto& entry : fs::directory_iterator(directory, error))
+    entries.push_back(entry.path());
   if (error) Fail(ErrorKind::kInput, "{}: {}", directory.string(), error.message());
   std::sort(entries.begin(), entries.end());
   return entries;

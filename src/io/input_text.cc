@@ -128,4 +128,18 @@ std::string ReadStart(const std::filesystem::path& path, std::size_t count) {
   });
 }
 
+std::string ReadEnd(const std::filesystem::path& path, std::size_t count) {
+  return InContext(path.string(), [&] {
+    const FileDescriptor file(path);
+    const off_t size = lseek(file.get(), 0, SEEK_END);
+    if (size < 0) Fail(ErrorKind::kInput, "cannot read the file: {}", std::strerror(errno));
+    std::string bytes(std::min(count, static_cast<std::size_t>(size)), '\0');
+    const off_t from = size - static_cast<off_t>(bytes.size());
+    const ssize_t got = pread(file.get(), bytes.data(), bytes.size(), from);
+    if (got < 0) Fail(ErrorKind::kInput, "cannot read the file: {}", std::strerror(errno));
+    bytes.resize(static_cast<std::size_t>(got));
+    return bytes;
+  });
+}
+
 }  // namespace mpa::io

@@ -19,8 +19,8 @@ struct ProfilerSchedule {
 struct ProfilerInfo {
   std::filesystem::path path;
   std::optional<std::int64_t> rank;
-  std::string level;        ///< "Level0", "Level1", "Level2", "Level_none"
-  std::string aic_metrics;  ///< "ACL_AICORE_PIPE_UTILIZATION", ...
+  std::string level;                    ///< "Level0", "Level1", "Level2", "Level_none"
+  std::string aic_metrics;              ///< "ACL_AICORE_PIPE_UTILIZATION", ...
   std::vector<std::string> activities;  ///< "ProfilerActivity.CPU", "ProfilerActivity.NPU"
   std::optional<ProfilerSchedule> schedule;
   bool record_shapes = false, profile_memory = false, with_stack = false, with_modules = false;

@@ -33,5 +33,7 @@ class InputText {
 
 /// The first `count` bytes of the (inflated) content; fewer when the file is shorter.
 std::string ReadStart(const std::filesystem::path& path, std::size_t count);
+/// The last `count` bytes of a file as it is, not inflated; all of a shorter one.
+std::string ReadEnd(const std::filesystem::path& path, std::size_t count);
 
 }  // namespace mpa::io

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mpa/capture/capture.h"
+
+/// What captures hold, told from names, sizes, metadata documents and small tables. No event is
+/// read, so a survey takes milliseconds whatever the size of the captures.
+namespace mpa {
+
+/// kUnknown: only the events would tell.
+enum class Recorded { kUnknown, kNo, kYes };
+
+/// What was recorded on a rank.
+struct Contents {
+  Recorded device_tasks{};         ///< any work of the device
+  Recorded kernel_types{};         ///< operator types: MatMulV2, Add, ...
+  Recorded kernel_cores{};         ///< cube or vector core
+  Recorded counters{};             ///< hardware counters of kernels
+  Recorded communication{};        ///< collectives
+  Recorded communication_tasks{};  ///< the transfers and waits inside collectives
+  Recorded bandwidths{};           ///< bytes and times per link, as analyzers read them
+  Recorded host_ops{};             ///< operators of the framework
+  Recorded stacks{};               ///< call stacks of operators
+  Recorded memory{};               ///< device memory over time
+  Recorded mstx{};                 ///< ranges and marks set by the user
+};
+
+/// Something about the collection that makes the capture misleading or incomplete.
+struct Warning {
+  std::string id;    ///< stable name, "no_warmup"
+  std::string text;  ///< what is the matter
+  std::string advice;
+  std::vector<std::filesystem::path> paths;  ///< the captures concerned, if they are named
+};
+
+/// All that is known of one rank's capture. Texts are empty where the capture does not say.
+struct RankFacts {
+  std::filesystem::path path;
+  CaptureKind kind{};
+  bool single_file = false;  ///< a trace or database was given without its directory
+  std::string problem;       ///< why the events cannot be read; empty when they can
+  std::optional<std::int64_t> rank;
+  std::int64_t bytes = 0;  ///< size of the files that are read
+
+  std::string framework, torch_npu_version, cann_version;
+  std::string host, device_name;
+  std::vector<std::int64_t> devices;
+
+  std::optional<ProfilerInfo> settings;
+  std::optional<std::vector<std::int64_t>> steps;  ///< empty: unknown
+  Recorded complete{};                             ///< kNo: the data is cut off
+  Contents recorded;
+  std::vector<Warning> warnings;
+};
+
+/// The captures below a path.
+struct Survey {
+  std::filesystem::path path;
+  std::vector<RankFacts> ranks;   ///< by rank, then path; those without a rank come last
+  std::vector<Warning> warnings;  ///< on the captures together
+};
+
+/// Surveys what Discover() finds. Broken documents and databases are warnings or problems of their
+/// rank. Throws Error (kInput) when `path` does not exist.
+Survey SurveyCaptures(const std::filesystem::path& path, bool force);
+
+}  // namespace mpa

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gathers the facts of all captures below a path.
+#include "mpa/capture/survey.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <tuple>
+
+#include "mpa/base/parallel.h"
+#include "survey_parts.h"
+
+namespace mpa {
+namespace {
+
+void WarnOfUnreadDatabases(const RankInput& input, RankFacts& facts) {
+  if (input.unread_databases.empty()) return;
+  facts.warnings.push_back({"several_databases",
+                            fmt::format("several databases: {} is read, others are not",
+                                        input.files.front().path.filename().string()),
+                            "keep one database per capture", input.unread_databases});
+}
+
+RankFacts Gather(const RankInput& input, const std::string& problem) {
+  RankFacts facts;
+  facts.path = input.path;
+  facts.kind = input.kind;
+  facts.problem = problem;
+  std::error_code ignored;
+  facts.single_file = !std::filesystem::is_directory(input.path, ignored);
+  for (const CaptureFile& file : input.files) facts.bytes += file.bytes;
+  if (facts.kind == CaptureKind::kGpu) {
+    SurveyGpu(input, facts);
+  } else {
+    SurveySettings(input, facts);
+    if (facts.kind == CaptureKind::kNpuDb) SurveyDb(input, facts);
+    if (facts.kind == CaptureKind::kNpuText) SurveyText(input, facts);
+    SurveyRaw(facts);
+  }
+  WarnOfUnreadDatabases(input, facts);
+  WarnOfCollection(facts);
+  return facts;
+}
+
+}  // namespace
+
+Survey SurveyCaptures(const std::filesystem::path& path, bool force) {
+  Discovery found = Discover(path, force);
+  std::vector<Discovery::Unusable> inputs = std::move(found.unusable);
+  for (RankInput& rank : found.ranks) inputs.push_back({std::move(rank), ""});
+
+  Survey survey;
+  survey.path = std::filesystem::canonical(path);
+  survey.ranks.resize(inputs.size());
+  ParallelFor(inputs.size(),
+              [&](std::size_t i) { survey.ranks[i] = Gather(inputs[i].rank, inputs[i].reason); });
+  std::sort(survey.ranks.begin(), survey.ranks.end(), [](const RankFacts& a, const RankFacts& b) {
+    constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
+    const std::int64_t rank_a = a.rank.value_or(kLast), rank_b = b.rank.value_or(kLast);
+    return std::tie(rank_a, a.path) < std::tie(rank_b, b.path);
+  });
+  WarnOfRanks(survey);
+  return survey;
+}
+
+}  // namespace mpa

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <utility>
+
+#include "mpa/base/error.h"
+#include "mpa/capture/survey.h"
+
+namespace mpa {
+
+/// Each adds to the facts what its kind of file tells.
+void SurveyText(const RankInput& input, RankFacts& facts);
+void SurveyDb(const RankInput& input, RankFacts& facts);
+void SurveyGpu(const RankInput& input, RankFacts& facts);
+/// The PROF_* and FRAMEWORK directories: all there is of a capture that was not parsed, the hosts
+/// and devices of others.
+void SurveyRaw(RankFacts& facts);
+
+/// The directory of a capture, which holds its settings: `path` itself, or the directory above when
+/// `path` is a file or the profiler's output directory.
+std::filesystem::path CaptureDirectory(const std::filesystem::path& path);
+/// Finds profiler_info*.json or profiler_config.json where Discover() did not look, and versions.
+void SurveySettings(const RankInput& input, RankFacts& facts);
+
+/// Settings and sizes that make the capture misleading.
+void WarnOfCollection(RankFacts& facts);
+/// Ranks that two captures claim, captures without a rank.
+void WarnOfRanks(Survey& survey);
+
+inline Recorded YesIf(bool condition) { return condition ? Recorded::kYes : Recorded::kNo; }
+
+inline void AddDevice(std::int64_t id, RankFacts& facts) {
+  auto& devices = facts.devices;
+  if (id < 0 || std::find(devices.begin(), devices.end(), id) != devices.end()) return;
+  devices.insert(std::upper_bound(devices.begin(), devices.end(), id), id);
+}
+
+/// Runs `body`; a file that is broken becomes a warning.
+template <typename Body>
+void OrWarn(RankFacts& facts, const char* consequence, Body&& body) {
+  try {
+    std::forward<Body>(body)();
+  } catch (const Error& error) {
+    facts.warnings.push_back({"broken_file",
+                              std::string(error.what()) + "; " + consequence,
+                              "copy the capture again, or parse it again",
+                              {}});
+  }
+}
+
+}  // namespace mpa

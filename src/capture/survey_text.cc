@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text captures and GPU traces: the first lines of tables, the two ends of traces.
+#include <nlohmann/json.hpp>
+
+#include "json_members.h"
+#include "mpa/base/text.h"
+#include "mpa/io/csv_file.h"
+#include "mpa/io/input_text.h"
+#include "mpa/io/numbers.h"
+#include "survey_parts.h"
+
+namespace mpa {
+namespace {
+
+bool IsRecorded(std::string_view cell) { return !cell.empty() && cell != "N/A"; }
+
+void SurveyKernels(const CaptureFile& file, Contents& recorded) {
+  io::CsvFile csv(file.path);
+  const auto type = csv.Find("Type");
+  const auto core = csv.Find("Accelerator Core");
+  bool types = false, cores = false;
+  constexpr int kRows = 64;  // enough to pass the first collectives and AI CPU kernels
+  for (int i = 0; i < kRows && csv.Next(); ++i) {
+    recorded.device_tasks = Recorded::kYes;
+    types = types || IsRecorded(csv[type]);
+    cores = cores || IsRecorded(csv[core]);
+  }
+  recorded.kernel_types = YesIf(types);
+  recorded.kernel_cores = YesIf(cores);
+  bool counters = false;
+  for (const char* column : {"aicore_time(us)", "aic_total_time(us)", "aic_mac_time(us)",
+                             "mac_time(us)", "aiv_time(us)", "aiv_total_time(us)"}) {
+    counters = counters || csv.Find(column).has_value();
+  }
+  recorded.counters = YesIf(counters);
+}
+
+void SurveySteps(const CaptureFile& file, RankFacts& facts) {
+  io::CsvFile csv(file.path);
+  const auto step = csv.Find("Step");
+  const auto device = csv.Find("Device_id");
+  const auto communication = csv.Find("Communication");
+  facts.steps.emplace();
+  bool communicates = false;
+  while (csv.Next()) {
+    if (const auto id = io::ScaledDecimal(csv[step], 0)) facts.steps->push_back(*id);
+    AddDevice(io::ParseInt(csv[device]).value_or(-1), facts);
+    communicates = communicates || io::NsFromMicros(csv[communication]).value_or(0) > 0;
+  }
+  std::sort(facts.steps->begin(), facts.steps->end());
+  if (communication) facts.recorded.communication = YesIf(communicates);
+}
+
+// The allocator's rows name the device: "NPU:0".
+void SurveyMemory(const CaptureFile& file, RankFacts& facts) {
+  io::CsvFile csv(file.path);
+  const auto device = csv.Find("Device Type");
+  facts.recorded.memory = YesIf(csv.Next());
+  const std::string_view name = csv[device];
+  const std::size_t colon = name.find(':');
+  if (colon == std::string_view::npos) return;
+  AddDevice(io::ParseInt(name.substr(colon + 1)).value_or(-1), facts);
+}
+
+void SurveyTables(const RankInput& input, RankFacts& facts) {
+  Contents& recorded = facts.recorded;
+  if (const CaptureFile* kernels = input.Find(FileKind::kKernelDetails)) {
+    OrWarn(facts, "kernels cannot be told apart", [&] { SurveyKernels(*kernels, facts.recorded); });
+  } else {
+    recorded.kernel_types = recorded.kernel_cores = recorded.counters = Recorded::kNo;
+  }
+  if (const CaptureFile* steps = input.Find(FileKind::kStepTraceTime)) {
+    OrWarn(facts, "the steps stay unknown", [&] { SurveySteps(*steps, facts); });
+  }
+  recorded.memory = Recorded::kNo;
+  if (const CaptureFile* memory = input.Find(FileKind::kMemoryRecord)) {
+    OrWarn(facts, "the memory use is unknown", [&] { SurveyMemory(*memory, facts); });
+  }
+  recorded.bandwidths = YesIf(input.Find(FileKind::kCommunication) != nullptr);
+  if (recorded.bandwidths == Recorded::kYes) {
+    recorded.communication = recorded.communication_tasks = Recorded::kYes;
+  }
+}
+
+// By its last bytes; unknown for compressed traces, whose end is not cheap to see.
+Recorded TraceIsComplete(const std::filesystem::path& path) {
+  if (path.extension() == ".gz") return Recorded::kUnknown;
+  const std::string end = io::ReadEnd(path, 4096);
+  const std::string_view text = Trim(end);
+  if (text.empty()) return Recorded::kNo;
+  // A trace that is an array may break off behind an event, with a brace at its end.
+  const std::string start = io::ReadStart(path, 4096);
+  const bool array = Trim(start).starts_with("[");
+  return YesIf(text.back() == (array ? ']' : '}'));
+}
+
+// What stands before the events of a GPU trace, as a document of its own.
+nlohmann::json TraceHead(const std::filesystem::path& path) {
+  constexpr std::size_t kHeadBytes = 256 * 1024;  // device properties of 16 GPUs take 10 KB
+  std::string head = io::ReadStart(path, kHeadBytes);
+  const std::size_t events = head.find("\"traceEvents\"");
+  if (events == std::string::npos) return {};
+  head.resize(events);
+  head.resize(head.find_last_not_of(" \t\r\n,") + 1);
+  return nlohmann::json::parse(head + "}", nullptr, /*allow_exceptions=*/false);
+}
+
+}  // namespace
+
+void SurveyText(const RankInput& input, RankFacts& facts) {
+  if (const CaptureFile* trace = input.Find(FileKind::kTraceView)) {
+    OrWarn(facts, "whether the trace is complete stays unknown",
+           [&] { facts.complete = TraceIsComplete(trace->path); });
+  }
+  if (!facts.single_file) SurveyTables(input, facts);
+  const auto& settings = facts.settings;
+  if (!settings) return;
+  Contents& recorded = facts.recorded;
+  const bool npu = settings->activities.empty() || settings->HasActivity("ProfilerActivity.NPU");
+  if (!npu) recorded.device_tasks = Recorded::kNo;
+  if (settings->level == "Level0") recorded.communication_tasks = Recorded::kNo;
+}
+
+void SurveyGpu(const RankInput& input, RankFacts& facts) {
+  facts.framework = "PyTorch";
+  const CaptureFile* trace = input.Find(FileKind::kKinetoTrace);
+  OrWarn(facts, "whether the trace is complete stays unknown", [&] {
+    facts.complete = TraceIsComplete(trace->path);
+    const nlohmann::json head = TraceHead(trace->path);
+    facts.rank = Id(Member(Member(head, "distributedInfo"), "rank"));
+    const nlohmann::json& devices = Member(head, "deviceProperties");
+    if (devices.is_array() && !devices.empty()) {
+      facts.device_name = Text(Member(devices.front(), "name"));
+    }
+  });
+}
+
+}  // namespace mpa
