@@ -47,7 +47,7 @@ int RunProgram(int count, const char* const* arguments) {
   program.set_version_flag("-V,--version", "msprof-analyze " MPA_VERSION);
   program.require_subcommand(0, 1);
   program.get_formatter()->column_width(34);
-  std::vector<Command> commands = {AddCluster(program), AddCompare(program)};
+  std::vector<Command> commands = {AddCluster(program), AddCompare(program), AddCheck(program)};
   std::vector<std::function<void()>> apply_common;
   for (const Command& command : commands) apply_common.push_back(AddCommonOptions(*command.app));
 

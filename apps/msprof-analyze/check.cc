@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// `msprof-analyze check`: what captures hold, and what can be done with them.
+#include <algorithm>
+#include <memory>
+
+#include "check_report.h"
+#include "command.h"
+#include "mpa/base/console.h"
+#include "mpa/base/error.h"
+
+namespace mpa {
+namespace {
+
+struct Options {
+  std::string path;
+  bool json = false, force = false;
+};
+
+constexpr const char* kFooter = R"(
+Examples:
+  msprof-analyze check -d ./result
+  msprof-analyze check -d ./rank0_ascend_pt --json
+
+Exit codes: 0 something is usable, 2 wrong command line, 3 input missing or nothing in it usable,
+6 output cannot be written.)";
+
+int Run(const Options& options) {
+  CheckReport report;
+  report.survey = SurveyCaptures(ExpandHome(options.path), options.force);
+  for (const RankFacts& facts : report.survey.ranks) {
+    std::vector<Verdict>& verdicts = report.verdicts.emplace_back();
+    for (const AnalyzerCheck& check : AllAnalyzerChecks()) verdicts.push_back(check.judge(facts));
+  }
+  fmt::print(stdout, "{}",
+             options.json ? FormatCheckJson(report) : FormatCheckText(report, UseColor(stdout)));
+  if (std::fflush(stdout) != 0) Fail(ErrorKind::kOutput, "cannot write to standard output");
+  return report.Usable() ? 0 : ExitCode(ErrorKind::kInput);
+}
+
+}  // namespace
+
+bool CheckReport::Usable() const {
+  return std::any_of(verdicts.begin(), verdicts.end(), [](const std::vector<Verdict>& of_rank) {
+    return std::any_of(of_rank.begin(), of_rank.end(), [](const Verdict& verdict) {
+      return verdict.ability != Ability::kCannotRun;
+    });
+  });
+}
+
+Command AddCheck(CLI::App& program) {
+  CLI::App* app = program.add_subcommand(
+      "check", "What captures hold, which analyzers can use them, and what to collect differently");
+  app->footer(kFooter);
+  const auto options = std::make_shared<Options>();
+  app->add_option("-d,--profiling_path", options->path,
+                  "One capture (a *_ascend_pt or *_ascend_ms directory, a trace, a database), or a "
+                  "directory with those of many ranks")
+      ->required()
+      ->type_name("PATH");
+  app->add_flag("--json", options->json, "Print one JSON document instead of the text");
+  app->add_flag("--force", options->force, "Read files of other owners without a warning");
+  return {app, [options] { return Run(*options); }};
+}
+
+}  // namespace mpa

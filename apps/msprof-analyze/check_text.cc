@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// The report of `check` for the screen.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "check_page.h"
+#include "check_report.h"
+
+namespace mpa {
+namespace {
+
+constexpr const char* kBold = "1";
+constexpr const char* kRed = "31";
+constexpr const char* kGreen = "32";
+constexpr const char* kYellow = "33";
+
+std::string Join(const std::vector<std::string>& parts) {
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+// "0-15, 20" from numbers in rising order.
+std::string Ranges(const std::vector<std::int64_t>& numbers) {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < numbers.size();) {
+    std::size_t last = i;
+    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
+    parts.push_back(last == i ? fmt::format("{}", numbers[i])
+                              : fmt::format("{}-{}", numbers[i], numbers[last]));
+    i = last + 1;
+  }
+  return Join(parts);
+}
+
+std::string Size(std::int64_t bytes) {
+  constexpr double kKilo = 1e3, kMega = 1e6, kGiga = 1e9;
+  const double size = static_cast<double>(bytes);
+  if (size >= kGiga) return fmt::format("{:.1f} GB", size / kGiga);
+  if (size >= kMega) return fmt::format("{:.1f} MB", size / kMega);
+  return fmt::format("{:.1f} kB", size / kKilo);
+}
+
+// "ProfilerActivity.CPU" is CPU, "ACL_AICORE_PIPE_UTILIZATION" is PIPE_UTILIZATION.
+std::string Short(const std::string& value, std::string_view prefix) {
+  return value.starts_with(prefix) ? value.substr(prefix.size()) : value;
+}
+
+std::string KindText(const RankFacts& facts) {
+  switch (facts.kind) {
+    case CaptureKind::kNpuText:
+      return "text, parsed";
+    case CaptureKind::kNpuDb:
+      return "database, parsed";
+    case CaptureKind::kNpuRaw:
+      return "not parsed";
+    case CaptureKind::kGpu:
+      return "GPU trace";
+    case CaptureKind::kUnknown:
+      break;
+  }
+  return "nothing readable";
+}
+
+std::string CaptureText(const RankFacts& facts) {
+  std::string text = KindText(facts);
+  if (facts.complete == Recorded::kYes) text += ", complete";
+  if (facts.complete == Recorded::kNo) text += ", cut off";
+  return text;
+}
+
+std::string FrameworkText(const RankFacts& facts) {
+  std::vector<std::string> parts;
+  if (!facts.framework.empty()) parts.push_back(facts.framework);
+  if (!facts.torch_npu_version.empty()) parts.push_back("torch_npu " + facts.torch_npu_version);
+  if (!facts.cann_version.empty()) parts.push_back("CANN " + facts.cann_version);
+  return Join(parts);
+}
+
+std::string SettingsText(const ProfilerInfo& settings) {
+  std::vector<std::string> parts;
+  if (!settings.level.empty()) parts.push_back(settings.level);
+  std::vector<std::string> activities;
+  for (const std::string& activity : settings.activities) {
+    activities.push_back(Short(activity, "ProfilerActivity."));
+  }
+  if (!activities.empty()) parts.push_back(fmt::format("{}", fmt::join(activities, " + ")));
+  if (!settings.aic_metrics.empty()) {
+    parts.push_back("aic_metrics " + Short(settings.aic_metrics, "ACL_AICORE_"));
+  }
+  if (const auto& schedule = settings.schedule) {
+    parts.push_back(fmt::format("schedule: skip_first {} wait {} warmup {} active {} repeat {}",
+                                schedule->skip_first, schedule->wait, schedule->warmup,
+                                schedule->active, schedule->repeat));
+  }
+  return Join(parts);
+}
+
+std::string StepsText(const RankFacts& facts) {
+  if (!facts.steps) return "";
+  if (facts.steps->empty()) return "none marked";
+  return fmt::format("{} ({})", facts.steps->size(), Ranges(*facts.steps));
+}
+
+void AddContents(const Contents& recorded, Page& page) {
+  struct Item {
+    const char* name;
+    Recorded state;
+  };
+  const Item items[] = {{"device work", recorded.device_tasks},
+                        {"operator types", recorded.kernel_types},
+                        {"core types", recorded.kernel_cores},
+                        {"counters", recorded.counters},
+                        {"communication", recorded.communication},
+                        {"communication tasks", recorded.communication_tasks},
+                        {"bandwidths", recorded.bandwidths},
+                        {"host operators", recorded.host_ops},
+                        {"stacks", recorded.stacks},
+                        {"memory", recorded.memory},
+                        {"mstx", recorded.mstx}};
+  const auto names = [&](Recorded state) {
+    std::vector<std::string> found;
+    for (const Item& item : items) {
+      if (item.state == state) found.emplace_back(item.name);
+    }
+    return Join(found);
+  };
+  page.AddLabelled("recorded", names(Recorded::kYes));
+  page.AddLabelled("not recorded", names(Recorded::kNo));
+}
+
+void AddWarnings(const std::vector<Warning>& warnings, const std::filesystem::path& root,
+                 Page& page) {
+  constexpr std::size_t kPaths = 4;  // a wrong directory can bring hundreds
+  for (const Warning& warning : warnings) {
+    page.Add("  ! ", 4, warning.text);
+    for (std::size_t i = 0; i < std::min(kPaths, warning.paths.size()); ++i) {
+      page.Add("      ", 6, warning.paths[i].lexically_relative(root).string());
+    }
+    if (warning.paths.size() > kPaths) {
+      page.Add("      ", 6, fmt::format("and {} more", warning.paths.size() - kPaths));
+    }
+    page.Add("    -> ", 7, warning.advice);
+  }
+}
+
+void AddVerdicts(const std::vector<Verdict>& verdicts, Page& page) {
+  for (std::size_t i = 0; i < verdicts.size(); ++i) {
+    const Verdict& verdict = verdicts[i];
+    const bool runs = verdict.ability != Ability::kCannotRun;
+    const bool all = verdict.ability == Ability::kCanRun;
+    page.AddColored(all ? kGreen : (runs ? kYellow : kRed),
+                    fmt::format("  {}: {}", AllAnalyzerChecks()[i].name,
+                                all ? "can run" : (runs ? "runs with less" : "cannot run")));
+    for (const Lack& lack : verdict.lacks) {
+      page.Add("    - ", 6, lack.reason);
+      if (!lack.setting.empty()) page.Add("      -> ", 9, lack.setting);
+    }
+  }
+}
+
+// What is said of a rank, apart from what differs from rank to rank anyway.
+std::string Body(const RankFacts& facts, const std::vector<Verdict>& verdicts,
+                 const std::filesystem::path& root, bool color) {
+  Page page(color);
+  page.AddLabelled("capture", CaptureText(facts));
+  page.AddLabelled("framework", FrameworkText(facts));
+  if (facts.settings) page.AddLabelled("settings", SettingsText(*facts.settings));
+  page.AddLabelled("steps", StepsText(facts));
+  AddContents(facts.recorded, page);
+  AddVerdicts(verdicts, page);
+  AddWarnings(facts.warnings, root, page);
+  return page.text();
+}
+
+// Ranks with the same body.
+struct Block {
+  std::string body;
+  std::vector<const RankFacts*> ranks;
+};
+
+std::vector<Block> Fold(const CheckReport& report, bool color) {
+  std::vector<Block> blocks;
+  for (std::size_t i = 0; i < report.survey.ranks.size(); ++i) {
+    const RankFacts& facts = report.survey.ranks[i];
+    std::string body = Body(facts, report.verdicts[i], report.survey.path, color);
+    const auto same = std::find_if(blocks.begin(), blocks.end(),
+                                   [&](const Block& block) { return block.body == body; });
+    if (same != blocks.end()) {
+      same->ranks.push_back(&facts);
+    } else {
+      blocks.push_back({std::move(body), {&facts}});
+    }
+  }
+  return blocks;
+}
+
+std::string Title(const Block& block) {
+  std::set<std::int64_t> ranks;
+  for (const RankFacts* facts : block.ranks) {
+    if (facts->rank) ranks.insert(*facts->rank);
+  }
+  if (ranks.empty()) return "Rank unknown";
+  return fmt::format("Rank{} {}", ranks.size() == 1 ? "" : "s",
+                     Ranges({ranks.begin(), ranks.end()}));
+}
+
+void AddBlock(const Block& block, const std::filesystem::path& root, Page& page) {
+  page.AddColored(kBold, Title(block));
+  std::set<std::int64_t> devices;
+  std::set<std::string> device_names, hosts;
+  std::int64_t bytes = 0;
+  for (const RankFacts* facts : block.ranks) {
+    devices.insert(facts->devices.begin(), facts->devices.end());
+    if (!facts->device_name.empty()) device_names.insert(facts->device_name);
+    if (!facts->host.empty()) hosts.insert(facts->host);
+    bytes += facts->bytes;
+  }
+  const auto place = [&](const RankFacts* facts) {
+    return facts->path.lexically_relative(root).string();
+  };
+  std::string from = place(block.ranks.front());
+  if (block.ranks.size() > 1) {
+    from += fmt::format(" to {} ({} captures)", place(block.ranks.back()), block.ranks.size());
+  }
+  if (from != ".") page.AddLabelled("from", from);
+  if (bytes > 0) page.AddLabelled("size", Size(bytes));
+  std::vector<std::string> device(device_names.begin(), device_names.end());
+  if (!devices.empty()) device.push_back("device " + Ranges({devices.begin(), devices.end()}));
+  page.AddLabelled("device", Join(device));
+  page.AddLabelled("host", Join({hosts.begin(), hosts.end()}));
+}
+
+}  // namespace
+
+std::string FormatCheckText(const CheckReport& report, bool color) {
+  const Survey& survey = report.survey;
+  Page page(color);
+  page.AddColored(kBold, survey.path.string());
+  const std::size_t count = survey.ranks.size();
+  page.Add("", 0,
+           fmt::format("{} capture{}, {}", count, count == 1 ? "" : "s",
+                       report.Usable() ? "usable" : "nothing usable"));
+  std::string text = page.text();
+  for (const Block& block : Fold(report, color)) {
+    Page head(color);
+    head.AddBlank();
+    AddBlock(block, survey.path, head);
+    text += head.text() + block.body;
+  }
+  if (survey.warnings.empty()) return text;
+  Page tail(color);
+  tail.AddBlank();
+  tail.AddColored(kBold, "All captures");
+  AddWarnings(survey.warnings, survey.path, tail);
+  return text + tail.text();
+}
+
+}  // namespace mpa

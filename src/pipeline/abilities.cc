@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each analyzer can do with a capture. Lives here because only the pipeline knows both what
+// captures hold and what analyzers need.
+#include "mpa/pipeline/abilities.h"
+
+namespace mpa {
+namespace {
+
+std::string HowToParse(const RankFacts& facts) {
+  if (facts.path.filename().string().starts_with("PROF_")) {
+    return "parse it: msprof --export=on --output=<the directory>";
+  }
+  return facts.framework == "MindSpore"
+             ? "parse it: mindspore.profiler.profiler.analyse(<the directory>)"
+             : "parse it: torch_npu.profiler.profiler.analyse(<the directory>)";
+}
+
+Verdict CannotRun(std::string reason, std::string setting) {
+  return {Ability::kCannotRun, {{std::move(reason), std::move(setting)}}};
+}
+
+// Why nothing can be read at all, if so; the same for every analyzer.
+Verdict JudgeReadable(const RankFacts& facts) {
+  if (facts.kind == CaptureKind::kNpuRaw) {
+    return CannotRun("the capture was not parsed yet", HowToParse(facts));
+  }
+  return facts.problem.empty() ? Verdict{} : CannotRun(facts.problem, "");
+}
+
+void AddLack(bool lacks, const char* reason, const char* setting, Verdict& verdict) {
+  if (!lacks) return;
+  verdict.ability = Ability::kRunsWithLess;
+  verdict.lacks.push_back({reason, setting});
+}
+
+void JudgeKernels(const Contents& recorded, Verdict& verdict) {
+  const bool no_cores = recorded.kernel_cores == Recorded::kNo;
+  AddLack(no_cores, "kernels have no type and no core: the breakdown of computing time is N/A",
+          "profiler_level=Level1, and kernel_details.csv kept beside the trace", verdict);
+  AddLack(
+      !no_cores && recorded.kernel_types == Recorded::kNo,
+      "kernels have no operator type: those that no operator launched are told apart by core only",
+      "profiler_level=Level1", verdict);
+  AddLack(recorded.counters == Recorded::kNo,
+          "no hardware counters: kernels that compute and communicate at once are not split",
+          "aic_metrics=PipeUtilization with profiler_level=Level1", verdict);
+  AddLack(recorded.host_ops == Recorded::kNo,
+          "no host operators: kernels are attributed by their names only",
+          "activities with ProfilerActivity.CPU", verdict);
+}
+
+void JudgeCommunication(const RankFacts& facts, Verdict& verdict) {
+  const Contents& recorded = facts.recorded;
+  if (recorded.communication == Recorded::kNo) return;  // nothing to tell
+  AddLack(recorded.communication_tasks == Recorded::kNo,
+          "no communication tasks: waiting inside communication is unknown",
+          "profiler_level=Level1", verdict);
+  const bool database = facts.kind == CaptureKind::kNpuDb;
+  AddLack(recorded.bandwidths == Recorded::kNo,
+          database ? "bandwidths are unknown: they are read from the communication.json of text "
+                     "captures"
+                   : "no communication.json: bandwidths are unknown",
+          database ? "export_type=Text with profiler_level=Level1" : "profiler_level=Level1",
+          verdict);
+}
+
+Verdict JudgeOverall(const RankFacts& facts) {
+  Verdict verdict = JudgeReadable(facts);
+  if (verdict.ability == Ability::kCannotRun) return verdict;
+  if (facts.kind != CaptureKind::kGpu) {
+    if (facts.recorded.device_tasks == Recorded::kNo) {
+      return CannotRun("no device work was recorded",
+                       "activities with ProfilerActivity.NPU, profiler_level=Level1");
+    }
+    AddLack(facts.kind == CaptureKind::kNpuText && facts.single_file,
+            "the trace alone: the breakdown, bandwidths and memory use are in the files beside it",
+            "give the directory of the capture", verdict);
+    JudgeKernels(facts.recorded, verdict);
+    JudgeCommunication(facts, verdict);
+    AddLack(facts.recorded.memory == Recorded::kNo, "no memory record: memory use is unknown",
+            "profile_memory=True", verdict);
+  }
+  AddLack(facts.complete == Recorded::kNo, "the data breaks off: the end of the run is missing",
+          "copy the capture again, or parse it again", verdict);
+  return verdict;
+}
+
+}  // namespace
+
+const std::vector<AnalyzerCheck>& AllAnalyzerChecks() {
+  static const std::vector<AnalyzerCheck> all = {{"compare: overall", JudgeOverall}};
+  return all;
+}
+
+}  // namespace mpa

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpa/capture/survey.h"
+
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "mpa/base/error.h"
+#include "mpa/pipeline/abilities.h"
+
+namespace mpa {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kOutput = "ASCEND_PROFILER_OUTPUT/";
+
+// A directory of captures, removed at the end of the test.
+class SurveyTest : public testing::Test {
+ protected:
+  SurveyTest() : root_(fs::path(testing::TempDir()) / MakeName()) { fs::create_directories(root_); }
+  ~SurveyTest() override { fs::remove_all(root_); }
+
+  void Write(const std::string& name, const std::string& text) const {
+    fs::create_directories((root_ / name).parent_path());
+    std::ofstream(root_ / name, std::ios::binary) << text;
+  }
+
+  void WriteDb(const std::string& name, const char* sql) const {
+    fs::create_directories((root_ / name).parent_path());
+    sqlite3* database = nullptr;
+    ASSERT_EQ(sqlite3_open((root_ / name).c_str(), &database), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(database, sql, nullptr, nullptr, nullptr), SQLITE_OK)
+        << sqlite3_errmsg(database);
+    sqlite3_close(database);
+  }
+
+  // A complete Level1 text capture.
+  void WriteText(const std::string& capture) const {
+    Write(capture + kOutput + "trace_view.json", R"([{"name":"a"}])"
+                                                 "\n");
+    Write(capture + kOutput + "kernel_details.csv",
+          "Name,Type,Accelerator Core,Start Time(us),Duration(us),aic_mac_time(us)\n"
+          "mm,MatMulV2,AI_CORE,1,2,1\n");
+    Write(capture + kOutput + "step_trace_time.csv", "Step,Communication\n5,1.5\n6,1.5\n");
+    Write(capture + kOutput + "memory_record.csv",
+          "Component,Total Reserved(MB),Device Type\nPTA,1,NPU:3\n");
+    Write(capture + kOutput + "communication.json", "{}");
+  }
+
+  static std::string Info(const std::string& common, const std::string& rest) {
+    return R"({"config":{"common_config":{"activities":["ProfilerActivity.CPU",)"
+           R"("ProfilerActivity.NPU"])" +
+           common + R"(},"experimental_config":{"_profiler_level":"Level1"}})" + rest + "}";
+  }
+
+  Survey Look(const std::string& name = "") const { return SurveyCaptures(root_ / name, true); }
+  RankFacts LookAtOne(const std::string& name) const {
+    const Survey survey = Look(name);
+    EXPECT_EQ(survey.ranks.size(), 1u);
+    return survey.ranks.at(0);
+  }
+
+  const fs::path root_;
+
+ private:
+  static std::string MakeName() {
+    return std::string("mpa_survey_") +
+           testing::UnitTest::GetInstance()->current_test_info()->name();
+  }
+};
+
+bool Has(const std::vector<Warning>& warnings, const std::string& id) {
+  return std::any_of(warnings.begin(), warnings.end(),
+                     [&](const Warning& warning) { return warning.id == id; });
+}
+
+Verdict Overall(const RankFacts& facts) { return AllAnalyzerChecks().at(0).judge(facts); }
+
+bool Lacks(const Verdict& verdict, const std::string& words) {
+  return std::any_of(verdict.lacks.begin(), verdict.lacks.end(), [&](const Lack& lack) {
+    return lack.reason.find(words) != std::string::npos ||
+           lack.setting.find(words) != std::string::npos;
+  });
+}
+
+TEST_F(SurveyTest, ReadsACompleteTextCapture) {
+  WriteText("w_12_20260225061520123_ascend_pt/");
+  Write("w_12_20260225061520123_ascend_pt/profiler_info_3.json",
+        Info("", R"(,"rank_id":"3","end_info":{},"cann_version":"8.3","torch_npu_version":"2.6")"));
+  const RankFacts facts = LookAtOne("");
+  EXPECT_EQ(facts.kind, CaptureKind::kNpuText);
+  EXPECT_EQ(facts.rank, 3);
+  EXPECT_EQ(facts.devices, std::vector<std::int64_t>{3});
+  EXPECT_EQ(facts.host, "w");
+  EXPECT_EQ(facts.framework, "PyTorch");
+  EXPECT_EQ(facts.cann_version, "8.3");
+  EXPECT_EQ(facts.torch_npu_version, "2.6");
+  EXPECT_EQ(facts.steps, (std::vector<std::int64_t>{5, 6}));
+  EXPECT_EQ(facts.complete, Recorded::kYes);
+  EXPECT_EQ(facts.recorded.counters, Recorded::kYes);
+  EXPECT_EQ(Overall(facts).ability, Ability::kCanRun);
+  EXPECT_TRUE(facts.warnings.empty());
+}
+
+TEST_F(SurveyTest, NamesWhatLevel0Lacks) {
+  WriteText("a_ascend_pt/");
+  fs::remove(root_ / "a_ascend_pt" / kOutput / "communication.json");
+  fs::remove(root_ / "a_ascend_pt" / kOutput / "memory_record.csv");
+  Write("a_ascend_pt/" + kOutput + "kernel_details.csv",
+        "Name,Type,Accelerator Core\nmm,N/A,N/A\n");
+  Write("a_ascend_pt/profiler_info_0.json",
+        R"({"config":{"experimental_config":{"_profiler_level":"Level0"}},"end_info":{}})");
+  const Verdict verdict = Overall(LookAtOne("a_ascend_pt"));
+  EXPECT_EQ(verdict.ability, Ability::kRunsWithLess);
+  EXPECT_TRUE(Lacks(verdict, "breakdown"));
+  EXPECT_TRUE(Lacks(verdict, "aic_metrics=PipeUtilization"));
+  EXPECT_TRUE(Lacks(verdict, "waiting inside communication"));
+  EXPECT_TRUE(Lacks(verdict, "communication.json"));
+  EXPECT_TRUE(Lacks(verdict, "profile_memory=True"));
+}
+
+TEST_F(SurveyTest, DoesNotMissCommunicationWhereThereIsNone) {
+  WriteText("a_ascend_pt/");
+  fs::remove(root_ / "a_ascend_pt" / kOutput / "communication.json");
+  Write("a_ascend_pt/" + kOutput + "step_trace_time.csv", "Step,Communication\n5,0\n");
+  EXPECT_EQ(Overall(LookAtOne("a_ascend_pt")).ability, Ability::kCanRun);
+}
+
+TEST_F(SurveyTest, SeesThatATraceIsCutOffBehindAnEvent) {
+  WriteText("a_ascend_pt/");
+  Write("a_ascend_pt/" + kOutput + "trace_view.json", R"([{"name":"a"},{"name":"b"})");
+  const RankFacts facts = LookAtOne("a_ascend_pt");
+  EXPECT_EQ(facts.complete, Recorded::kNo);
+  EXPECT_TRUE(Lacks(Overall(facts), "breaks off"));
+}
+
+TEST_F(SurveyTest, WarnsOfMisleadingSettings) {
+  WriteText("a_ascend_pt/");
+  Write("a_ascend_pt/profiler_info_0.json",
+        Info(R"(,"with_stack":true,"record_shapes":true,"schedule":{"warmup":0,"active":4})", ""));
+  const RankFacts facts = LookAtOne("a_ascend_pt");
+  for (const char* id : {"no_warmup", "steps_missing", "stacks_inflate_host_time",
+                         "details_inflate_host_time", "not_stopped"}) {
+    EXPECT_TRUE(Has(facts.warnings, id)) << id;
+  }
+}
+
+TEST_F(SurveyTest, ReadsTheConfigurationOfDynamicProfiling) {
+  WriteText("a_ascend_pt/");
+  Write("profiler_config.json",
+        R"({"activities":["CPU","NPU"],"with_stack":true,"active":2,"warmup":0,)"
+        R"("experimental_config":{"profiler_level":"Level2","aic_metrics":"PipeUtilization"}})");
+  const RankFacts facts = LookAtOne("");
+  ASSERT_TRUE(facts.settings);
+  EXPECT_EQ(facts.settings->level, "Level2");
+  EXPECT_EQ(facts.settings->aic_metrics, "PipeUtilization");
+  EXPECT_TRUE(facts.settings->HasActivity("ProfilerActivity.NPU"));
+  EXPECT_TRUE(Has(facts.warnings, "no_warmup"));
+  EXPECT_FALSE(Has(facts.warnings, "not_stopped"));
+  EXPECT_FALSE(facts.rank);
+}
+
+TEST_F(SurveyTest, TakesTheRankFromTheFileName) {
+  WriteText("a_ascend_pt/");
+  Write("a_ascend_pt/profiler_info_7.json", Info("", ""));
+  EXPECT_EQ(LookAtOne("").rank, 7);
+  Write("a_ascend_pt/profiler_info_7.json", Info("", R"(,"rank_id":9)"));
+  EXPECT_EQ(LookAtOne("").rank, 9);
+}
+
+TEST_F(SurveyTest, MinusOneIsNoRank) {
+  WriteText("a_ascend_pt/");
+  Write("a_ascend_pt/profiler_info.json", Info("", R"(,"rank_id":-1)"));
+  EXPECT_FALSE(LookAtOne("").rank);
+}
+
+TEST_F(SurveyTest, ReportsUnclearRanksWithTheirPaths) {
+  for (const char* capture : {"a_ascend_pt/", "b_ascend_pt/", "c_ascend_pt/"}) WriteText(capture);
+  Write("a_ascend_pt/profiler_info_1.json", Info("", ""));
+  Write("b_ascend_pt/profiler_info_1.json", Info("", ""));
+  const Survey survey = Look();
+  ASSERT_EQ(survey.warnings.size(), 2u);
+  EXPECT_EQ(survey.warnings[0].id, "rank_claimed_twice");
+  const fs::path root = fs::canonical(root_);
+  EXPECT_EQ(survey.warnings[0].paths,
+            (std::vector<fs::path>{root / "a_ascend_pt", root / "b_ascend_pt"}));
+  EXPECT_EQ(survey.warnings[1].id, "rank_unknown");
+  EXPECT_EQ(survey.warnings[1].paths, std::vector<fs::path>{root / "c_ascend_pt"});
+}
+
+TEST_F(SurveyTest, BrokenSettingsAreAWarning) {
+  WriteText("a_ascend_pt/");
+  for (const char* text : {"{\"config\":", "[]", "{\"config\":[1],\"rank_id\":{}}", "\xff\xfe"}) {
+    Write("a_ascend_pt/profiler_info_0.json", text);
+    EXPECT_EQ(Overall(LookAtOne("")).ability, Ability::kCanRun) << text;
+  }
+  EXPECT_TRUE(Has(LookAtOne("").warnings, "broken_settings"));
+}
+
+TEST_F(SurveyTest, ReadsADatabase) {
+  WriteDb("a_ascend_pt/" + kOutput + "ascend_pytorch_profiler_2.db", R"(
+      CREATE TABLE STRING_IDS (id INTEGER PRIMARY KEY, value TEXT);
+      INSERT INTO STRING_IDS VALUES (1, 'MatMulV2'), (2, 'KERNEL_AICORE'), (3, 'N/A');
+      CREATE TABLE TASK (globalTaskId INTEGER, taskType INTEGER);
+      INSERT INTO TASK VALUES (1, 2);
+      CREATE TABLE COMPUTE_TASK_INFO (globalTaskId INTEGER, opType INTEGER, taskType INTEGER);
+      INSERT INTO COMPUTE_TASK_INFO VALUES (1, 3, 3);
+      CREATE TABLE COMMUNICATION_OP (opId INTEGER);
+      CREATE TABLE STEP_TIME (id INTEGER); INSERT INTO STEP_TIME VALUES (8), (9);
+      CREATE TABLE RANK_DEVICE_MAP (rankId INTEGER, deviceId INTEGER);
+      INSERT INTO RANK_DEVICE_MAP VALUES (2, 6);
+      CREATE TABLE HOST_INFO (hostUid TEXT, hostName TEXT); INSERT INTO HOST_INFO VALUES ('1', 'h');
+      CREATE TABLE NPU_INFO (id INTEGER, name TEXT); INSERT INTO NPU_INFO VALUES (6, 'Ascend910B');
+      CREATE TABLE MSTX_EVENTS (startNs INTEGER); INSERT INTO MSTX_EVENTS VALUES (1);)");
+  const RankFacts facts = LookAtOne("");
+  EXPECT_EQ(facts.kind, CaptureKind::kNpuDb);
+  EXPECT_EQ(facts.rank, 2);
+  EXPECT_EQ(facts.devices, std::vector<std::int64_t>{6});
+  EXPECT_EQ(facts.device_name, "Ascend910B");
+  EXPECT_EQ(facts.host, "h");
+  EXPECT_EQ(facts.steps, (std::vector<std::int64_t>{8, 9}));
+  EXPECT_EQ(facts.complete, Recorded::kYes);
+  EXPECT_EQ(facts.recorded.kernel_types, Recorded::kNo);
+  EXPECT_EQ(facts.recorded.kernel_cores, Recorded::kYes);
+  EXPECT_EQ(facts.recorded.communication, Recorded::kNo);
+  EXPECT_EQ(facts.recorded.mstx, Recorded::kYes);
+  EXPECT_FALSE(Lacks(Overall(facts), "bandwidth"));
+}
+
+TEST_F(SurveyTest, ADatabaseWithoutDeviceTablesCannotBeUsed) {
+  WriteDb("a_ascend_pt/" + kOutput + "ascend_pytorch_profiler_0.db",
+          "CREATE TABLE PYTORCH_API (name INTEGER); INSERT INTO PYTORCH_API VALUES (1);");
+  EXPECT_EQ(Overall(LookAtOne("")).ability, Ability::kCannotRun);
+}
+
+TEST_F(SurveyTest, ABrokenDatabaseIsAProblemOfItsRank) {
+  Write("a_ascend_pt/" + kOutput + "ascend_pytorch_profiler_0.db", "this is no database at all");
+  WriteText("b_ascend_pt/");
+  const Survey survey = Look();
+  ASSERT_EQ(survey.ranks.size(), 2u);
+  EXPECT_FALSE(survey.ranks[0].problem.empty());
+  EXPECT_EQ(Overall(survey.ranks[0]).ability, Ability::kCannotRun);
+  EXPECT_EQ(Overall(survey.ranks[1]).ability, Ability::kCanRun);
+}
+
+TEST_F(SurveyTest, SaysThatARawCaptureIsNotParsed) {
+  const std::string capture = "a_ascend_pt/", msprof = capture + "PROF_000001_2_ABC/";
+  Write(capture + "profiler_info_0.json", Info("", R"(,"end_info":{})"));
+  Write(capture + "FRAMEWORK/torch.op_range", "x");
+  Write(msprof + "host/info.json",
+        R"({"hostname":"node-7","cannVersion":"8.3.RC1","platform_version":"5"})");
+  Write(msprof + "host/end_info", "{}");
+  Write(msprof + "host/data/aging.additional.hccl_info.slice_0", "x");
+  Write(msprof + "device_4/end_info.4", "{}");
+  Write(msprof + "device_4/info.json.4", "{");
+  Write(msprof + "device_4/data/stars_soc.data.4.slice_0", "x");
+  const RankFacts facts = LookAtOne("");
+  EXPECT_EQ(facts.kind, CaptureKind::kNpuRaw);
+  EXPECT_EQ(facts.rank, 0);
+  EXPECT_EQ(facts.host, "node-7");
+  EXPECT_EQ(facts.cann_version, "8.3.RC1");
+  EXPECT_EQ(facts.devices, std::vector<std::int64_t>{4});
+  EXPECT_EQ(facts.complete, Recorded::kYes);
+  EXPECT_EQ(facts.recorded.communication_tasks, Recorded::kYes);
+  EXPECT_EQ(facts.recorded.counters, Recorded::kNo);
+  EXPECT_TRUE(Has(facts.warnings, "broken_file"));
+  EXPECT_EQ(Overall(facts).ability, Ability::kCannotRun);
+  EXPECT_TRUE(Lacks(Overall(facts), "analyse("));
+}
+
+TEST_F(SurveyTest, FindsGpuTracesAmongOtherFiles) {
+  Write("r1.pt.trace.json",
+        R"({"deviceProperties":[{"name":"A100"}],"distributedInfo":{"rank":1},"traceEvents":[]})");
+  Write("result.json", R"({"loss": 1})");
+  const RankFacts facts = LookAtOne("");
+  EXPECT_EQ(facts.kind, CaptureKind::kGpu);
+  EXPECT_EQ(facts.rank, 1);
+  EXPECT_EQ(facts.device_name, "A100");
+  EXPECT_EQ(Overall(facts).ability, Ability::kCanRun);
+}
+
+TEST_F(SurveyTest, NothingUsableIsAReportAndAMissingPathAnError) {
+  Write("notes.txt", "x");
+  EXPECT_EQ(Overall(LookAtOne("")).ability, Ability::kCannotRun);
+  EXPECT_THROW(Look("missing"), Error);
+}
+
+}  // namespace
+}  // namespace mpa
