@@ -36,13 +36,13 @@ constexpr std::array<NamedKind, 7> kOutputFiles = {{
 
 // profiler_info.json or profiler_info_<digits>.json.
 bool IsProfilerInfo(const fs::path& path) {
-  const std::string file_name = path.filename().string();
-  const std::string_view name = file_name;
+  const std::string name = path.filename().string();
   constexpr std::string_view kStem = "profiler_info";
   constexpr std::string_view kEnd = ".json";
   if (!name.starts_with(kStem) || !name.ends_with(kEnd)) return false;
+  if (name.size() < kStem.size() + kEnd.size()) return false;
   const std::string_view middle =
-      name.substr(kStem.size(), name.size() - kStem.size() - kEnd.size());
+      std::string_view(name).substr(kStem.size(), name.size() - kStem.size() - kEnd.size());
   return middle.empty() || (middle.size() > 1 && middle[0] == '_' &&
                             middle.find_first_not_of("0123456789", 1) == std::string_view::npos);
 }
