@@ -229,7 +229,11 @@ void AddBlock(const Block& block, const std::filesystem::path& root, Page& page)
   std::vector<std::string> device(device_names.begin(), device_names.end());
   if (!devices.empty()) device.push_back("device " + Ranges({devices.begin(), devices.end()}));
   page.AddLabelled("device", Join(device));
-  page.AddLabelled("host", Join({hosts.begin(), hosts.end()}));
+  constexpr std::size_t kHosts = 8;  // more than that fill the screen
+  page.AddLabelled("host", hosts.size() <= kHosts
+                               ? Join({hosts.begin(), hosts.end()})
+                               : fmt::format("{} to {} ({} hosts)", *hosts.begin(), *hosts.rbegin(),
+                                             hosts.size()));
 }
 
 }  // namespace

@@ -41,6 +41,7 @@ bool IsProfilerInfo(const fs::path& path) {
   constexpr std::string_view kStem = "profiler_info";
   constexpr std::string_view kEnd = ".json";
   if (!name.starts_with(kStem) || !name.ends_with(kEnd)) return false;
+  if (name.size() < kStem.size() + kEnd.size()) return false;
   const std::string_view middle =
       name.substr(kStem.size(), name.size() - kStem.size() - kEnd.size());
   return middle.empty() || (middle.size() > 1 && middle[0] == '_' &&

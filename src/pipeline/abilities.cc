@@ -6,6 +6,8 @@
 namespace mpa {
 namespace {
 
+constexpr const char* kCopyAgain = "copy the capture again, or parse it again";
+
 std::string HowToParse(const RankFacts& facts) {
   if (facts.path.filename().string().starts_with("PROF_")) {
     return "parse it: msprof --export=on --output=<the directory>";
@@ -24,7 +26,8 @@ Verdict JudgeReadable(const RankFacts& facts) {
   if (facts.kind == CaptureKind::kNpuRaw) {
     return CannotRun("the capture was not parsed yet", HowToParse(facts));
   }
-  return facts.problem.empty() ? Verdict{} : CannotRun(facts.problem, "");
+  if (facts.problem.empty()) return {};
+  return CannotRun(facts.problem, facts.kind == CaptureKind::kNpuDb ? kCopyAgain : "");
 }
 
 void AddLack(bool lacks, const char* reason, const char* setting, Verdict& verdict) {
@@ -69,6 +72,9 @@ Verdict JudgeOverall(const RankFacts& facts) {
   if (verdict.ability == Ability::kCannotRun) return verdict;
   if (facts.kind != CaptureKind::kGpu) {
     if (facts.recorded.device_tasks == Recorded::kNo) {
+      if (facts.complete == Recorded::kNo) {
+        return CannotRun("the data breaks off before any device work", kCopyAgain);
+      }
       return CannotRun("no device work was recorded",
                        "activities with ProfilerActivity.NPU, profiler_level=Level1");
     }
@@ -81,7 +87,7 @@ Verdict JudgeOverall(const RankFacts& facts) {
             "profile_memory=True", verdict);
   }
   AddLack(facts.complete == Recorded::kNo, "the data breaks off: the end of the run is missing",
-          "copy the capture again, or parse it again", verdict);
+          kCopyAgain, verdict);
   return verdict;
 }
 
