@@ -32,10 +32,18 @@ struct CsvFile::Lines {
 
 namespace {
 
-// True when `line` ends inside a quoted cell, given whether it began inside one.
+bool IsBlank(char c) { return c == ' ' || c == '\t'; }
+
+// True when `line` ends inside a quoted cell, given whether it began inside one. A quote opens a
+// cell at its beginning only; elsewhere it is a letter.
 bool EndsInQuotes(std::string_view line, bool in_quotes) {
+  bool at_begin = !in_quotes;
+  bool just_closed = false;  // a quote right behind a closing one goes on with the cell
   for (const char c : line) {
-    if (c == '"') in_quotes = !in_quotes;
+    const bool opens = c == '"' && !in_quotes && (at_begin || just_closed);
+    just_closed = c == '"' && in_quotes;
+    at_begin = !in_quotes && !opens && (c == ',' || (at_begin && IsBlank(c)));
+    in_quotes = opens || (in_quotes && !just_closed);
   }
   return in_quotes;
 }
@@ -87,8 +95,9 @@ void CsvFile::SplitRow() {
     std::string& cell = cells_[cell_count_++];
     cell.clear();
     bool in_quotes = false;
+    bool at_begin = true;
     for (; at < row_.size() && (in_quotes || row_[at] != ','); ++at) {
-      if (row_[at] != '"') {
+      if (row_[at] != '"' || (!in_quotes && !at_begin)) {
         cell += row_[at];
       } else if (in_quotes && at + 1 < row_.size() && row_[at + 1] == '"') {
         cell += '"';
@@ -96,6 +105,7 @@ void CsvFile::SplitRow() {
       } else {
         in_quotes = !in_quotes;
       }
+      at_begin = at_begin && IsBlank(row_[at]);
     }
     if (at == row_.size()) break;
     ++at;  // the comma
