@@ -45,7 +45,8 @@ bool IsProfilerDb(const fs::path& path) {
 
 // profiler_info.json or profiler_info_<digits>.json.
 bool IsProfilerInfo(const fs::path& path) {
-  std::string_view name = path.filename().native();
+  const std::string file_name = path.filename().string();
+  const std::string_view name = file_name;
   constexpr std::string_view kStem = "profiler_info";
   constexpr std::string_view kEnd = ".json";
   if (!name.starts_with(kStem) || !name.ends_with(kEnd)) return false;
