@@ -58,7 +58,10 @@ ProfilerInfo ReadProfilerInfo(const std::filesystem::path& path) {
   info.level = Text(Member(experimental, "_profiler_level"));
   info.aic_metrics = Text(Member(experimental, "_aic_metrics"));
   info.mstx = Flag(Member(experimental, "_msprof_tx")) || Flag(Member(experimental, "_mstx"));
-  for (const Json& activity : Member(common, "activities")) info.activities.push_back(Text(activity));
+  const Json& activities = Member(common, "activities");
+  if (activities.is_array()) {
+    for (const Json& activity : activities) info.activities.push_back(Text(activity));
+  }
   info.schedule = Schedule(Member(common, "schedule"));
   info.record_shapes = Flag(Member(common, "record_shapes"));
   info.profile_memory = Flag(Member(common, "profile_memory"));
