@@ -6,6 +6,7 @@
 #include <array>
 #include <string>
 
+#include "mpa/base/error.h"
 #include "mpa/base/parallel.h"
 #include "mpa/base/text.h"
 #include "mpa/io/input_text.h"
@@ -185,7 +186,8 @@ void Read(const CaptureFile& file, const ReadRequest& request, RankTrace& trace)
   trace.device = DeviceKind::kGpu;
   const io::InputText input(file.path);
   const std::string file_name = file.path.filename().string();
-  const io::CutArray cut = io::CutEventArray(input.text(), kPieceBytes);
+  const io::CutArray cut = InContext(
+      file.path.string(), [&] { return io::CutEventArray(input.text(), kPieceBytes); });
   std::vector<Fragment> fragments(cut.pieces.size());
   ParallelFor(fragments.size(), [&](std::size_t i) {
     ForEachEvent(cut.pieces[i], file_name, fragments[i].part.issues,

@@ -9,6 +9,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "mpa/base/error.h"
 #include "mpa/base/parallel.h"
 #include "mpa/base/text.h"
 #include "mpa/io/input_text.h"
@@ -282,7 +283,8 @@ class Joiner {
 void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
   const io::InputText input(file.path);
   const std::string file_name = file.path.filename().string();
-  const io::CutArray cut = io::CutEventArray(input.text(), kPieceBytes);
+  const io::CutArray cut = InContext(
+      file.path.string(), [&] { return io::CutEventArray(input.text(), kPieceBytes); });
   std::vector<Fragment> fragments(cut.pieces.size());
   ParallelFor(fragments.size(), [&](std::size_t i) {
     ForEachEvent(cut.pieces[i], file_name, fragments[i].issues,
