@@ -43,8 +43,14 @@ TEST(CutEventArray, FindsTheEventsOfAnObject) {
 }
 
 TEST(CutEventArray, IgnoresBracketsAndQuotesInsideTexts) {
-  const Objects objects = {R"({"name":"a]}","args":{"x":[1,{"y":"\\"}]}})", R"({"name":"\"}{\\\""})"};
+  const Objects objects = {R"({"name":"a]}","args":{"x":[1,{"y":"\\"}]}})",
+                           R"({"name":"\"}{\\\""})"};
   EXPECT_EQ(ObjectsIn('[' + objects[0] + ',' + objects[1] + ']'), objects);
+}
+
+TEST(CutEventArray, EndsAnEventAtItsOwnBracketWhateverIsWrongInside) {
+  const Objects objects = {R"({"a":]})", R"({"b":[[})", R"({"c":3})"};
+  EXPECT_EQ(ObjectsIn('[' + objects[0] + ',' + objects[1] + ',' + objects[2] + ']'), objects);
 }
 
 TEST(CutEventArray, IgnoresAByteOrderMark) {
@@ -60,7 +66,8 @@ TEST(CutEventArray, FindsNoEventsInAnEmptyArray) {
 }
 
 TEST(CutEventArray, KeepsTheEventsOfAnArrayWithoutEnd) {
-  for (const char* text : {"[{\"a\":1},{\"b\":2}", "[{\"a\":1},{\"b\":2},", "[{\"a\":1},{\"b\":2},\n"}) {
+  for (const char* text :
+       {"[{\"a\":1},{\"b\":2}", "[{\"a\":1},{\"b\":2},", "[{\"a\":1},{\"b\":2},\n"}) {
     const CutArray cut = CutEventArray(text, kOnePiece);
     EXPECT_EQ(ObjectsOf(cut), (Objects{"{\"a\":1}", "{\"b\":2}"})) << text;
     EXPECT_EQ(cut.cut_off_at, 16u) << text;
@@ -78,16 +85,17 @@ TEST(CutEventArray, DropsTheEventInWhichTheFileBreaksOff) {
 }
 
 TEST(CutEventArray, RefusesWhatIsNoEvent) {
-  const Error error = test::ErrorOf([] { CutEventArray("[{\"a\":1}, oops {\"b\":2}]", kOnePiece); });
+  const Error error =
+      test::ErrorOf([] { CutEventArray("[{\"a\":1}, oops {\"b\":2}]", kOnePiece); });
   EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
   EXPECT_HAS_TEXT(error.what(), "byte 10");
   EXPECT_EQ(test::ErrorOf([] { CutEventArray("[1,2]", kOnePiece); }).kind(), ErrorKind::kCorrupt);
 }
 
 TEST(CutEventArray, RefusesDocumentsWithoutEvents) {
-  for (const char* text : {"", " \n", "traceEvents", "42", "{}", R"({"traceEvents": 3})",
-                           R"({"a": [{"x": 1}]})", R"({"a": "unfinished)", R"({"a")", R"({"a":)",
-                           R"({"a": {"b": [)"}) {
+  for (const char* text :
+       {"", " \n", "traceEvents", "42", "{}", R"({"traceEvents": 3})", R"({"a": [{"x": 1}]})",
+        R"({"a": "unfinished)", R"({"a")", R"({"a":)", R"({"a": {"b": [)"}) {
     EXPECT_EQ(test::ErrorOf([&] { CutEventArray(text, kOnePiece); }).kind(), ErrorKind::kCorrupt)
         << text;
   }
@@ -95,8 +103,8 @@ TEST(CutEventArray, RefusesDocumentsWithoutEvents) {
 
 TEST(CutEventArray, EndsAPieceAsSoonAsItIsLargeEnough) {
   const CutArray cut = CutEventArray("[{\"a\":1},{\"b\":2},{\"c\":3},{\"d\":4},{\"e\":5}]", 8);
-  EXPECT_EQ(cut.pieces, (std::vector<std::string_view>{
-                            "{\"a\":1},{\"b\":2}", "{\"c\":3},{\"d\":4}", "{\"e\":5}"}));
+  EXPECT_EQ(cut.pieces, (std::vector<std::string_view>{"{\"a\":1},{\"b\":2}", "{\"c\":3},{\"d\":4}",
+                                                       "{\"e\":5}"}));
 }
 
 // Random events with everything that could mislead a search for brackets.
@@ -120,7 +128,8 @@ class RandomEvents {
  private:
   int Below(int count) { return static_cast<int>(random_() % static_cast<unsigned>(count)); }
   std::string Text() {
-    static constexpr const char* kParts[] = {"x", "\\\"", "\\\\", "{", "}", "[", "]", ",", ":", "\xE6\xAD\xA5"};
+    static constexpr const char* kParts[] = {"x", "\\\"", "\\\\", "{", "}",
+                                             "[", "]",    ",",    ":", "\xE6\xAD\xA5"};
     std::string text = "\"";
     for (int left = Below(6); left > 0; --left) text += kParts[Below(10)];
     return text + "\"";
@@ -153,7 +162,8 @@ TEST(CutEventArray, FindsTheSameEventsForAnySizeOfPieces) {
       text += (i > 0 ? "," : "") + events.Space() + expected.back() + events.Space();
     }
     text += "]";
-    for (const std::size_t piece_bytes : {std::size_t{1}, std::size_t{7}, std::size_t{40}, kOnePiece}) {
+    for (const std::size_t piece_bytes :
+         {std::size_t{1}, std::size_t{7}, std::size_t{40}, kOnePiece}) {
       const CutArray cut = CutEventArray(text, piece_bytes);
       ASSERT_EQ(ObjectsOf(cut), expected) << "seed " << seed << ", piece " << piece_bytes;
       ASSERT_EQ(cut.cut_off_at, kComplete) << "seed " << seed;

@@ -30,7 +30,8 @@ std::string Op(std::string_view name) {
 
 TEST(TraceView, ReadsTimesAsTextsIntegersAndDecimals) {
   const RankTrace trace = ReadTrace(R"([
-      {"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":2,"ts":"1736408883704643.212\t","dur":"5.5"},
+      {"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":2,"ts":"1736408883704643.212\t",
+       "dur":"5.5"},
       {"ph":"X","cat":"cpu_op","name":"b","pid":1,"tid":2,"ts":1736408883704643,"dur":7},
       {"ph":"X","cat":"cpu_op","name":"c","pid":1,"tid":2,"ts":1736408883704643.25,"dur":0.001},
       {"ph":"X","cat":"cpu_op","name":"d","pid":1,"tid":2,"ts":"1736408883704643.65012345678901",
@@ -44,12 +45,14 @@ TEST(TraceView, ReadsTimesAsTextsIntegersAndDecimals) {
 TEST(TraceView, ReadsNamesInUtf8AndWithEscapes) {
   const RankTrace trace =
       ReadTrace("[" + Op("\xE6\xAD\xA5") + "," + Op(R"(\u6b65)") + "," + Op(R"(a\"b\\)") + "]");
-  EXPECT_EQ(test::Texts(trace, trace.host_ops.name), (Names{"\xE6\xAD\xA5", "\xE6\xAD\xA5", "a\"b\\"}));
+  EXPECT_EQ(test::Texts(trace, trace.host_ops.name),
+            (Names{"\xE6\xAD\xA5", "\xE6\xAD\xA5", "a\"b\\"}));
   EXPECT_EQ(trace.host_ops.name[0], trace.host_ops.name[1]);
 }
 
 TEST(TraceView, TakesWindowsLineEndsAndAByteOrderMark) {
-  const RankTrace trace = ReadTrace("\xEF\xBB\xBF[\r\n" + Op("a") + ",\r\n" + Op("b") + "\r\n]\r\n");
+  const RankTrace trace =
+      ReadTrace("\xEF\xBB\xBF[\r\n" + Op("a") + ",\r\n" + Op("b") + "\r\n]\r\n");
   EXPECT_EQ(test::Texts(trace, trace.host_ops.name), (Names{"a", "b"}));
   EXPECT_TRUE(trace.issues.Empty());
 }
@@ -66,12 +69,14 @@ TEST(TraceView, KeepsTheEventsBeforeTheTraceBreaksOff) {
 }
 
 TEST(TraceView, LosesOnlyTheEventThatIsBroken) {
-  const Names broken = {R"({"ph":"X" "cat":"cpu_op"})",
-                        R"({"ph":"X","cat":"cpu_op","name":bad,"pid":1,"tid":2,"ts":1,"dur":1})",
-                        "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"\xff\",\"pid\":1,\"ts\":1,\"dur\":1}",
-                        "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"a\nb\",\"pid\":1,\"ts\":1,\"dur\":1}"};
+  const Names broken = {
+      R"({"ph":"X" "cat":"cpu_op"})", R"({"ph":"X","args":{"a":]}})",
+      R"({"ph":"X","cat":"cpu_op","name":bad,"pid":1,"tid":2,"ts":1,"dur":1})",
+      "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"\xff\",\"pid\":1,\"ts\":1,\"dur\":1}",
+      "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"a\nb\",\"pid\":1,\"ts\":1,\"dur\":1}"};
   for (const std::string& event : broken) {
-    const RankTrace trace = ReadTrace("[" + Op("a") + "," + event + "," + Op("b") + "," + Op("c") + "]");
+    const RankTrace trace =
+        ReadTrace("[" + Op("a") + "," + event + "," + Op("b") + "," + Op("c") + "]");
     EXPECT_EQ(test::Texts(trace, trace.host_ops.name), (Names{"a", "b", "c"})) << event;
     ASSERT_EQ(trace.issues.Lines().size(), 1u) << event;
     EXPECT_EQ(trace.issues.Lines()[0].find("1 row left out"), 0u) << trace.issues.Lines()[0];
@@ -112,7 +117,8 @@ TEST(TraceView, ReadsTypeAndStreamOfDeviceTasksThoughTheProcessIsNamedLast) {
        "args":{"Task Type":"AI_CORE","Stream Id":7,"deep":{"Stream Id":8}}},
       {"ph":"X","name":"copy","pid":10,"tid":3,"ts":"2.5","dur":1,
        "args":{"Physic Stream Id":"9","Task Type":"SDMA_SQE"}},
-      {"ph":"X","name":"plain","pid":10,"tid":3,"ts":4,"dur":1},)" + std::string(kHardware) + "]");
+      {"ph":"X","name":"plain","pid":10,"tid":3,"ts":4,"dur":1},)" +
+                                    std::string(kHardware) + "]");
   EXPECT_EQ(test::Texts(trace, trace.device_tasks.name), (Names{"MatMul", "copy", "plain"}));
   EXPECT_EQ(test::Texts(trace, trace.device_tasks.type), (Names{"AI_CORE", "SDMA_SQE", ""}));
   EXPECT_EQ(trace.device_tasks.stream, (std::vector<std::int64_t>{7, 9, 3}));
@@ -197,8 +203,9 @@ TEST(TraceView, ReadsLargeTracesInFileOrder) {
   Names names;
   for (int i = 0; i < 40; ++i) {
     names.push_back("op" + std::to_string(i));
-    content += R"({"ph":"X","name":")" + names.back() + R"(","pid":10,"tid":3,"ts":1,"args":{"pad":")" +
-               padding + R"(","Task Type":"type)" + std::to_string(i) + "\"}},";
+    content += R"({"ph":"X","name":")" + names.back() +
+               R"(","pid":10,"tid":3,"ts":1,"args":{"pad":")" + padding + R"(","Task Type":"type)" +
+               std::to_string(i) + "\"}},";
   }
   const RankTrace trace = ReadTrace(content + kHardware + "]");
   EXPECT_EQ(test::Texts(trace, trace.device_tasks.name), names);
