@@ -26,7 +26,8 @@ class RankBuilder {
     trace.launches.Append({.link = link, .host_time = host_time, .host_track = track});
   }
   /// A kernel of 1 ns at time 0 that is known by name and type only.
-  std::size_t Kernel(std::string_view name, std::string_view type = "", std::string_view core = "") {
+  std::size_t Kernel(std::string_view name, std::string_view type = "",
+                     std::string_view core = "") {
     trace.kernels.Append({.dur = 1, .name = Text(name), .op_type = Text(type), .core = Text(core)});
     return trace.kernels.Size() - 1;
   }
@@ -56,11 +57,8 @@ class RankBuilder {
   }
   void CommTask(std::int32_t group, std::int64_t plane, std::string_view name, TimeNs start,
                 TimeNs end) {
-    trace.comm_tasks.Append({.start = start,
-                             .dur = end - start,
-                             .name = Text(name),
-                             .group = group,
-                             .plane = plane});
+    trace.comm_tasks.Append(
+        {.start = start, .dur = end - start, .name = Text(name), .group = group, .plane = plane});
   }
   void Overlap(Activity activity, TimeNs start, TimeNs end) {
     trace.overlaps.Append({.start = start, .dur = end - start, .activity = activity});

@@ -25,8 +25,9 @@ class CaptureTest : public ::testing::Test {
 
 TEST_F(CaptureTest, FindsTheFilesOfATextCapture) {
   WriteText("r_ascend_pt");
-  for (const char* name : {"kernel_details.csv", "memory_record.csv", "operator_memory.csv", "op_statistic.csv",
-                           "communication.json", "step_trace_time.csv", "notes.txt"}) {
+  for (const char* name :
+       {"kernel_details.csv", "memory_record.csv", "operator_memory.csv", "op_statistic.csv",
+        "communication.json", "step_trace_time.csv", "notes.txt"}) {
     dir_.Write(std::string("r_ascend_pt/ASCEND_PROFILER_OUTPUT/") + name, "12345");
   }
   dir_.Write("r_ascend_pt/profiler_metadata.json", "{}");
@@ -34,9 +35,10 @@ TEST_F(CaptureTest, FindsTheFilesOfATextCapture) {
   const RankInput rank = Open("r_ascend_pt");
   EXPECT_EQ(rank.kind, CaptureKind::kNpuText);
   EXPECT_EQ(rank.files.size(), 8u);
-  for (const FileKind kind : {FileKind::kTraceView, FileKind::kMemoryRecord, FileKind::kOperatorMemory,
-                              FileKind::kOpStatistic, FileKind::kCommunication, FileKind::kStepTraceTime,
-                              FileKind::kProfilerMetadata}) {
+  for (const FileKind kind :
+       {FileKind::kTraceView, FileKind::kMemoryRecord, FileKind::kOperatorMemory,
+        FileKind::kOpStatistic, FileKind::kCommunication, FileKind::kStepTraceTime,
+        FileKind::kProfilerMetadata}) {
     EXPECT_NE(rank.Find(kind), nullptr) << static_cast<int>(kind);
   }
   ASSERT_NE(rank.Find(FileKind::kKernelDetails), nullptr);
@@ -48,7 +50,8 @@ TEST_F(CaptureTest, FindsTheFilesOfATextCapture) {
 
 TEST_F(CaptureTest, FindsNoSettingsInFilesOfSimilarNames) {
   WriteText("r_ascend_pt");
-  for (const char* name : {"profiler_info_.json", "profiler_info_3a.json", "profiler_info3.json", "profiler_info.txt"}) {
+  for (const char* name : {"profiler_info_.json", "profiler_info_3a.json", "profiler_info3.json",
+                           "profiler_info.txt"}) {
     dir_.Write(std::string("r_ascend_pt/") + name, R"({"rank_id": 3})");
   }
   EXPECT_FALSE(Open("r_ascend_pt").info);
@@ -74,8 +77,9 @@ TEST_F(CaptureTest, PrefersADatabaseToTextFiles) {
 }
 
 TEST_F(CaptureTest, KnowsDatabasesByTheBeginningOfTheirNames) {
-  for (const char* name : {"ascend_pytorch_profiler.db", "ascend_pytorch_profiler_7.db",
-                           "ascend_mindspore_profiler_0.db", "msmonitor_1_2.db", "msprof_2025.db"}) {
+  for (const char* name :
+       {"ascend_pytorch_profiler.db", "ascend_pytorch_profiler_7.db",
+        "ascend_mindspore_profiler_0.db", "msmonitor_1_2.db", "msprof_2025.db"}) {
     dir_.Write(name, "x");
     EXPECT_EQ(Open(name).kind, CaptureKind::kNpuDb) << name;
   }
@@ -147,7 +151,9 @@ TEST_F(CaptureTest, SaysWhatToGiveInPlaceOfAnyOtherDirectory) {
 }
 
 TEST_F(CaptureTest, DiscoversAllRanksInOrder) {
-  for (const char* rank : {"b_ascend_pt", "a_ascend_pt", "deep/er/c_ascend_ms", "too/deep/er/d_ascend_pt"}) WriteText(rank);
+  for (const char* rank :
+       {"b_ascend_pt", "a_ascend_pt", "deep/er/c_ascend_ms", "too/deep/er/d_ascend_pt"})
+    WriteText(rank);
   dir_.Write("raw_ascend_pt/PROF_1/data.bin", "x");
   const Discovery found = Discover(dir_.path(), true);
   Names names;

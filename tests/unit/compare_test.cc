@@ -18,13 +18,16 @@ constexpr const char* kOutput = "ASCEND_PROFILER_OUTPUT/";
 // A capture of two steps that computes for `computing` us in each and is free for 10 us.
 std::string Trace(int computing) {
   const std::string dur = std::to_string(computing);
-  std::string events = R"([{"ph":"M","name":"process_name","pid":30,"tid":0,"args":{"name":"Overlap Analysis"}})";
+  std::string events =
+      R"([{"ph":"M","name":"process_name","pid":30,"tid":0,"args":{"name":"Overlap Analysis"}})";
   for (const int step : {1, 2}) {
     const int start = step * 1000;
     events += R"(,{"ph":"X","cat":"cpu_op","name":"ProfilerStep#)" + std::to_string(step) +
               R"(","pid":1,"tid":2,"ts":)" + std::to_string(start) + R"(,"dur":900})";
-    events += R"(,{"ph":"X","name":"Computing","pid":30,"tid":0,"ts":)" + std::to_string(start) + R"(,"dur":)" + dur + "}";
-    events += R"(,{"ph":"X","name":"Free","pid":30,"tid":3,"ts":)" + std::to_string(start + computing) + R"(,"dur":10})";
+    events += R"(,{"ph":"X","name":"Computing","pid":30,"tid":0,"ts":)" + std::to_string(start) +
+              R"(,"dur":)" + dur + "}";
+    events += R"(,{"ph":"X","name":"Free","pid":30,"tid":3,"ts":)" +
+              std::to_string(start + computing) + R"(,"dur":10})";
   }
   return events + "]";
 }
@@ -43,7 +46,8 @@ class CompareTest : public ::testing::Test {
     dir_.Write(output + "kernel_details.csv",
                "Name,Type,Accelerator Core,Start Time(us),Duration(us)\nk,MatMul,AI_CORE,1000," +
                    std::to_string(computing) + "\n");
-    dir_.Write(output + "memory_record.csv", "Component,Timestamp(us),Total Reserved(MB)\nPTA,1000,1024\n");
+    dir_.Write(output + "memory_record.csv",
+               "Component,Timestamp(us),Total Reserved(MB)\nPTA,1000,1024\n");
     dir_.Write(output + "communication.json", "{}");
   }
   CompareRequest Request() const {
@@ -127,7 +131,8 @@ TEST_F(CompareTest, GoesOnWithoutASideFileThatIsBrokenAndSaysSo) {
 
 TEST_F(CompareTest, CallsAReportPartialWhenRowsWereLeftOut) {
   dir_.Write(std::string("base_ascend_pt/") + kOutput + "kernel_details.csv",
-             "Name,Type,Accelerator Core,Start Time(us),Duration(us)\nk,MatMul,AI_CORE,x,1\nk,MatMul,AI_CORE,1,1\n");
+             "Name,Type,Accelerator Core,Start "
+             "Time(us),Duration(us)\nk,MatMul,AI_CORE,x,1\nk,MatMul,AI_CORE,1,1\n");
   const CompareOutcome outcome = Compare(Request());
   EXPECT_TRUE(outcome.partial);
   ASSERT_EQ(outcome.report.notes.size(), 1u);

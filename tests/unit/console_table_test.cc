@@ -7,8 +7,8 @@ namespace mpa {
 namespace {
 
 TEST(FormatTable, CentresCellsAndTheTitle) {
-  // Width 4 for the first column, 7 for the second. An odd blank stands to the right of texts of odd
-  // length and to the left of texts of even length.
+  // Width 4 for the first column, 7 for the second. An odd blank stands to the right of texts of
+  // odd length and to the left of texts of even length.
   EXPECT_EQ(FormatTable({"Title", {"", "Seconds"}, {{"NPU", "12.5s"}, {"GPU4", "12"}}}),
             "+----------------+\n"
             "|     Title      |\n"
@@ -38,7 +38,8 @@ TEST(FormatTable, KeepsControlCharactersOfACaptureOffTheTerminal) {
 }
 
 TEST(FormatTable, ShowsAllOfATitleThatIsWiderThanTheTable) {
-  EXPECT_NE(FormatTable({"A rather long title", {"a"}, {{"b"}}}).find("A rather long title"), std::string::npos);
+  EXPECT_NE(FormatTable({"A rather long title", {"a"}, {{"b"}}}).find("A rather long title"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -62,7 +62,8 @@ TEST_F(CsvFileTest, CutsBlanksAndTabsAroundCells) {
 }
 
 TEST_F(CsvFileTest, ReadsWindowsLineEnds) {
-  EXPECT_EQ(ReadRows(Write("a,b,c\r\n1,2,3\r\n4,5,6\r\n")), (Rows{{"1", "2", "3"}, {"4", "5", "6"}}));
+  EXPECT_EQ(ReadRows(Write("a,b,c\r\n1,2,3\r\n4,5,6\r\n")),
+            (Rows{{"1", "2", "3"}, {"4", "5", "6"}}));
 }
 
 TEST_F(CsvFileTest, ReadsALastLineWithoutLineEnd) {
@@ -70,7 +71,9 @@ TEST_F(CsvFileTest, ReadsALastLineWithoutLineEnd) {
 }
 
 TEST_F(CsvFileTest, IgnoresAByteOrderMark) {
-  EXPECT_EQ(ReadRows(Write("\xEF\xBB\xBF" "a,b,c\n1,2,3\n")), (Rows{{"1", "2", "3"}}));
+  EXPECT_EQ(ReadRows(Write("\xEF\xBB\xBF"
+                           "a,b,c\n1,2,3\n")),
+            (Rows{{"1", "2", "3"}}));
 }
 
 TEST_F(CsvFileTest, FillsShortRowsWithEmptyCells) {

@@ -36,7 +36,8 @@ TEST(DiffRounded, KnowsNoNegativeZero) {
 }
 
 TEST(DiffRounded, KeepsWhatCannotBeRounded) {
-  EXPECT_EQ(DiffRounded(0, std::numeric_limits<double>::infinity()), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(DiffRounded(0, std::numeric_limits<double>::infinity()),
+            std::numeric_limits<double>::infinity());
   EXPECT_EQ(DiffRounded(0, 1e300), 1e300);
 }
 

@@ -77,7 +77,8 @@ TEST(InputText, RefusesGzipDataWithAWrongChecksum) {
   const TempDir dir;
   std::string packed = Gzip("some text");
   packed[packed.size() - 8] = static_cast<char>(packed[packed.size() - 8] ^ 1);
-  EXPECT_EQ(ErrorOf([&] { InputText input(dir.Write("a.gz", packed)); }).kind(), ErrorKind::kCorrupt);
+  EXPECT_EQ(ErrorOf([&] { InputText input(dir.Write("a.gz", packed)); }).kind(),
+            ErrorKind::kCorrupt);
 }
 
 TEST(InputText, RefusesMissingFilesAndDirectories) {

@@ -21,12 +21,14 @@ TEST(Union, LeavesOutEmptyIntervals) {
 }
 
 TEST(Intersection, KeepsWhatBothHave) {
-  EXPECT_EQ(Intersection({{0, 10}, {20, 30}}, {{5, 22}, {25, 26}}), (Intervals{{5, 10}, {20, 22}, {25, 26}}));
+  EXPECT_EQ(Intersection({{0, 10}, {20, 30}}, {{5, 22}, {25, 26}}),
+            (Intervals{{5, 10}, {20, 22}, {25, 26}}));
   EXPECT_EQ(Intersection({{0, 10}}, {{10, 20}}), Intervals{});
 }
 
 TEST(Difference, CutsHolesAndEnds) {
-  EXPECT_EQ(Difference({{0, 10}, {20, 30}}, {{2, 3}, {5, 22}, {29, 40}}), (Intervals{{0, 2}, {3, 5}, {22, 29}}));
+  EXPECT_EQ(Difference({{0, 10}, {20, 30}}, {{2, 3}, {5, 22}, {29, 40}}),
+            (Intervals{{0, 2}, {3, 5}, {22, 29}}));
   EXPECT_EQ(Difference({{0, 10}}, {{0, 10}}), Intervals{});
 }
 

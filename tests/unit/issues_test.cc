@@ -26,7 +26,8 @@ TEST(Issues, ListsTheKindsInAlphabeticalOrder) {
   Issues issues;
   issues.Count("b", "1");
   issues.Count("a", "2");
-  EXPECT_EQ(issues.Lines(), (Lines{"1 row left out: a (first: 2)", "1 row left out: b (first: 1)"}));
+  EXPECT_EQ(issues.Lines(),
+            (Lines{"1 row left out: a (first: 2)", "1 row left out: b (first: 1)"}));
 }
 
 TEST(Issues, AddsTheCountsOfALaterPartAndKeepsTheEarlierPlace) {
@@ -35,7 +36,8 @@ TEST(Issues, AddsTheCountsOfALaterPartAndKeepsTheEarlierPlace) {
   second.Count("a", "2");
   second.Count("b", "3");
   first.Merge(second);
-  EXPECT_EQ(first.Lines(), (Lines{"2 rows left out: a (first: 1)", "1 row left out: b (first: 3)"}));
+  EXPECT_EQ(first.Lines(),
+            (Lines{"2 rows left out: a (first: 1)", "1 row left out: b (first: 3)"}));
 }
 
 TEST(Issues, SaysNothingWhenNothingWasWrong) {

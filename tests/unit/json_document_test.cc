@@ -36,7 +36,8 @@ TEST(ReadJson, NamesTheFileThatIsBrokenAndThePlace) {
 TEST(ReadJson, RefusesInvalidUtf8AndCutOffDocuments) {
   const TempDir dir;
   for (const char* text : {"{\"a\": \"\xff\"}", "{\"a\": [1, 2", "{} {}"}) {
-    EXPECT_EQ(ErrorOf([&] { ReadJson(dir.Write("a.json", text)); }).kind(), ErrorKind::kCorrupt) << text;
+    EXPECT_EQ(ErrorOf([&] { ReadJson(dir.Write("a.json", text)); }).kind(), ErrorKind::kCorrupt)
+        << text;
   }
 }
 

@@ -15,7 +15,8 @@ Category CategoryOf(const RankBuilder& rank, std::size_t kernel = 0) {
 }
 
 // The category of a kernel that no operator is known to have launched.
-Category Alone(std::string_view name, std::string_view type, std::string_view core = "AI_VECTOR_CORE") {
+Category Alone(std::string_view name, std::string_view type,
+               std::string_view core = "AI_VECTOR_CORE") {
   RankBuilder rank;
   rank.Kernel(name, type, core);
   return CategoryOf(rank);
@@ -58,7 +59,8 @@ TEST(CoreOf, KnowsTheCoreTypesOfTextFilesAndDatabases) {
   for (const char* core : {"AI_VECTOR_CORE", "MIX_AIV", "KERNEL_AIVEC", "KERNEL_MIX_AIV"}) {
     EXPECT_EQ(core_of(core), Core::kVector) << core;
   }
-  for (const char* core : {"", "AI_CPU", "DSA_SQE"}) EXPECT_EQ(core_of(core), Core::kUnknown) << core;
+  for (const char* core : {"", "AI_CPU", "DSA_SQE"})
+    EXPECT_EQ(core_of(core), Core::kUnknown) << core;
 }
 
 TEST(KernelClassifier, GoesByTheOperatorTypeWithoutAnOperator) {
@@ -68,7 +70,8 @@ TEST(KernelClassifier, GoesByTheOperatorTypeWithoutAnOperator) {
   EXPECT_EQ(Alone("k", "Conv2D"), Category::kConvForwardCube);
   EXPECT_EQ(Alone("k", "Conv2DBackpropFilter"), Category::kConvBackwardCube);
   EXPECT_EQ(Alone("k", "BatchMatMulV2"), Category::kMatmulCube);
-  EXPECT_EQ(Alone("k", "DepthwiseConv2D", "AI_CORE"), Category::kOtherCube);  // only at the beginning
+  EXPECT_EQ(Alone("k", "DepthwiseConv2D", "AI_CORE"),
+            Category::kOtherCube);  // only at the beginning
 }
 
 TEST(KernelClassifier, GoesByTheCoreWhereTheTypeSaysNothing) {
@@ -83,11 +86,13 @@ TEST(KernelClassifier, GoesByTheCoreWhereTheTypeSaysNothing) {
 
 TEST(KernelClassifier, PutsPagedAttentionAboveEverything) {
   EXPECT_EQ(Alone("k", "PagedAttentionOperation"), Category::kPagedAttention);
-  EXPECT_EQ(LaunchedBy("aten::mm", "AI_CORE", "MatmulAllReduce", "PagedAttention"), Category::kPagedAttention);
+  EXPECT_EQ(LaunchedBy("aten::mm", "AI_CORE", "MatmulAllReduce", "PagedAttention"),
+            Category::kPagedAttention);
 }
 
 TEST(KernelClassifier, PutsTensorMovesAndFusedCommunicationAboveTheOperator) {
-  EXPECT_EQ(LaunchedBy("aten::mm", "AI_CORE", "aclnnInplaceCopy_TensorMove_1"), Category::kTensorMove);
+  EXPECT_EQ(LaunchedBy("aten::mm", "AI_CORE", "aclnnInplaceCopy_TensorMove_1"),
+            Category::kTensorMove);
   EXPECT_EQ(LaunchedBy("aten::mm", "AI_CORE", "AllGatherMatmul"), Category::kMc2);
   EXPECT_EQ(Alone("MatmulReduceScatter", "MatMul"), Category::kMc2);
   EXPECT_EQ(Alone("matmulallreduce", "MatMul"), Category::kMc2);
@@ -100,7 +105,8 @@ TEST(KernelClassifier, KnowsThoseByTheirFullNamesOnly) {
 }
 
 TEST(KernelClassifier, GoesByTheLaunchingOperatorAndTheCore) {
-  EXPECT_EQ(LaunchedBy("npu::npu_fusion_attention", "AI_CORE"), Category::kFlashAttentionForwardCube);
+  EXPECT_EQ(LaunchedBy("npu::npu_fusion_attention", "AI_CORE"),
+            Category::kFlashAttentionForwardCube);
   EXPECT_EQ(LaunchedBy("npu::npu_fusion_attention_grad", "AI_VECTOR_CORE"),
             Category::kFlashAttentionBackwardVector);
   EXPECT_EQ(LaunchedBy("FlashAttnFunc", "AI_VECTOR_CORE"), Category::kFlashAttentionForwardVector);
@@ -191,7 +197,8 @@ TEST(KernelClassifier, GoesByTheNameOfTheKernelOnGpus) {
     rank.Kernel(name, "PagedAttention", "AI_CORE");  // types and cores mean nothing there
     return CategoryOf(rank);
   };
-  for (const char* name : {"volta_sgemm_128", "implicit_convolve", "void cutlass::Kernel", "wgrad_alg0", "GemvX"}) {
+  for (const char* name :
+       {"volta_sgemm_128", "implicit_convolve", "void cutlass::Kernel", "wgrad_alg0", "GemvX"}) {
     EXPECT_EQ(on_gpu(name), Category::kOtherCube) << name;
   }
   for (const char* name : {"elementwise_kernel", "transpose_kernel", "AllGatherMatmul"}) {

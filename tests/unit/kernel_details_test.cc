@@ -19,10 +19,13 @@ RankTrace ReadKernels(std::string_view content) {
 
 TEST(KernelDetails, ReadsKernelsWithTheirCounters) {
   const RankTrace trace = ReadKernels(
-      "Step Id,Device_id,Model ID,Task ID,Stream ID,Name,Type,OP State,Accelerator Core,Start Time(us),"
-      "Duration(us),Wait Time(us),Block Dim,Input Shapes,aicore_time(us),aic_mac_time(us),aic_mte2_time(us),"
+      "Step Id,Device_id,Model ID,Task ID,Stream ID,Name,Type,OP State,Accelerator Core,Start "
+      "Time(us),"
+      "Duration(us),Wait Time(us),Block Dim,Input "
+      "Shapes,aicore_time(us),aic_mac_time(us),aic_mte2_time(us),"
       "aiv_time(us),aiv_vec_time(us)\n"
-      "50,0,4294967295,12,7,aclnnMatmul_1,MatMulV2,dynamic,AI_CORE,1736408883704643.212\t,12.34,0,20,"
+      "50,0,4294967295,12,7,aclnnMatmul_1,MatMulV2,dynamic,AI_CORE,1736408883704643.212\t,12.34,0,"
+      "20,"
       "\"\"\"8,128;128\"\"\",11.5,9.25,3.5,0.0,0.0\n"
       "50,0,4294967295,13,7,aclnnAdd_2,Add,static,AI_VECTOR_CORE,1736408883704660.5\t,1.1,0,40,"
       "\"\"\"8,128\"\"\",0,N/A,N/A,1.0,0.75\n");
@@ -45,8 +48,8 @@ TEST(KernelDetails, ReadsKernelsWithTheirCounters) {
 TEST(KernelDetails, ReadsTheFewColumnsOfLevel0) {
   for (const char* blocks : {"Block Dim", "Block Num"}) {
     const RankTrace trace = ReadKernels(
-        std::string("Name,Type,Accelerator Core,Start Time(us),Duration(us),Wait Time(us),") + blocks +
-        ",HF32 Eligible\r\nMatMul,N/A,N/A,100.5\t,2,0,20,NO\r\n");
+        std::string("Name,Type,Accelerator Core,Start Time(us),Duration(us),Wait Time(us),") +
+        blocks + ",HF32 Eligible\r\nMatMul,N/A,N/A,100.5\t,2,0,20,NO\r\n");
     ASSERT_EQ(trace.kernels.Size(), 1u) << blocks;
     EXPECT_EQ(trace.kernels.start[0], 100500);
     EXPECT_EQ(trace.kernels.dur[0], 2000);
@@ -70,7 +73,8 @@ TEST(KernelDetails, KnowsTheCountersByTheNamesOfOtherChips) {
 TEST(KernelDetails, ReadsTheStepUnderBothSpellings) {
   EXPECT_EQ(ReadKernels("Step ID,Name,Start Time(us),Duration(us)\n3,a,1,1\n").kernels.step,
             std::vector<std::int32_t>{3});
-  EXPECT_EQ(ReadKernels("Step Id,Name,Start Time(us),Duration(us)\n,a,1,1\nN/A,b,1,1\n-1,c,1,1\n").kernels.step,
+  EXPECT_EQ(ReadKernels("Step Id,Name,Start Time(us),Duration(us)\n,a,1,1\nN/A,b,1,1\n-1,c,1,1\n")
+                .kernels.step,
             (std::vector<std::int32_t>{-1, -1, -1}));
 }
 
@@ -83,8 +87,8 @@ TEST(KernelDetails, LeavesCollectivesToTheTrace) {
 }
 
 TEST(KernelDetails, CountsRowsWhoseTimesMakeNoSenseAndNamesTheFirst) {
-  const RankTrace trace = ReadKernels(
-      "Name,Start Time(us),Duration(us)\na,1,1\nb,N/A,1\nc,3,\nd,4,-1\ne\nf,6,1\n");
+  const RankTrace trace =
+      ReadKernels("Name,Start Time(us),Duration(us)\na,1,1\nb,N/A,1\nc,3,\nd,4,-1\ne\nf,6,1\n");
   EXPECT_EQ(test::Texts(trace, trace.kernels.name), (Names{"a", "f"}));
   ASSERT_EQ(trace.issues.Lines().size(), 1u);
   EXPECT_EQ(trace.issues.Lines()[0].find("4 rows left out"), 0u) << trace.issues.Lines()[0];

@@ -29,9 +29,9 @@ std::string Span(const std::string& category, const std::string& name, int tid =
 TEST(KinetoTrace, IsOfAGpu) { EXPECT_EQ(ReadTrace("").device, DeviceKind::kGpu); }
 
 TEST(KinetoTrace, ReadsHostOperatorsOfEveryKindOfCategory) {
-  const RankTrace trace =
-      ReadTrace(Span("cpu_op", "a") + "," + Span("user_annotation", "b") + "," + Span("cuda_runtime", "c") +
-                "," + Span("Operator", "d") + "," + Span("Runtime", "e") + "," + Span("python_function", "f"));
+  const RankTrace trace = ReadTrace(Span("cpu_op", "a") + "," + Span("user_annotation", "b") + "," +
+                                    Span("cuda_runtime", "c") + "," + Span("Operator", "d") + "," +
+                                    Span("Runtime", "e") + "," + Span("python_function", "f"));
   EXPECT_EQ(test::Texts(trace, trace.host_ops.name), (Names{"a", "b", "c", "d", "e"}));
   EXPECT_EQ(trace.host_ops.start, Times(5, 1000500));
   EXPECT_EQ(trace.host_ops.dur, Times(5, 2250));
@@ -39,9 +39,10 @@ TEST(KinetoTrace, ReadsHostOperatorsOfEveryKindOfCategory) {
 
 TEST(KinetoTrace, TellsKernelsFromNcclCopiesAndMemsets) {
   const RankTrace trace = ReadTrace(
-      Span("Kernel", "volta_sgemm", 7) + "," + Span("kernel", "ncclKernel_AllReduce_RING", 20) + "," +
-      Span("kernel", "NCCLDevKernel_SendRecv", 20) + "," + Span("gpu_memcpy", "Memcpy HtoD", 7) + "," +
-      Span("gpu_memset", "Memset (Device)", 7) + "," + Span("kernel", "my_nccl_like", 7));
+      Span("Kernel", "volta_sgemm", 7) + "," + Span("kernel", "ncclKernel_AllReduce_RING", 20) +
+      "," + Span("kernel", "NCCLDevKernel_SendRecv", 20) + "," +
+      Span("gpu_memcpy", "Memcpy HtoD", 7) + "," + Span("gpu_memset", "Memset (Device)", 7) + "," +
+      Span("kernel", "my_nccl_like", 7));
   EXPECT_EQ(test::Texts(trace, trace.kernels.name), (Names{"volta_sgemm", "my_nccl_like"}));
   EXPECT_EQ(trace.kernels.stream, (std::vector<std::int64_t>{7, 7}));
   EXPECT_EQ(test::Texts(trace, trace.communications.name),
@@ -52,10 +53,12 @@ TEST(KinetoTrace, TellsKernelsFromNcclCopiesAndMemsets) {
 
 TEST(KinetoTrace, TakesProcessesAndThreadsThatAreTexts) {
   const RankTrace trace = ReadTrace(R"json(
-      {"ph":"X","cat":"Trace","name":"PyTorch Profiler (0)","pid":"Traces","tid":"PyTorch Profiler","ts":1,"dur":1},
+      {"ph":"X","cat":"Trace","name":"PyTorch Profiler (0)","pid":"Traces",
+       "tid":"PyTorch Profiler","ts":1,"dur":1},
       {"ph":"X","cat":"cpu_op","name":"a","pid":"Spans","tid":"PyTorch Profiler","ts":1,"dur":1},
       {"ph":"X","cat":"cpu_op","name":"b","pid":"Spans","tid":"PyTorch Profiler","ts":2,"dur":1},
-      {"ph":"X","cat":"cpu_op","name":"c","pid":"Traces","tid":"PyTorch Profiler","ts":3,"dur":1})json");
+      {"ph":"X","cat":"cpu_op","name":"c","pid":"Traces","tid":"PyTorch Profiler","ts":3,
+       "dur":1})json");
   EXPECT_EQ(test::Texts(trace, trace.host_ops.name), (Names{"a", "b", "c"}));
   EXPECT_EQ(trace.host_ops.track[0], trace.host_ops.track[1]);
   EXPECT_NE(trace.host_ops.track[0], trace.host_ops.track[2]);
@@ -65,7 +68,8 @@ TEST(KinetoTrace, TakesProcessesAndThreadsThatAreTexts) {
 TEST(KinetoTrace, ReadsTheMemoryOfTheDeviceOnly) {
   const RankTrace trace = ReadTrace(R"(
       {"ph":"i","s":"t","cat":"cpu_instant_event","name":"[memory]","pid":1,"tid":1,"ts":5.5,
-       "args":{"Total Reserved":2097152,"Total Allocated":1,"Bytes":512,"Addr":140,"Device Id":0,"Device Type":1}},
+       "args":{"Total Reserved":2097152,"Total Allocated":1,"Bytes":512,"Addr":140,"Device Id":0,
+        "Device Type":1}},
       {"ph":"i","s":"t","cat":"cpu_instant_event","name":"[memory]","pid":1,"tid":1,"ts":6,
        "args":{"Total Reserved":99,"Bytes":512,"Device Id":-1,"Device Type":0}},
       {"ph":"i","s":"t","cat":"cpu_instant_event","name":"[Memory]","pid":1,"tid":1,"ts":7,
@@ -97,7 +101,9 @@ TEST(KinetoTrace, FindsTheBackwardThreadInTheFirstArrowFromForwardToBackward) {
   EXPECT_EQ(ReadTrace(R"(
       {"ph":"s","cat":"fwdbwd","id":1,"pid":1,"tid":2,"ts":1,"name":"fwdbwd"},
       {"ph":"f","cat":"fwdbwd","id":1,"pid":1,"tid":5,"ts":2,"name":"fwdbwd"},
-      {"ph":"f","cat":"fwdbwd","id":2,"pid":1,"tid":6,"ts":3,"name":"fwdbwd"})").backward_tid, 5);
+      {"ph":"f","cat":"fwdbwd","id":2,"pid":1,"tid":6,"ts":3,"name":"fwdbwd"})")
+                .backward_tid,
+            5);
 }
 
 TEST(KinetoTrace, FindsTheSteps) {
@@ -107,8 +113,8 @@ TEST(KinetoTrace, FindsTheSteps) {
 }
 
 TEST(KinetoTrace, LosesOnlyTheEventThatIsBroken) {
-  const RankTrace trace =
-      ReadTrace(Span("cpu_op", "a") + R"(,{"ph":"X","cat":"cpu_op","name":},)" + Span("kernel", "b"));
+  const RankTrace trace = ReadTrace(Span("cpu_op", "a") + R"(,{"ph":"X","cat":"cpu_op","name":},)" +
+                                    Span("kernel", "b"));
   EXPECT_EQ(trace.host_ops.Size(), 1u);
   EXPECT_EQ(trace.kernels.Size(), 1u);
   ASSERT_EQ(trace.issues.Lines().size(), 1u);
@@ -116,7 +122,8 @@ TEST(KinetoTrace, LosesOnlyTheEventThatIsBroken) {
 }
 
 TEST(KinetoTrace, CountsKernelsWhoseTimesMakeNoSense) {
-  const RankTrace trace = ReadTrace(R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"dur":1})");
+  const RankTrace trace =
+      ReadTrace(R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"dur":1})");
   EXPECT_TRUE(trace.kernels.Empty());
   EXPECT_FALSE(trace.issues.Empty());
 }

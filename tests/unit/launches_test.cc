@@ -12,7 +12,8 @@ using test::RankBuilder;
 
 // A launch whose arrow ends at `device_time` on `stream`.
 void LaunchTo(RankTrace& trace, std::int64_t link, TimeNs device_time, std::int64_t stream) {
-  trace.launches.Append({.link = link, .host_time = 1, .device_time = device_time, .stream = stream});
+  trace.launches.Append(
+      {.link = link, .host_time = 1, .device_time = device_time, .stream = stream});
 }
 
 void KernelOn(RankTrace& trace, TimeNs start, std::int64_t stream, std::int64_t link = -1) {

@@ -30,7 +30,8 @@ TEST(NsFromMicros, TakesTheFormsThatCapturesHold) {
 }
 
 TEST(NsFromMicros, RefusesWhatIsNoNumberOrTooLarge) {
-  for (const char* text : {"", "N/A", "abc", "1.2.3", "1e", "--1", "12x", ".", "9223372036854776", "1e30"}) {
+  for (const char* text :
+       {"", "N/A", "abc", "1.2.3", "1e", "--1", "12x", ".", "9223372036854776", "1e30"}) {
     EXPECT_EQ(NsFromMicros(text), std::nullopt) << text;
   }
 }

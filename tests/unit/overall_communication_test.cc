@@ -49,7 +49,9 @@ TEST_F(GroupTimesTest, CountsAWaitAfterASingleSendAsWaiting) {
 }
 
 TEST_F(GroupTimesTest, CountsAWaitAfterTheHandshakeAsWaiting) {
-  EXPECT_EQ(WaitOf({"RDMASend", "RDMASend", "Notify_Wait", "RDMASend", "Notify_Wait", "Notify_Wait"}), 10);
+  EXPECT_EQ(
+      WaitOf({"RDMASend", "RDMASend", "Notify_Wait", "RDMASend", "Notify_Wait", "Notify_Wait"}),
+      10);
 }
 
 TEST_F(GroupTimesTest, KnowsHandshakesByTheTimeOfTasksNotByTheirOrderInTheFile) {

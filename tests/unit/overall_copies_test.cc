@@ -60,9 +60,10 @@ TEST(GpuCopies, CountsOnlyTheTimeInWhichTheGpuDidNothingElse) {
   RankBuilder rank(DeviceKind::kGpu);
   rank.KernelAt(0, 100, "volta_sgemm");
   rank.Collective(-1, 120, 150, "ncclKernel_AllReduce");
-  rank.Task("gpu_memcpy", 90, 110, 7, "Memcpy HtoD (Pageable -> Device)");  // 10 beside the kernel, 10 alone
-  rank.Task("gpu_memset", 140, 160, 7, "Memset (Device)");                  // 10 beside NCCL, 10 alone
-  rank.Task("gpu_memcpy", 155, 165, 8, "Memcpy DtoD");                      // 5 of them beside the memset
+  rank.Task("gpu_memcpy", 90, 110, 7,
+            "Memcpy HtoD (Pageable -> Device)");            // 10 beside the kernel, 10 alone
+  rank.Task("gpu_memset", 140, 160, 7, "Memset (Device)");  // 10 beside NCCL, 10 alone
+  rank.Task("gpu_memcpy", 155, 165, 8, "Memcpy DtoD");      // 5 of them beside the memset
   rank.Task("gpu_memcpy", 300, 400, 8, "something else");
   const OverallMetrics metrics = ComputeOverall(rank.trace);
   EXPECT_EQ(metrics.sdma.time, 25);  // 100..110 and 150..165

@@ -45,8 +45,8 @@ TEST(Overall, SpansTheTasksThatAreNoKernels) {
   RankBuilder rank;
   rank.KernelAt(100, 130);
   rank.Task("EVENT_WAIT_SQE", 90, 95, 7);
-  rank.Task("KERNEL_AICORE", 0, 10, 7);       // stands for a kernel
-  rank.Task("PROFILING_ENABLE", 1, 2, 7);     // frames the collection
+  rank.Task("KERNEL_AICORE", 0, 10, 7);    // stands for a kernel
+  rank.Task("PROFILING_ENABLE", 1, 2, 7);  // frames the collection
   rank.Task("", 2, 3, 7);
   rank.Task("SDMA_SQE", 140, 150, 7);
   const OverallMetrics metrics = ComputeOverall(rank.trace);
@@ -63,11 +63,13 @@ TEST(Overall, AccountsForAllOfTheTime) {
     for (int i = 0; i < 20; ++i) {
       const TimeNs start = below(1000);
       rank.KernelAt(start, start + below(50));
-      rank.Collective(group, start + below(50), start + 50 + below(50), i % 5 == 0 ? "kernel_aivec" : "hcom_x_1");
+      rank.Collective(group, start + below(50), start + 50 + below(50),
+                      i % 5 == 0 ? "kernel_aivec" : "hcom_x_1");
       rank.Task("SDMA_SQE", start, start + below(9), 7);
     }
     const OverallMetrics metrics = ComputeOverall(rank.trace);
-    ASSERT_EQ(metrics.computing + metrics.exposed_communication + metrics.lccl.time + metrics.free, metrics.e2e);
+    ASSERT_EQ(metrics.computing + metrics.exposed_communication + metrics.lccl.time + metrics.free,
+              metrics.e2e);
     ASSERT_GT(metrics.computing, 0);
     ASSERT_GE(metrics.e2e, metrics.computing + metrics.exposed_communication) << "seed " << seed;
   }
@@ -139,7 +141,8 @@ TEST(Overall, SplitsFusedKernelsIntoComputingAndCommunication) {
   rank.trace.kernels.aic_mac[row] = 30;
   rank.trace.kernels.aic_mte2[row] = 40;
   rank.trace.kernels.aiv_total[row] = 5;
-  // By their ends: 99 is before the kernel; 110 and 130 are a pair, 150 and 180 another; 190 is alone.
+  // By their ends: 99 is before the kernel; 110 and 130 are a pair, 150 and 180 another; 190 is
+  // alone.
   for (const TimeNs end : {99, 180, 110, 150, 130, 190}) rank.Task("C_CORE_SQE", end - 2, end, 9);
   rank.Task("", 100, 120, 9, "OTHER_SQE");
   const OverallMetrics metrics = ComputeOverall(rank.trace);
@@ -178,7 +181,8 @@ TEST(Overall, ListsFusedKernelsInTheOrderOfTheirLaunches) {
 
 TEST(Overall, TakesTheLargestReservedMemoryAndAddsUpTraffic) {
   RankBuilder rank;
-  for (const std::int64_t bytes : {5, 9, 7}) rank.trace.memory_samples.Append({.reserved_bytes = bytes});
+  for (const std::int64_t bytes : {5, 9, 7})
+    rank.trace.memory_samples.Append({.reserved_bytes = bytes});
   rank.trace.transfers.Append({.transport = Transport::kRdma, .bytes = 300, .time = 100});
   rank.trace.transfers.Append({.transport = Transport::kRdma, .bytes = 300, .time = 200});
   rank.trace.transfers.Append({.transport = Transport::kSdma, .bytes = 50, .time = 0});

@@ -20,9 +20,11 @@ TEST(ProfilerInfo, ReadsHowTheCaptureWasCollected) {
         "common_config": {"activities": ["ProfilerActivity.CPU", "ProfilerActivity.NPU"],
           "schedule": {"wait": 1, "warmup": 2, "active": 3, "repeat": 4, "skip_first": 5},
           "record_shapes": true, "profile_memory": true, "with_stack": false, "with_modules": true},
-        "experimental_config": {"_profiler_level": "Level1", "_aic_metrics": "ACL_AICORE_PIPE_UTILIZATION",
+        "experimental_config": {"_profiler_level": "Level1",
+         "_aic_metrics": "ACL_AICORE_PIPE_UTILIZATION",
           "_msprof_tx": false, "_mstx": true}},
-      "start_info": {}, "end_info": {"FreqClock": 1}, "torch_npu_version": "2.1.0", "cann_version": "8.0",
+      "start_info": {}, "end_info": {"FreqClock": 1}, "torch_npu_version": "2.1.0",
+       "cann_version": "8.0",
       "rank_id": 3})");
   EXPECT_EQ(info.rank, 3);
   EXPECT_EQ(info.level, "Level1");
@@ -70,7 +72,8 @@ TEST(ProfilerInfo, ReadsARankWrittenAsText) { EXPECT_EQ(Read(R"({"rank_id": "12"
 TEST(ProfilerInfo, CallsLevel0WithoutHostActivityMinimal) {
   const auto minimal = [](std::string_view level, std::string_view activity) {
     return Read(R"({"config": {"common_config": {"activities": [")" + std::string(activity) +
-                R"("]}, "experimental_config": {"_profiler_level": ")" + std::string(level) + R"("}}})")
+                R"("]}, "experimental_config": {"_profiler_level": ")" + std::string(level) +
+                R"("}}})")
         .Minimal();
   };
   EXPECT_TRUE(minimal("Level0", "ProfilerActivity.NPU"));

@@ -27,23 +27,27 @@ TEST(MemoryRecord, ReadsReservedMemoryAsBytes) {
                                "APP,1736408883704645\t,,0.00000095367431640625,,,NPU:0\r\n");
   EXPECT_EQ(test::Texts(trace, trace.memory_samples.component), (Names{"PTA", "APP"}));
   EXPECT_EQ(trace.memory_samples.time, (Times{1736408883704643212, 1736408883704645000}));
-  EXPECT_EQ(trace.memory_samples.reserved_bytes, (Numbers{2621440, 1}));  // 2.5 * 2^20; 2^-20 * 2^20
+  EXPECT_EQ(trace.memory_samples.reserved_bytes,
+            (Numbers{2621440, 1}));  // 2.5 * 2^20; 2^-20 * 2^20
 }
 
 TEST(MemoryRecord, NeedsTheReservedMemory) {
-  EXPECT_HAS_TEXT(
-      test::ErrorOf([] { Read(FileKind::kMemoryRecord, "Component,Timestamp(us)\nPTA,1\n"); }).what(),
-      "Total Reserved(MB)");
+  EXPECT_HAS_TEXT(test::ErrorOf([] {
+                    Read(FileKind::kMemoryRecord, "Component,Timestamp(us)\nPTA,1\n");
+                  }).what(),
+                  "Total Reserved(MB)");
 }
 
 TEST(OperatorMemory, ReadsTheLifeOfAllocations) {
-  const RankTrace trace = Read(FileKind::kOperatorMemory,
-                               "Name,Size(KB),Allocation Time(us),Release Time(us),Duration(us),Device Type\n"
-                               "aten::empty,1.5,100.25\t,200\t,99.75,NPU:0\n"
-                               "cann::Add,512,100\t,N/A,N/A,NPU:0\n"
-                               "aten::zeros,2,,300\t,,NPU:0\n"
-                               "bad,N/A,1,2,,NPU:0\n");
-  EXPECT_EQ(test::Texts(trace, trace.allocations.name), (Names{"aten::empty", "cann::Add", "aten::zeros"}));
+  const RankTrace trace =
+      Read(FileKind::kOperatorMemory,
+           "Name,Size(KB),Allocation Time(us),Release Time(us),Duration(us),Device Type\n"
+           "aten::empty,1.5,100.25\t,200\t,99.75,NPU:0\n"
+           "cann::Add,512,100\t,N/A,N/A,NPU:0\n"
+           "aten::zeros,2,,300\t,,NPU:0\n"
+           "bad,N/A,1,2,,NPU:0\n");
+  EXPECT_EQ(test::Texts(trace, trace.allocations.name),
+            (Names{"aten::empty", "cann::Add", "aten::zeros"}));
   EXPECT_EQ(trace.allocations.bytes, (Numbers{1536, 524288, 2048}));
   EXPECT_EQ(trace.allocations.allocated, (Times{100250, 100000, -1}));
   EXPECT_EQ(trace.allocations.released, (Times{200000, -1, 300000}));
@@ -52,10 +56,11 @@ TEST(OperatorMemory, ReadsTheLifeOfAllocations) {
 }
 
 TEST(OpStatistic, ReadsTimesByType) {
-  const RankTrace trace = Read(FileKind::kOpStatistic,
-                               "Device_id,OP Type,Core Type,Count,Total Time(us),Min Time(us),Avg Time(us),"
-                               "Max Time(us),Ratio(%)\n"
-                               "0,MatMulV2,AI_CORE,3,30.5,9.5,10.167,11,90\n");
+  const RankTrace trace =
+      Read(FileKind::kOpStatistic,
+           "Device_id,OP Type,Core Type,Count,Total Time(us),Min Time(us),Avg Time(us),"
+           "Max Time(us),Ratio(%)\n"
+           "0,MatMulV2,AI_CORE,3,30.5,9.5,10.167,11,90\n");
   const KernelStatistics& statistics = trace.kernel_statistics;
   EXPECT_EQ(test::Texts(trace, statistics.op_type), Names{"MatMulV2"});
   EXPECT_EQ(test::Texts(trace, statistics.core), Names{"AI_CORE"});
@@ -67,10 +72,11 @@ TEST(OpStatistic, ReadsTimesByType) {
 }
 
 TEST(StepTraceTime, ReadsTheTimesOfSteps) {
-  const RankTrace trace = Read(FileKind::kStepTraceTime,
-                               "Device_id,Step,Computing,Communication(Not Overlapped),Overlapped,"
-                               "Communication,Free,Stage,Bubble\n"
-                               "0,50,100.5,20,5,25,3,0,0\n0,51.0,1,2,3,4,5,6,7\n0,,7,0,0,0,0,0,0\n");
+  const RankTrace trace =
+      Read(FileKind::kStepTraceTime,
+           "Device_id,Step,Computing,Communication(Not Overlapped),Overlapped,"
+           "Communication,Free,Stage,Bubble\n"
+           "0,50,100.5,20,5,25,3,0,0\n0,51.0,1,2,3,4,5,6,7\n0,,7,0,0,0,0,0,0\n");
   EXPECT_EQ(trace.step_times.step, (std::vector<std::int32_t>{50, 51, -1}));
   EXPECT_EQ(trace.step_times.computing, (Times{100500, 1000, 7000}));
   EXPECT_EQ(trace.step_times.exposed_communication, (Times{20000, 2000, 0}));
@@ -88,7 +94,8 @@ TEST(Communication, ReadsTrafficOfEachStepAndTransport) {
           "SDMA": {"Transit Size(MB)": "N/A", "Transit Time(ms)": -1}}}}},
       "step51": {"collective": {}}, "step52": []})json");
   const Transfers& transfers = trace.transfers;
-  EXPECT_EQ(transfers.step, (std::vector<std::int32_t>{-1, 50, 50}));  // "step" comes before "step50"
+  EXPECT_EQ(transfers.step,
+            (std::vector<std::int32_t>{-1, 50, 50}));  // "step" comes before "step50"
   EXPECT_EQ(transfers.transport,
             (std::vector<Transport>{Transport::kSdma, Transport::kRdma, Transport::kSdma}));
   EXPECT_EQ(transfers.bytes, (Numbers{0, 1500000, 3000000}));

@@ -39,8 +39,8 @@ TEST(Database, ReadsWholeNumbersOfAnyStorageClass) {
 
 TEST(Database, ReadsNoNumberFromARealThatFitsNone) {
   const TempDir dir;
-  const Database database(
-      BuildDatabase(dir / "a.db", "CREATE TABLE t (v); INSERT INTO t VALUES (1e300), (-1e300), (9e999);"));
+  const Database database(BuildDatabase(
+      dir / "a.db", "CREATE TABLE t (v); INSERT INTO t VALUES (1e300), (-1e300), (9e999);"));
   Statement rows = database.Query("SELECT v FROM t");
   for (int i = 0; i < 3; ++i) {
     ASSERT_TRUE(rows.Step());
@@ -78,8 +78,9 @@ TEST(Database, RunsAQueryAgainWithAnotherParameter) {
 TEST(Database, KnowsItsTablesColumnsAndKeys) {
   const TempDir dir;
   const Database database(BuildDatabase(
-      dir / "a.db", "CREATE TABLE keyed (id INTEGER PRIMARY KEY, v); CREATE TABLE plain (id INTEGER);"
-                    "CREATE VIEW seen AS SELECT * FROM plain;"));
+      dir / "a.db",
+      "CREATE TABLE keyed (id INTEGER PRIMARY KEY, v); CREATE TABLE plain (id INTEGER);"
+      "CREATE VIEW seen AS SELECT * FROM plain;"));
   EXPECT_TRUE(database.HasTable("keyed"));
   EXPECT_TRUE(database.HasTable("seen"));
   EXPECT_FALSE(database.HasTable("missing"));
@@ -135,8 +136,8 @@ TEST(Database, NoticesThatTheFileBreaksOff) {
 
 TEST(Database, OpensPathsWithCharactersThatMeanSomethingInAUri) {
   const TempDir dir;
-  const Database database(
-      BuildDatabase(dir / "50%20?mode=x#y/a b.db", "CREATE TABLE t (v); INSERT INTO t VALUES (3);"));
+  const Database database(BuildDatabase(dir / "50%20?mode=x#y/a b.db",
+                                        "CREATE TABLE t (v); INSERT INTO t VALUES (3);"));
   Statement rows = database.Query("SELECT v FROM t");
   ASSERT_TRUE(rows.Step());
   EXPECT_EQ(rows.Int(0), 3);

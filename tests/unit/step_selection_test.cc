@@ -54,7 +54,8 @@ TEST_F(SelectStepTest, KeepsDeviceWorkThatRunsAfterTheEndOfTheStep) {
 
 TEST_F(SelectStepTest, SortsUnlinkedWorkByTheTimeOfTheDevice) {
   // The device works for step 1 until 160, then for step 2.
-  for (const TimeNs start : {10, 130, 159, 160, 220}) rank_.Task("EVENT_WAIT_SQE", start, start + 1, 5);
+  for (const TimeNs start : {10, 130, 159, 160, 220})
+    rank_.Task("EVENT_WAIT_SQE", start, start + 1, 5);
   RankTrace& trace = trace_;
   SelectStep(trace, 1);
   EXPECT_EQ(trace.device_tasks.start, (Times{10, 130, 159}));

@@ -10,7 +10,8 @@ namespace {
 
 DeviceTasks ThreeTasks() {
   DeviceTasks tasks;
-  for (int i = 0; i < 3; ++i) tasks.Append({.start = 10 * i, .dur = i, .stream = 100 + i, .link = i});
+  for (int i = 0; i < 3; ++i)
+    tasks.Append({.start = 10 * i, .dur = i, .stream = 100 + i, .link = i});
   return tasks;
 }
 

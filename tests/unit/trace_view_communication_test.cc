@@ -11,8 +11,8 @@ namespace {
 using Names = std::vector<std::string>;
 
 std::string Metadata(std::string_view kind, int tid, const std::string& args) {
-  return R"({"ph":"M","name":")" + std::string(kind) + R"(","pid":20,"tid":)" + std::to_string(tid) +
-         R"(,"args":{)" + args + "}},";
+  return R"({"ph":"M","name":")" + std::string(kind) + R"(","pid":20,"tid":)" +
+         std::to_string(tid) + R"(,"args":{)" + args + "}},";
 }
 std::string Thread(int tid, int index, const std::string& name) {
   return Metadata("thread_name", tid, "\"name\":\"" + name + '"') +
@@ -28,14 +28,16 @@ RankTrace ReadTrace(const std::string& events, std::string_view process = "Commu
   const test::TempDir dir;
   return test::ReadFile(
       FileKind::kTraceView,
-      dir.Write("trace_view.json", "[" + events + R"({"ph":"M","name":"process_name","pid":20,"args":{"name":")" +
-                                       std::string(process) + "\"}}]"));
+      dir.Write("trace_view.json",
+                "[" + events + R"({"ph":"M","name":"process_name","pid":20,"args":{"name":")" +
+                    std::string(process) + "\"}}]"));
 }
 
 Names GroupNamesOf(const RankTrace& trace, const std::vector<std::int32_t>& groups) {
   Names names;
   for (const std::int32_t group : groups) {
-    names.emplace_back(trace.strings.View(trace.comm_groups.name.at(static_cast<std::size_t>(group))));
+    names.emplace_back(
+        trace.strings.View(trace.comm_groups.name.at(static_cast<std::size_t>(group))));
   }
   return names;
 }
@@ -43,24 +45,26 @@ Names GroupNamesOf(const RankTrace& trace, const std::vector<std::int32_t>& grou
 TEST(TraceViewCommunication, TellsOperationsFromTheTasksOfTheirPlanes) {
   const RankTrace trace = ReadTrace(
       Thread(2, 1, "Group 0 Communication") + Thread(3, 2, "Plane 0") + Thread(4, 3, "Plane 1") +
-      Thread(5, 4, "Group 1 Communication") + Thread(6, 5, "Plane 0") + Span(2, "hcom_allReduce__1_0_1") +
-      Span(3, "Notify_Wait") + Span(4, "Memcpy") + Span(5, "hcom_send__2_0_1") + Span(6, "RDMASend"));
+      Thread(5, 4, "Group 1 Communication") + Thread(6, 5, "Plane 0") +
+      Span(2, "hcom_allReduce__1_0_1") + Span(3, "Notify_Wait") + Span(4, "Memcpy") +
+      Span(5, "hcom_send__2_0_1") + Span(6, "RDMASend"));
   EXPECT_EQ(test::Texts(trace, trace.communications.name),
             (Names{"hcom_allReduce__1_0_1", "hcom_send__2_0_1"}));
   EXPECT_EQ(GroupNamesOf(trace, trace.communications.group),
             (Names{"Group 0 Communication", "Group 1 Communication"}));
   EXPECT_EQ(trace.communications.start, (std::vector<TimeNs>{1500, 1500}));
   EXPECT_EQ(trace.communications.dur, (std::vector<TimeNs>{2000, 2000}));
-  EXPECT_EQ(test::Texts(trace, trace.comm_tasks.name), (Names{"Notify_Wait", "Memcpy", "RDMASend"}));
+  EXPECT_EQ(test::Texts(trace, trace.comm_tasks.name),
+            (Names{"Notify_Wait", "Memcpy", "RDMASend"}));
   EXPECT_EQ(GroupNamesOf(trace, trace.comm_tasks.group),
             (Names{"Group 0 Communication", "Group 0 Communication", "Group 1 Communication"}));
   EXPECT_EQ(trace.comm_tasks.plane, (std::vector<std::int64_t>{3, 4, 6}));
 }
 
 TEST(TraceViewCommunication, OrdersThreadsBySortIndexNotByNumberOrPlaceInTheFile) {
-  const RankTrace trace = ReadTrace(Thread(3, 11, "Plane 0") + Thread(9, 10, "Group 1 Communication") +
-                                    Thread(2, 1, "Plane 0") + Thread(7, 0, "Group 0 Communication") +
-                                    Span(3, "in 1") + Span(2, "in 0"));
+  const RankTrace trace = ReadTrace(
+      Thread(3, 11, "Plane 0") + Thread(9, 10, "Group 1 Communication") + Thread(2, 1, "Plane 0") +
+      Thread(7, 0, "Group 0 Communication") + Span(3, "in 1") + Span(2, "in 0"));
   EXPECT_EQ(GroupNamesOf(trace, trace.comm_tasks.group),
             (Names{"Group 1 Communication", "Group 0 Communication"}));
   EXPECT_EQ(test::Texts(trace, trace.comm_groups.name),
@@ -68,8 +72,9 @@ TEST(TraceViewCommunication, OrdersThreadsBySortIndexNotByNumberOrPlaceInTheFile
 }
 
 TEST(TraceViewCommunication, KeepsPlanesThatComeBeforeAnyGroup) {
-  const RankTrace trace = ReadTrace(Thread(1, 0, "Plane 0") + Thread(2, 1, "Group 0 Communication") +
-                                    Span(1, "Notify_Wait") + Span(2, "hcom_send__2_0_1"));
+  const RankTrace trace =
+      ReadTrace(Thread(1, 0, "Plane 0") + Thread(2, 1, "Group 0 Communication") +
+                Span(1, "Notify_Wait") + Span(2, "hcom_send__2_0_1"));
   ASSERT_EQ(trace.comm_tasks.Size(), 1u);
   EXPECT_EQ(GroupNamesOf(trace, trace.comm_tasks.group), Names{"Unknown Group"});
   EXPECT_EQ(GroupNamesOf(trace, trace.communications.group), Names{"Group 0 Communication"});
@@ -88,7 +93,8 @@ TEST(TraceViewCommunication, KnowsTheProcessByItsOlderNameToo) {
 
 TEST(TraceViewCommunication, IgnoresThreadsOfOtherProcesses) {
   std::string other = Thread(2, 1, "Group 7 Communication");
-  for (std::size_t at = 0; (at = other.find("\"pid\":20", at)) != std::string::npos;) other[at + 6] = '9';
+  for (std::size_t at = 0; (at = other.find("\"pid\":20", at)) != std::string::npos;)
+    other[at + 6] = '9';
   const RankTrace trace = ReadTrace(other + Thread(3, 2, "Group 0 Communication"));
   EXPECT_EQ(test::Texts(trace, trace.comm_groups.name), Names{"Group 0 Communication"});
 }
@@ -97,8 +103,10 @@ class ProfilerMetadata : public ::testing::Test {
  protected:
   // The groups' process groups after reading `metadata`.
   Names Name(std::string_view metadata) {
-    RankTrace trace = ReadTrace(Thread(2, 1, "Group 5 Communication") + Thread(3, 2, "Group 6 Communication"));
-    test::ReadInto(trace, FileKind::kProfilerMetadata, dir_.Write("profiler_metadata.json", metadata));
+    RankTrace trace =
+        ReadTrace(Thread(2, 1, "Group 5 Communication") + Thread(3, 2, "Group 6 Communication"));
+    test::ReadInto(trace, FileKind::kProfilerMetadata,
+                   dir_.Write("profiler_metadata.json", metadata));
     return test::Texts(trace, trace.comm_groups.process_group);
   }
   test::TempDir dir_;

@@ -49,8 +49,9 @@ TEST_F(WriteXlsxTest, LeavesNothingButTheWorkbook) {
 }
 
 TEST_F(WriteXlsxTest, WritesNumbersAndTexts) {
-  const std::string xml = Write({{"whole"}, {"real"}, {"text"}},
-                                {{{Cell(std::int64_t{42}), Cell(2.5), Cell(std::string("a<b & \xE6\xAD\xA5"))}}});
+  const std::string xml =
+      Write({{"whole"}, {"real"}, {"text"}},
+            {{{Cell(std::int64_t{42}), Cell(2.5), Cell(std::string("a<b & \xE6\xAD\xA5"))}}});
   EXPECT_HAS_TEXT(CellOf(xml, "A2"), "<v>42</v>");
   EXPECT_HAS_TEXT(CellOf(xml, "B2"), "<v>2.5</v>");
   EXPECT_HAS_TEXT(test::ZipMember(path_, "xl/sharedStrings.xml"), "a&lt;b &amp; \xE6\xAD\xA5");
@@ -63,8 +64,9 @@ TEST_F(WriteXlsxTest, ShowsNanosecondsAsMilliseconds) {
 }
 
 TEST_F(WriteXlsxTest, LeavesCellsWithoutAValueBlank) {
-  const std::string xml = Write({{"a"}, {"b"}, {"c"}},
-                                {{{Cell(), Cell(std::numeric_limits<double>::quiet_NaN()), Cell(1.0)}}});
+  const std::string xml =
+      Write({{"a"}, {"b"}, {"c"}},
+            {{{Cell(), Cell(std::numeric_limits<double>::quiet_NaN()), Cell(1.0)}}});
   EXPECT_EQ(CellOf(xml, "A2").find("<v>"), std::string::npos);
   EXPECT_EQ(CellOf(xml, "B2").find("<v>"), std::string::npos);
   EXPECT_HAS_TEXT(CellOf(xml, "C2"), "<v>1</v>");
@@ -73,7 +75,8 @@ TEST_F(WriteXlsxTest, LeavesCellsWithoutAValueBlank) {
 TEST_F(WriteXlsxTest, ShowsInfiniteGrowthAsText) {
   Column column{"Diff Ratio"};
   column.marks_growth = true;
-  const std::string xml = Write({column}, {{{Cell(std::numeric_limits<double>::infinity())}}, {{Cell(2.0)}}});
+  const std::string xml =
+      Write({column}, {{{Cell(std::numeric_limits<double>::infinity())}}, {{Cell(2.0)}}});
   EXPECT_HAS_TEXT(test::ZipMember(path_, "xl/sharedStrings.xml"), ">INF<");
   EXPECT_HAS_TEXT(CellOf(xml, "A3"), "<v>2</v>");
 }
@@ -85,7 +88,9 @@ TEST_F(WriteXlsxTest, NeverMakesAFormulaOfWhatACaptureContains) {
 }
 
 TEST_F(WriteXlsxTest, CutsTextsThatNoCellCanHold) {
-  const std::string xml = Write({{"a"}}, {{{Cell(std::string(40000, 'x'))}}, {{Cell(std::string(32766, 'y') + "\xE6\xAD\xA5\xE9\xAA\xA4")}}});
+  const std::string xml =
+      Write({{"a"}}, {{{Cell(std::string(40000, 'x'))}},
+                      {{Cell(std::string(32766, 'y') + "\xE6\xAD\xA5\xE9\xAA\xA4")}}});
   const std::string texts = test::ZipMember(path_, "xl/sharedStrings.xml");
   EXPECT_HAS_TEXT(texts, ">" + std::string(32767, 'x') + "<");
   EXPECT_HAS_TEXT(texts, ">" + std::string(32766, 'y') + "\xE6\xAD\xA5<");

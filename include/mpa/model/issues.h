@@ -18,7 +18,7 @@ class Issues {
   void Merge(const Issues& later);
 
   bool Empty() const { return counts_.empty(); }
-  /// One line per kind, in alphabetical order: "3 rows: bad start time (first: x.csv:812)".
+  /// One line per kind, in alphabetical order: "3 rows left out: bad time (first: x.csv:812)".
   std::vector<std::string> Lines() const;
 
  private:
