@@ -13,9 +13,10 @@ namespace mpa::io {
 
 struct CsvFile::Lines {
   explicit Lines(const std::filesystem::path& path)
-      : content(path),
-        reader(path.filename().string(), content.text().data(),
-               content.text().data() + content.text().size()) {}
+      : content(path), reader(path.filename().string(), Begin(), Begin() + content.text().size()) {}
+
+  // Never null, which the library would hand to memcpy.
+  const char* Begin() const { return content.text().empty() ? "" : content.text().data(); }
 
   // The next line without its end, or null; the library's exceptions become ours.
   const char* Next() {
