@@ -34,7 +34,8 @@ void ReadSettings(const Json& common, const Json& experimental, ProfilerInfo& in
   info.aic_metrics = Text(EitherMember(experimental, "_aic_metrics", "aic_metrics"));
   info.mstx = Flag(EitherMember(experimental, "_msprof_tx", "msprof_tx")) ||
               Flag(EitherMember(experimental, "_mstx", "mstx"));
-  for (const Json& activity : Member(common, "activities")) {
+  const Json& activities = Member(common, "activities");
+  for (const Json& activity : activities.is_array() ? activities : Json::array()) {
     const std::string name = Text(activity);
     const bool bare = name.find('.') == std::string::npos;
     info.activities.push_back(bare ? "ProfilerActivity." + name : name);

@@ -15,6 +15,9 @@ struct CsvFile::Lines {
   explicit Lines(const std::filesystem::path& path)
       : content(path), reader(path.filename().string(), Begin(), Begin() + content.text().size()) {}
 
+  // Never null, which the library would hand to memcpy.
+  const char* Begin() const { return content.text().empty() ? "" : content.text().data(); }
+
   // The next line without its end, or null; the library's exceptions become ours.
   const char* Next() {
     try {
@@ -24,19 +27,24 @@ struct CsvFile::Lines {
     }
   }
 
-  // The library copies from here even when there is nothing to copy.
-  const char* Begin() const { return content.text().empty() ? "" : content.text().data(); }
-
   InputText content;
   ::io::LineReader reader;
 };
 
 namespace {
 
-// True when `line` ends inside a quoted cell, given whether it began inside one.
+bool IsBlank(char c) { return c == ' ' || c == '\t'; }
+
+// True when `line` ends inside a quoted cell, given whether it began inside one. A quote opens a
+// cell at its beginning only; elsewhere it is a letter.
 bool EndsInQuotes(std::string_view line, bool in_quotes) {
+  bool at_begin = !in_quotes;
+  bool just_closed = false;  // a quote right behind a closing one goes on with the cell
   for (const char c : line) {
-    if (c == '"') in_quotes = !in_quotes;
+    const bool opens = c == '"' && !in_quotes && (at_begin || just_closed);
+    just_closed = c == '"' && in_quotes;
+    at_begin = !in_quotes && !opens && (c == ',' || (at_begin && IsBlank(c)));
+    in_quotes = opens || (in_quotes && !just_closed);
   }
   return in_quotes;
 }
@@ -88,8 +96,9 @@ void CsvFile::SplitRow() {
     std::string& cell = cells_[cell_count_++];
     cell.clear();
     bool in_quotes = false;
+    bool at_begin = true;
     for (; at < row_.size() && (in_quotes || row_[at] != ','); ++at) {
-      if (row_[at] != '"') {
+      if (row_[at] != '"' || (!in_quotes && !at_begin)) {
         cell += row_[at];
       } else if (in_quotes && at + 1 < row_.size() && row_[at + 1] == '"') {
         cell += '"';
@@ -97,6 +106,7 @@ void CsvFile::SplitRow() {
       } else {
         in_quotes = !in_quotes;
       }
+      at_begin = at_begin && IsBlank(row_[at]);
     }
     if (at == row_.size()) break;
     ++at;  // the comma

@@ -45,8 +45,11 @@ constexpr std::array<unsigned char, 256> kSpecial = [] {
   return table;
 }();
 
-// `at` is on an opening bracket; returns the position behind its closing one, or kNone.
+// `at` is on an opening bracket; returns the position behind its closing one, or kNone. Brackets of
+// the other kind do not count: a broken event must not take its neighbours along.
 std::size_t SkipBracket(std::string_view text, std::size_t at) {
+  const char open = text[at];
+  const char close = open == '{' ? '}' : ']';
   std::size_t depth = 0;
   while (at < text.size()) {
     switch (kSpecial[static_cast<unsigned char>(text[at])]) {
@@ -55,10 +58,10 @@ std::size_t SkipBracket(std::string_view text, std::size_t at) {
         if (at == kNone) return kNone;
         continue;
       case kOpen:
-        ++depth;
+        if (text[at] == open) ++depth;
         break;
       case kClose:
-        if (--depth == 0) return at + 1;
+        if (text[at] == close && --depth == 0) return at + 1;
         break;
       default:
         break;

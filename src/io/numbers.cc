@@ -88,7 +88,7 @@ std::optional<TimeNs> NsFromMicros(std::string_view text) { return ScaledDecimal
 
 std::optional<std::int64_t> ParseInt(std::string_view text) {
   text = Trim(text);
-  if (!text.empty() && text.front() == '+') text.remove_prefix(1);
+  if (text.size() > 1 && text[0] == '+' && IsDigit(text[1])) text.remove_prefix(1);
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;

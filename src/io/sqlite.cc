@@ -4,6 +4,7 @@
 
 #include <sqlite3.h>
 
+#include <cmath>
 #include <system_error>
 #include <utility>
 
@@ -56,7 +57,11 @@ std::optional<std::int64_t> Statement::Int(int column) const {
   switch (sqlite3_column_type(statement_, column)) {
     case SQLITE_INTEGER:
       return sqlite3_column_int64(statement_, column);
-    case SQLITE_FLOAT:
+    case SQLITE_FLOAT: {  // not by its text, which has 15 digits only
+      const double value = sqlite3_column_double(statement_, column);
+      if (!(std::fabs(value) < 9.2e18)) return std::nullopt;
+      return std::llround(value);
+    }
     case SQLITE_TEXT:
       return ScaledDecimal(Text(column), 0);
     default:

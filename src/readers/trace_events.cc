@@ -44,11 +44,21 @@ class PaddedCopy {
   std::size_t capacity_ = 0;
 };
 
+bool IsNumber(std::string_view token) {
+  return !token.empty() && (token[0] == '-' || (token[0] >= '0' && token[0] <= '9'));
+}
+
+// False for a bare word that JSON does not know; simdjson passes over values that nobody asks for.
+bool IsJsonValue(std::string_view token) {
+  return IsNumber(token) || (!token.empty() && ContainsAny("\"{[", {token.substr(0, 1)})) ||
+         IsOneOf(token, {"null", "true", "false"});
+}
+
 // The text of a number, or of a string without its quotes; empty for other values.
 std::optional<std::string_view> ScalarText(od::value value) {
   std::string_view token = Trim(value.raw_json_token());
-  if (token.empty() || token[0] == '{' || token[0] == '[') return std::nullopt;
-  if (token[0] != '"') return token;
+  if (IsNumber(token)) return token;
+  if (token.empty() || token[0] != '"') return std::nullopt;
   if (token.size() < 2) return std::nullopt;
   if (std::memchr(token.data(), '\\', token.size()) == nullptr) {
     return token.substr(1, token.size() - 2);
@@ -83,6 +93,7 @@ bool ReadEvent(simdjson::simdjson_result<od::object> object, TraceEvent& event) 
     if (member == nullptr) continue;
     od::value value;
     if (field.value().get(value) != simdjson::SUCCESS) return false;
+    if (!IsJsonValue(Trim(value.raw_json_token()))) return false;
     if (member == &TraceEvent::args) {
       od::object args;
       if (value.get_object().get(args) != simdjson::SUCCESS) continue;  // null, or a text

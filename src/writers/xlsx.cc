@@ -24,6 +24,17 @@ void Check(lxw_error error, const char* doing) {
   if (error != LXW_NO_ERROR) Fail(ErrorKind::kOutput, "{}: {}", doing, lxw_strerror(error));
 }
 
+/// As much of `text` as a cell can hold, cut between characters.
+std::string FittingCell(const std::string& text) {
+  constexpr std::size_t kMostCharacters = 32767;
+  std::size_t characters = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool continues = (static_cast<unsigned char>(text[i]) & 0xc0) == 0x80;
+    if (!continues && ++characters > kMostCharacters) return text.substr(0, i);
+  }
+  return text;
+}
+
 /// The cell styles of a workbook, each made once.
 class Styles {
  public:
@@ -129,7 +140,7 @@ class SheetWriter {
 
   void WriteText(std::size_t index, const std::string& text, lxw_format* style) {
     // Always as text: what a capture contains must never run as a formula.
-    Check(worksheet_write_string(worksheet_, row_, Col(index), text.c_str(), style),
+    Check(worksheet_write_string(worksheet_, row_, Col(index), FittingCell(text).c_str(), style),
           "writing a cell");
   }
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace mpa::io {
 namespace {
 
@@ -28,9 +30,48 @@ TEST(NsFromMicros, TakesTheFormsThatCapturesHold) {
 }
 
 TEST(NsFromMicros, RefusesWhatIsNoNumberOrTooLarge) {
-  for (const char* text : {"", "N/A", "abc", "1.2.3", "1e", "--1", "12x", ".", "9223372036854776", "1e30"}) {
+  for (const char* text :
+       {"", "N/A", "abc", "1.2.3", "1e", "--1", "12x", ".", "9223372036854776", "1e30"}) {
     EXPECT_EQ(NsFromMicros(text), std::nullopt) << text;
   }
+}
+
+TEST(NsFromMicros, KeepsTheExtremesOfItsRange) {
+  EXPECT_EQ(NsFromMicros("9223372036854775.807"), std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(NsFromMicros("9223372036854775.808"), std::nullopt);
+  EXPECT_EQ(NsFromMicros("0.00000000000000000000000000001"), 0);
+  EXPECT_EQ(NsFromMicros("0e999999999999"), 0);
+}
+
+TEST(ScaledDecimal, MovesThePointByTheWantedNumberOfDigits) {
+  EXPECT_EQ(ScaledDecimal("1.5", 3), 1500);
+  EXPECT_EQ(ScaledDecimal("1.5", 0), 2);
+  EXPECT_EQ(ScaledDecimal("1.4999", 0), 1);
+  EXPECT_EQ(ScaledDecimal("1.73e18", 0), 1730000000000000000);
+  EXPECT_EQ(ScaledDecimal("1234", -2), 12);
+  EXPECT_EQ(ScaledDecimal("1250", -2), 13);
+}
+
+TEST(ScaledDecimal, ReadsWhatIsSmallerThanTheLastDigitAsZero) {
+  EXPECT_EQ(ScaledDecimal("0.04", 0), 0);
+  EXPECT_EQ(ScaledDecimal("9e-5", 0), 0);
+  EXPECT_EQ(ScaledDecimal("9e-1", 0), 1);
+}
+
+TEST(ParseInt, ReadsWholeNumbersOnly) {
+  EXPECT_EQ(ParseInt("42"), 42);
+  EXPECT_EQ(ParseInt(" -7\t"), -7);
+  EXPECT_EQ(ParseInt("+7"), 7);
+  EXPECT_EQ(ParseInt("007"), 7);
+  for (const char* text : {"", " ", "+", "-", "+-7", "4.0", "1e3", "0x10", "12 3", "N/A"}) {
+    EXPECT_EQ(ParseInt(text), std::nullopt) << text;
+  }
+}
+
+TEST(ParseInt, RefusesWhatDoesNotFit) {
+  EXPECT_EQ(ParseInt("9223372036854775807"), std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(ParseInt("-9223372036854775808"), std::numeric_limits<std::int64_t>::min());
+  EXPECT_EQ(ParseInt("9223372036854775808"), std::nullopt);
 }
 
 }  // namespace

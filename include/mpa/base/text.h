@@ -21,7 +21,8 @@ bool IsOneOf(std::string_view text, std::initializer_list<std::string_view> word
 bool ContainsAny(std::string_view text, std::initializer_list<std::string_view> words);
 
 /// The candidate that needs the fewest edits to become `name`, if it is near enough to be meant
-/// (at most a third of the letters differ); the first of several equally near ones.
+/// (two letters or at most a third of them differ, but not all); the first of several equally near
+/// ones.
 std::optional<std::string> Closest(std::string_view name, std::span<const std::string> candidates);
 
 }  // namespace mpa

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "mpa/readers/reader.h"
+
+namespace mpa::test {
+
+inline constexpr Tables kAllTables = static_cast<Tables>(~std::uint32_t{0});
+
+/// Reads one file with the reader for its kind into `trace`.
+inline void ReadInto(RankTrace& trace, FileKind kind, const std::filesystem::path& path,
+                     const ReadRequest& request = {kAllTables, ""}) {
+  const auto& readers = AllReaders();
+  const auto reader = std::find_if(readers.begin(), readers.end(), [&](const Reader& candidate) {
+    return candidate.reads == kind;
+  });
+  if (reader == readers.end()) throw std::runtime_error("no reader for this kind of file");
+  reader->read({kind, path, static_cast<std::int64_t>(std::filesystem::file_size(path))}, request,
+               trace);
+}
+
+inline RankTrace ReadFile(FileKind kind, const std::filesystem::path& path,
+                          const ReadRequest& request = {kAllTables, ""}) {
+  RankTrace trace;
+  ReadInto(trace, kind, path, request);
+  return trace;
+}
+
+/// The texts of a column of names.
+inline std::vector<std::string> Texts(const RankTrace& trace, const std::vector<StringId>& column) {
+  std::vector<std::string> texts;
+  for (const StringId id : column) texts.emplace_back(trace.strings.View(id));
+  return texts;
+}
+
+}  // namespace mpa::test

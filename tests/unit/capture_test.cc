@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finding captures and telling their files apart.
+#include "mpa/capture/capture.h"
+
+#include <gtest/gtest.h>
+
+#include "support/failures.h"
+#include "support/files.h"
+
+namespace mpa {
+namespace {
+
+using test::ErrorOf;
+using Names = std::vector<std::string>;
+
+class CaptureTest : public ::testing::Test {
+ protected:
+  RankInput Open(std::string_view name) const { return OpenRank(dir_ / name, /*force=*/true); }
+  void WriteText(const std::string& rank) const {
+    dir_.Write(rank + "/ASCEND_PROFILER_OUTPUT/trace_view.json", "[]");
+  }
+
+  test::TempDir dir_;
+};
+
+TEST_F(CaptureTest, FindsTheFilesOfATextCapture) {
+  WriteText("r_ascend_pt");
+  for (const char* name :
+       {"kernel_details.csv", "memory_record.csv", "operator_memory.csv", "op_statistic.csv",
+        "communication.json", "step_trace_time.csv", "notes.txt"}) {
+    dir_.Write(std::string("r_ascend_pt/ASCEND_PROFILER_OUTPUT/") + name, "12345");
+  }
+  dir_.Write("r_ascend_pt/profiler_metadata.json", "{}");
+  dir_.Write("r_ascend_pt/profiler_info_3.json", R"({"rank_id": 3})");
+  const RankInput rank = Open("r_ascend_pt");
+  EXPECT_EQ(rank.kind, CaptureKind::kNpuText);
+  EXPECT_EQ(rank.files.size(), 8u);
+  for (const FileKind kind :
+       {FileKind::kTraceView, FileKind::kMemoryRecord, FileKind::kOperatorMemory,
+        FileKind::kOpStatistic, FileKind::kCommunication, FileKind::kStepTraceTime,
+        FileKind::kProfilerMetadata}) {
+    EXPECT_NE(rank.Find(kind), nullptr) << static_cast<int>(kind);
+  }
+  ASSERT_NE(rank.Find(FileKind::kKernelDetails), nullptr);
+  EXPECT_EQ(rank.Find(FileKind::kKernelDetails)->bytes, 5);
+  EXPECT_EQ(rank.Find(FileKind::kProfilerDb), nullptr);
+  ASSERT_TRUE(rank.info);
+  EXPECT_EQ(rank.info->rank, 3);
+}
+
+TEST_F(CaptureTest, FindsNoSettingsInFilesOfSimilarNames) {
+  WriteText("r_ascend_pt");
+  for (const char* name : {"profiler_info_.json", "profiler_info_3a.json", "profiler_info3.json",
+                           "profiler_info.txt"}) {
+    dir_.Write(std::string("r_ascend_pt/") + name, R"({"rank_id": 3})");
+  }
+  EXPECT_FALSE(Open("r_ascend_pt").info);
+}
+
+TEST_F(CaptureTest, WarnsOfSettingsThatCannotBeReadAndGoesOn) {
+  WriteText("r_ascend_pt");
+  dir_.Write("r_ascend_pt/profiler_info.json", "{");
+  ::testing::internal::CaptureStderr();
+  const RankInput rank = Open("r_ascend_pt");
+  EXPECT_HAS_TEXT(::testing::internal::GetCapturedStderr(), "profiler_info.json");
+  EXPECT_FALSE(rank.info);
+  EXPECT_NE(rank.Find(FileKind::kTraceView), nullptr);
+}
+
+TEST_F(CaptureTest, PrefersADatabaseToTextFiles) {
+  WriteText("r_ascend_pt");
+  dir_.Write("r_ascend_pt/ASCEND_PROFILER_OUTPUT/ascend_pytorch_profiler_0.db", "x");
+  const RankInput rank = Open("r_ascend_pt");
+  EXPECT_EQ(rank.kind, CaptureKind::kNpuDb);
+  ASSERT_EQ(rank.files.size(), 1u);
+  EXPECT_EQ(rank.files[0].kind, FileKind::kProfilerDb);
+}
+
+TEST_F(CaptureTest, KnowsDatabasesByTheBeginningOfTheirNames) {
+  for (const char* name :
+       {"ascend_pytorch_profiler.db", "ascend_pytorch_profiler_7.db",
+        "ascend_mindspore_profiler_0.db", "msmonitor_1_2.db", "msprof_2025.db"}) {
+    dir_.Write(name, "x");
+    EXPECT_EQ(Open(name).kind, CaptureKind::kNpuDb) << name;
+  }
+  dir_.Write("analysis.db", "x");
+  EXPECT_EQ(ErrorOf([&] { Open("analysis.db"); }).kind(), ErrorKind::kInput);
+}
+
+TEST_F(CaptureTest, ReadsTheFirstOfSeveralDatabasesAndSaysSo) {
+  for (const char* name : {"msprof_2.db", "msprof_1.db", "other.db"}) {
+    dir_.Write(std::string("r_ascend_pt/ASCEND_PROFILER_OUTPUT/") + name, "x");
+  }
+  ::testing::internal::CaptureStderr();
+  const RankInput rank = Open("r_ascend_pt");
+  EXPECT_HAS_TEXT(::testing::internal::GetCapturedStderr(), "msprof_2.db");
+  EXPECT_EQ(rank.files.at(0).path.filename(), "msprof_1.db");
+}
+
+TEST_F(CaptureTest, OpensTheOutputDirectoryItself) {
+  WriteText("r_ascend_pt");
+  const RankInput rank = Open("r_ascend_pt/ASCEND_PROFILER_OUTPUT");
+  EXPECT_EQ(rank.kind, CaptureKind::kNpuText);
+  EXPECT_NE(rank.Find(FileKind::kTraceView), nullptr);
+}
+
+TEST_F(CaptureTest, TellsAGpuTraceFromAnNpuTraceByItsFirstBracket) {
+  dir_.Write("gpu.json", "\xEF\xBB\xBF \n{\"traceEvents\": []}");
+  dir_.Write("npu.json", "\n [{}]");
+  dir_.Write("gpu.json.gz", test::Gzip("{\"traceEvents\": []}"));
+  EXPECT_EQ(Open("gpu.json").kind, CaptureKind::kGpu);
+  EXPECT_NE(Open("gpu.json").Find(FileKind::kKinetoTrace), nullptr);
+  EXPECT_EQ(Open("npu.json").kind, CaptureKind::kNpuText);
+  EXPECT_NE(Open("npu.json").Find(FileKind::kTraceView), nullptr);
+  EXPECT_EQ(Open("gpu.json.gz").kind, CaptureKind::kGpu);
+}
+
+TEST_F(CaptureTest, FindsAPackedTraceInACapture) {
+  dir_.Write("r_ascend_pt/ASCEND_PROFILER_OUTPUT/trace_view.json.gz", test::Gzip("[]"));
+  EXPECT_NE(Open("r_ascend_pt").Find(FileKind::kTraceView), nullptr);
+}
+
+TEST_F(CaptureTest, RefusesFilesThatAreNoTrace) {
+  dir_.Write("empty.json", " \n");
+  dir_.Write("text.json", "hello");
+  dir_.Write("notes.txt", "hello");
+  EXPECT_EQ(ErrorOf([&] { Open("empty.json"); }).kind(), ErrorKind::kInput);
+  EXPECT_EQ(ErrorOf([&] { Open("text.json"); }).kind(), ErrorKind::kCorrupt);
+  EXPECT_EQ(ErrorOf([&] { Open("notes.txt"); }).kind(), ErrorKind::kInput);
+  EXPECT_HAS_TEXT(ErrorOf([&] { Open("notes.txt"); }).what(), "notes.txt");
+}
+
+TEST_F(CaptureTest, RefusesAPathThatDoesNotExist) {
+  const Error error = ErrorOf([&] { Open("missing"); });
+  EXPECT_EQ(error.kind(), ErrorKind::kInput);
+  EXPECT_HAS_TEXT(error.what(), "missing");
+}
+
+TEST_F(CaptureTest, SaysHowToParseACaptureThatIsStillRaw) {
+  dir_.Write("r_ascend_pt/PROF_000001_2025/device_0/data.bin", "x");
+  const Error error = ErrorOf([&] { Open("r_ascend_pt"); });
+  EXPECT_EQ(error.kind(), ErrorKind::kInput);
+  EXPECT_HAS_TEXT(error.what(), "analyse()");
+}
+
+TEST_F(CaptureTest, SaysWhatToGiveInPlaceOfAnyOtherDirectory) {
+  dir_.Write("photos/a.jpg", "x");
+  const Error error = ErrorOf([&] { Open("photos"); });
+  EXPECT_EQ(error.kind(), ErrorKind::kInput);
+  EXPECT_HAS_TEXT(error.what(), "_ascend_pt");
+}
+
+TEST_F(CaptureTest, DiscoversAllRanksInOrder) {
+  for (const char* rank :
+       {"b_ascend_pt", "a_ascend_pt", "deep/er/c_ascend_ms", "too/deep/er/d_ascend_pt"})
+    WriteText(rank);
+  dir_.Write("raw_ascend_pt/PROF_1/data.bin", "x");
+  const Discovery found = Discover(dir_.path(), true);
+  Names names;
+  for (const RankInput& rank : found.ranks) names.push_back(rank.path.filename().string());
+  EXPECT_EQ(names, (Names{"a_ascend_pt", "b_ascend_pt", "c_ascend_ms"}));
+  ASSERT_EQ(found.unusable.size(), 1u);
+  EXPECT_EQ(found.unusable[0].rank.path, dir_ / "raw_ascend_pt");
+  EXPECT_HAS_TEXT(found.unusable[0].reason, "analyse()");
+}
+
+TEST_F(CaptureTest, DiscoversASingleCaptureGivenItself) {
+  WriteText("a_ascend_pt");
+  EXPECT_EQ(Discover(dir_ / "a_ascend_pt", true).ranks.size(), 1u);
+  EXPECT_EQ(Discover(dir_ / "a_ascend_pt/ASCEND_PROFILER_OUTPUT", true).ranks.size(), 1u);
+}
+
+TEST_F(CaptureTest, SaysWhyNothingWasDiscovered) {
+  dir_.Write("photos/a.jpg", "x");
+  const Discovery found = Discover(dir_ / "photos", true);
+  EXPECT_TRUE(found.ranks.empty());
+  ASSERT_EQ(found.unusable.size(), 1u);
+  EXPECT_EQ(found.unusable[0].rank.path.filename(), "photos");
+  EXPECT_HAS_TEXT(found.unusable[0].reason, "no profiler database");
+}
+
+}  // namespace
+}  // namespace mpa

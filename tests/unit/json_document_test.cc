@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpa/io/json_document.h"
+
+#include <gtest/gtest.h>
+
+#include "support/failures.h"
+#include "support/files.h"
+
+namespace mpa::io {
+namespace {
+
+using test::ErrorOf;
+using test::TempDir;
+
+TEST(ReadJson, ReadsADocument) {
+  const TempDir dir;
+  const auto document = ReadJson(dir.Write("a.json", R"({"rank_id": 3, "name": "\u6b65"})"));
+  EXPECT_EQ(document["rank_id"], 3);
+  EXPECT_EQ(document["name"], "\xE6\xAD\xA5");
+}
+
+TEST(ReadJson, TakesAnEmptyFileAsAnEmptyObject) {
+  const TempDir dir;
+  EXPECT_EQ(ReadJson(dir.Write("a.json", "")), nlohmann::json::object());
+}
+
+TEST(ReadJson, NamesTheFileThatIsBrokenAndThePlace) {
+  const TempDir dir;
+  const auto path = dir.Write("communication.json", "{\"step1\": {\n\"a\": }}");
+  const Error error = ErrorOf([&] { ReadJson(path); });
+  EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+  EXPECT_HAS_TEXT(error.what(), path.string());
+  EXPECT_HAS_TEXT(error.what(), "line 2");
+}
+
+TEST(ReadJson, RefusesInvalidUtf8AndCutOffDocuments) {
+  const TempDir dir;
+  for (const char* text : {"{\"a\": \"\xff\"}", "{\"a\": [1, 2", "{} {}"}) {
+    EXPECT_EQ(ErrorOf([&] { ReadJson(dir.Write("a.json", text)); }).kind(), ErrorKind::kCorrupt)
+        << text;
+  }
+}
+
+TEST(ReadJson, RefusesAFileThatIsNotThere) {
+  const TempDir dir;
+  EXPECT_EQ(ErrorOf([&] { ReadJson(dir / "missing.json"); }).kind(), ErrorKind::kInput);
+}
+
+}  // namespace
+}  // namespace mpa::io

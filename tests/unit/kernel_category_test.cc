@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/compare/kernel_category.h"
+
+#include <gtest/gtest.h>
+
+#include "support/rank_builder.h"
+
+namespace mpa {
+namespace {
+
+using test::RankBuilder;
+
+Category CategoryOf(const RankBuilder& rank, std::size_t kernel = 0) {
+  return KernelClassifier(rank.trace).Classify(kernel);
+}
+
+// The category of a kernel that no operator is known to have launched.
+Category Alone(std::string_view name, std::string_view type,
+               std::string_view core = "AI_VECTOR_CORE") {
+  RankBuilder rank;
+  rank.Kernel(name, type, core);
+  return CategoryOf(rank);
+}
+
+// The category of a kernel that was launched while `op` ran.
+Category LaunchedBy(std::string_view op, std::string_view core, std::string_view name = "k",
+                    std::string_view type = "") {
+  RankBuilder rank;
+  const std::int32_t thread = rank.Thread(1);
+  rank.Op(op, 100, 200, thread);
+  rank.Launch(7, 150, thread);
+  rank.trace.kernels.link.at(rank.Kernel(name, type, core)) = 7;
+  return CategoryOf(rank);
+}
+
+TEST(CoreOf, GoesByTheCountersWhereThereAreAny) {
+  RankBuilder rank;
+  for (int i = 0; i < 4; ++i) rank.Kernel("k", "", "AI_VECTOR_CORE");
+  Kernels& kernels = rank.trace.kernels;
+  kernels.aic_total[0] = 5;
+  kernels.aic_mac[1] = 5;
+  kernels.aiv_total[1] = 900;
+  kernels.aic_total[2] = 0;
+  kernels.aic_mac[2] = 0;
+  EXPECT_EQ(CoreOf(rank.trace, 0), Core::kCube);
+  EXPECT_EQ(CoreOf(rank.trace, 1), Core::kCube);
+  EXPECT_EQ(CoreOf(rank.trace, 2), Core::kVector);
+  EXPECT_EQ(CoreOf(rank.trace, 3), Core::kVector);  // no counters: by the type of core
+}
+
+TEST(CoreOf, KnowsTheCoreTypesOfTextFilesAndDatabases) {
+  const auto core_of = [](std::string_view core) {
+    RankBuilder rank;
+    return CoreOf(rank.trace, rank.Kernel("k", "", core));
+  };
+  for (const char* core : {"AI_CORE", "MIX_AIC", "KERNEL_AICORE", "KERNEL_MIX_AIC"}) {
+    EXPECT_EQ(core_of(core), Core::kCube) << core;
+  }
+  for (const char* core : {"AI_VECTOR_CORE", "MIX_AIV", "KERNEL_AIVEC", "KERNEL_MIX_AIV"}) {
+    EXPECT_EQ(core_of(core), Core::kVector) << core;
+  }
+  for (const char* core : {"", "AI_CPU", "DSA_SQE"})
+    EXPECT_EQ(core_of(core), Core::kUnknown) << core;
+}
+
+TEST(KernelClassifier, GoesByTheOperatorTypeWithoutAnOperator) {
+  EXPECT_EQ(Alone("k", "FlashAttentionScore"), Category::kFlashAttentionForwardCube);
+  EXPECT_EQ(Alone("k", "FlashAttentionScoreGrad"), Category::kFlashAttentionBackwardCube);
+  EXPECT_EQ(Alone("k", "FusedInferAttentionScore"), Category::kFlashAttentionForwardCube);
+  EXPECT_EQ(Alone("k", "Conv2D"), Category::kConvForwardCube);
+  EXPECT_EQ(Alone("k", "Conv2DBackpropFilter"), Category::kConvBackwardCube);
+  EXPECT_EQ(Alone("k", "BatchMatMulV2"), Category::kMatmulCube);
+  EXPECT_EQ(Alone("k", "DepthwiseConv2D", "AI_CORE"),
+            Category::kOtherCube);  // only at the beginning
+}
+
+TEST(KernelClassifier, GoesByTheCoreWhereTheTypeSaysNothing) {
+  EXPECT_EQ(Alone("k", "Add", "AI_CORE"), Category::kOtherCube);
+  EXPECT_EQ(Alone("k", "Add"), Category::kVectorNoTrans);
+  EXPECT_EQ(Alone("k", "Add", ""), Category::kNone);
+  for (const char* name : {"aclnnCast_1", "TransData_2", "aclnnPermute_Transpose"}) {
+    EXPECT_EQ(Alone(name, "x"), Category::kVectorTrans) << name;
+    EXPECT_EQ(Alone(name, "x", "AI_CORE"), Category::kOtherCube) << name;
+  }
+}
+
+TEST(KernelClassifier, PutsPagedAttentionAboveEverything) {
+  EXPECT_EQ(Alone("k", "PagedAttentionOperation"), Category::kPagedAttention);
+  EXPECT_EQ(LaunchedBy("aten::mm", "AI_CORE", "MatmulAllReduce", "PagedAttention"),
+            Category::kPagedAttention);
+}
+
+TEST(KernelClassifier, PutsTensorMovesAndFusedCommunicationAboveTheOperator) {
+  EXPECT_EQ(LaunchedBy("aten::mm", "AI_CORE", "aclnnInplaceCopy_TensorMove_1"),
+            Category::kTensorMove);
+  EXPECT_EQ(LaunchedBy("aten::mm", "AI_CORE", "AllGatherMatmul"), Category::kMc2);
+  EXPECT_EQ(Alone("MatmulReduceScatter", "MatMul"), Category::kMc2);
+  EXPECT_EQ(Alone("matmulallreduce", "MatMul"), Category::kMc2);
+}
+
+TEST(KernelClassifier, KnowsThoseByTheirFullNamesOnly) {
+  EXPECT_EQ(Alone("aclnnAllGatherMatmul_1", "Add", "AI_CORE"), Category::kOtherCube);
+  EXPECT_EQ(Alone("TensorMove", "TensorMove"), Category::kVectorNoTrans);
+  EXPECT_EQ(Alone("aclnnInplaceCopy_1", "ViewCopy"), Category::kVectorNoTrans);
+}
+
+TEST(KernelClassifier, GoesByTheLaunchingOperatorAndTheCore) {
+  EXPECT_EQ(LaunchedBy("npu::npu_fusion_attention", "AI_CORE"),
+            Category::kFlashAttentionForwardCube);
+  EXPECT_EQ(LaunchedBy("npu::npu_fusion_attention_grad", "AI_VECTOR_CORE"),
+            Category::kFlashAttentionBackwardVector);
+  EXPECT_EQ(LaunchedBy("FlashAttnFunc", "AI_VECTOR_CORE"), Category::kFlashAttentionForwardVector);
+  EXPECT_EQ(LaunchedBy("aten::convolution", "AI_CORE"), Category::kConvForwardCube);
+  EXPECT_EQ(LaunchedBy("aten::convolution_backward", "AI_CORE"), Category::kConvBackwardCube);
+  EXPECT_EQ(LaunchedBy("aten::conv2d", "AI_VECTOR_CORE"), Category::kConvForwardVector);
+  for (const char* op : {"aten::mm", "aten::addmm", "aten::bmm", "aten::matmul"}) {
+    EXPECT_EQ(LaunchedBy(op, "AI_CORE"), Category::kMatmulCube) << op;
+    EXPECT_EQ(LaunchedBy(op, "AI_VECTOR_CORE"), Category::kMatmulVector) << op;
+  }
+}
+
+TEST(KernelClassifier, BelievesTheOperatorMoreThanTheType) {
+  EXPECT_EQ(LaunchedBy("aten::mm", "AI_CORE", "k", "FlashAttentionScore"), Category::kMatmulCube);
+  EXPECT_EQ(LaunchedBy("aten::add", "AI_CORE", "k", "MatMul"), Category::kMatmulCube);
+}
+
+TEST(KernelClassifier, GuessesNoCoreUnderAnOperator) {
+  EXPECT_EQ(LaunchedBy("aten::mm", ""), Category::kNone);
+}
+
+TEST(KernelClassifier, CountsBothEndsOfAnOperatorAsInside) {
+  const auto launched_at = [](TimeNs time) {
+    RankBuilder rank;
+    const std::int32_t thread = rank.Thread(1);
+    rank.Op("aten::mm", 100, 200, thread);
+    rank.Launch(7, time, thread);
+    rank.trace.kernels.link.at(rank.Kernel("k", "", "AI_CORE")) = 7;
+    return CategoryOf(rank);
+  };
+  EXPECT_EQ(launched_at(99), Category::kOtherCube);
+  EXPECT_EQ(launched_at(100), Category::kMatmulCube);
+  EXPECT_EQ(launched_at(200), Category::kMatmulCube);
+  EXPECT_EQ(launched_at(201), Category::kOtherCube);
+}
+
+TEST(KernelClassifier, TakesTheOutermostOfNestedOperators) {
+  RankBuilder rank;
+  const std::int32_t thread = rank.Thread(1);
+  rank.Op("aten::mm", 120, 180, thread);
+  rank.Op("aten::conv2d", 100, 200, thread);
+  rank.Op("aten::bmm", 300, 400, thread);
+  rank.Launch(7, 150, thread);
+  rank.Launch(8, 350, thread);
+  rank.trace.kernels.link.at(rank.Kernel("k", "", "AI_CORE")) = 7;
+  rank.trace.kernels.link.at(rank.Kernel("k", "", "AI_CORE")) = 8;
+  EXPECT_EQ(CategoryOf(rank, 0), Category::kConvForwardCube);
+  EXPECT_EQ(CategoryOf(rank, 1), Category::kMatmulCube);
+}
+
+TEST(KernelClassifier, DoesNotMixTheOperatorsOfThreads) {
+  RankBuilder rank;
+  const std::int32_t first = rank.Thread(1);
+  const std::int32_t second = rank.Thread(2);
+  rank.Op("aten::mm", 100, 200, first);
+  rank.Op("aten::add", 100, 200, second);
+  rank.Launch(7, 150, second);
+  rank.trace.kernels.link.at(rank.Kernel("k", "", "AI_CORE")) = 7;
+  EXPECT_EQ(CategoryOf(rank), Category::kOtherCube);
+}
+
+TEST(KernelClassifier, LooksInAllThreadsWhenTheLaunchingOneHasNoOperators) {
+  RankBuilder rank;
+  const std::int32_t first = rank.Thread(1);
+  rank.Op("aten::mm", 100, 200, first);
+  rank.Launch(7, 150, rank.Thread(99));
+  rank.trace.kernels.link.at(rank.Kernel("k", "", "AI_CORE")) = 7;
+  EXPECT_EQ(CategoryOf(rank), Category::kMatmulCube);
+}
+
+TEST(KernelClassifier, TakesConvolutionsOfTheBackwardThreadForBackward) {
+  for (const char* op : {"aten::convolution", "npu::npu_fusion_attention"}) {
+    RankBuilder rank;
+    const std::int32_t thread = rank.Thread(5);
+    rank.trace.backward_tid = 5;
+    rank.Op(op, 100, 200, thread);
+    rank.Launch(7, 150, thread);
+    rank.trace.kernels.link.at(rank.Kernel("k", "", "AI_CORE")) = 7;
+    EXPECT_EQ(CategoryOf(rank), std::string_view(op) == "aten::convolution"
+                                    ? Category::kConvBackwardCube
+                                    : Category::kFlashAttentionForwardCube);
+  }
+}
+
+TEST(KernelClassifier, GoesByTheNameOfTheKernelOnGpus) {
+  const auto on_gpu = [](std::string_view name) {
+    RankBuilder rank(DeviceKind::kGpu);
+    rank.Kernel(name, "PagedAttention", "AI_CORE");  // types and cores mean nothing there
+    return CategoryOf(rank);
+  };
+  for (const char* name :
+       {"volta_sgemm_128", "implicit_convolve", "void cutlass::Kernel", "wgrad_alg0", "GemvX"}) {
+    EXPECT_EQ(on_gpu(name), Category::kOtherCube) << name;
+  }
+  for (const char* name : {"elementwise_kernel", "transpose_kernel", "AllGatherMatmul"}) {
+    EXPECT_EQ(on_gpu(name), Category::kVectorNoTrans) << name;
+  }
+}
+
+}  // namespace
+}  // namespace mpa

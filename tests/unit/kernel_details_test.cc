@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel_details.csv in the forms that profiling levels and versions give it.
+#include <gtest/gtest.h>
+
+#include "support/failures.h"
+#include "support/files.h"
+#include "support/reading.h"
+
+namespace mpa {
+namespace {
+
+using Names = std::vector<std::string>;
+using Times = std::vector<TimeNs>;
+
+RankTrace ReadKernels(std::string_view content) {
+  const test::TempDir dir;
+  return test::ReadFile(FileKind::kKernelDetails, dir.Write("kernel_details.csv", content));
+}
+
+TEST(KernelDetails, ReadsKernelsWithTheirCounters) {
+  const RankTrace trace = ReadKernels(
+      "Step Id,Device_id,Model ID,Task ID,Stream ID,Name,Type,OP State,Accelerator Core,Start "
+      "Time(us),"
+      "Duration(us),Wait Time(us),Block Dim,Input "
+      "Shapes,aicore_time(us),aic_mac_time(us),aic_mte2_time(us),"
+      "aiv_time(us),aiv_vec_time(us)\n"
+      "50,0,4294967295,12,7,aclnnMatmul_1,MatMulV2,dynamic,AI_CORE,1736408883704643.212\t,12.34,0,"
+      "20,"
+      "\"\"\"8,128;128\"\"\",11.5,9.25,3.5,0.0,0.0\n"
+      "50,0,4294967295,13,7,aclnnAdd_2,Add,static,AI_VECTOR_CORE,1736408883704660.5\t,1.1,0,40,"
+      "\"\"\"8,128\"\"\",0,N/A,N/A,1.0,0.75\n");
+  const Kernels& kernels = trace.kernels;
+  EXPECT_EQ(test::Texts(trace, kernels.name), (Names{"aclnnMatmul_1", "aclnnAdd_2"}));
+  EXPECT_EQ(test::Texts(trace, kernels.op_type), (Names{"MatMulV2", "Add"}));
+  EXPECT_EQ(test::Texts(trace, kernels.core), (Names{"AI_CORE", "AI_VECTOR_CORE"}));
+  EXPECT_EQ(kernels.start, (Times{1736408883704643212, 1736408883704660500}));
+  EXPECT_EQ(kernels.dur, (Times{12340, 1100}));
+  EXPECT_EQ(kernels.stream, (std::vector<std::int64_t>{7, 7}));
+  EXPECT_EQ(kernels.step, (std::vector<std::int32_t>{50, 50}));
+  EXPECT_EQ(kernels.aic_total, (Times{11500, 0}));
+  EXPECT_EQ(kernels.aic_mac, (Times{9250, -1}));
+  EXPECT_EQ(kernels.aic_mte2, (Times{3500, -1}));
+  EXPECT_EQ(kernels.aiv_total, (Times{0, 1000}));
+  EXPECT_EQ(kernels.aiv_vec, (Times{0, 750}));
+  EXPECT_TRUE(trace.issues.Empty());
+}
+
+TEST(KernelDetails, ReadsTheFewColumnsOfLevel0) {
+  for (const char* blocks : {"Block Dim", "Block Num"}) {
+    const RankTrace trace = ReadKernels(
+        std::string("Name,Type,Accelerator Core,Start Time(us),Duration(us),Wait Time(us),") +
+        blocks + ",HF32 Eligible\r\nMatMul,N/A,N/A,100.5\t,2,0,20,NO\r\n");
+    ASSERT_EQ(trace.kernels.Size(), 1u) << blocks;
+    EXPECT_EQ(trace.kernels.start[0], 100500);
+    EXPECT_EQ(trace.kernels.dur[0], 2000);
+    EXPECT_EQ(trace.kernels.op_type[0], StringId::kEmpty);
+    EXPECT_EQ(trace.kernels.core[0], StringId::kEmpty);
+    EXPECT_EQ(trace.kernels.stream[0], -1);
+    EXPECT_EQ(trace.kernels.step[0], -1);
+    EXPECT_EQ(trace.kernels.aic_total[0], -1);
+  }
+}
+
+TEST(KernelDetails, KnowsTheCountersByTheNamesOfOtherChips) {
+  const RankTrace trace = ReadKernels(
+      "Name,Start Time(us),Duration(us),aic_total_time(us),mac_time(us),aiv_total_time(us)\n"
+      "a,1,1,2,3,4\n");
+  EXPECT_EQ(trace.kernels.aic_total, Times{2000});
+  EXPECT_EQ(trace.kernels.aic_mac, Times{3000});
+  EXPECT_EQ(trace.kernels.aiv_total, Times{4000});
+}
+
+TEST(KernelDetails, ReadsTheStepUnderBothSpellings) {
+  EXPECT_EQ(ReadKernels("Step ID,Name,Start Time(us),Duration(us)\n3,a,1,1\n").kernels.step,
+            std::vector<std::int32_t>{3});
+  EXPECT_EQ(ReadKernels("Step Id,Name,Start Time(us),Duration(us)\n,a,1,1\nN/A,b,1,1\n-1,c,1,1\n")
+                .kernels.step,
+            (std::vector<std::int32_t>{-1, -1, -1}));
+}
+
+TEST(KernelDetails, LeavesCollectivesToTheTrace) {
+  const RankTrace trace = ReadKernels(
+      "Name,Accelerator Core,Start Time(us),Duration(us)\n"
+      "hcom_allReduce_,HCCL,1,1\nhcom_send_,COMMUNICATION,N/A,1\nAdd,AI_VECTOR_CORE,3,1\n");
+  EXPECT_EQ(test::Texts(trace, trace.kernels.name), Names{"Add"});
+  EXPECT_TRUE(trace.issues.Empty());
+}
+
+TEST(KernelDetails, CountsRowsWhoseTimesMakeNoSenseAndNamesTheFirst) {
+  const RankTrace trace =
+      ReadKernels("Name,Start Time(us),Duration(us)\na,1,1\nb,N/A,1\nc,3,\nd,4,-1\ne\nf,6,1\n");
+  EXPECT_EQ(test::Texts(trace, trace.kernels.name), (Names{"a", "f"}));
+  ASSERT_EQ(trace.issues.Lines().size(), 1u);
+  EXPECT_HAS_TEXT(trace.issues.Lines()[0], "4 times");
+  EXPECT_HAS_TEXT(trace.issues.Lines()[0], "kernel_details.csv:3");
+}
+
+TEST(KernelDetails, NamesTheColumnThatItCannotDoWithout) {
+  const Error error = test::ErrorOf([] { ReadKernels("Name,Start Time(us)\na,1\n"); });
+  EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+  EXPECT_HAS_TEXT(error.what(), "kernel_details.csv");
+  EXPECT_HAS_TEXT(error.what(), "Duration(us)");
+}
+
+}  // namespace
+}  // namespace mpa

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Traces of GPUs as PyTorch writes them.
+#include <gtest/gtest.h>
+
+#include "support/failures.h"
+#include "support/files.h"
+#include "support/reading.h"
+
+namespace mpa {
+namespace {
+
+using Names = std::vector<std::string>;
+using Times = std::vector<TimeNs>;
+
+// Reads a trace with these events.
+RankTrace ReadTrace(const std::string& events, const std::string& gpu_flow_cat = "") {
+  const test::TempDir dir;
+  return test::ReadFile(FileKind::kKinetoTrace,
+                        dir.Write("gpu.json", "{\"schemaVersion\": 1, \"traceEvents\": [" + events +
+                                                  "], \"traceName\": \"gpu.json\"}"),
+                        {test::kAllTables, gpu_flow_cat});
+}
+
+std::string Span(const std::string& category, const std::string& name, int tid = 7) {
+  return R"({"ph":"X","cat":")" + category + R"(","name":")" + name + R"(","pid":0,"tid":)" +
+         std::to_string(tid) + R"(,"ts":1000.5,"dur":2.25,"args":{"stream":7,"External id":1}})";
+}
+
+TEST(KinetoTrace, IsOfAGpu) { EXPECT_EQ(ReadTrace("").device, DeviceKind::kGpu); }
+
+TEST(KinetoTrace, ReadsHostOperatorsOfEveryKindOfCategory) {
+  const RankTrace trace = ReadTrace(Span("cpu_op", "a") + "," + Span("user_annotation", "b") + "," +
+                                    Span("cuda_runtime", "c") + "," + Span("Operator", "d") + "," +
+                                    Span("Runtime", "e") + "," + Span("python_function", "f"));
+  EXPECT_EQ(test::Texts(trace, trace.host_ops.name), (Names{"a", "b", "c", "d", "e"}));
+  EXPECT_EQ(trace.host_ops.start, Times(5, 1000500));
+  EXPECT_EQ(trace.host_ops.dur, Times(5, 2250));
+}
+
+TEST(KinetoTrace, TellsKernelsFromNcclCopiesAndMemsets) {
+  const RankTrace trace = ReadTrace(
+      Span("Kernel", "volta_sgemm", 7) + "," + Span("kernel", "ncclKernel_AllReduce_RING", 20) +
+      "," + Span("kernel", "NCCLDevKernel_SendRecv", 20) + "," +
+      Span("gpu_memcpy", "Memcpy HtoD", 7) + "," + Span("gpu_memset", "Memset (Device)", 7) + "," +
+      Span("kernel", "my_nccl_like", 7));
+  EXPECT_EQ(test::Texts(trace, trace.kernels.name), (Names{"volta_sgemm", "my_nccl_like"}));
+  EXPECT_EQ(trace.kernels.stream, (std::vector<std::int64_t>{7, 7}));
+  EXPECT_EQ(test::Texts(trace, trace.communications.name),
+            (Names{"ncclKernel_AllReduce_RING", "NCCLDevKernel_SendRecv"}));
+  EXPECT_EQ(test::Texts(trace, trace.device_tasks.name), (Names{"Memcpy HtoD", "Memset (Device)"}));
+  EXPECT_EQ(test::Texts(trace, trace.device_tasks.type), (Names{"gpu_memcpy", "gpu_memset"}));
+}
+
+TEST(KinetoTrace, TakesProcessesAndThreadsThatAreTexts) {
+  const RankTrace trace = ReadTrace(R"json(
+      {"ph":"X","cat":"Trace","name":"PyTorch Profiler (0)","pid":"Traces",
+       "tid":"PyTorch Profiler","ts":1,"dur":1},
+      {"ph":"X","cat":"cpu_op","name":"a","pid":"Spans","tid":"PyTorch Profiler","ts":1,"dur":1},
+      {"ph":"X","cat":"cpu_op","name":"b","pid":"Spans","tid":"PyTorch Profiler","ts":2,"dur":1},
+      {"ph":"X","cat":"cpu_op","name":"c","pid":"Traces","tid":"PyTorch Profiler","ts":3,
+       "dur":1})json");
+  EXPECT_EQ(test::Texts(trace, trace.host_ops.name), (Names{"a", "b", "c"}));
+  EXPECT_EQ(trace.host_ops.track[0], trace.host_ops.track[1]);
+  EXPECT_NE(trace.host_ops.track[0], trace.host_ops.track[2]);
+  EXPECT_TRUE(trace.issues.Empty());
+}
+
+TEST(KinetoTrace, ReadsTheMemoryOfTheDeviceOnly) {
+  const RankTrace trace = ReadTrace(R"(
+      {"ph":"i","s":"t","cat":"cpu_instant_event","name":"[memory]","pid":1,"tid":1,"ts":5.5,
+       "args":{"Total Reserved":2097152,"Total Allocated":1,"Bytes":512,"Addr":140,"Device Id":0,
+        "Device Type":1}},
+      {"ph":"i","s":"t","cat":"cpu_instant_event","name":"[memory]","pid":1,"tid":1,"ts":6,
+       "args":{"Total Reserved":99,"Bytes":512,"Device Id":-1,"Device Type":0}},
+      {"ph":"i","s":"t","cat":"cpu_instant_event","name":"[Memory]","pid":1,"tid":1,"ts":7,
+       "args":{"Total Reserved":3145728.0,"Bytes":-512,"Device Id":1,"Device Type":1}})");
+  EXPECT_EQ(trace.memory_samples.time, (Times{5500, 7000}));
+  EXPECT_EQ(trace.memory_samples.reserved_bytes, (std::vector<std::int64_t>{2097152, 3145728}));
+}
+
+constexpr const char* kTwoFlows = R"(
+    {"ph":"s","cat":"ac2g","id":3,"pid":1,"tid":2,"ts":1,"name":"ac2g"},
+    {"ph":"f","cat":"ac2g","id":3,"pid":0,"tid":7,"ts":10,"name":"ac2g","bp":"e"},
+    {"ph":"s","cat":"My_Flow","id":"3","pid":1,"tid":2,"ts":2,"name":"x"},
+    {"ph":"f","cat":"My_Flow","id":"3","pid":0,"tid":7,"ts":20,"name":"x","bp":"e"})";
+
+TEST(KinetoTrace, KnowsTheUsualCategoriesOfLaunches) {
+  const RankTrace trace = ReadTrace(kTwoFlows);
+  EXPECT_EQ(trace.launches.host_time, Times{1000});
+  EXPECT_EQ(trace.launches.device_time, Times{10000});
+  EXPECT_EQ(trace.launches.stream, std::vector<std::int64_t>{7});
+}
+
+TEST(KinetoTrace, TakesTheGivenCategoryOfLaunchesInPlaceOfTheUsualOnes) {
+  const RankTrace trace = ReadTrace(kTwoFlows, "my_flow");
+  EXPECT_EQ(trace.launches.host_time, Times{2000});
+  EXPECT_EQ(trace.launches.device_time, Times{20000});
+}
+
+TEST(KinetoTrace, FindsTheBackwardThreadInTheFirstArrowFromForwardToBackward) {
+  EXPECT_EQ(ReadTrace(R"(
+      {"ph":"s","cat":"fwdbwd","id":1,"pid":1,"tid":2,"ts":1,"name":"fwdbwd"},
+      {"ph":"f","cat":"fwdbwd","id":1,"pid":1,"tid":5,"ts":2,"name":"fwdbwd"},
+      {"ph":"f","cat":"fwdbwd","id":2,"pid":1,"tid":6,"ts":3,"name":"fwdbwd"})")
+                .backward_tid,
+            5);
+}
+
+TEST(KinetoTrace, FindsTheSteps) {
+  const RankTrace trace = ReadTrace(Span("user_annotation", "ProfilerStep#12"));
+  EXPECT_EQ(trace.steps.id, std::vector<std::int32_t>{12});
+  EXPECT_EQ(trace.steps.end, Times{1002750});
+}
+
+TEST(KinetoTrace, LosesOnlyTheEventThatIsBroken) {
+  const RankTrace trace = ReadTrace(Span("cpu_op", "a") + R"(,{"ph":"X","cat":"cpu_op","name":},)" +
+                                    Span("kernel", "b"));
+  EXPECT_EQ(trace.host_ops.Size(), 1u);
+  EXPECT_EQ(trace.kernels.Size(), 1u);
+  ASSERT_EQ(trace.issues.Lines().size(), 1u);
+  EXPECT_HAS_TEXT(trace.issues.Lines()[0], "gpu.json");
+}
+
+TEST(KinetoTrace, CountsKernelsWhoseTimesMakeNoSense) {
+  const RankTrace trace =
+      ReadTrace(R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"dur":1})");
+  EXPECT_TRUE(trace.kernels.Empty());
+  EXPECT_FALSE(trace.issues.Empty());
+}
+
+TEST(KinetoTrace, NamesTheFileThatHoldsNoEvents) {
+  const test::TempDir dir;
+  const auto path = dir.Write("gpu.json", R"({"schemaVersion": 1})");
+  const Error error = test::ErrorOf([&] { test::ReadFile(FileKind::kKinetoTrace, path); });
+  EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+  EXPECT_HAS_TEXT(error.what(), "gpu.json");
+}
+
+}  // namespace
+}  // namespace mpa

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpa/io/output_file.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "support/failures.h"
+#include "support/files.h"
+
+namespace mpa::io {
+namespace {
+
+using test::ErrorOf;
+using test::TempDir;
+
+void Fill(const std::filesystem::path& path, std::string_view text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+TEST(OutputFile, AppearsUnderItsNameOnCommit) {
+  const TempDir dir;
+  {
+    OutputFile file(dir / "report.xlsx");
+    Fill(file.temporary_path(), "content");
+    EXPECT_FALSE(std::filesystem::exists(dir / "report.xlsx"));
+    EXPECT_TRUE(file.CommitAs(dir / "report.xlsx"));
+  }
+  EXPECT_EQ(dir.Names(), std::vector<std::string>{"report.xlsx"});
+  EXPECT_EQ(test::ReadAll(dir / "report.xlsx"), "content");
+}
+
+TEST(OutputFile, LeavesNothingBehindWithoutCommit) {
+  const TempDir dir;
+  {
+    OutputFile file(dir / "report.xlsx");
+    Fill(file.temporary_path(), "half of the content");
+    EXPECT_EQ(dir.Names().size(), 1u);
+  }
+  EXPECT_TRUE(dir.Names().empty());
+}
+
+TEST(OutputFile, NeverReplacesAnotherFile) {
+  const TempDir dir;
+  dir.Write("report.xlsx", "old");
+  OutputFile file(dir / "report.xlsx");
+  Fill(file.temporary_path(), "new");
+  EXPECT_FALSE(file.CommitAs(dir / "report.xlsx"));
+  EXPECT_EQ(test::ReadAll(dir / "report.xlsx"), "old");
+  EXPECT_TRUE(file.CommitAs(dir / "report01.xlsx"));
+  EXPECT_EQ(test::ReadAll(dir / "report01.xlsx"), "new");
+}
+
+TEST(OutputFile, SaysWhichFileCouldNotGetItsName) {
+  const TempDir dir;
+  OutputFile file(dir / "report.xlsx");
+  Fill(file.temporary_path(), "content");
+  const Error error = ErrorOf([&] { file.CommitAs(dir / "missing/report.xlsx"); });
+  EXPECT_EQ(error.kind(), ErrorKind::kOutput);
+  EXPECT_HAS_TEXT(error.what(), "missing/report.xlsx");
+}
+
+TEST(PrepareOutputDirectory, MakesTheDirectoryAndThoseAboveIt) {
+  const TempDir dir;
+  PrepareOutputDirectory(dir / "a/b/c");
+  EXPECT_TRUE(std::filesystem::is_directory(dir / "a/b/c"));
+  PrepareOutputDirectory(dir / "a/b/c");  // once more does no harm
+}
+
+TEST(PrepareOutputDirectory, KeepsOthersOutOfTheDirectory) {
+  const TempDir dir;
+  PrepareOutputDirectory(dir / "out");
+  const auto mode = std::filesystem::status(dir / "out").permissions();
+  EXPECT_EQ(mode & std::filesystem::perms::others_all, std::filesystem::perms::none);
+}
+
+TEST(PrepareOutputDirectory, RefusesTheNameOfAFile) {
+  const TempDir dir;
+  const auto path = dir.Write("report.xlsx", "");
+  const Error error = ErrorOf([&] { PrepareOutputDirectory(path); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_HAS_TEXT(error.what(), "report.xlsx");
+}
+
+TEST(PrepareOutputDirectory, SaysWhereItCannotWrite) {
+  const TempDir dir;
+  dir.Write("file", "");
+  const Error error = ErrorOf([&] { PrepareOutputDirectory(dir / "file/below"); });
+  EXPECT_EQ(error.kind(), ErrorKind::kOutput);
+  EXPECT_HAS_TEXT(error.what(), "file/below");
+}
+
+}  // namespace
+}  // namespace mpa::io

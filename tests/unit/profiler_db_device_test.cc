@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// The device side of profiler databases: kernels, counters, tasks.
+#include <gtest/gtest.h>
+
+#include "support/failures.h"
+#include "support/files.h"
+#include "support/profiler_db.h"
+#include "support/reading.h"
+
+namespace mpa {
+namespace {
+
+using Names = std::vector<std::string>;
+using Numbers = std::vector<std::int64_t>;
+using Times = std::vector<TimeNs>;
+
+RankTrace ReadDb(const std::string& sql, Tables wanted = test::kAllTables) {
+  const test::TempDir dir;
+  return test::ReadFile(FileKind::kProfilerDb,
+                        test::BuildDatabase(dir / "ascend_pytorch_profiler_0.db", sql),
+                        {wanted, ""});
+}
+
+const std::string kTexts =
+    std::string(test::kStrings) +
+    "INSERT INTO STRING_IDS VALUES (1, 'MatMul'), (2, 'MatMulV2'), (3, 'AI_CORE'), "
+    "(4, 'KERNEL_AICORE'), (5, 'N/A'), (6, 'aic_mac_time'), (7, 'aiv_vec_time'), "
+    "(8, 'SDMA_SQE'), (9, 'aicore_time'), (0, 'Add');";
+
+TEST(ProfilerDbDevice, ReadsKernelsAndTasksInTheOrderOfTasks) {
+  const RankTrace trace = ReadDb(kTexts + test::kTasks + test::kComputeTasks + R"(
+      INSERT INTO TASK (startNs, endNs, connectionId, globalTaskId, taskType, streamId) VALUES
+          (2000, 2500, 71, 12, 4, 7), (1000, 1300, 72, 11, 4, 0), (3000, 3010, 0, 13, 8, 7);
+      INSERT INTO COMPUTE_TASK_INFO (name, globalTaskId, taskType, opType) VALUES
+          (0, 11, 3, 0), (1, 12, 3, 2);)");
+  EXPECT_EQ(test::Texts(trace, trace.kernels.name), (Names{"MatMul", "Add"}));
+  EXPECT_EQ(test::Texts(trace, trace.kernels.op_type), (Names{"MatMulV2", "Add"}));
+  EXPECT_EQ(test::Texts(trace, trace.kernels.core), (Names{"AI_CORE", "AI_CORE"}));
+  EXPECT_EQ(trace.kernels.start, (Times{2000, 1000}));
+  EXPECT_EQ(trace.kernels.dur, (Times{500, 300}));
+  EXPECT_EQ(trace.kernels.stream, (Numbers{7, 0}));
+  EXPECT_EQ(trace.kernels.link, (Numbers{71, 72}));
+  EXPECT_EQ(test::Texts(trace, trace.device_tasks.type),
+            (Names{"KERNEL_AICORE", "KERNEL_AICORE", "SDMA_SQE"}));
+  EXPECT_EQ(trace.device_tasks.link, (Numbers{71, 72, -1}));  // 0: no connection
+}
+
+TEST(ProfilerDbDevice, ReadsKernelsThatHaveNoTypes) {
+  const RankTrace trace = ReadDb(kTexts + test::kTasks + test::kComputeTasks + R"(
+      INSERT INTO TASK (startNs, endNs, connectionId, globalTaskId, taskType, streamId) VALUES
+          (1000, 1300, NULL, 11, 4, 7), (2000, 2100, 4, 12, NULL, NULL);
+      INSERT INTO COMPUTE_TASK_INFO (name, globalTaskId, taskType, opType) VALUES
+          (1, 11, 5, NULL), (999, 12, NULL, 5);)");
+  ASSERT_EQ(trace.kernels.Size(), 2u);
+  EXPECT_EQ(trace.kernels.op_type, (std::vector<StringId>{StringId::kEmpty, StringId::kEmpty}));
+  EXPECT_EQ(test::Texts(trace, trace.kernels.core),
+            (Names{"KERNEL_AICORE", ""}));  // the task's type stands in
+  EXPECT_EQ(test::Texts(trace, trace.kernels.name), (Names{"MatMul", ""}));  // no text 999
+  EXPECT_EQ(trace.kernels.link, (Numbers{-1, 4}));
+  EXPECT_EQ(trace.kernels.stream, (Numbers{7, -1}));
+}
+
+TEST(ProfilerDbDevice, GivesCountersToTheirKernels) {
+  const RankTrace trace = ReadDb(kTexts + test::kTasks + test::kComputeTasks + test::kCounters + R"(
+      INSERT INTO TASK (startNs, endNs, globalTaskId, taskType, streamId) VALUES
+          (1000, 1300, 11, 4, 7), (2000, 2100, 12, 4, 7);
+      INSERT INTO COMPUTE_TASK_INFO (name, globalTaskId, taskType, opType) VALUES
+          (1, 11, 3, 2), (0, 12, 3, 0);
+      INSERT INTO TASK_PMU_INFO VALUES
+          (12, 6, 40.6), (11, 7, 30), (11, 9, NULL), (11, 1, 5), (99, 6, 7);)");
+  EXPECT_EQ(trace.kernels.aic_mac, (Times{-1, 41}));
+  EXPECT_EQ(trace.kernels.aiv_vec, (Times{30, -1}));
+  EXPECT_EQ(trace.kernels.aic_total, (Times{-1, -1}));
+}
+
+TEST(ProfilerDbDevice, ReadsTimesStoredAsTexts) {
+  const RankTrace trace = ReadDb(R"(
+      CREATE TABLE TASK (startNs TEXT, endNs TEXT, taskType INTEGER, streamId INTEGER,
+          connectionId INTEGER);
+      INSERT INTO TASK VALUES ('1736412474721331650', '1736412474721331750', 1, 7, 0);)");
+  EXPECT_EQ(trace.device_tasks.start, Times{1736412474721331650});
+  EXPECT_EQ(trace.device_tasks.dur, Times{100});
+}
+
+TEST(ProfilerDbDevice, FindsTextsInATableWithoutPrimaryKey) {
+  const RankTrace trace = ReadDb(std::string(test::kTasks) + R"(
+      CREATE TABLE STRING_IDS (id INTEGER, value TEXT);
+      INSERT INTO STRING_IDS VALUES (5, 'SDMA_SQE'), (NULL, 'nobody'), (0, 'EVENT_WAIT_SQE');
+      INSERT INTO TASK (startNs, endNs, taskType, streamId) VALUES
+          (1, 2, 0, 7), (3, 4, 5, 7), (5, 6, 17, 7);)");
+  EXPECT_EQ(test::Texts(trace, trace.device_tasks.type), (Names{"EVENT_WAIT_SQE", "SDMA_SQE", ""}));
+}
+
+TEST(ProfilerDbDevice, TakesMissingTablesForNotRecorded) {
+  const RankTrace trace =
+      ReadDb(std::string(test::kTasks) +
+             "INSERT INTO TASK (startNs, endNs, taskType, streamId) VALUES (1, 2, 3, 4);");
+  EXPECT_EQ(trace.device_tasks.Size(), 1u);
+  EXPECT_TRUE(trace.kernels.Empty());
+  EXPECT_TRUE(trace.host_ops.Empty());
+  EXPECT_TRUE(trace.communications.Empty());
+  EXPECT_TRUE(trace.steps.Empty());
+  EXPECT_TRUE(trace.issues.Empty());
+}
+
+TEST(ProfilerDbDevice, CountsTasksWhoseTimesMakeNoSense) {
+  const RankTrace trace = ReadDb(std::string(test::kTasks) + R"(
+      INSERT INTO TASK (startNs, endNs, taskType) VALUES
+          (5, 4, 1), (NULL, 4, 1), (-3, 4, 1), (5, 'x', 1), (5, 5, 1);)");
+  EXPECT_EQ(trace.device_tasks.start, Times{5});
+  ASSERT_EQ(trace.issues.Lines().size(), 1u);
+  EXPECT_HAS_TEXT(trace.issues.Lines()[0], "4 times");
+  EXPECT_HAS_TEXT(trace.issues.Lines()[0], "TASK");
+}
+
+TEST(ProfilerDbDevice, NamesTheDatabaseAndTheColumnThatIsMissing) {
+  const Error error =
+      test::ErrorOf([] { ReadDb("CREATE TABLE TASK (startNs INTEGER, endNs INTEGER);"); });
+  EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+  EXPECT_HAS_TEXT(error.what(), "ascend_pytorch_profiler_0.db");
+  EXPECT_HAS_TEXT(error.what(), "taskType");
+}
+
+TEST(ProfilerDbDevice, RefusesADatabaseOfSomethingElse) {
+  const Error error = test::ErrorOf([] { ReadDb("CREATE TABLE cookies (name TEXT);"); });
+  EXPECT_EQ(error.kind(), ErrorKind::kInput);
+  EXPECT_HAS_TEXT(error.what(), "ascend_pytorch_profiler_0.db");
+}
+
+TEST(ProfilerDbDevice, ReadsOnlyWhatIsWanted) {
+  const RankTrace trace = ReadDb(std::string(test::kTasks) + R"(
+      INSERT INTO TASK (startNs, endNs, taskType) VALUES (1, 2, 1);
+      CREATE TABLE STEP_TIME (id INTEGER, startNs INTEGER, endNs INTEGER);
+      INSERT INTO STEP_TIME VALUES (3, 10, 20);)",
+                                 Tables::kSteps);
+  EXPECT_TRUE(trace.device_tasks.Empty());
+  EXPECT_EQ(trace.steps.id, std::vector<std::int32_t>{3});
+}
+
+TEST(ProfilerDbDevice, ReadsStepsAndMemory) {
+  const RankTrace trace = ReadDb(kTexts + test::kTasks + R"(
+      CREATE TABLE STEP_TIME (id INTEGER, startNs INTEGER, endNs INTEGER);
+      INSERT INTO STEP_TIME VALUES (50, 100, 200), (51, 300, 250), (52, '300', '400');
+      CREATE TABLE MEMORY_RECORD (component INTEGER, timestamp INTEGER, totalAllocated NUMERIC,
+          totalReserved NUMERIC);
+      INSERT INTO MEMORY_RECORD VALUES (1, 10, 5, 4096), (1, 20, 5, NULL);
+      CREATE TABLE OP_MEMORY (name INTEGER, size INTEGER, allocationTime INTEGER,
+          releaseTime INTEGER);
+      INSERT INTO OP_MEMORY VALUES (0, 512, 10, NULL), (0, 1024, 20, 30);)");
+  EXPECT_EQ(trace.steps.id, (std::vector<std::int32_t>{50, 52}));
+  EXPECT_EQ(trace.steps.end, (Times{200, 400}));
+  EXPECT_EQ(trace.memory_samples.reserved_bytes, Numbers{4096});
+  EXPECT_EQ(trace.memory_samples.time, Times{10});
+  EXPECT_EQ(trace.allocations.bytes, (Numbers{512, 1024}));
+  EXPECT_EQ(trace.allocations.released, (Times{-1, 30}));
+}
+
+}  // namespace
+}  // namespace mpa

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Profiler databases: host operators with their launches, and collectives with their groups.
+#include <gtest/gtest.h>
+
+#include "support/files.h"
+#include "support/profiler_db.h"
+#include "support/reading.h"
+
+namespace mpa {
+namespace {
+
+using Names = std::vector<std::string>;
+using Numbers = std::vector<std::int64_t>;
+using Times = std::vector<TimeNs>;
+
+RankTrace ReadDb(const std::string& sql) {
+  const test::TempDir dir;
+  return test::ReadFile(
+      FileKind::kProfilerDb,
+      test::BuildDatabase(dir / "ascend_pytorch_profiler_0.db", test::kStrings + sql));
+}
+
+// Threads 5 and 6 of process 3: globalTid holds the process in its upper half.
+const std::string kOps = std::string(test::kOperators) + R"(
+    INSERT INTO STRING_IDS VALUES
+        (1, 'aten::mm'), (2, 'MmBackward0'), (3, 'Enqueue'), (4, 'aten::add');
+    INSERT INTO PYTORCH_API (startNs, endNs, globalTid, connectionId, name, type) VALUES
+        ('1736412474721331650', '1736412474721331950', 12884901893, 100, 1, 50001),
+        ('1736412474721332000', '1736412474721332100', 12884901893, NULL, 3, 50002),
+        ('1736412474721333000', '1736412474721333500', 12884901894, 101, 2, 50001),
+        ('1736412474721334000', '1736412474721334001', 12884901893, NULL, 4, 50001);
+    INSERT INTO CONNECTION_IDS VALUES
+        (100, 71), (100, 72), (100, 900), (101, 900), (101, 73), (55, 74);)";
+
+TEST(ProfilerDbHost, ReadsOperatorsOnly) {
+  const RankTrace trace = ReadDb(kOps);
+  EXPECT_EQ(test::Texts(trace, trace.host_ops.name),
+            (Names{"aten::mm", "MmBackward0", "aten::add"}));
+  EXPECT_EQ(trace.host_ops.start,
+            (Times{1736412474721331650, 1736412474721333000, 1736412474721334000}));
+  EXPECT_EQ(trace.host_ops.dur, (Times{300, 500, 1}));
+  EXPECT_EQ(trace.host_ops.track[0], trace.host_ops.track[2]);
+  EXPECT_NE(trace.host_ops.track[0], trace.host_ops.track[1]);
+  EXPECT_EQ(trace.tracks.pid, (Numbers{3, 3}));
+  EXPECT_EQ(trace.tracks.tid, (Numbers{5, 6}));
+}
+
+TEST(ProfilerDbHost, KnowsOperatorsByTheNameOfTheirKind) {
+  const RankTrace trace = ReadDb(kOps + R"(
+      UPDATE ENUM_API_TYPE SET name = 'op ' WHERE id = 50001;
+      UPDATE ENUM_API_TYPE SET name = 'op' WHERE id = 50002;)");
+  EXPECT_EQ(test::Texts(trace, trace.host_ops.name), Names{"Enqueue"});
+}
+
+TEST(ProfilerDbHost, ReadsSeveralLaunchesOfOneOperator) {
+  const RankTrace trace = ReadDb(kOps);
+  const Launches& launches = trace.launches;
+  EXPECT_EQ(launches.link, (Numbers{71, 72, 900, 900, 73}));
+  EXPECT_EQ(launches.host_time,
+            (Times{1736412474721331650, 1736412474721331650, 1736412474721331650,
+                   1736412474721333000, 1736412474721333000}));
+  EXPECT_EQ(launches.device_time, Times(5, -1));
+  EXPECT_EQ(launches.host_track[0], trace.host_ops.track[0]);
+  EXPECT_EQ(launches.host_track[4], trace.host_ops.track[1]);
+}
+
+TEST(ProfilerDbHost, FindsTheBackwardThreadWhereTwoOperatorsShareAConnection) {
+  EXPECT_EQ(ReadDb(kOps).backward_tid, 6);
+  EXPECT_EQ(ReadDb(kOps + "DELETE FROM CONNECTION_IDS WHERE connectionId = 900;").backward_tid, -1);
+}
+
+const std::string kComm = std::string(test::kTasks) + test::kCollectives + test::kCommTasks + R"(
+    INSERT INTO STRING_IDS VALUES
+        (1, 'hcom_allReduce__868_0_1'), (2, 'hcom_allReduce_'), (3, 'host%eth_0'),
+        (4, 'host%eth_1'), (5, 'Notify_Wait'), (6, 'RDMASend'), (7, 'hcom_send__1_0_1'),
+            (8, 'hcom_send_');
+    INSERT INTO COMMUNICATION_OP (opName, startNs, endNs, connectionId, groupName, opId,
+        opType) VALUES
+        (7, 3000, 3500, 0, 4, 2, 8), (1, 1000, 2000, 88, 3, 1, 2);
+    INSERT INTO TASK (startNs, endNs, globalTaskId, taskType, streamId) VALUES
+        (1100, 1200, 21, 5, 7), (1300, 1350, 22, 6, 7), (3100, 3200, 23, 5, 8);
+    INSERT INTO COMMUNICATION_TASK_INFO (name, globalTaskId, taskType, planeId, groupName,
+        opId) VALUES
+        (1, 23, 5, 0, 4, 2), (1, 22, 6, 1, 3, 1), (1, 21, 5, 1, 3, 1);)";
+
+TEST(ProfilerDbHost, ReadsCollectivesInTheOrderOfTheirNumbers) {
+  const RankTrace trace = ReadDb(kComm);
+  EXPECT_EQ(test::Texts(trace, trace.communications.name),
+            (Names{"hcom_allReduce__868_0_1", "hcom_send__1_0_1"}));
+  EXPECT_EQ(test::Texts(trace, trace.communications.op_type),
+            (Names{"hcom_allReduce_", "hcom_send_"}));
+  EXPECT_EQ(trace.communications.start, (Times{1000, 3000}));
+  EXPECT_EQ(trace.communications.dur, (Times{1000, 500}));
+  EXPECT_EQ(trace.communications.link, (Numbers{88, -1}));
+  EXPECT_EQ(test::Texts(trace, trace.comm_groups.name), (Names{"host%eth_0", "host%eth_1"}));
+  EXPECT_EQ(trace.communications.group, (std::vector<std::int32_t>{0, 1}));
+}
+
+TEST(ProfilerDbHost, ReadsTheTasksOfCollectivesWithTheirPlanes) {
+  const RankTrace trace = ReadDb(kComm);
+  EXPECT_EQ(test::Texts(trace, trace.comm_tasks.name),
+            (Names{"Notify_Wait", "RDMASend", "Notify_Wait"}));
+  EXPECT_EQ(trace.comm_tasks.start, (Times{1100, 1300, 3100}));
+  EXPECT_EQ(trace.comm_tasks.group, (std::vector<std::int32_t>{0, 0, 1}));
+  EXPECT_EQ(trace.comm_tasks.plane, (Numbers{1, 1, 0}));
+}
+
+TEST(ProfilerDbHost, NamesGroupsAsTheJobDoes) {
+  const RankTrace trace = ReadDb(kComm + R"(
+      CREATE TABLE META_DATA (name TEXT, value TEXT);
+      INSERT INTO META_DATA VALUES ('SCHEMA_VERSION', '1.0'), ('parallel_group_info',
+          '{"host%eth_1": {"group_name": "dp", "global_ranks": [0, 1]},
+              "other": {"group_name": "tp"}}');)");
+  EXPECT_EQ(test::Texts(trace, trace.comm_groups.process_group), (Names{"", "dp"}));
+}
+
+TEST(ProfilerDbHost, KeepsTheTechnicalNamesWhenTheMetadataIsBroken) {
+  ::testing::internal::CaptureStderr();
+  const RankTrace trace = ReadDb(kComm + R"(
+      CREATE TABLE META_DATA (name TEXT, value TEXT);
+      INSERT INTO META_DATA VALUES ('parallel_group_info', '{"host%eth_1": {');)");
+  EXPECT_NE(::testing::internal::GetCapturedStderr().find("parallel_group_info"),
+            std::string::npos);
+  EXPECT_EQ(test::Texts(trace, trace.comm_groups.process_group), (Names{"", ""}));
+  EXPECT_EQ(test::Texts(trace, trace.comm_groups.name), (Names{"host%eth_0", "host%eth_1"}));
+}
+
+TEST(ProfilerDbHost, ReadsCollectivesWithoutTasks) {
+  const RankTrace trace = ReadDb(kComm + "DROP TABLE COMMUNICATION_TASK_INFO;");
+  EXPECT_EQ(trace.communications.Size(), 2u);
+  EXPECT_TRUE(trace.comm_tasks.Empty());
+}
+
+}  // namespace
+}  // namespace mpa

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpa/io/sqlite.h"
+
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include "support/failures.h"
+#include "support/files.h"
+
+namespace mpa::io {
+namespace {
+
+using test::BuildDatabase;
+using test::ErrorOf;
+using test::TempDir;
+
+TEST(Database, ReadsWholeNumbersOfAnyStorageClass) {
+  const TempDir dir;
+  const Database database(BuildDatabase(dir / "a.db", R"(
+      CREATE TABLE t (v);
+      INSERT INTO t VALUES (1736412474721331650), ('1736412474721331650'), (' 12 '), (7.0),
+                           (1736412474721331456.0), ('N/A'), (''), (NULL), (x'0102');)"));
+  Statement rows = database.Query("SELECT v FROM t ORDER BY rowid");
+  const auto next = [&] {
+    EXPECT_TRUE(rows.Step());
+    return rows.Int(0);
+  };
+  EXPECT_EQ(next(), 1736412474721331650);
+  EXPECT_EQ(next(), 1736412474721331650);
+  EXPECT_EQ(next(), 12);
+  EXPECT_EQ(next(), 7);
+  EXPECT_EQ(next(), 1736412474721331456);  // a multiple of 256: a double holds it exactly
+  EXPECT_EQ(next(), std::nullopt);
+  EXPECT_EQ(next(), std::nullopt);
+  EXPECT_EQ(next(), std::nullopt);
+  EXPECT_EQ(next(), std::nullopt);
+  EXPECT_FALSE(rows.Step());
+}
+
+TEST(Database, ReadsNoNumberFromARealThatFitsNone) {
+  const TempDir dir;
+  const Database database(BuildDatabase(
+      dir / "a.db", "CREATE TABLE t (v); INSERT INTO t VALUES (1e300), (-1e300), (9e999);"));
+  Statement rows = database.Query("SELECT v FROM t");
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(rows.Step());
+    EXPECT_EQ(rows.IntOr(0, -1), -1);
+  }
+}
+
+TEST(Database, TellsNullFromEmptyText) {
+  const TempDir dir;
+  const Database database(
+      BuildDatabase(dir / "a.db", "CREATE TABLE t (a, b); INSERT INTO t VALUES (NULL, '');"));
+  Statement rows = database.Query("SELECT a, b FROM t");
+  ASSERT_TRUE(rows.Step());
+  EXPECT_TRUE(rows.IsNull(0));
+  EXPECT_EQ(rows.Text(0), "");
+  EXPECT_FALSE(rows.IsNull(1));
+  EXPECT_EQ(rows.IntOr(0, 42), 42);
+}
+
+TEST(Database, RunsAQueryAgainWithAnotherParameter) {
+  const TempDir dir;
+  const Database database(BuildDatabase(
+      dir / "a.db", "CREATE TABLE t (id, v); INSERT INTO t VALUES (1, 'one'), (2, 'two');"));
+  Statement query = database.Query("SELECT v FROM t WHERE id = ?");
+  query.Restart(2);
+  ASSERT_TRUE(query.Step());
+  EXPECT_EQ(query.Text(0), "two");
+  query.Restart(1);
+  ASSERT_TRUE(query.Step());
+  EXPECT_EQ(query.Text(0), "one");
+  query.Restart(3);
+  EXPECT_FALSE(query.Step());
+}
+
+TEST(Database, KnowsItsTablesColumnsAndKeys) {
+  const TempDir dir;
+  const Database database(BuildDatabase(
+      dir / "a.db",
+      "CREATE TABLE keyed (id INTEGER PRIMARY KEY, v); CREATE TABLE plain (id INTEGER);"
+      "CREATE VIEW seen AS SELECT * FROM plain;"));
+  EXPECT_TRUE(database.HasTable("keyed"));
+  EXPECT_TRUE(database.HasTable("seen"));
+  EXPECT_FALSE(database.HasTable("missing"));
+  EXPECT_TRUE(database.HasColumn("keyed", "v"));
+  EXPECT_FALSE(database.HasColumn("keyed", "w"));
+  EXPECT_FALSE(database.HasColumn("missing", "v"));
+  EXPECT_TRUE(database.IsPrimaryKey("keyed", "id"));
+  EXPECT_FALSE(database.IsPrimaryKey("keyed", "v"));
+  EXPECT_FALSE(database.IsPrimaryKey("plain", "id"));
+}
+
+TEST(Database, NamesItselfAndTheColumnThatIsMissing) {
+  const TempDir dir;
+  const Database database(BuildDatabase(dir / "a.db", "CREATE TABLE t (v);"));
+  const Error error = ErrorOf([&] { database.Query("SELECT streamId FROM t"); });
+  EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+  EXPECT_HAS_TEXT(error.what(), "a.db");
+  EXPECT_HAS_TEXT(error.what(), "streamId");
+}
+
+TEST(Database, RefusesAFileThatIsNoDatabase) {
+  const TempDir dir;
+  const auto path = dir.Write("a.db", std::string(5000, 'x'));
+  const Error error = ErrorOf([&] { Database database(path); });
+  EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+  EXPECT_HAS_TEXT(error.what(), "a.db");
+}
+
+TEST(Database, RefusesAFileThatIsNotThereAndCreatesNone) {
+  const TempDir dir;
+  const Error error = ErrorOf([&] { Database database(dir / "a.db"); });
+  EXPECT_EQ(error.kind(), ErrorKind::kInput);
+  EXPECT_HAS_TEXT(error.what(), "a.db");
+  EXPECT_TRUE(dir.Names().empty());
+}
+
+TEST(Database, NoticesThatTheFileBreaksOff) {
+  const TempDir dir;
+  const auto path = BuildDatabase(dir / "a.db", R"(
+      CREATE TABLE t (v);
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
+      INSERT INTO t SELECT 'a text of some length ' || i FROM n;)");
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2 / 4096 * 4096);
+  const Error error = ErrorOf([&] {
+    const Database database(path);
+    Statement rows = database.Query("SELECT v FROM t");
+    while (rows.Step()) {
+    }
+  });
+  EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+  EXPECT_HAS_TEXT(error.what(), "a.db");
+}
+
+TEST(Database, OpensPathsWithCharactersThatMeanSomethingInAUri) {
+  const TempDir dir;
+  const Database database(BuildDatabase(dir / "50%20?mode=x#y/a b.db",
+                                        "CREATE TABLE t (v); INSERT INTO t VALUES (3);"));
+  Statement rows = database.Query("SELECT v FROM t");
+  ASSERT_TRUE(rows.Step());
+  EXPECT_EQ(rows.Int(0), 3);
+}
+
+TEST(Database, LeavesNoFilesBesideADatabaseInWalMode) {
+  const TempDir dir;
+  const auto path = BuildDatabase(
+      dir / "a.db", "PRAGMA journal_mode = WAL; CREATE TABLE t (v); INSERT INTO t VALUES (3);");
+  const std::string before = test::ReadAll(path);
+  ASSERT_EQ(dir.Names(), std::vector<std::string>{"a.db"});
+  {
+    const Database database(path);
+    Statement rows = database.Query("SELECT v FROM t");
+    ASSERT_TRUE(rows.Step());
+    EXPECT_EQ(rows.Int(0), 3);
+    EXPECT_EQ(dir.Names(), std::vector<std::string>{"a.db"});
+  }
+  EXPECT_EQ(dir.Names(), std::vector<std::string>{"a.db"});
+  EXPECT_EQ(test::ReadAll(path), before);
+}
+
+TEST(Database, LeavesTheWalOfARunningWriterAlone) {
+  const TempDir dir;
+  const auto path = BuildDatabase(dir / "a.db", "PRAGMA journal_mode = WAL; CREATE TABLE t (v);");
+  sqlite3* writer = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &writer), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(writer, "INSERT INTO t VALUES (3)", nullptr, nullptr, nullptr), SQLITE_OK);
+  const std::string wal = test::ReadAll(dir / "a.db-wal");
+  ::testing::internal::CaptureStderr();
+  { const Database database(path); }
+  EXPECT_HAS_TEXT(::testing::internal::GetCapturedStderr(), "-wal");
+  EXPECT_EQ(test::ReadAll(dir / "a.db-wal"), wal);
+  sqlite3_close(writer);
+}
+
+}  // namespace
+}  // namespace mpa::io

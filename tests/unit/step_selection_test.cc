@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpa/model/step_selection.h"
+
+#include <gtest/gtest.h>
+
+#include "support/failures.h"
+#include "support/rank_builder.h"
+#include "support/reading.h"
+
+namespace mpa {
+namespace {
+
+using test::RankBuilder;
+using Times = std::vector<TimeNs>;
+
+// Two steps of 100 ns on the host. The device lags behind: what step 1 launches at 50 runs from 120
+// to 160, what step 2 launches at 150 from 170 to 230.
+class SelectStepTest : public ::testing::Test {
+ protected:
+  SelectStepTest() {
+    rank_.Step(1, 0, 99);
+    rank_.Step(2, 100, 199);
+    rank_.Launch(71, 50, main_);
+    rank_.Launch(72, 150, main_);
+    trace_.kernels.Append({.start = 120, .dur = 40, .link = 71});
+    trace_.kernels.Append({.start = 170, .dur = 60, .link = 72});
+  }
+
+  RankBuilder rank_;
+  RankTrace& trace_ = rank_.trace;
+  std::int32_t main_ = rank_.Thread(1);
+};
+
+TEST_F(SelectStepTest, KeepsHostOperatorsThatStartInTheStep) {
+  rank_.Op("before", 99, 120, main_);
+  rank_.Op("first", 100, 110, main_);
+  rank_.Op("last", 199, 300, main_);
+  rank_.Op("after", 200, 210, main_);
+  SelectStep(trace_, 2);
+  EXPECT_EQ(test::Texts(trace_, trace_.host_ops.name), (std::vector<std::string>{"first", "last"}));
+}
+
+TEST_F(SelectStepTest, KeepsDeviceWorkOfTheStepThatLaunchedIt) {
+  RankTrace& trace = trace_;
+  SelectStep(trace, 1);
+  EXPECT_EQ(trace.kernels.start, Times{120});  // though step 2 had begun on the host
+}
+
+TEST_F(SelectStepTest, KeepsDeviceWorkThatRunsAfterTheEndOfTheStep) {
+  trace_.kernels.Append({.start = 500, .dur = 10, .link = 72});
+  SelectStep(trace_, 2);
+  EXPECT_EQ(trace_.kernels.start, (Times{170, 500}));
+}
+
+TEST_F(SelectStepTest, SortsUnlinkedWorkByTheTimeOfTheDevice) {
+  // The device works for step 1 until 160, then for step 2.
+  for (const TimeNs start : {10, 130, 159, 160, 220})
+    rank_.Task("EVENT_WAIT_SQE", start, start + 1, 5);
+  RankTrace& trace = trace_;
+  SelectStep(trace, 1);
+  EXPECT_EQ(trace.device_tasks.start, (Times{10, 130, 159}));
+}
+
+TEST_F(SelectStepTest, LeavesOutUnlinkedWorkAfterTheLastStep) {
+  for (const TimeNs start : {160, 230, 231, 900}) rank_.Task("EVENT_WAIT_SQE", start, start + 1, 5);
+  SelectStep(trace_, 2);
+  EXPECT_EQ(trace_.device_tasks.start, (Times{160, 230}));
+}
+
+TEST_F(SelectStepTest, LeavesOutUnlinkedWorkBeforeTheFirstStep) {
+  rank_.trace.steps.start[0] = 20;
+  rank_.Task("EVENT_WAIT_SQE", 19, 20, 5);
+  rank_.Task("EVENT_WAIT_SQE", 20, 21, 5);
+  SelectStep(trace_, 1);
+  EXPECT_EQ(trace_.device_tasks.start, Times{20});
+}
+
+TEST_F(SelectStepTest, CutsOverlapsAtTheBoundsOfTheStep) {
+  rank_.Overlap(Activity::kFree, 0, 130);
+  rank_.Overlap(Activity::kComputing, 130, 200);
+  rank_.Overlap(Activity::kFree, 200, 900);
+  SelectStep(trace_, 2);  // on the device from 160 to 230, the last moment included
+  EXPECT_EQ(trace_.overlaps.start, Times{160});  // free time at the ends is no part of a step
+  EXPECT_EQ(trace_.overlaps.dur, Times{40});
+  EXPECT_EQ(trace_.overlaps.activity, std::vector<Activity>{Activity::kComputing});
+}
+
+TEST_F(SelectStepTest, KeepsCollectivesAndTheirTasksTogether) {
+  const std::int32_t group = rank_.Group("g");
+  rank_.Collective(group, 125, 155);
+  rank_.CommTask(group, 0, "Notify_Wait", 126, 140);
+  rank_.Collective(group, 180, 190);
+  rank_.CommTask(group, 0, "Notify_Wait", 181, 185);
+  SelectStep(trace_, 1);
+  EXPECT_EQ(trace_.communications.start, Times{125});
+  EXPECT_EQ(trace_.comm_tasks.start, Times{126});
+}
+
+TEST_F(SelectStepTest, KeepsWhatTheProfilerWroteOfTheStep) {
+  for (const std::int32_t step : {1, 2}) {
+    trace_.transfers.Append({.step = step, .bytes = 10 * step});
+    trace_.step_times.Append({.step = step, .computing = 100 * step});
+    trace_.memory_samples.Append({.time = 100 * step - 50, .reserved_bytes = step});
+  }
+  SelectStep(trace_, 2);
+  EXPECT_EQ(trace_.transfers.bytes, std::vector<std::int64_t>{20});
+  EXPECT_EQ(trace_.step_times.computing, Times{200});
+  EXPECT_EQ(trace_.memory_samples.reserved_bytes, std::vector<std::int64_t>{2});
+  EXPECT_EQ(trace_.steps.id, std::vector<std::int32_t>{2});
+}
+
+TEST_F(SelectStepTest, GoesByTheTimeOfStepsNotByTheirOrderInTheFile) {
+  trace_.steps.Reorder({1, 0});
+  SelectStep(trace_, 1);
+  EXPECT_EQ(trace_.kernels.start, Times{120});
+}
+
+TEST_F(SelectStepTest, PutsEveryKernelIntoOneStep) {
+  for (TimeNs start = 0; start < 230; start += 7) trace_.kernels.Append({.start = start, .dur = 3});
+  RankBuilder other;
+  other.trace.steps = trace_.steps;
+  other.trace.launches = trace_.launches;
+  other.trace.kernels = trace_.kernels;
+  const std::size_t all = trace_.kernels.Size();
+  SelectStep(trace_, 1);
+  SelectStep(other.trace, 2);
+  EXPECT_EQ(trace_.kernels.Size() + other.trace.kernels.Size(), all);
+}
+
+TEST_F(SelectStepTest, ListsTheStepsWhenThereIsNoSuchStep) {
+  const Error error = test::ErrorOf([&] { SelectStep(trace_, 50); });
+  EXPECT_EQ(error.kind(), ErrorKind::kInput);
+  EXPECT_HAS_TEXT(error.what(), "50");
+  EXPECT_HAS_TEXT(error.what(), "1, 2");
+}
+
+TEST(SelectStep, SaysWhatToDoWhenACaptureHasNoSteps) {
+  RankTrace trace;
+  const Error error = test::ErrorOf([&] { SelectStep(trace, 1); });
+  EXPECT_EQ(error.kind(), ErrorKind::kInput);
+  EXPECT_HAS_TEXT(error.what(), "step()");
+}
+
+}  // namespace
+}  // namespace mpa

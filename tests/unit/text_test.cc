@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpa/base/text.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "mpa/base/console.h"
+
+namespace mpa {
+namespace {
+
+TEST(ToLower, ChangesAsciiLettersOnly) {
+  EXPECT_EQ(ToLower("aclnnMatMul_Z[0]"), "aclnnmatmul_z[0]");
+  EXPECT_EQ(ToLower("\xC3\x84pfel"), "\xC3\x84pfel");  // a capital umlaut stays
+}
+
+TEST(Trim, TakesBlanksTabsAndLineEndsFromBothEnds) {
+  EXPECT_EQ(Trim(" \t12.5\t\r\n"), "12.5");
+  EXPECT_EQ(Trim("a b"), "a b");
+  EXPECT_EQ(Trim(" \t "), "");
+  EXPECT_EQ(Trim(""), "");
+}
+
+TEST(IsOneOf, ComparesWholeWords) {
+  EXPECT_TRUE(IsOneOf("SDMA", {"AI_CORE", "SDMA"}));
+  EXPECT_FALSE(IsOneOf("SDMA", {"SDMA_SQE", "SDM"}));
+}
+
+TEST(ContainsAny, FindsAWordAnywhere) {
+  EXPECT_TRUE(ContainsAny("void cutlass::gemm<>", {"conv", "gemm"}));
+  EXPECT_FALSE(ContainsAny("gem", {"gemm"}));
+}
+
+TEST(Closest, FindsTheOptionThatWasMistyped) {
+  const std::vector<std::string> options = {"--base_step", "--output_path", "--force"};
+  EXPECT_EQ(Closest("--output-path", options), "--output_path");
+  EXPECT_EQ(Closest("--froce", options), "--force");
+  EXPECT_EQ(Closest("--base_step", options), "--base_step");
+}
+
+TEST(Closest, SuggestsNothingWhenTooMuchDiffers) {
+  const std::vector<std::string> options = {"compare", "cluster"};
+  EXPECT_EQ(Closest("visualize", options), std::nullopt);
+  EXPECT_EQ(Closest("compare", std::vector<std::string>{}), std::nullopt);
+}
+
+TEST(Closest, SuggestsNothingThatSharesNoLetter) {
+  const std::vector<std::string> options = {"-o", "-d"};
+  EXPECT_EQ(Closest("xy", options), std::nullopt);
+}
+
+TEST(Closest, PrefersTheFirstOfEquallyNearOnes) {
+  const std::vector<std::string> options = {"steps", "stepa"};
+  EXPECT_EQ(Closest("step", options), "steps");
+}
+
+TEST(Printable, ShowsControlCharactersInsteadOfSendingThemToTheTerminal) {
+  EXPECT_EQ(Printable("a\x1b[31mred"), "a\\x1b[31mred");
+  EXPECT_EQ(Printable("\r\b\x7f"), "\\x0d\\x08\\x7f");
+}
+
+TEST(Printable, KeepsATextOnItsLineAndLeavesUtf8Alone) {
+  EXPECT_EQ(Printable("a\tb\n\xE6\xAD\xA5"), "a\\x09b\\x0a\xE6\xAD\xA5");
+}
+
+}  // namespace
+}  // namespace mpa

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// trace_view.json and profiler_metadata.json: communication groups, operations and tasks.
+#include <gtest/gtest.h>
+
+#include "support/files.h"
+#include "support/reading.h"
+
+namespace mpa {
+namespace {
+
+using Names = std::vector<std::string>;
+
+std::string Metadata(std::string_view kind, int tid, const std::string& args) {
+  return R"({"ph":"M","name":")" + std::string(kind) + R"(","pid":20,"tid":)" +
+         std::to_string(tid) + R"(,"args":{)" + args + "}},";
+}
+std::string Thread(int tid, int index, const std::string& name) {
+  return Metadata("thread_name", tid, "\"name\":\"" + name + '"') +
+         Metadata("thread_sort_index", tid, "\"sort_index\":" + std::to_string(index));
+}
+std::string Span(int tid, const std::string& name) {
+  return R"({"ph":"X","name":")" + name + R"(","pid":20,"tid":)" + std::to_string(tid) +
+         R"(,"ts":"1.5","dur":2},)";
+}
+
+// `events` ends in a comma; the name of the process comes last.
+RankTrace ReadTrace(const std::string& events, std::string_view process = "Communication") {
+  const test::TempDir dir;
+  return test::ReadFile(
+      FileKind::kTraceView,
+      dir.Write("trace_view.json",
+                "[" + events + R"({"ph":"M","name":"process_name","pid":20,"args":{"name":")" +
+                    std::string(process) + "\"}}]"));
+}
+
+Names GroupNamesOf(const RankTrace& trace, const std::vector<std::int32_t>& groups) {
+  Names names;
+  for (const std::int32_t group : groups) {
+    names.emplace_back(
+        trace.strings.View(trace.comm_groups.name.at(static_cast<std::size_t>(group))));
+  }
+  return names;
+}
+
+TEST(TraceViewCommunication, TellsOperationsFromTheTasksOfTheirPlanes) {
+  const RankTrace trace = ReadTrace(
+      Thread(2, 1, "Group 0 Communication") + Thread(3, 2, "Plane 0") + Thread(4, 3, "Plane 1") +
+      Thread(5, 4, "Group 1 Communication") + Thread(6, 5, "Plane 0") +
+      Span(2, "hcom_allReduce__1_0_1") + Span(3, "Notify_Wait") + Span(4, "Memcpy") +
+      Span(5, "hcom_send__2_0_1") + Span(6, "RDMASend"));
+  EXPECT_EQ(test::Texts(trace, trace.communications.name),
+            (Names{"hcom_allReduce__1_0_1", "hcom_send__2_0_1"}));
+  EXPECT_EQ(GroupNamesOf(trace, trace.communications.group),
+            (Names{"Group 0 Communication", "Group 1 Communication"}));
+  EXPECT_EQ(trace.communications.start, (std::vector<TimeNs>{1500, 1500}));
+  EXPECT_EQ(trace.communications.dur, (std::vector<TimeNs>{2000, 2000}));
+  EXPECT_EQ(test::Texts(trace, trace.comm_tasks.name),
+            (Names{"Notify_Wait", "Memcpy", "RDMASend"}));
+  EXPECT_EQ(GroupNamesOf(trace, trace.comm_tasks.group),
+            (Names{"Group 0 Communication", "Group 0 Communication", "Group 1 Communication"}));
+  EXPECT_EQ(trace.comm_tasks.plane, (std::vector<std::int64_t>{3, 4, 6}));
+}
+
+TEST(TraceViewCommunication, OrdersThreadsBySortIndexNotByNumberOrPlaceInTheFile) {
+  const RankTrace trace = ReadTrace(
+      Thread(3, 11, "Plane 0") + Thread(9, 10, "Group 1 Communication") + Thread(2, 1, "Plane 0") +
+      Thread(7, 0, "Group 0 Communication") + Span(3, "in 1") + Span(2, "in 0"));
+  EXPECT_EQ(GroupNamesOf(trace, trace.comm_tasks.group),
+            (Names{"Group 1 Communication", "Group 0 Communication"}));
+  EXPECT_EQ(test::Texts(trace, trace.comm_groups.name),
+            (Names{"Group 0 Communication", "Group 1 Communication"}));
+}
+
+TEST(TraceViewCommunication, KeepsPlanesThatComeBeforeAnyGroup) {
+  const RankTrace trace =
+      ReadTrace(Thread(1, 0, "Plane 0") + Thread(2, 1, "Group 0 Communication") +
+                Span(1, "Notify_Wait") + Span(2, "hcom_send__2_0_1"));
+  ASSERT_EQ(trace.comm_tasks.Size(), 1u);
+  EXPECT_EQ(GroupNamesOf(trace, trace.comm_tasks.group), Names{"Unknown Group"});
+  EXPECT_EQ(GroupNamesOf(trace, trace.communications.group), Names{"Group 0 Communication"});
+}
+
+TEST(TraceViewCommunication, KeepsTasksOfThreadsWithoutAName) {
+  const RankTrace trace = ReadTrace(Thread(2, 1, "Group 0 Communication") + Span(8, "Notify_Wait"));
+  EXPECT_EQ(GroupNamesOf(trace, trace.comm_tasks.group), Names{"Unknown Group"});
+}
+
+TEST(TraceViewCommunication, KnowsTheProcessByItsOlderNameToo) {
+  const RankTrace trace =
+      ReadTrace(Thread(2, 1, "Group 0 Communication") + Span(2, "hcom_send__2_0_1"), "HCCL");
+  EXPECT_EQ(trace.communications.Size(), 1u);
+}
+
+TEST(TraceViewCommunication, IgnoresThreadsOfOtherProcesses) {
+  std::string other = Thread(2, 1, "Group 7 Communication");
+  for (std::size_t at = 0; (at = other.find("\"pid\":20", at)) != std::string::npos;)
+    other[at + 6] = '9';
+  const RankTrace trace = ReadTrace(other + Thread(3, 2, "Group 0 Communication"));
+  EXPECT_EQ(test::Texts(trace, trace.comm_groups.name), Names{"Group 0 Communication"});
+}
+
+class ProfilerMetadata : public ::testing::Test {
+ protected:
+  // The groups' process groups after reading `metadata`.
+  Names Name(std::string_view metadata) {
+    RankTrace trace =
+        ReadTrace(Thread(2, 1, "Group 5 Communication") + Thread(3, 2, "Group 6 Communication"));
+    test::ReadInto(trace, FileKind::kProfilerMetadata,
+                   dir_.Write("profiler_metadata.json", metadata));
+    return test::Texts(trace, trace.comm_groups.process_group);
+  }
+  test::TempDir dir_;
+};
+
+TEST_F(ProfilerMetadata, NamesGroupsAsTheJobDoes) {
+  EXPECT_EQ(Name(R"({"parallel_group_info": {"6": {"group_name": "tp", "global_ranks": [0, 1]},
+                                             "60": {"group_name": "dp"}}})"),
+            (Names{"", "tp"}));
+}
+
+TEST_F(ProfilerMetadata, TakesDocumentsThatSayNothingOfGroups) {
+  for (const char* text : {"", "{}", "[]", "3", R"({"parallel_group_info": []})",
+                           R"({"parallel_group_info": {"5": "tp", "6": {"group_name": 7}}})",
+                           R"({"parallel_group_info": {"5": {"ranks": [1]}, "6": null}})"}) {
+    EXPECT_EQ(Name(text), (Names{"", ""})) << text;
+  }
+}
+
+}  // namespace
+}  // namespace mpa
