@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -31,8 +32,7 @@ class PaddedCopy {
     }
     char* at = bytes_.get();
     for (const std::string_view part : {open, text, close}) {
-      std::memcpy(at, part.data(), part.size());
-      at += part.size();
+      at = std::copy(part.begin(), part.end(), at);
     }
     std::memset(at, ' ', simdjson::SIMDJSON_PADDING);
     return {bytes_.get(), size};
