@@ -104,10 +104,10 @@ void FailUnknown(const CLI::App& program, const CLI::App& command,
   }
   const std::string name = first.substr(0, first.find('='));
   const auto nearest = Closest(name, option ? OptionNames(command) : CommandNames(program));
-  const std::string hint = nearest ? fmt::format("did you mean '{}'?", *nearest)
-                                   : fmt::format("'msprof-analyze {}{}--help' lists all of them",
-                                                 option ? command.get_name() : "",
-                                                 option ? " " : "");
+  const std::string hint = nearest
+                               ? fmt::format("did you mean '{}'?", *nearest)
+                               : fmt::format("'msprof-analyze {}{}--help' lists all of them",
+                                             option ? command.get_name() : "", option ? " " : "");
   Fail(ErrorKind::kUsage, "unknown {} '{}'; {}", option ? "option" : "command", name, hint);
 }
 

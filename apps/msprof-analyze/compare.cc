@@ -2,8 +2,6 @@
 // `msprof-analyze compare`: what differs between two captures.
 #include "mpa/pipeline/compare.h"
 
-#include <fmt/chrono.h>
-
 #include <array>
 #include <ctime>
 #include <filesystem>
@@ -46,6 +44,16 @@ std::optional<std::int32_t> ParseStep(const char* option, const std::string& tex
   return static_cast<std::int32_t>(*step);
 }
 
+// "20261231235959"
+std::string UtcTimeStamp() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  std::array<char, 16> text{};
+  std::strftime(text.data(), text.size(), "%Y%m%d%H%M%S", &utc);
+  return text.data();
+}
+
 int Run(const Options& options) {
   if (options.debug) SetLogLevel(LogLevel::kDebug);
   CompareRequest request;
@@ -62,7 +70,8 @@ int Run(const Options& options) {
   request.gpu_flow_cat = options.gpu_flow_cat;
   request.recipes = CompareRecipes();
   InContext("-bp", [&] { request.base = OpenRank(ExpandHome(options.base), options.force); });
-  InContext("-d", [&] { request.comparison = OpenRank(ExpandHome(options.comparison), options.force); });
+  InContext("-d",
+            [&] { request.comparison = OpenRank(ExpandHome(options.comparison), options.force); });
   const fs::path output = fs::absolute(ExpandHome(options.output)).lexically_normal();
   io::PrepareOutputDirectory(output);
 
@@ -73,9 +82,7 @@ int Run(const Options& options) {
     Fail(ErrorKind::kInput, "nothing to compare; no workbook was written");
   }
   const fs::path workbook =
-      WriteXlsx(outcome.report, output,
-                fmt::format("performance_comparison_result_{:%Y%m%d%H%M%S}",
-                            fmt::gmtime(std::time(nullptr))));
+      WriteXlsx(outcome.report, output, "performance_comparison_result_" + UtcTimeStamp());
   for (const ScreenTable& screen : outcome.report.screens) {
     fmt::print(stdout, "{}", FormatTable(screen));
   }
@@ -147,8 +154,9 @@ Command AddCompare(CLI::App& program) {
   return {app, [options, enable_overall, ignored] {  // keeps alive what the options write to
             const int status = Run(*options);
             if (!*enable_overall) {
-              LogNotice("compared the overall times; operators, modules, memory, communication, API "
-                        "and kernels are not available yet");
+              LogNotice(
+                  "compared the overall times; operators, modules, memory, communication, API "
+                  "and kernels are not available yet");
             }
             return status;
           }};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program: finds the command, runs it, and turns what went wrong into one line and an exit code.
+// The program: finds the command, runs it, and turns what went wrong into one line and an exit
+// code.
 #include <algorithm>
 #include <exception>
 #include <new>
@@ -27,9 +28,10 @@ bool Contains(const std::vector<std::string>& words, std::initializer_list<const
 
 // `cluster` may be left out, as in "msprof-analyze -m RECIPE -d DIR".
 void AddDefaultCommand(const std::vector<Command>& commands, std::vector<std::string>& arguments) {
-  const bool has_command = std::any_of(commands.begin(), commands.end(), [&](const Command& command) {
-    return Contains(arguments, {command.app->get_name().c_str()});
-  });
+  const bool has_command =
+      std::any_of(commands.begin(), commands.end(), [&](const Command& command) {
+        return Contains(arguments, {command.app->get_name().c_str()});
+      });
   if (has_command || Contains(arguments, {"-h", "--help", "--version", "-V"})) return;
   if (arguments.size() == 1 && arguments[0] == "-v") {
     arguments[0] = "--version";
@@ -41,8 +43,9 @@ void AddDefaultCommand(const std::vector<Command>& commands, std::vector<std::st
 }
 
 int RunProgram(int count, const char* const* arguments) {
-  CLI::App program("Finds out why a model is slow on Ascend NPUs, from the captures of its profiler.",
-                   "msprof-analyze");
+  CLI::App program(
+      "Finds out why a model is slow on Ascend NPUs, from the captures of its profiler.",
+      "msprof-analyze");
   program.footer(kFooter);
   program.set_version_flag("-V,--version", "msprof-analyze " MPA_VERSION);
   program.require_subcommand(0, 1);

@@ -46,9 +46,8 @@ void WriteLog(LogLevel level, std::string_view text) {
   static std::mutex mutex;
   static const bool color = UseColor(stderr);
   const LevelStyle style = StyleOf(level);
-  const std::string line =
-      fmt::format("msprof-analyze: {}{}{}: {}\n", color ? style.color : "", style.name,
-                  color ? "\033[0m" : "", Printable(text));
+  const std::string line = fmt::format("msprof-analyze: {}{}{}: {}\n", color ? style.color : "",
+                                       style.name, color ? "\033[0m" : "", Printable(text));
   const std::lock_guard lock(mutex);
   ClearProgressLine();
   std::fwrite(line.data(), 1, line.size(), stderr);

@@ -54,8 +54,7 @@ bool ContainsAny(std::string_view text, std::initializer_list<std::string_view> 
 
 std::optional<std::string> Closest(std::string_view name, std::span<const std::string> candidates) {
   std::optional<std::string> best;
-  std::size_t best_distance =
-      std::min(name.size(), std::max<std::size_t>(2, name.size() / 3) + 1);
+  std::size_t best_distance = std::min(name.size(), std::max<std::size_t>(2, name.size() / 3) + 1);
   for (const std::string& candidate : candidates) {
     const std::size_t distance = EditDistance(name, candidate);
     if (distance < best_distance) {

@@ -53,7 +53,8 @@ bool EndsInQuotes(std::string_view line, bool in_quotes) {
 
 CsvFile::CsvFile(const std::filesystem::path& path)
     : name_(path.filename().string()), lines_(std::make_unique<Lines>(path)) {
-  if (!Next()) Fail(ErrorKind::kInput, "{}: the file is empty, it has no header line", path.string());
+  if (!Next())
+    Fail(ErrorKind::kInput, "{}: the file is empty, it has no header line", path.string());
   headers_.assign(cells_.begin(), cells_.begin() + static_cast<std::ptrdiff_t>(cell_count_));
 }
 

@@ -22,7 +22,8 @@ bool AppendDigit(std::int64_t& value, int digit) {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// Reads "e+05" at `at`; an exponent beyond +-1000 is cut there (the value is 0 or too large anyway).
+// Reads "e+05" at `at`; an exponent beyond +-1000 is cut there (the value is 0 or too large
+// anyway).
 std::optional<int> ReadExponent(std::string_view text, std::size_t at) {
   if (at == text.size()) return 0;
   if (text[at] != 'e' && text[at] != 'E') return std::nullopt;
@@ -60,7 +61,8 @@ std::optional<std::int64_t> ScaledDecimal(std::string_view text, int decimals) {
   if (!exponent) return std::nullopt;
 
   // How many of the digits, counted from the left, make the whole part of the scaled value.
-  const auto whole_digits = static_cast<std::ptrdiff_t>((has_point ? point : digits_to) - digits_from);
+  const auto whole_digits =
+      static_cast<std::ptrdiff_t>((has_point ? point : digits_to) - digits_from);
   const std::ptrdiff_t kept = whole_digits + decimals + *exponent;
   std::int64_t value = 0;
   std::ptrdiff_t index = 0;

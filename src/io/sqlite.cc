@@ -94,9 +94,10 @@ Database::Database(const std::filesystem::path& path) : name_(path.string()) {
   std::error_code error;
   const auto wal_size = std::filesystem::file_size(path.string() + "-wal", error);
   if (!error && wal_size > 0) {
-    LogWarning("{}: the last writes are still in the -wal file and are not seen; open and close the "
-               "database once with sqlite3 to merge them",
-               path.string());
+    LogWarning(
+        "{}: the last writes are still in the -wal file and are not seen; open and close the "
+        "database once with sqlite3 to merge them",
+        path.string());
   }
 }
 
@@ -109,8 +110,8 @@ bool Database::HasTable(std::string_view table) const {
 }
 
 bool Database::HasColumn(std::string_view table, std::string_view column) const {
-  Statement query = Query(
-      fmt::format("SELECT 1 FROM pragma_table_info('{}') WHERE name = '{}'", table, column));
+  Statement query =
+      Query(fmt::format("SELECT 1 FROM pragma_table_info('{}') WHERE name = '{}'", table, column));
   return query.Step();
 }
 

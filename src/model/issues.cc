@@ -24,10 +24,9 @@ void Issues::Merge(const Issues& later) {
 std::vector<std::string> Issues::Lines() const {
   std::vector<std::string> lines;
   for (const auto& [what, entry] : counts_) {
-    lines.push_back(entry.count == 1
-                        ? fmt::format("{} ({})", what, entry.first_place)
-                        : fmt::format("{}, {} times (first: {})", what, entry.count,
-                                      entry.first_place));
+    lines.push_back(entry.count == 1 ? fmt::format("{} ({})", what, entry.first_place)
+                                     : fmt::format("{}, {} times (first: {})", what, entry.count,
+                                                   entry.first_place));
   }
   return lines;
 }

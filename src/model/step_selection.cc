@@ -32,8 +32,12 @@ class StepBounds {
     NoteLaunched(trace.kernels);
     NoteLaunched(trace.communications);
     TimeNs device_done = 0;
+    TimeNs last_begin = 0;
     for (Span& span : spans_) {
-      span.device_begin = std::min(span.first_launched, std::max(span.host_begin, device_done));
+      // Never before the begin of the step before: work of several streams may overtake.
+      span.device_begin = std::max(
+          last_begin, std::min(span.first_launched, std::max(span.host_begin, device_done)));
+      last_begin = span.device_begin;
       device_done = std::max({device_done, span.last_launched_end, span.host_begin});
     }
   }
@@ -97,7 +101,7 @@ class StepBounds {
   }
 
   // Number of steps whose `begin` is at or before `time`.
-  std::size_t UpperBound(TimeNs Span::* begin, TimeNs time) const {
+  std::size_t UpperBound(TimeNs Span::*begin, TimeNs time) const {
     const auto at = std::partition_point(spans_.begin(), spans_.end(),
                                          [&](const Span& span) { return span.*begin <= time; });
     return static_cast<std::size_t>(at - spans_.begin());
@@ -116,8 +120,9 @@ void SelectStep(RankTrace& trace, std::int32_t id) {
   const std::optional<std::size_t> step = bounds.Find(id);
   if (!step) {
     if (trace.steps.Empty()) {
-      Fail(ErrorKind::kInput, "the capture has no step markers; profile with step() or leave the "
-                              "step options out");
+      Fail(ErrorKind::kInput,
+           "the capture has no step markers; profile with step() or leave the "
+           "step options out");
     }
     Fail(ErrorKind::kInput, "there is no step {}; the steps are: {}", id, bounds.Ids());
   }
@@ -128,9 +133,9 @@ void SelectStep(RankTrace& trace, std::int32_t id) {
   };
   trace.host_ops.Filter([&](std::size_t i) { return on_host(trace.host_ops.start[i]); });
   trace.memory_samples.Filter([&](std::size_t i) { return on_host(trace.memory_samples.time[i]); });
-  trace.kernels.Filter([&](std::size_t i) {
-    return on_device(trace.kernels.link[i], trace.kernels.start[i]);
-  });
+  trace.allocations.Filter([&](std::size_t i) { return on_host(trace.allocations.allocated[i]); });
+  trace.kernels.Filter(
+      [&](std::size_t i) { return on_device(trace.kernels.link[i], trace.kernels.start[i]); });
   trace.device_tasks.Filter([&](std::size_t i) {
     return on_device(trace.device_tasks.link[i], trace.device_tasks.start[i]);
   });

@@ -36,16 +36,16 @@ CompareOutcome Compare(const CompareRequest& request) {
   const std::array steps = {request.base_step, request.comparison_step};
   const std::array sides = {Side::kBase, Side::kComparison};
   std::array<SideResult, 2> results;
-  ParallelFor(results.size(), [&](std::size_t i) {
-    results[i] = RunSide(*inputs[i], steps[i], request, wanted);
-  });
+  ParallelFor(results.size(),
+              [&](std::size_t i) { results[i] = RunSide(*inputs[i], steps[i], request, wanted); });
 
   CompareOutcome outcome;
   for (SideResult& result : results) {
     outcome.partial = outcome.partial || result.partial;
     for (std::string& note : result.notes) {  // a capture compared with itself says all twice
       auto& notes = outcome.report.notes;
-      if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(std::move(note));
+      if (std::find(notes.begin(), notes.end(), note) == notes.end())
+        notes.push_back(std::move(note));
     }
   }
   for (std::size_t r = 0; r < request.recipes.size(); ++r) {

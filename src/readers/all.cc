@@ -20,11 +20,10 @@ Reader ProfilerMetadataJson();
 
 const std::vector<Reader>& AllReaders() {
   static const std::vector<Reader> all = {
-      readers::ProfilerDb(),        readers::TraceView(),
-      readers::KinetoTrace(),       readers::KernelDetailsCsv(),
-      readers::MemoryRecordCsv(),   readers::OperatorMemoryCsv(),
-      readers::OpStatisticCsv(),    readers::StepTraceTimeCsv(),
-      readers::CommunicationJson(), readers::ProfilerMetadataJson(),
+      readers::ProfilerDb(),           readers::TraceView(),        readers::KinetoTrace(),
+      readers::KernelDetailsCsv(),     readers::MemoryRecordCsv(),  readers::OperatorMemoryCsv(),
+      readers::OpStatisticCsv(),       readers::StepTraceTimeCsv(), readers::CommunicationJson(),
+      readers::ProfilerMetadataJson(),
   };
   return all;
 }

@@ -94,8 +94,8 @@ class FragmentFiller {
   void AddHost(const TraceEvent& event) {
     const auto span = SpanOf(event);
     if (!span) return;
-    fragment_.host.push_back({span->start, span->dur, Intern(event.name), IdFrom(event.pid),
-                              IdFrom(event.tid)});
+    fragment_.host.push_back(
+        {span->start, span->dur, Intern(event.name), IdFrom(event.pid), IdFrom(event.tid)});
   }
 
   void AddFlow(const TraceEvent& event) {
@@ -186,8 +186,8 @@ void Read(const CaptureFile& file, const ReadRequest& request, RankTrace& trace)
   trace.device = DeviceKind::kGpu;
   const io::InputText input(file.path);
   const std::string file_name = file.path.filename().string();
-  const io::CutArray cut = InContext(
-      file.path.string(), [&] { return io::CutEventArray(input.text(), kPieceBytes); });
+  const io::CutArray cut =
+      InContext(file.path.string(), [&] { return io::CutEventArray(input.text(), kPieceBytes); });
   std::vector<Fragment> fragments(cut.pieces.size());
   ParallelFor(fragments.size(), [&](std::size_t i) {
     ForEachEvent(cut.pieces[i], file_name, fragments[i].part.issues,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // operator_memory.csv: every allocation of an operator.
+#include "megabytes.h"
 #include "mpa/io/csv_file.h"
 #include "mpa/io/numbers.h"
 #include "mpa/readers/reader.h"
-#include "megabytes.h"
 
 namespace mpa::readers {
 namespace {

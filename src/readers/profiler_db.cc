@@ -19,9 +19,8 @@ std::optional<DbSpan> ReadSpan(DbInput& input, const io::Statement& row, int sta
   const auto start = row.Int(start_column);
   const auto end = row.Int(end_column);
   if (start && end && *start >= 0 && *end >= *start) return DbSpan{*start, *end - *start};
-  input.trace.issues.Count(
-      "row left out, its start or end is no time",
-      fmt::format("{}: table {}", input.database.name(), table));
+  input.trace.issues.Count("row left out, its start or end is no time",
+                           fmt::format("{}: table {}", input.database.name(), table));
   return std::nullopt;
 }
 
@@ -29,7 +28,8 @@ namespace {
 
 void ReadSteps(DbInput& input) {
   if (!input.database.HasTable("STEP_TIME")) return;
-  io::Statement rows = input.database.Query("SELECT id, startNs, endNs FROM STEP_TIME ORDER BY rowid");
+  io::Statement rows =
+      input.database.Query("SELECT id, startNs, endNs FROM STEP_TIME ORDER BY rowid");
   while (rows.Step()) {
     const std::int64_t id = rows.IntOr(0, -1);
     const auto span = ReadSpan(input, rows, 1, 2, "STEP_TIME");

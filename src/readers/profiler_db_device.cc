@@ -23,7 +23,7 @@ StringId Recorded(StringId text, const StringPool& strings) {
 }
 
 // The column of Kernels that a counter of TASK_PMU_INFO goes to; null for the others.
-std::vector<TimeNs> Kernels::* CounterColumn(std::string_view name) {
+std::vector<TimeNs> Kernels::*CounterColumn(std::string_view name) {
   if (name == "aic_total_time" || name == "aicore_time") return &Kernels::aic_total;
   if (name == "aic_mac_time" || name == "mac_time") return &Kernels::aic_mac;
   if (name == "aic_mte2_time") return &Kernels::aic_mte2;
@@ -32,7 +32,8 @@ std::vector<TimeNs> Kernels::* CounterColumn(std::string_view name) {
   return nullptr;
 }
 
-void ReadCounters(DbInput& input, const std::unordered_map<std::int64_t, std::size_t>& kernel_of_task) {
+void ReadCounters(DbInput& input,
+                  const std::unordered_map<std::int64_t, std::size_t>& kernel_of_task) {
   if (!input.database.HasTable("TASK_PMU_INFO")) return;
   io::Statement rows = input.database.Query("SELECT globalTaskId, name, value FROM TASK_PMU_INFO");
   Kernels& kernels = input.trace.kernels;
@@ -53,7 +54,8 @@ class Groups {
   std::int32_t Of(const io::Statement& row, int column) {
     const StringId name = input_.strings.Text(row, column);
     CommGroups& groups = input_.trace.comm_groups;
-    const auto [found, is_new] = numbers_.try_emplace(name, static_cast<std::int32_t>(groups.Size()));
+    const auto [found, is_new] =
+        numbers_.try_emplace(name, static_cast<std::int32_t>(groups.Size()));
     if (is_new) groups.Append({.name = name});
     return found->second;
   }
@@ -70,9 +72,10 @@ void ReadGroupNames(DbInput& input) {
   if (!rows.Step()) return;
   const auto document = nlohmann::json::parse(rows.Text(0), nullptr, /*allow_exceptions=*/false);
   if (document.is_discarded()) {
-    LogWarning("{}: META_DATA.parallel_group_info is not valid JSON; groups keep their technical "
-               "names",
-               input.database.name());
+    LogWarning(
+        "{}: META_DATA.parallel_group_info is not valid JSON; groups keep their technical "
+        "names",
+        input.database.name());
     return;
   }
   NameProcessGroups(document, input.trace);
@@ -144,12 +147,12 @@ void ReadCommunications(DbInput& input) {
     while (rows.Step()) {
       const auto span = ReadSpan(input, rows, 0, 1, "TASK");
       if (!span) continue;
-      input.trace.comm_tasks.Append({.start = span->start,
-                                     .dur = span->dur,
-                                     .name = Recorded(input.strings.Text(rows, 2),
-                                                      input.trace.strings),
-                                     .group = groups.Of(rows, 3),
-                                     .plane = rows.IntOr(4, -1)});
+      input.trace.comm_tasks.Append(
+          {.start = span->start,
+           .dur = span->dur,
+           .name = Recorded(input.strings.Text(rows, 2), input.trace.strings),
+           .group = groups.Of(rows, 3),
+           .plane = rows.IntOr(4, -1)});
     }
   }
   ReadGroupNames(input);

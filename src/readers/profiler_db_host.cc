@@ -54,7 +54,8 @@ class BackwardThread {
     TimeNs latest = -1;
     for (const auto& [connection, pair] : pairs_) {
       if (pair.count != 2 || pair.latest < latest) continue;
-      if (pair.latest == latest && pair.tid <= tid) continue;  // any order of the map gives the same
+      if (pair.latest == latest && pair.tid <= tid)
+        continue;  // any order of the map gives the same
       latest = pair.latest;
       tid = pair.tid;
     }

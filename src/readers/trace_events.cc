@@ -69,7 +69,7 @@ std::optional<std::string_view> ScalarText(od::value value) {
 }
 
 // The member of TraceEvent that a key names; null for keys that nobody reads.
-std::string_view TraceEvent::* MemberOf(std::string_view key) {
+std::string_view TraceEvent::*MemberOf(std::string_view key) {
   if (key == "ph") return &TraceEvent::ph;
   if (key == "cat") return &TraceEvent::cat;
   if (key == "name") return &TraceEvent::name;

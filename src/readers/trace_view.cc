@@ -39,7 +39,7 @@ struct DeviceEvent {
 
 struct Metadata {
   std::int64_t pid, tid;
-  StringId kind;         // process_name, thread_name, thread_sort_index
+  StringId kind;  // process_name, thread_name, thread_sort_index
   std::string_view args;
 };
 
@@ -66,8 +66,8 @@ class FragmentFiller {
 
   void operator()(const TraceEvent& event) {
     if (event.ph == "M") {
-      fragment_.metadata.push_back({IdFrom(event.pid), IdFrom(event.tid),
-                                    fragment_.strings.Intern(event.name), event.args});
+      fragment_.metadata.push_back(
+          {IdFrom(event.pid), IdFrom(event.tid), fragment_.strings.Intern(event.name), event.args});
     } else if (event.ph == "X") {
       AddSpan(event);
     } else if (event.ph == "s" || event.ph == "f") {
@@ -283,8 +283,8 @@ class Joiner {
 void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
   const io::InputText input(file.path);
   const std::string file_name = file.path.filename().string();
-  const io::CutArray cut = InContext(
-      file.path.string(), [&] { return io::CutEventArray(input.text(), kPieceBytes); });
+  const io::CutArray cut =
+      InContext(file.path.string(), [&] { return io::CutEventArray(input.text(), kPieceBytes); });
   std::vector<Fragment> fragments(cut.pieces.size());
   ParallelFor(fragments.size(), [&](std::size_t i) {
     ForEachEvent(cut.pieces[i], file_name, fragments[i].issues,

@@ -10,7 +10,8 @@
 namespace mpa {
 namespace {
 
-// Rounded to `decimals` on the exact value of the double, as printf does; x * 100 would round twice.
+// Rounded to `decimals` on the exact value of the double, as printf does; x * 100 would round
+// twice.
 double RoundTo(double value, int decimals) {
   if (!std::isfinite(value)) return value;
   char text[400];  // enough for any finite double

@@ -106,9 +106,10 @@ class SheetWriter {
  private:
   void WriteHeaders() {
     for (const Banner& banner : sheet_.banners) {
-      Check(worksheet_merge_range(worksheet_, 0, Col(banner.first_column), 0, Col(banner.last_column),
-                                  banner.text.c_str(), styles_.Header(banner.side)),
-            "merging header cells");
+      Check(
+          worksheet_merge_range(worksheet_, 0, Col(banner.first_column), 0, Col(banner.last_column),
+                                banner.text.c_str(), styles_.Header(banner.side)),
+          "merging header cells");
     }
     row_ = sheet_.banners.empty() ? 0 : 2;
     for (std::size_t i = 0; i < sheet_.columns.size(); ++i) {
@@ -123,8 +124,7 @@ class SheetWriter {
 
   void WriteCell(const Row& row, std::size_t index) {
     const Column& column = sheet_.columns[index];
-    lxw_format* style =
-        styles_.Data(column.format, row.emphasis, index == 0 ? row.indent : 0);
+    lxw_format* style = styles_.Data(column.format, row.emphasis, index == 0 ? row.indent : 0);
     const Cell& cell = row.cells[index];
     if (const auto* text = std::get_if<std::string>(&cell)) {
       WriteText(index, *text, style);

@@ -26,8 +26,7 @@ TEST(Issues, ListsTheKindsInAlphabeticalOrder) {
   Issues issues;
   issues.Count("b", "1");
   issues.Count("a", "2");
-  EXPECT_EQ(issues.Lines(),
-            (Lines{"a (2)", "b (1)"}));
+  EXPECT_EQ(issues.Lines(), (Lines{"a (2)", "b (1)"}));
 }
 
 TEST(Issues, AddsTheCountsOfALaterPartAndKeepsTheEarlierPlace) {
@@ -36,8 +35,7 @@ TEST(Issues, AddsTheCountsOfALaterPartAndKeepsTheEarlierPlace) {
   second.Count("a", "2");
   second.Count("b", "3");
   first.Merge(second);
-  EXPECT_EQ(first.Lines(),
-            (Lines{"a, 2 times (first: 1)", "b (3)"}));
+  EXPECT_EQ(first.Lines(), (Lines{"a, 2 times (first: 1)", "b (3)"}));
 }
 
 TEST(Issues, SaysNothingWhenNothingWasWrong) {

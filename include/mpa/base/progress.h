@@ -6,7 +6,8 @@
 namespace mpa {
 
 /// Bytes that the work at hand is going to read, shown on stderr as one rewritten line, at most ten
-/// times a second and only on a terminal. Process-wide; both functions may be called from any thread.
+/// times a second and only on a terminal. Process-wide; both functions may be called from any
+/// thread.
 void AddProgressTotal(std::int64_t bytes);
 void AddProgress(std::int64_t bytes);
 

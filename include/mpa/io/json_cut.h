@@ -17,9 +17,9 @@ struct CutArray {
   std::size_t cut_off_at = std::string_view::npos;
 };
 
-/// Cuts the array of objects in `text` (the document is the array itself, or an object with an array
-/// member "traceEvents") into pieces of at least `piece_bytes`. Throws Error (kCorrupt) when there is
-/// no such array, or something other than objects in it.
+/// Cuts the array of objects in `text` (the document is the array itself, or an object with an
+/// array member "traceEvents") into pieces of at least `piece_bytes`. Throws Error (kCorrupt) when
+/// there is no such array, or something other than objects in it.
 CutArray CutEventArray(std::string_view text, std::size_t piece_bytes);
 
 /// The whole objects of a piece, one by one; for the rare piece that does not parse as a whole.

@@ -6,8 +6,8 @@
 
 namespace mpa::io {
 
-/// Creates `directory` (mode 0750) if need be and checks that files can be written there, before the
-/// long work starts. Throws Error: kUsage when a file has that name, kOutput otherwise.
+/// Creates `directory` (mode 0750) if need be and checks that files can be written there, before
+/// the long work starts. Throws Error: kUsage when a file has that name, kOutput otherwise.
 void PrepareOutputDirectory(const std::filesystem::path& directory);
 
 /// A file that appears under its name only when it is complete: written under a temporary name in

@@ -30,7 +30,9 @@ class Statement {
   bool IsNull(int column) const;
   /// A whole number, also from TEXT and REAL cells; empty for NULL and for text that is no number.
   std::optional<std::int64_t> Int(int column) const;
-  std::int64_t IntOr(int column, std::int64_t fallback) const { return Int(column).value_or(fallback); }
+  std::int64_t IntOr(int column, std::int64_t fallback) const {
+    return Int(column).value_or(fallback);
+  }
   /// Valid until the next Step(); empty for NULL.
   std::string_view Text(int column) const;
 

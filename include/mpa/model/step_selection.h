@@ -7,14 +7,15 @@
 
 namespace mpa {
 
-/// Keeps what belongs to the step `id` and drops the rest, in every table alike.
+/// Keeps what belongs to the step `id` and drops the rest, in every table with times (statistics of
+/// the whole run stay).
 ///
-/// Host operators and memory samples belong to the step whose span holds their start. Device work
-/// belongs to the step that launched it; where no launch is known, to the step at whose device time
-/// it starts. The device time of a step begins where the device has finished what the step before
-/// had queued (at the latest with the first work that the step itself launched) and lasts until the
-/// next step's begins. Intervals of the overlap analysis are cut at these bounds, and those of free
-/// time dropped: a step lasts from its first to its last work, in every format.
+/// Host operators, memory samples and allocations belong to the step whose span holds their start.
+/// Device work belongs to the step that launched it; where no launch is known, to the step at whose
+/// device time it starts. The device time of a step begins where the device has finished what the
+/// step before had queued (at the latest with the first work that the step itself launched) and
+/// lasts until the next step's begins. Intervals of the overlap analysis are cut at these bounds,
+/// and those of free time dropped: a step lasts from its first to its last work, in every format.
 ///
 /// Throws Error (kInput) that lists the steps of the capture when there is no such step.
 void SelectStep(RankTrace& trace, std::int32_t id);

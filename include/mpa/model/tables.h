@@ -117,7 +117,8 @@ struct Kernels : TableBase<Kernels> {
   struct Row {
     TimeNs start = 0, dur = 0;
     StringId name{}, op_type{};
-    StringId core{};  ///< AI_CORE, AI_VECTOR_CORE, MIX_AIC, ...; or the runtime's KERNEL_AICORE, ...
+    StringId
+        core{};  ///< AI_CORE, AI_VECTOR_CORE, MIX_AIC, ...; or the runtime's KERNEL_AICORE, ...
     std::int64_t stream = -1;
     std::int64_t link = -1;  ///< see Launches
     std::int32_t step = -1;  ///< step id that the profiler wrote beside the kernel
@@ -135,7 +136,8 @@ struct Kernels : TableBase<Kernels> {
 
   template <typename T>
   static auto Tie(T& t) {
-    return std::tie(t.start, t.dur, t.name, t.op_type, t.core, t.stream, t.link, t.step, t.aic_total, t.aic_mac, t.aic_mte2, t.aiv_total, t.aiv_vec);
+    return std::tie(t.start, t.dur, t.name, t.op_type, t.core, t.stream, t.link, t.step,
+                    t.aic_total, t.aic_mac, t.aic_mte2, t.aiv_total, t.aiv_vec);
   }
 };
 

@@ -13,8 +13,8 @@ namespace mpa {
 std::string FormatTable(const ScreenTable& table);
 
 /// Writes the sheets of the report as one workbook `<stem>.xlsx` in `directory`, or under the stem
-/// followed by 01, 02, ... when a file has that name already: no run overwrites another's result. The
-/// file appears when it is complete. Returns its path. Throws Error (kOutput).
+/// followed by 01, 02, ... when a file has that name already: no run overwrites another's result.
+/// The file appears when it is complete. Returns its path. Throws Error (kOutput).
 std::filesystem::path WriteXlsx(const Report& report, const std::filesystem::path& directory,
                                 const std::string& stem);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The analyses of `compare`. Plain calls: nothing for the linker to drop, and the order can be seen.
+// The analyses of `compare`. Plain calls: nothing for the linker to drop, and the order can be
+// seen.
 #include "mpa/analysis/recipe.h"
 
 namespace mpa {

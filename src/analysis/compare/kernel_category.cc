@@ -53,10 +53,11 @@ KernelClassifier::OpName KernelClassifier::ReadOpName(std::string_view name) {
 
 KernelClassifier::KernelName KernelClassifier::ReadKernelName(std::string_view name) {
   const std::string lower = ToLower(name);
-  return {.tensor_move = lower.starts_with("aclnninplacecopy") && ContainsAny(lower, {"tensormove"}),
-          .mc2 = IsOneOf(lower, {"allgathermatmul", "matmulreducescatter", "matmulallreduce"}),
-          .trans = ContainsAny(lower, {"cast", "transdata", "transpose"}),
-          .cube = ContainsAny(lower, {"gemm", "conv", "cutlass", "wgrad", "gemvx"})};
+  return {
+      .tensor_move = lower.starts_with("aclnninplacecopy") && ContainsAny(lower, {"tensormove"}),
+      .mc2 = IsOneOf(lower, {"allgathermatmul", "matmulreducescatter", "matmulallreduce"}),
+      .trans = ContainsAny(lower, {"cast", "transdata", "transpose"}),
+      .cube = ContainsAny(lower, {"gemm", "conv", "cutlass", "wgrad", "gemvx"})};
 }
 
 KernelClassifier::TypeName KernelClassifier::ReadTypeName(std::string_view name) {
@@ -84,9 +85,10 @@ KernelClassifier::KernelClassifier(const RankTrace& trace) : trace_(trace), laun
     if (!name) name = ReadOpName(trace.strings.View(ops.name[i]));
     Thread& thread = threads_[ops.track[i]];
     if (name->family == OpFamily::kNone) continue;
-    const bool backward = name->backward || (name->family == OpFamily::kConv &&
-                                             trace.tracks.tid[static_cast<std::size_t>(ops.track[i])] ==
-                                                 trace.backward_tid);
+    const bool backward =
+        name->backward ||
+        (name->family == OpFamily::kConv &&
+         trace.tracks.tid[static_cast<std::size_t>(ops.track[i])] == trace.backward_tid);
     const CubeOp op{ops.start[i], ops.start[i] + ops.dur[i], name->family, backward};
     thread.ops.push_back(op);
     all_threads_.ops.push_back(op);
@@ -122,7 +124,8 @@ void KernelClassifier::Finish(Thread& thread) {
 }
 
 // The first operator by start that runs at `time`: the outermost one where they nest.
-const KernelClassifier::CubeOp* KernelClassifier::RunningAt(const Thread& thread, TimeNs time) const {
+const KernelClassifier::CubeOp* KernelClassifier::RunningAt(const Thread& thread,
+                                                            TimeNs time) const {
   const auto at = std::partition_point(thread.latest_end.begin(), thread.latest_end.end(),
                                        [&](TimeNs end) { return end < time; });
   if (at == thread.latest_end.end()) return nullptr;
@@ -157,9 +160,9 @@ Category KernelClassifier::Classify(std::size_t kernel) const {
   const Core half = op != nullptr ? core : Core::kCube;
   switch (family) {
     case OpFamily::kFlashAttention:
-      return Half(backward ? Category::kFlashAttentionBackwardCube
-                           : Category::kFlashAttentionForwardCube,
-                  half);
+      return Half(
+          backward ? Category::kFlashAttentionBackwardCube : Category::kFlashAttentionForwardCube,
+          half);
     case OpFamily::kConv:
       return Half(backward ? Category::kConvBackwardCube : Category::kConvForwardCube, half);
     case OpFamily::kMatmul:

@@ -87,8 +87,8 @@ class KernelClassifier {
 
   const RankTrace& trace_;
   LaunchIndex launches_;
-  std::vector<KernelName> kernel_names_;  // by StringId
-  std::vector<TypeName> type_names_;      // by StringId
+  std::vector<KernelName> kernel_names_;              // by StringId
+  std::vector<TypeName> type_names_;                  // by StringId
   std::unordered_map<std::int32_t, Thread> threads_;  // by track; every thread with operators
   Thread all_threads_;
 };

@@ -72,8 +72,9 @@ void AddMc2(const RankTrace& trace, std::size_t kernel, const std::vector<TimeNs
   }
   const auto measured = [](TimeNs counter) { return std::max<TimeNs>(0, counter); };
   found->total.Add(kernels.dur[kernel]);
-  found->computing += std::max(measured(kernels.aic_mac[kernel]), measured(kernels.aic_mte2[kernel])) +
-                      measured(kernels.aiv_total[kernel]);
+  found->computing +=
+      std::max(measured(kernels.aic_mac[kernel]), measured(kernels.aic_mte2[kernel])) +
+      measured(kernels.aiv_total[kernel]);
   found->communication += Mc2Communication(c_core_ends, kernels.start[kernel],
                                            kernels.start[kernel] + kernels.dur[kernel]);
 }
@@ -190,8 +191,8 @@ std::set<std::int64_t> ComputeStreams(const RankTrace& trace) {
   if (!streams.empty()) return streams;
   const DeviceTasks& tasks = trace.device_tasks;
   for (std::size_t i = 0; i < tasks.Size(); ++i) {
-    if (IsOneOf(trace.strings.View(tasks.type[i]), {"AI_CORE", "MIX_AIC", "MIX_AIV", "AI_CPU",
-                                                    "AI_VECTOR_CORE", "FFTS_PLUS"})) {
+    if (IsOneOf(trace.strings.View(tasks.type[i]),
+                {"AI_CORE", "MIX_AIC", "MIX_AIV", "AI_CPU", "AI_VECTOR_CORE", "FFTS_PLUS"})) {
       streams.insert(tasks.stream[i]);
     }
   }
@@ -220,7 +221,8 @@ void AddNpuCopies(const RankTrace& trace, OverallMetrics& metrics) {
 }
 
 // Copies and memsets of a GPU in which it did nothing else.
-void AddGpuCopies(const RankTrace& trace, const std::vector<bool>& is_copy, OverallMetrics& metrics) {
+void AddGpuCopies(const RankTrace& trace, const std::vector<bool>& is_copy,
+                  OverallMetrics& metrics) {
   std::vector<Interval> copies, busy;
   const auto add = [&](const auto& table, std::size_t row, bool copy) {
     (copy ? copies : busy).push_back({table.start[row], table.start[row] + table.dur[row]});
@@ -229,7 +231,8 @@ void AddGpuCopies(const RankTrace& trace, const std::vector<bool>& is_copy, Over
   for (std::size_t i = 0; i < trace.kernels.Size(); ++i) add(trace.kernels, i, is_copy[i]);
   for (std::size_t i = 0; i < trace.communications.Size(); ++i) add(trace.communications, i, false);
   for (std::size_t i = 0; i < trace.device_tasks.Size(); ++i) {
-    if (IsCopyName(trace.strings.View(trace.device_tasks.name[i]))) add(trace.device_tasks, i, true);
+    if (IsCopyName(trace.strings.View(trace.device_tasks.name[i])))
+      add(trace.device_tasks, i, true);
   }
   metrics.sdma.time = Length(Difference(Union(std::move(copies)), Union(std::move(busy))));
 }

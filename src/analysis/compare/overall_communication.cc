@@ -19,8 +19,8 @@ class Handshake {
   // Takes the next task of the plane; true when it is a Notify_Wait that counts as waiting.
   bool IsWait(std::string_view task) {
     const bool notify_wait = task == "Notify_Wait";
-    const bool in_handshake = (last_[2] == 'R' && last_[3] == 'R') ||
-                              last_ == std::array{'R', 'R', 'N', 'R'};
+    const bool in_handshake =
+        (last_[2] == 'R' && last_[3] == 'R') || last_ == std::array{'R', 'R', 'N', 'R'};
     std::rotate(last_.begin(), last_.begin() + 1, last_.end());
     last_[3] = task == "RDMASend" ? 'R' : notify_wait ? 'N' : 'O';
     return notify_wait && !in_handshake;
@@ -41,8 +41,8 @@ struct GroupTasks {
   std::map<std::int64_t, Plane> planes;
   std::vector<std::int64_t> planes_by_first_wait;
 
-  // The waits of the plane that waited least, because it transferred longest and so decided when the
-  // operation was done. Planes that never waited say nothing about waiting.
+  // The waits of the plane that waited least, because it transferred longest and so decided when
+  // the operation was done. Planes that never waited say nothing about waiting.
   Intervals Waits() const {
     const Plane* least = nullptr;
     for (const std::int64_t id : planes_by_first_wait) {
@@ -107,9 +107,8 @@ std::string LabelOf(const RankTrace& trace, std::size_t group) {
 void ComputeGroupTimes(const RankTrace& trace, const Intervals& exposed, OverallMetrics& metrics) {
   const CommGroups& groups = trace.comm_groups;
   const Communications& comms = trace.communications;
-  metrics.has_waits =
-      std::any_of(trace.comm_tasks.name.begin(), trace.comm_tasks.name.end(),
-                  [](StringId name) { return name != StringId::kEmpty; });
+  metrics.has_waits = std::any_of(trace.comm_tasks.name.begin(), trace.comm_tasks.name.end(),
+                                  [](StringId name) { return name != StringId::kEmpty; });
 
   std::vector<std::vector<Interval>> operations(groups.Size());
   for (std::size_t i = 0; i < comms.Size(); ++i) {

@@ -80,7 +80,9 @@ struct OverallMetrics {
   std::int64_t peak_memory_bytes = 0;
   Traffic rdma_traffic, sdma_traffic;
 
-  TimeAndCount Of(Category category) const { return categories[static_cast<std::size_t>(category)]; }
+  TimeAndCount Of(Category category) const {
+    return categories[static_cast<std::size_t>(category)];
+  }
   /// Cube and vector half of a family together; `cube_half` names the family.
   TimeAndCount Family(Category cube_half) const {
     return Of(cube_half) + categories[static_cast<std::size_t>(cube_half) + 1];

@@ -20,7 +20,8 @@ void Reduce(const std::vector<PartOf<OverallMetrics>>& parts, Report& report) {
       complete = false;
     } else if (!side->part.has_categories) {
       report.notes.push_back(fmt::format(
-          "OverallMetrics: {} does not tell cube from vector kernels, its breakdown is N/A; collect "
+          "OverallMetrics: {} does not tell cube from vector kernels, its breakdown is N/A; "
+          "collect "
           "with profiler_level Level1 or higher and keep kernel_details.csv beside the trace",
           side->origin.path));
     }

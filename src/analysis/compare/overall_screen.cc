@@ -63,8 +63,8 @@ void AddCategoryColumns(ScreenBuilder& columns) {
     return ScreenBuilder::Categorised(side, side.Vector());
   });
   const auto add_family = [&](const std::string& header, Category cube_half) {
-    columns.AddCategoriesIfAny(
-        header, [=](const OverallMetrics& side) { return side.Family(cube_half); });
+    columns.AddCategoriesIfAny(header,
+                               [=](const OverallMetrics& side) { return side.Family(cube_half); });
   };
   add_family("Conv Time(Forward)(Num)", Category::kConvForwardCube);
   add_family("Conv Time(Backward)(Num)", Category::kConvBackwardCube);
@@ -76,7 +76,7 @@ void AddCategoryColumns(ScreenBuilder& columns) {
 }
 
 void AddBandwidth(ScreenBuilder& columns, const std::string& header,
-                  Traffic OverallMetrics::* traffic) {
+                  Traffic OverallMetrics::*traffic) {
   columns.AddIfAny(
       header, [=](const OverallMetrics& side) { return (side.*traffic).bytes; },
       [=](const OverallMetrics& side) {
@@ -117,7 +117,9 @@ ScreenTable OverallScreen(const OverallMetrics& base, const OverallMetrics& comp
   AddBandwidth(columns, "SDMA Bandwidth", &OverallMetrics::sdma_traffic);
   columns.AddIfAny(
       "SDMA Time(Num)",
-      [](const OverallMetrics& side) { return side.sdma.time + side.Of(Category::kTensorMove).time; },
+      [](const OverallMetrics& side) {
+        return side.sdma.time + side.Of(Category::kTensorMove).time;
+      },
       [](const OverallMetrics& side) {
         return TimeAndNumber(side.sdma + side.Of(Category::kTensorMove));
       });

@@ -32,7 +32,8 @@ class SheetBuilder {
       : sheet_(sheet), base_e2e_(base_e2e), comparison_e2e_(comparison_e2e) {}
 
   // Rows in which both sides are zero are left out.
-  void Add(const std::string& label, Emphasis emphasis, const Value& base, const Value& comparison) {
+  void Add(const std::string& label, Emphasis emphasis, const Value& base,
+           const Value& comparison) {
     const bool base_says = base.known && base.time != 0;
     const bool comparison_says = comparison.known && comparison.time != 0;
     if (base_says || comparison_says) AddAlways(label, emphasis, base, comparison);
@@ -85,7 +86,8 @@ Value Categorised(const OverallMetrics& side, const TimeAndCount& part) {
   return value;
 }
 
-void AddComputing(SheetBuilder& rows, const OverallMetrics& base, const OverallMetrics& comparison) {
+void AddComputing(SheetBuilder& rows, const OverallMetrics& base,
+                  const OverallMetrics& comparison) {
   AddBoth(rows, "Computing Time", Emphasis::kSection, base, comparison, [](const auto& side) {
     Value value = TimeOnly(side.computing);
     value.number = side.has_categories ? Cell(side.KernelCount()) : Cell(std::string(kUnknown));
@@ -110,7 +112,8 @@ void AddMc2(SheetBuilder& rows, const OverallMetrics& base, const OverallMetrics
       rows.Add(label, emphasis, value(base, part), value(comparison, part));
     };
     add_part("\t" + name, Emphasis::kPart, [](const Mc2Kernel& k) { return Counted(k.total); });
-    add_part("\t\tComputing", Emphasis::kNone, [](const Mc2Kernel& k) { return TimeOnly(k.computing); });
+    add_part("\t\tComputing", Emphasis::kNone,
+             [](const Mc2Kernel& k) { return TimeOnly(k.computing); });
     add_part("\t\tCommunication", Emphasis::kNone,
              [](const Mc2Kernel& k) { return TimeOnly(k.communication); });
   };
@@ -120,7 +123,8 @@ void AddMc2(SheetBuilder& rows, const OverallMetrics& base, const OverallMetrics
   }
 }
 
-void AddCategories(SheetBuilder& rows, const OverallMetrics& base, const OverallMetrics& comparison) {
+void AddCategories(SheetBuilder& rows, const OverallMetrics& base,
+                   const OverallMetrics& comparison) {
   const auto add = [&](const std::string& label, Emphasis emphasis, auto part) {
     AddBoth(rows, label, emphasis, base, comparison,
             [&](const OverallMetrics& side) { return Categorised(side, part(side)); });
@@ -225,7 +229,8 @@ void AddGroups(SheetBuilder& rows, const OverallMetrics& base, const OverallMetr
   }
 }
 
-void AddGroupOverlaps(SheetBuilder& rows, const OverallMetrics& base, const OverallMetrics& comparison) {
+void AddGroupOverlaps(SheetBuilder& rows, const OverallMetrics& base,
+                      const OverallMetrics& comparison) {
   AddBoth(rows, "\tUncovered Communication Overlapped", Emphasis::kPart, base, comparison,
           [](const OverallMetrics& side) { return TimeOnly(side.GroupOverlapTime()); });
   const auto label = [](const GroupOverlap& overlap) {
@@ -275,8 +280,9 @@ Sheet OverallSheet(const PartOf<OverallMetrics>& base_part,
   Sheet sheet;
   sheet.name = "OverallMetrics";
   sheet.columns = Columns();
-  sheet.banners = {{1, 3, "Base Profiling: " + base_part.origin.path, Side::kBase},
-                   {4, 6, "Comparison Profiling: " + comparison_part.origin.path, Side::kComparison}};
+  sheet.banners = {
+      {1, 3, "Base Profiling: " + base_part.origin.path, Side::kBase},
+      {4, 6, "Comparison Profiling: " + comparison_part.origin.path, Side::kComparison}};
   SheetBuilder rows(sheet, base.e2e, comparison.e2e);
   const auto add_time = [&](const std::string& label, Emphasis emphasis, auto part) {
     AddBoth(rows, label, emphasis, base, comparison,
