@@ -6,16 +6,12 @@
 #include <optional>
 #include <string>
 
+#include "mpa/io/json_document.h"
+
 /// Lenient access to metadata documents: what is missing or of another type counts as absent.
 namespace mpa {
 
-/// The member of an object, or null for anything that is not there.
-inline const nlohmann::json& Member(const nlohmann::json& object, const char* key) {
-  static const nlohmann::json null;
-  if (!object.is_object()) return null;
-  const auto found = object.find(key);
-  return found == object.end() ? null : *found;
-}
+using io::Member;
 
 /// A text; empty for anything else.
 std::string Text(const nlohmann::json& value);

@@ -17,4 +17,11 @@ nlohmann::json ReadJson(const std::filesystem::path& path) {
   }
 }
 
+const nlohmann::json& Member(const nlohmann::json& object, const char* key) {
+  static const nlohmann::json null;
+  if (!object.is_object()) return null;
+  const auto found = object.find(key);
+  return found == object.end() ? null : *found;
+}
+
 }  // namespace mpa::io

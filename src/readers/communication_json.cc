@@ -14,12 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-const Json& Member(const Json& object, const char* key) {
-  static const Json null;
-  if (!object.is_object()) return null;
-  const auto found = object.find(key);
-  return found == object.end() ? null : *found;
-}
+using io::Member;
 
 // A member in units of `unit`; 0 for anything that is no sensible number.
 std::int64_t Scaled(const Json& object, const char* key, double unit) {

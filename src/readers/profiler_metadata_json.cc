@@ -15,9 +15,9 @@ void NameProcessGroups(const nlohmann::json& parallel_group_info, RankTrace& tra
     const std::string_view name = trace.strings.View(groups.name[i]);
     for (const auto& [id, info] : parallel_group_info.items()) {
       if (name != id && name != "Group " + id + " Communication") continue;
-      const auto found = info.is_object() ? info.find("group_name") : info.end();
-      if (found == info.end() || !found->is_string()) continue;
-      groups.process_group[i] = trace.strings.Intern(found->get_ref<const std::string&>());
+      const auto& group_name = io::Member(info, "group_name");
+      if (!group_name.is_string()) continue;
+      groups.process_group[i] = trace.strings.Intern(group_name.get_ref<const std::string&>());
     }
   }
 }
@@ -26,9 +26,7 @@ namespace {
 
 void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
   const nlohmann::json document = io::ReadJson(file.path);
-  if (!document.is_object()) return;
-  const auto found = document.find("parallel_group_info");
-  if (found != document.end()) NameProcessGroups(*found, trace);
+  NameProcessGroups(io::Member(document, "parallel_group_info"), trace);
 }
 
 }  // namespace

@@ -10,4 +10,7 @@ namespace mpa::io {
 /// object. Throws Error (kInput, kCorrupt) that names the file and the place.
 nlohmann::json ReadJson(const std::filesystem::path& path);
 
+/// The member of an object; null for a member that is not there, and of anything but an object.
+const nlohmann::json& Member(const nlohmann::json& object, const char* key);
+
 }  // namespace mpa::io
