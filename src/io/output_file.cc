@@ -47,9 +47,7 @@ bool OutputFile::CommitAs(const fs::path& path) {
   // A link fails where a rename would replace the other file.
   if (link(temporary_.c_str(), path.c_str()) == 0) {
     unlink(temporary_.c_str());
-  } else if (errno == EEXIST) {
-    return false;
-  } else if (fs::exists(path)) {
+  } else if (errno == EEXIST || fs::exists(path)) {
     return false;
   } else if (std::rename(temporary_.c_str(), path.c_str()) != 0) {  // no links on this file system
     Fail(ErrorKind::kOutput, "{}: {}", path.string(), std::strerror(errno));

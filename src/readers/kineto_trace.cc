@@ -6,7 +6,6 @@
 #include <array>
 #include <string>
 
-#include "mpa/base/error.h"
 #include "mpa/base/parallel.h"
 #include "mpa/base/text.h"
 #include "mpa/io/input_text.h"
@@ -28,12 +27,6 @@ template <typename Names>
 bool Contains(const Names& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
-
-struct HostEvent {
-  TimeNs start, dur;
-  StringId name;
-  std::int64_t pid, tid;
-};
 
 // What one piece of the file holds.
 struct Fragment {
@@ -145,13 +138,7 @@ class FragmentFiller {
 void Join(const Fragment& fragment, TrackNumbers& tracks, RankTrace& trace) {
   const RankTrace& part = fragment.part;
   StringMapping texts(part.strings, trace.strings);
-  for (const HostEvent& event : fragment.host) {
-    trace.host_ops.Append({.start = event.start,
-                           .dur = event.dur,
-                           .name = texts[event.name],
-                           .track = tracks.Of(event.pid, event.tid)});
-    AppendStep(part.strings.View(event.name), event.start, event.dur, trace);
-  }
+  AppendHostOps(fragment.host, texts, tracks, trace);
   for (std::size_t i = 0; i < part.kernels.Size(); ++i) {
     trace.kernels.Append({.start = part.kernels.start[i],
                           .dur = part.kernels.dur[i],
@@ -186,8 +173,7 @@ void Read(const CaptureFile& file, const ReadRequest& request, RankTrace& trace)
   trace.device = DeviceKind::kGpu;
   const io::InputText input(file.path);
   const std::string file_name = file.path.filename().string();
-  const io::CutArray cut =
-      InContext(file.path.string(), [&] { return io::CutEventArray(input.text(), kPieceBytes); });
+  const io::CutArray cut = CutEvents(file, input.text(), trace.issues);
   std::vector<Fragment> fragments(cut.pieces.size());
   ParallelFor(fragments.size(), [&](std::size_t i) {
     ForEachEvent(cut.pieces[i], file_name, fragments[i].part.issues,
@@ -201,7 +187,6 @@ void Read(const CaptureFile& file, const ReadRequest& request, RankTrace& trace)
     fragment = Fragment();
   }
   AppendLaunches(flows, tracks, trace);
-  CountCutOff(cut, file, trace.issues);
 }
 
 }  // namespace

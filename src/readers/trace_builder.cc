@@ -38,6 +38,9 @@ void AppendLaunches(const std::vector<FlowPoint>& points, TrackNumbers& tracks, 
   }
 }
 
+namespace {
+
+// Appends a step when `name` contains "ProfilerStep#<number>".
 void AppendStep(std::string_view name, TimeNs start, TimeNs dur, RankTrace& trace) {
   constexpr std::string_view kMark = "ProfilerStep#";
   const std::size_t at = name.find(kMark);
@@ -47,10 +50,24 @@ void AppendStep(std::string_view name, TimeNs start, TimeNs dur, RankTrace& trac
   trace.steps.Append({.id = static_cast<std::int32_t>(*id), .start = start, .end = start + dur});
 }
 
+}  // namespace
+
 StringId StringMapping::operator[](StringId id) {
   std::optional<StringId>& mapped = ids_[Index(id)];
   if (!mapped) mapped = to_.Intern(from_.View(id));
   return *mapped;
+}
+
+void AppendHostOps(const std::vector<HostEvent>& events, StringMapping& texts, TrackNumbers& tracks,
+                   RankTrace& trace) {
+  for (const HostEvent& event : events) {
+    const StringId name = texts[event.name];
+    trace.host_ops.Append({.start = event.start,
+                           .dur = event.dur,
+                           .name = name,
+                           .track = tracks.Of(event.pid, event.tid)});
+    AppendStep(trace.strings.View(name), event.start, event.dur, trace);
+  }
 }
 
 }  // namespace mpa::readers

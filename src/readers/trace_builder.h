@@ -35,9 +35,6 @@ struct FlowPoint {
 /// appends the complete ones to trace.launches, in order of first appearance.
 void AppendLaunches(const std::vector<FlowPoint>& points, TrackNumbers& tracks, RankTrace& trace);
 
-/// Appends a step when `name` contains "ProfilerStep#<number>".
-void AppendStep(std::string_view name, TimeNs start, TimeNs dur, RankTrace& trace);
-
 /// Gives the texts of a fragment's pool their ids in the rank's pool, each looked up once.
 class StringMapping {
  public:
@@ -49,5 +46,16 @@ class StringMapping {
   StringPool& to_;
   std::vector<std::optional<StringId>> ids_;
 };
+
+/// An operator of the host; its name is a text of the fragment.
+struct HostEvent {
+  TimeNs start = 0, dur = 0;
+  StringId name{};
+  std::int64_t pid = 0, tid = 0;
+};
+
+/// Appends the operators of a fragment, and a step for each that is named "ProfilerStep#<number>".
+void AppendHostOps(const std::vector<HostEvent>& events, StringMapping& texts, TrackNumbers& tracks,
+                   RankTrace& trace);
 
 }  // namespace mpa::readers

@@ -11,7 +11,7 @@
 #include <optional>
 #include <string>
 
-#include "mpa/base/log.h"
+#include "mpa/base/error.h"
 #include "mpa/base/progress.h"
 #include "mpa/base/text.h"
 #include "mpa/io/numbers.h"
@@ -181,10 +181,14 @@ std::int64_t IdFrom(std::string_view text) {
   return -static_cast<std::int64_t>(hash >> 1) - 1;
 }
 
-void CountCutOff(const io::CutArray& cut, const CaptureFile& file, Issues& issues) {
-  if (cut.cut_off_at == std::string_view::npos) return;
-  issues.Count("the trace breaks off, the end of the run is missing",
-               fmt::format("{}: byte {}", file.path.filename().string(), cut.cut_off_at));
+io::CutArray CutEvents(const CaptureFile& file, std::string_view text, Issues& issues) {
+  io::CutArray cut =
+      InContext(file.path.string(), [&] { return io::CutEventArray(text, kPieceBytes); });
+  if (cut.cut_off_at != std::string_view::npos) {
+    issues.Count("the trace breaks off, the end of the run is missing",
+                 fmt::format("{}: byte {}", file.path.filename().string(), cut.cut_off_at));
+  }
+  return cut;
 }
 
 }  // namespace mpa::readers

@@ -37,7 +37,8 @@ std::int64_t IdFrom(std::string_view text);
 /// A piece is cut at this size: large enough to keep workers busy, small enough to bound memory.
 inline constexpr std::size_t kPieceBytes = std::size_t{16} << 20;
 
-/// Counts the end of an unfinished trace (the writer was killed) in `issues`.
-void CountCutOff(const io::CutArray& cut, const CaptureFile& file, Issues& issues);
+/// Cuts the events of a trace; an unfinished one (the writer was killed) is counted in `issues`.
+/// Throws Error (kCorrupt) that names the file when there is no event array.
+io::CutArray CutEvents(const CaptureFile& file, std::string_view text, Issues& issues);
 
 }  // namespace mpa::readers

@@ -9,7 +9,6 @@
 #include <string>
 #include <unordered_map>
 
-#include "mpa/base/error.h"
 #include "mpa/base/parallel.h"
 #include "mpa/base/text.h"
 #include "mpa/io/input_text.h"
@@ -21,12 +20,6 @@
 
 namespace mpa::readers {
 namespace {
-
-struct HostEvent {
-  TimeNs start, dur;
-  StringId name;
-  std::int64_t pid, tid;
-};
 
 struct DeviceEvent {
   TimeNs start, dur;
@@ -226,13 +219,7 @@ class Joiner {
 
   void Add(const Fragment& fragment) {
     StringMapping texts(fragment.strings, trace_.strings);
-    for (const HostEvent& event : fragment.host) {
-      trace_.host_ops.Append({.start = event.start,
-                              .dur = event.dur,
-                              .name = texts[event.name],
-                              .track = tracks_.Of(event.pid, event.tid)});
-      AppendStep(fragment.strings.View(event.name), event.start, event.dur, trace_);
-    }
+    AppendHostOps(fragment.host, texts, tracks_, trace_);
     for (const DeviceEvent& event : fragment.device) {
       if (event.pid == processes_.hardware) {
         trace_.device_tasks.Append({.start = event.start,
@@ -283,8 +270,7 @@ class Joiner {
 void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
   const io::InputText input(file.path);
   const std::string file_name = file.path.filename().string();
-  const io::CutArray cut =
-      InContext(file.path.string(), [&] { return io::CutEventArray(input.text(), kPieceBytes); });
+  const io::CutArray cut = CutEvents(file, input.text(), trace.issues);
   std::vector<Fragment> fragments(cut.pieces.size());
   ParallelFor(fragments.size(), [&](std::size_t i) {
     ForEachEvent(cut.pieces[i], file_name, fragments[i].issues,
@@ -301,7 +287,6 @@ void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
     fragment = Fragment();  // its memory is not needed while the rest is joined
   }
   joiner.Finish();
-  CountCutOff(cut, file, trace.issues);
 }
 
 }  // namespace

@@ -38,9 +38,4 @@ void LogInfo(fmt::format_string<Args...> format, Args&&... args) {
   Log(LogLevel::kInfo, format, std::forward<Args>(args)...);
 }
 
-template <typename... Args>
-void LogDebug(fmt::format_string<Args...> format, Args&&... args) {
-  Log(LogLevel::kDebug, format, std::forward<Args>(args)...);
-}
-
 }  // namespace mpa

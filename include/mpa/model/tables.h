@@ -117,8 +117,8 @@ struct Kernels : TableBase<Kernels> {
   struct Row {
     TimeNs start = 0, dur = 0;
     StringId name{}, op_type{};
-    StringId
-        core{};  ///< AI_CORE, AI_VECTOR_CORE, MIX_AIC, ...; or the runtime's KERNEL_AICORE, ...
+    /// AI_CORE, AI_VECTOR_CORE, MIX_AIC, ...; or the runtime's KERNEL_AICORE, ...
+    StringId core{};
     std::int64_t stream = -1;
     std::int64_t link = -1;  ///< see Launches
     std::int32_t step = -1;  ///< step id that the profiler wrote beside the kernel
