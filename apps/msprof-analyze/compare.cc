@@ -68,7 +68,7 @@ int Run(const Options& options) {
          kLongestFlowCategory);
   }
   request.gpu_flow_cat = options.gpu_flow_cat;
-  request.recipes = CompareRecipes();
+  request.comparisons = AllComparisons();
   InContext("-bp", [&] { request.base = OpenRank(ExpandHome(options.base), options.force); });
   InContext("-d",
             [&] { request.comparison = OpenRank(ExpandHome(options.comparison), options.force); });

@@ -48,14 +48,6 @@ void LinkByTime(RankTrace& trace) {
   for (std::size_t i = 0; i < kernels.Size(); ++i) {
     if (kernels.link[i] < 0) kernels.link[i] = ends.LinkAt(kernels.start[i], kernels.stream[i]);
   }
-  Communications& comms = trace.communications;
-  for (std::size_t i = 0; i < comms.Size(); ++i) {
-    if (comms.link[i] < 0) comms.link[i] = ends.LinkAt(comms.start[i], -1);
-  }
-  DeviceTasks& tasks = trace.device_tasks;
-  for (std::size_t i = 0; i < tasks.Size(); ++i) {
-    if (tasks.link[i] < 0) tasks.link[i] = ends.LinkAt(tasks.start[i], tasks.stream[i]);
-  }
 }
 
 LaunchIndex::LaunchIndex(const RankTrace& trace) {

@@ -52,6 +52,7 @@ void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
   const auto type = csv.Find("Type");
   const auto core = csv.Find("Accelerator Core");
   const auto stream = csv.Find("Stream ID");
+  const auto shapes = csv.Find("Input Shapes");
   auto step = csv.Find("Step Id");
   if (!step) step = csv.Find("Step ID");
   const CounterColumn aic_total(csv, "aicore_time(us)", "aic_total_time(us)");
@@ -72,6 +73,7 @@ void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
                           .name = trace.strings.Intern(csv[name]),
                           .op_type = trace.strings.Intern(Recorded(csv[type])),
                           .core = trace.strings.Intern(Recorded(csv[core])),
+                          .shapes = trace.strings.Intern(Recorded(csv[shapes])),
                           .stream = io::ParseInt(csv[stream]).value_or(-1),
                           .step = StepId(csv[step]),
                           .aic_total = aic_total.Read(csv),

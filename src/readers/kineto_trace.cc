@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <unordered_map>
 
 #include "mpa/base/parallel.h"
 #include "mpa/base/text.h"
@@ -12,6 +13,7 @@
 #include "mpa/io/json_cut.h"
 #include "mpa/io/numbers.h"
 #include "mpa/readers/reader.h"
+#include "python_text.h"
 #include "trace_builder.h"
 #include "trace_events.h"
 
@@ -28,30 +30,59 @@ bool Contains(const Names& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+// An allocation, or a release when `bytes` is negative.
+struct MemoryEvent {
+  TimeNs time = 0;
+  std::int64_t bytes = 0, address = 0;
+};
+
+// What is put together when all pieces were read.
+struct Joined {
+  std::vector<EventPlace> kernel_places, communication_places, task_places;
+  std::vector<MemoryEvent> memory;
+  std::vector<FlowPoint> flows, backward_flows;
+
+  void Add(const Joined& other) {
+    const auto append = [](auto& to, const auto& from) {
+      to.insert(to.end(), from.begin(), from.end());
+    };
+    append(kernel_places, other.kernel_places);
+    append(communication_places, other.communication_places);
+    append(task_places, other.task_places);
+    append(memory, other.memory);
+    append(flows, other.flows);
+    append(backward_flows, other.backward_flows);
+  }
+};
+
 // What one piece of the file holds.
 struct Fragment {
-  RankTrace part;  // strings, kernels, communications, device_tasks, memory_samples, issues
-  std::vector<HostEvent> host;
-  std::vector<FlowPoint> flows;
+  // strings, kernels, communications, device_tasks, memory_samples, issues
+  RankTrace part;
+  std::vector<HostEvent> host, python;
+  Joined rest;
   std::optional<std::int64_t> first_backward_tid;
 };
 
 class FragmentFiller {
  public:
-  FragmentFiller(Fragment& fragment, const std::string& flow_category, std::string_view file_name)
-      : fragment_(fragment), flow_category_(flow_category), file_name_(file_name) {}
+  FragmentFiller(Fragment& fragment, const ReadRequest& request, std::string_view file_name)
+      : fragment_(fragment), request_(request), file_name_(file_name) {}
 
   void operator()(const TraceEvent& event) {
     if (event.ph == "M") return;
     const std::string category = ToLower(event.cat);
     if (IsFlow(category)) {
-      AddFlow(event);
+      AddFlow(event, fragment_.rest.flows);
     } else if (category == "fwdbwd") {
       if (event.ph == "f" && !fragment_.first_backward_tid) {
         fragment_.first_backward_tid = IdFrom(event.tid);
       }
+      if (Wanted(Tables::kBackwardLinks)) AddFlow(event, fragment_.rest.backward_flows);
     } else if (Contains(kHostCategories, category)) {
-      AddHost(event);
+      AddHost(event, fragment_.host);
+    } else if (category == "python_function") {
+      if (Wanted(Tables::kPythonCalls)) AddHost(event, fragment_.python);
     } else if (category == "kernel" || category == "gpu_memcpy" || category == "gpu_memset") {
       AddDevice(event, category);
     } else if (EqualsMemory(event.name)) {
@@ -65,9 +96,11 @@ class FragmentFiller {
   };
 
   bool IsFlow(const std::string& category) const {
-    return flow_category_.empty() ? Contains(kFlowCategories, category)
-                                  : category == flow_category_;
+    const std::string& own = request_.gpu_flow_cat;
+    return own.empty() ? Contains(kFlowCategories, category) : category == own;
   }
+
+  bool Wanted(Tables tables) const { return Overlap(request_.wanted, tables); }
 
   static bool EqualsMemory(std::string_view name) {
     return name.size() == 8 && ToLower(name) == "[memory]";
@@ -84,17 +117,24 @@ class FragmentFiller {
 
   StringId Intern(std::string_view text) { return fragment_.part.strings.Intern(text); }
 
-  void AddHost(const TraceEvent& event) {
+  void AddHost(const TraceEvent& event, std::vector<HostEvent>& events) {
     const auto span = SpanOf(event);
     if (!span) return;
-    fragment_.host.push_back(
+    events.push_back(
         {span->start, span->dur, Intern(event.name), IdFrom(event.pid), IdFrom(event.tid)});
+    if (!Wanted(Tables::kOpDetails)) return;
+    HostEvent& op = events.back();
+    ForEachMember(event.args, [&](std::string_view key, std::string_view value) {
+      if (key == "Input Dims") op.shapes = Intern(PythonText(value));
+      if (key == "Input type") op.types = Intern(PythonText(value));
+      if (key == "Call stack") op.stack = Intern(value);
+    });
   }
 
-  void AddFlow(const TraceEvent& event) {
+  void AddFlow(const TraceEvent& event, std::vector<FlowPoint>& flows) {
     const auto time = io::NsFromMicros(event.ts);
     if (!time || (event.ph != "s" && event.ph != "f")) return;
-    fragment_.flows.push_back(
+    flows.push_back(
         {IdFrom(event.id), event.ph == "f", *time, IdFrom(event.pid), IdFrom(event.tid)});
   }
 
@@ -103,42 +143,84 @@ class FragmentFiller {
     if (!span) return;
     const StringId name = Intern(event.name);
     const std::int64_t stream = IdFrom(event.tid);
+    const EventPlace place{IdFrom(event.pid), stream, span->start};
     if (category != "kernel") {
       fragment_.part.device_tasks.Append({.start = span->start,
                                           .dur = span->dur,
                                           .name = name,
                                           .type = Intern(category),
                                           .stream = stream});
+      fragment_.rest.task_places.push_back(place);
     } else if (ToLower(event.name.substr(0, 4)) == "nccl") {
       fragment_.part.communications.Append(
           {.start = span->start, .dur = span->dur, .name = name, .op_type = name});
+      fragment_.rest.communication_places.push_back(place);
     } else {
       fragment_.part.kernels.Append(
           {.start = span->start, .dur = span->dur, .name = name, .stream = stream});
+      fragment_.rest.kernel_places.push_back(place);
     }
   }
 
   void AddMemory(const TraceEvent& event) {
     std::int64_t device = -1;
     std::int64_t reserved = 0;
+    MemoryEvent memory;
     ForEachMember(event.args, [&](std::string_view key, std::string_view value) {
       if (key == "Device Id") device = io::ParseInt(value).value_or(-1);
       if (key == "Total Reserved") reserved = io::ScaledDecimal(value, 0).value_or(0);
+      if (key == "Bytes") memory.bytes = io::ScaledDecimal(value, 0).value_or(0);
+      if (key == "Addr") memory.address = IdFrom(value);
     });
     const auto time = io::NsFromMicros(event.ts);
     if (device < 0 || !time) return;  // memory of the host
     fragment_.part.memory_samples.Append({.time = *time, .reserved_bytes = reserved});
+    memory.time = *time;
+    fragment_.rest.memory.push_back(memory);
   }
 
   Fragment& fragment_;
-  const std::string& flow_category_;
+  const ReadRequest& request_;
   std::string_view file_name_;
 };
+
+// The allocations that a list of allocations and releases tells of. An address that is allocated
+// again before it was released keeps no release; a release of another size tells nothing certain,
+// and the allocation is left out.
+void AppendAllocations(std::vector<MemoryEvent> events, Allocations& allocations) {
+  std::stable_sort(events.begin(), events.end(),
+                   [](const MemoryEvent& a, const MemoryEvent& b) { return a.time < b.time; });
+  const auto append = [&](const MemoryEvent& event, TimeNs released) {
+    allocations.Append({.bytes = event.bytes, .allocated = event.time, .released = released});
+  };
+  std::vector<std::optional<MemoryEvent>> open;  // in order of allocation
+  std::unordered_map<std::int64_t, std::size_t> open_at;
+  for (const MemoryEvent& event : events) {
+    const auto found = open_at.find(event.address);
+    if (event.bytes > 0) {
+      if (found != open_at.end()) {
+        append(*open[found->second], -1);
+        open[found->second] = event;
+      } else {
+        open_at[event.address] = open.size();
+        open.emplace_back(event);
+      }
+    } else if (found != open_at.end()) {
+      if (open[found->second]->bytes == -event.bytes) append(*open[found->second], event.time);
+      open[found->second].reset();
+      open_at.erase(found);
+    }
+  }
+  for (const auto& event : open) {
+    if (event) append(*event, -1);
+  }
+}
 
 void Join(const Fragment& fragment, TrackNumbers& tracks, RankTrace& trace) {
   const RankTrace& part = fragment.part;
   StringMapping texts(part.strings, trace.strings);
   AppendHostOps(fragment.host, texts, tracks, trace);
+  AppendPythonCalls(fragment.python, texts, tracks, trace);
   for (std::size_t i = 0; i < part.kernels.Size(); ++i) {
     trace.kernels.Append({.start = part.kernels.start[i],
                           .dur = part.kernels.dur[i],
@@ -177,16 +259,22 @@ void Read(const CaptureFile& file, const ReadRequest& request, RankTrace& trace)
   std::vector<Fragment> fragments(cut.pieces.size());
   ParallelFor(fragments.size(), [&](std::size_t i) {
     ForEachEvent(cut.pieces[i], file_name, fragments[i].part.issues,
-                 FragmentFiller(fragments[i], request.gpu_flow_cat, file_name));
+                 FragmentFiller(fragments[i], request, file_name));
   });
   TrackNumbers tracks(trace.tracks);
-  std::vector<FlowPoint> flows;
+  Joined joined;
   for (Fragment& fragment : fragments) {
     Join(fragment, tracks, trace);
-    flows.insert(flows.end(), fragment.flows.begin(), fragment.flows.end());
+    joined.Add(fragment.rest);
     fragment = Fragment();
   }
-  AppendLaunches(flows, tracks, trace);
+  LaunchFlows launches;
+  launches.Append(joined.flows, tracks, trace);
+  launches.Link(joined.kernel_places, trace.kernels.link);
+  launches.Link(joined.communication_places, trace.communications.link);
+  launches.Link(joined.task_places, trace.device_tasks.link);
+  AppendBackwardLinks(joined.backward_flows, tracks, trace);
+  AppendAllocations(std::move(joined.memory), trace.allocations);
 }
 
 }  // namespace
@@ -194,7 +282,8 @@ void Read(const CaptureFile& file, const ReadRequest& request, RankTrace& trace)
 Reader KinetoTrace() {
   return {"GPU trace", FileKind::kKinetoTrace,
           Tables::kHostOps | Tables::kLaunches | Tables::kKernels | Tables::kDeviceTasks |
-              Tables::kCommunications | Tables::kMemorySamples | Tables::kSteps,
+              Tables::kCommunications | Tables::kMemorySamples | Tables::kAllocations |
+              Tables::kPythonCalls | Tables::kBackwardLinks | Tables::kSteps,
           Read};
 }
 

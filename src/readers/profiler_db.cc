@@ -79,9 +79,12 @@ void Read(const CaptureFile& file, const ReadRequest& request, RankTrace& trace)
          "no profiler database, or its export broke off",
          file.path.string());
   }
-  read(Tables::kHostOps | Tables::kLaunches, ReadHostTables);
+  constexpr Tables kHost = Tables::kHostOps | Tables::kLaunches | Tables::kPythonCalls |
+                           Tables::kBackwardLinks | Tables::kQueuedWork;
+  if (Overlap(request.wanted, kHost)) ReadHostTables(input, request.wanted);
   read(Tables::kKernels, ReadKernels);
   read(Tables::kDeviceTasks, ReadDeviceTasks);
+  read(Tables::kQueuedWork, ReadCopyLaunches);
   read(Tables::kCommunications | Tables::kCommTasks, ReadCommunications);
   read(Tables::kMemorySamples, ReadMemorySamples);
   read(Tables::kAllocations, ReadAllocations);
@@ -95,7 +98,8 @@ Reader ProfilerDb() {
   return {"profiler database", FileKind::kProfilerDb,
           Tables::kHostOps | Tables::kLaunches | Tables::kKernels | Tables::kDeviceTasks |
               Tables::kCommunications | Tables::kCommTasks | Tables::kMemorySamples |
-              Tables::kAllocations | Tables::kSteps,
+              Tables::kAllocations | Tables::kSteps | Tables::kPythonCalls |
+              Tables::kBackwardLinks | Tables::kQueuedWork,
           Read};
 }
 

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device side of a profiler database: kernels with counters, tasks, collectives.
+#include <fmt/format.h>
+
 #include <array>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "mpa/base/log.h"
+#include "mpa/base/text.h"
 #include "process_groups.h"
 #include "profiler_db_tables.h"
 
@@ -15,6 +20,11 @@ namespace {
 std::int64_t Link(const io::Statement& row, int column) {
   const std::int64_t id = row.IntOr(column, 0);
   return id == 0 ? -1 : id;
+}
+
+// A column of the table `i` of a query that some versions do not write.
+std::string Optional(const io::Database& database, const char* table, const char* column) {
+  return database.HasColumn(table, column) ? fmt::format("i.{}", column) : "NULL";
 }
 
 // Texts that stand for "not recorded".
@@ -85,39 +95,64 @@ void ReadGroupNames(DbInput& input) {
 
 void ReadKernels(DbInput& input) {
   if (!input.database.HasTable("COMPUTE_TASK_INFO") || !input.database.HasTable("TASK")) return;
-  io::Statement rows = input.database.Query(
+  io::Statement rows = input.database.Query(fmt::format(
       "SELECT t.startNs, t.endNs, i.name, i.opType, i.taskType, t.taskType, t.streamId, "
-      "t.connectionId, t.globalTaskId FROM TASK t "
-      "JOIN COMPUTE_TASK_INFO i ON i.globalTaskId = t.globalTaskId ORDER BY t.rowid");
+      "t.connectionId, t.globalTaskId, {} FROM TASK t "
+      "JOIN COMPUTE_TASK_INFO i ON i.globalTaskId = t.globalTaskId ORDER BY t.rowid",
+      Optional(input.database, "COMPUTE_TASK_INFO", "inputShapes")));
   const StringPool& strings = input.trace.strings;
   std::unordered_map<std::int64_t, std::size_t> kernel_of_task;
   while (rows.Step()) {
     const auto span = ReadSpan(input, rows, 0, 1, "TASK");
     if (!span) continue;
     const StringId core = Recorded(input.strings.Text(rows, 4), strings);
-    kernel_of_task[rows.IntOr(8, -1)] = input.trace.kernels.Size();
+    const std::int64_t task_id = rows.IntOr(8, -1);
+    kernel_of_task[task_id] = input.trace.kernels.Size();
     input.trace.kernels.Append(
         {.start = span->start,
          .dur = span->dur,
          .name = input.strings.Text(rows, 2),
          .op_type = Recorded(input.strings.Text(rows, 3), strings),
          .core = core != StringId::kEmpty ? core : Recorded(input.strings.Text(rows, 5), strings),
+         .shapes = Recorded(input.strings.Text(rows, 9), strings),
+         .task_id = task_id,
          .stream = rows.IntOr(6, -1),
          .link = Link(rows, 7)});
   }
   ReadCounters(input, kernel_of_task);
 }
 
+namespace {
+
+std::unordered_set<std::int64_t> CommunicationTasks(const io::Database& database) {
+  std::unordered_set<std::int64_t> tasks;
+  if (!database.HasTable("COMMUNICATION_TASK_INFO")) return tasks;
+  io::Statement rows = database.Query("SELECT globalTaskId FROM COMMUNICATION_TASK_INFO");
+  while (rows.Step()) tasks.insert(rows.IntOr(0, -1));
+  return tasks;
+}
+
+}  // namespace
+
 void ReadDeviceTasks(DbInput& input) {
   if (!input.database.HasTable("TASK")) return;
   io::Statement rows = input.database.Query(
-      "SELECT startNs, endNs, taskType, streamId, connectionId FROM TASK ORDER BY rowid");
+      "SELECT startNs, endNs, taskType, streamId, connectionId, globalTaskId FROM TASK "
+      "ORDER BY rowid");
+  const std::unordered_set<std::int64_t> of_collectives = CommunicationTasks(input.database);
   while (rows.Step()) {
     const auto span = ReadSpan(input, rows, 0, 1, "TASK");
     if (!span) continue;
+    const StringId type = input.strings.Text(rows, 2);
+    const std::int64_t task_id = rows.IntOr(5, -1);
+    const bool is_copy = IsOneOf(input.trace.strings.View(type),
+                                 {"MEMCPY_ASYNC", "SDMA_SQE", "PCIE_DMA_SQE", "SDMA"}) &&
+                         !of_collectives.contains(task_id);
     input.trace.device_tasks.Append({.start = span->start,
                                      .dur = span->dur,
-                                     .type = input.strings.Text(rows, 2),
+                                     .name = is_copy ? type : StringId::kEmpty,
+                                     .type = type,
+                                     .task_id = task_id,
                                      .stream = rows.IntOr(3, -1),
                                      .link = Link(rows, 4)});
   }
@@ -127,7 +162,8 @@ void ReadCommunications(DbInput& input) {
   Groups groups(input);
   if (input.database.HasTable("COMMUNICATION_OP")) {
     io::Statement rows = input.database.Query(
-        "SELECT startNs, endNs, opName, opType, groupName, connectionId FROM COMMUNICATION_OP "
+        "SELECT startNs, endNs, opName, opType, groupName, connectionId, opId "
+        "FROM COMMUNICATION_OP "
         "ORDER BY opId");
     while (rows.Step()) {
       const auto span = ReadSpan(input, rows, 0, 1, "COMMUNICATION_OP");
@@ -137,13 +173,16 @@ void ReadCommunications(DbInput& input) {
                                          .name = input.strings.Text(rows, 2),
                                          .op_type = input.strings.Text(rows, 3),
                                          .group = groups.Of(rows, 4),
-                                         .link = Link(rows, 5)});
+                                         .link = Link(rows, 5),
+                                         .op_id = rows.IntOr(6, -1)});
     }
   }
   if (input.database.HasTable("COMMUNICATION_TASK_INFO") && input.database.HasTable("TASK")) {
-    io::Statement rows = input.database.Query(
-        "SELECT t.startNs, t.endNs, i.taskType, i.groupName, i.planeId FROM TASK t "
-        "JOIN COMMUNICATION_TASK_INFO i ON i.globalTaskId = t.globalTaskId ORDER BY t.rowid");
+    io::Statement rows = input.database.Query(fmt::format(
+        "SELECT t.startNs, t.endNs, i.taskType, i.groupName, i.planeId, {} "
+        "FROM TASK t "
+        "JOIN COMMUNICATION_TASK_INFO i ON i.globalTaskId = t.globalTaskId ORDER BY t.rowid",
+        Optional(input.database, "COMMUNICATION_TASK_INFO", "opId")));
     while (rows.Step()) {
       const auto span = ReadSpan(input, rows, 0, 1, "TASK");
       if (!span) continue;
@@ -152,7 +191,8 @@ void ReadCommunications(DbInput& input) {
            .dur = span->dur,
            .name = Recorded(input.strings.Text(rows, 2), input.trace.strings),
            .group = groups.Of(rows, 3),
-           .plane = rows.IntOr(4, -1)});
+           .plane = rows.IntOr(4, -1),
+           .op_id = rows.IntOr(5, -1)});
     }
   }
   ReadGroupNames(input);

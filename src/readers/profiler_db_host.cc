@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host side of a profiler database: operators and what they launched.
+// Host side of a profiler database: operators and what they launched, Python functions, the task
+// queue.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "mpa/model/launches.h"
 #include "profiler_db_tables.h"
 #include "trace_builder.h"
 
@@ -27,80 +32,241 @@ ConnectionSets ReadConnectionSets(const io::Database& database) {
   return sets;
 }
 
-// The id that ENUM_API_TYPE gives to framework operators; it is 50001 in every known version.
-std::int64_t OperatorType(const io::Database& database) {
-  constexpr std::int64_t kUsual = 50001;
-  if (!database.HasTable("ENUM_API_TYPE")) return kUsual;
-  io::Statement rows = database.Query("SELECT id FROM ENUM_API_TYPE WHERE name = 'op'");
-  return rows.Step() ? rows.IntOr(0, kUsual) : kUsual;
-}
+// The ids that ENUM_API_TYPE gives to the kinds of host activity; usually these.
+struct ApiTypes {
+  std::int64_t op = 50001, queue = 50002, python = 50003;
 
-// Finds the backward thread: a forward operator and the backward operator it causes share a
-// connection, and no other operator has it. The later of the two is the backward one.
-class BackwardThread {
- public:
-  void Add(std::int64_t connection, TimeNs start, std::int64_t tid) {
-    Pair& pair = pairs_[connection];
-    ++pair.count;
-    if (start >= pair.latest) {
-      pair.latest = start;
-      pair.tid = tid;
+  explicit ApiTypes(const io::Database& database) {
+    if (!database.HasTable("ENUM_API_TYPE")) return;
+    io::Statement rows = database.Query("SELECT id, name FROM ENUM_API_TYPE");
+    while (rows.Step()) {
+      const std::string_view name = rows.Text(1);
+      if (name == "op") op = rows.IntOr(0, op);
+      if (name == "queue") queue = rows.IntOr(0, queue);
+      if (name == "trace") python = rows.IntOr(0, python);
     }
   }
+};
 
-  // The thread of the last backward operator, -1 when there is none.
-  std::int64_t Tid() const {
+// Ties forward operators to the backward operators they cause: two operators that alone share a
+// connection. The later of the two is the backward one.
+class BackwardPairs {
+ public:
+  struct Point {
+    TimeNs start = 0;
+    std::int32_t track = -1;
     std::int64_t tid = -1;
-    TimeNs latest = -1;
-    for (const auto& [connection, pair] : pairs_) {
-      if (pair.count != 2 || pair.latest < latest) continue;
-      if (pair.latest == latest && pair.tid <= tid)
-        continue;  // any order of the map gives the same
-      latest = pair.latest;
-      tid = pair.tid;
+  };
+
+  void Add(std::int64_t connection, const Point& point) {
+    Pair& pair = pairs_[connection];
+    if (pair.count < 2) pair.points[pair.count] = point;
+    ++pair.count;
+  }
+
+  // Appends the pairs to the rank in order of the backward operators, and names its backward
+  // thread: that of the last one.
+  void Finish(bool wanted, RankTrace& trace) {
+    std::map<std::pair<TimeNs, std::int64_t>, Pair> in_order;  // by start and connection
+    for (auto& [connection, pair] : pairs_) {
+      if (pair.count != 2) continue;
+      if (pair.points[1].start < pair.points[0].start) std::swap(pair.points[0], pair.points[1]);
+      in_order[{pair.points[1].start, connection}] = pair;
     }
-    return tid;
+    for (const auto& [key, pair] : in_order) {
+      trace.backward_tid = pair.points[1].tid;
+      if (!wanted) continue;
+      trace.backward_links.Append({.forward_time = pair.points[0].start,
+                                   .forward_track = pair.points[0].track,
+                                   .backward_time = pair.points[1].start,
+                                   .backward_track = pair.points[1].track});
+    }
   }
 
  private:
   struct Pair {
-    int count = 0;
-    TimeNs latest = -1;
-    std::int64_t tid = -1;
+    std::size_t count = 0;
+    Point points[2];
   };
   std::unordered_map<std::int64_t, Pair> pairs_;
 };
 
-}  // namespace
+// Some exporters write the shapes of the inputs into the column of their types and the types into
+// that of the shapes. Shapes are made of digits.
+bool IsShapes(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789,;\r\n []-") == std::string_view::npos;
+}
 
-void ReadHostTables(DbInput& input) {
-  if (!input.database.HasTable("PYTORCH_API")) return;
-  const ConnectionSets sets = ReadConnectionSets(input.database);
-  TrackNumbers tracks(input.trace.tracks);
-  BackwardThread backward;
-  io::Statement rows = input.database.Query(
-      fmt::format("SELECT startNs, endNs, name, globalTid, connectionId FROM PYTORCH_API "
-                  "WHERE type = {} ORDER BY rowid",
-                  OperatorType(input.database)));
+// Call stacks by their id.
+std::unordered_map<std::int64_t, StringId> ReadCallStacks(DbInput& input) {
+  std::unordered_map<std::int64_t, StringId> stacks;
+  if (!input.database.HasTable("PYTORCH_CALLCHAINS")) return stacks;
+  io::Statement rows =
+      input.database.Query("SELECT id, stack FROM PYTORCH_CALLCHAINS ORDER BY id, stackDepth");
+  std::optional<std::int64_t> current;
+  std::string text;
+  const auto finish = [&] {
+    if (current) stacks[*current] = input.trace.strings.Intern(text);
+    text.clear();
+  };
   while (rows.Step()) {
-    const auto span = ReadSpan(input, rows, 0, 1, "PYTORCH_API");
-    if (!span) continue;
-    const std::int64_t global_tid = rows.IntOr(3, 0);
+    const auto id = rows.Int(0);
+    if (!id) continue;
+    if (id != current) finish();
+    current = id;
+    if (!text.empty()) text += ";\r\n";
+    text += input.trace.strings.View(input.strings.Text(rows, 1));
+  }
+  finish();
+  return stacks;
+}
+
+class HostReader {
+ public:
+  HostReader(DbInput& input, Tables wanted)
+      : input_(input),
+        wanted_(wanted),
+        types_(input.database),
+        sets_(ReadConnectionSets(input.database)),
+        tracks_(input.trace.tracks) {
+    if (Wanted(Tables::kOpDetails)) stacks_ = ReadCallStacks(input_);
+  }
+
+  void Read() {
+    const auto optional = [&](const char* column) {
+      return input_.database.HasColumn("PYTORCH_API", column) ? column : "NULL";
+    };
+    std::string kinds = std::to_string(types_.op);
+    if (Wanted(Tables::kPythonCalls)) kinds += fmt::format(", {}", types_.python);
+    if (Wanted(Tables::kQueuedWork)) kinds += fmt::format(", {}", types_.queue);
+    io::Statement rows = input_.database.Query(fmt::format(
+        "SELECT startNs, endNs, name, globalTid, connectionId, type, {}, {}, {} "
+        "FROM PYTORCH_API WHERE type IN ({}) ORDER BY rowid",
+        optional("inputShapes"), optional("inputDtypes"), optional("callchainId"), kinds));
+    while (rows.Step()) ReadRow(rows);
+    backward_.Finish(Wanted(Tables::kBackwardLinks), input_.trace);
+    AppendQueuedWork(queue_, tracks_, input_.trace);
+  }
+
+ private:
+  bool Wanted(Tables tables) const { return Overlap(wanted_, tables); }
+
+  void ReadRow(const io::Statement& row) {
+    const auto span = ReadSpan(input_, row, 0, 1, "PYTORCH_API");
+    if (!span) return;
+    const std::int64_t global_tid = row.IntOr(3, 0);
+    const std::int64_t pid = global_tid >> 32;
     const std::int64_t tid = global_tid & 0xffffffff;
-    const std::int32_t track = tracks.Of(global_tid >> 32, tid);
-    input.trace.host_ops.Append({.start = span->start,
-                                 .dur = span->dur,
-                                 .name = input.strings.Text(rows, 2),
-                                 .track = track});
-    const auto set = rows.IsNull(4) ? sets.end() : sets.find(rows.IntOr(4, -1));
-    if (set == sets.end()) continue;
+    const std::int64_t type = row.IntOr(5, -1);
+    const auto set = row.IsNull(4) ? sets_.end() : sets_.find(row.IntOr(4, -1));
+    if (type == types_.queue) {
+      if (set == sets_.end() || set->second.empty()) return;
+      const std::string_view name = input_.trace.strings.View(input_.strings.Text(row, 2));
+      queue_.push_back(
+          {set->second.front(), name.starts_with("Dequeue"), span->start, span->dur, pid, tid});
+      return;
+    }
+    const std::int32_t track = tracks_.Of(pid, tid);
+    const StringId name = input_.strings.Text(row, 2);
+    if (type == types_.python) {
+      input_.trace.python_calls.Append(
+          {.start = span->start, .dur = span->dur, .name = name, .track = track});
+      return;
+    }
+    HostOps::Row op{.start = span->start, .dur = span->dur, .name = name, .track = track};
+    if (Wanted(Tables::kOpDetails)) ReadDetails(row, op);
+    input_.trace.host_ops.Append(op);
+    if (set == sets_.end()) return;
     for (const std::int64_t connection : set->second) {
-      input.trace.launches.Append(
+      input_.trace.launches.Append(
           {.link = connection, .host_time = span->start, .host_track = track});
-      backward.Add(connection, span->start, tid);
+      backward_.Add(connection, {span->start, track, tid});
     }
   }
-  input.trace.backward_tid = backward.Tid();
+
+  void ReadDetails(const io::Statement& row, HostOps::Row& op) {
+    op.shapes = input_.strings.Text(row, 6);
+    op.types = input_.strings.Text(row, 7);
+    const StringPool& strings = input_.trace.strings;
+    if (IsShapes(strings.View(op.types)) && !IsShapes(strings.View(op.shapes))) {
+      std::swap(op.shapes, op.types);
+    }
+    const auto stack = row.IsNull(8) ? stacks_.end() : stacks_.find(row.IntOr(8, -1));
+    if (stack != stacks_.end()) op.stack = stack->second;
+  }
+
+  DbInput& input_;
+  Tables wanted_;
+  ApiTypes types_;
+  ConnectionSets sets_;
+  TrackNumbers tracks_;
+  std::unordered_map<std::int64_t, StringId> stacks_;
+  std::vector<QueueEvent> queue_;
+  BackwardPairs backward_;
+};
+
+// Finds the piece of queued work that runs on a track at a time.
+class QueueIndex {
+ public:
+  explicit QueueIndex(const QueuedWork& work) : work_(work) {
+    rows_.resize(work.Size());
+    for (std::size_t i = 0; i < rows_.size(); ++i) rows_[i] = i;
+    std::sort(rows_.begin(), rows_.end(),
+              [&](std::size_t a, std::size_t b) { return Key(a) < Key(b); });
+  }
+
+  std::optional<std::size_t> Find(std::int32_t track, TimeNs time) const {
+    auto at = std::partition_point(rows_.begin(), rows_.end(), [&](std::size_t row) {
+      return Key(row) <= std::pair{track, time};
+    });
+    if (at == rows_.begin()) return std::nullopt;
+    const std::size_t row = *--at;
+    const bool runs = work_.track[row] == track && time <= work_.start[row] + work_.dur[row];
+    return runs ? std::optional(row) : std::nullopt;
+  }
+
+ private:
+  std::pair<std::int32_t, TimeNs> Key(std::size_t row) const {
+    return {work_.track[row], work_.start[row]};
+  }
+
+  const QueuedWork& work_;
+  std::vector<std::size_t> rows_;
+};
+
+}  // namespace
+
+void ReadHostTables(DbInput& input, Tables wanted) {
+  if (!input.database.HasTable("PYTORCH_API")) return;
+  HostReader(input, wanted).Read();
+}
+
+void ReadCopyLaunches(DbInput& input) {
+  RankTrace& trace = input.trace;
+  if (!input.database.IsPrimaryKey("CANN_API", "connectionId")) return;
+  const LaunchIndex known(trace);
+  const QueueIndex queue(trace.queued_work);
+  TrackNumbers tracks(trace.tracks);
+  io::Statement call =
+      input.database.Query("SELECT startNs, globalTid FROM CANN_API WHERE connectionId = ?");
+  std::unordered_map<std::int64_t, bool> seen;
+  for (std::size_t i = 0; i < trace.device_tasks.Size(); ++i) {
+    const std::int64_t link = trace.device_tasks.link[i];
+    if (trace.device_tasks.name[i] == StringId::kEmpty || link < 0 || known.Find(link) ||
+        !seen.try_emplace(link, true).second) {
+      continue;
+    }
+    call.Restart(link);
+    if (!call.Step()) continue;
+    TimeNs time = call.IntOr(0, -1);
+    const std::int64_t global_tid = call.IntOr(1, 0);
+    std::int32_t track = tracks.Of(global_tid >> 32, global_tid & 0xffffffff);
+    if (const auto work = queue.Find(track, time)) {
+      time = trace.queued_work.queued[*work];
+      track = trace.queued_work.queued_track[*work];
+    }
+    trace.launches.Append({.link = link, .host_time = time, .host_track = track});
+  }
 }
 
 }  // namespace mpa::readers

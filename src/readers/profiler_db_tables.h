@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+#include <string_view>
+
 #include "mpa/io/sqlite.h"
 #include "mpa/model/rank_trace.h"
 #include "profiler_db_strings.h"
@@ -14,8 +17,13 @@ struct DbInput {
   RankTrace& trace;
 };
 
-/// PYTORCH_API, CONNECTION_IDS: host operators and launches, and the thread of the backward pass.
-void ReadHostTables(DbInput& input);
+/// PYTORCH_API, CONNECTION_IDS, PYTORCH_CALLCHAINS: host operators and launches, and the thread of
+/// the backward pass; Python functions, backward links, queued work and the details of operators if
+/// wanted.
+void ReadHostTables(DbInput& input, Tables wanted);
+/// CANN_API: who launched the copies, which CONNECTION_IDS does not tell. Needs the device tasks,
+/// launches and queued work.
+void ReadCopyLaunches(DbInput& input);
 /// COMPUTE_TASK_INFO, TASK, TASK_PMU_INFO.
 void ReadKernels(DbInput& input);
 /// TASK.

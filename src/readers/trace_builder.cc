@@ -2,11 +2,18 @@
 // What the trace readers share when they join their fragments into a RankTrace.
 #include "trace_builder.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "mpa/io/numbers.h"
 
 namespace mpa::readers {
+
+TrackNumbers::TrackNumbers(Tracks& tracks) : tracks_(tracks) {
+  for (std::size_t i = 0; i < tracks.Size(); ++i) {
+    numbers_[{tracks.pid[i], tracks.tid[i]}] = static_cast<std::int32_t>(i);
+  }
+}
 
 std::int32_t TrackNumbers::Of(std::int64_t pid, std::int64_t tid) {
   const auto [found, is_new] =
@@ -15,11 +22,15 @@ std::int32_t TrackNumbers::Of(std::int64_t pid, std::int64_t tid) {
   return found->second;
 }
 
-void AppendLaunches(const std::vector<FlowPoint>& points, TrackNumbers& tracks, RankTrace& trace) {
-  struct Flow {
-    const FlowPoint* start = nullptr;
-    const FlowPoint* end = nullptr;
-  };
+namespace {
+
+struct Flow {
+  const FlowPoint* start = nullptr;
+  const FlowPoint* end = nullptr;
+};
+
+// The flows with both ends, in order of first appearance.
+std::vector<Flow> CompleteFlows(const std::vector<FlowPoint>& points) {
   std::vector<Flow> flows;
   std::unordered_map<std::int64_t, std::size_t> flow_of_id;
   for (const FlowPoint& point : points) {
@@ -27,14 +38,62 @@ void AppendLaunches(const std::vector<FlowPoint>& points, TrackNumbers& tracks, 
     if (is_new) flows.emplace_back();
     (point.is_end ? flows[found->second].end : flows[found->second].start) = &point;
   }
+  std::erase_if(flows,
+                [](const Flow& flow) { return flow.start == nullptr || flow.end == nullptr; });
+  return flows;
+}
+
+}  // namespace
+
+void LaunchFlows::Append(const std::vector<FlowPoint>& points, TrackNumbers& tracks,
+                         RankTrace& trace) {
   std::int64_t link = 0;
-  for (const Flow& flow : flows) {
-    if (flow.start == nullptr || flow.end == nullptr) continue;
+  for (const Flow& flow : CompleteFlows(points)) {
+    ends_.push_back({{flow.end->pid, flow.end->tid, flow.end->time}, link});
     trace.launches.Append({.link = link++,
                            .host_time = flow.start->time,
                            .host_track = tracks.Of(flow.start->pid, flow.start->tid),
                            .device_time = flow.end->time,
                            .stream = flow.end->tid});
+  }
+  std::sort(ends_.begin(), ends_.end());
+}
+
+void LaunchFlows::Link(const std::vector<EventPlace>& places,
+                       std::vector<std::int64_t>& links) const {
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const auto found =
+        std::lower_bound(ends_.begin(), ends_.end(), std::pair{places[i], std::int64_t{0}});
+    if (found != ends_.end() && found->first == places[i]) links[i] = found->second;
+  }
+}
+
+void AppendBackwardLinks(const std::vector<FlowPoint>& points, TrackNumbers& tracks,
+                         RankTrace& trace) {
+  for (const Flow& flow : CompleteFlows(points)) {
+    trace.backward_links.Append({.forward_time = flow.start->time,
+                                 .forward_track = tracks.Of(flow.start->pid, flow.start->tid),
+                                 .backward_time = flow.end->time,
+                                 .backward_track = tracks.Of(flow.end->pid, flow.end->tid)});
+  }
+}
+
+void AppendQueuedWork(const std::vector<QueueEvent>& events, TrackNumbers& tracks,
+                      RankTrace& trace) {
+  std::unordered_map<std::int64_t, const QueueEvent*> demands;
+  for (const QueueEvent& event : events) {
+    if (!event.is_work) demands[event.id] = &event;
+  }
+  for (const QueueEvent& event : events) {
+    if (!event.is_work) continue;
+    const auto demand = demands.find(event.id);
+    if (demand == demands.end()) continue;
+    const QueueEvent& asked = *demand->second;
+    trace.queued_work.Append({.queued = asked.start,
+                              .queued_track = tracks.Of(asked.pid, asked.tid),
+                              .start = event.start,
+                              .dur = event.dur,
+                              .track = tracks.Of(event.pid, event.tid)});
   }
 }
 
@@ -65,8 +124,21 @@ void AppendHostOps(const std::vector<HostEvent>& events, StringMapping& texts, T
     trace.host_ops.Append({.start = event.start,
                            .dur = event.dur,
                            .name = name,
-                           .track = tracks.Of(event.pid, event.tid)});
+                           .track = tracks.Of(event.pid, event.tid),
+                           .shapes = texts[event.shapes],
+                           .types = texts[event.types],
+                           .stack = texts[event.stack]});
     AppendStep(trace.strings.View(name), event.start, event.dur, trace);
+  }
+}
+
+void AppendPythonCalls(const std::vector<HostEvent>& events, StringMapping& texts,
+                       TrackNumbers& tracks, RankTrace& trace) {
+  for (const HostEvent& event : events) {
+    trace.python_calls.Append({.start = event.start,
+                               .dur = event.dur,
+                               .name = texts[event.name],
+                               .track = tracks.Of(event.pid, event.tid)});
   }
 }
 

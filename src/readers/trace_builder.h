@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -15,7 +16,7 @@ namespace mpa::readers {
 /// Numbers threads and streams as they turn up.
 class TrackNumbers {
  public:
-  explicit TrackNumbers(Tracks& tracks) : tracks_(tracks) {}
+  explicit TrackNumbers(Tracks& tracks);
   std::int32_t Of(std::int64_t pid, std::int64_t tid);
 
  private:
@@ -31,9 +32,41 @@ struct FlowPoint {
   std::int64_t pid = 0, tid = 0;
 };
 
+/// Where and when an event began.
+struct EventPlace {
+  std::int64_t pid = 0, tid = 0;
+  TimeNs start = 0;
+  auto operator<=>(const EventPlace&) const = default;
+};
+
 /// Pairs the ends of flows by id (a later end of the same id and role replaces an earlier one) and
 /// appends the complete ones to trace.launches, in order of first appearance.
-void AppendLaunches(const std::vector<FlowPoint>& points, TrackNumbers& tracks, RankTrace& trace);
+class LaunchFlows {
+ public:
+  void Append(const std::vector<FlowPoint>& points, TrackNumbers& tracks, RankTrace& trace);
+  /// Gives every event of `links` that a launch ends at the launch's link. `places` tells where the
+  /// events are, both in the same order.
+  void Link(const std::vector<EventPlace>& places, std::vector<std::int64_t>& links) const;
+
+ private:
+  std::vector<std::pair<EventPlace, std::int64_t>> ends_;  // with the links, ordered
+};
+
+/// Pairs forward and backward points by id and appends the pairs to trace.backward_links.
+void AppendBackwardLinks(const std::vector<FlowPoint>& points, TrackNumbers& tracks,
+                         RankTrace& trace);
+
+/// One half of a piece of queued work: the demand or the work itself.
+struct QueueEvent {
+  std::int64_t id = 0;
+  bool is_work = false;
+  TimeNs start = 0, dur = 0;
+  std::int64_t pid = 0, tid = 0;
+};
+
+/// Pairs demand and work by id and appends the pairs to trace.queued_work, in order of the work.
+void AppendQueuedWork(const std::vector<QueueEvent>& events, TrackNumbers& tracks,
+                      RankTrace& trace);
 
 /// Gives the texts of a fragment's pool their ids in the rank's pool, each looked up once.
 class StringMapping {
@@ -52,10 +85,15 @@ struct HostEvent {
   TimeNs start = 0, dur = 0;
   StringId name{};
   std::int64_t pid = 0, tid = 0;
+  StringId shapes{}, types{}, stack{};
 };
 
 /// Appends the operators of a fragment, and a step for each that is named "ProfilerStep#<number>".
 void AppendHostOps(const std::vector<HostEvent>& events, StringMapping& texts, TrackNumbers& tracks,
                    RankTrace& trace);
+
+/// Appends the Python functions of a fragment.
+void AppendPythonCalls(const std::vector<HostEvent>& events, StringMapping& texts,
+                       TrackNumbers& tracks, RankTrace& trace);
 
 }  // namespace mpa::readers

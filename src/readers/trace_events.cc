@@ -169,7 +169,14 @@ void ForEachMember(std::string_view object,
         field.value().get(value) != simdjson::SUCCESS) {
       return;
     }
-    if (const auto scalar = ScalarText(value)) on_member(key, *scalar);
+    od::array array;
+    std::string_view json;
+    if (const auto scalar = ScalarText(value)) {
+      on_member(key, *scalar);
+    } else if (value.get_array().get(array) == simdjson::SUCCESS) {
+      if (array.raw_json().get(json) != simdjson::SUCCESS) return;
+      on_member(key, json);
+    }
   }
 }
 

@@ -25,8 +25,8 @@ struct TraceEvent {
 void ForEachEvent(std::string_view piece, std::string_view file_name, Issues& issues,
                   const std::function<void(const TraceEvent&)>& on_event);
 
-/// Calls on_member(key, value) for each member of a JSON object that is a text or a number, the
-/// value as its text. Broken JSON ends the walk.
+/// Calls on_member(key, value) for each member of a JSON object that is a text, a number or an
+/// array: the value as its text, of an array the JSON. Broken JSON ends the walk.
 void ForEachMember(std::string_view object,
                    const std::function<void(std::string_view, std::string_view)>& on_member);
 

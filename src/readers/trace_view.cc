@@ -26,8 +26,9 @@ struct DeviceEvent {
   StringId name;
   std::int64_t pid, tid;
   std::string_view args;
-  StringId type{};           // set once the process is known
-  std::int64_t stream = -1;  // likewise
+  StringId dur_text{};
+  StringId type{};  // set once the process is known
+  std::int64_t stream = -1, task_id = -1;
 };
 
 struct Metadata {
@@ -40,9 +41,10 @@ struct Metadata {
 struct Fragment {
   StringPool strings;
   Issues issues;
-  std::vector<HostEvent> host;
+  std::vector<HostEvent> host, python;
   std::vector<DeviceEvent> device;
-  std::vector<FlowPoint> flows;
+  std::vector<FlowPoint> flows, backward_flows;
+  std::vector<QueueEvent> queue;
   std::vector<Metadata> metadata;
   std::int64_t backward_tid = -1;
 };
@@ -54,8 +56,8 @@ bool EqualsIgnoringCase(std::string_view text, std::string_view lower) {
 // Sorts one event into the fragment; events that nothing reads are dropped.
 class FragmentFiller {
  public:
-  FragmentFiller(Fragment& fragment, std::string_view file_name)
-      : fragment_(fragment), file_name_(file_name) {}
+  FragmentFiller(Fragment& fragment, const ReadRequest& request, std::string_view file_name)
+      : fragment_(fragment), request_(request), file_name_(file_name) {}
 
   void operator()(const TraceEvent& event) {
     if (event.ph == "M") {
@@ -69,9 +71,24 @@ class FragmentFiller {
   }
 
  private:
+  enum class Kind { kDevice, kHostOp, kPython, kDemand, kWork, kUnread };
+
+  Kind KindOf(std::string_view category) const {
+    if (category.empty()) return Kind::kDevice;
+    if (EqualsIgnoringCase(category, "cpu_op")) return Kind::kHostOp;
+    if (EqualsIgnoringCase(category, "python_function")) {
+      return Wanted(Tables::kPythonCalls) ? Kind::kPython : Kind::kUnread;
+    }
+    if (!Wanted(Tables::kQueuedWork)) return Kind::kUnread;
+    if (EqualsIgnoringCase(category, "enqueue")) return Kind::kDemand;
+    return EqualsIgnoringCase(category, "dequeue") ? Kind::kWork : Kind::kUnread;
+  }
+
+  bool Wanted(Tables tables) const { return Overlap(request_.wanted, tables); }
+
   void AddSpan(const TraceEvent& event) {
-    const bool host = EqualsIgnoringCase(event.cat, "cpu_op");
-    if (!host && !event.cat.empty()) return;
+    const Kind kind = KindOf(event.cat);
+    if (kind == Kind::kUnread) return;
     const auto start = io::NsFromMicros(event.ts);
     const auto dur = event.dur.empty() ? 0 : io::NsFromMicros(event.dur);
     if (!start || !dur || *dur < 0) {
@@ -82,26 +99,59 @@ class FragmentFiller {
     const StringId name = fragment_.strings.Intern(event.name);
     const std::int64_t pid = IdFrom(event.pid);
     const std::int64_t tid = IdFrom(event.tid);
-    if (host) {
+    if (kind == Kind::kHostOp) {
       fragment_.host.push_back({*start, *dur, name, pid, tid});
+      if (Wanted(Tables::kOpDetails)) ReadOpArgs(event.args, fragment_.host.back());
+    } else if (kind == Kind::kPython) {
+      fragment_.python.push_back({*start, *dur, name, pid, tid});
+    } else if (kind == Kind::kDevice) {
+      fragment_.device.push_back({*start, *dur, name, pid, tid, event.args, DurText(event)});
     } else {
-      fragment_.device.push_back({*start, *dur, name, pid, tid, event.args});
+      AddQueueEvent(event, {0, kind == Kind::kWork, *start, *dur, pid, tid});
     }
+  }
+
+  // The duration as the capture has it, when nanoseconds do not hold all of it.
+  StringId DurText(const TraceEvent& event) {
+    if (!Wanted(Tables::kOpDetails)) return StringId::kEmpty;
+    const std::size_t point = event.dur.find('.');
+    if (point == std::string_view::npos) return StringId::kEmpty;
+    const bool finer = event.dur.find_first_not_of('0', point + 4) != std::string_view::npos;
+    return finer ? fragment_.strings.Intern(event.dur) : StringId::kEmpty;
+  }
+
+  void ReadOpArgs(std::string_view args, HostEvent& op) {
+    ForEachMember(args, [&](std::string_view key, std::string_view value) {
+      if (key == "Input Dims") op.shapes = fragment_.strings.Intern(value);
+      if (key == "Input type") op.types = fragment_.strings.Intern(value);
+      if (key == "Call stack") op.stack = fragment_.strings.Intern(value);
+    });
+  }
+
+  void AddQueueEvent(const TraceEvent& event, QueueEvent queued) {
+    bool has_id = false;
+    ForEachMember(event.args, [&](std::string_view key, std::string_view value) {
+      if (key != "correlation_id") return;
+      queued.id = IdFrom(value);
+      has_id = true;
+    });
+    if (has_id) fragment_.queue.push_back(queued);
   }
 
   void AddFlow(const TraceEvent& event) {
     const bool is_end = event.ph == "f";
-    if (EqualsIgnoringCase(event.cat, "async_npu")) {
-      const auto time = io::NsFromMicros(event.ts);
-      if (!time) return;
-      fragment_.flows.push_back(
-          {IdFrom(event.id), is_end, *time, IdFrom(event.pid), IdFrom(event.tid)});
-    } else if (is_end && EqualsIgnoringCase(event.cat, "fwdbwd")) {
-      fragment_.backward_tid = IdFrom(event.tid);
-    }
+    const bool is_launch = EqualsIgnoringCase(event.cat, "async_npu");
+    const bool is_backward = !is_launch && EqualsIgnoringCase(event.cat, "fwdbwd");
+    if (!is_launch && !is_backward) return;
+    if (is_backward && is_end) fragment_.backward_tid = IdFrom(event.tid);
+    const auto time = io::NsFromMicros(event.ts);
+    if (!time || (is_backward && !Wanted(Tables::kBackwardLinks))) return;
+    (is_launch ? fragment_.flows : fragment_.backward_flows)
+        .push_back({IdFrom(event.id), is_end, *time, IdFrom(event.pid), IdFrom(event.tid)});
   }
 
   Fragment& fragment_;
+  const ReadRequest& request_;
   std::string_view file_name_;
 };
 
@@ -198,6 +248,8 @@ void ReadHardwareArgs(Fragment& fragment, std::int64_t hardware_pid) {
         event.type = fragment.strings.Intern(value);
       } else if (key == "Stream Id" || key == "Physic Stream Id") {
         event.stream = io::ParseInt(value).value_or(event.tid);
+      } else if (key == "Task Id") {
+        event.task_id = io::ParseInt(value).value_or(-1);
       }
     });
   }
@@ -220,15 +272,19 @@ class Joiner {
   void Add(const Fragment& fragment) {
     StringMapping texts(fragment.strings, trace_.strings);
     AppendHostOps(fragment.host, texts, tracks_, trace_);
+    AppendPythonCalls(fragment.python, texts, tracks_, trace_);
     for (const DeviceEvent& event : fragment.device) {
       if (event.pid == processes_.hardware) {
         trace_.device_tasks.Append({.start = event.start,
                                     .dur = event.dur,
                                     .name = texts[event.name],
                                     .type = texts[event.type],
-                                    .stream = event.stream});
+                                    .task_id = event.task_id,
+                                    .stream = event.stream,
+                                    .dur_text = texts[event.dur_text]});
+        task_places_.push_back({event.pid, event.tid, event.start});
       } else if (event.pid == processes_.communication) {
-        AddCommunication(event, texts[event.name]);
+        AddCommunication(event, texts);
       } else if (event.pid == processes_.overlap) {
         if (const auto activity = ActivityOf(fragment.strings.View(event.name))) {
           trace_.overlaps.Append({.start = event.start, .dur = event.dur, .activity = *activity});
@@ -237,20 +293,37 @@ class Joiner {
     }
     if (fragment.backward_tid != -1) trace_.backward_tid = fragment.backward_tid;
     trace_.issues.Merge(fragment.issues);
-    flows_.insert(flows_.end(), fragment.flows.begin(), fragment.flows.end());
+    Move(fragment.flows, flows_);
+    Move(fragment.backward_flows, backward_flows_);
+    Move(fragment.queue, queue_);
   }
 
-  void Finish() { AppendLaunches(flows_, tracks_, trace_); }
+  void Finish() {
+    LaunchFlows launches;
+    launches.Append(flows_, tracks_, trace_);
+    launches.Link(task_places_, trace_.device_tasks.link);
+    launches.Link(communication_places_, trace_.communications.link);
+    AppendBackwardLinks(backward_flows_, tracks_, trace_);
+    AppendQueuedWork(queue_, tracks_, trace_);
+  }
 
  private:
-  void AddCommunication(const DeviceEvent& event, StringId name) {
+  template <typename T>
+  static void Move(const std::vector<T>& from, std::vector<T>& to) {
+    to.insert(to.end(), from.begin(), from.end());
+  }
+
+  void AddCommunication(const DeviceEvent& event, StringMapping& texts) {
+    const StringId name = texts[event.name];
     const CommThreads::Place place = threads_.Of(event.tid);
     if (place.is_group) {
       trace_.communications.Append({.start = event.start,
                                     .dur = event.dur,
                                     .name = name,
                                     .op_type = name,
-                                    .group = place.group});
+                                    .group = place.group,
+                                    .dur_text = texts[event.dur_text]});
+      communication_places_.push_back({event.pid, event.tid, event.start});
     } else {
       trace_.comm_tasks.Append({.start = event.start,
                                 .dur = event.dur,
@@ -264,17 +337,19 @@ class Joiner {
   RankTrace& trace_;
   TrackNumbers tracks_;
   CommThreads threads_;
-  std::vector<FlowPoint> flows_;
+  std::vector<FlowPoint> flows_, backward_flows_;
+  std::vector<QueueEvent> queue_;
+  std::vector<EventPlace> task_places_, communication_places_;
 };
 
-void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
+void Read(const CaptureFile& file, const ReadRequest& request, RankTrace& trace) {
   const io::InputText input(file.path);
   const std::string file_name = file.path.filename().string();
   const io::CutArray cut = CutEvents(file, input.text(), trace.issues);
   std::vector<Fragment> fragments(cut.pieces.size());
   ParallelFor(fragments.size(), [&](std::size_t i) {
     ForEachEvent(cut.pieces[i], file_name, fragments[i].issues,
-                 FragmentFiller(fragments[i], file_name));
+                 FragmentFiller(fragments[i], request, file_name));
   });
   const Processes processes = FindProcesses(fragments);
   if (processes.hardware) {
@@ -294,7 +369,8 @@ void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
 Reader TraceView() {
   return {"trace_view.json", FileKind::kTraceView,
           Tables::kHostOps | Tables::kLaunches | Tables::kDeviceTasks | Tables::kCommunications |
-              Tables::kCommTasks | Tables::kOverlaps | Tables::kSteps,
+              Tables::kCommTasks | Tables::kOverlaps | Tables::kSteps | Tables::kPythonCalls |
+              Tables::kBackwardLinks | Tables::kQueuedWork,
           Read};
 }
 

@@ -54,7 +54,7 @@ class CompareTest : public ::testing::Test {
     CompareRequest request;
     request.base = OpenRank(dir_ / "base_ascend_pt", true);
     request.comparison = OpenRank(dir_ / "new_ascend_pt", true);
-    request.recipes = CompareRecipes();
+    request.comparisons = AllComparisons();
     return request;
   }
 

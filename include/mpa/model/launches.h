@@ -9,10 +9,9 @@
 
 namespace mpa {
 
-/// Gives every kernel and communication without a link the link of the launch that ends at its
-/// start on its stream; text captures and GPU traces tie host and device together this way. Where
-/// streams are numbered differently in the two files, the start alone decides if only one launch
-/// ends there.
+/// Gives every kernel without a link the link of the launch that ends at its start on its stream:
+/// kernel_details.csv does not name its launches. Where streams are numbered differently in the
+/// two files, the start alone decides if only one launch ends there.
 void LinkByTime(RankTrace& trace);
 
 /// Finds launches by link. Of several launches with one link the last row counts.

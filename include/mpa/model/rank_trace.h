@@ -10,7 +10,7 @@
 
 namespace mpa {
 
-/// A set of tables: what a recipe needs, what a reader fills.
+/// A set of tables: what an analysis needs, what a reader fills.
 enum class Tables : std::uint32_t {
   kNone = 0,
   kHostOps = 1u << 0,
@@ -26,6 +26,10 @@ enum class Tables : std::uint32_t {
   kTransfers = 1u << 10,
   kSteps = 1u << 11,
   kStepTimes = 1u << 12,
+  kOpDetails = 1u << 13,  ///< shapes, types and stacks of the host operators
+  kPythonCalls = 1u << 14,
+  kBackwardLinks = 1u << 15,
+  kQueuedWork = 1u << 16,
 };
 
 constexpr Tables operator|(Tables a, Tables b) {
@@ -53,6 +57,9 @@ struct RankTrace {
 
   Tracks tracks;
   HostOps host_ops;
+  PythonCalls python_calls;
+  BackwardLinks backward_links;
+  QueuedWork queued_work;
   Launches launches;
   Kernels kernels;
   DeviceTasks device_tasks;

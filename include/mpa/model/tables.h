@@ -80,6 +80,27 @@ struct HostOps : TableBase<HostOps> {
     TimeNs start = 0, dur = 0;
     StringId name{};
     std::int32_t track = -1;
+    StringId shapes{};  ///< "32,3,224,224;\r\n;\r\n", on GPUs "[[32, 3, 224, 224], [], []]"
+    StringId types{};   ///< of the inputs, "float;\r\nScalar;\r\nScalar"
+    StringId stack{};   ///< Python call stack, innermost first
+  };
+  std::vector<TimeNs> start, dur;
+  std::vector<StringId> name;
+  std::vector<std::int32_t> track;
+  std::vector<StringId> shapes, types, stack;
+
+  template <typename T>
+  static auto Tie(T& t) {
+    return std::tie(t.start, t.dur, t.name, t.track, t.shapes, t.types, t.stack);
+  }
+};
+
+/// Python functions on the host, nn.Module calls among them ("nn.Module: Linear_0").
+struct PythonCalls : TableBase<PythonCalls> {
+  struct Row {
+    TimeNs start = 0, dur = 0;
+    StringId name{};
+    std::int32_t track = -1;
   };
   std::vector<TimeNs> start, dur;
   std::vector<StringId> name;
@@ -88,6 +109,46 @@ struct HostOps : TableBase<HostOps> {
   template <typename T>
   static auto Tie(T& t) {
     return std::tie(t.start, t.dur, t.name, t.track);
+  }
+};
+
+/// Which operator of the backward pass belongs to which of the forward pass; the times are their
+/// starts.
+struct BackwardLinks : TableBase<BackwardLinks> {
+  struct Row {
+    TimeNs forward_time = 0;
+    std::int32_t forward_track = -1;
+    TimeNs backward_time = 0;
+    std::int32_t backward_track = -1;
+  };
+  std::vector<TimeNs> forward_time;
+  std::vector<std::int32_t> forward_track;
+  std::vector<TimeNs> backward_time;
+  std::vector<std::int32_t> backward_track;
+
+  template <typename T>
+  static auto Tie(T& t) {
+    return std::tie(t.forward_time, t.forward_track, t.backward_time, t.backward_track);
+  }
+};
+
+/// Work that one host thread handed to another (the task queue): put in the queue at `queued`, done
+/// from `start` to `start + dur`.
+struct QueuedWork : TableBase<QueuedWork> {
+  struct Row {
+    TimeNs queued = 0;
+    std::int32_t queued_track = -1;  ///< thread that asked for the work
+    TimeNs start = 0, dur = 0;
+    std::int32_t track = -1;  ///< thread that did it
+  };
+  std::vector<TimeNs> queued;
+  std::vector<std::int32_t> queued_track;
+  std::vector<TimeNs> start, dur;
+  std::vector<std::int32_t> track;
+
+  template <typename T>
+  static auto Tie(T& t) {
+    return std::tie(t.queued, t.queued_track, t.start, t.dur, t.track);
   }
 };
 
@@ -119,6 +180,8 @@ struct Kernels : TableBase<Kernels> {
     StringId name{}, op_type{};
     /// AI_CORE, AI_VECTOR_CORE, MIX_AIC, ...; or the runtime's KERNEL_AICORE, ...
     StringId core{};
+    StringId shapes{};  ///< of the inputs, "\"32,3,224,224\""
+    std::int64_t task_id = -1;
     std::int64_t stream = -1;
     std::int64_t link = -1;  ///< see Launches
     std::int32_t step = -1;  ///< step id that the profiler wrote beside the kernel
@@ -129,15 +192,15 @@ struct Kernels : TableBase<Kernels> {
     TimeNs aiv_vec = -1;     ///< vector unit busy
   };
   std::vector<TimeNs> start, dur;
-  std::vector<StringId> name, op_type, core;
-  std::vector<std::int64_t> stream, link;
+  std::vector<StringId> name, op_type, core, shapes;
+  std::vector<std::int64_t> task_id, stream, link;
   std::vector<std::int32_t> step;
   std::vector<TimeNs> aic_total, aic_mac, aic_mte2, aiv_total, aiv_vec;
 
   template <typename T>
   static auto Tie(T& t) {
-    return std::tie(t.start, t.dur, t.name, t.op_type, t.core, t.stream, t.link, t.step,
-                    t.aic_total, t.aic_mac, t.aic_mte2, t.aiv_total, t.aiv_vec);
+    return std::tie(t.start, t.dur, t.name, t.op_type, t.core, t.shapes, t.task_id, t.stream,
+                    t.link, t.step, t.aic_total, t.aic_mac, t.aic_mte2, t.aiv_total, t.aiv_vec);
   }
 };
 
@@ -145,18 +208,21 @@ struct Kernels : TableBase<Kernels> {
 struct DeviceTasks : TableBase<DeviceTasks> {
   struct Row {
     TimeNs start = 0, dur = 0;
-    StringId name{};  ///< not recorded in databases
+    StringId name{};  ///< databases record it of copies only
     StringId type{};  ///< AI_CORE, KERNEL_AIVEC, EVENT_WAIT_SQE, SDMA_SQE, gpu_memcpy, ...
+    std::int64_t task_id = -1;
     std::int64_t stream = -1;
     std::int64_t link = -1;
+    StringId dur_text{};  ///< in us as the capture has it, where that is finer than a nanosecond
   };
   std::vector<TimeNs> start, dur;
   std::vector<StringId> name, type;
-  std::vector<std::int64_t> stream, link;
+  std::vector<std::int64_t> task_id, stream, link;
+  std::vector<StringId> dur_text;
 
   template <typename T>
   static auto Tie(T& t) {
-    return std::tie(t.start, t.dur, t.name, t.type, t.stream, t.link);
+    return std::tie(t.start, t.dur, t.name, t.type, t.task_id, t.stream, t.link, t.dur_text);
   }
 };
 
@@ -184,15 +250,18 @@ struct Communications : TableBase<Communications> {
     StringId op_type{};  ///< hcom_allReduce_ (databases), otherwise as `name`
     std::int32_t group = -1;
     std::int64_t link = -1;
+    std::int64_t op_id = -1;  ///< see CommTasks
+    StringId dur_text{};      ///< see DeviceTasks
   };
   std::vector<TimeNs> start, dur;
   std::vector<StringId> name, op_type;
   std::vector<std::int32_t> group;
-  std::vector<std::int64_t> link;
+  std::vector<std::int64_t> link, op_id;
+  std::vector<StringId> dur_text;
 
   template <typename T>
   static auto Tie(T& t) {
-    return std::tie(t.start, t.dur, t.name, t.op_type, t.group, t.link);
+    return std::tie(t.start, t.dur, t.name, t.op_type, t.group, t.link, t.op_id, t.dur_text);
   }
 };
 
@@ -203,15 +272,16 @@ struct CommTasks : TableBase<CommTasks> {
     StringId name{};
     std::int32_t group = -1;
     std::int64_t plane = -1;
+    std::int64_t op_id = -1;  ///< of its communication; -1 where only the times tell
   };
   std::vector<TimeNs> start, dur;
   std::vector<StringId> name;
   std::vector<std::int32_t> group;
-  std::vector<std::int64_t> plane;
+  std::vector<std::int64_t> plane, op_id;
 
   template <typename T>
   static auto Tie(T& t) {
-    return std::tie(t.start, t.dur, t.name, t.group, t.plane);
+    return std::tie(t.start, t.dur, t.name, t.group, t.plane, t.op_id);
   }
 };
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "mpa/analysis/recipe.h"
+#include "mpa/analysis/comparison.h"
 #include "mpa/capture/capture.h"
 #include "mpa/report/report.h"
 
@@ -18,7 +18,8 @@ struct CompareRequest {
   /// Steps to compare; both or none.
   std::optional<std::int32_t> base_step, comparison_step;
   std::string gpu_flow_cat;  ///< see ReadRequest
-  std::vector<Recipe> recipes;
+  CompareOptions options;
+  std::vector<Comparison> comparisons;
 };
 
 struct CompareOutcome {
@@ -26,7 +27,7 @@ struct CompareOutcome {
   bool partial = false;  ///< rows or files had to be left out because they were broken
 };
 
-/// Reads both captures, each once, and runs the recipes on them. Throws Error when one of the
+/// Reads both captures, each once, and runs the comparisons on them. Throws Error when one of the
 /// captures cannot be used at all.
 CompareOutcome Compare(const CompareRequest& request);
 

@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // The analyses of `compare`. Plain calls: nothing for the linker to drop, and the order can be
 // seen.
-#include "mpa/analysis/recipe.h"
+#include "mpa/analysis/comparison.h"
 
 namespace mpa {
-namespace recipes {
+namespace comparisons {
 
-Recipe Overall();
+Comparison Overall();
+Comparison Communication();
+Comparison Operators();
+Comparison Memory();
+Comparison Api();
+Comparison Kernel();
 
-}  // namespace recipes
+}  // namespace comparisons
 
-const std::vector<Recipe>& CompareRecipes() {
-  static const std::vector<Recipe> all = {recipes::Overall()};
+const std::vector<Comparison>& AllComparisons() {
+  static const std::vector<Comparison> all = {
+      comparisons::Overall(), comparisons::Communication(), comparisons::Operators(),
+      comparisons::Memory(),  comparisons::Api(),           comparisons::Kernel()};
   return all;
 }
 

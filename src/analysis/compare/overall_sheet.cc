@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 
+#include "compare_sheet.h"
 #include "overall_report.h"
 
 namespace mpa {
@@ -273,16 +274,9 @@ std::vector<Column> Columns() {
 
 }  // namespace
 
-Sheet OverallSheet(const PartOf<OverallMetrics>& base_part,
-                   const PartOf<OverallMetrics>& comparison_part) {
-  const OverallMetrics& base = base_part.part;
-  const OverallMetrics& comparison = comparison_part.part;
-  Sheet sheet;
-  sheet.name = "OverallMetrics";
-  sheet.columns = Columns();
-  sheet.banners = {
-      {1, 3, "Base Profiling: " + base_part.origin.path, Side::kBase},
-      {4, 6, "Comparison Profiling: " + comparison_part.origin.path, Side::kComparison}};
+Sheet OverallSheet(const CompareInput& input, const OverallMetrics& base,
+                   const OverallMetrics& comparison) {
+  Sheet sheet = CompareSheet("OverallMetrics", Columns(), input);
   SheetBuilder rows(sheet, base.e2e, comparison.e2e);
   const auto add_time = [&](const std::string& label, Emphasis emphasis, auto part) {
     AddBoth(rows, label, emphasis, base, comparison,

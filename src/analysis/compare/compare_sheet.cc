@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compare_sheet.h"
+
+#include <utility>
+
+namespace mpa {
+
+Sheet CompareSheet(std::string name, std::vector<Column> columns, const CompareInput& input) {
+  Sheet sheet{.name = std::move(name), .banners = {}, .columns = std::move(columns), .rows = {}};
+  for (const Side side : {Side::kBase, Side::kComparison}) {
+    Banner banner;
+    banner.side = side;
+    banner.text = (side == Side::kBase ? "Base Profiling: " : "Comparison Profiling: ");
+    banner.text += input.Path(side);
+    bool found = false;
+    for (std::size_t i = 0; i < sheet.columns.size(); ++i) {
+      if (sheet.columns[i].side != side) continue;
+      if (!found) banner.first_column = i;
+      banner.last_column = i;
+      found = true;
+    }
+    if (found) sheet.banners.push_back(std::move(banner));
+  }
+  return sheet;
+}
+
+std::vector<Column> ForBothSides(std::initializer_list<Column> columns) {
+  std::vector<Column> both;
+  for (const Side side : {Side::kBase, Side::kComparison}) {
+    for (const Column& column : columns) {
+      both.push_back(column);
+      both.back().side = side;
+    }
+  }
+  return both;
+}
+
+Column Text(std::string name, double width) {
+  return {.name = std::move(name), .format = Format::kInteger, .width = width};
+}
+
+Column BoldText(std::string name, double width) {
+  return {.name = std::move(name), .format = Format::kGeneral, .width = width};
+}
+
+Column Decimals(std::string name, double width) {
+  return {.name = std::move(name), .format = Format::kDecimals2, .width = width};
+}
+
+Column Growth(std::string name, double width, Format format) {
+  return {.name = std::move(name), .format = format, .width = width, .marks_growth = true};
+}
+
+Cell TextOrNa(std::string_view text) { return std::string(text.empty() ? "N/A" : text); }
+
+}  // namespace mpa

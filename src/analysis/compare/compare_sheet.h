@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "mpa/analysis/comparison.h"
+#include "mpa/base/time.h"
+#include "mpa/report/report.h"
+
+namespace mpa {
+
+/// A sheet without rows; the columns of each side, which are neighbours, get a banner with the path
+/// of the capture.
+Sheet CompareSheet(std::string name, std::vector<Column> columns, const CompareInput& input);
+
+/// The columns given, first for the base, then for the comparison.
+std::vector<Column> ForBothSides(std::initializer_list<Column> columns);
+
+/// The forms of columns that every sheet has.
+Column Text(std::string name, double width = 20);  ///< shown as a number if it holds one
+Column BoldText(std::string name, double width = 30);
+Column Decimals(std::string name, double width = 20);
+Column Growth(std::string name, double width = 20, Format format = Format::kPercent);
+
+/// The edge at which times become what a column says.
+inline double Us(TimeNs time) { return static_cast<double>(time) / 1e3; }
+inline double Ms(TimeNs time) { return static_cast<double>(time) / 1e6; }
+
+/// The text as a cell; "N/A" where there is none.
+Cell TextOrNa(std::string_view text);
+
+}  // namespace mpa

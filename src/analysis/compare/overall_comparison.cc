@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The overall comparison: where the end-to-end time of two captures went.
+#include <fmt/format.h>
+
+#include "mpa/analysis/comparison.h"
+#include "overall_report.h"
+
+namespace mpa::comparisons {
+namespace {
+
+void Run(const CompareInput& input, Report& report) {
+  const OverallMetrics base = ComputeOverall(input.Trace(Side::kBase));
+  const OverallMetrics comparison = ComputeOverall(input.Trace(Side::kComparison));
+  report.screens.push_back(OverallScreen(base, comparison));
+  bool complete = true;
+  for (const Side side : {Side::kBase, Side::kComparison}) {
+    const OverallMetrics& metrics = side == Side::kBase ? base : comparison;
+    if (metrics.e2e == 0) {
+      report.notes.push_back(fmt::format(
+          "OverallMetrics: left out, because {} has no device activity", input.Path(side)));
+      complete = false;
+    } else if (!metrics.has_categories) {
+      report.notes.push_back(
+          fmt::format("OverallMetrics: {} does not tell cube from vector kernels, its breakdown is "
+                      "N/A; collect with profiler_level Level1 or higher and keep "
+                      "kernel_details.csv beside the trace",
+                      input.Path(side)));
+    }
+  }
+  if (complete) report.sheets.push_back(OverallSheet(input, base, comparison));
+}
+
+}  // namespace
+
+Comparison Overall() {
+  return {"profiling", "Where the end-to-end time went: computing, communication, free time",
+          Tables::kHostOps | Tables::kLaunches | Tables::kKernels | Tables::kDeviceTasks |
+              Tables::kCommunications | Tables::kCommTasks | Tables::kOverlaps |
+              Tables::kMemorySamples | Tables::kTransfers,
+          Run};
+}
+
+}  // namespace mpa::comparisons
