@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "mpa/model/launches.h"
+#include "mpa/model/queue_index.h"
 #include "profiler_db_tables.h"
 #include "trace_builder.h"
 
@@ -203,35 +204,6 @@ class HostReader {
   std::unordered_map<std::int64_t, StringId> stacks_;
   std::vector<QueueEvent> queue_;
   BackwardPairs backward_;
-};
-
-// Finds the piece of queued work that runs on a track at a time.
-class QueueIndex {
- public:
-  explicit QueueIndex(const QueuedWork& work) : work_(work) {
-    rows_.resize(work.Size());
-    for (std::size_t i = 0; i < rows_.size(); ++i) rows_[i] = i;
-    std::sort(rows_.begin(), rows_.end(),
-              [&](std::size_t a, std::size_t b) { return Key(a) < Key(b); });
-  }
-
-  std::optional<std::size_t> Find(std::int32_t track, TimeNs time) const {
-    auto at = std::partition_point(rows_.begin(), rows_.end(), [&](std::size_t row) {
-      return Key(row) <= std::pair{track, time};
-    });
-    if (at == rows_.begin()) return std::nullopt;
-    const std::size_t row = *--at;
-    const bool runs = work_.track[row] == track && time <= work_.start[row] + work_.dur[row];
-    return runs ? std::optional(row) : std::nullopt;
-  }
-
- private:
-  std::pair<std::int32_t, TimeNs> Key(std::size_t row) const {
-    return {work_.track[row], work_.start[row]};
-  }
-
-  const QueuedWork& work_;
-  std::vector<std::size_t> rows_;
 };
 
 }  // namespace

@@ -8,11 +8,8 @@
 #include "mpa/report/report.h"
 
 namespace mpa {
-namespace {
-
-// Rounded to `decimals` on the exact value of the double, as printf does; x * 100 would round
-// twice.
-double RoundTo(double value, int decimals) {
+// On the exact value of the double, as printf rounds; x * 100 would round twice.
+double Rounded(double value, int decimals) {
   if (!std::isfinite(value)) return value;
   char text[400];  // enough for any finite double
   std::snprintf(text, sizeof(text), "%.*f", decimals, value);
@@ -20,13 +17,11 @@ double RoundTo(double value, int decimals) {
   return rounded == 0 ? 0.0 : rounded;
 }
 
-}  // namespace
-
 double DiffRatio(double base, double comparison) {
   if (base == 0) return comparison == 0 ? 1.0 : std::numeric_limits<double>::infinity();
-  return RoundTo(comparison / base, 4);
+  return Rounded(comparison / base, 4);
 }
 
-double DiffRounded(double base, double comparison) { return RoundTo(comparison - base, 2); }
+double DiffRounded(double base, double comparison) { return Rounded(comparison - base, 2); }
 
 }  // namespace mpa

@@ -67,6 +67,9 @@ struct Report {
   std::vector<std::string> notes;  ///< what could not be computed, and why
 };
 
+/// The value rounded to so many decimals, never negative zero.
+double Rounded(double value, int decimals);
+
 /// Duration ratio of a comparison: 1 when both are 0, infinity when only `base` is, otherwise
 /// comparison / base rounded to four decimals.
 double DiffRatio(double base, double comparison);

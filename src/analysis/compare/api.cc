@@ -1,14 +1,86 @@
 // SPDX-License-Identifier: Apache-2.0
+// Time that the host spends in operators, by name.
 #include "compare_sheet.h"
 #include "mpa/analysis/comparison.h"
+#include "op_groups.h"
+#include "op_tree.h"
 
 namespace mpa::comparisons {
 namespace {
 
-void Run(const CompareInput&, Report&) {}
+// Times in ms rounded to two decimals, as the sheet shows them; ratios are made of these.
+struct ApiTimes {
+  double total = 0, self = 0, average = 0;
+  std::int64_t calls = 0;
+};
+
+ApiTimes TimesOf(const OpTree& tree, const std::vector<std::size_t>& ops) {
+  const HostOps& host_ops = tree.trace().host_ops;
+  TimeNs total = 0;
+  TimeNs self = 0;
+  for (const std::size_t op : ops) {
+    total += host_ops.dur[op];
+    self += host_ops.dur[op];
+    for (const std::uint32_t child : tree.Children(op)) self -= host_ops.dur[child];
+  }
+  ApiTimes times{.total = Rounded(Ms(total), 2), .self = Rounded(Ms(self), 2)};
+  times.calls = static_cast<std::int64_t>(ops.size());
+  if (times.calls > 0) times.average = Rounded(times.total / static_cast<double>(times.calls), 2);
+  return times;
+}
+
+// Every operator of both sides but the steps, in order of start.
+std::vector<OpPair> AllOps(const CompareInput& input) {
+  std::vector<OpPair> ops;
+  for (const Side side : {Side::kBase, Side::kComparison}) {
+    const OpTree& tree = input.Ops(side);
+    for (const std::uint32_t op : tree.InOrder()) {
+      if (tree.IsStep(op)) continue;
+      OpPair pair;
+      (side == Side::kBase ? pair.base : pair.comparison) = op;
+      ops.push_back(pair);
+    }
+  }
+  return ops;
+}
+
+void Run(const CompareInput& input, Report& report) {
+  if (!HaveOperators(input, "ApiCompare", report)) return;
+  std::vector<Column> columns = {Text("Order Id", 10), BoldText("api name")};
+  for (Column& column : ForBothSides({Decimals("Total Duration(ms)"), Decimals("Self Time(ms)"),
+                                      Decimals("Avg Duration(ms)"), Text("Calls")})) {
+    columns.push_back(std::move(column));
+  }
+  for (const char* name :
+       {"Diff Total Ratio", "Diff Self Ratio", "Diff Avg Ratio", "Diff Calls Ratio"}) {
+    columns.push_back(Growth(name, 20, Format::kDecimals2));
+  }
+  Sheet sheet = CompareSheet("ApiCompare", std::move(columns), input);
+  for (const OpGroup& group : GroupByName(input, AllOps(input))) {
+    const ApiTimes base = TimesOf(input.Ops(Side::kBase), group.base);
+    const ApiTimes comparison = TimesOf(input.Ops(Side::kComparison), group.comparison);
+    Row row{{Cell(), group.name}};
+    for (const ApiTimes& times : {base, comparison}) {
+      row.cells.insert(row.cells.end(), {times.total, times.self, times.average, times.calls});
+    }
+    row.cells.insert(
+        row.cells.end(),
+        {DiffRatio(base.total, comparison.total), DiffRatio(base.self, comparison.self),
+         DiffRatio(base.average, comparison.average),
+         DiffRatio(static_cast<double>(base.calls), static_cast<double>(comparison.calls))});
+    sheet.rows.push_back(std::move(row));
+  }
+  NumberRows(sheet);
+  report.sheets.push_back(std::move(sheet));
+}
 
 }  // namespace
 
-Comparison Api() { return {"api", "", Tables::kNone, Run}; }
+Comparison Api() {
+  return {"api", "Time that the host spends in operators, by name",
+          Tables::kHostOps | Tables::kLaunches | Tables::kKernels | Tables::kDeviceTasks |
+              Tables::kCommunications,
+          Run};
+}
 
 }  // namespace mpa::comparisons

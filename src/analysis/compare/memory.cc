@@ -1,14 +1,219 @@
 // SPDX-License-Identifier: Apache-2.0
+// Device memory that operators allocate.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <vector>
+
 #include "compare_sheet.h"
 #include "mpa/analysis/comparison.h"
+#include "mpa/model/queue_index.h"
+#include "op_groups.h"
+#include "op_tree.h"
 
 namespace mpa::comparisons {
 namespace {
 
-void Run(const CompareInput&, Report&) {}
+// The allocations of one side by the operator that made them.
+class OpMemory {
+ public:
+  explicit OpMemory(const OpTree& tree) : tree_(tree), trace_(tree.trace()) {
+    const QueueIndex queue(trace_.queued_work);
+    const std::vector<bool> is_op_name = NamesOfOperators();
+    const Allocations& allocations = trace_.allocations;
+    for (std::size_t i = 0; i < allocations.Size(); ++i) {
+      if (allocations.allocated[i] <= 0) continue;  // before the collection
+      const std::string_view name = trace_.strings.View(allocations.name[i]);
+      const bool queued =
+          name.find("cann::") != std::string_view::npos ||
+          (allocations.name[i] != StringId::kEmpty && !is_op_name[Index(allocations.name[i])]);
+      std::int64_t op = -1;
+      if (queued) {
+        // Made on behalf of an operator that put the work into a queue before.
+        const auto work = queue.FindAnywhere(allocations.allocated[i]);
+        if (work) {
+          op = tree.Find(trace_.queued_work.queued_track[*work], trace_.queued_work.queued[*work]);
+        } else {
+          ++unplaced_;
+        }
+      } else {
+        op = tree.FindAnywhere(allocations.allocated[i], allocations.name[i]);
+      }
+      if (op >= 0) rows_of_op_[static_cast<std::size_t>(op)].push_back({i, queued});
+    }
+  }
+
+  std::size_t unplaced() const { return unplaced_; }
+
+  // Calls visit(allocation, text) for the allocations of the operator and all within it.
+  template <typename Visit>
+  void VisitAllocations(std::size_t op, Visit visit) const {
+    tree_.VisitWithin(op, [&](std::size_t inner) {
+      const auto found = rows_of_op_.find(inner);
+      if (found == rows_of_op_.end()) return;
+      for (const Placed& placed : found->second) visit(inner, placed.row, placed.queued);
+    });
+  }
+
+  // "<name>, (<allocated>, <released>), [duration: <us>], [size: <KB>]" with a line feed.
+  std::string Describe(std::size_t op, std::size_t row, bool queued) const {
+    const Allocations& allocations = trace_.allocations;
+    const StringId name = queued ? allocations.name[row] : trace_.host_ops.name[op];
+    const char* never = trace_.device == DeviceKind::kGpu ? "None" : "0";
+    return fmt::format(
+        "{}, ({}, {}), [duration: {}], [size: {}]\n", trace_.strings.View(name),
+        Microseconds(allocations.allocated[row]),
+        allocations.released[row] > 0 ? Microseconds(allocations.released[row]) : never,
+        PythonFloat(Us(Lifetime(row))),
+        PythonFloat(static_cast<double>(allocations.bytes[row]) / 1024));
+  }
+
+  // 0 when the release was not seen.
+  TimeNs Lifetime(std::size_t row) const {
+    const Allocations& allocations = trace_.allocations;
+    if (allocations.released[row] <= 0) return 0;
+    return allocations.released[row] - allocations.allocated[row];
+  }
+
+  std::int64_t Bytes(std::size_t row) const { return trace_.allocations.bytes[row]; }
+
+ private:
+  struct Placed {
+    std::size_t row;
+    bool queued;
+  };
+
+  static std::string Microseconds(TimeNs time) {
+    return fmt::format("{}.{:03}", time / 1000, time % 1000);
+  }
+
+  std::vector<bool> NamesOfOperators() const {
+    std::vector<bool> is_name(trace_.strings.Size(), false);
+    for (const StringId name : trace_.host_ops.name) is_name[Index(name)] = true;
+    return is_name;
+  }
+
+  const OpTree& tree_;
+  const RankTrace& trace_;
+  std::unordered_map<std::size_t, std::vector<Placed>> rows_of_op_;
+  std::size_t unplaced_ = 0;
+};
+
+struct Memories {
+  OpMemory base, comparison;
+  const OpMemory& Of(Side side) const { return side == Side::kBase ? base : comparison; }
+};
+
+Sheet StatisticSheet(const CompareInput& input, const Memories& memories) {
+  std::vector<Column> columns = {Text("Top", 10), BoldText("Operator Name")};
+  const auto add_side = [&](Side side, const char* name, double duration, double memory) {
+    for (Column column : {Decimals(fmt::format("{} Allocated Duration(ms)", name), duration),
+                          Decimals(fmt::format("{} Allocated Memory(MB)", name), memory),
+                          Text(fmt::format("{} Operator Number", name), 25)}) {
+      column.side = side;
+      columns.push_back(std::move(column));
+    }
+  };
+  add_side(Side::kBase, "Base", 25, 30);
+  add_side(Side::kComparison, "Comparison", 27, 33);
+  columns.push_back(Decimals("Diff Memory(MB)"));
+  columns.push_back(Growth("Diff Ratio"));
+  Sheet sheet = CompareSheet("MemoryCompareStatistic", std::move(columns), input);
+  for (const OpGroup& group : GroupByName(input, input.MatchedOps())) {
+    Row row{{Cell(), group.name}};
+    double megabytes[2];
+    for (const Side side : {Side::kBase, Side::kComparison}) {
+      const OpMemory& memory = memories.Of(side);
+      TimeNs lifetime = 0;
+      std::int64_t bytes = 0;
+      for (const std::size_t op : group.Of(side)) {
+        memory.VisitAllocations(op, [&](std::size_t, std::size_t allocation, bool) {
+          lifetime += memory.Lifetime(allocation);
+          bytes += memory.Bytes(allocation);
+        });
+      }
+      const double size = static_cast<double>(bytes) / (1024 * 1024);
+      megabytes[side == Side::kBase ? 0 : 1] = size;
+      row.cells.emplace_back(Ms(lifetime));
+      row.cells.emplace_back(size);
+      row.cells.emplace_back(static_cast<std::int64_t>(group.Of(side).size()));
+    }
+    row.cells.emplace_back(DiffRounded(megabytes[0], megabytes[1]));
+    row.cells.emplace_back(DiffRatio(megabytes[0], megabytes[1]));
+    sheet.rows.push_back(std::move(row));
+  }
+  SortByDifference(sheet);
+  return sheet;
+}
+
+Sheet DetailSheet(const CompareInput& input, const Memories& memories) {
+  std::vector<Column> columns = {Text("Order Id", 10)};
+  for (Column& column :
+       ForBothSides({BoldText("Operator Name"), Text("Input Shape"), Text("Input Type"),
+                     Text("Allocated Details"), Decimals("Size(KB)")})) {
+    columns.push_back(std::move(column));
+  }
+  columns.push_back(Decimals("Diff Size(KB)"));
+  columns.push_back(Growth("Diff Ratio"));
+  Sheet sheet = CompareSheet("MemoryCompare", std::move(columns), input);
+  for (const OpPair& pair : input.MatchedOps()) {
+    Row row{{Cell()}};
+    double kilobytes[2];
+    for (const Side side : {Side::kBase, Side::kComparison}) {
+      const auto op = side == Side::kBase ? pair.base : pair.comparison;
+      AppendOperator(input, side, op, row);
+      std::int64_t bytes = 0;
+      std::string details;
+      if (op) {
+        const OpMemory& memory = memories.Of(side);
+        memory.VisitAllocations(*op, [&](std::size_t inner, std::size_t allocation, bool queued) {
+          bytes += memory.Bytes(allocation);
+          details += memory.Describe(inner, allocation, queued);
+        });
+      }
+      const double size = static_cast<double>(bytes) / 1024;
+      kilobytes[side == Side::kBase ? 0 : 1] = size;
+      row.cells.emplace_back(std::move(details));
+      row.cells.emplace_back(size);
+    }
+    row.cells.emplace_back(DiffRounded(kilobytes[0], kilobytes[1]));
+    row.cells.emplace_back(DiffRatio(kilobytes[0], kilobytes[1]));
+    sheet.rows.push_back(std::move(row));
+  }
+  NumberRows(sheet);
+  return sheet;
+}
+
+void Run(const CompareInput& input, Report& report) {
+  constexpr const char* kSheets = "MemoryCompare, MemoryCompareStatistic";
+  if (!HaveOperators(input, kSheets, report) && input.MatchedOps().empty()) return;
+  const Memories memories{OpMemory(input.Ops(Side::kBase)), OpMemory(input.Ops(Side::kComparison))};
+  for (const Side side : {Side::kBase, Side::kComparison}) {
+    if (input.Trace(side).allocations.Empty()) {
+      report.notes.push_back(
+          fmt::format("{}: {} has no record of operators' memory; collect with profile_memory=True",
+                      kSheets, input.Path(side)));
+    } else if (memories.Of(side).unplaced() > 0) {
+      report.notes.push_back(
+          fmt::format("{}: {} allocations of {} were made in queued work that the capture does not "
+                      "tell of; they are left out",
+                      kSheets, memories.Of(side).unplaced(), input.Path(side)));
+    }
+  }
+  report.sheets.push_back(StatisticSheet(input, memories));
+  if (input.options().details) report.sheets.push_back(DetailSheet(input, memories));
+}
 
 }  // namespace
 
-Comparison Memory() { return {"memory", "", Tables::kNone, Run}; }
+Comparison Memory() {
+  return {"memory", "Device memory that operators allocate",
+          Tables::kHostOps | Tables::kOpDetails | Tables::kLaunches | Tables::kKernels |
+              Tables::kDeviceTasks | Tables::kCommunications | Tables::kQueuedWork |
+              Tables::kAllocations,
+          Run};
+}
 
 }  // namespace mpa::comparisons

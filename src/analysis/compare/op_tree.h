@@ -4,27 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
+#include "../nesting.h"
+#include "device_work.h"
 #include "mpa/model/rank_trace.h"
 
 namespace mpa {
-
-/// Something the device did because an operator asked for it: a row of one of three tables.
-struct DeviceWork {
-  enum class Table : std::uint8_t { kKernels, kDeviceTasks, kCommunications };
-  Table table{};
-  std::uint32_t row = 0;
-  /// Of a device task, the row in the kernels that says more of it; -1: none.
-  std::int64_t kernel = -1;
-  TimeNs start = 0, dur = 0;
-};
-
-/// "<name>, <task id>, <task type>, [input shapes: <shapes>] [duration: <us>]" of NPU work, name
-/// and duration of GPU work.
-std::string DescribeWork(const RankTrace& trace, const DeviceWork& work);
-std::string_view NameOf(const RankTrace& trace, const DeviceWork& work);
 
 /// The operators of a rank as trees, one thread beside the other: an operator that begins while
 /// another of its thread runs is a child of it. Operators are named by their row in the host
@@ -37,17 +23,17 @@ class OpTree {
 
   const RankTrace& trace() const { return trace_; }
   /// All operators in order of their starts.
-  const std::vector<std::uint32_t>& InOrder() const { return in_order_; }
+  const std::vector<std::uint32_t>& InOrder() const { return nesting_.InOrder(); }
   /// The outermost operators in order of their starts, where a ProfilerStep#n is replaced by its
   /// children.
   const std::vector<std::uint32_t>& Top() const { return top_; }
-  std::span<const std::uint32_t> Children(std::size_t op) const {
-    return Part(children_, child_begin_, op);
-  }
+  std::span<const std::uint32_t> Children(std::size_t op) const { return nesting_.Children(op); }
   bool IsStep(std::size_t op) const;
 
   /// Device work that the operator itself launched, in order of its start.
-  std::span<const DeviceWork> Work(std::size_t op) const { return Part(work_, work_begin_, op); }
+  std::span<const DeviceWork> Work(std::size_t op) const {
+    return {work_.data() + work_begin_[op], work_begin_[op + 1] - work_begin_[op]};
+  }
   /// How much of it there is with that of all operators within.
   std::size_t WorkCount(std::size_t op) const { return work_count_[op]; }
   /// Calls visit(op) for the operator and all within it, breadth first.
@@ -69,27 +55,19 @@ class OpTree {
     });
   }
 
-  /// The innermost operator that runs on the track at `time`, -1 when none does. An operator runs
-  /// from its first to its last nanosecond, both included.
-  std::int64_t Find(std::int32_t track, TimeNs time) const;
+  /// The innermost operator that runs on the thread at `time`, its last nanosecond included; -1
+  /// when none does.
+  std::int64_t Find(std::int32_t track, TimeNs time) const { return nesting_.Find(track, time); }
   /// The innermost operator that runs at `time`, of all threads the one that started last; one
   /// named `preferred` goes before the others.
   std::int64_t FindAnywhere(TimeNs time, StringId preferred) const;
 
  private:
-  template <typename T>
-  static std::span<const T> Part(const std::vector<T>& all, const std::vector<std::uint32_t>& begin,
-                                 std::size_t op) {
-    return {all.data() + begin[op], begin[op + 1] - begin[op]};
-  }
-  void Nest();
-  void CollectChildren();
   void CollectWork();
 
   const RankTrace& trace_;
-  std::vector<std::vector<std::uint32_t>> of_track_;  // each in order of start
-  std::vector<std::int64_t> parent_;
-  std::vector<std::uint32_t> in_order_, top_, children_, child_begin_;
+  Nesting nesting_;
+  std::vector<std::uint32_t> top_;
   std::vector<DeviceWork> work_;
   std::vector<std::uint32_t> work_begin_;
   std::vector<std::size_t> work_count_;

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "mpa/model/rank_trace.h"
+
+namespace mpa {
+
+/// Finds the piece of queued work that was being done at a time. Refers to the table, which must
+/// outlive it and stay as it is. Rows are those of the table.
+class QueueIndex {
+ public:
+  explicit QueueIndex(const QueuedWork& work);
+
+  /// On the thread `track`.
+  std::optional<std::size_t> Find(std::int32_t track, TimeNs time) const;
+  /// On any thread; of several the one that began last.
+  std::optional<std::size_t> FindAnywhere(TimeNs time) const;
+
+ private:
+  const QueuedWork& work_;
+  std::map<std::int32_t, std::vector<std::size_t>> rows_of_track_;  // each in order of start
+};
+
+}  // namespace mpa

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mpa/model/rank_trace.h"
+
+namespace mpa {
+
+/// Something the device did because the host asked for it: a row of one of three tables.
+struct DeviceWork {
+  enum class Table : std::uint8_t { kKernels, kDeviceTasks, kCommunications };
+  Table table{};
+  std::uint32_t row = 0;
+  /// Of a device task, the row in the kernels that says more of it; -1: none.
+  std::int64_t kernel = -1;
+  TimeNs start = 0, dur = 0;
+};
+
+/// Device work with the place on the host that launched it.
+struct LaunchedWork {
+  std::int32_t track = -1;
+  TimeNs launched = 0;
+  DeviceWork work;
+};
+
+/// All device work whose launch is known, in order of thread, launch and start. Kernels that the
+/// capture lists among the device tasks, too, count once.
+std::vector<LaunchedWork> FindLaunchedWork(const RankTrace& trace);
+
+std::string_view NameOf(const RankTrace& trace, const DeviceWork& work);
+
+/// "<name>, <task id>, <task type>, [input shapes: <shapes>] [duration: <us>]" of NPU work, name
+/// and duration of GPU work; ends with a line feed.
+std::string DescribeWork(const RankTrace& trace, const DeviceWork& work);
+
+/// A number as Python prints a float, the form of the numbers within texts: "12.0", "12.5".
+std::string PythonFloat(double value);
+
+}  // namespace mpa

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "module_tree.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "mpa/base/text.h"
+
+namespace mpa {
+namespace {
+
+bool IsModuleName(std::string_view name) {
+  constexpr std::string_view kPrefix = "nn.module:";
+  return ToLower(name.substr(0, kPrefix.size())) == kPrefix;
+}
+
+bool IsOptimizer(std::string_view name) {
+  constexpr std::string_view kPrefix = "optimizer";
+  return ToLower(name.substr(0, kPrefix.size())) == kPrefix;
+}
+
+// Spans of calls with their names.
+struct Calls {
+  std::vector<TimeNs> start, dur;
+  std::vector<std::int32_t> track;
+  std::vector<std::string> name;
+
+  void Add(TimeNs call_start, TimeNs call_dur, std::int32_t call_track, std::string call_name) {
+    start.push_back(call_start);
+    dur.push_back(call_dur);
+    track.push_back(call_track);
+    name.push_back(std::move(call_name));
+  }
+};
+
+// "a;\nb;\nc" for c within b within a.
+template <typename Name>
+std::string Chain(const Nesting& nesting, std::int64_t call, Name name) {
+  std::vector<std::size_t> path;
+  for (; call != Nesting::kNone; call = nesting.Parent(static_cast<std::size_t>(call))) {
+    path.push_back(static_cast<std::size_t>(call));
+  }
+  std::string text;
+  for (auto at = path.rbegin(); at != path.rend(); ++at) {
+    if (!text.empty()) text += ";\n";
+    text += name(*at);
+  }
+  return text;
+}
+
+// The Python functions that are no modules, for the call stacks.
+class Functions {
+ public:
+  explicit Functions(const RankTrace& trace)
+      : trace_(trace), rows_(FunctionRows(trace)), nesting_(Nest(trace.python_calls, rows_)) {}
+
+  // The call stack at a time, empty when nothing runs there.
+  std::string StackAt(std::int32_t track, TimeNs time) const {
+    return Chain(nesting_, nesting_.FindAround(track, time), [&](std::size_t call) {
+      return trace_.strings.View(trace_.python_calls.name[rows_[call]]);
+    });
+  }
+
+ private:
+  static std::vector<std::size_t> FunctionRows(const RankTrace& trace) {
+    std::vector<std::size_t> rows;
+    for (std::size_t i = 0; i < trace.python_calls.Size(); ++i) {
+      if (!IsModuleName(trace.strings.View(trace.python_calls.name[i]))) rows.push_back(i);
+    }
+    return rows;
+  }
+
+  static Nesting Nest(const PythonCalls& calls, const std::vector<std::size_t>& rows) {
+    PythonCalls chosen;
+    for (const std::size_t row : rows) {
+      chosen.Append({calls.start[row], calls.dur[row], StringId::kEmpty, calls.track[row]});
+    }
+    return Nesting(chosen.start, chosen.dur, chosen.track);
+  }
+
+  const RankTrace& trace_;
+  std::vector<std::size_t> rows_;
+  Nesting nesting_;
+};
+
+// One pass of the model while it is built.
+class TreeBuilder {
+ public:
+  explicit TreeBuilder(Calls calls)
+      : calls_(std::move(calls)),
+        nesting_(calls_.start, calls_.dur, calls_.track),
+        work_(calls_.name.size()) {
+    tree_.modules.resize(calls_.name.size());
+    tree_.roots = nesting_.Roots();
+    for (const std::uint32_t call : nesting_.InOrder()) {  // parents before children
+      Module& module = tree_.modules[call];
+      module.start = calls_.start[call];
+      module.end = calls_.start[call] + calls_.dur[call];
+      module.name = calls_.name[call];
+      const std::int64_t parent = nesting_.Parent(call);
+      const Module* outer =
+          parent == Nesting::kNone ? nullptr : &tree_.modules[static_cast<std::size_t>(parent)];
+      module.full_name = (outer != nullptr ? outer->full_name : "") + "/" + module.name;
+      module.depth = outer != nullptr ? outer->depth + 1 : 2;
+      const auto children = nesting_.Children(call);
+      module.children.assign(children.begin(), children.end());
+    }
+  }
+
+  // The innermost module around a time; null when there is none.
+  const Module* At(std::int32_t track, TimeNs time) const {
+    const std::int64_t call = nesting_.FindAround(track, time);
+    return call == Nesting::kNone ? nullptr : &tree_.modules[static_cast<std::size_t>(call)];
+  }
+
+  // Takes the operator if it runs in a module of this pass. Operators come in order of start.
+  bool TakeOp(const HostOps& ops, std::uint32_t op) {
+    const std::int64_t call = nesting_.FindAround(ops.track[op], ops.start[op]);
+    if (call == Nesting::kNone) return false;
+    std::vector<ModuleOp>& taken = tree_.modules[static_cast<std::size_t>(call)].ops;
+    const bool within =
+        !taken.empty() && ops.start[op] <= ops.start[taken.back().op] + ops.dur[taken.back().op];
+    if (!within) taken.push_back({op, {}});
+    return true;
+  }
+
+  // Work comes in order of its launch on each thread.
+  void TakeWork(const LaunchedWork& launched) {
+    const std::int64_t call = nesting_.Find(launched.track, launched.launched);
+    if (call != Nesting::kNone) work_[static_cast<std::size_t>(call)].push_back(launched);
+  }
+
+  ModuleTree Finish(const HostOps& ops, const Functions& functions) {
+    for (std::size_t i = 0; i < tree_.modules.size(); ++i) {
+      Module& module = tree_.modules[i];
+      GiveWorkToOps(ops, work_[i], module);
+      for (const LaunchedWork& launched : work_[i]) module.device_self += launched.work.dur;
+      module.call_stack = functions.StackAt(calls_.track[i], calls_.start[i]);
+      if (module.call_stack.empty()) {
+        module.call_stack = Chain(nesting_, static_cast<std::int64_t>(i), [&](std::size_t call) {
+          return std::string_view(calls_.name[call]);
+        });
+      }
+    }
+    for (auto call = nesting_.InOrder().rbegin(); call != nesting_.InOrder().rend(); ++call) {
+      Module& module = tree_.modules[*call];
+      module.device_total += module.device_self;
+      const std::int64_t parent = nesting_.Parent(*call);
+      if (parent == Nesting::kNone) continue;
+      tree_.modules[static_cast<std::size_t>(parent)].device_total += module.device_total;
+    }
+    return std::move(tree_);
+  }
+
+ private:
+  // Each launch belongs to the operator during which it happened.
+  static void GiveWorkToOps(const HostOps& ops, const std::vector<LaunchedWork>& work,
+                            Module& module) {
+    auto at = module.ops.begin();
+    for (const LaunchedWork& launched : work) {
+      while (at != module.ops.end() && launched.launched > ops.start[at->op] + ops.dur[at->op]) {
+        ++at;
+      }
+      if (at == module.ops.end()) return;
+      if (launched.launched >= ops.start[at->op]) at->work.push_back(launched.work);
+    }
+  }
+
+  Calls calls_;
+  Nesting nesting_;
+  std::vector<std::vector<LaunchedWork>> work_;  // by module
+  ModuleTree tree_;
+};
+
+Calls ForwardCalls(const RankTrace& trace) {
+  Calls calls;
+  const PythonCalls& python = trace.python_calls;
+  for (std::size_t i = 0; i < python.Size(); ++i) {
+    const std::string_view name = trace.strings.View(python.name[i]);
+    if (!IsModuleName(name)) continue;
+    calls.Add(python.start[i], python.dur[i], python.track[i], std::string(name));
+  }
+  const HostOps& ops = trace.host_ops;
+  for (std::size_t i = 0; i < ops.Size(); ++i) {
+    const std::string_view name = trace.strings.View(ops.name[i]);
+    if (IsOptimizer(name)) calls.Add(ops.start[i], ops.dur[i], ops.track[i], std::string(name));
+  }
+  return calls;
+}
+
+Calls BackwardCalls(const OpTree& tree, const TreeBuilder& forward) {
+  Calls calls;
+  const RankTrace& trace = tree.trace();
+  const HostOps& ops = trace.host_ops;
+  const BackwardLinks& links = trace.backward_links;
+  for (std::size_t i = 0; i < links.Size(); ++i) {
+    const Module* module = forward.At(links.forward_track[i], links.forward_time[i]);
+    const std::int64_t op = tree.Find(links.backward_track[i], links.backward_time[i]);
+    if (module == nullptr || op == Nesting::kNone) continue;
+    const auto row = static_cast<std::size_t>(op);
+    if (ops.start[row] != links.backward_time[i]) continue;
+    if (IsOptimizer(trace.strings.View(ops.name[row]))) continue;
+    calls.Add(ops.start[row], ops.dur[row], ops.track[row], "[ BACKWARD ]" + module->full_name);
+  }
+  return calls;
+}
+
+}  // namespace
+
+TimeNs ModuleOp::DeviceTime() const {
+  TimeNs time = 0;
+  for (const DeviceWork& launched : work) time += launched.dur;
+  return time;
+}
+
+bool HasModules(const RankTrace& trace) {
+  return std::any_of(trace.python_calls.name.begin(), trace.python_calls.name.end(),
+                     [&](StringId name) { return IsModuleName(trace.strings.View(name)); });
+}
+
+ModuleTrees BuildModuleTrees(const OpTree& ops) {
+  const RankTrace& trace = ops.trace();
+  TreeBuilder forward(ForwardCalls(trace));
+  TreeBuilder backward(BackwardCalls(ops, forward));
+  for (const std::uint32_t op : ops.InOrder()) {
+    if (ops.IsStep(op) || IsOptimizer(trace.strings.View(trace.host_ops.name[op]))) continue;
+    if (!forward.TakeOp(trace.host_ops, op)) backward.TakeOp(trace.host_ops, op);
+  }
+  for (const LaunchedWork& launched : FindLaunchedWork(trace)) {
+    forward.TakeWork(launched);
+    backward.TakeWork(launched);
+  }
+  const Functions functions(trace);
+  return {forward.Finish(trace.host_ops, functions), backward.Finish(trace.host_ops, functions)};
+}
+
+}  // namespace mpa

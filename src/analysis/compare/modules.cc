@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+// Modules of two captures side by side: by name and call by call.
+#include "modules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <unordered_map>
+
+#include "compare_sheet.h"
+#include "match_modules.h"
+#include "mpa/analysis/sequence_matching.h"
+#include "op_groups.h"
+
+namespace mpa {
+namespace {
+
+constexpr std::array kSides = {Side::kBase, Side::kComparison};
+
+// "/nn.Module: Net_0/nn.Module: Linear_1" without the marks of modules.
+std::string Displayed(std::string_view full_name) {
+  constexpr std::string_view kMark = "nn.Module:";
+  std::string text(full_name);
+  for (std::size_t at = 0; (at = text.find(kMark, at)) != std::string::npos;) {
+    text.erase(at, kMark.size());
+  }
+  return text;
+}
+
+// The last part of a name without its number: "nn.Module: Linear".
+std::string ClassOf(std::string_view name) {
+  name.remove_prefix(name.rfind('/') + 1);  // npos + 1 is 0
+  const std::size_t number = name.find_last_not_of("0123456789");
+  if (number != std::string_view::npos && number + 1 < name.size() && name[number] == '_') {
+    name = name.substr(0, number);
+  }
+  return std::string(name);
+}
+
+std::vector<Column> FirstColumns() {
+  return {Text("Order Id", 10), Text("Module Class"), Text("Module Level", 15),
+          Text("Module Name", 35), Text("Operator Name", 25)};
+}
+
+// --- ModuleCompareStatistic ---
+
+// The calls of both sides that have one full name.
+struct ModuleGroup {
+  std::string_view full_name;
+  std::vector<const Module*> base, comparison;
+
+  const std::vector<const Module*>& Of(Side side) const {
+    return side == Side::kBase ? base : comparison;
+  }
+};
+
+std::vector<ModuleGroup> GroupModules(const std::vector<ModulePair>& pairs) {
+  std::vector<ModuleGroup> groups;
+  std::unordered_map<std::string_view, std::size_t> group_of_name;
+  const auto add = [&](const Module* module, std::vector<const Module*> ModuleGroup::*side) {
+    if (module == nullptr) return;
+    const auto [found, is_new] = group_of_name.try_emplace(module->full_name, groups.size());
+    if (is_new) groups.push_back({module->full_name, {}, {}});
+    (groups[found->second].*side).push_back(module);
+  };
+  for (const ModulePair& pair : pairs) add(pair.base, &ModuleGroup::base);
+  for (const ModulePair& pair : pairs) add(pair.comparison, &ModuleGroup::comparison);
+  return groups;
+}
+
+struct KernelTime {
+  std::string_view name;
+  TimeNs time = 0;
+  std::int64_t count = 0;
+};
+
+// What one side's calls of an operator in the modules of a group took.
+struct OpTime {
+  std::int64_t calls = 0;
+  TimeNs time = 0;
+  std::vector<KernelTime> kernels;  // in order of appearance
+
+  std::string Kernels() const {
+    std::string text;
+    for (const KernelTime& kernel : kernels) {
+      text += fmt::format("{}, [number: {}], [duration_ms: {:.3f}]\n", kernel.name, kernel.count,
+                          Ms(kernel.time));
+    }
+    return text;
+  }
+};
+
+struct OpTimes {
+  std::string_view name;
+  OpTime base, comparison;
+
+  const OpTime& Of(Side side) const { return side == Side::kBase ? base : comparison; }
+};
+
+// The operators of a group's modules by name, those of the base first.
+std::vector<OpTimes> OpsOf(const CompareInput& input, const ModuleGroup& group) {
+  std::vector<OpTimes> all;
+  std::unordered_map<std::string_view, std::size_t> known;
+  for (const Side side : kSides) {
+    const RankTrace& trace = input.Trace(side);
+    for (const Module* module : group.Of(side)) {
+      for (const ModuleOp& op : module->ops) {
+        const std::string_view name = trace.strings.View(trace.host_ops.name[op.op]);
+        const auto [found, is_new] = known.try_emplace(name, all.size());
+        if (is_new) all.push_back({name, {}, {}});
+        OpTimes& times = all[found->second];
+        OpTime& time = side == Side::kBase ? times.base : times.comparison;
+        ++time.calls;
+        for (const DeviceWork& work : op.work) {
+          const std::string_view kernel = NameOf(trace, work);
+          auto of_kernel =
+              std::find_if(time.kernels.begin(), time.kernels.end(),
+                           [&](const KernelTime& known_one) { return known_one.name == kernel; });
+          if (of_kernel == time.kernels.end()) {
+            of_kernel = time.kernels.insert(of_kernel, {kernel});
+          }
+          of_kernel->time += work.dur;
+          ++of_kernel->count;
+          time.time += work.dur;
+        }
+      }
+    }
+  }
+  return all;
+}
+
+Row FirstCells(const std::string& module_class, std::int64_t level, const std::string& name,
+               std::string op_name) {
+  return Row{{Cell(), module_class, level, name, std::move(op_name)}};
+}
+
+void AppendGroup(const CompareInput& input, const ModuleGroup& group, Sheet& sheet) {
+  const std::string module_class = ClassOf(group.full_name);
+  const auto level =
+      static_cast<std::int64_t>(std::count(group.full_name.begin(), group.full_name.end(), '/'));
+  const std::string name = Displayed(group.full_name);
+
+  Row total = FirstCells(module_class, level, name, "[ TOTAL ]");
+  std::array<double, 2> self_ms{};
+  std::array<double, 2> total_ms{};
+  std::array<Cell, 2> stacks = {"", ""};
+  for (std::size_t i = 0; i < kSides.size(); ++i) {
+    const std::vector<const Module*>& modules = group.Of(kSides[i]);
+    TimeNs self = 0;
+    TimeNs all = 0;
+    for (const Module* module : modules) {
+      self += module->device_self;
+      all += module->device_total;
+    }
+    self_ms[i] = Ms(self);
+    total_ms[i] = Ms(all);
+    if (!modules.empty()) stacks[i] = modules.front()->call_stack;
+    total.cells.insert(total.cells.end(), {Cell(), self_ms[i],
+                                           static_cast<std::int64_t>(modules.size()), total_ms[i]});
+  }
+  total.cells.insert(total.cells.end(),
+                     {DiffRounded(total_ms[0], total_ms[1]), DiffRounded(self_ms[0], self_ms[1]),
+                      DiffRatio(total_ms[0], total_ms[1]), stacks[0], stacks[1]});
+  sheet.rows.push_back(std::move(total));
+
+  for (const OpTimes& times : OpsOf(input, group)) {
+    Row row = FirstCells(module_class, level, name, std::string(times.name));
+    for (const Side side : kSides) {
+      const OpTime& time = times.Of(side);
+      row.cells.insert(row.cells.end(), {time.Kernels(), Ms(time.time), time.calls, Cell()});
+    }
+    const double base = Ms(times.base.time);
+    const double comparison = Ms(times.comparison.time);
+    row.cells.insert(row.cells.end(), {Cell(), DiffRounded(base, comparison),
+                                       DiffRatio(base, comparison), Cell(), Cell()});
+    sheet.rows.push_back(std::move(row));
+  }
+}
+
+Sheet StatisticSheet(const CompareInput& input, const std::vector<ModulePair>& pairs) {
+  std::vector<Column> columns = FirstColumns();
+  for (Column& column : ForBothSides({Text("Kernel Details"), Decimals("Device Self Time(ms)"),
+                                      Text("Number", 10), Decimals("Device Total Time(ms)")})) {
+    columns.push_back(std::move(column));
+  }
+  for (Column& column :
+       std::vector{Decimals("Device Total Time Diff(ms)"), Decimals("Device Self Time Diff(ms)"),
+                   Growth("Diff Total Ratio", 15), Text("Base Call Stack", 30),
+                   Text("Comparison Call Stack", 30)}) {
+    columns.push_back(std::move(column));
+  }
+  Sheet sheet = CompareSheet("ModuleCompareStatistic", std::move(columns), input);
+  for (const ModuleGroup& group : GroupModules(pairs)) AppendGroup(input, group, sheet);
+  NumberRows(sheet);
+  return sheet;
+}
+
+// --- ModuleCompare ---
+
+class DetailSheet {
+ public:
+  DetailSheet(const CompareInput& input, const std::vector<ModulePair>& pairs) : input_(input) {
+    std::vector<Column> columns = FirstColumns();
+    columns.pop_back();
+    for (Column& column :
+         ForBothSides({Text("Operator Name", 25), Text("Kernel Details"),
+                       Decimals("Device Self Time(us)"), Decimals("Device Total Time(us)")})) {
+      columns.push_back(std::move(column));
+    }
+    for (Column& column :
+         std::vector{Decimals("Device Total Time Diff(us)"), Decimals("Device Self Time Diff(us)"),
+                     Growth("Diff Total Ratio", 15), Text("Base Call Stack", 30),
+                     Text("Comparison Call Stack", 30)}) {
+      columns.push_back(std::move(column));
+    }
+    sheet_ = CompareSheet("ModuleCompare", std::move(columns), input);
+    for (const ModulePair& pair : pairs) AppendPair(pair);
+    NumberRows(sheet_);
+  }
+
+  // True when a row has the call stack of an operator of the comparison.
+  bool has_stacks() const { return has_stacks_; }
+  Sheet Take() { return std::move(sheet_); }
+
+ private:
+  void AppendPair(const ModulePair& pair) {
+    const Module& named = pair.base != nullptr ? *pair.base : *pair.comparison;
+    first_ =
+        Row{{Cell(), ClassOf(named.name), std::int64_t{named.depth}, Displayed(named.full_name)}};
+    AppendTotal(pair);
+    static const std::vector<ModuleOp> kNone;
+    const auto& base = pair.base != nullptr ? pair.base->ops : kNone;
+    const auto& comparison = pair.comparison != nullptr ? pair.comparison->ops : kNone;
+    for (const AlignedPair& ops :
+         AlignSequences(Keys(Side::kBase, base), Keys(Side::kComparison, comparison))) {
+      AppendOps(ops.base ? &base[*ops.base] : nullptr,
+                ops.comparison ? &comparison[*ops.comparison] : nullptr);
+    }
+  }
+
+  void AppendTotal(const ModulePair& pair) {
+    Row row = first_;
+    std::array<double, 2> self{};
+    std::array<double, 2> total{};
+    std::array<Cell, 2> stacks = {"", ""};
+    const std::array modules = {pair.base, pair.comparison};
+    for (std::size_t i = 0; i < modules.size(); ++i) {
+      if (modules[i] != nullptr) {
+        self[i] = Us(modules[i]->device_self);
+        total[i] = Us(modules[i]->device_total);
+        stacks[i] = modules[i]->call_stack;
+      }
+      row.cells.insert(row.cells.end(), {"TOTAL", Cell(), self[i], total[i]});
+    }
+    row.cells.insert(row.cells.end(),
+                     {DiffRounded(total[0], total[1]), DiffRounded(self[0], self[1]),
+                      DiffRatio(total[0], total[1]), stacks[0], stacks[1]});
+    sheet_.rows.push_back(std::move(row));
+  }
+
+  void AppendOps(const ModuleOp* base, const ModuleOp* comparison) {
+    Row row = first_;
+    std::array<double, 2> self{};
+    std::array<Cell, 2> stacks;
+    const std::array ops = {base, comparison};
+    for (std::size_t i = 0; i < ops.size(); ++i) {
+      std::string name;
+      std::string details;
+      if (ops[i] != nullptr) {
+        const RankTrace& trace = input_.Trace(kSides[i]);
+        name = trace.strings.View(trace.host_ops.name[ops[i]->op]);
+        for (const DeviceWork& work : ops[i]->work) details += DescribeWork(trace, work);
+        self[i] = Us(ops[i]->DeviceTime());
+        const StringId stack = trace.host_ops.stack[ops[i]->op];
+        stacks[i] = TextOrNa(trace.strings.View(stack));
+        has_stacks_ = has_stacks_ || (i == 1 && stack != StringId::kEmpty);
+      } else {
+        stacks[i] = "";
+      }
+      row.cells.insert(row.cells.end(), {std::move(name), std::move(details), self[i], Cell()});
+    }
+    const double diff = DiffRounded(self[0], self[1]);
+    if (diff <= 0) stacks = {};  // nobody asks why it became faster
+    row.cells.insert(row.cells.end(),
+                     {Cell(), diff, DiffRatio(self[0], self[1]), stacks[0], stacks[1]});
+    sheet_.rows.push_back(std::move(row));
+  }
+
+  std::vector<std::uint32_t> Keys(Side side, const std::vector<ModuleOp>& ops) {
+    const RankTrace& trace = input_.Trace(side);
+    std::vector<std::uint32_t> keys;
+    for (const ModuleOp& op : ops) {
+      keys.push_back(numbers_
+                         .try_emplace(trace.strings.View(trace.host_ops.name[op.op]),
+                                      static_cast<std::uint32_t>(numbers_.size()))
+                         .first->second);
+    }
+    return keys;
+  }
+
+  const CompareInput& input_;
+  std::unordered_map<std::string_view, std::uint32_t> numbers_;
+  Sheet sheet_;
+  Row first_;  // the cells that all rows of a pair share
+  bool has_stacks_ = false;
+};
+
+}  // namespace
+
+bool CompareModules(const CompareInput& input, Report& report) {
+  bool all = true;
+  for (const Side side : kSides) {
+    if (HasModules(input.Trace(side))) continue;
+    report.notes.push_back(
+        fmt::format("ModuleCompare, ModuleCompareStatistic: {} has no nn.Module events, operators "
+                    "are compared instead; collect with with_stack=True or with_modules=True",
+                    input.Path(side)));
+    all = false;
+  }
+  if (!all) return false;
+  const ModuleTrees base = BuildModuleTrees(input.Ops(Side::kBase));
+  const ModuleTrees comparison = BuildModuleTrees(input.Ops(Side::kComparison));
+  const std::vector<ModulePair> pairs =
+      InSheetOrder(MatchModules(base, comparison, input.options().details));
+  report.sheets.push_back(StatisticSheet(input, pairs));
+  if (!input.options().details) return true;
+  DetailSheet details(input, pairs);
+  if (!details.has_stacks()) {
+    report.notes.push_back(
+        fmt::format("ModuleCompare: {} has no call stacks of operators; collect with "
+                    "with_stack=True to see them",
+                    input.Path(Side::kComparison)));
+  }
+  report.sheets.push_back(details.Take());
+  return true;
+}
+
+}  // namespace mpa

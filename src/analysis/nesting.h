@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "mpa/base/time.h"
+
+namespace mpa {
+
+/// Spans as trees, one thread beside the other: a span that begins while another of its thread runs
+/// (its last nanosecond included) is a child of it. Spans are named by their row in the columns.
+class Nesting {
+ public:
+  static constexpr std::int64_t kNone = -1;
+
+  Nesting(const std::vector<TimeNs>& start, const std::vector<TimeNs>& dur,
+          const std::vector<std::int32_t>& track);
+
+  /// All spans in order of their starts; of those that start together the longest first.
+  const std::vector<std::uint32_t>& InOrder() const { return in_order_; }
+  /// Spans that no other holds, in order of their starts.
+  const std::vector<std::uint32_t>& Roots() const { return roots_; }
+  std::int64_t Parent(std::size_t span) const { return parent_[span]; }
+  std::span<const std::uint32_t> Children(std::size_t span) const {
+    return {children_.data() + child_begin_[span], child_begin_[span + 1] - child_begin_[span]};
+  }
+
+  /// The innermost span on the thread that holds `time`, kNone when there is none.
+  std::int64_t Find(std::int32_t track, TimeNs time) const;
+  /// The same, of those that begin before `time` and end behind it.
+  std::int64_t FindAround(std::int32_t track, TimeNs time) const;
+  /// Threads are numbered from -1, the unknown one, to this number less one.
+  std::int32_t Tracks() const { return static_cast<std::int32_t>(of_track_.size()) - 1; }
+
+ private:
+  struct Bounds {
+    TimeNs start, end;
+  };
+  std::int64_t LastBegun(std::int32_t track, TimeNs time) const;
+
+  std::vector<Bounds> bounds_;
+  std::vector<std::vector<std::uint32_t>> of_track_;  // each in order of start
+  std::vector<std::int64_t> parent_;
+  std::vector<std::uint32_t> in_order_, roots_, children_, child_begin_;
+};
+
+}  // namespace mpa

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpa/model/queue_index.h"
+
+#include <algorithm>
+
+namespace mpa {
+
+QueueIndex::QueueIndex(const QueuedWork& work) : work_(work) {
+  for (std::size_t i = 0; i < work.Size(); ++i) rows_of_track_[work.track[i]].push_back(i);
+  for (auto& [track, rows] : rows_of_track_) {
+    std::stable_sort(rows.begin(), rows.end(),
+                     [&](std::size_t a, std::size_t b) { return work.start[a] < work.start[b]; });
+  }
+}
+
+std::optional<std::size_t> QueueIndex::Find(std::int32_t track, TimeNs time) const {
+  const auto found = rows_of_track_.find(track);
+  if (found == rows_of_track_.end()) return std::nullopt;
+  const std::vector<std::size_t>& rows = found->second;
+  const auto after = std::partition_point(
+      rows.begin(), rows.end(), [&](std::size_t row) { return work_.start[row] <= time; });
+  if (after == rows.begin()) return std::nullopt;
+  const std::size_t row = *std::prev(after);
+  if (time > work_.start[row] + work_.dur[row]) return std::nullopt;
+  return row;
+}
+
+std::optional<std::size_t> QueueIndex::FindAnywhere(TimeNs time) const {
+  std::optional<std::size_t> best;
+  for (const auto& [track, rows] : rows_of_track_) {
+    const auto row = Find(track, time);
+    if (row && (!best || work_.start[*row] > work_.start[*best])) best = row;
+  }
+  return best;
+}
+
+}  // namespace mpa
