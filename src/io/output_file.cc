@@ -2,6 +2,7 @@
 // Outputs that are written whole or not at all.
 #include "mpa/io/output_file.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,6 +16,20 @@
 namespace mpa::io {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+// A plain rename would replace a file that has the name, and an empty directory.
+bool RenameToFreeName(const fs::path& from, const fs::path& to) {
+  if (fs::is_directory(from)) {  // which has no links
+    return renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0;
+  }
+  if (link(from.c_str(), to.c_str()) != 0) return false;
+  unlink(from.c_str());
+  return true;
+}
+
+}  // namespace
 
 void PrepareOutputDirectory(const fs::path& directory) {
   std::error_code error;
@@ -40,20 +55,71 @@ OutputFile::OutputFile(const fs::path& path) : temporary_(path) {
 
 OutputFile::~OutputFile() {
   std::error_code ignored;
-  if (!committed_) fs::remove(temporary_, ignored);
+  if (committed_.empty()) fs::remove_all(temporary_, ignored);
 }
 
 bool OutputFile::CommitAs(const fs::path& path) {
-  // A link fails where a rename would replace the other file.
-  if (link(temporary_.c_str(), path.c_str()) == 0) {
-    unlink(temporary_.c_str());
-  } else if (errno == EEXIST || fs::exists(path)) {
-    return false;
-  } else if (std::rename(temporary_.c_str(), path.c_str()) != 0) {  // no links on this file system
-    Fail(ErrorKind::kOutput, "{}: {}", path.string(), std::strerror(errno));
+  if (!RenameToFreeName(temporary_, path)) {
+    if (errno == EEXIST || fs::exists(path)) return false;
+    // Not every file system knows links, or renaming that replaces nothing.
+    if (std::rename(temporary_.c_str(), path.c_str()) != 0) {
+      Fail(ErrorKind::kOutput, "{}: {}", path.string(), std::strerror(errno));
+    }
   }
-  committed_ = true;
+  committed_ = path;
   return true;
+}
+
+void OutputFile::TakeBack() noexcept {
+  if (committed_.empty() || std::rename(committed_.c_str(), temporary_.c_str()) != 0) return;
+  committed_.clear();
+}
+
+OutputSet::OutputSet(fs::path directory, std::string stem)
+    : directory_(std::move(directory)), stem_(std::move(stem)) {}
+
+const fs::path& OutputSet::Add(const std::string& ending) {
+  endings_.push_back(ending);
+  return files_.emplace_back(directory_ / (stem_ + ending)).temporary_path();
+}
+
+std::vector<fs::path> OutputSet::Commit() {
+  std::vector<fs::path> paths;
+  try {
+    bool done = CommitAs(stem_, paths);
+    for (int i = 1; !done; ++i) done = CommitAs(fmt::format("{}{:02}", stem_, i), paths);
+  } catch (...) {
+    TakeBack();
+    throw;
+  }
+  return paths;
+}
+
+bool OutputSet::CommitAs(const std::string& stem, std::vector<fs::path>& paths) {
+  paths.clear();
+  for (std::size_t i = 0; i < files_.size(); ++i) {
+    paths.push_back(directory_ / (stem + endings_[i]));
+    if (files_[i].CommitAs(paths.back())) continue;
+    TakeBack();
+    return false;
+  }
+  return true;
+}
+
+void OutputSet::TakeBack() noexcept {
+  for (OutputFile& file : files_) file.TakeBack();
+}
+
+TextFile::TextFile(fs::path path)
+    : path_(std::move(path)), stream_(std::fopen(path_.c_str(), "wb")) {
+  if (!stream_) Fail(ErrorKind::kOutput, "{}: {}", path_.string(), std::strerror(errno));
+}
+
+void TextFile::Close() {
+  const bool failed = std::ferror(stream_.get()) != 0;
+  if (std::fclose(stream_.release()) != 0 || failed) {
+    Fail(ErrorKind::kOutput, "{}: {}", path_.string(), std::strerror(errno));
+  }
 }
 
 }  // namespace mpa::io

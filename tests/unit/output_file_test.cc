@@ -60,6 +60,54 @@ TEST(OutputFile, SaysWhichFileCouldNotGetItsName) {
   EXPECT_HAS_TEXT(error.what(), "missing/report.xlsx");
 }
 
+TEST(OutputFile, CanBeADirectory) {
+  const TempDir dir;
+  {
+    OutputFile file(dir / "a_csv");
+    std::filesystem::create_directory(file.temporary_path());
+    Fill(file.temporary_path() / "a.csv", "content");
+  }
+  EXPECT_TRUE(dir.Names().empty());
+  OutputFile file(dir / "a_csv");
+  std::filesystem::create_directory(file.temporary_path());
+  Fill(file.temporary_path() / "a.csv", "content");
+  std::filesystem::create_directory(dir / "a_csv");
+  EXPECT_FALSE(file.CommitAs(dir / "a_csv"));
+  EXPECT_TRUE(file.CommitAs(dir / "a01_csv"));
+  EXPECT_EQ(test::ReadAll(dir / "a01_csv/a.csv"), "content");
+}
+
+TEST(OutputSet, GivesAllOutputsTheSameNumber) {
+  const TempDir dir;
+  dir.Write("report.b", "old");
+  OutputSet set(dir.path(), "report");
+  Fill(set.Add(".a"), "A");
+  Fill(set.Add(".b"), "B");
+  EXPECT_EQ(set.Commit(), (std::vector{dir / "report01.a", dir / "report01.b"}));
+  EXPECT_EQ(dir.Names(), (std::vector<std::string>{"report.b", "report01.a", "report01.b"}));
+  EXPECT_EQ(test::ReadAll(dir / "report01.a"), "A");
+}
+
+TEST(OutputSet, LeavesNothingWhenOneOutputCannotBeNamed) {
+  const TempDir dir;
+  {
+    OutputSet set(dir.path(), "report");
+    Fill(set.Add(".a"), "A");
+    set.Add(".b");  // never written
+    EXPECT_THROW(set.Commit(), Error);
+  }
+  EXPECT_TRUE(dir.Names().empty());
+}
+
+TEST(TextFile, SaysWhenTheTextIsNotInTheFile) {
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
+  TextFile file("/dev/full");
+  std::fputs("content", file.stream());
+  const Error error = ErrorOf([&] { file.Close(); });
+  EXPECT_EQ(error.kind(), ErrorKind::kOutput);
+  EXPECT_HAS_TEXT(error.what(), "/dev/full");
+}
+
 TEST(PrepareOutputDirectory, MakesTheDirectoryAndThoseAboveIt) {
   const TempDir dir;
   PrepareOutputDirectory(dir / "a/b/c");

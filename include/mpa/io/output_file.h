@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdio>
+#include <deque>
 #include <filesystem>
+#include <memory>
 #include <string>
+#include <vector>
 
 namespace mpa::io {
 
@@ -10,8 +14,9 @@ namespace mpa::io {
 /// the long work starts. Throws Error: kUsage when a file has that name, kOutput otherwise.
 void PrepareOutputDirectory(const std::filesystem::path& directory);
 
-/// A file that appears under its name only when it is complete: written under a temporary name in
-/// the same directory, renamed by CommitAs(). Without that nothing stays behind.
+/// A file, or a directory with all in it, that appears under its name only when it is complete:
+/// written under a temporary name in the same directory, renamed by CommitAs(). Without that
+/// nothing stays behind.
 class OutputFile {
  public:
   /// `path` tells directory and beginning of the temporary name.
@@ -24,10 +29,50 @@ class OutputFile {
   /// Gives the file its name; false, and nothing happens, when another file has it. Throws Error
   /// (kOutput) when that cannot be done.
   bool CommitAs(const std::filesystem::path& path);
+  /// Makes a committed file temporary again.
+  void TakeBack() noexcept;
 
  private:
   std::filesystem::path temporary_;
-  bool committed_ = false;
+  std::filesystem::path committed_;  ///< empty until it is
+};
+
+/// Outputs of one run, which appear together or not at all.
+class OutputSet {
+ public:
+  OutputSet(std::filesystem::path directory, std::string stem);
+
+  /// The temporary path of one more output, which will be named `<stem><ending>`.
+  const std::filesystem::path& Add(const std::string& ending);
+  /// Gives the outputs their names, and these back. When one of the names is taken, all outputs get
+  /// the stem followed by 01, 02, ...: no run overwrites another's result. Throws Error (kOutput).
+  std::vector<std::filesystem::path> Commit();
+
+ private:
+  bool CommitAs(const std::string& stem, std::vector<std::filesystem::path>& paths);
+  void TakeBack() noexcept;
+
+  std::filesystem::path directory_;
+  std::string stem_;
+  std::vector<std::string> endings_;
+  std::deque<OutputFile> files_;
+};
+
+/// A text file in the writing. Failures of single writes are kept by the stream for Close().
+class TextFile {
+ public:
+  explicit TextFile(std::filesystem::path path);
+
+  std::FILE* stream() const { return stream_.get(); }
+  /// Throws Error (kOutput) when not all of the text is in the file.
+  void Close();
+
+ private:
+  struct Closer {
+    void operator()(std::FILE* stream) const { std::fclose(stream); }
+  };
+  std::filesystem::path path_;
+  std::unique_ptr<std::FILE, Closer> stream_;
 };
 
 }  // namespace mpa::io
