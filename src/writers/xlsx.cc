@@ -2,15 +2,19 @@
 // Workbooks.
 #include <xlsxwriter.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
 #include <map>
 #include <tuple>
 
+#include "formats.h"
 #include "mpa/base/error.h"
-#include "mpa/io/output_file.h"
-#include "mpa/writers/writers.h"
+#include "sheet_values.h"
+#include "xlsx_text.h"
 
-namespace mpa {
+namespace mpa::writers {
 namespace {
 
 constexpr lxw_color_t kGreen = 0x00FF00;
@@ -22,17 +26,6 @@ constexpr lxw_color_t kNoFill = 0xFFFFFFFF;
 
 void Check(lxw_error error, const char* doing) {
   if (error != LXW_NO_ERROR) Fail(ErrorKind::kOutput, "{}: {}", doing, lxw_strerror(error));
-}
-
-/// As much of `text` as a cell can hold, cut between characters.
-std::string FittingCell(const std::string& text) {
-  constexpr std::size_t kMostCharacters = 32767;
-  std::size_t characters = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool continues = (static_cast<unsigned char>(text[i]) & 0xc0) == 0x80;
-    if (!continues && ++characters > kMostCharacters) return text.substr(0, i);
-  }
-  return text;
 }
 
 /// The cell styles of a workbook, each made once.
@@ -61,6 +54,7 @@ class Styles {
       case Format::kPercent:
         return "0.00%";
       case Format::kGeneral:
+      case Format::kText:
         break;
     }
     return "General";
@@ -89,37 +83,49 @@ class Styles {
   std::map<std::tuple<Format, lxw_color_t, int, bool>, lxw_format*> styles_;
 };
 
-/// Writes one sheet.
+/// Texts of a sheet that had to be cut.
+struct Cuts {
+  std::size_t count = 0;
+  std::string first;  ///< where: "C17"
+};
+
+/// Fills a worksheet, as far as it has room.
 class SheetWriter {
  public:
-  SheetWriter(const Sheet& sheet, lxw_worksheet* worksheet, Styles& styles)
-      : sheet_(sheet), worksheet_(worksheet), styles_(styles) {}
+  SheetWriter(const Sheet& sheet, lxw_worksheet* worksheet, Styles& styles,
+              const WorkbookLimits& limits, Cuts& cuts)
+      : sheet_(sheet), worksheet_(worksheet), styles_(styles), limits_(limits), cuts_(cuts) {}
 
-  void Write() {
+  /// Writes the rows from `first` on; returns the number of the first that found no room.
+  std::size_t Write(std::size_t first) {
     WriteHeaders();
-    for (const Row& row : sheet_.rows) {
+    for (; first < sheet_.rows.size() && row_ < limits_.rows; ++first, ++row_) {
+      const Row& row = sheet_.rows[first];
       for (std::size_t i = 0; i < row.cells.size(); ++i) WriteCell(row, i);
-      ++row_;
     }
+    return first;
   }
 
  private:
   void WriteHeaders() {
-    for (const Banner& banner : sheet_.banners) {
-      Check(
-          worksheet_merge_range(worksheet_, 0, Col(banner.first_column), 0, Col(banner.last_column),
-                                banner.text.c_str(), styles_.Header(banner.side)),
-          "merging header cells");
-    }
+    for (const Banner& banner : sheet_.banners) WriteBanner(banner);
     row_ = sheet_.banners.empty() ? 0 : 2;
     for (std::size_t i = 0; i < sheet_.columns.size(); ++i) {
       const Column& column = sheet_.columns[i];
       worksheet_set_column(worksheet_, Col(i), Col(i), column.width, nullptr);
-      Check(worksheet_write_string(worksheet_, row_, Col(i), column.name.c_str(),
-                                   styles_.Header(column.side)),
-            "writing a header");
+      WriteText(i, column.name, styles_.Header(column.side));
     }
     ++row_;
+  }
+
+  void WriteBanner(const Banner& banner) {
+    lxw_format* style = styles_.Header(banner.side);
+    if (banner.first_column != banner.last_column) {  // a cell alone cannot be merged
+      Check(worksheet_merge_range(worksheet_, 0, Col(banner.first_column), 0,
+                                  Col(banner.last_column), "", style),
+            "merging header cells");
+    }
+    WriteText(banner.first_column, banner.text, style);
   }
 
   void WriteCell(const Row& row, std::size_t index) {
@@ -129,8 +135,7 @@ class SheetWriter {
     if (const auto* text = std::get_if<std::string>(&cell)) {
       WriteText(index, *text, style);
     } else if (const auto* whole = std::get_if<std::int64_t>(&cell)) {
-      const double scale = column.unit == Unit::kNsShownAsMs ? 1e6 : 1.0;
-      WriteNumber(index, static_cast<double>(*whole) / scale, style);
+      WriteNumber(index, InShownUnit(column.unit, *whole), style);
     } else if (const auto* real = std::get_if<double>(&cell)) {
       WriteNumber(index, *real, style);
     } else {
@@ -139,8 +144,10 @@ class SheetWriter {
   }
 
   void WriteText(std::size_t index, const std::string& text, lxw_format* style) {
+    const CellText fitted = FitCell(text, limits_.characters);
+    if (fitted.cut && cuts_.count++ == 0) cuts_.first = PlaceOf(index);
     // Always as text: what a capture contains must never run as a formula.
-    Check(worksheet_write_string(worksheet_, row_, Col(index), FittingCell(text).c_str(), style),
+    Check(worksheet_write_string(worksheet_, row_, Col(index), fitted.text.c_str(), style),
           "writing a cell");
   }
 
@@ -156,40 +163,110 @@ class SheetWriter {
     }
   }
 
+  std::string PlaceOf(std::size_t index) const {
+    std::array<char, LXW_MAX_CELL_NAME_LENGTH> name{};
+    lxw_rowcol_to_cell(name.data(), row_, Col(index));
+    return name.data();
+  }
+
   static lxw_col_t Col(std::size_t column) { return static_cast<lxw_col_t>(column); }
 
   const Sheet& sheet_;
   lxw_worksheet* worksheet_;
   Styles& styles_;
+  const WorkbookLimits& limits_;
+  Cuts& cuts_;
   lxw_row_t row_ = 0;
 };
 
-}  // namespace
-
-std::filesystem::path WriteXlsx(const Report& report, const std::filesystem::path& directory,
-                                const std::string& stem) {
-  return InContext(directory.string(), [&] {
-    io::OutputFile file(directory / (stem + ".xlsx"));
-    lxw_workbook* workbook = workbook_new(file.temporary_path().c_str());
-    if (workbook == nullptr) Fail(ErrorKind::kResource, "no memory for a workbook");
-    try {
-      Styles styles(workbook);
-      for (const Sheet& sheet : report.sheets) {
-        lxw_worksheet* worksheet = workbook_add_worksheet(workbook, sheet.name.c_str());
-        if (worksheet == nullptr) Fail(ErrorKind::kInternal, "bad sheet name '{}'", sheet.name);
-        SheetWriter(sheet, worksheet, styles).Write();
-      }
-    } catch (...) {
-      lxw_workbook_free(workbook);
-      throw;
+/// Writes a sheet of the report as one or more worksheets; returns what had to be done to it.
+std::vector<std::string> WriteSheet(const Sheet& sheet, lxw_workbook* workbook, Styles& styles,
+                                    const WorkbookLimits& limits) {
+  Cuts cuts;
+  int worksheets = 0;
+  std::string name = sheet.name;
+  std::string place_of_cut;
+  for (std::size_t row = 0; worksheets == 0 || row < sheet.rows.size();) {
+    if (++worksheets > 1) name = fmt::format("{} ({})", sheet.name, worksheets);
+    if (workbook_validate_sheet_name(workbook, name.c_str()) != LXW_NO_ERROR) {
+      Fail(ErrorKind::kInternal, "bad sheet name '{}'", name);
     }
-    Check(workbook_close(workbook), "writing the workbook");
-    std::filesystem::path path = directory / (stem + ".xlsx");
-    for (int i = 1; !file.CommitAs(path); ++i) {
-      path = directory / fmt::format("{}{:02}.xlsx", stem, i);
-    }
-    return path;
-  });
+    lxw_worksheet* worksheet = workbook_add_worksheet(workbook, name.c_str());
+    if (worksheet == nullptr) Fail(ErrorKind::kOutput, "no temporary file for '{}'", name);
+    row = SheetWriter(sheet, worksheet, styles, limits, cuts).Write(row);
+    if (cuts.count > 0 && place_of_cut.empty()) place_of_cut = name + '!' + cuts.first;
+  }
+  std::vector<std::string> notes;
+  if (worksheets > 1) {
+    notes.push_back(fmt::format(
+        "{}: {} rows are more than a sheet of a workbook holds; they continue on {}", sheet.name,
+        WithThousands(std::to_string(sheet.rows.size())),
+        worksheets == 2 ? name : fmt::format("{} (2) to ({})", sheet.name, worksheets)));
+  }
+  if (cuts.count > 0) {
+    notes.push_back(fmt::format(
+        "{}: {} {} longer than the {} characters that a cell of a workbook holds, and cut there; "
+        "the first is {}",
+        sheet.name, WithThousands(std::to_string(cuts.count)),
+        cuts.count == 1 ? "text is" : "texts are", WithThousands(std::to_string(limits.characters)),
+        place_of_cut));
+  }
+  return notes;
 }
 
-}  // namespace mpa
+void WriteSheets(const Report& report, lxw_workbook* workbook, const WorkbookLimits& limits,
+                 std::vector<std::string>& notes) {
+  Styles styles(workbook);
+  for (const Sheet& sheet : report.sheets) {
+    const std::vector<std::string> more = WriteSheet(sheet, workbook, styles, limits);
+    notes.insert(notes.end(), more.begin(), more.end());
+  }
+  std::vector<std::string> all = report.notes;
+  all.insert(all.end(), notes.begin(), notes.end());
+  if (!all.empty()) WriteSheet(NotesSheet(all), workbook, styles, limits);
+}
+
+/// The library overlooks that its temporary files could not be written, and would make a workbook
+/// of what there is of them. While it closes the workbook, it makes a copy of one after the other.
+void CheckTemporaryFiles(lxw_workbook* workbook, const std::filesystem::path& directory) {
+  std::uintmax_t largest = 0;
+  lxw_worksheet* worksheet = nullptr;
+  STAILQ_FOREACH(worksheet, workbook->worksheets, list_pointers) {
+    std::FILE* rows = worksheet->optimize_tmpfile;
+    if (std::fflush(rows) != 0 || std::ferror(rows) != 0) {
+      Fail(ErrorKind::kOutput, "writing the workbook: no room for the rows of '{}'",
+           worksheet->name);
+    }
+    largest = std::max(largest, static_cast<std::uintmax_t>(std::ftell(rows)));
+  }
+  std::error_code unknown;
+  const std::uintmax_t available = std::filesystem::space(directory, unknown).available;
+  if (!unknown && available < largest) {
+    Fail(ErrorKind::kOutput, "writing the workbook: it takes another {} MB, there are {} MB left",
+         largest / 1000000 + 1, available / 1000000);
+  }
+}
+
+}  // namespace
+
+void WriteXlsxFile(const Report& report, const std::filesystem::path& path,
+                   std::vector<std::string>& notes, const WorkbookLimits& limits) {
+  // Rows go to a file as they come. That file is made where the workbook will be: it can be larger
+  // than what a machine has room for in /tmp.
+  std::string directory = path.parent_path().string();
+  lxw_workbook_options options{};
+  options.constant_memory = LXW_TRUE;
+  if (!directory.empty()) options.tmpdir = directory.data();
+  lxw_workbook* workbook = workbook_new_opt(path.c_str(), &options);
+  if (workbook == nullptr) Fail(ErrorKind::kResource, "no memory for a workbook");
+  try {
+    WriteSheets(report, workbook, limits, notes);
+    CheckTemporaryFiles(workbook, directory.empty() ? "." : directory);
+  } catch (...) {
+    lxw_workbook_free(workbook);
+    throw;
+  }
+  Check(workbook_close(workbook), "writing the workbook");
+}
+
+}  // namespace mpa::writers

@@ -65,7 +65,7 @@ CASES = [
 class Look:
     def __init__(self, path):
         self.book = Workbook(path)
-        (self.sheet,) = self.book.sheets
+        self.sheet = self.book.sheets[0]
         self.wrong = []
         with zipfile.ZipFile(path) as archive:
             self.xml = archive.read("xl/worksheets/sheet1.xml").decode()

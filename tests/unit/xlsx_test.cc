@@ -7,21 +7,16 @@
 #include "mpa/writers/writers.h"
 #include "support/failures.h"
 #include "support/files.h"
+#include "support/reports.h"
+#include "writers/formats.h"
 
 namespace mpa {
 namespace {
 
-constexpr const char* kFirstSheet = "xl/worksheets/sheet1.xml";
+using test::OneSheet;
 
-Report OneSheet(std::vector<Column> columns, std::vector<Row> rows) {
-  Report report;
-  Sheet sheet;
-  sheet.name = "Sheet";
-  sheet.columns = std::move(columns);
-  sheet.rows = std::move(rows);
-  report.sheets.push_back(std::move(sheet));
-  return report;
-}
+constexpr const char* kFirstSheet = "xl/worksheets/sheet1.xml";
+constexpr const char* kSecondSheet = "xl/worksheets/sheet2.xml";
 
 class WriteXlsxTest : public ::testing::Test {
  protected:
@@ -54,13 +49,19 @@ TEST_F(WriteXlsxTest, WritesNumbersAndTexts) {
             {{{Cell(std::int64_t{42}), Cell(2.5), Cell(std::string("a<b & \xE6\xAD\xA5"))}}});
   EXPECT_HAS_TEXT(CellOf(xml, "A2"), "<v>42</v>");
   EXPECT_HAS_TEXT(CellOf(xml, "B2"), "<v>2.5</v>");
-  EXPECT_HAS_TEXT(test::ZipMember(path_, "xl/sharedStrings.xml"), "a&lt;b &amp; \xE6\xAD\xA5");
+  EXPECT_HAS_TEXT(CellOf(xml, "C2"), "a&lt;b &amp; \xE6\xAD\xA5");
 }
 
 TEST_F(WriteXlsxTest, ShowsNanosecondsAsMilliseconds) {
   Column column{"Duration(ms)"};
   column.unit = Unit::kNsShownAsMs;
   EXPECT_HAS_TEXT(CellOf(Write({column}, {{{Cell(std::int64_t{1500000})}}}), "A2"), "<v>1.5</v>");
+}
+
+TEST_F(WriteXlsxTest, ShowsNanosecondsAsMicroseconds) {
+  Column column{"Duration(us)"};
+  column.unit = Unit::kNsShownAsUs;
+  EXPECT_HAS_TEXT(CellOf(Write({column}, {{{Cell(std::int64_t{1500})}}}), "A2"), "<v>1.5</v>");
 }
 
 TEST_F(WriteXlsxTest, LeavesCellsWithoutAValueBlank) {
@@ -77,23 +78,111 @@ TEST_F(WriteXlsxTest, ShowsInfiniteGrowthAsText) {
   column.marks_growth = true;
   const std::string xml =
       Write({column}, {{{Cell(std::numeric_limits<double>::infinity())}}, {{Cell(2.0)}}});
-  EXPECT_HAS_TEXT(test::ZipMember(path_, "xl/sharedStrings.xml"), ">INF<");
+  EXPECT_HAS_TEXT(CellOf(xml, "A2"), ">INF<");
   EXPECT_HAS_TEXT(CellOf(xml, "A3"), "<v>2</v>");
 }
 
 TEST_F(WriteXlsxTest, NeverMakesAFormulaOfWhatACaptureContains) {
-  const std::string xml = Write({{"=1+1"}}, {{{Cell(std::string("=HYPERLINK(\"http://x\")"))}}});
-  EXPECT_EQ(xml.find("<f>"), std::string::npos);
-  EXPECT_HAS_TEXT(CellOf(xml, "A2"), "t=\"s\"");
+  for (const char* text : {"=HYPERLINK(\"http://x\")", "+1+1", "-1", "@SUM(A1)", "{=1}"}) {
+    SCOPED_TRACE(text);
+    const std::string xml = Write({{text}}, {{{Cell(std::string(text))}}});
+    EXPECT_EQ(xml.find("<f>"), std::string::npos);
+    for (const char* cell : {"A1", "A2"}) {
+      EXPECT_HAS_TEXT(CellOf(xml, cell), "t=\"inlineStr\"");
+      EXPECT_HAS_TEXT(CellOf(xml, cell), std::string("<t>") + text[0]);
+    }
+    std::filesystem::remove(path_);
+  }
+}
+
+TEST_F(WriteXlsxTest, KeepsTabsThatIndentLabels) {
+  const std::string xml = Write({{"Index"}}, {{{Cell(std::string("\t\tWait"))}}});
+  EXPECT_HAS_TEXT(CellOf(xml, "A2"), "<t xml:space=\"preserve\">\t\tWait</t>");
+}
+
+TEST_F(WriteXlsxTest, IsValidXmlWhateverNamesHold) {
+  Report report = OneSheet({{"a\xFF"}, {"b"}}, {{{Cell(std::string("\x1b[31m\xFF")), Cell(1.0)}}});
+  report.sheets[0].banners = {{0, 1, "Base Profiling: \xFF", Side::kBase}};
+  WriteXlsx(report, dir_.path(), "report");
+  const std::string xml = test::ZipMember(path_, kFirstSheet);
+  EXPECT_HAS_TEXT(CellOf(xml, "A1"), ">Base Profiling: \xEF\xBF\xBD<");
+  EXPECT_HAS_TEXT(CellOf(xml, "A3"), ">a\xEF\xBF\xBD<");
+  EXPECT_HAS_TEXT(CellOf(xml, "A4"), ">_x001B_[31m\xEF\xBF\xBD<");  // Excel's way to write it
 }
 
 TEST_F(WriteXlsxTest, CutsTextsThatNoCellCanHold) {
   const std::string xml =
-      Write({{"a"}}, {{{Cell(std::string(40000, 'x'))}},
-                      {{Cell(std::string(32766, 'y') + "\xE6\xAD\xA5\xE9\xAA\xA4")}}});
-  const std::string texts = test::ZipMember(path_, "xl/sharedStrings.xml");
-  EXPECT_HAS_TEXT(texts, ">" + std::string(32767, 'x') + "<");
-  EXPECT_HAS_TEXT(texts, ">" + std::string(32766, 'y') + "\xE6\xAD\xA5<");
+      Write({{"a"}}, {{{Cell(std::string(32767, 'w'))}}, {{Cell(std::string(41234, 'x'))}}});
+  EXPECT_HAS_TEXT(CellOf(xml, "A2"), ">" + std::string(32767, 'w') + "<");
+  // The mark has 27 characters.
+  EXPECT_HAS_TEXT(CellOf(xml, "A3"),
+                  ">" + std::string(32740, 'x') + " \xE2\x80\xA6 [cut: 41,234 characters]<");
+}
+
+TEST_F(WriteXlsxTest, NotesWhichTextsWereCut) {
+  const Cell text = std::string(50, 'x');
+  const Report report =
+      OneSheet({{"a"}, {"b"}}, {{{Cell(), Cell()}}, {{Cell(), text}}, {{text, text}}});
+  std::vector<std::string> notes;
+  writers::WriteXlsxFile(report, path_, notes, {.characters = 40});
+  EXPECT_EQ(notes, (std::vector<std::string>{
+                       "Sheet: 3 texts are longer than the 40 characters that a cell of a workbook "
+                       "holds, and cut there; the first is Sheet!B3"}));
+}
+
+TEST_F(WriteXlsxTest, ContinuesLongSheetsOnFurtherOnes) {
+  Report report = OneSheet({{"a"}, {"b"}}, {});
+  for (int i = 1; i <= 5; ++i) report.sheets[0].rows.push_back({{Cell(std::int64_t{i}), Cell()}});
+  report.sheets[0].banners = {{0, 1, "Base Profiling", Side::kBase}};
+  std::vector<std::string> notes;
+  writers::WriteXlsxFile(report, path_, notes, {.rows = 5});  // two below the headers
+  const std::string book = test::ZipMember(path_, "xl/workbook.xml");
+  EXPECT_HAS_TEXT(book, "name=\"Sheet\" ");
+  EXPECT_HAS_TEXT(book, "name=\"Sheet (2)\"");
+  EXPECT_HAS_TEXT(book, "name=\"Sheet (3)\"");
+  const std::string second = test::ZipMember(path_, kSecondSheet);
+  EXPECT_HAS_TEXT(second, "<mergeCell ref=\"A1:B1\"/>");
+  EXPECT_HAS_TEXT(CellOf(second, "A1"), ">Base Profiling<");
+  EXPECT_HAS_TEXT(CellOf(second, "A3"), ">a<");
+  EXPECT_HAS_TEXT(CellOf(second, "A4"), "<v>3</v>");
+  EXPECT_HAS_TEXT(CellOf(second, "A5"), "<v>4</v>");
+  EXPECT_EQ(CellOf(second, "A6"), "");
+  EXPECT_HAS_TEXT(CellOf(test::ZipMember(path_, "xl/worksheets/sheet3.xml"), "A4"), "<v>5</v>");
+  EXPECT_EQ(notes, (std::vector<std::string>{"Sheet: 5 rows are more than a sheet of a workbook "
+                                             "holds; they continue on Sheet (2) to (3)"}));
+}
+
+TEST_F(WriteXlsxTest, KeepsRowsThatJustFitOnOneSheet) {
+  const Report report = OneSheet({{"a"}}, {{{Cell(1.0)}}, {{Cell(2.0)}}});
+  std::vector<std::string> notes;
+  writers::WriteXlsxFile(report, path_, notes, {.rows = 3});
+  EXPECT_EQ(test::ZipMember(path_, kSecondSheet), "");
+  EXPECT_TRUE(notes.empty());
+}
+
+TEST_F(WriteXlsxTest, EndsWithTheNotes) {
+  Report report = OneSheet({{"a"}}, {{{Cell(std::string(300, 'x'))}}});
+  report.notes = {"no database"};
+  std::vector<std::string> notes;
+  writers::WriteXlsxFile(report, path_, notes, {.characters = 200});
+  EXPECT_HAS_TEXT(test::ZipMember(path_, "xl/workbook.xml"), "name=\"Notes\"");
+  const std::string xml = test::ZipMember(path_, kSecondSheet);
+  EXPECT_HAS_TEXT(CellOf(xml, "A1"), ">Note<");
+  EXPECT_HAS_TEXT(CellOf(xml, "A2"), ">no database<");
+  EXPECT_HAS_TEXT(CellOf(xml, "A3"), ">Sheet: 1 text is longer");
+  EXPECT_HAS_TEXT(xml, "width=\"100.7109375\"");
+}
+
+TEST_F(WriteXlsxTest, HasNoNotesWithoutNotes) {
+  Write({{"a"}}, {});
+  EXPECT_EQ(test::ZipMember(path_, kSecondSheet), "");
+}
+
+TEST_F(WriteXlsxTest, PutsABannerAboveASingleColumn) {
+  Report report = OneSheet({{"a"}}, {});
+  report.sheets[0].banners = {{0, 0, "Base Profiling", Side::kBase}};
+  WriteXlsx(report, dir_.path(), "report");
+  EXPECT_HAS_TEXT(CellOf(test::ZipMember(path_, kFirstSheet), "A1"), ">Base Profiling<");
 }
 
 TEST_F(WriteXlsxTest, PutsBannersAboveTheColumns) {

@@ -13,11 +13,17 @@ namespace mpa {
 using Cell = std::variant<std::monostate, std::int64_t, double, std::string>;
 
 /// How the values of a column are shown.
-enum class Format { kGeneral, kInteger, kDecimals2, kPercent };
+enum class Format {
+  kGeneral,  ///< as it is, in bold type
+  kText,     ///< as it is, in plain type
+  kInteger,
+  kDecimals2,
+  kPercent,
+};
 
 /// What the whole numbers of a column are. Writers convert them; real numbers are already in the
 /// unit that the column's name states.
-enum class Unit { kNone, kNsShownAsMs };
+enum class Unit { kNone, kNsShownAsMs, kNsShownAsUs };
 
 /// Which side of a comparison a column belongs to.
 enum class Side { kNeither, kBase, kComparison };
@@ -64,6 +70,7 @@ struct ScreenTable {
 struct Report {
   std::vector<ScreenTable> screens;
   std::vector<Sheet> sheets;
+  std::vector<std::string> story;  ///< what changed most, at most five lines, for the screen
   std::vector<std::string> notes;  ///< what could not be computed, and why
 };
 

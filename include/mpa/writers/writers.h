@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdio>
 #include <filesystem>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "mpa/report/report.h"
 
@@ -12,9 +13,30 @@ namespace mpa {
 /// A bordered text table with centred cells and a title over its whole width, ending in a newline.
 std::string FormatTable(const ScreenTable& table);
 
-/// Writes the sheets of the report as one workbook `<stem>.xlsx` in `directory`, or under the stem
-/// followed by 01, 02, ... when a file has that name already: no run overwrites another's result.
-/// The file appears when it is complete. Returns its path. Throws Error (kOutput).
+/// A kind of file that a report can become.
+struct ExportType {
+  std::string_view name;    ///< on the command line
+  std::string_view ending;  ///< what follows the stem in the name of the file
+  /// Writes the report to `path`, and appends what had to be done to it to `notes`.
+  void (*write)(const Report& report, const std::filesystem::path& path,
+                std::vector<std::string>& notes);
+};
+
+/// All of them; the first is the default.
+const std::vector<ExportType>& AllExportTypes();
+
+struct WrittenReport {
+  std::vector<std::filesystem::path> paths;  ///< one for each type
+  std::vector<std::string> notes;            ///< what is not in the files as it is in the report
+};
+
+/// Writes the report in every type as `<stem><ending>` in `directory`, or under the stem followed
+/// by 01, 02, ... when one of the names is taken: no run overwrites another's result. The files
+/// appear when all are complete. Throws Error (kOutput).
+WrittenReport WriteReport(const Report& report, const std::filesystem::path& directory,
+                          const std::string& stem, const std::vector<ExportType>& types);
+
+/// The same for a workbook alone; returns its path.
 std::filesystem::path WriteXlsx(const Report& report, const std::filesystem::path& directory,
                                 const std::string& stem);
 

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "mpa/report/report.h"
+
+/// The write functions of all.cc; see ExportType.
+namespace mpa::writers {
+
+/// What the sheets of a workbook can hold. Tests set less.
+struct WorkbookLimits {
+  std::size_t rows = 1048576;      ///< of a sheet, with its headers
+  std::size_t characters = 32767;  ///< of a cell
+};
+
+/// Rows beyond the limit continue on further sheets, longer texts are cut; notes tell both. Notes
+/// make a sheet of their own.
+void WriteXlsxFile(const Report& report, const std::filesystem::path& path,
+                   std::vector<std::string>& notes, const WorkbookLimits& limits = {});
+
+}  // namespace mpa::writers
