@@ -16,6 +16,18 @@ const std::vector<ExportType>& AllExportTypes() {
        [](const Report& report, const fs::path& path, Notes& notes) {
          writers::WriteXlsxFile(report, path, notes);
        }},
+      {"json", ".json",
+       [](const Report& report, const fs::path& path, Notes&) {
+         writers::WriteJsonFile(report, path);
+       }},
+      {"csv", "_csv",
+       [](const Report& report, const fs::path& path, Notes&) {
+         writers::WriteCsvFiles(report, path);
+       }},
+      {"md", ".md",
+       [](const Report& report, const fs::path& path, Notes&) {
+         writers::WriteMarkdownFile(report, path);
+       }},
   };
   return all;
 }

@@ -22,4 +22,12 @@ struct WorkbookLimits {
 void WriteXlsxFile(const Report& report, const std::filesystem::path& path,
                    std::vector<std::string>& notes, const WorkbookLimits& limits = {});
 
+void WriteJsonFile(const Report& report, const std::filesystem::path& path);
+
+/// `path` becomes a directory with a file for each sheet, and one for the notes.
+void WriteCsvFiles(const Report& report, const std::filesystem::path& path);
+
+/// The story, the tables of the screen, the first rows of each sheet and the notes.
+void WriteMarkdownFile(const Report& report, const std::filesystem::path& path);
+
 }  // namespace mpa::writers

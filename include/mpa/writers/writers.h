@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdio>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -13,6 +14,9 @@ namespace mpa {
 /// A bordered text table with centred cells and a title over its whole width, ending in a newline.
 std::string FormatTable(const ScreenTable& table);
 
+/// Prints the report as one JSON document, a row on each line; failures are left in the stream.
+void PrintJson(const Report& report, std::FILE* stream);
+
 /// A kind of file that a report can become.
 struct ExportType {
   std::string_view name;    ///< on the command line
@@ -22,7 +26,7 @@ struct ExportType {
                 std::vector<std::string>& notes);
 };
 
-/// All of them; the first is the default.
+/// xlsx, json, csv (a directory with a file for each sheet) and md.
 const std::vector<ExportType>& AllExportTypes();
 
 struct WrittenReport {

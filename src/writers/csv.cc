@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reports as a directory of CSV files (RFC 4180), for programs and spreadsheets.
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "formats.h"
+#include "mpa/base/error.h"
+#include "mpa/io/output_file.h"
+#include "print.h"
+#include "sheet_values.h"
+
+namespace mpa::writers {
+namespace {
+
+std::string Quoted(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+// Spreadsheet programs take texts that begin like this for formulas, and run them.
+std::string Harmless(const std::string& text) {
+  const bool risky =
+      !text.empty() && std::string_view("=+-@\t\r\n").find(text[0]) != std::string::npos;
+  return risky ? '\'' + text : text;
+}
+
+std::string Field(const Cell& cell) {
+  if (const auto* text = std::get_if<std::string>(&cell)) return Quoted(Harmless(*text));
+  if (const auto* whole = std::get_if<std::int64_t>(&cell)) return fmt::format("{}", *whole);
+  if (const auto* real = std::get_if<double>(&cell)) return fmt::format("{}", *real);
+  return {};
+}
+
+void WriteSheet(const Sheet& sheet, const std::filesystem::path& directory) {
+  if (sheet.name.empty() || sheet.name.find('/') != std::string::npos) {
+    Fail(ErrorKind::kInternal, "bad sheet name '{}'", sheet.name);
+  }
+  io::TextFile file(directory / (sheet.name + ".csv"));
+  std::vector<std::string> keys = ColumnKeys(sheet);
+  const bool has_levels = HasLevels(sheet);
+  if (has_levels) keys.emplace_back(kLevelKey);
+  Print(file.stream(), "{}\r\n", fmt::join(keys, ","));
+  std::string line;
+  for (const Row& row : sheet.rows) {
+    line.clear();
+    for (std::size_t i = 0; i < sheet.columns.size(); ++i) {
+      if (i > 0) line += ',';
+      line += Field(ShownCell(sheet, row, i));
+    }
+    if (has_levels) line += fmt::format(",{}", row.indent);
+    Print(file.stream(), "{}\r\n", line);
+  }
+  file.Close();
+}
+
+}  // namespace
+
+void WriteCsvFiles(const Report& report, const std::filesystem::path& path) {
+  if (mkdir(path.c_str(), 0750) != 0) {
+    Fail(ErrorKind::kOutput, "{}: {}", path.string(), std::strerror(errno));
+  }
+  for (const Sheet& sheet : report.sheets) WriteSheet(sheet, path);
+  if (!report.notes.empty()) WriteSheet(NotesSheet(report.notes), path);
+}
+
+}  // namespace mpa::writers

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reports as JSON, for programs. Written as it goes: a sheet can have a million rows.
+#include "formats.h"
+#include "mpa/base/utf8.h"
+#include "mpa/io/output_file.h"
+#include "mpa/writers/writers.h"
+#include "print.h"
+#include "sheet_values.h"
+
+namespace mpa {
+namespace {
+
+using writers::Print;
+
+constexpr int kSchemaVersion = 1;
+
+// `text` in quotes.
+std::string Quoted(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char c : ValidUtf8(text)) {
+    if (c == '"' || c == '\\') {
+      quoted += '\\';
+      quoted += c;
+    } else if (c == '\n') {
+      quoted += "\\n";
+    } else if (c == '\t') {
+      quoted += "\\t";
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+      quoted += fmt::format("\\u{:04x}", c);
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + '"';
+}
+
+std::string QuotedOrNull(const std::optional<std::string>& text) {
+  return text ? Quoted(*text) : "null";
+}
+
+std::string List(const std::vector<std::string>& texts) {
+  std::string list;
+  for (const std::string& text : texts) list += (list.empty() ? "" : ", ") + Quoted(text);
+  return '[' + list + ']';
+}
+
+std::string Value(const Cell& cell) {
+  if (const auto* text = std::get_if<std::string>(&cell)) return Quoted(*text);
+  if (const auto* whole = std::get_if<std::int64_t>(&cell)) return fmt::format("{}", *whole);
+  if (const auto* real = std::get_if<double>(&cell)) return fmt::format("{}", *real);
+  return "null";
+}
+
+void PrintSheet(const Sheet& sheet, std::FILE* stream) {
+  std::vector<std::string> keys = writers::ColumnKeys(sheet);
+  const bool has_levels = writers::HasLevels(sheet);
+  if (has_levels) keys.emplace_back(writers::kLevelKey);
+  Print(stream,
+        "{{\"name\": {}, \"base\": {}, \"comparison\": {},\n   \"columns\": {},\n   \"rows\": [",
+        Quoted(sheet.name), QuotedOrNull(writers::CaptureOf(sheet, Side::kBase)),
+        QuotedOrNull(writers::CaptureOf(sheet, Side::kComparison)), List(keys));
+  for (std::string& key : keys) key = Quoted(key) + ": ";
+  const char* separator = "\n";
+  std::string line;
+  for (const Row& row : sheet.rows) {
+    line.clear();
+    for (std::size_t i = 0; i < sheet.columns.size(); ++i) {
+      line += (i == 0 ? "" : ", ") + keys[i] + Value(writers::ShownCell(sheet, row, i));
+    }
+    if (has_levels) line += fmt::format(", {}{}", keys.back(), row.indent);
+    Print(stream, "{}    {{{}}}", separator, line);
+    separator = ",\n";
+  }
+  Print(stream, "]}}");
+}
+
+}  // namespace
+
+void PrintJson(const Report& report, std::FILE* stream) {
+  Print(stream, "{{\"schema_version\": {},\n \"notes\": {},\n \"story\": {},\n \"sheets\": [",
+        kSchemaVersion, List(report.notes), List(report.story));
+  const char* separator = "\n  ";
+  for (const Sheet& sheet : report.sheets) {
+    Print(stream, "{}", separator);
+    PrintSheet(sheet, stream);
+    separator = ",\n  ";
+  }
+  Print(stream, "]}}\n");
+}
+
+void writers::WriteJsonFile(const Report& report, const std::filesystem::path& path) {
+  io::TextFile file(path);
+  PrintJson(report, file.stream());
+  file.Close();
+}
+
+}  // namespace mpa
