@@ -2,18 +2,22 @@
 // `msprof-analyze compare`: what differs between two captures.
 #include "mpa/pipeline/compare.h"
 
+#include <algorithm>
 #include <array>
 #include <ctime>
 #include <filesystem>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "command.h"
+#include "export_options.h"
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
 #include "mpa/base/progress.h"
 #include "mpa/io/numbers.h"
 #include "mpa/io/output_file.h"
-#include "mpa/writers/writers.h"
+#include "op_name_map.h"
 
 namespace mpa {
 namespace {
@@ -22,14 +26,23 @@ namespace fs = std::filesystem;
 
 struct Options {
   std::string comparison, base, output = ".";
-  std::string base_step, comparison_step, gpu_flow_cat;
+  std::vector<std::string> both;  // base and comparison as the script form takes them
+  std::vector<std::string> enabled;  // names of comparisons
+  std::string base_step, comparison_step, gpu_flow_cat, op_name_map;
+  std::int64_t max_kernels = 0;
+  bool disable_details = false, disable_module = false;
+  bool use_input_shape = false, use_kernel_type = false;
   bool force = false, debug = false;
+  ExportOptions exports;
 };
 
 constexpr const char* kFooter = R"(
 Examples:
   msprof-analyze compare -d ./new_ascend_pt -bp ./old_ascend_pt -o ./out
-  msprof-analyze compare -d ./rank0_ascend_pt -bp ./gpu_trace.json.gz --enable_profiling_compare
+  msprof-analyze compare -d ./rank0_ascend_pt -bp ./gpu_trace.json.gz --export_type xlsx,json
+  msprof-analyze compare -d ./new_ascend_pt -bp ./old_ascend_pt --enable_operator_compare \\
+      --disable_module --max_kernel_num 10 --base_step 5 --comparison_step 5
+  msprof-analyze compare ./old_ascend_pt ./new_ascend_pt
 
 Exit codes: 0 done, 2 wrong command line, 3 input missing or unusable, 5 done but parts of the input
 were broken and left out, 6 output cannot be written.)";
@@ -54,8 +67,70 @@ std::string UtcTimeStamp() {
   return text.data();
 }
 
-int Run(const Options& options) {
+// What the user enabled; nothing enabled means everything.
+std::vector<Comparison> Chosen(const Options& options) {
+  std::vector<Comparison> chosen;
+  for (const Comparison& comparison : AllComparisons()) {
+    const bool named = std::find(options.enabled.begin(), options.enabled.end(),
+                                 comparison.name) != options.enabled.end();
+    if (named || options.enabled.empty()) chosen.push_back(comparison);
+  }
+  return chosen;
+}
+
+CompareOptions SheetOptions(const Options& options) {
+  constexpr std::int64_t kFewestKernels = 4;
+  if (options.max_kernels != 0 && options.max_kernels < kFewestKernels) {
+    Fail(ErrorKind::kUsage, "--max_kernel_num {}: has to be greater than {}", options.max_kernels,
+         kFewestKernels - 1);
+  }
+  CompareOptions sheets;
+  sheets.details = !options.disable_details;
+  sheets.modules = !options.disable_module;
+  sheets.match_shapes = options.use_input_shape;
+  sheets.kernel_types = options.use_kernel_type;
+  sheets.max_kernels = static_cast<std::size_t>(options.max_kernels);
+  if (!options.op_name_map.empty()) sheets.op_names = ParseOpNameMap(options.op_name_map);
+  return sheets;
+}
+
+// Says which options have nothing to do beside the others.
+void WarnOfIdleOptions(const Options& options, const std::vector<Comparison>& chosen) {
+  const auto enabled = [&](std::string_view name) {
+    return std::any_of(chosen.begin(), chosen.end(),
+                       [&](const Comparison& comparison) { return comparison.name == name; });
+  };
+  if (options.use_kernel_type && !enabled("kernel")) {
+    LogWarning("--use_kernel_type has no effect without --enable_kernel_compare");
+  }
+  const bool matches = enabled("operator") || enabled("memory");
+  if (options.max_kernels != 0 && (!matches || options.disable_details)) {
+    LogWarning("--max_kernel_num has no effect: {}",
+               options.disable_details ? "--disable_details was given"
+                                       : "neither operators nor memory are compared");
+  }
+  if ((options.use_input_shape || !options.op_name_map.empty()) &&
+      (!matches || options.disable_details)) {
+    LogWarning("--use_input_shape and --op_name_map have no effect: {}",
+               options.disable_details ? "--disable_details was given"
+                                       : "neither operators nor memory are compared");
+  }
+}
+
+int Run(const Options& given) {
+  Options options = given;
   if (options.debug) SetLogLevel(LogLevel::kDebug);
+  if (options.both.size() == 2 && options.base.empty() && options.comparison.empty()) {
+    options.base = options.both[0];
+    options.comparison = options.both[1];
+  } else if (!options.both.empty()) {
+    Fail(ErrorKind::kUsage,
+         "two captures are compared: give -d CAPTURE -bp BASE, or the base and the capture alone");
+  }
+  if (options.comparison.empty() || options.base.empty()) {
+    Fail(ErrorKind::kUsage, "{} is missing; it takes {}", options.comparison.empty() ? "-d" : "-bp",
+         options.comparison.empty() ? "the capture to look at" : "the capture to compare with");
+  }
   CompareRequest request;
   request.base_step = ParseStep("--base_step", options.base_step);
   request.comparison_step = ParseStep("--comparison_step", options.comparison_step);
@@ -68,26 +143,24 @@ int Run(const Options& options) {
          kLongestFlowCategory);
   }
   request.gpu_flow_cat = options.gpu_flow_cat;
-  request.comparisons = AllComparisons();
+  request.options = SheetOptions(options);
+  request.comparisons = Chosen(options);
+  WarnOfIdleOptions(options, request.comparisons);
+  const bool writes_files = !options.exports.Types().empty();
   InContext("-bp", [&] { request.base = OpenRank(ExpandHome(options.base), options.force); });
   InContext("-d",
             [&] { request.comparison = OpenRank(ExpandHome(options.comparison), options.force); });
   const fs::path output = fs::absolute(ExpandHome(options.output)).lexically_normal();
-  io::PrepareOutputDirectory(output);
+  if (writes_files) io::PrepareOutputDirectory(output);
 
   const CompareOutcome outcome = Compare(request);
   ClearProgressLine();
   for (const std::string& note : outcome.report.notes) LogWarning("{}", note);
   if (outcome.report.sheets.empty()) {
-    Fail(ErrorKind::kInput, "nothing to compare; no workbook was written");
+    Fail(ErrorKind::kInput, "nothing to compare; no report was written");
   }
-  const fs::path workbook =
-      WriteXlsx(outcome.report, output, "performance_comparison_result_" + UtcTimeStamp());
-  for (const ScreenTable& screen : outcome.report.screens) {
-    fmt::print(stdout, "{}", FormatTable(screen));
-  }
-  if (std::fflush(stdout) != 0) Fail(ErrorKind::kOutput, "cannot write to standard output");
-  LogNotice("the details are in {}", workbook.string());
+  options.exports.Deliver(outcome.report, output,
+                          "performance_comparison_result_" + UtcTimeStamp());
   return outcome.partial ? kExitPartial : 0;
 }
 
@@ -97,69 +170,69 @@ Command AddCompare(CLI::App& program) {
   CLI::App* app = program.add_subcommand("compare", "What differs between two captures");
   app->footer(kFooter);
   const auto options = std::make_shared<Options>();
-  const auto enable_overall = std::make_shared<bool>(false);
   app->add_option("-d,--profiling_path", options->comparison,
                   "Capture to look at: a *_ascend_pt or *_ascend_ms directory, its "
                   "ASCEND_PROFILER_OUTPUT, a trace (.json, .json.gz) or a profiler database")
-      ->required()
       ->type_name("PATH");
   app->add_option("--benchmark_profiling_path", options->base,
                   "(-bp) Capture to compare with, of the same or another kind")
-      ->required()
       ->type_name("PATH");
-  app->add_option("-o,--output_path", options->output, "Directory for the workbook [default: .]")
+  app->add_option("captures", options->both,
+                  "Instead of -bp and -d: the capture to compare with, the capture to look at")
+      ->expected(0, 2)
+      ->type_name("BASE COMPARISON");
+  app->add_option("-o,--output_path", options->output, "Directory for the files [default: .]")
       ->type_name("DIR");
-  app->add_flag("--enable_profiling_compare", *enable_overall,
-                "Compare the overall times only [default: everything available]");
+  options->exports.AddTo(*app);
+
+  constexpr const char* kWhat = "What to compare [default: everything]";
+  for (const Comparison& comparison : AllComparisons()) {
+    app->add_flag_callback(
+           fmt::format("--enable_{}_compare", comparison.name),
+           [options, name = comparison.name] { options->enabled.emplace_back(name); },
+           std::string(comparison.summary))
+        ->group(kWhat);
+  }
   app->add_option("--base_step", options->base_step,
-                  "Step of the -bp capture; goes together with --comparison_step")
-      ->type_name("ID");
+                  "Step of the -bp capture; goes together with --comparison_step. Everything is "
+                  "taken from that step alone")
+      ->type_name("ID")
+      ->group(kWhat);
   app->add_option("--comparison_step", options->comparison_step, "Step of the -d capture")
-      ->type_name("ID");
+      ->type_name("ID")
+      ->group(kWhat);
+
+  constexpr const char* kHow = "How the sheets are made";
+  app->add_flag("--disable_details", options->disable_details,
+                "Sums by name only: no sheets OperatorCompare, ModuleCompare, MemoryCompare")
+      ->group(kHow);
+  app->add_flag("--disable_module", options->disable_module,
+                "Compare operators even where both captures tell of modules")
+      ->group(kHow);
+  app->add_flag("--use_input_shape", options->use_input_shape,
+                "Operators match only when their input shapes are the same, too")
+      ->group(kHow);
+  app->add_option("--max_kernel_num", options->max_kernels,
+                  "Open matched operators that launch more kernels than this, and match the "
+                  "operators within; at least 4")
+      ->type_name("N")
+      ->group(kHow);
+  app->add_option("--op_name_map", options->op_name_map,
+                  "Names under which operators match, where the captures name them differently: "
+                  "\"{'aten::add': 'aten::add_'}\"")
+      ->type_name("DICT")
+      ->group(kHow);
+  app->add_flag("--use_kernel_type", options->use_kernel_type,
+                "Kernels summed by type and core (KernelTypeCompare) instead of type and shapes")
+      ->group(kHow);
+
   app->add_option("--gpu_flow_cat", options->gpu_flow_cat,
-                  "Event category that ties GPU kernels to operators, if yours is unusual")
+                  "Event category that ties GPU kernels to operators, if yours is unusual: when "
+                  "all device times of a GPU are 0")
       ->type_name("TEXT");
   app->add_flag("--force", options->force, "Read files of other owners without a warning");
   app->add_flag("--debug", options->debug, "Log every detail on stderr");
-  // Options of sheets that do not exist yet: those that only hide sheets have nothing to do.
-  const auto ignored = std::make_shared<bool>(false);
-  for (const char* name : {"--disable_details", "--disable_module"}) {
-    app->add_flag(name, *ignored, "Without effect: these sheets are not available yet")
-        ->group("Not available yet");
-  }
-  struct Unavailable {
-    const char* name;
-    bool takes_value;
-  };
-  constexpr std::array<Unavailable, 9> kUnavailable = {{{"--enable_operator_compare", false},
-                                                        {"--enable_memory_compare", false},
-                                                        {"--enable_communication_compare", false},
-                                                        {"--enable_api_compare", false},
-                                                        {"--enable_kernel_compare", false},
-                                                        {"--use_input_shape", false},
-                                                        {"--use_kernel_type", false},
-                                                        {"--max_kernel_num", true},
-                                                        {"--op_name_map", true}}};
-  for (const Unavailable& unavailable : kUnavailable) {
-    CLI::Option* option = app->add_option_function<std::string>(
-        unavailable.name,
-        [name = unavailable.name](const std::string&) {
-          Fail(ErrorKind::kUsage,
-               "{} is not available yet; --enable_profiling_compare (the overall times) is", name);
-        },
-        "");
-    option->group("Not available yet");
-    if (!unavailable.takes_value) option->expected(0)->type_name("");
-  }
-  return {app, [options, enable_overall, ignored] {  // keeps alive what the options write to
-            const int status = Run(*options);
-            if (!*enable_overall) {
-              LogNotice(
-                  "compared the overall times; operators, modules, memory, communication, API "
-                  "and kernels are not available yet");
-            }
-            return status;
-          }};
+  return {app, [options] { return Run(*options); }};  // keeps alive what the options write to
 }
 
 }  // namespace mpa

@@ -4,11 +4,12 @@
 
     run_cli.py --tool BINARY --testdata DIR GROUP [-v]
 
-GROUP is one of the classes below: help, spelling, usage, input, partial, output, terminal.
+GROUP is one of the classes below: help, spelling, usage, input, partial, output, export, terminal.
 Exit status: 0 passed, 1 failed, 2 usage.
 """
 
 import argparse
+import csv
 import json
 import os
 import pty
@@ -111,8 +112,8 @@ class Help(Cli):
             --enable_profiling_compare --enable_operator_compare --enable_memory_compare
             --enable_communication_compare --enable_api_compare --enable_kernel_compare
             --disable_details --disable_module --max_kernel_num --op_name_map --use_input_shape
-            --gpu_flow_cat --base_step --comparison_step --use_kernel_type --force --debug --jobs
-            --verbose --quiet""",
+            --export_type --json --gpu_flow_cat --base_step --comparison_step --use_kernel_type
+            --force --debug --jobs --verbose --quiet""",
         "cluster": "--help --jobs --verbose --quiet"}
 
     def assert_help(self, result, *words):
@@ -478,6 +479,116 @@ class Output(Cli):
         self.assert_compared(self.compare(comparison=captures[0], base=captures[1]))
         self.assert_compared(self.compare(comparison=captures[0], base=captures[2]))
         self.assertEqual(state(), before)
+
+
+class Export(Cli):
+    """--export_type and --json."""
+
+    def names(self):
+        """What lies in the output directory, without the stem."""
+        prefix = "performance_comparison_result_"
+        names = sorted(path.name for path in self.out.iterdir())
+        for name in names:
+            self.assertTrue(name.startswith(prefix), name)
+        self.assertEqual(len({name[len(prefix):len(prefix) + 14] for name in names}), 1, names)
+        return [name[len(prefix) + 14:] for name in names]
+
+    def path(self, ending):
+        (path,) = self.out.glob("*" + ending)
+        return path
+
+    def test_types(self):
+        for types, endings in (("xlsx", [".xlsx"]), ("json", [".json"]), ("md", [".md"]),
+                               ("csv", ["_csv"]), ("JSON, xlsx,json", [".json", ".xlsx"])):
+            with self.subTest(types=types):
+                shutil.rmtree(self.out, ignore_errors=True)
+                result = self.compare("--export_type", types)
+                self.assertEqual((result.code, result.errors), (0, []))
+                self.assertEqual(self.names(), endings)
+                self.assertEqual(len(result.out.splitlines()), 8, "the table is there as well")
+
+    def test_option_twice(self):
+        result = self.compare("--export-type=json", "--export_type", "md")
+        self.assertEqual(result.code, 0, result.err)
+        self.assertEqual(self.names(), [".json", ".md"])
+
+    def test_every_file_is_named_on_stderr(self):
+        result = self.compare("--export_type", "xlsx,json,csv,md", "--enable_profiling_compare")
+        self.assertEqual(result.err, [f"msprof-analyze: note: the details are in {self.path(ending)}"
+                                      for ending in (".xlsx", ".json", "_csv", ".md")])
+
+    def test_unknown_types(self):
+        for types, unknown in (("pdf", "pdf"), ("xlsx,db", "db"), ("xlsx json", "xlsx json")):
+            with self.subTest(types=types):
+                self.assert_fails(2, self.compare("--export_type", types), "--export_type",
+                                  f"'{unknown}'", "xlsx, json, csv, md")
+        self.assert_fails(2, self.compare("--export_type"), "--export_type")
+        self.assertFalse(self.out.exists())
+
+    def test_json_on_stdout(self):
+        result = self.compare("--json")
+        self.assertEqual((result.code, result.errors, result.warnings), (0, [], []))
+        document = json.loads(result.out)
+        self.assertEqual([*document], ["schema_version", "notes", "story", "sheets"])
+        self.assertEqual(document["schema_version"], 1)
+        (sheet,) = document["sheets"]
+        self.assertEqual((sheet["name"], sheet["base"], sheet["comparison"]),
+                         ("OverallMetrics", str(CAPTURES / BASE), str(CAPTURES / NEW)))
+        rows = {row["index"]: row for row in sheet["rows"]}
+        for row in sheet["rows"]:
+            self.assertEqual([*row], sheet["columns"])
+        self.assertEqual(rows["Conv (Forward)"],
+                         {"index": "Conv (Forward)", "base_duration_ms": 58,
+                          "base_duration_ratio": 58 / 1400, "base_number": 3,
+                          "comparison_duration_ms": 78, "comparison_duration_ratio": 78 / 1420,
+                          "comparison_number": 3, "diff_duration_ms": 20, "diff_ratio": 1.3448,
+                          "level": 1})
+        self.assertFalse(self.out.exists(), "--json writes no files")
+
+    def test_json_with_files(self):
+        result = self.compare("--json", "--export_type", "json,csv")
+        self.assertEqual(result.code, 0, result.err)
+        self.assertEqual(self.names(), [".json", "_csv"])
+        self.assertEqual(self.path(".json").read_text(encoding="utf-8"), result.out)
+
+    def test_json_needs_no_output_directory(self):
+        self.out = Path("/proc/x")
+        self.assertEqual(self.compare("--json").code, 0)
+
+    def test_json_keeps_exit_codes(self):
+        result = self.compare("--json", comparison=CAPTURES / "broken" / "truncated_trace_ascend_pt")
+        self.assertEqual(result.code, 5, result.err)
+        (note,) = [note for note in json.loads(result.out)["notes"] if "breaks off" in note]
+        self.assertTrue(any(note in line for line in result.warnings), result.err)
+        self.assert_fails(3, self.compare("--json", comparison="missing"), "missing")
+
+    @unittest.skipUnless(os.path.exists("/dev/full"), "no /dev/full")
+    def test_json_on_full_stdout(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run([TOOL, "compare", "-d", NEW, "-bp", BASE, "--json"], cwd=CAPTURES,
+                                  stdout=full, stderr=subprocess.PIPE, check=False,
+                                  encoding="utf-8", timeout=TIMEOUT_SECONDS)
+        self.assertEqual(done.returncode, 6)
+        self.assertIn("msprof-analyze: error: cannot write to standard output", done.stderr)
+
+    def test_csv(self):
+        self.assertEqual(self.compare("--export_type", "csv").code, 0)
+        self.assertEqual([file.name for file in self.path("_csv").iterdir()], ["OverallMetrics.csv"])
+        with open(self.path("_csv") / "OverallMetrics.csv", newline="", encoding="utf-8") as file:
+            rows = {row["index"]: row for row in csv.DictReader(file)}
+        self.assertEqual(rows["Matmul"]["comparison_duration_ms"], "114")
+        self.assertEqual((rows["Wait"]["level"], rows["Wait"]["base_number"]), ("2", "/"))
+
+    def test_notes_are_in_every_file(self):
+        broken = CAPTURES / "broken" / "truncated_trace_ascend_pt"
+        self.assertEqual(self.compare("--export_type", "xlsx,json,csv,md", comparison=broken).code, 5)
+        notes = json.loads(self.path(".json").read_text(encoding="utf-8"))["notes"]
+        self.assertNotEqual(notes, [])
+        sheet = Workbook(self.path(".xlsx")).sheets[-1]
+        self.assertEqual((sheet.name, sheet.rows()), ("Notes", [["Note"], *([note] for note in notes)]))
+        with open(self.path("_csv") / "Notes.csv", newline="", encoding="utf-8") as file:
+            self.assertEqual([row["note"] for row in csv.DictReader(file)], notes)
+        self.assertIn("\n## Notes\n", self.path(".md").read_text(encoding="utf-8"))
 
 
 class Terminal(Cli):

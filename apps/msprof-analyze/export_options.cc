@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// What becomes of reports.
+#include "export_options.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "mpa/base/error.h"
+#include "mpa/base/log.h"
+#include "mpa/base/text.h"
+
+namespace mpa {
+namespace {
+
+std::string KnownTypes() {
+  std::vector<std::string_view> names;
+  for (const ExportType& type : AllExportTypes()) names.push_back(type.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+ExportType TypeOf(std::string_view name) {
+  const auto& all = AllExportTypes();
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [&](const ExportType& type) { return type.name == name; });
+  if (found == all.end()) {
+    Fail(ErrorKind::kUsage, "--export_type: '{}' is unknown; known are {}", name, KnownTypes());
+  }
+  return *found;
+}
+
+}  // namespace
+
+void ExportOptions::AddTo(CLI::App& command) {
+  command
+      .add_option("--export_type", types_,
+                  "Files to write, a list of " + KnownTypes() + " [default: xlsx]")
+      ->join(',')  // given twice is one list
+      ->type_name("LIST");
+  command.add_flag("--json", json_,
+                   "Print the report as one JSON document instead of the table; write no files but "
+                   "those that --export_type lists");
+}
+
+std::vector<ExportType> ExportOptions::Types() const {
+  if (types_.empty()) return json_ ? std::vector<ExportType>() : std::vector{TypeOf("xlsx")};
+  std::vector<ExportType> types;
+  for (std::size_t from = 0; from <= types_.size();) {
+    const std::size_t comma = std::min(types_.find(',', from), types_.size());
+    const ExportType type = TypeOf(ToLower(Trim(types_.substr(from, comma - from))));
+    const bool listed = std::any_of(types.begin(), types.end(), [&](const ExportType& other) {
+      return other.name == type.name;
+    });
+    if (!listed) types.push_back(type);
+    from = comma + 1;
+  }
+  return types;
+}
+
+void ExportOptions::Deliver(const Report& report, const std::filesystem::path& directory,
+                            const std::string& stem) const {
+  const std::vector<ExportType> types = Types();
+  WrittenReport written;
+  if (!types.empty()) written = WriteReport(report, directory, stem, types);
+  for (const std::string& note : written.notes) LogWarning("{}", note);
+  if (json_) {
+    PrintJson(report, stdout);
+  } else {
+    for (const ScreenTable& screen : report.screens)
+      std::fputs(FormatTable(screen).c_str(), stdout);
+  }
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    Fail(ErrorKind::kOutput, "cannot write to standard output");
+  }
+  for (const auto& path : written.paths) LogNotice("the details are in {}", path.string());
+}
+
+}  // namespace mpa
