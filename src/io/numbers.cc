@@ -88,6 +88,17 @@ std::optional<std::int64_t> ScaledDecimal(std::string_view text, int decimals) {
 
 std::optional<TimeNs> NsFromMicros(std::string_view text) { return ScaledDecimal(text, 3); }
 
+float MicrosBeyondNs(std::string_view text) {
+  constexpr std::size_t kDigitsOfNs = 3;
+  const std::size_t point = text.find('.');
+  if (point == std::string_view::npos || text.size() - point <= kDigitsOfNs + 1) return 0;
+  const auto whole = NsFromMicros(text);
+  double micros = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), micros);
+  if (!whole || error != std::errc() || end != text.data() + text.size()) return 0;
+  return static_cast<float>(micros * 1e3 - static_cast<double>(*whole));
+}
+
 std::optional<std::int64_t> ParseInt(std::string_view text) {
   text = Trim(text);
   if (text.size() > 1 && text[0] == '+' && IsDigit(text[1])) text.remove_prefix(1);

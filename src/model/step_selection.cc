@@ -67,6 +67,7 @@ class StepBounds {
     return at - 1;
   }
 
+  TimeNs HostBegin(std::size_t step) const { return spans_[step].host_begin; }
   TimeNs DeviceBegin(std::size_t step) const { return spans_[step].device_begin; }
   TimeNs DeviceEnd(std::size_t step) const {
     if (step + 1 < spans_.size()) return spans_[step + 1].device_begin;
@@ -132,6 +133,15 @@ void SelectStep(RankTrace& trace, std::int32_t id) {
     return bounds.OfDeviceWork(link, start) == step;
   };
   trace.host_ops.Filter([&](std::size_t i) { return on_host(trace.host_ops.start[i]); });
+  // With the functions around the step: call stacks go through them.
+  const PythonCalls& calls = trace.python_calls;
+  const TimeNs host_begin = bounds.HostBegin(*step);
+  trace.python_calls.Filter([&](std::size_t i) {
+    const bool around = calls.start[i] < host_begin && calls.start[i] + calls.dur[i] > host_begin;
+    return around || on_host(calls.start[i]);
+  });
+  trace.backward_links.Filter(
+      [&](std::size_t i) { return on_host(trace.backward_links.forward_time[i]); });
   trace.memory_samples.Filter([&](std::size_t i) { return on_host(trace.memory_samples.time[i]); });
   trace.allocations.Filter([&](std::size_t i) { return on_host(trace.allocations.allocated[i]); });
   trace.kernels.Filter(

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <utility>
 
 #include "load_rank.h"
 #include "mpa/base/parallel.h"
@@ -32,8 +33,10 @@ CompareOutcome Compare(const CompareRequest& request) {
   ParallelFor(ranks.size(), [&](std::size_t i) {
     ranks[i] = LoadRank(*inputs[i], {wanted, request.gpu_flow_cat}, steps[i]);
   });
+  CompareOptions options = request.options;
+  options.one_step = request.base_step.has_value();
   const CompareInput input(ranks[0].trace, request.base.path.string(), ranks[1].trace,
-                           request.comparison.path.string(), request.options);
+                           request.comparison.path.string(), std::move(options));
   std::vector<Report> parts(request.comparisons.size());
   ParallelFor(parts.size(), [&](std::size_t i) { request.comparisons[i].run(input, parts[i]); });
 

@@ -73,7 +73,7 @@ void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
                           .name = trace.strings.Intern(csv[name]),
                           .op_type = trace.strings.Intern(Recorded(csv[type])),
                           .core = trace.strings.Intern(Recorded(csv[core])),
-                          .shapes = trace.strings.Intern(Recorded(csv[shapes])),
+                          .shapes = trace.strings.Intern(csv[shapes]),
                           .stream = io::ParseInt(csv[stream]).value_or(-1),
                           .step = StepId(csv[step]),
                           .aic_total = aic_total.Read(csv),

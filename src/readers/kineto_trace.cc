@@ -124,6 +124,7 @@ class FragmentFiller {
         {span->start, span->dur, Intern(event.name), IdFrom(event.pid), IdFrom(event.tid)});
     if (!Wanted(Tables::kOpDetails)) return;
     HostEvent& op = events.back();
+    op.shapes = op.types = op.stack = Intern(kNotRecorded);
     ForEachMember(event.args, [&](std::string_view key, std::string_view value) {
       if (key == "Input Dims") op.shapes = Intern(PythonText(value));
       if (key == "Input type") op.types = Intern(PythonText(value));

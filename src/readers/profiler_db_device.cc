@@ -114,7 +114,7 @@ void ReadKernels(DbInput& input) {
          .name = input.strings.Text(rows, 2),
          .op_type = Recorded(input.strings.Text(rows, 3), strings),
          .core = core != StringId::kEmpty ? core : Recorded(input.strings.Text(rows, 5), strings),
-         .shapes = Recorded(input.strings.Text(rows, 9), strings),
+         .shapes = input.strings.Text(rows, 9),
          .task_id = task_id,
          .stream = rows.IntOr(6, -1),
          .link = Link(rows, 7)});

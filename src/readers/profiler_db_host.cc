@@ -186,12 +186,17 @@ class HostReader {
   }
 
   void ReadDetails(const io::Statement& row, HostOps::Row& op) {
-    op.shapes = input_.strings.Text(row, 6);
-    op.types = input_.strings.Text(row, 7);
     const StringPool& strings = input_.trace.strings;
+    const StringId none = input_.trace.strings.Intern(kNotRecorded);
+    const auto text = [&](int column) {
+      return row.IsNull(column) ? none : input_.strings.Text(row, column);
+    };
+    op.shapes = text(6);
+    op.types = text(7);
     if (IsShapes(strings.View(op.types)) && !IsShapes(strings.View(op.shapes))) {
       std::swap(op.shapes, op.types);
     }
+    op.stack = none;
     const auto stack = row.IsNull(8) ? stacks_.end() : stacks_.find(row.IntOr(8, -1));
     if (stack != stacks_.end()) op.stack = stack->second;
   }

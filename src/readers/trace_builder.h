@@ -80,6 +80,9 @@ class StringMapping {
   std::vector<std::optional<StringId>> ids_;
 };
 
+/// Stands for what an operator's details do not say.
+inline constexpr std::string_view kNotRecorded = "N/A";
+
 /// An operator of the host; its name is a text of the fragment.
 struct HostEvent {
   TimeNs start = 0, dur = 0;

@@ -26,7 +26,7 @@ struct DeviceEvent {
   StringId name;
   std::int64_t pid, tid;
   std::string_view args;
-  StringId dur_text{};
+  float dur_rest = 0;
   StringId type{};  // set once the process is known
   std::int64_t stream = -1, task_id = -1;
 };
@@ -105,22 +105,15 @@ class FragmentFiller {
     } else if (kind == Kind::kPython) {
       fragment_.python.push_back({*start, *dur, name, pid, tid});
     } else if (kind == Kind::kDevice) {
-      fragment_.device.push_back({*start, *dur, name, pid, tid, event.args, DurText(event)});
+      fragment_.device.push_back(
+          {*start, *dur, name, pid, tid, event.args, io::MicrosBeyondNs(event.dur)});
     } else {
       AddQueueEvent(event, {0, kind == Kind::kWork, *start, *dur, pid, tid});
     }
   }
 
-  // The duration as the capture has it, when nanoseconds do not hold all of it.
-  StringId DurText(const TraceEvent& event) {
-    if (!Wanted(Tables::kOpDetails)) return StringId::kEmpty;
-    const std::size_t point = event.dur.find('.');
-    if (point == std::string_view::npos) return StringId::kEmpty;
-    const bool finer = event.dur.find_first_not_of('0', point + 4) != std::string_view::npos;
-    return finer ? fragment_.strings.Intern(event.dur) : StringId::kEmpty;
-  }
-
   void ReadOpArgs(std::string_view args, HostEvent& op) {
+    op.shapes = op.types = op.stack = fragment_.strings.Intern(kNotRecorded);
     ForEachMember(args, [&](std::string_view key, std::string_view value) {
       if (key == "Input Dims") op.shapes = fragment_.strings.Intern(value);
       if (key == "Input type") op.types = fragment_.strings.Intern(value);
@@ -281,7 +274,7 @@ class Joiner {
                                     .type = texts[event.type],
                                     .task_id = event.task_id,
                                     .stream = event.stream,
-                                    .dur_text = texts[event.dur_text]});
+                                    .dur_rest = event.dur_rest});
         task_places_.push_back({event.pid, event.tid, event.start});
       } else if (event.pid == processes_.communication) {
         AddCommunication(event, texts);
@@ -322,14 +315,15 @@ class Joiner {
                                     .name = name,
                                     .op_type = name,
                                     .group = place.group,
-                                    .dur_text = texts[event.dur_text]});
+                                    .dur_rest = event.dur_rest});
       communication_places_.push_back({event.pid, event.tid, event.start});
     } else {
       trace_.comm_tasks.Append({.start = event.start,
                                 .dur = event.dur,
                                 .name = name,
                                 .group = place.group,
-                                .plane = event.tid});
+                                .plane = event.tid,
+                                .dur_rest = event.dur_rest});
     }
   }
 

@@ -14,6 +14,9 @@ namespace mpa::io {
 /// of decimals. Empty for anything else and for values beyond int64 nanoseconds.
 std::optional<TimeNs> NsFromMicros(std::string_view text);
 
+/// What NsFromMicros rounds away, in nanoseconds from -0.5 to 0.5; 0 for text that is no time.
+float MicrosBeyondNs(std::string_view text);
+
 /// The same for any power of ten: ScaledDecimal("1.5", 3) is 1500.
 std::optional<std::int64_t> ScaledDecimal(std::string_view text, int decimals);
 

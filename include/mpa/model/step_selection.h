@@ -10,7 +10,8 @@ namespace mpa {
 /// Keeps what belongs to the step `id` and drops the rest, in every table with times (statistics of
 /// the whole run stay).
 ///
-/// Host operators, memory samples and allocations belong to the step whose span holds their start.
+/// Host operators, memory samples and allocations belong to the step whose span holds their start,
+/// Python calls as well when they hold the start of the step.
 /// Device work belongs to the step that launched it; where no launch is known, to the step at whose
 /// device time it starts. The device time of a step begins where the device has finished what the
 /// step before had queued (at the latest with the first work that the step itself launched) and

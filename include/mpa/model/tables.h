@@ -80,6 +80,7 @@ struct HostOps : TableBase<HostOps> {
     TimeNs start = 0, dur = 0;
     StringId name{};
     std::int32_t track = -1;
+    // Details; "N/A" where the capture has none.
     StringId shapes{};  ///< "32,3,224,224;\r\n;\r\n", on GPUs "[[32, 3, 224, 224], [], []]"
     StringId types{};   ///< of the inputs, "float;\r\nScalar;\r\nScalar"
     StringId stack{};   ///< Python call stack, innermost first
@@ -213,16 +214,17 @@ struct DeviceTasks : TableBase<DeviceTasks> {
     std::int64_t task_id = -1;
     std::int64_t stream = -1;
     std::int64_t link = -1;
-    StringId dur_text{};  ///< in us as the capture has it, where that is finer than a nanosecond
+    /// What `dur` lacks of the duration, in ns: some versions write durations finer than that.
+    float dur_rest = 0;
   };
   std::vector<TimeNs> start, dur;
   std::vector<StringId> name, type;
   std::vector<std::int64_t> task_id, stream, link;
-  std::vector<StringId> dur_text;
+  std::vector<float> dur_rest;
 
   template <typename T>
   static auto Tie(T& t) {
-    return std::tie(t.start, t.dur, t.name, t.type, t.task_id, t.stream, t.link, t.dur_text);
+    return std::tie(t.start, t.dur, t.name, t.type, t.task_id, t.stream, t.link, t.dur_rest);
   }
 };
 
@@ -251,17 +253,17 @@ struct Communications : TableBase<Communications> {
     std::int32_t group = -1;
     std::int64_t link = -1;
     std::int64_t op_id = -1;  ///< see CommTasks
-    StringId dur_text{};      ///< see DeviceTasks
+    float dur_rest = 0;       ///< see DeviceTasks
   };
   std::vector<TimeNs> start, dur;
   std::vector<StringId> name, op_type;
   std::vector<std::int32_t> group;
   std::vector<std::int64_t> link, op_id;
-  std::vector<StringId> dur_text;
+  std::vector<float> dur_rest;
 
   template <typename T>
   static auto Tie(T& t) {
-    return std::tie(t.start, t.dur, t.name, t.op_type, t.group, t.link, t.op_id, t.dur_text);
+    return std::tie(t.start, t.dur, t.name, t.op_type, t.group, t.link, t.op_id, t.dur_rest);
   }
 };
 
@@ -273,15 +275,17 @@ struct CommTasks : TableBase<CommTasks> {
     std::int32_t group = -1;
     std::int64_t plane = -1;
     std::int64_t op_id = -1;  ///< of its communication; -1 where only the times tell
+    float dur_rest = 0;       ///< see DeviceTasks
   };
   std::vector<TimeNs> start, dur;
   std::vector<StringId> name;
   std::vector<std::int32_t> group;
   std::vector<std::int64_t> plane, op_id;
+  std::vector<float> dur_rest;
 
   template <typename T>
   static auto Tie(T& t) {
-    return std::tie(t.start, t.dur, t.name, t.group, t.plane, t.op_id);
+    return std::tie(t.start, t.dur, t.name, t.group, t.plane, t.op_id, t.dur_rest);
   }
 };
 

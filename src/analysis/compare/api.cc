@@ -29,13 +29,22 @@ ApiTimes TimesOf(const OpTree& tree, const std::vector<std::size_t>& ops) {
   return times;
 }
 
-// Every operator of both sides but the steps, in order of start.
+// Every operator of one side but the steps: in order of start, of one step level by level.
+std::vector<std::uint32_t> AllOpsOf(const OpTree& tree, bool level_by_level) {
+  std::vector<std::uint32_t> ops = level_by_level ? tree.Top() : tree.InOrder();
+  for (std::size_t at = 0; level_by_level && at < ops.size(); ++at) {
+    const auto children = tree.Children(ops[at]);
+    ops.insert(ops.end(), children.begin(), children.end());
+  }
+  std::erase_if(ops, [&](std::uint32_t op) { return tree.IsStep(op); });
+  return ops;
+}
+
+// Every operator of both sides.
 std::vector<OpPair> AllOps(const CompareInput& input) {
   std::vector<OpPair> ops;
   for (const Side side : {Side::kBase, Side::kComparison}) {
-    const OpTree& tree = input.Ops(side);
-    for (const std::uint32_t op : tree.InOrder()) {
-      if (tree.IsStep(op)) continue;
+    for (const std::uint32_t op : AllOpsOf(input.Ops(side), input.options().one_step)) {
       OpPair pair;
       (side == Side::kBase ? pair.base : pair.comparison) = op;
       ops.push_back(pair);

@@ -51,6 +51,4 @@ Column Growth(std::string name, double width, Format format) {
   return {.name = std::move(name), .format = format, .width = width, .marks_growth = true};
 }
 
-Cell TextOrNa(std::string_view text) { return std::string(text.empty() ? "N/A" : text); }
-
 }  // namespace mpa

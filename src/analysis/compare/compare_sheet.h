@@ -28,7 +28,4 @@ Column Growth(std::string name, double width = 20, Format format = Format::kPerc
 inline double Us(TimeNs time) { return static_cast<double>(time) / 1e3; }
 inline double Ms(TimeNs time) { return static_cast<double>(time) / 1e6; }
 
-/// The text as a cell; "N/A" where there is none.
-Cell TextOrNa(std::string_view text);
-
 }  // namespace mpa

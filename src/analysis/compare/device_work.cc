@@ -13,16 +13,6 @@
 namespace mpa {
 namespace {
 
-std::string DurationText(const RankTrace& trace, const DeviceWork& work) {
-  StringId exact = StringId::kEmpty;
-  if (work.table == DeviceWork::Table::kDeviceTasks) exact = trace.device_tasks.dur_text[work.row];
-  if (work.table == DeviceWork::Table::kCommunications) {
-    exact = trace.communications.dur_text[work.row];
-  }
-  if (exact != StringId::kEmpty) return std::string(trace.strings.View(exact));
-  return PythonFloat(static_cast<double>(work.dur) / 1e3);
-}
-
 std::string TextOrNone(std::string_view text) { return std::string(text.empty() ? "None" : text); }
 std::string IdOrNone(std::int64_t id) { return id < 0 ? "None" : std::to_string(id); }
 
@@ -30,15 +20,18 @@ std::string IdOrNone(std::int64_t id) { return id < 0 ? "None" : std::to_string(
 std::vector<std::pair<std::int64_t, DeviceWork>> LinkedWork(const RankTrace& trace) {
   using Table = DeviceWork::Table;
   std::vector<std::pair<std::int64_t, DeviceWork>> linked;
-  const auto add = [&](Table table, const auto& rows, auto skip) {
+  const auto add = [&](Table table, const auto& rows, auto skip, auto rest) {
     for (std::size_t i = 0; i < rows.Size(); ++i) {
       if (rows.link[i] < 0 || skip(i)) continue;
       linked.push_back(
-          {rows.link[i], {table, static_cast<std::uint32_t>(i), -1, rows.start[i], rows.dur[i]}});
+          {rows.link[i],
+           {table, static_cast<std::uint32_t>(i), -1, rows.start[i], rows.dur[i], rest(i)}});
     }
   };
   const DeviceTasks& tasks = trace.device_tasks;
-  add(Table::kDeviceTasks, tasks, [&](std::size_t i) { return tasks.name[i] == StringId::kEmpty; });
+  add(
+      Table::kDeviceTasks, tasks, [&](std::size_t i) { return tasks.name[i] == StringId::kEmpty; },
+      [&](std::size_t i) { return double{tasks.dur_rest[i]}; });
 
   // Text captures list a kernel among the tasks as well; there it counts once.
   const Kernels& kernels = trace.kernels;
@@ -57,11 +50,17 @@ std::vector<std::pair<std::int64_t, DeviceWork>> LinkedWork(const RankTrace& tra
     if (after == kernel_at.begin() || std::prev(after)->first != work.start) continue;
     work.kernel = std::prev(after)->second;
   }
-  add(Table::kKernels, kernels, [&](std::size_t i) {
-    return std::binary_search(listed.begin(), listed.end(),
-                              std::pair{kernels.link[i], kernels.start[i]});
-  });
-  add(Table::kCommunications, trace.communications, [](std::size_t) { return false; });
+  add(
+      Table::kKernels, kernels,
+      [&](std::size_t i) {
+        return std::binary_search(listed.begin(), listed.end(),
+                                  std::pair{kernels.link[i], kernels.start[i]});
+      },
+      [](std::size_t) { return 0.0; });
+  const Communications& comms = trace.communications;
+  add(
+      Table::kCommunications, comms, [](std::size_t) { return false; },
+      [&](std::size_t i) { return double{comms.dur_rest[i]}; });
   return linked;
 }
 
@@ -86,7 +85,9 @@ std::string_view NameOf(const RankTrace& trace, const DeviceWork& work) {
 }
 
 std::string DescribeWork(const RankTrace& trace, const DeviceWork& work) {
-  const std::string duration = fmt::format("[duration: {}]\n", DurationText(trace, work));
+  DeviceTime time;
+  time.Add(work);
+  const std::string duration = fmt::format("[duration: {}]\n", PythonFloat(time.Us()));
   const std::string_view name = NameOf(trace, work);
   if (trace.device == DeviceKind::kGpu) return fmt::format("{} {}", name, duration);
   std::string id = "None";

@@ -18,6 +18,24 @@ struct DeviceWork {
   /// Of a device task, the row in the kernels that says more of it; -1: none.
   std::int64_t kernel = -1;
   TimeNs start = 0, dur = 0;
+  double dur_rest = 0;  ///< see DeviceTasks
+};
+
+/// A sum of durations, exact also where they are finer than a nanosecond.
+struct DeviceTime {
+  TimeNs whole = 0;
+  double rest = 0;  ///< ns
+
+  void Add(const DeviceWork& work) {
+    whole += work.dur;
+    rest += work.dur_rest;
+  }
+  void Add(const DeviceTime& other) {
+    whole += other.whole;
+    rest += other.rest;
+  }
+  double Us() const { return (static_cast<double>(whole) + rest) / 1e3; }
+  double Ms() const { return (static_cast<double>(whole) + rest) / 1e6; }
 };
 
 /// Device work with the place on the host that launched it.

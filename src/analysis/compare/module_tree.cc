@@ -26,9 +26,12 @@ bool IsOptimizer(std::string_view name) {
 struct Calls {
   std::vector<TimeNs> start, dur;
   std::vector<std::int32_t> track;
+  std::vector<std::int32_t> caller;  // thread whose Python functions led to the call
   std::vector<std::string> name;
 
-  void Add(TimeNs call_start, TimeNs call_dur, std::int32_t call_track, std::string call_name) {
+  void Add(TimeNs call_start, TimeNs call_dur, std::int32_t call_track, std::string call_name,
+           std::int32_t call_caller) {
+    caller.push_back(call_caller);
     start.push_back(call_start);
     dur.push_back(call_dur);
     track.push_back(call_track);
@@ -137,8 +140,8 @@ class TreeBuilder {
     for (std::size_t i = 0; i < tree_.modules.size(); ++i) {
       Module& module = tree_.modules[i];
       GiveWorkToOps(ops, work_[i], module);
-      for (const LaunchedWork& launched : work_[i]) module.device_self += launched.work.dur;
-      module.call_stack = functions.StackAt(calls_.track[i], calls_.start[i]);
+      for (const LaunchedWork& launched : work_[i]) module.device_self.Add(launched.work);
+      module.call_stack = functions.StackAt(calls_.caller[i], calls_.start[i]);
       if (module.call_stack.empty()) {
         module.call_stack = Chain(nesting_, static_cast<std::int64_t>(i), [&](std::size_t call) {
           return std::string_view(calls_.name[call]);
@@ -147,10 +150,10 @@ class TreeBuilder {
     }
     for (auto call = nesting_.InOrder().rbegin(); call != nesting_.InOrder().rend(); ++call) {
       Module& module = tree_.modules[*call];
-      module.device_total += module.device_self;
+      module.device_total.Add(module.device_self);
       const std::int64_t parent = nesting_.Parent(*call);
       if (parent == Nesting::kNone) continue;
-      tree_.modules[static_cast<std::size_t>(parent)].device_total += module.device_total;
+      tree_.modules[static_cast<std::size_t>(parent)].device_total.Add(module.device_total);
     }
     return std::move(tree_);
   }
@@ -181,12 +184,13 @@ Calls ForwardCalls(const RankTrace& trace) {
   for (std::size_t i = 0; i < python.Size(); ++i) {
     const std::string_view name = trace.strings.View(python.name[i]);
     if (!IsModuleName(name)) continue;
-    calls.Add(python.start[i], python.dur[i], python.track[i], std::string(name));
+    calls.Add(python.start[i], python.dur[i], python.track[i], std::string(name), python.track[i]);
   }
   const HostOps& ops = trace.host_ops;
   for (std::size_t i = 0; i < ops.Size(); ++i) {
     const std::string_view name = trace.strings.View(ops.name[i]);
-    if (IsOptimizer(name)) calls.Add(ops.start[i], ops.dur[i], ops.track[i], std::string(name));
+    if (!IsOptimizer(name)) continue;
+    calls.Add(ops.start[i], ops.dur[i], ops.track[i], std::string(name), ops.track[i]);
   }
   return calls;
 }
@@ -203,16 +207,17 @@ Calls BackwardCalls(const OpTree& tree, const TreeBuilder& forward) {
     const auto row = static_cast<std::size_t>(op);
     if (ops.start[row] != links.backward_time[i]) continue;
     if (IsOptimizer(trace.strings.View(ops.name[row]))) continue;
-    calls.Add(ops.start[row], ops.dur[row], ops.track[row], "[ BACKWARD ]" + module->full_name);
+    calls.Add(ops.start[row], ops.dur[row], ops.track[row], "[ BACKWARD ]" + module->full_name,
+              links.forward_track[i]);
   }
   return calls;
 }
 
 }  // namespace
 
-TimeNs ModuleOp::DeviceTime() const {
-  TimeNs time = 0;
-  for (const DeviceWork& launched : work) time += launched.dur;
+DeviceTime ModuleOp::Time() const {
+  DeviceTime time;
+  for (const DeviceWork& launched : work) time.Add(launched);
   return time;
 }
 

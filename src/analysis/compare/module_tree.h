@@ -15,7 +15,7 @@ struct ModuleOp {
   std::uint32_t op = 0;
   std::vector<DeviceWork> work;
 
-  TimeNs DeviceTime() const;
+  DeviceTime Time() const;
 };
 
 /// A call of a module.
@@ -28,8 +28,8 @@ struct Module {
   int depth = 0;                        ///< 2 for modules that no other holds, whose level is 1
   std::vector<std::uint32_t> children;  ///< in order of start
   std::vector<ModuleOp> ops;            ///< in order of start
-  TimeNs device_self = 0;               ///< of work launched in the module and in none within it
-  TimeNs device_total = 0;
+  DeviceTime device_self;               ///< of work launched in the module and in none within it
+  DeviceTime device_total;
 };
 
 /// The calls of one pass of the model, each thread for itself.

@@ -72,21 +72,21 @@ std::vector<ModuleGroup> GroupModules(const std::vector<ModulePair>& pairs) {
 
 struct KernelTime {
   std::string_view name;
-  TimeNs time = 0;
+  DeviceTime time;
   std::int64_t count = 0;
 };
 
 // What one side's calls of an operator in the modules of a group took.
 struct OpTime {
   std::int64_t calls = 0;
-  TimeNs time = 0;
+  DeviceTime time;
   std::vector<KernelTime> kernels;  // in order of appearance
 
   std::string Kernels() const {
     std::string text;
     for (const KernelTime& kernel : kernels) {
       text += fmt::format("{}, [number: {}], [duration_ms: {:.3f}]\n", kernel.name, kernel.count,
-                          Ms(kernel.time));
+                          kernel.time.Ms());
     }
     return text;
   }
@@ -119,11 +119,11 @@ std::vector<OpTimes> OpsOf(const CompareInput& input, const ModuleGroup& group) 
               std::find_if(time.kernels.begin(), time.kernels.end(),
                            [&](const KernelTime& known_one) { return known_one.name == kernel; });
           if (of_kernel == time.kernels.end()) {
-            of_kernel = time.kernels.insert(of_kernel, {kernel});
+            of_kernel = time.kernels.insert(of_kernel, {kernel, {}, 0});
           }
-          of_kernel->time += work.dur;
+          of_kernel->time.Add(work);
           ++of_kernel->count;
-          time.time += work.dur;
+          time.time.Add(work);
         }
       }
     }
@@ -148,14 +148,14 @@ void AppendGroup(const CompareInput& input, const ModuleGroup& group, Sheet& she
   std::array<Cell, 2> stacks = {"", ""};
   for (std::size_t i = 0; i < kSides.size(); ++i) {
     const std::vector<const Module*>& modules = group.Of(kSides[i]);
-    TimeNs self = 0;
-    TimeNs all = 0;
+    DeviceTime self;
+    DeviceTime all;
     for (const Module* module : modules) {
-      self += module->device_self;
-      all += module->device_total;
+      self.Add(module->device_self);
+      all.Add(module->device_total);
     }
-    self_ms[i] = Ms(self);
-    total_ms[i] = Ms(all);
+    self_ms[i] = self.Ms();
+    total_ms[i] = all.Ms();
     if (!modules.empty()) stacks[i] = modules.front()->call_stack;
     total.cells.insert(total.cells.end(), {Cell(), self_ms[i],
                                            static_cast<std::int64_t>(modules.size()), total_ms[i]});
@@ -169,10 +169,10 @@ void AppendGroup(const CompareInput& input, const ModuleGroup& group, Sheet& she
     Row row = FirstCells(module_class, level, name, std::string(times.name));
     for (const Side side : kSides) {
       const OpTime& time = times.Of(side);
-      row.cells.insert(row.cells.end(), {time.Kernels(), Ms(time.time), time.calls, Cell()});
+      row.cells.insert(row.cells.end(), {time.Kernels(), time.time.Ms(), time.calls, Cell()});
     }
-    const double base = Ms(times.base.time);
-    const double comparison = Ms(times.comparison.time);
+    const double base = times.base.time.Ms();
+    const double comparison = times.comparison.time.Ms();
     row.cells.insert(row.cells.end(), {Cell(), DiffRounded(base, comparison),
                                        DiffRatio(base, comparison), Cell(), Cell()});
     sheet.rows.push_back(std::move(row));
@@ -248,8 +248,8 @@ class DetailSheet {
     const std::array modules = {pair.base, pair.comparison};
     for (std::size_t i = 0; i < modules.size(); ++i) {
       if (modules[i] != nullptr) {
-        self[i] = Us(modules[i]->device_self);
-        total[i] = Us(modules[i]->device_total);
+        self[i] = modules[i]->device_self.Us();
+        total[i] = modules[i]->device_total.Us();
         stacks[i] = modules[i]->call_stack;
       }
       row.cells.insert(row.cells.end(), {"TOTAL", Cell(), self[i], total[i]});
@@ -272,10 +272,10 @@ class DetailSheet {
         const RankTrace& trace = input_.Trace(kSides[i]);
         name = trace.strings.View(trace.host_ops.name[ops[i]->op]);
         for (const DeviceWork& work : ops[i]->work) details += DescribeWork(trace, work);
-        self[i] = Us(ops[i]->DeviceTime());
-        const StringId stack = trace.host_ops.stack[ops[i]->op];
-        stacks[i] = TextOrNa(trace.strings.View(stack));
-        has_stacks_ = has_stacks_ || (i == 1 && stack != StringId::kEmpty);
+        self[i] = ops[i]->Time().Us();
+        const std::string_view stack = trace.strings.View(trace.host_ops.stack[ops[i]->op]);
+        stacks[i] = std::string(stack);
+        has_stacks_ = has_stacks_ || (i == 1 && stack != "N/A");
       } else {
         stacks[i] = "";
       }

@@ -39,8 +39,8 @@ void AppendOperator(const CompareInput& input, Side side, std::optional<std::siz
   }
   const RankTrace& trace = input.Trace(side);
   row.cells.emplace_back(std::string(trace.strings.View(trace.host_ops.name[*op])));
-  row.cells.push_back(TextOrNa(trace.strings.View(trace.host_ops.shapes[*op])));
-  row.cells.push_back(TextOrNa(trace.strings.View(trace.host_ops.types[*op])));
+  row.cells.emplace_back(std::string(trace.strings.View(trace.host_ops.shapes[*op])));
+  row.cells.emplace_back(std::string(trace.strings.View(trace.host_ops.types[*op])));
 }
 
 void SortByDifference(Sheet& sheet) {

@@ -12,9 +12,9 @@
 namespace mpa::comparisons {
 namespace {
 
-TimeNs DeviceTime(const OpTree& tree, std::size_t op) {
-  TimeNs time = 0;
-  tree.VisitWork(op, [&](const DeviceWork& work) { time += work.dur; });
+DeviceTime TimeOf(const OpTree& tree, std::size_t op) {
+  DeviceTime time;
+  tree.VisitWork(op, [&](const DeviceWork& work) { time.Add(work); });
   return time;
 }
 
@@ -38,10 +38,10 @@ Sheet StatisticSheet(const CompareInput& input) {
     Row row{{Cell(), group.name}};
     double ms[2];
     for (const Side side : {Side::kBase, Side::kComparison}) {
-      TimeNs time = 0;
-      for (const std::size_t op : group.Of(side)) time += DeviceTime(input.Ops(side), op);
-      ms[side == Side::kBase ? 0 : 1] = Ms(time);
-      row.cells.emplace_back(Ms(time));
+      DeviceTime time;
+      for (const std::size_t op : group.Of(side)) time.Add(TimeOf(input.Ops(side), op));
+      ms[side == Side::kBase ? 0 : 1] = time.Ms();
+      row.cells.emplace_back(time.Ms());
       row.cells.emplace_back(static_cast<std::int64_t>(group.Of(side).size()));
     }
     row.cells.emplace_back(DiffRounded(ms[0], ms[1]));
@@ -68,17 +68,17 @@ Sheet DetailSheet(const CompareInput& input) {
     for (const Side side : {Side::kBase, Side::kComparison}) {
       const auto op = side == Side::kBase ? pair.base : pair.comparison;
       AppendOperator(input, side, op, row);
-      TimeNs time = 0;
+      DeviceTime time;
       std::string details;
       if (op) {
         input.Ops(side).VisitWork(*op, [&](const DeviceWork& work) {
-          time += work.dur;
+          time.Add(work);
           details += DescribeWork(input.Trace(side), work);
         });
       }
-      us[side == Side::kBase ? 0 : 1] = Us(time);
+      us[side == Side::kBase ? 0 : 1] = time.Us();
       row.cells.emplace_back(std::move(details));
-      row.cells.emplace_back(Us(time));
+      row.cells.emplace_back(time.Us());
     }
     row.cells.emplace_back(DiffRounded(us[0], us[1]));
     row.cells.emplace_back(DiffRatio(us[0], us[1]));
