@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 struct Options {
   std::string comparison, base, output = ".";
-  std::vector<std::string> both;  // base and comparison as the script form takes them
+  std::vector<std::string> both;     // base and comparison as the script form takes them
   std::vector<std::string> enabled;  // names of comparisons
   std::string base_step, comparison_step, gpu_flow_cat, op_name_map;
   std::int64_t max_kernels = 0;
@@ -40,8 +40,7 @@ constexpr const char* kFooter = R"(
 Examples:
   msprof-analyze compare -d ./new_ascend_pt -bp ./old_ascend_pt -o ./out
   msprof-analyze compare -d ./rank0_ascend_pt -bp ./gpu_trace.json.gz --export_type xlsx,json
-  msprof-analyze compare -d ./new_ascend_pt -bp ./old_ascend_pt --enable_operator_compare \\
-      --disable_module --max_kernel_num 10 --base_step 5 --comparison_step 5
+  msprof-analyze compare -d ./new_ascend_pt -bp ./old_ascend_pt --enable_operator_compare --max_kernel_num 10
   msprof-analyze compare ./old_ascend_pt ./new_ascend_pt
 
 Exit codes: 0 done, 2 wrong command line, 3 input missing or unusable, 5 done but parts of the input
@@ -71,8 +70,8 @@ std::string UtcTimeStamp() {
 std::vector<Comparison> Chosen(const Options& options) {
   std::vector<Comparison> chosen;
   for (const Comparison& comparison : AllComparisons()) {
-    const bool named = std::find(options.enabled.begin(), options.enabled.end(),
-                                 comparison.name) != options.enabled.end();
+    const bool named = std::find(options.enabled.begin(), options.enabled.end(), comparison.name) !=
+                       options.enabled.end();
     if (named || options.enabled.empty()) chosen.push_back(comparison);
   }
   return chosen;
@@ -128,8 +127,8 @@ int Run(const Options& given) {
          "two captures are compared: give -d CAPTURE -bp BASE, or the base and the capture alone");
   }
   if (options.comparison.empty() || options.base.empty()) {
-    Fail(ErrorKind::kUsage, "{} is missing; it takes {}", options.comparison.empty() ? "-d" : "-bp",
-         options.comparison.empty() ? "the capture to look at" : "the capture to compare with");
+    Fail(ErrorKind::kUsage, "{} is required; see 'msprof-analyze compare --help'",
+         options.comparison.empty() ? "-d,--profiling_path" : "-bp,--benchmark_profiling_path");
   }
   CompareRequest request;
   request.base_step = ParseStep("--base_step", options.base_step);

@@ -38,7 +38,8 @@ class Parser {
   }
 
   void SkipBlanks() {
-    while (at_ < text_.size() && std::string_view(" \t\r\n").find(text_[at_]) != std::string::npos) {
+    while (at_ < text_.size() &&
+           std::string_view(" \t\r\n").find(text_[at_]) != std::string::npos) {
       ++at_;
     }
   }
@@ -63,7 +64,8 @@ class Parser {
       if (at_ == text_.size()) Complain("the closing quote");
       char c = text_[at_];
       if (c == quote) break;
-      if (c == '\\' && at_ + 1 < text_.size()) c = text_[++at_];  // names hold no control characters
+      if (c == '\\' && at_ + 1 < text_.size())
+        c = text_[++at_];  // names hold no control characters
       name += c;
     }
     ++at_;

@@ -9,10 +9,24 @@
 #include <utility>
 
 #include "load_rank.h"
+#include "mpa/base/error.h"
 #include "mpa/base/parallel.h"
 
 namespace mpa {
 namespace {
+
+// A capture in which nothing was found would look as if everything in the other were new.
+void RefuseEmpty(const RankInput& input, const RankTrace& trace) {
+  if (trace.host_ops.Empty() && trace.python_calls.Empty() && trace.kernels.Empty() &&
+      trace.device_tasks.Empty() && trace.communications.Empty() && trace.overlaps.Empty() &&
+      trace.allocations.Empty() && trace.kernel_statistics.Empty()) {
+    Fail(ErrorKind::kInput,
+         "{}: nothing to compare, it holds none of the events that were asked for; see what is in "
+         "it "
+         "with 'msprof-analyze check'",
+         input.path.string());
+  }
+}
 
 // Appends `from`; a capture compared with itself says everything twice.
 void AppendNew(const std::vector<std::string>& from, std::vector<std::string>& to) {
@@ -33,6 +47,7 @@ CompareOutcome Compare(const CompareRequest& request) {
   ParallelFor(ranks.size(), [&](std::size_t i) {
     ranks[i] = LoadRank(*inputs[i], {wanted, request.gpu_flow_cat}, steps[i]);
   });
+  for (std::size_t i = 0; i < ranks.size(); ++i) RefuseEmpty(*inputs[i], ranks[i].trace);
   CompareOptions options = request.options;
   options.one_step = request.base_step.has_value();
   const CompareInput input(ranks[0].trace, request.base.path.string(), ranks[1].trace,

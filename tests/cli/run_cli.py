@@ -229,14 +229,32 @@ class Usage(Cli):
                           "did you mean 'cluster'?")
         self.assert_fails(2, self.run_tool("something"), "'something'", "--help")
 
-    def test_unavailable(self):
-        for name in ("operator", "memory", "communication", "api", "kernel"):
-            option = f"--enable_{name}_compare"
-            self.assert_fails(2, self.compare(option), option, "not available")
-        for option in (["--use_input_shape"], ["--use_kernel_type"], ["--max_kernel_num", "5"],
-                       ["--op_name_map", "{}"], ["--max-kernel-num=5"]):
-            name = option[0].split("=")[0].replace("-", "_").replace("__", "--", 1)
-            self.assert_fails(2, self.compare(*option), name, "not available")
+    def test_values_that_cannot_be(self):
+        for option, value, words in (
+                ("--max_kernel_num", "3", ["greater than 3"]),
+                ("--max_kernel_num", "many", ["many"]),
+                ("--op_name_map", "{'a': 1}", ["character 7", "a name in quotes"]),
+                ("--op_name_map", "['a']", ["character 1", "'{'"]),
+                ("--op_name_map", "{'a': 'b'", ["character 10"]),
+                ("--op_name_map", "{'" + "a" * 201 + "': 'b'}", ["200"]),
+                ("--gpu_flow_cat", "a" * 21, ["20"])):
+            with self.subTest(option=option, value=value):
+                self.assert_fails(2, self.compare(option, value), option, *words)
+                self.assertEqual(self.workbooks(), [])
+
+    def test_options_without_effect_are_told(self):
+        for options, words in (
+                (["--enable_api_compare", "--use_kernel_type"], ["--enable_kernel_compare"]),
+                (["--disable_details", "--max_kernel_num", "4"], ["--disable_details"]),
+                (["--enable_profiling_compare", "--use_input_shape"], ["--use_input_shape"])):
+            with self.subTest(options=options):
+                result = self.compare(*options)
+                self.assertEqual(result.code, 0, result.err)
+                for word in words:
+                    self.assertTrue(any("no effect" in line and word in line
+                                        for line in result.warnings), result.err)
+
+    def test_recipes_are_not_there_yet(self):
         for arguments in (["-m", "module_statistic", "-d", NEW],
                           ["cluster", "-m", "module_statistic", "-d", NEW]):
             self.assert_fails(2, self.run_tool(*arguments), "no recipes yet", "compare")
@@ -295,8 +313,7 @@ class Input(Cli):
             with self.subTest(name=name):
                 result = self.compare(comparison=self.write(name, content))
                 self.assert_fails(3, result, "nothing to compare")
-                self.assertTrue(any(name in line and "no device activity" in line
-                                    for line in result.warnings), result.err)
+                self.assertTrue(name in result.errors[0], result.err)
 
     def test_databases(self):
         name = "ascend_pytorch_profiler_0.db"
@@ -526,7 +543,7 @@ class Export(Cli):
         self.assertFalse(self.out.exists())
 
     def test_json_on_stdout(self):
-        result = self.compare("--json")
+        result = self.compare("--json", "--enable_profiling_compare")
         self.assertEqual((result.code, result.errors, result.warnings), (0, [], []))
         document = json.loads(result.out)
         self.assertEqual([*document], ["schema_version", "notes", "story", "sheets"])
@@ -572,7 +589,8 @@ class Export(Cli):
         self.assertIn("msprof-analyze: error: cannot write to standard output", done.stderr)
 
     def test_csv(self):
-        self.assertEqual(self.compare("--export_type", "csv").code, 0)
+        self.assertEqual(
+            self.compare("--export_type", "csv", "--enable_profiling_compare").code, 0)
         self.assertEqual([file.name for file in self.path("_csv").iterdir()], ["OverallMetrics.csv"])
         with open(self.path("_csv") / "OverallMetrics.csv", newline="", encoding="utf-8") as file:
             rows = {row["index"]: row for row in csv.DictReader(file)}

@@ -54,7 +54,7 @@ class CompareTest : public ::testing::Test {
     CompareRequest request;
     request.base = OpenRank(dir_ / "base_ascend_pt", true);
     request.comparison = OpenRank(dir_ / "new_ascend_pt", true);
-    request.comparisons = AllComparisons();
+    request.comparisons = {AllComparisons().front()};  // the overall one
     return request;
   }
 
@@ -178,9 +178,19 @@ TEST_F(CompareTest, RefusesStepsOfAGpu) {
   EXPECT_HAS_TEXT(error.what(), "gpu.json");
 }
 
-TEST_F(CompareTest, LeavesTheSheetOutWhenASideDidNothing) {
+TEST_F(CompareTest, RefusesACaptureInWhichNothingHappened) {
   CompareRequest request = Request();
   request.comparison = OpenRank(dir_.Write("gpu.json", R"({"traceEvents": []})"), true);
+  const Error error = test::ErrorOf([&] { Compare(request); });
+  EXPECT_EQ(error.kind(), ErrorKind::kInput);
+  EXPECT_HAS_TEXT(error.what(), "gpu.json");
+}
+
+TEST_F(CompareTest, LeavesTheSheetOutWhenTheDeviceDidNothing) {
+  CompareRequest request = Request();
+  request.comparison = OpenRank(dir_.Write("gpu.json", R"({"traceEvents": [
+          {"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1,"dur":1}]})"),
+                                true);
   const CompareOutcome outcome = Compare(request);
   EXPECT_TRUE(outcome.report.sheets.empty());
   ASSERT_EQ(outcome.report.notes.size(), 1u);

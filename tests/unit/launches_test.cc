@@ -65,14 +65,14 @@ TEST(LinkByTime, KeepsTheLinksThatTheCaptureGave) {
   EXPECT_EQ(trace.kernels.link, std::vector<std::int64_t>{42});
 }
 
-TEST(LinkByTime, LinksCollectivesAndDeviceTasksToo) {
+TEST(LinkByTime, LeavesCollectivesAndDeviceTasksToTheirReaders) {
   RankBuilder rank;
   LaunchTo(rank.trace, 7, 100, 1);
   rank.Collective(rank.Group("g"), 100, 200);
-  rank.Task("SDMA_SQE", 100, 110, 1);
+  rank.Task("SDMA_SQE", 100, 110, 1);  // a task of another process at the same time
   LinkByTime(rank.trace);
-  EXPECT_EQ(rank.trace.communications.link, std::vector<std::int64_t>{7});
-  EXPECT_EQ(rank.trace.device_tasks.link, std::vector<std::int64_t>{7});
+  EXPECT_EQ(rank.trace.communications.link, std::vector<std::int64_t>{-1});
+  EXPECT_EQ(rank.trace.device_tasks.link, std::vector<std::int64_t>{-1});
 }
 
 TEST(LinkByTime, IgnoresLaunchesThatSayNothingOfTheDevice) {

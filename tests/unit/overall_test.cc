@@ -41,9 +41,17 @@ TEST(Overall, WorksTheTimesOutFromKernelsAndCollectivesOtherwise) {
   EXPECT_EQ(metrics.free, 0);
 }
 
-TEST(Overall, SpansTheTasksThatAreNoKernels) {
+TEST(Overall, LastsFromTheFirstToTheLastKernelOrCollectiveOfAnNpu) {
   RankBuilder rank;
   rank.KernelAt(100, 130);
+  rank.Collective(rank.Group("g"), 120, 145);
+  rank.Task("EVENT_WAIT_SQE", 90, 95, 7);
+  rank.Task("SDMA_SQE", 140, 150, 7);
+  EXPECT_EQ(ComputeOverall(rank.trace).e2e, 45);  // 100..145, as the overlap analysis has it
+}
+
+TEST(Overall, SpansTheTasksWhereThereIsNothingElse) {
+  RankBuilder rank;
   rank.Task("EVENT_WAIT_SQE", 90, 95, 7);
   rank.Task("KERNEL_AICORE", 0, 10, 7);    // stands for a kernel
   rank.Task("PROFILING_ENABLE", 1, 2, 7);  // frames the collection
@@ -51,7 +59,7 @@ TEST(Overall, SpansTheTasksThatAreNoKernels) {
   rank.Task("SDMA_SQE", 140, 150, 7);
   const OverallMetrics metrics = ComputeOverall(rank.trace);
   EXPECT_EQ(metrics.e2e, 60);  // 90..150
-  EXPECT_EQ(metrics.free, 30);
+  EXPECT_EQ(metrics.free, 60);
 }
 
 TEST(Overall, AccountsForAllOfTheTime) {

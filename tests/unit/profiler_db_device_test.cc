@@ -76,8 +76,8 @@ TEST(ProfilerDbDevice, GivesCountersToTheirKernels) {
 TEST(ProfilerDbDevice, ReadsTimesStoredAsTexts) {
   const RankTrace trace = ReadDb(R"(
       CREATE TABLE TASK (startNs TEXT, endNs TEXT, taskType INTEGER, streamId INTEGER,
-          connectionId INTEGER);
-      INSERT INTO TASK VALUES ('1736412474721331650', '1736412474721331750', 1, 7, 0);)");
+          connectionId INTEGER, globalTaskId INTEGER);
+      INSERT INTO TASK VALUES ('1736412474721331650', '1736412474721331750', 1, 7, 0, 1);)");
   EXPECT_EQ(trace.device_tasks.start, Times{1736412474721331650});
   EXPECT_EQ(trace.device_tasks.dur, Times{100});
 }

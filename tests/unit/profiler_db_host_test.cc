@@ -47,7 +47,7 @@ TEST(ProfilerDbHost, ReadsOperatorsOnly) {
 
 TEST(ProfilerDbHost, KnowsOperatorsByTheNameOfTheirKind) {
   const RankTrace trace = ReadDb(kOps + R"(
-      UPDATE ENUM_API_TYPE SET name = 'op ' WHERE id = 50001;
+      UPDATE ENUM_API_TYPE SET name = 'queue' WHERE id = 50001;
       UPDATE ENUM_API_TYPE SET name = 'op' WHERE id = 50002;)");
   EXPECT_EQ(test::Texts(trace, trace.host_ops.name), Names{"Enqueue"});
 }

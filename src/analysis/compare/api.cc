@@ -54,7 +54,7 @@ std::vector<OpPair> AllOps(const CompareInput& input) {
 }
 
 void Run(const CompareInput& input, Report& report) {
-  if (!HaveOperators(input, "ApiCompare", report)) return;
+  if (!HaveOperators(input, report)) return;
   std::vector<Column> columns = {Text("Order Id", 10), BoldText("api name")};
   for (Column& column : ForBothSides({Decimals("Total Duration(ms)"), Decimals("Self Time(ms)"),
                                       Decimals("Avg Duration(ms)"), Text("Calls")})) {

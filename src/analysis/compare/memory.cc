@@ -188,10 +188,11 @@ Sheet DetailSheet(const CompareInput& input, const Memories& memories) {
 
 void Run(const CompareInput& input, Report& report) {
   constexpr const char* kSheets = "MemoryCompare, MemoryCompareStatistic";
-  if (!HaveOperators(input, kSheets, report) && input.MatchedOps().empty()) return;
+  if (!HaveOperators(input, report) && input.MatchedOps().empty()) return;
   const Memories memories{OpMemory(input.Ops(Side::kBase)), OpMemory(input.Ops(Side::kComparison))};
   for (const Side side : {Side::kBase, Side::kComparison}) {
-    if (input.Trace(side).allocations.Empty()) {
+    const RankTrace& trace = input.Trace(side);
+    if (trace.allocations.Empty() && !trace.host_ops.Empty()) {
       report.notes.push_back(
           fmt::format("{}: {} has no record of operators' memory; collect with profile_memory=True",
                       kSheets, input.Path(side)));

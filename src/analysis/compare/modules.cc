@@ -313,11 +313,12 @@ bool CompareModules(const CompareInput& input, Report& report) {
   bool all = true;
   for (const Side side : kSides) {
     if (HasModules(input.Trace(side))) continue;
+    all = false;
+    if (input.Trace(side).host_ops.Empty()) continue;  // which is told anyway
     report.notes.push_back(
         fmt::format("ModuleCompare, ModuleCompareStatistic: {} has no nn.Module events, operators "
                     "are compared instead; collect with with_stack=True or with_modules=True",
                     input.Path(side)));
-    all = false;
   }
   if (!all) return false;
   const ModuleTrees base = BuildModuleTrees(input.Ops(Side::kBase));

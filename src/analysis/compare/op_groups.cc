@@ -56,12 +56,13 @@ void NumberRows(Sheet& sheet) {
   for (Row& row : sheet.rows) row.cells[0] = ++number;
 }
 
-bool HaveOperators(const CompareInput& input, std::string_view sheets, Report& report) {
+bool HaveOperators(const CompareInput& input, Report& report) {
   bool all = true;
   for (const Side side : {Side::kBase, Side::kComparison}) {
     if (!input.Trace(side).host_ops.Empty()) continue;
     report.notes.push_back(
-        fmt::format("{}: {} has no host operators; collect with ProfilerActivity.CPU", sheets,
+        fmt::format("{}: no host operators, so there is nothing to tell of operators, modules, "
+                    "their memory and API times; collect with ProfilerActivity.CPU",
                     input.Path(side)));
     all = false;
   }

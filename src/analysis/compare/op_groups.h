@@ -34,7 +34,8 @@ void SortByDifference(Sheet& sheet);
 void NumberRows(Sheet& sheet);
 
 /// Says in the report which side has no operators, if one has none, and what would bring them.
-/// False if so.
-bool HaveOperators(const CompareInput& input, std::string_view sheets, Report& report);
+/// False if so. Every sheet about operators says it with the same words, so that the user reads
+/// them once.
+bool HaveOperators(const CompareInput& input, Report& report);
 
 }  // namespace mpa

@@ -90,8 +90,7 @@ Sheet DetailSheet(const CompareInput& input) {
 
 void Run(const CompareInput& input, Report& report) {
   if (input.options().modules && CompareModules(input, report)) return;
-  if (!HaveOperators(input, "OperatorCompare, OperatorCompareStatistic", report) &&
-      input.MatchedOps().empty()) {
+  if (!HaveOperators(input, report) && input.MatchedOps().empty()) {
     return;
   }
   report.sheets.push_back(StatisticSheet(input));

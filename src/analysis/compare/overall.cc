@@ -157,8 +157,11 @@ Intervals ComputeBusyTimes(const RankTrace& trace, const std::vector<bool>& is_c
     if (IsLccl(trace.strings.View(comms.name[i]))) continue;  // accounted as LCCL
     communication.push_back({comms.start[i], comms.start[i] + comms.dur[i]});
   }
+  // The profiler's overlap analysis of NPUs knows kernels and collectives only. So that both
+  // formats of a run have one end-to-end time, copies and events count where there is nothing else.
+  const bool tasks_count = trace.device == DeviceKind::kGpu || (kernels.Empty() && comms.Empty());
   const DeviceTasks& tasks = trace.device_tasks;
-  for (std::size_t i = 0; i < tasks.Size(); ++i) {
+  for (std::size_t i = 0; tasks_count && i < tasks.Size(); ++i) {
     if (IsOutsideSpan(trace.strings.View(tasks.type[i]), trace.strings.View(tasks.name[i]))) {
       continue;
     }
