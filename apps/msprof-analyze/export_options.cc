@@ -28,6 +28,13 @@ ExportType TypeOf(std::string_view name) {
   return *found;
 }
 
+// Names of a capture must not steer the terminal.
+std::string Printable(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
+  return text;
+}
+
 }  // namespace
 
 void ExportOptions::AddTo(CLI::App& command) {
@@ -67,6 +74,8 @@ void ExportOptions::Deliver(const Report& report, const std::filesystem::path& d
   } else {
     for (const ScreenTable& screen : report.screens)
       std::fputs(FormatTable(screen).c_str(), stdout);
+    for (const std::string& line : report.story)
+      std::fputs((Printable(line) + "\n").c_str(), stdout);
   }
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     Fail(ErrorKind::kOutput, "cannot write to standard output");

@@ -63,6 +63,7 @@ CompareOutcome Compare(const CompareRequest& request) {
   }
   for (Report& part : parts) {
     std::move(part.screens.begin(), part.screens.end(), std::back_inserter(report.screens));
+    std::move(part.story.begin(), part.story.end(), std::back_inserter(report.story));
     std::move(part.sheets.begin(), part.sheets.end(), std::back_inserter(report.sheets));
     AppendNew(part.notes, report.notes);
   }

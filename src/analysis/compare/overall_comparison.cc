@@ -4,6 +4,7 @@
 
 #include "mpa/analysis/comparison.h"
 #include "overall_report.h"
+#include "story.h"
 
 namespace mpa::comparisons {
 namespace {
@@ -12,6 +13,7 @@ void Run(const CompareInput& input, Report& report) {
   const OverallMetrics base = ComputeOverall(input.Trace(Side::kBase));
   const OverallMetrics comparison = ComputeOverall(input.Trace(Side::kComparison));
   report.screens.push_back(OverallScreen(base, comparison));
+  report.story = Story(input, base, comparison);
   bool complete = true;
   for (const Side side : {Side::kBase, Side::kComparison}) {
     const OverallMetrics& metrics = side == Side::kBase ? base : comparison;
