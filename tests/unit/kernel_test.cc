@@ -34,6 +34,7 @@ class KernelCompareTest : public ::testing::Test {
   Report Compare(bool kernel_types) const {
     CompareOptions options;
     options.kernel_types = kernel_types;
+    options.one_step = one_step_;
     return test::Compare("kernel", base_.trace, comparison_.trace, options);
   }
   // Cells [first, last) of every row.
@@ -54,6 +55,7 @@ class KernelCompareTest : public ::testing::Test {
   }
 
   RankBuilder base_, comparison_;
+  bool one_step_ = false;
   Report report_;
 };
 
@@ -162,8 +164,14 @@ TEST_F(KernelCompareTest, TakesTheProfilersSumsWhereThereAreNoKernels) {
   Statistic(comparison_, "Add", "AI_VECTOR_CORE", 4, 6000, 1000, 3000);
   EXPECT_EQ(TypeRows(1, 15), Texts{"Add AI_VECTOR_CORE 1 1 1 1 1 6 1.5 3 1 4 6 1.5"});
   EXPECT_EQ(report_.notes,
-            Texts{"KernelTypeCompare: new has no kernels with a type, op_statistic.csv stands in; "
-                  "it is of the whole run"});
+            Texts{"KernelTypeCompare: new has no kernels with a type; op_statistic.csv stands in"});
+}
+
+TEST_F(KernelCompareTest, DoesNotTakeSumsOfTheWholeRunForAStep) {
+  Statistic(base_, "Add", "AI_VECTOR_CORE", 4, 6000, 1000, 3000);
+  Statistic(comparison_, "Add", "AI_VECTOR_CORE", 4, 6000, 1000, 3000);
+  one_step_ = true;
+  EXPECT_EQ(NotesWithoutSheet(/*kernel_types=*/true).size(), 2u);
 }
 
 TEST_F(KernelCompareTest, ShowsTheTypesOfOneSideBesideZeros) {
