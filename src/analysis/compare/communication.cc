@@ -1,14 +1,85 @@
 // SPDX-License-Identifier: Apache-2.0
+// Calls and durations of the collectives, by kind, and of the tasks that they consist of.
+#include <iterator>
+#include <utility>
+
+#include "collectives.h"
 #include "compare_sheet.h"
 #include "mpa/analysis/comparison.h"
+#include "op_groups.h"
 
 namespace mpa::comparisons {
 namespace {
 
-void Run(const CompareInput&, Report&) {}
+std::vector<Column> Columns() {
+  std::vector<Column> columns = {Text("Order Id", 10)};
+  std::vector<Column> sides =
+      ForBothSides({BoldText("Communication OP Name", 25), Text("Task Name"), Text("Calls", 10),
+                    Decimals("Total Duration(us)", 17), Decimals("Avg Duration(us)", 17),
+                    Decimals("Max Duration(us)", 17), Decimals("Min Duration(us)", 17)});
+  std::move(sides.begin(), sides.end(), std::back_inserter(columns));
+  columns.push_back(Decimals("Diff Duration(us)"));
+  columns.push_back(Growth("Diff Ratio"));
+  return columns;
+}
+
+// The cells of one side; blank but for the total when it has nothing of that name.
+void AppendSide(const Cell& operation, const Cell& task, const Durations* durations, Row& row) {
+  if (durations == nullptr) {
+    row.cells.insert(row.cells.end(), {Cell(), Cell(), Cell(), 0.0, Cell(), Cell(), Cell()});
+    return;
+  }
+  const double total = Us(durations->total);
+  row.cells.insert(row.cells.end(), {operation, task, durations->calls, total,
+                                     total / static_cast<double>(durations->calls),
+                                     Us(durations->max), Us(durations->min)});
+}
+
+void AddCollective(const std::string& kind, const Collective* base, const Collective* comparison,
+                   Sheet& sheet) {
+  const auto calls = [](const Collective* side) { return side ? &side->calls : nullptr; };
+  const auto total = [](const Collective* side) { return side ? Us(side->calls.total) : 0.0; };
+  Row sum{{Cell()}};
+  AppendSide(kind, Cell(), calls(base), sum);
+  AppendSide(kind, Cell(), calls(comparison), sum);
+  sum.cells.emplace_back(DiffRounded(total(base), total(comparison)));
+  sum.cells.emplace_back(DiffRatio(total(base), total(comparison)));
+  sheet.rows.push_back(std::move(sum));
+
+  const FirstSeen<std::string_view, Durations> none;
+  Join(base ? base->tasks : none, comparison ? comparison->tasks : none,
+       [&](std::string_view task, const Durations* its_base, const Durations* its_comparison) {
+         Row row{{Cell()}};
+         AppendSide("|", std::string(task), its_base, row);
+         AppendSide("|", std::string(task), its_comparison, row);
+         row.cells.resize(sheet.columns.size());
+         sheet.rows.push_back(std::move(row));
+       });
+}
+
+void Run(const CompareInput& input, Report& report) {
+  const auto base = SumCollectives(input.Trace(Side::kBase));
+  const auto comparison = SumCollectives(input.Trace(Side::kComparison));
+  if (base.Empty() && comparison.Empty()) {
+    report.notes.emplace_back(
+        "CommunicationCompare: left out, neither capture recorded communication (a run on one "
+        "device has none; otherwise collect with profiler_level Level1)");
+    return;
+  }
+  Sheet sheet = CompareSheet("CommunicationCompare", Columns(), input);
+  Join(base, comparison,
+       [&](const std::string& kind, const Collective* its_base, const Collective* its_comparison) {
+         AddCollective(kind, its_base, its_comparison, sheet);
+       });
+  NumberRows(sheet);
+  report.sheets.push_back(std::move(sheet));
+}
 
 }  // namespace
 
-Comparison Communication() { return {"communication", "", Tables::kNone, Run}; }
+Comparison Communication() {
+  return {"communication", "Collectives and the tasks they consist of: calls and durations",
+          Tables::kCommunications | Tables::kCommTasks, Run};
+}
 
 }  // namespace mpa::comparisons
