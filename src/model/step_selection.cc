@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "mpa/base/error.h"
+#include "mpa/model/collective_tasks.h"
 #include "mpa/model/launches.h"
 
 namespace mpa {
@@ -149,10 +150,16 @@ void SelectStep(RankTrace& trace, std::int32_t id) {
   trace.device_tasks.Filter([&](std::size_t i) {
     return on_device(trace.device_tasks.link[i], trace.device_tasks.start[i]);
   });
-  trace.communications.Filter([&](std::size_t i) {
+  // Tasks go with their operation.
+  const std::vector<std::int64_t> operation_of = OperationsOfTasks(trace);
+  const auto keep_operation = [&](std::size_t i) {
     return on_device(trace.communications.link[i], trace.communications.start[i]);
+  };
+  trace.comm_tasks.Filter([&](std::size_t i) {
+    return operation_of[i] >= 0 ? keep_operation(static_cast<std::size_t>(operation_of[i]))
+                                : on_device(-1, trace.comm_tasks.start[i]);
   });
-  trace.comm_tasks.Filter([&](std::size_t i) { return on_device(-1, trace.comm_tasks.start[i]); });
+  trace.communications.Filter(keep_operation);
   trace.transfers.Filter([&](std::size_t i) { return trace.transfers.step[i] == id; });
   trace.step_times.Filter([&](std::size_t i) { return trace.step_times.step[i] == id; });
 

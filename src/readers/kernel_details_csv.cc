@@ -12,8 +12,11 @@
 namespace mpa::readers {
 namespace {
 
-// Collectives are listed among the kernels; the trace has them in full.
-bool IsCommunication(std::string_view core) { return core == "HCCL" || core == "COMMUNICATION"; }
+// Collectives are listed among the kernels; the trace has them in full. At Level0 the core is not
+// told, the name is.
+bool IsCommunication(std::string_view core, std::string_view name) {
+  return core == "HCCL" || core == "COMMUNICATION" || name.starts_with("hcom_");
+}
 
 // Empty and N/A cells mean "not recorded".
 std::string_view Recorded(std::string_view cell) { return cell == "N/A" ? "" : cell; }
@@ -61,7 +64,7 @@ void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
   const CounterColumn aiv_total(csv, "aiv_time(us)", "aiv_total_time(us)");
   const CounterColumn aiv_vec(csv, "aiv_vec_time(us)");
   while (csv.Next()) {
-    if (IsCommunication(csv[core])) continue;
+    if (IsCommunication(csv[core], csv[name])) continue;
     const auto start_ns = io::NsFromMicros(csv[start]);
     const auto dur_ns = io::NsFromMicros(csv[dur]);
     if (!start_ns || !dur_ns || *dur_ns < 0) {

@@ -221,7 +221,7 @@ class CommThreads {
 
   // Planes before any group, and threads without a name.
   std::int32_t UnknownGroup() {
-    if (unknown_ < 0) unknown_ = AddGroup("Unknown Group");
+    if (unknown_ < 0) unknown_ = AddGroup(kUnknownGroup);
     return unknown_;
   }
 

@@ -99,10 +99,12 @@ class Cli(unittest.TestCase):
         self.assertEqual(result.code, code, result.err)
         self.assertEqual(result.errors, [])
         lines = result.out.splitlines()
-        self.assertEqual(len(lines), 8, result.out)
-        for line in lines:
+        table, story = lines[:8], lines[8:]
+        for line in table:
             self.assertIn(line[0] + line[-1], ("++", "||"))
-        self.assertEqual(len(set(map(len, lines))), 1, "the table is a rectangle")
+        self.assertEqual(len(set(map(len, table))), 1, "the table is a rectangle")
+        self.assertTrue(1 <= len(story) <= 5, story)
+        self.assertTrue(story[0].startswith("end to end: "), story)
         self.assertNotEqual(self.workbooks(), [])
 
 
@@ -522,7 +524,7 @@ class Export(Cli):
                 result = self.compare("--export_type", types)
                 self.assertEqual((result.code, result.errors), (0, []))
                 self.assertEqual(self.names(), endings)
-                self.assertEqual(len(result.out.splitlines()), 8, "the table is there as well")
+                self.assertIn("Model Profiling Time Distribution", result.out)
 
     def test_option_twice(self):
         result = self.compare("--export-type=json", "--export_type", "md")

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -36,6 +39,17 @@ struct TableBase {
       if (keep(i)) kept.push_back(i);
     }
     Reorder(kept);
+  }
+
+  /// The rows in order of start, those that start together in table order.
+  template <typename Table = Derived>
+  std::vector<std::size_t> RowsByStart() const {
+    const std::vector<TimeNs>& start = static_cast<const Table&>(*this).start;
+    std::vector<std::size_t> rows(start.size());
+    std::iota(rows.begin(), rows.end(), std::size_t{0});
+    std::stable_sort(rows.begin(), rows.end(),
+                     [&](std::size_t a, std::size_t b) { return start[a] < start[b]; });
+    return rows;
   }
 
   /// Makes row i the former row `rows[i]`.
@@ -227,6 +241,9 @@ struct DeviceTasks : TableBase<DeviceTasks> {
     return std::tie(t.start, t.dur, t.name, t.type, t.task_id, t.stream, t.link, t.dur_rest);
   }
 };
+
+/// The name of the group to which planes of no group belong.
+inline constexpr std::string_view kUnknownGroup = "Unknown Group";
 
 /// Communication groups. Row number = group.
 struct CommGroups : TableBase<CommGroups> {

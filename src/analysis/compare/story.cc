@@ -28,14 +28,20 @@ std::string Percent(TimeNs base, TimeNs comparison) {
   return fmt::format("{:+.1f} %", percent);
 }
 
-// --- Computing, by kernel type; by name where kernels have no types ---
+// --- Computing, by kernel type; by name where one side does not tell the types ---
 
-std::map<std::string, TimeAndCount> KernelTimes(const RankTrace& trace) {
+bool HasTypes(const RankTrace& trace) {
+  const std::vector<StringId>& types = trace.kernels.op_type;
+  return std::any_of(types.begin(), types.end(),
+                     [](StringId type) { return type != StringId::kEmpty; });
+}
+
+std::map<std::string, TimeAndCount> KernelTimes(const RankTrace& trace, bool by_type) {
   std::map<std::string, TimeAndCount> times;
   std::vector<TimeAndCount> of_text(trace.strings.Size());
   const Kernels& kernels = trace.kernels;
   for (std::size_t i = 0; i < kernels.Size(); ++i) {
-    const bool typed = kernels.op_type[i] != StringId::kEmpty;
+    const bool typed = by_type && kernels.op_type[i] != StringId::kEmpty;
     of_text[Index(typed ? kernels.op_type[i] : kernels.name[i])].Add(kernels.dur[i]);
   }
   for (std::size_t i = 0; i < of_text.size(); ++i) {
@@ -47,13 +53,15 @@ std::map<std::string, TimeAndCount> KernelTimes(const RankTrace& trace) {
 
 std::string KernelPlace(const std::string& name, const TimeAndCount& base,
                         const TimeAndCount& comparison) {
-  if (base.count == 0) return fmt::format("{} ({} kernels, new)", name, comparison.count);
-  if (comparison.count == 0) return fmt::format("{} ({} kernels, gone)", name, base.count);
-  const std::string count = base.count == comparison.count
-                                ? std::to_string(base.count)
-                                : fmt::format("{} instead of {}", comparison.count, base.count);
-  if (base.time == 0) return fmt::format("{} ({} kernels)", name, count);
-  return fmt::format("{} ({} kernels, {})", name, count, Percent(base.time, comparison.time));
+  const auto kernels = [](std::int64_t count) {
+    return fmt::format("{} kernel{}", count, count == 1 ? "" : "s");
+  };
+  if (base.count == 0) return fmt::format("{} ({}, new)", name, kernels(comparison.count));
+  if (comparison.count == 0) return fmt::format("{} ({}, gone)", name, kernels(base.count));
+  const std::string before =
+      base.count == comparison.count ? "" : fmt::format(" instead of {}", base.count);
+  const std::string growth = base.time == 0 ? "" : ", " + Percent(base.time, comparison.time);
+  return fmt::format("{} ({}{}{})", name, kernels(comparison.count), before, growth);
 }
 
 // The change of the computing time. Kernels that run at the same time add up to more than it; what
@@ -61,9 +69,14 @@ std::string KernelPlace(const std::string& name, const TimeAndCount& base,
 void AddComputing(const CompareInput& input, const OverallMetrics& base,
                   const OverallMetrics& comparison, std::vector<Part>& parts) {
   const TimeNs change = comparison.computing - base.computing;
-  const auto base_times = KernelTimes(input.Trace(Side::kBase));
-  auto comparison_times = KernelTimes(input.Trace(Side::kComparison));
-  if (base_times.empty() || comparison_times.empty()) {
+  const RankTrace& base_trace = input.Trace(Side::kBase);
+  const RankTrace& comparison_trace = input.Trace(Side::kComparison);
+  const bool by_type = HasTypes(base_trace) && HasTypes(comparison_trace);
+  const auto base_times = KernelTimes(base_trace, by_type);
+  auto comparison_times = KernelTimes(comparison_trace, by_type);
+  // Kernels of an NPU and of a GPU have nothing in common but what they add up to.
+  if (base_times.empty() || comparison_times.empty() ||
+      base_trace.device != comparison_trace.device) {
     parts.push_back({change, "computing"});
     return;
   }
@@ -105,6 +118,10 @@ std::string MainKind(const RankTrace& trace, const std::string& group) {
 void AddExposed(const CompareInput& input, const OverallMetrics& base,
                 const OverallMetrics& comparison, std::vector<Part>& parts) {
   const TimeNs change = comparison.exposed_communication - base.exposed_communication;
+  if (base.groups.empty() || comparison.groups.empty()) {
+    parts.push_back({change, "exposed communication"});
+    return;
+  }
   const auto label = [](const GroupTime& group) {
     return group.process_group.empty() ? group.name : group.process_group;
   };
@@ -122,7 +139,7 @@ void AddExposed(const CompareInput& input, const OverallMetrics& base,
   };
   for (const GroupTime& group : base.groups) {
     auto partner = std::find_if(left.begin(), left.end(), [&](const GroupTime* other) {
-      return label(*other) == label(group);
+      return label(*other) == label(group) || other->name == group.name;
     });
     // Databases name groups by the time of their creation: a single one is the same one.
     if (partner == left.end() && base.groups.size() == 1 && comparison.groups.size() == 1) {
@@ -133,8 +150,7 @@ void AddExposed(const CompareInput& input, const OverallMetrics& base,
   }
   for (const GroupTime* group : left) add(nullptr, group);
   if (change != told) {
-    parts.push_back({change - told, told == 0 ? "exposed communication"
-                                              : "groups that communicated at the same time"});
+    parts.push_back({change - told, "groups that communicated at the same time"});
   }
 }
 
@@ -204,7 +220,8 @@ std::vector<std::string> Story(const CompareInput& input, const OverallMetrics& 
   });
 
   const TimeNs change = comparison.e2e - base.e2e;
-  const Amounts amounts(parts.empty() ? change : parts.front().change);
+  if (parts.empty()) return {"end to end: no change"};
+  const Amounts amounts(parts.front().change);
   const std::int64_t total = amounts.Rounded(change);
   std::vector<std::string> lines = {
       fmt::format("end to end: {} ({})", amounts.Text(total), Percent(base.e2e, comparison.e2e))};
@@ -217,9 +234,13 @@ std::vector<std::string> Story(const CompareInput& input, const OverallMetrics& 
   }
   const std::size_t smaller = parts.size() - std::min(kMostParts, parts.size());
   const std::string one_sided = OneSidedOps(input);
-  if (smaller > 0 || rest != 0) {
-    lines.push_back(fmt::format("  {} in {} smaller change{}{}", amounts.Text(rest), smaller,
-                                smaller == 1 ? "" : "s", one_sided));
+  if (smaller == 1) {
+    lines.push_back(fmt::format("  {} {}{}", amounts.Text(rest), parts.back().place, one_sided));
+  } else if (smaller > 1) {
+    lines.push_back(
+        fmt::format("  {} in {} smaller changes{}", amounts.Text(rest), smaller, one_sided));
+  } else if (rest != 0) {
+    lines.push_back(fmt::format("  {} by rounding{}", amounts.Text(rest), one_sided));
   } else if (!one_sided.empty()) {
     lines.push_back("  " + one_sided.substr(2));
   }

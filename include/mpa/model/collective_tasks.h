@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "mpa/model/rank_trace.h"
+
+namespace mpa {
+
+/// For every communication task the row of its operation in the communications, -1 where there is
+/// none: by the operation's id where the task has one, else by the time within the task's group.
+/// Only where the group is unknown the time alone decides.
+std::vector<std::int64_t> OperationsOfTasks(const RankTrace& trace);
+
+}  // namespace mpa
