@@ -35,6 +35,15 @@ class RankBuilder {
     trace.kernels.Append({.start = start, .dur = end - start, .name = Text(name)});
     return trace.kernels.Size() - 1;
   }
+  /// A kernel of `dur` ns that an operator launched at that time of the thread. Kernels run one
+  /// after the other from time 0.
+  void LaunchedKernel(TimeNs launched, std::int32_t track, TimeNs dur,
+                      std::string_view name = "kernel") {
+    const auto link = static_cast<std::int64_t>(trace.launches.Size());
+    Launch(link, launched, track);
+    trace.kernels.Append({.start = device_time_, .dur = dur, .name = Text(name), .link = link});
+    device_time_ += dur;
+  }
   void Task(std::string_view type, TimeNs start, TimeNs end, std::int64_t stream,
             std::string_view name = "") {
     trace.device_tasks.Append({.start = start,
@@ -68,6 +77,9 @@ class RankBuilder {
   }
 
   RankTrace trace;
+
+ private:
+  TimeNs device_time_ = 0;
 };
 
 }  // namespace mpa::test
