@@ -96,16 +96,6 @@ TEST_F(OperatorsTest, OfAModuleThatLaunchSeveralKernelsCountOnce) {
   EXPECT_EQ(Api(), Texts{"aten::addmm 30 30 30 1"});
 }
 
-TEST_F(OperatorsTest, OfAnotherThreadRunInNoModuleOfThis) {
-  rank_.Call("nn.Module: Net_0", 0, 100 * kMs, main_);
-  Op("aten::relu", 10, 20, main_);
-  Kernel(10, main_, 50, 53);
-  Op("aten::mm", 15, 25, backward_);
-  Kernel(15, backward_, 60, 70);
-  EXPECT_EQ(Rows("operator", "ModuleCompareStatistic", 4, 5), (Texts{"[ TOTAL ]", "aten::relu"}));
-  EXPECT_EQ(Rows("operator", "ModuleCompareStatistic", 6, 9), (Texts{"3 1 3", "3 1 -"}));
-}
-
 TEST_F(OperatorsTest, HaveTheMemoryThatTheirQueuedWorkAllocates) {
   Op("aten::mm", 10, 20, main_);
   rank_.Queued(15 * kMs, main_, 30 * kMs, 40 * kMs, queue_);
