@@ -2,7 +2,7 @@
 """Writes the text and database captures below captures/ (standard library only, deterministic).
 
 The tests read the checked-in files and never run this script; it exists to keep the text and the
-database form of the synthetic run in step. The run itself is in synthetic_run.py, see README.md.
+database form of the synthetic run in step. The runs are in synthetic_run.py and twin_run.py, see README.md.
 """
 import csv
 import io
@@ -12,6 +12,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 from synthetic_run import BACKWARD, DEQUEUE, EPOCH, MAIN, PID, Record, Run, ns  # noqa: E402
+from twin_run import Twin  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent / "captures"
 HARDWARE, HCCL, OVERLAP, CANN = 2000, 2100, 2200, 2300
@@ -54,7 +55,8 @@ def csv_text(rows, newline="\r\n"):
 
 def trace_lines(run, level1):
     styles = {"tab": lambda t: us_text(t) + "\t", "integer": lambda t: (EPOCH + t) // 1000,
-              "float": lambda t: float((EPOCH + t) // 1000)}
+              "float": lambda t: float((EPOCH + t) // 1000),
+              "short": lambda t: us_text(t).rstrip("0")}
     events = []
 
     def stamp(time, style=None):
@@ -87,6 +89,8 @@ def trace_lines(run, level1):
          enumerate(("Computing", "Communication", "Communication(Not Overlapped)", "Free")))
     for op in run.ops:
         args = {"Input Dims": op.shapes, "Input type": op.types} if op.shapes else {}
+        if op.stack:
+            args["Call stack"] = op.stack
         span(op.name, PID, op.thread, stamp(op.start, op.style), op.dur, args, cat="cpu_op")
     for item in run.python:
         span(item.name, PID, MAIN, stamp(item.start), item.dur,
@@ -101,8 +105,11 @@ def trace_lines(run, level1):
                                           for key in (forward, backward)))
     stream_key = "Stream Id" if level1 else "Physic Stream Id"
     for item in sorted(run.kernels + run.tasks, key=lambda x: x.start):
-        task_type = item.type if item.db_type else item.core.replace("AI_VECTOR_CORE", "AI_CORE")
-        span(item.name, HARDWARE, item.stream, stamp(item.start, item.style), item.dur,
+        task_type = item.type if item.db_type else item.core
+        if not item.db_type and not run.core_types:
+            task_type = item.core.replace("AI_VECTOR_CORE", "AI_CORE")
+        style = item.style if item.style != "short" else None  # only the flow to it
+        span(item.name, HARDWARE, item.stream, stamp(item.start, style), item.dur,
              {"Task Type": task_type, stream_key: item.stream, "Task Id": item.task,
               "connection_id": item.connection})
     tid = {key: 3 * i for i, key in enumerate(GROUPS)}
@@ -139,7 +146,7 @@ def kernel_rows(run):
     for k in sorted(run.kernels + run.comm_ops, key=lambda x: x.start):
         wait = 0 if end is None else us_number(max(0, k.start - end))
         end = k.start + k.dur
-        step, c = 1 if k.start < ns(1000) else 2, k.counters
+        step, c = 1 if k.start < ns(run.step_length) else 2, k.counters
         common = [us_text(k.start) + "\t", us_number(k.dur), wait]
         if k.group:
             yield [step, NO_MODEL, "N/A", "N/A", k.name, k.type, "N/A", "HCCL", *common, 0,
@@ -196,13 +203,15 @@ def record_rows(run):
 def step_rows(run):
     yield ("Step,Computing,Communication(Not Overlapped),Overlapped,Communication,Free,Stage,"
            "Bubble,Communication(Not Overlapped and Exclude Receive),Preparing").split(",")
-    for step, low in ((1, 0), (2, 1000)):
-        inside = [x for x in run.overlap() if ns(low) <= x[2] < ns(low + 1000)]
+    for step in (1, 2):
+        low = (step - 1) * run.step_length
+        inside = [x for x in run.overlap() if ns(low) <= x[2] < ns(low + run.step_length)]
         total = {n: sum(e - s for name, _, s, e in inside if name == n) / 1000
                  for n in ("Computing", "Communication(Not Overlapped)", "Communication", "Free")}
         bare, comm = total["Communication(Not Overlapped)"], total["Communication"]
         preparing = (min(x[2] for x in inside) - ns(low)) / 1000
-        yield [step, total["Computing"], bare, comm - bare, comm, total["Free"], ns(990) / 1000, 0,
+        yield [step, total["Computing"], bare, comm - bare, comm, total["Free"],
+               ns(run.step_length - 10) / 1000, 0,
                bare, preparing]
 
 
@@ -244,6 +253,8 @@ def write_text(name, run, level="Level1", metadata=True):
         write(out / "communication.json", communication_json(run))
 
 
+# Only where a run has rows for them.
+OPTIONAL_TABLES = ("PYTORCH_CALLCHAINS", "CANN_API")
 SCHEMA = """STRING_IDS id INTEGER PRIMARY KEY,value TEXT
 ENUM_API_TYPE id INTEGER PRIMARY KEY,name TEXT
 META_DATA name TEXT,value TEXT
@@ -255,6 +266,9 @@ STEP_TIME id INTEGER,startNs INTEGER,endNs INTEGER
 PYTORCH_API startNs TEXT,endNs TEXT,globalTid INTEGER,connectionId INTEGER,name INTEGER,\
 sequenceNumber INTEGER,fwdThreadId INTEGER,inputDtypes INTEGER,inputShapes INTEGER,\
 callchainId INTEGER,type INTEGER
+PYTORCH_CALLCHAINS id INTEGER,stack INTEGER,stackDepth INTEGER
+CANN_API startNs INTEGER,endNs INTEGER,type INTEGER,globalTid INTEGER,\
+connectionId INTEGER PRIMARY KEY,name INTEGER
 CONNECTION_IDS id INTEGER,connectionId INTEGER
 TASK startNs INTEGER,endNs INTEGER,deviceId INTEGER,connectionId INTEGER,globalTaskId INTEGER,\
 globalPid INTEGER,taskType INTEGER,contextId INTEGER,streamId INTEGER,taskId INTEGER,\
@@ -300,7 +314,17 @@ def db_sql(run):
     add("RANK_DEVICE_MAP", 0, 0)
     add("SESSION_TIME_INFO", EPOCH, EPOCH + ns(2000))
 
-    def api(kind, name, thread, start, dur, links=(), types=None, shapes=None, sequence=None):
+    chains = {}
+
+    def chain(stack):
+        if stack and stack not in chains:
+            chains[stack] = len(chains)
+            for depth, call in enumerate(stack.split(";\r\n")):
+                add("PYTORCH_CALLCHAINS", chains[stack], text(call), depth)
+        return chains.get(stack)
+
+    def api(kind, name, thread, start, dur, links=(), types=None, shapes=None, sequence=None,
+            stack=None):
         ident = None
         if links:
             ident = api.count = getattr(api, "count", -1) + 1
@@ -308,17 +332,23 @@ def db_sql(run):
                 add("CONNECTION_IDS", ident, link)
         add("PYTORCH_API", str(EPOCH + start), str(EPOCH + start + dur), PID << 32 | thread, ident,
             text(name), sequence, 0 if sequence else None,
-            text(types), text(shapes), None, kind, note=name)
+            text(types), text(shapes), chain(stack), kind, note=name)
 
     for ident, _, name, enqueue, dequeue, dur in run.queue:
         api(50002, "Enqueue", MAIN, ns(enqueue), ns(2), [800 + ident])
         api(50002, f"Dequeue@{name}", DEQUEUE, ns(dequeue), ns(dur), [800 + ident])
+    by_runtime = [task for task, *_ in run.runtime_calls]
+    for task, name, start, dur in run.runtime_calls:
+        for connection in (x.connection for x in run.launches if x.name == task):
+            add("CANN_API", EPOCH + ns(start), EPOCH + ns(start + dur), 20000, PID << 32 | DEQUEUE,
+                connection, text(name), note=name)
     for op in run.ops:
         if op.name.startswith("ProfilerStep#"):
             add("STEP_TIME", int(op.name[13:]), EPOCH + op.start, EPOCH + op.start + op.dur)
-        links = [x.connection for x in run.launches if x.op is op]
+        links = [x.connection for x in run.launches if x.op is op and x.name not in by_runtime]
         links += [i for i, *ends in run.fwdbwd if op.key in ends]
-        api(50001, op.name, op.thread, op.start, op.dur, links, op.types, op.shapes, -1)
+        api(50001, op.name, op.thread, op.start, op.dur, links, op.types, op.shapes, -1,
+            op.stack)
     for item in run.python:
         api(50003, item.name, MAIN, item.start, item.dur)
     number = max(x.task for x in run.kernels + run.tasks)
@@ -368,6 +398,8 @@ def db_sql(run):
     out = ["BEGIN;"]
     for line in SCHEMA:
         table, columns = line.split(" ", 1)
+        if table in OPTIONAL_TABLES and not tables[table]:
+            continue
         out += [f"CREATE TABLE {table} ({columns});", f"INSERT INTO {table} VALUES"]
         for values, note in tables[table]:
             last = values is tables[table][-1][0]
@@ -389,9 +421,11 @@ def write_broken(run):
 
 
 if __name__ == "__main__":
-    base, new = Run(slow=False), Run(slow=True)
-    for name, run in (("base", base), ("new", new)):
-        write_text(f"text_{name}_ascend_pt", run)
-        write(ROOT / f"db_{name}_ascend_pt.sql", db_sql(run))
+    for prefix, kind in (("", Run), ("twin_", Twin)):
+        for name in ("base", "new"):
+            run = kind(slow=name == "new")
+            write_text(f"{prefix}text_{name}_ascend_pt", run)
+            write(ROOT / f"{prefix}db_{name}_ascend_pt.sql", db_sql(run))
+    base = Run(slow=False)
     write_text("text_level0_ascend_pt", base, "Level0")
     write_broken(base)

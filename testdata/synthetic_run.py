@@ -17,6 +17,9 @@ class Record(dict):
 
 class Run:
     """The synthetic run; slow=True is the "new" one."""
+    step_length = 1000  # ms
+    core_types = False  # whether the trace tells vector cores apart by the type of a task
+    runtime_calls = ()
 
     def __init__(self, slow):
         self.slow, self.kernels, self.tasks, self.comm_ops, self.comm_tasks = slow, [], [], [], []
@@ -181,6 +184,9 @@ class Run:
             ("dp2", "hcom_allReduce__001_1_1", "hcom_allReduce_", "group_0", 1500, 30 + more, [
                 (0, "Notify_Wait", 1500, 14 + more), (0, "Memcpy", 1514 + more, 16),
                 (1, "Notify_Wait", 1500, 18 + more)])]
+        self.add_collectives(rows)
+
+    def add_collectives(self, rows):
         for number, (op, name, kind, group, start, dur, tasks) in enumerate(rows, 1):
             self.comm_ops.append(Record(op=self.op[op], name=name, type=kind, group=group,
                                         start=ns(start), dur=ns(dur), id=number))

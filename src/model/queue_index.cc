@@ -2,6 +2,7 @@
 #include "mpa/model/queue_index.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace mpa {
 
@@ -32,6 +33,21 @@ std::optional<std::size_t> QueueIndex::FindAnywhere(TimeNs time) const {
     if (row && (!best || work_.start[*row] > work_.start[*best])) best = row;
   }
   return best;
+}
+
+QueuedAllocations::QueuedAllocations(const RankTrace& trace)
+    : trace_(trace), queue_(trace.queued_work), is_op_name_(trace.strings.Size(), false) {
+  for (const StringId name : trace.host_ops.name) is_op_name_[Index(name)] = true;
+}
+
+bool QueuedAllocations::IsQueued(std::size_t allocation) const {
+  const StringId name = trace_.allocations.name[allocation];
+  return trace_.strings.View(name).find("cann::") != std::string_view::npos ||
+         (name != StringId::kEmpty && !is_op_name_[Index(name)]);
+}
+
+std::optional<std::size_t> QueuedAllocations::Work(std::size_t allocation) const {
+  return queue_.FindAnywhere(trace_.allocations.allocated[allocation]);
 }
 
 }  // namespace mpa

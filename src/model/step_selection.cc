@@ -12,6 +12,7 @@
 #include "mpa/base/error.h"
 #include "mpa/model/collective_tasks.h"
 #include "mpa/model/launches.h"
+#include "mpa/model/queue_index.h"
 
 namespace mpa {
 namespace {
@@ -115,6 +116,20 @@ class StepBounds {
   std::vector<Span> spans_;
 };
 
+// Keeps the allocations of the host times. What queued work allocates belongs to the time at which
+// the work was queued.
+template <typename OnHost>
+void FilterAllocations(RankTrace& trace, OnHost on_host) {
+  const QueuedAllocations queued(trace);
+  std::vector<bool> kept;
+  for (std::size_t i = 0; i < trace.allocations.Size(); ++i) {
+    const auto work = queued.IsQueued(i) ? queued.Work(i) : std::nullopt;
+    kept.push_back(
+        on_host(work ? trace.queued_work.queued[*work] : trace.allocations.allocated[i]));
+  }
+  trace.allocations.Filter([&](std::size_t i) { return kept[i]; });
+}
+
 }  // namespace
 
 void SelectStep(RankTrace& trace, std::int32_t id) {
@@ -133,6 +148,8 @@ void SelectStep(RankTrace& trace, std::int32_t id) {
   const auto on_device = [&](std::int64_t link, TimeNs start) {
     return bounds.OfDeviceWork(link, start) == step;
   };
+  // Before the operators, whose names it needs.
+  FilterAllocations(trace, on_host);
   trace.host_ops.Filter([&](std::size_t i) { return on_host(trace.host_ops.start[i]); });
   // With the functions around the step: call stacks go through them.
   const PythonCalls& calls = trace.python_calls;
@@ -144,7 +161,6 @@ void SelectStep(RankTrace& trace, std::int32_t id) {
   trace.backward_links.Filter(
       [&](std::size_t i) { return on_host(trace.backward_links.forward_time[i]); });
   trace.memory_samples.Filter([&](std::size_t i) { return on_host(trace.memory_samples.time[i]); });
-  trace.allocations.Filter([&](std::size_t i) { return on_host(trace.allocations.allocated[i]); });
   trace.kernels.Filter(
       [&](std::size_t i) { return on_device(trace.kernels.link[i], trace.kernels.start[i]); });
   trace.device_tasks.Filter([&](std::size_t i) {

@@ -25,6 +25,24 @@ class RankBuilder {
   void Launch(std::int64_t link, TimeNs host_time, std::int32_t track) {
     trace.launches.Append({.link = link, .host_time = host_time, .host_track = track});
   }
+  void Call(std::string_view name, TimeNs start, TimeNs end, std::int32_t track) {
+    trace.python_calls.Append(
+        {.start = start, .dur = end - start, .name = Text(name), .track = track});
+  }
+  /// Work that `queued_track` queued at `queued` and `track` did from `start` to `end`.
+  void Queued(TimeNs queued, std::int32_t queued_track, TimeNs start, TimeNs end,
+              std::int32_t track) {
+    trace.queued_work.Append({.queued = queued,
+                              .queued_track = queued_track,
+                              .start = start,
+                              .dur = end - start,
+                              .track = track});
+  }
+  void Allocation(std::string_view name, std::int64_t bytes, TimeNs allocated,
+                  TimeNs released = -1) {
+    trace.allocations.Append(
+        {.name = Text(name), .bytes = bytes, .allocated = allocated, .released = released});
+  }
   /// A kernel of 1 ns at time 0 that is known by name and type only.
   std::size_t Kernel(std::string_view name, std::string_view type = "",
                      std::string_view core = "") {

@@ -109,6 +109,42 @@ TEST_F(SelectStepTest, KeepsWhatTheProfilerWroteOfTheStep) {
   EXPECT_EQ(trace_.steps.id, std::vector<std::int32_t>{2});
 }
 
+TEST_F(SelectStepTest, KeepsTheMemoryOfOperatorsThatAllocateInTheStep) {
+  rank_.Op("aten::a", 50, 60, main_);
+  rank_.Op("aten::b", 150, 160, main_);
+  rank_.Allocation("aten::a", 1, 55);
+  rank_.Allocation("aten::b", 2, 155);
+  SelectStep(trace_, 2);
+  EXPECT_EQ(trace_.allocations.bytes, std::vector<std::int64_t>{2});
+}
+
+TEST_F(SelectStepTest, KeepsTheMemoryOfWorkThatTheStepQueuedThoughItWasDoneLater) {
+  using Sizes = std::vector<std::int64_t>;
+  for (const auto& [step, sizes] : {std::pair{1, Sizes{1, 2}}, std::pair{2, Sizes{4}}}) {
+    RankBuilder rank;
+    const std::int32_t main = rank.Thread(1);
+    rank.Step(1, 0, 99);
+    rank.Step(2, 100, 199);
+    rank.Op("aten::a", 50, 60, main);
+    rank.Op("aten::b", 120, 130, main);
+    rank.Queued(55, main, 120, 140, rank.Thread(2));
+    rank.Allocation("cann::a", 1, 125);
+    rank.Allocation("workspace", 2, 126);  // no operator is called so
+    rank.Allocation("aten::b", 4, 127);
+    SelectStep(rank.trace, step);
+    EXPECT_EQ(rank.trace.allocations.bytes, sizes);
+  }
+}
+
+TEST_F(SelectStepTest, KeepsTheModulesOfTheStepAndWhatRunsAroundIt) {
+  rank_.Call("main", -10, 500, main_);
+  rank_.Call("nn.Module: A_0", 20, 80, main_);
+  rank_.Call("nn.Module: B_0", 120, 180, main_);
+  SelectStep(trace_, 2);
+  EXPECT_EQ(test::Texts(trace_, trace_.python_calls.name),
+            (std::vector<std::string>{"main", "nn.Module: B_0"}));
+}
+
 TEST_F(SelectStepTest, GoesByTheTimeOfStepsNotByTheirOrderInTheFile) {
   trace_.steps.Reorder({1, 0});
   SelectStep(trace_, 1);

@@ -26,4 +26,21 @@ class QueueIndex {
   std::map<std::int32_t, std::vector<std::size_t>> rows_of_track_;  // each in order of start
 };
 
+/// Tells allocations that operators made themselves from those made later, in queued work. Refers
+/// to the rank, which must outlive it and stay as it is.
+class QueuedAllocations {
+ public:
+  explicit QueuedAllocations(const RankTrace& trace);
+
+  /// True for an allocation of the runtime ("cann::...") and one that no operator gave its name.
+  bool IsQueued(std::size_t allocation) const;
+  /// The piece of queued work that made it.
+  std::optional<std::size_t> Work(std::size_t allocation) const;
+
+ private:
+  const RankTrace& trace_;
+  QueueIndex queue_;
+  std::vector<bool> is_op_name_;
+};
+
 }  // namespace mpa

@@ -20,19 +20,15 @@ namespace {
 class OpMemory {
  public:
   explicit OpMemory(const OpTree& tree) : tree_(tree), trace_(tree.trace()) {
-    const QueueIndex queue(trace_.queued_work);
-    const std::vector<bool> is_op_name = NamesOfOperators();
+    const QueuedAllocations queued_allocations(trace_);
     const Allocations& allocations = trace_.allocations;
     for (std::size_t i = 0; i < allocations.Size(); ++i) {
       if (allocations.allocated[i] <= 0) continue;  // before the collection
-      const std::string_view name = trace_.strings.View(allocations.name[i]);
-      const bool queued =
-          name.find("cann::") != std::string_view::npos ||
-          (allocations.name[i] != StringId::kEmpty && !is_op_name[Index(allocations.name[i])]);
+      const bool queued = queued_allocations.IsQueued(i);
       std::int64_t op = -1;
       if (queued) {
         // Made on behalf of an operator that put the work into a queue before.
-        const auto work = queue.FindAnywhere(allocations.allocated[i]);
+        const auto work = queued_allocations.Work(i);
         if (work) {
           op = tree.Find(trace_.queued_work.queued_track[*work], trace_.queued_work.queued[*work]);
         } else {
@@ -87,12 +83,6 @@ class OpMemory {
 
   static std::string Microseconds(TimeNs time) {
     return fmt::format("{}.{:03}", time / 1000, time % 1000);
-  }
-
-  std::vector<bool> NamesOfOperators() const {
-    std::vector<bool> is_name(trace_.strings.Size(), false);
-    for (const StringId name : trace_.host_ops.name) is_name[Index(name)] = true;
-    return is_name;
   }
 
   const OpTree& tree_;

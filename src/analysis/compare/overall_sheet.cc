@@ -237,19 +237,24 @@ void AddGroupOverlaps(SheetBuilder& rows, const OverallMetrics& base,
   const auto label = [](const GroupOverlap& overlap) {
     return "\t\t" + overlap.first + " & " + overlap.second;
   };
-  const auto time_of = [&](const OverallMetrics& side, const std::string& wanted) {
+  // The formats order groups differently.
+  const auto same = [](const GroupOverlap& a, const GroupOverlap& b) {
+    return (a.first == b.first && a.second == b.second) ||
+           (a.first == b.second && a.second == b.first);
+  };
+  const auto time_of = [&](const OverallMetrics& side, const GroupOverlap& wanted) {
     TimeNs time = 0;
     for (const GroupOverlap& overlap : side.group_overlaps) {
-      if (label(overlap) == wanted) time = overlap.time;
+      if (same(overlap, wanted)) time = overlap.time;
     }
     return time;
   };
   for (const GroupOverlap& overlap : base.group_overlaps) {
     rows.Add(label(overlap), Emphasis::kNone, TimeOnly(overlap.time),
-             TimeOnly(time_of(comparison, label(overlap))));
+             TimeOnly(time_of(comparison, overlap)));
   }
   for (const GroupOverlap& overlap : comparison.group_overlaps) {
-    if (time_of(base, label(overlap)) != 0) continue;
+    if (time_of(base, overlap) != 0) continue;
     rows.Add(label(overlap), Emphasis::kNone, Value(), TimeOnly(overlap.time));
   }
 }

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests that equal runs compare as equal, cell by cell of every sheet.
+
+    run_agreement.py --tool BINARY --testdata DIR GROUP [-v]
+
+GROUP is one of the classes below: formats (one run as text and as database), itself (a capture
+and the same capture).
+Exit status: 0 passed, 1 failed, 2 usage.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from captures import build_database  # noqa: E402
+
+TOOL = CAPTURES = None  # set by main()
+TIMEOUT_SECONDS = 60
+OVERALL, COMMUNICATION, API = ["OverallMetrics"], ["CommunicationCompare"], ["ApiCompare"]
+MODULES = ["ModuleCompareStatistic", "ModuleCompare"]
+OPERATORS = ["OperatorCompareStatistic", "OperatorCompare"]
+MEMORY = ["MemoryCompareStatistic", "MemoryCompare"]
+KERNELS, KERNEL_TYPES = ["KernelCompare"], ["KernelTypeCompare"]
+BASE, COMPARISON = "base_", "comparison_"
+
+
+class Equal(unittest.TestCase):
+    """Holds the halves of each sheet against each other."""
+
+    maxDiff = None
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.scratch = Path(scratch.name).resolve()
+
+    def path(self, name):
+        return build_database(CAPTURES, name, self.scratch) if "db_" in name else CAPTURES / name
+
+    def sheets(self, base, comparison, *options):
+        """Name -> sheet of the comparison."""
+        done = subprocess.run(
+            [TOOL, "compare", "-d", self.path(comparison), "-bp", self.path(base), "--json",
+             *options],
+            check=False, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8",
+            timeout=TIMEOUT_SECONDS)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return {sheet["name"]: sheet for sheet in json.loads(done.stdout)["sheets"]}
+
+    def assert_equal_halves(self, base, comparison, expected, *options):
+        """There are exactly the sheets, and each says that nothing differs."""
+        with self.subTest(base=base, comparison=comparison, options=options):
+            sheets = self.sheets(base, comparison, *options)
+            self.assertEqual([*sheets], expected)
+            found = [f"{name}, {text}" for name, sheet in sheets.items()
+                     for text in self.differences(sheet)]
+            self.assertEqual(found, [])
+
+    @staticmethod
+    def differences(sheet):
+        """What the rows say of differences, as texts."""
+        columns = sheet["columns"]
+        pairs = [(column, COMPARISON + column[len(BASE):]) for column in columns
+                 if column.startswith(BASE)]
+        differences = {column: 1 if column.endswith("ratio") else 0 for column in columns
+                       if "diff" in column}
+        if not sheet["rows"] or not pairs or not differences:
+            yield f"no rows or nothing to compare: {columns}"
+        for row in sheet["rows"]:
+            place = " | ".join(str(row[column]) for column in columns[:5])
+            for base, comparison in pairs:
+                if row[base] != row[comparison]:
+                    yield f"{place}: {base} is {row[base]!r}, not {row[comparison]!r}"
+            for column, value in differences.items():
+                if row[column] not in (None, value):
+                    yield f"{place}: {column} is {row[column]!r}"
+
+
+class Formats(Equal):
+    """One run in both formats, either way round."""
+
+    ALL = OVERALL + COMMUNICATION + MODULES + MEMORY + API + KERNELS
+    ALL_OPERATORS = OVERALL + COMMUNICATION + OPERATORS + MEMORY + API + KERNELS
+
+    def assert_agree(self, expected, *options):
+        for run in ("base", "new"):
+            text, database = f"twin_text_{run}_ascend_pt", f"twin_db_{run}_ascend_pt"
+            self.assert_equal_halves(text, database, expected, *options)
+            self.assert_equal_halves(database, text, expected, *options)
+
+    def test_every_sheet(self):
+        self.assert_agree(self.ALL)
+
+    def test_operators_instead_of_modules(self):
+        self.assert_agree(self.ALL_OPERATORS, "--disable_module")
+        self.assert_agree(self.ALL_OPERATORS, "--disable_module", "--use_input_shape")
+
+    def test_opened_operators(self):
+        self.assert_agree(self.ALL_OPERATORS, "--disable_module", "--max_kernel_num", "4")
+        sheets = self.sheets("twin_text_base_ascend_pt", "twin_db_base_ascend_pt",
+                             "--disable_module", "--max_kernel_num", "4")
+        names = [row["base_operator_name"] for row in sheets["OperatorCompare"]["rows"]]
+        self.assertIn("aten::native_layer_norm_backward", names, "the operator of 5 kernels")
+
+    def test_kernel_types(self):
+        self.assert_agree(self.ALL[:-1] + KERNEL_TYPES, "--use_kernel_type")
+
+    def test_without_details(self):
+        """Nothing is matched there, so only the sheets by name have equal halves."""
+        self.assert_agree(OVERALL + COMMUNICATION + MODULES[:1] + MEMORY[:1] + API + KERNELS,
+                          "--disable_details")
+
+    def test_steps(self):
+        for step in ("1", "2"):
+            options = ["--base_step", step, "--comparison_step", step]
+            self.assert_agree(self.ALL, *options)
+            self.assert_agree(self.ALL_OPERATORS, "--disable_module", *options)
+
+
+class Itself(Equal):
+    """A capture against itself."""
+
+    def test_text(self):
+        for capture in ("twin_text_new_ascend_pt", "text_base_ascend_pt"):
+            self.assert_itself(capture, MODULES + MEMORY + API, KERNELS)
+
+    def test_database(self):
+        for capture in ("twin_db_new_ascend_pt", "db_base_ascend_pt"):
+            self.assert_itself(capture, MODULES + MEMORY + API, KERNELS)
+
+    def test_gpu(self):
+        self.assert_itself("gpu_new.json", MODULES + MEMORY + API, [])
+
+    def assert_itself(self, capture, host, kernels):
+        self.assert_equal_halves(capture, capture, OVERALL + COMMUNICATION + host + kernels)
+
+
+def main():
+    groups = {group.__name__.lower(): group for group in Equal.__subclasses__()}
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tool", required=True, type=Path)
+    parser.add_argument("--testdata", required=True, type=Path)
+    parser.add_argument("-v", action="store_true", help="name each test")
+    parser.add_argument("group", choices=groups)
+    args = parser.parse_args()
+    global TOOL, CAPTURES
+    TOOL, CAPTURES = str(args.tool.resolve()), args.testdata.resolve() / "captures"
+    tests = unittest.defaultTestLoader.loadTestsFromTestCase(groups[args.group])
+    return 0 if unittest.TextTestRunner(verbosity=2 if args.v else 1).run(tests).wasSuccessful() else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the files of a capture to the device work of its operators.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "analysis/compare/op_tree.h"
+#include "support/comparing.h"
+#include "support/files.h"
+#include "support/profiler_db.h"
+#include "support/reading.h"
+
+namespace mpa {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+// "aten::mm: MatMul, Add" for every operator that launched something.
+Texts LaunchedBy(const RankTrace& trace) {
+  const OpTree tree(trace);
+  Texts lines;
+  for (const std::uint32_t op : tree.InOrder()) {
+    std::string line;
+    for (const DeviceWork& work : tree.Work(op)) {
+      line += fmt::format("{} {}", line.empty() ? ":" : ",", NameOf(trace, work));
+    }
+    if (line.empty()) continue;
+    lines.push_back(std::string(trace.strings.View(trace.host_ops.name[op])) + line);
+  }
+  return lines;
+}
+
+// Threads 5 (main) and 6 (queue) of process 3: globalTid holds the process in its upper half.
+const std::string kDatabase = std::string(test::kStrings) + test::kOperators + test::kTasks +
+                              test::kComputeTasks + test::kCollectives + R"(
+    CREATE TABLE CANN_API (startNs INTEGER, endNs INTEGER, type INTEGER, globalTid INTEGER,
+        connectionId INTEGER PRIMARY KEY, name INTEGER);
+    INSERT INTO STRING_IDS VALUES
+        (1, 'aten::addmm'), (2, 'aten::copy_'), (3, 'c10d::allreduce_'), (4, 'Enqueue'),
+        (5, 'Dequeue@copy'), (6, 'MatMul'), (7, 'Cast'), (8, 'Add'), (9, 'MEMCPY_ASYNC'),
+        (10, 'hcom_allReduce__001_0_1'), (11, 'group'), (12, 'nn.Module: Net_0');
+    INSERT INTO PYTORCH_API (startNs, endNs, globalTid, connectionId, name, type) VALUES
+        (900, 9000, 12884901893, NULL, 12, 50003),
+        (1000, 2000, 12884901893, 100, 1, 50001),
+        (3000, 4000, 12884901893, NULL, 2, 50001),
+        (3100, 3110, 12884901893, 101, 4, 50002),
+        (5000, 5500, 12884901894, 101, 5, 50002),
+        (5000, 6000, 12884901893, 102, 3, 50001);
+    INSERT INTO CONNECTION_IDS VALUES (100, 71), (100, 72), (100, 73), (101, 900), (102, 75);
+    INSERT INTO CANN_API VALUES (5100, 5200, 20000, 12884901894, 74, 9);
+    INSERT INTO TASK (startNs, endNs, connectionId, globalTaskId, taskType, streamId) VALUES
+        (10000, 10100, 71, 1, 6, 2), (10100, 10150, 72, 2, 6, 2), (10200, 10220, 73, 3, 6, 2),
+        (11000, 11500, 74, 4, 9, 2);
+    INSERT INTO COMPUTE_TASK_INFO (name, globalTaskId) VALUES (6, 1), (7, 2), (8, 3);
+    INSERT INTO COMMUNICATION_OP (opName, startNs, endNs, connectionId, groupName, opId) VALUES
+        (10, 12000, 13000, 75, 11, 1);)";
+
+RankTrace ReadDatabase() {
+  const test::TempDir dir;
+  return test::ReadFile(FileKind::kProfilerDb,
+                        test::BuildDatabase(dir / "ascend_pytorch_profiler_0.db", kDatabase));
+}
+
+TEST(LaunchedWork, OfDatabasesHasKernelsCopiesAndCollectives) {
+  // The copy is queued at 3100, within aten::copy_; the runtime is called while c10d::allreduce_
+  // runs on the main thread.
+  EXPECT_EQ(LaunchedBy(ReadDatabase()),
+            (Texts{"aten::addmm: MatMul, Cast, Add", "aten::copy_: MEMCPY_ASYNC",
+                   "c10d::allreduce_: hcom_allReduce__001_0_1"}));
+}
+
+TEST(LaunchedWork, OfAnOperatorWithThreeLaunchesLeavesItOneCall) {
+  const RankTrace trace = ReadDatabase();
+  const Report api = test::Compare("api", trace, trace);
+  ASSERT_EQ(api.sheets.size(), 1u);
+  EXPECT_EQ(test::Lines(api.sheets[0], 5, 6), (Texts{"1", "1", "1"}));
+  const Report modules = test::Compare("operator", trace, trace);
+  ASSERT_EQ(modules.sheets.size(), 2u);
+  EXPECT_EQ(test::Lines(modules.sheets[0], 4, 6).at(1),
+            "aten::addmm MatMul, [number: 1], [duration_ms: 0.000]\n"
+            "Cast, [number: 1], [duration_ms: 0.000]\nAdd, [number: 1], [duration_ms: 0.000]\n");
+}
+
+// An operator that launches one kernel; the times of the kernel and of the end of the launch as
+// the trace writes them.
+RankTrace ReadTrace(std::string_view kernel_time, std::string_view launch_end) {
+  const test::TempDir dir;
+  return test::ReadFile(FileKind::kTraceView,
+                        dir.Write("trace_view.json", fmt::format(R"([
+      {{"ph":"M","name":"process_name","pid":10,"tid":0,"args":{{"name":"Ascend Hardware"}}}},
+      {{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":2,"ts":"300.000","dur":2}},
+      {{"ph":"X","name":"MatMul","pid":10,"tid":4,"ts":{},"dur":2,
+        "args":{{"Task Type":"AI_CORE","Stream Id":4,"Task Id":7}}}},
+      {{"ph":"s","cat":"async_npu","id":1,"name":"torch_to_npu","pid":1,"tid":2,"ts":"300.0"}},
+      {{"ph":"f","cat":"async_npu","id":1,"name":"torch_to_npu","pid":10,"tid":4,"ts":{}}}])",
+                                                                 kernel_time, launch_end)));
+}
+
+TEST(LaunchedWork, IsFoundHoweverItsTimeIsWritten) {
+  const Texts expected{"aten::mm: MatMul"};
+  EXPECT_EQ(LaunchedBy(ReadTrace(R"("331.650")", R"("331.65")")), expected);
+  EXPECT_EQ(LaunchedBy(ReadTrace("331.65", R"("331.650\t")")), expected);
+  EXPECT_EQ(LaunchedBy(ReadTrace("331", R"("331.000")")), expected);
+  EXPECT_EQ(LaunchedBy(ReadTrace(R"("331.650")", R"("331.651")")), Texts{});
+}
+
+}  // namespace
+}  // namespace mpa

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sheets of operators, modules, their memory and API times: what belongs to which operator.
+#include <gtest/gtest.h>
+
+#include "support/comparing.h"
+#include "support/rank_builder.h"
+
+namespace mpa {
+namespace {
+
+using Texts = std::vector<std::string>;
+constexpr TimeNs kMs = 1'000'000;
+
+// Times are in ms.
+class OperatorsTest : public ::testing::Test {
+ protected:
+  void Op(std::string_view name, TimeNs start, TimeNs end, std::int32_t thread) {
+    rank_.Op(name, start * kMs, end * kMs, thread);
+  }
+  // A kernel that is launched at `launched`.
+  void Kernel(TimeNs launched, std::int32_t thread, TimeNs start, TimeNs end) {
+    rank_.Launch(++link_, launched * kMs, thread);
+    rank_.trace.kernels.Append({.start = start * kMs,
+                                .dur = (end - start) * kMs,
+                                .name = rank_.Text("kernel"),
+                                .link = link_});
+  }
+  void Allocation(std::string_view name, std::int64_t kilobytes, TimeNs allocated,
+                  TimeNs released) {
+    rank_.Allocation(name, kilobytes * 1024, allocated * kMs, released * kMs);
+  }
+
+  // Cells [first, last) of the rows of a sheet about the rank and the same rank.
+  Texts Rows(std::string_view comparison, std::string_view sheet, std::size_t first,
+             std::size_t last) {
+    for (const Sheet& made : test::Compare(comparison, rank_.trace, rank_.trace).sheets) {
+      if (made.name == sheet) return test::Lines(made, first, last);
+    }
+    ADD_FAILURE() << "no sheet " << sheet;
+    return {};
+  }
+  // Name, total, self and average time in ms, calls.
+  Texts Api() { return Rows("api", "ApiCompare", 1, 6); }
+  // Name, device time in ms, number.
+  Texts Devices() { return Rows("operator", "OperatorCompareStatistic", 1, 4); }
+  // Name, time in ms, size in MB, number.
+  Texts Memory() { return Rows("memory", "MemoryCompareStatistic", 1, 5); }
+
+  test::RankBuilder rank_;
+  std::int32_t main_ = rank_.Thread(1), backward_ = rank_.Thread(2), queue_ = rank_.Thread(3);
+
+ private:
+  std::int64_t link_ = 0;
+};
+
+TEST_F(OperatorsTest, OfTwoThreadsAtOnceDoNotNestIntoEachOther) {
+  Op("aten::sum", 0, 100, main_);
+  Op("MmBackward", 10, 90, backward_);
+  Op("aten::copy_", 20, 50, main_);
+  Op("aten::mm", 30, 40, backward_);
+  EXPECT_EQ(Api(), (Texts{"aten::sum 100 70 100 1", "MmBackward 80 70 80 1",
+                          "aten::copy_ 30 30 30 1", "aten::mm 10 10 10 1"}));
+}
+
+TEST_F(OperatorsTest, ThatStartTogetherNestByTheirLength) {
+  Op("aten::true_divide", 10, 20, main_);  // the inner one first in the file
+  Op("aten::div", 10, 25, main_);
+  EXPECT_EQ(Api(), (Texts{"aten::div 15 5 15 1", "aten::true_divide 10 10 10 1"}));
+}
+
+TEST_F(OperatorsTest, ThatStartTogetherOnTwoThreadsKeepTheirOwnKernels) {
+  Op("aten::add", 10, 20, main_);
+  Op("aten::mm", 10, 20, backward_);
+  Kernel(10, backward_, 30, 37);
+  Kernel(10, main_, 40, 42);
+  EXPECT_EQ(Devices(), (Texts{"aten::add 2 1", "aten::mm 7 1"}));
+}
+
+TEST_F(OperatorsTest, HaveTheKernelsOfAllOperatorsWithin) {
+  Op("ProfilerStep#1", 0, 100, main_);
+  Op("aten::linear", 10, 40, main_);
+  Op("aten::addmm", 15, 35, main_);
+  for (const TimeNs start : {50, 60, 70}) Kernel(15, main_, start, start + 5);
+  Kernel(10, main_, 80, 81);
+  EXPECT_EQ(Devices(), Texts{"aten::linear 16 1"});
+}
+
+TEST_F(OperatorsTest, OfAModuleThatLaunchSeveralKernelsCountOnce) {
+  rank_.Call("nn.Module: Net_0", 0, 100 * kMs, main_);
+  Op("aten::addmm", 10, 40, main_);
+  for (const TimeNs start : {50, 60, 70}) Kernel(10, main_, start, start + 5);
+  // Name of the operator, kernels, own time in ms, number, time with modules within.
+  EXPECT_EQ(Rows("operator", "ModuleCompareStatistic", 4, 9),
+            (Texts{"[ TOTAL ] - 15 1 15",
+                   "aten::addmm kernel, [number: 3], [duration_ms: 15.000]\n 15 1 -"}));
+  EXPECT_EQ(Api(), Texts{"aten::addmm 30 30 30 1"});
+}
+
+TEST_F(OperatorsTest, HaveTheMemoryThatTheirQueuedWorkAllocates) {
+  Op("aten::mm", 10, 20, main_);
+  rank_.Queued(15 * kMs, main_, 30 * kMs, 40 * kMs, queue_);
+  Op("aten::add", 30, 50, main_);  // runs while the work is done
+  // In order of release, which is not the order of allocation.
+  Allocation("cann::MatMul", 1024, 35, 45);
+  Allocation("aten::mm", 2048, 12, 60);
+  EXPECT_EQ(Memory(), (Texts{"aten::mm 58 3 1", "aten::add 0 0 1"}));
+}
+
+TEST_F(OperatorsTest, OfOneThreadDoNotHaveTheMemoryOfAnother) {
+  Op("aten::sum", 10, 50, main_);
+  Op("aten::mm", 15, 45, backward_);
+  Op("aten::copy_", 20, 40, main_);
+  Allocation("aten::mm", 2048, 30, 60);
+  Allocation("aten::copy_", 1024, 31, 61);
+  EXPECT_EQ(Memory(), (Texts{"aten::sum 30 1 1", "aten::mm 30 2 1"}));
+}
+
+TEST_F(OperatorsTest, HaveMemoryThatWasNeverReleasedWithoutATime) {
+  Op("aten::mm", 10, 20, main_);
+  rank_.Allocation("aten::mm", 1024 * 1024, 12 * kMs);
+  EXPECT_EQ(Memory(), Texts{"aten::mm 0 1 1"});
+  // Only the details.
+  EXPECT_EQ(Rows("memory", "MemoryCompare", 4, 5),
+            Texts{"aten::mm, (12000.000, 0), [duration: 0.0], [size: 1024.0]\n"});
+}
+
+// Two captures whose groups come in another order.
+TEST(GroupOverlapRows, AreTheSameWhicheverGroupIsNamedFirst) {
+  const auto rank_with = [](std::string_view first, std::string_view second) {
+    test::RankBuilder rank;
+    rank.Collective(rank.Group(first), 0, 100);
+    rank.Collective(rank.Group(second), 60, 160);
+    return rank;
+  };
+  const test::RankBuilder base = rank_with("dp", "tp");
+  const test::RankBuilder comparison = rank_with("tp", "dp");
+  const Report report = test::Compare("profiling", base.trace, comparison.trace);
+  ASSERT_EQ(report.sheets.size(), 1u);
+  Texts found;
+  for (const std::string& line : test::Lines(report.sheets[0], 0, 1)) {
+    if (line.find(" & ") != std::string::npos) found.push_back(line);
+  }
+  EXPECT_EQ(found, Texts{"\t\tdp & tp"});
+}
+
+}  // namespace
+}  // namespace mpa
