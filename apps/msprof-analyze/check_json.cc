@@ -83,6 +83,7 @@ Json ToJson(const Contents& recorded) {
           {"host_operators", OrNull(recorded.host_ops)},
           {"stacks", OrNull(recorded.stacks)},
           {"memory", OrNull(recorded.memory)},
+          {"operator_memory", OrNull(recorded.op_memory)},
           {"mstx", OrNull(recorded.mstx)}};
 }
 

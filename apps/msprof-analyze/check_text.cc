@@ -118,6 +118,7 @@ void AddContents(const Contents& recorded, Page& page) {
                         {"host operators", recorded.host_ops},
                         {"stacks", recorded.stacks},
                         {"memory", recorded.memory},
+                        {"memory of operators", recorded.op_memory},
                         {"mstx", recorded.mstx}};
   const auto names = [&](Recorded state) {
     std::vector<std::string> found;

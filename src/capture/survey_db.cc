@@ -51,6 +51,7 @@ void SurveyContents(const io::Database& database, RankFacts& facts) {
   recorded.host_ops = has_rows("PYTORCH_API");
   recorded.stacks = has_rows("PYTORCH_CALLCHAINS");
   recorded.memory = has_rows("MEMORY_RECORD");
+  recorded.op_memory = has_rows("OP_MEMORY");
   recorded.mstx = has_rows("MSTX_EVENTS");
 }
 

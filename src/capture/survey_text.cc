@@ -76,6 +76,7 @@ void SurveyTables(const RankInput& input, RankFacts& facts) {
   if (const CaptureFile* memory = input.Find(FileKind::kMemoryRecord)) {
     OrWarn(facts, "the memory use is unknown", [&] { SurveyMemory(*memory, facts); });
   }
+  recorded.op_memory = YesIf(input.Find(FileKind::kOperatorMemory) != nullptr);
   recorded.bandwidths = YesIf(input.Find(FileKind::kCommunication) != nullptr);
   if (recorded.bandwidths == Recorded::kYes) {
     recorded.communication = recorded.communication_tasks = Recorded::kYes;

@@ -91,10 +91,80 @@ Verdict JudgeOverall(const RankFacts& facts) {
   return verdict;
 }
 
+// Host operators are what operators, modules, memory and API times are told of.
+Verdict JudgeHost(const RankFacts& facts) {
+  Verdict verdict = JudgeReadable(facts);
+  if (verdict.ability == Ability::kCannotRun) return verdict;
+  if (facts.recorded.host_ops == Recorded::kNo) {
+    return facts.framework == "MindSpore"
+               ? CannotRun("MindSpore captures have no host operators", "")
+               : CannotRun("no host operators were recorded",
+                           "activities with ProfilerActivity.CPU");
+  }
+  AddLack(facts.complete == Recorded::kNo, "the data breaks off: the end of the run is missing",
+          kCopyAgain, verdict);
+  return verdict;
+}
+
+Verdict JudgeOperators(const RankFacts& facts) {
+  Verdict verdict = JudgeHost(facts);
+  if (verdict.ability == Ability::kCannotRun) return verdict;
+  AddLack(facts.recorded.device_tasks == Recorded::kNo,
+          "no device work was recorded: operators have no device times",
+          "activities with ProfilerActivity.NPU, profiler_level=Level1", verdict);
+  AddLack(facts.recorded.stacks == Recorded::kNo,
+          "no modules and no call stacks: operators are compared one by one",
+          "with_stack=True or with_modules=True", verdict);
+  return verdict;
+}
+
+Verdict JudgeMemory(const RankFacts& facts) {
+  Verdict verdict = JudgeHost(facts);
+  if (verdict.ability == Ability::kCannotRun) return verdict;
+  if (facts.kind == CaptureKind::kNpuText && facts.single_file) {
+    return CannotRun("the trace alone: allocations are in operator_memory.csv beside it",
+                     "give the directory of the capture");
+  }
+  if (facts.kind != CaptureKind::kGpu && facts.recorded.op_memory == Recorded::kNo) {
+    return CannotRun("no allocations of operators were recorded", "profile_memory=True");
+  }
+  return verdict;
+}
+
+Verdict JudgeCollectives(const RankFacts& facts) {
+  Verdict verdict = JudgeReadable(facts);
+  if (verdict.ability == Ability::kCannotRun) return verdict;
+  if (facts.recorded.communication == Recorded::kNo) {
+    return CannotRun("no communication was recorded; a run on one device has none",
+                     "profiler_level=Level1");
+  }
+  AddLack(facts.kind != CaptureKind::kGpu && facts.recorded.communication_tasks == Recorded::kNo,
+          "no communication tasks: what the collectives are made of is unknown",
+          "profiler_level=Level1", verdict);
+  return verdict;
+}
+
+Verdict JudgeKernelTypes(const RankFacts& facts) {
+  Verdict verdict = JudgeReadable(facts);
+  if (verdict.ability == Ability::kCannotRun) return verdict;
+  if (facts.kind == CaptureKind::kGpu) return CannotRun("kernels of NPUs only are compared", "");
+  if (facts.kind == CaptureKind::kNpuText && facts.single_file) {
+    return CannotRun("the trace alone: kernels with their types are in the files beside it",
+                     "give the directory of the capture");
+  }
+  if (facts.recorded.kernel_types == Recorded::kNo) {
+    return CannotRun("kernels have no type", "profiler_level=Level1");
+  }
+  return verdict;
+}
+
 }  // namespace
 
 const std::vector<AnalyzerCheck>& AllAnalyzerChecks() {
-  static const std::vector<AnalyzerCheck> all = {{"compare: overall", JudgeOverall}};
+  static const std::vector<AnalyzerCheck> all = {
+      {"compare: overall", JudgeOverall}, {"compare: operators", JudgeOperators},
+      {"compare: memory", JudgeMemory},   {"compare: communication", JudgeCollectives},
+      {"compare: api", JudgeHost},        {"compare: kernels", JudgeKernelTypes}};
   return all;
 }
 

@@ -28,6 +28,7 @@ struct Contents {
   Recorded host_ops{};             ///< operators of the framework
   Recorded stacks{};               ///< call stacks of operators
   Recorded memory{};               ///< device memory over time
+  Recorded op_memory{};            ///< allocations of operators
   Recorded mstx{};                 ///< ranges and marks set by the user
 };
 
