@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "compare_sheet.h"
+#include "first_seen.h"
 #include "match_modules.h"
 #include "mpa/analysis/sequence_matching.h"
 #include "op_groups.h"
@@ -46,89 +47,49 @@ std::vector<Column> FirstColumns() {
 
 // --- ModuleCompareStatistic ---
 
-// The calls of both sides that have one full name.
-struct ModuleGroup {
-  std::string_view full_name;
-  std::vector<const Module*> base, comparison;
-
-  const std::vector<const Module*>& Of(Side side) const {
-    return side == Side::kBase ? base : comparison;
-  }
-};
-
-std::vector<ModuleGroup> GroupModules(const std::vector<ModulePair>& pairs) {
-  std::vector<ModuleGroup> groups;
-  std::unordered_map<std::string_view, std::size_t> group_of_name;
-  const auto add = [&](const Module* module, std::vector<const Module*> ModuleGroup::*side) {
-    if (module == nullptr) return;
-    const auto [found, is_new] = group_of_name.try_emplace(module->full_name, groups.size());
-    if (is_new) groups.push_back({module->full_name, {}, {}});
-    (groups[found->second].*side).push_back(module);
-  };
-  for (const ModulePair& pair : pairs) add(pair.base, &ModuleGroup::base);
-  for (const ModulePair& pair : pairs) add(pair.comparison, &ModuleGroup::comparison);
-  return groups;
-}
+// The calls of one side that have one full name.
+using Calls = std::vector<const Module*>;
+using CallsByName = FirstSeen<std::string_view, Calls>;
 
 struct KernelTime {
-  std::string_view name;
   DeviceTime time;
   std::int64_t count = 0;
 };
 
-// What one side's calls of an operator in the modules of a group took.
+// What one side's calls of an operator in the modules of one name took.
 struct OpTime {
   std::int64_t calls = 0;
   DeviceTime time;
-  std::vector<KernelTime> kernels;  // in order of appearance
+  FirstSeen<std::string_view, KernelTime> kernels;
 
   std::string Kernels() const {
     std::string text;
-    for (const KernelTime& kernel : kernels) {
-      text += fmt::format("{}, [number: {}], [duration_ms: {:.3f}]\n", kernel.name, kernel.count,
+    for (const auto& [name, kernel] : kernels.rows()) {
+      text += fmt::format("{}, [number: {}], [duration_ms: {:.3f}]\n", name, kernel.count,
                           kernel.time.Ms());
     }
     return text;
   }
 };
 
-struct OpTimes {
-  std::string_view name;
-  OpTime base, comparison;
+using OpTimes = FirstSeen<std::string_view, OpTime>;
 
-  const OpTime& Of(Side side) const { return side == Side::kBase ? base : comparison; }
-};
-
-// The operators of a group's modules by name, those of the base first.
-std::vector<OpTimes> OpsOf(const CompareInput& input, const ModuleGroup& group) {
-  std::vector<OpTimes> all;
-  std::unordered_map<std::string_view, std::size_t> known;
-  for (const Side side : kSides) {
-    const RankTrace& trace = input.Trace(side);
-    for (const Module* module : group.Of(side)) {
-      for (const ModuleOp& op : module->ops) {
-        const std::string_view name = trace.strings.View(trace.host_ops.name[op.op]);
-        const auto [found, is_new] = known.try_emplace(name, all.size());
-        if (is_new) all.push_back({name, {}, {}});
-        OpTimes& times = all[found->second];
-        OpTime& time = side == Side::kBase ? times.base : times.comparison;
-        ++time.calls;
-        for (const DeviceWork& work : op.work) {
-          const std::string_view kernel = NameOf(trace, work);
-          auto of_kernel =
-              std::find_if(time.kernels.begin(), time.kernels.end(),
-                           [&](const KernelTime& known_one) { return known_one.name == kernel; });
-          if (of_kernel == time.kernels.end()) {
-            of_kernel = time.kernels.insert(of_kernel, {kernel, {}, 0});
-          }
-          of_kernel->time.Add(work);
-          ++of_kernel->count;
-          time.time.Add(work);
-        }
+// The operators of modules by name.
+OpTimes OpsOf(const RankTrace& trace, const Calls& calls) {
+  OpTimes times;
+  for (const Module* module : calls) {
+    for (const ModuleOp& op : module->ops) {
+      OpTime& time = times[trace.strings.View(trace.host_ops.name[op.op])];
+      ++time.calls;
+      for (const DeviceWork& work : op.work) {
+        KernelTime& kernel = time.kernels[NameOf(trace, work)];
+        kernel.time.Add(work);
+        ++kernel.count;
+        time.time.Add(work);
       }
     }
   }
-  return all;
+  return times;
 }
 
 Row FirstCells(const std::string& module_class, std::int64_t level, const std::string& name,
@@ -136,47 +97,52 @@ Row FirstCells(const std::string& module_class, std::int64_t level, const std::s
   return Row{{Cell(), module_class, level, name, std::move(op_name)}};
 }
 
-void AppendGroup(const CompareInput& input, const ModuleGroup& group, Sheet& sheet) {
-  const std::string module_class = ClassOf(group.full_name);
-  const auto level =
-      static_cast<std::int64_t>(std::count(group.full_name.begin(), group.full_name.end(), '/'));
-  const std::string name = Displayed(group.full_name);
+void AppendGroup(const CompareInput& input, std::string_view full_name, const Calls& base,
+                 const Calls& comparison, Sheet& sheet) {
+  const std::string module_class = ClassOf(full_name);
+  const auto level = static_cast<std::int64_t>(std::count(full_name.begin(), full_name.end(), '/'));
+  const std::string name = Displayed(full_name);
 
   Row total = FirstCells(module_class, level, name, "[ TOTAL ]");
   std::array<double, 2> self_ms{};
   std::array<double, 2> total_ms{};
   std::array<Cell, 2> stacks = {"", ""};
-  for (std::size_t i = 0; i < kSides.size(); ++i) {
-    const std::vector<const Module*>& modules = group.Of(kSides[i]);
+  const std::array sides = {&base, &comparison};
+  for (std::size_t i = 0; i < sides.size(); ++i) {
     DeviceTime self;
     DeviceTime all;
-    for (const Module* module : modules) {
+    for (const Module* module : *sides[i]) {
       self.Add(module->device_self);
       all.Add(module->device_total);
     }
     self_ms[i] = self.Ms();
     total_ms[i] = all.Ms();
-    if (!modules.empty()) stacks[i] = modules.front()->call_stack;
-    total.cells.insert(total.cells.end(), {Cell(), self_ms[i],
-                                           static_cast<std::int64_t>(modules.size()), total_ms[i]});
+    if (!sides[i]->empty()) stacks[i] = sides[i]->front()->call_stack;
+    total.cells.insert(
+        total.cells.end(),
+        {Cell(), self_ms[i], static_cast<std::int64_t>(sides[i]->size()), total_ms[i]});
   }
   total.cells.insert(total.cells.end(),
                      {DiffRounded(total_ms[0], total_ms[1]), DiffRounded(self_ms[0], self_ms[1]),
                       DiffRatio(total_ms[0], total_ms[1]), stacks[0], stacks[1]});
   sheet.rows.push_back(std::move(total));
 
-  for (const OpTimes& times : OpsOf(input, group)) {
-    Row row = FirstCells(module_class, level, name, std::string(times.name));
-    for (const Side side : kSides) {
-      const OpTime& time = times.Of(side);
-      row.cells.insert(row.cells.end(), {time.Kernels(), time.time.Ms(), time.calls, Cell()});
-    }
-    const double base = times.base.time.Ms();
-    const double comparison = times.comparison.time.Ms();
-    row.cells.insert(row.cells.end(), {Cell(), DiffRounded(base, comparison),
-                                       DiffRatio(base, comparison), Cell(), Cell()});
-    sheet.rows.push_back(std::move(row));
-  }
+  static const OpTime kNone;
+  Join(OpsOf(input.Trace(Side::kBase), base), OpsOf(input.Trace(Side::kComparison), comparison),
+       [&](std::string_view op, const OpTime* base_time, const OpTime* comparison_time) {
+         const std::array times = {base_time != nullptr ? base_time : &kNone,
+                                   comparison_time != nullptr ? comparison_time : &kNone};
+         Row row = FirstCells(module_class, level, name, std::string(op));
+         for (const OpTime* time : times) {
+           row.cells.insert(row.cells.end(),
+                            {time->Kernels(), time->time.Ms(), time->calls, Cell()});
+         }
+         const double before = times[0]->time.Ms();
+         const double after = times[1]->time.Ms();
+         row.cells.insert(row.cells.end(), {Cell(), DiffRounded(before, after),
+                                            DiffRatio(before, after), Cell(), Cell()});
+         sheet.rows.push_back(std::move(row));
+       });
 }
 
 Sheet StatisticSheet(const CompareInput& input, const std::vector<ModulePair>& pairs) {
@@ -192,7 +158,17 @@ Sheet StatisticSheet(const CompareInput& input, const std::vector<ModulePair>& p
     columns.push_back(std::move(column));
   }
   Sheet sheet = CompareSheet("ModuleCompareStatistic", std::move(columns), input);
-  for (const ModuleGroup& group : GroupModules(pairs)) AppendGroup(input, group, sheet);
+  CallsByName base, comparison;
+  for (const ModulePair& pair : pairs) {
+    if (pair.base != nullptr) base[pair.base->full_name].push_back(pair.base);
+    if (pair.comparison != nullptr)
+      comparison[pair.comparison->full_name].push_back(pair.comparison);
+  }
+  static const Calls kNone;
+  Join(base, comparison, [&](std::string_view name, const Calls* before, const Calls* after) {
+    AppendGroup(input, name, before != nullptr ? *before : kNone, after != nullptr ? *after : kNone,
+                sheet);
+  });
   NumberRows(sheet);
   return sheet;
 }

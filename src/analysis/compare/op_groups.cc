@@ -6,29 +6,29 @@
 
 #include <algorithm>
 #include <string_view>
-#include <unordered_map>
 
-#include "compare_sheet.h"
+#include "first_seen.h"
 
 namespace mpa {
 
 std::vector<OpGroup> GroupByName(const CompareInput& input, const std::vector<OpPair>& pairs) {
-  std::vector<OpGroup> groups;
-  std::unordered_map<std::string_view, std::size_t> group_of_name;  // texts of the string pools
-  const auto add = [&](Side side, std::size_t op) {
+  using OpsByName = FirstSeen<std::string_view, std::vector<std::size_t>>;
+  OpsByName base, comparison;
+  const auto add = [&](Side side, std::optional<std::size_t> op, OpsByName& ops) {
+    if (!op) return;
     const RankTrace& trace = input.Trace(side);
-    const std::string_view name = trace.strings.View(trace.host_ops.name[op]);
-    const auto [found, is_new] = group_of_name.try_emplace(name, groups.size());
-    if (is_new) groups.push_back({.name = std::string(name), .base = {}, .comparison = {}});
-    OpGroup& group = groups[found->second];
-    (side == Side::kBase ? group.base : group.comparison).push_back(op);
+    ops[trace.strings.View(trace.host_ops.name[*op])].push_back(*op);
   };
   for (const OpPair& pair : pairs) {
-    if (pair.base) add(Side::kBase, *pair.base);
+    add(Side::kBase, pair.base, base);
+    add(Side::kComparison, pair.comparison, comparison);
   }
-  for (const OpPair& pair : pairs) {
-    if (pair.comparison) add(Side::kComparison, *pair.comparison);
-  }
+  std::vector<OpGroup> groups;
+  using Ops = std::vector<std::size_t>;
+  Join(base, comparison, [&](std::string_view name, const Ops* before, const Ops* after) {
+    groups.push_back({std::string(name), before != nullptr ? *before : Ops(),
+                      after != nullptr ? *after : Ops()});
+  });
   return groups;
 }
 
