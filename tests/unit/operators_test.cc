@@ -104,6 +104,9 @@ TEST_F(OperatorsTest, HaveTheMemoryThatTheirQueuedWorkAllocates) {
   Allocation("cann::MatMul", 1024, 35, 45);
   Allocation("aten::mm", 2048, 12, 60);
   EXPECT_EQ(Memory(), (Texts{"aten::mm 58 3 1", "aten::add 0 0 1"}));
+  EXPECT_EQ(Rows("memory", "MemoryCompare", 4, 5).at(0),
+            "aten::mm, (12000.000, 60000.000), [duration: 48000.0], [size: 2048.0]\n"
+            "cann::MatMul, (35000.000, 45000.000), [duration: 10000.0], [size: 1024.0]\n");
 }
 
 TEST_F(OperatorsTest, OfOneThreadDoNotHaveTheMemoryOfAnother) {

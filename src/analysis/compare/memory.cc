@@ -39,6 +39,12 @@ class OpMemory {
       }
       if (op >= 0) rows_of_op_[static_cast<std::size_t>(op)].push_back({i, queued});
     }
+    // Captures list allocations by their release, each format in its own way.
+    for (auto& [op, rows] : rows_of_op_) {
+      std::stable_sort(rows.begin(), rows.end(), [&](const Placed& a, const Placed& b) {
+        return allocations.allocated[a.row] < allocations.allocated[b.row];
+      });
+    }
   }
 
   std::size_t unplaced() const { return unplaced_; }
