@@ -2,14 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares the tool with recorded outputs of the Python reference.
 
-    run_parity.py --tool BINARY [--shared DIR]
+    run_parity.py --tool BINARY [--shared DIR] [--list]
 
-1. Runs DIR/tools/parity_suite.py over the `compare_*` cases: the OverallMetrics sheet and the
-   screen table, cell by cell. differences.json beside this script explains what differs on purpose.
-2. Compares OverallMetrics once more, row by row, with the rows aligned by their Index label
-   instead of their position. Only labels that labels.json names for a case may differ or come and
-   go: {case glob: [{"label": glob, "reason": text}]}. The glob is matched against the label
-   ("Transmit") and its path ("Uncovered Communication Time > ... > Transmit"), without tabs.
+1. Runs DIR/tools/parity_suite.py over the `compare_*` cases: every sheet and the screen table, cell
+   by cell. differences.json beside this script explains what differs on purpose. Cells are compared
+   by position there: a row that comes or goes makes all rows below it differ.
+2. Compares every sheet once more with the rows aligned by what they are about (KEYS) instead of
+   their position. Only what rows.json names may differ then:
+   {case glob: [{"sheet": glob, "row": glob, "column": glob, "reason": text}]}; "row" and "column"
+   may be left out. Columns "(missing)", "(new)" and "(order)" stand for rows that only the reference
+   has, that only we have, and for common rows in another order. Numbers of rows are not compared.
+   --list prints every difference that is left, not the first few.
 
 Exit status: 0 equal or explained, 1 otherwise, 2 usage, 77 skipped.
 """
@@ -27,8 +30,15 @@ from itertools import zip_longest
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-CASES, SHEET = "compare_*", "OverallMetrics"
+CASES = "compare_*"
+# The columns that tell what a row is about. OverallMetrics and CommunicationCompare have rows within
+# rows, told by leading tabs and by "|".
+KEYS = {"OverallMetrics": [0], "CommunicationCompare": [1, 2], "ModuleCompareStatistic": [3, 4],
+        "ModuleCompare": [3, 4, 8], "OperatorCompareStatistic": [1], "OperatorCompare": [1, 6],
+        "MemoryCompareStatistic": [1], "MemoryCompare": [1, 6], "ApiCompare": [1],
+        "KernelCompare": [1, 2], "KernelTypeCompare": [1, 2]}
 SKIPPED, SYSTEM_PYTHON = 77, "/usr/bin/python3"
+UNCOMPARED = ("Order Id", "Top")  # numbers of rows
 HEADER_ROWS = 3  # the profiling paths, an empty row, the column names
 
 
@@ -43,53 +53,62 @@ def reason_to_skip(suite):
     return f"Python lacks {' and '.join(absent)}; scripts/setup.sh gets both" if absent else None
 
 
-def sheet_of(content):
-    """The OverallMetrics rows of a case's output, or None."""
-    return next((tables[SHEET] for tables in content.values() if SHEET in tables), None)
-
-
-def by_label(rows):
-    """Rows by the path of their Index label, in sheet order. `Transmit` occurs once per group."""
+def by_key(sheet, rows):
+    """Rows by what they are about, in sheet order; equal ones are numbered."""
     result = {f"(header row {number})": row for number, row in enumerate(rows[:HEADER_ROWS], 1)}
     path = []
     for row in rows[HEADER_ROWS:]:
-        text = str(row[0]) if row and row[0] is not None else ""
-        depth = len(text) - len(text.lstrip("\t"))
-        path = path[:depth] + [text.strip() or "(no label)"]
+        texts = [str(row[i]) if i < len(row) and row[i] is not None else "" for i in KEYS[sheet]]
+        if sheet == "OverallMetrics":
+            depth = len(texts[0]) - len(texts[0].lstrip("\t"))
+            path = path[:depth] + [texts[0].strip()]
+        elif sheet == "CommunicationCompare":
+            one_sided = texts[0] or (str(row[8]) if len(row) > 8 else "")
+            path = [path[0], texts[1]] if one_sided == "|" else [one_sided]
+        else:
+            path = texts
         key = " > ".join(path)
-        while key in result:
-            key += " (again)"
-        result[key] = row
+        number = 1
+        while (numbered := key if number == 1 else f"{key} ({number})") in result:
+            number += 1
+        result[numbered] = row
     return result
 
 
 def row_differences(equal, headers, left, right):
     for a, b, header in list(zip_longest(left, right, headers))[:max(len(left), len(right))]:
-        if not equal(a, b, header or ""):
-            yield f"{header or 'beyond the header'}: expected {a!r}, got {b!r}"
+        if header not in UNCOMPARED and not equal(a, b, header or ""):
+            yield header or "(none)", f"expected {str(a)[:200]!r}, got {str(b)[:200]!r}"
 
 
-def label_differences(suite, expected, actual):
-    """(label path, what differs) for two sheets; a sheet that is absent is None."""
+def sheet_differences(suite, sheet, expected, actual):
+    """(row, column, what differs) for two sheets; a sheet that is absent is None."""
     if not (expected and isinstance(actual, list)):
         if expected != actual:
-            yield "(sheet)", "not expected" if actual and not expected else actual or "missing"
+            column = "(new)" if not expected else "(missing)"
+            yield "(sheet)", column, "the sheet" if isinstance(actual, list) else str(actual)
         return
     headers = suite.header_of(expected)
-    left, right = by_label(expected), by_label(actual)
+    left, right = by_key(sheet, expected), by_key(sheet, actual)
     common = [[path for path in right if path in left], [path for path in left if path in right]]
     for path, row in left.items():
         if path not in right:
-            yield path, "row is missing"
-        cells = row_differences(suite.Judge.equal, headers, row, right.get(path, row))
-        yield from ((path, text) for text in cells)
-    yield from ((path, "row is not expected") for path in right if path not in left)
-    yield from [(a, "row is out of order") for a, b in zip(*common) if a != b][:1]
+            yield path, "(missing)", "the row"
+        for column, text in row_differences(suite.Judge.equal, headers, row, right.get(path, row)):
+            yield path, column, text
+    yield from ((path, "(new)", "the row") for path in right if path not in left)
+    yield from [(a, "(order)", f"comes before {b}") for a, b in zip(*common) if a != b][:1]
 
 
-def check_labels(suite, tool, scratch):
-    """Runs every case and prints what labels.json does not explain. True when nothing is left."""
-    allowed = json.loads((HERE / "labels.json").read_text(encoding="utf-8"))
+def tables_of(content):
+    """The sheets of a case's output by name."""
+    return {name: rows for tables in content.values() if isinstance(tables, dict)
+            for name, rows in tables.items() if name in KEYS}
+
+
+def check_rows(suite, tool, scratch, list_all):
+    """Runs every case and prints what rows.json does not explain. True when nothing is left."""
+    allowed = json.loads((HERE / "rows.json").read_text(encoding="utf-8"))
     entries = [(case, entry) for case, listed in allowed.items() for entry in listed]
     used, sheets, explained, failed = set(), 0, 0, 0
     for case in suite.load_cases(CASES):
@@ -98,24 +117,28 @@ def check_labels(suite, tool, scratch):
         try:
             content, _ = suite.run_case(shlex.quote(tool), case, scratch, timeout=120)
         except subprocess.TimeoutExpired:
-            content = {"": {SHEET: "the tool did not end in time"}}
-        expected, left_over = sheet_of(golden), []
-        sheets += expected is not None
-        for path, what in label_differences(suite, expected, sheet_of(content)):
-            label = path.rsplit(" > ", 1)[-1]
-            hits = {n for n, (glob, entry) in enumerate(entries) if fnmatchcase(name, glob)
-                    and any(fnmatchcase(text, entry["label"]) for text in (label, path))}
-            used |= hits
-            explained += bool(hits)
-            left_over += [] if hits else [f"           {path}: {what}"]
-        failed += bool(left_over)
-        if left_over:
-            print(f"DIFFERS  {name}, {SHEET} by label: {len(left_over)}", *left_over, sep="\n")
+            content = {}
+        expected, actual = tables_of(golden), tables_of(content)
+        for sheet in sorted({*expected, *actual}):
+            sheets += 1
+            left_over = []
+            for row, column, what in sheet_differences(suite, sheet, expected.get(sheet),
+                                                       actual.get(sheet)):
+                hits = {n for n, (glob, entry) in enumerate(entries) if fnmatchcase(name, glob)
+                        and fnmatchcase(sheet, entry["sheet"])
+                        and fnmatchcase(row, entry.get("row", "*"))
+                        and fnmatchcase(column, entry.get("column", "*"))}
+                used |= hits
+                explained += bool(hits)
+                left_over += [] if hits else [f"           {row} | {column}: {what}"]
+            failed += bool(left_over)
+            if left_over:
+                print(f"DIFFERS  {name}, {sheet} by rows: {len(left_over)}",
+                      *left_over[:None if list_all else 6], sep="\n")
     for number in set(range(len(entries))) - used:
-        print("stale    labels.json:", *entries[number])
-    print(f"{SHEET} by label: {sheets} sheets, {explained} differences explained, "
-          f"{failed} cases differ")
-    return failed == 0
+        print("stale    rows.json:", *entries[number])
+    print(f"by rows: {sheets} sheets, {explained} differences explained, {failed} sheets differ")
+    return failed == 0 and len(used) == len(entries)
 
 
 def main():
@@ -124,6 +147,7 @@ def main():
     parser.add_argument("--tool", required=True, type=Path, help="the msprof-analyze to test")
     parser.add_argument("--shared", type=Path, default=HERE.parents[1].parent / "shared",
                         help="folder with tools/, golden/ and data/ (default: %(default)s)")
+    parser.add_argument("--list", action="store_true", help="print every difference by rows")
     args = parser.parse_args()
     script = args.shared.resolve() / "tools" / "parity_suite.py"
     reason = reason_to_skip(script)
@@ -136,14 +160,14 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         sys.stdout.flush()
         command = [sys.executable, "-B", str(script), "--tool", shlex.quote(tool), "--case", CASES,
-                   "--table", f"*:{SHEET}", "--table", "screen:*", "--verbose", "--keep", scratch,
+                   "--verbose", "--keep", scratch,
                    "--differences", str(HERE / "differences.json")]
         suite_status = subprocess.run(command, check=False).returncode
         sys.dont_write_bytecode = True
         sys.path.insert(0, str(script.parent))
         import parity_suite  # found only now: the folder is an argument
-        labels_equal = check_labels(parity_suite, tool, Path(scratch).resolve())
-    return suite_status or (0 if labels_equal else 1)
+        rows_equal = check_rows(parity_suite, tool, Path(scratch).resolve(), args.list)
+    return suite_status or (0 if rows_equal else 1)
 
 
 if __name__ == "__main__":
