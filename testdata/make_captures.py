@@ -2,7 +2,8 @@
 """Writes the text and database captures below captures/ (standard library only, deterministic).
 
 The tests read the checked-in files and never run this script; it exists to keep the text and the
-database form of the synthetic run in step. The runs are in synthetic_run.py and twin_run.py, see README.md.
+database form of the synthetic runs in step. The runs themselves are in synthetic_run.py and
+twin_run.py, see README.md.
 """
 import csv
 import io
@@ -382,7 +383,7 @@ def db_sql(run):
         if component != "APP":
             add("MEMORY_RECORD", text(component), EPOCH + ns(time), mb << 19, mb << 20, mb << 19,
                 4096, 0, note=f"{mb} MB")
-    for name, kb, start, end in run.memory:
+    for name, kb, start, end in sorted(run.memory, key=lambda row: row[2]):
         end = EPOCH + ns(end) if isinstance(end, int) else None
         dur = end and end - EPOCH - ns(start)
         add("OP_MEMORY", text(name), kb << 10, EPOCH + ns(start), end, end, dur, dur, 4096, 0,

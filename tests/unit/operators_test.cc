@@ -102,8 +102,13 @@ TEST_F(OperatorsTest, HaveTheMemoryThatTheirQueuedWorkAllocates) {
   Op("aten::add", 30, 50, main_);  // runs while the work is done
   // In order of release, which is not the order of allocation.
   Allocation("cann::MatMul", 1024, 35, 45);
+  Allocation("cann::workspace", 512, 33, 50);
   Allocation("aten::mm", 2048, 12, 60);
-  EXPECT_EQ(Memory(), (Texts{"aten::mm 58 3 1", "aten::add 0 0 1"}));
+  EXPECT_EQ(Memory(), (Texts{"aten::mm 75 3.5 1", "aten::add 0 0 1"}));
+  EXPECT_EQ(Rows("memory", "MemoryCompare", 4, 5).at(0),
+            "aten::mm, (12000.000, 60000.000), [duration: 48000.0], [size: 2048.0]\n"
+            "cann::MatMul, (35000.000, 45000.000), [duration: 10000.0], [size: 1024.0]\n"
+            "cann::workspace, (33000.000, 50000.000), [duration: 17000.0], [size: 512.0]\n");
 }
 
 TEST_F(OperatorsTest, OfOneThreadDoNotHaveTheMemoryOfAnother) {

@@ -26,18 +26,25 @@ class OpMemory {
       if (allocations.allocated[i] <= 0) continue;  // before the collection
       const bool queued = queued_allocations.IsQueued(i);
       std::int64_t op = -1;
+      TimeNs asked = allocations.allocated[i];
       if (queued) {
         // Made on behalf of an operator that put the work into a queue before.
         const auto work = queued_allocations.Work(i);
         if (work) {
-          op = tree.Find(trace_.queued_work.queued_track[*work], trace_.queued_work.queued[*work]);
+          asked = trace_.queued_work.queued[*work];
+          op = tree.Find(trace_.queued_work.queued_track[*work], asked);
         } else {
           ++unplaced_;
         }
       } else {
         op = tree.FindAnywhere(allocations.allocated[i], allocations.name[i]);
       }
-      if (op >= 0) rows_of_op_[static_cast<std::size_t>(op)].push_back({i, queued});
+      if (op >= 0) rows_of_op_[static_cast<std::size_t>(op)].push_back({i, queued, asked});
+    }
+    // Captures list allocations as they were released; those of one piece of queued work stay so.
+    for (auto& [op, rows] : rows_of_op_) {
+      std::stable_sort(rows.begin(), rows.end(),
+                       [](const Placed& a, const Placed& b) { return a.asked < b.asked; });
     }
   }
 
@@ -79,6 +86,7 @@ class OpMemory {
   struct Placed {
     std::size_t row;
     bool queued;
+    TimeNs asked;  // when the operator allocated, or queued the work that did
   };
 
   static std::string Microseconds(TimeNs time) {
