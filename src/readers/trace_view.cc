@@ -256,6 +256,9 @@ std::optional<Activity> ActivityOf(std::string_view name) {
   return std::nullopt;
 }
 
+// The kernel by which the LCCL library communicates: a collective, as databases list it.
+bool IsLccl(std::string_view name) { return EqualsIgnoringCase(name, "kernel_aivec"); }
+
 // Appends the fragments to the rank, in file order.
 class Joiner {
  public:
@@ -267,7 +270,9 @@ class Joiner {
     AppendHostOps(fragment.host, texts, tracks_, trace_);
     AppendPythonCalls(fragment.python, texts, tracks_, trace_);
     for (const DeviceEvent& event : fragment.device) {
-      if (event.pid == processes_.hardware) {
+      if (event.pid == processes_.hardware && IsLccl(fragment.strings.View(event.name))) {
+        AppendOperation(event, /*group=*/-1, texts);
+      } else if (event.pid == processes_.hardware) {
         trace_.device_tasks.Append({.start = event.start,
                                     .dur = event.dur,
                                     .name = texts[event.name],
@@ -307,24 +312,28 @@ class Joiner {
   }
 
   void AddCommunication(const DeviceEvent& event, StringMapping& texts) {
-    const StringId name = texts[event.name];
     const CommThreads::Place place = threads_.Of(event.tid);
     if (place.is_group) {
-      trace_.communications.Append({.start = event.start,
-                                    .dur = event.dur,
-                                    .name = name,
-                                    .op_type = name,
-                                    .group = place.group,
-                                    .dur_rest = event.dur_rest});
-      communication_places_.push_back({event.pid, event.tid, event.start});
+      AppendOperation(event, place.group, texts);
     } else {
       trace_.comm_tasks.Append({.start = event.start,
                                 .dur = event.dur,
-                                .name = name,
+                                .name = texts[event.name],
                                 .group = place.group,
                                 .plane = event.tid,
                                 .dur_rest = event.dur_rest});
     }
+  }
+
+  void AppendOperation(const DeviceEvent& event, std::int32_t group, StringMapping& texts) {
+    const StringId name = texts[event.name];
+    trace_.communications.Append({.start = event.start,
+                                  .dur = event.dur,
+                                  .name = name,
+                                  .op_type = name,
+                                  .group = group,
+                                  .dur_rest = event.dur_rest});
+    communication_places_.push_back({event.pid, event.tid, event.start});
   }
 
   const Processes& processes_;

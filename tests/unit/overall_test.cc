@@ -102,14 +102,6 @@ TEST(Overall, CountsLcclKernelsAsTheirOwnPart) {
   EXPECT_EQ(metrics.free, 10);
 }
 
-TEST(Overall, FindsLcclAmongTheTasksOfATextCapture) {
-  RankBuilder rank;
-  rank.Overlap(Activity::kComputing, 0, 100);
-  rank.Task("AI_VECTOR_CORE", 10, 15, 7, "kernel_aivec");
-  rank.Task("AI_VECTOR_CORE", 20, 25, 7, "kernel_aivec_2");
-  EXPECT_EQ(ComputeOverall(rank.trace).lccl.time, 5);
-}
-
 TEST(Overall, SumsCategoriesByTimeAndCount) {
   RankBuilder rank;
   const auto add = [&](const char* type, const char* core, TimeNs dur) {

@@ -42,6 +42,13 @@ Names GroupNamesOf(const RankTrace& trace, const std::vector<std::int32_t>& grou
   return names;
 }
 
+TEST(TraceViewCommunication, CountsTheKernelOfLcclAmongTheOperations) {
+  const RankTrace trace =
+      ReadTrace(Span(3, "KERNEL_AIVEC") + Span(3, "kernel_aivec_2"), "Ascend Hardware");
+  EXPECT_EQ(test::Texts(trace, trace.communications.name), Names{"KERNEL_AIVEC"});
+  EXPECT_EQ(test::Texts(trace, trace.device_tasks.name), Names{"kernel_aivec_2"});
+}
+
 TEST(TraceViewCommunication, TellsOperationsFromTheTasksOfTheirPlanes) {
   const RankTrace trace = ReadTrace(
       Thread(2, 1, "Group 0 Communication") + Thread(3, 2, "Plane 0") + Thread(4, 3, "Plane 1") +

@@ -17,7 +17,7 @@ bool IsCopyName(std::string_view name) {
   return ContainsAny(ToLower(name), {"htod", "dtod", "dtoh", "memset (device)"});
 }
 
-// Kernels of the LCCL library communicate, whatever table they are listed in.
+// Kernels of the LCCL library are accounted apart from other collectives.
 bool IsLccl(std::string_view name) { return ToLower(name) == "kernel_aivec"; }
 
 // The C_CORE_SQE events, by end. Text captures name them so, databases give them that type.
@@ -176,14 +176,10 @@ Intervals ComputeBusyTimes(const RankTrace& trace, const std::vector<bool>& is_c
 }
 
 void AddLccl(const RankTrace& trace, OverallMetrics& metrics) {
-  if (trace.device == DeviceKind::kGpu) return;
-  const auto add = [&](const auto& table) {
-    for (std::size_t i = 0; i < table.Size(); ++i) {
-      if (IsLccl(trace.strings.View(table.name[i]))) metrics.lccl.Add(table.dur[i]);
-    }
-  };
-  add(trace.communications);
-  if (metrics.lccl.count == 0) add(trace.device_tasks);
+  const Communications& comms = trace.communications;
+  for (std::size_t i = 0; i < comms.Size(); ++i) {
+    if (IsLccl(trace.strings.View(comms.name[i]))) metrics.lccl.Add(comms.dur[i]);
+  }
 }
 
 // Streams that run compute kernels. Where kernels come without a stream (text captures at Level0),
