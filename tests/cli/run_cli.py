@@ -256,6 +256,25 @@ class Usage(Cli):
                     self.assertTrue(any("no effect" in line and word in line
                                         for line in result.warnings), result.err)
 
+    def test_captures_without_option_names(self):
+        result = self.run_tool("compare", BASE, NEW, "-o", self.out)
+        self.assert_compared(result)
+        self.assertEqual(result.out, self.compare().out)
+        for arguments in ([BASE], [BASE, NEW, BASE], [BASE, NEW, "-d", NEW]):
+            self.assert_fails(2, self.run_tool("compare", *arguments, "-o", self.out), "")
+
+    def test_enabled_sheets_only(self):
+        for name, sheets in (
+                ("profiling", ["OverallMetrics"]), ("communication", ["CommunicationCompare"]),
+                ("operator", ["OperatorCompareStatistic", "OperatorCompare"]),
+                ("memory", ["MemoryCompareStatistic", "MemoryCompare"]), ("api", ["ApiCompare"]),
+                ("kernel", ["KernelCompare"])):
+            with self.subTest(name=name):
+                result = self.compare(f"--enable_{name}_compare", "--disable_module", "--json")
+                self.assertEqual(result.code, 0, result.err)
+                self.assertEqual([sheet["name"] for sheet in json.loads(result.out)["sheets"]],
+                                 sheets)
+
     def test_recipes_are_not_there_yet(self):
         for arguments in (["-m", "module_statistic", "-d", NEW],
                           ["cluster", "-m", "module_statistic", "-d", NEW]):

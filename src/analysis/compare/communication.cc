@@ -29,7 +29,7 @@ void AppendSide(const Cell& operation, const Cell& task, const Durations* durati
     row.cells.insert(row.cells.end(), {Cell(), Cell(), Cell(), 0.0, Cell(), Cell(), Cell()});
     return;
   }
-  const double total = Us(durations->total);
+  const double total = durations->TotalUs();
   row.cells.insert(row.cells.end(), {operation, task, durations->calls, total,
                                      total / static_cast<double>(durations->calls),
                                      Us(durations->max), Us(durations->min)});
@@ -38,7 +38,7 @@ void AppendSide(const Cell& operation, const Cell& task, const Durations* durati
 void AddCollective(const std::string& kind, const Collective* base, const Collective* comparison,
                    Sheet& sheet) {
   const auto calls = [](const Collective* side) { return side ? &side->calls : nullptr; };
-  const auto total = [](const Collective* side) { return side ? Us(side->calls.total) : 0.0; };
+  const auto total = [](const Collective* side) { return side ? side->calls.TotalUs() : 0.0; };
   Row sum{{Cell()}};
   AppendSide(kind, Cell(), calls(base), sum);
   AppendSide(kind, Cell(), calls(comparison), sum);
