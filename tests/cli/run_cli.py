@@ -257,11 +257,11 @@ class Usage(Cli):
                                         for line in result.warnings), result.err)
 
     def test_captures_without_option_names(self):
+        for arguments in ([BASE], [BASE, NEW, BASE], [BASE, NEW, "-d", NEW]):
+            self.assert_fails(2, self.run_tool("compare", *arguments, "-o", self.out), "compare")
         result = self.run_tool("compare", BASE, NEW, "-o", self.out)
         self.assert_compared(result)
         self.assertEqual(result.out, self.compare().out)
-        for arguments in ([BASE], [BASE, NEW, BASE], [BASE, NEW, "-d", NEW]):
-            self.assert_fails(2, self.run_tool("compare", *arguments, "-o", self.out), "")
 
     def test_enabled_sheets_only(self):
         for name, sheets in (
