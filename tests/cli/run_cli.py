@@ -275,6 +275,14 @@ class Usage(Cli):
                 self.assertEqual([sheet["name"] for sheet in json.loads(result.out)["sheets"]],
                                  sheets)
 
+    def test_sheets_do_not_depend_on_the_others(self):
+        whole = json.loads(self.compare("--disable_module", "--json").out)["sheets"]
+        for name in ("profiling", "communication", "operator", "memory", "api", "kernel"):
+            with self.subTest(name=name):
+                result = self.compare(f"--enable_{name}_compare", "--disable_module", "--json")
+                for sheet in json.loads(result.out)["sheets"]:
+                    self.assertIn(sheet, whole)
+
     def test_recipes_are_not_there_yet(self):
         for arguments in (["-m", "module_statistic", "-d", NEW],
                           ["cluster", "-m", "module_statistic", "-d", NEW]):

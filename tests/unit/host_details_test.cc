@@ -147,6 +147,14 @@ TEST(KinetoDetails, TiesALaunchToTheKernelOfItsDeviceAndStream) {
   EXPECT_EQ(trace.kernels.link, (Numbers{-1, 0, 1}));  // stream 0 is a stream
 }
 
+TEST(KinetoDetails, TiesLaunchesToCopiesAndMemsetsToo) {
+  const RankTrace trace = ReadGpu(
+      R"events({"ph":"X","cat":"gpu_memset","name":"Memset (Device)","pid":0,"tid":7,"ts":5,"dur":8},
+         {"ph":"s","cat":"ac2g","name":"x","id":1,"pid":5,"tid":6,"ts":2},
+         {"ph":"f","cat":"ac2g","name":"x","id":1,"pid":0,"tid":7,"ts":5})events");
+  EXPECT_EQ(trace.device_tasks.link, Numbers{0});
+}
+
 TEST(KinetoDetails, PairsAllocationsAndReleasesByAddress) {
   const auto memory = [](int ts, int bytes, int address) {
     return fmt::format(

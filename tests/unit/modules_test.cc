@@ -110,7 +110,8 @@ TEST(ModuleTree, HasTheOptimizerAsAModule) {
   model.rank.Op("Optimizer.step#SGD.step", 300, 400, model.thread);
   model.rank.Op("aten::_foreach_add_", 310, 320, model.thread);
   model.rank.LaunchedKernel(310, model.thread, 3);
-  const Module& optimizer = Find(model.Trees().forward, "Optimizer.step#SGD.step");
+  const ModuleTree tree = model.Trees().forward;
+  const Module& optimizer = Find(tree, "Optimizer.step#SGD.step");
   EXPECT_EQ(optimizer.device_total.whole, 3);
   EXPECT_EQ(optimizer.ops.size(), 1u);
 }

@@ -147,41 +147,18 @@ Sheet StatisticSheet(const CompareInput& input, const Memories& memories) {
 }
 
 Sheet DetailSheet(const CompareInput& input, const Memories& memories) {
-  std::vector<Column> columns = {Text("Order Id", 10)};
-  for (Column& column :
-       ForBothSides({BoldText("Operator Name"), Text("Input Shape"), Text("Input Type"),
-                     Text("Allocated Details"), Decimals("Size(KB)")})) {
-    columns.push_back(std::move(column));
-  }
-  columns.push_back(Decimals("Diff Size(KB)"));
-  columns.push_back(Growth("Diff Ratio"));
-  Sheet sheet = CompareSheet("MemoryCompare", std::move(columns), input);
-  for (const OpPair& pair : input.MatchedOps()) {
-    Row row{{Cell()}};
-    double kilobytes[2];
-    for (const Side side : {Side::kBase, Side::kComparison}) {
-      const auto op = side == Side::kBase ? pair.base : pair.comparison;
-      AppendOperator(input, side, op, row);
-      std::int64_t bytes = 0;
-      std::string details;
-      if (op) {
+  return OpPairSheet(
+      input, "MemoryCompare", "Allocated Details", "Size(KB)", [&](Side side, std::size_t op) {
         const OpMemory& memory = memories.Of(side);
-        memory.VisitAllocations(*op, [&](std::size_t inner, std::size_t allocation, bool queued) {
+        OpDetails details;
+        std::int64_t bytes = 0;
+        memory.VisitAllocations(op, [&](std::size_t inner, std::size_t allocation, bool queued) {
           bytes += memory.Bytes(allocation);
-          details += memory.Describe(inner, allocation, queued);
+          details.lines += memory.Describe(inner, allocation, queued);
         });
-      }
-      const double size = static_cast<double>(bytes) / 1024;
-      kilobytes[side == Side::kBase ? 0 : 1] = size;
-      row.cells.emplace_back(std::move(details));
-      row.cells.emplace_back(size);
-    }
-    row.cells.emplace_back(DiffRounded(kilobytes[0], kilobytes[1]));
-    row.cells.emplace_back(DiffRatio(kilobytes[0], kilobytes[1]));
-    sheet.rows.push_back(std::move(row));
-  }
-  NumberRows(sheet);
-  return sheet;
+        details.sum = static_cast<double>(bytes) / 1024;
+        return details;
+      });
 }
 
 void Run(const CompareInput& input, Report& report) {

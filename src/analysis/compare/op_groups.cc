@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "compare_sheet.h"
 #include "first_seen.h"
 
 namespace mpa {
@@ -32,15 +33,44 @@ std::vector<OpGroup> GroupByName(const CompareInput& input, const std::vector<Op
   return groups;
 }
 
-void AppendOperator(const CompareInput& input, Side side, std::optional<std::size_t> op, Row& row) {
-  if (!op) {
-    row.cells.resize(row.cells.size() + 3);
-    return;
+Sheet OpPairSheet(const CompareInput& input, std::string name, std::string details_column,
+                  std::string sum_column,
+                  const std::function<OpDetails(Side, std::size_t)>& details_of) {
+  std::vector<Column> columns = {Text("Order Id", 10)};
+  for (Column& column :
+       ForBothSides({BoldText("Operator Name"), Text("Input Shape"), Text("Input Type"),
+                     Text(std::move(details_column)), Decimals(sum_column)})) {
+    columns.push_back(std::move(column));
   }
-  const RankTrace& trace = input.Trace(side);
-  row.cells.emplace_back(std::string(trace.strings.View(trace.host_ops.name[*op])));
-  row.cells.emplace_back(std::string(trace.strings.View(trace.host_ops.shapes[*op])));
-  row.cells.emplace_back(std::string(trace.strings.View(trace.host_ops.types[*op])));
+  const std::size_t unit = sum_column.rfind(' ') + 1;  // "Device Duration(us)": npos + 1 is 0
+  columns.push_back(Decimals("Diff " + sum_column.substr(unit)));
+  columns.push_back(Growth("Diff Ratio"));
+  Sheet sheet = CompareSheet(std::move(name), std::move(columns), input);
+  for (const OpPair& pair : input.MatchedOps()) {
+    Row row{{Cell()}};
+    const auto append_side = [&](Side side, std::optional<std::size_t> op) {
+      if (!op) {
+        row.cells.insert(row.cells.end(), {Cell(), Cell(), Cell(), "", 0.0});
+        return 0.0;
+      }
+      const RankTrace& trace = input.Trace(side);
+      for (const auto* column :
+           {&trace.host_ops.name, &trace.host_ops.shapes, &trace.host_ops.types}) {
+        row.cells.emplace_back(std::string(trace.strings.View((*column)[*op])));
+      }
+      OpDetails details = details_of(side, *op);
+      row.cells.emplace_back(std::move(details.lines));
+      row.cells.emplace_back(details.sum);
+      return details.sum;
+    };
+    const double base = append_side(Side::kBase, pair.base);
+    const double comparison = append_side(Side::kComparison, pair.comparison);
+    row.cells.emplace_back(DiffRounded(base, comparison));
+    row.cells.emplace_back(DiffRatio(base, comparison));
+    sheet.rows.push_back(std::move(row));
+  }
+  NumberRows(sheet);
+  return sheet;
 }
 
 void SortByDifference(Sheet& sheet) {

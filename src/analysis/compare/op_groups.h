@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,18 @@ struct OpGroup {
 /// comparison has.
 std::vector<OpGroup> GroupByName(const CompareInput& input, const std::vector<OpPair>& pairs);
 
-/// Appends name, shapes and types of an operator, blanks for one that is missing.
-void AppendOperator(const CompareInput& input, Side side, std::optional<std::size_t> op, Row& row);
+/// What a sheet tells of an operator beside its name: a line for each of many things, and a number
+/// that they add up to.
+struct OpDetails {
+  std::string lines;
+  double sum = 0;
+};
+
+/// A sheet with a row for each pair of matched operators: name, shapes, types, details and sum of
+/// both sides, difference and ratio of the sums. `details_of` is asked for every operator.
+Sheet OpPairSheet(const CompareInput& input, std::string name, std::string details_column,
+                  std::string sum_column,
+                  const std::function<OpDetails(Side, std::size_t)>& details_of);
 
 /// Sorts the rows by the last but one column, a difference, the largest first, and numbers them in
 /// the first.

@@ -19,21 +19,19 @@ DeviceTime TimeOf(const OpTree& tree, std::size_t op) {
 }
 
 Sheet StatisticSheet(const CompareInput& input) {
-  Sheet sheet =
-      CompareSheet("OperatorCompareStatistic", {Text("Top", 10), BoldText("Operator Name")}, input);
+  std::vector<Column> columns = {Text("Top", 10), BoldText("Operator Name")};
   const auto add_side = [&](Side side, const char* name, double width) {
     for (Column column : {Decimals(fmt::format("{} Device Duration(ms)", name), width),
                           Text(fmt::format("{} Operator Number", name), width)}) {
       column.side = side;
-      sheet.columns.push_back(std::move(column));
+      columns.push_back(std::move(column));
     }
   };
   add_side(Side::kBase, "Base", 25);
   add_side(Side::kComparison, "Comparison", 30);
-  sheet.columns.push_back(Decimals("Diff Duration(ms)"));
-  sheet.columns.push_back(Growth("Diff Ratio"));
-  sheet = CompareSheet(sheet.name, std::move(sheet.columns), input);
-
+  columns.push_back(Decimals("Diff Duration(ms)"));
+  columns.push_back(Growth("Diff Ratio"));
+  Sheet sheet = CompareSheet("OperatorCompareStatistic", std::move(columns), input);
   for (const OpGroup& group : GroupByName(input, input.MatchedOps())) {
     Row row{{Cell(), group.name}};
     double ms[2];
@@ -53,39 +51,17 @@ Sheet StatisticSheet(const CompareInput& input) {
 }
 
 Sheet DetailSheet(const CompareInput& input) {
-  std::vector<Column> columns = {Text("Order Id", 10)};
-  for (Column& column :
-       ForBothSides({BoldText("Operator Name"), Text("Input Shape"), Text("Input Type"),
-                     Text("Kernel Details"), Decimals("Device Duration(us)")})) {
-    columns.push_back(std::move(column));
-  }
-  columns.push_back(Decimals("Diff Duration(us)"));
-  columns.push_back(Growth("Diff Ratio"));
-  Sheet sheet = CompareSheet("OperatorCompare", std::move(columns), input);
-  for (const OpPair& pair : input.MatchedOps()) {
-    Row row{{Cell()}};
-    double us[2];
-    for (const Side side : {Side::kBase, Side::kComparison}) {
-      const auto op = side == Side::kBase ? pair.base : pair.comparison;
-      AppendOperator(input, side, op, row);
-      DeviceTime time;
-      std::string details;
-      if (op) {
-        input.Ops(side).VisitWork(*op, [&](const DeviceWork& work) {
-          time.Add(work);
-          details += DescribeWork(input.Trace(side), work);
-        });
-      }
-      us[side == Side::kBase ? 0 : 1] = time.Us();
-      row.cells.emplace_back(std::move(details));
-      row.cells.emplace_back(time.Us());
-    }
-    row.cells.emplace_back(DiffRounded(us[0], us[1]));
-    row.cells.emplace_back(DiffRatio(us[0], us[1]));
-    sheet.rows.push_back(std::move(row));
-  }
-  NumberRows(sheet);
-  return sheet;
+  return OpPairSheet(input, "OperatorCompare", "Kernel Details", "Device Duration(us)",
+                     [&](Side side, std::size_t op) {
+                       OpDetails details;
+                       DeviceTime time;
+                       input.Ops(side).VisitWork(op, [&](const DeviceWork& work) {
+                         time.Add(work);
+                         details.lines += DescribeWork(input.Trace(side), work);
+                       });
+                       details.sum = time.Us();
+                       return details;
+                     });
 }
 
 void Run(const CompareInput& input, Report& report) {
