@@ -67,7 +67,7 @@ void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
     if (IsCommunication(csv[core], csv[name])) continue;
     const auto start_ns = io::NsFromMicros(csv[start]);
     const auto dur_ns = io::NsFromMicros(csv[dur]);
-    if (!start_ns || !dur_ns || *dur_ns < 0) {
+    if (!start_ns || !dur_ns || !IsDuration(*dur_ns)) {
       trace.issues.Count("kernel left out, its start or duration is no time", csv.Place());
       continue;
     }

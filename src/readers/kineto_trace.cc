@@ -109,7 +109,7 @@ class FragmentFiller {
   std::optional<Span> SpanOf(const TraceEvent& event) {
     const auto start = io::NsFromMicros(event.ts);
     const auto dur = event.dur.empty() ? 0 : io::NsFromMicros(event.dur);
-    if (start && dur && *dur >= 0) return Span{*start, *dur};
+    if (start && dur && IsDuration(*dur)) return Span{*start, *dur};
     fragment_.part.issues.Count("event left out, its start or duration is no time",
                                 fmt::format("{}: \"{}\"", file_name_, event.name));
     return std::nullopt;

@@ -18,7 +18,8 @@ std::optional<DbSpan> ReadSpan(DbInput& input, const io::Statement& row, int sta
                                int end_column, std::string_view table) {
   const auto start = row.Int(start_column);
   const auto end = row.Int(end_column);
-  if (start && end && *start >= 0 && *end >= *start) return DbSpan{*start, *end - *start};
+  if (start && end && *start >= 0 && *end >= *start && IsDuration(*end - *start))
+    return DbSpan{*start, *end - *start};
   input.trace.issues.Count("row left out, its start or end is no time",
                            fmt::format("{}: table {}", input.database.name(), table));
   return std::nullopt;

@@ -91,7 +91,7 @@ class FragmentFiller {
     if (kind == Kind::kUnread) return;
     const auto start = io::NsFromMicros(event.ts);
     const auto dur = event.dur.empty() ? 0 : io::NsFromMicros(event.dur);
-    if (!start || !dur || *dur < 0) {
+    if (!start || !dur || !IsDuration(*dur)) {
       fragment_.issues.Count("event left out, its start or duration is no time",
                              fmt::format("{}: \"{}\"", file_name_, event.name));
       return;

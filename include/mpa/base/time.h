@@ -9,4 +9,11 @@ namespace mpa {
 /// Never converted to double except for display.
 using TimeNs = std::int64_t;
 
+/// True for a duration that an event can have. What a broken file says beyond that would overflow
+/// the sums.
+constexpr bool IsDuration(TimeNs dur) {
+  constexpr TimeNs kLongest = 1'000'000'000'000'000;  // 11 days
+  return dur >= 0 && dur <= kLongest;
+}
+
 }  // namespace mpa
