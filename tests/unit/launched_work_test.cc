@@ -68,6 +68,18 @@ TEST(LaunchedWork, OfDatabasesHasKernelsCopiesAndCollectives) {
                    "c10d::allreduce_: hcom_allReduce__001_0_1"}));
 }
 
+// COMMUNICATION_TASK_INFO, which would name them, is missing; two tasks of the collective share its
+// connection, one also its start.
+TEST(LaunchedWork, OfACollectiveLeavesItsTasksOut) {
+  const test::TempDir dir;
+  const RankTrace trace =
+      test::ReadFile(FileKind::kProfilerDb,
+                     test::BuildDatabase(dir / "ascend_pytorch_profiler_0.db", kDatabase + R"(
+          INSERT INTO TASK (startNs, endNs, connectionId, globalTaskId, taskType, streamId) VALUES
+              (12000, 12100, 75, 5, 9, 3), (12200, 12300, 75, 6, 9, 3);)"));
+  EXPECT_EQ(LaunchedBy(trace).back(), "c10d::allreduce_: hcom_allReduce__001_0_1");
+}
+
 TEST(LaunchedWork, OfAnOperatorWithThreeLaunchesLeavesItOneCall) {
   const RankTrace trace = ReadDatabase();
   const Report api = test::Compare("api", trace, trace);
