@@ -124,13 +124,32 @@ void ReadKernels(DbInput& input) {
 
 namespace {
 
-std::unordered_set<std::int64_t> CommunicationTasks(const io::Database& database) {
-  std::unordered_set<std::int64_t> tasks;
-  if (!database.HasTable("COMMUNICATION_TASK_INFO")) return tasks;
-  io::Statement rows = database.Query("SELECT globalTaskId FROM COMMUNICATION_TASK_INFO");
-  while (rows.Step()) tasks.insert(rows.IntOr(0, -1));
-  return tasks;
-}
+// Tells the tasks of collectives: by their ids, or where these were not recorded by the connection
+// that they share with the operation.
+class CollectiveTasks {
+ public:
+  explicit CollectiveTasks(const io::Database& database)
+      : tasks_(Numbers(database, "COMMUNICATION_TASK_INFO", "globalTaskId")),
+        links_(Numbers(database, "COMMUNICATION_OP", "connectionId")) {
+    links_.erase(0);
+  }
+
+  bool Contains(std::int64_t task_id, std::int64_t link) const {
+    return tasks_.contains(task_id) || links_.contains(link);
+  }
+
+ private:
+  static std::unordered_set<std::int64_t> Numbers(const io::Database& database, const char* table,
+                                                  const char* column) {
+    std::unordered_set<std::int64_t> numbers;
+    if (!database.HasTable(table)) return numbers;
+    io::Statement rows = database.Query(fmt::format("SELECT {} FROM {}", column, table));
+    while (rows.Step()) numbers.insert(rows.IntOr(0, 0));
+    return numbers;
+  }
+
+  std::unordered_set<std::int64_t> tasks_, links_;
+};
 
 }  // namespace
 
@@ -139,22 +158,23 @@ void ReadDeviceTasks(DbInput& input) {
   io::Statement rows = input.database.Query(
       "SELECT startNs, endNs, taskType, streamId, connectionId, globalTaskId FROM TASK "
       "ORDER BY rowid");
-  const std::unordered_set<std::int64_t> of_collectives = CommunicationTasks(input.database);
+  const CollectiveTasks collective_tasks(input.database);
   while (rows.Step()) {
     const auto span = ReadSpan(input, rows, 0, 1, "TASK");
     if (!span) continue;
     const StringId type = input.strings.Text(rows, 2);
     const std::int64_t task_id = rows.IntOr(5, -1);
+    const std::int64_t link = Link(rows, 4);
     const bool is_copy = IsOneOf(input.trace.strings.View(type),
                                  {"MEMCPY_ASYNC", "SDMA_SQE", "PCIE_DMA_SQE", "SDMA"}) &&
-                         !of_collectives.contains(task_id);
+                         !collective_tasks.Contains(task_id, link);
     input.trace.device_tasks.Append({.start = span->start,
                                      .dur = span->dur,
                                      .name = is_copy ? type : StringId::kEmpty,
                                      .type = type,
                                      .task_id = task_id,
                                      .stream = rows.IntOr(3, -1),
-                                     .link = Link(rows, 4)});
+                                     .link = link});
   }
 }
 

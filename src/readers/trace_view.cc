@@ -256,7 +256,7 @@ std::optional<Activity> ActivityOf(std::string_view name) {
   return std::nullopt;
 }
 
-// The kernel by which the LCCL library communicates: a collective, as databases list it.
+// The kernel by which the LCCL library communicates: a task and, as in databases, a collective.
 bool IsLccl(std::string_view name) { return EqualsIgnoringCase(name, "kernel_aivec"); }
 
 // Appends the fragments to the rank, in file order.
@@ -270,9 +270,10 @@ class Joiner {
     AppendHostOps(fragment.host, texts, tracks_, trace_);
     AppendPythonCalls(fragment.python, texts, tracks_, trace_);
     for (const DeviceEvent& event : fragment.device) {
-      if (event.pid == processes_.hardware && IsLccl(fragment.strings.View(event.name))) {
-        AppendOperation(event, /*group=*/-1, texts);
-      } else if (event.pid == processes_.hardware) {
+      if (event.pid == processes_.hardware) {
+        if (IsLccl(fragment.strings.View(event.name))) {
+          AppendOperation(event, /*group=*/-1, texts);
+        }
         trace_.device_tasks.Append({.start = event.start,
                                     .dur = event.dur,
                                     .name = texts[event.name],

@@ -68,6 +68,18 @@ TEST(LaunchedWork, OfDatabasesHasKernelsCopiesAndCollectives) {
                    "c10d::allreduce_: hcom_allReduce__001_0_1"}));
 }
 
+// COMMUNICATION_TASK_INFO, which would name them, is missing; two tasks of the collective share its
+// connection, one also its start.
+TEST(LaunchedWork, OfACollectiveLeavesItsTasksOut) {
+  const test::TempDir dir;
+  const RankTrace trace =
+      test::ReadFile(FileKind::kProfilerDb,
+                     test::BuildDatabase(dir / "ascend_pytorch_profiler_0.db", kDatabase + R"(
+          INSERT INTO TASK (startNs, endNs, connectionId, globalTaskId, taskType, streamId) VALUES
+              (12000, 12100, 75, 5, 9, 3), (12200, 12300, 75, 6, 9, 3);)"));
+  EXPECT_EQ(LaunchedBy(trace).back(), "c10d::allreduce_: hcom_allReduce__001_0_1");
+}
+
 TEST(LaunchedWork, OfAnOperatorWithThreeLaunchesLeavesItOneCall) {
   const RankTrace trace = ReadDatabase();
   const Report api = test::Compare("api", trace, trace);
@@ -82,17 +94,18 @@ TEST(LaunchedWork, OfAnOperatorWithThreeLaunchesLeavesItOneCall) {
 
 // An operator that launches one kernel; the times of the kernel and of the end of the launch as
 // the trace writes them.
-RankTrace ReadTrace(std::string_view kernel_time, std::string_view launch_end) {
+RankTrace ReadTrace(std::string_view kernel_time, std::string_view launch_end,
+                    std::string_view kernel = "MatMul") {
   const test::TempDir dir;
   return test::ReadFile(FileKind::kTraceView,
                         dir.Write("trace_view.json", fmt::format(R"([
       {{"ph":"M","name":"process_name","pid":10,"tid":0,"args":{{"name":"Ascend Hardware"}}}},
       {{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":2,"ts":"300.000","dur":2}},
-      {{"ph":"X","name":"MatMul","pid":10,"tid":4,"ts":{},"dur":2,
+      {{"ph":"X","name":"{2}","pid":10,"tid":4,"ts":{0},"dur":2,
         "args":{{"Task Type":"AI_CORE","Stream Id":4,"Task Id":7}}}},
       {{"ph":"s","cat":"async_npu","id":1,"name":"torch_to_npu","pid":1,"tid":2,"ts":"300.0"}},
-      {{"ph":"f","cat":"async_npu","id":1,"name":"torch_to_npu","pid":10,"tid":4,"ts":{}}}])",
-                                                                 kernel_time, launch_end)));
+      {{"ph":"f","cat":"async_npu","id":1,"name":"torch_to_npu","pid":10,"tid":4,"ts":{1}}}])",
+                                                                 kernel_time, launch_end, kernel)));
 }
 
 TEST(LaunchedWork, IsFoundHoweverItsTimeIsWritten) {
@@ -101,6 +114,21 @@ TEST(LaunchedWork, IsFoundHoweverItsTimeIsWritten) {
   EXPECT_EQ(LaunchedBy(ReadTrace("331.65", R"("331.650\t")")), expected);
   EXPECT_EQ(LaunchedBy(ReadTrace("331", R"("331.000")")), expected);
   EXPECT_EQ(LaunchedBy(ReadTrace(R"("331.650")", R"("331.651")")), Texts{});
+}
+
+// The trace lists it as a task and as an operation, kernel_details.csv as a kernel.
+TEST(LaunchedWork, CountsAKernelOfLcclOnceAndTellsAllOfIt) {
+  RankTrace trace = ReadTrace("331", "331", "kernel_aivec");
+  trace.kernels.Append({.start = 331000,
+                        .dur = 2000,
+                        .name = trace.strings.Intern("kernel_aivec"),
+                        .shapes = trace.strings.Intern("8,8"),
+                        .link = trace.device_tasks.link.at(0)});
+  ASSERT_EQ(trace.communications.link, trace.device_tasks.link);
+  const std::vector<LaunchedWork> launched = FindLaunchedWork(trace);
+  ASSERT_EQ(launched.size(), 1u);
+  EXPECT_EQ(DescribeWork(trace, launched[0].work),
+            "kernel_aivec, 7, AI_CORE, [input shapes: 8,8] [duration: 2.0]\n");
 }
 
 }  // namespace

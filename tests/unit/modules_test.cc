@@ -70,6 +70,15 @@ TEST(ModuleTree, GivesWorkToTheInnermostModuleAndAllAroundIt) {
   EXPECT_EQ(linear.ops[0].work.size(), 2u);
 }
 
+TEST(ModuleTree, CountsWhatBeginsWithinANestedOperatorAsItsPart) {
+  Model model;
+  model.rank.Op("view", 46, 54, model.thread);   // within add, and ends behind it
+  model.rank.Op("empty", 52, 53, model.thread);  // within view
+  model.rank.Op("relu", 55, 56, model.thread);
+  const ModuleTree tree = model.Trees().forward;
+  EXPECT_EQ(Find(tree, "nn.Module: Net_0").ops.size(), 2u);  // add and relu
+}
+
 TEST(ModuleTree, CountsNestedOperatorsAsTheOutermostOfThem) {
   Model model;
   model.rank.Op("addmm", 61, 85, model.thread);  // around the second mm

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <tuple>
 #include <utility>
 
+#include "mpa/base/text.h"
 #include "mpa/model/launches.h"
 
 namespace mpa {
@@ -15,6 +17,11 @@ namespace {
 
 std::string TextOrNone(std::string_view text) { return std::string(text.empty() ? "None" : text); }
 std::string IdOrNone(std::int64_t id) { return id < 0 ? "None" : std::to_string(id); }
+
+bool IsLccl(std::string_view name) {
+  constexpr std::string_view kKernel = "kernel_aivec";
+  return name.size() == kKernel.size() && ToLower(name) == kKernel;
+}
 
 // All device work that has a link, with the link.
 std::vector<std::pair<std::int64_t, DeviceWork>> LinkedWork(const RankTrace& trace) {
@@ -57,9 +64,18 @@ std::vector<std::pair<std::int64_t, DeviceWork>> LinkedWork(const RankTrace& tra
                                   std::pair{kernels.link[i], kernels.start[i]});
       },
       [](std::size_t) { return 0.0; });
+
+  // A kernel of the LCCL library is an operation as well.
   const Communications& comms = trace.communications;
+  std::set<std::pair<std::int64_t, TimeNs>> kernels_of_operations;
+  for (const auto& [link, work] : linked) {
+    if (IsLccl(NameOf(trace, work))) kernels_of_operations.emplace(link, work.start);
+  }
   add(
-      Table::kCommunications, comms, [](std::size_t) { return false; },
+      Table::kCommunications, comms,
+      [&](std::size_t i) {
+        return kernels_of_operations.contains({comms.link[i], comms.start[i]});
+      },
       [&](std::size_t i) { return double{comms.dur_rest[i]}; });
   return linked;
 }

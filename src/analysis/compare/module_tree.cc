@@ -95,7 +95,8 @@ class TreeBuilder {
   explicit TreeBuilder(Calls calls)
       : calls_(std::move(calls)),
         nesting_(calls_.start, calls_.dur, calls_.track),
-        work_(calls_.name.size()) {
+        work_(calls_.name.size()),
+        open_ends_(calls_.name.size()) {
     tree_.modules.resize(calls_.name.size());
     tree_.roots = nesting_.Roots();
     for (const std::uint32_t call : nesting_.InOrder()) {  // parents before children
@@ -123,10 +124,11 @@ class TreeBuilder {
   bool TakeOp(const HostOps& ops, std::uint32_t op) {
     const std::int64_t call = nesting_.FindAround(ops.track[op], ops.start[op]);
     if (call == Nesting::kNone) return false;
-    std::vector<ModuleOp>& taken = tree_.modules[static_cast<std::size_t>(call)].ops;
-    const bool within =
-        !taken.empty() && ops.start[op] <= ops.start[taken.back().op] + ops.dur[taken.back().op];
-    if (!within) taken.push_back({op, {}});
+    // Those that still run, the outermost first: one that begins within another is part of it.
+    std::vector<TimeNs>& ends = open_ends_[static_cast<std::size_t>(call)];
+    while (!ends.empty() && ops.start[op] > ends.back()) ends.pop_back();
+    if (ends.empty()) tree_.modules[static_cast<std::size_t>(call)].ops.push_back({op, {}});
+    ends.push_back(ops.start[op] + ops.dur[op]);
     return true;
   }
 
@@ -175,6 +177,7 @@ class TreeBuilder {
   Calls calls_;
   Nesting nesting_;
   std::vector<std::vector<LaunchedWork>> work_;  // by module
+  std::vector<std::vector<TimeNs>> open_ends_;   // by module
   ModuleTree tree_;
 };
 
