@@ -6,6 +6,8 @@
 #include <optional>
 #include <unordered_map>
 
+#include "mpa/base/text.h"
+
 namespace mpa {
 namespace {
 
@@ -81,5 +83,7 @@ std::vector<std::int64_t> OperationsOfTasks(const RankTrace& trace) {
   }
   return operations;
 }
+
+bool IsLcclKernel(std::string_view name) { return ToLower(name) == "kernel_aivec"; }
 
 }  // namespace mpa

@@ -7,6 +7,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "megabytes.h"
 #include "mpa/base/parallel.h"
 #include "mpa/base/text.h"
 #include "mpa/io/input_text.h"
@@ -177,6 +178,7 @@ class FragmentFiller {
     if (device < 0 || !time) return;  // memory of the host
     fragment_.part.memory_samples.Append({.time = *time, .reserved_bytes = reserved});
     memory.time = *time;
+    if (!IsAllocationSize(memory.bytes < 0 ? -(memory.bytes + 1) : memory.bytes)) return;
     fragment_.rest.memory.push_back(memory);
   }
 

@@ -20,6 +20,12 @@ inline std::optional<std::int64_t> BytesFrom(std::string_view text, std::int64_t
   return whole + (*millionths % kMillion * unit + kMillion / 2) / kMillion;
 }
 
+/// True for a size that an allocation can have. What a broken file says beyond that would overflow
+/// the sums.
+constexpr bool IsAllocationSize(std::int64_t bytes) {
+  return bytes >= 0 && bytes <= std::int64_t{1} << 50;
+}
+
 /// The CSV files write MB and mean 2^20 bytes, KB and mean 2^10.
 inline std::optional<std::int64_t> BytesFromMebibytes(std::string_view text) {
   return BytesFrom(text, std::int64_t{1} << 20);

@@ -16,8 +16,8 @@ void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
   const auto released = csv.Find("Release Time(us)");
   while (csv.Next()) {
     const auto bytes = BytesFromKibibytes(csv[size]);
-    if (!bytes) {
-      trace.issues.Count("allocation left out, its size is no number", csv.Place());
+    if (!bytes || !IsAllocationSize(*bytes)) {
+      trace.issues.Count("allocation left out, its size is no number of bytes", csv.Place());
       continue;
     }
     // Empty and N/A: allocated before, or released after the collection.

@@ -6,6 +6,7 @@
 #include <limits>
 #include <string>
 
+#include "megabytes.h"
 #include "mpa/base/error.h"
 #include "mpa/base/progress.h"
 #include "mpa/io/sqlite.h"
@@ -59,8 +60,14 @@ void ReadAllocations(DbInput& input) {
   io::Statement rows = input.database.Query(
       "SELECT name, size, allocationTime, releaseTime FROM OP_MEMORY ORDER BY rowid");
   while (rows.Step()) {
+    const std::int64_t bytes = rows.IntOr(1, 0);
+    if (!IsAllocationSize(bytes)) {
+      input.trace.issues.Count("allocation left out, its size is no number of bytes",
+                               fmt::format("{}: table OP_MEMORY", input.database.name()));
+      continue;
+    }
     input.trace.allocations.Append({.name = input.strings.Text(rows, 0),
-                                    .bytes = rows.IntOr(1, 0),
+                                    .bytes = bytes,
                                     .allocated = rows.IntOr(2, -1),
                                     .released = rows.IntOr(3, -1)});
   }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -220,29 +221,38 @@ void ReadHostTables(DbInput& input, Tables wanted) {
 
 void ReadCopyLaunches(DbInput& input) {
   RankTrace& trace = input.trace;
-  if (!input.database.IsPrimaryKey("CANN_API", "connectionId")) return;
+  if (!input.database.HasTable("CANN_API")) return;
+  std::set<std::int64_t> wanted;
   const LaunchIndex known(trace);
-  const QueueIndex queue(trace.queued_work);
-  TrackNumbers tracks(trace.tracks);
-  io::Statement call =
-      input.database.Query("SELECT startNs, globalTid FROM CANN_API WHERE connectionId = ?");
-  std::unordered_map<std::int64_t, bool> seen;
   for (std::size_t i = 0; i < trace.device_tasks.Size(); ++i) {
     const std::int64_t link = trace.device_tasks.link[i];
-    if (trace.device_tasks.name[i] == StringId::kEmpty || link < 0 || known.Find(link) ||
-        !seen.try_emplace(link, true).second) {
-      continue;
-    }
-    call.Restart(link);
-    if (!call.Step()) continue;
-    TimeNs time = call.IntOr(0, -1);
-    const std::int64_t global_tid = call.IntOr(1, 0);
+    const bool is_copy = trace.device_tasks.name[i] != StringId::kEmpty;
+    if (is_copy && link >= 0 && !known.Find(link)) wanted.insert(link);
+  }
+  const QueueIndex queue(trace.queued_work);
+  TrackNumbers tracks(trace.tracks);
+  const auto append = [&](std::int64_t link, TimeNs time, std::int64_t global_tid) {
     std::int32_t track = tracks.Of(global_tid >> 32, global_tid & 0xffffffff);
     if (const auto work = queue.Find(track, time)) {
       time = trace.queued_work.queued[*work];
       track = trace.queued_work.queued_track[*work];
     }
     trace.launches.Append({.link = link, .host_time = time, .host_track = track});
+  };
+  if (input.database.IsPrimaryKey("CANN_API", "connectionId")) {
+    io::Statement call =
+        input.database.Query("SELECT startNs, globalTid FROM CANN_API WHERE connectionId = ?");
+    for (const std::int64_t link : wanted) {
+      call.Restart(link);
+      if (call.Step()) append(link, call.IntOr(0, -1), call.IntOr(1, 0));
+    }
+  } else if (!wanted.empty()) {  // a lookup would scan the table each time
+    io::Statement calls =
+        input.database.Query("SELECT connectionId, startNs, globalTid FROM CANN_API");
+    while (calls.Step()) {
+      const std::int64_t link = calls.IntOr(0, -1);
+      if (wanted.erase(link) > 0) append(link, calls.IntOr(1, -1), calls.IntOr(2, 0));
+    }
   }
 }
 

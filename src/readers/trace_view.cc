@@ -14,6 +14,7 @@
 #include "mpa/io/input_text.h"
 #include "mpa/io/json_cut.h"
 #include "mpa/io/numbers.h"
+#include "mpa/model/collective_tasks.h"
 #include "mpa/readers/reader.h"
 #include "trace_builder.h"
 #include "trace_events.h"
@@ -256,9 +257,6 @@ std::optional<Activity> ActivityOf(std::string_view name) {
   return std::nullopt;
 }
 
-// The kernel by which the LCCL library communicates: a task and, as in databases, a collective.
-bool IsLccl(std::string_view name) { return EqualsIgnoringCase(name, "kernel_aivec"); }
-
 // Appends the fragments to the rank, in file order.
 class Joiner {
  public:
@@ -271,7 +269,7 @@ class Joiner {
     AppendPythonCalls(fragment.python, texts, tracks_, trace_);
     for (const DeviceEvent& event : fragment.device) {
       if (event.pid == processes_.hardware) {
-        if (IsLccl(fragment.strings.View(event.name))) {
+        if (IsLcclKernel(fragment.strings.View(event.name))) {
           AppendOperation(event, /*group=*/-1, texts);
         }
         trace_.device_tasks.Append({.start = event.start,

@@ -99,6 +99,17 @@ TEST(TraceViewDetails, TiesALaunchToTheTaskOfItsStreamOnly) {
   EXPECT_EQ(trace.device_tasks.link, (Numbers{trace.launches.link[0], -1}));
 }
 
+TEST(TraceViewDetails, TiesTheFirstOfTwoLaunchesToTheTaskAtWhichBothEnd) {
+  const RankTrace trace = ReadNpu(
+      R"({"ph":"X","name":"k","pid":9,"tid":1,"ts":50,"dur":1},
+         {"ph":"s","cat":"async_npu","name":"x","id":5,"pid":1,"tid":2,"ts":10},
+         {"ph":"f","cat":"async_npu","name":"x","id":5,"pid":9,"tid":1,"ts":50},
+         {"ph":"s","cat":"async_npu","name":"x","id":6,"pid":1,"tid":2,"ts":20},
+         {"ph":"f","cat":"async_npu","name":"x","id":6,"pid":9,"tid":1,"ts":50})");
+  EXPECT_EQ(trace.launches.host_time, (Times{10000, 20000}));
+  EXPECT_EQ(trace.device_tasks.link, Numbers{trace.launches.link[0]});
+}
+
 TEST(TraceViewDetails, KeepsWhatADurationHasBeyondNanoseconds) {
   const RankTrace trace = ReadNpu(
       R"({"ph":"X","name":"a","pid":9,"tid":1,"ts":1,"dur":828.33653125},
@@ -223,6 +234,7 @@ TEST(ProfilerDbDetails, PairsBothEndsOfQueuedWorkByTheConnectionTheyShare) {
   EXPECT_EQ(Texts(trace, trace.python_calls.name), Names{"nn.Module: A_0"});
   EXPECT_EQ(trace.python_calls.track, trace.queued_work.queued_track);
   EXPECT_TRUE(trace.host_ops.Empty());
+  EXPECT_TRUE(trace.backward_links.Empty());  // two ends of a queue are no forward and backward
 }
 
 }  // namespace

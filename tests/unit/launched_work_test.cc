@@ -54,10 +54,10 @@ const std::string kDatabase = std::string(test::kStrings) + test::kOperators + t
     INSERT INTO COMMUNICATION_OP (opName, startNs, endNs, connectionId, groupName, opId) VALUES
         (10, 12000, 13000, 75, 11, 1);)";
 
-RankTrace ReadDatabase() {
+RankTrace ReadDatabase(const std::string& sql = kDatabase) {
   const test::TempDir dir;
   return test::ReadFile(FileKind::kProfilerDb,
-                        test::BuildDatabase(dir / "ascend_pytorch_profiler_0.db", kDatabase));
+                        test::BuildDatabase(dir / "ascend_pytorch_profiler_0.db", sql));
 }
 
 TEST(LaunchedWork, OfDatabasesHasKernelsCopiesAndCollectives) {
@@ -66,6 +66,13 @@ TEST(LaunchedWork, OfDatabasesHasKernelsCopiesAndCollectives) {
   EXPECT_EQ(LaunchedBy(ReadDatabase()),
             (Texts{"aten::addmm: MatMul, Cast, Add", "aten::copy_: MEMCPY_ASYNC",
                    "c10d::allreduce_: hcom_allReduce__001_0_1"}));
+}
+
+TEST(LaunchedWork, OfDatabasesHasCopiesWhateverTheKeyOfTheRuntimesCalls) {
+  std::string sql = kDatabase;
+  const std::string key = "connectionId INTEGER PRIMARY KEY, name";
+  sql.replace(sql.find(key), key.size(), "connectionId INTEGER, name");
+  EXPECT_EQ(LaunchedBy(ReadDatabase(sql)), LaunchedBy(ReadDatabase()));
 }
 
 // COMMUNICATION_TASK_INFO, which would name them, is missing; two tasks of the collective share its
@@ -114,6 +121,23 @@ TEST(LaunchedWork, IsFoundHoweverItsTimeIsWritten) {
   EXPECT_EQ(LaunchedBy(ReadTrace("331.65", R"("331.650\t")")), expected);
   EXPECT_EQ(LaunchedBy(ReadTrace("331", R"("331.000")")), expected);
   EXPECT_EQ(LaunchedBy(ReadTrace(R"("331.650")", R"("331.651")")), Texts{});
+}
+
+TEST(LaunchedWork, DoesNotTakeTheShapesOfAnotherLaunch) {
+  RankTrace trace = ReadTrace("331", "331", "MEMCPY_ASYNC");
+  const std::int64_t link = trace.device_tasks.link.at(0);
+  const auto describe = [&] { return DescribeWork(trace, FindLaunchedWork(trace).at(0).work); };
+  const auto add_kernel = [&](std::string_view shapes, std::int64_t its_link) {
+    trace.kernels.Append(
+        {.start = 331000, .shapes = trace.strings.Intern(shapes), .link = its_link});
+  };
+  add_kernel("1", link + 1);  // another kernel that starts in the same instant
+  EXPECT_EQ(describe(), "MEMCPY_ASYNC, 7, AI_CORE [duration: 2.0]\n");
+  add_kernel("2", -1);  // whose launch is unknown
+  EXPECT_EQ(describe(), "MEMCPY_ASYNC, 7, AI_CORE, [input shapes: 2] [duration: 2.0]\n");
+  add_kernel("3", link);
+  add_kernel("4", -1);
+  EXPECT_EQ(describe(), "MEMCPY_ASYNC, 7, AI_CORE, [input shapes: 3] [duration: 2.0]\n");
 }
 
 // The trace lists it as a task and as an operation, kernel_details.csv as a kernel.

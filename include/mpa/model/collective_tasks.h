@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "mpa/model/rank_trace.h"
@@ -12,5 +13,9 @@ namespace mpa {
 /// none: by the operation's id where the task has one, else by the time within the task's group.
 /// Only where the group is unknown the time alone decides.
 std::vector<std::int64_t> OperationsOfTasks(const RankTrace& trace);
+
+/// True for the kernel by which the LCCL library communicates: a collective although it runs like a
+/// compute kernel.
+bool IsLcclKernel(std::string_view name);
 
 }  // namespace mpa

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "mpa/base/text.h"
+#include "mpa/model/collective_tasks.h"
 #include "mpa/model/launches.h"
 
 namespace mpa {
@@ -18,65 +19,64 @@ namespace {
 std::string TextOrNone(std::string_view text) { return std::string(text.empty() ? "None" : text); }
 std::string IdOrNone(std::int64_t id) { return id < 0 ? "None" : std::to_string(id); }
 
-bool IsLccl(std::string_view name) {
-  constexpr std::string_view kKernel = "kernel_aivec";
-  return name.size() == kKernel.size() && ToLower(name) == kKernel;
+// Device work with the links of its launches.
+using LinkedWork = std::vector<std::pair<std::int64_t, DeviceWork>>;
+
+// Appends the rows that have a link, but those that skip(row) names.
+template <typename Rows, typename Skip>
+void Append(DeviceWork::Table table, const Rows& rows, Skip skip, LinkedWork& linked) {
+  for (std::size_t i = 0; i < rows.Size(); ++i) {
+    if (rows.link[i] < 0 || skip(i)) continue;
+    DeviceWork work{table, static_cast<std::uint32_t>(i), -1, rows.start[i], rows.dur[i]};
+    if constexpr (requires { rows.dur_rest; }) work.dur_rest = double{rows.dur_rest[i]};
+    linked.emplace_back(rows.link[i], work);
+  }
 }
 
-// All device work that has a link, with the link.
-std::vector<std::pair<std::int64_t, DeviceWork>> LinkedWork(const RankTrace& trace) {
-  using Table = DeviceWork::Table;
-  std::vector<std::pair<std::int64_t, DeviceWork>> linked;
-  const auto add = [&](Table table, const auto& rows, auto skip, auto rest) {
-    for (std::size_t i = 0; i < rows.Size(); ++i) {
-      if (rows.link[i] < 0 || skip(i)) continue;
-      linked.push_back(
-          {rows.link[i],
-           {table, static_cast<std::uint32_t>(i), -1, rows.start[i], rows.dur[i], rest(i)}});
+// Finds what the kernels say more of tasks: the last of those that start together, of the same
+// launch or of an unknown one.
+void FindKernels(const Kernels& kernels, LinkedWork& tasks) {
+  if (tasks.empty()) return;
+  const std::vector<std::size_t> by_start = kernels.RowsByStart();
+  for (auto& [link, work] : tasks) {
+    auto at = std::partition_point(
+        by_start.begin(), by_start.end(),
+        [&, start = work.start](std::size_t row) { return kernels.start[row] < start; });
+    bool same_launch = false;
+    for (; at != by_start.end() && kernels.start[*at] == work.start; ++at) {
+      const bool same = kernels.link[*at] == link;
+      if (!same && (same_launch || kernels.link[*at] >= 0)) continue;
+      same_launch = same_launch || same;
+      work.kernel = static_cast<std::int64_t>(*at);
     }
-  };
+  }
+}
+
+// All device work that has a link. What the capture lists in two tables counts once: text captures
+// have kernels among the tasks, and kernels of the LCCL library among the operations.
+LinkedWork FindLinkedWork(const RankTrace& trace) {
+  using Table = DeviceWork::Table;
+  LinkedWork linked;
   const DeviceTasks& tasks = trace.device_tasks;
-  add(
+  Append(
       Table::kDeviceTasks, tasks, [&](std::size_t i) { return tasks.name[i] == StringId::kEmpty; },
-      [&](std::size_t i) { return double{tasks.dur_rest[i]}; });
+      linked);
+  FindKernels(trace.kernels, linked);
 
-  // Text captures list a kernel among the tasks as well; there it counts once.
-  const Kernels& kernels = trace.kernels;
-  std::vector<std::pair<std::int64_t, TimeNs>> listed;
-  for (const auto& [link, work] : linked) listed.emplace_back(link, work.start);
-  std::sort(listed.begin(), listed.end());
-  std::vector<std::pair<TimeNs, std::uint32_t>> kernel_at;
-  for (std::size_t i = 0; !listed.empty() && i < kernels.Size(); ++i) {
-    kernel_at.emplace_back(kernels.start[i], static_cast<std::uint32_t>(i));
-  }
-  std::sort(kernel_at.begin(), kernel_at.end());
-  for (auto& [link, work] : linked) {
-    auto after = std::partition_point(
-        kernel_at.begin(), kernel_at.end(),
-        [start = work.start](const auto& kernel) { return kernel.first <= start; });
-    if (after == kernel_at.begin() || std::prev(after)->first != work.start) continue;
-    work.kernel = std::prev(after)->second;
-  }
-  add(
-      Table::kKernels, kernels,
-      [&](std::size_t i) {
-        return std::binary_search(listed.begin(), listed.end(),
-                                  std::pair{kernels.link[i], kernels.start[i]});
-      },
-      [](std::size_t) { return 0.0; });
-
-  // A kernel of the LCCL library is an operation as well.
-  const Communications& comms = trace.communications;
-  std::set<std::pair<std::int64_t, TimeNs>> kernels_of_operations;
+  std::set<std::pair<std::int64_t, TimeNs>> listed, listed_lccl;
+  for (const auto& [link, work] : linked) listed.emplace(link, work.start);
+  const auto is_listed = [](const auto& places, const auto& rows, std::size_t i) {
+    return places.contains({rows.link[i], rows.start[i]});
+  };
+  Append(
+      Table::kKernels, trace.kernels,
+      [&](std::size_t i) { return is_listed(listed, trace.kernels, i); }, linked);
   for (const auto& [link, work] : linked) {
-    if (IsLccl(NameOf(trace, work))) kernels_of_operations.emplace(link, work.start);
+    if (IsLcclKernel(NameOf(trace, work))) listed_lccl.emplace(link, work.start);
   }
-  add(
-      Table::kCommunications, comms,
-      [&](std::size_t i) {
-        return kernels_of_operations.contains({comms.link[i], comms.start[i]});
-      },
-      [&](std::size_t i) { return double{comms.dur_rest[i]}; });
+  Append(
+      Table::kCommunications, trace.communications,
+      [&](std::size_t i) { return is_listed(listed_lccl, trace.communications, i); }, linked);
   return linked;
 }
 
@@ -129,7 +129,7 @@ std::string DescribeWork(const RankTrace& trace, const DeviceWork& work) {
 std::vector<LaunchedWork> FindLaunchedWork(const RankTrace& trace) {
   const LaunchIndex launches(trace);
   std::vector<LaunchedWork> launched;
-  for (const auto& [link, work] : LinkedWork(trace)) {
+  for (const auto& [link, work] : FindLinkedWork(trace)) {
     const auto launch = launches.Find(link);
     if (!launch) continue;
     launched.push_back(

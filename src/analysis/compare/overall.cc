@@ -8,6 +8,7 @@
 
 #include "mpa/analysis/intervals.h"
 #include "mpa/base/text.h"
+#include "mpa/model/collective_tasks.h"
 #include "overall_metrics.h"
 
 namespace mpa {
@@ -16,9 +17,6 @@ namespace {
 bool IsCopyName(std::string_view name) {
   return ContainsAny(ToLower(name), {"htod", "dtod", "dtoh", "memset (device)"});
 }
-
-// Kernels of the LCCL library are accounted apart from other collectives.
-bool IsLccl(std::string_view name) { return ToLower(name) == "kernel_aivec"; }
 
 // The C_CORE_SQE events, by end. Text captures name them so, databases give them that type.
 std::vector<TimeNs> CCoreEnds(const RankTrace& trace) {
@@ -154,7 +152,7 @@ Intervals ComputeBusyTimes(const RankTrace& trace, const std::vector<bool>& is_c
   std::vector<Interval> communication;
   for (std::size_t i = 0; i < comms.Size(); ++i) {
     span.Include(comms.start[i], comms.start[i] + comms.dur[i]);
-    if (IsLccl(trace.strings.View(comms.name[i]))) continue;  // accounted as LCCL
+    if (IsLcclKernel(trace.strings.View(comms.name[i]))) continue;  // accounted as LCCL
     communication.push_back({comms.start[i], comms.start[i] + comms.dur[i]});
   }
   // The profiler's overlap analysis of NPUs knows kernels and collectives only. So that both
@@ -178,7 +176,7 @@ Intervals ComputeBusyTimes(const RankTrace& trace, const std::vector<bool>& is_c
 void AddLccl(const RankTrace& trace, OverallMetrics& metrics) {
   const Communications& comms = trace.communications;
   for (std::size_t i = 0; i < comms.Size(); ++i) {
-    if (IsLccl(trace.strings.View(comms.name[i]))) metrics.lccl.Add(comms.dur[i]);
+    if (IsLcclKernel(trace.strings.View(comms.name[i]))) metrics.lccl.Add(comms.dur[i]);
   }
 }
 
