@@ -1,24 +1,252 @@
 // SPDX-License-Identifier: Apache-2.0
 // `msprof-analyze [cluster] -m RECIPE -d DIR`: analyses over all ranks of a job.
+#include "mpa/pipeline/cluster.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "command.h"
 #include "mpa/base/error.h"
+#include "mpa/base/log.h"
+#include "mpa/base/progress.h"
+#include "mpa/base/text.h"
+#include "mpa/io/numbers.h"
+#include "mpa/io/output_file.h"
+#include "mpa/writers/writers.h"
+#include "print_lines.h"
 
 namespace mpa {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::string recipe, directory, output, export_type = "db";
+  std::string rank_list = "all", step, parallel_mode, memory_limit;
+  bool force = false, print = false;
+  RecipeArguments arguments;
+};
+
+constexpr const char* kFooter = R"(
+Examples:
+  msprof-analyze -m module_statistic -d ./result
+  msprof-analyze -m module_statistic -d ./result -o ./out --export_type text --rank_list 0,4-7
+
+Results go to cluster_analysis_output below the output directory; a further run replaces its own
+tables and files and leaves the others alone.
+
+Exit codes: 0 done, 2 wrong command line, 3 input missing or unusable, 5 done but ranks or parts of
+them were broken and left out, 6 output cannot be written.)";
+
+const Recipe& FindRecipe(const std::string& name) {
+  for (const Recipe& recipe : AllRecipes()) {
+    if (recipe.name == name) return recipe;
+  }
+  for (const Recipe& recipe : AllRecipes()) LogNotice("{}: {}", recipe.name, recipe.summary);
+  if (name.empty()) {
+    Fail(ErrorKind::kUsage,
+         "-m,--mode is required: one of the recipes above, or a command such as "
+         "'msprof-analyze compare'");
+  }
+  Fail(ErrorKind::kUsage, "-m {}: there is no such recipe; there are those above", name);
+}
+
+// "0,1,4-7" as a set; empty for "all".
+std::optional<std::set<std::int64_t>> ParseRanks(const std::string& text) {
+  if (text == "all" || text.empty()) return std::nullopt;
+  constexpr std::int64_t kMostRanks = 1'000'000;
+  std::set<std::int64_t> ranks;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', from), text.size());
+    const std::string item(Trim(std::string_view(text).substr(from, comma - from)));
+    const std::size_t dash = std::min(item.find('-', 1), item.size());
+    const auto first = io::ParseInt(item.substr(0, dash));
+    const auto last = dash == item.size() ? first : io::ParseInt(item.substr(dash + 1));
+    if (!first || !last || *first < 0 || *last < *first || *last > kMostRanks) {
+      Fail(ErrorKind::kUsage,
+           "--rank_list {}: '{}' is no rank; give 'all' or a list such as 0,1,4-7", text, item);
+    }
+    for (std::int64_t rank = *first; rank <= *last; ++rank) ranks.insert(rank);
+    from = comma + 1;
+  }
+  return ranks;
+}
+
+std::optional<std::int32_t> ParseStep(const std::string& text) {
+  if (text.empty() || text == "-1") return std::nullopt;  // -1: all, as in the Python tool
+  const auto step = io::ParseInt(text);
+  if (!step || *step < 0 || *step > std::numeric_limits<std::int32_t>::max()) {
+    Fail(ErrorKind::kUsage, "--step_id {}: a step is a whole number such as 5", text);
+  }
+  return static_cast<std::int32_t>(*step);
+}
+
+// "8G" as bytes; three quarters of the machine's memory if nothing was given.
+std::int64_t ParseMemory(const std::string& text) {
+  if (text.empty()) {
+    return static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) / 4 * 3 *
+           static_cast<std::int64_t>(sysconf(_SC_PAGE_SIZE));
+  }
+  int shift = 0;
+  std::string number = text;
+  constexpr std::string_view kUnits = "KMGT";
+  const std::size_t unit = kUnits.find(static_cast<char>(std::toupper(text.back())));
+  if (unit != std::string::npos) {
+    shift = 10 * (static_cast<int>(unit) + 1);
+    number.pop_back();
+  }
+  const auto value = io::ParseInt(number);
+  if (!value || *value <= 0 || *value > (std::int64_t{1} << 62) >> shift) {
+    Fail(ErrorKind::kUsage, "--memory_limit {}: give a size such as 8G", text);
+  }
+  return *value << shift;
+}
+
+// The options of other recipes than the chosen one would do nothing.
+void CheckArguments(const Recipe& recipe, const RecipeArguments& arguments) {
+  for (const auto& [name, value] : arguments) {
+    const bool own =
+        std::any_of(recipe.parameters.begin(), recipe.parameters.end(),
+                    [&, wanted = std::string_view(name)](const RecipeParameter& parameter) {
+                      return parameter.name == wanted;
+                    });
+    if (!own) Fail(ErrorKind::kUsage, "--{} is no option of the recipe {}", name, recipe.name);
+  }
+}
+
+// Writes the result; returns where it lies.
+std::vector<fs::path> Write(const Recipe& recipe, const RecipeResult& result,
+                            const std::string& type, const fs::path& directory) {
+  std::vector<fs::path> paths;
+  if (type == "db") {
+    WriteDatabase(result.tables, directory / "cluster_analysis.db");
+    return {directory / "cluster_analysis.db"};
+  }
+  const fs::path folder = directory / recipe.folder;
+  io::PrepareOutputDirectory(folder);
+  std::vector<std::string> notes;
+  const auto write = [&](std::string_view format, const Report& report, const std::string& stem) {
+    for (const ExportType& known : AllExportTypes()) {
+      if (known.name == format) paths.push_back(ReplaceReport(report, folder, stem, known, notes));
+    }
+  };
+  if (type == "text") {
+    for (const RankWorkbook& workbook : result.workbooks) {
+      Report report;
+      report.sheets = {workbook.sheet};
+      write("xlsx", report, workbook.stem);
+    }
+    if (paths.size() > 1) paths = {folder};
+  } else {
+    Report report;
+    report.sheets = result.tables;
+    report.notes = result.notes;
+    write(type, report, std::string(recipe.name));
+  }
+  for (const std::string& note : notes) LogWarning("{}", note);
+  return paths;
+}
+
+int Run(const Options& options) {
+  const Recipe& recipe = FindRecipe(options.recipe);
+  CheckArguments(recipe, options.arguments);
+  if (options.directory.empty()) {
+    Fail(ErrorKind::kUsage, "-d,--profiling_path is required: the directory with the captures");
+  }
+  if (!IsOneOf(options.export_type, {"db", "text", "json", "csv"})) {
+    Fail(ErrorKind::kUsage, "--export_type {}: give db, text, json or csv", options.export_type);
+  }
+  if (!IsOneOf(options.parallel_mode, {"", "concurrent"})) {
+    Fail(ErrorKind::kUsage, "--parallel_mode {}: there is 'concurrent' only; see --jobs",
+         options.parallel_mode);
+  }
+  ClusterRequest request;
+  request.directory = ExpandHome(options.directory);
+  request.ranks = ParseRanks(options.rank_list);
+  request.step = ParseStep(options.step);
+  request.force = options.force;
+  request.memory_bytes = ParseMemory(options.memory_limit);
+  request.arguments = options.arguments;
+  if (!fs::is_directory(request.directory)) {
+    Fail(ErrorKind::kInput, "-d {}: no such directory", options.directory);
+  }
+  const fs::path below =
+      options.output.empty() ? request.directory : fs::path(ExpandHome(options.output));
+  const fs::path output = fs::absolute(below).lexically_normal() / "cluster_analysis_output";
+  io::PrepareOutputDirectory(output);
+
+  const ClusterOutcome outcome = RunRecipe(recipe, request);
+  ClearProgressLine();
+  for (const std::string& note : outcome.result.notes) LogWarning("{}", note);
+  const bool empty = std::all_of(outcome.result.tables.begin(), outcome.result.tables.end(),
+                                 [](const Sheet& table) { return table.rows.empty(); });
+  if (empty) Fail(ErrorKind::kInput, "{}: nothing to tell; nothing was written", recipe.name);
+  const std::vector<fs::path> paths = Write(recipe, outcome.result, options.export_type, output);
+  if (options.print) PrintLines(outcome.result.screen);
+  for (const fs::path& path : paths) LogNotice("the results are in {}", path.string());
+  return outcome.partial ? kExitPartial : 0;
+}
+
+}  // namespace
 
 Command AddCluster(CLI::App& program) {
-  CLI::App* app = program.add_subcommand(
-      "cluster",
-      "Recipes over all ranks of a job (the default command; no recipe is available yet)");
-  app->allow_extras();
-  return {
-      app, [&program, app] {
-        const std::vector<std::string> rest = app->remaining();
-        if (!rest.empty() && !rest.front().starts_with("-")) FailUnknown(program, *app, rest);
-        Fail(ErrorKind::kUsage,
-             "the cluster command has no recipes yet; available are 'msprof-analyze compare' and "
-             "'msprof-analyze check'");
-        return 0;
-      }};
+  CLI::App* app =
+      program.add_subcommand("cluster", "Recipes over all ranks of a job (the default command)");
+  app->footer(kFooter);
+  const auto options = std::make_shared<Options>();
+  std::string recipes;
+  for (const Recipe& recipe : AllRecipes()) {
+    recipes += fmt::format("{}{}: {}", recipes.empty() ? "" : "; ", recipe.name, recipe.summary);
+  }
+  app->add_option("-m,--mode", options->recipe, "Recipe. " + recipes)->type_name("RECIPE");
+  app->add_option("-d,--profiling_path", options->directory,
+                  "Directory with the captures of all ranks, or one capture")
+      ->type_name("DIR");
+  app->add_option("-o,--output_path", options->output,
+                  "Where cluster_analysis_output is made [default: the directory of -d]")
+      ->type_name("DIR");
+  app->add_option("--export_type", options->export_type,
+                  "db: tables in cluster_analysis.db; text: a workbook for each rank; json or csv: "
+                  "all ranks in one [default: db]")
+      ->type_name("TYPE");
+  app->add_option("--rank_list", options->rank_list, "Ranks, such as 0,1,4-7 [default: all]")
+      ->type_name("LIST");
+  app->add_option("--step_id", options->step, "One step of every rank [default: all]")
+      ->type_name("ID");
+  app->add_option("--memory_limit", options->memory_limit,
+                  "Memory that the ranks being read may take together, such as 8G [default: three "
+                  "quarters of the machine's]")
+      ->type_name("SIZE");
+  app->add_option("--parallel_mode", options->parallel_mode,
+                  "'concurrent' is what happens anyway; --jobs says with how many threads")
+      ->type_name("MODE");
+  app->add_flag("--print", options->print, "Print a summary on the screen, too");
+  app->add_flag("--force", options->force, "Read files of other owners without a warning");
+  for (const Recipe& recipe : AllRecipes()) {
+    const std::string group = fmt::format("Options of {}", recipe.name);
+    for (const RecipeParameter& parameter : recipe.parameters) {
+      const std::string name = fmt::format("--{}", parameter.name);
+      if (app->get_option_no_throw(name) != nullptr) continue;  // shared by two recipes
+      const auto set = [options, key = std::string(parameter.name)](const std::string& value) {
+        options->arguments[key] = value;
+      };
+      CLI::Option* option =
+          parameter.type_name.empty()
+              ? app->add_flag_callback(
+                    name, [set] { set(""); }, std::string(parameter.help))
+              : app->add_option_function<std::string>(name, set, std::string(parameter.help))
+                    ->type_name(std::string(parameter.type_name));
+      option->group(group);
+    }
+  }
+  return {app, [options] { return Run(*options); }};  // keeps alive what the options write to
 }
 
 }  // namespace mpa

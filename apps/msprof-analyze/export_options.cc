@@ -8,6 +8,7 @@
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
 #include "mpa/base/text.h"
+#include "print_lines.h"
 
 namespace mpa {
 namespace {
@@ -26,13 +27,6 @@ ExportType TypeOf(std::string_view name) {
     Fail(ErrorKind::kUsage, "--export_type: '{}' is unknown; known are {}", name, KnownTypes());
   }
   return *found;
-}
-
-// Names of a capture must not steer the terminal.
-std::string Printable(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
-  return text;
 }
 
 }  // namespace
@@ -74,8 +68,7 @@ void ExportOptions::Deliver(const Report& report, const std::filesystem::path& d
   } else {
     for (const ScreenTable& screen : report.screens)
       std::fputs(FormatTable(screen).c_str(), stdout);
-    for (const std::string& line : report.story)
-      std::fputs((Printable(line) + "\n").c_str(), stdout);
+    PrintLines(report.story);
   }
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     Fail(ErrorKind::kOutput, "cannot write to standard output");

@@ -16,6 +16,7 @@ namespace {
 constexpr const char* kFooter = R"(
 Examples:
   msprof-analyze compare -d ./new_ascend_pt -bp ./old_ascend_pt
+  msprof-analyze -m module_statistic -d ./result
   msprof-analyze check -d ./result
 
 'msprof-analyze COMMAND --help' tells more about a command.)";

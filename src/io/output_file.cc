@@ -70,6 +70,15 @@ bool OutputFile::CommitAs(const fs::path& path) {
   return true;
 }
 
+void OutputFile::Replace(const fs::path& path) {
+  std::error_code error;
+  if (fs::is_directory(temporary_)) fs::remove_all(path, error);
+  if (std::rename(temporary_.c_str(), path.c_str()) != 0) {
+    Fail(ErrorKind::kOutput, "{}: {}", path.string(), std::strerror(errno));
+  }
+  committed_ = path;
+}
+
 void OutputFile::TakeBack() noexcept {
   if (committed_.empty() || std::rename(committed_.c_str(), temporary_.c_str()) != 0) return;
   committed_.clear();

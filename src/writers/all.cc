@@ -45,6 +45,17 @@ WrittenReport WriteReport(const Report& report, const fs::path& directory, const
   });
 }
 
+fs::path ReplaceReport(const Report& report, const fs::path& directory, const std::string& stem,
+                       const ExportType& type, std::vector<std::string>& notes) {
+  return InContext(directory.string(), [&] {
+    fs::path path = directory / (stem + std::string(type.ending));
+    io::OutputFile file(path);
+    type.write(report, file.temporary_path(), notes);
+    file.Replace(path);
+    return path;
+  });
+}
+
 fs::path WriteXlsx(const Report& report, const fs::path& directory, const std::string& stem) {
   return WriteReport(report, directory, stem, {AllExportTypes().front()}).paths.front();
 }

@@ -22,6 +22,7 @@ constexpr lxw_color_t kYellow = 0xFFFF00;
 constexpr lxw_color_t kRed = 0xFF0000;
 constexpr lxw_color_t kDeepBlue = 0x00BFFF;
 constexpr lxw_color_t kLightBlue = 0x87CEFA;
+constexpr lxw_color_t kTurquoise = 0xAFEEEE;
 constexpr lxw_color_t kNoFill = 0xFFFFFFFF;
 
 void Check(lxw_error error, const char* doing) {
@@ -43,6 +44,8 @@ class Styles {
     return Get(format, fill, indent, format == Format::kGeneral);
   }
   lxw_format* Growth() { return Get(Format::kPercent, kRed, 0, false); }
+  lxw_format* ListHeader() { return Get(Format::kGeneral, kTurquoise, 0, true, Look::kList); }
+  lxw_format* ListData() { return Get(Format::kText, kNoFill, 0, false, Look::kList); }
 
  private:
   static const char* NumberFormat(Format format) {
@@ -60,13 +63,14 @@ class Styles {
     return "General";
   }
 
-  lxw_format* Get(Format format, lxw_color_t fill, int indent, bool bold) {
-    lxw_format*& style = styles_[{format, fill, indent, bold}];
+  lxw_format* Get(Format format, lxw_color_t fill, int indent, bool bold,
+                  Look look = Look::kComparison) {
+    lxw_format*& style = styles_[{format, fill, indent, bold, look}];
     if (style != nullptr) return style;
     style = workbook_add_format(workbook_);
-    format_set_font_name(style, "Arial");
+    format_set_font_name(style, look == Look::kList ? "Times New Roman" : "Arial");
     format_set_font_size(style, 11);
-    format_set_align(style, LXW_ALIGN_LEFT);
+    if (look == Look::kComparison) format_set_align(style, LXW_ALIGN_LEFT);
     format_set_align(style, LXW_ALIGN_VERTICAL_CENTER);
     format_set_border(style, LXW_BORDER_THIN);
     format_set_num_format(style, NumberFormat(format));
@@ -80,7 +84,7 @@ class Styles {
   }
 
   lxw_workbook* workbook_;
-  std::map<std::tuple<Format, lxw_color_t, int, bool>, lxw_format*> styles_;
+  std::map<std::tuple<Format, lxw_color_t, int, bool, Look>, lxw_format*> styles_;
 };
 
 /// Texts of a sheet that had to be cut.
@@ -103,6 +107,7 @@ class SheetWriter {
       const Row& row = sheet_.rows[first];
       for (std::size_t i = 0; i < row.cells.size(); ++i) WriteCell(row, i);
     }
+    MergeEqualCells(first - (row_ - first_row_), first);
     return first;
   }
 
@@ -113,9 +118,45 @@ class SheetWriter {
     for (std::size_t i = 0; i < sheet_.columns.size(); ++i) {
       const Column& column = sheet_.columns[i];
       worksheet_set_column(worksheet_, Col(i), Col(i), column.width, nullptr);
-      WriteText(i, column.name, styles_.Header(column.side));
+      WriteText(i, column.name,
+                sheet_.look == Look::kList ? styles_.ListHeader() : styles_.Header(column.side));
     }
-    ++row_;
+    constexpr double kListHeaderHeight = 27;
+    if (sheet_.look == Look::kList) worksheet_set_row(worksheet_, row_, kListHeaderHeight, nullptr);
+    first_row_ = ++row_;
+  }
+
+  // Makes one cell of equal ones among the rows [begin, end) of the sheet.
+  void MergeEqualCells(std::size_t begin, std::size_t end) {
+    for (std::size_t column = 0; column < sheet_.columns.size(); ++column) {
+      if (!sheet_.columns[column].merges_equal) continue;
+      const auto same = [&](std::size_t a, std::size_t b) {
+        return std::equal(sheet_.rows[a].cells.begin(),
+                          sheet_.rows[a].cells.begin() + static_cast<std::ptrdiff_t>(column) + 1,
+                          sheet_.rows[b].cells.begin());
+      };
+      for (std::size_t from = begin; from < end;) {
+        std::size_t to = from + 1;
+        while (to < end && same(from, to)) ++to;
+        if (to - from > 1) {
+          MergeCells(column, sheet_.rows[from], from - begin, to - begin - 1);
+        }
+        from = to;
+      }
+    }
+  }
+
+  void MergeCells(std::size_t column, const Row& shown, std::size_t first, std::size_t last) {
+    const auto row = [&](std::size_t offset) {
+      return first_row_ + static_cast<lxw_row_t>(offset);
+    };
+    Check(worksheet_merge_range(worksheet_, row(first), Col(column), row(last), Col(column), "",
+                                styles_.ListData()),
+          "merging cells");
+    const lxw_row_t behind = row_;
+    row_ = row(first);
+    WriteCell(shown, column);
+    row_ = behind;
   }
 
   void WriteBanner(const Banner& banner) {
@@ -130,7 +171,9 @@ class SheetWriter {
 
   void WriteCell(const Row& row, std::size_t index) {
     const Column& column = sheet_.columns[index];
-    lxw_format* style = styles_.Data(column.format, row.emphasis, index == 0 ? row.indent : 0);
+    lxw_format* style = sheet_.look == Look::kList ? styles_.ListData()
+                                                   : styles_.Data(column.format, row.emphasis,
+                                                                  index == 0 ? row.indent : 0);
     const Cell& cell = row.cells[index];
     if (const auto* text = std::get_if<std::string>(&cell)) {
       WriteText(index, *text, style);
@@ -177,6 +220,7 @@ class SheetWriter {
   const WorkbookLimits& limits_;
   Cuts& cuts_;
   lxw_row_t row_ = 0;
+  lxw_row_t first_row_ = 0;  // of the data
 };
 
 /// Writes a sheet of the report as one or more worksheets; returns what had to be done to it.
@@ -255,13 +299,19 @@ void WriteXlsxFile(const Report& report, const std::filesystem::path& path,
   // than what a machine has room for in /tmp.
   std::string directory = path.parent_path().string();
   lxw_workbook_options options{};
-  options.constant_memory = LXW_TRUE;
+  // Cells over several rows need all of them at hand.
+  const bool streams =
+      std::none_of(report.sheets.begin(), report.sheets.end(), [](const Sheet& sheet) {
+        return std::any_of(sheet.columns.begin(), sheet.columns.end(),
+                           [](const Column& column) { return column.merges_equal; });
+      });
+  options.constant_memory = streams ? LXW_TRUE : LXW_FALSE;
   if (!directory.empty()) options.tmpdir = directory.data();
   lxw_workbook* workbook = workbook_new_opt(path.c_str(), &options);
   if (workbook == nullptr) Fail(ErrorKind::kResource, "no memory for a workbook");
   try {
     WriteSheets(report, workbook, limits, notes);
-    CheckTemporaryFiles(workbook, directory.empty() ? "." : directory);
+    if (streams) CheckTemporaryFiles(workbook, directory.empty() ? "." : directory);
   } catch (...) {
     lxw_workbook_free(workbook);
     throw;

@@ -283,10 +283,29 @@ class Usage(Cli):
                 for sheet in json.loads(result.out)["sheets"]:
                     self.assertIn(sheet, whole)
 
-    def test_recipes_are_not_there_yet(self):
-        for arguments in (["-m", "module_statistic", "-d", NEW],
-                          ["cluster", "-m", "module_statistic", "-d", NEW]):
-            self.assert_fails(2, self.run_tool(*arguments), "no recipes yet", "compare")
+    def test_recipes(self):
+        for arguments in (["-m", "module_statistics"], ["cluster", "-m", "x"], ["-d", CAPTURES]):
+            result = self.run_tool(*arguments, "-d", CAPTURES) if "-m" in arguments \
+                else self.run_tool(*arguments)
+            with self.subTest(arguments=arguments):
+                self.assert_fails(2, result, "-m")
+                listed = [line for line in result.err if "note: module_statistic: " in line]
+                self.assertEqual(len(listed), 1, "a line for each recipe")
+
+    def test_options_of_recipes(self):
+        for option, value, words in (
+                ("--rank_list", "0,x", ["'x'"]), ("--rank_list", "5-2", ["'5-2'"]),
+                ("--rank_list", ",", ["''"]),
+                ("--step_id", "two", ["two"]), ("--export_type", "notebook", ["db, text"]),
+                ("--memory_limit", "much", ["8G"]), ("--memory_limit", "0", ["8G"]),
+                ("--parallel_mode", "threads", ["concurrent"])):
+            with self.subTest(option=option, value=value):
+                result = self.run_tool("-m", "module_statistic", "-d", CAPTURES, "-o", self.out,
+                                       option, value)
+                self.assert_fails(2, result, option, *words)
+        self.assert_fails(2, self.run_tool("-m", "module_statistic"), "--profiling_path")
+        self.assert_fails(3, self.run_tool("-m", "module_statistic", "-d", "missing"), "missing")
+        self.assertFalse(self.out.exists())
 
     def test_options_that_only_hide_sheets_are_accepted(self):
         self.assert_compared(self.compare("--disable_details", "--disable_module", "--force",

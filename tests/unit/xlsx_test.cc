@@ -178,6 +178,21 @@ TEST_F(WriteXlsxTest, HasNoNotesWithoutNotes) {
   EXPECT_EQ(test::ZipMember(path_, kSecondSheet), "");
 }
 
+TEST_F(WriteXlsxTest, MakesOneCellOfEqualCellsWhereTheColumnsBeforeAreEqualToo) {
+  std::vector<Column> columns = {{"parent"}, {"module"}, {"op"}};
+  columns[0].merges_equal = columns[1].merges_equal = true;
+  std::vector<Row> rows;
+  for (const auto& [parent, module] : std::vector<std::pair<std::string, std::string>>{
+           {"Net", "Linear"}, {"Net", "Linear"}, {"Net", "Act"}, {"", "Act"}, {"", "Act"}}) {
+    rows.push_back({{parent, module, std::string("same")}});
+  }
+  const std::string xml = Write(columns, rows);
+  EXPECT_HAS_TEXT(xml, "<mergeCells count=\"4\">");
+  for (const char* range : {"A2:A4", "A5:A6", "B2:B3", "B5:B6"}) {  // not B4:B6
+    EXPECT_HAS_TEXT(xml, std::string("<mergeCell ref=\"") + range + '"');
+  }
+}
+
 TEST_F(WriteXlsxTest, PutsABannerAboveASingleColumn) {
   Report report = OneSheet({{"a"}}, {});
   report.sheets[0].banners = {{0, 0, "Base Profiling", Side::kBase}};

@@ -29,6 +29,8 @@ class OutputFile {
   /// Gives the file its name; false, and nothing happens, when another file has it. Throws Error
   /// (kOutput) when that cannot be done.
   bool CommitAs(const std::filesystem::path& path);
+  /// The same, but takes the place of what has the name; a directory is replaced as a whole.
+  void Replace(const std::filesystem::path& path);
   /// Makes a committed file temporary again.
   void TakeBack() noexcept;
 

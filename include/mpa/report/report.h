@@ -35,6 +35,8 @@ struct Column {
   Side side = Side::kNeither;
   Unit unit = Unit::kNone;
   bool marks_growth = false;  ///< values above 1 are shown as a warning
+  /// Equal cells below each other are shown as one, where the columns before are equal, too.
+  bool merges_equal = false;
 };
 
 /// How much a row stands out: headings of a section, of a part of it, ordinary rows.
@@ -53,11 +55,15 @@ struct Banner {
   Side side = Side::kNeither;
 };
 
+/// How a workbook shows a sheet: two sides compared, or results listed.
+enum class Look { kComparison, kList };
+
 struct Sheet {
   std::string name;
   std::vector<Banner> banners;
   std::vector<Column> columns;
   std::vector<Row> rows;
+  Look look = Look::kComparison;
 };
 
 /// A small table for the screen; its cells are text already.

@@ -40,7 +40,17 @@ struct WrittenReport {
 WrittenReport WriteReport(const Report& report, const std::filesystem::path& directory,
                           const std::string& stem, const std::vector<ExportType>& types);
 
-/// The same for a workbook alone; returns its path.
+/// Writes the sheets as tables of the SQLite database `path`, in place of tables of the same names;
+/// other tables of the database stay. All of it happens or nothing. Throws Error (kOutput).
+void WriteDatabase(const std::vector<Sheet>& tables, const std::filesystem::path& path);
+
+/// Writes the report as `<stem><ending>` in `directory`, in place of what a run before left there.
+/// Returns the path. Throws Error (kOutput).
+std::filesystem::path ReplaceReport(const Report& report, const std::filesystem::path& directory,
+                                    const std::string& stem, const ExportType& type,
+                                    std::vector<std::string>& notes);
+
+/// The same as WriteReport for a workbook alone; returns its path.
 std::filesystem::path WriteXlsx(const Report& report, const std::filesystem::path& directory,
                                 const std::string& stem);
 

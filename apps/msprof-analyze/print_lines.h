@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace mpa {
+
+/// Prints lines of a report on stdout. Control characters, which names of a capture may hold, must
+/// not steer the terminal and become '?'.
+void PrintLines(const std::vector<std::string>& lines);
+
+}  // namespace mpa

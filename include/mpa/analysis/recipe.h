@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <any>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mpa/model/rank_trace.h"
+#include "mpa/report/report.h"
+
+/// The analyses of `cluster`: each condenses every rank of a job and puts the parts together.
+namespace mpa {
+
+/// An option of one recipe.
+struct RecipeParameter {
+  std::string_view name;       ///< "normalize_names", without dashes
+  std::string_view type_name;  ///< "N"; empty: a switch
+  std::string_view help;
+};
+
+/// The recipe's own options that were given, by name; a switch has an empty value.
+using RecipeArguments = std::map<std::string, std::string, std::less<>>;
+
+/// What `map` made of one rank.
+struct RankPart {
+  std::int64_t rank = -1;  ///< -1: the capture does not say
+  std::any part;
+};
+
+/// A workbook of one rank.
+struct RankWorkbook {
+  std::string stem;  ///< "module_statistic_0"
+  Sheet sheet;
+};
+
+struct RecipeResult {
+  std::vector<Sheet> tables;            ///< with all ranks, for databases, JSON and CSV
+  std::vector<RankWorkbook> workbooks;  ///< for people
+  std::vector<std::string> notes;       ///< what could not be computed, and why
+  std::vector<std::string> screen;      ///< lines for --print
+};
+
+/// An analysis of all ranks. `map` runs on several ranks at once and depends on its arguments only;
+/// what it returns holds values and outlives the rank. `reduce` gets the parts in order of rank.
+struct Recipe {
+  std::string_view name;     ///< on the command line: "module_statistic"
+  std::string_view folder;   ///< of its files: "ModuleStatistic"
+  std::string_view summary;  ///< one line for --help
+  Tables needs{};            ///< the loader reads nothing else
+  std::vector<RecipeParameter> parameters;
+  std::any (*map)(const RankTrace& trace, const RecipeArguments& arguments);
+  RecipeResult (*reduce)(const std::vector<RankPart>& parts, const RecipeArguments& arguments);
+};
+
+/// Every recipe, in the order of --help.
+const std::vector<Recipe>& AllRecipes();
+
+}  // namespace mpa

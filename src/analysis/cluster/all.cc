@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The recipes. Plain calls: nothing for the linker to drop, and the order can be seen.
+#include "mpa/analysis/recipe.h"
+
+namespace mpa {
+namespace recipes {
+
+Recipe ModuleStatistic();
+
+}  // namespace recipes
+
+const std::vector<Recipe>& AllRecipes() {
+  static const std::vector<Recipe> all = {recipes::ModuleStatistic()};
+  return all;
+}
+
+}  // namespace mpa

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables of a SQLite database.
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <cmath>
+#include <memory>
+#include <string>
+
+#include "mpa/base/error.h"
+#include "mpa/base/utf8.h"
+#include "mpa/io/output_file.h"
+#include "mpa/writers/writers.h"
+#include "sheet_values.h"
+
+namespace mpa {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A name within SQL, whatever it holds.
+std::string Quoted(std::string_view name) {
+  std::string text = "\"";
+  for (const char c : name) {
+    text += c;
+    if (c == '"') text += c;
+  }
+  return text + '"';
+}
+
+const char* SqlType(Format format) {
+  switch (format) {
+    case Format::kInteger:
+      return "INTEGER";
+    case Format::kDecimals2:
+    case Format::kPercent:
+      return "REAL";
+    case Format::kGeneral:
+    case Format::kText:
+      break;
+  }
+  return "TEXT";
+}
+
+class Writer {
+ public:
+  explicit Writer(const fs::path& path) {
+    const int result = sqlite3_open_v2(path.c_str(), &database_,
+                                       SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+    if (result != SQLITE_OK) Complain();
+  }
+  ~Writer() {
+    sqlite3_finalize(statement_);
+    sqlite3_close(database_);
+  }
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  void Run(const std::string& sql) {
+    if (sqlite3_exec(database_, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) Complain();
+  }
+
+  void WriteTable(const Sheet& table) {
+    std::string columns;
+    std::string marks;
+    for (const Column& column : table.columns) {
+      const char* comma = columns.empty() ? "" : ", ";
+      columns += fmt::format("{}{} {}", comma, Quoted(column.name), SqlType(column.format));
+      marks += fmt::format("{}?", comma);
+    }
+    Run(fmt::format("DROP TABLE IF EXISTS {}", Quoted(table.name)));
+    Run(fmt::format("CREATE TABLE {} ({})", Quoted(table.name), columns));
+    const std::string insert = fmt::format("INSERT INTO {} VALUES ({})", Quoted(table.name), marks);
+    sqlite3_finalize(statement_);
+    statement_ = nullptr;
+    if (sqlite3_prepare_v2(database_, insert.c_str(), -1, &statement_, nullptr) != SQLITE_OK) {
+      Complain();
+    }
+    for (const Row& row : table.rows) {
+      for (std::size_t i = 0; i < row.cells.size(); ++i) {
+        Bind(static_cast<int>(i) + 1, row.cells[i], table.columns[i]);
+      }
+      if (sqlite3_step(statement_) != SQLITE_DONE) Complain();
+      sqlite3_reset(statement_);
+      sqlite3_clear_bindings(statement_);
+    }
+  }
+
+ private:
+  void Bind(int place, const Cell& cell, const Column& column) {
+    if (const auto* text = std::get_if<std::string>(&cell)) {
+      const std::string valid = ValidUtf8(*text);
+      sqlite3_bind_text(statement_, place, valid.data(), static_cast<int>(valid.size()),
+                        SQLITE_TRANSIENT);
+    } else if (const auto* whole = std::get_if<std::int64_t>(&cell)) {
+      if (column.unit == Unit::kNone) {
+        sqlite3_bind_int64(statement_, place, *whole);
+      } else {
+        sqlite3_bind_double(statement_, place, writers::InShownUnit(column.unit, *whole));
+      }
+    } else if (const auto* real = std::get_if<double>(&cell)) {
+      sqlite3_bind_double(statement_, place, *real);  // not-a-number becomes NULL
+    }
+  }
+
+  [[noreturn]] void Complain() const {
+    Fail(ErrorKind::kOutput, "the database cannot be written: {}", sqlite3_errmsg(database_));
+  }
+
+  sqlite3* database_ = nullptr;
+  sqlite3_stmt* statement_ = nullptr;
+};
+
+}  // namespace
+
+void WriteDatabase(const std::vector<Sheet>& tables, const fs::path& path) {
+  InContext(path.string(), [&] {
+    io::OutputFile file(path);
+    std::error_code error;
+    if (fs::exists(path, error)) {
+      fs::copy_file(path, file.temporary_path(), fs::copy_options::overwrite_existing, error);
+      if (error) Fail(ErrorKind::kOutput, "cannot be copied: {}", error.message());
+    }
+    {
+      Writer writer(file.temporary_path());
+      writer.Run("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
+      for (const Sheet& table : tables) writer.WriteTable(table);
+      writer.Run("COMMIT");
+    }
+    file.Replace(path);
+  });
+}
+
+}  // namespace mpa

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/cluster/module_screen.h"
+
+#include <gtest/gtest.h>
+
+namespace mpa {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+ModuleStatisticRow RowOf(const char* parent, const char* module, TimeNs total) {
+  ModuleStatisticRow row;
+  row.parent = parent;
+  row.module = module;
+  row.total = total;
+  return row;
+}
+
+constexpr TimeNs kMs = 1'000'000;
+
+TEST(ModuleScreen, ShowsModulesWithinThoseAroundThemTheLargestFirst) {
+  EXPECT_EQ(
+      ModuleScreen({RowOf("Net", "Linear", kMs), RowOf("Net", "Linear", kMs), RowOf("", "Net", kMs),
+                    RowOf("Net", "Conv", 5 * kMs), RowOf("", "Loss", 2 * kMs)},
+                   10),
+      (Texts{"################      80.0 %        8.000 ms  Net",
+             "##########            50.0 %        5.000 ms    Conv",
+             "####                  20.0 %        2.000 ms    Linear",
+             "####                  20.0 %        2.000 ms  Loss"}));
+}
+
+TEST(ModuleScreen, CountsTheModulesThatFindNoRoom) {
+  EXPECT_EQ(ModuleScreen({RowOf("", "A", 3), RowOf("", "B", 2), RowOf("", "C", 1)}, 1).back(),
+            "... and 2 smaller modules");
+}
+
+TEST(ModuleScreen, IsEmptyWithoutModules) { EXPECT_TRUE(ModuleScreen({}, 5).empty()); }
+
+TEST(ModuleScreen, TakesModulesWithoutTime) {
+  EXPECT_EQ(ModuleScreen({RowOf("", "A", 0)}, 5),
+            Texts{"                       0.0 %        0.000 ms  A"});
+}
+
+}  // namespace
+}  // namespace mpa
