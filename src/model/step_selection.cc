@@ -154,15 +154,21 @@ void SelectStep(RankTrace& trace, std::int32_t id) {
   // With the functions around the step: call stacks go through them.
   const PythonCalls& calls = trace.python_calls;
   const TimeNs host_begin = bounds.HostBegin(*step);
-  trace.python_calls.Filter([&](std::size_t i) {
-    const bool around = calls.start[i] < host_begin && calls.start[i] + calls.dur[i] > host_begin;
-    return around || on_host(calls.start[i]);
-  });
+  const auto on_host_or_around = [&](TimeNs start, TimeNs dur) {
+    return (start < host_begin && start + dur > host_begin) || on_host(start);
+  };
+  trace.python_calls.Filter(
+      [&](std::size_t i) { return on_host_or_around(calls.start[i], calls.dur[i]); });
+  const MstxEvents& mstx = trace.mstx;
+  trace.mstx.Filter([&](std::size_t i) { return on_host_or_around(mstx.start[i], mstx.dur[i]); });
   trace.backward_links.Filter(
       [&](std::size_t i) { return on_host(trace.backward_links.forward_time[i]); });
   trace.memory_samples.Filter([&](std::size_t i) { return on_host(trace.memory_samples.time[i]); });
   trace.kernels.Filter(
       [&](std::size_t i) { return on_device(trace.kernels.link[i], trace.kernels.start[i]); });
+  const Kernels& schedule = trace.schedule_kernels;
+  trace.schedule_kernels.Filter(
+      [&](std::size_t i) { return on_device(schedule.link[i], schedule.start[i]); });
   trace.device_tasks.Filter([&](std::size_t i) {
     return on_device(trace.device_tasks.link[i], trace.device_tasks.start[i]);
   });

@@ -91,6 +91,8 @@ void Read(const CaptureFile& file, const ReadRequest& request, RankTrace& trace)
                            Tables::kBackwardLinks | Tables::kQueuedWork;
   if (Overlap(request.wanted, kHost)) ReadHostTables(input, request.wanted);
   read(Tables::kKernels, ReadKernels);
+  read(Tables::kScheduleKernels, ReadScheduleKernels);
+  read(Tables::kMstx, ReadMstxEvents);
   read(Tables::kDeviceTasks, ReadDeviceTasks);
   read(Tables::kQueuedWork, ReadCopyLaunches);
   read(Tables::kCommunications | Tables::kCommTasks, ReadCommunications);
@@ -107,7 +109,8 @@ Reader ProfilerDb() {
           Tables::kHostOps | Tables::kLaunches | Tables::kKernels | Tables::kDeviceTasks |
               Tables::kCommunications | Tables::kCommTasks | Tables::kMemorySamples |
               Tables::kAllocations | Tables::kSteps | Tables::kPythonCalls |
-              Tables::kBackwardLinks | Tables::kQueuedWork,
+              Tables::kBackwardLinks | Tables::kQueuedWork | Tables::kMstx |
+              Tables::kScheduleKernels,
           Read};
 }
 

@@ -122,6 +122,28 @@ void ReadKernels(DbInput& input) {
   ReadCounters(input, kernel_of_task);
 }
 
+void ReadScheduleKernels(DbInput& input) {
+  constexpr const char* kTable = "COMMUNICATION_SCHEDULE_TASK_INFO";
+  if (!input.database.HasTable(kTable) || !input.database.HasTable("TASK")) return;
+  io::Statement rows = input.database.Query(
+      fmt::format("SELECT t.startNs, t.endNs, i.name, {}, t.streamId, t.connectionId, "
+                  "t.globalTaskId FROM TASK t JOIN {} i ON i.globalTaskId = t.globalTaskId "
+                  "ORDER BY t.rowid",
+                  Optional(input.database, kTable, "opType"), kTable));
+  while (rows.Step()) {
+    const auto span = ReadSpan(input, rows, 0, 1, "TASK");
+    if (!span) continue;
+    input.trace.schedule_kernels.Append(
+        {.start = span->start,
+         .dur = span->dur,
+         .name = input.strings.Text(rows, 2),
+         .op_type = Recorded(input.strings.Text(rows, 3), input.trace.strings),
+         .task_id = rows.IntOr(6, -1),
+         .stream = rows.IntOr(4, -1),
+         .link = Link(rows, 5)});
+  }
+}
+
 namespace {
 
 // Tells the tasks of collectives: by their ids, or where these were not recorded by the connection

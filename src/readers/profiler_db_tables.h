@@ -26,6 +26,10 @@ void ReadHostTables(DbInput& input, Tables wanted);
 void ReadCopyLaunches(DbInput& input);
 /// COMPUTE_TASK_INFO, TASK, TASK_PMU_INFO.
 void ReadKernels(DbInput& input);
+/// COMMUNICATION_SCHEDULE_TASK_INFO, TASK.
+void ReadScheduleKernels(DbInput& input);
+/// MSTX_EVENTS.
+void ReadMstxEvents(DbInput& input);
 /// TASK.
 void ReadDeviceTasks(DbInput& input);
 /// COMMUNICATION_OP, COMMUNICATION_TASK_INFO; groups are named from META_DATA.

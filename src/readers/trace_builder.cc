@@ -97,6 +97,13 @@ void AppendQueuedWork(const std::vector<QueueEvent>& events, TrackNumbers& track
   }
 }
 
+std::optional<MstxKind> MstxKindOf(std::string_view name) {
+  if (name == "marker" || name == "marker_ex") return MstxKind::kMark;
+  if (name == "push/pop") return MstxKind::kPushPop;
+  if (name == "start/end") return MstxKind::kStartEnd;
+  return std::nullopt;
+}
+
 namespace {
 
 // Appends a step when `name` contains "ProfilerStep#<number>".

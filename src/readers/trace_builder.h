@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -67,6 +68,9 @@ struct QueueEvent {
 /// Pairs demand and work by id and appends the pairs to trace.queued_work, in order of the work.
 void AppendQueuedWork(const std::vector<QueueEvent>& events, TrackNumbers& tracks,
                       RankTrace& trace);
+
+/// What kind of mstx event exporters call so; empty for other names.
+std::optional<MstxKind> MstxKindOf(std::string_view name);
 
 /// Gives the texts of a fragment's pool their ids in the rank's pool, each looked up once.
 class StringMapping {

@@ -260,8 +260,12 @@ std::optional<Activity> ActivityOf(std::string_view name) {
 // Appends the fragments to the rank, in file order.
 class Joiner {
  public:
-  Joiner(const Processes& processes, RankTrace& trace)
-      : processes_(processes), trace_(trace), tracks_(trace.tracks), threads_(processes, trace) {}
+  Joiner(const Processes& processes, bool with_mstx, RankTrace& trace)
+      : processes_(processes),
+        with_mstx_(with_mstx),
+        trace_(trace),
+        tracks_(trace.tracks),
+        threads_(processes, trace) {}
 
   void Add(const Fragment& fragment) {
     StringMapping texts(fragment.strings, trace_.strings);
@@ -286,6 +290,8 @@ class Joiner {
         if (const auto activity = ActivityOf(fragment.strings.View(event.name))) {
           trace_.overlaps.Append({.start = event.start, .dur = event.dur, .activity = *activity});
         }
+      } else if (with_mstx_) {
+        AddMstx(event, texts);
       }
     }
     if (fragment.backward_tid != -1) trace_.backward_tid = fragment.backward_tid;
@@ -302,9 +308,44 @@ class Joiner {
     launches.Link(communication_places_, trace_.communications.link);
     AppendBackwardLinks(backward_flows_, tracks_, trace_);
     AppendQueuedWork(queue_, tracks_, trace_);
+    PlaceMstx();
   }
 
  private:
+  // Events of the program itself stand among the calls of the runtime; only they have this type.
+  void AddMstx(const DeviceEvent& event, StringMapping& texts) {
+    if (event.args.find("\"event_type\"") == std::string_view::npos) return;
+    const auto kind = MstxKindOf(MemberText(event.args, "event_type"));
+    if (!kind) return;
+    trace_.mstx.Append({.start = event.start,
+                        .dur = event.dur,
+                        .kind = *kind,
+                        .message = texts[event.name],
+                        .domain = trace_.strings.Intern(MemberText(event.args, "domain"))});
+    mstx_threads_.push_back({event.pid, event.tid, event.start});
+  }
+
+  // The process of these events is one of the viewer's own; the thread is that of the program.
+  void PlaceMstx() {
+    std::unordered_map<std::int64_t, std::int32_t> track_of_tid;
+    const auto note = [&](const std::vector<std::int32_t>& tracks) {
+      for (const std::int32_t track : tracks) {
+        track_of_tid.try_emplace(trace_.tracks.tid[static_cast<std::size_t>(track)], track);
+      }
+    };
+    if (!mstx_threads_.empty()) {
+      note(trace_.host_ops.track);
+      note(trace_.queued_work.track);
+      note(trace_.python_calls.track);
+    }
+    for (std::size_t i = 0; i < mstx_threads_.size(); ++i) {
+      const EventPlace& place = mstx_threads_[i];
+      const auto found = track_of_tid.find(place.tid);
+      trace_.mstx.track[i] =
+          found != track_of_tid.end() ? found->second : tracks_.Of(place.pid, place.tid);
+    }
+  }
+
   template <typename T>
   static void Move(const std::vector<T>& from, std::vector<T>& to) {
     to.insert(to.end(), from.begin(), from.end());
@@ -336,12 +377,13 @@ class Joiner {
   }
 
   const Processes& processes_;
+  bool with_mstx_;
   RankTrace& trace_;
   TrackNumbers tracks_;
   CommThreads threads_;
   std::vector<FlowPoint> flows_, backward_flows_;
   std::vector<QueueEvent> queue_;
-  std::vector<EventPlace> task_places_, communication_places_;
+  std::vector<EventPlace> task_places_, communication_places_, mstx_threads_;
 };
 
 void Read(const CaptureFile& file, const ReadRequest& request, RankTrace& trace) {
@@ -358,7 +400,7 @@ void Read(const CaptureFile& file, const ReadRequest& request, RankTrace& trace)
     ParallelFor(fragments.size(),
                 [&](std::size_t i) { ReadHardwareArgs(fragments[i], *processes.hardware); });
   }
-  Joiner joiner(processes, trace);
+  Joiner joiner(processes, Overlap(request.wanted, Tables::kMstx), trace);
   for (Fragment& fragment : fragments) {
     joiner.Add(fragment);
     fragment = Fragment();  // its memory is not needed while the rest is joined
@@ -372,7 +414,7 @@ Reader TraceView() {
   return {"trace_view.json", FileKind::kTraceView,
           Tables::kHostOps | Tables::kLaunches | Tables::kDeviceTasks | Tables::kCommunications |
               Tables::kCommTasks | Tables::kOverlaps | Tables::kSteps | Tables::kPythonCalls |
-              Tables::kBackwardLinks | Tables::kQueuedWork,
+              Tables::kBackwardLinks | Tables::kQueuedWork | Tables::kMstx,
           Read};
 }
 

@@ -30,6 +30,8 @@ enum class Tables : std::uint32_t {
   kPythonCalls = 1u << 14,
   kBackwardLinks = 1u << 15,
   kQueuedWork = 1u << 16,
+  kMstx = 1u << 17,
+  kScheduleKernels = 1u << 18,
 };
 
 constexpr Tables operator|(Tables a, Tables b) {
@@ -59,9 +61,12 @@ struct RankTrace {
   HostOps host_ops;
   PythonCalls python_calls;
   BackwardLinks backward_links;
+  MstxEvents mstx;
   QueuedWork queued_work;
   Launches launches;
   Kernels kernels;
+  /// Kernels that only arrange collectives (on the AI CPU); databases list them apart.
+  Kernels schedule_kernels;
   DeviceTasks device_tasks;
   CommGroups comm_groups;
   Communications communications;

@@ -127,6 +127,28 @@ struct PythonCalls : TableBase<PythonCalls> {
   }
 };
 
+/// What an event of the mstx interface is. A range by start/end may end on another thread.
+enum class MstxKind : std::uint8_t { kMark, kPushPop, kStartEnd };
+
+/// Marks and ranges that the profiled program set itself (mstx).
+struct MstxEvents : TableBase<MstxEvents> {
+  struct Row {
+    TimeNs start = 0, dur = 0;
+    MstxKind kind{};
+    StringId message{}, domain{};
+    std::int32_t track = -1;  ///< thread on which it began; with a stream that of the task queue
+  };
+  std::vector<TimeNs> start, dur;
+  std::vector<MstxKind> kind;
+  std::vector<StringId> message, domain;
+  std::vector<std::int32_t> track;
+
+  template <typename T>
+  static auto Tie(T& t) {
+    return std::tie(t.start, t.dur, t.kind, t.message, t.domain, t.track);
+  }
+};
+
 /// Which operator of the backward pass belongs to which of the forward pass; the times are their
 /// starts.
 struct BackwardLinks : TableBase<BackwardLinks> {
