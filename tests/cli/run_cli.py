@@ -724,5 +724,110 @@ def main():
     return 0 if unittest.TextTestRunner(verbosity=2 if args.v else 1).run(tests).wasSuccessful() else 1
 
 
+class Recipes(Cli):
+    """module_statistic of the toy model, worked out in testdata/README.md."""
+
+    ROWS = [("ToyModel", "Linear", "aten::addmm", "MatMulV2", 780, 156, 5),
+            ("", "ToyModel", "aten::clamp", "ClipByValueV2", 3, 3, 1),
+            ("", "ToyModel", "aten::clamp", "ClipByValueV2", 4, 4, 1),
+            ("", "ToyModel", "aten::clamp", "ClipByValueV2", 5, 5, 1),
+            ("", "ToyModel", "aten::clamp", "ClipByValueV2", 6, 6, 1),
+            ("ToyModel", "RMSNorm", "aten::pow", "Cast, Pow", 12, 12, 1),
+            ("ToyModel", "RMSNorm", "aten::mean", "ReduceMeanD", 20, 20, 1),
+            ("ToyModel", "RMSNorm", "aten::rsqrt", "Rsqrt", 5, 5, 1),
+            ("ToyModel", "RMSNorm", "aten::mul", "Mul", 6, 6, 1),
+            ("ToyModel", "RMSNorm", "aten::mul", "Mul", 7, 7, 1),
+            ("ToyModel", "[Backward]RMSNorm", "aten::mul", "Mul", 8, 8, 1),
+            ("ToyModel", "[Backward]Linear", "aten::mm", "MatMulV2", 60, 60, 1)]
+
+    def setUp(self):
+        super().setUp()
+        self.captures = self.scratch / "captures"
+        build_database(CAPTURES, "toy_model_ascend_pt", self.captures)
+        self.results = self.out / "cluster_analysis_output"
+
+    def statistic(self, *options, directory=None):
+        return self.run_tool("-m", "module_statistic", "-d", directory or self.captures, "-o",
+                             self.out, *options)
+
+    def table(self, name="ModuleStatistic"):
+        database = sqlite3.connect(self.results / "cluster_analysis.db")
+        rows = database.execute(f"SELECT * FROM {name}").fetchall()
+        database.close()
+        return rows
+
+    def test_database(self):
+        result = self.statistic()
+        self.assertEqual((result.code, result.out, result.errors, result.warnings), (0, "", [], []))
+        self.assertEqual(self.table(), [(*row, 0) for row in self.ROWS])
+
+    def test_further_runs_replace_their_table_only(self):
+        self.statistic()
+        database = sqlite3.connect(self.results / "cluster_analysis.db")
+        database.executescript("CREATE TABLE Other (x); INSERT INTO Other VALUES (1);"
+                               "DELETE FROM ModuleStatistic;")
+        database.close()
+        (self.results / "notes.txt").write_text("mine")
+        self.assertEqual(self.statistic().code, 0)
+        self.assertEqual(len(self.table()), len(self.ROWS))
+        self.assertEqual(self.table("Other"), [(1,)])
+        self.assertEqual(sorted(path.name for path in self.results.iterdir()),
+                         ["cluster_analysis.db", "notes.txt"])
+
+    def test_workbook_of_each_rank(self):
+        shutil.copytree(self.captures / "toy_model_ascend_pt", self.captures / "other_ascend_pt")
+        output = self.captures / "other_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+        next(output.glob("*.db")).rename(output / "ascend_pytorch_profiler_12.db")
+        self.assertEqual(self.statistic("--export_type", "text").code, 0)
+        files = sorted((self.results / "ModuleStatistic").iterdir())
+        self.assertEqual([file.name for file in files],
+                         ["module_statistic_0.xlsx", "module_statistic_12.xlsx"])
+        sheet = Workbook(files[1]).sheets[0]
+        self.assertEqual(sheet.name, "Sheet1")
+        # Rows 2 to 13; a parent is one cell over its rows, a module within its parent.
+        self.assertEqual(sorted(sheet.merged),
+                         ["A3:A6", "A7:A13", "B3:B6", "B7:B11"])
+        self.assertEqual(sheet.rows()[1],
+                         ["ToyModel", "Linear", "aten::addmm", "MatMulV2", 780, 156, 5])
+        self.statistic("--rank_list", "12")
+        self.assertEqual({row[-1] for row in self.table()}, {12})
+
+    def test_json_and_csv(self):
+        for kind, name in (("json", "module_statistic.json"), ("csv", "module_statistic_csv")):
+            self.assertEqual(self.statistic("--export_type", kind).code, 0)
+            self.assertTrue((self.results / "ModuleStatistic" / name).exists())
+        document = json.loads((self.results / "ModuleStatistic" / "module_statistic.json")
+                              .read_text(encoding="utf-8"))
+        self.assertEqual(len(document["sheets"][0]["rows"]), len(self.ROWS))
+
+    def test_summary_on_the_screen(self):
+        result = self.statistic("--print")
+        self.assertEqual(result.code, 0, result.err)
+        lines = result.out.splitlines()
+        self.assertTrue(lines[0].startswith("rank 0: 0.001 ms of kernels in modules (mstx ranges)"))
+        self.assertEqual([line.split()[-1] for line in lines[1:]],
+                         ["ToyModel", "Linear", "[Backward]Linear", "RMSNorm", "[Backward]RMSNorm"])
+
+    def test_a_broken_rank_costs_itself_only(self):
+        broken = self.captures / "b_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+        broken.mkdir(parents=True)
+        (broken / "ascend_pytorch_profiler_1.db").write_text("no database" * 100)
+        result = self.statistic()
+        self.assertEqual(result.code, 5, result.err)
+        self.assertTrue(any("ascend_pytorch_profiler_1.db" in line for line in result.warnings))
+        self.assertEqual(len(self.table()), len(self.ROWS))
+
+    def test_captures_without_modules(self):
+        shutil.rmtree(self.captures)
+        build_database(CAPTURES, "db_base_ascend_pt", self.captures)
+        database = next(self.captures.glob("*/*/*.db"))
+        connection = sqlite3.connect(database)
+        connection.executescript("DELETE FROM PYTORCH_API WHERE type = 50003;")
+        connection.close()
+        result = self.statistic()
+        self.assert_fails(3, result, "nothing to tell")
+        self.assertTrue(any("with_modules=True" in line for line in result.warnings), result.err)
+
+
 if __name__ == "__main__":
     sys.exit(main())

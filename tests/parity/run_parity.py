@@ -4,10 +4,10 @@
 
     run_parity.py --tool BINARY [--shared DIR] [--list]
 
-1. Runs DIR/tools/parity_suite.py over the `compare_*` cases: every sheet and the screen table, cell
-   by cell. differences.json beside this script explains what differs on purpose. Cells are compared
+1. Runs DIR/tools/parity_suite.py over the `compare_*` and `module_statistic_*` cases: every sheet,
+   table and the screen table, cell by cell. differences.json beside this script explains what differs on purpose. Cells are compared
    by position there: a row that comes or goes makes all rows below it differ.
-2. Compares every sheet once more with the rows aligned by what they are about (KEYS) instead of
+2. Compares every sheet of `compare` once more with the rows aligned by what they are about (KEYS) instead of
    their position. Only what rows.json names may differ then:
    {case glob: [{"sheet": glob, "row": glob, "column": glob, "reason": text}]}; "row" and "column"
    may be left out. Columns "(missing)", "(new)" and "(order)" stand for rows that only the reference
@@ -31,6 +31,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 CASES = "compare_*"
+SUITE_CASES = (CASES, "module_statistic_*")
 # The columns that tell what a row is about. OverallMetrics and CommunicationCompare have rows within
 # rows, told by leading tabs and by "|".
 KEYS = {"OverallMetrics": [0], "CommunicationCompare": [1, 2], "ModuleCompareStatistic": [3, 4],
@@ -159,10 +160,12 @@ def main():
         parser.error(f"cannot run {tool}")
     with tempfile.TemporaryDirectory() as scratch:
         sys.stdout.flush()
-        command = [sys.executable, "-B", str(script), "--tool", shlex.quote(tool), "--case", CASES,
-                   "--verbose", "--keep", scratch,
-                   "--differences", str(HERE / "differences.json")]
-        suite_status = subprocess.run(command, check=False).returncode
+        suite_status = 0
+        for cases in SUITE_CASES:
+            command = [sys.executable, "-B", str(script), "--tool", shlex.quote(tool),
+                       "--case", cases, "--verbose", "--keep", scratch,
+                       "--differences", str(HERE / "differences.json")]
+            suite_status = subprocess.run(command, check=False).returncode or suite_status
         sys.dont_write_bytecode = True
         sys.path.insert(0, str(script.parent))
         import parity_suite  # found only now: the folder is an argument
