@@ -180,6 +180,14 @@ void ForEachMember(std::string_view object,
   }
 }
 
+std::string MemberText(std::string_view object, std::string_view name) {
+  std::string text;
+  ForEachMember(object, [&](std::string_view key, std::string_view value) {
+    if (key == name) text = value;
+  });
+  return text;
+}
+
 std::int64_t IdFrom(std::string_view text) {
   if (text.empty()) return 0;
   if (const auto number = io::ParseInt(text)) return *number;

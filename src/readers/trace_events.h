@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <string_view>
 
 #include "mpa/capture/capture.h"
@@ -29,6 +30,9 @@ void ForEachEvent(std::string_view piece, std::string_view file_name, Issues& is
 /// array: the value as its text, of an array the JSON. Broken JSON ends the walk.
 void ForEachMember(std::string_view object,
                    const std::function<void(std::string_view, std::string_view)>& on_member);
+
+/// The text of one member, empty when the object has none of the name.
+std::string MemberText(std::string_view object, std::string_view name);
 
 /// Process, thread and flow ids are numbers or texts; a text that is no number becomes a negative
 /// number that only this text has. An absent id is 0, as the format defines.

@@ -18,6 +18,7 @@
 #include "mpa/readers/reader.h"
 #include "trace_builder.h"
 #include "trace_events.h"
+#include "trace_mstx.h"
 
 namespace mpa::readers {
 namespace {
@@ -148,14 +149,6 @@ class FragmentFiller {
   const ReadRequest& request_;
   std::string_view file_name_;
 };
-
-std::string MemberText(std::string_view args, std::string_view wanted) {
-  std::string text;
-  ForEachMember(args, [&](std::string_view key, std::string_view value) {
-    if (key == wanted) text = value;
-  });
-  return text;
-}
 
 // The processes that hold device events, and the threads of the communication process.
 struct Processes {
@@ -291,7 +284,8 @@ class Joiner {
           trace_.overlaps.Append({.start = event.start, .dur = event.dur, .activity = *activity});
         }
       } else if (with_mstx_) {
-        AddMstx(event, texts);
+        mstx_.Add(event.args, {event.pid, event.tid, event.start}, event.dur, texts[event.name],
+                  trace_);
       }
     }
     if (fragment.backward_tid != -1) trace_.backward_tid = fragment.backward_tid;
@@ -308,44 +302,10 @@ class Joiner {
     launches.Link(communication_places_, trace_.communications.link);
     AppendBackwardLinks(backward_flows_, tracks_, trace_);
     AppendQueuedWork(queue_, tracks_, trace_);
-    PlaceMstx();
+    mstx_.Place(tracks_, trace_);
   }
 
  private:
-  // Events of the program itself stand among the calls of the runtime; only they have this type.
-  void AddMstx(const DeviceEvent& event, StringMapping& texts) {
-    if (event.args.find("\"event_type\"") == std::string_view::npos) return;
-    const auto kind = MstxKindOf(MemberText(event.args, "event_type"));
-    if (!kind) return;
-    trace_.mstx.Append({.start = event.start,
-                        .dur = event.dur,
-                        .kind = *kind,
-                        .message = texts[event.name],
-                        .domain = trace_.strings.Intern(MemberText(event.args, "domain"))});
-    mstx_threads_.push_back({event.pid, event.tid, event.start});
-  }
-
-  // The process of these events is one of the viewer's own; the thread is that of the program.
-  void PlaceMstx() {
-    std::unordered_map<std::int64_t, std::int32_t> track_of_tid;
-    const auto note = [&](const std::vector<std::int32_t>& tracks) {
-      for (const std::int32_t track : tracks) {
-        track_of_tid.try_emplace(trace_.tracks.tid[static_cast<std::size_t>(track)], track);
-      }
-    };
-    if (!mstx_threads_.empty()) {
-      note(trace_.host_ops.track);
-      note(trace_.queued_work.track);
-      note(trace_.python_calls.track);
-    }
-    for (std::size_t i = 0; i < mstx_threads_.size(); ++i) {
-      const EventPlace& place = mstx_threads_[i];
-      const auto found = track_of_tid.find(place.tid);
-      trace_.mstx.track[i] =
-          found != track_of_tid.end() ? found->second : tracks_.Of(place.pid, place.tid);
-    }
-  }
-
   template <typename T>
   static void Move(const std::vector<T>& from, std::vector<T>& to) {
     to.insert(to.end(), from.begin(), from.end());
@@ -383,7 +343,8 @@ class Joiner {
   CommThreads threads_;
   std::vector<FlowPoint> flows_, backward_flows_;
   std::vector<QueueEvent> queue_;
-  std::vector<EventPlace> task_places_, communication_places_, mstx_threads_;
+  std::vector<EventPlace> task_places_, communication_places_;
+  MstxTrace mstx_;
 };
 
 void Read(const CaptureFile& file, const ReadRequest& request, RankTrace& trace) {

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "mpa/model/rank_trace.h"
+#include "trace_builder.h"
+
+namespace mpa::readers {
+
+/// Collects the marks and ranges of the program itself from the events of a trace. They stand in a
+/// process of their own, beside the runtime's.
+class MstxTrace {
+ public:
+  /// Appends the event to trace.mstx if its args say that it is one.
+  void Add(std::string_view args, const EventPlace& place, TimeNs dur, StringId message,
+           RankTrace& trace);
+  /// Gives the events their threads: the process is one of the viewer's own, the thread is that of
+  /// the program. To be called when all operators are there.
+  void Place(TrackNumbers& tracks, RankTrace& trace) const;
+
+ private:
+  std::vector<EventPlace> places_;  // of the rows that were appended
+};
+
+}  // namespace mpa::readers

@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: Apache-2.0
+// Modules with their operators and kernels: whose operators are whose, and what makes one row.
+#include "analysis/cluster/module_statistic.h"
+
+#include <gtest/gtest.h>
+
+#include "support/rank_builder.h"
+
+namespace mpa {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+// A rank whose operators launch kernels named by the test.
+class Rank : public test::RankBuilder {
+ public:
+  void Module(std::string_view name, TimeNs start, TimeNs end) { ModuleOn(main, name, start, end); }
+  void ModuleOn(std::int32_t track, std::string_view name, TimeNs start, TimeNs end,
+                MstxKind kind = MstxKind::kStartEnd, std::string_view domain = "Module") {
+    trace.mstx.Append({.start = start,
+                       .dur = end - start,
+                       .kind = kind,
+                       .message = Text(name),
+                       .domain = Text(domain),
+                       .track = track});
+  }
+  // An operator with one kernel.
+  void Work(std::string_view op, TimeNs start, TimeNs end, std::string_view kernel = "K",
+            TimeNs dur = 10) {
+    WorkOn(main, op, start, end, kernel, dur);
+  }
+  void WorkOn(std::int32_t track, std::string_view op, TimeNs start, TimeNs end,
+              std::string_view kernel = "K", TimeNs dur = 10) {
+    Op(op, start, end, track);
+    LaunchedKernel(start, track, dur, kernel);
+  }
+  void Collective(TimeNs launched, std::string_view type, TimeNs start, TimeNs end) {
+    const auto link = static_cast<std::int64_t>(trace.launches.Size());
+    Launch(link, launched, main);
+    trace.communications.Append(
+        {.start = start, .dur = end - start, .op_type = Text(type), .link = link});
+  }
+  void Backward(TimeNs forward_start, TimeNs backward_start) {
+    trace.backward_links.Append({.forward_time = forward_start,
+                                 .forward_track = main,
+                                 .backward_time = backward_start,
+                                 .backward_track = autograd});
+  }
+
+  Lines Rows(const ModuleStatisticOptions& options = {}) const {
+    Lines lines;
+    for (const ModuleStatisticRow& row : SumModules(trace, options).rows) {
+      lines.push_back(fmt::format("{}|{}|{}|{}|{}|{}|{}", row.parent, row.module, row.op,
+                                  row.kernels, row.total, row.average, row.count));
+    }
+    return lines;
+  }
+  // "parent|module|op" of each row.
+  Lines Owners() const {
+    Lines lines;
+    for (const ModuleStatisticRow& row : SumModules(trace).rows) {
+      lines.push_back(fmt::format("{}|{}|{}", row.parent, row.module, row.op));
+    }
+    return lines;
+  }
+
+  std::int32_t main = Thread(1), autograd = Thread(2);
+};
+
+Rank TwoLinears() {
+  Rank rank;
+  rank.Module("Model", 100, 1000);
+  rank.Module("Linear", 150, 300);
+  rank.Module("Linear", 350, 500);
+  rank.Module("Act", 550, 700);
+  rank.Module("Act", 750, 900);
+  rank.Work("aten::zeros", 20, 60, "MemSet", 10);
+  rank.Work("aten::addmm", 160, 200, "MatMul_a", 60);
+  rank.Work("aten::add", 210, 240, "Add_a", 10);
+  rank.Work("aten::addmm", 360, 400, "MatMul_a", 40);
+  rank.Work("aten::add", 410, 440, "Add_a", 15);
+  rank.Work("aten::relu", 560, 600, "Relu", 10);
+  rank.Work("aten::relu", 760, 800, "Relu", 12);
+  rank.Work("aten::mul", 810, 830, "Mul", 5);
+  rank.Work("aten::sum", 910, 950, "Cast", 8);
+  rank.LaunchedKernel(910, rank.main, 20, "ReduceSum");
+  rank.Op("HcclAllreduce", 960, 980, rank.main);
+  rank.Collective(960, "hcom_allReduce_", 1650, 1750);
+  return rank;
+}
+
+TEST(ModuleStatistic, SumsCallsThatRanTheSameOperators) {
+  EXPECT_EQ(
+      TwoLinears().Rows(),
+      (Lines{"Model|Linear|aten::addmm|MatMul_a|100|50|2", "Model|Linear|aten::add|Add_a|25|12.5|2",
+             "Model|Act_0|aten::relu|Relu|10|10|1", "Model|Act_1|aten::relu|Relu|12|12|1",
+             "Model|Act_1|aten::mul|Mul|5|5|1", "|Model|aten::sum|Cast, ReduceSum|28|28|1",
+             "|Model|HcclAllreduce|hcom_allReduce_|100|100|1"}));
+}
+
+TEST(ModuleStatistic, AccountsForAllKernelTime) {
+  Rank rank = TwoLinears();
+  rank.KernelAt(5000, 5003);  // nobody launched it
+  const ModuleStatistic statistic = SumModules(rank.trace);
+  EXPECT_EQ(statistic.source, ModuleSource::kMstxRanges);
+  EXPECT_EQ(statistic.coverage.in_modules, 280);
+  EXPECT_EQ(statistic.coverage.outside_modules, 10);
+  EXPECT_EQ(statistic.coverage.without_op, 3);
+  EXPECT_EQ(statistic.straddlers, 0u);
+}
+
+TEST(ModuleStatistic, KeepsTheKernelsOfEachRow) {
+  const Rank rank = TwoLinears();
+  const ModuleStatistic statistic = SumModules(rank.trace);
+  using Kernels = std::vector<ModuleKernel>;
+  constexpr auto kKernels = ModuleKernel::Table::kKernels;
+  EXPECT_EQ(statistic.rows[0].work, (Kernels{{kKernels, 1}, {kKernels, 3}}));
+  EXPECT_EQ(statistic.rows[5].work, (Kernels{{kKernels, 8}, {kKernels, 9}}));
+  EXPECT_EQ(statistic.rows[6].work, (Kernels{{ModuleKernel::Table::kCommunications, 0}}));
+}
+
+TEST(ModuleStatistic, ListsKernelsThenCollectivesThenWhatArrangesThem) {
+  Rank rank;
+  rank.Module("Model", 0, 100);
+  rank.Op("HcclAllreduce", 10, 20, rank.main);
+  const auto link = static_cast<std::int64_t>(rank.trace.launches.Size());
+  rank.Launch(link, 10, rank.main);
+  rank.trace.schedule_kernels.Append(
+      {.start = 1, .dur = 2, .name = rank.Text("aicpu"), .link = link});
+  rank.Collective(10, "hcom_allReduce__868_0_1", 2, 5);  // as text captures name it
+  rank.LaunchedKernel(10, rank.main, 7, "Cast");
+  EXPECT_EQ(rank.Rows(), (Lines{"|Model|HcclAllreduce|Cast, hcom_allReduce_, aicpu|12|12|1"}));
+}
+
+TEST(ModuleStatistic, ListsAKernelWithEachOperatorThatLaunchedIt) {
+  Rank rank;
+  rank.Module("Model", 0, 100);
+  rank.Work("a", 10, 20);
+  rank.Op("b", 30, 40, rank.main);
+  rank.Launch(0, 30, rank.main);
+  EXPECT_EQ(rank.Owners(), (Lines{"|Model|a", "|Model|b"}));
+  EXPECT_EQ(SumModules(rank.trace).coverage.in_modules, 10);
+}
+
+TEST(ModuleStatistic, GivesOperatorsToTheInnermostModuleAroundThem) {
+  Rank rank;
+  rank.Module("P", 100, 200);
+  rank.Module("Q", 100, 200);
+  rank.Work("op_same", 100, 200);
+  rank.Module("M1", 300, 400);
+  rank.Module("M2", 350, 450);
+  rank.Work("op1", 310, 320);
+  rank.Work("op2", 360, 370);  // in both
+  rank.Work("op4", 420, 430);
+  rank.Module("N", 500, 600);
+  rank.Work("outer", 510, 590);
+  rank.Work("inner", 520, 530);
+  rank.Module("a/b", 2000, 2100);
+  rank.Module("/c/", 2010, 2090);
+  rank.Work("op_path", 2020, 2030);
+  EXPECT_EQ(rank.Owners(), (Lines{"P|Q|op_same", "|M1|op1", "|M2|op2", "|M2|op4", "|N|outer",
+                                  "|N|inner", "a/b|/c/|op_path"}));
+}
+
+TEST(ModuleStatistic, AnOperatorThatOutlastsAModuleDoesNotCloseIt) {
+  Rank rank;
+  rank.Module("Big", 700, 900);
+  rank.Module("Small", 710, 750);
+  rank.Work("straddles", 740, 760);
+  rank.Work("late", 745, 748);  // the reference has lost Small by now and says Big
+  EXPECT_EQ(rank.Owners(), (Lines{"|Big|straddles", "Big|Small|late"}));
+  EXPECT_EQ(SumModules(rank.trace).straddlers, 1u);
+}
+
+TEST(ModuleStatistic, AnOperatorOfAnotherThreadDoesNotEmptyTheModule) {
+  Rank rank;
+  rank.Module("Model", 0, 1000);
+  rank.Work("op_a", 100, 120);
+  rank.WorkOn(rank.autograd, "async_op", 500, 1100);
+  rank.Work("op_b", 600, 620);
+  rank.Work("op_c", 700, 720);
+  // The reference lists op_a only.
+  EXPECT_EQ(rank.Owners(), (Lines{"|Model|op_a", "|Model|op_b", "|Model|op_c"}));
+  const ModuleStatistic statistic = SumModules(rank.trace);
+  EXPECT_EQ(statistic.coverage.outside_modules, 10);
+  EXPECT_EQ(statistic.straddlers, 0u);
+}
+
+TEST(ModuleStatistic, AnOperatorThatNoModuleEnclosesBelongsWhereItBegins) {
+  Rank rank;
+  rank.Module("Model", 0, 1000);
+  rank.Work("op_a", 500, 1100);
+  rank.Work("op_b", 600, 620);
+  rank.Work("behind", 1000, 1200);
+  EXPECT_EQ(rank.Owners(), (Lines{"|Model|op_a", "|Model|op_b"}));
+  EXPECT_EQ(SumModules(rank.trace).straddlers, 1u);
+}
+
+// The forward pass of a model on the main thread, the backward pass on the other.
+Rank Trained() {
+  Rank rank;
+  rank.Module("Model", 100, 1000);
+  rank.Module("Linear", 150, 300);
+  rank.Module("Act", 350, 500);
+  rank.Work("aten::addmm", 160, 200);
+  rank.Work("aten::add", 210, 240);
+  rank.Work("aten::relu", 360, 400);
+  rank.Work("aten::sum", 900, 950);
+  rank.Op("AddmmBackward0", 1500, 1600, rank.autograd);
+  rank.Op("AddBackward0", 1460, 1490, rank.autograd);
+  rank.Op("ReluBackward0", 1400, 1440, rank.autograd);
+  rank.Op("SumBackward0", 1300, 1340, rank.autograd);
+  rank.Backward(160, 1500);
+  rank.Backward(210, 1460);
+  rank.Backward(360, 1400);
+  rank.Backward(900, 1300);
+  rank.WorkOn(rank.autograd, "aten::expand", 1305, 1330, "Expand", 7);
+  rank.WorkOn(rank.autograd, "aten::threshold_backward", 1405, 1430, "ThresholdGrad", 12);
+  rank.WorkOn(rank.autograd, "aten::sum", 1465, 1480, "ReduceSum", 10);
+  rank.WorkOn(rank.autograd, "aten::mm", 1510, 1540, "MatMul", 40);
+  rank.WorkOn(rank.autograd, "aten::mm", 1550, 1590, "MatMul", 45);
+  rank.WorkOn(rank.autograd, "optimizer", 1700, 1800);
+  return rank;
+}
+
+TEST(ModuleStatistic, FollowsTheLinksToTheBackwardPass) {
+  const Lines rows = Trained().Rows();
+  ASSERT_EQ(rows.size(), 9u);
+  EXPECT_EQ(Lines(rows.begin() + 4, rows.end()),
+            (Lines{"|[Backward]Model|aten::expand|Expand|7|7|1",
+                   "Model|[Backward]Act|aten::threshold_backward|ThresholdGrad|12|12|1",
+                   "Model|[Backward]Linear|aten::sum|ReduceSum|10|10|1",
+                   "Model|[Backward]Linear|aten::mm|MatMul|40|40|1",
+                   "Model|[Backward]Linear|aten::mm|MatMul|45|45|1"}));
+}
+
+TEST(ModuleStatistic, LeavesLinksOutWhoseOperatorsAreMissing) {
+  Rank rank = Trained();
+  rank.Backward(360, 1401);  // the reference makes a module at time 0 of it
+  rank.Backward(361, 1400);
+  EXPECT_EQ(rank.Rows(), Trained().Rows());
+}
+
+// The backward pass of Act runs between two operators of that of Linear.
+Rank Interleaved() {
+  Rank rank;
+  rank.Module("Linear", 100, 200);
+  rank.Module("Act", 300, 400);
+  rank.Work("aten::mm", 110, 120);
+  rank.Work("aten::mm", 130, 140);
+  rank.Work("aten::relu", 310, 320);
+  TimeNs time = 1000;
+  for (const TimeNs forward : {110, 310, 130}) {
+    rank.WorkOn(rank.autograd, "aten::grad", time, time + 50);
+    rank.Backward(forward, time);
+    time += 100;
+  }
+  return rank;
+}
+
+TEST(ModuleStatistic, TakesThePartsOfABackwardPassForCalls) {
+  const Lines rows = Interleaved().Rows();
+  EXPECT_EQ(Lines(rows.begin() + 3, rows.end()), (Lines{"|[Backward]Linear|aten::grad|K|20|10|2",
+                                                        "|[Backward]Act|aten::grad|K|10|10|1"}));
+}
+
+TEST(ModuleStatistic, TakesABackwardPassForOneCallIfAsked) {
+  const Lines rows = Interleaved().Rows({.whole_backward = true});
+  EXPECT_EQ(Lines(rows.begin() + 3, rows.end()),
+            (Lines{"|[Backward]Linear|aten::grad|K|10|10|1", "|[Backward]Act|aten::grad|K|10|10|1",
+                   "|[Backward]Linear|aten::grad|K|10|10|1"}));
+}
+
+TEST(ModuleStatistic, ListsTwentyFiveLevels) {
+  Rank rank;
+  for (TimeNs i = 0; i < 25; ++i) rank.Module(fmt::format("L{}", i), i * 10, 1000 - i * 10);
+  for (TimeNs i = 0; i < 25; ++i) rank.Work(fmt::format("op{}", i), i * 10 + 2, i * 10 + 5);
+  EXPECT_EQ(rank.Owners().size(), 25u);  // the reference stops at 20
+}
+
+TEST(ModuleStatistic, NestsTensOfThousandsOfLevels) {
+  Rank rank;
+  constexpr TimeNs kLevels = 30'000;
+  for (TimeNs i = 0; i < kLevels; ++i) rank.Module("M", i, 3 * kLevels - i);
+  rank.Work("op", kLevels, kLevels + 1);
+  const ModuleStatistic statistic = SumModules(rank.trace);
+  ASSERT_EQ(statistic.rows.size(), 1u);
+  EXPECT_EQ(statistic.rows[0].parent.size(), 2u * kLevels - 3);
+}
+
+TEST(ModuleStatistic, ModulesOfUnrelatedThreadsDoNotMix) {
+  Rank rank;
+  const std::int32_t other = rank.Thread(3);
+  rank.Module("A", 0, 1000);
+  rank.ModuleOn(other, "B", 100, 900);
+  rank.Work("a", 200, 300);
+  rank.WorkOn(other, "b", 200, 300);
+  EXPECT_EQ(rank.Owners(), (Lines{"|A|a", "|B|b"}));
+}
+
+TEST(ModuleStatistic, EqualOperatorsOfTwoThreadsAreTwo) {
+  Rank rank;
+  const std::int32_t other = rank.Thread(3);
+  rank.Module("A", 0, 1000);
+  rank.ModuleOn(other, "A", 0, 1000);
+  rank.Work("op", 200, 300);
+  rank.WorkOn(other, "op", 200, 300);
+  EXPECT_EQ(rank.Rows(), (Lines{"|A|op|K|20|10|2"}));
+}
+
+TEST(ModuleStatistic, TheBackwardThreadWorksWithinTheModulesOfTheForwardThread) {
+  Rank rank = Trained();
+  rank.Module("Step", 0, 1900);
+  const Lines owners = rank.Owners();
+  EXPECT_EQ(owners.front(), "Step/Model|Linear|aten::addmm");
+  EXPECT_EQ(owners[4], "Step/Step|[Backward]Model|aten::expand");
+  EXPECT_EQ(owners.back(), "|Step|optimizer");
+}
+
+TEST(ModuleStatistic, KnowsTheBackwardThreadWithoutLinks) {
+  Rank rank;
+  rank.Module("Step", 0, 1000);
+  rank.Work("forward", 100, 200);
+  rank.Op("autograd::engine::evaluate_function: MmBackward0", 300, 400, rank.autograd);
+  rank.WorkOn(rank.autograd, "grad", 310, 390);
+  rank.WorkOn(rank.Thread(3), "other", 310, 390);
+  EXPECT_EQ(rank.Owners(), (Lines{"|Step|forward", "|Step|grad"}));
+}
+
+TEST(ModuleStatistic, RangesOfAnUnknownThreadHoldOperatorsOfEachThread) {
+  Rank rank;
+  const std::int32_t without_ops = rank.Thread(3);
+  rank.ModuleOn(-1, "A", 0, 1000);
+  rank.ModuleOn(without_ops, "B", 100, 300);
+  rank.Work("a", 200, 250);
+  rank.WorkOn(rank.autograd, "b", 400, 500);
+  EXPECT_EQ(rank.Owners(), (Lines{"A|B|a", "|A|b"}));
+}
+
+TEST(ModuleStatistic, RangesOfTheTaskQueueStandWhereTheyWereQueued) {
+  Rank rank;
+  const std::int32_t queue = rank.Thread(3);
+  rank.Queued(100, rank.main, 500, 510, queue);
+  rank.Queued(300, rank.main, 700, 710, queue);
+  rank.ModuleOn(queue, "A", 505, 705);
+  rank.Work("before", 50, 60);
+  rank.Work("within", 150, 160);
+  rank.Work("behind", 600, 610);
+  EXPECT_EQ(rank.Owners(), (Lines{"|A|within"}));
+}
+
+TEST(ModuleStatistic, TakesRangesOfTheDomainOnly) {
+  Rank rank;
+  rank.ModuleOn(rank.main, "PushPop", 0, 100, MstxKind::kPushPop);
+  rank.ModuleOn(rank.main, "Mark", 0, 0, MstxKind::kMark);
+  rank.ModuleOn(rank.main, "Lower", 0, 100, MstxKind::kStartEnd, "module");
+  rank.Work("op", 10, 20);
+  const ModuleStatistic statistic = SumModules(rank.trace);
+  EXPECT_TRUE(statistic.rows.empty());
+  EXPECT_EQ(statistic.source, ModuleSource::kNone);
+  EXPECT_EQ(statistic.coverage.outside_modules, 10);
+}
+
+TEST(ModuleStatistic, ARangeWithoutATextIsAModule) {
+  Rank rank;
+  rank.Module("", 0, 100);
+  rank.Work("op", 10, 20);
+  EXPECT_EQ(rank.Owners(), (Lines{"|(unnamed)|op"}));
+}
+
+TEST(ModuleStatistic, TakesPythonModulesWhereThereAreNoRanges) {
+  Rank rank;
+  rank.Call("nn.Module: Net_0", 0, 1000, rank.main);
+  rank.Call("nn.Module: Linear_0", 100, 200, rank.main);
+  rank.Call("nn.Module: Linear_1", 300, 400, rank.main);
+  rank.Call("train.py(1): forward", 100, 200, rank.main);
+  rank.Work("mm", 110, 120);
+  rank.Work("mm", 310, 320);
+  EXPECT_EQ(rank.Rows(), (Lines{"Net|Linear|mm|K|20|10|2"}));
+  EXPECT_EQ(SumModules(rank.trace).source, ModuleSource::kPythonCalls);
+}
+
+Rank ThreeActs() {
+  Rank rank;
+  rank.Module("Net", 0, 1000);
+  for (const TimeNs start : {100, 300, 500}) rank.Module("Act", start, start + 90);
+  rank.Work("relu", 110, 120, "Relu_1");
+  rank.Work("add", 250, 260);  // of Net
+  rank.Work("relu", 310, 320, "Relu_2");
+  rank.Work("relu", 510, 520, "Relu_3");
+  rank.Work("mul", 530, 540);
+  return rank;
+}
+
+TEST(ModuleStatistic, NumbersVariantsWhereTheyFollowOneAnother) {
+  EXPECT_EQ(ThreeActs().Owners(), (Lines{"Net|Act|relu", "|Net|add", "Net|Act_0|relu",
+                                         "Net|Act_1|relu", "Net|Act_1|mul"}));
+}
+
+TEST(ModuleStatistic, NumbersVariantsOnceIfAsked) {
+  EXPECT_EQ(ThreeActs().Rows({.without_counters = true, .variants = VariantNaming::kOnce}),
+            (Lines{"Net|Act_0|relu|Relu|20|10|2", "|Net|add|K|10|10|1",
+                   "Net|Act_1|relu|Relu|10|10|1", "Net|Act_1|mul|K|10|10|1"}));
+}
+
+TEST(ModuleStatistic, LeavesCountersOutOfKernelNamesIfAsked) {
+  Rank rank;
+  rank.Module("Net", 0, 1000);
+  for (const char* kernel : {"trans_TransData_17", "Conv2D1", "Conv2DBackpropFilter6_MemSet",
+                             "MatMulV2", "aclnnMm_MatMulV3Common_2", "17"}) {
+    rank.LaunchedKernel(10, rank.main, 1, kernel);
+  }
+  rank.Op("op", 10, 20, rank.main);
+  EXPECT_EQ(SumModules(rank.trace, {.without_counters = true}).rows[0].kernels,
+            "trans_TransData, Conv2D, Conv2DBackpropFilter_MemSet, MatMulV2, "
+            "aclnnMm_MatMulV3Common_2, 17");
+}
+
+TEST(ModuleStatistic, AnEmptyRankHasNoRows) { EXPECT_TRUE(SumModules(RankTrace()).rows.empty()); }
+
+}  // namespace
+}  // namespace mpa
