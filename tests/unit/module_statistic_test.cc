@@ -132,6 +132,17 @@ TEST(ModuleStatistic, ListsKernelsThenCollectivesThenWhatArrangesThem) {
   EXPECT_EQ(rank.Rows(), (Lines{"|Model|HcclAllreduce|Cast, hcom_allReduce_, aicpu|12|12|1"}));
 }
 
+TEST(ModuleStatistic, ListsAKernelThatIsACollectiveOnce) {
+  Rank rank;
+  rank.Module("Model", 0, 100);
+  rank.Op("allreduce", 10, 20, rank.main);
+  rank.Collective(10, "allreduce_", 2000, 2100);
+  const std::int64_t link = rank.trace.communications.link[0];
+  rank.trace.kernels.Append({.start = 2000, .dur = 99, .name = rank.Text("lccl"), .link = link});
+  EXPECT_EQ(rank.Rows(), (Lines{"|Model|allreduce|allreduce_|100|100|1"}));
+  EXPECT_EQ(SumModules(rank.trace).coverage.in_modules, 100);
+}
+
 TEST(ModuleStatistic, ListsAKernelWithEachOperatorThatLaunchedIt) {
   Rank rank;
   rank.Module("Model", 0, 100);
