@@ -158,13 +158,28 @@ Verdict JudgeKernelTypes(const RankFacts& facts) {
   return verdict;
 }
 
+Verdict JudgeModuleStatistic(const RankFacts& facts) {
+  Verdict verdict = JudgeHost(facts);
+  if (verdict.ability == Ability::kCannotRun) return verdict;
+  if (facts.recorded.mstx == Recorded::kNo && facts.recorded.stacks == Recorded::kNo) {
+    return CannotRun("nothing tells of modules",
+                     "mstx=True with ranges of the domain Module in the model, or "
+                     "with_modules=True");
+  }
+  return verdict;
+}
+
 }  // namespace
 
 const std::vector<AnalyzerCheck>& AllAnalyzerChecks() {
   static const std::vector<AnalyzerCheck> all = {
-      {"compare: overall", JudgeOverall}, {"compare: operators", JudgeOperators},
-      {"compare: memory", JudgeMemory},   {"compare: communication", JudgeCollectives},
-      {"compare: api", JudgeHost},        {"compare: kernels", JudgeKernelTypes}};
+      {"compare: overall", JudgeOverall},
+      {"compare: operators", JudgeOperators},
+      {"compare: memory", JudgeMemory},
+      {"compare: communication", JudgeCollectives},
+      {"compare: api", JudgeHost},
+      {"compare: kernels", JudgeKernelTypes},
+      {"cluster: module_statistic", JudgeModuleStatistic}};
   return all;
 }
 
