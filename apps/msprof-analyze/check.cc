@@ -7,6 +7,7 @@
 #include "command.h"
 #include "mpa/base/console.h"
 #include "mpa/base/error.h"
+#include "screen.h"
 
 namespace mpa {
 namespace {
@@ -31,9 +32,10 @@ int Run(const Options& options) {
     std::vector<Verdict>& verdicts = report.verdicts.emplace_back();
     for (const AnalyzerCheck& check : AllAnalyzerChecks()) verdicts.push_back(check.judge(facts));
   }
-  fmt::print(stdout, "{}",
-             options.json ? FormatCheckJson(report) : FormatCheckText(report, UseColor(stdout)));
-  if (std::fflush(stdout) != 0) Fail(ErrorKind::kOutput, "cannot write to standard output");
+  const std::string page =
+      options.json ? FormatCheckJson(report) : FormatCheckText(report, UseColor(stdout));
+  std::fputs(page.c_str(), stdout);
+  FinishStdout();
   return report.Usable() ? 0 : ExitCode(ErrorKind::kInput);
 }
 

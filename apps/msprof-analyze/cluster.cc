@@ -20,7 +20,7 @@
 #include "mpa/io/numbers.h"
 #include "mpa/io/output_file.h"
 #include "mpa/writers/writers.h"
-#include "print_lines.h"
+#include "screen.h"
 
 namespace mpa {
 namespace {
@@ -190,6 +190,7 @@ int Run(const Options& options) {
   if (empty) Fail(ErrorKind::kInput, "{}: nothing to tell; nothing was written", recipe.name);
   const std::vector<fs::path> paths = Write(recipe, outcome.result, options.export_type, output);
   if (options.print) PrintLines(outcome.result.screen);
+  FinishStdout();
   for (const fs::path& path : paths) LogNotice("the results are in {}", path.string());
   return outcome.partial ? kExitPartial : 0;
 }

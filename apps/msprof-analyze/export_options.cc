@@ -8,7 +8,7 @@
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
 #include "mpa/base/text.h"
-#include "print_lines.h"
+#include "screen.h"
 
 namespace mpa {
 namespace {
@@ -70,9 +70,7 @@ void ExportOptions::Deliver(const Report& report, const std::filesystem::path& d
       std::fputs(FormatTable(screen).c_str(), stdout);
     PrintLines(report.story);
   }
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    Fail(ErrorKind::kOutput, "cannot write to standard output");
-  }
+  FinishStdout();
   for (const auto& path : written.paths) LogNotice("the details are in {}", path.string());
 }
 

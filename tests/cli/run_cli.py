@@ -628,13 +628,16 @@ class Export(Cli):
         self.assert_fails(3, self.compare("--json", comparison="missing"), "missing")
 
     @unittest.skipUnless(os.path.exists("/dev/full"), "no /dev/full")
-    def test_json_on_full_stdout(self):
-        with open("/dev/full", "w", encoding="utf-8") as full:
-            done = subprocess.run([TOOL, "compare", "-d", NEW, "-bp", BASE, "--json"], cwd=CAPTURES,
-                                  stdout=full, stderr=subprocess.PIPE, check=False,
-                                  encoding="utf-8", timeout=TIMEOUT_SECONDS)
-        self.assertEqual(done.returncode, 6)
-        self.assertIn("msprof-analyze: error: cannot write to standard output", done.stderr)
+    def test_full_stdout(self):
+        for arguments in (["compare", "-d", NEW, "-bp", BASE, "--json"], ["check", "-d", BASE],
+                          ["check", "-d", BASE, "--json"]):
+            with self.subTest(arguments=arguments), \
+                    open("/dev/full", "w", encoding="utf-8") as full:
+                done = subprocess.run([TOOL, *arguments], cwd=CAPTURES, stdout=full,
+                                      stderr=subprocess.PIPE, check=False, encoding="utf-8",
+                                      timeout=TIMEOUT_SECONDS)
+                self.assertEqual(done.returncode, 6)
+                self.assertIn("msprof-analyze: error: cannot write to standard output", done.stderr)
 
     def test_csv(self):
         self.assertEqual(

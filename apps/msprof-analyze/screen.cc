@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "print_lines.h"
+#include "screen.h"
 
 #include <algorithm>
 #include <cstdio>
+
+#include "mpa/base/error.h"
 
 namespace mpa {
 
@@ -11,6 +13,12 @@ void PrintLines(const std::vector<std::string>& lines) {
     std::replace_if(
         line.begin(), line.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
     std::fputs((line + "\n").c_str(), stdout);
+  }
+}
+
+void FinishStdout() {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    Fail(ErrorKind::kOutput, "cannot write to standard output");
   }
 }
 

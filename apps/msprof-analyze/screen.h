@@ -10,4 +10,7 @@ namespace mpa {
 /// not steer the terminal and become '?'.
 void PrintLines(const std::vector<std::string>& lines);
 
+/// Throws Error (kOutput) when not all that was printed has reached stdout.
+void FinishStdout();
+
 }  // namespace mpa
