@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// How fast a kernel was compared with what its chip can do.
+#include "chip_peak.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+#include "mpa/base/text.h"
+
+namespace mpa {
+namespace {
+
+// A multiply-add is two operations.
+constexpr double kFp16PerCycle = 2.0 * 16 * 16 * 16;
+constexpr double kInt8PerFp16 = 2;  // 16 x 32 x 16
+
+bool IsUsable(double number) { return std::isfinite(number) && number > 0; }
+
+PeakTflops Given(const std::optional<double>& tflops) {
+  if (!tflops || !IsUsable(*tflops)) return {.gap = PeakGap::kUnknownType};
+  return {.tflops = *tflops};
+}
+
+// The inputs that a kernel multiplies with each other.
+std::vector<std::size_t> Operands(FlopsFamily family, std::size_t inputs) {
+  switch (family) {
+    case FlopsFamily::kNone:
+      return {0};
+    case FlopsFamily::kAttention:
+    case FlopsFamily::kAttentionGrad:
+    case FlopsFamily::kPromptAttention:
+    case FlopsFamily::kIncreAttention:
+    case FlopsFamily::kFusedInferAttention:
+      return {0, 1, 2};
+    case FlopsFamily::kConvolutionInput:  // the size of the gradient, filter, output gradient
+      return inputs > 2 ? std::vector<std::size_t>{1, 2} : std::vector<std::size_t>{0, 1};
+    case FlopsFamily::kConvolutionFilter:  // input, the size of the gradient, output gradient
+      return inputs > 2 ? std::vector<std::size_t>{0, 2} : std::vector<std::size_t>{0, 1};
+    default:
+      return {0, 1};
+  }
+}
+
+}  // namespace
+
+TypeClass TypeClassOf(std::string_view type, bool hf32) {
+  if (IsOneOf(type, {"FLOAT16", "FP16", "HALF", "BF16", "BFLOAT16"})) return TypeClass::kFp16;
+  if (IsOneOf(type, {"FLOAT", "FLOAT32", "FP32"})) {
+    return hf32 ? TypeClass::kHf32 : TypeClass::kFp32;
+  }
+  if (type == "INT8") return TypeClass::kInt8;
+  if (type == "INT4") return TypeClass::kInt4;
+  return TypeClass::kUnknown;
+}
+
+TypeClass ComputeType(std::string_view op_type, const std::vector<std::string>& input_types,
+                      bool hf32) {
+  TypeClass widest = TypeClass::kUnknown;
+  for (const std::size_t i : Operands(FlopsFamilyOf(op_type), input_types.size())) {
+    const TypeClass type =
+        i < input_types.size() ? TypeClassOf(input_types[i], hf32) : TypeClass::kUnknown;
+    if (type == TypeClass::kUnknown) return TypeClass::kUnknown;
+    widest = std::max(widest, type);
+  }
+  return widest;
+}
+
+std::string_view Text(PeakGap gap) {
+  switch (gap) {
+    case PeakGap::kNone:
+      return "";
+    case PeakGap::kNoFlops:
+      return "number of operations unknown";
+    case PeakGap::kNoDuration:
+      return "no duration";
+    case PeakGap::kUnknownType:
+      return "no peak known for this data type";
+    case PeakGap::kNoChip:
+      return "number or frequency of the cores unknown";
+  }
+  return "";
+}
+
+PeakTflops PeakOf(const ChipPeak& chip, TypeClass type) {
+  if (type == TypeClass::kFp32) return Given(chip.fp32_peak_tflops);
+  if (type == TypeClass::kHf32) return Given(chip.hf32_peak_tflops);
+  if (type != TypeClass::kFp16 && type != TypeClass::kInt8) return {.gap = PeakGap::kUnknownType};
+  double fp16 = 0;
+  if (chip.peak_tflops) {
+    fp16 = *chip.peak_tflops;
+  } else if (chip.cores > 0) {
+    fp16 = static_cast<double>(chip.cores) * chip.frequency_mhz * kFp16PerCycle / 1e6;
+  }
+  if (!IsUsable(fp16)) return {.gap = PeakGap::kNoChip};
+  return {.tflops = type == TypeClass::kInt8 ? fp16 * kInt8PerFp16 : fp16};
+}
+
+std::optional<double> Tflops(std::int64_t flops, TimeNs duration) {
+  if (duration <= 0) return std::nullopt;
+  return static_cast<double>(flops) / static_cast<double>(duration) / 1e3;
+}
+
+Utilisation UtilisationOf(const Flops& flops, TimeNs duration, const ChipPeak& chip,
+                          TypeClass type) {
+  if (!flops.Known()) return {.gap = PeakGap::kNoFlops};
+  const std::optional<double> tflops = Tflops(flops.count, duration);
+  if (!tflops) return {.gap = PeakGap::kNoDuration};
+  const PeakTflops peak = PeakOf(chip, type);
+  if (peak.gap != PeakGap::kNone) return {.gap = peak.gap};
+  return {.ratio = *tflops / peak.tflops};
+}
+
+}  // namespace mpa
