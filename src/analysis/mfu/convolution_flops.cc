@@ -64,7 +64,7 @@ bool IsTiledFilter(const Operand& operand) {
 }
 
 // Filter in FRACTAL_Z: (c1 h w, n1, n0, c0), channels of both sides rounded up to whole tiles. CANN
-// documentation, "data formats".
+// development guide for Ascend C operators, "data layout formats".
 Flops Tiled(const Operands& operands) {
   const Shape& filter = *operands.filter.shape;
   const Shape& result = *operands.result.shape;

@@ -29,7 +29,7 @@ bool IsForeign(std::string_view format) {
 }
 
 // FRACTAL_NZ: the columns in tiles, then the rows in tiles: (..., n1, m1, m0, n0). CANN
-// documentation, "data formats".
+// development guide for Ascend C operators, "data layout formats".
 std::optional<Matrix> AsMatrix(const Shape& shape, bool tiled) {
   const std::size_t rank = shape.size();
   const std::size_t inner = tiled ? 4 : 2;
