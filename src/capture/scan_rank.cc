@@ -68,6 +68,39 @@ bool StartsWithObject(const fs::path& path) {
   return text[0] == '{';
 }
 
+// info.json.<digits>.
+bool IsDeviceInfo(const fs::path& path) {
+  const std::string name = path.filename().string();
+  constexpr std::string_view kStem = "info.json.";
+  return name.starts_with(kStem) && name.size() > kStem.size() &&
+         name.find_first_not_of("0123456789", kStem.size()) == std::string::npos;
+}
+
+// The descriptions of the devices. What cannot be looked at is left out: few analyses need them,
+// and those say when one is missing.
+void AddDeviceInfos(RankInput& rank) {
+  // A single file in a folder of any files belongs to nothing else there.
+  if (!fs::is_directory(rank.path) && rank.path.parent_path().filename() != kOutputDirectory) {
+    return;
+  }
+  try {
+    for (const fs::path& msprof : MsprofDirectories(CaptureDirectory(rank.path))) {
+      for (const fs::path& device : Entries(msprof)) {
+        if (!device.filename().string().starts_with("device_")) continue;
+        for (const fs::path& entry : Entries(device)) {
+          if (!IsDeviceInfo(entry)) continue;
+          std::error_code error;
+          const auto bytes = fs::file_size(entry, error);
+          if (error) continue;
+          rank.files.push_back({FileKind::kDeviceInfo, entry, static_cast<std::int64_t>(bytes)});
+        }
+      }
+    }
+  } catch (const Error&) {
+    return;
+  }
+}
+
 ScannedRank ScanFile(const fs::path& path) {
   RankInput rank;
   rank.path = path;
@@ -182,8 +215,29 @@ std::optional<fs::path> FindProfilerInfo(const fs::path& directory) {
   return found == entries.end() ? std::nullopt : std::optional(*found);
 }
 
+fs::path CaptureDirectory(const fs::path& path) {
+  std::error_code ignored;
+  const fs::path directory = fs::is_directory(path, ignored) ? path : path.parent_path();
+  return directory.filename() == kOutputDirectory ? directory.parent_path() : directory;
+}
+
+std::vector<fs::path> MsprofDirectories(const fs::path& capture) {
+  if (capture.filename().string().starts_with("PROF_")) return {capture};
+  std::vector<fs::path> found;
+  for (const fs::path& entry : Entries(capture)) {
+    std::error_code ignored;
+    if (!entry.filename().string().starts_with("PROF_")) continue;
+    if (fs::is_directory(entry, ignored)) found.push_back(entry);
+  }
+  return found;
+}
+
 ScannedRank ScanRank(const fs::path& path) {
-  return fs::is_directory(path) ? ScanDirectory(path) : ScanFile(path);
+  ScannedRank scanned = fs::is_directory(path) ? ScanDirectory(path) : ScanFile(path);
+  if (scanned.problem.empty() && scanned.rank.kind != CaptureKind::kGpu) {
+    AddDeviceInfos(scanned.rank);
+  }
+  return scanned;
 }
 
 }  // namespace mpa

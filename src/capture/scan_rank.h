@@ -22,6 +22,13 @@ struct ScannedRank {
 /// Throws Error for a directory or file that may not be read. `path` exists and is absolute.
 ScannedRank ScanRank(const std::filesystem::path& path);
 
+/// The directory of a capture, which holds its settings: `path` itself, or the directory above when
+/// `path` is a file or the profiler's output directory.
+std::filesystem::path CaptureDirectory(const std::filesystem::path& path);
+
+/// The PROF_* directories of a capture, or the capture itself if it is one.
+std::vector<std::filesystem::path> MsprofDirectories(const std::filesystem::path& capture);
+
 /// The entries of a directory in name order, so that nothing depends on the file system.
 std::vector<std::filesystem::path> Entries(const std::filesystem::path& directory);
 

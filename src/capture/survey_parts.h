@@ -17,9 +17,6 @@ void SurveyGpu(const RankInput& input, RankFacts& facts);
 /// and devices of others.
 void SurveyRaw(RankFacts& facts);
 
-/// The directory of a capture, which holds its settings: `path` itself, or the directory above when
-/// `path` is a file or the profiler's output directory.
-std::filesystem::path CaptureDirectory(const std::filesystem::path& path);
 /// Finds profiler_info*.json or profiler_config.json where Discover() did not look, and versions.
 void SurveySettings(const RankInput& input, RankFacts& facts);
 

@@ -72,17 +72,6 @@ void List(const fs::path& directory, Listing& listing) {
   }
 }
 
-std::vector<fs::path> MsprofDirectories(const fs::path& capture) {
-  if (capture.filename().string().starts_with("PROF_")) return {capture};
-  std::vector<fs::path> found;
-  for (const fs::path& entry : Entries(capture)) {
-    std::error_code ignored;
-    if (!entry.filename().string().starts_with("PROF_")) continue;
-    if (fs::is_directory(entry, ignored)) found.push_back(entry);
-  }
-  return found;
-}
-
 struct RawFiles {
   Listing host, device, framework;
   std::int64_t sides = 0, ended_sides = 0;

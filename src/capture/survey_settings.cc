@@ -70,12 +70,6 @@ std::string WorkerInName(std::string name) {
 
 }  // namespace
 
-fs::path CaptureDirectory(const fs::path& path) {
-  std::error_code ignored;
-  const fs::path directory = fs::is_directory(path, ignored) ? path : path.parent_path();
-  return directory.filename() == kOutputDirectory ? directory.parent_path() : directory;
-}
-
 void SurveySettings(const RankInput& input, RankFacts& facts) {
   const fs::path capture = CaptureDirectory(input.path);
   const std::string name = capture.filename().string();

@@ -68,9 +68,9 @@ LoadedRank LoadRank(const RankInput& input, const ReadRequest& request,
   }
   NoteMissingFiles(input, request, rank);
   for (const Reader& reader : AllReaders()) {
-    const CaptureFile* file = input.Find(reader.reads);
-    if (file != nullptr && Overlap(reader.fills, request.wanted)) {
-      ReadFile(reader, *file, request, rank);
+    if (!Overlap(reader.fills, request.wanted)) continue;
+    for (const CaptureFile& file : input.files) {
+      if (file.kind == reader.reads) ReadFile(reader, file, request, rank);
     }
   }
   LinkByTime(rank.trace);

@@ -15,6 +15,7 @@ Reader OpStatisticCsv();
 Reader StepTraceTimeCsv();
 Reader CommunicationJson();
 Reader ProfilerMetadataJson();
+Reader DeviceInfoJson();
 
 }  // namespace readers
 
@@ -23,7 +24,7 @@ const std::vector<Reader>& AllReaders() {
       readers::ProfilerDb(),           readers::TraceView(),        readers::KinetoTrace(),
       readers::KernelDetailsCsv(),     readers::MemoryRecordCsv(),  readers::OperatorMemoryCsv(),
       readers::OpStatisticCsv(),       readers::StepTraceTimeCsv(), readers::CommunicationJson(),
-      readers::ProfilerMetadataJson(),
+      readers::ProfilerMetadataJson(), readers::DeviceInfoJson(),
   };
   return all;
 }

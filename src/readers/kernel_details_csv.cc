@@ -47,7 +47,24 @@ std::int32_t StepId(std::string_view cell) {
              : -1;
 }
 
-void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
+// The columns that tell of the tensors; none when nobody wants them.
+struct TensorColumns {
+  TensorColumns(const io::CsvFile& csv, bool wanted)
+      : input_types(Find(csv, wanted, "Input Data Types")),
+        input_formats(Find(csv, wanted, "Input Formats")),
+        output_shapes(Find(csv, wanted, "Output Shapes")),
+        output_formats(Find(csv, wanted, "Output Formats")),
+        hf32(Find(csv, wanted, "HF32 Eligible")) {}
+
+  static std::optional<std::size_t> Find(const io::CsvFile& csv, bool wanted,
+                                         std::string_view name) {
+    return wanted ? csv.Find(name) : std::nullopt;
+  }
+
+  std::optional<std::size_t> input_types, input_formats, output_shapes, output_formats, hf32;
+};
+
+void Read(const CaptureFile& file, const ReadRequest& request, RankTrace& trace) {
   io::CsvFile csv(file.path);
   const auto name = csv.Require("Name");
   const auto start = csv.Require("Start Time(us)");
@@ -56,6 +73,8 @@ void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
   const auto core = csv.Find("Accelerator Core");
   const auto stream = csv.Find("Stream ID");
   const auto shapes = csv.Find("Input Shapes");
+  const auto device = csv.Find("Device_id");
+  const TensorColumns tensors(csv, Overlap(request.wanted, Tables::kKernelTensors));
   auto step = csv.Find("Step Id");
   if (!step) step = csv.Find("Step ID");
   const CounterColumn aic_total(csv, "aicore_time(us)", "aic_total_time(us)");
@@ -63,7 +82,9 @@ void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
   const CounterColumn aic_mte2(csv, "aic_mte2_time(us)");
   const CounterColumn aiv_total(csv, "aiv_time(us)", "aiv_total_time(us)");
   const CounterColumn aiv_vec(csv, "aiv_vec_time(us)");
+  const auto text = [&](const auto& column) { return trace.strings.Intern(Recorded(csv[column])); };
   while (csv.Next()) {
+    if (trace.device_id < 0) trace.device_id = io::ParseInt(csv[device]).value_or(-1);
     if (IsCommunication(csv[core], csv[name])) continue;
     const auto start_ns = io::NsFromMicros(csv[start]);
     const auto dur_ns = io::NsFromMicros(csv[dur]);
@@ -74,9 +95,14 @@ void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
     trace.kernels.Append({.start = *start_ns,
                           .dur = *dur_ns,
                           .name = trace.strings.Intern(csv[name]),
-                          .op_type = trace.strings.Intern(Recorded(csv[type])),
-                          .core = trace.strings.Intern(Recorded(csv[core])),
+                          .op_type = text(type),
+                          .core = text(core),
                           .shapes = trace.strings.Intern(csv[shapes]),
+                          .input_types = text(tensors.input_types),
+                          .input_formats = text(tensors.input_formats),
+                          .output_shapes = text(tensors.output_shapes),
+                          .output_formats = text(tensors.output_formats),
+                          .hf32 = text(tensors.hf32),
                           .stream = io::ParseInt(csv[stream]).value_or(-1),
                           .step = StepId(csv[step]),
                           .aic_total = aic_total.Read(csv),

@@ -15,6 +15,12 @@
 
 namespace mpa::readers {
 
+std::string ColumnOrNull(const io::Database& database, std::string_view table,
+                         std::string_view column, std::string_view alias) {
+  if (!database.HasColumn(table, column)) return "NULL";
+  return alias.empty() ? std::string(column) : fmt::format("{}.{}", alias, column);
+}
+
 std::optional<DbSpan> ReadSpan(DbInput& input, const io::Statement& row, int start_column,
                                int end_column, std::string_view table) {
   const auto start = row.Int(start_column);
@@ -90,9 +96,11 @@ void Read(const CaptureFile& file, const ReadRequest& request, RankTrace& trace)
   constexpr Tables kHost = Tables::kHostOps | Tables::kLaunches | Tables::kPythonCalls |
                            Tables::kBackwardLinks | Tables::kQueuedWork;
   if (Overlap(request.wanted, kHost)) ReadHostTables(input, request.wanted);
-  read(Tables::kKernels, ReadKernels);
+  if (Overlap(request.wanted, Tables::kKernels)) ReadKernels(input, request.wanted);
   read(Tables::kScheduleKernels, ReadScheduleKernels);
   read(Tables::kMstx, ReadMstxEvents);
+  read(Tables::kChips | Tables::kCoreClocks, ReadDeviceId);
+  read(Tables::kCoreClocks, ReadCoreClocks);
   read(Tables::kDeviceTasks, ReadDeviceTasks);
   read(Tables::kQueuedWork, ReadCopyLaunches);
   read(Tables::kCommunications | Tables::kCommTasks, ReadCommunications);
@@ -110,7 +118,8 @@ Reader ProfilerDb() {
               Tables::kCommunications | Tables::kCommTasks | Tables::kMemorySamples |
               Tables::kAllocations | Tables::kSteps | Tables::kPythonCalls |
               Tables::kBackwardLinks | Tables::kQueuedWork | Tables::kMstx |
-              Tables::kScheduleKernels,
+              Tables::kScheduleKernels | Tables::kKernelTensors | Tables::kChips |
+              Tables::kCoreClocks,
           Read};
 }
 

@@ -22,11 +22,6 @@ std::int64_t Link(const io::Statement& row, int column) {
   return id == 0 ? -1 : id;
 }
 
-// A column of the table `i` of a query that some versions do not write.
-std::string Optional(const io::Database& database, const char* table, const char* column) {
-  return database.HasColumn(table, column) ? fmt::format("i.{}", column) : "NULL";
-}
-
 // Texts that stand for "not recorded".
 StringId Recorded(StringId text, const StringPool& strings) {
   return strings.View(text) == "N/A" ? StringId::kEmpty : text;
@@ -93,31 +88,45 @@ void ReadGroupNames(DbInput& input) {
 
 }  // namespace
 
-void ReadKernels(DbInput& input) {
+void ReadKernels(DbInput& input, Tables wanted) {
   if (!input.database.HasTable("COMPUTE_TASK_INFO") || !input.database.HasTable("TASK")) return;
+  const auto optional = [&](const char* column) {
+    return ColumnOrNull(input.database, "COMPUTE_TASK_INFO", column, "i");
+  };
+  const bool with_tensors = Overlap(wanted, Tables::kKernelTensors);
+  std::string tensors;
+  for (const char* column :
+       {"inputDataTypes", "inputFormats", "outputShapes", "outputFormats", "hf32Eligible"}) {
+    tensors += ", " + (with_tensors ? optional(column) : "NULL");
+  }
   io::Statement rows = input.database.Query(fmt::format(
       "SELECT t.startNs, t.endNs, i.name, i.opType, i.taskType, t.taskType, t.streamId, "
-      "t.connectionId, t.globalTaskId, {} FROM TASK t "
+      "t.connectionId, t.globalTaskId, {}{} FROM TASK t "
       "JOIN COMPUTE_TASK_INFO i ON i.globalTaskId = t.globalTaskId ORDER BY t.rowid",
-      Optional(input.database, "COMPUTE_TASK_INFO", "inputShapes")));
+      optional("inputShapes"), tensors));
   const StringPool& strings = input.trace.strings;
+  const auto text = [&](int column) { return Recorded(input.strings.Text(rows, column), strings); };
   std::unordered_map<std::int64_t, std::size_t> kernel_of_task;
   while (rows.Step()) {
     const auto span = ReadSpan(input, rows, 0, 1, "TASK");
     if (!span) continue;
-    const StringId core = Recorded(input.strings.Text(rows, 4), strings);
+    const StringId core = text(4);
     const std::int64_t task_id = rows.IntOr(8, -1);
     kernel_of_task[task_id] = input.trace.kernels.Size();
-    input.trace.kernels.Append(
-        {.start = span->start,
-         .dur = span->dur,
-         .name = input.strings.Text(rows, 2),
-         .op_type = Recorded(input.strings.Text(rows, 3), strings),
-         .core = core != StringId::kEmpty ? core : Recorded(input.strings.Text(rows, 5), strings),
-         .shapes = input.strings.Text(rows, 9),
-         .task_id = task_id,
-         .stream = rows.IntOr(6, -1),
-         .link = Link(rows, 7)});
+    input.trace.kernels.Append({.start = span->start,
+                                .dur = span->dur,
+                                .name = input.strings.Text(rows, 2),
+                                .op_type = text(3),
+                                .core = core != StringId::kEmpty ? core : text(5),
+                                .shapes = input.strings.Text(rows, 9),
+                                .input_types = text(10),
+                                .input_formats = text(11),
+                                .output_shapes = text(12),
+                                .output_formats = text(13),
+                                .hf32 = text(14),
+                                .task_id = task_id,
+                                .stream = rows.IntOr(6, -1),
+                                .link = Link(rows, 7)});
   }
   ReadCounters(input, kernel_of_task);
 }
@@ -129,7 +138,7 @@ void ReadScheduleKernels(DbInput& input) {
       fmt::format("SELECT t.startNs, t.endNs, i.name, {}, t.streamId, t.connectionId, "
                   "t.globalTaskId FROM TASK t JOIN {} i ON i.globalTaskId = t.globalTaskId "
                   "ORDER BY t.rowid",
-                  Optional(input.database, kTable, "opType"), kTable));
+                  ColumnOrNull(input.database, kTable, "opType", "i"), kTable));
   while (rows.Step()) {
     const auto span = ReadSpan(input, rows, 0, 1, "TASK");
     if (!span) continue;
@@ -141,6 +150,27 @@ void ReadScheduleKernels(DbInput& input) {
          .task_id = rows.IntOr(6, -1),
          .stream = rows.IntOr(4, -1),
          .link = Link(rows, 5)});
+  }
+}
+
+void ReadDeviceId(DbInput& input) {
+  if (!input.database.HasTable("RANK_DEVICE_MAP")) return;
+  io::Statement rows = input.database.Query("SELECT deviceId FROM RANK_DEVICE_MAP");
+  if (rows.Step()) input.trace.device_id = rows.IntOr(0, -1);
+}
+
+void ReadCoreClocks(DbInput& input) {
+  if (!input.database.HasTable("AICORE_FREQ")) return;
+  io::Statement rows = input.database.Query(
+      "SELECT timestampNs, freq, deviceId FROM AICORE_FREQ ORDER BY timestampNs, rowid");
+  const std::int64_t device = input.trace.device_id;
+  while (rows.Step()) {
+    const auto time = rows.Int(0);
+    const auto mhz = rows.Int(1);
+    if (!time || !mhz || *mhz <= 0) continue;
+    if (device < 0 || rows.IntOr(2, device) == device) {
+      input.trace.core_clocks.Append({.start = *time, .mhz = *mhz});
+    }
   }
 }
 
@@ -224,7 +254,7 @@ void ReadCommunications(DbInput& input) {
         "SELECT t.startNs, t.endNs, i.taskType, i.groupName, i.planeId, {} "
         "FROM TASK t "
         "JOIN COMMUNICATION_TASK_INFO i ON i.globalTaskId = t.globalTaskId ORDER BY t.rowid",
-        Optional(input.database, "COMMUNICATION_TASK_INFO", "opId")));
+        ColumnOrNull(input.database, "COMMUNICATION_TASK_INFO", "opId", "i")));
     while (rows.Step()) {
       const auto span = ReadSpan(input, rows, 0, 1, "TASK");
       if (!span) continue;

@@ -136,7 +136,7 @@ class HostReader {
 
   void Read() {
     const auto optional = [&](const char* column) {
-      return input_.database.HasColumn("PYTORCH_API", column) ? column : "NULL";
+      return ColumnOrNull(input_.database, "PYTORCH_API", column);
     };
     std::string kinds = std::to_string(types_.op);
     if (Wanted(Tables::kPythonCalls)) kinds += fmt::format(", {}", types_.python);

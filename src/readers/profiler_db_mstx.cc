@@ -34,7 +34,7 @@ void ReadMstxEvents(DbInput& input) {
   if (!input.database.HasTable("MSTX_EVENTS")) return;
   const std::map<std::int64_t, MstxKind> kinds = ReadKinds(input.database);
   const auto optional = [&](const char* column) {
-    return input.database.HasColumn("MSTX_EVENTS", column) ? column : "NULL";
+    return ColumnOrNull(input.database, "MSTX_EVENTS", column);
   };
   io::Statement rows = input.database.Query(fmt::format(
       "SELECT startNs, coalesce(endNs, startNs), {}, {}, {}, {} FROM MSTX_EVENTS "

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "mpa/io/sqlite.h"
@@ -24,16 +25,25 @@ void ReadHostTables(DbInput& input, Tables wanted);
 /// CANN_API: who launched the copies, which CONNECTION_IDS does not tell. Needs the device tasks,
 /// launches and queued work.
 void ReadCopyLaunches(DbInput& input);
-/// COMPUTE_TASK_INFO, TASK, TASK_PMU_INFO.
-void ReadKernels(DbInput& input);
+/// COMPUTE_TASK_INFO, TASK, TASK_PMU_INFO; the tensors of kernels if wanted.
+void ReadKernels(DbInput& input, Tables wanted);
 /// COMMUNICATION_SCHEDULE_TASK_INFO, TASK.
 void ReadScheduleKernels(DbInput& input);
 /// MSTX_EVENTS.
 void ReadMstxEvents(DbInput& input);
+/// RANK_DEVICE_MAP.
+void ReadDeviceId(DbInput& input);
+/// AICORE_FREQ, of the rank's device.
+void ReadCoreClocks(DbInput& input);
 /// TASK.
 void ReadDeviceTasks(DbInput& input);
 /// COMMUNICATION_OP, COMMUNICATION_TASK_INFO; groups are named from META_DATA.
 void ReadCommunications(DbInput& input);
+
+/// For a query: a column that some versions do not write, NULL in these. `alias` is that of the
+/// table in the query.
+std::string ColumnOrNull(const io::Database& database, std::string_view table,
+                         std::string_view column, std::string_view alias = "");
 
 /// A time span of a row, counted as an issue and empty when it makes no sense.
 struct DbSpan {

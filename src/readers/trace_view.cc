@@ -48,6 +48,7 @@ struct Fragment {
   std::vector<FlowPoint> flows, backward_flows;
   std::vector<QueueEvent> queue;
   std::vector<Metadata> metadata;
+  CoreClocks core_clocks;
   std::int64_t backward_tid = -1;
 };
 
@@ -69,6 +70,8 @@ class FragmentFiller {
       AddSpan(event);
     } else if (event.ph == "s" || event.ph == "f") {
       AddFlow(event);
+    } else if (event.ph == "C" && event.name == "AI Core Freq" && Wanted(Tables::kCoreClocks)) {
+      AddCoreClock(event);
     }
   }
 
@@ -143,6 +146,12 @@ class FragmentFiller {
     if (!time || (is_backward && !Wanted(Tables::kBackwardLinks))) return;
     (is_launch ? fragment_.flows : fragment_.backward_flows)
         .push_back({IdFrom(event.id), is_end, *time, IdFrom(event.pid), IdFrom(event.tid)});
+  }
+
+  void AddCoreClock(const TraceEvent& event) {
+    const auto time = io::NsFromMicros(event.ts);
+    const auto mhz = io::ParseInt(MemberText(event.args, "MHz"));
+    if (time && mhz && *mhz > 0) fragment_.core_clocks.Append({.start = *time, .mhz = *mhz});
   }
 
   Fragment& fragment_;
@@ -288,6 +297,10 @@ class Joiner {
                   trace_);
       }
     }
+    for (std::size_t i = 0; i < fragment.core_clocks.Size(); ++i) {
+      trace_.core_clocks.Append(
+          {.start = fragment.core_clocks.start[i], .mhz = fragment.core_clocks.mhz[i]});
+    }
     if (fragment.backward_tid != -1) trace_.backward_tid = fragment.backward_tid;
     trace_.issues.Merge(fragment.issues);
     Move(fragment.flows, flows_);
@@ -303,6 +316,7 @@ class Joiner {
     AppendBackwardLinks(backward_flows_, tracks_, trace_);
     AppendQueuedWork(queue_, tracks_, trace_);
     mstx_.Place(tracks_, trace_);
+    trace_.core_clocks.Reorder(trace_.core_clocks.RowsByStart());
   }
 
  private:
@@ -375,7 +389,7 @@ Reader TraceView() {
   return {"trace_view.json", FileKind::kTraceView,
           Tables::kHostOps | Tables::kLaunches | Tables::kDeviceTasks | Tables::kCommunications |
               Tables::kCommTasks | Tables::kOverlaps | Tables::kSteps | Tables::kPythonCalls |
-              Tables::kBackwardLinks | Tables::kQueuedWork | Tables::kMstx,
+              Tables::kBackwardLinks | Tables::kQueuedWork | Tables::kMstx | Tables::kCoreClocks,
           Read};
 }
 

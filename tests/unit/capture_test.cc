@@ -179,5 +179,21 @@ TEST_F(CaptureTest, SaysWhyNothingWasDiscovered) {
   EXPECT_HAS_TEXT(found.unusable[0].reason, "no profiler database");
 }
 
+TEST_F(CaptureTest, FindsTheDescriptionsOfTheDevicesBesideTheOutput) {
+  WriteText("r_ascend_pt");
+  dir_.Write("r_ascend_pt/PROF_1/device_1/info.json.1", "{}");
+  dir_.Write("r_ascend_pt/PROF_1/device_0/info.json.0", "{}");
+  dir_.Write("r_ascend_pt/PROF_1/device_0/info.json.0.done", "{}");
+  dir_.Write("r_ascend_pt/PROF_1/host/info.json", "{}");
+  for (const char* path : {"r_ascend_pt", "r_ascend_pt/ASCEND_PROFILER_OUTPUT",
+                           "r_ascend_pt/ASCEND_PROFILER_OUTPUT/trace_view.json"}) {
+    std::vector<std::string> found;
+    for (const CaptureFile& file : Open(path).files) {
+      if (file.kind == FileKind::kDeviceInfo) found.push_back(file.path.filename().string());
+    }
+    EXPECT_EQ(found, (std::vector<std::string>{"info.json.0", "info.json.1"})) << path;
+  }
+}
+
 }  // namespace
 }  // namespace mpa

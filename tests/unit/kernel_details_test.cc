@@ -102,5 +102,28 @@ TEST(KernelDetails, NamesTheColumnThatItCannotDoWithout) {
   EXPECT_HAS_TEXT(error.what(), "Duration(us)");
 }
 
+TEST(KernelDetails, ReadsTheTensorsOnlyWhenTheyAreWanted) {
+  const test::TempDir dir;
+  const auto path = dir.Write(
+      "kernel_details.csv",
+      "Device_id,Name,Type,Start Time(us),Duration(us),HF32 Eligible,Input Shapes,Input Data "
+      "Types,Input Formats,Output Shapes,Output Data Types,Output Formats\n"
+      "3,mm,MatMulV2,100,2,YES,\"\"\"2,3;3,4\"\"\",FLOAT;FLOAT,ND;FRACTAL_NZ,\"\"\"2,4\"\"\",FLOAT,"
+      "ND\n"
+      "3,ai_cpu,Assign,200,2,N/A,N/A,N/A,N/A,N/A,N/A,N/A\n");
+  const RankTrace trace = test::ReadFile(FileKind::kKernelDetails, path);
+  const Kernels& kernels = trace.kernels;
+  EXPECT_EQ(trace.device_id, 3);
+  EXPECT_EQ(test::Texts(trace, kernels.input_types), (Names{"FLOAT;FLOAT", ""}));
+  EXPECT_EQ(test::Texts(trace, kernels.input_formats), (Names{"ND;FRACTAL_NZ", ""}));
+  EXPECT_EQ(test::Texts(trace, kernels.output_shapes), (Names{"\"2,4\"", ""}));
+  EXPECT_EQ(test::Texts(trace, kernels.output_formats), (Names{"ND", ""}));
+  EXPECT_EQ(test::Texts(trace, kernels.hf32), (Names{"YES", ""}));
+
+  const RankTrace without = test::ReadFile(FileKind::kKernelDetails, path, {Tables::kKernels, ""});
+  EXPECT_EQ(test::Texts(without, without.kernels.output_shapes), (Names{"", ""}));
+  EXPECT_EQ(test::Texts(without, without.kernels.name), (Names{"mm", "ai_cpu"}));
+}
+
 }  // namespace
 }  // namespace mpa

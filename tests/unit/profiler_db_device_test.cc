@@ -155,5 +155,39 @@ TEST(ProfilerDbDevice, ReadsStepsAndMemory) {
   EXPECT_EQ(trace.allocations.released, (Times{-1, 30}));
 }
 
+TEST(ProfilerDbDevice, ReadsTheTensorsOfKernels) {
+  const std::string kernel = R"(
+      INSERT INTO TASK (startNs, endNs, globalTaskId) VALUES (1000, 1300, 11);)";
+  const RankTrace trace = ReadDb(kTexts + test::kTasks + kernel + R"(
+      CREATE TABLE COMPUTE_TASK_INFO (name INTEGER, globalTaskId INTEGER, taskType INTEGER,
+          opType INTEGER, inputFormats INTEGER, inputDataTypes INTEGER, inputShapes INTEGER,
+          outputFormats INTEGER, outputShapes INTEGER, hf32Eligible INTEGER);
+      INSERT INTO STRING_IDS VALUES (20, 'ND;NZ'), (21, 'FLOAT16;INT8'), (22, '"2,3;3,4"'),
+          (23, 'NCHW'), (24, '"2,4"'), (25, 'NO');
+      INSERT INTO COMPUTE_TASK_INFO VALUES (1, 11, 3, 2, 20, 21, 22, 23, 24, 25);)");
+  EXPECT_EQ(test::Texts(trace, trace.kernels.input_formats), (Names{"ND;NZ"}));
+  EXPECT_EQ(test::Texts(trace, trace.kernels.input_types), (Names{"FLOAT16;INT8"}));
+  EXPECT_EQ(test::Texts(trace, trace.kernels.shapes), (Names{"\"2,3;3,4\""}));
+  EXPECT_EQ(test::Texts(trace, trace.kernels.output_formats), (Names{"NCHW"}));
+  EXPECT_EQ(test::Texts(trace, trace.kernels.output_shapes), (Names{"\"2,4\""}));
+  EXPECT_EQ(test::Texts(trace, trace.kernels.hf32), (Names{"NO"}));
+  // Older exporters do not write these columns.
+  const RankTrace old =
+      ReadDb(kTexts + test::kTasks + test::kComputeTasks + kernel +
+             "INSERT INTO COMPUTE_TASK_INFO (name, globalTaskId) VALUES (1, 11);");
+  EXPECT_EQ(test::Texts(old, old.kernels.output_shapes), (Names{""}));
+}
+
+TEST(ProfilerDbDevice, ReadsTheClockOfTheRanksOwnDevice) {
+  const RankTrace trace = ReadDb(kTexts + test::kTasks + R"(
+      CREATE TABLE RANK_DEVICE_MAP (rankId INTEGER, deviceId INTEGER);
+      CREATE TABLE AICORE_FREQ (deviceId INTEGER, timestampNs NUMERIC, freq INTEGER);
+      INSERT INTO RANK_DEVICE_MAP VALUES (9, 1);
+      INSERT INTO AICORE_FREQ VALUES (1, 300, 1650), (0, 200, 800), (1, 100, 1800), (1, 50, 0);)");
+  EXPECT_EQ(trace.device_id, 1);
+  EXPECT_EQ(trace.core_clocks.start, (Times{100, 300}));
+  EXPECT_EQ(trace.core_clocks.mhz, (Numbers{1800, 1650}));
+}
+
 }  // namespace
 }  // namespace mpa

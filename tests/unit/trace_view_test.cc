@@ -212,5 +212,15 @@ TEST(TraceView, ReadsLargeTracesInFileOrder) {
   EXPECT_EQ(trace.strings.View(trace.device_tasks.type.back()), "type39");
 }
 
+TEST(TraceView, ReadsTheClockOfTheCubeCoresInOrder) {
+  const RankTrace trace = ReadTrace(R"([
+      {"ph":"C","name":"AI Core Freq","pid":9,"tid":0,"ts":"7.5","args":{"MHz":1650}},
+      {"ph":"C","name":"AI Core Freq","pid":9,"tid":0,"ts":"2","args":{"MHz":1800}},
+      {"ph":"C","name":"AI Core Freq","pid":9,"tid":0,"ts":"3","args":{}},
+      {"ph":"C","name":"HBM Read","pid":9,"tid":0,"ts":"4","args":{"MHz":5}}])");
+  EXPECT_EQ(trace.core_clocks.start, (Times{2000, 7500}));
+  EXPECT_EQ(trace.core_clocks.mhz, (std::vector<std::int64_t>{1800, 1650}));
+}
+
 }  // namespace
 }  // namespace mpa

@@ -23,6 +23,7 @@ enum class FileKind {
   kStepTraceTime,     ///< step_trace_time.csv
   kProfilerMetadata,  ///< profiler_metadata.json
   kProfilerDb,        ///< ascend_pytorch_profiler*.db and its relatives
+  kDeviceInfo,        ///< info.json.<N> of a device, in PROF_*/device_<N>; may be several
 };
 
 struct CaptureFile {

@@ -32,6 +32,9 @@ enum class Tables : std::uint32_t {
   kQueuedWork = 1u << 16,
   kMstx = 1u << 17,
   kScheduleKernels = 1u << 18,
+  kKernelTensors = 1u << 19,  ///< types, formats and output shapes of the kernels
+  kChips = 1u << 20,
+  kCoreClocks = 1u << 21,
 };
 
 constexpr Tables operator|(Tables a, Tables b) {
@@ -53,6 +56,8 @@ struct RankTrace {
   bool minimal_profiling = false;
   /// Thread that runs the backward pass; -1 when the capture does not show it.
   std::int64_t backward_tid = -1;
+  /// Number of the device; -1 when the capture does not show it. See `chips`.
+  std::int64_t device_id = -1;
 
   StringPool strings;
   Issues issues;
@@ -67,6 +72,8 @@ struct RankTrace {
   Kernels kernels;
   /// Kernels that only arrange collectives (on the AI CPU); databases list them apart.
   Kernels schedule_kernels;
+  Chips chips;
+  CoreClocks core_clocks;
   DeviceTasks device_tasks;
   CommGroups comm_groups;
   Communications communications;

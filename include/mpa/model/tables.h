@@ -158,6 +158,12 @@ struct Kernels : TableBase<Kernels> {
     /// AI_CORE, AI_VECTOR_CORE, MIX_AIC, ...; or the runtime's KERNEL_AICORE, ...
     StringId core{};
     StringId shapes{};  ///< of the inputs, "\"32,3,224,224\""
+    // More of the tensors, one after the other, separated by ';'.
+    StringId input_types{};     ///< "FLOAT16;DT_BF16"
+    StringId input_formats{};   ///< "FORMAT_ND;NCHW;FRACTAL_NZ"
+    StringId output_shapes{};   ///< as `shapes`
+    StringId output_formats{};  ///< as `input_formats`
+    StringId hf32{};            ///< whether FP32 is multiplied as HF32: YES, NO
     std::int64_t task_id = -1;
     std::int64_t stream = -1;
     std::int64_t link = -1;  ///< see Launches
@@ -170,14 +176,49 @@ struct Kernels : TableBase<Kernels> {
   };
   std::vector<TimeNs> start, dur;
   std::vector<StringId> name, op_type, core, shapes;
+  std::vector<StringId> input_types, input_formats, output_shapes, output_formats, hf32;
   std::vector<std::int64_t> task_id, stream, link;
   std::vector<std::int32_t> step;
   std::vector<TimeNs> aic_total, aic_mac, aic_mte2, aiv_total, aiv_vec;
 
   template <typename T>
   static auto Tie(T& t) {
-    return std::tie(t.start, t.dur, t.name, t.op_type, t.core, t.shapes, t.task_id, t.stream,
+    return std::tie(t.start, t.dur, t.name, t.op_type, t.core, t.shapes, t.input_types,
+                    t.input_formats, t.output_shapes, t.output_formats, t.hf32, t.task_id, t.stream,
                     t.link, t.step, t.aic_total, t.aic_mac, t.aic_mte2, t.aiv_total, t.aiv_vec);
+  }
+};
+
+/// The devices on which the rank may have run, and how fast they are at best.
+struct Chips : TableBase<Chips> {
+  struct Row {
+    std::int64_t device = -1;
+    std::int64_t cube_cores = 0;    ///< that multiply matrices
+    std::int64_t vector_cores = 0;  ///< apart from the cube cores; 0 where one core does both
+    double cube_mhz = 0;            ///< nominal
+  };
+  std::vector<std::int64_t> device, cube_cores, vector_cores;
+  std::vector<double> cube_mhz;
+
+  template <typename T>
+  static auto Tie(T& t) {
+    return std::tie(t.device, t.cube_cores, t.vector_cores, t.cube_mhz);
+  }
+};
+
+/// The clock of the cube cores as it was measured, in order of start; each value holds until the
+/// next.
+struct CoreClocks : TableBase<CoreClocks> {
+  struct Row {
+    TimeNs start = 0;
+    std::int64_t mhz = 0;
+  };
+  std::vector<TimeNs> start;
+  std::vector<std::int64_t> mhz;
+
+  template <typename T>
+  static auto Tie(T& t) {
+    return std::tie(t.start, t.mhz);
   }
 };
 

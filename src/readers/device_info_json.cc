@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// info.json.<N> of a device: how many cores it has and how fast they run.
+#include <charconv>
+#include <string>
+
+#include "mpa/base/text.h"
+#include "mpa/io/json_document.h"
+#include "mpa/readers/reader.h"
+
+namespace mpa::readers {
+namespace {
+
+// A number, or a text of one ("1800", "50.000000"); 0 for anything else.
+double NumberOf(const nlohmann::json& value) {
+  if (value.is_number()) return value.get<double>();
+  if (!value.is_string()) return 0;
+  const std::string_view text = Trim(value.get_ref<const std::string&>());
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? number : 0;
+}
+
+std::int64_t CountOf(const nlohmann::json& value) {
+  constexpr double kMost = 1e6;  // beyond that it is no number of cores, nor of a device
+  const double number = NumberOf(value);
+  return number >= 0 && number <= kMost ? static_cast<std::int64_t>(number) : 0;
+}
+
+void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
+  const nlohmann::json document = io::ReadJson(file.path);
+  const nlohmann::json& devices = io::Member(document, "DeviceInfo");
+  if (!devices.is_array()) return;
+  for (const nlohmann::json& device : devices) {
+    trace.chips.Append({.device = CountOf(io::Member(device, "id")),
+                        .cube_cores = CountOf(io::Member(device, "ai_core_num")),
+                        .vector_cores = CountOf(io::Member(device, "aiv_num")),
+                        .cube_mhz = NumberOf(io::Member(device, "aic_frequency"))});
+  }
+}
+
+}  // namespace
+
+Reader DeviceInfoJson() { return {"info.json", FileKind::kDeviceInfo, Tables::kChips, Read}; }
+
+}  // namespace mpa::readers
