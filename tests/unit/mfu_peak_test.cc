@@ -44,13 +44,22 @@ TEST(ComputeType, IsTheWidestOfTheOperands) {
   EXPECT_EQ(ComputeType("GroupedMatmul", {"INT8", "INT4"}), TypeClass::kInt8);
   EXPECT_EQ(ComputeType("FlashAttentionScore", {"BF16", "BF16", "BF16", "UINT8"}),
             TypeClass::kFp16);
-  EXPECT_EQ(ComputeType("MatMulV2", {"FLOAT", "FLOAT"}, true), TypeClass::kHf32);
+  EXPECT_EQ(ComputeType("MatMulV2", {"FLOAT", "FLOAT"}, Hf32::kYes), TypeClass::kHf32);
+  EXPECT_EQ(ComputeType("MatMulV2", {"FLOAT16", "FLOAT16"}, Hf32::kYes), TypeClass::kFp16);
 }
 
 TEST(ComputeType, SkipsTheSizeThatGradientsAreTold) {
-  EXPECT_EQ(ComputeType("Conv2DBackpropInput", {"INT32", "FLOAT", "FLOAT"}), TypeClass::kFp32);
-  EXPECT_EQ(ComputeType("Conv2DBackpropFilter", {"FLOAT", "INT32", "FLOAT"}), TypeClass::kFp32);
+  EXPECT_EQ(ComputeType("Conv2DBackpropInput", {"INT32", "FLOAT16", "FLOAT16"}), TypeClass::kFp16);
+  EXPECT_EQ(ComputeType("Conv2DBackpropFilter", {"BF16", "INT32", "BF16"}), TypeClass::kFp16);
   EXPECT_EQ(ComputeType("Conv2DBackpropFilterD", {"FLOAT16", "FLOAT16"}), TypeClass::kFp16);
+}
+
+TEST(ComputeType, OfFp32IsHf32InConvolutionsUnlessTheCaptureTellsOtherwise) {
+  const std::vector<std::string> two = {"FLOAT", "FLOAT"};
+  EXPECT_EQ(ComputeType("Conv2D", two), TypeClass::kHf32);
+  EXPECT_EQ(ComputeType("Conv2D", two, Hf32::kNo), TypeClass::kFp32);
+  EXPECT_EQ(ComputeType("MatMulV2", two), TypeClass::kFp32);
+  EXPECT_EQ(ComputeType("MatMulV2", two, Hf32::kYes), TypeClass::kHf32);
 }
 
 TEST(ComputeType, IsUnknownWhenOneOperandIs) {
@@ -81,16 +90,20 @@ TEST(PeakOf, IsWhatTheUserGives) {
   chip.peak_tflops = 100;
   EXPECT_DOUBLE_EQ(PeakOf(chip, TypeClass::kFp16).tflops, 100);
   EXPECT_DOUBLE_EQ(PeakOf(chip, TypeClass::kInt8).tflops, 200);
-  chip.fp32_peak_tflops = 25;
-  chip.hf32_peak_tflops = 50;
-  EXPECT_DOUBLE_EQ(PeakOf(chip, TypeClass::kFp32).tflops, 25);
-  EXPECT_DOUBLE_EQ(PeakOf(chip, TypeClass::kHf32).tflops, 50);
+}
+
+TEST(PeakOf, OfFp32AndHf32IsAPartOfThatOfFp16) {
+  ChipPeak chip = Chip(20, 1800);
+  EXPECT_NEAR(PeakOf(chip, TypeClass::kFp32).tflops, 73.728, 1e-9);   // 2048 a cycle
+  EXPECT_NEAR(PeakOf(chip, TypeClass::kHf32).tflops, 147.456, 1e-9);  // 4096 a cycle
+  chip.multiplies_fp32 = false;
+  EXPECT_EQ(PeakOf(chip, TypeClass::kFp32).gap, PeakGap::kUnknownType);
+  EXPECT_EQ(PeakOf(chip, TypeClass::kHf32).gap, PeakGap::kUnknownType);
 }
 
 TEST(PeakOf, SaysWhyThereIsNone) {
   const ChipPeak chip = Chip(20, 1800);
-  for (const TypeClass type :
-       {TypeClass::kUnknown, TypeClass::kInt4, TypeClass::kFp32, TypeClass::kHf32}) {
+  for (const TypeClass type : {TypeClass::kUnknown, TypeClass::kInt4}) {
     EXPECT_EQ(PeakOf(chip, type).gap, PeakGap::kUnknownType);
   }
   const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -120,7 +133,7 @@ TEST(UtilisationOf, SaysWhyThereIsNone) {
     EXPECT_EQ(UtilisationOf(Count(1), duration, chip, TypeClass::kFp16).gap, PeakGap::kNoDuration);
     EXPECT_EQ(Tflops(1, duration), std::nullopt);
   }
-  EXPECT_EQ(UtilisationOf(Count(1), 1000, chip, TypeClass::kFp32).gap, PeakGap::kUnknownType);
+  EXPECT_EQ(UtilisationOf(Count(1), 1000, chip, TypeClass::kInt4).gap, PeakGap::kUnknownType);
   EXPECT_EQ(UtilisationOf(Count(1), 1000, ChipPeak(), TypeClass::kFp16).gap, PeakGap::kNoChip);
 }
 

@@ -13,13 +13,34 @@ namespace {
 
 // A multiply-add is two operations.
 constexpr double kFp16PerCycle = 2.0 * 16 * 16 * 16;
-constexpr double kInt8PerFp16 = 2;  // 16 x 32 x 16
+// Operations of other types in the time of one of FP16.
+constexpr double kInt8PerFp16 = 2;
+constexpr double kHf32PerFp16 = 0.5;
+constexpr double kFp32PerFp16 = 0.25;
 
 bool IsUsable(double number) { return std::isfinite(number) && number > 0; }
 
-PeakTflops Given(const std::optional<double>& tflops) {
-  if (!tflops || !IsUsable(*tflops)) return {.gap = PeakGap::kUnknownType};
-  return {.tflops = *tflops};
+// Empty for types that the chip has no known peak for.
+std::optional<double> RateOf(TypeClass type, bool multiplies_fp32) {
+  switch (type) {
+    case TypeClass::kInt8:
+      return kInt8PerFp16;
+    case TypeClass::kFp16:
+      return 1;
+    case TypeClass::kHf32:
+      return multiplies_fp32 ? std::optional(kHf32PerFp16) : std::nullopt;
+    case TypeClass::kFp32:
+      return multiplies_fp32 ? std::optional(kFp32PerFp16) : std::nullopt;
+    case TypeClass::kUnknown:
+    case TypeClass::kInt4:
+      break;
+  }
+  return std::nullopt;
+}
+
+bool IsConvolution(FlopsFamily family) {
+  return family == FlopsFamily::kConvolution || family == FlopsFamily::kConvolutionInput ||
+         family == FlopsFamily::kConvolutionFilter;
 }
 
 // The inputs that a kernel multiplies with each other.
@@ -54,12 +75,32 @@ TypeClass TypeClassOf(std::string_view type, bool hf32) {
   return TypeClass::kUnknown;
 }
 
+std::string_view Text(TypeClass type) {
+  switch (type) {
+    case TypeClass::kUnknown:
+      return "";
+    case TypeClass::kInt4:
+      return "INT4";
+    case TypeClass::kInt8:
+      return "INT8";
+    case TypeClass::kFp16:
+      return "FP16";
+    case TypeClass::kHf32:
+      return "HF32";
+    case TypeClass::kFp32:
+      return "FP32";
+  }
+  return "";
+}
+
 TypeClass ComputeType(std::string_view op_type, const std::vector<std::string>& input_types,
-                      bool hf32) {
+                      Hf32 hf32) {
+  const FlopsFamily family = FlopsFamilyOf(op_type);
+  const bool as_hf32 = hf32 == Hf32::kNotTold ? IsConvolution(family) : hf32 == Hf32::kYes;
   TypeClass widest = TypeClass::kUnknown;
-  for (const std::size_t i : Operands(FlopsFamilyOf(op_type), input_types.size())) {
+  for (const std::size_t i : Operands(family, input_types.size())) {
     const TypeClass type =
-        i < input_types.size() ? TypeClassOf(input_types[i], hf32) : TypeClass::kUnknown;
+        i < input_types.size() ? TypeClassOf(input_types[i], as_hf32) : TypeClass::kUnknown;
     if (type == TypeClass::kUnknown) return TypeClass::kUnknown;
     widest = std::max(widest, type);
   }
@@ -83,9 +124,8 @@ std::string_view Text(PeakGap gap) {
 }
 
 PeakTflops PeakOf(const ChipPeak& chip, TypeClass type) {
-  if (type == TypeClass::kFp32) return Given(chip.fp32_peak_tflops);
-  if (type == TypeClass::kHf32) return Given(chip.hf32_peak_tflops);
-  if (type != TypeClass::kFp16 && type != TypeClass::kInt8) return {.gap = PeakGap::kUnknownType};
+  const std::optional<double> rate = RateOf(type, chip.multiplies_fp32);
+  if (!rate) return {.gap = PeakGap::kUnknownType};
   double fp16 = 0;
   if (chip.peak_tflops) {
     fp16 = *chip.peak_tflops;
@@ -93,7 +133,7 @@ PeakTflops PeakOf(const ChipPeak& chip, TypeClass type) {
     fp16 = static_cast<double>(chip.cores) * chip.frequency_mhz * kFp16PerCycle / 1e6;
   }
   if (!IsUsable(fp16)) return {.gap = PeakGap::kNoChip};
-  return {.tflops = type == TypeClass::kInt8 ? fp16 * kInt8PerFp16 : fp16};
+  return {.tflops = fp16 * *rate};
 }
 
 std::optional<double> Tflops(std::int64_t flops, TimeNs duration) {

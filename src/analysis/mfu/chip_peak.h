@@ -26,17 +26,25 @@ enum class TypeClass : std::uint8_t {
 /// the kernel may take FP32 for HF32.
 TypeClass TypeClassOf(std::string_view type, bool hf32 = false);
 
+/// "FP16"; empty when unknown.
+std::string_view Text(TypeClass type);
+
+/// Whether a kernel takes FP32 for HF32.
+enum class Hf32 : std::uint8_t { kNotTold, kNo, kYes };
+
 /// The type in which a kernel multiplies: of its operands the widest one, as quantised weights are
-/// unpacked to the type of what they are multiplied with. Unknown when that of an operand is.
+/// unpacked to the type of what they are multiplied with. Unknown when that of an operand is. Where
+/// the capture does not tell, FP32 is HF32 in convolutions and not elsewhere, the default of CANN
+/// (documentation of the option allow_hf32).
 TypeClass ComputeType(std::string_view op_type, const std::vector<std::string>& input_types,
-                      bool hf32 = false);
+                      Hf32 hf32 = Hf32::kNotTold);
 
 /// What tells how fast a chip can be at best.
 struct ChipPeak {
   std::int64_t cores = 0;             ///< cube cores, `ai_core_num` of info.json
   double frequency_mhz = 0;           ///< nominal, `aic_frequency` of info.json
   std::optional<double> peak_tflops;  ///< of FP16, in place of cores and frequency
-  std::optional<double> hf32_peak_tflops, fp32_peak_tflops;  ///< known from the user only
+  bool multiplies_fp32 = true;        ///< false for chips before Atlas A2, whose cube cannot
 };
 
 /// Why there is no utilisation.
@@ -57,9 +65,11 @@ struct PeakTflops {
 
 /// cores x frequency x operations per cycle. A cube core multiplies 16 x 16 x 16 values of FP16 in
 /// a cycle and 16 x 32 x 16 of INT8: section [DtypeMKN] of the chip descriptions
-/// (platform_config/Ascend910B*.ini) of CANN. These say nothing of FP32 and HF32, and chips before
-/// Atlas A2 have neither in the cube; nor is a rate of INT4 published for all chips. Their peak is
-/// only what the user gives.
+/// (platform_config/Ascend910B*.ini) of CANN. These say nothing of FP32 and HF32. Measured on Atlas
+/// A2, the matrix unit completes up to 2012 operations of FP32 and 3886 of HF32 in a cycle in which
+/// it is busy (operations / (aic_total_cycles x aic_mac_ratio) of kernel_details.csv, MatMulV3 and
+/// Conv2D), so their rates are taken for a quarter and half of FP16, 2048 and 4096. A rate of INT4
+/// is not known.
 PeakTflops PeakOf(const ChipPeak& chip, TypeClass type);
 
 /// Trillions of operations per second; empty for kernels that took no time.
