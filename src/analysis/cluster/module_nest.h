@@ -5,12 +5,13 @@
 #include <vector>
 
 #include "mpa/base/time.h"
+#include "thread_groups.h"
 
 namespace mpa {
 
 /// A span of time on a group of threads.
 struct NestSpan {
-  static constexpr std::int32_t kAnyThread = -1;
+  static constexpr std::int32_t kAnyThread = ThreadGroups::kAnyThread;
   TimeNs start = 0, end = 0;
   std::int32_t group = kAnyThread;
 };

@@ -8,56 +8,20 @@
 #include <utility>
 
 #include "mpa/base/text.h"
-#include "mpa/model/queue_index.h"
+#include "mstx_places.h"
 
 namespace mpa {
 namespace {
 
-// Groups of threads by track.
-class Groups {
- public:
-  Groups(const RankTrace& trace, const std::vector<std::int32_t>& groups) : groups_(groups) {
-    runs_ops_.assign(groups.size(), false);
-    for (const std::int32_t track : trace.host_ops.track) {
-      if (track >= 0) runs_ops_[static_cast<std::size_t>(Of(track))] = true;
-    }
-  }
-
-  std::int32_t Of(std::int32_t track) const {
-    return track < 0 ? NestSpan::kAnyThread : groups_[static_cast<std::size_t>(track)];
-  }
-  // A thread without operators says nothing about whose modules these are.
-  std::int32_t OfModule(std::int32_t track) const {
-    const std::int32_t group = Of(track);
-    if (group < 0 || !runs_ops_[static_cast<std::size_t>(group)]) return NestSpan::kAnyThread;
-    return group;
-  }
-
- private:
-  const std::vector<std::int32_t>& groups_;
-  std::vector<bool> runs_ops_;
-};
-
-void AddMstxRanges(const RankTrace& trace, const Groups& groups, ModuleRanges& ranges) {
+void AddMstxRanges(const RankTrace& trace, const ThreadGroups& groups, ModuleRanges& ranges) {
   const MstxEvents& events = trace.mstx;
-  const QueueIndex queue(trace.queued_work);
+  const MstxPlaces places(trace);
   for (const std::size_t i : events.RowsByStart()) {
     if (events.kind[i] != MstxKind::kStartEnd) continue;
     if (trace.strings.View(events.domain[i]) != "Module") continue;
-    std::int32_t track = events.track[i];
-    TimeNs start = events.start[i];
-    TimeNs end = start + events.dur[i];
-    // A range on a stream is recorded when the task queue gets to it; its place on the host is
-    // where it was queued.
-    const auto begun = queue.Find(track, start);
-    const auto ended = queue.Find(track, end);
-    if (begun && ended && trace.queued_work.queued[*begun] <= trace.queued_work.queued[*ended]) {
-      track = trace.queued_work.queued_track[*begun];
-      start = trace.queued_work.queued[*begun];
-      end = trace.queued_work.queued[*ended];
-    }
+    const MstxPlace place = places.Of(i);
     const std::string_view message = trace.strings.View(events.message[i]);
-    ranges.Add({start, end, groups.OfModule(track)},
+    ranges.Add({place.start, place.end, groups.OfMark(place.track)},
                {std::string(message.empty() ? "(unnamed)" : message)});
   }
 }
@@ -71,13 +35,13 @@ std::string_view ClassOf(std::string_view name) {
   return Trim(name);
 }
 
-void AddPythonModules(const RankTrace& trace, const Groups& groups, ModuleRanges& ranges) {
+void AddPythonModules(const RankTrace& trace, const ThreadGroups& groups, ModuleRanges& ranges) {
   constexpr std::string_view kPrefix = "nn.Module:";
   const PythonCalls& calls = trace.python_calls;
   for (const std::size_t i : calls.RowsByStart()) {
     const std::string_view name = trace.strings.View(calls.name[i]);
     if (!name.starts_with(kPrefix)) continue;
-    ranges.Add({calls.start[i], calls.start[i] + calls.dur[i], groups.OfModule(calls.track[i])},
+    ranges.Add({calls.start[i], calls.start[i] + calls.dur[i], groups.OfMark(calls.track[i])},
                {std::string(ClassOf(name.substr(kPrefix.size())))});
   }
 }
@@ -116,7 +80,7 @@ struct BackwardOp {
 };
 
 // Those whose forward operators a module owns, in order of thread and start.
-std::vector<BackwardOp> FindBackwardOps(const RankTrace& trace, const Groups& groups,
+std::vector<BackwardOp> FindBackwardOps(const RankTrace& trace, const ThreadGroups& groups,
                                         const ModuleRanges& ranges, ModuleNest& nest) {
   const HostOps& ops = trace.host_ops;
   const OpStarts starts(ops);
@@ -161,28 +125,25 @@ std::string PathAround(const ModuleRanges& ranges, const ModuleNest& nest, std::
   return path.substr(first, path.find_last_not_of('/') + 1 - first);
 }
 
-ModuleRanges FindForwardModules(const RankTrace& trace, const std::vector<std::int32_t>& groups) {
-  const Groups of_track(trace, groups);
+ModuleRanges FindForwardModules(const RankTrace& trace, const ThreadGroups& groups) {
   ModuleRanges ranges;
-  AddMstxRanges(trace, of_track, ranges);
+  AddMstxRanges(trace, groups, ranges);
   ranges.source = ModuleSource::kMstxRanges;
   if (ranges.spans.empty()) {
-    AddPythonModules(trace, of_track, ranges);
+    AddPythonModules(trace, groups, ranges);
     ranges.source = ranges.spans.empty() ? ModuleSource::kNone : ModuleSource::kPythonCalls;
   }
   for (std::uint32_t i = 0; i < ranges.infos.size(); ++i) ranges.infos[i].forward = i;
   return ranges;
 }
 
-void AddBackwardModules(const RankTrace& trace, const std::vector<std::int32_t>& groups,
-                        ModuleRanges& ranges) {
-  const Groups of_track(trace, groups);
+void AddBackwardModules(const RankTrace& trace, const ThreadGroups& groups, ModuleRanges& ranges) {
   ModuleNest nest;
-  const std::vector<BackwardOp> ops = FindBackwardOps(trace, of_track, ranges, nest);
+  const std::vector<BackwardOp> ops = FindBackwardOps(trace, groups, ranges, nest);
   ModuleRanges paths, modules;
   for (std::size_t begin = 0, end = 0; begin < ops.size(); begin = end) {
     const BackwardOp& first = ops[begin];
-    NestSpan span{first.start, first.end, of_track.Of(first.track)};
+    NestSpan span{first.start, first.end, groups.Of(first.track)};
     for (; end < ops.size() && ops[end].module == first.module && ops[end].track == first.track;
          ++end) {
       span.end = std::max(span.end, ops[end].end);

@@ -7,6 +7,7 @@
 
 #include "module_nest.h"
 #include "mpa/model/rank_trace.h"
+#include "thread_groups.h"
 
 namespace mpa {
 
@@ -38,13 +39,12 @@ struct ModuleRanges {
 /// The names of all modules around this one, joined by '/', without '/' at the ends.
 std::string PathAround(const ModuleRanges& ranges, const ModuleNest& nest, std::uint32_t module);
 
-/// The modules of the forward pass, in order of start. `groups`: see GroupThreads.
-ModuleRanges FindForwardModules(const RankTrace& trace, const std::vector<std::int32_t>& groups);
+/// The modules of the forward pass, in order of start.
+ModuleRanges FindForwardModules(const RankTrace& trace, const ThreadGroups& groups);
 
 /// Adds the modules of the backward pass: where operators in a row run the backward pass of one
 /// forward module, its name lasts from the first to the last of them, within a range named like the
 /// path of the forward module.
-void AddBackwardModules(const RankTrace& trace, const std::vector<std::int32_t>& groups,
-                        ModuleRanges& ranges);
+void AddBackwardModules(const RankTrace& trace, const ThreadGroups& groups, ModuleRanges& ranges);
 
 }  // namespace mpa

@@ -64,7 +64,7 @@ struct Record {
 class Statistic {
  public:
   Statistic(const RankTrace& trace, const ModuleStatisticOptions& options)
-      : trace_(trace), options_(options), groups_(GroupThreads(trace)) {}
+      : trace_(trace), options_(options), groups_(trace) {}
 
   ModuleStatistic Sum() && {
     ranges_ = FindForwardModules(trace_, groups_);
@@ -85,8 +85,7 @@ class Statistic {
     for (const OpWork& work : work_.ops) {
       const std::int32_t track = ops.track[work.op];
       spans.push_back(
-          {ops.start[work.op], ops.start[work.op] + ops.dur[work.op],
-           track < 0 ? NestSpan::kAnyThread : groups_[static_cast<std::size_t>(track)]});
+          {ops.start[work.op], ops.start[work.op] + ops.dur[work.op], groups_.Of(track)});
     }
     return spans;
   }
@@ -230,7 +229,7 @@ class Statistic {
 
   const RankTrace& trace_;
   const ModuleStatisticOptions& options_;
-  std::vector<std::int32_t> groups_;
+  ThreadGroups groups_;
   ModuleRanges ranges_;
   ModuleNest nest_;
   AllOpWork work_;

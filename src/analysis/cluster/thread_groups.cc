@@ -57,13 +57,11 @@ void AddEngineThreads(const RankTrace& trace, std::map<Track, Track>& works_for)
 
 }  // namespace
 
-std::vector<std::int32_t> GroupThreads(const RankTrace& trace) {
-  std::vector<Track> group(trace.tracks.Size());
-  std::iota(group.begin(), group.end(), 0);
+ThreadGroups::ThreadGroups(const RankTrace& trace)
+    : groups_(trace.tracks.Size()), runs_ops_(trace.tracks.Size()) {
+  std::iota(groups_.begin(), groups_.end(), 0);
   const auto find = [&](Track track) {
-    while (group[static_cast<std::size_t>(track)] != track) {
-      track = group[static_cast<std::size_t>(track)];
-    }
+    while (Of(track) != track) track = Of(track);
     return track;
   };
 
@@ -72,10 +70,17 @@ std::vector<std::int32_t> GroupThreads(const RankTrace& trace) {
   for (const auto& [backward, forward] : works_for) {
     const Track a = find(backward);
     const Track b = find(forward);
-    group[static_cast<std::size_t>(std::max(a, b))] = std::min(a, b);
+    groups_[static_cast<std::size_t>(std::max(a, b))] = std::min(a, b);
   }
-  for (std::size_t i = 0; i < group.size(); ++i) group[i] = find(static_cast<Track>(i));
-  return group;
+  for (std::size_t i = 0; i < groups_.size(); ++i) groups_[i] = find(static_cast<Track>(i));
+  for (const Track track : trace.host_ops.track) {
+    if (track >= 0) runs_ops_[static_cast<std::size_t>(Of(track))] = true;
+  }
+}
+
+std::int32_t ThreadGroups::OfMark(std::int32_t track) const {
+  const std::int32_t group = Of(track);
+  return group >= 0 && runs_ops_[static_cast<std::size_t>(group)] ? group : kAnyThread;
 }
 
 }  // namespace mpa
