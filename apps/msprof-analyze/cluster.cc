@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -88,6 +90,13 @@ std::optional<std::int32_t> ParseStep(const std::string& text) {
   return static_cast<std::int32_t>(*step);
 }
 
+bool IsPositiveNumber(const std::string& text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() && std::isfinite(number) &&
+         number > 0;
+}
+
 // "8G" as bytes; three quarters of the machine's memory if nothing was given.
 std::int64_t ParseMemory(const std::string& text) {
   if (text.empty()) {
@@ -112,12 +121,20 @@ std::int64_t ParseMemory(const std::string& text) {
 // The options of other recipes than the chosen one would do nothing.
 void CheckArguments(const Recipe& recipe, const RecipeArguments& arguments) {
   for (const auto& [name, value] : arguments) {
-    const bool own =
-        std::any_of(recipe.parameters.begin(), recipe.parameters.end(),
-                    [&, wanted = std::string_view(name)](const RecipeParameter& parameter) {
-                      return parameter.name == wanted;
-                    });
-    if (!own) Fail(ErrorKind::kUsage, "--{} is no option of the recipe {}", name, recipe.name);
+    const auto found =
+        std::find_if(recipe.parameters.begin(), recipe.parameters.end(),
+                     [wanted = std::string_view(name)](const RecipeParameter& parameter) {
+                       return parameter.name == wanted;
+                     });
+    if (found == recipe.parameters.end()) {
+      Fail(ErrorKind::kUsage, "--{} is no option of the recipe {}", name, recipe.name);
+    }
+    if (found->value == RecipeParameter::Value::kCount && io::ParseInt(value).value_or(0) <= 0) {
+      Fail(ErrorKind::kUsage, "--{} {}: give a whole number above 0", name, value);
+    }
+    if (found->value == RecipeParameter::Value::kPositive && !IsPositiveNumber(value)) {
+      Fail(ErrorKind::kUsage, "--{} {}: give a number above 0", name, value);
+    }
   }
 }
 
@@ -140,7 +157,7 @@ std::vector<fs::path> Write(const Recipe& recipe, const RecipeResult& result,
   if (type == "text") {
     for (const RankWorkbook& workbook : result.workbooks) {
       Report report;
-      report.sheets = {workbook.sheet};
+      report.sheets = workbook.sheets;
       write("xlsx", report, workbook.stem);
     }
     if (paths.size() > 1) paths = {folder};
@@ -239,7 +256,7 @@ Command AddCluster(CLI::App& program) {
         options->arguments[key] = value;
       };
       CLI::Option* option =
-          parameter.type_name.empty()
+          parameter.value == RecipeParameter::Value::kNone
               ? app->add_flag_callback(
                     name, [set] { set(""); }, std::string(parameter.help))
               : app->add_option_function<std::string>(name, set, std::string(parameter.help))

@@ -9,6 +9,10 @@
 namespace mpa {
 namespace {
 
+ModuleStatistic Sum(const RankTrace& trace, const ModuleStatisticOptions& options = {}) {
+  return SumModules(trace, ThreadGroups(trace), FindOpWork(trace), options);
+}
+
 using Lines = std::vector<std::string>;
 
 // A rank whose operators launch kernels named by the test.
@@ -49,7 +53,7 @@ class Rank : public test::RankBuilder {
 
   Lines Rows(const ModuleStatisticOptions& options = {}) const {
     Lines lines;
-    for (const ModuleStatisticRow& row : SumModules(trace, options).rows) {
+    for (const ModuleStatisticRow& row : Sum(trace, options).rows) {
       lines.push_back(fmt::format("{}|{}|{}|{}|{}|{}|{}", row.parent, row.module, row.op,
                                   row.kernels, row.total, row.average, row.count));
     }
@@ -58,7 +62,7 @@ class Rank : public test::RankBuilder {
   // "parent|module|op" of each row.
   Lines Owners() const {
     Lines lines;
-    for (const ModuleStatisticRow& row : SumModules(trace).rows) {
+    for (const ModuleStatisticRow& row : Sum(trace).rows) {
       lines.push_back(fmt::format("{}|{}|{}", row.parent, row.module, row.op));
     }
     return lines;
@@ -101,7 +105,7 @@ TEST(ModuleStatistic, SumsCallsThatRanTheSameOperators) {
 TEST(ModuleStatistic, AccountsForAllKernelTime) {
   Rank rank = TwoLinears();
   rank.KernelAt(5000, 5003);  // nobody launched it
-  const ModuleStatistic statistic = SumModules(rank.trace);
+  const ModuleStatistic statistic = Sum(rank.trace);
   EXPECT_EQ(statistic.source, ModuleSource::kMstxRanges);
   EXPECT_EQ(statistic.coverage.in_modules, 280);
   EXPECT_EQ(statistic.coverage.outside_modules, 10);
@@ -111,7 +115,7 @@ TEST(ModuleStatistic, AccountsForAllKernelTime) {
 
 TEST(ModuleStatistic, KeepsTheKernelsOfEachRow) {
   const Rank rank = TwoLinears();
-  const ModuleStatistic statistic = SumModules(rank.trace);
+  const ModuleStatistic statistic = Sum(rank.trace);
   using Kernels = std::vector<ModuleKernel>;
   constexpr auto kKernels = ModuleKernel::Table::kKernels;
   EXPECT_EQ(statistic.rows[0].work, (Kernels{{kKernels, 1}, {kKernels, 3}}));
@@ -140,7 +144,7 @@ TEST(ModuleStatistic, ListsAKernelThatIsACollectiveOnce) {
   const std::int64_t link = rank.trace.communications.link[0];
   rank.trace.kernels.Append({.start = 2000, .dur = 99, .name = rank.Text("lccl"), .link = link});
   EXPECT_EQ(rank.Rows(), (Lines{"|Model|allreduce|allreduce_|100|100|1"}));
-  EXPECT_EQ(SumModules(rank.trace).coverage.in_modules, 100);
+  EXPECT_EQ(Sum(rank.trace).coverage.in_modules, 100);
 }
 
 TEST(ModuleStatistic, ListsAKernelWithEachOperatorThatLaunchedIt) {
@@ -150,7 +154,7 @@ TEST(ModuleStatistic, ListsAKernelWithEachOperatorThatLaunchedIt) {
   rank.Op("b", 30, 40, rank.main);
   rank.Launch(0, 30, rank.main);
   EXPECT_EQ(rank.Owners(), (Lines{"|Model|a", "|Model|b"}));
-  EXPECT_EQ(SumModules(rank.trace).coverage.in_modules, 10);
+  EXPECT_EQ(Sum(rank.trace).coverage.in_modules, 10);
 }
 
 TEST(ModuleStatistic, GivesOperatorsToTheInnermostModuleAroundThem) {
@@ -180,7 +184,7 @@ TEST(ModuleStatistic, AnOperatorThatOutlastsAModuleDoesNotCloseIt) {
   rank.Work("straddles", 740, 760);
   rank.Work("late", 745, 748);  // the reference has lost Small by now and says Big
   EXPECT_EQ(rank.Owners(), (Lines{"|Big|straddles", "Big|Small|late"}));
-  EXPECT_EQ(SumModules(rank.trace).straddlers, 1u);
+  EXPECT_EQ(Sum(rank.trace).straddlers, 1u);
 }
 
 TEST(ModuleStatistic, AnOperatorOfAnotherThreadDoesNotEmptyTheModule) {
@@ -192,7 +196,7 @@ TEST(ModuleStatistic, AnOperatorOfAnotherThreadDoesNotEmptyTheModule) {
   rank.Work("op_c", 700, 720);
   // The reference lists op_a only.
   EXPECT_EQ(rank.Owners(), (Lines{"|Model|op_a", "|Model|op_b", "|Model|op_c"}));
-  const ModuleStatistic statistic = SumModules(rank.trace);
+  const ModuleStatistic statistic = Sum(rank.trace);
   EXPECT_EQ(statistic.coverage.outside_modules, 10);
   EXPECT_EQ(statistic.straddlers, 0u);
 }
@@ -204,7 +208,7 @@ TEST(ModuleStatistic, AnOperatorThatNoModuleEnclosesBelongsWhereItBegins) {
   rank.Work("op_b", 600, 620);
   rank.Work("behind", 1000, 1200);
   EXPECT_EQ(rank.Owners(), (Lines{"|Model|op_a", "|Model|op_b"}));
-  EXPECT_EQ(SumModules(rank.trace).straddlers, 1u);
+  EXPECT_EQ(Sum(rank.trace).straddlers, 1u);
 }
 
 // The forward pass of a model on the main thread, the backward pass on the other.
@@ -294,7 +298,7 @@ TEST(ModuleStatistic, NestsTensOfThousandsOfLevels) {
   constexpr TimeNs kLevels = 30'000;
   for (TimeNs i = 0; i < kLevels; ++i) rank.Module("M", i, 3 * kLevels - i);
   rank.Work("op", kLevels, kLevels + 1);
-  const ModuleStatistic statistic = SumModules(rank.trace);
+  const ModuleStatistic statistic = Sum(rank.trace);
   ASSERT_EQ(statistic.rows.size(), 1u);
   EXPECT_EQ(statistic.rows[0].parent.size(), 2u * kLevels - 3);
 }
@@ -366,7 +370,7 @@ TEST(ModuleStatistic, TakesRangesOfTheDomainOnly) {
   rank.ModuleOn(rank.main, "Mark", 0, 0, MstxKind::kMark);
   rank.ModuleOn(rank.main, "Lower", 0, 100, MstxKind::kStartEnd, "module");
   rank.Work("op", 10, 20);
-  const ModuleStatistic statistic = SumModules(rank.trace);
+  const ModuleStatistic statistic = Sum(rank.trace);
   EXPECT_TRUE(statistic.rows.empty());
   EXPECT_EQ(statistic.source, ModuleSource::kNone);
   EXPECT_EQ(statistic.coverage.outside_modules, 10);
@@ -388,7 +392,7 @@ TEST(ModuleStatistic, TakesPythonModulesWhereThereAreNoRanges) {
   rank.Work("mm", 110, 120);
   rank.Work("mm", 310, 320);
   EXPECT_EQ(rank.Rows(), (Lines{"Net|Linear|mm|K|20|10|2"}));
-  EXPECT_EQ(SumModules(rank.trace).source, ModuleSource::kPythonCalls);
+  EXPECT_EQ(Sum(rank.trace).source, ModuleSource::kPythonCalls);
 }
 
 Rank ThreeActs() {
@@ -422,12 +426,12 @@ TEST(ModuleStatistic, LeavesCountersOutOfKernelNamesIfAsked) {
     rank.LaunchedKernel(10, rank.main, 1, kernel);
   }
   rank.Op("op", 10, 20, rank.main);
-  EXPECT_EQ(SumModules(rank.trace, {.without_counters = true}).rows[0].kernels,
+  EXPECT_EQ(Sum(rank.trace, {.without_counters = true}).rows[0].kernels,
             "trans_TransData, Conv2D, Conv2DBackpropFilter_MemSet, MatMulV2, "
             "aclnnMm_MatMulV3Common_2, 17");
 }
 
-TEST(ModuleStatistic, AnEmptyRankHasNoRows) { EXPECT_TRUE(SumModules(RankTrace()).rows.empty()); }
+TEST(ModuleStatistic, AnEmptyRankHasNoRows) { EXPECT_TRUE(Sum(RankTrace()).rows.empty()); }
 
 }  // namespace
 }  // namespace mpa

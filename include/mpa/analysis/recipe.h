@@ -16,12 +16,19 @@ namespace mpa {
 
 /// An option of one recipe.
 struct RecipeParameter {
+  enum class Value : std::uint8_t {
+    kNone,      ///< a switch
+    kCount,     ///< a whole number above 0
+    kPositive,  ///< a number above 0
+  };
   std::string_view name;       ///< "normalize_names", without dashes
-  std::string_view type_name;  ///< "N"; empty: a switch
+  std::string_view type_name;  ///< "N"; of a switch empty
   std::string_view help;
+  Value value = Value::kNone;
 };
 
-/// The recipe's own options that were given, by name; a switch has an empty value.
+/// The recipe's own options that were given, by name; a switch has an empty value. Others have been
+/// checked against what their parameter says.
 using RecipeArguments = std::map<std::string, std::string, std::less<>>;
 
 /// What `map` made of one rank.
@@ -33,7 +40,7 @@ struct RankPart {
 /// A workbook of one rank.
 struct RankWorkbook {
   std::string stem;  ///< "module_statistic_0"
-  Sheet sheet;
+  std::vector<Sheet> sheets;
 };
 
 struct RecipeResult {

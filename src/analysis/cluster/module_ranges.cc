@@ -2,11 +2,10 @@
 #include "module_ranges.h"
 
 #include <algorithm>
-#include <numeric>
-#include <optional>
 #include <tuple>
 #include <utility>
 
+#include "backward_pairs.h"
 #include "mpa/base/text.h"
 #include "mstx_places.h"
 
@@ -46,32 +45,6 @@ void AddPythonModules(const RankTrace& trace, const ThreadGroups& groups, Module
   }
 }
 
-// Finds operators by thread and start; of several the longest.
-class OpStarts {
- public:
-  explicit OpStarts(const HostOps& ops) : ops_(ops), order_(ops.Size()) {
-    std::iota(order_.begin(), order_.end(), std::size_t{0});
-    std::stable_sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
-      return std::tie(ops.track[a], ops.start[a], ops.dur[b]) <
-             std::tie(ops.track[b], ops.start[b], ops.dur[a]);
-    });
-  }
-
-  std::optional<std::size_t> Find(std::int32_t track, TimeNs start) const {
-    const auto at = std::partition_point(order_.begin(), order_.end(), [&](std::size_t op) {
-      return std::tie(ops_.track[op], ops_.start[op]) < std::tie(track, start);
-    });
-    if (at == order_.end() || ops_.track[*at] != track || ops_.start[*at] != start) {
-      return std::nullopt;
-    }
-    return *at;
-  }
-
- private:
-  const HostOps& ops_;
-  std::vector<std::size_t> order_;
-};
-
 // An operator of the backward pass.
 struct BackwardOp {
   std::int32_t track = -1;
@@ -83,17 +56,13 @@ struct BackwardOp {
 std::vector<BackwardOp> FindBackwardOps(const RankTrace& trace, const ThreadGroups& groups,
                                         const ModuleRanges& ranges, ModuleNest& nest) {
   const HostOps& ops = trace.host_ops;
-  const OpStarts starts(ops);
   std::vector<NestSpan> forward;
   std::vector<BackwardOp> backward;
-  const BackwardLinks& links = trace.backward_links;
-  for (std::size_t i = 0; i < links.Size(); ++i) {
-    const auto cause = starts.Find(links.forward_track[i], links.forward_time[i]);
-    const auto op = starts.Find(links.backward_track[i], links.backward_time[i]);
-    if (!cause || !op) continue;
-    forward.push_back(
-        {ops.start[*cause], ops.start[*cause] + ops.dur[*cause], groups.Of(ops.track[*cause])});
-    backward.push_back({ops.track[*op], ops.start[*op], ops.start[*op] + ops.dur[*op], 0});
+  for (const BackwardPair& pair : FindBackwardPairs(trace)) {
+    forward.push_back({ops.start[pair.forward], ops.start[pair.forward] + ops.dur[pair.forward],
+                       groups.Of(ops.track[pair.forward])});
+    const std::size_t op = pair.backward;
+    backward.push_back({ops.track[op], ops.start[op], ops.start[op] + ops.dur[op], 0});
   }
   nest = Nest(ranges.spans, forward);
   std::vector<BackwardOp> owned;

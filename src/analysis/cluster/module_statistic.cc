@@ -63,14 +63,14 @@ struct Record {
 
 class Statistic {
  public:
-  Statistic(const RankTrace& trace, const ModuleStatisticOptions& options)
-      : trace_(trace), options_(options), groups_(trace) {}
+  Statistic(const RankTrace& trace, const ThreadGroups& groups, const AllOpWork& work,
+            const ModuleStatisticOptions& options)
+      : trace_(trace), groups_(groups), work_(work), options_(options) {}
 
   ModuleStatistic Sum() && {
     ranges_ = FindForwardModules(trace_, groups_);
     result_.source = ranges_.source;
-    AddBackwardModules(trace_, groups_, ranges_);
-    work_ = FindOpWork(trace_);
+    if (options_.backward) AddBackwardModules(trace_, groups_, ranges_);
     nest_ = Nest(ranges_.spans, OpSpans());
     MakeRecords();
     Cover();
@@ -228,11 +228,11 @@ class Statistic {
   static constexpr std::uint32_t kNoVariant = static_cast<std::uint32_t>(-1);
 
   const RankTrace& trace_;
+  const ThreadGroups& groups_;
+  const AllOpWork& work_;
   const ModuleStatisticOptions& options_;
-  ThreadGroups groups_;
   ModuleRanges ranges_;
   ModuleNest nest_;
-  AllOpWork work_;
   TextNumbers texts_;
   std::vector<Names> names_;       // by module
   std::vector<bool> in_backward_;  // by module
@@ -243,8 +243,9 @@ class Statistic {
 
 }  // namespace
 
-ModuleStatistic SumModules(const RankTrace& trace, const ModuleStatisticOptions& options) {
-  return Statistic(trace, options).Sum();
+ModuleStatistic SumModules(const RankTrace& trace, const ThreadGroups& groups,
+                           const AllOpWork& work, const ModuleStatisticOptions& options) {
+  return Statistic(trace, groups, work, options).Sum();
 }
 
 }  // namespace mpa

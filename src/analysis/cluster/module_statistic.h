@@ -22,6 +22,7 @@ struct ModuleStatisticRow {
   TimeNs total = 0;     ///< of the kernels
   double average = 0;   ///< of the operator's calls
   std::int64_t count = 0;
+  std::string mfu;  ///< of each kernel, see AverageMfu(); empty unless it was asked for
   /// The kernels of one call of the operator after the other, as many of each as `kernels` names.
   std::vector<ModuleKernel> work;
 };
@@ -39,6 +40,8 @@ struct ModuleStatisticOptions {
   /// modules runs in between; otherwise each part is a call.
   bool whole_backward = false;
   VariantNaming variants = VariantNaming::kPerRun;
+  /// With the modules of the backward pass.
+  bool backward = true;
 };
 
 /// Where the time of the device's kernels went; each kernel counts once.
@@ -55,8 +58,14 @@ struct ModuleStatistic {
   std::size_t straddlers = 0;  ///< operators that begin in a module and end behind it
 };
 
-/// What the modules of a rank ran. Needs host operators, launches, kernels, schedule kernels,
-/// collectives, mstx events, python calls, backward links and queued work.
-ModuleStatistic SumModules(const RankTrace& trace, const ModuleStatisticOptions& options = {});
+/// What SumModules() and FindOpWork() need.
+constexpr Tables kModuleTables = Tables::kHostOps | Tables::kLaunches | Tables::kKernels |
+                                 Tables::kScheduleKernels | Tables::kCommunications |
+                                 Tables::kMstx | Tables::kPythonCalls | Tables::kBackwardLinks |
+                                 Tables::kQueuedWork;
+
+/// What the modules of a rank ran.
+ModuleStatistic SumModules(const RankTrace& trace, const ThreadGroups& groups,
+                           const AllOpWork& work, const ModuleStatisticOptions& options = {});
 
 }  // namespace mpa

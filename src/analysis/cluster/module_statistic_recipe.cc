@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
+#include "chip_of_rank.h"
+#include "kernel_mfu.h"
+#include "module_mfu.h"
 #include "module_screen.h"
+#include "module_sheet.h"
 #include "module_statistic.h"
 #include "mpa/analysis/recipe.h"
 
@@ -18,38 +21,35 @@ std::any Map(const RankTrace& trace, const RecipeArguments& arguments) {
   options.without_counters = arguments.contains("without_counters");
   options.whole_backward = arguments.contains("whole_backward");
   if (arguments.contains("variants_once")) options.variants = VariantNaming::kOnce;
-  mpa::ModuleStatistic statistic = SumModules(trace, options);
-  for (ModuleStatisticRow& row : statistic.rows) row.work = {};  // what utilisation would need
+  const ThreadGroups groups(trace);
+  const AllOpWork work = FindOpWork(trace);
+  mpa::ModuleStatistic statistic = SumModules(trace, groups, work, options);
+  const RankMfu mfu = FindKernelMfu(trace, groups, work, ChipOf(trace, arguments));
+  for (ModuleStatisticRow& row : statistic.rows) {
+    row.mfu = AverageMfu(row, mfu);
+    row.work = {};
+  }
   return statistic;
 }
 
-// The columns under the names of a kind of output, texts first.
-std::vector<Column> Columns(const std::array<const char*, 7>& names) {
-  std::vector<Column> columns;
-  constexpr std::array kWidths = {40.0, 40.0, 40.0, 50.0, 10.0, 10.0, 10.0};
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const Format format = i < 4 ? Format::kText : i < 6 ? Format::kDecimals2 : Format::kInteger;
-    columns.push_back({.name = names[i], .format = format, .width = kWidths[i]});
-    columns.back().merges_equal = i < 2;
-  }
-  return columns;
-}
-
-std::vector<Cell> CellsOf(const ModuleStatisticRow& row) {
-  return {row.parent,  row.module, row.op, row.kernels, static_cast<double>(row.total),
-          row.average, row.count};
+const std::vector<ModuleStatisticRow>& RowsOf(const RankPart& part) {
+  return std::any_cast<const mpa::ModuleStatistic&>(part.part).rows;
 }
 
 Sheet TableOf(const std::vector<RankPart>& parts) {
+  constexpr ModuleColumnNames kNames = {
+      {"parentModule", "module", "opName", "kernelList", "totalKernelDuration(ns)",
+       "avgKernelDuration(ns)", "opCount"},
+      "avgMFU"};
+  const bool with_mfu = std::any_of(parts.begin(), parts.end(),
+                                    [](const RankPart& part) { return HasMfu(RowsOf(part)); });
   Sheet table;
   table.name = "ModuleStatistic";
-  table.columns = Columns({"parentModule", "module", "opName", "kernelList",
-                           "totalKernelDuration(ns)", "avgKernelDuration(ns)", "opCount"});
+  table.columns = ModuleColumns(kNames, with_mfu);
   table.columns.push_back({.name = "rankID", .format = Format::kInteger});
   for (const RankPart& part : parts) {
-    for (const ModuleStatisticRow& row :
-         std::any_cast<const mpa::ModuleStatistic&>(part.part).rows) {
-      table.rows.push_back({CellsOf(row)});
+    for (const ModuleStatisticRow& row : RowsOf(part)) {
+      table.rows.push_back({ModuleCells(row, with_mfu)});
       table.rows.back().cells.emplace_back(part.rank);
     }
   }
@@ -57,17 +57,18 @@ Sheet TableOf(const std::vector<RankPart>& parts) {
 }
 
 RankWorkbook WorkbookOf(const RankPart& part) {
-  RankWorkbook workbook;
-  workbook.stem = fmt::format("module_statistic_{}", part.rank);
-  workbook.sheet.name = "Sheet1";
-  workbook.sheet.look = Look::kList;
-  workbook.sheet.columns =
-      Columns({"Parent Module", "Module", "Op Name", "Kernel List", "Total Kernel Duration(ns)",
-               "Avg Kernel Duration(ns)", "Op Count"});
-  for (const ModuleStatisticRow& row : std::any_cast<const mpa::ModuleStatistic&>(part.part).rows) {
-    workbook.sheet.rows.push_back({CellsOf(row)});
-  }
-  return workbook;
+  constexpr ModuleColumnNames kNames = {
+      {"Parent Module", "Module", "Op Name", "Kernel List", "Total Kernel Duration(ns)",
+       "Avg Kernel Duration(ns)", "Op Count"},
+      "Avg MFU"};
+  const std::vector<ModuleStatisticRow>& rows = RowsOf(part);
+  const bool with_mfu = HasMfu(rows);
+  Sheet sheet;
+  sheet.name = "Sheet1";
+  sheet.look = Look::kList;
+  sheet.columns = ModuleColumns(kNames, with_mfu);
+  for (const ModuleStatisticRow& row : rows) sheet.rows.push_back({ModuleCells(row, with_mfu)});
+  return {fmt::format("module_statistic_{}", part.rank), {std::move(sheet)}};
 }
 
 std::string Milliseconds(TimeNs time) {
@@ -115,21 +116,23 @@ RecipeResult Reduce(const std::vector<RankPart>& parts, const RecipeArguments&) 
 }  // namespace
 
 Recipe ModuleStatistic() {
+  std::vector<RecipeParameter> parameters = {
+      {"without_counters", "",
+       "Take kernels for the same that a counter in their names tells apart, such as "
+       "trans_TransData_17"},
+      {"whole_backward", "",
+       "Take the backward pass of a module for one call, also where that of other modules "
+       "runs in between"},
+      {"variants_once", "",
+       "Number calls of a module with different operators once in the rank, not anew where "
+       "they follow one another"}};
+  const std::vector<RecipeParameter> chip = ChipParameters();
+  parameters.insert(parameters.end(), chip.begin(), chip.end());
   return {"module_statistic",
           "ModuleStatistic",
           "modules with their operators, kernels and device time",
-          Tables::kHostOps | Tables::kLaunches | Tables::kKernels | Tables::kScheduleKernels |
-              Tables::kCommunications | Tables::kMstx | Tables::kPythonCalls |
-              Tables::kBackwardLinks | Tables::kQueuedWork,
-          {{"without_counters", "",
-            "Take kernels for the same that a counter in their names tells apart, such as "
-            "trans_TransData_17"},
-           {"whole_backward", "",
-            "Take the backward pass of a module for one call, also where that of other modules "
-            "runs in between"},
-           {"variants_once", "",
-            "Number calls of a module with different operators once in the rank, not anew where "
-            "they follow one another"}},
+          kModuleTables | kMfuTables,
+          std::move(parameters),
           Map,
           Reduce};
 }

@@ -45,15 +45,10 @@ bool IsConvolution(FlopsFamily family) {
 
 // The inputs that a kernel multiplies with each other.
 std::vector<std::size_t> Operands(FlopsFamily family, std::size_t inputs) {
+  if (IsAttention(family)) return {0, 1, 2};
   switch (family) {
     case FlopsFamily::kNone:
       return {0};
-    case FlopsFamily::kAttention:
-    case FlopsFamily::kAttentionGrad:
-    case FlopsFamily::kPromptAttention:
-    case FlopsFamily::kIncreAttention:
-    case FlopsFamily::kFusedInferAttention:
-      return {0, 1, 2};
     case FlopsFamily::kConvolutionInput:  // the size of the gradient, filter, output gradient
       return inputs > 2 ? std::vector<std::size_t>{1, 2} : std::vector<std::size_t>{0, 1};
     case FlopsFamily::kConvolutionFilter:  // input, the size of the gradient, output gradient

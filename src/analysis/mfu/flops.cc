@@ -100,6 +100,8 @@ std::string_view Text(FlopsGap gap) {
       return "number of heads unknown";
     case FlopsGap::kPagedCache:
       return "paged cache: sequence lengths unknown";
+    case FlopsGap::kNotMatrixWork:
+      return "no matrix work";
   }
   return "";
 }
@@ -111,6 +113,19 @@ FlopsFamily FlopsFamilyOf(std::string_view op_type) {
     if (known == base) return family;
   }
   return kNone;
+}
+
+bool IsAttention(FlopsFamily family) {
+  switch (family) {
+    case kAttention:
+    case kAttentionGrad:
+    case kPromptAttention:
+    case kIncreAttention:
+    case kFusedInferAttention:
+      return true;
+    default:
+      return false;
+  }
 }
 
 Flops FlopsOf(std::string_view op_type, const KernelTensors& tensors,

@@ -22,6 +22,7 @@ enum class FlopsGap : std::uint8_t {
   kBadSequences,       ///< attention: sequence lists missing, unequally long or decreasing
   kNoHeadCount,        ///< attention: hidden sizes differ and no one tells the heads
   kPagedCache,         ///< attention: sequence lengths are on the device only
+  kNotMatrixWork,      ///< beside the matrix work that the recorded operations are of
 };
 
 /// For people: "no formula for this operator".
@@ -61,6 +62,9 @@ enum class FlopsFamily : std::uint8_t {
 /// By the operator type as captures write it (`MatMulV3`, `Conv2DBackpropInputD`), whatever its
 /// version and letter case.
 FlopsFamily FlopsFamilyOf(std::string_view op_type);
+
+/// True for attention of training and inference, forward and backward.
+bool IsAttention(FlopsFamily family);
 
 /// The operations of one run of a kernel. `attention` are the arguments of an attention operator,
 /// null when no mark tells them; others do not need them. Norms, softmax, bias, scaling and

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "kernel_mfu.h"
+#include "module_statistic.h"
+
+namespace mpa {
+
+/// The utilisation of the row's kernels in their order, "54.61%,-": each the mean over the calls
+/// for which it is known, "-" when it is known for none. Empty when no kernel has one.
+std::string AverageMfu(const ModuleStatisticRow& row, const RankMfu& mfu);
+
+}  // namespace mpa
