@@ -297,7 +297,8 @@ class Usage(Cli):
         for option, value, words in (
                 ("--rank_list", "0,x", ["'x'"]), ("--rank_list", "5-2", ["'5-2'"]),
                 ("--rank_list", ",", ["''"]),
-                ("--step_id", "two", ["two"]), ("--export_type", "notebook", ["db, text"]),
+                ("--step_id", "two", ["two"]), ("--step_id", "-2", ["-2"]),
+                ("--export_type", "notebook", ["db, text"]),
                 ("--memory_limit", "much", ["8G"]), ("--memory_limit", "0", ["8G"]),
                 ("--parallel_mode", "threads", ["concurrent"])):
             with self.subTest(option=option, value=value):
@@ -749,6 +750,10 @@ class Recipes(Cli):
         result = self.statistic()
         self.assertEqual((result.code, result.out, result.errors, result.warnings), (0, "", [], []))
         self.assertEqual(self.table(), [(*row, 0) for row in self.ROWS])
+
+    def test_minus_one_means_all_steps(self):
+        self.assertEqual(self.statistic("--step_id", "-1").code, 0)
+        self.assertEqual(len(self.table()), len(self.ROWS))
 
     def test_further_runs_replace_their_table_only(self):
         self.statistic()
