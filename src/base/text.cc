@@ -42,6 +42,13 @@ std::string_view Trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
 }
 
+std::string_view WithoutNumber(std::string_view text) {
+  const std::size_t before = text.find_last_not_of("0123456789");
+  const bool numbered =
+      before != std::string_view::npos && before + 1 < text.size() && text[before] == '_';
+  return numbered ? text.substr(0, before) : text;
+}
+
 bool IsOneOf(std::string_view text, std::initializer_list<std::string_view> words) {
   return std::find(words.begin(), words.end(), text) != words.end();
 }

@@ -22,6 +22,15 @@ TEST(Trim, TakesBlanksTabsAndLineEndsFromBothEnds) {
   EXPECT_EQ(Trim(""), "");
 }
 
+TEST(WithoutNumber, TakesOneNumberBehindAnUnderscoreFromTheEnd) {
+  EXPECT_EQ(WithoutNumber("Linear_12"), "Linear");
+  EXPECT_EQ(WithoutNumber("Linear_1_2"), "Linear_1");
+  EXPECT_EQ(WithoutNumber("_3"), "");
+  for (const char* text : {"", "12", "Conv2d", "Linear_", "Linear_1 ", "Linear_x1"}) {
+    EXPECT_EQ(WithoutNumber(text), text);
+  }
+}
+
 TEST(IsOneOf, ComparesWholeWords) {
   EXPECT_TRUE(IsOneOf("SDMA", {"AI_CORE", "SDMA"}));
   EXPECT_FALSE(IsOneOf("SDMA", {"SDMA_SQE", "SDM"}));

@@ -15,6 +15,9 @@ std::string ToLower(std::string_view text);
 /// `text` without blanks, tabs and line ends at both ends.
 std::string_view Trim(std::string_view text);
 
+/// `text` without "_<digits>" at its end.
+std::string_view WithoutNumber(std::string_view text);
+
 /// True when `text` is one of `words`.
 bool IsOneOf(std::string_view text, std::initializer_list<std::string_view> words);
 /// True when one of `words` occurs in `text`.

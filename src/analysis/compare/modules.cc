@@ -13,6 +13,7 @@
 #include "first_seen.h"
 #include "match_modules.h"
 #include "mpa/analysis/sequence_matching.h"
+#include "mpa/base/text.h"
 #include "op_groups.h"
 
 namespace mpa {
@@ -33,11 +34,7 @@ std::string Displayed(std::string_view full_name) {
 // The last part of a name without its number: "nn.Module: Linear".
 std::string ClassOf(std::string_view name) {
   name.remove_prefix(name.rfind('/') + 1);  // npos + 1 is 0
-  const std::size_t number = name.find_last_not_of("0123456789");
-  if (number != std::string_view::npos && number + 1 < name.size() && name[number] == '_') {
-    name = name.substr(0, number);
-  }
-  return std::string(name);
+  return std::string(WithoutNumber(name));
 }
 
 std::vector<Column> FirstColumns() {
