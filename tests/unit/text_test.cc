@@ -15,6 +15,21 @@ TEST(ToLower, ChangesAsciiLettersOnly) {
   EXPECT_EQ(ToLower("\xC3\x84pfel"), "\xC3\x84pfel");  // a capital umlaut stays
 }
 
+TEST(EqualsIgnoringCase, ComparesWholeTexts) {
+  EXPECT_TRUE(EqualsIgnoringCase("CPU_op", "cpu_op"));
+  EXPECT_TRUE(EqualsIgnoringCase("", ""));
+  EXPECT_FALSE(EqualsIgnoringCase("cpu_ops", "cpu_op"));
+  EXPECT_FALSE(EqualsIgnoringCase("cpu_o", "cpu_op"));
+  EXPECT_FALSE(EqualsIgnoringCase("[", "{"));  // 32 apart, as 'A' and 'a' are
+}
+
+TEST(StartsWithIgnoringCase, ComparesTheBegin) {
+  EXPECT_TRUE(StartsWithIgnoringCase("NN.Module: Net_0", "nn.module:"));
+  EXPECT_TRUE(StartsWithIgnoringCase("nccl", "nccl"));
+  EXPECT_FALSE(StartsWithIgnoringCase("ncc", "nccl"));
+  EXPECT_FALSE(StartsWithIgnoringCase("torch/nn.Module:", "nn.module:"));
+}
+
 TEST(Trim, TakesBlanksTabsAndLineEndsFromBothEnds) {
   EXPECT_EQ(Trim(" \t12.5\t\r\n"), "12.5");
   EXPECT_EQ(Trim("a b"), "a b");

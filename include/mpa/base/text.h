@@ -11,6 +11,9 @@ namespace mpa {
 
 /// ASCII lower case; other bytes (UTF-8) stay as they are.
 std::string ToLower(std::string_view text);
+/// Compare ToLower(text) with `lower`, which has no capital letters, without a copy.
+bool EqualsIgnoringCase(std::string_view text, std::string_view lower);
+bool StartsWithIgnoringCase(std::string_view text, std::string_view lower);
 
 /// `text` without blanks, tabs and line ends at both ends.
 std::string_view Trim(std::string_view text);

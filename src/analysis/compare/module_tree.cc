@@ -12,15 +12,9 @@
 namespace mpa {
 namespace {
 
-bool IsModuleName(std::string_view name) {
-  constexpr std::string_view kPrefix = "nn.module:";
-  return ToLower(name.substr(0, kPrefix.size())) == kPrefix;
-}
+bool IsModuleName(std::string_view name) { return StartsWithIgnoringCase(name, "nn.module:"); }
 
-bool IsOptimizer(std::string_view name) {
-  constexpr std::string_view kPrefix = "optimizer";
-  return ToLower(name.substr(0, kPrefix.size())) == kPrefix;
-}
+bool IsOptimizer(std::string_view name) { return StartsWithIgnoringCase(name, "optimizer"); }
 
 // Spans of calls with their names.
 struct Calls {
