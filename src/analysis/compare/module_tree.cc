@@ -231,7 +231,7 @@ ModuleTrees BuildModuleTrees(const OpTree& ops) {
     if (ops.IsStep(op) || IsOptimizer(trace.strings.View(trace.host_ops.name[op]))) continue;
     if (!forward.TakeOp(trace.host_ops, op)) backward.TakeOp(trace.host_ops, op);
   }
-  for (const LaunchedWork& launched : FindLaunchedWork(trace)) {
+  for (const LaunchedWork& launched : ops.Launched()) {
     forward.TakeWork(launched);
     backward.TakeWork(launched);
   }
