@@ -81,15 +81,6 @@ std::optional<std::set<std::int64_t>> ParseRanks(const std::string& text) {
   return ranks;
 }
 
-std::optional<std::int32_t> ParseStep(const std::string& text) {
-  if (text.empty() || text == "-1") return std::nullopt;  // -1: all, as in the Python tool
-  const auto step = io::ParseInt(text);
-  if (!step || *step < 0 || *step > std::numeric_limits<std::int32_t>::max()) {
-    Fail(ErrorKind::kUsage, "--step_id {}: a step is a whole number such as 5", text);
-  }
-  return static_cast<std::int32_t>(*step);
-}
-
 bool IsPositiveNumber(const std::string& text) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -187,7 +178,7 @@ int Run(const Options& options) {
   ClusterRequest request;
   request.directory = ExpandHome(options.directory);
   request.ranks = ParseRanks(options.rank_list);
-  request.step = ParseStep(options.step);
+  request.step = ParseStep("--step_id", options.step, StepForm::kNumberOrAll);
   request.force = options.force;
   request.memory_bytes = ParseMemory(options.memory_limit);
   request.arguments = options.arguments;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <map>
 #include <memory>
 
@@ -11,6 +12,7 @@
 #include "mpa/base/log.h"
 #include "mpa/base/parallel.h"
 #include "mpa/base/text.h"
+#include "mpa/io/numbers.h"
 
 namespace mpa {
 namespace {
@@ -92,6 +94,17 @@ std::string ExpandHome(const std::string& path) {
   const char* home = std::getenv("HOME");
   if (home == nullptr || !(path == "~" || path.starts_with("~/"))) return path;
   return home + path.substr(1);
+}
+
+std::optional<std::int32_t> ParseStep(const char* option, const std::string& text, StepForm form) {
+  const bool or_all = form == StepForm::kNumberOrAll;
+  if (text.empty() || (or_all && text == "-1")) return std::nullopt;  // -1 as in the Python tool
+  const bool digits = text.find_first_not_of("0123456789") == std::string::npos;
+  const auto step = digits || or_all ? io::ParseInt(text) : std::nullopt;
+  if (!step || *step < 0 || *step > std::numeric_limits<std::int32_t>::max()) {
+    Fail(ErrorKind::kUsage, "{} {}: a step is a whole number such as 5", option, text);
+  }
+  return static_cast<std::int32_t>(*step);
 }
 
 void FailUnknown(const CLI::App& program, const CLI::App& command,

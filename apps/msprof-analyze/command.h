@@ -2,7 +2,9 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +30,12 @@ std::vector<std::string> NormalizeArguments(int count, const char* const* argume
 
 /// `path` with a leading "~" replaced by the home directory.
 std::string ExpandHome(const std::string& path);
+
+/// How a step may be written: "5" alone, or any whole number, where -1 means all steps.
+enum class StepForm { kDigits, kNumberOrAll };
+
+/// The step that `option` names; empty means all. Throws Error (kUsage) when `text` is no step.
+std::optional<std::int32_t> ParseStep(const char* option, const std::string& text, StepForm form);
 
 /// Throws Error (kUsage) that names an unknown option or command of `program`, and the nearest
 /// known one.

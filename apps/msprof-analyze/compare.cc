@@ -15,7 +15,6 @@
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
 #include "mpa/base/progress.h"
-#include "mpa/io/numbers.h"
 #include "mpa/io/output_file.h"
 #include "op_name_map.h"
 
@@ -45,16 +44,6 @@ Examples:
 
 Exit codes: 0 done, 2 wrong command line, 3 input missing or unusable, 5 done but parts of the input
 were broken and left out, 6 output cannot be written.)";
-
-std::optional<std::int32_t> ParseStep(const char* option, const std::string& text) {
-  if (text.empty()) return std::nullopt;
-  const bool digits = text.find_first_not_of("0123456789") == std::string::npos;
-  const auto step = digits ? io::ParseInt(text) : std::nullopt;
-  if (!step || *step > std::numeric_limits<std::int32_t>::max()) {
-    Fail(ErrorKind::kUsage, "{} {}: a step is a whole number such as 5", option, text);
-  }
-  return static_cast<std::int32_t>(*step);
-}
 
 // "20261231235959"
 std::string UtcTimeStamp() {
@@ -131,8 +120,9 @@ int Run(const Options& given) {
          options.comparison.empty() ? "-d,--profiling_path" : "-bp,--benchmark_profiling_path");
   }
   CompareRequest request;
-  request.base_step = ParseStep("--base_step", options.base_step);
-  request.comparison_step = ParseStep("--comparison_step", options.comparison_step);
+  request.base_step = ParseStep("--base_step", options.base_step, StepForm::kDigits);
+  request.comparison_step =
+      ParseStep("--comparison_step", options.comparison_step, StepForm::kDigits);
   if (request.base_step.has_value() != request.comparison_step.has_value()) {
     Fail(ErrorKind::kUsage, "--base_step and --comparison_step go together; give both or none");
   }

@@ -9,6 +9,8 @@
 namespace mpa {
 namespace {
 
+constexpr char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
 // Levenshtein distance, one row at a time.
 std::size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
@@ -29,10 +31,20 @@ std::size_t EditDistance(std::string_view a, std::string_view b) {
 
 std::string ToLower(std::string_view text) {
   std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
+  for (char& c : out) c = Lower(c);
   return out;
+}
+
+bool EqualsIgnoringCase(std::string_view text, std::string_view lower) {
+  return text.size() == lower.size() && StartsWithIgnoringCase(text, lower);
+}
+
+bool StartsWithIgnoringCase(std::string_view text, std::string_view lower) {
+  if (text.size() < lower.size()) return false;
+  for (std::size_t i = 0; i < lower.size(); ++i) {
+    if (Lower(text[i]) != lower[i]) return false;
+  }
+  return true;
 }
 
 std::string_view Trim(std::string_view text) {
@@ -40,6 +52,13 @@ std::string_view Trim(std::string_view text) {
   const std::size_t first = text.find_first_not_of(kBlank);
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
+}
+
+std::string_view WithoutNumber(std::string_view text) {
+  const std::size_t before = text.find_last_not_of("0123456789");
+  const bool numbered =
+      before != std::string_view::npos && before + 1 < text.size() && text[before] == '_';
+  return numbered ? text.substr(0, before) : text;
 }
 
 bool IsOneOf(std::string_view text, std::initializer_list<std::string_view> words) {

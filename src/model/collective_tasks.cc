@@ -84,6 +84,6 @@ std::vector<std::int64_t> OperationsOfTasks(const RankTrace& trace) {
   return operations;
 }
 
-bool IsLcclKernel(std::string_view name) { return ToLower(name) == "kernel_aivec"; }
+bool IsLcclKernel(std::string_view name) { return EqualsIgnoringCase(name, "kernel_aivec"); }
 
 }  // namespace mpa

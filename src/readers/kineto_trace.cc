@@ -86,7 +86,7 @@ class FragmentFiller {
       if (Wanted(Tables::kPythonCalls)) AddHost(event, fragment_.python);
     } else if (category == "kernel" || category == "gpu_memcpy" || category == "gpu_memset") {
       AddDevice(event, category);
-    } else if (EqualsMemory(event.name)) {
+    } else if (EqualsIgnoringCase(event.name, "[memory]")) {
       AddMemory(event);
     }
   }
@@ -102,10 +102,6 @@ class FragmentFiller {
   }
 
   bool Wanted(Tables tables) const { return Overlap(request_.wanted, tables); }
-
-  static bool EqualsMemory(std::string_view name) {
-    return name.size() == 8 && ToLower(name) == "[memory]";
-  }
 
   std::optional<Span> SpanOf(const TraceEvent& event) {
     const auto start = io::NsFromMicros(event.ts);
@@ -153,7 +149,7 @@ class FragmentFiller {
                                           .type = Intern(category),
                                           .stream = stream});
       fragment_.rest.task_places.push_back(place);
-    } else if (ToLower(event.name.substr(0, 4)) == "nccl") {
+    } else if (StartsWithIgnoringCase(event.name, "nccl")) {
       fragment_.part.communications.Append(
           {.start = span->start, .dur = span->dur, .name = name, .op_type = name});
       fragment_.rest.communication_places.push_back(place);

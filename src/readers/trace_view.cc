@@ -52,10 +52,6 @@ struct Fragment {
   std::int64_t backward_tid = -1;
 };
 
-bool EqualsIgnoringCase(std::string_view text, std::string_view lower) {
-  return text.size() == lower.size() && ToLower(text) == lower;
-}
-
 // Sorts one event into the fragment; events that nothing reads are dropped.
 class FragmentFiller {
  public:

@@ -9,7 +9,6 @@ and the same capture).
 Exit status: 0 passed, 1 failed, 2 usage.
 """
 
-import argparse
 import json
 import subprocess
 import sys
@@ -20,6 +19,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from captures import build_database  # noqa: E402
+from groups import parse_arguments, run_group  # noqa: E402
 
 TOOL = CAPTURES = None  # set by main()
 TIMEOUT_SECONDS = 60
@@ -143,18 +143,10 @@ class Itself(Equal):
 
 
 def main():
-    groups = {group.__name__.lower(): group for group in Equal.__subclasses__()}
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tool", required=True, type=Path)
-    parser.add_argument("--testdata", required=True, type=Path)
-    parser.add_argument("-v", action="store_true", help="name each test")
-    parser.add_argument("group", choices=groups)
-    args = parser.parse_args()
     global TOOL, CAPTURES
-    TOOL, CAPTURES = str(args.tool.resolve()), args.testdata.resolve() / "captures"
-    tests = unittest.defaultTestLoader.loadTestsFromTestCase(groups[args.group])
-    return 0 if unittest.TextTestRunner(verbosity=2 if args.v else 1).run(tests).wasSuccessful() else 1
+    arguments = parse_arguments(__doc__, Equal)
+    TOOL, CAPTURES = arguments.tool, arguments.captures
+    return run_group(arguments)
 
 
 if __name__ == "__main__":

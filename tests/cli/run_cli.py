@@ -4,11 +4,11 @@
 
     run_cli.py --tool BINARY --testdata DIR GROUP [-v]
 
-GROUP is one of the classes below: help, spelling, usage, input, partial, output, export, terminal.
+GROUP is one of the classes below: help, spelling, usage, input, partial, output, export, terminal,
+recipes.
 Exit status: 0 passed, 1 failed, 2 usage.
 """
 
-import argparse
 import csv
 import json
 import os
@@ -25,6 +25,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from captures import DATABASE, build_database  # noqa: E402
+from groups import parse_arguments, run_group  # noqa: E402
 from workbook import Workbook  # noqa: E402
 
 TOOL = CAPTURES = None  # set by main()
@@ -296,7 +297,8 @@ class Usage(Cli):
         for option, value, words in (
                 ("--rank_list", "0,x", ["'x'"]), ("--rank_list", "5-2", ["'5-2'"]),
                 ("--rank_list", ",", ["''"]),
-                ("--step_id", "two", ["two"]), ("--export_type", "notebook", ["db, text"]),
+                ("--step_id", "two", ["two"]), ("--step_id", "-2", ["-2"]),
+                ("--export_type", "notebook", ["db, text"]),
                 ("--memory_limit", "much", ["8G"]), ("--memory_limit", "0", ["8G"]),
                 ("--parallel_mode", "threads", ["concurrent"])):
             with self.subTest(option=option, value=value):
@@ -712,21 +714,6 @@ class Terminal(Cli):
             self.assertIn("\\x1b[31mred", text)
 
 
-def main():
-    groups = {group.__name__.lower(): group for group in Cli.__subclasses__()}
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tool", required=True, type=Path)
-    parser.add_argument("--testdata", required=True, type=Path)
-    parser.add_argument("-v", action="store_true", help="name each test")
-    parser.add_argument("group", choices=groups)
-    args = parser.parse_args()
-    global TOOL, CAPTURES
-    TOOL, CAPTURES = str(args.tool.resolve()), args.testdata.resolve() / "captures"
-    tests = unittest.defaultTestLoader.loadTestsFromTestCase(groups[args.group])
-    return 0 if unittest.TextTestRunner(verbosity=2 if args.v else 1).run(tests).wasSuccessful() else 1
-
-
 class Recipes(Cli):
     """module_statistic of the toy model, worked out in testdata/README.md."""
 
@@ -763,6 +750,10 @@ class Recipes(Cli):
         result = self.statistic()
         self.assertEqual((result.code, result.out, result.errors, result.warnings), (0, "", [], []))
         self.assertEqual(self.table(), [(*row, 0) for row in self.ROWS])
+
+    def test_minus_one_means_all_steps(self):
+        self.assertEqual(self.statistic("--step_id", "-1").code, 0)
+        self.assertEqual(len(self.table()), len(self.ROWS))
 
     def test_further_runs_replace_their_table_only(self):
         self.statistic()
@@ -830,6 +821,13 @@ class Recipes(Cli):
         result = self.statistic()
         self.assert_fails(3, result, "nothing to tell")
         self.assertTrue(any("with_modules=True" in line for line in result.warnings), result.err)
+
+
+def main():
+    global TOOL, CAPTURES
+    arguments = parse_arguments(__doc__, Cli)
+    TOOL, CAPTURES = arguments.tool, arguments.captures
+    return run_group(arguments)
 
 
 if __name__ == "__main__":

@@ -15,11 +15,35 @@ TEST(ToLower, ChangesAsciiLettersOnly) {
   EXPECT_EQ(ToLower("\xC3\x84pfel"), "\xC3\x84pfel");  // a capital umlaut stays
 }
 
+TEST(EqualsIgnoringCase, ComparesWholeTexts) {
+  EXPECT_TRUE(EqualsIgnoringCase("CPU_op", "cpu_op"));
+  EXPECT_TRUE(EqualsIgnoringCase("", ""));
+  EXPECT_FALSE(EqualsIgnoringCase("cpu_ops", "cpu_op"));
+  EXPECT_FALSE(EqualsIgnoringCase("cpu_o", "cpu_op"));
+  EXPECT_FALSE(EqualsIgnoringCase("[", "{"));  // 32 apart, as 'A' and 'a' are
+}
+
+TEST(StartsWithIgnoringCase, ComparesTheBegin) {
+  EXPECT_TRUE(StartsWithIgnoringCase("NN.Module: Net_0", "nn.module:"));
+  EXPECT_TRUE(StartsWithIgnoringCase("nccl", "nccl"));
+  EXPECT_FALSE(StartsWithIgnoringCase("ncc", "nccl"));
+  EXPECT_FALSE(StartsWithIgnoringCase("torch/nn.Module:", "nn.module:"));
+}
+
 TEST(Trim, TakesBlanksTabsAndLineEndsFromBothEnds) {
   EXPECT_EQ(Trim(" \t12.5\t\r\n"), "12.5");
   EXPECT_EQ(Trim("a b"), "a b");
   EXPECT_EQ(Trim(" \t "), "");
   EXPECT_EQ(Trim(""), "");
+}
+
+TEST(WithoutNumber, TakesOneNumberBehindAnUnderscoreFromTheEnd) {
+  EXPECT_EQ(WithoutNumber("Linear_12"), "Linear");
+  EXPECT_EQ(WithoutNumber("Linear_1_2"), "Linear_1");
+  EXPECT_EQ(WithoutNumber("_3"), "");
+  for (const char* text : {"", "12", "Conv2d", "Linear_", "Linear_1 ", "Linear_x1"}) {
+    EXPECT_EQ(WithoutNumber(text), text);
+  }
 }
 
 TEST(IsOneOf, ComparesWholeWords) {

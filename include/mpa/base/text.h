@@ -11,9 +11,15 @@ namespace mpa {
 
 /// ASCII lower case; other bytes (UTF-8) stay as they are.
 std::string ToLower(std::string_view text);
+/// Compare ToLower(text) with `lower`, which has no capital letters, without a copy.
+bool EqualsIgnoringCase(std::string_view text, std::string_view lower);
+bool StartsWithIgnoringCase(std::string_view text, std::string_view lower);
 
 /// `text` without blanks, tabs and line ends at both ends.
 std::string_view Trim(std::string_view text);
+
+/// `text` without "_<digits>" at its end.
+std::string_view WithoutNumber(std::string_view text);
 
 /// True when `text` is one of `words`.
 bool IsOneOf(std::string_view text, std::initializer_list<std::string_view> words);

@@ -26,13 +26,7 @@ void AddMstxRanges(const RankTrace& trace, const ThreadGroups& groups, ModuleRan
 }
 
 // "Linear" of "nn.Module: Linear_0"; the number tells apart modules of one class.
-std::string_view ClassOf(std::string_view name) {
-  const std::size_t number = name.find_last_not_of("0123456789");
-  if (number != std::string_view::npos && number + 1 < name.size() && name[number] == '_') {
-    name = name.substr(0, number);
-  }
-  return Trim(name);
-}
+std::string_view ClassOf(std::string_view name) { return Trim(WithoutNumber(name)); }
 
 void AddPythonModules(const RankTrace& trace, const ThreadGroups& groups, ModuleRanges& ranges) {
   constexpr std::string_view kPrefix = "nn.Module:";

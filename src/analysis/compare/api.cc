@@ -56,10 +56,9 @@ std::vector<OpPair> AllOps(const CompareInput& input) {
 void Run(const CompareInput& input, Report& report) {
   if (!HaveOperators(input, report)) return;
   std::vector<Column> columns = {Text("Order Id", 10), BoldText("api name")};
-  for (Column& column : ForBothSides({Decimals("Total Duration(ms)"), Decimals("Self Time(ms)"),
-                                      Decimals("Avg Duration(ms)"), Text("Calls")})) {
-    columns.push_back(std::move(column));
-  }
+  AppendColumns(ForBothSides({Decimals("Total Duration(ms)"), Decimals("Self Time(ms)"),
+                              Decimals("Avg Duration(ms)"), Text("Calls")}),
+                columns);
   for (const char* name :
        {"Diff Total Ratio", "Diff Self Ratio", "Diff Avg Ratio", "Diff Calls Ratio"}) {
     columns.push_back(Growth(name, 20, Format::kDecimals2));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls and durations of the collectives, by kind, and of the tasks that they consist of.
-#include <iterator>
 #include <utility>
 
 #include "collectives.h"
@@ -13,11 +12,11 @@ namespace {
 
 std::vector<Column> Columns() {
   std::vector<Column> columns = {Text("Order Id", 10)};
-  std::vector<Column> sides =
+  AppendColumns(
       ForBothSides({BoldText("Communication OP Name", 25), Text("Task Name"), Text("Calls", 10),
                     Decimals("Total Duration(us)", 17), Decimals("Avg Duration(us)", 17),
-                    Decimals("Max Duration(us)", 17), Decimals("Min Duration(us)", 17)});
-  std::move(sides.begin(), sides.end(), std::back_inserter(columns));
+                    Decimals("Max Duration(us)", 17), Decimals("Min Duration(us)", 17)}),
+      columns);
   columns.push_back(Decimals("Diff Duration(us)"));
   columns.push_back(Growth("Diff Ratio"));
   return columns;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compare_sheet.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace mpa {
@@ -24,15 +26,19 @@ Sheet CompareSheet(std::string name, std::vector<Column> columns, const CompareI
   return sheet;
 }
 
-std::vector<Column> ForBothSides(std::initializer_list<Column> columns) {
-  std::vector<Column> both;
-  for (const Side side : {Side::kBase, Side::kComparison}) {
-    for (const Column& column : columns) {
-      both.push_back(column);
-      both.back().side = side;
-    }
-  }
+std::vector<Column> ForSide(Side side, std::vector<Column> columns) {
+  for (Column& column : columns) column.side = side;
+  return columns;
+}
+
+std::vector<Column> ForBothSides(const std::vector<Column>& columns) {
+  std::vector<Column> both = ForSide(Side::kBase, columns);
+  AppendColumns(ForSide(Side::kComparison, columns), both);
   return both;
+}
+
+void AppendColumns(std::vector<Column> more, std::vector<Column>& columns) {
+  std::move(more.begin(), more.end(), std::back_inserter(columns));
 }
 
 Column Text(std::string name, double width) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -15,8 +14,11 @@ namespace mpa {
 /// of the capture.
 Sheet CompareSheet(std::string name, std::vector<Column> columns, const CompareInput& input);
 
+/// The columns given as those of one side.
+std::vector<Column> ForSide(Side side, std::vector<Column> columns);
 /// The columns given, first for the base, then for the comparison.
-std::vector<Column> ForBothSides(std::initializer_list<Column> columns);
+std::vector<Column> ForBothSides(const std::vector<Column>& columns);
+void AppendColumns(std::vector<Column> more, std::vector<Column>& columns);
 
 /// The forms of columns that every sheet has.
 Column Text(std::string name, double width = 20);  ///< shown as a number if it holds one

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "compare_sheet.h"
@@ -78,10 +77,10 @@ std::string Reason(const CompareInput& input, Side side) {
 
 std::vector<Column> Columns(const char* type, const char* detail) {
   std::vector<Column> columns = {Text("Order Id", 10), BoldText(type), Text(detail)};
-  std::vector<Column> sides =
+  AppendColumns(
       ForBothSides({Decimals("Total Duration(us)"), Decimals("Avg Duration(us)"),
-                    Decimals("Max Duration(us)"), Decimals("Min Duration(us)"), Text("Calls")});
-  std::move(sides.begin(), sides.end(), std::back_inserter(columns));
+                    Decimals("Max Duration(us)"), Decimals("Min Duration(us)"), Text("Calls")}),
+      columns);
   columns.push_back(Growth("Diff Total Ratio", 20, Format::kDecimals2));
   columns.push_back(Growth("Diff Avg Ratio", 20, Format::kDecimals2));
   return columns;

@@ -107,12 +107,10 @@ struct Memories {
 Sheet StatisticSheet(const CompareInput& input, const Memories& memories) {
   std::vector<Column> columns = {Text("Top", 10), BoldText("Operator Name")};
   const auto add_side = [&](Side side, const char* name, double duration, double memory) {
-    for (Column column : {Decimals(fmt::format("{} Allocated Duration(ms)", name), duration),
-                          Decimals(fmt::format("{} Allocated Memory(MB)", name), memory),
-                          Text(fmt::format("{} Operator Number", name), 25)}) {
-      column.side = side;
-      columns.push_back(std::move(column));
-    }
+    AppendColumns(ForSide(side, {Decimals(fmt::format("{} Allocated Duration(ms)", name), duration),
+                                 Decimals(fmt::format("{} Allocated Memory(MB)", name), memory),
+                                 Text(fmt::format("{} Operator Number", name), 25)}),
+                  columns);
   };
   add_side(Side::kBase, "Base", 25, 30);
   add_side(Side::kComparison, "Comparison", 27, 33);

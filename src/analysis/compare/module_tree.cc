@@ -12,15 +12,9 @@
 namespace mpa {
 namespace {
 
-bool IsModuleName(std::string_view name) {
-  constexpr std::string_view kPrefix = "nn.module:";
-  return ToLower(name.substr(0, kPrefix.size())) == kPrefix;
-}
+bool IsModuleName(std::string_view name) { return StartsWithIgnoringCase(name, "nn.module:"); }
 
-bool IsOptimizer(std::string_view name) {
-  constexpr std::string_view kPrefix = "optimizer";
-  return ToLower(name.substr(0, kPrefix.size())) == kPrefix;
-}
+bool IsOptimizer(std::string_view name) { return StartsWithIgnoringCase(name, "optimizer"); }
 
 // Spans of calls with their names.
 struct Calls {
@@ -237,7 +231,7 @@ ModuleTrees BuildModuleTrees(const OpTree& ops) {
     if (ops.IsStep(op) || IsOptimizer(trace.strings.View(trace.host_ops.name[op]))) continue;
     if (!forward.TakeOp(trace.host_ops, op)) backward.TakeOp(trace.host_ops, op);
   }
-  for (const LaunchedWork& launched : FindLaunchedWork(trace)) {
+  for (const LaunchedWork& launched : ops.Launched()) {
     forward.TakeWork(launched);
     backward.TakeWork(launched);
   }

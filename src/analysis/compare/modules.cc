@@ -13,6 +13,7 @@
 #include "first_seen.h"
 #include "match_modules.h"
 #include "mpa/analysis/sequence_matching.h"
+#include "mpa/base/text.h"
 #include "op_groups.h"
 
 namespace mpa {
@@ -33,16 +34,18 @@ std::string Displayed(std::string_view full_name) {
 // The last part of a name without its number: "nn.Module: Linear".
 std::string ClassOf(std::string_view name) {
   name.remove_prefix(name.rfind('/') + 1);  // npos + 1 is 0
-  const std::size_t number = name.find_last_not_of("0123456789");
-  if (number != std::string_view::npos && number + 1 < name.size() && name[number] == '_') {
-    name = name.substr(0, number);
-  }
-  return std::string(name);
+  return std::string(WithoutNumber(name));
 }
 
 std::vector<Column> FirstColumns() {
   return {Text("Order Id", 10), Text("Module Class"), Text("Module Level", 15),
           Text("Module Name", 35), Text("Operator Name", 25)};
+}
+
+std::vector<Column> LastColumns(std::string_view unit) {
+  return {Decimals(fmt::format("Device Total Time Diff({})", unit)),
+          Decimals(fmt::format("Device Self Time Diff({})", unit)), Growth("Diff Total Ratio", 15),
+          Text("Base Call Stack", 30), Text("Comparison Call Stack", 30)};
 }
 
 // --- ModuleCompareStatistic ---
@@ -147,16 +150,10 @@ void AppendGroup(const CompareInput& input, std::string_view full_name, const Ca
 
 Sheet StatisticSheet(const CompareInput& input, const std::vector<ModulePair>& pairs) {
   std::vector<Column> columns = FirstColumns();
-  for (Column& column : ForBothSides({Text("Kernel Details"), Decimals("Device Self Time(ms)"),
-                                      Text("Number", 10), Decimals("Device Total Time(ms)")})) {
-    columns.push_back(std::move(column));
-  }
-  for (Column& column :
-       std::vector{Decimals("Device Total Time Diff(ms)"), Decimals("Device Self Time Diff(ms)"),
-                   Growth("Diff Total Ratio", 15), Text("Base Call Stack", 30),
-                   Text("Comparison Call Stack", 30)}) {
-    columns.push_back(std::move(column));
-  }
+  AppendColumns(ForBothSides({Text("Kernel Details"), Decimals("Device Self Time(ms)"),
+                              Text("Number", 10), Decimals("Device Total Time(ms)")}),
+                columns);
+  AppendColumns(LastColumns("ms"), columns);
   Sheet sheet = CompareSheet("ModuleCompareStatistic", std::move(columns), input);
   CallsByName base, comparison;
   for (const ModulePair& pair : pairs) {
@@ -180,17 +177,11 @@ class DetailSheet {
   DetailSheet(const CompareInput& input, const std::vector<ModulePair>& pairs) : input_(input) {
     std::vector<Column> columns = FirstColumns();
     columns.pop_back();
-    for (Column& column :
-         ForBothSides({Text("Operator Name", 25), Text("Kernel Details"),
-                       Decimals("Device Self Time(us)"), Decimals("Device Total Time(us)")})) {
-      columns.push_back(std::move(column));
-    }
-    for (Column& column :
-         std::vector{Decimals("Device Total Time Diff(us)"), Decimals("Device Self Time Diff(us)"),
-                     Growth("Diff Total Ratio", 15), Text("Base Call Stack", 30),
-                     Text("Comparison Call Stack", 30)}) {
-      columns.push_back(std::move(column));
-    }
+    AppendColumns(
+        ForBothSides({Text("Operator Name", 25), Text("Kernel Details"),
+                      Decimals("Device Self Time(us)"), Decimals("Device Total Time(us)")}),
+        columns);
+    AppendColumns(LastColumns("us"), columns);
     sheet_ = CompareSheet("ModuleCompare", std::move(columns), input);
     for (const ModulePair& pair : pairs) AppendPair(pair);
     NumberRows(sheet_);

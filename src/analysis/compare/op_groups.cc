@@ -37,11 +37,9 @@ Sheet OpPairSheet(const CompareInput& input, std::string name, std::string detai
                   std::string sum_column,
                   const std::function<OpDetails(Side, std::size_t)>& details_of) {
   std::vector<Column> columns = {Text("Order Id", 10)};
-  for (Column& column :
-       ForBothSides({BoldText("Operator Name"), Text("Input Shape"), Text("Input Type"),
-                     Text(std::move(details_column)), Decimals(sum_column)})) {
-    columns.push_back(std::move(column));
-  }
+  AppendColumns(ForBothSides({BoldText("Operator Name"), Text("Input Shape"), Text("Input Type"),
+                              Text(std::move(details_column)), Decimals(sum_column)}),
+                columns);
   const std::size_t unit = sum_column.rfind(' ') + 1;  // "Device Duration(us)": npos + 1 is 0
   columns.push_back(Decimals("Diff " + sum_column.substr(unit)));
   columns.push_back(Growth("Diff Ratio"));

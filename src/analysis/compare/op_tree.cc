@@ -8,7 +8,9 @@
 namespace mpa {
 
 OpTree::OpTree(const RankTrace& trace)
-    : trace_(trace), nesting_(trace.host_ops.start, trace.host_ops.dur, trace.host_ops.track) {
+    : trace_(trace),
+      nesting_(trace.host_ops.start, trace.host_ops.dur, trace.host_ops.track),
+      launched_(FindLaunchedWork(trace)) {
   for (const std::uint32_t op : InOrder()) {
     const std::int64_t parent = nesting_.Parent(op);
     const bool outermost = parent < 0;
@@ -26,7 +28,7 @@ bool OpTree::IsStep(std::size_t op) const {
 
 void OpTree::CollectWork() {
   std::vector<std::pair<std::int64_t, DeviceWork>> of_op;
-  for (const LaunchedWork& launched : FindLaunchedWork(trace_)) {
+  for (const LaunchedWork& launched : launched_) {
     const std::int64_t op = Find(launched.track, launched.launched);
     if (op >= 0) of_op.emplace_back(op, launched.work);
   }

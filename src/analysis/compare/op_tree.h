@@ -30,6 +30,8 @@ class OpTree {
   std::span<const std::uint32_t> Children(std::size_t op) const { return nesting_.Children(op); }
   bool IsStep(std::size_t op) const;
 
+  /// All device work whose launch is known, as FindLaunchedWork() gives it.
+  const std::vector<LaunchedWork>& Launched() const { return launched_; }
   /// Device work that the operator itself launched, in order of its start.
   std::span<const DeviceWork> Work(std::size_t op) const {
     return {work_.data() + work_begin_[op], work_begin_[op + 1] - work_begin_[op]};
@@ -68,6 +70,7 @@ class OpTree {
   const RankTrace& trace_;
   Nesting nesting_;
   std::vector<std::uint32_t> top_;
+  std::vector<LaunchedWork> launched_;
   std::vector<DeviceWork> work_;
   std::vector<std::uint32_t> work_begin_;
   std::vector<std::size_t> work_count_;

@@ -21,11 +21,9 @@ DeviceTime TimeOf(const OpTree& tree, std::size_t op) {
 Sheet StatisticSheet(const CompareInput& input) {
   std::vector<Column> columns = {Text("Top", 10), BoldText("Operator Name")};
   const auto add_side = [&](Side side, const char* name, double width) {
-    for (Column column : {Decimals(fmt::format("{} Device Duration(ms)", name), width),
-                          Text(fmt::format("{} Operator Number", name), width)}) {
-      column.side = side;
-      columns.push_back(std::move(column));
-    }
+    AppendColumns(ForSide(side, {Decimals(fmt::format("{} Device Duration(ms)", name), width),
+                                 Text(fmt::format("{} Operator Number", name), width)}),
+                  columns);
   };
   add_side(Side::kBase, "Base", 25);
   add_side(Side::kComparison, "Comparison", 30);

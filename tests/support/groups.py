@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line of test scripts: --tool BINARY --testdata DIR GROUP [-v]."""
+
+import argparse
+import unittest
+from pathlib import Path
+
+
+def parse_arguments(description, base):
+    """Arguments tool, captures, group and v; the groups are the subclasses of `base` by name."""
+    groups = {group.__name__.lower(): group for group in base.__subclasses__()}
+    parser = argparse.ArgumentParser(description=description,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tool", required=True, type=Path)
+    parser.add_argument("--testdata", required=True, type=Path)
+    parser.add_argument("-v", action="store_true", help="name each test")
+    parser.add_argument("group", choices=groups)
+    arguments = parser.parse_args()
+    arguments.tool = str(arguments.tool.resolve())
+    arguments.captures = arguments.testdata.resolve() / "captures"
+    arguments.group = groups[arguments.group]
+    return arguments
+
+
+def run_group(arguments):
+    """Runs the tests of the group that was asked for; returns the exit status."""
+    tests = unittest.defaultTestLoader.loadTestsFromTestCase(arguments.group)
+    runner = unittest.TextTestRunner(verbosity=2 if arguments.v else 1)
+    return 0 if runner.run(tests).wasSuccessful() else 1
