@@ -6,11 +6,12 @@ namespace mpa {
 namespace recipes {
 
 Recipe ModuleStatistic();
+Recipe OperatorMfu();
 
 }  // namespace recipes
 
 const std::vector<Recipe>& AllRecipes() {
-  static const std::vector<Recipe> all = {recipes::ModuleStatistic()};
+  static const std::vector<Recipe> all = {recipes::ModuleStatistic(), recipes::OperatorMfu()};
   return all;
 }
 

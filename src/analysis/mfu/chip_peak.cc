@@ -38,11 +38,6 @@ std::optional<double> RateOf(TypeClass type, bool multiplies_fp32) {
   return std::nullopt;
 }
 
-bool IsConvolution(FlopsFamily family) {
-  return family == FlopsFamily::kConvolution || family == FlopsFamily::kConvolutionInput ||
-         family == FlopsFamily::kConvolutionFilter;
-}
-
 // The inputs that a kernel multiplies with each other.
 std::vector<std::size_t> Operands(FlopsFamily family, std::size_t inputs) {
   if (IsAttention(family)) return {0, 1, 2};

@@ -128,6 +128,10 @@ bool IsAttention(FlopsFamily family) {
   }
 }
 
+bool IsConvolution(FlopsFamily family) {
+  return family == kConvolution || family == kConvolutionInput || family == kConvolutionFilter;
+}
+
 Flops FlopsOf(std::string_view op_type, const KernelTensors& tensors,
               const AttentionArgs* attention) {
   const FlopsFamily family = FlopsFamilyOf(op_type);

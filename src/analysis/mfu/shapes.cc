@@ -2,6 +2,7 @@
 // Reads the texts in which captures hold shapes, types and formats of tensors.
 #include "shapes.h"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -10,12 +11,9 @@
 namespace mpa {
 namespace {
 
-// Without the quotes that databases keep around shapes; empty for "no information".
+// Empty for "no information".
 std::string_view Content(std::string_view text) {
-  text = Trim(text);
-  while (!text.empty() && (text.front() == '"' || text.front() == '\'')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == '"' || text.back() == '\'')) text.remove_suffix(1);
-  text = Trim(text);
+  text = Trim(WithoutQuotes(Trim(text)));
   return text == "N/A" ? std::string_view() : text;
 }
 
@@ -45,6 +43,13 @@ std::optional<Shape> ParseShape(std::string_view text) {
 }
 
 }  // namespace
+
+std::string_view WithoutQuotes(std::string_view shapes) {
+  constexpr std::string_view kQuotes = "\"'";
+  const std::size_t first = std::min(shapes.find_first_not_of(kQuotes), shapes.size());
+  shapes.remove_prefix(first);
+  return shapes.substr(0, shapes.find_last_not_of(kQuotes) + 1);
+}
 
 Shapes ParseShapes(std::string_view text) {
   Shapes shapes;

@@ -13,6 +13,9 @@ namespace mpa {
 using Shape = std::vector<std::int64_t>;
 using Shapes = std::vector<Shape>;
 
+/// `shapes` without the quotes that captures keep around them.
+std::string_view WithoutQuotes(std::string_view shapes);
+
 /// Shapes as captures write them: "32,4096;4096,4096;;4096", in quotes or not. An absent tensor
 /// keeps its position. Empty for `N/A`, an empty text, and text that is no list of shapes (a
 /// negative dimension, a number beyond 64 bits, a letter).

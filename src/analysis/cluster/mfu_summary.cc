@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mfu_summary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string_view>
+#include <tuple>
+
+namespace mpa {
+namespace {
+
+std::string_view KindOf(FlopsFamily family) {
+  if (IsAttention(family)) return "attention";
+  if (IsConvolution(family)) return "convolutions";
+  return family == FlopsFamily::kNone ? "other recorded work" : "matrix products";
+}
+
+void Add(const KernelMfu& kernel, TimeNs dur, MfuShare& share) {
+  ++share.kernels;
+  share.duration += dur;
+  if (!kernel.flops.Known()) return;
+  share.flops += static_cast<double>(kernel.flops.count);
+  if (kernel.use.gap == PeakGap::kNoChip) share.reason = Text(kernel.use.gap);
+  if (!kernel.use.Known()) return;
+  const auto time = static_cast<double>(dur);
+  share.rated += dur;
+  share.ideal += kernel.use.ratio * time;
+  if (kernel.use_of_measured_clock) {
+    share.rated_at_measured_clock += dur;
+    share.ideal_at_measured_clock += *kernel.use_of_measured_clock * time;
+  }
+}
+
+class Summary {
+ public:
+  Summary(const RankTrace& trace, const RankMfu& mfu, const ChipPeak& chip)
+      : trace_(trace), mfu_(mfu) {
+    summary_.chip = chip;
+  }
+
+  MfuSummary Make() && {
+    MfuShare all;
+    all.work = "all matrix work";
+    std::map<std::string_view, MfuShare> kinds;
+    std::map<std::pair<std::string_view, std::string_view>, MfuShare> unknown;
+    for (std::size_t row = 0; row < mfu_.kernels.size(); ++row) {
+      const KernelMfu& kernel = mfu_.kernels[row];
+      const TimeNs dur = trace_.kernels.dur[row];
+      summary_.device_time += dur;
+      if (kernel.flops.Known()) {
+        Add(kernel, dur, all);
+        Add(kernel, dur, kinds[KindOf(FlopsFamilyOf(Type(row)))]);
+        if (kernel.use.Known()) {
+          AddWaste(row);
+        } else if (kernel.use.gap != PeakGap::kNoChip) {  // that concerns all of them
+          Add(kernel, dur, unknown[{Type(row), Text(kernel.use.gap)}]);
+        }
+      } else if (kernel.flops.gap != FlopsGap::kUnknownOperator &&
+                 kernel.flops.gap != FlopsGap::kNotMatrixWork) {
+        Add(kernel, dur, unknown[{Type(row), Text(kernel.flops.gap)}]);
+      }
+    }
+    summary_.shares.push_back(std::move(all));
+    for (auto& [kind, share] : kinds) {
+      share.work = kind;
+      summary_.shares.push_back(std::move(share));
+    }
+    for (auto& [key, share] : unknown) {
+      share.work = key.first;
+      share.reason = key.second;
+      summary_.shares.push_back(std::move(share));
+    }
+    RankWastes();
+    return std::move(summary_);
+  }
+
+ private:
+  std::string_view Type(std::size_t row) const {
+    return trace_.strings.View(trace_.kernels.op_type[row]);
+  }
+
+  struct Waste {
+    std::size_t row = 0;  // of the first of the kernels
+    std::int64_t count = 0;
+    TimeNs duration = 0;
+    double ideal = 0;
+  };
+
+  void AddWaste(std::size_t row) {
+    const Kernels& kernels = trace_.kernels;
+    const auto [found, is_new] = wastes_.try_emplace(
+        {kernels.op_type[row], kernels.shapes[row], mfu_.kernels[row].type}, Waste{.row = row});
+    Waste& waste = found->second;
+    ++waste.count;
+    waste.duration += kernels.dur[row];
+    waste.ideal += mfu_.kernels[row].use.ratio * static_cast<double>(kernels.dur[row]);
+  }
+
+  void RankWastes() {
+    const Kernels& kernels = trace_.kernels;
+    for (const auto& [key, waste] : wastes_) {
+      const auto time = static_cast<double>(waste.duration);
+      MfuWaste listed{.op_type = std::string(Type(waste.row)),
+                      .kernel = std::string(trace_.strings.View(kernels.name[waste.row])),
+                      .input_shapes = std::string(
+                          WithoutQuotes(trace_.strings.View(kernels.shapes[waste.row]))),
+                      .type = mfu_.kernels[waste.row].type,
+                      .count = waste.count,
+                      .duration = waste.duration,
+                      .use = waste.ideal / time,
+                      .wasted = std::llround(time - waste.ideal)};
+      if (listed.wasted > 0) summary_.wastes.push_back(std::move(listed));
+    }
+    constexpr std::size_t kMost = 10;
+    std::stable_sort(summary_.wastes.begin(), summary_.wastes.end(),
+                     [](const MfuWaste& a, const MfuWaste& b) {
+                       return std::tie(b.wasted, a.op_type, a.input_shapes) <
+                              std::tie(a.wasted, b.op_type, b.input_shapes);
+                     });
+    if (summary_.wastes.size() > kMost) summary_.wastes.resize(kMost);
+  }
+
+  const RankTrace& trace_;
+  const RankMfu& mfu_;
+  std::map<std::tuple<StringId, StringId, TypeClass>, Waste> wastes_;
+  MfuSummary summary_;
+};
+
+}  // namespace
+
+std::optional<double> MfuShare::Use() const {
+  return rated > 0 ? std::optional(ideal / static_cast<double>(rated)) : std::nullopt;
+}
+
+std::optional<double> MfuShare::UseOfMeasuredClock() const {
+  if (rated_at_measured_clock <= 0) return std::nullopt;
+  return ideal_at_measured_clock / static_cast<double>(rated_at_measured_clock);
+}
+
+MfuSummary SummariseMfu(const RankTrace& trace, const RankMfu& mfu, const ChipPeak& chip) {
+  return Summary(trace, mfu, chip).Make();
+}
+
+}  // namespace mpa
