@@ -9,7 +9,9 @@ INSERT INTO STRING_IDS VALUES
 (30,'MatMulV2'), (31,'ClipByValueV2'), (32,'Pow'), (33,'ReduceMeanD'), (34,'Rsqrt'), (35,'Mul'),
 (36,'ZerosLike'), (37,'Cast'), (38,'ForeachAddList'),
 (40,'AI_CORE'), (41,'AI_VECTOR_CORE'), (42,'KERNEL_AICORE'), (43,'KERNEL_AIVEC'),
-(50,'hcom_allReduce_'), (51,'hcom_allReduce__001_0_1'), (52,'group_0');
+(50,'hcom_allReduce_'), (51,'hcom_allReduce__001_0_1'), (52,'group_0'),
+(60,'FLOAT16;FLOAT16;FLOAT16'), (61,'ND;ND;ND'), (62,'"100,250;250,100;100"'), (63,'ND'), (64,'"100,100"'),
+(65,'FLOAT16;FLOAT16'), (66,'ND;ND'), (67,'"100,100;100,250"'), (68,'"100,250"');
 
 CREATE TABLE ENUM_MSTX_EVENT_TYPE (id INTEGER PRIMARY KEY, name TEXT);
 INSERT INTO ENUM_MSTX_EVENT_TYPE VALUES (0,'marker'), (1,'push/pop'), (2,'start/end'), (3,'marker_ex');
@@ -81,4 +83,9 @@ INSERT INTO COMPUTE_TASK_INFO (name, globalTaskId, taskType, opType) VALUES
 (36,1,41,36), (30,2,40,30), (31,3,41,31), (30,4,40,30), (31,5,41,31), (30,6,40,30), (31,7,41,31),
 (30,8,40,30), (31,9,41,31), (30,10,40,30), (37,11,41,37), (32,12,41,32), (33,13,41,33),
 (34,14,41,34), (35,15,41,35), (35,16,41,35), (35,17,41,35), (30,18,40,30), (38,19,41,38);
+-- Every Linear multiplies 100 x 250 with 250 x 100; its gradient 100 x 100 with 100 x 250.
+UPDATE COMPUTE_TASK_INFO SET inputDataTypes = 60, inputFormats = 61, inputShapes = 62,
+    outputFormats = 63, outputShapes = 64 WHERE opType = 30;
+UPDATE COMPUTE_TASK_INFO SET inputDataTypes = 65, inputFormats = 66, inputShapes = 67,
+    outputFormats = 63, outputShapes = 68 WHERE globalTaskId = 18;
 COMMIT;

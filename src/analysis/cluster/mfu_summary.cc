@@ -61,7 +61,7 @@ class Summary {
         Add(kernel, dur, unknown[{Type(row), Text(kernel.flops.gap)}]);
       }
     }
-    summary_.shares.push_back(std::move(all));
+    if (all.kernels > 0) summary_.shares.push_back(std::move(all));
     for (auto& [kind, share] : kinds) {
       share.work = kind;
       summary_.shares.push_back(std::move(share));
