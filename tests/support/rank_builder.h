@@ -62,6 +62,16 @@ class RankBuilder {
     trace.kernels.Append({.start = device_time_, .dur = dur, .name = Text(name), .link = link});
     device_time_ += dur;
   }
+  /// A mark (start == end) or range of the program itself.
+  void Mstx(std::string_view domain, std::string_view message, TimeNs start, TimeNs end,
+            std::int32_t track) {
+    trace.mstx.Append({.start = start,
+                       .dur = end - start,
+                       .kind = start == end ? MstxKind::kMark : MstxKind::kStartEnd,
+                       .message = Text(message),
+                       .domain = Text(domain),
+                       .track = track});
+  }
   void Task(std::string_view type, TimeNs start, TimeNs end, std::int64_t stream,
             std::string_view name = "") {
     trace.device_tasks.Append({.start = start,
