@@ -35,6 +35,10 @@ enum class Tables : std::uint32_t {
   kKernelTensors = 1u << 19,  ///< types, formats and output shapes of the kernels
   kChips = 1u << 20,
   kCoreClocks = 1u << 21,
+  kHostCalls = 1u << 22,  ///< with the time of the session
+  kDeviceRuns = 1u << 23,
+  kModelIterations = 1u << 24,
+  kGarbageCollections = 1u << 25,
 };
 
 constexpr Tables operator|(Tables a, Tables b) {
@@ -58,6 +62,8 @@ struct RankTrace {
   std::int64_t backward_tid = -1;
   /// Number of the device; -1 when the capture does not show it. See `chips`.
   std::int64_t device_id = -1;
+  /// When the profiler began and ended to record; -1 when the capture does not say.
+  TimeNs session_start = -1, session_end = -1;
 
   StringPool strings;
   Issues issues;
@@ -68,6 +74,8 @@ struct RankTrace {
   BackwardLinks backward_links;
   MstxEvents mstx;
   QueuedWork queued_work;
+  HostCalls host_calls;
+  GarbageCollections garbage_collections;
   Launches launches;
   Kernels kernels;
   /// Kernels that only arrange collectives (on the AI CPU); databases list them apart.
@@ -75,6 +83,8 @@ struct RankTrace {
   Chips chips;
   CoreClocks core_clocks;
   DeviceTasks device_tasks;
+  DeviceRuns device_runs;
+  ModelIterations model_iterations;
   CommGroups comm_groups;
   Communications communications;
   CommTasks comm_tasks;
