@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "../head/analyse.h"
+#include "../head/call_children.h"
 #include "../head/head_part.h"
 #include "../head/head_sheets.h"
 #include "mpa/analysis/recipe.h"
@@ -45,9 +46,17 @@ HeadOptions OptionsOf(const RecipeArguments& arguments) {
 
 std::any Map(const RankTrace& trace, const RecipeArguments& arguments) {
   head::HeadAnalysis analysis(trace, OptionsOf(arguments));
+  const head::ChildFinder finder(trace, analysis);
+  std::vector<std::vector<head::Child>> children;
+  children.reserve(analysis.calls.size());
+  for (std::size_t i = 0; i < analysis.calls.size(); ++i) {
+    children.push_back(finder.Of(i));
+    CountConversions(children.back(), analysis.calls[i]);
+  }
   HeadPart part;
   const std::vector<head::Scope> scopes = head::FindScopes(analysis.calls, analysis.graphs);
   part.summary = head::Summarise(analysis.calls, scopes, analysis.steps);
+  part.children = head::SumChildren(analysis.calls, children, scopes, head::Phase::kSteady);
   part.steps = head::SumSteps(analysis.calls, analysis.steps);
   part.calls = std::move(analysis.calls);
   part.graphs = std::move(analysis.graphs);

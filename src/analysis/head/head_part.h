@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "call.h"
+#include "child_sums.h"
 #include "summary.h"
 
 namespace mpa::head {
@@ -15,6 +16,7 @@ struct HeadPart {
   std::vector<std::string> graphs;  ///< names, by Call::graph
   std::vector<StepRow> steps;
   std::vector<SummaryRow> summary;
+  std::vector<ChildRow> children;
 };
 
 }  // namespace mpa::head

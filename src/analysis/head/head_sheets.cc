@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "head_sheets.h"
 
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -183,20 +184,45 @@ Row SummaryCells(std::int64_t rank, const SummaryRow& row) {
            OrEmpty(row.share_of_step), OrEmpty(row.exposed_sum), OrEmpty(row.exposed_share)}};
 }
 
+Sheet ChildSheet(bool for_people) {
+  return SheetMaker("HEAD_CHILD", for_people)
+      .Words("scope", 24)
+      .Words("segment", 14)
+      .Words("class", 20)
+      .Words("name", 40)
+      .Number("count")
+      .Ratio("countPerCall")
+      .Times({"total", "mean", "max"})
+      .Ratio("shareOfSegment")
+      .Take();
+}
+
+// Means are over the calls, those without such a child included.
+Row ChildCells(std::int64_t rank, const ChildRow& row) {
+  const auto calls = static_cast<double>(row.calls);
+  const bool counted = row.count > 0;
+  return {{IdOrEmpty(rank), row.scope, Text(NameOf(row.segment)), row.kind, row.name,
+           counted ? Cell(row.count) : Cell(),
+           counted ? Cell(Rounded(static_cast<double>(row.count) / calls, 4)) : Cell(), row.total,
+           std::llround(static_cast<double>(row.total) / calls), row.max, OrEmpty(row.share)}};
+}
+
 }  // namespace
 
 std::vector<Sheet> HeadSheets(const std::vector<RankHead>& ranks, bool for_people) {
   Sheet calls = CallSheet(for_people);
   Sheet steps = StepSheet(for_people);
   Sheet summary = SummarySheet(for_people);
+  Sheet children = ChildSheet(for_people);
   for (const auto& [rank, part] : ranks) {
     for (std::size_t i = 0; i < part->calls.size(); ++i) {
       calls.rows.push_back(CallRow(rank, *part, i));
     }
     for (const StepRow& step : part->steps) steps.rows.push_back(StepCells(rank, step));
     for (const SummaryRow& row : part->summary) summary.rows.push_back(SummaryCells(rank, row));
+    for (const ChildRow& row : part->children) children.rows.push_back(ChildCells(rank, row));
   }
-  return {std::move(calls), std::move(steps), std::move(summary)};
+  return {std::move(calls), std::move(steps), std::move(summary), std::move(children)};
 }
 
 }  // namespace mpa::head
