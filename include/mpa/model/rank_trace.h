@@ -56,6 +56,9 @@ enum class DeviceKind : std::uint8_t { kNpu, kGpu };
 /// constant afterwards.
 struct RankTrace {
   DeviceKind device = DeviceKind::kNpu;
+  /// For people: what kind of capture it is ("text", "database"), and its level ("Level1"), empty
+  /// where the capture does not say.
+  std::string source, profiler_level;
   /// Collected at Level0 without host activities: device times only.
   bool minimal_profiling = false;
   /// Thread that runs the backward pass; -1 when the capture does not show it.

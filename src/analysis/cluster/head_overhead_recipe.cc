@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who owns the time between the start of a compiled graph's call and its first kernel.
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
+#include "../head/advice.h"
 #include "../head/analyse.h"
 #include "../head/call_children.h"
 #include "../head/head_part.h"
+#include "../head/head_screen.h"
 #include "../head/head_sheets.h"
 #include "mpa/analysis/recipe.h"
 
@@ -44,30 +49,72 @@ HeadOptions OptionsOf(const RecipeArguments& arguments) {
   return options;
 }
 
+// Steady calls, unless there are none or others were asked for.
+head::Phase PhaseToShow(const RecipeArguments& arguments, const std::vector<head::Call>& calls) {
+  const std::string_view given = Given(arguments, "phase");
+  if (!given.empty()) return given == "compile" ? head::Phase::kCompile : head::Phase::kSteady;
+  const bool steady = std::any_of(calls.begin(), calls.end(), [](const head::Call& call) {
+    return call.Counts() && call.phase == head::Phase::kSteady;
+  });
+  return steady || calls.empty() ? head::Phase::kSteady : head::Phase::kCompile;
+}
+
+head::MaybeNs MeanDuration(const std::vector<head::StepRow>& steps) {
+  if (steps.empty()) return std::nullopt;
+  TimeNs sum = 0;
+  for (const head::StepRow& step : steps) sum += step.duration;
+  return sum / static_cast<TimeNs>(steps.size());
+}
+
+std::string ProblemOfThresholds(const std::string& value) {
+  head::Thresholds thresholds;
+  return head::SetThresholds(value, thresholds);
+}
+
 std::any Map(const RankTrace& trace, const RecipeArguments& arguments) {
   head::HeadAnalysis analysis(trace, OptionsOf(arguments));
-  const head::ChildFinder finder(trace, analysis);
-  std::vector<std::vector<head::Child>> children;
-  children.reserve(analysis.calls.size());
-  for (std::size_t i = 0; i < analysis.calls.size(); ++i) {
-    children.push_back(finder.Of(i));
-    CountConversions(children.back(), analysis.calls[i]);
-  }
   HeadPart part;
+  part.facts = FactsOf(trace, analysis.forest);
   const std::vector<head::Scope> scopes = head::FindScopes(analysis.calls, analysis.graphs);
+  part.phase = PhaseToShow(arguments, analysis.calls);
+  const head::ChildFinder finder(trace, analysis);
+  head::ChildSums sums(analysis.calls, scopes, part.phase);
+  for (std::size_t i = 0; i < analysis.calls.size(); ++i) {
+    const std::vector<head::Child> children = finder.Of(i);
+    CountConversions(children, analysis.calls[i]);
+    sums.Add(i, children);
+  }
+  part.children = sums.Rows();
   part.summary = head::Summarise(analysis.calls, scopes, analysis.steps);
-  part.children = head::SumChildren(analysis.calls, children, scopes, head::Phase::kSteady);
   part.steps = head::SumSteps(analysis.calls, analysis.steps);
+  head::Thresholds thresholds;
+  head::SetThresholds(Given(arguments, "thresholds"), thresholds);
+  part.advice = head::GiveAdvice({analysis.calls, analysis.graphs, scopes, part.summary,
+                                  part.children, thresholds, MeanDuration(part.steps)});
   part.calls = std::move(analysis.calls);
   part.graphs = std::move(analysis.graphs);
   return part;
 }
 
-RecipeResult Reduce(const std::vector<RankPart>& parts, const RecipeArguments&) {
+std::string NameOfRank(std::int64_t rank) {
+  return rank >= 0 ? fmt::format("rank {}", rank) : "rank unknown";
+}
+
+RecipeResult Reduce(const std::vector<RankPart>& parts, const RecipeArguments& arguments) {
   RecipeResult result;
   std::vector<head::RankHead> ranks;
+  const std::string_view policy = Given(arguments, "policy");
   for (const RankPart& part : parts) {
-    ranks.push_back({part.rank, &std::any_cast<const HeadPart&>(part.part)});
+    const auto& of_rank = std::any_cast<const HeadPart&>(part.part);
+    ranks.push_back({part.rank, &of_rank});
+    for (std::string& line :
+         HeadScreen(of_rank, NameOfRank(part.rank), policy.empty() ? kPolicies[0] : policy)) {
+      result.screen.push_back(std::move(line));
+    }
+    if (of_rank.calls.empty()) continue;
+    const std::string stem =
+        part.rank >= 0 ? fmt::format("head_overhead_{}", part.rank) : std::string("head_overhead");
+    result.workbooks.push_back({stem, head::HeadSheets({ranks.back()}, /*for_people=*/true)});
   }
   result.tables = HeadSheets(ranks, /*for_people=*/false);
   return result;
@@ -95,7 +142,19 @@ Recipe HeadOverhead() {
        {std::begin(kPolicies), std::end(kPolicies)}},
       {"max_gap", "MS",
        "Without steps: a longer wait before a call is no work of the platform [default: 100]",
-       Value::kPositive}};
+       Value::kPositive},
+      {"phase",
+       "NAME",
+       "Calls that the screen and HEAD_CHILD are about: steady or compile [default: steady, if "
+       "there are any]",
+       Value::kChoice,
+       {"steady", "compile"}},
+      {"thresholds",
+       "LIST",
+       "From where on to advise, such as lookup_us=500,built_tensors=4; a wrong name lists all",
+       Value::kText,
+       {},
+       ProblemOfThresholds}};
   recipe.map = Map;
   recipe.reduce = Reduce;
   recipe.always_prints = true;

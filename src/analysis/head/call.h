@@ -70,7 +70,11 @@ struct Call {
   std::int32_t step = -1;    ///< id of its step
   std::int32_t track = -1;
   std::int64_t pid = -1, tid = -1, device = -1;
-  std::size_t graph = 0;  ///< position of its graph's name
+  std::size_t graph = 0;                  ///< position of its graph's name
+  std::int64_t frame = -1, variant = -1;  ///< i and j of its region i/j
+  std::int32_t calls_of_region = 0;       ///< calls of the same run of its region
+  bool in_nested_region = false;          ///< the region runs within another one
+  bool loads_graph = false;               ///< it loads or captures its graph
 
   // Boundaries. Of A6 only t3 is known.
   TimeNs w0 = 0;  ///< the front end's time begins

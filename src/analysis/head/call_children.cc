@@ -14,8 +14,8 @@
 namespace mpa::head {
 namespace {
 
-constexpr std::array<std::string_view, kChildSegments> kSegmentNames = {"platform", "torchair_py",
-                                                           "torchair_cpp", "ge", "epilogue"};
+constexpr std::array<std::string_view, kChildSegments> kSegmentNames = {
+    "platform", "torchair_py", "torchair_cpp", "ge", "epilogue"};
 
 struct Piece {
   Child child;
@@ -80,8 +80,8 @@ class ChildCollector {
     const std::int64_t end = a_.forest.EndOf(call_.track);
     while (at < end && a_.forest.At(at).start < span.end) {
       const HostNode& node = a_.forest.At(at);
-      const bool looked_into = at == parts_.found.node || at == parts_.found.run ||
-                               Encloses(a_.forest, at, inner);
+      const bool looked_into =
+          at == parts_.found.node || at == parts_.found.run || Encloses(a_.forest, at, inner);
       if (!looked_into) on_node(at, Interval{node.start, std::min(node.end, span.end)});
       at = looked_into ? at + 1 : node.subtree_end;
     }

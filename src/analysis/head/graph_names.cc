@@ -24,6 +24,14 @@ class Names {
   std::unordered_map<std::string, std::size_t> positions_;
 };
 
+bool IsNested(const HostForest& forest, std::int64_t region) {
+  std::int64_t at = forest.At(region).parent;
+  while (at != HostNode::kNone && forest.At(at).event != HostEvent::kRegion) {
+    at = forest.At(at).parent;
+  }
+  return at != HostNode::kNone;
+}
+
 }  // namespace
 
 std::vector<std::string> NameGraphs(const RankTrace& trace, const HostForest& forest,
@@ -45,8 +53,14 @@ std::vector<std::string> NameGraphs(const RankTrace& trace, const HostForest& fo
     const auto id = region != HostNode::kNone
                         ? RegionIdOf(trace.strings.View(forest.At(region).name))
                         : std::nullopt;
+    if (region != HostNode::kNone) {
+      call.calls_of_region = static_cast<std::int32_t>(calls_of_region[region]);
+      call.in_nested_region = IsNested(forest, region);
+    }
     const std::int64_t model = part.execute ? runtime.Table().model[*part.execute] : -1;
     if (id) {
+      call.frame = id->frame;
+      call.variant = id->variant;
       std::string name = fmt::format("region {}/{}", id->frame, id->variant);
       if (calls_of_region[region] > 1) name += fmt::format(" #{}", ++place_in_region[region]);
       call.graph = names.Of(name);

@@ -207,6 +207,27 @@ Row ChildCells(std::int64_t rank, const ChildRow& row) {
            std::llround(static_cast<double>(row.total) / calls), row.max, OrEmpty(row.share)}};
 }
 
+Sheet AdviceSheet(bool for_people) {
+  return SheetMaker("HEAD_ADVICE", for_people)
+      .Words("ruleId", 10)
+      .Words("severity", 10)
+      .Words("scope", 24)
+      .Words("owner", 34)
+      .Words("text", 100)
+      .Words("metric", 34)
+      .Ratio("value")
+      .Ratio("threshold")
+      .Time("exposedPerStep")
+      .Number("calls")
+      .Take();
+}
+
+Row AdviceCells(std::int64_t rank, const AdviceRow& row) {
+  return {{IdOrEmpty(rank), Text(row.rule), Text(NameOf(row.severity)), row.scope, Text(row.owner),
+           row.text, Text(row.metric), Rounded(row.value, 4), Rounded(row.threshold, 4),
+           OrEmpty(row.exposed_per_step), row.calls}};
+}
+
 }  // namespace
 
 std::vector<Sheet> HeadSheets(const std::vector<RankHead>& ranks, bool for_people) {
@@ -214,6 +235,7 @@ std::vector<Sheet> HeadSheets(const std::vector<RankHead>& ranks, bool for_peopl
   Sheet steps = StepSheet(for_people);
   Sheet summary = SummarySheet(for_people);
   Sheet children = ChildSheet(for_people);
+  Sheet advice = AdviceSheet(for_people);
   for (const auto& [rank, part] : ranks) {
     for (std::size_t i = 0; i < part->calls.size(); ++i) {
       calls.rows.push_back(CallRow(rank, *part, i));
@@ -221,8 +243,10 @@ std::vector<Sheet> HeadSheets(const std::vector<RankHead>& ranks, bool for_peopl
     for (const StepRow& step : part->steps) steps.rows.push_back(StepCells(rank, step));
     for (const SummaryRow& row : part->summary) summary.rows.push_back(SummaryCells(rank, row));
     for (const ChildRow& row : part->children) children.rows.push_back(ChildCells(rank, row));
+    for (const AdviceRow& row : part->advice) advice.rows.push_back(AdviceCells(rank, row));
   }
-  return {std::move(calls), std::move(steps), std::move(summary), std::move(children)};
+  return {std::move(calls), std::move(steps), std::move(summary), std::move(children),
+          std::move(advice)};
 }
 
 }  // namespace mpa::head

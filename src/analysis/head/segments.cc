@@ -9,6 +9,9 @@ namespace {
 
 bool IsLookup(HostEvent event) { return event == HostEvent::kLookup; }
 bool IsDynamoCompile(HostEvent event) { return event == HostEvent::kDynamoCompile; }
+bool LoadsGraph(HostEvent event) {
+  return event == HostEvent::kLoadGraph || event == HostEvent::kCapture;
+}
 bool IsBlocking(HostEvent event) { return event == HostEvent::kBlocking; }
 
 void MeasureWaiting(const RuntimeCalls& runtime, const MarkedEvents& events, Call& call) {
@@ -115,6 +118,7 @@ void MeasureSegments(const HostForest& forest, const RuntimeCalls& runtime,
   const Intervals compiling =
       marked.Within(call.track, std::min(call.w0, call.e0), call.t4, IsCompileEvent);
   call.phase = compiling.empty() ? Phase::kSteady : Phase::kCompile;
+  call.loads_graph = !marked.Within(call.track, call.t1, call.t4, LoadsGraph).empty();
   call.compile = Length(Intersection(compiling, {{call.w0, call.t4}}));
 }
 

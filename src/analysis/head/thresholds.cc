@@ -26,15 +26,14 @@ const std::vector<ThresholdName>& AllThresholds() {
 }
 
 std::string SetThresholds(std::string_view text, Thresholds& thresholds) {
-  for (std::size_t from = 0; from <= text.size();) {
+  for (std::size_t from = 0; from < text.size();) {
     const std::size_t comma = std::min(text.find(',', from), text.size());
     const std::string_view item = Trim(text.substr(from, comma - from));
     const std::size_t equals = std::min(item.find('='), item.size());
     const std::string_view name = Trim(item.substr(0, equals));
     const auto& all = AllThresholds();
-    const auto found = std::find_if(all.begin(), all.end(), [&](const ThresholdName& known) {
-      return known.name == name;
-    });
+    const auto found = std::find_if(all.begin(), all.end(),
+                                    [&](const ThresholdName& known) { return known.name == name; });
     if (found == all.end()) {
       std::vector<std::string_view> names;
       for (const ThresholdName& known : all) names.push_back(known.name);
