@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <utility>
 
 #include "../head/advice.h"
@@ -12,7 +13,9 @@
 #include "../head/head_part.h"
 #include "../head/head_screen.h"
 #include "../head/head_sheets.h"
+#include "../head/picture.h"
 #include "mpa/analysis/recipe.h"
+#include "mpa/base/error.h"
 
 namespace mpa::recipes {
 namespace {
@@ -21,6 +24,7 @@ using head::HeadOptions;
 using head::HeadPart;
 using head::Policy;
 
+constexpr double kMostMilliseconds = 1e12;  // fits into a time
 constexpr std::string_view kPolicies[] = {"auto", "entry", "step", "device_idle"};
 
 // The value of an option, empty when it was not given. Numbers were checked by the command line.
@@ -43,7 +47,7 @@ HeadOptions OptionsOf(const RecipeArguments& arguments) {
     if (Given(arguments, "policy") == kPolicies[i]) options.policy = static_cast<Policy>(i);
   }
   if (const auto gap = GivenNumber<double>(arguments, "max_gap")) {
-    options.max_gap = static_cast<TimeNs>(*gap * 1e6);
+    options.max_gap = std::llround(std::min(*gap, kMostMilliseconds) * 1e6);
   }
   options.step = GivenNumber<std::int32_t>(arguments, "step_id");
   return options;
@@ -71,8 +75,35 @@ std::string ProblemOfThresholds(const std::string& value) {
   return head::SetThresholds(value, thresholds);
 }
 
+std::string ProblemOfCall(const std::string& value) {
+  const bool digits = !value.empty() && value.size() < 10 &&
+                      value.find_first_not_of("0123456789") == std::string::npos;
+  return digits ? "" : "give the number of a call, from 0";
+}
+
+void CheckStep(const Steps& steps, std::int32_t step) {
+  if (std::find(steps.id.begin(), steps.id.end(), step) != steps.id.end()) return;
+  if (steps.Empty()) {
+    Fail(ErrorKind::kInput, "the capture has no step markers; leave --step_id out");
+  }
+  Fail(ErrorKind::kInput, "there is no step {}; the steps are: {}", step,
+       fmt::join(steps.id, ", "));
+}
+
+// The page for --picture; empty when it was not asked for or there is no such call.
+std::string Picture(const RankTrace& trace, const RecipeArguments& arguments,
+                    const head::HeadAnalysis& analysis, const std::vector<head::Scope>& scopes,
+                    head::Phase phase) {
+  if (!arguments.contains("picture")) return {};
+  const auto call = arguments.contains("call") ? GivenNumber<std::size_t>(arguments, "call")
+                                               : CallToPicture(analysis.calls, scopes, phase);
+  return call && *call < analysis.calls.size() ? PictureOf(trace, analysis, *call) : std::string();
+}
+
 std::any Map(const RankTrace& trace, const RecipeArguments& arguments) {
-  head::HeadAnalysis analysis(trace, OptionsOf(arguments));
+  const HeadOptions options = OptionsOf(arguments);
+  if (options.step) CheckStep(trace.steps, *options.step);
+  head::HeadAnalysis analysis(trace, options);
   HeadPart part;
   part.facts = FactsOf(trace, analysis.forest);
   const std::vector<head::Scope> scopes = head::FindScopes(analysis.calls, analysis.graphs);
@@ -91,6 +122,7 @@ std::any Map(const RankTrace& trace, const RecipeArguments& arguments) {
   head::SetThresholds(Given(arguments, "thresholds"), thresholds);
   part.advice = head::GiveAdvice({analysis.calls, analysis.graphs, scopes, part.summary,
                                   part.children, thresholds, MeanDuration(part.steps)});
+  part.picture = Picture(trace, arguments, analysis, scopes, part.phase);
   part.calls = std::move(analysis.calls);
   part.graphs = std::move(analysis.graphs);
   return part;
@@ -98,6 +130,18 @@ std::any Map(const RankTrace& trace, const RecipeArguments& arguments) {
 
 std::string NameOfRank(std::int64_t rank) {
   return rank >= 0 ? fmt::format("rank {}", rank) : "rank unknown";
+}
+
+// That of the first rank which has one.
+void AddPicture(const std::vector<head::RankHead>& ranks, const RecipeArguments& arguments,
+                RecipeResult& result) {
+  if (!arguments.contains("picture")) return;
+  for (const auto& [rank, part] : ranks) {
+    if (part->picture.empty()) continue;
+    result.documents["picture"] = part->picture;
+    return;
+  }
+  result.notes.push_back("--picture: no picture was written, there is no such call");
 }
 
 RecipeResult Reduce(const std::vector<RankPart>& parts, const RecipeArguments& arguments) {
@@ -116,6 +160,7 @@ RecipeResult Reduce(const std::vector<RankPart>& parts, const RecipeArguments& a
         part.rank >= 0 ? fmt::format("head_overhead_{}", part.rank) : std::string("head_overhead");
     result.workbooks.push_back({stem, head::HeadSheets({ranks.back()}, /*for_people=*/true)});
   }
+  AddPicture(ranks, arguments, result);
   result.tables = HeadSheets(ranks, /*for_people=*/false);
   return result;
 }
@@ -154,7 +199,17 @@ Recipe HeadOverhead() {
        "From where on to advise, such as lookup_us=500,built_tensors=4; a wrong name lists all",
        Value::kText,
        {},
-       ProblemOfThresholds}};
+       ProblemOfThresholds},
+      {"picture", "FILE",
+       "Write an HTML page with a picture of one call: the one with the largest head, of the graph "
+       "that takes the most time",
+       Value::kFile},
+      {"call",
+       "N",
+       "The call to picture, by its callId in HEAD_CALL",
+       Value::kText,
+       {},
+       ProblemOfCall}};
   recipe.map = Map;
   recipe.reduce = Reduce;
   recipe.always_prints = true;

@@ -32,6 +32,7 @@ struct HeadPart {
   std::vector<SummaryRow> summary;
   std::vector<ChildRow> children;
   std::vector<AdviceRow> advice;
+  std::string picture;  ///< a page, if one was asked for
 };
 
 }  // namespace mpa::head
