@@ -284,6 +284,13 @@ class Usage(Cli):
                 for sheet in json.loads(result.out)["sheets"]:
                     self.assertIn(sheet, whole)
 
+    def test_a_recipe_leads_to_the_help_of_recipes(self):
+        for flag in ("--help", "-h"):
+            result = self.run_tool("-m", "operator_mfu", flag)
+            self.assertEqual(result.code, 0, result.err)
+            self.assertIn("Options of module_statistic, operator_mfu:", result.out)
+            self.assertIn("--peak_tflops", result.out)
+
     def test_recipes(self):
         for arguments in (["-m", "module_statistics"], ["cluster", "-m", "x"], ["-d", CAPTURES]):
             result = self.run_tool(*arguments, "-d", CAPTURES) if "-m" in arguments \

@@ -70,7 +70,7 @@ std::vector<Column> KernelColumns(bool for_people) {
           Named(name("kernel_name", "Kernel Name"), Format::kText, 50),
           Named(name("kernel_start(ns)", "Kernel Start(ns)"), Format::kInteger, 22),
           Named(name("kernel_end(ns)", "Kernel End(ns)"), Format::kInteger, 22),
-          Named(name("kernel_duration(ns)", "Kernel Duration(ns)"), Format::kInteger, 12),
+          Named(name("kernel_duration(ns)", "Kernel Duration(ns)"), Format::kInteger, 20),
           Named(name("mfu", "MFU"), Format::kDecimals4, 10),
           Named("actual_tflops", Format::kDecimals2, 14),
           Named("chip_peak_tflops", Format::kDecimals2, 16),
