@@ -832,6 +832,12 @@ class Recipes(ToyModel, Cli):
         self.assertEqual(sheet.rows()[0][7], "Avg MFU")
         self.assertEqual(sheet.rows()[1][7], "44.31%")
 
+    def test_modules_of_the_python_stack(self):
+        result = self.statistic(directory=CAPTURES / "twin_text_base_ascend_pt")
+        self.assertEqual(result.code, 0, result.err)
+        self.assertTrue(any("nn.Module calls" in line for line in result.warnings), result.err)
+        self.assertTrue(self.table())
+
     def test_captures_without_modules(self):
         shutil.rmtree(self.captures)
         build_database(CAPTURES, "db_base_ascend_pt", self.captures)

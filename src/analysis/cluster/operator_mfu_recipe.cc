@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "chip_of_rank.h"
+#include "mfu_screen.h"
 #include "mfu_summary.h"
 #include "module_mfu.h"
 #include "module_sheet.h"
@@ -140,13 +141,8 @@ std::vector<Column> ShareColumns() {
           Named("why_no_mfu", Format::kText, 40)};
 }
 
-double PartOfTime(TimeNs part, TimeNs all) {
-  return all > 0 ? static_cast<double>(part) / static_cast<double>(all) : 0;
-}
-
 Row ShareRow(std::int64_t rank, const MfuSummary& summary, const MfuShare& share) {
-  return {{rank, share.work, share.kernels, share.duration,
-           Rounded(PartOfTime(share.duration, summary.device_time), 4),
+  return {{rank, share.work, share.kernels, share.duration, Rounded(summary.ShareOfTime(share), 4),
            share.flops > 0 ? Cell(share.flops) : Cell(),
            RoundedOr(share.flops > 0 && share.duration > 0,
                      share.flops / static_cast<double>(share.duration) / 1e3, 2),
@@ -211,47 +207,6 @@ void AddWorkbooks(const RankPart& rank, RecipeResult& result) {
   add("summary", {std::move(tables.shares), std::move(tables.wastes)});
 }
 
-std::string ChipText(const ChipPeak& chip) {
-  const PeakTflops peak = PeakOf(chip, TypeClass::kFp16);
-  if (peak.gap != PeakGap::kNone) return "peak of the chip unknown";
-  std::string text = fmt::format("peak {:.1f} TFLOPS with FP16", peak.tflops);
-  if (!chip.peak_tflops) {
-    text += fmt::format(" ({} cores at {:g} MHz)", chip.cores, chip.frequency_mhz);
-  }
-  return text;
-}
-
-std::string PercentText(const std::optional<double>& ratio) {
-  return ratio ? fmt::format("{:.1f} %", *ratio * 100) : "-";
-}
-
-void AddScreen(const RankPart& rank, RecipeResult& result) {
-  const MfuSummary& summary = PartOf(rank).summary;
-  result.screen.push_back(fmt::format("rank {}: {}", rank.rank, ChipText(summary.chip)));
-  result.screen.push_back(fmt::format("  {:<34} {:>8} {:>12} {:>9} {:>10} {:>8} {:>10}", "work",
-                                      "kernels", "ms", "of device", "TFLOPS", "MFU", "at clock"));
-  for (const MfuShare& share : summary.shares) {
-    const bool counted = share.flops > 0 && share.duration > 0;
-    result.screen.push_back(fmt::format(
-        "  {:<34} {:>8} {:>12.3f} {:>9} {:>10} {:>8} {:>10}{}", share.work, share.kernels,
-        static_cast<double>(share.duration) / 1e6,
-        PercentText(PartOfTime(share.duration, summary.device_time)),
-        counted ? fmt::format("{:.2f}", share.flops / static_cast<double>(share.duration) / 1e3)
-                : "-",
-        PercentText(share.Use()), PercentText(share.UseOfMeasuredClock()),
-        share.reason.empty() ? "" : "  " + share.reason));
-  }
-  if (summary.wastes.empty()) return;
-  result.screen.push_back(fmt::format("  {:<34} {:>8} {:>12} {:>9} {:>10} ", "most time wasted by",
-                                      "kernels", "ms wasted", "MFU", "type"));
-  for (const MfuWaste& waste : summary.wastes) {
-    result.screen.push_back(fmt::format("  {:<34} {:>8} {:>12.3f} {:>9} {:>10}  {}", waste.op_type,
-                                        waste.count, static_cast<double>(waste.wasted) / 1e6,
-                                        PercentText(waste.use), Text(waste.type),
-                                        waste.input_shapes));
-  }
-}
-
 void AddNotes(const std::vector<RankPart>& parts, RecipeResult& result) {
   std::vector<std::string> without_peak, without_work;
   for (const RankPart& rank : parts) {
@@ -293,7 +248,9 @@ RecipeResult Reduce(const std::vector<RankPart>& parts, const RecipeArguments&) 
   }
   for (const RankPart& rank : parts) {
     AddWorkbooks(rank, result);
-    AddScreen(rank, result);
+    for (std::string& line : MfuScreen(rank.rank, PartOf(rank).summary)) {
+      result.screen.push_back(std::move(line));
+    }
   }
   AddNotes(parts, result);
   return result;
