@@ -212,8 +212,11 @@ void AddNotes(const std::vector<RankPart>& parts, RecipeResult& result) {
   for (const RankPart& rank : parts) {
     const MfuSummary& summary = PartOf(rank).summary;
     const std::string name = std::to_string(rank.rank);
-    if (PeakOf(summary.chip, TypeClass::kFp16).gap != PeakGap::kNone) without_peak.push_back(name);
-    if (PartOf(rank).kernels.empty()) without_work.push_back(name);
+    if (PartOf(rank).kernels.empty()) {
+      without_work.push_back(name);
+    } else if (PeakOf(summary.chip, TypeClass::kFp16).gap != PeakGap::kNone) {
+      without_peak.push_back(name);
+    }
   }
   if (!without_peak.empty()) {
     result.notes.push_back(
