@@ -141,6 +141,10 @@ def trace_lines(run, level1):
     return [json.dumps(event, ensure_ascii=False) for event in events]
 
 
+def input_types(kernel):
+    return ";".join(["FLOAT"] * (kernel.shapes.count(";") + 1))
+
+
 def kernel_rows(run):
     yield CSV_KERNEL
     end = None
@@ -159,7 +163,7 @@ def kernel_rows(run):
             counters = [us["aic"], ns(c["aic"]), us["mac"], 0.5, us["mte2"], 0.5, us["aiv"],
                         ns(c["aiv"]), us["vec"], 0.5, 50.0 if c["aic"] else 0]
         yield [step, NO_MODEL, k.task, k.stream, k.name, k.type, "dynamic", k.core, *common, 8, 0,
-               "NO", f'"{k.shapes}"', ";".join(["FLOAT"] * (k.shapes.count(";") + 1)), "ND",
+               "NO", f'"{k.shapes}"', input_types(k), "ND",
                '"8,64"', "FLOAT", "ND", "N/A", *counters]
 
 
@@ -277,7 +281,7 @@ modelId INTEGER
 COMPUTE_TASK_INFO name INTEGER,globalTaskId INTEGER PRIMARY KEY,blockDim INTEGER,\
 mixBlockDim INTEGER,taskType INTEGER,opType INTEGER,inputFormats INTEGER,inputDataTypes INTEGER,\
 inputShapes INTEGER,outputFormats INTEGER,outputDataTypes INTEGER,outputShapes INTEGER,\
-attrInfo INTEGER
+attrInfo INTEGER,opState INTEGER,hf32Eligible INTEGER
 TASK_PMU_INFO globalTaskId INTEGER,name INTEGER,value NUMERIC
 COMMUNICATION_OP opName INTEGER,startNs INTEGER,endNs INTEGER,connectionId INTEGER,\
 groupName INTEGER,opId INTEGER PRIMARY KEY,relay INTEGER,retry INTEGER,dataType INTEGER,\
@@ -365,8 +369,8 @@ def db_sql(run):
             note=f"{ms_number(t.start)} ms, {kind}: {t.name}")
     for k in run.kernels:
         add("COMPUTE_TASK_INFO", text(k.name), k.task, 8, 0, text(k.core), text(k.type), text("ND"),
-            text("FLOAT"), text(f'"{k.shapes}"'), text("ND"),
-            text("FLOAT"), text('"8,64"'), text("N/A"), note=k.name)
+            text(input_types(k)), text(f'"{k.shapes}"'), text("ND"),
+            text("FLOAT"), text('"8,64"'), text("N/A"), text("dynamic"), text("NO"), note=k.name)
         for key, name in (("aic", "aic_total_time"), ("mac", "aic_mac_time"),
                           ("mte2", "aic_mte2_time"), ("aiv", "aiv_total_time"),
                           ("vec", "aiv_vec_time")):

@@ -84,7 +84,8 @@ Json ToJson(const Contents& recorded) {
           {"stacks", OrNull(recorded.stacks)},
           {"memory", OrNull(recorded.memory)},
           {"operator_memory", OrNull(recorded.op_memory)},
-          {"mstx", OrNull(recorded.mstx)}};
+          {"mstx", OrNull(recorded.mstx)},
+          {"chip", OrNull(recorded.chip)}};
 }
 
 Json ToJson(const std::vector<Warning>& warnings) {

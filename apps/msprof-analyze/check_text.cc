@@ -119,7 +119,8 @@ void AddContents(const Contents& recorded, Page& page) {
                         {"stacks", recorded.stacks},
                         {"memory", recorded.memory},
                         {"memory of operators", recorded.op_memory},
-                        {"mstx", recorded.mstx}};
+                        {"mstx", recorded.mstx},
+                        {"chip", recorded.chip}};
   const auto names = [&](Recorded state) {
     std::vector<std::string> found;
     for (const Item& item : items) {

@@ -41,6 +41,7 @@ constexpr const char* kFooter = R"(
 Examples:
   msprof-analyze -m module_statistic -d ./result
   msprof-analyze -m module_statistic -d ./result -o ./out --export_type text --rank_list 0,4-7
+  msprof-analyze -m operator_mfu -d ./result --print
 
 Results go to cluster_analysis_output below the output directory; a further run replaces its own
 tables and files and leaves the others alone.
@@ -286,10 +287,12 @@ Command AddCluster(CLI::App& program) {
   app->add_flag("--print", options->print, "Print a summary on the screen, too");
   app->add_flag("--force", options->force, "Read files of other owners without a warning");
   for (const Recipe& recipe : AllRecipes()) {
-    const std::string group = fmt::format("Options of {}", recipe.name);
     for (const RecipeParameter& parameter : recipe.parameters) {
       const std::string name = fmt::format("--{}", parameter.name);
-      if (app->get_option_no_throw(name) != nullptr) continue;  // shared by two recipes
+      if (CLI::Option* shared = app->get_option_no_throw(name)) {
+        shared->group(fmt::format("{}, {}", shared->get_group(), recipe.name));
+        continue;
+      }
       const auto set = [options, key = std::string(parameter.name)](const std::string& value) {
         options->arguments[key] = value;
       };
@@ -299,7 +302,7 @@ Command AddCluster(CLI::App& program) {
                     name, [set] { set(""); }, std::string(parameter.help))
               : app->add_option_function<std::string>(name, set, std::string(parameter.help))
                     ->type_name(std::string(parameter.type_name));
-      option->group(group);
+      option->group(fmt::format("Options of {}", recipe.name));
     }
   }
   return {app, [options] { return Run(*options); }};  // keeps alive what the options write to

@@ -33,7 +33,9 @@ void AddDefaultCommand(const std::vector<Command>& commands, std::vector<std::st
       std::any_of(commands.begin(), commands.end(), [&](const Command& command) {
         return Contains(arguments, {command.app->get_name().c_str()});
       });
-  if (has_command || Contains(arguments, {"-h", "--help", "--version", "-V"})) return;
+  if (has_command || Contains(arguments, {"--version", "-V"})) return;
+  const bool wants_help = Contains(arguments, {"-h", "--help"});
+  if (wants_help && !Contains(arguments, {"-m", "--mode"})) return;
   if (arguments.size() == 1 && arguments[0] == "-v") {
     arguments[0] = "--version";
   } else if (arguments.empty()) {

@@ -48,6 +48,12 @@ bool IsProfilerInfo(const fs::path& path) {
                             middle.find_first_not_of("0123456789", 1) == std::string_view::npos);
 }
 
+// Also of what cannot be looked at (a loop of links): that is said when it is opened.
+bool IsThere(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(path, error) || error;
+}
+
 void AddFile(RankInput& rank, FileKind kind, const fs::path& path) {
   CheckReadable(path);
   std::error_code error;
@@ -154,13 +160,13 @@ void AddDatabases(RankInput& rank, const std::vector<fs::path>& outputs) {
 
 void AddTextFiles(RankInput& rank, const fs::path& output) {
   for (const NamedKind& named : kOutputFiles) {
-    if (fs::exists(output / named.name)) AddFile(rank, named.kind, output / named.name);
+    if (IsThere(output / named.name)) AddFile(rank, named.kind, output / named.name);
   }
-  if (rank.Find(FileKind::kTraceView) == nullptr && fs::exists(output / "trace_view.json.gz")) {
+  if (rank.Find(FileKind::kTraceView) == nullptr && IsThere(output / "trace_view.json.gz")) {
     AddFile(rank, FileKind::kTraceView, output / "trace_view.json.gz");
   }
   if (rank.Find(FileKind::kTraceView) != nullptr) rank.kind = CaptureKind::kNpuText;
-  if (fs::exists(rank.path / "profiler_metadata.json")) {
+  if (IsThere(rank.path / "profiler_metadata.json")) {
     AddFile(rank, FileKind::kProfilerMetadata, rank.path / "profiler_metadata.json");
   }
 }
@@ -171,7 +177,8 @@ ScannedRank ScanDirectory(const fs::path& path) {
   const std::vector<fs::path> entries = Entries(path);
   ReadInfo(rank);
   const fs::path output = path / kOutputDirectory;
-  const bool has_output = fs::is_directory(output);
+  std::error_code ignored;
+  const bool has_output = fs::is_directory(output, ignored);
   AddDatabases(rank, has_output ? Entries(output) : entries);
   if (rank.kind == CaptureKind::kNpuDb) return {std::move(rank), ""};
   AddTextFiles(rank, has_output ? output : path);

@@ -52,6 +52,7 @@ void ReadInfo(const fs::path& directory, RankFacts& facts) {
       TakeIfUnknown(facts.cann_version, Text(Member(document, "cannVersion")));
       TakeIfUnknown(facts.device_name, ChipName(Text(Member(document, "platform_version"))));
       if (!facts.rank) facts.rank = Id(Member(document, "rank_id"));
+      if (Member(document, "DeviceInfo").is_array()) facts.recorded.chip = Recorded::kYes;
     });
   }
 }
@@ -116,6 +117,7 @@ void SurveyRawContents(const RawFiles& files, RankFacts& facts) {
 }  // namespace
 
 void SurveyRaw(RankFacts& facts) {
+  facts.recorded.chip = Recorded::kNo;
   OrWarn(facts, "host and device stay unknown", [&] {
     RawFiles files;
     const fs::path capture = CaptureDirectory(facts.path);

@@ -169,6 +169,26 @@ Verdict JudgeModuleStatistic(const RankFacts& facts) {
   return verdict;
 }
 
+Verdict JudgeOperatorMfu(const RankFacts& facts) {
+  Verdict verdict = JudgeReadable(facts);
+  if (verdict.ability == Ability::kCannotRun) return verdict;
+  if (facts.kind == CaptureKind::kGpu) return CannotRun("the kernels of GPUs tell no shapes", "");
+  if (facts.kind == CaptureKind::kNpuText && facts.single_file) {
+    return CannotRun("the trace alone: kernels with their shapes are in the files beside it",
+                     "give the directory of the capture");
+  }
+  if (facts.recorded.kernel_types == Recorded::kNo) {
+    return CannotRun("kernels have no types and shapes", "profiler_level=Level1");
+  }
+  AddLack(facts.recorded.chip == Recorded::kNo,
+          "no info.json of the device in PROF_*: operations and TFLOPS, but no share of the peak",
+          "--ai_core_num and --aic_frequency, or --peak_tflops", verdict);
+  AddLack(facts.recorded.host_ops == Recorded::kNo,
+          "no host operators: kernels are not told by operator and module",
+          "activities with ProfilerActivity.CPU", verdict);
+  return verdict;
+}
+
 // Whether compiled graphs ran, only the events tell.
 Verdict JudgeHeadOverhead(const RankFacts& facts) {
   Verdict verdict = JudgeReadable(facts);
@@ -203,6 +223,7 @@ const std::vector<AnalyzerCheck>& AllAnalyzerChecks() {
       {"compare: api", JudgeHost},
       {"compare: kernels", JudgeKernelTypes},
       {"cluster: module_statistic", JudgeModuleStatistic},
+      {"cluster: operator_mfu", JudgeOperatorMfu},
       {"cluster: head_overhead", JudgeHeadOverhead}};
   return all;
 }

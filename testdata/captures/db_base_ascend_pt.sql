@@ -69,81 +69,84 @@ INSERT INTO STRING_IDS VALUES
 (66,'"8,3,32,32"'),
 (67,'"8,64"'),
 (68,'N/A'),
-(69,'aic_total_time'),
-(70,'aic_mac_time'),
-(71,'aic_mte2_time'),
-(72,'aiv_total_time'),
-(73,'aiv_vec_time'),
-(74,'Conv2D1'),
-(75,'AI_CORE'),
-(76,'Conv2D'),
-(77,'"8,1,32,32,8;9,2,16,8"'),
-(78,'aclnnMm_MatMulV2_MatMulV2'),
-(79,'MatMulV2'),
-(80,'"8,64;64,64"'),
-(81,'aclnnMm_CastAiCore_Cast'),
-(82,'Cast'),
-(83,'aclnnFlashAttentionScore_FlashAttentionScore_FlashAttentionScore'),
-(84,'MIX_AIC'),
-(85,'FlashAttentionScore'),
-(86,'"1,64,128;1,64,128"'),
-(87,'aclnnFlashAttentionScore_ZerosLike_ZerosLike'),
-(88,'ZerosLike'),
-(89,'aclnnAdd_AddAiCore_Add'),
-(90,'Add'),
-(91,'"8,64;8,64"'),
-(92,'aclnnCast_CastAiCore_Cast'),
-(93,'aclnnMuls_MulAiCore_Mul'),
-(94,'Mul'),
-(95,'"8,64;"'),
-(96,'aclnnFlashAttentionScoreGrad_FlashAttentionScoreGrad_FlashAttentionScoreGrad'),
-(97,'FlashAttentionScoreGrad'),
-(98,'aclnnFlashAttentionScoreGrad_ZerosLike_ZerosLike'),
-(99,'Conv2DBackpropInput1'),
-(100,'Conv2DBackpropInput'),
-(101,'"4;8,2,30,30,8"'),
-(102,'trans_TransData_1'),
-(103,'"8,16,30,30"'),
-(104,'Conv2D2'),
-(105,'trans_TransData_2'),
-(106,'"64,8;8,64"'),
-(107,'aclnnInplaceAdd_AddAiCore_Add'),
-(108,'"64,64;64,64"'),
-(109,'PagedAttentionMaskNdKernel'),
-(110,'"1,64,128"'),
-(111,'aclnnInplaceCopy_TensorMove_TensorMove'),
-(112,'TensorMove'),
-(113,'AllGatherMatmul'),
-(114,'FlashAttentionScore_2'),
-(115,'FlashAttentionScoreGrad_2'),
-(116,'FusedInferAttentionScore_1'),
-(117,'FusedInferAttentionScore'),
-(118,'Conv2D3'),
-(119,'Conv2DBackpropFilter1'),
-(120,'Conv2DBackpropFilter'),
-(121,'"8,1,32,32,8;4"'),
-(122,'BatchMatMul1'),
-(123,'BatchMatMulV2'),
-(124,'"2,8,8;2,8,8"'),
-(125,'Gemm1'),
-(126,'Gemm'),
-(127,'"8,8;8,8"'),
-(128,'Transpose_1'),
-(129,'Transpose'),
-(130,'Mul_1'),
-(131,'aclnnUnique_UniqueAiCpu_Unique'),
-(132,'AI_CPU'),
-(133,'Unique'),
-(134,'"64"'),
-(135,'aclnnForeachAddList_ForeachAddList_ForeachAddList'),
-(136,'ForeachAddList'),
-(137,'RING'),
-(138,'hcom_allReduce_'),
-(139,'hcom_allGather_'),
-(140,'kernel_aivec'),
-(141,'lccl'),
-(142,'PTA'),
-(143,'cann::Conv2D');
+(69,'dynamic'),
+(70,'NO'),
+(71,'aic_total_time'),
+(72,'aic_mac_time'),
+(73,'aic_mte2_time'),
+(74,'aiv_total_time'),
+(75,'aiv_vec_time'),
+(76,'Conv2D1'),
+(77,'AI_CORE'),
+(78,'Conv2D'),
+(79,'FLOAT;FLOAT'),
+(80,'"8,1,32,32,8;9,2,16,8"'),
+(81,'aclnnMm_MatMulV2_MatMulV2'),
+(82,'MatMulV2'),
+(83,'"8,64;64,64"'),
+(84,'aclnnMm_CastAiCore_Cast'),
+(85,'Cast'),
+(86,'aclnnFlashAttentionScore_FlashAttentionScore_FlashAttentionScore'),
+(87,'MIX_AIC'),
+(88,'FlashAttentionScore'),
+(89,'"1,64,128;1,64,128"'),
+(90,'aclnnFlashAttentionScore_ZerosLike_ZerosLike'),
+(91,'ZerosLike'),
+(92,'aclnnAdd_AddAiCore_Add'),
+(93,'Add'),
+(94,'"8,64;8,64"'),
+(95,'aclnnCast_CastAiCore_Cast'),
+(96,'aclnnMuls_MulAiCore_Mul'),
+(97,'Mul'),
+(98,'"8,64;"'),
+(99,'aclnnFlashAttentionScoreGrad_FlashAttentionScoreGrad_FlashAttentionScoreGrad'),
+(100,'FlashAttentionScoreGrad'),
+(101,'aclnnFlashAttentionScoreGrad_ZerosLike_ZerosLike'),
+(102,'Conv2DBackpropInput1'),
+(103,'Conv2DBackpropInput'),
+(104,'"4;8,2,30,30,8"'),
+(105,'trans_TransData_1'),
+(106,'"8,16,30,30"'),
+(107,'Conv2D2'),
+(108,'trans_TransData_2'),
+(109,'"64,8;8,64"'),
+(110,'aclnnInplaceAdd_AddAiCore_Add'),
+(111,'"64,64;64,64"'),
+(112,'PagedAttentionMaskNdKernel'),
+(113,'"1,64,128"'),
+(114,'aclnnInplaceCopy_TensorMove_TensorMove'),
+(115,'TensorMove'),
+(116,'AllGatherMatmul'),
+(117,'FlashAttentionScore_2'),
+(118,'FlashAttentionScoreGrad_2'),
+(119,'FusedInferAttentionScore_1'),
+(120,'FusedInferAttentionScore'),
+(121,'Conv2D3'),
+(122,'Conv2DBackpropFilter1'),
+(123,'Conv2DBackpropFilter'),
+(124,'"8,1,32,32,8;4"'),
+(125,'BatchMatMul1'),
+(126,'BatchMatMulV2'),
+(127,'"2,8,8;2,8,8"'),
+(128,'Gemm1'),
+(129,'Gemm'),
+(130,'"8,8;8,8"'),
+(131,'Transpose_1'),
+(132,'Transpose'),
+(133,'Mul_1'),
+(134,'aclnnUnique_UniqueAiCpu_Unique'),
+(135,'AI_CPU'),
+(136,'Unique'),
+(137,'"64"'),
+(138,'aclnnForeachAddList_ForeachAddList_ForeachAddList'),
+(139,'ForeachAddList'),
+(140,'RING'),
+(141,'hcom_allReduce_'),
+(142,'hcom_allGather_'),
+(143,'kernel_aivec'),
+(144,'lccl'),
+(145,'PTA'),
+(146,'cann::Conv2D');
 CREATE TABLE ENUM_API_TYPE (id INTEGER PRIMARY KEY,name TEXT);
 INSERT INTO ENUM_API_TYPE VALUES
 (5000,'runtime'),
@@ -309,209 +312,209 @@ INSERT INTO TASK VALUES
 (1700000001500000000,1700000001518000000,0,122,66,1000,53,4294967295,4,66,4294967295), -- 1500.0 ms, Notify Wait: Notify_Wait
 (1700000001514000000,1700000001530000000,0,122,65,1000,55,4294967295,4,65,4294967295), -- 1514.0 ms, SDMA: Memcpy
 (1700000001560000000,1700000001600000000,0,124,43,1000,49,4294967295,2,43,4294967295); -- 1560.0 ms, KERNEL_AIVEC: aclnnForeachAddList_ForeachAddList_ForeachAddList
-CREATE TABLE COMPUTE_TASK_INFO (name INTEGER,globalTaskId INTEGER PRIMARY KEY,blockDim INTEGER,mixBlockDim INTEGER,taskType INTEGER,opType INTEGER,inputFormats INTEGER,inputDataTypes INTEGER,inputShapes INTEGER,outputFormats INTEGER,outputDataTypes INTEGER,outputShapes INTEGER,attrInfo INTEGER);
+CREATE TABLE COMPUTE_TASK_INFO (name INTEGER,globalTaskId INTEGER PRIMARY KEY,blockDim INTEGER,mixBlockDim INTEGER,taskType INTEGER,opType INTEGER,inputFormats INTEGER,inputDataTypes INTEGER,inputShapes INTEGER,outputFormats INTEGER,outputDataTypes INTEGER,outputShapes INTEGER,attrInfo INTEGER,opState INTEGER,hf32Eligible INTEGER);
 INSERT INTO COMPUTE_TASK_INFO VALUES
-(61,3,8,0,62,63,64,65,66,64,65,67,68), -- trans_TransData_0
-(74,4,8,0,75,76,64,65,77,64,65,67,68), -- Conv2D1
-(78,5,8,0,75,79,64,65,80,64,65,67,68), -- aclnnMm_MatMulV2_MatMulV2
-(81,6,8,0,62,82,64,65,67,64,65,67,68), -- aclnnMm_CastAiCore_Cast
-(83,7,8,0,84,85,64,65,86,64,65,67,68), -- aclnnFlashAttentionScore_FlashAttentionScore_FlashAttentionScore
-(87,8,8,0,52,88,64,65,67,64,65,67,68), -- aclnnFlashAttentionScore_ZerosLike_ZerosLike
-(89,9,8,0,62,90,64,65,91,64,65,67,68), -- aclnnAdd_AddAiCore_Add
-(92,10,8,0,62,82,64,65,67,64,65,67,68), -- aclnnCast_CastAiCore_Cast
-(93,11,8,0,62,94,64,65,95,64,65,67,68), -- aclnnMuls_MulAiCore_Mul
-(96,12,8,0,84,97,64,65,86,64,65,67,68), -- aclnnFlashAttentionScoreGrad_FlashAttentionScoreGrad_FlashAttentionScoreGrad
-(98,13,8,0,52,88,64,65,67,64,65,67,68), -- aclnnFlashAttentionScoreGrad_ZerosLike_ZerosLike
-(99,14,8,0,75,100,64,65,101,64,65,67,68), -- Conv2DBackpropInput1
-(102,15,8,0,62,63,64,65,103,64,65,67,68), -- trans_TransData_1
-(104,16,8,0,75,76,64,65,77,64,65,67,68), -- Conv2D2
-(105,17,8,0,62,63,64,65,66,64,65,67,68), -- trans_TransData_2
-(78,18,8,0,75,79,64,65,106,64,65,67,68), -- aclnnMm_MatMulV2_MatMulV2
-(107,19,8,0,62,90,64,65,108,64,65,67,68), -- aclnnInplaceAdd_AddAiCore_Add
-(78,22,8,0,75,79,64,65,80,64,65,67,68), -- aclnnMm_MatMulV2_MatMulV2
-(109,23,8,0,84,109,64,65,110,64,65,67,68), -- PagedAttentionMaskNdKernel
-(111,24,8,0,62,112,64,65,67,64,65,67,68), -- aclnnInplaceCopy_TensorMove_TensorMove
-(113,25,8,0,84,113,64,65,80,64,65,67,68), -- AllGatherMatmul
-(114,28,8,0,84,85,64,65,86,64,65,67,68), -- FlashAttentionScore_2
-(115,29,8,0,84,97,64,65,86,64,65,67,68), -- FlashAttentionScoreGrad_2
-(116,30,8,0,84,117,64,65,110,64,65,67,68), -- FusedInferAttentionScore_1
-(118,31,8,0,75,76,64,65,77,64,65,67,68), -- Conv2D3
-(119,32,8,0,75,120,64,65,121,64,65,67,68), -- Conv2DBackpropFilter1
-(122,33,8,0,75,123,64,65,124,64,65,67,68), -- BatchMatMul1
-(125,34,8,0,75,126,64,65,127,64,65,67,68), -- Gemm1
-(128,35,8,0,62,129,64,65,67,64,65,67,68), -- Transpose_1
-(130,36,8,0,62,94,64,65,95,64,65,67,68), -- Mul_1
-(131,37,8,0,132,133,64,65,134,64,65,67,68), -- aclnnUnique_UniqueAiCpu_Unique
-(107,42,8,0,62,90,64,65,108,64,65,67,68), -- aclnnInplaceAdd_AddAiCore_Add
-(135,43,8,0,62,136,64,65,108,64,65,67,68); -- aclnnForeachAddList_ForeachAddList_ForeachAddList
+(61,3,8,0,62,63,64,65,66,64,65,67,68,69,70), -- trans_TransData_0
+(76,4,8,0,77,78,64,79,80,64,65,67,68,69,70), -- Conv2D1
+(81,5,8,0,77,82,64,79,83,64,65,67,68,69,70), -- aclnnMm_MatMulV2_MatMulV2
+(84,6,8,0,62,85,64,65,67,64,65,67,68,69,70), -- aclnnMm_CastAiCore_Cast
+(86,7,8,0,87,88,64,79,89,64,65,67,68,69,70), -- aclnnFlashAttentionScore_FlashAttentionScore_FlashAttentionScore
+(90,8,8,0,52,91,64,65,67,64,65,67,68,69,70), -- aclnnFlashAttentionScore_ZerosLike_ZerosLike
+(92,9,8,0,62,93,64,79,94,64,65,67,68,69,70), -- aclnnAdd_AddAiCore_Add
+(95,10,8,0,62,85,64,65,67,64,65,67,68,69,70), -- aclnnCast_CastAiCore_Cast
+(96,11,8,0,62,97,64,79,98,64,65,67,68,69,70), -- aclnnMuls_MulAiCore_Mul
+(99,12,8,0,87,100,64,79,89,64,65,67,68,69,70), -- aclnnFlashAttentionScoreGrad_FlashAttentionScoreGrad_FlashAttentionScoreGrad
+(101,13,8,0,52,91,64,65,67,64,65,67,68,69,70), -- aclnnFlashAttentionScoreGrad_ZerosLike_ZerosLike
+(102,14,8,0,77,103,64,79,104,64,65,67,68,69,70), -- Conv2DBackpropInput1
+(105,15,8,0,62,63,64,65,106,64,65,67,68,69,70), -- trans_TransData_1
+(107,16,8,0,77,78,64,79,80,64,65,67,68,69,70), -- Conv2D2
+(108,17,8,0,62,63,64,65,66,64,65,67,68,69,70), -- trans_TransData_2
+(81,18,8,0,77,82,64,79,109,64,65,67,68,69,70), -- aclnnMm_MatMulV2_MatMulV2
+(110,19,8,0,62,93,64,79,111,64,65,67,68,69,70), -- aclnnInplaceAdd_AddAiCore_Add
+(81,22,8,0,77,82,64,79,83,64,65,67,68,69,70), -- aclnnMm_MatMulV2_MatMulV2
+(112,23,8,0,87,112,64,65,113,64,65,67,68,69,70), -- PagedAttentionMaskNdKernel
+(114,24,8,0,62,115,64,65,67,64,65,67,68,69,70), -- aclnnInplaceCopy_TensorMove_TensorMove
+(116,25,8,0,87,116,64,79,83,64,65,67,68,69,70), -- AllGatherMatmul
+(117,28,8,0,87,88,64,79,89,64,65,67,68,69,70), -- FlashAttentionScore_2
+(118,29,8,0,87,100,64,79,89,64,65,67,68,69,70), -- FlashAttentionScoreGrad_2
+(119,30,8,0,87,120,64,65,113,64,65,67,68,69,70), -- FusedInferAttentionScore_1
+(121,31,8,0,77,78,64,79,80,64,65,67,68,69,70), -- Conv2D3
+(122,32,8,0,77,123,64,79,124,64,65,67,68,69,70), -- Conv2DBackpropFilter1
+(125,33,8,0,77,126,64,79,127,64,65,67,68,69,70), -- BatchMatMul1
+(128,34,8,0,77,129,64,79,130,64,65,67,68,69,70), -- Gemm1
+(131,35,8,0,62,132,64,65,67,64,65,67,68,69,70), -- Transpose_1
+(133,36,8,0,62,97,64,79,98,64,65,67,68,69,70), -- Mul_1
+(134,37,8,0,135,136,64,65,137,64,65,67,68,69,70), -- aclnnUnique_UniqueAiCpu_Unique
+(110,42,8,0,62,93,64,79,111,64,65,67,68,69,70), -- aclnnInplaceAdd_AddAiCore_Add
+(138,43,8,0,62,139,64,79,111,64,65,67,68,69,70); -- aclnnForeachAddList_ForeachAddList_ForeachAddList
 CREATE TABLE TASK_PMU_INFO (globalTaskId INTEGER,name INTEGER,value NUMERIC);
 INSERT INTO TASK_PMU_INFO VALUES
-(3,69,0), -- aic_total_time
-(3,70,0), -- aic_mac_time
-(3,71,0), -- aic_mte2_time
-(3,72,5000000), -- aiv_total_time
-(3,73,2500000), -- aiv_vec_time
-(4,69,40000000),
-(4,70,20000000),
-(4,71,20000000),
-(4,72,0),
-(4,73,0),
-(5,69,30000000),
-(5,70,15000000),
-(5,71,15000000),
-(5,72,0),
-(5,73,0),
-(6,69,0),
-(6,70,0),
+(3,71,0), -- aic_total_time
+(3,72,0), -- aic_mac_time
+(3,73,0), -- aic_mte2_time
+(3,74,5000000), -- aiv_total_time
+(3,75,2500000), -- aiv_vec_time
+(4,71,40000000),
+(4,72,20000000),
+(4,73,20000000),
+(4,74,0),
+(4,75,0),
+(5,71,30000000),
+(5,72,15000000),
+(5,73,15000000),
+(5,74,0),
+(5,75,0),
 (6,71,0),
-(6,72,4000000),
-(6,73,2000000),
-(7,69,20000000),
-(7,70,10000000),
-(7,71,10000000),
-(7,72,0),
-(7,73,0),
-(8,69,0),
-(8,70,0),
+(6,72,0),
+(6,73,0),
+(6,74,4000000),
+(6,75,2000000),
+(7,71,20000000),
+(7,72,10000000),
+(7,73,10000000),
+(7,74,0),
+(7,75,0),
 (8,71,0),
-(8,72,3000000),
-(8,73,1500000),
-(9,69,0),
-(9,70,0),
+(8,72,0),
+(8,73,0),
+(8,74,3000000),
+(8,75,1500000),
 (9,71,0),
-(9,72,6000000),
-(9,73,3000000),
-(10,69,0),
-(10,70,0),
+(9,72,0),
+(9,73,0),
+(9,74,6000000),
+(9,75,3000000),
 (10,71,0),
-(10,72,2000000),
-(10,73,1000000),
-(11,69,0),
-(11,70,0),
+(10,72,0),
+(10,73,0),
+(10,74,2000000),
+(10,75,1000000),
 (11,71,0),
-(11,72,4000000),
-(11,73,2000000),
-(12,69,25000000),
-(12,70,12500000),
-(12,71,12500000),
-(12,72,0),
-(12,73,0),
-(13,69,0),
-(13,70,0),
+(11,72,0),
+(11,73,0),
+(11,74,4000000),
+(11,75,2000000),
+(12,71,25000000),
+(12,72,12500000),
+(12,73,12500000),
+(12,74,0),
+(12,75,0),
 (13,71,0),
-(13,72,2000000),
-(13,73,1000000),
-(14,69,50000000),
-(14,70,25000000),
-(14,71,25000000),
-(14,72,0),
-(14,73,0),
-(15,69,0),
-(15,70,0),
+(13,72,0),
+(13,73,0),
+(13,74,2000000),
+(13,75,1000000),
+(14,71,50000000),
+(14,72,25000000),
+(14,73,25000000),
+(14,74,0),
+(14,75,0),
 (15,71,0),
-(15,72,5000000),
-(15,73,2500000),
-(16,69,10000000),
-(16,70,5000000),
-(16,71,5000000),
-(16,72,0),
-(16,73,0),
-(17,69,0),
-(17,70,0),
+(15,72,0),
+(15,73,0),
+(15,74,5000000),
+(15,75,2500000),
+(16,71,10000000),
+(16,72,5000000),
+(16,73,5000000),
+(16,74,0),
+(16,75,0),
 (17,71,0),
-(17,72,1000000),
-(17,73,500000),
-(18,69,16000000),
-(18,70,8000000),
-(18,71,8000000),
-(18,72,0),
-(18,73,0),
-(19,69,0),
-(19,70,0),
+(17,72,0),
+(17,73,0),
+(17,74,1000000),
+(17,75,500000),
+(18,71,16000000),
+(18,72,8000000),
+(18,73,8000000),
+(18,74,0),
+(18,75,0),
 (19,71,0),
-(19,72,10000000),
-(19,73,5000000),
-(22,69,30000000),
-(22,70,15000000),
-(22,71,15000000),
-(22,72,0),
-(22,73,0),
-(23,69,12000000),
-(23,70,6000000),
-(23,71,6000000),
-(23,72,0),
-(23,73,0),
-(24,69,0),
-(24,70,0),
+(19,72,0),
+(19,73,0),
+(19,74,10000000),
+(19,75,5000000),
+(22,71,30000000),
+(22,72,15000000),
+(22,73,15000000),
+(22,74,0),
+(22,75,0),
+(23,71,12000000),
+(23,72,6000000),
+(23,73,6000000),
+(23,74,0),
+(23,75,0),
 (24,71,0),
-(24,72,8000000),
-(24,73,4000000),
-(25,69,5000000),
-(25,70,2000000),
-(25,71,3000000),
-(25,72,1000000),
-(25,73,500000),
-(28,69,7000000),
-(28,70,3500000),
-(28,71,3500000),
-(28,72,0),
-(28,73,0),
-(29,69,9000000),
-(29,70,4500000),
-(29,71,4500000),
-(29,72,0),
-(29,73,0),
-(30,69,11000000),
-(30,70,5500000),
-(30,71,5500000),
-(30,72,0),
-(30,73,0),
-(31,69,13000000),
-(31,70,6500000),
-(31,71,6500000),
-(31,72,0),
-(31,73,0),
-(32,69,15000000),
-(32,70,7500000),
-(32,71,7500000),
-(32,72,0),
-(32,73,0),
-(33,69,14000000),
-(33,70,7000000),
-(33,71,7000000),
-(33,72,0),
-(33,73,0),
-(34,69,17000000),
-(34,70,8500000),
-(34,71,8500000),
-(34,72,0),
-(34,73,0),
-(35,69,0),
-(35,70,0),
+(24,72,0),
+(24,73,0),
+(24,74,8000000),
+(24,75,4000000),
+(25,71,5000000),
+(25,72,2000000),
+(25,73,3000000),
+(25,74,1000000),
+(25,75,500000),
+(28,71,7000000),
+(28,72,3500000),
+(28,73,3500000),
+(28,74,0),
+(28,75,0),
+(29,71,9000000),
+(29,72,4500000),
+(29,73,4500000),
+(29,74,0),
+(29,75,0),
+(30,71,11000000),
+(30,72,5500000),
+(30,73,5500000),
+(30,74,0),
+(30,75,0),
+(31,71,13000000),
+(31,72,6500000),
+(31,73,6500000),
+(31,74,0),
+(31,75,0),
+(32,71,15000000),
+(32,72,7500000),
+(32,73,7500000),
+(32,74,0),
+(32,75,0),
+(33,71,14000000),
+(33,72,7000000),
+(33,73,7000000),
+(33,74,0),
+(33,75,0),
+(34,71,17000000),
+(34,72,8500000),
+(34,73,8500000),
+(34,74,0),
+(34,75,0),
 (35,71,0),
-(35,72,3000000),
-(35,73,1500000),
-(36,69,0),
-(36,70,0),
+(35,72,0),
+(35,73,0),
+(35,74,3000000),
+(35,75,1500000),
 (36,71,0),
-(36,72,4000000),
-(36,73,2000000),
-(42,69,0),
-(42,70,0),
+(36,72,0),
+(36,73,0),
+(36,74,4000000),
+(36,75,2000000),
 (42,71,0),
-(42,72,20000000),
-(42,73,10000000),
-(43,69,0),
-(43,70,0),
+(42,72,0),
+(42,73,0),
+(42,74,20000000),
+(42,75,10000000),
 (43,71,0),
-(43,72,40000000),
-(43,73,20000000);
+(43,72,0),
+(43,73,0),
+(43,74,40000000),
+(43,75,20000000);
 CREATE TABLE COMMUNICATION_OP (opName INTEGER,startNs INTEGER,endNs INTEGER,connectionId INTEGER,groupName INTEGER,opId INTEGER PRIMARY KEY,relay INTEGER,retry INTEGER,dataType INTEGER,algType INTEGER,count NUMERIC,opType INTEGER);
 INSERT INTO COMMUNICATION_OP VALUES
-(37,1700000000700000000,1700000000740000000,118,39,1,0,0,4,137,4096,138), -- hcom_allReduce__001_0_1 group_0
-(44,1700000000720000000,1700000000760000000,119,45,2,0,0,4,137,4096,139), -- hcom_allGather__002_0_1 group_1
-(46,1700000001500000000,1700000001530000000,122,39,3,0,0,4,137,4096,138), -- hcom_allReduce__001_1_1 group_0
-(140,1700000001400000000,1700000001420000000,143,141,4,0,0,4,137,4096,140); -- kernel_aivec lccl
+(37,1700000000700000000,1700000000740000000,118,39,1,0,0,4,140,4096,141), -- hcom_allReduce__001_0_1 group_0
+(44,1700000000720000000,1700000000760000000,119,45,2,0,0,4,140,4096,142), -- hcom_allGather__002_0_1 group_1
+(46,1700000001500000000,1700000001530000000,122,39,3,0,0,4,140,4096,141), -- hcom_allReduce__001_1_1 group_0
+(143,1700000001400000000,1700000001420000000,143,144,4,0,0,4,140,4096,143); -- kernel_aivec lccl
 CREATE TABLE COMMUNICATION_TASK_INFO (name INTEGER,globalTaskId INTEGER,taskType INTEGER,planeId INTEGER,groupName INTEGER,notifyId INTEGER,rdmaType INTEGER,srcRank INTEGER,dstRank INTEGER,transportType INTEGER,size INTEGER,dataType INTEGER,linkType INTEGER,opId INTEGER);
 INSERT INTO COMMUNICATION_TASK_INFO VALUES
 (37,44,38,0,39,0,65535,0,1,0,4096,2,0,1), -- Notify_Wait group_0 plane 0
@@ -539,13 +542,13 @@ INSERT INTO COMMUNICATION_TASK_INFO VALUES
 (46,66,38,1,39,0,65535,0,1,0,4096,2,0,3); -- Notify_Wait group_0 plane 1
 CREATE TABLE MEMORY_RECORD (component INTEGER,timestamp INTEGER,totalAllocated INTEGER,totalReserved INTEGER,totalActive INTEGER,streamPtr INTEGER,deviceId INTEGER);
 INSERT INTO MEMORY_RECORD VALUES
-(142,1700000000106000000,536870912,1073741824,536870912,4096,0), -- 1024 MB
-(142,1700000000456000000,805306368,1610612736,805306368,4096,0), -- 1536 MB
-(142,1700000001250000000,671088640,1342177280,671088640,4096,0); -- 1280 MB
+(145,1700000000106000000,536870912,1073741824,536870912,4096,0), -- 1024 MB
+(145,1700000000456000000,805306368,1610612736,805306368,4096,0), -- 1536 MB
+(145,1700000001250000000,671088640,1342177280,671088640,4096,0); -- 1280 MB
 CREATE TABLE OP_MEMORY (name INTEGER,size INTEGER,allocationTime INTEGER,releaseTime INTEGER,activeReleaseTime INTEGER,duration INTEGER,activeDuration INTEGER,streamPtr INTEGER,deviceId INTEGER);
 INSERT INTO OP_MEMORY VALUES
 (8,4194304,1700000000106000000,1700000000900000000,1700000000900000000,794000000,794000000,4096,0), -- aten::conv2d
-(143,524288,1700000000140000000,1700000000600000000,1700000000600000000,460000000,460000000,4096,0), -- cann::Conv2D
+(146,524288,1700000000140000000,1700000000600000000,1700000000600000000,460000000,460000000,4096,0), -- cann::Conv2D
 (12,1048576,1700000000155000000,NULL,NULL,NULL,NULL,4096,0), -- aten::mm
 (14,2097152,1700000000185000000,NULL,NULL,NULL,NULL,4096,0), -- npu::npu_fusion_attention
 (24,8388608,1700000000456000000,1700000000800000000,1700000000800000000,344000000,344000000,4096,0); -- aten::convolution_backward

@@ -72,83 +72,87 @@ INSERT INTO STRING_IDS VALUES
 (69,'"8,3,32,32"'),
 (70,'"8,64"'),
 (71,'N/A'),
-(72,'aic_total_time'),
-(73,'aic_mac_time'),
-(74,'aic_mte2_time'),
-(75,'aiv_total_time'),
-(76,'aiv_vec_time'),
-(77,'Conv2D1'),
-(78,'AI_CORE'),
-(79,'Conv2D'),
-(80,'"8,1,32,32,8;9,2,16,8"'),
-(81,'aclnnMm_MatMulV2_MatMulV2'),
-(82,'MatMulV2'),
-(83,'"8,64;64,64"'),
-(84,'aclnnMm_CastAiCore_Cast'),
-(85,'Cast'),
-(86,'aclnnFlashAttentionScore_FlashAttentionScore_FlashAttentionScore'),
-(87,'MIX_AIC'),
-(88,'FlashAttentionScore'),
-(89,'"1,64,128;1,64,128"'),
-(90,'aclnnFlashAttentionScore_ZerosLike_ZerosLike'),
-(91,'ZerosLike'),
-(92,'aclnnAdd_AddAiCore_Add'),
-(93,'Add'),
-(94,'"8,64;8,64"'),
-(95,'aclnnCast_CastAiCore_Cast'),
-(96,'aclnnMuls_MulAiCore_Mul'),
-(97,'Mul'),
-(98,'"8,64;"'),
-(99,'aclnnFlashAttentionScoreGrad_FlashAttentionScoreGrad_FlashAttentionScoreGrad'),
-(100,'FlashAttentionScoreGrad'),
-(101,'aclnnFlashAttentionScoreGrad_ZerosLike_ZerosLike'),
-(102,'Conv2DBackpropInput1'),
-(103,'Conv2DBackpropInput'),
-(104,'"4;8,2,30,30,8"'),
-(105,'trans_TransData_1'),
-(106,'"8,16,30,30"'),
-(107,'Conv2D2'),
-(108,'trans_TransData_2'),
-(109,'"64,8;8,64"'),
-(110,'aclnnInplaceAdd_AddAiCore_Add'),
-(111,'"64,64;64,64"'),
-(112,'aclnnAddmm_MatMulV2_MatMulV2'),
-(113,'"8,64;64,64;64"'),
-(114,'PagedAttentionMaskNdKernel'),
-(115,'"1,64,128"'),
-(116,'aclnnInplaceCopy_TensorMove_TensorMove'),
-(117,'TensorMove'),
-(118,'AllGatherMatmul'),
-(119,'FlashAttentionScore_2'),
-(120,'FlashAttentionScoreGrad_2'),
-(121,'FusedInferAttentionScore_1'),
-(122,'FusedInferAttentionScore'),
-(123,'Conv2D3'),
-(124,'Conv2DBackpropFilter1'),
-(125,'Conv2DBackpropFilter'),
-(126,'"8,1,32,32,8;4"'),
-(127,'BatchMatMul1'),
-(128,'BatchMatMulV2'),
-(129,'"2,8,8;2,8,8"'),
-(130,'Gemm1'),
-(131,'Gemm'),
-(132,'"8,8;8,8"'),
-(133,'Transpose_1'),
-(134,'Transpose'),
-(135,'Mul_1'),
-(136,'aclnnUnique_UniqueAiCpu_Unique'),
-(137,'AI_CPU'),
-(138,'Unique'),
-(139,'"64"'),
-(140,'aclnnForeachAddList_ForeachAddList_ForeachAddList'),
-(141,'ForeachAddList'),
-(142,'RING'),
-(143,'hcom_allReduce_'),
-(144,'hcom_allGather_'),
-(145,'kernel_aivec'),
-(146,'lccl'),
-(147,'PTA'),
-(148,'cann::Conv2D');
+(72,'dynamic'),
+(73,'NO'),
+(74,'aic_total_time'),
+(75,'aic_mac_time'),
+(76,'aic_mte2_time'),
+(77,'aiv_total_time'),
+(78,'aiv_vec_time'),
+(79,'Conv2D1'),
+(80,'AI_CORE'),
+(81,'Conv2D'),
+(82,'FLOAT;FLOAT'),
+(83,'"8,1,32,32,8;9,2,16,8"'),
+(84,'aclnnMm_MatMulV2_MatMulV2'),
+(85,'MatMulV2'),
+(86,'"8,64;64,64"'),
+(87,'aclnnMm_CastAiCore_Cast'),
+(88,'Cast'),
+(89,'aclnnFlashAttentionScore_FlashAttentionScore_FlashAttentionScore'),
+(90,'MIX_AIC'),
+(91,'FlashAttentionScore'),
+(92,'"1,64,128;1,64,128"'),
+(93,'aclnnFlashAttentionScore_ZerosLike_ZerosLike'),
+(94,'ZerosLike'),
+(95,'aclnnAdd_AddAiCore_Add'),
+(96,'Add'),
+(97,'"8,64;8,64"'),
+(98,'aclnnCast_CastAiCore_Cast'),
+(99,'aclnnMuls_MulAiCore_Mul'),
+(100,'Mul'),
+(101,'"8,64;"'),
+(102,'aclnnFlashAttentionScoreGrad_FlashAttentionScoreGrad_FlashAttentionScoreGrad'),
+(103,'FlashAttentionScoreGrad'),
+(104,'aclnnFlashAttentionScoreGrad_ZerosLike_ZerosLike'),
+(105,'Conv2DBackpropInput1'),
+(106,'Conv2DBackpropInput'),
+(107,'"4;8,2,30,30,8"'),
+(108,'trans_TransData_1'),
+(109,'"8,16,30,30"'),
+(110,'Conv2D2'),
+(111,'trans_TransData_2'),
+(112,'"64,8;8,64"'),
+(113,'aclnnInplaceAdd_AddAiCore_Add'),
+(114,'"64,64;64,64"'),
+(115,'aclnnAddmm_MatMulV2_MatMulV2'),
+(116,'FLOAT;FLOAT;FLOAT'),
+(117,'"8,64;64,64;64"'),
+(118,'PagedAttentionMaskNdKernel'),
+(119,'"1,64,128"'),
+(120,'aclnnInplaceCopy_TensorMove_TensorMove'),
+(121,'TensorMove'),
+(122,'AllGatherMatmul'),
+(123,'FlashAttentionScore_2'),
+(124,'FlashAttentionScoreGrad_2'),
+(125,'FusedInferAttentionScore_1'),
+(126,'FusedInferAttentionScore'),
+(127,'Conv2D3'),
+(128,'Conv2DBackpropFilter1'),
+(129,'Conv2DBackpropFilter'),
+(130,'"8,1,32,32,8;4"'),
+(131,'BatchMatMul1'),
+(132,'BatchMatMulV2'),
+(133,'"2,8,8;2,8,8"'),
+(134,'Gemm1'),
+(135,'Gemm'),
+(136,'"8,8;8,8"'),
+(137,'Transpose_1'),
+(138,'Transpose'),
+(139,'Mul_1'),
+(140,'aclnnUnique_UniqueAiCpu_Unique'),
+(141,'AI_CPU'),
+(142,'Unique'),
+(143,'"64"'),
+(144,'aclnnForeachAddList_ForeachAddList_ForeachAddList'),
+(145,'ForeachAddList'),
+(146,'RING'),
+(147,'hcom_allReduce_'),
+(148,'hcom_allGather_'),
+(149,'kernel_aivec'),
+(150,'lccl'),
+(151,'PTA'),
+(152,'cann::Conv2D');
 CREATE TABLE ENUM_API_TYPE (id INTEGER PRIMARY KEY,name TEXT);
 INSERT INTO ENUM_API_TYPE VALUES
 (5000,'runtime'),
@@ -317,215 +321,215 @@ INSERT INTO TASK VALUES
 (1700000001500000000,1700000001538000000,0,123,67,1000,56,4294967295,4,67,4294967295), -- 1500.0 ms, Notify Wait: Notify_Wait
 (1700000001534000000,1700000001550000000,0,123,66,1000,58,4294967295,4,66,4294967295), -- 1534.0 ms, SDMA: Memcpy
 (1700000001580000000,1700000001620000000,0,125,44,1000,52,4294967295,2,44,4294967295); -- 1580.0 ms, KERNEL_AIVEC: aclnnForeachAddList_ForeachAddList_ForeachAddList
-CREATE TABLE COMPUTE_TASK_INFO (name INTEGER,globalTaskId INTEGER PRIMARY KEY,blockDim INTEGER,mixBlockDim INTEGER,taskType INTEGER,opType INTEGER,inputFormats INTEGER,inputDataTypes INTEGER,inputShapes INTEGER,outputFormats INTEGER,outputDataTypes INTEGER,outputShapes INTEGER,attrInfo INTEGER);
+CREATE TABLE COMPUTE_TASK_INFO (name INTEGER,globalTaskId INTEGER PRIMARY KEY,blockDim INTEGER,mixBlockDim INTEGER,taskType INTEGER,opType INTEGER,inputFormats INTEGER,inputDataTypes INTEGER,inputShapes INTEGER,outputFormats INTEGER,outputDataTypes INTEGER,outputShapes INTEGER,attrInfo INTEGER,opState INTEGER,hf32Eligible INTEGER);
 INSERT INTO COMPUTE_TASK_INFO VALUES
-(64,3,8,0,65,66,67,68,69,67,68,70,71), -- trans_TransData_0
-(77,4,8,0,78,79,67,68,80,67,68,70,71), -- Conv2D1
-(81,5,8,0,78,82,67,68,83,67,68,70,71), -- aclnnMm_MatMulV2_MatMulV2
-(84,6,8,0,65,85,67,68,70,67,68,70,71), -- aclnnMm_CastAiCore_Cast
-(86,7,8,0,87,88,67,68,89,67,68,70,71), -- aclnnFlashAttentionScore_FlashAttentionScore_FlashAttentionScore
-(90,8,8,0,55,91,67,68,70,67,68,70,71), -- aclnnFlashAttentionScore_ZerosLike_ZerosLike
-(92,9,8,0,65,93,67,68,94,67,68,70,71), -- aclnnAdd_AddAiCore_Add
-(95,10,8,0,65,85,67,68,70,67,68,70,71), -- aclnnCast_CastAiCore_Cast
-(96,11,8,0,65,97,67,68,98,67,68,70,71), -- aclnnMuls_MulAiCore_Mul
-(99,12,8,0,87,100,67,68,89,67,68,70,71), -- aclnnFlashAttentionScoreGrad_FlashAttentionScoreGrad_FlashAttentionScoreGrad
-(101,13,8,0,55,91,67,68,70,67,68,70,71), -- aclnnFlashAttentionScoreGrad_ZerosLike_ZerosLike
-(102,14,8,0,78,103,67,68,104,67,68,70,71), -- Conv2DBackpropInput1
-(105,15,8,0,65,66,67,68,106,67,68,70,71), -- trans_TransData_1
-(107,16,8,0,78,79,67,68,80,67,68,70,71), -- Conv2D2
-(108,17,8,0,65,66,67,68,69,67,68,70,71), -- trans_TransData_2
-(81,18,8,0,78,82,67,68,109,67,68,70,71), -- aclnnMm_MatMulV2_MatMulV2
-(110,19,8,0,65,93,67,68,111,67,68,70,71), -- aclnnInplaceAdd_AddAiCore_Add
-(81,22,8,0,78,82,67,68,83,67,68,70,71), -- aclnnMm_MatMulV2_MatMulV2
-(112,23,8,0,78,82,67,68,113,67,68,70,71), -- aclnnAddmm_MatMulV2_MatMulV2
-(114,24,8,0,87,114,67,68,115,67,68,70,71), -- PagedAttentionMaskNdKernel
-(116,25,8,0,65,117,67,68,70,67,68,70,71), -- aclnnInplaceCopy_TensorMove_TensorMove
-(118,26,8,0,87,118,67,68,83,67,68,70,71), -- AllGatherMatmul
-(119,29,8,0,87,88,67,68,89,67,68,70,71), -- FlashAttentionScore_2
-(120,30,8,0,87,100,67,68,89,67,68,70,71), -- FlashAttentionScoreGrad_2
-(121,31,8,0,87,122,67,68,115,67,68,70,71), -- FusedInferAttentionScore_1
-(123,32,8,0,78,79,67,68,80,67,68,70,71), -- Conv2D3
-(124,33,8,0,78,125,67,68,126,67,68,70,71), -- Conv2DBackpropFilter1
-(127,34,8,0,78,128,67,68,129,67,68,70,71), -- BatchMatMul1
-(130,35,8,0,78,131,67,68,132,67,68,70,71), -- Gemm1
-(133,36,8,0,65,134,67,68,70,67,68,70,71), -- Transpose_1
-(135,37,8,0,65,97,67,68,98,67,68,70,71), -- Mul_1
-(136,38,8,0,137,138,67,68,139,67,68,70,71), -- aclnnUnique_UniqueAiCpu_Unique
-(110,43,8,0,65,93,67,68,111,67,68,70,71), -- aclnnInplaceAdd_AddAiCore_Add
-(140,44,8,0,65,141,67,68,111,67,68,70,71); -- aclnnForeachAddList_ForeachAddList_ForeachAddList
+(64,3,8,0,65,66,67,68,69,67,68,70,71,72,73), -- trans_TransData_0
+(79,4,8,0,80,81,67,82,83,67,68,70,71,72,73), -- Conv2D1
+(84,5,8,0,80,85,67,82,86,67,68,70,71,72,73), -- aclnnMm_MatMulV2_MatMulV2
+(87,6,8,0,65,88,67,68,70,67,68,70,71,72,73), -- aclnnMm_CastAiCore_Cast
+(89,7,8,0,90,91,67,82,92,67,68,70,71,72,73), -- aclnnFlashAttentionScore_FlashAttentionScore_FlashAttentionScore
+(93,8,8,0,55,94,67,68,70,67,68,70,71,72,73), -- aclnnFlashAttentionScore_ZerosLike_ZerosLike
+(95,9,8,0,65,96,67,82,97,67,68,70,71,72,73), -- aclnnAdd_AddAiCore_Add
+(98,10,8,0,65,88,67,68,70,67,68,70,71,72,73), -- aclnnCast_CastAiCore_Cast
+(99,11,8,0,65,100,67,82,101,67,68,70,71,72,73), -- aclnnMuls_MulAiCore_Mul
+(102,12,8,0,90,103,67,82,92,67,68,70,71,72,73), -- aclnnFlashAttentionScoreGrad_FlashAttentionScoreGrad_FlashAttentionScoreGrad
+(104,13,8,0,55,94,67,68,70,67,68,70,71,72,73), -- aclnnFlashAttentionScoreGrad_ZerosLike_ZerosLike
+(105,14,8,0,80,106,67,82,107,67,68,70,71,72,73), -- Conv2DBackpropInput1
+(108,15,8,0,65,66,67,68,109,67,68,70,71,72,73), -- trans_TransData_1
+(110,16,8,0,80,81,67,82,83,67,68,70,71,72,73), -- Conv2D2
+(111,17,8,0,65,66,67,68,69,67,68,70,71,72,73), -- trans_TransData_2
+(84,18,8,0,80,85,67,82,112,67,68,70,71,72,73), -- aclnnMm_MatMulV2_MatMulV2
+(113,19,8,0,65,96,67,82,114,67,68,70,71,72,73), -- aclnnInplaceAdd_AddAiCore_Add
+(84,22,8,0,80,85,67,82,86,67,68,70,71,72,73), -- aclnnMm_MatMulV2_MatMulV2
+(115,23,8,0,80,85,67,116,117,67,68,70,71,72,73), -- aclnnAddmm_MatMulV2_MatMulV2
+(118,24,8,0,90,118,67,68,119,67,68,70,71,72,73), -- PagedAttentionMaskNdKernel
+(120,25,8,0,65,121,67,68,70,67,68,70,71,72,73), -- aclnnInplaceCopy_TensorMove_TensorMove
+(122,26,8,0,90,122,67,82,86,67,68,70,71,72,73), -- AllGatherMatmul
+(123,29,8,0,90,91,67,82,92,67,68,70,71,72,73), -- FlashAttentionScore_2
+(124,30,8,0,90,103,67,82,92,67,68,70,71,72,73), -- FlashAttentionScoreGrad_2
+(125,31,8,0,90,126,67,68,119,67,68,70,71,72,73), -- FusedInferAttentionScore_1
+(127,32,8,0,80,81,67,82,83,67,68,70,71,72,73), -- Conv2D3
+(128,33,8,0,80,129,67,82,130,67,68,70,71,72,73), -- Conv2DBackpropFilter1
+(131,34,8,0,80,132,67,82,133,67,68,70,71,72,73), -- BatchMatMul1
+(134,35,8,0,80,135,67,82,136,67,68,70,71,72,73), -- Gemm1
+(137,36,8,0,65,138,67,68,70,67,68,70,71,72,73), -- Transpose_1
+(139,37,8,0,65,100,67,82,101,67,68,70,71,72,73), -- Mul_1
+(140,38,8,0,141,142,67,68,143,67,68,70,71,72,73), -- aclnnUnique_UniqueAiCpu_Unique
+(113,43,8,0,65,96,67,82,114,67,68,70,71,72,73), -- aclnnInplaceAdd_AddAiCore_Add
+(144,44,8,0,65,145,67,82,114,67,68,70,71,72,73); -- aclnnForeachAddList_ForeachAddList_ForeachAddList
 CREATE TABLE TASK_PMU_INFO (globalTaskId INTEGER,name INTEGER,value NUMERIC);
 INSERT INTO TASK_PMU_INFO VALUES
-(3,72,0), -- aic_total_time
-(3,73,0), -- aic_mac_time
-(3,74,0), -- aic_mte2_time
-(3,75,5000000), -- aiv_total_time
-(3,76,2500000), -- aiv_vec_time
-(4,72,60000000),
-(4,73,30000000),
-(4,74,30000000),
-(4,75,0),
-(4,76,0),
-(5,72,30000000),
-(5,73,15000000),
-(5,74,15000000),
-(5,75,0),
-(5,76,0),
-(6,72,0),
-(6,73,0),
+(3,74,0), -- aic_total_time
+(3,75,0), -- aic_mac_time
+(3,76,0), -- aic_mte2_time
+(3,77,5000000), -- aiv_total_time
+(3,78,2500000), -- aiv_vec_time
+(4,74,60000000),
+(4,75,30000000),
+(4,76,30000000),
+(4,77,0),
+(4,78,0),
+(5,74,30000000),
+(5,75,15000000),
+(5,76,15000000),
+(5,77,0),
+(5,78,0),
 (6,74,0),
-(6,75,4000000),
-(6,76,2000000),
-(7,72,20000000),
-(7,73,10000000),
-(7,74,10000000),
-(7,75,0),
-(7,76,0),
-(8,72,0),
-(8,73,0),
+(6,75,0),
+(6,76,0),
+(6,77,4000000),
+(6,78,2000000),
+(7,74,20000000),
+(7,75,10000000),
+(7,76,10000000),
+(7,77,0),
+(7,78,0),
 (8,74,0),
-(8,75,3000000),
-(8,76,1500000),
-(9,72,0),
-(9,73,0),
+(8,75,0),
+(8,76,0),
+(8,77,3000000),
+(8,78,1500000),
 (9,74,0),
-(9,75,6000000),
-(9,76,3000000),
-(10,72,0),
-(10,73,0),
+(9,75,0),
+(9,76,0),
+(9,77,6000000),
+(9,78,3000000),
 (10,74,0),
-(10,75,2000000),
-(10,76,1000000),
-(11,72,0),
-(11,73,0),
+(10,75,0),
+(10,76,0),
+(10,77,2000000),
+(10,78,1000000),
 (11,74,0),
-(11,75,4000000),
-(11,76,2000000),
-(12,72,25000000),
-(12,73,12500000),
-(12,74,12500000),
-(12,75,0),
-(12,76,0),
-(13,72,0),
-(13,73,0),
+(11,75,0),
+(11,76,0),
+(11,77,4000000),
+(11,78,2000000),
+(12,74,25000000),
+(12,75,12500000),
+(12,76,12500000),
+(12,77,0),
+(12,78,0),
 (13,74,0),
-(13,75,2000000),
-(13,76,1000000),
-(14,72,50000000),
-(14,73,25000000),
-(14,74,25000000),
-(14,75,0),
-(14,76,0),
-(15,72,0),
-(15,73,0),
+(13,75,0),
+(13,76,0),
+(13,77,2000000),
+(13,78,1000000),
+(14,74,50000000),
+(14,75,25000000),
+(14,76,25000000),
+(14,77,0),
+(14,78,0),
 (15,74,0),
-(15,75,5000000),
-(15,76,2500000),
-(16,72,10000000),
-(16,73,5000000),
-(16,74,5000000),
-(16,75,0),
-(16,76,0),
-(17,72,0),
-(17,73,0),
+(15,75,0),
+(15,76,0),
+(15,77,5000000),
+(15,78,2500000),
+(16,74,10000000),
+(16,75,5000000),
+(16,76,5000000),
+(16,77,0),
+(16,78,0),
 (17,74,0),
-(17,75,1000000),
-(17,76,500000),
-(18,72,16000000),
-(18,73,8000000),
-(18,74,8000000),
-(18,75,0),
-(18,76,0),
-(19,72,0),
-(19,73,0),
+(17,75,0),
+(17,76,0),
+(17,77,1000000),
+(17,78,500000),
+(18,74,16000000),
+(18,75,8000000),
+(18,76,8000000),
+(18,77,0),
+(18,78,0),
 (19,74,0),
-(19,75,10000000),
-(19,76,5000000),
-(22,72,30000000),
-(22,73,15000000),
-(22,74,15000000),
-(22,75,0),
-(22,76,0),
-(23,72,20000000),
-(23,73,10000000),
-(23,74,10000000),
-(23,75,0),
-(23,76,0),
-(24,72,12000000),
-(24,73,6000000),
-(24,74,6000000),
-(24,75,0),
-(24,76,0),
-(25,72,0),
-(25,73,0),
+(19,75,0),
+(19,76,0),
+(19,77,10000000),
+(19,78,5000000),
+(22,74,30000000),
+(22,75,15000000),
+(22,76,15000000),
+(22,77,0),
+(22,78,0),
+(23,74,20000000),
+(23,75,10000000),
+(23,76,10000000),
+(23,77,0),
+(23,78,0),
+(24,74,12000000),
+(24,75,6000000),
+(24,76,6000000),
+(24,77,0),
+(24,78,0),
 (25,74,0),
-(25,75,8000000),
-(25,76,4000000),
-(26,72,5000000),
-(26,73,2000000),
-(26,74,3000000),
-(26,75,1000000),
-(26,76,500000),
-(29,72,7000000),
-(29,73,3500000),
-(29,74,3500000),
-(29,75,0),
-(29,76,0),
-(30,72,9000000),
-(30,73,4500000),
-(30,74,4500000),
-(30,75,0),
-(30,76,0),
-(31,72,11000000),
-(31,73,5500000),
-(31,74,5500000),
-(31,75,0),
-(31,76,0),
-(32,72,13000000),
-(32,73,6500000),
-(32,74,6500000),
-(32,75,0),
-(32,76,0),
-(33,72,15000000),
-(33,73,7500000),
-(33,74,7500000),
-(33,75,0),
-(33,76,0),
-(34,72,14000000),
-(34,73,7000000),
-(34,74,7000000),
-(34,75,0),
-(34,76,0),
-(35,72,17000000),
-(35,73,8500000),
-(35,74,8500000),
-(35,75,0),
-(35,76,0),
-(36,72,0),
-(36,73,0),
+(25,75,0),
+(25,76,0),
+(25,77,8000000),
+(25,78,4000000),
+(26,74,5000000),
+(26,75,2000000),
+(26,76,3000000),
+(26,77,1000000),
+(26,78,500000),
+(29,74,7000000),
+(29,75,3500000),
+(29,76,3500000),
+(29,77,0),
+(29,78,0),
+(30,74,9000000),
+(30,75,4500000),
+(30,76,4500000),
+(30,77,0),
+(30,78,0),
+(31,74,11000000),
+(31,75,5500000),
+(31,76,5500000),
+(31,77,0),
+(31,78,0),
+(32,74,13000000),
+(32,75,6500000),
+(32,76,6500000),
+(32,77,0),
+(32,78,0),
+(33,74,15000000),
+(33,75,7500000),
+(33,76,7500000),
+(33,77,0),
+(33,78,0),
+(34,74,14000000),
+(34,75,7000000),
+(34,76,7000000),
+(34,77,0),
+(34,78,0),
+(35,74,17000000),
+(35,75,8500000),
+(35,76,8500000),
+(35,77,0),
+(35,78,0),
 (36,74,0),
-(36,75,3000000),
-(36,76,1500000),
-(37,72,0),
-(37,73,0),
+(36,75,0),
+(36,76,0),
+(36,77,3000000),
+(36,78,1500000),
 (37,74,0),
-(37,75,4000000),
-(37,76,2000000),
-(43,72,0),
-(43,73,0),
+(37,75,0),
+(37,76,0),
+(37,77,4000000),
+(37,78,2000000),
 (43,74,0),
-(43,75,20000000),
-(43,76,10000000),
-(44,72,0),
-(44,73,0),
+(43,75,0),
+(43,76,0),
+(43,77,20000000),
+(43,78,10000000),
 (44,74,0),
-(44,75,40000000),
-(44,76,20000000);
+(44,75,0),
+(44,76,0),
+(44,77,40000000),
+(44,78,20000000);
 CREATE TABLE COMMUNICATION_OP (opName INTEGER,startNs INTEGER,endNs INTEGER,connectionId INTEGER,groupName INTEGER,opId INTEGER PRIMARY KEY,relay INTEGER,retry INTEGER,dataType INTEGER,algType INTEGER,count NUMERIC,opType INTEGER);
 INSERT INTO COMMUNICATION_OP VALUES
-(40,1700000000700000000,1700000000740000000,118,42,1,0,0,4,142,4096,143), -- hcom_allReduce__001_0_1 group_0
-(47,1700000000720000000,1700000000760000000,119,48,2,0,0,4,142,4096,144), -- hcom_allGather__002_0_1 group_1
-(49,1700000001500000000,1700000001550000000,123,42,3,0,0,4,142,4096,143), -- hcom_allReduce__001_1_1 group_0
-(145,1700000001400000000,1700000001420000000,144,146,4,0,0,4,142,4096,145); -- kernel_aivec lccl
+(40,1700000000700000000,1700000000740000000,118,42,1,0,0,4,146,4096,147), -- hcom_allReduce__001_0_1 group_0
+(47,1700000000720000000,1700000000760000000,119,48,2,0,0,4,146,4096,148), -- hcom_allGather__002_0_1 group_1
+(49,1700000001500000000,1700000001550000000,123,42,3,0,0,4,146,4096,147), -- hcom_allReduce__001_1_1 group_0
+(149,1700000001400000000,1700000001420000000,144,150,4,0,0,4,146,4096,149); -- kernel_aivec lccl
 CREATE TABLE COMMUNICATION_TASK_INFO (name INTEGER,globalTaskId INTEGER,taskType INTEGER,planeId INTEGER,groupName INTEGER,notifyId INTEGER,rdmaType INTEGER,srcRank INTEGER,dstRank INTEGER,transportType INTEGER,size INTEGER,dataType INTEGER,linkType INTEGER,opId INTEGER);
 INSERT INTO COMMUNICATION_TASK_INFO VALUES
 (40,45,41,0,42,0,65535,0,1,0,4096,2,0,1), -- Notify_Wait group_0 plane 0
@@ -553,13 +557,13 @@ INSERT INTO COMMUNICATION_TASK_INFO VALUES
 (49,67,41,1,42,0,65535,0,1,0,4096,2,0,3); -- Notify_Wait group_0 plane 1
 CREATE TABLE MEMORY_RECORD (component INTEGER,timestamp INTEGER,totalAllocated INTEGER,totalReserved INTEGER,totalActive INTEGER,streamPtr INTEGER,deviceId INTEGER);
 INSERT INTO MEMORY_RECORD VALUES
-(147,1700000000106000000,536870912,1073741824,536870912,4096,0), -- 1024 MB
-(147,1700000000456000000,1073741824,2147483648,1073741824,4096,0), -- 2048 MB
-(147,1700000001250000000,671088640,1342177280,671088640,4096,0); -- 1280 MB
+(151,1700000000106000000,536870912,1073741824,536870912,4096,0), -- 1024 MB
+(151,1700000000456000000,1073741824,2147483648,1073741824,4096,0), -- 2048 MB
+(151,1700000001250000000,671088640,1342177280,671088640,4096,0); -- 1280 MB
 CREATE TABLE OP_MEMORY (name INTEGER,size INTEGER,allocationTime INTEGER,releaseTime INTEGER,activeReleaseTime INTEGER,duration INTEGER,activeDuration INTEGER,streamPtr INTEGER,deviceId INTEGER);
 INSERT INTO OP_MEMORY VALUES
 (8,6291456,1700000000106000000,1700000000900000000,1700000000900000000,794000000,794000000,4096,0), -- aten::conv2d
-(148,524288,1700000000140000000,1700000000600000000,1700000000600000000,460000000,460000000,4096,0), -- cann::Conv2D
+(152,524288,1700000000140000000,1700000000600000000,1700000000600000000,460000000,460000000,4096,0), -- cann::Conv2D
 (12,1048576,1700000000155000000,NULL,NULL,NULL,NULL,4096,0), -- aten::mm
 (14,2097152,1700000000185000000,NULL,NULL,NULL,NULL,4096,0), -- npu::npu_fusion_attention
 (24,8388608,1700000000456000000,1700000000800000000,1700000000800000000,344000000,344000000,4096,0); -- aten::convolution_backward

@@ -61,50 +61,54 @@ INSERT INTO STRING_IDS VALUES
 (58,'AI_CORE'),
 (59,'MatMulV2'),
 (60,'ND'),
-(61,'FLOAT'),
+(61,'FLOAT;FLOAT;FLOAT'),
 (62,'"8,64;64,64;64"'),
-(63,'"8,64"'),
-(64,'N/A'),
-(65,'aic_total_time'),
-(66,'aic_mac_time'),
-(67,'aic_mte2_time'),
-(68,'aiv_total_time'),
-(69,'aiv_vec_time'),
-(70,'aclnnAddmm_CastAiCore_Cast'),
-(71,'AI_VECTOR_CORE'),
-(72,'Cast'),
-(73,'aclnnAddmm_AddAiCore_Add'),
-(74,'Add'),
-(75,'"8,64;64"'),
-(76,'aclnnLayerNorm_LayerNormV3_LayerNormV3'),
-(77,'LayerNormV3'),
-(78,'aclnnRelu_ReluAiCore_Relu'),
-(79,'Relu'),
-(80,'aclnnLayerNormBackward_LayerNormGrad_LayerNormGrad'),
-(81,'LayerNormGrad'),
-(82,'"8,64;8,64"'),
-(83,'aclnnLayerNormBackward_MulAiCore_Mul'),
-(84,'Mul'),
-(85,'aclnnReduceSum_ReduceSumOp_ReduceSum'),
-(86,'ReduceSum'),
-(87,'aclnnInplaceCopy_CastAiCore_Cast'),
-(88,'aclnnMm_MatMulV2_MatMulV2'),
-(89,'"8,64;64,64"'),
-(90,'"64,8;8,64"'),
-(91,'aclnnDiv_RealDivAiCore_RealDiv'),
-(92,'RealDiv'),
-(93,'"8,64;"'),
-(94,'aclnnForeachAddList_ForeachAddList_ForeachAddList'),
-(95,'ForeachAddList'),
-(96,'"64,64;64,64"'),
-(97,'Transpose_1'),
-(98,'Transpose'),
-(99,'RING'),
-(100,'hcom_allGather_'),
-(101,'hcom_allReduce_'),
-(102,'PTA'),
-(103,'cann::MatMulV2'),
-(104,'cann::ForeachAddList');
+(63,'FLOAT'),
+(64,'"8,64"'),
+(65,'N/A'),
+(66,'dynamic'),
+(67,'NO'),
+(68,'aic_total_time'),
+(69,'aic_mac_time'),
+(70,'aic_mte2_time'),
+(71,'aiv_total_time'),
+(72,'aiv_vec_time'),
+(73,'aclnnAddmm_CastAiCore_Cast'),
+(74,'AI_VECTOR_CORE'),
+(75,'Cast'),
+(76,'aclnnAddmm_AddAiCore_Add'),
+(77,'Add'),
+(78,'FLOAT;FLOAT'),
+(79,'"8,64;64"'),
+(80,'aclnnLayerNorm_LayerNormV3_LayerNormV3'),
+(81,'LayerNormV3'),
+(82,'aclnnRelu_ReluAiCore_Relu'),
+(83,'Relu'),
+(84,'aclnnLayerNormBackward_LayerNormGrad_LayerNormGrad'),
+(85,'LayerNormGrad'),
+(86,'"8,64;8,64"'),
+(87,'aclnnLayerNormBackward_MulAiCore_Mul'),
+(88,'Mul'),
+(89,'aclnnReduceSum_ReduceSumOp_ReduceSum'),
+(90,'ReduceSum'),
+(91,'aclnnInplaceCopy_CastAiCore_Cast'),
+(92,'aclnnMm_MatMulV2_MatMulV2'),
+(93,'"8,64;64,64"'),
+(94,'"64,8;8,64"'),
+(95,'aclnnDiv_RealDivAiCore_RealDiv'),
+(96,'RealDiv'),
+(97,'"8,64;"'),
+(98,'aclnnForeachAddList_ForeachAddList_ForeachAddList'),
+(99,'ForeachAddList'),
+(100,'"64,64;64,64"'),
+(101,'Transpose_1'),
+(102,'Transpose'),
+(103,'RING'),
+(104,'hcom_allGather_'),
+(105,'hcom_allReduce_'),
+(106,'PTA'),
+(107,'cann::MatMulV2'),
+(108,'cann::ForeachAddList');
 CREATE TABLE ENUM_API_TYPE (id INTEGER PRIMARY KEY,name TEXT);
 INSERT INTO ENUM_API_TYPE VALUES
 (5000,'runtime'),
@@ -264,135 +268,135 @@ INSERT INTO TASK VALUES
 (1700000000640000000,1700000000646000000,0,123,33,1000,55,4294967295,4,33,4294967295), -- 640.0 ms, Notify Wait: Notify_Wait
 (1700000000645000000,1700000000660000000,0,123,32,1000,56,4294967295,4,32,4294967295), -- 645.0 ms, SDMA: Memcpy
 (1700000000670000000,1700000000674000000,0,125,22,1000,52,4294967295,2,22,4294967295); -- 670.0 ms, KERNEL_AIVEC: Transpose_1
-CREATE TABLE COMPUTE_TASK_INFO (name INTEGER,globalTaskId INTEGER PRIMARY KEY,blockDim INTEGER,mixBlockDim INTEGER,taskType INTEGER,opType INTEGER,inputFormats INTEGER,inputDataTypes INTEGER,inputShapes INTEGER,outputFormats INTEGER,outputDataTypes INTEGER,outputShapes INTEGER,attrInfo INTEGER);
+CREATE TABLE COMPUTE_TASK_INFO (name INTEGER,globalTaskId INTEGER PRIMARY KEY,blockDim INTEGER,mixBlockDim INTEGER,taskType INTEGER,opType INTEGER,inputFormats INTEGER,inputDataTypes INTEGER,inputShapes INTEGER,outputFormats INTEGER,outputDataTypes INTEGER,outputShapes INTEGER,attrInfo INTEGER,opState INTEGER,hf32Eligible INTEGER);
 INSERT INTO COMPUTE_TASK_INFO VALUES
-(57,1,8,0,58,59,60,61,62,60,61,63,64), -- aclnnAddmm_MatMulV2_MatMulV2
-(70,2,8,0,71,72,60,61,63,60,61,63,64), -- aclnnAddmm_CastAiCore_Cast
-(73,3,8,0,71,74,60,61,75,60,61,63,64), -- aclnnAddmm_AddAiCore_Add
-(57,4,8,0,58,59,60,61,62,60,61,63,64), -- aclnnAddmm_MatMulV2_MatMulV2
-(76,7,8,0,71,77,60,61,63,60,61,63,64), -- aclnnLayerNorm_LayerNormV3_LayerNormV3
-(78,8,8,0,71,79,60,61,63,60,61,63,64), -- aclnnRelu_ReluAiCore_Relu
-(80,9,8,0,71,81,60,61,82,60,61,63,64), -- aclnnLayerNormBackward_LayerNormGrad_LayerNormGrad
-(83,10,8,0,71,84,60,61,75,60,61,63,64), -- aclnnLayerNormBackward_MulAiCore_Mul
-(83,11,8,0,71,84,60,61,75,60,61,63,64), -- aclnnLayerNormBackward_MulAiCore_Mul
-(83,12,8,0,71,84,60,61,75,60,61,63,64), -- aclnnLayerNormBackward_MulAiCore_Mul
-(83,13,8,0,71,84,60,61,75,60,61,63,64), -- aclnnLayerNormBackward_MulAiCore_Mul
-(85,14,8,0,71,86,60,61,63,60,61,63,64), -- aclnnReduceSum_ReduceSumOp_ReduceSum
-(87,15,8,0,71,72,60,61,63,60,61,63,64), -- aclnnInplaceCopy_CastAiCore_Cast
-(88,16,8,0,58,59,60,61,89,60,61,63,64), -- aclnnMm_MatMulV2_MatMulV2
-(88,17,8,0,58,59,60,61,90,60,61,63,64), -- aclnnMm_MatMulV2_MatMulV2
-(88,18,8,0,58,59,60,61,89,60,61,63,64), -- aclnnMm_MatMulV2_MatMulV2
-(91,19,8,0,71,92,60,61,93,60,61,63,64), -- aclnnDiv_RealDivAiCore_RealDiv
-(94,20,8,0,71,95,60,61,96,60,61,63,64), -- aclnnForeachAddList_ForeachAddList_ForeachAddList
-(57,21,8,0,58,59,60,61,62,60,61,63,64), -- aclnnAddmm_MatMulV2_MatMulV2
-(97,22,8,0,71,98,60,61,63,60,61,63,64); -- Transpose_1
+(57,1,8,0,58,59,60,61,62,60,63,64,65,66,67), -- aclnnAddmm_MatMulV2_MatMulV2
+(73,2,8,0,74,75,60,63,64,60,63,64,65,66,67), -- aclnnAddmm_CastAiCore_Cast
+(76,3,8,0,74,77,60,78,79,60,63,64,65,66,67), -- aclnnAddmm_AddAiCore_Add
+(57,4,8,0,58,59,60,61,62,60,63,64,65,66,67), -- aclnnAddmm_MatMulV2_MatMulV2
+(80,7,8,0,74,81,60,63,64,60,63,64,65,66,67), -- aclnnLayerNorm_LayerNormV3_LayerNormV3
+(82,8,8,0,74,83,60,63,64,60,63,64,65,66,67), -- aclnnRelu_ReluAiCore_Relu
+(84,9,8,0,74,85,60,78,86,60,63,64,65,66,67), -- aclnnLayerNormBackward_LayerNormGrad_LayerNormGrad
+(87,10,8,0,74,88,60,78,79,60,63,64,65,66,67), -- aclnnLayerNormBackward_MulAiCore_Mul
+(87,11,8,0,74,88,60,78,79,60,63,64,65,66,67), -- aclnnLayerNormBackward_MulAiCore_Mul
+(87,12,8,0,74,88,60,78,79,60,63,64,65,66,67), -- aclnnLayerNormBackward_MulAiCore_Mul
+(87,13,8,0,74,88,60,78,79,60,63,64,65,66,67), -- aclnnLayerNormBackward_MulAiCore_Mul
+(89,14,8,0,74,90,60,63,64,60,63,64,65,66,67), -- aclnnReduceSum_ReduceSumOp_ReduceSum
+(91,15,8,0,74,75,60,63,64,60,63,64,65,66,67), -- aclnnInplaceCopy_CastAiCore_Cast
+(92,16,8,0,58,59,60,78,93,60,63,64,65,66,67), -- aclnnMm_MatMulV2_MatMulV2
+(92,17,8,0,58,59,60,78,94,60,63,64,65,66,67), -- aclnnMm_MatMulV2_MatMulV2
+(92,18,8,0,58,59,60,78,93,60,63,64,65,66,67), -- aclnnMm_MatMulV2_MatMulV2
+(95,19,8,0,74,96,60,78,97,60,63,64,65,66,67), -- aclnnDiv_RealDivAiCore_RealDiv
+(98,20,8,0,74,99,60,78,100,60,63,64,65,66,67), -- aclnnForeachAddList_ForeachAddList_ForeachAddList
+(57,21,8,0,58,59,60,61,62,60,63,64,65,66,67), -- aclnnAddmm_MatMulV2_MatMulV2
+(101,22,8,0,74,102,60,63,64,60,63,64,65,66,67); -- Transpose_1
 CREATE TABLE TASK_PMU_INFO (globalTaskId INTEGER,name INTEGER,value NUMERIC);
 INSERT INTO TASK_PMU_INFO VALUES
-(1,65,30000650), -- aic_total_time
-(1,66,15000325), -- aic_mac_time
-(1,67,15000325), -- aic_mte2_time
-(1,68,0), -- aiv_total_time
-(1,69,0), -- aiv_vec_time
-(2,65,0),
-(2,66,0),
-(2,67,0),
-(2,68,3999350),
-(2,69,1999675),
-(3,65,0),
-(3,66,0),
-(3,67,0),
-(3,68,6000000),
-(3,69,3000000),
-(4,65,20000000),
-(4,66,10000000),
-(4,67,10000000),
-(4,68,0),
-(4,69,0),
-(7,65,0),
-(7,66,0),
-(7,67,0),
-(7,68,10000000),
-(7,69,5000000),
-(8,65,0),
-(8,66,0),
-(8,67,0),
-(8,68,3000000),
-(8,69,1500000),
-(9,65,0),
-(9,66,0),
-(9,67,0),
-(9,68,11000000),
-(9,69,5500000),
-(10,65,0),
-(10,66,0),
-(10,67,0),
-(10,68,1000000),
-(10,69,500000),
-(11,65,0),
-(11,66,0),
-(11,67,0),
-(11,68,1000000),
-(11,69,500000),
-(12,65,0),
-(12,66,0),
-(12,67,0),
-(12,68,1000000),
-(12,69,500000),
-(13,65,0),
-(13,66,0),
-(13,67,0),
-(13,68,1000000),
-(13,69,500000),
-(14,65,0),
-(14,66,0),
-(14,67,0),
-(14,68,2000000),
-(14,69,1000000),
-(15,65,0),
-(15,66,0),
-(15,67,0),
-(15,68,1000000),
-(15,69,500000),
-(16,65,16000000),
-(16,66,8000000),
-(16,67,8000000),
-(16,68,0),
-(16,69,0),
-(17,65,14000000),
-(17,66,7000000),
-(17,67,7000000),
-(17,68,0),
-(17,69,0),
-(18,65,12000000),
-(18,66,6000000),
-(18,67,6000000),
-(18,68,0),
-(18,69,0),
-(19,65,0),
-(19,66,0),
-(19,67,0),
-(19,68,6000000),
-(19,69,3000000),
-(20,65,0),
-(20,66,0),
-(20,67,0),
-(20,68,20000000),
-(20,69,10000000),
-(21,65,18000000),
-(21,66,9000000),
-(21,67,9000000),
-(21,68,0),
-(21,69,0),
-(22,65,0),
-(22,66,0),
-(22,67,0),
-(22,68,4000000),
-(22,69,2000000);
+(1,68,30000650), -- aic_total_time
+(1,69,15000325), -- aic_mac_time
+(1,70,15000325), -- aic_mte2_time
+(1,71,0), -- aiv_total_time
+(1,72,0), -- aiv_vec_time
+(2,68,0),
+(2,69,0),
+(2,70,0),
+(2,71,3999350),
+(2,72,1999675),
+(3,68,0),
+(3,69,0),
+(3,70,0),
+(3,71,6000000),
+(3,72,3000000),
+(4,68,20000000),
+(4,69,10000000),
+(4,70,10000000),
+(4,71,0),
+(4,72,0),
+(7,68,0),
+(7,69,0),
+(7,70,0),
+(7,71,10000000),
+(7,72,5000000),
+(8,68,0),
+(8,69,0),
+(8,70,0),
+(8,71,3000000),
+(8,72,1500000),
+(9,68,0),
+(9,69,0),
+(9,70,0),
+(9,71,11000000),
+(9,72,5500000),
+(10,68,0),
+(10,69,0),
+(10,70,0),
+(10,71,1000000),
+(10,72,500000),
+(11,68,0),
+(11,69,0),
+(11,70,0),
+(11,71,1000000),
+(11,72,500000),
+(12,68,0),
+(12,69,0),
+(12,70,0),
+(12,71,1000000),
+(12,72,500000),
+(13,68,0),
+(13,69,0),
+(13,70,0),
+(13,71,1000000),
+(13,72,500000),
+(14,68,0),
+(14,69,0),
+(14,70,0),
+(14,71,2000000),
+(14,72,1000000),
+(15,68,0),
+(15,69,0),
+(15,70,0),
+(15,71,1000000),
+(15,72,500000),
+(16,68,16000000),
+(16,69,8000000),
+(16,70,8000000),
+(16,71,0),
+(16,72,0),
+(17,68,14000000),
+(17,69,7000000),
+(17,70,7000000),
+(17,71,0),
+(17,72,0),
+(18,68,12000000),
+(18,69,6000000),
+(18,70,6000000),
+(18,71,0),
+(18,72,0),
+(19,68,0),
+(19,69,0),
+(19,70,0),
+(19,71,6000000),
+(19,72,3000000),
+(20,68,0),
+(20,69,0),
+(20,70,0),
+(20,71,20000000),
+(20,72,10000000),
+(21,68,18000000),
+(21,69,9000000),
+(21,70,9000000),
+(21,71,0),
+(21,72,0),
+(22,68,0),
+(22,69,0),
+(22,70,0),
+(22,71,4000000),
+(22,72,2000000);
 CREATE TABLE COMMUNICATION_OP (opName INTEGER,startNs INTEGER,endNs INTEGER,connectionId INTEGER,groupName INTEGER,opId INTEGER PRIMARY KEY,relay INTEGER,retry INTEGER,dataType INTEGER,algType INTEGER,count NUMERIC,opType INTEGER);
 INSERT INTO COMMUNICATION_OP VALUES
-(43,1700000000390000000,1700000000420000000,117,45,1,0,0,4,99,4096,100), -- hcom_allGather__002_0_1 group_1
-(47,1700000000400000000,1700000000440000000,119,48,2,0,0,4,99,4096,101), -- hcom_allReduce__001_0_1 group_0
-(50,1700000000640000000,1700000000660000000,123,48,3,0,0,4,99,4096,101); -- hcom_allReduce__001_1_1 group_0
+(43,1700000000390000000,1700000000420000000,117,45,1,0,0,4,103,4096,104), -- hcom_allGather__002_0_1 group_1
+(47,1700000000400000000,1700000000440000000,119,48,2,0,0,4,103,4096,105), -- hcom_allReduce__001_0_1 group_0
+(50,1700000000640000000,1700000000660000000,123,48,3,0,0,4,103,4096,105); -- hcom_allReduce__001_1_1 group_0
 CREATE TABLE COMMUNICATION_TASK_INFO (name INTEGER,globalTaskId INTEGER,taskType INTEGER,planeId INTEGER,groupName INTEGER,notifyId INTEGER,rdmaType INTEGER,srcRank INTEGER,dstRank INTEGER,transportType INTEGER,size INTEGER,dataType INTEGER,linkType INTEGER,opId INTEGER);
 INSERT INTO COMMUNICATION_TASK_INFO VALUES
 (43,23,44,0,45,0,65535,0,1,0,4096,2,0,1), -- Notify_Wait group_1 plane 0
@@ -408,15 +412,15 @@ INSERT INTO COMMUNICATION_TASK_INFO VALUES
 (50,33,44,1,48,0,65535,0,1,0,4096,2,0,3); -- Notify_Wait group_0 plane 1
 CREATE TABLE MEMORY_RECORD (component INTEGER,timestamp INTEGER,totalAllocated INTEGER,totalReserved INTEGER,totalActive INTEGER,streamPtr INTEGER,deviceId INTEGER);
 INSERT INTO MEMORY_RECORD VALUES
-(102,1700000000052000000,536870912,1073741824,536870912,4096,0), -- 1024 MB
-(102,1700000000262000000,805306368,1610612736,805306368,4096,0), -- 1536 MB
-(102,1700000000552000000,671088640,1342177280,671088640,4096,0); -- 1280 MB
+(106,1700000000052000000,536870912,1073741824,536870912,4096,0), -- 1024 MB
+(106,1700000000262000000,805306368,1610612736,805306368,4096,0), -- 1536 MB
+(106,1700000000552000000,671088640,1342177280,671088640,4096,0); -- 1280 MB
 CREATE TABLE OP_MEMORY (name INTEGER,size INTEGER,allocationTime INTEGER,releaseTime INTEGER,activeReleaseTime INTEGER,duration INTEGER,activeDuration INTEGER,streamPtr INTEGER,deviceId INTEGER);
 INSERT INTO OP_MEMORY VALUES
 (14,4194304,1700000000052000000,1700000000300000000,1700000000300000000,248000000,248000000,4096,0), -- aten::addmm
-(103,1048576,1700000000066000000,1700000000130000000,1700000000130000000,64000000,64000000,4096,0), -- cann::MatMulV2
+(107,1048576,1700000000066000000,1700000000130000000,1700000000130000000,64000000,64000000,4096,0), -- cann::MatMulV2
 (26,2097152,1700000000262000000,1700000000360000000,1700000000360000000,98000000,98000000,4096,0), -- aten::native_layer_norm_backward
 (20,524288,1700000000265000000,NULL,NULL,NULL,NULL,4096,0), -- aten::copy_
-(104,262144,1700000000505000000,1700000000530000000,1700000000530000000,25000000,25000000,4096,0), -- cann::ForeachAddList
+(108,262144,1700000000505000000,1700000000530000000,1700000000530000000,25000000,25000000,4096,0), -- cann::ForeachAddList
 (14,4194304,1700000000552000000,1700000000700000000,1700000000700000000,148000000,148000000,4096,0); -- aten::addmm
 COMMIT;

@@ -62,52 +62,56 @@ INSERT INTO STRING_IDS VALUES
 (59,'AI_CORE'),
 (60,'MatMulV2'),
 (61,'ND'),
-(62,'FLOAT'),
+(62,'FLOAT;FLOAT;FLOAT'),
 (63,'"8,64;64,64;64"'),
-(64,'"8,64"'),
-(65,'N/A'),
-(66,'aic_total_time'),
-(67,'aic_mac_time'),
-(68,'aic_mte2_time'),
-(69,'aiv_total_time'),
-(70,'aiv_vec_time'),
-(71,'aclnnAddmm_CastAiCore_Cast'),
-(72,'AI_VECTOR_CORE'),
-(73,'Cast'),
-(74,'aclnnAddmm_AddAiCore_Add'),
-(75,'Add'),
-(76,'"8,64;64"'),
-(77,'aclnnLayerNorm_LayerNormV3_LayerNormV3'),
-(78,'LayerNormV3'),
-(79,'aclnnRelu_ReluAiCore_Relu'),
-(80,'Relu'),
-(81,'aclnnLayerNormBackward_LayerNormGrad_LayerNormGrad'),
-(82,'LayerNormGrad'),
-(83,'"8,64;8,64"'),
-(84,'aclnnLayerNormBackward_MulAiCore_Mul'),
-(85,'Mul'),
-(86,'aclnnReduceSum_ReduceSumOp_ReduceSum'),
-(87,'ReduceSum'),
-(88,'aclnnInplaceCopy_CastAiCore_Cast'),
-(89,'aclnnMm_MatMulV2_MatMulV2'),
-(90,'"8,64;64,64"'),
-(91,'"64,8;8,64"'),
-(92,'aclnnDiv_RealDivAiCore_RealDiv'),
-(93,'RealDiv'),
-(94,'"8,64;"'),
-(95,'aclnnForeachAddList_ForeachAddList_ForeachAddList'),
-(96,'ForeachAddList'),
-(97,'"64,64;64,64"'),
-(98,'aclnnGelu_GeluAiCore_Gelu'),
-(99,'Gelu'),
-(100,'Transpose_1'),
-(101,'Transpose'),
-(102,'RING'),
-(103,'hcom_allGather_'),
-(104,'hcom_allReduce_'),
-(105,'PTA'),
-(106,'cann::MatMulV2'),
-(107,'cann::ForeachAddList');
+(64,'FLOAT'),
+(65,'"8,64"'),
+(66,'N/A'),
+(67,'dynamic'),
+(68,'NO'),
+(69,'aic_total_time'),
+(70,'aic_mac_time'),
+(71,'aic_mte2_time'),
+(72,'aiv_total_time'),
+(73,'aiv_vec_time'),
+(74,'aclnnAddmm_CastAiCore_Cast'),
+(75,'AI_VECTOR_CORE'),
+(76,'Cast'),
+(77,'aclnnAddmm_AddAiCore_Add'),
+(78,'Add'),
+(79,'FLOAT;FLOAT'),
+(80,'"8,64;64"'),
+(81,'aclnnLayerNorm_LayerNormV3_LayerNormV3'),
+(82,'LayerNormV3'),
+(83,'aclnnRelu_ReluAiCore_Relu'),
+(84,'Relu'),
+(85,'aclnnLayerNormBackward_LayerNormGrad_LayerNormGrad'),
+(86,'LayerNormGrad'),
+(87,'"8,64;8,64"'),
+(88,'aclnnLayerNormBackward_MulAiCore_Mul'),
+(89,'Mul'),
+(90,'aclnnReduceSum_ReduceSumOp_ReduceSum'),
+(91,'ReduceSum'),
+(92,'aclnnInplaceCopy_CastAiCore_Cast'),
+(93,'aclnnMm_MatMulV2_MatMulV2'),
+(94,'"8,64;64,64"'),
+(95,'"64,8;8,64"'),
+(96,'aclnnDiv_RealDivAiCore_RealDiv'),
+(97,'RealDiv'),
+(98,'"8,64;"'),
+(99,'aclnnForeachAddList_ForeachAddList_ForeachAddList'),
+(100,'ForeachAddList'),
+(101,'"64,64;64,64"'),
+(102,'aclnnGelu_GeluAiCore_Gelu'),
+(103,'Gelu'),
+(104,'Transpose_1'),
+(105,'Transpose'),
+(106,'RING'),
+(107,'hcom_allGather_'),
+(108,'hcom_allReduce_'),
+(109,'PTA'),
+(110,'cann::MatMulV2'),
+(111,'cann::ForeachAddList');
 CREATE TABLE ENUM_API_TYPE (id INTEGER PRIMARY KEY,name TEXT);
 INSERT INTO ENUM_API_TYPE VALUES
 (5000,'runtime'),
@@ -270,141 +274,141 @@ INSERT INTO TASK VALUES
 (1700000000640000000,1700000000656000000,0,124,34,1000,56,4294967295,4,34,4294967295), -- 640.0 ms, Notify Wait: Notify_Wait
 (1700000000655000000,1700000000670000000,0,124,33,1000,57,4294967295,4,33,4294967295), -- 655.0 ms, SDMA: Memcpy
 (1700000000670000000,1700000000674000000,0,126,23,1000,53,4294967295,2,23,4294967295); -- 670.0 ms, KERNEL_AIVEC: Transpose_1
-CREATE TABLE COMPUTE_TASK_INFO (name INTEGER,globalTaskId INTEGER PRIMARY KEY,blockDim INTEGER,mixBlockDim INTEGER,taskType INTEGER,opType INTEGER,inputFormats INTEGER,inputDataTypes INTEGER,inputShapes INTEGER,outputFormats INTEGER,outputDataTypes INTEGER,outputShapes INTEGER,attrInfo INTEGER);
+CREATE TABLE COMPUTE_TASK_INFO (name INTEGER,globalTaskId INTEGER PRIMARY KEY,blockDim INTEGER,mixBlockDim INTEGER,taskType INTEGER,opType INTEGER,inputFormats INTEGER,inputDataTypes INTEGER,inputShapes INTEGER,outputFormats INTEGER,outputDataTypes INTEGER,outputShapes INTEGER,attrInfo INTEGER,opState INTEGER,hf32Eligible INTEGER);
 INSERT INTO COMPUTE_TASK_INFO VALUES
-(58,1,8,0,59,60,61,62,63,61,62,64,65), -- aclnnAddmm_MatMulV2_MatMulV2
-(71,2,8,0,72,73,61,62,64,61,62,64,65), -- aclnnAddmm_CastAiCore_Cast
-(74,3,8,0,72,75,61,62,76,61,62,64,65), -- aclnnAddmm_AddAiCore_Add
-(58,4,8,0,59,60,61,62,63,61,62,64,65), -- aclnnAddmm_MatMulV2_MatMulV2
-(77,7,8,0,72,78,61,62,64,61,62,64,65), -- aclnnLayerNorm_LayerNormV3_LayerNormV3
-(79,8,8,0,72,80,61,62,64,61,62,64,65), -- aclnnRelu_ReluAiCore_Relu
-(81,9,8,0,72,82,61,62,83,61,62,64,65), -- aclnnLayerNormBackward_LayerNormGrad_LayerNormGrad
-(84,10,8,0,72,85,61,62,76,61,62,64,65), -- aclnnLayerNormBackward_MulAiCore_Mul
-(84,11,8,0,72,85,61,62,76,61,62,64,65), -- aclnnLayerNormBackward_MulAiCore_Mul
-(84,12,8,0,72,85,61,62,76,61,62,64,65), -- aclnnLayerNormBackward_MulAiCore_Mul
-(84,13,8,0,72,85,61,62,76,61,62,64,65), -- aclnnLayerNormBackward_MulAiCore_Mul
-(86,14,8,0,72,87,61,62,64,61,62,64,65), -- aclnnReduceSum_ReduceSumOp_ReduceSum
-(88,15,8,0,72,73,61,62,64,61,62,64,65), -- aclnnInplaceCopy_CastAiCore_Cast
-(89,16,8,0,59,60,61,62,90,61,62,64,65), -- aclnnMm_MatMulV2_MatMulV2
-(89,17,8,0,59,60,61,62,91,61,62,64,65), -- aclnnMm_MatMulV2_MatMulV2
-(89,18,8,0,59,60,61,62,90,61,62,64,65), -- aclnnMm_MatMulV2_MatMulV2
-(92,19,8,0,72,93,61,62,94,61,62,64,65), -- aclnnDiv_RealDivAiCore_RealDiv
-(95,20,8,0,72,96,61,62,97,61,62,64,65), -- aclnnForeachAddList_ForeachAddList_ForeachAddList
-(58,21,8,0,59,60,61,62,63,61,62,64,65), -- aclnnAddmm_MatMulV2_MatMulV2
-(98,22,8,0,72,99,61,62,64,61,62,64,65), -- aclnnGelu_GeluAiCore_Gelu
-(100,23,8,0,72,101,61,62,64,61,62,64,65); -- Transpose_1
+(58,1,8,0,59,60,61,62,63,61,64,65,66,67,68), -- aclnnAddmm_MatMulV2_MatMulV2
+(74,2,8,0,75,76,61,64,65,61,64,65,66,67,68), -- aclnnAddmm_CastAiCore_Cast
+(77,3,8,0,75,78,61,79,80,61,64,65,66,67,68), -- aclnnAddmm_AddAiCore_Add
+(58,4,8,0,59,60,61,62,63,61,64,65,66,67,68), -- aclnnAddmm_MatMulV2_MatMulV2
+(81,7,8,0,75,82,61,64,65,61,64,65,66,67,68), -- aclnnLayerNorm_LayerNormV3_LayerNormV3
+(83,8,8,0,75,84,61,64,65,61,64,65,66,67,68), -- aclnnRelu_ReluAiCore_Relu
+(85,9,8,0,75,86,61,79,87,61,64,65,66,67,68), -- aclnnLayerNormBackward_LayerNormGrad_LayerNormGrad
+(88,10,8,0,75,89,61,79,80,61,64,65,66,67,68), -- aclnnLayerNormBackward_MulAiCore_Mul
+(88,11,8,0,75,89,61,79,80,61,64,65,66,67,68), -- aclnnLayerNormBackward_MulAiCore_Mul
+(88,12,8,0,75,89,61,79,80,61,64,65,66,67,68), -- aclnnLayerNormBackward_MulAiCore_Mul
+(88,13,8,0,75,89,61,79,80,61,64,65,66,67,68), -- aclnnLayerNormBackward_MulAiCore_Mul
+(90,14,8,0,75,91,61,64,65,61,64,65,66,67,68), -- aclnnReduceSum_ReduceSumOp_ReduceSum
+(92,15,8,0,75,76,61,64,65,61,64,65,66,67,68), -- aclnnInplaceCopy_CastAiCore_Cast
+(93,16,8,0,59,60,61,79,94,61,64,65,66,67,68), -- aclnnMm_MatMulV2_MatMulV2
+(93,17,8,0,59,60,61,79,95,61,64,65,66,67,68), -- aclnnMm_MatMulV2_MatMulV2
+(93,18,8,0,59,60,61,79,94,61,64,65,66,67,68), -- aclnnMm_MatMulV2_MatMulV2
+(96,19,8,0,75,97,61,79,98,61,64,65,66,67,68), -- aclnnDiv_RealDivAiCore_RealDiv
+(99,20,8,0,75,100,61,79,101,61,64,65,66,67,68), -- aclnnForeachAddList_ForeachAddList_ForeachAddList
+(58,21,8,0,59,60,61,62,63,61,64,65,66,67,68), -- aclnnAddmm_MatMulV2_MatMulV2
+(102,22,8,0,75,103,61,64,65,61,64,65,66,67,68), -- aclnnGelu_GeluAiCore_Gelu
+(104,23,8,0,75,105,61,64,65,61,64,65,66,67,68); -- Transpose_1
 CREATE TABLE TASK_PMU_INFO (globalTaskId INTEGER,name INTEGER,value NUMERIC);
 INSERT INTO TASK_PMU_INFO VALUES
-(1,66,30000650), -- aic_total_time
-(1,67,15000325), -- aic_mac_time
-(1,68,15000325), -- aic_mte2_time
-(1,69,0), -- aiv_total_time
-(1,70,0), -- aiv_vec_time
-(2,66,0),
-(2,67,0),
-(2,68,0),
-(2,69,3999350),
-(2,70,1999675),
-(3,66,0),
-(3,67,0),
-(3,68,0),
-(3,69,6000000),
-(3,70,3000000),
-(4,66,20000000),
-(4,67,10000000),
-(4,68,10000000),
-(4,69,0),
-(4,70,0),
-(7,66,0),
-(7,67,0),
-(7,68,0),
-(7,69,10000000),
-(7,70,5000000),
-(8,66,0),
-(8,67,0),
-(8,68,0),
-(8,69,9000000),
-(8,70,4500000),
-(9,66,0),
-(9,67,0),
-(9,68,0),
-(9,69,11000000),
-(9,70,5500000),
-(10,66,0),
-(10,67,0),
-(10,68,0),
-(10,69,1000000),
-(10,70,500000),
-(11,66,0),
-(11,67,0),
-(11,68,0),
-(11,69,1000000),
-(11,70,500000),
-(12,66,0),
-(12,67,0),
-(12,68,0),
-(12,69,1000000),
-(12,70,500000),
-(13,66,0),
-(13,67,0),
-(13,68,0),
-(13,69,1000000),
-(13,70,500000),
-(14,66,0),
-(14,67,0),
-(14,68,0),
-(14,69,2000000),
-(14,70,1000000),
-(15,66,0),
-(15,67,0),
-(15,68,0),
-(15,69,1000000),
-(15,70,500000),
-(16,66,16000000),
-(16,67,8000000),
-(16,68,8000000),
-(16,69,0),
-(16,70,0),
-(17,66,14000000),
-(17,67,7000000),
-(17,68,7000000),
-(17,69,0),
-(17,70,0),
-(18,66,12000000),
-(18,67,6000000),
-(18,68,6000000),
-(18,69,0),
-(18,70,0),
-(19,66,0),
-(19,67,0),
-(19,68,0),
-(19,69,6000000),
-(19,70,3000000),
-(20,66,0),
-(20,67,0),
-(20,68,0),
-(20,69,20000000),
-(20,70,10000000),
-(21,66,18000000),
-(21,67,9000000),
-(21,68,9000000),
-(21,69,0),
-(21,70,0),
-(22,66,0),
-(22,67,0),
-(22,68,0),
-(22,69,10000000),
-(22,70,5000000),
-(23,66,0),
-(23,67,0),
-(23,68,0),
-(23,69,4000000),
-(23,70,2000000);
+(1,69,30000650), -- aic_total_time
+(1,70,15000325), -- aic_mac_time
+(1,71,15000325), -- aic_mte2_time
+(1,72,0), -- aiv_total_time
+(1,73,0), -- aiv_vec_time
+(2,69,0),
+(2,70,0),
+(2,71,0),
+(2,72,3999350),
+(2,73,1999675),
+(3,69,0),
+(3,70,0),
+(3,71,0),
+(3,72,6000000),
+(3,73,3000000),
+(4,69,20000000),
+(4,70,10000000),
+(4,71,10000000),
+(4,72,0),
+(4,73,0),
+(7,69,0),
+(7,70,0),
+(7,71,0),
+(7,72,10000000),
+(7,73,5000000),
+(8,69,0),
+(8,70,0),
+(8,71,0),
+(8,72,9000000),
+(8,73,4500000),
+(9,69,0),
+(9,70,0),
+(9,71,0),
+(9,72,11000000),
+(9,73,5500000),
+(10,69,0),
+(10,70,0),
+(10,71,0),
+(10,72,1000000),
+(10,73,500000),
+(11,69,0),
+(11,70,0),
+(11,71,0),
+(11,72,1000000),
+(11,73,500000),
+(12,69,0),
+(12,70,0),
+(12,71,0),
+(12,72,1000000),
+(12,73,500000),
+(13,69,0),
+(13,70,0),
+(13,71,0),
+(13,72,1000000),
+(13,73,500000),
+(14,69,0),
+(14,70,0),
+(14,71,0),
+(14,72,2000000),
+(14,73,1000000),
+(15,69,0),
+(15,70,0),
+(15,71,0),
+(15,72,1000000),
+(15,73,500000),
+(16,69,16000000),
+(16,70,8000000),
+(16,71,8000000),
+(16,72,0),
+(16,73,0),
+(17,69,14000000),
+(17,70,7000000),
+(17,71,7000000),
+(17,72,0),
+(17,73,0),
+(18,69,12000000),
+(18,70,6000000),
+(18,71,6000000),
+(18,72,0),
+(18,73,0),
+(19,69,0),
+(19,70,0),
+(19,71,0),
+(19,72,6000000),
+(19,73,3000000),
+(20,69,0),
+(20,70,0),
+(20,71,0),
+(20,72,20000000),
+(20,73,10000000),
+(21,69,18000000),
+(21,70,9000000),
+(21,71,9000000),
+(21,72,0),
+(21,73,0),
+(22,69,0),
+(22,70,0),
+(22,71,0),
+(22,72,10000000),
+(22,73,5000000),
+(23,69,0),
+(23,70,0),
+(23,71,0),
+(23,72,4000000),
+(23,73,2000000);
 CREATE TABLE COMMUNICATION_OP (opName INTEGER,startNs INTEGER,endNs INTEGER,connectionId INTEGER,groupName INTEGER,opId INTEGER PRIMARY KEY,relay INTEGER,retry INTEGER,dataType INTEGER,algType INTEGER,count NUMERIC,opType INTEGER);
 INSERT INTO COMMUNICATION_OP VALUES
-(44,1700000000390000000,1700000000420000000,117,46,1,0,0,4,102,4096,103), -- hcom_allGather__002_0_1 group_1
-(48,1700000000400000000,1700000000440000000,119,49,2,0,0,4,102,4096,104), -- hcom_allReduce__001_0_1 group_0
-(51,1700000000640000000,1700000000670000000,124,49,3,0,0,4,102,4096,104); -- hcom_allReduce__001_1_1 group_0
+(44,1700000000390000000,1700000000420000000,117,46,1,0,0,4,106,4096,107), -- hcom_allGather__002_0_1 group_1
+(48,1700000000400000000,1700000000440000000,119,49,2,0,0,4,106,4096,108), -- hcom_allReduce__001_0_1 group_0
+(51,1700000000640000000,1700000000670000000,124,49,3,0,0,4,106,4096,108); -- hcom_allReduce__001_1_1 group_0
 CREATE TABLE COMMUNICATION_TASK_INFO (name INTEGER,globalTaskId INTEGER,taskType INTEGER,planeId INTEGER,groupName INTEGER,notifyId INTEGER,rdmaType INTEGER,srcRank INTEGER,dstRank INTEGER,transportType INTEGER,size INTEGER,dataType INTEGER,linkType INTEGER,opId INTEGER);
 INSERT INTO COMMUNICATION_TASK_INFO VALUES
 (44,24,45,0,46,0,65535,0,1,0,4096,2,0,1), -- Notify_Wait group_1 plane 0
@@ -420,15 +424,15 @@ INSERT INTO COMMUNICATION_TASK_INFO VALUES
 (51,34,45,1,49,0,65535,0,1,0,4096,2,0,3); -- Notify_Wait group_0 plane 1
 CREATE TABLE MEMORY_RECORD (component INTEGER,timestamp INTEGER,totalAllocated INTEGER,totalReserved INTEGER,totalActive INTEGER,streamPtr INTEGER,deviceId INTEGER);
 INSERT INTO MEMORY_RECORD VALUES
-(105,1700000000052000000,536870912,1073741824,536870912,4096,0), -- 1024 MB
-(105,1700000000262000000,1073741824,2147483648,1073741824,4096,0), -- 2048 MB
-(105,1700000000552000000,671088640,1342177280,671088640,4096,0); -- 1280 MB
+(109,1700000000052000000,536870912,1073741824,536870912,4096,0), -- 1024 MB
+(109,1700000000262000000,1073741824,2147483648,1073741824,4096,0), -- 2048 MB
+(109,1700000000552000000,671088640,1342177280,671088640,4096,0); -- 1280 MB
 CREATE TABLE OP_MEMORY (name INTEGER,size INTEGER,allocationTime INTEGER,releaseTime INTEGER,activeReleaseTime INTEGER,duration INTEGER,activeDuration INTEGER,streamPtr INTEGER,deviceId INTEGER);
 INSERT INTO OP_MEMORY VALUES
 (14,6291456,1700000000052000000,1700000000300000000,1700000000300000000,248000000,248000000,4096,0), -- aten::addmm
-(106,1048576,1700000000066000000,1700000000130000000,1700000000130000000,64000000,64000000,4096,0), -- cann::MatMulV2
+(110,1048576,1700000000066000000,1700000000130000000,1700000000130000000,64000000,64000000,4096,0), -- cann::MatMulV2
 (26,2097152,1700000000262000000,1700000000360000000,1700000000360000000,98000000,98000000,4096,0), -- aten::native_layer_norm_backward
 (20,524288,1700000000265000000,NULL,NULL,NULL,NULL,4096,0), -- aten::copy_
-(107,262144,1700000000505000000,1700000000530000000,1700000000530000000,25000000,25000000,4096,0), -- cann::ForeachAddList
+(111,262144,1700000000505000000,1700000000530000000,1700000000530000000,25000000,25000000,4096,0), -- cann::ForeachAddList
 (14,4194304,1700000000552000000,1700000000700000000,1700000000700000000,148000000,148000000,4096,0); -- aten::addmm
 COMMIT;

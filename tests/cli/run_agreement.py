@@ -4,8 +4,8 @@
 
     run_agreement.py --tool BINARY --testdata DIR GROUP [-v]
 
-GROUP is one of the classes below: formats (one run as text and as database), itself (a capture
-and the same capture).
+GROUP is one of the classes below: formats and recipes (one run as text and as database), itself (a
+capture and the same capture).
 Exit status: 0 passed, 1 failed, 2 usage.
 """
 
@@ -122,6 +122,37 @@ class Formats(Equal):
             options = ["--base_step", step, "--comparison_step", step]
             self.assert_agree(self.ALL, *options)
             self.assert_agree(self.ALL_OPERATORS, "--disable_module", *options)
+
+
+class Recipes(Equal):
+    """What recipes tell of one run in both formats."""
+
+    def tables(self, capture, *options):
+        out = self.scratch / "out" / capture
+        done = subprocess.run(
+            [TOOL, *options, "-d", self.path(capture), "-o", out, "--export_type", "csv"],
+            check=False, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8",
+            timeout=TIMEOUT_SECONDS)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return {file.name: file.read_text(encoding="utf-8").splitlines()
+                for file in out.rglob("*.csv")}
+
+    def assert_agree(self, expected, *options):
+        for run in ("base", "new"):
+            with self.subTest(run=run, options=options):
+                text = self.tables(f"twin_text_{run}_ascend_pt", *options)
+                database = self.tables(f"twin_db_{run}_ascend_pt", *options)
+                self.assertLessEqual(expected, text.keys())
+                for name, lines in text.items():
+                    self.assertGreater(len(lines), 1, name)
+                    self.assertEqual(lines, database[name], name)
+
+    def test_module_statistic(self):
+        self.assert_agree({"ModuleStatistic.csv"}, "-m", "module_statistic", "--peak_tflops", "9")
+
+    def test_operator_mfu(self):
+        self.assert_agree({"OperatorMFU.csv", "ModuleMFU.csv", "MFUSummary.csv", "MFUWaste.csv"},
+                          "-m", "operator_mfu", "--peak_tflops", "9")
 
 
 class Itself(Equal):

@@ -284,6 +284,13 @@ class Usage(Cli):
                 for sheet in json.loads(result.out)["sheets"]:
                     self.assertIn(sheet, whole)
 
+    def test_a_recipe_leads_to_the_help_of_recipes(self):
+        for flag in ("--help", "-h"):
+            result = self.run_tool("-m", "operator_mfu", flag)
+            self.assertEqual(result.code, 0, result.err)
+            self.assertIn("Options of module_statistic, operator_mfu:", result.out)
+            self.assertIn("--peak_tflops", result.out)
+
     def test_recipes(self):
         for arguments in (["-m", "module_statistics"], ["cluster", "-m", "x"], ["-d", CAPTURES]):
             result = self.run_tool(*arguments, "-d", CAPTURES) if "-m" in arguments \
@@ -824,6 +831,12 @@ class Recipes(ToyModel, Cli):
         sheet = Workbook(self.results / "ModuleStatistic" / "module_statistic_0.xlsx").sheets[0]
         self.assertEqual(sheet.rows()[0][7], "Avg MFU")
         self.assertEqual(sheet.rows()[1][7], "44.31%")
+
+    def test_modules_of_the_python_stack(self):
+        result = self.statistic(directory=CAPTURES / "twin_text_base_ascend_pt")
+        self.assertEqual(result.code, 0, result.err)
+        self.assertTrue(any("nn.Module calls" in line for line in result.warnings), result.err)
+        self.assertTrue(self.table())
 
     def test_captures_without_modules(self):
         shutil.rmtree(self.captures)

@@ -4,10 +4,10 @@
 
     run_parity.py --tool BINARY [--shared DIR] [--list]
 
-1. Runs DIR/tools/parity_suite.py over the `compare_*` and `module_statistic_*` cases: every sheet,
-   table and the screen table, cell by cell. differences.json beside this script explains what differs on purpose. Cells are compared
+1. Runs DIR/tools/parity_suite.py over the `compare_*`, `module_statistic_*` and `operator_mfu_*`
+   cases: every sheet, table and the screen table, cell by cell. differences.json beside this script explains what differs on purpose. Cells are compared
    by position there: a row that comes or goes makes all rows below it differ.
-2. Compares every sheet of `compare` once more with the rows aligned by what they are about (KEYS) instead of
+2. Compares every sheet of `compare` and the kernels of `operator_mfu` once more with the rows aligned by what they are about (KEYS) instead of
    their position. Only what rows.json names may differ then:
    {case glob: [{"sheet": glob, "row": glob, "column": glob, "reason": text}]}; "row" and "column"
    may be left out. Columns "(missing)", "(new)" and "(order)" stand for rows that only the reference
@@ -31,16 +31,17 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 CASES = "compare_*"
-SUITE_CASES = (CASES, "module_statistic_*")
+SUITE_CASES = (CASES, "module_statistic_*", "operator_mfu_*")
+ROW_CASES = (CASES, "operator_mfu_db")
 # The columns that tell what a row is about. OverallMetrics and CommunicationCompare have rows within
 # rows, told by leading tabs and by "|".
 KEYS = {"OverallMetrics": [0], "CommunicationCompare": [1, 2], "ModuleCompareStatistic": [3, 4],
         "ModuleCompare": [3, 4, 8], "OperatorCompareStatistic": [1], "OperatorCompare": [1, 6],
         "MemoryCompareStatistic": [1], "MemoryCompare": [1, 6], "ApiCompare": [1],
-        "KernelCompare": [1, 2], "KernelTypeCompare": [1, 2]}
+        "KernelCompare": [1, 2], "KernelTypeCompare": [1, 2], "OperatorMFU": [0, 3, 2]}
 SKIPPED, SYSTEM_PYTHON = 77, "/usr/bin/python3"
 UNCOMPARED = ("Order Id", "Top")  # numbers of rows
-HEADER_ROWS = 3  # the profiling paths, an empty row, the column names
+HEADER_ROWS = 3  # the profiling paths, an empty row, the column names; of tables the names only
 
 
 def reason_to_skip(suite):
@@ -56,9 +57,10 @@ def reason_to_skip(suite):
 
 def by_key(sheet, rows):
     """Rows by what they are about, in sheet order; equal ones are numbered."""
-    result = {f"(header row {number})": row for number, row in enumerate(rows[:HEADER_ROWS], 1)}
+    headers = 1 if sheet == "OperatorMFU" else HEADER_ROWS
+    result = {f"(header row {number})": row for number, row in enumerate(rows[:headers], 1)}
     path = []
-    for row in rows[HEADER_ROWS:]:
+    for row in rows[headers:]:
         texts = [str(row[i]) if i < len(row) and row[i] is not None else "" for i in KEYS[sheet]]
         if sheet == "OverallMetrics":
             depth = len(texts[0]) - len(texts[0].lstrip("\t"))
@@ -112,7 +114,7 @@ def check_rows(suite, tool, scratch, list_all):
     allowed = json.loads((HERE / "rows.json").read_text(encoding="utf-8"))
     entries = [(case, entry) for case, listed in allowed.items() for entry in listed]
     used, sheets, explained, failed = set(), 0, 0, 0
-    for case in suite.load_cases(CASES):
+    for case in [case for cases in ROW_CASES for case in suite.load_cases(cases)]:
         name = case["name"]
         golden = json.loads((suite.GOLDEN / f"{name}.json").read_text(encoding="utf-8"))
         try:

@@ -48,6 +48,15 @@ TEST_F(CaptureTest, FindsTheFilesOfATextCapture) {
   EXPECT_EQ(rank.info->rank, 3);
 }
 
+TEST_F(CaptureTest, NamesALinkThatLeadsToItself) {
+  WriteText("r_ascend_pt");
+  const std::filesystem::path loop = dir_ / "r_ascend_pt/ASCEND_PROFILER_OUTPUT/communication.json";
+  std::filesystem::create_symlink(loop, loop);
+  const Error error = test::ErrorOf([&] { Open("r_ascend_pt"); });
+  EXPECT_EQ(error.kind(), ErrorKind::kInput);
+  EXPECT_HAS_TEXT(error.what(), "communication.json");
+}
+
 TEST_F(CaptureTest, FindsNoSettingsInFilesOfSimilarNames) {
   WriteText("r_ascend_pt");
   for (const char* name : {"profiler_info_.json", "profiler_info_3a.json", "profiler_info3.json",

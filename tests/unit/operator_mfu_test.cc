@@ -115,7 +115,7 @@ TEST(MfuSummary, TellsTheTimeOfWhatIsNotKnownAndWhy) {
   const MfuSummary summary = rank.Sum();
   EXPECT_EQ(Find(summary, "FlashAttentionScore")->duration, 150);
   EXPECT_EQ(Find(summary, "FlashAttentionScore")->reason, "no attention arguments");
-  EXPECT_EQ(Find(summary, "MatMulV2")->reason, "no peak known for this data type");
+  EXPECT_EQ(Find(summary, "MatMulV2")->reason, "data type unknown, or without a known peak");
   EXPECT_EQ(Find(summary, "matrix products")->Use(), std::nullopt);
   EXPECT_DOUBLE_EQ(Find(summary, "matrix products")->flops, 1000);
 }

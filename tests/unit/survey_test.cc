@@ -105,6 +105,23 @@ TEST_F(SurveyTest, ReadsACompleteTextCapture) {
   EXPECT_TRUE(facts.warnings.empty());
 }
 
+TEST_F(SurveyTest, TellsWhetherTheChipIsKnown) {
+  WriteText("a_ascend_pt/");
+  const auto judge = [](const RankFacts& facts) {
+    for (const AnalyzerCheck& check : AllAnalyzerChecks()) {
+      if (check.name == std::string_view("cluster: operator_mfu")) return check.judge(facts);
+    }
+    return Verdict();
+  };
+  const RankFacts without = LookAtOne("");
+  EXPECT_EQ(without.recorded.chip, Recorded::kNo);
+  EXPECT_TRUE(Lacks(judge(without), "--peak_tflops"));
+  Write("a_ascend_pt/PROF_1/device_0/info.json.0", R"({"DeviceInfo": [{"ai_core_num": 20}]})");
+  const RankFacts with = LookAtOne("");
+  EXPECT_EQ(with.recorded.chip, Recorded::kYes);
+  EXPECT_EQ(judge(with).ability, Ability::kCanRun);
+}
+
 TEST_F(SurveyTest, NamesWhatLevel0Lacks) {
   WriteText("a_ascend_pt/");
   fs::remove(root_ / "a_ascend_pt" / kOutput / "communication.json");

@@ -30,6 +30,7 @@ struct Contents {
   Recorded memory{};               ///< device memory over time
   Recorded op_memory{};            ///< allocations of operators
   Recorded mstx{};                 ///< ranges and marks set by the user
+  Recorded chip{};                 ///< cores and clock of the device
 };
 
 /// Something about the collection that makes the capture misleading or incomplete.

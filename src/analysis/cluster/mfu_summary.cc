@@ -138,6 +138,11 @@ std::optional<double> MfuShare::UseOfMeasuredClock() const {
   return ideal_at_measured_clock / static_cast<double>(rated_at_measured_clock);
 }
 
+double MfuSummary::ShareOfTime(const MfuShare& share) const {
+  if (device_time <= 0) return 0;
+  return static_cast<double>(share.duration) / static_cast<double>(device_time);
+}
+
 MfuSummary SummariseMfu(const RankTrace& trace, const RankMfu& mfu, const ChipPeak& chip) {
   return Summary(trace, mfu, chip).Make();
 }

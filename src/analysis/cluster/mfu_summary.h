@@ -44,6 +44,9 @@ struct MfuSummary {
   TimeNs device_time = 0;        ///< of all kernels
   std::vector<MfuShare> shares;  ///< all matrix work, then its kinds, then what is not known
   std::vector<MfuWaste> wastes;  ///< the ten that waste most
+
+  /// Of the time of all kernels.
+  double ShareOfTime(const MfuShare& share) const;
 };
 
 MfuSummary SummariseMfu(const RankTrace& trace, const RankMfu& mfu, const ChipPeak& chip);

@@ -98,6 +98,12 @@ RecipeResult Reduce(const std::vector<RankPart>& parts, const RecipeArguments&) 
                       part.rank));
       continue;
     }
+    if (statistic.source == ModuleSource::kPythonCalls) {
+      result.notes.push_back(
+          fmt::format("rank {}: no mstx ranges of the domain Module; the modules are the nn.Module "
+                      "calls of the Python stack",
+                      part.rank));
+    }
     if (statistic.straddlers > 0) {
       result.notes.push_back(
           fmt::format("rank {}: {} operators begin in a module and end behind it", part.rank,

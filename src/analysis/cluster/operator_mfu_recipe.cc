@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "chip_of_rank.h"
+#include "mfu_screen.h"
 #include "mfu_summary.h"
 #include "module_mfu.h"
 #include "module_sheet.h"
@@ -70,7 +71,7 @@ std::vector<Column> KernelColumns(bool for_people) {
           Named(name("kernel_name", "Kernel Name"), Format::kText, 50),
           Named(name("kernel_start(ns)", "Kernel Start(ns)"), Format::kInteger, 22),
           Named(name("kernel_end(ns)", "Kernel End(ns)"), Format::kInteger, 22),
-          Named(name("kernel_duration(ns)", "Kernel Duration(ns)"), Format::kInteger, 12),
+          Named(name("kernel_duration(ns)", "Kernel Duration(ns)"), Format::kInteger, 20),
           Named(name("mfu", "MFU"), Format::kDecimals4, 10),
           Named("actual_tflops", Format::kDecimals2, 14),
           Named("chip_peak_tflops", Format::kDecimals2, 16),
@@ -140,13 +141,8 @@ std::vector<Column> ShareColumns() {
           Named("why_no_mfu", Format::kText, 40)};
 }
 
-double PartOfTime(TimeNs part, TimeNs all) {
-  return all > 0 ? static_cast<double>(part) / static_cast<double>(all) : 0;
-}
-
 Row ShareRow(std::int64_t rank, const MfuSummary& summary, const MfuShare& share) {
-  return {{rank, share.work, share.kernels, share.duration,
-           Rounded(PartOfTime(share.duration, summary.device_time), 4),
+  return {{rank, share.work, share.kernels, share.duration, Rounded(summary.ShareOfTime(share), 4),
            share.flops > 0 ? Cell(share.flops) : Cell(),
            RoundedOr(share.flops > 0 && share.duration > 0,
                      share.flops / static_cast<double>(share.duration) / 1e3, 2),
@@ -211,54 +207,16 @@ void AddWorkbooks(const RankPart& rank, RecipeResult& result) {
   add("summary", {std::move(tables.shares), std::move(tables.wastes)});
 }
 
-std::string ChipText(const ChipPeak& chip) {
-  const PeakTflops peak = PeakOf(chip, TypeClass::kFp16);
-  if (peak.gap != PeakGap::kNone) return "peak of the chip unknown";
-  std::string text = fmt::format("peak {:.1f} TFLOPS with FP16", peak.tflops);
-  if (!chip.peak_tflops) {
-    text += fmt::format(" ({} cores at {:g} MHz)", chip.cores, chip.frequency_mhz);
-  }
-  return text;
-}
-
-std::string PercentText(const std::optional<double>& ratio) {
-  return ratio ? fmt::format("{:.1f} %", *ratio * 100) : "-";
-}
-
-void AddScreen(const RankPart& rank, RecipeResult& result) {
-  const MfuSummary& summary = PartOf(rank).summary;
-  result.screen.push_back(fmt::format("rank {}: {}", rank.rank, ChipText(summary.chip)));
-  result.screen.push_back(fmt::format("  {:<34} {:>8} {:>12} {:>9} {:>10} {:>8} {:>10}", "work",
-                                      "kernels", "ms", "of device", "TFLOPS", "MFU", "at clock"));
-  for (const MfuShare& share : summary.shares) {
-    const bool counted = share.flops > 0 && share.duration > 0;
-    result.screen.push_back(fmt::format(
-        "  {:<34} {:>8} {:>12.3f} {:>9} {:>10} {:>8} {:>10}{}", share.work, share.kernels,
-        static_cast<double>(share.duration) / 1e6,
-        PercentText(PartOfTime(share.duration, summary.device_time)),
-        counted ? fmt::format("{:.2f}", share.flops / static_cast<double>(share.duration) / 1e3)
-                : "-",
-        PercentText(share.Use()), PercentText(share.UseOfMeasuredClock()),
-        share.reason.empty() ? "" : "  " + share.reason));
-  }
-  if (summary.wastes.empty()) return;
-  result.screen.push_back(fmt::format("  {:<34} {:>8} {:>12} {:>9} {:>10} ", "most time wasted by",
-                                      "kernels", "ms wasted", "MFU", "type"));
-  for (const MfuWaste& waste : summary.wastes) {
-    result.screen.push_back(fmt::format("  {:<34} {:>8} {:>12.3f} {:>9} {:>10}  {}", waste.op_type,
-                                        waste.count, static_cast<double>(waste.wasted) / 1e6,
-                                        PercentText(waste.use), Text(waste.type),
-                                        waste.input_shapes));
-  }
-}
-
 void AddNotes(const std::vector<RankPart>& parts, RecipeResult& result) {
   std::vector<std::string> without_peak, without_work;
   for (const RankPart& rank : parts) {
     const MfuSummary& summary = PartOf(rank).summary;
     const std::string name = std::to_string(rank.rank);
-    if (PeakOf(summary.chip, TypeClass::kFp16).gap != PeakGap::kNone) without_peak.push_back(name);
-    if (PartOf(rank).kernels.empty()) without_work.push_back(name);
+    if (PartOf(rank).kernels.empty()) {
+      without_work.push_back(name);
+    } else if (PeakOf(summary.chip, TypeClass::kFp16).gap != PeakGap::kNone) {
+      without_peak.push_back(name);
+    }
   }
   if (!without_peak.empty()) {
     result.notes.push_back(
@@ -273,9 +231,9 @@ void AddNotes(const std::vector<RankPart>& parts, RecipeResult& result) {
         rows.begin(), rows.end(), [](const OperatorMfuRow& row) { return row.mfu.use.ratio > 1; });
     if (beyond == 0) continue;
     result.notes.push_back(
-        fmt::format("rank {}: {} kernels are faster than the peak of the chip; the operations that "
-                    "were recorded for them or the numbers of the chip are wrong",
-                    rank.rank, beyond));
+        fmt::format("rank {}: MFU above 100 % of {} of {} kernels; the operations that were "
+                    "recorded for them or the numbers of the chip are wrong",
+                    rank.rank, beyond, rows.size()));
   }
   if (!without_work.empty()) {
     result.notes.push_back(fmt::format(
@@ -293,7 +251,9 @@ RecipeResult Reduce(const std::vector<RankPart>& parts, const RecipeArguments&) 
   }
   for (const RankPart& rank : parts) {
     AddWorkbooks(rank, result);
-    AddScreen(rank, result);
+    for (std::string& line : MfuScreen(rank.rank, PartOf(rank).summary)) {
+      result.screen.push_back(std::move(line));
+    }
   }
   AddNotes(parts, result);
   return result;

@@ -6,13 +6,10 @@
 #include <map>
 #include <set>
 
-#include "advice.h"
+#include "graph_advice.h"
 
 namespace mpa::head {
 namespace {
-
-constexpr std::string_view kPyTorch = "PyTorch Dynamo";
-constexpr std::string_view kScript = "script";
 
 std::vector<const Call*> Counted(const AdviceInput& input) {
   std::vector<const Call*> counted;

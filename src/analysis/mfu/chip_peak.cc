@@ -106,7 +106,7 @@ std::string_view Text(PeakGap gap) {
     case PeakGap::kNoDuration:
       return "no duration";
     case PeakGap::kUnknownType:
-      return "no peak known for this data type";
+      return "data type unknown, or without a known peak";
     case PeakGap::kNoChip:
       return "number or frequency of the cores unknown";
   }

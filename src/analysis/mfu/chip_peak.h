@@ -55,7 +55,7 @@ enum class PeakGap : std::uint8_t {
   kUnknownType,  ///< no peak is known for data of this type
   kNoChip,       ///< cores or frequency not recorded
 };
-/// For people: "no peak known for this data type".
+/// For people: "no duration".
 std::string_view Text(PeakGap gap);
 
 struct PeakTflops {
