@@ -1271,6 +1271,7 @@ class HeadOverhead(Cli):
         self.assertEqual((result.code, result.errors), (0, []))
         self.assertEqual([row["rankId"] for row in self.rows("HEAD_CALL")], [0, 0, 1, 1])
         self.assertIn("rank 1: 2 calls", result.out)
+        self.assertEqual(result.out.count("exposed/step"), 1, "the tables of one rank")
         self.head(ranks, "--export_type", "text")
         self.assertEqual(sorted(file.name for file in (self.results / "HeadOverhead").iterdir()),
                          ["head_overhead_0.xlsx", "head_overhead_1.xlsx"])

@@ -115,6 +115,19 @@ TEST_F(HeadAdvice, LoadingAGraphAgain) {
   EXPECT_EQ(Only("R10").value, 1);
 }
 
+TEST_F(HeadAdvice, TimeOfTorchAirWithoutACauseInTheScriptIsForTheSupport) {
+  AddCall(0);
+  t.Event(thread, "LoadGraph", 296, 299);  // the first time
+  for (const TimeNs at : {1000, 2000}) {
+    t.Event(thread, "Torch-Compiled Region: 0/0", at + 50, at + 950);
+    t.Event(thread, "npu_fx_compiler inference", at + 100, at + 900);
+    t.Event(thread, "something", at + 101, at + 599);
+    t.Event(thread, "TorchNpuGraphBase::Run", at + 600, at + 850);
+    t.Event(thread, "ExecuteGraph", at + 650, at + 700);
+  }
+  EXPECT_TRUE(Has("R14"));
+}
+
 TEST_F(HeadAdvice, DynamicGraphsCostADispatchForEachOperator) {
   AddCall(0);
   for (TimeNs i = 0; i < 4; ++i) {

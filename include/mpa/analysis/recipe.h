@@ -3,7 +3,6 @@
 
 #include <any>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <string>
 #include <string_view>

@@ -132,6 +132,31 @@ std::string NameOfRank(std::int64_t rank) {
   return rank >= 0 ? fmt::format("rank {}", rank) : "rank unknown";
 }
 
+TimeNs TypicalHead(const HeadPart& part) {
+  for (const head::SummaryRow& row : part.summary) {
+    if (row.scope == "all" && row.phase == part.phase && row.measure == "head") {
+      return row.spread.p50;
+    }
+  }
+  return -1;
+}
+
+// All of the rank whose head is the longest, of the others the answer: one screen.
+void AddScreen(const std::vector<head::RankHead>& ranks, std::string_view policy,
+               RecipeResult& result) {
+  const auto longest = std::max_element(ranks.begin(), ranks.end(),
+                                        [](const head::RankHead& a, const head::RankHead& b) {
+                                          return TypicalHead(*a.part) < TypicalHead(*b.part);
+                                        });
+  if (policy.empty()) policy = kPolicies[0];
+  for (auto rank = ranks.begin(); rank != ranks.end(); ++rank) {
+    const head::Detail detail = rank == longest ? head::Detail::kAll : head::Detail::kAnswer;
+    for (std::string& line : HeadScreen(*rank->part, NameOfRank(rank->rank), policy, detail)) {
+      result.screen.push_back(std::move(line));
+    }
+  }
+}
+
 // That of the first rank which has one.
 void AddPicture(const std::vector<head::RankHead>& ranks, const RecipeArguments& arguments,
                 RecipeResult& result) {
@@ -147,19 +172,15 @@ void AddPicture(const std::vector<head::RankHead>& ranks, const RecipeArguments&
 RecipeResult Reduce(const std::vector<RankPart>& parts, const RecipeArguments& arguments) {
   RecipeResult result;
   std::vector<head::RankHead> ranks;
-  const std::string_view policy = Given(arguments, "policy");
   for (const RankPart& part : parts) {
     const auto& of_rank = std::any_cast<const HeadPart&>(part.part);
     ranks.push_back({part.rank, &of_rank});
-    for (std::string& line :
-         HeadScreen(of_rank, NameOfRank(part.rank), policy.empty() ? kPolicies[0] : policy)) {
-      result.screen.push_back(std::move(line));
-    }
     if (of_rank.calls.empty()) continue;
     const std::string stem =
         part.rank >= 0 ? fmt::format("head_overhead_{}", part.rank) : std::string("head_overhead");
     result.workbooks.push_back({stem, head::HeadSheets({ranks.back()}, /*for_people=*/true)});
   }
+  AddScreen(ranks, Given(arguments, "policy"), result);
   AddPicture(ranks, arguments, result);
   result.tables = HeadSheets(ranks, /*for_people=*/false);
   return result;

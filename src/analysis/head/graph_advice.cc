@@ -82,11 +82,21 @@ void GraphAdvice::Give() {
   AdviseOnConversions();
   AdviseOnQueue();
   AdviseOnSync();
-  AdviseOnTorchAir(/*causes_known=*/rows_.size() > before || Reloads());
+  AdviseOnTorchAir(/*causes_known=*/rows_.size() > before || LoadsAgain());
   AdviseOnGe();
   AdviseOnEpilogue();
   AdviseOnEagerRuns();
   AdviseOnOutliers();
+}
+
+bool GraphAdvice::LoadsAgain() const {
+  bool steady = false;
+  for (const std::size_t i : scope_.calls) {
+    const Call& call = input_.calls[i];
+    if (steady && call.loads_graph) return true;
+    steady = steady || call.phase == Phase::kSteady;
+  }
+  return false;
 }
 
 void GraphAdvice::AdviseOnPlatform() {

@@ -74,21 +74,14 @@ class GraphAdvice {
   // The longest children of a segment by name: "aten::index 120.0 us".
   std::string Longest(ChildSegment segment) const;
 
-  bool Reloads() const {
-    return std::any_of(scope_.calls.begin(), scope_.calls.end(),
-                       [&](std::size_t i) { return input_.calls[i].loads_graph; });
-  }
+  // Whether a graph is loaded or captured behind a steady call.
+  bool LoadsAgain() const;
 
   void AdviseOnPlatform();
-
   void AdviseOnLookup();
-
   void AdviseOnConversions();
-
   void AdviseOnQueue();
-
   void AdviseOnSync();
-
   void AdviseOnTorchAir(bool causes_known);
 
   bool AllOf(Engine engine) const {
@@ -97,11 +90,8 @@ class GraphAdvice {
   }
 
   void AdviseOnGe();
-
   void AdviseOnEpilogue();
-
   void AdviseOnEagerRuns();
-
   void AdviseOnOutliers();
 
   static std::string_view DeviceText(const Call& call);

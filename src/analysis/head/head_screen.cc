@@ -42,12 +42,13 @@ class Screen {
     }
   }
 
-  std::vector<std::string> Lines() {
+  std::vector<std::string> Lines(Detail detail) {
     if (part_.calls.empty()) {
-      SayThatThereIsNone();
+      SayThatThereIsNone(detail);
       return std::move(lines_);
     }
     Answer();
+    if (detail == Detail::kAnswer) return std::move(lines_);
     Header();
     Summary();
     Graphs();
@@ -80,9 +81,10 @@ class Screen {
     return facts.source + " capture" + (facts.level.empty() ? "" : ", " + facts.level);
   }
 
-  void SayThatThereIsNone() {
+  void SayThatThereIsNone(Detail detail) {
     const CaptureFacts& facts = part_.facts;
     Say("{}: no graph-mode call found: the run is eager, or its graphs left no event here.", rank_);
+    if (detail == Detail::kAnswer) return;
     Say("  looked for: npu_fx_compiler inference, cache_compiler inference, "
         "TorchNpuGraphBase::Run, ExecuteGraph,");
     Say("    RunGraph, RunGraphWithStreamAsync, acl_graph_replay, fx_run_eagerly; of CANN "
@@ -290,8 +292,8 @@ class Screen {
 }  // namespace
 
 std::vector<std::string> HeadScreen(const HeadPart& part, std::string_view rank,
-                                    std::string_view policy) {
-  return Screen(part, rank, policy).Lines();
+                                    std::string_view policy, Detail detail) {
+  return Screen(part, rank, policy).Lines(detail);
 }
 
 }  // namespace mpa::head

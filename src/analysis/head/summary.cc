@@ -12,6 +12,14 @@
 namespace mpa::head {
 namespace {
 
+// A number that calls have: a segment, a part of one, or a time to the first kernel.
+struct Measure {
+  std::string_view name;
+  MaybeNs (*of)(const Call& call);
+  MaybeNs (*exposed)(const Call& call);  // null: idle time of the device is not told of it
+  bool in_head = true;                   // a part of the head, or all of it
+};
+
 template <Segment kSegment>
 MaybeNs Of(const Call& call) {
   return call.Of(kSegment);
@@ -135,8 +143,6 @@ class Summary {
 };
 
 }  // namespace
-
-std::span<const Measure> AllMeasures() { return kMeasures; }
 
 std::vector<Scope> FindScopes(const std::vector<Call>& calls,
                               const std::vector<std::string>& graphs) {

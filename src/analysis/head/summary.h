@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,16 +11,6 @@
 #include "spread.h"
 
 namespace mpa::head {
-
-/// A number that calls have: a segment, a part of one, or a time to the first kernel.
-struct Measure {
-  std::string_view name;
-  MaybeNs (*of)(const Call& call);
-  MaybeNs (*exposed)(const Call& call);  ///< null: idle time of the device is not told of it
-  bool in_head = true;                   ///< a part of the head, or all of it
-};
-/// Every measure, in order of its time in a call.
-std::span<const Measure> AllMeasures();
 
 /// A graph on a thread, or all.
 struct Scope {
