@@ -42,6 +42,7 @@ Examples:
   msprof-analyze -m module_statistic -d ./result
   msprof-analyze -m module_statistic -d ./result -o ./out --export_type text --rank_list 0,4-7
   msprof-analyze -m operator_mfu -d ./result --print
+  msprof-analyze -m head_overhead -d ./result --picture call.html
 
 Results go to cluster_analysis_output below the output directory; a further run replaces its own
 tables and files and leaves the others alone.

@@ -1239,6 +1239,19 @@ class HeadOverhead(Cli):
         self.assertEqual((result.code, result.errors), (5, []))
         self.assertIn("no graph-mode call found", result.out)
 
+    def test_graphs_that_only_the_runtime_shows(self):
+        trace = self.write("replay/trace_view.json", json.dumps([
+            {"ph": "M", "name": "process_name", "pid": 7 << 10, "tid": 0, "args": {"name": "CANN"}},
+            {"ph": "X", "name": "AscendCL@aclmdlRIExecuteAsync", "pid": 7 << 10, "tid": 70,
+             "ts": "1700000000000010", "dur": 30, "args": {}}]))
+        result = self.head(trace.parent)
+        self.assertEqual((result.code, result.errors), (0, []))
+        self.assertIn("seen by the runtime only", result.out)
+        (call,) = self.rows("HEAD_CALL")
+        self.assert_columns(call, dict(kind="A6", engine="ACLGRAPH", t3Ns=10, w0Ns=None, head=None,
+                                       platform=None, nConstruct=None))
+        self.assertEqual(self.rows("HEAD_SUMMARY"), [])
+
     def test_unknown_stays_empty_in_every_format(self):
         capture = CAPTURES / self.HARD
         self.head(capture, "--export_type", "json")

@@ -57,10 +57,13 @@ HeadOptions OptionsOf(const RecipeArguments& arguments) {
 head::Phase PhaseToShow(const RecipeArguments& arguments, const std::vector<head::Call>& calls) {
   const std::string_view given = Given(arguments, "phase");
   if (!given.empty()) return given == "compile" ? head::Phase::kCompile : head::Phase::kSteady;
-  const bool steady = std::any_of(calls.begin(), calls.end(), [](const head::Call& call) {
-    return call.Counts() && call.phase == head::Phase::kSteady;
-  });
-  return steady || calls.empty() ? head::Phase::kSteady : head::Phase::kCompile;
+  const auto any = [&](head::Phase phase) {
+    return std::any_of(calls.begin(), calls.end(), [&](const head::Call& call) {
+      return call.Counts() && call.phase == phase;
+    });
+  };
+  const bool compiles_only = !any(head::Phase::kSteady) && any(head::Phase::kCompile);
+  return compiles_only ? head::Phase::kCompile : head::Phase::kSteady;
 }
 
 head::MaybeNs MeanDuration(const std::vector<head::StepRow>& steps) {

@@ -131,7 +131,7 @@ void FindByTime(const std::vector<KernelSearch>& calls, std::vector<FirstKernel>
     const DeviceTimeline& device = *calls[i].device;
     FirstKernel& first = found[i];
     if (first.skewed) continue;
-    const auto [next, is_last] = next_task.try_emplace(&device, std::numeric_limits<TimeNs>::max());
+    const auto [next, is_new] = next_task.try_emplace(&device, std::numeric_limits<TimeNs>::max());
     const auto start = [&](bool kernels_only) -> MaybeNs {
       const auto run = device.FirstFrom(*calls[i].t3, kernels_only);
       if (!run || device.At(*run).start >= next->second) return std::nullopt;

@@ -201,6 +201,7 @@ class Screen {
       if (row.scope == "all" || row.phase != part_.phase || row.measure != "head") continue;
       graphs.push_back({&row, row.spread.sum});
     }
+    if (graphs.empty()) return;
     std::stable_sort(graphs.begin(), graphs.end(),
                      [](const Graph& a, const Graph& b) { return a.sum > b.sum; });
     Say("  {:<30} {:>8} {:>10} {:>12} {:>12} {:>9} {:>12}", "graph", "calls", "per step",
