@@ -12,7 +12,8 @@ Recipe HeadOverhead();
 }  // namespace recipes
 
 const std::vector<Recipe>& AllRecipes() {
-  static const std::vector<Recipe> all = {recipes::ModuleStatistic(), recipes::OperatorMfu(), recipes::HeadOverhead()};
+  static const std::vector<Recipe> all = {recipes::ModuleStatistic(), recipes::OperatorMfu(),
+                                          recipes::HeadOverhead()};
   return all;
 }
 
