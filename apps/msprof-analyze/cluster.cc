@@ -186,10 +186,13 @@ std::vector<fs::path> Write(const Recipe& recipe, const RecipeResult& result,
     }
   };
   if (type == "text") {
+    std::map<std::string, int> written;  // captures that do not tell their rank share a name
     for (const RankWorkbook& workbook : result.workbooks) {
       Report report;
       report.sheets = workbook.sheets;
-      write("xlsx", report, workbook.stem);
+      const int number = ++written[workbook.stem];
+      write("xlsx", report,
+            number == 1 ? workbook.stem : fmt::format("{} ({})", workbook.stem, number));
     }
     if (paths.size() > 1) paths = {folder};
   } else {

@@ -797,6 +797,17 @@ class Recipes(ToyModel, Cli):
         self.statistic("--rank_list", "12")
         self.assertEqual({row[-1] for row in self.table()}, {12})
 
+    def test_captures_that_tell_no_rank_keep_their_workbooks_apart(self):
+        for name in ("a_ascend_pt", "b_ascend_pt"):
+            copy = self.scratch / "unknown" / name
+            shutil.copytree(CAPTURES / "twin_text_base_ascend_pt", copy)
+            for info in copy.glob("profiler_info*"):
+                info.unlink()
+        result = self.statistic("--export_type", "text", directory=self.scratch / "unknown")
+        self.assertEqual(result.code, 0, result.err)
+        self.assertTrue(any("rank unknown: " in line for line in result.warnings), result.err)
+        self.assertEqual(len(list((self.results / "ModuleStatistic").iterdir())), 2)
+
     def test_json_and_csv(self):
         for kind, name in (("json", "module_statistic.json"), ("csv", "module_statistic_csv")):
             self.assertEqual(self.statistic("--export_type", kind).code, 0)

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <charconv>
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "mpa/analysis/recipe.h"
@@ -18,6 +20,11 @@ std::optional<Number> NumberArgument(const RecipeArguments& arguments, std::stri
   Number number{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc() ? std::optional(number) : std::nullopt;
+}
+
+/// "rank 3", for people.
+inline std::string RankText(std::int64_t rank) {
+  return rank >= 0 ? "rank " + std::to_string(rank) : "rank unknown";
 }
 
 }  // namespace mpa

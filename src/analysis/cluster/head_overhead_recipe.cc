@@ -123,10 +123,6 @@ std::any Map(const RankTrace& trace, const RecipeArguments& arguments) {
   return part;
 }
 
-std::string NameOfRank(std::int64_t rank) {
-  return rank >= 0 ? fmt::format("rank {}", rank) : "rank unknown";
-}
-
 TimeNs TypicalHead(const HeadPart& part) {
   for (const head::SummaryRow& row : part.summary) {
     if (row.scope == "all" && row.phase == part.phase && row.measure == "head") {
@@ -146,7 +142,7 @@ void AddScreen(const std::vector<head::RankHead>& ranks, std::string_view policy
   if (policy.empty()) policy = kPolicies[0];
   for (auto rank = ranks.begin(); rank != ranks.end(); ++rank) {
     const head::Detail detail = rank == longest ? head::Detail::kAll : head::Detail::kAnswer;
-    for (std::string& line : HeadScreen(*rank->part, NameOfRank(rank->rank), policy, detail)) {
+    for (std::string& line : HeadScreen(*rank->part, RankText(rank->rank), policy, detail)) {
       result.screen.push_back(std::move(line));
     }
   }

@@ -22,9 +22,9 @@ std::string PercentText(const std::optional<double>& ratio) {
 
 }  // namespace
 
-std::vector<std::string> MfuScreen(std::int64_t rank, const MfuSummary& summary) {
+std::vector<std::string> MfuScreen(std::string_view rank, const MfuSummary& summary) {
   std::vector<std::string> lines;
-  lines.push_back(fmt::format("rank {}: {}", rank, ChipText(summary.chip)));
+  lines.push_back(fmt::format("{}: {}", rank, ChipText(summary.chip)));
   lines.push_back(fmt::format("  {:<34} {:>8} {:>12} {:>9} {:>10} {:>8} {:>10}", "work", "kernels",
                               "ms", "of device", "TFLOPS", "MFU", "at clock"));
   for (const MfuShare& share : summary.shares) {

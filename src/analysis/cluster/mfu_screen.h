@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "mfu_summary.h"
 
 namespace mpa {
 
-/// The summary of a rank as lines for the screen.
-std::vector<std::string> MfuScreen(std::int64_t rank, const MfuSummary& summary);
+/// The summary of a rank ("rank 3") as lines for the screen.
+std::vector<std::string> MfuScreen(std::string_view rank, const MfuSummary& summary);
 
 }  // namespace mpa

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "arguments.h"
 #include "chip_of_rank.h"
 #include "kernel_mfu.h"
 #include "module_mfu.h"
@@ -92,26 +93,25 @@ RecipeResult Reduce(const std::vector<RankPart>& parts, const RecipeArguments&) 
     const auto& statistic = std::any_cast<const mpa::ModuleStatistic&>(part.part);
     if (statistic.rows.empty()) {
       result.notes.push_back(
-          fmt::format("rank {}: no modules with kernels; mark them with mstx "
+          fmt::format("{}: no modules with kernels; mark them with mstx "
                       "ranges of the domain Module, or collect with "
                       "with_stack=True or with_modules=True",
-                      part.rank));
+                      RankText(part.rank)));
       continue;
     }
     if (statistic.source == ModuleSource::kPythonCalls) {
       result.notes.push_back(
-          fmt::format("rank {}: no mstx ranges of the domain Module; the modules are the nn.Module "
+          fmt::format("{}: no mstx ranges of the domain Module; the modules are the nn.Module "
                       "calls of the Python stack",
-                      part.rank));
+                      RankText(part.rank)));
     }
     if (statistic.straddlers > 0) {
-      result.notes.push_back(
-          fmt::format("rank {}: {} operators begin in a module and end behind it", part.rank,
-                      statistic.straddlers));
+      result.notes.push_back(fmt::format("{}: {} operators begin in a module and end behind it",
+                                         RankText(part.rank), statistic.straddlers));
     }
     result.workbooks.push_back(WorkbookOf(part));
     constexpr std::size_t kMostLines = 30;
-    result.screen.push_back(fmt::format("rank {}: {}", part.rank, CoverageText(statistic)));
+    result.screen.push_back(fmt::format("{}: {}", RankText(part.rank), CoverageText(statistic)));
     for (std::string& line : ModuleScreen(statistic.rows, kMostLines)) {
       result.screen.push_back(std::move(line));
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "arguments.h"
 #include "chip_of_rank.h"
 #include "mfu_screen.h"
 #include "mfu_summary.h"
@@ -211,7 +212,7 @@ void AddNotes(const std::vector<RankPart>& parts, RecipeResult& result) {
   std::vector<std::string> without_peak, without_work;
   for (const RankPart& rank : parts) {
     const MfuSummary& summary = PartOf(rank).summary;
-    const std::string name = std::to_string(rank.rank);
+    const std::string name = RankText(rank.rank);
     if (PartOf(rank).kernels.empty()) {
       without_work.push_back(name);
     } else if (PeakOf(summary.chip, TypeClass::kFp16).gap != PeakGap::kNone) {
@@ -220,7 +221,7 @@ void AddNotes(const std::vector<RankPart>& parts, RecipeResult& result) {
   }
   if (!without_peak.empty()) {
     result.notes.push_back(
-        fmt::format("rank {}: no MFU, the peak of the chip is not known: there is no info.json of "
+        fmt::format("{}: no MFU, the peak of the chip is not known: there is no info.json of "
                     "the device in "
                     "PROF_*; give --ai_core_num and --aic_frequency, or --peak_tflops",
                     fmt::join(without_peak, ", ")));
@@ -231,13 +232,13 @@ void AddNotes(const std::vector<RankPart>& parts, RecipeResult& result) {
         rows.begin(), rows.end(), [](const OperatorMfuRow& row) { return row.mfu.use.ratio > 1; });
     if (beyond == 0) continue;
     result.notes.push_back(
-        fmt::format("rank {}: MFU above 100 % of {} of {} kernels; the operations that were "
+        fmt::format("{}: MFU above 100 % of {} of {} kernels; the operations that were "
                     "recorded for them or the numbers of the chip are wrong",
-                    rank.rank, beyond, rows.size()));
+                    RankText(rank.rank), beyond, rows.size()));
   }
   if (!without_work.empty()) {
     result.notes.push_back(fmt::format(
-        "rank {}: no kernel of known operations; collect with profiler_level Level1 or higher, "
+        "{}: no kernel of known operations; collect with profiler_level Level1 or higher, "
         "which records shapes",
         fmt::join(without_work, ", ")));
   }
@@ -251,7 +252,7 @@ RecipeResult Reduce(const std::vector<RankPart>& parts, const RecipeArguments&) 
   }
   for (const RankPart& rank : parts) {
     AddWorkbooks(rank, result);
-    for (std::string& line : MfuScreen(rank.rank, PartOf(rank).summary)) {
+    for (std::string& line : MfuScreen(RankText(rank.rank), PartOf(rank).summary)) {
       result.screen.push_back(std::move(line));
     }
   }
