@@ -24,6 +24,7 @@ double PowerOfTen(int exponent) { return std::pow(10.0, exponent); }
 }  // namespace
 
 AmountScale::AmountScale(Quantity quantity, std::int64_t largest) {
+  if (quantity == Quantity::kCount) return;
   const std::span<const UnitOf> units =
       quantity == Quantity::kTime ? std::span<const UnitOf>(kTimes) : std::span(kSizes);
   const double size = std::abs(static_cast<double>(largest));
@@ -55,7 +56,8 @@ std::string AmountScale::Signed(std::int64_t rounded) const {
 
 std::string AmountText(Quantity quantity, std::int64_t value) {
   const AmountScale scale(quantity, value);
-  return fmt::format("{} {}", scale.Text(scale.Rounded(value)), scale.unit());
+  return fmt::format("{}{}{}", scale.Text(scale.Rounded(value)), scale.unit().empty() ? "" : " ",
+                     scale.unit());
 }
 
 std::string PlainNumber(double value) { return fmt::format("{:.6g}", value); }

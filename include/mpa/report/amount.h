@@ -8,7 +8,11 @@
 namespace mpa {
 
 /// What the whole numbers of a measured value are.
-enum class Quantity : std::uint8_t { kTime /**< ns */, kBytes };
+enum class Quantity : std::uint8_t {
+  kTime,  ///< ns
+  kBytes,
+  kCount,
+};
 
 /// Values of one line in one unit with the same decimals, so that what is printed adds up when the
 /// rounded values do.
@@ -22,7 +26,7 @@ class AmountScale {
   /// "412.3" for what Rounded() gave; Signed() is "+15.2".
   std::string Text(std::int64_t rounded) const;
   std::string Signed(std::int64_t rounded) const;
-  /// "ms"
+  /// "ms"; of counts empty.
   std::string_view unit() const { return unit_; }
 
  private:

@@ -34,6 +34,7 @@ struct GateMetric {
   std::optional<double> probability;
   bool low_confidence = false;  ///< fewer than three runs on a side
   std::string reason;           ///< why the verdict is not what the difference suggests
+  std::string line;             ///< verdict and numbers in one line, without the cause
   std::vector<std::int64_t> base_runs, comparison_runs;  ///< the median of each run
   std::optional<std::int64_t> anchor;  ///< the value in the oldest baseline, if that is known
 
@@ -62,9 +63,9 @@ struct GateMismatch {
 struct GateReport {
   GateVerdict verdict{};
   int exit_code = 0;
-  bool partial = false;          ///< parts of the input were broken and left out
-  std::string headline;          ///< the verdict with its cause, one line
-  std::string base, comparison;  ///< the captures, as they were given
+  bool partial = false;                       ///< parts of the input were broken and left out
+  std::string headline;                       ///< the verdict with its cause, one line
+  std::vector<std::string> base, comparison;  ///< the captures, as they were given
   std::vector<GateMetric> metrics;
   std::vector<GateMismatch> mismatches;
   /// What the step is made of: the parts, the last one the remainder, add up to its difference.

@@ -102,12 +102,12 @@ GateMetric Decide(const Rule& rule, const Floors& floors, const Runs& base,
   judged.name = NameOf(rule.metric);
   judged.quantity = QuantityOf(rule.metric.kind);
   judged.limit = LimitText(rule.limit, judged.quantity);
-  judged.low_confidence = std::min(base.size(), comparison.size()) < kRunsForTest;
   judged.reason = Missing(floors, base, comparison);
   if (!judged.reason.empty()) {
     judged.verdict = GateVerdict::kInconclusive;
     return judged;
   }
+  judged.low_confidence = std::min(base.size(), comparison.size()) < kRunsForTest;
   judged.base_runs = MediansOf(base);
   judged.comparison_runs = MediansOf(comparison);
   judged.base = Median(judged.base_runs);
