@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
 #include <map>
 #include <optional>
 #include <set>
@@ -98,6 +99,31 @@ struct Pending {
   Facts facts;
 };
 
+bool EndsWithNewline(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  if (!file || file.tellg() <= 0) return true;  // an empty one says so when it is read
+  file.seekg(-1, std::ios::end);
+  return file.get() == '\n';
+}
+
+// Files that end within a line were cut off, even where the line can still be read.
+void CheckEnds(const RankInput& input, ReadRank& rank) {
+  for (const CaptureFile& file : input.files) {
+    if (file.path.extension() != ".csv" || EndsWithNewline(file.path)) continue;
+    rank.notes.push_back(fmt::format("{}: breaks off within its last line", file.path.string()));
+    rank.partial = true;
+  }
+}
+
+void CheckKernels(const RankInput& input, ReadRank& rank) {
+  const auto& steps = rank.summary->steps_without_kernels;
+  if (steps.empty()) return;
+  rank.notes.push_back(
+      fmt::format("{}: the device computed in step {}, but no kernel is listed there",
+                  input.path.string(), fmt::join(steps, ", ")));
+  rank.partial = true;
+}
+
 ReadRank Read(const FoundRank& found, bool alone, const LoadRunsRequest& request) {
   ReadRank rank;
   try {
@@ -106,6 +132,8 @@ ReadRank Read(const FoundRank& found, bool alone, const LoadRunsRequest& request
     rank.summary->rank = found.rank;
     rank.notes = std::move(loaded.notes);
     rank.partial = loaded.partial;
+    CheckEnds(found.input, rank);
+    CheckKernels(found.input, rank);
   } catch (const Error& error) {
     // Of a job the other ranks can still be told; a capture alone is the whole run.
     if (error.kind() == ErrorKind::kResource || alone) throw;

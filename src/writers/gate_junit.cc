@@ -47,12 +47,14 @@ std::string DetailsOf(const GateReport& report) {
 std::vector<Case> CasesOf(const GateReport& report) {
   std::vector<Case> cases;
   const bool fails = report.exit_code != 0;
+  bool explained = false;
   for (const GateMetric& metric : report.metrics) {
     Case& test = cases.emplace_back(Case{metric.name, "", metric.line, ""});
     if (metric.verdict == GateVerdict::kRegression) {
       // What only warns must not turn the results red.
       test.outcome = fails ? "failure" : "skipped";
-      test.details = DetailsOf(report);
+      if (!explained) test.details = DetailsOf(report);  // once is enough
+      explained = true;
     } else if (metric.verdict == GateVerdict::kInconclusive) {
       test.outcome = fails ? "error" : "skipped";
     }

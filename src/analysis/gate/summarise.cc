@@ -99,10 +99,12 @@ class Summariser {
     StepTable kernels(windows_.size()), op_types(windows_.size());
     const Kernels& table = trace_.kernels;
     bool has_types = false;
+    std::vector<bool> listed(windows_.size(), false);
     for (std::size_t i = 0; i < table.Size(); ++i) {
       const auto step = Judged(bounds_.OfDeviceWork(table.link[i], table.start[i]));
       const std::string_view name = trace_.strings.View(table.name[i]);
       if (!step || (trace_.device == DeviceKind::kGpu && IsCopyName(name))) continue;
+      listed[*step] = true;
       kernels.Add(name, *step, table.dur[i]);
       const std::string_view type = trace_.strings.View(table.op_type[i]);
       if (!type.empty()) {
@@ -111,6 +113,12 @@ class Summariser {
       }
       const std::string_view shapes = trace_.strings.View(table.shapes[i]);
       if (!shapes.empty()) ++summary_.shapes[HashOf(type, shapes)];
+    }
+    const std::vector<TimeNs> computing = LengthInWindows(activities_.computing, windows_);
+    for (std::size_t i = 0; i < summary_.steps.size(); ++i) {
+      if (!listed[i] && computing[i] > 0) {
+        summary_.steps_without_kernels.push_back(summary_.steps[i]);
+      }
     }
     for (const Metric& metric : request_.patterns) {
       if (metric.kind == MetricKind::kKernel) {

@@ -45,6 +45,9 @@ struct RankSummary {
   Samples samples;
   Breakdown breakdown;
   ShapeCounts shapes;
+  /// Steps in which the device computed, but no kernel is listed although others are: the list is
+  /// cut off.
+  std::vector<std::int32_t> steps_without_kernels;
 };
 
 /// How a run was collected and measured: "profiler_level" -> "Level1". What is not known is not
