@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -14,6 +15,7 @@
 #include "memory_budget.h"
 #include "mpa/base/error.h"
 #include "mpa/base/parallel.h"
+#include "mpa/base/text.h"
 #include "mpa/capture/survey.h"
 #include "mpa/pipeline/gate.h"
 
@@ -99,18 +101,26 @@ struct Pending {
   Facts facts;
 };
 
-bool EndsWithNewline(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  if (!file || file.tellg() <= 0) return true;  // an empty one says so when it is read
-  file.seekg(-1, std::ios::end);
-  return file.get() == '\n';
+// Files that end within a line or a document were cut off, even where the rest can still be read or
+// is of no use to a gate.
+bool IsCutOff(const CaptureFile& file) {
+  const bool lines = file.path.extension() == ".csv";
+  if (!lines && file.path.extension() != ".json") return false;
+  std::ifstream stream(file.path, std::ios::binary | std::ios::ate);
+  const std::streamoff bytes = stream ? std::streamoff(stream.tellg()) : 0;
+  if (bytes <= 0) return false;  // whoever reads it says what is wrong
+  constexpr std::streamoff kEnd = 16;
+  stream.seekg(-std::min(kEnd, bytes), std::ios::end);
+  const std::string end{std::istreambuf_iterator<char>(stream), {}};
+  if (lines) return !end.ends_with('\n');
+  const std::string_view text = Trim(end);
+  return !text.ends_with('}') && !text.ends_with(']');
 }
 
-// Files that end within a line were cut off, even where the line can still be read.
 void CheckEnds(const RankInput& input, ReadRank& rank) {
   for (const CaptureFile& file : input.files) {
-    if (file.path.extension() != ".csv" || EndsWithNewline(file.path)) continue;
-    rank.notes.push_back(fmt::format("{}: breaks off within its last line", file.path.string()));
+    if (!IsCutOff(file)) continue;
+    rank.notes.push_back(fmt::format("{}: breaks off", file.path.string()));
     rank.partial = true;
   }
 }
@@ -158,10 +168,13 @@ Pending Prepare(const RunInput& input, const LoadRunsRequest& request, LoadedRun
 void Finish(const RunInput& input, const LoadRunsRequest& request, Pending run,
             LoadedRuns& loaded) {
   std::vector<gate::RankSummary> ranks;
+  FactSets of_ranks;
   for (ReadRank& rank : run.read) {
     loaded.notes.insert(loaded.notes.end(), rank.notes.begin(), rank.notes.end());
     loaded.partial = loaded.partial || rank.partial;
-    if (rank.summary) ranks.push_back(std::move(*rank.summary));
+    if (!rank.summary) continue;
+    of_ranks.Add("chip", rank.summary->chip);
+    ranks.push_back(std::move(*rank.summary));
   }
   if (ranks.empty()) Fail(ErrorKind::kInput, "no rank could be read: {}", loaded.notes.back());
   const bool empty = std::all_of(ranks.begin(), ranks.end(), [](const gate::RankSummary& rank) {
@@ -176,6 +189,7 @@ void Finish(const RunInput& input, const LoadRunsRequest& request, Pending run,
   gate::RunSummary summary = gate::ReduceRanks(std::move(ranks), request.rank_stat);
   summary.source = input.path.string();
   summary.facts = std::move(run.facts);
+  summary.facts.merge(of_ranks.Joined());
   loaded.runs.push_back(std::move(summary));
 }
 

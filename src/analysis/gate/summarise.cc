@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "../compare/module_tree.h"
@@ -33,6 +34,17 @@ std::string HashOf(std::string_view type, std::string_view shapes) {
   return fmt::format("{:016x}", hash);
 }
 
+// The device of the rank, or all that may be it.
+std::string ChipOf(const RankTrace& trace) {
+  std::set<std::string> chips;
+  for (std::size_t i = 0; i < trace.chips.Size(); ++i) {
+    if (trace.device_id >= 0 && trace.chips.device[i] != trace.device_id) continue;
+    chips.insert(fmt::format("{} cube and {} vector cores at {} MHz", trace.chips.cube_cores[i],
+                             trace.chips.vector_cores[i], PlainNumber(trace.chips.cube_mhz[i])));
+  }
+  return fmt::format("{}", fmt::join(chips, " or "));
+}
+
 class Summariser {
  public:
   Summariser(const RankTrace& trace, const SummaryRequest& request)
@@ -50,6 +62,7 @@ class Summariser {
     for (std::size_t step = warmup_; step < bounds_.Count(); ++step) {
       summary_.steps.push_back(bounds_.Id(step));
     }
+    summary_.chip = ChipOf(trace_);
     AddWholeCapture();
     if (!activities_.Empty()) AddActivities();
     if (!trace_.kernels.Empty()) AddKernels();
@@ -171,7 +184,7 @@ Tables TablesFor(const SummaryRequest& request) {
                   [](const Metric& metric) { return metric.kind == MetricKind::kModule; });
   const Tables always = Tables::kSteps | Tables::kOverlaps | Tables::kKernels |
                         Tables::kCommunications | Tables::kMemorySamples | Tables::kHostOps |
-                        Tables::kLaunches | Tables::kDeviceTasks;
+                        Tables::kLaunches | Tables::kDeviceTasks | Tables::kChips;
   return modules ? always | Tables::kPythonCalls | Tables::kBackwardLinks : always;
 }
 

@@ -45,6 +45,7 @@ struct RankSummary {
   Samples samples;
   Breakdown breakdown;
   ShapeCounts shapes;
+  std::string chip;  ///< "24 cube and 48 vector cores at 1800 MHz"; empty: unknown
   /// Steps in which the device computed, but no kernel is listed although others are: the list is
   /// cut off.
   std::vector<std::int32_t> steps_without_kernels;
