@@ -117,8 +117,9 @@ void RefuseSheetOptions(const Options& options) {
   };
   for (const auto& [name, is_given] : given) {
     if (is_given) {
-      Fail(ErrorKind::kUsage, "{}: a gate makes no sheets; run compare without {} for these", name,
-           "the options of the gate");
+      Fail(ErrorKind::kUsage,
+           "{}: a gate makes no sheets; run compare without the options of the gate for these",
+           name);
     }
   }
 }

@@ -32,7 +32,7 @@ std::vector<std::string> Words(const std::vector<std::string>& lists) {
 }  // namespace
 
 void GateOptions::AddTo(CLI::App& command) {
-  constexpr const char* kRules = "As a gate for CI jobs: did it get slower?";
+  constexpr const char* kRules = "A gate for CI jobs";
   constexpr const char* kRuns =
       "Runs of a gate (-d and -bp may be given several times, and be "
       "directories of all ranks)";
@@ -121,13 +121,23 @@ gate::GateSettings GateOptions::Settings() const {
     InContext("--gate " + gate_file_,
               [&] { gate::ApplyGateFile(ReadDocument(ExpandHome(gate_file_)), settings); });
   }
+  std::vector<gate::Rule> from_options;
   for (const std::string& expression : fail_on_) {
     gate::Rule rule = InContext("--fail_on", [&] { return gate::ParseRule(expression); });
-    // Given again, the option says what holds.
+    const bool twice =
+        std::any_of(from_options.begin(), from_options.end(),
+                    [&](const gate::Rule& other) { return other.metric == rule.metric; });
+    if (twice) {
+      Fail(ErrorKind::kUsage,
+           "--fail_on {}: {} has a limit already; give one, '&' joins a share and an amount",
+           expression, gate::NameOf(rule.metric));
+    }
+    // What the file says of the metric gives way.
     std::erase_if(settings.rules,
                   [&](const gate::Rule& other) { return other.metric == rule.metric; });
-    settings.rules.push_back(std::move(rule));
+    from_options.push_back(std::move(rule));
   }
+  settings.rules.insert(settings.rules.end(), from_options.begin(), from_options.end());
   if (settings.rules.empty()) settings.rules.push_back(gate::ParseRule(kDefaultRule));
   if (!min_abs_.empty()) InContext("--min_abs", [&] { gate::ApplyMinAbs(min_abs_, settings); });
   if (!min_share_.empty()) {

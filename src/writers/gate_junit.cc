@@ -8,10 +8,18 @@
 namespace mpa {
 namespace {
 
-// XML 1.0 cannot hold other control characters, not even as references.
+// XML 1.0 cannot hold other control characters and two characters of Unicode, not even as
+// references.
 std::string Escaped(std::string_view text) {
+  constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+  std::string valid = ValidUtf8(text);
+  for (const std::string_view never : {"\xEF\xBF\xBE", "\xEF\xBF\xBF"}) {
+    for (std::size_t at = valid.find(never); at != std::string::npos; at = valid.find(never, at)) {
+      valid.replace(at, never.size(), kReplacement);
+    }
+  }
   std::string escaped;
-  for (const char c : ValidUtf8(text)) {
+  for (const char c : valid) {
     const auto byte = static_cast<unsigned char>(c);
     if (c == '&') {
       escaped += "&amp;";
@@ -24,7 +32,7 @@ std::string Escaped(std::string_view text) {
     } else if (c == '\n' || c == '\t' || c == '\r') {
       escaped += fmt::format("&#{};", static_cast<int>(byte));
     } else if (byte < 0x20) {
-      escaped += "\xEF\xBF\xBD";
+      escaped += kReplacement;
     } else {
       escaped += c;
     }

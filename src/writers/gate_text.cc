@@ -12,19 +12,23 @@ namespace {
 
 constexpr std::size_t kShownParts = 10;
 
+// How far the metric is from where the row of baselines began.
+std::string Drift(const GateMetric& metric, std::int64_t anchor) {
+  const std::int64_t change = metric.comparison - anchor;
+  const std::string far = anchor != 0
+                              ? fmt::format("{:+.1f} %", 100.0 * static_cast<double>(change) /
+                                                             static_cast<double>(anchor))
+                              : AmountText(metric.quantity, change);
+  return fmt::format("since the oldest baseline, {}: {}", AmountText(metric.quantity, anchor), far);
+}
+
 void AddMetrics(const GateReport& report, std::vector<std::string>& lines) {
   for (const GateMetric& metric : report.metrics) {
     std::string line = "  " + metric.line;
     const bool told = metric.verdict == GateVerdict::kInconclusive;  // in the line itself
     if (!metric.reason.empty() && !told) line += ": " + metric.reason;
     lines.push_back(std::move(line));
-    if (!metric.anchor) continue;
-    const double percent = *metric.anchor == 0
-                               ? 0
-                               : 100.0 * static_cast<double>(metric.comparison - *metric.anchor) /
-                                     static_cast<double>(*metric.anchor);
-    lines.push_back(fmt::format("    since the oldest baseline, {}: {:+.1f} %",
-                                AmountText(metric.quantity, *metric.anchor), percent));
+    if (metric.anchor) lines.push_back("    " + Drift(metric, *metric.anchor));
   }
 }
 

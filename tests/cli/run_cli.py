@@ -10,6 +10,7 @@ Exit status: 0 passed, 1 failed, 2 usage.
 """
 
 import csv
+import itertools
 import json
 import os
 import pty
@@ -18,6 +19,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import textwrap
 import threading
 import unittest
 from pathlib import Path
@@ -719,6 +721,12 @@ class Terminal(Cli):
             self.assertIn("msprof-analyze: error: -d: missing", text)
         self.assertIn(ESCAPE, self.on_terminal(*arguments, NO_COLOR=""))  # empty means not set
 
+    def test_the_verdict_of_a_gate(self):
+        capture = write_capture(self.scratch / "x_ascend_pt", (100_000,) * 3)
+        arguments = ["compare", "-d", capture, "-bp", capture, "--fail_on", "step_time>+3%"]
+        self.assertIn(f"{ESCAPE}[32mOK step_time", self.on_terminal(*arguments))
+        self.assertNotIn(ESCAPE, self.on_terminal(*arguments, NO_COLOR="1"))
+
     def test_names_cannot_command_the_terminal(self):
         missing = self.scratch / f"{ESCAPE}[31mred"
         for text in (self.compare(comparison=missing).all_err,
@@ -1012,6 +1020,8 @@ class Gate(Cli):
         self.assert_fails(2, self.gate(self.base, "--warmup", "1", "--base_step", "1",
                                        "--comparison_step", "1"), "--base_step", "no sheets")
         self.assert_fails(2, self.gate(self.base, "-d", self.base), "-d is given 2 times", "--fail_on")
+        self.assert_fails(2, self.gate(self.base, "--fail_on", "free>+1%", "--fail_on", "free>+1ms"),
+                          "--fail_on free>+1ms", "free has a limit already")
         self.assert_fails(2, self.gate(self.base, "--update_baseline"), "--update_baseline",
                           "--save_baseline")
         self.assert_fails(2, self.gate(self.base, "--export_type", "github", "--json"), "--json")
@@ -1073,6 +1083,17 @@ class Gate(Cli):
         self.assert_verdict(result, 5, "OK step_time")
         self.assertIn("judged on partial data", result.out.splitlines()[1])
         self.assertTrue(any("trace_view.json" in line for line in result.warnings), result.err)
+
+    def test_5_cut_databases(self):
+        capture = build_database(CAPTURES, "twin_db_base_ascend_pt", self.scratch)
+        whole = (capture / DATABASE).read_bytes()
+        copy = self.scratch / "cut"
+        shutil.copytree(capture, copy / capture.name)
+        for part in (0.1, 0.3, 0.5, 0.7, 0.9, 0.99):
+            with self.subTest(part=part):
+                (copy / capture.name / DATABASE).write_bytes(whole[:int(part * len(whole))])
+                result = self.gate(copy, "--fail_on", "e2e>+90%", "--warn_only", base=capture)
+                self.assertIn(result.code, (3, 5), (result.out, result.err))
 
     def test_5_broken_side_files(self):
         for name in ("kernel_details.csv", "memory_record.csv"):
@@ -1139,6 +1160,8 @@ class Gate(Cli):
         for wrong, words in ((b'{"metric": []}', ['"metric" is unknown', "metrics"]),
                              (b'{"metrics": [{"metric": "free"}]}', ['"limit"']),
                              (b'{"metrics": [{"metric": "free", "limit": "3"}]}', ["free: limit", "'3'"]),
+                             (b'{"metrics": [{"metric": "free", "limit": "3%"},'
+                              b'{"metric": "free", "limit": "3ms"}]}', ["free is there twice"]),
                              (b'{"min_steps": "3"}', ["min_steps", "whole number"])):
             with self.subTest(wrong=wrong):
                 file.write_bytes(wrong)
@@ -1337,21 +1360,26 @@ class Gate(Cli):
         self.assertEqual(check_junit(text), {"step_time": "skipped"})
 
     def test_names_are_only_text(self):
-        bad = '</failure>&"|\n::error::x%0A\\`<b>\x1b[31m'
-        new = self.capture("new", kernels=(("MatMulV2", 40_000), (bad.replace('"', "'"), 12_000)))
-        result = self.gate(new, "--fail_on", "computing>+3%", "--fail_on_new_op",
-                           "--export_type", "junit,md,json,openmetrics,github",
+        bad = '</failure>&"|\n::error::x%0A\\`<b>\x1b[31m\uffff'
+        new = self.capture("new", kernels=(("MatMulV2", 40_000), (bad, 12_000)))
+        pattern = 'op:*</failure>&*|\n\\"*'
+        result = self.gate(new, "--fail_on", "computing>+3%", "--fail_on", f"{pattern}>+1%",
+                           "--fail_on_new_op", "--export_type", "junit,md,json,openmetrics,github",
                            env={"GITHUB_STEP_SUMMARY": ""})
+        self.assert_verdict(result, 1, "REGRESSION computing")
+        self.assertIn("+12.00 ms </failure>&'|", result.out.splitlines()[0])
         self.assertNotIn(ESCAPE, result.out)
         self.assertEqual([line for line in result.out.splitlines() if line.startswith("::error::x")],
                          [])
-        cases = check_junit((self.out / "gate.junit.xml").read_text(encoding="utf-8"))
-        self.assertIn("computing", cases)
-        parse_openmetrics((self.out / "gate.openmetrics.txt").read_text(encoding="utf-8"))
-        json.loads((self.out / "gate.json").read_text(encoding="utf-8"))
-        markdown = (self.out / "gate.md").read_text(encoding="utf-8")
-        self.assertNotIn("<b>", markdown)
-        self.assertNotIn(ESCAPE, markdown)
+        read = {path.name: path.read_text(encoding="utf-8") for path in self.out.iterdir()}
+        cases = check_junit(read["gate.junit.xml"])
+        self.assertEqual(cases, {"computing": "failure", pattern: "error", "new_op": "failure"})
+        samples = parse_openmetrics(read["gate.openmetrics.txt"])
+        state = ("msprof_gate_verdict", "inconclusive")
+        self.assertEqual(samples["msprof_gate_verdict", (("metric", pattern), state)], 1)
+        self.assertIn(f"aten::{bad.lower()}", json.loads(read["gate.json"])["added"])
+        self.assertNotIn("<b>", read["gate.md"])
+        self.assertNotIn(ESCAPE, read["gate.md"])
 
     def test_markdown_is_small(self):
         names = [(f"Kernel{number:04}{'x' * 300}", 10) for number in range(1500)]
@@ -1359,6 +1387,67 @@ class Gate(Cli):
         self.gate(new, "--export_type", "md", "--allow_mismatch", "shapes")
         size = (self.out / "gate.md").stat().st_size
         self.assertTrue(1000 < size <= 64 * 1024, size)
+
+    # --- docs/ci.md ---
+
+    @staticmethod
+    def examples(heading):
+        """The shell commands below a heading: whole blocks, of YAML the script behind '|'."""
+        text = (DOCS / "ci.md").read_text(encoding="utf-8").split(f"## {heading}\n")[1]
+        blocks = text.split("\n## ")[0].split("```")[1::2]
+        for block in blocks:
+            kind, body = block.split("\n", 1)
+            if kind == "yaml":
+                lines = body.split("|\n", 1)[1].splitlines()
+                indent = len(lines[0]) - len(lines[0].lstrip())
+                lines = itertools.takewhile(lambda line: line.startswith(" " * indent), lines)
+                body = textwrap.dedent("\n".join(lines))
+            yield body
+
+    def job_place(self, runs, **env):
+        """A directory with the captures of three runs, and a function that runs a script there."""
+        place = self.scratch / f"job{len(list(self.scratch.iterdir()))}"
+        (place / "perf").mkdir(parents=True)
+        (place / "bin").mkdir()
+        (place / "bin" / "msprof-analyze").symlink_to(TOOL)
+        for number, run in enumerate(runs, 1):
+            (place / "profiles").mkdir(exist_ok=True)
+            (place / "profiles" / f"new_{number}").symlink_to(run)
+        path = f"{place / 'bin'}:{os.environ['PATH']}"
+
+        def run_in_place(text):
+            return Result(subprocess.run(
+                ["bash", "-c", text], cwd=place, env={**os.environ, "PATH": path, **env},
+                check=False, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8",
+                timeout=TIMEOUT_SECONDS))
+        return place, run_in_place
+
+    def test_jobs_of_the_documentation(self):
+        four = self.STEPS + (100_000,)
+        base = [self.capture(f"m{number}", four) for number in range(3)]
+        slow = [self.capture(f"s{number}", [round(1.05 * length) for length in four])
+                for number in range(3)]
+        save, update, learn = [body for _, body in zip(range(3), self.examples("The baseline"))]
+        place, run = self.job_place(base)
+        self.assertEqual(run(save).code, 0)
+        baseline = (place / "perf" / "main.json").read_bytes()
+        self.assertEqual(run(update).code, 0)
+        self.assertEqual((place / "perf" / "main.json").read_bytes(), baseline)
+        self.assertEqual(run(learn).code, 0)
+        (rules,) = self.examples("Without baseline file")
+        self.assertEqual(run(rules).code, 0, "one run against itself")
+        jobs = {heading: next(self.examples(heading))
+                for heading in ("GitHub Actions", "GitLab CI", "A plain shell job")}
+        for runs, code, verdict in ((base, 0, "OK step_time"), (slow, 1, "REGRESSION step_time")):
+            place, run = self.job_place(runs, GITHUB_STEP_SUMMARY=str(self.scratch / "sum.md"))
+            (place / "perf" / "main.json").write_bytes(baseline)
+            for heading, script in jobs.items():
+                with self.subTest(heading=heading, code=code):
+                    self.assert_verdict(run(script), code, verdict)
+            self.assertEqual(
+                sorted(file.name for file in (place / "gate").iterdir()),
+                ["gate.json", "gate.junit.xml", "gate.md", "gate.openmetrics.txt"])
+        self.assertIn("## REGRESSION", (self.scratch / "sum.md").read_text(encoding="utf-8"))
 
     def test_json_keeps_stdout_clean(self):
         result = self.gate(self.base, "--warmup", "0", "--json")

@@ -51,7 +51,8 @@ def write_capture(path, lengths_us, kernels=KERNELS, allreduce_us=10_000, rank=0
                                "tid": tid, "ts": f"{EPOCH_US + time}.000", "cat": "async_npu"})
             span(f"aclnn_{kind}", DEVICE, STREAM, at, duration,
                  args={"Task Type": "AI_CORE", "Stream Id": STREAM, "Task Id": number})
-            rows.append(f'{step},1,{number},{STREAM},aclnn_{kind},{kind},AI_CORE,'
+            text = kind.replace('"', "'").replace("\n", " ")  # within a cell
+            rows.append(f'{step},1,{number},{STREAM},"aclnn_{text}","{text}",AI_CORE,'
                         f'{EPOCH_US + at}.000\t,{duration},0,8,"""{shapes}""",FLOAT,ND,"""8""",'
                         'FLOAT,ND')
             at += duration

@@ -57,7 +57,12 @@ void Apply(const json& document, GateSettings& settings) {
   RefuseOthers(document, {"metrics", "min_abs", "min_share", "min_steps", "warmup"});
   if (document.contains("metrics")) {
     for (const json& metric : AsArray(document["metrics"], "metrics")) {
-      settings.rules.push_back(RuleOf(metric));
+      Rule rule = RuleOf(metric);
+      const bool twice =
+          std::any_of(settings.rules.begin(), settings.rules.end(),
+                      [&](const Rule& other) { return other.metric == rule.metric; });
+      if (twice) Fail(ErrorKind::kUsage, "metrics: {} is there twice", NameOf(rule.metric));
+      settings.rules.push_back(std::move(rule));
     }
   }
   if (document.contains("min_abs")) ApplyMinAbs(AsText(document["min_abs"], "min_abs"), settings);

@@ -14,11 +14,10 @@
 #include "headline.h"
 #include "mpa/base/error.h"
 #include "run_medians.h"
+#include "statistics.h"
 
 namespace mpa::gate {
 namespace {
-
-using Sides = std::pair<Runs, Runs>;
 
 // The sum of the medians of the kernels or types that fit. Empty when they tell nothing of them.
 std::vector<std::int64_t> FromMedians(const RunSummary& run, const Metric& metric) {
@@ -114,11 +113,9 @@ class Judging {
       floors.min_share = std::llround(rule.min_share.value_or(settings_.min_share) / 100 * step_);
     }
     if (IsPerStep(kind) && !from_medians && !NoSteps()) floors.min_samples = settings_.min_steps;
-    double value = 0;
-    for (const auto& samples : base) {
-      for (const std::int64_t sample : samples)
-        value = std::max(value, static_cast<double>(sample));
-    }
+    std::vector<std::int64_t> values;
+    for (const auto& samples : base) values.insert(values.end(), samples.begin(), samples.end());
+    const auto value = static_cast<double>(Median(std::move(values)));
     floors.usual_noise = UsualNoise(rule.metric, step_ > 0 ? value / step_ : 1);
     const auto learned = settings_.learned_noise.find(NameOf(rule.metric));
     if (learned != settings_.learned_noise.end()) {
