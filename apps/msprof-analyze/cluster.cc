@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -40,6 +41,7 @@ Examples:
   msprof-analyze -m module_statistic -d ./result
   msprof-analyze -m module_statistic -d ./result -o ./out --export_type text --rank_list 0,4-7
   msprof-analyze -m operator_mfu -d ./result --print
+  msprof-analyze -m head_overhead -d ./result --picture call.html
 
 Results go to cluster_analysis_output below the output directory; a further run replaces its own
 tables and files and leaves the others alone.
@@ -105,7 +107,44 @@ void CheckArguments(const Recipe& recipe, const RecipeArguments& arguments) {
     if (found->value == RecipeParameter::Value::kPositive && !IsPositiveNumber(value)) {
       Fail(ErrorKind::kUsage, "--{} {}: give a number above 0", name, value);
     }
+    if (found->value == RecipeParameter::Value::kChoice &&
+        std::find(found->choices.begin(), found->choices.end(), value) == found->choices.end()) {
+      Fail(ErrorKind::kUsage, "--{} {}: give one of {}", name, value,
+           fmt::join(found->choices, ", "));
+    }
+    if (found->problem != nullptr) {
+      const std::string problem = found->problem(value);
+      if (!problem.empty()) Fail(ErrorKind::kUsage, "--{} {}: {}", name, value, problem);
+    }
   }
+}
+
+// Where the documents of the recipe go, by parameter; checked before any rank is read.
+std::map<std::string, fs::path> DocumentPaths(const Recipe& recipe,
+                                              const RecipeArguments& arguments) {
+  std::map<std::string, fs::path> paths;
+  for (const RecipeParameter& parameter : recipe.parameters) {
+    if (parameter.value != RecipeParameter::Value::kFile) continue;
+    const auto given = arguments.find(parameter.name);
+    if (given == arguments.end()) continue;
+    const fs::path path = fs::absolute(ExpandHome(given->second)).lexically_normal();
+    if (!path.has_filename() || fs::is_directory(path)) {
+      Fail(ErrorKind::kUsage, "--{} {}: give the name of a file", parameter.name, given->second);
+    }
+    io::PrepareOutputDirectory(path.parent_path());
+    paths.emplace(parameter.name, path);
+  }
+  return paths;
+}
+
+void WriteDocument(const std::string& text, const fs::path& path) {
+  InContext(path.string(), [&] {
+    io::OutputFile file(path);
+    io::TextFile content(file.temporary_path());
+    std::fwrite(text.data(), 1, text.size(), content.stream());
+    content.Close();
+    file.Replace(path);
+  });
 }
 
 // Writes the result; returns where it lies.
@@ -168,15 +207,24 @@ int Run(const Options& options) {
       options.output.empty() ? request.directory : fs::path(ExpandHome(options.output));
   const fs::path output = fs::absolute(below).lexically_normal() / "cluster_analysis_output";
   io::PrepareOutputDirectory(output);
+  const std::map<std::string, fs::path> documents = DocumentPaths(recipe, options.arguments);
 
   const ClusterOutcome outcome = RunRecipe(recipe, request);
   ClearProgressLine();
   for (const std::string& note : outcome.result.notes) LogWarning("{}", note);
   const bool empty = std::all_of(outcome.result.tables.begin(), outcome.result.tables.end(),
                                  [](const Sheet& table) { return table.rows.empty(); });
-  if (empty) Fail(ErrorKind::kInput, "{}: nothing to tell; nothing was written", recipe.name);
-  const std::vector<fs::path> paths = Write(recipe, outcome.result, options.export_type, output);
-  if (options.print) PrintLines(outcome.result.screen);
+  if (empty && !recipe.empty_is_answer) {
+    Fail(ErrorKind::kInput, "{}: nothing to tell; nothing was written", recipe.name);
+  }
+  std::vector<fs::path> paths = Write(recipe, outcome.result, options.export_type, output);
+  for (const auto& [name, path] : documents) {
+    const auto document = outcome.result.documents.find(name);
+    if (document == outcome.result.documents.end()) continue;  // a note says why
+    WriteDocument(document->second, path);
+    paths.push_back(path);
+  }
+  if (options.print || recipe.always_prints) PrintLines(outcome.result.screen);
   FinishStdout();
   for (const fs::path& path : paths) LogNotice("the results are in {}", path.string());
   return outcome.partial ? kExitPartial : 0;

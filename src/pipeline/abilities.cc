@@ -189,6 +189,29 @@ Verdict JudgeOperatorMfu(const RankFacts& facts) {
   return verdict;
 }
 
+// Whether compiled graphs ran, only the events tell.
+Verdict JudgeHeadOverhead(const RankFacts& facts) {
+  Verdict verdict = JudgeReadable(facts);
+  if (verdict.ability == Ability::kCannotRun) return verdict;
+  if (facts.kind == CaptureKind::kGpu) return CannotRun("graphs of NPUs only are looked for", "");
+  if (facts.recorded.host_ops == Recorded::kNo) {
+    return CannotRun("no host operators were recorded: the calls of compiled graphs are among them",
+                     "activities with ProfilerActivity.CPU");
+  }
+  AddLack(facts.recorded.device_tasks == Recorded::kNo,
+          "no device work was recorded: what the device waits for is unknown",
+          "activities with ProfilerActivity.NPU", verdict);
+  const bool level0 = facts.settings && facts.settings->level == "Level0";
+  AddLack(facts.kind == CaptureKind::kNpuText && level0,
+          "no CANN calls in text captures of Level0: GE is not split, first kernels are guessed",
+          "profiler_level=Level1, or export_type=Db", verdict);
+  AddLack(facts.steps && facts.steps->empty(), "no steps: the head is told for each call only",
+          "step() of the profiler in the loop", verdict);
+  AddLack(facts.complete == Recorded::kNo, "the data breaks off: the end of the run is missing",
+          kCopyAgain, verdict);
+  return verdict;
+}
+
 }  // namespace
 
 const std::vector<AnalyzerCheck>& AllAnalyzerChecks() {
@@ -200,7 +223,8 @@ const std::vector<AnalyzerCheck>& AllAnalyzerChecks() {
       {"compare: api", JudgeHost},
       {"compare: kernels", JudgeKernelTypes},
       {"cluster: module_statistic", JudgeModuleStatistic},
-      {"cluster: operator_mfu", JudgeOperatorMfu}};
+      {"cluster: operator_mfu", JudgeOperatorMfu},
+      {"cluster: head_overhead", JudgeHeadOverhead}};
   return all;
 }
 

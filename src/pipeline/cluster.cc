@@ -26,8 +26,12 @@ MappedRank MapRank(const Recipe& recipe, const ClusterRequest& request, const Ra
   try {
     Tables wanted = recipe.needs;
     if (request.step) wanted = wanted | Tables::kSteps;
-    LoadedRank loaded = LoadRank(input, {wanted, ""}, request.step);
-    mapped.part = recipe.map(loaded.trace, request.arguments);
+    RecipeArguments arguments = request.arguments;
+    if (request.step && recipe.cuts_steps) arguments["step_id"] = std::to_string(*request.step);
+    LoadedRank loaded =
+        LoadRank(input, {wanted, ""}, recipe.cuts_steps ? std::nullopt : request.step);
+    mapped.part =
+        InContext(input.path.string(), [&] { return recipe.map(loaded.trace, arguments); });
     mapped.notes = std::move(loaded.notes);
     mapped.partial = loaded.partial;
   } catch (const Error& error) {

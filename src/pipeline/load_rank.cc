@@ -62,6 +62,8 @@ void NoteMissingFiles(const RankInput& input, const ReadRequest& request, Loaded
 LoadedRank LoadRank(const RankInput& input, const ReadRequest& request,
                     std::optional<std::int32_t> step) {
   LoadedRank rank;
+  rank.trace.source = input.kind == CaptureKind::kNpuDb ? "database" : "text";
+  if (input.info) rank.trace.profiler_level = input.info->level;
   rank.trace.minimal_profiling = input.info && input.info->Minimal();
   for (const CaptureFile& file : input.files) {
     if (IsMain(file.kind)) AddProgressTotal(file.bytes);

@@ -32,6 +32,11 @@ std::optional<DbSpan> ReadSpan(DbInput& input, const io::Statement& row, int sta
   return std::nullopt;
 }
 
+std::int64_t Link(const io::Statement& row, int column) {
+  const std::int64_t id = row.IntOr(column, 0);
+  return id == 0 ? -1 : id;
+}
+
 namespace {
 
 void ReadSteps(DbInput& input) {
@@ -107,6 +112,9 @@ void Read(const CaptureFile& file, const ReadRequest& request, RankTrace& trace)
   read(Tables::kMemorySamples, ReadMemorySamples);
   read(Tables::kAllocations, ReadAllocations);
   read(Tables::kSteps, ReadSteps);
+  read(Tables::kHostCalls, ReadHostCalls);
+  read(Tables::kDeviceRuns, ReadDeviceRuns);
+  read(Tables::kGarbageCollections, ReadGarbageCollections);
   AddProgress(file.bytes);
 }
 
@@ -119,7 +127,8 @@ Reader ProfilerDb() {
               Tables::kAllocations | Tables::kSteps | Tables::kPythonCalls |
               Tables::kBackwardLinks | Tables::kQueuedWork | Tables::kMstx |
               Tables::kScheduleKernels | Tables::kKernelTensors | Tables::kChips |
-              Tables::kCoreClocks,
+              Tables::kCoreClocks | Tables::kHostCalls | Tables::kDeviceRuns |
+              Tables::kGarbageCollections,
           Read};
 }
 

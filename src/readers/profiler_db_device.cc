@@ -16,12 +16,6 @@
 namespace mpa::readers {
 namespace {
 
-// 0 and NULL both mean "no connection".
-std::int64_t Link(const io::Statement& row, int column) {
-  const std::int64_t id = row.IntOr(column, 0);
-  return id == 0 ? -1 : id;
-}
-
 // Texts that stand for "not recorded".
 StringId Recorded(StringId text, const StringPool& strings) {
   return strings.View(text) == "N/A" ? StringId::kEmpty : text;

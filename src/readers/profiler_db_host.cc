@@ -163,9 +163,9 @@ class HostReader {
     const auto set = row.IsNull(4) ? sets_.end() : sets_.find(row.IntOr(4, -1));
     if (type == types_.queue) {
       if (set == sets_.end() || set->second.empty()) return;
-      const std::string_view name = input_.trace.strings.View(input_.strings.Text(row, 2));
-      queue_.push_back(
-          {set->second.front(), name.starts_with("Dequeue"), span->start, span->dur, pid, tid});
+      const StringId work = input_.strings.Text(row, 2);
+      const bool is_work = input_.trace.strings.View(work).starts_with("Dequeue");
+      queue_.push_back({set->second.front(), is_work, span->start, span->dur, pid, tid, work});
       return;
     }
     const std::int32_t track = tracks_.Of(pid, tid);

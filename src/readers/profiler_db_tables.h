@@ -39,11 +39,20 @@ void ReadCoreClocks(DbInput& input);
 void ReadDeviceTasks(DbInput& input);
 /// COMMUNICATION_OP, COMMUNICATION_TASK_INFO; groups are named from META_DATA.
 void ReadCommunications(DbInput& input);
+/// CANN_API, SESSION_TIME_INFO.
+void ReadHostCalls(DbInput& input);
+/// TASK with COMPUTE_TASK_INFO, COMMUNICATION_OP.
+void ReadDeviceRuns(DbInput& input);
+/// GC_RECORD.
+void ReadGarbageCollections(DbInput& input);
 
 /// For a query: a column that some versions do not write, NULL in these. `alias` is that of the
 /// table in the query.
 std::string ColumnOrNull(const io::Database& database, std::string_view table,
                          std::string_view column, std::string_view alias = "");
+
+/// A connection of host and device; 0 and NULL both mean that there is none, which is -1.
+std::int64_t Link(const io::Statement& row, int column);
 
 /// A time span of a row, counted as an issue and empty when it makes no sense.
 struct DbSpan {

@@ -24,6 +24,46 @@ std::int32_t TrackNumbers::Of(std::int64_t pid, std::int64_t tid) {
 
 namespace {
 
+// Exporters make process ids for the viewer from the program's: its number, 10 bits further up.
+constexpr int kViewerBits = 10;
+
+}  // namespace
+
+HostThreads::HostThreads(const RankTrace& trace) {
+  std::vector<bool> seen(trace.tracks.Size(), false);
+  const auto note = [&](const std::vector<std::int32_t>& rows) {
+    for (const std::int32_t row : rows) {
+      const auto track = static_cast<std::size_t>(row);
+      if (row < 0 || seen[track]) continue;
+      seen[track] = true;
+      tracks_[trace.tracks.tid[track]].try_emplace(trace.tracks.pid[track], row);
+      pids_.insert(trace.tracks.pid[track]);
+    }
+  };
+  note(trace.host_ops.track);
+  note(trace.queued_work.track);
+  note(trace.python_calls.track);
+}
+
+std::int32_t HostThreads::Find(std::int64_t viewer_pid, std::int64_t tid) const {
+  const auto found = tracks_.find(tid);
+  if (found == tracks_.end()) return -1;
+  const auto of_process = found->second.find(viewer_pid >> kViewerBits);
+  if (of_process != found->second.end()) return of_process->second;
+  return found->second.size() == 1 && !IsDerived(viewer_pid) ? found->second.begin()->second : -1;
+}
+
+std::int64_t HostThreads::OwnerOf(std::int64_t viewer_pid) const {
+  if (IsDerived(viewer_pid)) return viewer_pid >> kViewerBits;
+  return pids_.size() == 1 ? *pids_.begin() : -1;
+}
+
+bool HostThreads::IsDerived(std::int64_t viewer_pid) const {
+  return pids_.contains(viewer_pid >> kViewerBits);
+}
+
+namespace {
+
 struct Flow {
   const FlowPoint* start = nullptr;
   const FlowPoint* end = nullptr;
@@ -93,7 +133,8 @@ void AppendQueuedWork(const std::vector<QueueEvent>& events, TrackNumbers& track
                               .queued_track = tracks.Of(asked.pid, asked.tid),
                               .start = event.start,
                               .dur = event.dur,
-                              .track = tracks.Of(event.pid, event.tid)});
+                              .track = tracks.Of(event.pid, event.tid),
+                              .name = event.name});
   }
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -23,6 +24,25 @@ class TrackNumbers {
  private:
   Tracks& tracks_;
   std::map<std::pair<std::int64_t, std::int64_t>, std::int32_t> numbers_;
+};
+
+/// The threads of the profiled program. Events of the runtime and marks stand in processes that the
+/// viewer made up; their threads are those of the program. Built when all operators are there.
+class HostThreads {
+ public:
+  explicit HostThreads(const RankTrace& trace);
+
+  /// The thread with that tid in the program's process that `viewer_pid` was made from, or in the
+  /// only process that has it; -1 when there is none.
+  std::int32_t Find(std::int64_t viewer_pid, std::int64_t tid) const;
+  /// The program's process that `viewer_pid` was made from, or its only process; else -1.
+  std::int64_t OwnerOf(std::int64_t viewer_pid) const;
+  /// True when the number of a process of the program is in `viewer_pid`.
+  bool IsDerived(std::int64_t viewer_pid) const;
+
+ private:
+  std::map<std::int64_t, std::map<std::int64_t, std::int32_t>> tracks_;  // by tid, then pid
+  std::set<std::int64_t> pids_;
 };
 
 /// One end of a flow arrow.
@@ -63,6 +83,7 @@ struct QueueEvent {
   bool is_work = false;
   TimeNs start = 0, dur = 0;
   std::int64_t pid = 0, tid = 0;
+  StringId name{};  ///< a text of the rank's pool
 };
 
 /// Pairs demand and work by id and appends the pairs to trace.queued_work, in order of the work.

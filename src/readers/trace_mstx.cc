@@ -2,7 +2,6 @@
 #include "trace_mstx.h"
 
 #include <cstdint>
-#include <unordered_map>
 
 #include "trace_events.h"
 
@@ -23,19 +22,10 @@ void MstxTrace::Add(std::string_view args, const EventPlace& place, TimeNs dur, 
 
 void MstxTrace::Place(TrackNumbers& tracks, RankTrace& trace) const {
   if (places_.empty()) return;
-  std::unordered_map<std::int64_t, std::int32_t> track_of_tid;
-  const auto note = [&](const std::vector<std::int32_t>& rows) {
-    for (const std::int32_t track : rows) {
-      track_of_tid.try_emplace(trace.tracks.tid[static_cast<std::size_t>(track)], track);
-    }
-  };
-  note(trace.host_ops.track);
-  note(trace.queued_work.track);
-  note(trace.python_calls.track);
+  const HostThreads threads(trace);
   for (std::size_t i = 0; i < places_.size(); ++i) {
-    const auto found = track_of_tid.find(places_[i].tid);
-    trace.mstx.track[i] =
-        found != track_of_tid.end() ? found->second : tracks.Of(places_[i].pid, places_[i].tid);
+    const std::int32_t track = threads.Find(places_[i].pid, places_[i].tid);
+    trace.mstx.track[i] = track >= 0 ? track : tracks.Of(places_[i].pid, places_[i].tid);
   }
 }
 

@@ -19,9 +19,13 @@
 #include "trace_builder.h"
 #include "trace_events.h"
 #include "trace_mstx.h"
+#include "trace_runtime.h"
 
 namespace mpa::readers {
 namespace {
+
+constexpr Tables kRuntimeTables =
+    Tables::kHostCalls | Tables::kDeviceRuns | Tables::kModelIterations;
 
 struct DeviceEvent {
   TimeNs start, dur;
@@ -45,9 +49,11 @@ struct Fragment {
   Issues issues;
   std::vector<HostEvent> host, python;
   std::vector<DeviceEvent> device;
-  std::vector<FlowPoint> flows, backward_flows;
-  std::vector<QueueEvent> queue;
+  std::vector<FlowPoint> flows, backward_flows, runtime_flows;
+  std::vector<QueueEvent> queue;  // names are texts of the fragment
   std::vector<Metadata> metadata;
+  std::vector<RuntimeEvent> runtime;  // set once the processes are known
+  GarbageCollections garbage_collections;
   CoreClocks core_clocks;
   std::int64_t backward_tid = -1;
 };
@@ -72,13 +78,16 @@ class FragmentFiller {
   }
 
  private:
-  enum class Kind { kDevice, kHostOp, kPython, kDemand, kWork, kUnread };
+  enum class Kind { kDevice, kHostOp, kPython, kDemand, kWork, kGarbage, kUnread };
 
   Kind KindOf(std::string_view category) const {
     if (category.empty()) return Kind::kDevice;
     if (EqualsIgnoringCase(category, "cpu_op")) return Kind::kHostOp;
     if (EqualsIgnoringCase(category, "python_function")) {
       return Wanted(Tables::kPythonCalls) ? Kind::kPython : Kind::kUnread;
+    }
+    if (EqualsIgnoringCase(category, "gc")) {
+      return Wanted(Tables::kGarbageCollections) ? Kind::kGarbage : Kind::kUnread;
     }
     if (!Wanted(Tables::kQueuedWork)) return Kind::kUnread;
     if (EqualsIgnoringCase(category, "enqueue")) return Kind::kDemand;
@@ -108,8 +117,10 @@ class FragmentFiller {
     } else if (kind == Kind::kDevice) {
       fragment_.device.push_back(
           {*start, *dur, name, pid, tid, event.args, io::MicrosBeyondNs(event.dur)});
+    } else if (kind == Kind::kGarbage) {
+      fragment_.garbage_collections.Append({.start = *start, .dur = *dur});
     } else {
-      AddQueueEvent(event, {0, kind == Kind::kWork, *start, *dur, pid, tid});
+      AddQueueEvent(event, {0, kind == Kind::kWork, *start, *dur, pid, tid, name});
     }
   }
 
@@ -136,11 +147,15 @@ class FragmentFiller {
     const bool is_end = event.ph == "f";
     const bool is_launch = EqualsIgnoringCase(event.cat, "async_npu");
     const bool is_backward = !is_launch && EqualsIgnoringCase(event.cat, "fwdbwd");
-    if (!is_launch && !is_backward) return;
+    const bool is_runtime = !is_launch && !is_backward && Wanted(kRuntimeTables) &&
+                            EqualsIgnoringCase(event.cat, "hosttodevice");
+    if (!is_launch && !is_backward && !is_runtime) return;
     if (is_backward && is_end) fragment_.backward_tid = IdFrom(event.tid);
     const auto time = io::NsFromMicros(event.ts);
     if (!time || (is_backward && !Wanted(Tables::kBackwardLinks))) return;
-    (is_launch ? fragment_.flows : fragment_.backward_flows)
+    (is_launch     ? fragment_.flows
+     : is_backward ? fragment_.backward_flows
+                   : fragment_.runtime_flows)
         .push_back({IdFrom(event.id), is_end, *time, IdFrom(event.pid), IdFrom(event.tid)});
   }
 
@@ -160,6 +175,7 @@ struct Processes {
   std::optional<std::int64_t> hardware, communication, overlap;
   std::map<std::int64_t, std::string> comm_thread_names;      // by tid
   std::map<std::int64_t, std::int64_t> comm_thread_of_index;  // sort index -> tid
+  std::map<std::int64_t, RuntimeProcess> runtime;             // by pid
 };
 
 Processes FindProcesses(const std::vector<Fragment>& fragments) {
@@ -176,6 +192,8 @@ Processes FindProcesses(const std::vector<Fragment>& fragments) {
     if (name == "Communication" || name == "HCCL") found.communication = metadata.pid;
     if (name == "Ascend Hardware") found.hardware = metadata.pid;
     if (name == "Overlap Analysis") found.overlap = metadata.pid;
+    const RuntimeProcess runtime = RuntimeProcessOf(name);
+    if (runtime != RuntimeProcess::kNone) found.runtime[metadata.pid] = runtime;
   });
   each("thread_name", [&](const Metadata& metadata) {
     if (metadata.pid != found.communication) return;
@@ -247,6 +265,15 @@ void ReadHardwareArgs(Fragment& fragment, std::int64_t hardware_pid) {
   }
 }
 
+void ReadRuntimeEvents(Fragment& fragment, const std::map<std::int64_t, RuntimeProcess>& of_pid) {
+  for (const DeviceEvent& event : fragment.device) {
+    const auto process = of_pid.find(event.pid);
+    if (process == of_pid.end()) continue;
+    AddRuntimeEvent(process->second, {event.pid, event.tid, event.start}, event.dur, event.name,
+                    event.args, fragment.strings, fragment.runtime);
+  }
+}
+
 std::optional<Activity> ActivityOf(std::string_view name) {
   if (name == "Computing") return Activity::kComputing;
   if (name == "Communication(Not Overlapped)") return Activity::kExposedCommunication;
@@ -258,10 +285,12 @@ std::optional<Activity> ActivityOf(std::string_view name) {
 // Appends the fragments to the rank, in file order.
 class Joiner {
  public:
-  Joiner(const Processes& processes, bool with_mstx, RankTrace& trace)
+  Joiner(const Processes& processes, Tables wanted, RankTrace& trace)
       : processes_(processes),
-        with_mstx_(with_mstx),
+        with_mstx_(Overlap(wanted, Tables::kMstx)),
+        with_runtime_(Overlap(wanted, kRuntimeTables)),
         trace_(trace),
+        runtime_(trace),
         tracks_(trace.tracks),
         threads_(processes, trace) {}
 
@@ -297,11 +326,19 @@ class Joiner {
       trace_.core_clocks.Append(
           {.start = fragment.core_clocks.start[i], .mhz = fragment.core_clocks.mhz[i]});
     }
+    runtime_.Add(fragment.runtime, fragment.runtime_flows, texts);
+    for (std::size_t i = 0; i < fragment.garbage_collections.Size(); ++i) {
+      trace_.garbage_collections.Append({.start = fragment.garbage_collections.start[i],
+                                         .dur = fragment.garbage_collections.dur[i]});
+    }
     if (fragment.backward_tid != -1) trace_.backward_tid = fragment.backward_tid;
     trace_.issues.Merge(fragment.issues);
     Move(fragment.flows, flows_);
     Move(fragment.backward_flows, backward_flows_);
-    Move(fragment.queue, queue_);
+    for (QueueEvent event : fragment.queue) {
+      event.name = texts[event.name];
+      queue_.push_back(event);
+    }
   }
 
   void Finish() {
@@ -312,6 +349,7 @@ class Joiner {
     AppendBackwardLinks(backward_flows_, tracks_, trace_);
     AppendQueuedWork(queue_, tracks_, trace_);
     mstx_.Place(tracks_, trace_);
+    runtime_.Finish(tracks_);
     trace_.core_clocks.Reorder(trace_.core_clocks.RowsByStart());
   }
 
@@ -325,6 +363,10 @@ class Joiner {
     const CommThreads::Place place = threads_.Of(event.tid);
     if (place.is_group) {
       AppendOperation(event, place.group, texts);
+      if (with_runtime_) {
+        runtime_.AddCollective({event.pid, event.tid, event.start}, event.dur, texts[event.name],
+                               event.args);
+      }
     } else {
       trace_.comm_tasks.Append({.start = event.start,
                                 .dur = event.dur,
@@ -347,8 +389,9 @@ class Joiner {
   }
 
   const Processes& processes_;
-  bool with_mstx_;
+  bool with_mstx_, with_runtime_;
   RankTrace& trace_;
+  RuntimeTrace runtime_;
   TrackNumbers tracks_;
   CommThreads threads_;
   std::vector<FlowPoint> flows_, backward_flows_;
@@ -371,7 +414,11 @@ void Read(const CaptureFile& file, const ReadRequest& request, RankTrace& trace)
     ParallelFor(fragments.size(),
                 [&](std::size_t i) { ReadHardwareArgs(fragments[i], *processes.hardware); });
   }
-  Joiner joiner(processes, Overlap(request.wanted, Tables::kMstx), trace);
+  if (Overlap(request.wanted, kRuntimeTables)) {
+    ParallelFor(fragments.size(),
+                [&](std::size_t i) { ReadRuntimeEvents(fragments[i], processes.runtime); });
+  }
+  Joiner joiner(processes, request.wanted, trace);
   for (Fragment& fragment : fragments) {
     joiner.Add(fragment);
     fragment = Fragment();  // its memory is not needed while the rest is joined
@@ -385,7 +432,8 @@ Reader TraceView() {
   return {"trace_view.json", FileKind::kTraceView,
           Tables::kHostOps | Tables::kLaunches | Tables::kDeviceTasks | Tables::kCommunications |
               Tables::kCommTasks | Tables::kOverlaps | Tables::kSteps | Tables::kPythonCalls |
-              Tables::kBackwardLinks | Tables::kQueuedWork | Tables::kMstx | Tables::kCoreClocks,
+              Tables::kBackwardLinks | Tables::kQueuedWork | Tables::kMstx | Tables::kCoreClocks |
+              kRuntimeTables | Tables::kGarbageCollections,
           Read};
 }
 

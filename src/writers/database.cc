@@ -33,6 +33,7 @@ const char* SqlType(Format format) {
     case Format::kInteger:
       return "INTEGER";
     case Format::kDecimals2:
+    case Format::kDecimals3:
     case Format::kDecimals4:
     case Format::kPercent:
       return "REAL";

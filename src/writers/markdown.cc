@@ -19,6 +19,8 @@ std::string Number(double value, Format format) {
       return WithThousands(fmt::format("{:.0f}", value));
     case Format::kDecimals2:
       return WithThousands(fmt::format("{:.2f}", value));
+    case Format::kDecimals3:
+      return WithThousands(fmt::format("{:.3f}", value));
     case Format::kDecimals4:
       return fmt::format("{:.4f}", value);
     case Format::kPercent:

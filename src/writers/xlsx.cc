@@ -54,6 +54,8 @@ class Styles {
         return "#,##0";
       case Format::kDecimals2:
         return "#,##0.00";
+      case Format::kDecimals3:
+        return "#,##0.000";
       case Format::kDecimals4:
         return "0.0000";
       case Format::kPercent:

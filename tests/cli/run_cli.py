@@ -5,7 +5,7 @@
     run_cli.py --tool BINARY --testdata DIR GROUP [-v]
 
 GROUP is one of the classes below: help, spelling, usage, input, partial, output, export, terminal,
-recipes, utilisation, gate.
+recipes, utilisation, headoverhead, gate.
 Exit status: 0 passed, 1 failed, 2 usage.
 """
 
@@ -944,6 +944,422 @@ class Utilisation(ToyModel, Cli):
         result = self.mfu("--peak_tflops", "100", directory=CAPTURES / "text_base_ascend_pt")
         self.assertEqual(result.code, 0, result.err)
         self.assertTrue(self.table("OperatorMFU"))
+
+
+class HeadOverhead(Cli):
+    """head_overhead, on the runs worked out in testdata/README.md, "Compiled graphs"."""
+
+    EPOCH = 1_700_000_000_000_000_000
+    TIMES = "w0Ns e0Ns t1Ns t2Ns t3Ns t4Ns fk0Ns fk1Ns".split()
+    STEADY, HARD = "head_steady_ascend_pt", "head_hard_ascend_pt"
+
+    def setUp(self):
+        super().setUp()
+        self.results = self.out / "cluster_analysis_output"
+        self.database = {name: build_database(CAPTURES, name, self.scratch / "databases")
+                         for name in (self.STEADY, self.HARD)}
+
+    def both(self, name):
+        """The run as text and as a database."""
+        return CAPTURES / name, self.database[name]
+
+    def head(self, capture, *options):
+        return self.run_tool("-m", "head_overhead", "-d", capture, "-o", self.out, *options)
+
+    def rows(self, table):
+        """Rows as dictionaries, times in microseconds; points in time behind the epoch."""
+        database = sqlite3.connect(self.results / "cluster_analysis.db")
+        cursor = database.execute(f"SELECT * FROM {table}")
+        names = [column[0] for column in cursor.description]
+        whole = {name for name in names if name.startswith("n") and name != "name"} | {
+            "rankId", "callId", "parentCallId", "step", "pid", "tid", "deviceId", "calls",
+            "compileCalls", "count"}
+        rows = []
+        for row in cursor.fetchall():
+            values = dict(zip(names, row))
+            for name in names:
+                if isinstance(values[name], int) and name not in whole:
+                    offset = self.EPOCH if name in self.TIMES else 0
+                    values[name] = (values[name] - offset) / 1000
+            rows.append(values)
+        database.close()
+        return rows
+
+    def assert_columns(self, row, expected):
+        self.assertEqual({name: row[name] for name in expected}, expected)
+
+    def assert_adds_up(self, call):
+        parts = [call[name] or 0 for name in ("platform", "dynamo", "torchairPy", "torchairCpp", "ge")]
+        self.assertEqual(sum(parts), call["head"])
+        exposed = [call[f"exposed{name}"] or 0
+                   for name in ("Platform", "Dynamo", "Py", "Cpp", "Ge", "Lag")]
+        self.assertEqual(sum(exposed), call["deviceIdleBeforeFirstKernel"])
+
+    CALLS = (
+        dict(step=7, tid=100, deviceId=0, parentCallId=None, graphKey="region 0/0",
+             engine="GE_STATIC", phase="steady", kind="A1", w0Ns=1000, e0Ns=1200, t1Ns=1340,
+             t2Ns=1470, t3Ns=1600, t4Ns=1990, platform=200, platformWait=0, dynamo=140, lookup=90,
+             dynamoCompile=0, regionOther=50, frontend=340, torchairPy=130, torchairCpp=130, ge=390,
+             geExec=250, epilogueCpp=80, epiloguePy=60, head=990, compile=0, headNet=990, fk0Ns=1660,
+             fk1Ns=1720, firstTaskLatency=60, firstKernelLatency=120, headToFirstKernel=720,
+             entryToFirstKernel=520, deviceIdleBeforeFirstKernel=464, exposedPlatform=0,
+             exposedDynamo=90, exposedPy=130, exposedCpp=130, exposedGe=114, exposedLag=0,
+             nConstruct=2, nContiguous=1, nClone=0, nTo=0, nLaunch=1, flags=""),
+        dict(step=7, tid=100, graphKey="region 1/0", engine="GE_STATIC", phase="steady", kind="A1",
+             w0Ns=1990, e0Ns=2100, t1Ns=2220, t2Ns=2260, t3Ns=2380, t4Ns=2750, platform=110,
+             dynamo=120, lookup=80, dynamoCompile=0, regionOther=40, frontend=230, torchairPy=40,
+             torchairCpp=120, ge=370, geExec=280, epilogueCpp=60, epiloguePy=30, head=760,
+             fk0Ns=2500, fk1Ns=2500, firstTaskLatency=120, firstKernelLatency=120,
+             headToFirstKernel=510, entryToFirstKernel=400, deviceIdleBeforeFirstKernel=80,
+             exposedPlatform=0, exposedDynamo=0, exposedPy=0, exposedCpp=10, exposedGe=70,
+             exposedLag=0, nConstruct=0, nContiguous=0, nLaunch=0, flags=""))
+
+    def test_two_steady_calls(self):
+        # A database does not tell which iteration of the model a call started.
+        sources = ("launch, iteration", "iteration"), ("launch, model_fifo", "model_fifo")
+        for capture, expected_sources in zip(self.both(self.STEADY), sources):
+            with self.subTest(capture=capture):
+                result = self.head(capture)
+                self.assertEqual((result.code, result.errors, result.warnings), (0, [], []))
+                calls = self.rows("HEAD_CALL")
+                self.assertEqual(len(calls), 2)
+                for call, expected in zip(calls, self.CALLS):
+                    self.assert_columns(call, expected)
+                    self.assert_adds_up(call)
+                self.assertEqual(tuple(call["fkSource"] for call in calls), expected_sources)
+                (step,) = self.rows("HEAD_STEP")
+                self.assert_columns(step, dict(
+                    step=7, tid=100, calls=2, compileCalls=0, platform=310, dynamo=260,
+                    torchairPy=170, torchairCpp=250, ge=760, tail=1250, stepDuration=3000,
+                    exposedTotal=544, outside=0))
+                self.assertAlmostEqual(step["coverage"], 1750 / 3000, 5)
+
+    def summary(self, scope="all", phase="steady"):
+        return {row["segment"]: row for row in self.rows("HEAD_SUMMARY")
+                if (row["scope"], row["phase"]) == (scope, phase)}
+
+    def test_summary_of_two_steady_calls(self):
+        for capture in self.both(self.STEADY):
+            self.head(capture)
+            summary = self.summary()
+            self.assert_columns(summary["head"], dict(count=2, mean=875, p50=875, p90=967, max=990,
+                                                      sum=1750, exposedSum=544))
+            for name, share, exposed in (
+                    ("platform", 0.177, 0), ("dynamo", 0.149, 90), ("torchair_py", 0.097, 130),
+                    ("torchair_cpp", 0.143, 140), ("ge", 0.434, 184)):
+                self.assertAlmostEqual(summary[name]["share"], share, 3, name)
+                self.assertEqual(summary[name]["exposedSum"], exposed, name)
+            self.assertAlmostEqual(summary["ge"]["shareOfStep"], 760 / 3000, 5)
+            self.assertAlmostEqual(summary["ge"]["exposedShare"], 184 / 544, 5)
+            self.assertEqual(self.summary("region 1/0")["head"]["sum"], 760)
+
+    def test_children_of_a_call(self):
+        expected = {
+            "platform": {("op", "aten::randn"): (1, 30), ("(unattributed)", "(no event)"): (None, 170)},
+            "torchair_py": {("tensor_construct", "aten::lift_fresh"): (2, 4),
+                            ("contiguous", "aten::contiguous"): (1, 60),
+                            ("(unattributed)", "Python"): (None, 66)},
+            "torchair_cpp": {("gap", "gap_before_assemble"): (None, 30),
+                             ("event", "AssembleInputs"): (1, 40),
+                             ("gap", "gap_in_to_out"): (None, 30),
+                             ("event", "AssembleOutputs"): (1, 10),
+                             ("gap", "gap_before_execute"): (None, 20)},
+            "ge": {("event", "InputCopy"): (1, 40), ("launch", "launch"): (1, 15),
+                   ("event", "step_info"): (2, 10), ("event", "ModelExecute (self)"): (1, 35),
+                   ("event", "OutputCopy"): (1, 1), ("(unattributed)", "GE"): (None, 164)},
+            "epilogue": {("refresh", "RefreshAtTensorFromGeTensor"): (1, 60),
+                         ("of_which_outputs", "aten::set_"): (1, 15),
+                         ("(unattributed)", "other C++"): (None, 20),
+                         ("(unattributed)", "Python"): (None, 60)}}
+        for capture in self.both(self.STEADY):
+            self.head(capture)
+            found = {}
+            for row in self.rows("HEAD_CHILD"):
+                if row["scope"] == "region 0/0":
+                    found.setdefault(row["segment"], {})[row["class"], row["name"]] = (
+                        row["count"], row["total"])
+            self.assertEqual(found, expected)
+
+    def test_advice(self):
+        for capture in self.both(self.STEADY):
+            result = self.head(capture)
+            advice = {(row["ruleId"], row["scope"]): row for row in self.rows("HEAD_ADVICE")}
+            contiguous = advice["R6", "region 0/0"]
+            self.assert_columns(contiguous, dict(owner="script", value=60, threshold=20,
+                                                 exposedPerStep=60, calls=1))
+            rules = {rule for rule, _ in advice}
+            self.assertNotIn("R5", rules)
+            self.assertNotIn("R2", rules)
+            # The platform's time is long but hidden, so it is no loss.
+            self.assertEqual(advice["R1", "region 0/0"]["severity"], "info")
+            self.assertIn("[warn R6] region 0/0", result.out)
+
+    def test_thresholds_of_advice(self):
+        self.head(CAPTURES / self.STEADY, "--thresholds", "contiguous_us=61, lookup_us=85")
+        rules = {(row["ruleId"], row["scope"]) for row in self.rows("HEAD_ADVICE")}
+        self.assertNotIn(("R6", "region 0/0"), rules)
+        self.assertIn(("R2", "region 0/0"), rules)
+        self.assertNotIn(("R2", "region 1/0"), rules)
+
+    def test_hidden_head_is_no_bottleneck(self):
+        capture = self.capture_copy(self.STEADY)
+        trace = capture / "ASCEND_PROFILER_OUTPUT" / "trace_view.json"
+        events = json.loads(trace.read_text())
+        (old,) = (event for event in events if event["name"] == "Add")
+        old["dur"] = 2000  # the device is busy until both graphs run
+        trace.write_text(json.dumps(events))
+        result = self.head(capture)
+        advice = self.rows("HEAD_ADVICE")
+        self.assertIn("not the bottleneck", advice[0]["text"])
+        self.assertEqual({row["severity"] for row in advice}, {"info"})
+        self.assertEqual(self.summary()["head"]["exposedSum"], 0)
+        self.assertIn("DEVICE_BOUND", self.rows("HEAD_CALL")[0]["flags"])
+        self.assertIn("not the bottleneck", result.out)
+
+    def test_policies(self):
+        for capture in self.both(self.STEADY):
+            self.assertEqual(self.head(capture, "--policy", "entry").code, 0)
+            calls = self.rows("HEAD_CALL")
+            for call, base, head in zip(calls, self.CALLS, (790, 650)):
+                self.assert_columns(call, dict(
+                    head=head, platform=0, frontend=base["dynamo"], w0Ns=base["e0Ns"],
+                    deviceIdleBeforeFirstKernel=base["deviceIdleBeforeFirstKernel"],
+                    **{name: base[name] for name in ("dynamo", "torchairPy", "torchairCpp", "ge")}))
+                self.assert_adds_up(call)
+            (step,) = self.rows("HEAD_STEP")
+            self.assertEqual(step["outside"], 200 + 110)
+            self.head(capture, "--policy", "step")
+            self.assertEqual([call["w0Ns"] for call in self.rows("HEAD_CALL")], [1000, 1990])
+            self.head(capture, "--policy", "device_idle")
+            calls = self.rows("HEAD_CALL")
+            self.assertEqual([call["w0Ns"] for call in calls], [1250, 2440])
+            self.assert_columns(calls[0], dict(platform=0, dynamo=90, torchairPy=130,
+                                               torchairCpp=130, head=740))
+            for call in calls:
+                self.assert_adds_up(call)
+
+    HARD_CALLS = (
+        dict(tid=200, kind="A1", phase="compile", engine="GE", graphKey="region 0/0", w0Ns=100,
+             e0Ns=100, t1Ns=50200, t2Ns=82100, t3Ns=91320, t4Ns=92200, platform=0, dynamo=50100,
+             lookup=30, dynamoCompile=50000, regionOther=70, torchairPy=31900, torchairCpp=9220,
+             ge=880, geExec=580, epilogueCpp=250, epiloguePy=50, head=92100, compile=90600,
+             headNet=1500, firstTaskLatency=180, firstKernelLatency=480, fk0Ns=91500, fk1Ns=91800,
+             deviceIdleBeforeFirstKernel=91694, exposedPlatform=0, exposedDynamo=50100,
+             exposedPy=31900, exposedCpp=9220, exposedGe=474, flags="", nConstruct=1),
+        dict(tid=200, kind="A1", phase="steady", engine="GE_STATIC", graphKey="region 1/0",
+             w0Ns=92200, e0Ns=92420, t1Ns=92480, t2Ns=92530, t3Ns=92650, t4Ns=92980, platform=220,
+             platformWait=100, dynamo=60, lookup=30, dynamoCompile=0, regionOther=30, torchairPy=50,
+             torchairCpp=120, ge=330, geExec=110, epilogueCpp=190, epiloguePy=30, head=780,
+             compile=0, headNet=780, firstKernelLatency=130, fk1Ns=92780,
+             deviceIdleBeforeFirstKernel=530, exposedPlatform=170, exposedDynamo=60, exposedPy=50,
+             exposedCpp=120, exposedGe=130, flags="T3_FROM_CANN", nContiguous=1),
+        dict(tid=200, kind="A3", phase="steady", engine="GE", w0Ns=92980, e0Ns=97000, t1Ns=97000,
+             t2Ns=97000, t3Ns=97150, t4Ns=97400, platform=4020, dynamo=0, torchairPy=None,
+             torchairCpp=150, ge=250, geExec=180, epilogueCpp=70, epiloguePy=None, head=4420,
+             compile=0, headNet=4420, firstKernelLatency=150, fk1Ns=97300,
+             deviceIdleBeforeFirstKernel=3190, exposedPlatform=2890, exposedDynamo=0,
+             exposedPy=None, exposedCpp=150, exposedGe=150, flags="NO_ENTRY|NO_PY_ANCHOR"),
+        dict(tid=201, kind="A2", phase="steady", engine="GE", w0Ns=95000, e0Ns=95000, t1Ns=95000,
+             t2Ns=95060, t3Ns=95160, t4Ns=95400, platform=0, dynamo=0, torchairPy=60,
+             torchairCpp=100, ge=240, geExec=170, epilogueCpp=60, epiloguePy=10, head=400,
+             compile=0, headNet=400, firstKernelLatency=130, fk1Ns=95290,
+             deviceIdleBeforeFirstKernel=290, exposedPlatform=0, exposedDynamo=0, exposedPy=60,
+             exposedCpp=100, exposedGe=130, flags=""))
+
+    def test_hard_cases(self):
+        for capture in self.both(self.HARD):
+            with self.subTest(capture=capture):
+                result = self.head(capture)
+                self.assertEqual((result.code, result.errors, result.warnings), (0, [], []))
+                calls = self.rows("HEAD_CALL")
+                self.assertEqual(len(calls), 4)
+                for call, expected in zip(calls, self.HARD_CALLS):
+                    self.assert_columns(call, {"step": None, "fkSource": "time", **expected})
+                    self.assert_adds_up(call)
+                self.assertEqual(self.rows("HEAD_STEP"), [])
+                self.assertIn("time alone", result.out)
+
+    def test_summary_of_hard_cases(self):
+        for capture in self.both(self.HARD):
+            self.head(capture)
+            database = sqlite3.connect(self.results / "cluster_analysis.db")
+            query = ("SELECT count, mean, p50, p90, max FROM HEAD_SUMMARY WHERE scope = 'all' "
+                     "AND phase = 'steady' AND segment = ?")
+            self.assertEqual(database.execute(query, ["head"]).fetchone(),
+                             (3, 1866667, 780000, 3692000, 4420000))
+            self.assertEqual(database.execute(query, ["torchair_py"]).fetchone()[:2], (2, 55000))
+            database.close()
+
+    def test_policy_entry_leaves_the_time_between_calls_out(self):
+        self.head(CAPTURES / self.HARD, "--policy", "entry")
+        self.assertEqual(self.rows("HEAD_CALL")[2]["head"], 400)
+
+    def test_long_waits_without_steps_are_left_out(self):
+        self.head(CAPTURES / self.HARD, "--max_gap", "4.02")
+        self.assertEqual(self.rows("HEAD_CALL")[2]["platform"], 4020)
+        self.head(CAPTURES / self.HARD, "--max_gap", "4.019")
+        call = self.rows("HEAD_CALL")[2]
+        self.assert_columns(call, dict(platform=0, head=400))
+        self.assertIn("GAP_CLIPPED", call["flags"])
+
+    def without_runtime_calls(self):
+        copy = self.capture_copy(self.HARD)
+        trace = copy / "ASCEND_PROFILER_OUTPUT" / "trace_view.json"
+        events = [event for event in json.loads(trace.read_text()) if "Model@" not in event["name"]]
+        trace.write_text(json.dumps(events))
+        database = self.database[self.HARD]
+        connection = sqlite3.connect(next(database.glob("*/*.db")))
+        connection.executescript("DROP TABLE CANN_API")
+        connection.close()
+        return copy, database
+
+    def test_hard_cases_without_runtime_calls(self):
+        for capture in self.without_runtime_calls():
+            self.assertEqual(self.head(capture).code, 0)
+            calls = self.rows("HEAD_CALL")
+            self.assert_columns(calls[1], dict(
+                t3Ns=92620, torchairCpp=90, ge=360, geExec=None, epilogueCpp=None, epiloguePy=30,
+                firstKernelLatency=160, flags="T3_FROM_ASSEMBLE", engine="GE"))
+            for position in (0, 2, 3):
+                expected = {name: value for name, value in self.HARD_CALLS[position].items()}
+                self.assert_columns(calls[position], expected)
+            for call in calls:
+                self.assert_adds_up(call)
+
+    def test_one_step(self):
+        for capture in self.both(self.STEADY):
+            self.assertEqual(self.head(capture, "--step_id", "7").code, 0)
+            self.assert_columns(self.rows("HEAD_CALL")[0], self.CALLS[0])
+            result = self.head(capture, "--step_id", "8")
+            self.assertEqual(result.code, 3)
+            self.assertIn("no step 8", result.errors[0])
+
+    def test_eager_captures(self):
+        build_database(CAPTURES, "db_base_ascend_pt", self.scratch / "databases")
+        for capture in (CAPTURES / "text_base_ascend_pt", CAPTURES / "text_level0_ascend_pt",
+                        self.scratch / "databases" / "db_base_ascend_pt"):
+            for kind in ("db", "text", "json", "csv"):
+                with self.subTest(capture=capture, kind=kind):
+                    result = self.head(capture, "--export_type", kind)
+                    self.assertEqual((result.code, result.errors), (0, []))
+                    self.assertIn("no graph-mode call found", result.out)
+                    self.assertIn("npu_fx_compiler inference", result.out)
+                    self.assertRegex(result.out, r"\d+ framework events on \d+ threads")
+            self.head(capture)
+            self.assertEqual(self.rows("HEAD_CALL"), [])
+
+    def test_broken_captures_cannot_tell(self):
+        result = self.head(CAPTURES / "broken" / "truncated_trace_ascend_pt")
+        self.assertEqual((result.code, result.errors), (5, []))
+        self.assertIn("no graph-mode call found", result.out)
+
+    def test_graphs_that_only_the_runtime_shows(self):
+        trace = self.write("replay/trace_view.json", json.dumps([
+            {"ph": "M", "name": "process_name", "pid": 7 << 10, "tid": 0, "args": {"name": "CANN"}},
+            {"ph": "X", "name": "AscendCL@aclmdlRIExecuteAsync", "pid": 7 << 10, "tid": 70,
+             "ts": "1700000000000010", "dur": 30, "args": {}}]))
+        result = self.head(trace.parent)
+        self.assertEqual((result.code, result.errors), (0, []))
+        self.assertIn("seen by the runtime only", result.out)
+        (call,) = self.rows("HEAD_CALL")
+        self.assert_columns(call, dict(kind="A6", engine="ACLGRAPH", t3Ns=10, w0Ns=None, head=None,
+                                       platform=None, nConstruct=None))
+        self.assertEqual(self.rows("HEAD_SUMMARY"), [])
+
+    def test_unknown_stays_empty_in_every_format(self):
+        capture = CAPTURES / self.HARD
+        self.head(capture, "--export_type", "json")
+        folder = self.results / "HeadOverhead"
+        document = json.loads((folder / "head_overhead.json").read_text(encoding="utf-8"))
+        sheets = {sheet["name"]: sheet["rows"] for sheet in document["sheets"]}
+        self.assertEqual(list(sheets), ["HEAD_CALL", "HEAD_STEP", "HEAD_SUMMARY", "HEAD_CHILD",
+                                        "HEAD_ADVICE"])
+        call = sheets["HEAD_CALL"][2]
+        self.assertEqual((call["torchair_py"], call["epilogue_py"], call["exposed_py"], call["step"],
+                          call["platform"]), (None, None, None, None, 4_020_000))
+        self.head(capture, "--export_type", "csv")
+        with open(folder / "head_overhead_csv" / "HEAD_CALL.csv", encoding="utf-8") as file:
+            call = list(csv.DictReader(file))[2]
+        self.assertEqual((call["torchair_py"], call["epilogue_py"], call["platform"]),
+                         ("", "", "4020000"))
+        self.head(capture, "--export_type", "text")
+        workbook = Workbook(folder / "head_overhead.xlsx")
+        rows = workbook.sheets[0].rows()
+        call = dict(zip(rows[0], rows[3]))
+        self.assertEqual((call["torchairPy(us)"], call["platform(us)"]), (None, 4020))
+
+    def test_ranks(self):
+        ranks = self.scratch / "ranks"
+        for rank in (0, 1):
+            copy = ranks / f"{rank}_ascend_pt"
+            shutil.copytree(CAPTURES / self.STEADY, copy)
+            (copy / f"profiler_info_{rank}.json").write_text('{"rank_id": %d}' % rank)
+        result = self.head(ranks)
+        self.assertEqual((result.code, result.errors), (0, []))
+        self.assertEqual([row["rankId"] for row in self.rows("HEAD_CALL")], [0, 0, 1, 1])
+        self.assertIn("rank 1: 2 calls", result.out)
+        self.assertEqual(result.out.count("exposed/step"), 1, "the tables of one rank")
+        self.head(ranks, "--export_type", "text")
+        self.assertEqual(sorted(file.name for file in (self.results / "HeadOverhead").iterdir()),
+                         ["head_overhead_0.xlsx", "head_overhead_1.xlsx"])
+
+    def test_picture(self):
+        for capture in self.both(self.STEADY):
+            picture = self.scratch / "pictures" / "call.html"
+            result = self.head(capture, "--picture", picture)
+            self.assertEqual((result.code, result.errors), (0, []))
+            self.assertIn(str(picture), result.all_err)
+            page = picture.read_text(encoding="utf-8")
+            self.assertIn("Call 0 of region 0/0", page)  # the largest head
+            self.assertIn("torchair python: 130.0 us, from 340.0 to 470.0 us", page)
+            self.assertIn("idle, GE and epilogue: 54.0 us, from 666.0 to 720.0 us", page)
+            self.assertNotRegex(page, r"(src|href)=\"(?!data:)")
+            self.head(capture, "--picture", picture, "--call", "1")
+            self.assertIn("Call 1 of region 1/0", picture.read_text(encoding="utf-8"))
+            missing = self.head(capture, "--picture", self.scratch / "x.html", "--call", "2")
+            self.assertEqual(missing.code, 0)
+            self.assertTrue(any("no such call" in line for line in missing.warnings), missing.err)
+            self.assertFalse((self.scratch / "x.html").exists())
+        self.assert_fails(2, self.head(CAPTURES / self.STEADY, "--picture", self.scratch),
+                          "--picture", "name of a file")
+
+    def test_names_in_the_picture_are_text(self):
+        capture = self.capture_copy(self.STEADY)
+        trace = capture / "ASCEND_PROFILER_OUTPUT" / "trace_view.json"
+        name = '<script>alert("x")</script>'
+        trace.write_text(trace.read_text().replace('"aten::randn"', json.dumps(name)))
+        picture = self.scratch / "call.html"
+        self.assertEqual(self.head(capture, "--picture", picture).code, 0)
+        page = picture.read_text(encoding="utf-8")
+        self.assertNotIn("<script", page)
+        self.assertIn("&lt;script&gt;", page)
+
+    def test_picture_in_a_browser(self):
+        browser = shutil.which("chromium") or shutil.which("chromium-browser") \
+            or shutil.which("google-chrome")
+        if browser is None:
+            self.skipTest("no Chromium here: whether a browser shows the picture was not tested")
+        picture = self.scratch / "call.html"
+        self.head(CAPTURES / self.STEADY, "--picture", picture)
+        run = subprocess.run(
+            [browser, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
+             f"--user-data-dir={self.scratch / 'browser'}", "--dump-dom", picture.as_uri()],
+            check=False, capture_output=True, encoding="utf-8", timeout=TIMEOUT_SECONDS)
+        self.assertIn("Call 0 of region 0/0", run.stdout, run.stderr)
+        self.assertIn("</svg>", run.stdout)
+        self.assertNotIn("CONSOLE", run.stderr)
+
+    def test_options(self):
+        for option, value, words in (
+                ("--policy", "early", ["auto, entry, step, device_idle"]),
+                ("--phase", "warm", ["steady, compile"]), ("--max_gap", "-1", []),
+                ("--call", "x", []),
+                ("--thresholds", "nothing=1", ["'nothing'", "lookup_us"]),
+                ("--thresholds", "lookup_us=much", ["'much'", "lookup_us"])):
+            with self.subTest(option=option, value=value):
+                self.assert_fails(2, self.head(CAPTURES / self.STEADY, option, value),
+                                  f"{option} {value}", *words)
+        self.assertFalse(self.out.exists())
 
 
 class Gate(Cli):

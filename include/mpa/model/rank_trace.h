@@ -35,6 +35,10 @@ enum class Tables : std::uint32_t {
   kKernelTensors = 1u << 19,  ///< types, formats and output shapes of the kernels
   kChips = 1u << 20,
   kCoreClocks = 1u << 21,
+  kHostCalls = 1u << 22,  ///< with the time of the session
+  kDeviceRuns = 1u << 23,
+  kModelIterations = 1u << 24,
+  kGarbageCollections = 1u << 25,
 };
 
 constexpr Tables operator|(Tables a, Tables b) {
@@ -52,12 +56,17 @@ enum class DeviceKind : std::uint8_t { kNpu, kGpu };
 /// constant afterwards.
 struct RankTrace {
   DeviceKind device = DeviceKind::kNpu;
+  /// For people: what kind of capture it is ("text", "database"), and its level ("Level1"), empty
+  /// where the capture does not say.
+  std::string source, profiler_level;
   /// Collected at Level0 without host activities: device times only.
   bool minimal_profiling = false;
   /// Thread that runs the backward pass; -1 when the capture does not show it.
   std::int64_t backward_tid = -1;
   /// Number of the device; -1 when the capture does not show it. See `chips`.
   std::int64_t device_id = -1;
+  /// When the profiler began and ended to record; -1 when the capture does not say.
+  TimeNs session_start = -1, session_end = -1;
 
   StringPool strings;
   Issues issues;
@@ -68,6 +77,8 @@ struct RankTrace {
   BackwardLinks backward_links;
   MstxEvents mstx;
   QueuedWork queued_work;
+  HostCalls host_calls;
+  GarbageCollections garbage_collections;
   Launches launches;
   Kernels kernels;
   /// Kernels that only arrange collectives (on the AI CPU); databases list them apart.
@@ -75,6 +86,8 @@ struct RankTrace {
   Chips chips;
   CoreClocks core_clocks;
   DeviceTasks device_tasks;
+  DeviceRuns device_runs;
+  ModelIterations model_iterations;
   CommGroups comm_groups;
   Communications communications;
   CommTasks comm_tasks;

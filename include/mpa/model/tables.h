@@ -117,15 +117,54 @@ struct QueuedWork : TableBase<QueuedWork> {
     std::int32_t queued_track = -1;  ///< thread that asked for the work
     TimeNs start = 0, dur = 0;
     std::int32_t track = -1;  ///< thread that did it
+    StringId name{};          ///< of the work, "Dequeue@aclnnAdd"
   };
   std::vector<TimeNs> queued;
   std::vector<std::int32_t> queued_track;
   std::vector<TimeNs> start, dur;
   std::vector<std::int32_t> track;
+  std::vector<StringId> name;
 
   template <typename T>
   static auto Tie(T& t) {
-    return std::tie(t.queued, t.queued_track, t.start, t.dur, t.track);
+    return std::tie(t.queued, t.queued_track, t.start, t.dur, t.track, t.name);
+  }
+};
+
+/// Calls of the runtime below the framework (CANN) on the host.
+struct HostCalls : TableBase<HostCalls> {
+  struct Row {
+    TimeNs start = 0, dur = 0;
+    StringId name{};            ///< "<Level>@<name>": Node@launch, Model@ModelExecute
+    std::int32_t track = -1;    ///< the thread, the same as that of its framework operators
+    StringId item{};            ///< of a launch the operator; databases do not tell
+    std::int64_t model = -1;    ///< of Model@ModelExecute the model; databases do not tell
+    std::int64_t request = -1;  ///< of Model@ModelExecute the iteration of the model, likewise
+    std::int64_t connection =
+        -1;  ///< device work that it launched carries the same, see DeviceRuns
+  };
+  std::vector<TimeNs> start, dur;
+  std::vector<StringId> name;
+  std::vector<std::int32_t> track;
+  std::vector<StringId> item;
+  std::vector<std::int64_t> model, request, connection;
+
+  template <typename T>
+  static auto Tie(T& t) {
+    return std::tie(t.start, t.dur, t.name, t.track, t.item, t.model, t.request, t.connection);
+  }
+};
+
+/// Times in which the Python of the rank collected garbage.
+struct GarbageCollections : TableBase<GarbageCollections> {
+  struct Row {
+    TimeNs start = 0, dur = 0;
+  };
+  std::vector<TimeNs> start, dur;
+
+  template <typename T>
+  static auto Tie(T& t) {
+    return std::tie(t.start, t.dur);
   }
 };
 
@@ -242,6 +281,49 @@ struct DeviceTasks : TableBase<DeviceTasks> {
   template <typename T>
   static auto Tie(T& t) {
     return std::tie(t.start, t.dur, t.name, t.type, t.task_id, t.stream, t.link, t.dur_rest);
+  }
+};
+
+/// What a run of the device is.
+enum class DeviceRunKind : std::uint8_t { kKernel, kCollective };
+
+/// What the devices computed and communicated, as the timeline shows it: with the host call that
+/// launched it and the compiled model it belongs to, without what only waits, copies or marks.
+/// Unlike Kernels it needs no file beside the timeline.
+struct DeviceRuns : TableBase<DeviceRuns> {
+  struct Row {
+    TimeNs start = 0, dur = 0;
+    StringId name{};
+    DeviceRunKind kind{};
+    std::int64_t connection = -1;  ///< see HostCalls
+    std::int64_t model = -1;       ///< -1: launched by itself, not as part of a model
+    std::int64_t pid = -1;         ///< process that owns the work; -1: the capture does not say
+    std::int64_t device = -1;      ///< number of the device
+  };
+  std::vector<TimeNs> start, dur;
+  std::vector<StringId> name;
+  std::vector<DeviceRunKind> kind;
+  std::vector<std::int64_t> connection, model, pid, device;
+
+  template <typename T>
+  static auto Tie(T& t) {
+    return std::tie(t.start, t.dur, t.name, t.kind, t.connection, t.model, t.pid, t.device);
+  }
+};
+
+/// Runs of compiled models on the device (the track "Step Trace" of text captures).
+struct ModelIterations : TableBase<ModelIterations> {
+  struct Row {
+    TimeNs start = 0, dur = 0;
+    std::int64_t model = -1;
+    std::int64_t iteration = -1;  ///< counted for each model; HostCalls.request names it
+  };
+  std::vector<TimeNs> start, dur;
+  std::vector<std::int64_t> model, iteration;
+
+  template <typename T>
+  static auto Tie(T& t) {
+    return std::tie(t.start, t.dur, t.model, t.iteration);
   }
 };
 

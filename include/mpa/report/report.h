@@ -18,6 +18,7 @@ enum class Format {
   kText,     ///< as it is, in plain type
   kInteger,
   kDecimals2,
+  kDecimals3,
   kDecimals4,
   kPercent,
 };

@@ -7,11 +7,13 @@ namespace recipes {
 
 Recipe ModuleStatistic();
 Recipe OperatorMfu();
+Recipe HeadOverhead();
 
 }  // namespace recipes
 
 const std::vector<Recipe>& AllRecipes() {
-  static const std::vector<Recipe> all = {recipes::ModuleStatistic(), recipes::OperatorMfu()};
+  static const std::vector<Recipe> all = {recipes::ModuleStatistic(), recipes::OperatorMfu(),
+                                          recipes::HeadOverhead()};
   return all;
 }
 

@@ -231,9 +231,9 @@ void AddNotes(const std::vector<RankPart>& parts, RecipeResult& result) {
         rows.begin(), rows.end(), [](const OperatorMfuRow& row) { return row.mfu.use.ratio > 1; });
     if (beyond == 0) continue;
     result.notes.push_back(
-        fmt::format("rank {}: {} kernels are faster than the peak of the chip; the operations that "
-                    "were recorded for them or the numbers of the chip are wrong",
-                    rank.rank, beyond));
+        fmt::format("rank {}: MFU above 100 % of {} of {} kernels; the operations that were "
+                    "recorded for them or the numbers of the chip are wrong",
+                    rank.rank, beyond, rows.size()));
   }
   if (!without_work.empty()) {
     result.notes.push_back(fmt::format(

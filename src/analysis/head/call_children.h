@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "analyse.h"
+#include "mpa/analysis/intervals.h"
+
+namespace mpa::head {
+
+/// A part of the head that is looked into.
+enum class ChildSegment : std::uint8_t { kPlatform, kTorchairPy, kTorchairCpp, kGe, kEpilogue };
+inline constexpr std::size_t kChildSegments = 5;
+std::string_view NameOf(ChildSegment segment);
+
+/// What filled a part of a segment. Names belong to the rank's texts or live as long as the
+/// program.
+struct Child {
+  ChildSegment segment{};
+  std::string_view kind;   ///< "contiguous"; "of_which_..." is counted in another child as well
+  std::string_view name;   ///< "aten::contiguous"
+  std::int64_t count = 0;  ///< events; 0 for time without an event
+  TimeNs total = 0;        ///< covered time
+
+  auto Key() const { return std::tie(segment, kind, name); }
+};
+
+inline constexpr std::string_view kUnattributed = "(unattributed)";
+inline constexpr std::string_view kQueueDrain = "of_which_queue_drain";
+inline constexpr std::string_view kOfWhichSync = "of_which_sync";
+
+/// Looks into the calls of a rank. Refers to both, which must outlive it.
+class ChildFinder {
+ public:
+  ChildFinder(const RankTrace& trace, const HeadAnalysis& analysis);
+
+  /// The children of a call: one for each segment, kind and name, in that order.
+  std::vector<Child> Of(std::size_t call) const;
+
+ private:
+  friend class ChildCollector;
+  struct QueueSpan {
+    TimeNs start = 0, end = 0;
+    StringId name{};
+  };
+
+  const RankTrace& trace_;
+  const HeadAnalysis& analysis_;
+  std::map<std::int64_t, std::vector<QueueSpan>> queue_of_pid_;  // in order of start
+  Intervals garbage_;
+};
+
+/// Fills the numbers of conversions of a call from its children.
+void CountConversions(const std::vector<Child>& children, Call& call);
+
+}  // namespace mpa::head

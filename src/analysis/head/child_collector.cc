@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happens before GE begins: in the platform, TorchAir's Python and its C++.
+#include "child_collector.h"
+
+#include "py_children.h"
+#include "segments.h"
+
+namespace mpa::head {
+
+std::vector<Child> ChildCollector::Collect() {
+  if (call_.KnowsHead()) {
+    AddPlatform();
+    AddPython();
+    AddCpp();
+    AddGe();
+    AddEpilogue();
+  }
+  return Joined();
+}
+
+void ChildCollector::AddRest(ChildSegment segment, std::string_view name, const Interval& span,
+                             std::vector<Interval> covered) {
+  Add(segment, kUnattributed, name, {span.begin, span.begin}, 0);  // there even if it is 0
+  for (const Interval& gap : Difference({span}, Union(std::move(covered)))) {
+    Add(segment, kUnattributed, name, gap, 0);
+  }
+}
+
+void ChildCollector::AddPlatform() {
+  const auto span = SpanOf(call_, Segment::kPlatform);
+  std::vector<Interval> covered;
+  ForEachNode(*span, parts_.found.node, [&](std::int64_t node, const Interval& time) {
+    const std::string_view name = NameOfNode(node);
+    const bool op = name.starts_with("aten::") || name.starts_with("npu::");
+    Add(ChildSegment::kPlatform, op ? "op" : "event", name, time);
+    covered.push_back(time);
+  });
+  AddRest(ChildSegment::kPlatform, "(no event)", *span, std::move(covered));
+  for (std::int64_t at = a_.forest.FirstFrom(call_.track, span->begin);
+       at < a_.forest.EndOf(call_.track) && a_.forest.At(at).start < span->end; ++at) {
+    const HostNode& node = a_.forest.At(at);
+    if (node.event != HostEvent::kBlocking) continue;
+    Add(ChildSegment::kPlatform, "of_which_waiting", NameOfNode(at),
+        {node.start, std::min(node.end, span->end)});
+  }
+  for (const std::size_t row : a_.runtime.Starting(call_.track, span->begin, span->end)) {
+    const RuntimeCall meaning = a_.runtime.Meaning(row);
+    if (meaning != RuntimeCall::kSync && meaning != RuntimeCall::kMemcpy) continue;
+    AddRuntime(ChildSegment::kPlatform, "of_which_waiting", row, *span);
+  }
+  const auto first =
+      std::partition_point(finder_.garbage_.begin(), finder_.garbage_.end(),
+                           [&](const Interval& garbage) { return garbage.end <= span->begin; });
+  for (auto at = first; at != finder_.garbage_.end() && at->begin < span->end; ++at) {
+    Add(ChildSegment::kPlatform, "of_which_gc", "GC",
+        {std::max(at->begin, span->begin), std::min(at->end, span->end)});
+  }
+}
+
+void ChildCollector::AddPython() {
+  const auto span = SpanOf(call_, Segment::kTorchairPy);
+  if (!span) return;
+  const FoundCall& found = parts_.found;
+  const std::int64_t inner = found.run != HostNode::kNone         ? found.run
+                             : found.execution != HostNode::kNone ? found.execution
+                             : found.replay != HostNode::kNone    ? found.replay
+                                                                  : found.eager_run;
+  std::vector<PyChild> nodes;
+  std::vector<Interval> covered;
+  ForEachNode(*span, inner, [&](std::int64_t node, const Interval& time) {
+    nodes.push_back({NameOfNode(node), a_.forest.At(node).event, time, {}, true});
+    covered.push_back(time);
+  });
+  ClassifyPyChildren(call_.engine, nodes);
+  for (const PyChild& node : nodes) {
+    Add(ChildSegment::kTorchairPy, node.kind, node.name, node.time, node.counts ? 1 : 0);
+  }
+  AddRest(ChildSegment::kTorchairPy, "Python", *span, std::move(covered));
+}
+
+void ChildCollector::AddCpp() {
+  const auto span = SpanOf(call_, Segment::kTorchairCpp);
+  if (!span || call_.engine == Engine::kAclGraph) return;
+  std::string_view gap_name = "gap_before_assemble";
+  std::vector<Piece> gaps;
+  TimeNs at = span->begin;
+  const auto close_gap = [&](TimeNs until, std::string_view name) {
+    if (until <= at) return;
+    gaps.push_back({{ChildSegment::kTorchairCpp, "gap", name, 0, 0}, {at, until}});
+  };
+  ForEachNode(*span, parts_.found.execution, [&](std::int64_t node, const Interval& time) {
+    const HostEvent event = a_.forest.At(node).event;
+    const bool binds = event == HostEvent::kAssembleOutputs && gap_name == "gap_after_inputs";
+    close_gap(time.begin, binds                            ? "gap_in_to_out"
+                          : gap_name == "gap_after_inputs" ? "gap_before_execute"
+                                                           : gap_name);
+    if (event == HostEvent::kAssembleInputs) gap_name = "gap_after_inputs";
+    if (event == HostEvent::kAssembleOutputs || event == HostEvent::kLoadGraph) {
+      gap_name = "gap_before_execute";
+    }
+    const bool known = event == HostEvent::kAssembleInputs ||
+                       event == HostEvent::kAssembleOutputs || event == HostEvent::kLoadGraph;
+    Add(ChildSegment::kTorchairCpp, known ? "event" : "other_op", NameOfNode(node), time);
+    if (event == HostEvent::kAssembleInputs) AddSync(ChildSegment::kTorchairCpp, time);
+    at = std::max(at, time.end);
+  });
+  if (gap_name == "gap_after_inputs") gap_name = "gap_before_execute";
+  close_gap(span->end, parts_.found.assembled ? gap_name : kUnattributed);
+  for (const Piece& gap : gaps) pieces_.push_back(gap);
+  AddQueueDrain(gaps);
+}
+
+void ChildCollector::AddSync(ChildSegment segment, const Interval& span) {
+  for (const std::size_t row : a_.runtime.Starting(call_.track, span.begin, span.end)) {
+    const RuntimeCall meaning = a_.runtime.Meaning(row);
+    if (meaning == RuntimeCall::kSync || meaning == RuntimeCall::kMemcpy ||
+        meaning == RuntimeCall::kMemcpyAsync) {
+      AddRuntime(segment, kOfWhichSync, row, span);
+    }
+  }
+}
+
+void ChildCollector::AddQueueDrain(const std::vector<Piece>& gaps) {
+  const auto largest =
+      std::max_element(gaps.begin(), gaps.end(), [](const Piece& a, const Piece& b) {
+        return a.time.end - a.time.begin < b.time.end - b.time.begin;
+      });
+  const auto queue = finder_.queue_of_pid_.find(call_.pid);
+  if (largest == gaps.end() || queue == finder_.queue_of_pid_.end()) return;
+  const Interval gap = largest->time;
+  const auto first = std::partition_point(queue->second.begin(), queue->second.end(),
+                                          [&](const auto& work) { return work.end <= gap.begin; });
+  std::vector<Piece> drained;
+  std::vector<Interval> covered;
+  for (auto at = first; at != queue->second.end() && at->start < gap.end; ++at) {
+    const Interval time{std::max(at->start, gap.begin), std::min(at->end, gap.end)};
+    drained.push_back(
+        {{ChildSegment::kTorchairCpp, kQueueDrain, strings_.View(at->name), 1, 0}, time});
+    covered.push_back(time);
+  }
+  if (2 * Length(Union(std::move(covered))) < gap.end - gap.begin) return;
+  for (const Piece& piece : drained) pieces_.push_back(piece);
+}
+
+std::vector<Child> ChildCollector::Joined() {
+  std::stable_sort(pieces_.begin(), pieces_.end(),
+                   [](const Piece& a, const Piece& b) { return a.child.Key() < b.child.Key(); });
+  std::vector<Child> children;
+  for (auto first = pieces_.begin(); first != pieces_.end();) {
+    Child child = first->child;
+    child.count = 0;
+    std::vector<Interval> times;
+    auto at = first;
+    for (; at != pieces_.end() && at->child.Key() == first->child.Key(); ++at) {
+      child.count += at->child.count;
+      times.push_back(at->time);
+    }
+    child.total = Length(Union(std::move(times)));
+    children.push_back(child);
+    first = at;
+  }
+  return children;
+}
+
+}  // namespace mpa::head

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// Advice on a graph, up to its C++: the platform, PyTorch, conversions, queues.
+#include "graph_advice.h"
+
+#include <fmt/format.h>
+
+#include <set>
+#include <utility>
+
+#include "py_children.h"
+
+namespace mpa::head {
+
+GraphAdvice::GraphAdvice(const AdviceInput& input, const Scope& scope, const ScopeRows& of_scope,
+                         std::vector<AdviceRow>& rows)
+    : input_(input), limits_(input.thresholds), scope_(scope), rows_(rows) {
+  std::set<std::pair<std::int32_t, std::int32_t>> steps;
+  std::vector<TimeNs> heads;
+  for (const std::size_t i : scope.calls) {
+    const Call& call = input.calls[i];
+    if (call.phase != Phase::kSteady) continue;
+    calls_.push_back(i);
+    heads.push_back(call.Head());
+    if (call.step >= 0) steps.emplace(call.track, call.step);
+  }
+  steps_ = static_cast<std::int64_t>(steps.size());
+  if (const auto spread = SpreadOf(std::move(heads))) head_ = *spread;
+  for (const SummaryRow& row : of_scope.summary) {
+    if (row.phase != Phase::kSteady) continue;
+    if (row.measure == "head" && row.share_of_step && row.spread.sum > 0) {
+      step_time_ = static_cast<double>(row.spread.sum) / *row.share_of_step;
+    }
+    summary_.push_back(&row);
+  }
+  for (const ChildRow& row : of_scope.children) children_.push_back(&row);
+}
+
+void GraphAdvice::Add(std::string_view rule, std::string_view owner, std::string text,
+                      std::string_view metric, double value, double threshold, MaybeNs exposed) {
+  rows_.push_back({.rule = rule,
+                   .severity = Severity::kWarn,
+                   .scope = scope_.name,
+                   .owner = owner,
+                   .text = std::move(text),
+                   .metric = metric,
+                   .value = value,
+                   .threshold = threshold,
+                   .exposed_per_step = exposed,
+                   .calls = Count()});
+}
+
+ChildRow GraphAdvice::Sum(ChildSegment segment, std::string_view kind,
+                          std::string_view name) const {
+  ChildRow sum;
+  for (const ChildRow* row : children_) {
+    if (row->segment != segment || row->kind != kind || (!name.empty() && row->name != name)) {
+      continue;
+    }
+    sum.count += row->count;
+    sum.total += row->total;
+  }
+  return sum;
+}
+
+std::string GraphAdvice::Longest(ChildSegment segment) const {
+  constexpr std::size_t kMost = 3;
+  std::vector<std::string> names;
+  for (const ChildRow* row : children_) {
+    if (row->segment != segment || row->count == 0 || row->kind.starts_with("of_which")) continue;
+    if (names.size() < kMost) {
+      names.push_back(fmt::format("{} {:.1f} us", row->name, PerCall(row->total)));
+    }
+  }
+  return names.empty() ? "no events" : fmt::format("{}", fmt::join(names, ", "));
+}
+
+void GraphAdvice::Give() {
+  if (calls_.empty()) return;
+  AdviseOnPlatform();
+  AdviseOnLookup();
+  const std::size_t before = rows_.size();
+  AdviseOnConversions();
+  AdviseOnQueue();
+  AdviseOnSync();
+  AdviseOnTorchAir(/*causes_known=*/rows_.size() > before || LoadsAgain());
+  AdviseOnGe();
+  AdviseOnEpilogue();
+  AdviseOnEagerRuns();
+  AdviseOnOutliers();
+}
+
+bool GraphAdvice::LoadsAgain() const {
+  bool steady = false;
+  for (const std::size_t i : scope_.calls) {
+    const Call& call = input_.calls[i];
+    if (steady && call.loads_graph) return true;
+    steady = steady || call.phase == Phase::kSteady;
+  }
+  return false;
+}
+
+void GraphAdvice::AdviseOnPlatform() {
+  std::vector<TimeNs> values;
+  TimeNs total = 0;
+  for (const std::size_t i : calls_) {
+    const Call& call = input_.calls[i];
+    values.push_back(*call.Of(Segment::kPlatform) - call.platform_wait.value_or(0));
+    total += values.back();
+  }
+  const Spread net = *SpreadOf(std::move(values));
+  if (!Matters(Us(net.p50), total)) return;
+  const ChildRow silent = Sum(ChildSegment::kPlatform, kUnattributed);
+  const ChildRow garbage = Sum(ChildSegment::kPlatform, "of_which_gc");
+  const SummaryRow* platform = Measured("platform");
+  const double silent_share = platform != nullptr && platform->spread.sum > 0
+                                  ? Us(silent.total) / Us(platform->spread.sum) * 100
+                                  : 0;
+  Add("R1", kPlatform,
+      fmt::format("{:.1f} us before the model is entered, waiting not counted: {}; {:.0f} % "
+                  "without any event{}; look at the loop, the scheduler and the preparation of "
+                  "inputs around the call",
+                  Us(net.p50), Longest(ChildSegment::kPlatform), silent_share,
+                  garbage.count > 0 ? fmt::format("; garbage collected {} times, {:.3f} ms",
+                                                  garbage.count, Us(garbage.total) / 1e3)
+                                    : ""),
+      "platform_net_share_of_head_percent", ShareOfHead(Us(net.p50)), limits_.segment_share,
+      ExposedPerStep("platform", total));
+}
+
+void GraphAdvice::AdviseOnLookup() {
+  const SummaryRow* lookup = Measured("lookup");
+  if (lookup == nullptr) return;
+  const double p50 = Us(lookup->spread.p50);
+  if (!Matters("lookup") && p50 <= limits_.lookup_us) return;
+  Add("R2", kPyTorch,
+      fmt::format("looking up the compiled code takes {:.1f} us: it grows with the number of "
+                  "guards; use torchair's cache_compile (a loaded cache needs neither), "
+                  "guard_filter_fn, or after warm-up "
+                  "torch.compiler.set_stance(skip_guard_eval_unsafe=True), which is unsafe if "
+                  "inputs change",
+                  p50),
+      "lookup_p50_us", p50, limits_.lookup_us, ExposedPerStep("dynamo", lookup->spread.sum));
+}
+
+void GraphAdvice::AdviseOnConversions() {
+  const ChildRow built = Sum(ChildSegment::kTorchairPy, kTensorConstruct);
+  const ChildRow contiguous = Sum(ChildSegment::kTorchairPy, kContiguous);
+  const double n = PerCallCount(built.count);
+  const bool builds = n >= limits_.built_tensors || PerCall(built.total) >= limits_.built_us;
+  const bool copies = contiguous.count > 0 && PerCall(contiguous.total) >= limits_.contiguous_us;
+  if (builds) {
+    Add("R5", kScript,
+        fmt::format("{:.1f} tensors are built from Python values in each call, {:.1f} us: pass "
+                    "tensors and keep them on the device, use fewer int, list and SymInt "
+                    "arguments; TorchAir 7.0 and newer build them cheaper",
+                    n, PerCall(built.total)),
+        "built_tensors_per_call", n, limits_.built_tensors,
+        ExposedPerStep("torchair_py", built.total));
+  }
+  if (copies) {
+    const bool mutated = Sum(ChildSegment::kEpilogue, "write_back").count > 0;
+    Add("R6", kScript,
+        fmt::format("{:.1f} inputs that are not contiguous are copied in each call, {:.1f} us: "
+                    "call .contiguous() once outside, avoid transposed or sliced views{}",
+                    PerCallCount(contiguous.count), PerCall(contiguous.total),
+                    mutated ? "; they are written back behind the graph, which costs again" : ""),
+        "contiguous_us_per_call", PerCall(contiguous.total), limits_.contiguous_us,
+        ExposedPerStep("torchair_py", contiguous.total));
+  }
+  const ChildRow python = Sum(ChildSegment::kTorchairPy, kUnattributed);
+  const ChildRow inputs = Sum(ChildSegment::kTorchairCpp, "event", "AssembleInputs");
+  const TimeNs total = python.total + inputs.total;
+  if (builds || copies || !Matters(PerCall(total), total)) return;
+  Add("R7", kScript,
+      fmt::format("{:.1f} us of Python without events and of AssembleInputs: many inputs; use "
+                  "experimental_config.frozen_parameter for weights, "
+                  "torch._dynamo.mark_static_address() where the versions support it, fewer "
+                  "inputs and outputs, or a newer TorchAir; its text log tells the number of "
+                  "inputs, the capture does not",
+                  PerCall(total)),
+      "inputs_share_of_head_percent", ShareOfHead(PerCall(total)), limits_.segment_share,
+      ExposedPerStep("torchair_py", python.total));
+}
+
+void GraphAdvice::AdviseOnQueue() {
+  const ChildRow drain = Sum(ChildSegment::kTorchairCpp, kQueueDrain);
+  if (drain.count == 0) return;
+  std::vector<std::string> names;
+  for (const ChildRow* row : children_) {
+    if (row->kind == kQueueDrain) names.push_back(row->name);
+  }
+  constexpr std::size_t kMost = 5;
+  if (names.size() > kMost) names.resize(kMost);
+  Add("R8", kScript,
+      fmt::format("the graph waits for {} queued eager operators ({}): compile them into the "
+                  "graph or move them; no defect of TorchAir",
+                  drain.count, fmt::join(names, ", ")),
+      "queue_drain_us_per_call", PerCall(drain.total), 0,
+      ExposedPerStep("torchair_cpp", drain.total));
+}
+
+void GraphAdvice::AdviseOnSync() {
+  const ChildRow inputs = Sum(ChildSegment::kTorchairCpp, kOfWhichSync);
+  const ChildRow outputs = Sum(ChildSegment::kEpilogue, kOfWhichSync);
+  if (inputs.count + outputs.count == 0) return;
+  const TimeNs total = inputs.total + outputs.total;
+  Add("R9", kScript,
+      fmt::format("{} copies or waits for inputs and {} for outputs, {:.1f} us a call: tensors "
+                  "of the host go into or out of the graph; keep them on the device, or use CANN "
+                  "8.2.RC1 or newer for static graphs",
+                  inputs.count, outputs.count, PerCall(total)),
+      "sync_us_per_call", PerCall(total), 0,
+      ExposedPerStep(inputs.count > 0 ? "torchair_cpp" : "ge", total));
+}
+
+}  // namespace mpa::head

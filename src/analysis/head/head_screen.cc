@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "head_screen.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace mpa::head {
+namespace {
+
+constexpr std::size_t kMostGraphs = 8;
+constexpr std::size_t kMostAdvice = 8;
+
+// The segments as the screen calls them, and who owns them.
+struct Owned {
+  std::string_view measure, title, owner;
+};
+constexpr Owned kOwned[] = {
+    {"platform", "platform", "serving framework / script"},
+    {"dynamo", "dynamo", "PyTorch"},
+    {"torchair_py", "torchair python", "TorchAir"},
+    {"torchair_cpp", "torchair C++", "TorchAir"},
+    {"ge", "GE and epilogue", "GE, TorchAir (epilogue)"},
+};
+
+std::string Us(MaybeNs time) {
+  return time ? fmt::format("{:.1f}", static_cast<double>(*time) / 1e3) : "-";
+}
+std::string Percent(const std::optional<double>& ratio) {
+  return ratio ? fmt::format("{:.1f} %", *ratio * 100) : "-";
+}
+
+class Screen {
+ public:
+  Screen(const HeadPart& part, std::string_view rank, std::string_view policy)
+      : part_(part), rank_(rank), policy_(policy) {
+    for (const Call& call : part.calls) {
+      if (!call.Counts() || call.phase != part.phase || call.step < 0) continue;
+      steps_.emplace(call.track, call.step);
+    }
+  }
+
+  std::vector<std::string> Lines(Detail detail) {
+    if (part_.calls.empty()) {
+      SayThatThereIsNone(detail);
+      return std::move(lines_);
+    }
+    Answer();
+    if (detail == Detail::kAnswer) return std::move(lines_);
+    Header();
+    Summary();
+    Graphs();
+    Children();
+    Advice();
+    Notes();
+    return std::move(lines_);
+  }
+
+ private:
+  template <typename... Args>
+  void Say(fmt::format_string<Args...> format, Args&&... args) {
+    lines_.push_back(fmt::format(format, std::forward<Args>(args)...));
+  }
+
+  const SummaryRow* Find(std::string_view scope, std::string_view measure) const {
+    for (const SummaryRow& row : part_.summary) {
+      if (row.scope == scope && row.phase == part_.phase && row.measure == measure) return &row;
+    }
+    return nullptr;
+  }
+  // For each step, or without steps for each call.
+  MaybeNs PerStep(MaybeNs sum, std::int64_t calls) const {
+    const auto parts = steps_.empty() ? calls : static_cast<std::int64_t>(steps_.size());
+    return sum && parts > 0 ? MaybeNs(*sum / parts) : std::nullopt;
+  }
+
+  std::string CaptureText() const {
+    const CaptureFacts& facts = part_.facts;
+    return facts.source + " capture" + (facts.level.empty() ? "" : ", " + facts.level);
+  }
+
+  void SayThatThereIsNone(Detail detail) {
+    const CaptureFacts& facts = part_.facts;
+    Say("{}: no graph-mode call found: the run is eager, or its graphs left no event here.", rank_);
+    if (detail == Detail::kAnswer) return;
+    Say("  looked for: npu_fx_compiler inference, cache_compiler inference, "
+        "TorchNpuGraphBase::Run, ExecuteGraph,");
+    Say("    RunGraph, RunGraphWithStreamAsync, acl_graph_replay, fx_run_eagerly; of CANN "
+        "Model@ModelExecute,");
+    Say("    AscendCL@aclmdlRIExecuteAsync");
+    Say("  the capture ({}) has {} framework events on {} threads{}, {} calls of CANN, {} kernels "
+        "and collectives, {} steps",
+        CaptureText(), facts.framework_events, facts.threads.size(), ThreadList(),
+        facts.runtime_calls, facts.device_runs, facts.steps);
+    if (facts.runtime_calls == 0) {
+      Say("  without calls of CANN (text captures of Level0 have none) graphs replayed by a "
+          "serving "
+          "framework cannot be seen");
+    }
+    Say("  only the thread that started the profiler, and those it started, are recorded");
+  }
+
+  std::string ThreadList() const {
+    constexpr std::size_t kMost = 5;
+    const std::vector<std::int64_t>& threads = part_.facts.threads;
+    if (threads.empty()) return "";
+    const std::vector<std::int64_t> shown(
+        threads.begin(),
+        threads.begin() + static_cast<std::ptrdiff_t>(std::min(kMost, threads.size())));
+    return fmt::format(" ({}{})", fmt::join(shown, ", "), threads.size() > kMost ? ", ..." : "");
+  }
+
+  void Answer() {
+    const SummaryRow* head = Find("all", "head");
+    if (head == nullptr) {
+      Say("{}: {} calls of graphs are seen by the runtime only: when they start, not who had the "
+          "time before",
+          rank_, part_.calls.size());
+      return;
+    }
+    const std::string unit = steps_.empty() ? "call" : "step";
+    Say("{}: {} calls of graphs, p50 of the head {} us; for each {} the head takes {} us{} and the "
+        "device waits for {} us of it",
+        rank_, head->spread.count, Us(head->spread.p50), unit,
+        Us(PerStep(head->spread.sum, head->spread.count)),
+        head->share_of_step ? fmt::format(" ({} of it)", Percent(head->share_of_step)) : "",
+        Us(PerStep(head->exposed_sum, head->spread.count)));
+    const Owned* most = nullptr;
+    TimeNs longest = -1;
+    const bool by_waiting = head->exposed_sum.value_or(0) > 0;
+    for (const Owned& owned : kOwned) {
+      const SummaryRow* row = Find("all", owned.measure);
+      if (row == nullptr) continue;
+      const TimeNs time = by_waiting ? row->exposed_sum.value_or(0) : row->spread.sum;
+      if (time <= longest) continue;
+      longest = time;
+      most = &owned;
+    }
+    if (most != nullptr) {
+      Say("  owner of most of {}: {} ({}), {} us for each {}",
+          by_waiting ? "the device's waiting" : "the time", most->owner, most->title,
+          Us(PerStep(longest, head->spread.count)), unit);
+    }
+    if (!part_.advice.empty()) {
+      const AdviceRow& first = part_.advice.front();
+      Say("  first: {}: {}", first.owner, first.text);
+    }
+  }
+
+  void Header() {
+    std::map<std::string_view, std::int64_t> engines;
+    std::int64_t steady = 0, compile = 0;
+    for (const Call& call : part_.calls) {
+      ++engines[NameOf(call.engine)];
+      if (call.KnowsHead()) ++(call.phase == Phase::kSteady ? steady : compile);
+    }
+    std::vector<std::string> mix;
+    for (const auto& [engine, count] : engines) mix.push_back(fmt::format("{} {}", engine, count));
+    Say("  {}; engines: {}; calls: {} steady, {} compile; steps: {}; policy: {}; shown: {} calls",
+        CaptureText(), fmt::join(mix, ", "), steady, compile, part_.facts.steps, policy_,
+        NameOf(part_.phase));
+  }
+
+  void Summary() {
+    const SummaryRow* head = Find("all", "head");
+    if (head == nullptr) return;
+    Say("  {:<22} {:>10} {:>10} {:>10} {:>10} {:>8} {:>16}  {}", "us", "mean", "p50", "p90", "max",
+        "share", steps_.empty() ? "exposed/call" : "exposed/step", "owner");
+    const auto line = [&](std::string_view measure, std::string_view title,
+                          std::string_view owner) {
+      const SummaryRow* row = Find("all", measure);
+      if (row == nullptr) return;
+      const Spread& spread = row->spread;
+      Say("  {:<22} {:>10} {:>10} {:>10} {:>10} {:>8} {:>16}  {}", title, Us(spread.mean),
+          Us(spread.p50), Us(spread.p90), Us(spread.max), Percent(row->share),
+          Us(PerStep(row->exposed_sum, head->spread.count)), owner);
+    };
+    for (const Owned& owned : kOwned) {
+      line(owned.measure, owned.title, owned.owner);
+      if (owned.measure == "platform") line("platform_wait", "  of it waiting", "device");
+      if (owned.measure == "dynamo") line("lookup", "  of it lookup", "PyTorch");
+      if (owned.measure == "ge") {
+        line("ge_exec", "  of it GE", "GE");
+        line("epilogue_cpp", "  of it epilogue C++", "TorchAir");
+        line("epilogue_py", "  of it epilogue python", "TorchAir");
+      }
+    }
+    line("head", "head", "");
+    line("first_kernel_latency", "GE to first kernel", "");
+  }
+
+  void Graphs() {
+    struct Graph {
+      const SummaryRow* row;
+      TimeNs sum;
+    };
+    std::vector<Graph> graphs;
+    for (const SummaryRow& row : part_.summary) {
+      if (row.scope == "all" || row.phase != part_.phase || row.measure != "head") continue;
+      graphs.push_back({&row, row.spread.sum});
+    }
+    if (graphs.empty()) return;
+    std::stable_sort(graphs.begin(), graphs.end(),
+                     [](const Graph& a, const Graph& b) { return a.sum > b.sum; });
+    Say("  {:<30} {:>8} {:>10} {:>12} {:>12} {:>9} {:>12}", "graph", "calls", "per step",
+        "head p50 us", "p90 us", "of head", "exposed us");
+    for (std::size_t i = 0; i < std::min(kMostGraphs, graphs.size()); ++i) {
+      const SummaryRow& row = *graphs[i].row;
+      const auto count = static_cast<double>(row.spread.count);
+      Say("  {:<30} {:>8} {:>10} {:>12} {:>12} {:>9} {:>12}", row.scope, row.spread.count,
+          steps_.empty() ? "-" : fmt::format("{:.1f}", count / static_cast<double>(steps_.size())),
+          Us(row.spread.p50), Us(row.spread.p90), ShareOfAll(row), Us(row.exposed_sum));
+    }
+    if (graphs.size() > kMostGraphs) Say("  ... {} more graphs", graphs.size() - kMostGraphs);
+  }
+
+  std::string ShareOfAll(const SummaryRow& row) const {
+    const SummaryRow* all = Find("all", "head");
+    if (all == nullptr || all->spread.sum == 0) return "-";
+    return Percent(static_cast<double>(row.spread.sum) / static_cast<double>(all->spread.sum));
+  }
+
+  // The longest of each segment on one line; "unattributed" is time without an event.
+  void Children() {
+    constexpr std::size_t kMost = 4;
+    std::map<ChildSegment, std::vector<std::string>> longest;
+    for (const ChildRow& row : part_.children) {
+      if (row.scope != "all" || row.total == 0 || row.kind.starts_with("of_which")) continue;
+      std::vector<std::string>& texts = longest[row.segment];
+      if (texts.size() == kMost) continue;
+      texts.push_back(
+          fmt::format("{}{} {}{}", row.kind == kUnattributed ? "unattributed " : "", row.name,
+                      Us(row.total / row.calls),
+                      row.count > row.calls ? fmt::format(" (n {})", row.count / row.calls) : ""));
+    }
+    for (const auto& [segment, texts] : longest) {
+      Say("  in {:<13} us/call: {}", NameOf(segment), fmt::join(texts, ", "));
+    }
+  }
+
+  void Advice() {
+    for (std::size_t i = 0; i < std::min(kMostAdvice, part_.advice.size()); ++i) {
+      const AdviceRow& row = part_.advice[i];
+      Say("  [{} {}] {} ({} calls{}): {}", NameOf(row.severity), row.rule, row.scope, row.calls,
+          row.exposed_per_step
+              ? fmt::format(", device waits {} us a step", Us(row.exposed_per_step))
+              : "",
+          row.text);
+      Say("      ask: {}", row.owner);
+    }
+    if (part_.advice.size() > kMostAdvice) {
+      Say("  ... {} more in HEAD_ADVICE", part_.advice.size() - kMostAdvice);
+    }
+  }
+
+  void Notes() {
+    std::vector<std::string> flags;
+    for (int bit = 0; bit < kFlags; ++bit) {
+      const auto flag = static_cast<Flag>(1u << bit);
+      const auto count = std::count_if(part_.calls.begin(), part_.calls.end(),
+                                       [&](const Call& call) { return call.Has(flag); });
+      if (count > 0) flags.push_back(fmt::format("{} {}", NameOf(flag), count));
+    }
+    if (!flags.empty()) Say("  flags: {}", fmt::join(flags, ", "));
+    const auto guessed =
+        std::count_if(part_.calls.begin(), part_.calls.end(),
+                      [](const Call& call) { return call.kernel_source == KernelSource::kTime; });
+    if (guessed > 0) {
+      Say("  {} first kernels were found by time alone, which is a guess (hypothesis)", guessed);
+    }
+    const auto entryless = std::count_if(
+        part_.calls.begin(), part_.calls.end(),
+        [](const Call& call) { return call.KnowsHead() && call.Has(Flag::kNoEntry); });
+    if (entryless > 0) {
+      Say("  {} calls have no event of PyTorch: its time is in the platform's", entryless);
+    }
+    if (!part_.facts.has_ge_api) Say("  InferShape/Tiling not collected; msprof needs --ge-api");
+    if (part_.facts.overhangs > 0) {
+      Say("  {} framework events last longer than the event around them and were cut",
+          part_.facts.overhangs);
+    }
+    if (!part_.advice.empty()) Say("  thresholds of the advice are proposals, see --thresholds");
+  }
+
+  const HeadPart& part_;
+  std::string_view rank_, policy_;
+  std::set<std::pair<std::int32_t, std::int32_t>> steps_;  // with shown calls, by thread
+  std::vector<std::string> lines_;
+};
+
+}  // namespace
+
+std::vector<std::string> HeadScreen(const HeadPart& part, std::string_view rank,
+                                    std::string_view policy, Detail detail) {
+  return Screen(part, rank, policy).Lines(detail);
+}
+
+}  // namespace mpa::head

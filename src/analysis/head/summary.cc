@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// The numbers of all calls, of each graph and of each step.
+#include "summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace mpa::head {
+namespace {
+
+// A number that calls have: a segment, a part of one, or a time to the first kernel.
+struct Measure {
+  std::string_view name;
+  MaybeNs (*of)(const Call& call);
+  MaybeNs (*exposed)(const Call& call);  // null: idle time of the device is not told of it
+  bool in_head = true;                   // a part of the head, or all of it
+};
+
+template <Segment kSegment>
+MaybeNs Of(const Call& call) {
+  return call.Of(kSegment);
+}
+template <Segment kSegment>
+MaybeNs Exposed(const Call& call) {
+  return call.ExposedOf(kSegment);
+}
+
+MaybeNs Since(MaybeNs end, MaybeNs begin) {
+  return end && begin ? MaybeNs(*end - *begin) : std::nullopt;
+}
+
+constexpr Measure kMeasures[] = {
+    {"platform", Of<Segment::kPlatform>, Exposed<Segment::kPlatform>},
+    {"platform_wait", [](const Call& call) { return call.platform_wait; }, nullptr},
+    {"dynamo", Of<Segment::kDynamo>, Exposed<Segment::kDynamo>},
+    {"lookup", [](const Call& call) { return call.lookup; }, nullptr},
+    {"dynamo_compile", [](const Call& call) { return call.dynamo_compile; }, nullptr},
+    {"region_other", [](const Call& call) { return call.region_other; }, nullptr},
+    {"frontend",
+     [](const Call& call) -> MaybeNs {
+       return *call.Of(Segment::kPlatform) + *call.Of(Segment::kDynamo);
+     },
+     [](const Call& call) -> MaybeNs {
+       const MaybeNs platform = call.ExposedOf(Segment::kPlatform);
+       const MaybeNs dynamo = call.ExposedOf(Segment::kDynamo);
+       return platform && dynamo ? MaybeNs(*platform + *dynamo) : std::nullopt;
+     }},
+    {"torchair_py", Of<Segment::kTorchairPy>, Exposed<Segment::kTorchairPy>},
+    {"torchair_cpp", Of<Segment::kTorchairCpp>, Exposed<Segment::kTorchairCpp>},
+    {"ge", Of<Segment::kGe>, Exposed<Segment::kGe>},
+    {"ge_exec", [](const Call& call) { return call.ge_exec; }, nullptr},
+    {"epilogue_cpp", [](const Call& call) { return call.epilogue_cpp; }, nullptr},
+    {"epilogue_py", [](const Call& call) { return call.epilogue_py; }, nullptr},
+    {"lag",
+     [](const Call& call) {
+       return Since(call.first_kernel, call.t4).value_or(0) > 0 ? Since(call.first_kernel, call.t4)
+                                                                : std::nullopt;
+     },
+     [](const Call& call) { return call.exposed_lag; }, false},
+    {"head", [](const Call& call) -> MaybeNs { return call.Head(); },
+     [](const Call& call) { return call.idle; }},
+    {"compile", [](const Call& call) -> MaybeNs { return call.compile; }, nullptr},
+    {"head_net", [](const Call& call) -> MaybeNs { return call.Head() - call.compile; }, nullptr},
+    {"first_task_latency", [](const Call& call) { return Since(call.first_task, call.t3); },
+     nullptr, false},
+    {"first_kernel_latency", [](const Call& call) { return Since(call.first_kernel, call.t3); },
+     nullptr, false},
+    {"head_to_first_kernel", [](const Call& call) { return Since(call.first_kernel, call.w0); },
+     nullptr, false},
+};
+
+std::optional<double> Ratio(TimeNs part, TimeNs all) {
+  if (all <= 0) return std::nullopt;
+  return static_cast<double>(part) / static_cast<double>(all);
+}
+
+using ThreadStep = std::pair<std::int32_t, std::int32_t>;
+
+std::map<std::int32_t, TimeNs> StepDurations(const StepSpans& steps) {
+  std::map<std::int32_t, TimeNs> durations;
+  for (const StepSpans::Span& span : steps.All()) durations[span.id] = span.end - span.start;
+  return durations;
+}
+
+class Summary {
+ public:
+  Summary(const std::vector<Call>& calls, const StepSpans& steps)
+      : calls_(calls), durations_(StepDurations(steps)) {}
+
+  void Add(const Scope& scope, Phase phase, std::vector<SummaryRow>& rows) const {
+    std::vector<const Call*> chosen;
+    TimeNs heads = 0, idle = 0;
+    std::set<ThreadStep> steps;
+    for (const std::size_t i : scope.calls) {
+      const Call& call = calls_[i];
+      if (call.phase != phase) continue;
+      chosen.push_back(&call);
+      heads += call.Head();
+      idle += call.idle.value_or(0);
+      if (call.step >= 0) steps.emplace(call.track, call.step);
+    }
+    TimeNs step_time = 0;
+    for (const auto& [track, step] : steps) step_time += durations_.at(step);
+    for (const Measure& measure : kMeasures) {
+      std::vector<TimeNs> values;
+      TimeNs in_steps = 0;
+      MaybeNs exposed;
+      for (const Call* call : chosen) {
+        const MaybeNs value = measure.of(*call);
+        const MaybeNs idle_then =
+            measure.exposed != nullptr ? measure.exposed(*call) : std::nullopt;
+        if (idle_then) exposed = exposed.value_or(0) + *idle_then;
+        if (!value) continue;
+        values.push_back(*value);
+        if (call->step >= 0) in_steps += *value;
+      }
+      const auto spread = SpreadOf(std::move(values));
+      if (!spread) continue;
+      SummaryRow row{.scope = scope.name,
+                     .phase = phase,
+                     .measure = measure.name,
+                     .spread = *spread,
+                     .share = {},
+                     .share_of_step = {},
+                     .exposed_sum = exposed,
+                     .exposed_share = {}};
+      if (measure.in_head) {
+        row.share = Ratio(spread->sum, heads);
+        row.share_of_step = Ratio(in_steps, step_time);
+      }
+      if (exposed) row.exposed_share = Ratio(*exposed, idle);
+      rows.push_back(std::move(row));
+    }
+  }
+
+ private:
+  const std::vector<Call>& calls_;
+  std::map<std::int32_t, TimeNs> durations_;
+};
+
+}  // namespace
+
+std::vector<Scope> FindScopes(const std::vector<Call>& calls,
+                              const std::vector<std::string>& graphs) {
+  std::map<std::size_t, std::set<std::int32_t>> threads;
+  for (const Call& call : calls) {
+    if (call.Counts()) threads[call.graph].insert(call.track);
+  }
+  std::vector<Scope> scopes = {{"all", {}}};
+  std::map<std::pair<std::size_t, std::int32_t>, std::size_t> scope_of;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const Call& call = calls[i];
+    if (!call.Counts()) continue;
+    const auto [scope, is_new] = scope_of.try_emplace({call.graph, call.track}, scopes.size());
+    if (is_new) {
+      std::string name = graphs[call.graph];
+      if (threads[call.graph].size() > 1) name += fmt::format(" (thread {})", call.tid);
+      scopes.push_back({std::move(name), {}});
+    }
+    scopes[0].calls.push_back(i);
+    scopes[scope->second].calls.push_back(i);
+  }
+  return scopes;
+}
+
+std::vector<SummaryRow> Summarise(const std::vector<Call>& calls, const std::vector<Scope>& scopes,
+                                  const StepSpans& steps) {
+  const Summary summary(calls, steps);
+  std::vector<SummaryRow> rows;
+  for (const Scope& scope : scopes) {
+    for (const Phase phase : {Phase::kSteady, Phase::kCompile}) summary.Add(scope, phase, rows);
+  }
+  return rows;
+}
+
+std::vector<StepRow> SumSteps(const std::vector<Call>& calls, const StepSpans& steps) {
+  std::map<std::int32_t, const StepSpans::Span*> spans;
+  for (const StepSpans::Span& span : steps.All()) spans[span.id] = &span;
+  std::map<ThreadStep, StepRow> rows;  // by step, then thread
+  for (const Call& call : calls) {
+    if (call.step < 0 || !call.KnowsHead() || call.parent >= 0) continue;
+    const StepSpans::Span& span = *spans.at(call.step);
+    const ThreadStep key{call.step, call.track};
+    const auto [found, is_first] = rows.try_emplace(key);
+    StepRow& row = found->second;
+    if (is_first) {
+      row.step = call.step;
+      row.tid = call.tid;
+      row.duration = span.end - span.start;
+    }
+    ++row.calls;
+    if (call.phase == Phase::kCompile) ++row.compile_calls;
+    for (const Segment segment : kAllSegments) {
+      row.segments[Index(segment)] += call.Of(segment).value_or(0);
+    }
+    row.head += call.Head();
+    if (call.idle) row.exposed = row.exposed.value_or(0) + *call.idle;
+    row.tail = span.end - call.t4;
+    row.outside = row.duration - row.head - row.tail;
+  }
+  std::vector<StepRow> list;
+  for (const auto& [key, row] : rows) list.push_back(row);
+  return list;
+}
+
+}  // namespace mpa::head

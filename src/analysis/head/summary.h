@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "boundaries.h"
+#include "call.h"
+#include "spread.h"
+
+namespace mpa::head {
+
+/// A graph on a thread, or all.
+struct Scope {
+  std::string name;
+  std::vector<std::size_t> calls;  ///< positions; those that do not count are left out
+};
+/// All calls together, then each graph in order of its first call. A graph that runs on several
+/// threads has a scope for each.
+std::vector<Scope> FindScopes(const std::vector<Call>& calls,
+                              const std::vector<std::string>& graphs);
+
+struct SummaryRow {
+  std::string scope;
+  Phase phase{};
+  std::string_view measure;
+  Spread spread;
+  std::optional<double> share;          ///< of the sum of heads
+  std::optional<double> share_of_step;  ///< of the time of the steps with such calls
+  MaybeNs exposed_sum;
+  std::optional<double> exposed_share;  ///< of the idle time before first kernels
+};
+
+/// A row for each scope, phase and measure that any call has.
+std::vector<SummaryRow> Summarise(const std::vector<Call>& calls, const std::vector<Scope>& scopes,
+                                  const StepSpans& steps);
+
+/// The calls of a thread in a step.
+struct StepRow {
+  std::int32_t step = -1;
+  std::int64_t tid = -1;
+  std::int64_t calls = 0, compile_calls = 0;
+  std::array<TimeNs, kSegments> segments{};
+  TimeNs head = 0;
+  TimeNs tail = 0;     ///< from the end of the last call to the end of the step
+  TimeNs outside = 0;  ///< of no call and not the tail: a call of the step before reaches into this
+  TimeNs duration = 0;
+  MaybeNs exposed;
+};
+std::vector<StepRow> SumSteps(const std::vector<Call>& calls, const StepSpans& steps);
+
+}  // namespace mpa::head

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the runtime below the framework recorded in a profiler database: its calls, the work of the
+// devices, garbage collections, the time of the session.
+#include <fmt/format.h>
+
+#include <map>
+#include <string>
+#include <unordered_map>
+
+#include "profiler_db_tables.h"
+#include "trace_builder.h"
+
+namespace mpa::readers {
+namespace {
+
+// The levels of CANN_API.type under the names that traces give them; usually these.
+std::map<std::int64_t, std::string> ReadLevels(const io::Database& database) {
+  const std::map<std::string, std::string, std::less<>> names = {{"acl", "AscendCL"},
+                                                                 {"model", "Model"},
+                                                                 {"node", "Node"},
+                                                                 {"hccl", "Hccl"},
+                                                                 {"runtime", "Runtime"}};
+  std::map<std::int64_t, std::string> levels = {
+      {20000, "AscendCL"}, {15000, "Model"}, {10000, "Node"}, {5500, "Hccl"}, {5000, "Runtime"}};
+  if (!database.HasTable("ENUM_API_TYPE")) return levels;
+  io::Statement rows = database.Query("SELECT id, name FROM ENUM_API_TYPE");
+  while (rows.Step()) {
+    const auto name = names.find(rows.Text(1));
+    if (const auto id = rows.Int(0); id && name != names.end()) levels[*id] = name->second;
+  }
+  return levels;
+}
+
+// "Node@launch" for each pair of level and name, made once.
+class CallNames {
+ public:
+  explicit CallNames(DbInput& input) : input_(input), levels_(ReadLevels(input.database)) {}
+
+  StringId Of(const io::Statement& row, int level_column, int name_column) {
+    const StringId name = input_.strings.Text(row, name_column);
+    const std::int64_t level = row.IntOr(level_column, -1);
+    const auto [found, is_new] = names_.try_emplace({level, name}, name);
+    if (!is_new) return found->second;
+    const auto known = levels_.find(level);
+    if (known != levels_.end()) {
+      StringPool& pool = input_.trace.strings;
+      found->second = pool.Intern(fmt::format("{}@{}", known->second, pool.View(name)));
+    }
+    return found->second;
+  }
+
+ private:
+  DbInput& input_;
+  std::map<std::int64_t, std::string> levels_;
+  std::map<std::pair<std::int64_t, StringId>, StringId> names_;
+};
+
+constexpr std::int64_t kNone = 4294967295;
+
+std::int64_t NumberOrNone(const io::Statement& row, int column) {
+  const std::int64_t number = row.IntOr(column, -1);
+  return number == kNone ? -1 : number;
+}
+
+void ReadSession(DbInput& input) {
+  if (!input.database.HasTable("SESSION_TIME_INFO")) return;
+  io::Statement rows = input.database.Query("SELECT startTimeNs, endTimeNs FROM SESSION_TIME_INFO");
+  if (!rows.Step()) return;
+  input.trace.session_start = rows.IntOr(0, -1);
+  input.trace.session_end = rows.IntOr(1, -1);
+}
+
+// Where the tasks of a connection ran.
+struct Owner {
+  std::int64_t pid = -1, device = -1;
+};
+
+void ReadKernelRuns(DbInput& input, std::unordered_map<std::int64_t, Owner>& owners) {
+  io::Statement rows = input.database.Query(
+      "SELECT t.startNs, t.endNs, i.name, t.connectionId, t.modelId, t.globalPid, t.deviceId, "
+      "i.globalTaskId FROM TASK t LEFT JOIN COMPUTE_TASK_INFO i ON i.globalTaskId = t.globalTaskId "
+      "ORDER BY t.rowid");
+  while (rows.Step()) {
+    const std::int64_t connection = Link(rows, 3);
+    const Owner owner{NumberOrNone(rows, 5), NumberOrNone(rows, 6)};
+    owners.try_emplace(connection, owner);
+    if (rows.IsNull(7)) continue;
+    const auto span = ReadSpan(input, rows, 0, 1, "TASK");
+    if (!span) continue;
+    input.trace.device_runs.Append({.start = span->start,
+                                    .dur = span->dur,
+                                    .name = input.strings.Text(rows, 2),
+                                    .kind = DeviceRunKind::kKernel,
+                                    .connection = connection,
+                                    .model = NumberOrNone(rows, 4),
+                                    .pid = owner.pid,
+                                    .device = owner.device});
+  }
+}
+
+void ReadCollectiveRuns(DbInput& input, const std::unordered_map<std::int64_t, Owner>& owners) {
+  io::Statement rows = input.database.Query(
+      "SELECT startNs, endNs, opName, connectionId FROM COMMUNICATION_OP ORDER BY opId");
+  while (rows.Step()) {
+    const auto span = ReadSpan(input, rows, 0, 1, "COMMUNICATION_OP");
+    if (!span) continue;
+    const std::int64_t connection = Link(rows, 3);
+    const auto owner = owners.find(connection);
+    const Owner at = owner != owners.end() ? owner->second : Owner();
+    input.trace.device_runs.Append({.start = span->start,
+                                    .dur = span->dur,
+                                    .name = input.strings.Text(rows, 2),
+                                    .kind = DeviceRunKind::kCollective,
+                                    .connection = connection,
+                                    .pid = at.pid,
+                                    .device = at.device});
+  }
+}
+
+}  // namespace
+
+void ReadHostCalls(DbInput& input) {
+  ReadSession(input);
+  if (!input.database.HasTable("CANN_API")) return;
+  io::Statement rows = input.database.Query(
+      "SELECT startNs, endNs, type, name, globalTid, connectionId FROM CANN_API ORDER BY rowid");
+  CallNames names(input);
+  TrackNumbers tracks(input.trace.tracks);
+  while (rows.Step()) {
+    const auto span = ReadSpan(input, rows, 0, 1, "CANN_API");
+    if (!span) continue;
+    const std::int64_t thread = rows.IntOr(4, 0);
+    input.trace.host_calls.Append({.start = span->start,
+                                   .dur = span->dur,
+                                   .name = names.Of(rows, 2, 3),
+                                   .track = tracks.Of(thread >> 32, thread & 0xffffffff),
+                                   .connection = Link(rows, 5)});
+  }
+}
+
+void ReadDeviceRuns(DbInput& input) {
+  std::unordered_map<std::int64_t, Owner> owners;
+  if (input.database.HasTable("TASK") && input.database.HasTable("COMPUTE_TASK_INFO")) {
+    ReadKernelRuns(input, owners);
+  }
+  if (input.database.HasTable("COMMUNICATION_OP")) ReadCollectiveRuns(input, owners);
+}
+
+void ReadGarbageCollections(DbInput& input) {
+  if (!input.database.HasTable("GC_RECORD")) return;
+  io::Statement rows =
+      input.database.Query("SELECT startNs, endNs FROM GC_RECORD ORDER BY startNs, rowid");
+  while (rows.Step()) {
+    const auto span = ReadSpan(input, rows, 0, 1, "GC_RECORD");
+    if (span) input.trace.garbage_collections.Append({.start = span->start, .dur = span->dur});
+  }
+}
+
+}  // namespace mpa::readers
