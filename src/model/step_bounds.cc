@@ -28,8 +28,8 @@ StepBounds::StepBounds(const RankTrace& trace) : launches_(trace.launches), inde
   TimeNs last_begin = 0;
   for (Span& span : spans_) {
     // Never before the begin of the step before: work of several streams may overtake.
-    span.device_begin = std::max(
-        last_begin, std::min(span.first_launched, std::max(span.host_begin, device_done)));
+    span.device_begin =
+        std::max(last_begin, std::min(span.first_launched, std::max(span.host_begin, device_done)));
     last_begin = span.device_begin;
     device_done = std::max({device_done, span.last_launched_end, span.host_begin});
   }
