@@ -2,20 +2,11 @@
 #include "chip_of_rank.h"
 
 #include <algorithm>
-#include <charconv>
+
+#include "arguments.h"
 
 namespace mpa {
 namespace {
-
-// The value of an option; the command line has checked it.
-template <typename T>
-std::optional<T> NumberOf(const RecipeArguments& arguments, std::string_view name) {
-  const auto found = arguments.find(name);
-  if (found == arguments.end()) return std::nullopt;
-  T number{};
-  std::from_chars(found->second.data(), found->second.data() + found->second.size(), number);
-  return number;
-}
 
 bool Alike(const Chips& chips, std::size_t a, std::size_t b) {
   return chips.cube_cores[a] == chips.cube_cores[b] &&
@@ -54,9 +45,10 @@ ChipPeak ChipOf(const RankTrace& trace, const RecipeArguments& arguments) {
     // Since Atlas A2 a core has one cube and two vector units, apart from each other.
     peak.multiplies_fp32 = trace.chips.vector_cores[*chip] >= 2 * peak.cores;
   }
-  peak.cores = NumberOf<std::int64_t>(arguments, "ai_core_num").value_or(peak.cores);
-  peak.frequency_mhz = NumberOf<double>(arguments, "aic_frequency").value_or(peak.frequency_mhz);
-  peak.peak_tflops = NumberOf<double>(arguments, "peak_tflops");
+  peak.cores = NumberArgument<std::int64_t>(arguments, "ai_core_num").value_or(peak.cores);
+  peak.frequency_mhz =
+      NumberArgument<double>(arguments, "aic_frequency").value_or(peak.frequency_mhz);
+  peak.peak_tflops = NumberArgument<double>(arguments, "peak_tflops");
   return peak;
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
@@ -14,6 +13,7 @@
 #include "../head/head_screen.h"
 #include "../head/head_sheets.h"
 #include "../head/picture.h"
+#include "arguments.h"
 #include "mpa/analysis/recipe.h"
 #include "mpa/base/error.h"
 
@@ -27,18 +27,10 @@ using head::Policy;
 constexpr double kMostMilliseconds = 1e12;  // fits into a time
 constexpr std::string_view kPolicies[] = {"auto", "entry", "step", "device_idle"};
 
-// The value of an option, empty when it was not given. Numbers were checked by the command line.
+// The value of an option, empty when it was not given.
 std::string_view Given(const RecipeArguments& arguments, std::string_view name) {
   const auto found = arguments.find(name);
   return found != arguments.end() ? std::string_view(found->second) : std::string_view();
-}
-
-template <typename Number>
-std::optional<Number> GivenNumber(const RecipeArguments& arguments, std::string_view name) {
-  const std::string_view text = Given(arguments, name);
-  Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() ? std::optional(number) : std::nullopt;
 }
 
 HeadOptions OptionsOf(const RecipeArguments& arguments) {
@@ -46,10 +38,10 @@ HeadOptions OptionsOf(const RecipeArguments& arguments) {
   for (std::size_t i = 0; i < std::size(kPolicies); ++i) {
     if (Given(arguments, "policy") == kPolicies[i]) options.policy = static_cast<Policy>(i);
   }
-  if (const auto gap = GivenNumber<double>(arguments, "max_gap")) {
+  if (const auto gap = NumberArgument<double>(arguments, "max_gap")) {
     options.max_gap = std::llround(std::min(*gap, kMostMilliseconds) * 1e6);
   }
-  options.step = GivenNumber<std::int32_t>(arguments, "step_id");
+  options.step = NumberArgument<std::int32_t>(arguments, "step_id");
   return options;
 }
 
@@ -98,7 +90,7 @@ std::string Picture(const RankTrace& trace, const RecipeArguments& arguments,
                     const head::HeadAnalysis& analysis, const std::vector<head::Scope>& scopes,
                     head::Phase phase) {
   if (!arguments.contains("picture")) return {};
-  const auto call = arguments.contains("call") ? GivenNumber<std::size_t>(arguments, "call")
+  const auto call = arguments.contains("call") ? NumberArgument<std::size_t>(arguments, "call")
                                                : CallToPicture(analysis.calls, scopes, phase);
   return call && *call < analysis.calls.size() ? PictureOf(trace, analysis, *call) : std::string();
 }

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+#include "mpa/analysis/recipe.h"
+
+namespace mpa {
+
+/// The number given for an option, which the command line has checked; empty when there is none.
+template <typename Number>
+std::optional<Number> NumberArgument(const RecipeArguments& arguments, std::string_view name) {
+  const auto found = arguments.find(name);
+  if (found == arguments.end()) return std::nullopt;
+  const std::string& text = found->second;
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() ? std::optional(number) : std::nullopt;
+}
+
+}  // namespace mpa
