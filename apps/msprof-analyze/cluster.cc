@@ -3,7 +3,6 @@
 #include "mpa/pipeline/cluster.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -89,27 +88,6 @@ bool IsPositiveNumber(const std::string& text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc() && end == text.data() + text.size() && std::isfinite(number) &&
          number > 0;
-}
-
-// "8G" as bytes; three quarters of the machine's memory if nothing was given.
-std::int64_t ParseMemory(const std::string& text) {
-  if (text.empty()) {
-    return static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) / 4 * 3 *
-           static_cast<std::int64_t>(sysconf(_SC_PAGE_SIZE));
-  }
-  int shift = 0;
-  std::string number = text;
-  constexpr std::string_view kUnits = "KMGT";
-  const std::size_t unit = kUnits.find(static_cast<char>(std::toupper(text.back())));
-  if (unit != std::string::npos) {
-    shift = 10 * (static_cast<int>(unit) + 1);
-    number.pop_back();
-  }
-  const auto value = io::ParseInt(number);
-  if (!value || *value <= 0 || *value > (std::int64_t{1} << 62) >> shift) {
-    Fail(ErrorKind::kUsage, "--memory_limit {}: give a size such as 8G", text);
-  }
-  return *value << shift;
 }
 
 // The options of other recipes than the chosen one would do nothing.
@@ -223,7 +201,7 @@ int Run(const Options& options) {
   request.ranks = ParseRanks(options.rank_list);
   request.step = ParseStep("--step_id", options.step, StepForm::kNumberOrAll);
   request.force = options.force;
-  request.memory_bytes = ParseMemory(options.memory_limit);
+  request.memory_bytes = ParseMemory("--memory_limit", options.memory_limit);
   request.arguments = options.arguments;
   if (!fs::is_directory(request.directory)) {
     Fail(ErrorKind::kInput, "-d {}: no such directory", options.directory);

@@ -2,8 +2,13 @@
 // What the commands share on the command line.
 #include "command.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <cstdlib>
+#include <ctime>
 #include <limits>
 #include <map>
 #include <memory>
@@ -90,6 +95,15 @@ std::vector<std::string> NormalizeArguments(int count, const char* const* argume
   return normalized;
 }
 
+std::string UtcTimeStamp() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  std::array<char, 16> text{};
+  std::strftime(text.data(), text.size(), "%Y%m%d%H%M%S", &utc);
+  return text.data();
+}
+
 std::string ExpandHome(const std::string& path) {
   const char* home = std::getenv("HOME");
   if (home == nullptr || !(path == "~" || path.starts_with("~/"))) return path;
@@ -105,6 +119,26 @@ std::optional<std::int32_t> ParseStep(const char* option, const std::string& tex
     Fail(ErrorKind::kUsage, "{} {}: a step is a whole number such as 5", option, text);
   }
   return static_cast<std::int32_t>(*step);
+}
+
+std::int64_t ParseMemory(const char* option, const std::string& text) {
+  if (text.empty()) {
+    return static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) / 4 * 3 *
+           static_cast<std::int64_t>(sysconf(_SC_PAGE_SIZE));
+  }
+  int shift = 0;
+  std::string number = text;
+  constexpr std::string_view kUnits = "KMGT";
+  const std::size_t unit = kUnits.find(static_cast<char>(std::toupper(text.back())));
+  if (unit != std::string::npos) {
+    shift = 10 * (static_cast<int>(unit) + 1);
+    number.pop_back();
+  }
+  const auto value = io::ParseInt(number);
+  if (!value || *value <= 0 || *value > (std::int64_t{1} << 62) >> shift) {
+    Fail(ErrorKind::kUsage, "{} {}: give a size such as 8G", option, text);
+  }
+  return *value << shift;
 }
 
 void FailUnknown(const CLI::App& program, const CLI::App& command,

@@ -3,15 +3,15 @@
 #include "mpa/pipeline/compare.h"
 
 #include <algorithm>
-#include <array>
-#include <ctime>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "command.h"
 #include "export_options.h"
+#include "gate_options.h"
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
 #include "mpa/base/progress.h"
@@ -24,7 +24,8 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Options {
-  std::string comparison, base, output = ".";
+  std::vector<std::string> comparison, base;  // of a gate there may be several
+  std::string output = ".";
   std::vector<std::string> both;     // base and comparison as the script form takes them
   std::vector<std::string> enabled;  // names of comparisons
   std::string base_step, comparison_step, gpu_flow_cat, op_name_map;
@@ -33,6 +34,7 @@ struct Options {
   bool use_input_shape = false, use_kernel_type = false;
   bool force = false, debug = false;
   ExportOptions exports;
+  GateOptions gate;
 };
 
 constexpr const char* kFooter = R"(
@@ -41,19 +43,13 @@ Examples:
   msprof-analyze compare -d ./rank0_ascend_pt -bp ./gpu_trace.json.gz --export_type xlsx,json
   msprof-analyze compare -d ./new_ascend_pt -bp ./old_ascend_pt --enable_operator_compare --max_kernel_num 10
   msprof-analyze compare ./old_ascend_pt ./new_ascend_pt
+  msprof-analyze compare -d ./new -bp ./old --fail_on 'step_time>+3%' --export_type junit
+  msprof-analyze compare -d ./main_1 -d ./main_2 -d ./main_3 --save_baseline main.json
+  msprof-analyze compare -d ./new -bp main.json --fail_on 'op:MatMul*>+10%&+200us' --warmup 1
 
 Exit codes: 0 done, 2 wrong command line, 3 input missing or unusable, 5 done but parts of the input
-were broken and left out, 6 output cannot be written.)";
-
-// "20261231235959"
-std::string UtcTimeStamp() {
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  std::array<char, 16> text{};
-  std::strftime(text.data(), text.size(), "%Y%m%d%H%M%S", &utc);
-  return text.data();
-}
+were broken and left out, 6 output cannot be written. Of a gate: 0 ok or improved, 1 regression,
+4 inconclusive or not comparable, 5 judged on partial data.)";
 
 // What the user enabled; nothing enabled means everything.
 std::vector<Comparison> Chosen(const Options& options) {
@@ -105,19 +101,34 @@ void WarnOfIdleOptions(const Options& options, const std::vector<Comparison>& ch
   }
 }
 
-int Run(const Options& given) {
-  Options options = given;
-  if (options.debug) SetLogLevel(LogLevel::kDebug);
-  if (options.both.size() == 2 && options.base.empty() && options.comparison.empty()) {
-    options.base = options.both[0];
-    options.comparison = options.both[1];
-  } else if (!options.both.empty()) {
-    Fail(ErrorKind::kUsage,
-         "two captures are compared: give -d CAPTURE -bp BASE, or the base and the capture alone");
+// The options of the sheets, which a gate does not make.
+void RefuseSheetOptions(const Options& options) {
+  const std::pair<const char*, bool> given[] = {
+      {"--enable_..._compare", !options.enabled.empty()},
+      {"--base_step", !options.base_step.empty()},
+      {"--comparison_step", !options.comparison_step.empty()},
+      {"--gpu_flow_cat", !options.gpu_flow_cat.empty()},
+      {"--op_name_map", !options.op_name_map.empty()},
+      {"--max_kernel_num", options.max_kernels != 0},
+      {"--disable_details", options.disable_details},
+      {"--disable_module", options.disable_module},
+      {"--use_input_shape", options.use_input_shape},
+      {"--use_kernel_type", options.use_kernel_type},
+  };
+  for (const auto& [name, is_given] : given) {
+    if (is_given) {
+      Fail(ErrorKind::kUsage,
+           "{}: a gate makes no sheets; run compare without the options of the gate for these",
+           name);
+    }
   }
-  if (options.comparison.empty() || options.base.empty()) {
-    Fail(ErrorKind::kUsage, "{} is required; see 'msprof-analyze compare --help'",
-         options.comparison.empty() ? "-d,--profiling_path" : "-bp,--benchmark_profiling_path");
+}
+
+int RunSheets(const Options& options) {
+  for (const auto& [name, paths] : {std::pair{"-d", &options.comparison}, {"-bp", &options.base}}) {
+    if (paths->size() == 1) continue;
+    Fail(ErrorKind::kUsage, "{} is given {} times; only a gate takes several runs, see --fail_on",
+         name, paths->size());
   }
   CompareRequest request;
   request.base_step = ParseStep("--base_step", options.base_step, StepForm::kDigits);
@@ -136,9 +147,10 @@ int Run(const Options& given) {
   request.comparisons = Chosen(options);
   WarnOfIdleOptions(options, request.comparisons);
   const bool writes_files = !options.exports.Types().empty();
-  InContext("-bp", [&] { request.base = OpenRank(ExpandHome(options.base), options.force); });
-  InContext("-d",
-            [&] { request.comparison = OpenRank(ExpandHome(options.comparison), options.force); });
+  InContext("-bp", [&] { request.base = OpenRank(ExpandHome(options.base[0]), options.force); });
+  InContext("-d", [&] {
+    request.comparison = OpenRank(ExpandHome(options.comparison[0]), options.force);
+  });
   const fs::path output = fs::absolute(ExpandHome(options.output)).lexically_normal();
   if (writes_files) io::PrepareOutputDirectory(output);
 
@@ -153,6 +165,30 @@ int Run(const Options& given) {
   return outcome.partial ? kExitPartial : 0;
 }
 
+int Run(const Options& given) {
+  Options options = given;
+  if (options.debug) SetLogLevel(LogLevel::kDebug);
+  const bool named = !options.base.empty() || !options.comparison.empty();
+  if (options.gate.LearnsNoise()) {
+    options.comparison.insert(options.comparison.end(), options.both.begin(), options.both.end());
+  } else if (options.both.size() == 2 && !named) {
+    options.base = {options.both[0]};
+    options.comparison = {options.both[1]};
+  } else if (!options.both.empty()) {
+    Fail(ErrorKind::kUsage,
+         "two captures are compared: give -d CAPTURE -bp BASE, or the base and the capture alone");
+  }
+  const bool needs_base = options.gate.NeedsBase();
+  if (options.comparison.empty() || (options.base.empty() && needs_base)) {
+    Fail(ErrorKind::kUsage, "{} is required; see 'msprof-analyze compare --help'",
+         options.comparison.empty() ? "-d,--profiling_path" : "-bp,--benchmark_profiling_path");
+  }
+  if (!options.gate.Asked(options.exports, options.base)) return RunSheets(options);
+  RefuseSheetOptions(options);
+  return RunGate({options.comparison, options.base, options.output, options.force}, options.gate,
+                 options.exports);
+}
+
 }  // namespace
 
 Command AddCompare(CLI::App& program) {
@@ -162,13 +198,15 @@ Command AddCompare(CLI::App& program) {
   app->add_option("-d,--profiling_path", options->comparison,
                   "Capture to look at: a *_ascend_pt or *_ascend_ms directory, its "
                   "ASCEND_PROFILER_OUTPUT, a trace (.json, .json.gz) or a profiler database")
+      ->allow_extra_args(false)
       ->type_name("PATH");
   app->add_option("--benchmark_profiling_path", options->base,
                   "(-bp) Capture to compare with, of the same or another kind")
+      ->allow_extra_args(false)
       ->type_name("PATH");
   app->add_option("captures", options->both,
                   "Instead of -bp and -d: the capture to compare with, the capture to look at")
-      ->expected(0, 2)
+      ->expected(-1)
       ->type_name("BASE COMPARISON");
   app->add_option("-o,--output_path", options->output, "Directory for the files [default: .]")
       ->type_name("DIR");
@@ -215,6 +253,7 @@ Command AddCompare(CLI::App& program) {
                 "Kernels summed by type and core (KernelTypeCompare) instead of type and shapes")
       ->group(kHow);
 
+  options->gate.AddTo(*app);
   app->add_option("--gpu_flow_cat", options->gpu_flow_cat,
                   "Event category that ties GPU kernels to operators, if yours is unusual: when "
                   "all device times of a GPU are 0")

@@ -34,7 +34,9 @@ ExportType TypeOf(std::string_view name) {
 void ExportOptions::AddTo(CLI::App& command) {
   command
       .add_option("--export_type", types_,
-                  "Files to write, a list of " + KnownTypes() + " [default: xlsx]")
+                  "Files to write, a list of " + KnownTypes() +
+                      " [default: xlsx]; of a gate json, md, junit, openmetrics, github [default: "
+                      "none]")
       ->join(',')  // given twice is one list
       ->type_name("LIST");
   command.add_flag("--json", json_,
@@ -42,18 +44,24 @@ void ExportOptions::AddTo(CLI::App& command) {
                    "those that --export_type lists");
 }
 
+std::vector<std::string> ExportOptions::Names() const {
+  std::vector<std::string> names;
+  if (types_.empty()) return names;
+  for (std::size_t from = 0; from <= types_.size();) {
+    const std::size_t comma = std::min(types_.find(',', from), types_.size());
+    std::string name = ToLower(Trim(types_.substr(from, comma - from)));
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      names.push_back(std::move(name));
+    }
+    from = comma + 1;
+  }
+  return names;
+}
+
 std::vector<ExportType> ExportOptions::Types() const {
   if (types_.empty()) return json_ ? std::vector<ExportType>() : std::vector{TypeOf("xlsx")};
   std::vector<ExportType> types;
-  for (std::size_t from = 0; from <= types_.size();) {
-    const std::size_t comma = std::min(types_.find(',', from), types_.size());
-    const ExportType type = TypeOf(ToLower(Trim(types_.substr(from, comma - from))));
-    const bool listed = std::any_of(types.begin(), types.end(), [&](const ExportType& other) {
-      return other.name == type.name;
-    });
-    if (!listed) types.push_back(type);
-    from = comma + 1;
-  }
+  for (const std::string& name : Names()) types.push_back(TypeOf(name));
   return types;
 }
 

@@ -15,7 +15,10 @@ class ExportOptions {
  public:
   /// Adds the options to a command; *this has to outlive the parsing.
   void AddTo(CLI::App& command);
-  /// What --export_type lists, a workbook by default. Throws Error (kUsage).
+  /// What --export_type lists, in lower case and each once; none when it was not given.
+  std::vector<std::string> Names() const;
+  bool json() const { return json_; }
+  /// The same as types of files, a workbook by default. Throws Error (kUsage).
   std::vector<ExportType> Types() const;
   /// Writes the report, prints its tables or with --json the document, and tells where the files
   /// lie. Without types there are no files.

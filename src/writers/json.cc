@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reports as JSON, for programs. Written as it goes: a sheet can have a million rows.
 #include "formats.h"
-#include "mpa/base/utf8.h"
+#include "json_text.h"
 #include "mpa/io/output_file.h"
 #include "mpa/writers/writers.h"
 #include "print.h"
@@ -11,28 +11,9 @@ namespace mpa {
 namespace {
 
 using writers::Print;
+using writers::Quoted;
 
 constexpr int kSchemaVersion = 1;
-
-// `text` in quotes.
-std::string Quoted(std::string_view text) {
-  std::string quoted = "\"";
-  for (const char c : ValidUtf8(text)) {
-    if (c == '"' || c == '\\') {
-      quoted += '\\';
-      quoted += c;
-    } else if (c == '\n') {
-      quoted += "\\n";
-    } else if (c == '\t') {
-      quoted += "\\t";
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-      quoted += fmt::format("\\u{:04x}", c);
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + '"';
-}
 
 std::string QuotedOrNull(const std::optional<std::string>& text) {
   return text ? Quoted(*text) : "null";

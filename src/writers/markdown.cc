@@ -3,9 +3,7 @@
 #include <algorithm>
 
 #include "formats.h"
-#include "mpa/base/console.h"
-#include "mpa/base/error.h"
-#include "mpa/base/utf8.h"
+#include "markdown_text.h"
 #include "mpa/io/output_file.h"
 #include "print.h"
 #include "sheet_values.h"
@@ -14,22 +12,6 @@ namespace mpa::writers {
 namespace {
 
 constexpr std::size_t kShownRows = 20;
-
-// Names of a capture are only ever text: no end of a cell or line, no HTML, no links and images. As
-// entities, which mean the same within tables and outside.
-std::string Escaped(std::string_view text) {
-  std::string escaped;
-  for (const char c : ValidUtf8(text)) {
-    if (c == '\n' || c == '\r' || c == '\t') {
-      escaped += ' ';
-    } else if (std::string_view("&<>|\\`*[]").find(c) != std::string_view::npos) {
-      escaped += fmt::format("&#{};", static_cast<int>(c));
-    } else {
-      escaped += c;
-    }
-  }
-  return Printable(escaped);
-}
 
 std::string Number(double value, Format format) {
   switch (format) {
@@ -51,7 +33,7 @@ std::string Number(double value, Format format) {
 }
 
 std::string Shown(const Cell& cell, Format format) {
-  if (const auto* text = std::get_if<std::string>(&cell)) return Escaped(*text);
+  if (const auto* text = std::get_if<std::string>(&cell)) return EscapedMarkdown(*text);
   if (const auto* whole = std::get_if<std::int64_t>(&cell)) {
     const std::string digits = std::to_string(*whole);
     return format == Format::kInteger ? WithThousands(digits)
@@ -71,16 +53,16 @@ void PrintHeader(const std::vector<std::string>& headers, std::FILE* stream) {
 }
 
 void PrintTitle(std::string_view title, std::FILE* stream) {
-  Print(stream, "## {}\n\n", Escaped(title));
+  Print(stream, "## {}\n\n", EscapedMarkdown(title));
 }
 
 void PrintList(const std::vector<std::string>& lines, std::FILE* stream) {
-  for (const std::string& line : lines) Print(stream, "- {}\n", Escaped(line));
+  for (const std::string& line : lines) Print(stream, "- {}\n", EscapedMarkdown(line));
   Print(stream, "\n");
 }
 
 std::vector<std::string> AllEscaped(std::vector<std::string> texts) {
-  for (std::string& text : texts) text = Escaped(text);
+  for (std::string& text : texts) text = EscapedMarkdown(text);
   return texts;
 }
 
@@ -93,10 +75,10 @@ void PrintScreen(const ScreenTable& screen, std::FILE* stream) {
 
 void PrintSheet(const Sheet& sheet, std::FILE* stream) {
   PrintTitle(sheet.name, stream);
-  for (const Banner& banner : sheet.banners) Print(stream, "- {}\n", Escaped(banner.text));
+  for (const Banner& banner : sheet.banners) Print(stream, "- {}\n", EscapedMarkdown(banner.text));
   if (!sheet.banners.empty()) Print(stream, "\n");
   std::vector<std::string> headers;
-  for (const Column& column : sheet.columns) headers.push_back(Escaped(SidedName(column)));
+  for (const Column& column : sheet.columns) headers.push_back(EscapedMarkdown(SidedName(column)));
   PrintHeader(headers, stream);
   const std::size_t shown = std::min(sheet.rows.size(), kShownRows);
   for (std::size_t r = 0; r < shown; ++r) {

@@ -5,11 +5,12 @@
     run_cli.py --tool BINARY --testdata DIR GROUP [-v]
 
 GROUP is one of the classes below: help, spelling, usage, input, partial, output, export, terminal,
-recipes, utilisation, headoverhead.
+recipes, utilisation, headoverhead, gate.
 Exit status: 0 passed, 1 failed, 2 usage.
 """
 
 import csv
+import itertools
 import json
 import os
 import pty
@@ -18,6 +19,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import textwrap
 import threading
 import unittest
 from pathlib import Path
@@ -25,10 +27,13 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from captures import DATABASE, build_database  # noqa: E402
+from formats import check_json, check_junit, parse_openmetrics  # noqa: E402
 from groups import parse_arguments, run_group  # noqa: E402
+from steps import KERNELS, write_capture  # noqa: E402
 from workbook import Workbook  # noqa: E402
 
 TOOL = CAPTURES = None  # set by main()
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 TIMEOUT_SECONDS = 60
 # Said about files of other owners or with the mode bits that a checkout happens to have.
 ABOUT_THE_CHECKOUT = "use --force to read it without this warning"
@@ -116,7 +121,10 @@ class Help(Cli):
             --enable_communication_compare --enable_api_compare --enable_kernel_compare
             --disable_details --disable_module --max_kernel_num --op_name_map --use_input_shape
             --export_type --json --gpu_flow_cat --base_step --comparison_step --use_kernel_type
-            --force --debug --jobs --verbose --quiet""",
+            --force --debug --jobs --verbose --quiet --fail_on --gate --min_abs --min_share
+            --fail_on_new_op --warn_only --on_inconclusive --allow_mismatch --warmup --min_steps
+            --rank_stat --memory_limit --save_baseline --update_baseline --noise --learn_noise
+            step_time>+3% junit openmetrics github""",
         "cluster": "--help --jobs --verbose --quiet"}
 
     def assert_help(self, result, *words):
@@ -140,8 +148,8 @@ class Help(Cli):
                     self.assert_help(self.run_tool(command, option), *options.split())
 
     def test_of_compare_says_what_exit_codes_mean(self):
-        self.assert_help(self.run_tool("compare", "--help"), "Exit codes: 0 ", " 2 ", " 3 ", " 5 ",
-                         " 6 ")
+        self.assert_help(self.run_tool("compare", "--help"), "Exit codes: 0 ", " 1 ", " 2 ", " 3 ",
+                         " 4 ", " 5 ", " 6 ")
 
     def test_version(self):
         for option in ("--version", "-V", "-v"):
@@ -712,6 +720,12 @@ class Terminal(Cli):
             self.assertNotIn(ESCAPE, text)
             self.assertIn("msprof-analyze: error: -d: missing", text)
         self.assertIn(ESCAPE, self.on_terminal(*arguments, NO_COLOR=""))  # empty means not set
+
+    def test_the_verdict_of_a_gate(self):
+        capture = write_capture(self.scratch / "x_ascend_pt", (100_000,) * 3)
+        arguments = ["compare", "-d", capture, "-bp", capture, "--fail_on", "step_time>+3%"]
+        self.assertIn(f"{ESCAPE}[32mOK step_time", self.on_terminal(*arguments))
+        self.assertNotIn(ESCAPE, self.on_terminal(*arguments, NO_COLOR="1"))
 
     def test_names_cannot_command_the_terminal(self):
         missing = self.scratch / f"{ESCAPE}[31mred"
@@ -1357,6 +1371,522 @@ class HeadOverhead(Cli):
                 self.assert_fails(2, self.head(CAPTURES / self.STEADY, option, value),
                                   f"{option} {value}", *words)
         self.assertFalse(self.out.exists())
+
+
+class Gate(Cli):
+    """compare as a gate. The captures come from tests/support/steps.py: steps of about 100 ms with
+    40 ms MatMulV2, 2 ms Relu, 10 ms exposed allreduce and the rest free."""
+
+    STEPS = (99_900, 100_000, 100_100)
+    SLOW = dict(lengths_us=(104_900, 105_000, 105_100),
+                kernels=(("MatMulV2", 43_000), ("Relu", 2_000)), allreduce_us=11_500)
+    HEADLINE = ("REGRESSION step_time 100.0 -> 105.0 ms (+5.0 %, limit 3 %, noise 0.3 %): "
+                "+3.0 ms MatMulV2, +1.5 ms exposed allreduce, +0.5 ms free time")
+
+    def setUp(self):
+        super().setUp()
+        self.base = self.capture("base")
+
+    def capture(self, name, lengths_us=STEPS, **settings):
+        return write_capture(self.scratch / f"{name}_ascend_pt", lengths_us, **settings)
+
+    def gate(self, comparison, *more, base=None, **settings):
+        return self.compare(*more, comparison=comparison, base=base or self.base, **settings)
+
+    def assert_verdict(self, result, code, line):
+        """Exit code, and the first line of the screen."""
+        self.assertEqual(result.code, code, (result.out, result.err))
+        self.assertEqual(result.errors, [])
+        first = result.out.splitlines()[0]
+        self.assertTrue(first.startswith(line), first)
+
+    def document(self, result):
+        document = json.loads(result.out)
+        check_json(document, json.loads((DOCS / "gate.schema.json").read_text(encoding="utf-8")))
+        self.assertEqual(document["exit_code"], result.code)
+        return document
+
+    # --- Exit codes ---
+
+    def test_0_ok(self):
+        same = self.capture("same")
+        for options in (["--fail_on", "step_time>+3%"], ["--min_steps", "3"], ["--noise", "auto"]):
+            self.assert_verdict(self.gate(same, *options), 0, "OK step_time 100.0 -> 100.0 ms (+0.0 %")
+        self.assertEqual(self.workbooks(), [])
+        self.assertFalse(self.out.exists(), "a gate writes no files unless it is told to")
+
+    def test_0_improved(self):
+        slow = self.capture("slow", **self.SLOW)
+        self.assert_verdict(self.gate(self.base, "--fail_on", "step_time>+3%", base=slow), 0,
+                            "IMPROVED step_time 105.0 -> 100.0 ms (-4.8 %, limit 3 %, noise 0.3 %): "
+                            "-3.0 ms MatMulV2, -1.5 ms exposed allreduce, -0.5 ms free time")
+
+    def test_1_regression(self):
+        slow = self.capture("slow", **self.SLOW)
+        result = self.gate(slow, "--fail_on", "step_time>+3%")
+        self.assert_verdict(result, 1, self.HEADLINE)
+        self.assertEqual(result.out.splitlines()[0], self.HEADLINE)
+        self.assertIn("low confidence", result.out.splitlines()[1])
+        self.assert_verdict(self.gate(slow, "--fail_on", "step_time>+6%"), 0, "OK step_time")
+        self.assert_verdict(self.gate(slow, "--fail_on", "step_time>+3%&+6ms"), 0, "OK step_time")
+        self.assert_verdict(self.gate(slow, "--fail_on", "step_time>+3%&+4ms"), 1, "REGRESSION")
+        self.assert_verdict(self.gate(slow, "--warn_only"), 0, "REGRESSION step_time")
+
+    def test_2_usage(self):
+        for option, value, words in (
+                ("--fail_on", "step_tiem>+3%", ["did you mean 'step_time'?"]),
+                ("--fail_on", "step_time>+3%&fast", ["character 5", "'fast'", "+200us"]),
+                ("--min_abs", "20", ["20us or 16MB"]), ("--min_share", "much", ["0.5%"]),
+                ("--rank_stat", "best", ["worst, median or p95"]),
+                ("--on_inconclusive", "hope", ["pass, warn or fail"]),
+                ("--warmup", "-1", ["-1"]), ("--min_steps", "0", ["0"]),
+                ("--memory_limit", "much", ["8G"]),
+                ("--export_type", "junit,xlsx", ["'xlsx'", "junit"])):
+            with self.subTest(option=option, value=value):
+                self.assert_fails(2, self.gate(self.base, option, value), option, *words)
+        self.assert_fails(2, self.gate(self.base, "--warmup", "1", "--base_step", "1",
+                                       "--comparison_step", "1"), "--base_step", "no sheets")
+        self.assert_fails(2, self.gate(self.base, "-d", self.base), "-d is given 2 times", "--fail_on")
+        self.assert_fails(2, self.gate(self.base, "--fail_on", "free>+1%", "--fail_on", "free>+1ms"),
+                          "--fail_on free>+1ms", "free has a limit already")
+        self.assert_fails(2, self.gate(self.base, "--update_baseline"), "--update_baseline",
+                          "--save_baseline")
+        self.assert_fails(2, self.gate(self.base, "--export_type", "github", "--json"), "--json")
+        self.assert_fails(2, self.run_tool("compare", "--learn_noise", self.scratch / "n.json",
+                                           self.base, self.base), "--learn_noise", "2 runs are too few")
+
+    def test_3_input(self):
+        missing = self.scratch / "missing"
+        self.assert_fails(3, self.gate(missing, "--warmup", "1"), "-d:", missing)
+        self.assert_fails(3, self.gate(self.base, "--warmup", "1", base=missing), "-bp:", missing)
+        self.assert_fails(3, self.gate(self.base, "--gate", missing), "--gate", missing)
+        self.assert_fails(3, self.gate(self.base, "--noise", missing), "--noise", missing)
+        cut = self.write("cut.json", '{"kind": "msprof-analyze-baseline", "runs": [')
+        self.assert_fails(3, self.gate(self.base, base=cut), "-bp:", cut, "not valid JSON")
+        future = self.write("future.json",
+                            '{"kind": "msprof-analyze-baseline", "schema_version": 99}')
+        self.assert_fails(3, self.gate(self.base, base=future), future, "schema_version 99")
+
+    def test_4_inconclusive(self):
+        short = self.capture("short", (100_000, 100_000))
+        line = "INCONCLUSIVE step_time: 2 steps in a run of the comparison are too few, 3 are needed"
+        self.assert_verdict(self.gate(short, "--fail_on", "step_time>+3%"), 4, line)
+        self.assert_verdict(self.gate(short, "--on_inconclusive", "pass"), 0, line)
+        warned = self.gate(short, "--on_inconclusive", "warn")
+        self.assert_verdict(warned, 0, line)
+        self.assertEqual(len(warned.warnings), 1, warned.err)
+        self.assert_verdict(self.gate(short, "--min_steps", "2"), 0, "OK step_time")
+        self.assert_verdict(self.gate(self.base, "--warmup", "1"), 4, "INCONCLUSIVE step_time: 2 steps")
+        nothing = self.gate(self.base, "--fail_on", "op:Conv*>+1%")
+        self.assert_verdict(nothing, 4, "INCONCLUSIVE op:Conv*: no name on either side fits")
+        unmarked = self.capture("unmarked", steps=False)
+        self.assert_verdict(self.gate(unmarked, "--warmup", "0", base=unmarked), 4,
+                            "INCONCLUSIVE step_time: the captures have no step markers")
+        self.assert_verdict(self.gate(unmarked, "--fail_on", "e2e>+1%", base=unmarked), 0, "OK e2e")
+
+    def test_4_not_comparable(self):
+        other = self.capture("other", level="Level2")
+        line = "NOT COMPARABLE profiler_level (Level1 / Level2): "
+        self.assert_verdict(self.gate(other, "--fail_on", "step_time>+3%"), 4, line)
+        self.assert_verdict(self.gate(other, "--on_inconclusive", "pass"), 4, line)
+        allowed = self.gate(other, "--allow_mismatch", "profiler_level,soc")
+        self.assert_verdict(allowed, 0, "OK step_time")
+        self.assertIn("allowed to differ: profiler_level (Level1 / Level2)", allowed.out)
+        larger = self.capture("larger", shapes="16,64;64,64")
+        self.assert_verdict(self.gate(larger, "--warmup", "0"), 4, "NOT COMPARABLE shapes (")
+
+    def test_5_partial(self):
+        cut = self.capture("cut", **self.SLOW)
+        trace = cut / "ASCEND_PROFILER_OUTPUT" / "trace_view.json"
+        whole = trace.read_bytes()
+        for part in (0.7, 0.9, 0.999):
+            trace.write_bytes(whole[:int(part * len(whole))])
+            for options in ([], ["--warn_only"], ["--on_inconclusive", "pass"],
+                            ["--fail_on", "step_time>+90%"], ["--min_steps", "1"]):
+                with self.subTest(part=part, options=options):
+                    result = self.gate(cut, "--fail_on", "comm_total>+90%", *options)
+                    self.assertIn(result.code, (4, 5), (result.out, result.err))
+        result = self.gate(cut, "--fail_on", "step_time>+90%")
+        self.assert_verdict(result, 5, "OK step_time")
+        self.assertIn("judged on partial data", result.out.splitlines()[1])
+        self.assertTrue(any("trace_view.json" in line for line in result.warnings), result.err)
+
+    def test_5_cut_databases(self):
+        capture = build_database(CAPTURES, "twin_db_base_ascend_pt", self.scratch)
+        whole = (capture / DATABASE).read_bytes()
+        copy = self.scratch / "cut"
+        shutil.copytree(capture, copy / capture.name)
+        for part in (0.1, 0.3, 0.5, 0.7, 0.9, 0.99):
+            with self.subTest(part=part):
+                (copy / capture.name / DATABASE).write_bytes(whole[:int(part * len(whole))])
+                result = self.gate(copy, "--fail_on", "e2e>+90%", "--warn_only", base=capture)
+                self.assertIn(result.code, (3, 5), (result.out, result.err))
+
+    def test_5_broken_side_files(self):
+        for name in ("kernel_details.csv", "memory_record.csv"):
+            slow = self.capture(f"slow_{name}", **self.SLOW)
+            file = slow / "ASCEND_PROFILER_OUTPUT" / name
+            file.write_bytes(file.read_bytes()[:-4])
+            result = self.gate(slow, "--fail_on", "step_time>+3%")
+            self.assert_verdict(result, 5, "REGRESSION step_time")
+            self.assertTrue(any(name in line for line in result.warnings), result.err)
+        saved = self.scratch / "partial.json"
+        result = self.run_tool("compare", "-d", slow, "--save_baseline", saved)
+        self.assertEqual(result.code, 5, result.err)
+        self.assertFalse(saved.exists(), "a baseline keeps whole data only")
+
+    def test_5_kernels_that_end_too_early(self):
+        """A list of kernels that was cut between two lines: the device still computed."""
+        same = self.capture("same")
+        file = same / "ASCEND_PROFILER_OUTPUT" / "kernel_details.csv"
+        lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+        file.write_text("".join(lines[:-2]), encoding="utf-8")
+        result = self.gate(same, "--fail_on", "op:MatMul*>+3%")
+        self.assert_verdict(result, 5, "OK op:MatMul*")
+        self.assertTrue(any("step 3" in line for line in result.warnings), result.err)
+
+    # --- What is judged ---
+
+    def test_metrics(self):
+        slow = self.capture("slow", reserved_mb=1536, **self.SLOW)
+        for expression, line in (
+                ("computing>+3%", "computing 42.00 -> 45.00 ms (+7.1 %, limit 3 %, noise 0.2 %): "
+                                  "+3.00 ms MatMulV2"),
+                ("comm_exposed>+5%&+200us", "comm_exposed 10.00 -> 11.50 ms (+15.0 %, limit 5 % and "
+                                            "200.0 us, noise 0.0 %): +1.50 ms exposed allreduce"),
+                ("comm_total>+1ms", "comm_total 10.00 -> 11.50 ms"),
+                ("peak_memory>+256MB", "peak_memory 1.000 -> 1.500 GB (+50.0 %, limit 256.0 MB"),
+                ("e2e>+1%", "e2e 251.9 -> 266.4 ms (+5.8 %"),
+                ("op:MatMul*>+7%", "op:MatMul* 40.00 -> 43.00 ms (+7.5 %"),
+                ("op:aten::mat*>+7%", "op:aten::mat* 40.00 -> 43.00 ms"),
+                ("kernel:aclnn_M*>+7%", "kernel:aclnn_M* 40.00 -> 43.00 ms (+7.5 %, limit 7 %, noise "
+                                        "0.0 %): +3.00 ms aclnn_MatMulV2")):
+            with self.subTest(expression=expression):
+                self.assert_verdict(self.gate(slow, "--fail_on", expression), 1, f"REGRESSION {line}")
+        free = self.gate(slow, "--fail_on", "free>+1%")
+        self.assert_verdict(free, 0, "OK free 48.00 -> 48.50 ms (+1.0 %, limit 1 %, noise 219.0 %)")
+
+    def test_new_operators(self):
+        new = self.capture("new", kernels=(("MatMulV2", 40_000), ("Gelu", 2_000)))
+        self.assert_verdict(self.gate(new, "--warmup", "0"), 0, "OK step_time")
+        result = self.gate(new, "--fail_on_new_op")
+        self.assert_verdict(result, 1, "REGRESSION new_op 0 -> 2 (+2, limit 0): Gelu, aten::gelu")
+        self.assertIn("only in the base: Relu, aten::relu", result.out)
+
+    def test_gate_file(self):
+        slow = self.capture("slow", **self.SLOW)
+        rules = {"metrics": [{"metric": "step_time", "limit": "+3%", "min_abs": "6ms"},
+                             {"metric": "op:MatMul*", "limit": "+2%", "min_share": "5%"}]}
+        file = self.write("gate.json", json.dumps(rules))
+        result = self.gate(slow, "--gate", file)
+        self.assert_verdict(result, 0, "OK step_time")
+        self.assertIn("not above the floor of 6.000 ms", result.out)
+        self.assertIn("not above the share of the step that counts, 5.000 ms", result.out)
+        self.assert_verdict(self.gate(slow, "--gate", file, "--fail_on", "step_time>+3%"), 1,
+                            "REGRESSION step_time")
+        for wrong, words in ((b'{"metric": []}', ['"metric" is unknown', "metrics"]),
+                             (b'{"metrics": [{"metric": "free"}]}', ['"limit"']),
+                             (b'{"metrics": [{"metric": "free", "limit": "3"}]}', ["free: limit", "'3'"]),
+                             (b'{"metrics": [{"metric": "free", "limit": "3%"},'
+                              b'{"metric": "free", "limit": "3ms"}]}', ["free is there twice"]),
+                             (b'{"min_steps": "3"}', ["min_steps", "whole number"])):
+            with self.subTest(wrong=wrong):
+                file.write_bytes(wrong)
+                self.assert_fails(2, self.gate(slow, "--gate", file), "--gate", *words)
+
+    def test_contributions_add_up(self):
+        slow = self.capture("slow", **self.SLOW)
+        document = self.document(self.gate(slow, "--fail_on", "step_time>+3%", "--json"))
+        parts = document["contributions"]
+        self.assertEqual([(part["name"], part["change_ns"]) for part in parts],
+                         [("MatMulV2", 3_000_000), ("exposed allreduce", 1_500_000),
+                          ("free time", 500_000), ("other", 0)])
+        (metric,) = document["metrics"]
+        self.assertEqual(sum(part["change_ns"] for part in parts), metric["change"])
+        self.assertEqual(metric["base_runs"], [100_000_000])
+
+    # --- Runs and ranks ---
+
+    def runs(self, name, factor=1.0):
+        """Three runs that differ by 0.3 % from each other."""
+        return [self.capture(f"{name}{number}",
+                             [round(factor * length * noise) for length in self.STEPS])
+                for number, noise in enumerate((0.997, 1.0, 1.003))]
+
+    def many(self, comparison, base, *more):
+        arguments = [argument for path in comparison for argument in ("-d", path)]
+        arguments += [argument for path in base for argument in ("-bp", path)]
+        return self.run_tool("compare", *arguments, *more)
+
+    def test_repeated_runs(self):
+        base, same, slow = self.runs("a"), self.runs("b"), self.runs("c", 1.05)
+        result = self.many(slow, base, "--fail_on", "step_time>+3%", "--json")
+        document = self.document(result)
+        self.assertEqual(document["verdict"], "regression")
+        (metric,) = document["metrics"]
+        self.assertEqual(metric["base_runs"], [99_700_000, 100_000_000, 100_300_000])
+        self.assertEqual((metric["probability"], metric["low_confidence"]), (0.05, False))
+        self.assertNotIn("low confidence", self.many(slow, base, "--warmup", "0").out)
+        self.assert_verdict(self.many(same, base, "--fail_on", "step_time>+0%"), 0, "OK step_time")
+
+    def test_learned_noise(self):
+        noise = self.scratch / "noise.json"
+        result = self.run_tool("compare", "--learn_noise", noise, *self.runs("a"))
+        self.assertEqual(result.code, 0, result.err)
+        learned = json.loads(noise.read_text(encoding="utf-8"))["relative_noise"]
+        self.assertAlmostEqual(learned["step_time"], 0.003)
+        self.assertEqual(learned["comm_exposed"], 0)
+        noise.write_text(json.dumps({"kind": "msprof-analyze-noise", "schema_version": 1,
+                                     "relative_noise": {"step_time": 0.02}}), encoding="utf-8")
+        slow = self.capture("slow", **self.SLOW)
+        result = self.gate(slow, "--noise", noise)
+        self.assert_verdict(result, 0, "OK step_time 100.0 -> 105.0 ms (+5.0 %, limit 3 %, noise 2.0 %)")
+        self.assertIn("not above three times the noise, 6.000 ms", result.out)
+
+    def job(self, name, *lengths):
+        for rank, length in enumerate(lengths):
+            write_capture(self.scratch / name / f"rank{rank}_ascend_pt", (length,) * 3, rank=rank)
+        return self.scratch / name
+
+    def test_ranks_of_a_job(self):
+        base = self.job("base", 100_000, 100_000, 100_000)
+        new = self.job("new", 100_000, 101_000, 110_000)
+        for stat, code, line in (("worst", 1, "REGRESSION step_time 100.0 -> 110.0 ms"),
+                                 ("median", 0, "OK step_time 100.0 -> 101.0 ms"),
+                                 ("p95", 1, "REGRESSION step_time 100.0 -> 110.0 ms")):
+            with self.subTest(stat=stat):
+                self.assert_verdict(self.gate(new, "--rank_stat", stat, base=base), code, line)
+        alone = self.gate(new / "rank0_ascend_pt", "--warmup", "0", base=base)
+        self.assert_verdict(alone, 4, "NOT COMPARABLE world_size (3 / 1)")
+        broken = new / "rank1_ascend_pt" / "ASCEND_PROFILER_OUTPUT" / "trace_view.json"
+        broken.write_text("no trace", encoding="utf-8")
+        result = self.gate(new, "--rank_stat", "median", base=base)
+        self.assertEqual(result.code, 5, (result.out, result.err))
+        self.assertTrue(any("rank1" in line for line in result.warnings), result.err)
+
+    def test_jobs_change_nothing(self):
+        base, new = self.job("base", 100_000, 100_000), self.job("new", 100_000, 110_000)
+        one, four = (self.gate(new, "--warmup", "1", "--min_steps", "2", "--json", "--jobs", jobs,
+                               base=base) for jobs in ("1", "4"))
+        self.assertEqual((one.code, one.out), (four.code, four.out))
+
+    # --- Baselines ---
+
+    def saved(self, *captures, more=()):
+        file = self.scratch / "base.json"
+        options = [argument for path in captures for argument in ("-d", path)]
+        result = self.run_tool("compare", *options, "--save_baseline", file, *more)
+        self.assertEqual((result.code, result.out), (0, ""), result.err)
+        check_json(json.loads(file.read_text(encoding="utf-8")),
+                   json.loads((DOCS / "baseline.schema.json").read_text(encoding="utf-8")))
+        return file
+
+    def test_a_baseline_stands_for_its_captures(self):
+        file = self.saved(self.base)
+        self.assertLess(file.stat().st_size, 10_000)
+        slow = self.capture("slow", **self.SLOW)
+        rules = ("--fail_on", "step_time>+3%", "--fail_on", "kernel:*Mat*>+3%")
+        from_capture, from_file = (
+            self.document(self.gate(slow, *rules, "--json", base=base)) for base in (self.base, file))
+        for document in (from_capture, from_file):
+            document.pop("base")
+        self.assertEqual(from_capture, from_file)
+        self.assert_verdict(self.gate(slow, base=file), 1, self.HEADLINE)  # needs no option
+
+    def test_baselines_know_how_they_were_made(self):
+        file = self.saved(self.base, more=["--warmup", "0", "--rank_stat", "median"])
+        self.assert_verdict(self.gate(self.base, base=file), 4, "NOT COMPARABLE rank_stat (median / worst)")
+        module = self.gate(self.base, "--fail_on", "api:aten::*>+3%", base=self.saved(self.base))
+        self.assert_verdict(module, 4, "INCONCLUSIVE api:aten::*")
+        self.assertIn("--save_baseline", module.out)
+
+    def test_only_improvements_replace_a_baseline(self):
+        slow, fast = self.capture("slow", **self.SLOW), self.capture("fast", (90_000,) * 3)
+        file = self.saved(self.base)
+        before = file.read_bytes()
+        for capture, code in ((self.base, 0), (slow, 1)):
+            self.assertEqual(self.gate(capture, "--update_baseline", base=file).code, code)
+            self.assertEqual(file.read_bytes(), before)
+        self.assert_verdict(self.gate(fast, "--update_baseline", base=file), 0, "IMPROVED step_time")
+        document = json.loads(file.read_text(encoding="utf-8"))
+        check_json(document, json.loads((DOCS / "baseline.schema.json").read_text(encoding="utf-8")))
+        self.assertEqual(document["oldest_anchor"]["medians"]["step_time"], 100_000_000)
+        faster = self.capture("faster", (80_000,) * 3)
+        self.assertEqual(self.gate(faster, "--update_baseline", base=file).code, 0)
+        document = json.loads(file.read_text(encoding="utf-8"))
+        self.assertEqual(document["oldest_anchor"]["medians"]["step_time"], 100_000_000)
+        self.assertEqual(document["runs"][0]["samples"]["step_time"], [80_000_000] * 3)
+        result = self.gate(self.capture("now", (82_000,) * 3), base=file)
+        self.assertIn("since the oldest baseline, 100.0 ms: -18.0 %", result.out)
+
+    # --- Forms ---
+
+    def test_files(self):
+        slow = self.capture("slow", **self.SLOW)
+        rules = ("--fail_on", "step_time>+3%", "--fail_on", "peak_memory>+1MB", "--fail_on", "op:X>+1%")
+        result = self.gate(slow, *rules, "--export_type", "junit,openmetrics,json,md")
+        self.assert_verdict(result, 1, self.HEADLINE)
+        self.assertEqual(sorted(path.name for path in self.out.iterdir()),
+                         ["gate.json", "gate.junit.xml", "gate.md", "gate.openmetrics.txt"])
+        read = {path.name: path.read_text(encoding="utf-8") for path in self.out.iterdir()}
+        self.assertEqual(check_junit(read["gate.junit.xml"]),
+                         {"step_time": "failure", "peak_memory": None, "op:X": "error"})
+        samples = parse_openmetrics(read["gate.openmetrics.txt"])
+        step = ("metric", "step_time")
+        self.assertEqual(samples["msprof_gate_base_seconds", (step,)], 0.1)
+        self.assertEqual(samples["msprof_gate_comparison_seconds", (step,)], 0.105)
+        self.assertEqual(samples["msprof_gate_base_bytes", (("metric", "peak_memory"),)], 1 << 30)
+        state = ("msprof_gate_verdict", "regression")
+        self.assertEqual(samples["msprof_gate_verdict", (step, state)], 1)
+        self.assertEqual(samples["msprof_gate_exit_code", ()], 1)
+        check_json(json.loads(read["gate.json"]),
+                   json.loads((DOCS / "gate.schema.json").read_text(encoding="utf-8")))
+        self.assertTrue(read["gate.md"].startswith("## REGRESSION step_time"))
+        self.gate(self.base, "--export_type", "junit")
+        self.assertEqual(check_junit((self.out / "gate.junit.xml").read_text(encoding="utf-8")),
+                         {"step_time": None})
+
+    def test_openmetrics_by_the_public_parser(self):
+        try:
+            from prometheus_client.openmetrics.parser import text_string_to_metric_families
+        except ImportError as error:
+            print(f"SKIPPED: no public parser of OpenMetrics ({error})", file=sys.stderr)
+            self.skipTest("prometheus_client is not installed")
+        self.gate(self.base, "--export_type", "openmetrics")
+        text = (self.out / "gate.openmetrics.txt").read_text(encoding="utf-8")
+        names = {family.name for family in text_string_to_metric_families(text)}
+        self.assertIn("msprof_gate_base_seconds", names)
+
+    def test_annotations(self):
+        slow = self.capture("slow", **self.SLOW)
+        summary = self.write("summary.md", "before\n")
+        rules = [argument for number in range(12)
+                 for argument in ("--fail_on", f"op:{'*' * number}Mat*>+1%")]
+        result = self.gate(slow, "--fail_on", "step_time>+3%", *rules, "--export_type", "github",
+                           env={"GITHUB_STEP_SUMMARY": str(summary)})
+        self.assert_verdict(result, 1, self.HEADLINE)
+        commands = [line for line in result.out.splitlines() if line.startswith("::")]
+        self.assertEqual(len(commands), 10)
+        self.assertEqual(commands[0], "::error title=msprof-analyze gate::"
+                         + self.HEADLINE.replace("%", "%25"))
+        self.assertIn("and 4 more", commands[9])
+        text = summary.read_text(encoding="utf-8")
+        self.assertTrue(text.startswith("before\n## REGRESSION step_time"), text)
+        self.assertFalse(self.out.exists())
+        passed = self.gate(self.base, "--export_type", "github", env={"GITHUB_STEP_SUMMARY": ""})
+        self.assertIn("\n::notice title=msprof-analyze gate::OK step_time", passed.out)
+
+    def test_what_only_warns_turns_nothing_red(self):
+        slow = self.capture("slow", **self.SLOW)
+        result = self.gate(slow, "--warn_only", "--export_type", "junit,github",
+                           env={"GITHUB_STEP_SUMMARY": ""})
+        self.assertEqual(result.code, 0)
+        self.assertIn("\n::warning title", result.out)
+        self.assertNotIn("::error", result.out)
+        text = (self.out / "gate.junit.xml").read_text(encoding="utf-8")
+        self.assertEqual(check_junit(text), {"step_time": "skipped"})
+
+    def test_names_are_only_text(self):
+        bad = '</failure>&"|\n::error::x%0A\\`<b>\x1b[31m\uffff'
+        new = self.capture("new", kernels=(("MatMulV2", 40_000), (bad, 12_000)))
+        pattern = 'op:*</failure>&*|\n\\"*'
+        result = self.gate(new, "--fail_on", "computing>+3%", "--fail_on", f"{pattern}>+1%",
+                           "--fail_on_new_op", "--export_type", "junit,md,json,openmetrics,github",
+                           env={"GITHUB_STEP_SUMMARY": ""})
+        self.assert_verdict(result, 1, "REGRESSION computing")
+        self.assertIn("+12.00 ms </failure>&'|", result.out.splitlines()[0])
+        self.assertNotIn(ESCAPE, result.out)
+        self.assertEqual([line for line in result.out.splitlines() if line.startswith("::error::x")],
+                         [])
+        read = {path.name: path.read_text(encoding="utf-8") for path in self.out.iterdir()}
+        cases = check_junit(read["gate.junit.xml"])
+        self.assertEqual(cases, {"computing": "failure", pattern: "error", "new_op": "failure"})
+        samples = parse_openmetrics(read["gate.openmetrics.txt"])
+        state = ("msprof_gate_verdict", "inconclusive")
+        self.assertEqual(samples["msprof_gate_verdict", (("metric", pattern), state)], 1)
+        self.assertIn(f"aten::{bad.lower()}", json.loads(read["gate.json"])["added"])
+        self.assertNotIn("<b>", read["gate.md"])
+        self.assertNotIn(ESCAPE, read["gate.md"])
+
+    def test_markdown_is_small(self):
+        names = [(f"Kernel{number:04}{'x' * 300}", 10) for number in range(1500)]
+        new = self.capture("new", kernels=[*KERNELS, *names])
+        self.gate(new, "--export_type", "md", "--allow_mismatch", "shapes")
+        size = (self.out / "gate.md").stat().st_size
+        self.assertTrue(1000 < size <= 64 * 1024, size)
+
+    # --- docs/ci.md ---
+
+    @staticmethod
+    def examples(heading):
+        """The shell commands below a heading: whole blocks, of YAML the script behind '|'."""
+        text = (DOCS / "ci.md").read_text(encoding="utf-8").split(f"## {heading}\n")[1]
+        blocks = text.split("\n## ")[0].split("```")[1::2]
+        for block in blocks:
+            kind, body = block.split("\n", 1)
+            if kind == "yaml":
+                lines = body.split("|\n", 1)[1].splitlines()
+                indent = len(lines[0]) - len(lines[0].lstrip())
+                lines = itertools.takewhile(lambda line: line.startswith(" " * indent), lines)
+                body = textwrap.dedent("\n".join(lines))
+            yield body
+
+    def job_place(self, runs, **env):
+        """A directory with the captures of three runs, and a function that runs a script there."""
+        place = self.scratch / f"job{len(list(self.scratch.iterdir()))}"
+        (place / "perf").mkdir(parents=True)
+        (place / "bin").mkdir()
+        (place / "bin" / "msprof-analyze").symlink_to(TOOL)
+        for number, run in enumerate(runs, 1):
+            (place / "profiles").mkdir(exist_ok=True)
+            (place / "profiles" / f"new_{number}").symlink_to(run)
+        path = f"{place / 'bin'}:{os.environ['PATH']}"
+
+        def run_in_place(text):
+            return Result(subprocess.run(
+                ["bash", "-c", text], cwd=place, env={**os.environ, "PATH": path, **env},
+                check=False, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8",
+                timeout=TIMEOUT_SECONDS))
+        return place, run_in_place
+
+    def test_jobs_of_the_documentation(self):
+        four = self.STEPS + (100_000,)
+        base = [self.capture(f"m{number}", four) for number in range(3)]
+        slow = [self.capture(f"s{number}", [round(1.05 * length) for length in four])
+                for number in range(3)]
+        save, update, learn = [body for _, body in zip(range(3), self.examples("The baseline"))]
+        place, run = self.job_place(base)
+        self.assertEqual(run(save).code, 0)
+        baseline = (place / "perf" / "main.json").read_bytes()
+        self.assertEqual(run(update).code, 0)
+        self.assertEqual((place / "perf" / "main.json").read_bytes(), baseline)
+        self.assertEqual(run(learn).code, 0)
+        (rules,) = self.examples("Without baseline file")
+        self.assertEqual(run(rules).code, 0, "one run against itself")
+        jobs = {heading: next(self.examples(heading))
+                for heading in ("GitHub Actions", "GitLab CI", "A plain shell job")}
+        for runs, code, verdict in ((base, 0, "OK step_time"), (slow, 1, "REGRESSION step_time")):
+            place, run = self.job_place(runs, GITHUB_STEP_SUMMARY=str(self.scratch / "sum.md"))
+            (place / "perf" / "main.json").write_bytes(baseline)
+            for heading, script in jobs.items():
+                with self.subTest(heading=heading, code=code):
+                    self.assert_verdict(run(script), code, verdict)
+            self.assertEqual(
+                sorted(file.name for file in (place / "gate").iterdir()),
+                ["gate.json", "gate.junit.xml", "gate.md", "gate.openmetrics.txt"])
+        self.assertIn("## REGRESSION", (self.scratch / "sum.md").read_text(encoding="utf-8"))
+
+    def test_json_keeps_stdout_clean(self):
+        result = self.gate(self.base, "--warmup", "0", "--json")
+        self.assertEqual(self.document(result)["verdict"], "ok")
+        self.assertTrue(any("note: OK step_time" in line for line in result.err), result.err)
+
+    def test_pipes_get_no_colour(self):
+        self.assertNotIn(ESCAPE, self.gate(self.base, "--warmup", "0").out)
+
+    def test_the_ordinary_comparison_stays(self):
+        """Without an option of the gate there are sheets, and growth fails nothing."""
+        self.assert_compared(self.compare())
 
 
 def main():

@@ -31,15 +31,6 @@ std::string_view NcclCollective(std::string_view lower) {
   return {};
 }
 
-// Databases name the type beside the operation, but not at Level0.
-std::string KindOf(const RankTrace& trace, std::size_t row) {
-  for (const StringId text : {trace.communications.op_type[row], trace.communications.name[row]}) {
-    const std::string_view name = trace.strings.View(text);
-    if (!name.empty() && name != "N/A") return CollectiveKind(name);
-  }
-  return "N/A";
-}
-
 }  // namespace
 
 std::string CollectiveKind(std::string_view name) {
@@ -56,6 +47,15 @@ std::string CollectiveKind(std::string_view name) {
   return std::string(second.empty() ? text : second);
 }
 
+std::string CollectiveKindOf(const RankTrace& trace, std::size_t row) {
+  // Databases name the type beside the operation, but not at Level0.
+  for (const StringId text : {trace.communications.op_type[row], trace.communications.name[row]}) {
+    const std::string_view name = trace.strings.View(text);
+    if (!name.empty() && name != "N/A") return CollectiveKind(name);
+  }
+  return "N/A";
+}
+
 FirstSeen<std::string, Collective> SumCollectives(const RankTrace& trace) {
   const CommTasks& tasks = trace.comm_tasks;
   const std::vector<std::size_t> operations = trace.communications.RowsByStart();
@@ -68,7 +68,7 @@ FirstSeen<std::string, Collective> SumCollectives(const RankTrace& trace) {
   }
   FirstSeen<std::string, Collective> collectives;
   for (const std::size_t operation : operations) {
-    Collective& collective = collectives[KindOf(trace, operation)];
+    Collective& collective = collectives[CollectiveKindOf(trace, operation)];
     collective.calls.Add(trace.communications.dur[operation],
                          trace.communications.dur_rest[operation]);
     for (const std::size_t task : tasks_of[operation]) {

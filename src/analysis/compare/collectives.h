@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,10 @@ namespace mpa {
 /// hcom_allReduce__271_0_1, hcom_allReduce_ and ncclDevKernel_AllReduce_Sum_f32_RING_LL(...).
 /// Other names up to their first '_', in lower case.
 std::string CollectiveKind(std::string_view name);
+
+/// The same of a row of the communications; "N/A" where the capture names neither type nor
+/// operation.
+std::string CollectiveKindOf(const RankTrace& trace, std::size_t row);
 
 /// The operations of one kind, and the tasks that they were made of by the name of the task.
 struct Collective {

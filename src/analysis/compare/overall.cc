@@ -14,10 +14,6 @@
 namespace mpa {
 namespace {
 
-bool IsCopyName(std::string_view name) {
-  return ContainsAny(ToLower(name), {"htod", "dtod", "dtoh", "memset (device)"});
-}
-
 // The C_CORE_SQE events, by end. Text captures name them so, databases give them that type.
 std::vector<TimeNs> CCoreEnds(const RankTrace& trace) {
   std::vector<TimeNs> ends;
@@ -245,6 +241,10 @@ void AddTraffic(const RankTrace& trace, OverallMetrics& metrics) {
 }
 
 }  // namespace
+
+bool IsCopyName(std::string_view name) {
+  return ContainsAny(ToLower(name), {"htod", "dtod", "dtoh", "memset (device)"});
+}
 
 OverallMetrics ComputeOverall(const RankTrace& trace) {
   OverallMetrics metrics;

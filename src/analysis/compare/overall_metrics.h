@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernel_category.h"
@@ -96,6 +97,9 @@ struct OverallMetrics {
   /// Computing that no category holds; never negative.
   TimeNs Other() const;
 };
+
+/// True for the copies and memsets that the traces of GPUs list among their kernels.
+bool IsCopyName(std::string_view name);
 
 /// Computes the overall picture. Needs host operators, launches, kernels, device tasks,
 /// communications with tasks, overlaps, memory samples and transfers; what is missing counts as 0.

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// `msprof-analyze compare` as a gate.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <iterator>
+#include <utility>
+
+#include "command.h"
+#include "gate_options.h"
+#include "mpa/base/console.h"
+#include "mpa/base/error.h"
+#include "mpa/base/log.h"
+#include "mpa/base/progress.h"
+#include "mpa/io/output_file.h"
+#include "mpa/pipeline/gate.h"
+#include "mpa/writers/gate_writers.h"
+#include "screen.h"
+
+namespace mpa {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The test of the decision counts all divisions of the runs.
+constexpr std::size_t kMostRuns = 50;
+
+// The runs of one side.
+struct SideOfGate {
+  std::vector<gate::RunSummary> runs;
+  std::optional<gate::Baseline> baseline;  // when it was one file, without its runs
+  std::vector<std::string> notes;
+  bool partial = false;
+};
+
+SideOfGate Join(std::vector<LoadedRuns>::iterator first, std::vector<LoadedRuns>::iterator last,
+                const char* option) {
+  SideOfGate side;
+  if (last - first == 1) side.baseline = std::move(first->baseline);
+  for (; first != last; ++first) {
+    std::move(first->runs.begin(), first->runs.end(), std::back_inserter(side.runs));
+    std::move(first->notes.begin(), first->notes.end(), std::back_inserter(side.notes));
+    side.partial = side.partial || first->partial;
+  }
+  if (side.runs.size() > kMostRuns) {
+    Fail(ErrorKind::kUsage, "{}: {} runs are more than the {} that can be compared", option,
+         side.runs.size(), kMostRuns);
+  }
+  return side;
+}
+
+std::pair<SideOfGate, SideOfGate> Load(const GateInputs& inputs, const GateOptions& options,
+                                       const gate::GateSettings& settings) {
+  LoadRunsRequest request;
+  request.summary = options.Summary(settings);
+  request.rank_stat = options.RankStat();
+  request.force = inputs.force;
+  request.memory_bytes = options.MemoryBytes();
+  std::vector<RunInput> all;
+  for (const std::string& path : inputs.base) all.push_back({"-bp", ExpandHome(path)});
+  for (const std::string& path : inputs.comparison) all.push_back({"-d", ExpandHome(path)});
+  std::vector<LoadedRuns> loaded = LoadRuns(all, request);
+  ClearProgressLine();
+  const auto middle = loaded.begin() + static_cast<std::ptrdiff_t>(inputs.base.size());
+  std::pair sides{Join(loaded.begin(), middle, "-bp"), Join(middle, loaded.end(), "-d")};
+  for (const SideOfGate* side : {&sides.first, &sides.second}) {
+    for (const std::string& note : side->notes) LogWarning("{}", note);
+  }
+  return sides;
+}
+
+// What is kept must be whole: everything would be compared with it.
+bool IsWhole(const SideOfGate& side, const std::string& file) {
+  if (side.partial) {
+    LogWarning("{} is not written: the data it would keep is partial, see above", file);
+  }
+  return !side.partial;
+}
+
+void WriteBaseline(gate::Baseline baseline, const std::string& file) {
+  WriteDocument(gate::BaselineToJson(baseline), ExpandHome(file));
+  LogNotice("the baseline is in {}", file);
+}
+
+gate::Baseline AsBaseline(const SideOfGate& side) {
+  return {UtcTimeStamp(), MPA_VERSION, side.runs, std::nullopt};
+}
+
+int LearnNoise(const SideOfGate& side, const std::string& file) {
+  constexpr std::size_t kFewestRuns = 3;
+  if (side.runs.size() < kFewestRuns) {
+    Fail(ErrorKind::kUsage, "--learn_noise: {} run{} too few; give {} of one program or more",
+         side.runs.size(), side.runs.size() == 1 ? " is" : "s are", kFewestRuns);
+  }
+  if (!IsWhole(side, file)) return kExitPartial;
+  const gate::NoiseFloors noise = gate::LearnNoise(side.runs);
+  WriteDocument(gate::NoiseToJson(noise, MPA_VERSION, side.runs.size()), ExpandHome(file));
+  std::vector<std::string> lines;
+  for (const auto& [metric, part] : noise) {
+    lines.push_back(fmt::format("{:>8.2f} % {}", 100 * part, metric));
+  }
+  PrintLines(lines);
+  FinishStdout();
+  LogNotice("the noise of {} runs is in {}", side.runs.size(), file);
+  return 0;
+}
+
+std::vector<GateExportType> TypesOf(const ExportOptions& exports) {
+  std::vector<GateExportType> types;
+  const auto& all = AllGateExportTypes();
+  for (const std::string& name : exports.Names()) {
+    const auto found = std::find_if(all.begin(), all.end(),
+                                    [&](const GateExportType& type) { return type.name == name; });
+    if (found == all.end()) {
+      std::vector<std::string_view> names;
+      for (const GateExportType& type : all) names.push_back(type.name);
+      Fail(ErrorKind::kUsage, "--export_type: a gate cannot be written as '{}', but as {}", name,
+           fmt::join(names, ", "));
+    }
+    if (exports.json() && found->file_name.empty()) {
+      Fail(ErrorKind::kUsage, "--export_type {} and --json both print; give --export_type json,{}",
+           name, name);
+    }
+    types.push_back(*found);
+  }
+  return types;
+}
+
+void PrintText(const GateReport& report) {
+  std::vector<std::string> lines = FormatGateText(report);
+  if (UseColor(stdout)) {
+    const bool passed =
+        report.verdict == GateVerdict::kOk || report.verdict == GateVerdict::kImproved;
+    const char* color = passed ? "32" : report.exit_code == 1 ? "31" : "33";
+    std::fputs(fmt::format("\x1b[{}m{}\x1b[0m\n", color, Printable(lines.front())).c_str(), stdout);
+    lines.erase(lines.begin());
+  }
+  PrintLines(lines);
+}
+
+void Deliver(const GateReport& report, const std::vector<GateExportType>& types, bool json,
+             const fs::path& output) {
+  if (json) {
+    std::fputs(FormatGateJson(report).c_str(), stdout);
+    LogNotice("{}", report.headline);
+  } else {
+    PrintText(report);
+  }
+  for (const GateExportType& type : types) {
+    if (!type.file_name.empty()) {
+      LogNotice("the report is in {}", WriteGateReport(report, type, output).string());
+      continue;
+    }
+    std::fputs(type.format(report).c_str(), stdout);
+    const char* summary = std::getenv("GITHUB_STEP_SUMMARY");
+    if (summary != nullptr && *summary != '\0') AppendGateSummary(report, summary);
+  }
+  FinishStdout();
+}
+
+void CheckUpdate(const GateInputs& inputs, const GateOptions& options) {
+  if (!options.update_baseline()) return;
+  if (inputs.base.size() != 1 || !IsBaselineFile(ExpandHome(inputs.base.front()))) {
+    Fail(ErrorKind::kUsage,
+         "--update_baseline: -bp has to be one baseline file; --save_baseline makes one");
+  }
+}
+
+// Improvements alone move the baseline, and its oldest values stay beside it: growth in small
+// pieces adds up where it can be seen.
+void Update(const GateInputs& inputs, const SideOfGate& base, const SideOfGate& comparison,
+            const GateReport& report) {
+  const std::string& file = inputs.base.front();
+  if (report.verdict != GateVerdict::kImproved) {
+    LogNotice("{} stays as it is: nothing improved beyond noise", file);
+    return;
+  }
+  if (!IsWhole(comparison, file)) return;
+  gate::Baseline old = *base.baseline;
+  old.runs = base.runs;
+  gate::Baseline next = AsBaseline(comparison);
+  next.anchor = gate::AnchorOf(old);
+  WriteBaseline(std::move(next), file);
+}
+
+}  // namespace
+
+int RunGate(const GateInputs& inputs, const GateOptions& options, const ExportOptions& exports) {
+  const gate::GateSettings settings = options.Settings();
+  const gate::GatePolicy policy = options.Policy();
+  const std::vector<GateExportType> types = TypesOf(exports);
+  CheckUpdate(inputs, options);
+  const fs::path output = fs::absolute(ExpandHome(inputs.output)).lexically_normal();
+  const bool writes_files = std::any_of(types.begin(), types.end(), [](const GateExportType& type) {
+    return !type.file_name.empty();
+  });
+  if (writes_files) io::PrepareOutputDirectory(output);
+
+  auto [base, comparison] = Load(inputs, options, settings);
+  if (options.LearnsNoise()) return LearnNoise(comparison, options.learn_noise());
+  const bool saves = !options.save_baseline().empty();
+  if (saves && IsWhole(comparison, options.save_baseline())) {
+    WriteBaseline(AsBaseline(comparison), options.save_baseline());
+  }
+  if (base.runs.empty()) return comparison.partial ? kExitPartial : 0;
+
+  const auto anchor = base.baseline ? base.baseline->anchor : std::nullopt;
+  GateReport report = gate::Judge(settings, base.runs, comparison.runs, anchor);
+  report.partial = base.partial || comparison.partial;
+  report.exit_code = gate::GateExitCode(report.verdict, report.partial, policy);
+  report.base = inputs.base;
+  report.comparison = inputs.comparison;
+  report.notes = base.notes;
+  report.notes.insert(report.notes.end(), comparison.notes.begin(), comparison.notes.end());
+  Deliver(report, types, exports.json(), output);
+  if (options.update_baseline()) Update(inputs, base, comparison, report);
+  if (report.verdict == GateVerdict::kInconclusive &&
+      policy.on_inconclusive == gate::GatePolicy::Inconclusive::kWarn) {
+    LogWarning("the gate could not be judged, which --on_inconclusive lets pass");
+  }
+  return report.exit_code;
+}
+
+}  // namespace mpa

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options of a gate, and what they mean.
+#include "gate_options.h"
+
+#include <algorithm>
+
+#include "command.h"
+#include "mpa/analysis/gate/gate_file.h"
+#include "mpa/base/error.h"
+#include "mpa/base/text.h"
+#include "mpa/pipeline/gate.h"
+#include "mpa/writers/gate_writers.h"
+
+namespace mpa {
+namespace {
+
+constexpr const char* kDefaultRule = "step_time>+3%";
+
+// Words that are separated by commas.
+std::vector<std::string> Words(const std::vector<std::string>& lists) {
+  std::vector<std::string> words;
+  for (const std::string& list : lists) {
+    for (std::size_t from = 0; from <= list.size();) {
+      const std::size_t comma = std::min(list.find(',', from), list.size());
+      words.emplace_back(Trim(std::string_view(list).substr(from, comma - from)));
+      from = comma + 1;
+    }
+  }
+  return words;
+}
+
+}  // namespace
+
+void GateOptions::AddTo(CLI::App& command) {
+  constexpr const char* kRules = "A gate for CI jobs";
+  constexpr const char* kRuns =
+      "Runs of a gate (-d and -bp may be given several times, and be "
+      "directories of all ranks)";
+  constexpr const char* kFiles = "Files of a gate";
+  const auto add = [&](const char* name, auto& value, const char* help, const char* type,
+                       const char* group) {
+    return command.add_option(name, value, help)->type_name(type)->group(group);
+  };
+  add("--fail_on", fail_on_,
+      "Exit with 1 when a metric grows by more: step_time>+3% (the default), "
+      "comm_exposed>+5%&+200us, peak_memory>+256MB, op:MatMul*>+10%. Metrics: step_time, e2e, "
+      "computing, comm_exposed, comm_total, free, peak_memory, and with a pattern op:, kernel:, "
+      "module:, api:. May be given several times; quote it for the shell",
+      "EXPR", kRules)
+      ->allow_extra_args(false);
+  add("--gate", gate_file_,
+      "Metrics, limits and floors as a JSON file; see docs/gate.md. Options go before it", "FILE",
+      kRules);
+  add("--min_abs", min_abs_, "Growth that never counts, such as 20us,1MB [default: 20us,1MB]",
+      "AMOUNT", kRules);
+  add("--min_share", min_share_, "The same as a part of the step; of times only [default: 0.1%]",
+      "PERCENT", kRules);
+  command
+      .add_flag("--fail_on_new_op", fail_on_new_op_,
+                "Exit with 1 when there are operators or kernel types that the base has not")
+      ->group(kRules);
+  command.add_flag("--warn_only", warn_only_, "Tell a regression, but exit with 0")->group(kRules);
+  add("--on_inconclusive", on_inconclusive_,
+      "What becomes of metrics that cannot be judged: pass, warn or fail with 4 [default: fail]",
+      "ACTION", kRules);
+  add("--allow_mismatch", allow_mismatch_,
+      "Compare although both sides differ in these, such as cann_version,torch_npu_version",
+      "FIELDS", kRules)
+      ->allow_extra_args(false);
+
+  add("--warmup", warmup_, "Leading steps of each run that do not count [default: 0]", "N", kRuns)
+      ->check(CLI::Range(0, 1'000'000));
+  add("--min_steps", min_steps_, "Steps that each run has to have [default: 3]", "N", kRuns)
+      ->check(CLI::Range(1, 1'000'000));
+  add("--rank_stat", rank_stat_,
+      "Which rank counts where there are several: worst, median or p95 [default: worst]", "STAT",
+      kRuns);
+  add("--memory_limit", memory_limit_,
+      "Memory that the ranks being read may take together, such as 8G [default: three quarters of "
+      "the machine's]",
+      "SIZE", kRuns);
+
+  add("--save_baseline", save_baseline_,
+      "Keep what the gate needs of the -d runs in a small file, for -bp FILE; without -bp nothing "
+      "is judged",
+      "FILE", kFiles);
+  command
+      .add_flag("--update_baseline", update_baseline_,
+                "Replace the -bp file by the -d runs when they are better beyond noise")
+      ->group(kFiles);
+  add("--noise", noise_,
+      "How much runs of one program differ: learned (FILE), or auto: usual values and what the "
+      "runs show [default: auto]",
+      "FILE|auto", kFiles);
+  add("--learn_noise", learn_noise_,
+      "Write that file from three or more runs of one program: --learn_noise OUT.json A1 A2 A3",
+      "OUT", kFiles);
+}
+
+bool GateOptions::Given() const {
+  const bool texts = !(gate_file_.empty() && noise_.empty() && save_baseline_.empty() &&
+                       learn_noise_.empty() && rank_stat_.empty() && min_abs_.empty() &&
+                       min_share_.empty() && on_inconclusive_.empty() && memory_limit_.empty());
+  return texts || !fail_on_.empty() || !allow_mismatch_.empty() || warmup_ || min_steps_ ||
+         fail_on_new_op_ || warn_only_ || update_baseline_;
+}
+
+bool GateOptions::Asked(const ExportOptions& exports, const std::vector<std::string>& base) const {
+  const std::vector<std::string> names = exports.Names();
+  const auto only_of_gates = [](const std::string& name) {
+    return IsOneOf(name, {"junit", "openmetrics", "github"});
+  };
+  return Given() || std::any_of(names.begin(), names.end(), only_of_gates) ||
+         std::any_of(base.begin(), base.end(),
+                     [](const std::string& path) { return IsBaselineFile(ExpandHome(path)); });
+}
+
+gate::GateSettings GateOptions::Settings() const {
+  gate::GateSettings settings;
+  if (!gate_file_.empty()) {
+    InContext("--gate " + gate_file_,
+              [&] { gate::ApplyGateFile(ReadDocument(ExpandHome(gate_file_)), settings); });
+  }
+  std::vector<gate::Rule> from_options;
+  for (const std::string& expression : fail_on_) {
+    gate::Rule rule = InContext("--fail_on", [&] { return gate::ParseRule(expression); });
+    const bool twice =
+        std::any_of(from_options.begin(), from_options.end(),
+                    [&](const gate::Rule& other) { return other.metric == rule.metric; });
+    if (twice) {
+      Fail(ErrorKind::kUsage,
+           "--fail_on {}: {} has a limit already; give one, '&' joins a share and an amount",
+           expression, gate::NameOf(rule.metric));
+    }
+    // What the file says of the metric gives way.
+    std::erase_if(settings.rules,
+                  [&](const gate::Rule& other) { return other.metric == rule.metric; });
+    from_options.push_back(std::move(rule));
+  }
+  settings.rules.insert(settings.rules.end(), from_options.begin(), from_options.end());
+  if (settings.rules.empty()) settings.rules.push_back(gate::ParseRule(kDefaultRule));
+  if (!min_abs_.empty()) InContext("--min_abs", [&] { gate::ApplyMinAbs(min_abs_, settings); });
+  if (!min_share_.empty()) {
+    settings.min_share = InContext("--min_share", [&] { return gate::ParseMinShare(min_share_); });
+  }
+  if (min_steps_) settings.min_steps = static_cast<std::size_t>(*min_steps_);
+  if (warmup_) settings.warmup = static_cast<std::size_t>(*warmup_);
+  settings.fail_on_new_op = fail_on_new_op_;
+  for (std::string& field : Words(allow_mismatch_)) {
+    settings.allowed_mismatches.insert(std::move(field));
+  }
+  if (!noise_.empty() && noise_ != "auto") {
+    settings.learned_noise = InContext("--noise", [&] { return ReadNoise(ExpandHome(noise_)); });
+  }
+  return settings;
+}
+
+gate::GatePolicy GateOptions::Policy() const {
+  using Inconclusive = gate::GatePolicy::Inconclusive;
+  gate::GatePolicy policy;
+  policy.warn_only = warn_only_;
+  if (on_inconclusive_ == "pass") {
+    policy.on_inconclusive = Inconclusive::kPass;
+  } else if (on_inconclusive_ == "warn") {
+    policy.on_inconclusive = Inconclusive::kWarn;
+  } else if (!IsOneOf(on_inconclusive_, {"", "fail"})) {
+    Fail(ErrorKind::kUsage, "--on_inconclusive {}: give pass, warn or fail", on_inconclusive_);
+  }
+  return policy;
+}
+
+gate::RankStat GateOptions::RankStat() const {
+  if (IsOneOf(rank_stat_, {"", "worst"})) return gate::RankStat::kWorst;
+  if (rank_stat_ == "median") return gate::RankStat::kMedian;
+  if (rank_stat_ == "p95") return gate::RankStat::kP95;
+  Fail(ErrorKind::kUsage, "--rank_stat {}: give worst, median or p95", rank_stat_);
+}
+
+gate::SummaryRequest GateOptions::Summary(const gate::GateSettings& settings) const {
+  gate::SummaryRequest request;
+  for (const gate::Rule& rule : settings.rules) {
+    if (gate::HasPattern(rule.metric.kind)) request.patterns.push_back(rule.metric);
+  }
+  request.warmup = settings.warmup;
+  request.modules = !save_baseline_.empty() || update_baseline_;
+  return request;
+}
+
+std::int64_t GateOptions::MemoryBytes() const {
+  return ParseMemory("--memory_limit", memory_limit_);
+}
+
+}  // namespace mpa

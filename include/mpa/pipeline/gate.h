@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mpa/analysis/gate/baseline.h"
+#include "mpa/analysis/gate/noise.h"
+#include "mpa/analysis/gate/summarise.h"
+
+namespace mpa {
+
+/// Where a run comes from: a capture, a directory with those of all ranks, or a baseline file.
+struct RunInput {
+  std::string option;  ///< "-d" or "-bp": messages begin with it
+  std::filesystem::path path;
+};
+
+/// How runs are summarised.
+struct LoadRunsRequest {
+  gate::SummaryRequest summary;
+  gate::RankStat rank_stat = gate::RankStat::kWorst;
+  bool force = false;
+  std::int64_t memory_bytes = 0;  ///< for all ranks being read; 0: no limit
+};
+
+/// What became of one input; a baseline file may hold several runs.
+struct LoadedRuns {
+  std::vector<gate::RunSummary> runs;
+  std::optional<gate::Baseline> baseline;  ///< without its runs, if it was one
+  std::vector<std::string> notes;
+  bool partial = false;  ///< parts of it were broken and left out
+};
+
+/// Loads the inputs, the ranks of all of them beside each other as far as memory allows. A rank is
+/// freed when it is summarised. Throws Error when an input cannot be used at all.
+std::vector<LoadedRuns> LoadRuns(const std::vector<RunInput>& inputs,
+                                 const LoadRunsRequest& request);
+
+/// True for a file that says it is a baseline.
+bool IsBaselineFile(const std::filesystem::path& path);
+
+/// Throw Error (kInput, kCorrupt) that names file and member.
+gate::Baseline ReadBaseline(const std::filesystem::path& path);
+gate::NoiseFloors ReadNoise(const std::filesystem::path& path);
+nlohmann::json ReadDocument(const std::filesystem::path& path);
+
+/// Writes the document in place of what has the name, in one piece. Throws Error (kOutput).
+void WriteDocument(const nlohmann::json& document, const std::filesystem::path& path);
+
+}  // namespace mpa

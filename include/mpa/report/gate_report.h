@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mpa/report/amount.h"
+
+namespace mpa {
+
+enum class GateVerdict : std::uint8_t {
+  kOk,
+  kImproved,
+  kRegression,
+  kInconclusive,   ///< too few samples, or the metric is not there
+  kNotComparable,  ///< the two sides were not collected alike
+};
+
+/// "ok", "regression", "not_comparable": stable words for programs.
+std::string_view VerdictName(GateVerdict verdict);
+
+/// One metric judged. Values are ns or bytes.
+struct GateMetric {
+  std::string name;  ///< "step_time", "op:MatMul*"
+  Quantity quantity{};
+  GateVerdict verdict{};
+  std::int64_t base = 0, comparison = 0;  ///< medians
+  std::string limit;                      ///< "3 % and 200.0 us"; empty: watched only
+  double noise = 0;                       ///< standard deviation of a value
+  /// Probability of values as high as these without a change; empty where there are too few runs.
+  std::optional<double> probability;
+  bool low_confidence = false;  ///< fewer than three runs on a side
+  std::string reason;           ///< why the verdict is not what the difference suggests
+  std::string line;             ///< verdict and numbers in one line, without the cause
+  std::vector<std::int64_t> base_runs, comparison_runs;  ///< the median of each run
+  std::optional<std::int64_t> anchor;  ///< the value in the oldest baseline, if that is known
+
+  std::int64_t Change() const { return comparison - base; }
+  /// Empty when the base is 0.
+  std::optional<double> ChangePercent() const;
+};
+
+/// A part of the step, or something that ran in it, on both sides (ns in the median step).
+struct GatePart {
+  std::string kind;  ///< "component", "kernel", "collective", "operator", "remainder"
+  std::string name;
+  std::int64_t base = 0, comparison = 0;
+  std::int64_t base_count = 0, comparison_count = 0;  ///< calls in the median step; 0: not counted
+
+  std::int64_t Change() const { return comparison - base; }
+};
+
+/// Something by which two captures differ in how they were collected.
+struct GateMismatch {
+  std::string field, base, comparison;
+  bool allowed = false;
+};
+
+/// What a gate found.
+struct GateReport {
+  GateVerdict verdict{};
+  int exit_code = 0;
+  bool partial = false;                       ///< parts of the input were broken and left out
+  std::string headline;                       ///< the verdict with its cause, one line
+  std::vector<std::string> base, comparison;  ///< the captures, as they were given
+  std::vector<GateMetric> metrics;
+  std::vector<GateMismatch> mismatches;
+  /// What the step is made of: the parts, the last one the remainder, add up to its difference.
+  std::vector<GatePart> contributions;
+  /// Operators of the framework by the device work they launched, the largest change first.
+  std::vector<GatePart> operators;
+  std::vector<std::string> added, removed;  ///< operators that one side alone has
+  std::vector<std::string> notes;
+};
+
+}  // namespace mpa

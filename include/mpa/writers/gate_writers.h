@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mpa/report/gate_report.h"
+
+/// What a gate found, in the forms that platforms show. Texts, not files: they are small.
+namespace mpa {
+
+/// Lines for the screen, the headline first. Names from captures are in them as they are.
+std::vector<std::string> FormatGateText(const GateReport& report);
+
+/// One document; docs/gate.md describes it. Keys are only ever added under one schema_version.
+std::string FormatGateJson(const GateReport& report);
+
+/// At most 64 KB, the size that comments of platforms may have.
+std::string FormatGateMarkdown(const GateReport& report);
+
+/// A test case for each metric, and one for what kept the gate from judging.
+std::string FormatGateJunit(const GateReport& report);
+
+/// Gauges in seconds and bytes.
+std::string FormatGateOpenMetrics(const GateReport& report);
+
+/// Workflow commands of GitHub Actions, at most 10: what failed first.
+std::string FormatGateAnnotations(const GateReport& report);
+
+/// A form in which a gate can be written.
+struct GateExportType {
+  std::string_view name;       ///< on the command line
+  std::string_view file_name;  ///< empty: not written to a file of its own
+  std::string (*format)(const GateReport& report);
+};
+
+/// json, md, junit, openmetrics and github.
+const std::vector<GateExportType>& AllGateExportTypes();
+
+/// Writes the type as its file in `directory`, in place of what a run before left there: jobs look
+/// for a name that they know. Returns the path. Throws Error (kOutput).
+std::filesystem::path WriteGateReport(const GateReport& report, const GateExportType& type,
+                                      const std::filesystem::path& directory);
+
+/// Appends the Markdown report to a file that others write to, too. Throws Error (kOutput).
+void AppendGateSummary(const GateReport& report, const std::filesystem::path& path);
+
+}  // namespace mpa

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verdict on one metric.
+#include "decision.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "statistics.h"
+
+namespace mpa::gate {
+namespace {
+
+constexpr std::size_t kRunsForTest = 3;
+constexpr double kNoiseFactor = 3;
+// At three runs a side the smallest probability that there is: 1 of the 20 divisions.
+constexpr double kSignificant = 0.05;
+
+std::vector<std::int64_t> MediansOf(const Runs& runs) {
+  std::vector<std::int64_t> medians;
+  for (const auto& samples : runs) medians.push_back(Median(samples));
+  return medians;
+}
+
+std::size_t FewestSamples(const Runs& runs) {
+  std::size_t fewest = runs.empty() ? 0 : runs.front().size();
+  for (const auto& samples : runs) fewest = std::min(fewest, samples.size());
+  return fewest;
+}
+
+double SpreadOfSteps(const Runs& runs) {
+  double spread = 0;
+  for (const auto& samples : runs) spread = std::max(spread, RobustSpread(samples));
+  return spread;
+}
+
+// The standard deviation of a run's median, or of a step where the runs are too few.
+double Noise(const GateMetric& judged, const Floors& floors, const Runs& base,
+             const Runs& comparison) {
+  const double middle = std::abs(static_cast<double>(judged.base));
+  const double learned = floors.learned_noise * middle;
+  const std::size_t runs = base.size() + comparison.size();
+  constexpr std::size_t kFewestFreedoms = 2;
+  double noise = 0;
+  if (runs >= 2 + kFewestFreedoms) {
+    noise =
+        std::sqrt((SquaredDistances(judged.base_runs) + SquaredDistances(judged.comparison_runs)) /
+                  static_cast<double>(runs - 2));
+  } else {
+    noise = std::max(SpreadOfSteps(base), SpreadOfSteps(comparison));
+  }
+  if (judged.low_confidence) noise = std::max(noise, floors.usual_noise * middle);
+  return std::max(noise, learned);
+}
+
+// Of the limits that are given all are exceeded.
+bool Exceeds(const Limit& limit, double base, double growth) {
+  if (!limit.percent && !limit.amount) return false;
+  if (limit.percent && growth <= *limit.percent / 100 * base) return false;
+  return !limit.amount || growth > static_cast<double>(*limit.amount);
+}
+
+// Why a difference of this size (above 0) does not count; empty when it does.
+std::string Doubt(const GateMetric& judged, const Floors& floors, double size) {
+  const auto amount = [&](std::int64_t value) { return AmountText(judged.quantity, value); };
+  if (size <= static_cast<double>(floors.min_abs)) {
+    return fmt::format("not above the floor of {}", amount(floors.min_abs));
+  }
+  if (size <= static_cast<double>(floors.min_share)) {
+    return fmt::format("not above the share of the step that counts, {}", amount(floors.min_share));
+  }
+  if (size <= kNoiseFactor * judged.noise) {
+    return fmt::format("not above three times the noise, {}",
+                       amount(std::llround(kNoiseFactor * judged.noise)));
+  }
+  if (judged.probability && *judged.probability > kSignificant) {
+    return "the runs of both sides overlap";
+  }
+  return "";
+}
+
+std::string Missing(const Floors& floors, const Runs& base, const Runs& comparison) {
+  for (const auto& [runs, side] : {std::pair{&base, "base"}, {&comparison, "comparison"}}) {
+    const std::size_t fewest = FewestSamples(*runs);
+    if (fewest == 0) return fmt::format("the {} has no values of it", side);
+    if (fewest < floors.min_samples) {
+      return fmt::format("{} step{} in a run of the {} {} too few, {} are needed (--min_steps)",
+                         fewest, fewest == 1 ? "" : "s", side, fewest == 1 ? "is" : "are",
+                         floors.min_samples);
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+GateMetric Decide(const Rule& rule, const Floors& floors, const Runs& base,
+                  const Runs& comparison) {
+  GateMetric judged;
+  judged.name = NameOf(rule.metric);
+  judged.quantity = QuantityOf(rule.metric.kind);
+  judged.limit = LimitText(rule.limit, judged.quantity);
+  judged.reason = Missing(floors, base, comparison);
+  if (!judged.reason.empty()) {
+    judged.verdict = GateVerdict::kInconclusive;
+    return judged;
+  }
+  judged.low_confidence = std::min(base.size(), comparison.size()) < kRunsForTest;
+  judged.base_runs = MediansOf(base);
+  judged.comparison_runs = MediansOf(comparison);
+  judged.base = Median(judged.base_runs);
+  judged.comparison = Median(judged.comparison_runs);
+  judged.noise = Noise(judged, floors, base, comparison);
+
+  const auto growth = static_cast<double>(judged.Change());
+  if (!judged.low_confidence) {
+    judged.probability = growth < 0 ? RankSumProbability(judged.comparison_runs, judged.base_runs)
+                                    : RankSumProbability(judged.base_runs, judged.comparison_runs);
+  }
+  const bool exceeds = growth > 0 && Exceeds(rule.limit, static_cast<double>(judged.base), growth);
+  if (!exceeds && growth >= 0) return judged;
+  const std::string doubt = Doubt(judged, floors, std::abs(growth));
+  if (growth < 0) {
+    if (doubt.empty()) judged.verdict = GateVerdict::kImproved;
+  } else if (doubt.empty()) {
+    judged.verdict = GateVerdict::kRegression;
+  } else {
+    judged.reason = doubt;
+  }
+  return judged;
+}
+
+}  // namespace mpa::gate

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "mpa/analysis/gate/rule.h"
+#include "mpa/report/gate_report.h"
+
+namespace mpa::gate {
+
+/// The samples of one metric: a run, and in it a value for each step (ns or bytes).
+using Runs = std::vector<std::vector<std::int64_t>>;
+
+/// What has to be exceeded beside the limit of the rule.
+struct Floors {
+  std::int64_t min_abs = 0;     ///< ns or bytes
+  std::int64_t min_share = 0;   ///< ns or bytes: the share of the step that counts
+  std::size_t min_samples = 1;  ///< in each run
+  /// Noise as a part of the base (0.003), known from elsewhere. The first is used where fewer than
+  /// three runs a side leave open how runs differ, the second always.
+  double usual_noise = 0, learned_noise = 0;
+};
+
+/// One-sided: does the metric grow, by more than
+/// - the limit of the rule,
+/// - both floors,
+/// - three times the noise, which is the spread of the runs, or of the steps where there are too
+///   few runs to see one,
+/// and, with three runs a side or more, by more than chance would do in 1 of 20 divisions of the
+/// runs (RankSumProbability; at three against three all runs have to lie above the others)?
+/// A fall beyond floors, noise and chance is an improvement; a rule without a limit judges nothing
+/// else. Quantities that are missing or too few make the result inconclusive.
+GateMetric Decide(const Rule& rule, const Floors& floors, const Runs& base, const Runs& comparison);
+
+}  // namespace mpa::gate

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// All rules of a gate together.
+#include "mpa/analysis/gate/judge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "comparable.h"
+#include "contributions.h"
+#include "decision.h"
+#include "headline.h"
+#include "mpa/base/error.h"
+#include "run_medians.h"
+#include "statistics.h"
+
+namespace mpa::gate {
+namespace {
+
+// The sum of the medians of the kernels or types that fit. Empty when they tell nothing of them.
+std::vector<std::int64_t> FromMedians(const RunSummary& run, const Metric& metric) {
+  const TimesByName& times =
+      metric.kind == MetricKind::kKernel ? run.breakdown.kernels : run.breakdown.op_types;
+  if (times.empty()) return {};
+  std::int64_t sum = 0;
+  for (const auto& [name, time] : times) {
+    if (FitsPattern(metric.pattern, name)) sum += time.ns;
+  }
+  return {sum};
+}
+
+bool HasSamples(const std::vector<RunSummary>& runs, const Metric& metric) {
+  return std::all_of(runs.begin(), runs.end(), [&](const RunSummary& run) {
+    const auto found = run.samples.find(metric);
+    return found != run.samples.end() && !found->second.empty();
+  });
+}
+
+Runs SamplesOf(const std::vector<RunSummary>& runs, const Metric& metric, bool from_medians) {
+  Runs samples;
+  for (const RunSummary& run : runs) {
+    if (from_medians) {
+      samples.push_back(FromMedians(run, metric));
+    } else {
+      const auto found = run.samples.find(metric);
+      samples.push_back(found == run.samples.end() ? std::vector<std::int64_t>() : found->second);
+    }
+  }
+  return samples;
+}
+
+bool AllZero(const Runs& runs) {
+  return std::all_of(runs.begin(), runs.end(), [](const auto& samples) {
+    return std::all_of(samples.begin(), samples.end(), [](std::int64_t v) { return v == 0; });
+  });
+}
+
+class Judging {
+ public:
+  Judging(const GateSettings& settings, const std::vector<RunSummary>& base,
+          const std::vector<RunSummary>& comparison)
+      : settings_(settings), base_(base), comparison_(comparison) {
+    const auto medians = MediansOf(base);
+    for (const MetricKind kind : {MetricKind::kE2e, MetricKind::kStepTime}) {
+      const auto found = medians.find({kind, ""});
+      if (found != medians.end()) step_ = static_cast<double>(found->second);
+    }
+  }
+
+  GateMetric Of(const Rule& rule) const {
+    const Metric& metric = rule.metric;
+    // A baseline has samples of the patterns it was saved with; of others its medians tell, where
+    // these add up. Both sides are taken alike.
+    const bool adds_up = metric.kind == MetricKind::kKernel ||
+                         (metric.kind == MetricKind::kOp && !IsFrameworkOp(metric));
+    const bool from_medians =
+        adds_up && !(HasSamples(base_, metric) && HasSamples(comparison_, metric));
+    const Runs base = SamplesOf(base_, metric, from_medians);
+    const Runs comparison = SamplesOf(comparison_, metric, from_medians);
+    GateMetric judged = Decide(rule, FloorsOf(rule, base, from_medians), base, comparison);
+    if (judged.verdict == GateVerdict::kInconclusive && HasPattern(metric.kind) && !adds_up &&
+        !HasSamples(base_, metric)) {
+      judged.reason +=
+          "; a baseline has only those patterns with which it was saved (--fail_on beside "
+          "--save_baseline)";
+    } else if (judged.verdict == GateVerdict::kInconclusive &&
+               metric.kind == MetricKind::kStepTime && NoSteps()) {
+      judged.reason = "the captures have no step markers; profile with step(), or judge e2e";
+    } else if (HasPattern(metric.kind) && judged.verdict != GateVerdict::kInconclusive &&
+               AllZero(base) && AllZero(comparison)) {
+      judged.verdict = GateVerdict::kInconclusive;
+      judged.reason = "no name on either side fits";
+      if (metric.kind == MetricKind::kOp) {
+        judged.reason +=
+            "; op: looks at types of kernels (MatMulV2), with '::' at the framework's operators "
+            "(aten::mm)";
+      }
+    }
+    return judged;
+  }
+
+ private:
+  bool NoSteps() const { return base_.front().steps.empty() || comparison_.front().steps.empty(); }
+
+  Floors FloorsOf(const Rule& rule, const Runs& base, bool from_medians) const {
+    const MetricKind kind = rule.metric.kind;
+    const bool time = QuantityOf(kind) == Quantity::kTime;
+    Floors floors;
+    floors.min_abs = rule.min_abs.value_or(time ? settings_.min_abs_ns : settings_.min_abs_bytes);
+    if (time) {
+      floors.min_share = std::llround(rule.min_share.value_or(settings_.min_share) / 100 * step_);
+    }
+    if (IsPerStep(kind) && !from_medians && !NoSteps()) floors.min_samples = settings_.min_steps;
+    std::vector<std::int64_t> values;
+    for (const auto& samples : base) values.insert(values.end(), samples.begin(), samples.end());
+    const auto value = static_cast<double>(Median(std::move(values)));
+    floors.usual_noise = UsualNoise(rule.metric, step_ > 0 ? value / step_ : 1);
+    const auto learned = settings_.learned_noise.find(NameOf(rule.metric));
+    if (learned != settings_.learned_noise.end()) {
+      floors.learned_noise = learned->second;
+      floors.usual_noise = 0;
+    }
+    return floors;
+  }
+
+  const GateSettings& settings_;
+  const std::vector<RunSummary>& base_;
+  const std::vector<RunSummary>& comparison_;
+  double step_ = 0;  // ns, of the base
+};
+
+GateMetric NewOps(const std::vector<std::string>& added) {
+  GateMetric judged;
+  judged.name = "new_op";
+  judged.quantity = Quantity::kCount;
+  judged.limit = "0";
+  judged.comparison = static_cast<std::int64_t>(added.size());
+  if (!added.empty()) {
+    judged.verdict = GateVerdict::kRegression;
+    constexpr std::size_t kNamed = 5;
+    const auto end = added.begin() + static_cast<std::ptrdiff_t>(std::min(added.size(), kNamed));
+    judged.reason = fmt::format("{}{}", fmt::join(added.begin(), end, ", "),
+                                added.size() > kNamed ? ", ..." : "");
+  }
+  return judged;
+}
+
+// The first metric with the verdict that stands for all: what is worst, improvements before none.
+const GateMetric* Leading(const std::vector<GateMetric>& metrics) {
+  for (const GateVerdict verdict : {GateVerdict::kRegression, GateVerdict::kInconclusive,
+                                    GateVerdict::kImproved, GateVerdict::kOk}) {
+    for (const GateMetric& metric : metrics) {
+      if (metric.verdict == verdict) return &metric;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+GateReport Judge(const GateSettings& settings, const std::vector<RunSummary>& base,
+                 const std::vector<RunSummary>& comparison, const std::optional<Anchor>& anchor) {
+  GateReport report;
+  report.mismatches = FindMismatches(base, comparison, settings.allowed_mismatches);
+  const bool comparable =
+      std::all_of(report.mismatches.begin(), report.mismatches.end(),
+                  [](const GateMismatch& mismatch) { return mismatch.allowed; });
+  if (!comparable) {
+    report.verdict = GateVerdict::kNotComparable;
+    report.headline = MismatchLine(report.mismatches);
+    return report;
+  }
+  const Judging judging(settings, base, comparison);
+  Contributions contributions = Explain(base, comparison);
+  for (const Rule& rule : settings.rules) {
+    GateMetric judged = judging.Of(rule);
+    if (anchor) {
+      const auto found = anchor->medians.find(judged.name);
+      if (found != anchor->medians.end()) judged.anchor = found->second;
+    }
+    report.metrics.push_back(std::move(judged));
+  }
+  if (settings.fail_on_new_op) report.metrics.push_back(NewOps(contributions.added));
+  for (GateMetric& metric : report.metrics) metric.line = MetricLine(metric, {});
+  const GateMetric* leading = Leading(report.metrics);
+  if (leading == nullptr) Fail(ErrorKind::kInternal, "a gate without rules");
+  report.verdict = leading->verdict;
+  if (leading->quantity == Quantity::kCount) {
+    report.headline = MetricLine(*leading, {});
+    if (!leading->reason.empty()) report.headline += ": " + leading->reason;
+  } else if (leading->verdict == GateVerdict::kOk) {
+    report.headline = leading->line;
+  } else {
+    report.headline =
+        MetricLine(*leading, PartsOf(ParseMetric(leading->name), contributions, base, comparison));
+  }
+  report.contributions = std::move(contributions.parts);
+  report.operators = std::move(contributions.operators);
+  report.added = std::move(contributions.added);
+  report.removed = std::move(contributions.removed);
+  return report;
+}
+
+int GateExitCode(GateVerdict verdict, bool partial, const GatePolicy& policy) {
+  constexpr int kRegression = 1, kNotJudged = 4;
+  const bool fails = policy.on_inconclusive == GatePolicy::Inconclusive::kFail;
+  switch (verdict) {
+    case GateVerdict::kNotComparable:
+      return kNotJudged;
+    case GateVerdict::kInconclusive:
+      if (fails) return kNotJudged;
+      break;
+    case GateVerdict::kRegression:
+      if (!partial && !policy.warn_only) return kRegression;
+      break;
+    case GateVerdict::kOk:
+    case GateVerdict::kImproved:
+      break;
+  }
+  return partial ? kExitPartial : 0;
+}
+
+}  // namespace mpa::gate

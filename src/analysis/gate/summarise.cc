@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the events of a rank to the samples of its steps.
+#include "mpa/analysis/gate/summarise.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "../compare/module_tree.h"
+#include "../compare/op_tree.h"
+#include "../compare/overall_metrics.h"
+#include "activities.h"
+#include "host_times.h"
+#include "step_tables.h"
+
+namespace mpa::gate {
+namespace {
+
+// Hashes that are the same on every machine: they are kept in files.
+std::string HashOf(std::string_view type, std::string_view shapes) {
+  std::uint64_t hash = 14695981039346656037u;  // FNV-1a
+  const auto mix = [&](std::string_view text) {
+    for (const char c : text) {
+      hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+    }
+  };
+  mix(type);
+  mix("|");
+  mix(shapes);
+  return fmt::format("{:016x}", hash);
+}
+
+// The device of the rank, or all that may be it.
+std::string ChipOf(const RankTrace& trace) {
+  std::set<std::string> chips;
+  for (std::size_t i = 0; i < trace.chips.Size(); ++i) {
+    if (trace.device_id >= 0 && trace.chips.device[i] != trace.device_id) continue;
+    chips.insert(fmt::format("{} cube and {} vector cores at {} MHz", trace.chips.cube_cores[i],
+                             trace.chips.vector_cores[i], PlainNumber(trace.chips.cube_mhz[i])));
+  }
+  return fmt::format("{}", fmt::join(chips, " or "));
+}
+
+class Summariser {
+ public:
+  Summariser(const RankTrace& trace, const SummaryRequest& request)
+      : trace_(trace),
+        request_(request),
+        bounds_(trace),
+        activities_(ActivitiesOf(trace)),
+        windows_(StepWindows(trace, bounds_, activities_)) {
+    if (trace.steps.Empty()) return;
+    warmup_ = std::min(request.warmup, windows_.size());
+    windows_.erase(windows_.begin(), windows_.begin() + static_cast<std::ptrdiff_t>(warmup_));
+  }
+
+  RankSummary Summarise() {
+    for (std::size_t step = warmup_; step < bounds_.Count(); ++step) {
+      summary_.steps.push_back(bounds_.Id(step));
+    }
+    summary_.chip = ChipOf(trace_);
+    AddWholeCapture();
+    if (!activities_.Empty()) AddActivities();
+    if (!trace_.kernels.Empty()) AddKernels();
+    if (!trace_.host_ops.Empty()) AddHost();
+    return std::move(summary_);
+  }
+
+ private:
+  // Counted from the first judged step; without steps all belongs to the only window.
+  std::optional<std::size_t> Judged(std::optional<std::size_t> step) const {
+    if (trace_.steps.Empty())
+      return windows_.empty() ? std::nullopt : std::optional<std::size_t>(0);
+    if (!step || *step < warmup_) return std::nullopt;
+    return *step - warmup_;
+  }
+
+  void AddWholeCapture() {
+    const OverallMetrics overall = ComputeOverall(trace_);
+    if (overall.e2e > 0) summary_.samples[{MetricKind::kE2e, ""}] = {overall.e2e};
+    if (!trace_.memory_samples.Empty()) {
+      summary_.samples[{MetricKind::kPeakMemory, ""}] = {overall.peak_memory_bytes};
+    }
+  }
+
+  void AddActivities() {
+    std::vector<TimeNs> lengths;
+    for (const Interval& window : windows_) lengths.push_back(window.end - window.begin);
+    const std::vector<TimeNs> computing = LengthInWindows(activities_.computing, windows_);
+    const std::vector<TimeNs> exposed = LengthInWindows(activities_.exposed, windows_);
+    std::vector<TimeNs> free = lengths;
+    for (std::size_t i = 0; i < free.size(); ++i) free[i] -= computing[i] + exposed[i];
+    Samples& samples = summary_.samples;
+    if (!trace_.steps.Empty()) samples[{MetricKind::kStepTime, ""}] = std::move(lengths);
+    samples[{MetricKind::kComputing, ""}] = computing;
+    samples[{MetricKind::kCommExposed, ""}] = exposed;
+    samples[{MetricKind::kCommTotal, ""}] = LengthInWindows(activities_.communication, windows_);
+    samples[{MetricKind::kFree, ""}] = std::move(free);
+
+    StepTable collectives(windows_.size());
+    for (const auto& [kind, times] : ExposedByKind(trace_, activities_.exposed, windows_)) {
+      for (std::size_t i = 0; i < times.size(); ++i) collectives.Add(kind, i, times[i], 0);
+    }
+    summary_.breakdown.collectives = collectives.Medians();
+  }
+
+  void AddKernels() {
+    StepTable kernels(windows_.size()), op_types(windows_.size());
+    const Kernels& table = trace_.kernels;
+    bool has_types = false;
+    std::vector<bool> listed(windows_.size(), false);
+    for (std::size_t i = 0; i < table.Size(); ++i) {
+      const auto step = Judged(bounds_.OfDeviceWork(table.link[i], table.start[i]));
+      const std::string_view name = trace_.strings.View(table.name[i]);
+      if (!step || (trace_.device == DeviceKind::kGpu && IsCopyName(name))) continue;
+      listed[*step] = true;
+      kernels.Add(name, *step, table.dur[i]);
+      const std::string_view type = trace_.strings.View(table.op_type[i]);
+      if (!type.empty()) {
+        op_types.Add(type, *step, table.dur[i]);
+        has_types = true;
+      }
+      const std::string_view shapes = trace_.strings.View(table.shapes[i]);
+      if (!shapes.empty()) ++summary_.shapes[HashOf(type, shapes)];
+    }
+    const std::vector<TimeNs> computing = LengthInWindows(activities_.computing, windows_);
+    for (std::size_t i = 0; i < summary_.steps.size(); ++i) {
+      if (!listed[i] && computing[i] > 0) {
+        summary_.steps_without_kernels.push_back(summary_.steps[i]);
+      }
+    }
+    for (const Metric& metric : request_.patterns) {
+      if (metric.kind == MetricKind::kKernel) {
+        summary_.samples[metric] = kernels.SumOf(metric.pattern);
+      } else if (metric.kind == MetricKind::kOp && !IsFrameworkOp(metric) && has_types) {
+        summary_.samples[metric] = op_types.SumOf(metric.pattern);
+      }
+    }
+    summary_.breakdown.kernels = kernels.Medians();
+    summary_.breakdown.op_types = op_types.Medians();
+  }
+
+  void AddHost() {
+    const OpTree ops(trace_);
+    const StepFinder find{[this](TimeNs time) { return Judged(bounds_.OfHostTime(time)); },
+                          [this](TimeNs launched, TimeNs start) {
+                            return Judged(bounds_.OfLaunchedWork(launched, start));
+                          }};
+    const std::size_t steps = windows_.size();
+    StepTable device(steps), host(steps), modules(steps);
+    AddOperators(ops, find, device, host);
+    if (request_.modules && HasModules(trace_)) AddModules(ops, find, modules);
+    summary_.breakdown.operators = device.Medians();
+    summary_.breakdown.apis = host.Medians();
+    summary_.breakdown.modules = modules.Medians();
+    for (const Metric& metric : request_.patterns) {
+      if (metric.kind == MetricKind::kApi || IsFrameworkOp(metric)) {
+        summary_.samples[metric] = SumOfOperators(ops, find, steps, metric);
+      } else if (metric.kind == MetricKind::kModule && HasModules(trace_)) {
+        summary_.samples[metric] = SumOfModules(ops, find, steps, metric);
+      }
+    }
+  }
+
+  const RankTrace& trace_;
+  const SummaryRequest& request_;
+  const StepBounds bounds_;
+  const Activities activities_;
+  std::vector<Interval> windows_;  // of the judged steps
+  std::size_t warmup_ = 0;
+  RankSummary summary_;
+};
+
+}  // namespace
+
+Tables TablesFor(const SummaryRequest& request) {
+  const bool modules =
+      request.modules ||
+      std::any_of(request.patterns.begin(), request.patterns.end(),
+                  [](const Metric& metric) { return metric.kind == MetricKind::kModule; });
+  const Tables always = Tables::kSteps | Tables::kOverlaps | Tables::kKernels |
+                        Tables::kCommunications | Tables::kMemorySamples | Tables::kHostOps |
+                        Tables::kLaunches | Tables::kDeviceTasks | Tables::kChips;
+  return modules ? always | Tables::kPythonCalls | Tables::kBackwardLinks : always;
+}
+
+RankSummary Summarise(const RankTrace& trace, const SummaryRequest& request) {
+  return Summariser(trace, request).Summarise();
+}
+
+}  // namespace mpa::gate

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ranks of a job, each once.
+#include "find_ranks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "mpa/base/error.h"
+#include "mpa/capture/profiler_info.h"
+
+namespace mpa {
+namespace {
+
+std::int64_t RankOf(const RankInput& input) {
+  if (input.info && input.info->rank) return *input.info->rank;
+  if (const CaptureFile* database = input.Find(FileKind::kProfilerDb)) {
+    return NumberInName(database->path).value_or(-1);
+  }
+  return -1;
+}
+
+// "20250109153804000" of "<worker>_20250109153804000_ascend_pt": the time of the capture.
+std::string TimeStampOf(const std::filesystem::path& path) {
+  const std::string name = path.filename().string();
+  std::string latest;
+  for (std::size_t at = 0; at < name.size();) {
+    const std::size_t end = std::min(name.find('_', at), name.size());
+    const std::string field = name.substr(at, end - at);
+    constexpr std::size_t kDigits = 14;  // to the second at least
+    if (field.size() >= kDigits && field.find_first_not_of("0123456789") == std::string::npos) {
+      latest = field;
+    }
+    at = end + 1;
+  }
+  return latest;
+}
+
+// Of several captures of one rank the latest one counts.
+std::vector<FoundRank> LatestOfEach(std::vector<FoundRank> found, std::vector<std::string>& notes) {
+  std::stable_sort(found.begin(), found.end(), [](const FoundRank& a, const FoundRank& b) {
+    return std::pair{a.rank, TimeStampOf(a.input.path)} <
+           std::pair{b.rank, TimeStampOf(b.input.path)};
+  });
+  std::vector<FoundRank> latest;
+  for (FoundRank& next : found) {
+    if (next.rank >= 0 && !latest.empty() && latest.back().rank == next.rank) {
+      notes.push_back(fmt::format("rank {}: {} is left out, {} is later", next.rank,
+                                  latest.back().input.path.string(), next.input.path.string()));
+      latest.back() = std::move(next);
+    } else {
+      latest.push_back(std::move(next));
+    }
+  }
+  return latest;
+}
+
+}  // namespace
+
+FoundRanks FindRanks(const std::filesystem::path& directory,
+                     const std::optional<std::set<std::int64_t>>& wanted, bool force) {
+  FoundRanks result;
+  Discovery discovery = Discover(directory, force);
+  for (const Discovery::Unusable& unusable : discovery.unusable) {
+    result.notes.push_back(fmt::format("{}; it is left out", unusable.reason));
+    result.partial = true;
+  }
+  std::vector<FoundRank> found;
+  std::set<std::int64_t> seen;
+  for (RankInput& input : discovery.ranks) {
+    const std::int64_t rank = RankOf(input);
+    seen.insert(rank);
+    if (wanted && !wanted->contains(rank)) continue;
+    found.push_back({rank, std::move(input)});
+  }
+  if (wanted) {
+    for (const std::int64_t rank : *wanted) {
+      if (!seen.contains(rank)) {
+        result.notes.push_back(fmt::format("there is no rank {} in {}", rank, directory.string()));
+        result.partial = true;
+      }
+    }
+  }
+  if (found.empty()) {
+    Fail(ErrorKind::kInput,
+         "{}: no capture that can be read is there; see what is with 'msprof-analyze check -d {}'",
+         directory.string(), directory.string());
+  }
+  result.ranks = LatestOfEach(std::move(found), result.notes);
+  return result;
+}
+
+}  // namespace mpa

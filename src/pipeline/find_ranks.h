@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "mpa/capture/capture.h"
+
+namespace mpa {
+
+struct FoundRank {
+  std::int64_t rank = -1;  ///< -1: the capture does not say
+  RankInput input;
+};
+
+struct FoundRanks {
+  std::vector<FoundRank> ranks;    ///< in order of their numbers, of one rank the latest capture
+  std::vector<std::string> notes;  ///< what was left out
+  bool partial = false;            ///< captures or wanted ranks could not be had
+};
+
+/// The ranks below `directory`, or those that are wanted. Throws Error (kInput) when there is none.
+FoundRanks FindRanks(const std::filesystem::path& directory,
+                     const std::optional<std::set<std::int64_t>>& wanted, bool force);
+
+}  // namespace mpa

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// From captures, jobs and baseline files to the runs that a gate judges.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "find_ranks.h"
+#include "load_rank.h"
+#include "memory_budget.h"
+#include "mpa/base/error.h"
+#include "mpa/base/parallel.h"
+#include "mpa/base/text.h"
+#include "mpa/capture/survey.h"
+#include "mpa/pipeline/gate.h"
+
+namespace mpa {
+namespace {
+
+using gate::Facts;
+
+// The distinct values of a field over all ranks.
+class FactSets {
+ public:
+  void Add(const std::string& field, const std::string& value) {
+    if (!value.empty()) values_[field].insert(value);
+  }
+  Facts Joined() const {
+    Facts facts;
+    for (const auto& [field, values] : values_) {
+      facts[field] = fmt::format("{}", fmt::join(values, ", "));
+    }
+    return facts;
+  }
+
+ private:
+  std::map<std::string, std::set<std::string>> values_;
+};
+
+void AddSettings(const ProfilerInfo& info, FactSets& facts) {
+  facts.Add("profiler_level", info.level);
+  facts.Add("aic_metrics", info.aic_metrics);
+  const std::set<std::string> activities(info.activities.begin(), info.activities.end());
+  facts.Add("activities", fmt::format("{}", fmt::join(activities, " and ")));
+  const auto add_switch = [&](const char* field, bool on) { facts.Add(field, on ? "on" : "off"); };
+  add_switch("record_shapes", info.record_shapes);
+  add_switch("profile_memory", info.profile_memory);
+  add_switch("with_stack", info.with_stack);
+  add_switch("with_modules", info.with_modules);
+}
+
+const char* NameOf(gate::RankStat stat) {
+  switch (stat) {
+    case gate::RankStat::kWorst:
+      return "worst";
+    case gate::RankStat::kMedian:
+      return "median";
+    case gate::RankStat::kP95:
+      break;
+  }
+  return "p95";
+}
+
+// How the captures below the path were collected. What is cut off is told in `loaded`.
+Facts FactsOf(const RunInput& input, const LoadRunsRequest& request, LoadedRuns& loaded) {
+  const Survey survey = SurveyCaptures(input.path, request.force);
+  FactSets facts;
+  for (const RankFacts& rank : survey.ranks) {
+    facts.Add("device", rank.kind == CaptureKind::kGpu ? "GPU" : "NPU");
+    facts.Add("soc", rank.device_name);
+    facts.Add("framework", rank.framework);
+    facts.Add("torch_npu_version", rank.torch_npu_version);
+    facts.Add("cann_version", rank.cann_version);
+    if (rank.settings) AddSettings(*rank.settings, facts);
+    if (rank.complete == Recorded::kNo) {
+      loaded.notes.push_back(fmt::format("{}: the data is cut off", rank.path.string()));
+      loaded.partial = true;
+    }
+  }
+  facts.Add("rank_stat", NameOf(request.rank_stat));
+  facts.Add("warmup", std::to_string(request.summary.warmup));
+  return facts.Joined();
+}
+
+// What became of a rank; empty when it could not be read.
+struct ReadRank {
+  std::optional<gate::RankSummary> summary;
+  std::vector<std::string> notes;
+  bool partial = false;
+};
+
+// An input on the way from its ranks to a run.
+struct Pending {
+  std::vector<FoundRank> found;
+  std::vector<ReadRank> read;  // one for each
+  Facts facts;
+};
+
+// Files that end within a line or a document were cut off, even where the rest can still be read or
+// is of no use to a gate.
+bool IsCutOff(const CaptureFile& file) {
+  const bool lines = file.path.extension() == ".csv";
+  if (!lines && file.path.extension() != ".json") return false;
+  std::ifstream stream(file.path, std::ios::binary | std::ios::ate);
+  const std::streamoff bytes = stream ? std::streamoff(stream.tellg()) : 0;
+  if (bytes <= 0) return false;  // whoever reads it says what is wrong
+  constexpr std::streamoff kEnd = 16;
+  stream.seekg(-std::min(kEnd, bytes), std::ios::end);
+  const std::string end{std::istreambuf_iterator<char>(stream), {}};
+  if (lines) return !end.ends_with('\n');
+  const std::string_view text = Trim(end);
+  return !text.ends_with('}') && !text.ends_with(']');
+}
+
+void CheckEnds(const RankInput& input, ReadRank& rank) {
+  for (const CaptureFile& file : input.files) {
+    if (!IsCutOff(file)) continue;
+    rank.notes.push_back(fmt::format("{}: breaks off", file.path.string()));
+    rank.partial = true;
+  }
+}
+
+void CheckKernels(const RankInput& input, ReadRank& rank) {
+  const auto& steps = rank.summary->steps_without_kernels;
+  if (steps.empty()) return;
+  rank.notes.push_back(
+      fmt::format("{}: the device computed in step {}, but no kernel is listed there",
+                  input.path.string(), fmt::join(steps, ", ")));
+  rank.partial = true;
+}
+
+ReadRank Read(const FoundRank& found, bool alone, const LoadRunsRequest& request) {
+  ReadRank rank;
+  try {
+    LoadedRank loaded = LoadRank(found.input, {gate::TablesFor(request.summary), ""}, std::nullopt);
+    rank.summary = gate::Summarise(loaded.trace, request.summary);
+    rank.summary->rank = found.rank;
+    rank.notes = std::move(loaded.notes);
+    rank.partial = loaded.partial;
+    CheckEnds(found.input, rank);
+    CheckKernels(found.input, rank);
+  } catch (const Error& error) {
+    // Of a job the other ranks can still be told; a capture alone is the whole run.
+    if (error.kind() == ErrorKind::kResource || alone) throw;
+    rank.notes.push_back(fmt::format("{}; the rank is left out", error.what()));
+    rank.partial = true;
+  }
+  return rank;
+}
+
+Pending Prepare(const RunInput& input, const LoadRunsRequest& request, LoadedRuns& loaded) {
+  Pending run;
+  FoundRanks found = FindRanks(input.path, std::nullopt, request.force);
+  loaded.notes = std::move(found.notes);
+  loaded.partial = found.partial;
+  run.facts = FactsOf(input, request, loaded);
+  run.facts["world_size"] = std::to_string(found.ranks.size());
+  run.found = std::move(found.ranks);
+  run.read.resize(run.found.size());
+  return run;
+}
+
+void Finish(const RunInput& input, const LoadRunsRequest& request, Pending run,
+            LoadedRuns& loaded) {
+  std::vector<gate::RankSummary> ranks;
+  FactSets of_ranks;
+  for (ReadRank& rank : run.read) {
+    loaded.notes.insert(loaded.notes.end(), rank.notes.begin(), rank.notes.end());
+    loaded.partial = loaded.partial || rank.partial;
+    if (!rank.summary) continue;
+    of_ranks.Add("chip", rank.summary->chip);
+    ranks.push_back(std::move(*rank.summary));
+  }
+  if (ranks.empty()) Fail(ErrorKind::kInput, "no rank could be read: {}", loaded.notes.back());
+  const bool empty = std::all_of(ranks.begin(), ranks.end(), [](const gate::RankSummary& rank) {
+    return rank.samples.empty();
+  });
+  if (empty) {
+    Fail(ErrorKind::kInput,
+         "{}: nothing to judge, it holds no work of the device; see what is in it with "
+         "'msprof-analyze check'",
+         input.path.string());
+  }
+  gate::RunSummary summary = gate::ReduceRanks(std::move(ranks), request.rank_stat);
+  summary.source = input.path.string();
+  summary.facts = std::move(run.facts);
+  summary.facts.merge(of_ranks.Joined());
+  loaded.runs.push_back(std::move(summary));
+}
+
+}  // namespace
+
+std::vector<LoadedRuns> LoadRuns(const std::vector<RunInput>& inputs,
+                                 const LoadRunsRequest& request) {
+  std::vector<LoadedRuns> loaded(inputs.size());
+  std::vector<Pending> pending(inputs.size());
+  std::vector<std::pair<std::size_t, std::size_t>> ranks;  // of which input, and which of it
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    InContext(inputs[i].option, [&] {
+      if (IsBaselineFile(inputs[i].path)) {
+        gate::Baseline baseline = ReadBaseline(inputs[i].path);
+        loaded[i].runs = std::exchange(baseline.runs, {});
+        loaded[i].baseline = std::move(baseline);
+      } else {
+        pending[i] = Prepare(inputs[i], request, loaded[i]);
+      }
+    });
+    for (std::size_t rank = 0; rank < pending[i].found.size(); ++rank) ranks.emplace_back(i, rank);
+  }
+  MemoryBudget budget(request.memory_bytes);
+  ParallelFor(ranks.size(), [&](std::size_t at) {
+    const auto [i, rank] = ranks[at];
+    Pending& run = pending[i];
+    const MemoryBudget::Share share(budget, MemoryOf(run.found[rank].input));
+    InContext(inputs[i].option, [&, rank = rank] {
+      run.read[rank] = Read(run.found[rank], run.found.size() == 1, request);
+    });
+  });
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (loaded[i].baseline) continue;
+    InContext(inputs[i].option,
+              [&] { Finish(inputs[i], request, std::move(pending[i]), loaded[i]); });
+  }
+  return loaded;
+}
+
+}  // namespace mpa

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+
+#include "mpa/capture/capture.h"
+
+namespace mpa {
+
+/// Lets ranks into memory as long as there is room; one is always let in.
+class MemoryBudget {
+ public:
+  /// 0 or less: no limit.
+  explicit MemoryBudget(std::int64_t bytes) : bytes_(bytes) {}
+
+  /// Memory taken for as long as this lives; waits until there is room.
+  class Share {
+   public:
+    Share(MemoryBudget& budget, std::int64_t bytes);
+    ~Share();
+    Share(const Share&) = delete;
+    Share& operator=(const Share&) = delete;
+
+   private:
+    MemoryBudget& budget_;
+    const std::int64_t bytes_;
+  };
+
+ private:
+  const std::int64_t bytes_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::int64_t taken_ = 0;
+};
+
+/// What a rank takes in memory at most.
+std::int64_t MemoryOf(const RankInput& input);
+
+}  // namespace mpa

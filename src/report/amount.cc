@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times and sizes as text.
+#include "mpa/report/amount.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <span>
+
+namespace mpa {
+namespace {
+
+struct UnitOf {
+  std::string_view name;
+  std::int64_t size;
+};
+
+constexpr UnitOf kTimes[] = {{"s", 1'000'000'000}, {"ms", 1'000'000}, {"us", 1'000}, {"ns", 1}};
+constexpr UnitOf kSizes[] = {{"GB", 1 << 30}, {"MB", 1 << 20}, {"KB", 1 << 10}, {"B", 1}};
+
+double PowerOfTen(int exponent) { return std::pow(10.0, exponent); }
+
+}  // namespace
+
+AmountScale::AmountScale(Quantity quantity, std::int64_t largest) {
+  if (quantity == Quantity::kCount) return;
+  const std::span<const UnitOf> units =
+      quantity == Quantity::kTime ? std::span<const UnitOf>(kTimes) : std::span(kSizes);
+  const double size = std::abs(static_cast<double>(largest));
+  // Ten seconds are still told in ms: that is the unit in which people talk of steps.
+  const double reach = quantity == Quantity::kTime ? 10.0 : 1.0;
+  std::size_t at = 0;
+  while (at + 1 < units.size() &&
+         size < static_cast<double>(units[at].size) * (at == 0 ? reach : 1.0)) {
+    ++at;
+  }
+  unit_ = units[at].name;
+  per_unit_ = units[at].size;
+  const double shown = size / static_cast<double>(per_unit_);
+  if (per_unit_ > 1) decimals_ = shown >= 100 ? 1 : shown >= 10 ? 2 : 3;
+}
+
+std::int64_t AmountScale::Rounded(std::int64_t value) const {
+  return std::llround(static_cast<double>(value) / static_cast<double>(per_unit_) *
+                      PowerOfTen(decimals_));
+}
+
+std::string AmountScale::Text(std::int64_t rounded) const {
+  return fmt::format("{:.{}f}", static_cast<double>(rounded) / PowerOfTen(decimals_), decimals_);
+}
+
+std::string AmountScale::Signed(std::int64_t rounded) const {
+  return (rounded < 0 ? "" : "+") + Text(rounded);
+}
+
+std::string AmountText(Quantity quantity, std::int64_t value) {
+  const AmountScale scale(quantity, value);
+  return fmt::format("{}{}{}", scale.Text(scale.Rounded(value)), scale.unit().empty() ? "" : " ",
+                     scale.unit());
+}
+
+std::string PlainNumber(double value) { return fmt::format("{:.6g}", value); }
+
+}  // namespace mpa

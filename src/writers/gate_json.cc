@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// A gate for programs.
+#include <fmt/format.h>
+
+#include "json_text.h"
+#include "mpa/writers/gate_writers.h"
+
+namespace mpa {
+namespace {
+
+using writers::Quoted;
+
+constexpr int kSchemaVersion = 1;
+
+template <typename Items, typename Format>
+std::string List(const Items& items, const char* separator, Format format) {
+  std::string text;
+  for (const auto& item : items) {
+    text += text.empty() ? "" : separator;
+    text += format(item);
+  }
+  return '[' + text + ']';
+}
+
+std::string Texts(const std::vector<std::string>& texts) { return List(texts, ", ", Quoted); }
+
+template <typename Number>
+std::string OrNull(const std::optional<Number>& number) {
+  return number ? fmt::format("{}", *number) : "null";
+}
+
+const char* UnitOf(Quantity quantity) {
+  switch (quantity) {
+    case Quantity::kTime:
+      return "ns";
+    case Quantity::kBytes:
+      return "bytes";
+    case Quantity::kCount:
+      break;
+  }
+  return "count";
+}
+
+std::string Metric(const GateMetric& metric) {
+  const auto runs = [](const std::vector<std::int64_t>& values) {
+    return List(values, ", ", [](std::int64_t value) { return std::to_string(value); });
+  };
+  return fmt::format(
+      "{{\"name\": {}, \"unit\": \"{}\", \"verdict\": \"{}\", \"base\": {}, \"comparison\": {}, "
+      "\"change\": {}, \"change_percent\": {}, \"limit\": {}, \"noise\": {}, \"probability\": {}, "
+      "\"low_confidence\": {}, \"reason\": {}, \"line\": {}, \"base_runs\": {}, "
+      "\"comparison_runs\": {}, \"anchor\": {}}}",
+      Quoted(metric.name), UnitOf(metric.quantity), VerdictName(metric.verdict), metric.base,
+      metric.comparison, metric.Change(), OrNull(metric.ChangePercent()), Quoted(metric.limit),
+      metric.noise, OrNull(metric.probability), metric.low_confidence, Quoted(metric.reason),
+      Quoted(metric.line), runs(metric.base_runs), runs(metric.comparison_runs),
+      OrNull(metric.anchor));
+}
+
+std::string Part(const GatePart& part) {
+  return fmt::format(
+      "{{\"kind\": {}, \"name\": {}, \"base_ns\": {}, \"comparison_ns\": {}, \"change_ns\": {}, "
+      "\"base_calls\": {}, \"comparison_calls\": {}}}",
+      Quoted(part.kind), Quoted(part.name), part.base, part.comparison, part.Change(),
+      part.base_count, part.comparison_count);
+}
+
+std::string Mismatch(const GateMismatch& mismatch) {
+  return fmt::format("{{\"field\": {}, \"base\": {}, \"comparison\": {}, \"allowed\": {}}}",
+                     Quoted(mismatch.field), Quoted(mismatch.base), Quoted(mismatch.comparison),
+                     mismatch.allowed);
+}
+
+}  // namespace
+
+std::string FormatGateJson(const GateReport& report) {
+  return fmt::format(
+      "{{\"kind\": \"msprof-analyze-gate\", \"schema_version\": {},\n \"verdict\": \"{}\", "
+      "\"exit_code\": {}, \"partial\": {},\n \"headline\": {},\n \"base\": {}, \"comparison\": "
+      "{},\n \"metrics\": {},\n \"mismatches\": {},\n \"contributions\": {},\n \"operators\": "
+      "{},\n "
+      "\"added\": {},\n \"removed\": {},\n \"notes\": {}}}\n",
+      kSchemaVersion, VerdictName(report.verdict), report.exit_code, report.partial,
+      Quoted(report.headline), Texts(report.base), Texts(report.comparison),
+      List(report.metrics, ",\n  ", Metric), List(report.mismatches, ",\n  ", Mismatch),
+      List(report.contributions, ",\n  ", Part), List(report.operators, ",\n  ", Part),
+      Texts(report.added), Texts(report.removed), Texts(report.notes));
+}
+
+}  // namespace mpa

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// A gate as a comment on a change.
+#include <fmt/format.h>
+
+#include "markdown_text.h"
+#include "mpa/writers/gate_writers.h"
+
+namespace mpa {
+namespace {
+
+using writers::EscapedMarkdown;
+
+constexpr std::size_t kMostBytes = 64 * 1024;
+constexpr std::size_t kMostRows = 50;
+
+// Text that stays within the limit: lines beyond it are left out, and the end says so.
+class Document {
+ public:
+  void Add(const std::string& line) {
+    constexpr std::string_view kEnd = "\nThe rest is left out.\n";
+    if (full_) return;
+    if (text_.size() + line.size() + 1 + kEnd.size() > kMostBytes) {
+      full_ = true;
+      text_ += kEnd;
+      return;
+    }
+    text_ += line + "\n";
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+  bool full_ = false;
+};
+
+// A name without end would be the whole document.
+std::string Name(const std::string& name) {
+  constexpr std::size_t kMostCharacters = 200;
+  return EscapedMarkdown(name.size() > kMostCharacters ? name.substr(0, kMostCharacters) + "..."
+                                                       : name);
+}
+
+void AddMetrics(const std::vector<GateMetric>& metrics, Document& document) {
+  if (metrics.empty()) return;
+  document.Add("\n| Metric | Verdict | Base | Comparison | Change | Limit | Noise |");
+  document.Add("| --- | --- | --- | --- | --- | --- | --- |");
+  for (const GateMetric& metric : metrics) {
+    const auto percent = metric.ChangePercent();
+    const bool judged = metric.verdict != GateVerdict::kInconclusive;
+    const auto amount = [&](std::int64_t value) {
+      return judged ? AmountText(metric.quantity, value) : "";
+    };
+    document.Add(fmt::format(
+        "| {} | {} | {} | {} | {} | {} | {} |", Name(metric.name), VerdictName(metric.verdict),
+        amount(metric.base), amount(metric.comparison),
+        percent && judged ? fmt::format("{:+.1f} %", *percent) : amount(metric.Change()),
+        metric.limit,
+        judged && metric.quantity != Quantity::kCount
+            ? AmountText(metric.quantity, static_cast<std::int64_t>(metric.noise))
+            : ""));
+  }
+}
+
+void AddParts(const char* title, const std::vector<GatePart>& parts, Document& document) {
+  if (parts.empty()) return;
+  document.Add(fmt::format("\n### {}\n", title));
+  document.Add("| Change | | Base | Comparison | Calls |");
+  document.Add("| ---: | --- | ---: | ---: | --- |");
+  std::int64_t folded = 0;
+  std::size_t count = 0;
+  const auto row = [&](std::int64_t change, const std::string& rest) {
+    document.Add(fmt::format("| {}{} | {} |", change < 0 ? "" : "+",
+                             AmountText(Quantity::kTime, change), rest));
+  };
+  const auto add_folded = [&] {
+    if (count > 0) row(folded, fmt::format("{} smaller changes | | |", count));
+    count = 0;
+  };
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const GatePart& part = parts[i];
+    if (i >= kMostRows && part.kind != "remainder") {
+      folded += part.Change();
+      ++count;
+      continue;
+    }
+    add_folded();
+    const std::string calls =
+        part.base_count == part.comparison_count
+            ? ""
+            : fmt::format("{} instead of {}", part.comparison_count, part.base_count);
+    row(part.Change(),
+        fmt::format("{} | {} | {} | {}", Name(part.name), AmountText(Quantity::kTime, part.base),
+                    AmountText(Quantity::kTime, part.comparison), calls));
+  }
+  add_folded();
+}
+
+void AddList(const char* title, const std::vector<std::string>& items, Document& document) {
+  if (items.empty()) return;
+  document.Add(fmt::format("\n### {}\n", title));
+  for (std::size_t i = 0; i < items.size() && i < kMostRows; ++i) {
+    document.Add("- " + Name(items[i]));
+  }
+  if (items.size() > kMostRows)
+    document.Add(fmt::format("- and {} more", items.size() - kMostRows));
+}
+
+}  // namespace
+
+std::string FormatGateMarkdown(const GateReport& report) {
+  Document document;
+  document.Add(fmt::format("## {}", EscapedMarkdown(report.headline.substr(0, 4000))));
+  if (report.partial) document.Add("\nJudged on partial data: parts of the input were left out.");
+  AddMetrics(report.metrics, document);
+  std::vector<std::string> mismatches;
+  for (const GateMismatch& mismatch : report.mismatches) {
+    mismatches.push_back(fmt::format("{}: {} / {}{}", mismatch.field, mismatch.base,
+                                     mismatch.comparison, mismatch.allowed ? " (allowed)" : ""));
+  }
+  AddList("Collected differently", mismatches, document);
+  AddParts("What the difference is made of", report.contributions, document);
+  AddParts("Device time by operator that launched it", report.operators, document);
+  AddList("Only in the comparison", report.added, document);
+  AddList("Only in the base", report.removed, document);
+  AddList("Notes", report.notes, document);
+  return document.text();
+}
+
+}  // namespace mpa

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// A gate on the screen.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "mpa/writers/gate_writers.h"
+
+namespace mpa {
+namespace {
+
+constexpr std::size_t kShownParts = 10;
+
+// How far the metric is from where the row of baselines began.
+std::string Drift(const GateMetric& metric, std::int64_t anchor) {
+  const std::int64_t change = metric.comparison - anchor;
+  const std::string far = anchor != 0
+                              ? fmt::format("{:+.1f} %", 100.0 * static_cast<double>(change) /
+                                                             static_cast<double>(anchor))
+                              : AmountText(metric.quantity, change);
+  return fmt::format("since the oldest baseline, {}: {}", AmountText(metric.quantity, anchor), far);
+}
+
+void AddMetrics(const GateReport& report, std::vector<std::string>& lines) {
+  for (const GateMetric& metric : report.metrics) {
+    std::string line = "  " + metric.line;
+    const bool told = metric.verdict == GateVerdict::kInconclusive;  // in the line itself
+    if (!metric.reason.empty() && !told) line += ": " + metric.reason;
+    lines.push_back(std::move(line));
+    if (metric.anchor) lines.push_back("    " + Drift(metric, *metric.anchor));
+  }
+}
+
+void AddParts(const char* title, const std::vector<GatePart>& parts,
+              std::vector<std::string>& lines) {
+  std::int64_t largest = 0;
+  for (const GatePart& part : parts) largest = std::max(largest, std::abs(part.Change()));
+  if (largest == 0) return;
+  const AmountScale scale(Quantity::kTime, largest);
+  lines.emplace_back(title);
+  std::int64_t folded = 0;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const GatePart& part = parts[i];
+    if (i >= kShownParts && part.kind != "remainder") {
+      folded += part.Change();
+      ++count;
+      continue;
+    }
+    if (count > 0) {  // before the remainder
+      lines.push_back(fmt::format("  {:>10} {} in {} smaller changes",
+                                  scale.Signed(scale.Rounded(folded)), scale.unit(), count));
+      count = 0;
+    }
+    std::string calls;
+    if (part.base_count != part.comparison_count) {
+      calls = fmt::format(" ({} calls instead of {})", part.comparison_count, part.base_count);
+    }
+    lines.push_back(fmt::format("  {:>10} {} {}{}", scale.Signed(scale.Rounded(part.Change())),
+                                scale.unit(), part.name, calls));
+  }
+  if (count > 0) {
+    lines.push_back(fmt::format("  {:>10} {} in {} smaller changes",
+                                scale.Signed(scale.Rounded(folded)), scale.unit(), count));
+  }
+}
+
+void AddNames(const char* title, const std::vector<std::string>& names,
+              std::vector<std::string>& lines) {
+  if (names.empty()) return;
+  const auto shown = static_cast<std::ptrdiff_t>(std::min(names.size(), kShownParts));
+  lines.push_back(fmt::format(
+      "{}: {}{}", title, fmt::join(names.begin(), names.begin() + shown, ", "),
+      names.size() > kShownParts ? fmt::format(" and {} more", names.size() - kShownParts) : ""));
+}
+
+}  // namespace
+
+std::vector<std::string> FormatGateText(const GateReport& report) {
+  std::vector<std::string> lines = {report.headline};
+  if (report.partial) {
+    lines.emplace_back("judged on partial data: parts of the input were broken and left out");
+  }
+  const bool low = std::any_of(report.metrics.begin(), report.metrics.end(),
+                               [](const GateMetric& metric) { return metric.low_confidence; });
+  if (low) {
+    lines.emplace_back(
+        "low confidence: with three runs a side or more (-d and -bp given as often) chance can be "
+        "told from change");
+  }
+  for (const GateMismatch& mismatch : report.mismatches) {
+    if (!mismatch.allowed) continue;
+    lines.push_back(fmt::format("allowed to differ: {} ({} / {})", mismatch.field, mismatch.base,
+                                mismatch.comparison));
+  }
+  AddMetrics(report, lines);
+  AddParts("what the difference is made of:", report.contributions, lines);
+  AddParts("device time by operator that launched it:", report.operators, lines);
+  AddNames("only in the comparison", report.added, lines);
+  AddNames("only in the base", report.removed, lines);
+  return lines;
+}
+
+}  // namespace mpa

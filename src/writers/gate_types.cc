@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a gate can be written as.
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "mpa/base/error.h"
+#include "mpa/io/output_file.h"
+#include "mpa/writers/gate_writers.h"
+
+namespace mpa {
+
+namespace fs = std::filesystem;
+
+const std::vector<GateExportType>& AllGateExportTypes() {
+  static const std::vector<GateExportType> all = {
+      {"json", "gate.json", FormatGateJson},
+      {"md", "gate.md", FormatGateMarkdown},
+      {"junit", "gate.junit.xml", FormatGateJunit},
+      {"openmetrics", "gate.openmetrics.txt", FormatGateOpenMetrics},
+      {"github", "", FormatGateAnnotations},
+  };
+  return all;
+}
+
+fs::path WriteGateReport(const GateReport& report, const GateExportType& type,
+                         const fs::path& directory) {
+  return InContext(directory.string(), [&] {
+    fs::path path = directory / type.file_name;
+    io::OutputFile output(path);
+    io::TextFile file(output.temporary_path());
+    const std::string text = type.format(report);
+    std::fwrite(text.data(), 1, text.size(), file.stream());
+    file.Close();
+    output.Replace(path);
+    return path;
+  });
+}
+
+void AppendGateSummary(const GateReport& report, const fs::path& path) {
+  const std::string text = FormatGateMarkdown(report);
+  std::FILE* file = std::fopen(path.c_str(), "ab");
+  bool written = file != nullptr;
+  if (written) {
+    written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+    written = std::fclose(file) == 0 && written;
+  }
+  if (!written) Fail(ErrorKind::kOutput, "{}: {}", path.string(), std::strerror(errno));
+}
+
+}  // namespace mpa
