@@ -64,9 +64,7 @@ void AddFile(RankInput& rank, FileKind kind, const fs::path& path) {
 // A GPU trace is an object, an NPU trace an array.
 bool StartsWithObject(const fs::path& path) {
   const std::string start = io::ReadStart(path, 4096);
-  const std::string_view text =
-      Trim(start.starts_with("\xEF\xBB\xBF") ? std::string_view(start).substr(3)
-                                             : std::string_view(start));
+  const std::string_view text = Trim(WithoutByteOrderMark(start));
   if (text.empty()) Fail(ErrorKind::kInput, "{}: the file is empty", path.string());
   if (text[0] != '{' && text[0] != '[') {
     Fail(ErrorKind::kCorrupt, "{}: not JSON: it begins with neither '[' nor '{{'", path.string());

@@ -91,7 +91,7 @@ Recorded TraceIsComplete(const std::filesystem::path& path) {
   if (text.empty()) return Recorded::kNo;
   // A trace that is an array may break off behind an event, with a brace at its end.
   const std::string start = io::ReadStart(path, 4096);
-  const bool array = Trim(start).starts_with("[");
+  const bool array = Trim(WithoutByteOrderMark(start)).starts_with("[");
   return YesIf(text.back() == (array ? ']' : '}'));
 }
 

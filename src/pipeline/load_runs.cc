@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
@@ -17,6 +16,7 @@
 #include "mpa/base/parallel.h"
 #include "mpa/base/text.h"
 #include "mpa/capture/survey.h"
+#include "mpa/io/input_text.h"
 #include "mpa/pipeline/gate.h"
 
 namespace mpa {
@@ -106,12 +106,12 @@ struct Pending {
 bool IsCutOff(const CaptureFile& file) {
   const bool lines = file.path.extension() == ".csv";
   if (!lines && file.path.extension() != ".json") return false;
-  std::ifstream stream(file.path, std::ios::binary | std::ios::ate);
-  const std::streamoff bytes = stream ? std::streamoff(stream.tellg()) : 0;
-  if (bytes <= 0) return false;  // whoever reads it says what is wrong
-  constexpr std::streamoff kEnd = 16;
-  stream.seekg(-std::min(kEnd, bytes), std::ios::end);
-  const std::string end{std::istreambuf_iterator<char>(stream), {}};
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(file.path, ignored) || file.bytes <= 0) {
+    return false;  // whoever reads it says what is wrong
+  }
+  constexpr std::size_t kEnd = 16;
+  const std::string end = io::ReadEnd(file.path, kEnd);
   if (lines) return !end.ends_with('\n');
   const std::string_view text = Trim(end);
   return !text.ends_with('}') && !text.ends_with(']');

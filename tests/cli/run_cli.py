@@ -1535,6 +1535,11 @@ class Gate(Cli):
         self.assertEqual(result.code, 5, result.err)
         self.assertFalse(saved.exists(), "a baseline keeps whole data only")
 
+    def test_a_directory_in_place_of_a_file_that_is_not_read(self):
+        same = self.capture("same")
+        (same / "ASCEND_PROFILER_OUTPUT" / "communication.json").mkdir()
+        self.assert_verdict(self.gate(same, "--fail_on", "step_time>+3%"), 0, "OK step_time")
+
     def test_5_kernels_that_end_too_early(self):
         """A list of kernels that was cut between two lines: the device still computed."""
         same = self.capture("same")

@@ -105,6 +105,13 @@ TEST_F(SurveyTest, ReadsACompleteTextCapture) {
   EXPECT_TRUE(facts.warnings.empty());
 }
 
+TEST_F(SurveyTest, AByteOrderMarkIsNoCut) {
+  WriteText("a_ascend_pt/");
+  const std::string trace = std::string("a_ascend_pt/") + kOutput + "/trace_view.json";
+  Write(trace, "\xEF\xBB\xBF[{\"ph\": \"M\"}]");
+  EXPECT_EQ(LookAtOne("").complete, Recorded::kYes);
+}
+
 TEST_F(SurveyTest, TellsWhetherTheChipIsKnown) {
   WriteText("a_ascend_pt/");
   const auto judge = [](const RankFacts& facts) {

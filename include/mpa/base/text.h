@@ -17,6 +17,8 @@ bool StartsWithIgnoringCase(std::string_view text, std::string_view lower);
 
 /// `text` without blanks, tabs and line ends at both ends.
 std::string_view Trim(std::string_view text);
+/// `text` without the mark that some programs put before UTF-8.
+std::string_view WithoutByteOrderMark(std::string_view text);
 
 /// `text` without "_<digits>" at its end.
 std::string_view WithoutNumber(std::string_view text);
