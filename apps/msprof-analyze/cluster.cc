@@ -137,16 +137,6 @@ std::map<std::string, fs::path> DocumentPaths(const Recipe& recipe,
   return paths;
 }
 
-void WriteDocument(const std::string& text, const fs::path& path) {
-  InContext(path.string(), [&] {
-    io::OutputFile file(path);
-    io::TextFile content(file.temporary_path());
-    std::fwrite(text.data(), 1, text.size(), content.stream());
-    content.Close();
-    file.Replace(path);
-  });
-}
-
 // Writes the result; returns where it lies.
 std::vector<fs::path> Write(const Recipe& recipe, const RecipeResult& result,
                             const std::string& type, const fs::path& directory) {
@@ -224,7 +214,7 @@ int Run(const Options& options) {
   for (const auto& [name, path] : documents) {
     const auto document = outcome.result.documents.find(name);
     if (document == outcome.result.documents.end()) continue;  // a note says why
-    WriteDocument(document->second, path);
+    InContext(path.string(), [&] { io::ReplaceText(path, document->second); });
     paths.push_back(path);
   }
   if (options.print || recipe.always_prints) PrintLines(outcome.result.screen);

@@ -131,4 +131,12 @@ void TextFile::Close() {
   }
 }
 
+void ReplaceText(const fs::path& path, std::string_view text) {
+  OutputFile output(path);
+  TextFile file(output.temporary_path());
+  std::fwrite(text.data(), 1, text.size(), file.stream());
+  file.Close();
+  output.Replace(path);
+}
+
 }  // namespace mpa::io

@@ -41,15 +41,11 @@ void WriteDocument(const nlohmann::json& document, const fs::path& path) {
   InContext(path.string(), [&] {
     const fs::path directory = fs::absolute(path).parent_path();
     io::PrepareOutputDirectory(directory);
-    io::OutputFile output(path);
-    io::TextFile file(output.temporary_path());
     constexpr int kIndent = 1;
     // Names of captures need not be UTF-8.
     const std::string text =
         document.dump(kIndent, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-    std::fwrite(text.data(), 1, text.size(), file.stream());
-    file.Close();
-    output.Replace(path);
+    io::ReplaceText(path, text);
   });
 }
 

@@ -27,12 +27,7 @@ fs::path WriteGateReport(const GateReport& report, const GateExportType& type,
                          const fs::path& directory) {
   return InContext(directory.string(), [&] {
     fs::path path = directory / type.file_name;
-    io::OutputFile output(path);
-    io::TextFile file(output.temporary_path());
-    const std::string text = type.format(report);
-    std::fwrite(text.data(), 1, text.size(), file.stream());
-    file.Close();
-    output.Replace(path);
+    io::ReplaceText(path, type.format(report));
     return path;
   });
 }

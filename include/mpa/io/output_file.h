@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace mpa::io {
@@ -76,5 +77,9 @@ class TextFile {
   std::filesystem::path path_;
   std::unique_ptr<std::FILE, Closer> stream_;
 };
+
+/// Writes a file, which takes the place of what is there, whole or not at all. Throws Error
+/// (kOutput).
+void ReplaceText(const std::filesystem::path& path, std::string_view text);
 
 }  // namespace mpa::io
