@@ -3,6 +3,8 @@
 // captures hold and what analyzers need.
 #include "mpa/pipeline/abilities.h"
 
+#include <fmt/format.h>
+
 namespace mpa {
 namespace {
 
@@ -144,18 +146,24 @@ Verdict JudgeCollectives(const RankFacts& facts) {
   return verdict;
 }
 
-Verdict JudgeKernelTypes(const RankFacts& facts) {
+// `details` of the kernels are needed: "type"; GPU captures lack them.
+Verdict JudgeKernelDetails(const RankFacts& facts, const char* of_gpus, const char* details) {
   Verdict verdict = JudgeReadable(facts);
   if (verdict.ability == Ability::kCannotRun) return verdict;
-  if (facts.kind == CaptureKind::kGpu) return CannotRun("kernels of NPUs only are compared", "");
+  if (facts.kind == CaptureKind::kGpu) return CannotRun(of_gpus, "");
   if (facts.kind == CaptureKind::kNpuText && facts.single_file) {
-    return CannotRun("the trace alone: kernels with their types are in the files beside it",
-                     "give the directory of the capture");
+    return CannotRun(
+        fmt::format("the trace alone: kernels with their {} are in the files beside it", details),
+        "give the directory of the capture");
   }
   if (facts.recorded.kernel_types == Recorded::kNo) {
-    return CannotRun("kernels have no type", "profiler_level=Level1");
+    return CannotRun(fmt::format("kernels have no {}", details), "profiler_level=Level1");
   }
   return verdict;
+}
+
+Verdict JudgeKernelTypes(const RankFacts& facts) {
+  return JudgeKernelDetails(facts, "kernels of NPUs only are compared", "types");
 }
 
 Verdict JudgeModuleStatistic(const RankFacts& facts) {
@@ -170,16 +178,9 @@ Verdict JudgeModuleStatistic(const RankFacts& facts) {
 }
 
 Verdict JudgeOperatorMfu(const RankFacts& facts) {
-  Verdict verdict = JudgeReadable(facts);
+  Verdict verdict =
+      JudgeKernelDetails(facts, "the kernels of GPUs tell no shapes", "types and shapes");
   if (verdict.ability == Ability::kCannotRun) return verdict;
-  if (facts.kind == CaptureKind::kGpu) return CannotRun("the kernels of GPUs tell no shapes", "");
-  if (facts.kind == CaptureKind::kNpuText && facts.single_file) {
-    return CannotRun("the trace alone: kernels with their shapes are in the files beside it",
-                     "give the directory of the capture");
-  }
-  if (facts.recorded.kernel_types == Recorded::kNo) {
-    return CannotRun("kernels have no types and shapes", "profiler_level=Level1");
-  }
   AddLack(facts.recorded.chip == Recorded::kNo,
           "no info.json of the device in PROF_*: operations and TFLOPS, but no share of the peak",
           "--ai_core_num and --aic_frequency, or --peak_tflops", verdict);
