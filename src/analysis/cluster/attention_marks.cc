@@ -48,6 +48,11 @@ class Marks {
 
  private:
   void ReadMarks() {
+    std::vector<std::size_t> rows = trace_.mstx.RowsByStart();
+    std::erase_if(rows, [&](std::size_t row) {
+      return trace_.strings.View(trace_.mstx.domain[row]) != "flash_attn_args";
+    });
+    if (rows.empty()) return;  // most captures: nobody has to look for attention
     std::vector<AttentionOp> of_threads, of_any;
     for (std::size_t i = 0; i < work_.ops.size(); ++i) {
       if (!LaunchesAttention(trace_, work_.ops[i], /*gradient=*/false)) continue;
@@ -59,8 +64,7 @@ class Marks {
     std::sort(of_threads.begin(), of_threads.end());
     std::sort(of_any.begin(), of_any.end());
     const MstxPlaces places(trace_);
-    for (const std::size_t row : trace_.mstx.RowsByStart()) {
-      if (trace_.strings.View(trace_.mstx.domain[row]) != "flash_attn_args") continue;
+    for (const std::size_t row : rows) {
       auto args = ParseAttentionArgs(trace_.strings.View(trace_.mstx.message[row]));
       const MstxPlace place = places.Of(row);
       const std::int32_t group = groups_.OfMark(place.track);

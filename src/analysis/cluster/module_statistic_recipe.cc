@@ -25,11 +25,12 @@ std::any Map(const RankTrace& trace, const RecipeArguments& arguments) {
   const ThreadGroups groups(trace);
   const AllOpWork work = FindOpWork(trace);
   mpa::ModuleStatistic statistic = SumModules(trace, groups, work, options);
-  const RankMfu mfu = FindKernelMfu(trace, groups, work, ChipOf(trace, arguments));
-  for (ModuleStatisticRow& row : statistic.rows) {
-    row.mfu = AverageMfu(row, mfu);
-    row.work = {};
+  const ChipPeak chip = ChipOf(trace, arguments);
+  if (PeakOf(chip, TypeClass::kFp16).gap == PeakGap::kNone) {  // otherwise no kernel has one
+    const RankMfu mfu = FindKernelMfu(trace, groups, work, chip);
+    for (ModuleStatisticRow& row : statistic.rows) row.mfu = AverageMfu(row, mfu);
   }
+  for (ModuleStatisticRow& row : statistic.rows) row.work = {};
   return statistic;
 }
 

@@ -163,7 +163,7 @@ Row WasteRow(std::int64_t rank, const MfuWaste& waste) {
            waste.count, waste.duration, Rounded(waste.use, 4), waste.wasted}};
 }
 
-// The tables of all `parts`, without empty ones: kernels, modules, summary, waste.
+// The tables of several ranks: kernels, modules, summary, waste.
 struct MfuTables {
   Sheet kernels, modules, shares, wastes;
 };
