@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mpa/base/time.h"
+#include "mpa/model/issues.h"
+#include "mpa/model/string_pool.h"
+#include "mpa/raw/cann_tables.h"
+#include "mpa/raw/framework_tables.h"
+
+/// A capture as the profiler left it, before any parsing: PROF_* (driver and CANN) and FRAMEWORK
+/// (torch_npu). ReadSession() decodes the records, puts all times on one clock and joins host and
+/// device.
+namespace mpa::raw {
+
+/// Families of chips that write the same device records.
+enum class Generation : std::uint8_t {
+  kUnknown,
+  kHwts,     ///< 910 A and 310P: hwts.data, aicore.data
+  kStars,    ///< 910B, 910C, 310B: stars_soc.data, ffts_profile.data
+  kStarsV6,  ///< 950: records of 32 bytes, task numbers of 32 bits
+};
+
+/// One device of the capture (device_<id>).
+struct Device {
+  std::int64_t id = 0;
+  std::int64_t platform = -1;  ///< platform_version of info.json
+  Generation generation{};
+  std::int64_t cube_cores = 0, vector_cores = 0;
+  std::int64_t cube_mhz = 0, vector_mhz = 0;              ///< nominal
+  TimeNs begin = -1;                                      ///< start of the collection on its side
+  std::string cube_metrics, vector_metrics;               ///< "PipeUtilization"
+  std::vector<std::uint32_t> cube_events, vector_events;  ///< numbers, in the order of the counters
+};
+
+/// What the small files beside the records say.
+struct SessionInfo {
+  std::filesystem::path path;       ///< the directory as given
+  std::filesystem::path prof;       ///< its PROF_* directory; empty: CPU activity only
+  std::filesystem::path framework;  ///< its FRAMEWORK directory; empty: none
+  std::int64_t rank = -1;           ///< -1: not known
+  std::int64_t process = 0;
+  std::string process_name;  ///< "python3"
+  std::string host_name, host_uid, cann_version;
+  int level = -1;               ///< 0..3 of sample.json; -1: not known
+  TimeNs begin = -1, end = -1;  ///< of the collection on the host; end -1: it was not ended
+  std::vector<Device> devices;
+};
+
+/// Parts of a session, for callers that do not need all.
+enum class Parts : std::uint32_t {
+  kNone = 0,
+  kFramework = 1u << 0,    ///< operators, queue, Python, collections, steps, links
+  kDetails = 1u << 1,      ///< shapes, types and stacks of the operators
+  kAllocations = 1u << 2,  ///< allocators of the framework
+  kCann = 1u << 3,         ///< host calls, tasks, kernels, copies, collectives, activities
+  kCounters = 1u << 4,
+  kFrequency = 1u << 5,
+  kMemory = 1u << 6,  ///< device, module and operator memory of CANN
+  kMarks = 1u << 7,
+  kAll = (1u << 8) - 1,
+};
+constexpr Parts operator|(Parts a, Parts b) {
+  return static_cast<Parts>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
+}
+/// True when the sets share a part.
+constexpr bool Overlap(Parts a, Parts b) {
+  return (static_cast<std::uint32_t>(a) & static_cast<std::uint32_t>(b)) != 0;
+}
+
+/// Everything that one raw capture says.
+struct Session {
+  SessionInfo info;
+  StringPool strings;
+  Issues issues;  ///< records that had to be left out, files that are cut off
+
+  HostCalls calls;
+  Tasks tasks;
+  Kernels kernels;
+  Copies copies;
+  Collectives collectives;
+  CollectiveParts parts;
+  Counters counters;
+  CoreFrequencies frequencies;
+  DeviceMemory device_memory;
+  ModuleMemory module_memory;
+  OpMemory op_memory;
+  Marks marks;
+  ModelRuns model_runs;
+  Activities activities;
+
+  TorchOps ops;
+  QueueRanges queue;
+  PythonCalls python;
+  Collections collections;
+  AllocatorEvents allocations;
+  Steps steps;
+  BackwardPairs backward;
+  DeviceLinks links;
+};
+
+/// Reads the capture in `path`: a *_ascend_pt directory or a PROF_* directory. Throws Error
+/// (kInput, kCorrupt) when there is nothing to read or the clocks are missing.
+Session ReadSession(const std::filesystem::path& path, Parts wanted);
+
+/// The step in whose device span `start` lies, a row in session.steps; -1: none.
+std::int32_t StepOfDeviceTime(const Session& session, TimeNs start);
+
+}  // namespace mpa::raw

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace mpa::test {
+
+/// One rank of a raw capture with planted truth, see README.md of those captures.
+struct PlantedCapture {
+  std::filesystem::path path;  ///< the *_ascend_pt directory
+  nlohmann::json truth;
+  /// What the profiler's own parser made of it; may not be there.
+  std::filesystem::path parsed;
+};
+
+/// The ranks of a case beside the project (../shared/data/raw/<name>), in order; empty when the
+/// folder is not there: the test skips then.
+std::vector<PlantedCapture> SharedRawCaptures(const std::string& name);
+
+}  // namespace mpa::test
+
+/// Ends a test that needs the captures beside the project where they are missing.
+#define MPA_SKIP_WITHOUT(captures) \
+  if ((captures).empty()) GTEST_SKIP() << "no raw captures beside the project"
