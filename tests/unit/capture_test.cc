@@ -15,7 +15,7 @@ using Names = std::vector<std::string>;
 
 class CaptureTest : public ::testing::Test {
  protected:
-  RankInput Open(std::string_view name) const { return OpenRank(dir_ / name, /*force=*/true); }
+  RankInput Open(std::string_view name) const { return OpenRank(dir_ / name, {.force = true}); }
   void WriteText(const std::string& rank) const {
     dir_.Write(rank + "/ASCEND_PROFILER_OUTPUT/trace_view.json", "[]");
   }
@@ -164,7 +164,7 @@ TEST_F(CaptureTest, DiscoversAllRanksInOrder) {
        {"b_ascend_pt", "a_ascend_pt", "deep/er/c_ascend_ms", "too/deep/er/d_ascend_pt"})
     WriteText(rank);
   dir_.Write("raw_ascend_pt/PROF_1/data.bin", "x");
-  const Discovery found = Discover(dir_.path(), true);
+  const Discovery found = Discover(dir_.path(), {.force = true});
   Names names;
   for (const RankInput& rank : found.ranks) names.push_back(rank.path.filename().string());
   EXPECT_EQ(names, (Names{"a_ascend_pt", "b_ascend_pt", "c_ascend_ms"}));
@@ -175,13 +175,14 @@ TEST_F(CaptureTest, DiscoversAllRanksInOrder) {
 
 TEST_F(CaptureTest, DiscoversASingleCaptureGivenItself) {
   WriteText("a_ascend_pt");
-  EXPECT_EQ(Discover(dir_ / "a_ascend_pt", true).ranks.size(), 1u);
-  EXPECT_EQ(Discover(dir_ / "a_ascend_pt/ASCEND_PROFILER_OUTPUT", true).ranks.size(), 1u);
+  EXPECT_EQ(Discover(dir_ / "a_ascend_pt", {.force = true}).ranks.size(), 1u);
+  EXPECT_EQ(Discover(dir_ / "a_ascend_pt/ASCEND_PROFILER_OUTPUT", {.force = true}).ranks.size(),
+            1u);
 }
 
 TEST_F(CaptureTest, SaysWhyNothingWasDiscovered) {
   dir_.Write("photos/a.jpg", "x");
-  const Discovery found = Discover(dir_ / "photos", true);
+  const Discovery found = Discover(dir_ / "photos", {.force = true});
   EXPECT_TRUE(found.ranks.empty());
   ASSERT_EQ(found.unusable.size(), 1u);
   EXPECT_EQ(found.unusable[0].rank.path.filename(), "photos");

@@ -52,8 +52,8 @@ class CompareTest : public ::testing::Test {
   }
   CompareRequest Request() const {
     CompareRequest request;
-    request.base = OpenRank(dir_ / "base_ascend_pt", true);
-    request.comparison = OpenRank(dir_ / "new_ascend_pt", true);
+    request.base = OpenRank(dir_ / "base_ascend_pt", {.force = true});
+    request.comparison = OpenRank(dir_ / "new_ascend_pt", {.force = true});
     request.comparisons = {AllComparisons().front()};  // the overall one
     return request;
   }
@@ -171,7 +171,7 @@ TEST_F(CompareTest, ReportsTheBaseFirstWhenBothTracesAreBroken) {
 
 TEST_F(CompareTest, RefusesStepsOfAGpu) {
   CompareRequest request = Request();
-  request.comparison = OpenRank(dir_.Write("gpu.json", R"({"traceEvents": []})"), true);
+  request.comparison = OpenRank(dir_.Write("gpu.json", R"({"traceEvents": []})"), {.force = true});
   request.base_step = request.comparison_step = 1;
   const Error error = test::ErrorOf([&] { Compare(request); });
   EXPECT_EQ(error.kind(), ErrorKind::kUsage);
@@ -180,7 +180,7 @@ TEST_F(CompareTest, RefusesStepsOfAGpu) {
 
 TEST_F(CompareTest, RefusesACaptureInWhichNothingHappened) {
   CompareRequest request = Request();
-  request.comparison = OpenRank(dir_.Write("gpu.json", R"({"traceEvents": []})"), true);
+  request.comparison = OpenRank(dir_.Write("gpu.json", R"({"traceEvents": []})"), {.force = true});
   const Error error = test::ErrorOf([&] { Compare(request); });
   EXPECT_EQ(error.kind(), ErrorKind::kInput);
   EXPECT_HAS_TEXT(error.what(), "gpu.json");

@@ -56,7 +56,9 @@ class SurveyTest : public testing::Test {
            common + R"(},"experimental_config":{"_profiler_level":"Level1"}})" + rest + "}";
   }
 
-  Survey Look(const std::string& name = "") const { return SurveyCaptures(root_ / name, true); }
+  Survey Look(const std::string& name = "") const {
+    return SurveyCaptures(root_ / name, {.force = true});
+  }
   RankFacts LookAtOne(const std::string& name) const {
     const Survey survey = Look(name);
     EXPECT_EQ(survey.ranks.size(), 1u);
