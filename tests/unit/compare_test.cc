@@ -190,7 +190,7 @@ TEST_F(CompareTest, LeavesTheSheetOutWhenTheDeviceDidNothing) {
   CompareRequest request = Request();
   request.comparison = OpenRank(dir_.Write("gpu.json", R"({"traceEvents": [
           {"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1,"dur":1}]})"),
-                                true);
+                                {.force = true});
   const CompareOutcome outcome = Compare(request);
   EXPECT_TRUE(outcome.report.sheets.empty());
   ASSERT_EQ(outcome.report.notes.size(), 1u);
