@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "raw/dictionary.h"
 #include "support/files.h"
 
@@ -26,45 +28,45 @@ std::vector<int> Read(const std::filesystem::path& directory, std::string_view s
 }
 
 TEST(DeviceSlices, AreOneStreamInNumericOrder) {
-  test::TemporaryDirectory directory;
+  test::TempDir directory;
   const std::string all = Numbered(1) + Numbered(2) + Numbered(3);
-  test::WriteFile(directory.path() / "x.data.0.slice_10", all.substr(13));
-  test::WriteFile(directory.path() / "x.data.0.slice_9", all.substr(3, 10));
-  test::WriteFile(directory.path() / "x.data.0.slice_0", all.substr(0, 3));
-  test::WriteFile(directory.path() / "x.data.0.slice_0.done", "filesize:3\n");
+  directory.Write("x.data.0.slice_10", all.substr(13));
+  directory.Write("x.data.0.slice_9", all.substr(3, 10));
+  directory.Write("x.data.0.slice_0", all.substr(0, 3));
+  directory.Write("x.data.0.slice_0.done", "filesize:3\n");
   Issues issues;
   EXPECT_EQ(Read(directory.path(), "x.data", kDeviceMagic, issues), (std::vector<int>{1, 2, 3}));
   EXPECT_TRUE(issues.Empty());
 }
 
 TEST(DeviceSlices, OlderNamesAreFoundToo) {
-  test::TemporaryDirectory directory;
-  test::WriteFile(directory.path() / "x.data.4.dev.profiler_default_tag.0.slice_0", Numbered(7));
+  test::TempDir directory;
+  directory.Write("x.data.4.dev.profiler_default_tag.0.slice_0", Numbered(7));
   Issues issues;
   EXPECT_EQ(Read(directory.path(), "x.data", kDeviceMagic, issues), (std::vector<int>{7}));
 }
 
 TEST(DeviceSlices, LoseOnlyTheRecordThatIsCut) {
-  test::TemporaryDirectory directory;
+  test::TempDir directory;
   const std::string all = Numbered(1) + Numbered(2) + Numbered(3);
   Issues issues;
-  test::WriteFile(directory.path() / "end.data.0.slice_0", all.substr(0, 21));
+  directory.Write("end.data.0.slice_0", all.substr(0, 21));
   EXPECT_EQ(Read(directory.path(), "end.data", kDeviceMagic, issues), (std::vector<int>{1, 2}));
   EXPECT_EQ(Read(directory.path(), "end.data", kNoMagic, issues), (std::vector<int>{1, 2}));
-  test::WriteFile(directory.path() / "begin.data.0.slice_3", all.substr(5));
+  directory.Write("begin.data.0.slice_3", all.substr(5));
   EXPECT_EQ(Read(directory.path(), "begin.data", kDeviceMagic, issues), (std::vector<int>{2, 3}));
   EXPECT_EQ(Read(directory.path(), "begin.data", kNoMagic, issues), (std::vector<int>{2, 3}));
   EXPECT_FALSE(issues.Empty());
 }
 
 TEST(HostSlices, ThoseThatDoNotAgeComeFirstAndCutOnesKeepWholeRecords) {
-  test::TemporaryDirectory directory;
+  test::TempDir directory;
   const auto record = [](char level) {
     return std::string("\x5A\x5A") + level + std::string(5, '\0');
   };
-  test::WriteFile(directory.path() / "aging.compact.x.slice_0", record(2) + record(3) + "\x5A");
-  test::WriteFile(directory.path() / "aging.compact.x.slice_1", std::string(8, 'q') + record(4));
-  test::WriteFile(directory.path() / "unaging.compact.x.slice_0", record(1));
+  directory.Write("aging.compact.x.slice_0", record(2) + record(3) + "\x5A");
+  directory.Write("aging.compact.x.slice_1", std::string(8, 'q') + record(4));
+  directory.Write("unaging.compact.x.slice_0", record(1));
   std::vector<std::pair<int, bool>> levels;
   Issues issues;
   ForEachHostRecord<8>(DataFiles(directory.path()), "compact.x", issues,
@@ -85,10 +87,10 @@ TEST(Record, ReadsNothingBeyondItsEnd) {
 }
 
 TEST(Dictionary, SplitsAtTheFirstColonAndShowsUnknownNumbers) {
-  test::TemporaryDirectory directory;
-  test::WriteFile(directory.path() / "unaging.additional.hash_dic.slice_0",
+  test::TempDir directory;
+  directory.Write("unaging.additional.hash_dic.slice_0",
                   "17:a:b\n18446744073709551615:top\nbroken\n:none\n");
-  test::WriteFile(directory.path() / "aging.additional.type_info_dic.slice_0", "5000_3:WAIT\n");
+  directory.Write("aging.additional.type_info_dic.slice_0", "5000_3:WAIT\n");
   StringPool strings;
   Dictionary dictionary(DataFiles(directory.path()), strings);
   EXPECT_EQ(strings.View(dictionary.Text(17)), "a:b");
