@@ -70,9 +70,8 @@ bool IsAllocator(std::string_view component) {
 
 void WriteAllocators(const raw::Session& session, DatabaseStrings& strings,
                      DatabaseWriter& database) {
-  StringPool names;
-  std::vector<raw::MemoryRecord> records = raw::MemoryRecords(session, names);
-  std::erase_if(records, [&](const auto& r) { return !IsAllocator(names.View(r.component)); });
+  std::vector<raw::MemoryRecord> records = raw::MemoryRecords(session);
+  std::erase_if(records, [](const auto& record) { return !IsAllocator(record.component); });
   if (records.empty()) return;
   TableWriter table = database.CreateTable(
       "MEMORY_RECORD",
@@ -82,7 +81,7 @@ void WriteAllocators(const raw::Session& session, DatabaseStrings& strings,
     Number stream;
     if (record.has_stream) stream = static_cast<std::int64_t>(record.stream);
     // CANN does not tell active memory; it counts as none here.
-    table.Add(strings.Id(names.View(record.component)), record.time, Known(record.allocated),
+    table.Add(strings.Id(record.component), record.time, Known(record.allocated),
               Known(record.reserved), std::max<std::int64_t>(record.active, 0), stream,
               record.device);
   }
@@ -90,8 +89,7 @@ void WriteAllocators(const raw::Session& session, DatabaseStrings& strings,
 
 void WriteAllocations(const raw::Session& session, DatabaseStrings& strings,
                       DatabaseWriter& database) {
-  StringPool names;
-  const std::vector<raw::AllocationLife> lives = raw::AllocationLives(session, names);
+  const std::vector<raw::AllocationLife> lives = raw::AllocationLives(session);
   if (lives.empty()) return;
   TableWriter table = database.CreateTable(
       "OP_MEMORY",
@@ -104,9 +102,8 @@ void WriteAllocations(const raw::Session& session, DatabaseStrings& strings,
   for (const raw::AllocationLife& life : lives) {
     Number stream;
     if (!life.cann) stream = static_cast<std::int64_t>(life.stream);
-    table.Add(strings.Id(names.View(life.name)), life.bytes, Known(life.allocated),
-              Known(life.released), Known(life.active_released),
-              Difference(life.allocated, life.released),
+    table.Add(strings.Id(life.name), life.bytes, Known(life.allocated), Known(life.released),
+              Known(life.active_released), Difference(life.allocated, life.released),
               Difference(life.allocated, life.active_released), Known(life.allocated_total),
               Known(life.reserved_total), Known(life.active_total), Known(life.released_total),
               Known(life.released_reserved), Known(life.released_active), stream, life.device);
