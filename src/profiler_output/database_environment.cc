@@ -18,8 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kNamedNumber[] = "id INTEGER PRIMARY KEY, name TEXT";
-
 // What the framework left of environment and groups of ranks. A broken file costs only these rows.
 void AddFrameworkMetadata(const fs::path& capture, TableWriter& table) {
   const fs::path path = capture / "profiler_metadata.json";
@@ -86,17 +84,8 @@ void WriteDevices(const raw::SessionInfo& info, DatabaseWriter& database) {
 
 void WriteNames(const char* name, std::span<const raw::NamedNumber> numbers,
                 DatabaseWriter& database) {
-  TableWriter table = database.CreateTable(name, kNamedNumber);
+  TableWriter table = database.CreateTable(name, "id INTEGER PRIMARY KEY, name TEXT");
   for (const raw::NamedNumber& entry : numbers) table.Add(entry.number, entry.name);
-}
-
-void WriteApiTypes(DatabaseWriter& database) {
-  TableWriter table = database.CreateTable("ENUM_API_TYPE", kNamedNumber);
-  for (const raw::NamedNumber& level : raw::ApiLevels()) table.Add(level.number, level.name);
-  table.Add(kApiOfOp, "op");
-  table.Add(kApiOfQueue, "queue");
-  table.Add(kApiOfPython, "trace");
-  table.Add(kApiOfMark, "mstx");
 }
 
 }  // namespace
@@ -107,7 +96,7 @@ void WriteEnvironment(const raw::Session& session, DatabaseWriter& database) {
   database.CreateTable("HOST_INFO", "hostUid TEXT, hostName TEXT")
       .Add(session.info.host_uid, session.info.host_name);
   WriteDevices(session.info, database);
-  WriteApiTypes(database);
+  WriteNames("ENUM_API_TYPE", raw::ApiLevels(), database);
   WriteNames("ENUM_MODULE", raw::Modules(), database);
   WriteNames("ENUM_HCCL_DATA_TYPE", raw::CommunicationDataTypes(), database);
   WriteNames("ENUM_HCCL_LINK_TYPE", raw::LinkTypes(), database);

@@ -10,6 +10,9 @@
 namespace mpa::profiler_output {
 namespace {
 
+// The kinds of rows in PYTORCH_API, as ENUM_API_TYPE names them.
+constexpr std::int64_t kApiOfOp = 50001, kApiOfQueue = 50002, kApiOfPython = 50003;
+
 // The parts of a recorded text are on lines of their own in the database.
 std::string OnLines(std::string_view text) {
   std::string lines;
