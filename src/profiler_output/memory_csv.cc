@@ -14,6 +14,13 @@ namespace {
 
 constexpr double kKilobyte = 1024, kMegabyte = 1024 * 1024;
 
+/// A pool that may grow beside that of the session, with the same ids.
+StringPool SameIds(const StringPool& strings) {
+  StringPool copy;
+  for (std::uint32_t id = 1; id < strings.Size(); ++id) copy.Intern(strings.View(StringId{id}));
+  return copy;
+}
+
 void PutBytes(std::int64_t bytes, double unit, CsvRow& row) {
   row.Cell(Decimal{static_cast<double>(bytes) / unit});
 }
@@ -95,7 +102,7 @@ void AppendRecord(const raw::MemoryRecord& record, const StringPool& strings, st
 }  // namespace
 
 void WriteOperatorMemory(const raw::Session& session, const std::filesystem::path& path) {
-  StringPool strings;
+  StringPool strings = SameIds(session.strings);
   const std::vector<raw::AllocationLife> lives = raw::AllocationLives(session, strings);
   if (lives.empty()) return;
   ChunkedFile file(path);
@@ -111,7 +118,7 @@ void WriteOperatorMemory(const raw::Session& session, const std::filesystem::pat
 }
 
 void WriteMemoryRecord(const raw::Session& session, const std::filesystem::path& path) {
-  StringPool strings;
+  StringPool strings = SameIds(session.strings);
   const std::vector<raw::MemoryRecord> records = raw::MemoryRecords(session, strings);
   if (records.empty()) return;
   ChunkedFile file(path);
