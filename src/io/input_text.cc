@@ -84,7 +84,7 @@ bool Inflate(std::string_view bytes, std::size_t limit, std::string& out) {
 
 }  // namespace
 
-InputText::InputText(const std::filesystem::path& path) {
+InputText::InputText(const std::filesystem::path& path, Content content) {
   InContext(path.string(), [&] {
     const FileDescriptor file(path);
     struct stat status {};
@@ -100,7 +100,7 @@ InputText::InputText(const std::filesystem::path& path) {
     }
     madvise(map_, map_size_, MADV_SEQUENTIAL);
     text_ = {static_cast<const char*>(map_), map_size_};
-    if (IsGzip(text_)) {
+    if (content == Content::kMaybeGzip && IsGzip(text_)) {
       truncated_ = !Inflate(text_, static_cast<std::size_t>(-1), inflated_);
       text_ = inflated_;
     }

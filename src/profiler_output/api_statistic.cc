@@ -1,1 +1,76 @@
 // SPDX-License-Identifier: Apache-2.0
+// api_statistic.csv: durations of the calls of CANN by name and level.
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "call_names.h"
+#include "chunked_file.h"
+#include "csv_text.h"
+#include "kernel_rules.h"
+#include "text_files.h"
+
+namespace mpa::profiler_output {
+namespace {
+
+/// Durations in µs. The mean runs along with the sum of squared distances from it, so that no
+/// second pass is needed.
+struct CallSum {
+  std::int64_t count = 0;
+  TimeNs total = 0, shortest = 0, longest = 0;
+  double mean = 0, squares = 0;
+
+  void Add(TimeNs dur) {
+    shortest = count == 0 ? dur : std::min(shortest, dur);
+    longest = std::max(longest, dur);
+    total += dur;
+    ++count;
+    const double us = static_cast<double>(dur) / 1000;
+    const double distance = us - mean;
+    mean += distance / static_cast<double>(count);
+    squares += distance * (us - mean);
+  }
+};
+
+/// By name, then level: the order of the table.
+using CallSums = std::map<std::pair<std::string_view, raw::Level>, CallSum>;
+
+CallSums SumByName(const raw::Session& session) {
+  const raw::HostCalls& calls = session.calls;
+  std::map<std::pair<StringId, raw::Level>, CallSum> by_id;
+  for (std::size_t i = 0; i < calls.Size(); ++i) {
+    by_id[{CallName(calls, i), calls.level[i]}].Add(calls.end[i] - calls.start[i]);
+  }
+  CallSums sums;
+  for (const auto& [key, sum] : by_id) {
+    sums[{session.strings.View(key.first), key.second}] = sum;
+  }
+  return sums;
+}
+
+double Micro(TimeNs ns) { return static_cast<double>(ns) / 1000; }
+
+}  // namespace
+
+void WriteApiStatistic(const raw::Session& session, const std::filesystem::path& path) {
+  if (IsLevel0(session) || session.calls.Empty()) return;
+  std::string text = "Device_id,Level,API Name,Time(us),Count,Avg(us),Min(us),Max(us),Variance\r\n";
+  for (const auto& [key, sum] : SumByName(session)) {
+    CsvRow row(text);
+    row.Cell("host");
+    row.Text(LevelName(key.second));
+    row.Text(key.first);
+    row.Cell(RoundedShort{Micro(sum.total)});
+    row.Cell(sum.count);
+    row.Cell(RoundedShort{sum.mean});
+    row.Cell(RoundedShort{Micro(sum.shortest)});
+    row.Cell(RoundedShort{Micro(sum.longest)});
+    row.Cell(RoundedShort{sum.squares / static_cast<double>(sum.count)});
+  }
+  ChunkedFile file(path);
+  file.Write(text);
+  file.Close();
+}
+
+}  // namespace mpa::profiler_output

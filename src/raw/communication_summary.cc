@@ -1,1 +1,217 @@
 // SPDX-License-Identifier: Apache-2.0
+// Times, bandwidths and links of collectives. The sums run in the order in which the profiler adds
+// up, so that the doubles are the same to the last digit.
+#include "mpa/raw/communication_summary.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "collective_traffic.h"
+#include "mpa/base/text.h"
+#include "round_decimal.h"
+
+namespace mpa::raw {
+namespace {
+
+constexpr double kNsPerMs = 1e6;
+
+bool IsPointToPoint(std::string_view name) {
+  return StartsWithIgnoringCase(name, "hcom_send") ||
+         StartsWithIgnoringCase(name, "hcom_receive") ||
+         StartsWithIgnoringCase(name, "hcom_batchsendrecv");
+}
+
+double Share(double part, double rest) {
+  return part + rest == 0 ? 0 : RoundDecimal(part / (part + rest), 4);
+}
+
+void SetRatios(CommunicationTime& time) {
+  time.wait_ratio = Share(time.wait, time.transit);
+  time.synchronization_ratio = Share(time.synchronization, time.transit);
+}
+
+/// Epoch microseconds. Whole and broken part apart: only their sum is rounded.
+double Microseconds(TimeNs ns) {
+  return static_cast<double>(ns / 1000) + static_cast<double>(ns % 1000) / 1000.0;
+}
+
+/// The times of an operation are those of the plane on which its first master part runs.
+CommunicationTime TimesOf(const Session& session, const CollectiveRows& rows) {
+  const CollectiveParts& parts = session.parts;
+  const auto first = std::find_if(rows.parts.begin(), rows.parts.end(),
+                                  [&](std::size_t part) { return parts.master[part] != 0; });
+  std::vector<std::size_t> plane;
+  for (const std::size_t part : rows.parts) {
+    if (parts.plane[part] == parts.plane[*first]) plane.push_back(part);
+  }
+
+  CommunicationTime time;
+  time.start_us = Microseconds(session.collectives.start[rows.collective]);
+  bool transferred = false;
+  const TrafficReader reader(session, rows.collective);
+  for (std::size_t i = 0; i < plane.size();) {
+    const std::size_t part = plane[i];
+    const Transfer transfer = reader.At(plane, i);
+    if (transfer.kind == TransferKind::kRdma ||
+        (transfer.kind == TransferKind::kCopy && !transfer.local)) {
+      time.transit += transfer.milliseconds;
+      transferred = true;
+    }
+    if (transfer.kind == TransferKind::kNone && reader.IsWait(part)) {
+      const double wait = session.tasks.dur[static_cast<std::size_t>(parts.task[part])] / kNsPerMs;
+      if (!transferred) time.synchronization += wait;
+      time.wait += wait;
+    }
+    i += transfer.parts;
+  }
+  time.elapse = reader.Extent(plane) / kNsPerMs;
+  time.idle = time.elapse - time.transit - time.wait;
+  SetRatios(time);
+  return time;
+}
+
+double Bandwidth(const LinkUse& use) {
+  if (use.milliseconds == 0) return 0;
+  return RoundDecimal((use.megabytes / 1000) / (use.milliseconds / 1000), 4);
+}
+
+LinkKind KindOfLink(std::int64_t link) {
+  switch (link) {
+    case 1:
+    case 5:  // HCCS_SW
+      return LinkKind::kHccs;
+    case 2:
+      return LinkKind::kPcie;
+    case 4:
+      return LinkKind::kSio;
+    default:
+      return LinkKind::kSdma;
+  }
+}
+
+std::map<LinkKind, LinkUse> AllLinks() {
+  return {{LinkKind::kRdma, {}},
+          {LinkKind::kHccs, {}},
+          {LinkKind::kPcie, {}},
+          {LinkKind::kSdma, {}},
+          {LinkKind::kSio, {}}};
+}
+
+double LargePacketRatio(const LinkUse& use, double threshold) {
+  double packets = 0, large = 0;
+  for (const auto& [size, use_of_size] : use.sizes) {
+    packets += use_of_size.first;
+    if (size > threshold) large += use_of_size.first;
+  }
+  return packets > 0 ? RoundDecimal(large / packets, 4) : 0;
+}
+
+std::map<LinkKind, LinkUse> LinksOf(const Session& session, const CollectiveRows& rows) {
+  std::map<LinkKind, LinkUse> links = AllLinks();
+  const TrafficReader reader(session, rows.collective);
+  for (const std::vector<std::size_t>& plane : PartsByPlane(session, rows)) {
+    for (std::size_t i = 0; i < plane.size();) {
+      const Transfer transfer = reader.At(plane, i);
+      i += transfer.parts;
+      const bool rdma = transfer.kind == TransferKind::kRdma;
+      if (!rdma && (transfer.kind != TransferKind::kCopy || transfer.local)) continue;
+      LinkUse& use = links[rdma ? LinkKind::kRdma : KindOfLink(transfer.link)];
+      use.megabytes += transfer.megabytes;
+      use.milliseconds += transfer.milliseconds;
+      auto& [count, milliseconds] = use.sizes[transfer.megabytes];
+      count += 1;
+      milliseconds += transfer.milliseconds;
+    }
+  }
+  LinkUse& sdma = links[LinkKind::kSdma];
+  const LinkUse &hccs = links[LinkKind::kHccs], &pcie = links[LinkKind::kPcie],
+                &sio = links[LinkKind::kSio];
+  sdma.megabytes += hccs.megabytes + pcie.megabytes + sio.megabytes;
+  sdma.milliseconds += hccs.milliseconds + pcie.milliseconds + sio.milliseconds;
+  constexpr double kLargeRdma = 0.5, kLarge = 32;  // MB
+  for (auto& [kind, use] : links) {
+    use.bandwidth = Bandwidth(use);
+    if (kind == LinkKind::kSdma) continue;  // the sum of others has no sizes of its own
+    use.large_packet_ratio = LargePacketRatio(use, kind == LinkKind::kRdma ? kLargeRdma : kLarge);
+  }
+  return links;
+}
+
+CommunicationOp Total(const std::vector<CommunicationOp>& ops) {
+  CommunicationOp total{.name = "Total Op Info", .group = {}, .time = {}, .links = AllLinks()};
+  for (const CommunicationOp& op : ops) {
+    total.time.elapse += op.time.elapse;
+    total.time.transit += op.time.transit;
+    total.time.wait += op.time.wait;
+    total.time.synchronization += op.time.synchronization;
+    total.time.idle += op.time.idle;
+    for (const auto& [kind, use] : op.links) {
+      LinkUse& sum = total.links[kind];
+      sum.megabytes += use.megabytes;
+      sum.milliseconds += use.milliseconds;
+      for (const auto& [size, use_of_size] : use.sizes) {
+        sum.sizes[size].first += use_of_size.first;
+        sum.sizes[size].second += use_of_size.second;
+      }
+    }
+  }
+  SetRatios(total.time);
+  return total;
+}
+
+/// The steps that launched device work, by row; a single one for all where there are none.
+std::vector<std::int32_t> StepRows(const Session& session) {
+  std::vector<std::int32_t> rows;
+  for (std::size_t i = 0; i < session.steps.Size(); ++i) {
+    if (session.steps.device_start[i] >= 0) rows.push_back(static_cast<std::int32_t>(i));
+  }
+  if (rows.empty()) rows.push_back(-1);
+  return rows;
+}
+
+}  // namespace
+
+std::vector<CommunicationStep> SummariseCommunication(const Session& session) {
+  const std::vector<std::int32_t> step_rows = StepRows(session);
+  std::vector<CommunicationStep> steps(step_rows.size());
+  std::vector<std::vector<CollectiveRows>> p2p(steps.size()), collective(steps.size());
+  for (CollectiveRows& rows : PartsByCollective(session)) {
+    std::size_t step = 0;  // a single step takes everything
+    if (steps.size() > 1) {
+      const std::int32_t row =
+          StepOfDeviceTime(session, session.collectives.start[rows.collective]);
+      if (row < 0) continue;
+      step = static_cast<std::size_t>(std::find(step_rows.begin(), step_rows.end(), row) -
+                                      step_rows.begin());
+    }
+    const bool pair =
+        IsPointToPoint(session.strings.View(session.collectives.name[rows.collective]));
+    (pair ? p2p : collective)[step].push_back(std::move(rows));
+  }
+  const auto summarise = [&](const std::vector<CollectiveRows>& all) {
+    std::vector<CommunicationOp> ops;
+    ops.reserve(all.size() + 1);
+    for (const CollectiveRows& rows : all) {
+      ops.push_back(
+          {.name = std::string(session.strings.View(session.collectives.name[rows.collective])),
+           .group = std::string(session.strings.View(session.collectives.group[rows.collective])),
+           .time = TimesOf(session, rows),
+           .links = LinksOf(session, rows)});
+    }
+    if (!ops.empty()) ops.push_back(Total(ops));
+    return ops;
+  };
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    steps[i].step = "step";
+    if (step_rows[i] >= 0) {
+      steps[i].step += std::to_string(session.steps.id[static_cast<std::size_t>(step_rows[i])]);
+    }
+    steps[i].p2p = summarise(p2p[i]);
+    steps[i].collective = summarise(collective[i]);
+    steps[i].p2p_matrix = LinkMatrix(session, p2p[i]);
+    steps[i].collective_matrix = LinkMatrix(session, collective[i]);
+  }
+  return steps;
+}
+
+}  // namespace mpa::raw

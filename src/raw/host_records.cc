@@ -1,1 +1,266 @@
 // SPDX-License-Identifier: Apache-2.0
+// Records of the host that say what was called and what was launched.
+#include "host_records.h"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+namespace mpa::raw {
+namespace {
+
+struct Api {
+  TimeNs start = 0, end = 0;
+  std::uint64_t item = 0;
+  std::uint32_t type = 0, thread = 0, request = 0;
+  std::uint16_t level = 0;
+};
+
+auto KeyOf(const Api& api) {
+  return std::tie(api.level, api.type, api.thread, api.request, api.item);
+}
+
+// Puts together halves with equal keys: the first is the begin, the second the end.
+void PairHalves(std::vector<Api>& halves, std::vector<Api>& ranges, Issues& issues) {
+  std::stable_sort(halves.begin(), halves.end(), [](const Api& a, const Api& b) {
+    return std::tuple_cat(KeyOf(a), std::tie(a.start)) <
+           std::tuple_cat(KeyOf(b), std::tie(b.start));
+  });
+  for (std::size_t i = 0; i < halves.size(); ++i) {
+    if (i + 1 == halves.size() || KeyOf(halves[i]) != KeyOf(halves[i + 1])) {
+      issues.Count("host call left out, its other half is missing", "api_event.data");
+      continue;
+    }
+    ranges.push_back(halves[i]);
+    ranges.back().end = halves[++i].start;
+  }
+}
+
+std::vector<Api> ReadRanges(const HostInput& input) {
+  constexpr std::string_view kStem = "api_event.data";
+  std::vector<Api> ranges, halves;
+  ranges.reserve(CountRecords(input.files, kStem, 40));
+  ForEachHostRecord<40>(
+      input.files, kStem, input.issues, [&](const Record<40>& record, const Slice&) {
+        Api api{.start = input.clock.HostNs(record.U64(16)),
+                .item = record.U64(32),
+                .type = record.U32(4),
+                .thread = record.U32(8),
+                .request = record.U32(12),
+                .level = record.U16(2)};
+        if (record.U64(24) == std::numeric_limits<std::uint64_t>::max()) {
+          halves.push_back(api);
+          return;
+        }
+        api.end = input.clock.HostNs(record.U64(24));
+        if (!IsDuration(api.end - api.start)) {
+          input.issues.Count("host call left out, its times make no sense", kStem);
+          return;
+        }
+        ranges.push_back(api);
+      });
+  PairHalves(halves, ranges, input.issues);
+  std::stable_sort(ranges.begin(), ranges.end(), [](const Api& a, const Api& b) {
+    return std::tie(a.start, b.level, b.end) < std::tie(b.start, a.level, a.end);
+  });
+  constexpr std::size_t kMost = std::numeric_limits<std::int32_t>::max();
+  if (ranges.size() > kMost) ranges.resize(kMost);  // rows are numbered with 32 bits
+  return ranges;
+}
+
+// Tasks of a stream and the wraps of its task ids.
+struct StreamKey {
+  std::uint16_t device = 0;
+  std::uint32_t stream = 0;
+  auto operator<=>(const StreamKey&) const = default;
+};
+
+constexpr std::uint32_t kFlipTask = 98, kMaintenance = 6;
+constexpr std::uint16_t kStreamDestroyed = 65535;
+
+struct Flip {
+  StreamKey key;
+  TimeNs time = 0;
+  std::uint32_t task = 0;  ///< id of the flip task itself
+  std::uint16_t number = 0;
+};
+
+// Gives the tasks of one stream, in order of time, their batches: one more after each flip. Threads
+// that ask for ids at the same time may be recorded before the flip although they come after it.
+void CountBatches(std::vector<HostTask>& tasks, std::span<const std::uint32_t> rows,
+                  std::span<const Flip> flips) {
+  std::uint16_t batch = 0;
+  std::size_t next = 0, settled = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (; next < flips.size() && tasks[rows[i]].time > flips[next].time; ++next) {
+      ++batch;
+      if (flips[next].number == kStreamDestroyed) continue;
+      for (std::size_t back = i; back > settled; --back) {
+        HostTask& before = tasks[rows[back - 1]];
+        if (before.task >= flips[next].task) break;
+        before.batch = batch;
+      }
+      settled = i;
+    }
+    tasks[rows[i]].batch = batch;
+  }
+}
+
+// `tasks` and `flips` are in order of time.
+void SetBatches(std::vector<HostTask>& tasks, std::vector<Flip>& flips) {
+  if (flips.empty()) return;
+  std::stable_sort(flips.begin(), flips.end(),
+                   [](const Flip& a, const Flip& b) { return a.key < b.key; });
+  std::vector<std::uint32_t> rows(tasks.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<std::uint32_t>(i);
+  const auto key_of = [&](std::uint32_t row) {
+    return StreamKey{tasks[row].device, tasks[row].stream};
+  };
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return key_of(a) < key_of(b); });
+  for (std::size_t begin = 0; begin < rows.size();) {
+    const StreamKey key = key_of(rows[begin]);
+    std::size_t end = begin;
+    while (end < rows.size() && key_of(rows[end]) == key) ++end;
+    const auto [first, last] =
+        std::equal_range(flips.begin(), flips.end(), Flip{.key = key},
+                         [](const Flip& a, const Flip& b) { return a.key < b.key; });
+    CountBatches(tasks, std::span(rows).subspan(begin, end - begin), {first, last});
+    begin = end;
+  }
+}
+
+HostTask ReadHostTask(const HostInput& input, const Record<kCompactSize>& record) {
+  const HostRecordHead head = HeadOf(record);
+  const std::uint32_t id = record.U32(28);
+  HostTask task{.time = input.clock.HostNs(head.time),
+                .thread = head.thread,
+                .function = record.U64(40),
+                .stream = record.U16(26),
+                .task = input.wide_task_ids ? id : id & 0xFFFF,
+                .type = static_cast<std::uint32_t>(record.U64(32)),
+                .device = static_cast<std::uint16_t>(record.U16(24) & 0x0FFF)};
+  if (constexpr std::uint32_t kWithExtension = 40; head.length == kWithExtension) {
+    task.has_blocks = true;
+    task.blocks = record.U16(48);
+    task.mix_blocks = task.blocks * (record.U8(52) & 7);
+  }
+  return task;
+}
+
+// Calls visit(record, head) for the additional or compact records of a stem.
+template <std::size_t kSize, typename T, typename Fill>
+std::vector<T> ReadRecords(const HostInput& input, std::string_view stem, Fill fill) {
+  std::vector<T> records;
+  records.reserve(CountRecords(input.files, stem, kSize));
+  ForEachHostRecord<kSize>(input.files, stem, input.issues,
+                           [&](const Record<kSize>& record, const Slice& slice) {
+                             T& row = records.emplace_back();
+                             row.time = input.clock.HostNs(record.U64(16));
+                             row.thread = record.U32(8);
+                             fill(record, slice, row);
+                           });
+  SortByTime(records);
+  return records;
+}
+
+}  // namespace
+
+void ReadHostCalls(const HostInput& input, HostCalls& calls) {
+  const std::vector<Api> ranges = ReadRanges(input);
+  std::apply([&](auto&... column) { (column.reserve(ranges.size()), ...); }, HostCalls::Tie(calls));
+  for (const Api& api : ranges) {
+    const auto level = static_cast<Level>(api.level);
+    const bool named = level == Level::kNode || level == Level::kCommunication;
+    calls.Append({.start = api.start,
+                  .end = api.end,
+                  .level = level,
+                  .type = api.type,
+                  .name = input.dictionary.TypeName(api.level, api.type),
+                  .item = named && api.item != 0 ? input.dictionary.Text(api.item) : StringId{},
+                  .item_id = api.item,
+                  .request = level == Level::kModel ? std::int64_t{api.request} : -1,
+                  .thread = api.thread});
+  }
+}
+
+std::vector<HostTask> ReadHostTasks(const HostInput& input) {
+  constexpr std::string_view kStem = "compact.task_track";
+  std::vector<HostTask> tasks;
+  std::vector<Flip> flips;
+  tasks.reserve(CountRecords(input.files, kStem, kCompactSize));
+  ForEachHostRecord<kCompactSize>(
+      input.files, kStem, input.issues, [&](const Record<kCompactSize>& record, const Slice&) {
+        if (constexpr int kDpu = 1; record.U16(24) >> 12 == kDpu) return;
+        const HostTask task = ReadHostTask(input, record);
+        if (task.type == kFlipTask && !input.wide_task_ids) {
+          flips.push_back({.key = {task.device, task.stream},
+                           .time = task.time,
+                           .task = task.task,
+                           .number = record.U16(30)});
+        } else if (task.type != kMaintenance && task.type != kFlipTask) {
+          tasks.push_back(task);
+        }
+      });
+  SortByTime(tasks);
+  SortByTime(flips);
+  if (!input.wide_task_ids) SetBatches(tasks, flips);
+  return tasks;
+}
+
+std::vector<NodeInfo> ReadNodeInfos(const HostInput& input) {
+  return ReadRecords<kCompactSize, NodeInfo>(
+      input, "compact.node_basic_info",
+      [](const Record<kCompactSize>& record, const Slice& slice, NodeInfo& node) {
+        node.name = record.U64(24);
+        node.core = record.U32(32);
+        node.op_type = record.U64(36);
+        node.blocks = record.U32(44);
+        node.hf32 = record.U32(48) != 0;
+        node.dynamic = slice.aging;
+      });
+}
+
+std::vector<NodeAttributes> ReadNodeAttributes(const HostInput& input) {
+  return ReadRecords<kCompactSize, NodeAttributes>(
+      input, "compact.node_attr_info",
+      [](const Record<kCompactSize>& record, const Slice&, NodeAttributes& attributes) {
+        attributes.name = record.U64(24);
+        attributes.text = record.U64(36);
+      });
+}
+
+std::vector<ContextIds> ReadContextIds(const HostInput& input) {
+  return ReadRecords<kAdditionalSize, ContextIds>(
+      input, "additional.context_id_info",
+      [](const Record<kAdditionalSize>& record, const Slice&, ContextIds& contexts) {
+        contexts.level = static_cast<Level>(record.U16(2));
+        contexts.name = record.U64(24);
+        constexpr std::uint32_t kMost = 55;
+        const std::uint32_t count = std::min(record.U32(32), kMost);
+        for (std::uint32_t i = 0; i < count; ++i) {
+          contexts.ids.push_back(record.U32(36 + 4 * std::size_t{i}));
+        }
+      });
+}
+
+std::vector<CopyInfo> ReadCopyInfos(const HostInput& input) {
+  return ReadRecords<kCompactSize, CopyInfo>(
+      input, "compact.memcpy_info",
+      [](const Record<kCompactSize>& record, const Slice&, CopyInfo& copy) {
+        copy.bytes = record.U64(24);
+        copy.bytes_per_task = record.U64(32);
+        copy.direction = record.U16(40);
+      });
+}
+
+bool HasWideStreams(const HostInput& input) {
+  bool wide = false;
+  // Not seen in real data.
+  ForEachHostRecord<kCompactSize>(
+      input.files, "compact.expand_stream_spec", input.issues,
+      [&](const Record<kCompactSize>& record, const Slice&) { wide = record.U8(24) == 1; });
+  return wide;
+}
+
+}  // namespace mpa::raw

@@ -1,1 +1,167 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds the slices of record files and puts their records together.
+#include "slices.h"
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+
+#include "mpa/io/input_text.h"
+#include "mpa/io/numbers.h"
+
+namespace mpa::raw {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct NamedSlice {
+  std::string stem;
+  Slice slice;
+};
+
+// "aging.compact.task_track.slice_0", "stars_soc.data.0.slice_1",
+// "stars_soc.data.5.dev.profiler_default_tag.0.slice_1"; nothing for other files (".done").
+std::optional<NamedSlice> ParseName(const fs::path& path) {
+  const std::string name = path.filename().string();
+  constexpr std::string_view kSlice = ".slice_";
+  const std::size_t at = name.rfind(kSlice);
+  if (at == std::string::npos) return std::nullopt;
+  const std::string digits = name.substr(at + kSlice.size());
+  if (digits.empty() || digits.find_first_not_of("0123456789") != std::string::npos)
+    return std::nullopt;
+  const auto number = io::ParseInt(digits);
+  if (!number) return std::nullopt;
+
+  NamedSlice named{.stem = name.substr(0, at), .slice = {.path = path, .number = *number}};
+  constexpr std::string_view kAging = "aging.", kUnaging = "unaging.";
+  if (named.stem.starts_with(kAging)) {
+    named.stem.erase(0, kAging.size());
+    named.slice.aging = true;
+  } else if (named.stem.starts_with(kUnaging)) {
+    named.stem.erase(0, kUnaging.size());
+  } else {
+    constexpr std::string_view kData = ".data";
+    const std::size_t data = named.stem.find(kData);
+    if (data != std::string::npos) named.stem.resize(data + kData.size());
+  }
+  return named;
+}
+
+bool Fits(std::string_view bytes, std::size_t at, Magic magic) {
+  return Record<4>(bytes.data() + at).U16(magic.offset) == magic.value;
+}
+
+// The offset at which records begin: the first at which the magic is found, and found again one
+// record later.
+std::size_t Alignment(std::string_view bytes, std::size_t record_size, Magic magic) {
+  for (std::size_t at = 0; at < record_size && at + record_size <= bytes.size(); ++at) {
+    if (!Fits(bytes, at, magic)) continue;
+    const std::size_t next = at + record_size;
+    if (next + record_size > bytes.size() || Fits(bytes, next, magic)) return at;
+  }
+  return 0;
+}
+
+// Puts together records that straddle slices.
+class RecordJoiner {
+ public:
+  RecordJoiner(std::size_t record_size, const std::function<void(std::string_view)>& visit)
+      : record_size_(record_size), visit_(visit) {}
+
+  void Add(std::string_view bytes) {
+    if (!rest_.empty()) {
+      const std::size_t missing = std::min(record_size_ - rest_.size(), bytes.size());
+      rest_.append(bytes.substr(0, missing));
+      bytes.remove_prefix(missing);
+      if (rest_.size() < record_size_) return;
+      visit_(rest_);
+      rest_.clear();
+    }
+    const std::size_t whole = bytes.size() / record_size_ * record_size_;
+    if (whole > 0) visit_(bytes.substr(0, whole));
+    rest_ = bytes.substr(whole);
+  }
+  std::size_t Rest() const { return rest_.size(); }
+
+ private:
+  std::size_t record_size_;
+  const std::function<void(std::string_view)>& visit_;
+  std::string rest_;
+};
+
+std::size_t SizeOf(const fs::path& path) {
+  std::error_code error;
+  const auto size = fs::file_size(path, error);
+  return error ? 0 : static_cast<std::size_t>(size);
+}
+
+std::size_t TotalSize(const std::vector<Slice>& slices) {
+  std::size_t total = 0;
+  for (const Slice& slice : slices) total += SizeOf(slice.path);
+  return total;
+}
+
+}  // namespace
+
+DataFiles::DataFiles(const fs::path& directory) {
+  std::error_code error;
+  for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
+    auto named = ParseName(it->path());
+    if (!named || !fs::is_regular_file(it->path())) continue;
+    slices_[named->stem].push_back(std::move(named->slice));
+  }
+  for (auto& [stem, slices] : slices_) {
+    std::sort(slices.begin(), slices.end(), [](const Slice& a, const Slice& b) {
+      return std::tie(a.aging, a.number, a.path) < std::tie(b.aging, b.number, b.path);
+    });
+  }
+}
+
+const std::vector<Slice>& DataFiles::Of(std::string_view stem) const {
+  static const std::vector<Slice> none;
+  const auto found = slices_.find(stem);
+  return found == slices_.end() ? none : found->second;
+}
+
+void VisitHostSlices(const DataFiles& files, std::string_view stem, std::size_t record_size,
+                     Issues& issues,
+                     const std::function<void(std::string_view, const Slice&)>& visit) {
+  for (const Slice& slice : files.Of(stem)) {
+    const io::InputText input(slice.path, io::Content::kAsIs);
+    const std::string_view bytes = input.text();
+    const std::size_t whole = bytes.size() / record_size * record_size;
+    if (whole < bytes.size()) {
+      issues.Count("file cut off inside a record, read up to there",
+                   slice.path.filename().string());
+    }
+    visit(bytes.substr(0, whole), slice);
+  }
+}
+
+void VisitDeviceStream(const DataFiles& files, std::string_view stem, std::size_t record_size,
+                       Magic magic, Issues& issues,
+                       const std::function<void(std::string_view)>& visit) {
+  const std::vector<Slice>& slices = files.Of(stem);
+  if (slices.empty()) return;
+  std::size_t skip = 0;
+  if (magic.value == 0 && slices.front().number > 0) skip = TotalSize(slices) % record_size;
+  RecordJoiner joiner(record_size, visit);
+  for (const Slice& slice : slices) {
+    const io::InputText input(slice.path, io::Content::kAsIs);
+    std::string_view bytes = input.text();
+    if (magic.value != 0 && &slice == &slices.front()) {
+      skip = Alignment(bytes, record_size, magic);
+      if (skip > 0) issues.Count("file begins inside a record, read from the next one", stem);
+    }
+    const std::size_t skipped = std::min(skip, bytes.size());
+    skip -= skipped;
+    joiner.Add(bytes.substr(skipped));
+  }
+  if (joiner.Rest() > 0) issues.Count("file cut off inside a record, read up to there", stem);
+}
+
+std::size_t CountRecords(const DataFiles& files, std::string_view stem, std::size_t record_size) {
+  return TotalSize(files.Of(stem)) / record_size;
+}
+
+}  // namespace mpa::raw

@@ -9,13 +9,16 @@
 
 namespace mpa::io {
 
+/// Binary records may begin with the bytes of gzip by chance: they are taken as they are.
+enum class Content { kMaybeGzip, kAsIs };
+
 /// The whole content of a file: memory-mapped, or inflated when the file is gzipped (told by its
 /// first bytes, not by its name).
 class InputText {
  public:
   /// Throws Error (kInput) when the file cannot be opened, (kCorrupt) when its gzip data is broken.
   /// A gzip stream that ends early gives the text up to there, and truncated().
-  explicit InputText(const std::filesystem::path& path);
+  explicit InputText(const std::filesystem::path& path, Content content = Content::kMaybeGzip);
   ~InputText();
   InputText(const InputText&) = delete;
   InputText& operator=(const InputText&) = delete;

@@ -38,17 +38,18 @@ struct CommunicationOp {
 
 /// One row of the matrix.
 struct MatrixEntry {
-  std::string name;  ///< "allReduce-top1", "allReduce-total"
+  std::string name;  ///< "allreduce-top1", "allreduce-total"
   std::string group;
   std::int64_t source = 0, destination = 0;
-  std::string transport;  ///< "HCCS", "RDMA", "LOCAL"
+  std::string transport;  ///< "HCCS", "RDMA", "LOCAL"; empty: another
   double megabytes = 0, milliseconds = 0, bandwidth = 0;
-  std::string op;  ///< "hcom_allReduce__586_0_1@<group>" or empty
+  std::string op;  ///< "hcom_allReduce__586_0_1"; empty of a total
 };
 
-/// The operations of one step; in the profiler's order.
+/// The operations of one step, in the order of their first parts; behind them, where there are any,
+/// their total. The matrix file leaves out steps without operations.
 struct CommunicationStep {
-  std::string step;  ///< "step5", or "step" where the capture has no steps
+  std::string step;  ///< "step5", or "step" where the capture has none
   std::vector<CommunicationOp> p2p, collective;
   std::vector<MatrixEntry> p2p_matrix, collective_matrix;
 };

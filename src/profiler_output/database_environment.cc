@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of a profiler database that do not depend on what was recorded: versions, host,
+// devices, names of numbers.
+#include <algorithm>
+#include <array>
+#include <span>
+#include <string_view>
+#include <system_error>
+
+#include "mpa/base/error.h"
+#include "mpa/base/log.h"
+#include "mpa/io/json_document.h"
+#include "mpa/raw/enumerations.h"
+#include "profiler_database.h"
+
+namespace mpa::profiler_output {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kNamedNumber[] = "id INTEGER PRIMARY KEY, name TEXT";
+
+// What the framework left of environment and groups of ranks. A broken file costs only these rows.
+void AddFrameworkMetadata(const fs::path& capture, TableWriter& table) {
+  const fs::path path = capture / "profiler_metadata.json";
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return;
+  try {
+    const nlohmann::json metadata = io::ReadJson(path);
+    if (!metadata.is_object()) return;
+    for (const auto& [key, value] : metadata.items()) table.Add(key, value.dump());
+  } catch (const Error& broken) {
+    LogWarning("{}", broken.what());
+  }
+}
+
+void WriteMetadata(const raw::Session& session, DatabaseWriter& database) {
+  TableWriter table = database.CreateTable("META_DATA", "name TEXT, value TEXT");
+  table.Add("SCHEMA_VERSION", "1.2.0");
+  table.Add("SCHEMA_VERSION_MAJOR", "1");
+  table.Add("SCHEMA_VERSION_MINOR", "2");
+  table.Add("SCHEMA_VERSION_MICRO", "0");
+  AddFrameworkMetadata(session.info.path, table);
+}
+
+TimeNs LastTime(const raw::Session& session) {
+  TimeNs last = session.info.begin;
+  for (const auto* ends : {&session.calls.end, &session.tasks.end, &session.ops.end}) {
+    if (!ends->empty()) last = std::max(last, *std::max_element(ends->begin(), ends->end()));
+  }
+  return last;
+}
+
+void WriteSessionTime(const raw::Session& session, DatabaseWriter& database) {
+  const raw::SessionInfo& info = session.info;
+  if (info.begin < 0) return;
+  // A collection that was not ended lasts as long as there is something in it.
+  const TimeNs end = info.end >= 0 ? info.end : LastTime(session);
+  database.CreateTable("SESSION_TIME_INFO", "startTimeNs INTEGER, endTimeNs INTEGER")
+      .Add(info.begin, end);
+}
+
+std::string_view ChipName(std::int64_t platform) {
+  constexpr std::array<raw::NamedNumber, 6> kChips = {{{0, "Ascend310"},
+                                                       {1, "Ascend910A"},
+                                                       {4, "Ascend310P"},
+                                                       {5, "Ascend910B"},
+                                                       {7, "Ascend310B"},
+                                                       {15, "Ascend950"}}};
+  const std::string_view name = raw::NameOf(kChips, platform);
+  return name.empty() ? "UNKNOWN" : name;
+}
+
+void WriteDevices(const raw::SessionInfo& info, DatabaseWriter& database) {
+  TableWriter chips = database.CreateTable("NPU_INFO", "id INTEGER, name TEXT");
+  TableWriter ranks = database.CreateTable("RANK_DEVICE_MAP", "rankId INTEGER, deviceId INTEGER");
+  for (const raw::Device& device : info.devices) {
+    chips.Add(device.id, ChipName(device.platform));
+    ranks.Add(info.rank, device.id);
+  }
+  if (info.devices.empty()) {
+    chips.Add(-1, "UNKNOWN");
+    ranks.Add(info.rank, -1);
+  }
+}
+
+void WriteNames(const char* name, std::span<const raw::NamedNumber> numbers,
+                DatabaseWriter& database) {
+  TableWriter table = database.CreateTable(name, kNamedNumber);
+  for (const raw::NamedNumber& entry : numbers) table.Add(entry.number, entry.name);
+}
+
+void WriteApiTypes(DatabaseWriter& database) {
+  TableWriter table = database.CreateTable("ENUM_API_TYPE", kNamedNumber);
+  for (const raw::NamedNumber& level : raw::ApiLevels()) table.Add(level.number, level.name);
+  table.Add(kApiOfOp, "op");
+  table.Add(kApiOfQueue, "queue");
+  table.Add(kApiOfPython, "trace");
+  table.Add(kApiOfMark, "mstx");
+}
+
+}  // namespace
+
+void WriteEnvironment(const raw::Session& session, DatabaseWriter& database) {
+  WriteMetadata(session, database);
+  WriteSessionTime(session, database);
+  database.CreateTable("HOST_INFO", "hostUid TEXT, hostName TEXT")
+      .Add(session.info.host_uid, session.info.host_name);
+  WriteDevices(session.info, database);
+  WriteApiTypes(database);
+  WriteNames("ENUM_MODULE", raw::Modules(), database);
+  WriteNames("ENUM_HCCL_DATA_TYPE", raw::CommunicationDataTypes(), database);
+  WriteNames("ENUM_HCCL_LINK_TYPE", raw::LinkTypes(), database);
+  WriteNames("ENUM_HCCL_TRANSPORT_TYPE", raw::TransportTypes(), database);
+  WriteNames("ENUM_HCCL_RDMA_TYPE", raw::RdmaTypes(), database);
+  WriteNames("ENUM_MEMCPY_OPERATION", raw::CopyDirections(), database);
+  WriteNames("ENUM_MSTX_EVENT_TYPE", raw::MarkTypes(), database);
+  WriteNames("ENUM_OVERLAP_ANALYSIS_TYPE", raw::ActivityTypes(), database);
+}
+
+}  // namespace mpa::profiler_output

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device tasks on the timeline, the device side of marks, and the arrows from operators to both.
+#include <set>
+#include <utility>
+
+#include "kernel_rules.h"
+#include "mpa/base/text.h"
+#include "trace_view.h"
+
+namespace mpa::profiler_output {
+namespace {
+
+constexpr std::string_view kCopyTask = "MEMCPY_ASYNC";
+
+std::string_view CopyDirection(std::int64_t direction) {
+  constexpr std::string_view kNames[] = {
+      "host to host",   "host to device",        "device to host",    "device to device",
+      "managed memory", "addr device to device", "host to device ex", "device to host ex"};
+  const bool known = direction >= 0 && direction < static_cast<std::int64_t>(std::size(kNames));
+  return known ? kNames[direction] : "other";
+}
+
+/// The device tasks as they are shown.
+class HardwareTasks {
+ public:
+  explicit HardwareTasks(const TraceSource& source)
+      : source_(source), copy_of_task_(source.session.tasks.Size(), -1) {
+    const raw::Copies& copies = source.session.copies;
+    for (std::size_t i = 0; i < copies.Size(); ++i) {
+      copy_of_task_[static_cast<std::size_t>(copies.task[i])] = static_cast<std::int32_t>(i);
+    }
+  }
+
+  void Append(std::size_t task, std::string& out) const {
+    const raw::Tasks& tasks = source_.session.tasks;
+    if (tasks.group[task] != 0) return;
+    const bool is_copy = View(tasks.host_type[task]) == kCopyTask;
+    const TracePlace place = source_.TaskPlace(task);
+    BeginSlice(out, "", place, tasks.dur[task], source_.texts[Name(task)]);
+    Put(out, R"("Model Id": )", tasks.model[task], R"(, "Task Type": ")");
+    AppendEscaped(out, is_copy ? View(tasks.device_type[task]) : TaskType(source_.session, task));
+    Put(out, R"(", "Physic Stream Id": )", tasks.stream[task], R"(, "Task Id": )", tasks.task[task],
+        R"(, "Batch Id": )", tasks.batch[task], R"(, "Subtask Id": )", tasks.context[task],
+        R"(, "connection_id": )", source_.Connection(tasks.call[task]));
+    if (is_copy) PutCopy(task, out);
+    out += "}}";
+    if (is_copy || tasks.kind[task] == raw::TaskKind::kKernel || IsEvent(tasks.call[task])) {
+      PutLaunchArrow(out, 'f', source_.Connection(tasks.call[task]), place);
+    }
+  }
+
+ private:
+  std::string_view View(StringId id) const { return source_.session.strings.View(id); }
+
+  StringId Name(std::size_t task) const {
+    const raw::Session& session = source_.session;
+    const raw::Tasks& tasks = session.tasks;
+    if (tasks.kind[task] == raw::TaskKind::kKernel) {
+      return session.kernels.name[static_cast<std::size_t>(tasks.detail[task])];
+    }
+    const bool by_device = IsOneOf(View(tasks.host_type[task]), {"", "UNKNOWN", "FFTS_PLUS"});
+    return by_device ? tasks.device_type[task] : tasks.host_type[task];
+  }
+
+  /// True for calls that record events or wait for them.
+  bool IsEvent(std::int32_t call) const {
+    if (call < 0) return false;
+    const StringId name = source_.session.calls.name[static_cast<std::size_t>(call)];
+    return IsOneOf(View(name), {"aclrtRecordEvent", "aclrtStreamWaitEvent"});
+  }
+
+  void PutCopy(std::size_t task, std::string& out) const {
+    const raw::Session& session = source_.session;
+    const std::int32_t copy = copy_of_task_[task];
+    if (session.copies.Empty()) return;
+    std::int64_t bytes = 0, direction = -1;
+    if (copy >= 0) {
+      bytes = session.copies.bytes[static_cast<std::size_t>(copy)];
+      direction = session.copies.direction[static_cast<std::size_t>(copy)];
+    }
+    const double dur = session.tasks.dur[task];
+    Put(out, R"-(, "size(B)": )-", bytes, R"-(, "bandwidth(GB/s)": )-",
+        Decimal{dur > 0 ? static_cast<double>(bytes) / dur : 0}, R"(, "operation": ")",
+        CopyDirection(direction), "\"");
+  }
+
+  const TraceSource& source_;
+  std::vector<std::int32_t> copy_of_task_;  ///< row in Copies, -1: none
+};
+
+/// Names of the devices and their streams.
+std::string Streams(const raw::Session& session) {
+  const raw::Tasks& tasks = session.tasks;
+  std::set<std::pair<std::int64_t, std::int64_t>> streams;
+  for (std::size_t i = 0; i < tasks.Size(); ++i) {
+    if (tasks.group[i] == 0) streams.emplace(tasks.device[i], tasks.stream[i]);
+  }
+  const raw::Marks& marks = session.marks;
+  for (std::size_t i = 0; i < marks.Size(); ++i) {
+    if (marks.device_start[i] >= 0) streams.emplace(marks.device[i], marks.device_stream[i]);
+  }
+  std::string out;
+  std::int64_t named = -1;
+  for (const auto& [device, stream] : streams) {
+    const std::uint64_t process = TraceProcess(session.info.process, Layer::kHardware, device);
+    if (device != named) {
+      PutProcess(out, process, "Ascend Hardware", DeviceLabel(device), Layer::kHardware);
+    }
+    named = device;
+    PutThread(out, process, stream, "Stream " + std::to_string(stream), stream);
+  }
+  return out;
+}
+
+}  // namespace
+
+void WriteHardwareEvents(const TraceSource& source, ChunkedFile& file) {
+  const HardwareTasks tasks(source);
+  file.Write(Streams(source.session));
+  file.WriteRows(source.session.tasks.Size(),
+                 [&](std::size_t begin, std::size_t end, std::string& out) {
+                   for (std::size_t i = begin; i < end; ++i) tasks.Append(i, out);
+                 });
+}
+
+void WriteDeviceArrows(const TraceSource& source, ChunkedFile& file) {
+  const raw::Session& session = source.session;
+  const raw::DeviceLinks& links = session.links;
+  const auto put = [&](std::size_t i, std::string& out) {
+    const auto op = static_cast<std::size_t>(links.op[i]);
+    const TracePlace from{static_cast<std::uint64_t>(session.ops.process[op]),
+                          session.ops.thread[op], session.ops.start[op]};
+    const TracePlace to =
+        links.task[i] >= 0 ? source.TaskPlace(static_cast<std::size_t>(links.task[i]))
+                           : source.CollectivePlace(static_cast<std::size_t>(links.collective[i]));
+    PutArrow(out, 's', "torch_to_npu", "async_npu", from, to.time);
+    PutArrow(out, 'f', "torch_to_npu", "async_npu", to, to.time);
+  };
+  file.WriteRows(links.Size(), [&](std::size_t begin, std::size_t end, std::string& out) {
+    for (std::size_t i = begin; i < end; ++i) put(i, out);
+  });
+}
+
+}  // namespace mpa::profiler_output

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "mpa/base/time.h"
+
+/// The clocks of a capture and the way from each to nanoseconds since the epoch: rounded down from
+/// the exact rational value, clamped to what leaves room for differences of two times.
+namespace mpa::raw {
+
+__extension__ using Int128 = __int128;  ///< of GCC and Clang, not of the standard
+
+/// Decimal text of MHz in Hz; 0 when it is no usable frequency.
+std::int64_t HertzFromMegahertz(std::string_view text);
+
+/// `ticks` of a counter in ns, rounded down and clamped. `hertz` is positive.
+TimeNs TicksToNs(Int128 ticks, std::int64_t hertz);
+
+/// The instant at which one side (host or a device) read all clocks, and the frequencies of its
+/// counters.
+struct Clock {
+  std::int64_t host_hertz = 0;    ///< 0: host stamps are monotonic ns, not ticks
+  std::int64_t device_hertz = 0;  ///< 0: not known
+  std::int64_t host_count = 0;    ///< host counter ...
+  TimeNs monotonic = 0;           ///< ... and the host's monotonic clock
+  std::int64_t drift = 0;         ///< ticks to add to the host's anchor (cntvct_diff)
+  std::int64_t device_count = 0;  ///< device counter ...
+  TimeNs device_monotonic = 0;    ///< ... and the device's monotonic clock
+  TimeNs offset = 0;              ///< from the host's monotonic clock to the epoch
+
+  TimeNs HostNs(std::uint64_t stamp) const;
+  TimeNs DeviceNs(std::uint64_t count) const;
+  /// Exact length of a range of device counts in ns.
+  double DeviceDuration(std::uint64_t start, std::uint64_t end) const;
+  TimeNs FromStartMicros(std::uint64_t micros) const;
+  TimeNs FromDeviceMonotonic(std::uint64_t ns) const;
+};
+
+}  // namespace mpa::raw

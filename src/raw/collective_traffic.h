@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "mpa/raw/communication_summary.h"
+#include "mpa/raw/session.h"
+
+/// What the parts of a collective move over which link.
+namespace mpa::raw {
+
+/// A collective and its parts in order of time, rows of the session's tables.
+struct CollectiveRows {
+  std::size_t collective = 0;
+  std::vector<std::size_t> parts;
+};
+
+/// In the order of their first parts. Collectives without a master part have no times and are left
+/// out.
+std::vector<CollectiveRows> PartsByCollective(const Session& session);
+
+/// The parts of each plane, the planes in the order of their first parts.
+std::vector<std::vector<std::size_t>> PartsByPlane(const Session& session,
+                                                   const CollectiveRows& rows);
+
+enum class TransferKind : std::uint8_t {
+  kNone,
+  kCopy,  ///< by SDMA
+  kRdma,  ///< payloads in a row with the notifications and waits that end them
+};
+
+struct Transfer {
+  TransferKind kind{};
+  std::size_t parts = 1;  ///< of the plane, that it takes up
+  bool local = false;     ///< a copy within the chip
+  std::int64_t link = -1;
+  double megabytes = 0, milliseconds = 0;
+};
+
+/// Tells transfers from the other parts of one collective.
+class TrafficReader {
+ public:
+  TrafficReader(const Session& session, std::size_t collective);
+
+  /// What begins at plane[at].
+  Transfer At(const std::vector<std::size_t>& plane, std::size_t at) const;
+  bool IsWait(std::size_t part) const;
+  /// From the first start to the last end of parts in order of start, in ns.
+  double Extent(const std::vector<std::size_t>& parts) const;
+
+ private:
+  std::size_t Task(std::size_t part) const {
+    return static_cast<std::size_t>(session_.parts.task[part]);
+  }
+  bool IsPayload(std::size_t part) const;
+  Transfer Rdma(const std::vector<std::size_t>& plane, std::size_t at) const;
+
+  const Session& session_;
+  std::size_t closing_;  // parts that end a run of payloads
+};
+
+/// The entries of communication_matrix.json for these collectives, in its order.
+std::vector<MatrixEntry> LinkMatrix(const Session& session,
+                                    const std::vector<CollectiveRows>& collectives);
+
+}  // namespace mpa::raw

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string_view>
+#include <unordered_map>
+
+#include "mpa/io/input_text.h"
+#include "mpa/model/string_pool.h"
+#include "slices.h"
+
+namespace mpa::raw {
+
+/// The texts behind the numbers of the records: hash_dic and type_info_dic. Texts get into the pool
+/// when they are asked for.
+class Dictionary {
+ public:
+  /// `strings` must outlive the dictionary.
+  Dictionary(const DataFiles& host, StringPool& strings);
+
+  /// The text of a hash; the number itself in decimal where nobody recorded a text.
+  StringId Text(std::uint64_t hash);
+  bool Knows(std::uint64_t hash) const { return texts_.contains(hash); }
+  /// The name of a type of a level: "launch", "KERNEL_AICORE"; the number where it is not listed.
+  StringId TypeName(std::uint32_t level, std::uint32_t type);
+  /// Whether the type dictionary lists it.
+  bool KnowsType(std::uint32_t level, std::uint32_t type) const {
+    return types_.contains(TypeKey(level, type));
+  }
+
+ private:
+  struct Entry {
+    std::string_view text;
+    StringId id = StringId::kEmpty;  // until it is asked for
+  };
+  using Entries = std::unordered_map<std::uint64_t, Entry>;
+  using Ids = std::unordered_map<std::uint64_t, StringId>;
+
+  static std::uint64_t TypeKey(std::uint32_t level, std::uint32_t type) {
+    return std::uint64_t{level} << 32 | type;
+  }
+  void ReadTypes(std::string_view text);
+  void ReadTexts(std::string_view text);
+  StringId Find(Entries& known, Ids& unknown, std::uint64_t key, std::uint64_t number);
+
+  StringPool& strings_;
+  std::deque<io::InputText> files_;  // the texts of the entries
+  Entries texts_, types_;
+  Ids unknown_texts_, unknown_types_;
+};
+
+}  // namespace mpa::raw

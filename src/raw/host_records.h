@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "clock.h"
+#include "dictionary.h"
+#include "mpa/model/issues.h"
+#include "mpa/raw/cann_tables.h"
+#include "slices.h"
+
+/// The records of host/data, reduced to what is needed of them.
+namespace mpa::raw {
+
+/// What the readers of host records share.
+struct HostInput {
+  const DataFiles& files;
+  const Clock& clock;
+  Dictionary& dictionary;
+  Issues& issues;
+  bool wide_task_ids = false;  ///< of V6: 32 bits, without batches
+};
+
+/// Fills `calls` from api_event.data, in its order; halves of ranges are put together.
+void ReadHostCalls(const HostInput& input, HostCalls& calls);
+
+/// A task that was handed to the runtime (task_track).
+struct HostTask {
+  TimeNs time = 0;
+  std::int64_t thread = -1;
+  std::uint64_t function = 0;  ///< hash of the kernel function's name; 0: none
+  std::uint32_t stream = 0, task = 0;
+  std::uint32_t type = 0;
+  std::uint32_t blocks = 0, mix_blocks = 0;
+  std::uint16_t device = 0;
+  std::uint16_t batch = 0;
+  bool has_blocks = false;  ///< the record says how many blocks
+};
+
+/// In order of time, with batches.
+std::vector<HostTask> ReadHostTasks(const HostInput& input);
+
+/// What is known of an operator by its name (node_basic_info).
+struct NodeInfo {
+  TimeNs time = 0;
+  std::int64_t thread = -1;
+  std::uint64_t name = 0, op_type = 0;  ///< hashes
+  std::uint32_t core = 0;               ///< number of the GE task type
+  std::uint32_t blocks = 0;             ///< low half blocks, high half the mix ratio
+  bool hf32 = false, dynamic = false;
+};
+std::vector<NodeInfo> ReadNodeInfos(const HostInput& input);
+
+/// The hash of an operator's attributes (node_attr_info).
+struct NodeAttributes {
+  TimeNs time = 0;
+  std::int64_t thread = -1;
+  std::uint64_t name = 0, text = 0;  ///< hashes
+};
+std::vector<NodeAttributes> ReadNodeAttributes(const HostInput& input);
+
+/// FFTS+ contexts of an operator or of a part of a collective (context_id_info).
+struct ContextIds {
+  TimeNs time = 0;
+  std::int64_t thread = -1;
+  Level level{};           ///< kNode: `ids` is a list; kCommunication: first and last of a range
+  std::uint64_t name = 0;  ///< hash
+  std::vector<std::uint32_t> ids;
+};
+std::vector<ContextIds> ReadContextIds(const HostInput& input);
+
+/// A copy (memcpy_info).
+struct CopyInfo {
+  TimeNs time = 0;
+  std::int64_t thread = -1;
+  std::uint64_t bytes = 0, bytes_per_task = 0;
+  std::uint16_t direction = 0;
+};
+std::vector<CopyInfo> ReadCopyInfos(const HostInput& input);
+
+/// True when the streams of the device use all 15 bits (expand_stream_spec).
+bool HasWideStreams(const HostInput& input);
+
+/// The records in order of time, those of one time in the order of the file.
+template <typename T>
+void SortByTime(std::vector<T>& records) {
+  const auto earlier = [](const T& a, const T& b) { return a.time < b.time; };
+  if (std::is_sorted(records.begin(), records.end(), earlier)) return;
+  std::stable_sort(records.begin(), records.end(), earlier);
+}
+
+}  // namespace mpa::raw
