@@ -34,7 +34,7 @@ std::string Joined(const std::vector<std::string_view>& pieces) {
 // In each record one field of `width` bytes becomes `value`; the first record has its first field
 // changed when `round` is 0, the next record its second, and so on.
 std::string WithExtremes(std::string_view bytes, const std::vector<std::size_t>& records,
-                         std::size_t width, unsigned char value, std::size_t round) {
+                         std::size_t width, int value, std::size_t round) {
   std::string changed(bytes);
   for (std::size_t i = 0; i < records.size(); ++i) {
     const std::size_t end = i + 1 < records.size() ? records[i + 1] : bytes.size();
@@ -97,7 +97,7 @@ std::vector<HostileVariant> HostileVariants(std::string_view bytes,
     add(fmt::format("{} bits flipped", bits), std::move(flipped));
   }
   for (const std::size_t width : {std::size_t{2}, std::size_t{4}, std::size_t{8}})
-    for (const unsigned char value : {0x00, 0xFF, 0x7F, 0x80})
+    for (const int value : {0x00, 0xFF, 0x7F, 0x80})
       for (const std::size_t round : {std::size_t{0}, std::size_t{3}})
         add(fmt::format("fields of {} bytes become {:#x}, from field {}", width, value, round),
             WithExtremes(bytes, records, width, value, round));
