@@ -1,1 +1,237 @@
 // SPDX-License-Identifier: Apache-2.0
+// Rows of operator_memory.csv and memory_record.csv.
+#include "mpa/raw/memory_rows.h"
+
+#include <algorithm>
+#include <limits>
+#include <unordered_map>
+
+#include "allocation_names.h"
+#include "time_order.h"
+
+namespace mpa::raw {
+namespace {
+
+constexpr std::int64_t kNpu = 20;
+constexpr std::int64_t kInner = 0;
+constexpr std::int64_t kWorkspace = 1;
+enum Action : std::int64_t { kMalloc = 0, kFree = 1, kBlockFree = 2 };
+
+// The device of a capture with one device; what the allocator says is a number of the process.
+std::int64_t DeviceOf(const Session& session, std::int64_t recorded) {
+  return session.info.devices.size() == 1 ? session.info.devices[0].id : recorded;
+}
+
+std::int64_t Plus(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? a : sum;
+}
+
+void GiveBack(const AllocatorEvents& events, std::size_t row, AllocationLife& life) {
+  const bool is_free = events.action[row] == kFree;
+  (is_free ? life.released : life.active_released) = events.time[row];
+  if (!is_free && life.released >= 0) return;  // the totals at the free count
+  life.released_total = events.allocated[row];
+  life.released_reserved = events.reserved[row];
+  life.released_active = events.active[row];
+}
+
+// Of each allocation of the framework its begin, its free and the return of its block to the pool,
+// which come in any order; the same kind once more belongs to the next life of the address.
+void AddAllocatorLives(const Session& session, StringPool& strings,
+                       std::vector<AllocationLife>& lives) {
+  const AllocatorEvents& events = session.allocations;
+  AllocationNames names(session, strings);
+  std::unordered_map<std::uint64_t, std::size_t> open;
+  for (std::size_t row = 0; row < events.Size(); ++row) {
+    if (events.device_type[row] != kNpu || events.allocator[row] != kInner) continue;
+    if (events.action[row] == kMalloc) {
+      open[events.address[row]] = lives.size();
+      lives.push_back({.name = names.Of(row),
+                       .bytes = events.bytes[row],
+                       .allocated = events.time[row],
+                       .allocated_total = events.allocated[row],
+                       .reserved_total = events.reserved[row],
+                       .active_total = events.active[row],
+                       .stream = events.stream[row],
+                       .device = DeviceOf(session, events.device[row])});
+      continue;
+    }
+    if (events.action[row] != kFree && events.action[row] != kBlockFree) continue;
+    const auto found = open.find(events.address[row]);
+    if (found == open.end()) continue;
+    AllocationLife& life = lives[found->second];
+    const TimeNs known = events.action[row] == kFree ? life.released : life.active_released;
+    if (known >= 0) {
+      open.erase(found);
+    } else {
+      GiveBack(events, row, life);
+    }
+  }
+}
+
+struct OpAllocation {
+  StringId name{};
+  std::uint64_t address = 0;
+  std::int64_t device = 0;
+
+  bool operator==(const OpAllocation&) const = default;
+};
+
+struct OpAllocationHash {
+  std::size_t operator()(const OpAllocation& key) const {
+    constexpr std::size_t kMix = 0x9E3779B97F4A7C15;
+    const std::size_t owner = Index(key.name) * 256 + static_cast<std::size_t>(key.device);
+    return (key.address ^ owner * kMix) * kMix;
+  }
+};
+
+// Operators of CANN: in the order in which they gave back, then those that did not.
+void AddCannLives(const Session& session, std::vector<AllocationLife>& lives) {
+  const OpMemory& events = session.op_memory;
+  std::unordered_map<OpAllocation, std::size_t, OpAllocationHash> open;
+  std::vector<AllocationLife> taken;
+  for (std::size_t row = 0; row < events.Size(); ++row) {
+    const OpAllocation key{events.name[row], events.address[row], events.device[row]};
+    if (events.bytes[row] > 0) {
+      const AllocationLife life{.name = events.name[row],
+                                .cann = true,
+                                .bytes = events.bytes[row],
+                                .allocated = events.time[row],
+                                .allocated_total = events.allocated[row],
+                                .reserved_total = events.reserved[row],
+                                .device = events.device[row]};
+      // An allocation whose release is lost makes room for the next one.
+      const auto [found, is_new] = open.try_emplace(key, taken.size());
+      if (is_new) {
+        taken.push_back(life);
+      } else {
+        taken[found->second] = life;
+      }
+    } else if (const auto found = open.find(key); events.bytes[row] < 0 && found != open.end()) {
+      AllocationLife& life = taken[found->second];
+      life.released = events.time[row];
+      life.released_total = events.allocated[row];
+      life.released_reserved = events.reserved[row];
+      lives.push_back(life);
+      open.erase(found);
+    }
+  }
+  for (const AllocationLife& life : taken) {
+    if (life.released < 0) lives.push_back(life);
+  }
+}
+
+// Merges what the two allocators recorded; each record also tells the sum of both.
+class RecordMerge {
+ public:
+  RecordMerge(const Session& session, StringPool& strings, std::vector<MemoryRecord>& records)
+      : session_(session),
+        records_(records),
+        framework_(strings.Intern("PTA")),
+        cann_(strings.Intern("GE")),
+        both_(strings.Intern("PTA+GE")),
+        workspace_(strings.Intern("WORKSPACE")) {}
+
+  void Run() {
+    const std::vector<std::size_t> cann_rows = CannRowsByTime();
+    const AllocatorEvents& events = session_.allocations;
+    auto cann = cann_rows.begin();
+    const auto add_cann_before = [&](TimeNs time) {
+      for (; cann != cann_rows.end() && session_.op_memory.time[*cann] < time; ++cann) {
+        Add(CannRecord(*cann), last_cann_, last_framework_);
+      }
+    };
+    for (std::size_t row = 0; row < events.Size(); ++row) {
+      if (events.device_type[row] != kNpu) continue;
+      add_cann_before(events.time[row]);
+      const MemoryRecord record = FrameworkRecord(row);
+      if (events.component[row] == kWorkspace) {
+        records_.push_back(record);
+      } else {
+        Add(record, last_framework_, last_cann_);
+      }
+    }
+    add_cann_before(std::numeric_limits<TimeNs>::max());
+  }
+
+ private:
+  using LastByDevice = std::unordered_map<std::int64_t, MemoryRecord>;
+
+  std::vector<std::size_t> CannRowsByTime() const {
+    std::vector<RowTime> rows;
+    for (std::size_t row = 0; row < session_.op_memory.Size(); ++row) {
+      rows.push_back({session_.op_memory.time[row], 0, row});
+    }
+    return InOrder(std::move(rows));
+  }
+
+  MemoryRecord FrameworkRecord(std::size_t row) const {
+    const AllocatorEvents& events = session_.allocations;
+    return {.component = events.component[row] == kWorkspace ? workspace_ : framework_,
+            .time = events.time[row],
+            .allocated = events.allocated[row],
+            .reserved = events.reserved[row],
+            .active = events.active[row],
+            .stream = events.stream[row],
+            .has_stream = true,
+            .device = DeviceOf(session_, events.device[row])};
+  }
+
+  MemoryRecord CannRecord(std::size_t row) const {
+    const OpMemory& events = session_.op_memory;
+    return {.component = cann_,
+            .time = events.time[row],
+            .allocated = events.allocated[row],
+            .reserved = events.reserved[row],
+            .device = events.device[row]};
+  }
+
+  void Add(const MemoryRecord& record, LastByDevice& own, const LastByDevice& other) {
+    records_.push_back(record);
+    MemoryRecord sum = record;
+    sum.component = both_;
+    sum.active = std::max<std::int64_t>(sum.active, 0);
+    if (const auto last = other.find(record.device); last != other.end()) {
+      sum.allocated = Plus(sum.allocated, last->second.allocated);
+      sum.reserved = Plus(sum.reserved, last->second.reserved);
+      sum.active = Plus(sum.active, std::max<std::int64_t>(last->second.active, 0));
+      if (sum.stream == 0) {
+        sum.stream = last->second.stream;
+        sum.has_stream = last->second.has_stream;
+      }
+    }
+    records_.push_back(sum);
+    own[record.device] = record;
+  }
+
+  const Session& session_;
+  std::vector<MemoryRecord>& records_;
+  StringId framework_, cann_, both_, workspace_;
+  LastByDevice last_framework_, last_cann_;
+};
+
+}  // namespace
+
+std::vector<AllocationLife> AllocationLives(const Session& session, StringPool& strings) {
+  std::vector<AllocationLife> lives;
+  AddAllocatorLives(session, strings, lives);
+  AddCannLives(session, lives);
+  return lives;
+}
+
+std::vector<MemoryRecord> MemoryRecords(const Session& session, StringPool& strings) {
+  std::vector<MemoryRecord> records;
+  const DeviceMemory& samples = session.device_memory;
+  for (std::size_t row = 0; row < samples.Size(); ++row) {
+    if (samples.whole_device[row]) continue;
+    records.push_back({.component = strings.Intern("APP"),
+                       .time = samples.time[row],
+                       .reserved = Plus(samples.ddr[row], samples.hbm[row]),
+                       .device = samples.device[row]});
+  }
+  RecordMerge(session, strings, records).Run();
+  return records;
+}
+
+}  // namespace mpa::raw

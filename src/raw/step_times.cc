@@ -1,1 +1,280 @@
 // SPDX-License-Identifier: Apache-2.0
+// What the device did in each step.
+#include "mpa/raw/step_times.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+namespace mpa::raw {
+namespace {
+
+constexpr std::string_view kReceive = "hcom_receive";
+
+struct Span {
+  TimeNs start = -1, end = -1;
+
+  bool Empty() const { return start < 0; }
+  void Add(TimeNs from, TimeNs to) {
+    start = Empty() ? from : std::min(start, from);
+    end = std::max(end, to);
+  }
+};
+
+// A step, or all of a capture without steps.
+struct StepRange {
+  std::int64_t id = -1;
+  TimeNs host_start = -1;
+  Span device;
+};
+
+// The steps in their order, and which of them holds a time.
+class StepRanges {
+ public:
+  explicit StepRanges(std::vector<StepRange> steps) : steps_(std::move(steps)) {
+    TimeNs latest = -1;
+    for (const StepRange& step : steps_) {
+      latest = std::max(latest, step.device.end);
+      ends_.push_back(latest);
+    }
+  }
+
+  const std::vector<StepRange>& All() const { return steps_; }
+
+  /// The first step that ends after `time` if it has begun; -1: none.
+  std::ptrdiff_t At(TimeNs time) const {
+    const auto end = std::upper_bound(ends_.begin(), ends_.end(), time);
+    if (end == ends_.end()) return -1;
+    const std::ptrdiff_t step = end - ends_.begin();
+    return steps_[static_cast<std::size_t>(step)].device.start <= time ? step : -1;
+  }
+
+ private:
+  std::vector<StepRange> steps_;
+  std::vector<TimeNs> ends_;  // the latest end up to each step
+};
+
+// Start of the first operator: where a capture without steps begins on the host.
+TimeNs FirstOperator(const Session& session) {
+  return session.ops.Empty() ? -1 : session.ops.start.front();
+}
+
+constexpr Span kAlways{0, std::numeric_limits<TimeNs>::max()};
+
+StepRanges RangesOfLinks(const Session& session) {
+  std::vector<StepRange> ranges;
+  const Steps& steps = session.steps;
+  for (std::size_t i = 0; i < steps.Size(); ++i) {
+    if (steps.device_start[i] < 0) continue;
+    ranges.push_back({steps.id[i], steps.start[i], {steps.device_start[i], steps.device_end[i]}});
+  }
+  if (ranges.empty()) ranges.push_back({-1, FirstOperator(session), kAlways});
+  return StepRanges(std::move(ranges));
+}
+
+// The database takes for a step all work of the node calls inside its range on the host, whoever
+// made them.
+StepRanges RangesOfCalls(const Session& session) {
+  const Steps& steps = session.steps;
+  const HostCalls& calls = session.calls;
+  std::vector<Span> work(steps.Size());
+  for (std::size_t task = 0; task < session.tasks.Size(); ++task) {
+    const std::int32_t call = session.tasks.call[task];
+    if (call < 0 || calls.level[call] != Level::kNode) continue;
+    const auto after = std::upper_bound(steps.start.begin(), steps.start.end(), calls.start[call]);
+    if (after == steps.start.begin()) continue;
+    const std::ptrdiff_t step = after - steps.start.begin() - 1;
+    if (calls.end[call] > steps.end[static_cast<std::size_t>(step)]) continue;
+    work[static_cast<std::size_t>(step)].Add(session.tasks.start[task], session.tasks.end[task]);
+  }
+  std::vector<StepRange> ranges;
+  for (std::size_t i = 0; i < steps.Size(); ++i) {
+    const TimeNs start = work[i].Empty() ? steps.start[i] : work[i].start;
+    ranges.push_back({steps.id[i], steps.start[i], {start, std::max(work[i].end, steps.end[i])}});
+  }
+  if (ranges.empty()) ranges.push_back({-1, FirstOperator(session), kAlways});
+  return StepRanges(std::move(ranges));
+}
+
+// Time in which at least one of a sequence of ranges was open; they come in order of start.
+class UnionLength {
+ public:
+  void Add(TimeNs start, TimeNs end) {
+    const TimeNs from = std::max(start, end_);
+    if (end > from) length_ += static_cast<double>(end - from);
+    end_ = std::max(end_, end);
+  }
+  double Length() const { return length_; }
+
+ private:
+  TimeNs end_ = 0;
+  double length_ = 0;
+};
+
+// What is summed up for one step of one device.
+struct StepWork {
+  StepTime time;
+  Span extent;        // of everything
+  TimeNs first = -1;  // begin of the first work
+  bool empty = true;
+  UnionLength computing, communication, any;  // of operations
+
+  void Begin(TimeNs start) { first = first < 0 ? start : std::min(first, start); }
+};
+
+// The steps of each device, as far as something happened in them.
+class WorkTable {
+ public:
+  explicit WorkTable(const StepRanges& steps) : steps_(steps) {}
+
+  /// Null: `start` is in no step.
+  StepWork* At(std::int64_t device, TimeNs start) {
+    const std::ptrdiff_t step = steps_.At(start);
+    if (step < 0) return nullptr;
+    std::vector<StepWork>& works = devices_[device];
+    works.resize(steps_.All().size());
+    StepWork& work = works[static_cast<std::size_t>(step)];
+    work.empty = false;
+    return &work;
+  }
+
+  /// By device, then in the order of the steps.
+  template <typename Finish>
+  std::vector<StepTime> Rows(bool with_empty, Finish finish) {
+    std::vector<StepTime> rows;
+    for (auto& [device, works] : devices_) {
+      for (std::size_t i = 0; i < works.size(); ++i) {
+        if (works[i].empty && !with_empty) continue;
+        finish(i, device, works[i]);
+        rows.push_back(works[i].time);
+      }
+    }
+    return rows;
+  }
+
+ private:
+  const StepRanges& steps_;
+  std::map<std::int64_t, std::vector<StepWork>> devices_;  // ordered for the rows
+};
+
+// What follows from the sums.
+void Complete(std::int64_t device, const StepRange& step, StepWork& work) {
+  StepTime& time = work.time;
+  time.device = device;
+  time.step = step.id;
+  time.overlapped = time.communication - time.exposed_communication;
+  time.exposed_without_receive = std::max(time.exposed_communication - time.bubble, 0.0);
+  if (!work.extent.Empty()) {
+    time.stage = static_cast<double>(work.extent.end - work.extent.start) - time.bubble;
+  }
+  if (work.first >= 0 && step.host_start >= 0) {
+    time.preparing = static_cast<double>(work.first - step.host_start);
+  }
+}
+
+template <typename Visit>
+void ForEachReceive(const Session& session, Visit visit) {
+  const Collectives& collectives = session.collectives;
+  for (std::size_t i = 0; i < collectives.Size(); ++i) {
+    if (session.strings.View(collectives.name[i]).starts_with(kReceive)) visit(i);
+  }
+}
+
+double* SumOf(DeviceActivity activity, StepTime& time) {
+  switch (activity) {
+    case DeviceActivity::kComputing:
+      return &time.computing;
+    case DeviceActivity::kCommunication:
+      return &time.communication;
+    case DeviceActivity::kExposedCommunication:
+      return &time.exposed_communication;
+    case DeviceActivity::kFree:
+      break;
+  }
+  return &time.free;
+}
+
+// Sums of the activities that begin in a step, however far they reach.
+std::vector<StepTime> FromActivities(const Session& session) {
+  const StepRanges steps = RangesOfLinks(session);
+  WorkTable table(steps);
+  const Activities& activities = session.activities;
+  for (std::size_t i = 0; i < activities.Size(); ++i) {
+    StepWork* work = table.At(activities.device[i], activities.start[i]);
+    if (work == nullptr) continue;
+    const DeviceActivity activity = activities.activity[i];
+    *SumOf(activity, work->time) += static_cast<double>(activities.end[i] - activities.start[i]);
+    work->extent.Add(activities.start[i], activities.end[i]);
+    const bool is_work =
+        activity == DeviceActivity::kComputing || activity == DeviceActivity::kCommunication;
+    if (is_work) work->Begin(activities.start[i]);
+  }
+  const Collectives& collectives = session.collectives;
+  ForEachReceive(session, [&](std::size_t i) {
+    StepWork* work = table.At(collectives.device[i], collectives.start[i]);
+    if (work == nullptr) return;
+    work->time.bubble += collectives.dur[i];
+    work->extent.Add(collectives.start[i], collectives.end[i]);
+  });
+  return table.Rows(false, [&](std::size_t step, std::int64_t device, StepWork& work) {
+    Complete(device, steps.All()[step], work);
+  });
+}
+
+struct DeviceOp {
+  TimeNs start = 0, end = 0;
+  std::int64_t device = 0;
+  bool is_collective = false;
+};
+
+// Kernels and collectives in order of start.
+std::vector<DeviceOp> DeviceOps(const Session& session) {
+  std::vector<DeviceOp> ops;
+  ops.reserve(session.kernels.Size() + session.collectives.Size());
+  for (const std::int32_t task : session.kernels.task) {
+    ops.push_back(
+        {session.tasks.start[task], session.tasks.end[task], session.tasks.device[task], false});
+  }
+  const Collectives& collectives = session.collectives;
+  for (std::size_t i = 0; i < collectives.Size(); ++i) {
+    ops.push_back({collectives.start[i], collectives.end[i], collectives.device[i], true});
+  }
+  std::stable_sort(ops.begin(), ops.end(),
+                   [](const DeviceOp& a, const DeviceOp& b) { return a.start < b.start; });
+  return ops;
+}
+
+std::vector<StepTime> FromOperations(const Session& session) {
+  const StepRanges steps = RangesOfCalls(session);
+  WorkTable table(steps);
+  for (const DeviceOp& op : DeviceOps(session)) {
+    StepWork* work = table.At(op.device, op.start);
+    if (work == nullptr) continue;
+    (op.is_collective ? work->communication : work->computing).Add(op.start, op.end);
+    work->any.Add(op.start, op.end);
+    work->extent.Add(op.start, op.end);
+    work->Begin(op.start);
+  }
+  ForEachReceive(session, [&](std::size_t i) {
+    const Collectives& collectives = session.collectives;
+    StepWork* work = table.At(collectives.device[i], collectives.start[i]);
+    if (work != nullptr) work->time.bubble += collectives.dur[i];
+  });
+  return table.Rows(true, [&](std::size_t step, std::int64_t device, StepWork& work) {
+    work.time.computing = work.computing.Length();
+    work.time.communication = work.communication.Length();
+    work.time.exposed_communication = work.any.Length() - work.computing.Length();
+    if (!work.extent.Empty()) {
+      work.time.free = static_cast<double>(work.extent.end - work.extent.start) - work.any.Length();
+    }
+    Complete(device, steps.All()[step], work);
+  });
+}
+
+}  // namespace
+
+std::vector<StepTime> StepTimes(const Session& session, StepTimeForm form) {
+  return form == StepTimeForm::kText ? FromActivities(session) : FromOperations(session);
+}
+
+}  // namespace mpa::raw

@@ -1,1 +1,197 @@
 // SPDX-License-Identifier: Apache-2.0
+// torch.op_mark: begin and end of the hand-over of work to the queue, and of its execution.
+#include "task_queue.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "time_order.h"
+#include "tlv.h"
+
+namespace mpa::raw {
+namespace {
+
+constexpr std::uint16_t kRecordType = 2;
+constexpr std::size_t kFixedSize = 40;
+constexpr std::uint16_t kNameField = 1;
+
+struct Mark {
+  std::int64_t correlation = 0, thread = 0, process = 0;
+  bool dequeue = false, end = false;
+};
+
+struct Marks {
+  std::vector<TimeNs> time;  // -1: damaged
+  std::vector<Mark> mark;
+  std::vector<StringId> name;
+};
+
+Marks ReadMarks(const std::filesystem::path& file, const FrameworkClock& clock, Session& part) {
+  const TlvFile records(file, part.issues);
+  Marks marks;
+  marks.time.resize(records.Size(), -1);
+  marks.mark.resize(records.Size());
+  marks.name.resize(records.Size());
+  RunTexts texts(records);
+  const auto decode = [&](std::string_view value, std::size_t row, LocalTexts& run_texts) {
+    if (value.size() < kFixedSize) return false;
+    const Record<kFixedSize> fixed(value.data());
+    const std::uint64_t category = fixed.U64(8);
+    const TimeNs time = clock.Ns(fixed.I64(0));
+    if (category > 3 || time < 0) return false;
+    marks.time[row] = time;
+    marks.mark[row] = {.correlation = fixed.I64(16),
+                       .thread = fixed.I64(24),
+                       .process = fixed.I64(32),
+                       .dequeue = category >= 2,
+                       .end = category % 2 == 1};
+    ForEachTlv(value.substr(kFixedSize), [&](std::uint16_t field, std::string_view text) {
+      if (field == kNameField) marks.name[row] = run_texts.Number(text);
+    });
+    return true;
+  };
+  DecodeRecords(records, kRecordType, texts, part.issues, decode);
+  texts.Intern(part.strings);
+  texts.Translate(marks.name);
+  return marks;
+}
+
+std::vector<std::size_t> ByTime(const std::vector<TimeNs>& time) {
+  std::vector<RowTime> rows;
+  rows.reserve(time.size());
+  for (std::size_t row = 0; row < time.size(); ++row) {
+    if (time[row] >= 0) rows.push_back({time[row], 0, row});
+  }
+  return InOrder(std::move(rows));
+}
+
+// The marks of one side on one thread that wait for their ends, by name. An end takes the latest
+// begin of its name; older ones of that name never ended. Most ends follow their begin at once.
+class OpenMarks {
+ public:
+  void Begin(StringId name, TimeNs time) {
+    if (waits_ && name != name_) others_[name_] = time_;
+    waits_ = true;
+    name_ = name;
+    time_ = time;
+  }
+
+  /// -1: there is no begin.
+  TimeNs TakeBegin(StringId name) {
+    if (waits_ && name == name_) {
+      waits_ = false;
+      if (!others_.empty()) others_.erase(name);
+      return time_;
+    }
+    const auto found = others_.find(name);
+    if (found == others_.end()) return -1;
+    const TimeNs time = found->second;
+    others_.erase(found);
+    return time;
+  }
+
+ private:
+  bool waits_ = false;
+  StringId name_{};
+  TimeNs time_ = 0;
+  std::unordered_map<StringId, TimeNs> others_;
+};
+
+class MarkPairing {
+ public:
+  OpenMarks& Of(const Mark& mark) {
+    if (threads_.empty() || mark.thread != thread_) {
+      thread_ = mark.thread;
+      current_ = &threads_[mark.thread];
+    }
+    return mark.dequeue ? current_->dequeue : current_->enqueue;
+  }
+
+ private:
+  struct Sides {
+    OpenMarks enqueue, dequeue;
+  };
+  std::unordered_map<std::int64_t, Sides> threads_;
+  std::int64_t thread_ = 0;
+  Sides* current_ = nullptr;
+};
+
+void PairMarks(const Marks& marks, Session& part) {
+  MarkPairing pairing;
+  for (const std::size_t row : ByTime(marks.time)) {
+    const Mark& mark = marks.mark[row];
+    OpenMarks& open = pairing.Of(mark);
+    if (!mark.end) {
+      open.Begin(marks.name[row], marks.time[row]);
+      continue;
+    }
+    const TimeNs start = open.TakeBegin(marks.name[row]);
+    if (start < 0 || !IsRange(start, marks.time[row])) {
+      part.issues.Count("end of queued work left out, its begin is missing", "torch.op_mark");
+      continue;
+    }
+    // The mark at the begin of an enqueue does not know its correlation yet.
+    part.queue.Append({.start = start,
+                       .end = marks.time[row],
+                       .dequeue = mark.dequeue,
+                       .correlation = mark.correlation,
+                       .name = marks.name[row],
+                       .process = mark.process,
+                       .thread = mark.thread});
+  }
+}
+
+std::vector<std::int32_t> SideByCorrelation(const QueueRanges& queue, bool dequeue) {
+  std::vector<std::int32_t> rows;
+  for (std::size_t row = 0; row < queue.Size(); ++row) {
+    if ((queue.dequeue[row] != 0) == dequeue) rows.push_back(static_cast<std::int32_t>(row));
+  }
+  const auto before = [&](std::int32_t a, std::int32_t b) {
+    return queue.correlation[a] < queue.correlation[b];
+  };
+  if (!std::is_sorted(rows.begin(), rows.end(), before)) {
+    std::stable_sort(rows.begin(), rows.end(), before);
+  }
+  return rows;
+}
+
+// An enqueue is named after what it hands over, which its own mark need not tell.
+void MatchSides(QueueRanges& queue) {
+  const std::vector<std::int32_t> dequeues = SideByCorrelation(queue, true);
+  auto next = dequeues.begin();
+  for (const std::int32_t enqueue : SideByCorrelation(queue, false)) {
+    const std::int64_t correlation = queue.correlation[enqueue];
+    while (next != dequeues.end() && queue.correlation[*next] < correlation) ++next;
+    const bool matches = next != dequeues.end() && queue.correlation[*next] == correlation;
+    queue.name[enqueue] = matches ? queue.name[*next] : StringId::kEmpty;
+    if (!matches) continue;
+    queue.other[enqueue] = *next;
+    queue.other[*next] = enqueue;
+    ++next;
+  }
+}
+
+}  // namespace
+
+void ReadTaskQueue(const std::filesystem::path& file, const FrameworkClock& clock, Session& part) {
+  PairMarks(ReadMarks(file, clock, part), part);
+  QueueRanges& queue = part.queue;
+  queue.Reorder(RangesInOrder(queue.start, queue.end));
+  MatchSides(queue);
+}
+
+void FindEnqueuingOps(const TorchOps& ops, QueueRanges& queue) {
+  std::size_t next = 0;
+  std::int32_t top = -1;  // of the stack that makes the tree of operators
+  for (std::size_t row = 0; row < queue.Size(); ++row) {
+    if (queue.dequeue[row]) continue;
+    const TimeNs start = queue.start[row];
+    for (; next < ops.Size() && ops.start[next] <= start; ++next) {
+      top = static_cast<std::int32_t>(next);
+    }
+    while (top >= 0 && start > ops.end[top]) top = ops.parent[top];
+    if (top >= 0 && ops.thread[top] == queue.thread[row]) queue.op[row] = top;
+  }
+}
+
+}  // namespace mpa::raw

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names of allocations: the operator that is open then, or that enqueued the work in which it is.
+#include "allocation_names.h"
+
+#include <algorithm>
+
+namespace mpa::raw {
+namespace {
+
+// The last of `rows` that starts at `time` or before; -1: none.
+std::int32_t LastStarted(const std::vector<std::int32_t>& rows, const std::vector<TimeNs>& start,
+                         TimeNs time) {
+  const auto after = std::partition_point(rows.begin(), rows.end(),
+                                          [&](std::int32_t row) { return start[row] <= time; });
+  return after == rows.begin() ? -1 : *(after - 1);
+}
+
+}  // namespace
+
+AllocationNames::AllocationNames(const Session& session, StringPool& strings)
+    : session_(session), open_(session.ops), library_op_(session.ops.parent) {
+  const TorchOps& ops = session.ops;
+  // Operators that exist only to allocate say nothing.
+  const StringId empty_tensor = strings.Intern("empty_tensor");
+  const StringId malloc_workspace = strings.Intern("malloc_workspace");
+  for (std::size_t i = 0; i < ops.Size(); ++i) {
+    const auto row = static_cast<std::int32_t>(i);
+    const std::string_view name = strings.View(ops.name[i]);
+    const std::int32_t around = ops.parent[i] < 0 ? -1 : library_op_[ops.parent[i]];
+    library_op_[i] = name.starts_with("aten") || name.starts_with("npu") ? row : around;
+    if (ops.name[i] == empty_tensor || ops.name[i] == malloc_workspace) continue;
+    ops_[ops.thread[i]].push_back(row);
+  }
+  const QueueRanges& queue = session.queue;
+  for (std::size_t i = 0; i < queue.Size(); ++i) {
+    if (queue.dequeue[i]) dequeues_[queue.thread[i]].push_back(static_cast<std::int32_t>(i));
+  }
+}
+
+StringId AllocationNames::Of(std::size_t event) {
+  const std::int64_t thread = session_.allocations.thread[event];
+  const TimeNs time = session_.allocations.time[event];
+  if (const auto found = dequeues_.find(thread); found != dequeues_.end()) {
+    const std::int32_t dequeue = LastStarted(found->second, session_.queue.start, time);
+    if (dequeue >= 0 && time < session_.queue.end[dequeue]) return OfQueuedWork(dequeue);
+  }
+  return NameOf(open_.Around(LastOpBefore(thread, time), time));
+}
+
+std::int32_t AllocationNames::LastOpBefore(std::int64_t thread, TimeNs time) const {
+  const auto found = ops_.find(thread);
+  return found == ops_.end() ? -1 : LastStarted(found->second, session_.ops.start, time);
+}
+
+StringId AllocationNames::OfQueuedWork(std::int32_t dequeue) const {
+  const std::int32_t enqueue = session_.queue.other[dequeue];
+  if (enqueue < 0) return StringId::kEmpty;
+  const std::int32_t op = LastOpBefore(session_.queue.thread[enqueue], session_.queue.end[enqueue]);
+  return NameOf(op < 0 ? -1 : library_op_[op]);
+}
+
+StringId AllocationNames::NameOf(std::int32_t op) const {
+  return op < 0 ? StringId::kEmpty : session_.ops.name[op];
+}
+
+}  // namespace mpa::raw
