@@ -124,18 +124,30 @@ std::string_view CounterName(std::string_view name, bool by_core) {
   return name;
 }
 
+struct Metric {
+  std::size_t column;
+  std::int64_t name;
+};
+
+std::vector<Metric> Metrics(const raw::Counters& counters, DatabaseStrings& strings) {
+  const bool by_core = std::any_of(counters.names.begin(), counters.names.end(),
+                                   [](const auto& name) { return name.starts_with("aiv_"); });
+  std::vector<Metric> metrics;
+  for (std::size_t i = 0; i < counters.names.size(); ++i) {
+    // It is derived from the others and only in the table of kernels.
+    if (counters.names[i] == "cube_utilization") continue;
+    metrics.push_back({i, strings.Id(CounterName(counters.names[i], by_core))});
+  }
+  return metrics;
+}
+
 void WriteCounters(const raw::Session& session, DatabaseStrings& strings,
                    DatabaseWriter& database) {
   const raw::Counters& counters = session.counters;
   const raw::Kernels& kernels = session.kernels;
   if (counters.Size() == 0) return;
   const std::size_t width = counters.names.size();
-  const bool by_core = std::any_of(counters.names.begin(), counters.names.end(),
-                                   [](const auto& name) { return name.starts_with("aiv_"); });
-  std::vector<std::int64_t> names;
-  for (const std::string& name : counters.names) {
-    names.push_back(strings.Id(CounterName(name, by_core)));
-  }
+  const std::vector<Metric> metrics = Metrics(counters, strings);
   database.WriteTable(
       "TASK_PMU_INFO", "globalTaskId INTEGER, name INTEGER, value NUMERIC",
       [&](TableWriter& table) {
@@ -143,9 +155,9 @@ void WriteCounters(const raw::Session& session, DatabaseStrings& strings,
           if (kernels.counters[i] < 0 || kernels.task[i] < 0) continue;
           const double* values =
               &counters.values[static_cast<std::size_t>(kernels.counters[i]) * width];
-          for (std::size_t metric = 0; metric < width; ++metric) {
-            if (std::isnan(values[metric])) continue;
-            table.Add(kernels.task[i], names[metric], values[metric]);
+          for (const Metric& metric : metrics) {
+            if (std::isnan(values[metric.column])) continue;
+            table.Add(kernels.task[i], metric.name, values[metric.column]);
           }
         }
       });
