@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "collectives.h"
 #include "counters.h"
 #include "device_tasks.h"
 #include "dictionary.h"
@@ -83,6 +84,7 @@ class CannReader {
     FindModelRuns(files_, logs_, session_);
     FindKernels(host, origins, tensors, dictionary_, session_);
     FindCopies(input_, host, origins, session_);
+    BuildCollectives(input_, host, origins, session_);
     MarkLaunches(host, dictionary_, session_);
   }
 
