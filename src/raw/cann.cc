@@ -57,7 +57,6 @@ class CannReader {
     }
     if (Overlap(wanted_, Parts::kMarks)) ReadMarks(input_, files_, logs_, session_);
     ReadSamples();
-    if (Overlap(wanted_, Parts::kCounters)) CountKernels();
     if (tasks) DropEarlyCalls(session_);
   }
 
@@ -116,14 +115,6 @@ class CannReader {
       }
     }
     if (Overlap(wanted_, Parts::kMemory)) ReadOpMemory(input_, files_.host.begin, session_);
-  }
-
-  void CountKernels() {
-    const bool wide_streams = HasWideStreams(input_);
-    for (std::size_t i = 0; i < device_files_.size(); ++i) {
-      ReadCounters(device_files_[i], files_.devices[i], session_.info.devices[i], wide_streams,
-                   session_);
-    }
   }
 
   const ControlFiles& files_;
