@@ -1,1 +1,301 @@
 // SPDX-License-Identifier: Apache-2.0
+// The task log of the device: starts and ends become tasks.
+#include "device_tasks.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <span>
+#include <tuple>
+
+namespace mpa::raw {
+namespace {
+
+// A start or an end. The key puts those of one task next to each other.
+struct Event {
+  std::uint64_t key = 0;
+  std::uint64_t count = 0;
+  std::uint8_t type = 0;
+  bool end = false;
+};
+
+constexpr unsigned kContextBits = 17, kTaskBits = 16;  // contexts have 16 bits; all bits set: none
+constexpr std::uint64_t kNoContextBits = (1u << kContextBits) - 1;
+
+// A stream of 16 bits with tasks of 16 bits, or stream 0 with tasks of 32 bits.
+std::uint64_t Key(std::uint32_t stream, std::uint32_t task, std::uint64_t context) {
+  return std::uint64_t{stream} << (kContextBits + kTaskBits) | std::uint64_t{task} << kContextBits |
+         context;
+}
+
+DeviceTask TaskOf(const Event& start, const Event& end, Generation generation) {
+  DeviceTask task{.start = start.count, .end = end.count, .type = start.type};
+  const std::uint64_t context = start.key & kNoContextBits;
+  if (context != kNoContextBits) task.context = static_cast<std::uint32_t>(context);
+  const std::uint64_t rest = start.key >> kContextBits;
+  if (generation == Generation::kStarsV6) {
+    task.task = static_cast<std::uint32_t>(rest);
+  } else {
+    task.task = static_cast<std::uint32_t>(rest & 0xFFFF);
+    task.stream = static_cast<std::uint32_t>(rest >> kTaskBits);
+  }
+  return task;
+}
+
+std::vector<Event> ReadStars(const DataFiles& files, bool wide_streams, Issues& issues) {
+  constexpr std::size_t kSize = 64;
+  constexpr unsigned kTaskStart = 0b000000, kTaskEnd = 0b000001, kContextStart = 0b100010,
+                     kContextEnd = 0b100011;
+  std::vector<Event> events;
+  events.reserve(CountRecords(files, "stars_soc.data", kSize));
+  ForEachDeviceRecord<kSize>(
+      files, "stars_soc.data", kDeviceMagic, issues, [&](const Record<kSize>& record) {
+        const unsigned function = record.U16(0) & 0x3F;
+        const auto type = static_cast<std::uint8_t>(record.U16(0) >> 10);
+        const bool is_context = function == kContextStart || function == kContextEnd;
+        if (!is_context && function != kTaskStart && function != kTaskEnd) return;
+        const DeviceAddress at = AddressOf(record.U16(4), record.U16(6), type, wide_streams);
+        const std::uint64_t context = is_context ? record.U16(18) : kNoContextBits;
+        events.push_back({.key = Key(at.stream, at.task, context),
+                          .count = record.U64(8),
+                          .type = is_context ? record.U8(16) : type,
+                          .end = function == kTaskEnd || function == kContextEnd});
+      });
+  return events;
+}
+
+// Not seen in real data.
+std::vector<Event> ReadStarsV6(const DataFiles& files, Issues& issues) {
+  constexpr std::size_t kSize = 32;
+  std::vector<Event> events;
+  events.reserve(CountRecords(files, "stars_soc.data", kSize));
+  ForEachDeviceRecord<kSize>(
+      files, "stars_soc.data", kDeviceMagic, issues, [&](const Record<kSize>& record) {
+        const unsigned function = record.U16(0) & 0x3F;
+        if (function > 1) return;
+        events.push_back({.key = Key(0, record.U32(4), kNoContextBits),
+                          .count = record.U64(8),
+                          .type = static_cast<std::uint8_t>(record.U16(0) >> 10),
+                          .end = function == 1});
+      });
+  return events;
+}
+
+void ReadHwts(const DataFiles& files, std::string_view stem, Issues& issues,
+              std::vector<Event>& events) {
+  constexpr std::size_t kSize = 64;
+  constexpr std::uint32_t kStreams = 2048;
+  events.reserve(events.size() + CountRecords(files, stem, kSize));
+  ForEachDeviceRecord<kSize>(files, stem, kDeviceMagic, issues, [&](const Record<kSize>& record) {
+    const unsigned tag = record.U8(0) & 7;
+    if (tag > 1) return;
+    events.push_back({.key = Key(record.U32(16) % kStreams, record.U16(6), kNoContextBits),
+                      .count = record.U64(8),
+                      .type = record.U8(1),
+                      .end = tag == 1});
+  });
+}
+
+// The positions of starts or ends in a group.
+std::vector<std::size_t> Positions(std::span<const Event> group, bool ends) {
+  std::vector<std::size_t> positions;
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    if (group[i].end == ends) positions.push_back(i);
+  }
+  return positions;
+}
+
+// Pairs the starts and ends of one task: in order when none is missing, else each start with the
+// end before the next start. Returns how many starts have no end.
+template <typename Emit>
+std::size_t PairGroup(std::span<const Event> group, Emit emit) {
+  if (group.size() == 2 && !group[0].end && group[1].end) {
+    emit(group[0], group[1]);
+    return 0;
+  }
+  const std::vector<std::size_t> starts = Positions(group, false), ends = Positions(group, true);
+  std::size_t paired = 0;
+  if (starts.size() == ends.size()) {
+    for (std::size_t i = 0; i < starts.size(); ++i) {
+      if (group[ends[i]].count < group[starts[i]].count) continue;
+      emit(group[starts[i]], group[ends[i]]);
+      ++paired;
+    }
+    return starts.size() - paired;
+  }
+  for (std::size_t s = 0, e = 0; s < starts.size() && e < ends.size();) {
+    const Event &start = group[starts[s]], &end = group[ends[e]];
+    if (end.count < start.count) {
+      ++e;
+    } else if (s + 1 < starts.size() && end.count >= group[starts[s + 1]].count) {
+      ++s;
+    } else {
+      emit(start, end);
+      ++paired;
+      ++s;
+      ++e;
+    }
+  }
+  return starts.size() - paired;
+}
+
+std::vector<DeviceTask> PairEvents(std::vector<Event> events, Generation generation,
+                                   Issues& issues) {
+  std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
+    return std::tie(a.key, a.count, a.end, a.type) < std::tie(b.key, b.count, b.end, b.type);
+  });
+  std::vector<DeviceTask> tasks;
+  tasks.reserve(events.size() / 2);
+  for (std::size_t begin = 0; begin < events.size();) {
+    std::size_t end = begin;
+    while (end < events.size() && events[end].key == events[begin].key) ++end;
+    const std::size_t lost = PairGroup(std::span(events).subspan(begin, end - begin),
+                                       [&](const Event& start, const Event& stop) {
+                                         tasks.push_back(TaskOf(start, stop, generation));
+                                       });
+    for (std::size_t i = 0; i < lost; ++i) {
+      issues.Count("device task left out, its end was not recorded", "task log");
+    }
+    begin = end;
+  }
+  return tasks;
+}
+
+// Numbers the tasks of one stream by the flips before them. A flip task that did not get id 0 was
+// overtaken: what was recorded before it with a lower id comes after it.
+void CountBatchesOfStream(std::span<const DeviceFlip> flips, std::span<DeviceTask> tasks) {
+  std::vector<std::uint32_t> order(tasks.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return std::tie(tasks[a].start, a) < std::tie(tasks[b].start, b);
+  });
+  std::uint16_t batch = 0;
+  std::size_t next = 0;
+  for (const DeviceFlip& flip : flips) {
+    const std::size_t settled = next;
+    while (next < order.size() && tasks[order[next]].start <= flip.count) {
+      tasks[order[next++]].batch = batch;
+    }
+    ++batch;
+    constexpr std::uint32_t kStreamDestroyed = 0xFFFF;
+    if (flip.task == 0 || flip.task == kStreamDestroyed) continue;
+    for (std::size_t i = next; i > settled && tasks[order[i - 1]].task <= flip.task; --i) {
+      tasks[order[i - 1]].batch = batch;
+    }
+  }
+  for (; next < order.size(); ++next) tasks[order[next]].batch = batch;
+}
+
+constexpr std::array<std::string_view, 21> kStarsTypes = {
+    "AI_CORE",          "AI_CPU",         "AIV_SQE",           "PLACE_HOLDER_SQE",
+    "EVENT_RECORD_SQE", "EVENT_WAIT_SQE", "NOTIFY_RECORD_SQE", "NOTIFY_WAIT_SQE",
+    "WRITE_VALUE_SQE",  "VQ6_SQE",        "TOF_SQE",           "SDMA_SQE",
+    "VPC_SQE",          "JPEGE_SQE",      "JPEGD_SQE",         "DSA_SQE",
+    "ROCCE_SQE",        "PCIE_DMA_SQE",   "HOST_CPU_SQE",      "CDQM_SQE",
+    "C_CORE_SQE"};
+constexpr std::array<std::string_view, 22> kStarsV6Types = {"AI_CORE",
+                                                            "AIV_SQE",
+                                                            "FUSION",
+                                                            "PLACE_HOLDER_SQE",
+                                                            "AICPU_H",
+                                                            "AICPU_D",
+                                                            "NOTIFY_RECORD_SQE",
+                                                            "NOTIFY_WAIT_SQE",
+                                                            "WRITE_VALUE_SQE",
+                                                            "UBDMA",
+                                                            "ASYNCDMA",
+                                                            "SDMA_SQE",
+                                                            "VPC_SQE",
+                                                            "JPEGE_SQE",
+                                                            "JPEGD_SQE",
+                                                            "CMO_SQE",
+                                                            "CCU_SQE",
+                                                            "",
+                                                            "",
+                                                            "",
+                                                            "CONDITION_SQE",
+                                                            "END_SQE"};
+constexpr std::array<std::string_view, 16> kContextTypes = {"AIC",
+                                                            "AIV",
+                                                            "",
+                                                            "Notify Wait",
+                                                            "Notify Record",
+                                                            "Write Value",
+                                                            "MIX_AIC",
+                                                            "MIX_AIV",
+                                                            "SDMA",
+                                                            "Data Context",
+                                                            "Invalidate Data Context",
+                                                            "Writeback Data Context",
+                                                            "AI_CPU",
+                                                            "Load Context",
+                                                            "",
+                                                            "DSA"};
+
+std::string_view NameIn(std::span<const std::string_view> names, std::size_t number) {
+  return number < names.size() && !names[number].empty() ? names[number] : "UNKNOWN";
+}
+
+}  // namespace
+
+DeviceAddress AddressOf(std::uint16_t stream, std::uint16_t task, std::uint8_t type, bool wide) {
+  const auto mix = [](unsigned high, unsigned low) {
+    return static_cast<std::uint32_t>(high | low);
+  };
+  constexpr std::uint32_t kStreams = 2048;
+  if (wide) {
+    constexpr std::uint8_t kPlaceHolder = 3, kEventRecord = 4;
+    const bool plain = type == kPlaceHolder || type == kEventRecord || (stream & 0x8000) == 0;
+    if (plain) return {stream & 0x7FFFu, task};
+    return {task & 0x7FFFu, mix(task & 0x8000u, stream & 0x7FFFu)};
+  }
+  if ((stream & 0x1000) != 0) {
+    return {stream % kStreams, mix(task & 0x1FFFu, stream & 0xE000u)};
+  }
+  if ((stream & 0x2000) != 0) {
+    return {(task & 0x0FFFu) % kStreams, mix(stream & 0x0FFFu, task & 0xF000u)};
+  }
+  return {stream % kStreams, task};
+}
+
+std::vector<DeviceTask> ReadDeviceTasks(const DataFiles& files, Generation generation,
+                                        bool wide_streams, Issues& issues) {
+  std::vector<Event> events;
+  if (generation == Generation::kStars) {
+    events = ReadStars(files, wide_streams, issues);
+  } else if (generation == Generation::kStarsV6) {
+    events = ReadStarsV6(files, issues);
+  } else if (generation == Generation::kHwts) {
+    ReadHwts(files, "hwts.data", issues, events);
+    ReadHwts(files, "hwts.aiv_data", issues, events);
+  }
+  return PairEvents(std::move(events), generation, issues);
+}
+
+void CountDeviceBatches(const std::vector<DeviceFlip>& flips, std::vector<DeviceTask>& tasks) {
+  // The tasks of a stream lie together, but in order of their ids.
+  for (std::size_t begin = 0, flip = 0; begin < tasks.size() && flip < flips.size();) {
+    const std::uint32_t stream = tasks[begin].stream;
+    std::size_t end = begin;
+    while (end < tasks.size() && tasks[end].stream == stream) ++end;
+    while (flip < flips.size() && flips[flip].stream < stream) ++flip;
+    std::size_t last_flip = flip;
+    while (last_flip < flips.size() && flips[last_flip].stream == stream) ++last_flip;
+    if (flip < last_flip) {
+      CountBatchesOfStream(std::span(flips).subspan(flip, last_flip - flip),
+                           std::span(tasks).subspan(begin, end - begin));
+    }
+    begin = end;
+    flip = last_flip;
+  }
+}
+
+std::string_view DeviceTypeName(Generation generation, const DeviceTask& task) {
+  if (task.context != kWholeTask) return NameIn(kContextTypes, task.type);
+  if (generation == Generation::kStarsV6) return NameIn(kStarsV6Types, task.type);
+  constexpr std::uint8_t kHwtsCopy = 9;
+  if (generation == Generation::kHwts && task.type == kHwtsCopy) return "SDMA_SQE";
+  return NameIn(kStarsTypes, task.type);
+}
+
+}  // namespace mpa::raw

@@ -204,12 +204,12 @@ std::vector<HostTask> ReadHostTasks(const HostInput& input) {
       });
   SortByTime(tasks);
   SortByTime(flips);
-  if (!input.wide_task_ids) SetBatches(tasks, flips);
+  if (input.batches) SetBatches(tasks, flips);
   return tasks;
 }
 
 std::vector<NodeInfo> ReadNodeInfos(const HostInput& input) {
-  return ReadRecords<kCompactSize, NodeInfo>(
+  std::vector<NodeInfo> nodes = ReadRecords<kCompactSize, NodeInfo>(
       input, "compact.node_basic_info",
       [](const Record<kCompactSize>& record, const Slice& slice, NodeInfo& node) {
         node.name = record.U64(24);
@@ -219,6 +219,9 @@ std::vector<NodeInfo> ReadNodeInfos(const HostInput& input) {
         node.hf32 = record.U32(48) != 0;
         node.dynamic = slice.aging;
       });
+  constexpr std::uint32_t kFftsPlus = 6;  // stands for a whole group, not for an operator
+  std::erase_if(nodes, [](const NodeInfo& node) { return node.core == kFftsPlus; });
+  return nodes;
 }
 
 std::vector<NodeAttributes> ReadNodeAttributes(const HostInput& input) {

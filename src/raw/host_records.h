@@ -21,7 +21,8 @@ struct HostInput {
   const Clock& clock;
   Dictionary& dictionary;
   Issues& issues;
-  bool wide_task_ids = false;  ///< of V6: 32 bits, without batches
+  bool wide_task_ids = false;  ///< 32 bits, no batches
+  bool batches = false;        ///< task ids wrap, flips tell when
 };
 
 /// Fills `calls` from api_event.data, in its order; halves of ranges are put together.

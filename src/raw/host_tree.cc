@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <tuple>
 #include <unordered_map>
+#include <utility>
 
 namespace mpa::raw {
 namespace {
@@ -125,6 +127,28 @@ RecordsOfCalls::RecordsOfCalls(std::size_t calls, const std::vector<std::int32_t
     if (call_of[i] < 0) continue;
     records_[next[static_cast<std::size_t>(call_of[i])]++] = static_cast<std::uint32_t>(i);
   }
+}
+
+NumberedRecords::NumberedRecords(std::vector<Entry> entries) : entries_(std::move(entries)) {
+  std::erase_if(entries_, [](const Entry& entry) { return entry.call < 0; });
+  std::stable_sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
+    return std::tie(a.call, a.number) < std::tie(b.call, b.number);
+  });
+}
+
+std::span<const NumberedRecords::Entry> NumberedRecords::Of(std::int32_t call,
+                                                            std::uint64_t number) const {
+  const auto [first, last] =
+      std::equal_range(entries_.begin(), entries_.end(), Entry{.call = call, .number = number},
+                       [](const Entry& a, const Entry& b) {
+                         return std::tie(a.call, a.number) < std::tie(b.call, b.number);
+                       });
+  return {first, last};
+}
+
+bool NumberedRecords::HasCall(std::int32_t call) const {
+  return std::binary_search(entries_.begin(), entries_.end(), Entry{.call = call},
+                            [](const Entry& a, const Entry& b) { return a.call < b.call; });
 }
 
 std::vector<std::int32_t> AtLevel(std::vector<std::int32_t> around,

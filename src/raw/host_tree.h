@@ -63,6 +63,28 @@ class RecordsOfCalls {
   std::vector<std::uint32_t> starts_, records_;
 };
 
+/// Records by the call in which they were written and by a number of theirs.
+class NumberedRecords {
+ public:
+  struct Entry {
+    std::int32_t call = -1;
+    std::uint64_t number = 0;
+    std::uint32_t record = 0;  ///< its position
+  };
+
+  NumberedRecords() = default;
+  /// Of entries with one call and number, the order is kept.
+  explicit NumberedRecords(std::vector<Entry> entries);
+
+  /// Nothing for call -1.
+  std::span<const Entry> Of(std::int32_t call, std::uint64_t number) const;
+  /// Whether any record was written in the call.
+  bool HasCall(std::int32_t call) const;
+
+ private:
+  std::vector<Entry> entries_;
+};
+
 /// Maps the calls around records to calls of one level: AtLevel(around, tree.outer_node).
 std::vector<std::int32_t> AtLevel(std::vector<std::int32_t> around,
                                   const std::vector<std::int32_t>& level);

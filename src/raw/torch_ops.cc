@@ -29,7 +29,6 @@ class Decoder {
       : clock_(clock), details_(details), ops_(ops) {}
 
   bool operator()(std::string_view value, std::size_t row, LocalTexts& texts) const {
-    ops_.end[row] = -1;  // no range: a row that is not filled is left out
     if (value.size() < kFixedSize) return false;
     const Record<kFixedSize> fixed(value.data());
     const TimeNs start = clock_.Ns(fixed.I64(0));
@@ -95,6 +94,7 @@ void ReadOperators(const std::filesystem::path& file, const FrameworkClock& cloc
   const TlvFile records(file, part.issues);
   TorchOps& ops = part.ops;
   std::apply([&](auto&... column) { (column.resize(records.Size()), ...); }, TorchOps::Tie(ops));
+  ops.end.assign(records.Size(), -1);  // no range: rows of damaged records are left out
   RunTexts texts(records);
   DecodeRecords(records, kRecordType, texts, part.issues, Decoder(clock, details, ops));
   texts.Intern(part.strings);

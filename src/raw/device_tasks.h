@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "mpa/model/issues.h"
+#include "mpa/raw/session.h"
+#include "slices.h"
+#include "ts_track.h"
+
+namespace mpa::raw {
+
+/// The context of a task outside of FFTS+ groups, in 32 bits.
+inline constexpr std::uint32_t kWholeTask = 0xFFFFFFFF;
+
+/// A task that ran on the device. Of a V6 chip the stream is 0: the host knows it.
+struct DeviceTask {
+  std::uint64_t start = 0, end = 0;  ///< device counter
+  std::uint32_t stream = 0, task = 0;
+  std::uint32_t context = kWholeTask;
+  std::uint16_t batch = 0;  ///< how often the stream's task ids had wrapped
+  std::uint8_t type = 0;    ///< of the queue entry; of a context its own kind of numbers
+};
+
+/// Where a task ran.
+struct DeviceAddress {
+  std::uint32_t stream = 0, task = 0;
+};
+
+/// What the ids in a STARS record stand for: the scheduler keeps its own bits in them, or swaps
+/// them. `type`: of the queue entry. The flagged forms are not seen in real data.
+DeviceAddress AddressOf(std::uint16_t stream, std::uint16_t task, std::uint8_t type,
+                        bool wide_streams);
+
+/// The tasks of a device from stars_soc.data or hwts.data, in order of stream, task, context and
+/// start. `wide_streams`: ids of streams use 15 bits. Starts without an end are counted.
+std::vector<DeviceTask> ReadDeviceTasks(const DataFiles& files, Generation generation,
+                                        bool wide_streams, Issues& issues);
+
+/// Sets the batches of tasks by the flips that the device recorded.
+void CountDeviceBatches(const std::vector<DeviceFlip>& flips, std::vector<DeviceTask>& tasks);
+
+/// "AI_CORE", "SDMA_SQE", "MIX_AIC"; "UNKNOWN" for a number without a name.
+std::string_view DeviceTypeName(Generation generation, const DeviceTask& task);
+
+}  // namespace mpa::raw
