@@ -104,6 +104,7 @@ Tensors TensorsOf(const json& tensors, int output) {
     types.push_back(tensor.at(2).get<std::string>());
     shapes.push_back(fmt::format("{}", fmt::join(tensor.at(3).get<std::vector<int>>(), ",")));
   }
+  if (shapes.empty()) return {"N/A", "N/A", "N/A"};
   return {fmt::format("\"{}\"", fmt::join(shapes, ";")), fmt::format("{}", fmt::join(types, ";")),
           fmt::format("{}", fmt::join(formats, ";"))};
 }
