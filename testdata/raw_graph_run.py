@@ -108,6 +108,8 @@ class GraphCapture:
             self.track(1, start - 20, task, name)
         for ends, time in enumerate((start, end)):
             self.process.log_task(ends, self.device_ticks(time), "AI_CORE", STREAM, task)
+        if connection is not None:
+            model = 0  # launched within a call of the model level, which tells no number
         self.process.truth["graph_kernels"].append({
             "name": name, "model": raw.NONE if model is None else model, "task": task,
             **self.span(start, end)})
