@@ -152,8 +152,12 @@ def hwts_counters(count, stream, task, cycles, values):
                        *values, stream)
 
 
+def track_step(time, index, model, stream, task, tag):
+    return struct.pack("<BBHIQQQHHHH", 0, 10, 0, 0, time, index, model, stream, task, tag, 0)
+
+
 def track_mark(time, mark, stream, task, tag):
-    return struct.pack("<BBHIQQQHHHH", 0, 10, 0, 0, time, mark, NONE, stream, task, tag, 0)
+    return track_step(time, mark, NONE, stream, task, tag)
 
 
 def track_flip(time, stream, number, task):

@@ -164,6 +164,7 @@ class Process:
 
     @contextmanager
     def python(self, thread, name, c_function=False):
+        """A call around the code of the with block; a module is named `class######number`."""
         key = self.python_keys.get(name)
         if key is None:
             key = self.python_keys[name] = len(self.python_keys) + 1
@@ -175,7 +176,8 @@ class Process:
             times.append(self.ticks_after(thread, 160))
             self.record("torch.python_tracer_func", raw.python_call(
                 times[-1], thread.number, self.process, key, tag + 2 * c_function))
-        self.truth["python"].append({"name": name, "tid": thread.number,
+        kind = "nn.Module: " if "######" in name else ""
+        self.truth["python"].append({"name": kind + name, "tid": thread.number,
                                      "start_ns": self.host.epoch(times[0]),
                                      "end_ns": self.host.epoch(times[1])})
 

@@ -9,7 +9,6 @@ BEGIN = 1735689600000000          # µs since the epoch
 MONOTONIC = 86400_123_456_780     # ns, of the host when the collection begins
 HOST_COUNT, DEVICE_COUNT = 8_640_012_345_678, 430_000_100_200
 HOST_ANCHOR, DEVICE_BEGIN, DEVICE_ANCHOR = 2_345_680, 5_000_000, 6_000_000  # ns after it
-OFFSET = BEGIN * 1000 - MONOTONIC
 DEVICE_SHIFT = 40                 # ns by which the anchors of device_N differ from those of host
 STREAMS = {2: 101, 3: 11, 5: 201, 6: 31, 9: 3}
 # The numbers of stream 2 wrap in the second step.
@@ -19,15 +18,17 @@ CUBE_EVENTS = "0x416,0x417,0x9,0x302,0xc,0x303,0x54,0x55"
 
 
 class Setup:
-    def __init__(self, chip, seed, rank=0, ranks=2, streams=None, device_mhz=None):
+    def __init__(self, chip, seed, rank=0, ranks=2, streams=None, device_mhz=None,
+                 begin=BEGIN):
         self.chip, self.seed, self.rank, self.ranks = chip, seed, rank, ranks
+        self.begin = begin
         self.device, self.process = rank, 4400 + 100 * rank
         self.streams = streams or STREAMS
         self.stars = chip == "5"
         self.device_mhz = device_mhz or ("50.000000" if self.stars else "100.000000")
         # The HWTS machine has no host counter: its host times are monotonic nanoseconds.
         host_mhz, host_count = (100, HOST_COUNT) if self.stars else (1000, MONOTONIC)
-        epoch = BEGIN * 1000
+        epoch = begin * 1000
         host = Clock(host_mhz, 0, host_count, epoch)
         device = Clock(Fraction(self.device_mhz), DEVICE_ANCHOR, DEVICE_COUNT,
                        epoch + DEVICE_ANCHOR - DEVICE_SHIFT)
@@ -44,10 +45,10 @@ class Setup:
 
     def truth(self):
         def side(anchor, shift, begin):
-            return {"collectionTimeBegin": BEGIN + begin // 1000,
+            return {"collectionTimeBegin": self.begin + begin // 1000,
                     "clockMonotonicRaw": MONOTONIC + begin + shift,
                     "monotonic": MONOTONIC + anchor, "count": self.ticks(anchor),
-                    "mhz": self.host_mhz, "offset_ns": OFFSET - shift}
+                    "mhz": self.host_mhz, "offset_ns": self.begin * 1000 - MONOTONIC - shift}
         return {"capture": self.capture, "prof": self.prof, "rank": self.rank,
                 "device": self.device, "pid": self.process,
                 "clocks": {"host": side(HOST_ANCHOR, 0, 0),
@@ -68,17 +69,17 @@ class Setup:
             files[directory + "start_info" + number] = json.dumps({
                 "clockMonotonicRaw": str(MONOTONIC + begin + shift),
                 "collectionDateBegin": "2025-01-01 00:00:00.000000",
-                "collectionTimeBegin": str(BEGIN + begin // 1000)})
+                "collectionTimeBegin": str(self.begin + begin // 1000)})
             files[directory + "end_info" + number] = json.dumps({
                 "clockMonotonicRaw": str(MONOTONIC + end + shift),
                 "collectionDateEnd": "2025-01-01 00:00:01.000000",
-                "collectionTimeEnd": str(BEGIN + end // 1000)})
+                "collectionTimeEnd": str(self.begin + end // 1000)})
             files[directory + "host_start.log" + number] = (
-                f"[{title}]\nclock_realtime: {BEGIN * 1000 + anchor}\n"
+                f"[{title}]\nclock_realtime: {self.begin * 1000 + anchor}\n"
                 f"clock_monotonic_raw: {MONOTONIC + anchor}\ncntvct: {self.ticks(anchor)}\n"
                 "cntvct_diff: 0\n")
         files[device + f"dev_start.log.{self.device}"] = (
-            f"clock_realtime: {BEGIN * 1000}\nclock_monotonic_raw: 912345678\n"
+            f"clock_realtime: {self.begin * 1000}\nclock_monotonic_raw: 912345678\n"
             f"cntvct: {DEVICE_COUNT}\n")
         rank = self.rank
         files[f"profiler_info_{rank}.json"] = json.dumps(self.profiler_info(end))
@@ -125,6 +126,6 @@ class Setup:
                 "start_info": {"syscnt_enable": self.stars, "freq": 100,
                                "start_cnt": self.ticks(HOST_ANCHOR),
                                "start_monotonic": MONOTONIC + HOST_ANCHOR},
-                "end_info": {"collectionTimeEnd": BEGIN * 1000 + end,
+                "end_info": {"collectionTimeEnd": self.begin * 1000 + end,
                              "MonotonicTimeEnd": MONOTONIC + end},
                 "torch_npu_version": "2.1.0", "cann_version": "8.0.0", "rank_id": self.rank}

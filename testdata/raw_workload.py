@@ -16,7 +16,7 @@ def tensors(*inputs, out=X, kind="DT_BF16", layout="ND"):
 def module(process, name, number):
     """A range of the domain Module around the code of a module, and its Python call."""
     main = process.main
-    with process.python(main, f"nn.Module: {name}######{140000000000 + number}"):
+    with process.python(main, f"{name}######{140000000000 + number}"):
         begin = process.ticks_after(main, 60)
         yield
         process.range_mark(main, "Module", name, begin)

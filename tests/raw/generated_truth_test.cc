@@ -104,6 +104,7 @@ Tensors TensorsOf(const json& tensors, int output) {
     types.push_back(tensor.at(2).get<std::string>());
     shapes.push_back(fmt::format("{}", fmt::join(tensor.at(3).get<std::vector<int>>(), ",")));
   }
+  if (shapes.empty()) return {"N/A", "N/A", "N/A"};
   return {fmt::format("\"{}\"", fmt::join(shapes, ";")), fmt::format("{}", fmt::join(types, ";")),
           fmt::format("{}", fmt::join(formats, ";"))};
 }
@@ -535,6 +536,53 @@ TEST_P(GeneratedTruth, NothingIsLeftOutButTheKernelFromBeforeTheStart) {
       << fmt::format("{}", fmt::join(Found().issues.Lines(), "\n"));
 }
 
+// ---- compiled graphs: kernels that were handed over when their model was loaded
+
+class GeneratedGraphs : public GeneratedTruth {};
+
+TEST_P(GeneratedGraphs, KernelsBelongToTheModelThatWasLoadedWithThem) {
+  Lines planted, found;
+  for (const json& item : Planted("graph_kernels"))
+    planted.push_back(fmt::format("{} of {} task {} {}..{}", Str(item, "name"), Int(item, "model"),
+                                  Int(item, "task"), Int(item, "start_ns"), Int(item, "end_ns")));
+  const Kernels& kernels = Found().kernels;
+  for (std::size_t i = 0; i < kernels.Size(); ++i) {
+    const std::size_t task = Row(kernels.task[i]);
+    found.push_back(fmt::format("{} of {} task {} {}..{}", Text(kernels.name[i]),
+                                Found().tasks.model[task], Found().tasks.task[task],
+                                Found().tasks.start[task], Found().tasks.end[task]));
+  }
+  ExpectSame(found, planted);
+}
+
+TEST_P(GeneratedGraphs, CallsOfTheRunAndOfTheLoad) {
+  Lines planted, found;
+  for (const json& item : Planted("calls"))
+    planted.push_back(fmt::format("{} {} {} {}..{}", Int(item, "level"), Str(item, "name"),
+                                  Int(item, "tid"), Int(item, "start_ns"), Int(item, "end_ns")));
+  const HostCalls& calls = Found().calls;
+  for (std::size_t i = 0; i < calls.Size(); ++i)
+    found.push_back(fmt::format("{} {} {} {}..{}", static_cast<int>(calls.level[i]),
+                                Text(calls.name[i]), calls.thread[i], calls.start[i],
+                                calls.end[i]));
+  ExpectSame(found, planted);
+}
+
+TEST_P(GeneratedGraphs, RunsOfModels) {
+  Lines planted, found;
+  for (const json& item : Planted("model_runs"))
+    planted.push_back(fmt::format("{} {} {}..{}", Int(item, "model"), Int(item, "index"),
+                                  Int(item, "start_ns"), Int(item, "end_ns")));
+  if (planted.empty()) GTEST_SKIP() << "no runs were recorded";
+  const ModelRuns& runs = Found().model_runs;
+  for (std::size_t i = 0; i < runs.Size(); ++i)
+    found.push_back(
+        fmt::format("{} {} {}..{}", runs.model[i], runs.index[i], runs.start[i], runs.end[i]));
+  ExpectSame(found, planted);
+}
+
+INSTANTIATE_TEST_SUITE_P(Captures, GeneratedGraphs, testing::Values("head_steady", "head_hard"),
+                         [](const auto& instance) { return instance.param; });
 INSTANTIATE_TEST_SUITE_P(Captures, GeneratedTruth,
                          testing::Values("stars", "stars_odd_clock", "hwts"),
                          [](const auto& instance) { return instance.param; });

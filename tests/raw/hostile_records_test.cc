@@ -67,9 +67,14 @@ class HostileRecords : public testing::TestWithParam<std::string> {
     copy_ = scratch_ / captures.front().path.filename().string();
     fs::copy(captures.front().path, copy_, fs::copy_options::recursive);
     for (const auto& entry : fs::recursive_directory_iterator(copy_))
-      if (entry.is_regular_file() && entry.path().extension() != ".done")
+      if (entry.is_regular_file() && entry.path().extension() != ".done" && IsOfInterest(entry))
         files_.push_back(entry.path());
     std::sort(files_.begin(), files_.end());
+  }
+
+  // The chips differ in what they write on their own side.
+  static bool IsOfInterest(const fs::path& file) {
+    return GetParam() == "stars" || file.string().find("/device_") != std::string::npos;
   }
 
   // Returns, or throws an Error, and keeps what a session promises.
@@ -122,16 +127,17 @@ TEST_P(HostileRecords, MissingFilesAndDirectoriesInTheirPlace) {
   }
 }
 
-// The whole records of a cut file are there: what comes in the order of writing is a beginning.
-TEST_P(HostileRecords, CutFilesKeepTheirWholeRecords) {
-  const std::size_t ops = ReadSession(copy_, Parts::kFramework).ops.Size();
-  const auto file = std::find_if(files_.begin(), files_.end(), [](const fs::path& path) {
-    return path.filename() == "torch.op_range";
-  });
-  ASSERT_NE(file, files_.end());
-  const std::string whole = test::ReadAll(*file);
-  Write(*file, whole.substr(0, whole.size() - 1));
-  const Session session = ReadSession(copy_, Parts::kFramework);
+// Operators are written one after the other when they end: without the last byte, without the last.
+TEST(CutRecords, LeaveTheWholeOnes) {
+  const auto captures = test::GeneratedRawCaptures("stars");
+  MPA_NEED_GENERATED(captures);
+  const test::TempDir scratch;
+  const fs::path copy = scratch / captures.front().path.filename().string();
+  fs::copy(captures.front().path, copy, fs::copy_options::recursive);
+  const std::size_t ops = ReadSession(copy, Parts::kFramework).ops.Size();
+  const fs::path file = copy / "FRAMEWORK" / "torch.op_range";
+  fs::resize_file(file, fs::file_size(file) - 1);
+  const Session session = ReadSession(copy, Parts::kFramework);
   EXPECT_EQ(session.ops.Size(), ops - 1);
   EXPECT_FALSE(session.issues.Empty());
 }
