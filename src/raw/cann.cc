@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the records of host and devices and joins them.
+#include "cann.h"
+
+#include <utility>
+#include <vector>
+
+#include "device_tasks.h"
+#include "dictionary.h"
+#include "frequencies.h"
+#include "host_calls.h"
+#include "host_records.h"
+#include "host_side.h"
+#include "join_tasks.h"
+#include "kernels.h"
+#include "marks.h"
+#include "memory_samples.h"
+#include "mpa/base/parallel.h"
+#include "tensors.h"
+
+namespace mpa::raw {
+namespace {
+
+// Task ids of 16 bits wrap; older drivers and some chips do not tell when.
+bool RecordsFlips(const Device& device, const Side& side) {
+  constexpr std::int64_t kFirstDriver = 467473;
+  const bool counted = device.platform != 0 && device.platform != 2 && device.platform != 11;
+  return counted && device.generation != Generation::kStarsV6 && side.driver >= kFirstDriver;
+}
+
+class CannReader {
+ public:
+  CannReader(const ControlFiles& files, Parts wanted, Session& session)
+      : files_(files),
+        wanted_(wanted),
+        session_(session),
+        host_files_(files.has_host ? DataFiles(files.host.data) : DataFiles()),
+        dictionary_(host_files_, session.strings),
+        input_{host_files_, files.host.clock, dictionary_, session.issues} {
+    const std::vector<Device>& devices = session.info.devices;
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      device_files_.emplace_back(files.devices[i].data);
+      input_.wide_task_ids |= devices[i].generation == Generation::kStarsV6;
+      input_.batches |= RecordsFlips(devices[i], files.devices[i]);
+    }
+    logs_.resize(devices.size());
+  }
+
+  void Read() {
+    const bool tasks = Overlap(wanted_, Parts::kCann | Parts::kCounters);
+    if (tasks) {
+      ReadTasks();
+    } else if (Overlap(wanted_, Parts::kMarks)) {
+      for (std::size_t i = 0; i < logs_.size(); ++i) ReadMarksOfDevice(i, session_.issues);
+    }
+    if (Overlap(wanted_, Parts::kMarks)) ReadMarks(input_, files_, logs_, session_);
+    ReadSamples();
+    if (tasks) DropEarlyCalls(session_);
+  }
+
+ private:
+  bool WantsFrequencies() const { return Overlap(wanted_, Parts::kFrequency | Parts::kCounters); }
+
+  // The logs of all devices beside the records of the host.
+  void ReadTasks() {
+    TensorSets tensors(session_.strings);
+    HostSide host;
+    const bool wide_streams = HasWideStreams(input_);
+    std::vector<Issues> issues(logs_.size());
+    ParallelFor(logs_.size() + 1, [&](std::size_t i) {
+      if (i < logs_.size()) {
+        ReadLog(i, wide_streams, issues[i]);
+      } else {
+        ReadHostCalls(input_, session_.calls);
+        host = ReadHostSide(input_, session_.calls, tensors);
+      }
+    });
+    for (const Issues& of_device : issues) session_.issues.Merge(of_device);
+
+    const TaskOrigins origins = JoinTasks(files_, logs_, host, dictionary_, session_);
+    for (DeviceLog& log : logs_) log.tasks = {};
+    FindModelRuns(files_, logs_, session_);
+    FindKernels(host, origins, tensors, dictionary_, session_);
+    FindCopies(input_, host, origins, session_);
+    MarkLaunches(host, dictionary_, session_);
+  }
+
+  TaskTrack ReadMarksOfDevice(std::size_t device, Issues& issues) {
+    TaskTrack track =
+        ReadTaskTrack(device_files_[device], session_.info.devices[device].generation, issues);
+    logs_[device].marks = std::exchange(track.marks, {});
+    return track;
+  }
+
+  void ReadLog(std::size_t device, bool wide_streams, Issues& issues) {
+    const Device& described = session_.info.devices[device];
+    DeviceLog& log = logs_[device];
+    const TaskTrack track = ReadMarksOfDevice(device, issues);
+    log.tasks = ReadDeviceTasks(device_files_[device], described.generation, wide_streams, issues);
+    if (RecordsFlips(described, files_.devices[device])) {
+      CountDeviceBatches(track.flips, log.tasks);
+    }
+  }
+
+  void ReadSamples() {
+    for (std::size_t i = 0; i < device_files_.size(); ++i) {
+      const Device& device = session_.info.devices[i];
+      const Side& side = files_.devices[i];
+      if (WantsFrequencies()) ReadFrequencies(device_files_[i], side, device, session_);
+      if (Overlap(wanted_, Parts::kMemory)) {
+        ReadMemorySamples(device_files_[i], side, device, session_);
+      }
+    }
+    if (Overlap(wanted_, Parts::kMemory)) ReadOpMemory(input_, files_.host.begin, session_);
+  }
+
+  const ControlFiles& files_;
+  const Parts wanted_;
+  Session& session_;
+  DataFiles host_files_;
+  Dictionary dictionary_;
+  HostInput input_;
+  std::vector<DataFiles> device_files_;
+  std::vector<DeviceLog> logs_;
+};
+
+}  // namespace
+
+void ReadCann(const ControlFiles& files, Parts wanted, Session& session) {
+  CannReader(files, wanted, session).Read();
+}
+
+}  // namespace mpa::raw
