@@ -5,10 +5,7 @@
 #include <utility>
 #include <vector>
 
-<<<<<<< HEAD
 #include "collectives.h"
-=======
->>>>>>> raw-a
 #include "counters.h"
 #include "device_tasks.h"
 #include "dictionary.h"
