@@ -65,7 +65,7 @@ class HardwareTasks {
   void PutCopy(std::size_t task, std::string& out) const {
     const raw::Session& session = source_.session;
     const std::int32_t copy = copy_of_task_[task];
-    if (session.copies.Empty()) return;
+    if (IsLevel0(session) || session.copies.Empty()) return;
     std::int64_t bytes = 0, direction = -1;
     if (copy >= 0) {
       bytes = session.copies.bytes[static_cast<std::size_t>(copy)];
