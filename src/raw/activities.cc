@@ -91,11 +91,13 @@ std::map<std::int64_t, DeviceWork> CollectWork(const Session& session) {
   for (std::size_t i = 0; i < tasks.Size(); ++i) {
     select(tasks.device[i]);
     if (bounds[Index(tasks.host_type[i])] != 0) work->Span(tasks.start[i], tasks.end[i]);
-    if (tasks.kind[i] != TaskKind::kKernel) continue;
-    const auto kernel = static_cast<std::size_t>(tasks.detail[i]);
-    if (!Communicates(session.strings.View(session.kernels.name[kernel]))) {
-      work->computing.push_back({tasks.start[i], tasks.end[i]});
-    }
+  }
+  const Kernels& kernels = session.kernels;
+  for (std::size_t i = 0; i < kernels.Size(); ++i) {
+    if (Communicates(session.strings.View(kernels.name[i]))) continue;
+    const auto task = static_cast<std::size_t>(kernels.task[i]);
+    select(tasks.device[task]);
+    work->computing.push_back({tasks.start[task], tasks.end[task]});
   }
   const Collectives& collectives = session.collectives;
   for (std::size_t i = 0; i < collectives.Size(); ++i) {

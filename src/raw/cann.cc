@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "collectives.h"
+#include "counters.h"
 #include "device_tasks.h"
 #include "dictionary.h"
 #include "frequencies.h"
@@ -55,6 +57,7 @@ class CannReader {
     }
     if (Overlap(wanted_, Parts::kMarks)) ReadMarks(input_, files_, logs_, session_);
     ReadSamples();
+    if (Overlap(wanted_, Parts::kCounters)) CountKernels();
     if (tasks) DropEarlyCalls(session_);
   }
 
@@ -82,6 +85,7 @@ class CannReader {
     FindModelRuns(files_, logs_, session_);
     FindKernels(host, origins, tensors, dictionary_, session_);
     FindCopies(input_, host, origins, session_);
+    BuildCollectives(input_, host, origins, session_);
     MarkLaunches(host, dictionary_, session_);
   }
 
@@ -112,6 +116,14 @@ class CannReader {
       }
     }
     if (Overlap(wanted_, Parts::kMemory)) ReadOpMemory(input_, files_.host.begin, session_);
+  }
+
+  void CountKernels() {
+    const bool wide_streams = HasWideStreams(input_);
+    for (std::size_t i = 0; i < device_files_.size(); ++i) {
+      ReadCounters(device_files_[i], files_.devices[i], session_.info.devices[i], wide_streams,
+                   session_);
+    }
   }
 
   const ControlFiles& files_;

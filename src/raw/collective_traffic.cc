@@ -18,17 +18,11 @@ constexpr std::int64_t kSdma = 0, kOnChip = 0, kPayload = 1;  // see enumeration
 
 std::vector<CollectiveRows> PartsByCollective(const Session& session) {
   const CollectiveParts& parts = session.parts;
-  std::vector<std::uint8_t> has_master(session.collectives.Size());
-  for (std::size_t i = 0; i < parts.Size(); ++i) {
-    if (parts.collective[i] < 0 || parts.master[i] == 0) continue;
-    has_master[static_cast<std::size_t>(parts.collective[i])] = 1;
-  }
   std::vector<CollectiveRows> rows;
   std::vector<std::size_t> place(session.collectives.Size());  // counted from 1
   for (std::size_t i = 0; i < parts.Size(); ++i) {
     if (parts.collective[i] < 0) continue;
     const auto collective = static_cast<std::size_t>(parts.collective[i]);
-    if (has_master[collective] == 0) continue;
     if (place[collective] == 0) {
       rows.push_back({.collective = collective, .parts = {}});
       place[collective] = rows.size();
@@ -64,27 +58,30 @@ bool TrafficReader::IsWait(std::size_t part) const {
   return session_.strings.View(session_.parts.name[part]) == "Notify_Wait";
 }
 
-Transfer TrafficReader::Rdma(const std::vector<std::size_t>& plane, std::size_t at) const {
-  std::size_t end = at;
-  double bytes = 0;
-  for (; end < plane.size() && IsPayload(plane[end]); ++end) {
-    bytes += static_cast<double>(session_.parts.bytes[plane[end]]);
+PayloadRun TrafficReader::Payloads(const std::vector<std::size_t>& plane, std::size_t at) const {
+  PayloadRun run{.end = at};
+  for (; run.end < plane.size() && IsPayload(plane[run.end]); ++run.end) {
+    run.bytes += static_cast<double>(session_.parts.bytes[plane[run.end]]);
   }
   // Without its end nobody knows when the payload arrived.
-  if (end + closing_ > plane.size()) return {.parts = end - at};
+  if (run.end + closing_ > plane.size()) return run;
+  run.closed = run.end + closing_;
+  const std::size_t first = Task(plane[at]), last = Task(plane[run.closed - 1]);
   const Tasks& tasks = session_.tasks;
-  const std::size_t last = Task(plane[end + closing_ - 1]);
-  return {.kind = TransferKind::kRdma,
-          .parts = end + closing_ - at,
-          .megabytes = bytes / kBytesPerMegabyte,
-          .milliseconds = (tasks.dur[last] +
-                           static_cast<double>(tasks.start[last] - tasks.start[Task(plane[at])])) /
-                          kNsPerMs};
+  run.dur = tasks.dur[last] + static_cast<double>(tasks.start[last] - tasks.start[first]);
+  return run;
 }
 
 Transfer TrafficReader::At(const std::vector<std::size_t>& plane, std::size_t at) const {
   const std::size_t part = plane[at];
-  if (IsPayload(part)) return Rdma(plane, at);
+  if (IsPayload(part)) {
+    const PayloadRun run = Payloads(plane, at);
+    if (run.closed == 0) return {.parts = run.end - at};
+    return {.kind = TransferKind::kRdma,
+            .parts = run.closed - at,
+            .megabytes = run.bytes / kBytesPerMegabyte,
+            .milliseconds = run.dur / kNsPerMs};
+  }
   const CollectiveParts& parts = session_.parts;
   const std::string_view name = session_.strings.View(parts.name[part]);
   if (parts.transport[part] != kSdma || (name != "Memcpy" && name != "Reduce_Inline")) return {};
@@ -104,6 +101,43 @@ double TrafficReader::Extent(const std::vector<std::size_t>& parts) const {
         extent, static_cast<double>(session_.tasks.start[task] - first) + session_.tasks.dur[task]);
   }
   return extent;
+}
+
+namespace {
+
+/// Bytes per second, in the order of operations that gives the doubles of the profiler's tables.
+double BytesPerSecond(double bytes, double dur) {
+  return dur > 0 ? bytes / dur * 1000 * 1000 * 1000 : 0;
+}
+
+void SetBandwidthsOfPlane(const TrafficReader& reader, const std::vector<std::size_t>& plane,
+                          Session& session) {
+  CollectiveParts& parts = session.parts;
+  for (std::size_t i = 0; i < plane.size(); ++i) {
+    const auto task = static_cast<std::size_t>(parts.task[plane[i]]);
+    parts.bandwidth[plane[i]] =
+        BytesPerSecond(static_cast<double>(parts.bytes[plane[i]]), session.tasks.dur[task]);
+  }
+  // Payloads in a row share the time until the last of them has arrived.
+  for (std::size_t i = 0; i < plane.size(); ++i) {
+    if (!reader.IsPayload(plane[i])) continue;
+    const PayloadRun run = reader.Payloads(plane, i);
+    const double bandwidth = BytesPerSecond(run.bytes, run.dur);
+    for (; i < run.end; ++i) {
+      if (run.closed != 0) parts.bandwidth[plane[i]] = bandwidth;
+    }
+  }
+}
+
+}  // namespace
+
+void SetBandwidths(Session& session) {
+  for (const CollectiveRows& rows : PartsByCollective(session)) {
+    const TrafficReader reader(session, rows.collective);
+    for (const std::vector<std::size_t>& plane : PartsByPlane(session, rows)) {
+      SetBandwidthsOfPlane(reader, plane, session);
+    }
+  }
 }
 
 }  // namespace mpa::raw

@@ -17,8 +17,7 @@ struct CollectiveRows {
   std::vector<std::size_t> parts;
 };
 
-/// In the order of their first parts. Collectives without a master part have no times and are left
-/// out.
+/// In the order of their first parts.
 std::vector<CollectiveRows> PartsByCollective(const Session& session);
 
 /// The parts of each plane, the planes in the order of their first parts.
@@ -39,6 +38,14 @@ struct Transfer {
   double megabytes = 0, milliseconds = 0;
 };
 
+/// Payloads in a row.
+struct PayloadRun {
+  std::size_t end = 0;     ///< position in the plane behind the last of them
+  std::size_t closed = 0;  ///< and behind the parts that end the transfer; 0: they are missing
+  double bytes = 0;
+  double dur = 0;  ///< of the transfer, ns
+};
+
 /// Tells transfers from the other parts of one collective.
 class TrafficReader {
  public:
@@ -47,6 +54,9 @@ class TrafficReader {
   /// What begins at plane[at].
   Transfer At(const std::vector<std::size_t>& plane, std::size_t at) const;
   bool IsWait(std::size_t part) const;
+  bool IsPayload(std::size_t part) const;
+  /// The payloads that begin at plane[at].
+  PayloadRun Payloads(const std::vector<std::size_t>& plane, std::size_t at) const;
   /// From the first start to the last end of parts in order of start, in ns.
   double Extent(const std::vector<std::size_t>& parts) const;
 
@@ -54,12 +64,13 @@ class TrafficReader {
   std::size_t Task(std::size_t part) const {
     return static_cast<std::size_t>(session_.parts.task[part]);
   }
-  bool IsPayload(std::size_t part) const;
-  Transfer Rdma(const std::vector<std::size_t>& plane, std::size_t at) const;
 
   const Session& session_;
   std::size_t closing_;  // parts that end a run of payloads
 };
+
+/// Fills parts.bandwidth.
+void SetBandwidths(Session& session);
 
 /// The entries of communication_matrix.json for these collectives, in its order.
 std::vector<MatrixEntry> LinkMatrix(const Session& session,

@@ -40,9 +40,10 @@ CommunicationTime TimesOf(const Session& session, const CollectiveRows& rows) {
   const CollectiveParts& parts = session.parts;
   const auto first = std::find_if(rows.parts.begin(), rows.parts.end(),
                                   [&](std::size_t part) { return parts.master[part] != 0; });
+  const std::size_t main = first == rows.parts.end() ? rows.parts.front() : *first;
   std::vector<std::size_t> plane;
   for (const std::size_t part : rows.parts) {
-    if (parts.plane[part] == parts.plane[*first]) plane.push_back(part);
+    if (parts.plane[part] == parts.plane[main]) plane.push_back(part);
   }
 
   CommunicationTime time;

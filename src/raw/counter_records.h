@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "clock.h"
 #include "metric_sets.h"
 #include "mpa/model/issues.h"
 #include "mpa/raw/session.h"
@@ -20,16 +21,17 @@ struct TaskAddress {
 
 /// The counters of a task on one kind of core, or of one block of it.
 struct CounterRecord {
-  TaskAddress address;
-  std::uint64_t end = 0;  ///< device counter; 0: not recorded
-  bool vector = false;    ///< of a vector core; else of a cube core
-  bool mixed = false;     ///< its task uses both kinds of cores
-  bool block = false;     ///< of one block; else of the whole task
+  TaskAddress address{};
+  TimeNs end = -1;      ///< -1: not recorded
+  bool vector = false;  ///< of a vector core; else of a cube core
+  bool mixed = false;   ///< its task uses both kinds of cores
+  bool block = false;   ///< of one block; else of the whole task
   CounterValues values;
 };
 
 /// The records of a device in their order.
 std::vector<CounterRecord> ReadCounterRecords(const DataFiles& files, Generation generation,
-                                              bool wide_streams, Issues& issues);
+                                              const Clock& clock, bool wide_streams,
+                                              Issues& issues);
 
 }  // namespace mpa::raw

@@ -42,32 +42,6 @@ DeviceTask TaskOf(const Event& start, const Event& end, Generation generation) {
   return task;
 }
 
-struct Address {
-  std::uint32_t stream = 0, task = 0;
-};
-
-// The scheduler keeps its own bits in the ids, or swaps them; the flagged forms are not seen in
-// real data.
-Address Unscramble(std::uint16_t stream, std::uint16_t task, std::uint8_t type, bool wide) {
-  const auto mix = [](unsigned high, unsigned low) {
-    return static_cast<std::uint32_t>(high | low);
-  };
-  constexpr std::uint32_t kStreams = 2048;
-  if (wide) {
-    constexpr std::uint8_t kPlaceHolder = 3, kEventRecord = 4;
-    const bool plain = type == kPlaceHolder || type == kEventRecord || (stream & 0x8000) == 0;
-    if (plain) return {stream & 0x7FFFu, task};
-    return {task & 0x7FFFu, mix(task & 0x8000u, stream & 0x7FFFu)};
-  }
-  if ((stream & 0x1000) != 0) {
-    return {stream % kStreams, mix(task & 0x1FFFu, stream & 0xE000u)};
-  }
-  if ((stream & 0x2000) != 0) {
-    return {(task & 0x0FFFu) % kStreams, mix(stream & 0x0FFFu, task & 0xF000u)};
-  }
-  return {stream % kStreams, task};
-}
-
 std::vector<Event> ReadStars(const DataFiles& files, bool wide_streams, Issues& issues) {
   constexpr std::size_t kSize = 64;
   constexpr unsigned kTaskStart = 0b000000, kTaskEnd = 0b000001, kContextStart = 0b100010,
@@ -80,7 +54,7 @@ std::vector<Event> ReadStars(const DataFiles& files, bool wide_streams, Issues& 
         const auto type = static_cast<std::uint8_t>(record.U16(0) >> 10);
         const bool is_context = function == kContextStart || function == kContextEnd;
         if (!is_context && function != kTaskStart && function != kTaskEnd) return;
-        const Address at = Unscramble(record.U16(4), record.U16(6), type, wide_streams);
+        const DeviceAddress at = AddressOf(record.U16(4), record.U16(6), type, wide_streams);
         const std::uint64_t context = is_context ? record.U16(18) : kNoContextBits;
         events.push_back({.key = Key(at.stream, at.task, context),
                           .count = record.U64(8),
@@ -263,6 +237,26 @@ std::string_view NameIn(std::span<const std::string_view> names, std::size_t num
 }
 
 }  // namespace
+
+DeviceAddress AddressOf(std::uint16_t stream, std::uint16_t task, std::uint8_t type, bool wide) {
+  const auto mix = [](unsigned high, unsigned low) {
+    return static_cast<std::uint32_t>(high | low);
+  };
+  constexpr std::uint32_t kStreams = 2048;
+  if (wide) {
+    constexpr std::uint8_t kPlaceHolder = 3, kEventRecord = 4;
+    const bool plain = type == kPlaceHolder || type == kEventRecord || (stream & 0x8000) == 0;
+    if (plain) return {stream & 0x7FFFu, task};
+    return {task & 0x7FFFu, mix(task & 0x8000u, stream & 0x7FFFu)};
+  }
+  if ((stream & 0x1000) != 0) {
+    return {stream % kStreams, mix(task & 0x1FFFu, stream & 0xE000u)};
+  }
+  if ((stream & 0x2000) != 0) {
+    return {(task & 0x0FFFu) % kStreams, mix(stream & 0x0FFFu, task & 0xF000u)};
+  }
+  return {stream % kStreams, task};
+}
 
 std::vector<DeviceTask> ReadDeviceTasks(const DataFiles& files, Generation generation,
                                         bool wide_streams, Issues& issues) {

@@ -24,6 +24,16 @@ struct DeviceTask {
   std::uint8_t type = 0;    ///< of the queue entry; of a context its own kind of numbers
 };
 
+/// Where a task ran.
+struct DeviceAddress {
+  std::uint32_t stream = 0, task = 0;
+};
+
+/// What the ids in a STARS record stand for: the scheduler keeps its own bits in them, or swaps
+/// them. `type`: of the queue entry. The flagged forms are not seen in real data.
+DeviceAddress AddressOf(std::uint16_t stream, std::uint16_t task, std::uint8_t type,
+                        bool wide_streams);
+
 /// The tasks of a device from stars_soc.data or hwts.data, in order of stream, task, context and
 /// start. `wide_streams`: ids of streams use 15 bits. Starts without an end are counted.
 std::vector<DeviceTask> ReadDeviceTasks(const DataFiles& files, Generation generation,

@@ -30,22 +30,31 @@ namespace {
 using enum Formula;
 
 // PipeUtilization and PipeUtilizationExct are seen in real data, the other sets are not.
-constexpr Metric kPipeUtilization[] = {
-    {"vec_time", kTime, {0x8}},    {"vec_ratio", kRatio, {0x8}},
-    {"mac_time", kTime, {0xa}},    {"mac_ratio", kRatio, {0xa}},
-    {"scalar_time", kTime, {0x9}}, {"scalar_ratio", kRatio, {0x9}},
-    {"mte1_time", kTime, {0xb}},   {"mte1_ratio", kRatio, {0xb}},
-    {"mte2_time", kTime, {0xc}},   {"mte2_ratio", kRatio, {0xc}},
-    {"mte3_time", kTime, {0xd}},   {"mte3_ratio", kRatio, {0xd}},
-    {"icache_miss_rate", kQuotient, {0x55, 0x54}}};
+constexpr Metric kPipeUtilization[] = {{"vec_time", kTime, {0x8}},
+                                       {"vec_ratio", kRatio, {0x8}},
+                                       {"mac_time", kTime, {0xa}},
+                                       {"mac_ratio", kRatio, {0xa}},
+                                       {"scalar_time", kTime, {0x9}},
+                                       {"scalar_ratio", kRatio, {0x9}},
+                                       {"mte1_time", kTime, {0xb}},
+                                       {"mte1_ratio", kRatio, {0xb}},
+                                       {"mte2_time", kTime, {0xc}},
+                                       {"mte2_ratio", kRatio, {0xc}},
+                                       {"mte3_time", kTime, {0xd}},
+                                       {"mte3_ratio", kRatio, {0xd}},
+                                       {"icache_miss_rate", kQuotient, {0x55, 0x54}}};
 
-constexpr Metric kPipeUtilizationExct[] = {
-    {"mac_time", kTime, {0x416, 0x417}}, {"mac_ratio", kRatio, {0x416, 0x417}},
-    {"scalar_time", kTime, {0x9}},       {"scalar_ratio", kRatio, {0x9}},
-    {"mte1_time", kTime, {0x302}},       {"mte1_ratio", kRatio, {0x302}},
-    {"mte2_time", kTime, {0xc}},         {"mte2_ratio", kRatio, {0xc}},
-    {"fixpipe_time", kTime, {0x303}},    {"fixpipe_ratio", kRatio, {0x303}},
-    {"icache_miss_rate", kQuotient, {0x55, 0x54}}};
+constexpr Metric kPipeUtilizationExct[] = {{"mac_time", kTime, {0x416, 0x417}},
+                                           {"mac_ratio", kRatio, {0x416, 0x417}},
+                                           {"scalar_time", kTime, {0x9}},
+                                           {"scalar_ratio", kRatio, {0x9}},
+                                           {"mte1_time", kTime, {0x302}},
+                                           {"mte1_ratio", kRatio, {0x302}},
+                                           {"mte2_time", kTime, {0xc}},
+                                           {"mte2_ratio", kRatio, {0xc}},
+                                           {"fixpipe_time", kTime, {0x303}},
+                                           {"fixpipe_ratio", kRatio, {0x303}},
+                                           {"icache_miss_rate", kQuotient, {0x55, 0x54}}};
 
 constexpr Metric kArithmeticUtilization[] = {
     {"mac_fp16_ratio", kRatio, {0x49}},
@@ -84,12 +93,10 @@ constexpr Metric kResourceConflictRatio[] = {{"vec_bankgroup_cflt_ratio", kRatio
                                              {"vec_bank_cflt_ratio", kRatio, {0x65}},
                                              {"vec_resc_cflt_ratio", kRatio, {0x66}}};
 
-constexpr Metric kL2Cache[] = {{"write_cache_hit", kSum, {0x500}, {1}},
-                               {"write_cache_miss_allocate", kSum, {0x502}, {1}},
-                               {"r0_read_cache_hit", kSum, {0x504}, {1}},
-                               {"r0_read_cache_miss_allocate", kSum, {0x506}, {1}},
-                               {"r1_read_cache_hit", kSum, {0x508}, {1}},
-                               {"r1_read_cache_miss_allocate", kSum, {0x50a}, {1}}};
+constexpr Metric kL2Cache[] = {
+    {"write_cache_hit", kSum, {0x500}, {1}},   {"write_cache_miss_allocate", kSum, {0x502}, {1}},
+    {"r0_read_cache_hit", kSum, {0x504}, {1}}, {"r0_read_cache_miss_allocate", kSum, {0x506}, {1}},
+    {"r1_read_cache_hit", kSum, {0x508}, {1}}, {"r1_read_cache_miss_allocate", kSum, {0x50a}, {1}}};
 
 constexpr Metric kMemoryAccess[] = {
     {"read_main_memory_datas", kSum, {0x50d, 0x50e}, {0.125, 0.125}},
@@ -179,14 +186,14 @@ CoreMetrics::CoreMetrics(std::string_view set, std::span<const std::uint32_t> ev
     : metrics_(MetricsOf(set)), few_lanes_(platform >= 2 && platform <= 4) {
   for (const Metric& metric : metrics_) {
     Places& places = places_.emplace_back();
-    std::transform(metric.events.begin(), metric.events.end(), places.begin(),
-                   [&](std::uint16_t event) {
-                     const auto found = std::find(events.begin(), events.end(), event);
-                     const std::ptrdiff_t place = found - events.begin();
-                     const bool counted = event != 0 && found != events.end() &&
-                                          place < std::ssize(CounterValues{}.counts);
-                     return static_cast<std::int8_t>(counted ? place : -1);
-                   });
+    std::transform(
+        metric.events.begin(), metric.events.end(), places.begin(), [&](std::uint16_t event) {
+          const auto found = std::find(events.begin(), events.end(), event);
+          const std::ptrdiff_t place = found - events.begin();
+          const bool counted =
+              event != 0 && found != events.end() && place < std::ssize(CounterValues{}.counts);
+          return static_cast<std::int8_t>(counted ? place : -1);
+        });
   }
 }
 

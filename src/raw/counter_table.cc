@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "counter_table.h"
+
+#include <algorithm>
+
+#include "mpa/base/text.h"
+#include "round_decimal.h"
+
+namespace mpa::raw {
+namespace {
+
+// What cannot happen on a kind of core is counted all the same, but not shown.
+bool IsShown(std::string_view name) {
+  if (name.starts_with("aic_")) {
+    return !name.starts_with("aic_vec") && !name.starts_with("aic_ub_") &&
+           !IsOneOf(name, {"aic_l0c_read_bw", "aic_l0c_write_bw"});
+  }
+  if (name.starts_with("aiv_")) {
+    return !IsOneOf(
+        name.substr(4),
+        {"mac_time", "mac_ratio", "mte1_time", "mte1_ratio", "fixpipe_time", "fixpipe_ratio",
+         "l1_read_bw", "l1_write_bw", "l0a_read_bw", "l0a_write_bw", "l0b_read_bw", "l0b_write_bw",
+         "l0c_read_bw_cube", "l0c_write_bw_cube", "mac_fp16_ratio", "mac_int8_ratio", "cube_fops"});
+  }
+  return true;
+}
+
+}  // namespace
+
+CounterTable::CounterTable(const Session& session, const Device& device)
+    : session_(session),
+      device_(device),
+      apart_(device.generation != Generation::kHwts),
+      cube_(device.cube_metrics, device.cube_events, device.platform),
+      vector_(device.vector_metrics, device.vector_events, device.platform) {
+  AddNames("aicore_time", apart_ ? "aic_" : "", cube_);
+  if (apart_) AddNames("aiv_time", "aiv_", vector_);
+  columns_.in_database.assign(columns_.names.size(), 1);
+  vec_ratio_ = Find("vec_ratio");
+  mac_ratio_ = Find(apart_ ? "aic_mac_ratio" : "mac_ratio");
+  mte2_ratio_ = Find("mte2_ratio");
+  if (vec_ratio_ && mac_ratio_ && mte2_ratio_) columns_.names.emplace_back("memory_bound");
+  if (mac_ratio_) columns_.names.emplace_back("cube_utilization");
+  columns_.in_database.resize(columns_.names.size());
+  for (const std::string& name : columns_.names) columns_.in_details.push_back(IsShown(name));
+
+  const CoreFrequencies& changes = session.frequencies;
+  for (std::size_t i = 0; i < changes.Size(); ++i) {
+    if (changes.device[i] == device.id) clock_.emplace_back(changes.time[i], changes.mhz[i]);
+  }
+}
+
+void CounterTable::AddNames(std::string_view time, std::string_view prefix,
+                            const CoreMetrics& metrics) {
+  columns_.names.emplace_back(time);
+  columns_.names.push_back(std::string(prefix) + "total_cycles");
+  for (const std::string& name : metrics.Names()) {
+    columns_.names.push_back(std::string(prefix) + name);
+  }
+}
+
+std::optional<std::size_t> CounterTable::Find(std::string_view name) const {
+  const auto found = std::find(columns_.names.begin(), columns_.names.end(), name);
+  if (found == columns_.names.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - columns_.names.begin());
+}
+
+// The nominal clock where the chip does not record changes.
+std::int64_t CounterTable::ClockAt(TimeNs time) const {
+  const auto later =
+      std::upper_bound(clock_.begin(), clock_.end(), time,
+                       [](TimeNs wanted, const auto& change) { return wanted < change.first; });
+  return later == clock_.begin() ? device_.cube_mhz : std::prev(later)->second;
+}
+
+void CounterTable::AddRow(const CountedKernel& kernel, std::vector<double>& values) const {
+  const std::size_t first = values.size();
+  const CounterRecord& record = *kernel.record;
+  const CoreLoad own{.blocks = session_.kernels.blocks[kernel.row],
+                     .cores = record.vector ? device_.vector_cores : device_.cube_cores,
+                     .mhz = ClockAt(record.end),
+                     .nominal_mhz = device_.cube_mhz};
+  if (!apart_) {
+    AddCore(cube_, record.values, own, values);
+  } else {
+    CoreLoad other = own;
+    other.blocks = session_.kernels.mix_blocks[kernel.row];
+    other.cores = record.vector ? device_.cube_cores : device_.vector_cores;
+    AddCore(cube_, record.vector ? kernel.other_cores : record.values, record.vector ? other : own,
+            values);
+    AddCore(vector_, record.vector ? record.values : kernel.other_cores,
+            record.vector ? own : other, values);
+  }
+  if (vec_ratio_ && mac_ratio_ && mte2_ratio_) values.push_back(MemoryBound(&values[first]));
+  if (mac_ratio_) {
+    const auto task = static_cast<std::size_t>(session_.kernels.task[kernel.row]);
+    values.push_back(CubeUtilization(values[first + 1], session_.tasks.dur[task]));
+  }
+}
+
+void CounterTable::AddCore(const CoreMetrics& metrics, const CounterValues& counted, CoreLoad load,
+                           std::vector<double>& values) const {
+  values.push_back(CoreMetrics::Time(counted, load));
+  values.push_back(static_cast<double>(counted.cycles));
+  const std::size_t first = values.size();
+  values.resize(first + metrics.Size());
+  metrics.Evaluate(counted, load, values.data() + first);
+}
+
+// Of the ratios as the table shows them.
+double CounterTable::MemoryBound(const double* row) const {
+  const auto shown = [&](std::size_t column) { return RoundDecimal(row[column], 3); };
+  const double busy = std::max(shown(*vec_ratio_), shown(*mac_ratio_));
+  return busy == 0 ? 0 : shown(*mte2_ratio_) / busy;
+}
+
+// In percent; `dur` in ns.
+double CounterTable::CubeUtilization(double cycles, double dur) const {
+  const double possible =
+      static_cast<double>(device_.cube_mhz) * static_cast<double>(device_.cube_cores) * dur / 1000;
+  return possible > 0 ? cycles / possible * 100 : 0;
+}
+
+}  // namespace mpa::raw
