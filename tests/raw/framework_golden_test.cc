@@ -189,9 +189,9 @@ constexpr TimeNs kSampleTolerance = 256;  // these times went through doubles
 TEST_P(WholeCapture, OperatorMemoryIsThatOfTheProfiler) {
   for (const PlantedCapture& capture : captures_) {
     if (!exists(capture.parsed / "operator_memory.csv")) continue;
-    Session session = ReadSession(capture.path, Parts::kAll);
+    const Session session = ReadSession(capture.path, Parts::kAll);
     io::CsvFile csv(capture.parsed / "operator_memory.csv");
-    for (const AllocationLife& life : AllocationLives(session, session.strings)) {
+    for (const AllocationLife& life : AllocationLives(session)) {
       ASSERT_TRUE(csv.Next());
       const auto cell = [&](std::string_view column) { return csv[csv.Require(column)]; };
       const TimeNs tolerance = life.cann ? kCannTolerance : 0;
@@ -216,12 +216,12 @@ TEST_P(WholeCapture, OperatorMemoryIsThatOfTheProfiler) {
 TEST_P(WholeCapture, MemoryRecordsAreThoseOfTheProfiler) {
   for (const PlantedCapture& capture : captures_) {
     if (!exists(capture.parsed / "memory_record.csv")) continue;
-    Session session = ReadSession(capture.path, Parts::kAll);
+    const Session session = ReadSession(capture.path, Parts::kAll);
     io::CsvFile csv(capture.parsed / "memory_record.csv");
-    for (const MemoryRecord& record : MemoryRecords(session, session.strings)) {
+    for (const MemoryRecord& record : MemoryRecords(session)) {
       ASSERT_TRUE(csv.Next());
       const auto cell = [&](std::string_view column) { return csv[csv.Require(column)]; };
-      const std::string_view component = session.strings.View(record.component);
+      const std::string_view component = record.component;
       const bool is_sample = component == "APP";
       EXPECT_EQ(cell("Component"), component);
       ExpectTime(cell("Timestamp(us)"), record.time, is_sample ? kSampleTolerance : kCannTolerance);
