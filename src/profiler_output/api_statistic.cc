@@ -9,6 +9,7 @@
 #include "chunked_file.h"
 #include "csv_text.h"
 #include "kernel_rules.h"
+#include "mpa/raw/labels.h"
 #include "text_files.h"
 
 namespace mpa::profiler_output {
@@ -40,7 +41,7 @@ CallSums SumByName(const raw::Session& session) {
   const raw::HostCalls& calls = session.calls;
   std::map<std::pair<StringId, raw::Level>, CallSum> by_id;
   for (std::size_t i = 0; i < calls.Size(); ++i) {
-    by_id[{CallName(calls, i), calls.level[i]}].Add(calls.end[i] - calls.start[i]);
+    by_id[{raw::CallName(calls, i), calls.level[i]}].Add(calls.end[i] - calls.start[i]);
   }
   CallSums sums;
   for (const auto& [key, sum] : by_id) {

@@ -9,23 +9,6 @@ std::string_view LevelName(raw::Level level) {
   return raw::NameOf(raw::ApiLevels(), static_cast<std::int64_t>(level));
 }
 
-std::string_view LevelPrefix(raw::Level level) {
-  switch (level) {
-    case raw::Level::kAcl:
-      return "AscendCL";
-    case raw::Level::kModel:
-      return "Model";
-    case raw::Level::kNode:
-      return "Node";
-    case raw::Level::kCommunication:
-      return "Communication";
-    case raw::Level::kRuntime:
-      return "Runtime";
-    default:
-      return "Api";
-  }
-}
-
 std::string_view AclMode(std::uint32_t type) {
   switch (type >> 16) {
     case 1:
@@ -53,11 +36,6 @@ std::string_view AclMode(std::uint32_t type) {
     default:
       return "";
   }
-}
-
-StringId CallName(const raw::HostCalls& calls, std::size_t call) {
-  const bool is_piece = calls.level[call] == raw::Level::kCommunication;
-  return is_piece && calls.item[call] != StringId::kEmpty ? calls.item[call] : calls.name[call];
 }
 
 }  // namespace mpa::profiler_output

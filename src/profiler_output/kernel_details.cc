@@ -6,6 +6,7 @@
 #include "chunked_file.h"
 #include "csv_text.h"
 #include "kernel_rules.h"
+#include "mpa/raw/labels.h"
 #include "text_files.h"
 
 namespace mpa::profiler_output {
@@ -32,7 +33,7 @@ std::vector<KernelRow> KernelRows(const raw::Session& session) {
   std::vector<KernelRow> rows;
   rows.reserve(session.kernels.Size() + session.collectives.Size());
   for (std::size_t i = 0; i < session.kernels.Size(); ++i) {
-    if (!IsListedKernel(session, i)) continue;
+    if (!raw::IsListedKernel(session, i)) continue;
     const auto task = static_cast<std::size_t>(session.kernels.task[i]);
     rows.push_back({tasks.start[task], tasks.end[task], static_cast<std::int32_t>(i), -1,
                     tasks.device[task], 0});

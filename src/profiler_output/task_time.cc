@@ -6,6 +6,7 @@
 #include "chunked_file.h"
 #include "csv_text.h"
 #include "kernel_rules.h"
+#include "mpa/raw/labels.h"
 #include "text_files.h"
 
 namespace mpa::profiler_output {
@@ -55,7 +56,7 @@ void WriteTaskTime(const raw::Session& session, const std::filesystem::path& pat
       CsvRow row(out);
       row.Cell(tasks.device[task]);
       row.Text(function.empty() ? kNone : function);
-      row.Text(TaskType(session, task));
+      row.Text(session.strings.View(raw::TaskType(session, task)));
       row.Cell(tasks.stream[task]);
       row.Cell(tasks.task[task]);
       row.Cell(Micros{static_cast<TimeNs>(tasks.dur[task])});

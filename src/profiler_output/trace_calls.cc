@@ -2,6 +2,7 @@
 // Calls of CANN on the timeline, and where the arrows to the device begin.
 #include "call_names.h"
 #include "kernel_rules.h"
+#include "mpa/raw/labels.h"
 #include "trace_view.h"
 
 namespace mpa::profiler_output {
@@ -12,8 +13,8 @@ void PutCall(const TraceSource& source, std::size_t i, const TracePlace& place, 
   const raw::Level level = calls.level[i];
   const bool is_acl = level == raw::Level::kAcl;
   const std::string_view name = source.texts[calls.name[i]];
-  BeginSlice(out, "", place, Duration(calls.start[i], calls.end[i]), LevelPrefix(level), "@",
-             source.texts[CallName(calls, i)]);
+  BeginSlice(out, "", place, Duration(calls.start[i], calls.end[i]), raw::LevelPrefix(level), "@",
+             source.texts[raw::CallName(calls, i)]);
   Put(out, R"("Thread Id": )", calls.thread[i], R"(, "Mode": ")",
       is_acl ? AclMode(calls.type[i]) : name, R"(", "level": ")", LevelName(level), R"(", "id": ")",
       is_acl ? name : "0", R"(", "item_id": ")");

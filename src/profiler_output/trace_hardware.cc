@@ -6,12 +6,11 @@
 #include "kernel_rules.h"
 #include "mpa/base/text.h"
 #include "mpa/raw/enumerations.h"
+#include "mpa/raw/labels.h"
 #include "trace_view.h"
 
 namespace mpa::profiler_output {
 namespace {
-
-constexpr std::string_view kCopyTask = "MEMCPY_ASYNC";
 
 /// The device tasks as they are shown.
 class HardwareTasks {
@@ -27,11 +26,12 @@ class HardwareTasks {
   void Append(std::size_t task, std::string& out) const {
     const raw::Tasks& tasks = source_.session.tasks;
     if (tasks.group[task] != 0) return;
-    const bool is_copy = View(tasks.host_type[task]) == kCopyTask;
+    const bool is_copy = raw::IsCopy(source_.session, task);
     const TracePlace place = source_.TaskPlace(task);
-    BeginSlice(out, "", place, tasks.dur[task], source_.texts[Name(task)]);
+    BeginSlice(out, "", place, tasks.dur[task],
+               source_.texts[raw::TaskName(source_.session, task)]);
     Put(out, R"("Model Id": )", tasks.model[task], R"(, "Task Type": ")");
-    AppendEscaped(out, is_copy ? View(tasks.device_type[task]) : TaskType(source_.session, task));
+    AppendEscaped(out, View(raw::TimelineTaskType(source_.session, task)));
     Put(out, R"(", "Physic Stream Id": )", tasks.stream[task], R"(, "Task Id": )", tasks.task[task],
         R"(, "Batch Id": )", tasks.batch[task], R"(, "Subtask Id": )", tasks.context[task],
         R"(, "connection_id": )", source_.Connection(tasks.call[task]));
@@ -44,16 +44,6 @@ class HardwareTasks {
 
  private:
   std::string_view View(StringId id) const { return source_.session.strings.View(id); }
-
-  StringId Name(std::size_t task) const {
-    const raw::Session& session = source_.session;
-    const raw::Tasks& tasks = session.tasks;
-    if (tasks.kind[task] == raw::TaskKind::kKernel) {
-      return session.kernels.name[static_cast<std::size_t>(tasks.detail[task])];
-    }
-    const bool by_device = IsOneOf(View(tasks.host_type[task]), {"", "UNKNOWN", "FFTS_PLUS"});
-    return by_device ? tasks.device_type[task] : tasks.host_type[task];
-  }
 
   /// True for calls that record events or wait for them.
   bool IsEvent(std::int32_t call) const {

@@ -9,36 +9,51 @@ namespace {
 // The type in the host record, unless it only says that there is more to tell.
 StringId PlainType(const Session& session, std::size_t task) {
   const StringId host = session.tasks.host_type[task];
-  const StringId device = session.tasks.device_type[task];
-  const bool says_nothing = IsOneOf(session.strings.View(host), {"", "FFTS_PLUS", "UNKNOWN"});
-  return says_nothing && device != StringId::kEmpty ? device : host;
-}
-
-bool IsCopy(const Session& session, std::size_t task) {
-  return session.strings.View(session.tasks.host_type[task]) == "MEMCPY_ASYNC";
+  return IsOneOf(session.strings.View(host), {"", "UNKNOWN", "FFTS_PLUS"})
+             ? session.tasks.device_type[task]
+             : host;
 }
 
 }  // namespace
 
 StringId TaskName(const Session& session, std::size_t task) {
-  if (session.tasks.kind[task] == TaskKind::kKernel && !IsCopy(session, task)) {
+  if (session.tasks.kind[task] == TaskKind::kKernel) {
     return session.kernels.name[static_cast<std::size_t>(session.tasks.detail[task])];
   }
   return PlainType(session, task);
 }
 
 StringId TaskType(const Session& session, std::size_t task) {
-  const StringId device = session.tasks.device_type[task];
-  if (IsCopy(session, task) && device != StringId::kEmpty) return device;
   if (session.tasks.kind[task] == TaskKind::kKernel) {
     const auto kernel = static_cast<std::size_t>(session.tasks.detail[task]);
     const StringId core = session.kernels.core[kernel];
-    if (!IsOneOf(session.strings.View(core), {"", "N/A"})) return core;
+    if (session.strings.View(core) != "N/A") return core;
   }
   return PlainType(session, task);
 }
 
-std::string_view LevelName(Level level) {
+StringId TimelineTaskType(const Session& session, std::size_t task) {
+  return IsCopy(session, task) ? session.tasks.device_type[task] : TaskType(session, task);
+}
+
+bool IsCopy(const Session& session, std::size_t task) {
+  return session.strings.View(session.tasks.host_type[task]) == "MEMCPY_ASYNC";
+}
+
+bool IsListedKernel(const Session& session, std::size_t kernel) {
+  const std::string_view core = session.strings.View(session.kernels.core[kernel]);
+  if (core == "COMMUNICATION") {
+    return session.strings.View(session.kernels.name[kernel]).ends_with("AivKernel");
+  }
+  return !IsOneOf(core, {"WRITE_BACK", "INVALID", "HCCL_AI_CPU"});
+}
+
+StringId CallName(const HostCalls& calls, std::size_t call) {
+  const bool is_piece = calls.level[call] == Level::kCommunication;
+  return is_piece && calls.item[call] != StringId::kEmpty ? calls.item[call] : calls.name[call];
+}
+
+std::string_view LevelPrefix(Level level) {
   switch (level) {
     case Level::kAcl:
       return "AscendCL";
@@ -50,25 +65,9 @@ std::string_view LevelName(Level level) {
       return "Communication";
     case Level::kRuntime:
       return "Runtime";
-    case Level::kProfiling:
-      return "Profiling";
-    case Level::kPta:
-      return "Pta";
-    case Level::kPytorch:
-      return "PyTorch";
-    case Level::kTx:
-      return "MsTx";
-    case Level::kDpu:
-      return "Dpu";
+    default:
+      return "Api";
   }
-  return "";
-}
-
-bool IsListed(const Session& session, std::size_t kernel) {
-  const std::string_view core = session.strings.View(session.kernels.core[kernel]);
-  if (IsOneOf(core, {"WRITE_BACK", "INVALID", "HCCL_AI_CPU"})) return false;
-  return core != "COMMUNICATION" ||
-         session.strings.View(session.kernels.name[kernel]).ends_with("AivKernel");
 }
 
 }  // namespace mpa::raw

@@ -68,7 +68,7 @@ void FillTasks(const Session& session, const LaunchOf& launch, RankTrace& trace)
     trace.device_tasks.Append({.start = tasks.start[i],
                                .dur = dur.whole,
                                .name = name,
-                               .type = raw::TaskType(session, i),
+                               .type = raw::TimelineTaskType(session, i),
                                .task_id = tasks.task[i],
                                .stream = tasks.stream[i],
                                .link = launch.task[i],
@@ -82,7 +82,7 @@ void FillRuns(const Session& session, RankTrace& trace) {
   const auto is_no_run = [&](StringId text) { return IsNoRun(session.strings.View(text)); };
   for (std::size_t i = 0; i < tasks.Size(); ++i) {
     const StringId name = raw::TaskName(session, i);
-    if (tasks.group[i] || is_no_run(name) || is_no_run(raw::TaskType(session, i))) continue;
+    if (tasks.group[i] || is_no_run(name) || is_no_run(raw::TimelineTaskType(session, i))) continue;
     trace.device_runs.Append({.start = tasks.start[i],
                               .dur = std::llround(tasks.dur[i]),
                               .name = name,
@@ -141,7 +141,7 @@ void FillKernels(const Session& session, const LaunchOf& launch, RankTrace& trac
   const raw::Kernels& kernels = session.kernels;
   const CounterTimes times(session.counters);
   for (std::size_t i = 0; i < kernels.Size(); ++i) {
-    if (!raw::IsListed(session, i)) continue;
+    if (!raw::IsListedKernel(session, i)) continue;
     const auto task = static_cast<std::size_t>(kernels.task[i]);
     const std::int32_t step = raw::StepOfDeviceTime(session, session.tasks.start[task]);
     const std::int32_t row = kernels.counters[i];

@@ -163,10 +163,10 @@ void FillCalls(Session& session, TrackNumbers& tracks, RankTrace& trace) {
         level == raw::Level::kModel && session.strings.View(calls.name[i]) == "ModelExecute";
     trace.host_calls.Append({.start = calls.start[i],
                              .dur = calls.end[i] - calls.start[i],
-                             .name = names(level)(calls.name[i],
+                             .name = names(level)(raw::CallName(calls, i),
                                                   [&](std::string_view name) {
-                                                    return fmt::format("{}@{}",
-                                                                       raw::LevelName(level), name);
+                                                    return fmt::format(
+                                                        "{}@{}", raw::LevelPrefix(level), name);
                                                   }),
                              .track = tracks.Of(session.info.process, calls.thread[i]),
                              .item = runs_model ? StringId::kEmpty : calls.item[i],

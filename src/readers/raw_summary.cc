@@ -95,7 +95,7 @@ void FillKernelStatistics(const Session& session, RankTrace& trace) {
   std::vector<double> totals;
   const raw::Kernels& kernels = session.kernels;
   for (std::size_t i = 0; i < kernels.Size(); ++i) {
-    if (!raw::IsListed(session, i)) continue;
+    if (!raw::IsListedKernel(session, i)) continue;
     const double dur = session.tasks.dur[static_cast<std::size_t>(kernels.task[i])];
     const TimeNs whole = std::llround(dur);
     const auto [found, is_new] =
@@ -113,7 +113,8 @@ void FillKernelStatistics(const Session& session, RankTrace& trace) {
   std::vector<std::size_t> order(totals.size());
   for (std::size_t row = 0; row < order.size(); ++row) {
     statistics.total[row] = std::llround(totals[row]);
-    statistics.avg[row] = std::llround(totals[row] / static_cast<double>(statistics.count[row]));
+    statistics.avg[row] =
+        static_cast<TimeNs>(totals[row] / static_cast<double>(statistics.count[row]));
     order[row] = row;
   }
   std::stable_sort(order.begin(), order.end(),

@@ -5,21 +5,31 @@
 
 #include "mpa/raw/session.h"
 
-/// What the profiler's timeline and tables call things.
+/// What the profiler's timeline and tables call things. Tasks, kernels and calls are given by their
+/// rows in the tables of the session.
 namespace mpa::raw {
 
-/// The name of a task (row in session.tasks): that of its kernel, otherwise its type.
+/// The name of a task: that of its kernel, otherwise its type.
 StringId TaskName(const Session& session, std::size_t task);
 
-/// The type of a task: the core of its kernel where that is recorded, otherwise the type in the
-/// host record or, where that says nothing, in the device record.
+/// The type of a task in tables: the core of its kernel where that is recorded, otherwise the type
+/// in the host record or, where that says nothing, in the device record.
 StringId TaskType(const Session& session, std::size_t task);
 
-/// "AscendCL", "Node", ...: what stands before the '@' in the name of a call.
-std::string_view LevelName(Level level);
+/// The same on the timeline, where copies have the type in the device record.
+StringId TimelineTaskType(const Session& session, std::size_t task);
 
-/// True for a kernel (row in session.kernels) that kernel_details.csv lists: not what only arranges
-/// collectives.
-bool IsListed(const Session& session, std::size_t kernel);
+/// True for a copy between memories.
+bool IsCopy(const Session& session, std::size_t task);
+
+/// False for pieces of collectives and of caches that run as kernels; kernel_details.csv leaves
+/// them out.
+bool IsListedKernel(const Session& session, std::size_t kernel);
+
+/// The name of a call: of a piece of a collective its item, else its own.
+StringId CallName(const HostCalls& calls, std::size_t call);
+
+/// "AscendCL", "Node", "Communication": before the "@" of a call on the timeline.
+std::string_view LevelPrefix(Level level);
 
 }  // namespace mpa::raw
