@@ -196,11 +196,14 @@ class Printed {
                          t.communication[i], t.free[i]);
     });
   }
+  // The changes: the parsed form repeats them, and the last one at the end of the collection.
   Rows Clocks() const {
     const auto& t = trace_.core_clocks;
-    Rows rows =
-        Lines(t.Size(), [&](std::size_t i) { return fmt::format("{} {}", t.start[i], t.mhz[i]); });
-    rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+    Rows rows;
+    for (std::size_t i = 0; i < t.Size(); ++i) {
+      if (i > 0 && t.mhz[i] == t.mhz[i - 1]) continue;
+      rows.push_back(fmt::format("{} {}", t.start[i], t.mhz[i]));
+    }
     return rows;
   }
 
