@@ -138,7 +138,10 @@ class Process:
         self.work = None
 
     def enqueue(self, thread, name, work):
-        """Hands `work(queue thread)` over to the task queue."""
+        """Hands `work(thread)` over to the task queue, or does it where there is none."""
+        if not self.setup.queue:
+            self.directly(lambda: work(thread))
+            return
         self.correlation += 1
         op = self.open_ops[-1]
         times = [self.ticks_after(thread, 300), self.ticks_after(thread, 260)]
@@ -287,8 +290,9 @@ class Process:
         return begin if self.stars or begin is None else task["issued_ns"]
 
     def link(self, target, index, item):
-        """An arrow from the operator of the work at hand."""
-        if self.work:
+        """An arrow from the operator of the work at hand. The profiler draws it for what the task
+        queue launched; where the run has no queue, for all work."""
+        if self.work and (self.work[1] is not None or not self.setup.queue):
             self.truth["flows"].append({"op": self.work[0], "target": target, "index": index,
                                         "correlation": self.work[1], "start_ns": item["start_ns"]})
 
@@ -412,7 +416,7 @@ class Process:
                 run(thread, streams, planted, parts, after, launch)
         op, correlation = self.work
         masters = [part for part in planted["tasks"] if part["master"]]
-        planted.update(op=op, correlation=correlation,
+        planted.update(op=op, correlation=correlation, launch_ns=launch,
                        start_ns=min(part["start_ns"] for part in masters),
                        end_ns=max(part["end_ns"] for part in masters))
         self.link("collective", len(self.truth["collectives"]), planted)
@@ -469,7 +473,6 @@ class Process:
                 span.append(max(free.values()) + 100)
         op, correlation = self.work
         task.update(op=op, correlation=correlation, launch_ns=launch)
-        self.link("task", len(self.truth["tasks"]), task)
         self.truth["tasks"].append(task)
 
     # -- marks and samples
