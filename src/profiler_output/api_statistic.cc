@@ -55,10 +55,13 @@ double Micro(TimeNs ns) { return static_cast<double>(ns) / 1000; }
 
 void WriteApiStatistic(const raw::Session& session, const std::filesystem::path& path) {
   if (IsLevel0(session) || session.calls.Empty()) return;
+  // Of HWTS chips the profiler shows the device that it looks at.
+  const auto& devices = session.info.devices;
+  const std::string place = HasMixedCores(session) ? "host" : std::to_string(devices.front().id);
   std::string text = "Device_id,Level,API Name,Time(us),Count,Avg(us),Min(us),Max(us),Variance\r\n";
   for (const auto& [key, sum] : SumByName(session)) {
     CsvRow row(text);
-    row.Cell("host");
+    row.Cell(place);
     row.Text(LevelName(key.second));
     row.Text(key.first);
     row.Cell(RoundedShort{Micro(sum.total)});

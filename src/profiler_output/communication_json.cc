@@ -128,8 +128,8 @@ void PutMatrix(const std::vector<raw::MatrixEntry>& entries, std::string& out) {
 /// "collective"; `put` appends those.
 template <typename PutSteps>
 void WriteSteps(const raw::Session& session, const std::filesystem::path& path, PutSteps put) {
+  if (session.collectives.Empty()) return;
   const std::vector<raw::CommunicationStep> steps = raw::SummariseCommunication(session);
-  if (steps.empty()) return;
   std::string text;
   {
     JsonObject document(text);

@@ -16,17 +16,20 @@ constexpr std::int64_t kNone = 0xFFFFFFFF;
 void WriteCalls(const raw::Session& session, DatabaseStrings& strings, DatabaseWriter& database) {
   const raw::HostCalls& calls = session.calls;
   if (calls.Empty()) return;
-  TableWriter table =
-      database.CreateTable("CANN_API",
-                           "startNs INTEGER, endNs INTEGER, type INTEGER, globalTid INTEGER, "
-                           "connectionId INTEGER PRIMARY KEY, name INTEGER");
-  for (std::size_t i = 0; i < calls.Size(); ++i) {
-    // Pieces of a collective are told apart by their item; all are named "master" or "slave".
-    const bool is_piece = calls.level[i] == raw::Level::kCommunication;
-    table.Add(calls.start[i], calls.end[i], static_cast<std::int64_t>(calls.level[i]),
-              GlobalThread(session.info.process, calls.thread[i]), i,
-              strings.Id(is_piece ? calls.item[i] : calls.name[i]));
-  }
+  database.WriteTable("CANN_API",
+                      "startNs INTEGER, endNs INTEGER, type INTEGER, globalTid INTEGER, "
+                      "connectionId INTEGER PRIMARY KEY, name INTEGER",
+                      [&](TableWriter& table) {
+                        for (std::size_t i = 0; i < calls.Size(); ++i) {
+                          // Pieces of a collective are told apart by their item; all are named
+                          // "master" or "slave".
+                          const bool is_piece = calls.level[i] == raw::Level::kCommunication;
+                          table.Add(calls.start[i], calls.end[i],
+                                    static_cast<std::int64_t>(calls.level[i]),
+                                    GlobalThread(session.info.process, calls.thread[i]), i,
+                                    strings.Id(is_piece ? calls.item[i] : calls.name[i]));
+                        }
+                      });
 }
 
 // What the host calls a task, unless it is a group whose device part says more.
@@ -42,22 +45,24 @@ void WriteTasks(const raw::Session& session, DatabaseStrings& strings, DatabaseW
   const bool has_marks = std::any_of(marks.device_start.begin(), marks.device_start.end(),
                                      [](TimeNs start) { return start >= 0; });
   if (tasks.Empty() && !has_marks) return;
-  TableWriter table = database.CreateTable(
+  database.WriteTable(
       "TASK",
       "startNs INTEGER, endNs INTEGER, deviceId INTEGER, connectionId INTEGER, "
       "globalTaskId INTEGER, globalPid INTEGER, taskType INTEGER, contextId INTEGER, "
-      "streamId INTEGER, taskId INTEGER, modelId INTEGER");
-  for (std::size_t i = 0; i < tasks.Size(); ++i) {
-    table.Add(tasks.start[i], tasks.end[i], tasks.device[i], TaskConnection(session, i), i,
-              session.info.process, strings.Id(ShownType(session, i)), tasks.context[i],
-              tasks.stream[i], tasks.task[i], tasks.model[i]);
-  }
-  for (std::size_t i = 0; i < marks.Size(); ++i) {
-    if (marks.device_start[i] < 0) continue;
-    table.Add(marks.device_start[i], marks.device_end[i], marks.device[i],
-              MarkConnection(marks.mark_id[i]), tasks.Size() + i, session.info.process,
-              strings.Id("MsTx"), kNone, marks.device_stream[i], marks.device_task[i], kNone);
-  }
+      "streamId INTEGER, taskId INTEGER, modelId INTEGER",
+      [&](TableWriter& table) {
+        for (std::size_t i = 0; i < tasks.Size(); ++i) {
+          table.Add(tasks.start[i], tasks.end[i], tasks.device[i], TaskConnection(session, i), i,
+                    session.info.process, strings.Id(ShownType(session, i)), tasks.context[i],
+                    tasks.stream[i], tasks.task[i], tasks.model[i]);
+        }
+        for (std::size_t i = 0; i < marks.Size(); ++i) {
+          if (marks.device_start[i] < 0) continue;
+          table.Add(marks.device_start[i], marks.device_end[i], marks.device[i],
+                    MarkConnection(marks.mark_id[i]), tasks.Size() + i, session.info.process,
+                    strings.Id("MsTx"), kNone, marks.device_stream[i], marks.device_task[i], kNone);
+        }
+      });
   database.CreateIndex("TaskIndex", "TASK", "startNs,globalTaskId");
 }
 
@@ -88,23 +93,27 @@ void WriteKernels(const raw::Session& session, DatabaseStrings& strings, Databas
     (IsScheduler(session, i) ? scheduling : computing).push_back(i);
   }
   if (!computing.empty()) {
-    TableWriter table = database.CreateTable(
+    database.WriteTable(
         "COMPUTE_TASK_INFO",
         "name INTEGER, globalTaskId INTEGER PRIMARY KEY, blockNum INTEGER, mixBlockNum INTEGER, "
         "taskType INTEGER, opType INTEGER, inputFormats INTEGER, inputDataTypes INTEGER, "
         "inputShapes INTEGER, outputFormats INTEGER, outputDataTypes INTEGER, "
         "outputShapes INTEGER, attrInfo INTEGER, opState INTEGER, hf32Eligible INTEGER, "
-        "gridDim INTEGER, blockDim INTEGER");
-    for (const std::size_t row : computing) WriteKernel(kernels, row, strings, table);
+        "gridDim INTEGER, blockDim INTEGER",
+        [&](TableWriter& table) {
+          for (const std::size_t row : computing) WriteKernel(kernels, row, strings, table);
+        });
   }
   if (!scheduling.empty()) {
-    TableWriter table = database.CreateTable(
+    database.WriteTable(
         "COMMUNICATION_SCHEDULE_TASK_INFO",
-        "name INTEGER, globalTaskId INTEGER PRIMARY KEY, taskType INTEGER, opType INTEGER");
-    for (const std::size_t row : scheduling) {
-      table.Add(strings.Id(kernels.name[row]), kernels.task[row], strings.Id(kernels.core[row]),
-                strings.Id(kernels.op_type[row]));
-    }
+        "name INTEGER, globalTaskId INTEGER PRIMARY KEY, taskType INTEGER, opType INTEGER",
+        [&](TableWriter& table) {
+          for (const std::size_t row : scheduling) {
+            table.Add(strings.Id(kernels.name[row]), kernels.task[row],
+                      strings.Id(kernels.core[row]), strings.Id(kernels.op_type[row]));
+          }
+        });
   }
 }
 
@@ -115,72 +124,94 @@ std::string_view CounterName(std::string_view name, bool by_core) {
   return name;
 }
 
+struct Metric {
+  std::size_t column;
+  std::int64_t name;
+};
+
+std::vector<Metric> Metrics(const raw::Counters& counters, DatabaseStrings& strings) {
+  const bool by_core = std::any_of(counters.names.begin(), counters.names.end(),
+                                   [](const auto& name) { return name.starts_with("aiv_"); });
+  std::vector<Metric> metrics;
+  for (std::size_t i = 0; i < counters.names.size(); ++i) {
+    // It is derived from the others and only in the table of kernels.
+    if (counters.names[i] == "cube_utilization") continue;
+    metrics.push_back({i, strings.Id(CounterName(counters.names[i], by_core))});
+  }
+  return metrics;
+}
+
 void WriteCounters(const raw::Session& session, DatabaseStrings& strings,
                    DatabaseWriter& database) {
   const raw::Counters& counters = session.counters;
   const raw::Kernels& kernels = session.kernels;
   if (counters.Size() == 0) return;
   const std::size_t width = counters.names.size();
-  const bool by_core = std::any_of(counters.names.begin(), counters.names.end(),
-                                   [](const auto& name) { return name.starts_with("aiv_"); });
-  std::vector<std::int64_t> names;
-  for (const std::string& name : counters.names) {
-    names.push_back(strings.Id(CounterName(name, by_core)));
-  }
-  TableWriter table =
-      database.CreateTable("TASK_PMU_INFO", "globalTaskId INTEGER, name INTEGER, value NUMERIC");
-  for (std::size_t i = 0; i < kernels.Size(); ++i) {
-    if (kernels.counters[i] < 0 || kernels.task[i] < 0) continue;
-    const double* values = &counters.values[static_cast<std::size_t>(kernels.counters[i]) * width];
-    for (std::size_t metric = 0; metric < width; ++metric) {
-      if (std::isnan(values[metric])) continue;
-      table.Add(kernels.task[i], names[metric], values[metric]);
-    }
-  }
+  const std::vector<Metric> metrics = Metrics(counters, strings);
+  database.WriteTable(
+      "TASK_PMU_INFO", "globalTaskId INTEGER, name INTEGER, value NUMERIC",
+      [&](TableWriter& table) {
+        for (std::size_t i = 0; i < kernels.Size(); ++i) {
+          if (kernels.counters[i] < 0 || kernels.task[i] < 0) continue;
+          const double* values =
+              &counters.values[static_cast<std::size_t>(kernels.counters[i]) * width];
+          for (const Metric& metric : metrics) {
+            if (std::isnan(values[metric.column])) continue;
+            table.Add(kernels.task[i], metric.name, values[metric.column]);
+          }
+        }
+      });
 }
 
 void WriteCopies(const raw::Copies& copies, DatabaseWriter& database) {
   if (copies.Empty()) return;
-  TableWriter table = database.CreateTable(
-      "MEMCPY_INFO", "globalTaskId NUMERIC, size NUMERIC, memcpyOperation NUMERIC");
-  for (std::size_t i = 0; i < copies.Size(); ++i) {
-    table.Add(copies.task[i], copies.bytes[i], copies.direction[i]);
-  }
+  database.WriteTable("MEMCPY_INFO", "globalTaskId NUMERIC, size NUMERIC, memcpyOperation NUMERIC",
+                      [&](TableWriter& table) {
+                        for (std::size_t i = 0; i < copies.Size(); ++i) {
+                          table.Add(copies.task[i], copies.bytes[i], copies.direction[i]);
+                        }
+                      });
 }
 
 void WriteMarks(const raw::Marks& marks, DatabaseStrings& strings, DatabaseWriter& database) {
   if (marks.Empty()) return;
-  TableWriter table = database.CreateTable(
+  database.WriteTable(
       "MSTX_EVENTS",
       "startNs INTEGER, endNs INTEGER, eventType INTEGER, rangeId INTEGER, category INTEGER, "
       "message INTEGER, globalTid INTEGER, endGlobalTid INTEGER, domainId INTEGER, "
-      "connectionId INTEGER");
-  for (std::size_t i = 0; i < marks.Size(); ++i) {
-    const std::int64_t thread = GlobalThread(marks.process[i], marks.thread[i]);
-    table.Add(marks.start[i], marks.end[i], marks.event_type[i], kNone, kNone,
-              strings.Id(marks.message[i]), thread, thread, strings.Id(marks.domain[i]),
-              MarkConnection(marks.mark_id[i]));
-  }
+      "connectionId INTEGER",
+      [&](TableWriter& table) {
+        for (std::size_t i = 0; i < marks.Size(); ++i) {
+          const std::int64_t thread = GlobalThread(marks.process[i], marks.thread[i]);
+          table.Add(marks.start[i], marks.end[i], marks.event_type[i], kNone, kNone,
+                    strings.Id(marks.message[i]), thread, thread, strings.Id(marks.domain[i]),
+                    MarkConnection(marks.mark_id[i]));
+        }
+      });
 }
 
 void WriteFrequencies(const raw::CoreFrequencies& frequencies, DatabaseWriter& database) {
   if (frequencies.Empty()) return;
-  TableWriter table = database.CreateTable(
-      "AICORE_FREQ", "deviceId INTEGER, timestampNs NUMERIC, freq INTEGER, dieId NUMERIC");
-  for (std::size_t i = 0; i < frequencies.Size(); ++i) {
-    table.Add(frequencies.device[i], frequencies.time[i], frequencies.mhz[i], -1);
-  }
+  database.WriteTable(
+      "AICORE_FREQ", "deviceId INTEGER, timestampNs NUMERIC, freq INTEGER, dieId NUMERIC",
+      [&](TableWriter& table) {
+        for (std::size_t i = 0; i < frequencies.Size(); ++i) {
+          table.Add(frequencies.device[i], frequencies.time[i], frequencies.mhz[i], -1);
+        }
+      });
 }
 
 void WriteActivities(const raw::Activities& activities, DatabaseWriter& database) {
   if (activities.Empty()) return;
-  TableWriter table = database.CreateTable(
+  database.WriteTable(
       "OVERLAP_ANALYSIS",
-      "id INTEGER PRIMARY KEY, deviceId INTEGER, startNs NUMERIC, endNs NUMERIC, type INTEGER");
-  for (std::size_t i = 0; i < activities.Size(); ++i) {
-    table.Add(i, activities.device[i], activities.start[i], activities.end[i],
-              static_cast<std::int64_t>(activities.activity[i]));
-  }
+      "id INTEGER PRIMARY KEY, deviceId INTEGER, startNs NUMERIC, endNs NUMERIC, type INTEGER",
+      [&](TableWriter& table) {
+        for (std::size_t i = 0; i < activities.Size(); ++i) {
+          table.Add(i, activities.device[i], activities.start[i], activities.end[i],
+                    static_cast<std::int64_t>(activities.activity[i]));
+        }
+      });
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kNamedNumber[] = "id INTEGER PRIMARY KEY, name TEXT";
+constexpr std::string_view kUnknownChip = "UNKNOWN";
 
 // What the framework left of environment and groups of ranks. A broken file costs only these rows.
 void AddFrameworkMetadata(const fs::path& capture, TableWriter& table) {
@@ -35,12 +35,13 @@ void AddFrameworkMetadata(const fs::path& capture, TableWriter& table) {
 }
 
 void WriteMetadata(const raw::Session& session, DatabaseWriter& database) {
-  TableWriter table = database.CreateTable("META_DATA", "name TEXT, value TEXT");
-  table.Add("SCHEMA_VERSION", "1.2.0");
-  table.Add("SCHEMA_VERSION_MAJOR", "1");
-  table.Add("SCHEMA_VERSION_MINOR", "2");
-  table.Add("SCHEMA_VERSION_MICRO", "0");
-  AddFrameworkMetadata(session.info.path, table);
+  database.WriteTable("META_DATA", "name TEXT, value TEXT", [&](TableWriter& table) {
+    table.Add("SCHEMA_VERSION", "1.2.0");
+    table.Add("SCHEMA_VERSION_MAJOR", "1");
+    table.Add("SCHEMA_VERSION_MINOR", "2");
+    table.Add("SCHEMA_VERSION_MICRO", "0");
+    AddFrameworkMetadata(session.info.path, table);
+  });
 }
 
 TimeNs LastTime(const raw::Session& session) {
@@ -56,8 +57,8 @@ void WriteSessionTime(const raw::Session& session, DatabaseWriter& database) {
   if (info.begin < 0) return;
   // A collection that was not ended lasts as long as there is something in it.
   const TimeNs end = info.end >= 0 ? info.end : LastTime(session);
-  database.CreateTable("SESSION_TIME_INFO", "startTimeNs INTEGER, endTimeNs INTEGER")
-      .Add(info.begin, end);
+  database.WriteTable("SESSION_TIME_INFO", "startTimeNs INTEGER, endTimeNs INTEGER",
+                      [&](TableWriter& table) { table.Add(info.begin, end); });
 }
 
 std::string_view ChipName(std::int64_t platform) {
@@ -68,35 +69,33 @@ std::string_view ChipName(std::int64_t platform) {
                                                        {7, "Ascend310B"},
                                                        {15, "Ascend950"}}};
   const std::string_view name = raw::NameOf(kChips, platform);
-  return name.empty() ? "UNKNOWN" : name;
+  return name.empty() ? kUnknownChip : name;
 }
 
 void WriteDevices(const raw::SessionInfo& info, DatabaseWriter& database) {
-  TableWriter chips = database.CreateTable("NPU_INFO", "id INTEGER, name TEXT");
-  TableWriter ranks = database.CreateTable("RANK_DEVICE_MAP", "rankId INTEGER, deviceId INTEGER");
-  for (const raw::Device& device : info.devices) {
-    chips.Add(device.id, ChipName(device.platform));
-    ranks.Add(info.rank, device.id);
-  }
-  if (info.devices.empty()) {
-    chips.Add(-1, "UNKNOWN");
-    ranks.Add(info.rank, -1);
-  }
+  database.WriteTable("NPU_INFO", "id INTEGER, name TEXT", [&](TableWriter& table) {
+    for (const raw::Device& device : info.devices) table.Add(device.id, ChipName(device.platform));
+    if (info.devices.empty()) table.Add(-1, kUnknownChip);
+  });
+  database.WriteTable("RANK_DEVICE_MAP", "rankId INTEGER, deviceId INTEGER",
+                      [&](TableWriter& table) {
+                        for (const raw::Device& device : info.devices) {
+                          table.Add(info.rank, device.id);
+                        }
+                        if (info.devices.empty()) table.Add(info.rank, -1);
+                      });
+}
+
+void WriteHost(const raw::SessionInfo& info, DatabaseWriter& database) {
+  database.WriteTable("HOST_INFO", "hostUid TEXT, hostName TEXT",
+                      [&](TableWriter& table) { table.Add(info.host_uid, info.host_name); });
 }
 
 void WriteNames(const char* name, std::span<const raw::NamedNumber> numbers,
                 DatabaseWriter& database) {
-  TableWriter table = database.CreateTable(name, kNamedNumber);
-  for (const raw::NamedNumber& entry : numbers) table.Add(entry.number, entry.name);
-}
-
-void WriteApiTypes(DatabaseWriter& database) {
-  TableWriter table = database.CreateTable("ENUM_API_TYPE", kNamedNumber);
-  for (const raw::NamedNumber& level : raw::ApiLevels()) table.Add(level.number, level.name);
-  table.Add(kApiOfOp, "op");
-  table.Add(kApiOfQueue, "queue");
-  table.Add(kApiOfPython, "trace");
-  table.Add(kApiOfMark, "mstx");
+  database.WriteTable(name, "id INTEGER PRIMARY KEY, name TEXT", [&](TableWriter& table) {
+    for (const raw::NamedNumber& entry : numbers) table.Add(entry.number, entry.name);
+  });
 }
 
 }  // namespace
@@ -104,10 +103,9 @@ void WriteApiTypes(DatabaseWriter& database) {
 void WriteEnvironment(const raw::Session& session, DatabaseWriter& database) {
   WriteMetadata(session, database);
   WriteSessionTime(session, database);
-  database.CreateTable("HOST_INFO", "hostUid TEXT, hostName TEXT")
-      .Add(session.info.host_uid, session.info.host_name);
+  WriteHost(session.info, database);
   WriteDevices(session.info, database);
-  WriteApiTypes(database);
+  WriteNames("ENUM_API_TYPE", raw::ApiLevels(), database);
   WriteNames("ENUM_MODULE", raw::Modules(), database);
   WriteNames("ENUM_HCCL_DATA_TYPE", raw::CommunicationDataTypes(), database);
   WriteNames("ENUM_HCCL_LINK_TYPE", raw::LinkTypes(), database);

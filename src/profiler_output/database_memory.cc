@@ -22,44 +22,50 @@ Number Difference(std::int64_t from, std::int64_t to) {
 void WriteDeviceSamples(const raw::DeviceMemory& memory, DatabaseStrings& strings,
                         DatabaseWriter& database) {
   if (memory.Empty()) return;
-  TableWriter table = database.CreateTable(
-      "NPU_MEM", "type INTEGER, ddr NUMERIC, hbm NUMERIC, timestampNs INTEGER, deviceId INTEGER");
-  const std::int64_t app = strings.Id("app"), device = strings.Id("device");
-  for (std::size_t i = 0; i < memory.Size(); ++i) {
-    table.Add(memory.whole_device[i] != 0 ? device : app, memory.ddr[i], memory.hbm[i],
-              memory.time[i], memory.device[i]);
-  }
+  database.WriteTable(
+      "NPU_MEM", "type INTEGER, ddr NUMERIC, hbm NUMERIC, timestampNs INTEGER, deviceId INTEGER",
+      [&](TableWriter& table) {
+        const std::int64_t app = strings.Id("app"), device = strings.Id("device");
+        for (std::size_t i = 0; i < memory.Size(); ++i) {
+          table.Add(memory.whole_device[i] != 0 ? device : app, memory.ddr[i], memory.hbm[i],
+                    memory.time[i], memory.device[i]);
+        }
+      });
 }
 
 void WriteModuleSamples(const raw::ModuleMemory& memory, DatabaseWriter& database) {
   if (memory.Empty()) return;
-  TableWriter table = database.CreateTable(
+  database.WriteTable(
       "NPU_MODULE_MEM",
-      "moduleId INTEGER, timestampNs INTEGER, totalReserved NUMERIC, deviceId INTEGER");
-  for (std::size_t i = 0; i < memory.Size(); ++i) {
-    table.Add(memory.module[i], memory.time[i], memory.reserved[i], memory.device[i]);
-  }
+      "moduleId INTEGER, timestampNs INTEGER, totalReserved NUMERIC, deviceId INTEGER",
+      [&](TableWriter& table) {
+        for (std::size_t i = 0; i < memory.Size(); ++i) {
+          table.Add(memory.module[i], memory.time[i], memory.reserved[i], memory.device[i]);
+        }
+      });
 }
 
 void WriteOpMemory(const raw::Session& session, DatabaseStrings& strings,
                    DatabaseWriter& database) {
   const raw::OpMemory& memory = session.op_memory;
   if (memory.Empty()) return;
-  TableWriter table = database.CreateTable(
+  database.WriteTable(
       "NPU_OP_MEM",
       "operatorName INTEGER, addr INTEGER, type INTEGER, size INTEGER, timestampNs INTEGER, "
       "globalTid INTEGER, totalAllocate NUMERIC, totalReserve NUMERIC, component INTEGER, "
-      "deviceId INTEGER");
-  const std::int64_t allocate = strings.Id("allocate"), release = strings.Id("release");
-  const std::int64_t component = strings.Id("GE");
-  for (std::size_t i = 0; i < memory.Size(); ++i) {
-    const bool is_release = memory.bytes[i] < 0;
-    const auto bytes = static_cast<std::uint64_t>(memory.bytes[i]);
-    table.Add(strings.Id(memory.name[i]), memory.address[i], is_release ? release : allocate,
-              is_release ? -bytes : bytes, memory.time[i],
-              GlobalThread(session.info.process, memory.thread[i]), memory.allocated[i],
-              memory.reserved[i], component, memory.device[i]);
-  }
+      "deviceId INTEGER",
+      [&](TableWriter& table) {
+        const std::int64_t allocate = strings.Id("allocate"), release = strings.Id("release");
+        const std::int64_t component = strings.Id("GE");
+        for (std::size_t i = 0; i < memory.Size(); ++i) {
+          const bool is_release = memory.bytes[i] < 0;
+          const auto bytes = static_cast<std::uint64_t>(memory.bytes[i]);
+          table.Add(strings.Id(memory.name[i]), memory.address[i], is_release ? release : allocate,
+                    is_release ? -bytes : bytes, memory.time[i],
+                    GlobalThread(session.info.process, memory.thread[i]), memory.allocated[i],
+                    memory.reserved[i], component, memory.device[i]);
+        }
+      });
 }
 
 // The database has the allocators only: samples of devices and modules are in tables of their own.
@@ -70,47 +76,49 @@ bool IsAllocator(std::string_view component) {
 
 void WriteAllocators(const raw::Session& session, DatabaseStrings& strings,
                      DatabaseWriter& database) {
-  StringPool names;
-  std::vector<raw::MemoryRecord> records = raw::MemoryRecords(session, names);
-  std::erase_if(records, [&](const auto& r) { return !IsAllocator(names.View(r.component)); });
+  std::vector<raw::MemoryRecord> records = raw::MemoryRecords(session);
+  std::erase_if(records, [](const auto& record) { return !IsAllocator(record.component); });
   if (records.empty()) return;
-  TableWriter table = database.CreateTable(
+  database.WriteTable(
       "MEMORY_RECORD",
       "component INTEGER, timestamp INTEGER, totalAllocated INTEGER, totalReserved INTEGER, "
-      "totalActive INTEGER, streamPtr INTEGER, deviceId INTEGER");
-  for (const raw::MemoryRecord& record : records) {
-    Number stream;
-    if (record.has_stream) stream = static_cast<std::int64_t>(record.stream);
-    // CANN does not tell active memory; it counts as none here.
-    table.Add(strings.Id(names.View(record.component)), record.time, Known(record.allocated),
-              Known(record.reserved), std::max<std::int64_t>(record.active, 0), stream,
-              record.device);
-  }
+      "totalActive INTEGER, streamPtr INTEGER, deviceId INTEGER",
+      [&](TableWriter& table) {
+        for (const raw::MemoryRecord& record : records) {
+          Number stream;
+          if (record.has_stream) stream = static_cast<std::int64_t>(record.stream);
+          // CANN does not tell active memory; it counts as none here.
+          table.Add(strings.Id(record.component), record.time, Known(record.allocated),
+                    Known(record.reserved), std::max<std::int64_t>(record.active, 0), stream,
+                    record.device);
+        }
+      });
 }
 
 void WriteAllocations(const raw::Session& session, DatabaseStrings& strings,
                       DatabaseWriter& database) {
-  StringPool names;
-  const std::vector<raw::AllocationLife> lives = raw::AllocationLives(session, names);
+  const std::vector<raw::AllocationLife> lives = raw::AllocationLives(session);
   if (lives.empty()) return;
-  TableWriter table = database.CreateTable(
+  database.WriteTable(
       "OP_MEMORY",
       "name INTEGER, size INTEGER, allocationTime INTEGER, releaseTime INTEGER, "
       "activeReleaseTime INTEGER, duration INTEGER, activeDuration INTEGER, "
       "allocationTotalAllocated INTEGER, allocationTotalReserved INTEGER, "
       "allocationTotalActive INTEGER, releaseTotalAllocated INTEGER, "
       "releaseTotalReserved INTEGER, releaseTotalActive INTEGER, streamPtr INTEGER, "
-      "deviceId INTEGER");
-  for (const raw::AllocationLife& life : lives) {
-    Number stream;
-    if (!life.cann) stream = static_cast<std::int64_t>(life.stream);
-    table.Add(strings.Id(names.View(life.name)), life.bytes, Known(life.allocated),
-              Known(life.released), Known(life.active_released),
-              Difference(life.allocated, life.released),
-              Difference(life.allocated, life.active_released), Known(life.allocated_total),
-              Known(life.reserved_total), Known(life.active_total), Known(life.released_total),
-              Known(life.released_reserved), Known(life.released_active), stream, life.device);
-  }
+      "deviceId INTEGER",
+      [&](TableWriter& table) {
+        for (const raw::AllocationLife& life : lives) {
+          Number stream;
+          if (!life.cann) stream = static_cast<std::int64_t>(life.stream);
+          table.Add(strings.Id(life.name), life.bytes, Known(life.allocated), Known(life.released),
+                    Known(life.active_released), Difference(life.allocated, life.released),
+                    Difference(life.allocated, life.active_released), Known(life.allocated_total),
+                    Known(life.reserved_total), Known(life.active_total),
+                    Known(life.released_total), Known(life.released_reserved),
+                    Known(life.released_active), stream, life.device);
+        }
+      });
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <sqlite3.h>
 
 #include <algorithm>
-#include <string>
 #include <system_error>
 
 #include "mpa/base/error.h"
@@ -20,31 +19,80 @@ namespace {
 
 }  // namespace
 
-TableWriter::~TableWriter() { sqlite3_finalize(insert_); }
+TableWriter::TableWriter(sqlite3* database, std::string_view name, std::size_t columns)
+    : database_(database), name_(name), columns_(columns) {
+  cells_.reserve(kBatch * columns);
+}
 
-void TableWriter::Bind(int place, std::optional<std::int64_t> number) {
+TableWriter::~TableWriter() {
+  sqlite3_finalize(insert_one_);
+  sqlite3_finalize(insert_batch_);
+}
+
+void TableWriter::Put(std::optional<std::int64_t> number) {
   if (number) {
-    BindInteger(place, *number);
+    Put(*number);
   } else {
-    sqlite3_bind_null(insert_, place);
+    cells_.emplace_back();
   }
 }
 
-void TableWriter::Bind(int place, double number) { sqlite3_bind_double(insert_, place, number); }
-
-void TableWriter::Bind(int place, std::string_view text) {
-  // Without a copy: the row is written before Add() returns. An empty view may have no address.
-  sqlite3_bind_text64(insert_, place, text.empty() ? "" : text.data(), text.size(), SQLITE_STATIC,
-                      SQLITE_UTF8);
+void TableWriter::Put(std::string_view text) {
+  cells_.push_back({.type = Type::kText,
+                    .integer = static_cast<std::int64_t>(texts_.size()),
+                    .size = text.size()});
+  texts_ += text;
 }
 
-void TableWriter::BindInteger(int place, std::int64_t number) {
-  sqlite3_bind_int64(insert_, place, number);
+sqlite3_stmt* TableWriter::Prepare(std::size_t rows) const {
+  std::string row = "(?";
+  for (std::size_t i = 1; i < columns_; ++i) row += ",?";
+  row += ')';
+  std::string sql = fmt::format("INSERT INTO {} VALUES {}", name_, row);
+  for (std::size_t i = 1; i < rows; ++i) sql += ',' + row;
+  sqlite3_stmt* statement = nullptr;
+  if (sqlite3_prepare_v2(database_, sql.c_str(), -1, &statement, nullptr) != SQLITE_OK) {
+    Complain(database_);
+  }
+  return statement;
 }
 
-void TableWriter::Step() {
-  if (sqlite3_step(insert_) != SQLITE_DONE) Complain(database_);
-  sqlite3_reset(insert_);
+void TableWriter::Insert(sqlite3_stmt* statement, std::size_t first_cell, std::size_t cells) {
+  for (std::size_t i = 0; i < cells; ++i) {
+    const Cell& cell = cells_[first_cell + i];
+    const int place = static_cast<int>(i) + 1;
+    switch (cell.type) {
+      case Type::kNull:
+        sqlite3_bind_null(statement, place);
+        break;
+      case Type::kInteger:
+        sqlite3_bind_int64(statement, place, cell.integer);
+        break;
+      case Type::kReal:  // not-a-number becomes NULL
+        sqlite3_bind_double(statement, place, cell.real);
+        break;
+      case Type::kText:
+        sqlite3_bind_text64(statement, place, texts_.data() + cell.integer, cell.size,
+                            SQLITE_STATIC, SQLITE_UTF8);
+        break;
+    }
+  }
+  if (sqlite3_step(statement) != SQLITE_DONE) Complain(database_);
+  sqlite3_reset(statement);
+}
+
+void TableWriter::InsertBatch() {
+  if (insert_batch_ == nullptr) insert_batch_ = Prepare(kBatch);
+  Insert(insert_batch_, 0, cells_.size());
+  cells_.clear();
+  texts_.clear();
+  rows_ = 0;
+}
+
+void TableWriter::InsertRest() {
+  if (rows_ == 0) return;
+  insert_one_ = Prepare(1);
+  for (std::size_t row = 0; row < rows_; ++row) Insert(insert_one_, row * columns_, columns_);
 }
 
 DatabaseWriter::DatabaseWriter(const std::filesystem::path& path) {
@@ -64,16 +112,9 @@ DatabaseWriter::DatabaseWriter(const std::filesystem::path& path) {
 
 DatabaseWriter::~DatabaseWriter() { sqlite3_close(database_); }
 
-TableWriter DatabaseWriter::CreateTable(std::string_view name, std::string_view columns) {
+std::size_t DatabaseWriter::CreateTable(std::string_view name, std::string_view columns) {
   Run(fmt::format("CREATE TABLE {} ({})", name, columns).c_str());
-  std::string marks = "?";
-  for (auto more = std::count(columns.begin(), columns.end(), ','); more > 0; --more) marks += ",?";
-  const std::string insert = fmt::format("INSERT INTO {} VALUES ({})", name, marks);
-  sqlite3_stmt* statement = nullptr;
-  if (sqlite3_prepare_v2(database_, insert.c_str(), -1, &statement, nullptr) != SQLITE_OK) {
-    Complain(database_);
-  }
-  return TableWriter(database_, statement);
+  return static_cast<std::size_t>(std::count(columns.begin(), columns.end(), ',')) + 1;
 }
 
 void DatabaseWriter::CreateIndex(std::string_view name, std::string_view table,

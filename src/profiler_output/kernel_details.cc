@@ -2,7 +2,6 @@
 // kernel_details.csv: one row a kernel or collective, in order of device and start.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "chunked_file.h"
 #include "csv_text.h"
@@ -23,8 +22,9 @@ struct KernelRow {
 /// A column of counters.
 struct Metric {
   enum class Form { kNs, kWhole, kPercent, kPlain };
+  std::size_t column;  ///< in Counters
   std::string header;
-  Form form = Form::kPlain;
+  Form form;
 };
 
 std::vector<KernelRow> KernelRows(const raw::Session& session) {
@@ -52,19 +52,21 @@ std::vector<KernelRow> KernelRows(const raw::Session& session) {
   return rows;
 }
 
-Metric MetricOf(const std::string& name) {
+Metric MetricOf(std::size_t column, const std::string& name) {
   using Form = Metric::Form;
-  if (name.ends_with("_time")) return {name + "(us)", Form::kNs};
-  if (name.ends_with("_cycles")) return {name, Form::kWhole};
-  if (name == "cube_utilization") return {name + "(%)", Form::kPercent};
-  if (name.ends_with("_bw")) return {name + "(GB/s)", Form::kPlain};
-  if (name.ends_with("_datas")) return {name + "(KB)", Form::kPlain};
-  return {name, Form::kPlain};
+  if (name.ends_with("_time")) return {column, name + "(us)", Form::kNs};
+  if (name.ends_with("_cycles")) return {column, name, Form::kWhole};
+  if (name == "cube_utilization") return {column, name + "(%)", Form::kPercent};
+  if (name.ends_with("_bw")) return {column, name + "(GB/s)", Form::kPlain};
+  if (name.ends_with("_datas")) return {column, name + "(KB)", Form::kPlain};
+  return {column, name, Form::kPlain};
 }
 
-std::vector<Metric> Metrics(const raw::Session& session) {
+std::vector<Metric> Metrics(const raw::Counters& counters) {
   std::vector<Metric> metrics;
-  for (const std::string& name : session.counters.names) metrics.push_back(MetricOf(name));
+  for (std::size_t i = 0; i < counters.names.size(); ++i) {
+    if (counters.in_details[i] != 0) metrics.push_back(MetricOf(i, counters.names[i]));
+  }
   return metrics;
 }
 
@@ -76,7 +78,7 @@ bool HasSteps(const raw::Session& session) {
 class KernelTable {
  public:
   explicit KernelTable(const raw::Session& session)
-      : session_(session), rows_(KernelRows(session)), metrics_(Metrics(session)) {}
+      : session_(session), rows_(KernelRows(session)), metrics_(Metrics(session.counters)) {}
 
   std::size_t Size() const { return rows_.size(); }
 
@@ -196,12 +198,14 @@ class KernelTable {
   }
 
   void PutCounters(std::int32_t counters, CsvRow& row) const {
-    for (std::size_t i = 0; i < metrics_.size(); ++i) {
-      const double value =
-          counters < 0
-              ? std::numeric_limits<double>::quiet_NaN()
-              : session_.counters.values[static_cast<std::size_t>(counters) * metrics_.size() + i];
-      PutMetric(metrics_[i].form, value, row);
+    const raw::Counters& table = session_.counters;
+    for (const Metric& metric : metrics_) {
+      if (counters < 0) {
+        row.Cell(kNone);
+      } else {
+        const std::size_t first = static_cast<std::size_t>(counters) * table.names.size();
+        PutMetric(metric.form, table.values[first + metric.column], row);
+      }
     }
   }
 

@@ -31,10 +31,6 @@ void WriteFramework(const raw::Session& session, DatabaseStrings& strings,
 /// NPU_MEM, NPU_MODULE_MEM, NPU_OP_MEM, MEMORY_RECORD, OP_MEMORY.
 void WriteMemory(const raw::Session& session, DatabaseStrings& strings, DatabaseWriter& database);
 
-/// The kinds of rows in PYTORCH_API, by name in ENUM_API_TYPE.
-inline constexpr std::int64_t kApiOfOp = 50001, kApiOfQueue = 50002, kApiOfPython = 50003,
-                              kApiOfMark = 50004;
-
 /// Process and thread in one number, as the columns globalTid have them.
 inline std::int64_t GlobalThread(std::int64_t process, std::int64_t thread) {
   constexpr std::uint64_t kLow = 0xFFFFFFFF;

@@ -5,20 +5,13 @@
 
 #include "kernel_rules.h"
 #include "mpa/base/text.h"
+#include "mpa/raw/enumerations.h"
 #include "trace_view.h"
 
 namespace mpa::profiler_output {
 namespace {
 
 constexpr std::string_view kCopyTask = "MEMCPY_ASYNC";
-
-std::string_view CopyDirection(std::int64_t direction) {
-  constexpr std::string_view kNames[] = {
-      "host to host",   "host to device",        "device to host",    "device to device",
-      "managed memory", "addr device to device", "host to device ex", "device to host ex"};
-  const bool known = direction >= 0 && direction < static_cast<std::int64_t>(std::size(kNames));
-  return known ? kNames[direction] : "other";
-}
 
 /// The device tasks as they are shown.
 class HardwareTasks {
@@ -72,16 +65,17 @@ class HardwareTasks {
   void PutCopy(std::size_t task, std::string& out) const {
     const raw::Session& session = source_.session;
     const std::int32_t copy = copy_of_task_[task];
-    if (session.copies.Empty()) return;
+    if (IsLevel0(session) || session.copies.Empty()) return;
     std::int64_t bytes = 0, direction = -1;
     if (copy >= 0) {
       bytes = session.copies.bytes[static_cast<std::size_t>(copy)];
       direction = session.copies.direction[static_cast<std::size_t>(copy)];
     }
+    const std::string_view operation = raw::NameOf(raw::CopyDirections(), direction);
     const double dur = session.tasks.dur[task];
     Put(out, R"-(, "size(B)": )-", bytes, R"-(, "bandwidth(GB/s)": )-",
         Decimal{dur > 0 ? static_cast<double>(bytes) / dur : 0}, R"(, "operation": ")",
-        CopyDirection(direction), "\"");
+        operation.empty() ? "other" : operation, "\"");
   }
 
   const TraceSource& source_;

@@ -34,8 +34,8 @@ struct TraceSource {
 
   const raw::Session& session;
   JsonTexts texts;
-  std::vector<GroupRow> groups;
   std::vector<std::int32_t> group_of_collective;  ///< index in `groups`
+  std::vector<GroupRow> groups;
 };
 
 void WriteFrameworkEvents(const TraceSource& source, ChunkedFile& file);

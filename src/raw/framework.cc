@@ -34,7 +34,10 @@ void ReadAllocations(const fs::path& file, const FrameworkClock& clock, Session&
   constexpr std::size_t kSize = 77;
   const TlvFile records(file, part.issues);
   AllocatorEvents& events = part.allocations;
+  std::apply([&](auto&... column) { (column.reserve(records.Size()), ...); },
+             AllocatorEvents::Tie(events));
   std::vector<RowTime> rows;
+  rows.reserve(records.Size());
   for (const TlvFile::Run& run : records.runs()) {
     ForEachTlv(run.bytes, [&](std::uint16_t type, std::string_view value) {
       if (type != kRecordType || value.size() < kSize) return records.CountBad(1, part.issues);

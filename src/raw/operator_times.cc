@@ -11,12 +11,36 @@ TimeNs Minus(TimeNs a, TimeNs b) {
   return __builtin_sub_overflow(a, b, &difference) ? a : difference;
 }
 
+bool IsHwts(const Session& session) {
+  return !session.info.devices.empty() &&
+         session.info.devices.front().generation == Generation::kHwts;
+}
+
+// What the profiler counts for each collective: its first copy where its parts are tasks of their
+// own, which have rows on the timeline of the device before that of the collective.
+std::vector<double> CountedDurations(const Session& session) {
+  std::vector<double> counted = session.collectives.dur;
+  if (IsHwts(session)) return counted;
+  std::vector<std::uint8_t> has_copy(counted.size());
+  const CollectiveParts& parts = session.parts;
+  for (std::size_t i = 0; i < parts.Size(); ++i) {
+    const std::int32_t collective = parts.collective[i];
+    const std::int32_t task = parts.task[i];
+    if (collective < 0 || has_copy[collective]) continue;
+    if (session.strings.View(session.tasks.host_type[task]) != "MEMCPY_ASYNC") continue;
+    has_copy[collective] = 1;
+    counted[collective] = session.tasks.dur[task];
+  }
+  return counted;
+}
+
 void SumDeviceWork(const Session& session, OperatorTimes& times) {
+  const std::vector<double> collectives = CountedDurations(session);
   for (std::size_t i = 0; i < session.links.Size(); ++i) {
     const std::int32_t op = session.links.op[i];
     const std::int32_t task = session.links.task[i];
     if (task < 0) {
-      times.device_self[op] += session.collectives.dur[session.links.collective[i]];
+      times.device_self[op] += collectives[session.links.collective[i]];
       continue;
     }
     const double dur = session.tasks.dur[task];

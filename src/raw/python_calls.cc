@@ -155,7 +155,11 @@ void ReadPythonCalls(const std::filesystem::path& directory, const FrameworkCloc
     thread.events = {};
   }
   PythonCalls& calls = part.python;
-  calls.Reorder(RangesInOrder(calls.start, calls.end));
+  const std::vector<std::size_t> order = RangesInOrder(calls.start, calls.end);
+  for (std::size_t i = order.size(); i < calls.Size(); ++i) {
+    part.issues.Count("Python call left out, it is too long", kFunctions);
+  }
+  calls.Reorder(order);
 }
 
 }  // namespace mpa::raw

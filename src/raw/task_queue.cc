@@ -117,6 +117,8 @@ class MarkPairing {
 };
 
 void PairMarks(const Marks& marks, Session& part) {
+  std::apply([&](auto&... column) { (column.reserve(marks.time.size() / 2), ...); },
+             QueueRanges::Tie(part.queue));
   MarkPairing pairing;
   for (const std::size_t row : ByTime(marks.time)) {
     const Mark& mark = marks.mark[row];

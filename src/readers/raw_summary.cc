@@ -23,15 +23,16 @@ namespace {
 using raw::Session;
 
 void FillMemorySamples(Session& session, RankTrace& trace) {
-  for (const raw::MemoryRecord& record : raw::MemoryRecords(session, session.strings)) {
+  for (const raw::MemoryRecord& record : raw::MemoryRecords(session)) {
     if (record.reserved < 0) continue;
-    trace.memory_samples.Append(
-        {.time = record.time, .component = record.component, .reserved_bytes = record.reserved});
+    trace.memory_samples.Append({.time = record.time,
+                                 .component = session.strings.Intern(record.component),
+                                 .reserved_bytes = record.reserved});
   }
 }
 
 void FillAllocations(Session& session, RankTrace& trace) {
-  for (const raw::AllocationLife& life : raw::AllocationLives(session, session.strings)) {
+  for (const raw::AllocationLife& life : raw::AllocationLives(session)) {
     const StringId name =
         life.cann ? session.strings.Intern(fmt::format("cann::{}", session.strings.View(life.name)))
                   : life.name;

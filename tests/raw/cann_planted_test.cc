@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
+#include <functional>
 #include <map>
 
 #include "mpa/raw/session.h"
 #include "raw/raw_captures.h"
+#include "support/files.h"
 
 namespace mpa::raw {
 namespace {
@@ -245,6 +248,119 @@ TEST_P(PlantedCann, IsReadToTheNanosecond) {
 
 INSTANTIATE_TEST_SUITE_P(Complete, PlantedCann,
                          testing::Values("level0", "level1", "stack_mstx_gc", "hwts", "two_ranks"));
+
+// A file that was cut, and the time stamp of its last whole record.
+struct Cut {
+  std::string file;
+  std::uint64_t last_stamp = 0;
+};
+
+Cut CutOf(const PlantedCapture& capture, std::string_view stem, std::size_t stamp_offset) {
+  for (const json& cut : capture.truth["cuts"]) {
+    const auto file = cut["file"].get<std::string>();
+    if (file.find(stem) == std::string::npos) continue;
+    const std::string bytes = test::ReadAll(capture.path / file);
+    EXPECT_EQ(bytes.size(), cut["kept"].get<std::size_t>());
+    const auto size = cut["record"].get<std::size_t>();
+    const std::size_t last = bytes.size() / size * size - size;
+    Cut found{.file = file};
+    std::memcpy(&found.last_stamp, bytes.data() + last + stamp_offset, sizeof found.last_stamp);
+    return found;
+  }
+  return {};
+}
+
+// Of kernels only what the device records.
+Lines DeviceLines(const json& truth, const std::function<bool(const json&)>& keeps) {
+  Lines lines;
+  for (const json& kernel : truth["kernels"]) {
+    if (kernel.value("before_start", false) || !keeps(kernel)) continue;
+    lines.push_back(Place(kernel) + " " + Times(kernel));
+  }
+  return lines;
+}
+
+Lines DeviceLines(const Session& session) {
+  Lines lines;
+  for (const std::int32_t task : session.kernels.task) {
+    const auto row = static_cast<std::size_t>(task);
+    lines.push_back(Place(session.tasks, row) + " " + Times(session.tasks, row));
+  }
+  return lines;
+}
+
+bool HasCount(const Session& session, std::string_view what) {
+  const Lines lines = session.issues.Lines();
+  return std::any_of(lines.begin(), lines.end(),
+                     [&](const std::string& line) { return line.starts_with(what); });
+}
+
+TEST(CutCann, KeepsTheKernelsWhoseEndTheDeviceRecorded) {
+  const auto captures = test::SharedRawCaptures("truncated_device");
+  MPA_SKIP_WITHOUT(captures);
+  const auto& truth = captures[0].truth;
+  const Cut cut = CutOf(captures[0], "stars_soc", 8);
+  const Session session = ReadSession(captures[0].path, kParts);
+  ExpectSame(DeviceLines(truth,
+                         [&](const json& kernel) {
+                           return kernel["end_tick"].get<std::uint64_t>() <= cut.last_stamp;
+                         }),
+             DeviceLines(session));
+  EXPECT_TRUE(HasCount(session, "file cut off inside a record, read up to there"));
+}
+
+TEST(CutCann, KeepsTheKernelsWhoseLaunchTheHostRecorded) {
+  const auto captures = test::SharedRawCaptures("truncated_task_track");
+  MPA_SKIP_WITHOUT(captures);
+  const auto& truth = captures[0].truth;
+  const json& host = truth["clocks"]["host"];
+  const std::uint64_t last = CutOf(captures[0], "task_track", 16).last_stamp;
+  const TimeNs last_ns = host["monotonic"].get<TimeNs>() + host["offset_ns"].get<TimeNs>() +
+                         (static_cast<TimeNs>(last) - host["count"].get<TimeNs>()) * 10;
+  const Session session = ReadSession(captures[0].path, kParts);
+  ExpectSame(
+      DeviceLines(truth,
+                  [&](const json& kernel) { return kernel["issued_ns"].get<TimeNs>() <= last_ns; }),
+      DeviceLines(session));
+}
+
+TEST(CutCann, LosesNoKernelWithTheCallsAroundIt) {
+  const auto captures = test::SharedRawCaptures("truncated_api_event");
+  MPA_SKIP_WITHOUT(captures);
+  const auto& truth = captures[0].truth;
+  std::map<std::string, std::string> names;
+  for (const json& kernel : truth["kernels"]) {
+    names[Place(kernel)] = kernel["name"].get<std::string>();
+  }
+  const Session session = ReadSession(captures[0].path, kParts);
+  ExpectSame(DeviceLines(truth, [](const json&) { return true; }), DeviceLines(session));
+  const Kernels& kernels = session.kernels;
+  for (std::size_t i = 0; i < kernels.Size(); ++i) {
+    const auto task = static_cast<std::size_t>(kernels.task[i]);
+    // Without its operator a kernel has the name of its function.
+    const StringId function = session.tasks.function[task];
+    const std::string name = Text(session, kernels.name[i]);
+    EXPECT_TRUE(kernels.name[i] == function || name == names[Place(session.tasks, task)]) << name;
+  }
+}
+
+TEST(CutCann, LosesTheShapesOfTheLastKernelsOnly) {
+  const auto captures = test::SharedRawCaptures("truncated_tensor_info");
+  MPA_SKIP_WITHOUT(captures);
+  const auto& truth = captures[0].truth;
+  const Session session = ReadSession(captures[0].path, kParts);
+  ExpectSame(DeviceLines(truth, [](const json&) { return true; }), DeviceLines(session));
+  const Lines planted = PlantedKernels(truth), found = FoundKernels(session);
+  std::size_t whole = 0;
+  for (const std::string& line : found) {
+    whole += std::find(planted.begin(), planted.end(), line) != planted.end();
+  }
+  // As many operators have lost their tensors as records are lost; some have two records.
+  const json& cut = truth["cuts"][0];
+  const auto lost = (cut["written"].get<std::size_t>() - cut["kept"].get<std::size_t>()) / 256 + 1;
+  EXPECT_GE(whole + lost, found.size());
+  EXPECT_LT(whole, found.size());
+}
 
 }  // namespace
 }  // namespace mpa::raw

@@ -28,7 +28,9 @@ class Databases : public testing::Test {
     session.info.prof = "PROF_1";
     session.info.path = files.path();
     session.info.begin = kBegin;
-    session.info.devices.push_back({.id = 2, .platform = 5});
+    raw::Device& device = session.info.devices.emplace_back();
+    device.id = 2;
+    device.platform = 5;
   }
 
   StringId Text(std::string_view text) { return session.strings.Intern(text); }

@@ -45,7 +45,7 @@ struct TorchOps : TableBase<TorchOps> {
   }
 };
 
-/// One side of work handed over by the task queue.
+/// One side of work handed over by the task queue. In order of start.
 struct QueueRanges : TableBase<QueueRanges> {
   struct Row {
     TimeNs start = 0, end = 0;

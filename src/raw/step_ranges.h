@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "mpa/raw/session.h"
+
+namespace mpa::raw {
+
+struct Span {
+  TimeNs start = -1, end = -1;
+
+  bool Empty() const { return start < 0; }
+  void Add(TimeNs from, TimeNs to) {
+    start = Empty() ? from : std::min(start, from);
+    end = std::max(end, to);
+  }
+};
+
+/// A step, or all of a capture without steps.
+struct StepRange {
+  std::int64_t id = -1;    ///< -1: all of the capture
+  TimeNs host_start = -1;  ///< -1: not known
+  Span device;
+};
+
+/// The steps in their order, and which of them holds a time.
+class StepRanges {
+ public:
+  explicit StepRanges(std::vector<StepRange> steps);
+
+  const std::vector<StepRange>& All() const { return steps_; }
+
+  /// The first step that ends after `time` if it has begun; -1: none.
+  std::ptrdiff_t At(TimeNs time) const;
+
+ private:
+  std::vector<StepRange> steps_;
+  std::vector<TimeNs> ends_;  // the latest end up to each step
+};
+
+/// The spans of Session.steps, as step_trace_time.csv takes them.
+StepRanges RangesOfLinks(const Session& session);
+
+/// The spans that the table StepTraceTime takes: all work of the node calls inside the range of the
+/// step on the host, whoever made them.
+StepRanges RangesOfCalls(const Session& session);
+
+}  // namespace mpa::raw

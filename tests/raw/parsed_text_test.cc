@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// The text files of planted captures against those of the profiler's own parser, row by row.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "mpa/io/numbers.h"
+#include "mpa/profiler_output/profiler_output.h"
+#include "raw/raw_captures.h"
+#include "support/files.h"
+
+namespace mpa::profiler_output {
+namespace {
+
+using Row = std::vector<std::string>;
+
+/// The lines of a CSV file; cells may hold line ends. Tabs behind times are left out.
+std::vector<Row> ParseCsv(const std::string& text) {
+  std::vector<Row> rows(1, Row(1));
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    std::string& cell = rows.back().back();
+    if (quoted && c == '"' && i + 1 < text.size() && text[i + 1] == '"') {
+      cell += text[++i];
+    } else if (c == '"') {
+      quoted = !quoted;
+    } else if (quoted) {
+      cell += c;
+    } else if (c == ',') {
+      rows.back().emplace_back();
+    } else if (c == '\n') {
+      rows.emplace_back(1);
+    } else if (c != '\r' && c != '\t') {
+      cell += c;
+    }
+  }
+  rows.pop_back();
+  return rows;
+}
+
+/// What may differ, in ns.
+struct Tolerance {
+  std::int64_t time = 0;  ///< points in time
+  std::int64_t sum = 0;   ///< durations
+};
+
+/// Other differences than by tolerance, with their reasons.
+std::int64_t Allowed(const std::string& file, const std::string& column, const Row& row,
+                     const Tolerance& tolerance) {
+  // The profiler subtracts epoch microseconds as doubles, which are 0.25 apart.
+  constexpr std::int64_t kDoubles = 500;
+  if (column == "Wait Time(us)" || column == "Stage" || column == "Preparing") {
+    return kDoubles + tolerance.sum;
+  }
+  // It turns the samples of memory into doubles of ns, which are 256 apart.
+  if (file == "memory_record.csv" && row[0] == "APP" && column == "Timestamp(us)") return 256;
+  const bool is_time = column.find("Time(us)") != std::string::npos || column == "Timestamp(us)" ||
+                       column.starts_with("task_st");
+  const bool is_point = is_time && file != "op_statistic.csv" && file != "api_statistic.csv";
+  return is_point ? tolerance.time : tolerance.sum;
+}
+
+bool Agree(const std::string& ours, const std::string& parsed, std::int64_t allowed) {
+  if (ours == parsed) return true;
+  const auto a = io::NsFromMicros(ours), b = io::NsFromMicros(parsed);
+  return a && b && std::abs(*a - *b) <= allowed;
+}
+
+void ExpectSameRows(const std::string& file, const std::vector<Row>& ours,
+                    const std::vector<Row>& parsed, const Tolerance& tolerance) {
+  ASSERT_EQ(ours.at(0), parsed.at(0));
+  ASSERT_EQ(ours.size(), parsed.size());
+  int shown = 0;
+  for (std::size_t i = 1; i < ours.size() && shown < 10; ++i) {
+    for (std::size_t column = 0; column < parsed[0].size() && shown < 10; ++column) {
+      const std::string& name = parsed[0][column];
+      const std::int64_t allowed = Allowed(file, name, parsed[i], tolerance);
+      if (Agree(ours[i].at(column), parsed[i].at(column), allowed)) continue;
+      ++shown;
+      ADD_FAILURE() << file << " row " << i << " column " << name << ": " << ours[i][column]
+                    << " instead of " << parsed[i][column];
+    }
+  }
+}
+
+struct Case {
+  std::string name;
+  Tolerance tolerance;
+  std::vector<std::string> left_out;  ///< files that differ on purpose
+};
+
+class ParsedText : public testing::TestWithParam<Case> {};
+
+TEST_P(ParsedText, TablesHaveTheSameRows) {
+  const auto captures = test::SharedRawCaptures(GetParam().name);
+  MPA_SKIP_WITHOUT(captures);
+  for (const test::PlantedCapture& capture : captures) {
+    test::TempDir directory;
+    WriteText(raw::ReadSession(capture.path, raw::Parts::kAll), directory.path());
+    for (const char* file : {"kernel_details.csv", "op_statistic.csv", "api_statistic.csv",
+                             "operator_details.csv", "step_trace_time.csv", "operator_memory.csv",
+                             "memory_record.csv", "npu_module_mem.csv", "task_time.csv"}) {
+      SCOPED_TRACE(capture.path.string() + " " + file);
+      const auto& left_out = GetParam().left_out;
+      if (std::find(left_out.begin(), left_out.end(), file) != left_out.end()) continue;
+      const bool expected = std::filesystem::exists(capture.parsed / file);
+      ASSERT_EQ(std::filesystem::exists(directory / file), expected);
+      if (!expected) continue;
+      ExpectSameRows(file, ParseCsv(test::ReadAll(directory / file)),
+                     ParseCsv(test::ReadAll(capture.parsed / file)), GetParam().tolerance);
+    }
+  }
+}
+
+/// How many events there are of each phase, category and process.
+std::map<std::string, int> CountEvents(const std::filesystem::path& file) {
+  const nlohmann::json events = nlohmann::json::parse(test::ReadAll(file));
+  std::map<nlohmann::json, std::string> names;
+  for (const auto& event : events) {
+    if (event["name"] == "process_name") names[event["pid"]] = event["args"]["name"];
+  }
+  std::map<std::string, int> counts;
+  for (const auto& event : events) {
+    // Names are given once, and so are the values of counters, which the parser doubles.
+    if (event["ph"] == "M" || names[event["pid"]] == "AI Core Freq") continue;
+    ++counts[event["ph"].get<std::string>() + " " + event.value("cat", "") + " " +
+             names[event["pid"]]];
+  }
+  return counts;
+}
+
+TEST_P(ParsedText, TimelineHasTheSameEvents) {
+  const auto captures = test::SharedRawCaptures(GetParam().name);
+  MPA_SKIP_WITHOUT(captures);
+  // Of HWTS chips the parser leaves out arrows, of level 0 the name of the calls' process.
+  if (GetParam().name == "hwts" || GetParam().name == "level0") GTEST_SKIP();
+  for (const test::PlantedCapture& capture : captures) {
+    test::TempDir directory;
+    WriteText(raw::ReadSession(capture.path, raw::Parts::kAll), directory.path());
+    EXPECT_EQ(CountEvents(directory / "trace_view.json"),
+              CountEvents(capture.parsed / "trace_view.json"));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Planted, ParsedText,
+    testing::Values(
+        Case{"level0", {}, {}}, Case{"level1", {}, {}}, Case{"two_ranks", {}, {}},
+        // A tick is no whole ns: the parser's doubles are up to 1 ns beside the exact time.
+        Case{"stack_mstx_gc", {.time = 1, .sum = 100}, {}},
+        // The parser shifts device times by 10 and CANN times by 30 ns; it counts a call that ended
+        // before the collection began.
+        Case{"hwts", {.time = 30, .sum = 1}, {"api_statistic.csv"}}),
+    [](const auto& test_case) { return test_case.param.name; });
+
+}  // namespace
+}  // namespace mpa::profiler_output
