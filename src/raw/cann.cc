@@ -67,11 +67,11 @@ class CannReader {
   void ReadTasks() {
     TensorSets tensors(session_.strings);
     HostSide host;
-    const bool wide_streams = HasWideStreams(input_);
+    wide_streams_ = HasWideStreams(input_);
     std::vector<Issues> issues(logs_.size());
     ParallelFor(logs_.size() + 1, [&](std::size_t i) {
       if (i < logs_.size()) {
-        ReadLog(i, wide_streams, issues[i]);
+        ReadLog(i, issues[i]);
       } else {
         ReadHostCalls(input_, session_.calls);
         host = ReadHostSide(input_, session_.calls, tensors);
@@ -95,11 +95,11 @@ class CannReader {
     return track;
   }
 
-  void ReadLog(std::size_t device, bool wide_streams, Issues& issues) {
+  void ReadLog(std::size_t device, Issues& issues) {
     const Device& described = session_.info.devices[device];
     DeviceLog& log = logs_[device];
     const TaskTrack track = ReadMarksOfDevice(device, issues);
-    log.tasks = ReadDeviceTasks(device_files_[device], described.generation, wide_streams, issues);
+    log.tasks = ReadDeviceTasks(device_files_[device], described.generation, wide_streams_, issues);
     if (RecordsFlips(described, files_.devices[device])) {
       CountDeviceBatches(track.flips, log.tasks);
     }
@@ -113,6 +113,9 @@ class CannReader {
       if (Overlap(wanted_, Parts::kMemory)) {
         ReadMemorySamples(device_files_[i], side, device, session_);
       }
+      if (Overlap(wanted_, Parts::kCounters)) {
+        ReadCounters(device_files_[i], side, device, wide_streams_, session_);
+      }
     }
     if (Overlap(wanted_, Parts::kMemory)) ReadOpMemory(input_, files_.host.begin, session_);
   }
@@ -125,6 +128,7 @@ class CannReader {
   HostInput input_;
   std::vector<DataFiles> device_files_;
   std::vector<DeviceLog> logs_;
+  bool wide_streams_ = false;
 };
 
 }  // namespace

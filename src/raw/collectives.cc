@@ -8,7 +8,6 @@
 #include <numeric>
 #include <string>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 

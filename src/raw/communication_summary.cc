@@ -160,57 +160,65 @@ CommunicationOp Total(const std::vector<CommunicationOp>& ops) {
   return total;
 }
 
-/// The steps that launched device work, by row; a single one for all where there are none.
-std::vector<std::int32_t> StepRows(const Session& session) {
-  std::vector<std::int32_t> rows;
-  for (std::size_t i = 0; i < session.steps.Size(); ++i) {
-    if (session.steps.device_start[i] >= 0) rows.push_back(static_cast<std::int32_t>(i));
+/// The operations and, behind them, their total.
+std::vector<CommunicationOp> Summarise(const Session& session,
+                                       const std::vector<CollectiveRows>& all) {
+  const auto text = [&](StringId id) { return std::string(session.strings.View(id)); };
+  std::vector<CommunicationOp> ops;
+  ops.reserve(all.size() + 1);
+  for (const CollectiveRows& rows : all) {
+    ops.push_back({.name = text(session.collectives.name[rows.collective]),
+                   .group = text(session.collectives.group[rows.collective]),
+                   .time = TimesOf(session, rows),
+                   .links = LinksOf(session, rows)});
   }
-  if (rows.empty()) rows.push_back(-1);
-  return rows;
+  if (!ops.empty()) ops.push_back(Total(ops));
+  return ops;
+}
+
+/// The collectives of a step.
+struct StepRows {
+  std::string name = "step";
+  std::vector<CollectiveRows> p2p, collective;
+};
+
+/// Of the steps that launched device work; a single one takes everything, and so does the capture
+/// as a whole where there are none.
+std::vector<StepRows> RowsBySteps(const Session& session) {
+  std::vector<StepRows> steps;
+  std::vector<std::size_t> place(session.steps.Size());  // of a row of session.steps
+  for (std::size_t i = 0; i < place.size(); ++i) {
+    if (session.steps.device_start[i] < 0) continue;
+    place[i] = steps.size();
+    steps.push_back(
+        {.name = "step" + std::to_string(session.steps.id[i]), .p2p = {}, .collective = {}});
+  }
+  if (steps.empty()) steps.emplace_back();
+  for (CollectiveRows& rows : PartsByCollective(session)) {
+    StepRows* step = &steps.front();
+    if (steps.size() > 1) {
+      const std::int32_t row =
+          StepOfDeviceTime(session, session.collectives.start[rows.collective]);
+      if (row < 0) continue;
+      step = &steps[place[static_cast<std::size_t>(row)]];
+    }
+    const StringId name = session.collectives.name[rows.collective];
+    const bool pair = IsPointToPoint(session.strings.View(name));
+    (pair ? step->p2p : step->collective).push_back(std::move(rows));
+  }
+  return steps;
 }
 
 }  // namespace
 
 std::vector<CommunicationStep> SummariseCommunication(const Session& session) {
-  const std::vector<std::int32_t> step_rows = StepRows(session);
-  std::vector<CommunicationStep> steps(step_rows.size());
-  std::vector<std::vector<CollectiveRows>> p2p(steps.size()), collective(steps.size());
-  for (CollectiveRows& rows : PartsByCollective(session)) {
-    std::size_t step = 0;  // a single step takes everything
-    if (steps.size() > 1) {
-      const std::int32_t row =
-          StepOfDeviceTime(session, session.collectives.start[rows.collective]);
-      if (row < 0) continue;
-      step = static_cast<std::size_t>(std::find(step_rows.begin(), step_rows.end(), row) -
-                                      step_rows.begin());
-    }
-    const bool pair =
-        IsPointToPoint(session.strings.View(session.collectives.name[rows.collective]));
-    (pair ? p2p : collective)[step].push_back(std::move(rows));
-  }
-  const auto summarise = [&](const std::vector<CollectiveRows>& all) {
-    std::vector<CommunicationOp> ops;
-    ops.reserve(all.size() + 1);
-    for (const CollectiveRows& rows : all) {
-      ops.push_back(
-          {.name = std::string(session.strings.View(session.collectives.name[rows.collective])),
-           .group = std::string(session.strings.View(session.collectives.group[rows.collective])),
-           .time = TimesOf(session, rows),
-           .links = LinksOf(session, rows)});
-    }
-    if (!ops.empty()) ops.push_back(Total(ops));
-    return ops;
-  };
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    steps[i].step = "step";
-    if (step_rows[i] >= 0) {
-      steps[i].step += std::to_string(session.steps.id[static_cast<std::size_t>(step_rows[i])]);
-    }
-    steps[i].p2p = summarise(p2p[i]);
-    steps[i].collective = summarise(collective[i]);
-    steps[i].p2p_matrix = LinkMatrix(session, p2p[i]);
-    steps[i].collective_matrix = LinkMatrix(session, collective[i]);
+  std::vector<CommunicationStep> steps;
+  for (const StepRows& rows : RowsBySteps(session)) {
+    steps.push_back({.step = rows.name,
+                     .p2p = Summarise(session, rows.p2p),
+                     .collective = Summarise(session, rows.collective),
+                     .p2p_matrix = LinkMatrix(session, rows.p2p),
+                     .collective_matrix = LinkMatrix(session, rows.collective)});
   }
   return steps;
 }
