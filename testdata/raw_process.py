@@ -151,7 +151,8 @@ class Process:
         work(self.queue)
         self.work = None
         times.append(self.ticks_after(self.queue, 240))
-        for category, (time, owner) in enumerate(zip(times, (thread, thread, self.queue, self.queue))):
+        owners = (thread, thread, self.queue, self.queue)
+        for category, (time, owner) in enumerate(zip(times, owners)):
             self.record("torch.op_mark", raw.op_mark(
                 time, category, self.correlation if category else 0, owner.number, self.process,
                 name))
@@ -187,7 +188,8 @@ class Process:
     def collect_garbage(self, thread, time):
         begin, end = self.ticks(thread), self.ticks_after(thread, time)
         self.record("torch.gc_record", raw.gc_record(self.process, begin, end))
-        self.truth["gc"].append({"start_ns": self.host.epoch(begin), "end_ns": self.host.epoch(end)})
+        self.truth["gc"].append({"start_ns": self.host.epoch(begin),
+                                 "end_ns": self.host.epoch(end)})
 
     def allocator(self, thread, kind, address, size, workspace=False):
         """`kind`: malloc, free or block_free."""
@@ -268,7 +270,8 @@ class Process:
 
     def log_task(self, end, tick, entry, stream, task):
         if self.stars:
-            pack = lambda count, at: raw.stars_task(end, count, raw.ENTRIES[entry], stream, task, at)
+            pack = lambda count, at: raw.stars_task(end, count, raw.ENTRIES[entry], stream, task,
+                                                    at)
         else:
             pack = lambda count, at: raw.hwts_task(end, count, raw.OLD_ENTRIES[entry], stream, task,
                                                    at)
