@@ -115,6 +115,7 @@ CASES = {
     "stars": (Setup("5", seed=1, streams=WRAPPING), train),
     "stars_odd_clock": (Setup("5", seed=2, rank=1, device_mhz="49.999001"), train),
     "hwts": (Setup("1", seed=3), train),
+    "no_queue": (Setup("5", seed=4, queue=False), train),
     **{name: (raw_graph_run.setup(), run_graphs(name)) for name in raw_graph_run.RUNS},
 }
 

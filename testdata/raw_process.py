@@ -138,7 +138,10 @@ class Process:
         self.work = None
 
     def enqueue(self, thread, name, work):
-        """Hands `work(queue thread)` over to the task queue."""
+        """Hands `work(thread)` over to the task queue, or does it where there is none."""
+        if not self.setup.queue:
+            self.directly(lambda: work(thread))
+            return
         self.correlation += 1
         op = self.open_ops[-1]
         times = [self.ticks_after(thread, 300), self.ticks_after(thread, 260)]
@@ -148,7 +151,8 @@ class Process:
         work(self.queue)
         self.work = None
         times.append(self.ticks_after(self.queue, 240))
-        for category, (time, owner) in enumerate(zip(times, (thread, thread, self.queue, self.queue))):
+        owners = (thread, thread, self.queue, self.queue)
+        for category, (time, owner) in enumerate(zip(times, owners)):
             self.record("torch.op_mark", raw.op_mark(
                 time, category, self.correlation if category else 0, owner.number, self.process,
                 name))
@@ -184,7 +188,8 @@ class Process:
     def collect_garbage(self, thread, time):
         begin, end = self.ticks(thread), self.ticks_after(thread, time)
         self.record("torch.gc_record", raw.gc_record(self.process, begin, end))
-        self.truth["gc"].append({"start_ns": self.host.epoch(begin), "end_ns": self.host.epoch(end)})
+        self.truth["gc"].append({"start_ns": self.host.epoch(begin),
+                                 "end_ns": self.host.epoch(end)})
 
     def allocator(self, thread, kind, address, size, workspace=False):
         """`kind`: malloc, free or block_free."""
@@ -265,7 +270,8 @@ class Process:
 
     def log_task(self, end, tick, entry, stream, task):
         if self.stars:
-            pack = lambda count, at: raw.stars_task(end, count, raw.ENTRIES[entry], stream, task, at)
+            pack = lambda count, at: raw.stars_task(end, count, raw.ENTRIES[entry], stream, task,
+                                                    at)
         else:
             pack = lambda count, at: raw.hwts_task(end, count, raw.OLD_ENTRIES[entry], stream, task,
                                                    at)
@@ -287,8 +293,9 @@ class Process:
         return begin if self.stars or begin is None else task["issued_ns"]
 
     def link(self, target, index, item):
-        """An arrow from the operator of the work at hand."""
-        if self.work:
+        """An arrow from the operator of the work at hand. The profiler draws it for what the task
+        queue launched; where the run has no queue, for all work."""
+        if self.work and (self.work[1] is not None or not self.setup.queue):
             self.truth["flows"].append({"op": self.work[0], "target": target, "index": index,
                                         "correlation": self.work[1], "start_ns": item["start_ns"]})
 
@@ -412,7 +419,7 @@ class Process:
                 run(thread, streams, planted, parts, after, launch)
         op, correlation = self.work
         masters = [part for part in planted["tasks"] if part["master"]]
-        planted.update(op=op, correlation=correlation,
+        planted.update(op=op, correlation=correlation, launch_ns=launch,
                        start_ns=min(part["start_ns"] for part in masters),
                        end_ns=max(part["end_ns"] for part in masters))
         self.link("collective", len(self.truth["collectives"]), planted)
@@ -469,7 +476,6 @@ class Process:
                 span.append(max(free.values()) + 100)
         op, correlation = self.work
         task.update(op=op, correlation=correlation, launch_ns=launch)
-        self.link("task", len(self.truth["tasks"]), task)
         self.truth["tasks"].append(task)
 
     # -- marks and samples

@@ -19,9 +19,9 @@ CUBE_EVENTS = "0x416,0x417,0x9,0x302,0xc,0x303,0x54,0x55"
 
 class Setup:
     def __init__(self, chip, seed, rank=0, ranks=2, streams=None, device_mhz=None,
-                 begin=BEGIN):
+                 begin=BEGIN, queue=True):
         self.chip, self.seed, self.rank, self.ranks = chip, seed, rank, ranks
-        self.begin = begin
+        self.begin, self.queue = begin, queue
         self.device, self.process = rank, 4400 + 100 * rank
         self.streams = streams or STREAMS
         self.stars = chip == "5"

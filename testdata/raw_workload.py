@@ -164,7 +164,8 @@ def step(process, number, layers):
     main = process.main
     began = main.now
     process.truth["steps"].append({"id": number})
-    first = process.correlation + 1
+    lists = ("kernels", "tasks", "collectives")
+    before = {key: len(process.truth[key]) for key in lists}
     with process.op(main, f"ProfilerStep#{number}", scope=6, stack=STACK) as op:
         with process.python(main, "train.py(20): step"):
             note = []
@@ -187,14 +188,17 @@ def step(process, number, layers):
         # Handed over when nobody waits any more: it ends after the step.
         operator(process, main, "aten::mul_", [vector("aclnnInplaceMul", "Mul", 61000)])
     host = process.truth["host_ops"][op]
-    work = [item for key in ("kernels", "tasks", "collectives") for item in process.truth[key]
-            if (item["correlation"] or 0) >= first]
+    work = [item for key in lists for item in process.truth[key][before[key]:]
+            if item["correlation"] or not process.setup.queue]
+
+    def launch(item):
+        return item["correlation"] or item["launch_ns"]
+
     process.truth["steps"][-1].update(
         op=op, host_start_ns=host["start_ns"], host_end_ns=host["end_ns"],
-        device_start_ns=min(work, key=lambda item: (item["correlation"], item["start_ns"]))
-        ["start_ns"],
+        device_start_ns=min(work, key=lambda item: (launch(item), item["start_ns"]))["start_ns"],
         device_end_ns=max(host["end_ns"], max(
-            work, key=lambda item: (item["correlation"], item["end_ns"]))["end_ns"]))
+            work, key=lambda item: (launch(item), item["end_ns"]))["end_ns"]))
     main.wait(max(stream.free for stream in process.streams.values()) + 20000)
     main.now += -main.now % 1000  # steps begin with a microsecond, the unit of some samples
 

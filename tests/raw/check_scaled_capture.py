@@ -44,7 +44,8 @@ class ScaledCapture(unittest.TestCase):
         self.assertEqual(first, after)
         # Another block would not fit.
         busiest = max(last, key=lambda stream: max(last[stream]))
-        self.assertGreater(max(last[busiest]) + max(first[busiest]) - min(first[busiest]) + 1, 65535)
+        used = max(first[busiest]) - min(first[busiest]) + 1
+        self.assertGreater(max(last[busiest]) + used, 65535)
 
     @staticmethod
     def tasks_of(tracks):

@@ -328,6 +328,7 @@ TEST_P(GeneratedTruth, Operators) {
 
 TEST_P(GeneratedTruth, QueuedWork) {
   Lines planted, found;
+  if (Planted("queue").empty()) GTEST_SKIP() << "no task queue in this run";
   for (const json& item : Planted("queue")) {
     const json& op = Planted("host_ops").at(item.at("op").get<std::size_t>());
     planted.push_back(fmt::format("enqueue {} {} {} {}..{} in {}", Int(item, "correlation"),
@@ -361,13 +362,6 @@ TEST_P(GeneratedTruth, DeviceWorkBelongsToTheOperatorThatAskedForIt) {
   const DeviceLinks& links = Found().links;
   for (std::size_t i = 0; i < links.Size(); ++i) {
     const std::size_t op = Row(links.op[i]);
-    // The pieces of a collective are linked by the collective.
-    if (links.task[i] >= 0 && Found().tasks.kind[Row(links.task[i])] == TaskKind::kCollectivePart)
-      continue;
-    // The task around a kernel is linked by the kernel.
-    if (links.task[i] >= 0 && Found().tasks.group[Row(links.task[i])] != 0 &&
-        Found().tasks.stream[Row(links.task[i])] == 2)
-      continue;
     found.push_back(
         fmt::format("{} at {} {} correlation {}", Text(Found().ops.name[op]), Found().ops.start[op],
                     links.task[i] >= 0 ? Found().tasks.start[Row(links.task[i])]
@@ -584,7 +578,7 @@ TEST_P(GeneratedGraphs, RunsOfModels) {
 INSTANTIATE_TEST_SUITE_P(Captures, GeneratedGraphs, testing::Values("head_steady", "head_hard"),
                          [](const auto& instance) { return instance.param; });
 INSTANTIATE_TEST_SUITE_P(Captures, GeneratedTruth,
-                         testing::Values("stars", "stars_odd_clock", "hwts"),
+                         testing::Values("stars", "stars_odd_clock", "hwts", "no_queue"),
                          [](const auto& instance) { return instance.param; });
 
 }  // namespace

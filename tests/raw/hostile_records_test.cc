@@ -72,8 +72,10 @@ class HostileRecords : public testing::TestWithParam<std::string> {
     std::sort(files_.begin(), files_.end());
   }
 
-  // The chips differ in what they write on their own side.
+  // The first slices will do; the chips differ in what they write on their own side.
   static bool IsOfInterest(const fs::path& file) {
+    const std::string name = file.filename().string();
+    if (name.find(".slice_") != std::string::npos && !name.ends_with(".slice_0")) return false;
     return GetParam() == "stars" || file.string().find("/device_") != std::string::npos;
   }
 
