@@ -298,6 +298,40 @@ void FindDirectories(const fs::path& path, SessionInfo& info, Issues& issues) {
   }
 }
 
+void ReadHost(SessionInfo& info, ControlFiles& files, Issues& issues) {
+  const fs::path host = info.prof / "host";
+  if (!IsDirectory(host)) return;
+  const Documents documents(host, issues);
+  files.has_host = ReadSide(host, documents, files.host);
+  if (files.has_host) {
+    DescribeProcess(documents, info);
+  } else {
+    issues.Count("records of the host left out, its clocks are not known", "host");
+  }
+}
+
+// profiler_info.json or profiler_info_<rank>.json; empty: none.
+fs::path FindProfilerInfo(const fs::path& path) {
+  for (const fs::path& entry : EntriesWith(path, "profiler_info")) {
+    if (entry.extension() == ".json") return entry;
+  }
+  return {};
+}
+
+// What the framework's settings say beside the control files.
+void AddSettings(const fs::path& file, const Json& settings, SessionInfo& info) {
+  if (const auto rank = Number(Member(settings, "rank_id"))) {
+    info.rank = std::max<std::int64_t>(*rank, -1);
+  } else if (const auto in_name = NumberAfter(file.stem().string(), "profiler_info_")) {
+    info.rank = *in_name;
+  }
+  if (info.level < 0) {
+    const Json& config = Member(Member(settings, "config"), "experimental_config");
+    info.level = LevelOf(Text(Member(config, "_profiler_level")));
+  }
+  if (info.cann_version.empty()) info.cann_version = Text(Member(settings, "cann_version"));
+}
+
 }  // namespace
 
 ControlFiles ReadControlFiles(const fs::path& path, SessionInfo& info, Issues& issues) {
@@ -306,44 +340,23 @@ ControlFiles ReadControlFiles(const fs::path& path, SessionInfo& info, Issues& i
     Fail(ErrorKind::kInput, "{}: neither PROF_* nor FRAMEWORK in it", path.string());
   }
   ControlFiles files;
-  const fs::path host = info.prof / "host";
-  if (!info.prof.empty() && IsDirectory(host)) {
-    const Documents documents(host, issues);
-    files.has_host = ReadSide(host, documents, files.host);
-    if (files.has_host) {
-      DescribeProcess(documents, info);
-    } else {
-      issues.Count("records of the host left out, its clocks are not known", host.string());
-    }
+  if (!info.prof.empty()) {
+    ReadHost(info, files, issues);
+    ReadDevices(info, files, issues);
   }
-  if (!info.prof.empty()) ReadDevices(info, files, issues);
-  if (!info.prof.empty() && !files.has_host && files.devices.empty() && info.framework.empty()) {
-    Fail(ErrorKind::kCorrupt, "{}: the control files with the clocks are missing or broken",
-         info.prof.string());
-  }
-
-  fs::path settings;
-  for (const fs::path& entry : EntriesWith(path, "profiler_info")) {
-    if (entry.extension() == ".json" && settings.empty()) settings = entry;
-  }
-  const Json profiler_info = ReadDocument(settings, issues);
-  if (const auto rank = Number(Member(profiler_info, "rank_id"))) {
-    info.rank = std::max<std::int64_t>(*rank, -1);
-  } else if (const auto in_name = NumberAfter(settings.stem().string(), "profiler_info_")) {
-    info.rank = *in_name;
-  }
-  if (info.level < 0) {
-    const Json& config = Member(Member(profiler_info, "config"), "experimental_config");
-    info.level = LevelOf(Text(Member(config, "_profiler_level")));
-  }
-  if (info.cann_version.empty()) info.cann_version = Text(Member(profiler_info, "cann_version"));
   const Side* side = files.has_host ? &files.host : nullptr;
   if (side == nullptr && !files.devices.empty()) side = &files.devices.front();
   if (side != nullptr) {
     info.begin = side->begin;
     info.end = side->end;
+  } else if (info.framework.empty()) {
+    Fail(ErrorKind::kCorrupt, "{}: the control files with the clocks are missing or broken",
+         info.prof.string());
   }
-  files.framework_clock = ClockOfFramework(files, profiler_info);
+  const fs::path settings_file = FindProfilerInfo(path);
+  const Json settings = ReadDocument(settings_file, issues);
+  AddSettings(settings_file, settings, info);
+  files.framework_clock = ClockOfFramework(files, settings);
   return files;
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <functional>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "cann.h"
@@ -46,7 +47,7 @@ auto FrameworkTables(Session& session) {
 }
 
 // Moves the framework tables of `part` into the session, with its texts.
-void TakeFramework(Session& part, Session& session) {
+void TakeFramework(Session part, Session& session) {
   session.issues.Merge(part.issues);
   FrameworkTables(session) = std::apply(
       [](auto&... table) { return std::make_tuple(std::move(table)...); }, FrameworkTables(part));
@@ -71,7 +72,7 @@ Session ReadSession(const std::filesystem::path& path, Parts wanted) {
         ReadFramework(session.info.framework, files.framework_clock, wanted, part);
       }};
   ParallelFor(halves.size(), [&](std::size_t i) { halves[i](); });
-  TakeFramework(part, session);
+  TakeFramework(std::move(part), session);
   if (Overlap(wanted, Parts::kCann)) FindActivities(session);
   if (Overlap(wanted, Parts::kFramework)) LinkDeviceWork(session);
   return session;

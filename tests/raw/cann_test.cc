@@ -268,6 +268,30 @@ TEST(Cann, ADeviceWithoutClocksIsLeftOut) {
   EXPECT_EQ(session.issues.Lines().size(), 1u);
 }
 
+TEST(Cann, ACaptureOfTheFrameworkAloneIsRead) {
+  test::TempDir directory;
+  directory.Write("profiler_info_5.json",
+                  R"({"start_info": {"syscnt_enable": false},
+                      "end_info": {"collectionTimeEnd": 2000, "MonotonicTimeEnd": 500}})");
+  std::string collection(24, '\0');
+  Put(collection, 8, std::uint64_t{100});
+  Put(collection, 16, std::uint64_t{130});
+  directory.Write("FRAMEWORK/torch.gc_record", collection);
+  const Session session = ReadSession(directory.path(), Parts::kAll);
+  EXPECT_EQ(session.info.rank, 5);
+  EXPECT_EQ(session.info.prof, "");
+  ASSERT_EQ(session.collections.Size(), 1u);
+  EXPECT_EQ(session.collections.start[0], 1600);
+  EXPECT_TRUE(session.tasks.Empty());
+}
+
+TEST(Cann, BrokenControlFilesAreAnError) {
+  MadeCapture capture;
+  capture.Add("host/start_info", "{broken");
+  capture.Add("device_0/start_info.0", "}");
+  EXPECT_THROW(ReadSession(capture.Write(), Parts::kAll), Error);
+}
+
 TEST(Cann, ADirectoryWithoutRecordsIsAnError) {
   test::TempDir directory;
   EXPECT_THROW(ReadSession(directory.path(), Parts::kAll), Error);
