@@ -90,8 +90,7 @@ void PutOne(std::string& out, Rounded number) {
 }
 
 void PutOne(std::string& out, RoundedShort number) {
-  if (!std::isfinite(number.value)) number.value = 0;
-  fmt::format_to(std::back_inserter(out), FMT_COMPILE("{:.3f}"), number.value);
+  PutThreeDecimals(out, number.value);
   TrimZeros(out, 0);
   if (out.back() == '.') out.pop_back();
 }

@@ -28,13 +28,12 @@ struct ShortMicros {
 };
 
 /// A double rounded to three decimals, without zeros at the end but the first: 1.50049 is "1.5",
-/// 8 is "8.0". Halves are rounded away from zero, as the profiler does with counters.
+/// 8 is "8.0".
 struct Rounded {
   double value;
 };
 
-/// The same without a decimal point after whole numbers: 8 is "8". Rounds the binary value, which
-/// is seldom exactly a half: 2.5175 is "2.517", as the profiler has it in statistics.
+/// The same without a decimal point after whole numbers: 8 is "8".
 struct RoundedShort {
   double value;
 };
