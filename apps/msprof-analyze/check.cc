@@ -14,7 +14,8 @@ namespace {
 
 struct Options {
   std::string path;
-  bool json = false, force = false;
+  bool json = false;
+  OpenOptions open;
 };
 
 constexpr const char* kFooter = R"(
@@ -27,7 +28,7 @@ Exit codes: 0 something is usable, 2 wrong command line, 3 input missing or noth
 
 int Run(const Options& options) {
   CheckReport report;
-  report.survey = SurveyCaptures(ExpandHome(options.path), options.force);
+  report.survey = SurveyCaptures(ExpandHome(options.path), options.open);
   for (const RankFacts& facts : report.survey.ranks) {
     std::vector<Verdict>& verdicts = report.verdicts.emplace_back();
     for (const AnalyzerCheck& check : AllAnalyzerChecks()) verdicts.push_back(check.judge(facts));
@@ -60,7 +61,7 @@ Command AddCheck(CLI::App& program) {
       ->required()
       ->type_name("PATH");
   app->add_flag("--json", options->json, "Print one JSON document instead of the text");
-  app->add_flag("--force", options->force, "Read files of other owners without a warning");
+  AddOpenOptions(*app, options->open);
   return {app, [options] { return Run(*options); }};
 }
 

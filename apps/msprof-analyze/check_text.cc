@@ -54,7 +54,7 @@ std::string KindText(const RankFacts& facts) {
     case CaptureKind::kNpuDb:
       return "database, parsed";
     case CaptureKind::kNpuRaw:
-      return "not parsed";
+      return "raw, not parsed";
     case CaptureKind::kGpu:
       return "GPU trace";
     case CaptureKind::kUnknown:

@@ -32,7 +32,8 @@ namespace fs = std::filesystem;
 struct Options {
   std::string recipe, directory, output, export_type = "db";
   std::string rank_list = "all", step, parallel_mode, memory_limit;
-  bool force = false, print = false;
+  bool print = false;
+  OpenOptions open;
   RecipeArguments arguments;
 };
 
@@ -190,7 +191,7 @@ int Run(const Options& options) {
   request.directory = ExpandHome(options.directory);
   request.ranks = ParseRanks(options.rank_list);
   request.step = ParseStep("--step_id", options.step, StepForm::kNumberOrAll);
-  request.force = options.force;
+  request.open = options.open;
   request.memory_bytes = ParseMemory("--memory_limit", options.memory_limit);
   request.arguments = options.arguments;
   if (!fs::is_directory(request.directory)) {
@@ -257,7 +258,7 @@ Command AddCluster(CLI::App& program) {
                   "'concurrent' is what happens anyway; --jobs says with how many threads")
       ->type_name("MODE");
   app->add_flag("--print", options->print, "Print a summary on the screen, too");
-  app->add_flag("--force", options->force, "Read files of other owners without a warning");
+  AddOpenOptions(*app, options->open);
   for (const Recipe& recipe : AllRecipes()) {
     for (const RecipeParameter& parameter : recipe.parameters) {
       const std::string name = fmt::format("--{}", parameter.name);

@@ -73,6 +73,13 @@ std::function<void()> AddCommonOptions(CLI::App& command) {
   };
 }
 
+void AddOpenOptions(CLI::App& command, OpenOptions& options) {
+  command.add_flag("--raw", options.raw,
+                   "Read PROF_* and FRAMEWORK even where the capture was parsed; one that was not "
+                   "parsed is read so anyway");
+  command.add_flag("--force", options.force, "Read files of other owners without a warning");
+}
+
 std::vector<std::string> NormalizeArguments(int count, const char* const* arguments) {
   std::vector<std::string> normalized;
   for (int i = 1; i < count; ++i) {

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "mpa/capture/capture.h"
+
 namespace mpa {
 
 /// A subcommand: its options live in the closure of `run`, which gives the exit code.
@@ -20,9 +22,13 @@ struct Command {
 Command AddCluster(CLI::App& program);
 Command AddCompare(CLI::App& program);
 Command AddCheck(CLI::App& program);
+Command AddParse(CLI::App& program);
 
 /// --jobs, -v and -q, which every command has; applied by the function that is returned.
 std::function<void()> AddCommonOptions(CLI::App& command);
+
+/// --force and --raw, of the commands that read captures.
+void AddOpenOptions(CLI::App& command, OpenOptions& options);
 
 /// The arguments behind the program's name as the parser wants them: option names with hyphens get
 /// underscores, the two-letter short names become long ones, "-d=X" becomes "-d X".

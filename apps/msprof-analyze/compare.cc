@@ -32,7 +32,8 @@ struct Options {
   std::int64_t max_kernels = 0;
   bool disable_details = false, disable_module = false;
   bool use_input_shape = false, use_kernel_type = false;
-  bool force = false, debug = false;
+  bool debug = false;
+  OpenOptions open;
   ExportOptions exports;
   GateOptions gate;
 };
@@ -147,9 +148,9 @@ int RunSheets(const Options& options) {
   request.comparisons = Chosen(options);
   WarnOfIdleOptions(options, request.comparisons);
   const bool writes_files = !options.exports.Types().empty();
-  InContext("-bp", [&] { request.base = OpenRank(ExpandHome(options.base[0]), options.force); });
+  InContext("-bp", [&] { request.base = OpenRank(ExpandHome(options.base[0]), options.open); });
   InContext("-d", [&] {
-    request.comparison = OpenRank(ExpandHome(options.comparison[0]), options.force);
+    request.comparison = OpenRank(ExpandHome(options.comparison[0]), options.open);
   });
   const fs::path output = fs::absolute(ExpandHome(options.output)).lexically_normal();
   if (writes_files) io::PrepareOutputDirectory(output);
@@ -185,7 +186,7 @@ int Run(const Options& given) {
   }
   if (!options.gate.Asked(options.exports, options.base)) return RunSheets(options);
   RefuseSheetOptions(options);
-  return RunGate({options.comparison, options.base, options.output, options.force}, options.gate,
+  return RunGate({options.comparison, options.base, options.output, options.open}, options.gate,
                  options.exports);
 }
 
@@ -258,7 +259,7 @@ Command AddCompare(CLI::App& program) {
                   "Event category that ties GPU kernels to operators, if yours is unusual: when "
                   "all device times of a GPU are 0")
       ->type_name("TEXT");
-  app->add_flag("--force", options->force, "Read files of other owners without a warning");
+  AddOpenOptions(*app, options->open);
   app->add_flag("--debug", options->debug, "Log every detail on stderr");
   return {app, [options] { return Run(*options); }};  // keeps alive what the options write to
 }

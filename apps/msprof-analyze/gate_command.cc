@@ -55,7 +55,7 @@ std::pair<SideOfGate, SideOfGate> Load(const GateInputs& inputs, const GateOptio
   LoadRunsRequest request;
   request.summary = options.Summary(settings);
   request.rank_stat = options.RankStat();
-  request.force = inputs.force;
+  request.open = inputs.open;
   request.memory_bytes = options.MemoryBytes();
   std::vector<RunInput> all;
   for (const std::string& path : inputs.base) all.push_back({"-bp", ExpandHome(path)});

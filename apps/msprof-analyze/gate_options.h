@@ -10,6 +10,7 @@
 #include "export_options.h"
 #include "mpa/analysis/gate/judge.h"
 #include "mpa/analysis/gate/summarise.h"
+#include "mpa/capture/capture.h"
 
 namespace mpa {
 
@@ -52,7 +53,7 @@ class GateOptions {
 struct GateInputs {
   std::vector<std::string> comparison, base;
   std::string output;
-  bool force = false;
+  OpenOptions open;
 };
 
 /// Runs the gate; returns the exit code.

@@ -18,6 +18,7 @@ Examples:
   msprof-analyze compare -d ./new_ascend_pt -bp ./old_ascend_pt
   msprof-analyze -m module_statistic -d ./result
   msprof-analyze check -d ./result
+  msprof-analyze parse -d ./result
 
 'msprof-analyze COMMAND --help' tells more about a command.)";
 
@@ -53,7 +54,8 @@ int RunProgram(int count, const char* const* arguments) {
   program.set_version_flag("-V,--version", "msprof-analyze " MPA_VERSION);
   program.require_subcommand(0, 1);
   program.get_formatter()->column_width(34);
-  std::vector<Command> commands = {AddCluster(program), AddCompare(program), AddCheck(program)};
+  std::vector<Command> commands = {AddCluster(program), AddCompare(program), AddCheck(program),
+                                   AddParse(program)};
   std::vector<std::function<void()>> apply_common;
   for (const Command& command : commands) apply_common.push_back(AddCommonOptions(*command.app));
 

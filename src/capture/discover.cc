@@ -50,11 +50,11 @@ void AddUnreadable(const fs::path& path, const Error& error, Discovery& found) {
   found.unusable.push_back(std::move(unusable));
 }
 
-void Add(const fs::path& path, bool force, Discovery& found) {
+void Add(const fs::path& path, const OpenOptions& options, Discovery& found) {
   try {
-    ScannedRank scanned = ScanRank(path);
+    ScannedRank scanned = ScanRank(path, options.raw);
     if (scanned.problem.empty()) {
-      if (!force) WarnIfForeign(scanned.rank);
+      if (!options.force) WarnIfForeign(scanned.rank);
       found.ranks.push_back(std::move(scanned.rank));
     } else {
       found.unusable.push_back({std::move(scanned.rank), std::move(scanned.problem)});
@@ -64,18 +64,18 @@ void Add(const fs::path& path, bool force, Discovery& found) {
   }
 }
 
-void Walk(const fs::path& directory, int levels, bool force, Discovery& found) {
+void Walk(const fs::path& directory, int levels, const OpenOptions& options, Discovery& found) {
   try {
     for (const fs::path& entry : Entries(directory)) {
       std::error_code ignored;
       if (fs::is_symlink(entry, ignored)) continue;
       if (!IsDirectory(entry)) {
         const bool file = fs::is_regular_file(entry, ignored);
-        if (file && (IsProfilerDb(entry) || IsLooseGpuTrace(entry))) Add(entry, force, found);
+        if (file && (IsProfilerDb(entry) || IsLooseGpuTrace(entry))) Add(entry, options, found);
       } else if (LooksLikeCapture(entry)) {
-        Add(entry, force, found);
+        Add(entry, options, found);
       } else if (levels > 1) {
-        Walk(entry, levels - 1, force, found);
+        Walk(entry, levels - 1, options, found);
       }
     }
   } catch (const Error& error) {
@@ -97,14 +97,14 @@ const CaptureFile* RankInput::Find(FileKind file_kind) const {
   return found == files.end() ? nullptr : &*found;
 }
 
-RankInput OpenRank(const fs::path& path, bool force) {
+RankInput OpenRank(const fs::path& path, const OpenOptions& options) {
   const fs::path resolved = Resolve(path);
-  ScannedRank scanned = ScanRank(resolved);
+  ScannedRank scanned = ScanRank(resolved, options.raw);
   if (!scanned.problem.empty()) {
     Fail(ErrorKind::kInput, "{}: {}", resolved.string(), scanned.problem);
   }
   const RankInput& rank = scanned.rank;
-  if (!force) WarnIfForeign(rank);
+  if (!options.force) WarnIfForeign(rank);
   if (!rank.info_problem.empty()) {
     LogWarning("{}; the collection settings stay unknown", rank.info_problem);
   }
@@ -115,12 +115,12 @@ RankInput OpenRank(const fs::path& path, bool force) {
   return std::move(scanned.rank);
 }
 
-Discovery Discover(const fs::path& path, bool force) {
+Discovery Discover(const fs::path& path, const OpenOptions& options) {
   const fs::path resolved = Resolve(path);
   Discovery found;
   const bool single = !fs::is_directory(resolved) || LooksLikeCapture(resolved);
-  if (!single) Walk(resolved, 3, force, found);
-  if (single || (found.ranks.empty() && found.unusable.empty())) Add(resolved, force, found);
+  if (!single) Walk(resolved, 3, options, found);
+  if (single || (found.ranks.empty() && found.unusable.empty())) Add(resolved, options, found);
   return found;
 }
 

@@ -11,6 +11,7 @@
 #include "mpa/base/error.h"
 #include "mpa/base/text.h"
 #include "mpa/io/input_text.h"
+#include "raw_data.h"
 
 namespace mpa {
 namespace {
@@ -127,12 +128,6 @@ ScannedRank ScanFile(const fs::path& path) {
       "or a capture directory"};
 }
 
-// What a capture holds before it is parsed.
-bool IsRawPart(const fs::path& entry) {
-  const std::string name = entry.filename().string();
-  return name.starts_with("PROF_") || name == "FRAMEWORK";
-}
-
 void ReadInfo(RankInput& rank) {
   const auto path = FindProfilerInfo(rank.path);
   if (!path) return;
@@ -164,35 +159,50 @@ void AddTextFiles(RankInput& rank, const fs::path& output) {
     AddFile(rank, FileKind::kTraceView, output / "trace_view.json.gz");
   }
   if (rank.Find(FileKind::kTraceView) != nullptr) rank.kind = CaptureKind::kNpuText;
-  if (IsThere(rank.path / "profiler_metadata.json")) {
-    AddFile(rank, FileKind::kProfilerMetadata, rank.path / "profiler_metadata.json");
-  }
 }
 
-ScannedRank ScanDirectory(const fs::path& path) {
+void AddMetadata(RankInput& rank, const fs::path& directory) {
+  const fs::path metadata = directory / "profiler_metadata.json";
+  if (IsThere(metadata)) AddFile(rank, FileKind::kProfilerMetadata, metadata);
+}
+
+// The records of the profiler itself; true when there are any.
+bool AddRawData(RankInput& rank) {
+  const fs::path capture = CaptureDirectory(rank.path);
+  const std::vector<RawDirectory> data = FindRawData(capture);
+  if (data.empty()) return false;
+  for (const RawDirectory& directory : data) {
+    for (const fs::path& file : directory.files) CheckReadable(file);
+  }
+  rank.kind = CaptureKind::kNpuRaw;
+  rank.files = {{FileKind::kRawCapture, capture, TotalBytes(data)}};
+  if (!rank.info) rank.host_rank = RankOfHost(capture);
+  AddMetadata(rank, capture);
+  return true;
+}
+
+ScannedRank ScanDirectory(const fs::path& path, bool raw) {
   RankInput rank;
   rank.path = path;
-  const std::vector<fs::path> entries = Entries(path);
   ReadInfo(rank);
+  if (raw) {
+    if (AddRawData(rank)) return {std::move(rank), ""};
+    return {std::move(rank), "no raw data there (PROF_* and FRAMEWORK directories with records)"};
+  }
   const fs::path output = path / kOutputDirectory;
   std::error_code ignored;
   const bool has_output = fs::is_directory(output, ignored);
-  AddDatabases(rank, has_output ? Entries(output) : entries);
+  AddDatabases(rank, Entries(has_output ? output : path));
   if (rank.kind == CaptureKind::kNpuDb) return {std::move(rank), ""};
   AddTextFiles(rank, has_output ? output : path);
-  if (rank.kind == CaptureKind::kNpuText) return {std::move(rank), ""};
-
-  std::string problem = "no profiler database and no trace_view.json there; ";
-  if (path.filename().string().starts_with("PROF_")) {
-    rank.kind = CaptureKind::kNpuRaw;
-    problem += "the capture was not parsed yet: run msprof --export=on --output=<the directory>";
-  } else if (std::any_of(entries.begin(), entries.end(), IsRawPart)) {
-    rank.kind = CaptureKind::kNpuRaw;
-    problem += "the capture was not parsed yet: run torch_npu.profiler.profiler.analyse() on it";
-  } else {
-    problem += "give the *_ascend_pt or *_ascend_ms directory of one rank";
+  if (rank.kind == CaptureKind::kNpuText) {
+    AddMetadata(rank, path);
+    return {std::move(rank), ""};
   }
-  return {std::move(rank), std::move(problem)};
+  if (AddRawData(rank)) return {std::move(rank), ""};
+  return {std::move(rank),
+          "no profiler database, no trace_view.json and no raw data there; give the *_ascend_pt or "
+          "*_ascend_ms directory of one rank"};
 }
 
 }  // namespace
@@ -237,8 +247,8 @@ std::vector<fs::path> MsprofDirectories(const fs::path& capture) {
   return found;
 }
 
-ScannedRank ScanRank(const fs::path& path) {
-  ScannedRank scanned = fs::is_directory(path) ? ScanDirectory(path) : ScanFile(path);
+ScannedRank ScanRank(const fs::path& path, bool raw) {
+  ScannedRank scanned = fs::is_directory(path) ? ScanDirectory(path, raw) : ScanFile(path);
   if (scanned.problem.empty() && scanned.rank.kind != CaptureKind::kGpu) {
     AddDeviceInfos(scanned.rank);
   }

@@ -44,8 +44,8 @@ RankFacts Gather(const RankInput& input, const std::string& problem) {
 
 }  // namespace
 
-Survey SurveyCaptures(const std::filesystem::path& path, bool force) {
-  Discovery found = Discover(path, force);
+Survey SurveyCaptures(const std::filesystem::path& path, const OpenOptions& options) {
+  Discovery found = Discover(path, options);
   std::vector<Discovery::Unusable> inputs = std::move(found.unusable);
   for (RankInput& rank : found.ranks) inputs.push_back({std::move(rank), ""});
 

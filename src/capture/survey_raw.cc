@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The directories that the profiler itself writes: PROF_* (device and driver) and FRAMEWORK.
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
 
 #include "json_members.h"
 #include "mpa/base/text.h"
 #include "mpa/io/json_document.h"
 #include "mpa/io/numbers.h"
+#include "raw_data.h"
 #include "scan_rank.h"
 #include "survey_parts.h"
 
@@ -41,6 +45,23 @@ void TakeIfUnknown(std::string& known, std::string found) {
   if (known.empty() && found != "NA" && found != "N/A") known = std::move(found);
 }
 
+// The records of some chips are read by their description alone.
+void WarnOfUntriedChip(const std::string& platform, RankFacts& facts) {
+  constexpr const char* kId = "experimental";
+  const bool told = std::any_of(facts.warnings.begin(), facts.warnings.end(),
+                                [](const Warning& warning) { return warning.id == kId; });
+  if (facts.kind != CaptureKind::kNpuRaw || told || platform.empty() ||
+      IsOneOf(platform, {"1", "5"})) {
+    return;
+  }
+  facts.warnings.push_back({kId,
+                            fmt::format("reading raw captures of {} is experimental: no real one "
+                                        "was seen yet",
+                                        ChipName(platform)),
+                            "compare a few numbers with those of the profiler's own parser",
+                            {}});
+}
+
 // info.json of the host, info.json.<N> of a device.
 void ReadInfo(const fs::path& directory, RankFacts& facts) {
   for (const fs::path& entry : Entries(directory)) {
@@ -52,33 +73,15 @@ void ReadInfo(const fs::path& directory, RankFacts& facts) {
       TakeIfUnknown(facts.cann_version, Text(Member(document, "cannVersion")));
       TakeIfUnknown(facts.device_name, ChipName(Text(Member(document, "platform_version"))));
       if (!facts.rank) facts.rank = Id(Member(document, "rank_id"));
+      WarnOfUntriedChip(Text(Member(document, "platform_version")), facts);
       if (Member(document, "DeviceInfo").is_array()) facts.recorded.chip = Recorded::kYes;
     });
   }
 }
 
-// The files of a directory: their names in one text, and their size.
-struct Listing {
-  std::string names;
-  std::int64_t bytes = 0;
-};
-
-void List(const fs::path& directory, Listing& listing) {
-  std::error_code error;
-  if (!fs::is_directory(directory, error)) return;
-  for (const fs::path& entry : Entries(directory)) {
-    listing.names += entry.filename().string() + '\n';
-    const auto bytes = fs::file_size(entry, error);
-    if (!error) listing.bytes += static_cast<std::int64_t>(bytes);
-  }
-}
-
-struct RawFiles {
-  Listing host, device, framework;
-  std::int64_t sides = 0, ended_sides = 0;
-};
-
-void ReadMsprofDirectory(const fs::path& msprof, RankFacts& facts, RawFiles& files) {
+// Whether the collection ended on every side, and what the small documents say.
+void ReadMsprofDirectory(const fs::path& msprof, RankFacts& facts) {
+  bool ended = true, any = false;
   for (const fs::path& side : Entries(msprof)) {
     const std::string name = side.filename().string();
     const bool device = name.starts_with(kDevice);
@@ -86,32 +89,76 @@ void ReadMsprofDirectory(const fs::path& msprof, RankFacts& facts, RawFiles& fil
     if ((!device && name != "host") || !fs::is_directory(side, ignored)) continue;
     if (device) AddDevice(io::ParseInt(name.substr(kDevice.size())).value_or(-1), facts);
     ReadInfo(side, facts);
-    if (facts.kind != CaptureKind::kNpuRaw) continue;  // parsed: the results tell the rest
-    List(side / "data", device ? files.device : files.host);
-    Listing control;
-    List(side, control);
-    ++files.sides;
-    files.ended_sides += ContainsAny(control.names, {"end_info"}) ? 1 : 0;
+    any = true;
+    const std::vector<fs::path> entries = Entries(side);
+    ended = ended && std::any_of(entries.begin(), entries.end(), [](const fs::path& entry) {
+              return entry.filename().string().starts_with("end_info");
+            });
   }
+  if (facts.kind == CaptureKind::kNpuRaw && any) facts.stopped = facts.complete = YesIf(ended);
 }
 
-void SurveyRawContents(const RawFiles& files, RankFacts& facts) {
-  Contents& recorded = facts.recorded;
-  const auto any = [](const Listing& listing, std::initializer_list<std::string_view> words) {
-    return YesIf(ContainsAny(listing.names, words));
+// The names of the records of one side, in one text.
+std::string Names(const std::vector<RawDirectory>& data, RawDirectory::Side side) {
+  std::string names;
+  for (const RawDirectory& directory : data) {
+    if (directory.side != side) continue;
+    for (const fs::path& file : directory.files) names += file.filename().string() + '\n';
+  }
+  return names;
+}
+
+void SurveyContents(const std::vector<RawDirectory>& data, RankFacts& facts) {
+  const std::string host = Names(data, RawDirectory::Side::kHost);
+  const std::string device = Names(data, RawDirectory::Side::kDevice);
+  const std::string framework = Names(data, RawDirectory::Side::kFramework);
+  const auto any = [](const std::string& names, std::initializer_list<std::string_view> words) {
+    return YesIf(ContainsAny(names, words));
   };
-  facts.bytes = files.host.bytes + files.device.bytes + files.framework.bytes;
-  recorded.device_tasks = any(files.device, {"stars_soc.data", "hwts.", "nano_stars_profile"});
-  recorded.kernel_types = any(files.host, {"node_basic_info"});
+  Contents& recorded = facts.recorded;
+  recorded.device_tasks = any(device, {"stars_soc.data", "hwts."});
+  recorded.kernel_types = any(host, {"node_basic_info"});
   recorded.kernel_cores = recorded.kernel_types;
-  recorded.counters = any(files.device, {"ffts_profile.", "aicore.data", "aiVectorCore.data"});
-  recorded.communication = any(files.host, {"hccl_op_info", "additional.hccl_info"});
-  recorded.communication_tasks = any(files.host, {"additional.hccl_info"});
+  recorded.counters = any(device, {"ffts_profile.", "aicore.data", "aiVectorCore.data"});
+  recorded.communication = any(host, {"hccl_op_info", "additional.hccl_info"});
+  recorded.communication_tasks = any(host, {"additional.hccl_info"});
   recorded.bandwidths = recorded.communication_tasks;
-  recorded.host_ops = any(files.framework, {"torch.op_range"});
-  recorded.memory = any(files.framework, {"torch.memory_usage"});
-  recorded.mstx = any(files.host, {"msproftx"});
-  if (files.sides > 0) facts.complete = YesIf(files.ended_sides == files.sides);
+  recorded.host_ops = any(framework, {"torch.op_range"});
+  recorded.memory = any(framework, {"torch.memory_usage"});
+  recorded.op_memory = recorded.memory;
+  recorded.mstx = any(host, {"msproftx"});
+}
+
+// Records that break off: what stands before the cut is read all the same.
+void WarnOfCuts(const std::vector<RawDirectory>& data, RankFacts& facts) {
+  std::vector<fs::path> cut = FindCutFiles(data);
+  if (cut.empty()) return;
+  facts.complete = Recorded::kNo;
+  facts.warnings.push_back(
+      {"cut_records",
+       fmt::format("{} of the raw files {} off within a record: what stands before is read",
+                   cut.size(), cut.size() == 1 ? "breaks" : "break"),
+       "copy the capture again; where the job was killed, nothing more can be had",
+       std::move(cut)});
+}
+
+// Parsing that was begun leaves its mark beside the records.
+void WarnOfUnfinishedParsing(const fs::path& capture, RankFacts& facts) {
+  std::vector<fs::path> marks = {capture / kOutputDirectory};
+  for (const fs::path& msprof : MsprofDirectories(capture)) {
+    marks.push_back(msprof / "mindstudio_profiler_output");
+  }
+  const bool begun = std::any_of(marks.begin(), marks.end(), [](const fs::path& mark) {
+    std::error_code ignored;
+    return fs::exists(mark, ignored);
+  });
+  if (!begun) return;
+  facts.warnings.push_back({"half_parsed",
+                            "half parsed: parsing was begun but left no results; the raw data is "
+                            "read instead",
+                            "msprof-analyze parse writes the results; --force replaces what is "
+                            "there",
+                            {}});
 }
 
 }  // namespace
@@ -119,14 +166,20 @@ void SurveyRawContents(const RawFiles& files, RankFacts& facts) {
 void SurveyRaw(RankFacts& facts) {
   facts.recorded.chip = Recorded::kNo;
   OrWarn(facts, "host and device stay unknown", [&] {
-    RawFiles files;
     const fs::path capture = CaptureDirectory(facts.path);
-    for (const fs::path& msprof : MsprofDirectories(capture)) {
-      ReadMsprofDirectory(msprof, facts, files);
+    for (const fs::path& msprof : MsprofDirectories(capture)) ReadMsprofDirectory(msprof, facts);
+    const std::vector<RawDirectory> data = FindRawData(capture);
+    if (facts.kind == CaptureKind::kNpuRaw) {
+      SurveyContents(data, facts);
+      WarnOfCuts(data, facts);
+      WarnOfUnfinishedParsing(capture, facts);
+    } else if (facts.complete == Recorded::kNo && !data.empty()) {
+      facts.warnings.push_back({"half_parsed",
+                                "half parsed: the results break off, but the raw data is there",
+                                "--raw reads the raw data, msprof-analyze parse writes the results "
+                                "again",
+                                {}});
     }
-    if (facts.kind != CaptureKind::kNpuRaw) return;
-    List(capture / "FRAMEWORK", files.framework);
-    SurveyRawContents(files, facts);
   });
 }
 

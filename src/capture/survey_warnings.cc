@@ -56,9 +56,8 @@ bool IsProfilerInfo(const ProfilerInfo& settings) {
 }
 
 void WarnOfEnd(RankFacts& facts) {
-  const bool raw = facts.kind == CaptureKind::kNpuRaw;
   const bool no_end = facts.settings && IsProfilerInfo(*facts.settings) && !facts.settings->has_end;
-  if (no_end || (raw && facts.complete == Recorded::kNo)) {
+  if (no_end || facts.stopped == Recorded::kNo) {
     facts.warnings.push_back({"not_stopped",
                               "no end_info: the profiler was not stopped properly, and the end of "
                               "the run may be missing",

@@ -29,6 +29,11 @@ bool RenameToFreeName(const fs::path& from, const fs::path& to) {
   return true;
 }
 
+// At no moment is there nothing under the name. Not every file system can do it.
+bool Exchange(const fs::path& a, const fs::path& b) {
+  return renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0;
+}
+
 }  // namespace
 
 void PrepareOutputDirectory(const fs::path& directory) {
@@ -72,7 +77,14 @@ bool OutputFile::CommitAs(const fs::path& path) {
 
 void OutputFile::Replace(const fs::path& path) {
   std::error_code error;
-  if (fs::is_directory(temporary_)) fs::remove_all(path, error);
+  if (fs::is_directory(temporary_) && fs::exists(path, error)) {
+    if (Exchange(temporary_, path)) {
+      fs::remove_all(temporary_, error);  // what was there before
+      committed_ = path;
+      return;
+    }
+    fs::remove_all(path, error);
+  }
   if (std::rename(temporary_.c_str(), path.c_str()) != 0) {
     Fail(ErrorKind::kOutput, "{}: {}", path.string(), std::strerror(errno));
   }

@@ -10,24 +10,12 @@ namespace {
 
 constexpr const char* kCopyAgain = "copy the capture again, or parse it again";
 
-std::string HowToParse(const RankFacts& facts) {
-  if (facts.path.filename().string().starts_with("PROF_")) {
-    return "parse it: msprof --export=on --output=<the directory>";
-  }
-  return facts.framework == "MindSpore"
-             ? "parse it: mindspore.profiler.profiler.analyse(<the directory>)"
-             : "parse it: torch_npu.profiler.profiler.analyse(<the directory>)";
-}
-
 Verdict CannotRun(std::string reason, std::string setting) {
   return {Ability::kCannotRun, {{std::move(reason), std::move(setting)}}};
 }
 
 // Why nothing can be read at all, if so; the same for every analyzer.
 Verdict JudgeReadable(const RankFacts& facts) {
-  if (facts.kind == CaptureKind::kNpuRaw) {
-    return CannotRun("the capture was not parsed yet", HowToParse(facts));
-  }
   if (facts.problem.empty()) return {};
   return CannotRun(facts.problem, facts.kind == CaptureKind::kNpuDb ? kCopyAgain : "");
 }

@@ -46,7 +46,7 @@ MappedRank MapRank(const Recipe& recipe, const ClusterRequest& request, const Ra
 
 ClusterOutcome RunRecipe(const Recipe& recipe, const ClusterRequest& request) {
   ClusterOutcome outcome;
-  FoundRanks found = FindRanks(request.directory, request.ranks, request.force);
+  FoundRanks found = FindRanks(request.directory, request.ranks, request.open);
   outcome.partial = found.partial;
   std::vector<std::string> notes = std::move(found.notes);
   const std::vector<FoundRank>& ranks = found.ranks;

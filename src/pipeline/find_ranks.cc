@@ -18,7 +18,7 @@ std::int64_t RankOf(const RankInput& input) {
   if (const CaptureFile* database = input.Find(FileKind::kProfilerDb)) {
     return NumberInName(database->path).value_or(-1);
   }
-  return -1;
+  return input.host_rank.value_or(-1);
 }
 
 // "20250109153804000" of "<worker>_20250109153804000_ascend_pt": the time of the capture.
@@ -59,9 +59,10 @@ std::vector<FoundRank> LatestOfEach(std::vector<FoundRank> found, std::vector<st
 }  // namespace
 
 FoundRanks FindRanks(const std::filesystem::path& directory,
-                     const std::optional<std::set<std::int64_t>>& wanted, bool force) {
+                     const std::optional<std::set<std::int64_t>>& wanted,
+                     const OpenOptions& options) {
   FoundRanks result;
-  Discovery discovery = Discover(directory, force);
+  Discovery discovery = Discover(directory, options);
   for (const Discovery::Unusable& unusable : discovery.unusable) {
     result.notes.push_back(fmt::format("{}; it is left out", unusable.reason));
     result.partial = true;

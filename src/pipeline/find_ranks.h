@@ -25,6 +25,7 @@ struct FoundRanks {
 
 /// The ranks below `directory`, or those that are wanted. Throws Error (kInput) when there is none.
 FoundRanks FindRanks(const std::filesystem::path& directory,
-                     const std::optional<std::set<std::int64_t>>& wanted, bool force);
+                     const std::optional<std::set<std::int64_t>>& wanted,
+                     const OpenOptions& options);
 
 }  // namespace mpa

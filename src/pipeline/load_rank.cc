@@ -18,7 +18,12 @@ namespace {
 // The file without which a capture of its kind cannot be read.
 bool IsMain(FileKind kind) {
   return kind == FileKind::kTraceView || kind == FileKind::kKinetoTrace ||
-         kind == FileKind::kProfilerDb;
+         kind == FileKind::kProfilerDb || kind == FileKind::kRawCapture;
+}
+
+const char* SourceName(CaptureKind kind) {
+  if (kind == CaptureKind::kNpuDb) return "database";
+  return kind == CaptureKind::kNpuRaw ? "raw" : "text";
 }
 
 void ReadFile(const Reader& reader, const CaptureFile& file, const ReadRequest& request,
@@ -62,7 +67,7 @@ void NoteMissingFiles(const RankInput& input, const ReadRequest& request, Loaded
 LoadedRank LoadRank(const RankInput& input, const ReadRequest& request,
                     std::optional<std::int32_t> step) {
   LoadedRank rank;
-  rank.trace.source = input.kind == CaptureKind::kNpuDb ? "database" : "text";
+  rank.trace.source = SourceName(input.kind);
   if (input.info) rank.trace.profiler_level = input.info->level;
   rank.trace.minimal_profiling = input.info && input.info->Minimal();
   for (const CaptureFile& file : input.files) {

@@ -68,7 +68,7 @@ const char* NameOf(gate::RankStat stat) {
 
 // How the captures below the path were collected. What is cut off is told in `loaded`.
 Facts FactsOf(const RunInput& input, const LoadRunsRequest& request, LoadedRuns& loaded) {
-  const Survey survey = SurveyCaptures(input.path, request.force);
+  const Survey survey = SurveyCaptures(input.path, request.open);
   FactSets facts;
   for (const RankFacts& rank : survey.ranks) {
     facts.Add("device", rank.kind == CaptureKind::kGpu ? "GPU" : "NPU");
@@ -155,7 +155,7 @@ ReadRank Read(const FoundRank& found, bool alone, const LoadRunsRequest& request
 
 Pending Prepare(const RunInput& input, const LoadRunsRequest& request, LoadedRuns& loaded) {
   Pending run;
-  FoundRanks found = FindRanks(input.path, std::nullopt, request.force);
+  FoundRanks found = FindRanks(input.path, std::nullopt, request.open);
   loaded.notes = std::move(found.notes);
   loaded.partial = found.partial;
   run.facts = FactsOf(input, request, loaded);

@@ -1,1 +1,230 @@
 // SPDX-License-Identifier: Apache-2.0
+// Host calls, device tasks and what they are, in a profiler database.
+#include <algorithm>
+#include <cmath>
+
+#include "connections.h"
+#include "profiler_database.h"
+
+namespace mpa::profiler_output {
+namespace {
+
+constexpr char kNotApplicable[] = "N/A";
+// In columns of 32 bits: does not apply.
+constexpr std::int64_t kNone = 0xFFFFFFFF;
+
+void WriteCalls(const raw::Session& session, DatabaseStrings& strings, DatabaseWriter& database) {
+  const raw::HostCalls& calls = session.calls;
+  if (calls.Empty()) return;
+  database.WriteTable("CANN_API",
+                      "startNs INTEGER, endNs INTEGER, type INTEGER, globalTid INTEGER, "
+                      "connectionId INTEGER PRIMARY KEY, name INTEGER",
+                      [&](TableWriter& table) {
+                        for (std::size_t i = 0; i < calls.Size(); ++i) {
+                          // Pieces of a collective are told apart by their item; all are named
+                          // "master" or "slave".
+                          const bool is_piece = calls.level[i] == raw::Level::kCommunication;
+                          table.Add(calls.start[i], calls.end[i],
+                                    static_cast<std::int64_t>(calls.level[i]),
+                                    GlobalThread(session.info.process, calls.thread[i]), i,
+                                    strings.Id(is_piece ? calls.item[i] : calls.name[i]));
+                        }
+                      });
+}
+
+// What the host calls a task, unless it is a group whose device part says more.
+StringId ShownType(const raw::Session& session, std::size_t task) {
+  const StringId host = session.tasks.host_type[task];
+  const bool says_little = host == StringId::kEmpty || session.strings.View(host) == "FFTS_PLUS";
+  return says_little ? session.tasks.device_type[task] : host;
+}
+
+void WriteTasks(const raw::Session& session, DatabaseStrings& strings, DatabaseWriter& database) {
+  const raw::Tasks& tasks = session.tasks;
+  const raw::Marks& marks = session.marks;
+  const bool has_marks = std::any_of(marks.device_start.begin(), marks.device_start.end(),
+                                     [](TimeNs start) { return start >= 0; });
+  if (tasks.Empty() && !has_marks) return;
+  database.WriteTable(
+      "TASK",
+      "startNs INTEGER, endNs INTEGER, deviceId INTEGER, connectionId INTEGER, "
+      "globalTaskId INTEGER, globalPid INTEGER, taskType INTEGER, contextId INTEGER, "
+      "streamId INTEGER, taskId INTEGER, modelId INTEGER",
+      [&](TableWriter& table) {
+        for (std::size_t i = 0; i < tasks.Size(); ++i) {
+          table.Add(tasks.start[i], tasks.end[i], tasks.device[i], TaskConnection(session, i), i,
+                    session.info.process, strings.Id(ShownType(session, i)), tasks.context[i],
+                    tasks.stream[i], tasks.task[i], tasks.model[i]);
+        }
+        for (std::size_t i = 0; i < marks.Size(); ++i) {
+          if (marks.device_start[i] < 0) continue;
+          table.Add(marks.device_start[i], marks.device_end[i], marks.device[i],
+                    MarkConnection(marks.mark_id[i]), tasks.Size() + i, session.info.process,
+                    strings.Id("MsTx"), kNone, marks.device_stream[i], marks.device_task[i], kNone);
+        }
+      });
+  database.CreateIndex("TaskIndex", "TASK", "startNs,globalTaskId");
+}
+
+// Kernels that only schedule collectives have a table of their own. Not seen in real data.
+bool IsScheduler(const raw::Session& session, std::size_t kernel) {
+  return session.strings.View(session.kernels.name[kernel]).ends_with("AicpuKernel");
+}
+
+void WriteKernel(const raw::Kernels& kernels, std::size_t row, DatabaseStrings& strings,
+                 TableWriter& table) {
+  const auto text = [&](const std::vector<StringId>& column) { return strings.Id(column[row]); };
+  const std::int64_t not_recorded = strings.Id(kNotApplicable);
+  // Without attributes the column is empty, whatever the kernel's other texts say then.
+  const bool has_attributes = strings.View(kernels.attributes[row]) != kNotApplicable;
+  table.Add(text(kernels.name), kernels.task[row], kernels.blocks[row], kernels.mix_blocks[row],
+            text(kernels.core), text(kernels.op_type), text(kernels.input_formats),
+            text(kernels.input_types), text(kernels.input_shapes), text(kernels.output_formats),
+            text(kernels.output_types), text(kernels.output_shapes),
+            has_attributes ? text(kernels.attributes) : strings.Id(StringId::kEmpty),
+            text(kernels.state), text(kernels.hf32), not_recorded, not_recorded);
+}
+
+void WriteKernels(const raw::Session& session, DatabaseStrings& strings, DatabaseWriter& database) {
+  const raw::Kernels& kernels = session.kernels;
+  std::vector<std::size_t> computing, scheduling;
+  for (std::size_t i = 0; i < kernels.Size(); ++i) {
+    if (kernels.task[i] < 0) continue;
+    (IsScheduler(session, i) ? scheduling : computing).push_back(i);
+  }
+  if (!computing.empty()) {
+    database.WriteTable(
+        "COMPUTE_TASK_INFO",
+        "name INTEGER, globalTaskId INTEGER PRIMARY KEY, blockNum INTEGER, mixBlockNum INTEGER, "
+        "taskType INTEGER, opType INTEGER, inputFormats INTEGER, inputDataTypes INTEGER, "
+        "inputShapes INTEGER, outputFormats INTEGER, outputDataTypes INTEGER, "
+        "outputShapes INTEGER, attrInfo INTEGER, opState INTEGER, hf32Eligible INTEGER, "
+        "gridDim INTEGER, blockDim INTEGER",
+        [&](TableWriter& table) {
+          for (const std::size_t row : computing) WriteKernel(kernels, row, strings, table);
+        });
+  }
+  if (!scheduling.empty()) {
+    database.WriteTable(
+        "COMMUNICATION_SCHEDULE_TASK_INFO",
+        "name INTEGER, globalTaskId INTEGER PRIMARY KEY, taskType INTEGER, opType INTEGER",
+        [&](TableWriter& table) {
+          for (const std::size_t row : scheduling) {
+            table.Add(strings.Id(kernels.name[row]), kernels.task[row],
+                      strings.Id(kernels.core[row]), strings.Id(kernels.op_type[row]));
+          }
+        });
+  }
+}
+
+// The database names the total times of the two kinds of cores alike, the other tables do not.
+std::string_view CounterName(std::string_view name, bool by_core) {
+  if (by_core && name == "aicore_time") return "aic_total_time";
+  if (by_core && name == "aiv_time") return "aiv_total_time";
+  return name;
+}
+
+struct Metric {
+  std::size_t column;
+  std::int64_t name;
+};
+
+std::vector<Metric> Metrics(const raw::Counters& counters, DatabaseStrings& strings) {
+  const bool by_core = std::any_of(counters.names.begin(), counters.names.end(),
+                                   [](const auto& name) { return name.starts_with("aiv_"); });
+  std::vector<Metric> metrics;
+  for (std::size_t i = 0; i < counters.names.size(); ++i) {
+    // It is derived from the others and only in the table of kernels.
+    if (counters.names[i] == "cube_utilization") continue;
+    metrics.push_back({i, strings.Id(CounterName(counters.names[i], by_core))});
+  }
+  return metrics;
+}
+
+void WriteCounters(const raw::Session& session, DatabaseStrings& strings,
+                   DatabaseWriter& database) {
+  const raw::Counters& counters = session.counters;
+  const raw::Kernels& kernels = session.kernels;
+  if (counters.Size() == 0) return;
+  const std::size_t width = counters.names.size();
+  const std::vector<Metric> metrics = Metrics(counters, strings);
+  database.WriteTable(
+      "TASK_PMU_INFO", "globalTaskId INTEGER, name INTEGER, value NUMERIC",
+      [&](TableWriter& table) {
+        for (std::size_t i = 0; i < kernels.Size(); ++i) {
+          if (kernels.counters[i] < 0 || kernels.task[i] < 0) continue;
+          const double* values =
+              &counters.values[static_cast<std::size_t>(kernels.counters[i]) * width];
+          for (const Metric& metric : metrics) {
+            if (std::isnan(values[metric.column])) continue;
+            table.Add(kernels.task[i], metric.name, values[metric.column]);
+          }
+        }
+      });
+}
+
+void WriteCopies(const raw::Copies& copies, DatabaseWriter& database) {
+  if (copies.Empty()) return;
+  database.WriteTable("MEMCPY_INFO", "globalTaskId NUMERIC, size NUMERIC, memcpyOperation NUMERIC",
+                      [&](TableWriter& table) {
+                        for (std::size_t i = 0; i < copies.Size(); ++i) {
+                          table.Add(copies.task[i], copies.bytes[i], copies.direction[i]);
+                        }
+                      });
+}
+
+void WriteMarks(const raw::Marks& marks, DatabaseStrings& strings, DatabaseWriter& database) {
+  if (marks.Empty()) return;
+  database.WriteTable(
+      "MSTX_EVENTS",
+      "startNs INTEGER, endNs INTEGER, eventType INTEGER, rangeId INTEGER, category INTEGER, "
+      "message INTEGER, globalTid INTEGER, endGlobalTid INTEGER, domainId INTEGER, "
+      "connectionId INTEGER",
+      [&](TableWriter& table) {
+        for (std::size_t i = 0; i < marks.Size(); ++i) {
+          const std::int64_t thread = GlobalThread(marks.process[i], marks.thread[i]);
+          table.Add(marks.start[i], marks.end[i], marks.event_type[i], kNone, kNone,
+                    strings.Id(marks.message[i]), thread, thread, strings.Id(marks.domain[i]),
+                    MarkConnection(marks.mark_id[i]));
+        }
+      });
+}
+
+void WriteFrequencies(const raw::CoreFrequencies& frequencies, DatabaseWriter& database) {
+  if (frequencies.Empty()) return;
+  database.WriteTable(
+      "AICORE_FREQ", "deviceId INTEGER, timestampNs NUMERIC, freq INTEGER, dieId NUMERIC",
+      [&](TableWriter& table) {
+        for (std::size_t i = 0; i < frequencies.Size(); ++i) {
+          table.Add(frequencies.device[i], frequencies.time[i], frequencies.mhz[i], -1);
+        }
+      });
+}
+
+void WriteActivities(const raw::Activities& activities, DatabaseWriter& database) {
+  if (activities.Empty()) return;
+  database.WriteTable(
+      "OVERLAP_ANALYSIS",
+      "id INTEGER PRIMARY KEY, deviceId INTEGER, startNs NUMERIC, endNs NUMERIC, type INTEGER",
+      [&](TableWriter& table) {
+        for (std::size_t i = 0; i < activities.Size(); ++i) {
+          table.Add(i, activities.device[i], activities.start[i], activities.end[i],
+                    static_cast<std::int64_t>(activities.activity[i]));
+        }
+      });
+}
+
+}  // namespace
+
+void WriteCann(const raw::Session& session, DatabaseStrings& strings, DatabaseWriter& database) {
+  WriteCalls(session, strings, database);
+  WriteTasks(session, strings, database);
+  WriteKernels(session, strings, database);
+  WriteCounters(session, strings, database);
+  WriteCopies(session.copies, database);
+  WriteMarks(session.marks, strings, database);
+  WriteFrequencies(session.frequencies, database);
+  WriteActivities(session.activities, database);
+}
+
+}  // namespace mpa::profiler_output

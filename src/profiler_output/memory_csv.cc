@@ -14,13 +14,6 @@ namespace {
 
 constexpr double kKilobyte = 1024, kMegabyte = 1024 * 1024;
 
-/// A pool that may grow beside that of the session, with the same ids.
-StringPool SameIds(const StringPool& strings) {
-  StringPool copy;
-  for (std::uint32_t id = 1; id < strings.Size(); ++id) copy.Intern(strings.View(StringId{id}));
-  return copy;
-}
-
 void PutBytes(std::int64_t bytes, double unit, CsvRow& row) {
   row.Cell(Decimal{static_cast<double>(bytes) / unit});
 }
@@ -84,9 +77,9 @@ void AppendLife(const raw::AllocationLife& life, const StringPool& strings, std:
   PutDevice(life.device, row);
 }
 
-void AppendRecord(const raw::MemoryRecord& record, const StringPool& strings, std::string& out) {
+void AppendRecord(const raw::MemoryRecord& record, std::string& out) {
   CsvRow row(out);
-  row.Text(strings.View(record.component));
+  row.Text(record.component);
   PutTime(record.time, row);
   PutMegabytes(record.allocated, row);
   PutMegabytes(record.reserved, row);
@@ -102,8 +95,7 @@ void AppendRecord(const raw::MemoryRecord& record, const StringPool& strings, st
 }  // namespace
 
 void WriteOperatorMemory(const raw::Session& session, const std::filesystem::path& path) {
-  StringPool strings = SameIds(session.strings);
-  const std::vector<raw::AllocationLife> lives = raw::AllocationLives(session, strings);
+  const std::vector<raw::AllocationLife> lives = raw::AllocationLives(session);
   if (lives.empty()) return;
   ChunkedFile file(path);
   file.Write(
@@ -112,21 +104,20 @@ void WriteOperatorMemory(const raw::Session& session, const std::filesystem::pat
       "Allocation Total Active(MB),Release Total Allocated(MB),Release Total Reserved(MB),"
       "Release Total Active(MB),Stream Ptr,Device Type\r\n");
   file.WriteRows(lives.size(), [&](std::size_t begin, std::size_t end, std::string& out) {
-    for (std::size_t i = begin; i < end; ++i) AppendLife(lives[i], strings, out);
+    for (std::size_t i = begin; i < end; ++i) AppendLife(lives[i], session.strings, out);
   });
   file.Close();
 }
 
 void WriteMemoryRecord(const raw::Session& session, const std::filesystem::path& path) {
-  StringPool strings = SameIds(session.strings);
-  const std::vector<raw::MemoryRecord> records = raw::MemoryRecords(session, strings);
+  const std::vector<raw::MemoryRecord> records = raw::MemoryRecords(session);
   if (records.empty()) return;
   ChunkedFile file(path);
   file.Write(
       "Component,Timestamp(us),Total Allocated(MB),Total Reserved(MB),Total Active(MB),Stream Ptr,"
       "Device Type\r\n");
   file.WriteRows(records.size(), [&](std::size_t begin, std::size_t end, std::string& out) {
-    for (std::size_t i = begin; i < end; ++i) AppendRecord(records[i], strings, out);
+    for (std::size_t i = begin; i < end; ++i) AppendRecord(records[i], out);
   });
   file.Close();
 }

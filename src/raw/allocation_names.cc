@@ -17,18 +17,16 @@ std::int32_t LastStarted(const std::vector<std::int32_t>& rows, const std::vecto
 
 }  // namespace
 
-AllocationNames::AllocationNames(const Session& session, StringPool& strings)
+AllocationNames::AllocationNames(const Session& session)
     : session_(session), open_(session.ops), library_op_(session.ops.parent) {
   const TorchOps& ops = session.ops;
-  // Operators that exist only to allocate say nothing.
-  const StringId empty_tensor = strings.Intern("empty_tensor");
-  const StringId malloc_workspace = strings.Intern("malloc_workspace");
   for (std::size_t i = 0; i < ops.Size(); ++i) {
     const auto row = static_cast<std::int32_t>(i);
-    const std::string_view name = strings.View(ops.name[i]);
+    const std::string_view name = session.strings.View(ops.name[i]);
     const std::int32_t around = ops.parent[i] < 0 ? -1 : library_op_[ops.parent[i]];
     library_op_[i] = name.starts_with("aten") || name.starts_with("npu") ? row : around;
-    if (ops.name[i] == empty_tensor || ops.name[i] == malloc_workspace) continue;
+    // Operators that exist only to allocate say nothing.
+    if (name == "empty_tensor" || name == "malloc_workspace") continue;
     ops_[ops.thread[i]].push_back(row);
   }
   const QueueRanges& queue = session.queue;

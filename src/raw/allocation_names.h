@@ -14,7 +14,7 @@ namespace mpa::raw {
 class AllocationNames {
  public:
   /// `session` must outlive it.
-  AllocationNames(const Session& session, StringPool& strings);
+  explicit AllocationNames(const Session& session);
 
   /// The name of the operator for row `event` of Session.allocations; empty: none is known. Rows
   /// must be asked for in order.

@@ -57,7 +57,6 @@ class CannReader {
     }
     if (Overlap(wanted_, Parts::kMarks)) ReadMarks(input_, files_, logs_, session_);
     ReadSamples();
-    if (Overlap(wanted_, Parts::kCounters)) CountKernels();
     if (tasks) DropEarlyCalls(session_);
   }
 
@@ -68,11 +67,11 @@ class CannReader {
   void ReadTasks() {
     TensorSets tensors(session_.strings);
     HostSide host;
-    wide_streams_ = HasWideStreams(input_);
+    const bool wide_streams = HasWideStreams(input_);
     std::vector<Issues> issues(logs_.size());
     ParallelFor(logs_.size() + 1, [&](std::size_t i) {
       if (i < logs_.size()) {
-        ReadLog(i, issues[i]);
+        ReadLog(i, wide_streams, issues[i]);
       } else {
         ReadHostCalls(input_, session_.calls);
         host = ReadHostSide(input_, session_.calls, tensors);
@@ -96,11 +95,11 @@ class CannReader {
     return track;
   }
 
-  void ReadLog(std::size_t device, Issues& issues) {
+  void ReadLog(std::size_t device, bool wide_streams, Issues& issues) {
     const Device& described = session_.info.devices[device];
     DeviceLog& log = logs_[device];
     const TaskTrack track = ReadMarksOfDevice(device, issues);
-    log.tasks = ReadDeviceTasks(device_files_[device], described.generation, wide_streams_, issues);
+    log.tasks = ReadDeviceTasks(device_files_[device], described.generation, wide_streams, issues);
     if (RecordsFlips(described, files_.devices[device])) {
       CountDeviceBatches(track.flips, log.tasks);
     }
@@ -114,19 +113,8 @@ class CannReader {
       if (Overlap(wanted_, Parts::kMemory)) {
         ReadMemorySamples(device_files_[i], side, device, session_);
       }
-      if (Overlap(wanted_, Parts::kCounters)) {
-        ReadCounters(device_files_[i], side, device, wide_streams_, session_);
-      }
     }
     if (Overlap(wanted_, Parts::kMemory)) ReadOpMemory(input_, files_.host.begin, session_);
-  }
-
-  void CountKernels() {
-    const bool wide_streams = HasWideStreams(input_);
-    for (std::size_t i = 0; i < device_files_.size(); ++i) {
-      ReadCounters(device_files_[i], files_.devices[i], session_.info.devices[i], wide_streams,
-                   session_);
-    }
   }
 
   const ControlFiles& files_;
@@ -137,7 +125,6 @@ class CannReader {
   HostInput input_;
   std::vector<DataFiles> device_files_;
   std::vector<DeviceLog> logs_;
-  bool wide_streams_ = false;
 };
 
 }  // namespace

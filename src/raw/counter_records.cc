@@ -28,7 +28,7 @@ void SetCore(unsigned ffts_type, unsigned subtype, CounterRecord& record) {
   record.vector = !cube;
 }
 
-void ReadStars(const DataFiles& files, const Clock& clock, bool wide_streams, Issues& issues,
+void ReadStars(const DataFiles& files, const Side& side, bool wide_streams, Issues& issues,
                std::vector<CounterRecord>& records) {
   constexpr std::string_view kStem = "ffts_profile.data";
   constexpr unsigned kContext = 0b101000, kBlock = 0b101001;
@@ -39,7 +39,9 @@ void ReadStars(const DataFiles& files, const Clock& clock, bool wide_streams, Is
       issues.Count("counters left out, their kind is not known", kStem);
       return;
     }
-    CounterRecord record{.end = clock.DeviceNs(bytes.U64(120)), .values = ValuesAt(bytes, 32, 48)};
+    CounterRecord record{.end = side.clock.DeviceNs(bytes.U64(120)),
+                         .values = ValuesAt(bytes, 32, 48)};
+    if (record.end < side.begin) return;
     const DeviceAddress at = AddressOf(bytes.U16(4), bytes.U16(6),
                                        static_cast<std::uint8_t>(bytes.U16(0) >> 10), wide_streams);
     record.address = {.stream = at.stream, .task = at.task, .context = bytes.U16(18)};
@@ -70,10 +72,9 @@ void ReadHwts(const DataFiles& files, std::string_view stem, bool vector, Issues
 }  // namespace
 
 std::vector<CounterRecord> ReadCounterRecords(const DataFiles& files, Generation generation,
-                                              const Clock& clock, bool wide_streams,
-                                              Issues& issues) {
+                                              const Side& side, bool wide_streams, Issues& issues) {
   std::vector<CounterRecord> records;
-  if (generation == Generation::kStars) ReadStars(files, clock, wide_streams, issues, records);
+  if (generation == Generation::kStars) ReadStars(files, side, wide_streams, issues, records);
   if (generation == Generation::kHwts) {
     ReadHwts(files, "aicore.data", false, issues, records);
     ReadHwts(files, "aiVectorCore.data", true, issues, records);  // not seen in real data

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "clock.h"
+#include "control_files.h"
 #include "metric_sets.h"
 #include "mpa/model/issues.h"
 #include "mpa/raw/session.h"
@@ -29,9 +29,8 @@ struct CounterRecord {
   CounterValues values;
 };
 
-/// The records of a device in their order.
+/// The records of a device in their order, without those from before the collection.
 std::vector<CounterRecord> ReadCounterRecords(const DataFiles& files, Generation generation,
-                                              const Clock& clock, bool wide_streams,
-                                              Issues& issues);
+                                              const Side& side, bool wide_streams, Issues& issues);
 
 }  // namespace mpa::raw

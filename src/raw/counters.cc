@@ -116,7 +116,7 @@ void ReadCounters(const DataFiles& files, const Side& side, const Device& device
                   Session& session) {
   if (!side.task_based) return;
   const std::vector<CounterRecord> records =
-      ReadCounterRecords(files, device.generation, side.clock, wide_streams, session.issues);
+      ReadCounterRecords(files, device.generation, side, wide_streams, session.issues);
   if (records.empty()) return;
   std::vector<CountedKernel> kernels = KernelsOf(session, device.id);
   if (device.generation == Generation::kHwts) {

@@ -38,10 +38,9 @@ void GiveBack(const AllocatorEvents& events, std::size_t row, AllocationLife& li
 
 // Of each allocation of the framework its begin, its free and the return of its block to the pool,
 // which come in any order; the same kind once more belongs to the next life of the address.
-void AddAllocatorLives(const Session& session, StringPool& strings,
-                       std::vector<AllocationLife>& lives) {
+void AddAllocatorLives(const Session& session, std::vector<AllocationLife>& lives) {
   const AllocatorEvents& events = session.allocations;
-  AllocationNames names(session, strings);
+  AllocationNames names(session);
   std::unordered_map<std::uint64_t, std::size_t> open;
   for (std::size_t row = 0; row < events.Size(); ++row) {
     if (events.device_type[row] != kNpu || events.allocator[row] != kInner) continue;
@@ -125,13 +124,8 @@ void AddCannLives(const Session& session, std::vector<AllocationLife>& lives) {
 // Merges what the two allocators recorded; each record also tells the sum of both.
 class RecordMerge {
  public:
-  RecordMerge(const Session& session, StringPool& strings, std::vector<MemoryRecord>& records)
-      : session_(session),
-        records_(records),
-        framework_(strings.Intern("PTA")),
-        cann_(strings.Intern("GE")),
-        both_(strings.Intern("PTA+GE")),
-        workspace_(strings.Intern("WORKSPACE")) {}
+  RecordMerge(const Session& session, std::vector<MemoryRecord>& records)
+      : session_(session), records_(records) {}
 
   void Run() {
     const std::vector<std::size_t> cann_rows = CannRowsByTime();
@@ -168,7 +162,7 @@ class RecordMerge {
 
   MemoryRecord FrameworkRecord(std::size_t row) const {
     const AllocatorEvents& events = session_.allocations;
-    return {.component = events.component[row] == kWorkspace ? workspace_ : framework_,
+    return {.component = events.component[row] == kWorkspace ? "WORKSPACE" : "PTA",
             .time = events.time[row],
             .allocated = events.allocated[row],
             .reserved = events.reserved[row],
@@ -180,7 +174,7 @@ class RecordMerge {
 
   MemoryRecord CannRecord(std::size_t row) const {
     const OpMemory& events = session_.op_memory;
-    return {.component = cann_,
+    return {.component = "GE",
             .time = events.time[row],
             .allocated = events.allocated[row],
             .reserved = events.reserved[row],
@@ -190,7 +184,7 @@ class RecordMerge {
   void Add(const MemoryRecord& record, LastByDevice& own, const LastByDevice& other) {
     records_.push_back(record);
     MemoryRecord sum = record;
-    sum.component = both_;
+    sum.component = "PTA+GE";
     sum.active = std::max<std::int64_t>(sum.active, 0);
     if (const auto last = other.find(record.device); last != other.end()) {
       sum.allocated = Plus(sum.allocated, last->second.allocated);
@@ -207,30 +201,29 @@ class RecordMerge {
 
   const Session& session_;
   std::vector<MemoryRecord>& records_;
-  StringId framework_, cann_, both_, workspace_;
   LastByDevice last_framework_, last_cann_;
 };
 
 }  // namespace
 
-std::vector<AllocationLife> AllocationLives(const Session& session, StringPool& strings) {
+std::vector<AllocationLife> AllocationLives(const Session& session) {
   std::vector<AllocationLife> lives;
-  AddAllocatorLives(session, strings, lives);
+  AddAllocatorLives(session, lives);
   AddCannLives(session, lives);
   return lives;
 }
 
-std::vector<MemoryRecord> MemoryRecords(const Session& session, StringPool& strings) {
+std::vector<MemoryRecord> MemoryRecords(const Session& session) {
   std::vector<MemoryRecord> records;
   const DeviceMemory& samples = session.device_memory;
   for (std::size_t row = 0; row < samples.Size(); ++row) {
     if (samples.whole_device[row]) continue;
-    records.push_back({.component = strings.Intern("APP"),
+    records.push_back({.component = "APP",
                        .time = samples.time[row],
                        .reserved = Plus(samples.ddr[row], samples.hbm[row]),
                        .device = samples.device[row]});
   }
-  RecordMerge(session, strings, records).Run();
+  RecordMerge(session, records).Run();
   return records;
 }
 

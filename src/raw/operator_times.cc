@@ -16,11 +16,12 @@ bool IsHwts(const Session& session) {
          session.info.devices.front().generation == Generation::kHwts;
 }
 
-// What the profiler counts for each collective: its first copy where its parts are tasks of their
-// own, which have rows on the timeline of the device before that of the collective.
+// What the profiler counts for each collective: of the rows of its timeline the first one that an
+// arrow of the launch leads to. That is the first copy where the parts are tasks of their own. On
+// HWTS chips copies and collective have arrows of their own, and both count.
 std::vector<double> CountedDurations(const Session& session) {
   std::vector<double> counted = session.collectives.dur;
-  if (IsHwts(session)) return counted;
+  const bool adds = IsHwts(session);
   std::vector<std::uint8_t> has_copy(counted.size());
   const CollectiveParts& parts = session.parts;
   for (std::size_t i = 0; i < parts.Size(); ++i) {
@@ -29,7 +30,7 @@ std::vector<double> CountedDurations(const Session& session) {
     if (collective < 0 || has_copy[collective]) continue;
     if (session.strings.View(session.tasks.host_type[task]) != "MEMCPY_ASYNC") continue;
     has_copy[collective] = 1;
-    counted[collective] = session.tasks.dur[task];
+    counted[collective] = (adds ? counted[collective] : 0) + session.tasks.dur[task];
   }
   return counted;
 }

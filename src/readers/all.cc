@@ -16,14 +16,17 @@ Reader StepTraceTimeCsv();
 Reader CommunicationJson();
 Reader ProfilerMetadataJson();
 Reader DeviceInfoJson();
+Reader RawCapture();
 
 }  // namespace readers
 
 const std::vector<Reader>& AllReaders() {
   static const std::vector<Reader> all = {
-      readers::ProfilerDb(),           readers::TraceView(),        readers::KinetoTrace(),
-      readers::KernelDetailsCsv(),     readers::MemoryRecordCsv(),  readers::OperatorMemoryCsv(),
-      readers::OpStatisticCsv(),       readers::StepTraceTimeCsv(), readers::CommunicationJson(),
+      readers::ProfilerDb(),           readers::TraceView(),
+      readers::KinetoTrace(),          readers::KernelDetailsCsv(),
+      readers::MemoryRecordCsv(),      readers::OperatorMemoryCsv(),
+      readers::OpStatisticCsv(),       readers::StepTraceTimeCsv(),
+      readers::CommunicationJson(),    readers::RawCapture(),
       readers::ProfilerMetadataJson(), readers::DeviceInfoJson(),
   };
   return all;

@@ -28,15 +28,6 @@ std::string Normalized(std::string_view name) {
   return text;
 }
 
-// Tasks that occupy a stream without computing: waits, marks, copies.
-bool IsNoRun(std::string_view name_or_type) {
-  const std::string text = Normalized(name_or_type);
-  return text.ends_with("_sqe") ||
-         IsOneOf(text,
-                 {"notify_wait", "notify_record", "event_wait", "event_record", "place_holder",
-                  "profiling_enable", "profiling_disable", "write_value", "memcpy_async", "sdma"});
-}
-
 // The places of one kind of flow ends with the ids of the flows, in order.
 std::vector<std::pair<EventPlace, std::int64_t>> FlowEnds(const std::vector<FlowPoint>& flows,
                                                           bool is_end) {
@@ -55,6 +46,14 @@ std::int64_t FlowAt(const std::vector<std::pair<EventPlace, std::int64_t>>& ends
 }
 
 }  // namespace
+
+bool IsNoRun(std::string_view name_or_type) {
+  const std::string text = Normalized(name_or_type);
+  return text.ends_with("_sqe") ||
+         IsOneOf(text,
+                 {"notify_wait", "notify_record", "event_wait", "event_record", "place_holder",
+                  "profiling_enable", "profiling_disable", "write_value", "memcpy_async", "sdma"});
+}
 
 RuntimeProcess RuntimeProcessOf(std::string_view process_name) {
   if (process_name == "CANN") return RuntimeProcess::kHostCalls;

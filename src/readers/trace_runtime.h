@@ -15,6 +15,10 @@ enum class RuntimeProcess : std::uint8_t { kNone, kHostCalls, kDevice, kIteratio
 
 RuntimeProcess RuntimeProcessOf(std::string_view process_name);
 
+/// True for the name or type of a task that occupies a stream without computing: a wait, a mark, a
+/// copy.
+bool IsNoRun(std::string_view name_or_type);
+
 /// An event of such a process; name and item are texts of the fragment.
 struct RuntimeEvent {
   RuntimeProcess process{};

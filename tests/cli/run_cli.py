@@ -365,7 +365,7 @@ class Input(Cli):
         self.assert_refused(folder / "notes.txt", "notes.txt", "not a capture")
         self.assert_refused(self.write("trace.txt", "[]"), "trace.txt", "not a capture")
         (self.scratch / "x_ascend_pt" / "PROF_000001_x").mkdir(parents=True)
-        self.assert_refused(self.scratch / "x_ascend_pt", "x_ascend_pt", "not parsed yet")
+        self.assert_refused(self.scratch / "x_ascend_pt", "x_ascend_pt", "no raw data")
 
     def test_broken_traces(self):
         self.assert_refused(self.write("empty.json", ""), "empty.json", "empty")

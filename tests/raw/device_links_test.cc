@@ -167,6 +167,22 @@ TEST_F(DeviceLinksOfQueue, OperatorTimesSumTheWorkOfTheOperatorAndOfThoseInside)
   EXPECT_EQ(times.cube_total, (std::vector<double>{10, 10, 0, 0}));
 }
 
+TEST_F(DeviceLinksOfQueue, CollectiveOfPlainTasksCountsWithItsFirstCopy) {
+  const std::int32_t call = Call(30);
+  const StringId copy = s_.strings.Intern("MEMCPY_ASYNC");
+  for (const TimeNs start : {60, 70}) {
+    Task(start, start + 4, call, false, TaskKind::kCollectivePart,
+         static_cast<std::int32_t>(s_.parts.Size()));
+    s_.tasks.host_type.back() = copy;
+    s_.parts.Append({.task = static_cast<std::int32_t>(s_.tasks.Size()) - 1, .collective = 0});
+  }
+  Collective(60, 90, call);
+  Links();
+  EXPECT_EQ(SumOperatorTimes(s_).device_self[1], 4);
+  s_.info.devices.emplace_back().generation = Generation::kHwts;
+  EXPECT_EQ(SumOperatorTimes(s_).device_self[1], 34);  // there both count
+}
+
 TEST_F(DeviceLinksOfQueue, WithoutQueueTheInnermostOperatorAroundTheCallLaunched) {
   s_.queue = {};
   Call(15, 3);   // inside aten::add, on another thread

@@ -293,7 +293,7 @@ TEST_P(PlantedFramework, AllocationsAreAsPlanted) {
     for (const Life& life : lives) {
       expected.push_back(fmt::format("{} {} {}", life.begin, life.released, life.block_released));
     }
-    for (const AllocationLife& life : AllocationLives(session, session.strings)) {
+    for (const AllocationLife& life : AllocationLives(session)) {
       if (life.cann) continue;
       found.push_back(fmt::format("{} {} {} {} {}", life.allocated, life.bytes,
                                   session.strings.View(life.name), life.released,

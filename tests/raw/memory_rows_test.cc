@@ -48,7 +48,7 @@ class MemoryRows : public testing::Test {
   /// "name allocated-released/active-released"
   Lines Lives() {
     Lines lines;
-    for (const AllocationLife& life : AllocationLives(s_, s_.strings)) {
+    for (const AllocationLife& life : AllocationLives(s_)) {
       lines.push_back(fmt::format("{}{} {}-{}/{}", life.cann ? "cann::" : "",
                                   s_.strings.View(life.name), life.allocated, life.released,
                                   life.active_released));
@@ -59,9 +59,9 @@ class MemoryRows : public testing::Test {
   /// "component time allocated reserved active stream|-"
   Lines Records() {
     Lines lines;
-    for (const MemoryRecord& record : MemoryRecords(s_, s_.strings)) {
-      lines.push_back(fmt::format("{} {} {} {} {} {}", s_.strings.View(record.component),
-                                  record.time, record.allocated, record.reserved, record.active,
+    for (const MemoryRecord& record : MemoryRecords(s_)) {
+      lines.push_back(fmt::format("{} {} {} {} {} {}", record.component, record.time,
+                                  record.allocated, record.reserved, record.active,
                                   record.has_stream ? fmt::format("{}", record.stream) : "-"));
     }
     return lines;
@@ -86,7 +86,7 @@ TEST_F(MemoryRows, TotalsOfTheReleaseAreThoseOfTheFree) {
   Event(10, 0xA, kMalloc, 600);
   Event(20, 0xA, kBlockFree, 500);
   Event(21, 0xA, kFree, 400);
-  const AllocationLife life = AllocationLives(s_, s_.strings).at(0);
+  const AllocationLife life = AllocationLives(s_).at(0);
   EXPECT_EQ(life.bytes, 512);
   EXPECT_EQ(life.allocated_total, 600);
   EXPECT_EQ(life.active_total, 601);

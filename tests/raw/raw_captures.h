@@ -20,8 +20,16 @@ struct PlantedCapture {
 /// folder is not there: the test skips then.
 std::vector<PlantedCapture> SharedRawCaptures(const std::string& name);
 
+/// The ranks of a case that testdata/make_raw_captures.py wrote into the build directory; empty
+/// when it did not run: ctest runs it before the tests.
+std::vector<PlantedCapture> GeneratedRawCaptures(const std::string& name);
+
 }  // namespace mpa::test
 
 /// Ends a test that needs the captures beside the project where they are missing.
 #define MPA_SKIP_WITHOUT(captures) \
   if ((captures).empty()) GTEST_SKIP() << "no raw captures beside the project"
+
+/// Ends a test that needs generated captures where they were not made.
+#define MPA_NEED_GENERATED(captures) \
+  ASSERT_FALSE((captures).empty()) << "ctest makes the captures: ctest -R raw.make_captures"

@@ -15,7 +15,7 @@ using Names = std::vector<std::string>;
 
 class CaptureTest : public ::testing::Test {
  protected:
-  RankInput Open(std::string_view name) const { return OpenRank(dir_ / name, /*force=*/true); }
+  RankInput Open(std::string_view name) const { return OpenRank(dir_ / name, {.force = true}); }
   void WriteText(const std::string& rank) const {
     dir_.Write(rank + "/ASCEND_PROFILER_OUTPUT/trace_view.json", "[]");
   }
@@ -145,11 +145,42 @@ TEST_F(CaptureTest, RefusesAPathThatDoesNotExist) {
   EXPECT_HAS_TEXT(error.what(), "missing");
 }
 
-TEST_F(CaptureTest, SaysHowToParseACaptureThatIsStillRaw) {
-  dir_.Write("r_ascend_pt/PROF_000001_2025/device_0/data.bin", "x");
-  const Error error = ErrorOf([&] { Open("r_ascend_pt"); });
+TEST_F(CaptureTest, OpensACaptureThatWasNotParsed) {
+  dir_.Write("r_ascend_pt/PROF_000001_2025/device_0/data/stars_soc.data.0.slice_0", "1234");
+  dir_.Write("r_ascend_pt/PROF_000001_2025/device_0/data/stars_soc.data.0.slice_0.done", "12");
+  dir_.Write("r_ascend_pt/FRAMEWORK/torch.op_range", "12345");
+  dir_.Write("r_ascend_pt/profiler_info_3.json", R"({"rank_id": 3})");
+  const RankInput rank = Open("r_ascend_pt");
+  EXPECT_EQ(rank.kind, CaptureKind::kNpuRaw);
+  ASSERT_NE(rank.Find(FileKind::kRawCapture), nullptr);
+  EXPECT_EQ(rank.Find(FileKind::kRawCapture)->bytes, 9);  // without the writer's notes
+  ASSERT_TRUE(rank.info);
+  EXPECT_EQ(rank.info->rank, 3);
+}
+
+TEST_F(CaptureTest, OpensTheDirectoryOfTheDriverAlone) {
+  dir_.Write("PROF_000001_2025/host/data/aging.api_event.data.slice_0", "x");
+  dir_.Write("PROF_000001_2025/host/info.json", R"({"rank_id": 5})");
+  const RankInput rank = Open("PROF_000001_2025");
+  EXPECT_EQ(rank.kind, CaptureKind::kNpuRaw);
+  EXPECT_EQ(rank.host_rank, 5);
+}
+
+TEST_F(CaptureTest, ReadsRawDataOfAParsedCaptureOnlyWhenAsked) {
+  WriteText("r_ascend_pt");
+  dir_.Write("r_ascend_pt/FRAMEWORK/torch.op_range", "12345");
+  EXPECT_EQ(Open("r_ascend_pt").kind, CaptureKind::kNpuText);
+  const RankInput raw = OpenRank(dir_ / "r_ascend_pt", {.force = true, .raw = true});
+  EXPECT_EQ(raw.kind, CaptureKind::kNpuRaw);
+  EXPECT_EQ(raw.Find(FileKind::kTraceView), nullptr);
+}
+
+TEST_F(CaptureTest, RefusesToReadRawDataThatIsNotThere) {
+  WriteText("r_ascend_pt");
+  const Error error =
+      ErrorOf([&] { OpenRank(dir_ / "r_ascend_pt", {.force = true, .raw = true}); });
   EXPECT_EQ(error.kind(), ErrorKind::kInput);
-  EXPECT_HAS_TEXT(error.what(), "analyse()");
+  EXPECT_HAS_TEXT(error.what(), "no raw data");
 }
 
 TEST_F(CaptureTest, SaysWhatToGiveInPlaceOfAnyOtherDirectory) {
@@ -163,25 +194,26 @@ TEST_F(CaptureTest, DiscoversAllRanksInOrder) {
   for (const char* rank :
        {"b_ascend_pt", "a_ascend_pt", "deep/er/c_ascend_ms", "too/deep/er/d_ascend_pt"})
     WriteText(rank);
-  dir_.Write("raw_ascend_pt/PROF_1/data.bin", "x");
-  const Discovery found = Discover(dir_.path(), true);
+  dir_.Write("empty_ascend_pt/PROF_1/data.bin", "x");
+  const Discovery found = Discover(dir_.path(), {.force = true});
   Names names;
   for (const RankInput& rank : found.ranks) names.push_back(rank.path.filename().string());
   EXPECT_EQ(names, (Names{"a_ascend_pt", "b_ascend_pt", "c_ascend_ms"}));
   ASSERT_EQ(found.unusable.size(), 1u);
-  EXPECT_EQ(found.unusable[0].rank.path, dir_ / "raw_ascend_pt");
-  EXPECT_HAS_TEXT(found.unusable[0].reason, "analyse()");
+  EXPECT_EQ(found.unusable[0].rank.path, dir_ / "empty_ascend_pt");
+  EXPECT_HAS_TEXT(found.unusable[0].reason, "no raw data");
 }
 
 TEST_F(CaptureTest, DiscoversASingleCaptureGivenItself) {
   WriteText("a_ascend_pt");
-  EXPECT_EQ(Discover(dir_ / "a_ascend_pt", true).ranks.size(), 1u);
-  EXPECT_EQ(Discover(dir_ / "a_ascend_pt/ASCEND_PROFILER_OUTPUT", true).ranks.size(), 1u);
+  EXPECT_EQ(Discover(dir_ / "a_ascend_pt", {.force = true}).ranks.size(), 1u);
+  EXPECT_EQ(Discover(dir_ / "a_ascend_pt/ASCEND_PROFILER_OUTPUT", {.force = true}).ranks.size(),
+            1u);
 }
 
 TEST_F(CaptureTest, SaysWhyNothingWasDiscovered) {
   dir_.Write("photos/a.jpg", "x");
-  const Discovery found = Discover(dir_ / "photos", true);
+  const Discovery found = Discover(dir_ / "photos", {.force = true});
   EXPECT_TRUE(found.ranks.empty());
   ASSERT_EQ(found.unusable.size(), 1u);
   EXPECT_EQ(found.unusable[0].rank.path.filename(), "photos");

@@ -52,7 +52,7 @@ class ClusterTest : public ::testing::Test {
   ClusterRequest Request() const {
     ClusterRequest request;
     request.directory = dir_ / "";
-    request.force = true;
+    request.open.force = true;
     return request;
   }
   Texts Run(const ClusterRequest& request) {

@@ -52,8 +52,8 @@ class CompareTest : public ::testing::Test {
   }
   CompareRequest Request() const {
     CompareRequest request;
-    request.base = OpenRank(dir_ / "base_ascend_pt", true);
-    request.comparison = OpenRank(dir_ / "new_ascend_pt", true);
+    request.base = OpenRank(dir_ / "base_ascend_pt", {.force = true});
+    request.comparison = OpenRank(dir_ / "new_ascend_pt", {.force = true});
     request.comparisons = {AllComparisons().front()};  // the overall one
     return request;
   }
@@ -171,7 +171,7 @@ TEST_F(CompareTest, ReportsTheBaseFirstWhenBothTracesAreBroken) {
 
 TEST_F(CompareTest, RefusesStepsOfAGpu) {
   CompareRequest request = Request();
-  request.comparison = OpenRank(dir_.Write("gpu.json", R"({"traceEvents": []})"), true);
+  request.comparison = OpenRank(dir_.Write("gpu.json", R"({"traceEvents": []})"), {.force = true});
   request.base_step = request.comparison_step = 1;
   const Error error = test::ErrorOf([&] { Compare(request); });
   EXPECT_EQ(error.kind(), ErrorKind::kUsage);
@@ -180,7 +180,7 @@ TEST_F(CompareTest, RefusesStepsOfAGpu) {
 
 TEST_F(CompareTest, RefusesACaptureInWhichNothingHappened) {
   CompareRequest request = Request();
-  request.comparison = OpenRank(dir_.Write("gpu.json", R"({"traceEvents": []})"), true);
+  request.comparison = OpenRank(dir_.Write("gpu.json", R"({"traceEvents": []})"), {.force = true});
   const Error error = test::ErrorOf([&] { Compare(request); });
   EXPECT_EQ(error.kind(), ErrorKind::kInput);
   EXPECT_HAS_TEXT(error.what(), "gpu.json");
@@ -190,7 +190,7 @@ TEST_F(CompareTest, LeavesTheSheetOutWhenTheDeviceDidNothing) {
   CompareRequest request = Request();
   request.comparison = OpenRank(dir_.Write("gpu.json", R"({"traceEvents": [
           {"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1,"dur":1}]})"),
-                                true);
+                                {.force = true});
   const CompareOutcome outcome = Compare(request);
   EXPECT_TRUE(outcome.report.sheets.empty());
   ASSERT_EQ(outcome.report.notes.size(), 1u);

@@ -56,7 +56,9 @@ class SurveyTest : public testing::Test {
            common + R"(},"experimental_config":{"_profiler_level":"Level1"}})" + rest + "}";
   }
 
-  Survey Look(const std::string& name = "") const { return SurveyCaptures(root_ / name, true); }
+  Survey Look(const std::string& name = "") const {
+    return SurveyCaptures(root_ / name, {.force = true});
+  }
   RankFacts LookAtOne(const std::string& name) const {
     const Survey survey = Look(name);
     EXPECT_EQ(survey.ranks.size(), 1u);
@@ -270,17 +272,19 @@ TEST_F(SurveyTest, ABrokenDatabaseIsAProblemOfItsRank) {
   EXPECT_EQ(Overall(survey.ranks[1]).ability, Ability::kCanRun);
 }
 
-TEST_F(SurveyTest, SaysThatARawCaptureIsNotParsed) {
+TEST_F(SurveyTest, TellsWhatARawCaptureHolds) {
   const std::string capture = "a_ascend_pt/", msprof = capture + "PROF_000001_2_ABC/";
   Write(capture + "profiler_info_0.json", Info("", R"(,"end_info":{})"));
-  Write(capture + "FRAMEWORK/torch.op_range", "x");
+  Write(capture + "FRAMEWORK/torch.op_range", "");
   Write(msprof + "host/info.json",
         R"({"hostname":"node-7","cannVersion":"8.3.RC1","platform_version":"5"})");
   Write(msprof + "host/end_info", "{}");
-  Write(msprof + "host/data/aging.additional.hccl_info.slice_0", "x");
+  Write(msprof + "host/data/aging.additional.hccl_info.slice_0", std::string(256, 'x'));
   Write(msprof + "device_4/end_info.4", "{}");
   Write(msprof + "device_4/info.json.4", "{");
-  Write(msprof + "device_4/data/stars_soc.data.4.slice_0", "x");
+  // Records of devices may begin in one slice and end in the next.
+  Write(msprof + "device_4/data/stars_soc.data.4.slice_0", std::string(50, 'x'));
+  Write(msprof + "device_4/data/stars_soc.data.4.slice_1", std::string(78, 'x'));
   const RankFacts facts = LookAtOne("");
   EXPECT_EQ(facts.kind, CaptureKind::kNpuRaw);
   EXPECT_EQ(facts.rank, 0);
@@ -290,9 +294,60 @@ TEST_F(SurveyTest, SaysThatARawCaptureIsNotParsed) {
   EXPECT_EQ(facts.complete, Recorded::kYes);
   EXPECT_EQ(facts.recorded.communication_tasks, Recorded::kYes);
   EXPECT_EQ(facts.recorded.counters, Recorded::kNo);
+  EXPECT_EQ(facts.recorded.host_ops, Recorded::kYes);
   EXPECT_TRUE(Has(facts.warnings, "broken_file"));
-  EXPECT_EQ(Overall(facts).ability, Ability::kCannotRun);
-  EXPECT_TRUE(Lacks(Overall(facts), "analyse("));
+  EXPECT_FALSE(Has(facts.warnings, "cut_records"));
+  EXPECT_FALSE(Has(facts.warnings, "half_parsed"));
+  EXPECT_FALSE(Has(facts.warnings, "experimental"));
+  EXPECT_EQ(Overall(facts).ability, Ability::kRunsWithLess);
+}
+
+TEST_F(SurveyTest, NamesTheRawFilesThatBreakOff) {
+  const std::string capture = "a_ascend_pt/", msprof = capture + "PROF_000001_2_ABC/";
+  const std::string record(
+      "\x02\x00\x03\x00\x00\x00"
+      "abc",
+      9);  // type 2, 3 bytes
+  Write(capture + "FRAMEWORK/torch.op_mark", record + record.substr(0, 8));
+  Write(capture + "FRAMEWORK/torch.gc_record", std::string(48, 'x'));
+  Write(msprof + "host/data/aging.api_event.data.slice_0", std::string(80, 'x'));
+  Write(msprof + "host/data/aging.api_event.data.slice_1", std::string(79, 'x'));
+  Write(msprof + "device_4/data/ts_track.data.4.slice_0", std::string(41, 'x'));
+  const RankFacts facts = LookAtOne("");
+  EXPECT_EQ(facts.complete, Recorded::kNo);
+  ASSERT_TRUE(Has(facts.warnings, "cut_records"));
+  std::vector<std::string> names;
+  for (const Warning& warning : facts.warnings) {
+    if (warning.id != "cut_records") continue;
+    for (const fs::path& path : warning.paths) names.push_back(path.filename().string());
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"ts_track.data.4.slice_0",
+                                             "aging.api_event.data.slice_1", "torch.op_mark"}));
+}
+
+TEST_F(SurveyTest, TellsThatParsingWasBegunButNotFinished) {
+  Write("a_ascend_pt/FRAMEWORK/torch.gc_record", std::string(24, 'x'));
+  Write("a_ascend_pt/" + kOutput + "kernel_details.csv", "Name\n");
+  const RankFacts facts = LookAtOne("");
+  EXPECT_EQ(facts.kind, CaptureKind::kNpuRaw);
+  EXPECT_TRUE(Has(facts.warnings, "half_parsed"));
+}
+
+TEST_F(SurveyTest, PointsToTheRawDataOfResultsThatBreakOff) {
+  WriteText("a_ascend_pt/");
+  Write("a_ascend_pt/" + kOutput + "trace_view.json", R"([{"name":"a"},{"na)");
+  Write("a_ascend_pt/FRAMEWORK/torch.gc_record", std::string(24, 'x'));
+  const RankFacts facts = LookAtOne("");
+  EXPECT_EQ(facts.kind, CaptureKind::kNpuText);
+  EXPECT_EQ(facts.complete, Recorded::kNo);
+  EXPECT_TRUE(Has(facts.warnings, "half_parsed"));
+}
+
+TEST_F(SurveyTest, CallsTheReadingOfUntriedChipsExperimental) {
+  const std::string device = "PROF_000001_2_ABC/device_0/";
+  Write(device + "info.json.0", R"({"platform_version":"15"})");
+  Write(device + "data/stars_soc.data.0.slice_0", std::string(64, 'x'));
+  EXPECT_TRUE(Has(LookAtOne("").warnings, "experimental"));
 }
 
 TEST_F(SurveyTest, FindsGpuTracesAmongOtherFiles) {

@@ -24,6 +24,7 @@ enum class FileKind {
   kProfilerMetadata,  ///< profiler_metadata.json
   kProfilerDb,        ///< ascend_pytorch_profiler*.db and its relatives
   kDeviceInfo,        ///< info.json.<N> of a device, in PROF_*/device_<N>; may be several
+  kRawCapture,        ///< the directory that holds PROF_* and FRAMEWORK, or a PROF_* itself
 };
 
 struct CaptureFile {
@@ -36,7 +37,7 @@ enum class CaptureKind {
   kUnknown,  ///< nothing that can be read
   kNpuText,
   kNpuDb,
-  kNpuRaw,  ///< as the profiler left it: not parsed yet
+  kNpuRaw,  ///< as the profiler left it: PROF_* and FRAMEWORK
   kGpu,
 };
 
@@ -47,16 +48,24 @@ struct RankInput {
   std::vector<CaptureFile> files;
   std::optional<ProfilerInfo> info;  ///< empty when there is no readable profiler_info*.json
   std::string info_problem;          ///< why a profiler_info*.json that is there cannot be read
+  /// Of a raw capture without profiler_info*.json: the rank that PROF_*/host/info.json states.
+  std::optional<std::int64_t> host_rank;
   std::vector<std::filesystem::path> unread_databases;  ///< beside the one in `files`
 
   const CaptureFile* Find(FileKind file_kind) const;
 };
 
+/// How captures are opened.
+struct OpenOptions {
+  bool force = false;  ///< no warnings about foreign owners and open permissions
+  bool raw = false;    ///< the raw data is read even where it was parsed already
+};
+
 /// The capture of one rank at `path`: a *_ascend_pt or *_ascend_ms directory, an
 /// ASCEND_PROFILER_OUTPUT directory, or one trace (.json, .json.gz) or database (.db). Only names,
-/// sizes and small documents are read. Throws Error (kInput) that says what is missing there.
-/// `force` leaves out the warnings about foreign owners and open permissions.
-RankInput OpenRank(const std::filesystem::path& path, bool force);
+/// sizes and small documents are read. A capture that was not parsed is opened as it is (kNpuRaw).
+/// Throws Error (kInput) that says what is missing there.
+RankInput OpenRank(const std::filesystem::path& path, const OpenOptions& options);
 
 /// The captures of all ranks below `path` (at most three levels down), ordered by path; one if
 /// `path` itself is a capture. What looks like a capture but cannot be read is listed apart.
@@ -70,7 +79,7 @@ struct Discovery {
 };
 /// Reads what OpenRank() reads, and throws when `path` does not exist. Problems of single captures
 /// are in the result and not logged.
-Discovery Discover(const std::filesystem::path& path, bool force);
+Discovery Discover(const std::filesystem::path& path, const OpenOptions& options);
 
 /// The profiler_info.json or profiler_info_<rank>.json in a directory; the first of several.
 std::optional<std::filesystem::path> FindProfilerInfo(const std::filesystem::path& directory);

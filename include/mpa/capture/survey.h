@@ -57,6 +57,7 @@ struct RankFacts {
   std::optional<ProfilerInfo> settings;
   std::optional<std::vector<std::int64_t>> steps;  ///< empty: unknown
   Recorded complete{};                             ///< kNo: the data is cut off
+  Recorded stopped{};                              ///< kNo: the profiler was not, properly
   Contents recorded;
   std::vector<Warning> warnings;
 };
@@ -70,6 +71,6 @@ struct Survey {
 
 /// Surveys what Discover() finds. Broken documents and databases are warnings or problems of their
 /// rank. Throws Error (kInput) when `path` does not exist.
-Survey SurveyCaptures(const std::filesystem::path& path, bool force);
+Survey SurveyCaptures(const std::filesystem::path& path, const OpenOptions& options);
 
 }  // namespace mpa

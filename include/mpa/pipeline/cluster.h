@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "mpa/analysis/recipe.h"
+#include "mpa/capture/capture.h"
 
 namespace mpa {
 
@@ -17,7 +18,7 @@ struct ClusterRequest {
   std::filesystem::path directory;              ///< with the captures of all ranks
   std::optional<std::set<std::int64_t>> ranks;  ///< only these; empty: all
   std::optional<std::int32_t> step;             ///< of every rank
-  bool force = false;                           ///< see OpenRank
+  OpenOptions open;
   std::int64_t memory_bytes = 0;  ///< that ranks in memory may take together; 0: no limit
   RecipeArguments arguments;
 };

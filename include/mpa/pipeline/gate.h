@@ -11,6 +11,7 @@
 #include "mpa/analysis/gate/baseline.h"
 #include "mpa/analysis/gate/noise.h"
 #include "mpa/analysis/gate/summarise.h"
+#include "mpa/capture/capture.h"
 
 namespace mpa {
 
@@ -24,7 +25,7 @@ struct RunInput {
 struct LoadRunsRequest {
   gate::SummaryRequest summary;
   gate::RankStat rank_stat = gate::RankStat::kWorst;
-  bool force = false;
+  OpenOptions open;
   std::int64_t memory_bytes = 0;  ///< for all ranks being read; 0: no limit
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "mpa/raw/session.h"
@@ -11,7 +12,7 @@ namespace mpa::raw {
 /// One row of operator_memory.csv: the life of an allocation. Times in ns, sizes in bytes; -1: it
 /// was not given back while the capture ran.
 struct AllocationLife {
-  StringId name{};
+  StringId name{};    ///< in the strings of the session; empty: not known
   bool cann = false;  ///< of an operator of CANN: named "cann::<name>", without active numbers
   std::int64_t bytes = 0;
   TimeNs allocated = -1, released = -1, active_released = -1;
@@ -22,11 +23,11 @@ struct AllocationLife {
 };
 
 /// In the order of the profiler's table.
-std::vector<AllocationLife> AllocationLives(const Session& session, StringPool& strings);
+std::vector<AllocationLife> AllocationLives(const Session& session);
 
 /// One row of memory_record.csv. Sizes in bytes, -1: empty cell.
 struct MemoryRecord {
-  StringId component{};  ///< PTA, GE, PTA+GE, WORKSPACE, APP, or a module of CANN
+  std::string_view component;  ///< PTA, GE, PTA+GE, WORKSPACE, APP, or a module of CANN
   TimeNs time = -1;
   std::int64_t allocated = -1, reserved = -1, active = -1;
   std::uint64_t stream = 0;
@@ -35,6 +36,6 @@ struct MemoryRecord {
 };
 
 /// In the order of the profiler's table.
-std::vector<MemoryRecord> MemoryRecords(const Session& session, StringPool& strings);
+std::vector<MemoryRecord> MemoryRecords(const Session& session);
 
 }  // namespace mpa::raw

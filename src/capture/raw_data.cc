@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "raw_data.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <map>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "json_members.h"
+#include "mpa/base/error.h"
+#include "mpa/io/input_text.h"
+#include "mpa/io/json_document.h"
+#include "scan_rank.h"
+
+namespace mpa {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool IsDirectory(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored);
+}
+
+// The notes of writers and parsers beside the records hold nothing.
+bool IsRecordFile(const fs::path& path) {
+  const std::string extension = path.extension().string();
+  std::error_code ignored;
+  return extension != ".done" && extension != ".complete" && extension != ".zip" &&
+         fs::is_regular_file(path, ignored);
+}
+
+void Add(RawDirectory::Side side, const fs::path& path, std::vector<RawDirectory>& data) {
+  if (!IsDirectory(path)) return;
+  RawDirectory directory{side, path, {}, 0};
+  for (const fs::path& entry : Entries(path)) {
+    if (!IsRecordFile(entry)) continue;
+    std::error_code error;
+    const auto bytes = fs::file_size(entry, error);
+    if (!error) directory.bytes += static_cast<std::int64_t>(bytes);
+    directory.files.push_back(entry);
+  }
+  if (!directory.files.empty()) data.push_back(std::move(directory));
+}
+
+// How long the records of a kind of file are. The name holds one of `words`.
+struct RecordSize {
+  RawDirectory::Side side;
+  std::string_view word;
+  std::int64_t bytes;
+};
+constexpr std::array<RecordSize, 12> kRecordSizes = {{
+    {RawDirectory::Side::kHost, ".api_event.data.", 40},
+    {RawDirectory::Side::kHost, ".compact.", 64},
+    {RawDirectory::Side::kHost, "_dic.", 1},
+    {RawDirectory::Side::kHost, ".additional.", 256},
+    {RawDirectory::Side::kDevice, "stars_soc.data.", 32},  // or 64, on other chips
+    {RawDirectory::Side::kDevice, "hwts.data.", 64},
+    {RawDirectory::Side::kDevice, "ffts_profile.data.", 128},
+    {RawDirectory::Side::kDevice, "aicore.data.", 128},
+    {RawDirectory::Side::kDevice, "ts_track.data.", 40},
+    {RawDirectory::Side::kDevice, "lpmFreqConv.data.", 888},
+    {RawDirectory::Side::kFramework, "torch.gc_record", 24},
+    {RawDirectory::Side::kFramework, "torch.python_tracer_func", 33},
+}};
+
+std::int64_t SizeOf(const fs::path& file) {
+  std::error_code error;
+  const auto bytes = fs::file_size(file, error);
+  return error ? 0 : static_cast<std::int64_t>(bytes);
+}
+
+// Framework records of varying length: u16 type, u32 length, value.
+constexpr std::array<std::pair<std::string_view, std::uint16_t>, 4> kTaggedFiles = {{
+    {"torch.op_range", 1},
+    {"torch.op_mark", 2},
+    {"torch.memory_usage", 3},
+    {"torch.python_tracer_hash", 4},
+}};
+
+// True when some record in the last bytes of the file ends where the file does.
+bool EndsWithTaggedRecord(const fs::path& file, std::uint16_t type) {
+  constexpr std::size_t kHead = sizeof(std::uint16_t) + sizeof(std::uint32_t);
+  constexpr std::size_t kLongest = 256 * 1024;
+  const std::string tail = io::ReadEnd(file, kLongest);
+  for (std::size_t back = kHead; back <= tail.size(); ++back) {
+    const char* at = tail.data() + tail.size() - back;
+    std::uint16_t found_type = 0;
+    std::uint32_t length = 0;
+    std::memcpy(&found_type, at, sizeof found_type);
+    std::memcpy(&length, at + sizeof found_type, sizeof length);
+    if (found_type == type && length + kHead == back) return true;
+  }
+  return tail.empty() || tail.size() == kLongest;  // a longer record is no proof of a cut
+}
+
+bool IsCutTagged(const fs::path& file) {
+  const std::string name = file.filename().string();
+  for (const auto& [tagged, type] : kTaggedFiles) {
+    if (name == tagged) return !EndsWithTaggedRecord(file, type);
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<RawDirectory> FindRawData(const fs::path& capture) {
+  std::vector<RawDirectory> data;
+  for (const fs::path& msprof : MsprofDirectories(capture)) {
+    for (const fs::path& side : Entries(msprof)) {
+      const std::string name = side.filename().string();
+      if (name == "host") Add(RawDirectory::Side::kHost, side / "data", data);
+      if (name.starts_with("device_")) Add(RawDirectory::Side::kDevice, side / "data", data);
+    }
+  }
+  Add(RawDirectory::Side::kFramework, capture / "FRAMEWORK", data);
+  return data;
+}
+
+std::int64_t TotalBytes(const std::vector<RawDirectory>& data) {
+  return std::accumulate(
+      data.begin(), data.end(), std::int64_t{0},
+      [](std::int64_t sum, const RawDirectory& directory) { return sum + directory.bytes; });
+}
+
+std::optional<std::int64_t> RankOfHost(const fs::path& capture) {
+  for (const fs::path& msprof : MsprofDirectories(capture)) {
+    try {
+      const auto rank = Id(Member(io::ReadJson(msprof / "host" / "info.json"), "rank_id"));
+      if (rank) return rank;
+    } catch (const Error&) {
+      continue;  // the reader of the records says what is wrong with it
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<fs::path> FindCutFiles(const std::vector<RawDirectory>& data) {
+  std::vector<fs::path> cut;
+  for (const RawDirectory& directory : data) {
+    // Records of devices may straddle slices, so all slices of a kind are judged as one.
+    std::map<std::string_view, std::int64_t> rest_of_kind;
+    for (const fs::path& file : directory.files) {
+      const std::string name = file.filename().string();
+      const auto kind =
+          std::find_if(kRecordSizes.begin(), kRecordSizes.end(), [&](const RecordSize& size) {
+            return size.side == directory.side && name.find(size.word) != std::string::npos;
+          });
+      if (kind == kRecordSizes.end()) {
+        if (directory.side == RawDirectory::Side::kFramework && IsCutTagged(file)) {
+          cut.push_back(file);
+        }
+      } else if (directory.side == RawDirectory::Side::kDevice) {
+        std::int64_t& rest = rest_of_kind[kind->word];
+        rest = (rest + SizeOf(file)) % kind->bytes;
+      } else if (SizeOf(file) % kind->bytes != 0) {
+        cut.push_back(file);
+      }
+    }
+    for (const auto& [word, rest] : rest_of_kind) {
+      if (rest == 0) continue;
+      const auto last =
+          std::find_if(directory.files.rbegin(), directory.files.rend(), [&](const fs::path& file) {
+            return file.filename().string().find(word) != std::string::npos;
+          });
+      cut.push_back(*last);
+    }
+  }
+  return cut;
+}
+
+}  // namespace mpa

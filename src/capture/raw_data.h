@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+namespace mpa {
+
+/// The directories of a capture in which the profiler leaves its records, with the files in them.
+struct RawDirectory {
+  enum class Side { kHost, kDevice, kFramework };
+  Side side{};
+  std::filesystem::path path;  ///< PROF_*/host/data, PROF_*/device_<N>/data, FRAMEWORK
+  std::vector<std::filesystem::path> files;  ///< records only, in name order
+  std::int64_t bytes = 0;
+};
+
+/// Those of a capture directory or of a PROF_* directory that hold anything.
+std::vector<RawDirectory> FindRawData(const std::filesystem::path& capture);
+
+/// The size of all the files.
+std::int64_t TotalBytes(const std::vector<RawDirectory>& data);
+
+/// The rank that PROF_*/host/info.json states; empty when it states none.
+std::optional<std::int64_t> RankOfHost(const std::filesystem::path& capture);
+
+/// The files that end within a record: their writer was killed, or the copy was cut off. Only
+/// kinds of records are judged whose ends can be told without reading all of them.
+std::vector<std::filesystem::path> FindCutFiles(const std::vector<RawDirectory>& data);
+
+}  // namespace mpa

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+// The device side of a raw capture.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+#include <vector>
+
+#include "mpa/model/collective_tasks.h"
+#include "mpa/raw/labels.h"
+#include "raw_tables.h"
+#include "trace_runtime.h"
+
+namespace mpa::readers {
+namespace {
+
+using raw::Session;
+
+// The launch of each task and each collective: its row in trace.launches, or -1.
+struct LaunchOf {
+  std::vector<std::int64_t> task, collective;
+};
+
+LaunchOf FillLaunches(const Session& session, TrackNumbers& tracks, RankTrace& trace) {
+  LaunchOf launch{std::vector<std::int64_t>(session.tasks.Size(), -1),
+                  std::vector<std::int64_t>(session.collectives.Size(), -1)};
+  for (std::size_t i = 0; i < session.links.Size(); ++i) {
+    const auto op = static_cast<std::size_t>(session.links.op[i]);
+    const std::int32_t task = session.links.task[i], collective = session.links.collective[i];
+    const auto link = static_cast<std::int64_t>(trace.launches.Size());
+    const bool is_task = task >= 0;
+    const auto row = static_cast<std::size_t>(is_task ? task : collective);
+    (is_task ? launch.task : launch.collective)[row] = link;
+    trace.launches.Append(
+        {.link = link,
+         .host_time = session.ops.start[op],
+         .host_track = tracks.Of(session.ops.process[op], session.ops.thread[op]),
+         .device_time = is_task ? session.tasks.start[row] : session.collectives.start[row],
+         .stream = is_task ? session.tasks.stream[row] : -1});
+  }
+  return launch;
+}
+
+// What a duration lacks when it is given in whole ns.
+struct Duration {
+  explicit Duration(double ns)
+      : whole(std::llround(ns)), rest(static_cast<float>(ns - static_cast<double>(whole))) {}
+  TimeNs whole;
+  float rest;
+};
+
+void FillTasks(const Session& session, const LaunchOf& launch, RankTrace& trace) {
+  const raw::Tasks& tasks = session.tasks;
+  for (std::size_t i = 0; i < tasks.Size(); ++i) {
+    if (tasks.group[i]) continue;
+    const Duration dur(tasks.dur[i]);
+    const StringId name = raw::TaskName(session, i);
+    if (IsLcclKernel(session.strings.View(name))) {
+      trace.communications.Append({.start = tasks.start[i],
+                                   .dur = dur.whole,
+                                   .name = name,
+                                   .op_type = name,
+                                   .link = launch.task[i],
+                                   .dur_rest = dur.rest});
+    }
+    trace.device_tasks.Append({.start = tasks.start[i],
+                               .dur = dur.whole,
+                               .name = name,
+                               .type = raw::TaskType(session, i),
+                               .task_id = tasks.task[i],
+                               .stream = tasks.stream[i],
+                               .link = launch.task[i],
+                               .dur_rest = dur.rest});
+  }
+}
+
+// What the devices computed, and the collectives; see DeviceRuns.
+void FillRuns(const Session& session, RankTrace& trace) {
+  const raw::Tasks& tasks = session.tasks;
+  const auto is_no_run = [&](StringId text) { return IsNoRun(session.strings.View(text)); };
+  for (std::size_t i = 0; i < tasks.Size(); ++i) {
+    const StringId name = raw::TaskName(session, i);
+    if (tasks.group[i] || is_no_run(name) || is_no_run(raw::TaskType(session, i))) continue;
+    trace.device_runs.Append({.start = tasks.start[i],
+                              .dur = std::llround(tasks.dur[i]),
+                              .name = name,
+                              .kind = DeviceRunKind::kKernel,
+                              .connection = tasks.call[i],
+                              .model = tasks.model[i] == raw::kNoModel ? -1 : tasks.model[i],
+                              .pid = session.info.process,
+                              .device = tasks.device[i]});
+  }
+  const raw::Collectives& collectives = session.collectives;
+  for (std::size_t i = 0; i < collectives.Size(); ++i) {
+    trace.device_runs.Append({.start = collectives.start[i],
+                              .dur = std::llround(collectives.dur[i]),
+                              .name = collectives.name[i],
+                              .kind = DeviceRunKind::kCollective,
+                              .connection = collectives.call[i],
+                              .pid = session.info.process,
+                              .device = collectives.device[i]});
+  }
+  for (std::size_t i = 0; i < session.model_runs.Size(); ++i) {
+    const raw::ModelRuns& runs = session.model_runs;
+    trace.model_iterations.Append({.start = runs.start[i],
+                                   .dur = runs.end[i] - runs.start[i],
+                                   .model = runs.model[i],
+                                   .iteration = runs.index[i]});
+  }
+}
+
+// The counters that analyses use; -1 where a kernel has none.
+class CounterTimes {
+ public:
+  explicit CounterTimes(const raw::Counters& counters) : counters_(counters) {}
+
+  // The larger of the times, which chips name differently.
+  TimeNs Of(std::int32_t row, std::string_view name, std::string_view other_name) const {
+    TimeNs time = -1;
+    if (row < 0) return time;
+    for (std::size_t metric = 0; metric < counters_.names.size(); ++metric) {
+      if (counters_.names[metric] != name && counters_.names[metric] != other_name) continue;
+      const double value =
+          counters_.values[static_cast<std::size_t>(row) * counters_.names.size() + metric];
+      if (std::isfinite(value)) time = std::max<TimeNs>(time, std::llround(value));
+    }
+    return time;
+  }
+
+ private:
+  const raw::Counters& counters_;
+};
+
+StringId Recorded(const Session& session, StringId text) {
+  return session.strings.View(text) == "N/A" ? StringId::kEmpty : text;
+}
+
+void FillKernels(const Session& session, const LaunchOf& launch, RankTrace& trace) {
+  const raw::Kernels& kernels = session.kernels;
+  const CounterTimes times(session.counters);
+  for (std::size_t i = 0; i < kernels.Size(); ++i) {
+    if (!raw::IsListed(session, i)) continue;
+    const auto task = static_cast<std::size_t>(kernels.task[i]);
+    const std::int32_t step = raw::StepOfDeviceTime(session, session.tasks.start[task]);
+    const std::int32_t row = kernels.counters[i];
+    const auto recorded = [&](StringId text) { return Recorded(session, text); };
+    trace.kernels.Append({.start = session.tasks.start[task],
+                          .dur = std::llround(session.tasks.dur[task]),
+                          .name = kernels.name[i],
+                          .op_type = recorded(kernels.op_type[i]),
+                          .core = recorded(kernels.core[i]),
+                          .shapes = kernels.input_shapes[i],
+                          .input_types = recorded(kernels.input_types[i]),
+                          .input_formats = recorded(kernels.input_formats[i]),
+                          .output_shapes = recorded(kernels.output_shapes[i]),
+                          .output_formats = recorded(kernels.output_formats[i]),
+                          .hf32 = recorded(kernels.hf32[i]),
+                          .stream = session.tasks.stream[task],
+                          .link = launch.task[task],
+                          .step = step < 0 ? -1
+                                           : static_cast<std::int32_t>(
+                                                 session.steps.id[static_cast<std::size_t>(step)]),
+                          .aic_total = times.Of(row, "aicore_time", "aic_total_time"),
+                          .aic_mac = times.Of(row, "mac_time", "aic_mac_time"),
+                          .aic_mte2 = times.Of(row, "aic_mte2_time", ""),
+                          .aiv_total = times.Of(row, "aiv_time", "aiv_total_time"),
+                          .aiv_vec = times.Of(row, "aiv_vec_time", "")});
+  }
+}
+
+// Groups in order of their first operation, as the timeline shows them.
+std::vector<std::int32_t> FillGroups(Session& session, RankTrace& trace) {
+  std::vector<std::int32_t> group_of_text(session.strings.Size(), -1);
+  std::vector<std::int32_t> group_of_collective;
+  for (const StringId name : session.collectives.group_name) {
+    std::int32_t& group = group_of_text[Index(name)];
+    if (group < 0) {
+      group = static_cast<std::int32_t>(trace.comm_groups.Size());
+      const std::string shown = fmt::format("Group {} Communication", session.strings.View(name));
+      trace.comm_groups.Append({.name = session.strings.Intern(shown), .position = group});
+    }
+    group_of_collective.push_back(group);
+  }
+  return group_of_collective;
+}
+
+void FillCollectives(Session& session, const LaunchOf& launch, RankTrace& trace) {
+  const raw::Collectives& collectives = session.collectives;
+  const std::vector<std::int32_t> group = FillGroups(session, trace);
+  for (std::size_t i = 0; i < collectives.Size(); ++i) {
+    const Duration dur(collectives.dur[i]);
+    trace.communications.Append({.start = collectives.start[i],
+                                 .dur = dur.whole,
+                                 .name = collectives.name[i],
+                                 .op_type = collectives.name[i],
+                                 .group = group[i],
+                                 .link = launch.collective[i],
+                                 .dur_rest = dur.rest});
+  }
+  const raw::CollectiveParts& parts = session.parts;
+  for (std::size_t i = 0; i < parts.Size(); ++i) {
+    const auto task = static_cast<std::size_t>(parts.task[i]);
+    const Duration dur(session.tasks.dur[task]);
+    const std::int32_t collective = parts.collective[i];
+    trace.comm_tasks.Append(
+        {.start = session.tasks.start[task],
+         .dur = dur.whole,
+         .name = parts.name[i],
+         .group = collective < 0 ? -1 : group[static_cast<std::size_t>(collective)],
+         .plane = parts.plane[i],
+         .dur_rest = dur.rest});
+  }
+}
+
+void FillActivities(const Session& session, RankTrace& trace) {
+  constexpr std::array<Activity, 4> kActivities = {Activity::kComputing, Activity::kCommunication,
+                                                   Activity::kExposedCommunication,
+                                                   Activity::kFree};
+  const raw::Activities& activities = session.activities;
+  for (std::size_t i = 0; i < activities.Size(); ++i) {
+    trace.overlaps.Append(
+        {.start = activities.start[i],
+         .dur = activities.end[i] - activities.start[i],
+         .activity = kActivities[static_cast<std::size_t>(activities.activity[i])]});
+  }
+}
+
+void FillClocks(const Session& session, RankTrace& trace) {
+  for (std::size_t i = 0; i < session.frequencies.Size(); ++i) {
+    trace.core_clocks.Append(
+        {.start = session.frequencies.time[i], .mhz = session.frequencies.mhz[i]});
+  }
+}
+
+}  // namespace
+
+void FillDeviceTables(Session& session, Tables wanted, TrackNumbers& tracks, RankTrace& trace) {
+  if (!session.info.devices.empty()) trace.device_id = session.info.devices.front().id;
+  const LaunchOf launch = FillLaunches(session, tracks, trace);
+  if (Overlap(wanted, Tables::kCommunications | Tables::kCommTasks)) {
+    FillCollectives(session, launch, trace);
+  }
+  if (Overlap(wanted, Tables::kDeviceTasks)) FillTasks(session, launch, trace);
+  if (Overlap(wanted, Tables::kDeviceRuns)) FillRuns(session, trace);
+  if (Overlap(wanted, Tables::kKernels)) FillKernels(session, launch, trace);
+  FillActivities(session, trace);
+  FillClocks(session, trace);
+}
+
+}  // namespace mpa::readers

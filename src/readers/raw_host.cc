@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// The host side of a raw capture.
+#include <fmt/format.h>
+
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mpa/raw/labels.h"
+#include "raw_tables.h"
+
+namespace mpa::readers {
+namespace {
+
+using raw::Session;
+
+// Rewrites texts of a pool, each distinct one once.
+class Rewriter {
+ public:
+  explicit Rewriter(StringPool& strings) : strings_(strings) {}
+
+  template <typename Rewrite>
+  StringId operator()(StringId id, Rewrite rewrite) {
+    if (Index(id) >= done_.size()) done_.resize(Index(id) + 1);
+    std::optional<StringId>& done = done_[Index(id)];
+    if (!done) done = strings_.Intern(rewrite(strings_.View(id)));
+    return *done;
+  }
+
+ private:
+  StringPool& strings_;
+  std::vector<std::optional<StringId>> done_;
+};
+
+// "a;b" as the timeline writes it, one entry a line.
+std::string OnLines(std::string_view text) {
+  if (text.empty()) return std::string(kNotRecorded);
+  std::string lines;
+  for (const char c : text) {
+    lines += c;
+    if (c == ';') lines += "\r\n";
+  }
+  return lines;
+}
+
+std::int32_t TrackOf(const raw::TorchOps& ops, std::size_t op, TrackNumbers& tracks) {
+  return tracks.Of(ops.process[op], ops.thread[op]);
+}
+
+void FillOps(Session& session, bool details, TrackNumbers& tracks, RankTrace& trace) {
+  Rewriter rewrite(session.strings);
+  const auto on_lines = [&](StringId id) {
+    return details ? rewrite(id, OnLines) : StringId::kEmpty;
+  };
+  const raw::TorchOps& ops = session.ops;
+  for (std::size_t i = 0; i < ops.Size(); ++i) {
+    trace.host_ops.Append({.start = ops.start[i],
+                           .dur = ops.end[i] - ops.start[i],
+                           .name = ops.name[i],
+                           .track = TrackOf(ops, i, tracks),
+                           .shapes = on_lines(ops.shapes[i]),
+                           .types = on_lines(ops.types[i]),
+                           .stack = on_lines(ops.stack[i])});
+  }
+}
+
+void FillSteps(const Session& session, RankTrace& trace) {
+  const raw::Steps& steps = session.steps;
+  for (std::size_t i = 0; i < steps.Size(); ++i) {
+    if (steps.id[i] < 0 || steps.id[i] > std::numeric_limits<std::int32_t>::max()) continue;
+    trace.steps.Append({.id = static_cast<std::int32_t>(steps.id[i]),
+                        .start = steps.start[i],
+                        .end = steps.end[i]});
+  }
+}
+
+void FillBackwardLinks(const Session& session, TrackNumbers& tracks, RankTrace& trace) {
+  const raw::TorchOps& ops = session.ops;
+  for (std::size_t i = 0; i < session.backward.Size(); ++i) {
+    const auto forward = static_cast<std::size_t>(session.backward.forward[i]);
+    const auto backward = static_cast<std::size_t>(session.backward.backward[i]);
+    trace.backward_links.Append({.forward_time = ops.start[forward],
+                                 .forward_track = TrackOf(ops, forward, tracks),
+                                 .backward_time = ops.start[backward],
+                                 .backward_track = TrackOf(ops, backward, tracks)});
+    trace.backward_tid = ops.thread[backward];
+  }
+}
+
+void FillQueue(Session& session, TrackNumbers& tracks, RankTrace& trace) {
+  Rewriter rewrite(session.strings);
+  const raw::QueueRanges& queue = session.queue;
+  for (std::size_t i = 0; i < queue.Size(); ++i) {
+    if (!queue.dequeue[i] || queue.other[i] < 0) continue;
+    const auto asked = static_cast<std::size_t>(queue.other[i]);
+    trace.queued_work.Append({.queued = queue.start[asked],
+                              .queued_track = tracks.Of(queue.process[asked], queue.thread[asked]),
+                              .start = queue.start[i],
+                              .dur = queue.end[i] - queue.start[i],
+                              .track = tracks.Of(queue.process[i], queue.thread[i]),
+                              .name = rewrite(queue.name[i], [](std::string_view name) {
+                                return fmt::format("Dequeue@{}", name);
+                              })});
+  }
+}
+
+void FillPython(const Session& session, TrackNumbers& tracks, RankTrace& trace) {
+  const raw::PythonCalls& calls = session.python;
+  for (std::size_t i = 0; i < calls.Size(); ++i) {
+    trace.python_calls.Append({.start = calls.start[i],
+                               .dur = calls.end[i] - calls.start[i],
+                               .name = calls.name[i],
+                               .track = tracks.Of(calls.process[i], calls.thread[i])});
+  }
+  for (std::size_t i = 0; i < session.collections.Size(); ++i) {
+    trace.garbage_collections.Append(
+        {.start = session.collections.start[i],
+         .dur = session.collections.end[i] - session.collections.start[i]});
+  }
+}
+
+void FillMarks(const Session& session, TrackNumbers& tracks, RankTrace& trace) {
+  constexpr MstxKind kKinds[] = {MstxKind::kMark, MstxKind::kPushPop, MstxKind::kStartEnd,
+                                 MstxKind::kMark};
+  const raw::Marks& marks = session.marks;
+  for (std::size_t i = 0; i < marks.Size(); ++i) {
+    const std::int64_t type = marks.event_type[i];
+    if (type < 0 || type >= std::ssize(kKinds)) continue;
+    trace.mstx.Append({.start = marks.start[i],
+                       .dur = marks.end[i] - marks.start[i],
+                       .kind = kKinds[type],
+                       .message = marks.message[i],
+                       .domain = marks.domain[i],
+                       .track = tracks.Of(session.info.process, marks.thread[i])});
+  }
+}
+
+// Calls by the name that the timeline shows, "Node@launch".
+void FillCalls(Session& session, TrackNumbers& tracks, RankTrace& trace) {
+  const raw::HostCalls& calls = session.calls;
+  Rewriter acl(session.strings), model(session.strings), node(session.strings),
+      communication(session.strings), runtime(session.strings), other(session.strings);
+  const auto names = [&](raw::Level level) -> Rewriter& {
+    switch (level) {
+      case raw::Level::kAcl:
+        return acl;
+      case raw::Level::kModel:
+        return model;
+      case raw::Level::kNode:
+        return node;
+      case raw::Level::kCommunication:
+        return communication;
+      case raw::Level::kRuntime:
+        return runtime;
+      default:
+        return other;
+    }
+  };
+  for (std::size_t i = 0; i < calls.Size(); ++i) {
+    const raw::Level level = calls.level[i];
+    const bool runs_model =
+        level == raw::Level::kModel && session.strings.View(calls.name[i]) == "ModelExecute";
+    trace.host_calls.Append({.start = calls.start[i],
+                             .dur = calls.end[i] - calls.start[i],
+                             .name = names(level)(calls.name[i],
+                                                  [&](std::string_view name) {
+                                                    return fmt::format("{}@{}",
+                                                                       raw::LevelName(level), name);
+                                                  }),
+                             .track = tracks.Of(session.info.process, calls.thread[i]),
+                             .item = runs_model ? StringId::kEmpty : calls.item[i],
+                             .model = runs_model ? static_cast<std::int64_t>(calls.item_id[i]) : -1,
+                             .request = runs_model ? calls.request[i] : -1,
+                             .connection = static_cast<std::int64_t>(i)});
+  }
+}
+
+}  // namespace
+
+void FillHostTables(Session& session, Tables wanted, TrackNumbers& tracks, RankTrace& trace) {
+  trace.session_start = session.info.begin;
+  trace.session_end = session.info.end;
+  FillOps(session, Overlap(wanted, Tables::kOpDetails), tracks, trace);
+  FillSteps(session, trace);
+  FillBackwardLinks(session, tracks, trace);
+  if (Overlap(wanted, Tables::kQueuedWork)) FillQueue(session, tracks, trace);
+  FillPython(session, tracks, trace);
+  FillMarks(session, tracks, trace);
+  if (Overlap(wanted, Tables::kHostCalls)) FillCalls(session, tracks, trace);
+}
+
+}  // namespace mpa::readers

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of a raw capture that the profiler's parser writes beside the timeline.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mpa/raw/communication_summary.h"
+#include "mpa/raw/labels.h"
+#include "mpa/raw/memory_rows.h"
+#include "mpa/raw/step_times.h"
+#include "raw_tables.h"
+
+namespace mpa::readers {
+namespace {
+
+using raw::Session;
+
+void FillMemorySamples(Session& session, RankTrace& trace) {
+  for (const raw::MemoryRecord& record : raw::MemoryRecords(session)) {
+    if (record.reserved < 0) continue;
+    trace.memory_samples.Append({.time = record.time,
+                                 .component = session.strings.Intern(record.component),
+                                 .reserved_bytes = record.reserved});
+  }
+}
+
+void FillAllocations(Session& session, RankTrace& trace) {
+  for (const raw::AllocationLife& life : raw::AllocationLives(session)) {
+    const StringId name =
+        life.cann ? session.strings.Intern(fmt::format("cann::{}", session.strings.View(life.name)))
+                  : life.name;
+    trace.allocations.Append({.name = name,
+                              .bytes = life.bytes,
+                              .allocated = life.allocated,
+                              .released = life.released});
+  }
+}
+
+std::int32_t StepNumber(std::int64_t step) {
+  return step >= 0 && step <= std::numeric_limits<std::int32_t>::max()
+             ? static_cast<std::int32_t>(step)
+             : -1;
+}
+
+void FillStepTimes(const Session& session, RankTrace& trace) {
+  for (const raw::StepTime& step : raw::StepTimes(session, raw::StepTimeForm::kText)) {
+    trace.step_times.Append({.step = StepNumber(step.step),
+                             .computing = std::llround(step.computing),
+                             .exposed_communication = std::llround(step.exposed_communication),
+                             .communication = std::llround(step.communication),
+                             .free = std::llround(step.free)});
+  }
+}
+
+// "step5" is 5; "step" is a run without steps.
+std::int32_t StepOf(const std::string& name) {
+  const std::size_t digits = name.find_first_of("0123456789");
+  std::int32_t step = -1;
+  if (digits != std::string::npos) {
+    std::from_chars(name.data() + digits, name.data() + name.size(), step);
+  }
+  return step;
+}
+
+void FillTransfers(const Session& session, RankTrace& trace) {
+  for (const raw::CommunicationStep& step : raw::SummariseCommunication(session)) {
+    const auto total =
+        std::find_if(step.collective.begin(), step.collective.end(),
+                     [](const raw::CommunicationOp& op) { return op.group.empty(); });
+    if (total == step.collective.end()) continue;
+    const auto add = [&](Transport transport, raw::LinkKind kind) {
+      const auto use = total->links.find(kind);
+      if (use == total->links.end()) return;
+      trace.transfers.Append({.step = StepOf(step.step),
+                              .transport = transport,
+                              .bytes = std::llround(use->second.megabytes * 1e6),
+                              .time = std::llround(use->second.milliseconds * 1e6)});
+    };
+    add(Transport::kRdma, raw::LinkKind::kRdma);
+    add(Transport::kSdma, raw::LinkKind::kSdma);
+  }
+}
+
+// Kernel times by type and core, the longest total first.
+void FillKernelStatistics(const Session& session, RankTrace& trace) {
+  std::map<std::pair<StringId, StringId>, std::size_t> row_of;
+  KernelStatistics& statistics = trace.kernel_statistics;
+  std::vector<double> totals;
+  const raw::Kernels& kernels = session.kernels;
+  for (std::size_t i = 0; i < kernels.Size(); ++i) {
+    if (!raw::IsListed(session, i)) continue;
+    const double dur = session.tasks.dur[static_cast<std::size_t>(kernels.task[i])];
+    const TimeNs whole = std::llround(dur);
+    const auto [found, is_new] =
+        row_of.try_emplace({kernels.op_type[i], kernels.core[i]}, statistics.Size());
+    if (is_new) {
+      statistics.Append({.op_type = kernels.op_type[i], .core = kernels.core[i], .min = whole});
+      totals.push_back(0);
+    }
+    const std::size_t row = found->second;
+    ++statistics.count[row];
+    totals[row] += dur;
+    statistics.min[row] = std::min(statistics.min[row], whole);
+    statistics.max[row] = std::max(statistics.max[row], whole);
+  }
+  std::vector<std::size_t> order(totals.size());
+  for (std::size_t row = 0; row < order.size(); ++row) {
+    statistics.total[row] = std::llround(totals[row]);
+    statistics.avg[row] = std::llround(totals[row] / static_cast<double>(statistics.count[row]));
+    order[row] = row;
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return totals[a] > totals[b]; });
+  statistics.Reorder(order);
+}
+
+}  // namespace
+
+void FillSummaryTables(Session& session, Tables wanted, RankTrace& trace) {
+  if (Overlap(wanted, Tables::kMemorySamples)) FillMemorySamples(session, trace);
+  if (Overlap(wanted, Tables::kAllocations)) FillAllocations(session, trace);
+  if (Overlap(wanted, Tables::kStepTimes)) FillStepTimes(session, trace);
+  if (Overlap(wanted, Tables::kTransfers)) FillTransfers(session, trace);
+  if (Overlap(wanted, Tables::kKernelStatistics)) FillKernelStatistics(session, trace);
+}
+
+}  // namespace mpa::readers

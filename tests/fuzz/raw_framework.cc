@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the framework recorded: FRAMEWORK.
+#include "fuzz/broken_capture.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const mpa::test::BrokenCapture capture(
+      [](const std::string& path) { return path.starts_with("FRAMEWORK/"); });
+  capture.Read(data, size);
+  return 0;
+}
