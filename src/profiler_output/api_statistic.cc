@@ -67,7 +67,7 @@ void WriteApiStatistic(const raw::Session& session, const std::filesystem::path&
     row.Text(key.first);
     row.Cell(RoundedShort{Micro(sum.total)});
     row.Cell(sum.count);
-    row.Cell(RoundedShort{sum.mean});
+    row.Cell(RoundedShort{Micro(sum.total) / static_cast<double>(sum.count)});
     row.Cell(RoundedShort{Micro(sum.shortest)});
     row.Cell(RoundedShort{Micro(sum.longest)});
     row.Cell(RoundedShort{sum.squares / static_cast<double>(sum.count)});

@@ -40,13 +40,13 @@ void TrimZeros(std::string& out, std::size_t kept) {
   }
 }
 
+/// Rounds halves away from zero, as the profiler does.
 void PutThreeDecimals(std::string& out, double value) {
+  // A half may come out of a division a little too small.
+  constexpr double kHair = 1e-12;
   if (!std::isfinite(value)) value = 0;
-  const double scaled = value * 1000;
-  const double fraction = scaled - std::floor(scaled);
-  // Near a half the product is not exact enough to tell which way the number itself rounds.
-  if (std::abs(scaled) < kExact / 1000 && std::abs(fraction - 0.5) > 1e-3) {
-    PutThousandths(out, std::llround(scaled));
+  if (std::abs(value) < kExact / 1000) {
+    PutThousandths(out, std::llround(value * 1000 * (1 + kHair)));
   } else {
     fmt::format_to(std::back_inserter(out), FMT_COMPILE("{:.3f}"), value);
   }

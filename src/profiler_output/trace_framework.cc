@@ -33,6 +33,7 @@ void PutOp(const TraceSource& source, std::size_t i, std::string& out) {
   PutList(out, "Input Dims", strings.View(ops.shapes[i]));
   PutList(out, "Input type", strings.View(ops.types[i]));
   PutList(out, "Call stack", strings.View(ops.stack[i]));
+  // Not seen in real data.
   PutText(out, "Module Hierarchy", source.texts[ops.modules[i]]);
   PutText(out, "flops", source.texts[ops.extra[i]]);
   out += "}}";

@@ -52,9 +52,10 @@ TEST(NumberText, RoundsToThreeDecimals) {
   EXPECT_EQ(Text(RoundedShort{100}), "100");
   EXPECT_EQ(Text(RoundedShort{22.4867}), "22.487");
   EXPECT_EQ(Text(ThreeDecimals{91.5}), "91.500");
-  // 1.0005 is a little less than that in binary, 0.1125 a little more.
-  EXPECT_EQ(Text(Rounded{1.0005}), "1.0");
-  EXPECT_EQ(Text(Rounded{0.1125}), "0.113");
+  EXPECT_EQ(Text(Rounded{0.1415}), "0.142");
+  EXPECT_EQ(Text(Rounded{-0.1415}), "-0.142");
+  EXPECT_EQ(Text(Rounded{1.0005}), "1.001") << "a little less than that in binary";
+  EXPECT_EQ(Text(Rounded{1.000499999}), "1.0");
   EXPECT_EQ(Text(ThreeDecimals{1e22}), "10000000000000000000000.000");
 }
 
