@@ -79,7 +79,10 @@ bool HasSteps(const raw::Session& session) {
 class KernelTable {
  public:
   explicit KernelTable(const raw::Session& session)
-      : session_(session), rows_(KernelRows(session)), metrics_(Metrics(session.counters)) {}
+      : session_(session),
+        steps_(session.steps),
+        rows_(KernelRows(session)),
+        metrics_(Metrics(session.counters)) {}
 
   std::size_t Size() const { return rows_.size(); }
 
@@ -119,7 +122,7 @@ class KernelTable {
   std::string_view View(StringId id) const { return session_.strings.View(id); }
 
   void PutStep(TimeNs start, CsvRow& row) const {
-    const std::int32_t step = raw::StepOfDeviceTime(session_, start);
+    const std::int32_t step = steps_.At(start);
     if (step < 0) {
       row.Cell();
     } else {
@@ -225,6 +228,7 @@ class KernelTable {
   }
 
   const raw::Session& session_;
+  raw::StepsOnDevice steps_;
   std::vector<KernelRow> rows_;
   std::vector<Metric> metrics_;
   bool level0_ = IsLevel0(session_);

@@ -194,11 +194,11 @@ std::vector<StepRows> RowsBySteps(const Session& session) {
         {.name = "step" + std::to_string(session.steps.id[i]), .p2p = {}, .collective = {}});
   }
   if (steps.empty()) steps.emplace_back();
+  const StepsOnDevice on_device(session.steps);
   for (CollectiveRows& rows : PartsByCollective(session)) {
     StepRows* step = &steps.front();
     if (steps.size() > 1) {
-      const std::int32_t row =
-          StepOfDeviceTime(session, session.collectives.start[rows.collective]);
+      const std::int32_t row = on_device.At(session.collectives.start[rows.collective]);
       if (row < 0) continue;
       step = &steps[place[static_cast<std::size_t>(row)]];
     }

@@ -2,6 +2,7 @@
 // Reads a raw capture: the two halves at the same time, then what joins them.
 #include "mpa/raw/session.h"
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <tuple>
@@ -78,15 +79,21 @@ Session ReadSession(const std::filesystem::path& path, Parts wanted) {
   return session;
 }
 
-std::int32_t StepOfDeviceTime(const Session& session, TimeNs start) {
-  const Steps& steps = session.steps;
+StepsOnDevice::StepsOnDevice(const Steps& steps) : steps_(steps) {
+  TimeNs latest = -1;
   for (std::size_t i = 0; i < steps.Size(); ++i) {
-    if (steps.device_start[i] >= 0 && start >= steps.device_start[i] &&
-        start <= steps.device_end[i]) {
-      return static_cast<std::int32_t>(i);
-    }
+    if (steps.device_start[i] < 0) continue;
+    latest = std::max(latest, steps.device_end[i]);
+    rows_.push_back(i);
+    latest_ends_.push_back(latest);
   }
-  return -1;
+}
+
+std::int32_t StepsOnDevice::At(TimeNs time) const {
+  const auto end = std::lower_bound(latest_ends_.begin(), latest_ends_.end(), time);
+  if (end == latest_ends_.end()) return -1;
+  const std::size_t row = rows_[static_cast<std::size_t>(end - latest_ends_.begin())];
+  return steps_.device_start[row] <= time ? static_cast<std::int32_t>(row) : -1;
 }
 
 }  // namespace mpa::raw

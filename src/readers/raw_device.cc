@@ -140,10 +140,11 @@ StringId Recorded(const Session& session, StringId text) {
 void FillKernels(const Session& session, const LaunchOf& launch, RankTrace& trace) {
   const raw::Kernels& kernels = session.kernels;
   const CounterTimes times(session.counters);
+  const raw::StepsOnDevice steps(session.steps);
   for (std::size_t i = 0; i < kernels.Size(); ++i) {
     if (!raw::IsListedKernel(session, i)) continue;
     const auto task = static_cast<std::size_t>(kernels.task[i]);
-    const std::int32_t step = raw::StepOfDeviceTime(session, session.tasks.start[task]);
+    const std::int32_t step = steps.At(session.tasks.start[task]);
     const std::int32_t row = kernels.counters[i];
     const auto recorded = [&](StringId text) { return Recorded(session, text); };
     trace.kernels.Append({.start = session.tasks.start[task],

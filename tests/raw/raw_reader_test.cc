@@ -159,8 +159,8 @@ class Printed {
   Rows MemorySamples() const {
     const auto& t = trace_.memory_samples;
     return Lines(t.Size(), [&](std::size_t i) {
-      // The times of these went through doubles in the parsed form.
-      const bool exact = Text(t.component[i]) != "APP";
+      // The times of these went through doubles, or the device's clock, in the parsed form.
+      const bool exact = Text(t.component[i]) != "APP" && !Text(t.component[i]).ends_with("GE");
       return fmt::format("{} {} {}", exact ? t.time[i] : -1, Text(t.component[i]),
                          t.reserved_bytes[i]);
     });
@@ -168,6 +168,9 @@ class Printed {
   Rows Allocations() const {
     const auto& t = trace_.allocations;
     return Lines(t.Size(), [&](std::size_t i) {
+      if (Text(t.name[i]).starts_with("cann::")) {  // timed by the device's clock there
+        return fmt::format("{} {} {}", Text(t.name[i]), t.bytes[i], t.released[i] - t.allocated[i]);
+      }
       return fmt::format("{} {} {} {}", Text(t.name[i]), t.bytes[i], t.allocated[i], t.released[i]);
     });
   }

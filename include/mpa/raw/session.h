@@ -108,7 +108,19 @@ struct Session {
 /// (kInput, kCorrupt) when there is nothing to read or the clocks are missing.
 Session ReadSession(const std::filesystem::path& path, Parts wanted);
 
-/// The step in whose device span `start` lies, a row in session.steps; -1: none.
-std::int32_t StepOfDeviceTime(const Session& session, TimeNs start);
+/// Finds the steps of device times.
+class StepsOnDevice {
+ public:
+  /// Refers to the steps, which must outlive it.
+  explicit StepsOnDevice(const Steps& steps);
+
+  /// The first step whose device span holds `time`, both ends included: its row; -1: none.
+  std::int32_t At(TimeNs time) const;
+
+ private:
+  const Steps& steps_;
+  std::vector<std::size_t> rows_;    // of the steps with a device span
+  std::vector<TimeNs> latest_ends_;  // of each and those before it
+};
 
 }  // namespace mpa::raw
