@@ -60,13 +60,13 @@ void ParallelFor(std::size_t count, const std::function<void(std::size_t)>& body
   };
   std::vector<std::thread> workers;
   while (workers.size() + 1 < count && BorrowWorker()) {
-    workers.emplace_back(work);
+    workers.emplace_back([&] {
+      work();
+      ++IdleWorkers();  // at once: the last bodies may have loops of their own
+    });
   }
   work();
-  for (std::thread& worker : workers) {
-    worker.join();
-    ++IdleWorkers();
-  }
+  for (std::thread& worker : workers) worker.join();
   if (failure) std::rethrow_exception(failure);
 }
 

@@ -33,7 +33,6 @@ class ChunkedFile {
  private:
   io::TextFile file_;
   std::size_t drop_ = 0;
-  std::vector<std::string> chunks_;  // kept from call to call, so that their memory is used again
 };
 
 }  // namespace mpa::profiler_output
