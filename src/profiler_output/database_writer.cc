@@ -98,9 +98,9 @@ void TableWriter::InsertRest() {
 DatabaseWriter::DatabaseWriter(const std::filesystem::path& path) {
   std::error_code error;
   std::filesystem::remove(path, error);
-  const int status = sqlite3_open_v2(path.c_str(), &database_,
-                                     SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
-                                     nullptr);
+  const int status =
+      sqlite3_open_v2(path.c_str(), &database_,
+                      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
   try {
     if (status != SQLITE_OK) Complain(database_);
     Run("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; "

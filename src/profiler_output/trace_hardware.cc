@@ -110,13 +110,16 @@ void WriteHardwareEvents(const TraceSource& source, ChunkedFile& file) {
 void WriteDeviceArrows(const TraceSource& source, ChunkedFile& file) {
   const raw::Session& session = source.session;
   const raw::DeviceLinks& links = session.links;
+  const std::vector<std::int32_t> first_copy = raw::FirstCopiesOfCollectives(session);
   const auto put = [&](std::size_t i, std::string& out) {
     const auto op = static_cast<std::size_t>(links.op[i]);
     const TracePlace from{static_cast<std::uint64_t>(session.ops.process[op]),
                           session.ops.thread[op], session.ops.start[op]};
-    const TracePlace to =
-        links.task[i] >= 0 ? source.TaskPlace(static_cast<std::size_t>(links.task[i]))
-                           : source.CollectivePlace(static_cast<std::size_t>(links.collective[i]));
+    const std::int32_t collective = links.collective[i];
+    const std::int32_t task =
+        collective < 0 ? links.task[i] : first_copy[static_cast<std::size_t>(collective)];
+    const TracePlace to = task >= 0 ? source.TaskPlace(static_cast<std::size_t>(task))
+                                    : source.CollectivePlace(static_cast<std::size_t>(collective));
     PutArrow(out, 's', "torch_to_npu", "async_npu", from, to.time);
     PutArrow(out, 'f', "torch_to_npu", "async_npu", to, to.time);
   };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which operator launched what on the device, and with it the device side of the steps.
 #include <algorithm>
+#include <numeric>
 #include <unordered_map>
 
 #include "open_ops.h"
@@ -85,12 +86,35 @@ std::vector<Launcher> DirectLaunchers(const Session& session) {
   return launchers;
 }
 
-// Work on the device in order of start: links and when it ran.
+// Work on the device: links and when it ran.
 struct LaunchedWork {
   DeviceLinks links;
   std::vector<std::int32_t> call;
   std::vector<TimeNs> start, end;
 };
+
+// Puts rows that are in order of start in order of the operators; of one operator in order of the
+// calls, and collectives behind the rest.
+std::vector<std::size_t> ByOperator(const LaunchedWork& work, std::size_t ops,
+                                    const std::vector<std::size_t>& rows) {
+  const auto place = [&](std::size_t row) {
+    return 2 * static_cast<std::size_t>(work.links.op[row]) +
+           (work.links.collective[row] >= 0 ? 1 : 0);
+  };
+  std::vector<std::size_t> ends(2 * ops + 1);
+  for (const std::size_t row : rows) ++ends[place(row) + 1];
+  std::partial_sum(ends.begin(), ends.end(), ends.begin());
+  std::vector<std::size_t> ordered(rows.size());
+  for (const std::size_t row : rows) ordered[ends[place(row)]++] = row;
+  auto first = ordered.begin();
+  for (const std::size_t end : ends) {  // where the rows of each place end by now
+    const auto last = std::max(first, ordered.begin() + static_cast<std::ptrdiff_t>(end));
+    std::stable_sort(first, last,
+                     [&](std::size_t a, std::size_t b) { return work.call[a] < work.call[b]; });
+    first = last;
+  }
+  return ordered;
+}
 
 LaunchedWork FindLaunchedWork(const Session& session, const std::vector<Launcher>& launchers) {
   LaunchedWork work;
@@ -115,7 +139,8 @@ LaunchedWork FindLaunchedWork(const Session& session, const std::vector<Launcher
     add(collectives.call[i], collectives.start[i], collectives.end[i],
         {.collective = static_cast<std::int32_t>(i)});
   }
-  const std::vector<std::size_t> order = InOrder(std::move(rows));
+  const std::vector<std::size_t> order =
+      ByOperator(work, session.ops.Size(), InOrder(std::move(rows)));
   work.links.Reorder(order);
   const auto reorder = [&](auto& column) {
     auto former = std::move(column);

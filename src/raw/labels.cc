@@ -33,11 +33,25 @@ StringId TaskType(const Session& session, std::size_t task) {
 }
 
 StringId TimelineTaskType(const Session& session, std::size_t task) {
-  return IsCopy(session, task) ? session.tasks.device_type[task] : TaskType(session, task);
+  const bool hwts =
+      !session.info.devices.empty() && session.info.devices.front().generation == Generation::kHwts;
+  return IsCopy(session, task) && !hwts ? session.tasks.device_type[task] : TaskType(session, task);
 }
 
 bool IsCopy(const Session& session, std::size_t task) {
   return session.strings.View(session.tasks.host_type[task]) == "MEMCPY_ASYNC";
+}
+
+std::vector<std::int32_t> FirstCopiesOfCollectives(const Session& session) {
+  std::vector<std::int32_t> copies(session.collectives.Size(), -1);
+  const CollectiveParts& parts = session.parts;
+  for (std::size_t i = 0; i < parts.Size(); ++i) {
+    if (parts.collective[i] < 0) continue;
+    std::int32_t& copy = copies[static_cast<std::size_t>(parts.collective[i])];
+    // Parts are in the order of their tasks, and those in the order of their starts.
+    if (copy < 0 && IsCopy(session, static_cast<std::size_t>(parts.task[i]))) copy = parts.task[i];
+  }
+  return copies;
 }
 
 bool IsListedKernel(const Session& session, std::size_t kernel) {

@@ -26,9 +26,12 @@ struct LaunchOf {
 LaunchOf FillLaunches(const Session& session, TrackNumbers& tracks, RankTrace& trace) {
   LaunchOf launch{std::vector<std::int64_t>(session.tasks.Size(), -1),
                   std::vector<std::int64_t>(session.collectives.Size(), -1)};
+  const std::vector<std::int32_t> first_copy = raw::FirstCopiesOfCollectives(session);
   for (std::size_t i = 0; i < session.links.Size(); ++i) {
     const auto op = static_cast<std::size_t>(session.links.op[i]);
-    const std::int32_t task = session.links.task[i], collective = session.links.collective[i];
+    const std::int32_t collective = session.links.collective[i];
+    const std::int32_t task =
+        collective < 0 ? session.links.task[i] : first_copy[static_cast<std::size_t>(collective)];
     const auto link = static_cast<std::int64_t>(trace.launches.Size());
     const bool is_task = task >= 0;
     const auto row = static_cast<std::size_t>(is_task ? task : collective);

@@ -191,7 +191,7 @@ TEST_F(DeviceLinksOfQueue, WithoutQueueTheInnermostOperatorAroundTheCallLaunched
   Task(60, 70, 0);
   Task(80, 120, 1);
   Task(310, 320, 2);
-  EXPECT_EQ(Links(), (Lines{"aten::add -> task 0 by -1", "ProfilerStep#1 -> task 1 by -1"}));
+  EXPECT_EQ(Links(), (Lines{"ProfilerStep#1 -> task 1 by -1", "aten::add -> task 0 by -1"}));
   EXPECT_EQ(s_.steps.device_start[0], 60);
   EXPECT_EQ(s_.steps.device_end[0], 120);
 }

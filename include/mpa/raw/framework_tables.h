@@ -167,7 +167,8 @@ struct BackwardPairs : TableBase<BackwardPairs> {
   }
 };
 
-/// Which device work an operator launched. In order of the start on the device.
+/// Which device work an operator launched. In order of the operators; of one operator tasks in
+/// order of start, then collectives.
 struct DeviceLinks : TableBase<DeviceLinks> {
   struct Row {
     std::int32_t op = -1;           ///< row in TorchOps

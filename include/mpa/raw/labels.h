@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "mpa/raw/session.h"
 
@@ -16,11 +18,15 @@ StringId TaskName(const Session& session, std::size_t task);
 /// in the host record or, where that says nothing, in the device record.
 StringId TaskType(const Session& session, std::size_t task);
 
-/// The same on the timeline, where copies have the type in the device record.
+/// The same on the timeline, where copies have the type in the device record, but for HWTS chips.
 StringId TimelineTaskType(const Session& session, std::size_t task);
 
 /// True for a copy between memories.
 bool IsCopy(const Session& session, std::size_t task);
+
+/// For each collective the task at which the arrow from its operator ends: the first copy that it
+/// makes; -1: none, the arrow ends at the collective itself.
+std::vector<std::int32_t> FirstCopiesOfCollectives(const Session& session);
 
 /// False for pieces of collectives and of caches that run as kernels; kernel_details.csv leaves
 /// them out.
