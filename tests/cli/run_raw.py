@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Raw captures on the command line: read as they are, and parsed.
+
+    run_raw.py --tool BINARY --testdata DIR --raw DIR
+
+--raw is where testdata/make_raw_captures.py wrote its captures. Exit status: 0 passed, 1 failed.
+"""
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ARGUMENTS = None  # set by main()
+TIMEOUT_SECONDS = 60
+TEXT_FILES = {"trace_view.json", "kernel_details.csv", "operator_details.csv", "op_statistic.csv",
+              "api_statistic.csv", "step_trace_time.csv", "task_time.csv", "operator_memory.csv",
+              "memory_record.csv", "npu_module_mem.csv", "communication.json",
+              "communication_matrix.json"}
+DATABASES = {"ascend_pytorch_profiler_0.db", "analysis.db"}
+DONE_MARK = "analyse.done"
+# Runs in which every kind of record occurs, on both families of chips.
+RUNS = ("stars", "hwts")
+
+
+class Raw(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.scratch = Path(scratch.name).resolve()
+
+    def tool(self, *arguments, code=0):
+        done = subprocess.run([ARGUMENTS.tool, *arguments], check=False, cwd=self.scratch,
+                              stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8",
+                              timeout=TIMEOUT_SECONDS)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done
+
+    def capture(self, run):
+        """A capture of the run that may be written to."""
+        (source,) = (ARGUMENTS.raw / run).glob("*_ascend_pt")
+        copy = self.scratch / f"{run}_ascend_pt"
+        shutil.copytree(source, copy)
+        return copy
+
+    def parsed(self, run, export_type):
+        """The results of the run alone: nothing raw is beside them."""
+        raw = self.capture(run)
+        out = self.scratch / export_type
+        self.tool("parse", "-d", raw, "-o", out, "--export_type", export_type)
+        shutil.rmtree(raw)
+        return out / raw.name
+
+    def names(self, capture):
+        return {path.name for path in (capture / "ASCEND_PROFILER_OUTPUT").iterdir()}
+
+
+class Parse(Raw):
+    def test_writes_the_files_of_the_profiler(self):
+        capture = self.capture("stars")
+        self.tool("parse", "-d", capture)
+        self.assertEqual(self.names(capture), TEXT_FILES | DATABASES | {DONE_MARK})
+
+    def test_writes_what_is_asked_for(self):
+        for export_type, files in (("text", TEXT_FILES), ("db", DATABASES)):
+            capture = self.parsed("stars", export_type)
+            self.assertEqual(self.names(capture), files | {DONE_MARK})
+            self.assertTrue((capture / "profiler_info_0.json").is_file())
+
+    def test_keeps_results_that_are_there(self):
+        capture = self.capture("stars")
+        results = capture / "ASCEND_PROFILER_OUTPUT"
+        results.mkdir()
+        (results / "notes.txt").write_text("mine")
+        (results / "op_statistic.csv").write_text("old")
+        self.assertIn("--force", self.tool("parse", "-d", capture, code=2).stderr)
+        self.assertEqual(self.names(capture), {"notes.txt", "op_statistic.csv"})
+        self.tool("parse", "-d", capture, "--force", "--export_type", "text")
+        self.assertEqual(self.names(capture), TEXT_FILES | {DONE_MARK, "notes.txt"})
+        self.assertEqual((results / "notes.txt").read_text(), "mine")
+        self.assertTrue((results / "op_statistic.csv").read_text().startswith("Device_id"))
+
+    def test_all_captures_below_a_directory(self):
+        for rank in "01":
+            shutil.copytree(self.capture("stars"), self.scratch / "job" / f"r{rank}_ascend_pt")
+            shutil.rmtree(self.scratch / "stars_ascend_pt")
+        self.tool("parse", "-d", "job", "-o", "out", "--export_type", "db")
+        for rank in "01":
+            self.assertEqual(self.names(self.scratch / "out" / f"r{rank}_ascend_pt"),
+                             DATABASES | {DONE_MARK})
+
+    def test_jobs_change_nothing(self):
+        capture = self.capture("stars")
+        for jobs in ("1", "4"):
+            self.tool("parse", "-d", capture, "-o", f"out{jobs}", "--jobs", jobs)
+        one, four = (self.scratch / f"out{jobs}" / capture.name / "ASCEND_PROFILER_OUTPUT"
+                     for jobs in ("1", "4"))
+        for name in TEXT_FILES | DATABASES:
+            self.assertEqual((one / name).read_bytes(), (four / name).read_bytes(), name)
+
+    def test_what_is_cut_off_is_told(self):
+        capture = self.capture("stars")
+        (calls,) = capture.glob("PROF_*/host/data/aging.api_event.data.slice_0")
+        calls.write_bytes(calls.read_bytes()[:-7])
+        done = self.tool("parse", "-d", capture, code=5)
+        self.assertIn("cut off", done.stderr)
+        self.assertIn("api_event", done.stderr)
+        self.assertEqual(self.names(capture), TEXT_FILES | DATABASES | {DONE_MARK})
+
+    def test_nothing_to_parse(self):
+        (self.scratch / "x_ascend_pt").mkdir()
+        self.assertIn("no raw data", self.tool("parse", "-d", "x_ascend_pt", code=3).stderr)
+        self.assertIn("missing", self.tool("parse", "-d", "missing", code=3).stderr)
+
+    def test_an_output_that_cannot_be_made(self):
+        (self.scratch / "out").write_text("a file")
+        self.assertIn("out", self.tool("parse", "-d", self.capture("stars"), "-o", "out/below",
+                                       code=6).stderr)
+
+
+class Agreement(Raw):
+    """A run says the same raw and parsed."""
+
+    def story(self, capture):
+        """The sheets of a comparison with another run, without the paths."""
+        (other,) = (ARGUMENTS.raw / "stars_odd_clock").glob("*_ascend_pt")
+        done = self.tool("compare", "-d", capture, "-bp", other, "--json")
+        return json.loads(done.stdout.replace(str(capture), "CAPTURE"))["sheets"]
+
+    def tables(self, recipe, capture):
+        out = self.scratch / "tables"
+        self.tool("-m", recipe, "-d", capture, "-o", out, "--export_type", "json")
+        (document,) = out.glob(f"cluster_analysis_output/*/{recipe}.json")
+        tables = json.loads(document.read_text().replace(str(capture), "CAPTURE"))["sheets"]
+        shutil.rmtree(out)
+        return tables
+
+    def test_compare(self):
+        for run in RUNS:
+            with self.subTest(run):
+                raw = self.story(self.capture(run))
+                shutil.rmtree(self.scratch / f"{run}_ascend_pt")
+                self.assertEqual(raw, self.story(self.parsed(run, "text")))
+                shutil.rmtree(self.scratch / "text")
+
+    def test_raw_against_parsed_differs_in_nothing(self):
+        parsed = self.parsed("stars", "text")
+        done = self.tool("compare", "-d", self.capture("stars"), "-bp", parsed, "--json")
+        for sheet in json.loads(done.stdout)["sheets"]:
+            for row in sheet["rows"]:
+                for key, value in row.items():
+                    if key.endswith("diff_ms") or key == "diff":
+                        self.assertIn(value, (0, None), (sheet["name"], row))
+
+    def test_recipes(self):
+        for recipe in ("module_statistic", "operator_mfu"):
+            with self.subTest(recipe):
+                raw = self.capture("stars")
+                expected = self.tables(recipe, raw)
+                out = self.scratch / "parsed"
+                self.tool("parse", "-d", raw, "-o", out, "--export_type", "db")
+                parsed = out / raw.name
+                # The chip is described beside the raw data.
+                for directory in raw.glob("PROF_*/device_0"):
+                    target = parsed / directory.relative_to(raw)
+                    target.mkdir(parents=True)
+                    shutil.copy(directory / "info.json.0", target)
+                self.assertEqual(expected, self.tables(recipe, parsed))
+                shutil.rmtree(raw)
+                shutil.rmtree(out)
+
+    def head_of(self, capture):
+        done = self.tool("cluster", "-m", "head_overhead", "-d", capture, "-o", "head", "--force")
+        # The parsed captures do not tell their rank and level.
+        return done.stdout.replace("rank unknown", "rank 0").replace("raw capture, Level1",
+                                                                     "text capture")
+
+    def test_compiled_graphs(self):
+        for run in ("head_steady", "head_hard"):
+            with self.subTest(run):
+                parsed = ARGUMENTS.testdata / "captures" / f"{run}_ascend_pt"
+                self.assertEqual(self.head_of(self.capture(run)), self.head_of(parsed))
+
+
+class Choice(Raw):
+    def kind(self, *arguments):
+        return json.loads(self.tool("check", *arguments, "--json").stdout)["ranks"][0]["kind"]
+
+    def test_raw_data_of_a_parsed_capture_is_read_on_demand(self):
+        capture = self.capture("stars")
+        self.tool("parse", "-d", capture, "--export_type", "text")
+        self.assertEqual(self.kind("-d", capture), "npu_text")
+        self.assertEqual(self.kind("-d", capture, "--raw"), "npu_raw")
+        shutil.rmtree(capture / "ASCEND_PROFILER_OUTPUT")
+        self.assertEqual(self.kind("-d", capture), "npu_raw")
+
+    def test_the_directory_of_the_driver_alone(self):
+        (driver,) = self.capture("stars").glob("PROF_*")
+        page = self.tool("check", "-d", driver).stdout
+        self.assertIn("raw, not parsed", page)
+        self.tool("compare", "-d", driver, "-bp", driver, "--enable_kernel_compare", "--json")
+
+    def test_a_gate_judges_raw_captures(self):
+        capture = self.capture("stars")
+        done = self.tool("compare", "-d", capture, "-bp", capture, "--fail_on", "step_time>+3%",
+                         "--min_steps", "2")
+        self.assertIn("OK", done.stdout)
+
+
+def main():
+    global ARGUMENTS
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    for option in ("--tool", "--testdata", "--raw"):
+        parser.add_argument(option, type=Path, required=True)
+    ARGUMENTS, rest = parser.parse_known_args()
+    unittest.main(argv=sys.argv[:1] + rest)
+
+
+if __name__ == "__main__":
+    main()
