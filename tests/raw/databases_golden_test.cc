@@ -18,6 +18,8 @@ struct Table {
   std::string name, query;
 };
 
+void PrintTo(const Table& table, std::ostream* out) { *out << table.name; }
+
 std::string NameFor(const testing::TestParamInfo<Table>& info) { return info.param.name; }
 
 fs::path ProfilerDatabase(const fs::path& directory) {

@@ -110,6 +110,8 @@ struct Case {
   bool same_timeline = true;
 };
 
+void PrintTo(const Case& which, std::ostream* out) { *out << which.name; }
+
 class ParsedText : public testing::TestWithParam<Case> {};
 
 TEST_P(ParsedText, TablesHaveTheSameRows) {
