@@ -106,6 +106,35 @@ bool IsCutTagged(const fs::path& file) {
   return false;
 }
 
+// Null: of another kind.
+const RecordSize* SizeOfRecords(RawDirectory::Side side, const fs::path& file) {
+  const std::string name = file.filename().string();
+  const auto found =
+      std::find_if(kRecordSizes.begin(), kRecordSizes.end(), [&](const RecordSize& size) {
+        return size.side == side && name.find(size.word) != std::string::npos;
+      });
+  return found == kRecordSizes.end() ? nullptr : &*found;
+}
+
+// Records of devices may begin in one slice and end in the next, so the slices of a kind are judged
+// as one; the last of them stands for all.
+void AddCutStreams(const RawDirectory& device, std::vector<fs::path>& cut) {
+  struct Stream {
+    std::int64_t bytes = 0;
+    fs::path last;
+  };
+  std::map<const RecordSize*, Stream> streams;
+  for (const fs::path& file : device.files) {
+    const RecordSize* size = SizeOfRecords(device.side, file);
+    if (size == nullptr) continue;
+    streams[size].bytes += SizeOf(file);
+    streams[size].last = file;
+  }
+  for (const auto& [size, stream] : streams) {
+    if (stream.bytes % size->bytes != 0) cut.push_back(stream.last);
+  }
+}
+
 }  // namespace
 
 std::vector<RawDirectory> FindRawData(const fs::path& capture) {
@@ -142,32 +171,14 @@ std::optional<std::int64_t> RankOfHost(const fs::path& capture) {
 std::vector<fs::path> FindCutFiles(const std::vector<RawDirectory>& data) {
   std::vector<fs::path> cut;
   for (const RawDirectory& directory : data) {
-    // Records of devices may straddle slices, so all slices of a kind are judged as one.
-    std::map<std::string_view, std::int64_t> rest_of_kind;
-    for (const fs::path& file : directory.files) {
-      const std::string name = file.filename().string();
-      const auto kind =
-          std::find_if(kRecordSizes.begin(), kRecordSizes.end(), [&](const RecordSize& size) {
-            return size.side == directory.side && name.find(size.word) != std::string::npos;
-          });
-      if (kind == kRecordSizes.end()) {
-        if (directory.side == RawDirectory::Side::kFramework && IsCutTagged(file)) {
-          cut.push_back(file);
-        }
-      } else if (directory.side == RawDirectory::Side::kDevice) {
-        std::int64_t& rest = rest_of_kind[kind->word];
-        rest = (rest + SizeOf(file)) % kind->bytes;
-      } else if (SizeOf(file) % kind->bytes != 0) {
-        cut.push_back(file);
-      }
+    if (directory.side == RawDirectory::Side::kDevice) {
+      AddCutStreams(directory, cut);
+      continue;
     }
-    for (const auto& [word, rest] : rest_of_kind) {
-      if (rest == 0) continue;
-      const auto last =
-          std::find_if(directory.files.rbegin(), directory.files.rend(), [&](const fs::path& file) {
-            return file.filename().string().find(word) != std::string::npos;
-          });
-      cut.push_back(*last);
+    for (const fs::path& file : directory.files) {
+      const RecordSize* size = SizeOfRecords(directory.side, file);
+      const bool is_cut = size != nullptr ? SizeOf(file) % size->bytes != 0 : IsCutTagged(file);
+      if (is_cut) cut.push_back(file);
     }
   }
   return cut;

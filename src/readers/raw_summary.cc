@@ -6,13 +6,10 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "mpa/raw/communication_summary.h"
-#include "mpa/raw/labels.h"
+#include "mpa/raw/kernel_sums.h"
 #include "mpa/raw/memory_rows.h"
 #include "mpa/raw/step_times.h"
 #include "raw_tables.h"
@@ -88,38 +85,16 @@ void FillTransfers(const Session& session, RankTrace& trace) {
   }
 }
 
-// Kernel times by type and core, the longest total first.
 void FillKernelStatistics(const Session& session, RankTrace& trace) {
-  std::map<std::pair<StringId, StringId>, std::size_t> row_of;
-  KernelStatistics& statistics = trace.kernel_statistics;
-  std::vector<double> totals;
-  const raw::Kernels& kernels = session.kernels;
-  for (std::size_t i = 0; i < kernels.Size(); ++i) {
-    if (!raw::IsListedKernel(session, i)) continue;
-    const double dur = session.tasks.dur[static_cast<std::size_t>(kernels.task[i])];
-    const TimeNs whole = std::llround(dur);
-    const auto [found, is_new] =
-        row_of.try_emplace({kernels.op_type[i], kernels.core[i]}, statistics.Size());
-    if (is_new) {
-      statistics.Append({.op_type = kernels.op_type[i], .core = kernels.core[i], .min = whole});
-      totals.push_back(0);
-    }
-    const std::size_t row = found->second;
-    ++statistics.count[row];
-    totals[row] += dur;
-    statistics.min[row] = std::min(statistics.min[row], whole);
-    statistics.max[row] = std::max(statistics.max[row], whole);
+  for (const raw::KernelSum& sum : raw::SumKernels(session)) {
+    trace.kernel_statistics.Append({.op_type = sum.op_type,
+                                    .core = sum.core,
+                                    .count = sum.count,
+                                    .total = std::llround(sum.total),
+                                    .min = std::llround(sum.shortest),
+                                    .avg = std::llround(sum.average),
+                                    .max = std::llround(sum.longest)});
   }
-  std::vector<std::size_t> order(totals.size());
-  for (std::size_t row = 0; row < order.size(); ++row) {
-    statistics.total[row] = std::llround(totals[row]);
-    statistics.avg[row] =
-        static_cast<TimeNs>(totals[row] / static_cast<double>(statistics.count[row]));
-    order[row] = row;
-  }
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return totals[a] > totals[b]; });
-  statistics.Reorder(order);
 }
 
 }  // namespace
