@@ -56,8 +56,8 @@ Command AddCheck(CLI::App& program) {
   app->footer(kFooter);
   const auto options = std::make_shared<Options>();
   app->add_option("-d,--profiling_path", options->path,
-                  "One capture (a *_ascend_pt or *_ascend_ms directory, a trace, a database), or a "
-                  "directory with those of many ranks")
+                  "One capture (a *_ascend_pt or *_ascend_ms directory, parsed or raw, a PROF_* "
+                  "directory, a trace, a database), or a directory with those of many ranks")
       ->required()
       ->type_name("PATH");
   app->add_flag("--json", options->json, "Print one JSON document instead of the text");

@@ -237,7 +237,7 @@ Command AddCluster(CLI::App& program) {
   }
   app->add_option("-m,--mode", options->recipe, "Recipe. " + recipes)->type_name("RECIPE");
   app->add_option("-d,--profiling_path", options->directory,
-                  "Directory with the captures of all ranks, or one capture")
+                  "Directory with the captures of all ranks, or one capture; parsed or raw")
       ->type_name("DIR");
   app->add_option("-o,--output_path", options->output,
                   "Where cluster_analysis_output is made [default: the directory of -d]")

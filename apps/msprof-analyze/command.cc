@@ -74,9 +74,10 @@ std::function<void()> AddCommonOptions(CLI::App& command) {
 }
 
 void AddOpenOptions(CLI::App& command, OpenOptions& options) {
-  command.add_flag("--raw", options.raw,
-                   "Read PROF_* and FRAMEWORK even where the capture was parsed; one that was not "
-                   "parsed is read so anyway");
+  command.add_flag(
+      "--raw", options.raw,
+      "Read PROF_* and FRAMEWORK even where the capture was parsed; one that was not "
+      "parsed is read so anyway. Experimental for other chips than 910A, 910B and 910C");
   command.add_flag("--force", options.force, "Read files of other owners without a warning");
 }
 

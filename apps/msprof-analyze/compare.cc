@@ -197,8 +197,9 @@ Command AddCompare(CLI::App& program) {
   app->footer(kFooter);
   const auto options = std::make_shared<Options>();
   app->add_option("-d,--profiling_path", options->comparison,
-                  "Capture to look at: a *_ascend_pt or *_ascend_ms directory, its "
-                  "ASCEND_PROFILER_OUTPUT, a trace (.json, .json.gz) or a profiler database")
+                  "Capture to look at: a *_ascend_pt or *_ascend_ms directory, parsed or raw, its "
+                  "ASCEND_PROFILER_OUTPUT, a PROF_* directory, a trace (.json, .json.gz) or a "
+                  "profiler database")
       ->allow_extra_args(false)
       ->type_name("PATH");
   app->add_option("--benchmark_profiling_path", options->base,
