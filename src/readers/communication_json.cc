@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // communication.json: how much each step's collectives moved, and how fast.
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -8,6 +7,7 @@
 
 #include "mpa/io/json_document.h"
 #include "mpa/readers/reader.h"
+#include "step_name.h"
 
 namespace mpa::readers {
 namespace {
@@ -24,26 +24,17 @@ std::int64_t Scaled(const Json& object, const char* key, double unit) {
   return scaled > 0 && scaled < 9e18 ? std::llround(scaled) : 0;
 }
 
-// "step50" is 50; a run without step() has the key "step".
-std::int32_t StepOf(const std::string& key) {
-  const std::size_t digits = key.find_first_of("0123456789");
-  std::int32_t step = -1;
-  if (digits != std::string::npos) {
-    std::from_chars(key.data() + digits, key.data() + key.size(), step);
-  }
-  return step;
-}
-
 void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
   const Json document = io::ReadJson(file.path);
   if (!document.is_object()) return;
   for (const auto& [key, groups] : document.items()) {
     const Json& bandwidth = Member(Member(Member(groups, "collective"), "Total Op Info"),
                                    "Communication Bandwidth Info");
+    const std::int32_t step = StepOfName(key);
     const auto add = [&](Transport transport, const char* name) {
       const Json& info = Member(bandwidth, name);
       if (!info.is_object()) return;
-      trace.transfers.Append({.step = StepOf(key),
+      trace.transfers.Append({.step = step,
                               .transport = transport,
                               .bytes = Scaled(info, "Transit Size(MB)", 1e6),  // decimal megabytes
                               .time = Scaled(info, "Transit Time(ms)", 1e6)});

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -13,6 +12,7 @@
 #include "mpa/raw/memory_rows.h"
 #include "mpa/raw/step_times.h"
 #include "raw_tables.h"
+#include "step_name.h"
 
 namespace mpa::readers {
 namespace {
@@ -56,16 +56,6 @@ void FillStepTimes(const Session& session, RankTrace& trace) {
   }
 }
 
-// "step5" is 5; "step" is a run without steps.
-std::int32_t StepOf(const std::string& name) {
-  const std::size_t digits = name.find_first_of("0123456789");
-  std::int32_t step = -1;
-  if (digits != std::string::npos) {
-    std::from_chars(name.data() + digits, name.data() + name.size(), step);
-  }
-  return step;
-}
-
 void FillTransfers(const Session& session, RankTrace& trace) {
   for (const raw::CommunicationStep& step : raw::SummariseCommunication(session)) {
     const auto total =
@@ -75,7 +65,7 @@ void FillTransfers(const Session& session, RankTrace& trace) {
     const auto add = [&](Transport transport, raw::LinkKind kind) {
       const auto use = total->links.find(kind);
       if (use == total->links.end()) return;
-      trace.transfers.Append({.step = StepOf(step.step),
+      trace.transfers.Append({.step = StepOfName(step.step),
                               .transport = transport,
                               .bytes = std::llround(use->second.megabytes * 1e6),
                               .time = std::llround(use->second.milliseconds * 1e6)});
