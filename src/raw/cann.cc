@@ -2,6 +2,10 @@
 // Reads the records of host and devices and joins them.
 #include "cann.h"
 
+#include <fmt/format.h>
+
+#include <array>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -30,6 +34,22 @@ bool RecordsFlips(const Device& device, const Side& side) {
   return counted && device.generation != Generation::kStarsV6 && side.driver >= kFirstDriver;
 }
 
+// Kinds of records that tell of work on the device and that nothing reads yet.
+constexpr std::array<std::string_view, 7> kUnreadOfHost = {
+    "compact.task_track_v2",   "compact.capture_stream_info", "compact.capture_stream_info_v2",
+    "compact.dpu_track",       "additional.capture_op_info",  "variable.capture_op_info",
+    "additional.mc2_comm_info"};
+constexpr std::array<std::string_view, 3> kUnreadOfDevice = {"nano_stars_profile.data",
+                                                             "aicpu.data", "stars_block.data"};
+
+template <typename Stems>
+void CountUnread(const DataFiles& files, const Stems& stems, Issues& issues) {
+  for (const std::string_view stem : stems) {
+    if (CountRecords(files, stem, 1) == 0) continue;
+    issues.Count("records of a kind that cannot be read yet are left out", stem);
+  }
+}
+
 class CannReader {
  public:
   CannReader(const ControlFiles& files, Parts wanted, Session& session)
@@ -51,6 +71,7 @@ class CannReader {
   void Read() {
     const bool tasks = Overlap(wanted_, Parts::kCann | Parts::kCounters);
     if (tasks) {
+      TellWhatIsUnread();
       ReadTasks();
     } else if (Overlap(wanted_, Parts::kMarks)) {
       for (std::size_t i = 0; i < logs_.size(); ++i) ReadMarksOfDevice(i, session_.issues);
@@ -61,6 +82,18 @@ class CannReader {
   }
 
  private:
+  void TellWhatIsUnread() {
+    CountUnread(host_files_, kUnreadOfHost, session_.issues);
+    for (const DataFiles& files : device_files_) {
+      CountUnread(files, kUnreadOfDevice, session_.issues);
+    }
+    for (const Device& device : session_.info.devices) {
+      if (device.generation != Generation::kUnknown) continue;
+      session_.issues.Count("work of a device left out, its chip is not known",
+                            fmt::format("platform_version {}", device.platform));
+    }
+  }
+
   bool WantsFrequencies() const { return Overlap(wanted_, Parts::kFrequency | Parts::kCounters); }
 
   // The logs of all devices beside the records of the host.
