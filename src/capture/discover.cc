@@ -16,11 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool IsDirectory(const fs::path& path) {
-  std::error_code ignored;  // what may not be looked at is no directory to walk into
-  return fs::is_directory(path, ignored);
-}
-
 bool LooksLikeCapture(const fs::path& directory) {
   const std::string name = directory.filename().string();
   constexpr std::string_view kMsprof = "PROF_";

@@ -21,11 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool IsDirectory(const fs::path& path) {
-  std::error_code ignored;
-  return fs::is_directory(path, ignored);
-}
-
 // The notes of writers and parsers beside the records hold nothing.
 bool IsRecordFile(const fs::path& path) {
   const std::string extension = path.extension().string();

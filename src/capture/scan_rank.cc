@@ -190,8 +190,7 @@ ScannedRank ScanDirectory(const fs::path& path, bool raw) {
     return {std::move(rank), "no raw data there (PROF_* and FRAMEWORK directories with records)"};
   }
   const fs::path output = path / kOutputDirectory;
-  std::error_code ignored;
-  const bool has_output = fs::is_directory(output, ignored);
+  const bool has_output = IsDirectory(output);
   AddDatabases(rank, Entries(has_output ? output : path));
   if (rank.kind == CaptureKind::kNpuDb) return {std::move(rank), ""};
   AddTextFiles(rank, has_output ? output : path);
@@ -217,6 +216,11 @@ std::vector<fs::path> Entries(const fs::path& directory) {
   return entries;
 }
 
+bool IsDirectory(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored);
+}
+
 bool IsProfilerDb(const fs::path& path) {
   const std::string name = path.filename().string();
   return name.ends_with(".db") &&
@@ -231,8 +235,7 @@ std::optional<fs::path> FindProfilerInfo(const fs::path& directory) {
 }
 
 fs::path CaptureDirectory(const fs::path& path) {
-  std::error_code ignored;
-  const fs::path directory = fs::is_directory(path, ignored) ? path : path.parent_path();
+  const fs::path directory = IsDirectory(path) ? path : path.parent_path();
   return directory.filename() == kOutputDirectory ? directory.parent_path() : directory;
 }
 
@@ -240,9 +243,8 @@ std::vector<fs::path> MsprofDirectories(const fs::path& capture) {
   if (capture.filename().string().starts_with("PROF_")) return {capture};
   std::vector<fs::path> found;
   for (const fs::path& entry : Entries(capture)) {
-    std::error_code ignored;
     if (!entry.filename().string().starts_with("PROF_")) continue;
-    if (fs::is_directory(entry, ignored)) found.push_back(entry);
+    if (IsDirectory(entry)) found.push_back(entry);
   }
   return found;
 }

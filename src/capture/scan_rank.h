@@ -33,6 +33,9 @@ std::vector<std::filesystem::path> MsprofDirectories(const std::filesystem::path
 /// The entries of a directory in name order, so that nothing depends on the file system.
 std::vector<std::filesystem::path> Entries(const std::filesystem::path& directory);
 
+/// False also for what may not be looked at.
+bool IsDirectory(const std::filesystem::path& path);
+
 /// A database that a profiler wrote, by its name.
 bool IsProfilerDb(const std::filesystem::path& path);
 

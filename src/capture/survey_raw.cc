@@ -85,8 +85,7 @@ void ReadMsprofDirectory(const fs::path& msprof, RankFacts& facts) {
   for (const fs::path& side : Entries(msprof)) {
     const std::string name = side.filename().string();
     const bool device = name.starts_with(kDevice);
-    std::error_code ignored;
-    if ((!device && name != "host") || !fs::is_directory(side, ignored)) continue;
+    if ((!device && name != "host") || !IsDirectory(side)) continue;
     if (device) AddDevice(io::ParseInt(name.substr(kDevice.size())).value_or(-1), facts);
     ReadInfo(side, facts);
     any = true;

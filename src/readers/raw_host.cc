@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -139,35 +140,19 @@ void FillMarks(const Session& session, TrackNumbers& tracks, RankTrace& trace) {
 // Calls by the name that the timeline shows, "Node@launch".
 void FillCalls(Session& session, TrackNumbers& tracks, RankTrace& trace) {
   const raw::HostCalls& calls = session.calls;
-  Rewriter acl(session.strings), model(session.strings), node(session.strings),
-      communication(session.strings), runtime(session.strings), other(session.strings);
-  const auto names = [&](raw::Level level) -> Rewriter& {
-    switch (level) {
-      case raw::Level::kAcl:
-        return acl;
-      case raw::Level::kModel:
-        return model;
-      case raw::Level::kNode:
-        return node;
-      case raw::Level::kCommunication:
-        return communication;
-      case raw::Level::kRuntime:
-        return runtime;
-      default:
-        return other;
-    }
-  };
+  std::map<raw::Level, Rewriter> names;
   for (std::size_t i = 0; i < calls.Size(); ++i) {
     const raw::Level level = calls.level[i];
+    Rewriter& rewrite = names.try_emplace(level, session.strings).first->second;
     const bool runs_model =
         level == raw::Level::kModel && session.strings.View(calls.name[i]) == "ModelExecute";
     trace.host_calls.Append({.start = calls.start[i],
                              .dur = calls.end[i] - calls.start[i],
-                             .name = names(level)(raw::CallName(calls, i),
-                                                  [&](std::string_view name) {
-                                                    return fmt::format(
-                                                        "{}@{}", raw::LevelPrefix(level), name);
-                                                  }),
+                             .name = rewrite(raw::CallName(calls, i),
+                                             [&](std::string_view name) {
+                                               return fmt::format("{}@{}", raw::LevelPrefix(level),
+                                                                  name);
+                                             }),
                              .track = tracks.Of(session.info.process, calls.thread[i]),
                              .item = runs_model ? StringId::kEmpty : calls.item[i],
                              .model = runs_model ? static_cast<std::int64_t>(calls.item_id[i]) : -1,
