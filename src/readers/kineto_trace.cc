@@ -4,19 +4,18 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <string>
 #include <unordered_map>
 
 #include "megabytes.h"
-#include "mpa/base/parallel.h"
 #include "mpa/base/text.h"
-#include "mpa/io/input_text.h"
-#include "mpa/io/json_cut.h"
 #include "mpa/io/numbers.h"
 #include "mpa/readers/reader.h"
 #include "python_text.h"
 #include "trace_builder.h"
 #include "trace_events.h"
+#include "trace_pieces.h"
 
 namespace mpa::readers {
 namespace {
@@ -68,7 +67,10 @@ struct Fragment {
 class FragmentFiller {
  public:
   FragmentFiller(Fragment& fragment, const ReadRequest& request, std::string_view file_name)
-      : fragment_(fragment), request_(request), file_name_(file_name) {}
+      : fragment_(fragment),
+        texts_(fragment.part.strings),
+        request_(request),
+        file_name_(file_name) {}
 
   void operator()(const TraceEvent& event) {
     if (event.ph == "M") return;
@@ -122,11 +124,11 @@ class FragmentFiller {
     if (!Wanted(Tables::kOpDetails)) return;
     HostEvent& op = events.back();
     op.shapes = op.types = op.stack = Intern(kNotRecorded);
-    ForEachMember(event.args, [&](std::string_view key, std::string_view value) {
-      if (key == "Input Dims") op.shapes = Intern(PythonText(value));
-      if (key == "Input type") op.types = Intern(PythonText(value));
-      if (key == "Call stack") op.stack = Intern(value);
-    });
+    for (const EventArg& arg : event.args) {
+      if (arg.key == "Input Dims") op.shapes = Intern(PythonText(arg.value));
+      if (arg.key == "Input type") op.types = Intern(PythonText(arg.value));
+      if (arg.key == "Call stack") op.stack = texts_.Intern(arg);
+    }
   }
 
   void AddFlow(const TraceEvent& event, std::vector<FlowPoint>& flows) {
@@ -164,12 +166,12 @@ class FragmentFiller {
     std::int64_t device = -1;
     std::int64_t reserved = 0;
     MemoryEvent memory;
-    ForEachMember(event.args, [&](std::string_view key, std::string_view value) {
-      if (key == "Device Id") device = io::ParseInt(value).value_or(-1);
-      if (key == "Total Reserved") reserved = io::ScaledDecimal(value, 0).value_or(0);
-      if (key == "Bytes") memory.bytes = io::ScaledDecimal(value, 0).value_or(0);
-      if (key == "Addr") memory.address = IdFrom(value);
-    });
+    for (const EventArg& arg : event.args) {
+      if (arg.key == "Device Id") device = io::ParseInt(arg.value).value_or(-1);
+      if (arg.key == "Total Reserved") reserved = io::ScaledDecimal(arg.value, 0).value_or(0);
+      if (arg.key == "Bytes") memory.bytes = io::ScaledDecimal(arg.value, 0).value_or(0);
+      if (arg.key == "Addr") memory.address = IdFrom(arg.value);
+    }
     const auto time = io::NsFromMicros(event.ts);
     if (device < 0 || !time) return;  // memory of the host
     fragment_.part.memory_samples.Append({.time = *time, .reserved_bytes = reserved});
@@ -179,6 +181,7 @@ class FragmentFiller {
   }
 
   Fragment& fragment_;
+  EscapedTexts texts_;
   const ReadRequest& request_;
   std::string_view file_name_;
 };
@@ -252,21 +255,19 @@ void Join(const Fragment& fragment, TrackNumbers& tracks, RankTrace& trace) {
 
 void Read(const CaptureFile& file, const ReadRequest& request, RankTrace& trace) {
   trace.device = DeviceKind::kGpu;
-  const io::InputText input(file.path);
   const std::string file_name = file.path.filename().string();
-  const io::CutArray cut = CutEvents(file, input.text(), trace.issues);
-  std::vector<Fragment> fragments(cut.pieces.size());
-  ParallelFor(fragments.size(), [&](std::size_t i) {
-    ForEachEvent(cut.pieces[i], file_name, fragments[i].part.issues,
-                 FragmentFiller(fragments[i], request, file_name));
-  });
   TrackNumbers tracks(trace.tracks);
   Joined joined;
-  for (Fragment& fragment : fragments) {
-    Join(fragment, tracks, trace);
-    joined.Add(fragment.rest);
-    fragment = Fragment();
-  }
+  ReadPieces<Fragment>(
+      file, trace.issues,
+      [&](EventParser& parser, const io::EventPiece& piece, Fragment& fragment) {
+        FragmentFiller filler(fragment, request, file_name);
+        return parser.Parse(piece, file_name, fragment.part.issues, std::ref(filler));
+      },
+      [&](const Fragment& fragment) {
+        Join(fragment, tracks, trace);
+        joined.Add(fragment.rest);
+      });
   LaunchFlows launches;
   launches.Append(joined.flows, tracks, trace);
   launches.Link(joined.kernel_places, trace.kernels.link);

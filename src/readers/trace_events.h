@@ -3,46 +3,67 @@
 
 #include <cstdint>
 #include <functional>
-#include <string>
+#include <memory>
 #include <string_view>
+#include <vector>
 
-#include "mpa/capture/capture.h"
-#include "mpa/io/json_cut.h"
+#include "mpa/io/event_pieces.h"
 #include "mpa/model/issues.h"
+#include "mpa/model/string_pool.h"
 
 namespace mpa::readers {
 
-/// One event of a Chrome trace. Numbers are the text of the file, texts are unescaped; members that
-/// the event lacks are empty.
+/// A member of an event's args that is a text, a number or an array.
+struct EventArg {
+  std::string_view key;
+  /// Of a text what stands between the quotes, of an array its JSON.
+  std::string_view value;
+  bool escaped = false;  ///< the value is a text with escapes
+};
+
+/// One event of a Chrome trace. Numbers are the text of the file, texts but those of args are
+/// unescaped; members that the event lacks are empty.
 struct TraceEvent {
   std::string_view ph, cat, name;
   std::string_view pid, tid, ts, dur, id;
-  std::string_view args;  ///< the JSON text of the object; valid as long as the file's text
+  std::vector<EventArg> args;
+
+  /// The value of an arg, empty when the event has none of the name; escapes are left as they are.
+  std::string_view Arg(std::string_view key) const;
 };
 
-/// Calls on_event for every event of a piece made by io::CutEventArray. The event's texts, but for
-/// args, are valid during the call only. An event that is not valid JSON is counted in `issues` and
-/// left out.
-void ForEachEvent(std::string_view piece, std::string_view file_name, Issues& issues,
-                  const std::function<void(const TraceEvent&)>& on_event);
+/// Parses the pieces of a trace, one after the other.
+class EventParser {
+ public:
+  EventParser();
+  ~EventParser();
 
-/// Calls on_member(key, value) for each member of a JSON object that is a text, a number or an
-/// array: the value as its text, of an array the JSON. Broken JSON ends the walk.
-void ForEachMember(std::string_view object,
-                   const std::function<void(std::string_view, std::string_view)>& on_member);
+  /// Calls on_event for every event of the piece; the event's texts are valid during the call. An
+  /// event that is not valid JSON is counted in `issues` and left out. False when the cut was
+  /// guessed and the piece is not valid as a whole; some events may have been given then.
+  bool Parse(const io::EventPiece& piece, std::string_view file_name, Issues& issues,
+             const std::function<void(const TraceEvent&)>& on_event);
 
-/// The text of one member, empty when the object has none of the name.
-std::string MemberText(std::string_view object, std::string_view name);
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Texts of a pool, also those with escapes: what was unescaped once is found by how it is written.
+/// Call stacks are long, full of escapes, and repeat with every step.
+class EscapedTexts {
+ public:
+  explicit EscapedTexts(StringPool& pool) : pool_(pool) {}
+  StringId Intern(const EventArg& arg);
+
+ private:
+  StringPool& pool_;
+  StringPool written_;             // with the escapes
+  std::vector<StringId> meaning_;  // of the written texts
+};
 
 /// Process, thread and flow ids are numbers or texts; a text that is no number becomes a negative
 /// number that only this text has. An absent id is 0, as the format defines.
 std::int64_t IdFrom(std::string_view text);
-
-/// A piece is cut at this size: large enough to keep workers busy, small enough to bound memory.
-inline constexpr std::size_t kPieceBytes = std::size_t{16} << 20;
-
-/// Cuts the events of a trace; an unfinished one (the writer was killed) is counted in `issues`.
-/// Throws Error (kCorrupt) that names the file when there is no event array.
-io::CutArray CutEvents(const CaptureFile& file, std::string_view text, Issues& issues);
 
 }  // namespace mpa::readers

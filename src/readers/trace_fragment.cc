@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <functional>
+
 #include "mpa/base/text.h"
 #include "mpa/io/numbers.h"
 #include "trace_events.h"
@@ -14,12 +16,11 @@ namespace {
 class FragmentFiller {
  public:
   FragmentFiller(TraceFragment& fragment, const ReadRequest& request, std::string_view file_name)
-      : fragment_(fragment), request_(request), file_name_(file_name) {}
+      : fragment_(fragment), texts_(fragment.strings), request_(request), file_name_(file_name) {}
 
   void operator()(const TraceEvent& event) {
     if (event.ph == "M") {
-      fragment_.metadata.push_back(
-          {IdFrom(event.pid), IdFrom(event.tid), fragment_.strings.Intern(event.name), event.args});
+      AddMetadata(event);
     } else if (event.ph == "X") {
       AddSpan(event);
     } else if (event.ph == "s" || event.ph == "f") {
@@ -67,8 +68,7 @@ class FragmentFiller {
     } else if (kind == Kind::kPython) {
       fragment_.python.push_back({*start, *dur, name, pid, tid});
     } else if (kind == Kind::kDevice) {
-      fragment_.device.push_back(
-          {*start, *dur, name, pid, tid, event.args, io::MicrosBeyondNs(event.dur)});
+      AddDeviceEvent(event, {*start, *dur, name, pid, tid, io::MicrosBeyondNs(event.dur)});
     } else if (kind == Kind::kGarbage) {
       fragment_.garbage_collections.Append({.start = *start, .dur = *dur});
     } else {
@@ -76,23 +76,51 @@ class FragmentFiller {
     }
   }
 
-  void ReadOpArgs(std::string_view args, HostEvent& op) {
+  void AddMetadata(const TraceEvent& event) {
+    const auto add = [&](Metadata::Kind kind, std::string_view key) {
+      StringId value{};
+      for (const EventArg& arg : event.args) {
+        if (arg.key == key) value = texts_.Intern(arg);
+      }
+      fragment_.metadata.push_back({kind, IdFrom(event.pid), IdFrom(event.tid), value});
+    };
+    if (event.name == "process_name") add(Metadata::Kind::kProcessName, "name");
+    if (event.name == "thread_name") add(Metadata::Kind::kThreadName, "name");
+    if (event.name == "thread_sort_index") add(Metadata::Kind::kThreadSortIndex, "sort_index");
+  }
+
+  void ReadOpArgs(const std::vector<EventArg>& args, HostEvent& op) {
     op.shapes = op.types = op.stack = fragment_.strings.Intern(kNotRecorded);
-    ForEachMember(args, [&](std::string_view key, std::string_view value) {
-      if (key == "Input Dims") op.shapes = fragment_.strings.Intern(value);
-      if (key == "Input type") op.types = fragment_.strings.Intern(value);
-      if (key == "Call stack") op.stack = fragment_.strings.Intern(value);
-    });
+    for (const EventArg& arg : args) {
+      if (arg.key == "Input Dims") op.shapes = texts_.Intern(arg);
+      if (arg.key == "Input type") op.types = texts_.Intern(arg);
+      if (arg.key == "Call stack") op.stack = texts_.Intern(arg);
+    }
+  }
+
+  void AddDeviceEvent(const TraceEvent& event, DeviceEvent device) {
+    device.stream = device.tid;
+    for (const EventArg& arg : event.args) {
+      if (arg.key == "Task Type") {
+        device.type = texts_.Intern(arg);
+      } else if (arg.key == "Stream Id" || arg.key == "Physic Stream Id") {
+        device.stream = io::ParseInt(arg.value).value_or(device.tid);
+      } else if (arg.key == "Task Id") {
+        device.task_id = io::ParseInt(arg.value).value_or(-1);
+      }
+    }
+    fragment_.device.push_back(device);
+    if (Wanted(kRuntimeTables)) {
+      fragment_.runtime_args.push_back(ReadRuntimeArgs(event, texts_));
+    }
+    if (Wanted(Tables::kMstx)) fragment_.mstx_args.push_back(ReadMstxArgs(event, texts_));
   }
 
   void AddQueueEvent(const TraceEvent& event, QueueEvent queued) {
-    bool has_id = false;
-    ForEachMember(event.args, [&](std::string_view key, std::string_view value) {
-      if (key != "correlation_id") return;
-      queued.id = IdFrom(value);
-      has_id = true;
-    });
-    if (has_id) fragment_.queue.push_back(queued);
+    const std::string_view id = event.Arg("correlation_id");
+    if (id.empty()) return;
+    queued.id = IdFrom(id);
+    fragment_.queue.push_back(queued);
   }
 
   void AddFlow(const TraceEvent& event) {
@@ -113,20 +141,22 @@ class FragmentFiller {
 
   void AddCoreClock(const TraceEvent& event) {
     const auto time = io::NsFromMicros(event.ts);
-    const auto mhz = io::ParseInt(MemberText(event.args, "MHz"));
+    const auto mhz = io::ParseInt(event.Arg("MHz"));
     if (time && mhz && *mhz > 0) fragment_.core_clocks.Append({.start = *time, .mhz = *mhz});
   }
 
   TraceFragment& fragment_;
+  EscapedTexts texts_;
   const ReadRequest& request_;
   std::string_view file_name_;
 };
 
 }  // namespace
 
-void FillFragment(std::string_view piece, const ReadRequest& request, std::string_view file_name,
-                  TraceFragment& fragment) {
-  ForEachEvent(piece, file_name, fragment.issues, FragmentFiller(fragment, request, file_name));
+bool FillFragment(EventParser& parser, const io::EventPiece& piece, const ReadRequest& request,
+                  std::string_view file_name, TraceFragment& fragment) {
+  FragmentFiller filler(fragment, request, file_name);
+  return parser.Parse(piece, file_name, fragment.issues, std::ref(filler));
 }
 
 }  // namespace mpa::readers

@@ -8,38 +8,42 @@
 #include "mpa/model/rank_trace.h"
 #include "mpa/readers/reader.h"
 #include "trace_builder.h"
+#include "trace_events.h"
+#include "trace_mstx.h"
 #include "trace_runtime.h"
 
 namespace mpa::readers {
 
-/// A span of a process that is not the program's: of a device, of the runtime, a mark.
+/// A span of a process that is not the program's: of a device, of the runtime, a mark. Which, says
+/// the name of the process, which may come last.
 struct DeviceEvent {
   TimeNs start, dur;
   StringId name;
   std::int64_t pid, tid;
-  std::string_view args;
   float dur_rest = 0;
-  StringId type{};  ///< set once the process is known
+  StringId type{};
   std::int64_t stream = -1, task_id = -1;
 };
 
 /// The name or place of a process or thread.
 struct Metadata {
+  enum class Kind : std::uint8_t { kProcessName, kThreadName, kThreadSortIndex };
+  Kind kind;
   std::int64_t pid, tid;
-  StringId kind;  ///< process_name, thread_name, thread_sort_index
-  std::string_view args;
+  StringId value;
 };
 
-/// What one piece of a trace holds.
+/// What one piece of a trace holds. Texts are those of the fragment.
 struct TraceFragment {
   StringPool strings;
   Issues issues;
   std::vector<HostEvent> host, python;
   std::vector<DeviceEvent> device;
+  std::vector<RuntimeArgs> runtime_args;  ///< of the device events, or none when nobody asks
+  std::vector<MstxArgs> mstx_args;        ///< likewise
   std::vector<FlowPoint> flows, backward_flows, runtime_flows;
-  std::vector<QueueEvent> queue;  ///< names are texts of the fragment
+  std::vector<QueueEvent> queue;
   std::vector<Metadata> metadata;
-  std::vector<RuntimeEvent> runtime;  ///< set once the processes are known
   GarbageCollections garbage_collections;
   CoreClocks core_clocks;
   std::int64_t backward_tid = -1;
@@ -50,8 +54,8 @@ constexpr Tables kRuntimeTables =
     Tables::kHostCalls | Tables::kDeviceRuns | Tables::kModelIterations;
 
 /// Parses a piece of the array of events. Events that nothing reads are dropped, broken ones
-/// counted; device events keep their args unparsed, because their process may be named later.
-void FillFragment(std::string_view piece, const ReadRequest& request, std::string_view file_name,
-                  TraceFragment& fragment);
+/// counted. False when the piece is not valid as a whole, see EventParser.
+bool FillFragment(EventParser& parser, const io::EventPiece& piece, const ReadRequest& request,
+                  std::string_view file_name, TraceFragment& fragment);
 
 }  // namespace mpa::readers

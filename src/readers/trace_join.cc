@@ -6,9 +6,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "mpa/base/parallel.h"
 #include "mpa/base/text.h"
-#include "mpa/io/numbers.h"
 #include "mpa/model/collective_tasks.h"
 #include "trace_events.h"
 #include "trace_mstx.h"
@@ -24,31 +22,26 @@ struct Processes {
   std::map<std::int64_t, RuntimeProcess> runtime;             // by pid
 };
 
-Processes FindProcesses(const std::vector<TraceFragment>& fragments) {
+Processes FindProcesses(const std::vector<Metadata>& metadata, const StringPool& strings) {
   Processes found;
-  const auto each = [&](std::string_view kind, auto on_metadata) {
-    for (const TraceFragment& fragment : fragments) {
-      for (const Metadata& metadata : fragment.metadata) {
-        if (fragment.strings.View(metadata.kind) == kind) on_metadata(metadata);
-      }
-    }
-  };
-  each("process_name", [&](const Metadata& metadata) {
-    const std::string name = MemberText(metadata.args, "name");
-    if (name == "Communication" || name == "HCCL") found.communication = metadata.pid;
-    if (name == "Ascend Hardware") found.hardware = metadata.pid;
-    if (name == "Overlap Analysis") found.overlap = metadata.pid;
+  for (const Metadata& process : metadata) {
+    if (process.kind != Metadata::Kind::kProcessName) continue;
+    const std::string_view name = strings.View(process.value);
+    if (name == "Communication" || name == "HCCL") found.communication = process.pid;
+    if (name == "Ascend Hardware") found.hardware = process.pid;
+    if (name == "Overlap Analysis") found.overlap = process.pid;
     const RuntimeProcess runtime = RuntimeProcessOf(name);
-    if (runtime != RuntimeProcess::kNone) found.runtime[metadata.pid] = runtime;
-  });
-  each("thread_name", [&](const Metadata& metadata) {
-    if (metadata.pid != found.communication) return;
-    found.comm_thread_names[metadata.tid] = MemberText(metadata.args, "name");
-  });
-  each("thread_sort_index", [&](const Metadata& metadata) {
-    if (metadata.pid != found.communication) return;
-    found.comm_thread_of_index[IdFrom(MemberText(metadata.args, "sort_index"))] = metadata.tid;
-  });
+    if (runtime != RuntimeProcess::kNone) found.runtime[process.pid] = runtime;
+  }
+  for (const Metadata& thread : metadata) {
+    if (thread.pid != found.communication) continue;
+    const std::string_view value = strings.View(thread.value);
+    if (thread.kind == Metadata::Kind::kThreadName) {
+      found.comm_thread_names[thread.tid] = value;
+    } else if (thread.kind == Metadata::Kind::kThreadSortIndex) {
+      found.comm_thread_of_index[IdFrom(value)] = thread.tid;
+    }
+  }
   return found;
 }
 
@@ -94,33 +87,6 @@ class CommThreads {
   std::int32_t unknown_ = -1;
 };
 
-// Task type and stream are needed of hardware events only, so their args are parsed only now.
-void ReadHardwareArgs(TraceFragment& fragment, std::int64_t hardware_pid) {
-  for (DeviceEvent& event : fragment.device) {
-    if (event.pid != hardware_pid) continue;
-    event.stream = event.tid;
-    ForEachMember(event.args, [&](std::string_view key, std::string_view value) {
-      if (key == "Task Type") {
-        event.type = fragment.strings.Intern(value);
-      } else if (key == "Stream Id" || key == "Physic Stream Id") {
-        event.stream = io::ParseInt(value).value_or(event.tid);
-      } else if (key == "Task Id") {
-        event.task_id = io::ParseInt(value).value_or(-1);
-      }
-    });
-  }
-}
-
-void ReadRuntimeEvents(TraceFragment& fragment,
-                       const std::map<std::int64_t, RuntimeProcess>& of_pid) {
-  for (const DeviceEvent& event : fragment.device) {
-    const auto process = of_pid.find(event.pid);
-    if (process == of_pid.end()) continue;
-    AddRuntimeEvent(process->second, {event.pid, event.tid, event.start}, event.dur, event.name,
-                    event.args, fragment.strings, fragment.runtime);
-  }
-}
-
 std::optional<Activity> ActivityOf(std::string_view name) {
   if (name == "Computing") return Activity::kComputing;
   if (name == "Communication(Not Overlapped)") return Activity::kExposedCommunication;
@@ -129,142 +95,158 @@ std::optional<Activity> ActivityOf(std::string_view name) {
   return std::nullopt;
 }
 
-// Appends the fragments to the rank, in file order.
-class Joiner {
+// Brings the device events of a trace into the tables of the rank, once the processes are known.
+class DeviceJoin {
  public:
-  Joiner(const Processes& processes, Tables wanted, RankTrace& trace)
+  DeviceJoin(const Processes& processes, RankTrace& trace, RuntimeTrace* runtime, MstxTrace* mstx)
       : processes_(processes),
-        with_mstx_(Overlap(wanted, Tables::kMstx)),
-        with_runtime_(Overlap(wanted, kRuntimeTables)),
         trace_(trace),
-        runtime_(trace),
-        tracks_(trace.tracks),
-        threads_(processes, trace) {}
+        threads_(processes, trace),
+        runtime_(runtime),
+        mstx_(mstx) {}
 
-  void Add(const TraceFragment& fragment) {
-    StringMapping texts(fragment.strings, trace_.strings);
-    AppendHostOps(fragment.host, texts, tracks_, trace_);
-    AppendPythonCalls(fragment.python, texts, tracks_, trace_);
-    for (const DeviceEvent& event : fragment.device) {
-      if (event.pid == processes_.hardware) {
-        if (IsLcclKernel(fragment.strings.View(event.name))) {
-          AppendOperation(event, /*group=*/-1, texts);
-        }
-        trace_.device_tasks.Append({.start = event.start,
-                                    .dur = event.dur,
-                                    .name = texts[event.name],
-                                    .type = texts[event.type],
-                                    .task_id = event.task_id,
-                                    .stream = event.stream,
-                                    .dur_rest = event.dur_rest});
-        task_places_.push_back({event.pid, event.tid, event.start});
-      } else if (event.pid == processes_.communication) {
-        AddCommunication(event, texts);
-      } else if (event.pid == processes_.overlap) {
-        if (const auto activity = ActivityOf(fragment.strings.View(event.name))) {
-          trace_.overlaps.Append({.start = event.start, .dur = event.dur, .activity = *activity});
-        }
-      } else if (with_mstx_) {
-        mstx_.Add(event.args, {event.pid, event.tid, event.start}, event.dur, texts[event.name],
-                  trace_);
+  void Add(const DeviceEvent& event, const RuntimeArgs& runtime_args, const MstxArgs& mstx_args) {
+    const EventPlace place{event.pid, event.tid, event.start};
+    if (event.pid == processes_.hardware) {
+      AddTask(event);
+    } else if (event.pid == processes_.communication) {
+      AddCommunication(event, runtime_args);
+    } else if (event.pid == processes_.overlap) {
+      if (const auto activity = ActivityOf(trace_.strings.View(event.name))) {
+        trace_.overlaps.Append({.start = event.start, .dur = event.dur, .activity = *activity});
       }
+    } else if (mstx_ != nullptr) {
+      mstx_->Add(mstx_args, place, event.dur, event.name, trace_);
     }
-    for (std::size_t i = 0; i < fragment.core_clocks.Size(); ++i) {
-      trace_.core_clocks.Append(
-          {.start = fragment.core_clocks.start[i], .mhz = fragment.core_clocks.mhz[i]});
-    }
-    runtime_.Add(fragment.runtime, fragment.runtime_flows, texts);
-    for (std::size_t i = 0; i < fragment.garbage_collections.Size(); ++i) {
-      trace_.garbage_collections.Append({.start = fragment.garbage_collections.start[i],
-                                         .dur = fragment.garbage_collections.dur[i]});
-    }
-    if (fragment.backward_tid != -1) trace_.backward_tid = fragment.backward_tid;
-    trace_.issues.Merge(fragment.issues);
-    Move(fragment.flows, flows_);
-    Move(fragment.backward_flows, backward_flows_);
-    for (QueueEvent event : fragment.queue) {
-      event.name = texts[event.name];
-      queue_.push_back(event);
-    }
+    if (runtime_ == nullptr) return;
+    const auto process = processes_.runtime.find(event.pid);
+    if (process == processes_.runtime.end()) return;
+    runtime_->Add(process->second, place, event.dur, event.name, runtime_args);
   }
 
-  void Finish() {
-    LaunchFlows launches;
-    launches.Append(flows_, tracks_, trace_);
+  void Link(const LaunchFlows& launches) {
     launches.Link(task_places_, trace_.device_tasks.link);
     launches.Link(communication_places_, trace_.communications.link);
-    AppendBackwardLinks(backward_flows_, tracks_, trace_);
-    AppendQueuedWork(queue_, tracks_, trace_);
-    mstx_.Place(tracks_, trace_);
-    runtime_.Finish(tracks_);
-    trace_.core_clocks.Reorder(trace_.core_clocks.RowsByStart());
   }
 
  private:
-  template <typename T>
-  static void Move(const std::vector<T>& from, std::vector<T>& to) {
-    to.insert(to.end(), from.begin(), from.end());
+  void AddTask(const DeviceEvent& event) {
+    if (IsLcclKernel(trace_.strings.View(event.name))) AppendOperation(event, /*group=*/-1);
+    trace_.device_tasks.Append({.start = event.start,
+                                .dur = event.dur,
+                                .name = event.name,
+                                .type = event.type,
+                                .task_id = event.task_id,
+                                .stream = event.stream,
+                                .dur_rest = event.dur_rest});
+    task_places_.push_back({event.pid, event.tid, event.start});
   }
 
-  void AddCommunication(const DeviceEvent& event, StringMapping& texts) {
+  void AddCommunication(const DeviceEvent& event, const RuntimeArgs& runtime_args) {
     const CommThreads::Place place = threads_.Of(event.tid);
     if (place.is_group) {
-      AppendOperation(event, place.group, texts);
-      if (with_runtime_) {
-        runtime_.AddCollective({event.pid, event.tid, event.start}, event.dur, texts[event.name],
-                               event.args);
+      AppendOperation(event, place.group);
+      if (runtime_ != nullptr) {
+        runtime_->AddCollective({event.pid, event.tid, event.start}, event.dur, event.name,
+                                runtime_args);
       }
     } else {
       trace_.comm_tasks.Append({.start = event.start,
                                 .dur = event.dur,
-                                .name = texts[event.name],
+                                .name = event.name,
                                 .group = place.group,
                                 .plane = event.tid,
                                 .dur_rest = event.dur_rest});
     }
   }
 
-  void AppendOperation(const DeviceEvent& event, std::int32_t group, StringMapping& texts) {
-    const StringId name = texts[event.name];
+  void AppendOperation(const DeviceEvent& event, std::int32_t group) {
     trace_.communications.Append({.start = event.start,
                                   .dur = event.dur,
-                                  .name = name,
-                                  .op_type = name,
+                                  .name = event.name,
+                                  .op_type = event.name,
                                   .group = group,
                                   .dur_rest = event.dur_rest});
     communication_places_.push_back({event.pid, event.tid, event.start});
   }
 
   const Processes& processes_;
-  bool with_mstx_, with_runtime_;
   RankTrace& trace_;
-  RuntimeTrace runtime_;
-  TrackNumbers tracks_;
   CommThreads threads_;
-  std::vector<FlowPoint> flows_, backward_flows_;
-  std::vector<QueueEvent> queue_;
+  RuntimeTrace* runtime_;  // null when nobody asks; so are the marks
+  MstxTrace* mstx_;
   std::vector<EventPlace> task_places_, communication_places_;
-  MstxTrace mstx_;
 };
+
+template <typename T>
+void MoveTo(std::vector<T>& to, const std::vector<T>& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
 
 }  // namespace
 
-void JoinFragments(std::vector<TraceFragment>& fragments, Tables wanted, RankTrace& trace) {
-  const Processes processes = FindProcesses(fragments);
-  if (processes.hardware) {
-    ParallelFor(fragments.size(),
-                [&](std::size_t i) { ReadHardwareArgs(fragments[i], *processes.hardware); });
+void TraceJoin::Add(const TraceFragment& fragment) {
+  StringMapping texts(fragment.strings, trace_.strings);
+  AppendHostOps(fragment.host, texts, tracks_, trace_);
+  AppendPythonCalls(fragment.python, texts, tracks_, trace_);
+  for (DeviceEvent event : fragment.device) {
+    event.name = texts[event.name];
+    event.type = texts[event.type];
+    device_.push_back(event);
   }
-  if (Overlap(wanted, kRuntimeTables)) {
-    ParallelFor(fragments.size(),
-                [&](std::size_t i) { ReadRuntimeEvents(fragments[i], processes.runtime); });
+  for (RuntimeArgs args : fragment.runtime_args) {
+    args.item = texts[args.item];
+    runtime_args_.push_back(args);
   }
-  Joiner joiner(processes, wanted, trace);
-  for (TraceFragment& fragment : fragments) {
-    joiner.Add(fragment);
-    fragment = TraceFragment();  // its memory is not needed while the rest is joined
+  for (MstxArgs args : fragment.mstx_args) {
+    args.domain = texts[args.domain];
+    mstx_args_.push_back(args);
   }
-  joiner.Finish();
+  for (Metadata metadata : fragment.metadata) {
+    metadata.value = texts[metadata.value];
+    metadata_.push_back(metadata);
+  }
+  for (QueueEvent event : fragment.queue) {
+    event.name = texts[event.name];
+    queue_.push_back(event);
+  }
+  for (std::size_t i = 0; i < fragment.core_clocks.Size(); ++i) {
+    trace_.core_clocks.Append(
+        {.start = fragment.core_clocks.start[i], .mhz = fragment.core_clocks.mhz[i]});
+  }
+  for (std::size_t i = 0; i < fragment.garbage_collections.Size(); ++i) {
+    trace_.garbage_collections.Append({.start = fragment.garbage_collections.start[i],
+                                       .dur = fragment.garbage_collections.dur[i]});
+  }
+  if (fragment.backward_tid != -1) trace_.backward_tid = fragment.backward_tid;
+  trace_.issues.Merge(fragment.issues);
+  MoveTo(flows_, fragment.flows);
+  MoveTo(backward_flows_, fragment.backward_flows);
+  MoveTo(runtime_flows_, fragment.runtime_flows);
+}
+
+void TraceJoin::Finish() {
+  const Processes processes = FindProcesses(metadata_, trace_.strings);
+  const bool with_runtime = Overlap(wanted_, kRuntimeTables);
+  const bool with_mstx = Overlap(wanted_, Tables::kMstx);
+  RuntimeTrace runtime(trace_);
+  MstxTrace mstx;
+  DeviceJoin device(processes, trace_, with_runtime ? &runtime : nullptr,
+                    with_mstx ? &mstx : nullptr);
+  for (std::size_t i = 0; i < device_.size(); ++i) {
+    device.Add(device_[i], with_runtime ? runtime_args_[i] : RuntimeArgs(),
+               with_mstx ? mstx_args_[i] : MstxArgs());
+  }
+  device_ = {};  // its memory is not needed while the rest is joined
+  LaunchFlows launches;
+  launches.Append(flows_, tracks_, trace_);
+  device.Link(launches);
+  AppendBackwardLinks(backward_flows_, tracks_, trace_);
+  AppendQueuedWork(queue_, tracks_, trace_);
+  mstx.Place(tracks_, trace_);
+  runtime.AddFlows(runtime_flows_);
+  runtime.Finish(tracks_);
+  trace_.core_clocks.Reorder(trace_.core_clocks.RowsByStart());
 }
 
 }  // namespace mpa::readers

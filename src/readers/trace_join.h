@@ -3,12 +3,34 @@
 
 #include <vector>
 
+#include "mpa/model/rank_trace.h"
+#include "trace_builder.h"
 #include "trace_fragment.h"
 
 namespace mpa::readers {
 
-/// Appends the fragments to the rank, in the order of the file, and empties them. Only now all
-/// processes are known by their names.
-void JoinFragments(std::vector<TraceFragment>& fragments, Tables wanted, RankTrace& trace);
+/// Brings the fragments of a trace into the tables of the rank, in file order.
+class TraceJoin {
+ public:
+  TraceJoin(Tables wanted, RankTrace& trace)
+      : wanted_(wanted), trace_(trace), tracks_(trace.tracks) {}
+
+  void Add(const TraceFragment& fragment);
+  /// Fills the tables of the device, of the runtime and all links; to be called when all fragments
+  /// are there. Device events are told apart by their process, whose name may come last.
+  void Finish();
+
+ private:
+  Tables wanted_;
+  RankTrace& trace_;
+  TrackNumbers tracks_;
+  // What waits for the end; texts are those of the rank.
+  std::vector<DeviceEvent> device_;
+  std::vector<RuntimeArgs> runtime_args_;
+  std::vector<MstxArgs> mstx_args_;
+  std::vector<Metadata> metadata_;
+  std::vector<QueueEvent> queue_;
+  std::vector<FlowPoint> flows_, backward_flows_, runtime_flows_;
+};
 
 }  // namespace mpa::readers

@@ -3,20 +3,25 @@
 
 #include <cstdint>
 
-#include "trace_events.h"
-
 namespace mpa::readers {
 
-void MstxTrace::Add(std::string_view args, const EventPlace& place, TimeNs dur, StringId message,
+MstxArgs ReadMstxArgs(const TraceEvent& event, EscapedTexts& texts) {
+  MstxArgs found;
+  for (const EventArg& arg : event.args) {
+    if (arg.key == "event_type") found.kind = MstxKindOf(arg.value);
+    if (arg.key == "domain") found.domain = texts.Intern(arg);
+  }
+  return found;
+}
+
+void MstxTrace::Add(const MstxArgs& args, const EventPlace& place, TimeNs dur, StringId message,
                     RankTrace& trace) {
-  if (args.find("\"event_type\"") == std::string_view::npos) return;
-  const auto kind = MstxKindOf(MemberText(args, "event_type"));
-  if (!kind) return;
+  if (!args.kind) return;
   trace.mstx.Append({.start = place.start,
                      .dur = dur,
-                     .kind = *kind,
+                     .kind = *args.kind,
                      .message = message,
-                     .domain = trace.strings.Intern(MemberText(args, "domain"))});
+                     .domain = args.domain});
   places_.push_back(place);
 }
 

@@ -1,20 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string_view>
+#include <optional>
 #include <vector>
 
 #include "mpa/model/rank_trace.h"
 #include "trace_builder.h"
+#include "trace_events.h"
 
 namespace mpa::readers {
+
+/// What the args of an event say of a mark or range; empty for other events.
+struct MstxArgs {
+  std::optional<MstxKind> kind;
+  StringId domain{};
+};
+
+MstxArgs ReadMstxArgs(const TraceEvent& event, EscapedTexts& texts);
 
 /// Collects the marks and ranges of the program itself from the events of a trace. They stand in a
 /// process of their own, beside the runtime's.
 class MstxTrace {
  public:
-  /// Appends the event to trace.mstx if its args say that it is one.
-  void Add(std::string_view args, const EventPlace& place, TimeNs dur, StringId message,
+  /// Appends the event to trace.mstx if its args say that it is one. Texts are those of the rank.
+  void Add(const MstxArgs& args, const EventPlace& place, TimeNs dur, StringId message,
            RankTrace& trace);
   /// Gives the events their threads: the process is one of the viewer's own, the thread is that of
   /// the program. To be called when all operators are there.

@@ -28,6 +28,10 @@ std::string Normalized(std::string_view name) {
   return text;
 }
 
+bool IsKey(std::string_view key, std::string_view normalized) {
+  return key.size() == normalized.size() && Normalized(key) == normalized;
+}
+
 // The places of one kind of flow ends with the ids of the flows, in order.
 std::vector<std::pair<EventPlace, std::int64_t>> FlowEnds(const std::vector<FlowPoint>& flows,
                                                           bool is_end) {
@@ -62,72 +66,57 @@ RuntimeProcess RuntimeProcessOf(std::string_view process_name) {
   return RuntimeProcess::kNone;
 }
 
-void AddRuntimeEvent(RuntimeProcess process, const EventPlace& place, TimeNs dur, StringId name,
-                     std::string_view args, StringPool& strings,
-                     std::vector<RuntimeEvent>& events) {
-  RuntimeEvent event{.process = process, .place = place, .dur = dur, .name = name};
-  const std::string_view text = strings.View(name);
+RuntimeArgs ReadRuntimeArgs(const TraceEvent& event, EscapedTexts& texts) {
+  const bool runs_model = event.name == "Model@ModelExecute";
+  RuntimeArgs found;
+  for (const EventArg& arg : event.args) {
+    if (IsKey(arg.key, "connection_id")) found.connection = NumberOr(arg.value, -1);
+    if (IsKey(arg.key, "model_id")) found.model = NumberOr(arg.value, -1);
+    if (IsKey(arg.key, "task_type")) found.waits = found.waits || IsNoRun(arg.value);
+    if (IsKey(arg.key, "request_id") && runs_model) found.request = NumberOr(arg.value, -1);
+    if (IsKey(arg.key, "item_id")) {
+      if (runs_model) {
+        found.ran_model = NumberOr(arg.value, -1);
+      } else {
+        found.item = texts.Intern(arg);
+      }
+    }
+  }
+  return found;
+}
+
+void RuntimeTrace::Add(RuntimeProcess process, const EventPlace& place, TimeNs dur, StringId name,
+                       const RuntimeArgs& args) {
+  const std::string_view text = trace_.strings.View(name);
+  RuntimeEvent event{.place = place, .dur = dur, .name = name, .connection = args.connection};
+  const auto known = [](std::int64_t model) { return model == kNoModel ? -1 : model; };
   if (process == RuntimeProcess::kIterations) {
     constexpr std::string_view kName = "Iteration ";
     if (!text.starts_with(kName)) return;
-    event.request = NumberOr(text.substr(kName.size()), -1);
-    event.model = place.tid - kFirstIterationThread;
-    if (event.request >= 0 && event.model >= 0) events.push_back(event);
-    return;
+    const std::int64_t iteration = NumberOr(text.substr(kName.size()), -1);
+    const std::int64_t model = place.tid - kFirstIterationThread;
+    if (iteration < 0 || model < 0) return;
+    trace_.model_iterations.Append(
+        {.start = place.start, .dur = dur, .model = model, .iteration = iteration});
+  } else if (process == RuntimeProcess::kHostCalls) {
+    event.item = args.item;
+    event.model = known(args.ran_model);
+    event.request = args.request;
+    calls_.push_back(event);
+  } else if (process == RuntimeProcess::kDevice && !args.waits && !IsNoRun(text)) {
+    event.model = known(args.model);
+    runs_.push_back({event, DeviceRunKind::kKernel});
   }
-  bool is_run = process == RuntimeProcess::kHostCalls || !IsNoRun(text);
-  const bool runs_model = text == "Model@ModelExecute";
-  ForEachMember(args, [&](std::string_view key, std::string_view value) {
-    const std::string normalized = Normalized(key);
-    if (normalized == "connection_id") {
-      event.connection = NumberOr(value, -1);
-    } else if (process == RuntimeProcess::kDevice) {
-      if (normalized == "model_id") event.model = NumberOr(value, -1);
-      if (normalized == "task_type" && IsNoRun(value)) is_run = false;
-    } else if (normalized == "item_id") {
-      if (runs_model) {
-        event.model = NumberOr(value, -1);
-      } else {
-        event.item = strings.Intern(value);
-      }
-    } else if (normalized == "request_id" && runs_model) {
-      event.request = NumberOr(value, -1);
-    }
-  });
-  if (event.model == kNoModel) event.model = -1;
-  if (is_run) events.push_back(event);
-}
-
-void RuntimeTrace::Add(const std::vector<RuntimeEvent>& events, const std::vector<FlowPoint>& flows,
-                       StringMapping& texts) {
-  for (RuntimeEvent event : events) {
-    event.name = texts[event.name];
-    event.item = texts[event.item];
-    switch (event.process) {
-      case RuntimeProcess::kHostCalls:
-        calls_.push_back(event);
-        break;
-      case RuntimeProcess::kDevice:
-        runs_.push_back({event, DeviceRunKind::kKernel});
-        break;
-      case RuntimeProcess::kIterations:
-        trace_.model_iterations.Append({.start = event.place.start,
-                                        .dur = event.dur,
-                                        .model = event.model,
-                                        .iteration = event.request});
-        break;
-      case RuntimeProcess::kNone:
-        break;
-    }
-  }
-  flows_.insert(flows_.end(), flows.begin(), flows.end());
 }
 
 void RuntimeTrace::AddCollective(const EventPlace& place, TimeNs dur, StringId name,
-                                 std::string_view args) {
-  RuntimeEvent event{.process = RuntimeProcess::kDevice, .place = place, .dur = dur, .name = name};
-  event.connection = NumberOr(MemberText(args, "connection_id"), -1);
-  runs_.push_back({event, DeviceRunKind::kCollective});
+                                 const RuntimeArgs& args) {
+  runs_.push_back({{.place = place, .dur = dur, .name = name, .connection = args.connection},
+                   DeviceRunKind::kCollective});
+}
+
+void RuntimeTrace::AddFlows(const std::vector<FlowPoint>& flows) {
+  flows_.insert(flows_.end(), flows.begin(), flows.end());
 }
 
 void RuntimeTrace::Finish(TrackNumbers& tracks) {

@@ -7,6 +7,7 @@
 
 #include "mpa/model/rank_trace.h"
 #include "trace_builder.h"
+#include "trace_events.h"
 
 namespace mpa::readers {
 
@@ -19,29 +20,38 @@ RuntimeProcess RuntimeProcessOf(std::string_view process_name);
 /// copy.
 bool IsNoRun(std::string_view name_or_type);
 
-/// An event of such a process; name and item are texts of the fragment.
+/// What the args of an event say if it belongs to the runtime. Texts are those of the fragment.
+struct RuntimeArgs {
+  StringId item{};
+  std::int64_t connection = -1;
+  std::int64_t model = -1;      ///< of device work
+  std::int64_t ran_model = -1;  ///< of the call that runs a model, with
+  std::int64_t request = -1;
+  bool waits = false;  ///< by its type: device work that only waits, copies or marks
+};
+
+RuntimeArgs ReadRuntimeArgs(const TraceEvent& event, EscapedTexts& texts);
+
+/// An event of such a process.
 struct RuntimeEvent {
-  RuntimeProcess process{};
   EventPlace place;
   TimeNs dur = 0;
   StringId name{}, item{};
   std::int64_t model = -1, request = -1, connection = -1;
 };
 
-/// Appends an event to those of its fragment, with what its args say; drops device work that only
-/// waits, copies or marks.
-void AddRuntimeEvent(RuntimeProcess process, const EventPlace& place, TimeNs dur, StringId name,
-                     std::string_view args, StringPool& strings, std::vector<RuntimeEvent>& events);
-
 /// Brings the runtime's events of all fragments into the tables of the rank.
 class RuntimeTrace {
  public:
   explicit RuntimeTrace(RankTrace& trace) : trace_(trace) {}
 
-  void Add(const std::vector<RuntimeEvent>& events, const std::vector<FlowPoint>& flows,
-           StringMapping& texts);
+  /// An event of one of these processes; texts are those of the rank. Device work that only waits,
+  /// copies or marks is dropped.
+  void Add(RuntimeProcess process, const EventPlace& place, TimeNs dur, StringId name,
+           const RuntimeArgs& args);
   /// A collective of the communication process.
-  void AddCollective(const EventPlace& place, TimeNs dur, StringId name, std::string_view args);
+  void AddCollective(const EventPlace& place, TimeNs dur, StringId name, const RuntimeArgs& args);
+  void AddFlows(const std::vector<FlowPoint>& flows);
   /// Fills the tables; to be called when all operators are there. The processes are the viewer's
   /// own, the threads are those of the program.
   void Finish(TrackNumbers& tracks);

@@ -1,29 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// trace_view.json: the whole timeline of an NPU text capture. Pieces of the file are parsed in
-// parallel into fragments; device events are told apart by their process, whose name may come last.
+// trace_view.json: the whole timeline of an NPU text capture.
 #include <string>
-#include <vector>
 
-#include "mpa/base/parallel.h"
-#include "mpa/io/input_text.h"
-#include "mpa/io/json_cut.h"
 #include "mpa/readers/reader.h"
-#include "trace_events.h"
 #include "trace_fragment.h"
 #include "trace_join.h"
+#include "trace_pieces.h"
 
 namespace mpa::readers {
 namespace {
 
 void Read(const CaptureFile& file, const ReadRequest& request, RankTrace& trace) {
-  const io::InputText input(file.path);
   const std::string file_name = file.path.filename().string();
-  const io::CutArray cut = CutEvents(file, input.text(), trace.issues);
-  std::vector<TraceFragment> fragments(cut.pieces.size());
-  ParallelFor(fragments.size(), [&](std::size_t i) {
-    FillFragment(cut.pieces[i], request, file_name, fragments[i]);
-  });
-  JoinFragments(fragments, request.wanted, trace);
+  TraceJoin join(request.wanted, trace);
+  ReadPieces<TraceFragment>(
+      file, trace.issues,
+      [&](EventParser& parser, const io::EventPiece& piece, TraceFragment& fragment) {
+        return FillFragment(parser, piece, request, file_name, fragment);
+      },
+      [&](const TraceFragment& fragment) { join.Add(fragment); });
+  join.Finish();
 }
 
 }  // namespace
