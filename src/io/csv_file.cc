@@ -5,6 +5,8 @@
 
 #include <csv.h>
 
+#include <algorithm>
+
 #include "mpa/base/error.h"
 #include "mpa/base/text.h"
 #include "mpa/io/input_text.h"
@@ -38,6 +40,7 @@ bool IsBlank(char c) { return c == ' ' || c == '\t'; }
 // True when `line` ends inside a quoted cell, given whether it began inside one. A quote opens a
 // cell at its beginning only; elsewhere it is a letter.
 bool EndsInQuotes(std::string_view line, bool in_quotes) {
+  if (line.find('"') == std::string_view::npos) return in_quotes;
   bool at_begin = !in_quotes;
   bool just_closed = false;  // a quote right behind a closing one goes on with the cell
   for (const char c : line) {
@@ -91,27 +94,41 @@ bool CsvFile::Next() {
 
 void CsvFile::SplitRow() {
   cell_count_ = 0;
+  const std::string_view row = row_;
+  const bool has_quotes = row.find('"') != std::string_view::npos;
   std::size_t at = 0;
   while (true) {
-    if (cell_count_ == cells_.size()) cells_.emplace_back();
-    std::string& cell = cells_[cell_count_++];
-    cell.clear();
-    bool in_quotes = false;
-    bool at_begin = true;
-    for (; at < row_.size() && (in_quotes || row_[at] != ','); ++at) {
-      if (row_[at] != '"' || (!in_quotes && !at_begin)) {
-        cell += row_[at];
-      } else if (in_quotes && at + 1 < row_.size() && row_[at + 1] == '"') {
-        cell += '"';
-        ++at;
-      } else {
-        in_quotes = !in_quotes;
-      }
-      at_begin = at_begin && IsBlank(row_[at]);
+    if (cell_count_ == cells_.size()) {
+      cells_.emplace_back();
+      unquoted_.emplace_back();
     }
-    if (at == row_.size()) break;
-    ++at;  // the comma
+    const std::size_t end = has_quotes ? UnquoteCell(at, unquoted_[cell_count_])
+                                       : std::min(row.find(',', at), row.size());
+    cells_[cell_count_] =
+        has_quotes ? std::string_view(unquoted_[cell_count_]) : row.substr(at, end - at);
+    ++cell_count_;
+    if (end == row.size()) break;
+    at = end + 1;  // behind the comma
   }
+}
+
+// Returns where the cell from `at` ends.
+std::size_t CsvFile::UnquoteCell(std::size_t at, std::string& cell) const {
+  cell.clear();
+  bool in_quotes = false;
+  bool at_begin = true;
+  for (; at < row_.size() && (in_quotes || row_[at] != ','); ++at) {
+    if (row_[at] != '"' || (!in_quotes && !at_begin)) {
+      cell += row_[at];
+    } else if (in_quotes && at + 1 < row_.size() && row_[at + 1] == '"') {
+      cell += '"';
+      ++at;
+    } else {
+      in_quotes = !in_quotes;
+    }
+    at_begin = at_begin && IsBlank(row_[at]);
+  }
+  return at;
 }
 
 std::string_view CsvFile::operator[](std::optional<std::size_t> column) const {

@@ -18,7 +18,15 @@ namespace {
 
 namespace od = simdjson::ondemand;
 
+bool IsBlank(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+
 bool StartsNumber(char c) { return c == '-' || (c >= '0' && c <= '9'); }
+
+// A token without the blanks behind it.
+std::string_view WithoutBlanks(std::string_view token) {
+  while (!token.empty() && IsBlank(token.back())) token.remove_suffix(1);
+  return token;
+}
 
 bool HasEscapes(std::string_view text) {
   return std::memchr(text.data(), '\\', text.size()) != nullptr;
@@ -32,7 +40,9 @@ std::string_view WithoutQuotes(std::string_view token) {
 
 // Any token but a bare word that JSON does not know; simdjson passes over values that nobody asks
 // for.
-bool IsJsonWord(std::string_view token) { return IsOneOf(Trim(token), {"null", "true", "false"}); }
+bool IsJsonWord(std::string_view token) {
+  return IsOneOf(WithoutBlanks(token), {"null", "true", "false"});
+}
 
 // The text of a number or a string in `text`, empty for other values; false for broken JSON.
 bool ReadScalar(od::value value, std::string_view& text) {
@@ -45,7 +55,7 @@ bool ReadScalar(od::value value, std::string_view& text) {
     return true;
   }
   if (StartsNumber(token[0])) {
-    text = Trim(token);
+    text = WithoutBlanks(token);
     return true;
   }
   return token[0] == '{' || token[0] == '[' || IsJsonWord(token);
@@ -85,7 +95,7 @@ bool ReadArgs(od::object args, std::vector<EventArg>& found) {
       arg.value = WithoutQuotes(token);
       arg.escaped = HasEscapes(arg.value);
     } else if (StartsNumber(token[0])) {
-      arg.value = Trim(token);
+      arg.value = WithoutBlanks(token);
     } else if (token[0] == '[') {
       od::array array;
       if (value.get_array().get(array) != simdjson::SUCCESS ||

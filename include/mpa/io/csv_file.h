@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -36,11 +37,13 @@ class CsvFile {
  private:
   struct Lines;
   void SplitRow();
+  std::size_t UnquoteCell(std::size_t at, std::string& cell) const;
 
   std::string name_;
   std::unique_ptr<Lines> lines_;
   std::vector<std::string> headers_;
-  std::vector<std::string> cells_;
+  std::vector<std::string_view> cells_;  // of the row, or of what was unquoted
+  std::deque<std::string> unquoted_;
   std::size_t cell_count_ = 0;
   std::string row_;
   std::size_t row_line_ = 0;
