@@ -12,10 +12,12 @@
 namespace mpa {
 namespace {
 
+constexpr std::size_t kFirstRows = std::size_t{256} << 10;  // bytes
+
 bool IsRecorded(std::string_view cell) { return !cell.empty() && cell != "N/A"; }
 
 void SurveyKernels(const CaptureFile& file, Contents& recorded) {
-  io::CsvFile csv(file.path);
+  io::CsvFile csv(file.path, kFirstRows);
   const auto type = csv.Find("Type");
   const auto core = csv.Find("Accelerator Core");
   bool types = false, cores = false;
@@ -53,7 +55,7 @@ void SurveySteps(const CaptureFile& file, RankFacts& facts) {
 
 // The allocator's rows name the device: "NPU:0".
 void SurveyMemory(const CaptureFile& file, RankFacts& facts) {
-  io::CsvFile csv(file.path);
+  io::CsvFile csv(file.path, kFirstRows);
   const auto device = csv.Find("Device Type");
   facts.recorded.memory = YesIf(csv.Next());
   const std::string_view name = csv[device];

@@ -14,11 +14,10 @@
 namespace mpa::io {
 
 struct CsvFile::Lines {
-  explicit Lines(const std::filesystem::path& path)
-      : content(path), reader(path.filename().string(), Begin(), Begin() + content.text().size()) {}
-
-  // Never null, which the library would hand to memcpy.
-  const char* Begin() const { return content.text().empty() ? "" : content.text().data(); }
+  Lines(const std::filesystem::path& path, std::size_t max_bytes)
+      : content(path),
+        reader(path.filename().string(), content.text().data(),
+               content.text().data() + std::min(content.text().size(), max_bytes)) {}
 
   // The next line without its end, or null; the library's exceptions become ours.
   const char* Next() {
@@ -54,8 +53,8 @@ bool EndsInQuotes(std::string_view line, bool in_quotes) {
 
 }  // namespace
 
-CsvFile::CsvFile(const std::filesystem::path& path)
-    : name_(path.filename().string()), lines_(std::make_unique<Lines>(path)) {
+CsvFile::CsvFile(const std::filesystem::path& path, std::size_t max_bytes)
+    : name_(path.filename().string()), lines_(std::make_unique<Lines>(path, max_bytes)) {
   if (!Next())
     Fail(ErrorKind::kInput, "{}: the file is empty, it has no header line", path.string());
   headers_.assign(cells_.begin(), cells_.begin() + static_cast<std::ptrdiff_t>(cell_count_));

@@ -17,8 +17,10 @@ namespace mpa::io {
 /// them; a row that is too short has empty cells at its end.
 class CsvFile {
  public:
-  /// Throws Error (kInput) when the file cannot be opened or has no header line.
-  explicit CsvFile(const std::filesystem::path& path);
+  /// Throws Error (kInput) when the file cannot be opened or has no header line. With `max_bytes`
+  /// only so much of the file is read, for a look at its first rows; the last may be cut.
+  explicit CsvFile(const std::filesystem::path& path,
+                   std::size_t max_bytes = std::string_view::npos);
   ~CsvFile();
 
   /// The column headed `name`, if there is one.
