@@ -6,6 +6,7 @@
 #include <optional>
 #include <tuple>
 
+#include "mpa/base/progress.h"
 #include "mpa/io/input_text.h"
 #include "mpa/io/numbers.h"
 
@@ -135,6 +136,7 @@ void VisitHostSlices(const DataFiles& files, std::string_view stem, std::size_t 
                    slice.path.filename().string());
     }
     visit(bytes.substr(0, whole), slice);
+    AddProgress(static_cast<std::int64_t>(bytes.size()));
   }
 }
 
@@ -156,6 +158,7 @@ void VisitDeviceStream(const DataFiles& files, std::string_view stem, std::size_
     const std::size_t skipped = std::min(skip, bytes.size());
     skip -= skipped;
     joiner.Add(bytes.substr(skipped));
+    AddProgress(static_cast<std::int64_t>(bytes.size()));
   }
   if (joiner.Rest() > 0) issues.Count("file cut off inside a record, read up to there", stem);
 }

@@ -9,6 +9,7 @@
 
 #include "local_texts.h"
 #include "mpa/base/parallel.h"
+#include "mpa/base/progress.h"
 #include "mpa/io/input_text.h"
 #include "mpa/model/issues.h"
 #include "mpa/model/string_pool.h"
@@ -84,6 +85,7 @@ void DecodeRecords(const TlvFile& file, std::uint16_t type, RunTexts& texts, Iss
       if (found != type || !decode(value, record, texts.Of(i))) ++bad[i];
       ++record;
     });
+    AddProgress(static_cast<std::int64_t>(file.runs()[i].bytes.size()));
   });
   for (const std::size_t records : bad) file.CountBad(records, issues);
 }
