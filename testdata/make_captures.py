@@ -55,6 +55,10 @@ def csv_text(rows, newline="\r\n"):
 
 
 def trace_lines(run, level1):
+    return [json.dumps(event, ensure_ascii=False) for event in trace_events(run, level1)]
+
+
+def trace_events(run, level1):
     styles = {"tab": lambda t: us_text(t) + "\t", "integer": lambda t: (EPOCH + t) // 1000,
               "float": lambda t: float((EPOCH + t) // 1000),
               "short": lambda t: us_text(t).rstrip("0")}
@@ -96,11 +100,12 @@ def trace_lines(run, level1):
     for item in run.python:
         span(item.name, PID, MAIN, stamp(item.start), item.dur,
              {"Python id": item.id, "Python parent id": item.parent}, cat="python_function")
-    for ident, _, name, enqueue, dequeue, dur in run.queue:
-        a, b = stamp(ns(enqueue)), stamp(ns(dequeue))
-        span("Enqueue", PID, MAIN, a, ns(2), dict(correlation_id=ident), cat="enqueue")
+    for ident, key, name, enqueue, dequeue, dur in run.queue:
+        a, b, thread = stamp(ns(enqueue)), stamp(ns(dequeue)), run.op[key].thread
+        span("Enqueue", PID, thread, a, ns(run.enqueue_length), dict(correlation_id=ident),
+             cat="enqueue")
         span(f"Dequeue@{name}", PID, DEQUEUE, b, ns(dur), dict(correlation_id=ident), cat="dequeue")
-        flow("enqueue_to_dequeue", "async_task_queue", ident, (PID, MAIN, a), (PID, DEQUEUE, b))
+        flow("enqueue_to_dequeue", "async_task_queue", ident, (PID, thread, a), (PID, DEQUEUE, b))
     for ident, forward, backward in run.fwdbwd:
         flow("fwdbwd", "fwdbwd", ident, *((PID, run.op[key].thread, stamp(run.op[key].start))
                                           for key in (forward, backward)))
@@ -138,11 +143,15 @@ def trace_lines(run, level1):
                        args=dict(MHz=1800)))
     for number, (name, thread, start, end) in enumerate(run.overlap()):
         span(name, OVERLAP, thread, stamp(start, "tab" if number == 1 else None), end - start)
-    return [json.dumps(event, ensure_ascii=False) for event in events]
+    return events
 
 
 def input_types(kernel):
     return ";".join(["FLOAT"] * (kernel.shapes.count(";") + 1))
+
+
+def output_shape(kernel):
+    return f'"{kernel.output or "8,64"}"'
 
 
 def kernel_rows(run):
@@ -164,7 +173,7 @@ def kernel_rows(run):
                         ns(c["aiv"]), us["vec"], 0.5, 50.0 if c["aic"] else 0]
         yield [step, NO_MODEL, k.task, k.stream, k.name, k.type, "dynamic", k.core, *common, 8, 0,
                "NO", f'"{k.shapes}"', input_types(k), "ND",
-               '"8,64"', "FLOAT", "ND", "N/A", *counters]
+               output_shape(k), "FLOAT", "ND", "N/A", *counters]
 
 
 def level0_rows(run):
@@ -339,8 +348,9 @@ def db_sql(run):
             text(name), sequence, 0 if sequence else None,
             text(types), text(shapes), chain(stack), kind, note=name)
 
-    for ident, _, name, enqueue, dequeue, dur in run.queue:
-        api(50002, "Enqueue", MAIN, ns(enqueue), ns(2), [800 + ident])
+    for ident, key, name, enqueue, dequeue, dur in run.queue:
+        api(50002, "Enqueue", run.op[key].thread, ns(enqueue), ns(run.enqueue_length),
+            [800 + ident])
         api(50002, f"Dequeue@{name}", DEQUEUE, ns(dequeue), ns(dur), [800 + ident])
     by_runtime = [task for task, *_ in run.runtime_calls]
     for task, name, start, dur in run.runtime_calls:
@@ -370,7 +380,8 @@ def db_sql(run):
     for k in run.kernels:
         add("COMPUTE_TASK_INFO", text(k.name), k.task, 8, 0, text(k.core), text(k.type), text("ND"),
             text(input_types(k)), text(f'"{k.shapes}"'), text("ND"),
-            text("FLOAT"), text('"8,64"'), text("N/A"), text("dynamic"), text("NO"), note=k.name)
+            text("FLOAT"), text(output_shape(k)), text("N/A"), text("dynamic"), text("NO"),
+            note=k.name)
         for key, name in (("aic", "aic_total_time"), ("mac", "aic_mac_time"),
                           ("mte2", "aic_mte2_time"), ("aiv", "aiv_total_time"),
                           ("vec", "aiv_vec_time")):

@@ -18,6 +18,7 @@ class Record(dict):
 class Run:
     """The synthetic run; slow=True is the "new" one."""
     step_length = 1000  # ms
+    enqueue_length = 2  # ms
     core_types = False  # whether the trace tells vector cores apart by the type of a task
     runtime_calls = ()
 
