@@ -59,10 +59,10 @@ def template(run, name, rank, mstx):
 
 
 def bytes_in(db):
-    """Without what tables of a few rows have left on their last pages, about half a page each."""
+    """Without the pages of tables that do not grow and the room on the last pages of the others."""
     pages, tables = (db.execute(sql).fetchone()[0] for sql in
                      ("PRAGMA page_count", "SELECT count(*) FROM sqlite_master"))
-    return (pages - tables // 2) * 4096
+    return (pages - tables) * 4096
 
 
 def text_id(db, value):
