@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading a trace with everything or little wanted of it.
+// Cutting a trace into pieces, and reading one with everything or little wanted of it.
 #include <benchmark/benchmark.h>
 
 #include "bench/random_times.h"
+#include "mpa/io/event_pieces.h"
 #include "support/files.h"
 #include "support/reading.h"
 
@@ -45,6 +46,20 @@ void Report(benchmark::State& state, std::size_t bytes) {
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(bytes));
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kEvents));
 }
+
+// Pieces of a few hundred events, so that there are many cuts.
+void CutTrace(benchmark::State& state) {
+  const std::string text = Trace();
+  const test::TempDir dir;
+  const auto path = dir.Write("trace_view.json", text);
+  for (auto _ : state) {
+    io::EventPieces pieces(path, 64 << 10);
+    io::EventPiece piece;
+    while (pieces.Next(piece)) benchmark::DoNotOptimize(piece.array().data());
+  }
+  Report(state, text.size());
+}
+BENCHMARK(CutTrace);
 
 void ReadTrace(benchmark::State& state, Tables wanted) {
   const std::string text = Trace();
