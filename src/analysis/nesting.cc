@@ -18,10 +18,14 @@ Nesting::Nesting(const std::vector<TimeNs>& start, const std::vector<TimeNs>& du
     tracks = std::max(tracks, track[i] + 1);
   }
   std::iota(in_order_.begin(), in_order_.end(), 0u);
-  std::stable_sort(in_order_.begin(), in_order_.end(), [&](std::uint32_t a, std::uint32_t b) {
+  const auto before = [&](std::uint32_t a, std::uint32_t b) {
     return std::pair{bounds_[a].start, bounds_[b].end} <
            std::pair{bounds_[b].start, bounds_[a].end};
-  });
+  };
+  // Captures mostly list spans in this order.
+  if (!std::is_sorted(in_order_.begin(), in_order_.end(), before)) {
+    std::stable_sort(in_order_.begin(), in_order_.end(), before);
+  }
 
   of_track_.resize(static_cast<std::size_t>(tracks) + 1);
   std::vector<std::int64_t> current(of_track_.size(), kNone);

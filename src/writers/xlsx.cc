@@ -4,92 +4,27 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
-#include <map>
-#include <tuple>
+#include <cstring>
+#include <utility>
 
 #include "formats.h"
 #include "mpa/base/error.h"
+#include "mpa/base/parallel.h"
+#include "mpa/io/output_file.h"
 #include "sheet_values.h"
+#include "xlsx_package.h"
+#include "xlsx_styles.h"
 #include "xlsx_text.h"
 
 namespace mpa::writers {
 namespace {
 
-constexpr lxw_color_t kGreen = 0x00FF00;
-constexpr lxw_color_t kYellow = 0xFFFF00;
-constexpr lxw_color_t kRed = 0xFF0000;
-constexpr lxw_color_t kDeepBlue = 0x00BFFF;
-constexpr lxw_color_t kLightBlue = 0x87CEFA;
-constexpr lxw_color_t kTurquoise = 0xAFEEEE;
-constexpr lxw_color_t kNoFill = 0xFFFFFFFF;
-
 void Check(lxw_error error, const char* doing) {
   if (error != LXW_NO_ERROR) Fail(ErrorKind::kOutput, "{}: {}", doing, lxw_strerror(error));
 }
-
-/// The cell styles of a workbook, each made once.
-class Styles {
- public:
-  explicit Styles(lxw_workbook* workbook) : workbook_(workbook) {}
-
-  lxw_format* Header(Side side) {
-    return Get(Format::kGeneral, side == Side::kComparison ? kYellow : kGreen, 0, true);
-  }
-  lxw_format* Data(Format format, Emphasis emphasis, int indent) {
-    const lxw_color_t fill = emphasis == Emphasis::kSection ? kDeepBlue
-                             : emphasis == Emphasis::kPart  ? kLightBlue
-                                                            : kNoFill;
-    return Get(format, fill, indent, format == Format::kGeneral);
-  }
-  lxw_format* Growth() { return Get(Format::kPercent, kRed, 0, false); }
-  lxw_format* ListHeader() { return Get(Format::kGeneral, kTurquoise, 0, true, Look::kList); }
-  lxw_format* ListData() { return Get(Format::kText, kNoFill, 0, false, Look::kList); }
-
- private:
-  static const char* NumberFormat(Format format) {
-    switch (format) {
-      case Format::kInteger:
-        return "#,##0";
-      case Format::kDecimals2:
-        return "#,##0.00";
-      case Format::kDecimals3:
-        return "#,##0.000";
-      case Format::kDecimals4:
-        return "0.0000";
-      case Format::kPercent:
-        return "0.00%";
-      case Format::kGeneral:
-      case Format::kText:
-        break;
-    }
-    return "General";
-  }
-
-  lxw_format* Get(Format format, lxw_color_t fill, int indent, bool bold,
-                  Look look = Look::kComparison) {
-    lxw_format*& style = styles_[{format, fill, indent, bold, look}];
-    if (style != nullptr) return style;
-    style = workbook_add_format(workbook_);
-    format_set_font_name(style, look == Look::kList ? "Times New Roman" : "Arial");
-    format_set_font_size(style, 11);
-    if (look == Look::kComparison) format_set_align(style, LXW_ALIGN_LEFT);
-    format_set_align(style, LXW_ALIGN_VERTICAL_CENTER);
-    format_set_border(style, LXW_BORDER_THIN);
-    format_set_num_format(style, NumberFormat(format));
-    if (bold) format_set_bold(style);
-    if (indent > 0) format_set_indent(style, static_cast<std::uint8_t>(indent));
-    if (fill != kNoFill) {
-      format_set_pattern(style, LXW_PATTERN_SOLID);
-      format_set_fg_color(style, fill);
-    }
-    return style;
-  }
-
-  lxw_workbook* workbook_;
-  std::map<std::tuple<Format, lxw_color_t, int, bool, Look>, lxw_format*> styles_;
-};
 
 /// Texts of a sheet that had to be cut.
 struct Cuts {
@@ -97,41 +32,55 @@ struct Cuts {
   std::string first;  ///< where: "C17"
 };
 
-/// Fills a worksheet, as far as it has room.
-class SheetWriter {
- public:
-  SheetWriter(const Sheet& sheet, lxw_worksheet* worksheet, Styles& styles,
-              const WorkbookLimits& limits, Cuts& cuts)
-      : sheet_(sheet), worksheet_(worksheet), styles_(styles), limits_(limits), cuts_(cuts) {}
+/// Rows [first, last) of a sheet as a worksheet.
+struct Part {
+  const Sheet& sheet;
+  const SheetStyles& styles;
+  std::size_t first = 0, last = 0;
+  std::string name;
+  lxw_worksheet* worksheet = nullptr;
+  Cuts cuts{};
+};
 
-  /// Writes the rows from `first` on; returns the number of the first that found no room.
-  std::size_t Write(std::size_t first) {
+lxw_row_t HeaderRows(const Sheet& sheet) { return sheet.banners.empty() ? 1 : 3; }
+
+/// Fills a worksheet.
+class PartWriter {
+ public:
+  PartWriter(Part& part, const WorkbookLimits& limits)
+      : part_(part),
+        sheet_(part.sheet),
+        styles_(part.styles),
+        worksheet_(part.worksheet),
+        limits_(limits) {}
+
+  void Write() {
     WriteHeaders();
-    for (; first < sheet_.rows.size() && row_ < limits_.rows; ++first, ++row_) {
-      const Row& row = sheet_.rows[first];
-      for (std::size_t i = 0; i < row.cells.size(); ++i) WriteCell(row, i);
+    for (std::size_t i = part_.first; i < part_.last; ++i, ++row_) {
+      const Row& row = sheet_.rows[i];
+      const std::vector<lxw_format*>& styles = styles_.Data(row);
+      for (std::size_t j = 0; j < row.cells.size(); ++j) WriteCell(row.cells[j], j, styles[j]);
     }
-    MergeEqualCells(first - (row_ - first_row_), first);
-    return first;
+    MergeEqualCells();
   }
 
  private:
   void WriteHeaders() {
-    for (const Banner& banner : sheet_.banners) WriteBanner(banner);
-    row_ = sheet_.banners.empty() ? 0 : 2;
+    for (std::size_t i = 0; i < sheet_.banners.size(); ++i) {
+      WriteBanner(sheet_.banners[i], styles_.banners[i]);
+    }
+    row_ = HeaderRows(sheet_) - 1;
     for (std::size_t i = 0; i < sheet_.columns.size(); ++i) {
-      const Column& column = sheet_.columns[i];
-      worksheet_set_column(worksheet_, Col(i), Col(i), column.width, nullptr);
-      WriteText(i, column.name,
-                sheet_.look == Look::kList ? styles_.ListHeader() : styles_.Header(column.side));
+      worksheet_set_column(worksheet_, Col(i), Col(i), sheet_.columns[i].width, nullptr);
+      WriteText(i, sheet_.columns[i].name, styles_.headers[i]);
     }
     constexpr double kListHeaderHeight = 27;
     if (sheet_.look == Look::kList) worksheet_set_row(worksheet_, row_, kListHeaderHeight, nullptr);
-    first_row_ = ++row_;
+    ++row_;
   }
 
-  // Makes one cell of equal ones among the rows [begin, end) of the sheet.
-  void MergeEqualCells(std::size_t begin, std::size_t end) {
+  // Makes one cell of equal ones below each other.
+  void MergeEqualCells() {
     for (std::size_t column = 0; column < sheet_.columns.size(); ++column) {
       if (!sheet_.columns[column].merges_equal) continue;
       const auto same = [&](std::size_t a, std::size_t b) {
@@ -139,32 +88,29 @@ class SheetWriter {
                           sheet_.rows[a].cells.begin() + static_cast<std::ptrdiff_t>(column) + 1,
                           sheet_.rows[b].cells.begin());
       };
-      for (std::size_t from = begin; from < end;) {
+      for (std::size_t from = part_.first; from < part_.last;) {
         std::size_t to = from + 1;
-        while (to < end && same(from, to)) ++to;
-        if (to - from > 1) {
-          MergeCells(column, sheet_.rows[from], from - begin, to - begin - 1);
-        }
+        while (to < part_.last && same(from, to)) ++to;
+        if (to - from > 1) MergeCells(column, from, to - 1);
         from = to;
       }
     }
   }
 
-  void MergeCells(std::size_t column, const Row& shown, std::size_t first, std::size_t last) {
-    const auto row = [&](std::size_t offset) {
-      return first_row_ + static_cast<lxw_row_t>(offset);
+  void MergeCells(std::size_t column, std::size_t first, std::size_t last) {
+    const auto place = [&](std::size_t row) {
+      return HeaderRows(sheet_) + static_cast<lxw_row_t>(row - part_.first);
     };
-    Check(worksheet_merge_range(worksheet_, row(first), Col(column), row(last), Col(column), "",
-                                styles_.ListData()),
+    const Row& shown = sheet_.rows[first];
+    lxw_format* style = styles_.Data(shown)[column];
+    Check(worksheet_merge_range(worksheet_, place(first), Col(column), place(last), Col(column), "",
+                                style),
           "merging cells");
-    const lxw_row_t behind = row_;
-    row_ = row(first);
-    WriteCell(shown, column);
-    row_ = behind;
+    row_ = place(first);
+    WriteCell(shown.cells[column], column, style);
   }
 
-  void WriteBanner(const Banner& banner) {
-    lxw_format* style = styles_.Header(banner.side);
+  void WriteBanner(const Banner& banner, lxw_format* style) {
     if (banner.first_column != banner.last_column) {  // a cell alone cannot be merged
       Check(worksheet_merge_range(worksheet_, 0, Col(banner.first_column), 0,
                                   Col(banner.last_column), "", style),
@@ -173,16 +119,11 @@ class SheetWriter {
     WriteText(banner.first_column, banner.text, style);
   }
 
-  void WriteCell(const Row& row, std::size_t index) {
-    const Column& column = sheet_.columns[index];
-    lxw_format* style = sheet_.look == Look::kList ? styles_.ListData()
-                                                   : styles_.Data(column.format, row.emphasis,
-                                                                  index == 0 ? row.indent : 0);
-    const Cell& cell = row.cells[index];
+  void WriteCell(const Cell& cell, std::size_t index, lxw_format* style) {
     if (const auto* text = std::get_if<std::string>(&cell)) {
       WriteText(index, *text, style);
     } else if (const auto* whole = std::get_if<std::int64_t>(&cell)) {
-      WriteNumber(index, InShownUnit(column.unit, *whole), style);
+      WriteNumber(index, InShownUnit(sheet_.columns[index].unit, *whole), style);
     } else if (const auto* real = std::get_if<double>(&cell)) {
       WriteNumber(index, *real, style);
     } else {
@@ -191,16 +132,24 @@ class SheetWriter {
   }
 
   void WriteText(std::size_t index, const std::string& text, lxw_format* style) {
+    if (IsPlain(text, limits_.characters)) {
+      WriteFitted(index, text, style);
+      return;
+    }
     const CellText fitted = FitCell(text, limits_.characters);
-    if (fitted.cut && cuts_.count++ == 0) cuts_.first = PlaceOf(index);
+    if (fitted.cut && part_.cuts.count++ == 0) part_.cuts.first = PlaceOf(index);
+    WriteFitted(index, fitted.text, style);
+  }
+
+  void WriteFitted(std::size_t index, const std::string& text, lxw_format* style) {
     // Always as text: what a capture contains must never run as a formula.
-    Check(worksheet_write_string(worksheet_, row_, Col(index), fitted.text.c_str(), style),
+    Check(worksheet_write_string(worksheet_, row_, Col(index), text.c_str(), style),
           "writing a cell");
   }
 
   void WriteNumber(std::size_t index, double value, lxw_format* style) {
     const bool grown = sheet_.columns[index].marks_growth && value > 1;
-    if (grown) style = styles_.Growth();
+    if (grown) style = styles_.growth;
     if (grown && std::isinf(value)) {
       WriteText(index, "INF", style);
     } else if (!std::isfinite(value)) {
@@ -218,80 +167,119 @@ class SheetWriter {
 
   static lxw_col_t Col(std::size_t column) { return static_cast<lxw_col_t>(column); }
 
+  Part& part_;
   const Sheet& sheet_;
+  const SheetStyles& styles_;
   lxw_worksheet* worksheet_;
-  Styles& styles_;
   const WorkbookLimits& limits_;
-  Cuts& cuts_;
   lxw_row_t row_ = 0;
-  lxw_row_t first_row_ = 0;  // of the data
 };
 
-/// Writes a sheet of the report as one or more worksheets; returns what had to be done to it.
-std::vector<std::string> WriteSheet(const Sheet& sheet, lxw_workbook* workbook, Styles& styles,
-                                    const WorkbookLimits& limits) {
-  Cuts cuts;
-  int worksheets = 0;
-  std::string name = sheet.name;
-  std::string place_of_cut;
-  for (std::size_t row = 0; worksheets == 0 || row < sheet.rows.size();) {
-    if (++worksheets > 1) name = fmt::format("{} ({})", sheet.name, worksheets);
-    if (workbook_validate_sheet_name(workbook, name.c_str()) != LXW_NO_ERROR) {
-      Fail(ErrorKind::kInternal, "bad sheet name '{}'", name);
+/// Makes the worksheets of a sheet: one, or more if it has more rows than one can hold.
+std::vector<Part> AddParts(const Sheet& sheet, lxw_workbook* workbook, Styles& styles,
+                           const WorkbookLimits& limits) {
+  const std::size_t room = limits.rows - HeaderRows(sheet);
+  const SheetStyles& its_styles = styles.For(sheet);
+  std::vector<Part> parts;
+  for (std::size_t first = 0; parts.empty() || first < sheet.rows.size(); first += room) {
+    Part& part = parts.emplace_back(
+        Part{sheet, its_styles, first, std::min(sheet.rows.size(), first + room), sheet.name});
+    if (parts.size() > 1) part.name += fmt::format(" ({})", parts.size());
+    if (workbook_validate_sheet_name(workbook, part.name.c_str()) != LXW_NO_ERROR) {
+      Fail(ErrorKind::kInternal, "bad sheet name '{}'", part.name);
     }
-    lxw_worksheet* worksheet = workbook_add_worksheet(workbook, name.c_str());
-    if (worksheet == nullptr) Fail(ErrorKind::kOutput, "no temporary file for '{}'", name);
-    row = SheetWriter(sheet, worksheet, styles, limits, cuts).Write(row);
-    if (cuts.count > 0 && place_of_cut.empty()) place_of_cut = name + '!' + cuts.first;
+    part.worksheet = workbook_add_worksheet(workbook, part.name.c_str());
+    if (part.worksheet == nullptr) {
+      Fail(ErrorKind::kOutput, "no temporary file for '{}'", part.name);
+    }
   }
-  std::vector<std::string> notes;
-  if (worksheets > 1) {
-    notes.push_back(fmt::format(
-        "{}: {} rows are more than a sheet of a workbook holds; they continue on {}", sheet.name,
-        WithThousands(std::to_string(sheet.rows.size())),
-        worksheets == 2 ? name : fmt::format("{} (2) to ({})", sheet.name, worksheets)));
+  return parts;
+}
+
+/// What had to be done to a sheet.
+void AppendNotes(const std::vector<Part>& parts, const WorkbookLimits& limits,
+                 std::vector<std::string>& notes) {
+  const Sheet& sheet = parts[0].sheet;
+  if (parts.size() > 1) {
+    notes.push_back(
+        fmt::format("{}: {} rows are more than a sheet of a workbook holds; they continue on {}",
+                    sheet.name, WithThousands(std::to_string(sheet.rows.size())),
+                    parts.size() == 2 ? parts[1].name
+                                      : fmt::format("{} (2) to ({})", sheet.name, parts.size())));
   }
-  if (cuts.count > 0) {
+  std::size_t cuts = 0;
+  std::string first;
+  for (const Part& part : parts) {
+    if (cuts == 0 && part.cuts.count > 0) first = part.name + '!' + part.cuts.first;
+    cuts += part.cuts.count;
+  }
+  if (cuts > 0) {
     notes.push_back(fmt::format(
         "{}: {} {} longer than the {} characters that a cell of a workbook holds, and cut there; "
         "the first is {}",
-        sheet.name, WithThousands(std::to_string(cuts.count)),
-        cuts.count == 1 ? "text is" : "texts are", WithThousands(std::to_string(limits.characters)),
-        place_of_cut));
+        sheet.name, WithThousands(std::to_string(cuts)), cuts == 1 ? "text is" : "texts are",
+        WithThousands(std::to_string(limits.characters)), first));
   }
-  return notes;
 }
 
-void WriteSheets(const Report& report, lxw_workbook* workbook, const WorkbookLimits& limits,
-                 std::vector<std::string>& notes) {
-  Styles styles(workbook);
-  for (const Sheet& sheet : report.sheets) {
-    const std::vector<std::string> more = WriteSheet(sheet, workbook, styles, limits);
-    notes.insert(notes.end(), more.begin(), more.end());
+/// Fills the worksheets. With a file for the rows of each they have nothing in common that writing
+/// changes: styles have their numbers, texts are not shared.
+void WriteParts(std::vector<std::vector<Part>>& sheets, bool streams,
+                const WorkbookLimits& limits) {
+  std::vector<Part*> parts;
+  for (std::vector<Part>& sheet : sheets) {
+    for (Part& part : sheet) parts.push_back(&part);
   }
+  const auto write = [&](std::size_t i) { PartWriter(*parts[i], limits).Write(); };
+  if (streams) {
+    ParallelFor(parts.size(), write);
+  } else {
+    for (std::size_t i = 0; i < parts.size(); ++i) write(i);
+  }
+}
+
+void WriteSheets(const Report& report, lxw_workbook* workbook, bool streams,
+                 const WorkbookLimits& limits, std::vector<std::string>& notes) {
+  Styles styles(workbook);
+  std::vector<std::vector<Part>> sheets;
+  for (const Sheet& sheet : report.sheets) {
+    sheets.push_back(AddParts(sheet, workbook, styles, limits));
+  }
+  WriteParts(sheets, streams, limits);
+  for (const std::vector<Part>& parts : sheets) AppendNotes(parts, limits, notes);
   std::vector<std::string> all = report.notes;
   all.insert(all.end(), notes.begin(), notes.end());
-  if (!all.empty()) WriteSheet(NotesSheet(all), workbook, styles, limits);
+  if (all.empty()) return;
+  const Sheet sheet = NotesSheet(all);
+  for (Part& part : AddParts(sheet, workbook, styles, limits)) PartWriter(part, limits).Write();
 }
 
-/// The library overlooks that its temporary files could not be written, and would make a workbook
-/// of what there is of them. While it closes the workbook, it makes a copy of one after the other.
-void CheckTemporaryFiles(lxw_workbook* workbook, const std::filesystem::path& directory) {
-  std::uintmax_t largest = 0;
+/// Takes the files with the rows away from the worksheets: the library would copy each, compress
+/// one after the other, and overlook that a copy could not be written.
+std::vector<RowsFile> TakeRows(lxw_workbook* workbook) {
+  std::vector<RowsFile> files;
   lxw_worksheet* worksheet = nullptr;
   STAILQ_FOREACH(worksheet, workbook->worksheets, list_pointers) {
-    std::FILE* rows = worksheet->optimize_tmpfile;
-    if (std::fflush(rows) != 0 || std::ferror(rows) != 0) {
+    lxw_worksheet_write_single_row(worksheet);  // the last one is still in memory
+    std::FILE* nothing = std::fopen("/dev/null", "r");
+    if (nothing == nullptr) Fail(ErrorKind::kResource, "/dev/null: {}", std::strerror(errno));
+    files.emplace_back(std::exchange(worksheet->optimize_tmpfile, nothing));
+    if (std::fflush(files.back().get()) != 0 || std::ferror(files.back().get()) != 0) {
       Fail(ErrorKind::kOutput, "writing the workbook: no room for the rows of '{}'",
            worksheet->name);
     }
-    largest = std::max(largest, static_cast<std::uintmax_t>(std::ftell(rows)));
   }
+  return files;
+}
+
+/// The library overlooks as well when there is no room for the rest, which is small.
+void CheckRoom(const std::filesystem::path& directory) {
+  constexpr std::uintmax_t kMegabyte = 1000000;
   std::error_code unknown;
   const std::uintmax_t available = std::filesystem::space(directory, unknown).available;
-  if (!unknown && available < largest) {
-    Fail(ErrorKind::kOutput, "writing the workbook: it takes another {} MB, there are {} MB left",
-         largest / 1000000 + 1, available / 1000000);
+  if (!unknown && available < kMegabyte) {
+    Fail(ErrorKind::kOutput, "writing the workbook: less than 1 MB is left in {}",
+         directory.string());
   }
 }
 
@@ -302,6 +290,7 @@ void WriteXlsxFile(const Report& report, const std::filesystem::path& path,
   // Rows go to a file as they come. That file is made where the workbook will be: it can be larger
   // than what a machine has room for in /tmp.
   std::string directory = path.parent_path().string();
+  if (directory.empty()) directory = ".";
   lxw_workbook_options options{};
   // Cells over several rows need all of them at hand.
   const bool streams =
@@ -310,17 +299,22 @@ void WriteXlsxFile(const Report& report, const std::filesystem::path& path,
                            [](const Column& column) { return column.merges_equal; });
       });
   options.constant_memory = streams ? LXW_TRUE : LXW_FALSE;
-  if (!directory.empty()) options.tmpdir = directory.data();
-  lxw_workbook* workbook = workbook_new_opt(path.c_str(), &options);
+  options.tmpdir = directory.data();
+  const io::OutputFile frame(path);
+  const std::filesystem::path& closed = streams ? frame.temporary_path() : path;
+  lxw_workbook* workbook = workbook_new_opt(closed.c_str(), &options);
   if (workbook == nullptr) Fail(ErrorKind::kResource, "no memory for a workbook");
+  std::vector<RowsFile> rows;
   try {
-    WriteSheets(report, workbook, limits, notes);
-    if (streams) CheckTemporaryFiles(workbook, directory.empty() ? "." : directory);
+    WriteSheets(report, workbook, streams, limits, notes);
+    if (streams) rows = TakeRows(workbook);
+    CheckRoom(directory);
   } catch (...) {
     lxw_workbook_free(workbook);
     throw;
   }
   Check(workbook_close(workbook), "writing the workbook");
+  if (streams) PackWorkbook(frame.temporary_path(), rows, path);
 }
 
 }  // namespace mpa::writers

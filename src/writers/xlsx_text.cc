@@ -58,6 +58,12 @@ std::size_t BytesOf(std::string_view text, std::size_t limit, std::size_t& units
 
 }  // namespace
 
+bool IsPlain(std::string_view text, std::size_t limit) {
+  bool ascii = true;  // without the zero byte
+  for (const char c : text) ascii &= static_cast<signed char>(c) > 0;
+  return ascii && text.size() <= limit && text.find("_x") == std::string_view::npos;
+}
+
 CellText FitCell(std::string_view text, std::size_t limit) {
   CellText fitted{ForWorkbook(text)};
   if (fitted.text.size() <= limit) return fitted;  // no character has less than a byte

@@ -7,6 +7,9 @@
 
 namespace mpa::writers {
 
+/// True of most texts: FitCell() would give them back as they are. Quick.
+bool IsPlain(std::string_view text, std::size_t limit);
+
 struct CellText {
   std::string text;
   bool cut = false;

@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "mpa/base/parallel.h"
 #include "mpa/writers/writers.h"
 #include "support/failures.h"
 #include "support/files.h"
@@ -150,6 +151,26 @@ TEST_F(WriteXlsxTest, ContinuesLongSheetsOnFurtherOnes) {
   EXPECT_HAS_TEXT(CellOf(test::ZipMember(path_, "xl/worksheets/sheet3.xml"), "A4"), "<v>5</v>");
   EXPECT_EQ(notes, (std::vector<std::string>{"Sheet: 5 rows are more than a sheet of a workbook "
                                              "holds; they continue on Sheet (2) to (3)"}));
+}
+
+TEST_F(WriteXlsxTest, WritesTheSameRowsWithAnyNumberOfJobs) {
+  Report report = OneSheet({{"a"}, {"b"}}, {});
+  for (int i = 1; i <= 30000; ++i) {  // more than one worker compresses at a time
+    report.sheets[0].rows.push_back({{Cell(std::int64_t{i}), "name " + std::to_string(i % 7)}});
+  }
+  report.sheets.push_back(report.sheets[0]);
+  report.sheets[1].name = "Another";
+  std::vector<std::string> notes;
+  SetJobs(1);
+  writers::WriteXlsxFile(report, path_, notes);
+  const std::string first = test::ZipMember(path_, kFirstSheet);
+  SetJobs(4);
+  writers::WriteXlsxFile(report, path_, notes);
+  SetJobs(0);
+  EXPECT_HAS_TEXT(CellOf(first, "A30001"), "<v>30000</v>");
+  EXPECT_HAS_TEXT(CellOf(first, "B30001"), ">name 5<");
+  EXPECT_EQ(test::ZipMember(path_, kFirstSheet), first);
+  EXPECT_EQ(CellOf(test::ZipMember(path_, kSecondSheet), "B30001"), CellOf(first, "B30001"));
 }
 
 TEST_F(WriteXlsxTest, KeepsRowsThatJustFitOnOneSheet) {

@@ -25,6 +25,18 @@ TEST(FitCell, LeavesTextsThatFitAlone) {
   EXPECT_FALSE(FitCell(Times(20, kSmile), kLimit).cut);
 }
 
+TEST(IsPlain, IsTrueOfOrdinaryTexts) {
+  EXPECT_TRUE(IsPlain("", kLimit));
+  EXPECT_TRUE(IsPlain("aten::add_\t[1, 2]\n", kLimit));
+}
+
+TEST(IsPlain, IsFalseOfTextsThatHaveToBeChanged) {
+  EXPECT_FALSE(IsPlain(std::string(41, 'x'), kLimit));
+  EXPECT_FALSE(IsPlain(std::string_view("a\0b", 3), kLimit));
+  EXPECT_FALSE(IsPlain("a\xff", kLimit));
+  EXPECT_FALSE(IsPlain("a_x001B_", kLimit));
+}
+
 TEST(FitCell, CutsLongerTextsAndSaysHowLongTheyWere) {
   const CellText fitted = FitCell(std::string(41, 'x'), kLimit);
   EXPECT_TRUE(fitted.cut);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "mpa/analysis/comparison.h"
@@ -25,6 +26,12 @@ Column Text(std::string name, double width = 20);  ///< shown as a number if it 
 Column BoldText(std::string name, double width = 30);
 Column Decimals(std::string name, double width = 20);
 Column Growth(std::string name, double width = 20, Format format = Format::kPercent);
+
+/// Appends cells to a row, without copies of their texts.
+template <typename... Values>
+void AppendCells(Row& row, Values&&... values) {
+  (row.cells.emplace_back(std::forward<Values>(values)), ...);
+}
 
 /// The edge at which times become what a column says.
 inline double Us(TimeNs time) { return static_cast<double>(time) / 1e3; }

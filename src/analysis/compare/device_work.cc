@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -52,6 +51,14 @@ void FindKernels(const Kernels& kernels, LinkedWork& tasks) {
   }
 }
 
+// Links and starts of work, sorted.
+using Places = std::vector<std::pair<std::int64_t, TimeNs>>;
+
+template <typename Rows>
+bool IsListed(const Places& places, const Rows& rows, std::size_t i) {
+  return std::binary_search(places.begin(), places.end(), std::pair{rows.link[i], rows.start[i]});
+}
+
 // All device work that has a link. What the capture lists in two tables counts once: text captures
 // have kernels among the tasks, and kernels of the LCCL library among the operations.
 LinkedWork FindLinkedWork(const RankTrace& trace) {
@@ -63,20 +70,20 @@ LinkedWork FindLinkedWork(const RankTrace& trace) {
       linked);
   FindKernels(trace.kernels, linked);
 
-  std::set<std::pair<std::int64_t, TimeNs>> listed, listed_lccl;
-  for (const auto& [link, work] : linked) listed.emplace(link, work.start);
-  const auto is_listed = [](const auto& places, const auto& rows, std::size_t i) {
-    return places.contains({rows.link[i], rows.start[i]});
-  };
+  Places listed;
+  for (const auto& [link, work] : linked) listed.emplace_back(link, work.start);
+  std::sort(listed.begin(), listed.end());
   Append(
       Table::kKernels, trace.kernels,
-      [&](std::size_t i) { return is_listed(listed, trace.kernels, i); }, linked);
+      [&](std::size_t i) { return IsListed(listed, trace.kernels, i); }, linked);
+  Places listed_lccl;
   for (const auto& [link, work] : linked) {
-    if (IsLcclKernel(NameOf(trace, work))) listed_lccl.emplace(link, work.start);
+    if (IsLcclKernel(NameOf(trace, work))) listed_lccl.emplace_back(link, work.start);
   }
+  std::sort(listed_lccl.begin(), listed_lccl.end());
   Append(
       Table::kCommunications, trace.communications,
-      [&](std::size_t i) { return is_listed(listed_lccl, trace.communications, i); }, linked);
+      [&](std::size_t i) { return IsListed(listed_lccl, trace.communications, i); }, linked);
   return linked;
 }
 

@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <unordered_map>
+#include <cstdint>
+#include <numeric>
+#include <tuple>
 #include <vector>
 
 #include "compare_sheet.h"
@@ -39,13 +40,13 @@ class OpMemory {
       } else {
         op = tree.FindAnywhere(allocations.allocated[i], allocations.name[i]);
       }
-      if (op >= 0) rows_of_op_[static_cast<std::size_t>(op)].push_back({i, queued, asked});
+      if (op >= 0) placed_.push_back({i, static_cast<std::uint32_t>(op), queued, asked});
     }
     // Captures list allocations as they were released; those of one piece of queued work stay so.
-    for (auto& [op, rows] : rows_of_op_) {
-      std::stable_sort(rows.begin(), rows.end(),
-                       [](const Placed& a, const Placed& b) { return a.asked < b.asked; });
-    }
+    std::stable_sort(placed_.begin(), placed_.end(), [](const Placed& a, const Placed& b) {
+      return std::tie(a.op, a.asked) < std::tie(b.op, b.asked);
+    });
+    CountWithin();
   }
 
   std::size_t unplaced() const { return unplaced_; }
@@ -53,10 +54,11 @@ class OpMemory {
   // Calls visit(allocation, text) for the allocations of the operator and all within it.
   template <typename Visit>
   void VisitAllocations(std::size_t op, Visit visit) const {
+    if (within_[op] == 0) return;
     tree_.VisitWithin(op, [&](std::size_t inner) {
-      const auto found = rows_of_op_.find(inner);
-      if (found == rows_of_op_.end()) return;
-      for (const Placed& placed : found->second) visit(inner, placed.row, placed.queued);
+      for (std::size_t i = begin_[inner]; i < begin_[inner + 1]; ++i) {
+        visit(inner, placed_[i].row, placed_[i].queued);
+      }
     });
   }
 
@@ -85,9 +87,22 @@ class OpMemory {
  private:
   struct Placed {
     std::size_t row;
+    std::uint32_t op;
     bool queued;
     TimeNs asked;  // when the operator allocated, or queued the work that did
   };
+
+  void CountWithin() {
+    const std::size_t ops = trace_.host_ops.Size();
+    begin_.assign(ops + 1, 0);
+    for (const Placed& placed : placed_) ++begin_[placed.op + 1];
+    std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
+    within_.resize(ops);
+    for (auto op = tree_.InOrder().rbegin(); op != tree_.InOrder().rend(); ++op) {
+      within_[*op] = begin_[*op + 1] - begin_[*op];
+      for (const std::uint32_t child : tree_.Children(*op)) within_[*op] += within_[child];
+    }
+  }
 
   static std::string Microseconds(TimeNs time) {
     return fmt::format("{}.{:03}", time / 1000, time % 1000);
@@ -95,7 +110,9 @@ class OpMemory {
 
   const OpTree& tree_;
   const RankTrace& trace_;
-  std::unordered_map<std::size_t, std::vector<Placed>> rows_of_op_;
+  std::vector<Placed> placed_;         // by operator
+  std::vector<std::uint32_t> begin_;   // by operator, in placed_
+  std::vector<std::uint32_t> within_;  // by operator: how many are its own or of those within
   std::size_t unplaced_ = 0;
 };
 

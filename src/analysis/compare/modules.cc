@@ -194,8 +194,7 @@ class DetailSheet {
  private:
   void AppendPair(const ModulePair& pair) {
     const Module& named = pair.base != nullptr ? *pair.base : *pair.comparison;
-    first_ =
-        Row{{Cell(), ClassOf(named.name), std::int64_t{named.depth}, Displayed(named.full_name)}};
+    first_ = {Cell(), ClassOf(named.name), std::int64_t{named.depth}, Displayed(named.full_name)};
     AppendTotal(pair);
     static const std::vector<ModuleOp> kNone;
     const auto& base = pair.base != nullptr ? pair.base->ops : kNone;
@@ -207,8 +206,16 @@ class DetailSheet {
     }
   }
 
+  // A row that begins with the cells that all rows of a pair share.
+  Row NewRow() const {
+    Row row;
+    row.cells.reserve(sheet_.columns.size());
+    row.cells.insert(row.cells.end(), first_.begin(), first_.end());
+    return row;
+  }
+
   void AppendTotal(const ModulePair& pair) {
-    Row row = first_;
+    Row row = NewRow();
     std::array<double, 2> self{};
     std::array<double, 2> total{};
     std::array<Cell, 2> stacks = {"", ""};
@@ -219,18 +226,17 @@ class DetailSheet {
         total[i] = modules[i]->device_total.Us();
         stacks[i] = modules[i]->call_stack;
       }
-      row.cells.insert(row.cells.end(), {"TOTAL", Cell(), self[i], total[i]});
+      AppendCells(row, "TOTAL", Cell(), self[i], total[i]);
     }
-    row.cells.insert(row.cells.end(),
-                     {DiffRounded(total[0], total[1]), DiffRounded(self[0], self[1]),
-                      DiffRatio(total[0], total[1]), stacks[0], stacks[1]});
+    AppendCells(row, DiffRounded(total[0], total[1]), DiffRounded(self[0], self[1]),
+                DiffRatio(total[0], total[1]), std::move(stacks[0]), std::move(stacks[1]));
     sheet_.rows.push_back(std::move(row));
   }
 
   void AppendOps(const ModuleOp* base, const ModuleOp* comparison) {
-    Row row = first_;
+    Row row = NewRow();
     std::array<double, 2> self{};
-    std::array<Cell, 2> stacks;
+    std::array<std::string_view, 2> stacks;
     const std::array ops = {base, comparison};
     for (std::size_t i = 0; i < ops.size(); ++i) {
       std::string name;
@@ -240,18 +246,17 @@ class DetailSheet {
         name = trace.strings.View(trace.host_ops.name[ops[i]->op]);
         for (const DeviceWork& work : ops[i]->work) details += DescribeWork(trace, work);
         self[i] = ops[i]->Time().Us();
-        const std::string_view stack = trace.strings.View(trace.host_ops.stack[ops[i]->op]);
-        stacks[i] = std::string(stack);
-        has_stacks_ = has_stacks_ || (i == 1 && stack != "N/A");
-      } else {
-        stacks[i] = "";
+        stacks[i] = trace.strings.View(trace.host_ops.stack[ops[i]->op]);
+        has_stacks_ = has_stacks_ || (i == 1 && stacks[i] != "N/A");
       }
-      row.cells.insert(row.cells.end(), {std::move(name), std::move(details), self[i], Cell()});
+      AppendCells(row, std::move(name), std::move(details), self[i], Cell());
     }
     const double diff = DiffRounded(self[0], self[1]);
-    if (diff <= 0) stacks = {};  // nobody asks why it became faster
-    row.cells.insert(row.cells.end(),
-                     {Cell(), diff, DiffRatio(self[0], self[1]), stacks[0], stacks[1]});
+    AppendCells(row, Cell(), diff, DiffRatio(self[0], self[1]));
+    for (const std::string_view stack : stacks) {
+      // Nobody asks why it became faster.
+      row.cells.push_back(diff > 0 ? Cell(std::string(stack)) : Cell());
+    }
     sheet_.rows.push_back(std::move(row));
   }
 
@@ -270,7 +275,7 @@ class DetailSheet {
   const CompareInput& input_;
   std::unordered_map<std::string_view, std::uint32_t> numbers_;
   Sheet sheet_;
-  Row first_;  // the cells that all rows of a pair share
+  std::vector<Cell> first_;
   bool has_stacks_ = false;
 };
 

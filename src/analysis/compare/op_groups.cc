@@ -45,10 +45,12 @@ Sheet OpPairSheet(const CompareInput& input, std::string name, std::string detai
   columns.push_back(Growth("Diff Ratio"));
   Sheet sheet = CompareSheet(std::move(name), std::move(columns), input);
   for (const OpPair& pair : input.MatchedOps()) {
-    Row row{{Cell()}};
+    Row row;
+    row.cells.reserve(sheet.columns.size());
+    row.cells.emplace_back();
     const auto append_side = [&](Side side, std::optional<std::size_t> op) {
       if (!op) {
-        row.cells.insert(row.cells.end(), {Cell(), Cell(), Cell(), "", 0.0});
+        AppendCells(row, Cell(), Cell(), Cell(), "", 0.0);
         return 0.0;
       }
       const RankTrace& trace = input.Trace(side);
@@ -57,14 +59,12 @@ Sheet OpPairSheet(const CompareInput& input, std::string name, std::string detai
         row.cells.emplace_back(std::string(trace.strings.View((*column)[*op])));
       }
       OpDetails details = details_of(side, *op);
-      row.cells.emplace_back(std::move(details.lines));
-      row.cells.emplace_back(details.sum);
+      AppendCells(row, std::move(details.lines), details.sum);
       return details.sum;
     };
     const double base = append_side(Side::kBase, pair.base);
     const double comparison = append_side(Side::kComparison, pair.comparison);
-    row.cells.emplace_back(DiffRounded(base, comparison));
-    row.cells.emplace_back(DiffRatio(base, comparison));
+    AppendCells(row, DiffRounded(base, comparison), DiffRatio(base, comparison));
     sheet.rows.push_back(std::move(row));
   }
   NumberRows(sheet);

@@ -2,6 +2,7 @@
 #include "op_tree.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -27,22 +28,29 @@ bool OpTree::IsStep(std::size_t op) const {
 }
 
 void OpTree::CollectWork() {
-  std::vector<std::pair<std::int64_t, DeviceWork>> of_op;
+  const std::size_t ops = trace_.host_ops.Size();
+  work_begin_.assign(ops + 1, 0);
+  work_count_.assign(ops, 0);
+  std::vector<std::int64_t> op_of;
+  op_of.reserve(launched_.size());
   for (const LaunchedWork& launched : launched_) {
-    const std::int64_t op = Find(launched.track, launched.launched);
-    if (op >= 0) of_op.emplace_back(op, launched.work);
-  }
-  std::stable_sort(of_op.begin(), of_op.end(), [](const auto& a, const auto& b) {
-    return std::pair{a.first, a.second.start} < std::pair{b.first, b.second.start};
-  });
-  work_begin_.assign(trace_.host_ops.Size() + 1, 0);
-  work_count_.assign(trace_.host_ops.Size(), 0);
-  for (const auto& [op, work] : of_op) {
-    work_.push_back(work);
+    const std::int64_t op = op_of.emplace_back(Find(launched.track, launched.launched));
+    if (op < 0) continue;
     ++work_begin_[static_cast<std::size_t>(op) + 1];
     ++work_count_[static_cast<std::size_t>(op)];
   }
   std::partial_sum(work_begin_.begin(), work_begin_.end(), work_begin_.begin());
+  work_.resize(work_begin_.back());
+  std::vector<std::uint32_t> next(work_begin_.begin(), std::prev(work_begin_.end()));
+  for (std::size_t i = 0; i < launched_.size(); ++i) {
+    if (op_of[i] >= 0) work_[next[static_cast<std::size_t>(op_of[i])]++] = launched_[i].work;
+  }
+  const auto earlier = [](const DeviceWork& a, const DeviceWork& b) { return a.start < b.start; };
+  for (std::size_t op = 0; op < ops; ++op) {
+    const auto begin = work_.begin() + work_begin_[op];
+    const auto end = work_.begin() + work_begin_[op + 1];
+    if (!std::is_sorted(begin, end, earlier)) std::stable_sort(begin, end, earlier);
+  }
   for (auto op = InOrder().rbegin(); op != InOrder().rend(); ++op) {
     const std::int64_t parent = nesting_.Parent(*op);
     if (parent >= 0) work_count_[static_cast<std::size_t>(parent)] += work_count_[*op];

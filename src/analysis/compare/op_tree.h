@@ -41,6 +41,7 @@ class OpTree {
   /// Calls visit(op) for the operator and all within it, breadth first.
   template <typename Visit>
   void VisitWithin(std::size_t op, Visit visit) const {
+    if (Children(op).empty()) return visit(op);  // most have none, and need no queue
     std::vector<std::uint32_t> queue = {static_cast<std::uint32_t>(op)};
     for (std::size_t at = 0; at < queue.size(); ++at) {
       visit(queue[at]);
