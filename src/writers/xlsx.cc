@@ -222,57 +222,71 @@ void AppendNotes(const std::vector<Part>& parts, const WorkbookLimits& limits,
   }
 }
 
-/// Fills the worksheets. With a file for the rows of each they have nothing in common that writing
-/// changes: styles have their numbers, texts are not shared.
-void WriteParts(std::vector<std::vector<Part>>& sheets, bool streams,
-                const WorkbookLimits& limits) {
-  std::vector<Part*> parts;
-  for (std::vector<Part>& sheet : sheets) {
-    for (Part& part : sheet) parts.push_back(&part);
+/// Takes the file with the rows away from a worksheet, and compresses them. The library would copy
+/// and compress one worksheet after the other, and overlook that a copy could not be written.
+std::vector<ZipPiece> TakeRows(lxw_worksheet* worksheet) {
+  lxw_worksheet_write_single_row(worksheet);  // the last one is still in memory
+  std::FILE* nothing = std::fopen("/dev/null", "r");
+  if (nothing == nullptr) Fail(ErrorKind::kResource, "/dev/null: {}", std::strerror(errno));
+  const FilePointer rows(std::exchange(worksheet->optimize_tmpfile, nothing));
+  if (std::fflush(rows.get()) != 0 || std::ferror(rows.get()) != 0) {
+    Fail(ErrorKind::kOutput, "writing the workbook: no room for the rows of '{}'", worksheet->name);
   }
-  const auto write = [&](std::size_t i) { PartWriter(*parts[i], limits).Write(); };
-  if (streams) {
-    ParallelFor(parts.size(), write);
-  } else {
-    for (std::size_t i = 0; i < parts.size(); ++i) write(i);
-  }
+  return CompressRows(rows.get());
 }
 
-void WriteSheets(const Report& report, lxw_workbook* workbook, bool streams,
-                 const WorkbookLimits& limits, std::vector<std::string>& notes) {
-  Styles styles(workbook);
-  std::vector<std::vector<Part>> sheets;
-  for (const Sheet& sheet : report.sheets) {
-    sheets.push_back(AddParts(sheet, workbook, styles, limits));
+/// The worksheets of a workbook, and what fills them.
+class WorkbookWriter {
+ public:
+  /// `streams`: rows go to a file of each worksheet as they come.
+  WorkbookWriter(lxw_workbook* workbook, bool streams, const WorkbookLimits& limits)
+      : workbook_(workbook), streams_(streams), limits_(limits), styles_(workbook) {}
+
+  /// Writes the sheets, one behind the other; notes what had to be done to them.
+  void Write(const std::vector<Sheet>& sheets, std::vector<std::string>& notes) {
+    std::vector<std::vector<Part>> parts_of;
+    std::vector<Part*> parts;
+    for (const Sheet& sheet : sheets) {
+      parts_of.push_back(AddParts(sheet, workbook_, styles_, limits_));
+      for (Part& part : parts_of.back()) parts.push_back(&part);
+    }
+    const std::size_t first = rows_.size();
+    rows_.resize(first + parts.size());
+    const auto write = [&](std::size_t i) {
+      PartWriter(*parts[i], limits_).Write();
+      if (streams_) rows_[first + i] = TakeRows(parts[i]->worksheet);
+    };
+    // With a file for the rows of each, worksheets have nothing in common that writing changes:
+    // styles have their numbers, texts are not shared.
+    if (streams_) {
+      ParallelFor(parts.size(), write);
+    } else {
+      for (std::size_t i = 0; i < parts.size(); ++i) write(i);
+    }
+    for (const std::vector<Part>& sheet_parts : parts_of) AppendNotes(sheet_parts, limits_, notes);
   }
-  WriteParts(sheets, streams, limits);
-  for (const std::vector<Part>& parts : sheets) AppendNotes(parts, limits, notes);
+
+  /// The rows of all worksheets if they stream, compressed.
+  const std::vector<std::vector<ZipPiece>>& rows() const { return rows_; }
+
+ private:
+  lxw_workbook* workbook_;
+  bool streams_;
+  const WorkbookLimits& limits_;
+  Styles styles_;
+  std::vector<std::vector<ZipPiece>> rows_;
+};
+
+void WriteSheets(const Report& report, WorkbookWriter& writer, std::vector<std::string>& notes) {
+  writer.Write(report.sheets, notes);
   std::vector<std::string> all = report.notes;
   all.insert(all.end(), notes.begin(), notes.end());
   if (all.empty()) return;
-  const Sheet sheet = NotesSheet(all);
-  for (Part& part : AddParts(sheet, workbook, styles, limits)) PartWriter(part, limits).Write();
+  std::vector<std::string> of_the_notes;  // nobody needs
+  writer.Write({NotesSheet(all)}, of_the_notes);
 }
 
-/// Takes the files with the rows away from the worksheets: the library would copy each, compress
-/// one after the other, and overlook that a copy could not be written.
-std::vector<RowsFile> TakeRows(lxw_workbook* workbook) {
-  std::vector<RowsFile> files;
-  lxw_worksheet* worksheet = nullptr;
-  STAILQ_FOREACH(worksheet, workbook->worksheets, list_pointers) {
-    lxw_worksheet_write_single_row(worksheet);  // the last one is still in memory
-    std::FILE* nothing = std::fopen("/dev/null", "r");
-    if (nothing == nullptr) Fail(ErrorKind::kResource, "/dev/null: {}", std::strerror(errno));
-    files.emplace_back(std::exchange(worksheet->optimize_tmpfile, nothing));
-    if (std::fflush(files.back().get()) != 0 || std::ferror(files.back().get()) != 0) {
-      Fail(ErrorKind::kOutput, "writing the workbook: no room for the rows of '{}'",
-           worksheet->name);
-    }
-  }
-  return files;
-}
-
-/// The library overlooks as well when there is no room for the rest, which is small.
+/// The library overlooks, too, when there is no room for the rest, which is small.
 void CheckRoom(const std::filesystem::path& directory) {
   constexpr std::uintmax_t kMegabyte = 1000000;
   std::error_code unknown;
@@ -304,17 +318,16 @@ void WriteXlsxFile(const Report& report, const std::filesystem::path& path,
   const std::filesystem::path& closed = streams ? frame.temporary_path() : path;
   lxw_workbook* workbook = workbook_new_opt(closed.c_str(), &options);
   if (workbook == nullptr) Fail(ErrorKind::kResource, "no memory for a workbook");
-  std::vector<RowsFile> rows;
+  WorkbookWriter writer(workbook, streams, limits);
   try {
-    WriteSheets(report, workbook, streams, limits, notes);
-    if (streams) rows = TakeRows(workbook);
+    WriteSheets(report, writer, notes);
     CheckRoom(directory);
   } catch (...) {
     lxw_workbook_free(workbook);
     throw;
   }
   Check(workbook_close(workbook), "writing the workbook");
-  if (streams) PackWorkbook(frame.temporary_path(), rows, path);
+  if (streams) PackWorkbook(frame.temporary_path(), writer.rows(), path);
 }
 
 }  // namespace mpa::writers

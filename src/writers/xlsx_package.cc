@@ -19,8 +19,8 @@
 namespace mpa::writers {
 namespace {
 
-constexpr std::size_t kPieceSize = std::size_t{1} << 20;
-constexpr std::size_t kPiecesAtOnce = 64;  // bounds the memory
+constexpr std::size_t kPieceSize = std::size_t{1} << 19;
+constexpr std::size_t kPiecesAtOnce = 8;  // workers that become idle meanwhile help with the next
 
 std::size_t SizeOf(std::FILE* file) {
   struct stat status {};
@@ -43,31 +43,32 @@ std::string ReadPiece(std::FILE* file, std::size_t begin, std::size_t size) {
   return piece;
 }
 
-void AppendRows(std::FILE* rows, std::size_t size, ZipWriter& zip) {
-  const std::size_t count = (size + kPieceSize - 1) / kPieceSize;
-  for (std::size_t first = 0; first < count; first += kPiecesAtOnce) {
-    std::vector<ZipPiece> pieces(std::min(kPiecesAtOnce, count - first));
-    ParallelFor(pieces.size(), [&](std::size_t i) {
-      const std::size_t begin = (first + i) * kPieceSize;
-      pieces[i] = Deflated(ReadPiece(rows, begin, std::min(kPieceSize, size - begin)), false);
-    });
-    for (const ZipPiece& piece : pieces) zip.Append(piece);
-  }
-}
-
 }  // namespace
 
-void PackWorkbook(const std::filesystem::path& frame, const std::vector<RowsFile>& rows,
+std::vector<ZipPiece> CompressRows(std::FILE* rows) {
+  const std::size_t size = SizeOf(rows);
+  std::vector<ZipPiece> pieces((size + kPieceSize - 1) / kPieceSize);
+  for (std::size_t first = 0; first < pieces.size(); first += kPiecesAtOnce) {
+    ParallelFor(std::min(kPiecesAtOnce, pieces.size() - first), [&](std::size_t i) {
+      const std::size_t begin = (first + i) * kPieceSize;
+      pieces[first + i] =
+          Deflated(ReadPiece(rows, begin, std::min(kPieceSize, size - begin)), false);
+    });
+  }
+  return pieces;
+}
+
+void PackWorkbook(const std::filesystem::path& frame,
+                  const std::vector<std::vector<ZipPiece>>& rows,
                   const std::filesystem::path& path) {
-  std::map<std::string, std::FILE*> rows_of;
-  for (const RowsFile& file : rows) {
-    rows_of[fmt::format("xl/worksheets/sheet{}.xml", rows_of.size() + 1)] = file.get();
+  std::map<std::string, const std::vector<ZipPiece>*> rows_of;
+  for (const std::vector<ZipPiece>& pieces : rows) {
+    rows_of[fmt::format("xl/worksheets/sheet{}.xml", rows_of.size() + 1)] = &pieces;
   }
   ZipWriter zip(path);
   for (const ZipEntry& entry : ReadZip(frame)) {
     const auto found = rows_of.find(entry.name);
-    const std::size_t size = found == rows_of.end() ? 0 : SizeOf(found->second);
-    if (size == 0) {
+    if (found == rows_of.end() || found->second->empty()) {
       zip.Copy(entry);
       continue;
     }
@@ -76,7 +77,7 @@ void PackWorkbook(const std::filesystem::path& frame, const std::vector<RowsFile
     if (place == std::string::npos) Fail(ErrorKind::kInternal, "{} takes no rows", entry.name);
     zip.Begin(entry);
     zip.Append(Deflated(std::string_view(text).substr(0, place), false));
-    AppendRows(found->second, size, zip);
+    for (const ZipPiece& piece : *found->second) zip.Append(piece);
     zip.Append(Deflated(std::string_view(text).substr(place), true));
     zip.End();
   }
