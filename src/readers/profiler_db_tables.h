@@ -52,13 +52,13 @@ std::string ColumnOrNull(const io::Database& database, std::string_view table,
                          std::string_view column, std::string_view alias = "");
 
 /// A connection of host and device; 0 and NULL both mean that there is none, which is -1.
-std::int64_t Link(const io::Statement& row, int column);
+std::int64_t Link(const io::Row& row, int column);
 
 /// A time span of a row, counted as an issue and empty when it makes no sense.
 struct DbSpan {
   TimeNs start = 0, dur = 0;
 };
-std::optional<DbSpan> ReadSpan(DbInput& input, const io::Statement& row, int start_column,
-                               int end_column, std::string_view table);
+std::optional<DbSpan> ReadSpan(DbInput& input, const io::Row& row, int start_column, int end_column,
+                               std::string_view table);
 
 }  // namespace mpa::readers

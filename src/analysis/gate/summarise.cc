@@ -184,7 +184,8 @@ Tables TablesFor(const SummaryRequest& request) {
                   [](const Metric& metric) { return metric.kind == MetricKind::kModule; });
   const Tables always = Tables::kSteps | Tables::kOverlaps | Tables::kKernels |
                         Tables::kCommunications | Tables::kMemorySamples | Tables::kHostOps |
-                        Tables::kLaunches | Tables::kDeviceTasks | Tables::kChips;
+                        Tables::kLaunches | Tables::kDeviceTasks | Tables::kChips |
+                        Tables::kKernelCounters;
   return modules ? always | Tables::kPythonCalls | Tables::kBackwardLinks : always;
 }
 
