@@ -104,7 +104,9 @@ void Read(const CaptureFile& file, const ReadRequest& request, RankTrace& trace)
   read(Tables::kCoreClocks, ReadCoreClocks);
   read(Tables::kDeviceTasks, ReadDeviceTasks);
   read(Tables::kQueuedWork, ReadCopyLaunches);
-  read(Tables::kCommunications | Tables::kCommTasks, ReadCommunications);
+  if (Overlap(request.wanted, Tables::kCommunications | Tables::kCommTasks)) {
+    ReadCommunications(input, request.wanted);
+  }
   read(Tables::kMemorySamples, ReadMemorySamples);
   read(Tables::kAllocations, ReadAllocations);
   read(Tables::kSteps, ReadSteps);

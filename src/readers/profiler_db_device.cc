@@ -71,6 +71,45 @@ class Groups {
   std::unordered_map<StringId, std::int32_t> numbers_;
 };
 
+void ReadOperations(DbInput& input, Groups& groups) {
+  if (!input.database.HasTable("COMMUNICATION_OP")) return;
+  io::Statement rows = input.database.Query(
+      "SELECT startNs, endNs, opName, opType, groupName, connectionId, opId "
+      "FROM COMMUNICATION_OP "
+      "ORDER BY opId");
+  while (rows.Step()) {
+    const io::Row row = rows.row();
+    const auto span = ReadSpan(input, row, 0, 1, "COMMUNICATION_OP");
+    if (!span) continue;
+    input.trace.communications.Append({.start = span->start,
+                                       .dur = span->dur,
+                                       .name = input.strings.Text(row, 2),
+                                       .op_type = input.strings.Text(row, 3),
+                                       .group = groups.Of(row, 4),
+                                       .link = Link(row, 5),
+                                       .op_id = row.IntOr(6, -1)});
+  }
+}
+
+void ReadCommTasks(DbInput& input, Groups& groups) {
+  constexpr const char* kTable = "COMMUNICATION_TASK_INFO";
+  if (!input.database.HasTable(kTable) || !input.database.HasTable("TASK")) return;
+  const std::string columns =
+      fmt::format("t.startNs, t.endNs, i.taskType, i.groupName, i.planeId, {}",
+                  ColumnOrNull(input.database, kTable, "opId", "i"));
+  input.database.Scan(columns, OfTasks(kTable), [&](const io::Row& row) {
+    const auto span = ReadSpan(input, row, 0, 1, "TASK");
+    if (!span) return;
+    input.trace.comm_tasks.Append(
+        {.start = span->start,
+         .dur = span->dur,
+         .name = Recorded(input.strings.Text(row, 2), input.trace.strings),
+         .group = groups.Of(row, 3),
+         .plane = row.IntOr(4, -1),
+         .op_id = row.IntOr(5, -1)});
+  });
+}
+
 void ReadGroupNames(DbInput& input) {
   if (!input.database.HasTable("META_DATA")) return;
   io::Statement rows =
@@ -224,42 +263,10 @@ void ReadDeviceTasks(DbInput& input) {
                       "TASK NOT INDEXED", read);
 }
 
-void ReadCommunications(DbInput& input) {
+void ReadCommunications(DbInput& input, Tables wanted) {
   Groups groups(input);
-  if (input.database.HasTable("COMMUNICATION_OP")) {
-    io::Statement rows = input.database.Query(
-        "SELECT startNs, endNs, opName, opType, groupName, connectionId, opId "
-        "FROM COMMUNICATION_OP "
-        "ORDER BY opId");
-    while (rows.Step()) {
-      const io::Row row = rows.row();
-      const auto span = ReadSpan(input, row, 0, 1, "COMMUNICATION_OP");
-      if (!span) continue;
-      input.trace.communications.Append({.start = span->start,
-                                         .dur = span->dur,
-                                         .name = input.strings.Text(row, 2),
-                                         .op_type = input.strings.Text(row, 3),
-                                         .group = groups.Of(row, 4),
-                                         .link = Link(row, 5),
-                                         .op_id = row.IntOr(6, -1)});
-    }
-  }
-  if (input.database.HasTable("COMMUNICATION_TASK_INFO") && input.database.HasTable("TASK")) {
-    const std::string columns =
-        fmt::format("t.startNs, t.endNs, i.taskType, i.groupName, i.planeId, {}",
-                    ColumnOrNull(input.database, "COMMUNICATION_TASK_INFO", "opId", "i"));
-    input.database.Scan(columns, OfTasks("COMMUNICATION_TASK_INFO"), [&](const io::Row& row) {
-      const auto span = ReadSpan(input, row, 0, 1, "TASK");
-      if (!span) return;
-      input.trace.comm_tasks.Append(
-          {.start = span->start,
-           .dur = span->dur,
-           .name = Recorded(input.strings.Text(row, 2), input.trace.strings),
-           .group = groups.Of(row, 3),
-           .plane = row.IntOr(4, -1),
-           .op_id = row.IntOr(5, -1)});
-    });
-  }
+  ReadOperations(input, groups);
+  if (Overlap(wanted, Tables::kCommTasks)) ReadCommTasks(input, groups);
   ReadGroupNames(input);
 }
 
