@@ -114,7 +114,8 @@ void Statement::Check(int status) const {
 bool Statement::Step() {
   const int status = sqlite3_step(statement_);
   Check(status);
-  // Also behind the last row, where they are NULL.
+  // Also behind the last row, where they are NULL. A connection without a mutex has no protected
+  // values that would have to be told from these.
   int column = 0;
   for (sqlite3_value*& value : values_) value = sqlite3_column_value(statement_, column++);
   return status == SQLITE_ROW;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -155,7 +156,8 @@ class CallStackJoiner {
   std::string text_;
 };
 
-// The stacks if the table holds their frames in order, as exporters write them.
+// The stacks if the table holds their frames in order, as exporters write them: to sort a large
+// table SQLite writes it to a file.
 std::optional<CallStacks> ReadOrderedStacks(DbInput& input) {
   CallStackJoiner joiner(input);
   constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
@@ -177,7 +179,7 @@ std::optional<CallStacks> ReadOrderedStacks(DbInput& input) {
 CallStacks ReadCallStacks(DbInput& input) {
   if (!input.database.HasTable("PYTORCH_CALLCHAINS")) return {};
   if (auto stacks = ReadOrderedStacks(input)) return std::move(*stacks);
-  CallStackJoiner joiner(input);  // SQLite sorts large tables in a file
+  CallStackJoiner joiner(input);
   io::Statement rows =
       input.database.Query("SELECT id, stack FROM PYTORCH_CALLCHAINS ORDER BY id, stackDepth");
   while (rows.Step()) {
