@@ -4,7 +4,9 @@
 
 #include <sqlite3.h>
 
+#include <charconv>
 #include <cmath>
+#include <exception>
 #include <system_error>
 #include <utility>
 
@@ -28,12 +30,74 @@ std::string ReadOnlyUri(const std::filesystem::path& path) {
   return uri + "?mode=ro&immutable=1";
 }
 
+std::optional<std::int64_t> NumberOf(std::string_view text) {
+  std::int64_t number = -1;  // mostly the text is nothing but digits
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc() && end == text.data() + text.size() && number >= 0) return number;
+  return ScaledDecimal(text, 0);
+}
+
 }  // namespace
+
+// The aggregate function visit(cells...): one call for each row.
+struct Database::RunningScan {
+  const std::function<void(const Row&)>& visit;
+  std::exception_ptr failure;
+
+  static void VisitRow(sqlite3_context* context, int, sqlite3_value** values) {
+    RunningScan& scan = **static_cast<RunningScan**>(sqlite3_user_data(context));
+    try {
+      scan.visit(Row(values));
+    } catch (...) {  // must not pass through SQLite
+      scan.failure = std::current_exception();
+      sqlite3_result_error(context, "", 0);
+    }
+  }
+
+  static void Finish(sqlite3_context*) {}
+};
+
+bool Row::IsNull(int column) const { return sqlite3_value_type(values_[column]) == SQLITE_NULL; }
+
+bool Row::IsInteger(int column) const {
+  return sqlite3_value_type(values_[column]) == SQLITE_INTEGER;
+}
+
+std::optional<std::int64_t> Row::Int(int column) const {
+  sqlite3_value* value = values_[column];
+  switch (sqlite3_value_type(value)) {
+    case SQLITE_INTEGER:
+      return sqlite3_value_int64(value);
+    case SQLITE_FLOAT: {  // not by its text, which has 15 digits only
+      const double number = sqlite3_value_double(value);
+      if (!(std::fabs(number) < 9.2e18)) return std::nullopt;
+      return std::llround(number);
+    }
+    case SQLITE_TEXT:
+      return NumberOf(Text(column));
+    default:
+      return std::nullopt;
+  }
+}
+
+std::string_view Row::Text(int column) const {
+  const unsigned char* text = sqlite3_value_text(values_[column]);
+  if (text == nullptr) return {};
+  return {reinterpret_cast<const char*>(text),
+          static_cast<std::size_t>(sqlite3_value_bytes(values_[column]))};
+}
+
+Statement::Statement(sqlite3* database, sqlite3_stmt* statement, std::string name)
+    : database_(database),
+      statement_(statement),
+      name_(std::move(name)),
+      values_(static_cast<std::size_t>(sqlite3_column_count(statement))) {}
 
 Statement::Statement(Statement&& other) noexcept
     : database_(other.database_),
       statement_(std::exchange(other.statement_, nullptr)),
-      name_(std::move(other.name_)) {}
+      name_(std::move(other.name_)),
+      values_(std::move(other.values_)) {}
 
 Statement::~Statement() { sqlite3_finalize(statement_); }
 
@@ -42,50 +106,34 @@ void Statement::Restart(std::int64_t parameter) {
   sqlite3_bind_int64(statement_, 1, parameter);
 }
 
-bool Statement::Step() {
-  const int status = sqlite3_step(statement_);
-  if (status == SQLITE_ROW) return true;
-  if (status == SQLITE_DONE) return false;
+void Statement::Check(int status) const {
+  if (status == SQLITE_ROW || status == SQLITE_DONE) return;
   Fail(ErrorKind::kCorrupt, "{}: {}", name_, sqlite3_errmsg(database_));
 }
 
-bool Statement::IsNull(int column) const {
-  return sqlite3_column_type(statement_, column) == SQLITE_NULL;
-}
-
-std::optional<std::int64_t> Statement::Int(int column) const {
-  switch (sqlite3_column_type(statement_, column)) {
-    case SQLITE_INTEGER:
-      return sqlite3_column_int64(statement_, column);
-    case SQLITE_FLOAT: {  // not by its text, which has 15 digits only
-      const double value = sqlite3_column_double(statement_, column);
-      if (!(std::fabs(value) < 9.2e18)) return std::nullopt;
-      return std::llround(value);
-    }
-    case SQLITE_TEXT:
-      return ScaledDecimal(Text(column), 0);
-    default:
-      return std::nullopt;
-  }
-}
-
-std::string_view Statement::Text(int column) const {
-  const unsigned char* text = sqlite3_column_text(statement_, column);
-  if (text == nullptr) return {};
-  return {reinterpret_cast<const char*>(text),
-          static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
+bool Statement::Step() {
+  const int status = sqlite3_step(statement_);
+  Check(status);
+  // Also behind the last row, where they are NULL. A connection without a mutex has no protected
+  // values that would have to be told from these.
+  int column = 0;
+  for (sqlite3_value*& value : values_) value = sqlite3_column_value(statement_, column++);
+  return status == SQLITE_ROW;
 }
 
 Database::Database(const std::filesystem::path& path) : name_(path.string()) {
   const std::string uri = ReadOnlyUri(path);
   const int status =
-      sqlite3_open_v2(uri.c_str(), &database_, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr);
+      sqlite3_open_v2(uri.c_str(), &database_,
+                      SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nullptr);
   if (status != SQLITE_OK) {
     const std::string reason = database_ != nullptr ? sqlite3_errmsg(database_) : "out of memory";
     sqlite3_close(database_);
     Fail(ErrorKind::kInput, "{}: cannot open the database: {}", path.string(), reason);
   }
   try {
+    sqlite3_create_function_v2(database_, "visit", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, &scan_,
+                               nullptr, RunningScan::VisitRow, RunningScan::Finish, nullptr);
     HasTable("sqlite_master");  // reads the first page: a file that is no database fails here
   } catch (...) {
     sqlite3_close(database_);
@@ -129,6 +177,17 @@ Statement Database::Query(std::string_view sql) const {
     Fail(ErrorKind::kCorrupt, "{}: {}", name_, sqlite3_errmsg(database_));
   }
   return Statement(database_, statement, name_);
+}
+
+void Database::Scan(std::string_view columns, std::string_view source,
+                    const std::function<void(const Row&)>& visit) const {
+  Statement query = Query(fmt::format("SELECT visit({}) FROM {}", columns, source));
+  RunningScan scan{visit, nullptr};
+  RunningScan* const outer = std::exchange(scan_, &scan);
+  const int status = sqlite3_step(query.statement_);
+  scan_ = outer;
+  if (scan.failure) std::rethrow_exception(scan.failure);
+  query.Check(status);
 }
 
 }  // namespace mpa::io

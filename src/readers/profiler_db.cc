@@ -21,8 +21,8 @@ std::string ColumnOrNull(const io::Database& database, std::string_view table,
   return alias.empty() ? std::string(column) : fmt::format("{}.{}", alias, column);
 }
 
-std::optional<DbSpan> ReadSpan(DbInput& input, const io::Statement& row, int start_column,
-                               int end_column, std::string_view table) {
+std::optional<DbSpan> ReadSpan(DbInput& input, const io::Row& row, int start_column, int end_column,
+                               std::string_view table) {
   const auto start = row.Int(start_column);
   const auto end = row.Int(end_column);
   if (start && end && *start >= 0 && *end >= *start && IsDuration(*end - *start))
@@ -32,7 +32,7 @@ std::optional<DbSpan> ReadSpan(DbInput& input, const io::Statement& row, int sta
   return std::nullopt;
 }
 
-std::int64_t Link(const io::Statement& row, int column) {
+std::int64_t Link(const io::Row& row, int column) {
   const std::int64_t id = row.IntOr(column, 0);
   return id == 0 ? -1 : id;
 }
@@ -41,47 +41,43 @@ namespace {
 
 void ReadSteps(DbInput& input) {
   if (!input.database.HasTable("STEP_TIME")) return;
-  io::Statement rows =
-      input.database.Query("SELECT id, startNs, endNs FROM STEP_TIME ORDER BY rowid");
-  while (rows.Step()) {
-    const std::int64_t id = rows.IntOr(0, -1);
-    const auto span = ReadSpan(input, rows, 1, 2, "STEP_TIME");
-    if (!span || id < 0 || id > std::numeric_limits<std::int32_t>::max()) continue;
+  input.database.Scan("id, startNs, endNs", "STEP_TIME NOT INDEXED", [&](const io::Row& row) {
+    const std::int64_t id = row.IntOr(0, -1);
+    const auto span = ReadSpan(input, row, 1, 2, "STEP_TIME");
+    if (!span || id < 0 || id > std::numeric_limits<std::int32_t>::max()) return;
     input.trace.steps.Append({.id = static_cast<std::int32_t>(id),
                               .start = span->start,
                               .end = span->start + span->dur});
-  }
+  });
 }
 
 void ReadMemorySamples(DbInput& input) {
   if (!input.database.HasTable("MEMORY_RECORD")) return;
-  io::Statement rows = input.database.Query(
-      "SELECT timestamp, component, totalReserved FROM MEMORY_RECORD ORDER BY rowid");
-  while (rows.Step()) {
-    const auto reserved = rows.Int(2);
-    if (!reserved) continue;
-    input.trace.memory_samples.Append({.time = rows.IntOr(0, -1),
-                                       .component = input.strings.Text(rows, 1),
+  const auto read = [&](const io::Row& row) {
+    const auto reserved = row.Int(2);
+    if (!reserved) return;
+    input.trace.memory_samples.Append({.time = row.IntOr(0, -1),
+                                       .component = input.strings.Text(row, 1),
                                        .reserved_bytes = *reserved});
-  }
+  };
+  input.database.Scan("timestamp, component, totalReserved", "MEMORY_RECORD NOT INDEXED", read);
 }
 
 void ReadAllocations(DbInput& input) {
   if (!input.database.HasTable("OP_MEMORY")) return;
-  io::Statement rows = input.database.Query(
-      "SELECT name, size, allocationTime, releaseTime FROM OP_MEMORY ORDER BY rowid");
-  while (rows.Step()) {
-    const std::int64_t bytes = rows.IntOr(1, 0);
+  const auto read = [&](const io::Row& row) {
+    const std::int64_t bytes = row.IntOr(1, 0);
     if (!IsAllocationSize(bytes)) {
       input.trace.issues.Count("allocation left out, its size is no number of bytes",
                                fmt::format("{}: table OP_MEMORY", input.database.name()));
-      continue;
+      return;
     }
-    input.trace.allocations.Append({.name = input.strings.Text(rows, 0),
+    input.trace.allocations.Append({.name = input.strings.Text(row, 0),
                                     .bytes = bytes,
-                                    .allocated = rows.IntOr(2, -1),
-                                    .released = rows.IntOr(3, -1)});
-  }
+                                    .allocated = row.IntOr(2, -1),
+                                    .released = row.IntOr(3, -1)});
+  };
+  input.database.Scan("name, size, allocationTime, releaseTime", "OP_MEMORY NOT INDEXED", read);
 }
 
 void Read(const CaptureFile& file, const ReadRequest& request, RankTrace& trace) {
@@ -108,7 +104,9 @@ void Read(const CaptureFile& file, const ReadRequest& request, RankTrace& trace)
   read(Tables::kCoreClocks, ReadCoreClocks);
   read(Tables::kDeviceTasks, ReadDeviceTasks);
   read(Tables::kQueuedWork, ReadCopyLaunches);
-  read(Tables::kCommunications | Tables::kCommTasks, ReadCommunications);
+  if (Overlap(request.wanted, Tables::kCommunications | Tables::kCommTasks)) {
+    ReadCommunications(input, request.wanted);
+  }
   read(Tables::kMemorySamples, ReadMemorySamples);
   read(Tables::kAllocations, ReadAllocations);
   read(Tables::kSteps, ReadSteps);

@@ -21,6 +21,12 @@ StringId Recorded(StringId text, const StringPool& strings) {
   return strings.View(text) == "N/A" ? StringId::kEmpty : text;
 }
 
+// For a scan: the tasks `t` in their order, each with what the table tells about it, `i`.
+std::string OfTasks(const char* table) {
+  return fmt::format("TASK t NOT INDEXED CROSS JOIN {} i ON i.globalTaskId = t.globalTaskId",
+                     table);
+}
+
 // The column of Kernels that a counter of TASK_PMU_INFO goes to; null for the others.
 std::vector<TimeNs> Kernels::*CounterColumn(std::string_view name) {
   if (name == "aic_total_time" || name == "aicore_time") return &Kernels::aic_total;
@@ -31,18 +37,19 @@ std::vector<TimeNs> Kernels::*CounterColumn(std::string_view name) {
   return nullptr;
 }
 
-void ReadCounters(DbInput& input,
-                  const std::unordered_map<std::int64_t, std::size_t>& kernel_of_task) {
+void ReadCounters(DbInput& input) {
   if (!input.database.HasTable("TASK_PMU_INFO")) return;
-  io::Statement rows = input.database.Query("SELECT globalTaskId, name, value FROM TASK_PMU_INFO");
   Kernels& kernels = input.trace.kernels;
-  while (rows.Step()) {
-    const auto kernel = kernel_of_task.find(rows.IntOr(0, -1));
-    const auto value = rows.Int(2);
-    if (kernel == kernel_of_task.end() || !value) continue;
-    const auto column = CounterColumn(input.trace.strings.View(input.strings.Text(rows, 1)));
-    if (column != nullptr) (kernels.*column)[kernel->second] = *value;
-  }
+  std::unordered_map<std::int64_t, std::size_t> kernel_of_task;
+  kernel_of_task.reserve(kernels.Size());
+  for (std::size_t i = 0; i < kernels.Size(); ++i) kernel_of_task[kernels.task_id[i]] = i;
+  input.database.Scan("globalTaskId, name, value", "TASK_PMU_INFO", [&](const io::Row& row) {
+    const auto column = CounterColumn(input.trace.strings.View(input.strings.Text(row, 1)));
+    if (column == nullptr) return;
+    const auto kernel = kernel_of_task.find(row.IntOr(0, -1));
+    const auto value = row.Int(2);
+    if (kernel != kernel_of_task.end() && value) (kernels.*column)[kernel->second] = *value;
+  });
 }
 
 // Group numbers by the id of the group's name in the database.
@@ -50,7 +57,7 @@ class Groups {
  public:
   explicit Groups(DbInput& input) : input_(input) {}
 
-  std::int32_t Of(const io::Statement& row, int column) {
+  std::int32_t Of(const io::Row& row, int column) {
     const StringId name = input_.strings.Text(row, column);
     CommGroups& groups = input_.trace.comm_groups;
     const auto [found, is_new] =
@@ -63,6 +70,45 @@ class Groups {
   DbInput& input_;
   std::unordered_map<StringId, std::int32_t> numbers_;
 };
+
+void ReadOperations(DbInput& input, Groups& groups) {
+  if (!input.database.HasTable("COMMUNICATION_OP")) return;
+  io::Statement rows = input.database.Query(
+      "SELECT startNs, endNs, opName, opType, groupName, connectionId, opId "
+      "FROM COMMUNICATION_OP "
+      "ORDER BY opId");
+  while (rows.Step()) {
+    const io::Row row = rows.row();
+    const auto span = ReadSpan(input, row, 0, 1, "COMMUNICATION_OP");
+    if (!span) continue;
+    input.trace.communications.Append({.start = span->start,
+                                       .dur = span->dur,
+                                       .name = input.strings.Text(row, 2),
+                                       .op_type = input.strings.Text(row, 3),
+                                       .group = groups.Of(row, 4),
+                                       .link = Link(row, 5),
+                                       .op_id = row.IntOr(6, -1)});
+  }
+}
+
+void ReadCommTasks(DbInput& input, Groups& groups) {
+  constexpr const char* kTable = "COMMUNICATION_TASK_INFO";
+  if (!input.database.HasTable(kTable) || !input.database.HasTable("TASK")) return;
+  const std::string columns =
+      fmt::format("t.startNs, t.endNs, i.taskType, i.groupName, i.planeId, {}",
+                  ColumnOrNull(input.database, kTable, "opId", "i"));
+  input.database.Scan(columns, OfTasks(kTable), [&](const io::Row& row) {
+    const auto span = ReadSpan(input, row, 0, 1, "TASK");
+    if (!span) return;
+    input.trace.comm_tasks.Append(
+        {.start = span->start,
+         .dur = span->dur,
+         .name = Recorded(input.strings.Text(row, 2), input.trace.strings),
+         .group = groups.Of(row, 3),
+         .plane = row.IntOr(4, -1),
+         .op_id = row.IntOr(5, -1)});
+  });
+}
 
 void ReadGroupNames(DbInput& input) {
   if (!input.database.HasTable("META_DATA")) return;
@@ -93,58 +139,53 @@ void ReadKernels(DbInput& input, Tables wanted) {
        {"inputDataTypes", "inputFormats", "outputShapes", "outputFormats", "hf32Eligible"}) {
     tensors += ", " + (with_tensors ? optional(column) : "NULL");
   }
-  io::Statement rows = input.database.Query(fmt::format(
-      "SELECT t.startNs, t.endNs, i.name, i.opType, i.taskType, t.taskType, t.streamId, "
-      "t.connectionId, t.globalTaskId, {}{} FROM TASK t "
-      "JOIN COMPUTE_TASK_INFO i ON i.globalTaskId = t.globalTaskId ORDER BY t.rowid",
-      optional("inputShapes"), tensors));
-  const StringPool& strings = input.trace.strings;
-  const auto text = [&](int column) { return Recorded(input.strings.Text(rows, column), strings); };
-  std::unordered_map<std::int64_t, std::size_t> kernel_of_task;
-  while (rows.Step()) {
-    const auto span = ReadSpan(input, rows, 0, 1, "TASK");
-    if (!span) continue;
+  const std::string columns = fmt::format(
+      "t.startNs, t.endNs, i.name, i.opType, i.taskType, t.taskType, t.streamId, t.connectionId, "
+      "t.globalTaskId, {}{}",
+      optional("inputShapes"), tensors);
+  input.database.Scan(columns, OfTasks("COMPUTE_TASK_INFO"), [&](const io::Row& row) {
+    const auto span = ReadSpan(input, row, 0, 1, "TASK");
+    if (!span) return;
+    const auto text = [&](int column) {
+      return Recorded(input.strings.Text(row, column), input.trace.strings);
+    };
     const StringId core = text(4);
-    const std::int64_t task_id = rows.IntOr(8, -1);
-    kernel_of_task[task_id] = input.trace.kernels.Size();
     input.trace.kernels.Append({.start = span->start,
                                 .dur = span->dur,
-                                .name = input.strings.Text(rows, 2),
+                                .name = input.strings.Text(row, 2),
                                 .op_type = text(3),
                                 .core = core != StringId::kEmpty ? core : text(5),
-                                .shapes = input.strings.Text(rows, 9),
+                                .shapes = input.strings.Text(row, 9),
                                 .input_types = text(10),
                                 .input_formats = text(11),
                                 .output_shapes = text(12),
                                 .output_formats = text(13),
                                 .hf32 = text(14),
-                                .task_id = task_id,
-                                .stream = rows.IntOr(6, -1),
-                                .link = Link(rows, 7)});
-  }
-  ReadCounters(input, kernel_of_task);
+                                .task_id = row.IntOr(8, -1),
+                                .stream = row.IntOr(6, -1),
+                                .link = Link(row, 7)});
+  });
+  if (Overlap(wanted, Tables::kKernelCounters)) ReadCounters(input);
 }
 
 void ReadScheduleKernels(DbInput& input) {
   constexpr const char* kTable = "COMMUNICATION_SCHEDULE_TASK_INFO";
   if (!input.database.HasTable(kTable) || !input.database.HasTable("TASK")) return;
-  io::Statement rows = input.database.Query(
-      fmt::format("SELECT t.startNs, t.endNs, i.name, {}, t.streamId, t.connectionId, "
-                  "t.globalTaskId FROM TASK t JOIN {} i ON i.globalTaskId = t.globalTaskId "
-                  "ORDER BY t.rowid",
-                  ColumnOrNull(input.database, kTable, "opType", "i"), kTable));
-  while (rows.Step()) {
-    const auto span = ReadSpan(input, rows, 0, 1, "TASK");
-    if (!span) continue;
+  const std::string columns =
+      fmt::format("t.startNs, t.endNs, i.name, {}, t.streamId, t.connectionId, t.globalTaskId",
+                  ColumnOrNull(input.database, kTable, "opType", "i"));
+  input.database.Scan(columns, OfTasks(kTable), [&](const io::Row& row) {
+    const auto span = ReadSpan(input, row, 0, 1, "TASK");
+    if (!span) return;
     input.trace.schedule_kernels.Append(
         {.start = span->start,
          .dur = span->dur,
-         .name = input.strings.Text(rows, 2),
-         .op_type = Recorded(input.strings.Text(rows, 3), input.trace.strings),
-         .task_id = rows.IntOr(6, -1),
-         .stream = rows.IntOr(4, -1),
-         .link = Link(rows, 5)});
-  }
+         .name = input.strings.Text(row, 2),
+         .op_type = Recorded(input.strings.Text(row, 3), input.trace.strings),
+         .task_id = row.IntOr(6, -1),
+         .stream = row.IntOr(4, -1),
+         .link = Link(row, 5)});
+  });
 }
 
 void ReadDeviceId(DbInput& input) {
@@ -189,8 +230,7 @@ class CollectiveTasks {
                                                   const char* column) {
     std::unordered_set<std::int64_t> numbers;
     if (!database.HasTable(table)) return numbers;
-    io::Statement rows = database.Query(fmt::format("SELECT {} FROM {}", column, table));
-    while (rows.Step()) numbers.insert(rows.IntOr(0, 0));
+    database.Scan(column, table, [&](const io::Row& row) { numbers.insert(row.IntOr(0, 0)); });
     return numbers;
   }
 
@@ -201,16 +241,13 @@ class CollectiveTasks {
 
 void ReadDeviceTasks(DbInput& input) {
   if (!input.database.HasTable("TASK")) return;
-  io::Statement rows = input.database.Query(
-      "SELECT startNs, endNs, taskType, streamId, connectionId, globalTaskId FROM TASK "
-      "ORDER BY rowid");
   const CollectiveTasks collective_tasks(input.database);
-  while (rows.Step()) {
-    const auto span = ReadSpan(input, rows, 0, 1, "TASK");
-    if (!span) continue;
-    const StringId type = input.strings.Text(rows, 2);
-    const std::int64_t task_id = rows.IntOr(5, -1);
-    const std::int64_t link = Link(rows, 4);
+  const auto read = [&](const io::Row& row) {
+    const auto span = ReadSpan(input, row, 0, 1, "TASK");
+    if (!span) return;
+    const StringId type = input.strings.Text(row, 2);
+    const std::int64_t task_id = row.IntOr(5, -1);
+    const std::int64_t link = Link(row, 4);
     const bool is_copy = IsOneOf(input.trace.strings.View(type),
                                  {"MEMCPY_ASYNC", "SDMA_SQE", "PCIE_DMA_SQE", "SDMA"}) &&
                          !collective_tasks.Contains(task_id, link);
@@ -219,48 +256,17 @@ void ReadDeviceTasks(DbInput& input) {
                                      .name = is_copy ? type : StringId::kEmpty,
                                      .type = type,
                                      .task_id = task_id,
-                                     .stream = rows.IntOr(3, -1),
+                                     .stream = row.IntOr(3, -1),
                                      .link = link});
-  }
+  };
+  input.database.Scan("startNs, endNs, taskType, streamId, connectionId, globalTaskId",
+                      "TASK NOT INDEXED", read);
 }
 
-void ReadCommunications(DbInput& input) {
+void ReadCommunications(DbInput& input, Tables wanted) {
   Groups groups(input);
-  if (input.database.HasTable("COMMUNICATION_OP")) {
-    io::Statement rows = input.database.Query(
-        "SELECT startNs, endNs, opName, opType, groupName, connectionId, opId "
-        "FROM COMMUNICATION_OP "
-        "ORDER BY opId");
-    while (rows.Step()) {
-      const auto span = ReadSpan(input, rows, 0, 1, "COMMUNICATION_OP");
-      if (!span) continue;
-      input.trace.communications.Append({.start = span->start,
-                                         .dur = span->dur,
-                                         .name = input.strings.Text(rows, 2),
-                                         .op_type = input.strings.Text(rows, 3),
-                                         .group = groups.Of(rows, 4),
-                                         .link = Link(rows, 5),
-                                         .op_id = rows.IntOr(6, -1)});
-    }
-  }
-  if (input.database.HasTable("COMMUNICATION_TASK_INFO") && input.database.HasTable("TASK")) {
-    io::Statement rows = input.database.Query(fmt::format(
-        "SELECT t.startNs, t.endNs, i.taskType, i.groupName, i.planeId, {} "
-        "FROM TASK t "
-        "JOIN COMMUNICATION_TASK_INFO i ON i.globalTaskId = t.globalTaskId ORDER BY t.rowid",
-        ColumnOrNull(input.database, "COMMUNICATION_TASK_INFO", "opId", "i")));
-    while (rows.Step()) {
-      const auto span = ReadSpan(input, rows, 0, 1, "TASK");
-      if (!span) continue;
-      input.trace.comm_tasks.Append(
-          {.start = span->start,
-           .dur = span->dur,
-           .name = Recorded(input.strings.Text(rows, 2), input.trace.strings),
-           .group = groups.Of(rows, 3),
-           .plane = rows.IntOr(4, -1),
-           .op_id = rows.IntOr(5, -1)});
-    }
-  }
+  ReadOperations(input, groups);
+  if (Overlap(wanted, Tables::kCommTasks)) ReadCommTasks(input, groups);
   ReadGroupNames(input);
 }
 

@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <iterator>
+#include <limits>
+#include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -20,19 +23,30 @@ namespace {
 
 // PYTORCH_API.connectionId names a set of connections; an operator that launches several kernels
 // has several.
-using ConnectionSets = std::unordered_map<std::int64_t, std::vector<std::int64_t>>;
+class ConnectionSets {
+ public:
+  struct Member {
+    std::int64_t set = 0, connection = 0;
+  };
 
-ConnectionSets ReadConnectionSets(const io::Database& database) {
-  ConnectionSets sets;
-  if (!database.HasTable("CONNECTION_IDS")) return sets;
-  io::Statement rows = database.Query("SELECT id, connectionId FROM CONNECTION_IDS ORDER BY rowid");
-  while (rows.Step()) {
-    const auto id = rows.Int(0);
-    const auto connection = rows.Int(1);
-    if (id && connection) sets[*id].push_back(*connection);
+  explicit ConnectionSets(const io::Database& database) {
+    if (!database.HasTable("CONNECTION_IDS")) return;
+    database.Scan("id, connectionId", "CONNECTION_IDS NOT INDEXED", [&](const io::Row& row) {
+      const auto set = row.Int(0);
+      const auto connection = row.Int(1);
+      if (set && connection) members_.push_back({*set, *connection});
+    });
+    std::ranges::stable_sort(members_, {}, &Member::set);
   }
-  return sets;
-}
+
+  std::span<const Member> Of(std::int64_t set) const {
+    const auto found = std::ranges::equal_range(members_, set, {}, &Member::set);
+    return {found.begin(), found.end()};
+  }
+
+ private:
+  std::vector<Member> members_;
+};
 
 // The ids that ENUM_API_TYPE gives to the kinds of host activity; usually these.
 struct ApiTypes {
@@ -60,37 +74,49 @@ class BackwardPairs {
     std::int64_t tid = -1;
   };
 
-  void Add(std::int64_t connection, const Point& point) {
-    Pair& pair = pairs_[connection];
-    if (pair.count < 2) pair.points[pair.count] = point;
-    ++pair.count;
-  }
+  void Add(std::int64_t connection, const Point& point) { ends_.push_back({connection, point}); }
 
   // Appends the pairs to the rank in order of the backward operators, and names its backward
   // thread: that of the last one.
   void Finish(bool wanted, RankTrace& trace) {
-    std::map<std::pair<TimeNs, std::int64_t>, Pair> in_order;  // by start and connection
-    for (auto& [connection, pair] : pairs_) {
-      if (pair.count != 2) continue;
-      if (pair.points[1].start < pair.points[0].start) std::swap(pair.points[0], pair.points[1]);
-      in_order[{pair.points[1].start, connection}] = pair;
-    }
-    for (const auto& [key, pair] : in_order) {
-      trace.backward_tid = pair.points[1].tid;
+    for (const Pair& pair : FindPairs()) {
+      trace.backward_tid = pair.backward.tid;
       if (!wanted) continue;
-      trace.backward_links.Append({.forward_time = pair.points[0].start,
-                                   .forward_track = pair.points[0].track,
-                                   .backward_time = pair.points[1].start,
-                                   .backward_track = pair.points[1].track});
+      trace.backward_links.Append({.forward_time = pair.forward.start,
+                                   .forward_track = pair.forward.track,
+                                   .backward_time = pair.backward.start,
+                                   .backward_track = pair.backward.track});
     }
   }
 
  private:
-  struct Pair {
-    std::size_t count = 0;
-    Point points[2];
+  struct End {
+    std::int64_t connection = 0;
+    Point point;
   };
-  std::unordered_map<std::int64_t, Pair> pairs_;
+  struct Pair {
+    std::int64_t connection = 0;
+    Point forward, backward;
+  };
+
+  std::vector<Pair> FindPairs() {
+    std::ranges::stable_sort(ends_, {}, &End::connection);
+    std::vector<Pair> pairs;
+    for (auto begin = ends_.begin(), end = begin; begin != ends_.end(); begin = end) {
+      end = std::find_if(begin, ends_.end(),
+                         [&](const End& other) { return other.connection != begin->connection; });
+      if (end - begin != 2) continue;
+      Pair pair{begin->connection, begin->point, std::next(begin)->point};
+      if (pair.backward.start < pair.forward.start) std::swap(pair.forward, pair.backward);
+      pairs.push_back(pair);
+    }
+    std::ranges::sort(pairs, {}, [](const Pair& pair) {
+      return std::pair(pair.backward.start, pair.connection);
+    });
+    return pairs;
+  }
+
+  std::vector<End> ends_;
 };
 
 // Some exporters write the shapes of the inputs into the column of their types and the types into
@@ -99,28 +125,67 @@ bool IsShapes(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789,;\r\n []-") == std::string_view::npos;
 }
 
+using CallStacks = std::unordered_map<std::int64_t, StringId>;
+
+// Puts call stacks together from their frames, which come one stack after the other.
+class CallStackJoiner {
+ public:
+  explicit CallStackJoiner(DbInput& input) : input_(input) {}
+
+  void Add(std::int64_t stack, const io::Row& row, int frame_column) {
+    if (stack != current_) Finish();
+    current_ = stack;
+    if (!text_.empty()) text_ += ";\r\n";
+    text_ += input_.trace.strings.View(input_.strings.Text(row, frame_column));
+  }
+
+  CallStacks Take() {
+    Finish();
+    return std::move(stacks_);
+  }
+
+ private:
+  void Finish() {
+    if (current_) stacks_[*current_] = input_.trace.strings.Intern(text_);
+    text_.clear();
+  }
+
+  DbInput& input_;
+  CallStacks stacks_;
+  std::optional<std::int64_t> current_;
+  std::string text_;
+};
+
+// The stacks if the table holds their frames in order, as exporters write them: to sort a large
+// table SQLite writes it to a file.
+std::optional<CallStacks> ReadOrderedStacks(DbInput& input) {
+  CallStackJoiner joiner(input);
+  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+  std::pair last{kLeast, kLeast};
+  bool ordered = true;
+  input.database.Scan("id, stack, stackDepth", "PYTORCH_CALLCHAINS NOT INDEXED",
+                      [&](const io::Row& row) {
+                        if (!ordered || row.IsNull(0)) return;
+                        const std::pair place{row.IntOr(0, -1), row.IntOr(2, -1)};
+                        ordered = row.IsInteger(0) && row.IsInteger(2) && last <= place;
+                        last = place;
+                        if (ordered) joiner.Add(place.first, row, 1);
+                      });
+  if (!ordered) return std::nullopt;
+  return joiner.Take();
+}
+
 // Call stacks by their id.
-std::unordered_map<std::int64_t, StringId> ReadCallStacks(DbInput& input) {
-  std::unordered_map<std::int64_t, StringId> stacks;
-  if (!input.database.HasTable("PYTORCH_CALLCHAINS")) return stacks;
+CallStacks ReadCallStacks(DbInput& input) {
+  if (!input.database.HasTable("PYTORCH_CALLCHAINS")) return {};
+  if (auto stacks = ReadOrderedStacks(input)) return std::move(*stacks);
+  CallStackJoiner joiner(input);
   io::Statement rows =
       input.database.Query("SELECT id, stack FROM PYTORCH_CALLCHAINS ORDER BY id, stackDepth");
-  std::optional<std::int64_t> current;
-  std::string text;
-  const auto finish = [&] {
-    if (current) stacks[*current] = input.trace.strings.Intern(text);
-    text.clear();
-  };
   while (rows.Step()) {
-    const auto id = rows.Int(0);
-    if (!id) continue;
-    if (id != current) finish();
-    current = id;
-    if (!text.empty()) text += ";\r\n";
-    text += input.trace.strings.View(input.strings.Text(rows, 1));
+    if (const auto id = rows.Int(0)) joiner.Add(*id, rows.row(), 1);
   }
-  finish();
-  return stacks;
+  return joiner.Take();
 }
 
 class HostReader {
@@ -129,23 +194,24 @@ class HostReader {
       : input_(input),
         wanted_(wanted),
         types_(input.database),
-        sets_(ReadConnectionSets(input.database)),
+        sets_(input.database),
         tracks_(input.trace.tracks) {
     if (Wanted(Tables::kOpDetails)) stacks_ = ReadCallStacks(input_);
   }
 
   void Read() {
-    const auto optional = [&](const char* column) {
-      return ColumnOrNull(input_.database, "PYTORCH_API", column);
+    const auto detail = [&](const char* column) {
+      return Wanted(Tables::kOpDetails) ? ColumnOrNull(input_.database, "PYTORCH_API", column)
+                                        : "NULL";
     };
     std::string kinds = std::to_string(types_.op);
     if (Wanted(Tables::kPythonCalls)) kinds += fmt::format(", {}", types_.python);
     if (Wanted(Tables::kQueuedWork)) kinds += fmt::format(", {}", types_.queue);
-    io::Statement rows = input_.database.Query(fmt::format(
-        "SELECT startNs, endNs, name, globalTid, connectionId, type, {}, {}, {} "
-        "FROM PYTORCH_API WHERE type IN ({}) ORDER BY rowid",
-        optional("inputShapes"), optional("inputDtypes"), optional("callchainId"), kinds));
-    while (rows.Step()) ReadRow(rows);
+    input_.database.Scan(
+        fmt::format("startNs, endNs, name, globalTid, connectionId, type, {}, {}, {}",
+                    detail("inputShapes"), detail("inputDtypes"), detail("callchainId")),
+        fmt::format("PYTORCH_API NOT INDEXED WHERE type IN ({})", kinds),
+        [&](const io::Row& row) { ReadRow(row); });
     backward_.Finish(Wanted(Tables::kBackwardLinks), input_.trace);
     AppendQueuedWork(queue_, tracks_, input_.trace);
   }
@@ -153,19 +219,20 @@ class HostReader {
  private:
   bool Wanted(Tables tables) const { return Overlap(wanted_, tables); }
 
-  void ReadRow(const io::Statement& row) {
+  void ReadRow(const io::Row& row) {
     const auto span = ReadSpan(input_, row, 0, 1, "PYTORCH_API");
     if (!span) return;
     const std::int64_t global_tid = row.IntOr(3, 0);
     const std::int64_t pid = global_tid >> 32;
     const std::int64_t tid = global_tid & 0xffffffff;
     const std::int64_t type = row.IntOr(5, -1);
-    const auto set = row.IsNull(4) ? sets_.end() : sets_.find(row.IntOr(4, -1));
+    const auto set =
+        row.IsNull(4) ? std::span<const ConnectionSets::Member>() : sets_.Of(row.IntOr(4, -1));
     if (type == types_.queue) {
-      if (set == sets_.end() || set->second.empty()) return;
+      if (set.empty()) return;
       const StringId work = input_.strings.Text(row, 2);
       const bool is_work = input_.trace.strings.View(work).starts_with("Dequeue");
-      queue_.push_back({set->second.front(), is_work, span->start, span->dur, pid, tid, work});
+      queue_.push_back({set.front().connection, is_work, span->start, span->dur, pid, tid, work});
       return;
     }
     const std::int32_t track = tracks_.Of(pid, tid);
@@ -178,15 +245,14 @@ class HostReader {
     HostOps::Row op{.start = span->start, .dur = span->dur, .name = name, .track = track};
     if (Wanted(Tables::kOpDetails)) ReadDetails(row, op);
     input_.trace.host_ops.Append(op);
-    if (set == sets_.end()) return;
-    for (const std::int64_t connection : set->second) {
+    for (const auto& [id, connection] : set) {
       input_.trace.launches.Append(
           {.link = connection, .host_time = span->start, .host_track = track});
       backward_.Add(connection, {span->start, track, tid});
     }
   }
 
-  void ReadDetails(const io::Statement& row, HostOps::Row& op) {
+  void ReadDetails(const io::Row& row, HostOps::Row& op) {
     const StringPool& strings = input_.trace.strings;
     const StringId none = input_.trace.strings.Intern(kNotRecorded);
     const auto text = [&](int column) {
@@ -207,7 +273,7 @@ class HostReader {
   ApiTypes types_;
   ConnectionSets sets_;
   TrackNumbers tracks_;
-  std::unordered_map<std::int64_t, StringId> stacks_;
+  CallStacks stacks_;
   std::vector<QueueEvent> queue_;
   BackwardPairs backward_;
 };

@@ -36,25 +36,24 @@ void ReadMstxEvents(DbInput& input) {
   const auto optional = [&](const char* column) {
     return ColumnOrNull(input.database, "MSTX_EVENTS", column);
   };
-  io::Statement rows = input.database.Query(fmt::format(
-      "SELECT startNs, coalesce(endNs, startNs), {}, {}, {}, {} FROM MSTX_EVENTS "
-      "ORDER BY rowid",
-      optional("eventType"), optional("message"), optional("domainId"), optional("globalTid")));
+  const std::string columns =
+      fmt::format("startNs, coalesce(endNs, startNs), {}, {}, {}, {}", optional("eventType"),
+                  optional("message"), optional("domainId"), optional("globalTid"));
   TrackNumbers tracks(input.trace.tracks);
-  while (rows.Step()) {
-    const auto span = ReadSpan(input, rows, 0, 1, "MSTX_EVENTS");
-    if (!span) continue;
-    const auto kind = kinds.find(rows.IntOr(2, -1));
-    const auto thread = rows.Int(5);
+  input.database.Scan(columns, "MSTX_EVENTS NOT INDEXED", [&](const io::Row& row) {
+    const auto span = ReadSpan(input, row, 0, 1, "MSTX_EVENTS");
+    if (!span) return;
+    const auto kind = kinds.find(row.IntOr(2, -1));
+    const auto thread = row.Int(5);
     input.trace.mstx.Append(
         {.start = span->start,
          .dur = span->dur,
          .kind = kind != kinds.end() ? kind->second
                                      : (span->dur > 0 ? MstxKind::kStartEnd : MstxKind::kMark),
-         .message = input.strings.Text(rows, 3),
-         .domain = input.strings.Text(rows, 4),
+         .message = input.strings.Text(row, 3),
+         .domain = input.strings.Text(row, 4),
          .track = thread ? tracks.Of(*thread >> 32, *thread & 0xffffffff) : -1});
-  }
+  });
 }
 
 }  // namespace mpa::readers

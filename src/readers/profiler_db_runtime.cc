@@ -36,7 +36,7 @@ class CallNames {
  public:
   explicit CallNames(DbInput& input) : input_(input), levels_(ReadLevels(input.database)) {}
 
-  StringId Of(const io::Statement& row, int level_column, int name_column) {
+  StringId Of(const io::Row& row, int level_column, int name_column) {
     const StringId name = input_.strings.Text(row, name_column);
     const std::int64_t level = row.IntOr(level_column, -1);
     const auto [found, is_new] = names_.try_emplace({level, name}, name);
@@ -57,7 +57,7 @@ class CallNames {
 
 constexpr std::int64_t kNone = 4294967295;
 
-std::int64_t NumberOrNone(const io::Statement& row, int column) {
+std::int64_t NumberOrNone(const io::Row& row, int column) {
   const std::int64_t number = row.IntOr(column, -1);
   return number == kNone ? -1 : number;
 }
@@ -76,40 +76,40 @@ struct Owner {
 };
 
 void ReadKernelRuns(DbInput& input, std::unordered_map<std::int64_t, Owner>& owners) {
-  io::Statement rows = input.database.Query(
-      "SELECT t.startNs, t.endNs, i.name, t.connectionId, t.modelId, t.globalPid, t.deviceId, "
-      "i.globalTaskId FROM TASK t LEFT JOIN COMPUTE_TASK_INFO i ON i.globalTaskId = t.globalTaskId "
-      "ORDER BY t.rowid");
-  while (rows.Step()) {
-    const std::int64_t connection = Link(rows, 3);
-    const Owner owner{NumberOrNone(rows, 5), NumberOrNone(rows, 6)};
+  const auto read = [&](const io::Row& row) {
+    const std::int64_t connection = Link(row, 3);
+    const Owner owner{NumberOrNone(row, 5), NumberOrNone(row, 6)};
     owners.try_emplace(connection, owner);
-    if (rows.IsNull(7)) continue;
-    const auto span = ReadSpan(input, rows, 0, 1, "TASK");
-    if (!span) continue;
+    if (row.IsNull(7)) return;
+    const auto span = ReadSpan(input, row, 0, 1, "TASK");
+    if (!span) return;
     input.trace.device_runs.Append({.start = span->start,
                                     .dur = span->dur,
-                                    .name = input.strings.Text(rows, 2),
+                                    .name = input.strings.Text(row, 2),
                                     .kind = DeviceRunKind::kKernel,
                                     .connection = connection,
-                                    .model = NumberOrNone(rows, 4),
+                                    .model = NumberOrNone(row, 4),
                                     .pid = owner.pid,
                                     .device = owner.device});
-  }
+  };
+  input.database.Scan(
+      "t.startNs, t.endNs, i.name, t.connectionId, t.modelId, t.globalPid, t.deviceId, "
+      "i.globalTaskId",
+      "TASK t NOT INDEXED LEFT JOIN COMPUTE_TASK_INFO i ON i.globalTaskId = t.globalTaskId", read);
 }
 
 void ReadCollectiveRuns(DbInput& input, const std::unordered_map<std::int64_t, Owner>& owners) {
   io::Statement rows = input.database.Query(
       "SELECT startNs, endNs, opName, connectionId FROM COMMUNICATION_OP ORDER BY opId");
   while (rows.Step()) {
-    const auto span = ReadSpan(input, rows, 0, 1, "COMMUNICATION_OP");
+    const auto span = ReadSpan(input, rows.row(), 0, 1, "COMMUNICATION_OP");
     if (!span) continue;
-    const std::int64_t connection = Link(rows, 3);
+    const std::int64_t connection = Link(rows.row(), 3);
     const auto owner = owners.find(connection);
     const Owner at = owner != owners.end() ? owner->second : Owner();
     input.trace.device_runs.Append({.start = span->start,
                                     .dur = span->dur,
-                                    .name = input.strings.Text(rows, 2),
+                                    .name = input.strings.Text(rows.row(), 2),
                                     .kind = DeviceRunKind::kCollective,
                                     .connection = connection,
                                     .pid = at.pid,
@@ -122,20 +122,20 @@ void ReadCollectiveRuns(DbInput& input, const std::unordered_map<std::int64_t, O
 void ReadHostCalls(DbInput& input) {
   ReadSession(input);
   if (!input.database.HasTable("CANN_API")) return;
-  io::Statement rows = input.database.Query(
-      "SELECT startNs, endNs, type, name, globalTid, connectionId FROM CANN_API ORDER BY rowid");
   CallNames names(input);
   TrackNumbers tracks(input.trace.tracks);
-  while (rows.Step()) {
-    const auto span = ReadSpan(input, rows, 0, 1, "CANN_API");
-    if (!span) continue;
-    const std::int64_t thread = rows.IntOr(4, 0);
+  const auto read = [&](const io::Row& row) {
+    const auto span = ReadSpan(input, row, 0, 1, "CANN_API");
+    if (!span) return;
+    const std::int64_t thread = row.IntOr(4, 0);
     input.trace.host_calls.Append({.start = span->start,
                                    .dur = span->dur,
-                                   .name = names.Of(rows, 2, 3),
+                                   .name = names.Of(row, 2, 3),
                                    .track = tracks.Of(thread >> 32, thread & 0xffffffff),
-                                   .connection = Link(rows, 5)});
-  }
+                                   .connection = Link(row, 5)});
+  };
+  input.database.Scan("startNs, endNs, type, name, globalTid, connectionId", "CANN_API NOT INDEXED",
+                      read);
 }
 
 void ReadDeviceRuns(DbInput& input) {
@@ -151,7 +151,7 @@ void ReadGarbageCollections(DbInput& input) {
   io::Statement rows =
       input.database.Query("SELECT startNs, endNs FROM GC_RECORD ORDER BY startNs, rowid");
   while (rows.Step()) {
-    const auto span = ReadSpan(input, rows, 0, 1, "GC_RECORD");
+    const auto span = ReadSpan(input, rows.row(), 0, 1, "GC_RECORD");
     if (span) input.trace.garbage_collections.Append({.start = span->start, .dur = span->dur});
   }
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
+#include <vector>
 
 #include "mpa/io/sqlite.h"
 #include "mpa/model/string_pool.h"
@@ -17,12 +18,21 @@ class DbStrings {
   DbStrings(const io::Database& database, StringPool& pool);
 
   /// The text with this id in the database; empty for NULL and for ids that are not there.
-  StringId Text(const io::Statement& row, int column);
+  StringId Text(const io::Row& row, int column);
 
  private:
+  struct Recent {
+    bool used = false;
+    std::int64_t id = 0;
+    StringId text{};
+  };
+  static constexpr std::size_t kRecent = 1 << 12;  // fits the cache of a core
+
   void LoadAll(const io::Database& database);
+  StringId Find(std::int64_t id);
 
   StringPool& pool_;
+  std::vector<Recent> recent_ = std::vector<Recent>(kRecent);
   std::unordered_map<std::int64_t, StringId> known_;
   std::optional<io::Statement> lookup_;  // empty when all texts were loaded at once
 };

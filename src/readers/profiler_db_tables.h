@@ -25,7 +25,7 @@ void ReadHostTables(DbInput& input, Tables wanted);
 /// CANN_API: who launched the copies, which CONNECTION_IDS does not tell. Needs the device tasks,
 /// launches and queued work.
 void ReadCopyLaunches(DbInput& input);
-/// COMPUTE_TASK_INFO, TASK, TASK_PMU_INFO; the tensors of kernels if wanted.
+/// COMPUTE_TASK_INFO, TASK; the tensors of kernels, and TASK_PMU_INFO, if wanted.
 void ReadKernels(DbInput& input, Tables wanted);
 /// COMMUNICATION_SCHEDULE_TASK_INFO, TASK.
 void ReadScheduleKernels(DbInput& input);
@@ -37,8 +37,8 @@ void ReadDeviceId(DbInput& input);
 void ReadCoreClocks(DbInput& input);
 /// TASK.
 void ReadDeviceTasks(DbInput& input);
-/// COMMUNICATION_OP, COMMUNICATION_TASK_INFO; groups are named from META_DATA.
-void ReadCommunications(DbInput& input);
+/// COMMUNICATION_OP, and COMMUNICATION_TASK_INFO if wanted; groups are named from META_DATA.
+void ReadCommunications(DbInput& input, Tables wanted);
 /// CANN_API, SESSION_TIME_INFO.
 void ReadHostCalls(DbInput& input);
 /// TASK with COMPUTE_TASK_INFO, COMMUNICATION_OP.
@@ -52,13 +52,13 @@ std::string ColumnOrNull(const io::Database& database, std::string_view table,
                          std::string_view column, std::string_view alias = "");
 
 /// A connection of host and device; 0 and NULL both mean that there is none, which is -1.
-std::int64_t Link(const io::Statement& row, int column);
+std::int64_t Link(const io::Row& row, int column);
 
 /// A time span of a row, counted as an issue and empty when it makes no sense.
 struct DbSpan {
   TimeNs start = 0, dur = 0;
 };
-std::optional<DbSpan> ReadSpan(DbInput& input, const io::Statement& row, int start_column,
-                               int end_column, std::string_view table);
+std::optional<DbSpan> ReadSpan(DbInput& input, const io::Row& row, int start_column, int end_column,
+                               std::string_view table);
 
 }  // namespace mpa::readers

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpa/io/sqlite.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
+
+#include <string>
 
 #include "support/failures.h"
 #include "support/files.h"
@@ -75,6 +78,46 @@ TEST(Database, RunsAQueryAgainWithAnotherParameter) {
   EXPECT_FALSE(query.Step());
 }
 
+TEST(Database, ScansInOrderOfTheRowsAlsoWhereAnIndexHoldsTheColumns) {
+  const TempDir dir;
+  const Database database(BuildDatabase(dir / "a.db",
+                                        "CREATE TABLE t (a, b); CREATE INDEX i ON t (a, b);"
+                                        "INSERT INTO t VALUES (3, 'c'), (1, NULL), ('2', 'b');"));
+  std::string seen;
+  database.Scan("a, b", "t NOT INDEXED", [&](const Row& row) {
+    seen += fmt::format("{}{} ", row.IntOr(0, -1), row.IsNull(1) ? "-" : row.Text(1));
+  });
+  EXPECT_EQ(seen, "3c 1- 2b ");
+}
+
+TEST(Database, ScansWithinAScan) {
+  const TempDir dir;
+  const Database database(
+      BuildDatabase(dir / "a.db", "CREATE TABLE t (v); INSERT INTO t VALUES (1), (2);"));
+  std::string seen;
+  database.Scan("v", "t", [&](const Row& outer) {
+    database.Scan("v", "t", [&](const Row& inner) {
+      seen += fmt::format("{}{} ", outer.IntOr(0, -1), inner.IntOr(0, -1));
+    });
+  });
+  EXPECT_EQ(seen, "11 12 21 22 ");
+}
+
+TEST(Database, PassesOnWhatTheVisitorOfAScanThrows) {
+  const TempDir dir;
+  const Database database(
+      BuildDatabase(dir / "a.db", "CREATE TABLE t (v); INSERT INTO t VALUES (1), (2), (3);"));
+  int rows = 0;
+  const Error error = ErrorOf([&] {
+    database.Scan("v", "t", [&](const Row&) {
+      if (++rows == 2) Fail(ErrorKind::kInput, "enough");
+    });
+  });
+  EXPECT_EQ(rows, 2);
+  EXPECT_EQ(error.kind(), ErrorKind::kInput);
+  EXPECT_STREQ(error.what(), "enough");
+}
+
 TEST(Database, KnowsItsTablesColumnsAndKeys) {
   const TempDir dir;
   const Database database(BuildDatabase(
@@ -132,6 +175,9 @@ TEST(Database, NoticesThatTheFileBreaksOff) {
   });
   EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
   EXPECT_HAS_TEXT(error.what(), "a.db");
+  const Error scanned = ErrorOf([&] { Database(path).Scan("v", "t", [](const Row&) {}); });
+  EXPECT_EQ(scanned.kind(), ErrorKind::kCorrupt);
+  EXPECT_STREQ(scanned.what(), error.what());
 }
 
 TEST(Database, OpensPathsWithCharactersThatMeanSomethingInAUri) {

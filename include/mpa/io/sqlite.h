@@ -3,17 +3,39 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <memory>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 struct sqlite3;
 struct sqlite3_stmt;
+struct sqlite3_value;
 
 namespace mpa::io {
 
-/// The rows of a running query.
+/// A row of a query, at most until the next one.
+class Row {
+ public:
+  explicit Row(sqlite3_value* const* values) : values_(values) {}
+
+  bool IsNull(int column) const;
+  /// True for a cell that is stored as a whole number.
+  bool IsInteger(int column) const;
+  /// A whole number, also from TEXT and REAL cells; empty for NULL and for text that is no number.
+  std::optional<std::int64_t> Int(int column) const;
+  std::int64_t IntOr(int column, std::int64_t fallback) const {
+    return Int(column).value_or(fallback);
+  }
+  /// Empty for NULL.
+  std::string_view Text(int column) const;
+
+ private:
+  sqlite3_value* const* values_;
+};
+
+/// A query that runs row by row; its cells are those of the row that Step() moved to.
 class Statement {
  public:
   Statement(Statement&& other) noexcept;
@@ -27,26 +49,27 @@ class Statement {
   /// Moves to the next row; false at the end. Throws Error (kCorrupt) when the database is broken.
   bool Step();
 
-  bool IsNull(int column) const;
-  /// A whole number, also from TEXT and REAL cells; empty for NULL and for text that is no number.
-  std::optional<std::int64_t> Int(int column) const;
+  Row row() const { return Row(values_.data()); }
+  bool IsNull(int column) const { return row().IsNull(column); }
+  std::optional<std::int64_t> Int(int column) const { return row().Int(column); }
   std::int64_t IntOr(int column, std::int64_t fallback) const {
-    return Int(column).value_or(fallback);
+    return row().IntOr(column, fallback);
   }
-  /// Valid until the next Step(); empty for NULL.
-  std::string_view Text(int column) const;
+  std::string_view Text(int column) const { return row().Text(column); }
 
  private:
   friend class Database;
-  Statement(sqlite3* database, sqlite3_stmt* statement, std::string name)
-      : database_(database), statement_(statement), name_(std::move(name)) {}
+  Statement(sqlite3* database, sqlite3_stmt* statement, std::string name);
+  void Check(int status) const;
 
   sqlite3* database_;
   sqlite3_stmt* statement_;
   std::string name_;
+  std::vector<sqlite3_value*> values_;
 };
 
-/// A database opened read-only and immutable: neither the file nor its directory is touched.
+/// A database opened read-only and immutable: neither the file nor its directory is touched. Only
+/// one thread at a time may use it.
 class Database {
  public:
   /// Throws Error: kInput when it cannot be opened, kCorrupt when it is not a database.
@@ -61,12 +84,22 @@ class Database {
   bool IsPrimaryKey(std::string_view table, std::string_view column) const;
   /// Throws Error (kCorrupt) when the query does not fit the schema (a column is missing).
   Statement Query(std::string_view sql) const;
+  /// Calls visit() with each row of "SELECT columns FROM source", without leaving SQLite's loop in
+  /// between: about half the time of Step(). An ORDER BY has no effect; the rows come in the order
+  /// in which SQLite finds them, that of the rowids in a table that is NOT INDEXED, alone or to the
+  /// left of a CROSS JOIN. Throws what visit() throws, and Error (kCorrupt) like Query() and
+  /// Step().
+  void Scan(std::string_view columns, std::string_view source,
+            const std::function<void(const Row&)>& visit) const;
 
   const std::string& name() const { return name_; }
 
  private:
+  struct RunningScan;
+
   std::string name_;
   sqlite3* database_ = nullptr;
+  mutable RunningScan* scan_ = nullptr;  // the innermost one
 };
 
 }  // namespace mpa::io

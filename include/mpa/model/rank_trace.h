@@ -39,6 +39,7 @@ enum class Tables : std::uint32_t {
   kDeviceRuns = 1u << 23,
   kModelIterations = 1u << 24,
   kGarbageCollections = 1u << 25,
+  kKernelCounters = 1u << 26,  ///< how long the kernels kept the units of their cores busy
 };
 
 constexpr Tables operator|(Tables a, Tables b) {

@@ -36,9 +36,9 @@ void Run(const CompareInput& input, Report& report) {
 
 Comparison Overall() {
   return {"profiling", "Where the end-to-end time went: computing, communication, free time",
-          Tables::kHostOps | Tables::kLaunches | Tables::kKernels | Tables::kDeviceTasks |
-              Tables::kCommunications | Tables::kCommTasks | Tables::kOverlaps |
-              Tables::kMemorySamples | Tables::kTransfers,
+          Tables::kHostOps | Tables::kLaunches | Tables::kKernels | Tables::kKernelCounters |
+              Tables::kDeviceTasks | Tables::kCommunications | Tables::kCommTasks |
+              Tables::kOverlaps | Tables::kMemorySamples | Tables::kTransfers,
           Run};
 }
 

@@ -183,8 +183,9 @@ Tables TablesFor(const SummaryRequest& request) {
       std::any_of(request.patterns.begin(), request.patterns.end(),
                   [](const Metric& metric) { return metric.kind == MetricKind::kModule; });
   const Tables always = Tables::kSteps | Tables::kOverlaps | Tables::kKernels |
-                        Tables::kCommunications | Tables::kMemorySamples | Tables::kHostOps |
-                        Tables::kLaunches | Tables::kDeviceTasks | Tables::kChips;
+                        Tables::kCommunications | Tables::kCommTasks | Tables::kMemorySamples |
+                        Tables::kHostOps | Tables::kLaunches | Tables::kDeviceTasks |
+                        Tables::kChips | Tables::kKernelCounters;
   return modules ? always | Tables::kPythonCalls | Tables::kBackwardLinks : always;
 }
 
