@@ -36,11 +36,11 @@ namespace {
 
 bool IsBlank(char c) { return c == ' ' || c == '\t'; }
 
-// True when `line` ends inside a quoted cell, given whether it began inside one. A quote opens a
-// cell at its beginning only; elsewhere it is a letter.
-bool EndsInQuotes(std::string_view line, bool in_quotes) {
-  if (line.find('"') == std::string_view::npos) return in_quotes;
-  bool at_begin = !in_quotes;
+// True when `line`, which begins inside a quoted cell, ends inside one. A quote opens a cell at its
+// beginning only; elsewhere it is a letter.
+bool EndsInQuotes(std::string_view line) {
+  bool in_quotes = true;
+  bool at_begin = false;
   bool just_closed = false;  // a quote right behind a closing one goes on with the cell
   for (const char c : line) {
     const bool opens = c == '"' && !in_quotes && (at_begin || just_closed);
@@ -81,40 +81,44 @@ bool CsvFile::Next() {
   if (line == nullptr) return false;
   row_ = line;
   row_line_ = lines_->reader.get_file_line();
-  bool open = EndsInQuotes(row_, false);
-  while (open && (line = lines_->Next()) != nullptr) {
+  if (SplitRow()) return true;
+  for (bool open = true; open && (line = lines_->Next()) != nullptr;) {
     row_ += '\n';
     row_ += line;
-    open = EndsInQuotes(line, true);
+    open = EndsInQuotes(line);
   }
   SplitRow();
   return true;
 }
 
-void CsvFile::SplitRow() {
+// False when the row ends inside a quoted cell.
+bool CsvFile::SplitRow() {
   cell_count_ = 0;
   const std::string_view row = row_;
   const bool has_quotes = row.find('"') != std::string_view::npos;
-  std::size_t at = 0;
-  while (true) {
+  bool open = false;
+  for (std::size_t at = 0; at <= row.size();) {
     if (cell_count_ == cells_.size()) {
       cells_.emplace_back();
       unquoted_.emplace_back();
     }
-    const std::size_t end = has_quotes ? UnquoteCell(at, unquoted_[cell_count_])
-                                       : std::min(row.find(',', at), row.size());
-    cells_[cell_count_] =
-        has_quotes ? std::string_view(unquoted_[cell_count_]) : row.substr(at, end - at);
+    std::string_view& cell = cells_[cell_count_];
+    std::size_t end = std::min(row.find(',', at), row.size());
+    cell = row.substr(at, end - at);
+    if (has_quotes && cell.find('"') != std::string_view::npos) {
+      end = UnquoteCell(at, unquoted_[cell_count_], open);
+      cell = unquoted_[cell_count_];
+    }
     ++cell_count_;
-    if (end == row.size()) break;
     at = end + 1;  // behind the comma
   }
+  return !open;
 }
 
 // Returns where the cell from `at` ends.
-std::size_t CsvFile::UnquoteCell(std::size_t at, std::string& cell) const {
+std::size_t CsvFile::UnquoteCell(std::size_t at, std::string& cell, bool& in_quotes) const {
   cell.clear();
-  bool in_quotes = false;
+  in_quotes = false;
   bool at_begin = true;
   for (; at < row_.size() && (in_quotes || row_[at] != ','); ++at) {
     if (row_[at] != '"' || (!in_quotes && !at_begin)) {

@@ -39,9 +39,32 @@ std::optional<int> ReadExponent(std::string_view text, std::size_t at) {
   return negative ? -exponent : exponent;
 }
 
+// The value of what nearly all numbers look like: some digits, and no more decimals than wanted.
+std::optional<std::int64_t> PlainDecimal(std::string_view text, int decimals) {
+  constexpr int kDigitsThatFit = 19;  // in 64 bits without sign
+  std::uint64_t value = 0;
+  std::size_t at = 0;
+  const auto take_digit = [&] {
+    value = value * 10 + static_cast<std::uint64_t>(text[at++] - '0');
+  };
+  while (at < text.size() && IsDigit(text[at])) take_digit();
+  if (at == 0 || decimals < 0 || at + static_cast<std::size_t>(decimals) > kDigitsThatFit) {
+    return std::nullopt;
+  }
+  int missing = decimals;
+  if (at < text.size() && text[at] == '.') {
+    for (++at; at < text.size() && missing > 0 && IsDigit(text[at]); --missing) take_digit();
+  }
+  if (at < text.size()) return std::nullopt;
+  for (; missing > 0; --missing) value *= 10;
+  if (value > static_cast<std::uint64_t>(kMax)) return std::nullopt;
+  return static_cast<std::int64_t>(value);
+}
+
 }  // namespace
 
 std::optional<std::int64_t> ScaledDecimal(std::string_view text, int decimals) {
+  if (const auto value = PlainDecimal(text, decimals)) return value;
   text = Trim(text);
   std::size_t at = 0;
   bool negative = false;

@@ -38,8 +38,8 @@ class CsvFile {
 
  private:
   struct Lines;
-  void SplitRow();
-  std::size_t UnquoteCell(std::size_t at, std::string& cell) const;
+  bool SplitRow();
+  std::size_t UnquoteCell(std::size_t at, std::string& cell, bool& in_quotes) const;
 
   std::string name_;
   std::unique_ptr<Lines> lines_;
