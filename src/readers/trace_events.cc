@@ -142,7 +142,7 @@ std::string PaddedArray(std::string_view object) {
 // Unescapes what stands between the quotes of a text; empty for escapes that JSON does not know.
 std::string Unescaped(std::string_view text) {
   const std::string array = PaddedArray(fmt::format("\"{}\"", text));
-  od::parser parser;
+  thread_local od::parser parser;  // making one costs more than using it
   od::document document;
   std::string_view unescaped;
   if (parser.iterate(array.data(), array.size() - simdjson::SIMDJSON_PADDING, array.size())

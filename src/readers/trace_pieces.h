@@ -20,7 +20,7 @@
 namespace mpa::readers {
 
 /// A piece is cut at this size: large enough for what each costs, small enough for the caches.
-inline constexpr std::size_t kPieceBytes = std::size_t{2} << 20;
+inline constexpr std::size_t kPieceBytes = std::size_t{4} << 20;
 
 /// Reads a trace in pieces, in parallel: parse(parser, piece, fragment) puts what a piece holds
 /// into a new Fragment (false: not valid as a whole, see EventParser), join(fragment) gets the
