@@ -3,11 +3,7 @@
 #include <xlsxwriter.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cmath>
-#include <cstdio>
-#include <cstring>
+#include <span>
 #include <utility>
 
 #include "formats.h"
@@ -15,22 +11,12 @@
 #include "mpa/base/parallel.h"
 #include "mpa/io/output_file.h"
 #include "sheet_values.h"
+#include "xlsx_cells.h"
 #include "xlsx_package.h"
 #include "xlsx_styles.h"
-#include "xlsx_text.h"
 
 namespace mpa::writers {
 namespace {
-
-void Check(lxw_error error, const char* doing) {
-  if (error != LXW_NO_ERROR) Fail(ErrorKind::kOutput, "{}: {}", doing, lxw_strerror(error));
-}
-
-/// Texts of a sheet that had to be cut.
-struct Cuts {
-  std::size_t count = 0;
-  std::string first;  ///< where: "C17"
-};
 
 /// Rows [first, last) of a sheet as a worksheet.
 struct Part {
@@ -44,147 +30,79 @@ struct Part {
 
 lxw_row_t HeaderRows(const Sheet& sheet) { return sheet.banners.empty() ? 1 : 3; }
 
-/// Fills a worksheet.
-class PartWriter {
- public:
-  PartWriter(Part& part, const WorkbookLimits& limits)
-      : part_(part),
-        sheet_(part.sheet),
-        styles_(part.styles),
-        worksheet_(part.worksheet),
-        limits_(limits) {}
+lxw_col_t Col(std::size_t column) { return static_cast<lxw_col_t>(column); }
 
-  void Write() {
-    WriteHeaders();
-    for (std::size_t i = part_.first; i < part_.last; ++i, ++row_) {
-      const Row& row = sheet_.rows[i];
-      const std::vector<lxw_format*>& styles = styles_.Data(row);
-      for (std::size_t j = 0; j < row.cells.size(); ++j) WriteCell(row.cells[j], j, styles[j]);
-    }
-    MergeEqualCells();
-  }
+/// Where row `row` of the sheet stands in the worksheet.
+lxw_row_t PlaceOf(const Part& part, std::size_t row) {
+  return HeaderRows(part.sheet) + static_cast<lxw_row_t>(row - part.first);
+}
 
- private:
-  void WriteHeaders() {
-    for (std::size_t i = 0; i < sheet_.banners.size(); ++i) {
-      WriteBanner(sheet_.banners[i], styles_.banners[i]);
-    }
-    row_ = HeaderRows(sheet_) - 1;
-    for (std::size_t i = 0; i < sheet_.columns.size(); ++i) {
-      worksheet_set_column(worksheet_, Col(i), Col(i), sheet_.columns[i].width, nullptr);
-      WriteText(i, sheet_.columns[i].name, styles_.headers[i]);
-    }
-    constexpr double kListHeaderHeight = 27;
-    if (sheet_.look == Look::kList) worksheet_set_row(worksheet_, row_, kListHeaderHeight, nullptr);
-    ++row_;
-  }
-
-  // Makes one cell of equal ones below each other.
-  void MergeEqualCells() {
-    for (std::size_t column = 0; column < sheet_.columns.size(); ++column) {
-      if (!sheet_.columns[column].merges_equal) continue;
-      const auto same = [&](std::size_t a, std::size_t b) {
-        return std::equal(sheet_.rows[a].cells.begin(),
-                          sheet_.rows[a].cells.begin() + static_cast<std::ptrdiff_t>(column) + 1,
-                          sheet_.rows[b].cells.begin());
-      };
-      for (std::size_t from = part_.first; from < part_.last;) {
-        std::size_t to = from + 1;
-        while (to < part_.last && same(from, to)) ++to;
-        if (to - from > 1) MergeCells(column, from, to - 1);
-        from = to;
-      }
-    }
-  }
-
-  void MergeCells(std::size_t column, std::size_t first, std::size_t last) {
-    const auto place = [&](std::size_t row) {
-      return HeaderRows(sheet_) + static_cast<lxw_row_t>(row - part_.first);
-    };
-    const Row& shown = sheet_.rows[first];
-    lxw_format* style = styles_.Data(shown)[column];
-    Check(worksheet_merge_range(worksheet_, place(first), Col(column), place(last), Col(column), "",
-                                style),
-          "merging cells");
-    row_ = place(first);
-    WriteCell(shown.cells[column], column, style);
-  }
-
-  void WriteBanner(const Banner& banner, lxw_format* style) {
+void WriteHeaders(const Part& part, CellWriter& cells) {
+  const Sheet& sheet = part.sheet;
+  for (std::size_t i = 0; i < sheet.banners.size(); ++i) {
+    const Banner& banner = sheet.banners[i];
+    lxw_format* style = part.styles.banners[i];
     if (banner.first_column != banner.last_column) {  // a cell alone cannot be merged
-      Check(worksheet_merge_range(worksheet_, 0, Col(banner.first_column), 0,
+      Check(worksheet_merge_range(part.worksheet, 0, Col(banner.first_column), 0,
                                   Col(banner.last_column), "", style),
             "merging header cells");
     }
-    WriteText(banner.first_column, banner.text, style);
+    cells.WriteText(banner.text, 0, banner.first_column, style);
   }
+  const lxw_row_t row = HeaderRows(sheet) - 1;
+  for (std::size_t i = 0; i < sheet.columns.size(); ++i) {
+    worksheet_set_column(part.worksheet, Col(i), Col(i), sheet.columns[i].width, nullptr);
+    cells.WriteText(sheet.columns[i].name, row, i, part.styles.headers[i]);
+  }
+  constexpr double kListHeaderHeight = 27;
+  if (sheet.look == Look::kList) {
+    worksheet_set_row(part.worksheet, row, kListHeaderHeight, nullptr);
+  }
+}
 
-  void WriteCell(const Cell& cell, std::size_t index, lxw_format* style) {
-    if (const auto* text = std::get_if<std::string>(&cell)) {
-      WriteText(index, *text, style);
-    } else if (const auto* whole = std::get_if<std::int64_t>(&cell)) {
-      WriteNumber(index, InShownUnit(sheet_.columns[index].unit, *whole), style);
-    } else if (const auto* real = std::get_if<double>(&cell)) {
-      WriteNumber(index, *real, style);
-    } else {
-      Check(worksheet_write_blank(worksheet_, row_, Col(index), style), "writing a cell");
+void WriteRow(const Part& part, std::size_t row, CellWriter& cells) {
+  const Row& shown = part.sheet.rows[row];
+  const std::vector<lxw_format*>& styles = part.styles.Data(shown);
+  for (std::size_t i = 0; i < shown.cells.size(); ++i) {
+    cells.Write(shown.cells[i], PlaceOf(part, row), i, styles[i]);
+  }
+}
+
+// Makes one cell of equal ones below each other.
+void MergeEqualCells(const Part& part, CellWriter& cells) {
+  const std::vector<Row>& rows = part.sheet.rows;
+  for (std::size_t column = 0; column < part.sheet.columns.size(); ++column) {
+    if (!part.sheet.columns[column].merges_equal) continue;
+    const auto same = [&](std::size_t a, std::size_t b) {
+      return std::equal(rows[a].cells.begin(),
+                        rows[a].cells.begin() + static_cast<std::ptrdiff_t>(column) + 1,
+                        rows[b].cells.begin());
+    };
+    for (std::size_t from = part.first; from < part.last;) {
+      std::size_t to = from + 1;
+      while (to < part.last && same(from, to)) ++to;
+      if (to - from > 1) {
+        lxw_format* style = part.styles.Data(rows[from])[column];
+        Check(worksheet_merge_range(part.worksheet, PlaceOf(part, from), Col(column),
+                                    PlaceOf(part, to - 1), Col(column), "", style),
+              "merging cells");
+        cells.Write(rows[from].cells[column], PlaceOf(part, from), column, style);
+      }
+      from = to;
     }
   }
-
-  void WriteText(std::size_t index, const std::string& text, lxw_format* style) {
-    if (IsPlain(text, limits_.characters)) {
-      WriteFitted(index, text, style);
-      return;
-    }
-    const CellText fitted = FitCell(text, limits_.characters);
-    if (fitted.cut && part_.cuts.count++ == 0) part_.cuts.first = PlaceOf(index);
-    WriteFitted(index, fitted.text, style);
-  }
-
-  void WriteFitted(std::size_t index, const std::string& text, lxw_format* style) {
-    // Always as text: what a capture contains must never run as a formula.
-    Check(worksheet_write_string(worksheet_, row_, Col(index), text.c_str(), style),
-          "writing a cell");
-  }
-
-  void WriteNumber(std::size_t index, double value, lxw_format* style) {
-    const bool grown = sheet_.columns[index].marks_growth && value > 1;
-    if (grown) style = styles_.growth;
-    if (grown && std::isinf(value)) {
-      WriteText(index, "INF", style);
-    } else if (!std::isfinite(value)) {
-      Check(worksheet_write_blank(worksheet_, row_, Col(index), style), "writing a cell");
-    } else {
-      Check(worksheet_write_number(worksheet_, row_, Col(index), value, style), "writing a cell");
-    }
-  }
-
-  std::string PlaceOf(std::size_t index) const {
-    std::array<char, LXW_MAX_CELL_NAME_LENGTH> name{};
-    lxw_rowcol_to_cell(name.data(), row_, Col(index));
-    return name.data();
-  }
-
-  static lxw_col_t Col(std::size_t column) { return static_cast<lxw_col_t>(column); }
-
-  Part& part_;
-  const Sheet& sheet_;
-  const SheetStyles& styles_;
-  lxw_worksheet* worksheet_;
-  const WorkbookLimits& limits_;
-  lxw_row_t row_ = 0;
-};
+}
 
 /// Makes the worksheets of a sheet: one, or more if it has more rows than one can hold.
-std::vector<Part> AddParts(const Sheet& sheet, lxw_workbook* workbook, Styles& styles,
-                           const WorkbookLimits& limits) {
+void AddParts(const Sheet& sheet, lxw_workbook* workbook, Styles& styles,
+              const WorkbookLimits& limits, std::vector<Part>& parts) {
   const std::size_t room = limits.rows - HeaderRows(sheet);
   const SheetStyles& its_styles = styles.For(sheet);
-  std::vector<Part> parts;
-  for (std::size_t first = 0; parts.empty() || first < sheet.rows.size(); first += room) {
+  int count = 0;
+  for (std::size_t first = 0; count == 0 || first < sheet.rows.size(); first += room) {
     Part& part = parts.emplace_back(
         Part{sheet, its_styles, first, std::min(sheet.rows.size(), first + room), sheet.name});
-    if (parts.size() > 1) part.name += fmt::format(" ({})", parts.size());
+    if (++count > 1) part.name += fmt::format(" ({})", count);
     if (workbook_validate_sheet_name(workbook, part.name.c_str()) != LXW_NO_ERROR) {
       Fail(ErrorKind::kInternal, "bad sheet name '{}'", part.name);
     }
@@ -193,12 +111,11 @@ std::vector<Part> AddParts(const Sheet& sheet, lxw_workbook* workbook, Styles& s
       Fail(ErrorKind::kOutput, "no temporary file for '{}'", part.name);
     }
   }
-  return parts;
 }
 
-/// What had to be done to a sheet.
-void AppendNotes(const std::vector<Part>& parts, const WorkbookLimits& limits,
-                 std::vector<std::string>& notes) {
+/// What had to be done to the parts of a sheet.
+void AppendNotesOfSheet(std::span<const Part> parts, const WorkbookLimits& limits,
+                        std::vector<std::string>& notes) {
   const Sheet& sheet = parts[0].sheet;
   if (parts.size() > 1) {
     notes.push_back(
@@ -207,69 +124,104 @@ void AppendNotes(const std::vector<Part>& parts, const WorkbookLimits& limits,
                     parts.size() == 2 ? parts[1].name
                                       : fmt::format("{} (2) to ({})", sheet.name, parts.size())));
   }
-  std::size_t cuts = 0;
-  std::string first;
+  Cuts cuts;
   for (const Part& part : parts) {
-    if (cuts == 0 && part.cuts.count > 0) first = part.name + '!' + part.cuts.first;
-    cuts += part.cuts.count;
+    cuts.Add({part.cuts.count, part.name + '!' + part.cuts.first});
   }
-  if (cuts > 0) {
+  if (cuts.count > 0) {
     notes.push_back(fmt::format(
         "{}: {} {} longer than the {} characters that a cell of a workbook holds, and cut there; "
         "the first is {}",
-        sheet.name, WithThousands(std::to_string(cuts)), cuts == 1 ? "text is" : "texts are",
-        WithThousands(std::to_string(limits.characters)), first));
+        sheet.name, WithThousands(std::to_string(cuts.count)),
+        cuts.count == 1 ? "text is" : "texts are", WithThousands(std::to_string(limits.characters)),
+        cuts.first));
   }
 }
 
-/// Takes the file with the rows away from a worksheet, and compresses them. The library would copy
-/// and compress one worksheet after the other, and overlook that a copy could not be written.
-std::vector<ZipPiece> TakeRows(lxw_worksheet* worksheet) {
-  lxw_worksheet_write_single_row(worksheet);  // the last one is still in memory
-  std::FILE* nothing = std::fopen("/dev/null", "r");
-  if (nothing == nullptr) Fail(ErrorKind::kResource, "/dev/null: {}", std::strerror(errno));
-  const FilePointer rows(std::exchange(worksheet->optimize_tmpfile, nothing));
-  if (std::fflush(rows.get()) != 0 || std::ferror(rows.get()) != 0) {
-    Fail(ErrorKind::kOutput, "writing the workbook: no room for the rows of '{}'", worksheet->name);
+void AppendNotes(std::span<const Part> parts, const WorkbookLimits& limits,
+                 std::vector<std::string>& notes) {
+  while (!parts.empty()) {
+    std::size_t count = 1;
+    while (count < parts.size() && &parts[count].sheet == &parts[0].sheet) ++count;
+    AppendNotesOfSheet(parts.first(count), limits, notes);
+    parts = parts.subspan(count);
   }
-  return CompressRows(rows.get());
+}
+
+/// Some rows of a part.
+struct Block {
+  std::size_t part = 0;
+  std::size_t first = 0, last = 0;
+  ZipPiece rows{};
+  Cuts cuts{};
+};
+
+std::vector<Block> BlocksOf(const std::vector<Part>& parts) {
+  constexpr std::size_t kRows = 256;  // some 500 KB
+  std::vector<Block> blocks;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    for (std::size_t row = parts[i].first; row < parts[i].last; row += kRows) {
+      blocks.push_back({i, row, std::min(row + kRows, parts[i].last)});
+    }
+  }
+  return blocks;
 }
 
 /// The worksheets of a workbook, and what fills them.
 class WorkbookWriter {
  public:
-  /// `streams`: rows go to a file of each worksheet as they come.
+  /// `streams`: rows go past the library.
   WorkbookWriter(lxw_workbook* workbook, bool streams, const WorkbookLimits& limits)
       : workbook_(workbook), streams_(streams), limits_(limits), styles_(workbook) {}
 
   /// Writes the sheets, one behind the other; notes what had to be done to them.
   void Write(const std::vector<Sheet>& sheets, std::vector<std::string>& notes) {
-    std::vector<std::vector<Part>> parts_of;
-    std::vector<Part*> parts;
-    for (const Sheet& sheet : sheets) {
-      parts_of.push_back(AddParts(sheet, workbook_, styles_, limits_));
-      for (Part& part : parts_of.back()) parts.push_back(&part);
+    std::vector<Part> parts;
+    for (const Sheet& sheet : sheets) AddParts(sheet, workbook_, styles_, limits_, parts);
+    for (Part& part : parts) {
+      LibraryCells sink(part.worksheet);
+      CellWriter cells(part.sheet, part.styles, limits_, sink);
+      WriteHeaders(part, cells);
+      if (!streams_) {
+        for (std::size_t row = part.first; row < part.last; ++row) WriteRow(part, row, cells);
+        MergeEqualCells(part, cells);
+      }
+      part.cuts = cells.cuts();
     }
-    const std::size_t first = rows_.size();
-    rows_.resize(first + parts.size());
-    const auto write = [&](std::size_t i) {
-      PartWriter(*parts[i], limits_).Write();
-      if (streams_) rows_[first + i] = TakeRows(parts[i]->worksheet);
-    };
-    // With a file for the rows of each, worksheets have nothing in common that writing changes:
-    // styles have their numbers, texts are not shared.
-    if (streams_) {
-      ParallelFor(parts.size(), write);
-    } else {
-      for (std::size_t i = 0; i < parts.size(); ++i) write(i);
-    }
-    for (const std::vector<Part>& sheet_parts : parts_of) AppendNotes(sheet_parts, limits_, notes);
+    if (streams_) WriteBlocks(parts);
+    AppendNotes(parts, limits_, notes);
   }
 
   /// The rows of all worksheets if they stream, compressed.
   const std::vector<std::vector<ZipPiece>>& rows() const { return rows_; }
 
  private:
+  void WriteBlocks(std::vector<Part>& parts) {
+    std::vector<Block> blocks = BlocksOf(parts);
+    ParallelFor(blocks.size(), [&](std::size_t i) {
+      Block& block = blocks[i];
+      const Part& part = parts[block.part];
+      XmlCells sink;
+      CellWriter cells(part.sheet, part.styles, limits_, sink);
+      for (std::size_t row = block.first; row < block.last; ++row) {
+        sink.BeginRow(PlaceOf(part, row));
+        WriteRow(part, row, cells);
+        sink.EndRow();
+      }
+      block.rows = Deflated(sink.xml(), /*last=*/false);
+      block.cuts = cells.cuts();
+    });
+    const std::size_t first = rows_.size();
+    rows_.resize(first + parts.size());
+    for (Block& block : blocks) {
+      Part& part = parts[block.part];
+      rows_[first + block.part].push_back(std::move(block.rows));
+      part.cuts.Add(block.cuts);
+      // The library tells readers how large a worksheet is, and has not seen these rows.
+      part.worksheet->dim_rowmax = PlaceOf(part, block.last - 1);
+    }
+  }
+
   lxw_workbook* workbook_;
   bool streams_;
   const WorkbookLimits& limits_;
@@ -301,8 +253,7 @@ void CheckRoom(const std::filesystem::path& directory) {
 
 void WriteXlsxFile(const Report& report, const std::filesystem::path& path,
                    std::vector<std::string>& notes, const WorkbookLimits& limits) {
-  // Rows go to a file as they come. That file is made where the workbook will be: it can be larger
-  // than what a machine has room for in /tmp.
+  // The library's own small files are made where the workbook will be: /tmp may be full.
   std::string directory = path.parent_path().string();
   if (directory.empty()) directory = ".";
   lxw_workbook_options options{};
