@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 
@@ -13,6 +15,7 @@
 #include "first_seen.h"
 #include "match_modules.h"
 #include "mpa/analysis/sequence_matching.h"
+#include "mpa/base/parallel.h"
 #include "mpa/base/text.h"
 #include "op_groups.h"
 
@@ -172,24 +175,18 @@ Sheet StatisticSheet(const CompareInput& input, const std::vector<ModulePair>& p
 
 // --- ModuleCompare ---
 
-class DetailSheet {
+// Rows for some pairs of modules.
+class DetailRows {
  public:
-  DetailSheet(const CompareInput& input, const std::vector<ModulePair>& pairs) : input_(input) {
-    std::vector<Column> columns = FirstColumns();
-    columns.pop_back();
-    AppendColumns(
-        ForBothSides({Text("Operator Name", 25), Text("Kernel Details"),
-                      Decimals("Device Self Time(us)"), Decimals("Device Total Time(us)")}),
-        columns);
-    AppendColumns(LastColumns("us"), columns);
-    sheet_ = CompareSheet("ModuleCompare", std::move(columns), input);
+  DetailRows(const CompareInput& input, std::size_t columns) : input_(input), columns_(columns) {}
+
+  void Append(std::span<const ModulePair> pairs) {
     for (const ModulePair& pair : pairs) AppendPair(pair);
-    NumberRows(sheet_);
   }
 
+  std::vector<Row>& rows() { return rows_; }
   // True when a row has the call stack of an operator of the comparison.
   bool has_stacks() const { return has_stacks_; }
-  Sheet Take() { return std::move(sheet_); }
 
  private:
   void AppendPair(const ModulePair& pair) {
@@ -209,7 +206,7 @@ class DetailSheet {
   // A row that begins with the cells that all rows of a pair share.
   Row NewRow() const {
     Row row;
-    row.cells.reserve(sheet_.columns.size());
+    row.cells.reserve(columns_);
     row.cells.insert(row.cells.end(), first_.begin(), first_.end());
     return row;
   }
@@ -230,7 +227,7 @@ class DetailSheet {
     }
     AppendCells(row, DiffRounded(total[0], total[1]), DiffRounded(self[0], self[1]),
                 DiffRatio(total[0], total[1]), std::move(stacks[0]), std::move(stacks[1]));
-    sheet_.rows.push_back(std::move(row));
+    rows_.push_back(std::move(row));
   }
 
   void AppendOps(const ModuleOp* base, const ModuleOp* comparison) {
@@ -257,7 +254,7 @@ class DetailSheet {
       // Nobody asks why it became faster.
       row.cells.push_back(diff > 0 ? Cell(std::string(stack)) : Cell());
     }
-    sheet_.rows.push_back(std::move(row));
+    rows_.push_back(std::move(row));
   }
 
   std::vector<std::uint32_t> Keys(Side side, const std::vector<ModuleOp>& ops) {
@@ -273,11 +270,38 @@ class DetailSheet {
   }
 
   const CompareInput& input_;
+  std::size_t columns_;
   std::unordered_map<std::string_view, std::uint32_t> numbers_;
-  Sheet sheet_;
+  std::vector<Row> rows_;
   std::vector<Cell> first_;
   bool has_stacks_ = false;
 };
+
+// Sets has_stacks when a row has the call stack of an operator of the comparison.
+Sheet DetailSheet(const CompareInput& input, const std::vector<ModulePair>& pairs,
+                  bool& has_stacks) {
+  std::vector<Column> columns = FirstColumns();
+  columns.pop_back();
+  AppendColumns(ForBothSides({Text("Operator Name", 25), Text("Kernel Details"),
+                              Decimals("Device Self Time(us)"), Decimals("Device Total Time(us)")}),
+                columns);
+  AppendColumns(LastColumns("us"), columns);
+  Sheet sheet = CompareSheet("ModuleCompare", std::move(columns), input);
+  constexpr std::size_t kPairs = 128;
+  std::vector<DetailRows> blocks((pairs.size() + kPairs - 1) / kPairs,
+                                 DetailRows(input, sheet.columns.size()));
+  ParallelFor(blocks.size(), [&](std::size_t i) {
+    const std::span<const ModulePair> rest = std::span(pairs).subspan(i * kPairs);
+    blocks[i].Append(rest.first(std::min(kPairs, rest.size())));
+  });
+  has_stacks = false;
+  for (DetailRows& block : blocks) {
+    has_stacks = has_stacks || block.has_stacks();
+    std::move(block.rows().begin(), block.rows().end(), std::back_inserter(sheet.rows));
+  }
+  NumberRows(sheet);
+  return sheet;
+}
 
 }  // namespace
 
@@ -293,20 +317,21 @@ bool CompareModules(const CompareInput& input, Report& report) {
                     input.Path(side)));
   }
   if (!all) return false;
-  const ModuleTrees base = BuildModuleTrees(input.Ops(Side::kBase));
-  const ModuleTrees comparison = BuildModuleTrees(input.Ops(Side::kComparison));
+  std::array<ModuleTrees, 2> trees;
+  ParallelFor(trees.size(),
+              [&](std::size_t i) { trees[i] = BuildModuleTrees(input.Ops(kSides[i])); });
   const std::vector<ModulePair> pairs =
-      InSheetOrder(MatchModules(base, comparison, input.options().details));
+      InSheetOrder(MatchModules(trees[0], trees[1], input.options().details));
   report.sheets.push_back(StatisticSheet(input, pairs));
   if (!input.options().details) return true;
-  DetailSheet details(input, pairs);
-  if (!details.has_stacks()) {
+  bool has_stacks = false;
+  report.sheets.push_back(DetailSheet(input, pairs, has_stacks));
+  if (!has_stacks) {
     report.notes.push_back(
         fmt::format("ModuleCompare: {} has no call stacks of operators; collect with "
                     "with_stack=True to see them",
                     input.Path(Side::kComparison)));
   }
-  report.sheets.push_back(details.Take());
   return true;
 }
 
