@@ -47,7 +47,7 @@ class Unpacker {
 
   // Returns how many bytes were written.
   std::size_t Unpack(char* to, std::size_t count) {
-    if (member_ended_ && inflateReset(&stream_) != Z_OK) return 0;
+    if (member_ended_ && (needs_input() || inflateReset(&stream_) != Z_OK)) return 0;
     const uInt room = static_cast<uInt>(std::min(count, std::size_t{1} << 30));
     stream_.next_out = reinterpret_cast<Bytef*>(to);
     stream_.avail_out = room;
@@ -93,15 +93,16 @@ struct ByteStream::State {
   std::size_t Unpack(char* to, std::size_t count) {
     std::size_t done = 0;
     while (done < count) {
-      if (unpacker->needs_input()) {
-        const std::size_t size = ReadFile(packed.data(), packed.size());
-        if (size == 0) {
-          truncated = !unpacker->member_ended();
-          break;
-        }
-        unpacker->SetInput({packed.data(), size});
+      // What came before may hold more text than there was room for.
+      const std::size_t got = unpacker->Unpack(to + done, count - done);
+      done += got;
+      if (got > 0 || !unpacker->needs_input()) continue;
+      const std::size_t size = ReadFile(packed.data(), packed.size());
+      if (size == 0) {
+        truncated = !unpacker->member_ended();
+        break;
       }
-      done += unpacker->Unpack(to + done, count - done);
+      unpacker->SetInput({packed.data(), size});
     }
     return done;
   }

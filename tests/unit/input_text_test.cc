@@ -63,6 +63,17 @@ TEST(InputText, NoticesThatTheChecksumOfAGzipFileIsMissing) {
   EXPECT_TRUE(input.truncated());
 }
 
+// The unpacker holds the last bytes back when there is no room for them, though it has no input
+// left.
+TEST(InputText, GivesAllTextBeforeTheEndOfATruncatedGzipFile) {
+  const TempDir dir;
+  const std::string text((std::size_t{1} << 20) + 100, 'a');  // more than is read at once
+  const std::string packed = Gzip(text);
+  const InputText input(dir.Write("a.gz", packed.substr(0, packed.size() - 8)));
+  EXPECT_EQ(input.text().size(), text.size());
+  EXPECT_TRUE(input.truncated());
+}
+
 TEST(InputText, RefusesBrokenGzipData) {
   const TempDir dir;
   std::string packed = Gzip(LongText());
