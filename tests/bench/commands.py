@@ -140,8 +140,8 @@ class Bench:
             small, large = map(medians, interleaved(self.options.runs, *map(measure, captures)))
             times = size_of(captures[1]) / size_of(captures[0])
             self.row(f"growth of {work}, {megabytes(captures[1])}", used(large),
-                     f"{megabytes(captures[0])}, a part of {times:.2f}: {used(small)}",
-                     large and small and large.wall / small.wall, 4.4)
+                     f"{times:.2f} times {megabytes(captures[0])}: {used(small)}",
+                     large and small and 4 * large.wall / small.wall / times, 4.4)
 
     def jobs(self):
         capture = self.inputs.make("text", self.options.text, 2)
