@@ -88,7 +88,7 @@ class TrainingStep(Run):
             self.launch(op, *kernel, shapes)
         self.spend(3, 9)
         op["dur"] = self.now - op.start
-        self.now += 300  # nothing begins where something ends
+        self.now += 300  # nothing begins where something ends, here and below
 
     def launch(self, op, name, kind, core, us, shapes):
         self.queue.append((unique(len(self.queue)), op.key, kind, self.now / 1e6,
@@ -115,6 +115,7 @@ class TrainingStep(Run):
         self.spend(1, 2)
         self.open_calls.pop()
         item["dur"] = self.now - item.start
+        self.now += 300
 
     @contextmanager
     def python_frames(self, frames):
