@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "mpa/base/error.h"
 #include "mpa/base/progress.h"
@@ -147,15 +148,13 @@ std::size_t GuessLastEnd(std::string_view text) {
 
 }  // namespace
 
-char* EventPiece::Room(std::size_t count, std::size_t kept) {
+void EventPiece::Reserve(std::size_t count, std::size_t kept) {
   const std::size_t needed = 1 + count + 1 + kPadding;  // with the brackets
-  if (needed > capacity_) {
-    std::unique_ptr<char[]> larger(new char[needed]);
-    if (kept > 0) std::memcpy(larger.get() + 1, bytes_.get() + 1, kept);
-    bytes_ = std::move(larger);
-    capacity_ = needed;
-  }
-  return bytes_.get() + 1;
+  if (needed <= capacity_) return;
+  std::unique_ptr<char[]> larger(new char[needed]);
+  if (kept > 0) std::memcpy(larger.get() + 1, text(), kept);
+  bytes_ = std::move(larger);
+  capacity_ = needed;
 }
 
 void EventPiece::Close(std::size_t count) {
@@ -192,8 +191,8 @@ EventPieces::Cut EventPieces::CutBlock(std::string_view block, bool exactly) {
 
 // Reads more behind what the piece holds; false at the end of the file.
 bool EventPieces::Fill(EventPiece& piece, std::size_t& filled, std::size_t more) {
-  char* const room = piece.Room(filled + more, filled);
-  const std::size_t got = stream_.Read(room + filled, more);
+  piece.Reserve(filled + more, filled);
+  const std::size_t got = stream_.Read(piece.text() + filled, more);
   filled += got;
   if (stream_.file_offset() > reported_) {
     AddProgress(stream_.file_offset() - reported_);
@@ -205,7 +204,7 @@ bool EventPieces::Fill(EventPiece& piece, std::size_t& filled, std::size_t more)
 // Takes away what stands before the first event.
 void EventPieces::SkipToEvents(EventPiece& piece, std::size_t& filled, bool& more) {
   while (true) {
-    char* const text = piece.Room(filled, filled);
+    char* const text = piece.text();
     const std::size_t begin = FindEventArray({text, filled});
     if (begin != kNone) {
       offset_ = begin;
@@ -230,10 +229,11 @@ bool EventPieces::Next(EventPiece& piece) {
 
 bool EventPieces::CutNext(EventPiece& piece) {
   std::size_t filled = rest_.size();
-  std::memcpy(piece.Room(filled, 0), rest_.data(), filled);
+  piece.Reserve(filled, 0);
+  std::memcpy(piece.text(), rest_.data(), filled);
   bool more = filled >= piece_bytes_ || Fill(piece, filled, piece_bytes_ - filled);
   if (offset_ == 0) SkipToEvents(piece, filled, more);
-  const auto block = [&] { return std::string_view(piece.Room(filled, filled), filled); };
+  const auto block = [&] { return std::string_view(piece.text(), filled); };
   // Behind the last event may be other things than events.
   Cut cut = CutBlock(block(), exact_ || !more);
   while (cut.begin == cut.end && cut.stop == kNone && more && filled < kLargestEvent) {
@@ -256,10 +256,9 @@ bool EventPieces::CutNext(EventPiece& piece) {
     }
     cut_off_at_ = offset_ + cut.end;
   }
-  char* const text = piece.Room(filled, filled);
-  rest_.assign(text + cut.end, filled - cut.end);
+  rest_.assign(piece.text() + cut.end, filled - cut.end);
   offset_ += cut.end;
-  std::memset(text, ' ', cut.begin);
+  std::memset(piece.text(), ' ', cut.begin);
   piece.Close(cut.end);
   return cut.end > cut.begin;
 }

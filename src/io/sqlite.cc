@@ -4,7 +4,6 @@
 
 #include <sqlite3.h>
 
-#include <charconv>
 #include <cmath>
 #include <exception>
 #include <system_error>
@@ -28,13 +27,6 @@ std::string ReadOnlyUri(const std::filesystem::path& path) {
     }
   }
   return uri + "?mode=ro&immutable=1";
-}
-
-std::optional<std::int64_t> NumberOf(std::string_view text) {
-  std::int64_t number = -1;  // mostly the text is nothing but digits
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc() && end == text.data() + text.size() && number >= 0) return number;
-  return ScaledDecimal(text, 0);
 }
 
 }  // namespace
@@ -74,7 +66,7 @@ std::optional<std::int64_t> Row::Int(int column) const {
       return std::llround(number);
     }
     case SQLITE_TEXT:
-      return NumberOf(Text(column));
+      return ScaledDecimal(Text(column), 0);
     default:
       return std::nullopt;
   }

@@ -43,15 +43,12 @@ struct Joined {
   std::vector<FlowPoint> flows, backward_flows;
 
   void Add(const Joined& other) {
-    const auto append = [](auto& to, const auto& from) {
-      to.insert(to.end(), from.begin(), from.end());
-    };
-    append(kernel_places, other.kernel_places);
-    append(communication_places, other.communication_places);
-    append(task_places, other.task_places);
-    append(memory, other.memory);
-    append(flows, other.flows);
-    append(backward_flows, other.backward_flows);
+    AppendAll(other.kernel_places, kernel_places);
+    AppendAll(other.communication_places, communication_places);
+    AppendAll(other.task_places, task_places);
+    AppendAll(other.memory, memory);
+    AppendAll(other.flows, flows);
+    AppendAll(other.backward_flows, backward_flows);
   }
 };
 
@@ -243,10 +240,7 @@ void Join(const Fragment& fragment, TrackNumbers& tracks, RankTrace& trace) {
                                .type = texts[part.device_tasks.type[i]],
                                .stream = part.device_tasks.stream[i]});
   }
-  for (std::size_t i = 0; i < part.memory_samples.Size(); ++i) {
-    trace.memory_samples.Append({.time = part.memory_samples.time[i],
-                                 .reserved_bytes = part.memory_samples.reserved_bytes[i]});
-  }
+  trace.memory_samples.AppendAll(part.memory_samples);
   if (trace.backward_tid == -1 && fragment.first_backward_tid) {
     trace.backward_tid = *fragment.first_backward_tid;
   }

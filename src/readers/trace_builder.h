@@ -15,6 +15,11 @@
 
 namespace mpa::readers {
 
+template <typename T>
+void AppendAll(const std::vector<T>& from, std::vector<T>& to) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
 /// Numbers threads and streams as they turn up.
 class TrackNumbers {
  public:

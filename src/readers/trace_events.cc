@@ -155,10 +155,15 @@ std::string Unescaped(std::string_view text) {
 
 }  // namespace
 
-std::string_view TraceEvent::Arg(std::string_view key) const {
+const EventArg* TraceEvent::FindArg(std::string_view key) const {
   const auto found =
       std::find_if(args.rbegin(), args.rend(), [&](const EventArg& arg) { return arg.key == key; });
-  return found == args.rend() ? std::string_view() : found->value;
+  return found == args.rend() ? nullptr : &*found;
+}
+
+std::string_view TraceEvent::Arg(std::string_view key) const {
+  const EventArg* arg = FindArg(key);
+  return arg == nullptr ? std::string_view() : arg->value;
 }
 
 struct EventParser::State {

@@ -28,7 +28,9 @@ struct TraceEvent {
   std::string_view pid, tid, ts, dur, id;
   std::vector<EventArg> args;
 
-  /// The value of an arg, empty when the event has none of the name; escapes are left as they are.
+  /// The last arg of that name; null when the event has none.
+  const EventArg* FindArg(std::string_view key) const;
+  /// Its value, or nothing; escapes are left as they are.
   std::string_view Arg(std::string_view key) const;
 };
 

@@ -78,11 +78,9 @@ class FragmentFiller {
 
   void AddMetadata(const TraceEvent& event) {
     const auto add = [&](Metadata::Kind kind, std::string_view key) {
-      StringId value{};
-      for (const EventArg& arg : event.args) {
-        if (arg.key == key) value = texts_.Intern(arg);
-      }
-      fragment_.metadata.push_back({kind, IdFrom(event.pid), IdFrom(event.tid), value});
+      const EventArg* value = event.FindArg(key);
+      fragment_.metadata.push_back({kind, IdFrom(event.pid), IdFrom(event.tid),
+                                    value == nullptr ? StringId::kEmpty : texts_.Intern(*value)});
     };
     if (event.name == "process_name") add(Metadata::Kind::kProcessName, "name");
     if (event.name == "thread_name") add(Metadata::Kind::kThreadName, "name");

@@ -178,11 +178,6 @@ class DeviceJoin {
   std::vector<EventPlace> task_places_, communication_places_;
 };
 
-template <typename T>
-void MoveTo(std::vector<T>& to, const std::vector<T>& from) {
-  to.insert(to.end(), from.begin(), from.end());
-}
-
 }  // namespace
 
 void TraceJoin::Add(const TraceFragment& fragment) {
@@ -210,19 +205,13 @@ void TraceJoin::Add(const TraceFragment& fragment) {
     event.name = texts[event.name];
     queue_.push_back(event);
   }
-  for (std::size_t i = 0; i < fragment.core_clocks.Size(); ++i) {
-    trace_.core_clocks.Append(
-        {.start = fragment.core_clocks.start[i], .mhz = fragment.core_clocks.mhz[i]});
-  }
-  for (std::size_t i = 0; i < fragment.garbage_collections.Size(); ++i) {
-    trace_.garbage_collections.Append({.start = fragment.garbage_collections.start[i],
-                                       .dur = fragment.garbage_collections.dur[i]});
-  }
+  trace_.core_clocks.AppendAll(fragment.core_clocks);
+  trace_.garbage_collections.AppendAll(fragment.garbage_collections);
   if (fragment.backward_tid != -1) trace_.backward_tid = fragment.backward_tid;
   trace_.issues.Merge(fragment.issues);
-  MoveTo(flows_, fragment.flows);
-  MoveTo(backward_flows_, fragment.backward_flows);
-  MoveTo(runtime_flows_, fragment.runtime_flows);
+  AppendAll(fragment.flows, flows_);
+  AppendAll(fragment.backward_flows, backward_flows_);
+  AppendAll(fragment.runtime_flows, runtime_flows_);
 }
 
 void TraceJoin::Finish() {
@@ -244,8 +233,7 @@ void TraceJoin::Finish() {
   AppendBackwardLinks(backward_flows_, tracks_, trace_);
   AppendQueuedWork(queue_, tracks_, trace_);
   mstx.Place(tracks_, trace_);
-  runtime.AddFlows(runtime_flows_);
-  runtime.Finish(tracks_);
+  runtime.Finish(runtime_flows_, tracks_);
   trace_.core_clocks.Reorder(trace_.core_clocks.RowsByStart());
 }
 

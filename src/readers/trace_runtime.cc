@@ -115,13 +115,9 @@ void RuntimeTrace::AddCollective(const EventPlace& place, TimeNs dur, StringId n
                    DeviceRunKind::kCollective});
 }
 
-void RuntimeTrace::AddFlows(const std::vector<FlowPoint>& flows) {
-  flows_.insert(flows_.end(), flows.begin(), flows.end());
-}
-
-void RuntimeTrace::Finish(TrackNumbers& tracks) {
+void RuntimeTrace::Finish(const std::vector<FlowPoint>& flows, TrackNumbers& tracks) {
   const HostThreads threads(trace_);
-  const auto launches = FlowEnds(flows_, /*is_end=*/false);
+  const auto launches = FlowEnds(flows, /*is_end=*/false);
   for (const RuntimeEvent& call : calls_) {
     std::int32_t track = threads.Find(call.place.pid, call.place.tid);
     if (track < 0) {
@@ -138,7 +134,7 @@ void RuntimeTrace::Finish(TrackNumbers& tracks) {
          .request = call.request,
          .connection = call.connection >= 0 ? call.connection : FlowAt(launches, call.place)});
   }
-  const auto arrivals = FlowEnds(flows_, /*is_end=*/true);
+  const auto arrivals = FlowEnds(flows, /*is_end=*/true);
   for (const Run& run : runs_) {
     const RuntimeEvent& event = run.event;
     const std::int64_t owner = threads.OwnerOf(event.place.pid);

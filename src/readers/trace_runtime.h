@@ -51,10 +51,10 @@ class RuntimeTrace {
            const RuntimeArgs& args);
   /// A collective of the communication process.
   void AddCollective(const EventPlace& place, TimeNs dur, StringId name, const RuntimeArgs& args);
-  void AddFlows(const std::vector<FlowPoint>& flows);
-  /// Fills the tables; to be called when all operators are there. The processes are the viewer's
+  /// Fills the tables and links calls with device work by the flows between them; to be called when
+  /// all operators are there. The processes are the viewer's
   /// own, the threads are those of the program.
-  void Finish(TrackNumbers& tracks);
+  void Finish(const std::vector<FlowPoint>& flows, TrackNumbers& tracks);
 
  private:
   struct Run {
@@ -65,7 +65,6 @@ class RuntimeTrace {
   RankTrace& trace_;
   std::vector<RuntimeEvent> calls_;
   std::vector<Run> runs_;
-  std::vector<FlowPoint> flows_;
 };
 
 }  // namespace mpa::readers

@@ -9,6 +9,7 @@
 #include "zip.h"
 
 namespace mpa::writers {
+
 void PackWorkbook(const std::filesystem::path& frame,
                   const std::vector<std::vector<ZipPiece>>& rows,
                   const std::filesystem::path& path) {

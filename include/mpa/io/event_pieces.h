@@ -30,8 +30,10 @@ class EventPiece {
 
  private:
   friend class EventPieces;
-  // All but the brackets: room for `count` bytes, the first `kept` keep what they are.
-  char* Room(std::size_t count, std::size_t kept);
+  // All but the brackets.
+  char* text() { return bytes_.get() + 1; }
+  // Makes room for `count` bytes of it; the first `kept` keep what they are.
+  void Reserve(std::size_t count, std::size_t kept);
   void Close(std::size_t count);
 
   std::unique_ptr<char[]> bytes_;

@@ -25,6 +25,12 @@ struct TableBase {
                std::make_index_sequence<std::tuple_size_v<decltype(Derived::Tie(row))>>());
   }
 
+  /// Appends all rows of another table of the kind; its texts have to be those of the same pool.
+  void AppendAll(const Derived& other) {
+    AppendColumns(Derived::Tie(self()), Derived::Tie(other),
+                  std::make_index_sequence<std::tuple_size_v<decltype(Derived::Tie(other))>>());
+  }
+
   /// Keeps the rows i with keep(i), in order.
   template <typename Keep>
   void Filter(Keep keep) {
@@ -55,6 +61,13 @@ struct TableBase {
   template <typename Columns, typename Cells, std::size_t... I>
   static void AppendTied(Columns columns, Cells cells, std::index_sequence<I...>) {
     (std::get<I>(columns).push_back(std::get<I>(cells)), ...);
+  }
+
+  template <typename Columns, typename Others, std::size_t... I>
+  static void AppendColumns(Columns columns, Others others, std::index_sequence<I...>) {
+    (std::get<I>(columns).insert(std::get<I>(columns).end(), std::get<I>(others).begin(),
+                                 std::get<I>(others).end()),
+     ...);
   }
 
   template <typename T>

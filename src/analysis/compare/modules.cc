@@ -124,13 +124,11 @@ void AppendGroup(const CompareInput& input, std::string_view full_name, const Ca
     self_ms[i] = self.Ms();
     total_ms[i] = all.Ms();
     if (!sides[i]->empty()) stacks[i] = sides[i]->front()->call_stack;
-    total.cells.insert(
-        total.cells.end(),
-        {Cell(), self_ms[i], static_cast<std::int64_t>(sides[i]->size()), total_ms[i]});
+    AppendCells(total, Cell(), self_ms[i], static_cast<std::int64_t>(sides[i]->size()),
+                total_ms[i]);
   }
-  total.cells.insert(total.cells.end(),
-                     {DiffRounded(total_ms[0], total_ms[1]), DiffRounded(self_ms[0], self_ms[1]),
-                      DiffRatio(total_ms[0], total_ms[1]), stacks[0], stacks[1]});
+  AppendCells(total, DiffRounded(total_ms[0], total_ms[1]), DiffRounded(self_ms[0], self_ms[1]),
+              DiffRatio(total_ms[0], total_ms[1]), std::move(stacks[0]), std::move(stacks[1]));
   sheet.rows.push_back(std::move(total));
 
   static const OpTime kNone;
@@ -140,13 +138,12 @@ void AppendGroup(const CompareInput& input, std::string_view full_name, const Ca
                                    comparison_time != nullptr ? comparison_time : &kNone};
          Row row = FirstCells(module_class, level, name, std::string(op));
          for (const OpTime* time : times) {
-           row.cells.insert(row.cells.end(),
-                            {time->Kernels(), time->time.Ms(), time->calls, Cell()});
+           AppendCells(row, time->Kernels(), time->time.Ms(), time->calls, Cell());
          }
          const double before = times[0]->time.Ms();
          const double after = times[1]->time.Ms();
-         row.cells.insert(row.cells.end(), {Cell(), DiffRounded(before, after),
-                                            DiffRatio(before, after), Cell(), Cell()});
+         AppendCells(row, Cell(), DiffRounded(before, after), DiffRatio(before, after), Cell(),
+                     Cell());
          sheet.rows.push_back(std::move(row));
        });
 }
