@@ -63,27 +63,6 @@ const Recipe& FindRecipe(const std::string& name) {
   Fail(ErrorKind::kUsage, "-m {}: there is no such recipe; there are those above", name);
 }
 
-// "0,1,4-7" as a set; empty for "all".
-std::optional<std::set<std::int64_t>> ParseRanks(const std::string& text) {
-  if (text == "all" || text.empty()) return std::nullopt;
-  constexpr std::int64_t kMostRanks = 1'000'000;
-  std::set<std::int64_t> ranks;
-  for (std::size_t from = 0; from <= text.size();) {
-    const std::size_t comma = std::min(text.find(',', from), text.size());
-    const std::string item(Trim(std::string_view(text).substr(from, comma - from)));
-    const std::size_t dash = std::min(item.find('-', 1), item.size());
-    const auto first = io::ParseInt(item.substr(0, dash));
-    const auto last = dash == item.size() ? first : io::ParseInt(item.substr(dash + 1));
-    if (!first || !last || *first < 0 || *last < *first || *last > kMostRanks) {
-      Fail(ErrorKind::kUsage,
-           "--rank_list {}: '{}' is no rank; give 'all' or a list such as 0,1,4-7", text, item);
-    }
-    for (std::int64_t rank = *first; rank <= *last; ++rank) ranks.insert(rank);
-    from = comma + 1;
-  }
-  return ranks;
-}
-
 bool IsPositiveNumber(const std::string& text) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -189,7 +168,7 @@ int Run(const Options& options) {
   }
   ClusterRequest request;
   request.directory = ExpandHome(options.directory);
-  request.ranks = ParseRanks(options.rank_list);
+  request.ranks = ParseRanks("--rank_list", options.rank_list);
   request.step = ParseStep("--step_id", options.step, StepForm::kNumberOrAll);
   request.open = options.open;
   request.memory_bytes = ParseMemory("--memory_limit", options.memory_limit);

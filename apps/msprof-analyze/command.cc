@@ -149,6 +149,29 @@ std::int64_t ParseMemory(const char* option, const std::string& text) {
   return *value << shift;
 }
 
+std::optional<std::set<std::int64_t>> ParseRanks(const char* option, const std::string& text) {
+  if (text == "all" || text.empty()) return std::nullopt;
+  constexpr std::int64_t kMostRanks = 1'000'000;
+  std::set<std::int64_t> ranks;
+  std::int64_t named = 0;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', from), text.size());
+    const std::string item(Trim(std::string_view(text).substr(from, comma - from)));
+    const std::size_t dash = std::min(item.find('-', 1), item.size());
+    const auto first = io::ParseInt(item.substr(0, dash));
+    const auto last = dash == item.size() ? first : io::ParseInt(item.substr(dash + 1));
+    if (!first || !last || *first < 0 || *last < *first || *last > kMostRanks) {
+      Fail(ErrorKind::kUsage, "{} {}: '{}' is no rank; give 'all' or a list such as 0,1,4-7",
+           option, text, item);
+    }
+    named += *last - *first;
+    if (named > kMostRanks) Fail(ErrorKind::kUsage, "{}: more than a million ranks", option);
+    for (std::int64_t rank = *first; rank <= *last; ++rank) ranks.insert(rank);
+    from = comma + 1;
+  }
+  return ranks;
+}
+
 void FailUnknown(const CLI::App& program, const CLI::App& command,
                  const std::vector<std::string>& unknown) {
   const std::string& first = unknown.front();

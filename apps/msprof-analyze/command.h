@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,9 @@ enum class StepForm { kDigits, kNumberOrAll };
 
 /// The step that `option` names; empty means all. Throws Error (kUsage) when `text` is no step.
 std::optional<std::int32_t> ParseStep(const char* option, const std::string& text, StepForm form);
+
+/// "0,1,4-7" as a set; empty for "all" and for no text. Throws Error (kUsage) that names the option.
+std::optional<std::set<std::int64_t>> ParseRanks(const char* option, const std::string& text);
 
 /// Throws Error (kUsage) that names an unknown option or command of `program`, and the nearest
 /// known one.
