@@ -2,8 +2,6 @@
 // What the commands share on the command line.
 #include "command.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -15,6 +13,7 @@
 
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
+#include "mpa/base/memory.h"
 #include "mpa/base/parallel.h"
 #include "mpa/base/text.h"
 #include "mpa/io/numbers.h"
@@ -129,11 +128,8 @@ std::optional<std::int32_t> ParseStep(const char* option, const std::string& tex
   return static_cast<std::int32_t>(*step);
 }
 
-std::int64_t ParseMemory(const char* option, const std::string& text) {
-  if (text.empty()) {
-    return static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) / 4 * 3 *
-           static_cast<std::int64_t>(sysconf(_SC_PAGE_SIZE));
-  }
+std::int64_t ApplyMemoryLimit(const char* option, const std::string& text) {
+  if (text.empty()) return MemoryOfProcess() / 4 * 3;
   int shift = 0;
   std::string number = text;
   constexpr std::string_view kUnits = "KMGT";
@@ -146,6 +142,7 @@ std::int64_t ParseMemory(const char* option, const std::string& text) {
   if (!value || *value <= 0 || *value > (std::int64_t{1} << 62) >> shift) {
     Fail(ErrorKind::kUsage, "{} {}: give a size such as 8G", option, text);
   }
+  LimitMemory(*value << shift);
   return *value << shift;
 }
 

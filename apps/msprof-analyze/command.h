@@ -40,9 +40,9 @@ std::string ExpandHome(const std::string& path);
 /// "20261231235959": now.
 std::string UtcTimeStamp();
 
-/// "8G" as bytes; three quarters of the machine's memory if nothing was given. Throws Error
-/// (kUsage) that names the option.
-std::int64_t ParseMemory(const char* option, const std::string& text);
+/// "8G" as bytes, to which the process is held; three quarters of the memory of the process if
+/// nothing was given. Throws Error (kUsage) that names the option.
+std::int64_t ApplyMemoryLimit(const char* option, const std::string& text);
 
 /// How a step may be written: "5" alone, or any whole number, where -1 means all steps.
 enum class StepForm { kDigits, kNumberOrAll };

@@ -52,6 +52,7 @@ class Unpacker {
     stream_.next_out = reinterpret_cast<Bytef*>(to);
     stream_.avail_out = room;
     const int status = inflate(&stream_, Z_NO_FLUSH);
+    if (status == Z_MEM_ERROR) Fail(ErrorKind::kResource, "no memory to unpack gzip data");
     if (status != Z_OK && status != Z_BUF_ERROR && status != Z_STREAM_END) {
       Fail(ErrorKind::kCorrupt, "broken gzip data ({})",
            stream_.msg ? stream_.msg : "unknown cause");

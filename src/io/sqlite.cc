@@ -5,7 +5,9 @@
 #include <sqlite3.h>
 
 #include <cmath>
+#include <cstring>
 #include <exception>
+#include <new>
 #include <system_error>
 #include <utility>
 
@@ -27,6 +29,11 @@ std::string ReadOnlyUri(const std::filesystem::path& path) {
     }
   }
   return uri + "?mode=ro&immutable=1";
+}
+
+[[noreturn]] void FailToRead(sqlite3* database, const std::string& name) {
+  if (sqlite3_errcode(database) == SQLITE_NOMEM) throw std::bad_alloc();
+  Fail(ErrorKind::kCorrupt, "{}: {}", name, sqlite3_errmsg(database));
 }
 
 }  // namespace
@@ -74,7 +81,10 @@ std::optional<std::int64_t> Row::Int(int column) const {
 
 std::string_view Row::Text(int column) const {
   const unsigned char* text = sqlite3_value_text(values_[column]);
-  if (text == nullptr) return {};
+  if (text == nullptr) {
+    if (sqlite3_value_type(values_[column]) == SQLITE_TEXT) throw std::bad_alloc();
+    return {};
+  }
   return {reinterpret_cast<const char*>(text),
           static_cast<std::size_t>(sqlite3_value_bytes(values_[column]))};
 }
@@ -100,7 +110,7 @@ void Statement::Restart(std::int64_t parameter) {
 
 void Statement::Check(int status) const {
   if (status == SQLITE_ROW || status == SQLITE_DONE) return;
-  Fail(ErrorKind::kCorrupt, "{}: {}", name_, sqlite3_errmsg(database_));
+  FailToRead(database_, name_);
 }
 
 bool Statement::Step() {
@@ -119,7 +129,8 @@ Database::Database(const std::filesystem::path& path) : name_(path.string()) {
       sqlite3_open_v2(uri.c_str(), &database_,
                       SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nullptr);
   if (status != SQLITE_OK) {
-    const std::string reason = database_ != nullptr ? sqlite3_errmsg(database_) : "out of memory";
+    if (status == SQLITE_NOMEM) throw std::bad_alloc();
+    const std::string reason = sqlite3_errmsg(database_);
     sqlite3_close(database_);
     Fail(ErrorKind::kInput, "{}: cannot open the database: {}", path.string(), reason);
   }
@@ -166,7 +177,7 @@ Statement Database::Query(std::string_view sql) const {
   sqlite3_stmt* statement = nullptr;
   if (sqlite3_prepare_v2(database_, sql.data(), static_cast<int>(sql.size()), &statement,
                          nullptr) != SQLITE_OK) {
-    Fail(ErrorKind::kCorrupt, "{}: {}", name_, sqlite3_errmsg(database_));
+    FailToRead(database_, name_);
   }
   return Statement(database_, statement, name_);
 }
@@ -180,6 +191,13 @@ void Database::Scan(std::string_view columns, std::string_view source,
   scan_ = outer;
   if (scan.failure) std::rethrow_exception(scan.failure);
   query.Check(status);
+}
+
+void FailToWrite(sqlite3* database) {
+  if (sqlite3_errcode(database) == SQLITE_NOMEM) throw std::bad_alloc();
+  const int cause = sqlite3_system_errno(database);
+  Fail(ErrorKind::kOutput, "the database cannot be written: {}{}", sqlite3_errmsg(database),
+       cause == 0 ? "" : fmt::format(" ({})", std::strerror(cause)));
 }
 
 }  // namespace mpa::io

@@ -102,4 +102,7 @@ class Database {
   mutable RunningScan* scan_ = nullptr;  // the innermost one
 };
 
+/// Throws what it means that writing to `database` failed: Error (kOutput) or std::bad_alloc.
+[[noreturn]] void FailToWrite(sqlite3* database);
+
 }  // namespace mpa::io
