@@ -139,7 +139,7 @@ std::int64_t ApplyMemoryLimit(const char* option, const std::string& text) {
     number.pop_back();
   }
   const auto value = io::ParseInt(number);
-  if (!value || *value <= 0 || *value > (std::int64_t{1} << 62) >> shift) {
+  if (!value || *value <= 0 || *value > (std::int64_t{1} << 60) >> shift) {
     Fail(ErrorKind::kUsage, "{} {}: give a size such as 8G", option, text);
   }
   LimitMemory(*value << shift);

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <limits>
 #include <string>
+#include <thread>
 
 namespace mpa {
 namespace {
@@ -55,9 +56,13 @@ std::int64_t MemoryOfProcess() {
 }
 
 void LimitMemory(std::int64_t bytes) {
+  constexpr std::int64_t kProgram = std::int64_t{64} << 20;
+  constexpr std::int64_t kUsualStack = std::int64_t{8} << 20;
   rlimit limit{};
   if (getrlimit(RLIMIT_DATA, &limit) != 0) return;
-  limit.rlim_cur = std::min(limit.rlim_cur, static_cast<rlim_t>(bytes));
+  // Stacks count as a whole, although little of them is ever used.
+  const std::int64_t stacks = kUsualStack * std::thread::hardware_concurrency();
+  limit.rlim_cur = std::min(limit.rlim_cur, static_cast<rlim_t>(bytes + kProgram + stacks));
   setrlimit(RLIMIT_DATA, &limit);
 }
 

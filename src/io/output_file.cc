@@ -144,13 +144,13 @@ void OutputSet::TakeBack() noexcept {
 
 TextFile::TextFile(fs::path path)
     : path_(std::move(path)), stream_(std::fopen(path_.c_str(), "wb")) {
-  if (!stream_) Fail(ErrorKind::kOutput, "{}: {}", path_.string(), std::strerror(errno));
+  if (!stream_) Fail(ErrorKind::kOutput, "{}: {}", FinalName(path_), std::strerror(errno));
 }
 
 void TextFile::Close() {
   const bool failed = std::ferror(stream_.get()) != 0;
   if (std::fclose(stream_.release()) != 0 || failed) {
-    Fail(ErrorKind::kOutput, "{}: {}", path_.string(), std::strerror(errno));
+    Fail(ErrorKind::kOutput, "{}: {}", FinalName(path_), std::strerror(errno));
   }
 }
 

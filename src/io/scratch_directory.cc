@@ -70,4 +70,12 @@ ScratchDirectory::~ScratchDirectory() {
   }
 }
 
+std::string FinalName(const fs::path& path) {
+  fs::path name;
+  for (const fs::path& part : path) {
+    if (!part.string().starts_with(kPrefix)) name /= part;
+  }
+  return name.string();
+}
+
 }  // namespace mpa::io

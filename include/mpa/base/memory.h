@@ -10,7 +10,7 @@ namespace mpa {
 std::int64_t MemoryOfProcess();
 
 /// From now on the program ends, as when the machine has no more (see PrepareForEnds), rather than
-/// take more than `bytes` for its data. Mapped inputs are not counted, stacks of threads are.
+/// take more than `bytes` for its data. What it needs without any, and mapped inputs, do not count.
 void LimitMemory(std::int64_t bytes);
 
 }  // namespace mpa

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <string>
 
 #include "mpa/base/ending.h"
 #include "mpa/io/directory_lock.h"
@@ -27,5 +28,9 @@ class ScratchDirectory {
   std::optional<DirectoryLock> lock_;  ///< by which others know that it is in use
   std::optional<CleanUp> clean_up_;
 };
+
+/// The name that an unfinished output is going to have, for messages: `path` without the scratch
+/// directories in it.
+std::string FinalName(const std::filesystem::path& path);
 
 }  // namespace mpa::io
