@@ -1,7 +1,7 @@
 # mpa_fuzz_target(<name> SOURCES <file>... LIBS <target>... [RUNS <n>])
 #
 # A libFuzzer program fuzz_<name>, whose main file is <name>.cc, and a test fuzz.<name> that runs it
-# RUNS times (default 200) from its seeds. The program writes its seeds itself when it is started
+# RUNS times (default 200) from its seeds; the target fuzzers builds all. The program writes its seeds itself when it is started
 # with MPA_FUZZ_WRITE_SEEDS=<directory>. See tests/fuzz/README.md.
 function(mpa_fuzz_target name)
   cmake_parse_arguments(FUZZ "" "RUNS" "SOURCES;LIBS" ${ARGN})
@@ -9,9 +9,9 @@ function(mpa_fuzz_target name)
     set(FUZZ_RUNS 200)
   endif()
   add_executable(fuzz_${name} ${name}.cc ${FUZZ_SOURCES})
-  target_include_directories(fuzz_${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
   target_link_libraries(fuzz_${name} PRIVATE ${FUZZ_LIBS} mpa_compiler)
   target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+  add_dependencies(fuzzers fuzz_${name})
   set(seeds ${CMAKE_BINARY_DIR}/fuzz_seeds/${name})
   add_test(NAME fuzz.${name}.seeds COMMAND fuzz_${name})
   set_tests_properties(fuzz.${name}.seeds PROPERTIES

@@ -48,7 +48,7 @@ Results go to cluster_analysis_output below the output directory; a further run 
 tables and files and leaves the others alone.
 
 Exit codes: 0 done, 2 wrong command line, 3 input missing or unusable, 5 done but ranks or parts of
-them were broken and left out, 6 output cannot be written.)";
+them were broken and left out, 6 output cannot be written, 7 memory exhausted.)";
 
 const Recipe& FindRecipe(const std::string& name) {
   for (const Recipe& recipe : AllRecipes()) {
@@ -61,27 +61,6 @@ const Recipe& FindRecipe(const std::string& name) {
          "'msprof-analyze compare'");
   }
   Fail(ErrorKind::kUsage, "-m {}: there is no such recipe; there are those above", name);
-}
-
-// "0,1,4-7" as a set; empty for "all".
-std::optional<std::set<std::int64_t>> ParseRanks(const std::string& text) {
-  if (text == "all" || text.empty()) return std::nullopt;
-  constexpr std::int64_t kMostRanks = 1'000'000;
-  std::set<std::int64_t> ranks;
-  for (std::size_t from = 0; from <= text.size();) {
-    const std::size_t comma = std::min(text.find(',', from), text.size());
-    const std::string item(Trim(std::string_view(text).substr(from, comma - from)));
-    const std::size_t dash = std::min(item.find('-', 1), item.size());
-    const auto first = io::ParseInt(item.substr(0, dash));
-    const auto last = dash == item.size() ? first : io::ParseInt(item.substr(dash + 1));
-    if (!first || !last || *first < 0 || *last < *first || *last > kMostRanks) {
-      Fail(ErrorKind::kUsage,
-           "--rank_list {}: '{}' is no rank; give 'all' or a list such as 0,1,4-7", text, item);
-    }
-    for (std::int64_t rank = *first; rank <= *last; ++rank) ranks.insert(rank);
-    from = comma + 1;
-  }
-  return ranks;
 }
 
 bool IsPositiveNumber(const std::string& text) {
@@ -132,10 +111,24 @@ std::map<std::string, fs::path> DocumentPaths(const Recipe& recipe,
     if (!path.has_filename() || fs::is_directory(path)) {
       Fail(ErrorKind::kUsage, "--{} {}: give the name of a file", parameter.name, given->second);
     }
-    io::PrepareOutputDirectory(path.parent_path());
+    InContext(fmt::format("--{}", parameter.name), [&] { io::PrepareOutputFile(path); });
     paths.emplace(parameter.name, path);
   }
   return paths;
+}
+
+constexpr const char* kDatabase = "cluster_analysis.db";
+
+// Checks that the result can be written, before any rank is read.
+void PrepareTargets(const Recipe& recipe, const std::string& type, const fs::path& directory) {
+  io::PrepareOutputDirectory(directory);
+  if (type == "db") {
+    PrepareDatabase(directory / kDatabase);
+    return;
+  }
+  const fs::path folder = directory / recipe.folder;
+  io::PrepareOutputDirectory(folder);
+  if (type == "json") io::PrepareOutputFile(folder / fmt::format("{}.json", recipe.name));
 }
 
 // Writes the result; returns where it lies.
@@ -143,11 +136,10 @@ std::vector<fs::path> Write(const Recipe& recipe, const RecipeResult& result,
                             const std::string& type, const fs::path& directory) {
   std::vector<fs::path> paths;
   if (type == "db") {
-    WriteDatabase(result.tables, directory / "cluster_analysis.db");
-    return {directory / "cluster_analysis.db"};
+    WriteDatabase(result.tables, directory / kDatabase);
+    return {directory / kDatabase};
   }
   const fs::path folder = directory / recipe.folder;
-  io::PrepareOutputDirectory(folder);
   std::vector<std::string> notes;
   const auto write = [&](std::string_view format, const Report& report, const std::string& stem) {
     for (const ExportType& known : AllExportTypes()) {
@@ -189,10 +181,10 @@ int Run(const Options& options) {
   }
   ClusterRequest request;
   request.directory = ExpandHome(options.directory);
-  request.ranks = ParseRanks(options.rank_list);
+  request.ranks = ParseRanks("--rank_list", options.rank_list);
   request.step = ParseStep("--step_id", options.step, StepForm::kNumberOrAll);
   request.open = options.open;
-  request.memory_bytes = ParseMemory("--memory_limit", options.memory_limit);
+  request.memory_bytes = ApplyMemoryLimit("--memory_limit", options.memory_limit);
   request.arguments = options.arguments;
   if (!fs::is_directory(request.directory)) {
     Fail(ErrorKind::kInput, "-d {}: no such directory", options.directory);
@@ -200,7 +192,8 @@ int Run(const Options& options) {
   const fs::path below =
       options.output.empty() ? request.directory : fs::path(ExpandHome(options.output));
   const fs::path output = fs::absolute(below).lexically_normal() / "cluster_analysis_output";
-  io::PrepareOutputDirectory(output);
+  InContext(options.output.empty() ? "-d (-o writes elsewhere)" : "-o",
+            [&] { PrepareTargets(recipe, options.export_type, output); });
   const std::map<std::string, fs::path> documents = DocumentPaths(recipe, options.arguments);
 
   const ClusterOutcome outcome = RunRecipe(recipe, request);
@@ -215,7 +208,7 @@ int Run(const Options& options) {
   for (const auto& [name, path] : documents) {
     const auto document = outcome.result.documents.find(name);
     if (document == outcome.result.documents.end()) continue;  // a note says why
-    InContext(path.string(), [&] { io::ReplaceText(path, document->second); });
+    InContext(path.string(), [&, &target = path] { io::ReplaceText(target, document->second); });
     paths.push_back(path);
   }
   if (options.print || recipe.always_prints) PrintLines(outcome.result.screen);
@@ -251,8 +244,9 @@ Command AddCluster(CLI::App& program) {
   app->add_option("--step_id", options->step, "One step of every rank [default: all]")
       ->type_name("ID");
   app->add_option("--memory_limit", options->memory_limit,
-                  "Memory that the ranks being read may take together, such as 8G [default: three "
-                  "quarters of the machine's]")
+                  "Memory that the run may take, such as 8G: ranks wait for each other, and a run "
+                  "that needs more ends with 7 [default: ranks wait at three quarters of the "
+                  "machine's or the container's]")
       ->type_name("SIZE");
   app->add_option("--parallel_mode", options->parallel_mode,
                   "'concurrent' is what happens anyway; --jobs says with how many threads")

@@ -2,8 +2,6 @@
 // What the commands share on the command line.
 #include "command.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -15,6 +13,7 @@
 
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
+#include "mpa/base/memory.h"
 #include "mpa/base/parallel.h"
 #include "mpa/base/text.h"
 #include "mpa/io/numbers.h"
@@ -129,11 +128,8 @@ std::optional<std::int32_t> ParseStep(const char* option, const std::string& tex
   return static_cast<std::int32_t>(*step);
 }
 
-std::int64_t ParseMemory(const char* option, const std::string& text) {
-  if (text.empty()) {
-    return static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) / 4 * 3 *
-           static_cast<std::int64_t>(sysconf(_SC_PAGE_SIZE));
-  }
+std::int64_t ApplyMemoryLimit(const char* option, const std::string& text) {
+  if (text.empty()) return MemoryOfProcess() / 4 * 3;
   int shift = 0;
   std::string number = text;
   constexpr std::string_view kUnits = "KMGT";
@@ -143,10 +139,34 @@ std::int64_t ParseMemory(const char* option, const std::string& text) {
     number.pop_back();
   }
   const auto value = io::ParseInt(number);
-  if (!value || *value <= 0 || *value > (std::int64_t{1} << 62) >> shift) {
+  if (!value || *value <= 0 || *value > (std::int64_t{1} << 60) >> shift) {
     Fail(ErrorKind::kUsage, "{} {}: give a size such as 8G", option, text);
   }
+  LimitMemory(*value << shift);
   return *value << shift;
+}
+
+std::optional<std::set<std::int64_t>> ParseRanks(const char* option, const std::string& text) {
+  if (text == "all" || text.empty()) return std::nullopt;
+  constexpr std::int64_t kMostRanks = 1'000'000;
+  std::set<std::int64_t> ranks;
+  std::int64_t named = 0;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', from), text.size());
+    const std::string item(Trim(std::string_view(text).substr(from, comma - from)));
+    const std::size_t dash = std::min(item.find('-', 1), item.size());
+    const auto first = io::ParseInt(item.substr(0, dash));
+    const auto last = dash == item.size() ? first : io::ParseInt(item.substr(dash + 1));
+    if (!first || !last || *first < 0 || *last < *first || *last > kMostRanks) {
+      Fail(ErrorKind::kUsage, "{} {}: '{}' is no rank; give 'all' or a list such as 0,1,4-7",
+           option, text, item);
+    }
+    named += *last - *first;
+    if (named > kMostRanks) Fail(ErrorKind::kUsage, "{}: more than a million ranks", option);
+    for (std::int64_t rank = *first; rank <= *last; ++rank) ranks.insert(rank);
+    from = comma + 1;
+  }
+  return ranks;
 }
 
 void FailUnknown(const CLI::App& program, const CLI::App& command,

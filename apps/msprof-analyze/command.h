@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -40,15 +41,18 @@ std::string ExpandHome(const std::string& path);
 /// "20261231235959": now.
 std::string UtcTimeStamp();
 
-/// "8G" as bytes; three quarters of the machine's memory if nothing was given. Throws Error
-/// (kUsage) that names the option.
-std::int64_t ParseMemory(const char* option, const std::string& text);
+/// "8G" as bytes, to which the process is held; three quarters of the memory of the process if
+/// nothing was given. Throws Error (kUsage) that names the option.
+std::int64_t ApplyMemoryLimit(const char* option, const std::string& text);
 
 /// How a step may be written: "5" alone, or any whole number, where -1 means all steps.
 enum class StepForm { kDigits, kNumberOrAll };
 
 /// The step that `option` names; empty means all. Throws Error (kUsage) when `text` is no step.
 std::optional<std::int32_t> ParseStep(const char* option, const std::string& text, StepForm form);
+
+/// "0,1,4-7" as a set; empty for "all" and for no text. Throws Error (kUsage) that names the option.
+std::optional<std::set<std::int64_t>> ParseRanks(const char* option, const std::string& text);
 
 /// Throws Error (kUsage) that names an unknown option or command of `program`, and the nearest
 /// known one.

@@ -153,7 +153,7 @@ int RunSheets(const Options& options) {
     request.comparison = OpenRank(ExpandHome(options.comparison[0]), options.open);
   });
   const fs::path output = fs::absolute(ExpandHome(options.output)).lexically_normal();
-  if (writes_files) io::PrepareOutputDirectory(output);
+  if (writes_files) InContext("-o", [&] { io::PrepareOutputDirectory(output); });
 
   const CompareOutcome outcome = Compare(request);
   ClearProgressLine();

@@ -167,6 +167,23 @@ void CheckUpdate(const GateInputs& inputs, const GateOptions& options) {
   }
 }
 
+// Everything that will be written, before any capture is read.
+void PrepareFiles(const GateInputs& inputs, const GateOptions& options,
+                  const std::vector<GateExportType>& types, const fs::path& output) {
+  for (const GateExportType& type : types) {
+    if (type.file_name.empty()) continue;
+    InContext("-o", [&] { io::PrepareOutputFile(output / type.file_name); });
+  }
+  const std::pair<const char*, std::string> files[] = {
+      {"--save_baseline", options.save_baseline()},
+      {"--learn_noise", options.learn_noise()},
+      {"--update_baseline", options.update_baseline() ? inputs.base.front() : ""},
+  };
+  for (const auto& [option, file] : files) {
+    if (!file.empty()) InContext(option, [&] { io::PrepareOutputFile(ExpandHome(file)); });
+  }
+}
+
 // Improvements alone move the baseline, and its oldest values stay beside it: growth in small
 // pieces adds up where it can be seen.
 void Update(const GateInputs& inputs, const SideOfGate& base, const SideOfGate& comparison,
@@ -192,10 +209,7 @@ int RunGate(const GateInputs& inputs, const GateOptions& options, const ExportOp
   const std::vector<GateExportType> types = TypesOf(exports);
   CheckUpdate(inputs, options);
   const fs::path output = fs::absolute(ExpandHome(inputs.output)).lexically_normal();
-  const bool writes_files = std::any_of(types.begin(), types.end(), [](const GateExportType& type) {
-    return !type.file_name.empty();
-  });
-  if (writes_files) io::PrepareOutputDirectory(output);
+  PrepareFiles(inputs, options, types, output);
 
   auto [base, comparison] = Load(inputs, options, settings);
   if (options.LearnsNoise()) return LearnNoise(comparison, options.learn_noise());

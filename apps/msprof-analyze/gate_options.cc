@@ -76,8 +76,9 @@ void GateOptions::AddTo(CLI::App& command) {
       "Which rank counts where there are several: worst, median or p95 [default: worst]", "STAT",
       kRuns);
   add("--memory_limit", memory_limit_,
-      "Memory that the ranks being read may take together, such as 8G [default: three quarters of "
-      "the machine's]",
+      "Memory that the run may take, such as 8G: ranks wait for each other, and a run that needs "
+      "more ends with 7 [default: ranks wait at three quarters of the machine's or the "
+      "container's]",
       "SIZE", kRuns);
 
   add("--save_baseline", save_baseline_,
@@ -187,7 +188,7 @@ gate::SummaryRequest GateOptions::Summary(const gate::GateSettings& settings) co
 }
 
 std::int64_t GateOptions::MemoryBytes() const {
-  return ParseMemory("--memory_limit", memory_limit_);
+  return ApplyMemoryLimit("--memory_limit", memory_limit_);
 }
 
 }  // namespace mpa

@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "command.h"
+#include "mpa/base/ending.h"
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
+#include "screen.h"
 
 namespace mpa {
 namespace {
@@ -65,7 +67,9 @@ int RunProgram(int count, const char* const* arguments) {
   try {
     program.parse(normalized);
   } catch (const CLI::Success& success) {  // --help, --version
-    return program.exit(success);
+    const int code = program.exit(success);
+    FinishStdout();
+    return code;
   } catch (const CLI::ExtrasError&) {
     const auto chosen = program.get_subcommands();
     const CLI::App& command = chosen.empty() ? program : *chosen.front();
@@ -98,12 +102,13 @@ int Report(ErrorKind kind, const char* text) {
 }  // namespace mpa
 
 int main(int argc, char** argv) {
+  mpa::PrepareForEnds();
   try {
     return mpa::RunProgram(argc, argv);
   } catch (const mpa::Error& error) {
     return mpa::Report(error.kind(), error.what());
   } catch (const std::bad_alloc&) {
-    return mpa::Report(mpa::ErrorKind::kResource, "out of memory");
+    mpa::EndForMemory();
   } catch (const std::exception& error) {
     return mpa::Report(mpa::ErrorKind::kInternal,
                        fmt::format("internal error: {}; please report this", error.what()).c_str());

@@ -9,6 +9,7 @@
 #include <exception>
 #include <limits>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -60,10 +61,15 @@ void ParallelFor(std::size_t count, const std::function<void(std::size_t)>& body
   };
   std::vector<std::thread> workers;
   while (workers.size() + 1 < count && BorrowWorker()) {
-    workers.emplace_back([&] {
-      work();
-      ++IdleWorkers();  // at once: the last bodies may have loops of their own
-    });
+    try {
+      workers.emplace_back([&] {
+        work();
+        ++IdleWorkers();  // at once: the last bodies may have loops of their own
+      });
+    } catch (const std::system_error&) {  // as many as the system gives will do
+      ++IdleWorkers();
+      break;
+    }
   }
   work();
   for (std::thread& worker : workers) worker.join();

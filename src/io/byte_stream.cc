@@ -19,6 +19,11 @@ namespace {
 
 constexpr std::size_t kPackedBytes = std::size_t{256} << 10;
 
+// Traces shrink to a tenth or a thirtieth, gzip's limit is a thousandth. What is small can do no
+// harm.
+constexpr std::int64_t kMostTextPerByte = 200;
+constexpr std::int64_t kSmallText = std::int64_t{64} << 20;
+
 // Unpacks gzip data that comes bit by bit; members follow each other.
 class Unpacker {
  public:
@@ -52,6 +57,7 @@ class Unpacker {
     stream_.next_out = reinterpret_cast<Bytef*>(to);
     stream_.avail_out = room;
     const int status = inflate(&stream_, Z_NO_FLUSH);
+    if (status == Z_MEM_ERROR) Fail(ErrorKind::kResource, "no memory to unpack gzip data");
     if (status != Z_OK && status != Z_BUF_ERROR && status != Z_STREAM_END) {
       Fail(ErrorKind::kCorrupt, "broken gzip data ({})",
            stream_.msg ? stream_.msg : "unknown cause");
@@ -73,6 +79,7 @@ struct ByteStream::State {
   std::string name;
   FileDescriptor file;
   std::int64_t offset = 0;
+  std::int64_t unpacked = 0;
   bool truncated = false;
   std::unique_ptr<Unpacker> unpacker;  // of gzip data
   std::vector<char> packed;
@@ -96,6 +103,8 @@ struct ByteStream::State {
       // What came before may hold more text than there was room for.
       const std::size_t got = unpacker->Unpack(to + done, count - done);
       done += got;
+      unpacked += static_cast<std::int64_t>(got);
+      RefuseBomb();
       if (got > 0 || !unpacker->needs_input()) continue;
       const std::size_t size = ReadFile(packed.data(), packed.size());
       if (size == 0) {
@@ -105,6 +114,14 @@ struct ByteStream::State {
       unpacker->SetInput({packed.data(), size});
     }
     return done;
+  }
+
+  void RefuseBomb() const {
+    if (unpacked <= kSmallText || unpacked / kMostTextPerByte <= offset) return;
+    Fail(ErrorKind::kCorrupt,
+         "the gzip data unpacks to more than {} times its size, as no capture does; if it is one, "
+         "unpack it with gunzip first",
+         kMostTextPerByte);
   }
 };
 
@@ -135,6 +152,7 @@ void ByteStream::Seek(std::size_t offset) {
     return;
   }
   state_->offset = 0;
+  state_->unpacked = 0;
   state_->unpacker->Restart();
   std::vector<char> skipped(std::min(offset, kPackedBytes));
   while (offset > 0) {

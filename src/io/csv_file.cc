@@ -34,6 +34,9 @@ struct CsvFile::Lines {
 
 namespace {
 
+// Of a row whose cells hold line ends; one that is longer has lost a quote, and its table with it.
+constexpr std::size_t kLongestRow = std::size_t{1} << 20;
+
 bool IsBlank(char c) { return c == ' ' || c == '\t'; }
 
 // True when `line`, which begins inside a quoted cell, ends inside one. A quote opens a cell at its
@@ -86,6 +89,9 @@ bool CsvFile::Next() {
     row_ += '\n';
     row_ += line;
     open = EndsInQuotes(line);
+    if (row_.size() > kLongestRow) {
+      Fail(ErrorKind::kCorrupt, "{}: a cell begins with a quote and does not end", Place());
+    }
   }
   SplitRow();
   return true;

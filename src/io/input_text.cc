@@ -39,7 +39,8 @@ InputText::InputText(const std::filesystem::path& path, Content content) {
     map_ = mmap(nullptr, map_size_, PROT_READ, MAP_PRIVATE, file.get(), 0);
     if (map_ == MAP_FAILED) {
       map_ = nullptr;
-      Fail(ErrorKind::kInput, "cannot map the file: {}", std::strerror(errno));
+      Fail(errno == ENOMEM ? ErrorKind::kResource : ErrorKind::kInput, "cannot map the file: {}",
+           std::strerror(errno));
     }
     madvise(map_, map_size_, MADV_SEQUENTIAL);
     text_ = {static_cast<const char*>(map_), map_size_};

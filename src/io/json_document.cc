@@ -6,15 +6,48 @@
 #include "mpa/io/input_text.h"
 
 namespace mpa::io {
+namespace {
+
+// Documents have a handful of levels. Each that is open takes memory, and some uses of a document
+// call themselves level by level.
+constexpr int kMostLevels = 100;
+
+// Throws Error (kCorrupt) where more brackets are open than that.
+void RefuseDeepNesting(std::string_view json) {
+  int level = 0;
+  bool in_text = false;
+  for (std::size_t at = 0; at < json.size(); ++at) {
+    const char c = json[at];
+    if (c == '"') in_text = !in_text;
+    if (in_text) {
+      if (c == '\\') ++at;
+    } else if (c == '[' || c == '{') {
+      if (++level > kMostLevels) {
+        Fail(ErrorKind::kCorrupt, "byte {}: it is nested deeper than {} levels", at, kMostLevels);
+      }
+    } else if (c == ']' || c == '}') {
+      --level;
+    }
+  }
+}
+
+}  // namespace
+
+nlohmann::json ParseJson(std::string_view text) {
+  RefuseDeepNesting(text);
+  try {
+    return nlohmann::json::parse(text);
+  } catch (const nlohmann::json::exception& error) {
+    constexpr std::size_t kLongest = 200;  // the library quotes what it read last, however long
+    Fail(ErrorKind::kCorrupt, "not valid JSON: {}",
+         std::string_view(error.what()).substr(0, kLongest));
+  }
+}
 
 nlohmann::json ReadJson(const std::filesystem::path& path) {
   const InputText input(path);
   if (input.text().empty()) return nlohmann::json::object();
-  try {
-    return nlohmann::json::parse(input.text());
-  } catch (const nlohmann::json::exception& error) {
-    Fail(ErrorKind::kCorrupt, "{}: not valid JSON: {}", path.string(), error.what());
-  }
+  return InContext(path.string(), [&] { return ParseJson(input.text()); });
 }
 
 const nlohmann::json& Member(const nlohmann::json& object, const char* key) {

@@ -109,7 +109,10 @@ std::optional<std::int64_t> ScaledDecimal(std::string_view text, int decimals) {
   return negative ? -value : value;
 }
 
-std::optional<TimeNs> NsFromMicros(std::string_view text) { return ScaledDecimal(text, 3); }
+std::optional<TimeNs> NsFromMicros(std::string_view text) {
+  const auto time = ScaledDecimal(text, 3);
+  return time && IsTime(*time) ? time : std::nullopt;
+}
 
 float MicrosBeyondNs(std::string_view text) {
   constexpr std::size_t kDigitsOfNs = 3;

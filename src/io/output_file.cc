@@ -11,6 +11,7 @@
 #include <cstring>
 #include <system_error>
 
+#include "mpa/base/ending.h"
 #include "mpa/base/error.h"
 
 namespace mpa::io {
@@ -39,29 +40,36 @@ bool Exchange(const fs::path& a, const fs::path& b) {
 void PrepareOutputDirectory(const fs::path& directory) {
   std::error_code error;
   if (fs::exists(directory, error) && !fs::is_directory(directory, error)) {
-    Fail(ErrorKind::kUsage, "-o {}: a file has this name; give a directory", directory.string());
+    Fail(ErrorKind::kUsage, "{}: a file has this name; give a directory", directory.string());
   }
   if (!fs::is_directory(directory, error)) {
     if (directory.has_parent_path()) fs::create_directories(directory.parent_path(), error);
     if (mkdir(directory.c_str(), 0750) != 0 && errno != EEXIST) {
-      Fail(ErrorKind::kOutput, "-o {}: cannot create the directory: {}", directory.string(),
+      Fail(ErrorKind::kOutput, "{}: cannot create the directory: {}", directory.string(),
            std::strerror(errno));
     }
   }
-  if (access(directory.c_str(), W_OK | X_OK) != 0) {
-    Fail(ErrorKind::kOutput, "-o {}: cannot write there: {}", directory.string(),
-         std::strerror(errno));
+  const ScratchDirectory works(directory);
+}
+
+void PrepareOutputFile(const fs::path& path) {
+  const fs::path directory = fs::absolute(path).parent_path();
+  PrepareOutputDirectory(directory);
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (fs::is_directory(status)) {
+    Fail(ErrorKind::kOutput, "{}: a directory has this name", path.string());
+  }
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    Fail(ErrorKind::kOutput, "{}: this is no regular file, it would be replaced", path.string());
+  }
+  if (fs::exists(status) && access(path.c_str(), W_OK) != 0) {
+    Fail(ErrorKind::kOutput, "{}: cannot be replaced: {}", path.string(), std::strerror(errno));
   }
 }
 
-OutputFile::OutputFile(const fs::path& path) : temporary_(path) {
-  temporary_ += fmt::format(".{}.tmp", getpid());
-}
-
-OutputFile::~OutputFile() {
-  std::error_code ignored;
-  if (committed_.empty()) fs::remove_all(temporary_, ignored);
-}
+OutputFile::OutputFile(const fs::path& path)
+    : scratch_(path.parent_path()), temporary_(scratch_.path() / path.filename()) {}
 
 bool OutputFile::CommitAs(const fs::path& path) {
   if (!RenameToFreeName(temporary_, path)) {
@@ -76,17 +84,19 @@ bool OutputFile::CommitAs(const fs::path& path) {
 }
 
 void OutputFile::Replace(const fs::path& path) {
+  const Uninterrupted replacing;
   std::error_code error;
   if (fs::is_directory(temporary_) && fs::exists(path, error)) {
     if (Exchange(temporary_, path)) {
-      fs::remove_all(temporary_, error);  // what was there before
       committed_ = path;
       return;
     }
-    fs::remove_all(path, error);
+    std::rename(path.c_str(), (scratch_.path() / "before").c_str());
   }
   if (std::rename(temporary_.c_str(), path.c_str()) != 0) {
-    Fail(ErrorKind::kOutput, "{}: {}", path.string(), std::strerror(errno));
+    const int reason = errno;
+    std::rename((scratch_.path() / "before").c_str(), path.c_str());
+    Fail(ErrorKind::kOutput, "{}: {}", path.string(), std::strerror(reason));
   }
   committed_ = path;
 }
@@ -105,6 +115,7 @@ const fs::path& OutputSet::Add(const std::string& ending) {
 }
 
 std::vector<fs::path> OutputSet::Commit() {
+  const Uninterrupted together;
   std::vector<fs::path> paths;
   try {
     bool done = CommitAs(stem_, paths);
@@ -133,13 +144,13 @@ void OutputSet::TakeBack() noexcept {
 
 TextFile::TextFile(fs::path path)
     : path_(std::move(path)), stream_(std::fopen(path_.c_str(), "wb")) {
-  if (!stream_) Fail(ErrorKind::kOutput, "{}: {}", path_.string(), std::strerror(errno));
+  if (!stream_) Fail(ErrorKind::kOutput, "{}: {}", FinalName(path_), std::strerror(errno));
 }
 
 void TextFile::Close() {
   const bool failed = std::ferror(stream_.get()) != 0;
   if (std::fclose(stream_.release()) != 0 || failed) {
-    Fail(ErrorKind::kOutput, "{}: {}", path_.string(), std::strerror(errno));
+    Fail(ErrorKind::kOutput, "{}: {}", FinalName(path_), std::strerror(errno));
   }
 }
 

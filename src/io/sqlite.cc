@@ -5,7 +5,9 @@
 #include <sqlite3.h>
 
 #include <cmath>
+#include <cstring>
 #include <exception>
+#include <new>
 #include <system_error>
 #include <utility>
 
@@ -14,12 +16,15 @@
 #include "mpa/io/numbers.h"
 
 namespace mpa::io {
+
+namespace fs = std::filesystem;
+
 namespace {
 
 // The path as a file: URI; immutable=1 keeps SQLite from creating -shm, -wal or journal files.
-std::string ReadOnlyUri(const std::filesystem::path& path) {
+std::string ReadOnlyUri(const fs::path& path) {
   std::string uri = "file:";
-  for (const char c : std::filesystem::absolute(path).string()) {
+  for (const char c : fs::absolute(path).string()) {
     if (c == '%' || c == '?' || c == '#') {
       uri += fmt::format("%{:02X}", static_cast<unsigned char>(c));
     } else {
@@ -29,7 +34,40 @@ std::string ReadOnlyUri(const std::filesystem::path& path) {
   return uri + "?mode=ro&immutable=1";
 }
 
+// A database may come from anybody: what its schema computes (views, triggers, functions) is not
+// run, and no cell is larger than a text of the profiler can be.
+void Distrust(sqlite3* database) {
+  constexpr int kLongestCell = 64 << 20;
+  sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_limit(database, SQLITE_LIMIT_LENGTH, kLongestCell);
+}
+
+[[noreturn]] void FailToRead(sqlite3* database, const std::string& name) {
+  if (sqlite3_errcode(database) == SQLITE_NOMEM) throw std::bad_alloc();
+  Fail(ErrorKind::kCorrupt, "{}: {}", name, sqlite3_errmsg(database));
+}
+
 }  // namespace
+
+// How many steps of its machine SQLite may need for a query: a join by ids that are not unique
+// gives far more rows than its tables have.
+struct Database::Effort {
+  static constexpr int kStepsBetweenChecks = 100'000;
+
+  std::int64_t most = 0, done = 0;
+
+  // A row takes a byte at least and, with its cells, less than this many steps for each byte.
+  explicit Effort(std::int64_t bytes) : most(10'000'000 + 16 * bytes) {}
+
+  static int Check(void* effort) {
+    auto& self = *static_cast<Effort*>(effort);
+    self.done += kStepsBetweenChecks;
+    return self.done > self.most ? 1 : 0;
+  }
+};
 
 // The aggregate function visit(cells...): one call for each row.
 struct Database::RunningScan {
@@ -74,7 +112,10 @@ std::optional<std::int64_t> Row::Int(int column) const {
 
 std::string_view Row::Text(int column) const {
   const unsigned char* text = sqlite3_value_text(values_[column]);
-  if (text == nullptr) return {};
+  if (text == nullptr) {
+    if (sqlite3_value_type(values_[column]) == SQLITE_TEXT) throw std::bad_alloc();
+    return {};
+  }
   return {reinterpret_cast<const char*>(text),
           static_cast<std::size_t>(sqlite3_value_bytes(values_[column]))};
 }
@@ -100,7 +141,13 @@ void Statement::Restart(std::int64_t parameter) {
 
 void Statement::Check(int status) const {
   if (status == SQLITE_ROW || status == SQLITE_DONE) return;
-  Fail(ErrorKind::kCorrupt, "{}: {}", name_, sqlite3_errmsg(database_));
+  if (status == SQLITE_INTERRUPT) {
+    Fail(ErrorKind::kCorrupt,
+         "{}: a query would take far longer than a database of its size may need; ids that have to "
+         "be unique occur many times",
+         name_);
+  }
+  FailToRead(database_, name_);
 }
 
 bool Statement::Step() {
@@ -113,16 +160,21 @@ bool Statement::Step() {
   return status == SQLITE_ROW;
 }
 
-Database::Database(const std::filesystem::path& path) : name_(path.string()) {
+Database::Database(const fs::path& path) : name_(path.string()) {
   const std::string uri = ReadOnlyUri(path);
   const int status =
       sqlite3_open_v2(uri.c_str(), &database_,
                       SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nullptr);
   if (status != SQLITE_OK) {
-    const std::string reason = database_ != nullptr ? sqlite3_errmsg(database_) : "out of memory";
+    if (status == SQLITE_NOMEM) throw std::bad_alloc();
+    const std::string reason = sqlite3_errmsg(database_);
     sqlite3_close(database_);
     Fail(ErrorKind::kInput, "{}: cannot open the database: {}", path.string(), reason);
   }
+  Distrust(database_);
+  std::error_code error;
+  effort_ = std::make_unique<Effort>(static_cast<std::int64_t>(fs::file_size(path, error)));
+  sqlite3_progress_handler(database_, Effort::kStepsBetweenChecks, Effort::Check, effort_.get());
   try {
     sqlite3_create_function_v2(database_, "visit", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, &scan_,
                                nullptr, RunningScan::VisitRow, RunningScan::Finish, nullptr);
@@ -131,8 +183,7 @@ Database::Database(const std::filesystem::path& path) : name_(path.string()) {
     sqlite3_close(database_);
     throw;
   }
-  std::error_code error;
-  const auto wal_size = std::filesystem::file_size(path.string() + "-wal", error);
+  const auto wal_size = fs::file_size(path.string() + "-wal", error);
   if (!error && wal_size > 0) {
     LogWarning(
         "{}: the last writes are still in the -wal file and are not seen; open and close the "
@@ -145,8 +196,14 @@ Database::~Database() { sqlite3_close(database_); }
 
 bool Database::HasTable(std::string_view table) const {
   Statement query = Query(fmt::format(
-      "SELECT 1 FROM sqlite_master WHERE type IN ('table', 'view') AND name = '{}'", table));
-  return query.Step();
+      "SELECT type = 'view' FROM sqlite_master WHERE type IN ('table', 'view') AND name = '{}'",
+      table));
+  if (!query.Step()) return false;
+  if (query.Int(0) == 1) {
+    Fail(ErrorKind::kCorrupt,
+         "{}: {} is a view, which can compute anything; have it written as a table", name_, table);
+  }
+  return true;
 }
 
 bool Database::HasColumn(std::string_view table, std::string_view column) const {
@@ -163,10 +220,11 @@ bool Database::IsPrimaryKey(std::string_view table, std::string_view column) con
 }
 
 Statement Database::Query(std::string_view sql) const {
+  effort_->done = 0;
   sqlite3_stmt* statement = nullptr;
   if (sqlite3_prepare_v2(database_, sql.data(), static_cast<int>(sql.size()), &statement,
                          nullptr) != SQLITE_OK) {
-    Fail(ErrorKind::kCorrupt, "{}: {}", name_, sqlite3_errmsg(database_));
+    FailToRead(database_, name_);
   }
   return Statement(database_, statement, name_);
 }
@@ -180,6 +238,13 @@ void Database::Scan(std::string_view columns, std::string_view source,
   scan_ = outer;
   if (scan.failure) std::rethrow_exception(scan.failure);
   query.Check(status);
+}
+
+void FailToWrite(sqlite3* database) {
+  if (sqlite3_errcode(database) == SQLITE_NOMEM) throw std::bad_alloc();
+  const int cause = sqlite3_system_errno(database);
+  Fail(ErrorKind::kOutput, "the database cannot be written: {}{}", sqlite3_errmsg(database),
+       cause == 0 ? "" : fmt::format(" ({})", std::strerror(cause)));
 }
 
 }  // namespace mpa::io

@@ -53,7 +53,7 @@ ClusterOutcome RunRecipe(const Recipe& recipe, const ClusterRequest& request) {
   std::vector<MappedRank> mapped(ranks.size());
   MemoryBudget budget(request.memory_bytes);
   ParallelFor(ranks.size(), [&](std::size_t i) {
-    const MemoryBudget::Share share(budget, MemoryOf(ranks[i].input));
+    const MemoryBudget::Share share(budget, ranks[i].input);
     mapped[i] = MapRank(recipe, request, ranks[i].input);
   });
 

@@ -39,8 +39,7 @@ gate::NoiseFloors ReadNoise(const fs::path& path) {
 
 void WriteDocument(const nlohmann::json& document, const fs::path& path) {
   InContext(path.string(), [&] {
-    const fs::path directory = fs::absolute(path).parent_path();
-    io::PrepareOutputDirectory(directory);
+    io::PrepareOutputDirectory(fs::absolute(path).parent_path());
     constexpr int kIndent = 1;
     // Names of captures need not be UTF-8.
     const std::string text =

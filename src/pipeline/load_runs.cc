@@ -216,7 +216,7 @@ std::vector<LoadedRuns> LoadRuns(const std::vector<RunInput>& inputs,
   ParallelFor(ranks.size(), [&](std::size_t at) {
     const auto [i, rank] = ranks[at];
     Pending& run = pending[i];
-    const MemoryBudget::Share share(budget, MemoryOf(run.found[rank].input));
+    const MemoryBudget::Share share(budget, run.found[rank].input);
     InContext(inputs[i].option, [&, rank = rank] {
       run.read[rank] = Read(run.found[rank], run.found.size() == 1, request);
     });

@@ -15,10 +15,10 @@ class MemoryBudget {
   /// 0 or less: no limit.
   explicit MemoryBudget(std::int64_t bytes) : bytes_(bytes) {}
 
-  /// Memory taken for as long as this lives; waits until there is room.
+  /// The memory of a rank for as long as this lives; waits until there is room.
   class Share {
    public:
-    Share(MemoryBudget& budget, std::int64_t bytes);
+    Share(MemoryBudget& budget, const RankInput& rank);
     ~Share();
     Share(const Share&) = delete;
     Share& operator=(const Share&) = delete;
@@ -34,8 +34,5 @@ class MemoryBudget {
   std::condition_variable changed_;
   std::int64_t taken_ = 0;
 };
-
-/// What a rank takes in memory at most.
-std::int64_t MemoryOf(const RankInput& input);
 
 }  // namespace mpa

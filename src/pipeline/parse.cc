@@ -12,6 +12,7 @@
 #include "mpa/base/parallel.h"
 #include "mpa/base/progress.h"
 #include "mpa/capture/capture.h"
+#include "mpa/io/directory_lock.h"
 #include "mpa/io/output_file.h"
 #include "mpa/profiler_output/profiler_output.h"
 #include "mpa/raw/session.h"
@@ -37,6 +38,21 @@ bool HoldsAnything(const fs::path& directory) {
   return fs::exists(directory, ignored) && !fs::is_empty(directory, ignored);
 }
 
+void CheckTarget(const fs::path& home, const ParseRequest& request) {
+  const fs::path results = home / kResults;
+  std::error_code ignored;
+  if (fs::exists(results, ignored) && !fs::is_directory(results, ignored)) {
+    Fail(ErrorKind::kOutput, "{}: a file has this name; -o puts the results elsewhere",
+         results.string());
+  }
+  if (!request.replace && HoldsAnything(results)) {
+    Fail(ErrorKind::kUsage,
+         "{}: results are there already; --force replaces those that are written, -o puts them "
+         "elsewhere",
+         results.string());
+  }
+}
+
 // The files of earlier results that are not written anew stay.
 void KeepOthers(const fs::path& old, const fs::path& fresh) {
   for (const auto& entry : fs::directory_iterator(old)) {
@@ -55,7 +71,9 @@ void CopyDocuments(const fs::path& capture, const fs::path& home) {
     if (!entry.is_regular_file() || !name.starts_with("profiler_") || !name.ends_with(".json")) {
       continue;
     }
-    fs::copy_file(entry.path(), home / name, fs::copy_options::overwrite_existing);
+    io::OutputFile copy(home / name);
+    fs::copy_file(entry.path(), copy.temporary_path());
+    copy.Replace(home / name);
   }
 }
 
@@ -64,12 +82,14 @@ void Write(const raw::Session& session, const ParseRequest& request, const fs::p
     if (i == 0 && request.text) profiler_output::WriteText(session, directory);
     if (i == 1 && request.database) profiler_output::WriteDatabases(session, directory);
   });
-  io::ReplaceText(directory / kDoneMark, "");
+  io::TextFile(directory / kDoneMark).Close();
 }
 
 // Parses one capture into `home`; adds what had to be left out to the notes.
 void ParseCapture(const RankInput& input, const fs::path& home, const ParseRequest& request,
                   ParseOutcome& outcome) {
+  const io::DirectoryLock lock = io::LockForChanges(home);
+  CheckTarget(home, request);  // again: another run may have written there meanwhile
   const fs::path capture = input.files.front().path;
   AddProgressTotal(input.files.front().bytes);
   const raw::Session session = raw::ReadSession(capture, raw::Parts::kAll);
@@ -92,6 +112,10 @@ void ParseCapture(const RankInput& input, const fs::path& home, const ParseReque
   outcome.written.push_back(results);
 }
 
+bool IsBadInput(const Error& error) {
+  return error.kind() == ErrorKind::kInput || error.kind() == ErrorKind::kCorrupt;
+}
+
 }  // namespace
 
 ParseOutcome Parse(const ParseRequest& request) {
@@ -110,20 +134,15 @@ ParseOutcome Parse(const ParseRequest& request) {
   std::vector<fs::path> homes;
   for (const RankInput& input : found.ranks) {
     homes.push_back(HomeOf(input.files.front().path, request));
-    const fs::path results = homes.back() / kResults;
-    if (!request.replace && HoldsAnything(results)) {
-      Fail(ErrorKind::kUsage,
-           "{}: results are there already; --force replaces those that are written, -o puts them "
-           "elsewhere",
-           results.string());
-    }
-    io::PrepareOutputDirectory(homes.back());
+    CheckTarget(homes.back(), request);
+    InContext(request.output ? "-o" : "-d (-o writes elsewhere)",
+              [&] { io::PrepareOutputDirectory(homes.back()); });
   }
   for (std::size_t i = 0; i < homes.size(); ++i) {
     try {
       ParseCapture(found.ranks[i], homes[i], request, outcome);
     } catch (const Error& error) {
-      if (homes.size() == 1 || error.kind() == ErrorKind::kOutput) throw;
+      if (homes.size() == 1 || !IsBadInput(error)) throw;
       outcome.notes.push_back(fmt::format("{}; it is left out", error.what()));
       outcome.partial = true;
     }

@@ -12,6 +12,7 @@
 
 #include "database_writer.h"
 #include "mpa/base/error.h"
+#include "mpa/io/scratch_directory.h"
 #include "mpa/raw/communication_summary.h"
 #include "mpa/raw/step_times.h"
 
@@ -124,7 +125,7 @@ void WriteMatrix(const std::vector<CommunicationStep>& steps, DatabaseWriter& da
 }  // namespace
 
 void WriteAnalysisDatabase(const raw::Session& session, const std::filesystem::path& path) {
-  InContext(path.string(), [&] {
+  InContext(io::FinalName(path), [&] {
     DatabaseWriter database(path);
     if (!session.collectives.Empty()) {
       const std::vector<CommunicationStep> steps = raw::SummariseCommunication(session);

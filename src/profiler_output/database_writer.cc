@@ -8,17 +8,9 @@
 #include <algorithm>
 #include <system_error>
 
-#include "mpa/base/error.h"
+#include "mpa/io/sqlite.h"
 
 namespace mpa::profiler_output {
-namespace {
-
-[[noreturn]] void Complain(sqlite3* database) {
-  Fail(ErrorKind::kOutput, "the database cannot be written: {}", sqlite3_errmsg(database));
-}
-
-}  // namespace
-
 TableWriter::TableWriter(sqlite3* database, std::string_view name, std::size_t columns)
     : database_(database), name_(name), columns_(columns) {
   cells_.reserve(kBatch * columns);
@@ -52,7 +44,7 @@ sqlite3_stmt* TableWriter::Prepare(std::size_t rows) const {
   for (std::size_t i = 1; i < rows; ++i) sql += ',' + row;
   sqlite3_stmt* statement = nullptr;
   if (sqlite3_prepare_v2(database_, sql.c_str(), -1, &statement, nullptr) != SQLITE_OK) {
-    Complain(database_);
+    io::FailToWrite(database_);
   }
   return statement;
 }
@@ -77,7 +69,7 @@ void TableWriter::Insert(sqlite3_stmt* statement, std::size_t first_cell, std::s
         break;
     }
   }
-  if (sqlite3_step(statement) != SQLITE_DONE) Complain(database_);
+  if (sqlite3_step(statement) != SQLITE_DONE) io::FailToWrite(database_);
   sqlite3_reset(statement);
 }
 
@@ -102,7 +94,7 @@ DatabaseWriter::DatabaseWriter(const std::filesystem::path& path) {
       sqlite3_open_v2(path.c_str(), &database_,
                       SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
   try {
-    if (status != SQLITE_OK) Complain(database_);
+    if (status != SQLITE_OK) io::FailToWrite(database_);
     Run("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; "
         "PRAGMA cache_size = -65536; BEGIN");
   } catch (...) {
@@ -126,7 +118,8 @@ void DatabaseWriter::CreateIndex(std::string_view name, std::string_view table,
 void DatabaseWriter::Finish() { Run("COMMIT"); }
 
 void DatabaseWriter::Run(const char* sql) {
-  if (sqlite3_exec(database_, sql, nullptr, nullptr, nullptr) != SQLITE_OK) Complain(database_);
+  if (sqlite3_exec(database_, sql, nullptr, nullptr, nullptr) != SQLITE_OK)
+    io::FailToWrite(database_);
 }
 
 }  // namespace mpa::profiler_output

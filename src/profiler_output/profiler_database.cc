@@ -3,11 +3,12 @@
 #include "profiler_database.h"
 
 #include "mpa/base/error.h"
+#include "mpa/io/scratch_directory.h"
 
 namespace mpa::profiler_output {
 
 void WriteProfilerDatabase(const raw::Session& session, const std::filesystem::path& path) {
-  InContext(path.string(), [&] {
+  InContext(io::FinalName(path), [&] {
     DatabaseWriter database(path);
     DatabaseStrings strings(session.strings);
     WriteEnvironment(session, database);

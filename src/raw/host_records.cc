@@ -6,6 +6,8 @@
 #include <limits>
 #include <tuple>
 
+#include "time_order.h"
+
 namespace mpa::raw {
 namespace {
 
@@ -53,7 +55,7 @@ std::vector<Api> ReadRanges(const HostInput& input) {
           return;
         }
         api.end = input.clock.HostNs(record.U64(24));
-        if (!IsDuration(api.end - api.start)) {
+        if (!IsRange(api.start, api.end)) {
           input.issues.Count("host call left out, its times make no sense", kStem);
           return;
         }

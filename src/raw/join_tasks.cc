@@ -9,6 +9,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "time_order.h"
+
 namespace mpa::raw {
 namespace {
 
@@ -101,7 +103,7 @@ class Joiner {
     for (const DeviceTask& task : log.tasks) {
       Tasks::Row row{.start = clock.DeviceNs(task.start), .end = clock.DeviceNs(task.end)};
       if (row.end < device.begin) continue;
-      if (!IsDuration(row.end - row.start)) {
+      if (!IsRange(row.start, row.end)) {
         session_.issues.Count("device task left out, its times make no sense", "task log");
         continue;
       }

@@ -8,6 +8,8 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "time_order.h"
+
 namespace mpa::raw {
 namespace {
 
@@ -101,7 +103,7 @@ void ReadMarks(const HostInput& input, const ControlFiles& files,
   for (Segment& segment : segments) {
     Marks::Row& mark = segment.mark;
     if (mark.end < session.info.begin) continue;
-    if (!IsDuration(mark.end - mark.start)) {
+    if (!IsRange(mark.start, mark.end)) {
       session.issues.Count("mark left out, its times make no sense", "msproftx");
       continue;
     }

@@ -10,7 +10,7 @@ namespace mpa::raw {
 
 /// True for a range that an event can have; the ends of a broken one may be anything.
 constexpr bool IsRange(TimeNs start, TimeNs end) {
-  return start >= 0 && end >= start && IsDuration(end - start);
+  return start >= 0 && end >= start && IsTime(end) && IsDuration(end - start);
 }
 
 /// A row and what it is sorted by.

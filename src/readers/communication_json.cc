@@ -16,12 +16,14 @@ using Json = nlohmann::json;
 
 using io::Member;
 
-// A member in units of `unit`; 0 for anything that is no sensible number.
+// A member in units of `unit`; 0 for anything that is no sensible number: what is beyond a petabyte
+// or 11 days would overflow the sums.
 std::int64_t Scaled(const Json& object, const char* key, double unit) {
   const Json& value = Member(object, key);
   if (!value.is_number()) return 0;
   const double scaled = value.get<double>() * unit;
-  return scaled > 0 && scaled < 9e18 ? std::llround(scaled) : 0;
+  constexpr double kMost = 1e15;
+  return scaled > 0 && scaled <= kMost ? std::llround(scaled) : 0;
 }
 
 void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {

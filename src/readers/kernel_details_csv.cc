@@ -31,7 +31,8 @@ class CounterColumn {
   TimeNs Read(const io::CsvFile& csv) const {
     TimeNs value = -1;
     for (const auto& column : columns_) {
-      value = std::max(value, io::NsFromMicros(Recorded(csv[column])).value_or(-1));
+      const TimeNs recorded = io::NsFromMicros(Recorded(csv[column])).value_or(-1);
+      if (IsDuration(recorded)) value = std::max(value, recorded);
     }
     return value;
   }

@@ -171,9 +171,14 @@ class FragmentFiller {
     }
     const auto time = io::NsFromMicros(event.ts);
     if (device < 0 || !time) return;  // memory of the host
-    fragment_.part.memory_samples.Append({.time = *time, .reserved_bytes = reserved});
     memory.time = *time;
-    if (!IsAllocationSize(memory.bytes < 0 ? -(memory.bytes + 1) : memory.bytes)) return;
+    if (!IsMemorySize(reserved) ||
+        !IsMemorySize(memory.bytes < 0 ? -(memory.bytes + 1) : memory.bytes)) {
+      fragment_.part.issues.Count("memory event left out, its size is no number of bytes",
+                                  file_name_);
+      return;
+    }
+    fragment_.part.memory_samples.Append({.time = *time, .reserved_bytes = reserved});
     fragment_.rest.memory.push_back(memory);
   }
 

@@ -20,9 +20,9 @@ inline std::optional<std::int64_t> BytesFrom(std::string_view text, std::int64_t
   return whole + (*millionths % kMillion * unit + kMillion / 2) / kMillion;
 }
 
-/// True for a size that an allocation can have. What a broken file says beyond that would overflow
-/// the sums.
-constexpr bool IsAllocationSize(std::int64_t bytes) {
+/// True for a size that memory can have. What a broken file says beyond that would overflow the
+/// sums.
+constexpr bool IsMemorySize(std::int64_t bytes) {
   return bytes >= 0 && bytes <= std::int64_t{1} << 50;
 }
 

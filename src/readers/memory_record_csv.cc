@@ -16,6 +16,10 @@ void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
   while (csv.Next()) {
     const auto bytes = BytesFromMebibytes(csv[reserved]);
     if (!bytes) continue;  // rows of components that report only allocations
+    if (!IsMemorySize(*bytes)) {
+      trace.issues.Count("memory sample left out, its size is no number of bytes", csv.Place());
+      continue;
+    }
     trace.memory_samples.Append({.time = io::NsFromMicros(csv[time]).value_or(-1),
                                  .component = trace.strings.Intern(csv[component]),
                                  .reserved_bytes = *bytes});

@@ -3,9 +3,17 @@
 #include "mpa/io/csv_file.h"
 #include "mpa/io/numbers.h"
 #include "mpa/readers/reader.h"
+#include "summed_time.h"
 
 namespace mpa::readers {
 namespace {
+
+// 0 for what is no number of kernels.
+std::int64_t CountOf(std::string_view cell) {
+  constexpr std::int64_t kMost = 1'000'000'000'000;
+  const std::int64_t count = io::ParseInt(cell).value_or(0);
+  return count >= 0 && count <= kMost ? count : 0;
+}
 
 void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
   io::CsvFile csv(file.path);
@@ -17,12 +25,12 @@ void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
   const auto avg = csv.Find("Avg Time(us)");
   const auto max = csv.Find("Max Time(us)");
   const auto time = [&](std::optional<std::size_t> column) {
-    return io::NsFromMicros(csv[column]).value_or(0);
+    return SummedTime(csv, column, trace.issues);
   };
   while (csv.Next()) {
     trace.kernel_statistics.Append({.op_type = trace.strings.Intern(csv[type]),
                                     .core = trace.strings.Intern(csv[core]),
-                                    .count = io::ParseInt(csv[count]).value_or(0),
+                                    .count = CountOf(csv[count]),
                                     .total = time(total),
                                     .min = time(min),
                                     .avg = time(avg),

@@ -16,7 +16,7 @@ void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
   const auto released = csv.Find("Release Time(us)");
   while (csv.Next()) {
     const auto bytes = BytesFromKibibytes(csv[size]);
-    if (!bytes || !IsAllocationSize(*bytes)) {
+    if (!bytes || !IsMemorySize(*bytes)) {
       trace.issues.Count("allocation left out, its size is no number of bytes", csv.Place());
       continue;
     }

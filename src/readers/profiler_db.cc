@@ -25,11 +25,16 @@ std::optional<DbSpan> ReadSpan(DbInput& input, const io::Row& row, int start_col
                                std::string_view table) {
   const auto start = row.Int(start_column);
   const auto end = row.Int(end_column);
-  if (start && end && *start >= 0 && *end >= *start && IsDuration(*end - *start))
+  if (start && end && *start >= 0 && *end >= *start && IsTime(*end) && IsDuration(*end - *start))
     return DbSpan{*start, *end - *start};
   input.trace.issues.Count("row left out, its start or end is no time",
                            fmt::format("{}: table {}", input.database.name(), table));
   return std::nullopt;
+}
+
+TimeNs TimeOrNone(const io::Row& row, int column) {
+  const TimeNs time = row.IntOr(column, -1);
+  return IsTime(time) ? time : -1;
 }
 
 std::int64_t Link(const io::Row& row, int column) {
@@ -56,7 +61,12 @@ void ReadMemorySamples(DbInput& input) {
   const auto read = [&](const io::Row& row) {
     const auto reserved = row.Int(2);
     if (!reserved) return;
-    input.trace.memory_samples.Append({.time = row.IntOr(0, -1),
+    if (!IsMemorySize(*reserved)) {
+      input.trace.issues.Count("memory sample left out, its size is no number of bytes",
+                               fmt::format("{}: table MEMORY_RECORD", input.database.name()));
+      return;
+    }
+    input.trace.memory_samples.Append({.time = TimeOrNone(row, 0),
                                        .component = input.strings.Text(row, 1),
                                        .reserved_bytes = *reserved});
   };
@@ -67,15 +77,15 @@ void ReadAllocations(DbInput& input) {
   if (!input.database.HasTable("OP_MEMORY")) return;
   const auto read = [&](const io::Row& row) {
     const std::int64_t bytes = row.IntOr(1, 0);
-    if (!IsAllocationSize(bytes)) {
+    if (!IsMemorySize(bytes)) {
       input.trace.issues.Count("allocation left out, its size is no number of bytes",
                                fmt::format("{}: table OP_MEMORY", input.database.name()));
       return;
     }
     input.trace.allocations.Append({.name = input.strings.Text(row, 0),
                                     .bytes = bytes,
-                                    .allocated = row.IntOr(2, -1),
-                                    .released = row.IntOr(3, -1)});
+                                    .allocated = TimeOrNone(row, 2),
+                                    .released = TimeOrNone(row, 3)});
   };
   input.database.Scan("name, size, allocationTime, releaseTime", "OP_MEMORY NOT INDEXED", read);
 }

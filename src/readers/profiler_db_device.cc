@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "megahertz.h"
 #include "mpa/base/log.h"
 #include "mpa/base/text.h"
 #include "process_groups.h"
@@ -48,7 +49,13 @@ void ReadCounters(DbInput& input) {
     if (column == nullptr) return;
     const auto kernel = kernel_of_task.find(row.IntOr(0, -1));
     const auto value = row.Int(2);
-    if (kernel != kernel_of_task.end() && value) (kernels.*column)[kernel->second] = *value;
+    if (kernel == kernel_of_task.end() || !value) return;
+    if (IsDuration(*value)) {
+      (kernels.*column)[kernel->second] = *value;
+    } else {
+      input.trace.issues.Count("counter left out, its value is no time",
+                               fmt::format("{}: table TASK_PMU_INFO", input.database.name()));
+    }
   });
 }
 
@@ -202,7 +209,7 @@ void ReadCoreClocks(DbInput& input) {
   while (rows.Step()) {
     const auto time = rows.Int(0);
     const auto mhz = rows.Int(1);
-    if (!time || !mhz || *mhz <= 0) continue;
+    if (!time || !IsTime(*time) || !mhz || !IsClock(*mhz)) continue;
     if (device < 0 || rows.IntOr(2, device) == device) {
       input.trace.core_clocks.Append({.start = *time, .mhz = *mhz});
     }

@@ -40,8 +40,10 @@ class ConnectionSets {
   }
 
   std::span<const Member> Of(std::int64_t set) const {
-    const auto found = std::ranges::equal_range(members_, set, {}, &Member::set);
-    return {found.begin(), found.end()};
+    // Not equal_range(), of which clang 14 cannot make anything.
+    const auto begin = std::ranges::lower_bound(members_, set, {}, &Member::set);
+    const auto end = std::ranges::upper_bound(begin, members_.end(), set, {}, &Member::set);
+    return {begin, end};
   }
 
  private:

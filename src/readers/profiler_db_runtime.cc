@@ -66,8 +66,8 @@ void ReadSession(DbInput& input) {
   if (!input.database.HasTable("SESSION_TIME_INFO")) return;
   io::Statement rows = input.database.Query("SELECT startTimeNs, endTimeNs FROM SESSION_TIME_INFO");
   if (!rows.Step()) return;
-  input.trace.session_start = rows.IntOr(0, -1);
-  input.trace.session_end = rows.IntOr(1, -1);
+  input.trace.session_start = TimeOrNone(rows.row(), 0);
+  input.trace.session_end = TimeOrNone(rows.row(), 1);
 }
 
 // Where the tasks of a connection ran.

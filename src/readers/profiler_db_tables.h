@@ -54,6 +54,9 @@ std::string ColumnOrNull(const io::Database& database, std::string_view table,
 /// A connection of host and device; 0 and NULL both mean that there is none, which is -1.
 std::int64_t Link(const io::Row& row, int column);
 
+/// A point in time; -1 for NULL and what is none.
+TimeNs TimeOrNone(const io::Row& row, int column);
+
 /// A time span of a row, counted as an issue and empty when it makes no sense.
 struct DbSpan {
   TimeNs start = 0, dur = 0;

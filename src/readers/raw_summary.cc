@@ -7,6 +7,7 @@
 #include <limits>
 #include <string>
 
+#include "megabytes.h"
 #include "mpa/raw/communication_summary.h"
 #include "mpa/raw/kernel_sums.h"
 #include "mpa/raw/memory_rows.h"
@@ -22,6 +23,11 @@ using raw::Session;
 void FillMemorySamples(Session& session, RankTrace& trace) {
   for (const raw::MemoryRecord& record : raw::MemoryRecords(session)) {
     if (record.reserved < 0) continue;
+    if (!IsMemorySize(record.reserved) || !IsTime(record.time)) {
+      trace.issues.Count("memory sample left out, its size or time makes no sense",
+                         "memory records");
+      continue;
+    }
     trace.memory_samples.Append({.time = record.time,
                                  .component = session.strings.Intern(record.component),
                                  .reserved_bytes = record.reserved});
@@ -30,6 +36,10 @@ void FillMemorySamples(Session& session, RankTrace& trace) {
 
 void FillAllocations(Session& session, RankTrace& trace) {
   for (const raw::AllocationLife& life : raw::AllocationLives(session)) {
+    if (!IsMemorySize(life.bytes) || !IsTime(life.allocated) || !IsTime(life.released)) {
+      trace.issues.Count("allocation left out, its size or times make no sense", "memory records");
+      continue;
+    }
     const StringId name =
         life.cann ? session.strings.Intern(fmt::format("cann::{}", session.strings.View(life.name)))
                   : life.name;

@@ -5,6 +5,7 @@
 #include "mpa/io/csv_file.h"
 #include "mpa/io/numbers.h"
 #include "mpa/readers/reader.h"
+#include "summed_time.h"
 
 namespace mpa::readers {
 namespace {
@@ -16,7 +17,7 @@ void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
   const auto exposed = csv.Require("Communication(Not Overlapped)");
   const auto communication = csv.Require("Communication");
   const auto free = csv.Require("Free");
-  const auto time = [&](std::size_t column) { return io::NsFromMicros(csv[column]).value_or(0); };
+  const auto time = [&](std::size_t column) { return SummedTime(csv, column, trace.issues); };
   while (csv.Next()) {
     // A run without step() has one row with an empty step.
     const auto id = io::ScaledDecimal(csv[step], 0);

@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include "megahertz.h"
 #include "mpa/base/text.h"
 #include "mpa/io/numbers.h"
 #include "trace_events.h"
@@ -140,7 +141,7 @@ class FragmentFiller {
   void AddCoreClock(const TraceEvent& event) {
     const auto time = io::NsFromMicros(event.ts);
     const auto mhz = io::ParseInt(event.Arg("MHz"));
-    if (time && mhz && *mhz > 0) fragment_.core_clocks.Append({.start = *time, .mhz = *mhz});
+    if (time && mhz && IsClock(*mhz)) fragment_.core_clocks.Append({.start = *time, .mhz = *mhz});
   }
 
   TraceFragment& fragment_;

@@ -94,10 +94,11 @@ void RuntimeTrace::Add(RuntimeProcess process, const EventPlace& place, TimeNs d
     constexpr std::string_view kName = "Iteration ";
     if (!text.starts_with(kName)) return;
     const std::int64_t iteration = NumberOr(text.substr(kName.size()), -1);
-    const std::int64_t model = place.tid - kFirstIterationThread;
-    if (iteration < 0 || model < 0) return;
-    trace_.model_iterations.Append(
-        {.start = place.start, .dur = dur, .model = model, .iteration = iteration});
+    if (iteration < 0 || place.tid < kFirstIterationThread) return;
+    trace_.model_iterations.Append({.start = place.start,
+                                    .dur = dur,
+                                    .model = place.tid - kFirstIterationThread,
+                                    .iteration = iteration});
   } else if (process == RuntimeProcess::kHostCalls) {
     event.item = args.item;
     event.model = known(args.ran_model);

@@ -64,7 +64,7 @@ void WriteSheet(const Sheet& sheet, const std::filesystem::path& directory) {
 
 void WriteCsvFiles(const Report& report, const std::filesystem::path& path) {
   if (mkdir(path.c_str(), 0750) != 0) {
-    Fail(ErrorKind::kOutput, "{}: {}", path.string(), std::strerror(errno));
+    Fail(ErrorKind::kOutput, "{}: {}", io::FinalName(path), std::strerror(errno));
   }
   for (const Sheet& sheet : report.sheets) WriteSheet(sheet, path);
   if (!report.notes.empty()) WriteSheet(NotesSheet(report.notes), path);

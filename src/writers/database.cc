@@ -9,7 +9,9 @@
 
 #include "mpa/base/error.h"
 #include "mpa/base/utf8.h"
+#include "mpa/io/directory_lock.h"
 #include "mpa/io/output_file.h"
+#include "mpa/io/sqlite.h"
 #include "mpa/writers/writers.h"
 #include "sheet_values.h"
 
@@ -90,33 +92,61 @@ class Writer {
 
  private:
   void Bind(int place, const Cell& cell, const Column& column) {
+    int result = SQLITE_OK;
     if (const auto* text = std::get_if<std::string>(&cell)) {
       const std::string valid = ValidUtf8(*text);
-      sqlite3_bind_text(statement_, place, valid.data(), static_cast<int>(valid.size()),
-                        SQLITE_TRANSIENT);
+      result = sqlite3_bind_text64(statement_, place, valid.data(), valid.size(), SQLITE_TRANSIENT,
+                                   SQLITE_UTF8);
     } else if (const auto* whole = std::get_if<std::int64_t>(&cell)) {
       if (column.unit == Unit::kNone) {
-        sqlite3_bind_int64(statement_, place, *whole);
+        result = sqlite3_bind_int64(statement_, place, *whole);
       } else {
-        sqlite3_bind_double(statement_, place, writers::InShownUnit(column.unit, *whole));
+        result = sqlite3_bind_double(statement_, place, writers::InShownUnit(column.unit, *whole));
       }
     } else if (const auto* real = std::get_if<double>(&cell)) {
-      sqlite3_bind_double(statement_, place, *real);  // not-a-number becomes NULL
+      result = sqlite3_bind_double(statement_, place, *real);  // not-a-number becomes NULL
     }
+    if (result != SQLITE_OK) Complain();
   }
 
-  [[noreturn]] void Complain() const {
-    Fail(ErrorKind::kOutput, "the database cannot be written: {}", sqlite3_errmsg(database_));
-  }
+  [[noreturn]] void Complain() const { io::FailToWrite(database_); }
 
   sqlite3* database_ = nullptr;
   sqlite3_stmt* statement_ = nullptr;
 };
 
+// What another program has not merged into the database yet would be lost, and would be merged into
+// the one that takes its place.
+void RefuseUnfinishedWrites(const fs::path& path) {
+  for (const char* ending : {"-wal", "-journal"}) {
+    const fs::path unfinished = path.string() + ending;
+    std::error_code error;
+    if (fs::file_size(unfinished, error) == 0 || error) continue;
+    Fail(ErrorKind::kOutput,
+         "another program has not finished writing to it, {} is there; close that program, or open "
+         "and close the database with sqlite3",
+         unfinished.filename().string());
+  }
+}
+
 }  // namespace
 
+void PrepareDatabase(const fs::path& path) {
+  io::PrepareOutputFile(path);
+  std::error_code error;
+  if (!fs::exists(path, error)) return;
+  InContext(path.string(), [&] { RefuseUnfinishedWrites(path); });
+  try {
+    const io::Database opened(path);
+  } catch (const Error& unusable) {
+    Fail(ErrorKind::kOutput, "{}; results cannot be added to it, move it away", unusable.what());
+  }
+}
+
 void WriteDatabase(const std::vector<Sheet>& tables, const fs::path& path) {
+  const io::DirectoryLock lock = io::LockForChanges(path.parent_path());
   InContext(path.string(), [&] {
+    RefuseUnfinishedWrites(path);
     io::OutputFile file(path);
     std::error_code error;
     if (fs::exists(path, error)) {

@@ -9,7 +9,7 @@
 #include "formats.h"
 #include "mpa/base/error.h"
 #include "mpa/base/parallel.h"
-#include "mpa/io/output_file.h"
+#include "mpa/io/scratch_directory.h"
 #include "sheet_values.h"
 #include "xlsx_cells.h"
 #include "xlsx_package.h"
@@ -254,8 +254,8 @@ void CheckRoom(const std::filesystem::path& directory) {
 void WriteXlsxFile(const Report& report, const std::filesystem::path& path,
                    std::vector<std::string>& notes, const WorkbookLimits& limits) {
   // The library's own small files are made where the workbook will be: /tmp may be full.
-  std::string directory = path.parent_path().string();
-  if (directory.empty()) directory = ".";
+  const io::ScratchDirectory scratch(path.parent_path());
+  std::string directory = scratch.path().string();
   lxw_workbook_options options{};
   // Cells over several rows need all of them at hand.
   const bool streams =
@@ -265,8 +265,7 @@ void WriteXlsxFile(const Report& report, const std::filesystem::path& path,
       });
   options.constant_memory = streams ? LXW_TRUE : LXW_FALSE;
   options.tmpdir = directory.data();
-  const io::OutputFile frame(path);
-  const std::filesystem::path& closed = streams ? frame.temporary_path() : path;
+  const std::filesystem::path closed = streams ? scratch.path() / "frame.xlsx" : path;
   lxw_workbook* workbook = workbook_new_opt(closed.c_str(), &options);
   if (workbook == nullptr) Fail(ErrorKind::kResource, "no memory for a workbook");
   WorkbookWriter writer(workbook, streams, limits);
@@ -278,7 +277,11 @@ void WriteXlsxFile(const Report& report, const std::filesystem::path& path,
     throw;
   }
   Check(workbook_close(workbook), "writing the workbook");
-  if (streams) PackWorkbook(frame.temporary_path(), writer.rows(), path);
+  if (streams) {
+    PackWorkbook(closed, writer.rows(), path);
+  } else {
+    RequireWhole(ReadZip(path));
+  }
 }
 
 }  // namespace mpa::writers

@@ -63,6 +63,7 @@ bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n'; }
 }  // namespace
 
 void Check(lxw_error error, const char* doing) {
+  if (error == LXW_ERROR_MEMORY_MALLOC_FAILED) throw std::bad_alloc();
   if (error != LXW_NO_ERROR) Fail(ErrorKind::kOutput, "{}: {}", doing, lxw_strerror(error));
 }
 

@@ -85,7 +85,7 @@ class CellWriter {
   Cuts cuts_;
 };
 
-/// Throws Error (kOutput) for an error of the library.
+/// Throws Error (kOutput) or std::bad_alloc for an error of the library.
 void Check(lxw_error error, const char* doing);
 
 }  // namespace mpa::writers

@@ -6,9 +6,30 @@
 #include <string>
 
 #include "mpa/base/error.h"
+#include "mpa/base/text.h"
 #include "zip.h"
 
 namespace mpa::writers {
+namespace {
+
+bool IsWholeXml(std::string_view text) {
+  const std::size_t root = text.find('<', text.find("?>"));
+  if (root == std::string_view::npos) return false;
+  const std::string_view name = text.substr(root + 1, text.find_first_of(" />", root) - root - 1);
+  const std::string_view end = Trim(text.substr(text.rfind('<')));
+  return end == fmt::format("</{}>", name) || (text.rfind('<') == root && end.ends_with("/>"));
+}
+
+}  // namespace
+
+void RequireWhole(const std::vector<ZipEntry>& entries) {
+  for (const ZipEntry& entry : entries) {
+    if (!IsWholeXml(Inflated(entry))) {
+      Fail(ErrorKind::kOutput, "{} could not be written whole: no room, or a limit on files",
+           entry.name);
+    }
+  }
+}
 
 void PackWorkbook(const std::filesystem::path& frame,
                   const std::vector<std::vector<ZipPiece>>& rows,
@@ -17,8 +38,10 @@ void PackWorkbook(const std::filesystem::path& frame,
   for (const std::vector<ZipPiece>& pieces : rows) {
     rows_of[fmt::format("xl/worksheets/sheet{}.xml", rows_of.size() + 1)] = &pieces;
   }
+  const std::vector<ZipEntry> entries = ReadZip(frame);
+  RequireWhole(entries);
   ZipWriter zip(path);
-  for (const ZipEntry& entry : ReadZip(frame)) {
+  for (const ZipEntry& entry : entries) {
     const auto found = rows_of.find(entry.name);
     if (found == rows_of.end() || found->second->empty()) {
       zip.Copy(entry);

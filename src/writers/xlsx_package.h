@@ -8,6 +8,10 @@
 
 namespace mpa::writers {
 
+/// Throws Error (kOutput) when one of the XML files of a workbook breaks off: the library overlooks
+/// writes that fail.
+void RequireWhole(const std::vector<ZipEntry>& entries);
+
 /// Writes the workbook `path`: the one at `frame`, whose worksheets have headers only, with the
 /// further rows of each worksheet in order, as XML. Throws Error (kOutput, kResource).
 void PackWorkbook(const std::filesystem::path& frame,

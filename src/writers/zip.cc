@@ -22,7 +22,9 @@ constexpr std::size_t kRecordCrc = 16, kRecordDataSize = 20, kRecordSizeBefore =
 constexpr std::size_t kEndEntriesHere = 8, kEndEntries = 10, kEndDirectorySize = 12,
                       kEndDirectory = 16, kEndSize = 22;
 
-[[noreturn]] void Complain() { Fail(ErrorKind::kInternal, "the archive is not what it should be"); }
+[[noreturn]] void Complain() {
+  Fail(ErrorKind::kOutput, "the archive could not be written whole: no room, or a limit on files");
+}
 
 std::string_view Part(std::string_view bytes, std::size_t at, std::size_t size) {
   if (at > bytes.size() || size > bytes.size() - at) Complain();

@@ -21,10 +21,11 @@ struct ZipEntry {
   std::string record;  ///< in the directory at the end
 };
 
-/// The entries of a small archive, in order. Throws Error (kInternal) when it is none.
+/// The entries of a small archive that was just written, in order. Throws Error (kOutput) when it
+/// is not whole.
 std::vector<ZipEntry> ReadZip(const std::filesystem::path& path);
 
-/// What is compressed in an entry. Throws Error (kInternal).
+/// What is compressed in an entry. Throws Error (kOutput).
 std::string Inflated(const ZipEntry& entry);
 
 /// A part of an entry's content, compressed for itself.

@@ -2,9 +2,10 @@
 // What the framework recorded: FRAMEWORK.
 #include "fuzz/broken_capture.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const mpa::test::BrokenCapture capture(
-      [](const std::string& path) { return path.starts_with("FRAMEWORK/"); });
-  capture.Read(data, size);
-  return 0;
+namespace mpa::test {
+
+std::vector<Target> Targets() {
+  return BrokenCaptures([](const std::string& path) { return path.starts_with("FRAMEWORK/"); });
 }
+
+}  // namespace mpa::test

@@ -2,9 +2,11 @@
 // Records and dictionaries of the host: PROF_*/host/data.
 #include "fuzz/broken_capture.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const mpa::test::BrokenCapture capture(
+namespace mpa::test {
+
+std::vector<Target> Targets() {
+  return BrokenCaptures(
       [](const std::string& path) { return path.find("/host/data/") != std::string::npos; });
-  capture.Read(data, size);
-  return 0;
 }
+
+}  // namespace mpa::test

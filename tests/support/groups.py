@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line of test scripts: --tool BINARY --testdata DIR GROUP [-v]."""
+"""The command line of test scripts: --tool BINARY --testdata DIR [--raw DIR] GROUP [-v]."""
 
 import argparse
 import unittest
@@ -7,12 +7,13 @@ from pathlib import Path
 
 
 def parse_arguments(description, base):
-    """Arguments tool, captures, group and v; the groups are the subclasses of `base` by name."""
+    """Arguments tool, captures, raw, group and v; the groups are the subclasses of `base` by name."""
     groups = {group.__name__.lower(): group for group in base.__subclasses__()}
     parser = argparse.ArgumentParser(description=description,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tool", required=True, type=Path)
     parser.add_argument("--testdata", required=True, type=Path)
+    parser.add_argument("--raw", type=Path, help="what testdata/make_raw_captures.py wrote")
     parser.add_argument("-v", action="store_true", help="name each test")
     parser.add_argument("group", choices=groups)
     arguments = parser.parse_args()

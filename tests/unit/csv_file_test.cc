@@ -98,6 +98,15 @@ TEST_F(CsvFileTest, ReadsAQuotedCellThatNeverEndsUpToTheEndOfTheFile) {
   EXPECT_EQ(ReadRows(Write("a,b,c\n1,\"2,3\n4,5,6\n")), (Rows{{"1", "2,3\n4,5,6", ""}}));
 }
 
+TEST_F(CsvFileTest, RefusesAQuotedCellThatTakesTheRestOfALargeFile) {
+  std::string text = "a,b,c\n1,\"2,3\n";
+  for (int i = 0; i < 300'000; ++i) text += "4,5,6\n";
+  const auto path = Write(text);
+  const Error error = test::ErrorOf([&] { ReadRows(path); });
+  EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+  EXPECT_HAS_TEXT(error.what(), ":2: a cell begins with a quote and does not end");
+}
+
 TEST_F(CsvFileTest, GivesEmptyCellsForAColumnThatIsNotThere) {
   CsvFile csv(Write("a,b\n1,2\n"));
   ASSERT_TRUE(csv.Next());

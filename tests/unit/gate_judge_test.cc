@@ -251,6 +251,34 @@ TEST(GateBaseline, WrongDocumentsNameTheMember) {
   EXPECT_HAS_TEXT(message([](auto& d) { d["runs"][0]["steps"] = {-1}; }), "-1 is no step");
 }
 
+TEST(GateBaseline, NumbersThatNoRunHasAreRefused) {
+  const nlohmann::json good = BaselineToJson({"c", "v", {OneRun(100, 50, 20)}, {}});
+  const auto message = [&](auto change) {
+    nlohmann::json document = good;
+    change(document["runs"]);
+    const Error error = ErrorOf([&] { BaselineFromJson(document); });
+    EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+    return std::string(error.what());
+  };
+  static constexpr std::int64_t kLargest = std::int64_t{1} << 50;
+  EXPECT_HAS_TEXT(message([](auto& runs) { runs[0]["samples"]["step_time"] = {kLargest + 1}; }),
+                  "run 1: step_time: 1125899906842625 is no time");
+  EXPECT_HAS_TEXT(message([](auto& runs) { runs[0]["samples"]["step_time"] = {-1}; }),
+                  "run 1: step_time: -1 is no time");
+  EXPECT_HAS_TEXT(message([](auto& runs) { runs[0]["samples"]["step_time"] = {1e19}; }),
+                  "a whole number was expected");
+  EXPECT_HAS_TEXT(message([](auto& runs) {
+                    runs[0]["shapes"]["1"] = std::numeric_limits<std::uint64_t>::max();
+                  }),
+                  "18446744073709551615 is too large");
+  EXPECT_HAS_TEXT(message([](auto& runs) {
+                    runs[0]["medians"]["kernels"] = {{"a", {kLargest, 1}}, {"b", {1, 1}}};
+                  }),
+                  "kernels: no step takes as long");
+  EXPECT_HAS_TEXT(message([](auto& runs) { runs = nlohmann::json(101, runs[0]); }),
+                  "runs: 101 are more than the 100");
+}
+
 // --- The file of --gate ---
 
 TEST(GateFile, HasRulesWithFloorsOfTheirOwn) {

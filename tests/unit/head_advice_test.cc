@@ -180,6 +180,7 @@ TEST_F(HeadAdvice, ThresholdsAreReadByName) {
   EXPECT_EQ(thresholds.built_tensors, 2);
   EXPECT_HAS_TEXT(head::SetThresholds("lookup_us", thresholds), "no number");
   EXPECT_HAS_TEXT(head::SetThresholds("lookup_us=nan", thresholds), "no number");
+  EXPECT_HAS_TEXT(head::SetThresholds("lookup_us=inf", thresholds), "no number");
 }
 
 TEST(HeadSpread, InterpolatesPercentiles) {

@@ -55,6 +55,18 @@ TEST(InputText, GivesTheTextBeforeTheEndOfATruncatedGzipFile) {
   EXPECT_EQ(input.text(), std::string_view(text).substr(0, input.text().size()));
 }
 
+TEST(InputText, RefusesGzipDataThatUnpacksToHundredsOfTimesItsSize) {
+  const TempDir dir;
+  const std::string member = Gzip(std::string(std::size_t{16} << 20, '\0'));
+  std::string bomb;
+  for (int i = 0; i < 5; ++i) bomb += member;
+  const auto path = dir.Write("bomb.json.gz", bomb);
+  const Error error = ErrorOf([&] { InputText input(path); });
+  EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+  EXPECT_HAS_TEXT(error.what(), path.string());
+  EXPECT_HAS_TEXT(error.what(), "gunzip");
+}
+
 TEST(InputText, NoticesThatTheChecksumOfAGzipFileIsMissing) {
   const TempDir dir;
   const std::string packed = Gzip("some text");

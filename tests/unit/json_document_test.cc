@@ -41,6 +41,23 @@ TEST(ReadJson, RefusesInvalidUtf8AndCutOffDocuments) {
   }
 }
 
+TEST(ReadJson, RefusesDocumentsThatAreNestedWithoutEnd) {
+  const TempDir dir;
+  const auto nested = [&](std::size_t levels) {
+    return dir.Write("a.json", std::string(levels, '[') + "\"[\\\"[\"" + std::string(levels, ']'));
+  };
+  EXPECT_TRUE(ReadJson(nested(100)).is_array());
+  const Error error = ErrorOf([&] { ReadJson(nested(1'000'000)); });
+  EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+  EXPECT_HAS_TEXT(error.what(), "nested deeper than 100 levels");
+}
+
+TEST(ReadJson, SaysInAShortMessageWhatIsBrokenInALongText) {
+  const TempDir dir;
+  const auto path = dir.Write("a.json", "{\"" + std::string(1'000'000, 'x'));
+  EXPECT_LT(std::string(ErrorOf([&] { ReadJson(path); }).what()).size(), 1000u);
+}
+
 TEST(ReadJson, RefusesAFileThatIsNotThere) {
   const TempDir dir;
   EXPECT_EQ(ErrorOf([&] { ReadJson(dir / "missing.json"); }).kind(), ErrorKind::kInput);

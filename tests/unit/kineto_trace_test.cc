@@ -78,6 +78,18 @@ TEST(KinetoTrace, ReadsTheMemoryOfTheDeviceOnly) {
   EXPECT_EQ(trace.memory_samples.reserved_bytes, (std::vector<std::int64_t>{2097152, 3145728}));
 }
 
+TEST(KinetoTrace, CountsMemoryThatNoDeviceHas) {
+  const RankTrace trace = ReadTrace(R"(
+      {"ph":"i","cat":"cpu_instant_event","name":"[memory]","pid":1,"tid":1,"ts":5,
+       "args":{"Total Reserved":9e18,"Bytes":512,"Addr":140,"Device Id":0}},
+      {"ph":"i","cat":"cpu_instant_event","name":"[memory]","pid":1,"tid":1,"ts":6,
+       "args":{"Total Reserved":1,"Bytes":-9e18,"Addr":140,"Device Id":0}})");
+  EXPECT_TRUE(trace.memory_samples.Empty());
+  EXPECT_TRUE(trace.allocations.Empty());
+  ASSERT_EQ(trace.issues.Lines().size(), 1u);
+  EXPECT_HAS_TEXT(trace.issues.Lines()[0], "2 times");
+}
+
 constexpr const char* kTwoFlows = R"(
     {"ph":"s","cat":"ac2g","id":3,"pid":1,"tid":2,"ts":1,"name":"ac2g"},
     {"ph":"f","cat":"ac2g","id":3,"pid":0,"tid":7,"ts":10,"name":"ac2g","bp":"e"},

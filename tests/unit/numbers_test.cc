@@ -36,8 +36,12 @@ TEST(NsFromMicros, RefusesWhatIsNoNumberOrTooLarge) {
   }
 }
 
+// The end of an event and the difference of two times have to fit, too.
 TEST(NsFromMicros, KeepsTheExtremesOfItsRange) {
-  EXPECT_EQ(NsFromMicros("9223372036854775.807"), std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(NsFromMicros("4000000000000000"), 4'000'000'000'000'000'000);
+  EXPECT_EQ(NsFromMicros("-4000000000000000"), -4'000'000'000'000'000'000);
+  EXPECT_EQ(NsFromMicros("4000000000000000.001"), std::nullopt);
+  EXPECT_EQ(NsFromMicros("-4000000000000000.001"), std::nullopt);
   EXPECT_EQ(NsFromMicros("9223372036854775.808"), std::nullopt);
   EXPECT_EQ(NsFromMicros("0.00000000000000000000000000001"), 0);
   EXPECT_EQ(NsFromMicros("0e999999999999"), 0);
@@ -50,6 +54,11 @@ TEST(ScaledDecimal, MovesThePointByTheWantedNumberOfDigits) {
   EXPECT_EQ(ScaledDecimal("1.73e18", 0), 1730000000000000000);
   EXPECT_EQ(ScaledDecimal("1234", -2), 12);
   EXPECT_EQ(ScaledDecimal("1250", -2), 13);
+}
+
+TEST(ScaledDecimal, KeepsTheLargestNumber) {
+  EXPECT_EQ(ScaledDecimal("9223372036854775.807", 3), std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(ScaledDecimal("9223372036854775.808", 3), std::nullopt);
 }
 
 TEST(ScaledDecimal, ReadsWhatIsSmallerThanTheLastDigitAsZero) {

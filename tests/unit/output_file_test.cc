@@ -80,10 +80,12 @@ TEST(OutputFile, CanBeADirectory) {
 TEST(OutputSet, GivesAllOutputsTheSameNumber) {
   const TempDir dir;
   dir.Write("report.b", "old");
-  OutputSet set(dir.path(), "report");
-  Fill(set.Add(".a"), "A");
-  Fill(set.Add(".b"), "B");
-  EXPECT_EQ(set.Commit(), (std::vector{dir / "report01.a", dir / "report01.b"}));
+  {
+    OutputSet set(dir.path(), "report");
+    Fill(set.Add(".a"), "A");
+    Fill(set.Add(".b"), "B");
+    EXPECT_EQ(set.Commit(), (std::vector{dir / "report01.a", dir / "report01.b"}));
+  }
   EXPECT_EQ(dir.Names(), (std::vector<std::string>{"report.b", "report01.a", "report01.b"}));
   EXPECT_EQ(test::ReadAll(dir / "report01.a"), "A");
 }
@@ -97,6 +99,31 @@ TEST(OutputSet, LeavesNothingWhenOneOutputCannotBeNamed) {
     EXPECT_THROW(set.Commit(), Error);
   }
   EXPECT_TRUE(dir.Names().empty());
+}
+
+TEST(OutputFile, ReplacesADirectoryAsAWhole) {
+  const TempDir dir;
+  dir.Write("a_csv/old.csv", "old");
+  {
+    OutputFile file(dir / "a_csv");
+    std::filesystem::create_directory(file.temporary_path());
+    Fill(file.temporary_path() / "new.csv", "new");
+    file.Replace(dir / "a_csv");
+  }
+  EXPECT_EQ(dir.Names(), std::vector<std::string>{"a_csv"});
+  EXPECT_FALSE(std::filesystem::exists(dir / "a_csv/old.csv"));
+  EXPECT_EQ(test::ReadAll(dir / "a_csv/new.csv"), "new");
+}
+
+TEST(OutputFile, TwoOfOneNameDoNotMeet) {
+  const TempDir dir;
+  OutputFile one(dir / "a.json"), other(dir / "a.json");
+  Fill(one.temporary_path(), "one");
+  Fill(other.temporary_path(), "other");
+  one.Replace(dir / "a.json");
+  EXPECT_EQ(test::ReadAll(dir / "a.json"), "one");
+  other.Replace(dir / "a.json");
+  EXPECT_EQ(test::ReadAll(dir / "a.json"), "other");
 }
 
 TEST(TextFile, SaysWhenTheTextIsNotInTheFile) {
@@ -136,6 +163,18 @@ TEST(PrepareOutputDirectory, SaysWhereItCannotWrite) {
   const Error error = ErrorOf([&] { PrepareOutputDirectory(dir / "file/below"); });
   EXPECT_EQ(error.kind(), ErrorKind::kOutput);
   EXPECT_HAS_TEXT(error.what(), "file/below");
+}
+
+TEST(PrepareOutputFile, RefusesWhatCannotBeReplacedByAFile) {
+  const TempDir dir;
+  std::filesystem::create_directory(dir / "folder");
+  for (const auto& path : {dir / "folder", std::filesystem::path("/dev/null")}) {
+    const Error error = ErrorOf([&] { PrepareOutputFile(path); });
+    EXPECT_EQ(error.kind(), ErrorKind::kOutput);
+    EXPECT_HAS_TEXT(error.what(), path.string());
+  }
+  PrepareOutputFile(dir / "new/baseline.json");
+  EXPECT_TRUE(std::filesystem::is_directory(dir / "new"));
 }
 
 }  // namespace

@@ -113,6 +113,41 @@ TEST(ProfilerDbDevice, CountsTasksWhoseTimesMakeNoSense) {
   EXPECT_HAS_TEXT(trace.issues.Lines()[0], "TASK");
 }
 
+TEST(ProfilerDbDevice, LeavesOutNumbersThatWouldOverflowSums) {
+  const RankTrace trace = ReadDb(kTexts + test::kTasks + test::kComputeTasks + test::kCounters + R"(
+      INSERT INTO TASK (startNs, endNs, globalTaskId) VALUES
+          (0, 9000000000000000000, 1), (8999999999999999999, 9000000000000000000, 2), (1, 2, 3);
+      INSERT INTO COMPUTE_TASK_INFO (globalTaskId) VALUES (3);
+      INSERT INTO TASK_PMU_INFO VALUES (3, 6, 9000000000000000000), (3, 7, -5), (3, 9, 1);
+      CREATE TABLE MEMORY_RECORD (component INTEGER, timestamp INTEGER, totalReserved INTEGER);
+      INSERT INTO MEMORY_RECORD VALUES (1, 5, 9000000000000000000), (1, 5, -1), (1, 9e18, 4);
+      CREATE TABLE OP_MEMORY (name INTEGER, size INTEGER, allocationTime INTEGER,
+                              releaseTime INTEGER);
+      INSERT INTO OP_MEMORY VALUES (1, 1, 9000000000000000000, -9000000000000000000);)");
+  EXPECT_EQ(trace.device_tasks.start, Times{1});
+  EXPECT_EQ(trace.kernels.aic_mac, Times{-1});
+  EXPECT_EQ(trace.kernels.aiv_vec, Times{-1});
+  EXPECT_EQ(trace.kernels.aic_total, Times{1});
+  EXPECT_EQ(trace.memory_samples.reserved_bytes, Numbers{4});
+  EXPECT_EQ(trace.memory_samples.time, Times{-1});
+  EXPECT_EQ(trace.allocations.allocated, Times{-1});
+  EXPECT_EQ(trace.allocations.released, Times{-1});
+  EXPECT_EQ(trace.issues.Lines().size(), 3u);
+}
+
+TEST(ProfilerDbDevice, RefusesTasksWithoutIdsOfTheirOwn) {
+  const Error error = test::ErrorOf([] {
+    ReadDb(std::string(test::kTasks) + R"(
+        CREATE TABLE COMPUTE_TASK_INFO (name INTEGER, globalTaskId INTEGER, taskType INTEGER,
+                                        opType INTEGER);
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+        INSERT INTO TASK (startNs, endNs, globalTaskId) SELECT i, i + 1, 7 FROM n;
+        INSERT INTO COMPUTE_TASK_INFO (globalTaskId) SELECT globalTaskId FROM TASK;)");
+  });
+  EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+  EXPECT_HAS_TEXT(error.what(), "ascend_pytorch_profiler_0.db");
+}
+
 TEST(ProfilerDbDevice, NamesTheDatabaseAndTheColumnThatIsMissing) {
   const Error error =
       test::ErrorOf([] { ReadDb("CREATE TABLE TASK (startNs INTEGER, endNs INTEGER);"); });

@@ -84,6 +84,14 @@ TEST_F(RuntimeOfTrace, IterationsAndGarbage) {
   EXPECT_EQ(trace.garbage_collections.dur, std::vector<TimeNs>{2000});
 }
 
+TEST(RuntimeOfBrokenTrace, IterationsOnImpossibleThreadsAreNone) {
+  const test::TempDir dir;
+  const RankTrace trace = test::ReadFile(FileKind::kTraceView, dir.Write("trace_view.json", R"([
+      {"ph":"M","name":"process_name","pid":1,"args":{"name":"Step Trace"}},
+      {"ph":"X","name":"Iteration 9","pid":1,"tid":-9223372036854775808,"ts":5,"dur":4}])"));
+  EXPECT_TRUE(trace.model_iterations.Empty());
+}
+
 TEST_F(RuntimeOfTrace, OtherAnalysesDoNotPayForIt) {
   const RankTrace trace = Read(Tables::kHostOps);
   EXPECT_TRUE(trace.host_calls.Empty());

@@ -84,6 +84,36 @@ TEST(StepTraceTime, ReadsTheTimesOfSteps) {
   EXPECT_EQ(trace.step_times.free, (Times{3000, 5000, 0}));
 }
 
+// Beyond them, sums would overflow.
+TEST(SideFiles, TakeNoNumbersThatNoCaptureHas) {
+  const RankTrace memory = Read(FileKind::kMemoryRecord,
+                                "Component,Timestamp(us),Total Reserved(MB)\n"
+                                "PTA,1,8796093022207\nPTA,9000000000000000,1\nPTA,1,-5\n");
+  EXPECT_EQ(memory.memory_samples.reserved_bytes, Numbers{1048576});
+  EXPECT_EQ(memory.memory_samples.time, Times{-1});
+  EXPECT_EQ(memory.issues.Lines().size(), 1u);
+
+  const RankTrace statistic =
+      Read(FileKind::kOpStatistic,
+           "OP Type,Count,Total Time(us),Max Time(us)\nAdd,-3,3000000000000000,-1\n");
+  EXPECT_EQ(statistic.kernel_statistics.count, Numbers{0});
+  EXPECT_EQ(statistic.kernel_statistics.total, Times{0});
+  EXPECT_EQ(statistic.issues.Lines().size(), 1u);
+
+  const RankTrace steps = Read(FileKind::kStepTraceTime,
+                               "Step,Computing,Communication(Not Overlapped),Communication,Free\n"
+                               "1,3000000000000000,1,1,-0.5\n");
+  EXPECT_EQ(steps.step_times.computing, Times{0});
+  EXPECT_EQ(steps.step_times.free, Times{-500});
+  EXPECT_EQ(steps.issues.Lines().size(), 1u);
+
+  const RankTrace traffic = Read(FileKind::kCommunication, R"json({"step1": {"collective":
+      {"Total Op Info": {"Communication Bandwidth Info": {
+          "SDMA": {"Transit Size(MB)": 1e12, "Transit Time(ms)": 1e300}}}}}})json");
+  EXPECT_EQ(traffic.transfers.bytes, Numbers{0});
+  EXPECT_EQ(traffic.transfers.time, Times{0});
+}
+
 TEST(Communication, ReadsTrafficOfEachStepAndTransport) {
   const RankTrace trace = Read(FileKind::kCommunication, R"json({
       "step50": {"p2p": {}, "collective": {"Total Op Info": {"Communication Bandwidth Info": {

@@ -88,10 +88,12 @@ TEST(TraceView, CountsEventsWhoseTimesMakeNoSense) {
       {"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":2,"ts":"N/A","dur":1},
       {"ph":"X","cat":"cpu_op","name":"b","pid":1,"tid":2,"ts":1,"dur":-1},
       {"ph":"X","cat":"cpu_op","name":"c","pid":1,"tid":2,"dur":1},
+      {"ph":"X","cat":"cpu_op","name":"e","pid":1,"tid":2,"ts":9223372036854775.807,"dur":1},
+      {"ph":"X","cat":"cpu_op","name":"f","pid":1,"tid":2,"ts":1,"dur":9223372036854775.807},
       {"ph":"X","cat":"cpu_op","name":"d","pid":1,"tid":2,"ts":1,"dur":1}])");
   EXPECT_EQ(test::Texts(trace, trace.host_ops.name), Names{"d"});
   ASSERT_EQ(trace.issues.Lines().size(), 1u);
-  EXPECT_HAS_TEXT(trace.issues.Lines()[0], "3 times");
+  EXPECT_HAS_TEXT(trace.issues.Lines()[0], "5 times");
 }
 
 TEST(TraceView, TakesAMemberThatIsNullForAbsent) {

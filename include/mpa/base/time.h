@@ -9,6 +9,13 @@ namespace mpa {
 /// Never converted to double except for display.
 using TimeNs = std::int64_t;
 
+/// True for a point in time that an event can have. Times beyond that come from broken files, and
+/// the difference of two, or the end of an event, would overflow.
+constexpr bool IsTime(TimeNs time) {
+  constexpr TimeNs kLast = 4'000'000'000'000'000'000;  // in the year 2096
+  return time >= -kLast && time <= kLast;
+}
+
 /// True for a duration that an event can have. What a broken file says beyond that would overflow
 /// the sums.
 constexpr bool IsDuration(TimeNs dur) {

@@ -19,7 +19,8 @@ class ByteStream {
   ByteStream& operator=(const ByteStream&) = delete;
 
   /// Reads the next bytes of the text; less than `count` only at its end. Throws Error: kCorrupt
-  /// for broken gzip data, kInput when reading fails.
+  /// for broken gzip data and for data that unpacks to hundreds of times its size, kInput when
+  /// reading fails.
   std::size_t Read(char* to, std::size_t count);
   /// Goes to a byte of the text that was read already.
   void Seek(std::size_t offset);

@@ -9,22 +9,24 @@
 #include <string_view>
 #include <vector>
 
+#include "mpa/io/scratch_directory.h"
+
 namespace mpa::io {
 
 /// Creates `directory` (mode 0750) if need be and checks that files can be written there, before
 /// the long work starts. Throws Error: kUsage when a file has that name, kOutput otherwise.
 void PrepareOutputDirectory(const std::filesystem::path& directory);
 
+/// The same for the directory of a file, and checks that the file can take the place of what has
+/// its name. Throws Error (kOutput).
+void PrepareOutputFile(const std::filesystem::path& path);
+
 /// A file, or a directory with all in it, that appears under its name only when it is complete:
-/// written under a temporary name in the same directory, renamed by CommitAs(). Without that
-/// nothing stays behind.
+/// written in a scratch directory, renamed by CommitAs(). Without that nothing stays behind.
 class OutputFile {
  public:
-  /// `path` tells directory and beginning of the temporary name.
+  /// `path` tells where it will be, and its name in the scratch directory.
   explicit OutputFile(const std::filesystem::path& path);
-  ~OutputFile();
-  OutputFile(const OutputFile&) = delete;
-  OutputFile& operator=(const OutputFile&) = delete;
 
   const std::filesystem::path& temporary_path() const { return temporary_; }
   /// Gives the file its name; false, and nothing happens, when another file has it. Throws Error
@@ -36,6 +38,7 @@ class OutputFile {
   void TakeBack() noexcept;
 
  private:
+  ScratchDirectory scratch_;
   std::filesystem::path temporary_;
   std::filesystem::path committed_;  ///< empty until it is
 };

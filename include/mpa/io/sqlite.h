@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -68,8 +69,9 @@ class Statement {
   std::vector<sqlite3_value*> values_;
 };
 
-/// A database opened read-only and immutable: neither the file nor its directory is touched. Only
-/// one thread at a time may use it.
+/// A database opened read-only and immutable: neither the file nor its directory is touched. Views
+/// and what else would compute is refused, and so are queries whose result grows beyond all
+/// measure (Error, kCorrupt). Only one thread at a time may use it.
 class Database {
  public:
   /// Throws Error: kInput when it cannot be opened, kCorrupt when it is not a database.
@@ -78,6 +80,7 @@ class Database {
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
+  /// Throws Error (kCorrupt) for a view of that name.
   bool HasTable(std::string_view table) const;
   bool HasColumn(std::string_view table, std::string_view column) const;
   /// True when rows are found by `column` without a scan: it is the table's INTEGER PRIMARY KEY.
@@ -96,10 +99,15 @@ class Database {
 
  private:
   struct RunningScan;
+  struct Effort;
 
   std::string name_;
   sqlite3* database_ = nullptr;
+  std::unique_ptr<Effort> effort_;       // of the last query
   mutable RunningScan* scan_ = nullptr;  // the innermost one
 };
+
+/// Throws what it means that writing to `database` failed: Error (kOutput) or std::bad_alloc.
+[[noreturn]] void FailToWrite(sqlite3* database);
 
 }  // namespace mpa::io

@@ -40,8 +40,13 @@ struct WrittenReport {
 WrittenReport WriteReport(const Report& report, const std::filesystem::path& directory,
                           const std::string& stem, const std::vector<ExportType>& types);
 
+/// Checks, before the long work starts, that WriteDatabase() can do its own. Throws Error
+/// (kOutput).
+void PrepareDatabase(const std::filesystem::path& path);
+
 /// Writes the sheets as tables of the SQLite database `path`, in place of tables of the same names;
-/// other tables of the database stay. All of it happens or nothing. Throws Error (kOutput).
+/// other tables of the database stay. All of it happens or nothing; a run that writes to the same
+/// directory is waited for. Throws Error (kOutput).
 void WriteDatabase(const std::vector<Sheet>& tables, const std::filesystem::path& path);
 
 /// Writes the report as `<stem><ending>` in `directory`, in place of what a run before left there.

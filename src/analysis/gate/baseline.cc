@@ -16,6 +16,8 @@ namespace {
 using nlohmann::json;
 
 constexpr int kVersion = 1;
+// What ranking the runs takes grows with the third power of their number.
+constexpr std::size_t kMostRuns = 100;
 
 struct Section {
   const char* key;
@@ -43,11 +45,14 @@ json RunToJson(const RunSummary& run) {
 
 TimesByName TimesFromJson(const json& object, const char* key) {
   TimesByName times;
+  std::int64_t sum = 0;
   for (const auto& [name, pair] : AsObject(object, key).items()) {
     if (AsArray(pair, name.c_str()).size() != 2) {
       Fail(ErrorKind::kCorrupt, "{}: two numbers were expected, ns and calls", name);
     }
-    times[name] = {AsInteger(pair[0], name.c_str()), AsInteger(pair[1], name.c_str())};
+    times[name] = {AsAmount(pair[0], name.c_str()), AsAmount(pair[1], name.c_str())};
+    sum += times[name].ns;
+    if (sum > kMostAmount) Fail(ErrorKind::kCorrupt, "{}: no step takes as long as all of it", key);
   }
   return times;
 }
@@ -74,7 +79,7 @@ RunSummary RunFromJson(const json& object) {
       Fail(ErrorKind::kCorrupt, "samples: {}", error.what());
     }
     for (const json& value : AsArray(list, name.c_str())) {
-      run.samples[metric].push_back(AsInteger(value, name.c_str()));
+      run.samples[metric].push_back(AsAmount(value, name.c_str()));
     }
   }
   const json& medians = AsObject(RequiredMember(object, "medians"), "medians");
@@ -82,7 +87,7 @@ RunSummary RunFromJson(const json& object) {
     run.breakdown.*section.times = TimesFromJson(RequiredMember(medians, section.key), section.key);
   }
   for (const auto& [shape, count] : AsObject(RequiredMember(object, "shapes"), "shapes").items()) {
-    run.shapes[shape] = AsInteger(count, "shapes");
+    run.shapes[shape] = AsAmount(count, "shapes");
   }
   return run;
 }
@@ -110,7 +115,12 @@ Baseline BaselineFromJson(const json& document) {
   Baseline baseline;
   baseline.tool_version = AsText(RequiredMember(document, "tool_version"), "tool_version");
   baseline.created = AsText(RequiredMember(document, "created"), "created");
-  for (const json& run : AsArray(RequiredMember(document, "runs"), "runs")) {
+  const json& runs = AsArray(RequiredMember(document, "runs"), "runs");
+  if (runs.size() > kMostRuns) {
+    Fail(ErrorKind::kCorrupt, "runs: {} are more than the {} that can be judged", runs.size(),
+         kMostRuns);
+  }
+  for (const json& run : runs) {
     InContext(fmt::format("run {}", baseline.runs.size() + 1),
               [&] { baseline.runs.push_back(RunFromJson(run)); });
   }
@@ -122,7 +132,7 @@ Baseline BaselineFromJson(const json& document) {
     anchor.tool_version = AsText(RequiredMember(*found, "tool_version"), "tool_version");
     const json& medians = AsObject(RequiredMember(*found, "medians"), "medians");
     for (const auto& [name, value] : medians.items()) {
-      anchor.medians[name] = AsInteger(value, name.c_str());
+      anchor.medians[name] = AsAmount(value, name.c_str());
     }
   }
   return baseline;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "json_values.h"
 
+#include <utility>
+
 namespace mpa::gate {
 namespace {
 
@@ -23,7 +25,18 @@ std::string AsText(const nlohmann::json& value, const char* what) {
 
 std::int64_t AsInteger(const nlohmann::json& value, const char* what) {
   if (!value.is_number_integer()) FailType(value, what, "a whole number");
+  if (value.is_number_unsigned() && !std::in_range<std::int64_t>(value.get<std::uint64_t>())) {
+    Fail(ErrorKind::kCorrupt, "{}: {} is too large", what, value.get<std::uint64_t>());
+  }
   return value.get<std::int64_t>();
+}
+
+std::int64_t AsAmount(const nlohmann::json& value, const char* what) {
+  const std::int64_t amount = AsInteger(value, what);
+  if (amount < 0 || amount > kMostAmount) {
+    Fail(ErrorKind::kCorrupt, "{}: {} is no time, size or count", what, amount);
+  }
+  return amount;
 }
 
 double AsNumber(const nlohmann::json& value, const char* what) {

@@ -131,10 +131,10 @@ void FindByTime(const std::vector<KernelSearch>& calls, std::vector<FirstKernel>
     const DeviceTimeline& device = *calls[i].device;
     FirstKernel& first = found[i];
     if (first.skewed) continue;
-    const auto [next, is_new] = next_task.try_emplace(&device, std::numeric_limits<TimeNs>::max());
+    TimeNs& next = next_task.try_emplace(&device, std::numeric_limits<TimeNs>::max()).first->second;
     const auto start = [&](bool kernels_only) -> MaybeNs {
       const auto run = device.FirstFrom(*calls[i].t3, kernels_only);
-      if (!run || device.At(*run).start >= next->second) return std::nullopt;
+      if (!run || device.At(*run).start >= next) return std::nullopt;
       return device.At(*run).start;
     };
     if (!first.kernel) {
@@ -145,7 +145,7 @@ void FindByTime(const std::vector<KernelSearch>& calls, std::vector<FirstKernel>
         first.task_source = KernelSource::kTime;
       }
     }
-    if (first.task) next->second = *first.task;
+    if (first.task) next = *first.task;
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "mpa/base/text.h"
 
@@ -42,7 +43,8 @@ std::string SetThresholds(std::string_view text, Thresholds& thresholds) {
     const std::string_view number = equals < item.size() ? Trim(item.substr(equals + 1)) : "";
     double value = 0;
     const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
-    if (error != std::errc() || end != number.data() + number.size() || !(value >= 0)) {
+    if (error != std::errc() || end != number.data() + number.size() || !std::isfinite(value) ||
+        value < 0) {
       return fmt::format("'{}' is no number of 0 or more for {}", number, name);
     }
     thresholds.*found->value = value;

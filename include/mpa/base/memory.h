@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace mpa {
+
+/// Bytes of memory that this process may have: the machine's, or less where its container, its
+/// control group or ulimit say so.
+std::int64_t MemoryOfProcess();
+
+/// From now on the program ends, as when the machine has no more (see PrepareForEnds), rather than
+/// take more than `bytes` for its data. What it needs without any, and mapped inputs, do not count.
+void LimitMemory(std::int64_t bytes);
+
+}  // namespace mpa

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fuzz/analysed_rank.h"
+
+#include <string>
+
+#include "fuzz/fuzzing.h"
+#include "mpa/analysis/comparison.h"
+#include "mpa/analysis/gate/judge.h"
+#include "mpa/analysis/gate/summarise.h"
+#include "mpa/analysis/recipe.h"
+#include "mpa/model/launches.h"
+#include "mpa/model/step_selection.h"
+#include "support/rank_checks.h"
+
+namespace mpa::test {
+namespace {
+
+void CompareWithItself(const RankTrace& trace, unsigned choice) {
+  CompareOptions options;
+  options.modules = (choice & 1) != 0;
+  options.match_shapes = (choice & 2) != 0;
+  options.kernel_types = (choice & 4) != 0;
+  options.max_kernels = choice & 8;
+  const CompareInput input(trace, "old", trace, "new", options);
+  Report report;
+  for (const Comparison& comparison : AllComparisons()) comparison.run(input, report);
+}
+
+void RunRecipes(const RankTrace& trace) {
+  for (const Recipe& recipe : AllRecipes()) {
+    Try("", [&] { recipe.reduce({{0, recipe.map(trace, {})}}, {}); });
+  }
+}
+
+void Gate(const RankTrace& trace) {
+  const gate::SummaryRequest request{.patterns = {gate::ParseMetric("op:*a*")}, .modules = true};
+  const gate::RunSummary run =
+      gate::ReduceRanks({gate::Summarise(trace, request)}, gate::RankStat::kWorst);
+  gate::GateSettings settings;
+  settings.rules = {gate::ParseRule("step_time>+3%"), gate::ParseRule("op:*a*>+3%&+1us")};
+  gate::Judge(settings, {run}, {run}, {});
+}
+
+void Keep(const std::string& breach) {
+  if (!breach.empty()) Die(breach);
+}
+
+}  // namespace
+
+void AnalyseRank(RankTrace& trace, unsigned choice) {
+  Keep(BrokenPromise(trace));
+  LinkByTime(trace);
+  CompareWithItself(trace, choice);
+  RunRecipes(trace);
+  Gate(trace);
+  if (trace.steps.Empty()) return;
+  SelectStep(trace, trace.steps.id[choice % trace.steps.Size()]);
+  Keep(BrokenPromise(trace));
+  CompareWithItself(trace, choice);
+}
+
+}  // namespace mpa::test

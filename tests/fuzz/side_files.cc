@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files beside a trace: tables as CSV, small documents as JSON.
+#include "fuzz/analysed_rank.h"
+#include "fuzz/fuzzing.h"
+#include "support/reading.h"
+
+namespace mpa::test {
+namespace {
+
+struct SideFile {
+  FileKind kind;
+  const char* name;
+  const char* folder;  // below the capture
+};
+
+constexpr const char* kDeviceInfo =
+    R"({"DeviceInfo":[{"id":0,"ai_core_num":24,"aiv_num":48,"aic_frequency":"1800"}]})";
+
+void Read(const std::filesystem::path& path, FileKind kind, unsigned choice) {
+  RankTrace trace;
+  // The groups that profiler_metadata.json has names for.
+  trace.comm_groups.Append({.name = trace.strings.Intern("Group 0 Communication")});
+  if (Try(path.filename().string(), [&] { ReadInto(trace, kind, path); })) {
+    AnalyseRank(trace, choice);
+  }
+}
+
+}  // namespace
+
+std::vector<Target> Targets() {
+  static const Scratch scratch;
+  std::vector<Target> targets;
+  for (const SideFile& file :
+       {SideFile{FileKind::kKernelDetails, "kernel_details.csv", "ASCEND_PROFILER_OUTPUT/"},
+        SideFile{FileKind::kOperatorMemory, "operator_memory.csv", "ASCEND_PROFILER_OUTPUT/"},
+        SideFile{FileKind::kMemoryRecord, "memory_record.csv", "ASCEND_PROFILER_OUTPUT/"},
+        SideFile{FileKind::kOpStatistic, "op_statistic.csv", "ASCEND_PROFILER_OUTPUT/"},
+        SideFile{FileKind::kStepTraceTime, "step_trace_time.csv", "ASCEND_PROFILER_OUTPUT/"},
+        SideFile{FileKind::kCommunication, "communication.json", "ASCEND_PROFILER_OUTPUT/"},
+        SideFile{FileKind::kProfilerMetadata, "profiler_metadata.json", ""}}) {
+    Target target{file.name, {}, [file](std::string_view content) {
+                    Read(scratch.Write(file.name, content), file.kind,
+                         static_cast<unsigned>(content.size()));
+                  }};
+    for (const char* capture : {"text_base_ascend_pt/", "twin_text_base_ascend_pt/"}) {
+      target.seeds.push_back(Captured(std::string(capture) + file.folder + file.name));
+    }
+    targets.push_back(target);
+  }
+  targets.push_back({"info.json", {kDeviceInfo}, [](std::string_view content) {
+                       Read(scratch.Write("info.json.0", content), FileKind::kDeviceInfo, 0);
+                     }});
+  return targets;
+}
+
+}  // namespace mpa::test
