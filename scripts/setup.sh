@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs the packages that the build and the tests need, as far as they are missing.
+# Installs the packages that the build and the tests need, and those that are named, as far as they
+# are missing:  scripts/setup.sh [package]...
 # Says nothing when everything is there.
 set -euo pipefail
 
@@ -9,6 +10,7 @@ packages=(
   libcli11-dev nlohmann-json3-dev libfccp-dev libsqlite3-dev libxlsxwriter-dev
   libfmt-dev libgtest-dev libbenchmark-dev libsimdjson-dev zlib1g-dev
   python3 python3-openpyxl python3-numpy sqlite3
+  "$@"
 )
 
 missing_packages() {

@@ -8,7 +8,10 @@ cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 preset=${1:-release}
 shift || true
 
-./scripts/setup.sh
+case $preset in
+  release | debug) ./scripts/setup.sh ;;
+  *) ./scripts/setup.sh clang libclang-rt-dev ;;  # the sanitizers and libFuzzer of clang
+esac
 if [[ ! -e build/$preset/build.ninja ]]; then
   cmake --preset "$preset"
 fi
