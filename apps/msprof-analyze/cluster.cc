@@ -108,7 +108,8 @@ std::map<std::string, fs::path> DocumentPaths(const Recipe& recipe,
     const auto given = arguments.find(parameter.name);
     if (given == arguments.end()) continue;
     const fs::path path = fs::absolute(ExpandHome(given->second)).lexically_normal();
-    if (!path.has_filename() || fs::is_directory(path)) {
+    std::error_code ignored;
+    if (!path.has_filename() || fs::is_directory(path, ignored)) {
       Fail(ErrorKind::kUsage, "--{} {}: give the name of a file", parameter.name, given->second);
     }
     InContext(fmt::format("--{}", parameter.name), [&] { io::PrepareOutputFile(path); });
@@ -128,6 +129,12 @@ void PrepareTargets(const Recipe& recipe, const std::string& type, const fs::pat
   }
   const fs::path folder = directory / recipe.folder;
   io::PrepareOutputDirectory(folder);
+  // Which ranks there are is not known yet.
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (type == "text" && entry.path().extension() == ".xlsx" && entry.is_directory()) {
+      io::PrepareOutputFile(entry.path());
+    }
+  }
   if (type == "json") io::PrepareOutputFile(folder / fmt::format("{}.json", recipe.name));
 }
 

@@ -3,6 +3,7 @@
 // code.
 #include <algorithm>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <vector>
 
@@ -107,6 +108,10 @@ int main(int argc, char** argv) {
     return mpa::RunProgram(argc, argv);
   } catch (const mpa::Error& error) {
     return mpa::Report(error.kind(), error.what());
+  } catch (const std::filesystem::filesystem_error& error) {
+    return mpa::Report(
+        mpa::ErrorKind::kInput,
+        fmt::format("{}: {}", error.path1().string(), error.code().message()).c_str());
   } catch (const std::bad_alloc&) {
     mpa::EndForMemory();
   } catch (const std::exception& error) {

@@ -57,6 +57,9 @@ void PrepareOutputFile(const fs::path& path) {
   PrepareOutputDirectory(directory);
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::none) {
+    Fail(ErrorKind::kOutput, "{}: {}", path.string(), error.message());
+  }
   if (fs::is_directory(status)) {
     Fail(ErrorKind::kOutput, "{}: a directory has this name", path.string());
   }

@@ -47,6 +47,10 @@ void Distrust(sqlite3* database) {
 
 [[noreturn]] void FailToRead(sqlite3* database, const std::string& name) {
   if (sqlite3_errcode(database) == SQLITE_NOMEM) throw std::bad_alloc();
+  // Of what is sorted on the way; nothing else is written.
+  if (sqlite3_errcode(database) == SQLITE_FULL) {
+    Fail(ErrorKind::kResource, "{}: no room for temporary files, see TMPDIR", name);
+  }
   Fail(ErrorKind::kCorrupt, "{}: {}", name, sqlite3_errmsg(database));
 }
 

@@ -128,11 +128,28 @@ class Places(Outputs):
             self.out / "cluster_analysis_output" / "OperatorMfu" / "operator_mfu.json":
                 self.recipe("--export_type", "json", capture=broken),
             self.out / "gate.md": self.gate("--export_type", "md", capture=broken),
+            self.out / "cluster_analysis_output" / "ModuleStatistic" / "module_statistic_0.xlsx":
+                self.recipe("--export_type", "text", name="module_statistic", capture=broken),
             self.out / "main.json": self.baseline(capture=broken),
         }
         for place, arguments in places.items():
             place.mkdir(parents=True)
             self.assert_refused(arguments, place, "a directory has this name")
+
+    def test_names_that_are_too_long(self):
+        name = self.scratch / ("x" * 300)
+        self.out = name
+        places = (self.compare(), self.recipe(), self.parse(), self.baseline(),
+                  [TOOL, "-m", "head_overhead", "-d", self.broken_capture(), "-o", self.scratch,
+                   "--picture", name])
+        for arguments in places:
+            self.assert_refused(arguments, "File name too long")
+
+    def test_the_working_directory_is_gone(self):
+        self.out = "."
+        ended = run(["sh", "-c", 'mkdir gone; cd gone; rmdir ../gone; exec "$@"', "sh",
+                     *self.compare()], cwd=self.scratch)
+        self.assert_ends(ended, 3, "No such file or directory")
 
     def test_a_file_where_results_should_be(self):
         self.parsed().parent.mkdir(parents=True)
