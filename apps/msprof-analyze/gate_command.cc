@@ -180,7 +180,7 @@ void PrepareFiles(const GateInputs& inputs, const GateOptions& options,
       {"--update_baseline", options.update_baseline() ? inputs.base.front() : ""},
   };
   for (const auto& [option, file] : files) {
-    if (!file.empty()) InContext(option, [&] { io::PrepareOutputFile(ExpandHome(file)); });
+    if (!file.empty()) InContext(option, [&name = file] { io::PrepareOutputFile(ExpandHome(name)); });
   }
 }
 

@@ -9,6 +9,7 @@ these are also the tests that look for races.
 Exit status: 0 passed, 1 failed, 2 usage.
 """
 
+import re
 import shutil
 import subprocess
 import sys
@@ -30,7 +31,7 @@ def contents(directory):
     """File -> bytes of everything below the directory; of workbooks, part -> bytes."""
     found = {}
     for path in sorted(path for path in directory.rglob("*") if path.is_file()):
-        name = str(path.relative_to(directory))
+        name = re.sub(r"_\d{14}(?=\.)", "_<time>", str(path.relative_to(directory)))
         if path.suffix == ".xlsx":
             with zipfile.ZipFile(path) as workbook:
                 found.update({f"{name}:{part}": workbook.read(part)
