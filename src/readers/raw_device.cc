@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "megahertz.h"
 #include "mpa/model/collective_tasks.h"
 #include "mpa/raw/labels.h"
 #include "raw_tables.h"
@@ -127,7 +128,9 @@ class CounterTimes {
       if (counters_.names[metric] != name && counters_.names[metric] != other_name) continue;
       const double value =
           counters_.values[static_cast<std::size_t>(row) * counters_.names.size() + metric];
-      if (std::isfinite(value)) time = std::max<TimeNs>(time, std::llround(value));
+      // 11 days. Broken records hold any number, and none.
+      constexpr double kLongest = 1e15;
+      if (std::fabs(value) <= kLongest) time = std::max<TimeNs>(time, std::llround(value));
     }
     return time;
   }
@@ -233,6 +236,10 @@ void FillActivities(const Session& session, RankTrace& trace) {
 
 void FillClocks(const Session& session, RankTrace& trace) {
   for (std::size_t i = 0; i < session.frequencies.Size(); ++i) {
+    if (!IsTime(session.frequencies.time[i]) || !IsClock(session.frequencies.mhz[i])) {
+      trace.issues.Count("core frequency left out, it makes no sense", "lpmFreqConv");
+      continue;
+    }
     trace.core_clocks.Append(
         {.start = session.frequencies.time[i], .mhz = session.frequencies.mhz[i]});
   }

@@ -25,12 +25,11 @@ void Read(const fs::path& capture, bool as_session) {
     return;
   }
   RankTrace trace;
-  const auto& readers = AllReaders();
-  const auto reader = std::find_if(readers.begin(), readers.end(), [](const Reader& candidate) {
-    return candidate.reads == FileKind::kRawCapture;
+  const bool usable = Try("", [&] {
+    ReaderOf(FileKind::kRawCapture)
+        .read({FileKind::kRawCapture, capture, 0}, {kAllTables, ""}, trace);
   });
-  const CaptureFile file{FileKind::kRawCapture, capture, 0};
-  if (Try("", [&] { reader->read(file, {kAllTables, ""}, trace); })) AnalyseRank(trace, 0);
+  if (usable) AnalyseRank(trace, 0);
 }
 
 }  // namespace

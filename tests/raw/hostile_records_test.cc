@@ -14,7 +14,9 @@
 #include "raw/raw_captures.h"
 #include "support/files.h"
 #include "support/hostile_bytes.h"
+#include "support/rank_checks.h"
 #include "support/raw_session_checks.h"
+#include "support/reading.h"
 
 namespace mpa::raw {
 namespace {
@@ -79,11 +81,14 @@ class HostileRecords : public testing::TestWithParam<std::string> {
     return GetParam() == "stars" || file.string().find("/device_") != std::string::npos;
   }
 
-  // Returns, or throws an Error, and keeps what a session promises.
+  // Returns, or throws an Error, and keeps what a session and the tables of a rank promise.
   void ExpectSurvives(const std::string& what) const {
     SCOPED_TRACE(what);
     try {
       EXPECT_EQ(test::BrokenPromise(ReadSession(copy_, Parts::kAll)), "");
+      RankTrace trace;
+      reader_.read({FileKind::kRawCapture, copy_, 0}, {test::kAllTables, ""}, trace);
+      EXPECT_EQ(test::BrokenPromise(trace), "");
     } catch (const Error& error) {
       EXPECT_NE(error.kind(), ErrorKind::kInternal) << error.what();
     }
@@ -104,6 +109,7 @@ class HostileRecords : public testing::TestWithParam<std::string> {
         .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   }
 
+  const Reader& reader_ = test::ReaderOf(FileKind::kRawCapture);
   test::TempDir scratch_;
   fs::path copy_;
   std::vector<fs::path> files_;

@@ -13,16 +13,20 @@ namespace mpa::test {
 
 inline constexpr Tables kAllTables = static_cast<Tables>(~std::uint32_t{0});
 
-/// Reads one file with the reader for its kind into `trace`.
-inline void ReadInto(RankTrace& trace, FileKind kind, const std::filesystem::path& path,
-                     const ReadRequest& request = {kAllTables, ""}) {
+inline const Reader& ReaderOf(FileKind kind) {
   const auto& readers = AllReaders();
   const auto reader = std::find_if(readers.begin(), readers.end(), [&](const Reader& candidate) {
     return candidate.reads == kind;
   });
   if (reader == readers.end()) throw std::runtime_error("no reader for this kind of file");
-  reader->read({kind, path, static_cast<std::int64_t>(std::filesystem::file_size(path))}, request,
-               trace);
+  return *reader;
+}
+
+/// Reads one file with the reader for its kind into `trace`.
+inline void ReadInto(RankTrace& trace, FileKind kind, const std::filesystem::path& path,
+                     const ReadRequest& request = {kAllTables, ""}) {
+  ReaderOf(kind).read({kind, path, static_cast<std::int64_t>(std::filesystem::file_size(path))},
+                      request, trace);
 }
 
 inline RankTrace ReadFile(FileKind kind, const std::filesystem::path& path,
