@@ -13,9 +13,9 @@ SCRATCH = ".msprof-analyze-unfinished-"
 
 
 class Ended:
-    """How a run ended: exit code, error lines, seconds since it was told to end."""
+    """How a run ended: exit code, error lines, seconds since it began or was told to end."""
 
-    def __init__(self, code, err, seconds=0.0):
+    def __init__(self, code, err, seconds):
         self.code, self.err, self.seconds = code, err, seconds
         self.errors = [line for line in err.splitlines()
                        if line.startswith("msprof-analyze: error: ")]
@@ -35,8 +35,9 @@ def start(arguments, limits=None, **settings):
 
 
 def finish(process):
+    begin = time.monotonic()
     _, err = process.communicate(timeout=TIMEOUT_SECONDS)
-    return Ended(process.returncode, err)
+    return Ended(process.returncode, err, time.monotonic() - begin)
 
 
 def run(arguments, limits=None, **settings):
@@ -46,11 +47,8 @@ def run(arguments, limits=None, **settings):
 def end_after(process, seconds, number):
     """Sends the signal so many seconds from now, or when the run has ended."""
     time.sleep(seconds)
-    begin = time.monotonic()
     process.send_signal(number)
-    ended = finish(process)
-    ended.seconds = time.monotonic() - begin
-    return ended
+    return finish(process)
 
 
 def wait_for(process, text):
