@@ -2,6 +2,9 @@
 // Small JSON documents.
 #include "mpa/io/json_document.h"
 
+#include <algorithm>
+#include <string_view>
+
 #include "mpa/base/error.h"
 #include "mpa/io/input_text.h"
 
@@ -13,7 +16,9 @@ nlohmann::json ReadJson(const std::filesystem::path& path) {
   try {
     return nlohmann::json::parse(input.text());
   } catch (const nlohmann::json::exception& error) {
-    Fail(ErrorKind::kCorrupt, "{}: not valid JSON: {}", path.string(), error.what());
+    std::string_view reason = error.what();  // "[json.exception...] parse error at line 2, ..."
+    reason.remove_prefix(std::min(reason.size(), reason.find("] ") + 2));
+    Fail(ErrorKind::kCorrupt, "{}: not valid JSON: {}", path.string(), reason);
   }
 }
 

@@ -4,20 +4,21 @@
 
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <cmath>
 #include <exception>
-#include <system_error>
 #include <utility>
 
+#include "database_files.h"
 #include "mpa/base/error.h"
-#include "mpa/base/log.h"
 #include "mpa/io/numbers.h"
 
 namespace mpa::io {
 namespace {
 
-// The path as a file: URI; immutable=1 keeps SQLite from creating -shm, -wal or journal files.
-std::string ReadOnlyUri(const std::filesystem::path& path) {
+// The path as a file: URI by which SQLite neither locks nor creates anything: as a file that does
+// not change, or, to see the writes in a -wal file, on a file system without locks.
+std::string ReadOnlyUri(const std::filesystem::path& path, bool has_writes) {
   std::string uri = "file:";
   for (const char c : std::filesystem::absolute(path).string()) {
     if (c == '%' || c == '?' || c == '#') {
@@ -26,7 +27,35 @@ std::string ReadOnlyUri(const std::filesystem::path& path) {
       uri += c;
     }
   }
-  return uri + "?mode=ro&immutable=1";
+  return uri + (has_writes ? "?mode=ro&vfs=unix-none" : "?mode=ro&immutable=1");
+}
+
+[[noreturn]] void FailReading(const std::string& name, sqlite3* database) {
+  switch (database == nullptr ? SQLITE_NOMEM : sqlite3_errcode(database)) {
+    case SQLITE_NOMEM:
+      Fail(ErrorKind::kResource, "{}: out of memory", name);
+    case SQLITE_CORRUPT:
+      Fail(ErrorKind::kCorrupt,
+           "{}: the database is damaged, or a copy of it broke off; copy it again", name);
+    default:
+      Fail(ErrorKind::kCorrupt, "{}: {}", name, sqlite3_errmsg(database));
+  }
+}
+
+// "TASK, STRING_IDS": the tables that a query reads.
+std::string TablesOf(std::string_view sql) {
+  std::string tables;
+  std::string_view before;
+  for (std::size_t at = 0; at < sql.size();) {
+    const std::size_t end = std::min(sql.find_first_of(" ()", at), sql.size());
+    const std::string_view word = sql.substr(at, end - at);
+    if (before == "FROM" || before == "JOIN") {
+      tables += fmt::format("{}{}", tables.empty() ? "" : ", ", word);
+    }
+    if (!word.empty()) before = word;
+    at = end + 1;
+  }
+  return tables;
 }
 
 }  // namespace
@@ -100,7 +129,7 @@ void Statement::Restart(std::int64_t parameter) {
 
 void Statement::Check(int status) const {
   if (status == SQLITE_ROW || status == SQLITE_DONE) return;
-  Fail(ErrorKind::kCorrupt, "{}: {}", name_, sqlite3_errmsg(database_));
+  FailReading(name_, database_);
 }
 
 bool Statement::Step() {
@@ -114,30 +143,24 @@ bool Statement::Step() {
 }
 
 Database::Database(const std::filesystem::path& path) : name_(path.string()) {
-  const std::string uri = ReadOnlyUri(path);
+  const bool has_writes = HasWrites(path);
+  const std::string uri = ReadOnlyUri(path, has_writes);
   const int status =
       sqlite3_open_v2(uri.c_str(), &database_,
                       SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nullptr);
-  if (status != SQLITE_OK) {
-    const std::string reason = database_ != nullptr ? sqlite3_errmsg(database_) : "out of memory";
-    sqlite3_close(database_);
-    Fail(ErrorKind::kInput, "{}: cannot open the database: {}", path.string(), reason);
-  }
   try {
+    if (status != SQLITE_OK) FailReading(name_, database_);
+    if (has_writes) {
+      // The index of the -wal file is kept in memory, and the file stays as it is.
+      sqlite3_db_config(database_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+      Query("PRAGMA locking_mode = EXCLUSIVE").Step();
+    }
     sqlite3_create_function_v2(database_, "visit", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, &scan_,
                                nullptr, RunningScan::VisitRow, RunningScan::Finish, nullptr);
     HasTable("sqlite_master");  // reads the first page: a file that is no database fails here
   } catch (...) {
     sqlite3_close(database_);
     throw;
-  }
-  std::error_code error;
-  const auto wal_size = std::filesystem::file_size(path.string() + "-wal", error);
-  if (!error && wal_size > 0) {
-    LogWarning(
-        "{}: the last writes are still in the -wal file and are not seen; open and close the "
-        "database once with sqlite3 to merge them",
-        path.string());
   }
 }
 
@@ -166,7 +189,9 @@ Statement Database::Query(std::string_view sql) const {
   sqlite3_stmt* statement = nullptr;
   if (sqlite3_prepare_v2(database_, sql.data(), static_cast<int>(sql.size()), &statement,
                          nullptr) != SQLITE_OK) {
-    Fail(ErrorKind::kCorrupt, "{}: {}", name_, sqlite3_errmsg(database_));
+    if (sqlite3_errcode(database_) != SQLITE_ERROR) FailReading(name_, database_);
+    Fail(ErrorKind::kInput, "{}: {}: {}; the database is of an unknown version, or was changed",
+         name_, TablesOf(sql), sqlite3_errmsg(database_));
   }
   return Statement(database_, statement, name_);
 }

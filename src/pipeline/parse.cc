@@ -95,7 +95,7 @@ void ParseCapture(const RankInput& input, const fs::path& home, const ParseReque
 }  // namespace
 
 ParseOutcome Parse(const ParseRequest& request) {
-  Discovery found = Discover(request.path, {.force = true, .raw = true});
+  Discovery found = Discover(request.path, {.force = request.replace, .raw = true});
   ParseOutcome outcome;
   for (const Discovery::Unusable& unusable : found.unusable) {
     outcome.notes.push_back(
