@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "mpa/base/console.h"
+#include "mpa/base/printable.h"
 
 namespace mpa {
 namespace {
@@ -14,20 +14,13 @@ namespace {
 constexpr std::size_t kWidth = 100;
 constexpr std::size_t kLabelWidth = 16;
 
-std::string OneLine(std::string_view text) {
-  std::string line = Printable(text);
-  std::replace_if(
-      line.begin(), line.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
-  return line;
-}
-
 }  // namespace
 
 void Page::Add(std::string first, std::size_t indent, std::string_view text) {
   std::string line = std::move(first);
   line.resize(std::max(line.size(), indent), ' ');
   bool empty = true;
-  const std::string printable = OneLine(text);
+  const std::string printable = Printable(text);
   for (std::string_view rest = printable; !rest.empty();) {
     const std::string_view word = rest.substr(0, rest.find(' '));
     rest.remove_prefix(std::min(rest.size(), word.size() + 1));
@@ -48,7 +41,7 @@ void Page::AddLabelled(const std::string& label, std::string_view text) {
 }
 
 void Page::AddColored(const char* code, std::string_view line) {
-  const std::string printable = OneLine(line);
+  const std::string printable = Printable(line);
   text_ += color_ ? fmt::format("\x1b[{}m{}\x1b[0m\n", code, printable) : printable + '\n';
 }
 

@@ -77,7 +77,9 @@ void AddOpenOptions(CLI::App& command, OpenOptions& options) {
       "--raw", options.raw,
       "Read PROF_* and FRAMEWORK even where the capture was parsed; one that was not "
       "parsed is read so anyway. Experimental for other chips than 910A, 910B and 910C");
-  command.add_flag("--force", options.force, "Read files of other owners without a warning");
+  command.add_flag("--force", options.force,
+                   "Read files of other owners without a warning, and follow links that lead out "
+                   "of the capture");
 }
 
 std::vector<std::string> NormalizeArguments(int count, const char* const* arguments) {

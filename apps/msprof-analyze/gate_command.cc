@@ -12,6 +12,7 @@
 #include "mpa/base/console.h"
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
+#include "mpa/base/printable.h"
 #include "mpa/base/progress.h"
 #include "mpa/io/output_file.h"
 #include "mpa/pipeline/gate.h"

@@ -74,7 +74,8 @@ Command AddParse(CLI::App& program) {
       ->check(CLI::IsMember({"text", "db"}))
       ->type_name("TYPE");
   app->add_flag("--force", options->force,
-                "Replace the results that are there; files that are not written anew stay");
+                "Replace the results that are there, but for files that are not written anew; "
+                "follow links that lead out of the capture");
   return {app, [options] { return Run(*options); }};
 }
 

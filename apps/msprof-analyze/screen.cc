@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "screen.h"
 
-#include <algorithm>
 #include <cstdio>
 
 #include "mpa/base/error.h"
+#include "mpa/base/printable.h"
 
 namespace mpa {
 
 void PrintLines(const std::vector<std::string>& lines) {
-  for (std::string line : lines) {
-    std::replace_if(
-        line.begin(), line.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
-    std::fputs((line + "\n").c_str(), stdout);
-  }
+  for (const std::string& line : lines) std::fputs((Printable(line) + "\n").c_str(), stdout);
 }
 
 void FinishStdout() {

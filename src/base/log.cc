@@ -8,6 +8,7 @@
 #include <string>
 
 #include "mpa/base/console.h"
+#include "mpa/base/printable.h"
 #include "mpa/base/progress.h"
 
 namespace mpa {

@@ -24,6 +24,15 @@ std::size_t Utf8Length(std::string_view text) {
   return continues(3) ? 4 : 0;
 }
 
+char32_t CodePoint(std::string_view text) {
+  const std::size_t length = Utf8Length(text);
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  if (length < 2) return byte(0);
+  char32_t code = byte(0) & (0xffu >> (length + 1));
+  for (std::size_t i = 1; i < length; ++i) code = code << 6 | (byte(i) & 0x3fu);
+  return code;
+}
+
 std::string ValidUtf8(std::string_view text) {
   constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
   std::string valid;

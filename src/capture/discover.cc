@@ -39,6 +39,11 @@ bool IsLooseGpuTrace(const fs::path& path) {
   }
 }
 
+void CheckFiles(RankInput& rank) {
+  MarkLinksOut(rank);
+  WarnIfForeign(rank);
+}
+
 void AddUnreadable(const fs::path& path, const Error& error, Discovery& found) {
   Discovery::Unusable unusable{{}, error.what()};
   unusable.rank.path = path;
@@ -49,7 +54,7 @@ void Add(const fs::path& path, const OpenOptions& options, Discovery& found) {
   try {
     ScannedRank scanned = ScanRank(path, options.raw);
     if (scanned.problem.empty()) {
-      if (!options.force) WarnIfForeign(scanned.rank);
+      if (!options.force) CheckFiles(scanned.rank);
       found.ranks.push_back(std::move(scanned.rank));
     } else {
       found.unusable.push_back({std::move(scanned.rank), std::move(scanned.problem)});
@@ -59,24 +64,56 @@ void Add(const fs::path& path, const OpenOptions& options, Discovery& found) {
   }
 }
 
-void Walk(const fs::path& directory, int levels, const OpenOptions& options, Discovery& found) {
-  try {
-    for (const fs::path& entry : Entries(directory)) {
-      std::error_code ignored;
-      if (fs::is_symlink(entry, ignored)) continue;
-      if (!IsDirectory(entry)) {
-        const bool file = fs::is_regular_file(entry, ignored);
-        if (file && (IsProfilerDb(entry) || IsLooseGpuTrace(entry))) Add(entry, options, found);
-      } else if (LooksLikeCapture(entry)) {
-        Add(entry, options, found);
-      } else if (levels > 1) {
-        Walk(entry, levels - 1, options, found);
-      }
-    }
-  } catch (const Error& error) {
-    AddUnreadable(directory, error, found);
-  }
+bool IsCapture(const fs::path& path) {
+  if (IsDirectory(path)) return LooksLikeCapture(path);
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored) && (IsProfilerDb(path) || IsLooseGpuTrace(path));
 }
+
+// The captures below the directory `top`.
+class Walk {
+ public:
+  Walk(const fs::path& top, const OpenOptions& options, Discovery& found)
+      : top_(top), options_(options), found_(found) {}
+
+  void Look(const fs::path& directory, int levels) {
+    try {
+      for (const fs::path& entry : Entries(directory)) {
+        std::error_code ignored;
+        if (fs::is_symlink(entry, ignored)) {
+          LookAtLink(entry);
+        } else if (IsCapture(entry)) {
+          Add(entry, options_, found_);
+        } else if (levels > 1 && IsDirectory(entry)) {
+          Look(entry, levels - 1);
+        }
+      }
+    } catch (const Error& error) {
+      AddUnreadable(directory, error, found_);
+    }
+  }
+
+ private:
+  void LookAtLink(const fs::path& link) {
+    std::error_code error;
+    const fs::path target = fs::canonical(link, error);
+    // What lies below the directory is found without the link.
+    if (error || IsWithin(target, top_) || !IsCapture(link)) return;
+    if (options_.force) {
+      Add(target, options_, found_);
+    } else {
+      AddUnreadable(link,
+                    Error(ErrorKind::kInput, fmt::format("{}: leads out of the directory, to {}; "
+                                                         "--force follows such links",
+                                                         link.string(), target.string())),
+                    found_);
+    }
+  }
+
+  const fs::path& top_;
+  const OpenOptions& options_;
+  Discovery& found_;
+};
 
 // Absolute and without symbolic links; throws for a path that does not exist.
 fs::path Resolve(const fs::path& path) {
@@ -98,8 +135,8 @@ RankInput OpenRank(const fs::path& path, const OpenOptions& options) {
   if (!scanned.problem.empty()) {
     Fail(ErrorKind::kInput, "{}: {}", resolved.string(), scanned.problem);
   }
-  const RankInput& rank = scanned.rank;
-  if (!options.force) WarnIfForeign(rank);
+  RankInput& rank = scanned.rank;
+  if (!options.force) CheckFiles(rank);
   if (!rank.info_problem.empty()) {
     LogWarning("{}; the collection settings stay unknown", rank.info_problem);
   }
@@ -114,7 +151,7 @@ Discovery Discover(const fs::path& path, const OpenOptions& options) {
   const fs::path resolved = Resolve(path);
   Discovery found;
   const bool single = !fs::is_directory(resolved) || LooksLikeCapture(resolved);
-  if (!single) Walk(resolved, 3, options, found);
+  if (!single) Walk(resolved, options, found).Look(resolved, 3);
   if (single || (found.ranks.empty() && found.unusable.empty())) Add(resolved, options, found);
   return found;
 }

@@ -5,15 +5,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <system_error>
+#include <utility>
 
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
+#include "raw_data.h"
+#include "scan_rank.h"
 
 namespace mpa {
-
 namespace {
+
+namespace fs = std::filesystem;
 
 // What makes a file doubtful; null when nothing does.
 const char* Doubt(const std::filesystem::path& path) {
@@ -34,6 +40,40 @@ void CheckReadable(const std::filesystem::path& path) {
   const int wanted = S_ISDIR(status.st_mode) ? R_OK | X_OK : R_OK;
   if (access(path.c_str(), wanted) != 0) {
     Fail(ErrorKind::kInput, "{}: {}", path.string(), std::strerror(errno));
+  }
+}
+
+bool IsWithin(const fs::path& path, const fs::path& directory) {
+  return std::mismatch(directory.begin(), directory.end(), path.begin(), path.end()).first ==
+         directory.end();
+}
+
+bool IsMain(FileKind kind) {
+  return kind == FileKind::kTraceView || kind == FileKind::kKinetoTrace ||
+         kind == FileKind::kProfilerDb || kind == FileKind::kRawCapture;
+}
+
+void CheckFollowed(const CaptureFile& file) {
+  if (file.outside.empty()) return;
+  Fail(ErrorKind::kInput, "{}: leads out of the capture, to {}; --force follows such links",
+       file.path.string(), file.outside.string());
+}
+
+void MarkLinksOut(RankInput& rank) {
+  const fs::path capture = CaptureDirectory(rank.path);
+  const auto mark = [&](CaptureFile& file, const fs::path& path) {
+    std::error_code error;
+    fs::path target = fs::canonical(path, error);
+    if (!error && !IsWithin(target, capture)) file.outside = std::move(target);
+  };
+  for (CaptureFile& file : rank.files) {
+    mark(file, file.path);
+    if (file.kind == FileKind::kRawCapture) {
+      for (const RawDirectory& directory : FindRawData(file.path)) {
+        for (const fs::path& path : directory.files) mark(file, path);
+      }
+    }
+    if (IsMain(file.kind)) CheckFollowed(file);
   }
 }
 

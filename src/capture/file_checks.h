@@ -10,6 +10,13 @@ namespace mpa {
 /// Throws Error (kInput) when `path` does not exist or cannot be read.
 void CheckReadable(const std::filesystem::path& path);
 
+/// True when `path` is `directory` or lies below it; both are canonical.
+bool IsWithin(const std::filesystem::path& path, const std::filesystem::path& directory);
+
+/// Marks the files that are reached by links out of the capture: whoever made it could make others
+/// read what they do not mean to. Throws Error (kInput) when the main file is one.
+void MarkLinksOut(RankInput& rank);
+
 /// Warns once for the capture when files of it belong to somebody else or others may write to them,
 /// because they may have been tampered with. Root, who reads everything, gets no warning.
 void WarnIfForeign(const RankInput& rank);

@@ -55,8 +55,9 @@ bool IsThere(const fs::path& path) {
   return fs::exists(path, error) || error;
 }
 
+// What is beside the main file costs its tables when it cannot be read, which shows then.
 void AddFile(RankInput& rank, FileKind kind, const fs::path& path) {
-  CheckReadable(path);
+  if (IsMain(kind)) CheckReadable(path);
   std::error_code error;
   const auto bytes = fs::file_size(path, error);
   rank.files.push_back({kind, path, error ? 0 : static_cast<std::int64_t>(bytes)});
@@ -95,9 +96,7 @@ void AddDeviceInfos(RankInput& rank) {
         for (const fs::path& entry : Entries(device)) {
           if (!IsDeviceInfo(entry)) continue;
           std::error_code error;
-          const auto bytes = fs::file_size(entry, error);
-          if (error) continue;
-          rank.files.push_back({FileKind::kDeviceInfo, entry, static_cast<std::int64_t>(bytes)});
+          if (fs::exists(entry, error)) AddFile(rank, FileKind::kDeviceInfo, entry);
         }
       }
     }

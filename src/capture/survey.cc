@@ -21,8 +21,17 @@ void WarnOfUnreadDatabases(const RankInput& input, RankFacts& facts) {
                             "keep one database per capture", input.unread_databases});
 }
 
-RankFacts Gather(const RankInput& input, const std::string& problem) {
+// Files that are not followed are as if they were not there, but for a warning.
+void LeaveOutLinks(RankInput& input, RankFacts& facts) {
+  for (const CaptureFile& file : input.files) {
+    OrWarn(facts, "it is not read", [&] { CheckFollowed(file); });
+  }
+  std::erase_if(input.files, [](const CaptureFile& file) { return !file.outside.empty(); });
+}
+
+RankFacts Gather(RankInput input, const std::string& problem) {
   RankFacts facts;
+  LeaveOutLinks(input, facts);
   facts.path = input.path;
   facts.kind = input.kind;
   facts.problem = problem;

@@ -15,7 +15,8 @@ namespace mpa::io {
 
 struct CsvFile::Lines {
   Lines(const std::filesystem::path& path, std::size_t max_bytes)
-      : content(path),
+      : name(path.string()),
+        content(path),
         reader(path.filename().string(), content.text().data(),
                content.text().data() + std::min(content.text().size(), max_bytes)) {}
 
@@ -23,11 +24,13 @@ struct CsvFile::Lines {
   const char* Next() {
     try {
       return reader.next_line();
-    } catch (const ::io::error::base& error) {
-      Fail(ErrorKind::kCorrupt, "{}", error.what());
+    } catch (const ::io::error::line_length_limit_exceeded&) {
+      Fail(ErrorKind::kCorrupt, "{}:{}: the line is longer than 16 MB", name,
+           reader.get_file_line());
     }
   }
 
+  std::string name;
   InputText content;
   ::io::LineReader reader;
 };
@@ -57,7 +60,7 @@ bool EndsInQuotes(std::string_view line) {
 }  // namespace
 
 CsvFile::CsvFile(const std::filesystem::path& path, std::size_t max_bytes)
-    : name_(path.filename().string()), lines_(std::make_unique<Lines>(path, max_bytes)) {
+    : path_(path), lines_(std::make_unique<Lines>(path, max_bytes)) {
   if (!Next())
     Fail(ErrorKind::kInput, "{}: the file is empty, it has no header line", path.string());
   headers_.assign(cells_.begin(), cells_.begin() + static_cast<std::ptrdiff_t>(cell_count_));
@@ -74,7 +77,7 @@ std::optional<std::size_t> CsvFile::Find(std::string_view name) const {
 
 std::size_t CsvFile::Require(std::string_view name) const {
   const std::optional<std::size_t> column = Find(name);
-  if (!column) Fail(ErrorKind::kCorrupt, "{}: the column \"{}\" is missing", name_, name);
+  if (!column) Fail(ErrorKind::kCorrupt, "{}: the column \"{}\" is missing", path_.string(), name);
   return *column;
 }
 
@@ -145,6 +148,8 @@ std::string_view CsvFile::operator[](std::optional<std::size_t> column) const {
   return Trim(cells_[*column]);
 }
 
-std::string CsvFile::Place() const { return fmt::format("{}:{}", name_, row_line_); }
+std::string CsvFile::Place() const {
+  return fmt::format("{}:{}", path_.filename().string(), row_line_);
+}
 
 }  // namespace mpa::io

@@ -2,6 +2,9 @@
 // Small JSON documents.
 #include "mpa/io/json_document.h"
 
+#include <algorithm>
+#include <string_view>
+
 #include "mpa/base/error.h"
 #include "mpa/io/input_text.h"
 
@@ -38,9 +41,10 @@ nlohmann::json ParseJson(std::string_view text) {
   try {
     return nlohmann::json::parse(text);
   } catch (const nlohmann::json::exception& error) {
-    constexpr std::size_t kLongest = 200;  // the library quotes what it read last, however long
-    Fail(ErrorKind::kCorrupt, "not valid JSON: {}",
-         std::string_view(error.what()).substr(0, kLongest));
+    constexpr std::size_t kLongest = 200;    // the library quotes what it read last, however long
+    std::string_view reason = error.what();  // "[json.exception...] parse error at line 2, ..."
+    reason.remove_prefix(std::min(reason.size(), reason.find("] ") + 2));
+    Fail(ErrorKind::kCorrupt, "not valid JSON: {}", reason.substr(0, kLongest));
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <exception>
@@ -11,8 +12,8 @@
 #include <system_error>
 #include <utility>
 
+#include "database_files.h"
 #include "mpa/base/error.h"
-#include "mpa/base/log.h"
 #include "mpa/io/numbers.h"
 
 namespace mpa::io {
@@ -21,8 +22,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// The path as a file: URI; immutable=1 keeps SQLite from creating -shm, -wal or journal files.
-std::string ReadOnlyUri(const fs::path& path) {
+// The path as a file: URI by which SQLite neither locks nor creates anything: as a file that does
+// not change, or, to see the writes in a -wal file, on a file system without locks.
+std::string ReadOnlyUri(const fs::path& path, bool has_writes) {
   std::string uri = "file:";
   for (const char c : fs::absolute(path).string()) {
     if (c == '%' || c == '?' || c == '#') {
@@ -31,7 +33,53 @@ std::string ReadOnlyUri(const fs::path& path) {
       uri += c;
     }
   }
-  return uri + "?mode=ro&immutable=1";
+  return uri + (has_writes ? "?mode=ro&vfs=unix-none" : "?mode=ro&immutable=1");
+}
+
+[[noreturn]] void FailReading(const std::string& name, sqlite3* database) {
+  switch (database == nullptr ? SQLITE_NOMEM : sqlite3_errcode(database)) {
+    case SQLITE_NOMEM:
+      throw std::bad_alloc();
+    case SQLITE_FULL:  // of what is sorted on the way; nothing else is written
+      Fail(ErrorKind::kResource, "{}: no room for temporary files, see TMPDIR", name);
+    case SQLITE_INTERRUPT:
+      Fail(ErrorKind::kCorrupt,
+           "{}: a query would take far longer than a database of its size may need; ids that have "
+           "to be unique occur many times",
+           name);
+    case SQLITE_CORRUPT:
+      Fail(ErrorKind::kCorrupt,
+           "{}: the database is damaged, or a copy of it broke off; copy it again", name);
+    default:
+      Fail(ErrorKind::kCorrupt, "{}: {}", name, sqlite3_errmsg(database));
+  }
+}
+
+// "TASK, STRING_IDS": the tables that a query reads.
+std::string TablesOf(std::string_view sql) {
+  std::string tables;
+  std::string_view before;
+  for (std::size_t at = 0; at < sql.size();) {
+    const std::size_t end = std::min(sql.find_first_of(" ()", at), sql.size());
+    const std::string_view word = sql.substr(at, end - at);
+    if (before == "FROM" || before == "JOIN") {
+      tables += fmt::format("{}{}", tables.empty() ? "" : ", ", word);
+    }
+    if (!word.empty()) before = word;
+    at = end + 1;
+  }
+  return tables;
+}
+
+// Of the file and of the writes that are not in it yet.
+std::int64_t SizeWithWrites(const fs::path& path) {
+  std::int64_t bytes = 0;
+  for (const char* suffix : {"", "-wal"}) {
+    std::error_code error;
+    const auto size = fs::file_size(path.string() + suffix, error);
+    if (!error) bytes += static_cast<std::int64_t>(size);
+  }
+  return bytes;
 }
 
 // A database may come from anybody: what its schema computes (views, triggers, functions) is not
@@ -43,15 +91,6 @@ void Distrust(sqlite3* database) {
   sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_limit(database, SQLITE_LIMIT_LENGTH, kLongestCell);
-}
-
-[[noreturn]] void FailToRead(sqlite3* database, const std::string& name) {
-  if (sqlite3_errcode(database) == SQLITE_NOMEM) throw std::bad_alloc();
-  // Of what is sorted on the way; nothing else is written.
-  if (sqlite3_errcode(database) == SQLITE_FULL) {
-    Fail(ErrorKind::kResource, "{}: no room for temporary files, see TMPDIR", name);
-  }
-  Fail(ErrorKind::kCorrupt, "{}: {}", name, sqlite3_errmsg(database));
 }
 
 }  // namespace
@@ -145,13 +184,7 @@ void Statement::Restart(std::int64_t parameter) {
 
 void Statement::Check(int status) const {
   if (status == SQLITE_ROW || status == SQLITE_DONE) return;
-  if (status == SQLITE_INTERRUPT) {
-    Fail(ErrorKind::kCorrupt,
-         "{}: a query would take far longer than a database of its size may need; ids that have to "
-         "be unique occur many times",
-         name_);
-  }
-  FailToRead(database_, name_);
+  FailReading(name_, database_);
 }
 
 bool Statement::Step() {
@@ -165,34 +198,27 @@ bool Statement::Step() {
 }
 
 Database::Database(const fs::path& path) : name_(path.string()) {
-  const std::string uri = ReadOnlyUri(path);
+  const bool has_writes = HasWrites(path);
+  const std::string uri = ReadOnlyUri(path, has_writes);
   const int status =
       sqlite3_open_v2(uri.c_str(), &database_,
                       SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nullptr);
-  if (status != SQLITE_OK) {
-    if (status == SQLITE_NOMEM) throw std::bad_alloc();
-    const std::string reason = sqlite3_errmsg(database_);
-    sqlite3_close(database_);
-    Fail(ErrorKind::kInput, "{}: cannot open the database: {}", path.string(), reason);
-  }
-  Distrust(database_);
-  std::error_code error;
-  effort_ = std::make_unique<Effort>(static_cast<std::int64_t>(fs::file_size(path, error)));
-  sqlite3_progress_handler(database_, Effort::kStepsBetweenChecks, Effort::Check, effort_.get());
   try {
+    if (status != SQLITE_OK) FailReading(name_, database_);
+    Distrust(database_);
+    effort_ = std::make_unique<Effort>(SizeWithWrites(path));
+    sqlite3_progress_handler(database_, Effort::kStepsBetweenChecks, Effort::Check, effort_.get());
+    if (has_writes) {
+      // The index of the -wal file is kept in memory, and the file stays as it is.
+      sqlite3_db_config(database_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+      Query("PRAGMA locking_mode = EXCLUSIVE").Step();
+    }
     sqlite3_create_function_v2(database_, "visit", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, &scan_,
                                nullptr, RunningScan::VisitRow, RunningScan::Finish, nullptr);
     HasTable("sqlite_master");  // reads the first page: a file that is no database fails here
   } catch (...) {
     sqlite3_close(database_);
     throw;
-  }
-  const auto wal_size = fs::file_size(path.string() + "-wal", error);
-  if (!error && wal_size > 0) {
-    LogWarning(
-        "{}: the last writes are still in the -wal file and are not seen; open and close the "
-        "database once with sqlite3 to merge them",
-        path.string());
   }
 }
 
@@ -228,7 +254,9 @@ Statement Database::Query(std::string_view sql) const {
   sqlite3_stmt* statement = nullptr;
   if (sqlite3_prepare_v2(database_, sql.data(), static_cast<int>(sql.size()), &statement,
                          nullptr) != SQLITE_OK) {
-    FailToRead(database_, name_);
+    if (sqlite3_errcode(database_) != SQLITE_ERROR) FailReading(name_, database_);
+    Fail(ErrorKind::kInput, "{}: {}: {}; the database is of an unknown version, or was changed",
+         name_, TablesOf(sql), sqlite3_errmsg(database_));
   }
   return Statement(database_, statement, name_);
 }

@@ -15,12 +15,6 @@
 namespace mpa {
 namespace {
 
-// The file without which a capture of its kind cannot be read.
-bool IsMain(FileKind kind) {
-  return kind == FileKind::kTraceView || kind == FileKind::kKinetoTrace ||
-         kind == FileKind::kProfilerDb || kind == FileKind::kRawCapture;
-}
-
 const char* SourceName(CaptureKind kind) {
   if (kind == CaptureKind::kNpuDb) return "database";
   return kind == CaptureKind::kNpuRaw ? "raw" : "text";
@@ -30,6 +24,7 @@ void ReadFile(const Reader& reader, const CaptureFile& file, const ReadRequest& 
               LoadedRank& rank) {
   LogInfo("{}: read by the reader for {}", file.path.string(), reader.name);
   try {
+    CheckFollowed(file);
     reader.read(file, request, rank.trace);
   } catch (const Error& error) {
     if (IsMain(file.kind) || error.kind() == ErrorKind::kResource) throw;

@@ -119,7 +119,7 @@ bool IsBadInput(const Error& error) {
 }  // namespace
 
 ParseOutcome Parse(const ParseRequest& request) {
-  Discovery found = Discover(request.path, {.force = true, .raw = true});
+  Discovery found = Discover(request.path, {.force = request.replace, .raw = true});
   ParseOutcome outcome;
   for (const Discovery::Unusable& unusable : found.unusable) {
     outcome.notes.push_back(

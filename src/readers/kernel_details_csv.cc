@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 
+#include "csv_rows.h"
 #include "mpa/base/text.h"
 #include "mpa/io/csv_file.h"
 #include "mpa/io/numbers.h"
@@ -84,7 +85,7 @@ void Read(const CaptureFile& file, const ReadRequest& request, RankTrace& trace)
   const CounterColumn aiv_total(csv, "aiv_time(us)", "aiv_total_time(us)");
   const CounterColumn aiv_vec(csv, "aiv_vec_time(us)");
   const auto text = [&](const auto& column) { return trace.strings.Intern(Recorded(csv[column])); };
-  while (csv.Next()) {
+  while (NextRow(csv, trace.issues)) {
     if (trace.device_id < 0) trace.device_id = io::ParseInt(csv[device]).value_or(-1);
     if (IsCommunication(csv[core], csv[name])) continue;
     const auto start_ns = io::NsFromMicros(csv[start]);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // memory_record.csv: device memory over time.
+#include "csv_rows.h"
 #include "megabytes.h"
 #include "mpa/io/csv_file.h"
 #include "mpa/io/numbers.h"
@@ -13,7 +14,7 @@ void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
   const auto reserved = csv.Require("Total Reserved(MB)");
   const auto time = csv.Find("Timestamp(us)");
   const auto component = csv.Find("Component");
-  while (csv.Next()) {
+  while (NextRow(csv, trace.issues)) {
     const auto bytes = BytesFromMebibytes(csv[reserved]);
     if (!bytes) continue;  // rows of components that report only allocations
     if (!IsMemorySize(*bytes)) {

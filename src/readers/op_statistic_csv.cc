@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // op_statistic.csv: kernel times summed by operator type and core type.
+#include "csv_rows.h"
 #include "mpa/io/csv_file.h"
 #include "mpa/io/numbers.h"
 #include "mpa/readers/reader.h"
@@ -27,7 +28,7 @@ void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
   const auto time = [&](std::optional<std::size_t> column) {
     return SummedTime(csv, column, trace.issues);
   };
-  while (csv.Next()) {
+  while (NextRow(csv, trace.issues)) {
     trace.kernel_statistics.Append({.op_type = trace.strings.Intern(csv[type]),
                                     .core = trace.strings.Intern(csv[core]),
                                     .count = CountOf(csv[count]),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // operator_memory.csv: every allocation of an operator.
+#include "csv_rows.h"
 #include "megabytes.h"
 #include "mpa/io/csv_file.h"
 #include "mpa/io/numbers.h"
@@ -14,7 +15,7 @@ void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
   const auto size = csv.Require("Size(KB)");
   const auto allocated = csv.Require("Allocation Time(us)");
   const auto released = csv.Find("Release Time(us)");
-  while (csv.Next()) {
+  while (NextRow(csv, trace.issues)) {
     const auto bytes = BytesFromKibibytes(csv[size]);
     if (!bytes || !IsMemorySize(*bytes)) {
       trace.issues.Count("allocation left out, its size is no number of bytes", csv.Place());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Profiler databases: ascend_pytorch_profiler*.db, ascend_mindspore_profiler*.db, msmonitor*.db and
-// msprof_*.db. A table that is not there was not recorded; a column that is not there is an error.
+// msprof_*.db. A table that is not there was not recorded; one without a column that is needed is
+// broken, and left out.
 #include <fmt/format.h>
 
 #include <limits>
@@ -90,12 +91,31 @@ void ReadAllocations(DbInput& input) {
   input.database.Scan("name, size, allocationTime, releaseTime", "OP_MEMORY NOT INDEXED", read);
 }
 
+// Calls `read`; a table that lacks a column costs what is read from it.
+template <typename Reading>
+void ReadTables(DbInput& input, const Reading& read) {
+  try {
+    read();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kInput) throw;
+    const std::string& name = input.database.name();
+    std::string_view reason = error.what();
+    if (reason.starts_with(name + ": ")) reason.remove_prefix(name.size() + 2);
+    input.trace.issues.Count(fmt::format("left out, table {}", reason), name);
+  }
+}
+
 void Read(const CaptureFile& file, const ReadRequest& request, RankTrace& trace) {
   const io::Database database(file.path);
   DbStrings strings(database, trace.strings);
   DbInput input{database, strings, trace};
   const auto read = [&](Tables tables, void (*read_tables)(DbInput&)) {
-    if (Overlap(request.wanted, tables)) read_tables(input);
+    if (Overlap(request.wanted, tables)) ReadTables(input, [&] { read_tables(input); });
+  };
+  const auto read_some = [&](Tables tables, void (*read_tables)(DbInput&, Tables)) {
+    if (Overlap(request.wanted, tables)) {
+      ReadTables(input, [&] { read_tables(input, request.wanted); });
+    }
   };
   if (!database.HasTable("TASK") && !database.HasTable("PYTORCH_API") &&
       !database.HasTable("COMMUNICATION_OP")) {
@@ -104,19 +124,17 @@ void Read(const CaptureFile& file, const ReadRequest& request, RankTrace& trace)
          "no profiler database, or its export broke off",
          file.path.string());
   }
-  constexpr Tables kHost = Tables::kHostOps | Tables::kLaunches | Tables::kPythonCalls |
-                           Tables::kBackwardLinks | Tables::kQueuedWork;
-  if (Overlap(request.wanted, kHost)) ReadHostTables(input, request.wanted);
-  if (Overlap(request.wanted, Tables::kKernels)) ReadKernels(input, request.wanted);
+  read_some(Tables::kHostOps | Tables::kLaunches | Tables::kPythonCalls | Tables::kBackwardLinks |
+                Tables::kQueuedWork,
+            ReadHostTables);
+  read_some(Tables::kKernels, ReadKernels);
   read(Tables::kScheduleKernels, ReadScheduleKernels);
   read(Tables::kMstx, ReadMstxEvents);
   read(Tables::kChips | Tables::kCoreClocks, ReadDeviceId);
   read(Tables::kCoreClocks, ReadCoreClocks);
   read(Tables::kDeviceTasks, ReadDeviceTasks);
   read(Tables::kQueuedWork, ReadCopyLaunches);
-  if (Overlap(request.wanted, Tables::kCommunications | Tables::kCommTasks)) {
-    ReadCommunications(input, request.wanted);
-  }
+  read_some(Tables::kCommunications | Tables::kCommTasks, ReadCommunications);
   read(Tables::kMemorySamples, ReadMemorySamples);
   read(Tables::kAllocations, ReadAllocations);
   read(Tables::kSteps, ReadSteps);

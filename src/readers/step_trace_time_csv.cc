@@ -2,6 +2,7 @@
 // step_trace_time.csv: the profiler's own division of each step's time.
 #include <limits>
 
+#include "csv_rows.h"
 #include "mpa/io/csv_file.h"
 #include "mpa/io/numbers.h"
 #include "mpa/readers/reader.h"
@@ -18,7 +19,7 @@ void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
   const auto communication = csv.Require("Communication");
   const auto free = csv.Require("Free");
   const auto time = [&](std::size_t column) { return SummedTime(csv, column, trace.issues); };
-  while (csv.Next()) {
+  while (NextRow(csv, trace.issues)) {
     // A run without step() has one row with an empty step.
     const auto id = io::ScaledDecimal(csv[step], 0);
     const bool known = id && *id >= 0 && *id <= std::numeric_limits<std::int32_t>::max();

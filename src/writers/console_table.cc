@@ -4,7 +4,7 @@
 #include <numeric>
 #include <vector>
 
-#include "mpa/base/console.h"
+#include "mpa/base/printable.h"
 #include "mpa/writers/writers.h"
 
 namespace mpa {

@@ -7,6 +7,7 @@
 
 #include "formats.h"
 #include "mpa/base/error.h"
+#include "mpa/base/printable.h"
 #include "mpa/io/output_file.h"
 #include "print.h"
 #include "sheet_values.h"
@@ -32,7 +33,9 @@ std::string Harmless(const std::string& text) {
 }
 
 std::string Field(const Cell& cell) {
-  if (const auto* text = std::get_if<std::string>(&cell)) return Quoted(Harmless(*text));
+  if (const auto* text = std::get_if<std::string>(&cell)) {
+    return Quoted(Harmless(Printable(*text, Breaks::kKeep)));
+  }
   if (const auto* whole = std::get_if<std::int64_t>(&cell)) return fmt::format("{}", *whole);
   if (const auto* real = std::get_if<double>(&cell)) return fmt::format("{}", *real);
   return {};

@@ -2,7 +2,7 @@
 // Annotations of GitHub Actions.
 #include <fmt/format.h>
 
-#include "mpa/base/console.h"
+#include "mpa/base/printable.h"
 #include "mpa/base/utf8.h"
 #include "mpa/writers/gate_writers.h"
 

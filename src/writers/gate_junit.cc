@@ -2,17 +2,17 @@
 // A gate as results of tests, which every platform shows.
 #include <fmt/format.h>
 
+#include "mpa/base/printable.h"
 #include "mpa/base/utf8.h"
 #include "mpa/writers/gate_writers.h"
 
 namespace mpa {
 namespace {
 
-// XML 1.0 cannot hold other control characters and two characters of Unicode, not even as
-// references.
+// XML 1.0 cannot hold two characters of Unicode, not even as references.
 std::string Escaped(std::string_view text) {
   constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
-  std::string valid = ValidUtf8(text);
+  std::string valid = Printable(ValidUtf8(text), Breaks::kKeep);
   for (const std::string_view never : {"\xEF\xBF\xBE", "\xEF\xBF\xBF"}) {
     for (std::size_t at = valid.find(never); at != std::string::npos; at = valid.find(never, at)) {
       valid.replace(at, never.size(), kReplacement);
@@ -20,7 +20,6 @@ std::string Escaped(std::string_view text) {
   }
   std::string escaped;
   for (const char c : valid) {
-    const auto byte = static_cast<unsigned char>(c);
     if (c == '&') {
       escaped += "&amp;";
     } else if (c == '<') {
@@ -30,9 +29,7 @@ std::string Escaped(std::string_view text) {
     } else if (c == '"') {
       escaped += "&quot;";
     } else if (c == '\n' || c == '\t' || c == '\r') {
-      escaped += fmt::format("&#{};", static_cast<int>(byte));
-    } else if (byte < 0x20) {
-      escaped += kReplacement;
+      escaped += fmt::format("&#{};", static_cast<int>(c));
     } else {
       escaped += c;
     }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "mpa/base/printable.h"
 #include "mpa/base/utf8.h"
 #include "mpa/writers/gate_writers.h"
 
@@ -13,7 +14,7 @@ namespace {
 
 std::string Escaped(std::string_view text) {
   std::string escaped;
-  for (const char c : ValidUtf8(text)) {
+  for (const char c : Printable(ValidUtf8(text), Breaks::kKeep)) {
     if (c == '\\' || c == '"') {
       escaped += '\\';
       escaped += c;

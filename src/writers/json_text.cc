@@ -3,24 +3,29 @@
 
 #include <fmt/format.h>
 
+#include "mpa/base/printable.h"
 #include "mpa/base/utf8.h"
 
 namespace mpa::writers {
 
 std::string Quoted(std::string_view text) {
   std::string quoted = "\"";
-  for (const char c : ValidUtf8(text)) {
-    if (c == '"' || c == '\\') {
+  const std::string valid = ValidUtf8(text);
+  for (std::string_view rest = valid; !rest.empty();) {
+    const std::string_view character = rest.substr(0, Utf8Length(rest));
+    const char32_t code = CodePoint(character);
+    rest.remove_prefix(character.size());
+    if (code == '"' || code == '\\') {
       quoted += '\\';
-      quoted += c;
-    } else if (c == '\n') {
+      quoted += character;
+    } else if (code == '\n') {
       quoted += "\\n";
-    } else if (c == '\t') {
+    } else if (code == '\t') {
       quoted += "\\t";
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-      quoted += fmt::format("\\u{:04x}", c);
+    } else if (IsHidden(code)) {
+      quoted += fmt::format("\\u{:04x}", static_cast<unsigned>(code));
     } else {
-      quoted += c;
+      quoted += character;
     }
   }
   return quoted + '"';

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "mpa/base/console.h"
+#include "mpa/base/printable.h"
 #include "mpa/base/utf8.h"
 
 namespace mpa::writers {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "mpa/base/printable.h"
 #include "mpa/base/utf8.h"
 #include "sheet_values.h"
 
@@ -12,10 +13,9 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
-// Characters that UTF-8 has and XML has not; libxlsxwriter escapes the other control characters.
+// Characters that UTF-8 has and XML has not.
 bool IsForbidden(std::string_view character) {
-  return character == std::string_view("\0", 1) || character == "\xEF\xBF\xBE" ||
-         character == "\xEF\xBF\xBF";
+  return character == "\xEF\xBF\xBE" || character == "\xEF\xBF\xBF";
 }
 
 // "_x001B_" is how workbooks write an escape character.
@@ -24,20 +24,21 @@ bool LooksEscaped(std::string_view text) {
          text.substr(2, 4).find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
 }
 
-std::string ForWorkbook(std::string_view text) {
+std::string ForWorkbook(std::string_view given) {
+  const std::string text = Printable(ValidUtf8(given), Breaks::kKeep);
   std::string clean;
   clean.reserve(text.size());
   for (std::size_t i = 0; i < text.size();) {
-    const std::string_view rest = text.substr(i);
+    const std::string_view rest = std::string_view(text).substr(i);
     const std::size_t length = Utf8Length(rest);
-    if (length == 0 || IsForbidden(rest.substr(0, length))) {
+    if (IsForbidden(rest.substr(0, length))) {
       clean += kReplacement;
     } else if (LooksEscaped(rest)) {
       clean += "_x005F_";  // an escaped underscore
     } else {
       clean += rest.substr(0, length);
     }
-    i += length == 0 ? 1 : length;
+    i += length;
   }
   return clean;
 }
@@ -59,9 +60,12 @@ std::size_t BytesOf(std::string_view text, std::size_t limit, std::size_t& units
 }  // namespace
 
 bool IsPlain(std::string_view text, std::size_t limit) {
-  bool ascii = true;  // without the zero byte
-  for (const char c : text) ascii &= static_cast<signed char>(c) > 0;
-  return ascii && text.size() <= limit && text.find("_x") == std::string_view::npos;
+  bool seen = true;  // and ASCII
+  for (const char c : text) {
+    seen &=
+        (static_cast<signed char>(c) >= 0x20 && c != 0x7f) || c == '\n' || c == '\r' || c == '\t';
+  }
+  return seen && text.size() <= limit && text.find("_x") == std::string_view::npos;
 }
 
 CellText FitCell(std::string_view text, std::size_t limit) {

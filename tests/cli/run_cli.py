@@ -385,7 +385,7 @@ class Input(Cli):
         self.assert_refused(self.write(name, "no database, just text" * 50), name,
                             "not a database")
         self.write(name, "")
-        self.assert_refused(self.scratch / name, name, "TASK")
+        self.assert_refused(self.scratch / name, name, "the file is empty")
         self.assert_refused(self.write("other.db", ""), "other.db", "not a capture")
 
     def test_unknown_step(self):

@@ -49,12 +49,46 @@ TEST_F(CaptureTest, FindsTheFilesOfATextCapture) {
 }
 
 TEST_F(CaptureTest, NamesALinkThatLeadsToItself) {
-  WriteText("r_ascend_pt");
-  const std::filesystem::path loop = dir_ / "r_ascend_pt/ASCEND_PROFILER_OUTPUT/communication.json";
+  const std::filesystem::path loop = dir_ / "r_ascend_pt/ASCEND_PROFILER_OUTPUT/trace_view.json";
+  std::filesystem::create_directories(loop.parent_path());
   std::filesystem::create_symlink(loop, loop);
   const Error error = test::ErrorOf([&] { Open("r_ascend_pt"); });
   EXPECT_EQ(error.kind(), ErrorKind::kInput);
-  EXPECT_HAS_TEXT(error.what(), "communication.json");
+  EXPECT_HAS_TEXT(error.what(), "trace_view.json");
+}
+
+TEST_F(CaptureTest, FollowsLinksWithinTheCaptureOnly) {
+  WriteText("r_ascend_pt");
+  dir_.Write("elsewhere.csv", "Name");
+  const std::filesystem::path output = dir_ / "r_ascend_pt/ASCEND_PROFILER_OUTPUT";
+  std::filesystem::rename(output / "trace_view.json", dir_ / "r_ascend_pt/moved.json");
+  std::filesystem::create_symlink("../moved.json", output / "trace_view.json");
+  std::filesystem::remove(output / "memory_record.csv");
+  std::filesystem::create_symlink(dir_ / "elsewhere.csv", output / "memory_record.csv");
+  const auto record = [&](bool force) {
+    return *OpenRank(dir_ / "r_ascend_pt", {.force = force}).Find(FileKind::kMemoryRecord);
+  };
+  EXPECT_EQ(record(true).outside, "");
+  EXPECT_EQ(record(false).outside.filename(), "elsewhere.csv");
+  const Error error = test::ErrorOf([&] { CheckFollowed(record(false)); });
+  EXPECT_HAS_TEXT(error.what(), "memory_record.csv: leads out of the capture");
+
+  std::filesystem::remove(output / "trace_view.json");
+  std::filesystem::create_symlink(dir_ / "elsewhere.csv", output / "trace_view.json");
+  EXPECT_HAS_TEXT(test::ErrorOf([&] { record(false); }).what(), "--force follows such links");
+}
+
+TEST_F(CaptureTest, TellsOfLinksToOtherCaptures) {
+  WriteText("job/a_ascend_pt");
+  WriteText("b_ascend_pt");
+  std::filesystem::create_symlink("a_ascend_pt", dir_ / "job/latest_ascend_pt");
+  std::filesystem::create_symlink("../b_ascend_pt", dir_ / "job/b_ascend_pt");
+  std::filesystem::create_symlink("..", dir_ / "job/up");
+  const Discovery found = Discover(dir_ / "job", {});
+  EXPECT_EQ(found.ranks.size(), 1u);
+  ASSERT_EQ(found.unusable.size(), 1u);
+  EXPECT_HAS_TEXT(found.unusable[0].reason, "job/b_ascend_pt: leads out of the directory");
+  EXPECT_EQ(Discover(dir_ / "job", {.force = true}).ranks.size(), 2u);
 }
 
 TEST_F(CaptureTest, FindsNoSettingsInFilesOfSimilarNames) {

@@ -118,7 +118,7 @@ TEST_F(CsvFileTest, NamesTheFileAndTheColumnThatIsMissing) {
   const CsvFile csv(Write("a,b\n1,2\n"));
   const Error error = ErrorOf([&] { csv.Require("Duration(us)"); });
   EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
-  EXPECT_HAS_TEXT(error.what(), "data.csv");
+  EXPECT_HAS_TEXT(error.what(), (dir_ / "data.csv").string());
   EXPECT_HAS_TEXT(error.what(), "Duration(us)");
 }
 

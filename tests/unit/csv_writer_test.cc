@@ -61,7 +61,7 @@ TEST_F(WriteCsvTest, LeavesNothingForSpreadsheetsToRun) {
             "'-1\r\n"
             "'@SUM(A1)\r\n"
             "'\tx\r\n"
-            "\"'\rx\"\r\n"
+            "\\x0dx\r\n"
             "a=b\r\n"
             "/\r\n"
             "-1.5\r\n"

@@ -193,7 +193,7 @@ TEST(HeadSpread, InterpolatesPercentiles) {
 }
 
 TEST(HeadPicture, TextsCannotBecomeMarkup) {
-  EXPECT_EQ(head::Escaped("<a href=\"x\">&\n"), "&lt;a href=&quot;x&quot;&gt;&amp;?");
+  EXPECT_EQ(head::Escaped("<a href=\"x\">&\n"), "&lt;a href=&quot;x&quot;&gt;&amp;\\x0a");
 }
 
 }  // namespace

@@ -88,11 +88,18 @@ TEST(KernelDetails, LeavesCollectivesToTheTrace) {
 
 TEST(KernelDetails, CountsRowsWhoseTimesMakeNoSenseAndNamesTheFirst) {
   const RankTrace trace =
-      ReadKernels("Name,Start Time(us),Duration(us)\na,1,1\nb,N/A,1\nc,3,\nd,4,-1\ne\nf,6,1\n");
+      ReadKernels("Name,Start Time(us),Duration(us)\na,1,1\nb,N/A,1\nc,3,\nd,4,-1\ne,,\nf,6,1\n");
   EXPECT_EQ(test::Texts(trace, trace.kernels.name), (Names{"a", "f"}));
   ASSERT_EQ(trace.issues.Lines().size(), 1u);
   EXPECT_HAS_TEXT(trace.issues.Lines()[0], "4 times");
   EXPECT_HAS_TEXT(trace.issues.Lines()[0], "kernel_details.csv:3");
+}
+
+TEST(KernelDetails, LeavesOutARowThatBreaksOff) {
+  const RankTrace trace = ReadKernels("Name,Start Time(us),Duration(us)\na,1,1\nb,2,1\nc,30");
+  EXPECT_EQ(test::Texts(trace, trace.kernels.name), (Names{"a", "b"}));
+  EXPECT_EQ(trace.issues.Lines(),
+            Names{"row left out, it has fewer cells than the header (kernel_details.csv:4)"});
 }
 
 TEST(KernelDetails, NamesTheColumnThatItCannotDoWithout) {

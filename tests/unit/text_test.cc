@@ -5,7 +5,6 @@
 
 #include <vector>
 
-#include "mpa/base/console.h"
 
 namespace mpa {
 namespace {
@@ -77,15 +76,6 @@ TEST(Closest, SuggestsNothingThatSharesNoLetter) {
 TEST(Closest, PrefersTheFirstOfEquallyNearOnes) {
   const std::vector<std::string> options = {"steps", "stepa"};
   EXPECT_EQ(Closest("step", options), "steps");
-}
-
-TEST(Printable, ShowsControlCharactersInsteadOfSendingThemToTheTerminal) {
-  EXPECT_EQ(Printable("a\x1b[31mred"), "a\\x1b[31mred");
-  EXPECT_EQ(Printable("\r\b\x7f"), "\\x0d\\x08\\x7f");
-}
-
-TEST(Printable, KeepsATextOnItsLineAndLeavesUtf8Alone) {
-  EXPECT_EQ(Printable("a\tb\n\xE6\xAD\xA5"), "a\\x09b\\x0a\xE6\xAD\xA5");
 }
 
 }  // namespace

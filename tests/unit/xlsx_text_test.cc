@@ -55,7 +55,7 @@ TEST(FitCell, CutsBetweenCharacters) {
 
 TEST(FitCell, ReplacesWhatWouldBreakTheXml) {
   EXPECT_EQ(Fitted("a\xFF\xE6z"), std::string("a") + kInvalid + kInvalid + "z");
-  EXPECT_EQ(Fitted(std::string_view("a\0z", 3)), std::string("a") + kInvalid + "z");
+  EXPECT_EQ(Fitted(std::string_view("a\0z", 3)), "a\\x00z");
   EXPECT_EQ(Fitted("\xEF\xBF\xBE|\xEF\xBF\xBF"), std::string(kInvalid) + "|" + kInvalid);
 }
 

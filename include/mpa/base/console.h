@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstdio>
-#include <string>
-#include <string_view>
 
 namespace mpa {
 
@@ -12,9 +10,5 @@ bool IsTerminal(std::FILE* stream);
 
 /// True when colour may be written to `stream`: a terminal, and NO_COLOR is not set.
 bool UseColor(std::FILE* stream);
-
-/// `text` with every control character replaced by \xNN, so that a name from a capture cannot move
-/// the cursor, change colours of the terminal or look like a line of its own.
-std::string Printable(std::string_view text);
 
 }  // namespace mpa

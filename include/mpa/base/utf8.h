@@ -11,6 +11,9 @@ namespace mpa {
 /// is empty.
 std::size_t Utf8Length(std::string_view text);
 
+/// The character at the beginning of `text`, where Utf8Length() is not 0.
+char32_t CodePoint(std::string_view text);
+
 /// `text` with U+FFFD in place of every byte that is not part of a UTF-8 character. Names in
 /// captures need not be UTF-8, but documents and workbooks with other bytes do not open.
 std::string ValidUtf8(std::string_view text);

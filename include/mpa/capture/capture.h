@@ -31,7 +31,13 @@ struct CaptureFile {
   FileKind kind{};
   std::filesystem::path path;
   std::int64_t bytes = 0;
+  std::filesystem::path outside = {};  ///< where a link leads that must not be followed; else empty
 };
+
+/// True for a file without which a capture cannot be read.
+bool IsMain(FileKind kind);
+/// Throws Error (kInput) for a link that must not be followed.
+void CheckFollowed(const CaptureFile& file);
 
 enum class CaptureKind {
   kUnknown,  ///< nothing that can be read
@@ -57,8 +63,9 @@ struct RankInput {
 
 /// How captures are opened.
 struct OpenOptions {
-  bool force = false;  ///< no warnings about foreign owners and open permissions
-  bool raw = false;    ///< the raw data is read even where it was parsed already
+  /// No warnings about foreign owners and open permissions; links out of the capture are followed.
+  bool force = false;
+  bool raw = false;  ///< the raw data is read even where it was parsed already
 };
 
 /// The capture of one rank at `path`: a *_ascend_pt or *_ascend_ms directory, an

@@ -34,6 +34,8 @@ class CsvFile {
   /// A cell of the current row; empty for a column that the file does not have.
   std::string_view operator[](std::optional<std::size_t> column) const;
 
+  /// True when the current row has fewer cells than the header: it broke off.
+  bool broke_off() const { return cell_count_ < headers_.size(); }
   /// "kernel_details.csv:812", the place of the current row.
   std::string Place() const;
 
@@ -42,7 +44,7 @@ class CsvFile {
   bool SplitRow();
   std::size_t UnquoteCell(std::size_t at, std::string& cell, bool& in_quotes) const;
 
-  std::string name_;
+  std::filesystem::path path_;
   std::unique_ptr<Lines> lines_;
   std::vector<std::string> headers_;
   std::vector<std::string_view> cells_;  // of the row, or of what was unquoted

@@ -69,12 +69,14 @@ class Statement {
   std::vector<sqlite3_value*> values_;
 };
 
-/// A database opened read-only and immutable: neither the file nor its directory is touched. Views
-/// and what else would compute is refused, and so are queries whose result grows beyond all
-/// measure (Error, kCorrupt). Only one thread at a time may use it.
+/// A database opened read-only: neither the file nor its directory is touched, not even where the
+/// last writes are still in a -wal file, which are seen. Views and what else would compute is
+/// refused, and so are queries whose result grows beyond all measure (Error, kCorrupt). Only one
+/// thread at a time may use it.
 class Database {
  public:
-  /// Throws Error: kInput when it cannot be opened, kCorrupt when it is not a database.
+  /// Throws Error: kInput when it cannot be opened or is still being written, kCorrupt when it is
+  /// not a database.
   explicit Database(const std::filesystem::path& path);
   ~Database();
   Database(const Database&) = delete;
@@ -85,13 +87,12 @@ class Database {
   bool HasColumn(std::string_view table, std::string_view column) const;
   /// True when rows are found by `column` without a scan: it is the table's INTEGER PRIMARY KEY.
   bool IsPrimaryKey(std::string_view table, std::string_view column) const;
-  /// Throws Error (kCorrupt) when the query does not fit the schema (a column is missing).
+  /// Throws Error (kInput) when the query does not fit the schema (a column is missing).
   Statement Query(std::string_view sql) const;
   /// Calls visit() with each row of "SELECT columns FROM source", without leaving SQLite's loop in
   /// between: about half the time of Step(). An ORDER BY has no effect; the rows come in the order
   /// in which SQLite finds them, that of the rowids in a table that is NOT INDEXED, alone or to the
-  /// left of a CROSS JOIN. Throws what visit() throws, and Error (kCorrupt) like Query() and
-  /// Step().
+  /// left of a CROSS JOIN. Throws what visit() throws, and Error like Query() and Step().
   void Scan(std::string_view columns, std::string_view source,
             const std::function<void(const Row&)>& visit) const;
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "mpa/base/printable.h"
+
 namespace mpa::head {
 namespace {
 
@@ -17,7 +19,7 @@ constexpr double kLetter = 6.6;
 
 std::string Escaped(std::string_view text) {
   std::string escaped;
-  for (const char c : text) {
+  for (const char c : Printable(text)) {
     switch (c) {
       case '&':
         escaped += "&amp;";
@@ -32,7 +34,7 @@ std::string Escaped(std::string_view text) {
         escaped += "&quot;";
         break;
       default:
-        escaped += static_cast<unsigned char>(c) < ' ' || c == 0x7f ? '?' : c;
+        escaped += c;
     }
   }
   return escaped;

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "mpa/io/csv_file.h"
+#include "mpa/model/issues.h"
+
+namespace mpa::readers {
+
+/// Moves to the next row; false at the end. A row that breaks off is left out and counted: what it
+/// still has may be cut as well.
+inline bool NextRow(io::CsvFile& csv, Issues& issues) {
+  while (csv.Next()) {
+    if (!csv.broke_off()) return true;
+    issues.Count("row left out, it has fewer cells than the header", csv.Place());
+  }
+  return false;
+}
+
+}  // namespace mpa::readers

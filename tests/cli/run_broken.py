@@ -1,0 +1,474 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests what becomes of captures that are broken or hostile: exit codes, messages, and that every
+command ends in good order and leaves the capture as it is.
+
+    run_broken.py --tool BINARY --testdata DIR GROUP [-v]
+
+GROUP is one of the classes below: text, textcommands, database, databasecommands, names, generator.
+Exit status: 0 passed, 1 failed, 2 usage.
+"""
+
+import csv
+import json
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from breaking import DATABASES, ODD_NAMES, OUTPUT, TEXT, TRACE  # noqa: E402
+from captures import DATABASE, build_database  # noqa: E402
+from groups import parse_arguments, run_group  # noqa: E402
+from steps import write_capture  # noqa: E402
+from workbook import Workbook  # noqa: E402
+
+TOOL = CAPTURES = None  # set by main()
+TIMEOUT_SECONDS = 20
+TEXT_CAPTURE, DATABASE_CAPTURE = "twin_text_base_ascend_pt", "twin_db_base_ascend_pt"
+AS_USUAL = (0, "")  # the report of the whole capture
+OTHERWISE = (0, None)  # a report of what is there
+# Kind -> exit code of compare, and a piece of what it says.
+OF_TEXT = {
+    "truncated trace": (5, "the trace breaks off"),
+    "truncated json": (5, "communication.json: not valid JSON: parse error at line"),
+    "truncated table": (5, "row left out, it has fewer cells than the header (kernel_details.csv:"),
+    "empty trace": (3, "trace_view.json: the file is empty"),
+    "empty tables": (5, "kernel_details.csv: the file is empty, it has no header line"),
+    "no trace": (3, "no trace_view.json"),
+    "no side files": (0, "no kernel_details.csv there"),
+    "no output": (3, "no profiler database, no trace_view.json and no raw data there"),
+    "directory as trace": (3, "trace_view.json: not a regular file"),
+    "directory as table": (5, "kernel_details.csv: not a regular file; it is left out"),
+    "pipe as trace": (3, "trace_view.json: not a regular file"),
+    "pipe as table": (5, "kernel_details.csv: not a regular file; it is left out"),
+    "socket as trace": (3, "trace_view.json: "),
+    "device as table": (5, "kernel_details.csv: leads out of the capture, to /dev/zero"),
+    "trace that links to itself": (3, "trace_view.json: Too many levels of symbolic links"),
+    "table that links to itself": (5, "kernel_details.csv: cannot open the file: Too many levels"),
+    "trace outside": (3, "trace_view.json: leads out of the capture, to "),
+    "table outside": (5, "kernel_details.csv: leads out of the capture, to "),
+    "links within": AS_USUAL,
+    "loops of directories": AS_USUAL,
+    "short rows": (5, "row left out, it has fewer cells than the header"),
+    "missing column": (5, 'kernel_details.csv: the column "Duration(us)" is missing'),
+    "unbalanced quotes": (5, "kernel_details.csv: the column "),
+    "zero bytes": (5, "row left out, it has fewer cells than the header (kernel_details.csv:2)"),
+    "byte order marks": AS_USUAL,
+    "other line ends": AS_USUAL,
+    "bad utf-8": (5, "event left out, it is not valid JSON"),
+    "nan": (5, "event left out, it is not valid JSON"),
+    "infinity": (5, "event left out, its start or duration is no time"),
+    "beyond int64": (5, "event left out, its start or duration is no time"),
+    "negative durations": (5, "event left out, its start or duration is no time"),
+    "times that are texts": (5, "event left out, its start or duration is no time"),
+    "times that are lists": (5, "event left out, its start or duration is no time"),
+    "names that are numbers": OTHERWISE,
+    "arguments that are texts": OTHERWISE,
+    "negative kernels": (5, "kernel left out, its start or duration is no time, 2 times"),
+    "kernels of nan": (5, "kernel left out, its start or duration is no time, 2 times"),
+    "kernels beyond int64": (5, "kernel left out, its start or duration is no time, 2 times"),
+    "memory beyond int64": (5, "allocation left out, its size is no number of bytes, 2 times"),
+    "object without events": (3, 'no "traceEvents" array'),
+    "list in a list": (3, "expected an event object, found '['"),
+    "events on lines": (3, "trace_view.json: "),
+    "null": (3, "trace_view.json: not JSON"),
+    "no events": (0, "no host operators"),
+    "something behind the trace": AS_USUAL,
+    "nesting": OTHERWISE,
+    "long names": (0, "longer than the 32,767 characters"),
+    "odd names": OTHERWISE,
+    "odd kernels": OTHERWISE,
+}
+OF_DATABASES = {
+    "empty file": (3, ".db: the file is empty"),
+    "no database": (3, ".db: file is not a database"),
+    "truncated": (3, ".db: the database is damaged, or a copy of it broke off"),
+    "corrupt pages": (3, ".db: the database is damaged, or a copy of it broke off"),
+    "corrupt header": (3, ".db: file is not a database"),
+    "unknown format": (3, ".db: sqlite_master: unsupported file format"),
+    "directory": (3, ".db: not a regular file"),
+    "pipe": (3, ".db: not a regular file"),
+    "outside": (3, ".db: leads out of the capture, to "),
+    "links within": AS_USUAL,
+    "other tables": (3, "none of the tables TASK, COMMUNICATION_OP and PYTORCH_API"),
+    "missing table": (0, "has no compute kernels"),
+    "no texts": OTHERWISE,
+    "missing column": (5, "left out, table CONNECTION_IDS: no such column: connectionId"),
+    "no times of tasks": (5, "left out, table TASK"),
+    "empty tables": OTHERWISE,
+    "nothing but null": (5, "row left out, its start or end is no time"),
+    "wrong types": (5, "row left out, its start or end is no time"),
+    "beyond int64": (5, "row left out, its start or end is no time"),
+    "negative durations": (5, "row left out, its start or end is no time"),
+    "latest times": (5, "row left out, its start or end is no time"),
+    "bad utf-8": OTHERWISE,
+    "null texts": OTHERWISE,
+    "unknown texts": OTHERWISE,
+    "repeated ids": OTHERWISE,
+    "long names": (0, "longer than the 32,767 characters"),
+    "odd names": OTHERWISE,
+}
+OTHER_COMMANDS = (["check"], ["-m", "module_statistic"], ["-m", "operator_mfu"],
+                  ["-m", "head_overhead"], ["parse"], ["compare", "--save_baseline"],
+                  ["compare", "--fail_on", "step_time>+3%"])
+
+
+def state(directory):
+    """What must not change: names, kinds, times and bytes of everything below."""
+    found = {}
+    for path in sorted([directory, *directory.rglob("*")]):
+        status = path.lstat()
+        content = path.read_bytes() if path.is_file() and not path.is_symlink() else None
+        found[str(path)] = (status.st_mode, status.st_size, status.st_mtime_ns, content)
+    return found
+
+
+class Result:
+    def __init__(self, done):
+        self.code, self.out = done.returncode, done.stdout
+        self.err = [line for line in done.stderr.splitlines() if "--force to read" not in line]
+        self.problems = [line for line in self.err
+                         if not line.startswith(("msprof-analyze: note: ", "msprof-analyze: info: "))]
+        self.errors = [line for line in self.err if line.startswith("msprof-analyze: error: ")]
+
+
+class Broken(unittest.TestCase):
+    """Every test has a directory of its own, self.scratch, and self.out in it for results."""
+
+    maxDiff = None
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.scratch = Path(scratch.name).resolve()
+        self.out = self.scratch / "out"
+
+    def run_tool(self, *arguments):
+        return Result(subprocess.run(
+            [TOOL, *map(str, arguments)], check=False, stdin=subprocess.DEVNULL,
+            capture_output=True, encoding="utf-8", errors="surrogateescape",
+            timeout=TIMEOUT_SECONDS))
+
+    def whole(self, name):
+        return build_database(CAPTURES, name, self.scratch) if "db_" in name else CAPTURES / name
+
+    def broken(self, name, breaks):
+        """A copy of the capture that `breaks` changed."""
+        copy = self.scratch / "broken" / name
+        shutil.rmtree(copy.parent, ignore_errors=True)
+        shutil.copytree(self.whole(name), copy)
+        breaks(copy)
+        return copy
+
+    def compare(self, capture, *more, base=None):
+        return self.run_tool("compare", "-d", capture, "-bp", base or self.whole(TEXT_CAPTURE),
+                             "-o", self.out, *more)
+
+    def assert_orderly(self, result, codes):
+        """A known exit code, a line for each problem, and none twice."""
+        self.assertIn(result.code, codes, result.err)
+        for line in result.err:
+            self.assertTrue(line.startswith("msprof-analyze: "), result.err)
+        self.assertEqual(len(set(result.problems)), len(result.problems), result.err)
+        told = bool(result.out)  # by `check`, whose page is there all the same
+        self.assertEqual(len(result.errors), 1 if result.code == 3 and not told else 0, result.err)
+        if result.code == 5:
+            self.assertTrue(result.problems, "a partial result without a word")
+
+    def assert_as_told(self, result, code, text):
+        self.assert_orderly(result, (code,))
+        if text == "":
+            self.assertEqual(result.problems, [])
+        elif text:
+            self.assertTrue(any(text in line for line in result.problems), result.err)
+
+    def check_kinds(self, name, kinds, table):
+        self.assertEqual(set(kinds), set(table), "the table is complete")
+        for kind, (code, text) in table.items():
+            with self.subTest(kind=kind):
+                self.assert_as_told(self.compare(self.broken(name, kinds[kind])), code, text)
+
+    def check_other_commands(self, name, kinds):
+        """They end in good order, and the capture stays as it is."""
+        for kind, breaks in kinds.items():
+            capture = self.broken(name, breaks)
+            before = state(capture)
+            for command in OTHER_COMMANDS:
+                with self.subTest(kind=kind, command=command):
+                    if "--save_baseline" in command:
+                        arguments = [*command, self.scratch / "baseline.json"]
+                    elif "--fail_on" in command:
+                        arguments = [*command, "-bp", self.whole(name)]
+                    else:
+                        arguments = [*command, *([] if command == ["check"] else ["-o", self.out])]
+                    result = self.run_tool(*arguments, "-d", capture)
+                    self.assert_orderly(result, (0, 1, 3, 4, 5))
+            self.assertEqual(state(capture), before, f"{kind}: the capture was changed")
+
+
+class Text(Broken):
+    def test_kinds(self):
+        self.check_kinds(TEXT_CAPTURE, TEXT, OF_TEXT)
+
+    def test_what_is_whole_is_reported_as_usual(self):
+        usual = self.compare(self.whole(TEXT_CAPTURE), "--json").out
+        for kind in (kind for kind, told in OF_TEXT.items() if told == AS_USUAL):
+            with self.subTest(kind=kind):
+                broken = self.broken(TEXT_CAPTURE, TEXT[kind])
+                report = self.compare(broken, "--json")
+                self.assertEqual(report.problems, [])
+                self.assertEqual(report.out.replace(str(broken), str(self.whole(TEXT_CAPTURE))),
+                                 usual)
+
+    def test_links_out_are_followed_on_request(self):
+        for kind in ("trace outside", "table outside"):
+            with self.subTest(kind=kind):
+                capture = self.broken(TEXT_CAPTURE, TEXT[kind])
+                self.assertIn("--force follows such links", self.compare(capture).problems[0])
+                self.assert_as_told(self.compare(capture, "--force"), *AS_USUAL)
+
+    def test_paths_with_every_kind_of_letter(self):
+        parent = self.scratch / "sp ace" / "\u00fcn\u00ef \u76ee\u5f55 \U0001f600" / "quo'te\"&$(x)%41;#?"
+        parent.mkdir(parents=True)
+        for name in (TEXT_CAPTURE, DATABASE_CAPTURE):
+            with self.subTest(name=name):
+                capture = shutil.copytree(self.whole(name), parent / name)
+                self.assert_as_told(self.compare(capture), *AS_USUAL)
+
+    @unittest.skipIf(os.geteuid() == 0, "root reads everything")
+    def test_files_that_must_not_be_read(self):
+        capture = self.broken(TEXT_CAPTURE, lambda path: (path / OUTPUT / "communication.json").chmod(0))
+        self.assert_as_told(self.compare(capture), 5, "Permission denied")
+        capture = self.broken(TEXT_CAPTURE, lambda path: (path / OUTPUT / TRACE).chmod(0))
+        self.assert_as_told(self.compare(capture), 3, "Permission denied")
+
+
+class TextCommands(Broken):
+    def test_kinds(self):
+        self.check_other_commands(TEXT_CAPTURE, TEXT)
+
+
+class Database(Broken):
+    def test_kinds(self):
+        self.check_kinds(DATABASE_CAPTURE, DATABASES, OF_DATABASES)
+
+    def writer(self, capture):
+        database = sqlite3.connect(capture / DATABASE, isolation_level=None)
+        self.addCleanup(database.close)
+        return database
+
+    def test_a_lock_is_waited_for_and_told(self):
+        capture = self.broken(DATABASE_CAPTURE, lambda path: None)
+        writer = self.writer(capture)
+        for lock in ("IMMEDIATE", "EXCLUSIVE"):
+            with self.subTest(lock=lock):
+                writer.execute(f"BEGIN {lock}")
+                self.assert_as_told(self.compare(capture), 3,
+                                    f"process {os.getpid()} is writing to the database; try again")
+                writer.execute("ROLLBACK")
+        self.assert_as_told(self.compare(capture), *AS_USUAL)
+
+    def test_readers_do_not_lock_out(self):
+        capture = self.broken(DATABASE_CAPTURE, lambda path: None)
+        reader = self.writer(capture)
+        reader.execute("BEGIN")
+        reader.execute("SELECT * FROM TASK").fetchone()
+        self.assert_as_told(self.compare(capture), *AS_USUAL)
+
+    def test_an_interrupted_write_is_told(self):
+        capture = self.broken(DATABASE_CAPTURE, lambda path: None)
+        writer = self.writer(capture)
+        writer.execute("PRAGMA cache_size = 1")
+        writer.execute("PRAGMA cache_spill = 1")
+        writer.execute("BEGIN")
+        for _ in range(9):
+            writer.execute("INSERT INTO TASK SELECT * FROM TASK")
+        killed = shutil.copytree(capture, self.scratch / "killed_ascend_pt")
+        self.assertTrue((killed / OUTPUT / f"{DATABASE.name}-journal").exists())
+        before = state(killed)
+        self.assert_as_told(self.compare(killed), 3, f"which left {DATABASE.name}-journal")
+        self.assertEqual(state(killed), before)
+
+    def with_wal(self):
+        """A copy of a capture whose last writes were not merged, without the -shm file."""
+        capture = self.broken(DATABASE_CAPTURE, lambda path: None)
+        writer = self.writer(capture)
+        writer.execute("PRAGMA journal_mode = WAL")
+        writer.execute("PRAGMA wal_autocheckpoint = 0")
+        writer.execute("DELETE FROM STEP_TIME WHERE id > 1")
+        copy = self.scratch / "wal_ascend_pt"
+        (copy / OUTPUT).mkdir(parents=True)
+        for ending in ("", "-wal"):
+            shutil.copy(f"{capture / DATABASE}{ending}", copy / OUTPUT)
+        return copy
+
+    def test_writes_in_the_wal_are_seen(self):
+        capture = self.with_wal()
+        (capture / OUTPUT).chmod(0o500)
+        self.addCleanup((capture / OUTPUT).chmod, 0o700)
+        before = state(capture)
+        result = self.compare(capture, "--base_step", "1", "--comparison_step", "2")
+        self.assert_as_told(result, 3, "there is no step 2")
+        self.assertEqual(state(capture), before)
+        self.assert_as_told(self.compare(capture), *AS_USUAL)
+        self.assertEqual(state(capture), before)
+
+    def test_a_broken_wal_is_no_crash(self):
+        capture = self.with_wal()
+        wal = capture / OUTPUT / f"{DATABASE.name}-wal"
+        whole = wal.read_bytes()
+        for content in (whole[:100], b"\xff" * 5000, whole[:40] + b"\0" * 4096 + whole[4136:]):
+            wal.write_bytes(content)
+            self.assert_orderly(self.compare(capture), (0, 3, 5))
+            self.assertEqual(wal.read_bytes(), content)
+
+
+class DatabaseCommands(Broken):
+    def test_kinds(self):
+        self.check_other_commands(DATABASE_CAPTURE, DATABASES)
+
+
+class Names(Broken):
+    """Names of captures are only text, wherever they appear."""
+
+    HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+    def check_text(self, name, text):
+        self.assertIsNone(self.HIDDEN.search(text.replace("\r\n", "\n")), f"{name}: {text[:300]!r}")
+
+    def check_files(self):
+        """No hidden character in any file; workbooks hold them nowhere as cells."""
+        seen = set()
+        for path in (path for path in self.out.rglob("*") if path.is_file()):
+            seen.add(path.suffix)
+            if path.suffix == ".xlsx":
+                for sheet in Workbook(path).sheets:
+                    for cell in sheet.cells.values():
+                        self.assertNotEqual(cell.value, "(a formula)")
+                        if isinstance(cell.value, str):
+                            self.check_text(path.name, cell.value)
+            elif path.suffix != ".db":
+                self.check_text(path.name, path.read_text(encoding="utf-8"))
+        return seen
+
+    def captures(self):
+        yield self.broken(TEXT_CAPTURE, TEXT["odd names"])
+        yield self.broken(TEXT_CAPTURE, TEXT["odd kernels"])
+        yield self.broken(DATABASE_CAPTURE, DATABASES["odd names"])
+
+    def test_in_every_format(self):
+        for capture in self.captures():
+            result = self.compare(capture, "--export_type", "xlsx,json,csv,md")
+            self.assert_orderly(result, (0,))
+            self.check_text("stdout", result.out)
+            self.assertEqual(self.check_files(), {".xlsx", ".json", ".csv", ".md"})
+
+    def test_cells_are_no_formulas(self):
+        self.compare(self.broken(TEXT_CAPTURE, TEXT["odd kernels"]), "--export_type", "csv")
+        cells = {cell for path in self.out.rglob("KernelCompare.csv")
+                 for row in csv.reader(path.open(newline="", encoding="utf-8")) for cell in row}
+        self.assertIn("'=1+1", cells)
+        self.assertEqual([cell for cell in cells if cell[:1] in tuple("=@\t")], [])
+
+    def test_json_keeps_them(self):
+        capture = self.broken(TEXT_CAPTURE, TEXT["odd kernels"])
+        document = json.loads(self.compare(capture, "--json").out)
+        names = {value for sheet in document["sheets"] for row in sheet["rows"]
+                 for value in row.values()}
+        for name in ("\x1b[31mred\x1b[0m", "\u202egpj.exe", "\u009b5m"):
+            self.assertIn(name, names)
+
+    def test_of_other_commands(self):
+        for capture in self.captures():
+            for recipe in ("module_statistic", "operator_mfu", "head_overhead"):
+                for export in ("text", "csv", "json", "db"):
+                    with self.subTest(capture=capture, recipe=recipe, export=export):
+                        result = self.run_tool("-m", recipe, "-d", capture, "-o", self.out,
+                                               "--export_type", export, "--print")
+                        self.assert_orderly(result, (0, 3))
+                        self.check_text("stdout", result.out)
+                        self.check_files()
+
+    def test_of_a_gate(self):
+        base = write_capture(self.scratch / "base_ascend_pt", (100_000,) * 5)
+        new = write_capture(self.scratch / "new_ascend_pt", (120_000,) * 5,
+                            kernels=[("MatMulV2", 40_000),
+                                     *((name or "empty", 1500) for name in ODD_NAMES[:12])])
+        result = self.run_tool("compare", "-d", new, "-bp", base, "--fail_on", "computing>+3%",
+                               "--fail_on_new_op", "--allow_mismatch", "shapes", "-o", self.out,
+                               "--export_type", "junit,md,json,openmetrics,github")
+        self.assert_orderly(result, (1,))
+        self.check_text("stdout", result.out)
+        self.assertEqual(self.check_files(), {".xml", ".md", ".json", ".txt"})
+
+    def test_of_ranks_and_groups_make_no_files_elsewhere(self):
+        capture = build_database(CAPTURES, "toy_model_ascend_pt", self.scratch / "job")
+        for name in ("../../../escaped", "/etc/passwd", "a/b\x1b"):
+            (capture / "profiler_info_0.json").write_text(json.dumps({"rank_id": name}))
+            result = self.run_tool("-m", "module_statistic", "-d", capture, "-o", self.out,
+                                   "--export_type", "text")
+            self.assert_orderly(result, (0,))
+        (folder,) = (self.out / "cluster_analysis_output").iterdir()
+        self.assertEqual({path.suffix for path in folder.iterdir()}, {".xlsx"})
+        self.assertEqual({path.name for path in self.scratch.iterdir()}, {"job", "out"})
+
+
+class Generator(Broken):
+    """The kinds of the generator that is shared with other tools, where it is at hand."""
+
+    TOOLS = Path(__file__).resolve().parents[3] / "shared" / "tools" / "fuzz_capture.py"
+    AS_USUAL = {"byte_order_marks", "deep_json", "duplicate_keys", "odd_path", "other_line_ends",
+                "symlinked_files", "bad_utf8_db", "null_strings", "queue_without_ids",
+                "duplicate_ids", "unreadable_file", "odd_names", "long_names"}
+    REFUSED = {"zero_byte_db": "the file is empty", "not_a_db": "not a database",
+               "truncated_db": "damaged", "missing_output_directory": "no profiler database"}
+    LEFT_OUT = {"bad_utf8_in_names": "not valid JSON", "negative_durations": "left out",
+                "nan_values": "left out", "missing_columns_db": "no such column"}
+
+    def expected(self, kind):
+        """Exit codes, and a piece of what is said."""
+        if kind in self.AS_USUAL:
+            return (0,), ""
+        if kind in self.REFUSED:
+            return (3,), self.REFUSED[kind]
+        if kind in self.LEFT_OUT:
+            return (5, 3), self.LEFT_OUT[kind]
+        return (0, 3, 5), ""
+
+    def test_kinds(self):
+        if not self.TOOLS.exists():
+            self.skipTest(f"{self.TOOLS} is not there")
+        for name in (TEXT_CAPTURE, DATABASE_CAPTURE):
+            for seed in range(2):
+                target = self.scratch / f"{name}_{seed}"
+                made = subprocess.run(
+                    [self.TOOLS, "--src", self.whole(name), "--dst", target, "--kind", "all",
+                     "--seed", str(seed)], check=False, capture_output=True, encoding="utf-8")
+                if "ModuleNotFoundError" in made.stderr:
+                    self.skipTest(made.stderr.splitlines()[-1])
+                self.assertEqual(made.returncode, 0, made.stderr)
+                for line in made.stdout.splitlines():
+                    variant = json.loads(line)
+                    with self.subTest(**variant):
+                        codes, text = self.expected(variant["kind"])
+                        result = self.compare(variant["capture"], base=self.whole(name))
+                        self.assert_orderly(result, codes)
+                        self.assertIn(text, "\n".join(result.problems))
+
+
+def main():
+    global TOOL, CAPTURES
+    arguments = parse_arguments(__doc__, Broken)
+    TOOL, CAPTURES = arguments.tool, arguments.captures
+    return run_group(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
