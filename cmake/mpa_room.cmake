@@ -1,8 +1,6 @@
 # The headers that most files of all rooms include, compiled once, in the builds with clang. GCC 12
 # sees more errors in std::string that are not there when they are.
-set(MPA_PRECOMPILE OFF)
 if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
-  set(MPA_PRECOMPILE ON)
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/precompiled.cc CONTENT "")
   add_library(mpa_precompiled OBJECT ${CMAKE_BINARY_DIR}/precompiled.cc)
   target_link_libraries(mpa_precompiled PRIVATE fmt::fmt mpa_compiler)
@@ -23,7 +21,7 @@ function(mpa_room name)
   target_include_directories(mpa_${name} PUBLIC ${CMAKE_SOURCE_DIR}/include)
   list(TRANSFORM ROOM_ROOMS PREPEND mpa:: OUTPUT_VARIABLE neighbours)
   target_link_libraries(mpa_${name} PUBLIC ${neighbours} ${ROOM_LIBS} PRIVATE mpa_compiler)
-  if(MPA_PRECOMPILE)
+  if(TARGET mpa_precompiled)
     target_precompile_headers(mpa_${name} REUSE_FROM mpa_precompiled)
   endif()
   if(MPA_BUILD_TESTS)
