@@ -1,8 +1,9 @@
 # mpa_fuzz_target(<name> SOURCES <file>... LIBS <target>... [RUNS <n>])
 #
 # A libFuzzer program fuzz_<name>, whose main file is <name>.cc, and a test fuzz.<name> that runs it
-# RUNS times (default 200) from its seeds; the target fuzzers builds all. The program writes its seeds itself when it is started
-# with MPA_FUZZ_WRITE_SEEDS=<directory>. See tests/fuzz/README.md.
+# RUNS times (default 200) from its seeds. The program writes its seeds itself when it is started
+# with MPA_FUZZ_WRITE_SEEDS=<directory>. The target fuzzers, which has to be there, builds them all.
+# See tests/fuzz/README.md.
 function(mpa_fuzz_target name)
   cmake_parse_arguments(FUZZ "" "RUNS" "SOURCES;LIBS" ${ARGN})
   if(NOT FUZZ_RUNS)

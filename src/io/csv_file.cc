@@ -40,6 +40,9 @@ namespace {
 // Of a row whose cells hold line ends; one that is longer has lost a quote, and its table with it.
 constexpr std::size_t kLongestRow = std::size_t{1} << 20;
 
+// Of a row; a table of the profiler has dozens.
+constexpr std::size_t kMostCells = 10'000;
+
 bool IsBlank(char c) { return c == ' ' || c == '\t'; }
 
 // True when `line`, which begins inside a quoted cell, ends inside one. A quote opens a cell at its
@@ -108,6 +111,9 @@ bool CsvFile::SplitRow() {
   bool open = false;
   for (std::size_t at = 0; at <= row.size();) {
     if (cell_count_ == cells_.size()) {
+      if (cell_count_ == kMostCells) {
+        Fail(ErrorKind::kCorrupt, "{}: more than {} cells in a row", Place(), kMostCells);
+      }
       cells_.emplace_back();
       unquoted_.emplace_back();
     }

@@ -100,10 +100,13 @@ void Distrust(sqlite3* database) {
 struct Database::Effort {
   static constexpr int kStepsBetweenChecks = 100'000;
 
+  // Scans and joins by unique ids take less than one step for each byte of the file. Small files
+  // cannot do any harm.
+  static constexpr std::int64_t kStepsPerByte = 4, kStepsAlways = 10'000'000;
+
   std::int64_t most = 0, done = 0;
 
-  // A row takes a byte at least and, with its cells, less than this many steps for each byte.
-  explicit Effort(std::int64_t bytes) : most(10'000'000 + 16 * bytes) {}
+  explicit Effort(std::int64_t bytes) : most(kStepsAlways + kStepsPerByte * bytes) {}
 
   static int Check(void* effort) {
     auto& self = *static_cast<Effort*>(effort);

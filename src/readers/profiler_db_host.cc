@@ -312,14 +312,14 @@ void ReadCopyLaunches(DbInput& input) {
         input.database.Query("SELECT startNs, globalTid FROM CANN_API WHERE connectionId = ?");
     for (const std::int64_t link : wanted) {
       call.Restart(link);
-      if (call.Step()) append(link, call.IntOr(0, -1), call.IntOr(1, 0));
+      if (call.Step()) append(link, TimeOrNone(call.row(), 0), call.IntOr(1, 0));
     }
   } else if (!wanted.empty()) {  // a lookup would scan the table each time
     io::Statement calls =
         input.database.Query("SELECT connectionId, startNs, globalTid FROM CANN_API");
     while (calls.Step()) {
       const std::int64_t link = calls.IntOr(0, -1);
-      if (wanted.erase(link) > 0) append(link, calls.IntOr(1, -1), calls.IntOr(2, 0));
+      if (wanted.erase(link) > 0) append(link, TimeOrNone(calls.row(), 1), calls.IntOr(2, 0));
     }
   }
 }

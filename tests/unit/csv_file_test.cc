@@ -107,6 +107,13 @@ TEST_F(CsvFileTest, RefusesAQuotedCellThatTakesTheRestOfALargeFile) {
   EXPECT_HAS_TEXT(error.what(), ":2: a cell begins with a quote and does not end");
 }
 
+TEST_F(CsvFileTest, RefusesRowsOfMoreCellsThanAnyTableHas) {
+  const auto path = Write("a,b,c\n1,2,3\n" + std::string(1'000'000, ',') + "\n");
+  const Error error = test::ErrorOf([&] { ReadRows(path); });
+  EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+  EXPECT_HAS_TEXT(error.what(), ":3: more than 10000 cells");
+}
+
 TEST_F(CsvFileTest, GivesEmptyCellsForAColumnThatIsNotThere) {
   CsvFile csv(Write("a,b\n1,2\n"));
   ASSERT_TRUE(csv.Next());

@@ -75,6 +75,13 @@ TEST(LaunchedWork, OfDatabasesHasCopiesWhateverTheKeyOfTheRuntimesCalls) {
   EXPECT_EQ(LaunchedBy(ReadDatabase(sql)), LaunchedBy(ReadDatabase()));
 }
 
+TEST(LaunchedWork, OfACallAtAnImpossibleTimeIsLaunchedAtNone) {
+  const RankTrace trace =
+      ReadDatabase(kDatabase + "UPDATE CANN_API SET startNs = 9000000000000000000;");
+  EXPECT_EQ(trace.launches.link.back(), 74);
+  EXPECT_EQ(trace.launches.host_time.back(), -1);
+}
+
 // COMMUNICATION_TASK_INFO, which would name them, is missing; two tasks of the collective share its
 // connection, one also its start.
 TEST(LaunchedWork, OfACollectiveLeavesItsTasksOut) {
