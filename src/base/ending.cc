@@ -148,12 +148,12 @@ void EndForMemory() {
 }
 
 void PrepareForEnds() {
+  std::set_terminate(EndForBug);
+  std::set_new_handler(EndForMemory);
+  g_reserve = new char[kReserveBytes];
   OccupyClosedStreams();
   for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
   WaitForSignals();
-  g_reserve = new char[kReserveBytes];
-  std::set_new_handler(EndForMemory);
-  std::set_terminate(EndForBug);
 }
 
 }  // namespace mpa

@@ -64,6 +64,7 @@ ScratchDirectory::ScratchDirectory(const fs::path& given) {
 }
 
 ScratchDirectory::~ScratchDirectory() {
+  const Uninterrupted to_its_end;
   try {
     Remove(path_);
   } catch (...) {  // no memory; the next run removes it

@@ -244,7 +244,7 @@ class Room(Outputs):
         self.assertEqual(run(arguments).code, 0)
         (workbook,) = self.out.rglob("*.xlsx")
         whole = workbook.stat().st_size
-        for size in range(500, 12 * whole // 10, 500):
+        for size in range(500, 12 * whole // 10, 1500):
             ended = run(arguments, {resource.RLIMIT_FSIZE: size})
             self.assertIn(ended.code, (0, 6), ended.err)
             self.assertGreaterEqual(workbook.stat().st_size, whole - 100)  # times differ
@@ -436,8 +436,9 @@ class Ended(Outputs):
         except BlockingIOError:
             os.set_blocking(write, True)
         for number in SIGNALS:
-            self.assert_ended(end_after(start(self.compare("--json"), stdout=write), 0.3, number),
-                              number)
+            process = start(self.compare("--json", "-v"), stdout=write)
+            wait_for(process, "read by the reader")
+            self.assert_ended(end_after(process, 0.2, number), number)
         os.close(write)
 
     def test_old_outputs_stay(self):
@@ -449,8 +450,9 @@ class Ended(Outputs):
         self.assertEqual(json.loads(baseline.read_bytes())["runs"], json.loads(before)["runs"])
 
     def test_hang_up_is_ignored_under_nohup(self):
-        process = start(["sh", "-c", 'trap "" HUP; exec "$@"', "sh", *self.parse("--force")])
-        self.assertEqual(end_after(process, 0.05, signal.SIGHUP).code, 0)
+        process = start(["sh", "-c", 'trap "" HUP; exec "$@"', "sh", *self.compare("-v")])
+        wait_for(process, "read by the reader")
+        self.assertEqual(end_after(process, 0, signal.SIGHUP).code, 0)
 
 
 class Together(Outputs):

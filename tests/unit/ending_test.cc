@@ -96,7 +96,8 @@ TEST(EndingDeathTest, ExceptionsThatNobodyCatchesAreToldOf) {
       ExitedWithCode(70), "internal error");
 }
 
-#ifndef __SANITIZE_ADDRESS__  // has an allocator of its own
+// Sanitizers have allocators of their own.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
 TEST(EndingDeathTest, ExhaustedMemoryEndsTheProgramInAnyThread) {
   EXPECT_EXIT(
