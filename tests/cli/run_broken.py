@@ -81,6 +81,8 @@ OF_TEXT = {
     "null": (3, "trace_view.json: not JSON"),
     "no events": (0, "no host operators"),
     "something behind the trace": AS_USUAL,
+    "nested document": (5, "communication.json: "),
+    "packed blanks": (3, "trace_view.json.gz: "),
     "nesting": OTHERWISE,
     "long names": (0, "longer than the 32,767 characters"),
     "odd names": OTHERWISE,
@@ -444,7 +446,7 @@ class Generator(Broken):
     """The kinds of the generator that is shared with other tools, where it is at hand."""
 
     TOOLS = Path(__file__).resolve().parents[3] / "shared" / "tools" / "fuzz_capture.py"
-    AS_USUAL = {"byte_order_marks", "deep_json", "duplicate_keys", "odd_path", "other_line_ends",
+    AS_USUAL = {"byte_order_marks", "duplicate_keys", "odd_path", "other_line_ends",
                 "symlinked_files", "bad_utf8_db", "null_strings", "queue_without_ids",
                 "duplicate_ids", "unreadable_file", "odd_names", "long_names"}
     REFUSED = {"zero_byte_db": "the file is empty", "not_a_db": "not a database",
