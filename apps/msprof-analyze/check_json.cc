@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "check_report.h"
+#include "mpa/base/printable.h"
 
 namespace mpa {
 namespace {
@@ -149,7 +150,7 @@ std::string FormatCheckJson(const CheckReport& report) {
                          {"ranks", std::move(ranks)},
                          {"warnings", ToJson(report.survey.warnings)}};
   // Names in captures need not be UTF-8.
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+  return PrintableJson(document.dump(2, ' ', false, Json::error_handler_t::replace)) + '\n';
 }
 
 }  // namespace mpa

@@ -48,4 +48,21 @@ std::string Printable(std::string_view text, Breaks breaks) {
   return out;
 }
 
+std::string PrintableJson(std::string_view document) {
+  std::string out;
+  out.reserve(document.size());
+  for (std::size_t i = 0; i < document.size();) {
+    const std::string_view rest = document.substr(i);
+    const std::size_t length = std::max<std::size_t>(Utf8Length(rest), 1);
+    const char32_t code = length == 1 ? static_cast<unsigned char>(rest[0]) : CodePoint(rest);
+    if (code >= 0x7f && IsHidden(code)) {
+      out += fmt::format("\\u{:04x}", static_cast<unsigned>(code));
+    } else {
+      out += rest.substr(0, length);
+    }
+    i += length;
+  }
+  return out;
+}
+
 }  // namespace mpa

@@ -129,6 +129,11 @@ const CaptureFile* RankInput::Find(FileKind file_kind) const {
   return found == files.end() ? nullptr : &*found;
 }
 
+std::string Discovery::Unusable::Told() const {
+  const std::string path = rank.path.string();
+  return reason.starts_with(path) ? reason : fmt::format("{}: {}", path, reason);
+}
+
 RankInput OpenRank(const fs::path& path, const OpenOptions& options) {
   const fs::path resolved = Resolve(path);
   ScannedRank scanned = ScanRank(resolved, options.raw);

@@ -36,8 +36,8 @@ std::string ReadOnlyUri(const fs::path& path, bool has_writes) {
   return uri + (has_writes ? "?mode=ro&vfs=unix-none" : "?mode=ro&immutable=1");
 }
 
-[[noreturn]] void FailReading(const std::string& name, sqlite3* database) {
-  switch (database == nullptr ? SQLITE_NOMEM : sqlite3_errcode(database)) {
+[[noreturn]] void FailToRead(sqlite3* database, const std::string& name) {
+  switch (sqlite3_errcode(database)) {
     case SQLITE_NOMEM:
       throw std::bad_alloc();
     case SQLITE_FULL:  // of what is sorted on the way; nothing else is written
@@ -187,7 +187,7 @@ void Statement::Restart(std::int64_t parameter) {
 
 void Statement::Check(int status) const {
   if (status == SQLITE_ROW || status == SQLITE_DONE) return;
-  FailReading(name_, database_);
+  FailToRead(database_, name_);
 }
 
 bool Statement::Step() {
@@ -207,7 +207,7 @@ Database::Database(const fs::path& path) : name_(path.string()) {
       sqlite3_open_v2(uri.c_str(), &database_,
                       SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nullptr);
   try {
-    if (status != SQLITE_OK) FailReading(name_, database_);
+    if (status != SQLITE_OK) FailToRead(database_, name_);
     Distrust(database_);
     effort_ = std::make_unique<Effort>(SizeWithWrites(path));
     sqlite3_progress_handler(database_, Effort::kStepsBetweenChecks, Effort::Check, effort_.get());
@@ -257,7 +257,7 @@ Statement Database::Query(std::string_view sql) const {
   sqlite3_stmt* statement = nullptr;
   if (sqlite3_prepare_v2(database_, sql.data(), static_cast<int>(sql.size()), &statement,
                          nullptr) != SQLITE_OK) {
-    if (sqlite3_errcode(database_) != SQLITE_ERROR) FailReading(name_, database_);
+    if (sqlite3_errcode(database_) != SQLITE_ERROR) FailToRead(database_, name_);
     Fail(ErrorKind::kInput, "{}: {}: {}; the database is of an unknown version, or was changed",
          name_, TablesOf(sql), sqlite3_errmsg(database_));
   }

@@ -64,7 +64,7 @@ FoundRanks FindRanks(const std::filesystem::path& directory,
   FoundRanks result;
   Discovery discovery = Discover(directory, options);
   for (const Discovery::Unusable& unusable : discovery.unusable) {
-    result.notes.push_back(fmt::format("{}; it is left out", unusable.reason));
+    result.notes.push_back(fmt::format("{}; it is left out", unusable.Told()));
     result.partial = true;
   }
   std::vector<FoundRank> found;
@@ -84,6 +84,9 @@ FoundRanks FindRanks(const std::filesystem::path& directory,
     }
   }
   if (found.empty()) {
+    if (discovery.ranks.empty() && discovery.unusable.size() == 1) {
+      Fail(ErrorKind::kInput, "{}", discovery.unusable.front().Told());
+    }
     Fail(ErrorKind::kInput,
          "{}: no capture that can be read is there; see what is with 'msprof-analyze check -d {}'",
          directory.string(), directory.string());

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "mpa/base/error.h"
+#include "mpa/base/printable.h"
 #include "mpa/base/utf8.h"
 #include "mpa/io/json_document.h"
 #include "mpa/io/output_file.h"
@@ -44,7 +45,7 @@ void WriteDocument(const nlohmann::json& document, const fs::path& path) {
     // Names of captures need not be UTF-8.
     const std::string text =
         document.dump(kIndent, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-    io::ReplaceText(path, text);
+    io::ReplaceText(path, PrintableJson(text));
   });
 }
 

@@ -122,14 +122,13 @@ ParseOutcome Parse(const ParseRequest& request) {
   Discovery found = Discover(request.path, {.force = request.replace, .raw = true});
   ParseOutcome outcome;
   for (const Discovery::Unusable& unusable : found.unusable) {
-    outcome.notes.push_back(
-        fmt::format("{}: {}; it is left out", unusable.rank.path.string(), unusable.reason));
+    outcome.notes.push_back(fmt::format("{}; it is left out", unusable.Told()));
     outcome.partial = true;
   }
   if (found.ranks.empty()) {
     Fail(ErrorKind::kInput, "{}",
          found.unusable.empty() ? request.path.string() + ": no raw capture there"
-                                : outcome.notes.front());
+                                : found.unusable.front().Told());
   }
   std::vector<fs::path> homes;
   for (const RankInput& input : found.ranks) {

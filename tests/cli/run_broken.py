@@ -81,6 +81,8 @@ OF_TEXT = {
     "null": (3, "trace_view.json: not JSON"),
     "no events": (0, "no host operators"),
     "something behind the trace": AS_USUAL,
+    "nested document": (5, "communication.json: "),
+    "packed blanks": (3, "trace_view.json.gz: "),
     "nesting": OTHERWISE,
     "long names": (0, "longer than the 32,767 characters"),
     "odd names": OTHERWISE,
@@ -193,7 +195,10 @@ class Broken(unittest.TestCase):
         self.assertEqual(set(kinds), set(table), "the table is complete")
         for kind, (code, text) in table.items():
             with self.subTest(kind=kind):
-                self.assert_as_told(self.compare(self.broken(name, kinds[kind])), code, text)
+                capture = self.broken(name, kinds[kind])
+                before = state(capture)
+                self.assert_as_told(self.compare(capture), code, text)
+                self.assertEqual(state(capture), before, "the capture was changed")
 
     def check_other_commands(self, name, kinds):
         """They end in good order, and the capture stays as it is."""
@@ -408,6 +413,23 @@ class Names(Broken):
         self.check_text("stdout", result.out)
         self.assertEqual(self.check_files(), {".xml", ".md", ".json", ".txt"})
 
+    def test_of_captures(self):
+        name = "\x1b[31m\u202e\nmsprof-analyze: error: fake|<b>`=1_ascend_pt"
+        capture = shutil.copytree(self.whole(TEXT_CAPTURE), self.scratch / name)
+        for arguments in (["compare", "-bp", capture, "--export_type", "xlsx,json,csv,md"],
+                          ["compare", "-bp", capture, "--json"], ["check"], ["check", "--json"],
+                          ["-m", "module_statistic"],
+                          ["compare", "--save_baseline", self.out / "baseline.json"],
+                          ["compare", "-bp", capture, "--fail_on", "e2e>+3%", "--export_type",
+                           "junit,md,json,openmetrics"]):
+            with self.subTest(arguments=arguments):
+                if arguments[0] != "check" and "--save_baseline" not in arguments:
+                    arguments += ["-o", self.out]
+                result = self.run_tool(*arguments, "-d", capture)
+                self.assert_orderly(result, (0, 4))
+                self.check_text("what is said", result.out + "\n".join(result.err))
+        self.check_files()
+
     def test_of_ranks_and_groups_make_no_files_elsewhere(self):
         capture = build_database(CAPTURES, "toy_model_ascend_pt", self.scratch / "job")
         for name in ("../../../escaped", "/etc/passwd", "a/b\x1b"):
@@ -424,7 +446,7 @@ class Generator(Broken):
     """The kinds of the generator that is shared with other tools, where it is at hand."""
 
     TOOLS = Path(__file__).resolve().parents[3] / "shared" / "tools" / "fuzz_capture.py"
-    AS_USUAL = {"byte_order_marks", "deep_json", "duplicate_keys", "odd_path", "other_line_ends",
+    AS_USUAL = {"byte_order_marks", "duplicate_keys", "odd_path", "other_line_ends",
                 "symlinked_files", "bad_utf8_db", "null_strings", "queue_without_ids",
                 "duplicate_ids", "unreadable_file", "odd_names", "long_names"}
     REFUSED = {"zero_byte_db": "the file is empty", "not_a_db": "not a database",

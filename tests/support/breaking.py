@@ -5,6 +5,7 @@ leave behind.
 TEXT and DATABASE name the ways. Each is a function of the directory of a capture, which is a copy.
 """
 
+import gzip
 import json
 import os
 import socket
@@ -144,7 +145,14 @@ def empty(*names):
 
 def deep(event):
     event["args"] = "DEEP"
-    return json.dumps(event).replace('"DEEP"', "[" * 50_000 + "]" * 50_000)
+    return json.dumps(event).replace('"DEEP"', "[" * 500 + "]" * 500)
+
+
+def bomb(capture):
+    """Two hundred kilobytes that unpack to two hundred megabytes."""
+    path = capture / OUTPUT / TRACE
+    path.unlink()
+    path.with_suffix(".json.gz").write_bytes(gzip.compress(b"[" + b" " * 20_000_000) * 10)
 
 
 def odd_event_names(capture):
@@ -205,6 +213,8 @@ TEXT = {
     "null": trace_of(lambda events: b"null"),
     "no events": trace_of(lambda events: b"[]"),
     "something behind the trace": trace_of(lambda events: events + b"]]} and more"),
+    "nested document": lambda capture: (capture / OUTPUT / TRANSFERS).write_text("[" * 200_000),
+    "packed blanks": bomb,
     "nesting": edit_events(deep, every=1000),
     "long names": edit_events(lambda event: event.update(name="x" * 100_000), every=40),
     "odd names": odd_event_names,

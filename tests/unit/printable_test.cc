@@ -42,6 +42,11 @@ TEST(Printable, KeepsTheLinesOfCellsOnRequest) {
   EXPECT_EQ(Printable("OK\rBAD", Breaks::kKeep), "OK\\x0dBAD");
 }
 
+TEST(Printable, EscapesWithinJson) {
+  EXPECT_EQ(PrintableJson("{\n\"\u6B65\": \"\u202E\x7f\u009B\"}\n"),
+            "{\n\"\u6B65\": \"\\u202e\\u007f\\u009b\"}\n");
+}
+
 TEST(CodePoint, IsTheCharacterOfEachLength) {
   EXPECT_EQ(CodePoint("a"), U'a');
   EXPECT_EQ(CodePoint("\u00FCx"), U'\u00FC');

@@ -21,4 +21,8 @@ enum class Breaks {
 /// like something else. Texts without any come back as they are.
 std::string Printable(std::string_view text, Breaks breaks = Breaks::kEscape);
 
+/// A JSON document with \u202e in place of the hidden characters that JSON allows within texts: the
+/// same document for programs.
+std::string PrintableJson(std::string_view document);
+
 }  // namespace mpa

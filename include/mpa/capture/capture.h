@@ -80,7 +80,10 @@ struct Discovery {
   std::vector<RankInput> ranks;
   struct Unusable {
     RankInput rank;  ///< what is known all the same
-    std::string reason;
+    std::string reason;  ///< may name the path, or the file in it that is broken
+
+    /// The reason, with the path in front.
+    std::string Told() const;
   };
   std::vector<Unusable> unusable;
 };
