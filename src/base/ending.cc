@@ -152,7 +152,9 @@ void PrepareForEnds() {
   std::set_new_handler(EndForMemory);
   g_reserve = new char[kReserveBytes];
   OccupyClosedStreams();
-  for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
+  struct sigaction ignored {};
+  ignored.sa_handler = SIG_IGN;
+  for (const int signal : {SIGPIPE, SIGXFSZ}) sigaction(signal, &ignored, nullptr);
   WaitForSignals();
 }
 

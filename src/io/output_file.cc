@@ -88,19 +88,15 @@ bool OutputFile::CommitAs(const fs::path& path) {
 
 void OutputFile::Replace(const fs::path& path) {
   const Uninterrupted replacing;
-  std::error_code error;
-  if (fs::is_directory(temporary_) && fs::exists(path, error)) {
-    if (Exchange(temporary_, path)) {
-      committed_ = path;
-      return;
-    }
-    std::rename(path.c_str(), (scratch_.path() / "before").c_str());
+  const fs::path before = scratch_.path() / "before";
+  std::error_code error, ignored;
+  const bool both = fs::is_directory(temporary_) && fs::exists(path, ignored);
+  if (!both || !Exchange(temporary_, path)) {
+    if (both) fs::rename(path, before, ignored);
+    fs::rename(temporary_, path, error);
+    if (error && both) fs::rename(before, path, ignored);
   }
-  if (std::rename(temporary_.c_str(), path.c_str()) != 0) {
-    const int reason = errno;
-    std::rename((scratch_.path() / "before").c_str(), path.c_str());
-    Fail(ErrorKind::kOutput, "{}: {}", path.string(), std::strerror(reason));
-  }
+  if (error) Fail(ErrorKind::kOutput, "{}: {}", path.string(), error.message());
   committed_ = path;
 }
 
