@@ -66,6 +66,16 @@ void MarkLinksOut(RankInput& rank) {
     fs::path target = fs::canonical(path, error);
     if (!error && !IsWithin(target, capture)) file.outside = std::move(target);
   };
+  if (rank.info) {
+    CaptureFile settings{FileKind::kProfilerMetadata, rank.info->path};
+    mark(settings, settings.path);
+    try {
+      CheckFollowed(settings);
+    } catch (const Error& error) {
+      rank.info_problem = error.what();
+      rank.info.reset();
+    }
+  }
   for (CaptureFile& file : rank.files) {
     mark(file, file.path);
     if (file.kind == FileKind::kRawCapture) {

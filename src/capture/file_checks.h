@@ -14,7 +14,8 @@ void CheckReadable(const std::filesystem::path& path);
 bool IsWithin(const std::filesystem::path& path, const std::filesystem::path& directory);
 
 /// Marks the files that are reached by links out of the capture: whoever made it could make others
-/// read what they do not mean to. Throws Error (kInput) when the main file is one.
+/// read what they do not mean to. Settings that are reached so are forgotten. Throws Error (kInput)
+/// when the main file is one.
 void MarkLinksOut(RankInput& rank);
 
 /// Warns once for the capture when files of it belong to somebody else or others may write to them,

@@ -73,6 +73,11 @@ TEST_F(CaptureTest, FollowsLinksWithinTheCaptureOnly) {
   const Error error = test::ErrorOf([&] { CheckFollowed(record(false)); });
   EXPECT_HAS_TEXT(error.what(), "memory_record.csv: leads out of the capture");
 
+  const auto settings = dir_.Write("settings.json", R"({"rank_id": 3})");
+  std::filesystem::create_symlink(settings, dir_ / "r_ascend_pt/profiler_info_3.json");
+  EXPECT_TRUE(OpenRank(dir_ / "r_ascend_pt", {.force = true}).info);
+  EXPECT_FALSE(OpenRank(dir_ / "r_ascend_pt", {}).info);
+
   std::filesystem::remove(output / "trace_view.json");
   std::filesystem::create_symlink(dir_ / "elsewhere.csv", output / "trace_view.json");
   EXPECT_HAS_TEXT(test::ErrorOf([&] { record(false); }).what(), "--force follows such links");
