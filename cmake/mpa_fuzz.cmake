@@ -19,8 +19,8 @@ function(mpa_fuzz_target name)
     ENVIRONMENT MPA_FUZZ_WRITE_SEEDS=${seeds}
     FIXTURES_REQUIRED raw_captures FIXTURES_SETUP fuzz_seeds_${name})
   add_test(NAME fuzz.${name}
-    COMMAND fuzz_${name} -runs=${FUZZ_RUNS} -seed=1 -timeout=20 -rss_limit_mb=2048 -max_len=65536 -entropic=0
-            ${seeds})
+    COMMAND fuzz_${name} -runs=${FUZZ_RUNS} -seed=1 -timeout=20 -rss_limit_mb=2048 -max_len=65536
+            -entropic=0 ${seeds})
   set_tests_properties(fuzz.${name} PROPERTIES
     FIXTURES_REQUIRED "raw_captures;fuzz_seeds_${name}" TIMEOUT 600)
 endfunction()
