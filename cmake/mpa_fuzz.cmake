@@ -20,7 +20,7 @@ function(mpa_fuzz_target name)
     FIXTURES_REQUIRED raw_captures FIXTURES_SETUP fuzz_seeds_${name})
   add_test(NAME fuzz.${name}
     COMMAND fuzz_${name} -runs=${FUZZ_RUNS} -seed=1 -timeout=20 -rss_limit_mb=2048 -max_len=65536
-            ${seeds})
+            -entropic=0 ${seeds})
   set_tests_properties(fuzz.${name} PROPERTIES
     FIXTURES_REQUIRED "raw_captures;fuzz_seeds_${name}" TIMEOUT 600)
 endfunction()
