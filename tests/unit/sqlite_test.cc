@@ -261,7 +261,7 @@ TEST(Database, RefusesViews) {
   EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
   EXPECT_HAS_TEXT(error.what(), "a.db: TASK is a view");
   const auto read = [&] { database.Scan("startNs", "TASK", [](const Row&) {}); };
-  EXPECT_EQ(ErrorOf(read).kind(), ErrorKind::kCorrupt);
+  EXPECT_HAS_TEXT(ErrorOf(read).what(), "TASK");
 }
 
 TEST(Database, EndsJoinsThatGiveFarMoreRowsThanThereAre) {
