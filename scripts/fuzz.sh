@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # Feeds broken inputs to all that the program reads:  scripts/fuzz.sh [SECONDS [FUZZER...]]
 # Builds the fuzzers and runs each, or those that are named (trace_view, gzip, ...), for so many
-# seconds (3). What a run learns is kept in corpus/ of the build for the next one. Prints a line for
-# each; fails when there is a finding. Without clang it says so and succeeds.
+# seconds (3), as many at once as there are processors. What a run learns is kept in corpus/ of the
+# build for the next one. Prints a line for each; fails when there is a finding. Without clang it
+# says so and succeeds. PRESET names the preset that is built (fuzz; asan has the fuzzers, too).
 # See tests/fuzz/README.md.
 set -euo pipefail
 
-preset=fuzz
+preset=${PRESET:-fuzz}
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 build=$PWD/build/$preset
 
@@ -52,26 +53,32 @@ if ((${#names[@]} == 0)); then
   done
 fi
 
-failed=0
-for name in "${names[@]}"; do
-  program=$build/bin/fuzz_$name
-  corpus=$build/corpus/$name
-  findings=$build/findings/$name
-  if [[ ! -x $program ]]; then
-    printf 'fuzz: there is no fuzzer %s\n' "$name" >&2
-    exit 2
-  fi
+fuzz() {
+  local name=$1 program=$build/bin/fuzz_$1 corpus=$build/corpus/$1 findings=$build/findings/$1 pid
   mkdir -p "$corpus" "$findings"
   MPA_FUZZ_WRITE_SEEDS=$build/fuzz_seeds/$name "$program" 2>/dev/null
-  # Weighing inputs by how rare their features are takes most of the time where they have thousands.
-  if "$program" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -max_len=65536 \
-    -entropic=0 -print_final_stats=1 -artifact_prefix="$findings/" "$corpus" "$build/fuzz_seeds/$name" \
-    >"$findings/log" 2>&1; then
+  "$program" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -max_len=65536 \
+    -print_final_stats=1 -artifact_prefix="$findings/" "$corpus" "$build/fuzz_seeds/$name" \
+    >"$findings/log" 2>&1 &
+  pid=$!
+  local -i status=0
+  wait "$pid" || status=1
+  rm -rf -- "/dev/shm/mpa_fuzz_$pid"  # its files; it ends without leaving main()
+  if ((status == 0)); then
     printf '%-18s ok, %s inputs\n' "$name" "$(sed -n 's/^stat::number_of_executed_units: *//p' "$findings/log")"
   else
     printf '%-18s FINDING: %s\n' "$name" "$findings/log"
     grep -m 1 -E '^SUMMARY|^==.*ERROR' "$findings/log" || tail -n 3 "$findings/log"
-    failed=1
+  fi
+  return $status
+}
+
+for name in "${names[@]}"; do
+  if [[ ! -x $build/bin/fuzz_$name ]]; then
+    printf 'fuzz: there is no fuzzer %s\n' "$name" >&2
+    exit 2
   fi
 done
-exit $failed
+export build seconds
+export -f fuzz
+printf '%s\n' "${names[@]}" | xargs -P "$(nproc)" -I {} bash -c 'fuzz {}'

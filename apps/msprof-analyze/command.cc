@@ -130,12 +130,14 @@ std::optional<std::int32_t> ParseStep(const char* option, const std::string& tex
   return static_cast<std::int32_t>(*step);
 }
 
-std::int64_t ApplyMemoryLimit(const char* option, const std::string& text) {
-  if (text.empty()) return MemoryOfProcess() / 4 * 3;
+std::int64_t ParseMemory(const char* option, const std::string& text) {
   int shift = 0;
   std::string number = text;
   constexpr std::string_view kUnits = "KMGT";
-  const std::size_t unit = kUnits.find(static_cast<char>(std::toupper(text.back())));
+  const std::size_t unit =
+      text.empty()
+          ? std::string::npos
+          : kUnits.find(static_cast<char>(std::toupper(static_cast<unsigned char>(text.back()))));
   if (unit != std::string::npos) {
     shift = 10 * (static_cast<int>(unit) + 1);
     number.pop_back();
@@ -144,8 +146,14 @@ std::int64_t ApplyMemoryLimit(const char* option, const std::string& text) {
   if (!value || *value <= 0 || *value > (std::int64_t{1} << 60) >> shift) {
     Fail(ErrorKind::kUsage, "{} {}: give a size such as 8G", option, text);
   }
-  LimitMemory(*value << shift);
   return *value << shift;
+}
+
+std::int64_t ApplyMemoryLimit(const char* option, const std::string& text) {
+  if (text.empty()) return MemoryOfProcess() / 4 * 3;
+  const std::int64_t bytes = ParseMemory(option, text);
+  LimitMemory(bytes);
+  return bytes;
 }
 
 std::optional<std::set<std::int64_t>> ParseRanks(const char* option, const std::string& text) {

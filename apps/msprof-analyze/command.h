@@ -41,6 +41,9 @@ std::string ExpandHome(const std::string& path);
 /// "20261231235959": now.
 std::string UtcTimeStamp();
 
+/// The bytes of a size such as 8G. Throws Error (kUsage, names the option).
+std::int64_t ParseMemory(const char* option, const std::string& text);
+
 /// "8G" as bytes, to which the process is held; three quarters of the memory of the process if
 /// nothing was given. Throws Error (kUsage) that names the option.
 std::int64_t ApplyMemoryLimit(const char* option, const std::string& text);

@@ -96,9 +96,6 @@ TEST(EndingDeathTest, ExceptionsThatNobodyCatchesAreToldOf) {
       ExitedWithCode(70), "internal error");
 }
 
-// Sanitizers have allocators of their own.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-
 TEST(EndingDeathTest, ExhaustedMemoryEndsTheProgramInAnyThread) {
   EXPECT_EXIT(
       {
@@ -112,8 +109,6 @@ TEST(EndingDeathTest, ExhaustedMemoryEndsTheProgramInAnyThread) {
       },
       ExitedWithCode(7), R"(^\.\.\.msprof-analyze: error: out of memory)");
 }
-
-#endif
 
 TEST(MemoryOfProcess, IsPartOfTheMachine) {
   const std::int64_t machine = std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE);
