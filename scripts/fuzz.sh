@@ -57,8 +57,9 @@ fuzz() {
   local name=$1 program=$build/bin/fuzz_$1 corpus=$build/corpus/$1 findings=$build/findings/$1 pid
   mkdir -p "$corpus" "$findings"
   MPA_FUZZ_WRITE_SEEDS=$build/fuzz_seeds/$name "$program" 2>/dev/null
+  # Without entropic=0 most of the time goes into weighing inputs, because programs are large.
   "$program" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -max_len=65536 \
-    -print_final_stats=1 -artifact_prefix="$findings/" "$corpus" "$build/fuzz_seeds/$name" \
+    -entropic=0 -print_final_stats=1 -artifact_prefix="$findings/" "$corpus" "$build/fuzz_seeds/$name" \
     >"$findings/log" 2>&1 &
   pid=$!
   local -i status=0
