@@ -14,7 +14,6 @@
 namespace mpa::raw {
 namespace {
 
-constexpr std::uint32_t kRuntime = static_cast<std::uint32_t>(Level::kRuntime);
 constexpr std::uint32_t kAiCpu = 1, kCommunication = 9, kCommunicationOnAiCpu = 256;
 
 // The core of a kernel of which only the kind of task is known; empty: no kernel.

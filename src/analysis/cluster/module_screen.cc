@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <string_view>
@@ -84,7 +85,7 @@ std::vector<std::string> ModuleScreen(const std::vector<ModuleStatisticRow>& row
     const double share = modules.total() > 0
                              ? static_cast<double>(time) / static_cast<double>(modules.total())
                              : 0.0;
-    const std::string bar(static_cast<std::size_t>(share * kBar + 0.5), '#');
+    const std::string bar(static_cast<std::size_t>(std::lround(share * kBar)), '#');
     const std::size_t name = path.rfind('/') + 1;  // npos + 1 is 0
     lines.push_back(fmt::format("{:<20} {:5.1f} % {:12.3f} ms  {}{}", bar, share * 100,
                                 static_cast<double>(time) / 1e6, std::string(2 * depth, ' '),

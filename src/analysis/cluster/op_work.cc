@@ -47,7 +47,7 @@ class LaunchingOps {
 // The kernels of a table with their operators, gathered.
 class Collector {
  public:
-  explicit Collector(const RankTrace& trace) : trace_(trace), launching_(trace) {
+  explicit Collector(const RankTrace& trace) : launching_(trace) {
     place_of_op_.assign(trace.host_ops.Size(), kNoPlace);
   }
 
@@ -78,7 +78,6 @@ class Collector {
     return work_.ops[place_of_op_[op]];
   }
 
-  const RankTrace& trace_;
   LaunchingOps launching_;
   std::vector<std::size_t> place_of_op_;
   AllOpWork work_;
