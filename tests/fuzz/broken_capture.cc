@@ -6,6 +6,7 @@
 
 #include "fuzz/analysed_rank.h"
 #include "mpa/raw/session.h"
+#include "support/files.h"
 #include "support/raw_session_checks.h"
 #include "support/reading.h"
 
@@ -48,7 +49,7 @@ std::vector<Target> BrokenCaptures(const std::function<bool(const std::string&)>
       const fs::path capture = *below.begin();  // truth.json is none
       if (below == capture || !belongs(fs::relative(below, capture).string())) continue;
       const std::string file = (name / below).string();
-      const std::string whole = Content(entry.path());
+      const std::string whole = ReadAll(entry.path());
       const auto read = [file, whole,
                          capture = scratch.path() / name / capture](std::string_view content) {
         scratch.Write(file, content);

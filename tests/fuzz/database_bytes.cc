@@ -21,9 +21,9 @@ std::vector<Target> Targets() {
   const std::string small_pages = "PRAGMA page_size = 512;";
   for (const char* capture : {"head_hard_ascend_pt.sql", "toy_model_ascend_pt.sql"}) {
     target.seeds.push_back(
-        Content(BuildDatabase(directory / capture, small_pages + Captured(capture))));
+        ReadAll(BuildDatabase(directory / capture, small_pages + Captured(capture))));
   }
-  target.seeds.push_back(Content(BuildDatabase(
+  target.seeds.push_back(ReadAll(BuildDatabase(
       directory / "view",
       small_pages + "CREATE VIEW PYTORCH_API AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT "
                     "i + 1 FROM n) SELECT i AS startNs FROM n;")));

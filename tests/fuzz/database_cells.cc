@@ -82,7 +82,7 @@ std::string WithoutKeys(const std::filesystem::path& path) {
     editor.Run(fmt::format("DROP TABLE {}", table));
     editor.Run(fmt::format("ALTER TABLE copy RENAME TO {}", table));
   }
-  return Content(path);
+  return ReadAll(path);
 }
 
 struct Sample {
@@ -136,7 +136,7 @@ std::vector<Target> Targets() {
   for (const char* capture :
        {"twin_db_base_ascend_pt.sql", "db_base_ascend_pt.sql", "head_hard_ascend_pt.sql"}) {
     const auto path = BuildDatabase(directory / capture, Captured(capture));
-    for (const std::string& content : {Content(path), WithoutKeys(path)}) {
+    for (const std::string& content : {ReadAll(path), WithoutKeys(path)}) {
       const auto edit = [sample = MakeSample(content, scratch)](std::string_view text) {
         const auto file = scratch.Write(kName, sample.content);
         Bytes input(text);

@@ -8,11 +8,11 @@
 #include <cstdlib>
 #include <exception>
 #include <fstream>
-#include <iterator>
 #include <utility>
 
 #include "mpa/base/log.h"
 #include "mpa/base/parallel.h"
+#include "support/files.h"
 
 namespace mpa::test {
 
@@ -71,14 +71,9 @@ fs::path Scratch::Write(std::string_view name, std::string_view content) const {
   return path;
 }
 
-std::string Content(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
-
 std::string Captured(std::string_view name) {
   const fs::path path = fs::path(MPA_TESTDATA) / "captures" / name;
-  std::string content = Content(path);
+  std::string content = ReadAll(path);
   if (content.empty()) Die(fmt::format("no file {}", path.string()));
   return content;
 }

@@ -38,7 +38,6 @@ class Scratch {
   std::filesystem::path path_;
 };
 
-std::string Content(const std::filesystem::path& file);
 /// A file below testdata/captures.
 std::string Captured(std::string_view name);
 

@@ -59,7 +59,7 @@ std::vector<Target> Targets() {
   }
   const TempDir directory;
   const std::string database =
-      Content(BuildDatabase(directory / "small.db", Captured("toy_model_ascend_pt.sql")));
+      ReadAll(BuildDatabase(directory / "small.db", Captured("toy_model_ascend_pt.sql")));
   std::vector<Target> targets = TargetsOf("text", text, scratch);
   for (const Target& target :
        TargetsOf("database",
