@@ -18,12 +18,14 @@ using io::Member;
 
 // A member in units of `unit`; 0 for anything that is no sensible number: what is beyond a petabyte
 // or 11 days would overflow the sums.
-std::int64_t Scaled(const Json& object, const char* key, double unit) {
+std::int64_t Scaled(const Json& object, const char* key, double unit, Issues& issues) {
   const Json& value = Member(object, key);
-  if (!value.is_number()) return 0;
-  const double scaled = value.get<double>() * unit;
+  if (value.is_null() || value == "N/A") return 0;
+  const double scaled = value.is_number() ? value.get<double>() * unit : -1;
   constexpr double kMost = 1e15;
-  return scaled > 0 && scaled <= kMost ? std::llround(scaled) : 0;
+  if (scaled >= 0 && scaled <= kMost) return std::llround(scaled);
+  issues.Count("traffic taken as 0, it is none that a capture can hold", key);
+  return 0;
 }
 
 void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
@@ -36,10 +38,11 @@ void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
     const auto add = [&](Transport transport, const char* name) {
       const Json& info = Member(bandwidth, name);
       if (!info.is_object()) return;
-      trace.transfers.Append({.step = step,
-                              .transport = transport,
-                              .bytes = Scaled(info, "Transit Size(MB)", 1e6),  // decimal megabytes
-                              .time = Scaled(info, "Transit Time(ms)", 1e6)});
+      trace.transfers.Append(
+          {.step = step,
+           .transport = transport,
+           .bytes = Scaled(info, "Transit Size(MB)", 1e6, trace.issues),  // decimal megabytes
+           .time = Scaled(info, "Transit Time(ms)", 1e6, trace.issues)});
     };
     add(Transport::kRdma, "RDMA");
     add(Transport::kSdma, "SDMA");

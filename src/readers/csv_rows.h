@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string_view>
+
 #include "mpa/io/csv_file.h"
 #include "mpa/model/issues.h"
 
@@ -15,5 +17,8 @@ inline bool NextRow(io::CsvFile& csv, Issues& issues) {
   }
   return false;
 }
+
+/// False for a cell in which the profiler had nothing to write.
+inline bool IsRecorded(std::string_view cell) { return !cell.empty() && cell != "N/A"; }
 
 }  // namespace mpa::readers

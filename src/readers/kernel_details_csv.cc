@@ -19,8 +19,7 @@ bool IsCommunication(std::string_view core, std::string_view name) {
   return core == "HCCL" || core == "COMMUNICATION" || name.starts_with("hcom_");
 }
 
-// Empty and N/A cells mean "not recorded".
-std::string_view Recorded(std::string_view cell) { return cell == "N/A" ? "" : cell; }
+std::string_view Recorded(std::string_view cell) { return IsRecorded(cell) ? cell : ""; }
 
 // The columns of a counter, under its names of different chips and versions.
 class CounterColumn {
@@ -29,11 +28,15 @@ class CounterColumn {
       : columns_{csv.Find(name), csv.Find(other_name)} {}
 
   // The larger of the recorded values, -1 when there is none.
-  TimeNs Read(const io::CsvFile& csv) const {
+  TimeNs Read(const io::CsvFile& csv, Issues& issues) const {
     TimeNs value = -1;
     for (const auto& column : columns_) {
-      const TimeNs recorded = io::NsFromMicros(Recorded(csv[column])).value_or(-1);
-      if (IsDuration(recorded)) value = std::max(value, recorded);
+      const TimeNs recorded = io::NsFromMicros(csv[column]).value_or(-1);
+      if (IsDuration(recorded)) {
+        value = std::max(value, recorded);
+      } else if (IsRecorded(csv[column])) {
+        issues.Count("counter left out, its value is no time", csv.Place());
+      }
     }
     return value;
   }
@@ -107,11 +110,11 @@ void Read(const CaptureFile& file, const ReadRequest& request, RankTrace& trace)
                           .hf32 = text(tensors.hf32),
                           .stream = io::ParseInt(csv[stream]).value_or(-1),
                           .step = StepId(csv[step]),
-                          .aic_total = aic_total.Read(csv),
-                          .aic_mac = aic_mac.Read(csv),
-                          .aic_mte2 = aic_mte2.Read(csv),
-                          .aiv_total = aiv_total.Read(csv),
-                          .aiv_vec = aiv_vec.Read(csv)});
+                          .aic_total = aic_total.Read(csv, trace.issues),
+                          .aic_mac = aic_mac.Read(csv, trace.issues),
+                          .aic_mte2 = aic_mte2.Read(csv, trace.issues),
+                          .aiv_total = aiv_total.Read(csv, trace.issues),
+                          .aiv_vec = aiv_vec.Read(csv, trace.issues)});
   }
 }
 

@@ -15,9 +15,9 @@ void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
   const auto time = csv.Find("Timestamp(us)");
   const auto component = csv.Find("Component");
   while (NextRow(csv, trace.issues)) {
+    if (!IsRecorded(csv[reserved])) continue;  // rows of components that report only allocations
     const auto bytes = BytesFromMebibytes(csv[reserved]);
-    if (!bytes) continue;  // rows of components that report only allocations
-    if (!IsMemorySize(*bytes)) {
+    if (!bytes || !IsMemorySize(*bytes)) {
       trace.issues.Count("memory sample left out, its size is no number of bytes", csv.Place());
       continue;
     }

@@ -9,11 +9,12 @@
 namespace mpa::readers {
 namespace {
 
-// 0 for what is no number of kernels.
-std::int64_t CountOf(std::string_view cell) {
+std::int64_t CountOf(const io::CsvFile& csv, std::size_t column, Issues& issues) {
   constexpr std::int64_t kMost = 1'000'000'000'000;
-  const std::int64_t count = io::ParseInt(cell).value_or(0);
-  return count >= 0 && count <= kMost ? count : 0;
+  const std::optional<std::int64_t> count = io::ParseInt(csv[column]);
+  if (count && *count >= 0 && *count <= kMost) return *count;
+  issues.Count("count taken as 0, it is no number of kernels", csv.Place());
+  return 0;
 }
 
 void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
@@ -31,7 +32,7 @@ void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
   while (NextRow(csv, trace.issues)) {
     trace.kernel_statistics.Append({.op_type = trace.strings.Intern(csv[type]),
                                     .core = trace.strings.Intern(csv[core]),
-                                    .count = CountOf(csv[count]),
+                                    .count = CountOf(csv, count, trace.issues),
                                     .total = time(total),
                                     .min = time(min),
                                     .avg = time(avg),

@@ -107,7 +107,7 @@ void ReadTables(DbInput& input, const Reading& read) {
 
 void Read(const CaptureFile& file, const ReadRequest& request, RankTrace& trace) {
   const io::Database database(file.path);
-  DbStrings strings(database, trace.strings);
+  DbStrings strings(database, trace.strings, trace.issues);
   DbInput input{database, strings, trace};
   const auto read = [&](Tables tables, void (*read_tables)(DbInput&)) {
     if (Overlap(request.wanted, tables)) ReadTables(input, [&] { read_tables(input); });

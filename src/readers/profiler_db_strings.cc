@@ -2,9 +2,12 @@
 // Texts of a profiler database.
 #include "profiler_db_strings.h"
 
+#include <fmt/format.h>
+
 namespace mpa::readers {
 
-DbStrings::DbStrings(const io::Database& database, StringPool& pool) : pool_(pool) {
+DbStrings::DbStrings(const io::Database& database, StringPool& pool, Issues& issues)
+    : pool_(pool), issues_(issues) {
   if (!database.HasTable("STRING_IDS")) return;
   if (database.IsPrimaryKey("STRING_IDS", "id")) {
     lookup_.emplace(database.Query("SELECT value FROM STRING_IDS WHERE id = ?"));
@@ -15,7 +18,8 @@ DbStrings::DbStrings(const io::Database& database, StringPool& pool) : pool_(poo
 
 void DbStrings::LoadAll(const io::Database& database) {
   database.Scan("id, value", "STRING_IDS", [&](const io::Row& row) {
-    if (const auto id = row.Int(0)) known_.try_emplace(*id, pool_.Intern(row.Text(1)));
+    const auto id = row.Int(0);
+    if (id && !row.IsNull(1)) known_.try_emplace(*id, pool_.Intern(row.Text(1)));
   });
 }
 
@@ -31,11 +35,15 @@ StringId DbStrings::Text(const io::Row& row, int column) {
 
 StringId DbStrings::Find(std::int64_t id) {
   const auto [found, is_new] = known_.try_emplace(id, StringId::kEmpty);
-  if (is_new && lookup_) {
+  if (!is_new) return found->second;
+  if (lookup_) {
     lookup_->Restart(id);
-    if (lookup_->Step()) found->second = pool_.Intern(lookup_->Text(0));
+    if (lookup_->Step() && !lookup_->IsNull(0)) {
+      return found->second = pool_.Intern(lookup_->Text(0));
+    }
   }
-  return found->second;
+  issues_.Count("text left empty, STRING_IDS does not tell it", fmt::format("id {}", id));
+  return StringId::kEmpty;
 }
 
 }  // namespace mpa::readers

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "mpa/io/sqlite.h"
+#include "mpa/model/issues.h"
 #include "mpa/model/string_pool.h"
 
 namespace mpa::readers {
@@ -15,9 +16,10 @@ namespace mpa::readers {
 /// large database's texts are call stacks that nobody asks for.
 class DbStrings {
  public:
-  DbStrings(const io::Database& database, StringPool& pool);
+  DbStrings(const io::Database& database, StringPool& pool, Issues& issues);
 
-  /// The text with this id in the database; empty for NULL and for ids that are not there.
+  /// The text with this id in the database; empty for NULL, and for ids that are not there, which
+  /// are counted.
   StringId Text(const io::Row& row, int column);
 
  private:
@@ -32,6 +34,7 @@ class DbStrings {
   StringId Find(std::int64_t id);
 
   StringPool& pool_;
+  Issues& issues_;
   std::vector<Recent> recent_ = std::vector<Recent>(kRecent);
   std::unordered_map<std::int64_t, StringId> known_;
   std::optional<io::Statement> lookup_;  // empty when all texts were loaded at once

@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <optional>
+#include <string_view>
 
+#include "csv_rows.h"
 #include "mpa/io/csv_file.h"
 #include "mpa/io/numbers.h"
 #include "mpa/model/issues.h"
@@ -11,12 +13,15 @@
 namespace mpa::readers {
 
 /// A time of the current row that the profiler summed up, which may be a little below 0; 0 where
-/// the cell holds none. So is a time that no capture can last, and counted.
+/// none was recorded. So is what no capture can last, and counted.
 inline TimeNs SummedTime(const io::CsvFile& csv, std::optional<std::size_t> column,
                          Issues& issues) {
-  const TimeNs time = io::NsFromMicros(csv[column]).value_or(0);
-  if (IsDuration(time < 0 ? -time : time)) return time;
-  issues.Count("time taken as 0, no capture lasts that long", csv.Place());
+  const std::string_view cell = csv[column];
+  const std::optional<TimeNs> time = io::NsFromMicros(cell);
+  if (time && IsDuration(*time < 0 ? -*time : *time)) return *time;
+  if (IsRecorded(cell)) {
+    issues.Count("time taken as 0, it is none that a capture can last", csv.Place());
+  }
   return 0;
 }
 

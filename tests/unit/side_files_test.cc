@@ -18,6 +18,11 @@ RankTrace Read(FileKind kind, std::string_view content) {
   return test::ReadFile(kind, dir.Write("file", content));
 }
 
+std::string OnlyIssue(const RankTrace& trace) {
+  const std::vector<std::string> lines = trace.issues.Lines();
+  return lines.size() == 1 ? lines[0] : std::to_string(lines.size()) + " issues";
+}
+
 TEST(MemoryRecord, ReadsReservedMemoryAsBytes) {
   const RankTrace trace = Read(FileKind::kMemoryRecord,
                                "Component,Timestamp(us),Total Allocated(MB),Total Reserved(MB),"
@@ -88,30 +93,34 @@ TEST(StepTraceTime, ReadsTheTimesOfSteps) {
 TEST(SideFiles, TakeNoNumbersThatNoCaptureHas) {
   const RankTrace memory = Read(FileKind::kMemoryRecord,
                                 "Component,Timestamp(us),Total Reserved(MB)\n"
-                                "PTA,1,8796093022207\nPTA,9000000000000000,1\nPTA,1,-5\n");
+                                "PTA,1,8796093022207\nPTA,9000000000000000,1\nPTA,1,-5\n"
+                                "PTA,1,much\nGE,1,\nGE,1,N/A\n");
   EXPECT_EQ(memory.memory_samples.reserved_bytes, Numbers{1048576});
   EXPECT_EQ(memory.memory_samples.time, Times{-1});
-  EXPECT_EQ(memory.issues.Lines().size(), 1u);
+  EXPECT_HAS_TEXT(OnlyIssue(memory), "3 times");
 
   const RankTrace statistic =
       Read(FileKind::kOpStatistic,
            "OP Type,Count,Total Time(us),Max Time(us)\nAdd,-3,3000000000000000,-1\n");
   EXPECT_EQ(statistic.kernel_statistics.count, Numbers{0});
   EXPECT_EQ(statistic.kernel_statistics.total, Times{0});
-  EXPECT_EQ(statistic.issues.Lines().size(), 1u);
+  ASSERT_EQ(statistic.issues.Lines().size(), 2u);
+  EXPECT_HAS_TEXT(statistic.issues.Lines()[0], "count taken as 0");
+  EXPECT_HAS_TEXT(statistic.issues.Lines()[1], "time taken as 0");
 
   const RankTrace steps = Read(FileKind::kStepTraceTime,
                                "Step,Computing,Communication(Not Overlapped),Communication,Free\n"
                                "1,3000000000000000,1,1,-0.5\n");
   EXPECT_EQ(steps.step_times.computing, Times{0});
   EXPECT_EQ(steps.step_times.free, Times{-500});
-  EXPECT_EQ(steps.issues.Lines().size(), 1u);
+  EXPECT_HAS_TEXT(OnlyIssue(steps), "time taken as 0");
 
   const RankTrace traffic = Read(FileKind::kCommunication, R"json({"step1": {"collective":
       {"Total Op Info": {"Communication Bandwidth Info": {
           "SDMA": {"Transit Size(MB)": 1e12, "Transit Time(ms)": 1e300}}}}}})json");
   EXPECT_EQ(traffic.transfers.bytes, Numbers{0});
   EXPECT_EQ(traffic.transfers.time, Times{0});
+  EXPECT_HAS_TEXT(OnlyIssue(traffic), "traffic taken as 0");
 }
 
 TEST(Communication, ReadsTrafficOfEachStepAndTransport) {
