@@ -52,7 +52,7 @@ void AddUnreadable(const fs::path& path, const Error& error, Discovery& found) {
 
 void Add(const fs::path& path, const OpenOptions& options, Discovery& found) {
   try {
-    ScannedRank scanned = ScanRank(path, options.raw);
+    ScannedRank scanned = ScanRank(path, options);
     if (scanned.problem.empty()) {
       if (!options.force) CheckFiles(scanned.rank);
       found.ranks.push_back(std::move(scanned.rank));
@@ -136,7 +136,7 @@ std::string Discovery::Unusable::Told() const {
 
 RankInput OpenRank(const fs::path& path, const OpenOptions& options) {
   const fs::path resolved = Resolve(path);
-  ScannedRank scanned = ScanRank(resolved, options.raw);
+  ScannedRank scanned = ScanRank(resolved, options);
   if (!scanned.problem.empty()) {
     Fail(ErrorKind::kInput, "{}: {}", resolved.string(), scanned.problem);
   }

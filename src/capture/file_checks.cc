@@ -30,6 +30,25 @@ const char* Doubt(const std::filesystem::path& path) {
   return nullptr;
 }
 
+// Where a link leads out of the capture; empty for all that lies within it.
+fs::path Outside(const RankInput& rank, const fs::path& path) {
+  const fs::path capture = CaptureDirectory(rank.path);
+  std::error_code error;
+  fs::path target = fs::canonical(path, error);
+  const bool within =
+      error || IsWithin(target, IsWithin(path, capture) ? capture : path.parent_path());
+  return within ? fs::path() : target;
+}
+
+// What the framework's profiler left beside the records.
+std::vector<fs::path> Documents(const fs::path& capture) {
+  std::vector<fs::path> documents = Entries(capture);
+  std::erase_if(documents, [](const fs::path& path) {
+    return path.extension() != ".json" || !path.filename().string().starts_with("profiler_");
+  });
+  return documents;
+}
+
 }  // namespace
 
 void CheckReadable(const std::filesystem::path& path) {
@@ -59,28 +78,30 @@ void CheckFollowed(const CaptureFile& file) {
        file.path.string(), file.outside.string());
 }
 
+void CheckWithin(const RankInput& rank, const fs::path& path) {
+  CaptureFile file{FileKind::kProfilerMetadata, path};
+  if (!rank.follow_links) file.outside = Outside(rank, path);
+  CheckFollowed(file);
+}
+
 void MarkLinksOut(RankInput& rank) {
-  const fs::path capture = CaptureDirectory(rank.path);
-  const auto mark = [&](CaptureFile& file, const fs::path& path) {
-    std::error_code error;
-    fs::path target = fs::canonical(path, error);
-    if (!error && !IsWithin(target, capture)) file.outside = std::move(target);
-  };
   if (rank.info) {
-    CaptureFile settings{FileKind::kProfilerMetadata, rank.info->path};
-    mark(settings, settings.path);
     try {
-      CheckFollowed(settings);
+      CheckWithin(rank, rank.info->path);
     } catch (const Error& error) {
       rank.info_problem = error.what();
       rank.info.reset();
     }
   }
   for (CaptureFile& file : rank.files) {
-    mark(file, file.path);
+    file.outside = Outside(rank, file.path);
     if (file.kind == FileKind::kRawCapture) {
+      const auto mark = [&](const fs::path& path) {
+        if (file.outside.empty()) file.outside = Outside(rank, path);
+      };
+      for (const fs::path& path : Documents(file.path)) mark(path);
       for (const RawDirectory& directory : FindRawData(file.path)) {
-        for (const fs::path& path : directory.files) mark(file, path);
+        for (const fs::path& path : directory.files) mark(path);
       }
     }
     if (IsMain(file.kind)) CheckFollowed(file);

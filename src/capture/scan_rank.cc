@@ -248,8 +248,9 @@ std::vector<fs::path> MsprofDirectories(const fs::path& capture) {
   return found;
 }
 
-ScannedRank ScanRank(const fs::path& path, bool raw) {
-  ScannedRank scanned = fs::is_directory(path) ? ScanDirectory(path, raw) : ScanFile(path);
+ScannedRank ScanRank(const fs::path& path, const OpenOptions& options) {
+  ScannedRank scanned = fs::is_directory(path) ? ScanDirectory(path, options.raw) : ScanFile(path);
+  scanned.rank.follow_links = options.force;
   if (scanned.problem.empty() && scanned.rank.kind != CaptureKind::kGpu) {
     AddDeviceInfos(scanned.rank);
   }

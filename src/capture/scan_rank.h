@@ -19,9 +19,8 @@ struct ScannedRank {
   std::string problem;
 };
 
-/// Throws Error for a directory or file that may not be read. `path` exists and is absolute. `raw`:
-/// see OpenOptions.
-ScannedRank ScanRank(const std::filesystem::path& path, bool raw);
+/// Throws Error for a directory or file that may not be read. `path` exists and is absolute.
+ScannedRank ScanRank(const std::filesystem::path& path, const OpenOptions& options);
 
 /// The directory of a capture, which holds its settings: `path` itself, or the directory above when
 /// `path` is a file or the profiler's output directory.

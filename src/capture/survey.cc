@@ -44,7 +44,7 @@ RankFacts Gather(RankInput input, const std::string& problem) {
     SurveySettings(input, facts);
     if (facts.kind == CaptureKind::kNpuDb) SurveyDb(input, facts);
     if (facts.kind == CaptureKind::kNpuText) SurveyText(input, facts);
-    SurveyRaw(facts);
+    SurveyRaw(input, facts);
   }
   WarnOfUnreadDatabases(input, facts);
   WarnOfCollection(facts);

@@ -15,7 +15,7 @@ void SurveyDb(const RankInput& input, RankFacts& facts);
 void SurveyGpu(const RankInput& input, RankFacts& facts);
 /// The PROF_* and FRAMEWORK directories: all there is of a capture that was not parsed, the hosts
 /// and devices of others.
-void SurveyRaw(RankFacts& facts);
+void SurveyRaw(const RankInput& input, RankFacts& facts);
 
 /// Finds profiler_info*.json or profiler_config.json where Discover() did not look, and versions.
 void SurveySettings(const RankInput& input, RankFacts& facts);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "file_checks.h"
 #include "json_members.h"
 #include "mpa/base/text.h"
 #include "mpa/io/json_document.h"
@@ -63,11 +64,12 @@ void WarnOfUntriedChip(const std::string& platform, RankFacts& facts) {
 }
 
 // info.json of the host, info.json.<N> of a device.
-void ReadInfo(const fs::path& directory, RankFacts& facts) {
+void ReadInfo(const RankInput& input, const fs::path& directory, RankFacts& facts) {
   for (const fs::path& entry : Entries(directory)) {
     const std::string name = entry.filename().string();
     if (!name.starts_with("info.json") || name.ends_with(".done")) continue;
     OrWarn(facts, "host and device stay unknown", [&] {
+      CheckWithin(input, entry);
       const nlohmann::json document = io::ReadJson(entry);
       TakeIfUnknown(facts.host, Text(Member(document, "hostname")));
       TakeIfUnknown(facts.cann_version, Text(Member(document, "cannVersion")));
@@ -80,14 +82,14 @@ void ReadInfo(const fs::path& directory, RankFacts& facts) {
 }
 
 // Whether the collection ended on every side, and what the small documents say.
-void ReadMsprofDirectory(const fs::path& msprof, RankFacts& facts) {
+void ReadMsprofDirectory(const RankInput& input, const fs::path& msprof, RankFacts& facts) {
   bool ended = true, any = false;
   for (const fs::path& side : Entries(msprof)) {
     const std::string name = side.filename().string();
     const bool device = name.starts_with(kDevice);
     if ((!device && name != "host") || !IsDirectory(side)) continue;
     if (device) AddDevice(io::ParseInt(name.substr(kDevice.size())).value_or(-1), facts);
-    ReadInfo(side, facts);
+    ReadInfo(input, side, facts);
     any = true;
     const std::vector<fs::path> entries = Entries(side);
     ended = ended && std::any_of(entries.begin(), entries.end(), [](const fs::path& entry) {
@@ -162,11 +164,13 @@ void WarnOfUnfinishedParsing(const fs::path& capture, RankFacts& facts) {
 
 }  // namespace
 
-void SurveyRaw(RankFacts& facts) {
+void SurveyRaw(const RankInput& input, RankFacts& facts) {
   facts.recorded.chip = Recorded::kNo;
   OrWarn(facts, "host and device stay unknown", [&] {
     const fs::path capture = CaptureDirectory(facts.path);
-    for (const fs::path& msprof : MsprofDirectories(capture)) ReadMsprofDirectory(msprof, facts);
+    for (const fs::path& msprof : MsprofDirectories(capture)) {
+      ReadMsprofDirectory(input, msprof, facts);
+    }
     const std::vector<RawDirectory> data = FindRawData(capture);
     if (facts.kind == CaptureKind::kNpuRaw) {
       SurveyContents(data, facts);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a capture was collected: settings, versions, and what the directory's name says.
+#include "file_checks.h"
 #include "json_members.h"
 #include "mpa/io/json_document.h"
 #include "scan_rank.h"
@@ -20,11 +21,16 @@ void FindSettings(const RankInput& input, const fs::path& capture, RankFacts& fa
   std::string problem = input.info_problem;
   try {
     if (!facts.settings && problem.empty()) {
-      if (const auto path = FindProfilerInfo(capture)) facts.settings = ReadProfilerInfo(*path);
+      if (const auto path = FindProfilerInfo(capture)) {
+        CheckWithin(input, *path);
+        facts.settings = ReadProfilerInfo(*path);
+      }
     }
     for (const fs::path& directory : {capture, capture.parent_path()}) {
       const fs::path config = directory / "profiler_config.json";
-      if (!facts.settings && Exists(config)) facts.settings = ReadProfilerConfig(config);
+      if (facts.settings || !Exists(config)) continue;
+      CheckWithin(input, config);
+      facts.settings = ReadProfilerConfig(config);
     }
   } catch (const Error& error) {
     problem = error.what();
@@ -38,10 +44,11 @@ void FindSettings(const RankInput& input, const fs::path& capture, RankFacts& fa
 }
 
 // Newer versions may state them apart from the settings.
-void ReadVersions(const fs::path& capture, RankFacts& facts) {
+void ReadVersions(const RankInput& input, const fs::path& capture, RankFacts& facts) {
   for (const char* name : {"version.json", "profiler_metadata.json"}) {
     if (!Exists(capture / name)) continue;
     OrWarn(facts, "it is left out", [&] {
+      CheckWithin(input, capture / name);
       const nlohmann::json document = io::ReadJson(capture / name);
       const auto take = [&](const char* key, std::string& version) {
         if (version.empty()) version = Text(Member(document, key));
@@ -87,7 +94,7 @@ void SurveySettings(const RankInput& input, RankFacts& facts) {
       recorded.host_ops = YesIf(settings->HasActivity("ProfilerActivity.CPU"));
     }
   }
-  ReadVersions(capture, facts);
+  ReadVersions(input, capture, facts);
   if (!facts.framework.empty()) facts.host = WorkerInName(name);
 }
 

@@ -113,6 +113,20 @@ class Parse(Raw):
         self.assertIn("api_event", done.stderr)
         self.assertEqual(self.names(capture), TEXT_FILES | DATABASES | {DONE_MARK})
 
+    def test_documents_elsewhere_are_neither_read_nor_copied(self):
+        for name in ("profiler_info_0.json", "profiler_metadata.json", "profiler_notes.json"):
+            with self.subTest(name=name):
+                capture = self.capture("stars")
+                secret = self.scratch / "secret.json"
+                secret.write_text('{"rank_id": 7}')
+                (capture / name).unlink(missing_ok=True)
+                (capture / name).symlink_to(secret)
+                for command in ("parse",), ("compare", "-bp", capture), ("-m", "module_statistic"):
+                    done = self.tool(*command, "-d", capture, "-o", self.scratch / "out", code=3)
+                    self.assertIn("leads out of the capture, to ", done.stderr)
+                self.assertFalse(any((self.scratch / "out").rglob("profiler_*")))
+                shutil.rmtree(capture)
+
     def test_nothing_to_parse(self):
         (self.scratch / "x_ascend_pt").mkdir()
         self.assertIn("no raw data", self.tool("parse", "-d", "x_ascend_pt", code=3).stderr)

@@ -57,6 +57,7 @@ struct RankInput {
   /// Of a raw capture without profiler_info*.json: the rank that PROF_*/host/info.json states.
   std::optional<std::int64_t> host_rank;
   std::vector<std::filesystem::path> unread_databases;  ///< beside the one in `files`
+  bool follow_links = false;                            ///< also those out of the capture
 
   const CaptureFile* Find(FileKind file_kind) const;
 };
@@ -79,7 +80,7 @@ RankInput OpenRank(const std::filesystem::path& path, const OpenOptions& options
 struct Discovery {
   std::vector<RankInput> ranks;
   struct Unusable {
-    RankInput rank;  ///< what is known all the same
+    RankInput rank;      ///< what is known all the same
     std::string reason;  ///< may name the path, or the file in it that is broken
 
     /// The reason, with the path in front.
