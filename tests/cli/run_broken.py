@@ -5,7 +5,8 @@ command ends in good order and leaves the capture as it is.
 
     run_broken.py --tool BINARY --testdata DIR GROUP [-v]
 
-GROUP is one of the classes below: text, textcommands, database, databasecommands, names, generator.
+GROUP is one of the classes below: text, textcommands, gpu, database, databasecommands, names,
+generator.
 Exit status: 0 passed, 1 failed, 2 usage.
 """
 
@@ -23,7 +24,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from breaking import DATABASES, ODD_NAMES, OUTPUT, TEXT, TRACE  # noqa: E402
+from breaking import DATABASES, GPU, ODD_NAMES, OUTPUT, TEXT, TRACE  # noqa: E402
 from captures import DATABASE, build_database  # noqa: E402
 from groups import parse_arguments, run_group  # noqa: E402
 from steps import write_capture  # noqa: E402
@@ -32,6 +33,7 @@ from workbook import Workbook  # noqa: E402
 TOOL = CAPTURES = None  # set by main()
 TIMEOUT_SECONDS = 20
 TEXT_CAPTURE, DATABASE_CAPTURE = "twin_text_base_ascend_pt", "twin_db_base_ascend_pt"
+GPU_CAPTURE = "gpu_base.json"
 AS_USUAL = (0, "")  # the report of the whole capture
 OTHERWISE = (0, None)  # a report of what is there
 # Kind -> exit code of compare, and a piece of what it says.
@@ -54,6 +56,8 @@ OF_TEXT = {
     "table that links to itself": (5, "kernel_details.csv: cannot open the file: Too many levels"),
     "trace outside": (3, "trace_view.json: leads out of the capture, to "),
     "table outside": (5, "kernel_details.csv: leads out of the capture, to "),
+    "settings outside": (0, "profiler_info_0.json: leads out of the capture, to "),
+    "metadata outside": (5, "profiler_metadata.json: leads out of the capture, to "),
     "links within": AS_USUAL,
     "loops of directories": AS_USUAL,
     "short rows": (5, "row left out, it has fewer cells than the header"),
@@ -74,6 +78,8 @@ OF_TEXT = {
     "negative kernels": (5, "kernel left out, its start or duration is no time, 2 times"),
     "kernels of nan": (5, "kernel left out, its start or duration is no time, 2 times"),
     "kernels beyond int64": (5, "kernel left out, its start or duration is no time, 2 times"),
+    "statistics that are texts": (5, "time taken as 0, it is none that a capture can last, 2 times"),
+    "counts beyond int64": (5, "count taken as 0, it is no number of kernels, 2 times"),
     "memory beyond int64": (5, "allocation left out, its size is no number of bytes, 2 times"),
     "object without events": (3, 'no "traceEvents" array'),
     "list in a list": (3, "expected an event object, found '['"),
@@ -88,6 +94,34 @@ OF_TEXT = {
     "odd names": OTHERWISE,
     "odd kernels": OTHERWISE,
 }
+OF_GPU = {
+    "truncated": (5, "the trace breaks off, the end of the run is missing"),
+    "empty": (3, "gpu_base.json: the file is empty"),
+    "directory": (3, "gpu_base.json: no profiler database, no trace_view.json and no raw data there"),
+    "pipe": (3, "gpu_base.json: not a regular file"),
+    "link to itself": (3, "gpu_base.json: Too many levels of symbolic links"),
+    "no json": (3, "gpu_base.json: not JSON: it begins with neither '[' nor '{'"),
+    "null": (3, "gpu_base.json: not JSON: it begins with neither '[' nor '{'"),
+    "no schema": AS_USUAL,
+    "no events": (3, "nothing to compare, it holds none of the events"),
+    "events in an object": (3, 'no "traceEvents" array'),
+    "events on lines": AS_USUAL,
+    "something behind the trace": AS_USUAL,
+    "byte order mark": AS_USUAL,
+    "other line ends": AS_USUAL,
+    "bad utf-8": (5, "event left out, it is not valid JSON, 14 times"),
+    "nan": (5, "event left out, it is not valid JSON"),
+    "infinity": (5, "event left out, its start or duration is no time"),
+    "beyond int64": (5, "event left out, its start or duration is no time"),
+    "negative durations": (5, "event left out, its start or duration is no time"),
+    "times that are texts": (5, "event left out, its start or duration is no time"),
+    "names that are numbers": OTHERWISE,
+    "arguments that are texts": OTHERWISE,
+    "memory beyond int64": (5, "memory event left out, its size is no number of bytes"),
+    "nesting": OTHERWISE,
+    "long names": (0, "longer than the 32,767 characters"),
+    "odd names": OTHERWISE,
+}
 OF_DATABASES = {
     "empty file": (3, ".db: the file is empty"),
     "no database": (3, ".db: file is not a database"),
@@ -101,18 +135,18 @@ OF_DATABASES = {
     "links within": AS_USUAL,
     "other tables": (3, "none of the tables TASK, COMMUNICATION_OP and PYTORCH_API"),
     "missing table": (0, "has no compute kernels"),
-    "no texts": OTHERWISE,
+    "no texts": (5, "text left empty, STRING_IDS does not tell it"),
     "missing column": (5, "left out, table CONNECTION_IDS: no such column: connectionId"),
     "no times of tasks": (5, "left out, table TASK"),
-    "empty tables": OTHERWISE,
+    "empty tables": (5, "text left empty, STRING_IDS does not tell it"),
     "nothing but null": (5, "row left out, its start or end is no time"),
     "wrong types": (5, "row left out, its start or end is no time"),
     "beyond int64": (5, "row left out, its start or end is no time"),
     "negative durations": (5, "row left out, its start or end is no time"),
     "latest times": (5, "row left out, its start or end is no time"),
     "bad utf-8": OTHERWISE,
-    "null texts": OTHERWISE,
-    "unknown texts": OTHERWISE,
+    "null texts": (5, "text left empty, STRING_IDS does not tell it"),
+    "unknown texts": (5, "text left empty, STRING_IDS does not tell it"),
     "repeated ids": OTHERWISE,
     "long names": (0, "longer than the 32,767 characters"),
     "odd names": OTHERWISE,
@@ -165,7 +199,12 @@ class Broken(unittest.TestCase):
         """A copy of the capture that `breaks` changed."""
         copy = self.scratch / "broken" / name
         shutil.rmtree(copy.parent, ignore_errors=True)
-        shutil.copytree(self.whole(name), copy)
+        whole = self.whole(name)
+        if whole.is_dir():
+            shutil.copytree(whole, copy)
+        else:
+            copy.parent.mkdir()
+            shutil.copy(whole, copy)
         breaks(copy)
         return copy
 
@@ -200,6 +239,15 @@ class Broken(unittest.TestCase):
                 self.assert_as_told(self.compare(capture), code, text)
                 self.assertEqual(state(capture), before, "the capture was changed")
 
+    def check_whole_ones(self, name, kinds, table):
+        usual = self.compare(self.whole(name), "--json").out
+        for kind in (kind for kind, told in table.items() if told == AS_USUAL):
+            with self.subTest(kind=kind):
+                broken = self.broken(name, kinds[kind])
+                report = self.compare(broken, "--json")
+                self.assertEqual(report.problems, [])
+                self.assertEqual(report.out.replace(str(broken), str(self.whole(name))), usual)
+
     def check_other_commands(self, name, kinds):
         """They end in good order, and the capture stays as it is."""
         for kind, breaks in kinds.items():
@@ -223,14 +271,7 @@ class Text(Broken):
         self.check_kinds(TEXT_CAPTURE, TEXT, OF_TEXT)
 
     def test_what_is_whole_is_reported_as_usual(self):
-        usual = self.compare(self.whole(TEXT_CAPTURE), "--json").out
-        for kind in (kind for kind, told in OF_TEXT.items() if told == AS_USUAL):
-            with self.subTest(kind=kind):
-                broken = self.broken(TEXT_CAPTURE, TEXT[kind])
-                report = self.compare(broken, "--json")
-                self.assertEqual(report.problems, [])
-                self.assertEqual(report.out.replace(str(broken), str(self.whole(TEXT_CAPTURE))),
-                                 usual)
+        self.check_whole_ones(TEXT_CAPTURE, TEXT, OF_TEXT)
 
     def test_links_out_are_followed_on_request(self):
         for kind in ("trace outside", "table outside"):
@@ -238,6 +279,29 @@ class Text(Broken):
                 capture = self.broken(TEXT_CAPTURE, TEXT[kind])
                 self.assertIn("--force follows such links", self.compare(capture).problems[0])
                 self.assert_as_told(self.compare(capture, "--force"), *AS_USUAL)
+
+    def test_check_follows_no_link_out(self):
+        """Not even to the documents that only it reads."""
+        capture = self.broken(TEXT_CAPTURE, lambda path: None)
+        documents = {"profiler_info_0.json": {"rank_id": 7}, "version.json": {"cann_version": "7.7"},
+                     "profiler_metadata.json": {"torch_npu_version": "7.7"},
+                     "PROF_000001_20261122_A/host/info.json": {"hostname": "seven"}}
+        for name, content in documents.items():
+            elsewhere = self.scratch / "elsewhere" / name
+            elsewhere.parent.mkdir(parents=True, exist_ok=True)
+            elsewhere.write_text(json.dumps(content))
+            (capture / name).parent.mkdir(parents=True, exist_ok=True)
+            (capture / name).unlink(missing_ok=True)
+            (capture / name).symlink_to(elsewhere)
+        result = self.run_tool("check", "-d", capture, "--json")
+        for name in documents:
+            self.assertIn(f"{name}: leads out of the capture, to ", result.out)
+        self.assertNotIn("7.7", result.out)
+        self.assertNotIn("seven", result.out)
+        followed = self.run_tool("check", "-d", capture, "--json", "--force").out
+        self.assertNotIn("leads out", followed)
+        self.assertIn("7.7", followed)
+        self.assertIn("seven", followed)
 
     def test_paths_with_every_kind_of_letter(self):
         parent = self.scratch / "sp ace" / "\u00fcn\u00ef \u76ee\u5f55 \U0001f600" / "quo'te\"&$(x)%41;#?"
@@ -258,6 +322,26 @@ class Text(Broken):
 class TextCommands(Broken):
     def test_kinds(self):
         self.check_other_commands(TEXT_CAPTURE, TEXT)
+
+
+class Gpu(Broken):
+    # All but kernels, which are not compared with those of GPUs, and modules, of which the trace has
+    # none: either is told of the whole capture, too.
+    COMPARISONS = ("--disable_module", "--enable_profiling_compare", "--enable_operator_compare",
+                   "--enable_memory_compare", "--enable_communication_compare",
+                   "--enable_api_compare")
+
+    def compare(self, capture, *more):
+        return super().compare(capture, *self.COMPARISONS, *more, base=self.whole(GPU_CAPTURE))
+
+    def test_kinds(self):
+        self.check_kinds(GPU_CAPTURE, GPU, OF_GPU)
+
+    def test_what_is_whole_is_reported_as_usual(self):
+        self.check_whole_ones(GPU_CAPTURE, GPU, OF_GPU)
+
+    def test_other_commands(self):
+        self.check_other_commands(GPU_CAPTURE, GPU)
 
 
 class Database(Broken):
@@ -447,12 +531,13 @@ class Generator(Broken):
 
     TOOLS = Path(__file__).resolve().parents[3] / "shared" / "tools" / "fuzz_capture.py"
     AS_USUAL = {"byte_order_marks", "duplicate_keys", "odd_path", "other_line_ends",
-                "symlinked_files", "bad_utf8_db", "null_strings", "queue_without_ids",
+                "symlinked_files", "bad_utf8_db", "queue_without_ids",
                 "duplicate_ids", "unreadable_file", "odd_names", "long_names"}
     REFUSED = {"zero_byte_db": "the file is empty", "not_a_db": "not a database",
                "truncated_db": "damaged", "missing_output_directory": "no profiler database"}
     LEFT_OUT = {"bad_utf8_in_names": "not valid JSON", "negative_durations": "left out",
-                "nan_values": "left out", "missing_columns_db": "no such column"}
+                "nan_values": "left out", "missing_columns_db": "no such column",
+                "null_strings": "text left empty"}
 
     def expected(self, kind):
         """Exit codes, and a piece of what is said."""

@@ -2,7 +2,7 @@
 """Breaks captures, each in one way: what killed jobs, full disks, other versions and other people
 leave behind.
 
-TEXT and DATABASE name the ways. Each is a function of the directory of a capture, which is a copy.
+TEXT, GPU and DATABASES name the ways. Each is a function of the path of a capture, which is a copy.
 """
 
 import gzip
@@ -36,16 +36,23 @@ def replace(path, old, new, count=-1):
     path.write_bytes(content.replace(old, new, count))
 
 
+def trace_in(capture):
+    """A capture of a GPU is its trace."""
+    return capture / OUTPUT / TRACE if capture.is_dir() else capture
+
+
 def edit_events(edit, every=7):
     """Changes every n-th event with a time; `edit` returns the event's new text, or changes it."""
     def breaks(capture):
-        trace = capture / OUTPUT / TRACE
-        events = json.loads(trace.read_text(encoding="utf-8"))
-        timed = [event for event in events if "ts" in event]
+        trace = trace_in(capture)
+        document = json.loads(trace.read_text(encoding="utf-8"))
+        events = document if isinstance(document, list) else document["traceEvents"]
+        timed = [event for event in events if "ts" in event and event["ph"] != "M"]
         texts = {id(event): edit(event) for event in timed[3::every]}
-        trace.write_text(
-            "[" + ",\n".join(texts.get(id(event)) or json.dumps(event) for event in events) + "]",
-            encoding="utf-8")
+        text = "[" + ",\n".join(texts.get(id(event)) or json.dumps(event) for event in events) + "]"
+        if document is not events:
+            text = json.dumps({**document, "traceEvents": "EVENTS"}).replace('"EVENTS"', text)
+        trace.write_text(text, encoding="utf-8")
     return breaks
 
 
@@ -64,7 +71,7 @@ def with_value(key, value):
 def trace_of(content):
     """A trace made of the events of the capture, or of something else."""
     def breaks(capture):
-        trace = capture / OUTPUT / TRACE
+        trace = trace_in(capture)
         trace.write_bytes(content(trace.read_bytes()))
     return breaks
 
@@ -103,11 +110,11 @@ def listen(path):
         os.chdir(before)
 
 
-def link_out(name):
+def link_out(*parts):
     """The file lies elsewhere, where the capture's link leads to."""
     def breaks(capture):
-        path = capture / OUTPUT / name
-        elsewhere = capture.parent / "elsewhere" / name
+        path = capture.joinpath(*parts)
+        elsewhere = capture.parent / "elsewhere" / path.name
         elsewhere.parent.mkdir(exist_ok=True)
         path.rename(elsewhere)
         path.symlink_to(elsewhere)
@@ -183,8 +190,10 @@ TEXT = {
     "device as table": in_place_of(KERNELS, lambda path: path.symlink_to("/dev/zero")),
     "trace that links to itself": in_place_of(TRACE, lambda path: path.symlink_to(path.name)),
     "table that links to itself": in_place_of(KERNELS, lambda path: path.symlink_to(path.name)),
-    "trace outside": link_out(TRACE),
-    "table outside": link_out(KERNELS),
+    "trace outside": link_out(OUTPUT, TRACE),
+    "table outside": link_out(OUTPUT, KERNELS),
+    "settings outside": link_out("profiler_info_0.json"),
+    "metadata outside": link_out("profiler_metadata.json"),
     "links within": link_within,
     "loops of directories": loops,
     "short rows": lambda capture: replace(capture / OUTPUT / KERNELS, b",AI_CORE,", b"\n", 1),
@@ -206,6 +215,8 @@ TEXT = {
     "negative kernels": cells(KERNELS, "Duration(us)", "-5"),
     "kernels of nan": cells(KERNELS, "Duration(us)", "nan"),
     "kernels beyond int64": cells(KERNELS, "Duration(us)", HUGE),
+    "statistics that are texts": cells("op_statistic.csv", "Total Time(us)", "soon"),
+    "counts beyond int64": cells("op_statistic.csv", "Count", HUGE),
     "memory beyond int64": cells("operator_memory.csv", "Size(KB)", HUGE),
     "object without events": trace_of(lambda events: b'{"events": []}'),
     "list in a list": trace_of(lambda events: b"[" + events + b"]"),
@@ -219,6 +230,44 @@ TEXT = {
     "long names": edit_events(lambda event: event.update(name="x" * 100_000), every=40),
     "odd names": odd_event_names,
     "odd kernels": odd_kernel_names,
+}
+
+
+def in_place_of_trace(make):
+    def breaks(capture):
+        capture.unlink()
+        make(capture)
+    return breaks
+
+
+GPU = {
+    "truncated": lambda capture: cut(capture, 0.5),
+    "empty": lambda capture: cut(capture, 0),
+    "directory": in_place_of_trace(lambda path: path.mkdir()),
+    "pipe": in_place_of_trace(os.mkfifo),
+    "link to itself": in_place_of_trace(lambda path: path.symlink_to(path.name)),
+    "no json": trace_of(lambda trace: b"only text\n" * 900),
+    "null": trace_of(lambda trace: b"null"),
+    "no schema": lambda capture: replace(capture, b'"schemaVersion": 1, ', b""),
+    "no events": trace_of(lambda trace: b'{"schemaVersion": 1, "traceEvents": []}'),
+    "events in an object": trace_of(lambda trace: b'{"schemaVersion": 1, "traceEvents": {}}'),
+    "events on lines": lambda capture: replace(capture, b"},\n", b"}\n"),
+    "something behind the trace": trace_of(lambda trace: trace + b"]]} and more"),
+    "byte order mark": trace_of(lambda trace: b"\xef\xbb\xbf" + trace),
+    "other line ends": trace_of(lambda trace: trace.replace(b"\n", b"\r\n")),
+    "bad utf-8": lambda capture: replace(capture, b'"name": "aten', b'"name": "\xff'),
+    "nan": with_number("dur", "NaN"),
+    "infinity": with_number("dur", "1e999"),
+    "beyond int64": with_number("ts", HUGE),
+    "negative durations": with_value("dur", -5.5),
+    "times that are texts": with_value("ts", "soon"),
+    "names that are numbers": with_value("name", 7),
+    "arguments that are texts": with_value("args", "none"),
+    "memory beyond int64": lambda capture: replace(capture, b'"Bytes": 4194304',
+                                                   b'"Bytes": ' + HUGE.encode(), 1),
+    "nesting": edit_events(deep, every=50),
+    "long names": edit_events(lambda event: event.update(name="x" * 100_000), every=40),
+    "odd names": odd_event_names,
 }
 
 
@@ -273,7 +322,7 @@ DATABASES = {
     "unknown format": overwrite(44, b"\0\0\0\x63"),
     "directory": in_place_of(DATABASE.name, lambda path: path.mkdir()),
     "pipe": in_place_of(DATABASE.name, os.mkfifo),
-    "outside": link_out(DATABASE.name),
+    "outside": link_out(DATABASE),
     "links within": link_within,
     "other tables": sql("DROP TABLE TASK", "DROP TABLE PYTORCH_API", "DROP TABLE COMMUNICATION_OP"),
     "missing table": sql("DROP TABLE COMPUTE_TASK_INFO"),
