@@ -35,7 +35,7 @@ int Run(const Options& options) {
   }
   const std::string page =
       options.json ? FormatCheckJson(report) : FormatCheckText(report, UseColor(stdout));
-  std::fputs(page.c_str(), stdout);
+  (void)std::fputs(page.c_str(), stdout);
   FinishStdout();
   return report.Usable() ? 0 : ExitCode(ErrorKind::kInput);
 }

@@ -109,7 +109,7 @@ std::string UtcTimeStamp() {
   std::tm utc{};
   gmtime_r(&now, &utc);
   std::array<char, 16> text{};
-  std::strftime(text.data(), text.size(), "%Y%m%d%H%M%S", &utc);
+  (void)std::strftime(text.data(), text.size(), "%Y%m%d%H%M%S", &utc);
   return text.data();
 }
 

@@ -60,6 +60,7 @@ int RunProgram(int count, const char* const* arguments) {
   std::vector<Command> commands = {AddCluster(program), AddCompare(program), AddCheck(program),
                                    AddParse(program)};
   std::vector<std::function<void()>> apply_common;
+  apply_common.reserve(commands.size());
   for (const Command& command : commands) apply_common.push_back(AddCommonOptions(*command.app));
 
   std::vector<std::string> normalized = NormalizeArguments(count, arguments);

@@ -56,7 +56,8 @@ Nesting::Nesting(const std::vector<TimeNs>& start, const std::vector<TimeNs>& du
 
 std::int64_t Nesting::LastBegun(std::int32_t track, TimeNs time) const {
   if (track < -1 || track >= Tracks()) return kNone;
-  const std::vector<std::uint32_t>& spans = of_track_[static_cast<std::size_t>(track + 1)];
+  const std::vector<std::uint32_t>& spans =
+      of_track_[static_cast<std::size_t>(std::int64_t{track} + 1)];
   const auto after = std::partition_point(
       spans.begin(), spans.end(), [&](std::uint32_t span) { return bounds_[span].start <= time; });
   return after == spans.begin() ? kNone : *std::prev(after);

@@ -51,7 +51,7 @@ void WriteLog(LogLevel level, std::string_view text) {
                                        style.name, color ? "\033[0m" : "", Printable(text));
   const std::lock_guard lock(mutex);
   ClearProgressLine();
-  std::fwrite(line.data(), 1, line.size(), stderr);
+  (void)std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
 }  // namespace mpa

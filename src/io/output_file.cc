@@ -146,6 +146,10 @@ TextFile::TextFile(fs::path path)
   if (!stream_) Fail(ErrorKind::kOutput, "{}: {}", FinalName(path_), std::strerror(errno));
 }
 
+void TextFile::Write(std::string_view text) {
+  (void)std::fwrite(text.data(), 1, text.size(), stream_.get());
+}
+
 void TextFile::Close() {
   const bool failed = std::ferror(stream_.get()) != 0;
   if (std::fclose(stream_.release()) != 0 || failed) {
@@ -156,7 +160,7 @@ void TextFile::Close() {
 void ReplaceText(const fs::path& path, std::string_view text) {
   OutputFile output(path);
   TextFile file(output.temporary_path());
-  std::fwrite(text.data(), 1, text.size(), file.stream());
+  file.Write(text);
   file.Close();
   output.Replace(path);
 }

@@ -46,14 +46,15 @@ void RemoveLeftovers(const fs::path& parent) {
 
 }  // namespace
 
-ScratchDirectory::ScratchDirectory(const fs::path& given) {
-  const fs::path parent = given.empty() ? "." : given;
-  RemoveLeftovers(parent);
+ScratchDirectory::ScratchDirectory(const fs::path& parent) {
+  const fs::path directory = parent.empty() ? "." : parent;
+  RemoveLeftovers(directory);
   do {
     const Uninterrupted made_and_registered;
-    std::string name = (parent / kPrefix).string() + "XXXXXX";
+    std::string name = (directory / kPrefix).string() + "XXXXXX";
     if (mkdtemp(name.data()) == nullptr) {
-      Fail(ErrorKind::kOutput, "{}: cannot write there: {}", parent.string(), std::strerror(errno));
+      Fail(ErrorKind::kOutput, "{}: cannot write there: {}", directory.string(),
+           std::strerror(errno));
     }
     path_ = name;
     clean_up_.emplace([this] { Remove(path_); });

@@ -22,7 +22,7 @@ bool IsBaselineFile(const fs::path& path) {
   std::FILE* file = std::fopen(path.c_str(), "rb");
   if (file == nullptr) return false;
   begin.resize(std::fread(begin.data(), 1, begin.size(), file));
-  std::fclose(file);
+  (void)std::fclose(file);
   return begin.find(gate::kBaselineKind) != std::string::npos;
 }
 

@@ -12,7 +12,7 @@ void ChunkedFile::Write(std::string_view text) {
   const std::size_t dropped = std::min(drop_, text.size());
   drop_ -= dropped;
   text.remove_prefix(dropped);
-  std::fwrite(text.data(), 1, text.size(), file_.stream());
+  file_.Write(text);
 }
 
 void ChunkedFile::WriteRows(std::size_t count, const FormatRows& format) {

@@ -9,17 +9,17 @@
 /// it, and throws Error (kOutput) that names the file.
 namespace mpa::profiler_output {
 
-void WriteTraceView(const raw::Session& session, const std::filesystem::path& file);
-void WriteKernelDetails(const raw::Session& session, const std::filesystem::path& file);
-void WriteOperatorDetails(const raw::Session& session, const std::filesystem::path& file);
-void WriteOpStatistic(const raw::Session& session, const std::filesystem::path& file);
-void WriteApiStatistic(const raw::Session& session, const std::filesystem::path& file);
-void WriteStepTraceTime(const raw::Session& session, const std::filesystem::path& file);
-void WriteOperatorMemory(const raw::Session& session, const std::filesystem::path& file);
-void WriteMemoryRecord(const raw::Session& session, const std::filesystem::path& file);
-void WriteModuleMemory(const raw::Session& session, const std::filesystem::path& file);
-void WriteTaskTime(const raw::Session& session, const std::filesystem::path& file);
-void WriteCommunication(const raw::Session& session, const std::filesystem::path& file);
-void WriteCommunicationMatrix(const raw::Session& session, const std::filesystem::path& file);
+void WriteTraceView(const raw::Session& session, const std::filesystem::path& path);
+void WriteKernelDetails(const raw::Session& session, const std::filesystem::path& path);
+void WriteOperatorDetails(const raw::Session& session, const std::filesystem::path& path);
+void WriteOpStatistic(const raw::Session& session, const std::filesystem::path& path);
+void WriteApiStatistic(const raw::Session& session, const std::filesystem::path& path);
+void WriteStepTraceTime(const raw::Session& session, const std::filesystem::path& path);
+void WriteOperatorMemory(const raw::Session& session, const std::filesystem::path& path);
+void WriteMemoryRecord(const raw::Session& session, const std::filesystem::path& path);
+void WriteModuleMemory(const raw::Session& session, const std::filesystem::path& path);
+void WriteTaskTime(const raw::Session& session, const std::filesystem::path& path);
+void WriteCommunication(const raw::Session& session, const std::filesystem::path& path);
+void WriteCommunicationMatrix(const raw::Session& session, const std::filesystem::path& path);
 
 }  // namespace mpa::profiler_output

@@ -32,7 +32,8 @@ void SetRatios(CommunicationTime& time) {
 
 /// Epoch microseconds. Whole and broken part apart: only their sum is rounded.
 double Microseconds(TimeNs ns) {
-  return static_cast<double>(ns / 1000) + static_cast<double>(ns % 1000) / 1000.0;
+  const TimeNs whole = ns / 1000;
+  return static_cast<double>(whole) + static_cast<double>(ns % 1000) / 1000.0;
 }
 
 /// The times of an operation are those of the plane on which its first master part runs.

@@ -216,7 +216,7 @@ void CoreMetrics::Evaluate(const CounterValues& values, const CoreLoad& load,
   for (std::size_t i = 0; i < places_.size(); ++i) {
     Terms counts{};
     for (std::size_t k = 0; k < counts.size(); ++k) {
-      const std::int8_t place = places_[i][k];
+      const int place = places_[i][k];
       if (place >= 0) {
         counts[k] = static_cast<double>(values.counts[static_cast<std::size_t>(place)]);
       }

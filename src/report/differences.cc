@@ -12,7 +12,7 @@ namespace mpa {
 double Rounded(double value, int decimals) {
   if (!std::isfinite(value)) return value;
   char text[400];  // enough for any finite double
-  std::snprintf(text, sizeof(text), "%.*f", decimals, value);
+  (void)std::snprintf(text, sizeof(text), "%.*f", decimals, value);
   const double rounded = std::strtod(text, nullptr);
   return rounded == 0 ? 0.0 : rounded;
 }

@@ -14,7 +14,7 @@ template <typename... Args>
 void Print(std::FILE* stream, fmt::format_string<Args...> format, Args&&... args) {
   fmt::memory_buffer text;
   fmt::format_to(std::back_inserter(text), format, std::forward<Args>(args)...);
-  std::fwrite(text.data(), 1, text.size(), stream);
+  (void)std::fwrite(text.data(), 1, text.size(), stream);
 }
 
 }  // namespace mpa::writers

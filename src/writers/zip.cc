@@ -149,7 +149,7 @@ void ZipWriter::End() {
   directory_ += open_.record;
   ++entries_;
   std::fseek(file_.stream(), static_cast<long>(begin_), SEEK_SET);
-  std::fwrite(open_.header.data(), 1, open_.header.size(), file_.stream());
+  file_.Write(open_.header);
   std::fseek(file_.stream(), 0, SEEK_END);
 }
 
@@ -165,7 +165,7 @@ void ZipWriter::Close() {
 }
 
 void ZipWriter::Write(std::string_view bytes) {
-  std::fwrite(bytes.data(), 1, bytes.size(), file_.stream());
+  file_.Write(bytes);
   written_ += bytes.size();
 }
 

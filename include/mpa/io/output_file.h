@@ -70,12 +70,13 @@ class TextFile {
   explicit TextFile(std::filesystem::path path);
 
   std::FILE* stream() const { return stream_.get(); }
+  void Write(std::string_view text);
   /// Throws Error (kOutput) when not all of the text is in the file.
   void Close();
 
  private:
   struct Closer {
-    void operator()(std::FILE* stream) const { std::fclose(stream); }
+    void operator()(std::FILE* stream) const { (void)std::fclose(stream); }
   };
   std::filesystem::path path_;
   std::unique_ptr<std::FILE, Closer> stream_;

@@ -141,6 +141,7 @@ class Finder {
       return mfu_.kernels[row].flops.Known() && mfu_.kernels[row].flops.count > 0;
     });
     std::vector<std::int64_t> weights;
+    weights.reserve(rows.size());
     for (const std::uint32_t row : rows) {
       weights.push_back(by_shapes ? mfu_.kernels[row].flops.count : kernels_.dur[row]);
     }

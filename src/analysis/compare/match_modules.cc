@@ -63,6 +63,7 @@ class Matcher {
   std::vector<std::uint32_t> Keys(const ModuleTree& tree,
                                   const std::vector<std::uint32_t>& modules) {
     std::vector<std::uint32_t> keys;
+    keys.reserve(modules.size());
     for (const std::uint32_t module : modules) {
       keys.push_back(numbers_
                          .try_emplace(tree.modules[module].full_name,

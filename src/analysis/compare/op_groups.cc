@@ -34,7 +34,7 @@ std::vector<OpGroup> GroupByName(const CompareInput& input, const std::vector<Op
 }
 
 Sheet OpPairSheet(const CompareInput& input, std::string name, std::string details_column,
-                  std::string sum_column,
+                  const std::string& sum_column,
                   const std::function<OpDetails(Side, std::size_t)>& details_of) {
   std::vector<Column> columns = {Text("Order Id", 10)};
   AppendColumns(ForBothSides({BoldText("Operator Name"), Text("Input Shape"), Text("Input Type"),

@@ -34,7 +34,7 @@ struct OpDetails {
 /// A sheet with a row for each pair of matched operators: name, shapes, types, details and sum of
 /// both sides, difference and ratio of the sums. `details_of` is asked for every operator.
 Sheet OpPairSheet(const CompareInput& input, std::string name, std::string details_column,
-                  std::string sum_column,
+                  const std::string& sum_column,
                   const std::function<OpDetails(Side, std::size_t)>& details_of);
 
 /// Sorts the rows by the last but one column, a difference, the largest first, and numbers them in

@@ -56,6 +56,7 @@ std::vector<GateMismatch> FindMismatches(const std::vector<RunSummary>& base,
   for (const RunSummary& run : base) check(run);
   for (const RunSummary& run : comparison) check(run);
   std::vector<GateMismatch> list;
+  list.reserve(mismatches.size());
   for (auto& [field, mismatch] : mismatches) list.push_back(std::move(mismatch));
   return list;
 }

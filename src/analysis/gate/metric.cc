@@ -54,6 +54,7 @@ Metric ParseMetric(std::string_view text) {
     return {known.kind, std::string(text.substr(colon + 1))};
   }
   std::vector<std::string> names;
+  names.reserve(std::size(kKnown));
   for (const KnownMetric& known : kKnown) names.emplace_back(known.name);
   const std::optional<std::string> nearest = Closest(name, names);
   Fail(ErrorKind::kUsage, "there is no metric '{}'; {}there are {}", text,

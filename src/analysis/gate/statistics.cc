@@ -21,6 +21,7 @@ double RobustSpread(const std::vector<std::int64_t>& values) {
   if (values.size() < 2) return 0;
   const std::int64_t median = Median(values);
   std::vector<std::int64_t> distances;
+  distances.reserve(values.size());
   for (const std::int64_t value : values) distances.push_back(std::abs(value - median));
   constexpr double kOfNormalNoise = 1.4826;
   return kOfNormalNoise * static_cast<double>(Median(std::move(distances)));
@@ -44,6 +45,7 @@ double RankSumProbability(const std::vector<std::int64_t>& smaller,
                           const std::vector<std::int64_t>& larger) {
   if (smaller.empty() || larger.empty()) return 1;
   std::vector<std::pair<std::int64_t, bool>> joined;
+  joined.reserve(smaller.size() + larger.size());
   for (const std::int64_t value : smaller) joined.emplace_back(value, false);
   for (const std::int64_t value : larger) joined.emplace_back(value, true);
   std::sort(joined.begin(), joined.end());

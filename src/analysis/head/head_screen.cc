@@ -157,6 +157,7 @@ class Screen {
       if (call.KnowsHead()) ++(call.phase == Phase::kSteady ? steady : compile);
     }
     std::vector<std::string> mix;
+    mix.reserve(engines.size());
     for (const auto& [engine, count] : engines) mix.push_back(fmt::format("{} {}", engine, count));
     Say("  {}; engines: {}; calls: {} steady, {} compile; steps: {}; policy: {}; shown: {} calls",
         CaptureText(), fmt::join(mix, ", "), steady, compile, part_.facts.steps, policy_,

@@ -203,6 +203,7 @@ std::vector<StepRow> SumSteps(const std::vector<Call>& calls, const StepSpans& s
     row.outside = row.duration - row.head - row.tail;
   }
   std::vector<StepRow> list;
+  list.reserve(rows.size());
   for (const auto& [key, row] : rows) list.push_back(row);
   return list;
 }
