@@ -92,9 +92,8 @@ TEST(ProfilerDbDevice, FindsTextsInATableWithoutPrimaryKey) {
 }
 
 TEST(ProfilerDbDevice, TakesMissingTablesForNotRecorded) {
-  const RankTrace trace =
-      ReadDb(std::string(test::kTasks) +
-             "INSERT INTO TASK (startNs, endNs, taskType, streamId) VALUES (1, 2, 3, 4);");
+  const RankTrace trace = ReadDb(std::string(test::kTasks) +
+                                 "INSERT INTO TASK (startNs, endNs, streamId) VALUES (1, 2, 4);");
   EXPECT_EQ(trace.device_tasks.Size(), 1u);
   EXPECT_TRUE(trace.kernels.Empty());
   EXPECT_TRUE(trace.host_ops.Empty());
@@ -103,10 +102,20 @@ TEST(ProfilerDbDevice, TakesMissingTablesForNotRecorded) {
   EXPECT_TRUE(trace.issues.Empty());
 }
 
+TEST(ProfilerDbDevice, CountsTextsThatAreNotThere) {
+  const RankTrace trace = ReadDb(kTexts + test::kTasks + R"(
+      INSERT INTO STRING_IDS VALUES (77, NULL);
+      INSERT INTO TASK (startNs, endNs, taskType) VALUES
+          (1, 2, 77), (2, 3, 78), (3, 4, 78), (4, 5, NULL);)");
+  EXPECT_EQ(trace.device_tasks.Size(), 4u);
+  ASSERT_EQ(trace.issues.Lines().size(), 1u);
+  EXPECT_HAS_TEXT(trace.issues.Lines()[0], "STRING_IDS does not tell it, 2 times");
+}
+
 TEST(ProfilerDbDevice, CountsTasksWhoseTimesMakeNoSense) {
   const RankTrace trace = ReadDb(std::string(test::kTasks) + R"(
-      INSERT INTO TASK (startNs, endNs, taskType) VALUES
-          (5, 4, 1), (NULL, 4, 1), (-3, 4, 1), (5, 'x', 1), (5, 5, 1);)");
+      INSERT INTO TASK (startNs, endNs) VALUES
+          (5, 4), (NULL, 4), (-3, 4), (5, 'x'), (5, 5);)");
   EXPECT_EQ(trace.device_tasks.start, Times{5});
   ASSERT_EQ(trace.issues.Lines().size(), 1u);
   EXPECT_HAS_TEXT(trace.issues.Lines()[0], "4 times");
