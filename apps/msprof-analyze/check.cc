@@ -35,7 +35,7 @@ int Run(const Options& options) {
   }
   const std::string page =
       options.json ? FormatCheckJson(report) : FormatCheckText(report, UseColor(stdout));
-  (void)std::fputs(page.c_str(), stdout);
+  Print(page);
   FinishStdout();
   return report.Usable() ? 0 : ExitCode(ErrorKind::kInput);
 }

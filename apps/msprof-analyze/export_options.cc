@@ -74,8 +74,7 @@ void ExportOptions::Deliver(const Report& report, const std::filesystem::path& d
   if (json_) {
     PrintJson(report, stdout);
   } else {
-    for (const ScreenTable& screen : report.screens)
-      std::fputs(FormatTable(screen).c_str(), stdout);
+    for (const ScreenTable& screen : report.screens) Print(FormatTable(screen));
     PrintLines(report.story);
   }
   FinishStdout();

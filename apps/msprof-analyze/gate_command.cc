@@ -79,7 +79,7 @@ bool IsWhole(const SideOfGate& side, const std::string& file) {
   return !side.partial;
 }
 
-void WriteBaseline(gate::Baseline baseline, const std::string& file) {
+void WriteBaseline(const gate::Baseline& baseline, const std::string& file) {
   WriteDocument(gate::BaselineToJson(baseline), ExpandHome(file));
   LogNotice("the baseline is in {}", file);
 }
@@ -115,6 +115,7 @@ std::vector<GateExportType> TypesOf(const ExportOptions& exports) {
                                     [&](const GateExportType& type) { return type.name == name; });
     if (found == all.end()) {
       std::vector<std::string_view> names;
+      names.reserve(all.size());
       for (const GateExportType& type : all) names.push_back(type.name);
       Fail(ErrorKind::kUsage, "--export_type: a gate cannot be written as '{}', but as {}", name,
            fmt::join(names, ", "));
@@ -134,7 +135,7 @@ void PrintText(const GateReport& report) {
     const bool passed =
         report.verdict == GateVerdict::kOk || report.verdict == GateVerdict::kImproved;
     const char* color = passed ? "32" : report.exit_code == 1 ? "31" : "33";
-    std::fputs(fmt::format("\x1b[{}m{}\x1b[0m\n", color, Printable(lines.front())).c_str(), stdout);
+    Print(fmt::format("\x1b[{}m{}\x1b[0m\n", color, Printable(lines.front())));
     lines.erase(lines.begin());
   }
   PrintLines(lines);
@@ -143,7 +144,7 @@ void PrintText(const GateReport& report) {
 void Deliver(const GateReport& report, const std::vector<GateExportType>& types, bool json,
              const fs::path& output) {
   if (json) {
-    std::fputs(FormatGateJson(report).c_str(), stdout);
+    Print(FormatGateJson(report));
     LogNotice("{}", report.headline);
   } else {
     PrintText(report);
@@ -153,7 +154,7 @@ void Deliver(const GateReport& report, const std::vector<GateExportType>& types,
       LogNotice("the report is in {}", WriteGateReport(report, type, output).string());
       continue;
     }
-    std::fputs(type.format(report).c_str(), stdout);
+    Print(type.format(report));
     const char* summary = std::getenv("GITHUB_STEP_SUMMARY");
     if (summary != nullptr && *summary != '\0') AppendGateSummary(report, summary);
   }
@@ -181,7 +182,8 @@ void PrepareFiles(const GateInputs& inputs, const GateOptions& options,
       {"--update_baseline", options.update_baseline() ? inputs.base.front() : ""},
   };
   for (const auto& [option, file] : files) {
-    if (!file.empty()) InContext(option, [&name = file] { io::PrepareOutputFile(ExpandHome(name)); });
+    if (!file.empty())
+      InContext(option, [&name = file] { io::PrepareOutputFile(ExpandHome(name)); });
   }
 }
 

@@ -8,8 +8,10 @@
 
 namespace mpa {
 
+void Print(std::string_view text) { (void)std::fwrite(text.data(), 1, text.size(), stdout); }
+
 void PrintLines(const std::vector<std::string>& lines) {
-  for (const std::string& line : lines) std::fputs((Printable(line) + "\n").c_str(), stdout);
+  for (const std::string& line : lines) Print(Printable(line) + "\n");
 }
 
 void FinishStdout() {

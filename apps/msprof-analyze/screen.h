@@ -2,12 +2,16 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace mpa {
 
-/// Prints lines of a report on stdout. Control characters, which names of a capture may hold, must
-/// not steer the terminal and become '?'.
+/// Prints on stdout. What fails is told by FinishStdout().
+void Print(std::string_view text);
+
+/// Prints lines of a report on stdout, as Printable() shows them: names of a capture must not steer
+/// the terminal.
 void PrintLines(const std::vector<std::string>& lines);
 
 /// Throws Error (kOutput) when not all that was printed has reached stdout.

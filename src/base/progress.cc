@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <string>
 
 #include "mpa/base/console.h"
 
@@ -26,6 +27,12 @@ std::int64_t MillisecondsSinceStart() {
       .count();
 }
 
+// A terminal that went away is no reason to end the run.
+void Show(const std::string& text) {
+  (void)std::fputs(text.c_str(), stderr);
+  (void)std::fflush(stderr);
+}
+
 }  // namespace
 
 void AddProgressTotal(std::int64_t bytes) {
@@ -42,13 +49,13 @@ void AddProgress(std::int64_t bytes) {
   if (now < due || !g_next_ms.compare_exchange_strong(due, now + 100)) return;
   const std::int64_t total = std::max<std::int64_t>(g_total, 1);
   g_shown = true;
-  fmt::print(stderr, "\rreading {:3d} % of {:.1f} MB\033[K",
-             std::min<std::int64_t>(100, done * 100 / total), static_cast<double>(total) / 1e6);
-  std::fflush(stderr);
+  Show(fmt::format("\rreading {:3d} % of {:.1f} MB\033[K",
+                   std::min<std::int64_t>(100, done * 100 / total),
+                   static_cast<double>(total) / 1e6));
 }
 
 void ClearProgressLine() {
-  if (g_shown.exchange(false)) fmt::print(stderr, "\r\033[K");
+  if (g_shown.exchange(false)) Show("\r\033[K");
 }
 
 }  // namespace mpa

@@ -150,6 +150,16 @@ void TextFile::Write(std::string_view text) {
   (void)std::fwrite(text.data(), 1, text.size(), stream_.get());
 }
 
+void TextFile::WriteAt(std::uint64_t place, std::string_view text) {
+  const auto seek = [&](long to, int from) {
+    if (std::fseek(stream_.get(), to, from) == 0) return;
+    Fail(ErrorKind::kOutput, "{}: {}", FinalName(path_), std::strerror(errno));
+  };
+  seek(static_cast<long>(place), SEEK_SET);
+  Write(text);
+  seek(0, SEEK_END);
+}
+
 void TextFile::Close() {
   const bool failed = std::ferror(stream_.get()) != 0;
   if (std::fclose(stream_.release()) != 0 || failed) {

@@ -192,7 +192,7 @@ CoreMetrics::CoreMetrics(std::string_view set, std::span<const std::uint32_t> ev
           const std::ptrdiff_t place = found - events.begin();
           const bool counted =
               event != 0 && found != events.end() && place < std::ssize(CounterValues{}.counts);
-          return static_cast<std::int8_t>(counted ? place : -1);
+          return static_cast<std::int16_t>(counted ? place : -1);
         });
   }
 }

@@ -44,7 +44,7 @@ class CoreMetrics {
 
  private:
   static constexpr std::size_t kMostEvents = 5;
-  using Places = std::array<std::int8_t, kMostEvents>;  // of the counters of a metric; -1: none
+  using Places = std::array<std::int16_t, kMostEvents>;  // of the counters of a metric; -1: none
 
   std::span<const Metric> metrics_;
   std::vector<Places> places_;

@@ -148,9 +148,7 @@ void ZipWriter::End() {
   SetNumber(open_.record, kRecordPlace, 4, begin_);
   directory_ += open_.record;
   ++entries_;
-  std::fseek(file_.stream(), static_cast<long>(begin_), SEEK_SET);
-  file_.Write(open_.header);
-  std::fseek(file_.stream(), 0, SEEK_END);
+  file_.WriteAt(begin_, open_.header);
 }
 
 void ZipWriter::Close() {

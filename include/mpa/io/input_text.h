@@ -30,7 +30,7 @@ class InputText {
   void* map_ = nullptr;
   std::size_t map_size_ = 0;
   std::string inflated_;
-  std::string_view text_{""};  // never null: the CSV library hands it to memcpy
+  std::string_view text_ = inflated_;  // never null: the CSV library hands it to memcpy
   bool truncated_ = false;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
 #include <deque>
 #include <filesystem>
@@ -71,6 +72,9 @@ class TextFile {
 
   std::FILE* stream() const { return stream_.get(); }
   void Write(std::string_view text);
+  /// Writes over what begins at the byte `place`, then goes back to the end. Throws Error (kOutput)
+  /// when the place cannot be reached.
+  void WriteAt(std::uint64_t place, std::string_view text);
   /// Throws Error (kOutput) when not all of the text is in the file.
   void Close();
 

@@ -257,6 +257,7 @@ class DetailRows {
   std::vector<std::uint32_t> Keys(Side side, const std::vector<ModuleOp>& ops) {
     const RankTrace& trace = input_.Trace(side);
     std::vector<std::uint32_t> keys;
+    keys.reserve(ops.size());
     for (const ModuleOp& op : ops) {
       keys.push_back(numbers_
                          .try_emplace(trace.strings.View(trace.host_ops.name[op.op]),

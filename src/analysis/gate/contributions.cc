@@ -30,6 +30,7 @@ std::vector<GatePart> Join(const TimesByName& base, const TimesByName& compariso
     part.comparison_count = time.calls;
   }
   std::vector<GatePart> parts;
+  parts.reserve(joined.size());
   for (auto& [name, part] : joined) parts.push_back(std::move(part));
   return parts;
 }

@@ -65,6 +65,7 @@ void AdviseOnRecompilation(const std::vector<const Call*>& calls, std::vector<Ad
   }
   if (again == 0 && frames.empty()) return;
   std::vector<std::string> texts;
+  texts.reserve(frames.size());
   for (const std::int64_t frame : frames) {
     texts.push_back(fmt::format("{} ({} variants)", frame, variants[frame].size()));
   }

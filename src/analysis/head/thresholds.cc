@@ -37,6 +37,7 @@ std::string SetThresholds(std::string_view text, Thresholds& thresholds) {
                                     [&](const ThresholdName& known) { return known.name == name; });
     if (found == all.end()) {
       std::vector<std::string_view> names;
+      names.reserve(all.size());
       for (const ThresholdName& known : all) names.push_back(known.name);
       return fmt::format("'{}' is no threshold; there are {}", name, fmt::join(names, ", "));
     }
