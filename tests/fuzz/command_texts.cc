@@ -55,6 +55,7 @@ void Arguments(std::string_view text) {
     from = end + 1;
   }
   std::vector<const char*> pointers;
+  pointers.reserve(words.size());
   for (const std::string& word : words) pointers.push_back(word.c_str());
   NormalizeArguments(static_cast<int>(pointers.size()), pointers.data());
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is read from captures whose contents are known.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counters, frequencies and memory samples of the planted captures.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

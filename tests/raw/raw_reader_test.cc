@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A raw capture fills the tables of a rank like the files that the profiler's own parser made of
 // the same records.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +29,7 @@ RankTrace Load(const fs::path& path, bool raw) {
 
 // The text files of the parsed capture beside the small documents of the raw one.
 fs::path TextCapture(const test::PlantedCapture& capture, const test::TempDir& directory) {
-  const fs::path home = directory / "parsed_ascend_pt";
+  fs::path home = directory / "parsed_ascend_pt";
   fs::create_directories(home / "ASCEND_PROFILER_OUTPUT");
   for (const auto& entry : fs::directory_iterator(capture.path)) {
     const std::string name = entry.path().filename().string();

@@ -39,6 +39,7 @@ inline RankTrace ReadFile(FileKind kind, const std::filesystem::path& path,
 /// The texts of a column of names.
 inline std::vector<std::string> Texts(const RankTrace& trace, const std::vector<StringId>& column) {
   std::vector<std::string> texts;
+  texts.reserve(column.size());
   for (const StringId id : column) texts.emplace_back(trace.strings.View(id));
   return texts;
 }

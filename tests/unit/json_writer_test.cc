@@ -76,7 +76,7 @@ TEST(WriteJson, GivesTheLevelOfIndentedRows) {
 }
 
 TEST(WriteJson, KeepsNamesWithinTheirQuotes) {
-  const std::string name("\"}\\,\n\t\x1b\0\x7f/\xE6\xAD\xA5", 14);
+  const std::string name("\"}\\,\n\t\x1b\0\x7f/\xE6\xAD\xA5", 13);
   const Json row =
       DocumentOf(OneSheet({{"a"}}, {{{Cell(name)}}})).at("sheets").at(0).at("rows").at(0);
   EXPECT_EQ(row.at("a"), name);

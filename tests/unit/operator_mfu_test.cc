@@ -2,6 +2,7 @@
 // What the reports of utilisation list and sum up.
 #include "analysis/cluster/operator_mfu.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "analysis/cluster/mfu_summary.h"

@@ -129,7 +129,7 @@ TEST(OutputFile, TwoOfOneNameDoNotMeet) {
 TEST(TextFile, SaysWhenTheTextIsNotInTheFile) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
   TextFile file("/dev/full");
-  std::fputs("content", file.stream());
+  file.Write("content");
   const Error error = ErrorOf([&] { file.Close(); });
   EXPECT_EQ(error.kind(), ErrorKind::kOutput);
   EXPECT_HAS_TEXT(error.what(), "/dev/full");

@@ -80,7 +80,7 @@ TEST(ScratchDirectory, FollowsNoLinks) {
   dir.Write(".msprof-analyze-unfinished-dead/file", "");
   std::filesystem::create_directory_symlink(elsewhere.path(),
                                             dir / ".msprof-analyze-unfinished-dead/link");
-  ScratchDirectory{dir.path()};
+  { const ScratchDirectory next(dir.path()); }
   EXPECT_EQ(elsewhere.Names(), std::vector<std::string>{"kept"});
   EXPECT_EQ(dir.Names(), std::vector<std::string>{".msprof-analyze-unfinished-link"});
 }
