@@ -69,6 +69,6 @@ int main(int count, char** paths) try {
   for (int i = 1; i < count; ++i) Measure(paths[i]);
   return 0;
 } catch (const std::exception& error) {
-  std::fprintf(stderr, "%s\n", error.what());
+  (void)std::fprintf(stderr, "%s\n", error.what());
   return 1;
 }

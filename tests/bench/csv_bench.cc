@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading rows like those of kernel_details.csv.
 #include <benchmark/benchmark.h>
+#include <fmt/format.h>
 
 #include "bench/random_times.h"
 #include "mpa/io/csv_file.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opening a trace, as it is and packed with gzip.
 #include <benchmark/benchmark.h>
+#include <fmt/format.h>
 
 #include "bench/random_times.h"
 #include "mpa/io/input_text.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Interning the names of operators, and call stacks of more than a kilobyte.
 #include <benchmark/benchmark.h>
+#include <fmt/format.h>
 
 #include <vector>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cutting a trace into pieces, and reading one with everything or little wanted of it.
 #include <benchmark/benchmark.h>
+#include <fmt/format.h>
 
 #include "bench/random_times.h"
 #include "mpa/io/event_pieces.h"

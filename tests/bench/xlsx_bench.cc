@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writing a workbook.
 #include <benchmark/benchmark.h>
+#include <fmt/format.h>
 
 #include "bench/random_times.h"
 #include "mpa/writers/writers.h"

@@ -65,7 +65,7 @@ Scratch::~Scratch() {
 }
 
 fs::path Scratch::Write(std::string_view name, std::string_view content) const {
-  const fs::path path = path_ / name;
+  fs::path path = path_ / name;
   fs::create_directories(path.parent_path());
   WriteFile(path, content);
   return path;

@@ -54,13 +54,13 @@ std::vector<Target> Targets() {
   return {{"kernel",
            {"32,4096;4096,4096\nFORMAT_ND;FRACTAL_NZ\n32,4096\nND",
             "8,64,56,56;64,64,3,3\nNCHW;NCHW\n8,64,56,56\nNCHW",
-            "\"2,8,128,64;2,8,128,64;2,8,128,64\"\nND;ND;ND\n2,8,128,64\nND\n"
-            R"({"input_layout":"BNSD","sparse_mode":2,"head_num":8})",
-            "256,8,64;256,8,64;256,8,64\n\n\n\n"
-            R"({"input_layout":"TND","head_num":8,"actual_seq_qlen":[128,256],)"
-            R"("actual_seq_kvlen":[128,256]})",
-            "2,128,512;2,128,512;2,128,512\n\n\n\n"
-            R"({"input_layout":"BSH","num_heads":8,"is_causal":true})"},
+            ("\"2,8,128,64;2,8,128,64;2,8,128,64\"\nND;ND;ND\n2,8,128,64\nND\n"
+             R"({"input_layout":"BNSD","sparse_mode":2,"head_num":8})"),
+            ("256,8,64;256,8,64;256,8,64\n\n\n\n"
+             R"({"input_layout":"TND","head_num":8,"actual_seq_qlen":[128,256],)"
+             R"("actual_seq_kvlen":[128,256]})"),
+            ("2,128,512;2,128,512;2,128,512\n\n\n\n"
+             R"({"input_layout":"BSH","num_heads":8,"is_causal":true})")},
            CountOperations}};
 }
 

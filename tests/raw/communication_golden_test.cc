@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sums of collectives are those of the profiler's own files, to the last digit.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpa/raw/communication_summary.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace mpa::raw {

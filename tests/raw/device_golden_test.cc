@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Activities and counters are those of the profiler's own databases.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

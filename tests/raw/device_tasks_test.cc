@@ -40,6 +40,7 @@ using Span = std::pair<std::uint64_t, std::uint64_t>;
 
 std::vector<Span> Spans(const std::vector<DeviceTask>& tasks) {
   std::vector<Span> spans;
+  spans.reserve(tasks.size());
   for (const DeviceTask& task : tasks) spans.emplace_back(task.start, task.end);
   return spans;
 }

@@ -29,13 +29,11 @@ std::vector<Row> ParseCsv(const std::string& text) {
       cell += text[++i];
     } else if (c == '"') {
       quoted = !quoted;
-    } else if (quoted) {
-      cell += c;
-    } else if (c == ',') {
+    } else if (c == ',' && !quoted) {
       rows.back().emplace_back();
-    } else if (c == '\n') {
+    } else if (c == '\n' && !quoted) {
       rows.emplace_back(1);
-    } else if (c != '\r' && c != '\t') {
+    } else if (quoted || (c != '\r' && c != '\t')) {
       cell += c;
     }
   }

@@ -28,7 +28,7 @@ TempDir::~TempDir() {
 }
 
 fs::path TempDir::Write(std::string_view name, std::string_view content) const {
-  const fs::path path = path_ / name;
+  fs::path path = path_ / name;
   fs::create_directories(path.parent_path());
   std::ofstream(path, std::ios::binary) << content;
   return path;

@@ -22,7 +22,7 @@ namespace {
 
 using testing::ExitedWithCode;
 
-void Say(const char* text) { std::fputs(text, stderr); }
+void Say(const char* text) { (void)std::fputs(text, stderr); }
 
 // Sends itself a signal and does nothing else from then on.
 [[noreturn]] void GetSignal(int number) {
@@ -63,7 +63,7 @@ TEST(EndingDeathTest, WhatBelongsTogetherIsFinishedFirst) {
 TEST(EndingDeathTest, AnIgnoredHangUpStaysIgnored) {
   EXPECT_EXIT(
       {
-        std::signal(SIGHUP, SIG_IGN);
+        (void)std::signal(SIGHUP, SIG_IGN);
         PrepareForEnds();
         kill(getpid(), SIGHUP);
         std::this_thread::sleep_for(std::chrono::milliseconds(50));

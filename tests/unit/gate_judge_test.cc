@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "analysis/gate/comparable.h"
@@ -35,7 +36,7 @@ RunSummary WithKernels(RunSummary run, TimesByName op_types) {
   return run;
 }
 
-GateSettings Settings(std::vector<const char*> rules) {
+GateSettings Settings(const std::vector<const char*>& rules) {
   GateSettings settings;
   for (const char* rule : rules) settings.rules.push_back(ParseRule(rule));
   return settings;
@@ -43,6 +44,7 @@ GateSettings Settings(std::vector<const char*> rules) {
 
 std::vector<std::string> Texts(const std::vector<GatePart>& parts) {
   std::vector<std::string> texts;
+  texts.reserve(parts.size());
   for (const GatePart& part : parts) {
     texts.push_back(fmt::format("{} {} {}", part.kind, part.name, part.Change() / kMs));
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the formats say of the host beside its operators: shapes, call stacks, Python functions,
 // modules, the backward pass, queued work; and which device work a launch ends at.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "readers/python_text.h"

@@ -2,6 +2,7 @@
 // Modules with their operators and kernels: whose operators are whose, and what makes one row.
 #include "analysis/cluster/module_statistic.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "support/rank_builder.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls of the runtime, device runs and iterations, as both formats record them.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "support/files.h"
