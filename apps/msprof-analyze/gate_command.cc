@@ -141,6 +141,14 @@ void PrintText(const GateReport& report) {
   PrintLines(lines);
 }
 
+constexpr const char* kSummaryFile = "GITHUB_STEP_SUMMARY";
+
+// Where jobs of GitHub show Markdown; empty outside of them.
+fs::path SummaryFile() {
+  const char* file = std::getenv(kSummaryFile);
+  return file == nullptr ? "" : file;
+}
+
 void Deliver(const GateReport& report, const std::vector<GateExportType>& types, bool json,
              const fs::path& output) {
   if (json) {
@@ -155,8 +163,9 @@ void Deliver(const GateReport& report, const std::vector<GateExportType>& types,
       continue;
     }
     Print(type.format(report));
-    const char* summary = std::getenv("GITHUB_STEP_SUMMARY");
-    if (summary != nullptr && *summary != '\0') AppendGateSummary(report, summary);
+    if (const fs::path summary = SummaryFile(); !summary.empty()) {
+      AppendGateSummary(report, summary);
+    }
   }
   FinishStdout();
 }
@@ -173,8 +182,11 @@ void CheckUpdate(const GateInputs& inputs, const GateOptions& options) {
 void PrepareFiles(const GateInputs& inputs, const GateOptions& options,
                   const std::vector<GateExportType>& types, const fs::path& output) {
   for (const GateExportType& type : types) {
-    if (type.file_name.empty()) continue;
-    InContext("-o", [&] { io::PrepareOutputFile(output / type.file_name); });
+    if (!type.file_name.empty()) {
+      InContext("-o", [&] { io::PrepareOutputFile(output / type.file_name); });
+    } else if (const fs::path summary = SummaryFile(); !summary.empty()) {
+      InContext(kSummaryFile, [&] { CheckGateSummary(summary); });
+    }
   }
   const std::pair<const char*, std::string> files[] = {
       {"--save_baseline", options.save_baseline()},
@@ -201,7 +213,7 @@ void Update(const GateInputs& inputs, const SideOfGate& base, const SideOfGate& 
   old.runs = base.runs;
   gate::Baseline next = AsBaseline(comparison);
   next.anchor = gate::AnchorOf(old);
-  WriteBaseline(std::move(next), file);
+  WriteBaseline(next, file);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a gate can be written as.
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -30,6 +32,17 @@ fs::path WriteGateReport(const GateReport& report, const GateExportType& type,
     io::ReplaceText(path, type.format(report));
     return path;
   });
+}
+
+void CheckGateSummary(const fs::path& path) {
+  std::error_code error;
+  const fs::path parent = path.has_parent_path() ? path.parent_path() : ".";
+  if (fs::is_directory(path, error)) {
+    Fail(ErrorKind::kOutput, "{}: a directory has this name", path.string());
+  }
+  if (access(fs::exists(path, error) ? path.c_str() : parent.c_str(), W_OK) != 0) {
+    Fail(ErrorKind::kOutput, "{}: cannot write there: {}", path.string(), std::strerror(errno));
+  }
 }
 
 void AppendGateSummary(const GateReport& report, const fs::path& path) {

@@ -64,6 +64,14 @@ class Places(Outputs):
             place.mkdir(parents=True)
             self.assert_refused(arguments, place, "a directory has this name")
 
+    def test_the_summary_of_a_job(self):
+        for place, reason in ((self.scratch, "a directory has this name"),
+                              (self.scratch / "missing" / "sum.md", "No such file or directory")):
+            with self.subTest(place=place):
+                arguments = self.gate("--export_type", "github", capture=self.broken_capture())
+                ended = run(arguments, env={**os.environ, "GITHUB_STEP_SUMMARY": str(place)})
+                self.assert_ends(ended, 6, "GITHUB_STEP_SUMMARY", place, reason)
+
     def test_names_that_are_too_long(self):
         name = self.scratch / ("x" * 300)
         self.out = name

@@ -44,6 +44,9 @@ const std::vector<GateExportType>& AllGateExportTypes();
 std::filesystem::path WriteGateReport(const GateReport& report, const GateExportType& type,
                                       const std::filesystem::path& directory);
 
+/// Throws Error (kOutput) when AppendGateSummary() could not write to this file.
+void CheckGateSummary(const std::filesystem::path& path);
+
 /// Appends the Markdown report to a file that others write to, too. Throws Error (kOutput).
 void AppendGateSummary(const GateReport& report, const std::filesystem::path& path);
 
