@@ -11,6 +11,7 @@
 #include "mpa/base/ending.h"
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
+#include "mpa/base/memory.h"
 #include "screen.h"
 
 namespace mpa {
@@ -90,6 +91,9 @@ int RunProgram(int count, const char* const* arguments) {
   for (std::size_t i = 0; i < commands.size(); ++i) {
     if (!commands[i].app->parsed()) continue;
     apply_common[i]();
+    // Without --memory_limit: better to end with a message than to be killed, or have others
+    // killed, when the machine has no more.
+    LimitMemory(MemoryOfProcess() / 10 * 9);
     return commands[i].run();
   }
   return 0;

@@ -52,32 +52,60 @@ Nesting::Nesting(const std::vector<TimeNs>& start, const std::vector<TimeNs>& du
     if (parent_[span] == kNone) continue;
     children_[next[static_cast<std::size_t>(parent_[span])]++] = span;
   }
+  LinkOutlasting();
 }
 
-std::int64_t Nesting::LastBegun(std::int32_t track, TimeNs time) const {
+// The ends grow along outlasting_. Where skip_ leads to makes the way up from any depth logarithmic
+// (Myers, "An applicative random-access stack", 1983).
+void Nesting::LinkOutlasting() {
+  outlasting_.assign(bounds_.size(), kNone);
+  skip_.assign(bounds_.size(), kNone);
+  std::vector<std::uint32_t> level(bounds_.size(), 0);
+  const auto at = [](const auto& column, std::int64_t span) {
+    return column[static_cast<std::size_t>(span)];
+  };
+  for (const std::uint32_t span : in_order_) {
+    std::int64_t outer = parent_[span];
+    while (outer != kNone && at(bounds_, outer).end <= bounds_[span].end) {
+      outer = at(outlasting_, outer);
+    }
+    outlasting_[span] = skip_[span] = outer;
+    if (outer == kNone) continue;
+    level[span] = at(level, outer) + 1;
+    const std::int64_t second = at(skip_, outer);
+    if (second == kNone) continue;
+    const std::int64_t third = at(skip_, second);
+    if (third == kNone) continue;
+    if (at(level, outer) - at(level, second) == at(level, second) - at(level, third)) {
+      skip_[span] = third;
+    }
+  }
+}
+
+std::int64_t Nesting::Find(std::int32_t track, TimeNs begin, TimeNs end) const {
   if (track < -1 || track >= Tracks()) return kNone;
   const std::vector<std::uint32_t>& spans =
       of_track_[static_cast<std::size_t>(std::int64_t{track} + 1)];
   const auto after = std::partition_point(
-      spans.begin(), spans.end(), [&](std::uint32_t span) { return bounds_[span].start <= time; });
-  return after == spans.begin() ? kNone : *std::prev(after);
+      spans.begin(), spans.end(), [&](std::uint32_t span) { return bounds_[span].start < begin; });
+  if (after == spans.begin()) return kNone;
+  const auto ends_before = [&](std::int64_t span) {
+    return bounds_[static_cast<std::size_t>(span)].end < end;
+  };
+  std::int64_t span = *std::prev(after);
+  while (span != kNone && ends_before(span)) {
+    const std::int64_t skip = skip_[static_cast<std::size_t>(span)];
+    span = skip != kNone && ends_before(skip) ? skip : outlasting_[static_cast<std::size_t>(span)];
+  }
+  return span;
 }
 
 std::int64_t Nesting::Find(std::int32_t track, TimeNs time) const {
-  std::int64_t span = LastBegun(track, time);
-  while (span != kNone && bounds_[static_cast<std::size_t>(span)].end < time) {
-    span = parent_[static_cast<std::size_t>(span)];
-  }
-  return span;
+  return Find(track, time + 1, time);
 }
 
 std::int64_t Nesting::FindAround(std::int32_t track, TimeNs time) const {
-  std::int64_t span = LastBegun(track, time);
-  while (span != kNone && (bounds_[static_cast<std::size_t>(span)].start >= time ||
-                           bounds_[static_cast<std::size_t>(span)].end <= time)) {
-    span = parent_[static_cast<std::size_t>(span)];
-  }
-  return span;
+  return Find(track, time, time + 1);
 }
 
 }  // namespace mpa

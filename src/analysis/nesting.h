@@ -39,11 +39,17 @@ class Nesting {
   struct Bounds {
     TimeNs start, end;
   };
-  std::int64_t LastBegun(std::int32_t track, TimeNs time) const;
+  void LinkOutlasting();
+  /// Of the spans on the thread that begin before `begin`, the innermost that ends at `end` or
+  /// later.
+  std::int64_t Find(std::int32_t track, TimeNs begin, TimeNs end) const;
 
   std::vector<Bounds> bounds_;
   std::vector<std::vector<std::uint32_t>> of_track_;  // each in order of start
   std::vector<std::int64_t> parent_;
+  // The next span around each that ends later, and one further out, so that many levels are few
+  // steps.
+  std::vector<std::int64_t> outlasting_, skip_;
   std::vector<std::uint32_t> in_order_, roots_, children_, child_begin_;
 };
 

@@ -47,12 +47,26 @@ std::int64_t ProcessLimit(decltype(RLIMIT_AS) resource) {
   return static_cast<std::int64_t>(std::min<rlim_t>(limit.rlim_cur, kNoLimit));
 }
 
+// That of the shell; LimitMemory() sets others.
+std::int64_t GivenDataLimit() {
+  static const std::int64_t given = ProcessLimit(RLIMIT_DATA);
+  return given;
+}
+
+// What LimitMemory() would count already.
+std::int64_t DataOfProcess() {
+  std::ifstream file("/proc/self/statm");
+  std::int64_t pages = 0;
+  for (int field = 0; field < 6; ++field) file >> pages;  // the sixth: data and stack
+  return file ? pages * sysconf(_SC_PAGE_SIZE) : 0;
+}
+
 }  // namespace
 
 std::int64_t MemoryOfProcess() {
   const std::int64_t machine = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) *
                                static_cast<std::int64_t>(sysconf(_SC_PAGE_SIZE));
-  return std::min({machine, LimitOfGroups(), ProcessLimit(RLIMIT_AS), ProcessLimit(RLIMIT_DATA)});
+  return std::min({machine, LimitOfGroups(), ProcessLimit(RLIMIT_AS), GivenDataLimit()});
 }
 
 void LimitMemory(std::int64_t bytes) {
@@ -62,7 +76,10 @@ void LimitMemory(std::int64_t bytes) {
   if (getrlimit(RLIMIT_DATA, &limit) != 0) return;
   // Stacks count as a whole, although little of them is ever used.
   const std::int64_t stacks = kUsualStack * std::thread::hardware_concurrency();
-  limit.rlim_cur = std::min(limit.rlim_cur, static_cast<rlim_t>(bytes + kProgram + stacks));
+  const std::int64_t most = std::min(GivenDataLimit(), bytes + kProgram + stacks);
+  // Sanitizers reserve more than any machine has before main() begins.
+  if (DataOfProcess() > most) return;
+  limit.rlim_cur = static_cast<rlim_t>(most);
   setrlimit(RLIMIT_DATA, &limit);
 }
 

@@ -90,6 +90,7 @@ OF_TEXT = {
     "nested document": (5, "communication.json: "),
     "packed blanks": (3, "trace_view.json.gz: "),
     "nesting": OTHERWISE,
+    "modules in modules": (0, "modules lie more than 256 levels deep"),
     "long names": (0, "longer than the 32,767 characters"),
     "odd names": OTHERWISE,
     "odd kernels": OTHERWISE,

@@ -150,6 +150,17 @@ def empty(*names):
     return lambda capture: [(capture / OUTPUT / name).write_bytes(b"") for name in names]
 
 
+def deep_modules(trace):
+    """Paths of modules grow with each level: these would be a gigabyte."""
+    events = json.loads(trace)
+    known = next(event for event in events if event.get("cat") == "python_function")
+    levels = 10_000
+    for level in range(levels):
+        events.append({**known, "name": f"nn.Module: Level_{level}", "dur": 2 * (levels - level),
+                       "ts": str(10**12 + level)})
+    return json.dumps(events).encode()
+
+
 def deep(event):
     event["args"] = "DEEP"
     return json.dumps(event).replace('"DEEP"', "[" * 500 + "]" * 500)
@@ -227,6 +238,7 @@ TEXT = {
     "nested document": lambda capture: (capture / OUTPUT / TRANSFERS).write_text("[" * 200_000),
     "packed blanks": bomb,
     "nesting": edit_events(deep, every=1000),
+    "modules in modules": trace_of(deep_modules),
     "long names": edit_events(lambda event: event.update(name="x" * 100_000), every=40),
     "odd names": odd_event_names,
     "odd kernels": odd_kernel_names,

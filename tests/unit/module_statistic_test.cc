@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "support/failures.h"
 #include "support/rank_builder.h"
 
 namespace mpa {
@@ -294,14 +295,23 @@ TEST(ModuleStatistic, ListsTwentyFiveLevels) {
   EXPECT_EQ(rank.Owners().size(), 25u);  // the reference stops at 20
 }
 
-TEST(ModuleStatistic, NestsTensOfThousandsOfLevels) {
-  Rank rank;
-  constexpr TimeNs kLevels = 30'000;
-  for (TimeNs i = 0; i < kLevels; ++i) rank.Module("M", i, 3 * kLevels - i);
-  rank.Work("op", kLevels, kLevels + 1);
-  const ModuleStatistic statistic = Sum(rank.trace);
-  ASSERT_EQ(statistic.rows.size(), 1u);
-  EXPECT_EQ(statistic.rows[0].parent.size(), 2u * kLevels - 3);
+TEST(ModuleStatistic, RefusesWhatLiesDeeperThanModulesDo) {
+  const auto nested = [](TimeNs levels, const char* name) {
+    Rank rank;
+    for (TimeNs i = 0; i < levels; ++i) rank.Module(name, i, 3 * levels - i);
+    rank.Work("op", levels, levels + 1);
+    return Sum(rank.trace);
+  };
+  const ModuleStatistic deepest = nested(257, "M");  // 256 around one
+  ASSERT_EQ(deepest.rows.size(), 1u);
+  EXPECT_EQ(deepest.rows[0].parent.size(), 2u * 256 - 1);
+  for (const TimeNs levels : {258, 30'000}) {
+    const Error error = test::ErrorOf([&] { nested(levels, "M"); });
+    EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+    EXPECT_HAS_TEXT(error.what(), "more than 256 levels");
+  }
+  const std::string long_name(5000, 'M');
+  EXPECT_HAS_TEXT(test::ErrorOf([&] { nested(5, long_name.c_str()); }).what(), "16 KiB");
 }
 
 TEST(ModuleStatistic, ModulesOfUnrelatedThreadsDoNotMix) {

@@ -2,6 +2,8 @@
 // Modules: whose operators and kernels are whose, and in which rows they stand.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "analysis/compare/module_tree.h"
 #include "support/comparing.h"
 #include "support/failures.h"
@@ -137,6 +139,25 @@ TEST(ModuleTree, NamesTheFunctionsAroundAModule) {
 TEST(ModuleTree, NamesTheModulesAroundWhereNoFunctionIsKnown) {
   EXPECT_EQ(Find(Model().Trees().forward, "nn.Module: Linear_0").call_stack,
             "nn.Module: Net_0;\nnn.Module: Linear_0");
+}
+
+TEST(ModuleTree, CutsCallStacksThatNoPythonHas) {
+  Model model;
+  for (int i = 0; i < 1500; ++i) model.Module("f.py(1): f", -2000 + i, 4000 - i);
+  const std::string stack = Find(model.Trees().forward, "nn.Module: Net_0").call_stack;
+  EXPECT_EQ(std::count(stack.begin(), stack.end(), '\n'), 1000);
+  EXPECT_TRUE(stack.ends_with("f.py(1): f;\n..."));
+  model.Module(std::string(40'000, 'x'), -3000, 5000);
+  EXPECT_EQ(Find(model.Trees().forward, "nn.Module: Net_0").call_stack, "...");
+}
+
+TEST(ModuleTree, TellsOfModulesThatLieTooDeep) {
+  for (const int levels : {256, 257}) {
+    Model model;
+    for (int i = 1; i < levels - 1; ++i) model.Module("nn.Module: A_0", -i, 100 + i);
+    const ModuleTree tree = model.Trees().forward;  // Linear_0 and Linear_1 are the innermost
+    EXPECT_EQ(tree.too_deep, levels == 257);
+  }
 }
 
 const Sheet& SheetOf(const Report& report, std::string_view name) {

@@ -11,6 +11,7 @@ std::int64_t MemoryOfProcess();
 
 /// From now on the program ends, as when the machine has no more (see PrepareForEnds), rather than
 /// take more than `bytes` for its data. What it needs without any, and mapped inputs, do not count.
+/// The last call counts.
 void LimitMemory(std::int64_t bytes);
 
 }  // namespace mpa

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <utility>
 
+#include "../module_depth.h"
 #include "mpa/base/text.h"
 
 namespace mpa {
@@ -33,30 +34,66 @@ struct Calls {
   }
 };
 
-// "a;\nb;\nc" for c within b within a.
-template <typename Name>
-std::string Chain(const Nesting& nesting, std::int64_t call, Name name) {
-  std::vector<std::size_t> path;
-  for (; call != Nesting::kNone; call = nesting.Parent(static_cast<std::size_t>(call))) {
-    path.push_back(static_cast<std::size_t>(call));
+// Texts of calls within calls: "a;\nb;\nc" for c within b within a. Python itself allows 1000
+// levels; what is beyond, or longer than a cell of a workbook, ends with "...".
+class Stacks {
+ public:
+  explicit Stacks(const Nesting& nesting) : nesting_(nesting) {
+    constexpr std::uint32_t kMostLevels = 1000;
+    const std::size_t calls = nesting.InOrder().size();
+    std::vector<std::uint32_t> level(calls, 1);
+    last_told_.resize(calls);
+    for (const std::uint32_t call : nesting.InOrder()) {
+      const std::int64_t parent = nesting.Parent(call);
+      if (parent != Nesting::kNone) level[call] = level[static_cast<std::size_t>(parent)] + 1;
+      last_told_[call] =
+          level[call] <= kMostLevels ? call : last_told_[static_cast<std::size_t>(parent)];
+    }
   }
-  std::string text;
-  for (auto at = path.rbegin(); at != path.rend(); ++at) {
-    if (!text.empty()) text += ";\n";
-    text += name(*at);
+
+  // `name` tells the name of a call.
+  template <typename Name>
+  std::string Of(std::int64_t call, Name name) const {
+    constexpr std::size_t kMostBytes = 32 << 10;
+    if (call == Nesting::kNone) return "";
+    std::vector<std::size_t> path;
+    const std::uint32_t last = last_told_[static_cast<std::size_t>(call)];
+    for (std::int64_t at = last; at != Nesting::kNone;
+         at = nesting_.Parent(static_cast<std::size_t>(at))) {
+      path.push_back(static_cast<std::size_t>(at));
+    }
+    bool whole = last == call;
+    std::string text;
+    for (auto at = path.rbegin(); at != path.rend(); ++at) {
+      const std::string_view part = name(*at);
+      if (text.size() + part.size() > kMostBytes) {
+        whole = false;
+        break;
+      }
+      if (!text.empty()) text += ";\n";
+      text += part;
+    }
+    if (whole) return text;
+    return text.empty() ? "..." : text + ";\n...";
   }
-  return text;
-}
+
+ private:
+  const Nesting& nesting_;
+  std::vector<std::uint32_t> last_told_;  // the call itself, or the one around it at the last level
+};
 
 // The Python functions that are no modules, for the call stacks.
 class Functions {
  public:
   explicit Functions(const RankTrace& trace)
-      : trace_(trace), rows_(FunctionRows(trace)), nesting_(Nest(trace.python_calls, rows_)) {}
+      : trace_(trace),
+        rows_(FunctionRows(trace)),
+        nesting_(Nest(trace.python_calls, rows_)),
+        stacks_(nesting_) {}
 
   // The call stack at a time, empty when nothing runs there.
   std::string StackAt(std::int32_t track, TimeNs time) const {
-    return Chain(nesting_, nesting_.FindAround(track, time), [&](std::size_t call) {
+    return stacks_.Of(nesting_.FindAround(track, time), [&](std::size_t call) {
       return trace_.strings.View(trace_.python_calls.name[rows_[call]]);
     });
   }
@@ -81,6 +118,7 @@ class Functions {
   const RankTrace& trace_;
   std::vector<std::size_t> rows_;
   Nesting nesting_;
+  Stacks stacks_;
 };
 
 // One pass of the model while it is built.
@@ -101,8 +139,8 @@ class TreeBuilder {
       const std::int64_t parent = nesting_.Parent(call);
       const Module* outer =
           parent == Nesting::kNone ? nullptr : &tree_.modules[static_cast<std::size_t>(parent)];
-      module.full_name = (outer != nullptr ? outer->full_name : "") + "/" + module.name;
       module.depth = outer != nullptr ? outer->depth + 1 : 2;
+      SetFullName(outer, module);
       const auto children = nesting_.Children(call);
       module.children.assign(children.begin(), children.end());
     }
@@ -133,13 +171,15 @@ class TreeBuilder {
   }
 
   ModuleTree Finish(const HostOps& ops, const Functions& functions) {
+    const Stacks stacks(nesting_);
     for (std::size_t i = 0; i < tree_.modules.size(); ++i) {
       Module& module = tree_.modules[i];
       GiveWorkToOps(ops, work_[i], module);
       for (const LaunchedWork& launched : work_[i]) module.device_self.Add(launched.work);
+      if (tree_.too_deep) continue;
       module.call_stack = functions.StackAt(calls_.caller[i], calls_.start[i]);
       if (module.call_stack.empty()) {
-        module.call_stack = Chain(nesting_, static_cast<std::int64_t>(i), [&](std::size_t call) {
+        module.call_stack = stacks.Of(static_cast<std::int64_t>(i), [&](std::size_t call) {
           return std::string_view(calls_.name[call]);
         });
       }
@@ -155,6 +195,13 @@ class TreeBuilder {
   }
 
  private:
+  void SetFullName(const Module* outer, Module& module) {
+    const std::string_view around = outer != nullptr ? outer->full_name : std::string_view();
+    tree_.too_deep = tree_.too_deep || module.depth > static_cast<int>(kMostModuleLevels) + 1 ||
+                     around.size() + module.name.size() >= kMostModulePath;
+    if (!tree_.too_deep) module.full_name = fmt::format("{}/{}", around, module.name);
+  }
+
   // Each launch belongs to the operator during which it happened.
   static void GiveWorkToOps(const HostOps& ops, const std::vector<LaunchedWork>& work,
                             Module& module) {

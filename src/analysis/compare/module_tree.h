@@ -24,7 +24,8 @@ struct Module {
   std::string name;  ///< "nn.Module: Linear_0", "[ BACKWARD ]/nn.Module: Net_0/nn.Module: ..."
   std::string
       full_name;  ///< with those of all modules around it: "/nn.Module: Net_0/nn.Module: ..."
-  std::string call_stack;               ///< from the outermost function to the innermost
+  std::string call_stack;               ///< from the outermost function to the innermost; ends
+                                        ///< with "..." beyond 1000 levels or 32 KiB
   int depth = 0;                        ///< 2 for modules that no other holds, whose level is 1
   std::vector<std::uint32_t> children;  ///< in order of start
   std::vector<ModuleOp> ops;            ///< in order of start
@@ -36,6 +37,7 @@ struct Module {
 struct ModuleTree {
   std::vector<Module> modules;
   std::vector<std::uint32_t> roots;  ///< in order of start
+  bool too_deep = false;             ///< see module_depth.h; full names and call stacks are missing
 };
 
 struct ModuleTrees {

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "../module_depth.h"
 #include "compare_sheet.h"
 #include "first_seen.h"
 #include "match_modules.h"
@@ -318,6 +319,14 @@ bool CompareModules(const CompareInput& input, Report& report) {
   std::array<ModuleTrees, 2> trees;
   ParallelFor(trees.size(),
               [&](std::size_t i) { trees[i] = BuildModuleTrees(input.Ops(kSides[i])); });
+  for (std::size_t i = 0; i < trees.size(); ++i) {
+    if (!trees[i].forward.too_deep && !trees[i].backward.too_deep) continue;
+    report.notes.push_back(
+        fmt::format("ModuleCompare, ModuleCompareStatistic: left out, because in {} {}; operators "
+                    "are compared instead",
+                    input.Path(kSides[i]), kModulesTooDeep));
+    return false;
+  }
   const std::vector<ModulePair> pairs =
       InSheetOrder(MatchModules(trees[0], trees[1], input.options().details));
   report.sheets.push_back(StatisticSheet(input, pairs));
