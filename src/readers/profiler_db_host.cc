@@ -39,6 +39,8 @@ class ConnectionSets {
     std::ranges::stable_sort(members_, {}, &Member::set);
   }
 
+  std::size_t Size() const { return members_.size(); }
+
   std::span<const Member> Of(std::int64_t set) const {
     // Not equal_range(), of which clang 14 cannot make anything.
     const auto begin = std::ranges::lower_bound(members_, set, {}, &Member::set);
@@ -247,6 +249,15 @@ class HostReader {
     HostOps::Row op{.start = span->start, .dur = span->dur, .name = name, .track = track};
     if (Wanted(Tables::kOpDetails)) ReadDetails(row, op);
     input_.trace.host_ops.Append(op);
+    // Sets of their own are together no larger than the table; of broken databases each operator
+    // may have all of them.
+    constexpr std::size_t kUsual = 16;
+    const std::size_t rows = sets_.Size() + input_.trace.host_ops.Size();
+    if (!set.empty() && input_.trace.launches.Size() > kUsual * (rows + 65'536)) {
+      input_.trace.issues.Count("launches left out, their connectionId occurs too often",
+                                "PYTORCH_API");
+      return;
+    }
     for (const auto& [id, connection] : set) {
       input_.trace.launches.Append(
           {.link = connection, .host_time = span->start, .host_track = track});

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "../nesting.h"
+#include "mpa/base/error.h"
 
 namespace mpa {
 namespace {
@@ -19,7 +20,9 @@ class LaunchingOps {
  public:
   explicit LaunchingOps(const RankTrace& trace)
       : launches_(trace.launches),
-        nesting_(trace.host_ops.start, trace.host_ops.dur, trace.host_ops.track) {
+        nesting_(trace.host_ops.start, trace.host_ops.dur, trace.host_ops.track),
+        tries_(kUsualTries * (65'536 + trace.launches.Size() + trace.kernels.Size() +
+                              trace.communications.Size() + trace.schedule_kernels.Size())) {
     for (std::size_t i = 0; i < launches_.Size(); ++i) {
       if (launches_.link[i] >= 0) rows_.emplace_back(launches_.link[i], i);
     }
@@ -28,10 +31,15 @@ class LaunchingOps {
 
   // Calls visit(op) for each launch with this link during which an operator ran.
   template <typename Visit>
-  void ForEach(std::int64_t link, Visit visit) const {
+  void ForEach(std::int64_t link, Visit visit) {
     if (link < 0) return;
     auto at = std::lower_bound(rows_.begin(), rows_.end(), std::pair{link, std::size_t{0}});
     for (; at != rows_.end() && at->first == link; ++at) {
+      if (tries_-- == 0) {
+        Fail(ErrorKind::kCorrupt,
+             "a connection has so many launches and kernels that they cannot "
+             "be told apart; parse the capture again");
+      }
       const std::int64_t op =
           nesting_.Find(launches_.host_track[at->second], launches_.host_time[at->second]);
       if (op != Nesting::kNone) visit(static_cast<std::uint32_t>(op));
@@ -39,8 +47,12 @@ class LaunchingOps {
   }
 
  private:
+  // Kernels and the launches of their connections: mostly one, of broken captures all with all.
+  static constexpr std::size_t kUsualTries = 16;
+
   const Launches& launches_;
   Nesting nesting_;
+  std::size_t tries_;
   std::vector<std::pair<std::int64_t, std::size_t>> rows_;  // link and launch, ordered
 };
 

@@ -36,7 +36,8 @@ struct AllOpWork {
 };
 
 /// Gives all kernels to the innermost operators that launched them. A kernel with several launches
-/// is listed with each of the operators.
+/// is listed with each of the operators. Throws Error (kCorrupt) when a connection ties too many
+/// launches to too many kernels.
 AllOpWork FindOpWork(const RankTrace& trace);
 
 }  // namespace mpa

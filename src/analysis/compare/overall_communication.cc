@@ -107,6 +107,8 @@ std::string LabelOf(const RankTrace& trace, std::size_t group) {
 void ComputeGroupTimes(const RankTrace& trace, const Intervals& exposed, OverallMetrics& metrics) {
   const CommGroups& groups = trace.comm_groups;
   const Communications& comms = trace.communications;
+  metrics.has_too_many_groups = groups.Size() > kMostGroups;
+  if (metrics.has_too_many_groups) return;
   metrics.has_waits = std::any_of(trace.comm_tasks.name.begin(), trace.comm_tasks.name.end(),
                                   [](StringId name) { return name != StringId::kEmpty; });
 

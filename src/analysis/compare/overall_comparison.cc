@@ -28,6 +28,12 @@ void Run(const CompareInput& input, Report& report) {
                       "kernel_details.csv beside the trace",
                       input.Path(side)));
     }
+    if (metrics.has_too_many_groups) {
+      report.notes.push_back(fmt::format(
+          "OverallMetrics: {} has {} communication groups, which no rank has; they are not told "
+          "apart",
+          input.Path(side), input.Trace(side).comm_groups.Size()));
+    }
   }
   if (complete) report.sheets.push_back(OverallSheet(input, base, comparison));
 }

@@ -34,6 +34,9 @@ struct Mc2Kernel {
   TimeNs communication = 0;  ///< between the pairs of C_CORE_SQE events that end inside the kernel
 };
 
+/// A rank belongs to some dozens. Each pair of groups is looked at.
+inline constexpr std::size_t kMostGroups = 512;
+
 /// Communication of one group that no computing hides.
 struct GroupTime {
   std::string name, process_group;
@@ -70,6 +73,9 @@ struct OverallMetrics {
   /// False when no communication task was recorded with its name (Level0, GPU): waits are unknown
   /// then.
   bool has_waits = false;
+  /// There are more groups than a rank can belong to (kMostGroups): they are not told apart, waits
+  /// are unknown.
+  bool has_too_many_groups = false;
 
   TimeNs computing = 0, exposed_communication = 0, free = 0, e2e = 0;
   std::array<TimeAndCount, kCategories> categories{};

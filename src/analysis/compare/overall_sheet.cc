@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "compare_sheet.h"
 #include "overall_report.h"
@@ -238,23 +239,26 @@ void AddGroupOverlaps(SheetBuilder& rows, const OverallMetrics& base,
     return "\t\t" + overlap.first + " & " + overlap.second;
   };
   // The formats order groups differently.
-  const auto same = [](const GroupOverlap& a, const GroupOverlap& b) {
-    return (a.first == b.first && a.second == b.second) ||
-           (a.first == b.second && a.second == b.first);
+  using Times = std::map<std::pair<std::string, std::string>, TimeNs>;
+  const auto pair_of = [](const GroupOverlap& overlap) -> Times::key_type {
+    return std::minmax(overlap.first, overlap.second);
   };
-  const auto time_of = [&](const OverallMetrics& side, const GroupOverlap& wanted) {
-    TimeNs time = 0;
-    for (const GroupOverlap& overlap : side.group_overlaps) {
-      if (same(overlap, wanted)) time = overlap.time;
-    }
-    return time;
+  const auto times_of = [&](const OverallMetrics& side) {
+    Times times;
+    for (const GroupOverlap& overlap : side.group_overlaps) times[pair_of(overlap)] = overlap.time;
+    return times;
   };
+  const auto time_in = [&](const Times& times, const GroupOverlap& wanted) {
+    const auto found = times.find(pair_of(wanted));
+    return found != times.end() ? found->second : 0;
+  };
+  const Times base_times = times_of(base), comparison_times = times_of(comparison);
   for (const GroupOverlap& overlap : base.group_overlaps) {
     rows.Add(label(overlap), Emphasis::kNone, TimeOnly(overlap.time),
-             TimeOnly(time_of(comparison, overlap)));
+             TimeOnly(time_in(comparison_times, overlap)));
   }
   for (const GroupOverlap& overlap : comparison.group_overlaps) {
-    if (time_of(base, overlap) != 0) continue;
+    if (time_in(base_times, overlap) != 0) continue;
     rows.Add(label(overlap), Emphasis::kNone, Value(), TimeOnly(overlap.time));
   }
 }
