@@ -154,5 +154,20 @@ TEST(GroupTimes, KeepsTheOrderOfTheCaptureWhereItHasOne) {
   EXPECT_EQ(GroupsOf(rank), (Names{"a", "b"}));
 }
 
+TEST(GroupTimes, DoesNotTellMoreGroupsApartThanARankCanHave) {
+  for (const std::size_t groups : {kMostGroups, kMostGroups + 1}) {
+    RankBuilder rank;
+    for (std::size_t i = 0; i < groups; ++i) {
+      rank.Collective(rank.Group("group " + std::to_string(i)), 0, 1000);
+    }
+    const OverallMetrics metrics = ComputeOverall(rank.trace);
+    const bool told = groups == kMostGroups;
+    EXPECT_EQ(metrics.has_too_many_groups, !told);
+    EXPECT_EQ(metrics.groups.size(), told ? groups : 0);
+    EXPECT_EQ(metrics.group_overlaps.size(), told ? groups * (groups - 1) / 2 : 0);
+    EXPECT_EQ(metrics.exposed_communication, 1000);
+  }
+}
+
 }  // namespace
 }  // namespace mpa

@@ -2,6 +2,7 @@
 // Profiler databases: host operators with their launches, and collectives with their groups.
 #include <gtest/gtest.h>
 
+#include "support/failures.h"
 #include "support/files.h"
 #include "support/profiler_db.h"
 #include "support/reading.h"
@@ -62,6 +63,20 @@ TEST(ProfilerDbHost, ReadsSeveralLaunchesOfOneOperator) {
   EXPECT_EQ(launches.device_time, Times(5, -1));
   EXPECT_EQ(launches.host_track[0], trace.host_ops.track[0]);
   EXPECT_EQ(launches.host_track[4], trace.host_ops.track[1]);
+}
+
+// Each of them would have all connections: 25 million launches.
+TEST(ProfilerDbHost, LeavesOutLaunchesOfOperatorsThatShareAllConnections) {
+  const RankTrace trace = ReadDb(std::string(test::kOperators) + R"(
+      INSERT INTO STRING_IDS VALUES (1, 'aten::mm');
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
+      INSERT INTO PYTORCH_API (startNs, endNs, globalTid, connectionId, name, type)
+          SELECT i, i + 1, 5, 7, 1, 50001 FROM n;
+      INSERT INTO CONNECTION_IDS SELECT 7, startNs FROM PYTORCH_API;)");
+  EXPECT_EQ(trace.host_ops.Size(), 5000u);
+  EXPECT_LT(trace.launches.Size(), 2'000'000u);
+  ASSERT_EQ(trace.issues.Lines().size(), 1u);
+  EXPECT_HAS_TEXT(trace.issues.Lines()[0], "launches left out");
 }
 
 TEST(ProfilerDbHost, FindsTheBackwardThreadWhereTwoOperatorsShareAConnection) {
