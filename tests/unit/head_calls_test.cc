@@ -278,6 +278,20 @@ TEST(HeadCalls, EventsThatLastTooLongAreCutAndCounted) {
   EXPECT_EQ(Us(analysis.calls[0].ge_exec), 600);
 }
 
+TEST(HeadCalls, EventsThatLieTooDeepAreLeftOutAndCounted) {
+  HeadTrace t;
+  const auto thread = t.Thread(10);
+  for (int i = 0; i < 1200; ++i) t.Event(thread, "npu_fx_compiler inference", i, 9000 - i);
+  t.Event(thread, "TorchNpuGraphBase::Run", 8300, 8310);  // within 700 of them
+  const head::HostForest forest(t.trace);
+  EXPECT_EQ(forest.TooDeep(), 200);
+  ASSERT_EQ(forest.Nodes().size(), 1001u);
+  EXPECT_EQ(forest.At(999).parent, 998);
+  EXPECT_EQ(forest.At(1000).parent, 699);
+  EXPECT_EQ(forest.At(999).subtree_end, 1000);
+  EXPECT_EQ(forest.At(0).subtree_end, 1001);
+}
+
 TEST(HeadCalls, WaitingAndGarbageAreSeenInThePlatformsTime) {
   HeadTrace t;
   const auto thread = t.Thread(10);

@@ -14,6 +14,7 @@ CaptureFacts FactsOf(const RankTrace& trace, const HostForest& forest) {
                      .threads = {},
                      .steps = trace.steps.Size(),
                      .overhangs = forest.Overhangs(),
+                     .too_deep = forest.TooDeep(),
                      .has_ge_api = false};
   std::vector<bool> seen(trace.tracks.Size(), false);
   for (const std::int32_t track : trace.host_ops.track)

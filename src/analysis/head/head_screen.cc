@@ -282,6 +282,10 @@ class Screen {
       Say("  {} framework events last longer than the event around them and were cut",
           part_.facts.overhangs);
     }
+    if (part_.facts.too_deep > 0) {
+      Say("  {} framework events lie in more than {} others, as no program's do, and were left out",
+          part_.facts.too_deep, HostForest::kMostLevels);
+    }
     if (!part_.advice.empty()) Say("  thresholds of the advice are proposals, see --thresholds");
   }
 

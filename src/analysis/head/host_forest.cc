@@ -33,19 +33,23 @@ HostForest::HostForest(const RankTrace& trace) {
     nodes_[static_cast<std::size_t>(last_closed)].subtree_end = until;
     open.pop_back();
   };
-  for (std::int64_t i = 0; i < static_cast<std::int64_t>(nodes_.size()); ++i) {
-    HostNode& node = nodes_[static_cast<std::size_t>(i)];
+  std::int64_t kept = 0;
+  for (HostNode node : nodes_) {  // a copy: those that are kept close the gaps
     if (node.track != track) {
-      while (!open.empty()) close(i);
+      while (!open.empty()) close(kept);
       last_closed = HostNode::kNone;
       track = node.track;
     }
-    ++begin_of_track_[static_cast<std::size_t>(track) + 1];
     bool first_child = !open.empty();
     while (!open.empty() && At(open.back()).end <= node.start) {
-      close(i);
+      close(kept);
       first_child = false;
     }
+    if (open.size() == kMostLevels) {
+      ++too_deep_;
+      continue;
+    }
+    ++begin_of_track_[static_cast<std::size_t>(track) + 1];
     if (!open.empty()) {
       node.parent = open.back();
       if (node.end > At(node.parent).end) {
@@ -54,9 +58,11 @@ HostForest::HostForest(const RankTrace& trace) {
       }
     }
     node.previous = first_child ? HostNode::kNone : last_closed;
-    open.push_back(i);
+    nodes_[static_cast<std::size_t>(kept)] = node;
+    open.push_back(kept++);
   }
-  while (!open.empty()) close(static_cast<std::int64_t>(nodes_.size()));
+  while (!open.empty()) close(kept);
+  nodes_.resize(static_cast<std::size_t>(kept));
   for (std::size_t i = 1; i < begin_of_track_.size(); ++i) {
     begin_of_track_[i] += begin_of_track_[i - 1];
   }

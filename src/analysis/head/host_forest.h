@@ -35,11 +35,15 @@ class HostForest {
   std::int64_t EndOf(std::int32_t track) const;
   /// Events that lasted more than a microsecond longer than the event around them.
   std::int64_t Overhangs() const { return overhangs_; }
+  /// Events that were left out because they lie in more than kMostLevels others, as no program's
+  /// do: what is around an event is looked up one by one.
+  std::int64_t TooDeep() const { return too_deep_; }
+  static constexpr std::size_t kMostLevels = 1000;
 
  private:
   std::vector<HostNode> nodes_;
   std::vector<std::int64_t> begin_of_track_;  // with one more at the end
-  std::int64_t overhangs_ = 0;
+  std::int64_t overhangs_ = 0, too_deep_ = 0;
 };
 
 }  // namespace mpa::head
