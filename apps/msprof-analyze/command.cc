@@ -158,7 +158,8 @@ std::int64_t ApplyMemoryLimit(const char* option, const std::string& text) {
 
 std::optional<std::set<std::int64_t>> ParseRanks(const char* option, const std::string& text) {
   if (text == "all" || text.empty()) return std::nullopt;
-  constexpr std::int64_t kMostRanks = 1'000'000;
+  constexpr std::int64_t kMostRank = 1'000'000;
+  constexpr std::int64_t kMostRanks = 100'000;
   std::set<std::int64_t> ranks;
   std::int64_t named = 0;
   for (std::size_t from = 0; from <= text.size();) {
@@ -167,12 +168,12 @@ std::optional<std::set<std::int64_t>> ParseRanks(const char* option, const std::
     const std::size_t dash = std::min(item.find('-', 1), item.size());
     const auto first = io::ParseInt(item.substr(0, dash));
     const auto last = dash == item.size() ? first : io::ParseInt(item.substr(dash + 1));
-    if (!first || !last || *first < 0 || *last < *first || *last > kMostRanks) {
+    if (!first || !last || *first < 0 || *last < *first || *last > kMostRank) {
       Fail(ErrorKind::kUsage, "{} {}: '{}' is no rank; give 'all' or a list such as 0,1,4-7",
            option, text, item);
     }
     named += *last - *first;
-    if (named > kMostRanks) Fail(ErrorKind::kUsage, "{}: more than a million ranks", option);
+    if (named > kMostRanks) Fail(ErrorKind::kUsage, "{}: more than {} ranks", option, kMostRanks);
     for (std::int64_t rank = *first; rank <= *last; ++rank) ranks.insert(rank);
     from = comma + 1;
   }

@@ -311,7 +311,7 @@ class Usage(Cli):
     def test_options_of_recipes(self):
         for option, value, words in (
                 ("--rank_list", "0,x", ["'x'"]), ("--rank_list", "5-2", ["'5-2'"]),
-                ("--rank_list", ",", ["''"]), ("--rank_list", "0-700000,5-700000", ["a million"]),
+                ("--rank_list", ",", ["''"]), ("--rank_list", "0-70000,5-70000", ["100000 ranks"]),
                 ("--step_id", "two", ["two"]), ("--step_id", "-2", ["-2"]),
                 ("--export_type", "notebook", ["db, text"]),
                 ("--memory_limit", "much", ["8G"]), ("--memory_limit", "0", ["8G"]),
