@@ -253,7 +253,7 @@ Command AddCluster(CLI::App& program) {
   app->add_option("--memory_limit", options->memory_limit,
                   "Memory that the run may take, such as 8G: ranks wait for each other, and a run "
                   "that needs more ends with 7 [default: ranks wait at three quarters of the "
-                  "machine's or the container's]")
+                  "machine's or the container's, a run ends at nine tenths]")
       ->type_name("SIZE");
   app->add_option("--parallel_mode", options->parallel_mode,
                   "'concurrent' is what happens anyway; --jobs says with how many threads")

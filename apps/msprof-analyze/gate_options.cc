@@ -78,7 +78,7 @@ void GateOptions::AddTo(CLI::App& command) {
   add("--memory_limit", memory_limit_,
       "Memory that the run may take, such as 8G: ranks wait for each other, and a run that needs "
       "more ends with 7 [default: ranks wait at three quarters of the machine's or the "
-      "container's]",
+      "container's, a run ends at nine tenths]",
       "SIZE", kRuns);
 
   add("--save_baseline", save_baseline_,
