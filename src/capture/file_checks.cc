@@ -40,6 +40,13 @@ fs::path Outside(const RankInput& rank, const fs::path& path) {
   return within ? fs::path() : target;
 }
 
+// `outside` is what Outside() found.
+void RefuseOutside(const fs::path& path, const fs::path& outside) {
+  if (outside.empty()) return;
+  Fail(ErrorKind::kInput, "{}: leads out of the capture, to {}; --force follows such links",
+       path.string(), outside.string());
+}
+
 // What the framework's profiler left beside the records.
 std::vector<fs::path> Documents(const fs::path& capture) {
   std::vector<fs::path> documents = Entries(capture);
@@ -72,16 +79,10 @@ bool IsMain(FileKind kind) {
          kind == FileKind::kProfilerDb || kind == FileKind::kRawCapture;
 }
 
-void CheckFollowed(const CaptureFile& file) {
-  if (file.outside.empty()) return;
-  Fail(ErrorKind::kInput, "{}: leads out of the capture, to {}; --force follows such links",
-       file.path.string(), file.outside.string());
-}
+void CheckFollowed(const CaptureFile& file) { RefuseOutside(file.path, file.outside); }
 
 void CheckWithin(const RankInput& rank, const fs::path& path) {
-  CaptureFile file{FileKind::kProfilerMetadata, path};
-  if (!rank.follow_links) file.outside = Outside(rank, path);
-  CheckFollowed(file);
+  if (!rank.follow_links) RefuseOutside(path, Outside(rank, path));
 }
 
 void MarkLinksOut(RankInput& rank) {

@@ -31,10 +31,11 @@ class CounterColumn {
   TimeNs Read(const io::CsvFile& csv, Issues& issues) const {
     TimeNs value = -1;
     for (const auto& column : columns_) {
-      const TimeNs recorded = io::NsFromMicros(csv[column]).value_or(-1);
+      const std::string_view cell = csv[column];
+      const TimeNs recorded = io::NsFromMicros(cell).value_or(-1);
       if (IsDuration(recorded)) {
         value = std::max(value, recorded);
-      } else if (IsRecorded(csv[column])) {
+      } else if (IsRecorded(cell)) {
         issues.Count("counter left out, its value is no time", csv.Place());
       }
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <limits>
 #include <string>
 #include <unordered_map>
 
@@ -163,22 +164,17 @@ class FragmentFiller {
     std::int64_t device = -1;
     std::int64_t reserved = 0;
     MemoryEvent memory;
-    bool sizes = true;
-    const auto size = [&](const EventArg& arg) {
-      const std::optional<std::int64_t> bytes = io::ScaledDecimal(arg.value, 0);
-      sizes = sizes && bytes;
-      return bytes.value_or(0);
-    };
+    constexpr std::int64_t kNoSize = std::numeric_limits<std::int64_t>::max();
     for (const EventArg& arg : event.args) {
       if (arg.key == "Device Id") device = io::ParseInt(arg.value).value_or(-1);
-      if (arg.key == "Total Reserved") reserved = size(arg);
-      if (arg.key == "Bytes") memory.bytes = size(arg);
+      if (arg.key == "Total Reserved") reserved = io::ScaledDecimal(arg.value, 0).value_or(kNoSize);
+      if (arg.key == "Bytes") memory.bytes = io::ScaledDecimal(arg.value, 0).value_or(kNoSize);
       if (arg.key == "Addr") memory.address = IdFrom(arg.value);
     }
     const auto time = io::NsFromMicros(event.ts);
     if (device < 0 || !time) return;  // memory of the host
     memory.time = *time;
-    if (!sizes || !IsMemorySize(reserved) ||
+    if (!IsMemorySize(reserved) ||
         !IsMemorySize(memory.bytes < 0 ? -(memory.bytes + 1) : memory.bytes)) {
       fragment_.part.issues.Count("memory event left out, its size is no number of bytes",
                                   file_name_);

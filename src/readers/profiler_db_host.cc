@@ -249,11 +249,8 @@ class HostReader {
     HostOps::Row op{.start = span->start, .dur = span->dur, .name = name, .track = track};
     if (Wanted(Tables::kOpDetails)) ReadDetails(row, op);
     input_.trace.host_ops.Append(op);
-    // Sets of their own are together no larger than the table; of broken databases each operator
-    // may have all of them.
-    constexpr std::size_t kUsual = 16;
-    const std::size_t rows = sets_.Size() + input_.trace.host_ops.Size();
-    if (!set.empty() && input_.trace.launches.Size() > kUsual * (rows + 65'536)) {
+    if (!set.empty() &&
+        input_.trace.launches.Size() > MostPairs(sets_.Size() + input_.trace.host_ops.Size())) {
       input_.trace.issues.Count("launches left out, their connectionId occurs too often",
                                 "PYTORCH_API");
       return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
@@ -13,6 +14,10 @@ namespace mpa {
 /// kernel_details.csv does not name its launches. Where streams are numbered differently in the
 /// two files, the start alone decides if only one launch ends there.
 void LinkByTime(RankTrace& trace);
+
+/// How often rows of tables may be tied to each other by connections: mostly once each, in broken
+/// captures all with all, which would take quadratic time and memory.
+constexpr std::size_t MostPairs(std::size_t rows) { return 16 * (rows + 65'536); }
 
 /// Finds launches by link. Of several launches with one link the last row counts.
 class LaunchIndex {

@@ -9,6 +9,7 @@
 
 #include "../nesting.h"
 #include "mpa/base/error.h"
+#include "mpa/model/launches.h"
 
 namespace mpa {
 namespace {
@@ -21,8 +22,8 @@ class LaunchingOps {
   explicit LaunchingOps(const RankTrace& trace)
       : launches_(trace.launches),
         nesting_(trace.host_ops.start, trace.host_ops.dur, trace.host_ops.track),
-        tries_(kUsualTries * (65'536 + trace.launches.Size() + trace.kernels.Size() +
-                              trace.communications.Size() + trace.schedule_kernels.Size())) {
+        tries_(MostPairs(trace.launches.Size() + trace.kernels.Size() +
+                         trace.communications.Size() + trace.schedule_kernels.Size())) {
     for (std::size_t i = 0; i < launches_.Size(); ++i) {
       if (launches_.link[i] >= 0) rows_.emplace_back(launches_.link[i], i);
     }
@@ -47,12 +48,9 @@ class LaunchingOps {
   }
 
  private:
-  // Kernels and the launches of their connections: mostly one, of broken captures all with all.
-  static constexpr std::size_t kUsualTries = 16;
-
   const Launches& launches_;
   Nesting nesting_;
-  std::size_t tries_;
+  std::size_t tries_;  // kernels with the launches of their connections that are still to be had
   std::vector<std::pair<std::int64_t, std::size_t>> rows_;  // link and launch, ordered
 };
 
