@@ -37,7 +37,20 @@ GPU_CAPTURE = "gpu_base.json"
 AS_USUAL = (0, "")  # the report of the whole capture
 OTHERWISE = (0, None)  # a report of what is there
 # Kind -> exit code of compare, and a piece of what it says.
+OF_EVENTS = {
+    "nan": (5, "event left out, it is not valid JSON"),
+    "infinity": (5, "event left out, its start or duration is no time"),
+    "beyond int64": (5, "event left out, its start or duration is no time"),
+    "negative durations": (5, "event left out, its start or duration is no time"),
+    "times that are texts": (5, "event left out, its start or duration is no time"),
+    "times that are lists": (5, "event left out, its start or duration is no time"),
+    "names that are numbers": OTHERWISE,
+    "arguments that are texts": OTHERWISE,
+    "long names": (0, "longer than the 32,767 characters"),
+    "odd names": OTHERWISE,
+}
 OF_TEXT = {
+    **OF_EVENTS,
     "truncated trace": (5, "the trace breaks off"),
     "truncated json": (5, "communication.json: not valid JSON: parse error at line"),
     "truncated table": (5, "row left out, it has fewer cells than the header (kernel_details.csv:"),
@@ -67,14 +80,6 @@ OF_TEXT = {
     "byte order marks": AS_USUAL,
     "other line ends": AS_USUAL,
     "bad utf-8": (5, "event left out, it is not valid JSON"),
-    "nan": (5, "event left out, it is not valid JSON"),
-    "infinity": (5, "event left out, its start or duration is no time"),
-    "beyond int64": (5, "event left out, its start or duration is no time"),
-    "negative durations": (5, "event left out, its start or duration is no time"),
-    "times that are texts": (5, "event left out, its start or duration is no time"),
-    "times that are lists": (5, "event left out, its start or duration is no time"),
-    "names that are numbers": OTHERWISE,
-    "arguments that are texts": OTHERWISE,
     "negative kernels": (5, "kernel left out, its start or duration is no time, 2 times"),
     "kernels of nan": (5, "kernel left out, its start or duration is no time, 2 times"),
     "kernels beyond int64": (5, "kernel left out, its start or duration is no time, 2 times"),
@@ -91,11 +96,10 @@ OF_TEXT = {
     "packed blanks": (3, "trace_view.json.gz: "),
     "nesting": OTHERWISE,
     "modules in modules": (0, "modules lie more than 256 levels deep"),
-    "long names": (0, "longer than the 32,767 characters"),
-    "odd names": OTHERWISE,
     "odd kernels": OTHERWISE,
 }
 OF_GPU = {
+    **OF_EVENTS,
     "truncated": (5, "the trace breaks off, the end of the run is missing"),
     "empty": (3, "gpu_base.json: the file is empty"),
     "directory": (3, "gpu_base.json: no profiler database, no trace_view.json and no raw data there"),
@@ -111,17 +115,8 @@ OF_GPU = {
     "byte order mark": AS_USUAL,
     "other line ends": AS_USUAL,
     "bad utf-8": (5, "event left out, it is not valid JSON, 14 times"),
-    "nan": (5, "event left out, it is not valid JSON"),
-    "infinity": (5, "event left out, its start or duration is no time"),
-    "beyond int64": (5, "event left out, its start or duration is no time"),
-    "negative durations": (5, "event left out, its start or duration is no time"),
-    "times that are texts": (5, "event left out, its start or duration is no time"),
-    "names that are numbers": OTHERWISE,
-    "arguments that are texts": OTHERWISE,
     "memory beyond int64": (5, "memory event left out, its size is no number of bytes"),
     "nesting": OTHERWISE,
-    "long names": (0, "longer than the 32,767 characters"),
-    "odd names": OTHERWISE,
 }
 OF_DATABASES = {
     "empty file": (3, ".db: the file is empty"),

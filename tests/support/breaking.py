@@ -36,15 +36,15 @@ def replace(path, old, new, count=-1):
     path.write_bytes(content.replace(old, new, count))
 
 
-def trace_in(capture):
-    """A capture of a GPU is its trace."""
-    return capture / OUTPUT / TRACE if capture.is_dir() else capture
+def file_in(capture, name):
+    """A file of the profiler's output; a capture of a GPU is its trace."""
+    return capture / OUTPUT / name if capture.is_dir() else capture
 
 
 def edit_events(edit, every=7):
     """Changes every n-th event with a time; `edit` returns the event's new text, or changes it."""
     def breaks(capture):
-        trace = trace_in(capture)
+        trace = file_in(capture, TRACE)
         document = json.loads(trace.read_text(encoding="utf-8"))
         events = document if isinstance(document, list) else document["traceEvents"]
         timed = [event for event in events if "ts" in event and event["ph"] != "M"]
@@ -71,7 +71,7 @@ def with_value(key, value):
 def trace_of(content):
     """A trace made of the events of the capture, or of something else."""
     def breaks(capture):
-        trace = trace_in(capture)
+        trace = file_in(capture, TRACE)
         trace.write_bytes(content(trace.read_bytes()))
     return breaks
 
@@ -93,7 +93,7 @@ def cells(name, column, value, rows=(1, 4)):
 def in_place_of(name, make):
     """Something that is no file in its place."""
     def breaks(capture):
-        path = capture / OUTPUT / name
+        path = file_in(capture, name)
         path.unlink()
         make(path)
     return breaks
@@ -184,7 +184,21 @@ def odd_kernel_names(capture):
         cells(KERNELS, "Type", f'"{quoted}"', rows=(row,))(capture)
 
 
+EVENTS = {  # of any trace
+    "nan": with_number("dur", "NaN"),
+    "infinity": with_number("dur", "1e999"),
+    "beyond int64": with_number("ts", HUGE),
+    "negative durations": with_value("dur", -5.5),
+    "times that are texts": with_value("ts", "soon"),
+    "times that are lists": with_value("ts", [1, {"a": None}]),
+    "names that are numbers": with_value("name", 7),
+    "arguments that are texts": with_value("args", "none"),
+    "long names": edit_events(lambda event: event.update(name="x" * 100_000), every=40),
+    "odd names": odd_event_names,
+}
+
 TEXT = {
+    **EVENTS,
     "truncated trace": lambda capture: cut(capture / OUTPUT / TRACE, 0.5),
     "truncated json": lambda capture: cut(capture / OUTPUT / TRANSFERS, 0.5),
     "truncated table": lambda capture: cut(capture / OUTPUT / KERNELS, 0.5),
@@ -215,14 +229,6 @@ TEXT = {
                                          for path in (capture / OUTPUT).iterdir()],
     "other line ends": lambda capture: replace(capture / OUTPUT / KERNELS, b"\n", b"\r\n"),
     "bad utf-8": lambda capture: replace(capture / OUTPUT / TRACE, b'"name": "aten', b'"name": "\xff'),
-    "nan": with_number("dur", "NaN"),
-    "infinity": with_number("dur", "1e999"),
-    "beyond int64": with_number("ts", HUGE),
-    "negative durations": with_value("dur", -5.5),
-    "times that are texts": with_value("ts", "soon"),
-    "times that are lists": with_value("ts", [1, {"a": None}]),
-    "names that are numbers": with_value("name", 7),
-    "arguments that are texts": with_value("args", "none"),
     "negative kernels": cells(KERNELS, "Duration(us)", "-5"),
     "kernels of nan": cells(KERNELS, "Duration(us)", "nan"),
     "kernels beyond int64": cells(KERNELS, "Duration(us)", HUGE),
@@ -239,25 +245,17 @@ TEXT = {
     "packed blanks": bomb,
     "nesting": edit_events(deep, every=1000),
     "modules in modules": trace_of(deep_modules),
-    "long names": edit_events(lambda event: event.update(name="x" * 100_000), every=40),
-    "odd names": odd_event_names,
     "odd kernels": odd_kernel_names,
 }
 
 
-def in_place_of_trace(make):
-    def breaks(capture):
-        capture.unlink()
-        make(capture)
-    return breaks
-
-
 GPU = {
+    **EVENTS,
     "truncated": lambda capture: cut(capture, 0.5),
     "empty": lambda capture: cut(capture, 0),
-    "directory": in_place_of_trace(lambda path: path.mkdir()),
-    "pipe": in_place_of_trace(os.mkfifo),
-    "link to itself": in_place_of_trace(lambda path: path.symlink_to(path.name)),
+    "directory": in_place_of(TRACE, lambda path: path.mkdir()),
+    "pipe": in_place_of(TRACE, os.mkfifo),
+    "link to itself": in_place_of(TRACE, lambda path: path.symlink_to(path.name)),
     "no json": trace_of(lambda trace: b"only text\n" * 900),
     "null": trace_of(lambda trace: b"null"),
     "no schema": lambda capture: replace(capture, b'"schemaVersion": 1, ', b""),
@@ -268,18 +266,9 @@ GPU = {
     "byte order mark": trace_of(lambda trace: b"\xef\xbb\xbf" + trace),
     "other line ends": trace_of(lambda trace: trace.replace(b"\n", b"\r\n")),
     "bad utf-8": lambda capture: replace(capture, b'"name": "aten', b'"name": "\xff'),
-    "nan": with_number("dur", "NaN"),
-    "infinity": with_number("dur", "1e999"),
-    "beyond int64": with_number("ts", HUGE),
-    "negative durations": with_value("dur", -5.5),
-    "times that are texts": with_value("ts", "soon"),
-    "names that are numbers": with_value("name", 7),
-    "arguments that are texts": with_value("args", "none"),
     "memory beyond int64": lambda capture: replace(capture, b'"Bytes": 4194304',
                                                    b'"Bytes": ' + HUGE.encode(), 1),
     "nesting": edit_events(deep, every=50),
-    "long names": edit_events(lambda event: event.update(name="x" * 100_000), every=40),
-    "odd names": odd_event_names,
 }
 
 
