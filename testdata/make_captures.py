@@ -141,7 +141,7 @@ def trace_events(run, level1):
          (HARDWARE, first.stream, stamp(first.start)))
     events.append(dict(ph="C", name="AI Core Freq", pid=2400, tid=0, ts=stamp(0),
                        args=dict(MHz=1800)))
-    for number, (name, thread, start, end) in enumerate(run.overlap()):
+    for number, (name, thread, start, end) in enumerate(run.overlap(whole=level1)):
         span(name, OVERLAP, thread, stamp(start, "tab" if number == 1 else None), end - start)
     return events
 
@@ -219,7 +219,7 @@ def step_rows(run):
            "Bubble,Communication(Not Overlapped and Exclude Receive),Preparing").split(",")
     for step in (1, 2):
         low = (step - 1) * run.step_length
-        inside = [x for x in run.overlap() if ns(low) <= x[2] < ns(low + run.step_length)]
+        inside = [x for x in run.overlap(whole=False) if ns(low) <= x[2] < ns(low + run.step_length)]
         total = {n: sum(e - s for name, _, s, e in inside if name == n) / 1000
                  for n in ("Computing", "Communication(Not Overlapped)", "Communication", "Free")}
         bare, comm = total["Communication(Not Overlapped)"], total["Communication"]

@@ -195,16 +195,24 @@ class Run:
                 self.comm_tasks.append(Record(name=task, group=group, plane=plane, start=ns(begin),
                                               dur=ns(length), op_id=number))
 
-    def overlap(self):
-        """(name, thread, start, end) of the Overlap Analysis tracks."""
+    def overlap(self, whole=True):
+        """(name, thread, start, end) of the Overlap Analysis tracks. `whole`: free time lasts from
+        the first to the last device task, as current exporters have it, not only from the first to
+        the last kernel or collective."""
         compute = union((k.start, k.start + k.dur) for k in self.kernels)
         comm = union((c.start, c.start + c.dur) for c in self.comm_ops)
         busy = union(compute + comm)
-        free = [(a[1], b[0]) for a, b in zip(busy, busy[1:])]
+        bounds = [(x.start, x.start + x.dur) for x in self.tasks if whole
+                  and x.db_type not in ("PROFILING_ENABLE", "KERNEL_AIVEC")]
+        free = subtract(span_of(busy + bounds), busy)
         tracks = [("Computing", compute), ("Communication", comm),
                   ("Communication(Not Overlapped)", subtract(comm, compute)), ("Free", free)]
         return [(name, thread, *span)
                 for thread, (name, spans) in enumerate(tracks) for span in spans]
+
+
+def span_of(spans):
+    return [(min(start for start, _ in spans), max(end for _, end in spans))]
 
 
 def union(spans):

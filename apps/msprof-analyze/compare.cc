@@ -31,7 +31,7 @@ struct Options {
   std::string base_step, comparison_step, gpu_flow_cat, op_name_map;
   std::int64_t max_kernels = 0;
   bool disable_details = false, disable_module = false;
-  bool use_input_shape = false, use_kernel_type = false;
+  bool use_input_shape = false, use_kernel_type = false, compat = false;
   bool debug = false;
   OpenOptions open;
   ExportOptions exports;
@@ -74,6 +74,7 @@ CompareOptions SheetOptions(const Options& options) {
   sheets.modules = !options.disable_module;
   sheets.match_shapes = options.use_input_shape;
   sheets.kernel_types = options.use_kernel_type;
+  sheets.compat = options.compat;
   sheets.max_kernels = static_cast<std::size_t>(options.max_kernels);
   if (!options.op_name_map.empty()) sheets.op_names = ParseOpNameMap(options.op_name_map);
   return sheets;
@@ -115,6 +116,7 @@ void RefuseSheetOptions(const Options& options) {
       {"--disable_module", options.disable_module},
       {"--use_input_shape", options.use_input_shape},
       {"--use_kernel_type", options.use_kernel_type},
+      {"--compat", options.compat},
   };
   for (const auto& [name, is_given] : given) {
     if (is_given) {
@@ -155,9 +157,13 @@ int RunSheets(const Options& options) {
   const fs::path output = fs::absolute(ExpandHome(options.output)).lexically_normal();
   if (writes_files) InContext("-o", [&] { io::PrepareOutputDirectory(output); });
 
-  const CompareOutcome outcome = Compare(request);
+  CompareOutcome outcome = Compare(request);
   ClearProgressLine();
   for (const std::string& note : outcome.report.notes) LogWarning("{}", note);
+  if (options.compat) {
+    outcome.report.notes.clear();
+    outcome.report.story.clear();
+  }
   if (outcome.report.sheets.empty()) {
     Fail(ErrorKind::kInput, "nothing to compare; no report was written");
   }
@@ -253,6 +259,11 @@ Command AddCompare(CLI::App& program) {
       ->group(kHow);
   app->add_flag("--use_kernel_type", options->use_kernel_type,
                 "Kernels summed by type and core (KernelTypeCompare) instead of type and shapes")
+      ->group(kHow);
+
+  app->add_flag("--compat", options->compat,
+                "Rows, cells and screen as the Python tool lays them out, for scripts written for "
+                "it: no Notes, 0 instead of N/A. Its wrong numbers stay corrected")
       ->group(kHow);
 
   options->gate.AddTo(*app);

@@ -32,7 +32,7 @@ Nesting::Nesting(const std::vector<TimeNs>& start, const std::vector<TimeNs>& du
   for (const std::uint32_t span : in_order_) {
     const auto place = static_cast<std::size_t>(std::max(track[span], -1) + 1);
     std::int64_t outer = current[place];
-    while (outer != kNone && bounds_[span].start > bounds_[static_cast<std::size_t>(outer)].end) {
+    while (outer != kNone && bounds_[span].start >= bounds_[static_cast<std::size_t>(outer)].end) {
       outer = parent_[static_cast<std::size_t>(outer)];
     }
     parent_[span] = outer;
@@ -101,7 +101,12 @@ std::int64_t Nesting::Find(std::int32_t track, TimeNs begin, TimeNs end) const {
 }
 
 std::int64_t Nesting::Find(std::int32_t track, TimeNs time) const {
-  return Find(track, time + 1, time);
+  const std::int64_t at_its_end = Find(track, time + 1, time);
+  if (at_its_end == kNone || bounds_[static_cast<std::size_t>(at_its_end)].start == time) {
+    return at_its_end;
+  }
+  const std::int64_t running = Find(track, time + 1, time + 1);
+  return running != kNone ? running : at_its_end;
 }
 
 std::int64_t Nesting::FindAround(std::int32_t track, TimeNs time) const {

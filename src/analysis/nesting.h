@@ -10,8 +10,8 @@
 
 namespace mpa {
 
-/// Spans as trees, one thread beside the other: a span that begins while another of its thread runs
-/// (its last nanosecond included) is a child of it. Spans are named by their row in the columns.
+/// Spans as trees, each thread for itself: a span that begins before another of its thread ends is
+/// a child of it; one that begins in the instant in which another ends is not. Spans are named by their row in the columns.
 class Nesting {
  public:
   static constexpr std::int64_t kNone = -1;
@@ -28,7 +28,8 @@ class Nesting {
     return {children_.data() + child_begin_[span], child_begin_[span + 1] - child_begin_[span]};
   }
 
-  /// The innermost span on the thread that holds `time`, kNone when there is none.
+  /// The innermost span on the thread that holds `time`, kNone when there is none: one that begins
+  /// then, else one that still runs, else one that ends then.
   std::int64_t Find(std::int32_t track, TimeNs time) const;
   /// The same, of those that begin before `time` and end behind it.
   std::int64_t FindAround(std::int32_t track, TimeNs time) const;

@@ -43,6 +43,7 @@ class LaunchEnds {
 }  // namespace
 
 void LinkByTime(RankTrace& trace) {
+  if (trace.device == DeviceKind::kGpu) return;  // its kernels and arrows are in one file
   const LaunchEnds ends(trace.launches);
   Kernels& kernels = trace.kernels;
   for (std::size_t i = 0; i < kernels.Size(); ++i) {

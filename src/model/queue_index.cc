@@ -42,8 +42,11 @@ QueuedAllocations::QueuedAllocations(const RankTrace& trace)
 
 bool QueuedAllocations::IsQueued(std::size_t allocation) const {
   const StringId name = trace_.allocations.name[allocation];
-  return trace_.strings.View(name).find("cann::") != std::string_view::npos ||
-         (name != StringId::kEmpty && !is_op_name_[Index(name)]);
+  const std::string_view text = trace_.strings.View(name);
+  if (text.find("cann::") != std::string_view::npos) return true;
+  // Exporters that drop the prefix leave the names of kernels: "trans_TransData_0".
+  return name != StringId::kEmpty && !is_op_name_[Index(name)] &&
+         text.find("::") == std::string_view::npos && Work(allocation).has_value();
 }
 
 std::optional<std::size_t> QueuedAllocations::Work(std::size_t allocation) const {

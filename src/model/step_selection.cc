@@ -67,6 +67,8 @@ void SelectStep(RankTrace& trace, std::int32_t id) {
   const Kernels& schedule = trace.schedule_kernels;
   trace.schedule_kernels.Filter(
       [&](std::size_t i) { return on_device(schedule.link[i], schedule.start[i]); });
+  trace.listed_collectives.Filter(
+      [&](std::size_t i) { return on_device(-1, trace.listed_collectives.start[i]); });
   trace.device_tasks.Filter([&](std::size_t i) {
     return on_device(trace.device_tasks.link[i], trace.device_tasks.start[i]);
   });
@@ -96,6 +98,7 @@ void SelectStep(RankTrace& trace, std::int32_t id) {
   });
 
   trace.steps.Filter([&](std::size_t i) { return trace.steps.id[i] == id; });
+  trace.is_one_step = true;
 }
 
 }  // namespace mpa

@@ -13,7 +13,7 @@
 namespace mpa::readers {
 namespace {
 
-// Collectives are listed among the kernels; the trace has them in full. At Level0 the core is not
+// Collectives are listed among the kernels; the trace has more of them. At Level0 the core is not
 // told, the name is.
 bool IsCommunication(std::string_view core, std::string_view name) {
   return core == "HCCL" || core == "COMMUNICATION" || name.starts_with("hcom_");
@@ -91,14 +91,15 @@ void Read(const CaptureFile& file, const ReadRequest& request, RankTrace& trace)
   const auto text = [&](const auto& column) { return trace.strings.Intern(Recorded(csv[column])); };
   while (NextRow(csv, trace.issues)) {
     if (trace.device_id < 0) trace.device_id = io::ParseInt(csv[device]).value_or(-1);
-    if (IsCommunication(csv[core], csv[name])) continue;
     const auto start_ns = io::NsFromMicros(csv[start]);
     const auto dur_ns = io::NsFromMicros(csv[dur]);
     if (!start_ns || !dur_ns || !IsDuration(*dur_ns)) {
       trace.issues.Count("kernel left out, its start or duration is no time", csv.Place());
       continue;
     }
-    trace.kernels.Append({.start = *start_ns,
+    Kernels& table =
+        IsCommunication(csv[core], csv[name]) ? trace.listed_collectives : trace.kernels;
+    table.Append({.start = *start_ns,
                           .dur = *dur_ns,
                           .name = trace.strings.Intern(csv[name]),
                           .op_type = text(type),

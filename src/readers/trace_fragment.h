@@ -20,7 +20,7 @@ struct DeviceEvent {
   TimeNs start, dur;
   StringId name;
   std::int64_t pid, tid;
-  float dur_rest = 0;
+  double dur_rest = 0;
   StringId type{};
   std::int64_t stream = -1, task_id = -1;
 };

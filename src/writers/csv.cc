@@ -55,7 +55,7 @@ void WriteSheet(const Sheet& sheet, const std::filesystem::path& directory) {
     line.clear();
     for (std::size_t i = 0; i < sheet.columns.size(); ++i) {
       if (i > 0) line += ',';
-      line += Field(ShownCell(sheet, row, i));
+      line += Field(ProgramCell(sheet, row, i));
     }
     if (has_levels) line += fmt::format(",{}", row.indent);
     Print(file.stream(), "{}\r\n", line);

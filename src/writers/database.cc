@@ -104,7 +104,8 @@ class Writer {
         result = sqlite3_bind_double(statement_, place, writers::InShownUnit(column.unit, *whole));
       }
     } else if (const auto* real = std::get_if<double>(&cell)) {
-      result = sqlite3_bind_double(statement_, place, *real);  // not-a-number becomes NULL
+      const double kept = column.decimals ? Rounded(*real, *column.decimals) : *real;
+      result = sqlite3_bind_double(statement_, place, kept);  // not-a-number becomes NULL
     }
     if (result != SQLITE_OK) Complain();
   }

@@ -46,7 +46,7 @@ void PrintSheet(const Sheet& sheet, std::FILE* stream) {
   for (const Row& row : sheet.rows) {
     line.clear();
     for (std::size_t i = 0; i < sheet.columns.size(); ++i) {
-      line += (i == 0 ? "" : ", ") + keys[i] + Value(writers::ShownCell(sheet, row, i));
+      line += (i == 0 ? "" : ", ") + keys[i] + Value(writers::ProgramCell(sheet, row, i));
     }
     if (has_levels) line += fmt::format(", {}{}", keys.back(), row.indent);
     Print(stream, "{}    {{{}}}", separator, line);

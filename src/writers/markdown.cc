@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reports as Markdown, to be pasted into an issue or a chat: the beginning of each sheet.
 #include <algorithm>
+#include <cmath>
 
 #include "formats.h"
 #include "markdown_text.h"
@@ -16,15 +17,15 @@ constexpr std::size_t kShownRows = 20;
 std::string Number(double value, Format format) {
   switch (format) {
     case Format::kInteger:
-      return WithThousands(fmt::format("{:.0f}", value));
+      return WithThousands(Fixed(value, 0));
     case Format::kDecimals2:
-      return WithThousands(fmt::format("{:.2f}", value));
+      return WithThousands(Fixed(value, 2));
     case Format::kDecimals3:
-      return WithThousands(fmt::format("{:.3f}", value));
+      return WithThousands(Fixed(value, 3));
     case Format::kDecimals4:
-      return fmt::format("{:.4f}", value);
+      return Fixed(value, 4);
     case Format::kPercent:
-      return fmt::format("{:.2f}%", value * 100);
+      return Fixed(value * 100, 2) + '%';
     case Format::kGeneral:
     case Format::kText:
       break;
@@ -39,7 +40,10 @@ std::string Shown(const Cell& cell, Format format) {
     return format == Format::kInteger ? WithThousands(digits)
                                       : Number(static_cast<double>(*whole), format);
   }
-  if (const auto* real = std::get_if<double>(&cell)) return Number(*real, format);
+  if (const auto* real = std::get_if<double>(&cell)) {
+    return std::isinf(*real) ? "INF" : Number(*real, format);
+  }
+  if (const auto* reason = std::get_if<NoNumber>(&cell)) return std::string(TextOf(*reason));
   return {};
 }
 

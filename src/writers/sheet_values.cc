@@ -94,9 +94,15 @@ Cell ShownCell(const Sheet& sheet, const Row& row, std::size_t column) {
     return InShownUnit(sheet.columns[column].unit, *whole);
   }
   const auto* real = std::get_if<double>(&cell);
-  if (real == nullptr || std::isfinite(*real)) return cell;
-  if (std::isnan(*real)) return {};
-  return std::string(*real > 0 ? "INF" : "-INF");
+  return real != nullptr && std::isnan(*real) ? Cell() : cell;
+}
+
+Cell ProgramCell(const Sheet& sheet, const Row& row, std::size_t column) {
+  Cell cell = ShownCell(sheet, row, column);
+  const auto* real = std::get_if<double>(&cell);
+  const bool no_number = std::holds_alternative<NoNumber>(cell) ||
+                         (real != nullptr && !std::isfinite(*real));
+  return no_number ? Cell() : cell;
 }
 
 std::optional<std::string> CaptureOf(const Sheet& sheet, Side side) {

@@ -26,9 +26,12 @@ inline constexpr std::string_view kLevelKey = "level";
 std::vector<std::string> ColumnKeys(const Sheet& sheet);
 
 /// A cell as text formats show it, empty beyond the end of the row: numbers in the column's unit,
-/// infinity as the text INF, not-a-number as an empty cell, texts in UTF-8, labels without the tabs
-/// that indent them.
+/// not-a-number as an empty cell, texts in UTF-8, labels without the tabs that indent them.
 Cell ShownCell(const Sheet& sheet, const Row& row, std::size_t column);
+
+/// The same for programs, whose columns of numbers hold numbers only: empty where there is none, or
+/// an infinite one.
+Cell ProgramCell(const Sheet& sheet, const Row& row, std::size_t column);
 
 /// The capture that the banner of a side names.
 std::optional<std::string> CaptureOf(const Sheet& sheet, Side side);

@@ -138,6 +138,8 @@ void CellWriter::Write(const Cell& cell, lxw_row_t row, std::size_t column, lxw_
     WriteNumber(InShownUnit(sheet_.columns[column].unit, *whole), row, column, style);
   } else if (const auto* real = std::get_if<double>(&cell)) {
     WriteNumber(*real, row, column, style);
+  } else if (const auto* reason = std::get_if<NoNumber>(&cell)) {
+    WriteText(std::string(TextOf(*reason)), row, column, style);
   } else {
     sink_.Blank(row, Col(column), style);
   }
@@ -155,7 +157,9 @@ void CellWriter::WriteText(const std::string& text, lxw_row_t row, std::size_t c
 }
 
 void CellWriter::WriteNumber(double value, lxw_row_t row, std::size_t column, lxw_format* style) {
-  const bool grown = sheet_.columns[column].marks_growth && value > 1;
+  const Column& shown = sheet_.columns[column];
+  if (shown.decimals) value = Rounded(value, *shown.decimals);
+  const bool grown = shown.marks_growth && value > 1;
   if (grown) style = styles_.growth;
   if (grown && std::isinf(value)) {
     WriteText("INF", row, column, style);

@@ -32,7 +32,8 @@ class QueuedAllocations {
  public:
   explicit QueuedAllocations(const RankTrace& trace);
 
-  /// True for an allocation of the runtime ("cann::...") and one that no operator gave its name.
+  /// True for an allocation of the runtime: named "cann::...", or after a kernel (no operator has
+  /// its name, and it has no namespace) while queued work was being done.
   bool IsQueued(std::size_t allocation) const;
   /// The piece of queued work that made it.
   std::optional<std::size_t> Work(std::size_t allocation) const;

@@ -60,6 +60,7 @@ struct RankTrace {
   /// For people: what kind of capture it is ("text", "database"), and its level ("Level1"), empty
   /// where the capture does not say.
   std::string source, profiler_level;
+  bool is_one_step = false;  ///< SelectStep() cut it
   /// Collected at Level0 without host activities: device times only.
   bool minimal_profiling = false;
   /// Thread that runs the backward pass; -1 when the capture does not show it.
@@ -84,6 +85,8 @@ struct RankTrace {
   Kernels kernels;
   /// Kernels that only arrange collectives (on the AI CPU); databases list them apart.
   Kernels schedule_kernels;
+  /// Collectives, as text captures list them among the kernels. See `communications`.
+  Kernels listed_collectives;
   Chips chips;
   CoreClocks core_clocks;
   DeviceTasks device_tasks;

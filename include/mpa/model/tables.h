@@ -271,12 +271,12 @@ struct DeviceTasks : TableBase<DeviceTasks> {
     std::int64_t stream = -1;
     std::int64_t link = -1;
     /// What `dur` lacks of the duration, in ns: some versions write durations finer than that.
-    float dur_rest = 0;
+    double dur_rest = 0;
   };
   std::vector<TimeNs> start, dur;
   std::vector<StringId> name, type;
   std::vector<std::int64_t> task_id, stream, link;
-  std::vector<float> dur_rest;
+  std::vector<double> dur_rest;
 
   template <typename T>
   static auto Tie(T& t) {
@@ -355,13 +355,13 @@ struct Communications : TableBase<Communications> {
     std::int32_t group = -1;
     std::int64_t link = -1;
     std::int64_t op_id = -1;  ///< see CommTasks
-    float dur_rest = 0;       ///< see DeviceTasks
+    double dur_rest = 0;       ///< see DeviceTasks
   };
   std::vector<TimeNs> start, dur;
   std::vector<StringId> name, op_type;
   std::vector<std::int32_t> group;
   std::vector<std::int64_t> link, op_id;
-  std::vector<float> dur_rest;
+  std::vector<double> dur_rest;
 
   template <typename T>
   static auto Tie(T& t) {
@@ -377,13 +377,13 @@ struct CommTasks : TableBase<CommTasks> {
     std::int32_t group = -1;
     std::int64_t plane = -1;
     std::int64_t op_id = -1;  ///< of its communication; -1 where only the times tell
-    float dur_rest = 0;       ///< see DeviceTasks
+    double dur_rest = 0;       ///< see DeviceTasks
   };
   std::vector<TimeNs> start, dur;
   std::vector<StringId> name;
   std::vector<std::int32_t> group;
   std::vector<std::int64_t> plane, op_id;
-  std::vector<float> dur_rest;
+  std::vector<double> dur_rest;
 
   template <typename T>
   static auto Tie(T& t) {

@@ -3,14 +3,24 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
 /// What an analysis hands to the writers: plain values, no formatting.
 namespace mpa {
 
-using Cell = std::variant<std::monostate, std::int64_t, double, std::string>;
+/// Why a cell of a column of numbers holds none. People read a word, programs an empty cell.
+enum class NoNumber : std::uint8_t {
+  kNotCounted,  ///< nothing is counted here: "/"
+  kUnknown,     ///< the capture does not say: "N/A"
+};
+/// The word for people.
+std::string_view TextOf(NoNumber reason);
+
+using Cell = std::variant<std::monostate, std::int64_t, double, std::string, NoNumber>;
 
 /// How the values of a column are shown.
 enum class Format {
@@ -36,6 +46,8 @@ struct Column {
   double width = 10;  ///< characters
   Side side = Side::kNeither;
   Unit unit = Unit::kNone;
+  /// Decimals that documents for people keep of real numbers; programs get all of them.
+  std::optional<int> decimals{};
   bool marks_growth = false;  ///< values above 1 are shown as a warning
   /// Equal cells below each other are shown as one, where the columns before are equal, too.
   bool merges_equal = false;
@@ -82,14 +94,14 @@ struct Report {
   std::vector<std::string> notes;  ///< what could not be computed, and why
 };
 
-/// The value rounded to so many decimals, never negative zero.
+/// The value rounded to so many decimals, halves away from zero, never negative zero. Meant for
+/// values that stand for decimal numbers: 2.155 is 2.16, although its double lies below.
 double Rounded(double value, int decimals);
 
-/// Duration ratio of a comparison: 1 when both are 0, infinity when only `base` is, otherwise
-/// comparison / base rounded to four decimals.
-double DiffRatio(double base, double comparison);
+/// Rounded() as text with all its decimals: "2.160" for 2.16 and 3.
+std::string Fixed(double value, int decimals);
 
-/// comparison - base, rounded to two decimals; never negative zero.
-double DiffRounded(double base, double comparison);
+/// comparison / base; 1 when both are 0, infinity when only `base` is.
+double Ratio(double base, double comparison);
 
 }  // namespace mpa

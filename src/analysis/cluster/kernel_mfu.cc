@@ -59,6 +59,13 @@ bool RunsOnCubeCores(std::string_view core) {
   return IsOneOf(core, {"AI_CORE", "AIC", "MIX_AIC", "KERNEL_AICORE", "KERNEL_MIX_AIC"});
 }
 
+// Types are separated by ';', and may be empty.
+bool FirstTypeIsInt8(std::string_view types) {
+  types = Trim(types);
+  types.remove_prefix(std::min(types.find_first_not_of(";\""), types.size()));
+  return ToLower(types.substr(0, types.find_first_of(";\""))) == "int8";
+}
+
 // Divides `count` by weights, so that the parts sum up to it.
 std::vector<std::int64_t> Divide(std::int64_t count, const std::vector<std::int64_t>& weights) {
   __extension__ using Wide = __int128;
@@ -83,11 +90,12 @@ std::vector<std::int64_t> Divide(std::int64_t count, const std::vector<std::int6
 class Finder {
  public:
   Finder(const RankTrace& trace, const ThreadGroups& groups, const AllOpWork& work,
-         const ChipPeak& chip)
+         const ChipPeak& chip, MfuRule rule)
       : trace_(trace),
         kernels_(trace.kernels),
         work_(work),
         chip_(chip),
+        rule_(rule),
         by_texts_(trace),
         marks_(FindAttentionMarks(trace, groups, work)),
         ranges_(FindFlopsRanges(trace, groups, work)) {}
@@ -96,17 +104,25 @@ class Finder {
     mfu_.kernels.resize(kernels_.Size());
     mark_of_kernel_.assign(kernels_.Size(), -1);
     FindOwners();
-    for (std::size_t row = 0; row < kernels_.Size(); ++row) {
-      mfu_.kernels[row].flops = by_texts_.FlopsByShapes(row, marks_, mark_of_kernel_[row]);
-      if (mfu_.kernels[row].flops.Known()) mfu_.kernels[row].source = FlopsSource::kShapes;
+    if (rule_ == MfuRule::kRangesOnly) {
+      for (std::size_t range = 0; range < kernels_of_range_.size(); ++range) GiveWhole(range);
+    } else {
+      FindShares();
     }
-    for (std::size_t range = 0; range < kernels_of_range_.size(); ++range) Share(range);
     for (std::size_t row = 0; row < kernels_.Size(); ++row) Compare(row);
     mfu_.ranges = std::move(ranges_.ranges);
     return std::move(mfu_);
   }
 
  private:
+  void FindShares() {
+    for (std::size_t row = 0; row < kernels_.Size(); ++row) {
+      mfu_.kernels[row].flops = by_texts_.FlopsByShapes(row, marks_, mark_of_kernel_[row]);
+      if (mfu_.kernels[row].flops.Known()) mfu_.kernels[row].source = FlopsSource::kShapes;
+    }
+    for (std::size_t range = 0; range < kernels_of_range_.size(); ++range) Share(range);
+  }
+
   void FindOwners() {
     kernels_of_range_.resize(ranges_.ranges.size());
     for (std::size_t i = 0; i < work_.ops.size(); ++i) {
@@ -120,6 +136,19 @@ class Finder {
         mark_of_kernel_[kernel.row] = marks_.of_op[i];
         if (range >= 0) kernels_of_range_[static_cast<std::size_t>(range)].push_back(kernel.row);
       }
+    }
+  }
+
+  void GiveWhole(std::size_t range) {
+    const std::vector<std::uint32_t>& rows = kernels_of_range_[range];
+    if (rows.empty()) return;
+    const TypeClass type = FirstTypeIsInt8(trace_.strings.View(kernels_.input_types[rows[0]]))
+                               ? TypeClass::kInt8
+                               : TypeClass::kFp16;
+    for (const std::uint32_t row : rows) {
+      mfu_.kernels[row].source = FlopsSource::kRecorded;
+      mfu_.kernels[row].flops = {.count = ranges_.ranges[range].count};
+      mfu_.kernels[row].type = type;
     }
   }
 
@@ -162,7 +191,7 @@ class Finder {
       kernel.use.gap = PeakGap::kNoFlops;
       return;
     }
-    kernel.type = by_texts_.TypeOf(row);
+    if (rule_ == MfuRule::kRangesAndShapes) kernel.type = by_texts_.TypeOf(row);
     kernel.peak_tflops = PeakOf(chip_, kernel.type).tflops;
     kernel.use = UtilisationOf(kernel.flops, kernels_.dur[row], chip_, kernel.type);
     if (!kernel.use.Known() || chip_.frequency_mhz <= 0) return;
@@ -175,6 +204,7 @@ class Finder {
   const Kernels& kernels_;
   const AllOpWork& work_;
   const ChipPeak& chip_;
+  const MfuRule rule_;
   ByTexts by_texts_;
   AttentionMarks marks_;
   FlopsRanges ranges_;
@@ -186,8 +216,8 @@ class Finder {
 }  // namespace
 
 RankMfu FindKernelMfu(const RankTrace& trace, const ThreadGroups& groups, const AllOpWork& work,
-                      const ChipPeak& chip) {
-  return Finder(trace, groups, work, chip).Find();
+                      const ChipPeak& chip, MfuRule rule) {
+  return Finder(trace, groups, work, chip, rule).Find();
 }
 
 }  // namespace mpa

@@ -41,11 +41,19 @@ struct RankMfu {
 constexpr Tables kMfuTables =
     Tables::kKernelTensors | Tables::kMstx | Tables::kChips | Tables::kCoreClocks;
 
+/// Which operations count.
+enum class MfuRule : std::uint8_t {
+  kRangesAndShapes,  ///< as FindKernelMfu() says
+  /// As the Python tool has it: recorded ones only, and each kernel of a range has all of them.
+  /// Their type is that of the range's first kernel, INT8 or otherwise FP16.
+  kRangesOnly,
+};
+
 /// The utilisation of every kernel. Recorded operations come before those by shapes: the kernels of
 /// a range that multiply matrices share its operations, by their operations by shapes or, where
 /// these are not known of all, by their durations. A kernel belongs to the first operator that
 /// launched it. `chip`: see ChipOf().
 RankMfu FindKernelMfu(const RankTrace& trace, const ThreadGroups& groups, const AllOpWork& work,
-                      const ChipPeak& chip);
+                      const ChipPeak& chip, MfuRule rule = MfuRule::kRangesAndShapes);
 
 }  // namespace mpa

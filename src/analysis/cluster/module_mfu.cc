@@ -19,7 +19,8 @@ std::string Percent(double ratio) {
 
 }  // namespace
 
-std::string AverageMfu(const ModuleStatisticRow& row, const RankMfu& mfu) {
+std::string AverageMfu(const ModuleStatisticRow& row, const RankMfu& mfu,
+                       std::string_view unknown) {
   const std::size_t kernels = row.work.size() / static_cast<std::size_t>(row.count);
   struct Mean {
     double sum = 0;
@@ -38,8 +39,9 @@ std::string AverageMfu(const ModuleStatisticRow& row, const RankMfu& mfu) {
   std::string text;
   if (!any) return text;
   for (const Mean& mean : means) {
+    if (mean.count == 0 && unknown.empty()) continue;
     if (!text.empty()) text += ',';
-    text += mean.count > 0 ? Percent(mean.sum / static_cast<double>(mean.count)) : "-";
+    text += mean.count > 0 ? Percent(mean.sum / static_cast<double>(mean.count)) : std::string(unknown);
   }
   return text;
 }

@@ -5,24 +5,20 @@
 
 namespace mpa {
 
-std::vector<Column> ModuleColumns(const ModuleColumnNames& names, bool with_mfu) {
+std::vector<Column> ModuleColumns(const ModuleColumnNames& names) {
   std::vector<Column> columns;
   constexpr std::array kWidths = {40.0, 40.0, 40.0, 50.0, 10.0, 10.0, 10.0};
   for (std::size_t i = 0; i < kWidths.size(); ++i) {
     const Format format = i < 4 ? Format::kText : i < 6 ? Format::kDecimals2 : Format::kInteger;
-    columns.push_back({.name = names.names[i], .format = format, .width = kWidths[i]});
+    columns.push_back({.name = names[i], .format = format, .width = kWidths[i]});
     columns.back().merges_equal = i < 2;
   }
-  if (with_mfu) columns.push_back({.name = names.mfu, .format = Format::kText});
   return columns;
 }
 
-std::vector<Cell> ModuleCells(const ModuleStatisticRow& row, bool with_mfu) {
-  std::vector<Cell> cells = {
-      row.parent,  row.module, row.op, row.kernels, static_cast<double>(row.total),
-      row.average, row.count};
-  if (with_mfu) cells.emplace_back(row.mfu);
-  return cells;
+std::vector<Cell> ModuleCells(const ModuleStatisticRow& row) {
+  return {row.parent,  row.module, row.op, row.kernels, static_cast<double>(row.total),
+          row.average, row.count};
 }
 
 bool HasMfu(const std::vector<ModuleStatisticRow>& rows) {

@@ -9,16 +9,13 @@
 
 namespace mpa {
 
-/// Which names the columns of modules have in a kind of output.
-struct ModuleColumnNames {
-  std::array<const char*, 7> names;  ///< parent, module, operator, kernels, total, average, count
-  const char* mfu;
-};
+/// Which names the columns of modules have in a kind of output: parent, module, operator, kernels,
+/// total, average, count.
+using ModuleColumnNames = std::array<const char*, 7>;
 
-/// The columns of rows of modules; that of the utilisation only on request.
-std::vector<Column> ModuleColumns(const ModuleColumnNames& names, bool with_mfu);
-/// The cells for these columns.
-std::vector<Cell> ModuleCells(const ModuleStatisticRow& row, bool with_mfu);
+/// The columns of rows of modules, without their utilisation, and the cells for these columns.
+std::vector<Column> ModuleColumns(const ModuleColumnNames& names);
+std::vector<Cell> ModuleCells(const ModuleStatisticRow& row);
 
 /// True when a row tells of a utilisation.
 bool HasMfu(const std::vector<ModuleStatisticRow>& rows);

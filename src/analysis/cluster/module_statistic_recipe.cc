@@ -26,7 +26,8 @@ std::any Map(const RankTrace& trace, const RecipeArguments& arguments) {
   const AllOpWork work = FindOpWork(trace);
   mpa::ModuleStatistic statistic = SumModules(trace, groups, work, options);
   const ChipPeak chip = ChipOf(trace, arguments);
-  if (PeakOf(chip, TypeClass::kFp16).gap == PeakGap::kNone) {  // otherwise no kernel has one
+  const bool compat = arguments.contains(kCompat);
+  if (!compat && PeakOf(chip, TypeClass::kFp16).gap == PeakGap::kNone) {  // otherwise no kernel has one
     const RankMfu mfu = FindKernelMfu(trace, groups, work, chip);
     for (ModuleStatisticRow& row : statistic.rows) row.mfu = AverageMfu(row, mfu);
   }
@@ -40,19 +41,21 @@ const std::vector<ModuleStatisticRow>& RowsOf(const RankPart& part) {
 
 Sheet TableOf(const std::vector<RankPart>& parts) {
   constexpr ModuleColumnNames kNames = {
-      {"parentModule", "module", "opName", "kernelList", "totalKernelDuration(ns)",
-       "avgKernelDuration(ns)", "opCount"},
-      "avgMFU"};
+      "parentModule",          "module", "opName", "kernelList", "totalKernelDuration(ns)",
+      "avgKernelDuration(ns)", "opCount"};
   const bool with_mfu = std::any_of(parts.begin(), parts.end(),
                                     [](const RankPart& part) { return HasMfu(RowsOf(part)); });
   Sheet table;
   table.name = "ModuleStatistic";
-  table.columns = ModuleColumns(kNames, with_mfu);
+  table.columns = ModuleColumns(kNames);
   table.columns.push_back({.name = "rankID", .format = Format::kInteger});
+  // Behind the columns of the Python tool, which scripts may know by their position.
+  if (with_mfu) table.columns.push_back({.name = "avgMFU", .format = Format::kText});
   for (const RankPart& part : parts) {
     for (const ModuleStatisticRow& row : RowsOf(part)) {
-      table.rows.push_back({ModuleCells(row, with_mfu)});
+      table.rows.push_back({ModuleCells(row)});
       table.rows.back().cells.emplace_back(part.rank);
+      if (with_mfu) table.rows.back().cells.emplace_back(row.mfu);
     }
   }
   return table;
@@ -60,16 +63,19 @@ Sheet TableOf(const std::vector<RankPart>& parts) {
 
 RankWorkbook WorkbookOf(const RankPart& part) {
   constexpr ModuleColumnNames kNames = {
-      {"Parent Module", "Module", "Op Name", "Kernel List", "Total Kernel Duration(ns)",
-       "Avg Kernel Duration(ns)", "Op Count"},
-      "Avg MFU"};
+      "Parent Module",           "Module",  "Op Name", "Kernel List", "Total Kernel Duration(ns)",
+      "Avg Kernel Duration(ns)", "Op Count"};
   const std::vector<ModuleStatisticRow>& rows = RowsOf(part);
   const bool with_mfu = HasMfu(rows);
   Sheet sheet;
   sheet.name = "Sheet1";
   sheet.look = Look::kList;
-  sheet.columns = ModuleColumns(kNames, with_mfu);
-  for (const ModuleStatisticRow& row : rows) sheet.rows.push_back({ModuleCells(row, with_mfu)});
+  sheet.columns = ModuleColumns(kNames);
+  if (with_mfu) sheet.columns.push_back({.name = "Avg MFU", .format = Format::kText});
+  for (const ModuleStatisticRow& row : rows) {
+    sheet.rows.push_back({ModuleCells(row)});
+    if (with_mfu) sheet.rows.back().cells.emplace_back(row.mfu);
+  }
   return {fmt::format("module_statistic_{}", part.rank), {std::move(sheet)}};
 }
 
@@ -135,6 +141,7 @@ Recipe ModuleStatistic() {
        "they follow one another"}};
   const std::vector<RecipeParameter> chip = ChipParameters();
   parameters.insert(parameters.end(), chip.begin(), chip.end());
+  parameters.push_back({kCompat, "", "The columns of the Python tool: no avgMFU"});
   return {"module_statistic",
           "ModuleStatistic",
           "modules with their operators, kernels and device time",

@@ -47,7 +47,7 @@ void NameOnce(std::vector<VariantRow>& rows) {
 void OrderRows(std::vector<VariantRow>& rows) {
   std::sort(rows.begin(), rows.end(), [](const VariantRow& a, const VariantRow& b) {
     const auto key = [](const VariantRow& row) {
-      return std::tie(row.op_start, row.row.parent, row.row.module, row.row.op, row.position,
+      return std::tie(row.op_start, row.position, row.row.parent, row.row.module, row.row.op,
                       row.row.kernels, row.variant);
     };
     return key(a) < key(b);

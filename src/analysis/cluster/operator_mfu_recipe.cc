@@ -29,14 +29,19 @@ std::any Map(const RankTrace& trace, const RecipeArguments& arguments) {
   const ThreadGroups groups(trace);
   const AllOpWork work = FindOpWork(trace);
   const ChipPeak chip = ChipOf(trace, arguments);
-  const RankMfu mfu = FindKernelMfu(trace, groups, work, chip);
+  const bool compat = arguments.contains(kCompat);
+  const RankMfu mfu = FindKernelMfu(trace, groups, work, chip,
+                                    compat ? MfuRule::kRangesOnly : MfuRule::kRangesAndShapes);
   ModuleStatisticOptions options;
   options.backward = arguments.contains("with_backward");
   Part part{.kernels = OperatorMfuRows(trace, mfu),
             .modules = SumModules(trace, groups, work, options).rows,
             .summary = SummariseMfu(trace, mfu, chip)};
+  if (compat) {
+    std::erase_if(part.kernels, [](const OperatorMfuRow& row) { return !row.mfu.use.Known(); });
+  }
   for (ModuleStatisticRow& row : part.modules) {
-    row.mfu = AverageMfu(row, mfu);
+    row.mfu = AverageMfu(row, mfu, compat ? "" : "-");
     row.work = {};
   }
   return part;
@@ -46,11 +51,17 @@ Column Named(std::string_view name, Format format, double width) {
   return {.name = std::string(name), .format = format, .width = width};
 }
 
-Cell RoundedOr(bool known, double value, int decimals) {
-  return known ? Cell(Rounded(value, decimals)) : Cell();
+// As many decimals as the Python tool keeps.
+Column Share(std::string_view name, double width) {
+  return {.name = std::string(name), .format = Format::kDecimals4, .width = width, .decimals = 4};
 }
-Cell RoundedOr(const std::optional<double>& value, int decimals) {
-  return RoundedOr(value.has_value(), value.value_or(0), decimals);
+Column Tera(std::string_view name, double width) {
+  return {.name = std::string(name), .format = Format::kDecimals2, .width = width, .decimals = 2};
+}
+
+Cell IfKnown(bool known, double value) { return known ? Cell(value) : Cell(); }
+Cell IfKnown(const std::optional<double>& value) {
+  return IfKnown(value.has_value(), value.value_or(0));
 }
 
 // A sheet under the names of a kind of output; those for people begin with capitals, as far as the
@@ -73,16 +84,16 @@ std::vector<Column> KernelColumns(bool for_people) {
           Named(name("kernel_start(ns)", "Kernel Start(ns)"), Format::kInteger, 22),
           Named(name("kernel_end(ns)", "Kernel End(ns)"), Format::kInteger, 22),
           Named(name("kernel_duration(ns)", "Kernel Duration(ns)"), Format::kInteger, 20),
-          Named(name("mfu", "MFU"), Format::kDecimals4, 10),
-          Named("actual_tflops", Format::kDecimals2, 14),
-          Named("chip_peak_tflops", Format::kDecimals2, 16),
+          Share(name("mfu", "MFU"), 10),
+          Tera("actual_tflops", 14),
+          Tera("chip_peak_tflops", 16),
           Named("flops", Format::kInteger, 18),
           Named("flops_op_name", Format::kText, 30),
           Named("input_shapes", Format::kText, 40),
           Named("output_shapes", Format::kText, 30),
           Named("flops_source", Format::kText, 12),
           Named("compute_type", Format::kText, 12),
-          Named("mfu_of_measured_clock", Format::kDecimals4, 22),
+          Share("mfu_of_measured_clock", 22),
           Named("why_no_mfu", Format::kText, 36)};
 }
 
@@ -102,29 +113,31 @@ Row KernelRow(std::int64_t rank, const OperatorMfuRow& row) {
   const KernelMfu& mfu = row.mfu;
   const auto tflops = mfu.flops.Known() ? Tflops(mfu.flops.count, row.dur) : std::nullopt;
   return {{rank, row.op, row.kernel, row.start, row.start + row.dur, row.dur,
-           RoundedOr(mfu.use.Known(), mfu.use.ratio, 4), RoundedOr(tflops, 2),
-           RoundedOr(mfu.peak_tflops > 0, mfu.peak_tflops, 2),
+           IfKnown(mfu.use.Known(), mfu.use.ratio), IfKnown(tflops),
+           IfKnown(mfu.peak_tflops > 0, mfu.peak_tflops),
            mfu.flops.Known() ? Cell(mfu.flops.count) : Cell(), row.counted, row.input_shapes,
            row.output_shapes, std::string(Text(mfu.source)), std::string(Text(mfu.type)),
-           RoundedOr(mfu.use_of_measured_clock, 4), std::string(row.Reason())}};
+           IfKnown(mfu.use_of_measured_clock), std::string(row.Reason())}};
 }
 
 std::vector<Column> ModuleTableColumns(bool for_people, bool with_mfu) {
   constexpr ModuleColumnNames kDatabase = {
-      {"parent_module", "module", "op_name", "kernel_list", "total_kernel_duration(ns)",
-       "avg_kernel_duration(ns)", "op_count"},
-      "avg_mfu"};
+      "parent_module",           "module",  "op_name", "kernel_list", "total_kernel_duration(ns)",
+      "avg_kernel_duration(ns)", "op_count"};
   constexpr ModuleColumnNames kWorkbook = {
-      {"Parent Module", "Module", "Op Name", "Kernel List", "Total Kernel Duration(ns)",
-       "Avg Kernel Duration(ns)", "Op Count"},
-      "Avg MFU"};
-  std::vector<Column> columns = ModuleColumns(for_people ? kWorkbook : kDatabase, with_mfu);
+      "Parent Module",           "Module",  "Op Name", "Kernel List", "Total Kernel Duration(ns)",
+      "Avg Kernel Duration(ns)", "Op Count"};
+  std::vector<Column> columns = ModuleColumns(for_people ? kWorkbook : kDatabase);
+  if (with_mfu) {
+    columns.push_back({.name = for_people ? "Avg MFU" : "avg_mfu", .format = Format::kText});
+  }
   columns.insert(columns.begin(), Named(for_people ? "Rank ID" : "rank_id", Format::kInteger, 10));
   return columns;
 }
 
 Row ModuleRow(std::int64_t rank, const ModuleStatisticRow& row, bool with_mfu) {
-  std::vector<Cell> cells = ModuleCells(row, with_mfu);
+  std::vector<Cell> cells = ModuleCells(row);
+  if (with_mfu) cells.emplace_back(row.mfu);
   cells.insert(cells.begin(), rank);
   return {cells};
 }
@@ -134,33 +147,33 @@ std::vector<Column> ShareColumns() {
           Named("work", Format::kText, 30),
           Named("kernels", Format::kInteger, 10),
           Named("duration(ns)", Format::kInteger, 16),
-          Named("share_of_device_time", Format::kDecimals4, 22),
+          Share("share_of_device_time", 22),
           Named("flops", Format::kDecimals2, 18),
-          Named("actual_tflops", Format::kDecimals2, 14),
-          Named("mfu", Format::kDecimals4, 10),
-          Named("mfu_of_measured_clock", Format::kDecimals4, 22),
+          Tera("actual_tflops", 14),
+          Share("mfu", 10),
+          Share("mfu_of_measured_clock", 22),
           Named("why_no_mfu", Format::kText, 40)};
 }
 
 Row ShareRow(std::int64_t rank, const MfuSummary& summary, const MfuShare& share) {
-  return {{rank, share.work, share.kernels, share.duration, Rounded(summary.ShareOfTime(share), 4),
+  return {{rank, share.work, share.kernels, share.duration, summary.ShareOfTime(share),
            share.flops > 0 ? Cell(share.flops) : Cell(),
-           RoundedOr(share.flops > 0 && share.duration > 0,
-                     share.flops / static_cast<double>(share.duration) / 1e3, 2),
-           RoundedOr(share.Use(), 4), RoundedOr(share.UseOfMeasuredClock(), 4), share.reason}};
+           IfKnown(share.flops > 0 && share.duration > 0,
+                   share.flops / static_cast<double>(share.duration) / 1e3),
+           IfKnown(share.Use()), IfKnown(share.UseOfMeasuredClock()), share.reason}};
 }
 
 std::vector<Column> WasteColumns() {
   return {Named("rank_id", Format::kInteger, 10),      Named("op_type", Format::kText, 30),
           Named("kernel_name", Format::kText, 50),     Named("input_shapes", Format::kText, 40),
           Named("compute_type", Format::kText, 12),    Named("kernels", Format::kInteger, 10),
-          Named("duration(ns)", Format::kInteger, 16), Named("mfu", Format::kDecimals4, 10),
+          Named("duration(ns)", Format::kInteger, 16), Share("mfu", 10),
           Named("wasted(ns)", Format::kInteger, 16)};
 }
 
 Row WasteRow(std::int64_t rank, const MfuWaste& waste) {
   return {{rank, waste.op_type, waste.kernel, waste.input_shapes, std::string(Text(waste.type)),
-           waste.count, waste.duration, Rounded(waste.use, 4), waste.wasted}};
+           waste.count, waste.duration, waste.use, waste.wasted}};
 }
 
 // The tables of several ranks: kernels, modules, summary, waste.
@@ -196,8 +209,16 @@ MfuTables TablesOf(const std::vector<RankPart>& parts, bool for_people) {
   return tables;
 }
 
-void AddWorkbooks(const RankPart& rank, RecipeResult& result) {
+// Leaves the columns that the Python tool has.
+void RemoveOwnColumns(Sheet& kernels) {
+  constexpr std::size_t kItsColumns = 13;
+  kernels.columns.resize(kItsColumns);
+  for (Row& row : kernels.rows) row.cells.resize(kItsColumns);
+}
+
+void AddWorkbooks(const RankPart& rank, bool compat, RecipeResult& result) {
   MfuTables tables = TablesOf({rank}, /*for_people=*/true);
+  if (compat) RemoveOwnColumns(tables.kernels);
   const auto add = [&](const char* stem, std::vector<Sheet> sheets) {
     if (sheets.front().rows.empty()) return;
     result.workbooks.push_back(
@@ -205,7 +226,7 @@ void AddWorkbooks(const RankPart& rank, RecipeResult& result) {
   };
   add("kernel", {std::move(tables.kernels)});
   add("module", {std::move(tables.modules)});
-  add("summary", {std::move(tables.shares), std::move(tables.wastes)});
+  if (!compat) add("summary", {std::move(tables.shares), std::move(tables.wastes)});
 }
 
 void AddNotes(const std::vector<RankPart>& parts, RecipeResult& result) {
@@ -244,14 +265,18 @@ void AddNotes(const std::vector<RankPart>& parts, RecipeResult& result) {
   }
 }
 
-RecipeResult Reduce(const std::vector<RankPart>& parts, const RecipeArguments&) {
+RecipeResult Reduce(const std::vector<RankPart>& parts, const RecipeArguments& arguments) {
   RecipeResult result;
+  const bool compat = arguments.contains(kCompat);
   MfuTables tables = TablesOf(parts, /*for_people=*/false);
-  for (Sheet* table : {&tables.kernels, &tables.modules, &tables.shares, &tables.wastes}) {
-    result.tables.push_back(std::move(*table));
+  if (compat) RemoveOwnColumns(tables.kernels);
+  result.tables = {std::move(tables.kernels), std::move(tables.modules)};
+  if (!compat) {
+    result.tables.push_back(std::move(tables.shares));
+    result.tables.push_back(std::move(tables.wastes));
   }
   for (const RankPart& rank : parts) {
-    AddWorkbooks(rank, result);
+    AddWorkbooks(rank, compat, result);
     for (std::string& line : MfuScreen(RankText(rank.rank), PartOf(rank).summary)) {
       result.screen.push_back(std::move(line));
     }
@@ -266,6 +291,10 @@ Recipe OperatorMfu() {
   std::vector<RecipeParameter> parameters = ChipParameters();
   parameters.push_back({"with_backward", "",
                         "List the modules of the backward pass, too, as module_statistic does"});
+  parameters.push_back({kCompat, "",
+                        "The rows, columns and rules of the Python tool: kernels of mfu_flops "
+                        "ranges only, each with all operations of its range, unknown types as "
+                        "FP16"});
   return {"operator_mfu",
           "OperatorMfu",
           "how much of the chip kernels and modules use (MFU), and where time is wasted",

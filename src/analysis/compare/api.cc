@@ -8,24 +8,21 @@
 namespace mpa::comparisons {
 namespace {
 
-// Times in ms rounded to two decimals, as the sheet shows them; ratios are made of these.
 struct ApiTimes {
-  double total = 0, self = 0, average = 0;
+  TimeNs total = 0, self = 0;
   std::int64_t calls = 0;
+
+  double AverageMs() const { return calls > 0 ? Ms(total) / static_cast<double>(calls) : 0.0; }
 };
 
 ApiTimes TimesOf(const OpTree& tree, const std::vector<std::size_t>& ops) {
   const HostOps& host_ops = tree.trace().host_ops;
-  TimeNs total = 0;
-  TimeNs self = 0;
+  ApiTimes times{.calls = static_cast<std::int64_t>(ops.size())};
   for (const std::size_t op : ops) {
-    total += host_ops.dur[op];
-    self += host_ops.dur[op];
-    for (const std::uint32_t child : tree.Children(op)) self -= host_ops.dur[child];
+    times.total += host_ops.dur[op];
+    times.self += host_ops.dur[op];
+    for (const std::uint32_t child : tree.Children(op)) times.self -= host_ops.dur[child];
   }
-  ApiTimes times{.total = Rounded(Ms(total), 2), .self = Rounded(Ms(self), 2)};
-  times.calls = static_cast<std::int64_t>(ops.size());
-  if (times.calls > 0) times.average = Rounded(times.total / static_cast<double>(times.calls), 2);
   return times;
 }
 
@@ -56,8 +53,8 @@ std::vector<OpPair> AllOps(const CompareInput& input) {
 void Run(const CompareInput& input, Report& report) {
   if (!HaveOperators(input, report)) return;
   std::vector<Column> columns = {Text("Order Id", 10), BoldText("api name")};
-  AppendColumns(ForBothSides({Decimals("Total Duration(ms)"), Decimals("Self Time(ms)"),
-                              Decimals("Avg Duration(ms)"), Text("Calls")}),
+  AppendColumns(ForBothSides({TwoDecimals("Total Duration(ms)"), TwoDecimals("Self Time(ms)"),
+                              TwoDecimals("Avg Duration(ms)"), Text("Calls")}),
                 columns);
   for (const char* name :
        {"Diff Total Ratio", "Diff Self Ratio", "Diff Avg Ratio", "Diff Calls Ratio"}) {
@@ -69,13 +66,12 @@ void Run(const CompareInput& input, Report& report) {
     const ApiTimes comparison = TimesOf(input.Ops(Side::kComparison), group.comparison);
     Row row{{Cell(), group.name}};
     for (const ApiTimes& times : {base, comparison}) {
-      row.cells.insert(row.cells.end(), {times.total, times.self, times.average, times.calls});
+      AppendCells(row, Ms(times.total), Ms(times.self), times.AverageMs(), times.calls);
     }
-    row.cells.insert(
-        row.cells.end(),
-        {DiffRatio(base.total, comparison.total), DiffRatio(base.self, comparison.self),
-         DiffRatio(base.average, comparison.average),
-         DiffRatio(static_cast<double>(base.calls), static_cast<double>(comparison.calls))});
+    AppendCells(row, Ratio(Ms(base.total), Ms(comparison.total)),
+                Ratio(Ms(base.self), Ms(comparison.self)),
+                Ratio(base.AverageMs(), comparison.AverageMs()),
+                Ratio(static_cast<double>(base.calls), static_cast<double>(comparison.calls)));
     sheet.rows.push_back(std::move(row));
   }
   NumberRows(sheet);

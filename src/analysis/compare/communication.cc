@@ -17,7 +17,7 @@ std::vector<Column> Columns() {
                     Decimals("Total Duration(us)", 17), Decimals("Avg Duration(us)", 17),
                     Decimals("Max Duration(us)", 17), Decimals("Min Duration(us)", 17)}),
       columns);
-  columns.push_back(Decimals("Diff Duration(us)"));
+  columns.push_back(TwoDecimals("Diff Duration(us)"));
   columns.push_back(Growth("Diff Ratio"));
   return columns;
 }
@@ -28,21 +28,23 @@ void AppendSide(const Cell& operation, const Cell& task, const Durations* durati
     row.cells.insert(row.cells.end(), {Cell(), Cell(), Cell(), 0.0, Cell(), Cell(), Cell()});
     return;
   }
-  const double total = durations->TotalUs();
+  const double total = durations->total.Us();
   row.cells.insert(row.cells.end(), {operation, task, durations->calls, total,
                                      total / static_cast<double>(durations->calls),
-                                     Us(durations->max), Us(durations->min)});
+                                     durations->max.Us(), durations->min.Us()});
 }
 
 void AddCollective(const std::string& kind, const Collective* base, const Collective* comparison,
                    Sheet& sheet) {
   const auto calls = [](const Collective* side) { return side ? &side->calls : nullptr; };
-  const auto total = [](const Collective* side) { return side ? side->calls.TotalUs() : 0.0; };
+  const auto total = [](const Collective* side) {
+    return side ? side->calls.total : DeviceTime();
+  };
   Row sum{{Cell()}};
   AppendSide(kind, Cell(), calls(base), sum);
   AppendSide(kind, Cell(), calls(comparison), sum);
-  sum.cells.emplace_back(DiffRounded(total(base), total(comparison)));
-  sum.cells.emplace_back(DiffRatio(total(base), total(comparison)));
+  AppendCells(sum, (total(comparison) - total(base)).Us(),
+              Ratio(total(base).Us(), total(comparison).Us()));
   sheet.rows.push_back(std::move(sum));
 
   const FirstSeen<std::string_view, Durations> none;

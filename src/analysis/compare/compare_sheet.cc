@@ -53,8 +53,18 @@ Column Decimals(std::string name, double width) {
   return {.name = std::move(name), .format = Format::kDecimals2, .width = width};
 }
 
+Column TwoDecimals(std::string name, double width) {
+  Column column = Decimals(std::move(name), width);
+  column.decimals = 2;
+  return column;
+}
+
 Column Growth(std::string name, double width, Format format) {
-  return {.name = std::move(name), .format = format, .width = width, .marks_growth = true};
+  return {.name = std::move(name),
+          .format = format,
+          .width = width,
+          .decimals = 4,
+          .marks_growth = true};
 }
 
 }  // namespace mpa

@@ -25,6 +25,8 @@ void AppendColumns(std::vector<Column> more, std::vector<Column>& columns);
 Column Text(std::string name, double width = 20);  ///< shown as a number if it holds one
 Column BoldText(std::string name, double width = 30);
 Column Decimals(std::string name, double width = 20);
+Column TwoDecimals(std::string name, double width = 20);  ///< documents for people keep no more
+/// A ratio, of which documents for people keep four decimals.
 Column Growth(std::string name, double width = 20, Format format = Format::kPercent);
 
 /// Appends cells to a row, without copies of their texts.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -34,8 +35,19 @@ struct DeviceTime {
     whole += other.whole;
     rest += other.rest;
   }
-  double Us() const { return (static_cast<double>(whole) + rest) / 1e3; }
-  double Ms() const { return (static_cast<double>(whole) + rest) / 1e6; }
+  /// `rest` is less than a nanosecond where the times are those of single tasks.
+  friend auto operator<=>(const DeviceTime&, const DeviceTime&) = default;
+  friend DeviceTime operator-(const DeviceTime& a, const DeviceTime& b) {
+    return {a.whole - b.whole, a.rest - b.rest};
+  }
+  double Us() const { return Divided(1e3L); }
+  double Ms() const { return Divided(1e6L); }
+
+ private:
+  // Rounded once: what a capture says of a single task is printed with its digits.
+  double Divided(long double unit) const {
+    return static_cast<double>((static_cast<long double>(whole) + rest) / unit);
+  }
 };
 
 /// Device work with the place on the host that launched it.

@@ -16,32 +16,53 @@ namespace {
 
 constexpr const char* kByShapes = "KernelCompare";
 constexpr const char* kByCore = "KernelTypeCompare";
+constexpr std::string_view kUnknown = "N/A";
 
 // By operator type, then by shapes or core. The texts belong to a trace.
 using KernelSums = FirstSeen<std::pair<std::string_view, std::string_view>, Durations>;
 
+bool IsNpuWithKernels(const RankTrace& trace) {
+  return trace.device == DeviceKind::kNpu && !trace.kernels.Empty();
+}
+
+// Captures say in two ways that a text was not recorded.
+StringId Recorded(const RankTrace& trace, StringId text) {
+  return trace.strings.View(text) == kUnknown ? StringId::kEmpty : text;
+}
+
 bool HasTypes(const RankTrace& trace) {
   const std::vector<StringId>& types = trace.kernels.op_type;
-  return trace.device == DeviceKind::kNpu &&
-         std::any_of(types.begin(), types.end(),
-                     [](StringId type) { return type != StringId::kEmpty; });
+  return IsNpuWithKernels(trace) && std::any_of(types.begin(), types.end(), [&](StringId type) {
+           return Recorded(trace, type) != StringId::kEmpty;
+         });
 }
 
 // The types in the order of their first kernels, the details of each in the order of theirs.
-KernelSums SumKernels(const RankTrace& trace, const std::vector<StringId>& details) {
+KernelSums SumKernels(const RankTrace& trace, const Kernels& kernels,
+                      const std::vector<StringId>& details) {
   FirstSeen<StringId, FirstSeen<StringId, Durations>> by_id;
-  if (HasTypes(trace)) {
-    for (std::size_t i = 0; i < trace.kernels.Size(); ++i) {
-      by_id[trace.kernels.op_type[i]][details[i]].Add(trace.kernels.dur[i]);
-    }
+  for (std::size_t i = 0; i < kernels.Size(); ++i) {
+    const StringId type = Recorded(trace, kernels.op_type[i]);
+    by_id[type][Recorded(trace, details[i])].Add(kernels.dur[i]);
   }
+  const auto text = [&](StringId id) {
+    return id == StringId::kEmpty ? kUnknown : trace.strings.View(id);
+  };
   KernelSums sums;
   for (const auto& [type, by_detail] : by_id.rows()) {
     for (const auto& [detail, durations] : by_detail.rows()) {
-      sums[{trace.strings.View(type), trace.strings.View(detail)}] = durations;
+      sums[{text(type), text(detail)}] = durations;
     }
   }
   return sums;
+}
+
+// With the collectives that text captures list among the kernels.
+Kernels AllListed(const RankTrace& trace) {
+  Kernels kernels = trace.kernels;
+  kernels.AppendAll(trace.listed_collectives);
+  kernels.Reorder(kernels.RowsByStart());
+  return kernels;
 }
 
 // What op_statistic.csv sums up.
@@ -51,90 +72,89 @@ KernelSums RecordedSums(const RankTrace& trace) {
   for (std::size_t i = 0; i < statistics.Size(); ++i) {
     sums[{trace.strings.View(statistics.op_type[i]), trace.strings.View(statistics.core[i])}].Add(
         {.calls = statistics.count[i],
-         .total = statistics.total[i],
-         .max = statistics.max[i],
-         .min = statistics.min[i]});
+         .total = {statistics.total[i]},
+         .max = {statistics.max[i]},
+         .min = {statistics.min[i]}});
   }
   return sums;
 }
 
 // Why a side has no kernels to compare, and what to do about it.
 std::string Reason(const CompareInput& input, Side side) {
-  const RankTrace& trace = input.Trace(side);
-  if (trace.device == DeviceKind::kGpu) {
+  if (input.Trace(side).device == DeviceKind::kGpu) {
     return fmt::format("{} is a GPU trace; kernels are compared between NPU captures only",
                        input.Path(side));
   }
-  if (trace.kernels.Empty()) {
-    return fmt::format(
-        "{} has no compute kernels; in a text capture they are in kernel_details.csv, beside the "
-        "trace",
-        input.Path(side));
-  }
-  return fmt::format("the kernels of {} have no type; collect with profiler_level Level1 or higher",
-                     input.Path(side));
+  return fmt::format(
+      "{} has no compute kernels; in a text capture they are in kernel_details.csv, beside the "
+      "trace",
+      input.Path(side));
 }
 
-std::vector<Column> Columns(const char* type, const char* detail) {
+// `time` makes a column of times.
+std::vector<Column> Columns(const char* type, const char* detail, Column (*time)(std::string, double)) {
   std::vector<Column> columns = {Text("Order Id", 10), BoldText(type), Text(detail)};
   AppendColumns(
-      ForBothSides({Decimals("Total Duration(us)"), Decimals("Avg Duration(us)"),
-                    Decimals("Max Duration(us)"), Decimals("Min Duration(us)"), Text("Calls")}),
+      ForBothSides({time("Total Duration(us)", 20), time("Avg Duration(us)", 20),
+                    time("Max Duration(us)", 20), time("Min Duration(us)", 20), Text("Calls")}),
       columns);
   columns.push_back(Growth("Diff Total Ratio", 20, Format::kDecimals2));
   columns.push_back(Growth("Diff Avg Ratio", 20, Format::kDecimals2));
   return columns;
 }
 
-std::string OrNa(std::string_view text) { return std::string(text.empty() ? "N/A" : text); }
-
-double Average(double total, std::int64_t calls) {
-  return calls > 0 ? total / static_cast<double>(calls) : 0.0;
+double AverageUs(const Durations& durations) {
+  return durations.calls > 0 ? durations.total.Us() / static_cast<double>(durations.calls) : 0.0;
 }
 
-// Times in us, rounded as the sheet shows them; the average and the ratios are made of these.
-struct ShownTimes {
-  double total = 0, average = 0, max = 0, min = 0;
-  std::int64_t calls = 0;
-};
+// Ratios of the totals and of the averages.
+void AppendRatios(const Durations& base, const Durations& comparison, Row& row) {
+  AppendCells(row, Ratio(base.total.Us(), comparison.total.Us()),
+              Ratio(AverageUs(base), AverageUs(comparison)));
+}
 
-ShownTimes Shown(const Durations* durations) {
-  if (durations == nullptr) return {};
-  const double total = Rounded(Us(durations->total), 2);
-  return {.total = total,
-          .average = Rounded(Average(total, durations->calls), 2),
-          .max = Rounded(Us(durations->max), 2),
-          .min = Rounded(Us(durations->min), 2),
-          .calls = durations->calls};
+void AppendTimes(const Durations& durations, Row& row) {
+  AppendCells(row, durations.total.Us(), AverageUs(durations), durations.max.Us(), durations.min.Us(),
+              durations.calls);
+}
+
+// The same, blank but for total and average where there is no such kernel.
+void AppendTimesIfAny(const Durations& durations, Row& row) {
+  if (durations.calls > 0) return AppendTimes(durations, row);
+  AppendCells(row, 0.0, 0.0, Cell(), Cell(), Cell());
 }
 
 void CompareShapes(const CompareInput& input, Report& report) {
   bool complete = true;
   for (const Side side : {Side::kBase, Side::kComparison}) {
-    if (HasTypes(input.Trace(side))) continue;
-    report.notes.push_back(fmt::format("{}: left out, because {}", kByShapes, Reason(input, side)));
-    complete = false;
+    const RankTrace& trace = input.Trace(side);
+    if (!IsNpuWithKernels(trace)) {
+      report.notes.push_back(
+          fmt::format("{}: left out, because {}", kByShapes, Reason(input, side)));
+      complete = false;
+    } else if (!HasTypes(trace)) {
+      report.notes.push_back(
+          fmt::format("{}: the kernels of {} have no type, they are summed as {}; collect with "
+                      "profiler_level Level1 or higher",
+                      kByShapes, input.Path(side), kUnknown));
+    }
   }
   if (!complete) return;
   const auto sums = [&](Side side) {
-    return SumKernels(input.Trace(side), input.Trace(side).kernels.shapes);
+    const RankTrace& trace = input.Trace(side);
+    if (!input.options().compat) return SumKernels(trace, trace.kernels, trace.kernels.shapes);
+    const Kernels kernels = AllListed(trace);
+    return SumKernels(trace, kernels, kernels.shapes);
   };
-  Sheet sheet = CompareSheet(kByShapes, Columns("Kernel", "Input Shape"), input);
+  Sheet sheet = CompareSheet(kByShapes, Columns("Kernel", "Input Shape", TwoDecimals), input);
   Join(sums(Side::kBase), sums(Side::kComparison),
        [&](const auto& key, const Durations* in_base, const Durations* in_comparison) {
-         const ShownTimes base = Shown(in_base);
-         const ShownTimes comparison = Shown(in_comparison);
-         Row row{{Cell(), OrNa(key.first), OrNa(key.second)}};
-         for (const ShownTimes& times : {base, comparison}) {
-           row.cells.insert(row.cells.end(), {times.total, times.average});
-           if (times.calls > 0) {
-             row.cells.insert(row.cells.end(), {times.max, times.min, times.calls});
-           } else {
-             row.cells.resize(row.cells.size() + 3);
-           }
-         }
-         row.cells.emplace_back(DiffRatio(base.total, comparison.total));
-         row.cells.emplace_back(DiffRatio(base.average, comparison.average));
+         const Durations base = in_base ? *in_base : Durations();
+         const Durations comparison = in_comparison ? *in_comparison : Durations();
+         Row row{{Cell(), std::string(key.first), std::string(key.second)}};
+         AppendTimesIfAny(base, row);
+         AppendTimesIfAny(comparison, row);
+         AppendRatios(base, comparison, row);
          sheet.rows.push_back(std::move(row));
        });
   NumberRows(sheet);
@@ -142,17 +162,21 @@ void CompareShapes(const CompareInput& input, Report& report) {
 }
 
 // One definition for every format: the sums of the kernels. What the profiler summed itself, over
-// the whole run, stands in where it did not keep the kernels.
+// the whole run, stands in where it did not keep the kernels or their types.
 KernelSums SumsByCore(const CompareInput& input, Side side, Report& report) {
   const RankTrace& trace = input.Trace(side);
-  if (HasTypes(trace)) return SumKernels(trace, trace.kernels.core);
-  if (trace.kernel_statistics.Empty() || input.options().one_step) {
+  const bool has_statistics = !trace.kernel_statistics.Empty() && !input.options().one_step;
+  if (HasTypes(trace) || (IsNpuWithKernels(trace) && !has_statistics)) {
+    return SumKernels(trace, trace.kernels, trace.kernels.core);
+  }
+  if (!has_statistics) {
     report.notes.push_back(
         fmt::format("{}: one side is empty, because {}", kByCore, Reason(input, side)));
     return {};
   }
-  report.notes.push_back(fmt::format(
-      "{}: {} has no kernels with a type; op_statistic.csv stands in", kByCore, input.Path(side)));
+  report.notes.push_back(
+      fmt::format("{}: {} has no kernels with a type; op_statistic.csv is used instead", kByCore,
+                  input.Path(side)));
   return RecordedSums(trace);
 }
 
@@ -160,34 +184,18 @@ void CompareCores(const CompareInput& input, Report& report) {
   const KernelSums base_sums = SumsByCore(input, Side::kBase, report);
   const KernelSums comparison_sums = SumsByCore(input, Side::kComparison, report);
   if (base_sums.Empty() && comparison_sums.Empty()) return;
-  struct Pair {
-    std::string_view type, core;
-    Durations base, comparison;
-    double total_ratio;
-  };
-  std::vector<Pair> pairs;
+  Sheet sheet = CompareSheet(kByCore, Columns("Kernel Type", "Core Type", Decimals), input);
   Join(base_sums, comparison_sums,
        [&](const auto& key, const Durations* in_base, const Durations* in_comparison) {
          const Durations base = in_base ? *in_base : Durations();
          const Durations comparison = in_comparison ? *in_comparison : Durations();
-         pairs.push_back({key.first, key.second, base, comparison,
-                          DiffRatio(Us(base.total), Us(comparison.total))});
+         Row row{{Cell(), std::string(key.first), std::string(key.second)}};
+         AppendTimes(base, row);
+         AppendTimes(comparison, row);
+         AppendRatios(base, comparison, row);
+         sheet.rows.push_back(std::move(row));
        });
-  std::stable_sort(pairs.begin(), pairs.end(),
-                   [](const Pair& a, const Pair& b) { return a.total_ratio > b.total_ratio; });
-  Sheet sheet = CompareSheet(kByCore, Columns("Kernel Type", "Core Type"), input);
-  for (const Pair& pair : pairs) {
-    Row row{{Cell(), OrNa(pair.type), OrNa(pair.core)}};
-    for (const Durations& side : {pair.base, pair.comparison}) {
-      row.cells.insert(row.cells.end(), {Us(side.total), Average(Us(side.total), side.calls),
-                                         Us(side.max), Us(side.min), side.calls});
-    }
-    row.cells.emplace_back(pair.total_ratio);
-    row.cells.emplace_back(DiffRatio(Average(Us(pair.base.total), pair.base.calls),
-                                     Average(Us(pair.comparison.total), pair.comparison.calls)));
-    sheet.rows.push_back(std::move(row));
-  }
-  NumberRows(sheet);
+  SortByColumn(sheet, sheet.columns.size() - 2);  // the ratio of the totals
   report.sheets.push_back(std::move(sheet));
 }
 

@@ -123,14 +123,17 @@ void KernelClassifier::Finish(Thread& thread) {
   }
 }
 
-// The first operator by start that runs at `time`: the outermost one where they nest.
+// The first operator by start that runs at `time`: the outermost one where they nest. One that ends
+// in that instant counts where no other runs.
 const KernelClassifier::CubeOp* KernelClassifier::RunningAt(const Thread& thread,
                                                             TimeNs time) const {
-  const auto at = std::partition_point(thread.latest_end.begin(), thread.latest_end.end(),
-                                       [&](TimeNs end) { return end < time; });
-  if (at == thread.latest_end.end()) return nullptr;
-  const CubeOp& op = thread.ops[static_cast<std::size_t>(at - thread.latest_end.begin())];
-  return op.start <= time ? &op : nullptr;
+  for (const TimeNs end : {time + 1, time}) {
+    const auto at = std::lower_bound(thread.latest_end.begin(), thread.latest_end.end(), end);
+    if (at == thread.latest_end.end()) continue;
+    const CubeOp& op = thread.ops[static_cast<std::size_t>(at - thread.latest_end.begin())];
+    if (op.start <= time) return &op;
+  }
+  return nullptr;
 }
 
 const KernelClassifier::CubeOp* KernelClassifier::LaunchingOp(std::size_t kernel) const {

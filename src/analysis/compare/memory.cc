@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <numeric>
 #include <tuple>
@@ -116,6 +117,8 @@ class OpMemory {
   std::size_t unplaced_ = 0;
 };
 
+double Megabytes(std::int64_t bytes) { return static_cast<double>(bytes) / (1024 * 1024); }
+
 struct Memories {
   OpMemory base, comparison;
   const OpMemory& Of(Side side) const { return side == Side::kBase ? base : comparison; }
@@ -131,33 +134,31 @@ Sheet StatisticSheet(const CompareInput& input, const Memories& memories) {
   };
   add_side(Side::kBase, "Base", 25, 30);
   add_side(Side::kComparison, "Comparison", 27, 33);
-  columns.push_back(Decimals("Diff Memory(MB)"));
+  columns.push_back(TwoDecimals("Diff Memory(MB)"));
   columns.push_back(Growth("Diff Ratio"));
   Sheet sheet = CompareSheet("MemoryCompareStatistic", std::move(columns), input);
   for (const OpGroup& group : GroupByName(input, input.MatchedOps())) {
     Row row{{Cell(), group.name}};
-    double megabytes[2];
+    std::array<std::int64_t, 2> sizes{};
     for (const Side side : {Side::kBase, Side::kComparison}) {
       const OpMemory& memory = memories.Of(side);
       TimeNs lifetime = 0;
-      std::int64_t bytes = 0;
+      std::int64_t& bytes = sizes[side == Side::kBase ? 0 : 1];
       for (const std::size_t op : group.Of(side)) {
         memory.VisitAllocations(op, [&](std::size_t, std::size_t allocation, bool) {
           lifetime += memory.Lifetime(allocation);
           bytes += memory.Bytes(allocation);
         });
       }
-      const double size = static_cast<double>(bytes) / (1024 * 1024);
-      megabytes[side == Side::kBase ? 0 : 1] = size;
       row.cells.emplace_back(Ms(lifetime));
-      row.cells.emplace_back(size);
+      row.cells.emplace_back(Megabytes(bytes));
       row.cells.emplace_back(static_cast<std::int64_t>(group.Of(side).size()));
     }
-    row.cells.emplace_back(DiffRounded(megabytes[0], megabytes[1]));
-    row.cells.emplace_back(DiffRatio(megabytes[0], megabytes[1]));
+    AppendCells(row, Megabytes(sizes[1] - sizes[0]),
+                Ratio(Megabytes(sizes[0]), Megabytes(sizes[1])));
     sheet.rows.push_back(std::move(row));
   }
-  SortByDifference(sheet);
+  SortByColumn(sheet, sheet.columns.size() - 2);  // the differences
   return sheet;
 }
 
@@ -171,7 +172,7 @@ Sheet DetailSheet(const CompareInput& input, const Memories& memories) {
           bytes += memory.Bytes(allocation);
           details.lines += memory.Describe(inner, allocation, queued);
         });
-        details.sum = static_cast<double>(bytes) / 1024;
+        details.sum = {.whole = bytes, .per_unit = 1024};
         return details;
       });
 }

@@ -158,7 +158,7 @@ class TreeBuilder {
     if (call == Nesting::kNone) return false;
     // Those that still run, the outermost first: one that begins within another is part of it.
     std::vector<TimeNs>& ends = open_ends_[static_cast<std::size_t>(call)];
-    while (!ends.empty() && ops.start[op] > ends.back()) ends.pop_back();
+    while (!ends.empty() && ops.start[op] >= ends.back()) ends.pop_back();
     if (ends.empty()) tree_.modules[static_cast<std::size_t>(call)].ops.push_back({op, {}});
     ends.push_back(ops.start[op] + ops.dur[op]);
     return true;
@@ -205,13 +205,13 @@ class TreeBuilder {
   // Each launch belongs to the operator during which it happened.
   static void GiveWorkToOps(const HostOps& ops, const std::vector<LaunchedWork>& work,
                             Module& module) {
-    auto at = module.ops.begin();
+    auto next = module.ops.begin();
     for (const LaunchedWork& launched : work) {
-      while (at != module.ops.end() && launched.launched > ops.start[at->op] + ops.dur[at->op]) {
-        ++at;
-      }
-      if (at == module.ops.end()) return;
-      if (launched.launched >= ops.start[at->op]) at->work.push_back(launched.work);
+      while (next != module.ops.end() && ops.start[next->op] <= launched.launched) ++next;
+      if (next == module.ops.begin()) continue;
+      ModuleOp& latest = *std::prev(next);
+      const TimeNs end = ops.start[latest.op] + ops.dur[latest.op];
+      if (launched.launched <= end) latest.work.push_back(launched.work);
     }
   }
 

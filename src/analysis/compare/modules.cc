@@ -47,8 +47,8 @@ std::vector<Column> FirstColumns() {
 }
 
 std::vector<Column> LastColumns(std::string_view unit) {
-  return {Decimals(fmt::format("Device Total Time Diff({})", unit)),
-          Decimals(fmt::format("Device Self Time Diff({})", unit)), Growth("Diff Total Ratio", 15),
+  return {TwoDecimals(fmt::format("Device Total Time Diff({})", unit)),
+          TwoDecimals(fmt::format("Device Self Time Diff({})", unit)), Growth("Diff Total Ratio", 15),
           Text("Base Call Stack", 30), Text("Comparison Call Stack", 30)};
 }
 
@@ -72,8 +72,8 @@ struct OpTime {
   std::string Kernels() const {
     std::string text;
     for (const auto& [name, kernel] : kernels.rows()) {
-      text += fmt::format("{}, [number: {}], [duration_ms: {:.3f}]\n", name, kernel.count,
-                          kernel.time.Ms());
+      text += fmt::format("{}, [number: {}], [duration_ms: {}]\n", name, kernel.count,
+                          Fixed(kernel.time.Ms(), 3));
     }
     return text;
   }
@@ -111,25 +111,21 @@ void AppendGroup(const CompareInput& input, std::string_view full_name, const Ca
   const std::string name = Displayed(full_name);
 
   Row total = FirstCells(module_class, level, name, "[ TOTAL ]");
-  std::array<double, 2> self_ms{};
-  std::array<double, 2> total_ms{};
+  std::array<DeviceTime, 2> self;
+  std::array<DeviceTime, 2> all;
   std::array<Cell, 2> stacks = {"", ""};
   const std::array sides = {&base, &comparison};
   for (std::size_t i = 0; i < sides.size(); ++i) {
-    DeviceTime self;
-    DeviceTime all;
     for (const Module* module : *sides[i]) {
-      self.Add(module->device_self);
-      all.Add(module->device_total);
+      self[i].Add(module->device_self);
+      all[i].Add(module->device_total);
     }
-    self_ms[i] = self.Ms();
-    total_ms[i] = all.Ms();
     if (!sides[i]->empty()) stacks[i] = sides[i]->front()->call_stack;
-    AppendCells(total, Cell(), self_ms[i], static_cast<std::int64_t>(sides[i]->size()),
-                total_ms[i]);
+    AppendCells(total, Cell(), self[i].Ms(), static_cast<std::int64_t>(sides[i]->size()),
+                all[i].Ms());
   }
-  AppendCells(total, DiffRounded(total_ms[0], total_ms[1]), DiffRounded(self_ms[0], self_ms[1]),
-              DiffRatio(total_ms[0], total_ms[1]), std::move(stacks[0]), std::move(stacks[1]));
+  AppendCells(total, (all[1] - all[0]).Ms(), (self[1] - self[0]).Ms(),
+              Ratio(all[0].Ms(), all[1].Ms()), std::move(stacks[0]), std::move(stacks[1]));
   sheet.rows.push_back(std::move(total));
 
   static const OpTime kNone;
@@ -141,10 +137,8 @@ void AppendGroup(const CompareInput& input, std::string_view full_name, const Ca
          for (const OpTime* time : times) {
            AppendCells(row, time->Kernels(), time->time.Ms(), time->calls, Cell());
          }
-         const double before = times[0]->time.Ms();
-         const double after = times[1]->time.Ms();
-         AppendCells(row, Cell(), DiffRounded(before, after), DiffRatio(before, after), Cell(),
-                     Cell());
+         AppendCells(row, Cell(), (times[1]->time - times[0]->time).Ms(),
+                     Ratio(times[0]->time.Ms(), times[1]->time.Ms()), Cell(), Cell());
          sheet.rows.push_back(std::move(row));
        });
 }
@@ -211,26 +205,26 @@ class DetailRows {
 
   void AppendTotal(const ModulePair& pair) {
     Row row = NewRow();
-    std::array<double, 2> self{};
-    std::array<double, 2> total{};
+    std::array<DeviceTime, 2> self;
+    std::array<DeviceTime, 2> total;
     std::array<Cell, 2> stacks = {"", ""};
     const std::array modules = {pair.base, pair.comparison};
     for (std::size_t i = 0; i < modules.size(); ++i) {
       if (modules[i] != nullptr) {
-        self[i] = modules[i]->device_self.Us();
-        total[i] = modules[i]->device_total.Us();
+        self[i] = modules[i]->device_self;
+        total[i] = modules[i]->device_total;
         stacks[i] = modules[i]->call_stack;
       }
-      AppendCells(row, "TOTAL", Cell(), self[i], total[i]);
+      AppendCells(row, "TOTAL", Cell(), self[i].Us(), total[i].Us());
     }
-    AppendCells(row, DiffRounded(total[0], total[1]), DiffRounded(self[0], self[1]),
-                DiffRatio(total[0], total[1]), std::move(stacks[0]), std::move(stacks[1]));
+    AppendCells(row, (total[1] - total[0]).Us(), (self[1] - self[0]).Us(),
+                Ratio(total[0].Us(), total[1].Us()), std::move(stacks[0]), std::move(stacks[1]));
     rows_.push_back(std::move(row));
   }
 
   void AppendOps(const ModuleOp* base, const ModuleOp* comparison) {
     Row row = NewRow();
-    std::array<double, 2> self{};
+    std::array<DeviceTime, 2> self;
     std::array<std::string_view, 2> stacks;
     const std::array ops = {base, comparison};
     for (std::size_t i = 0; i < ops.size(); ++i) {
@@ -240,17 +234,17 @@ class DetailRows {
         const RankTrace& trace = input_.Trace(kSides[i]);
         name = trace.strings.View(trace.host_ops.name[ops[i]->op]);
         for (const DeviceWork& work : ops[i]->work) details += DescribeWork(trace, work);
-        self[i] = ops[i]->Time().Us();
+        self[i] = ops[i]->Time();
         stacks[i] = trace.strings.View(trace.host_ops.stack[ops[i]->op]);
         has_stacks_ = has_stacks_ || (i == 1 && stacks[i] != "N/A");
       }
-      AppendCells(row, std::move(name), std::move(details), self[i], Cell());
+      AppendCells(row, std::move(name), std::move(details), self[i].Us(), Cell());
     }
-    const double diff = DiffRounded(self[0], self[1]);
-    AppendCells(row, Cell(), diff, DiffRatio(self[0], self[1]));
+    const double diff = (self[1] - self[0]).Us();
+    AppendCells(row, Cell(), diff, Ratio(self[0].Us(), self[1].Us()));
+    const bool slower = Rounded(diff, 2) > 0;  // nobody asks why it became faster
     for (const std::string_view stack : stacks) {
-      // Nobody asks why it became faster.
-      row.cells.push_back(diff > 0 ? Cell(std::string(stack)) : Cell());
+      row.cells.push_back(slower ? Cell(std::string(stack)) : Cell());
     }
     rows_.push_back(std::move(row));
   }

@@ -41,7 +41,7 @@ Sheet OpPairSheet(const CompareInput& input, std::string name, std::string detai
                               Text(std::move(details_column)), Decimals(sum_column)}),
                 columns);
   const std::size_t unit = sum_column.rfind(' ') + 1;  // "Device Duration(us)": npos + 1 is 0
-  columns.push_back(Decimals("Diff " + sum_column.substr(unit)));
+  columns.push_back(TwoDecimals("Diff " + sum_column.substr(unit)));
   columns.push_back(Growth("Diff Ratio"));
   Sheet sheet = CompareSheet(std::move(name), std::move(columns), input);
   for (const OpPair& pair : input.MatchedOps()) {
@@ -51,7 +51,7 @@ Sheet OpPairSheet(const CompareInput& input, std::string name, std::string detai
     const auto append_side = [&](Side side, std::optional<std::size_t> op) {
       if (!op) {
         AppendCells(row, Cell(), Cell(), Cell(), "", 0.0);
-        return 0.0;
+        return OpSum();
       }
       const RankTrace& trace = input.Trace(side);
       for (const auto* column :
@@ -59,23 +59,25 @@ Sheet OpPairSheet(const CompareInput& input, std::string name, std::string detai
         row.cells.emplace_back(std::string(trace.strings.View((*column)[*op])));
       }
       OpDetails details = details_of(side, *op);
-      AppendCells(row, std::move(details.lines), details.sum);
+      AppendCells(row, std::move(details.lines), details.sum.Shown());
       return details.sum;
     };
-    const double base = append_side(Side::kBase, pair.base);
-    const double comparison = append_side(Side::kComparison, pair.comparison);
-    AppendCells(row, DiffRounded(base, comparison), DiffRatio(base, comparison));
+    const OpSum base = append_side(Side::kBase, pair.base);
+    const OpSum comparison = append_side(Side::kComparison, pair.comparison);
+    AppendCells(row, (comparison - base).Shown(), Ratio(base.Shown(), comparison.Shown()));
     sheet.rows.push_back(std::move(row));
   }
   NumberRows(sheet);
   return sheet;
 }
 
-void SortByDifference(Sheet& sheet) {
-  const std::size_t column = sheet.columns.size() - 2;
-  std::stable_sort(sheet.rows.begin(), sheet.rows.end(), [&](const Row& a, const Row& b) {
-    return std::get<double>(a.cells[column]) > std::get<double>(b.cells[column]);
-  });
+void SortByColumn(Sheet& sheet, std::size_t column) {
+  const int decimals = sheet.columns[column].decimals.value();
+  const auto shown = [&](const Row& row) {
+    return Rounded(std::get<double>(row.cells[column]), decimals);
+  };
+  std::stable_sort(sheet.rows.begin(), sheet.rows.end(),
+                   [&](const Row& a, const Row& b) { return shown(a) > shown(b); });
   NumberRows(sheet);
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -24,11 +26,24 @@ struct OpGroup {
 /// comparison has.
 std::vector<OpGroup> GroupByName(const CompareInput& input, const std::vector<OpPair>& pairs);
 
+/// A sum over parts of an operator, exact, with the number of its units in the unit of the sheet:
+/// 1000 ns in a us, 1024 B in a KB.
+struct OpSum {
+  std::int64_t whole = 0;
+  double rest = 0;  ///< see DeviceTime
+  double per_unit = 1;
+
+  double Shown() const { return (static_cast<double>(whole) + rest) / per_unit; }
+  friend OpSum operator-(const OpSum& a, const OpSum& b) {
+    return {a.whole - b.whole, a.rest - b.rest, std::max(a.per_unit, b.per_unit)};
+  }
+};
+
 /// What a sheet tells of an operator beside its name: a line for each of many things, and a number
 /// that they add up to.
 struct OpDetails {
   std::string lines;
-  double sum = 0;
+  OpSum sum;
 };
 
 /// A sheet with a row for each pair of matched operators: name, shapes, types, details and sum of
@@ -37,9 +52,9 @@ Sheet OpPairSheet(const CompareInput& input, std::string name, std::string detai
                   const std::string& sum_column,
                   const std::function<OpDetails(Side, std::size_t)>& details_of);
 
-/// Sorts the rows by the last but one column, a difference, the largest first, and numbers them in
-/// the first.
-void SortByDifference(Sheet& sheet);
+/// Sorts the rows by a column of real numbers, as people see them, the largest first, and numbers
+/// them in the first.
+void SortByColumn(Sheet& sheet, std::size_t column);
 
 /// Numbers the rows from 1 in the first column.
 void NumberRows(Sheet& sheet);

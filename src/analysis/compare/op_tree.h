@@ -12,8 +12,8 @@
 
 namespace mpa {
 
-/// The operators of a rank as trees, one thread beside the other: an operator that begins while
-/// another of its thread runs is a child of it. Operators are named by their row in the host
+/// The operators of a rank as trees, each thread for itself: an operator that begins before another
+/// of its thread ends is a child of it. Operators are named by their row in the host
 /// operators. Work of the device belongs to the innermost operator that ran where and when it was
 /// launched.
 class OpTree {
@@ -58,8 +58,8 @@ class OpTree {
     });
   }
 
-  /// The innermost operator that runs on the thread at `time`, its last nanosecond included; -1
-  /// when none does.
+  /// The innermost operator that runs on the thread at `time`, as Nesting::Find(); -1 when none
+  /// does.
   std::int64_t Find(std::int32_t track, TimeNs time) const { return nesting_.Find(track, time); }
   /// The innermost operator that runs at `time`, of all threads the one that started last; one
   /// named `preferred` goes before the others.

@@ -3,6 +3,8 @@
 // modules, the modules instead.
 #include <fmt/format.h>
 
+#include <array>
+
 #include "compare_sheet.h"
 #include "modules.h"
 #include "mpa/analysis/comparison.h"
@@ -27,24 +29,22 @@ Sheet StatisticSheet(const CompareInput& input) {
   };
   add_side(Side::kBase, "Base", 25);
   add_side(Side::kComparison, "Comparison", 30);
-  columns.push_back(Decimals("Diff Duration(ms)"));
+  columns.push_back(TwoDecimals("Diff Duration(ms)"));
   columns.push_back(Growth("Diff Ratio"));
   Sheet sheet = CompareSheet("OperatorCompareStatistic", std::move(columns), input);
   for (const OpGroup& group : GroupByName(input, input.MatchedOps())) {
     Row row{{Cell(), group.name}};
-    double ms[2];
+    std::array<DeviceTime, 2> times;
     for (const Side side : {Side::kBase, Side::kComparison}) {
-      DeviceTime time;
+      DeviceTime& time = times[side == Side::kBase ? 0 : 1];
       for (const std::size_t op : group.Of(side)) time.Add(TimeOf(input.Ops(side), op));
-      ms[side == Side::kBase ? 0 : 1] = time.Ms();
       row.cells.emplace_back(time.Ms());
       row.cells.emplace_back(static_cast<std::int64_t>(group.Of(side).size()));
     }
-    row.cells.emplace_back(DiffRounded(ms[0], ms[1]));
-    row.cells.emplace_back(DiffRatio(ms[0], ms[1]));
+    AppendCells(row, (times[1] - times[0]).Ms(), Ratio(times[0].Ms(), times[1].Ms()));
     sheet.rows.push_back(std::move(row));
   }
-  SortByDifference(sheet);
+  SortByColumn(sheet, sheet.columns.size() - 2);  // the differences
   return sheet;
 }
 
@@ -57,7 +57,7 @@ Sheet DetailSheet(const CompareInput& input) {
                          time.Add(work);
                          details.lines += DescribeWork(input.Trace(side), work);
                        });
-                       details.sum = time.Us();
+                       details.sum = {time.whole, time.rest, 1e3};
                        return details;
                      });
 }

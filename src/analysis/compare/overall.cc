@@ -96,11 +96,11 @@ void AddCategories(const RankTrace& trace, const std::vector<bool>& is_copy,
   }
 }
 
-// Tasks that only frame the collection or stand for kernels that are counted as such. Text captures
-// name the former so, databases give them that type.
+// Kernels and collectives stand for these tasks, or the tasks only frame the collection. Text
+// captures name the latter so, databases give them that type. The profiler's overlap analysis leaves
+// out the same.
 bool IsOutsideSpan(std::string_view type, std::string_view name) {
-  return type.empty() ||
-         IsOneOf(type, {"KERNEL_AICORE", "KERNEL_AIVEC", "FFTS_PLUS", "KERNEL_MIX_AIC",
+  return IsOneOf(type, {"KERNEL_AICORE", "KERNEL_AIVEC", "FFTS_PLUS", "KERNEL_MIX_AIC",
                         "KERNEL_MIX_AIV", "PROFILING_ENABLE", "PROFILING_DISABLE"}) ||
          IsOneOf(name, {"PROFILING_ENABLE", "PROFILING_DISABLE"});
 }
@@ -113,67 +113,103 @@ struct Span {
     begin = std::min(begin, from);
     end = std::max(end, to);
   }
-  TimeNs Length() const { return end > begin ? end - begin : 0; }
+  bool Empty() const { return end <= begin; }
+  TimeNs Length() const { return Empty() ? 0 : end - begin; }
 };
 
-// Times as the profiler's own overlap analysis has them; returns the exposed communication.
-Intervals UseOverlapAnalysis(const RankTrace& trace, OverallMetrics& metrics) {
-  const Overlaps& overlaps = trace.overlaps;
+// From the first to the last work of any kind: copies and waits before the first kernel and behind
+// the last one are part of the run.
+Span DeviceSpan(const RankTrace& trace) {
   Span span;
-  std::vector<Interval> exposed;
-  for (std::size_t i = 0; i < overlaps.Size(); ++i) {
-    span.Include(overlaps.start[i], overlaps.start[i] + overlaps.dur[i]);
-    if (overlaps.activity[i] == Activity::kComputing) {
-      metrics.computing += overlaps.dur[i];
-    } else if (overlaps.activity[i] == Activity::kExposedCommunication) {
-      metrics.exposed_communication += overlaps.dur[i];
-      exposed.push_back({overlaps.start[i], overlaps.start[i] + overlaps.dur[i]});
+  const auto include_all = [&](const auto& table) {
+    for (std::size_t i = 0; i < table.Size(); ++i) {
+      span.Include(table.start[i], table.start[i] + table.dur[i]);
     }
-  }
-  metrics.e2e = span.Length();
-  return Union(std::move(exposed));
-}
-
-// The same from the kernels and collectives themselves; returns the exposed communication.
-Intervals ComputeBusyTimes(const RankTrace& trace, const std::vector<bool>& is_copy,
-                           OverallMetrics& metrics) {
-  const Kernels& kernels = trace.kernels;
-  const Communications& comms = trace.communications;
-  Span span;
-  std::vector<Interval> compute;
-  for (std::size_t i = 0; i < kernels.Size(); ++i) {
-    span.Include(kernels.start[i], kernels.start[i] + kernels.dur[i]);
-    if (!is_copy[i]) compute.push_back({kernels.start[i], kernels.start[i] + kernels.dur[i]});
-  }
-  std::vector<Interval> communication;
-  for (std::size_t i = 0; i < comms.Size(); ++i) {
-    span.Include(comms.start[i], comms.start[i] + comms.dur[i]);
-    if (IsLcclKernel(trace.strings.View(comms.name[i]))) continue;  // accounted as LCCL
-    communication.push_back({comms.start[i], comms.start[i] + comms.dur[i]});
-  }
-  // The profiler's overlap analysis of NPUs knows kernels and collectives only. So that both
-  // formats of a run have one end-to-end time, copies and events count where there is nothing else.
-  const bool tasks_count = trace.device == DeviceKind::kGpu || (kernels.Empty() && comms.Empty());
+  };
+  include_all(trace.kernels);
+  include_all(trace.communications);
   const DeviceTasks& tasks = trace.device_tasks;
-  for (std::size_t i = 0; tasks_count && i < tasks.Size(); ++i) {
+  for (std::size_t i = 0; i < tasks.Size(); ++i) {
     if (IsOutsideSpan(trace.strings.View(tasks.type[i]), trace.strings.View(tasks.name[i]))) {
       continue;
     }
     span.Include(tasks.start[i], tasks.start[i] + tasks.dur[i]);
   }
-  const Intervals computing = Union(std::move(compute));
-  Intervals exposed = Difference(Union(std::move(communication)), computing);
-  metrics.computing = Length(computing);
-  metrics.exposed_communication = Length(exposed);
-  metrics.e2e = span.Length();
-  return exposed;
+  return span;
 }
 
-void AddLccl(const RankTrace& trace, OverallMetrics& metrics) {
-  const Communications& comms = trace.communications;
-  for (std::size_t i = 0; i < comms.Size(); ++i) {
-    if (IsLcclKernel(trace.strings.View(comms.name[i]))) metrics.lccl.Add(comms.dur[i]);
+// What the device did when.
+struct BusyTimes {
+  Span span;
+  Intervals computing, exposed;  ///< communication as far as no computing hides it
+  Intervals lccl;
+
+  Intervals Free() const {
+    if (span.Empty()) return {};
+    return Difference({{span.begin, span.end}}, Union(Union(computing, exposed), lccl));
   }
+};
+
+// As the profiler's own overlap analysis has it.
+BusyTimes FromOverlapAnalysis(const RankTrace& trace, OverallMetrics& metrics) {
+  const Overlaps& overlaps = trace.overlaps;
+  BusyTimes busy;
+  std::vector<Interval> computing, exposed;
+  for (std::size_t i = 0; i < overlaps.Size(); ++i) {
+    const Interval interval{overlaps.start[i], overlaps.start[i] + overlaps.dur[i]};
+    busy.span.Include(interval.begin, interval.end);
+    if (overlaps.activity[i] == Activity::kComputing) {
+      metrics.computing += overlaps.dur[i];
+      computing.push_back(interval);
+    } else if (overlaps.activity[i] == Activity::kExposedCommunication) {
+      metrics.exposed_communication += overlaps.dur[i];
+      exposed.push_back(interval);
+    }
+  }
+  busy.computing = Union(std::move(computing));
+  busy.exposed = Union(std::move(exposed));
+  const Span all = DeviceSpan(trace);
+  if (trace.is_one_step) {
+    // The analysis of a step is cut without its free time.
+    busy.span.Include(all.begin, all.end);
+  } else if (!all.Empty()) {
+    metrics.left_out_before = std::max<TimeNs>(0, busy.span.begin - all.begin);
+    metrics.left_out_behind = std::max<TimeNs>(0, all.end - busy.span.end);
+  }
+  return busy;
+}
+
+// The same from the kernels and collectives themselves.
+BusyTimes FromWork(const RankTrace& trace, const std::vector<bool>& is_copy,
+                   OverallMetrics& metrics) {
+  const Kernels& kernels = trace.kernels;
+  const Communications& comms = trace.communications;
+  BusyTimes busy;
+  busy.span = DeviceSpan(trace);
+  std::vector<Interval> computing, communication;
+  for (std::size_t i = 0; i < kernels.Size(); ++i) {
+    if (!is_copy[i]) computing.push_back({kernels.start[i], kernels.start[i] + kernels.dur[i]});
+  }
+  for (std::size_t i = 0; i < comms.Size(); ++i) {
+    if (IsLcclKernel(trace.strings.View(comms.name[i]))) continue;  // accounted as LCCL
+    communication.push_back({comms.start[i], comms.start[i] + comms.dur[i]});
+  }
+  busy.computing = Union(std::move(computing));
+  busy.exposed = Difference(Union(std::move(communication)), busy.computing);
+  metrics.computing = Length(busy.computing);
+  metrics.exposed_communication = Length(busy.exposed);
+  return busy;
+}
+
+Intervals AddLccl(const RankTrace& trace, OverallMetrics& metrics) {
+  const Communications& comms = trace.communications;
+  std::vector<Interval> lccl;
+  for (std::size_t i = 0; i < comms.Size(); ++i) {
+    if (!IsLcclKernel(trace.strings.View(comms.name[i]))) continue;
+    metrics.lccl.Add(comms.dur[i]);
+    lccl.push_back({comms.start[i], comms.start[i] + comms.dur[i]});
+  }
+  return Union(std::move(lccl));
 }
 
 // Streams that run compute kernels. Where kernels come without a stream (text captures at Level0),
@@ -194,23 +230,26 @@ std::set<std::int64_t> ComputeStreams(const RankTrace& trace) {
 
 // Copies on streams that compute. Where streams wait for events at all, only those that do: a
 // copy there holds up the kernels behind it.
-void AddNpuCopies(const RankTrace& trace, OverallMetrics& metrics) {
+void AddNpuCopies(const RankTrace& trace, const Intervals& free, OverallMetrics& metrics) {
   const DeviceTasks& tasks = trace.device_tasks;
   const std::set<std::int64_t> computing = ComputeStreams(trace);
   std::set<std::int64_t> waiting;
-  std::map<std::int64_t, TimeAndCount> copies;
+  std::map<std::int64_t, std::vector<Interval>> copies;
   for (std::size_t i = 0; i < tasks.Size(); ++i) {
     const std::string_view type = trace.strings.View(tasks.type[i]);
     if (IsOneOf(type, {"EVENT_WAIT_SQE", "EVENT_WAIT"})) {
       waiting.insert(tasks.stream[i]);
     } else if (IsOneOf(type, {"SDMA_SQE", "PCIE_DMA_SQE", "SDMA", "MEMCPY_ASYNC"})) {
-      copies[tasks.stream[i]].Add(tasks.dur[i]);
+      copies[tasks.stream[i]].push_back({tasks.start[i], tasks.start[i] + tasks.dur[i]});
     }
   }
-  for (const auto& [stream, time] : copies) {
+  std::vector<Interval> counted;
+  for (const auto& [stream, times] : copies) {
     if (!computing.contains(stream) || (!waiting.empty() && !waiting.contains(stream))) continue;
-    metrics.sdma = metrics.sdma + time;
+    for (const Interval& copy : times) metrics.sdma.Add(copy.end - copy.begin);
+    counted.insert(counted.end(), times.begin(), times.end());
   }
+  metrics.sdma_in_free = Length(Intersection(Union(std::move(counted)), free));
 }
 
 // Copies and memsets of a GPU in which it did nothing else.
@@ -228,6 +267,7 @@ void AddGpuCopies(const RankTrace& trace, const std::vector<bool>& is_copy,
       add(trace.device_tasks, i, true);
   }
   metrics.sdma.time = Length(Difference(Union(std::move(copies)), Union(std::move(busy))));
+  metrics.sdma_in_free = metrics.sdma.time;
 }
 
 void AddTraffic(const RankTrace& trace, OverallMetrics& metrics) {
@@ -257,14 +297,18 @@ OverallMetrics ComputeOverall(const RankTrace& trace) {
   }
 
   AddCategories(trace, is_copy, metrics);
-  const Intervals exposed = trace.overlaps.Empty() ? ComputeBusyTimes(trace, is_copy, metrics)
-                                                   : UseOverlapAnalysis(trace, metrics);
-  ComputeGroupTimes(trace, exposed, metrics);
-  AddLccl(trace, metrics);
+  // The analysis of one step is cut at its bounds, where work of another may reach over them.
+  const bool has_analysis =
+      !trace.overlaps.Empty() && (!trace.is_one_step || trace.kernels.Empty());
+  BusyTimes busy =
+      has_analysis ? FromOverlapAnalysis(trace, metrics) : FromWork(trace, is_copy, metrics);
+  metrics.e2e = busy.span.Length();
+  ComputeGroupTimes(trace, busy.exposed, metrics);
+  busy.lccl = AddLccl(trace, metrics);
   if (gpu) {
     AddGpuCopies(trace, is_copy, metrics);
   } else {
-    AddNpuCopies(trace, metrics);
+    AddNpuCopies(trace, busy.Free(), metrics);
   }
   metrics.free =
       metrics.e2e - metrics.computing - metrics.lccl.time - metrics.exposed_communication;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "mpa/analysis/comparison.h"
+#include "compare_sheet.h"
 #include "overall_report.h"
 #include "story.h"
 
@@ -12,7 +13,7 @@ namespace {
 void Run(const CompareInput& input, Report& report) {
   const OverallMetrics base = ComputeOverall(input.Trace(Side::kBase));
   const OverallMetrics comparison = ComputeOverall(input.Trace(Side::kComparison));
-  report.screens.push_back(OverallScreen(base, comparison));
+  report.screens.push_back(OverallScreen(base, comparison, input.options().compat));
   report.story = Story(input, base, comparison);
   bool complete = true;
   for (const Side side : {Side::kBase, Side::kComparison}) {
@@ -27,6 +28,14 @@ void Run(const CompareInput& input, Report& report) {
                       "N/A; collect with profiler_level Level1 or higher and keep "
                       "kernel_details.csv beside the trace",
                       input.Path(side)));
+    }
+    if (metrics.left_out_before + metrics.left_out_behind > 0) {
+      report.notes.push_back(fmt::format(
+          "OverallMetrics: the trace of {} comes from an older exporter, whose overlap analysis "
+          "begins {} ms after the first device task and ends {} ms before the end of the last one; "
+          "E2E Time and Free Time do not include them",
+          input.Path(side), Fixed(Ms(metrics.left_out_before), 3),
+          Fixed(Ms(metrics.left_out_behind), 3)));
     }
     if (metrics.has_too_many_groups) {
       report.notes.push_back(fmt::format(

@@ -81,7 +81,11 @@ struct OverallMetrics {
   std::array<TimeAndCount, kCategories> categories{};
   std::vector<Mc2Kernel> mc2;  ///< in order of first launch
   TimeAndCount lccl;
-  TimeAndCount sdma;  ///< copies on compute streams
+  TimeAndCount sdma;        ///< copies on compute streams
+  TimeNs sdma_in_free = 0;  ///< part of the free time in which they ran
+  /// Device time at the head and the tail that the profiler's overlap analysis does not count, as
+  /// that of older exporters.
+  TimeNs left_out_before = 0, left_out_behind = 0;
   std::vector<GroupTime> groups;
   std::vector<GroupOverlap> group_overlaps;
   std::int64_t peak_memory_bytes = 0;

@@ -6,11 +6,13 @@
 
 namespace mpa {
 
-/// The sheet OverallMetrics of two captures. Durations of a side that tells no categories are N/A.
+/// The sheet OverallMetrics of two captures. What a side does not tell is N/A, or 0 with --compat.
 Sheet OverallSheet(const CompareInput& input, const OverallMetrics& base,
                    const OverallMetrics& comparison);
 
-/// The screen table "Model Profiling Time Distribution", one row for each side.
-ScreenTable OverallScreen(const OverallMetrics& base, const OverallMetrics& comparison);
+/// The screen table "Model Profiling Time Distribution", one row for each side. `compat`: with the
+/// columns and cells of the Python tool.
+ScreenTable OverallScreen(const OverallMetrics& base, const OverallMetrics& comparison,
+                          bool compat);
 
 }  // namespace mpa

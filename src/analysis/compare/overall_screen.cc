@@ -7,11 +7,9 @@
 namespace mpa {
 namespace {
 
-double Seconds(TimeNs time) { return static_cast<double>(time) / 1e9; }
-
-std::string Time(TimeNs time) { return fmt::format("{:.3f}s", Seconds(time)); }
+std::string Time(TimeNs time) { return Fixed(static_cast<double>(time) / 1e9, 3) + 's'; }
 std::string TimeAndNumber(const TimeAndCount& part) {
-  return fmt::format("{:.3f}s({})", Seconds(part.time), part.count);
+  return fmt::format("{}({})", Time(part.time), part.count);
 }
 
 // Adds a column; `cell` renders one side.
@@ -80,38 +78,56 @@ void AddBandwidth(ScreenBuilder& columns, const std::string& header,
   columns.AddIfAny(
       header, [=](const OverallMetrics& side) { return (side.*traffic).bytes; },
       [=](const OverallMetrics& side) {
-        return fmt::format("{:.3f}GB/s", (side.*traffic).GigabytesPerSecond());
+        return Fixed((side.*traffic).GigabytesPerSecond(), 3) + "GB/s";
       });
+}
+
+// The time, and how much of it was waiting. The Python tool has another word for no waiting on each
+// side.
+std::string ExposedText(const OverallMetrics& side, bool compat, bool is_base) {
+  const bool known = compat ? !is_base || side.Wait() != 0 : side.has_waits;
+  return fmt::format(" {}({})", Time(side.exposed_communication),
+                     known ? Time(side.Wait()) : " / ");
+}
+
+// Whether there are columns of categories: where a side tells them; with `compat` where both do.
+bool HasCategoryColumns(const OverallMetrics& base, const OverallMetrics& comparison, bool compat) {
+  return compat ? base.has_categories && comparison.has_categories
+                : base.has_categories || comparison.has_categories;
 }
 
 }  // namespace
 
-ScreenTable OverallScreen(const OverallMetrics& base, const OverallMetrics& comparison) {
+ScreenTable OverallScreen(const OverallMetrics& base, const OverallMetrics& comparison,
+                          bool compat) {
   ScreenTable table;
   table.title = "Model Profiling Time Distribution";
   ScreenBuilder columns(table, base, comparison);
-  const bool categories = base.has_categories || comparison.has_categories;
+  const bool categories = HasCategoryColumns(base, comparison, compat);
   const auto is_npu = [](const OverallMetrics& side) { return side.device == DeviceKind::kNpu; };
   columns.Add("", [&](const OverallMetrics& side) { return is_npu(side) ? "NPU" : "GPU"; });
   if (categories) AddCategoryColumns(columns);
   columns.AddIfAny(
       "Lccl Time(Num)", [](const OverallMetrics& side) { return side.lccl.time; },
       [](const OverallMetrics& side) { return TimeAndNumber(side.lccl); });
-  if (categories && (is_npu(base) || is_npu(comparison))) {
+  const auto other = [&](const OverallMetrics& side) {
+    return is_npu(side) ? side.Other() : 0;  // not told apart on GPUs
+  };
+  const bool has_other = compat ? other(base) != 0 || other(comparison) != 0
+                                : categories && (is_npu(base) || is_npu(comparison));
+  if (has_other) {
     columns.Add("Other Time", [&](const OverallMetrics& side) {
-      if (!side.has_categories) return std::string("N/A");
-      return Time(is_npu(side) ? side.Other() : 0);  // not told apart on GPUs
+      return side.has_categories || compat ? Time(other(side)) : "N/A";
     });
   }
   columns.Add("Computing Time", [](const OverallMetrics& side) { return Time(side.computing); });
   columns.AddIfAny(
       "Mem Usage", [](const OverallMetrics& side) { return side.peak_memory_bytes; },
       [](const OverallMetrics& side) {
-        return fmt::format("{:.2f}G", static_cast<double>(side.peak_memory_bytes) / (1 << 30));
+        return Fixed(static_cast<double>(side.peak_memory_bytes) / (1 << 30), 2) + 'G';
       });
-  columns.Add("Uncovered Communication Time(Wait Time)", [](const OverallMetrics& side) {
-    return fmt::format(" {}({})", Time(side.exposed_communication),
-                       side.has_waits ? Time(side.Wait()) : " / ");
+  columns.Add("Uncovered Communication Time(Wait Time)", [&](const OverallMetrics& side) {
+    return ExposedText(side, compat, &side == &base);
   });
   AddBandwidth(columns, "RDMA Bandwidth", &OverallMetrics::rdma_traffic);
   AddBandwidth(columns, "SDMA Bandwidth", &OverallMetrics::sdma_traffic);
@@ -124,8 +140,10 @@ ScreenTable OverallScreen(const OverallMetrics& base, const OverallMetrics& comp
         return TimeAndNumber(side.sdma + side.Of(Category::kTensorMove));
       });
   columns.Add("Free Time", [](const OverallMetrics& side) { return Time(side.free); });
-  const bool full_profile = (is_npu(base) && !base.minimal_profiling) ||
-                            (is_npu(comparison) && !comparison.minimal_profiling);
+  const auto is_full = [&](const OverallMetrics& side) {
+    return is_npu(side) && (compat || !side.minimal_profiling);
+  };
+  const bool full_profile = is_full(base) || is_full(comparison);
   columns.Add(full_profile ? "E2E Time(Not minimal profiling)" : "E2E Time",
               [](const OverallMetrics& side) { return Time(side.e2e); });
   return table;

@@ -13,35 +13,45 @@
 namespace mpa {
 namespace {
 
-constexpr const char* kNoNumber = "/";
-constexpr const char* kUnknown = "N/A";
-
 // What one side says in one row. A side that lacks the row is 0, and has no number.
 struct Value {
   TimeNs time = 0;
-  Cell number = std::string(kNoNumber);
+  Cell number = NoNumber::kNotCounted;
   bool known = true;
 };
 
 Value TimeOnly(TimeNs time) { return {.time = time}; }
 Value Counted(const TimeAndCount& part) { return {.time = part.time, .number = part.count}; }
 
-double Milliseconds(TimeNs time) { return static_cast<double>(time) / 1e6; }
-
 class SheetBuilder {
  public:
-  SheetBuilder(Sheet& sheet, TimeNs base_e2e, TimeNs comparison_e2e)
-      : sheet_(sheet), base_e2e_(base_e2e), comparison_e2e_(comparison_e2e) {}
+  SheetBuilder(Sheet& sheet, TimeNs base_e2e, TimeNs comparison_e2e, bool compat)
+      : sheet_(sheet),
+        base_e2e_(base_e2e),
+        comparison_e2e_(comparison_e2e),
+        knows_all_(compat),
+        adds_zeros_(!compat) {}
 
   // Rows in which both sides are zero are left out.
   void Add(const std::string& label, Emphasis emphasis, const Value& base,
            const Value& comparison) {
-    const bool base_says = base.known && base.time != 0;
-    const bool comparison_says = comparison.known && comparison.time != 0;
-    if (base_says || comparison_says) AddAlways(label, emphasis, base, comparison);
+    const bool base_says = IsKnown(base) && base.time != 0;
+    const bool comparison_says = IsKnown(comparison) && comparison.time != 0;
+    if (base_says || comparison_says) AddRow(label, emphasis, base, comparison);
   }
 
+  // A row that also says that both sides are zero, but for readers that expect none then.
   void AddAlways(const std::string& label, Emphasis emphasis, const Value& base,
+                 const Value& comparison) {
+    adds_zeros_ ? AddRow(label, emphasis, base, comparison)
+                : Add(label, emphasis, base, comparison);
+  }
+
+ private:
+  // Readers that expect no N/A get the zeros that stand for it.
+  bool IsKnown(const Value& value) const { return knows_all_ || value.known; }
+
+  void AddRow(const std::string& label, Emphasis emphasis, const Value& base,
                  const Value& comparison) {
     Row row;
     row.emphasis = emphasis;
@@ -49,30 +59,28 @@ class SheetBuilder {
     row.cells.emplace_back(label);
     AppendSide(row, base, base_e2e_);
     AppendSide(row, comparison, comparison_e2e_);
-    if (base.known && comparison.known) {
-      const double base_ms = Milliseconds(base.time);
-      const double comparison_ms = Milliseconds(comparison.time);
-      row.cells.emplace_back(DiffRounded(base_ms, comparison_ms));
-      row.cells.emplace_back(DiffRatio(base_ms, comparison_ms));
+    if (IsKnown(base) && IsKnown(comparison)) {
+      AppendCells(row, Ms(comparison.time - base.time), Ratio(Ms(base.time), Ms(comparison.time)));
     } else {
-      row.cells.insert(row.cells.end(), 2, std::string(kUnknown));
+      row.cells.insert(row.cells.end(), 2, NoNumber::kUnknown);
     }
     sheet_.rows.push_back(std::move(row));
   }
 
- private:
-  static void AppendSide(Row& row, const Value& value, TimeNs e2e) {
-    if (!value.known) {
-      row.cells.insert(row.cells.end(), 3, std::string(kUnknown));
+  void AppendSide(Row& row, const Value& value, TimeNs e2e) const {
+    if (!IsKnown(value)) {
+      row.cells.insert(row.cells.end(), 3, NoNumber::kUnknown);
       return;
     }
     row.cells.emplace_back(value.time);
     row.cells.emplace_back(static_cast<double>(value.time) / static_cast<double>(e2e));
-    row.cells.push_back(value.number);
+    const bool zero = knows_all_ && value.number == Cell(NoNumber::kUnknown);
+    row.cells.push_back(zero ? Cell(std::int64_t{0}) : value.number);
   }
 
   Sheet& sheet_;
   TimeNs base_e2e_, comparison_e2e_;
+  bool knows_all_, adds_zeros_;
 };
 
 // The same question to both sides.
@@ -92,7 +100,7 @@ void AddComputing(SheetBuilder& rows, const OverallMetrics& base,
                   const OverallMetrics& comparison) {
   AddBoth(rows, "Computing Time", Emphasis::kSection, base, comparison, [](const auto& side) {
     Value value = TimeOnly(side.computing);
-    value.number = side.has_categories ? Cell(side.KernelCount()) : Cell(std::string(kUnknown));
+    value.number = side.has_categories ? Cell(side.KernelCount()) : NoNumber::kUnknown;
     return value;
   });
 }
@@ -275,9 +283,8 @@ std::vector<Column> Columns() {
         {.name = "Duration Ratio", .format = Format::kPercent, .width = 20, .side = side});
     columns.push_back({.name = "Number", .format = Format::kInteger, .width = 10, .side = side});
   }
-  columns.push_back({.name = "Diff Duration(ms)", .format = Format::kDecimals2, .width = 20});
-  columns.push_back(
-      {.name = "Diff Ratio", .format = Format::kPercent, .width = 10, .marks_growth = true});
+  columns.push_back(TwoDecimals("Diff Duration(ms)"));
+  columns.push_back(Growth("Diff Ratio", 10));
   return columns;
 }
 
@@ -286,7 +293,7 @@ std::vector<Column> Columns() {
 Sheet OverallSheet(const CompareInput& input, const OverallMetrics& base,
                    const OverallMetrics& comparison) {
   Sheet sheet = CompareSheet("OverallMetrics", Columns(), input);
-  SheetBuilder rows(sheet, base.e2e, comparison.e2e);
+  SheetBuilder rows(sheet, base.e2e, comparison.e2e, input.options().compat);
   const auto add_time = [&](const std::string& label, Emphasis emphasis, auto part) {
     AddBoth(rows, label, emphasis, base, comparison,
             [&](const OverallMetrics& side) { return TimeOnly(part(side)); });
@@ -299,9 +306,9 @@ Sheet OverallSheet(const CompareInput& input, const OverallMetrics& base,
   AddGroups(rows, base, comparison);
   AddGroupOverlaps(rows, base, comparison);
   add_time("Free Time", Emphasis::kSection, [](const OverallMetrics& side) { return side.free; });
-  add_time("\tSDMA", Emphasis::kNone, [](const OverallMetrics& side) { return side.sdma.time; });
+  add_time("\tSDMA", Emphasis::kNone, [](const OverallMetrics& side) { return side.sdma_in_free; });
   add_time("\tFree", Emphasis::kNone,
-           [](const OverallMetrics& side) { return side.free - side.sdma.time; });
+           [](const OverallMetrics& side) { return side.free - side.sdma_in_free; });
   add_time("E2E Time", Emphasis::kSection, [](const OverallMetrics& side) { return side.e2e; });
   return sheet;
 }

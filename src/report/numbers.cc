@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ratios, and numbers as people read them: rounded once and in one way.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "mpa/report/report.h"
+
+namespace mpa {
+
+std::string_view TextOf(NoNumber reason) { return reason == NoNumber::kNotCounted ? "/" : "N/A"; }
+
+double Rounded(double value, int decimals) {
+  const double scale = std::pow(10.0, decimals);
+  const double scaled = std::abs(value) * scale;
+  constexpr double kWholeFrom = 1e15;  // has no decimals to speak of, or is not finite
+  if (!(scaled < kWholeFrom)) return value;
+  // A decimal half is off by an ulp or two as a double, and by one more when scaled.
+  constexpr double kUlps = 4 * std::numeric_limits<double>::epsilon();
+  const double rounded = std::floor(scaled * (1 + kUlps) + 0.5) / scale;
+  return rounded == 0 ? 0.0 : std::copysign(rounded, value);
+}
+
+std::string Fixed(double value, int decimals) {
+  return fmt::format("{:.{}f}", Rounded(value, decimals), decimals);
+}
+
+double Ratio(double base, double comparison) {
+  if (base == 0) return comparison == 0 ? 1.0 : std::numeric_limits<double>::infinity();
+  return comparison / base;
+}
+
+}  // namespace mpa
