@@ -36,6 +36,7 @@ inline std::vector<std::string> Lines(const Sheet& sheet, std::size_t first, std
       if (const auto* number = std::get_if<double>(&row.cells[i])) {
         line += fmt::format("{}", *number);
       }
+      if (const auto* reason = std::get_if<NoNumber>(&row.cells[i])) line += TextOf(*reason);
       if (std::holds_alternative<std::monostate>(row.cells[i])) line += '-';
     }
     lines.push_back(std::move(line));

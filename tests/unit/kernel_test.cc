@@ -32,9 +32,8 @@ class KernelCompareTest : public ::testing::Test {
   }
 
   Report Compare(bool kernel_types) const {
-    CompareOptions options;
+    CompareOptions options = options_;
     options.kernel_types = kernel_types;
-    options.one_step = one_step_;
     return test::Compare("kernel", base_.trace, comparison_.trace, options);
   }
   // Cells [first, last) of every row.
@@ -55,7 +54,7 @@ class KernelCompareTest : public ::testing::Test {
   }
 
   RankBuilder base_, comparison_;
-  bool one_step_ = false;
+  CompareOptions options_;
   Report report_;
 };
 
@@ -88,12 +87,22 @@ TEST_F(KernelCompareTest, LeavesBlankWhatASideWithoutTheKernelDoesNotHave) {
             (Texts{"Add 4 1 1 1 1 1 0 0 - - - 0 0", "Mul 4 0 0 - - - 2 2 2 2 1 inf inf"}));
 }
 
-TEST_F(KernelCompareTest, RoundsTimesAndMakesAveragesAndRatiosOfRoundedOnes) {
-  Kernel(base_, "Add", "4", 4);  // 0.004 us each: 0.008 is shown as 0.01, and halved from there
+TEST_F(KernelCompareTest, MakesAveragesAndRatiosOfExactTimes) {
   Kernel(base_, "Add", "4", 4);
-  Kernel(comparison_, "Add", "4", 1005);  // the double below 1.005
-  Kernel(comparison_, "Add", "4", 2015);  // 3.02; the double above 2.015
-  EXPECT_EQ(Rows(3, 15), Texts{"0.01 0.01 0 0 2 3.02 1.51 2.02 1 2 302 151"});
+  Kernel(base_, "Add", "4", 4);
+  Kernel(comparison_, "Add", "4", 1005);
+  Kernel(comparison_, "Add", "4", 2015);
+  EXPECT_EQ(Rows(3, 15),
+            Texts{"0.008 0.004 0.004 0.004 2 3.02 1.51 2.015 1.005 2 377.5 377.5"});
+}
+
+TEST_F(KernelCompareTest, KeepsTwoDecimalsOfTimesAndFourOfRatiosForPeople) {
+  Kernel(base_, "Add", "4", 1000);
+  Kernel(comparison_, "Add", "4", 1000);
+  Rows(0, 15);
+  const std::vector<Column>& columns = report_.sheets[0].columns;
+  for (const std::size_t time : {3, 4, 5, 6, 8, 9, 10, 11}) EXPECT_EQ(columns[time].decimals, 2);
+  for (const std::size_t ratio : {13, 14}) EXPECT_EQ(columns[ratio].decimals, 4);
 }
 
 TEST_F(KernelCompareTest, TellsTypesAndShapesApartThatReadTheSameTogether) {
@@ -109,12 +118,33 @@ TEST_F(KernelCompareTest, ListsKernelsWithoutTypeOrShapesAmongOthers) {
   EXPECT_EQ(Rows(1, 3), (Texts{"Add N/A", "N/A 4"}));
 }
 
-TEST_F(KernelCompareTest, SaysThatKernelsWithoutTypesCannotBeCompared) {
+TEST_F(KernelCompareTest, JoinsWhatIsMissingWithWhatIsSaidToBeMissing) {
+  Kernel(base_, "Add", "", 1000);
+  Kernel(base_, "Mul", "4", 1000);
+  Kernel(base_, "Add", "N/A", 2000);
+  Kernel(comparison_, "Add", "N/A", 6000);
+  EXPECT_EQ(Rows(1, 15), (Texts{"Add N/A 3 1.5 2 1 2 6 6 6 6 1 2 4", "Mul 4 1 1 1 1 1 0 0 - - - 0 0"}));
+}
+
+TEST_F(KernelCompareTest, KeepsTheSheetWhereKernelsHaveNoType) {
   Kernel(base_, "Add", "4", 1000);
   Kernel(comparison_, "", "", 1000);
-  EXPECT_EQ(NotesWithoutSheet(),
-            Texts{"KernelCompare: left out, because the kernels of new have no type; collect with "
-                  "profiler_level Level1 or higher"});
+  Kernel(comparison_, "N/A", "N/A", 1000);
+  EXPECT_EQ(Rows(1, 8), (Texts{"Add 4 1 1 1 1 1", "N/A N/A 0 0 - - -"}));
+  EXPECT_EQ(report_.notes,
+            Texts{"KernelCompare: the kernels of new have no type, they are summed as N/A; collect "
+                  "with profiler_level Level1 or higher"});
+}
+
+TEST_F(KernelCompareTest, ListsCollectivesOnlyForReadersOfThePythonTool) {
+  Kernel(base_, "Add", "4", 1000);
+  Kernel(comparison_, "Add", "4", 1000);
+  RankTrace& trace = base_.trace;
+  trace.listed_collectives.Append(
+      {.start = -1, .dur = 5000, .op_type = trace.strings.Intern("hcom_allReduce_")});
+  EXPECT_EQ(Rows(1, 4), Texts{"Add 4 1"});
+  options_.compat = true;
+  EXPECT_EQ(Rows(1, 4), (Texts{"hcom_allReduce_ N/A 5", "Add 4 1"}));
 }
 
 TEST_F(KernelCompareTest, SaysWhichSidesHaveNoNpuKernels) {
@@ -164,13 +194,14 @@ TEST_F(KernelCompareTest, TakesTheProfilersSumsWhereThereAreNoKernels) {
   Statistic(comparison_, "Add", "AI_VECTOR_CORE", 4, 6000, 1000, 3000);
   EXPECT_EQ(TypeRows(1, 15), Texts{"Add AI_VECTOR_CORE 1 1 1 1 1 6 1.5 3 1 4 6 1.5"});
   EXPECT_EQ(report_.notes,
-            Texts{"KernelTypeCompare: new has no kernels with a type; op_statistic.csv stands in"});
+            Texts{"KernelTypeCompare: new has no kernels with a type; op_statistic.csv is used "
+                  "instead"});
 }
 
 TEST_F(KernelCompareTest, DoesNotTakeSumsOfTheWholeRunForAStep) {
   Statistic(base_, "Add", "AI_VECTOR_CORE", 4, 6000, 1000, 3000);
   Statistic(comparison_, "Add", "AI_VECTOR_CORE", 4, 6000, 1000, 3000);
-  one_step_ = true;
+  options_.one_step = true;
   EXPECT_EQ(NotesWithoutSheet(/*kernel_types=*/true).size(), 2u);
 }
 
@@ -182,10 +213,10 @@ TEST_F(KernelCompareTest, ShowsTheTypesOfOneSideBesideZeros) {
                                  "trace; kernels are compared between NPU captures only"});
 }
 
-TEST_F(KernelCompareTest, SaysOfBothSidesThatTheirKernelsHaveNoType) {
+TEST_F(KernelCompareTest, SumsKernelsWithoutTypeByTheirCores) {
   Kernel(base_, "", "", 1000, "KERNEL_AICORE");
-  Kernel(comparison_, "", "", 1000, "KERNEL_AICORE");
-  EXPECT_EQ(NotesWithoutSheet(/*kernel_types=*/true).size(), 2u);
+  Kernel(comparison_, "N/A", "", 3000, "KERNEL_AICORE");
+  EXPECT_EQ(TypeRows(1, 15), Texts{"N/A KERNEL_AICORE 1 1 1 1 1 3 3 3 3 1 3 3"});
 }
 
 }  // namespace

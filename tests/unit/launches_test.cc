@@ -57,6 +57,15 @@ TEST(LinkByTime, LeavesWorkWithoutALaunchUnlinked) {
   EXPECT_EQ(trace.kernels.link, std::vector<std::int64_t>{-1});
 }
 
+TEST(LinkByTime, GuessesNothingOnGpusWhoseTracesHaveAllArrows) {
+  RankTrace trace;
+  trace.device = DeviceKind::kGpu;
+  trace.launches.Append({.link = 3, .device_time = 100, .stream = 8});
+  trace.kernels.Append({.start = 100, .stream = 7});
+  LinkByTime(trace);
+  EXPECT_EQ(trace.kernels.link[0], -1);
+}
+
 TEST(LinkByTime, KeepsTheLinksThatTheCaptureGave) {
   RankTrace trace;
   LaunchTo(trace, 7, 100, 1);

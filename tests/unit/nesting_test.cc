@@ -20,13 +20,13 @@ Nesting NestingOf(const Spans& spans) {
   return Nesting(start, dur, std::vector<std::int32_t>(spans.size(), 0));
 }
 
-// By its definition: of the spans that hold the time the one that begins last, and the shortest of
-// those that begin together; of equal ones the last.
-std::int64_t Innermost(const Spans& spans, TimeNs time, bool around) {
+// By its definition: of the spans that `holds` the one that begins last, and the shortest of those
+// that begin together; of equal ones the last.
+template <typename Holds>
+std::int64_t Innermost(const Spans& spans, Holds holds) {
   std::int64_t found = Nesting::kNone;
   for (std::size_t i = 0; i < spans.size(); ++i) {
-    const auto& [start, end] = spans[i];
-    if (around ? start >= time || end <= time : start > time || end < time) continue;
+    if (!holds(spans[i].first, spans[i].second)) continue;
     const auto inner = [](const auto& span) { return std::pair{span.first, -span.second}; };
     if (found == Nesting::kNone ||
         inner(spans[i]) >= inner(spans[static_cast<std::size_t>(found)])) {
@@ -34,6 +34,20 @@ std::int64_t Innermost(const Spans& spans, TimeNs time, bool around) {
     }
   }
   return found;
+}
+
+std::int64_t InnermostAround(const Spans& spans, TimeNs time) {
+  return Innermost(spans, [&](TimeNs start, TimeNs end) { return start < time && time < end; });
+}
+
+// One that begins at the time goes before one that runs, and that before one that ends.
+std::int64_t InnermostAt(const Spans& spans, TimeNs time) {
+  const std::int64_t begins =
+      Innermost(spans, [&](TimeNs start, TimeNs) { return start == time; });
+  if (begins != Nesting::kNone) return begins;
+  const std::int64_t runs = InnermostAround(spans, time);
+  if (runs != Nesting::kNone) return runs;
+  return Innermost(spans, [&](TimeNs, TimeNs end) { return end == time; });
 }
 
 TEST(Nesting, FindsTheInnermostSpanAroundATime) {
@@ -47,10 +61,22 @@ TEST(Nesting, FindsTheInnermostSpanAroundATime) {
     }
     const Nesting nesting = NestingOf(spans);
     for (TimeNs time = -1; time < 120; ++time) {
-      ASSERT_EQ(nesting.Find(0, time), Innermost(spans, time, false)) << round << ": " << time;
-      ASSERT_EQ(nesting.FindAround(0, time), Innermost(spans, time, true)) << round << ": " << time;
+      ASSERT_EQ(nesting.Find(0, time), InnermostAt(spans, time)) << round << ": " << time;
+      ASSERT_EQ(nesting.FindAround(0, time), InnermostAround(spans, time)) << round << ": " << time;
     }
   }
+}
+
+TEST(Nesting, KeepsSpansThatTouchApart) {
+  const Nesting nesting = NestingOf({{0, 10}, {10, 20}, {10, 10}, {20, 20}, {20, 30}});
+  EXPECT_EQ(nesting.Roots(), (std::vector<std::uint32_t>{0, 1, 4}));
+  EXPECT_EQ(nesting.Parent(2), 1);
+  EXPECT_EQ(nesting.Parent(3), 4);
+}
+
+TEST(Nesting, PutsNothingIntoSpansWithoutLength) {
+  const Nesting nesting = NestingOf({{5, 5}, {5, 5}});
+  EXPECT_EQ(nesting.Roots(), (std::vector<std::uint32_t>{0, 1}));
 }
 
 // A walk over all levels for each of the times would take minutes.
@@ -61,7 +87,7 @@ TEST(Nesting, FindsItAmongAHundredThousandLevels) {
   const Nesting nesting = NestingOf(spans);
   for (TimeNs i = 1; i < kLevels; ++i) {
     ASSERT_EQ(nesting.FindAround(0, 3 * kLevels - i), i - 1);
-    ASSERT_EQ(nesting.Find(0, 3 * kLevels - i), i);
+    ASSERT_EQ(nesting.Find(0, 3 * kLevels - i), i - 1);  // span i ends then
   }
 }
 
@@ -72,7 +98,7 @@ TEST(Nesting, FindsItWhereAllBeginTogether) {
   const Nesting nesting = NestingOf(spans);
   for (TimeNs i = 1; i < kSpans; ++i) {
     ASSERT_EQ(nesting.FindAround(0, 0), Nesting::kNone);
-    ASSERT_EQ(nesting.Find(0, 2 * kSpans - i), i);
+    ASSERT_EQ(nesting.Find(0, 2 * kSpans - i), i - 1);
   }
 }
 

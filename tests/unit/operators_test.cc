@@ -68,6 +68,27 @@ TEST_F(OperatorsTest, ThatStartTogetherNestByTheirLength) {
   EXPECT_EQ(Api(), (Texts{"aten::div 15 5 15 1", "aten::true_divide 10 10 10 1"}));
 }
 
+TEST_F(OperatorsTest, ThatTouchDoNotNest) {
+  Op("aten::mm", 10, 20, main_);
+  Op("aten::add", 20, 50, main_);  // longer than what it would be within
+  Kernel(20, main_, 60, 63);
+  EXPECT_EQ(Api(), (Texts{"aten::mm 10 10 10 1", "aten::add 30 30 30 1"}));
+  EXPECT_EQ(Devices(), (Texts{"aten::add 3 1", "aten::mm 0 1"}));
+}
+
+TEST_F(OperatorsTest, OfAModuleThatTouchDoNotNest) {
+  rank_.Call("nn.Module: A_0", 0, 30 * kMs, main_);
+  rank_.Call("nn.Module: B_0", 30 * kMs, 90 * kMs, main_);
+  Op("aten::mm", 10, 30, main_);
+  Op("aten::add", 35, 40, main_);
+  Op("aten::mul", 40, 50, main_);
+  Kernel(40, main_, 60, 63);
+  EXPECT_EQ(Rows("operator", "ModuleCompareStatistic", 3, 9),
+            (Texts{"/ A_0 [ TOTAL ] - 0 1 0", "/ A_0 aten::mm  0 1 -", "/ B_0 [ TOTAL ] - 3 1 3",
+                   "/ B_0 aten::add  0 1 -",
+                   "/ B_0 aten::mul kernel, [number: 1], [duration_ms: 3.000]\n 3 1 -"}));
+}
+
 TEST_F(OperatorsTest, ThatStartTogetherOnTwoThreadsKeepTheirOwnKernels) {
   Op("aten::add", 10, 20, main_);
   Op("aten::mm", 10, 20, backward_);
@@ -109,6 +130,23 @@ TEST_F(OperatorsTest, HaveTheMemoryThatTheirQueuedWorkAllocates) {
             "aten::mm, (12000.000, 60000.000), [duration: 48000.0], [size: 2048.0]\n"
             "cann::MatMul, (35000.000, 45000.000), [duration: 10000.0], [size: 1024.0]\n"
             "cann::workspace, (33000.000, 50000.000), [duration: 17000.0], [size: 512.0]\n");
+}
+
+TEST_F(OperatorsTest, HaveTheMemoryOfKernelsWhosePrefixTheExporterDropped) {
+  Op("aten::mm", 10, 20, main_);
+  rank_.Queued(15 * kMs, main_, 30 * kMs, 40 * kMs, queue_);
+  Op("aten::add", 30, 50, main_);
+  Allocation("trans_TransData_0", 1024, 35, 45);
+  EXPECT_EQ(Memory(), (Texts{"aten::mm 10 1 1", "aten::add 0 0 1"}));
+}
+
+TEST_F(OperatorsTest, HaveTheMemoryThatOperatorsOfAnotherNameAllocateInTheirTime) {
+  Op("aten::mm", 10, 20, main_);
+  rank_.Queued(15 * kMs, main_, 30 * kMs, 40 * kMs, queue_);
+  Op("aten::add", 30, 50, main_);
+  Allocation("aten::renamed", 1024, 35, 45);  // while queued work is done
+  Allocation("workspace", 2048, 45, 55);      // while none is
+  EXPECT_EQ(Memory(), (Texts{"aten::mm 0 0 1", "aten::add 20 3 1"}));
 }
 
 TEST_F(OperatorsTest, OfOneThreadDoNotHaveTheMemoryOfAnother) {

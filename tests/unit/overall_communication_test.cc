@@ -136,22 +136,15 @@ Names GroupsOf(const RankBuilder& rank) {
   return names;
 }
 
-TEST(GroupTimes, ListsGroupsThatWaitedFirstWhereTheCaptureHasNoOrder) {
+TEST(GroupTimes, ListsGroupsByTheirFirstOperations) {
   RankBuilder rank;
-  for (const char* name : {"a", "b", "c", "d"}) rank.Group(name);
-  rank.CommTask(3, 0, "Notify_Wait", 10, 20);
-  rank.CommTask(1, 0, "Notify_Wait", 5, 6);
-  rank.CommTask(2, 0, "Memcpy", 0, 1);
-  EXPECT_EQ(GroupsOf(rank), (Names{"b", "d", "a", "c"}));
-}
-
-TEST(GroupTimes, KeepsTheOrderOfTheCaptureWhereItHasOne) {
-  RankBuilder rank;
-  rank.Group("a");
-  rank.Group("b");
-  rank.trace.comm_groups.position = {0, 1};
-  rank.CommTask(1, 0, "Notify_Wait", 5, 6);
-  EXPECT_EQ(GroupsOf(rank), (Names{"a", "b"}));
+  for (const char* name : {"idle", "a", "b", "c"}) rank.Group(name);
+  rank.Collective(1, 20, 30);
+  rank.Collective(1, 5, 6);
+  rank.Collective(2, 10, 20);
+  rank.Collective(3, 2, 4);
+  rank.CommTask(2, 0, "Notify_Wait", 0, 1);
+  EXPECT_EQ(GroupsOf(rank), (Names{"c", "a", "b", "idle"}));
 }
 
 TEST(GroupTimes, DoesNotTellMoreGroupsApartThanARankCanHave) {

@@ -26,6 +26,30 @@ TEST(NpuCopies, CountsThoseOnComputeStreamsOnly) {
   EXPECT_EQ(metrics.sdma.count, 2);
 }
 
+TEST(NpuCopies, TakesFromTheFreeTimeWhatLiesInIt) {
+  RankBuilder rank;
+  KernelOn(rank, 7);                    // 0..10
+  rank.Task("SDMA_SQE", 5, 15, 7);      // 10..15 is free
+  rank.Task("PCIE_DMA_SQE", 12, 18, 7);  // together with the other 10..18
+  rank.Collective(rank.Group("g"), 30, 50);
+  rank.Task("SDMA_SQE", 30, 45, 7);  // beside communication
+  rank.Collective(rank.Group("g"), 60, 80, "kernel_aivec");
+  rank.Task("SDMA_SQE", 55, 65, 7);  // 55..60
+  const OverallMetrics metrics = ComputeOverall(rank.trace);
+  EXPECT_EQ(metrics.sdma.time, 41);
+  EXPECT_EQ(metrics.sdma_in_free, 13);
+}
+
+TEST(NpuCopies, TakesThemFromTheFreeTimeOfTheOverlapAnalysis) {
+  RankBuilder rank;
+  KernelOn(rank, 7);
+  rank.Overlap(Activity::kComputing, 0, 10);
+  rank.Overlap(Activity::kFree, 10, 40);
+  rank.Task("SDMA_SQE", 5, 15, 7);
+  rank.Task("SDMA_SQE", 35, 50, 7);  // an older exporter: the analysis ends at 40
+  EXPECT_EQ(ComputeOverall(rank.trace).sdma_in_free, 10);
+}
+
 TEST(NpuCopies, CountsOnlyStreamsThatWaitForEventsIfAnyDoes) {
   RankBuilder rank;
   KernelOn(rank, 7);

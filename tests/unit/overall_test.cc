@@ -41,25 +41,74 @@ TEST(Overall, WorksTheTimesOutFromKernelsAndCollectivesOtherwise) {
   EXPECT_EQ(metrics.free, 0);
 }
 
-TEST(Overall, LastsFromTheFirstToTheLastKernelOrCollectiveOfAnNpu) {
+TEST(Overall, LastsFromTheFirstToTheLastDeviceTaskOfAnyKind) {
   RankBuilder rank;
   rank.KernelAt(100, 130);
   rank.Collective(rank.Group("g"), 120, 145);
   rank.Task("EVENT_WAIT_SQE", 90, 95, 7);
+  rank.Task("", 140, 152, 7);
   rank.Task("SDMA_SQE", 140, 150, 7);
-  EXPECT_EQ(ComputeOverall(rank.trace).e2e, 45);  // 100..145, as the overlap analysis has it
+  const OverallMetrics metrics = ComputeOverall(rank.trace);
+  EXPECT_EQ(metrics.e2e, 62);   // 90..152
+  EXPECT_EQ(metrics.free, 17);  // 90..100 and 145..152
 }
 
-TEST(Overall, SpansTheTasksWhereThereIsNothingElse) {
+TEST(Overall, DoesNotLastForTasksThatFrameTheCollectionOrStandForKernels) {
   RankBuilder rank;
   rank.Task("EVENT_WAIT_SQE", 90, 95, 7);
-  rank.Task("KERNEL_AICORE", 0, 10, 7);    // stands for a kernel
-  rank.Task("PROFILING_ENABLE", 1, 2, 7);  // frames the collection
-  rank.Task("", 2, 3, 7);
+  rank.Task("KERNEL_AICORE", 0, 10, 7);
+  rank.Task("PROFILING_ENABLE", 1, 2, 7);
+  rank.Task("PLACE_HOLDER_SQE", 1, 2, 7, "PROFILING_ENABLE");
   rank.Task("SDMA_SQE", 140, 150, 7);
   const OverallMetrics metrics = ComputeOverall(rank.trace);
   EXPECT_EQ(metrics.e2e, 60);  // 90..150
   EXPECT_EQ(metrics.free, 60);
+}
+
+TEST(Overall, TakesTheFreeTimeAtBothEndsOfTheOverlapAnalysis) {
+  RankBuilder rank;
+  rank.Task("SDMA_SQE", 40, 60, 7);
+  rank.Overlap(Activity::kFree, 40, 100);
+  rank.Overlap(Activity::kComputing, 100, 130);
+  rank.Overlap(Activity::kFree, 130, 150);
+  const OverallMetrics metrics = ComputeOverall(rank.trace);
+  EXPECT_EQ(metrics.e2e, 110);
+  EXPECT_EQ(metrics.free, 80);
+  EXPECT_EQ(metrics.left_out_before + metrics.left_out_behind, 0);
+}
+
+TEST(Overall, NoticesWhatTheOverlapAnalysisOfAnOlderExporterLeavesOut) {
+  RankBuilder rank;
+  rank.Task("SDMA_SQE", 40, 60, 7);
+  rank.Overlap(Activity::kComputing, 100, 130);
+  rank.Task("EVENT_WAIT_SQE", 140, 145, 7);
+  const OverallMetrics metrics = ComputeOverall(rank.trace);
+  EXPECT_EQ(metrics.e2e, 30);
+  EXPECT_EQ(metrics.left_out_before, 60);
+  EXPECT_EQ(metrics.left_out_behind, 15);
+}
+
+TEST(Overall, TakesTheTimesOfOneStepFromItsOwnWork) {
+  RankBuilder rank;
+  rank.Overlap(Activity::kExposedCommunication, 0, 50);  // reaches in from the step before
+  rank.Overlap(Activity::kComputing, 100, 130);
+  rank.KernelAt(100, 130);
+  rank.Task("SDMA_SQE", 90, 95, 7);
+  rank.trace.is_one_step = true;
+  const OverallMetrics metrics = ComputeOverall(rank.trace);
+  EXPECT_EQ(metrics.e2e, 40);
+  EXPECT_EQ(metrics.exposed_communication, 0);
+  EXPECT_EQ(metrics.free, 10);
+}
+
+TEST(Overall, TakesTheOverlapAnalysisOfOneStepWithoutKernels) {
+  RankBuilder rank;
+  rank.Overlap(Activity::kComputing, 100, 130);
+  rank.Task("SDMA_SQE", 90, 95, 7);
+  rank.trace.is_one_step = true;
+  const OverallMetrics metrics = ComputeOverall(rank.trace);
+  EXPECT_EQ(metrics.computing, 30);
+  EXPECT_EQ(metrics.e2e, 40);
 }
 
 TEST(Overall, AccountsForAllOfTheTime) {

@@ -7,12 +7,17 @@
 namespace mpa {
 namespace {
 
+// Empty where the capture says that they were not recorded.
+std::string_view RecordedShapes(const RankTrace& trace, StringId text) {
+  const std::string_view shapes = trace.strings.View(text);
+  return shapes == "N/A" ? std::string_view() : WithoutQuotes(shapes);
+}
+
 // A kernel of a range is listed if its tensors are known, or its operations are.
 bool IsListed(const RankTrace& trace, const KernelMfu& mfu, std::size_t row) {
   if (mfu.flops.Known()) return true;
   if (mfu.range < 0) return mfu.flops.gap != FlopsGap::kUnknownOperator;
-  const std::string_view shapes = trace.strings.View(trace.kernels.shapes[row]);
-  return !shapes.empty() && shapes != "N/A";
+  return !RecordedShapes(trace, trace.kernels.shapes[row]).empty();
 }
 
 }  // namespace
@@ -50,8 +55,8 @@ std::vector<OperatorMfuRow> OperatorMfuRows(const RankTrace& trace, const RankMf
     listing.mfu = kernel;
     listing.counted = kernel.range >= 0 ? mfu.ranges[static_cast<std::size_t>(kernel.range)].name
                                         : std::string(trace.strings.View(kernels.op_type[row]));
-    listing.input_shapes = WithoutQuotes(trace.strings.View(kernels.shapes[row]));
-    listing.output_shapes = WithoutQuotes(trace.strings.View(kernels.output_shapes[row]));
+    listing.input_shapes = RecordedShapes(trace, kernels.shapes[row]);
+    listing.output_shapes = RecordedShapes(trace, kernels.output_shapes[row]);
   }
   return rows;
 }

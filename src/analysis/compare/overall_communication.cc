@@ -2,6 +2,7 @@
 // Per communication group: how much of its time nothing hides, and how much of that is waiting.
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -53,47 +54,39 @@ struct GroupTasks {
   }
 };
 
-struct TaskSurvey {
-  std::vector<GroupTasks> groups;
-  std::vector<std::int32_t> groups_by_first_wait;
-};
-
-TaskSurvey SurveyTasks(const RankTrace& trace) {
+// By group.
+std::vector<GroupTasks> SurveyTasks(const RankTrace& trace) {
   const CommTasks& tasks = trace.comm_tasks;
   std::vector<std::size_t> order(tasks.Size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return tasks.start[a] < tasks.start[b]; });
-  TaskSurvey survey;
-  survey.groups.resize(trace.comm_groups.Size());
+  std::vector<GroupTasks> groups(trace.comm_groups.Size());
   for (const std::size_t row : order) {
-    GroupTasks& group = survey.groups[static_cast<std::size_t>(tasks.group[row])];
+    GroupTasks& group = groups[static_cast<std::size_t>(tasks.group[row])];
     Plane& plane = group.planes[tasks.plane[row]];
     if (!plane.handshake.IsWait(trace.strings.View(tasks.name[row]))) continue;
-    if (group.planes_by_first_wait.empty()) survey.groups_by_first_wait.push_back(tasks.group[row]);
     if (plane.waits.empty()) group.planes_by_first_wait.push_back(tasks.plane[row]);
     plane.waits.push_back({tasks.start[row], tasks.start[row] + tasks.dur[row]});
     plane.total += tasks.dur[row];
   }
-  return survey;
+  return groups;
 }
 
-// The capture's own order where it has one; else groups that waited by their first wait, then the
-// others by their first operation.
-std::vector<std::int32_t> GroupOrder(const RankTrace& trace, const TaskSurvey& survey) {
-  const CommGroups& groups = trace.comm_groups;
-  std::vector<std::int32_t> order(groups.Size());
-  std::iota(order.begin(), order.end(), 0);
-  if (std::any_of(groups.position.begin(), groups.position.end(), [](auto p) { return p >= 0; })) {
-    return order;
+// By their first operations: the numbers of groups mean something else in each format.
+std::vector<std::size_t> GroupOrder(const RankTrace& trace) {
+  const Communications& comms = trace.communications;
+  std::vector<TimeNs> first(trace.comm_groups.Size(), std::numeric_limits<TimeNs>::max());
+  for (std::size_t i = 0; i < comms.Size(); ++i) {
+    if (comms.group[i] < 0) continue;
+    TimeNs& its_first = first[static_cast<std::size_t>(comms.group[i])];
+    its_first = std::min(its_first, comms.start[i]);
   }
-  const auto waited = [&](std::int32_t group) {
-    return !survey.groups[static_cast<std::size_t>(group)].planes_by_first_wait.empty();
-  };
-  std::vector<std::int32_t> sorted = survey.groups_by_first_wait;
-  std::copy_if(order.begin(), order.end(), std::back_inserter(sorted),
-               [&](std::int32_t group) { return !waited(group); });
-  return sorted;
+  std::vector<std::size_t> order(first.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return first[a] < first[b]; });
+  return order;
 }
 
 std::string LabelOf(const RankTrace& trace, std::size_t group) {
@@ -123,18 +116,20 @@ void ComputeGroupTimes(const RankTrace& trace, const Intervals& exposed, Overall
     exposed_of[group] = Intersection(exposed, Union(std::move(operations[group])));
   }
 
-  const TaskSurvey survey = SurveyTasks(trace);
-  for (const std::int32_t number : GroupOrder(trace, survey)) {
-    const auto group = static_cast<std::size_t>(number);
+  const std::vector<GroupTasks> tasks = SurveyTasks(trace);
+  const std::vector<std::size_t> order = GroupOrder(trace);
+  for (const std::size_t group : order) {
     metrics.groups.push_back(
         {.name = std::string(trace.strings.View(groups.name[group])),
          .process_group = std::string(trace.strings.View(groups.process_group[group])),
          .exposed = Length(exposed_of[group]),
-         .wait = Length(Intersection(exposed_of[group], survey.groups[group].Waits()))});
+         .wait = Length(Intersection(exposed_of[group], tasks[group].Waits()))});
   }
 
-  for (std::size_t first = 0; first < groups.Size(); ++first) {
-    for (std::size_t second = first + 1; second < groups.Size(); ++second) {
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    for (std::size_t j = i + 1; j < order.size(); ++j) {
+      const std::size_t first = order[i];
+      const std::size_t second = order[j];
       const TimeNs time = Length(Intersection(exposed_of[first], exposed_of[second]));
       if (time == 0) continue;
       metrics.group_overlaps.push_back({LabelOf(trace, first), LabelOf(trace, second), time});
