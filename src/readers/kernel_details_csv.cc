@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 
+#include "collective_kernel.h"
 #include "csv_rows.h"
 #include "mpa/base/text.h"
 #include "mpa/io/csv_file.h"
@@ -12,12 +13,6 @@
 
 namespace mpa::readers {
 namespace {
-
-// Collectives are listed among the kernels; the trace has them in full. At Level0 the core is not
-// told, the name is.
-bool IsCommunication(std::string_view core, std::string_view name) {
-  return core == "HCCL" || core == "COMMUNICATION" || name.starts_with("hcom_");
-}
 
 std::string_view Recorded(std::string_view cell) { return IsRecorded(cell) ? cell : ""; }
 
@@ -91,7 +86,7 @@ void Read(const CaptureFile& file, const ReadRequest& request, RankTrace& trace)
   const auto text = [&](const auto& column) { return trace.strings.Intern(Recorded(csv[column])); };
   while (NextRow(csv, trace.issues)) {
     if (trace.device_id < 0) trace.device_id = io::ParseInt(csv[device]).value_or(-1);
-    if (IsCommunication(csv[core], csv[name])) continue;
+    if (IsCollectiveKernel(csv[core], csv[name])) continue;
     const auto start_ns = io::NsFromMicros(csv[start]);
     const auto dur_ns = io::NsFromMicros(csv[dur]);
     if (!start_ns || !dur_ns || !IsDuration(*dur_ns)) {
