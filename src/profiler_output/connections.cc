@@ -33,7 +33,9 @@ void AddLaunches(const raw::Session& session, std::vector<OpConnection>& connect
     } else if (links.collective[i] >= 0) {
       call = session.collectives.call[links.collective[i]];
     }
-    if (IsLaunch(session, call)) connections.push_back({links.op[i], call});
+    if (IsLaunch(session, call)) {
+      connections.push_back({links.op[i], CallConnection(static_cast<std::size_t>(call))});
+    }
   }
 }
 
@@ -87,11 +89,13 @@ void AddMarks(const raw::Session& session, std::vector<OpConnection>& connection
 
 }  // namespace
 
+std::int64_t CallConnection(std::size_t call) { return static_cast<std::int64_t>(call) + 1; }
+
 std::int64_t TaskConnection(const raw::Session& session, std::size_t task) {
   const raw::Tasks& tasks = session.tasks;
-  if (tasks.call[task] >= 0) return tasks.call[task];
+  if (tasks.call[task] >= 0) return CallConnection(static_cast<std::size_t>(tasks.call[task]));
   const bool issued_by_host = tasks.host_type[task] != StringId::kEmpty;
-  return issued_by_host ? static_cast<std::int64_t>(session.calls.Size()) : -1;
+  return issued_by_host ? CallConnection(session.calls.Size()) : -1;
 }
 
 std::int64_t MarkConnection(std::int64_t mark_id) { return Offset(kFirstMark, mark_id); }

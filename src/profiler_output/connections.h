@@ -7,9 +7,13 @@
 
 #include "mpa/raw/session.h"
 
-/// The numbers by which the tables of a profiler database find each other: connectionId. A host
-/// call has the number of its row in Session.calls; framework and marks have ranges of their own.
+/// The numbers by which the tables of a profiler database find each other: connectionId. Host
+/// calls have the lowest numbers; framework and marks have ranges of their own.
 namespace mpa::profiler_output {
+
+/// That of a host call: the number of its row in Session.calls and one, because readers take 0 for
+/// no connection.
+std::int64_t CallConnection(std::size_t call);
 
 /// That of a device task: of the call that launched it. All tasks handed over outside of any call
 /// share one number; -1: no host record.

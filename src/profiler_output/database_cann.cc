@@ -16,20 +16,19 @@ constexpr std::int64_t kNone = 0xFFFFFFFF;
 void WriteCalls(const raw::Session& session, DatabaseStrings& strings, DatabaseWriter& database) {
   const raw::HostCalls& calls = session.calls;
   if (calls.Empty()) return;
-  database.WriteTable("CANN_API",
-                      "startNs INTEGER, endNs INTEGER, type INTEGER, globalTid INTEGER, "
-                      "connectionId INTEGER PRIMARY KEY, name INTEGER",
-                      [&](TableWriter& table) {
-                        for (std::size_t i = 0; i < calls.Size(); ++i) {
-                          // Pieces of a collective are told apart by their item; all are named
-                          // "master" or "slave".
-                          const bool is_piece = calls.level[i] == raw::Level::kCommunication;
-                          table.Add(calls.start[i], calls.end[i],
-                                    static_cast<std::int64_t>(calls.level[i]),
-                                    GlobalThread(session.info.process, calls.thread[i]), i,
-                                    strings.Id(is_piece ? calls.item[i] : calls.name[i]));
-                        }
-                      });
+  database.WriteTable(
+      "CANN_API",
+      "startNs INTEGER, endNs INTEGER, type INTEGER, globalTid INTEGER, "
+      "connectionId INTEGER PRIMARY KEY, name INTEGER",
+      [&](TableWriter& table) {
+        for (std::size_t i = 0; i < calls.Size(); ++i) {
+          // Pieces of a collective are told apart by their item; all are named "master" or "slave".
+          const bool is_piece = calls.level[i] == raw::Level::kCommunication;
+          table.Add(calls.start[i], calls.end[i], static_cast<std::int64_t>(calls.level[i]),
+                    GlobalThread(session.info.process, calls.thread[i]), CallConnection(i),
+                    strings.Id(is_piece ? calls.item[i] : calls.name[i]));
+        }
+      });
 }
 
 // What the host calls a task, unless it is a group whose device part says more.

@@ -2,6 +2,7 @@
 // Collectives and their pieces in a profiler database.
 #include <span>
 
+#include "connections.h"
 #include "mpa/raw/enumerations.h"
 #include "profiler_database.h"
 
@@ -27,8 +28,9 @@ void WriteOperations(const raw::Collectives& collectives, DatabaseStrings& strin
         for (std::size_t i = 0; i < collectives.Size(); ++i) {
           table.Add(
               strings.Id(collectives.name[i]), collectives.start[i], collectives.end[i],
-              collectives.call[i], strings.Id(collectives.group_name[i]), i, collectives.relay[i],
-              collectives.retry[i], Listed(raw::CommunicationDataTypes(), collectives.data_type[i]),
+              CallConnection(static_cast<std::size_t>(collectives.call[i])),
+              strings.Id(collectives.group_name[i]), i, collectives.relay[i], collectives.retry[i],
+              Listed(raw::CommunicationDataTypes(), collectives.data_type[i]),
               strings.Id(collectives.algorithm[i]), collectives.count[i],
               strings.Id(collectives.op_type[i]), collectives.device[i], collectives.rank_size[i]);
         }

@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 
+#include "collective_kernel.h"
 #include "csv_rows.h"
 #include "mpa/base/text.h"
 #include "mpa/io/csv_file.h"
@@ -12,12 +13,6 @@
 
 namespace mpa::readers {
 namespace {
-
-// Collectives are listed among the kernels; the trace has more of them. At Level0 the core is not
-// told, the name is.
-bool IsCommunication(std::string_view core, std::string_view name) {
-  return core == "HCCL" || core == "COMMUNICATION" || name.starts_with("hcom_");
-}
 
 std::string_view Recorded(std::string_view cell) { return IsRecorded(cell) ? cell : ""; }
 
@@ -98,7 +93,7 @@ void Read(const CaptureFile& file, const ReadRequest& request, RankTrace& trace)
       continue;
     }
     Kernels& table =
-        IsCommunication(csv[core], csv[name]) ? trace.listed_collectives : trace.kernels;
+        IsCollectiveKernel(csv[core], csv[name]) ? trace.listed_collectives : trace.kernels;
     table.Append({.start = *start_ns,
                           .dur = *dur_ns,
                           .name = trace.strings.Intern(csv[name]),

@@ -8,9 +8,10 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "collective_kernel.h"
 #include "megahertz.h"
 #include "mpa/base/log.h"
-#include "mpa/base/text.h"
+#include "mpa/model/device_tasks.h"
 #include "process_groups.h"
 #include "profiler_db_tables.h"
 
@@ -157,9 +158,12 @@ void ReadKernels(DbInput& input, Tables wanted) {
       return Recorded(input.strings.Text(row, column), input.trace.strings);
     };
     const StringId core = text(4);
+    const StringId name = input.strings.Text(row, 2);
+    const StringPool& strings = input.trace.strings;
+    if (IsCollectiveKernel(strings.View(core), strings.View(name))) return;
     input.trace.kernels.Append({.start = span->start,
                                 .dur = span->dur,
-                                .name = input.strings.Text(row, 2),
+                                .name = name,
                                 .op_type = text(3),
                                 .core = core != StringId::kEmpty ? core : text(5),
                                 .shapes = input.strings.Text(row, 9),
@@ -255,9 +259,8 @@ void ReadDeviceTasks(DbInput& input) {
     const StringId type = input.strings.Text(row, 2);
     const std::int64_t task_id = row.IntOr(5, -1);
     const std::int64_t link = Link(row, 4);
-    const bool is_copy = IsOneOf(input.trace.strings.View(type),
-                                 {"MEMCPY_ASYNC", "SDMA_SQE", "PCIE_DMA_SQE", "SDMA"}) &&
-                         !collective_tasks.Contains(task_id, link);
+    const bool is_copy =
+        IsCopy(input.trace.strings.View(type)) && !collective_tasks.Contains(task_id, link);
     input.trace.device_tasks.Append({.start = span->start,
                                      .dur = span->dur,
                                      .name = is_copy ? type : StringId::kEmpty,

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "collective_kernel.h"
 #include "megahertz.h"
 #include "mpa/model/collective_tasks.h"
 #include "mpa/raw/labels.h"
@@ -27,15 +28,12 @@ struct LaunchOf {
 LaunchOf FillLaunches(const Session& session, TrackNumbers& tracks, RankTrace& trace) {
   LaunchOf launch{std::vector<std::int64_t>(session.tasks.Size(), -1),
                   std::vector<std::int64_t>(session.collectives.Size(), -1)};
-  const std::vector<std::int32_t> first_copy = raw::FirstCopiesOfCollectives(session);
   for (std::size_t i = 0; i < session.links.Size(); ++i) {
     const auto op = static_cast<std::size_t>(session.links.op[i]);
-    const std::int32_t collective = session.links.collective[i];
-    const std::int32_t task =
-        collective < 0 ? session.links.task[i] : first_copy[static_cast<std::size_t>(collective)];
     const auto link = static_cast<std::int64_t>(trace.launches.Size());
-    const bool is_task = task >= 0;
-    const auto row = static_cast<std::size_t>(is_task ? task : collective);
+    const bool is_task = session.links.task[i] >= 0;
+    const auto row =
+        static_cast<std::size_t>(is_task ? session.links.task[i] : session.links.collective[i]);
     (is_task ? launch.task : launch.collective)[row] = link;
     trace.launches.Append(
         {.link = link,
@@ -47,12 +45,30 @@ LaunchOf FillLaunches(const Session& session, TrackNumbers& tracks, RankTrace& t
   return launch;
 }
 
+// An operator that copies by itself, past the task queue, has no link to the copy.
+void FillDirectCopies(const Session& session, TrackNumbers& tracks, LaunchOf& launch,
+                      RankTrace& trace) {
+  const raw::Tasks& tasks = session.tasks;
+  for (std::size_t i = 0; i < tasks.Size(); ++i) {
+    if (launch.task[i] >= 0 || tasks.kind[i] == raw::TaskKind::kCollectivePart) continue;
+    if (tasks.call[i] < 0 || !raw::IsCopy(session, i)) continue;
+    const auto call = static_cast<std::size_t>(tasks.call[i]);
+    launch.task[i] = static_cast<std::int64_t>(trace.launches.Size());
+    trace.launches.Append(
+        {.link = launch.task[i],
+         .host_time = session.calls.start[call],
+         .host_track = tracks.Of(session.info.process, session.calls.thread[call]),
+         .device_time = tasks.start[i],
+         .stream = tasks.stream[i]});
+  }
+}
+
 // What a duration lacks when it is given in whole ns.
 struct Duration {
   explicit Duration(double ns)
-      : whole(std::llround(ns)), rest(static_cast<float>(ns - static_cast<double>(whole))) {}
+      : whole(std::llround(ns)), rest(ns - static_cast<double>(whole)) {}
   TimeNs whole;
-  float rest;
+  double rest;
 };
 
 void FillTasks(const Session& session, const LaunchOf& launch, RankTrace& trace) {
@@ -147,8 +163,10 @@ void FillKernels(const Session& session, const LaunchOf& launch, RankTrace& trac
   const raw::Kernels& kernels = session.kernels;
   const CounterTimes times(session.counters);
   const raw::StepsOnDevice steps(session.steps);
+  const auto view = [&](StringId text) { return session.strings.View(text); };
   for (std::size_t i = 0; i < kernels.Size(); ++i) {
     if (!raw::IsListedKernel(session, i)) continue;
+    if (IsCollectiveKernel(view(kernels.core[i]), view(kernels.name[i]))) continue;
     const auto task = static_cast<std::size_t>(kernels.task[i]);
     const std::int32_t step = steps.At(session.tasks.start[task]);
     const std::int32_t row = kernels.counters[i];
@@ -186,7 +204,7 @@ std::vector<std::int32_t> FillGroups(Session& session, RankTrace& trace) {
     if (group < 0) {
       group = static_cast<std::int32_t>(trace.comm_groups.Size());
       const std::string shown = fmt::format("Group {} Communication", session.strings.View(name));
-      trace.comm_groups.Append({.name = session.strings.Intern(shown), .position = group});
+      trace.comm_groups.Append({.name = session.strings.Intern(shown)});
     }
     group_of_collective.push_back(group);
   }
@@ -197,14 +215,12 @@ void FillCollectives(Session& session, const LaunchOf& launch, RankTrace& trace)
   const raw::Collectives& collectives = session.collectives;
   const std::vector<std::int32_t> group = FillGroups(session, trace);
   for (std::size_t i = 0; i < collectives.Size(); ++i) {
-    const Duration dur(collectives.dur[i]);
     trace.communications.Append({.start = collectives.start[i],
-                                 .dur = dur.whole,
+                                 .dur = collectives.end[i] - collectives.start[i],
                                  .name = collectives.name[i],
                                  .op_type = collectives.name[i],
                                  .group = group[i],
-                                 .link = launch.collective[i],
-                                 .dur_rest = dur.rest});
+                                 .link = launch.collective[i]});
   }
   const raw::CollectiveParts& parts = session.parts;
   for (std::size_t i = 0; i < parts.Size(); ++i) {
@@ -249,7 +265,8 @@ void FillClocks(const Session& session, RankTrace& trace) {
 
 void FillDeviceTables(Session& session, Tables wanted, TrackNumbers& tracks, RankTrace& trace) {
   if (!session.info.devices.empty()) trace.device_id = session.info.devices.front().id;
-  const LaunchOf launch = FillLaunches(session, tracks, trace);
+  LaunchOf launch = FillLaunches(session, tracks, trace);
+  FillDirectCopies(session, tracks, launch, trace);
   if (Overlap(wanted, Tables::kCommunications | Tables::kCommTasks)) {
     FillCollectives(session, launch, trace);
   }

@@ -67,19 +67,28 @@ namespace {
 struct Flow {
   const FlowPoint* start = nullptr;
   const FlowPoint* end = nullptr;
+  bool from_end = false;  ///< its end comes first in the file
+
+  bool IsComplete() const { return start != nullptr && end != nullptr; }
 };
 
-// The flows with both ends, in order of first appearance.
+// The flows with both ends, in order of first appearance. Exporters number arrows by the times at
+// which they end, so flows with one number follow each other; what does not begin another one
+// replaces what came before.
 std::vector<Flow> CompleteFlows(const std::vector<FlowPoint>& points) {
   std::vector<Flow> flows;
   std::unordered_map<std::int64_t, std::size_t> flow_of_id;
   for (const FlowPoint& point : points) {
     const auto [found, is_new] = flow_of_id.try_emplace(point.id, flows.size());
-    if (is_new) flows.emplace_back();
-    (point.is_end ? flows[found->second].end : flows[found->second].start) = &point;
+    if (!is_new) {
+      const Flow& last = flows[found->second];
+      if (last.IsComplete() && last.from_end == point.is_end) found->second = flows.size();
+    }
+    if (found->second == flows.size()) flows.push_back({.from_end = point.is_end});
+    Flow& flow = flows[found->second];
+    (point.is_end ? flow.end : flow.start) = &point;
   }
-  std::erase_if(flows,
-                [](const Flow& flow) { return flow.start == nullptr || flow.end == nullptr; });
+  std::erase_if(flows, [](const Flow& flow) { return !flow.IsComplete(); });
   return flows;
 }
 

@@ -106,6 +106,8 @@ class FragmentFiller {
         device.stream = io::ParseInt(arg.value).value_or(device.tid);
       } else if (arg.key == "Task Id") {
         device.task_id = io::ParseInt(arg.value).value_or(-1);
+      } else if (arg.key == "connection_id") {
+        device.connection = io::ParseInt(arg.value).value_or(-1);
       }
     }
     fragment_.device.push_back(device);
@@ -126,7 +128,8 @@ class FragmentFiller {
     const bool is_end = event.ph == "f";
     const bool is_launch = EqualsIgnoringCase(event.cat, "async_npu");
     const bool is_backward = !is_launch && EqualsIgnoringCase(event.cat, "fwdbwd");
-    const bool is_runtime = !is_launch && !is_backward && Wanted(kRuntimeTables) &&
+    const bool is_runtime = !is_launch && !is_backward &&
+                            Wanted(kRuntimeTables | Tables::kQueuedWork) &&
                             EqualsIgnoringCase(event.cat, "hosttodevice");
     if (!is_launch && !is_backward && !is_runtime) return;
     if (is_backward && is_end) fragment_.backward_tid = IdFrom(event.tid);

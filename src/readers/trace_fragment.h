@@ -23,6 +23,7 @@ struct DeviceEvent {
   double dur_rest = 0;
   StringId type{};
   std::int64_t stream = -1, task_id = -1;
+  std::int64_t connection = -1;  ///< the call of CANN that launched it
 };
 
 /// The name or place of a process or thread.

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace_join.h"
 
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "mpa/base/text.h"
 #include "mpa/model/collective_tasks.h"
+#include "mpa/model/device_tasks.h"
+#include "trace_copies.h"
 #include "trace_events.h"
 #include "trace_mstx.h"
 
@@ -71,7 +75,7 @@ class CommThreads {
  private:
   std::int32_t AddGroup(std::string_view name) {
     const auto number = static_cast<std::int32_t>(trace_.comm_groups.Size());
-    trace_.comm_groups.Append({.name = trace_.strings.Intern(name), .position = number});
+    trace_.comm_groups.Append({.name = trace_.strings.Intern(name)});
     return number;
   }
 
@@ -85,6 +89,28 @@ class CommThreads {
   std::unordered_map<std::int64_t, Place> groups_;
   std::int32_t current_ = -1;
   std::int32_t unknown_ = -1;
+};
+
+// Finds the collectives that tasks are pieces of: both have the connection of the call of CANN that
+// launched them.
+class CollectiveIndex {
+ public:
+  void Add(std::int64_t connection, TimeNs start, std::size_t row) {
+    if (connection >= 0) rows_.try_emplace({connection, start}, row);
+  }
+
+  // The row of the collective. Of several runs of one call it is the last that had begun, or the
+  // first: a piece may begin before those by which the collective is timed.
+  std::optional<std::size_t> Find(std::int64_t connection, TimeNs time) const {
+    const auto later = rows_.upper_bound({connection, time});
+    const auto is_found = [&](auto at) { return at->first.first == connection; };
+    if (later != rows_.begin() && is_found(std::prev(later))) return std::prev(later)->second;
+    if (later != rows_.end() && is_found(later)) return later->second;
+    return std::nullopt;
+  }
+
+ private:
+  std::map<std::pair<std::int64_t, TimeNs>, std::size_t> rows_;
 };
 
 std::optional<Activity> ActivityOf(std::string_view name) {
@@ -127,9 +153,38 @@ class DeviceJoin {
   void Link(const LaunchFlows& launches) {
     launches.Link(task_places_, trace_.device_tasks.link);
     launches.Link(communication_places_, trace_.communications.link);
+    LinkCollectives();
+  }
+
+  // The copies that no arrow from an operator ends at, without the pieces of collectives.
+  std::vector<PlacedRow> UnlinkedCopies() const {
+    const DeviceTasks& tasks = trace_.device_tasks;
+    std::vector<PlacedRow> copies;
+    for (std::size_t i = 0; i < tasks.Size(); ++i) {
+      if (tasks.link[i] >= 0 || !IsCopy(trace_.strings.View(tasks.name[i]))) continue;
+      if (!CollectiveOf(i)) copies.emplace_back(task_places_[i], i);
+    }
+    return copies;
   }
 
  private:
+  std::optional<std::size_t> CollectiveOf(std::size_t task) const {
+    return collectives_.Find(task_connections_[task], trace_.device_tasks.start[task]);
+  }
+
+  // The arrow to a collective ends at its first copy, if it makes one.
+  void LinkCollectives() {
+    DeviceTasks& tasks = trace_.device_tasks;
+    for (std::size_t i = 0; i < tasks.Size(); ++i) {
+      if (tasks.link[i] < 0 || !IsCopy(trace_.strings.View(tasks.name[i]))) continue;
+      const auto collective = CollectiveOf(i);
+      if (!collective) continue;
+      std::int64_t& link = trace_.communications.link[*collective];
+      if (link < 0) link = tasks.link[i];
+      tasks.link[i] = -1;
+    }
+  }
+
   void AddTask(const DeviceEvent& event) {
     if (IsLcclKernel(trace_.strings.View(event.name))) AppendOperation(event, /*group=*/-1);
     trace_.device_tasks.Append({.start = event.start,
@@ -140,11 +195,13 @@ class DeviceJoin {
                                 .stream = event.stream,
                                 .dur_rest = event.dur_rest});
     task_places_.push_back({event.pid, event.tid, event.start});
+    task_connections_.push_back(event.connection);
   }
 
   void AddCommunication(const DeviceEvent& event, const RuntimeArgs& runtime_args) {
     const CommThreads::Place place = threads_.Of(event.tid);
     if (place.is_group) {
+      collectives_.Add(event.connection, event.start, trace_.communications.Size());
       AppendOperation(event, place.group);
       if (runtime_ != nullptr) {
         runtime_->AddCollective({event.pid, event.tid, event.start}, event.dur, event.name,
@@ -176,6 +233,8 @@ class DeviceJoin {
   RuntimeTrace* runtime_;  // null when nobody asks; so are the marks
   MstxTrace* mstx_;
   std::vector<EventPlace> task_places_, communication_places_;
+  std::vector<std::int64_t> task_connections_;
+  CollectiveIndex collectives_;
 };
 
 }  // namespace
@@ -232,8 +291,9 @@ void TraceJoin::Finish() {
   device.Link(launches);
   AppendBackwardLinks(backward_flows_, tracks_, trace_);
   AppendQueuedWork(queue_, tracks_, trace_);
+  LinkDirectCopies(device.UnlinkedCopies(), runtime_flows_, trace_);
   mstx.Place(tracks_, trace_);
-  runtime.Finish(runtime_flows_, tracks_);
+  if (with_runtime) runtime.Finish(runtime_flows_, tracks_);
   trace_.core_clocks.Reorder(trace_.core_clocks.RowsByStart());
 }
 

@@ -8,11 +8,13 @@
 """
 import argparse
 import json
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
+from collections import Counter
 from pathlib import Path
 
 ARGUMENTS = None  # set by main()
@@ -25,6 +27,7 @@ DATABASES = {"ascend_pytorch_profiler_0.db", "analysis.db"}
 DONE_MARK = "analyse.done"
 # Runs in which every kind of record occurs, on both families of chips.
 RUNS = ("stars", "hwts")
+ALL_RUNS = RUNS + ("no_queue", "head_steady", "head_hard")
 
 
 class Raw(unittest.TestCase):
@@ -200,6 +203,99 @@ class Agreement(Raw):
             with self.subTest(run):
                 parsed = ARGUMENTS.testdata / "captures" / f"{run}_ascend_pt"
                 self.assertEqual(self.head_of(self.capture(run)), self.head_of(parsed))
+
+
+class Operators(Raw):
+    """A run has the same operators raw, in text files and in databases, and they are those of its
+    process."""
+
+    def sheets(self, capture, *options):
+        """Sheet -> rows of texts and numbers, those of one side."""
+        done = self.tool("compare", "-d", capture, "-bp", capture, "--enable_operator_compare",
+                         "--enable_memory_compare", "--enable_api_compare", "--json", *options)
+        return {sheet["name"]: [{key: self.told(row[key]) for key in sheet["columns"]
+                                 if not key.startswith("comparison_")} for row in sheet["rows"]]
+                for sheet in json.loads(done.stdout)["sheets"]}
+
+    @staticmethod
+    def told(cell):
+        """A cell without what formats number and name differently: tasks, the types of copies, and
+        what CANN allocated."""
+        if not isinstance(cell, str):
+            return cell
+        cell = re.sub(r"MEMCPY_ASYNC, \d+, \w+", "MEMCPY_ASYNC", cell)
+        return re.sub(r", (\d+|None), (?=[A-Z])", ", ", cell).replace("cann::", "")
+
+    def formats(self, run):
+        """The run as text files, as a database, and raw."""
+        shutil.rmtree(self.scratch)
+        self.scratch.mkdir()
+        for export_type in ("text", "db"):
+            yield self.parsed(run, export_type)
+        yield self.capture(run)
+
+    def test_formats_agree(self):
+        for run in ALL_RUNS:
+            for options in ((), ("--disable_module",)):
+                with self.subTest(run=run, options=options):
+                    text, database, raw = (self.sheets(capture, *options)
+                                           for capture in self.formats(run))
+                    self.assertGreater(len(text["ApiCompare"]), 1)
+                    self.assertEqual(text, raw)
+                    self.assertEqual(text, database)
+
+    def test_formats_agree_to_the_nanosecond(self):
+        """Ticks of this run are no whole nanoseconds, as the times in databases are."""
+        text, database, raw = (self.device_times(capture)
+                               for capture in self.formats("stars_odd_clock"))
+        self.assertEqual(text, raw)
+        self.assertEqual(text.keys(), database.keys())
+        for name, (time, calls, works) in text.items():
+            self.assertEqual(database[name][1:], (calls, works), name)
+            self.assertAlmostEqual(database[name][0], time, delta=works * 1e-6, msg=name)
+
+    def test_they_have_the_work_that_they_launched(self):
+        for run in RUNS + ("no_queue",):
+            truth = json.loads((ARGUMENTS.raw / run / "truth.json").read_text())
+            for capture in self.formats(run):
+                with self.subTest(run=run, capture=capture):
+                    found = {name: (round(time * 1e6), calls, works)
+                             for name, (time, calls, works) in self.device_times(capture).items()}
+                    self.assertEqual(found, self.truly_launched(truth))
+
+    def device_times(self, capture):
+        """Name of an operator -> device time in ms, calls, how many kernels, copies and
+        collectives."""
+        sheets = self.sheets(capture, "--disable_module")
+        works = Counter()
+        for row in sheets["OperatorCompare"]:
+            works[row["base_operator_name"]] += row["base_kernel_details"].count("[duration: ")
+        return {row["operator_name"]: (row["base_device_duration_ms"],
+                                       row["base_operator_number"], works[row["operator_name"]])
+                for row in sheets["OperatorCompareStatistic"]}
+
+    @staticmethod
+    def truly_launched(truth):
+        """The same from what is in the capture."""
+        ops = truth["host_ops"]
+
+        def is_outermost(op):
+            return op["parent"] is None or ops[op["parent"]]["name"].startswith("ProfilerStep#")
+
+        def outermost(op):
+            return op if is_outermost(op) else outermost(ops[op["parent"]])
+
+        calls = Counter(op["name"] for op in ops if is_outermost(op))
+        works, times = Counter(), Counter()
+        copies = [task for task in truth["tasks"] if task["host_task_type"] == "MEMCPY_ASYNC"]
+        for work in truth["kernels"] + copies + truth["collectives"]:
+            if work["op"] is None:
+                continue
+            name = outermost(ops[work["op"]])["name"]
+            works[name] += 1
+            times[name] += work["end_ns"] - work["start_ns"]
+        return {name: (times[name], calls[name], works[name]) for name in calls
+                if not name.startswith("ProfilerStep#")}
 
 
 class Choice(Raw):

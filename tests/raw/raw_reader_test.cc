@@ -141,7 +141,7 @@ class Printed {
   Rows Groups() const {
     const auto& t = trace_.comm_groups;
     return Lines(t.Size(), [&](std::size_t i) {
-      return fmt::format("{} {} {}", t.position[i], Text(t.name[i]), Text(t.process_group[i]));
+      return fmt::format("{} {}", Text(t.name[i]), Text(t.process_group[i]));
     });
   }
   Rows DeviceRuns() const {

@@ -147,6 +147,101 @@ TEST(LaunchedWork, DoesNotTakeTheShapesOfAnotherLaunch) {
   EXPECT_EQ(describe(), "MEMCPY_ASYNC, 7, AI_CORE, [input shapes: 3] [duration: 2.0]\n");
 }
 
+// A trace of the operator aten::op on thread 2 of process 1 from 300 to 310 us, of stream 4 of the
+// device, and of a group of collectives; with further events.
+RankTrace ReadTraceWith(std::string_view events) {
+  const test::TempDir dir;
+  return test::ReadFile(FileKind::kTraceView, dir.Write("trace_view.json", fmt::format(R"([
+      {{"ph":"M","name":"process_name","pid":10,"tid":0,"args":{{"name":"Ascend Hardware"}}}},
+      {{"ph":"M","name":"process_name","pid":11,"tid":0,"args":{{"name":"Communication"}}}},
+      {{"ph":"M","name":"process_name","pid":12,"tid":0,"args":{{"name":"CANN"}}}},
+      {{"ph":"M","name":"thread_name","pid":11,"tid":0,"args":{{"name":"Group 1 Communication"}}}},
+      {{"ph":"M","name":"thread_sort_index","pid":11,"tid":0,"args":{{"sort_index":0}}}},
+      {{"ph":"X","cat":"cpu_op","name":"aten::op","pid":1,"tid":2,"ts":300,"dur":10}},
+      {{"ph":"s","cat":"async_npu","id":1,"name":"torch_to_npu","pid":1,"tid":2,"ts":300}},
+      {}])",
+                                                                                       events)));
+}
+
+// The operator has two arrows; one ends at a wait for an event.
+TEST(LaunchedWork, HasNoWaits) {
+  const RankTrace trace = ReadTraceWith(R"(
+      {"ph":"X","name":"EVENT_WAIT","pid":10,"tid":4,"ts":320,"dur":5000,
+        "args":{"Task Type":"EVENT_WAIT"}},
+      {"ph":"X","name":"MatMul","pid":10,"tid":4,"ts":5400,"dur":2,
+        "args":{"Task Type":"AI_CORE"}},
+      {"ph":"f","cat":"async_npu","id":1,"name":"torch_to_npu","pid":10,"tid":4,"ts":320},
+      {"ph":"s","cat":"async_npu","id":2,"name":"torch_to_npu","pid":1,"tid":2,"ts":300},
+      {"ph":"f","cat":"async_npu","id":2,"name":"torch_to_npu","pid":10,"tid":4,"ts":5400})");
+  EXPECT_EQ(LaunchedBy(trace), (Texts{"aten::op: MatMul"}));
+}
+
+// A kernel and a wait that start in one instant: arrows are numbered by these times.
+TEST(LaunchedWork, HasTheKernelsOfArrowsWithOneNumber) {
+  const RankTrace trace = ReadTraceWith(R"(
+      {"ph":"X","name":"MatMul","pid":10,"tid":4,"ts":320,"dur":2,"args":{"Task Type":"AI_CORE"}},
+      {"ph":"X","name":"EVENT_WAIT","pid":10,"tid":5,"ts":320,"dur":9,
+        "args":{"Task Type":"EVENT_WAIT"}},
+      {"ph":"f","cat":"async_npu","id":1,"name":"torch_to_npu","pid":10,"tid":4,"ts":320},
+      {"ph":"s","cat":"async_npu","id":1,"name":"torch_to_npu","pid":1,"tid":2,"ts":300},
+      {"ph":"f","cat":"async_npu","id":1,"name":"torch_to_npu","pid":10,"tid":5,"ts":320})");
+  EXPECT_EQ(LaunchedBy(trace), (Texts{"aten::op: MatMul"}));
+}
+
+// The arrow ends at the first copy that the second run of the collective makes, which begins before
+// the tasks by which the collective is timed.
+TEST(LaunchedWork, HasTheCollectiveOfWhichACopyIsAPiece) {
+  const RankTrace trace = ReadTraceWith(R"(
+      {"ph":"X","name":"hcom_allReduce__1_0_1","pid":11,"tid":0,"ts":100,"dur":5,
+        "args":{"connection_id":8}},
+      {"ph":"X","name":"hcom_allReduce__1_1_1","pid":11,"tid":0,"ts":322,"dur":50,
+        "args":{"connection_id":9}},
+      {"ph":"X","name":"MEMCPY_ASYNC","pid":10,"tid":4,"ts":321,"dur":2,
+        "args":{"Task Type":"SDMA_SQE","connection_id":9}},
+      {"ph":"X","name":"MEMCPY_ASYNC","pid":10,"tid":4,"ts":340,"dur":2,
+        "args":{"Task Type":"SDMA_SQE","connection_id":9}},
+      {"ph":"f","cat":"async_npu","id":1,"name":"torch_to_npu","pid":10,"tid":4,"ts":321})");
+  EXPECT_EQ(LaunchedBy(trace), (Texts{"aten::op: hcom_allReduce__1_1_1"}));
+}
+
+TEST(LaunchedWork, HasTheRunOfACollectiveInWhichTheCopyIs) {
+  const RankTrace trace = ReadTraceWith(R"(
+      {"ph":"X","name":"hcom_allReduce__1_0_1","pid":11,"tid":0,"ts":311,"dur":5,
+        "args":{"connection_id":9}},
+      {"ph":"X","name":"hcom_allReduce__1_0_2","pid":11,"tid":0,"ts":320,"dur":5,
+        "args":{"connection_id":9}},
+      {"ph":"X","name":"hcom_allReduce__1_0_3","pid":11,"tid":0,"ts":330,"dur":5,
+        "args":{"connection_id":9}},
+      {"ph":"X","name":"MEMCPY_ASYNC","pid":10,"tid":4,"ts":321,"dur":2,
+        "args":{"Task Type":"SDMA_SQE","connection_id":9}},
+      {"ph":"f","cat":"async_npu","id":1,"name":"torch_to_npu","pid":10,"tid":4,"ts":321})");
+  EXPECT_EQ(LaunchedBy(trace), (Texts{"aten::op: hcom_allReduce__1_0_2"}));
+}
+
+// No arrow of the framework ends at the copies; two of them are made by a call on the operator's
+// thread, the third by one of a thread that runs no operators, the last is a piece of a collective.
+TEST(LaunchedWork, HasCopiesThatTheOperatorMadeItself) {
+  const RankTrace trace = ReadTraceWith(R"(
+      {"ph":"X","name":"hcom_send__1_0_1","pid":11,"tid":0,"ts":400,"dur":50,
+        "args":{"connection_id":9}},
+      {"ph":"X","name":"MEMCPY_ASYNC","pid":10,"tid":4,"ts":320,"dur":1,
+        "args":{"Task Type":"SDMA_SQE","connection_id":7}},
+      {"ph":"X","name":"MEMCPY_ASYNC","pid":10,"tid":4,"ts":330,"dur":1,
+        "args":{"Task Type":"SDMA_SQE","connection_id":7}},
+      {"ph":"X","name":"MEMCPY_ASYNC","pid":10,"tid":4,"ts":340,"dur":1,
+        "args":{"Task Type":"SDMA_SQE","connection_id":8}},
+      {"ph":"X","name":"MEMCPY_ASYNC","pid":10,"tid":4,"ts":410,"dur":1,
+        "args":{"Task Type":"SDMA_SQE","connection_id":9}},
+      {"ph":"s","cat":"HostToDevice","id":"7","name":"HostToDevice","pid":12,"tid":2,"ts":305},
+      {"ph":"f","cat":"HostToDevice","id":"7","name":"HostToDevice","pid":10,"tid":4,"ts":320},
+      {"ph":"f","cat":"HostToDevice","id":"7","name":"HostToDevice","pid":10,"tid":4,"ts":330},
+      {"ph":"s","cat":"HostToDevice","id":"8","name":"HostToDevice","pid":12,"tid":3,"ts":305},
+      {"ph":"f","cat":"HostToDevice","id":"8","name":"HostToDevice","pid":10,"tid":4,"ts":340},
+      {"ph":"s","cat":"HostToDevice","id":"9","name":"HostToDevice","pid":12,"tid":2,"ts":305},
+      {"ph":"f","cat":"HostToDevice","id":"9","name":"HostToDevice","pid":10,"tid":4,"ts":410})");
+  EXPECT_EQ(LaunchedBy(trace), (Texts{"aten::op: MEMCPY_ASYNC, MEMCPY_ASYNC"}));
+}
+
 // The trace lists it as a task and as an operation, kernel_details.csv as a kernel.
 TEST(LaunchedWork, CountsAKernelOfLcclOnceAndTellsAllOfIt) {
   RankTrace trace = ReadTrace("331", "331", "kernel_aivec");

@@ -45,6 +45,17 @@ TEST(ProfilerDbDevice, ReadsKernelsAndTasksInTheOrderOfTasks) {
   EXPECT_EQ(trace.device_tasks.link, (Numbers{71, 72, -1}));  // 0: no connection
 }
 
+// A collective that runs as a kernel is among the collectives, too.
+TEST(ProfilerDbDevice, LeavesOutKernelsOfCollectives) {
+  const RankTrace trace = ReadDb(kTexts + test::kTasks + test::kComputeTasks + R"(
+      INSERT INTO STRING_IDS VALUES (20, 'COMMUNICATION'), (21, 'allReduce_AivKernel');
+      INSERT INTO TASK (startNs, endNs, connectionId, globalTaskId, taskType, streamId) VALUES
+          (1000, 1300, 71, 11, 4, 7), (2000, 2500, 72, 12, 4, 7);
+      INSERT INTO COMPUTE_TASK_INFO (name, globalTaskId, taskType, opType) VALUES
+          (1, 11, 3, 2), (21, 12, 20, 20);)");
+  EXPECT_EQ(test::Texts(trace, trace.kernels.name), Names{"MatMul"});
+}
+
 TEST(ProfilerDbDevice, ReadsKernelsThatHaveNoTypes) {
   const RankTrace trace = ReadDb(kTexts + test::kTasks + test::kComputeTasks + R"(
       INSERT INTO TASK (startNs, endNs, connectionId, globalTaskId, taskType, streamId) VALUES

@@ -335,14 +335,12 @@ struct CommGroups : TableBase<CommGroups> {
   struct Row {
     StringId name{};           ///< as the capture writes it ("Group 0 Communication", "host%eth_0")
     StringId process_group{};  ///< the job's own name for it ("dp", "tp"), if recorded
-    std::int32_t position = -1;  ///< among the groups, where the capture has an order of its own
   };
   std::vector<StringId> name, process_group;
-  std::vector<std::int32_t> position;
 
   template <typename T>
   static auto Tie(T& t) {
-    return std::tie(t.name, t.process_group, t.position);
+    return std::tie(t.name, t.process_group);
   }
 };
 

@@ -10,6 +10,7 @@
 
 #include "mpa/base/text.h"
 #include "mpa/model/collective_tasks.h"
+#include "mpa/model/device_tasks.h"
 #include "mpa/model/launches.h"
 
 namespace mpa {
@@ -65,9 +66,10 @@ LinkedWork FindLinkedWork(const RankTrace& trace) {
   using Table = DeviceWork::Table;
   LinkedWork linked;
   const DeviceTasks& tasks = trace.device_tasks;
+  const auto view = [&](StringId text) { return trace.strings.View(text); };
   Append(
-      Table::kDeviceTasks, tasks, [&](std::size_t i) { return tasks.name[i] == StringId::kEmpty; },
-      linked);
+      Table::kDeviceTasks, tasks,
+      [&](std::size_t i) { return !IsWork(view(tasks.name[i]), view(tasks.type[i])); }, linked);
   FindKernels(trace.kernels, linked);
 
   Places listed;

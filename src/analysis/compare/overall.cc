@@ -9,6 +9,7 @@
 #include "mpa/analysis/intervals.h"
 #include "mpa/base/text.h"
 #include "mpa/model/collective_tasks.h"
+#include "mpa/model/device_tasks.h"
 #include "overall_metrics.h"
 
 namespace mpa {
@@ -239,7 +240,7 @@ void AddNpuCopies(const RankTrace& trace, const Intervals& free, OverallMetrics&
     const std::string_view type = trace.strings.View(tasks.type[i]);
     if (IsOneOf(type, {"EVENT_WAIT_SQE", "EVENT_WAIT"})) {
       waiting.insert(tasks.stream[i]);
-    } else if (IsOneOf(type, {"SDMA_SQE", "PCIE_DMA_SQE", "SDMA", "MEMCPY_ASYNC"})) {
+    } else if (IsCopy(type)) {
       copies[tasks.stream[i]].push_back({tasks.start[i], tasks.start[i] + tasks.dur[i]});
     }
   }

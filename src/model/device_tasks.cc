@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpa/model/device_tasks.h"
+
+#include "mpa/base/text.h"
+
+namespace mpa {
+namespace {
+
+// The runtime says "EVENT_WAIT" where the device says "EVENT_WAIT_SQE".
+std::string_view WithoutEntry(std::string_view type) {
+  constexpr std::string_view kQueueEntry = "_SQE";
+  if (type.ends_with(kQueueEntry)) type.remove_suffix(kQueueEntry.size());
+  return type;
+}
+
+}  // namespace
+
+bool IsCopy(std::string_view name_or_type) {
+  return IsOneOf(name_or_type, {"MEMCPY_ASYNC", "SDMA_SQE", "PCIE_DMA_SQE", "SDMA"});
+}
+
+bool IsWork(std::string_view name, std::string_view type) {
+  if (name.empty()) return false;
+  if (IsCopy(name) || IsCopy(type)) return true;
+  const std::string_view kind = WithoutEntry(type);
+  return WithoutEntry(name) != kind &&
+         !IsOneOf(kind, {"EVENT_WAIT", "EVENT_RECORD", "NOTIFY_WAIT", "NOTIFY_RECORD",
+                         "WRITE_VALUE", "PLACE_HOLDER"});
+}
+
+}  // namespace mpa
