@@ -9,7 +9,9 @@ FOLDER/cmd holds the arguments, one line, run in DIR/captures. In them stands
     {db:NAME}    for the capture NAME, made from NAME.sql
     {gz:NAME}    for a gzipped copy of the file NAME
 The output is stdout, each sheet of each workbook (tab-separated, leading tabs of a label shown as
-"> "), stderr and the exit code. Paths and the time in a workbook's name are masked.
+"> "), stderr and the exit code. Paths and the time in a workbook's name are masked. FOLDER/columns,
+if it is there, says which columns of some sheets are shown, "SHEET: HEADER, HEADER" in each line:
+those whose cells FOLDER/why.md derives. tests/parity recomputes the others.
 A difference is printed, and the whole output left in golden_actual/ of the current directory.
 With MPA_UPDATE_GOLDEN=1 expected.txt is written instead.
 Exit status: 0 equal or written, 1 different, 2 usage.
@@ -69,19 +71,34 @@ def cell_text(value):
     return "> " * (len(value) - len(label)) + label.replace("\n", "\\n").replace("\t", "\\t")
 
 
-def sheet_lines(sheet):
-    for row in sheet.rows():
+def sheet_lines(sheet, shown):
+    """`shown`: headers of the columns to show; None for all."""
+    rows = list(sheet.rows())
+    headers = next((row for row in rows if shown and set(row) & set(shown)), [])
+    places = [i for i, header in enumerate(headers) if header in shown] if shown else None
+    for row in rows[:2] if places is None else []:
         yield "\t".join(cell_text(value) for value in row).rstrip("\t")
+    for row in rows[2:]:
+        cells = row if places is None else [row[i] if i < len(row) else None for i in places]
+        yield "\t".join(cell_text(value) for value in cells).rstrip("\t")
 
 
-def written_files(places):
+def shown_columns(folder):
+    """The headers of the columns that are shown by sheet, see above."""
+    file = folder / "columns"
+    lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+    return {sheet: headers.split(", ") for sheet, headers in (line.split(": ") for line in lines)}
+
+
+def written_files(places, shown):
     """Sections for what lies in the output directory."""
     for file in sorted(path for path in places.out.rglob("*") if path.is_file()):
         if file.suffix != ".xlsx":
             yield f"--- {file.relative_to(places.out)}", ["(no workbook)"]
             continue
         for sheet in Workbook(file).sheets:
-            yield f"--- {file.relative_to(places.out)}: {sheet.name}", sheet_lines(sheet)
+            lines = sheet_lines(sheet, shown.get(sheet.name))
+            yield f"--- {file.relative_to(places.out)}: {sheet.name}", lines
 
 
 def run(tool, folder, captures):
@@ -93,7 +110,7 @@ def run(tool, folder, captures):
                               stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8",
                               timeout=TIMEOUT_SECONDS)
         errors = [line for line in done.stderr.splitlines() if ABOUT_THE_CHECKOUT not in line]
-        sections = [("--- stdout", done.stdout.splitlines()), *written_files(places),
+        sections = [("--- stdout", done.stdout.splitlines()), *written_files(places, shown_columns(folder)),
                     ("--- stderr", errors)]
         lines = [line for title, content in sections for line in (title, *content)]
         return places.mask("\n".join([*lines, f"[exit {done.returncode}]"]) + "\n")

@@ -68,10 +68,14 @@ TEST_F(WriteCsvTest, LeavesNothingForSpreadsheetsToRun) {
             "-2\r\n");
 }
 
-TEST_F(WriteCsvTest, WritesInfinityAndReplacesBytesThatAreNotUtf8) {
-  EXPECT_EQ(Write(OneSheet({{"a"}, {"b"}}, {{{Cell(std::numeric_limits<double>::infinity()),
-                                              Cell(std::string("\xFF"))}}})),
-            "a,b\r\nINF,\xEF\xBF\xBD\r\n");
+TEST_F(WriteCsvTest, LeavesFieldsEmptyWhereThereIsNoNumber) {
+  EXPECT_EQ(Write(OneSheet({{"a"}, {"b"}, {"c"}}, {{{Cell(std::numeric_limits<double>::infinity()),
+                                                     NoNumber::kUnknown, Cell(1.25)}}})),
+            "a,b,c\r\n,,1.25\r\n");
+}
+
+TEST_F(WriteCsvTest, ReplacesBytesThatAreNotUtf8) {
+  EXPECT_EQ(WriteCell(std::string("\xFF")), "\xEF\xBF\xBD");
 }
 
 TEST_F(WriteCsvTest, GivesTheLevelOfIndentedRows) {

@@ -59,6 +59,13 @@ TEST_F(DatabaseWriterTest, WritesBlanksAndWhatIsNoNumberAsNull) {
             Texts{"1"});
 }
 
+TEST_F(DatabaseWriterTest, KeepsTheDecimalsOfItsColumns) {
+  Sheet table = Table("T", {{{"a", 2.155, std::int64_t{1}}}});
+  table.columns[1].decimals = 2;
+  WriteDatabase({table}, path_);
+  EXPECT_EQ(Query(path_, "SELECT \"total(ns)\" FROM T"), Texts{"2.16"});
+}
+
 TEST_F(DatabaseWriterTest, ReplacesItsOwnTablesAndNoOthers) {
   WriteDatabase({Table("Own", {{{"old", 1.0, std::int64_t{1}}}}),
                  Table("Other", {{{"other", 1.0, std::int64_t{1}}}})},

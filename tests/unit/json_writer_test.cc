@@ -58,11 +58,19 @@ TEST(WriteJson, KeepsNumbersExact) {
   EXPECT_HAS_TEXT(text, "{\"a\": 9223372036854775807, \"b\": 0.1, \"c\": 1e+300, \"d\": 40}");
 }
 
-TEST(WriteJson, WritesInfinityAsTextAndNotANumberAsNull) {
-  const std::string text =
-      TextOf(OneSheet({{"a"}, {"b"}}, {{{Cell(std::numeric_limits<double>::infinity()),
-                                         Cell(std::numeric_limits<double>::quiet_NaN())}}}));
-  EXPECT_HAS_TEXT(text, "{\"a\": \"INF\", \"b\": null}");
+TEST(WriteJson, KeepsTheDecimalsThatPeopleDoNotSee) {
+  Column difference{"Diff Duration(ms)"};
+  difference.decimals = 2;
+  EXPECT_HAS_TEXT(TextOf(OneSheet({difference}, {{{Cell(0.004539)}}})),
+                  "{\"diff_duration_ms\": 0.004539}");
+}
+
+TEST(WriteJson, WritesNullWhereThereIsNoNumber) {
+  const std::string text = TextOf(
+      OneSheet({{"a"}, {"b"}, {"c"}, {"d"}}, {{{Cell(std::numeric_limits<double>::infinity()),
+                                                Cell(std::numeric_limits<double>::quiet_NaN()),
+                                                NoNumber::kNotCounted, NoNumber::kUnknown}}}));
+  EXPECT_HAS_TEXT(text, "{\"a\": null, \"b\": null, \"c\": null, \"d\": null}");
 }
 
 TEST(WriteJson, GivesTheLevelOfIndentedRows) {

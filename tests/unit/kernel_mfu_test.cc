@@ -39,8 +39,8 @@ class Rank : public test::RankBuilder {
     Mstx("mfu_flops", label, start, end, main);
   }
 
-  RankMfu Find(const ChipPeak& chip = Chip()) const {
-    return FindKernelMfu(trace, ThreadGroups(trace), FindOpWork(trace), chip);
+  RankMfu Find(const ChipPeak& chip = Chip(), MfuRule rule = MfuRule::kRangesAndShapes) const {
+    return FindKernelMfu(trace, ThreadGroups(trace), FindOpWork(trace), chip, rule);
   }
   // The operations of each kernel, -1 where they are not known.
   Counts Flops() const {
@@ -61,6 +61,30 @@ TEST(RecordedFlops, AreANumberADashAndAName) {
                             " 5-x", "0-x", "9223372036854775808-x"}) {
     EXPECT_EQ(ParseRecordedFlops(label), std::nullopt) << label;
   }
+}
+
+// The worked example of the Python tool.
+TEST(KernelMfu, OfARangeIsThatOfEachOfItsKernelsByTheRuleOfThePythonTool) {
+  Rank rank;
+  rank.Range("73728000-linear", 300, 400);
+  rank.Op("aten::linear", 310, 380, rank.main);
+  const std::size_t cast = rank.Work(320, 500, "Cast", "FLOAT");
+  const std::size_t matmul = rank.Work(330, 1000, "MatMulV2");
+  rank.Range("294912000-int8mm", 600, 620);
+  rank.Op("aten::int8mm", 605, 615, rank.main);
+  const std::size_t int8 = rank.Work(606, 1000, "MatMulV2", ";INT8;INT8");
+  rank.Range("147456000-mm", 700, 720);
+  rank.Op("aten::mm", 705, 715, rank.main);
+  const std::size_t unknown = rank.Work(706, 1000, "MatMulV2", "INT32;INT32");
+  rank.Op("aten::mm", 800, 810, rank.main);
+  const std::size_t outside = rank.Work(806, 1000, "MatMulV2");
+  const RankMfu mfu = rank.Find(Chip(), MfuRule::kRangesOnly);
+  EXPECT_DOUBLE_EQ(mfu.kernels[cast].use.ratio, 0.5);
+  EXPECT_DOUBLE_EQ(mfu.kernels[matmul].use.ratio, 0.25);
+  EXPECT_DOUBLE_EQ(mfu.kernels[int8].use.ratio, 0.5);
+  EXPECT_DOUBLE_EQ(mfu.kernels[unknown].use.ratio, 0.5);
+  EXPECT_FALSE(mfu.kernels[outside].flops.Known());
+  EXPECT_FALSE(mfu.kernels[outside].use.Known());
 }
 
 // The worked example of recorded operations: one range each.

@@ -30,10 +30,10 @@ TEST(WriteMarkdown, GoesFromTheStoryToTheNotes) {
   number.format = Format::kInteger;
   Report report =
       OneSheet({{"Index"}, time, ratio, number},
-               {{{Cell(std::string("All")), Cell(std::int64_t{1234500000}), Cell(1.5),
+               {{{Cell(std::string("All")), Cell(std::int64_t{1234500000}), Cell(1.000005),
                   Cell(std::int64_t{12345})}},
                 {{Cell(std::string("\tWait")), Cell(),
-                  Cell(std::numeric_limits<double>::infinity()), Cell(std::string("/"))},
+                  Cell(std::numeric_limits<double>::infinity()), Cell(NoNumber::kNotCounted)},
                  Emphasis::kNone,
                  1}});
   report.sheets[0].banners = {{1, 1, "Base Profiling: ./old", Side::kBase}};
@@ -57,7 +57,7 @@ TEST(WriteMarkdown, GoesFromTheStoryToTheNotes) {
             "\n"
             "| Index | Base Time(ms) | Diff Ratio | Number |\n"
             "| --- | --- | --- | --- |\n"
-            "| All | 1,234.50 | 150.00% | 12,345 |\n"
+            "| All | 1,234.50 | 100.00% | 12,345 |\n"
             "| &emsp;Wait |  | INF | / |\n"
             "\n"
             "## Notes\n"

@@ -171,6 +171,15 @@ TEST(AverageMfu, SkipsCallsForWhichItIsNotKnown) {
   EXPECT_EQ(AverageMfu(TwoCalls(1), rank.mfu), "50.0%");
 }
 
+TEST(AverageMfu, LeavesKernelsOutThatHaveNoneIfAsked) {
+  Rank rank;
+  rank.AddGap("Cast", 10, FlopsGap::kNotMatrixWork);
+  rank.AddUse("MatMulV2", 10, 0.5);
+  rank.AddGap("Cast", 10, FlopsGap::kNotMatrixWork);
+  rank.AddUse("MatMulV2", 10, 0.5);
+  EXPECT_EQ(AverageMfu(TwoCalls(2), rank.mfu, ""), "50.0%");
+}
+
 TEST(AverageMfu, IsEmptyWhenNoKernelHasOne) {
   Rank rank;
   for (int i = 0; i < 2; ++i) rank.AddGap("Add", 100, FlopsGap::kUnknownOperator);

@@ -83,6 +83,33 @@ TEST_F(WriteXlsxTest, ShowsInfiniteGrowthAsText) {
   EXPECT_HAS_TEXT(CellOf(xml, "A3"), "<v>2</v>");
 }
 
+TEST_F(WriteXlsxTest, KeepsTheDecimalsOfItsColumns) {
+  Column ratio{"Diff Ratio"};
+  ratio.decimals = 4;
+  ratio.marks_growth = true;
+  Column time{"Diff Duration(ms)"};
+  time.decimals = 2;
+  const std::string xml = Write(
+      {ratio, time}, {{{Cell(1.00004), Cell(2.155)}}, {{Cell(1.5), Cell(-0.004)}}, {{Cell(1.0)}}});
+  EXPECT_HAS_TEXT(CellOf(xml, "A2"), "<v>1</v>");
+  EXPECT_HAS_TEXT(CellOf(xml, "B2"), "<v>2.16</v>");
+  EXPECT_HAS_TEXT(CellOf(xml, "B3"), "<v>0</v>");
+  // What is 1 when rounded did not grow: it looks like the last row, not like the one between.
+  const auto style = [&](const char* cell) {
+    const std::string text = CellOf(xml, cell);
+    return text.substr(text.find("s=\""), text.find('>') - text.find("s=\""));
+  };
+  EXPECT_EQ(style("A2"), style("A4"));
+  EXPECT_NE(style("A2"), style("A3"));
+}
+
+TEST_F(WriteXlsxTest, SaysWhyThereIsNoNumber) {
+  const std::string xml =
+      Write({{"a"}, {"b"}}, {{{NoNumber::kNotCounted, NoNumber::kUnknown}}});
+  EXPECT_HAS_TEXT(CellOf(xml, "A2"), ">/<");
+  EXPECT_HAS_TEXT(CellOf(xml, "B2"), ">N/A<");
+}
+
 TEST_F(WriteXlsxTest, NeverMakesAFormulaOfWhatACaptureContains) {
   for (const char* text : {"=HYPERLINK(\"http://x\")", "+1+1", "-1", "@SUM(A1)", "{=1}"}) {
     SCOPED_TRACE(text);

@@ -105,6 +105,7 @@ class Finder {
     mark_of_kernel_.assign(kernels_.Size(), -1);
     FindOwners();
     if (rule_ == MfuRule::kRangesOnly) {
+      for (KernelMfu& kernel : mfu_.kernels) kernel.flops.gap = FlopsGap::kUnknownOperator;
       for (std::size_t range = 0; range < kernels_of_range_.size(); ++range) GiveWhole(range);
     } else {
       FindShares();
