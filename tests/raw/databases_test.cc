@@ -153,6 +153,13 @@ TEST_F(Databases, ConnectATaskWithItsCall) {
             (Rows{"aclrtMemcpyAsync|1|0", "NULL|2|0", "NULL|2|0", "NULL|1|1"}));
 }
 
+// Readers take 0 for no connection.
+TEST_F(Databases, NumberConnectionsFromOne) {
+  const auto call = AddCall(raw::Level::kAcl, "aclrtMemcpyAsync", kBegin);
+  AddTask("MEMCPY_ASYNC", "SDMA_SQE", kBegin + 100, call);
+  EXPECT_EQ(Query("SELECT connectionId FROM TASK JOIN CANN_API USING (connectionId)"), Rows{"1"});
+}
+
 TEST_F(Databases, DescribeKernels) {
   const auto task = AddTask("KERNEL_AICORE", "AI_CORE", kBegin, -1);
   session.kernels.Append({.task = task,
