@@ -117,7 +117,7 @@ TEST(TraceViewDetails, KeepsWhatADurationHasBeyondNanoseconds) {
          {"ph":"X","name":"b","pid":9,"tid":1,"ts":2,"dur":2.26},
          {"ph":"X","name":"c","pid":9,"tid":1,"ts":3,"dur":"2.2600625"})");
   EXPECT_EQ(trace.device_tasks.dur, (Times{828337, 2260, 2260}));
-  EXPECT_EQ(trace.device_tasks.dur_rest, (std::vector<float>{-0.46875f, 0, 0.0625f}));
+  EXPECT_EQ(trace.device_tasks.dur_rest, (std::vector<double>{-0.46875f, 0, 0.0625f}));
 }
 
 TEST(PythonText, PrintsArraysAsPythonDoes) {

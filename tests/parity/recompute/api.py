@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ApiCompare."""
+
+from fractions import Fraction
+
+from .host_operators import operators_of
+from .host_records import STEP
+from .host_tree import level_by_level
+from .host_work import ms
+from .operators import numbered
+from .sheets import share
+
+
+def api_compare(base, comparison, _):
+    sides = [times_of_operators(side) for side in (base, comparison)]
+    if not all(sides):
+        return None
+    rows = []
+    for name in dict.fromkeys([*sides[0], *sides[1]]):
+        cells = [cells_of(side.get(name, [])) for side in sides]
+        rows.append([name, *cells[0], *cells[1], *(share(now, before) for before, now in zip(*cells))])
+    return numbered(rows)
+
+
+def times_of_operators(side):
+    """For each name the whole and the own time of each call, in ns. Names come in order of start,
+    those of a step level by level."""
+    operators, times = operators_of(side), {}
+    nodes = operators.forest.nodes if side.step is None else level_by_level(operators.tops)
+    for node in nodes:
+        if STEP not in node.span.name:
+            whole = node.span.end - node.span.start
+            own = whole - sum(child.span.end - child.span.start for child in node.children)
+            times.setdefault(node.span.name, []).append((whole, own))
+    return times
+
+
+def cells_of(times):
+    """Total, self and average time, calls."""
+    whole, own = (ms(sum(of_call[part] for of_call in times)) for part in (0, 1))
+    return [whole, own, whole / len(times) if times else Fraction(0), len(times)]

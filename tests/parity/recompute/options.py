@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line of `compare`, as far as it decides about rows."""
+
+import argparse
+import ast
+from dataclasses import dataclass, field
+
+COMPARISONS = ("profiling", "operator", "memory", "communication", "api", "kernel")
+
+
+@dataclass
+class Options:
+    base_step: int | None = None
+    comparison_step: int | None = None
+    disable_details: bool = False
+    disable_module: bool = False
+    use_input_shape: bool = False
+    use_kernel_type: bool = False
+    max_kernel_num: int | None = None
+    op_name_map: dict = field(default_factory=dict)
+    enabled: frozenset = frozenset(COMPARISONS)
+
+
+def parse(words):
+    """(path of the base, path of the comparison, Options) of a command line after `compare`."""
+    parser = argparse.ArgumentParser(allow_abbrev=False)
+    parser.add_argument("-d", "--profiling_path", required=True)
+    parser.add_argument("-bp", "--benchmark_profiling_path", required=True)
+    parser.add_argument("-o", "--output_path")
+    for comparison in COMPARISONS:
+        parser.add_argument(f"--enable_{comparison}_compare", dest="enabled", action="append_const",
+                            const=comparison)
+    for flag in ("disable_details", "disable_module", "use_input_shape", "use_kernel_type"):
+        parser.add_argument(f"--{flag}", action="store_true")
+    for number in ("base_step", "comparison_step", "max_kernel_num"):
+        parser.add_argument(f"--{number}", type=int)
+    parser.add_argument("--op_name_map", type=ast.literal_eval, default={})
+    given = vars(parser.parse_args(words))
+    given.pop("output_path")
+    base, comparison = given.pop("benchmark_profiling_path"), given.pop("profiling_path")
+    given["enabled"] = frozenset(given["enabled"] or COMPARISONS)
+    return base, comparison, Options(**given)
