@@ -18,7 +18,8 @@ def api_compare(base, comparison, _):
     rows = []
     for name in dict.fromkeys([*sides[0], *sides[1]]):
         cells = [cells_of(side.get(name, [])) for side in sides]
-        rows.append([name, *cells[0], *cells[1], *(share(now, before) for before, now in zip(*cells))])
+        ratios = (share(now, before) for before, now in zip(*cells))
+        rows.append([name, *cells[0], *cells[1], *ratios])
     return numbered(rows)
 
 

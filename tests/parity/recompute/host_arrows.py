@@ -41,6 +41,7 @@ def add_launches_of_copies(capture, host, runtime_arrows):
     without an arrow from an operator was launched where the arrow of the runtime begins, if no
     queued work did it."""
     of_runtime = launches_of(runtime_arrows)
+    threads = {span.thread for span in host.operators + host.queued + host.calls}
     copies, collectives = copies_and_collectives(capture.events)
     for event in copies:
         copy, connection = place_of(event), connection_of(event)
@@ -51,7 +52,7 @@ def add_launches_of_copies(capture, host, runtime_arrows):
                 host.launches.setdefault((begun or runs[:1])[-1], host.launches.pop(copy))
         elif copy not in host.launches and copy in of_runtime:
             call = of_runtime[copy]
-            thread = thread_of_program(host, call.thread)
+            thread = thread_of_program(threads, call.thread)
             if thread and not work_at(host.queued, call.time, thread):
                 host.launches[copy] = call.on(thread)
 
@@ -80,11 +81,9 @@ def connection_of(event):
     return event.get("args", {}).get("connection_id")
 
 
-def thread_of_program(host, made_up):
-    """The thread of the program that a thread of a made-up process stands for, or None."""
+def thread_of_program(threads, made_up):
+    """Which of the program's threads a thread of a made-up process stands for, or None."""
     process, number = made_up[0] >> VIEWER_BITS, made_up[1]
-    spans = host.operators + host.queued + host.calls
-    threads = dict.fromkeys(span.thread for span in spans)
     if (process, number) in threads:
         return process, number
     same = [thread for thread in threads if thread[1] == number]

@@ -3,7 +3,6 @@
 
 from fractions import Fraction
 
-from .host_operators import operators_of
 from .host_work import ms, us
 from .operators import detail_rows, statistic_rows
 
