@@ -82,11 +82,11 @@ bool KnowsMostCores(const RankTrace& trace) {
   return 2 * known > trace.kernels.Size();
 }
 
-void AddCategories(const RankTrace& trace, const std::vector<bool>& is_copy,
-                   OverallMetrics& metrics) {
+void AddCategories(const RankTrace& trace, const KernelMasks& masks,
+                   const std::vector<bool>& is_copy, OverallMetrics& metrics) {
   metrics.has_categories = trace.device == DeviceKind::kGpu || KnowsMostCores(trace);
   if (!metrics.has_categories) return;
-  const KernelClassifier classifier(trace);
+  const KernelClassifier classifier(trace, masks);
   const std::vector<TimeNs> c_core_ends = CCoreEnds(trace);
   for (const std::size_t kernel : LaunchOrder(trace)) {
     if (is_copy[kernel]) continue;
@@ -246,7 +246,7 @@ bool IsCopyName(std::string_view name) {
   return ContainsAny(ToLower(name), {"htod", "dtod", "dtoh", "memset (device)"});
 }
 
-OverallMetrics ComputeOverall(const RankTrace& trace) {
+OverallMetrics ComputeOverall(const RankTrace& trace, const KernelMasks& masks) {
   OverallMetrics metrics;
   metrics.device = trace.device;
   metrics.minimal_profiling = trace.minimal_profiling;
@@ -256,7 +256,7 @@ OverallMetrics ComputeOverall(const RankTrace& trace) {
     is_copy[i] = IsCopyName(trace.strings.View(trace.kernels.name[i]));
   }
 
-  AddCategories(trace, is_copy, metrics);
+  AddCategories(trace, masks, is_copy, metrics);
   const Intervals exposed = trace.overlaps.Empty() ? ComputeBusyTimes(trace, is_copy, metrics)
                                                    : UseOverlapAnalysis(trace, metrics);
   ComputeGroupTimes(trace, exposed, metrics);
