@@ -168,7 +168,9 @@ int RunSheets(const Options& options) {
 
   const CompareOutcome outcome = Compare(request);
   ClearProgressLine();
-  for (const std::string& note : outcome.report.notes) LogWarning("{}", note);
+  for (const std::string& note : outcome.report.notes) {
+    if (note != outcome.report.preface || options.exports.json()) LogWarning("{}", note);
+  }
   if (outcome.report.sheets.empty()) {
     Fail(ErrorKind::kInput, "nothing to compare; no report was written");
   }

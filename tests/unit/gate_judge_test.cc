@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "analysis/gate/comparable.h"
 #include "analysis/gate/contributions.h"
+#include "mpa/analysis/gate/comparable.h"
 #include "mpa/analysis/gate/gate_file.h"
 #include "mpa/analysis/gate/judge.h"
 #include "support/failures.h"

@@ -8,10 +8,10 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "comparable.h"
 #include "contributions.h"
 #include "decision.h"
 #include "headline.h"
+#include "mpa/analysis/gate/comparable.h"
 #include "mpa/base/error.h"
 #include "run_medians.h"
 #include "statistics.h"

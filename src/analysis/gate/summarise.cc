@@ -15,24 +15,11 @@
 #include "../compare/overall_metrics.h"
 #include "activities.h"
 #include "host_times.h"
+#include "mpa/analysis/gate/comparable.h"
 #include "step_tables.h"
 
 namespace mpa::gate {
 namespace {
-
-// Hashes that are the same on every machine: they are kept in files.
-std::string HashOf(std::string_view type, std::string_view shapes) {
-  std::uint64_t hash = 14695981039346656037u;  // FNV-1a
-  const auto mix = [&](std::string_view text) {
-    for (const char c : text) {
-      hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-    }
-  };
-  mix(type);
-  mix("|");
-  mix(shapes);
-  return fmt::format("{:016x}", hash);
-}
 
 // The device of the rank, or all that may be it.
 std::string ChipOf(const RankTrace& trace) {
@@ -124,8 +111,8 @@ class Summariser {
         op_types.Add(type, *step, table.dur[i]);
         has_types = true;
       }
-      const std::string_view shapes = trace_.strings.View(table.shapes[i]);
-      if (!shapes.empty()) ++summary_.shapes[HashOf(type, shapes)];
+      std::string shape = ShapeOf(trace_, i);
+      if (!shape.empty()) ++summary_.shapes[std::move(shape)];
     }
     const std::vector<TimeNs> computing = LengthInWindows(activities_.computing, windows_);
     for (std::size_t i = 0; i < summary_.steps.size(); ++i) {
