@@ -389,7 +389,8 @@ class Config(Cli):
         plain, trans = (self.number(name) for name in names)
         self.assertGreater(plain, 0)
         default = self.run_tool("compare", "--print_compare_config").out
-        every = self.write("masks.ini", re.sub("TRANS_MASK = .*", "TRANS_MASK = A,e,i,o,u", default))
+        vowels = re.sub("TRANS_MASK = .*", "TRANS_MASK = A,e,i,o,u", default)
+        every = self.write("masks.ini", vowels)
         self.assertEqual(self.number(names[0], "--compare_config", every), 0)
         self.assertEqual(self.number(names[1], "--compare_config", every), plain + trans)
 
@@ -521,7 +522,7 @@ class Alike(Cli):
 
 
 class Promises(Cli):
-    """What `check` promises, `compare` does; what it leaves out, `check` says for the same reason."""
+    """What `check` promises, `compare` does; what is left out has the same reason in both."""
 
     SHEETS = {"compare: overall": "OverallMetrics", "compare: memory": "MemoryCompareStatistic",
               "compare: communication": "CommunicationCompare", "compare: api": "ApiCompare",
@@ -1799,7 +1800,8 @@ class Gate(Cli):
                                             "200.0 us, noise 0.0 %): +1.50 ms exposed allreduce"),
                 ("comm_total>+1ms", "comm_total 10.00 -> 11.50 ms"),
                 ("peak_memory>+256MB", "peak_memory 1.000 -> 1.500 GB (+50.0 %, limit 256.0 MB"),
-                ("e2e>+1%", "e2e 251.9 -> 266.4 ms (+5.8 %"),
+                ("e2e>+1%", "e2e 251.9 -> 266.4 ms (+5.8 %, limit 1 %, noise 0.3 %): "
+                            "+9.0 ms computing, +4.5 ms exposed allreduce, +1.0 ms free time"),
                 ("op:MatMul*>+7%", "op:MatMul* 40.00 -> 43.00 ms (+7.5 %"),
                 ("op:aten::mat*>+7%", "op:aten::mat* 40.00 -> 43.00 ms"),
                 ("kernel:aclnn_M*>+7%", "kernel:aclnn_M* 40.00 -> 43.00 ms (+7.5 %, limit 7 %, noise "
@@ -1847,6 +1849,43 @@ class Gate(Cli):
         (metric,) = document["metrics"]
         self.assertEqual(sum(part["change_ns"] for part in parts), metric["change"])
         self.assertEqual(metric["base_runs"], [100_000_000])
+
+    def test_contributions_are_of_the_metric_that_decides(self):
+        slow = self.capture("slow", **self.SLOW)
+        base = self.scratch / "baseline.json"
+        self.run_tool("compare", "-d", self.base, "--save_baseline", base)
+        for name, explained in (("e2e", "e2e"), ("computing", "computing"),
+                                ("comm_exposed", "comm_exposed"), ("free", "free"),
+                                ("comm_total", "step_time"), ("op:MatMul*", "step_time")):
+            with self.subTest(name=name):
+                document = self.document(self.gate(slow, "--fail_on", f"{name}>+0%", "--fail_on",
+                                                   "step_time>+90%", "--json", base=base))
+                self.assertEqual(document["explained"], explained)
+                (metric,) = [metric for metric in document["metrics"]
+                             if metric["name"] == explained]
+                self.assertEqual(sum(part["change_ns"] for part in document["contributions"]),
+                                 metric["comparison"] - metric["base"])
+
+    def test_free_time_is_that_of_the_comparison(self):
+        """Of captures without steps, with an LCCL kernel of 20 ms."""
+        base, new = (build_database(CAPTURES, f"db_{name}_ascend_pt", self.scratch)
+                     for name in ("base", "new"))
+        for capture in (base, new):
+            with sqlite3.connect(capture / DATABASE) as database:
+                database.execute("DELETE FROM STEP_TIME")
+            database.close()
+        sheets = json.loads(self.compare("--enable_profiling_compare", "--json", base=base,
+                                         comparison=new).out)["sheets"]
+        rows = {row["index"].strip(): row for row in sheets[0]["rows"]}
+        for metric, index in (("free", "Free Time"), ("computing", "Computing Time"),
+                              ("comm_exposed", "Uncovered Communication Time"),
+                              ("e2e", "E2E Time")):
+            with self.subTest(metric=metric):
+                (judged,) = self.document(self.gate(new, "--fail_on", f"{metric}>+0%", "--json",
+                                                    base=base))["metrics"]
+                for side in ("base", "comparison"):
+                    self.assertAlmostEqual(judged[side] / 1e6,
+                                           rows[index][f"{side}_duration_ms"], places=2)
 
     # --- Runs and ranks ---
 
