@@ -7,6 +7,7 @@
 #include "command.h"
 #include "mpa/base/console.h"
 #include "mpa/base/error.h"
+#include "mpa/pipeline/event_facts.h"
 #include "screen.h"
 
 namespace mpa {
@@ -29,6 +30,7 @@ Exit codes: 0 something is usable, 2 wrong command line, 3 input missing or noth
 int Run(const Options& options) {
   CheckReport report;
   report.survey = SurveyCaptures(ExpandHome(options.path), options.open);
+  TellFromEvents(options.open, report.survey.ranks);
   for (const RankFacts& facts : report.survey.ranks) {
     std::vector<Verdict>& verdicts = report.verdicts.emplace_back();
     for (const AnalyzerCheck& check : AllAnalyzerChecks()) verdicts.push_back(check.judge(facts));

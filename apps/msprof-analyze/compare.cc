@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "command.h"
+#include "compare_config.h"
 #include "export_options.h"
 #include "gate_options.h"
 #include "mpa/base/error.h"
@@ -17,6 +18,7 @@
 #include "mpa/base/progress.h"
 #include "mpa/io/output_file.h"
 #include "op_name_map.h"
+#include "screen.h"
 
 namespace mpa {
 namespace {
@@ -28,10 +30,11 @@ struct Options {
   std::string output = ".";
   std::vector<std::string> both;     // base and comparison as the script form takes them
   std::vector<std::string> enabled;  // names of comparisons
-  std::string base_step, comparison_step, gpu_flow_cat, op_name_map;
+  std::string base_step, comparison_step, gpu_flow_cat, op_name_map, compare_config;
   std::int64_t max_kernels = 0;
   bool disable_details = false, disable_module = false;
   bool use_input_shape = false, use_kernel_type = false, compat = false;
+  bool print_compare_config = false;
   bool debug = false;
   OpenOptions open;
   ExportOptions exports;
@@ -77,6 +80,10 @@ CompareOptions SheetOptions(const Options& options) {
   sheets.compat = options.compat;
   sheets.max_kernels = static_cast<std::size_t>(options.max_kernels);
   if (!options.op_name_map.empty()) sheets.op_names = ParseOpNameMap(options.op_name_map);
+  if (!options.compare_config.empty()) {
+    InContext("--compare_config",
+              [&] { sheets.masks = ReadCompareConfig(ExpandHome(options.compare_config)); });
+  }
   return sheets;
 }
 
@@ -88,6 +95,9 @@ void WarnOfIdleOptions(const Options& options, const std::vector<Comparison>& ch
   };
   if (options.use_kernel_type && !enabled("kernel")) {
     LogWarning("--use_kernel_type has no effect without --enable_kernel_compare");
+  }
+  if (!options.compare_config.empty() && !enabled("profiling")) {
+    LogWarning("--compare_config has no effect without --enable_profiling_compare");
   }
   const bool matches = enabled("operator") || enabled("memory");
   if (options.max_kernels != 0 && (!matches || options.disable_details)) {
@@ -111,6 +121,7 @@ void RefuseSheetOptions(const Options& options) {
       {"--comparison_step", !options.comparison_step.empty()},
       {"--gpu_flow_cat", !options.gpu_flow_cat.empty()},
       {"--op_name_map", !options.op_name_map.empty()},
+      {"--compare_config", !options.compare_config.empty()},
       {"--max_kernel_num", options.max_kernels != 0},
       {"--disable_details", options.disable_details},
       {"--disable_module", options.disable_module},
@@ -159,10 +170,14 @@ int RunSheets(const Options& options) {
 
   CompareOutcome outcome = Compare(request);
   ClearProgressLine();
-  for (const std::string& note : outcome.report.notes) LogWarning("{}", note);
+  for (const std::string& note : outcome.report.notes) {
+    const bool on_screen = note == outcome.report.preface && !options.compat;
+    if (!on_screen || options.exports.json()) LogWarning("{}", note);
+  }
   if (options.compat) {
-    outcome.report.notes.clear();
+    outcome.report.preface.clear();
     outcome.report.story.clear();
+    outcome.report.notes.clear();
   }
   if (outcome.report.sheets.empty()) {
     Fail(ErrorKind::kInput, "nothing to compare; no report was written");
@@ -175,6 +190,11 @@ int RunSheets(const Options& options) {
 int Run(const Options& given) {
   Options options = given;
   if (options.debug) SetLogLevel(LogLevel::kDebug);
+  if (options.print_compare_config) {
+    Print(DefaultCompareConfig());
+    FinishStdout();
+    return 0;
+  }
   const bool named = !options.base.empty() || !options.comparison.empty();
   if (options.gate.LearnsNoise()) {
     options.comparison.insert(options.comparison.end(), options.both.begin(), options.both.end());
@@ -264,6 +284,14 @@ Command AddCompare(CLI::App& program) {
   app->add_flag("--compat", options->compat,
                 "Rows, cells and screen as the Python tool lays them out, for scripts written for "
                 "it: no Notes, 0 instead of N/A. Its wrong numbers stay corrected")
+      ->group(kHow);
+  app->add_option("--compare_config", options->compare_config,
+                  "INI file with the names by which kernels are sorted into categories, in place "
+                  "of the built-in ones")
+      ->type_name("FILE")
+      ->group(kHow);
+  app->add_flag("--print_compare_config", options->print_compare_config,
+                "Print the built-in names as such a file, and do nothing else")
       ->group(kHow);
 
   options->gate.AddTo(*app);

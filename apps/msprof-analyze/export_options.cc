@@ -74,6 +74,7 @@ void ExportOptions::Deliver(const Report& report, const std::filesystem::path& d
   if (json_) {
     PrintJson(report, stdout);
   } else {
+    PrintWrapped(report.preface);
     for (const ScreenTable& screen : report.screens) Print(FormatTable(screen));
     PrintLines(report.story);
   }

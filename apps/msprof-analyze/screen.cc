@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "screen.h"
 
+#include <fmt/format.h>
+
 #include <cstdio>
 
 #include "mpa/base/error.h"
 #include "mpa/base/printable.h"
+#include "mpa/base/text.h"
 
 namespace mpa {
 
@@ -12,6 +15,23 @@ void Print(std::string_view text) { (void)std::fwrite(text.data(), 1, text.size(
 
 void PrintLines(const std::vector<std::string>& lines) {
   for (const std::string& line : lines) Print(Printable(line) + "\n");
+}
+
+void PrintWrapped(std::string_view text) {
+  constexpr std::size_t kWidth = 80, kMostLines = 5;
+  const std::string printable = Printable(text);
+  std::string_view rest = printable;
+  for (std::size_t line = 1; !rest.empty(); ++line) {
+    std::size_t end = rest.size();
+    if (end > kWidth) end = rest.substr(0, kWidth + 1).rfind(' ');
+    if (end == std::string_view::npos) end = rest.size();  // one long word stays whole
+    if (line == kMostLines && end < rest.size()) {
+      Print("...\n");
+      return;
+    }
+    Print(fmt::format("{}\n", rest.substr(0, end)));
+    rest = Trim(rest.substr(end));
+  }
 }
 
 void FinishStdout() {

@@ -14,6 +14,9 @@ void Print(std::string_view text);
 /// the terminal.
 void PrintLines(const std::vector<std::string>& lines);
 
+/// Prints `text` in at most five lines of 80 columns; more is cut off.
+void PrintWrapped(std::string_view text);
+
 /// Throws Error (kOutput) when not all that was printed has reached stdout.
 void FinishStdout();
 

@@ -29,12 +29,13 @@ void LeaveOutLinks(RankInput& input, RankFacts& facts) {
   std::erase_if(input.files, [](const CaptureFile& file) { return !file.outside.empty(); });
 }
 
-RankFacts Gather(RankInput input, const std::string& problem) {
+}  // namespace
+
+RankFacts SurveyRank(RankInput input) {
   RankFacts facts;
   LeaveOutLinks(input, facts);
   facts.path = input.path;
   facts.kind = input.kind;
-  facts.problem = problem;
   std::error_code ignored;
   facts.single_file = !std::filesystem::is_directory(input.path, ignored);
   for (const CaptureFile& file : input.files) facts.bytes += file.bytes;
@@ -51,8 +52,6 @@ RankFacts Gather(RankInput input, const std::string& problem) {
   return facts;
 }
 
-}  // namespace
-
 Survey SurveyCaptures(const std::filesystem::path& path, const OpenOptions& options) {
   Discovery found = Discover(path, options);
   std::vector<Discovery::Unusable> inputs = std::move(found.unusable);
@@ -61,8 +60,10 @@ Survey SurveyCaptures(const std::filesystem::path& path, const OpenOptions& opti
   Survey survey;
   survey.path = std::filesystem::canonical(path);
   survey.ranks.resize(inputs.size());
-  ParallelFor(inputs.size(),
-              [&](std::size_t i) { survey.ranks[i] = Gather(inputs[i].rank, inputs[i].reason); });
+  ParallelFor(inputs.size(), [&](std::size_t i) {
+    survey.ranks[i] = SurveyRank(inputs[i].rank);
+    if (survey.ranks[i].problem.empty()) survey.ranks[i].problem = inputs[i].reason;
+  });
   std::sort(survey.ranks.begin(), survey.ranks.end(), [](const RankFacts& a, const RankFacts& b) {
     constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
     const std::int64_t rank_a = a.rank.value_or(kLast), rank_b = b.rank.value_or(kLast);

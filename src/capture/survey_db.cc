@@ -77,6 +77,15 @@ void SurveyPlaces(const io::Database& database, RankFacts& facts) {
   }
 }
 
+void SurveyJob(const io::Database& database, RankFacts& facts) {
+  if (facts.world_size || !database.HasTable("META_DATA")) return;
+  io::Statement rows =
+      database.Query("SELECT value FROM META_DATA WHERE name = 'parallel_group_info'");
+  if (!rows.Step()) return;
+  facts.world_size =
+      WorldSize(nlohmann::json::parse(rows.Text(0), nullptr, /*allow_exceptions=*/false));
+}
+
 void SurveySteps(const io::Database& database, RankFacts& facts) {
   if (!database.HasTable("STEP_TIME")) return;
   std::set<std::int64_t> steps;
@@ -116,6 +125,7 @@ void SurveyDb(const RankInput& input, RankFacts& facts) {
     const io::Database database(file.path);
     SurveyContents(database, facts);
     SurveyPlaces(database, facts);
+    SurveyJob(database, facts);
     SurveySteps(database, facts);
   } catch (const Error& error) {
     facts.problem = error.what();

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
 #include "mpa/base/error.h"
@@ -19,6 +21,9 @@ void SurveyRaw(const RankInput& input, RankFacts& facts);
 
 /// Finds profiler_info*.json or profiler_config.json where Discover() did not look, and versions.
 void SurveySettings(const RankInput& input, RankFacts& facts);
+
+/// How many ranks the groups of a job have together, as its "parallel_group_info" says.
+std::optional<std::int64_t> WorldSize(const nlohmann::json& parallel_group_info);
 
 /// Settings and sizes that make the capture misleading.
 void WarnOfCollection(RankFacts& facts);

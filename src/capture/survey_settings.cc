@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a capture was collected: settings, versions, and what the directory's name says.
+#include <set>
+
 #include "file_checks.h"
 #include "json_members.h"
 #include "mpa/io/json_document.h"
@@ -43,8 +45,8 @@ void FindSettings(const RankInput& input, const fs::path& capture, RankFacts& fa
   }
 }
 
-// Newer versions may state them apart from the settings.
-void ReadVersions(const RankInput& input, const fs::path& capture, RankFacts& facts) {
+// Newer versions may state theirs apart from the settings.
+void ReadMetadata(const RankInput& input, const fs::path& capture, RankFacts& facts) {
   for (const char* name : {"version.json", "profiler_metadata.json"}) {
     if (!Exists(capture / name)) continue;
     OrWarn(facts, "it is left out", [&] {
@@ -55,6 +57,7 @@ void ReadVersions(const RankInput& input, const fs::path& capture, RankFacts& fa
       };
       take("torch_npu_version", facts.torch_npu_version);
       take("cann_version", facts.cann_version);
+      if (!facts.world_size) facts.world_size = WorldSize(Member(document, "parallel_group_info"));
     });
   }
 }
@@ -77,6 +80,20 @@ std::string WorkerInName(std::string name) {
 
 }  // namespace
 
+std::optional<std::int64_t> WorldSize(const nlohmann::json& parallel_group_info) {
+  std::set<std::int64_t> ranks;
+  if (!parallel_group_info.is_object()) return std::nullopt;
+  for (const auto& [id, group] : parallel_group_info.items()) {
+    const nlohmann::json& of_group = Member(group, "global_ranks");
+    if (!of_group.is_array()) continue;
+    for (const nlohmann::json& value : of_group) {
+      if (const auto rank = Id(value)) ranks.insert(*rank);
+    }
+  }
+  if (ranks.empty()) return std::nullopt;
+  return static_cast<std::int64_t>(ranks.size());
+}
+
 void SurveySettings(const RankInput& input, RankFacts& facts) {
   const fs::path capture = CaptureDirectory(input.path);
   const std::string name = capture.filename().string();
@@ -94,7 +111,7 @@ void SurveySettings(const RankInput& input, RankFacts& facts) {
       recorded.host_ops = YesIf(settings->HasActivity("ProfilerActivity.CPU"));
     }
   }
-  ReadVersions(input, capture, facts);
+  ReadMetadata(input, capture, facts);
   if (!facts.framework.empty()) facts.host = WorkerInName(name);
 }
 

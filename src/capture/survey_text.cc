@@ -64,6 +64,21 @@ void SurveyMemory(const CaptureFile& file, RankFacts& facts) {
   AddDevice(io::ParseInt(name.substr(colon + 1)).value_or(-1), facts);
 }
 
+// A run on one device has the file as well, with nothing in it.
+bool HasCollectives(const CaptureFile& file) {
+  constexpr std::int64_t kMostBytesOfNone = 4096;  // a line for each step
+  if (file.bytes > kMostBytesOfNone) return true;
+  const std::string text = io::ReadStart(file.path, kMostBytesOfNone);
+  const auto document = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!document.is_object()) return true;  // whoever reads it says what is wrong
+  for (const nlohmann::json& step : document) {
+    for (const char* kind : {"collective", "p2p"}) {
+      if (!Member(step, kind).empty()) return true;
+    }
+  }
+  return false;
+}
+
 void SurveyTables(const RankInput& input, RankFacts& facts) {
   Contents& recorded = facts.recorded;
   if (const CaptureFile* kernels = input.Find(FileKind::kKernelDetails)) {
@@ -78,8 +93,16 @@ void SurveyTables(const RankInput& input, RankFacts& facts) {
   if (const CaptureFile* memory = input.Find(FileKind::kMemoryRecord)) {
     OrWarn(facts, "the memory use is unknown", [&] { SurveyMemory(*memory, facts); });
   }
-  recorded.op_memory = YesIf(input.Find(FileKind::kOperatorMemory) != nullptr);
-  recorded.bandwidths = YesIf(input.Find(FileKind::kCommunication) != nullptr);
+  recorded.op_memory = Recorded::kNo;
+  if (const CaptureFile* memory = input.Find(FileKind::kOperatorMemory)) {
+    OrWarn(facts, "the memory of operators is unknown",
+           [&] { recorded.op_memory = YesIf(io::CsvFile(memory->path, kFirstRows).Next()); });
+  }
+  recorded.bandwidths = Recorded::kNo;
+  if (const CaptureFile* communication = input.Find(FileKind::kCommunication)) {
+    OrWarn(facts, "the bandwidths are unknown",
+           [&] { recorded.bandwidths = YesIf(HasCollectives(*communication)); });
+  }
   if (recorded.bandwidths == Recorded::kYes) {
     recorded.communication = recorded.communication_tasks = Recorded::kYes;
   }
@@ -130,7 +153,9 @@ void SurveyGpu(const RankInput& input, RankFacts& facts) {
   OrWarn(facts, "whether the trace is complete stays unknown", [&] {
     facts.complete = TraceIsComplete(trace->path);
     const nlohmann::json head = TraceHead(trace->path);
-    facts.rank = Id(Member(Member(head, "distributedInfo"), "rank"));
+    const nlohmann::json& job = Member(head, "distributedInfo");
+    facts.rank = Id(Member(job, "rank"));
+    facts.world_size = Id(Member(job, "world_size"));
     const nlohmann::json& devices = Member(head, "deviceProperties");
     if (devices.is_array() && !devices.empty()) {
       facts.device_name = Text(Member(devices.front(), "name"));

@@ -18,11 +18,26 @@ class Timeline {
 
   void Append(std::size_t row) { rows_.push_back(row); }
 
-  // The first operation that holds `time`; both of its ends belong to it.
+  // The first operation that holds `time`; both of its ends belong to it. Where none does, the
+  // nearest one: operations are timed by one of their planes, and tasks of others may run before or
+  // behind it, but not further away than it is long.
   std::optional<std::size_t> At(TimeNs time) {
-    while (next_ < rows_.size() && End(rows_[next_]) < time) ++next_;
-    if (next_ == rows_.size() || comms_->start[rows_[next_]] > time) return std::nullopt;
-    return rows_[next_];
+    while (next_ < rows_.size() && End(rows_[next_]) < time) {
+      if (!ended_ || End(rows_[next_]) > End(*ended_)) ended_ = rows_[next_];
+      ++next_;
+    }
+    std::optional<std::size_t> nearest;
+    TimeNs least = 0;
+    const auto consider = [&](std::size_t row, TimeNs distance) {
+      if (distance > comms_->dur[row] || (nearest && distance >= least)) return;
+      nearest = row;
+      least = distance;
+    };
+    if (ended_) consider(*ended_, time - End(*ended_));
+    if (next_ < rows_.size()) {
+      consider(rows_[next_], std::max<TimeNs>(0, comms_->start[rows_[next_]] - time));
+    }
+    return nearest;
   }
 
  private:
@@ -31,6 +46,7 @@ class Timeline {
   const Communications* comms_;
   std::vector<std::size_t> rows_;
   std::size_t next_ = 0;
+  std::optional<std::size_t> ended_;  // of those before `next_` the one that ended last
 };
 
 // Finds the operation of a task: by the operation's id where the task has one, else by the time

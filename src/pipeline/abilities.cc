@@ -26,6 +26,20 @@ void AddLack(bool lacks, const char* reason, const char* setting, Verdict& verdi
   verdict.lacks.push_back({reason, setting});
 }
 
+const char* DeviceSetting(const RankFacts& facts) {
+  return facts.kind == CaptureKind::kGpu
+             ? "activities with ProfilerActivity.CUDA"
+             : "activities with ProfilerActivity.NPU, profiler_level=Level1";
+}
+
+// Only the events of text captures and GPU traces would tell, and they were too many to look at.
+void AddUnknown(Recorded state, const char* what, Verdict& verdict) {
+  if (verdict.ability == Ability::kCannotRun || state != Recorded::kUnknown) return;
+  verdict.ability = Ability::kRunsWithLess;
+  verdict.lacks.push_back(
+      {fmt::format("the trace is too large to see in a moment whether it has {}", what), ""});
+}
+
 void JudgeKernels(const Contents& recorded, Verdict& verdict) {
   const bool no_cores = recorded.kernel_cores == Recorded::kNo;
   AddLack(no_cores, "kernels have no type and no core: the breakdown of computing time is N/A",
@@ -60,22 +74,22 @@ void JudgeCommunication(const RankFacts& facts, Verdict& verdict) {
 Verdict JudgeOverall(const RankFacts& facts) {
   Verdict verdict = JudgeReadable(facts);
   if (verdict.ability == Ability::kCannotRun) return verdict;
-  if (facts.kind != CaptureKind::kGpu) {
-    if (facts.recorded.device_tasks == Recorded::kNo) {
-      if (facts.complete == Recorded::kNo) {
-        return CannotRun("the data breaks off before any device work", kCopyAgain);
-      }
-      return CannotRun("no device work was recorded",
-                       "activities with ProfilerActivity.NPU, profiler_level=Level1");
+  if (facts.recorded.device_tasks == Recorded::kNo) {
+    if (facts.complete == Recorded::kNo) {
+      return CannotRun("the data breaks off before any device activity", kCopyAgain);
     }
+    return CannotRun("no device activity was recorded", DeviceSetting(facts));
+  }
+  AddUnknown(facts.recorded.device_tasks, "device activity", verdict);
+  if (facts.kind != CaptureKind::kGpu) {
     AddLack(facts.kind == CaptureKind::kNpuText && facts.single_file,
             "the trace alone: the breakdown, bandwidths and memory use are in the files beside it",
             "give the directory of the capture", verdict);
     JudgeKernels(facts.recorded, verdict);
     JudgeCommunication(facts, verdict);
-    AddLack(facts.recorded.memory == Recorded::kNo, "no memory record: memory use is unknown",
-            "profile_memory=True", verdict);
   }
+  AddLack(facts.recorded.memory == Recorded::kNo, "no memory record: memory use is unknown",
+          "profile_memory=True", verdict);
   AddLack(facts.complete == Recorded::kNo, "the data breaks off: the end of the run is missing",
           kCopyAgain, verdict);
   return verdict;
@@ -91,6 +105,7 @@ Verdict JudgeHost(const RankFacts& facts) {
                : CannotRun("no host operators were recorded",
                            "activities with ProfilerActivity.CPU");
   }
+  AddUnknown(facts.recorded.host_ops, "host operators", verdict);
   AddLack(facts.complete == Recorded::kNo, "the data breaks off: the end of the run is missing",
           kCopyAgain, verdict);
   return verdict;
@@ -100,8 +115,8 @@ Verdict JudgeOperators(const RankFacts& facts) {
   Verdict verdict = JudgeHost(facts);
   if (verdict.ability == Ability::kCannotRun) return verdict;
   AddLack(facts.recorded.device_tasks == Recorded::kNo,
-          "no device work was recorded: operators have no device times",
-          "activities with ProfilerActivity.NPU, profiler_level=Level1", verdict);
+          "no device activity was recorded: operators have no device times", DeviceSetting(facts),
+          verdict);
   AddLack(facts.recorded.stacks == Recorded::kNo,
           "no modules and no call stacks: operators are compared one by one",
           "with_stack=True or with_modules=True", verdict);
@@ -115,9 +130,10 @@ Verdict JudgeMemory(const RankFacts& facts) {
     return CannotRun("the trace alone: allocations are in operator_memory.csv beside it",
                      "give the directory of the capture");
   }
-  if (facts.kind != CaptureKind::kGpu && facts.recorded.op_memory == Recorded::kNo) {
-    return CannotRun("no allocations of operators were recorded", "profile_memory=True");
+  if (facts.recorded.op_memory == Recorded::kNo) {
+    return CannotRun("no memory of operators was recorded", "profile_memory=True");
   }
+  AddUnknown(facts.recorded.op_memory, "memory of operators", verdict);
   return verdict;
 }
 
@@ -126,8 +142,9 @@ Verdict JudgeCollectives(const RankFacts& facts) {
   if (verdict.ability == Ability::kCannotRun) return verdict;
   if (facts.recorded.communication == Recorded::kNo) {
     return CannotRun("no communication was recorded; a run on one device has none",
-                     "profiler_level=Level1");
+                     facts.kind == CaptureKind::kGpu ? "" : "profiler_level=Level1");
   }
+  AddUnknown(facts.recorded.communication, "communication", verdict);
   AddLack(facts.kind != CaptureKind::kGpu && facts.recorded.communication_tasks == Recorded::kNo,
           "no communication tasks: what the collectives are made of is unknown",
           "profiler_level=Level1", verdict);
@@ -188,7 +205,7 @@ Verdict JudgeHeadOverhead(const RankFacts& facts) {
                      "activities with ProfilerActivity.CPU");
   }
   AddLack(facts.recorded.device_tasks == Recorded::kNo,
-          "no device work was recorded: what the device waits for is unknown",
+          "no device activity was recorded: what the device waits for is unknown",
           "activities with ProfilerActivity.NPU", verdict);
   const bool level0 = facts.settings && facts.settings->level == "Level0";
   AddLack(facts.kind == CaptureKind::kNpuText && level0,

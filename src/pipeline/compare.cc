@@ -8,6 +8,7 @@
 #include <iterator>
 #include <utility>
 
+#include "alike.h"
 #include "load_rank.h"
 #include "mpa/base/error.h"
 #include "mpa/base/parallel.h"
@@ -38,7 +39,7 @@ void AppendNew(const std::vector<std::string>& from, std::vector<std::string>& t
 }  // namespace
 
 CompareOutcome Compare(const CompareRequest& request) {
-  Tables wanted = request.base_step ? Tables::kSteps : Tables::kNone;
+  Tables wanted = Tables::kSteps;
   for (const Comparison& comparison : request.comparisons) wanted = wanted | comparison.needs;
 
   const std::array<const RankInput*, 2> inputs = {&request.base, &request.comparison};
@@ -57,6 +58,8 @@ CompareOutcome Compare(const CompareRequest& request) {
 
   CompareOutcome outcome;
   Report& report = outcome.report;
+  report.preface = NotAlike({request.base, ranks[0].trace}, {request.comparison, ranks[1].trace});
+  if (!report.preface.empty()) report.notes.push_back(report.preface);
   for (const LoadedRank& rank : ranks) {
     outcome.partial = outcome.partial || rank.partial;
     AppendNew(rank.notes, report.notes);

@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <optional>
-#include <set>
 #include <utility>
 
+#include "collection_facts.h"
 #include "find_ranks.h"
 #include "load_rank.h"
 #include "memory_budget.h"
@@ -23,36 +22,6 @@ namespace mpa {
 namespace {
 
 using gate::Facts;
-
-// The distinct values of a field over all ranks.
-class FactSets {
- public:
-  void Add(const std::string& field, const std::string& value) {
-    if (!value.empty()) values_[field].insert(value);
-  }
-  Facts Joined() const {
-    Facts facts;
-    for (const auto& [field, values] : values_) {
-      facts[field] = fmt::format("{}", fmt::join(values, ", "));
-    }
-    return facts;
-  }
-
- private:
-  std::map<std::string, std::set<std::string>> values_;
-};
-
-void AddSettings(const ProfilerInfo& info, FactSets& facts) {
-  facts.Add("profiler_level", info.level);
-  facts.Add("aic_metrics", info.aic_metrics);
-  const std::set<std::string> activities(info.activities.begin(), info.activities.end());
-  facts.Add("activities", fmt::format("{}", fmt::join(activities, " and ")));
-  const auto add_switch = [&](const char* field, bool on) { facts.Add(field, on ? "on" : "off"); };
-  add_switch("record_shapes", info.record_shapes);
-  add_switch("profile_memory", info.profile_memory);
-  add_switch("with_stack", info.with_stack);
-  add_switch("with_modules", info.with_modules);
-}
 
 const char* NameOf(gate::RankStat stat) {
   switch (stat) {
@@ -69,22 +38,15 @@ const char* NameOf(gate::RankStat stat) {
 // How the captures below the path were collected. What is cut off is told in `loaded`.
 Facts FactsOf(const RunInput& input, const LoadRunsRequest& request, LoadedRuns& loaded) {
   const Survey survey = SurveyCaptures(input.path, request.open);
-  FactSets facts;
   for (const RankFacts& rank : survey.ranks) {
-    facts.Add("device", rank.kind == CaptureKind::kGpu ? "GPU" : "NPU");
-    facts.Add("soc", rank.device_name);
-    facts.Add("framework", rank.framework);
-    facts.Add("torch_npu_version", rank.torch_npu_version);
-    facts.Add("cann_version", rank.cann_version);
-    if (rank.settings) AddSettings(*rank.settings, facts);
-    if (rank.complete == Recorded::kNo) {
-      loaded.notes.push_back(fmt::format("{}: the data is cut off", rank.path.string()));
-      loaded.partial = true;
-    }
+    if (rank.complete != Recorded::kNo) continue;
+    loaded.notes.push_back(fmt::format("{}: the data is cut off", rank.path.string()));
+    loaded.partial = true;
   }
-  facts.Add("rank_stat", NameOf(request.rank_stat));
-  facts.Add("warmup", std::to_string(request.summary.warmup));
-  return facts.Joined();
+  Facts facts = CollectionFacts(survey.ranks);
+  facts["rank_stat"] = NameOf(request.rank_stat);
+  facts["warmup"] = std::to_string(request.summary.warmup);
+  return facts;
 }
 
 // What became of a rank; empty when it could not be read.

@@ -61,7 +61,7 @@ void AddMetrics(const std::vector<GateMetric>& metrics, Document& document) {
   }
 }
 
-void AddParts(const char* title, const std::vector<GatePart>& parts, Document& document) {
+void AddParts(const std::string& title, const std::vector<GatePart>& parts, Document& document) {
   if (parts.empty()) return;
   document.Add(fmt::format("\n### {}\n", title));
   document.Add("| Change | | Base | Comparison | Calls |");
@@ -118,7 +118,8 @@ std::string FormatGateMarkdown(const GateReport& report) {
                                      mismatch.comparison, mismatch.allowed ? " (allowed)" : ""));
   }
   AddList("Collected differently", mismatches, document);
-  AddParts("What the difference is made of", report.contributions, document);
+  AddParts(fmt::format("What the difference of {} is made of", report.explained),
+           report.contributions, document);
   AddParts("Device time by operator that launched it", report.operators, document);
   AddList("Only in the comparison", report.added, document);
   AddList("Only in the base", report.removed, document);

@@ -32,7 +32,7 @@ void AddMetrics(const GateReport& report, std::vector<std::string>& lines) {
   }
 }
 
-void AddParts(const char* title, const std::vector<GatePart>& parts,
+void AddParts(const std::string& title, const std::vector<GatePart>& parts,
               std::vector<std::string>& lines) {
   std::int64_t largest = 0;
   for (const GatePart& part : parts) largest = std::max(largest, std::abs(part.Change()));
@@ -95,7 +95,8 @@ std::vector<std::string> FormatGateText(const GateReport& report) {
                                 mismatch.comparison));
   }
   AddMetrics(report, lines);
-  AddParts("what the difference is made of:", report.contributions, lines);
+  AddParts(fmt::format("what the difference of {} is made of:", report.explained),
+           report.contributions, lines);
   AddParts("device time by operator that launched it:", report.operators, lines);
   AddNames("only in the comparison", report.added, lines);
   AddNames("only in the base", report.removed, lines);

@@ -4,16 +4,18 @@
 
     run_cli.py --tool BINARY --testdata DIR GROUP [-v]
 
-GROUP is one of the classes below: help, spelling, usage, input, partial, output, export, terminal,
-recipes, utilisation, headoverhead, gate.
+GROUP is one of the classes below: help, spelling, usage, config, alike, promises, input, partial,
+output, export, terminal, recipes, utilisation, headoverhead, gate.
 Exit status: 0 passed, 1 failed, 2 usage.
 """
 
+import configparser
 import csv
 import itertools
 import json
 import os
 import pty
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -101,11 +103,13 @@ class Cli(unittest.TestCase):
         self.assertEqual(self.workbooks(), [])
 
     def assert_compared(self, result, code=0):
-        """A table, a workbook and no error."""
+        """What is not alike if anything, a table, a workbook and no error."""
         self.assertEqual(result.code, code, result.err)
         self.assertEqual(result.errors, [])
         lines = result.out.splitlines()
-        table, story = lines[:8], lines[8:]
+        top = next(i for i, line in enumerate(lines) if line.startswith("+"))
+        self.assertLessEqual(top, 5)
+        table, story = lines[top:top + 8], lines[top + 8:]
         for line in table:
             self.assertIn(line[0] + line[-1], ("++", "||"))
         self.assertEqual(len(set(map(len, table))), 1, "the table is a rectangle")
@@ -120,6 +124,7 @@ class Help(Cli):
             --enable_profiling_compare --enable_operator_compare --enable_memory_compare
             --enable_communication_compare --enable_api_compare --enable_kernel_compare
             --disable_details --disable_module --max_kernel_num --op_name_map --use_input_shape
+            --compare_config --print_compare_config
             --export_type --json --gpu_flow_cat --base_step --comparison_step --use_kernel_type
             --force --debug --jobs --verbose --quiet --fail_on --gate --min_abs --min_share
             --fail_on_new_op --warn_only --on_inconclusive --allow_mismatch --warmup --min_steps
@@ -254,10 +259,13 @@ class Usage(Cli):
                 self.assertEqual(self.workbooks(), [])
 
     def test_options_without_effect_are_told(self):
+        masks = self.write("masks.ini", self.run_tool("compare", "--print_compare_config").out)
         for options, words in (
                 (["--enable_api_compare", "--use_kernel_type"], ["--enable_kernel_compare"]),
                 (["--disable_details", "--max_kernel_num", "4"], ["--disable_details"]),
-                (["--enable_profiling_compare", "--use_input_shape"], ["--use_input_shape"])):
+                (["--enable_profiling_compare", "--use_input_shape"], ["--use_input_shape"]),
+                (["--enable_api_compare", "--compare_config", masks],
+                 ["--enable_profiling_compare"])):
             with self.subTest(options=options):
                 result = self.compare(*options)
                 self.assertEqual(result.code, 0, result.err)
@@ -345,6 +353,237 @@ class Usage(Cli):
         file = self.write("file", "")
         self.assert_fails(2, self.run_tool("compare", "-d", NEW, "-bp", BASE, "-o", file), "-o", file)
         self.assertEqual(file.read_bytes(), b"")
+
+
+class Config(Cli):
+    """The masks of --compare_config."""
+
+    MASKS = {"FA_MASK": "flash_attention", "CONV_MASK": "aten::conv", "MATMUL_MASK": "aten::mm",
+             "CUBE_MASK": "gemm", "TRANS_MASK": "cast", "MC2_KERNEL": "allgathermatmul"}
+
+    def masks_file(self, **masks):
+        lines = [f"{key} = {mask}" for key, mask in {**self.MASKS, **masks}.items()]
+        return self.write("masks.ini", "\n".join(["[OP_MASK]", *lines, ""]))
+
+    def overall(self, *options):
+        result = self.compare("--enable_profiling_compare", "--json", *options)
+        self.assertEqual(result.code, 0, result.err)
+        return json.loads(result.out)["sheets"][0]["rows"]
+
+    def number(self, name, *options):
+        rows = {row["index"].strip(): row for row in self.overall(*options)}
+        return rows[name]["base_number"] if name in rows else 0
+
+    def test_the_printed_one_is_the_default(self):
+        printed = self.run_tool("compare", "--print-compare-config")
+        self.assertEqual((printed.code, printed.err), (0, []))
+        config = configparser.RawConfigParser()
+        config.read_string(printed.out)
+        self.assertEqual(config.sections(), ["OP_MASK"])
+        self.assertEqual(sorted(config["OP_MASK"]), sorted(key.lower() for key in self.MASKS))
+        file = self.write("printed.ini", printed.out)
+        self.assertEqual(self.overall("--compare_config", file), self.overall())
+
+    def test_masks_decide_the_category(self):
+        names = "Vector (No Trans)", "Vector (Trans)"
+        plain, trans = (self.number(name) for name in names)
+        self.assertGreater(plain, 0)
+        default = self.run_tool("compare", "--print_compare_config").out
+        vowels = re.sub("TRANS_MASK = .*", "TRANS_MASK = A,e,i,o,u", default)
+        every = self.write("masks.ini", vowels)
+        self.assertEqual(self.number(names[0], "--compare_config", every), 0)
+        self.assertEqual(self.number(names[1], "--compare_config", every), plain + trans)
+
+    def test_the_dialect_of_configparser(self):
+        text = """\ufeff; comment
+            # comment
+
+            [OP_MASK]
+              fa_mask: Flash_Attention
+              CONV_MASK=
+                 ATEN::CONV,
+            # comment
+
+                 x
+              MATMUL_MASK = aten::mm , ,aten::matmul,
+            CUBE_MASK : gemm=
+            TRANS_MASK =
+            MC2_KERNEL = allgathermatmul"""
+        config = configparser.RawConfigParser()
+        config.read_string(text.lstrip("\ufeff"))
+        self.assertEqual(len(config["OP_MASK"]), len(self.MASKS))
+        for ending in ("\n", "\r\n"):
+            file = self.write("masks.ini", text.replace("\n", ending))
+            self.assertEqual(self.number("Vector (Trans)", "--compare_config", file), 0)
+
+    def test_mistakes_name_file_and_line(self):
+        keys = [f"{key} = {mask}" for key, mask in self.MASKS.items()]
+        for name, lines, line, words in (
+                ("unknown key", ["[OP_MASK]", *keys, "FA_MAKS = x"], 8, "'FA_MAKS'"),
+                ("missing key", ["", "[OP_MASK]", *keys[:-1]], 2, "MC2_KERNEL"),
+                ("missing section", keys, 1, "[OP_MASK]"),
+                ("other section", ["[OP_MASKS]", *keys], 1, "[OP_MASKS]"),
+                ("open section", ["[OP_MASK", *keys], 1, "']'"),
+                ("section twice", ["[OP_MASK]", *keys, "[OP_MASK]"], 8, "line 1"),
+                ("key twice", ["[OP_MASK]", *keys, "fa_mask = x"], 8, "line 2"),
+                ("no mask", ["[OP_MASK]", "FA_MASK", *keys[1:]], 2, "CONV_MASK = aten::conv"),
+                ("empty", [], 1, "[OP_MASK]")):
+            with self.subTest(name):
+                file = self.write("masks.ini", "\n".join(lines))
+                self.assert_fails(2, self.compare("--compare_config", file), "--compare_config",
+                                  f"{file}:{line}: ", words)
+
+    def test_files_that_cannot_be_read(self):
+        for file in (self.scratch, self.scratch / "missing.ini"):
+            self.assert_fails(2, self.compare("--compare_config", file), "--compare_config", file)
+
+    def test_a_gate_has_no_categories(self):
+        self.assert_fails(2, self.compare("--compare_config", self.masks_file(), "--fail_on",
+                                          "step_time>+3%"), "--compare_config", "a gate")
+
+
+class Alike(Cli):
+    """What differs before anything is compared is said first."""
+
+    def capture(self, name, lengths=(50_000,), world_size=8, **settings):
+        capture = write_capture(self.scratch / f"{name}_ascend_pt", lengths, **settings)
+        groups = {"0": {"group_name": "dp", "global_ranks": list(range(world_size))}}
+        (capture / "profiler_metadata.json").write_text(
+            json.dumps({"parallel_group_info": groups}), encoding="utf-8")
+        return capture
+
+    def preface(self, result):
+        """The lines above the table; they are a note, too, and no warning."""
+        self.assertEqual(result.code, 0, result.err)
+        lines = result.out.splitlines()
+        lines = lines[:next(i for i, line in enumerate(lines) if line.startswith("+-"))]
+        self.assertLessEqual(len(lines), 5)
+        self.assertTrue(all(len(line) <= 80 for line in lines), lines)
+        self.assertFalse(any("not alike" in line for line in result.err), result.err)
+        return " ".join(lines)
+
+    def assert_told(self, base, comparison, text, *options):
+        told = f"The captures are not alike (base / comparison): {text}" if text else ""
+        settings = {"base": base, "comparison": comparison}
+        self.assertEqual(self.preface(self.compare(*options, **settings)), told)
+        result = self.compare(*options, "--json", **settings)
+        notes = json.loads(result.out)["notes"]
+        self.assertEqual([note for note in notes if "not alike" in note], [told] if told else [])
+        if told:
+            self.assertEqual(notes[0], told)
+            self.assertTrue(any(told in line for line in result.warnings), result.err)
+
+    def test_what_differs(self):
+        base = self.capture("base")
+        self.assert_told(base, self.capture("same"), "")
+        for name, settings, text in (
+                ("steps", {"lengths": (50_000, 50_000)}, "steps (1 / 2)"),
+                ("ranks", {"world_size": 4}, "world_size (8 / 4)"),
+                ("level", {"level": "Level0"}, "profiler_level (Level1 / Level0)"),
+                ("model", {"shapes": "16,64;64,64"},
+                 "shapes (100 % of the kernels / 0 % with the same type and shapes)"),
+                ("both", {"lengths": (50_000, 50_000), "level": "Level2", "world_size": 1},
+                 "steps (1 / 2), world_size (8 / 1), profiler_level (Level1 / Level2)")):
+            with self.subTest(name):
+                self.assert_told(base, self.capture(name, **settings), text)
+
+    def test_chosen_steps_are_one_each(self):
+        base, two = self.capture("base"), self.capture("two", (50_000, 50_000))
+        self.assert_told(base, two, "", "--base_step", "1", "--comparison_step", "2")
+
+    def test_other_kinds(self):
+        database = build_database(CAPTURES, "db_new_ascend_pt", self.scratch)
+        self.assert_told(BASE, NEW, "")
+        self.assertIn("device (NPU / GPU)", self.preface(self.compare(comparison="gpu_new.json")))
+        self.assertNotIn("device", self.preface(self.compare(comparison=database)))
+
+    def test_both_lines_of_the_table_say_which_they_are(self):
+        for comparison, kind in ((NEW, "NPU"), ("gpu_new.json", "GPU")):
+            rows = [line.split("|")[1].strip()
+                    for line in self.compare(comparison=comparison).out.splitlines()
+                    if line.startswith("| ")]
+            self.assertEqual(rows[-2:], ["base NPU", f"comparison {kind}"])
+
+    def test_many_differences_fill_five_lines_at_most(self):
+        base, other = self.capture("base"), self.capture("other", level="Level2")
+        file = other / "profiler_info_0.json"
+        info = json.loads(file.read_text(encoding="utf-8"))
+        info["config"]["common_config"] |= {"with_stack": True, "profile_memory": True}
+        info |= {"torch_npu_version": "2.1.0." + "post" * 60, "cann_version": "8.0." + "RC" * 60}
+        file.write_text(json.dumps(info), encoding="utf-8")
+        old = base / "profiler_info_0.json"
+        settings = json.loads(old.read_text(encoding="utf-8"))
+        settings |= {"torch_npu_version": "2.0", "cann_version": "7.0"}
+        old.write_text(json.dumps(settings), encoding="utf-8")
+        result = self.compare(base=base, comparison=other)
+        lines = result.out.splitlines()
+        self.assertLessEqual(next(i for i, line in enumerate(lines) if line.startswith("+-")), 5)
+        self.assertIn("profiler_level (Level1 / Level2)", " ".join(lines[:2]))
+
+
+class Promises(Cli):
+    """What `check` promises, `compare` does; what is left out has the same reason in both."""
+
+    SHEETS = {"compare: overall": "OverallMetrics", "compare: memory": "MemoryCompareStatistic",
+              "compare: communication": "CommunicationCompare", "compare: api": "ApiCompare",
+              "compare: operators": "OperatorCompareStatistic", "compare: kernels": "KernelCompare"}
+    REASONS = ("device activity", "host operators", "memory", "communication", "kernels")
+
+    def gpu(self, name, *events):
+        rows = [{"ph": "X", "pid": 1, "tid": 1, "args": {}, **event} for event in events]
+        return self.write(name, json.dumps({"schemaVersion": 1, "traceEvents": rows}))
+
+    def made_captures(self):
+        op = {"cat": "cpu_op", "name": "aten::mm", "ts": 1000.0, "dur": 10.0}
+        kernel = {"cat": "kernel", "name": "gemm", "ts": 1020.0, "dur": 5.0, "pid": 0, "tid": 7,
+                  "args": {"stream": 7, "correlation": 1}}
+        nccl = {**kernel, "name": "ncclKernel_AllReduce_RING", "ts": 1030.0}
+        memory = {"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "ts": 1002.0,
+                  "args": {"Addr": 1, "Bytes": 1024, "Device Type": 1, "Device Id": 0,
+                           "Total Allocated": 1024, "Total Reserved": 2048}}
+        yield self.gpu("no_device.json", op)
+        yield self.gpu("no_memory.json", op, kernel)
+        yield self.gpu("no_operators.json", kernel, nccl)
+        yield self.gpu("whole.json", op, kernel, nccl, memory)
+        alone = self.scratch / "alone_1_20240101000000000_ascend_pt"
+        write_capture(alone, [50_000], allreduce_us=0)
+        yield alone
+        output = alone / "ASCEND_PROFILER_OUTPUT"
+        (output / "communication.json").write_text('{"step1": {"p2p": {}, "collective": {}}}')
+        (output / "operator_memory.csv").write_text("Name,Size(KB),Allocation Time(us)\n")
+        yield alone
+
+    def captures(self):
+        yield from self.made_captures()
+        for path in sorted(CAPTURES.iterdir()):
+            if path.suffix == ".sql":
+                yield build_database(CAPTURES, path.stem, self.scratch)
+            elif path.suffix == ".json" or path.name.endswith("_ascend_pt"):
+                yield path
+
+    def test_hold(self):
+        for number, capture in enumerate(self.captures()):
+            with self.subTest(number=number, capture=capture.name):
+                check = json.loads(self.run_tool("check", "-d", capture, "--json").out)
+                done = self.run_tool("compare", "-d", capture, "-bp", capture, "--json",
+                                     "--disable_module", "-o", self.out)
+                report = json.loads(done.out) if done.out else {"sheets": [], "notes": done.errors}
+                self.assert_kept(check["ranks"][0]["analyzers"], report)
+
+    def assert_kept(self, analyzers, report):
+        there = {sheet["name"] for sheet in report["sheets"]}
+        if any("no record of operators' memory" in note for note in report["notes"]):
+            there.discard("MemoryCompareStatistic")  # it has no allocations
+        for analyzer in analyzers:
+            sheet = self.SHEETS.get(analyzer["name"])
+            if sheet is None:
+                continue
+            runs = analyzer["ability"] != "cannot_run"
+            self.assertEqual(runs, sheet in there, (analyzer, report["notes"]))
+            if not runs:
+                reason = analyzer["lacks"][0]["reason"]
+                self.assertTrue(any(word in reason and word in note for word in self.REASONS
+                                    for note in report["notes"]), (reason, report["notes"]))
 
 
 class Input(Cli):
@@ -534,7 +773,7 @@ class Output(Cli):
             with self.subTest(base=base):
                 result = self.compare(comparison=minimal, base=base)
                 self.assert_compared(result)
-                header = result.out.splitlines()[3]
+                header = next(line for line in result.out.splitlines() if "E2E Time" in line)
                 self.assertEqual(header.split("|")[-2].strip(), title)
 
     def test_jobs_change_nothing(self):
@@ -1561,7 +1800,8 @@ class Gate(Cli):
                                             "200.0 us, noise 0.0 %): +1.50 ms exposed allreduce"),
                 ("comm_total>+1ms", "comm_total 10.00 -> 11.50 ms"),
                 ("peak_memory>+256MB", "peak_memory 1.000 -> 1.500 GB (+50.0 %, limit 256.0 MB"),
-                ("e2e>+1%", "e2e 251.9 -> 266.4 ms (+5.8 %"),
+                ("e2e>+1%", "e2e 251.9 -> 266.4 ms (+5.8 %, limit 1 %, noise 0.3 %): "
+                            "+9.0 ms computing, +4.5 ms exposed allreduce, +1.0 ms free time"),
                 ("op:MatMul*>+7%", "op:MatMul* 40.00 -> 43.00 ms (+7.5 %"),
                 ("op:aten::mat*>+7%", "op:aten::mat* 40.00 -> 43.00 ms"),
                 ("kernel:aclnn_M*>+7%", "kernel:aclnn_M* 40.00 -> 43.00 ms (+7.5 %, limit 7 %, noise "
@@ -1609,6 +1849,43 @@ class Gate(Cli):
         (metric,) = document["metrics"]
         self.assertEqual(sum(part["change_ns"] for part in parts), metric["change"])
         self.assertEqual(metric["base_runs"], [100_000_000])
+
+    def test_contributions_are_of_the_metric_that_decides(self):
+        slow = self.capture("slow", **self.SLOW)
+        base = self.scratch / "baseline.json"
+        self.run_tool("compare", "-d", self.base, "--save_baseline", base)
+        for name, explained in (("e2e", "e2e"), ("computing", "computing"),
+                                ("comm_exposed", "comm_exposed"), ("free", "free"),
+                                ("comm_total", "step_time"), ("op:MatMul*", "step_time")):
+            with self.subTest(name=name):
+                document = self.document(self.gate(slow, "--fail_on", f"{name}>+0%", "--fail_on",
+                                                   "step_time>+90%", "--json", base=base))
+                self.assertEqual(document["explained"], explained)
+                (metric,) = [metric for metric in document["metrics"]
+                             if metric["name"] == explained]
+                self.assertEqual(sum(part["change_ns"] for part in document["contributions"]),
+                                 metric["comparison"] - metric["base"])
+
+    def test_free_time_is_that_of_the_comparison(self):
+        """Of captures without steps, with an LCCL kernel of 20 ms."""
+        base, new = (build_database(CAPTURES, f"db_{name}_ascend_pt", self.scratch)
+                     for name in ("base", "new"))
+        for capture in (base, new):
+            with sqlite3.connect(capture / DATABASE) as database:
+                database.execute("DELETE FROM STEP_TIME")
+            database.close()
+        sheets = json.loads(self.compare("--enable_profiling_compare", "--json", base=base,
+                                         comparison=new).out)["sheets"]
+        rows = {row["index"].strip(): row for row in sheets[0]["rows"]}
+        for metric, index in (("free", "Free Time"), ("computing", "Computing Time"),
+                              ("comm_exposed", "Uncovered Communication Time"),
+                              ("e2e", "E2E Time")):
+            with self.subTest(metric=metric):
+                (judged,) = self.document(self.gate(new, "--fail_on", f"{metric}>+0%", "--json",
+                                                    base=base))["metrics"]
+                for side in ("base", "comparison"):
+                    self.assertAlmostEqual(judged[side] / 1e6,
+                                           rows[index][f"{side}_duration_ms"], places=2)
 
     # --- Runs and ranks ---
 

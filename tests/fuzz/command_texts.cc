@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "../../apps/msprof-analyze/command.h"
+#include "../../apps/msprof-analyze/compare_config.h"
 #include "../../apps/msprof-analyze/op_name_map.h"
 #include "analysis/head/thresholds.h"
 #include "fuzz/fuzzing.h"
@@ -14,6 +15,10 @@ namespace {
 
 void NameMap(std::string_view text) {
   Try("--op_name_map", [&] { ParseOpNameMap(text); });
+}
+
+void CompareConfig(std::string_view text) {
+  Try("--compare_config", [&] { ParseCompareConfig(text, "--compare_config"); });
 }
 
 void Ranks(std::string_view text) {
@@ -64,6 +69,7 @@ void Arguments(std::string_view text) {
 
 std::vector<Target> Targets() {
   return {{"op_name_map", {"{'aten::add': 'aten::add_', \"a\": 'b\\''}", "{}"}, NameMap},
+          {"compare_config", {DefaultCompareConfig()}, CompareConfig},
           {"ranks", {"0,1,4-7", "all"}, Ranks},
           {"step", {"5", "-1"}, Step},
           {"memory", {"8G", "512m"}, Memory},

@@ -193,8 +193,10 @@ TEST_F(CompareTest, LeavesTheSheetOutWhenTheDeviceDidNothing) {
                                 {.force = true});
   const CompareOutcome outcome = Compare(request);
   EXPECT_TRUE(outcome.report.sheets.empty());
-  ASSERT_EQ(outcome.report.notes.size(), 1u);
-  EXPECT_HAS_TEXT(outcome.report.notes[0], "gpu.json");
+  ASSERT_EQ(outcome.report.notes.size(), 2u);
+  EXPECT_EQ(outcome.report.notes[0], outcome.report.preface);
+  EXPECT_HAS_TEXT(outcome.report.preface, "device (NPU / GPU)");
+  EXPECT_HAS_TEXT(outcome.report.notes[1], "gpu.json");
 }
 
 }  // namespace

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "analysis/gate/comparable.h"
 #include "analysis/gate/contributions.h"
+#include "mpa/analysis/gate/comparable.h"
 #include "mpa/analysis/gate/gate_file.h"
 #include "mpa/analysis/gate/judge.h"
 #include "support/failures.h"
@@ -53,41 +53,108 @@ std::vector<std::string> Texts(const std::vector<GatePart>& parts) {
 
 // --- Contributions ---
 
+const Metric kStep = {MetricKind::kStepTime, ""};
+
+std::int64_t Sum(const std::vector<GatePart>& parts) {
+  std::int64_t sum = 0;
+  for (const GatePart& part : parts) sum += part.Change();
+  return sum;
+}
+
 TEST(GateContributions, PartsAndRemainderAddUpToTheStep) {
   // Kernels grow by 12 ms, computing by 10: 2 ms more at the same time as others.
   const RunSummary base = WithKernels(OneRun(100, 50, 20), {{"MatMul", {40, 1}}, {"Old", {12, 2}}});
   RunSummary slow = WithKernels(OneRun(120, 60, 25), {{"MatMul", {58, 2}}, {"New", {6, 1}}});
   slow.samples[ParseMetric("step_time")] = {118 * kMs, 121 * kMs, 121 * kMs};
-  const Contributions found = Explain({base}, {slow});
-  EXPECT_EQ(Texts(found.parts),
+  const std::vector<GatePart> parts = PartsOf(kStep, {base}, {slow});
+  EXPECT_EQ(Texts(parts),
             (std::vector<std::string>{"kernel MatMul 18", "kernel Old -12", "kernel New 6",
                                       "component exposed communication 5", "component free time 5",
                                       "component kernels that ran at the same time -2",
                                       "remainder other 1"}));
-  EXPECT_EQ(found.parts[0].base_count, 1);
-  EXPECT_EQ(found.parts[0].comparison_count, 2);
-  std::int64_t sum = 0;
-  for (const GatePart& part : found.parts) sum += part.Change();
-  EXPECT_EQ(sum, 21 * kMs);
-  EXPECT_EQ(found.added, std::vector<std::string>{"New"});
-  EXPECT_EQ(found.removed, std::vector<std::string>{"Old"});
+  EXPECT_EQ(parts[0].base_count, 1);
+  EXPECT_EQ(parts[0].comparison_count, 2);
+  EXPECT_EQ(Sum(parts), 21 * kMs);
+  EXPECT_EQ(NewNames({slow}, {base}), std::vector<std::string>{"New"});
+  EXPECT_EQ(NewNames({base}, {slow}), std::vector<std::string>{"Old"});
 }
 
 TEST(GateContributions, WhatOneSideDoesNotRecordIsNeitherNewNorGone) {
-  const Contributions found =
-      Explain({OneRun(100, 50, 20)}, {WithKernels(OneRun(110, 60, 20), {{"A", {60, 1}}})});
-  EXPECT_EQ(Texts(found.parts),
+  const RunSummary base = OneRun(100, 50, 20);
+  const RunSummary slow = WithKernels(OneRun(110, 60, 20), {{"A", {60, 1}}});
+  EXPECT_EQ(Texts(PartsOf(kStep, {base}, {slow})),
             (std::vector<std::string>{"component computing 10", "remainder other 0"}));
-  EXPECT_TRUE(found.added.empty());
+  EXPECT_TRUE(NewNames({slow}, {base}).empty());
 }
 
 TEST(GateContributions, RunsAreTakenByTheirMedian) {
   const auto run = [](std::int64_t matmul) {
     return WithKernels(OneRun(100, 50, 20), {{"MatMul", {matmul, 1}}});
   };
-  const Contributions found = Explain({run(40), run(41), run(90)}, {run(45), run(46), run(46)});
-  EXPECT_EQ(found.parts.front().name, "MatMul");
-  EXPECT_EQ(found.parts.front().Change(), 5 * kMs);
+  const std::vector<GatePart> parts =
+      PartsOf(kStep, {run(40), run(41), run(90)}, {run(45), run(46), run(46)});
+  EXPECT_EQ(parts.front().name, "MatMul");
+  EXPECT_EQ(parts.front().Change(), 5 * kMs);
+}
+
+// A run of three steps of which the whole capture takes `e2e` ms.
+RunSummary WithCapture(RunSummary run, std::int64_t e2e, TimesByName parts) {
+  run.samples[ParseMetric("e2e")] = {e2e * kMs};
+  for (auto& [name, time] : parts) time.ns *= kMs;
+  run.breakdown.capture = std::move(parts);
+  return run;
+}
+
+TEST(GateContributions, PartsOfTheWholeCaptureAddUpToIt) {
+  const RunSummary step = OneRun(100, 50, 20);
+  const RunSummary base =
+      WithCapture(step, 330, {{"computing", {150, 0}}, {"LCCL", {20, 0}}, {"free time", {160, 0}}});
+  const RunSummary slow = WithCapture(OneRun(101, 51, 20), 345,
+                                      {{"computing", {151, 0}},
+                                       {"exposed allreduce", {4, 0}},
+                                       {"LCCL", {22, 0}},
+                                       {"free time", {168, 0}}});
+  const std::vector<GatePart> parts = PartsOf(ParseMetric("e2e"), {base}, {slow});
+  EXPECT_EQ(Texts(parts), (std::vector<std::string>{
+                              "component free time 8", "component exposed allreduce 4",
+                              "component LCCL 2", "component computing 1", "remainder other 0"}));
+  EXPECT_EQ(Sum(parts), 15 * kMs);
+  const RunSummary old = WithCapture(step, 330, {});
+  EXPECT_TRUE(PartsOf(ParseMetric("e2e"), {old}, {slow}).empty()) << "an old baseline tells none";
+}
+
+TEST(GateContributions, WithoutStepsThePartsOfTheCaptureAreThoseOfTheMetrics) {
+  const auto run = [](std::int64_t e2e, std::int64_t computing) {
+    RunSummary whole = WithKernels(OneRun(e2e, computing, 20), {{"MatMul", {computing, 1}}});
+    whole.steps.clear();
+    whole.samples[ParseMetric("e2e")] = whole.samples[ParseMetric("step_time")];
+    whole.samples.erase(ParseMetric("step_time"));
+    return whole;
+  };
+  EXPECT_EQ(
+      Texts(PartsOf(ParseMetric("e2e"), {run(100, 50)}, {run(107, 54)})),
+      (std::vector<std::string>{"kernel MatMul 4", "component free time 3", "remainder other 0"}));
+}
+
+TEST(GateContributions, ComponentsAreExplainedByTheirOwnParts) {
+  RunSummary base = WithKernels(OneRun(100, 50, 20), {{"MatMul", {50, 1}}});
+  RunSummary slow = WithKernels(OneRun(120, 58, 26), {{"MatMul", {57, 1}}});
+  base.breakdown.collectives = {{"allreduce", {20 * kMs, 0}}};
+  slow.breakdown.collectives = {{"allreduce", {25 * kMs, 0}}};
+  const auto parts = [&](const char* metric) {
+    return Texts(PartsOf(ParseMetric(metric), {base}, {slow}));
+  };
+  EXPECT_EQ(
+      parts("computing"),
+      (std::vector<std::string>{"kernel MatMul 7", "component kernels that ran at the same time 1",
+                                "remainder other 0"}));
+  EXPECT_EQ(
+      parts("comm_exposed"),
+      (std::vector<std::string>{"collective exposed allreduce 5",
+                                "component other exposed communication 1", "remainder other 0"}));
+  EXPECT_EQ(parts("free"),
+            (std::vector<std::string>{"component free time 6", "remainder other 0"}));
+  EXPECT_EQ(parts("comm_total"), (std::vector<std::string>()));
 }
 
 // --- Comparable ---

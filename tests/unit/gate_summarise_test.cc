@@ -72,6 +72,42 @@ TEST_F(GateSummarise, PartsAddUpToTheStep) {
   }
 }
 
+// Where it runs apart from everything, LCCL is neither communication nor free time.
+TEST_F(GateSummarise, LcclIsAPartOfItsOwn) {
+  builder_.trace.communications.Append(
+      {.start = 92, .dur = 8, .name = builder_.Text("kernel_aivec")});
+  const RankSummary summary = Summarise(builder_.trace, {});
+  const Samples& samples = summary.samples;
+  EXPECT_EQ(Of(samples, "lccl"), (std::vector<std::int64_t>{8, 0}));
+  EXPECT_EQ(Of(samples, "comm_total"), (std::vector<std::int64_t>{40, 15}));
+  EXPECT_EQ(Of(samples, "comm_exposed"), (std::vector<std::int64_t>{30, 15}));
+  EXPECT_EQ(Of(samples, "free"), (std::vector<std::int64_t>{22, 25}));
+  EXPECT_EQ(summary.breakdown.collectives, (TimesByName{{"allreduce", {22, 0}}}));
+}
+
+// As in the overall comparison: from the first to the last work of the device.
+TEST_F(GateSummarise, PartsOfTheCaptureAddUpToItsTime) {
+  builder_.trace.communications.Append(
+      {.start = 92, .dur = 8, .name = builder_.Text("kernel_aivec")});
+  const RankSummary summary = Summarise(builder_.trace, {});
+  EXPECT_EQ(summary.breakdown.capture, (TimesByName{{"computing", {100, 0}},
+                                                    {"exposed allreduce", {45, 0}},
+                                                    {"LCCL", {8, 0}},
+                                                    {"free time", {32, 0}}}));
+  EXPECT_EQ(Of(summary.samples, "e2e"), (std::vector<std::int64_t>{100 + 45 + 8 + 32}));
+}
+
+TEST_F(GateSummarise, WithoutStepsFreeTimeIsThatOfTheComparison) {
+  builder_.trace.steps = {};
+  builder_.trace.overlaps = {};
+  builder_.Overlap(Activity::kFree, 0, 10);
+  builder_.Overlap(Activity::kComputing, 10, 60);
+  builder_.Overlap(Activity::kExposedCommunication, 60, 90);
+  const Samples samples = Summarise(builder_.trace, {}).samples;
+  EXPECT_EQ(Of(samples, "e2e"), (std::vector<std::int64_t>{90}));
+  EXPECT_EQ(Of(samples, "free"), (std::vector<std::int64_t>{10}));
+}
+
 TEST_F(GateSummarise, TheProfilersOwnOverlapsGoFirst) {
   builder_.Overlap(Activity::kComputing, 10, 40);
   builder_.Overlap(Activity::kCommunication, 30, 50);

@@ -191,6 +191,37 @@ TEST(KernelClassifier, TakesConvolutionsOfTheBackwardThreadForBackward) {
   }
 }
 
+TEST(KernelClassifier, TakesTheMasksOfTheUser) {
+  KernelMasks masks;
+  masks.flash_attention = {};
+  masks.convolution = {"mine::"};
+  masks.trans = {"move"};
+  masks.mc2 = {"matmulallreduceaddrmsnorm"};
+  RankBuilder rank;
+  const std::int32_t thread = rank.Thread(1);
+  rank.Op("Mine::Fold", 100, 200, thread);
+  rank.Op("npu::npu_fusion_attention", 300, 400, thread);
+  rank.Launch(7, 150, thread);
+  rank.Launch(8, 350, thread);
+  const auto launched = [&](std::int64_t link, std::string_view core) {
+    const std::size_t kernel = rank.Kernel("k", "", core);
+    rank.trace.kernels.link.at(kernel) = link;
+    return kernel;
+  };
+  const std::size_t fold = launched(7, "AI_CORE"), attention = launched(8, "AI_VECTOR_CORE");
+  const std::size_t move = rank.Kernel("aclnnMove", "", "AI_VECTOR_CORE");
+  const std::size_t cast = rank.Kernel("aclnnCast", "", "AI_VECTOR_CORE");
+  const std::size_t fused = rank.Kernel("MatmulAllReduceAddRmsNorm", "", "AI_CORE");
+  const std::size_t part = rank.Kernel("MatmulAllReduce", "", "AI_CORE");
+  const KernelClassifier classifier(rank.trace, masks);
+  EXPECT_EQ(classifier.Classify(fold), Category::kConvForwardCube);
+  EXPECT_EQ(classifier.Classify(attention), Category::kVectorNoTrans);
+  EXPECT_EQ(classifier.Classify(move), Category::kVectorTrans);
+  EXPECT_EQ(classifier.Classify(cast), Category::kVectorNoTrans);
+  EXPECT_EQ(classifier.Classify(fused), Category::kMc2);
+  EXPECT_EQ(classifier.Classify(part), Category::kOtherCube) << "a whole name, no part of one";
+}
+
 TEST(KernelClassifier, GoesByTheNameOfTheKernelOnGpus) {
   const auto on_gpu = [](std::string_view name) {
     RankBuilder rank(DeviceKind::kGpu);

@@ -9,6 +9,7 @@
 
 #include "mpa/base/error.h"
 #include "mpa/pipeline/abilities.h"
+#include "mpa/pipeline/event_facts.h"
 
 namespace mpa {
 namespace {
@@ -47,7 +48,7 @@ class SurveyTest : public testing::Test {
     Write(capture + kOutput + "step_trace_time.csv", "Step,Communication\n5,1.5\n6,1.5\n");
     Write(capture + kOutput + "memory_record.csv",
           "Component,Total Reserved(MB),Device Type\nPTA,1,NPU:3\n");
-    Write(capture + kOutput + "communication.json", "{}");
+    Write(capture + kOutput + "communication.json", R"({"step5":{"collective":{"allReduce":{}}}})");
   }
 
   static std::string Info(const std::string& common, const std::string& rest) {
@@ -358,7 +359,59 @@ TEST_F(SurveyTest, FindsGpuTracesAmongOtherFiles) {
   EXPECT_EQ(facts.kind, CaptureKind::kGpu);
   EXPECT_EQ(facts.rank, 1);
   EXPECT_EQ(facts.device_name, "A100");
-  EXPECT_EQ(Overall(facts).ability, Ability::kCanRun);
+}
+
+// Only the events of GPU traces tell what was recorded.
+TEST_F(SurveyTest, LooksAtTheEventsOfSmallTraces) {
+  const auto kernel = R"({"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":1,"dur":2})";
+  const auto op = R"({"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":1,"dur":2})";
+  const auto recorded = [&](const std::string& events, std::size_t blanks) {
+    Write("trace.json", R"({"traceEvents":[)" + std::string(blanks, ' ') + events + "]}");
+    std::vector<RankFacts> ranks = {LookAtOne("trace.json")};
+    TellFromEvents({.force = true}, ranks);
+    return ranks.front();
+  };
+  const RankFacts host = recorded(op, 0);
+  EXPECT_EQ(host.recorded.device_tasks, Recorded::kNo);
+  EXPECT_EQ(host.recorded.host_ops, Recorded::kYes);
+  EXPECT_EQ(Overall(host).ability, Ability::kCannotRun);
+  EXPECT_TRUE(Lacks(Overall(host), "no device activity"));
+  const RankFacts device = recorded(kernel, 0);
+  EXPECT_EQ(device.recorded.device_tasks, Recorded::kYes);
+  EXPECT_EQ(device.recorded.host_ops, Recorded::kNo);
+  EXPECT_EQ(device.recorded.communication, Recorded::kNo);
+  EXPECT_EQ(device.recorded.op_memory, Recorded::kNo);
+  const RankFacts large = recorded(kernel, std::size_t{65} << 20);
+  EXPECT_EQ(large.recorded.device_tasks, Recorded::kUnknown);
+  EXPECT_TRUE(Lacks(Overall(large), "too large to see in a moment whether it has device activity"));
+}
+
+TEST_F(SurveyTest, AnEmptyListOfCollectivesIsNone) {
+  WriteText("a_ascend_pt/");
+  Write("a_ascend_pt/" + kOutput + "communication.json", R"({"step5":{"p2p":{},"collective":{}}})");
+  Write("a_ascend_pt/" + kOutput + "step_trace_time.csv", "Step,Communication\n5,0\n");
+  Write("a_ascend_pt/" + kOutput + "operator_memory.csv", "Name,Size(KB)\n");
+  const RankFacts facts = LookAtOne("");
+  EXPECT_EQ(facts.recorded.communication, Recorded::kNo);
+  EXPECT_EQ(facts.recorded.bandwidths, Recorded::kNo);
+  EXPECT_EQ(facts.recorded.op_memory, Recorded::kNo);
+}
+
+TEST_F(SurveyTest, TellsTheSizeOfTheJob) {
+  const std::string groups =
+      R"({"a":{"global_ranks":[0,1]},"b":{"global_ranks":[1,5]},"c":{"global_ranks":[-1]}})";
+  WriteText("a_ascend_pt/");
+  EXPECT_FALSE(LookAtOne("a_ascend_pt").world_size);
+  Write("a_ascend_pt/profiler_metadata.json", R"({"parallel_group_info":)" + groups + "}");
+  EXPECT_EQ(LookAtOne("a_ascend_pt").world_size, 3);
+  Write("trace.json", R"({"distributedInfo":{"world_size":8},"traceEvents":[]})");
+  EXPECT_EQ(LookAtOne("trace.json").world_size, 8);
+  WriteDb("b_ascend_pt/" + kOutput + "ascend_pytorch_profiler_2.db",
+          ("CREATE TABLE META_DATA (name TEXT, value TEXT);"
+           "INSERT INTO META_DATA VALUES ('parallel_group_info', '" +
+           groups + "')")
+              .c_str());
+  EXPECT_EQ(LookAtOne("b_ascend_pt").world_size, 3);
 }
 
 TEST_F(SurveyTest, NothingUsableIsAReportAndAMissingPathAnError) {

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "mpa/analysis/kernel_masks.h"
 #include "mpa/model/rank_trace.h"
 #include "mpa/report/report.h"
 
@@ -30,6 +31,7 @@ struct CompareOptions {
   bool one_step = false;        ///< the captures were cut down to one step each
   std::size_t max_kernels = 0;  ///< pairs with more kernels are opened; 0: never
   std::map<std::string, std::string, std::less<>> op_names;  ///< operator -> name to match it by
+  KernelMasks masks;                                         ///< sort kernels into categories
 };
 
 /// Operators that belong together, as rows of the two rank's host operators; one may be missing.

@@ -48,7 +48,8 @@ struct RankFacts {
   bool single_file = false;  ///< a trace or database was given without its directory
   std::string problem;       ///< why the events cannot be read; empty when they can
   std::optional<std::int64_t> rank;
-  std::int64_t bytes = 0;  ///< size of the files that are read
+  std::optional<std::int64_t> world_size;  ///< ranks of the whole job
+  std::int64_t bytes = 0;                  ///< size of the files that are read
 
   std::string framework, torch_npu_version, cann_version;
   std::string host, device_name;
@@ -68,6 +69,9 @@ struct Survey {
   std::vector<RankFacts> ranks;   ///< by rank, then path; those without a rank come last
   std::vector<Warning> warnings;  ///< on the captures together
 };
+
+/// Surveys one capture that OpenRank() found.
+RankFacts SurveyRank(RankInput input);
 
 /// Surveys what Discover() finds. Broken documents and databases are warnings or problems of their
 /// rank. Throws Error (kInput) when `path` does not exist.

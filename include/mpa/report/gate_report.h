@@ -68,8 +68,10 @@ struct GateReport {
   std::vector<std::string> base, comparison;  ///< the captures, as they were given
   std::vector<GateMetric> metrics;
   std::vector<GateMismatch> mismatches;
-  /// What the step is made of: the parts, the last one the remainder, add up to its difference.
+  /// The parts of `explained`, the metric that decided if it has parts, or else the step. The last
+  /// one is the remainder, and they add up to its difference.
   std::vector<GatePart> contributions;
+  std::string explained;
   /// Operators of the framework by the device work they launched, the largest change first.
   std::vector<GatePart> operators;
   std::vector<std::string> added, removed;  ///< operators that one side alone has

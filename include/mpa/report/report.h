@@ -88,6 +88,7 @@ struct ScreenTable {
 };
 
 struct Report {
+  std::string preface;  ///< what to know before any number, for the screen; one of the notes
   std::vector<ScreenTable> screens;
   std::vector<Sheet> sheets;
   std::vector<std::string> story;  ///< what changed most, at most five lines, for the screen

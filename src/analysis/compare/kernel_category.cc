@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel categories of the overall comparison. The words and their order are those of the tool we
-// follow; texts are compared in lower case.
+// Kernel categories of the overall comparison. The words for types and the order of the rules are
+// those of the tool we follow; texts are compared in lower case.
 #include "kernel_category.h"
 
 #include <algorithm>
@@ -10,6 +10,12 @@
 
 namespace mpa {
 namespace {
+
+bool ContainsOne(std::string_view text, const std::vector<std::string>& masks) {
+  return std::any_of(masks.begin(), masks.end(), [&](const std::string& mask) {
+    return text.find(mask) != std::string_view::npos;
+  });
+}
 
 bool IsBackwardName(std::string_view lower) {
   return ContainsAny(lower, {"bwd", "backward", "back", "grad"});
@@ -36,28 +42,29 @@ Core CoreOf(const RankTrace& trace, std::size_t kernel) {
   return Core::kUnknown;
 }
 
-KernelClassifier::OpName KernelClassifier::ReadOpName(std::string_view name) {
+KernelClassifier::OpName KernelClassifier::ReadOpName(std::string_view name,
+                                                      const KernelMasks& masks) {
   const std::string lower = ToLower(name);
   OpName read;
-  if (ContainsAny(lower, {"flash_attention", "fusion_attention", "flashattn", "xformers_flash",
-                          "efficient_attention", "flash2attn"})) {
+  if (ContainsOne(lower, masks.flash_attention)) {
     read.family = OpFamily::kFlashAttention;
-  } else if (ContainsAny(lower, {"aten::conv"})) {
+  } else if (ContainsOne(lower, masks.convolution)) {
     read.family = OpFamily::kConv;
-  } else if (ContainsAny(lower, {"aten::addmm", "aten::bmm", "aten::mm", "aten::matmul"})) {
+  } else if (ContainsOne(lower, masks.matmul)) {
     read.family = OpFamily::kMatmul;
   }
   read.backward = IsBackwardName(lower);
   return read;
 }
 
-KernelClassifier::KernelName KernelClassifier::ReadKernelName(std::string_view name) {
+KernelClassifier::KernelName KernelClassifier::ReadKernelName(std::string_view name,
+                                                              const KernelMasks& masks) {
   const std::string lower = ToLower(name);
   return {
       .tensor_move = lower.starts_with("aclnninplacecopy") && ContainsAny(lower, {"tensormove"}),
-      .mc2 = IsOneOf(lower, {"allgathermatmul", "matmulreducescatter", "matmulallreduce"}),
-      .trans = ContainsAny(lower, {"cast", "transdata", "transpose"}),
-      .cube = ContainsAny(lower, {"gemm", "conv", "cutlass", "wgrad", "gemvx"})};
+      .mc2 = std::find(masks.mc2.begin(), masks.mc2.end(), lower) != masks.mc2.end(),
+      .trans = ContainsOne(lower, masks.trans),
+      .cube = ContainsOne(lower, masks.cube)};
 }
 
 KernelClassifier::TypeName KernelClassifier::ReadTypeName(std::string_view name) {
@@ -76,13 +83,14 @@ KernelClassifier::TypeName KernelClassifier::ReadTypeName(std::string_view name)
   return read;
 }
 
-KernelClassifier::KernelClassifier(const RankTrace& trace) : trace_(trace), launches_(trace) {
+KernelClassifier::KernelClassifier(const RankTrace& trace, const KernelMasks& masks)
+    : trace_(trace), launches_(trace) {
   const std::size_t texts = trace.strings.Size();
   std::vector<std::optional<OpName>> op_names(texts);
   const HostOps& ops = trace.host_ops;
   for (std::size_t i = 0; i < ops.Size(); ++i) {
     std::optional<OpName>& name = op_names[Index(ops.name[i])];
-    if (!name) name = ReadOpName(trace.strings.View(ops.name[i]));
+    if (!name) name = ReadOpName(trace.strings.View(ops.name[i]), masks);
     Thread& thread = threads_[ops.track[i]];
     if (name->family == OpFamily::kNone) continue;
     const bool backward =
@@ -103,7 +111,7 @@ KernelClassifier::KernelClassifier(const RankTrace& trace) : trace_(trace), laun
     const std::size_t name = Index(trace.kernels.name[i]);
     const std::size_t type = Index(trace.kernels.op_type[i]);
     if (!seen_name[name]) {
-      kernel_names_[name] = ReadKernelName(trace.strings.View(trace.kernels.name[i]));
+      kernel_names_[name] = ReadKernelName(trace.strings.View(trace.kernels.name[i]), masks);
       seen_name[name] = true;
     }
     if (!seen_type[type]) {

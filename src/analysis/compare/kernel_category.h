@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "mpa/analysis/kernel_masks.h"
 #include "mpa/model/launches.h"
 #include "mpa/model/rank_trace.h"
 
@@ -49,7 +50,7 @@ Core CoreOf(const RankTrace& trace, std::size_t kernel);
 /// A kernel whose core is unknown is not guessed in 2 and 4.
 class KernelClassifier {
  public:
-  explicit KernelClassifier(const RankTrace& trace);
+  explicit KernelClassifier(const RankTrace& trace, const KernelMasks& masks = {});
 
   Category Classify(std::size_t kernel) const;
 
@@ -78,8 +79,8 @@ class KernelClassifier {
     OpFamily family = OpFamily::kNone;
   };
 
-  static OpName ReadOpName(std::string_view name);
-  static KernelName ReadKernelName(std::string_view name);
+  static OpName ReadOpName(std::string_view name, const KernelMasks& masks);
+  static KernelName ReadKernelName(std::string_view name, const KernelMasks& masks);
   static TypeName ReadTypeName(std::string_view name);
   static void Finish(Thread& thread);
   const CubeOp* RunningAt(const Thread& thread, TimeNs time) const;

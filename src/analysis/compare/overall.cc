@@ -83,11 +83,11 @@ bool KnowsMostCores(const RankTrace& trace) {
   return 2 * known > trace.kernels.Size();
 }
 
-void AddCategories(const RankTrace& trace, const std::vector<bool>& is_copy,
-                   OverallMetrics& metrics) {
+void AddCategories(const RankTrace& trace, const KernelMasks& masks,
+                   const std::vector<bool>& is_copy, OverallMetrics& metrics) {
   metrics.has_categories = trace.device == DeviceKind::kGpu || KnowsMostCores(trace);
   if (!metrics.has_categories) return;
-  const KernelClassifier classifier(trace);
+  const KernelClassifier classifier(trace, masks);
   const std::vector<TimeNs> c_core_ends = CCoreEnds(trace);
   for (const std::size_t kernel : LaunchOrder(trace)) {
     if (is_copy[kernel]) continue;
@@ -287,7 +287,7 @@ bool IsCopyName(std::string_view name) {
   return ContainsAny(ToLower(name), {"htod", "dtod", "dtoh", "memset (device)"});
 }
 
-OverallMetrics ComputeOverall(const RankTrace& trace) {
+OverallMetrics ComputeOverall(const RankTrace& trace, const KernelMasks& masks) {
   OverallMetrics metrics;
   metrics.device = trace.device;
   metrics.minimal_profiling = trace.minimal_profiling;
@@ -297,7 +297,7 @@ OverallMetrics ComputeOverall(const RankTrace& trace) {
     is_copy[i] = IsCopyName(trace.strings.View(trace.kernels.name[i]));
   }
 
-  AddCategories(trace, is_copy, metrics);
+  AddCategories(trace, masks, is_copy, metrics);
   // The analysis of one step is cut at its bounds, where work of another may reach over them.
   const bool has_analysis =
       !trace.overlaps.Empty() && (!trace.is_one_step || trace.kernels.Empty());

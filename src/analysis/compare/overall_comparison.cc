@@ -11,8 +11,9 @@ namespace mpa::comparisons {
 namespace {
 
 void Run(const CompareInput& input, Report& report) {
-  const OverallMetrics base = ComputeOverall(input.Trace(Side::kBase));
-  const OverallMetrics comparison = ComputeOverall(input.Trace(Side::kComparison));
+  const KernelMasks& masks = input.options().masks;
+  const OverallMetrics base = ComputeOverall(input.Trace(Side::kBase), masks);
+  const OverallMetrics comparison = ComputeOverall(input.Trace(Side::kComparison), masks);
   report.screens.push_back(OverallScreen(base, comparison, input.options().compat));
   report.story = Story(input, base, comparison);
   bool complete = true;

@@ -113,7 +113,7 @@ bool IsCopyName(std::string_view name);
 
 /// Computes the overall picture. Needs host operators, launches, kernels, device tasks,
 /// communications with tasks, overlaps, memory samples and transfers; what is missing counts as 0.
-OverallMetrics ComputeOverall(const RankTrace& trace);
+OverallMetrics ComputeOverall(const RankTrace& trace, const KernelMasks& masks = {});
 
 /// The communication part: groups with waits, and their overlaps. `exposed` is the time in which
 /// nothing but communication runs.

@@ -106,6 +106,10 @@ ScreenTable OverallScreen(const OverallMetrics& base, const OverallMetrics& comp
   const bool categories = HasCategoryColumns(base, comparison, compat);
   const auto is_npu = [](const OverallMetrics& side) { return side.device == DeviceKind::kNpu; };
   columns.Add("", [&](const OverallMetrics& side) { return is_npu(side) ? "NPU" : "GPU"; });
+  if (!compat) {
+    table.rows[0].front().insert(0, "base ");
+    table.rows[1].front().insert(0, "comparison ");
+  }
   if (categories) AddCategoryColumns(columns);
   columns.AddIfAny(
       "Lccl Time(Num)", [](const OverallMetrics& side) { return side.lccl.time; },

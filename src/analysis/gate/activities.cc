@@ -13,6 +13,10 @@
 namespace mpa::gate {
 namespace {
 
+bool IsLccl(const RankTrace& trace, std::size_t communication) {
+  return IsLcclKernel(trace.strings.View(trace.communications.name[communication]));
+}
+
 Activities FromOverlapAnalysis(const Overlaps& overlaps) {
   std::vector<Interval> computing, communication, exposed;
   for (std::size_t i = 0; i < overlaps.Size(); ++i) {
@@ -46,9 +50,15 @@ Activities FromWork(const RankTrace& trace) {
     if (IsLcclKernel(name) || (trace.device == DeviceKind::kGpu && IsCopyName(name))) continue;
     computing.push_back({kernels.start[i], kernels.start[i] + kernels.dur[i]});
   }
+  const Communications& comms = trace.communications;
+  std::vector<Interval> communication;
+  for (std::size_t i = 0; i < comms.Size(); ++i) {
+    if (IsLccl(trace, i)) continue;
+    communication.push_back({comms.start[i], comms.start[i] + comms.dur[i]});
+  }
   Activities activities;
   activities.computing = Union(std::move(computing));
-  activities.communication = Covered(trace.communications);
+  activities.communication = Union(std::move(communication));
   activities.exposed = Difference(activities.communication, activities.computing);
   return activities;
 }
@@ -70,7 +80,14 @@ void VisitPieces(const Intervals& intervals, const std::vector<Interval>& window
 }  // namespace
 
 Activities ActivitiesOf(const RankTrace& trace) {
-  return trace.overlaps.Empty() ? FromWork(trace) : FromOverlapAnalysis(trace.overlaps);
+  Activities activities =
+      trace.overlaps.Empty() ? FromWork(trace) : FromOverlapAnalysis(trace.overlaps);
+  const Communications& comms = trace.communications;
+  for (const std::size_t row : comms.RowsByStart()) {
+    if (!IsLccl(trace, row)) continue;
+    activities.lccl.push_back({comms.start[row], comms.start[row] + comms.dur[row]});
+  }
+  return activities;
 }
 
 std::vector<Interval> StepWindows(const RankTrace& trace, const StepBounds& bounds,
@@ -80,11 +97,12 @@ std::vector<Interval> StepWindows(const RankTrace& trace, const StepBounds& boun
     windows.push_back({bounds.DeviceBegin(step), bounds.DeviceFinish(step)});
   }
   if (!trace.steps.Empty() || activities.Empty()) return windows;
-  const Intervals all = Union(activities.computing, activities.communication);
+  const Intervals all =
+      Union(Union(activities.computing, activities.communication), Union(activities.lccl));
   return {{all.front().begin, all.back().end}};
 }
 
-std::vector<TimeNs> LengthInWindows(const Intervals& intervals,
+std::vector<TimeNs> LengthInWindows(const std::vector<Interval>& intervals,
                                     const std::vector<Interval>& windows) {
   std::vector<TimeNs> lengths(windows.size(), 0);
   VisitPieces(intervals, windows, [&](std::size_t window, const Interval& piece) {
@@ -108,6 +126,7 @@ std::map<std::string, std::vector<TimeNs>> ExposedByKind(const RankTrace& trace,
   TimeNs told = windows.empty() ? 0 : windows.front().begin;
   std::size_t first = 0;
   for (const std::size_t row : comms.RowsByStart()) {
+    if (IsLccl(trace, row)) continue;
     const Interval rest{std::max(told, comms.start[row]), comms.start[row] + comms.dur[row]};
     if (rest.end <= rest.begin) continue;
     told = rest.end;

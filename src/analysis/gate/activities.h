@@ -17,8 +17,10 @@ namespace mpa::gate {
 struct Activities {
   Intervals computing, communication;
   Intervals exposed;  ///< communication while nothing is computed
+  /// Kernels of the LCCL library by start, as they are; neither computing nor communication.
+  std::vector<Interval> lccl;
 
-  bool Empty() const { return computing.empty() && communication.empty(); }
+  bool Empty() const { return computing.empty() && communication.empty() && lccl.empty(); }
 };
 Activities ActivitiesOf(const RankTrace& trace);
 
@@ -27,8 +29,9 @@ Activities ActivitiesOf(const RankTrace& trace);
 std::vector<Interval> StepWindows(const RankTrace& trace, const StepBounds& bounds,
                                   const Activities& activities);
 
-/// How much of each window the intervals cover. Linear.
-std::vector<TimeNs> LengthInWindows(const Intervals& intervals,
+/// How much of each window the intervals take, which are in order of their starts. Linear where
+/// they are apart.
+std::vector<TimeNs> LengthInWindows(const std::vector<Interval>& intervals,
                                     const std::vector<Interval>& windows);
 
 /// The exposed communication of each window by the kind of collective that ran then; of several at

@@ -27,6 +27,7 @@ constexpr Section kSections[] = {
     {"kernels", &Breakdown::kernels},     {"op_types", &Breakdown::op_types},
     {"operators", &Breakdown::operators}, {"modules", &Breakdown::modules},
     {"apis", &Breakdown::apis},           {"collectives", &Breakdown::collectives},
+    {"capture", &Breakdown::capture},
 };
 
 json RunToJson(const RunSummary& run) {
@@ -84,6 +85,8 @@ RunSummary RunFromJson(const json& object) {
   }
   const json& medians = AsObject(RequiredMember(object, "medians"), "medians");
   for (const Section& section : kSections) {
+    // Baselines of versions before tell nothing of the parts of the whole capture.
+    if (section.times == &Breakdown::capture && !medians.contains(section.key)) continue;
     run.breakdown.*section.times = TimesFromJson(RequiredMember(medians, section.key), section.key);
   }
   for (const auto& [shape, count] : AsObject(RequiredMember(object, "shapes"), "shapes").items()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Were both sides collected alike?
-#include "comparable.h"
+#include "mpa/analysis/gate/comparable.h"
 
 #include <fmt/format.h>
 
@@ -16,7 +16,36 @@ double Total(const ShapeCounts& counts) {
   return total;
 }
 
+// Hashes that are the same on every machine: they are kept in files.
+std::string HashOf(std::string_view type, std::string_view shapes) {
+  std::uint64_t hash = 14695981039346656037u;  // FNV-1a
+  const auto mix = [&](std::string_view text) {
+    for (const char c : text) {
+      hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+    }
+  };
+  mix(type);
+  mix("|");
+  mix(shapes);
+  return fmt::format("{:016x}", hash);
+}
+
 }  // namespace
+
+std::string ShapeOf(const RankTrace& trace, std::size_t kernel) {
+  const std::string_view shapes = trace.strings.View(trace.kernels.shapes[kernel]);
+  if (shapes.empty()) return "";
+  return HashOf(trace.strings.View(trace.kernels.op_type[kernel]), shapes);
+}
+
+ShapeCounts CountShapes(const RankTrace& trace) {
+  ShapeCounts counts;
+  for (std::size_t i = 0; i < trace.kernels.Size(); ++i) {
+    std::string shape = ShapeOf(trace, i);
+    if (!shape.empty()) ++counts[std::move(shape)];
+  }
+  return counts;
+}
 
 double ShapesInCommon(const ShapeCounts& base, const ShapeCounts& comparison) {
   const double base_total = Total(base), comparison_total = Total(comparison);
@@ -59,6 +88,16 @@ std::vector<GateMismatch> FindMismatches(const std::vector<RunSummary>& base,
   list.reserve(mismatches.size());
   for (auto& [field, mismatch] : mismatches) list.push_back(std::move(mismatch));
   return list;
+}
+
+std::string MismatchText(const std::vector<GateMismatch>& mismatches) {
+  std::string text;
+  for (const GateMismatch& mismatch : mismatches) {
+    if (mismatch.allowed) continue;
+    text += fmt::format("{}{} ({} / {})", text.empty() ? "" : ", ", mismatch.field, mismatch.base,
+                        mismatch.comparison);
+  }
+  return text;
 }
 
 }  // namespace mpa::gate

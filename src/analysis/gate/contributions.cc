@@ -64,6 +64,13 @@ std::optional<std::pair<std::int64_t, std::int64_t>> Both(const Medians& base,
   return std::pair{before->second, after->second};
 }
 
+bool Has(const Medians& medians, MetricKind kind) { return medians.contains({kind, ""}); }
+
+std::int64_t OrNone(const Medians& medians, MetricKind kind) {
+  const auto found = medians.find({kind, ""});
+  return found == medians.end() ? 0 : found->second;
+}
+
 // Names that only `of` has.
 void AddMissing(const TimesByName& from, const TimesByName& of, std::vector<std::string>& names) {
   if (from.empty() || of.empty()) return;  // not recorded is not removed
@@ -91,32 +98,58 @@ std::vector<GatePart> Collectives(const Breakdown& base, const Breakdown& compar
 
 }  // namespace
 
-Contributions Explain(const std::vector<RunSummary>& base,
-                      const std::vector<RunSummary>& comparison) {
+std::vector<GatePart> PartsOf(const Metric& metric, const std::vector<RunSummary>& base,
+                              const std::vector<RunSummary>& comparison) {
   const Medians before = MediansOf(base), after = MediansOf(comparison);
   const Breakdown base_times = MedianBreakdown(base), times = MedianBreakdown(comparison);
-  Contributions contributions;
-  AddMissing(base_times.op_types, times.op_types, contributions.added);
-  AddMissing(base_times.operators, times.operators, contributions.added);
-  AddMissing(times.op_types, base_times.op_types, contributions.removed);
-  AddMissing(times.operators, base_times.operators, contributions.removed);
-  contributions.operators = Join(base_times.operators, times.operators, "operator");
-  LargestFirst(contributions.operators);
-
-  auto whole = Both(before, after, MetricKind::kStepTime);
-  if (!whole) whole = Both(before, after, MetricKind::kE2e);
-  const auto computing = Both(before, after, MetricKind::kComputing);
-  const auto exposed = Both(before, after, MetricKind::kCommExposed);
-  const auto free = Both(before, after, MetricKind::kFree);
-  if (!whole || !computing || !exposed || !free) return contributions;
-  std::vector<GatePart>& parts = contributions.parts;
-  AddComponent(Kernels(base_times, times),
-               {"component", "computing", computing->first, computing->second, 0, 0},
-               "kernels that ran at the same time", parts);
-  AddComponent(Collectives(base_times, times),
-               {"component", "exposed communication", exposed->first, exposed->second, 0, 0},
-               "other exposed communication", parts);
-  parts.push_back({"component", "free time", free->first, free->second, 0, 0});
+  const auto whole = Both(before, after, metric.kind);
+  std::vector<GatePart> parts;
+  const auto add_computing = [&](std::pair<std::int64_t, std::int64_t> computing) {
+    AddComponent(Kernels(base_times, times),
+                 {"component", "computing", computing.first, computing.second, 0, 0},
+                 "kernels that ran at the same time", parts);
+  };
+  const auto add_exposed = [&](std::pair<std::int64_t, std::int64_t> exposed) {
+    AddComponent(Collectives(base_times, times),
+                 {"component", "exposed communication", exposed.first, exposed.second, 0, 0},
+                 "other exposed communication", parts);
+  };
+  if (!whole) return parts;
+  switch (metric.kind) {
+    case MetricKind::kE2e:
+      if (Has(before, MetricKind::kStepTime) || Has(after, MetricKind::kStepTime)) {
+        if (base_times.capture.empty() || times.capture.empty()) return parts;
+        parts = Join(base_times.capture, times.capture, "component");
+        break;
+      }
+      [[fallthrough]];
+    case MetricKind::kStepTime: {
+      const auto computing = Both(before, after, MetricKind::kComputing);
+      const auto exposed = Both(before, after, MetricKind::kCommExposed);
+      const auto free = Both(before, after, MetricKind::kFree);
+      if (!computing || !exposed || !free) return parts;
+      add_computing(*computing);
+      add_exposed(*exposed);
+      parts.push_back({"component", "LCCL", OrNone(before, MetricKind::kLccl),
+                       OrNone(after, MetricKind::kLccl), 0, 0});
+      parts.push_back({"component", "free time", free->first, free->second, 0, 0});
+      break;
+    }
+    case MetricKind::kComputing:
+      add_computing(*whole);
+      break;
+    case MetricKind::kCommExposed:
+      add_exposed(*whole);
+      break;
+    case MetricKind::kLccl:
+      parts.push_back({"component", "LCCL", whole->first, whole->second, 0, 0});
+      break;
+    case MetricKind::kFree:
+      parts.push_back({"component", "free time", whole->first, whole->second, 0, 0});
+      break;
+    default:
+      return parts;
+  }
   // Medians of parts need not add up to the median of the whole.
   GatePart remainder{"remainder", "other", whole->first, whole->second, 0, 0};
   for (const GatePart& part : parts) {
@@ -125,46 +158,36 @@ Contributions Explain(const std::vector<RunSummary>& base,
   }
   LargestFirst(parts);
   parts.push_back(std::move(remainder));
-  return contributions;
+  return parts;
 }
 
-std::vector<GatePart> PartsOf(const Metric& metric, const Contributions& contributions,
-                              const std::vector<RunSummary>& base,
-                              const std::vector<RunSummary>& comparison) {
-  std::vector<GatePart> parts;
-  const auto take = [&](std::string_view kind) {
-    std::copy_if(contributions.parts.begin(), contributions.parts.end(), std::back_inserter(parts),
-                 [&](const GatePart& part) { return part.kind == kind; });
-  };
-  const auto take_fitting = [&](TimesByName Breakdown::*section) {
-    parts = Join(MedianBreakdown(base).*section, MedianBreakdown(comparison).*section, "kernel");
-    std::erase_if(parts,
-                  [&](const GatePart& part) { return !FitsPattern(metric.pattern, part.name); });
-    LargestFirst(parts);
-  };
-  switch (metric.kind) {
-    case MetricKind::kE2e:
-      if (base.front().samples.contains({MetricKind::kStepTime, ""})) break;
-      [[fallthrough]];
-    case MetricKind::kStepTime:
-      parts = contributions.parts;
-      break;
-    case MetricKind::kComputing:
-      take("kernel");
-      break;
-    case MetricKind::kCommExposed:
-      take("collective");
-      break;
-    case MetricKind::kKernel:
-      take_fitting(&Breakdown::kernels);
-      break;
-    case MetricKind::kOp:
-      if (!IsFrameworkOp(metric)) take_fitting(&Breakdown::op_types);
-      break;
-    default:
-      break;
-  }
+std::vector<GatePart> PartsFitting(const Metric& metric, const std::vector<RunSummary>& base,
+                                   const std::vector<RunSummary>& comparison) {
+  const auto section =
+      metric.kind == MetricKind::kKernel ? &Breakdown::kernels : &Breakdown::op_types;
+  std::vector<GatePart> parts =
+      Join(MedianBreakdown(base).*section, MedianBreakdown(comparison).*section, "kernel");
+  std::erase_if(parts,
+                [&](const GatePart& part) { return !FitsPattern(metric.pattern, part.name); });
+  LargestFirst(parts);
   return parts;
+}
+
+std::vector<GatePart> OperatorsOf(const std::vector<RunSummary>& base,
+                                  const std::vector<RunSummary>& comparison) {
+  std::vector<GatePart> operators =
+      Join(MedianBreakdown(base).operators, MedianBreakdown(comparison).operators, "operator");
+  LargestFirst(operators);
+  return operators;
+}
+
+std::vector<std::string> NewNames(const std::vector<RunSummary>& runs,
+                                  const std::vector<RunSummary>& others) {
+  const Breakdown times = MedianBreakdown(runs), without = MedianBreakdown(others);
+  std::vector<std::string> names;
+  AddMissing(without.op_types, times.op_types, names);
+  AddMissing(without.operators, times.operators, names);
+  return names;
 }
 
 }  // namespace mpa::gate

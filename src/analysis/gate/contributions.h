@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,21 +9,23 @@
 
 namespace mpa::gate {
 
-/// What made the step longer or shorter.
-struct Contributions {
-  /// Of the step, or of the whole capture where it has no steps: kernels by type, exposed
-  /// communication by kind, free time; the largest change first. The last one is the remainder, and
-  /// all add up to the difference. Parts that did not change are left out.
-  std::vector<GatePart> parts;
-  std::vector<GatePart> operators;          ///< of the framework, by the device work they launched
-  std::vector<std::string> added, removed;  ///< types of kernels and operators of one side alone
-};
-Contributions Explain(const std::vector<RunSummary>& base,
-                      const std::vector<RunSummary>& comparison);
-
-/// The parts that are the cause of a change of `metric`: none where nothing explains it.
-std::vector<GatePart> PartsOf(const Metric& metric, const Contributions& contributions,
-                              const std::vector<RunSummary>& base,
+/// What a change of the metric is made of, the largest part first: kernels by type, exposed
+/// communication by kind, LCCL and free time. The last one is the remainder, and all add up to the
+/// change. Parts that did not change are left out. Empty for a metric that has no parts.
+std::vector<GatePart> PartsOf(const Metric& metric, const std::vector<RunSummary>& base,
                               const std::vector<RunSummary>& comparison);
+
+/// The kernels or types that fit the pattern of the metric, the largest change first. They may run
+/// at the same time.
+std::vector<GatePart> PartsFitting(const Metric& metric, const std::vector<RunSummary>& base,
+                                   const std::vector<RunSummary>& comparison);
+
+/// Operators of the framework, by the device work they launched; the largest change first.
+std::vector<GatePart> OperatorsOf(const std::vector<RunSummary>& base,
+                                  const std::vector<RunSummary>& comparison);
+
+/// Types of kernels and operators that runs have and `others` do not.
+std::vector<std::string> NewNames(const std::vector<RunSummary>& runs,
+                                  const std::vector<RunSummary>& others);
 
 }  // namespace mpa::gate

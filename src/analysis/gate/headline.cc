@@ -8,6 +8,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "mpa/analysis/gate/comparable.h"
+
 namespace mpa::gate {
 namespace {
 
@@ -85,16 +87,14 @@ std::string MetricLine(const GateMetric& metric, const std::vector<GatePart>& pa
 }
 
 std::string MismatchLine(const std::vector<GateMismatch>& mismatches) {
-  std::string fields, list;
+  std::string list;
   for (const GateMismatch& mismatch : mismatches) {
     if (mismatch.allowed) continue;
-    fields += fmt::format("{}{} ({} / {})", fields.empty() ? "" : ", ", mismatch.field,
-                          mismatch.base, mismatch.comparison);
     list += (list.empty() ? "" : ",") + mismatch.field;
   }
   return fmt::format(
       "{} {}: collect both sides alike, or say that it does not matter with --allow_mismatch {}",
-      Word(GateVerdict::kNotComparable), fields, list);
+      Word(GateVerdict::kNotComparable), MismatchText(mismatches), list);
 }
 
 }  // namespace mpa::gate

@@ -8,10 +8,10 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "comparable.h"
 #include "contributions.h"
 #include "decision.h"
 #include "headline.h"
+#include "mpa/analysis/gate/comparable.h"
 #include "mpa/base/error.h"
 #include "run_medians.h"
 #include "statistics.h"
@@ -51,6 +51,17 @@ Runs SamplesOf(const std::vector<RunSummary>& runs, const Metric& metric, bool f
   return samples;
 }
 
+// True where the times of the names that fit can be added.
+bool AddsUp(const Metric& metric) {
+  return metric.kind == MetricKind::kKernel ||
+         (metric.kind == MetricKind::kOp && !IsFrameworkOp(metric));
+}
+
+// True for what has no parts but itself, which need not be said twice.
+bool IsOnePart(const Metric& metric) {
+  return metric.kind == MetricKind::kFree || metric.kind == MetricKind::kLccl;
+}
+
 bool AllZero(const Runs& runs) {
   return std::all_of(runs.begin(), runs.end(), [](const auto& samples) {
     return std::all_of(samples.begin(), samples.end(), [](std::int64_t v) { return v == 0; });
@@ -73,8 +84,7 @@ class Judging {
     const Metric& metric = rule.metric;
     // A baseline has samples of the patterns it was saved with; of others its medians tell, where
     // these add up. Both sides are taken alike.
-    const bool adds_up = metric.kind == MetricKind::kKernel ||
-                         (metric.kind == MetricKind::kOp && !IsFrameworkOp(metric));
+    const bool adds_up = AddsUp(metric);
     const bool from_medians =
         adds_up && !(HasSamples(base_, metric) && HasSamples(comparison_, metric));
     const Runs base = SamplesOf(base_, metric, from_medians);
@@ -158,6 +168,32 @@ const GateMetric* Leading(const std::vector<GateMetric>& metrics) {
   return nullptr;
 }
 
+// The headline, and the parts of the metric that decides. What has no parts of its own is seen
+// beside those of the step.
+void Explain(const GateMetric& leading, const std::vector<RunSummary>& base,
+             const std::vector<RunSummary>& comparison, GateReport& report) {
+  report.headline = leading.line;
+  std::vector<Metric> candidates = {{MetricKind::kStepTime, ""}, {MetricKind::kE2e, ""}};
+  if (leading.quantity == Quantity::kCount) {
+    if (!leading.reason.empty()) report.headline += ": " + leading.reason;
+  } else {
+    candidates.insert(candidates.begin(), ParseMetric(leading.name));
+  }
+  for (const Metric& metric : candidates) {
+    report.contributions = PartsOf(metric, base, comparison);
+    if (report.contributions.empty()) continue;
+    report.explained = NameOf(metric);
+    break;
+  }
+  if (leading.quantity == Quantity::kCount || leading.verdict == GateVerdict::kOk) return;
+  const Metric& metric = candidates.front();
+  if (AddsUp(metric)) {
+    report.headline = MetricLine(leading, PartsFitting(metric, base, comparison));
+  } else if (report.explained == leading.name && !IsOnePart(metric)) {
+    report.headline = MetricLine(leading, report.contributions);
+  }
+}
+
 }  // namespace
 
 GateReport Judge(const GateSettings& settings, const std::vector<RunSummary>& base,
@@ -173,7 +209,9 @@ GateReport Judge(const GateSettings& settings, const std::vector<RunSummary>& ba
     return report;
   }
   const Judging judging(settings, base, comparison);
-  Contributions contributions = Explain(base, comparison);
+  report.operators = OperatorsOf(base, comparison);
+  report.added = NewNames(comparison, base);
+  report.removed = NewNames(base, comparison);
   for (const Rule& rule : settings.rules) {
     GateMetric judged = judging.Of(rule);
     if (anchor) {
@@ -182,24 +220,12 @@ GateReport Judge(const GateSettings& settings, const std::vector<RunSummary>& ba
     }
     report.metrics.push_back(std::move(judged));
   }
-  if (settings.fail_on_new_op) report.metrics.push_back(NewOps(contributions.added));
+  if (settings.fail_on_new_op) report.metrics.push_back(NewOps(report.added));
   for (GateMetric& metric : report.metrics) metric.line = MetricLine(metric, {});
   const GateMetric* leading = Leading(report.metrics);
   if (leading == nullptr) Fail(ErrorKind::kInternal, "a gate without rules");
   report.verdict = leading->verdict;
-  if (leading->quantity == Quantity::kCount) {
-    report.headline = MetricLine(*leading, {});
-    if (!leading->reason.empty()) report.headline += ": " + leading->reason;
-  } else if (leading->verdict == GateVerdict::kOk) {
-    report.headline = leading->line;
-  } else {
-    report.headline =
-        MetricLine(*leading, PartsOf(ParseMetric(leading->name), contributions, base, comparison));
-  }
-  report.contributions = std::move(contributions.parts);
-  report.operators = std::move(contributions.operators);
-  report.added = std::move(contributions.added);
-  report.removed = std::move(contributions.removed);
+  Explain(*leading, base, comparison, report);
   return report;
 }
 

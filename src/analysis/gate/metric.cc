@@ -16,12 +16,13 @@ struct KnownMetric {
   MetricKind kind;
 };
 
-constexpr std::array<KnownMetric, 11> kKnown = {{
+constexpr std::array<KnownMetric, 12> kKnown = {{
     {"step_time", MetricKind::kStepTime},
     {"e2e", MetricKind::kE2e},
     {"computing", MetricKind::kComputing},
     {"comm_exposed", MetricKind::kCommExposed},
     {"comm_total", MetricKind::kCommTotal},
+    {"lccl", MetricKind::kLccl},
     {"free", MetricKind::kFree},
     {"peak_memory", MetricKind::kPeakMemory},
     {"op:", MetricKind::kOp},

@@ -53,6 +53,7 @@ double UsualNoise(const Metric& metric, double share) {
       return share < kSmallShare ? 0.11 : 0;
     case MetricKind::kCommExposed:
     case MetricKind::kCommTotal:
+    case MetricKind::kLccl:
     case MetricKind::kPeakMemory:
       break;
   }

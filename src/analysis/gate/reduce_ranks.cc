@@ -19,13 +19,16 @@ std::int64_t Reduce(std::vector<std::int64_t> values, RankStat stat) {
   return values[stat == RankStat::kWorst ? values.size() - 1 : PlaceOfP95(values.size())];
 }
 
-// The rank whose median step, or else whole time, is what `stat` asks for.
-std::size_t Deciding(const std::vector<RankSummary>& ranks, RankStat stat) {
+// The rank whose median of the first of the metrics that it has is what `stat` asks for.
+std::size_t Deciding(const std::vector<RankSummary>& ranks, RankStat stat,
+                     std::initializer_list<MetricKind> kinds) {
   std::vector<std::pair<std::int64_t, std::size_t>> by_time;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const Samples& samples = ranks[i].samples;
-    auto found = samples.find({MetricKind::kStepTime, ""});
-    if (found == samples.end()) found = samples.find({MetricKind::kE2e, ""});
+    auto found = samples.end();
+    for (const MetricKind kind : kinds) {
+      if (found == samples.end()) found = samples.find({kind, ""});
+    }
     by_time.emplace_back(found == samples.end() ? 0 : Median(found->second), i);
   }
   std::sort(by_time.begin(), by_time.end());
@@ -86,7 +89,11 @@ RunSummary ReduceRanks(std::vector<RankSummary> ranks, RankStat stat) {
   for (const RankSummary& rank : ranks) {
     for (const auto& [shape, count] : rank.shapes) run.shapes[shape] += count;
   }
-  run.breakdown = std::move(ranks[Deciding(ranks, stat)].breakdown);
+  const std::size_t longest = Deciding(ranks, stat, {MetricKind::kE2e});
+  TimesByName capture = ranks[longest].breakdown.capture;
+  run.breakdown =
+      std::move(ranks[Deciding(ranks, stat, {MetricKind::kStepTime, MetricKind::kE2e})].breakdown);
+  run.breakdown.capture = std::move(capture);
   return run;
 }
 

@@ -48,7 +48,8 @@ Breakdown MedianBreakdown(const std::vector<RunSummary>& runs) {
           .operators = MedianTimes(runs, &Breakdown::operators),
           .modules = MedianTimes(runs, &Breakdown::modules),
           .apis = MedianTimes(runs, &Breakdown::apis),
-          .collectives = MedianTimes(runs, &Breakdown::collectives)};
+          .collectives = MedianTimes(runs, &Breakdown::collectives),
+          .capture = MedianTimes(runs, &Breakdown::capture)};
 }
 
 }  // namespace mpa::gate

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <set>
 #include <utility>
@@ -15,24 +16,11 @@
 #include "../compare/overall_metrics.h"
 #include "activities.h"
 #include "host_times.h"
+#include "mpa/analysis/gate/comparable.h"
 #include "step_tables.h"
 
 namespace mpa::gate {
 namespace {
-
-// Hashes that are the same on every machine: they are kept in files.
-std::string HashOf(std::string_view type, std::string_view shapes) {
-  std::uint64_t hash = 14695981039346656037u;  // FNV-1a
-  const auto mix = [&](std::string_view text) {
-    for (const char c : text) {
-      hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-    }
-  };
-  mix(type);
-  mix("|");
-  mix(shapes);
-  return fmt::format("{:016x}", hash);
-}
 
 // The device of the rank, or all that may be it.
 std::string ChipOf(const RankTrace& trace) {
@@ -52,6 +40,7 @@ class Summariser {
         request_(request),
         bounds_(trace),
         activities_(ActivitiesOf(trace)),
+        overall_(ComputeOverall(trace)),
         windows_(StepWindows(trace, bounds_, activities_)) {
     if (trace.steps.Empty()) return;
     warmup_ = std::min(request.warmup, windows_.size());
@@ -80,32 +69,69 @@ class Summariser {
   }
 
   void AddWholeCapture() {
-    const OverallMetrics overall = ComputeOverall(trace_);
-    if (overall.e2e > 0) summary_.samples[{MetricKind::kE2e, ""}] = {overall.e2e};
+    if (overall_.e2e > 0) {
+      summary_.samples[{MetricKind::kE2e, ""}] = {overall_.e2e};
+      AddPartsOfCapture();
+    }
     if (!trace_.memory_samples.Empty()) {
-      summary_.samples[{MetricKind::kPeakMemory, ""}] = {overall.peak_memory_bytes};
+      summary_.samples[{MetricKind::kPeakMemory, ""}] = {overall_.peak_memory_bytes};
     }
   }
 
+  void AddPartsOfCapture() {
+    TimesByName& parts = summary_.breakdown.capture;
+    const auto add = [&](const std::string& name, TimeNs time) {
+      if (time > 0) parts[name].ns = time;
+    };
+    TimeNs rest = overall_.exposed_communication;
+    const std::vector<Interval> all = {
+        {std::numeric_limits<TimeNs>::min(), std::numeric_limits<TimeNs>::max()}};
+    for (const auto& [kind, times] : ExposedByKind(trace_, activities_.exposed, all)) {
+      add("exposed " + kind, times.front());
+      rest -= times.front();
+    }
+    add("other exposed communication", rest);
+    add("computing", overall_.computing);
+    add("LCCL", overall_.lccl.time);
+    add("free time", overall_.free);
+  }
+
   void AddActivities() {
-    std::vector<TimeNs> lengths;
-    for (const Interval& window : windows_) lengths.push_back(window.end - window.begin);
-    const std::vector<TimeNs> computing = LengthInWindows(activities_.computing, windows_);
-    const std::vector<TimeNs> exposed = LengthInWindows(activities_.exposed, windows_);
-    std::vector<TimeNs> free = lengths;
-    for (std::size_t i = 0; i < free.size(); ++i) free[i] -= computing[i] + exposed[i];
     Samples& samples = summary_.samples;
-    if (!trace_.steps.Empty()) samples[{MetricKind::kStepTime, ""}] = std::move(lengths);
-    samples[{MetricKind::kComputing, ""}] = computing;
-    samples[{MetricKind::kCommExposed, ""}] = exposed;
     samples[{MetricKind::kCommTotal, ""}] = LengthInWindows(activities_.communication, windows_);
-    samples[{MetricKind::kFree, ""}] = std::move(free);
+    if (trace_.steps.Empty()) {
+      // One window around all device work: its parts are those of the comparison.
+      AddParts({overall_.computing}, {overall_.exposed_communication}, {overall_.lccl.time},
+               {overall_.e2e});
+    } else {
+      std::vector<TimeNs> lengths;
+      for (const Interval& window : windows_) lengths.push_back(window.end - window.begin);
+      AddParts(LengthInWindows(activities_.computing, windows_),
+               LengthInWindows(activities_.exposed, windows_),
+               LengthInWindows(activities_.lccl, windows_), lengths);
+      samples[{MetricKind::kStepTime, ""}] = std::move(lengths);
+    }
 
     StepTable collectives(windows_.size());
     for (const auto& [kind, times] : ExposedByKind(trace_, activities_.exposed, windows_)) {
       for (std::size_t i = 0; i < times.size(); ++i) collectives.Add(kind, i, times[i], 0);
     }
     summary_.breakdown.collectives = collectives.Medians();
+  }
+
+  // What is neither computing nor communication is free time, as in the comparison.
+  void AddParts(const std::vector<TimeNs>& computing, const std::vector<TimeNs>& exposed,
+                const std::vector<TimeNs>& lccl, const std::vector<TimeNs>& lengths) {
+    std::vector<TimeNs> free = lengths;
+    for (std::size_t i = 0; i < free.size(); ++i) {
+      // LCCL kernels count in full beside what they overlap.
+      free[i] = std::max<TimeNs>(0, free[i] - computing[i] - exposed[i] - lccl[i]);
+    }
+    Samples& samples = summary_.samples;
+    samples[{MetricKind::kComputing, ""}] = computing;
+    samples[{MetricKind::kCommExposed, ""}] = exposed;
+    if (!activities_.lccl.empty()) samples[{MetricKind::kLccl, ""}] = lccl;
+    samples[{MetricKind::kFree, ""}] = std::move(free);
   }
 
   void AddKernels() {
@@ -124,8 +150,8 @@ class Summariser {
         op_types.Add(type, *step, table.dur[i]);
         has_types = true;
       }
-      const std::string_view shapes = trace_.strings.View(table.shapes[i]);
-      if (!shapes.empty()) ++summary_.shapes[HashOf(type, shapes)];
+      std::string shape = ShapeOf(trace_, i);
+      if (!shape.empty()) ++summary_.shapes[std::move(shape)];
     }
     const std::vector<TimeNs> computing = LengthInWindows(activities_.computing, windows_);
     for (std::size_t i = 0; i < summary_.steps.size(); ++i) {
@@ -170,6 +196,7 @@ class Summariser {
   const SummaryRequest& request_;
   const StepBounds bounds_;
   const Activities activities_;
+  const OverallMetrics overall_;
   std::vector<Interval> windows_;  // of the judged steps
   std::size_t warmup_ = 0;
   RankSummary summary_;

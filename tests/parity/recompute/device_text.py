@@ -89,14 +89,17 @@ def threads_of_groups(events, communication, groups):
 
 
 def tie_tasks(device):
-    """A task belongs to the operation of its group that runs when it starts."""
+    """A task belongs to the operation of its group that is nearest to its start, but not further
+    away than the operation is long."""
     operations = defaultdict(list)
     for operation in sorted(device.collectives, key=lambda operation: operation.start):
         operations[id(operation.group)].append(operation)
     for task in device.collective_tasks:
-        running = (operation for operation in operations[id(task.group)]
-                   if operation.start <= task.start <= operation.end)
-        task.operation = next(running, None)
+        near = [(distance, place, operation)
+                for place, operation in enumerate(operations[id(task.group)])
+                if (distance := max(operation.start - task.start, task.start - operation.end, 0))
+                <= operation.end - operation.start]
+        task.operation = min(near, default=[None])[-1]
         if task.operation:
             task.operation.tasks.append(task)
 

@@ -15,7 +15,8 @@ GIBIBYTE = 2 ** 30
 def rows(base, comparison, _options):
     sides = metrics_of(base), metrics_of(comparison)
     told = any(side.is_told for side in sides)
-    columns = [["", *("GPU" if side.is_gpu else "NPU" for side in sides)]]
+    columns = [["", *(f"{name} {'GPU' if side.is_gpu else 'NPU'}"
+                      for name, side in zip(("base", "comparison"), sides))]]
 
     def add(header, ask, only_if=None):
         """A column; with `only_if` only where a side has a part of it."""

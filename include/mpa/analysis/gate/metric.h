@@ -18,7 +18,8 @@ enum class MetricKind : std::uint8_t {
   kComputing,    ///< part of the step in which kernels ran
   kCommExposed,  ///< part in which only communication ran
   kCommTotal,    ///< part in which communication ran
-  kFree,         ///< part in which neither did; the three others but kCommTotal add up to the step
+  kLccl,         ///< time of LCCL kernels, which are neither of these
+  kFree,         ///< the rest: computing, exposed, LCCL and free time add up to the step
   kPeakMemory,   ///< the most memory that any allocator reserved in the whole capture
   kOp,           ///< by operator: type of the kernels, with "::" operators of the framework
   kKernel,       ///< by name of the kernels

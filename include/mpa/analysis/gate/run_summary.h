@@ -21,8 +21,9 @@ struct TimeAndCalls {
 };
 using TimesByName = std::map<std::string, TimeAndCalls, std::less<>>;
 
-/// What ran in the median step of a rank. Every table counts each piece of time once, under the
-/// name of what it is directly part of. Empty where the capture does not tell.
+/// What ran in the median step of a rank, and in its whole capture. Every table counts each piece
+/// of time once, under the name of what it is directly part of. Empty where the capture does not
+/// tell.
 struct Breakdown {
   TimesByName kernels;      ///< device time by name of the kernel
   TimesByName op_types;     ///< device time by type: MatMulV2
@@ -30,6 +31,7 @@ struct Breakdown {
   TimesByName modules;      ///< device time of what was launched in modules: Linear_0
   TimesByName apis;         ///< host time of the framework's operators without those within
   TimesByName collectives;  ///< exposed communication by kind: allreduce
+  TimesByName capture;      ///< parts of e2e: computing, exposed communication, LCCL, free time
 
   friend bool operator==(const Breakdown&, const Breakdown&) = default;
 };

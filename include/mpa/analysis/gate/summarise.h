@@ -29,7 +29,7 @@ enum class RankStat { kWorst, kMedian, kP95 };
 
 /// Puts the ranks of a run together: each sample is the largest, the middle one or the one that 95
 /// % do not exceed, of all ranks in that step; the breakdown is that of the rank whose median step
-/// is. Steps that not all ranks have do not count.
+/// is, and whose whole capture is. Steps that not all ranks have do not count.
 RunSummary ReduceRanks(std::vector<RankSummary> ranks, RankStat stat);
 
 }  // namespace mpa::gate

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "mpa/analysis/kernel_masks.h"
+
+namespace mpa {
+
+/// Reads the file of --compare_config, an INI file in the dialect of Python's configparser. Throws
+/// Error (kUsage) that names the file and the line of the mistake.
+KernelMasks ReadCompareConfig(const std::filesystem::path& file);
+/// The same of the content; `name` stands for the file in messages.
+KernelMasks ParseCompareConfig(std::string_view text, const std::string& name);
+
+/// A file with the masks that hold without one.
+std::string DefaultCompareConfig();
+
+}  // namespace mpa
