@@ -46,7 +46,7 @@ TEST_F(RawLaunches, EndAtTheCollectiveNotAtItsCopies) {
   const RankTrace trace = Filled();
   EXPECT_EQ(trace.launches.host_time, std::vector<TimeNs>{100});
   EXPECT_EQ(trace.communications.link, trace.launches.link);
-  EXPECT_EQ(trace.communications.dur_rest, std::vector<float>{0});  // text files have no more
+  EXPECT_EQ(trace.communications.dur_rest, std::vector<double>{0});  // text files have no more
   EXPECT_EQ(trace.device_tasks.link, Links{-1});
 }
 
