@@ -75,6 +75,7 @@ Json ToJson(const std::optional<ProfilerInfo>& settings) {
 
 Json ToJson(const Contents& recorded) {
   return {{"device_tasks", OrNull(recorded.device_tasks)},
+          {"kernels", OrNull(recorded.kernels)},
           {"kernel_types", OrNull(recorded.kernel_types)},
           {"kernel_cores", OrNull(recorded.kernel_cores)},
           {"counters", OrNull(recorded.counters)},

@@ -109,6 +109,7 @@ void AddContents(const Contents& recorded, Page& page) {
     Recorded state;
   };
   const Item items[] = {{"device work", recorded.device_tasks},
+                        {"compute kernels", recorded.kernels},
                         {"operator types", recorded.kernel_types},
                         {"core types", recorded.kernel_cores},
                         {"counters", recorded.counters},

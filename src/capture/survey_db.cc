@@ -42,9 +42,10 @@ void SurveyContents(const io::Database& database, RankFacts& facts) {
   recorded.device_tasks =
       has_rows("TASK") == Recorded::kYes ? Recorded::kYes : recorded.communication;
   const std::string_view kernels = "COMPUTE_TASK_INFO";
+  recorded.kernels = has_rows(kernels);
   recorded.kernel_types = YesIf(HasText(database, kernels, "opType"));
   recorded.kernel_cores =
-      YesIf(has_rows(kernels) == Recorded::kYes &&
+      YesIf(recorded.kernels == Recorded::kYes &&
             (HasText(database, kernels, "taskType") || HasText(database, "TASK", "taskType")));
   recorded.counters = has_rows("TASK_PMU_INFO");
   recorded.bandwidths = Recorded::kNo;  // analyzers read them from communication.json only

@@ -118,8 +118,8 @@ void SurveyContents(const std::vector<RawDirectory>& data, RankFacts& facts) {
   };
   Contents& recorded = facts.recorded;
   recorded.device_tasks = any(device, {"stars_soc.data", "hwts."});
-  recorded.kernel_types = any(host, {"node_basic_info"});
-  recorded.kernel_cores = recorded.kernel_types;
+  recorded.kernels = any(host, {"node_basic_info"});
+  recorded.kernel_types = recorded.kernel_cores = recorded.kernels;
   recorded.counters = any(device, {"ffts_profile.", "aicore.data", "aiVectorCore.data"});
   recorded.communication = any(host, {"hccl_op_info", "additional.hccl_info"});
   recorded.communication_tasks = any(host, {"additional.hccl_info"});

@@ -20,13 +20,17 @@ void SurveyKernels(const CaptureFile& file, Contents& recorded) {
   io::CsvFile csv(file.path, kFirstRows);
   const auto type = csv.Find("Type");
   const auto core = csv.Find("Accelerator Core");
-  bool types = false, cores = false;
+  const auto name = csv.Find("Name");
+  bool kernels = false, types = false, cores = false;
   constexpr int kRows = 64;  // enough to pass the first collectives and AI CPU kernels
   for (int i = 0; i < kRows && csv.Next(); ++i) {
     recorded.device_tasks = Recorded::kYes;
+    kernels = kernels || !(IsOneOf(csv[core], {"HCCL", "COMMUNICATION"}) ||
+                           csv[name].starts_with("hcom_"));
     types = types || IsRecorded(csv[type]);
     cores = cores || IsRecorded(csv[core]);
   }
+  recorded.kernels = YesIf(kernels);
   recorded.kernel_types = YesIf(types);
   recorded.kernel_cores = YesIf(cores);
   bool counters = false;
@@ -84,7 +88,8 @@ void SurveyTables(const RankInput& input, RankFacts& facts) {
   if (const CaptureFile* kernels = input.Find(FileKind::kKernelDetails)) {
     OrWarn(facts, "kernels cannot be told apart", [&] { SurveyKernels(*kernels, facts.recorded); });
   } else {
-    recorded.kernel_types = recorded.kernel_cores = recorded.counters = Recorded::kNo;
+    recorded.kernels = recorded.kernel_types = recorded.kernel_cores = recorded.counters =
+        Recorded::kNo;
   }
   if (const CaptureFile* steps = input.Find(FileKind::kStepTraceTime)) {
     OrWarn(facts, "the steps stay unknown", [&] { SurveySteps(*steps, facts); });

@@ -43,10 +43,11 @@ QueuedAllocations::QueuedAllocations(const RankTrace& trace)
 bool QueuedAllocations::IsQueued(std::size_t allocation) const {
   const StringId name = trace_.allocations.name[allocation];
   const std::string_view text = trace_.strings.View(name);
-  if (text.find("cann::") != std::string_view::npos) return true;
   // Exporters that drop the prefix leave the names of kernels: "trans_TransData_0".
-  return name != StringId::kEmpty && !is_op_name_[Index(name)] &&
-         text.find("::") == std::string_view::npos && Work(allocation).has_value();
+  const bool of_runtime = text.find("cann::") != std::string_view::npos ||
+                          (name != StringId::kEmpty && !is_op_name_[Index(name)] &&
+                           text.find("::") == std::string_view::npos);
+  return of_runtime && Work(allocation).has_value();
 }
 
 std::optional<std::size_t> QueuedAllocations::Work(std::size_t allocation) const {

@@ -151,8 +151,8 @@ Verdict JudgeCollectives(const RankFacts& facts) {
   return verdict;
 }
 
-// `details` of the kernels are needed: "type"; GPU captures lack them.
-Verdict JudgeKernelDetails(const RankFacts& facts, const char* of_gpus, const char* details) {
+// Compute kernels are needed with these details, which the capture has beside the trace.
+Verdict JudgeNpuKernels(const RankFacts& facts, const char* of_gpus, const char* details) {
   Verdict verdict = JudgeReadable(facts);
   if (verdict.ability == Ability::kCannotRun) return verdict;
   if (facts.kind == CaptureKind::kGpu) return CannotRun(of_gpus, "");
@@ -161,14 +161,20 @@ Verdict JudgeKernelDetails(const RankFacts& facts, const char* of_gpus, const ch
         fmt::format("the trace alone: kernels with their {} are in the files beside it", details),
         "give the directory of the capture");
   }
-  if (facts.recorded.kernel_types == Recorded::kNo) {
-    return CannotRun(fmt::format("kernels have no {}", details), "profiler_level=Level1");
+  if (facts.recorded.kernels == Recorded::kNo) {
+    return CannotRun("no compute kernels",
+                     facts.kind == CaptureKind::kNpuText ? "kernel_details.csv kept beside the trace"
+                                                         : "activities with ProfilerActivity.NPU");
   }
   return verdict;
 }
 
 Verdict JudgeKernelTypes(const RankFacts& facts) {
-  return JudgeKernelDetails(facts, "kernels of NPUs only are compared", "types");
+  Verdict verdict = JudgeNpuKernels(facts, "kernels of NPUs only are compared", "types");
+  if (verdict.ability == Ability::kCannotRun) return verdict;
+  AddLack(facts.recorded.kernel_types == Recorded::kNo,
+          "kernels have no types: they are summed as N/A", "profiler_level=Level1", verdict);
+  return verdict;
 }
 
 Verdict JudgeModuleStatistic(const RankFacts& facts) {
@@ -184,8 +190,11 @@ Verdict JudgeModuleStatistic(const RankFacts& facts) {
 
 Verdict JudgeOperatorMfu(const RankFacts& facts) {
   Verdict verdict =
-      JudgeKernelDetails(facts, "the kernels of GPUs tell no shapes", "types and shapes");
+      JudgeNpuKernels(facts, "the kernels of GPUs tell no shapes", "types and shapes");
   if (verdict.ability == Ability::kCannotRun) return verdict;
+  if (facts.recorded.kernel_types == Recorded::kNo) {
+    return CannotRun("kernels have no types and shapes", "profiler_level=Level1");
+  }
   AddLack(facts.recorded.chip == Recorded::kNo,
           "no info.json of the device in PROF_*: operations and TFLOPS, but no share of the peak",
           "--ai_core_num and --aic_frequency, or --peak_tflops", verdict);

@@ -16,8 +16,8 @@ double Rounded(double value, int decimals) {
   const double scaled = std::abs(value) * scale;
   constexpr double kWholeFrom = 1e15;  // has no decimals to speak of, or is not finite
   if (!(scaled < kWholeFrom)) return value;
-  // A decimal half is off by an ulp or two as a double, and by one more when scaled.
-  constexpr double kUlps = 4 * std::numeric_limits<double>::epsilon();
+  // A decimal half is off by up to half an ulp as a double, and by as much when scaled.
+  constexpr double kUlps = 2 * std::numeric_limits<double>::epsilon();
   const double rounded = std::floor(scaled * (1 + kUlps) + 0.5) / scale;
   return rounded == 0 ? 0.0 : std::copysign(rounded, value);
 }

@@ -135,7 +135,7 @@ TEST_F(CompareTest, CallsAReportPartialWhenRowsWereLeftOut) {
              "Time(us),Duration(us)\nk,MatMul,AI_CORE,x,1\nk,MatMul,AI_CORE,1,1\n");
   const CompareOutcome outcome = Compare(Request());
   EXPECT_TRUE(outcome.partial);
-  ASSERT_EQ(outcome.report.notes.size(), 1u);
+  ASSERT_FALSE(outcome.report.notes.empty());
   EXPECT_HAS_TEXT(outcome.report.notes[0], "kernel_details.csv:2");
 }
 

@@ -78,12 +78,12 @@ TEST(KernelDetails, ReadsTheStepUnderBothSpellings) {
             (std::vector<std::int32_t>{-1, -1, -1}));
 }
 
-TEST(KernelDetails, LeavesCollectivesToTheTrace) {
+TEST(KernelDetails, KeepsCollectivesApart) {
   const RankTrace trace = ReadKernels(
       "Name,Accelerator Core,Start Time(us),Duration(us)\n"
       "hcom_allReduce_,HCCL,1,1\nhcom_send_,COMMUNICATION,N/A,1\nAdd,AI_VECTOR_CORE,3,1\n");
   EXPECT_EQ(test::Texts(trace, trace.kernels.name), Names{"Add"});
-  EXPECT_TRUE(trace.issues.Empty());
+  EXPECT_EQ(test::Texts(trace, trace.listed_collectives.name), Names{"hcom_allReduce_"});
 }
 
 TEST(KernelDetails, CountsRowsWhoseTimesMakeNoSenseAndNamesTheFirst) {

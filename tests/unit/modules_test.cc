@@ -180,7 +180,7 @@ TEST(ModuleCompare, HasATotalAndTheOperatorsOfEveryPairInOrderOfTheBase) {
                    "6 nn.Module: Linear 3 / Net_0/ Linear_1 mm"}));
   // Self and total of both sides in us, the row of Linear_0: 5 ns against 6.
   EXPECT_EQ(Lines(sheet, 6, 8)[2], "0.005 0.005");
-  EXPECT_EQ(Lines(sheet, 10, 15)[2], "0.006 0.006 0 0 1.2");
+  EXPECT_EQ(Lines(sheet, 10, 15)[2], "0.006 0.006 0.001 0.001 1.2");
 }
 
 TEST(ModuleCompare, PutsModulesOfTheComparisonAloneWhereTheyHappened) {

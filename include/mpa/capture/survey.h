@@ -19,6 +19,7 @@ enum class Recorded { kUnknown, kNo, kYes };
 /// What was recorded on a rank.
 struct Contents {
   Recorded device_tasks{};         ///< any work of the device
+  Recorded kernels{};              ///< compute kernels, each by its name
   Recorded kernel_types{};         ///< operator types: MatMulV2, Add, ...
   Recorded kernel_cores{};         ///< cube or vector core
   Recorded counters{};             ///< hardware counters of kernels

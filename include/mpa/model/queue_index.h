@@ -32,10 +32,10 @@ class QueuedAllocations {
  public:
   explicit QueuedAllocations(const RankTrace& trace);
 
-  /// True for an allocation of the runtime: named "cann::...", or after a kernel (no operator has
-  /// its name, and it has no namespace) while queued work was being done.
+  /// True for an allocation of the runtime that was made while queued work was being done: it is
+  /// named "cann::...", or after a kernel (no operator has its name, and it has no namespace).
   bool IsQueued(std::size_t allocation) const;
-  /// The piece of queued work that made it.
+  /// The piece of queued work that was being done then.
   std::optional<std::size_t> Work(std::size_t allocation) const;
 
  private:

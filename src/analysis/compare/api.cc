@@ -12,7 +12,9 @@ struct ApiTimes {
   TimeNs total = 0, self = 0;
   std::int64_t calls = 0;
 
-  double AverageMs() const { return calls > 0 ? Ms(total) / static_cast<double>(calls) : 0.0; }
+  double AverageNs() const {
+    return calls > 0 ? static_cast<double>(total) / static_cast<double>(calls) : 0.0;
+  }
 };
 
 ApiTimes TimesOf(const OpTree& tree, const std::vector<std::size_t>& ops) {
@@ -66,12 +68,13 @@ void Run(const CompareInput& input, Report& report) {
     const ApiTimes comparison = TimesOf(input.Ops(Side::kComparison), group.comparison);
     Row row{{Cell(), group.name}};
     for (const ApiTimes& times : {base, comparison}) {
-      AppendCells(row, Ms(times.total), Ms(times.self), times.AverageMs(), times.calls);
+      AppendCells(row, Ms(times.total), Ms(times.self), times.AverageNs() / 1e6, times.calls);
     }
-    AppendCells(row, Ratio(Ms(base.total), Ms(comparison.total)),
-                Ratio(Ms(base.self), Ms(comparison.self)),
-                Ratio(base.AverageMs(), comparison.AverageMs()),
-                Ratio(static_cast<double>(base.calls), static_cast<double>(comparison.calls)));
+    const auto ratio = [&](std::int64_t ApiTimes::*number) {
+      return Ratio(static_cast<double>(base.*number), static_cast<double>(comparison.*number));
+    };
+    AppendCells(row, ratio(&ApiTimes::total), ratio(&ApiTimes::self),
+                Ratio(base.AverageNs(), comparison.AverageNs()), ratio(&ApiTimes::calls));
     sheet.rows.push_back(std::move(row));
   }
   NumberRows(sheet);

@@ -44,7 +44,7 @@ void AddCollective(const std::string& kind, const Collective* base, const Collec
   AppendSide(kind, Cell(), calls(base), sum);
   AppendSide(kind, Cell(), calls(comparison), sum);
   AppendCells(sum, (total(comparison) - total(base)).Us(),
-              Ratio(total(base).Us(), total(comparison).Us()));
+              Ratio(total(base).Ns(), total(comparison).Ns()));
   sheet.rows.push_back(std::move(sum));
 
   const FirstSeen<std::string_view, Durations> none;

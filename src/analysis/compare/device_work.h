@@ -40,6 +40,7 @@ struct DeviceTime {
   friend DeviceTime operator-(const DeviceTime& a, const DeviceTime& b) {
     return {a.whole - b.whole, a.rest - b.rest};
   }
+  double Ns() const { return Divided(1); }
   double Us() const { return Divided(1e3L); }
   double Ms() const { return Divided(1e6L); }
 

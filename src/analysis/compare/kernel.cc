@@ -103,18 +103,18 @@ std::vector<Column> Columns(const char* type, const char* detail, Column (*time)
   return columns;
 }
 
-double AverageUs(const Durations& durations) {
-  return durations.calls > 0 ? durations.total.Us() / static_cast<double>(durations.calls) : 0.0;
+double AverageNs(const Durations& durations) {
+  return durations.calls > 0 ? durations.total.Ns() / static_cast<double>(durations.calls) : 0.0;
 }
 
 // Ratios of the totals and of the averages.
 void AppendRatios(const Durations& base, const Durations& comparison, Row& row) {
-  AppendCells(row, Ratio(base.total.Us(), comparison.total.Us()),
-              Ratio(AverageUs(base), AverageUs(comparison)));
+  AppendCells(row, Ratio(base.total.Ns(), comparison.total.Ns()),
+              Ratio(AverageNs(base), AverageNs(comparison)));
 }
 
 void AppendTimes(const Durations& durations, Row& row) {
-  AppendCells(row, durations.total.Us(), AverageUs(durations), durations.max.Us(), durations.min.Us(),
+  AppendCells(row, durations.total.Us(), AverageNs(durations) / 1e3, durations.max.Us(), durations.min.Us(),
               durations.calls);
 }
 

@@ -31,17 +31,17 @@ class OpMemory {
       TimeNs asked = allocations.allocated[i];
       if (queued) {
         // Made on behalf of an operator that put the work into a queue before.
-        const auto work = queued_allocations.Work(i);
-        if (work) {
-          asked = trace_.queued_work.queued[*work];
-          op = tree.Find(trace_.queued_work.queued_track[*work], asked);
-        } else {
-          ++unplaced_;
-        }
+        const std::size_t work = *queued_allocations.Work(i);
+        asked = trace_.queued_work.queued[work];
+        op = tree.Find(trace_.queued_work.queued_track[work], asked);
       } else {
         op = tree.FindAnywhere(allocations.allocated[i], allocations.name[i]);
       }
-      if (op >= 0) placed_.push_back({i, static_cast<std::uint32_t>(op), queued, asked});
+      if (op >= 0) {
+        placed_.push_back({i, static_cast<std::uint32_t>(op), queued, asked});
+      } else {
+        ++unplaced_;
+      }
     }
     // Captures list allocations as they were released; those of one piece of queued work stay so.
     std::stable_sort(placed_.begin(), placed_.end(), [](const Placed& a, const Placed& b) {
@@ -155,7 +155,7 @@ Sheet StatisticSheet(const CompareInput& input, const Memories& memories) {
       row.cells.emplace_back(static_cast<std::int64_t>(group.Of(side).size()));
     }
     AppendCells(row, Megabytes(sizes[1] - sizes[0]),
-                Ratio(Megabytes(sizes[0]), Megabytes(sizes[1])));
+                Ratio(static_cast<double>(sizes[0]), static_cast<double>(sizes[1])));
     sheet.rows.push_back(std::move(row));
   }
   SortByColumn(sheet, sheet.columns.size() - 2);  // the differences
@@ -189,8 +189,8 @@ void Run(const CompareInput& input, Report& report) {
                       kSheets, input.Path(side)));
     } else if (memories.Of(side).unplaced() > 0) {
       report.notes.push_back(
-          fmt::format("{}: {} allocations of {} were made in queued work that the capture does not "
-                      "tell of; they are left out",
+          fmt::format("{}: {} allocations of {} were made while no recorded operator ran; they are "
+                      "left out",
                       kSheets, memories.Of(side).unplaced(), input.Path(side)));
     }
   }

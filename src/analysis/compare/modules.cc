@@ -125,7 +125,7 @@ void AppendGroup(const CompareInput& input, std::string_view full_name, const Ca
                 all[i].Ms());
   }
   AppendCells(total, (all[1] - all[0]).Ms(), (self[1] - self[0]).Ms(),
-              Ratio(all[0].Ms(), all[1].Ms()), std::move(stacks[0]), std::move(stacks[1]));
+              Ratio(all[0].Ns(), all[1].Ns()), std::move(stacks[0]), std::move(stacks[1]));
   sheet.rows.push_back(std::move(total));
 
   static const OpTime kNone;
@@ -138,7 +138,7 @@ void AppendGroup(const CompareInput& input, std::string_view full_name, const Ca
            AppendCells(row, time->Kernels(), time->time.Ms(), time->calls, Cell());
          }
          AppendCells(row, Cell(), (times[1]->time - times[0]->time).Ms(),
-                     Ratio(times[0]->time.Ms(), times[1]->time.Ms()), Cell(), Cell());
+                     Ratio(times[0]->time.Ns(), times[1]->time.Ns()), Cell(), Cell());
          sheet.rows.push_back(std::move(row));
        });
 }
@@ -218,7 +218,7 @@ class DetailRows {
       AppendCells(row, "TOTAL", Cell(), self[i].Us(), total[i].Us());
     }
     AppendCells(row, (total[1] - total[0]).Us(), (self[1] - self[0]).Us(),
-                Ratio(total[0].Us(), total[1].Us()), std::move(stacks[0]), std::move(stacks[1]));
+                Ratio(total[0].Ns(), total[1].Ns()), std::move(stacks[0]), std::move(stacks[1]));
     rows_.push_back(std::move(row));
   }
 
@@ -241,7 +241,7 @@ class DetailRows {
       AppendCells(row, std::move(name), std::move(details), self[i].Us(), Cell());
     }
     const double diff = (self[1] - self[0]).Us();
-    AppendCells(row, Cell(), diff, Ratio(self[0].Us(), self[1].Us()));
+    AppendCells(row, Cell(), diff, Ratio(self[0].Ns(), self[1].Ns()));
     const bool slower = Rounded(diff, 2) > 0;  // nobody asks why it became faster
     for (const std::string_view stack : stacks) {
       row.cells.push_back(slower ? Cell(std::string(stack)) : Cell());

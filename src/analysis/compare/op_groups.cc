@@ -64,7 +64,7 @@ Sheet OpPairSheet(const CompareInput& input, std::string name, std::string detai
     };
     const OpSum base = append_side(Side::kBase, pair.base);
     const OpSum comparison = append_side(Side::kComparison, pair.comparison);
-    AppendCells(row, (comparison - base).Shown(), Ratio(base.Shown(), comparison.Shown()));
+    AppendCells(row, (comparison - base).Shown(), Ratio(base.Units(), comparison.Units()));
     sheet.rows.push_back(std::move(row));
   }
   NumberRows(sheet);

@@ -33,7 +33,8 @@ struct OpSum {
   double rest = 0;  ///< see DeviceTime
   double per_unit = 1;
 
-  double Shown() const { return (static_cast<double>(whole) + rest) / per_unit; }
+  double Units() const { return static_cast<double>(whole) + rest; }
+  double Shown() const { return Units() / per_unit; }
   friend OpSum operator-(const OpSum& a, const OpSum& b) {
     return {a.whole - b.whole, a.rest - b.rest, std::max(a.per_unit, b.per_unit)};
   }

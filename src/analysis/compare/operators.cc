@@ -41,7 +41,7 @@ Sheet StatisticSheet(const CompareInput& input) {
       row.cells.emplace_back(time.Ms());
       row.cells.emplace_back(static_cast<std::int64_t>(group.Of(side).size()));
     }
-    AppendCells(row, (times[1] - times[0]).Ms(), Ratio(times[0].Ms(), times[1].Ms()));
+    AppendCells(row, (times[1] - times[0]).Ms(), Ratio(times[0].Ns(), times[1].Ns()));
     sheet.rows.push_back(std::move(row));
   }
   SortByColumn(sheet, sheet.columns.size() - 2);  // the differences

@@ -40,6 +40,8 @@ class SheetBuilder {
     if (base_says || comparison_says) AddRow(label, emphasis, base, comparison);
   }
 
+  bool knows_all() const { return knows_all_; }
+
   // A row that also says that both sides are zero, but for readers that expect none then.
   void AddAlways(const std::string& label, Emphasis emphasis, const Value& base,
                  const Value& comparison) {
@@ -60,7 +62,7 @@ class SheetBuilder {
     AppendSide(row, base, base_e2e_);
     AppendSide(row, comparison, comparison_e2e_);
     if (IsKnown(base) && IsKnown(comparison)) {
-      AppendCells(row, Ms(comparison.time - base.time), Ratio(Ms(base.time), Ms(comparison.time)));
+      AppendCells(row, Ms(comparison.time - base.time), Ratio(static_cast<double>(base.time), static_cast<double>(comparison.time)));
     } else {
       row.cells.insert(row.cells.end(), 2, NoNumber::kUnknown);
     }
@@ -160,7 +162,7 @@ void AddCategories(SheetBuilder& rows, const OverallMetrics& base,
   add_one("\t\tVector (No Trans)", Emphasis::kNone, Category::kVectorNoTrans);
   add_one("\tCube", Emphasis::kPart, Category::kOtherCube);
   add_one("\tSDMA (Tensor Move)", Emphasis::kPart, Category::kTensorMove);
-  if (base.has_categories || comparison.has_categories) {
+  if (base.has_categories || comparison.has_categories || rows.knows_all()) {
     // Shown even when it is 0: the parts above then visibly make up the computing time.
     const auto other = [](const OverallMetrics& side) {
       Value value = TimeOnly(side.Other());

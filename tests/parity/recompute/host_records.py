@@ -78,16 +78,13 @@ class Host:
     steps: dict = field(default_factory=dict)  # number: (start, end)
 
     def tie_allocations(self):
-        """Finds who asked for what queued work allocated. What the runtime allocated while no
-        queued work was being done belongs to nobody and is dropped."""
+        """Finds who asked for what queued work allocated."""
         names = {operator.name for operator in self.operators}
         for allocation in self.allocations:
             if "cann::" in allocation.name or not (
                     allocation.name in names or "::" in allocation.name):
                 work = work_at(self.queued, allocation.start)
                 allocation.asked = work.asked if work else None
-        self.allocations = [allocation for allocation in self.allocations
-                            if allocation.asked or "cann::" not in allocation.name]
 
     def cut(self, number):
         """The host in one step. Calls around its start stay: call stacks go through them."""
