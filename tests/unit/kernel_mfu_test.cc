@@ -70,6 +70,7 @@ TEST(KernelMfu, OfARangeIsThatOfEachOfItsKernelsByTheRuleOfThePythonTool) {
   rank.Op("aten::linear", 310, 380, rank.main);
   const std::size_t cast = rank.Work(320, 500, "Cast", "FLOAT");
   const std::size_t matmul = rank.Work(330, 1000, "MatMulV2");
+  const std::size_t memset = rank.Work(340, 500, "MemSet", "INT32", "N/A");
   rank.Range("294912000-int8mm", 600, 620);
   rank.Op("aten::int8mm", 605, 615, rank.main);
   const std::size_t int8 = rank.Work(606, 1000, "MatMulV2", ";INT8;INT8");
@@ -83,6 +84,7 @@ TEST(KernelMfu, OfARangeIsThatOfEachOfItsKernelsByTheRuleOfThePythonTool) {
   EXPECT_DOUBLE_EQ(mfu.kernels[matmul].use.ratio, 0.25);
   EXPECT_DOUBLE_EQ(mfu.kernels[int8].use.ratio, 0.5);
   EXPECT_DOUBLE_EQ(mfu.kernels[unknown].use.ratio, 0.5);
+  EXPECT_FALSE(mfu.kernels[memset].flops.Known());
   EXPECT_FALSE(mfu.kernels[outside].flops.Known());
   EXPECT_FALSE(mfu.kernels[outside].use.Known());
 }

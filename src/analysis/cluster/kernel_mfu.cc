@@ -140,8 +140,14 @@ class Finder {
     }
   }
 
+  bool HasShapes(std::uint32_t row) const {
+    const std::string_view shapes = trace_.strings.View(kernels_.shapes[row]);
+    return !shapes.empty() && shapes != "N/A";
+  }
+
   void GiveWhole(std::size_t range) {
-    const std::vector<std::uint32_t>& rows = kernels_of_range_[range];
+    std::vector<std::uint32_t> rows = kernels_of_range_[range];
+    std::erase_if(rows, [&](std::uint32_t row) { return !HasShapes(row); });
     if (rows.empty()) return;
     const TypeClass type = FirstTypeIsInt8(trace_.strings.View(kernels_.input_types[rows[0]]))
                                ? TypeClass::kInt8

@@ -44,7 +44,8 @@ constexpr Tables kMfuTables =
 /// Which operations count.
 enum class MfuRule : std::uint8_t {
   kRangesAndShapes,  ///< as FindKernelMfu() says
-  /// As the Python tool has it: recorded ones only, and each kernel of a range has all of them.
+  /// As the Python tool has it: recorded ones only, and each kernel of a range that has shapes has
+  /// all of them.
   /// Their type is that of the range's first kernel, INT8 or otherwise FP16.
   kRangesOnly,
 };
