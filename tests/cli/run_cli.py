@@ -904,6 +904,18 @@ class Export(Cli):
         self.assertEqual(rows["Matmul"]["comparison_duration_ms"], "114")
         self.assertEqual((rows["Wait"]["level"], rows["Wait"]["base_number"]), ("2", ""))
 
+    def test_compat(self):
+        result = self.compare("--compat", comparison=CAPTURES / "text_level0_ascend_pt")
+        self.assertEqual(result.code, 0, result.err)
+        lines = result.out.splitlines()
+        self.assertEqual([line[:6] for line in (lines[0], *lines[-3:])],
+                         ["+-----", "| NPU ", "| NPU ", "+-----"])  # the table and nothing else
+        (workbook,) = self.workbooks()
+        sheets = {sheet.name: sheet.rows() for sheet in Workbook(workbook).sheets}
+        self.assertNotIn("Notes", sheets)
+        self.assertNotIn("N/A", [cell for row in sheets["OverallMetrics"] for cell in row])
+        self.assertTrue(any("not alike" in line for line in result.warnings), result.err)
+
     def test_notes_are_in_every_file(self):
         broken = CAPTURES / "broken" / "truncated_trace_ascend_pt"
         self.assertEqual(self.compare("--export_type", "xlsx,json,csv,md", comparison=broken).code, 5)
@@ -1886,6 +1898,33 @@ class Gate(Cli):
                 for side in ("base", "comparison"):
                     self.assertAlmostEqual(judged[side] / 1e6,
                                            rows[index][f"{side}_duration_ms"], places=2)
+
+    def test_e2e_begins_with_the_first_device_task(self):
+        """A copy before the first kernel takes 50 ms longer: end to end and free time with it."""
+        database = build_database(CAPTURES, "db_base_ascend_pt", self.scratch)
+        slow = shutil.copytree(database, self.scratch / "slow_db_ascend_pt")
+        with sqlite3.connect(slow / DATABASE) as tasks:
+            tasks.execute("UPDATE TASK SET startNs = startNs - 50000000 WHERE connectionId = 101")
+        tasks.close()
+        text = CAPTURES / "text_base_ascend_pt"
+        slow_text = shutil.copytree(text, self.scratch / "slow_text_ascend_pt")
+        trace = slow_text / "ASCEND_PROFILER_OUTPUT" / "trace_view.json"
+        events = trace.read_text(encoding="utf-8")
+        for ends, longer in (("dur\": 10000, ", "dur\": 60000, "), ("dur\": 50000}", "dur\": 100000}")):
+            old = f'"ts": "1700000000150000.000", "{ends}'
+            self.assertEqual(events.count(old), 1, old)
+            events = events.replace(old, f'"ts": "1700000000100000.000", "{longer}')
+        trace.write_text(events, encoding="utf-8")
+        for base, capture in ((database, slow), (text, slow_text)):
+            with self.subTest(capture=capture.name):
+                self.assert_verdict(self.gate(capture, "--fail_on", "e2e>+1%", base=base), 1,
+                                    "REGRESSION e2e 1450.0 -> 1500.0 ms (+3.4 %, limit 1 %, "
+                                    "noise 0.3 %): +50.0 ms free time")
+                document = json.loads(self.compare("--enable_profiling_compare", "--json",
+                                                   base=base, comparison=capture).out)
+                changed = {row["index"]: row["diff_duration_ms"]
+                           for row in document["sheets"][0]["rows"] if row["diff_duration_ms"]}
+                self.assertEqual(changed, {"Free Time": 50, "SDMA": 50, "E2E Time": 50})
 
     # --- Runs and ranks ---
 
