@@ -40,14 +40,10 @@ std::string FormatGateAnnotations(const GateReport& report) {
   if (report.partial) {
     add(bad, "judged on partial data: parts of the input were broken and left out");
   }
-  bool leading_told = false;  // the first one with the verdict of all is in the headline
+  const GateMetric* leading = report.Leading();  // told by the headline
   for (const GateVerdict verdict : {GateVerdict::kRegression, GateVerdict::kInconclusive}) {
     for (const GateMetric& metric : report.metrics) {
-      if (metric.verdict != verdict) continue;
-      if (!leading_told && verdict == report.verdict) {
-        leading_told = true;
-        continue;
-      }
+      if (metric.verdict != verdict || &metric == leading) continue;
       add(verdict == GateVerdict::kRegression ? bad : "warning", metric.line);
     }
   }

@@ -78,15 +78,14 @@ std::string FormatGateJson(const GateReport& report) {
       "{{\"kind\": \"msprof-analyze-gate\", \"schema_version\": {},\n \"verdict\": \"{}\", "
       "\"exit_code\": {}, \"partial\": {},\n \"headline\": {},\n \"base\": {}, \"comparison\": "
       "{},\n \"metrics\": {},\n \"mismatches\": {},\n \"explained\": {},\n \"contributions\": "
-      "{},\n \"operators\": "
-      "{},\n "
-      "\"added\": {},\n \"removed\": {},\n \"notes\": {}}}\n",
+      "{},\n \"host_calls\": {},\n \"operators\": {},\n \"added\": {},\n \"removed\": {},\n "
+      "\"notes\": {}}}\n",
       kSchemaVersion, VerdictName(report.verdict), report.exit_code, report.partial,
       Quoted(report.headline), Texts(report.base), Texts(report.comparison),
       List(report.metrics, ",\n  ", Metric), List(report.mismatches, ",\n  ", Mismatch),
       Quoted(report.explained), List(report.contributions, ",\n  ", Part),
-      List(report.operators, ",\n  ", Part), Texts(report.added), Texts(report.removed),
-      Texts(report.notes));
+      List(report.host_calls, ",\n  ", Part), List(report.operators, ",\n  ", Part),
+      Texts(report.added), Texts(report.removed), Texts(report.notes));
 }
 
 }  // namespace mpa

@@ -55,7 +55,11 @@ std::vector<Case> CasesOf(const GateReport& report) {
   bool explained = false;
   for (const GateMetric& metric : report.metrics) {
     Case& test = cases.emplace_back(Case{metric.name, "", metric.line, ""});
-    if (metric.verdict == GateVerdict::kRegression) {
+    if (report.partial && metric.verdict != GateVerdict::kInconclusive) {
+      // What is missing can hide growth or make it: nothing is green, nothing is blamed.
+      test.outcome = "skipped";
+      test.message = "judged on partial data: " + metric.line;
+    } else if (metric.verdict == GateVerdict::kRegression) {
       // What only warns must not turn the results red.
       test.outcome = fails ? "failure" : "skipped";
       if (!explained) test.details = DetailsOf(report);  // once is enough

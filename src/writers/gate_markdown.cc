@@ -2,6 +2,8 @@
 // A gate as a comment on a change.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "markdown_text.h"
 #include "mpa/writers/gate_writers.h"
 
@@ -62,7 +64,9 @@ void AddMetrics(const std::vector<GateMetric>& metrics, Document& document) {
 }
 
 void AddParts(const std::string& title, const std::vector<GatePart>& parts, Document& document) {
-  if (parts.empty()) return;
+  const bool all_noise =
+      std::all_of(parts.begin(), parts.end(), [](const GatePart& part) { return part.is_noise; });
+  if (all_noise) return;
   document.Add(fmt::format("\n### {}\n", title));
   document.Add("| Change | | Base | Comparison | Calls |");
   document.Add("| ---: | --- | ---: | ---: | --- |");
@@ -73,12 +77,15 @@ void AddParts(const std::string& title, const std::vector<GatePart>& parts, Docu
                              AmountText(Quantity::kTime, change), rest));
   };
   const auto add_folded = [&] {
-    if (count > 0) row(folded, fmt::format("{} smaller changes | | |", count));
+    if (folded != 0) {
+      row(folded, fmt::format("{} smaller change{} | | |", count, count == 1 ? "" : "s"));
+    }
+    folded = 0;
     count = 0;
   };
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const GatePart& part = parts[i];
-    if (i >= kMostRows && part.kind != "remainder") {
+    if (part.is_noise || (i >= kMostRows && part.kind != "remainder")) {
       folded += part.Change();
       ++count;
       continue;
@@ -120,6 +127,7 @@ std::string FormatGateMarkdown(const GateReport& report) {
   AddList("Collected differently", mismatches, document);
   AddParts(fmt::format("What the difference of {} is made of", report.explained),
            report.contributions, document);
+  AddParts("Calls on the host that grew", report.host_calls, document);
   AddParts("Device time by operator that launched it", report.operators, document);
   AddList("Only in the comparison", report.added, document);
   AddList("Only in the base", report.removed, document);

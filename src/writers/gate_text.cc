@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "mpa/writers/gate_writers.h"
 
@@ -22,12 +23,19 @@ std::string Drift(const GateMetric& metric, std::int64_t anchor) {
   return fmt::format("since the oldest baseline, {}: {}", AmountText(metric.quantity, anchor), far);
 }
 
+// What the headline says is not said again.
 void AddMetrics(const GateReport& report, std::vector<std::string>& lines) {
+  const GateMetric* leading = report.Leading();
   for (const GateMetric& metric : report.metrics) {
-    std::string line = "  " + metric.line;
-    const bool told = metric.verdict == GateVerdict::kInconclusive;  // in the line itself
-    if (!metric.reason.empty() && !told) line += ": " + metric.reason;
-    lines.push_back(std::move(line));
+    // The lines of what could not be judged and the headline of new operators have the reason.
+    const bool has_reason = !metric.reason.empty() &&
+                            metric.verdict != GateVerdict::kInconclusive &&
+                            !(&metric == leading && metric.quantity == Quantity::kCount);
+    if (&metric != leading) {
+      lines.push_back(fmt::format("  {}{}", metric.line, has_reason ? ": " + metric.reason : ""));
+    } else if (has_reason) {
+      lines.push_back("  " + metric.reason);
+    }
     if (metric.anchor) lines.push_back("    " + Drift(metric, *metric.anchor));
   }
 }
@@ -35,24 +43,29 @@ void AddMetrics(const GateReport& report, std::vector<std::string>& lines) {
 void AddParts(const std::string& title, const std::vector<GatePart>& parts,
               std::vector<std::string>& lines) {
   std::int64_t largest = 0;
-  for (const GatePart& part : parts) largest = std::max(largest, std::abs(part.Change()));
+  for (const GatePart& part : parts) {
+    if (!part.is_noise) largest = std::max(largest, std::abs(part.Change()));
+  }
   if (largest == 0) return;
   const AmountScale scale(Quantity::kTime, largest);
   lines.emplace_back(title);
   std::int64_t folded = 0;
   std::size_t count = 0;
+  const auto add_folded = [&] {
+    if (const std::int64_t rounded = scale.Rounded(std::exchange(folded, 0)); rounded != 0) {
+      lines.push_back(fmt::format("  {:>10} {} in {} smaller change{}", scale.Signed(rounded),
+                                  scale.unit(), count, count == 1 ? "" : "s"));
+    }
+    count = 0;
+  };
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const GatePart& part = parts[i];
-    if (i >= kShownParts && part.kind != "remainder") {
+    if (part.is_noise || (i >= kShownParts && part.kind != "remainder")) {
       folded += part.Change();
       ++count;
       continue;
     }
-    if (count > 0) {  // before the remainder
-      lines.push_back(fmt::format("  {:>10} {} in {} smaller changes",
-                                  scale.Signed(scale.Rounded(folded)), scale.unit(), count));
-      count = 0;
-    }
+    add_folded();  // before the remainder
     std::string calls;
     if (part.base_count != part.comparison_count) {
       calls = fmt::format(" ({} calls instead of {})", part.comparison_count, part.base_count);
@@ -60,10 +73,7 @@ void AddParts(const std::string& title, const std::vector<GatePart>& parts,
     lines.push_back(fmt::format("  {:>10} {} {}{}", scale.Signed(scale.Rounded(part.Change())),
                                 scale.unit(), part.name, calls));
   }
-  if (count > 0) {
-    lines.push_back(fmt::format("  {:>10} {} in {} smaller changes",
-                                scale.Signed(scale.Rounded(folded)), scale.unit(), count));
-  }
+  add_folded();
 }
 
 void AddNames(const char* title, const std::vector<std::string>& names,
@@ -97,6 +107,7 @@ std::vector<std::string> FormatGateText(const GateReport& report) {
   AddMetrics(report, lines);
   AddParts(fmt::format("what the difference of {} is made of:", report.explained),
            report.contributions, lines);
+  AddParts("calls on the host that grew:", report.host_calls, lines);
   AddParts("device time by operator that launched it:", report.operators, lines);
   AddNames("only in the comparison", report.added, lines);
   AddNames("only in the base", report.removed, lines);

@@ -1757,7 +1757,9 @@ class Gate(Cli):
                 with self.subTest(part=part, options=options):
                     result = self.gate(cut, "--fail_on", "comm_total>+90%", *options)
                     self.assertIn(result.code, (4, 5), (result.out, result.err))
-        result = self.gate(cut, "--fail_on", "step_time>+90%")
+        result = self.gate(cut, "--fail_on", "step_time>+90%", "--export_type", "junit")
+        self.assertEqual(check_junit((self.out / "gate.junit.xml").read_text(encoding="utf-8")),
+                         {"step_time": "skipped", "complete_input": "error"})
         self.assert_verdict(result, 5, "OK step_time")
         self.assertIn("judged on partial data", result.out.splitlines()[1])
         self.assertTrue(any("trace_view.json" in line for line in result.warnings), result.err)
@@ -1802,6 +1804,25 @@ class Gate(Cli):
         self.assertTrue(any("step 3" in line for line in result.warnings), result.err)
 
     # --- What is judged ---
+
+    def test_free_time_names_what_the_host_did(self):
+        base = self.capture("quick", item_us=1_000)
+        slow = self.capture("waits", (104_900, 105_000, 105_100), item_us=6_000)
+        result = self.gate(slow, "--fail_on", "step_time>+3%", base=base)
+        self.assert_verdict(result, 1, "REGRESSION step_time 100.0 -> 105.0 ms (+5.0 %, limit 3 %, "
+                            "noise 0.3 %): +5.0 ms free time (on the host aten::item +5.000 ms)")
+        self.assertIn("calls on the host that grew:\n      +5.000 ms aten::item\n", result.out)
+        (call,) = self.document(self.gate(slow, "--fail_on", "step_time>+3%", "--json",
+                                          base=base))["host_calls"]
+        self.assertEqual((call["name"], call["change_ns"]), ("aten::item", 5_000_000))
+
+    def test_the_screen_says_the_verdict_once(self):
+        slow = self.capture("slow", **self.SLOW)
+        self.assertEqual(self.gate(slow, "--fail_on", "step_time>+3%").out.count("REGRESSION"), 1)
+        near = self.capture("near", [length + 200 for length in self.STEPS],
+                            kernels=(("MatMulV2", 40_100), ("Relu", 2_000)))
+        lines = self.gate(near, "--fail_on", "step_time>+3%").out.splitlines()
+        self.assertEqual(len(lines), 2, "the verdict and its confidence, no change below the noise")
 
     def test_metrics(self):
         slow = self.capture("slow", reserved_mb=1536, **self.SLOW)
@@ -2060,6 +2081,9 @@ class Gate(Cli):
         state = ("msprof_gate_verdict", "regression")
         self.assertEqual(samples["msprof_gate_verdict", (step, state)], 1)
         self.assertEqual(samples["msprof_gate_exit_code", ()], 1)
+        self.assertEqual({name for name, labels in samples if ("metric", "op:X") in labels},
+                         {"msprof_gate_verdict"}, "what was not judged has no values")
+        self.assertIn("| 100.0 ms | 105.0 ms | +5.0 % |", read["gate.md"])
         check_json(json.loads(read["gate.json"]),
                    json.loads((DOCS / "gate.schema.json").read_text(encoding="utf-8")))
         self.assertTrue(read["gate.md"].startswith("## REGRESSION step_time"))

@@ -197,6 +197,51 @@ TEST(GateJudge, TheHeadlineNamesTheCausesAndAddsUp) {
   EXPECT_EQ(report.verdict, GateVerdict::kRegression);
 }
 
+RunSummary WithCalls(RunSummary run, TimesByName apis) {
+  for (auto& [name, time] : apis) time.ns *= kMs;
+  run.breakdown.apis = std::move(apis);
+  return run;
+}
+
+TEST(GateJudge, GrowthOfFreeTimeNamesTheCallsThatGrew) {
+  const RunSummary base =
+      WithCalls(OneRun(400, 300, 20), {{"aten::item", {2, 1}}, {"aten::mm", {9, 9}}});
+  const RunSummary slow = WithCalls(
+      OneRun(430, 300, 20), {{"aten::item", {20, 1}}, {"aten::mm", {4, 9}}, {"load", {7, 1}}});
+  const GateReport report = Judge(Settings({"step_time>+3%"}), {base}, {slow}, {});
+  EXPECT_EQ(Texts(report.host_calls),
+            (std::vector<std::string>{"host aten::item 18", "host load 7"}));
+  EXPECT_HAS_TEXT(report.headline,
+                  ": +30.0 ms free time (on the host aten::item +18.00 ms, load +7.000 ms)");
+  // The usual noise of free time is 219 %: 80 ms have to grow by 526 ms.
+  const RunSummary stalled = WithCalls(OneRun(1000, 300, 20), {{"aten::item", {500, 1}}});
+  EXPECT_HAS_TEXT(Judge(Settings({"free>+3%"}), {base}, {stalled}, {}).headline,
+                  "): on the host aten::item +498.0 ms");
+  EXPECT_TRUE(Judge(Settings({"step_time>+3%"}), {slow}, {base}, {}).host_calls.empty())
+      << "free time fell";
+  EXPECT_TRUE(
+      Judge(Settings({"step_time>+3%"}), {OneRun(400, 300, 20)}, {slow}, {}).host_calls.empty())
+      << "what was not recorded has not grown";
+}
+
+TEST(GateJudge, ChangesUpToTheNoiseAreMarked) {
+  // The usual noise is 0.3 % of the step: 1.2 ms.
+  const auto base = WithKernels(OneRun(400, 300, 20), {{"MatMul", {290, 9}}, {"Relu", {10, 1}}});
+  const auto marks = [&](const RunSummary& run) {
+    std::string text;
+    for (const GatePart& part :
+         Judge(Settings({"step_time>+3%"}), {base}, {run}, {}).contributions) {
+      text += fmt::format("{}{} ", part.name, part.is_noise ? "-" : "+");
+    }
+    return text;
+  };
+  EXPECT_EQ(marks(WithKernels(OneRun(405, 304, 20), {{"MatMul", {293, 9}}, {"Relu", {11, 1}}})),
+            "MatMul+ Relu- free time- other- ");
+  EXPECT_EQ(marks(WithKernels(OneRun(402, 299, 20), {{"MatMul", {289, 9}}, {"Relu", {10, 1}}})),
+            "free time- MatMul- other- ")
+      << "the step did not change";
+}
+
 TEST(GateJudge, TheWorstMetricStandsForAll) {
   const RunSummary base = OneRun(100, 50, 20), slow = OneRun(90, 30, 40);
   const GateReport report = Judge(

@@ -45,10 +45,11 @@ struct GateMetric {
 
 /// A part of the step, or something that ran in it, on both sides (ns in the median step).
 struct GatePart {
-  std::string kind;  ///< "component", "kernel", "collective", "operator", "remainder"
+  std::string kind;  ///< "component", "kernel", "collective", "operator", "host", "remainder"
   std::string name;
   std::int64_t base = 0, comparison = 0;
   std::int64_t base_count = 0, comparison_count = 0;  ///< calls in the median step; 0: not counted
+  bool is_noise = false;  ///< the change is not above the noise of what it is a part of
 
   std::int64_t Change() const { return comparison - base; }
 };
@@ -74,8 +75,15 @@ struct GateReport {
   std::string explained;
   /// Operators of the framework by the device work they launched, the largest change first.
   std::vector<GatePart> operators;
+  /// Where free time grew: the framework's operators by the host time that they themselves took
+  /// longer, the largest growth first, without noise.
+  std::vector<GatePart> host_calls;
   std::vector<std::string> added, removed;  ///< operators that one side alone has
   std::vector<std::string> notes;
+
+  /// The metric that the headline tells: the first one with the verdict of all. Null: none was
+  /// judged.
+  const GateMetric* Leading() const;
 };
 
 }  // namespace mpa

@@ -132,7 +132,7 @@ std::vector<GatePart> PartsOf(const Metric& metric, const std::vector<RunSummary
       add_exposed(*exposed);
       parts.push_back({"component", "LCCL", OrNone(before, MetricKind::kLccl),
                        OrNone(after, MetricKind::kLccl), 0, 0});
-      parts.push_back({"component", "free time", free->first, free->second, 0, 0});
+      parts.push_back({"component", kFreeTime, free->first, free->second, 0, 0});
       break;
     }
     case MetricKind::kComputing:
@@ -145,7 +145,7 @@ std::vector<GatePart> PartsOf(const Metric& metric, const std::vector<RunSummary
       parts.push_back({"component", "LCCL", whole->first, whole->second, 0, 0});
       break;
     case MetricKind::kFree:
-      parts.push_back({"component", "free time", whole->first, whole->second, 0, 0});
+      parts.push_back({"component", kFreeTime, whole->first, whole->second, 0, 0});
       break;
     default:
       return parts;
@@ -179,6 +179,16 @@ std::vector<GatePart> OperatorsOf(const std::vector<RunSummary>& base,
       Join(MedianBreakdown(base).operators, MedianBreakdown(comparison).operators, "operator");
   LargestFirst(operators);
   return operators;
+}
+
+std::vector<GatePart> HostCallsThatGrew(const std::vector<RunSummary>& base,
+                                        const std::vector<RunSummary>& comparison) {
+  const TimesByName before = MedianBreakdown(base).apis, after = MedianBreakdown(comparison).apis;
+  if (before.empty() || after.empty()) return {};  // not recorded has not grown
+  std::vector<GatePart> calls = Join(before, after, "host");
+  std::erase_if(calls, [](const GatePart& call) { return call.Change() <= 0; });
+  LargestFirst(calls);
+  return calls;
 }
 
 std::vector<std::string> NewNames(const std::vector<RunSummary>& runs,

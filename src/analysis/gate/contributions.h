@@ -24,6 +24,10 @@ std::vector<GatePart> PartsFitting(const Metric& metric, const std::vector<RunSu
 std::vector<GatePart> OperatorsOf(const std::vector<RunSummary>& base,
                                   const std::vector<RunSummary>& comparison);
 
+/// Operators of the framework that took longer on the host themselves, the largest growth first.
+std::vector<GatePart> HostCallsThatGrew(const std::vector<RunSummary>& base,
+                                        const std::vector<RunSummary>& comparison);
+
 /// Types of kernels and operators that runs have and `others` do not.
 std::vector<std::string> NewNames(const std::vector<RunSummary>& runs,
                                   const std::vector<RunSummary>& others);

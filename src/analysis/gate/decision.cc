@@ -14,7 +14,6 @@ namespace mpa::gate {
 namespace {
 
 constexpr std::size_t kRunsForTest = 3;
-constexpr double kNoiseFactor = 3;
 // At three runs a side the smallest probability that there is: 1 of the 20 divisions.
 constexpr double kSignificant = 0.05;
 

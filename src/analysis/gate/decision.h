@@ -13,6 +13,9 @@ namespace mpa::gate {
 /// The samples of one metric: a run, and in it a value for each step (ns or bytes).
 using Runs = std::vector<std::vector<std::int64_t>>;
 
+/// A change counts when it is larger than the noise so many times.
+inline constexpr double kNoiseFactor = 3;
+
 /// What has to be exceeded beside the limit of the rule.
 struct Floors {
   std::int64_t min_abs = 0;     ///< ns or bytes

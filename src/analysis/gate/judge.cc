@@ -111,6 +111,18 @@ class Judging {
     return judged;
   }
 
+  // Without a limit.
+  GateMetric Watched(const Metric& metric) const {
+    Rule rule;
+    rule.metric = metric;
+    return Of(rule);
+  }
+
+  // The step, or the whole capture without steps: its noise is that of all within it.
+  GateMetric OfStep() const {
+    return Watched({NoSteps() ? MetricKind::kE2e : MetricKind::kStepTime, ""});
+  }
+
  private:
   bool NoSteps() const { return base_.front().steps.empty() || comparison_.front().steps.empty(); }
 
@@ -157,22 +169,72 @@ GateMetric NewOps(const std::vector<std::string>& added) {
   return judged;
 }
 
-// The first metric with the verdict that stands for all: what is worst, improvements before none.
-const GateMetric* Leading(const std::vector<GateMetric>& metrics) {
-  for (const GateVerdict verdict : {GateVerdict::kRegression, GateVerdict::kInconclusive,
-                                    GateVerdict::kImproved, GateVerdict::kOk}) {
+// The verdict that stands for all: what is worst, improvements before none.
+GateVerdict VerdictOfAll(const std::vector<GateMetric>& metrics) {
+  for (const GateVerdict verdict :
+       {GateVerdict::kRegression, GateVerdict::kInconclusive, GateVerdict::kImproved}) {
     for (const GateMetric& metric : metrics) {
-      if (metric.verdict == verdict) return &metric;
+      if (metric.verdict == verdict) return verdict;
     }
   }
-  return nullptr;
+  return GateVerdict::kOk;
+}
+
+// Changes up to the noise of the whole are noise, and all of them where it did not change itself.
+void MarkNoise(const GateMetric& whole, std::vector<GatePart>& parts) {
+  const double change = std::abs(static_cast<double>(whole.Change()));
+  const bool changed = change > kNoiseFactor * whole.noise;
+  for (GatePart& part : parts) {
+    part.is_noise = !changed || std::abs(static_cast<double>(part.Change())) <= whole.noise;
+  }
+}
+
+// "on the host aten::item +4.000 ms": what grew most.
+std::string OnTheHost(const std::vector<GatePart>& calls) {
+  constexpr std::size_t kMostNamed = 2;
+  std::vector<std::string> named;
+  for (std::size_t i = 0; i < calls.size() && i < kMostNamed; ++i) {
+    named.push_back(
+        fmt::format("{} +{}", calls[i].name, AmountText(Quantity::kTime, calls[i].Change())));
+  }
+  return fmt::format("on the host {}", fmt::join(named, ", "));
+}
+
+// What the host did longer while the device had more free time.
+std::vector<GatePart> CallsBehindFreeTime(const GateReport& report, const GateMetric& step,
+                                          const std::vector<RunSummary>& base,
+                                          const std::vector<RunSummary>& comparison) {
+  const bool grew = std::any_of(
+      report.contributions.begin(), report.contributions.end(), [](const GatePart& part) {
+        return part.name == kFreeTime && part.Change() > 0 && !part.is_noise;
+      });
+  if (!grew) return {};
+  std::vector<GatePart> calls = HostCallsThatGrew(base, comparison);
+  std::erase_if(calls, [&](const GatePart& call) {
+    return static_cast<double>(call.Change()) <= step.noise;
+  });
+  return calls;
+}
+
+std::string HeadlineOf(const GateMetric& leading, const GateReport& report) {
+  std::vector<GatePart> parts = report.contributions;
+  for (GatePart& part : parts) {
+    if (part.name == kFreeTime && !report.host_calls.empty()) {
+      part.name += fmt::format(" ({})", OnTheHost(report.host_calls));
+    }
+  }
+  return MetricLine(leading, parts);
 }
 
 // The headline, and the parts of the metric that decides. What has no parts of its own is seen
 // beside those of the step.
-void Explain(const GateMetric& leading, const std::vector<RunSummary>& base,
+void Explain(const Judging& judging, const GateMetric& leading, const std::vector<RunSummary>& base,
              const std::vector<RunSummary>& comparison, GateReport& report) {
   report.headline = leading.line;
+  const GateMetric step = judging.OfStep();
+  for (GatePart& part : report.operators) {
+    part.is_noise = std::abs(static_cast<double>(part.Change())) <= step.noise;
+  }
   std::vector<Metric> candidates = {{MetricKind::kStepTime, ""}, {MetricKind::kE2e, ""}};
   if (leading.quantity == Quantity::kCount) {
     if (!leading.reason.empty()) report.headline += ": " + leading.reason;
@@ -183,14 +245,19 @@ void Explain(const GateMetric& leading, const std::vector<RunSummary>& base,
     report.contributions = PartsOf(metric, base, comparison);
     if (report.contributions.empty()) continue;
     report.explained = NameOf(metric);
+    const GateMetric whole = judging.Watched(metric);
+    if (whole.verdict != GateVerdict::kInconclusive) MarkNoise(whole, report.contributions);
     break;
   }
+  report.host_calls = CallsBehindFreeTime(report, step, base, comparison);
   if (leading.quantity == Quantity::kCount || leading.verdict == GateVerdict::kOk) return;
   const Metric& metric = candidates.front();
   if (AddsUp(metric)) {
     report.headline = MetricLine(leading, PartsFitting(metric, base, comparison));
+  } else if (metric.kind == MetricKind::kFree && !report.host_calls.empty()) {
+    report.headline += ": " + OnTheHost(report.host_calls);
   } else if (report.explained == leading.name && !IsOnePart(metric)) {
-    report.headline = MetricLine(leading, report.contributions);
+    report.headline = HeadlineOf(leading, report);
   }
 }
 
@@ -222,10 +289,10 @@ GateReport Judge(const GateSettings& settings, const std::vector<RunSummary>& ba
   }
   if (settings.fail_on_new_op) report.metrics.push_back(NewOps(report.added));
   for (GateMetric& metric : report.metrics) metric.line = MetricLine(metric, {});
-  const GateMetric* leading = Leading(report.metrics);
+  report.verdict = VerdictOfAll(report.metrics);
+  const GateMetric* leading = report.Leading();
   if (leading == nullptr) Fail(ErrorKind::kInternal, "a gate without rules");
-  report.verdict = leading->verdict;
-  Explain(*leading, base, comparison, report);
+  Explain(judging, *leading, base, comparison, report);
   return report;
 }
 

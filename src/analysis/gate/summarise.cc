@@ -93,7 +93,7 @@ class Summariser {
     add("other exposed communication", rest);
     add("computing", overall_.computing);
     add("LCCL", overall_.lccl.time);
-    add("free time", overall_.free);
+    add(kFreeTime, overall_.free);
   }
 
   void AddActivities() {

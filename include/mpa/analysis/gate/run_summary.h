@@ -21,6 +21,9 @@ struct TimeAndCalls {
 };
 using TimesByName = std::map<std::string, TimeAndCalls, std::less<>>;
 
+/// The name of the part of a step or capture in which the device did nothing.
+inline constexpr const char* kFreeTime = "free time";
+
 /// What ran in the median step of a rank, and in its whole capture. Every table counts each piece
 /// of time once, under the name of what it is directly part of. Empty where the capture does not
 /// tell.
