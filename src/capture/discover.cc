@@ -22,7 +22,8 @@ bool LooksLikeCapture(const fs::path& directory) {
   const bool msprof = name.starts_with(kMsprof) && name.size() > kMsprof.size() &&
                       name[kMsprof.size()] >= '0' && name[kMsprof.size()] <= '9';
   return msprof || name.ends_with("_ascend_pt") || name.ends_with("_ascend_ms") ||
-         name == kOutputDirectory || IsDirectory(directory / kOutputDirectory);
+         name == kOutputDirectory || IsDirectory(directory / kOutputDirectory) ||
+         HoldsRawData(directory);
 }
 
 // A trace file that lies among others: any JSON may be in a directory, so the first bytes decide.

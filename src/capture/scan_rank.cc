@@ -165,6 +165,17 @@ void AddMetadata(RankInput& rank, const fs::path& directory) {
   if (IsThere(metadata)) AddFile(rank, FileKind::kProfilerMetadata, metadata);
 }
 
+// What PROF_* directories hold: records of the host, and of devices.
+bool HoldsDriverData(const fs::path& directory) {
+  if (IsDirectory(directory / "host" / "data")) return true;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(directory, ignored)) {
+    if (!entry.path().filename().string().starts_with("device_")) continue;
+    if (IsDirectory(entry.path() / "data")) return true;
+  }
+  return false;
+}
+
 // The records of the profiler itself; true when there are any.
 bool AddRawData(RankInput& rank) {
   const fs::path capture = CaptureDirectory(rank.path);
@@ -239,13 +250,25 @@ fs::path CaptureDirectory(const fs::path& path) {
 }
 
 std::vector<fs::path> MsprofDirectories(const fs::path& capture) {
-  if (capture.filename().string().starts_with("PROF_")) return {capture};
+  const auto is_named = [](const fs::path& path) {
+    return path.filename().string().starts_with("PROF_");
+  };
+  if (is_named(capture) || HoldsDriverData(capture)) return {capture};
   std::vector<fs::path> found;
   for (const fs::path& entry : Entries(capture)) {
-    if (!entry.filename().string().starts_with("PROF_")) continue;
-    if (IsDirectory(entry)) found.push_back(entry);
+    if (is_named(entry) ? IsDirectory(entry) : HoldsDriverData(entry)) found.push_back(entry);
   }
   return found;
+}
+
+bool HoldsRawData(const fs::path& directory) {
+  if (IsDirectory(directory / "FRAMEWORK") || HoldsDriverData(directory)) return true;
+  try {
+    // Without FRAMEWORK the settings say that it is one capture, not a directory with many.
+    return FindProfilerInfo(directory) && !MsprofDirectories(directory).empty();
+  } catch (const Error&) {
+    return false;  // unreadable, which is said when it is opened
+  }
 }
 
 ScannedRank ScanRank(const fs::path& path, const OpenOptions& options) {

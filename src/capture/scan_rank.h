@@ -26,8 +26,12 @@ ScannedRank ScanRank(const std::filesystem::path& path, const OpenOptions& optio
 /// `path` is a file or the profiler's output directory.
 std::filesystem::path CaptureDirectory(const std::filesystem::path& path);
 
-/// The PROF_* directories of a capture, or the capture itself if it is one.
+/// The directories of the driver in a capture, or the capture itself if it is one. They are called
+/// PROF_*, or hold what such a directory does.
 std::vector<std::filesystem::path> MsprofDirectories(const std::filesystem::path& capture);
+
+/// True for a directory with the records of the driver or of the framework, whatever its name.
+bool HoldsRawData(const std::filesystem::path& directory);
 
 /// The entries of a directory in name order, so that nothing depends on the file system.
 std::vector<std::filesystem::path> Entries(const std::filesystem::path& directory);

@@ -128,6 +128,7 @@ void SurveyContents(const std::vector<RawDirectory>& data, RankFacts& facts) {
   recorded.memory = any(framework, {"torch.memory_usage"});
   recorded.op_memory = recorded.memory;
   recorded.mstx = any(host, {"msproftx"});
+  TakeIfUnknown(facts.framework, framework.find("torch.") != std::string::npos ? "PyTorch" : "");
 }
 
 // Records that break off: what stands before the cut is read all the same.

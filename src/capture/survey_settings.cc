@@ -99,6 +99,7 @@ void SurveySettings(const RankInput& input, RankFacts& facts) {
   const std::string name = capture.filename().string();
   if (name.ends_with("_ascend_pt")) facts.framework = "PyTorch";
   if (name.ends_with("_ascend_ms")) facts.framework = "MindSpore";
+  if (!facts.framework.empty()) facts.host = WorkerInName(name);
   FindSettings(input, capture, facts);
   if (const auto& settings = facts.settings) {
     facts.rank = settings->rank;
@@ -112,7 +113,7 @@ void SurveySettings(const RankInput& input, RankFacts& facts) {
     }
   }
   ReadMetadata(input, capture, facts);
-  if (!facts.framework.empty()) facts.host = WorkerInName(name);
+  if (facts.framework.empty() && !facts.torch_npu_version.empty()) facts.framework = "PyTorch";
 }
 
 }  // namespace mpa

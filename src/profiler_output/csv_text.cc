@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "csv_text.h"
 
+#include <algorithm>
+
+#include "mpa/base/utf8.h"
+
 namespace mpa::profiler_output {
 
 void CsvRow::Text(std::string_view text) {
@@ -9,6 +13,11 @@ void CsvRow::Text(std::string_view text) {
 }
 
 void AppendCsvText(std::string& out, std::string_view text) {
+  const bool ascii = std::all_of(text.begin(), text.end(),
+                                 [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  // Damaged names need not be UTF-8, but tools do not open tables with other bytes.
+  const std::string valid = ascii ? "" : ValidUtf8(text);
+  if (!ascii) text = valid;
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
     out += text;
     return;

@@ -37,7 +37,7 @@ class CsvRow {
   bool first_ = true;
 };
 
-/// `text`, in quotes where a CSV cell needs them.
+/// `text`, in quotes where a CSV cell needs them, with U+FFFD for bytes that are not UTF-8.
 void AppendCsvText(std::string& out, std::string_view text);
 
 /// Lists of the framework are shown one entry a line: ";" becomes ";" CR LF.

@@ -4,6 +4,7 @@
 
 #include <iterator>
 
+#include "mpa/base/log.h"
 #include "mpa/base/parallel.h"
 #include "mpa/profiler_output/profiler_output.h"
 
@@ -13,22 +14,32 @@ void WriteText(const raw::Session& session, const std::filesystem::path& directo
   constexpr struct {
     const char* name;
     void (*write)(const raw::Session&, const std::filesystem::path&);
+    const char* sources;  // for people
   } kFiles[] = {
-      {"trace_view.json", WriteTraceView},
-      {"kernel_details.csv", WriteKernelDetails},
-      {"operator_details.csv", WriteOperatorDetails},
-      {"op_statistic.csv", WriteOpStatistic},
-      {"api_statistic.csv", WriteApiStatistic},
-      {"step_trace_time.csv", WriteStepTraceTime},
-      {"operator_memory.csv", WriteOperatorMemory},
-      {"memory_record.csv", WriteMemoryRecord},
-      {"npu_module_mem.csv", WriteModuleMemory},
-      {"task_time.csv", WriteTaskTime},
-      {"communication.json", WriteCommunication},
-      {"communication_matrix.json", WriteCommunicationMatrix},
+      {"trace_view.json", WriteTraceView,
+       "operators and Python calls (FRAMEWORK), calls of CANN, tasks, collectives and counters"},
+      {"kernel_details.csv", WriteKernelDetails,
+       "tasks of the device, kernels and tensors that CANN tells of, counters of the cores"},
+      {"operator_details.csv", WriteOperatorDetails, "operators (FRAMEWORK) and their tasks"},
+      {"op_statistic.csv", WriteOpStatistic, "tasks of the device and kernels"},
+      {"api_statistic.csv", WriteApiStatistic, "calls of CANN"},
+      {"step_trace_time.csv", WriteStepTraceTime, "steps (FRAMEWORK), tasks and collectives"},
+      {"operator_memory.csv", WriteOperatorMemory, "allocations and operators (FRAMEWORK)"},
+      {"memory_record.csv", WriteMemoryRecord, "allocations (FRAMEWORK) and samples of memory"},
+      {"npu_module_mem.csv", WriteModuleMemory, "samples of memory by module"},
+      {"task_time.csv", WriteTaskTime, "tasks of the device"},
+      {"communication.json", WriteCommunication, "collectives and their tasks"},
+      {"communication_matrix.json", WriteCommunicationMatrix, "collectives and their tasks"},
   };
   ParallelFor(std::size(kFiles),
               [&](std::size_t i) { kFiles[i].write(session, directory / kFiles[i].name); });
+  for (const auto& file : kFiles) {
+    if (std::filesystem::exists(directory / file.name)) {
+      LogInfo("{}: made from {}", file.name, file.sources);
+    } else {
+      LogInfo("{}: not made, the capture has no {}", file.name, file.sources);
+    }
+  }
 }
 
 }  // namespace mpa::profiler_output

@@ -279,16 +279,22 @@ FrameworkClock ClockOfFramework(const ControlFiles& files, const Json& profiler_
   return clock;
 }
 
+// True for what is called PROF_*, whatever its name is.
+bool HoldsDriverData(const fs::path& path) {
+  return IsDirectory(path / "host") || !EntriesWith(path, "device_").empty();
+}
+
 // PROF_* and FRAMEWORK of a capture, or a PROF_* directory alone.
 void FindDirectories(const fs::path& path, SessionInfo& info, Issues& issues) {
   info.path = path;
   if (IsDirectory(path / "FRAMEWORK")) info.framework = path / "FRAMEWORK";
-  if (IsDirectory(path / "host") || !EntriesWith(path, "device_").empty()) {
+  if (HoldsDriverData(path)) {
     info.prof = path;
     return;
   }
-  for (const fs::path& entry : EntriesWith(path, "PROF_")) {
-    if (!IsDirectory(entry)) continue;
+  for (const fs::path& entry : EntriesWith(path, "")) {
+    const bool named = entry.filename().string().starts_with("PROF_");
+    if (!IsDirectory(entry) || (!named && !HoldsDriverData(entry))) continue;
     if (!info.prof.empty()) {
       issues.Count("directory left out, the capture has another PROF_* before it",
                    entry.filename().string());

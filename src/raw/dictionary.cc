@@ -7,6 +7,8 @@
 #include <charconv>
 #include <optional>
 
+#include "mpa/base/log.h"
+
 namespace mpa::raw {
 namespace {
 
@@ -35,9 +37,11 @@ void ForEachLine(std::string_view content, Entry entry) {
 
 Dictionary::Dictionary(const DataFiles& host, StringPool& strings) : strings_(strings) {
   for (const Slice& slice : host.Of("additional.type_info_dic")) {
+    LogInfo("{}: its texts are read", slice.path.string());
     ReadTypes(files_.emplace_back(slice.path, io::Content::kAsIs).text());
   }
   for (const Slice& slice : host.Of("additional.hash_dic")) {
+    LogInfo("{}: its texts are read", slice.path.string());
     ReadTexts(files_.emplace_back(slice.path, io::Content::kAsIs).text());
   }
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "mpa/base/error.h"
+#include "mpa/base/log.h"
 #include "mpa/model/issues.h"
 #include "record.h"
 
@@ -21,6 +22,7 @@ void ForEachFixedRecord(const std::filesystem::path& path, Issues& issues, Visit
   // Read in blocks: these files have no magic, their first bytes may look like a packed file.
   constexpr std::size_t kBlock = kSize * 65536;
   std::ifstream file(path, std::ios::binary);
+  LogInfo("{}: its records are read", path.string());
   if (!file) Fail(ErrorKind::kInput, "{}: cannot open the file", path.string());
   std::vector<char> block(kBlock);
   std::size_t rest = 0;

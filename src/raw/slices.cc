@@ -6,6 +6,7 @@
 #include <optional>
 #include <tuple>
 
+#include "mpa/base/log.h"
 #include "mpa/base/progress.h"
 #include "mpa/io/input_text.h"
 #include "mpa/io/numbers.h"
@@ -128,6 +129,7 @@ void VisitHostSlices(const DataFiles& files, std::string_view stem, std::size_t 
                      Issues& issues,
                      const std::function<void(std::string_view, const Slice&)>& visit) {
   for (const Slice& slice : files.Of(stem)) {
+    LogInfo("{}: its records are read", slice.path.string());
     const io::InputText input(slice.path, io::Content::kAsIs);
     const std::string_view bytes = input.text();
     const std::size_t whole = bytes.size() / record_size * record_size;
@@ -149,6 +151,7 @@ void VisitDeviceStream(const DataFiles& files, std::string_view stem, std::size_
   if (magic.value == 0 && slices.front().number > 0) skip = TotalSize(slices) % record_size;
   RecordJoiner joiner(record_size, visit);
   for (const Slice& slice : slices) {
+    LogInfo("{}: its records are read", slice.path.string());
     const io::InputText input(slice.path, io::Content::kAsIs);
     std::string_view bytes = input.text();
     if (magic.value != 0 && &slice == &slices.front()) {

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "mpa/base/log.h"
+
 namespace mpa::raw {
 namespace {
 
@@ -14,6 +16,7 @@ constexpr std::size_t kRunBytes = 4 << 20;
 
 TlvFile::TlvFile(const std::filesystem::path& path, Issues& issues)
     : name_(path.filename().string()), text_(path) {
+  LogInfo("{}: its records are read", path.string());
   const std::string_view text = text_.text();
   std::size_t begin = 0;
   std::size_t first = 0;

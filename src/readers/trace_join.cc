@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace_join.h"
 
+#include <algorithm>
 #include <iterator>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "mpa/base/text.h"
 #include "mpa/model/collective_tasks.h"
@@ -21,9 +24,9 @@ namespace {
 // The processes that hold device events, and the threads of the communication process.
 struct Processes {
   std::optional<std::int64_t> hardware, communication, overlap;
-  std::map<std::int64_t, std::string> comm_thread_names;      // by tid
-  std::map<std::int64_t, std::int64_t> comm_thread_of_index;  // sort index -> tid
-  std::map<std::int64_t, RuntimeProcess> runtime;             // by pid
+  std::map<std::int64_t, std::string> comm_thread_names;    // by tid
+  std::map<std::int64_t, std::int64_t> comm_thread_places;  // sort index by tid
+  std::map<std::int64_t, RuntimeProcess> runtime;           // by pid
 };
 
 Processes FindProcesses(const std::vector<Metadata>& metadata, const StringPool& strings) {
@@ -43,10 +46,38 @@ Processes FindProcesses(const std::vector<Metadata>& metadata, const StringPool&
     if (thread.kind == Metadata::Kind::kThreadName) {
       found.comm_thread_names[thread.tid] = value;
     } else if (thread.kind == Metadata::Kind::kThreadSortIndex) {
-      found.comm_thread_of_index[IdFrom(value)] = thread.tid;
+      found.comm_thread_places[thread.tid] = IdFrom(value);
     }
   }
   return found;
+}
+
+// A thread of the communication process.
+struct CommThread {
+  std::int64_t tid = 0;
+  std::string_view name;
+  bool placed = true;  // the trace tells its place among the others
+};
+
+// In display order. Threads without a place come last, as they are numbered: the profiler numbers
+// them in that order.
+std::vector<CommThread> InDisplayOrder(const Processes& processes) {
+  std::vector<std::pair<std::int64_t, CommThread>> placed;
+  std::vector<CommThread> threads, others;
+  for (const auto& [tid, name] : processes.comm_thread_names) {
+    if (name.empty()) continue;
+    const auto place = processes.comm_thread_places.find(tid);
+    if (place == processes.comm_thread_places.end()) {
+      others.push_back({tid, name, false});
+    } else {
+      placed.push_back({place->second, {tid, name}});
+    }
+  }
+  std::stable_sort(placed.begin(), placed.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (const auto& [place, thread] : placed) threads.push_back(thread);
+  threads.insert(threads.end(), others.begin(), others.end());
+  return threads;
 }
 
 // The groups of the communication process. Its threads come in display order: the thread of a
@@ -54,12 +85,18 @@ Processes FindProcesses(const std::vector<Metadata>& metadata, const StringPool&
 class CommThreads {
  public:
   CommThreads(const Processes& processes, RankTrace& trace) : trace_(trace) {
-    for (const auto& [index, tid] : processes.comm_thread_of_index) {
-      const auto name = processes.comm_thread_names.find(tid);
-      if (name == processes.comm_thread_names.end() || name->second.empty()) continue;
-      const bool is_group = name->second.find("Communication") != std::string::npos;
-      if (is_group) current_ = AddGroup(name->second);
-      groups_[tid] = {is_group, is_group || current_ >= 0 ? current_ : UnknownGroup()};
+    bool guessed = false;
+    for (const CommThread& thread : InDisplayOrder(processes)) {
+      const bool is_group = thread.name.find("Communication") != std::string::npos;
+      if (is_group) current_ = AddGroup(thread.name);
+      groups_[thread.tid] = {is_group, is_group || current_ >= 0 ? current_ : UnknownGroup()};
+      guessed = guessed || (!is_group && !thread.placed);
+    }
+    if (guessed) {
+      trace.issues.Count(
+          "order of the threads of collectives not told (thread_sort_index), their "
+          "planes are given to groups by the numbers of the threads",
+          "Communication");
     }
   }
 

@@ -107,6 +107,47 @@ class Parse(Raw):
         for name in TEXT_FILES | DATABASES:
             self.assertEqual((one / name).read_bytes(), (four / name).read_bytes(), name)
 
+    def test_the_name_of_a_capture_decides_nothing(self):
+        capture = self.capture("stars")
+        self.tool("parse", "-d", capture)
+        expected = self.names(capture)
+        for driver in ("PROF_", "driver"):
+            renamed = self.scratch / "job" / f"with_{driver}"
+            shutil.copytree(capture, renamed)
+            shutil.rmtree(renamed / "ASCEND_PROFILER_OUTPUT")
+            if driver != "PROF_":
+                (prof,) = renamed.glob("PROF_*")
+                prof.rename(renamed / driver)
+        self.tool("parse", "-d", self.scratch / "job")
+        for renamed in (self.scratch / "job").iterdir():
+            self.assertEqual(self.names(renamed), expected)
+            for name in TEXT_FILES:
+                self.assertEqual((renamed / "ASCEND_PROFILER_OUTPUT" / name).read_bytes(),
+                                 (capture / "ASCEND_PROFILER_OUTPUT" / name).read_bytes(), name)
+
+    def test_what_feeds_what_is_told_on_demand(self):
+        capture = self.capture("stars")
+        self.assertNotIn("op_range", self.tool("parse", "-d", capture).stderr)
+        told = self.tool("parse", "-d", capture, "--force", "-v").stderr
+        for file in ("torch.op_range", "stars_soc.data", "api_event.data", "hash_dic"):
+            self.assertRegex(told, f"{file}.*: its (records|texts) are read")
+        for name in TEXT_FILES | DATABASES:
+            self.assertIn(f"{name}: made from ", told)
+
+    def test_tables_are_utf_8_whatever_the_records_hold(self):
+        capture = self.capture("stars")
+        (texts,) = capture.glob("PROF_*/host/data/*hash_dic.slice_0")
+        texts.write_bytes(texts.read_bytes().replace(b"MatMul", b"Mat\xffMu"))
+        operators = capture / "FRAMEWORK" / "torch.op_range"
+        operators.write_bytes(operators.read_bytes().replace(b"aten::cat", b"aten::\xfeat"))
+        self.tool("parse", "-d", capture, "--export_type", "text")
+        results = capture / "ASCEND_PROFILER_OUTPUT"
+        for name in TEXT_FILES:
+            (results / name).read_text(encoding="utf-8")
+        for name, text in (("kernel_details.csv", "Mat\N{REPLACEMENT CHARACTER}Mu"),
+                           ("operator_details.csv", "aten::\N{REPLACEMENT CHARACTER}at")):
+            self.assertIn(text, (results / name).read_text(encoding="utf-8"))
+
     def test_what_is_cut_off_is_told(self):
         capture = self.capture("stars")
         (calls,) = capture.glob("PROF_*/host/data/aging.api_event.data.slice_0")
@@ -311,6 +352,27 @@ class Choice(Raw):
         self.assertEqual(self.kind("-d", capture, "--raw"), "npu_raw")
         shutil.rmtree(capture / "ASCEND_PROFILER_OUTPUT")
         self.assertEqual(self.kind("-d", capture), "npu_raw")
+
+    def test_renamed_captures_say_the_same(self):
+        capture = self.capture("stars")
+        for driver in ("PROF_", "driver"):
+            with self.subTest(driver=driver):
+                renamed = self.scratch / f"with_{driver}"
+                shutil.copytree(capture, renamed)
+                if driver != "PROF_":
+                    (prof,) = renamed.glob("PROF_*")
+                    prof.rename(renamed / driver)
+                pages = [self.tool("check", "-d", path, "--json").stdout
+                         .replace(str(path), "CAPTURE") for path in (capture, renamed)]
+                self.assertEqual(*map(json.loads, pages))
+                tables = []
+                for path in (capture, renamed):
+                    self.tool("-m", "module_statistic", "-d", path, "-o", "tables",
+                              "--export_type", "json")
+                    (table,) = (self.scratch / "tables").rglob("module_statistic.json")
+                    tables.append(json.loads(table.read_text().replace(str(path), "CAPTURE")))
+                    shutil.rmtree(self.scratch / "tables")
+                self.assertEqual(tables[0]["sheets"], tables[1]["sheets"])
 
     def test_the_directory_of_the_driver_alone(self):
         (driver,) = self.capture("stars").glob("PROF_*")

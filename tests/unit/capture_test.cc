@@ -243,6 +243,26 @@ TEST_F(CaptureTest, DiscoversAllRanksInOrder) {
   EXPECT_HAS_TEXT(found.unusable[0].reason, "no raw data");
 }
 
+TEST_F(CaptureTest, TellsRawCapturesByTheirContent) {
+  dir_.Write("job/first/FRAMEWORK/torch.op_range", "12345");
+  dir_.Write("job/first/PROF_1/host/data/aging.api_event.data.slice_0", "x");
+  dir_.Write("job/second/profiler_info_1.json", R"({"rank_id": 1})");
+  dir_.Write("job/second/driver/device_0/data/stars_soc.data.0.slice_0", "x");
+  dir_.Write("job/third/host/data/aging.api_event.data.slice_0", "x");
+  const Discovery found = Discover(dir_ / "job", {.force = true, .raw = true});
+  Names names;
+  for (const RankInput& rank : found.ranks) names.push_back(rank.path.filename().string());
+  EXPECT_EQ(names, (Names{"first", "second", "third"}));
+  EXPECT_EQ(Discover(dir_ / "job/first", {.force = true}).ranks.at(0).path, dir_ / "job/first");
+}
+
+TEST_F(CaptureTest, ADirectoryWithDriverDirectoriesAloneHoldsManyCaptures) {
+  for (const char* rank : {"PROF_1", "PROF_2"}) {
+    dir_.Write(std::string("job/") + rank + "/host/data/aging.api_event.data.slice_0", "x");
+  }
+  EXPECT_EQ(Discover(dir_ / "job", {.force = true}).ranks.size(), 2u);
+}
+
 TEST_F(CaptureTest, DiscoversASingleCaptureGivenItself) {
   WriteText("a_ascend_pt");
   EXPECT_EQ(Discover(dir_ / "a_ascend_pt", {.force = true}).ranks.size(), 1u);

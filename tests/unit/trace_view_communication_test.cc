@@ -2,6 +2,7 @@
 // trace_view.json and profiler_metadata.json: communication groups, operations and tasks.
 #include <gtest/gtest.h>
 
+#include "support/failures.h"
 #include "support/files.h"
 #include "support/reading.h"
 
@@ -76,6 +77,31 @@ TEST(TraceViewCommunication, OrdersThreadsBySortIndexNotByNumberOrPlaceInTheFile
             (Names{"Group 1 Communication", "Group 0 Communication"}));
   EXPECT_EQ(test::Texts(trace, trace.comm_groups.name),
             (Names{"Group 0 Communication", "Group 1 Communication"}));
+}
+
+TEST(TraceViewCommunication, WithoutAnOrderThreadsAreInThatOfTheirNumbers) {
+  const auto thread = [](int tid, const std::string& name) {
+    return Metadata("thread_name", tid, "\"name\":\"" + name + '"');
+  };
+  const std::string groups =
+      thread(12, "Group 1 Communication") + thread(9, "Group 0 Communication");
+  const std::string spans = Span(9, "hcom_allReduce__1_0_1") + Span(12, "hcom_send__2_0_1");
+  const RankTrace whole = ReadTrace(groups + spans);
+  EXPECT_EQ(GroupNamesOf(whole, whole.communications.group),
+            (Names{"Group 0 Communication", "Group 1 Communication"}));
+  EXPECT_TRUE(whole.issues.Empty()) << "nothing is guessed";
+  const RankTrace guessed =
+      ReadTrace(groups + thread(13, "Plane 0") + spans + Span(13, "Notify_Wait"));
+  EXPECT_EQ(GroupNamesOf(guessed, guessed.comm_tasks.group), Names{"Group 1 Communication"});
+  ASSERT_EQ(guessed.issues.Lines().size(), 1u);
+  EXPECT_HAS_TEXT(guessed.issues.Lines()[0], "thread_sort_index");
+}
+
+TEST(TraceViewCommunication, ThreadsMayShareAPlaceInTheOrder) {
+  const RankTrace trace =
+      ReadTrace(Thread(1, 0, "Group 0 Communication") + Thread(2, 0, "Group 1 Communication") +
+                Span(1, "hcom_allReduce__1_0_1") + Span(2, "hcom_send__2_0_1"));
+  EXPECT_EQ(trace.communications.Size(), 2u);
 }
 
 TEST(TraceViewCommunication, KeepsPlanesThatComeBeforeAnyGroup) {
