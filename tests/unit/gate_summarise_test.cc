@@ -176,6 +176,14 @@ TEST_F(GateSummarise, BreakdownIsOfTheMedianStep) {
   EXPECT_EQ(breakdown.collectives, (TimesByName{{"allreduce", {22, 0}}}));  // 30 and 15
 }
 
+// Neither a step nor nothing is an operator.
+TEST_F(GateSummarise, WorkThatNoOperatorLaunchedIsOfNone) {
+  Kernel(4, 60, 92, 95, "kernel", "Other");     // within the step alone
+  Kernel(5, 250, 171, 173, "kernel", "Other");  // behind all
+  EXPECT_EQ(Summarise(builder_.trace, {}).breakdown.operators,
+            (TimesByName{{"aten::add", {5, 0}}, {"aten::mm", {45, 1}}}));
+}
+
 TEST_F(GateSummarise, OfCollectivesAtOnceTheFirstCounts) {
   const std::int32_t group = builder_.Group("tp");
   builder_.Collective(group, 80, 105, "hcom_allGather__2_0_1");  // 90 to 105 alone
