@@ -17,7 +17,7 @@ struct KernelRow {
   std::int32_t kernel;      ///< row in Kernels; -1: `collective`
   std::int32_t collective;  ///< row in Collectives
   std::int64_t device;
-  TimeNs wait;  ///< since the end of the row before on the device
+  TimeNs wait;  ///< since the end of the row before on the device; -1: there is none
 };
 
 /// A column of counters.
@@ -36,12 +36,12 @@ std::vector<KernelRow> KernelRows(const raw::Session& session) {
     if (!raw::IsListedKernel(session, i)) continue;
     const auto task = static_cast<std::size_t>(session.kernels.task[i]);
     rows.push_back({tasks.start[task], tasks.end[task], static_cast<std::int32_t>(i), -1,
-                    tasks.device[task], 0});
+                    tasks.device[task], -1});
   }
   const raw::Collectives& collectives = session.collectives;
   for (std::size_t i = 0; i < collectives.Size(); ++i) {
     rows.push_back({collectives.start[i], collectives.end[i], -1, static_cast<std::int32_t>(i),
-                    collectives.device[i], 0});
+                    collectives.device[i], -1});
   }
   std::stable_sort(rows.begin(), rows.end(), [](const KernelRow& a, const KernelRow& b) {
     return a.device != b.device ? a.device < b.device : a.start < b.start;
@@ -110,11 +110,10 @@ class KernelTable {
     CsvRow row(out);
     if (has_steps_) PutStep(kernel.start, row);
     row.Cell(kernel.device);
-    const bool is_first = i == 0 || rows_[i - 1].device != kernel.device;
     if (kernel.kernel >= 0) {
-      PutKernel(kernel, is_first, row);
+      PutKernel(kernel, row);
     } else {
-      PutCollective(kernel, is_first, row);
+      PutCollective(kernel, row);
     }
   }
 
@@ -130,17 +129,17 @@ class KernelTable {
     }
   }
 
-  static void PutTimes(const KernelRow& kernel, bool is_first, CsvRow& row) {
+  static void PutTimes(const KernelRow& kernel, CsvRow& row) {
     row.Time(kernel.start);
     row.Cell(Micros{kernel.end - kernel.start});
-    if (is_first) {
+    if (kernel.wait < 0) {
       row.Cell("0");
     } else {
       row.Cell(Micros{kernel.wait}, "000");
     }
   }
 
-  void PutKernel(const KernelRow& which, bool is_first, CsvRow& row) const {
+  void PutKernel(const KernelRow& which, CsvRow& row) const {
     const raw::Kernels& kernels = session_.kernels;
     const raw::Tasks& tasks = session_.tasks;
     const auto kernel = static_cast<std::size_t>(which.kernel);
@@ -154,7 +153,7 @@ class KernelTable {
     row.Text(View(kernels.op_type[kernel]));
     if (!level0_) row.Text(View(kernels.state[kernel]));
     row.Text(View(kernels.core[kernel]));
-    PutTimes(which, is_first, row);
+    PutTimes(which, row);
     row.Cell(kernels.blocks[kernel]);
     if (!level0_ && mixed_) row.Cell(kernels.mix_blocks[kernel]);
     if (!level0_) row.Text(View(kernels.hf32[kernel]));
@@ -169,7 +168,7 @@ class KernelTable {
     PutCounters(kernels.counters[kernel], row);
   }
 
-  void PutCollective(const KernelRow& which, bool is_first, CsvRow& row) const {
+  void PutCollective(const KernelRow& which, CsvRow& row) const {
     const raw::Collectives& collectives = session_.collectives;
     const auto collective = static_cast<std::size_t>(which.collective);
     if (!level0_) {
@@ -180,7 +179,7 @@ class KernelTable {
     row.Text(View(collectives.op_type[collective]));
     if (!level0_) PutNone(1, row);
     row.Cell("COMMUNICATION");
-    PutTimes(which, is_first, row);
+    PutTimes(which, row);
     row.Cell("0");
     constexpr std::size_t kShapes = 6;
     PutNone(kShapes, row);

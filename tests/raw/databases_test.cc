@@ -408,6 +408,81 @@ TEST_F(Databases, TellWhatOperatorsOfCannTookAndGaveBack) {
             (Rows{"Add|4096|allocate|512|512|GE", "Add|4096|release|512|0|GE"}));
 }
 
+// A step with every number of its own: kernels, a collective and a receive.
+TEST_F(Databases, AnalyseWhatTheDeviceDidInAStep) {
+  const auto at = [](TimeNs us) { return kBegin + us * 1000; };
+  session.steps.Append({.id = 4, .start = at(20), .end = at(120)});
+  const auto call = AddCall(raw::Level::kNode, "launch", at(30));
+  for (const auto& [start, end] : {std::pair{100, 130}, {125, 140}, {190, 199}}) {
+    const auto task = AddTask("KERNEL_AICORE", "AI_CORE", at(start), call);
+    session.tasks.end.back() = at(end);
+    session.kernels.Append({.task = task});
+  }
+  for (const auto& [name, start, end] :
+       {std::tuple{"hcom_allReduce__1_0_1", 135, 165}, {"hcom_receive__1_0_1", 165, 177}}) {
+    session.collectives.Append({.start = at(start),
+                                .end = at(end),
+                                .dur = 1000.0 * (end - start),
+                                .name = Text(name),
+                                .device = 2});
+  }
+  WriteDatabases(session, files.path());
+  EXPECT_EQ(DatabaseRows(files / "analysis.db",
+                         "SELECT deviceId, step, computing, communication, "
+                         "communication_not_overlapped, overlapped, free, stage, bubble, "
+                         "communication_not_overlapped_and_exclude_receive, preparing "
+                         "FROM StepTraceTime"),
+            Rows{"2|4|49|42|37|5|13|87|12|25|80"});
+}
+
+// One collective that waits, copies twice and waits again.
+TEST_F(Databases, AnalyseWhatACollectiveMoved) {
+  constexpr TimeNs kMicro = 1000;
+  session.collectives.Append({.start = 1000 * kMicro,
+                              .end = 2030 * kMicro,
+                              .dur = 1030.0 * kMicro,
+                              .name = Text("hcom_allReduce__017_0_1"),
+                              .group = Text("17"),
+                              .device = 2});
+  const auto add_part = [&](const char* name, TimeNs start, TimeNs dur, std::int64_t bytes) {
+    const auto task = AddTask("MEMCPY_ASYNC", "SDMA_SQE", start * kMicro, -1);
+    session.tasks.end.back() = (start + dur) * kMicro;
+    session.tasks.dur.back() = static_cast<double>(dur * kMicro);
+    session.parts.Append({.task = task,
+                          .collective = 0,
+                          .name = Text(name),
+                          .master = true,
+                          .local_rank = 3,
+                          .remote_rank = 4,
+                          .bytes = bytes,
+                          .transport = bytes > 0 ? 0 : 2,
+                          .link = 1});
+  };
+  add_part("Notify_Wait", 1000, 100, 0);
+  add_part("Memcpy", 1200, 250, 64'000'000);
+  add_part("Memcpy", 1450, 150, 16'000'000);
+  add_part("Notify_Wait", 1700, 330, 0);
+  WriteDatabases(session, files.path());
+  const auto path = files / "analysis.db";
+  EXPECT_EQ(DatabaseRows(path,
+                         "SELECT hccl_op_name, group_name, step, type, start_timestamp, "
+                         "elapse_time, transit_time, wait_time, synchronization_time, "
+                         "round(idle_time, 9) FROM CommAnalyzerTime"),
+            Rows{"hcom_allReduce__017_0_1|17|step|collective|1000|1.03|0.4|0.43|0.1|0.2"});
+  EXPECT_EQ(DatabaseRows(path,
+                         "SELECT hccl_op_name, group_name, step, type, transport_type, "
+                         "transit_size, transit_time, bandwidth, large_packet_ratio, package_size, "
+                         "count, total_duration FROM CommAnalyzerBandwidth ORDER BY rowid"),
+            (Rows{"hcom_allReduce__017_0_1|17|step|collective|HCCS|80|0.4|200|0.5|16|1|0.15",
+                  "hcom_allReduce__017_0_1|17|step|collective|HCCS|80|0.4|200|0.5|64|1|0.25",
+                  "hcom_allReduce__017_0_1|17|step|collective|SDMA|80|0.4|200|0|0|0|0"}));
+  EXPECT_EQ(DatabaseRows(path,
+                         "SELECT group_name, step, type, transport_type, src_rank, dst_rank, "
+                         "transit_size, transit_time, bandwidth, op_name FROM CommAnalyzerMatrix "
+                         "WHERE hccl_op_name = 'allreduce-top1'"),
+            Rows{"17|step|collective|HCCS|3|4|80|0.4|200|hcom_allReduce__017_0_1"});
+}
+
 TEST_F(Databases, AnalyseNothingWithoutADevice) {
   session.info.prof.clear();
   session.info.devices.clear();

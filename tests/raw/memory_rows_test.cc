@@ -97,6 +97,27 @@ TEST_F(MemoryRows, TotalsOfTheReleaseAreThoseOfTheFree) {
   EXPECT_EQ(life.device, 5);
 }
 
+TEST_F(MemoryRows, TotalsOfTheFreeStayWhenTheBlockReturnsLater) {
+  Op("aten::add", 0, 100);
+  Event(10, 0xA, kMalloc, 600);
+  Event(20, 0xA, kFree, 400);
+  Event(21, 0xA, kBlockFree, 300);
+  const AllocationLife life = AllocationLives(s_).at(0);
+  EXPECT_EQ(life.released_total, 400);
+  EXPECT_EQ(life.released_active, 401);
+}
+
+TEST_F(MemoryRows, TotalsOfTheReleaseAreThoseOfTheBlockWhereTheFreeIsMissing) {
+  Op("aten::add", 0, 100);
+  Event(10, 0xA, kMalloc, 600);
+  Event(20, 0xA, kBlockFree, 500);
+  const AllocationLife life = AllocationLives(s_).at(0);
+  EXPECT_EQ(life.released, -1);
+  EXPECT_EQ(life.released_total, 500);
+  EXPECT_EQ(life.released_active, 501);
+  EXPECT_EQ(life.released_reserved, 2048);
+}
+
 TEST_F(MemoryRows, GivesBackWithoutAnAllocationBelongToTheTimeBefore) {
   Event(10, 0xA, kFree);
   Event(11, 0xA, kBlockFree);

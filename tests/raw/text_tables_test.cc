@@ -107,6 +107,22 @@ TEST_F(TextTables, KernelsAndCollectivesInOrderOfStart) {
       "2.260000,48,2,NO,\"\"\"2,3;4\"\"\",FLOAT;INT64,ND;ND,\"\"\"2\"\"\",FLOAT,ND,0\r\n");
 }
 
+// The first row of a device has a plain 0.
+TEST_F(TextTables, AKernelWaitsForThoseOfItsOwnDeviceOnly) {
+  for (const auto& [start, device] : {std::pair{1000, 0}, {2000, 0}, {7000, 1}, {8000, 1}}) {
+    AddKernel(start, 500, "Add", "AI_VECTOR_CORE");
+    session_.tasks.device.back() = device;
+  }
+  const std::string table = Written("kernel_details.csv");
+  std::vector<std::string> waits;
+  for (std::size_t at = table.find("\t,0.500,"); at != std::string::npos;
+       at = table.find("\t,0.500,", at + 1)) {
+    const std::size_t begin = at + std::string_view("\t,0.500,").size();
+    waits.push_back(table.substr(begin, table.find(',', begin) - begin));
+  }
+  EXPECT_EQ(waits, (std::vector<std::string>{"0", "0.500000", "0", "0.500000"}));
+}
+
 TEST_F(TextTables, Level0LeavesOutWhatItDidNotRecord) {
   session_.info.level = 0;
   AddKernel(1000, 500, "N/A", "N/A");

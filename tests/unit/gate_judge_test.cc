@@ -278,6 +278,21 @@ TEST(GateJudge, TheShareOfTheStepIsThatOfTheBase) {
             GateVerdict::kRegression);
 }
 
+TEST(GateJudge, LearnedNoiseTakesThePlaceOfTheUsual) {
+  const RunSummary base = OneRun(100, 50, 20), slow = OneRun(104, 54, 20);
+  GateSettings settings = Settings({"step_time>+0.5%"});
+  const auto judge = [&](const RunSummary& comparison) {
+    return Judge(settings, {base}, {comparison}, {}).metrics[0];
+  };
+  EXPECT_EQ(judge(slow).verdict, GateVerdict::kRegression);
+  EXPECT_DOUBLE_EQ(judge(slow).noise, 0.3 * kMs);
+  settings.learned_noise = {{"computing", 0.5}, {"step_time", 0.014}};
+  EXPECT_EQ(judge(slow).verdict, GateVerdict::kOk);  // three times 1.4 ms are 4.2 ms
+  EXPECT_DOUBLE_EQ(judge(slow).noise, 1.4 * kMs);
+  settings.learned_noise = {{"step_time", 0.001}};  // smaller than usual
+  EXPECT_DOUBLE_EQ(judge(slow).noise, 0.1 * kMs);
+}
+
 TEST(GateJudge, ExitCodes) {
   using Inconclusive = GatePolicy::Inconclusive;
   const GatePolicy strict, lenient{Inconclusive::kPass, true}, warns{Inconclusive::kWarn, false};

@@ -85,6 +85,27 @@ TEST_F(GateSummarise, LcclIsAPartOfItsOwn) {
   EXPECT_EQ(summary.breakdown.collectives, (TimesByName{{"allreduce", {22, 0}}}));
 }
 
+// As the tables of some chips list it: among the kernels, on the host beside them.
+TEST_F(GateSummarise, LcclIsNoComputingWhereItIsListedAsAKernel) {
+  Kernel(4, 36, 92, 100, "kernel_aivec", "LcalAllReduce");
+  builder_.trace.communications.Append(
+      {.start = 92, .dur = 8, .name = builder_.Text("kernel_aivec")});
+  const Samples samples = Summarise(builder_.trace, {}).samples;
+  EXPECT_EQ(Of(samples, "computing"), (std::vector<std::int64_t>{60, 40}));
+  EXPECT_EQ(Of(samples, "lccl"), (std::vector<std::int64_t>{8, 0}));
+  EXPECT_EQ(Of(samples, "free"), (std::vector<std::int64_t>{22, 25}));
+}
+
+// Copies of a GPU are no computing, those of an NPU are.
+TEST_F(GateSummarise, CopiesOfAGpuAreNoComputing) {
+  Kernel(4, 36, 92, 100, "Memcpy DtoD", "");
+  EXPECT_EQ(Of(Summarise(builder_.trace, {}).samples, "computing"),
+            (std::vector<std::int64_t>{68, 40}));
+  builder_.trace.device = DeviceKind::kGpu;
+  EXPECT_EQ(Of(Summarise(builder_.trace, {}).samples, "computing"),
+            (std::vector<std::int64_t>{60, 40}));
+}
+
 // As in the overall comparison: from the first to the last work of the device.
 TEST_F(GateSummarise, PartsOfTheCaptureAddUpToItsTime) {
   builder_.trace.communications.Append(
@@ -153,6 +174,14 @@ TEST_F(GateSummarise, BreakdownIsOfTheMedianStep) {
   EXPECT_EQ(breakdown.operators, (TimesByName{{"aten::add", {5, 0}}, {"aten::mm", {45, 1}}}));
   EXPECT_EQ(breakdown.apis.at("aten::linear"), (TimeAndCalls{3, 0}));
   EXPECT_EQ(breakdown.collectives, (TimesByName{{"allreduce", {22, 0}}}));  // 30 and 15
+}
+
+// Neither a step nor nothing is an operator.
+TEST_F(GateSummarise, WorkThatNoOperatorLaunchedIsOfNone) {
+  Kernel(4, 60, 92, 95, "kernel", "Other");     // within the step alone
+  Kernel(5, 250, 171, 173, "kernel", "Other");  // behind all
+  EXPECT_EQ(Summarise(builder_.trace, {}).breakdown.operators,
+            (TimesByName{{"aten::add", {5, 0}}, {"aten::mm", {45, 1}}}));
 }
 
 TEST_F(GateSummarise, OfCollectivesAtOnceTheFirstCounts) {

@@ -116,6 +116,23 @@ TEST(HeadCalls, NestedCallsDoNotCount) {
   EXPECT_FALSE(calls[1].Counts());
 }
 
+TEST(HeadCalls, OfNestedCallsAStepHasTheOuterOnly) {
+  HeadTrace t;
+  const auto thread = t.Thread(10);
+  t.Step(1, 0, 2000);
+  t.Event(thread, "npu_fx_compiler inference", 100, 1950);
+  AddCall(t, thread, 100);
+  t.Event(thread, "TorchNpuGraphBase::Run", 1200, 1900);
+  t.Event(thread, "ExecuteGraph", 1300, 1800);
+  const head::HeadAnalysis analysis = t.Analysis();
+  ASSERT_EQ(analysis.calls.size(), 2u);
+  const auto rows = head::SumSteps(analysis.calls, analysis.steps);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].calls, 1);
+  EXPECT_EQ(rows[0].head, analysis.calls[0].Head());
+  EXPECT_EQ(rows[0].head + rows[0].tail + rows[0].outside, rows[0].duration);
+}
+
 TEST(HeadCalls, StepsAddUpAlsoWhenACallReachesIntoTheNext) {
   HeadTrace t;
   const auto thread = t.Thread(10);

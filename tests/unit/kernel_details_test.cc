@@ -70,6 +70,17 @@ TEST(KernelDetails, KnowsTheCountersByTheNamesOfOtherChips) {
   EXPECT_EQ(trace.kernels.aiv_total, Times{4000});
 }
 
+TEST(KernelDetails, TakesTheLargerOfTwoCountersOfOneMeaning) {
+  const RankTrace trace = ReadKernels(
+      "Name,Start Time(us),Duration(us),aicore_time(us),aic_total_time(us),mac_time(us),"
+      "aic_mac_time(us),aiv_time(us),aiv_total_time(us)\n"
+      "a,1,1,9,2,8,3,7,4\n"
+      "b,2,1,2,9,N/A,3,7,N/A\n");
+  EXPECT_EQ(trace.kernels.aic_total, (Times{9000, 9000}));
+  EXPECT_EQ(trace.kernels.aic_mac, (Times{8000, 3000}));
+  EXPECT_EQ(trace.kernels.aiv_total, (Times{7000, 7000}));
+}
+
 TEST(KernelDetails, ReadsTheStepUnderBothSpellings) {
   EXPECT_EQ(ReadKernels("Step ID,Name,Start Time(us),Duration(us)\n3,a,1,1\n").kernels.step,
             std::vector<std::int32_t>{3});

@@ -99,6 +99,33 @@ TEST(AttentionFlops, CountsPositionsKeptInTensorsOfTheirOwn) {
             FlopsGap::kMismatch);
 }
 
+TEST(AttentionFlops, KnowsWhereEachOperatorHasItsPositions) {
+  const auto with_positions = [](std::size_t input, std::string_view type) {
+    std::string tensors = std::string(kSquare) + std::string(input - 2, ';') + "1,2,8,2";
+    return Of(tensors, Args("BNSD", 0), type).count;
+  };
+  // 2 x 2 heads x 64 scores x (4 + 2 + 4), and backwards x (3 x (4 + 2) + 2 x 4)
+  for (const std::size_t input : {14, 15, 16, 21, 22, 23, 24, 25}) {
+    EXPECT_EQ(with_positions(input, "FlashAttentionScore"), input == 15 ? 2560 : 2048) << input;
+    EXPECT_EQ(with_positions(input, "FlashAttentionScoreGrad"), input == 22 ? 6656 : 5120) << input;
+    if (input == 14) continue;  // its block table
+    EXPECT_EQ(with_positions(input, "FusedInferAttentionScore"), input == 24 ? 2560 : 2048)
+        << input;
+  }
+}
+
+TEST(AttentionFlops, KnowsWhereEachOperatorHasItsBlockTable) {
+  const auto with_table = [](std::size_t input, std::string_view type) {
+    std::string tensors = std::string(kSquare) + std::string(input - 2, ';') + "1,4";
+    return Of(tensors, Args("BNSD", 0), type).gap;
+  };
+  for (const std::size_t input : {12, 13, 14, 15}) {
+    EXPECT_EQ(with_table(input, "IncreFlashAttention") == FlopsGap::kPagedCache, input == 13);
+    EXPECT_EQ(with_table(input, "FusedInferAttentionScore") == FlopsGap::kPagedCache, input == 14);
+    EXPECT_EQ(with_table(input, "PromptFlashAttention"), FlopsGap::kNone);
+  }
+}
+
 TEST(AttentionFlops, AddsUpSequences) {
   const std::string_view tensors = "8,2,4;8,2,4;8,2,4";
   // 3 and 5 long: 9 + 25 scores x 2 x 2 heads x (4 + 4)

@@ -132,6 +132,7 @@ TEST(MatMulFlops, SaysWhatIsMissing) {
   EXPECT_EQ(Gap("MatMulV2", "N/A", "N/A"), FlopsGap::kNoShapes);
   EXPECT_EQ(Gap("MatMulV2", "2,3;3,4", ""), FlopsGap::kNoShapes);
   EXPECT_EQ(Gap("MatMulV2", "2,3", "2,4"), FlopsGap::kNoShapes);
+  EXPECT_EQ(Gap("MatMulV2", ";3,4", "2,4"), FlopsGap::kNoShapes);
   EXPECT_EQ(Gap("MatMulV2", "2,3;;3,4", "2,4"), FlopsGap::kNoShapes);
   EXPECT_EQ(Gap("MatMulV2", "2,3;3,4", "2,4;2,4"), FlopsGap::kNoShapes);  // which of the two
   EXPECT_EQ(Gap("MatMulV2", "2,-3;3,4", "2,4"), FlopsGap::kNoShapes);

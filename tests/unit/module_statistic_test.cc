@@ -115,6 +115,44 @@ TEST(ModuleStatistic, AccountsForAllKernelTime) {
   EXPECT_EQ(statistic.straddlers, 0u);
 }
 
+TEST(ModuleStatistic, ListsRowsByTheFirstStartOfTheirOperators) {
+  Rank rank;
+  rank.Module("B", 100, 200);
+  rank.Module("A", 300, 400);
+  rank.Module("B", 500, 600);
+  rank.Work("z", 110, 120);
+  rank.Work("y", 130, 140);
+  rank.Work("a", 310, 320);
+  rank.Work("z", 510, 520);
+  rank.Work("y", 530, 540);
+  EXPECT_EQ(rank.Rows(), (Lines{"|B|z|K|20|10|2", "|B|y|K|20|10|2", "|A|a|K|10|10|1"}));
+}
+
+TEST(ModuleStatistic, ListsARowByTheFirstOfItsOperatorsOnWhicheverThread) {
+  Rank rank;
+  const std::int32_t other = rank.Thread(3);
+  rank.Module("A", 0, 1000);
+  rank.ModuleOn(other, "A", 100, 900);
+  rank.Work("op", 500, 510);
+  rank.WorkOn(other, "op", 200, 210);  // of the module that began later
+  rank.ModuleOn(rank.Thread(4), "B", 250, 900);
+  rank.WorkOn(other + 1, "between", 300, 310);
+  EXPECT_EQ(rank.Rows(), (Lines{"|A|op|K|20|10|2", "|B|between|K|10|10|1"}));
+}
+
+TEST(ModuleStatistic, ListsRowsThatStartTogetherByPositionThenByName) {
+  Rank rank;
+  const std::int32_t second = rank.Thread(3), third = rank.Thread(4);
+  rank.ModuleOn(second, "A", 90, 200);
+  rank.Module("B", 100, 200);
+  rank.ModuleOn(third, "C", 100, 200);
+  rank.WorkOn(second, "before", 95, 98);
+  rank.WorkOn(second, "behind", 110, 120);
+  rank.Work("z", 110, 120);
+  rank.WorkOn(third, "y", 110, 120);
+  EXPECT_EQ(rank.Owners(), (Lines{"|A|before", "|B|z", "|C|y", "|A|behind"}));
+}
+
 TEST(ModuleStatistic, KeepsTheKernelsOfEachRow) {
   const Rank rank = TwoLinears();
   const ModuleStatistic statistic = Sum(rank.trace);

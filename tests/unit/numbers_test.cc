@@ -47,6 +47,19 @@ TEST(NsFromMicros, KeepsTheExtremesOfItsRange) {
   EXPECT_EQ(NsFromMicros("0e999999999999"), 0);
 }
 
+TEST(MicrosBeyondNs, KeepsWhatNsFromMicrosRoundsAway) {
+  EXPECT_FLOAT_EQ(MicrosBeyondNs("1.2344"), 0.4F);
+  EXPECT_FLOAT_EQ(MicrosBeyondNs("1.2346"), -0.4F);
+  EXPECT_FLOAT_EQ(MicrosBeyondNs("1.23425"), 0.25F);
+  EXPECT_FLOAT_EQ(MicrosBeyondNs("1.2345"), -0.5F);  // half up
+}
+
+TEST(MicrosBeyondNs, IsNothingForWholeNanosecondsAndForWhatIsNoTime) {
+  for (const char* text : {"", "12", "1.234", "1.2340", "N/A", "1.2345x", "1.2.3456"}) {
+    EXPECT_EQ(MicrosBeyondNs(text), 0) << text;
+  }
+}
+
 TEST(ScaledDecimal, MovesThePointByTheWantedNumberOfDigits) {
   EXPECT_EQ(ScaledDecimal("1.5", 3), 1500);
   EXPECT_EQ(ScaledDecimal("1.5", 0), 2);

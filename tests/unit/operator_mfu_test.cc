@@ -107,6 +107,22 @@ TEST(MfuSummary, WeighsKernelsByTheirTime) {
   EXPECT_EQ(summary.shares.size(), 4u);
 }
 
+TEST(MfuSummary, WeighsTheUseOfTheMeasuredClockByTheTimeOfKernelsThatHaveIt) {
+  Rank rank;
+  rank.AddUse("MatMulV2", 100, 0.5).use_of_measured_clock = 0.8;
+  rank.AddUse("MatMulV3", 300, 0.2).use_of_measured_clock = 0.4;
+  rank.AddUse("BatchMatMulV2", 600, 0.9);  // outside of the samples of the clock
+  const MfuSummary summary = rank.Sum();
+  EXPECT_DOUBLE_EQ(*Find(summary, "matrix products")->UseOfMeasuredClock(), (80 + 120) / 400.0);
+  EXPECT_DOUBLE_EQ(*Find(summary, "matrix products")->Use(), (50 + 60 + 540) / 1000.0);
+}
+
+TEST(MfuSummary, HasNoUseOfAClockThatWasNotMeasured) {
+  Rank rank;
+  rank.AddUse("MatMulV2", 100, 0.5);
+  EXPECT_EQ(Find(rank.Sum(), "matrix products")->UseOfMeasuredClock(), std::nullopt);
+}
+
 TEST(MfuSummary, TellsTheTimeOfWhatIsNotKnownAndWhy) {
   Rank rank;
   rank.AddGap("FlashAttentionScore", 100, FlopsGap::kNoArguments);

@@ -167,6 +167,31 @@ TEST_F(OperatorsTest, HaveMemoryThatWasNeverReleasedWithoutATime) {
             Texts{"aten::mm, (12000.000, 0), [duration: 0.0], [size: 1024.0]\n"});
 }
 
+TEST_F(OperatorsTest, DoNotHaveMemoryOfBeforeTheCollectionWhichHasNoTime) {
+  Op("aten::mm", -10, 20, main_);
+  rank_.Allocation("aten::mm", 1024 * 1024, 0);
+  rank_.Allocation("aten::mm", 1024 * 1024, -1);
+  EXPECT_EQ(Memory(), Texts{"aten::mm 0 0 1"});
+  EXPECT_TRUE(test::Compare("memory", rank_.trace, rank_.trace).notes.empty());
+}
+
+TEST_F(OperatorsTest, DoNotHaveMemoryThatIsAllocatedBesideThemAndANoteCountsIt) {
+  test::RankBuilder base;
+  for (test::RankBuilder* rank : {&base, &rank_}) {
+    rank->Op("aten::mm", 10 * kMs, 20 * kMs, rank->Thread(1));
+    rank->Allocation("aten::mm", 1024 * 1024, 12 * kMs, 60 * kMs);
+    rank->Allocation("aten::mm", 1024 * 1024, 30 * kMs, 60 * kMs);
+  }
+  Allocation("aten::mm", 1024, 40, 60);
+  const Report report = test::Compare("memory", base.trace, rank_.trace);
+  EXPECT_EQ(report.notes,
+            (Texts{"MemoryCompare, MemoryCompareStatistic: 1 allocations of old were made while no "
+                   "recorded operator ran; they are left out",
+                   "MemoryCompare, MemoryCompareStatistic: 2 allocations of new were made while no "
+                   "recorded operator ran; they are left out"}));
+  EXPECT_EQ(Memory(), Texts{"aten::mm 48 1 1"});
+}
+
 // Two captures whose groups come in another order.
 TEST(GroupOverlapRows, AreTheSameWhicheverGroupIsNamedFirst) {
   const auto rank_with = [](std::string_view first, std::string_view second) {

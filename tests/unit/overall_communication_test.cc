@@ -76,6 +76,15 @@ TEST_F(GroupTimesTest, TakesThePlaneThatWaitedLeast) {
   EXPECT_EQ(Wait(), 40);
 }
 
+TEST_F(GroupTimesTest, TakesTheFirstPlaneThatWaitedOfThoseThatWaitedAlike) {
+  rank_.KernelAt(0, 150);  // hides the wait of plane 2
+  rank_.CommTask(group_, 1, "Notify_Wait", 200, 240);
+  rank_.CommTask(group_, 2, "Notify_Wait", 100, 140);
+  EXPECT_EQ(Wait(), 0);
+  rank_.CommTask(group_, 2, "Notify_Wait", 300, 301);  // now plane 1 waited less
+  EXPECT_EQ(Wait(), 40);
+}
+
 TEST_F(GroupTimesTest, IgnoresPlanesThatNeverWaited) {
   rank_.CommTask(group_, 1, "Memcpy", 0, 100);
   rank_.CommTask(group_, 2, "Notify_Wait", 0, 100);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "mpa/model/step_bounds.h"
 #include "support/failures.h"
 #include "support/rank_builder.h"
 #include "support/reading.h"
@@ -143,6 +144,52 @@ TEST_F(SelectStepTest, KeepsTheModulesOfTheStepAndWhatRunsAroundIt) {
   SelectStep(trace_, 2);
   EXPECT_EQ(test::Texts(trace_, trace_.python_calls.name),
             (std::vector<std::string>{"main", "nn.Module: B_0"}));
+}
+
+// On the host the last step that began counts.
+TEST_F(SelectStepTest, GivesWhatTwoStepsHoldToTheLater) {
+  trace_.steps.end[0] = 150;  // reaches into the step that begins at 100
+  rank_.Op("first", 99, 120, main_);
+  rank_.Op("second", 100, 120, main_);
+  SelectStep(trace_, 1);
+  EXPECT_EQ(test::Texts(trace_, trace_.host_ops.name), std::vector<std::string>{"first"});
+}
+
+TEST_F(SelectStepTest, EndsAStepWhereTheNextBeginsOnTheDevice) {
+  trace_.kernels.Append({.start = 140, .dur = 100, .link = 71});  // of step 1, on another stream
+  const StepBounds bounds(trace_);
+  EXPECT_EQ(bounds.DeviceBegin(1), 170);   // with what it launched itself
+  EXPECT_EQ(bounds.DeviceFinish(0), 170);  // not 240
+  EXPECT_EQ(bounds.DeviceFinish(1), 230);
+  EXPECT_EQ(bounds.DeviceEnd(1), 231);
+}
+
+TEST_F(SelectStepTest, KnowsWhenTheDeviceIsDoneWithAStep) {
+  const StepBounds bounds(trace_);
+  EXPECT_EQ(bounds.DeviceBegin(0), 0);
+  EXPECT_EQ(bounds.DeviceFinish(0), 160);
+  EXPECT_EQ(bounds.DeviceBegin(1), 160);
+  trace_.steps.start[1] = 165;  // nothing runs when it begins
+  EXPECT_EQ(StepBounds(trace_).DeviceFinish(0), 160);
+  EXPECT_EQ(StepBounds(trace_).DeviceBegin(1), 165);
+  EXPECT_EQ(StepBounds(trace_).DeviceEnd(0), 165);
+}
+
+TEST_F(SelectStepTest, BeginsAStepWithoutDeviceWorkBehindAllWorkOfTheStepsBefore) {
+  trace_.kernels.Append({.start = 165, .dur = 335, .link = 71});  // outlasts the work of step 2
+  rank_.Step(3, 200, 299);
+  const StepBounds bounds(trace_);
+  EXPECT_EQ(bounds.DeviceBegin(1), 170);
+  EXPECT_EQ(bounds.DeviceBegin(2), 500);
+}
+
+TEST_F(SelectStepTest, BeginsNoStepBeforeTheStepBefore) {
+  rank_.Step(3, 200, 299);
+  rank_.Launch(73, 250, main_);
+  trace_.kernels.Append({.start = 140, .dur = 5, .link = 73});  // overtakes the work of step 2
+  const StepBounds bounds(trace_);
+  EXPECT_EQ(bounds.DeviceBegin(1), 160);
+  EXPECT_EQ(bounds.DeviceBegin(2), 160);
 }
 
 TEST_F(SelectStepTest, GoesByTheTimeOfStepsNotByTheirOrderInTheFile) {

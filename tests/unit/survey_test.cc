@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpa/capture/survey.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
@@ -172,6 +173,24 @@ TEST_F(SurveyTest, WarnsOfMisleadingSettings) {
   for (const char* id : {"no_warmup", "steps_missing", "stacks_inflate_host_time",
                          "details_inflate_host_time", "not_stopped"}) {
     EXPECT_TRUE(Has(facts.warnings, id)) << id;
+  }
+}
+
+TEST_F(SurveyTest, TellsThatOneStepIsMissing) {
+  WriteText("a_ascend_pt/");  // two steps
+  for (const int active : {1, 2, 3}) {
+    Write("a_ascend_pt/profiler_info_0.json",
+          Info(fmt::format(R"(,"schedule":{{"skip_first":10,"wait":1,"warmup":4,"active":{}}})",
+                           active),
+               ""));
+    const std::vector<Warning> warnings = LookAtOne("a_ascend_pt").warnings;
+    EXPECT_EQ(Has(warnings, "steps_missing"), active == 3);
+    EXPECT_FALSE(Has(warnings, "no_warmup"));
+    for (const Warning& warning : warnings) {
+      if (warning.id != "steps_missing") continue;
+      EXPECT_EQ(warning.text, "3 active steps were scheduled, 2 are in the capture");
+      EXPECT_NE(warning.advice.find("at least 18 iterations"), std::string::npos);
+    }
   }
 }
 
