@@ -239,6 +239,25 @@ TEST_F(HeadAdvice, AdviceIsInOrderOfWhatCanBeGained) {
   }
 }
 
+TEST_F(HeadAdvice, ACauseOfManyGraphsComesBeforeALargerOneOfOneGraph) {
+  for (const TimeNs graph : {0, 1, 2}) {
+    const TimeNs at = graph * 1000;
+    const std::string region = "Torch-Compiled Region: " + std::to_string(graph) + "/0";
+    AddCall(at, region.c_str());
+    if (graph < 2) t.Event(thread, "aten::contiguous", at + 105, at + 195);
+    t.Run(at + 196, at + 302);                       // idle in TorchAir's Python
+    t.Run(at + (graph < 2 ? 303 : 432), at + 1100);  // and in GE, of the last graph for long
+  }
+  t.Run(0, 100);
+  const std::vector<AdviceRow> advice = t.Advice();
+  ASSERT_GE(advice.size(), 3u);
+  EXPECT_EQ(advice[0].rule, "non_contiguous_inputs");
+  EXPECT_EQ(advice[0].gain, 90'000);
+  EXPECT_EQ(advice[1].rule, "non_contiguous_inputs");
+  EXPECT_EQ(advice[2].rule, "ge_execution");
+  EXPECT_EQ(advice[2].gain, 130'000);
+}
+
 TEST_F(HeadAdvice, APartThatNoRuleExplainsComesFirstWhereMostCanBeGained) {
   t.Event(thread, "Torch-Compiled Region: 0/0", 0, 2000);  // PyTorch, but no lookup
   t.Event(thread, "npu_fx_compiler inference", 900, 1900);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <span>
 #include <tuple>
@@ -54,14 +55,15 @@ class Ranking {
   void Rank() {
     const auto hidden = ExposedShareOfStep(input_);
     const bool is_hidden = hidden && *hidden < input_.thresholds.exposed_step_share;
+    for (const AdviceRow& row : rows_) weight_of_rule_[row.rule] += Weight(row).value_or(0);
     if (!is_hidden) AddUnexplainedPart();
     for (AdviceRow& row : rows_) {
       const bool about_steady_calls = !row.is_compilation;
       row.severity = is_hidden && about_steady_calls ? Severity::kInfo : SeverityOf(row);
     }
     std::stable_sort(rows_.begin(), rows_.end(), [&](const AdviceRow& a, const AdviceRow& b) {
-      return std::tuple{a.severity, WeightOfRule(a.rule), Weight(a)} >
-             std::tuple{b.severity, WeightOfRule(b.rule), Weight(b)};
+      return std::tuple{a.severity, weight_of_rule_.at(a.rule), Weight(a)} >
+             std::tuple{b.severity, weight_of_rule_.at(b.rule), Weight(b)};
     });
     if (is_hidden) AddHidden(*hidden);
   }
@@ -73,15 +75,6 @@ class Ranking {
     return knows_device_ ? row.exposed_sum : MaybeNs(row.spread.sum);
   }
 
-  // Over all graphs: a cause that many have comes before a larger one that only one has.
-  TimeNs WeightOfRule(std::string_view rule) const {
-    TimeNs sum = 0;
-    for (const AdviceRow& row : rows_) {
-      if (row.rule == rule) sum += Weight(row).value_or(0);
-    }
-    return sum;
-  }
-
   // What could give back a part of the steps that matters is high, what costs the device nothing is
   // information.
   Severity SeverityOf(const AdviceRow& row) const {
@@ -89,7 +82,8 @@ class Ranking {
     if (*row.gain == 0) return Severity::kInfo;
     const auto limit =
         static_cast<double>(input_.step_time) * input_.thresholds.segment_step_share / 100;
-    const bool much = input_.step_time > 0 && static_cast<double>(WeightOfRule(row.rule)) >= limit;
+    const bool much =
+        input_.step_time > 0 && static_cast<double>(weight_of_rule_.at(row.rule)) >= limit;
     return much ? Severity::kHigh : Severity::kWarn;
   }
 
@@ -97,7 +91,7 @@ class Ranking {
   // first thing to know.
   void AddUnexplainedPart() {
     TimeNs most = 0;
-    for (const AdviceRow& row : rows_) most = std::max(most, WeightOfRule(row.rule));
+    for (const auto& [rule, weight] : weight_of_rule_) most = std::max(most, weight);
     const Part* unexplained = nullptr;
     for (const Part& part : kParts) {
       const SummaryRow* row = OfSteadyCalls(input_, part.measure);
@@ -111,11 +105,13 @@ class Ranking {
       unexplained = &part;
     }
     if (unexplained == nullptr) return;
+    constexpr std::string_view kRule = "unexplained_part";
+    weight_of_rule_[kRule] = most;
     const auto calls = OfSteadyCalls(input_, "head")->spread.count;
     const double share = static_cast<double>(most) /
                          static_cast<double>(*Weight(*OfSteadyCalls(input_, "head"))) * 100;
     rows_.push_back(
-        {.rule = "unexplained_part",
+        {.rule = kRule,
          .severity = Severity::kWarn,
          .scope = "all",
          .owner = unexplained->owner,
@@ -158,6 +154,8 @@ class Ranking {
   const AdviceInput& input_;
   std::vector<AdviceRow>& rows_;
   bool knows_device_ = false;
+  // Over all graphs: a cause that many have comes before a larger one that only one has.
+  std::map<std::string_view, TimeNs> weight_of_rule_;
 };
 
 }  // namespace
