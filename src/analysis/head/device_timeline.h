@@ -20,7 +20,7 @@ class DeviceTimeline {
     TimeNs start = 0, end = 0;
     std::int64_t connection = -1, model = -1, stream = -1;
     StringId name{};
-    bool is_update = false;      ///< refreshes the arguments of a static model
+    bool is_update = false;  ///< refreshes the arguments of a static model
     bool is_collective = false;
   };
 
