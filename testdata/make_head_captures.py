@@ -190,7 +190,7 @@ def write_database(run):
         calls.append(f"({nanoseconds(start)},{nanoseconds(end)},{LEVELS[level]},{PID << 32 | tid},"
                      f"{args.get('connection_id', connection)},{text(bare)})")
     tasks = [f"({nanoseconds(start)},{nanoseconds(end)},0,{connection or 0},{number},{PID},"
-             f"{text('KERNEL_AICORE')},{NO_MODEL if model is None else model})"
+             f"{text('KERNEL_AICORE')},2,{NO_MODEL if model is None else model})"
              for number, (_, start, end, model, connection) in enumerate(run.device)]
     kernels = [f"({text(kernel[0])},{number},{text('AI_CORE')})"
                for number, kernel in enumerate(run.device)]
@@ -223,7 +223,7 @@ def write_database(run):
         + rows("STEP_TIME", steps)
         + rows("CANN_API (startNs, endNs, type, globalTid, connectionId, name)", calls)
         + rows("TASK (startNs, endNs, deviceId, connectionId, globalTaskId, globalPid, taskType, "
-               "modelId)", tasks)
+               "streamId, modelId)", tasks)
         + rows("COMPUTE_TASK_INFO (name, globalTaskId, taskType)", kernels)
         + rows("STRING_IDS", strings)
         + "COMMIT;\n", encoding="utf-8")

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <utility>
 
 #include "find_ranks.h"
@@ -21,7 +22,14 @@ struct MappedRank {
   bool partial = false, failed = false;
 };
 
-MappedRank MapRank(const Recipe& recipe, const ClusterRequest& request, const RankInput& input) {
+// "rank0_ascend_pt", also where its directory of outputs was given.
+std::string CaptureName(const std::filesystem::path& path) {
+  const bool is_inner = path.filename() == "ASCEND_PROFILER_OUTPUT";
+  return (is_inner ? path.parent_path() : path).filename().string();
+}
+
+MappedRank MapRank(const Recipe& recipe, const ClusterRequest& request, const FoundRank& found) {
+  const RankInput& input = found.input;
   MappedRank mapped;
   try {
     Tables wanted = recipe.needs;
@@ -30,6 +38,8 @@ MappedRank MapRank(const Recipe& recipe, const ClusterRequest& request, const Ra
     if (request.step && recipe.cuts_steps) arguments["step_id"] = std::to_string(*request.step);
     LoadedRank loaded =
         LoadRank(input, {wanted, ""}, recipe.cuts_steps ? std::nullopt : request.step);
+    loaded.trace.capture = CaptureName(input.path);
+    loaded.trace.rank = found.rank;
     mapped.part =
         InContext(input.path.string(), [&] { return recipe.map(loaded.trace, arguments); });
     mapped.notes = std::move(loaded.notes);
@@ -54,7 +64,7 @@ ClusterOutcome RunRecipe(const Recipe& recipe, const ClusterRequest& request) {
   MemoryBudget budget(request.memory_bytes);
   ParallelFor(ranks.size(), [&](std::size_t i) {
     const MemoryBudget::Share share(budget, ranks[i].input);
-    mapped[i] = MapRank(recipe, request, ranks[i].input);
+    mapped[i] = MapRank(recipe, request, ranks[i]);
   });
 
   std::vector<RankPart> parts;

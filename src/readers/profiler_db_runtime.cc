@@ -90,11 +90,12 @@ void ReadKernelRuns(DbInput& input, std::unordered_map<std::int64_t, Owner>& own
                                     .connection = connection,
                                     .model = NumberOrNone(row, 4),
                                     .pid = owner.pid,
-                                    .device = owner.device});
+                                    .device = owner.device,
+                                    .stream = NumberOrNone(row, 8)});
   };
   input.database.Scan(
       "t.startNs, t.endNs, i.name, t.connectionId, t.modelId, t.globalPid, t.deviceId, "
-      "i.globalTaskId",
+      "i.globalTaskId, t.streamId",
       "TASK t NOT INDEXED LEFT JOIN COMPUTE_TASK_INFO i ON i.globalTaskId = t.globalTaskId", read);
 }
 

@@ -110,7 +110,8 @@ void FillRuns(const Session& session, RankTrace& trace) {
                               .connection = tasks.call[i],
                               .model = tasks.model[i] == raw::kNoModel ? -1 : tasks.model[i],
                               .pid = session.info.process,
-                              .device = tasks.device[i]});
+                              .device = tasks.device[i],
+                              .stream = tasks.stream[i]});
   }
   const raw::Collectives& collectives = session.collectives;
   for (std::size_t i = 0; i < collectives.Size(); ++i) {

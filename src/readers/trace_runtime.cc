@@ -148,7 +148,8 @@ void RuntimeTrace::Finish(const std::vector<FlowPoint>& flows, TrackNumbers& tra
          .connection = event.connection >= 0 ? event.connection : FlowAt(arrivals, event.place),
          .model = event.model,
          .pid = owner,
-         .device = threads.IsDerived(event.place.pid) ? event.place.pid & kDeviceBits : -1});
+         .device = threads.IsDerived(event.place.pid) ? event.place.pid & kDeviceBits : -1,
+         .stream = run.kind == DeviceRunKind::kKernel ? event.place.tid : -1});
   }
 }
 

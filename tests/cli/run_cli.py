@@ -1259,7 +1259,7 @@ class HeadOverhead(Cli):
 
     CALLS = (
         dict(step=7, tid=100, deviceId=0, parentCallId=None, graphKey="region 0/0",
-             engine="GE_STATIC", phase="steady", kind="A1", w0Ns=1000, e0Ns=1200, t1Ns=1340,
+             engine="GE_STATIC", phase="steady", kind="compiled_call", w0Ns=1000, e0Ns=1200, t1Ns=1340,
              t2Ns=1470, t3Ns=1600, t4Ns=1990, platform=200, platformWait=0, dynamo=140, lookup=90,
              dynamoCompile=0, regionOther=50, frontend=340, torchairPy=130, torchairCpp=130, ge=390,
              geExec=250, epilogueCpp=80, epiloguePy=60, head=990, compile=0, headNet=990, fk0Ns=1660,
@@ -1267,7 +1267,7 @@ class HeadOverhead(Cli):
              entryToFirstKernel=520, deviceIdleBeforeFirstKernel=464, exposedPlatform=0,
              exposedDynamo=90, exposedPy=130, exposedCpp=130, exposedGe=114, exposedLag=0,
              nConstruct=2, nContiguous=1, nClone=0, nTo=0, nLaunch=1, flags=""),
-        dict(step=7, tid=100, graphKey="region 1/0", engine="GE_STATIC", phase="steady", kind="A1",
+        dict(step=7, tid=100, graphKey="region 1/0", engine="GE_STATIC", phase="steady", kind="compiled_call",
              w0Ns=1990, e0Ns=2100, t1Ns=2220, t2Ns=2260, t3Ns=2380, t4Ns=2750, platform=110,
              dynamo=120, lookup=80, dynamoCompile=0, regionOther=40, frontend=230, torchairPy=40,
              torchairCpp=120, ge=370, geExec=280, epilogueCpp=60, epiloguePy=30, head=760,
@@ -1326,7 +1326,7 @@ class HeadOverhead(Cli):
                              ("gap", "gap_in_to_out"): (None, 30),
                              ("event", "AssembleOutputs"): (1, 10),
                              ("gap", "gap_before_execute"): (None, 20)},
-            "ge": {("event", "InputCopy"): (1, 40), ("launch", "launch"): (1, 15),
+            "ge": {("event", "InputCopy"): (1, 40), ("of_which_launch", "launch"): (1, 15),
                    ("event", "step_info"): (2, 10), ("event", "ModelExecute (self)"): (1, 35),
                    ("event", "OutputCopy"): (1, 1), ("(unattributed)", "GE"): (None, 164)},
             "epilogue": {("refresh", "RefreshAtTensorFromGeTensor"): (1, 60),
@@ -1335,33 +1335,41 @@ class HeadOverhead(Cli):
                          ("(unattributed)", "Python"): (None, 60)}}
         for capture in self.both(self.STEADY):
             self.head(capture)
-            found = {}
+            found, shares = {}, {}
             for row in self.rows("HEAD_CHILD"):
-                if row["scope"] == "region 0/0":
-                    found.setdefault(row["segment"], {})[row["class"], row["name"]] = (
-                        row["count"], row["total"])
+                if row["scope"] != "region 0/0":
+                    continue
+                segment = row["segment"]
+                found.setdefault(segment, {})[row["class"], row["name"]] = (
+                    row["count"], row["total"])
+                if not row["class"].startswith("of_which"):
+                    shares[segment] = shares.get(segment, 0) + row["shareOfSegment"]
+                if row["name"] == "aten::contiguous":
+                    self.assertEqual(row["exposed"], 60)
             self.assertEqual(found, expected)
+            for segment, share in shares.items():
+                self.assertAlmostEqual(share, 1, 4, segment)
 
     def test_advice(self):
         for capture in self.both(self.STEADY):
             result = self.head(capture)
             advice = {(row["ruleId"], row["scope"]): row for row in self.rows("HEAD_ADVICE")}
-            contiguous = advice["R6", "region 0/0"]
+            contiguous = advice["non_contiguous_inputs", "region 0/0"]
             self.assert_columns(contiguous, dict(owner="script", value=60, threshold=20,
                                                  exposedPerStep=60, calls=1))
             rules = {rule for rule, _ in advice}
-            self.assertNotIn("R5", rules)
-            self.assertNotIn("R2", rules)
+            self.assertNotIn("tensors_built", rules)
+            self.assertNotIn("dynamo_lookup", rules)
             # The platform's time is long but hidden, so it is no loss.
-            self.assertEqual(advice["R1", "region 0/0"]["severity"], "info")
-            self.assertIn("[warn R6] region 0/0", result.out)
+            self.assertEqual(advice["platform_time", "region 0/0"]["severity"], "info")
+            self.assertIn("[warn] non contiguous inputs: region 0/0 (1 call, at most 60.0 us to gain in a step)", result.out)
 
     def test_thresholds_of_advice(self):
         self.head(CAPTURES / self.STEADY, "--thresholds", "contiguous_us=61, lookup_us=85")
         rules = {(row["ruleId"], row["scope"]) for row in self.rows("HEAD_ADVICE")}
-        self.assertNotIn(("R6", "region 0/0"), rules)
-        self.assertIn(("R2", "region 0/0"), rules)
-        self.assertNotIn(("R2", "region 1/0"), rules)
+        self.assertNotIn(("non_contiguous_inputs", "region 0/0"), rules)
+        self.assertIn(("dynamo_lookup", "region 0/0"), rules)
+        self.assertNotIn(("dynamo_lookup", "region 1/0"), rules)
 
     def test_hidden_head_is_no_bottleneck(self):
         capture = self.capture_copy(self.STEADY)
@@ -1375,7 +1383,7 @@ class HeadOverhead(Cli):
         self.assertIn("not the bottleneck", advice[0]["text"])
         self.assertEqual({row["severity"] for row in advice}, {"info"})
         self.assertEqual(self.summary()["head"]["exposedSum"], 0)
-        self.assertIn("DEVICE_BOUND", self.rows("HEAD_CALL")[0]["flags"])
+        self.assertIn("DEVICE_WAS_BUSY", self.rows("HEAD_CALL")[0]["flags"])
         self.assertIn("not the bottleneck", result.out)
 
     def test_policies(self):
@@ -1401,27 +1409,27 @@ class HeadOverhead(Cli):
                 self.assert_adds_up(call)
 
     HARD_CALLS = (
-        dict(tid=200, kind="A1", phase="compile", engine="GE", graphKey="region 0/0", w0Ns=100,
+        dict(tid=200, kind="compiled_call", phase="compile", engine="GE", graphKey="region 0/0", w0Ns=100,
              e0Ns=100, t1Ns=50200, t2Ns=82100, t3Ns=91320, t4Ns=92200, platform=0, dynamo=50100,
              lookup=30, dynamoCompile=50000, regionOther=70, torchairPy=31900, torchairCpp=9220,
              ge=880, geExec=580, epilogueCpp=250, epiloguePy=50, head=92100, compile=90600,
              headNet=1500, firstTaskLatency=180, firstKernelLatency=480, fk0Ns=91500, fk1Ns=91800,
              deviceIdleBeforeFirstKernel=91694, exposedPlatform=0, exposedDynamo=50100,
              exposedPy=31900, exposedCpp=9220, exposedGe=474, flags="", nConstruct=1),
-        dict(tid=200, kind="A1", phase="steady", engine="GE_STATIC", graphKey="region 1/0",
+        dict(tid=200, kind="compiled_call", phase="steady", engine="GE_STATIC", graphKey="region 1/0",
              w0Ns=92200, e0Ns=92420, t1Ns=92480, t2Ns=92530, t3Ns=92650, t4Ns=92980, platform=220,
              platformWait=100, dynamo=60, lookup=30, dynamoCompile=0, regionOther=30, torchairPy=50,
              torchairCpp=120, ge=330, geExec=110, epilogueCpp=190, epiloguePy=30, head=780,
              compile=0, headNet=780, firstKernelLatency=130, fk1Ns=92780,
              deviceIdleBeforeFirstKernel=530, exposedPlatform=170, exposedDynamo=60, exposedPy=50,
-             exposedCpp=120, exposedGe=130, flags="T3_FROM_CANN", nContiguous=1),
-        dict(tid=200, kind="A3", phase="steady", engine="GE", w0Ns=92980, e0Ns=97000, t1Ns=97000,
+             exposedCpp=120, exposedGe=130, flags="GE_FROM_CANN", nContiguous=1),
+        dict(tid=200, kind="run_alone", phase="steady", engine="GE", w0Ns=92980, e0Ns=97000, t1Ns=97000,
              t2Ns=97000, t3Ns=97150, t4Ns=97400, platform=4020, dynamo=0, torchairPy=None,
              torchairCpp=150, ge=250, geExec=180, epilogueCpp=70, epiloguePy=None, head=4420,
              compile=0, headNet=4420, firstKernelLatency=150, fk1Ns=97300,
              deviceIdleBeforeFirstKernel=3190, exposedPlatform=2890, exposedDynamo=0,
-             exposedPy=None, exposedCpp=150, exposedGe=150, flags="NO_ENTRY|NO_PY_ANCHOR"),
-        dict(tid=201, kind="A2", phase="steady", engine="GE", w0Ns=95000, e0Ns=95000, t1Ns=95000,
+             exposedPy=None, exposedCpp=150, exposedGe=150, flags="NO_PYTORCH_EVENT|NO_PYTHON_EVENT"),
+        dict(tid=201, kind="cached_call", phase="steady", engine="GE", w0Ns=95000, e0Ns=95000, t1Ns=95000,
              t2Ns=95060, t3Ns=95160, t4Ns=95400, platform=0, dynamo=0, torchairPy=60,
              torchairCpp=100, ge=240, geExec=170, epilogueCpp=60, epiloguePy=10, head=400,
              compile=0, headNet=400, firstKernelLatency=130, fk1Ns=95290,
@@ -1440,6 +1448,10 @@ class HeadOverhead(Cli):
                     self.assert_adds_up(call)
                 self.assertEqual(self.rows("HEAD_STEP"), [])
                 self.assertIn("time alone", result.out)
+                self.assertIn("1 call that compiles or loads a graph, 90.6 ms for that, the device "
+                              "waits for 90.6 ms of it", result.out)
+                self.assertNotIn("NO_PYTORCH_EVENT", result.out, "flags are told in words")
+                self.assertIn("1 call: GE begins with its first call of CANN", result.out)
 
     def test_summary_of_hard_cases(self):
         for capture in self.both(self.HARD):
@@ -1481,7 +1493,7 @@ class HeadOverhead(Cli):
             calls = self.rows("HEAD_CALL")
             self.assert_columns(calls[1], dict(
                 t3Ns=92620, torchairCpp=90, ge=360, geExec=None, epilogueCpp=None, epiloguePy=30,
-                firstKernelLatency=160, flags="T3_FROM_ASSEMBLE", engine="GE"))
+                firstKernelLatency=160, flags="GE_FROM_ASSEMBLE", engine="GE"))
             for position in (0, 2, 3):
                 expected = {name: value for name, value in self.HARD_CALLS[position].items()}
                 self.assert_columns(calls[position], expected)
@@ -1524,9 +1536,32 @@ class HeadOverhead(Cli):
         self.assertEqual((result.code, result.errors), (0, []))
         self.assertIn("seen by the runtime only", result.out)
         (call,) = self.rows("HEAD_CALL")
-        self.assert_columns(call, dict(kind="A6", engine="ACLGRAPH", t3Ns=10, w0Ns=None, head=None,
+        self.assert_columns(call, dict(kind="runtime_alone", engine="ACLGRAPH", t3Ns=10, w0Ns=None, head=None,
                                        platform=None, nConstruct=None))
         self.assertEqual(self.rows("HEAD_SUMMARY"), [])
+
+    def test_replays_are_not_ges(self):
+        def event(name, start, end, **more):
+            return {"ph": "X", "name": name, "pid": 7, "tid": 70, "ts": str(1700000000000000 + start),
+                    "dur": end - start, **more}
+
+        trace = self.write("replay/trace_view.json", json.dumps([
+            {"ph": "M", "name": "process_name", "pid": 7 << 10, "tid": 0, "args": {"name": "CANN"}},
+            event("npu_fx_compiler inference", 100, 900, cat="cpu_op"),
+            event("acl_graph_replay", 150, 880, cat="cpu_op"),
+            {**event("AscendCL@aclmdlRIExecuteAsync", 200, 300), "pid": 7 << 10}]))
+        result = self.head(trace.parent)
+        self.assertEqual((result.code, result.errors), (0, []))
+        summary = self.summary()
+        self.assertNotIn("ge", summary)
+        self.assertEqual(summary["aclgraph"]["sum"], 700)
+        self.assertEqual({row["segment"] for row in self.rows("HEAD_CHILD")},
+                         {"platform", "torchair_py", "aclgraph"})
+        self.assertIn("aclgraph replay 700.0", result.out)
+        self.assertNotRegex(result.out, r"\bGE\b")
+        picture = self.scratch / "replay.html"
+        self.head(trace.parent, "--picture", picture)
+        self.assertNotRegex(picture.read_text(encoding="utf-8"), r"\bGE\b")
 
     def test_unknown_stays_empty_in_every_format(self):
         capture = CAPTURES / self.HARD
@@ -1576,6 +1611,12 @@ class HeadOverhead(Cli):
             self.assertIn("torchair python: 130.0 us, from 340.0 to 470.0 us", page)
             self.assertIn("idle, GE and epilogue: 54.0 us, from 666.0 to 720.0 us", page)
             self.assertNotRegex(page, r"(src|href)=\"(?!data:)")
+            self.assertIn(f"Capture {capture.name}.", page)
+            self.assertIn(">stream 2</text>", page)
+            self.assertIn("MatMul_1: 580.0 us, from 720.0 to 1300.0 us", page)
+            self.assertIn("kernel of a stream", page)
+            self.assertIn("min-width", page)
+            self.assertNotIn("guess", page)
             self.head(capture, "--picture", picture, "--call", "1")
             self.assertIn("Call 1 of region 1/0", picture.read_text(encoding="utf-8"))
             missing = self.head(capture, "--picture", self.scratch / "x.html", "--call", "2")
@@ -1584,6 +1625,20 @@ class HeadOverhead(Cli):
             self.assertFalse((self.scratch / "x.html").exists())
         self.assert_fails(2, self.head(CAPTURES / self.STEADY, "--picture", self.scratch),
                           "--picture", "name of a file")
+
+    def test_guesses_are_marked_in_the_picture(self):
+        ranks = self.scratch / "ranks"
+        copy = ranks / "one_ascend_pt"
+        shutil.copytree(CAPTURES / self.HARD, copy)
+        (copy / "profiler_info_3.json").write_text('{"rank_id": 3}')
+        picture = self.scratch / "call.html"
+        self.head(ranks, "--picture", picture, "--call", "2")
+        page = picture.read_text(encoding="utf-8")
+        self.assertIn(", rank 3</h1>", page)
+        self.assertIn("first kernel (a guess)", page)
+        self.assertIn("stroke-dasharray", page)
+        self.assertIn("a guess by time alone", page)
+        self.assertIn("Note: no event of PyTorch, its time is in the platform's.", page)
 
     def test_names_in_the_picture_are_text(self):
         capture = self.capture_copy(self.STEADY)

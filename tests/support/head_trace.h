@@ -24,7 +24,7 @@ class HeadTrace {
   };
   struct RunArgs {
     std::string_view name = "MatMul";
-    std::int64_t model = -1, connection = -1, pid = 1, device = 0;
+    std::int64_t model = -1, connection = -1, pid = 1, device = 0, stream = -1;
   };
 
   StringId Text(std::string_view text) { return trace.strings.Intern(text); }
@@ -64,7 +64,8 @@ class HeadTrace {
                               .connection = args.connection,
                               .model = args.model,
                               .pid = args.pid,
-                              .device = args.device});
+                              .device = args.device,
+                              .stream = args.stream});
   }
   void Run(TimeNs start, TimeNs end) { Run(start, end, RunArgs()); }
   void Step(std::int32_t id, TimeNs start, TimeNs end) {

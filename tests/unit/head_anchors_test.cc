@@ -50,7 +50,7 @@ TEST_F(HeadAnchors, AllThereGiveAllParts) {
   EXPECT_EQ(Us(call.ge_exec), 400);
   EXPECT_EQ(Us(call.epilogue_cpp), 150);
   EXPECT_EQ(Us(call.epilogue_py), 50);
-  EXPECT_EQ(FlagText(call), "NO_ENTRY");
+  EXPECT_EQ(FlagText(call), "NO_PYTORCH_EVENT");
 }
 
 TEST_F(HeadAnchors, OldNamesGiveTheSameNumbers) {
@@ -195,7 +195,7 @@ TEST_F(HeadAnchors, ARunAloneIsACall) {
   EXPECT_EQ(call.kind, CallKind::kA3);
   EXPECT_EQ(Segments(call), "0 0 - 100 550");
   EXPECT_EQ(call.epilogue_py, std::nullopt);
-  EXPECT_EQ(FlagText(call), "NO_ENTRY|NO_PY_ANCHOR");
+  EXPECT_EQ(FlagText(call), "NO_PYTORCH_EVENT|NO_PYTHON_EVENT");
 }
 
 TEST_F(HeadAnchors, ARunInARegionBeginsWithIt) {
@@ -204,7 +204,7 @@ TEST_F(HeadAnchors, ARunInARegionBeginsWithIt) {
   Graph();
   const Call call = Only();
   EXPECT_EQ(Segments(call), "0 90 100 100 550");
-  EXPECT_EQ(FlagText(call), "T1_FROM_REGION");
+  EXPECT_EQ(FlagText(call), "TORCHAIR_FROM_REGION");
 }
 
 TEST_F(HeadAnchors, WhatCompiledCodeDoesFirstIsPyTorchs) {

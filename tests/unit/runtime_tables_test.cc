@@ -136,6 +136,7 @@ TEST(RuntimeOfDatabase, CallsRunsGarbageAndSession) {
   EXPECT_EQ(runs.kind[1], DeviceRunKind::kCollective);
   EXPECT_EQ(runs.model, (std::vector<std::int64_t>{5, -1}));
   EXPECT_EQ(runs.device, (std::vector<std::int64_t>{3, 3}));
+  EXPECT_EQ(runs.stream, (std::vector<std::int64_t>{2, -1}));
   EXPECT_EQ(runs.pid, (std::vector<std::int64_t>{7, 7}));
   EXPECT_EQ(trace.garbage_collections.dur, std::vector<TimeNs>{20});
   EXPECT_EQ(trace.session_start, 5);

@@ -299,15 +299,17 @@ struct DeviceRuns : TableBase<DeviceRuns> {
     std::int64_t model = -1;       ///< -1: launched by itself, not as part of a model
     std::int64_t pid = -1;         ///< process that owns the work; -1: the capture does not say
     std::int64_t device = -1;      ///< number of the device
+    std::int64_t stream = -1;      ///< of a kernel
   };
   std::vector<TimeNs> start, dur;
   std::vector<StringId> name;
   std::vector<DeviceRunKind> kind;
-  std::vector<std::int64_t> connection, model, pid, device;
+  std::vector<std::int64_t> connection, model, pid, device, stream;
 
   template <typename T>
   static auto Tie(T& t) {
-    return std::tie(t.start, t.dur, t.name, t.kind, t.connection, t.model, t.pid, t.device);
+    return std::tie(t.start, t.dur, t.name, t.kind, t.connection, t.model, t.pid, t.device,
+                    t.stream);
   }
 };
 

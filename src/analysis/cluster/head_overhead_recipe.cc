@@ -58,11 +58,13 @@ head::Phase PhaseToShow(const RecipeArguments& arguments, const std::vector<head
   return compiles_only ? head::Phase::kCompile : head::Phase::kSteady;
 }
 
-head::MaybeNs MeanDuration(const std::vector<head::StepRow>& steps) {
-  if (steps.empty()) return std::nullopt;
+// Of all steps with calls. The rows of a step, one for each thread, follow one another.
+TimeNs TimeOf(const std::vector<head::StepRow>& steps) {
   TimeNs sum = 0;
-  for (const head::StepRow& step : steps) sum += step.duration;
-  return sum / static_cast<TimeNs>(steps.size());
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (i == 0 || steps[i].step != steps[i - 1].step) sum += steps[i].duration;
+  }
+  return sum;
 }
 
 std::string ProblemOfThresholds(const std::string& value) {
@@ -116,7 +118,7 @@ std::any Map(const RankTrace& trace, const RecipeArguments& arguments) {
   head::Thresholds thresholds;
   head::SetThresholds(Given(arguments, "thresholds"), thresholds);
   part.advice = head::GiveAdvice({analysis.calls, analysis.graphs, scopes, part.summary,
-                                  part.children, thresholds, MeanDuration(part.steps)});
+                                  part.children, thresholds, TimeOf(part.steps)});
   part.picture = Picture(trace, arguments, analysis, scopes, part.phase);
   part.calls = std::move(analysis.calls);
   part.graphs = std::move(analysis.graphs);

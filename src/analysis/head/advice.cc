@@ -2,10 +2,17 @@
 // What to do about the head of each graph, and whom to ask.
 #include "advice.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <map>
+#include <set>
 #include <span>
+#include <tuple>
+#include <utility>
 
 #include "graph_advice.h"
+#include "parts.h"
 
 namespace mpa::head {
 namespace {
@@ -20,22 +27,150 @@ std::span<const T> TakeScope(std::span<const T>& rows, const std::string& scope)
   return taken;
 }
 
+const SummaryRow* OfSteadyCalls(const AdviceInput& input, std::string_view measure) {
+  for (const SummaryRow& row : input.summary) {
+    if (row.scope == "all" && row.phase == Phase::kSteady && row.measure == measure) return &row;
+  }
+  return nullptr;
+}
+
 // Of all steady calls: the idle time they leave the device, in % of the steps.
 std::optional<double> ExposedShareOfStep(const AdviceInput& input) {
-  for (const SummaryRow& row : input.summary) {
-    if (row.scope != "all" || row.phase != Phase::kSteady || row.measure != "head") continue;
-    if (!row.exposed_sum || !row.share_of_step || row.spread.sum == 0) return std::nullopt;
-    const double steps = static_cast<double>(row.spread.sum) / *row.share_of_step;
-    return static_cast<double>(*row.exposed_sum) / steps * 100;
+  const SummaryRow* head = OfSteadyCalls(input, "head");
+  if (head == nullptr || !head->exposed_sum || !head->share_of_step || head->spread.sum == 0) {
+    return std::nullopt;
   }
-  return std::nullopt;
+  const double steps = static_cast<double>(head->spread.sum) / *head->share_of_step;
+  return static_cast<double>(*head->exposed_sum) / steps * 100;
 }
+
+// Puts the advice in order of what is gained by it.
+class Ranking {
+ public:
+  Ranking(const AdviceInput& input, std::vector<AdviceRow>& rows) : input_(input), rows_(rows) {
+    knows_device_ = std::any_of(input.calls.begin(), input.calls.end(),
+                                [](const Call& call) { return call.idle.has_value(); });
+  }
+
+  void Rank() {
+    const auto hidden = ExposedShareOfStep(input_);
+    const bool is_hidden = hidden && *hidden < input_.thresholds.exposed_step_share;
+    for (const AdviceRow& row : rows_) weight_of_rule_[row.rule] += Weight(row).value_or(0);
+    if (!is_hidden) AddUnexplainedPart();
+    for (AdviceRow& row : rows_) {
+      const bool about_steady_calls = !row.is_compilation;
+      row.severity = is_hidden && about_steady_calls ? Severity::kInfo : SeverityOf(row);
+    }
+    std::stable_sort(rows_.begin(), rows_.end(), [&](const AdviceRow& a, const AdviceRow& b) {
+      return std::tuple{a.severity, weight_of_rule_.at(a.rule), Weight(a)} >
+             std::tuple{b.severity, weight_of_rule_.at(b.rule), Weight(b)};
+    });
+    if (is_hidden) AddHidden(*hidden);
+  }
+
+ private:
+  // Without a device nothing is known but what the host took.
+  MaybeNs Weight(const AdviceRow& row) const { return knows_device_ ? row.gain : row.cost; }
+  MaybeNs Weight(const SummaryRow& row) const {
+    return knows_device_ ? row.exposed_sum : MaybeNs(row.spread.sum);
+  }
+
+  // What could give back a part of the steps that matters is high, what costs the device nothing is
+  // information.
+  Severity SeverityOf(const AdviceRow& row) const {
+    if (!row.gain) return Severity::kWarn;
+    if (*row.gain == 0) return Severity::kInfo;
+    const auto limit =
+        static_cast<double>(input_.step_time) * input_.thresholds.segment_step_share / 100;
+    const bool much =
+        input_.step_time > 0 && static_cast<double>(weight_of_rule_.at(row.rule)) >= limit;
+    return much ? Severity::kHigh : Severity::kWarn;
+  }
+
+  // The rules say nothing, or little, on the part with which most could be gained: then that is the
+  // first thing to know.
+  void AddUnexplainedPart() {
+    TimeNs most = 0;
+    for (const auto& [rule, weight] : weight_of_rule_) most = std::max(most, weight);
+    const Part* unexplained = nullptr;
+    for (const Part& part : kParts) {
+      const SummaryRow* row = OfSteadyCalls(input_, part.measure);
+      if (row == nullptr) continue;
+      TimeNs rest = Weight(*row).value_or(0);
+      for (const AdviceRow& advice : rows_) {
+        if (advice.part == part.measure) rest -= Weight(advice).value_or(0);
+      }
+      if (rest <= most) continue;
+      most = rest;
+      unexplained = &part;
+    }
+    if (unexplained == nullptr) return;
+    constexpr std::string_view kRule = "unexplained_part";
+    weight_of_rule_[kRule] = most;
+    const auto calls = OfSteadyCalls(input_, "head")->spread.count;
+    const double share = static_cast<double>(most) /
+                         static_cast<double>(*Weight(*OfSteadyCalls(input_, "head"))) * 100;
+    rows_.push_back(
+        {.rule = kRule,
+         .severity = Severity::kWarn,
+         .scope = "all",
+         .owner = unexplained->owner,
+         .text = fmt::format("{} {:.1f} us a call in {}, and no rule knows the cause: see what "
+                             "fills this part in HEAD_CHILD",
+                             knows_device_ ? "the device waits" : "a head spends",
+                             static_cast<double>(most) / 1e3 / static_cast<double>(calls),
+                             unexplained->title),
+         .metric = knows_device_ ? "share_of_device_idle_percent" : "share_of_head_percent",
+         .value = share,
+         .threshold = 0,
+         .part = unexplained->measure,
+         .cost = OfSteadyCalls(input_, unexplained->measure)->spread.sum,
+         .gain = knows_device_ ? MaybeNs(most) : std::nullopt,
+         .exposed_per_step = knows_device_ ? PerStep(input_, most) : std::nullopt,
+         .is_compilation = false,
+         .calls = calls});
+  }
+
+  void AddHidden(double exposed) {
+    const auto first_info = std::find_if(rows_.begin(), rows_.end(), [](const AdviceRow& row) {
+      return row.severity == Severity::kInfo;
+    });
+    rows_.insert(first_info, {.rule = "hidden",
+                              .severity = Severity::kInfo,
+                              .scope = "all",
+                              .owner = "nobody",
+                              .text = "head overhead is hidden by device work; not the bottleneck",
+                              .metric = "exposed_share_of_step_percent",
+                              .value = exposed,
+                              .threshold = input_.thresholds.exposed_step_share,
+                              .part = {},
+                              .cost = {},
+                              .gain = {},
+                              .exposed_per_step = {},
+                              .is_compilation = false,
+                              .calls = static_cast<std::int64_t>(input_.scopes[0].calls.size())});
+  }
+
+  const AdviceInput& input_;
+  std::vector<AdviceRow>& rows_;
+  bool knows_device_ = false;
+  // Over all graphs: a cause that many have comes before a larger one that only one has.
+  std::map<std::string_view, TimeNs> weight_of_rule_;
+};
 
 }  // namespace
 
 std::string_view NameOf(Severity severity) {
   constexpr std::string_view kNames[] = {"info", "warn", "high"};
   return kNames[static_cast<std::size_t>(severity)];
+}
+
+MaybeNs PerStep(const AdviceInput& input, TimeNs sum) {
+  std::set<std::pair<std::int32_t, std::int32_t>> steps;  // by thread
+  for (const Call& call : input.calls) {
+    if (call.Counts() && call.step >= 0) steps.emplace(call.track, call.step);
+  }
+  return steps.empty() ? std::nullopt : MaybeNs(sum / static_cast<TimeNs>(steps.size()));
 }
 
 std::vector<AdviceRow> GiveAdvice(const AdviceInput& input) {
@@ -47,34 +182,7 @@ std::vector<AdviceRow> GiveAdvice(const AdviceInput& input) {
     const ScopeRows of_scope{TakeScope(summary, scope.name), TakeScope(children, scope.name)};
     if (&scope != &input.scopes.front()) GraphAdvice(input, scope, of_scope, rows).Give();
   }
-  const auto exposed = ExposedShareOfStep(input);
-  const double limit = input.thresholds.exposed_step_share;
-  if (exposed && *exposed < limit) {
-    for (AdviceRow& row : rows) row.severity = Severity::kInfo;
-    rows.insert(rows.begin(), {.rule = "HIDDEN",
-                               .severity = Severity::kInfo,
-                               .scope = "all",
-                               .owner = "nobody",
-                               .text = "head overhead is hidden by device work; not the bottleneck",
-                               .metric = "exposed_share_of_step_percent",
-                               .value = *exposed,
-                               .threshold = limit,
-                               .exposed_per_step = {},
-                               .calls = static_cast<std::int64_t>(input.scopes[0].calls.size())});
-    return rows;
-  }
-  // What alone could give back a part of the step that matters comes first, what costs the device
-  // nothing last.
-  for (AdviceRow& row : rows) {
-    if (!row.exposed_per_step) continue;
-    const auto gain = static_cast<double>(*row.exposed_per_step);
-    const bool much = input.step_time && gain >= static_cast<double>(*input.step_time) *
-                                                     input.thresholds.segment_step_share / 100;
-    row.severity = much ? Severity::kHigh : gain > 0 ? Severity::kWarn : Severity::kInfo;
-  }
-  std::stable_sort(rows.begin(), rows.end(), [](const AdviceRow& a, const AdviceRow& b) {
-    return std::pair{a.severity, a.exposed_per_step} > std::pair{b.severity, b.exposed_per_step};
-  });
+  Ranking(input, rows).Rank();
   return rows;
 }
 

@@ -15,14 +15,18 @@ enum class Severity : std::uint8_t { kInfo, kWarn, kHigh };
 std::string_view NameOf(Severity severity);
 
 struct AdviceRow {
-  std::string_view rule;  ///< "R6"
+  std::string_view rule;  ///< "non_contiguous_inputs"
   Severity severity = Severity::kWarn;
   std::string scope;
   std::string_view owner;   ///< whom to ask
   std::string text;         ///< what was measured, and what to do
   std::string_view metric;  ///< what `value` and `threshold` are
   double value = 0, threshold = 0;
-  MaybeNs exposed_per_step;  ///< at most this can be gained
+  std::string_view part;        ///< the part of steady heads that it is about; empty: none of these
+  MaybeNs cost;                 ///< time of the host, in all calls
+  MaybeNs gain;                 ///< of it the device was idle: at most this can be gained
+  MaybeNs exposed_per_step;     ///< the gain, for each step with such calls
+  bool is_compilation = false;  ///< a cost of compiling or loading, not of steady calls
   std::int64_t calls = 0;
 };
 
@@ -34,14 +38,19 @@ struct AdviceInput {
   const std::vector<SummaryRow>& summary;
   const std::vector<ChildRow>& children;
   const Thresholds& thresholds;
-  MaybeNs step_time;  ///< of a step with calls, on average
+  TimeNs step_time = 0;  ///< of all steps with calls
 };
 
-/// What to do, and who: on steady calls of each graph, some rules on all calls. When the device
-/// hardly waits for the head, a row says so and the others are for information only.
+/// What to do, and who: on steady calls of each graph, some rules on all calls. What can gain most
+/// comes first; without a device, what costs most. A part of the head for which the device waits
+/// longer than any rule explains has a row, too. When the device hardly waits for the head of
+/// steady calls, a row says so, and advice on these is for information only.
 std::vector<AdviceRow> GiveAdvice(const AdviceInput& input);
 
-/// The rules on all calls of a rank together: R0, R3, R4, R10.
+/// The part of `sum` that each step with calls has; empty without steps.
+MaybeNs PerStep(const AdviceInput& input, TimeNs sum);
+
+/// The rules on all calls of a rank together: compilations, reloads, graphs in pieces.
 void AdviseOnCapture(const AdviceInput& input, std::vector<AdviceRow>& rows);
 
 }  // namespace mpa::head

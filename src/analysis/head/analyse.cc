@@ -201,7 +201,9 @@ class Analyser {
     Call& call = a_.calls[i];
     call.w0 = WindowBegin(i);
     MeasureSegments(a_.forest, a_.runtime, marked, a_.parts[i].found, a_.parts[i].bounds, call);
-    if (const DeviceTimeline* device = a_.devices.Of(call.pid)) MeasureExposure(*device, call);
+    if (const DeviceTimeline* device = a_.devices.Of(call.pid)) {
+      MeasureExposure(*device, a_.runtime, marked, call);
+    }
   }
 
   // What is left of a call whose outer events were not closed while the profiler ran.

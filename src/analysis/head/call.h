@@ -50,6 +50,8 @@ std::string_view NameOf(Engine engine);
 std::string_view NameOf(Phase phase);
 std::string_view NameOf(KernelSource source);
 std::string_view NameOf(Flag flag);
+/// For people: "no event of PyTorch, its time is in the platform's".
+std::string_view MeaningOf(Flag flag);
 
 /// The parts of the time of a call, in order.
 enum class Segment : std::uint8_t { kPlatform, kDynamo, kTorchairPy, kTorchairCpp, kGe };
@@ -94,11 +96,15 @@ struct Call {
   MaybeNs idle;                      ///< of the device, from w0 to the first kernel
   std::array<MaybeNs, kSegments> exposed;
   MaybeNs exposed_lag;  ///< idle between the end of the call and the first kernel
+  /// Likewise, of parts of segments and of what compiles.
+  MaybeNs exposed_wait, exposed_lookup, exposed_ge_exec, exposed_compile;
 
   std::int64_t tensors_built = 0, contiguous = 0, clones = 0, copies = 0, launches = 0;
 
   bool Has(Flag flag) const { return (flags & static_cast<std::uint16_t>(flag)) != 0; }
   void Set(Flag flag) { flags |= static_cast<std::uint16_t>(flag); }
+  /// No part of it is GE's: the last segment is the replay of a captured graph.
+  bool Replays() const { return engine == Engine::kAclGraph; }
   bool KnowsHead() const { return kind != CallKind::kA6; }
   TimeNs Head() const { return t4 - w0; }
   /// Part of sums and statistics: nested, cut off and A6 calls are not.
@@ -109,7 +115,7 @@ struct Call {
   MaybeNs ExposedOf(Segment segment) const { return exposed[Index(segment)]; }
 };
 
-/// "NO_ENTRY|T3_FROM_CANN".
+/// "NO_PYTORCH_EVENT|GE_FROM_CANN".
 std::string FlagText(const Call& call);
 
 }  // namespace mpa::head

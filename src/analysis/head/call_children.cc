@@ -12,7 +12,7 @@ namespace mpa::head {
 namespace {
 
 constexpr std::array<std::string_view, kChildSegments> kSegmentNames = {
-    "platform", "torchair_py", "torchair_cpp", "ge", "epilogue"};
+    "platform", "torchair_py", "torchair_cpp", "ge", "aclgraph", "epilogue"};
 
 }  // namespace
 

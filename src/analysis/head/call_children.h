@@ -13,8 +13,15 @@
 namespace mpa::head {
 
 /// A part of the head that is looked into.
-enum class ChildSegment : std::uint8_t { kPlatform, kTorchairPy, kTorchairCpp, kGe, kEpilogue };
-inline constexpr std::size_t kChildSegments = 5;
+enum class ChildSegment : std::uint8_t {
+  kPlatform,
+  kTorchairPy,
+  kTorchairCpp,
+  kGe,
+  kReplay,
+  kEpilogue
+};
+inline constexpr std::size_t kChildSegments = 6;
 std::string_view NameOf(ChildSegment segment);
 
 /// What filled a part of a segment. Names belong to the rank's texts or live as long as the
@@ -25,6 +32,7 @@ struct Child {
   std::string_view name;   ///< "aten::contiguous"
   std::int64_t count = 0;  ///< events; 0 for time without an event
   TimeNs total = 0;        ///< covered time
+  MaybeNs exposed{};       ///< of it the device is idle, before the call's first kernel
 
   auto Key() const { return std::tie(segment, kind, name); }
 };
@@ -32,6 +40,8 @@ struct Child {
 inline constexpr std::string_view kUnattributed = "(unattributed)";
 inline constexpr std::string_view kQueueDrain = "of_which_queue_drain";
 inline constexpr std::string_view kOfWhichSync = "of_which_sync";
+inline constexpr std::string_view kLaunch = "launch";
+inline constexpr std::string_view kOfWhichLaunch = "of_which_launch";
 
 /// Looks into the calls of a rank. Refers to both, which must outlive it.
 class ChildFinder {

@@ -11,6 +11,13 @@
 namespace mpa::head {
 namespace {
 
+// "57.6 ms"; shorter times in microseconds.
+std::string TimeText(TimeNs time) {
+  const bool in_ms = time >= 1'000'000;
+  return fmt::format("{:.1f} {}", static_cast<double>(time) / (in_ms ? 1e6 : 1e3),
+                     in_ms ? "ms" : "us");
+}
+
 std::vector<const Call*> Counted(const AdviceInput& input) {
   std::vector<const Call*> counted;
   for (const Call& call : input.calls) {
@@ -18,6 +25,47 @@ std::vector<const Call*> Counted(const AdviceInput& input) {
   }
   return counted;
 }
+
+// Calls that compile or load, and what that costs.
+class Compilations {
+ public:
+  explicit Compilations(const AdviceInput& input) : input_(input) {}
+
+  void Add(const Call& call, TimeNs cost) {
+    calls_.push_back(&call);
+    cost_ += cost;
+    if (call.exposed_compile) gain_ = gain_.value_or(0) + std::min(cost, *call.exposed_compile);
+  }
+  std::size_t Count() const { return calls_.size(); }
+
+  // "2 calls (callId 7, 9) and 57.6 ms, the device idle for at most 50.1 ms of it".
+  std::string Text() const {
+    constexpr std::size_t kMost = 5;
+    std::vector<std::string> ids;
+    for (const Call* call : calls_) {
+      if (ids.size() < kMost) ids.push_back(std::to_string(call - input_.calls.data()));
+    }
+    if (calls_.size() > kMost) ids.emplace_back("...");
+    return fmt::format(
+        "{} {} (callId {}) and {}{}", Count(), Count() == 1 ? "call" : "calls",
+        fmt::join(ids, ", "), TimeText(cost_),
+        gain_ ? fmt::format(", the device idle for at most {} of it", TimeText(*gain_)) : "");
+  }
+
+  void Charge(AdviceRow& row) const {
+    row.calls = static_cast<std::int64_t>(Count());
+    row.cost = cost_;
+    row.gain = gain_;
+    row.exposed_per_step = gain_ ? PerStep(input_, *gain_) : std::nullopt;
+    row.is_compilation = true;
+  }
+
+ private:
+  const AdviceInput& input_;
+  std::vector<const Call*> calls_;
+  TimeNs cost_ = 0;
+  MaybeNs gain_;
+};
 
 AdviceRow Row(std::string_view rule, std::string_view owner, std::string text,
               std::string_view metric, double value, double threshold, std::size_t calls) {
@@ -29,30 +77,39 @@ AdviceRow Row(std::string_view rule, std::string_view owner, std::string text,
           .metric = metric,
           .value = value,
           .threshold = threshold,
+          .part = {},
+          .cost = {},
+          .gain = {},
           .exposed_per_step = {},
+          .is_compilation = false,
           .calls = static_cast<std::int64_t>(calls)};
 }
 
-void AdviseLaterCapture(const std::vector<const Call*>& calls, std::vector<AdviceRow>& rows) {
+void AdviseLaterCapture(const AdviceInput& input, const std::vector<const Call*>& calls,
+                        std::vector<AdviceRow>& rows) {
   const bool steady = std::any_of(calls.begin(), calls.end(),
                                   [](const Call* call) { return call->phase == Phase::kSteady; });
   if (steady || calls.empty()) return;
-  rows.push_back(Row("R0", kScript,
+  Compilations all(input);
+  for (const Call* call : calls) all.Add(*call, call->compile);
+  rows.push_back(Row("capture_later", kScript,
                      fmt::format("all {} calls compile, so the numbers are the cost of compiling; "
                                  "capture later: at least 3 steps of warm-up, with skip_first and "
                                  "warmup of schedule()",
                                  calls.size()),
                      "steady_calls", 0, 1, calls.size()));
+  all.Charge(rows.back());
 }
 
-void AdviseOnRecompilation(const std::vector<const Call*>& calls, std::vector<AdviceRow>& rows) {
+void AdviseOnRecompilation(const AdviceInput& input, const std::vector<const Call*>& calls,
+                           std::vector<AdviceRow>& rows) {
   std::set<std::int32_t> steady;  // threads with a steady call
   std::map<std::int64_t, std::set<std::int64_t>> variants;
   std::set<std::int64_t> frames;  // compiled again during the capture
-  std::size_t again = 0;
+  Compilations again(input);
   for (const Call* call : calls) {
     if (call->dynamo_compile.value_or(0) > 0 && steady.contains(call->track)) {
-      ++again;
+      again.Add(*call, call->compile);
       if (call->frame >= 0) frames.insert(call->frame);
     }
     if (call->phase == Phase::kSteady) steady.insert(call->track);
@@ -63,18 +120,21 @@ void AdviseOnRecompilation(const std::vector<const Call*>& calls, std::vector<Ad
     }
     seen.insert(call->variant);
   }
-  if (again == 0 && frames.empty()) return;
+  if (again.Count() == 0 && frames.empty()) return;
   std::vector<std::string> texts;
   texts.reserve(frames.size());
   for (const std::int64_t frame : frames) {
     texts.push_back(fmt::format("{} ({} variants)", frame, variants[frame].size()));
   }
+  const std::size_t most = std::max(again.Count(), frames.size());
   rows.push_back(
-      Row("R3", kPyTorch,
-          fmt::format("compiled again during the capture: {} calls; frames: {}; mark "
-                      "dynamic dimensions, pad inputs, or use gears",
-                      again, texts.empty() ? "-" : fmt::format("{}", fmt::join(texts, ", "))),
-          "recompilations", static_cast<double>(std::max(again, frames.size())), 1, again));
+      Row("recompilation", kPyTorch,
+          fmt::format("compiled again during the capture: {}; frames: {}; mark dynamic "
+                      "dimensions, pad inputs, or use gears",
+                      again.Count() > 0 ? again.Text() : "the events of it are not recorded",
+                      texts.empty() ? "-" : fmt::format("{}", fmt::join(texts, ", "))),
+          "recompilations", static_cast<double>(most), 1, again.Count()));
+  if (again.Count() > 0) again.Charge(rows.back());
 }
 
 void AdviseOnPieces(const AdviceInput& input, const std::vector<const Call*>& calls,
@@ -98,10 +158,11 @@ void AdviseOnPieces(const AdviceInput& input, const std::vector<const Call*>& ca
   if (!broken && most <= input.thresholds.calls_per_region) return;
   const auto pieces = std::max<std::int64_t>(static_cast<std::int64_t>(per_step), most);
   rows.push_back(
-      Row("R4", kScript,
-          fmt::format("{} calls of graphs at {:.1f} us each cost {:.1f} us: {}; compile with "
+      Row("graph_pieces", kScript,
+          fmt::format("{} calls of graphs {} at {:.1f} us each cost {:.1f} us: {}; compile with "
                       "fullgraph=True to see why, and move what breaks the graph out of it",
-                      pieces, static_cast<double>(spread->p50) / 1e3,
+                      pieces, pieces > most ? "in a step" : "in one run of a region",
+                      static_cast<double>(spread->p50) / 1e3,
                       static_cast<double>(pieces * spread->p50) / 1e3,
                       broken ? "graph breaks" : "a region compiled in pieces"),
           "calls_per_region", static_cast<double>(pieces), input.thresholds.calls_per_region,
@@ -112,30 +173,31 @@ void AdviseOnReloads(const AdviceInput& input, const std::vector<const Call*>& c
                      std::vector<AdviceRow>& rows) {
   std::set<std::pair<std::size_t, std::int32_t>> steady;
   std::set<std::string> reloaded;
-  std::size_t again = 0;
+  Compilations again(input);
   for (const Call* call : calls) {
     const std::pair key{call->graph, call->track};
     if (call->loads_graph && steady.contains(key)) {
-      ++again;
+      again.Add(*call, call->compile - call->dynamo_compile.value_or(0));
       reloaded.insert(input.graphs[call->graph]);
     }
     if (call->phase == Phase::kSteady) steady.insert(key);
   }
-  if (again == 0) return;
-  rows.push_back(Row("R10", kScript,
-                     fmt::format("{} calls load or capture a graph again ({}): changed addresses, "
+  if (again.Count() == 0) return;
+  rows.push_back(Row("graph_reload", kScript,
+                     fmt::format("a graph is loaded or captured again ({}): {}; changed addresses, "
                                  "limits of streams or cores, or too many shapes for the limit of "
                                  "captures",
-                                 again, fmt::join(reloaded, ", ")),
-                     "reloads", static_cast<double>(again), 1, again));
+                                 fmt::join(reloaded, ", "), again.Text()),
+                     "reloads", static_cast<double>(again.Count()), 1, again.Count()));
+  again.Charge(rows.back());
 }
 
 }  // namespace
 
 void AdviseOnCapture(const AdviceInput& input, std::vector<AdviceRow>& rows) {
   const std::vector<const Call*> calls = Counted(input);
-  AdviseLaterCapture(calls, rows);
-  AdviseOnRecompilation(calls, rows);
+  AdviseLaterCapture(input, calls, rows);
+  AdviseOnRecompilation(input, calls, rows);
   AdviseOnPieces(input, calls, rows);
   AdviseOnReloads(input, calls, rows);
 }

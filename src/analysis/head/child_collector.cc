@@ -86,7 +86,7 @@ void ChildCollector::AddCpp() {
   TimeNs at = span->begin;
   const auto close_gap = [&](TimeNs until, std::string_view name) {
     if (until <= at) return;
-    gaps.push_back({{ChildSegment::kTorchairCpp, "gap", name, 0, 0}, {at, until}});
+    gaps.push_back({{ChildSegment::kTorchairCpp, "gap", name}, {at, until}});
   };
   ForEachNode(*span, parts_.found.execution, [&](std::int64_t node, const Interval& time) {
     const HostEvent event = a_.forest.At(node).event;
@@ -135,7 +135,7 @@ void ChildCollector::AddQueueDrain(const std::vector<Piece>& gaps) {
   for (auto at = first; at != queue->second.end() && at->start < gap.end; ++at) {
     const Interval time{std::max(at->start, gap.begin), std::min(at->end, gap.end)};
     drained.push_back(
-        {{ChildSegment::kTorchairCpp, kQueueDrain, strings_.View(at->name), 1, 0}, time});
+        {{ChildSegment::kTorchairCpp, kQueueDrain, strings_.View(at->name), 1}, time});
     covered.push_back(time);
   }
   if (2 * Length(Union(std::move(covered))) < gap.end - gap.begin) return;
@@ -145,6 +145,7 @@ void ChildCollector::AddQueueDrain(const std::vector<Piece>& gaps) {
 std::vector<Child> ChildCollector::Joined() {
   std::stable_sort(pieces_.begin(), pieces_.end(),
                    [](const Piece& a, const Piece& b) { return a.child.Key() < b.child.Key(); });
+  const DeviceTimeline* device = a_.devices.Of(call_.pid);
   std::vector<Child> children;
   for (auto first = pieces_.begin(); first != pieces_.end();) {
     Child child = first->child;
@@ -155,7 +156,11 @@ std::vector<Child> ChildCollector::Joined() {
       child.count += at->child.count;
       times.push_back(at->time);
     }
-    child.total = Length(Union(std::move(times)));
+    const Intervals covered = Union(std::move(times));
+    child.total = Length(covered);
+    if (device != nullptr && call_.first_kernel) {
+      child.exposed = device->Idle(covered, *call_.first_kernel);
+    }
     children.push_back(child);
     first = at;
   }

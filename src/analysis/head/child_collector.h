@@ -36,7 +36,7 @@ class ChildCollector {
 
   void Add(ChildSegment segment, std::string_view kind, std::string_view name, Interval time,
            std::int64_t count = 1) {
-    pieces_.push_back({{segment, kind, name, count, 0}, time});
+    pieces_.push_back({{segment, kind, name, count}, time});
   }
 
   // What of `span` none of `covered` covers.
@@ -76,8 +76,12 @@ class ChildCollector {
   // at least half of it.
   void AddQueueDrain(const std::vector<Piece>& gaps);
 
+  // Where the execution of the graph belongs.
+  ChildSegment GraphSegment() const {
+    return call_.Replays() ? ChildSegment::kReplay : ChildSegment::kGe;
+  }
   void AddGe();
-  void AddGeRow(std::size_t row, const Interval& span);
+  void AddGeRow(std::size_t row, const Interval& span, bool nested);
   // An execution without what it calls.
   void AddOwnTime(std::size_t row, const Interval& span);
   void AddEpilogue();

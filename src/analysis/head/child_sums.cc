@@ -17,7 +17,10 @@ TimeNs TimeOf(ChildSegment segment, const Call& call) {
     case ChildSegment::kTorchairCpp:
       return call.Of(Segment::kTorchairCpp).value_or(0);
     case ChildSegment::kGe:
+      if (call.Replays()) return 0;
       return call.ge_exec ? *call.ge_exec : call.Of(Segment::kGe).value_or(0);
+    case ChildSegment::kReplay:
+      return call.Replays() ? call.Of(Segment::kGe).value_or(0) : 0;
     case ChildSegment::kEpilogue:
       return call.epilogue_cpp.value_or(0) + call.epilogue_py.value_or(0);
   }
@@ -37,6 +40,13 @@ ChildSums::ChildSums(const std::vector<Call>& calls, const std::vector<Scope>& s
   }
 }
 
+void ChildSums::Sum::Add(const Sum& other) {
+  count += other.count;
+  total += other.total;
+  max = std::max(max, other.max);
+  if (other.exposed) exposed = exposed.value_or(0) + *other.exposed;
+}
+
 void ChildSums::Add(std::size_t call, const std::vector<Child>& children) {
   const std::size_t scope = scope_of_call_[call];
   if (scope == 0 || calls_[call].phase != phase_) return;
@@ -46,10 +56,7 @@ void ChildSums::Add(std::size_t call, const std::vector<Child>& children) {
     sums.times[segment] += TimeOf(static_cast<ChildSegment>(segment), calls_[call]);
   }
   for (const Child& child : children) {
-    Sum& sum = sums.of_key[child.Key()];
-    sum.count += child.count;
-    sum.total += child.total;
-    sum.max = std::max(sum.max, child.total);
+    sums.of_key[child.Key()].Add({child.count, child.total, child.total, child.exposed});
   }
 }
 
@@ -59,10 +66,7 @@ std::vector<ChildRow> ChildSums::Rows() const {
     all.calls += sums.calls;
     for (std::size_t i = 0; i < kChildSegments; ++i) all.times[i] += sums.times[i];
     for (const auto& [key, part] : sums.of_key) {
-      Sum& sum = all.of_key[key];
-      sum.count += part.count;
-      sum.total += part.total;
-      sum.max = std::max(sum.max, part.max);
+      all.of_key[key].Add(part);
     }
   }
   std::vector<ChildRow> rows;
@@ -75,7 +79,7 @@ std::vector<ChildRow> ChildSums::Rows() const {
       std::optional<double> share;
       if (time > 0) share = static_cast<double>(sum.total) / static_cast<double>(time);
       rows.push_back({scopes_[scope].name, segment, std::string(kind), std::string(name), sum.count,
-                      sums.calls, sum.total, sum.max, share});
+                      sums.calls, sum.total, sum.max, sum.exposed, share});
     }
     std::stable_sort(rows.begin() + first, rows.end(), [](const ChildRow& a, const ChildRow& b) {
       return std::pair{a.segment, -a.total} < std::pair{b.segment, -b.total};

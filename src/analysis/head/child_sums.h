@@ -20,6 +20,7 @@ struct ChildRow {
   std::int64_t count = 0;       ///< events; 0 for time without an event
   std::int64_t calls = 0;       ///< of the scope
   TimeNs total = 0, max = 0;    ///< max: in one call
+  MaybeNs exposed;              ///< of the total the device is idle
   std::optional<double> share;  ///< of the time of the segment
 };
 
@@ -38,6 +39,8 @@ class ChildSums {
   struct Sum {
     std::int64_t count = 0;
     TimeNs total = 0, max = 0;
+    MaybeNs exposed;
+    void Add(const Sum& other);
   };
   struct ScopeSums {
     std::map<Key, Sum> of_key;

@@ -48,6 +48,12 @@ TimeNs DeviceTimeline::Idle(TimeNs from, TimeNs to) const {
   return to - from - (BusyUntil(to) - BusyUntil(from));
 }
 
+TimeNs DeviceTimeline::Idle(const Intervals& spans, TimeNs until) const {
+  TimeNs idle = 0;
+  for (const Interval& span : spans) idle += Idle(span.begin, std::min(span.end, until));
+  return idle;
+}
+
 std::optional<TimeNs> DeviceTimeline::LastBusyBefore(TimeNs time) const {
   const auto after = std::partition_point(busy_.begin(), busy_.end(),
                                           [&](const Interval& busy) { return busy.begin < time; });
@@ -123,7 +129,8 @@ DeviceTimelines::DeviceTimelines(const RankTrace& trace) {
   for (std::size_t i = 0; i < runs.Size(); ++i) {
     groups[{runs.pid[i], runs.device[i]}].push_back(
         {runs.start[i], runs.start[i] + runs.dur[i], runs.connection[i], runs.model[i],
-         runs.name[i], IsParameterUpdate(trace.strings.View(runs.name[i]))});
+         runs.stream[i], runs.name[i], IsParameterUpdate(trace.strings.View(runs.name[i])),
+         runs.kind[i] == DeviceRunKind::kCollective});
   }
   for (auto& [owner, of_owner] : groups) {
     of_pid_.try_emplace(owner.first, timelines_.size());

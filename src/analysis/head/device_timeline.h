@@ -18,9 +18,10 @@ class DeviceTimeline {
  public:
   struct Run {
     TimeNs start = 0, end = 0;
-    std::int64_t connection = -1, model = -1;
+    std::int64_t connection = -1, model = -1, stream = -1;
     StringId name{};
     bool is_update = false;  ///< refreshes the arguments of a static model
+    bool is_collective = false;
   };
 
   DeviceTimeline(std::vector<Run> runs, std::int64_t device);
@@ -31,6 +32,8 @@ class DeviceTimeline {
   const Intervals& Busy() const { return busy_; }
   /// Time without work in [from, to).
   TimeNs Idle(TimeNs from, TimeNs to) const;
+  /// Time without work in `spans` before `until`.
+  TimeNs Idle(const Intervals& spans, TimeNs until) const;
   /// Until when the device was busy with what began before `time`: at the latest `time` itself.
   std::optional<TimeNs> LastBusyBefore(TimeNs time) const;
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens from the start of GE on: the runtime's calls, then the handling of outputs.
+// What happens from the start of GE or of the replay on: the runtime's calls, then the handling of
+// outputs.
+#include <span>
+
 #include "child_collector.h"
 
 namespace mpa::head {
@@ -9,44 +12,50 @@ void ChildCollector::AddGe() {
   const Interval span{std::max(*call_.t3, call_.w0),
                       std::max(parts_.bounds.executed.value_or(call_.t4), call_.w0)};
   std::vector<Interval> covered;
-  const auto add = [&](std::size_t row) {
-    AddGeRow(row, span);
-    covered.push_back({a_.runtime.Start(row), std::min(a_.runtime.End(row), span.end)});
-  };
-  for (const std::size_t row : a_.runtime.Starting(call_.track, span.begin, span.end)) add(row);
-  for (const std::size_t worker : parts_.workers) {
-    for (const std::size_t row : a_.runtime.Starting(
-             a_.runtime.Table().track[worker], a_.runtime.Start(worker), a_.runtime.End(worker))) {
-      add(row);
+  const auto add = [&](std::span<const std::size_t> rows) {
+    TimeNs counted_until = span.begin;  // by a call whose inner calls are parts of it
+    for (const std::size_t row : rows) {
+      AddGeRow(row, span, /*nested=*/a_.runtime.Start(row) < counted_until);
+      covered.push_back({a_.runtime.Start(row), std::min(a_.runtime.End(row), span.end)});
+      if (a_.runtime.Meaning(row) == RuntimeCall::kModelExecute) continue;
+      counted_until = std::max(counted_until, a_.runtime.End(row));
     }
+  };
+  add(a_.runtime.Starting(call_.track, span.begin, span.end));
+  for (const std::size_t worker : parts_.workers) {
+    add(a_.runtime.Starting(a_.runtime.Table().track[worker], a_.runtime.Start(worker),
+                            a_.runtime.End(worker)));
   }
   // Without events of the runtime there is nothing to attribute.
-  if (!covered.empty()) AddRest(ChildSegment::kGe, "GE", span, std::move(covered));
+  if (covered.empty()) return;
+  AddRest(GraphSegment(), call_.Replays() ? "replay" : "GE", span, std::move(covered));
 }
 
-void ChildCollector::AddGeRow(std::size_t row, const Interval& span) {
-  constexpr ChildSegment kSegment = ChildSegment::kGe;
+void ChildCollector::AddGeRow(std::size_t row, const Interval& span, bool nested) {
   const std::string_view name = strings_.View(a_.runtime.Table().name[row]);
+  const auto add = [&](std::string_view kind, std::string_view of_which, std::string_view title) {
+    AddRuntime(GraphSegment(), nested ? of_which : kind, row, span, title);
+  };
   switch (a_.runtime.Meaning(row)) {
     case RuntimeCall::kLaunch:
-      AddRuntime(kSegment, "launch", row, span, "launch");
+      add(kLaunch, kOfWhichLaunch, "launch");
       return;
     case RuntimeCall::kModelExecute:
       AddOwnTime(row, span);
       return;
     case RuntimeCall::kInferShape:
-      AddRuntime(kSegment, "infer_shape", row, span, "InferShape");
+      add("infer_shape", "of_which_infer_shape", "InferShape");
       return;
     case RuntimeCall::kTiling:
-      AddRuntime(kSegment, "tiling", row, span, "Tiling");
+      add("tiling", "of_which_tiling", "Tiling");
       return;
     case RuntimeCall::kInputCopy:
     case RuntimeCall::kStepInfo:
     case RuntimeCall::kOutputCopy:
-      AddRuntime(kSegment, "event", row, span, name.substr(name.find('@') + 1));
+      add("event", "of_which_event", name.substr(name.find('@') + 1));
       return;
     default:
-      AddRuntime(kSegment, "runtime", row, span);
+      add("runtime", "of_which_runtime", name);
   }
 }
 
@@ -60,7 +69,7 @@ void ChildCollector::AddOwnTime(std::size_t row, const Interval& span) {
   }
   std::int64_t count = 1;  // of all its pieces
   for (const Interval& own : Difference({time}, Union(std::move(inner)))) {
-    Add(ChildSegment::kGe, "event", "ModelExecute (self)", own, count);
+    Add(GraphSegment(), "event", "ModelExecute (self)", own, count);
     count = 0;
   }
 }

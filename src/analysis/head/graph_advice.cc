@@ -11,6 +11,19 @@
 
 namespace mpa::head {
 
+namespace {
+
+// Of two times, what is known.
+MaybeNs Plus(MaybeNs a, MaybeNs b) { return a && b ? MaybeNs(*a + *b) : a ? a : b; }
+
+}  // namespace
+
+std::string CountText(double count) {
+  std::string text = fmt::format("{:.1f}", count);
+  if (text.ends_with(".0")) text.resize(text.size() - 2);
+  return text;
+}
+
 GraphAdvice::GraphAdvice(const AdviceInput& input, const Scope& scope, const ScopeRows& of_scope,
                          std::vector<AdviceRow>& rows)
     : input_(input), limits_(input.thresholds), scope_(scope), rows_(rows) {
@@ -36,17 +49,22 @@ GraphAdvice::GraphAdvice(const AdviceInput& input, const Scope& scope, const Sco
 }
 
 void GraphAdvice::Add(std::string_view rule, std::string_view owner, std::string text,
-                      std::string_view metric, double value, double threshold, MaybeNs exposed) {
-  rows_.push_back({.rule = rule,
-                   .severity = Severity::kWarn,
-                   .scope = scope_.name,
-                   .owner = owner,
-                   .text = std::move(text),
-                   .metric = metric,
-                   .value = value,
-                   .threshold = threshold,
-                   .exposed_per_step = exposed,
-                   .calls = Count()});
+                      std::string_view metric, double value, double threshold, const Loss& loss) {
+  rows_.push_back(
+      {.rule = rule,
+       .severity = Severity::kWarn,
+       .scope = scope_.name,
+       .owner = owner,
+       .text = std::move(text),
+       .metric = metric,
+       .value = value,
+       .threshold = threshold,
+       .part = loss.part,
+       .cost = loss.cost,
+       .gain = loss.gain,
+       .exposed_per_step = loss.gain && steps_ > 0 ? MaybeNs(*loss.gain / steps_) : std::nullopt,
+       .is_compilation = false,
+       .calls = Count()});
 }
 
 ChildRow GraphAdvice::Sum(ChildSegment segment, std::string_view kind,
@@ -58,6 +76,7 @@ ChildRow GraphAdvice::Sum(ChildSegment segment, std::string_view kind,
     }
     sum.count += row->count;
     sum.total += row->total;
+    sum.exposed = Plus(sum.exposed, row->exposed);
   }
   return sum;
 }
@@ -78,6 +97,11 @@ void GraphAdvice::Give() {
   if (calls_.empty()) return;
   AdviseOnPlatform();
   AdviseOnLookup();
+  if (AllOf(Engine::kEagerFx)) {
+    AdviseOnEagerRuns();
+    AdviseOnOutliers();
+    return;
+  }
   const std::size_t before = rows_.size();
   AdviseOnConversions();
   AdviseOnQueue();
@@ -85,7 +109,6 @@ void GraphAdvice::Give() {
   AdviseOnTorchAir(/*causes_known=*/rows_.size() > before || LoadsAgain());
   AdviseOnGe();
   AdviseOnEpilogue();
-  AdviseOnEagerRuns();
   AdviseOnOutliers();
 }
 
@@ -101,30 +124,33 @@ bool GraphAdvice::LoadsAgain() const {
 
 void GraphAdvice::AdviseOnPlatform() {
   std::vector<TimeNs> values;
-  TimeNs total = 0;
+  Loss loss{kPlatformPart.measure};
   for (const std::size_t i : calls_) {
     const Call& call = input_.calls[i];
     values.push_back(*call.Of(Segment::kPlatform) - call.platform_wait.value_or(0));
-    total += values.back();
+    loss.cost += values.back();
+    if (const MaybeNs exposed = call.ExposedOf(Segment::kPlatform)) {
+      loss.gain = Plus(loss.gain, *exposed - call.exposed_wait.value_or(0));
+    }
   }
   const Spread net = *SpreadOf(std::move(values));
-  if (!Matters(Us(net.p50), total)) return;
+  if (!Matters(Us(net.p50), loss.cost)) return;
   const ChildRow silent = Sum(ChildSegment::kPlatform, kUnattributed);
   const ChildRow garbage = Sum(ChildSegment::kPlatform, "of_which_gc");
   const SummaryRow* platform = Measured("platform");
   const double silent_share = platform != nullptr && platform->spread.sum > 0
                                   ? Us(silent.total) / Us(platform->spread.sum) * 100
                                   : 0;
-  Add("R1", kPlatform,
+  Add("platform_time", kPlatform,
       fmt::format("{:.1f} us before the model is entered, waiting not counted: {}; {:.0f} % "
                   "without any event{}; look at the loop, the scheduler and the preparation of "
                   "inputs around the call",
                   Us(net.p50), Longest(ChildSegment::kPlatform), silent_share,
-                  garbage.count > 0 ? fmt::format("; garbage collected {} times, {:.3f} ms",
-                                                  garbage.count, Us(garbage.total) / 1e3)
-                                    : ""),
-      "platform_net_share_of_head_percent", ShareOfHead(Us(net.p50)), limits_.segment_share,
-      ExposedPerStep("platform", total));
+                  garbage.count > 0
+                      ? fmt::format("; garbage collected {} times, {:.3f} ms in all calls",
+                                    garbage.count, Us(garbage.total) / 1e3)
+                      : ""),
+      "platform_net_share_of_head_percent", ShareOfHead(Us(net.p50)), limits_.segment_share, loss);
 }
 
 void GraphAdvice::AdviseOnLookup() {
@@ -132,14 +158,14 @@ void GraphAdvice::AdviseOnLookup() {
   if (lookup == nullptr) return;
   const double p50 = Us(lookup->spread.p50);
   if (!Matters("lookup") && p50 <= limits_.lookup_us) return;
-  Add("R2", kPyTorch,
+  Add("dynamo_lookup", kPyTorch,
       fmt::format("looking up the compiled code takes {:.1f} us: it grows with the number of "
                   "guards; use torchair's cache_compile (a loaded cache needs neither), "
                   "guard_filter_fn, or after warm-up "
                   "torch.compiler.set_stance(skip_guard_eval_unsafe=True), which is unsafe if "
                   "inputs change",
                   p50),
-      "lookup_p50_us", p50, limits_.lookup_us, ExposedPerStep("dynamo", lookup->spread.sum));
+      "lookup_p50_us", p50, limits_.lookup_us, LossIn(kDynamoPart, *lookup));
 }
 
 void GraphAdvice::AdviseOnConversions() {
@@ -149,29 +175,28 @@ void GraphAdvice::AdviseOnConversions() {
   const bool builds = n >= limits_.built_tensors || PerCall(built.total) >= limits_.built_us;
   const bool copies = contiguous.count > 0 && PerCall(contiguous.total) >= limits_.contiguous_us;
   if (builds) {
-    Add("R5", kScript,
-        fmt::format("{:.1f} tensors are built from Python values in each call, {:.1f} us: pass "
+    Add("tensors_built", kScript,
+        fmt::format("{} tensors are built from Python values in each call, {:.1f} us: pass "
                     "tensors and keep them on the device, use fewer int, list and SymInt "
                     "arguments; TorchAir 7.0 and newer build them cheaper",
-                    n, PerCall(built.total)),
-        "built_tensors_per_call", n, limits_.built_tensors,
-        ExposedPerStep("torchair_py", built.total));
+                    CountText(n), PerCall(built.total)),
+        "built_tensors_per_call", n, limits_.built_tensors, LossIn(kPythonPart, built));
   }
   if (copies) {
     const bool mutated = Sum(ChildSegment::kEpilogue, "write_back").count > 0;
-    Add("R6", kScript,
-        fmt::format("{:.1f} inputs that are not contiguous are copied in each call, {:.1f} us: "
+    Add("non_contiguous_inputs", kScript,
+        fmt::format("{} inputs that are not contiguous are copied in each call, {:.1f} us: "
                     "call .contiguous() once outside, avoid transposed or sliced views{}",
-                    PerCallCount(contiguous.count), PerCall(contiguous.total),
+                    CountText(PerCallCount(contiguous.count)), PerCall(contiguous.total),
                     mutated ? "; they are written back behind the graph, which costs again" : ""),
         "contiguous_us_per_call", PerCall(contiguous.total), limits_.contiguous_us,
-        ExposedPerStep("torchair_py", contiguous.total));
+        LossIn(kPythonPart, contiguous));
   }
   const ChildRow python = Sum(ChildSegment::kTorchairPy, kUnattributed);
   const ChildRow inputs = Sum(ChildSegment::kTorchairCpp, "event", "AssembleInputs");
   const TimeNs total = python.total + inputs.total;
   if (builds || copies || !Matters(PerCall(total), total)) return;
-  Add("R7", kScript,
+  Add("many_inputs", kScript,
       fmt::format("{:.1f} us of Python without events and of AssembleInputs: many inputs; use "
                   "experimental_config.frozen_parameter for weights, "
                   "torch._dynamo.mark_static_address() where the versions support it, fewer "
@@ -179,7 +204,7 @@ void GraphAdvice::AdviseOnConversions() {
                   "inputs, the capture does not",
                   PerCall(total)),
       "inputs_share_of_head_percent", ShareOfHead(PerCall(total)), limits_.segment_share,
-      ExposedPerStep("torchair_py", python.total));
+      {kPythonPart.measure, total, Plus(python.exposed, inputs.exposed)});
 }
 
 void GraphAdvice::AdviseOnQueue() {
@@ -191,12 +216,12 @@ void GraphAdvice::AdviseOnQueue() {
   }
   constexpr std::size_t kMost = 5;
   if (names.size() > kMost) names.resize(kMost);
-  Add("R8", kScript,
-      fmt::format("the graph waits for {} queued eager operators ({}): compile them into the "
+  Add("queued_operators", kScript,
+      fmt::format("{} queued eager operators hold a call up, {:.1f} us ({}): compile them into the "
                   "graph or move them; no defect of TorchAir",
-                  drain.count, fmt::join(names, ", ")),
-      "queue_drain_us_per_call", PerCall(drain.total), 0,
-      ExposedPerStep("torchair_cpp", drain.total));
+                  CountText(PerCallCount(drain.count)), PerCall(drain.total),
+                  fmt::join(names, ", ")),
+      "queue_drain_us_per_call", PerCall(drain.total), 0, LossIn(kCppPart, drain));
 }
 
 void GraphAdvice::AdviseOnSync() {
@@ -204,13 +229,15 @@ void GraphAdvice::AdviseOnSync() {
   const ChildRow outputs = Sum(ChildSegment::kEpilogue, kOfWhichSync);
   if (inputs.count + outputs.count == 0) return;
   const TimeNs total = inputs.total + outputs.total;
-  Add("R9", kScript,
-      fmt::format("{} copies or waits for inputs and {} for outputs, {:.1f} us a call: tensors "
+  const Part& part = inputs.total >= outputs.total ? kCppPart : kGePart;
+  Add("host_tensors", kScript,
+      fmt::format("{} copies or waits for inputs and {} for outputs in a call, {:.1f} us: tensors "
                   "of the host go into or out of the graph; keep them on the device, or use CANN "
                   "8.2.RC1 or newer for static graphs",
-                  inputs.count, outputs.count, PerCall(total)),
+                  CountText(PerCallCount(inputs.count)), CountText(PerCallCount(outputs.count)),
+                  PerCall(total)),
       "sync_us_per_call", PerCall(total), 0,
-      ExposedPerStep(inputs.count > 0 ? "torchair_cpp" : "ge", total));
+      {part.measure, total, Plus(inputs.exposed, outputs.exposed)});
 }
 
 }  // namespace mpa::head

@@ -8,17 +8,28 @@
 #include <vector>
 
 #include "advice.h"
+#include "parts.h"
 
 namespace mpa::head {
 
 // Whom to ask.
-inline constexpr std::string_view kPlatform = "front-end / platform provider";
+inline constexpr std::string_view kPlatform = kPlatformPart.owner;
 inline constexpr std::string_view kPyTorch = "PyTorch Dynamo";
 inline constexpr std::string_view kScript = "script";
 inline constexpr std::string_view kTorchAir = "TorchAir: Ascend technical support";
 inline constexpr std::string_view kGe = "GE: Ascend technical support";
 
 inline double Us(TimeNs time) { return static_cast<double>(time) / 1e3; }
+/// "3" or "2.5", of what is counted for each call.
+std::string CountText(double count);
+
+/// What a rule is about: in all its calls the time of the host, and of it the idle time of the
+/// device; empty where that is unknown.
+struct Loss {
+  std::string_view part;
+  TimeNs cost = 0;
+  MaybeNs gain{};
+};
 
 // The rows of the tables that are about one scope.
 struct ScopeRows {
@@ -61,15 +72,15 @@ class GraphAdvice {
     return row != nullptr && Matters(Us(row->spread.p50), row->spread.sum);
   }
 
-  // At most what the part took, and what the device was idle in its segment.
-  MaybeNs ExposedPerStep(std::string_view segment, TimeNs part) const {
-    const SummaryRow* row = Measured(segment);
-    if (steps_ == 0 || row == nullptr || !row->exposed_sum) return std::nullopt;
-    return std::min(part, *row->exposed_sum) / steps_;
+  static Loss LossIn(const Part& part, const ChildRow& row) {
+    return {part.measure, row.total, row.exposed};
+  }
+  static Loss LossIn(const Part& part, const SummaryRow& row) {
+    return {part.measure, row.spread.sum, row.exposed_sum};
   }
 
   void Add(std::string_view rule, std::string_view owner, std::string text, std::string_view metric,
-           double value, double threshold, MaybeNs exposed);
+           double value, double threshold, const Loss& loss);
 
   // The longest children of a segment by name: "aten::index 120.0 us".
   std::string Longest(ChildSegment segment) const;

@@ -7,23 +7,13 @@
 #include <map>
 #include <set>
 
+#include "parts.h"
+
 namespace mpa::head {
 namespace {
 
 constexpr std::size_t kMostGraphs = 8;
 constexpr std::size_t kMostAdvice = 8;
-
-// The segments as the screen calls them, and who owns them.
-struct Owned {
-  std::string_view measure, title, owner;
-};
-constexpr Owned kOwned[] = {
-    {"platform", "platform", "serving framework / script"},
-    {"dynamo", "dynamo", "PyTorch"},
-    {"torchair_py", "torchair python", "TorchAir"},
-    {"torchair_cpp", "torchair C++", "TorchAir"},
-    {"ge", "GE and epilogue", "GE, TorchAir (epilogue)"},
-};
 
 std::string Us(MaybeNs time) {
   return time ? fmt::format("{:.1f}", static_cast<double>(*time) / 1e3) : "-";
@@ -127,26 +117,60 @@ class Screen {
         Us(PerStep(head->spread.sum, head->spread.count)),
         head->share_of_step ? fmt::format(" ({} of it)", Percent(head->share_of_step)) : "",
         Us(PerStep(head->exposed_sum, head->spread.count)));
-    const Owned* most = nullptr;
-    TimeNs longest = -1;
-    const bool by_waiting = head->exposed_sum.value_or(0) > 0;
-    for (const Owned& owned : kOwned) {
-      const SummaryRow* row = Find("all", owned.measure);
+    Shares(head->spread.count, unit);
+    Compilations();
+    First();
+  }
+
+  // The rule that can gain most, with what it can in all graphs.
+  void First() {
+    if (part_.advice.empty()) return;
+    AdviceRow first = part_.advice.front();
+    std::size_t graphs = 1;
+    for (std::size_t i = 1; i < part_.advice.size(); ++i) {
+      const AdviceRow& row = part_.advice[i];
+      if (row.rule != first.rule || !row.gain) continue;
+      ++graphs;
+      first.gain = first.gain.value_or(0) + *row.gain;
+      if (first.exposed_per_step) *first.exposed_per_step += row.exposed_per_step.value_or(0);
+    }
+    Say("  first: {}{}{}: {}", first.owner, GainText(first),
+        graphs > 1 ? fmt::format(" with {} graphs", graphs) : "", first.text);
+  }
+
+  // Who has how much, in the order of the parts: what to do first is said by the advice alone.
+  void Shares(std::int64_t calls, std::string_view unit) {
+    std::vector<std::string> shares;
+    for (const Part& part : kParts) {
+      const SummaryRow* row = Find("all", part.measure);
       if (row == nullptr) continue;
-      const TimeNs time = by_waiting ? row->exposed_sum.value_or(0) : row->spread.sum;
-      if (time <= longest) continue;
-      longest = time;
-      most = &owned;
+      shares.push_back(fmt::format(
+          "{} {}{}", part.title, Us(PerStep(row->spread.sum, calls)),
+          row->exposed_sum ? fmt::format(" ({})", Us(PerStep(row->exposed_sum, calls))) : ""));
     }
-    if (most != nullptr) {
-      Say("  owner of most of {}: {} ({}), {} us for each {}",
-          by_waiting ? "the device's waiting" : "the time", most->owner, most->title,
-          Us(PerStep(longest, head->spread.count)), unit);
+    Say("  us for each {} (device waits): {}", unit, fmt::join(shares, ", "));
+  }
+
+  // What the numbers of steady calls leave out.
+  void Compilations() {
+    if (part_.phase == Phase::kCompile) return;
+    for (const SummaryRow& row : part_.summary) {
+      if (row.scope != "all" || row.phase != Phase::kCompile || row.measure != "compile") continue;
+      Say("  not in these numbers: {} a graph, {:.1f} ms for that{}",
+          row.spread.count == 1 ? "1 call that compiles or loads"
+                                : fmt::format("{} calls that compile or load", row.spread.count),
+          static_cast<double>(row.spread.sum) / 1e6,
+          row.exposed_sum ? fmt::format(", the device waits for {:.1f} ms of it",
+                                        static_cast<double>(*row.exposed_sum) / 1e6)
+                          : "");
     }
-    if (!part_.advice.empty()) {
-      const AdviceRow& first = part_.advice.front();
-      Say("  first: {}: {}", first.owner, first.text);
-    }
+  }
+
+  static std::string GainText(const AdviceRow& row) {
+    if (!row.gain) return "";
+    const bool per_step = row.exposed_per_step && !row.is_compilation;
+    return fmt::format(", at most {} us to gain {}", Us(per_step ? row.exposed_per_step : row.gain),
+                       per_step ? "in a step" : "in all");
   }
 
   void Header() {
@@ -178,18 +202,18 @@ class Screen {
           Us(spread.p50), Us(spread.p90), Us(spread.max), Percent(row->share),
           Us(PerStep(row->exposed_sum, head->spread.count)), owner);
     };
-    for (const Owned& owned : kOwned) {
-      line(owned.measure, owned.title, owned.owner);
-      if (owned.measure == "platform") line("platform_wait", "  of it waiting", "device");
-      if (owned.measure == "dynamo") line("lookup", "  of it lookup", "PyTorch");
-      if (owned.measure == "ge") {
+    for (const Part& part : kParts) {
+      line(part.measure, part.title, part.owner);
+      if (part.measure == "platform") line("platform_wait", "  of it waiting", "device");
+      if (part.measure == "dynamo") line("lookup", "  of it lookup", "PyTorch");
+      if (part.measure == "ge") {
         line("ge_exec", "  of it GE", "GE");
         line("epilogue_cpp", "  of it epilogue C++", "TorchAir");
         line("epilogue_py", "  of it epilogue python", "TorchAir");
       }
     }
     line("head", "head", "");
-    line("first_kernel_latency", "GE to first kernel", "");
+    line("first_kernel_latency", "graph to first kernel", "");
   }
 
   void Graphs() {
@@ -244,11 +268,8 @@ class Screen {
   void Advice() {
     for (std::size_t i = 0; i < std::min(kMostAdvice, part_.advice.size()); ++i) {
       const AdviceRow& row = part_.advice[i];
-      Say("  [{} {}] {} ({} calls{}): {}", NameOf(row.severity), row.rule, row.scope, row.calls,
-          row.exposed_per_step
-              ? fmt::format(", device waits {} us a step", Us(row.exposed_per_step))
-              : "",
-          row.text);
+      Say("  [{}] {}: {} ({}{}): {}", NameOf(row.severity), Words(row.rule), row.scope,
+          row.calls == 1 ? "1 call" : fmt::format("{} calls", row.calls), GainText(row), row.text);
       Say("      ask: {}", row.owner);
     }
     if (part_.advice.size() > kMostAdvice) {
@@ -256,28 +277,31 @@ class Screen {
     }
   }
 
+  // "non_contiguous_inputs" for people.
+  static std::string Words(std::string_view rule) {
+    std::string words(rule);
+    std::replace(words.begin(), words.end(), '_', ' ');
+    return words;
+  }
+
   void Notes() {
-    std::vector<std::string> flags;
     for (int bit = 0; bit < kFlags; ++bit) {
       const auto flag = static_cast<Flag>(1u << bit);
       const auto count = std::count_if(part_.calls.begin(), part_.calls.end(),
                                        [&](const Call& call) { return call.Has(flag); });
-      if (count > 0) flags.push_back(fmt::format("{} {}", NameOf(flag), count));
+      if (count == 1) Say("  1 call: {}", MeaningOf(flag));
+      if (count > 1) Say("  {} calls: {}", count, MeaningOf(flag));
     }
-    if (!flags.empty()) Say("  flags: {}", fmt::join(flags, ", "));
     const auto guessed =
         std::count_if(part_.calls.begin(), part_.calls.end(),
                       [](const Call& call) { return call.kernel_source == KernelSource::kTime; });
     if (guessed > 0) {
       Say("  {} first kernels were found by time alone, which is a guess (hypothesis)", guessed);
     }
-    const auto entryless = std::count_if(
-        part_.calls.begin(), part_.calls.end(),
-        [](const Call& call) { return call.KnowsHead() && call.Has(Flag::kNoEntry); });
-    if (entryless > 0) {
-      Say("  {} calls have no event of PyTorch: its time is in the platform's", entryless);
-    }
-    if (!part_.facts.has_ge_api) Say("  InferShape/Tiling not collected; msprof needs --ge-api");
+    const bool has_ge = std::any_of(part_.calls.begin(), part_.calls.end(),
+                                    [](const Call& call) { return !call.Replays(); });
+    if (has_ge && !part_.facts.has_ge_api)
+      Say("  InferShape/Tiling not collected; msprof needs --ge-api");
     if (part_.facts.overhangs > 0) {
       Say("  {} framework events last longer than the event around them and were cut",
           part_.facts.overhangs);

@@ -194,6 +194,7 @@ Sheet ChildSheet(bool for_people) {
       .Ratio("countPerCall")
       .Times({"total", "mean", "max"})
       .Ratio("shareOfSegment")
+      .Time("exposed")
       .Take();
 }
 
@@ -204,7 +205,8 @@ Row ChildCells(std::int64_t rank, const ChildRow& row) {
   return {{IdOrEmpty(rank), row.scope, Text(NameOf(row.segment)), row.kind, row.name,
            counted ? Cell(row.count) : Cell(),
            counted ? Cell(Rounded(static_cast<double>(row.count) / calls, 4)) : Cell(), row.total,
-           std::llround(static_cast<double>(row.total) / calls), row.max, OrEmpty(row.share)}};
+           std::llround(static_cast<double>(row.total) / calls), row.max, OrEmpty(row.share),
+           OrEmpty(row.exposed)}};
 }
 
 Sheet AdviceSheet(bool for_people) {

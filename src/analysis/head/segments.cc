@@ -14,7 +14,8 @@ bool LoadsGraph(HostEvent event) {
 }
 bool IsBlocking(HostEvent event) { return event == HostEvent::kBlocking; }
 
-void MeasureWaiting(const RuntimeCalls& runtime, const MarkedEvents& events, Call& call) {
+// Of the platform's time: waiting for the device.
+Intervals WaitsOf(const RuntimeCalls& runtime, const MarkedEvents& events, const Call& call) {
   const Interval span = *SpanOf(call, Segment::kPlatform);
   std::vector<Interval> waits = events.Within(call.track, span.begin, span.end, IsBlocking);
   for (const std::size_t row : runtime.Starting(call.track, span.begin, span.end)) {
@@ -23,18 +24,29 @@ void MeasureWaiting(const RuntimeCalls& runtime, const MarkedEvents& events, Cal
       waits.push_back({runtime.Start(row), std::min(runtime.End(row), span.end)});
     }
   }
-  call.platform_wait = Length(Union(std::move(waits)));
+  return Union(std::move(waits));
+}
+
+Intervals InDynamo(const MarkedEvents& events, const Call& call, bool (*wanted)(HostEvent)) {
+  const Interval span = *SpanOf(call, Segment::kDynamo);
+  return events.Within(call.track, span.begin, span.end, wanted);
+}
+
+// Without what compiles.
+Intervals LookupsOf(const MarkedEvents& events, const Call& call) {
+  return Difference(InDynamo(events, call, IsLookup), InDynamo(events, call, IsDynamoCompile));
+}
+
+// Whatever the policy leaves of the time before the entry.
+Intervals CompilationsOf(const MarkedEvents& events, const Call& call) {
+  return events.Within(call.track, std::min(call.w0, call.e0), call.t4, IsCompileEvent);
 }
 
 void MeasureDynamo(const MarkedEvents& events, Call& call) {
   const auto span = SpanOf(call, Segment::kDynamo);
   if (!span) return;
-  const auto within = [&](bool (*wanted)(HostEvent)) {
-    return events.Within(call.track, span->begin, span->end, wanted);
-  };
-  const Intervals compile = within(IsDynamoCompile);
-  call.dynamo_compile = Length(compile);
-  call.lookup = Length(Difference(within(IsLookup), compile));
+  call.dynamo_compile = Length(InDynamo(events, call, IsDynamoCompile));
+  call.lookup = Length(LookupsOf(events, call));
   call.region_other = span->end - span->begin - *call.dynamo_compile - *call.lookup;
 }
 
@@ -111,18 +123,17 @@ void MeasureSegments(const HostForest& forest, const RuntimeCalls& runtime,
       call.segments[Index(segment)] = span->end - span->begin;
     }
   }
-  MeasureWaiting(runtime, marked, call);
+  call.platform_wait = Length(WaitsOf(runtime, marked, call));
   MeasureDynamo(marked, call);
   MeasureGe(forest, found, bounds, call);
-  // Whatever the policy leaves of the time before the entry: a compilation is in it.
-  const Intervals compiling =
-      marked.Within(call.track, std::min(call.w0, call.e0), call.t4, IsCompileEvent);
+  const Intervals compiling = CompilationsOf(marked, call);
   call.phase = compiling.empty() ? Phase::kSteady : Phase::kCompile;
   call.loads_graph = !marked.Within(call.track, call.t1, call.t4, LoadsGraph).empty();
   call.compile = Length(Intersection(compiling, {{call.w0, call.t4}}));
 }
 
-void MeasureExposure(const DeviceTimeline& device, Call& call) {
+void MeasureExposure(const DeviceTimeline& device, const RuntimeCalls& runtime,
+                     const MarkedEvents& marked, Call& call) {
   if (!call.first_kernel) return;
   const TimeNs kernel = *call.first_kernel;
   call.idle = device.Idle(call.w0, kernel);
@@ -132,6 +143,14 @@ void MeasureExposure(const DeviceTimeline& device, Call& call) {
     }
   }
   call.exposed_lag = device.Idle(std::max(call.t4, call.w0), kernel);
+  call.exposed_wait = device.Idle(WaitsOf(runtime, marked, call), kernel);
+  if (call.lookup) call.exposed_lookup = device.Idle(LookupsOf(marked, call), kernel);
+  if (call.ge_exec) {
+    const TimeNs begin = std::max(*call.t3, call.w0);
+    call.exposed_ge_exec = device.Idle(begin, std::min(begin + *call.ge_exec, kernel));
+  }
+  call.exposed_compile =
+      device.Idle(Intersection(CompilationsOf(marked, call), {{call.w0, call.t4}}), kernel);
   if (call.t3 && kernel > *call.t3) {
     const TimeNs late = kernel - *call.t3;
     if (late - device.Idle(*call.t3, kernel) > late / 2) call.Set(Flag::kDeviceBound);

@@ -32,6 +32,7 @@ void MeasureSegments(const HostForest& forest, const RuntimeCalls& runtime,
                      Call& call);
 
 /// Fills the idle times of the device up to the first kernel.
-void MeasureExposure(const DeviceTimeline& device, Call& call);
+void MeasureExposure(const DeviceTimeline& device, const RuntimeCalls& runtime,
+                     const MarkedEvents& marked, Call& call);
 
 }  // namespace mpa::head

@@ -29,15 +29,27 @@ MaybeNs Exposed(const Call& call) {
   return call.ExposedOf(kSegment);
 }
 
+// The execution of the graph: GE's part, or the replay that is not GE's.
+template <bool kReplays>
+MaybeNs Graph(const Call& call) {
+  return call.Replays() == kReplays ? call.Of(Segment::kGe) : std::nullopt;
+}
+template <bool kReplays>
+MaybeNs ExposedGraph(const Call& call) {
+  return call.Replays() == kReplays ? call.ExposedOf(Segment::kGe) : std::nullopt;
+}
+
 MaybeNs Since(MaybeNs end, MaybeNs begin) {
   return end && begin ? MaybeNs(*end - *begin) : std::nullopt;
 }
 
 constexpr Measure kMeasures[] = {
     {"platform", Of<Segment::kPlatform>, Exposed<Segment::kPlatform>},
-    {"platform_wait", [](const Call& call) { return call.platform_wait; }, nullptr},
+    {"platform_wait", [](const Call& call) { return call.platform_wait; },
+     [](const Call& call) { return call.exposed_wait; }},
     {"dynamo", Of<Segment::kDynamo>, Exposed<Segment::kDynamo>},
-    {"lookup", [](const Call& call) { return call.lookup; }, nullptr},
+    {"lookup", [](const Call& call) { return call.lookup; },
+     [](const Call& call) { return call.exposed_lookup; }},
     {"dynamo_compile", [](const Call& call) { return call.dynamo_compile; }, nullptr},
     {"region_other", [](const Call& call) { return call.region_other; }, nullptr},
     {"frontend",
@@ -51,8 +63,10 @@ constexpr Measure kMeasures[] = {
      }},
     {"torchair_py", Of<Segment::kTorchairPy>, Exposed<Segment::kTorchairPy>},
     {"torchair_cpp", Of<Segment::kTorchairCpp>, Exposed<Segment::kTorchairCpp>},
-    {"ge", Of<Segment::kGe>, Exposed<Segment::kGe>},
-    {"ge_exec", [](const Call& call) { return call.ge_exec; }, nullptr},
+    {"ge", Graph<false>, ExposedGraph<false>},
+    {"aclgraph", Graph<true>, ExposedGraph<true>},
+    {"ge_exec", [](const Call& call) { return call.ge_exec; },
+     [](const Call& call) { return call.exposed_ge_exec; }},
     {"epilogue_cpp", [](const Call& call) { return call.epilogue_cpp; }, nullptr},
     {"epilogue_py", [](const Call& call) { return call.epilogue_py; }, nullptr},
     {"lag",
@@ -63,7 +77,8 @@ constexpr Measure kMeasures[] = {
      [](const Call& call) { return call.exposed_lag; }, false},
     {"head", [](const Call& call) -> MaybeNs { return call.Head(); },
      [](const Call& call) { return call.idle; }},
-    {"compile", [](const Call& call) -> MaybeNs { return call.compile; }, nullptr},
+    {"compile", [](const Call& call) -> MaybeNs { return call.compile; },
+     [](const Call& call) { return call.exposed_compile; }},
     {"head_net", [](const Call& call) -> MaybeNs { return call.Head() - call.compile; }, nullptr},
     {"first_task_latency", [](const Call& call) { return Since(call.first_task, call.t3); },
      nullptr, false},

@@ -73,15 +73,15 @@ void TimeChart::Bar(const Interval& time, std::string_view colour, std::string_v
   }
 }
 
-void TimeChart::Mark(TimeNs time, std::string_view label) {
+void TimeChart::Mark(TimeNs time, std::string_view label, bool is_guess) {
   if (time < window_.begin || time > window_.end) return;
   const bool near_end = X(time) > kLeft + kWidth * 0.8;
   marks_ += fmt::format(
       "<line x1=\"{0:.2f}\" x2=\"{0:.2f}\" y1=\"{1:.0f}\" y2=\"{2:.0f}\" stroke=\"#b00020\" "
-      "stroke-width=\"1.5\"/><text x=\"{3:.2f}\" y=\"{4:.0f}\" fill=\"#b00020\" "
+      "stroke-width=\"1.5\"{7}/><text x=\"{3:.2f}\" y=\"{4:.0f}\" fill=\"#b00020\" "
       "text-anchor=\"{5}\">{6}</text>\n",
       X(time), kTop - 6, kTop + kLaneHeight * lanes_, X(time) + (near_end ? -4 : 4), kTop - 10,
-      near_end ? "end" : "start", Escaped(label));
+      near_end ? "end" : "start", Escaped(label), is_guess ? " stroke-dasharray=\"5 4\"" : "");
 }
 
 // A tick every 1, 2 or 5 times a power of ten, at most ten of them.
@@ -106,10 +106,12 @@ std::string TimeChart::Axis() const {
 std::string TimeChart::Svg() const {
   const double height = kTop + kLaneHeight * lanes_ + 26;
   return fmt::format(
-             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {:.0f} {:.0f}\" "
-             "font-family=\"sans-serif\" font-size=\"12\" role=\"img\">\n",
+             "<div style=\"overflow-x:auto\">\n"
+             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
+             "style=\"min-width:{0:.0f}px\" font-family=\"sans-serif\" font-size=\"12\" "
+             "role=\"img\">\n",
              kLeft + kWidth + kRight, height) +
-         Axis() + body_ + marks_ + "</svg>\n";
+         Axis() + body_ + marks_ + "</svg>\n</div>\n";
 }
 
 }  // namespace mpa::head

@@ -25,8 +25,9 @@ class TimeChart {
   /// the pointer rests.
   void Bar(const Interval& time, std::string_view colour, std::string_view label,
            std::string_view hint);
-  /// A line through all lanes.
-  void Mark(TimeNs time, std::string_view label);
+  /// A line through all lanes; dashed where the time is a guess.
+  void Mark(TimeNs time, std::string_view label, bool is_guess);
+  /// Never smaller than its texts can be read: a narrow window scrolls it.
   std::string Svg() const;
 
  private:
