@@ -26,11 +26,7 @@ Value Counted(const TimeAndCount& part) { return {.time = part.time, .number = p
 class SheetBuilder {
  public:
   SheetBuilder(Sheet& sheet, TimeNs base_e2e, TimeNs comparison_e2e, bool compat)
-      : sheet_(sheet),
-        base_e2e_(base_e2e),
-        comparison_e2e_(comparison_e2e),
-        knows_all_(compat),
-        adds_zeros_(!compat) {}
+      : sheet_(sheet), base_e2e_(base_e2e), comparison_e2e_(comparison_e2e), compat_(compat) {}
 
   // Rows in which both sides are zero are left out.
   void Add(const std::string& label, Emphasis emphasis, const Value& base,
@@ -40,21 +36,20 @@ class SheetBuilder {
     if (base_says || comparison_says) AddRow(label, emphasis, base, comparison);
   }
 
-  bool knows_all() const { return knows_all_; }
+  bool compat() const { return compat_; }
 
-  // A row that also says that both sides are zero, but for readers that expect none then.
+  // A row that also says that both sides are zero; the Python tool has none then.
   void AddAlways(const std::string& label, Emphasis emphasis, const Value& base,
                  const Value& comparison) {
-    adds_zeros_ ? AddRow(label, emphasis, base, comparison)
-                : Add(label, emphasis, base, comparison);
+    compat_ ? Add(label, emphasis, base, comparison) : AddRow(label, emphasis, base, comparison);
   }
 
  private:
-  // Readers that expect no N/A get the zeros that stand for it.
-  bool IsKnown(const Value& value) const { return knows_all_ || value.known; }
+  // The Python tool has 0 for what is unknown.
+  bool IsKnown(const Value& value) const { return compat_ || value.known; }
 
   void AddRow(const std::string& label, Emphasis emphasis, const Value& base,
-                 const Value& comparison) {
+              const Value& comparison) {
     Row row;
     row.emphasis = emphasis;
     row.indent = static_cast<int>(std::count(label.begin(), label.end(), '\t'));
@@ -62,7 +57,8 @@ class SheetBuilder {
     AppendSide(row, base, base_e2e_);
     AppendSide(row, comparison, comparison_e2e_);
     if (IsKnown(base) && IsKnown(comparison)) {
-      AppendCells(row, Ms(comparison.time - base.time), Ratio(static_cast<double>(base.time), static_cast<double>(comparison.time)));
+      AppendCells(row, Ms(comparison.time - base.time),
+                  Ratio(static_cast<double>(base.time), static_cast<double>(comparison.time)));
     } else {
       row.cells.insert(row.cells.end(), 2, NoNumber::kUnknown);
     }
@@ -76,13 +72,13 @@ class SheetBuilder {
     }
     row.cells.emplace_back(value.time);
     row.cells.emplace_back(static_cast<double>(value.time) / static_cast<double>(e2e));
-    const bool zero = knows_all_ && value.number == Cell(NoNumber::kUnknown);
+    const bool zero = compat_ && value.number == Cell(NoNumber::kUnknown);
     row.cells.push_back(zero ? Cell(std::int64_t{0}) : value.number);
   }
 
   Sheet& sheet_;
   TimeNs base_e2e_, comparison_e2e_;
-  bool knows_all_, adds_zeros_;
+  bool compat_;
 };
 
 // The same question to both sides.
@@ -162,7 +158,7 @@ void AddCategories(SheetBuilder& rows, const OverallMetrics& base,
   add_one("\t\tVector (No Trans)", Emphasis::kNone, Category::kVectorNoTrans);
   add_one("\tCube", Emphasis::kPart, Category::kOtherCube);
   add_one("\tSDMA (Tensor Move)", Emphasis::kPart, Category::kTensorMove);
-  if (base.has_categories || comparison.has_categories || rows.knows_all()) {
+  if (base.has_categories || comparison.has_categories || rows.compat()) {
     // Shown even when it is 0: the parts above then visibly make up the computing time.
     const auto other = [](const OverallMetrics& side) {
       Value value = TimeOnly(side.Other());
