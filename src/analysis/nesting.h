@@ -11,7 +11,8 @@
 namespace mpa {
 
 /// Spans as trees, each thread for itself: a span that begins before another of its thread ends is
-/// a child of it; one that begins in the instant in which another ends is not. Spans are named by their row in the columns.
+/// a child of it; one that begins in the instant in which another ends is not. Spans are named by
+/// their row in the columns.
 class Nesting {
  public:
   static constexpr std::int64_t kNone = -1;

@@ -25,8 +25,8 @@ void SurveyKernels(const CaptureFile& file, Contents& recorded) {
   constexpr int kRows = 64;  // enough to pass the first collectives and AI CPU kernels
   for (int i = 0; i < kRows && csv.Next(); ++i) {
     recorded.device_tasks = Recorded::kYes;
-    kernels = kernels || !(IsOneOf(csv[core], {"HCCL", "COMMUNICATION"}) ||
-                           csv[name].starts_with("hcom_"));
+    kernels = kernels ||
+              !(IsOneOf(csv[core], {"HCCL", "COMMUNICATION"}) || csv[name].starts_with("hcom_"));
     types = types || IsRecorded(csv[type]);
     cores = cores || IsRecorded(csv[core]);
   }

@@ -162,9 +162,9 @@ Verdict JudgeNpuKernels(const RankFacts& facts, const char* of_gpus, const char*
         "give the directory of the capture");
   }
   if (facts.recorded.kernels == Recorded::kNo) {
-    return CannotRun("no compute kernels",
-                     facts.kind == CaptureKind::kNpuText ? "kernel_details.csv kept beside the trace"
-                                                         : "activities with ProfilerActivity.NPU");
+    return CannotRun("no compute kernels", facts.kind == CaptureKind::kNpuText
+                                               ? "kernel_details.csv kept beside the trace"
+                                               : "activities with ProfilerActivity.NPU");
   }
   return verdict;
 }

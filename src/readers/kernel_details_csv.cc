@@ -95,23 +95,23 @@ void Read(const CaptureFile& file, const ReadRequest& request, RankTrace& trace)
     Kernels& table =
         IsCollectiveKernel(csv[core], csv[name]) ? trace.listed_collectives : trace.kernels;
     table.Append({.start = *start_ns,
-                          .dur = *dur_ns,
-                          .name = trace.strings.Intern(csv[name]),
-                          .op_type = text(type),
-                          .core = text(core),
-                          .shapes = trace.strings.Intern(csv[shapes]),
-                          .input_types = text(tensors.input_types),
-                          .input_formats = text(tensors.input_formats),
-                          .output_shapes = text(tensors.output_shapes),
-                          .output_formats = text(tensors.output_formats),
-                          .hf32 = text(tensors.hf32),
-                          .stream = io::ParseInt(csv[stream]).value_or(-1),
-                          .step = StepId(csv[step]),
-                          .aic_total = aic_total.Read(csv, trace.issues),
-                          .aic_mac = aic_mac.Read(csv, trace.issues),
-                          .aic_mte2 = aic_mte2.Read(csv, trace.issues),
-                          .aiv_total = aiv_total.Read(csv, trace.issues),
-                          .aiv_vec = aiv_vec.Read(csv, trace.issues)});
+                  .dur = *dur_ns,
+                  .name = trace.strings.Intern(csv[name]),
+                  .op_type = text(type),
+                  .core = text(core),
+                  .shapes = trace.strings.Intern(csv[shapes]),
+                  .input_types = text(tensors.input_types),
+                  .input_formats = text(tensors.input_formats),
+                  .output_shapes = text(tensors.output_shapes),
+                  .output_formats = text(tensors.output_formats),
+                  .hf32 = text(tensors.hf32),
+                  .stream = io::ParseInt(csv[stream]).value_or(-1),
+                  .step = StepId(csv[step]),
+                  .aic_total = aic_total.Read(csv, trace.issues),
+                  .aic_mac = aic_mac.Read(csv, trace.issues),
+                  .aic_mte2 = aic_mte2.Read(csv, trace.issues),
+                  .aiv_total = aiv_total.Read(csv, trace.issues),
+                  .aiv_vec = aiv_vec.Read(csv, trace.issues)});
   }
 }
 

@@ -65,8 +65,7 @@ void FillDirectCopies(const Session& session, TrackNumbers& tracks, LaunchOf& la
 
 // What a duration lacks when it is given in whole ns.
 struct Duration {
-  explicit Duration(double ns)
-      : whole(std::llround(ns)), rest(ns - static_cast<double>(whole)) {}
+  explicit Duration(double ns) : whole(std::llround(ns)), rest(ns - static_cast<double>(whole)) {}
   TimeNs whole;
   double rest;
 };

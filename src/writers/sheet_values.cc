@@ -100,8 +100,8 @@ Cell ShownCell(const Sheet& sheet, const Row& row, std::size_t column) {
 Cell ProgramCell(const Sheet& sheet, const Row& row, std::size_t column) {
   Cell cell = ShownCell(sheet, row, column);
   const auto* real = std::get_if<double>(&cell);
-  const bool no_number = std::holds_alternative<NoNumber>(cell) ||
-                         (real != nullptr && !std::isfinite(*real));
+  const bool no_number =
+      std::holds_alternative<NoNumber>(cell) || (real != nullptr && !std::isfinite(*real));
   return no_number ? Cell() : cell;
 }
 

@@ -16,7 +16,8 @@ TEST(OperationsOfTasks, AreThoseThatRunWhenTheTaskStarts) {
   const std::int32_t group = rank.Group("g");
   rank.Collective(group, 100, 200);
   rank.Collective(group, 200, 300);
-  for (const TimeNs start : {100, 150, 200, 201, 300}) rank.CommTask(group, 0, "Memcpy", start, 301);
+  for (const TimeNs start : {100, 150, 200, 201, 300})
+    rank.CommTask(group, 0, "Memcpy", start, 301);
   EXPECT_EQ(OperationsOfTasks(rank.trace), (Rows{0, 0, 0, 1, 1}));
 }
 

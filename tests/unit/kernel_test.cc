@@ -92,8 +92,7 @@ TEST_F(KernelCompareTest, MakesAveragesAndRatiosOfExactTimes) {
   Kernel(base_, "Add", "4", 4);
   Kernel(comparison_, "Add", "4", 1005);
   Kernel(comparison_, "Add", "4", 2015);
-  EXPECT_EQ(Rows(3, 15),
-            Texts{"0.008 0.004 0.004 0.004 2 3.02 1.51 2.015 1.005 2 377.5 377.5"});
+  EXPECT_EQ(Rows(3, 15), Texts{"0.008 0.004 0.004 0.004 2 3.02 1.51 2.015 1.005 2 377.5 377.5"});
 }
 
 TEST_F(KernelCompareTest, KeepsTwoDecimalsOfTimesAndFourOfRatiosForPeople) {
@@ -123,7 +122,8 @@ TEST_F(KernelCompareTest, JoinsWhatIsMissingWithWhatIsSaidToBeMissing) {
   Kernel(base_, "Mul", "4", 1000);
   Kernel(base_, "Add", "N/A", 2000);
   Kernel(comparison_, "Add", "N/A", 6000);
-  EXPECT_EQ(Rows(1, 15), (Texts{"Add N/A 3 1.5 2 1 2 6 6 6 6 1 2 4", "Mul 4 1 1 1 1 1 0 0 - - - 0 0"}));
+  EXPECT_EQ(Rows(1, 15),
+            (Texts{"Add N/A 3 1.5 2 1 2 6 6 6 6 1 2 4", "Mul 4 1 1 1 1 1 0 0 - - - 0 0"}));
 }
 
 TEST_F(KernelCompareTest, KeepsTheSheetWhereKernelsHaveNoType) {

@@ -42,8 +42,7 @@ std::int64_t InnermostAround(const Spans& spans, TimeNs time) {
 
 // One that begins at the time goes before one that runs, and that before one that ends.
 std::int64_t InnermostAt(const Spans& spans, TimeNs time) {
-  const std::int64_t begins =
-      Innermost(spans, [&](TimeNs start, TimeNs) { return start == time; });
+  const std::int64_t begins = Innermost(spans, [&](TimeNs start, TimeNs) { return start == time; });
   if (begins != Nesting::kNone) return begins;
   const std::int64_t runs = InnermostAround(spans, time);
   if (runs != Nesting::kNone) return runs;

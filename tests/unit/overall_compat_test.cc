@@ -72,10 +72,9 @@ TEST(OverallCompat, HasCategoriesOnTheScreenWhereBothSidesTellThem) {
 TEST(OverallCompat, HasTheWordsOfThePythonToolForNoWaiting) {
   const auto waits = [](bool compat) {
     const ScreenTable screen = Overall(Level1(), Level0(), compat).screens.at(0);
-    const auto column =
-        std::find(screen.headers.begin(), screen.headers.end(),
-                  "Uncovered Communication Time(Wait Time)") -
-        screen.headers.begin();
+    const auto column = std::find(screen.headers.begin(), screen.headers.end(),
+                                  "Uncovered Communication Time(Wait Time)") -
+                        screen.headers.begin();
     return Texts{screen.rows[0].at(static_cast<std::size_t>(column)),
                  screen.rows[1].at(static_cast<std::size_t>(column))};
   };

@@ -28,8 +28,8 @@ TEST(NpuCopies, CountsThoseOnComputeStreamsOnly) {
 
 TEST(NpuCopies, TakesFromTheFreeTimeWhatLiesInIt) {
   RankBuilder rank;
-  KernelOn(rank, 7);                    // 0..10
-  rank.Task("SDMA_SQE", 5, 15, 7);      // 10..15 is free
+  KernelOn(rank, 7);                     // 0..10
+  rank.Task("SDMA_SQE", 5, 15, 7);       // 10..15 is free
   rank.Task("PCIE_DMA_SQE", 12, 18, 7);  // together with the other 10..18
   rank.Collective(rank.Group("g"), 30, 50);
   rank.Task("SDMA_SQE", 30, 45, 7);  // beside communication

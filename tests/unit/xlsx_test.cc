@@ -104,8 +104,7 @@ TEST_F(WriteXlsxTest, KeepsTheDecimalsOfItsColumns) {
 }
 
 TEST_F(WriteXlsxTest, SaysWhyThereIsNoNumber) {
-  const std::string xml =
-      Write({{"a"}, {"b"}}, {{{NoNumber::kNotCounted, NoNumber::kUnknown}}});
+  const std::string xml = Write({{"a"}, {"b"}}, {{{NoNumber::kNotCounted, NoNumber::kUnknown}}});
   EXPECT_HAS_TEXT(CellOf(xml, "A2"), ">/<");
   EXPECT_HAS_TEXT(CellOf(xml, "B2"), ">N/A<");
 }

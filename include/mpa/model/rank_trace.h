@@ -60,7 +60,8 @@ struct RankTrace {
   /// For people: what kind of capture it is ("text", "database"), and its level ("Level1"), empty
   /// where the capture does not say.
   std::string source, profiler_level;
-  /// For people: the name of the capture's directory or file, and the rank; empty and -1: not known.
+  /// For people: the name of the capture's directory or file, and the rank; empty and -1: not
+  /// known.
   std::string capture;
   std::int64_t rank = -1;
   bool is_one_step = false;  ///< SelectStep() cut it

@@ -355,7 +355,7 @@ struct Communications : TableBase<Communications> {
     std::int32_t group = -1;
     std::int64_t link = -1;
     std::int64_t op_id = -1;  ///< see CommTasks
-    double dur_rest = 0;       ///< see DeviceTasks
+    double dur_rest = 0;      ///< see DeviceTasks
   };
   std::vector<TimeNs> start, dur;
   std::vector<StringId> name, op_type;
@@ -377,7 +377,7 @@ struct CommTasks : TableBase<CommTasks> {
     std::int32_t group = -1;
     std::int64_t plane = -1;
     std::int64_t op_id = -1;  ///< of its communication; -1 where only the times tell
-    double dur_rest = 0;       ///< see DeviceTasks
+    double dur_rest = 0;      ///< see DeviceTasks
   };
   std::vector<TimeNs> start, dur;
   std::vector<StringId> name;

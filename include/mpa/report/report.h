@@ -102,8 +102,8 @@ double Rounded(double value, int decimals);
 /// Rounded() as text with all its decimals: "2.160" for 2.16 and 3.
 std::string Fixed(double value, int decimals);
 
-/// comparison / base; 1 when both are 0, infinity when only `base` is. Whole numbers of the smallest
-/// unit give the nearest ratio: 0.06 / 0.04 is not 1.5, 60 / 40 is.
+/// comparison / base; 1 when both are 0, infinity when only `base` is. Whole numbers of the
+/// smallest unit give the nearest ratio: 0.06 / 0.04 is not 1.5, 60 / 40 is.
 double Ratio(double base, double comparison);
 
 }  // namespace mpa

@@ -41,7 +41,8 @@ std::string AverageMfu(const ModuleStatisticRow& row, const RankMfu& mfu,
   for (const Mean& mean : means) {
     if (mean.count == 0 && unknown.empty()) continue;
     if (!text.empty()) text += ',';
-    text += mean.count > 0 ? Percent(mean.sum / static_cast<double>(mean.count)) : std::string(unknown);
+    text +=
+        mean.count > 0 ? Percent(mean.sum / static_cast<double>(mean.count)) : std::string(unknown);
   }
   return text;
 }

@@ -10,8 +10,8 @@
 namespace mpa {
 
 /// The utilisation of the row's kernels in their order, "54.61%,-": each the mean over the calls
-/// for which it is known, `unknown` when it is known for none, or nothing where that is empty. Empty
-/// when no kernel has one.
+/// for which it is known, `unknown` when it is known for none, or nothing where that is empty.
+/// Empty when no kernel has one.
 std::string AverageMfu(const ModuleStatisticRow& row, const RankMfu& mfu,
                        std::string_view unknown = "-");
 

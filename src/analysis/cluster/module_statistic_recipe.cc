@@ -27,7 +27,8 @@ std::any Map(const RankTrace& trace, const RecipeArguments& arguments) {
   mpa::ModuleStatistic statistic = SumModules(trace, groups, work, options);
   const ChipPeak chip = ChipOf(trace, arguments);
   const bool compat = arguments.contains(kCompat);
-  if (!compat && PeakOf(chip, TypeClass::kFp16).gap == PeakGap::kNone) {  // otherwise no kernel has one
+  if (!compat &&
+      PeakOf(chip, TypeClass::kFp16).gap == PeakGap::kNone) {  // otherwise no kernel has one
     const RankMfu mfu = FindKernelMfu(trace, groups, work, chip);
     for (ModuleStatisticRow& row : statistic.rows) row.mfu = AverageMfu(row, mfu);
   }

@@ -16,8 +16,8 @@ struct VariantRow {
   ModuleStatisticRow row;
 };
 
-/// Sorts the rows by the starts of their first operators; of those that start together the outer one
-/// comes first.
+/// Sorts the rows by the starts of their first operators; of those that start together the outer
+/// one comes first.
 void OrderRows(std::vector<VariantRow>& rows);
 
 /// Appends the number of its variant to the name of each module that has several.

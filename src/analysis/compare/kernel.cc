@@ -92,7 +92,8 @@ std::string Reason(const CompareInput& input, Side side) {
 }
 
 // `time` makes a column of times.
-std::vector<Column> Columns(const char* type, const char* detail, Column (*time)(std::string, double)) {
+std::vector<Column> Columns(const char* type, const char* detail,
+                            Column (*time)(std::string, double)) {
   std::vector<Column> columns = {Text("Order Id", 10), BoldText(type), Text(detail)};
   AppendColumns(
       ForBothSides({time("Total Duration(us)", 20), time("Avg Duration(us)", 20),
@@ -114,8 +115,8 @@ void AppendRatios(const Durations& base, const Durations& comparison, Row& row) 
 }
 
 void AppendTimes(const Durations& durations, Row& row) {
-  AppendCells(row, durations.total.Us(), AverageNs(durations) / 1e3, durations.max.Us(), durations.min.Us(),
-              durations.calls);
+  AppendCells(row, durations.total.Us(), AverageNs(durations) / 1e3, durations.max.Us(),
+              durations.min.Us(), durations.calls);
 }
 
 // The same, blank but for total and average where there is no such kernel.

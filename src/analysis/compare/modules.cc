@@ -48,8 +48,9 @@ std::vector<Column> FirstColumns() {
 
 std::vector<Column> LastColumns(std::string_view unit) {
   return {TwoDecimals(fmt::format("Device Total Time Diff({})", unit)),
-          TwoDecimals(fmt::format("Device Self Time Diff({})", unit)), Growth("Diff Total Ratio", 15),
-          Text("Base Call Stack", 30), Text("Comparison Call Stack", 30)};
+          TwoDecimals(fmt::format("Device Self Time Diff({})", unit)),
+          Growth("Diff Total Ratio", 15), Text("Base Call Stack", 30),
+          Text("Comparison Call Stack", 30)};
 }
 
 // --- ModuleCompareStatistic ---

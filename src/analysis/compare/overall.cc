@@ -98,8 +98,8 @@ void AddCategories(const RankTrace& trace, const KernelMasks& masks,
 }
 
 // Kernels and collectives stand for these tasks, or the tasks only frame the collection. Text
-// captures name the latter so, databases give them that type. The profiler's overlap analysis leaves
-// out the same.
+// captures name the latter so, databases give them that type. The profiler's overlap analysis
+// leaves out the same.
 bool IsOutsideSpan(std::string_view type, std::string_view name) {
   return IsOneOf(type, {"KERNEL_AICORE", "KERNEL_AIVEC", "FFTS_PLUS", "KERNEL_MIX_AIC",
                         "KERNEL_MIX_AIV", "PROFILING_ENABLE", "PROFILING_DISABLE"}) ||

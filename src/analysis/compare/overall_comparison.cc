@@ -2,8 +2,8 @@
 // The overall comparison: where the end-to-end time of two captures went.
 #include <fmt/format.h>
 
-#include "mpa/analysis/comparison.h"
 #include "compare_sheet.h"
+#include "mpa/analysis/comparison.h"
 #include "overall_report.h"
 #include "story.h"
 
