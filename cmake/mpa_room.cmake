@@ -8,6 +8,29 @@ if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
     <fmt/format.h> <algorithm> <functional> <map> <optional> <span> <string> <unordered_map> <vector>)
 endif()
 
+# Compiles the sources of a target together, those of one folder at most ten at a time, since most of
+# the time of a compiler goes into headers. Names in unnamed namespaces have to differ within a room
+# for that. The preset tsan compiles each file by itself, so no file lives on the includes of another.
+function(mpa_unity target)
+  if(NOT MPA_UNITY)
+    return()
+  endif()
+  get_target_property(sources ${target} SOURCES)
+  foreach(source ${sources})
+    get_filename_component(source ${source} ABSOLUTE)
+    file(RELATIVE_PATH folder ${CMAKE_SOURCE_DIR} ${source}/..)
+    string(MAKE_C_IDENTIFIER "${folder}" folder)
+    list(APPEND files_in_${folder} ${source})
+    list(LENGTH files_in_${folder} count)
+    math(EXPR batch "(${count} - 1) / 10")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder}_${batch})
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  # GCC takes the files of a unit for headers, and loses track of what std::variant holds.
+  target_compile_options(${target} PRIVATE
+    "$<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage;-Wno-maybe-uninitialized>")
+endfunction()
+
 # mpa_room(<name> ROOMS <room>... LIBS <target>... THIRD_PARTY <header prefix>... SOURCES <file>...)
 #
 # A room is a static library mpa_<name> (alias mpa::<name>) made of src/<name>/ and
@@ -21,6 +44,7 @@ function(mpa_room name)
   target_include_directories(mpa_${name} PUBLIC ${CMAKE_SOURCE_DIR}/include)
   list(TRANSFORM ROOM_ROOMS PREPEND mpa:: OUTPUT_VARIABLE neighbours)
   target_link_libraries(mpa_${name} PUBLIC ${neighbours} ${ROOM_LIBS} PRIVATE mpa_compiler)
+  mpa_unity(mpa_${name})
   if(TARGET mpa_precompiled)
     target_precompile_headers(mpa_${name} REUSE_FROM mpa_precompiled)
   endif()

@@ -13,13 +13,13 @@
 namespace mpa {
 namespace {
 
-struct Options {
+struct CheckOptions {
   std::string path;
   bool json = false;
   OpenOptions open;
 };
 
-constexpr const char* kFooter = R"(
+constexpr const char* kCheckFooter = R"(
 Examples:
   msprof-analyze check -d ./result
   msprof-analyze check -d ./rank0_ascend_pt --json
@@ -27,7 +27,7 @@ Examples:
 Exit codes: 0 something is usable, 2 wrong command line, 3 input missing or nothing in it usable,
 6 output cannot be written.)";
 
-int Run(const Options& options) {
+int RunCheck(const CheckOptions& options) {
   CheckReport report;
   report.survey = SurveyCaptures(ExpandHome(options.path), options.open);
   TellFromEvents(options.open, report.survey.ranks);
@@ -55,8 +55,8 @@ bool CheckReport::Usable() const {
 Command AddCheck(CLI::App& program) {
   CLI::App* app = program.add_subcommand(
       "check", "What captures hold, which analyzers can use them, and what to collect differently");
-  app->footer(kFooter);
-  const auto options = std::make_shared<Options>();
+  app->footer(kCheckFooter);
+  const auto options = std::make_shared<CheckOptions>();
   app->add_option("-d,--profiling_path", options->path,
                   "One capture (a *_ascend_pt or *_ascend_ms directory, parsed or raw, a PROF_* "
                   "directory, a trace, a database), or a directory with those of many ranks")
@@ -64,7 +64,7 @@ Command AddCheck(CLI::App& program) {
       ->type_name("PATH");
   app->add_flag("--json", options->json, "Print one JSON document instead of the text");
   AddOpenOptions(*app, options->open);
-  return {app, [options] { return Run(*options); }};
+  return {app, [options] { return RunCheck(*options); }};
 }
 
 }  // namespace mpa

@@ -29,7 +29,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct RecipeCommandOptions {
   std::string recipe, directory, output, export_type = "db";
   std::string rank_list = "all", step, parallel_mode, memory_limit;
   bool print = false;
@@ -37,7 +37,7 @@ struct Options {
   RecipeArguments arguments;
 };
 
-constexpr const char* kFooter = R"(
+constexpr const char* kRecipeFooter = R"(
 Examples:
   msprof-analyze -m module_statistic -d ./result
   msprof-analyze -m module_statistic -d ./result -o ./out --export_type text --rank_list 0,4-7
@@ -173,7 +173,7 @@ std::vector<fs::path> Write(const Recipe& recipe, const RecipeResult& result,
   return paths;
 }
 
-int Run(const Options& options) {
+int RunRecipeCommand(const RecipeCommandOptions& options) {
   const Recipe& recipe = FindRecipe(options.recipe);
   CheckArguments(recipe, options.arguments);
   if (options.directory.empty()) {
@@ -229,8 +229,8 @@ int Run(const Options& options) {
 Command AddCluster(CLI::App& program) {
   CLI::App* app =
       program.add_subcommand("cluster", "Recipes over all ranks of a job (the default command)");
-  app->footer(kFooter);
-  const auto options = std::make_shared<Options>();
+  app->footer(kRecipeFooter);
+  const auto options = std::make_shared<RecipeCommandOptions>();
   std::string recipes;
   for (const Recipe& recipe : AllRecipes()) {
     recipes += fmt::format("{}{}: {}", recipes.empty() ? "" : "; ", recipe.name, recipe.summary);
@@ -279,7 +279,9 @@ Command AddCluster(CLI::App& program) {
       option->group(fmt::format("Options of {}", recipe.name));
     }
   }
-  return {app, [options] { return Run(*options); }};  // keeps alive what the options write to
+  return {app, [options] {
+            return RunRecipeCommand(*options);
+          }};  // keeps alive what the options write to
 }
 
 }  // namespace mpa

@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct CompareCommandOptions {
   std::vector<std::string> comparison, base;  // of a gate there may be several
   std::string output = ".";
   std::vector<std::string> both;     // base and comparison as the script form takes them
@@ -41,7 +41,7 @@ struct Options {
   GateOptions gate;
 };
 
-constexpr const char* kFooter = R"(
+constexpr const char* kCompareFooter = R"(
 Examples:
   msprof-analyze compare -d ./new_ascend_pt -bp ./old_ascend_pt -o ./out
   msprof-analyze compare -d ./rank0_ascend_pt -bp ./gpu_trace.json.gz --export_type xlsx,json
@@ -56,7 +56,7 @@ were broken and left out, 6 output cannot be written. Of a gate: 0 ok or improve
 4 inconclusive or not comparable, 5 judged on partial data.)";
 
 // What the user enabled; nothing enabled means everything.
-std::vector<Comparison> Chosen(const Options& options) {
+std::vector<Comparison> Chosen(const CompareCommandOptions& options) {
   std::vector<Comparison> chosen;
   for (const Comparison& comparison : AllComparisons()) {
     const bool named = std::find(options.enabled.begin(), options.enabled.end(), comparison.name) !=
@@ -66,7 +66,7 @@ std::vector<Comparison> Chosen(const Options& options) {
   return chosen;
 }
 
-CompareOptions SheetOptions(const Options& options) {
+CompareOptions SheetOptions(const CompareCommandOptions& options) {
   constexpr std::int64_t kFewestKernels = 4;
   if (options.max_kernels != 0 && options.max_kernels < kFewestKernels) {
     Fail(ErrorKind::kUsage, "--max_kernel_num {}: has to be greater than {}", options.max_kernels,
@@ -88,7 +88,8 @@ CompareOptions SheetOptions(const Options& options) {
 }
 
 // Says which options have nothing to do beside the others.
-void WarnOfIdleOptions(const Options& options, const std::vector<Comparison>& chosen) {
+void WarnOfIdleOptions(const CompareCommandOptions& options,
+                       const std::vector<Comparison>& chosen) {
   const auto enabled = [&](std::string_view name) {
     return std::any_of(chosen.begin(), chosen.end(),
                        [&](const Comparison& comparison) { return comparison.name == name; });
@@ -114,7 +115,7 @@ void WarnOfIdleOptions(const Options& options, const std::vector<Comparison>& ch
 }
 
 // The options of the sheets, which a gate does not make.
-void RefuseSheetOptions(const Options& options) {
+void RefuseSheetOptions(const CompareCommandOptions& options) {
   const std::pair<const char*, bool> given[] = {
       {"--enable_..._compare", !options.enabled.empty()},
       {"--base_step", !options.base_step.empty()},
@@ -138,7 +139,7 @@ void RefuseSheetOptions(const Options& options) {
   }
 }
 
-int RunSheets(const Options& options) {
+int RunSheets(const CompareCommandOptions& options) {
   for (const auto& [name, paths] : {std::pair{"-d", &options.comparison}, {"-bp", &options.base}}) {
     if (paths->size() == 1) continue;
     Fail(ErrorKind::kUsage, "{} is given {} times; only a gate takes several runs, see --fail_on",
@@ -187,8 +188,8 @@ int RunSheets(const Options& options) {
   return outcome.partial ? kExitPartial : 0;
 }
 
-int Run(const Options& given) {
-  Options options = given;
+int RunCompare(const CompareCommandOptions& given) {
+  CompareCommandOptions options = given;
   if (options.debug) SetLogLevel(LogLevel::kDebug);
   if (options.print_compare_config) {
     Print(DefaultCompareConfig());
@@ -220,8 +221,8 @@ int Run(const Options& given) {
 
 Command AddCompare(CLI::App& program) {
   CLI::App* app = program.add_subcommand("compare", "What differs between two captures");
-  app->footer(kFooter);
-  const auto options = std::make_shared<Options>();
+  app->footer(kCompareFooter);
+  const auto options = std::make_shared<CompareCommandOptions>();
   app->add_option("-d,--profiling_path", options->comparison,
                   "Capture to look at: a *_ascend_pt or *_ascend_ms directory, parsed or raw, its "
                   "ASCEND_PROFILER_OUTPUT, a PROF_* directory, a trace (.json, .json.gz) or a "
@@ -301,7 +302,8 @@ Command AddCompare(CLI::App& program) {
       ->type_name("TEXT");
   AddOpenOptions(*app, options->open);
   app->add_flag("--debug", options->debug, "Log every detail on stderr");
-  return {app, [options] { return Run(*options); }};  // keeps alive what the options write to
+  return {app,
+          [options] { return RunCompare(*options); }};  // keeps alive what the options write to
 }
 
 }  // namespace mpa

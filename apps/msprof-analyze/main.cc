@@ -17,7 +17,7 @@
 namespace mpa {
 namespace {
 
-constexpr const char* kFooter = R"(
+constexpr const char* kMainFooter = R"(
 Examples:
   msprof-analyze compare -d ./new_ascend_pt -bp ./old_ascend_pt
   msprof-analyze -m module_statistic -d ./result
@@ -54,7 +54,7 @@ int RunProgram(int count, const char* const* arguments) {
   CLI::App program(
       "Finds out why a model is slow on Ascend NPUs, from the captures of its profiler.",
       "msprof-analyze");
-  program.footer(kFooter);
+  program.footer(kMainFooter);
   program.set_version_flag("-V,--version", "msprof-analyze " MPA_VERSION);
   program.require_subcommand(0, 1);
   program.get_formatter()->column_width(34);
@@ -99,7 +99,7 @@ int RunProgram(int count, const char* const* arguments) {
   return 0;
 }
 
-int Report(ErrorKind kind, const char* text) {
+int ReportFailure(ErrorKind kind, const char* text) {
   WriteLog(LogLevel::kError, text);
   return ExitCode(kind);
 }
@@ -112,15 +112,16 @@ int main(int argc, char** argv) {
   try {
     return mpa::RunProgram(argc, argv);
   } catch (const mpa::Error& error) {
-    return mpa::Report(error.kind(), error.what());
+    return mpa::ReportFailure(error.kind(), error.what());
   } catch (const std::filesystem::filesystem_error& error) {
-    return mpa::Report(
+    return mpa::ReportFailure(
         mpa::ErrorKind::kInput,
         fmt::format("{}: {}", error.path1().string(), error.code().message()).c_str());
   } catch (const std::bad_alloc&) {
     mpa::EndForMemory();
   } catch (const std::exception& error) {
-    return mpa::Report(mpa::ErrorKind::kInternal,
-                       fmt::format("internal error: {}; please report this", error.what()).c_str());
+    return mpa::ReportFailure(
+        mpa::ErrorKind::kInternal,
+        fmt::format("internal error: {}; please report this", error.what()).c_str());
   }
 }

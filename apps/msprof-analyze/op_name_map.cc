@@ -10,9 +10,9 @@ namespace {
 
 constexpr std::size_t kLongestName = 200;  // bytes
 
-class Parser {
+class NameMapParser {
  public:
-  explicit Parser(std::string_view text) : text_(text) {}
+  explicit NameMapParser(std::string_view text) : text_(text) {}
 
   std::map<std::string, std::string, std::less<>> Read() {
     std::map<std::string, std::string, std::less<>> names;
@@ -83,7 +83,7 @@ class Parser {
 }  // namespace
 
 std::map<std::string, std::string, std::less<>> ParseOpNameMap(std::string_view text) {
-  return Parser(text).Read();
+  return NameMapParser(text).Read();
 }
 
 }  // namespace mpa

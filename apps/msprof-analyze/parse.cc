@@ -15,12 +15,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct ParseOptions {
   std::string path, output, export_type;
   bool force = false;
 };
 
-constexpr const char* kFooter = R"(
+constexpr const char* kParseFooter = R"(
 Written into ASCEND_PROFILER_OUTPUT, with the names, columns and units of the profiler's own parser:
   text  trace_view.json, kernel_details.csv, operator_details.csv, op_statistic.csv,
         api_statistic.csv, step_trace_time.csv, task_time.csv, operator_memory.csv,
@@ -38,7 +38,7 @@ Examples:
 Exit codes: 0 done, 2 wrong command line or results there already, 3 input missing or unusable,
 5 done but parts of the input were broken and left out, 6 output cannot be written.)";
 
-int Run(const Options& options) {
+int RunParse(const ParseOptions& options) {
   ParseRequest request;
   request.path = ExpandHome(options.path);
   if (!options.output.empty()) {
@@ -59,8 +59,8 @@ int Run(const Options& options) {
 Command AddParse(CLI::App& program) {
   CLI::App* app = program.add_subcommand(
       "parse", "The profiler's own result files, of captures that were never parsed");
-  app->footer(kFooter);
-  const auto options = std::make_shared<Options>();
+  app->footer(kParseFooter);
+  const auto options = std::make_shared<ParseOptions>();
   app->add_option("-d,--profiling_path", options->path,
                   "One raw capture (a *_ascend_pt directory with FRAMEWORK and PROF_*, or a PROF_* "
                   "directory), or a directory with those of many ranks")
@@ -76,7 +76,7 @@ Command AddParse(CLI::App& program) {
   app->add_flag("--force", options->force,
                 "Replace the results that are there, but for files that are not written anew; "
                 "follow links that lead out of the capture");
-  return {app, [options] { return Run(*options); }};
+  return {app, [options] { return RunParse(*options); }};
 }
 
 }  // namespace mpa

@@ -22,8 +22,8 @@ void SurveyKernels(const CaptureFile& file, Contents& recorded) {
   const auto core = csv.Find("Accelerator Core");
   const auto name = csv.Find("Name");
   bool kernels = false, types = false, cores = false;
-  constexpr int kRows = 64;  // enough to pass the first collectives and AI CPU kernels
-  for (int i = 0; i < kRows && csv.Next(); ++i) {
+  constexpr int kRowsLookedAt = 64;  // enough to pass the first collectives and AI CPU kernels
+  for (int i = 0; i < kRowsLookedAt && csv.Next(); ++i) {
     recorded.device_tasks = Recorded::kYes;
     kernels = kernels ||
               !(IsOneOf(csv[core], {"HCCL", "COMMUNICATION"}) || csv[name].starts_with("hcom_"));

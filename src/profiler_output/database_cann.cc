@@ -11,7 +11,7 @@ namespace {
 
 constexpr char kNotApplicable[] = "N/A";
 // In columns of 32 bits: does not apply.
-constexpr std::int64_t kNone = 0xFFFFFFFF;
+constexpr std::int64_t kNotConnected = 0xFFFFFFFF;
 
 void WriteCalls(const raw::Session& session, DatabaseStrings& strings, DatabaseWriter& database) {
   const raw::HostCalls& calls = session.calls;
@@ -59,7 +59,8 @@ void WriteTasks(const raw::Session& session, DatabaseStrings& strings, DatabaseW
           if (marks.device_start[i] < 0) continue;
           table.Add(marks.device_start[i], marks.device_end[i], marks.device[i],
                     MarkConnection(marks.mark_id[i]), tasks.Size() + i, session.info.process,
-                    strings.Id("MsTx"), kNone, marks.device_stream[i], marks.device_task[i], kNone);
+                    strings.Id("MsTx"), kNotConnected, marks.device_stream[i], marks.device_task[i],
+                    kNotConnected);
         }
       });
   database.CreateIndex("TaskIndex", "TASK", "startNs,globalTaskId");
@@ -182,7 +183,7 @@ void WriteMarks(const raw::Marks& marks, DatabaseStrings& strings, DatabaseWrite
       [&](TableWriter& table) {
         for (std::size_t i = 0; i < marks.Size(); ++i) {
           const std::int64_t thread = GlobalThread(marks.process[i], marks.thread[i]);
-          table.Add(marks.start[i], marks.end[i], marks.event_type[i], kNone, kNone,
+          table.Add(marks.start[i], marks.end[i], marks.event_type[i], kNotConnected, kNotConnected,
                     strings.Id(marks.message[i]), thread, thread, strings.Id(marks.domain[i]),
                     MarkConnection(marks.mark_id[i]));
         }

@@ -11,8 +11,8 @@ namespace {
 
 // The number under which a database lists what was recorded as `number`.
 std::int64_t Listed(std::span<const raw::NamedNumber> names, std::int64_t number) {
-  constexpr std::int64_t kNotApplicable = 65534, kInvalid = 65535;
-  if (number < 0) return kNotApplicable;
+  constexpr std::int64_t kNoPlane = 65534, kInvalid = 65535;
+  if (number < 0) return kNoPlane;
   return raw::NameOf(names, number).empty() ? kInvalid : number;
 }
 

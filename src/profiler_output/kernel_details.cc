@@ -21,7 +21,7 @@ struct KernelRow {
 };
 
 /// A column of counters.
-struct Metric {
+struct MetricColumn {
   enum class Form { kNs, kWhole, kPercent, kPlain };
   std::size_t column;  ///< in Counters
   std::string header;
@@ -53,8 +53,8 @@ std::vector<KernelRow> KernelRows(const raw::Session& session) {
   return rows;
 }
 
-Metric MetricOf(std::size_t column, const std::string& name) {
-  using Form = Metric::Form;
+MetricColumn MetricOf(std::size_t column, const std::string& name) {
+  using Form = MetricColumn::Form;
   if (name.ends_with("_time")) return {column, name + "(us)", Form::kNs};
   if (name.ends_with("_cycles")) return {column, name, Form::kWhole};
   if (name == "cube_utilization") return {column, name + "(%)", Form::kPercent};
@@ -63,8 +63,8 @@ Metric MetricOf(std::size_t column, const std::string& name) {
   return {column, name, Form::kPlain};
 }
 
-std::vector<Metric> Metrics(const raw::Counters& counters) {
-  std::vector<Metric> metrics;
+std::vector<MetricColumn> Metrics(const raw::Counters& counters) {
+  std::vector<MetricColumn> metrics;
   for (std::size_t i = 0; i < counters.names.size(); ++i) {
     if (counters.in_details[i] != 0) metrics.push_back(MetricOf(i, counters.names[i]));
   }
@@ -101,7 +101,7 @@ class KernelTable {
     row.Cell("Output Shapes,Output Data Types,Output Formats");
     if (level0_) return line;
     if (mixed_) row.Cell("Context ID");
-    for (const Metric& metric : metrics_) row.Cell(metric.header);
+    for (const MetricColumn& metric : metrics_) row.Cell(metric.header);
     return line;
   }
 
@@ -202,7 +202,7 @@ class KernelTable {
 
   void PutCounters(std::int32_t counters, CsvRow& row) const {
     const raw::Counters& table = session_.counters;
-    for (const Metric& metric : metrics_) {
+    for (const MetricColumn& metric : metrics_) {
       if (counters < 0) {
         row.Cell(kNone);
       } else {
@@ -212,16 +212,16 @@ class KernelTable {
     }
   }
 
-  static void PutMetric(Metric::Form form, double value, CsvRow& row) {
+  static void PutMetric(MetricColumn::Form form, double value, CsvRow& row) {
     if (!std::isfinite(value)) return row.Cell(kNone);
     switch (form) {
-      case Metric::Form::kNs:
+      case MetricColumn::Form::kNs:
         return row.Cell(Rounded{value / 1000});
-      case Metric::Form::kWhole:
+      case MetricColumn::Form::kWhole:
         return row.Cell(RoundedShort{value});
-      case Metric::Form::kPercent:
+      case MetricColumn::Form::kPercent:
         return row.Cell(ThreeDecimals{value});
-      case Metric::Form::kPlain:
+      case MetricColumn::Form::kPlain:
         return row.Cell(Rounded{value});
     }
   }
@@ -229,7 +229,7 @@ class KernelTable {
   const raw::Session& session_;
   raw::StepsOnDevice steps_;
   std::vector<KernelRow> rows_;
-  std::vector<Metric> metrics_;
+  std::vector<MetricColumn> metrics_;
   bool level0_ = IsLevel0(session_);
   bool mixed_ = HasMixedCores(session_);
   bool has_steps_ = HasSteps(session_);

@@ -12,7 +12,7 @@
 namespace mpa::profiler_output {
 namespace {
 
-constexpr double kKilobyte = 1024, kMegabyte = 1024 * 1024;
+constexpr double kBytesPerKilobyte = 1024, kBytesPerMegabyte = 1024 * 1024;
 
 void PutBytes(std::int64_t bytes, double unit, CsvRow& row) {
   row.Cell(Decimal{static_cast<double>(bytes) / unit});
@@ -23,7 +23,7 @@ void PutMegabytes(std::int64_t bytes, CsvRow& row) {
   if (bytes < 0) {
     row.Cell();
   } else {
-    PutBytes(bytes, kMegabyte, row);
+    PutBytes(bytes, kBytesPerMegabyte, row);
   }
 }
 
@@ -57,7 +57,7 @@ void AppendLife(const raw::AllocationLife& life, const StringPool& strings, std:
   } else {
     row.Text(name);
   }
-  PutBytes(life.bytes, kKilobyte, row);
+  PutBytes(life.bytes, kBytesPerKilobyte, row);
   PutTime(life.allocated, row);
   PutTime(life.released, row);
   PutTime(life.active_released, row);
@@ -141,7 +141,7 @@ void WriteModuleMemory(const raw::Session& session, const std::filesystem::path&
       row.Cell(samples.device[sample]);
       row.Text(name.empty() ? "UNKNOWN" : name);
       row.Time(samples.time[sample]);
-      PutBytes(samples.reserved[sample], kMegabyte, row);
+      PutBytes(samples.reserved[sample], kBytesPerMegabyte, row);
       PutDevice(samples.device[sample], row);
     }
   });

@@ -13,7 +13,7 @@
 namespace mpa::raw {
 namespace {
 
-constexpr double kNsPerMs = 1e6;
+constexpr double kNsPerMillisecond = 1e6;
 
 bool IsPointToPoint(std::string_view name) {
   return StartsWithIgnoringCase(name, "hcom_send") ||
@@ -60,13 +60,14 @@ CommunicationTime TimesOf(const Session& session, const CollectiveRows& rows) {
       transferred = true;
     }
     if (transfer.kind == TransferKind::kNone && reader.IsWait(part)) {
-      const double wait = session.tasks.dur[static_cast<std::size_t>(parts.task[part])] / kNsPerMs;
+      const double wait =
+          session.tasks.dur[static_cast<std::size_t>(parts.task[part])] / kNsPerMillisecond;
       if (!transferred) time.synchronization += wait;
       time.wait += wait;
     }
     i += transfer.parts;
   }
-  time.elapse = reader.Extent(plane) / kNsPerMs;
+  time.elapse = reader.Extent(plane) / kNsPerMillisecond;
   time.idle = time.elapse - time.transit - time.wait;
   SetRatios(time);
   return time;

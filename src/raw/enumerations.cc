@@ -34,28 +34,28 @@ constexpr NamedNumber kCopyDirections[] = {
     {3, "device to device"},  {4, "managed memory"},    {5, "addr device to device"},
     {6, "host to device ex"}, {7, "device to host ex"}, {65535, "other"}};
 
-constexpr NamedNumber kModules[] = {{0, "SLOG"},        {1, "IDEDD"},     {2, "SCC"},
-                                    {3, "HCCL"},        {4, "FMK"},       {5, "CCU"},
-                                    {6, "DVPP"},        {7, "RUNTIME"},   {8, "CCE"},
-                                    {9, "HDC"},         {10, "DRV"},      {11, "NET"},
-                                    {22, "DEVMM"},      {23, "KERNEL"},   {24, "LIBMEDIA"},
-                                    {25, "CCECPU"},     {27, "ROS"},      {28, "HCCP"},
-                                    {29, "ROCE"},       {30, "TEFUSION"}, {31, "PROFILING"},
-                                    {32, "DP"},         {33, "APP"},      {34, "TS"},
-                                    {35, "TSDUMP"},     {36, "AICPU"},    {37, "LP"},
-                                    {38, "TDT"},        {39, "FE"},       {40, "MD"},
-                                    {41, "MB"},         {42, "ME"},       {43, "IMU"},
-                                    {44, "IMP"},        {45, "GE"},       {47, "CAMERA"},
-                                    {48, "ASCENDCL"},   {49, "TEEOS"},    {50, "ISP"},
-                                    {51, "SIS"},        {52, "HSM"},      {53, "DSS"},
-                                    {54, "PROCMGR"},    {55, "BBOX"},     {56, "AIVECTOR"},
-                                    {57, "TBE"},        {58, "FV"},       {60, "TUNE"},
-                                    {61, "HSS"},        {62, "FFTS"},     {63, "OP"},
-                                    {64, "UDF"},        {65, "HICAID"},   {66, "TSYNC"},
-                                    {67, "AUDIO"},      {68, "TPRT"},     {69, "ASCENDCKERNEL"},
-                                    {70, "ASYS"},       {71, "ATRACE"},   {72, "RTC"},
-                                    {73, "SYSMONITOR"}, {74, "AMP"},      {75, "ADETECT"},
-                                    {76, "MBUFF"},      {77, "CUSTOM"}};
+constexpr NamedNumber kModuleNames[] = {{0, "SLOG"},        {1, "IDEDD"},     {2, "SCC"},
+                                        {3, "HCCL"},        {4, "FMK"},       {5, "CCU"},
+                                        {6, "DVPP"},        {7, "RUNTIME"},   {8, "CCE"},
+                                        {9, "HDC"},         {10, "DRV"},      {11, "NET"},
+                                        {22, "DEVMM"},      {23, "KERNEL"},   {24, "LIBMEDIA"},
+                                        {25, "CCECPU"},     {27, "ROS"},      {28, "HCCP"},
+                                        {29, "ROCE"},       {30, "TEFUSION"}, {31, "PROFILING"},
+                                        {32, "DP"},         {33, "APP"},      {34, "TS"},
+                                        {35, "TSDUMP"},     {36, "AICPU"},    {37, "LP"},
+                                        {38, "TDT"},        {39, "FE"},       {40, "MD"},
+                                        {41, "MB"},         {42, "ME"},       {43, "IMU"},
+                                        {44, "IMP"},        {45, "GE"},       {47, "CAMERA"},
+                                        {48, "ASCENDCL"},   {49, "TEEOS"},    {50, "ISP"},
+                                        {51, "SIS"},        {52, "HSM"},      {53, "DSS"},
+                                        {54, "PROCMGR"},    {55, "BBOX"},     {56, "AIVECTOR"},
+                                        {57, "TBE"},        {58, "FV"},       {60, "TUNE"},
+                                        {61, "HSS"},        {62, "FFTS"},     {63, "OP"},
+                                        {64, "UDF"},        {65, "HICAID"},   {66, "TSYNC"},
+                                        {67, "AUDIO"},      {68, "TPRT"},     {69, "ASCENDCKERNEL"},
+                                        {70, "ASYS"},       {71, "ATRACE"},   {72, "RTC"},
+                                        {73, "SYSMONITOR"}, {74, "AMP"},      {75, "ADETECT"},
+                                        {76, "MBUFF"},      {77, "CUSTOM"}};
 
 constexpr NamedNumber kApiLevels[] = {{5000, "runtime"}, {5500, "communication"}, {10000, "node"},
                                       {15000, "model"},  {20000, "acl"},          {50001, "op"},
@@ -77,7 +77,7 @@ std::span<const NamedNumber> LinkTypes() { return kLinkTypes; }
 std::span<const NamedNumber> TransportTypes() { return kTransportTypes; }
 std::span<const NamedNumber> RdmaTypes() { return kRdmaTypes; }
 std::span<const NamedNumber> CopyDirections() { return kCopyDirections; }
-std::span<const NamedNumber> Modules() { return kModules; }
+std::span<const NamedNumber> Modules() { return kModuleNames; }
 std::span<const NamedNumber> ApiLevels() { return kApiLevels; }
 std::span<const NamedNumber> MarkTypes() { return kMarkTypes; }
 std::span<const NamedNumber> ActivityTypes() { return kActivityTypes; }

@@ -7,7 +7,7 @@
 namespace mpa::raw {
 namespace {
 
-constexpr std::size_t kRecordSize = 888;
+constexpr std::size_t kFrequencyRecordSize = 888;
 constexpr std::uint32_t kSamplesOfRecord = 55;
 
 struct Sample {
@@ -19,8 +19,8 @@ struct Sample {
 std::vector<Sample> ReadSamples(const DataFiles& files, Issues& issues) {
   constexpr std::string_view kStem = "lpmFreqConv.data";
   std::vector<Sample> samples;
-  ForEachDeviceRecord<kRecordSize>(
-      files, kStem, kNoMagic, issues, [&](const Record<kRecordSize>& record) {
+  ForEachDeviceRecord<kFrequencyRecordSize>(
+      files, kStem, kNoMagic, issues, [&](const Record<kFrequencyRecordSize>& record) {
         const std::uint32_t count = std::min(record.U32(0), kSamplesOfRecord);
         for (std::uint32_t i = 0; i < count; ++i) {
           const std::size_t at = 8 + std::size_t{i} * 16;

@@ -10,7 +10,7 @@ namespace mpa::raw {
 namespace {
 
 /// Bytes as a signed number, the largest one where the record says more.
-std::int64_t Bytes(std::uint64_t bytes) {
+std::int64_t ByteCount(std::uint64_t bytes) {
   constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
   return bytes > std::uint64_t{kMost} ? kMost : static_cast<std::int64_t>(bytes);
 }
@@ -26,8 +26,8 @@ void ReadDeviceMemory(const DataFiles& files, const Side& side, const Device& de
         const std::uint64_t time = wide_time != 0 ? wide_time : record.U32(0);
         session.device_memory.Append({.time = side.clock.FromStartMicros(time),
                                       .whole_device = record.U32(4) != 0,
-                                      .ddr = Bytes(record.U64(16)),
-                                      .hbm = Bytes(record.U64(24)),
+                                      .ddr = ByteCount(record.U64(16)),
+                                      .hbm = ByteCount(record.U64(24)),
                                       .device = device.id});
       });
 }
@@ -68,8 +68,8 @@ void ReadOpMemory(const HostInput& input, TimeNs begin, Session& session) {
                                                       .name = input.dictionary.Text(record.U64(40)),
                                                       .address = record.U64(24),
                                                       .bytes = record.I64(32),
-                                                      .allocated = Bytes(record.U64(48)),
-                                                      .reserved = Bytes(record.U64(56)),
+                                                      .allocated = ByteCount(record.U64(48)),
+                                                      .reserved = ByteCount(record.U64(56)),
                                                       .thread = head.thread,
                                                       .device = record.U32(64),
                                                       .device_type = record.U32(68)});

@@ -20,7 +20,7 @@ constexpr std::size_t kFunctionSize = 33;
 
 enum class Tag : std::uint8_t { kCall = 0, kReturn = 1, kCallC = 2, kReturnC = 3 };
 
-struct Event {
+struct PythonEvent {
   TimeNs time = 0;
   std::uint64_t key = 0;  // of the function
   Tag tag{};
@@ -28,7 +28,7 @@ struct Event {
 
 struct Thread {
   std::int64_t process = -1, id = -1;
-  std::vector<Event> events{};
+  std::vector<PythonEvent> events{};
 };
 
 // What the numbers of functions stand for.
@@ -112,14 +112,14 @@ std::vector<Thread> ReadThreads(const std::filesystem::path& file, const Framewo
 
 void Replay(Thread& thread, FunctionNames& names, Session& part) {
   PythonCalls& calls = part.python;
-  const auto before = [](const Event& a, const Event& b) { return a.time < b.time; };
+  const auto before = [](const PythonEvent& a, const PythonEvent& b) { return a.time < b.time; };
   if (!std::is_sorted(thread.events.begin(), thread.events.end(), before)) {
     std::stable_sort(thread.events.begin(), thread.events.end(), before);
   }
   Modules modules(part.strings);
   std::vector<std::size_t> open;
   for (std::size_t i = 0; i < thread.events.size(); ++i) {
-    const Event& event = thread.events[i];
+    const PythonEvent& event = thread.events[i];
     if (event.tag == Tag::kReturn || event.tag == Tag::kReturnC) {
       if (open.empty()) continue;  // of a call from before the capture
       calls.end[open.back()] = event.time;

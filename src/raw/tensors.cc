@@ -49,7 +49,7 @@ void AppendShape(const Tensor& tensor, std::string& text) {
 }
 
 // The texts of inputs or outputs.
-struct Side {
+struct TensorColumns {
   std::string shapes, types, formats;
   int count = 0;
 
@@ -90,7 +90,7 @@ TensorTexts TensorSets::Texts(std::span<const std::uint32_t> sets) {
 }
 
 TensorTexts TensorSets::Build(std::span<const std::uint32_t> sets) {
-  Side inputs, outputs;
+  TensorColumns inputs, outputs;
   for (const std::uint32_t set : sets) {
     const std::string& bytes = *sets_[set];
     for (std::size_t at = 0; at + kTensorSize <= bytes.size(); at += kTensorSize) {
@@ -99,7 +99,7 @@ TensorTexts TensorSets::Build(std::span<const std::uint32_t> sets) {
       if (tensor.U32(0) == 1) outputs.Add(tensor);
     }
   }
-  const auto quoted = [](const Side& side) { return '"' + side.shapes + '"'; };
+  const auto quoted = [](const TensorColumns& side) { return '"' + side.shapes + '"'; };
   return {.input_shapes = inputs.Intern(strings_, quoted(inputs)),
           .input_types = inputs.Intern(strings_, inputs.types),
           .input_formats = inputs.Intern(strings_, inputs.formats),

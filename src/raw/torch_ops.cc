@@ -11,8 +11,8 @@
 namespace mpa::raw {
 namespace {
 
-constexpr std::uint16_t kRecordType = 1;
-constexpr std::size_t kFixedSize = 58;
+constexpr std::uint16_t kTorchOpRecord = 1;
+constexpr std::size_t kTorchOpFixedSize = 58;
 
 enum Field : std::uint16_t {
   kName = 2,
@@ -29,8 +29,8 @@ class Decoder {
       : clock_(clock), details_(details), ops_(ops) {}
 
   bool operator()(std::string_view value, std::size_t row, LocalTexts& texts) const {
-    if (value.size() < kFixedSize) return false;
-    const Record<kFixedSize> fixed(value.data());
+    if (value.size() < kTorchOpFixedSize) return false;
+    const Record<kTorchOpFixedSize> fixed(value.data());
     const TimeNs start = clock_.Ns(fixed.I64(0));
     const TimeNs end = clock_.Ns(fixed.I64(8));
     if (!IsRange(start, end)) return false;
@@ -41,7 +41,7 @@ class Decoder {
     ops_.thread[row] = fixed.I64(32);
     ops_.forward_thread[row] = fixed.I64(48);
     ops_.scope[row] = fixed.U8(56);
-    ForEachTlv(value.substr(kFixedSize), [&](std::uint16_t field, std::string_view text) {
+    ForEachTlv(value.substr(kTorchOpFixedSize), [&](std::uint16_t field, std::string_view text) {
       if (std::vector<StringId>* column = Column(field)) (*column)[row] = texts.Number(text);
     });
     return true;
@@ -96,7 +96,7 @@ void ReadOperators(const std::filesystem::path& file, const FrameworkClock& cloc
   std::apply([&](auto&... column) { (column.resize(records.Size()), ...); }, TorchOps::Tie(ops));
   ops.end.assign(records.Size(), -1);  // no range: rows of damaged records are left out
   RunTexts texts(records);
-  DecodeRecords(records, kRecordType, texts, part.issues, Decoder(clock, details, ops));
+  DecodeRecords(records, kTorchOpRecord, texts, part.issues, Decoder(clock, details, ops));
   texts.Intern(part.strings);
   texts.Translate(ops.name);
   if (details) {

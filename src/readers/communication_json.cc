@@ -28,7 +28,7 @@ std::int64_t Scaled(const Json& object, const char* key, double unit, Issues& is
   return 0;
 }
 
-void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
+void ReadTransfers(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
   const Json document = io::ReadJson(file.path);
   if (!document.is_object()) return;
   for (const auto& [key, groups] : document.items()) {
@@ -52,7 +52,7 @@ void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
 }  // namespace
 
 Reader CommunicationJson() {
-  return {"communication.json", FileKind::kCommunication, Tables::kTransfers, Read};
+  return {"communication.json", FileKind::kCommunication, Tables::kTransfers, ReadTransfers};
 }
 
 }  // namespace mpa::readers

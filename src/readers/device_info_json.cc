@@ -26,7 +26,7 @@ std::int64_t CountOf(const nlohmann::json& value) {
   return number >= 0 && number <= kMost ? static_cast<std::int64_t>(number) : 0;
 }
 
-void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
+void ReadChip(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
   const nlohmann::json document = io::ReadJson(file.path);
   const nlohmann::json& devices = io::Member(document, "DeviceInfo");
   if (!devices.is_array()) return;
@@ -40,6 +40,6 @@ void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
 
 }  // namespace
 
-Reader DeviceInfoJson() { return {"info.json", FileKind::kDeviceInfo, Tables::kChips, Read}; }
+Reader DeviceInfoJson() { return {"info.json", FileKind::kDeviceInfo, Tables::kChips, ReadChip}; }
 
 }  // namespace mpa::readers

@@ -65,7 +65,7 @@ struct TensorColumns {
   std::optional<std::size_t> input_types, input_formats, output_shapes, output_formats, hf32;
 };
 
-void Read(const CaptureFile& file, const ReadRequest& request, RankTrace& trace) {
+void ReadKernelDetails(const CaptureFile& file, const ReadRequest& request, RankTrace& trace) {
   io::CsvFile csv(file.path);
   const auto name = csv.Require("Name");
   const auto start = csv.Require("Start Time(us)");
@@ -118,7 +118,7 @@ void Read(const CaptureFile& file, const ReadRequest& request, RankTrace& trace)
 }  // namespace
 
 Reader KernelDetailsCsv() {
-  return {"kernel_details.csv", FileKind::kKernelDetails, Tables::kKernels, Read};
+  return {"kernel_details.csv", FileKind::kKernelDetails, Tables::kKernels, ReadKernelDetails};
 }
 
 }  // namespace mpa::readers

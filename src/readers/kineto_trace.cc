@@ -62,9 +62,9 @@ struct Fragment {
   std::optional<std::int64_t> first_backward_tid;
 };
 
-class FragmentFiller {
+class KinetoFiller {
  public:
-  FragmentFiller(Fragment& fragment, const ReadRequest& request, std::string_view file_name)
+  KinetoFiller(Fragment& fragment, const ReadRequest& request, std::string_view file_name)
       : fragment_(fragment),
         texts_(fragment.part.strings),
         request_(request),
@@ -254,7 +254,7 @@ void Join(const Fragment& fragment, TrackNumbers& tracks, RankTrace& trace) {
   trace.issues.Merge(part.issues);
 }
 
-void Read(const CaptureFile& file, const ReadRequest& request, RankTrace& trace) {
+void ReadKinetoTrace(const CaptureFile& file, const ReadRequest& request, RankTrace& trace) {
   trace.device = DeviceKind::kGpu;
   const std::string file_name = file.path.filename().string();
   TrackNumbers tracks(trace.tracks);
@@ -262,7 +262,7 @@ void Read(const CaptureFile& file, const ReadRequest& request, RankTrace& trace)
   ReadPieces<Fragment>(
       file, trace.issues,
       [&](EventParser& parser, const io::EventPiece& piece, Fragment& fragment) {
-        FragmentFiller filler(fragment, request, file_name);
+        KinetoFiller filler(fragment, request, file_name);
         return parser.Parse(piece, file_name, fragment.part.issues, std::ref(filler));
       },
       [&](const Fragment& fragment) {
@@ -285,7 +285,7 @@ Reader KinetoTrace() {
           Tables::kHostOps | Tables::kLaunches | Tables::kKernels | Tables::kDeviceTasks |
               Tables::kCommunications | Tables::kMemorySamples | Tables::kAllocations |
               Tables::kPythonCalls | Tables::kBackwardLinks | Tables::kSteps,
-          Read};
+          ReadKinetoTrace};
 }
 
 }  // namespace mpa::readers

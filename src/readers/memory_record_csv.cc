@@ -9,7 +9,7 @@
 namespace mpa::readers {
 namespace {
 
-void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
+void ReadMemoryRecord(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
   io::CsvFile csv(file.path);
   const auto reserved = csv.Require("Total Reserved(MB)");
   const auto time = csv.Find("Timestamp(us)");
@@ -30,7 +30,7 @@ void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
 }  // namespace
 
 Reader MemoryRecordCsv() {
-  return {"memory_record.csv", FileKind::kMemoryRecord, Tables::kMemorySamples, Read};
+  return {"memory_record.csv", FileKind::kMemoryRecord, Tables::kMemorySamples, ReadMemoryRecord};
 }
 
 }  // namespace mpa::readers

@@ -17,7 +17,7 @@ std::int64_t CountOf(const io::CsvFile& csv, std::size_t column, Issues& issues)
   return 0;
 }
 
-void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
+void ReadOpStatistic(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
   io::CsvFile csv(file.path);
   const auto type = csv.Require("OP Type");
   const auto core = csv.Find("Core Type");
@@ -43,7 +43,7 @@ void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
 }  // namespace
 
 Reader OpStatisticCsv() {
-  return {"op_statistic.csv", FileKind::kOpStatistic, Tables::kKernelStatistics, Read};
+  return {"op_statistic.csv", FileKind::kOpStatistic, Tables::kKernelStatistics, ReadOpStatistic};
 }
 
 }  // namespace mpa::readers

@@ -9,7 +9,7 @@
 namespace mpa::readers {
 namespace {
 
-void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
+void ReadAllocations(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
   io::CsvFile csv(file.path);
   const auto name = csv.Require("Name");
   const auto size = csv.Require("Size(KB)");
@@ -32,7 +32,7 @@ void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
 }  // namespace
 
 Reader OperatorMemoryCsv() {
-  return {"operator_memory.csv", FileKind::kOperatorMemory, Tables::kAllocations, Read};
+  return {"operator_memory.csv", FileKind::kOperatorMemory, Tables::kAllocations, ReadAllocations};
 }
 
 }  // namespace mpa::readers

@@ -105,7 +105,7 @@ void ReadTables(DbInput& input, const Reading& read) {
   }
 }
 
-void Read(const CaptureFile& file, const ReadRequest& request, RankTrace& trace) {
+void ReadProfilerDb(const CaptureFile& file, const ReadRequest& request, RankTrace& trace) {
   const io::Database database(file.path);
   DbStrings strings(database, trace.strings, trace.issues);
   DbInput input{database, strings, trace};
@@ -155,7 +155,7 @@ Reader ProfilerDb() {
               Tables::kScheduleKernels | Tables::kKernelTensors | Tables::kChips |
               Tables::kCoreClocks | Tables::kHostCalls | Tables::kDeviceRuns |
               Tables::kGarbageCollections,
-          Read};
+          ReadProfilerDb};
 }
 
 }  // namespace mpa::readers

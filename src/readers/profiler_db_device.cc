@@ -30,7 +30,7 @@ std::string OfTasks(const char* table) {
 }
 
 // The column of Kernels that a counter of TASK_PMU_INFO goes to; null for the others.
-std::vector<TimeNs> Kernels::*CounterColumn(std::string_view name) {
+std::vector<TimeNs> Kernels::*CounterColumnOf(std::string_view name) {
   if (name == "aic_total_time" || name == "aicore_time") return &Kernels::aic_total;
   if (name == "aic_mac_time" || name == "mac_time") return &Kernels::aic_mac;
   if (name == "aic_mte2_time") return &Kernels::aic_mte2;
@@ -46,7 +46,7 @@ void ReadCounters(DbInput& input) {
   kernel_of_task.reserve(kernels.Size());
   for (std::size_t i = 0; i < kernels.Size(); ++i) kernel_of_task[kernels.task_id[i]] = i;
   input.database.Scan("globalTaskId, name, value", "TASK_PMU_INFO", [&](const io::Row& row) {
-    const auto column = CounterColumn(input.trace.strings.View(input.strings.Text(row, 1)));
+    const auto column = CounterColumnOf(input.trace.strings.View(input.strings.Text(row, 1)));
     if (column == nullptr) return;
     const auto kernel = kernel_of_task.find(row.IntOr(0, -1));
     const auto value = row.Int(2);

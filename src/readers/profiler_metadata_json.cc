@@ -24,7 +24,7 @@ void NameProcessGroups(const nlohmann::json& parallel_group_info, RankTrace& tra
 
 namespace {
 
-void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
+void ReadProcessGroups(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
   const nlohmann::json document = io::ReadJson(file.path);
   NameProcessGroups(io::Member(document, "parallel_group_info"), trace);
 }
@@ -32,7 +32,8 @@ void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
 }  // namespace
 
 Reader ProfilerMetadataJson() {
-  return {"profiler_metadata.json", FileKind::kProfilerMetadata, Tables::kCommunications, Read};
+  return {"profiler_metadata.json", FileKind::kProfilerMetadata, Tables::kCommunications,
+          ReadProcessGroups};
 }
 
 }  // namespace mpa::readers

@@ -45,7 +45,7 @@ Parts PartsOf(Tables wanted) {
   return parts;
 }
 
-void Read(const CaptureFile& file, const ReadRequest& request, RankTrace& trace) {
+void ReadRawCapture(const CaptureFile& file, const ReadRequest& request, RankTrace& trace) {
   raw::Session session = raw::ReadSession(file.path, PartsOf(request.wanted));
   TrackNumbers tracks(trace.tracks);
   FillHostTables(session, request.wanted, tracks, trace);
@@ -66,7 +66,7 @@ Reader RawCapture() {
               Tables::kSteps | Tables::kStepTimes | Tables::kPythonCalls | Tables::kBackwardLinks |
               Tables::kQueuedWork | Tables::kMstx | Tables::kCoreClocks | Tables::kHostCalls |
               Tables::kDeviceRuns | Tables::kModelIterations | Tables::kGarbageCollections,
-          Read};
+          ReadRawCapture};
 }
 
 }  // namespace mpa::readers

@@ -11,7 +11,7 @@
 namespace mpa::readers {
 namespace {
 
-void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
+void ReadStepTimes(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
   io::CsvFile csv(file.path);
   const auto step = csv.Require("Step");
   const auto computing = csv.Require("Computing");
@@ -34,7 +34,7 @@ void Read(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
 }  // namespace
 
 Reader StepTraceTimeCsv() {
-  return {"step_trace_time.csv", FileKind::kStepTraceTime, Tables::kStepTimes, Read};
+  return {"step_trace_time.csv", FileKind::kStepTraceTime, Tables::kStepTimes, ReadStepTimes};
 }
 
 }  // namespace mpa::readers

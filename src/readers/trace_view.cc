@@ -10,7 +10,7 @@
 namespace mpa::readers {
 namespace {
 
-void Read(const CaptureFile& file, const ReadRequest& request, RankTrace& trace) {
+void ReadTraceView(const CaptureFile& file, const ReadRequest& request, RankTrace& trace) {
   const std::string file_name = file.path.filename().string();
   TraceJoin join(request.wanted, trace);
   ReadPieces<TraceFragment>(
@@ -30,7 +30,7 @@ Reader TraceView() {
               Tables::kCommTasks | Tables::kOverlaps | Tables::kSteps | Tables::kPythonCalls |
               Tables::kBackwardLinks | Tables::kQueuedWork | Tables::kMstx | Tables::kCoreClocks |
               kRuntimeTables | Tables::kGarbageCollections,
-          Read};
+          ReadTraceView};
 }
 
 }  // namespace mpa::readers

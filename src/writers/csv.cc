@@ -15,7 +15,7 @@
 namespace mpa::writers {
 namespace {
 
-std::string Quoted(std::string_view text) {
+std::string QuotedField(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
   std::string quoted = "\"";
   for (const char c : text) {
@@ -34,7 +34,7 @@ std::string Harmless(const std::string& text) {
 
 std::string Field(const Cell& cell) {
   if (const auto* text = std::get_if<std::string>(&cell)) {
-    return Quoted(Harmless(Printable(*text, Breaks::kKeep)));
+    return QuotedField(Harmless(Printable(*text, Breaks::kKeep)));
   }
   if (const auto* whole = std::get_if<std::int64_t>(&cell)) return fmt::format("{}", *whole);
   if (const auto* real = std::get_if<double>(&cell)) return fmt::format("{}", *real);

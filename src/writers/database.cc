@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // A name within SQL, whatever it holds.
-std::string Quoted(std::string_view name) {
+std::string QuotedName(std::string_view name) {
   std::string text = "\"";
   for (const char c : name) {
     text += c;
@@ -69,12 +69,13 @@ class Writer {
     std::string marks;
     for (const Column& column : table.columns) {
       const char* comma = columns.empty() ? "" : ", ";
-      columns += fmt::format("{}{} {}", comma, Quoted(column.name), SqlType(column.format));
+      columns += fmt::format("{}{} {}", comma, QuotedName(column.name), SqlType(column.format));
       marks += fmt::format("{}?", comma);
     }
-    Run(fmt::format("DROP TABLE IF EXISTS {}", Quoted(table.name)));
-    Run(fmt::format("CREATE TABLE {} ({})", Quoted(table.name), columns));
-    const std::string insert = fmt::format("INSERT INTO {} VALUES ({})", Quoted(table.name), marks);
+    Run(fmt::format("DROP TABLE IF EXISTS {}", QuotedName(table.name)));
+    Run(fmt::format("CREATE TABLE {} ({})", QuotedName(table.name), columns));
+    const std::string insert =
+        fmt::format("INSERT INTO {} VALUES ({})", QuotedName(table.name), marks);
     sqlite3_finalize(statement_);
     statement_ = nullptr;
     if (sqlite3_prepare_v2(database_, insert.c_str(), -1, &statement_, nullptr) != SQLITE_OK) {

@@ -10,7 +10,7 @@ namespace {
 
 using writers::Quoted;
 
-constexpr int kSchemaVersion = 1;
+constexpr int kGateSchemaVersion = 1;
 
 template <typename Items, typename Format>
 std::string List(const Items& items, const char* separator, Format format) {
@@ -80,7 +80,7 @@ std::string FormatGateJson(const GateReport& report) {
       "{},\n \"metrics\": {},\n \"mismatches\": {},\n \"explained\": {},\n \"contributions\": "
       "{},\n \"host_calls\": {},\n \"operators\": {},\n \"added\": {},\n \"removed\": {},\n "
       "\"notes\": {}}}\n",
-      kSchemaVersion, VerdictName(report.verdict), report.exit_code, report.partial,
+      kGateSchemaVersion, VerdictName(report.verdict), report.exit_code, report.partial,
       Quoted(report.headline), Texts(report.base), Texts(report.comparison),
       List(report.metrics, ",\n  ", Metric), List(report.mismatches, ",\n  ", Mismatch),
       Quoted(report.explained), List(report.contributions, ",\n  ", Part),

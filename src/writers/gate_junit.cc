@@ -10,7 +10,7 @@ namespace mpa {
 namespace {
 
 // XML 1.0 cannot hold two characters of Unicode, not even as references.
-std::string Escaped(std::string_view text) {
+std::string XmlEscaped(std::string_view text) {
   constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
   std::string valid = Printable(ValidUtf8(text), Breaks::kKeep);
   for (const std::string_view never : {"\xEF\xBF\xBE", "\xEF\xBF\xBF"}) {
@@ -82,15 +82,15 @@ std::vector<Case> CasesOf(const GateReport& report) {
 std::string Element(const Case& test) {
   std::string text =
       fmt::format("    <testcase name=\"{}\" classname=\"msprof-analyze.gate\" time=\"0\">",
-                  Escaped(test.name));
+                  XmlEscaped(test.name));
   const std::string_view outcome = test.outcome;
   if (outcome == "skipped") {
-    text += fmt::format("<skipped message=\"{}\"/>", Escaped(test.message));
+    text += fmt::format("<skipped message=\"{}\"/>", XmlEscaped(test.message));
   } else if (!outcome.empty()) {
     text += fmt::format("<{0} message=\"{1}\" type=\"gate\">{2}</{0}>", outcome,
-                        Escaped(test.message), Escaped(test.details));
+                        XmlEscaped(test.message), XmlEscaped(test.details));
   } else {
-    text += fmt::format("<system-out>{}</system-out>", Escaped(test.message));
+    text += fmt::format("<system-out>{}</system-out>", XmlEscaped(test.message));
   }
   return text + "</testcase>\n";
 }

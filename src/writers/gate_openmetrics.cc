@@ -12,7 +12,7 @@
 namespace mpa {
 namespace {
 
-std::string Escaped(std::string_view text) {
+std::string LabelEscaped(std::string_view text) {
   std::string escaped;
   for (const char c : Printable(ValidUtf8(text), Breaks::kKeep)) {
     if (c == '\\' || c == '"') {
@@ -60,7 +60,7 @@ void AddFamily(const GateReport& report, const Family& family, Quantity quantity
     // What could not be judged has no values.
     if (metric.quantity != quantity || metric.verdict == GateVerdict::kInconclusive) continue;
     const std::int64_t value = family.value(metric);
-    samples += fmt::format("{}{{metric=\"{}\"}} {}\n", name, Escaped(metric.name),
+    samples += fmt::format("{}{{metric=\"{}\"}} {}\n", name, LabelEscaped(metric.name),
                            time ? Seconds(value) : std::to_string(value));
   }
   if (samples.empty()) return;
@@ -83,7 +83,7 @@ std::string FormatGateOpenMetrics(const GateReport& report) {
   for (const GateMetric& metric : report.metrics) {
     for (const GateVerdict verdict : kVerdicts) {
       samples += fmt::format("msprof_gate_verdict{{metric=\"{}\",msprof_gate_verdict=\"{}\"}} {}\n",
-                             Escaped(metric.name), VerdictName(verdict),
+                             LabelEscaped(metric.name), VerdictName(verdict),
                              metric.verdict == verdict ? 1 : 0);
     }
   }

@@ -30,8 +30,6 @@ struct Part {
 
 lxw_row_t HeaderRows(const Sheet& sheet) { return sheet.banners.empty() ? 1 : 3; }
 
-lxw_col_t Col(std::size_t column) { return static_cast<lxw_col_t>(column); }
-
 /// Where row `row` of the sheet stands in the worksheet.
 lxw_row_t PlaceOf(const Part& part, std::size_t row) {
   return HeaderRows(part.sheet) + static_cast<lxw_row_t>(row - part.first);

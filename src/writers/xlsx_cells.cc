@@ -14,8 +14,6 @@
 namespace mpa::writers {
 namespace {
 
-lxw_col_t Col(std::size_t column) { return static_cast<lxw_col_t>(column); }
-
 std::string PlaceOf(lxw_row_t row, std::size_t column) {
   std::array<char, LXW_MAX_CELL_NAME_LENGTH> name{};
   lxw_rowcol_to_cell(name.data(), row, Col(column));

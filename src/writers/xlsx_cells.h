@@ -13,6 +13,9 @@
 
 namespace mpa::writers {
 
+/// A column as the library counts them.
+inline lxw_col_t Col(std::size_t column) { return static_cast<lxw_col_t>(column); }
+
 /// Takes the cells of a worksheet, row by row, each row from left to right.
 class CellSink {
  public:

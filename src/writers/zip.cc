@@ -26,7 +26,7 @@ constexpr std::size_t kEndEntriesHere = 8, kEndEntries = 10, kEndDirectorySize =
   Fail(ErrorKind::kOutput, "the archive could not be written whole: no room, or a limit on files");
 }
 
-std::string_view Part(std::string_view bytes, std::size_t at, std::size_t size) {
+std::string_view Piece(std::string_view bytes, std::size_t at, std::size_t size) {
   if (at > bytes.size() || size > bytes.size() - at) Complain();
   return bytes.substr(at, size);
 }
@@ -34,7 +34,7 @@ std::string_view Part(std::string_view bytes, std::size_t at, std::size_t size) 
 // Numbers are little-endian.
 std::uint32_t Number(std::string_view bytes, std::size_t at, std::size_t size) {
   std::uint32_t number = 0;
-  const std::string_view part = Part(bytes, at, size);
+  const std::string_view part = Piece(bytes, at, size);
   for (std::size_t i = size; i-- > 0;) {
     number = (number << 8) | static_cast<unsigned char>(part[i]);
   }
@@ -59,13 +59,13 @@ std::vector<ZipEntry> ReadZip(const std::filesystem::path& path) {
     const std::size_t record_size = kRecordSize + name_size +
                                     Number(archive, at + kRecordExtraSize, 2) +
                                     Number(archive, at + kRecordCommentSize, 2);
-    entry.record = Part(archive, at, record_size);
-    entry.name = Part(entry.record, kRecordSize, name_size);
+    entry.record = Piece(archive, at, record_size);
+    entry.name = Piece(entry.record, kRecordSize, name_size);
     const std::size_t place = Number(entry.record, kRecordPlace, 4);
     const std::size_t header_size = kHeaderSize + Number(archive, place + kHeaderNameSize, 2) +
                                     Number(archive, place + kHeaderExtraSize, 2);
-    entry.header = Part(archive, place, header_size);
-    entry.data = Part(archive, place + header_size, Number(entry.record, kRecordDataSize, 4));
+    entry.header = Piece(archive, place, header_size);
+    entry.data = Piece(archive, place + header_size, Number(entry.record, kRecordDataSize, 4));
     at += record_size;
   }
   return entries;

@@ -13,7 +13,7 @@ namespace {
 
 using test::ErrorOf;
 
-constexpr std::int64_t kMs = 1'000'000;
+constexpr std::int64_t kGateMs = 1'000'000;
 
 // Three steps of the same length, in ms.
 RunSummary OneRun(std::int64_t step, std::int64_t computing, std::int64_t exposed) {
@@ -21,7 +21,7 @@ RunSummary OneRun(std::int64_t step, std::int64_t computing, std::int64_t expose
   run.source = "run";
   run.steps = {1, 2, 3};
   const auto add = [&](const char* metric, std::int64_t ms) {
-    run.samples[ParseMetric(metric)] = std::vector<std::int64_t>(3, ms * kMs);
+    run.samples[ParseMetric(metric)] = std::vector<std::int64_t>(3, ms * kGateMs);
   };
   add("step_time", step);
   add("computing", computing);
@@ -31,7 +31,7 @@ RunSummary OneRun(std::int64_t step, std::int64_t computing, std::int64_t expose
 }
 
 RunSummary WithKernels(RunSummary run, TimesByName op_types) {
-  for (auto& [name, time] : op_types) time.ns *= kMs;
+  for (auto& [name, time] : op_types) time.ns *= kGateMs;
   run.breakdown.op_types = std::move(op_types);
   return run;
 }
@@ -46,7 +46,7 @@ std::vector<std::string> Texts(const std::vector<GatePart>& parts) {
   std::vector<std::string> texts;
   texts.reserve(parts.size());
   for (const GatePart& part : parts) {
-    texts.push_back(fmt::format("{} {} {}", part.kind, part.name, part.Change() / kMs));
+    texts.push_back(fmt::format("{} {} {}", part.kind, part.name, part.Change() / kGateMs));
   }
   return texts;
 }
@@ -65,7 +65,7 @@ TEST(GateContributions, PartsAndRemainderAddUpToTheStep) {
   // Kernels grow by 12 ms, computing by 10: 2 ms more at the same time as others.
   const RunSummary base = WithKernels(OneRun(100, 50, 20), {{"MatMul", {40, 1}}, {"Old", {12, 2}}});
   RunSummary slow = WithKernels(OneRun(120, 60, 25), {{"MatMul", {58, 2}}, {"New", {6, 1}}});
-  slow.samples[ParseMetric("step_time")] = {118 * kMs, 121 * kMs, 121 * kMs};
+  slow.samples[ParseMetric("step_time")] = {118 * kGateMs, 121 * kGateMs, 121 * kGateMs};
   const std::vector<GatePart> parts = PartsOf(kStep, {base}, {slow});
   EXPECT_EQ(Texts(parts),
             (std::vector<std::string>{"kernel MatMul 18", "kernel Old -12", "kernel New 6",
@@ -74,7 +74,7 @@ TEST(GateContributions, PartsAndRemainderAddUpToTheStep) {
                                       "remainder other 1"}));
   EXPECT_EQ(parts[0].base_count, 1);
   EXPECT_EQ(parts[0].comparison_count, 2);
-  EXPECT_EQ(Sum(parts), 21 * kMs);
+  EXPECT_EQ(Sum(parts), 21 * kGateMs);
   EXPECT_EQ(NewNames({slow}, {base}), std::vector<std::string>{"New"});
   EXPECT_EQ(NewNames({base}, {slow}), std::vector<std::string>{"Old"});
 }
@@ -94,13 +94,13 @@ TEST(GateContributions, RunsAreTakenByTheirMedian) {
   const std::vector<GatePart> parts =
       PartsOf(kStep, {run(40), run(41), run(90)}, {run(45), run(46), run(46)});
   EXPECT_EQ(parts.front().name, "MatMul");
-  EXPECT_EQ(parts.front().Change(), 5 * kMs);
+  EXPECT_EQ(parts.front().Change(), 5 * kGateMs);
 }
 
 // A run of three steps of which the whole capture takes `e2e` ms.
 RunSummary WithCapture(RunSummary run, std::int64_t e2e, TimesByName parts) {
-  run.samples[ParseMetric("e2e")] = {e2e * kMs};
-  for (auto& [name, time] : parts) time.ns *= kMs;
+  run.samples[ParseMetric("e2e")] = {e2e * kGateMs};
+  for (auto& [name, time] : parts) time.ns *= kGateMs;
   run.breakdown.capture = std::move(parts);
   return run;
 }
@@ -118,7 +118,7 @@ TEST(GateContributions, PartsOfTheWholeCaptureAddUpToIt) {
   EXPECT_EQ(Texts(parts), (std::vector<std::string>{
                               "component free time 8", "component exposed allreduce 4",
                               "component LCCL 2", "component computing 1", "remainder other 0"}));
-  EXPECT_EQ(Sum(parts), 15 * kMs);
+  EXPECT_EQ(Sum(parts), 15 * kGateMs);
   const RunSummary old = WithCapture(step, 330, {});
   EXPECT_TRUE(PartsOf(ParseMetric("e2e"), {old}, {slow}).empty()) << "an old baseline tells none";
 }
@@ -139,8 +139,8 @@ TEST(GateContributions, WithoutStepsThePartsOfTheCaptureAreThoseOfTheMetrics) {
 TEST(GateContributions, ComponentsAreExplainedByTheirOwnParts) {
   RunSummary base = WithKernels(OneRun(100, 50, 20), {{"MatMul", {50, 1}}});
   RunSummary slow = WithKernels(OneRun(120, 58, 26), {{"MatMul", {57, 1}}});
-  base.breakdown.collectives = {{"allreduce", {20 * kMs, 0}}};
-  slow.breakdown.collectives = {{"allreduce", {25 * kMs, 0}}};
+  base.breakdown.collectives = {{"allreduce", {20 * kGateMs, 0}}};
+  slow.breakdown.collectives = {{"allreduce", {25 * kGateMs, 0}}};
   const auto parts = [&](const char* metric) {
     return Texts(PartsOf(ParseMetric(metric), {base}, {slow}));
   };
@@ -198,7 +198,7 @@ TEST(GateJudge, TheHeadlineNamesTheCausesAndAddsUp) {
 }
 
 RunSummary WithCalls(RunSummary run, TimesByName apis) {
-  for (auto& [name, time] : apis) time.ns *= kMs;
+  for (auto& [name, time] : apis) time.ns *= kGateMs;
   run.breakdown.apis = std::move(apis);
   return run;
 }
@@ -258,8 +258,8 @@ TEST(GateJudge, PatternsOfBaselinesComeFromTheirMedians) {
   RunSummary slow = WithKernels(OneRun(100, 50, 20), {{"MatMulV2", {50, 1}}});
   slow.samples[ParseMetric("op:MatMul*")] = {1, 2, 3};  // must not be compared with medians
   const GateReport report = Judge(Settings({"op:MatMul*>+10%"}), {base}, {slow}, {});
-  EXPECT_EQ(report.metrics[0].base, 40 * kMs);
-  EXPECT_EQ(report.metrics[0].comparison, 50 * kMs);
+  EXPECT_EQ(report.metrics[0].base, 40 * kGateMs);
+  EXPECT_EQ(report.metrics[0].comparison, 50 * kGateMs);
   EXPECT_EQ(report.verdict, GateVerdict::kRegression);
   const GateReport nested = Judge(Settings({"module:Net*>+10%"}), {base}, {slow}, {});
   EXPECT_EQ(nested.verdict, GateVerdict::kInconclusive);
@@ -285,12 +285,12 @@ TEST(GateJudge, LearnedNoiseTakesThePlaceOfTheUsual) {
     return Judge(settings, {base}, {comparison}, {}).metrics[0];
   };
   EXPECT_EQ(judge(slow).verdict, GateVerdict::kRegression);
-  EXPECT_DOUBLE_EQ(judge(slow).noise, 0.3 * kMs);
+  EXPECT_DOUBLE_EQ(judge(slow).noise, 0.3 * kGateMs);
   settings.learned_noise = {{"computing", 0.5}, {"step_time", 0.014}};
   EXPECT_EQ(judge(slow).verdict, GateVerdict::kOk);  // three times 1.4 ms are 4.2 ms
-  EXPECT_DOUBLE_EQ(judge(slow).noise, 1.4 * kMs);
+  EXPECT_DOUBLE_EQ(judge(slow).noise, 1.4 * kGateMs);
   settings.learned_noise = {{"step_time", 0.001}};  // smaller than usual
-  EXPECT_DOUBLE_EQ(judge(slow).noise, 0.1 * kMs);
+  EXPECT_DOUBLE_EQ(judge(slow).noise, 0.1 * kGateMs);
 }
 
 TEST(GateJudge, ExitCodes) {
@@ -352,7 +352,7 @@ TEST(GateBaseline, TheFirstOfARowIsTheAnchor) {
   Baseline baseline{"20260101000000", "1.2.3", {OneRun(100, 50, 20), OneRun(104, 50, 20)}, {}};
   const Anchor anchor = AnchorOf(baseline);
   EXPECT_EQ(anchor.created, "20260101000000");
-  EXPECT_EQ(anchor.medians.at("step_time"), 102 * kMs);
+  EXPECT_EQ(anchor.medians.at("step_time"), 102 * kGateMs);
   baseline.anchor = Anchor{"20250101000000", "1.0.0", {{"step_time", 7}}};
   EXPECT_EQ(AnchorOf(baseline), *baseline.anchor);
 }

@@ -12,7 +12,7 @@
 namespace mpa {
 namespace {
 
-using test::Texts;
+using test::ColumnTexts;
 using Names = std::vector<std::string>;
 using Numbers = std::vector<std::int64_t>;
 using Times = std::vector<TimeNs>;
@@ -41,9 +41,9 @@ constexpr const char* kOpWithout =
 
 TEST(TraceViewDetails, ReadsShapesTypesAndStacks) {
   const RankTrace trace = ReadNpu(std::string(kOpWithDetails) + "," + kOpWithout);
-  EXPECT_EQ(Texts(trace, trace.host_ops.shapes), (Names{"2,3;\r\n3,4", "N/A"}));
-  EXPECT_EQ(Texts(trace, trace.host_ops.types), (Names{"float;\r\nfloat", "N/A"}));
-  EXPECT_EQ(Texts(trace, trace.host_ops.stack), (Names{"a.py(1): f", "N/A"}));
+  EXPECT_EQ(ColumnTexts(trace, trace.host_ops.shapes), (Names{"2,3;\r\n3,4", "N/A"}));
+  EXPECT_EQ(ColumnTexts(trace, trace.host_ops.types), (Names{"float;\r\nfloat", "N/A"}));
+  EXPECT_EQ(ColumnTexts(trace, trace.host_ops.stack), (Names{"a.py(1): f", "N/A"}));
 }
 
 TEST(TraceViewDetails, AreLeftOutWhenNobodyAsks) {
@@ -51,7 +51,7 @@ TEST(TraceViewDetails, AreLeftOutWhenNobodyAsks) {
       std::string(kOpWithDetails) +
           R"(,{"ph":"X","cat":"python_function","name":"f","pid":1,"tid":2,"ts":1,"dur":1})",
       Tables::kHostOps);
-  EXPECT_EQ(Texts(trace, trace.host_ops.shapes), Names{""});
+  EXPECT_EQ(ColumnTexts(trace, trace.host_ops.shapes), Names{""});
   EXPECT_TRUE(trace.python_calls.Empty());
 }
 
@@ -59,7 +59,7 @@ TEST(TraceViewDetails, ReadsPythonFunctionsOnTheThreadOfTheOperators) {
   const RankTrace trace = ReadNpu(
       std::string(kOpWithout) +
       R"(,{"ph":"X","cat":"Python_Function","name":"nn.Module: A_0","pid":1,"tid":2,"ts":"2.5","dur":4})");
-  EXPECT_EQ(Texts(trace, trace.python_calls.name), Names{"nn.Module: A_0"});
+  EXPECT_EQ(ColumnTexts(trace, trace.python_calls.name), Names{"nn.Module: A_0"});
   EXPECT_EQ(trace.python_calls.start, Times{2500});
   EXPECT_EQ(trace.python_calls.dur, Times{4000});
   EXPECT_EQ(trace.python_calls.track, trace.host_ops.track);
@@ -140,9 +140,9 @@ TEST(KinetoDetails, ReadsShapesAndTypesThatAreArrays) {
   const RankTrace trace = ReadGpu(
       R"({"ph":"X","cat":"cpu_op","name":"mm","pid":1,"tid":2,"ts":1,"dur":1,"args":{
           "Input Dims":[[2,3],[],[3,4]],"Input type":["float","Scalar"],"Ewma":{"a":1}}})");
-  EXPECT_EQ(Texts(trace, trace.host_ops.shapes), Names{"[[2, 3], [], [3, 4]]"});
-  EXPECT_EQ(Texts(trace, trace.host_ops.types), Names{"['float', 'Scalar']"});
-  EXPECT_EQ(Texts(trace, trace.host_ops.stack), Names{"N/A"});
+  EXPECT_EQ(ColumnTexts(trace, trace.host_ops.shapes), Names{"[[2, 3], [], [3, 4]]"});
+  EXPECT_EQ(ColumnTexts(trace, trace.host_ops.types), Names{"['float', 'Scalar']"});
+  EXPECT_EQ(ColumnTexts(trace, trace.host_ops.stack), Names{"N/A"});
 }
 
 TEST(KinetoDetails, TiesALaunchToTheKernelOfItsDeviceAndStream) {
@@ -205,21 +205,21 @@ std::string DbOp(const char* dtypes, const char* shapes, const char* rest = "") 
 TEST(ProfilerDbDetails, ReadsShapesAndTypesWhicheverColumnTheyAreIn) {
   for (const auto& sql : {DbOp("10", "11"), DbOp("11", "10")}) {
     const RankTrace trace = ReadDb(sql);
-    EXPECT_EQ(Texts(trace, trace.host_ops.shapes), Names{"2,3;"});
-    EXPECT_EQ(Texts(trace, trace.host_ops.types), Names{"float;Scalar"});
+    EXPECT_EQ(ColumnTexts(trace, trace.host_ops.shapes), Names{"2,3;"});
+    EXPECT_EQ(ColumnTexts(trace, trace.host_ops.types), Names{"float;Scalar"});
   }
   const RankTrace none = ReadDb(DbOp("NULL", "NULL"));
-  EXPECT_EQ(Texts(none, none.host_ops.shapes), Names{"N/A"});
-  EXPECT_EQ(Texts(none, none.host_ops.types), Names{"N/A"});
+  EXPECT_EQ(ColumnTexts(none, none.host_ops.shapes), Names{"N/A"});
+  EXPECT_EQ(ColumnTexts(none, none.host_ops.types), Names{"N/A"});
 }
 
 TEST(ProfilerDbDetails, PutsCallStacksTogetherFromTheInside) {
   const RankTrace trace = ReadDb(DbOp("10", "11", R"(
       CREATE TABLE PYTORCH_CALLCHAINS (id INTEGER, stack INTEGER, stackDepth INTEGER);
       INSERT INTO PYTORCH_CALLCHAINS VALUES (3, 21, 1), (3, 20, 0), (4, 1, 0);)"));
-  EXPECT_EQ(Texts(trace, trace.host_ops.stack), Names{"f;\r\ng"});
+  EXPECT_EQ(ColumnTexts(trace, trace.host_ops.stack), Names{"f;\r\ng"});
   const RankTrace none = ReadDb(DbOp("10", "11"));
-  EXPECT_EQ(Texts(none, none.host_ops.stack), Names{"N/A"});
+  EXPECT_EQ(ColumnTexts(none, none.host_ops.stack), Names{"N/A"});
 }
 
 TEST(ProfilerDbDetails, PairsBothEndsOfQueuedWorkByTheConnectionTheyShare) {
@@ -232,7 +232,7 @@ TEST(ProfilerDbDetails, PairsBothEndsOfQueuedWorkByTheConnectionTheyShare) {
   EXPECT_EQ(trace.queued_work.queued, Times{10});
   EXPECT_EQ(trace.queued_work.start, Times{30});
   EXPECT_EQ(trace.queued_work.dur, Times{5});
-  EXPECT_EQ(Texts(trace, trace.python_calls.name), Names{"nn.Module: A_0"});
+  EXPECT_EQ(ColumnTexts(trace, trace.python_calls.name), Names{"nn.Module: A_0"});
   EXPECT_EQ(trace.python_calls.track, trace.queued_work.queued_track);
   EXPECT_TRUE(trace.host_ops.Empty());
   EXPECT_TRUE(trace.backward_links.Empty());  // two ends of a queue are no forward and backward

@@ -6,27 +6,27 @@
 namespace mpa {
 namespace {
 
-using Lines = std::vector<std::string>;
+using IssueLines = std::vector<std::string>;
 
 TEST(Issues, SaysHowOftenAndWhereFirst) {
   Issues issues;
   issues.Count("bad start time", "x.csv:812");
   issues.Count("bad start time", "x.csv:900");
   issues.Count("bad start time", "x.csv:901");
-  EXPECT_EQ(issues.Lines(), Lines{"bad start time, 3 times (first: x.csv:812)"});
+  EXPECT_EQ(issues.Lines(), IssueLines{"bad start time, 3 times (first: x.csv:812)"});
 }
 
 TEST(Issues, SaysOnlyWhereWhenItHappenedOnce) {
   Issues issues;
   issues.Count("bad size", "x.csv:2");
-  EXPECT_EQ(issues.Lines(), Lines{"bad size (x.csv:2)"});
+  EXPECT_EQ(issues.Lines(), IssueLines{"bad size (x.csv:2)"});
 }
 
 TEST(Issues, ListsTheKindsInAlphabeticalOrder) {
   Issues issues;
   issues.Count("b", "1");
   issues.Count("a", "2");
-  EXPECT_EQ(issues.Lines(), (Lines{"a (2)", "b (1)"}));
+  EXPECT_EQ(issues.Lines(), (IssueLines{"a (2)", "b (1)"}));
 }
 
 TEST(Issues, AddsTheCountsOfALaterPartAndKeepsTheEarlierPlace) {
@@ -35,7 +35,7 @@ TEST(Issues, AddsTheCountsOfALaterPartAndKeepsTheEarlierPlace) {
   second.Count("a", "2");
   second.Count("b", "3");
   first.Merge(second);
-  EXPECT_EQ(first.Lines(), (Lines{"a, 2 times (first: 1)", "b (3)"}));
+  EXPECT_EQ(first.Lines(), (IssueLines{"a, 2 times (first: 1)", "b (3)"}));
 }
 
 TEST(Issues, SaysNothingWhenNothingWasWrong) {

@@ -30,9 +30,9 @@ TEST(KernelDetails, ReadsKernelsWithTheirCounters) {
       "50,0,4294967295,13,7,aclnnAdd_2,Add,static,AI_VECTOR_CORE,1736408883704660.5\t,1.1,0,40,"
       "\"\"\"8,128\"\"\",0,N/A,N/A,1.0,0.75\n");
   const Kernels& kernels = trace.kernels;
-  EXPECT_EQ(test::Texts(trace, kernels.name), (Names{"aclnnMatmul_1", "aclnnAdd_2"}));
-  EXPECT_EQ(test::Texts(trace, kernels.op_type), (Names{"MatMulV2", "Add"}));
-  EXPECT_EQ(test::Texts(trace, kernels.core), (Names{"AI_CORE", "AI_VECTOR_CORE"}));
+  EXPECT_EQ(test::ColumnTexts(trace, kernels.name), (Names{"aclnnMatmul_1", "aclnnAdd_2"}));
+  EXPECT_EQ(test::ColumnTexts(trace, kernels.op_type), (Names{"MatMulV2", "Add"}));
+  EXPECT_EQ(test::ColumnTexts(trace, kernels.core), (Names{"AI_CORE", "AI_VECTOR_CORE"}));
   EXPECT_EQ(kernels.start, (Times{1736408883704643212, 1736408883704660500}));
   EXPECT_EQ(kernels.dur, (Times{12340, 1100}));
   EXPECT_EQ(kernels.stream, (std::vector<std::int64_t>{7, 7}));
@@ -93,14 +93,14 @@ TEST(KernelDetails, KeepsCollectivesApart) {
   const RankTrace trace = ReadKernels(
       "Name,Accelerator Core,Start Time(us),Duration(us)\n"
       "hcom_allReduce_,HCCL,1,1\nhcom_send_,COMMUNICATION,N/A,1\nAdd,AI_VECTOR_CORE,3,1\n");
-  EXPECT_EQ(test::Texts(trace, trace.kernels.name), Names{"Add"});
-  EXPECT_EQ(test::Texts(trace, trace.listed_collectives.name), Names{"hcom_allReduce_"});
+  EXPECT_EQ(test::ColumnTexts(trace, trace.kernels.name), Names{"Add"});
+  EXPECT_EQ(test::ColumnTexts(trace, trace.listed_collectives.name), Names{"hcom_allReduce_"});
 }
 
 TEST(KernelDetails, CountsRowsWhoseTimesMakeNoSenseAndNamesTheFirst) {
   const RankTrace trace =
       ReadKernels("Name,Start Time(us),Duration(us)\na,1,1\nb,N/A,1\nc,3,\nd,4,-1\ne,,\nf,6,1\n");
-  EXPECT_EQ(test::Texts(trace, trace.kernels.name), (Names{"a", "f"}));
+  EXPECT_EQ(test::ColumnTexts(trace, trace.kernels.name), (Names{"a", "f"}));
   ASSERT_EQ(trace.issues.Lines().size(), 1u);
   EXPECT_HAS_TEXT(trace.issues.Lines()[0], "4 times");
   EXPECT_HAS_TEXT(trace.issues.Lines()[0], "kernel_details.csv:3");
@@ -108,7 +108,7 @@ TEST(KernelDetails, CountsRowsWhoseTimesMakeNoSenseAndNamesTheFirst) {
 
 TEST(KernelDetails, LeavesOutARowThatBreaksOff) {
   const RankTrace trace = ReadKernels("Name,Start Time(us),Duration(us)\na,1,1\nb,2,1\nc,30");
-  EXPECT_EQ(test::Texts(trace, trace.kernels.name), (Names{"a", "b"}));
+  EXPECT_EQ(test::ColumnTexts(trace, trace.kernels.name), (Names{"a", "b"}));
   EXPECT_EQ(trace.issues.Lines(),
             Names{"row left out, it has fewer cells than the header (kernel_details.csv:4)"});
 }
@@ -132,15 +132,15 @@ TEST(KernelDetails, ReadsTheTensorsOnlyWhenTheyAreWanted) {
   const RankTrace trace = test::ReadFile(FileKind::kKernelDetails, path);
   const Kernels& kernels = trace.kernels;
   EXPECT_EQ(trace.device_id, 3);
-  EXPECT_EQ(test::Texts(trace, kernels.input_types), (Names{"FLOAT;FLOAT", ""}));
-  EXPECT_EQ(test::Texts(trace, kernels.input_formats), (Names{"ND;FRACTAL_NZ", ""}));
-  EXPECT_EQ(test::Texts(trace, kernels.output_shapes), (Names{"\"2,4\"", ""}));
-  EXPECT_EQ(test::Texts(trace, kernels.output_formats), (Names{"ND", ""}));
-  EXPECT_EQ(test::Texts(trace, kernels.hf32), (Names{"YES", ""}));
+  EXPECT_EQ(test::ColumnTexts(trace, kernels.input_types), (Names{"FLOAT;FLOAT", ""}));
+  EXPECT_EQ(test::ColumnTexts(trace, kernels.input_formats), (Names{"ND;FRACTAL_NZ", ""}));
+  EXPECT_EQ(test::ColumnTexts(trace, kernels.output_shapes), (Names{"\"2,4\"", ""}));
+  EXPECT_EQ(test::ColumnTexts(trace, kernels.output_formats), (Names{"ND", ""}));
+  EXPECT_EQ(test::ColumnTexts(trace, kernels.hf32), (Names{"YES", ""}));
 
   const RankTrace without = test::ReadFile(FileKind::kKernelDetails, path, {Tables::kKernels, ""});
-  EXPECT_EQ(test::Texts(without, without.kernels.output_shapes), (Names{"", ""}));
-  EXPECT_EQ(test::Texts(without, without.kernels.name), (Names{"mm", "ai_cpu"}));
+  EXPECT_EQ(test::ColumnTexts(without, without.kernels.output_shapes), (Names{"", ""}));
+  EXPECT_EQ(test::ColumnTexts(without, without.kernels.name), (Names{"mm", "ai_cpu"}));
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ TEST(KinetoTrace, ReadsHostOperatorsOfEveryKindOfCategory) {
   const RankTrace trace = ReadTrace(Span("cpu_op", "a") + "," + Span("user_annotation", "b") + "," +
                                     Span("cuda_runtime", "c") + "," + Span("Operator", "d") + "," +
                                     Span("Runtime", "e") + "," + Span("python_function", "f"));
-  EXPECT_EQ(test::Texts(trace, trace.host_ops.name), (Names{"a", "b", "c", "d", "e"}));
+  EXPECT_EQ(test::ColumnTexts(trace, trace.host_ops.name), (Names{"a", "b", "c", "d", "e"}));
   EXPECT_EQ(trace.host_ops.start, Times(5, 1000500));
   EXPECT_EQ(trace.host_ops.dur, Times(5, 2250));
 }
@@ -43,12 +43,13 @@ TEST(KinetoTrace, TellsKernelsFromNcclCopiesAndMemsets) {
       "," + Span("kernel", "NCCLDevKernel_SendRecv", 20) + "," +
       Span("gpu_memcpy", "Memcpy HtoD", 7) + "," + Span("gpu_memset", "Memset (Device)", 7) + "," +
       Span("kernel", "my_nccl_like", 7));
-  EXPECT_EQ(test::Texts(trace, trace.kernels.name), (Names{"volta_sgemm", "my_nccl_like"}));
+  EXPECT_EQ(test::ColumnTexts(trace, trace.kernels.name), (Names{"volta_sgemm", "my_nccl_like"}));
   EXPECT_EQ(trace.kernels.stream, (std::vector<std::int64_t>{7, 7}));
-  EXPECT_EQ(test::Texts(trace, trace.communications.name),
+  EXPECT_EQ(test::ColumnTexts(trace, trace.communications.name),
             (Names{"ncclKernel_AllReduce_RING", "NCCLDevKernel_SendRecv"}));
-  EXPECT_EQ(test::Texts(trace, trace.device_tasks.name), (Names{"Memcpy HtoD", "Memset (Device)"}));
-  EXPECT_EQ(test::Texts(trace, trace.device_tasks.type), (Names{"gpu_memcpy", "gpu_memset"}));
+  EXPECT_EQ(test::ColumnTexts(trace, trace.device_tasks.name),
+            (Names{"Memcpy HtoD", "Memset (Device)"}));
+  EXPECT_EQ(test::ColumnTexts(trace, trace.device_tasks.type), (Names{"gpu_memcpy", "gpu_memset"}));
 }
 
 TEST(KinetoTrace, TakesProcessesAndThreadsThatAreTexts) {
@@ -59,7 +60,7 @@ TEST(KinetoTrace, TakesProcessesAndThreadsThatAreTexts) {
       {"ph":"X","cat":"cpu_op","name":"b","pid":"Spans","tid":"PyTorch Profiler","ts":2,"dur":1},
       {"ph":"X","cat":"cpu_op","name":"c","pid":"Traces","tid":"PyTorch Profiler","ts":3,
        "dur":1})json");
-  EXPECT_EQ(test::Texts(trace, trace.host_ops.name), (Names{"a", "b", "c"}));
+  EXPECT_EQ(test::ColumnTexts(trace, trace.host_ops.name), (Names{"a", "b", "c"}));
   EXPECT_EQ(trace.host_ops.track[0], trace.host_ops.track[1]);
   EXPECT_NE(trace.host_ops.track[0], trace.host_ops.track[2]);
   EXPECT_TRUE(trace.issues.Empty());

@@ -108,8 +108,8 @@ TEST(LaunchedWork, OfAnOperatorWithThreeLaunchesLeavesItOneCall) {
 
 // An operator that launches one kernel; the times of the kernel and of the end of the launch as
 // the trace writes them.
-RankTrace ReadTrace(std::string_view kernel_time, std::string_view launch_end,
-                    std::string_view kernel = "MatMul") {
+RankTrace ReadOneTrace(std::string_view kernel_time, std::string_view launch_end,
+                       std::string_view kernel = "MatMul") {
   const test::TempDir dir;
   return test::ReadFile(FileKind::kTraceView,
                         dir.Write("trace_view.json", fmt::format(R"([
@@ -124,14 +124,14 @@ RankTrace ReadTrace(std::string_view kernel_time, std::string_view launch_end,
 
 TEST(LaunchedWork, IsFoundHoweverItsTimeIsWritten) {
   const Texts expected{"aten::mm: MatMul"};
-  EXPECT_EQ(LaunchedBy(ReadTrace(R"("331.650")", R"("331.65")")), expected);
-  EXPECT_EQ(LaunchedBy(ReadTrace("331.65", R"("331.650\t")")), expected);
-  EXPECT_EQ(LaunchedBy(ReadTrace("331", R"("331.000")")), expected);
-  EXPECT_EQ(LaunchedBy(ReadTrace(R"("331.650")", R"("331.651")")), Texts{});
+  EXPECT_EQ(LaunchedBy(ReadOneTrace(R"("331.650")", R"("331.65")")), expected);
+  EXPECT_EQ(LaunchedBy(ReadOneTrace("331.65", R"("331.650\t")")), expected);
+  EXPECT_EQ(LaunchedBy(ReadOneTrace("331", R"("331.000")")), expected);
+  EXPECT_EQ(LaunchedBy(ReadOneTrace(R"("331.650")", R"("331.651")")), Texts{});
 }
 
 TEST(LaunchedWork, DoesNotTakeTheShapesOfAnotherLaunch) {
-  RankTrace trace = ReadTrace("331", "331", "MEMCPY_ASYNC");
+  RankTrace trace = ReadOneTrace("331", "331", "MEMCPY_ASYNC");
   const std::int64_t link = trace.device_tasks.link.at(0);
   const auto describe = [&] { return DescribeWork(trace, FindLaunchedWork(trace).at(0).work); };
   const auto add_kernel = [&](std::string_view shapes, std::int64_t its_link) {
@@ -244,7 +244,7 @@ TEST(LaunchedWork, HasCopiesThatTheOperatorMadeItself) {
 
 // The trace lists it as a task and as an operation, kernel_details.csv as a kernel.
 TEST(LaunchedWork, CountsAKernelOfLcclOnceAndTellsAllOfIt) {
-  RankTrace trace = ReadTrace("331", "331", "kernel_aivec");
+  RankTrace trace = ReadOneTrace("331", "331", "kernel_aivec");
   trace.kernels.Append({.start = 331000,
                         .dur = 2000,
                         .name = trace.strings.Intern("kernel_aivec"),

@@ -16,17 +16,17 @@ ModuleStatisticRow RowOf(const char* parent, const char* module, TimeNs total) {
   return row;
 }
 
-constexpr TimeNs kMs = 1'000'000;
+constexpr TimeNs kScreenMs = 1'000'000;
 
 TEST(ModuleScreen, ShowsModulesWithinThoseAroundThemTheLargestFirst) {
-  EXPECT_EQ(
-      ModuleScreen({RowOf("Net", "Linear", kMs), RowOf("Net", "Linear", kMs), RowOf("", "Net", kMs),
-                    RowOf("Net", "Conv", 5 * kMs), RowOf("", "Loss", 2 * kMs)},
-                   10),
-      (Texts{"################      80.0 %        8.000 ms  Net",
-             "##########            50.0 %        5.000 ms    Conv",
-             "####                  20.0 %        2.000 ms    Linear",
-             "####                  20.0 %        2.000 ms  Loss"}));
+  EXPECT_EQ(ModuleScreen({RowOf("Net", "Linear", kScreenMs), RowOf("Net", "Linear", kScreenMs),
+                          RowOf("", "Net", kScreenMs), RowOf("Net", "Conv", 5 * kScreenMs),
+                          RowOf("", "Loss", 2 * kScreenMs)},
+                         10),
+            (Texts{"################      80.0 %        8.000 ms  Net",
+                   "##########            50.0 %        5.000 ms    Conv",
+                   "####                  20.0 %        2.000 ms    Linear",
+                   "####                  20.0 %        2.000 ms  Loss"}));
 }
 
 TEST(ModuleScreen, CountsTheModulesThatFindNoRoom) {

@@ -15,10 +15,10 @@ ModuleStatistic Sum(const RankTrace& trace, const ModuleStatisticOptions& option
   return SumModules(trace, ThreadGroups(trace), FindOpWork(trace), options);
 }
 
-using Lines = std::vector<std::string>;
+using RowLines = std::vector<std::string>;
 
 // A rank whose operators launch kernels named by the test.
-class Rank : public test::RankBuilder {
+class ModuleRank : public test::RankBuilder {
  public:
   void Module(std::string_view name, TimeNs start, TimeNs end) { ModuleOn(main, name, start, end); }
   void ModuleOn(std::int32_t track, std::string_view name, TimeNs start, TimeNs end,
@@ -53,8 +53,8 @@ class Rank : public test::RankBuilder {
                                  .backward_track = autograd});
   }
 
-  Lines Rows(const ModuleStatisticOptions& options = {}) const {
-    Lines lines;
+  RowLines Rows(const ModuleStatisticOptions& options = {}) const {
+    RowLines lines;
     for (const ModuleStatisticRow& row : Sum(trace, options).rows) {
       lines.push_back(fmt::format("{}|{}|{}|{}|{}|{}|{}", row.parent, row.module, row.op,
                                   row.kernels, row.total, row.average, row.count));
@@ -62,8 +62,8 @@ class Rank : public test::RankBuilder {
     return lines;
   }
   // "parent|module|op" of each row.
-  Lines Owners() const {
-    Lines lines;
+  RowLines Owners() const {
+    RowLines lines;
     for (const ModuleStatisticRow& row : Sum(trace).rows) {
       lines.push_back(fmt::format("{}|{}|{}", row.parent, row.module, row.op));
     }
@@ -73,8 +73,8 @@ class Rank : public test::RankBuilder {
   std::int32_t main = Thread(1), autograd = Thread(2);
 };
 
-Rank TwoLinears() {
-  Rank rank;
+ModuleRank TwoLinears() {
+  ModuleRank rank;
   rank.Module("Model", 100, 1000);
   rank.Module("Linear", 150, 300);
   rank.Module("Linear", 350, 500);
@@ -96,16 +96,16 @@ Rank TwoLinears() {
 }
 
 TEST(ModuleStatistic, SumsCallsThatRanTheSameOperators) {
-  EXPECT_EQ(
-      TwoLinears().Rows(),
-      (Lines{"Model|Linear|aten::addmm|MatMul_a|100|50|2", "Model|Linear|aten::add|Add_a|25|12.5|2",
-             "Model|Act_0|aten::relu|Relu|10|10|1", "Model|Act_1|aten::relu|Relu|12|12|1",
-             "Model|Act_1|aten::mul|Mul|5|5|1", "|Model|aten::sum|Cast, ReduceSum|28|28|1",
-             "|Model|HcclAllreduce|hcom_allReduce_|100|100|1"}));
+  EXPECT_EQ(TwoLinears().Rows(),
+            (RowLines{"Model|Linear|aten::addmm|MatMul_a|100|50|2",
+                      "Model|Linear|aten::add|Add_a|25|12.5|2",
+                      "Model|Act_0|aten::relu|Relu|10|10|1", "Model|Act_1|aten::relu|Relu|12|12|1",
+                      "Model|Act_1|aten::mul|Mul|5|5|1", "|Model|aten::sum|Cast, ReduceSum|28|28|1",
+                      "|Model|HcclAllreduce|hcom_allReduce_|100|100|1"}));
 }
 
 TEST(ModuleStatistic, AccountsForAllKernelTime) {
-  Rank rank = TwoLinears();
+  ModuleRank rank = TwoLinears();
   rank.KernelAt(5000, 5003);  // nobody launched it
   const ModuleStatistic statistic = Sum(rank.trace);
   EXPECT_EQ(statistic.source, ModuleSource::kMstxRanges);
@@ -116,7 +116,7 @@ TEST(ModuleStatistic, AccountsForAllKernelTime) {
 }
 
 TEST(ModuleStatistic, ListsRowsByTheFirstStartOfTheirOperators) {
-  Rank rank;
+  ModuleRank rank;
   rank.Module("B", 100, 200);
   rank.Module("A", 300, 400);
   rank.Module("B", 500, 600);
@@ -125,11 +125,11 @@ TEST(ModuleStatistic, ListsRowsByTheFirstStartOfTheirOperators) {
   rank.Work("a", 310, 320);
   rank.Work("z", 510, 520);
   rank.Work("y", 530, 540);
-  EXPECT_EQ(rank.Rows(), (Lines{"|B|z|K|20|10|2", "|B|y|K|20|10|2", "|A|a|K|10|10|1"}));
+  EXPECT_EQ(rank.Rows(), (RowLines{"|B|z|K|20|10|2", "|B|y|K|20|10|2", "|A|a|K|10|10|1"}));
 }
 
 TEST(ModuleStatistic, ListsARowByTheFirstOfItsOperatorsOnWhicheverThread) {
-  Rank rank;
+  ModuleRank rank;
   const std::int32_t other = rank.Thread(3);
   rank.Module("A", 0, 1000);
   rank.ModuleOn(other, "A", 100, 900);
@@ -137,11 +137,11 @@ TEST(ModuleStatistic, ListsARowByTheFirstOfItsOperatorsOnWhicheverThread) {
   rank.WorkOn(other, "op", 200, 210);  // of the module that began later
   rank.ModuleOn(rank.Thread(4), "B", 250, 900);
   rank.WorkOn(other + 1, "between", 300, 310);
-  EXPECT_EQ(rank.Rows(), (Lines{"|A|op|K|20|10|2", "|B|between|K|10|10|1"}));
+  EXPECT_EQ(rank.Rows(), (RowLines{"|A|op|K|20|10|2", "|B|between|K|10|10|1"}));
 }
 
 TEST(ModuleStatistic, ListsRowsThatStartTogetherByPositionThenByName) {
-  Rank rank;
+  ModuleRank rank;
   const std::int32_t second = rank.Thread(3), third = rank.Thread(4);
   rank.ModuleOn(second, "A", 90, 200);
   rank.Module("B", 100, 200);
@@ -150,11 +150,11 @@ TEST(ModuleStatistic, ListsRowsThatStartTogetherByPositionThenByName) {
   rank.WorkOn(second, "behind", 110, 120);
   rank.Work("z", 110, 120);
   rank.WorkOn(third, "y", 110, 120);
-  EXPECT_EQ(rank.Owners(), (Lines{"|A|before", "|B|z", "|C|y", "|A|behind"}));
+  EXPECT_EQ(rank.Owners(), (RowLines{"|A|before", "|B|z", "|C|y", "|A|behind"}));
 }
 
 TEST(ModuleStatistic, KeepsTheKernelsOfEachRow) {
-  const Rank rank = TwoLinears();
+  const ModuleRank rank = TwoLinears();
   const ModuleStatistic statistic = Sum(rank.trace);
   using Kernels = std::vector<ModuleKernel>;
   constexpr auto kKernels = ModuleKernel::Table::kKernels;
@@ -164,7 +164,7 @@ TEST(ModuleStatistic, KeepsTheKernelsOfEachRow) {
 }
 
 TEST(ModuleStatistic, ListsKernelsThenCollectivesThenWhatArrangesThem) {
-  Rank rank;
+  ModuleRank rank;
   rank.Module("Model", 0, 100);
   rank.Op("HcclAllreduce", 10, 20, rank.main);
   const auto link = static_cast<std::int64_t>(rank.trace.launches.Size());
@@ -173,32 +173,32 @@ TEST(ModuleStatistic, ListsKernelsThenCollectivesThenWhatArrangesThem) {
       {.start = 1, .dur = 2, .name = rank.Text("aicpu"), .link = link});
   rank.Collective(10, "hcom_allReduce__868_0_1", 2, 5);  // as text captures name it
   rank.LaunchedKernel(10, rank.main, 7, "Cast");
-  EXPECT_EQ(rank.Rows(), (Lines{"|Model|HcclAllreduce|Cast, hcom_allReduce_, aicpu|12|12|1"}));
+  EXPECT_EQ(rank.Rows(), (RowLines{"|Model|HcclAllreduce|Cast, hcom_allReduce_, aicpu|12|12|1"}));
 }
 
 TEST(ModuleStatistic, ListsAKernelThatIsACollectiveOnce) {
-  Rank rank;
+  ModuleRank rank;
   rank.Module("Model", 0, 100);
   rank.Op("allreduce", 10, 20, rank.main);
   rank.Collective(10, "allreduce_", 2000, 2100);
   const std::int64_t link = rank.trace.communications.link[0];
   rank.trace.kernels.Append({.start = 2000, .dur = 99, .name = rank.Text("lccl"), .link = link});
-  EXPECT_EQ(rank.Rows(), (Lines{"|Model|allreduce|allreduce_|100|100|1"}));
+  EXPECT_EQ(rank.Rows(), (RowLines{"|Model|allreduce|allreduce_|100|100|1"}));
   EXPECT_EQ(Sum(rank.trace).coverage.in_modules, 100);
 }
 
 TEST(ModuleStatistic, ListsAKernelWithEachOperatorThatLaunchedIt) {
-  Rank rank;
+  ModuleRank rank;
   rank.Module("Model", 0, 100);
   rank.Work("a", 10, 20);
   rank.Op("b", 30, 40, rank.main);
   rank.Launch(0, 30, rank.main);
-  EXPECT_EQ(rank.Owners(), (Lines{"|Model|a", "|Model|b"}));
+  EXPECT_EQ(rank.Owners(), (RowLines{"|Model|a", "|Model|b"}));
   EXPECT_EQ(Sum(rank.trace).coverage.in_modules, 10);
 }
 
 TEST(ModuleStatistic, GivesOperatorsToTheInnermostModuleAroundThem) {
-  Rank rank;
+  ModuleRank rank;
   rank.Module("P", 100, 200);
   rank.Module("Q", 100, 200);
   rank.Work("op_same", 100, 200);
@@ -213,47 +213,47 @@ TEST(ModuleStatistic, GivesOperatorsToTheInnermostModuleAroundThem) {
   rank.Module("a/b", 2000, 2100);
   rank.Module("/c/", 2010, 2090);
   rank.Work("op_path", 2020, 2030);
-  EXPECT_EQ(rank.Owners(), (Lines{"P|Q|op_same", "|M1|op1", "|M2|op2", "|M2|op4", "|N|outer",
-                                  "|N|inner", "a/b|/c/|op_path"}));
+  EXPECT_EQ(rank.Owners(), (RowLines{"P|Q|op_same", "|M1|op1", "|M2|op2", "|M2|op4", "|N|outer",
+                                     "|N|inner", "a/b|/c/|op_path"}));
 }
 
 TEST(ModuleStatistic, AnOperatorThatOutlastsAModuleDoesNotCloseIt) {
-  Rank rank;
+  ModuleRank rank;
   rank.Module("Big", 700, 900);
   rank.Module("Small", 710, 750);
   rank.Work("straddles", 740, 760);
   rank.Work("late", 745, 748);  // the reference has lost Small by now and says Big
-  EXPECT_EQ(rank.Owners(), (Lines{"|Big|straddles", "Big|Small|late"}));
+  EXPECT_EQ(rank.Owners(), (RowLines{"|Big|straddles", "Big|Small|late"}));
   EXPECT_EQ(Sum(rank.trace).straddlers, 1u);
 }
 
 TEST(ModuleStatistic, AnOperatorOfAnotherThreadDoesNotEmptyTheModule) {
-  Rank rank;
+  ModuleRank rank;
   rank.Module("Model", 0, 1000);
   rank.Work("op_a", 100, 120);
   rank.WorkOn(rank.autograd, "async_op", 500, 1100);
   rank.Work("op_b", 600, 620);
   rank.Work("op_c", 700, 720);
   // The reference lists op_a only.
-  EXPECT_EQ(rank.Owners(), (Lines{"|Model|op_a", "|Model|op_b", "|Model|op_c"}));
+  EXPECT_EQ(rank.Owners(), (RowLines{"|Model|op_a", "|Model|op_b", "|Model|op_c"}));
   const ModuleStatistic statistic = Sum(rank.trace);
   EXPECT_EQ(statistic.coverage.outside_modules, 10);
   EXPECT_EQ(statistic.straddlers, 0u);
 }
 
 TEST(ModuleStatistic, AnOperatorThatNoModuleEnclosesBelongsWhereItBegins) {
-  Rank rank;
+  ModuleRank rank;
   rank.Module("Model", 0, 1000);
   rank.Work("op_a", 500, 1100);
   rank.Work("op_b", 600, 620);
   rank.Work("behind", 1000, 1200);
-  EXPECT_EQ(rank.Owners(), (Lines{"|Model|op_a", "|Model|op_b"}));
+  EXPECT_EQ(rank.Owners(), (RowLines{"|Model|op_a", "|Model|op_b"}));
   EXPECT_EQ(Sum(rank.trace).straddlers, 1u);
 }
 
 // The forward pass of a model on the main thread, the backward pass on the other.
-Rank Trained() {
-  Rank rank;
+ModuleRank Trained() {
+  ModuleRank rank;
   rank.Module("Model", 100, 1000);
   rank.Module("Linear", 150, 300);
   rank.Module("Act", 350, 500);
@@ -279,26 +279,26 @@ Rank Trained() {
 }
 
 TEST(ModuleStatistic, FollowsTheLinksToTheBackwardPass) {
-  const Lines rows = Trained().Rows();
+  const RowLines rows = Trained().Rows();
   ASSERT_EQ(rows.size(), 9u);
-  EXPECT_EQ(Lines(rows.begin() + 4, rows.end()),
-            (Lines{"|[Backward]Model|aten::expand|Expand|7|7|1",
-                   "Model|[Backward]Act|aten::threshold_backward|ThresholdGrad|12|12|1",
-                   "Model|[Backward]Linear|aten::sum|ReduceSum|10|10|1",
-                   "Model|[Backward]Linear|aten::mm|MatMul|40|40|1",
-                   "Model|[Backward]Linear|aten::mm|MatMul|45|45|1"}));
+  EXPECT_EQ(RowLines(rows.begin() + 4, rows.end()),
+            (RowLines{"|[Backward]Model|aten::expand|Expand|7|7|1",
+                      "Model|[Backward]Act|aten::threshold_backward|ThresholdGrad|12|12|1",
+                      "Model|[Backward]Linear|aten::sum|ReduceSum|10|10|1",
+                      "Model|[Backward]Linear|aten::mm|MatMul|40|40|1",
+                      "Model|[Backward]Linear|aten::mm|MatMul|45|45|1"}));
 }
 
 TEST(ModuleStatistic, LeavesLinksOutWhoseOperatorsAreMissing) {
-  Rank rank = Trained();
+  ModuleRank rank = Trained();
   rank.Backward(360, 1401);  // the reference makes a module at time 0 of it
   rank.Backward(361, 1400);
   EXPECT_EQ(rank.Rows(), Trained().Rows());
 }
 
 // The backward pass of Act runs between two operators of that of Linear.
-Rank Interleaved() {
-  Rank rank;
+ModuleRank Interleaved() {
+  ModuleRank rank;
   rank.Module("Linear", 100, 200);
   rank.Module("Act", 300, 400);
   rank.Work("aten::mm", 110, 120);
@@ -314,20 +314,22 @@ Rank Interleaved() {
 }
 
 TEST(ModuleStatistic, TakesThePartsOfABackwardPassForCalls) {
-  const Lines rows = Interleaved().Rows();
-  EXPECT_EQ(Lines(rows.begin() + 3, rows.end()), (Lines{"|[Backward]Linear|aten::grad|K|20|10|2",
-                                                        "|[Backward]Act|aten::grad|K|10|10|1"}));
+  const RowLines rows = Interleaved().Rows();
+  EXPECT_EQ(
+      RowLines(rows.begin() + 3, rows.end()),
+      (RowLines{"|[Backward]Linear|aten::grad|K|20|10|2", "|[Backward]Act|aten::grad|K|10|10|1"}));
 }
 
 TEST(ModuleStatistic, TakesABackwardPassForOneCallIfAsked) {
-  const Lines rows = Interleaved().Rows({.whole_backward = true});
-  EXPECT_EQ(Lines(rows.begin() + 3, rows.end()),
-            (Lines{"|[Backward]Linear|aten::grad|K|10|10|1", "|[Backward]Act|aten::grad|K|10|10|1",
-                   "|[Backward]Linear|aten::grad|K|10|10|1"}));
+  const RowLines rows = Interleaved().Rows({.whole_backward = true});
+  EXPECT_EQ(
+      RowLines(rows.begin() + 3, rows.end()),
+      (RowLines{"|[Backward]Linear|aten::grad|K|10|10|1", "|[Backward]Act|aten::grad|K|10|10|1",
+                "|[Backward]Linear|aten::grad|K|10|10|1"}));
 }
 
 TEST(ModuleStatistic, ListsTwentyFiveLevels) {
-  Rank rank;
+  ModuleRank rank;
   for (TimeNs i = 0; i < 25; ++i) rank.Module(fmt::format("L{}", i), i * 10, 1000 - i * 10);
   for (TimeNs i = 0; i < 25; ++i) rank.Work(fmt::format("op{}", i), i * 10 + 2, i * 10 + 5);
   EXPECT_EQ(rank.Owners().size(), 25u);  // the reference stops at 20
@@ -335,7 +337,7 @@ TEST(ModuleStatistic, ListsTwentyFiveLevels) {
 
 TEST(ModuleStatistic, RefusesWhatLiesDeeperThanModulesDo) {
   const auto nested = [](TimeNs levels, const char* name) {
-    Rank rank;
+    ModuleRank rank;
     for (TimeNs i = 0; i < levels; ++i) rank.Module(name, i, 3 * levels - i);
     rank.Work("op", levels, levels + 1);
     return Sum(rank.trace);
@@ -353,56 +355,56 @@ TEST(ModuleStatistic, RefusesWhatLiesDeeperThanModulesDo) {
 }
 
 TEST(ModuleStatistic, ModulesOfUnrelatedThreadsDoNotMix) {
-  Rank rank;
+  ModuleRank rank;
   const std::int32_t other = rank.Thread(3);
   rank.Module("A", 0, 1000);
   rank.ModuleOn(other, "B", 100, 900);
   rank.Work("a", 200, 300);
   rank.WorkOn(other, "b", 200, 300);
-  EXPECT_EQ(rank.Owners(), (Lines{"|A|a", "|B|b"}));
+  EXPECT_EQ(rank.Owners(), (RowLines{"|A|a", "|B|b"}));
 }
 
 TEST(ModuleStatistic, EqualOperatorsOfTwoThreadsAreTwo) {
-  Rank rank;
+  ModuleRank rank;
   const std::int32_t other = rank.Thread(3);
   rank.Module("A", 0, 1000);
   rank.ModuleOn(other, "A", 0, 1000);
   rank.Work("op", 200, 300);
   rank.WorkOn(other, "op", 200, 300);
-  EXPECT_EQ(rank.Rows(), (Lines{"|A|op|K|20|10|2"}));
+  EXPECT_EQ(rank.Rows(), (RowLines{"|A|op|K|20|10|2"}));
 }
 
 TEST(ModuleStatistic, TheBackwardThreadWorksWithinTheModulesOfTheForwardThread) {
-  Rank rank = Trained();
+  ModuleRank rank = Trained();
   rank.Module("Step", 0, 1900);
-  const Lines owners = rank.Owners();
+  const RowLines owners = rank.Owners();
   EXPECT_EQ(owners.front(), "Step/Model|Linear|aten::addmm");
   EXPECT_EQ(owners[4], "Step/Step|[Backward]Model|aten::expand");
   EXPECT_EQ(owners.back(), "|Step|optimizer");
 }
 
 TEST(ModuleStatistic, KnowsTheBackwardThreadWithoutLinks) {
-  Rank rank;
+  ModuleRank rank;
   rank.Module("Step", 0, 1000);
   rank.Work("forward", 100, 200);
   rank.Op("autograd::engine::evaluate_function: MmBackward0", 300, 400, rank.autograd);
   rank.WorkOn(rank.autograd, "grad", 310, 390);
   rank.WorkOn(rank.Thread(3), "other", 310, 390);
-  EXPECT_EQ(rank.Owners(), (Lines{"|Step|forward", "|Step|grad"}));
+  EXPECT_EQ(rank.Owners(), (RowLines{"|Step|forward", "|Step|grad"}));
 }
 
 TEST(ModuleStatistic, RangesOfAnUnknownThreadHoldOperatorsOfEachThread) {
-  Rank rank;
+  ModuleRank rank;
   const std::int32_t without_ops = rank.Thread(3);
   rank.ModuleOn(-1, "A", 0, 1000);
   rank.ModuleOn(without_ops, "B", 100, 300);
   rank.Work("a", 200, 250);
   rank.WorkOn(rank.autograd, "b", 400, 500);
-  EXPECT_EQ(rank.Owners(), (Lines{"A|B|a", "|A|b"}));
+  EXPECT_EQ(rank.Owners(), (RowLines{"A|B|a", "|A|b"}));
 }
 
 TEST(ModuleStatistic, RangesOfTheTaskQueueStandWhereTheyWereQueued) {
-  Rank rank;
+  ModuleRank rank;
   const std::int32_t queue = rank.Thread(3);
   rank.Queued(100, rank.main, 500, 510, queue);
   rank.Queued(300, rank.main, 700, 710, queue);
@@ -410,11 +412,11 @@ TEST(ModuleStatistic, RangesOfTheTaskQueueStandWhereTheyWereQueued) {
   rank.Work("before", 50, 60);
   rank.Work("within", 150, 160);
   rank.Work("behind", 600, 610);
-  EXPECT_EQ(rank.Owners(), (Lines{"|A|within"}));
+  EXPECT_EQ(rank.Owners(), (RowLines{"|A|within"}));
 }
 
 TEST(ModuleStatistic, TakesRangesOfTheDomainOnly) {
-  Rank rank;
+  ModuleRank rank;
   rank.ModuleOn(rank.main, "PushPop", 0, 100, MstxKind::kPushPop);
   rank.ModuleOn(rank.main, "Mark", 0, 0, MstxKind::kMark);
   rank.ModuleOn(rank.main, "Lower", 0, 100, MstxKind::kStartEnd, "module");
@@ -426,26 +428,26 @@ TEST(ModuleStatistic, TakesRangesOfTheDomainOnly) {
 }
 
 TEST(ModuleStatistic, ARangeWithoutATextIsAModule) {
-  Rank rank;
+  ModuleRank rank;
   rank.Module("", 0, 100);
   rank.Work("op", 10, 20);
-  EXPECT_EQ(rank.Owners(), (Lines{"|(unnamed)|op"}));
+  EXPECT_EQ(rank.Owners(), (RowLines{"|(unnamed)|op"}));
 }
 
 TEST(ModuleStatistic, TakesPythonModulesWhereThereAreNoRanges) {
-  Rank rank;
+  ModuleRank rank;
   rank.Call("nn.Module: Net_0", 0, 1000, rank.main);
   rank.Call("nn.Module: Linear_0", 100, 200, rank.main);
   rank.Call("nn.Module: Linear_1", 300, 400, rank.main);
   rank.Call("train.py(1): forward", 100, 200, rank.main);
   rank.Work("mm", 110, 120);
   rank.Work("mm", 310, 320);
-  EXPECT_EQ(rank.Rows(), (Lines{"Net|Linear|mm|K|20|10|2"}));
+  EXPECT_EQ(rank.Rows(), (RowLines{"Net|Linear|mm|K|20|10|2"}));
   EXPECT_EQ(Sum(rank.trace).source, ModuleSource::kPythonCalls);
 }
 
-Rank ThreeActs() {
-  Rank rank;
+ModuleRank ThreeActs() {
+  ModuleRank rank;
   rank.Module("Net", 0, 1000);
   for (const TimeNs start : {100, 300, 500}) rank.Module("Act", start, start + 90);
   rank.Work("relu", 110, 120, "Relu_1");
@@ -457,18 +459,18 @@ Rank ThreeActs() {
 }
 
 TEST(ModuleStatistic, NumbersVariantsWhereTheyFollowOneAnother) {
-  EXPECT_EQ(ThreeActs().Owners(), (Lines{"Net|Act|relu", "|Net|add", "Net|Act_0|relu",
-                                         "Net|Act_1|relu", "Net|Act_1|mul"}));
+  EXPECT_EQ(ThreeActs().Owners(), (RowLines{"Net|Act|relu", "|Net|add", "Net|Act_0|relu",
+                                            "Net|Act_1|relu", "Net|Act_1|mul"}));
 }
 
 TEST(ModuleStatistic, NumbersVariantsOnceIfAsked) {
   EXPECT_EQ(ThreeActs().Rows({.without_counters = true, .variants = VariantNaming::kOnce}),
-            (Lines{"Net|Act_0|relu|Relu|20|10|2", "|Net|add|K|10|10|1",
-                   "Net|Act_1|relu|Relu|10|10|1", "Net|Act_1|mul|K|10|10|1"}));
+            (RowLines{"Net|Act_0|relu|Relu|20|10|2", "|Net|add|K|10|10|1",
+                      "Net|Act_1|relu|Relu|10|10|1", "Net|Act_1|mul|K|10|10|1"}));
 }
 
 TEST(ModuleStatistic, LeavesCountersOutOfKernelNamesIfAsked) {
-  Rank rank;
+  ModuleRank rank;
   rank.Module("Net", 0, 1000);
   for (const char* kernel : {"trans_TransData_17", "Conv2D1", "Conv2DBackpropFilter6_MemSet",
                              "MatMulV2", "aclnnMm_MatMulV3Common_2", "17"}) {

@@ -17,7 +17,7 @@ using Names = std::vector<std::string>;
 using Numbers = std::vector<std::int64_t>;
 using Times = std::vector<TimeNs>;
 
-RankTrace ReadDb(const std::string& sql, Tables wanted = test::kAllTables) {
+RankTrace ReadMstxDb(const std::string& sql, Tables wanted = test::kAllTables) {
   const test::TempDir dir;
   return test::ReadFile(FileKind::kProfilerDb,
                         test::BuildDatabase(dir / "ascend_pytorch_profiler_0.db",
@@ -41,21 +41,23 @@ const std::string kMstx = R"(
         (170, NULL, NULL, NULL, NULL, NULL), (190, 180, 2, 1, 12884901893, 2);)";
 
 TEST(Mstx, ReadsMarksAndRangesOfDatabases) {
-  const RankTrace trace = ReadDb(kMstx);
+  const RankTrace trace = ReadMstxDb(kMstx);
   const MstxEvents& mstx = trace.mstx;
   EXPECT_EQ(mstx.start, (Times{100, 110, 130, 160, 170}));
   EXPECT_EQ(mstx.dur, (Times{0, 10, 20, 0, 0}));
   EXPECT_EQ(mstx.kind, (Kinds{MstxKind::kMark, MstxKind::kPushPop, MstxKind::kStartEnd,
                               MstxKind::kMark, MstxKind::kMark}));
-  EXPECT_EQ(test::Texts(trace, mstx.message), (Names{"Linear", "Linear", "Linear", "Linear", ""}));
-  EXPECT_EQ(test::Texts(trace, mstx.domain), (Names{"Module", "Module", "Module", "Module", ""}));
+  EXPECT_EQ(test::ColumnTexts(trace, mstx.message),
+            (Names{"Linear", "Linear", "Linear", "Linear", ""}));
+  EXPECT_EQ(test::ColumnTexts(trace, mstx.domain),
+            (Names{"Module", "Module", "Module", "Module", ""}));
   EXPECT_EQ(mstx.track[0], trace.host_ops.track[0]);
   EXPECT_EQ(mstx.track[4], -1);
   EXPECT_EQ(trace.issues.Lines().size(), 1u);  // the end before the start
 }
 
 TEST(Mstx, KnowsTheKindsByTheirNames) {
-  const RankTrace trace = ReadDb(kMstx + R"(
+  const RankTrace trace = ReadMstxDb(kMstx + R"(
       CREATE TABLE ENUM_MSTX_EVENT_TYPE (id INTEGER PRIMARY KEY, name TEXT);
       INSERT INTO ENUM_MSTX_EVENT_TYPE VALUES (0, 'start/end'), (2, 'marker');)");
   EXPECT_EQ(trace.mstx.kind[0], MstxKind::kStartEnd);
@@ -63,7 +65,7 @@ TEST(Mstx, KnowsTheKindsByTheirNames) {
 }
 
 TEST(Mstx, DoesWithoutColumns) {
-  const RankTrace trace = ReadDb(R"(
+  const RankTrace trace = ReadMstxDb(R"(
       CREATE TABLE MSTX_EVENTS (startNs INTEGER, endNs INTEGER);
       INSERT INTO MSTX_EVENTS VALUES (1, 1), (2, 4);)");
   EXPECT_EQ(trace.mstx.kind, (Kinds{MstxKind::kMark, MstxKind::kStartEnd}));
@@ -71,8 +73,8 @@ TEST(Mstx, DoesWithoutColumns) {
 }
 
 TEST(Mstx, IsReadIfWanted) {
-  EXPECT_TRUE(ReadDb(kMstx, Tables::kHostOps).mstx.Empty());
-  EXPECT_TRUE(ReadDb("").mstx.Empty());
+  EXPECT_TRUE(ReadMstxDb(kMstx, Tables::kHostOps).mstx.Empty());
+  EXPECT_TRUE(ReadMstxDb("").mstx.Empty());
 }
 
 constexpr const char* kTrace = R"([
@@ -96,8 +98,8 @@ TEST(Mstx, ReadsMarksAndRangesOfTraces) {
   EXPECT_EQ(mstx.start, (Times{500, 700}));
   EXPECT_EQ(mstx.dur, (Times{6500, 0}));
   EXPECT_EQ(mstx.kind, (Kinds{MstxKind::kStartEnd, MstxKind::kMark}));
-  EXPECT_EQ(test::Texts(trace, mstx.message), (Names{"Linear", "here"}));
-  EXPECT_EQ(test::Texts(trace, mstx.domain), (Names{"Module", "default"}));
+  EXPECT_EQ(test::ColumnTexts(trace, mstx.message), (Names{"Linear", "here"}));
+  EXPECT_EQ(test::ColumnTexts(trace, mstx.domain), (Names{"Module", "default"}));
   // The process is the viewer's, the thread that of the operator.
   EXPECT_EQ(mstx.track[0], trace.host_ops.track[0]);
   EXPECT_NE(mstx.track[1], trace.host_ops.track[0]);
@@ -105,7 +107,7 @@ TEST(Mstx, ReadsMarksAndRangesOfTraces) {
 }
 
 TEST(ScheduleKernels, AreApartFromTheOthers) {
-  const RankTrace trace = ReadDb(fmt::format("{}{}", test::kComputeTasks, R"(
+  const RankTrace trace = ReadMstxDb(fmt::format("{}{}", test::kComputeTasks, R"(
       CREATE TABLE COMMUNICATION_SCHEDULE_TASK_INFO (name INTEGER,
           globalTaskId INTEGER PRIMARY KEY, taskType INTEGER, opType INTEGER);
       INSERT INTO STRING_IDS VALUES (1, 'aicpu_allreduce'), (2, 'N/A');
@@ -113,7 +115,7 @@ TEST(ScheduleKernels, AreApartFromTheOthers) {
           (1000, 1300, 71, 11, 1, 7);
       INSERT INTO COMMUNICATION_SCHEDULE_TASK_INFO VALUES (1, 11, 1, 2);)"));
   EXPECT_TRUE(trace.kernels.Empty());
-  EXPECT_EQ(test::Texts(trace, trace.schedule_kernels.name), Names{"aicpu_allreduce"});
+  EXPECT_EQ(test::ColumnTexts(trace, trace.schedule_kernels.name), Names{"aicpu_allreduce"});
   EXPECT_EQ(trace.schedule_kernels.start, Times{1000});
   EXPECT_EQ(trace.schedule_kernels.dur, Times{300});
   EXPECT_EQ(trace.schedule_kernels.link, Numbers{71});

@@ -15,7 +15,7 @@ namespace {
 using Texts = std::vector<std::string>;
 
 // A rank with kernels whose utilisation the test sets.
-class Rank : public test::RankBuilder {
+class MfuRank : public test::RankBuilder {
  public:
   KernelMfu& Add(std::string_view op_type, TimeNs dur, std::string_view shapes = "\"2,2;2,2\"") {
     trace.kernels.Append({.start = time_,
@@ -57,7 +57,7 @@ const MfuShare* Find(const MfuSummary& summary, std::string_view work) {
 }
 
 TEST(OperatorMfu, ListsRangesThenOtherMatrixWorkEachInOrderOfOperators) {
-  Rank rank;
+  MfuRank rank;
   const std::int32_t thread = rank.Thread(1);
   rank.Op("late", 200, 210, thread);
   rank.Op("early", 100, 110, thread);
@@ -79,7 +79,7 @@ TEST(OperatorMfu, ListsRangesThenOtherMatrixWorkEachInOrderOfOperators) {
 }
 
 TEST(OperatorMfu, LeavesOutKernelsOfARangeOfWhichNothingIsKnown) {
-  Rank rank;
+  MfuRank rank;
   rank.mfu.ranges.push_back({1000, "aten::linear"});
   for (const char* shapes : {"N/A", ""}) {
     KernelMfu& kernel = rank.Add("AiCpu", 10, shapes);
@@ -90,7 +90,7 @@ TEST(OperatorMfu, LeavesOutKernelsOfARangeOfWhichNothingIsKnown) {
 }
 
 TEST(MfuSummary, WeighsKernelsByTheirTime) {
-  Rank rank;
+  MfuRank rank;
   rank.AddUse("MatMulV2", 100, 0.5);
   rank.AddUse("Conv2D", 300, 0.9);
   rank.AddUse("FlashAttentionScore", 100, 0.3);
@@ -108,7 +108,7 @@ TEST(MfuSummary, WeighsKernelsByTheirTime) {
 }
 
 TEST(MfuSummary, WeighsTheUseOfTheMeasuredClockByTheTimeOfKernelsThatHaveIt) {
-  Rank rank;
+  MfuRank rank;
   rank.AddUse("MatMulV2", 100, 0.5).use_of_measured_clock = 0.8;
   rank.AddUse("MatMulV3", 300, 0.2).use_of_measured_clock = 0.4;
   rank.AddUse("BatchMatMulV2", 600, 0.9);  // outside of the samples of the clock
@@ -118,13 +118,13 @@ TEST(MfuSummary, WeighsTheUseOfTheMeasuredClockByTheTimeOfKernelsThatHaveIt) {
 }
 
 TEST(MfuSummary, HasNoUseOfAClockThatWasNotMeasured) {
-  Rank rank;
+  MfuRank rank;
   rank.AddUse("MatMulV2", 100, 0.5);
   EXPECT_EQ(Find(rank.Sum(), "matrix products")->UseOfMeasuredClock(), std::nullopt);
 }
 
 TEST(MfuSummary, TellsTheTimeOfWhatIsNotKnownAndWhy) {
-  Rank rank;
+  MfuRank rank;
   rank.AddGap("FlashAttentionScore", 100, FlopsGap::kNoArguments);
   rank.AddGap("FlashAttentionScore", 50, FlopsGap::kNoArguments);
   KernelMfu& typeless = rank.AddUse("MatMulV2", 10, 0);
@@ -138,14 +138,14 @@ TEST(MfuSummary, TellsTheTimeOfWhatIsNotKnownAndWhy) {
 }
 
 TEST(MfuSummary, OfARankWithoutMatrixWorkIsEmpty) {
-  Rank rank;
+  MfuRank rank;
   rank.AddGap("Add", 100, FlopsGap::kUnknownOperator);
   EXPECT_TRUE(rank.Sum().shares.empty());
   EXPECT_TRUE(rank.Sum().wastes.empty());
 }
 
 TEST(MfuSummary, ListsTheTenThatWasteMost) {
-  Rank rank;
+  MfuRank rank;
   for (int i = 0; i < 12; ++i) {
     const std::string type = "Conv" + std::to_string(i);
     for (int call = 0; call < 2; ++call) rank.AddUse(type, 100 * (i + 1), 0.5);
@@ -172,7 +172,7 @@ ModuleStatisticRow TwoCalls(std::uint32_t kernels) {
 }
 
 TEST(AverageMfu, IsTheMeanOverTheCallsForEachKernel) {
-  Rank rank;
+  MfuRank rank;
   for (const double ratio : {0.72818, 0.36409}) {
     rank.AddGap("Cast", 1000, FlopsGap::kUnknownOperator);
     rank.AddUse("FlashAttentionScore", 10000, ratio);
@@ -181,14 +181,14 @@ TEST(AverageMfu, IsTheMeanOverTheCallsForEachKernel) {
 }
 
 TEST(AverageMfu, SkipsCallsForWhichItIsNotKnown) {
-  Rank rank;
+  MfuRank rank;
   rank.AddUse("MatMulV2", 100, 0.5);
   rank.AddGap("MatMulV2", 100, FlopsGap::kNoShapes);
   EXPECT_EQ(AverageMfu(TwoCalls(1), rank.mfu), "50.0%");
 }
 
 TEST(AverageMfu, LeavesKernelsOutThatHaveNoneIfAsked) {
-  Rank rank;
+  MfuRank rank;
   rank.AddGap("Cast", 10, FlopsGap::kNotMatrixWork);
   rank.AddUse("MatMulV2", 10, 0.5);
   rank.AddGap("Cast", 10, FlopsGap::kNotMatrixWork);
@@ -197,7 +197,7 @@ TEST(AverageMfu, LeavesKernelsOutThatHaveNoneIfAsked) {
 }
 
 TEST(AverageMfu, IsEmptyWhenNoKernelHasOne) {
-  Rank rank;
+  MfuRank rank;
   for (int i = 0; i < 2; ++i) rank.AddGap("Add", 100, FlopsGap::kUnknownOperator);
   EXPECT_EQ(AverageMfu(TwoCalls(1), rank.mfu), "");
 }

@@ -9,25 +9,25 @@ namespace mpa {
 namespace {
 
 using Texts = std::vector<std::string>;
-constexpr TimeNs kMs = 1'000'000;
+constexpr TimeNs kOperatorMs = 1'000'000;
 
 // Times are in ms.
 class OperatorsTest : public ::testing::Test {
  protected:
   void Op(std::string_view name, TimeNs start, TimeNs end, std::int32_t thread) {
-    rank_.Op(name, start * kMs, end * kMs, thread);
+    rank_.Op(name, start * kOperatorMs, end * kOperatorMs, thread);
   }
   // A kernel that is launched at `launched`.
   void Kernel(TimeNs launched, std::int32_t thread, TimeNs start, TimeNs end) {
-    rank_.Launch(++link_, launched * kMs, thread);
-    rank_.trace.kernels.Append({.start = start * kMs,
-                                .dur = (end - start) * kMs,
+    rank_.Launch(++link_, launched * kOperatorMs, thread);
+    rank_.trace.kernels.Append({.start = start * kOperatorMs,
+                                .dur = (end - start) * kOperatorMs,
                                 .name = rank_.Text("kernel"),
                                 .link = link_});
   }
   void Allocation(std::string_view name, std::int64_t kilobytes, TimeNs allocated,
                   TimeNs released) {
-    rank_.Allocation(name, kilobytes * 1024, allocated * kMs, released * kMs);
+    rank_.Allocation(name, kilobytes * 1024, allocated * kOperatorMs, released * kOperatorMs);
   }
 
   // Cells [first, last) of the rows of a sheet about the rank and the same rank.
@@ -77,8 +77,8 @@ TEST_F(OperatorsTest, ThatTouchDoNotNest) {
 }
 
 TEST_F(OperatorsTest, OfAModuleThatTouchDoNotNest) {
-  rank_.Call("nn.Module: A_0", 0, 30 * kMs, main_);
-  rank_.Call("nn.Module: B_0", 30 * kMs, 90 * kMs, main_);
+  rank_.Call("nn.Module: A_0", 0, 30 * kOperatorMs, main_);
+  rank_.Call("nn.Module: B_0", 30 * kOperatorMs, 90 * kOperatorMs, main_);
   Op("aten::mm", 10, 30, main_);
   Op("aten::add", 35, 40, main_);
   Op("aten::mul", 40, 50, main_);
@@ -107,7 +107,7 @@ TEST_F(OperatorsTest, HaveTheKernelsOfAllOperatorsWithin) {
 }
 
 TEST_F(OperatorsTest, OfAModuleThatLaunchSeveralKernelsCountOnce) {
-  rank_.Call("nn.Module: Net_0", 0, 100 * kMs, main_);
+  rank_.Call("nn.Module: Net_0", 0, 100 * kOperatorMs, main_);
   Op("aten::addmm", 10, 40, main_);
   for (const TimeNs start : {50, 60, 70}) Kernel(10, main_, start, start + 5);
   // Name of the operator, kernels, own time in ms, number, time with modules within.
@@ -119,7 +119,7 @@ TEST_F(OperatorsTest, OfAModuleThatLaunchSeveralKernelsCountOnce) {
 
 TEST_F(OperatorsTest, HaveTheMemoryThatTheirQueuedWorkAllocates) {
   Op("aten::mm", 10, 20, main_);
-  rank_.Queued(15 * kMs, main_, 30 * kMs, 40 * kMs, queue_);
+  rank_.Queued(15 * kOperatorMs, main_, 30 * kOperatorMs, 40 * kOperatorMs, queue_);
   Op("aten::add", 30, 50, main_);  // runs while the work is done
   // In order of release, which is not the order of allocation.
   Allocation("cann::MatMul", 1024, 35, 45);
@@ -134,7 +134,7 @@ TEST_F(OperatorsTest, HaveTheMemoryThatTheirQueuedWorkAllocates) {
 
 TEST_F(OperatorsTest, HaveTheMemoryOfKernelsWhosePrefixTheExporterDropped) {
   Op("aten::mm", 10, 20, main_);
-  rank_.Queued(15 * kMs, main_, 30 * kMs, 40 * kMs, queue_);
+  rank_.Queued(15 * kOperatorMs, main_, 30 * kOperatorMs, 40 * kOperatorMs, queue_);
   Op("aten::add", 30, 50, main_);
   Allocation("trans_TransData_0", 1024, 35, 45);
   EXPECT_EQ(Memory(), (Texts{"aten::mm 10 1 1", "aten::add 0 0 1"}));
@@ -142,7 +142,7 @@ TEST_F(OperatorsTest, HaveTheMemoryOfKernelsWhosePrefixTheExporterDropped) {
 
 TEST_F(OperatorsTest, HaveTheMemoryThatOperatorsOfAnotherNameAllocateInTheirTime) {
   Op("aten::mm", 10, 20, main_);
-  rank_.Queued(15 * kMs, main_, 30 * kMs, 40 * kMs, queue_);
+  rank_.Queued(15 * kOperatorMs, main_, 30 * kOperatorMs, 40 * kOperatorMs, queue_);
   Op("aten::add", 30, 50, main_);
   Allocation("aten::renamed", 1024, 35, 45);  // while queued work is done
   Allocation("workspace", 2048, 45, 55);      // while none is
@@ -160,7 +160,7 @@ TEST_F(OperatorsTest, OfOneThreadDoNotHaveTheMemoryOfAnother) {
 
 TEST_F(OperatorsTest, HaveMemoryThatWasNeverReleasedWithoutATime) {
   Op("aten::mm", 10, 20, main_);
-  rank_.Allocation("aten::mm", 1024 * 1024, 12 * kMs);
+  rank_.Allocation("aten::mm", 1024 * 1024, 12 * kOperatorMs);
   EXPECT_EQ(Memory(), Texts{"aten::mm 0 1 1"});
   // Only the details.
   EXPECT_EQ(Rows("memory", "MemoryCompare", 4, 5),
@@ -178,9 +178,9 @@ TEST_F(OperatorsTest, DoNotHaveMemoryOfBeforeTheCollectionWhichHasNoTime) {
 TEST_F(OperatorsTest, DoNotHaveMemoryThatIsAllocatedBesideThemAndANoteCountsIt) {
   test::RankBuilder base;
   for (test::RankBuilder* rank : {&base, &rank_}) {
-    rank->Op("aten::mm", 10 * kMs, 20 * kMs, rank->Thread(1));
-    rank->Allocation("aten::mm", 1024 * 1024, 12 * kMs, 60 * kMs);
-    rank->Allocation("aten::mm", 1024 * 1024, 30 * kMs, 60 * kMs);
+    rank->Op("aten::mm", 10 * kOperatorMs, 20 * kOperatorMs, rank->Thread(1));
+    rank->Allocation("aten::mm", 1024 * 1024, 12 * kOperatorMs, 60 * kOperatorMs);
+    rank->Allocation("aten::mm", 1024 * 1024, 30 * kOperatorMs, 60 * kOperatorMs);
   }
   Allocation("aten::mm", 1024, 40, 60);
   const Report report = test::Compare("memory", base.trace, rank_.trace);

@@ -10,13 +10,13 @@ namespace {
 
 using test::RankBuilder;
 using Texts = std::vector<std::string>;
-constexpr TimeNs kMs = 1'000'000;
+constexpr TimeNs kCompatMs = 1'000'000;
 
 // A kernel of 2 ms and an exposed collective of 3 ms, of which no tasks were recorded.
 RankBuilder Level0() {
   RankBuilder rank;
-  rank.KernelAt(0, 2 * kMs);
-  rank.Collective(rank.Group("g"), 2 * kMs, 5 * kMs);
+  rank.KernelAt(0, 2 * kCompatMs);
+  rank.Collective(rank.Group("g"), 2 * kCompatMs, 5 * kCompatMs);
   return rank;
 }
 
@@ -24,7 +24,7 @@ RankBuilder Level1() {
   RankBuilder rank = Level0();
   rank.trace.kernels.core[0] = rank.Text("AI_CORE");
   rank.trace.kernels.op_type[0] = rank.Text("MatMul");
-  rank.CommTask(0, 0, "Memcpy", 2 * kMs, 5 * kMs);
+  rank.CommTask(0, 0, "Memcpy", 2 * kCompatMs, 5 * kCompatMs);
   return rank;
 }
 
@@ -35,24 +35,24 @@ Report Overall(const RankBuilder& base, const RankBuilder& comparison, bool comp
 }
 
 // Label and base cells of every row.
-Texts Rows(const RankBuilder& base, const RankBuilder& comparison, bool compat) {
+Texts CompatRows(const RankBuilder& base, const RankBuilder& comparison, bool compat) {
   const Report report = Overall(base, comparison, compat);
   return report.sheets.empty() ? Texts() : test::Lines(report.sheets[0], 0, 4);
 }
 
 TEST(OverallCompat, SaysZeroWhereACaptureDoesNotTell) {
-  EXPECT_EQ(Rows(Level0(), Level0(), /*compat=*/true),
+  EXPECT_EQ(CompatRows(Level0(), Level0(), /*compat=*/true),
             (Texts{"Computing Time 2000000 0.4 0", "\tOther 2000000 0.4 /",
                    "Uncovered Communication Time 3000000 0.6 /", "\tg 3000000 0.6 /",
                    "\t\tTransmit 3000000 0.6 /", "E2E Time 5000000 1 /"}));
-  EXPECT_EQ(Rows(Level0(), Level0(), /*compat=*/false),
+  EXPECT_EQ(CompatRows(Level0(), Level0(), /*compat=*/false),
             (Texts{"Computing Time 2000000 0.4 N/A", "Uncovered Communication Time 3000000 0.6 /",
                    "\tg 3000000 0.6 /", "E2E Time 5000000 1 /"}));
 }
 
 TEST(OverallCompat, HasNoRowOtherWhereItIsZero) {
   const auto has_other = [](bool compat) {
-    const Texts rows = Rows(Level1(), Level1(), compat);
+    const Texts rows = CompatRows(Level1(), Level1(), compat);
     return std::find(rows.begin(), rows.end(), "\tOther 0 0 /") != rows.end();
   };
   EXPECT_FALSE(has_other(true));

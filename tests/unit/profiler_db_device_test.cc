@@ -14,7 +14,7 @@ using Names = std::vector<std::string>;
 using Numbers = std::vector<std::int64_t>;
 using Times = std::vector<TimeNs>;
 
-RankTrace ReadDb(const std::string& sql, Tables wanted = test::kAllTables) {
+RankTrace ReadDeviceDb(const std::string& sql, Tables wanted = test::kAllTables) {
   const test::TempDir dir;
   return test::ReadFile(FileKind::kProfilerDb,
                         test::BuildDatabase(dir / "ascend_pytorch_profiler_0.db", sql),
@@ -28,51 +28,52 @@ const std::string kTexts =
     "(8, 'SDMA_SQE'), (9, 'aicore_time'), (0, 'Add');";
 
 TEST(ProfilerDbDevice, ReadsKernelsAndTasksInTheOrderOfTasks) {
-  const RankTrace trace = ReadDb(kTexts + test::kTasks + test::kComputeTasks + R"(
+  const RankTrace trace = ReadDeviceDb(kTexts + test::kTasks + test::kComputeTasks + R"(
       INSERT INTO TASK (startNs, endNs, connectionId, globalTaskId, taskType, streamId) VALUES
           (2000, 2500, 71, 12, 4, 7), (1000, 1300, 72, 11, 4, 0), (3000, 3010, 0, 13, 8, 7);
       INSERT INTO COMPUTE_TASK_INFO (name, globalTaskId, taskType, opType) VALUES
           (0, 11, 3, 0), (1, 12, 3, 2);)");
-  EXPECT_EQ(test::Texts(trace, trace.kernels.name), (Names{"MatMul", "Add"}));
-  EXPECT_EQ(test::Texts(trace, trace.kernels.op_type), (Names{"MatMulV2", "Add"}));
-  EXPECT_EQ(test::Texts(trace, trace.kernels.core), (Names{"AI_CORE", "AI_CORE"}));
+  EXPECT_EQ(test::ColumnTexts(trace, trace.kernels.name), (Names{"MatMul", "Add"}));
+  EXPECT_EQ(test::ColumnTexts(trace, trace.kernels.op_type), (Names{"MatMulV2", "Add"}));
+  EXPECT_EQ(test::ColumnTexts(trace, trace.kernels.core), (Names{"AI_CORE", "AI_CORE"}));
   EXPECT_EQ(trace.kernels.start, (Times{2000, 1000}));
   EXPECT_EQ(trace.kernels.dur, (Times{500, 300}));
   EXPECT_EQ(trace.kernels.stream, (Numbers{7, 0}));
   EXPECT_EQ(trace.kernels.link, (Numbers{71, 72}));
-  EXPECT_EQ(test::Texts(trace, trace.device_tasks.type),
+  EXPECT_EQ(test::ColumnTexts(trace, trace.device_tasks.type),
             (Names{"KERNEL_AICORE", "KERNEL_AICORE", "SDMA_SQE"}));
   EXPECT_EQ(trace.device_tasks.link, (Numbers{71, 72, -1}));  // 0: no connection
 }
 
 // A collective that runs as a kernel is among the collectives, too.
 TEST(ProfilerDbDevice, LeavesOutKernelsOfCollectives) {
-  const RankTrace trace = ReadDb(kTexts + test::kTasks + test::kComputeTasks + R"(
+  const RankTrace trace = ReadDeviceDb(kTexts + test::kTasks + test::kComputeTasks + R"(
       INSERT INTO STRING_IDS VALUES (20, 'COMMUNICATION'), (21, 'allReduce_AivKernel');
       INSERT INTO TASK (startNs, endNs, connectionId, globalTaskId, taskType, streamId) VALUES
           (1000, 1300, 71, 11, 4, 7), (2000, 2500, 72, 12, 4, 7);
       INSERT INTO COMPUTE_TASK_INFO (name, globalTaskId, taskType, opType) VALUES
           (1, 11, 3, 2), (21, 12, 20, 20);)");
-  EXPECT_EQ(test::Texts(trace, trace.kernels.name), Names{"MatMul"});
+  EXPECT_EQ(test::ColumnTexts(trace, trace.kernels.name), Names{"MatMul"});
 }
 
 TEST(ProfilerDbDevice, ReadsKernelsThatHaveNoTypes) {
-  const RankTrace trace = ReadDb(kTexts + test::kTasks + test::kComputeTasks + R"(
+  const RankTrace trace = ReadDeviceDb(kTexts + test::kTasks + test::kComputeTasks + R"(
       INSERT INTO TASK (startNs, endNs, connectionId, globalTaskId, taskType, streamId) VALUES
           (1000, 1300, NULL, 11, 4, 7), (2000, 2100, 4, 12, NULL, NULL);
       INSERT INTO COMPUTE_TASK_INFO (name, globalTaskId, taskType, opType) VALUES
           (1, 11, 5, NULL), (999, 12, NULL, 5);)");
   ASSERT_EQ(trace.kernels.Size(), 2u);
   EXPECT_EQ(trace.kernels.op_type, (std::vector<StringId>{StringId::kEmpty, StringId::kEmpty}));
-  EXPECT_EQ(test::Texts(trace, trace.kernels.core),
+  EXPECT_EQ(test::ColumnTexts(trace, trace.kernels.core),
             (Names{"KERNEL_AICORE", ""}));  // the task's type stands in
-  EXPECT_EQ(test::Texts(trace, trace.kernels.name), (Names{"MatMul", ""}));  // no text 999
+  EXPECT_EQ(test::ColumnTexts(trace, trace.kernels.name), (Names{"MatMul", ""}));  // no text 999
   EXPECT_EQ(trace.kernels.link, (Numbers{-1, 4}));
   EXPECT_EQ(trace.kernels.stream, (Numbers{7, -1}));
 }
 
 TEST(ProfilerDbDevice, GivesCountersToTheirKernels) {
-  const RankTrace trace = ReadDb(kTexts + test::kTasks + test::kComputeTasks + test::kCounters + R"(
+  const RankTrace trace =
+      ReadDeviceDb(kTexts + test::kTasks + test::kComputeTasks + test::kCounters + R"(
       INSERT INTO TASK (startNs, endNs, globalTaskId, taskType, streamId) VALUES
           (1000, 1300, 11, 4, 7), (2000, 2100, 12, 4, 7);
       INSERT INTO COMPUTE_TASK_INFO (name, globalTaskId, taskType, opType) VALUES
@@ -85,7 +86,7 @@ TEST(ProfilerDbDevice, GivesCountersToTheirKernels) {
 }
 
 TEST(ProfilerDbDevice, ReadsTimesStoredAsTexts) {
-  const RankTrace trace = ReadDb(R"(
+  const RankTrace trace = ReadDeviceDb(R"(
       CREATE TABLE TASK (startNs TEXT, endNs TEXT, taskType INTEGER, streamId INTEGER,
           connectionId INTEGER, globalTaskId INTEGER);
       INSERT INTO TASK VALUES ('1736412474721331650', '1736412474721331750', 1, 7, 0, 1);)");
@@ -94,17 +95,18 @@ TEST(ProfilerDbDevice, ReadsTimesStoredAsTexts) {
 }
 
 TEST(ProfilerDbDevice, FindsTextsInATableWithoutPrimaryKey) {
-  const RankTrace trace = ReadDb(std::string(test::kTasks) + R"(
+  const RankTrace trace = ReadDeviceDb(std::string(test::kTasks) + R"(
       CREATE TABLE STRING_IDS (id INTEGER, value TEXT);
       INSERT INTO STRING_IDS VALUES (5, 'SDMA_SQE'), (NULL, 'nobody'), (0, 'EVENT_WAIT_SQE');
       INSERT INTO TASK (startNs, endNs, taskType, streamId) VALUES
           (1, 2, 0, 7), (3, 4, 5, 7), (5, 6, 17, 7);)");
-  EXPECT_EQ(test::Texts(trace, trace.device_tasks.type), (Names{"EVENT_WAIT_SQE", "SDMA_SQE", ""}));
+  EXPECT_EQ(test::ColumnTexts(trace, trace.device_tasks.type),
+            (Names{"EVENT_WAIT_SQE", "SDMA_SQE", ""}));
 }
 
 TEST(ProfilerDbDevice, TakesMissingTablesForNotRecorded) {
-  const RankTrace trace = ReadDb(std::string(test::kTasks) +
-                                 "INSERT INTO TASK (startNs, endNs, streamId) VALUES (1, 2, 4);");
+  const RankTrace trace = ReadDeviceDb(
+      std::string(test::kTasks) + "INSERT INTO TASK (startNs, endNs, streamId) VALUES (1, 2, 4);");
   EXPECT_EQ(trace.device_tasks.Size(), 1u);
   EXPECT_TRUE(trace.kernels.Empty());
   EXPECT_TRUE(trace.host_ops.Empty());
@@ -114,7 +116,7 @@ TEST(ProfilerDbDevice, TakesMissingTablesForNotRecorded) {
 }
 
 TEST(ProfilerDbDevice, CountsTextsThatAreNotThere) {
-  const RankTrace trace = ReadDb(kTexts + test::kTasks + R"(
+  const RankTrace trace = ReadDeviceDb(kTexts + test::kTasks + R"(
       INSERT INTO STRING_IDS VALUES (77, NULL);
       INSERT INTO TASK (startNs, endNs, taskType) VALUES
           (1, 2, 77), (2, 3, 78), (3, 4, 78), (4, 5, NULL);)");
@@ -124,7 +126,7 @@ TEST(ProfilerDbDevice, CountsTextsThatAreNotThere) {
 }
 
 TEST(ProfilerDbDevice, CountsTasksWhoseTimesMakeNoSense) {
-  const RankTrace trace = ReadDb(std::string(test::kTasks) + R"(
+  const RankTrace trace = ReadDeviceDb(std::string(test::kTasks) + R"(
       INSERT INTO TASK (startNs, endNs) VALUES
           (5, 4), (NULL, 4), (-3, 4), (5, 'x'), (5, 5);)");
   EXPECT_EQ(trace.device_tasks.start, Times{5});
@@ -134,7 +136,8 @@ TEST(ProfilerDbDevice, CountsTasksWhoseTimesMakeNoSense) {
 }
 
 TEST(ProfilerDbDevice, LeavesOutNumbersThatWouldOverflowSums) {
-  const RankTrace trace = ReadDb(kTexts + test::kTasks + test::kComputeTasks + test::kCounters + R"(
+  const RankTrace trace =
+      ReadDeviceDb(kTexts + test::kTasks + test::kComputeTasks + test::kCounters + R"(
       INSERT INTO TASK (startNs, endNs, globalTaskId) VALUES
           (0, 9000000000000000000, 1), (8999999999999999999, 9000000000000000000, 2), (1, 2, 3);
       INSERT INTO COMPUTE_TASK_INFO (globalTaskId) VALUES (3);
@@ -157,7 +160,7 @@ TEST(ProfilerDbDevice, LeavesOutNumbersThatWouldOverflowSums) {
 
 TEST(ProfilerDbDevice, RefusesTasksWithoutIdsOfTheirOwn) {
   const Error error = test::ErrorOf([] {
-    ReadDb(std::string(test::kTasks) + R"(
+    ReadDeviceDb(std::string(test::kTasks) + R"(
         CREATE TABLE COMPUTE_TASK_INFO (name INTEGER, globalTaskId INTEGER, taskType INTEGER,
                                         opType INTEGER);
         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
@@ -169,7 +172,7 @@ TEST(ProfilerDbDevice, RefusesTasksWithoutIdsOfTheirOwn) {
 }
 
 TEST(ProfilerDbDevice, NamesTheDatabaseAndTheColumnThatIsMissing) {
-  const RankTrace trace = ReadDb(R"(
+  const RankTrace trace = ReadDeviceDb(R"(
       CREATE TABLE TASK (startNs INTEGER, endNs INTEGER);
       CREATE TABLE STEP_TIME (id INTEGER, startNs INTEGER, endNs INTEGER);
       INSERT INTO STEP_TIME VALUES (1, 10, 20);)");
@@ -181,23 +184,23 @@ TEST(ProfilerDbDevice, NamesTheDatabaseAndTheColumnThatIsMissing) {
 }
 
 TEST(ProfilerDbDevice, RefusesADatabaseOfSomethingElse) {
-  const Error error = test::ErrorOf([] { ReadDb("CREATE TABLE cookies (name TEXT);"); });
+  const Error error = test::ErrorOf([] { ReadDeviceDb("CREATE TABLE cookies (name TEXT);"); });
   EXPECT_EQ(error.kind(), ErrorKind::kInput);
   EXPECT_HAS_TEXT(error.what(), "ascend_pytorch_profiler_0.db");
 }
 
 TEST(ProfilerDbDevice, ReadsOnlyWhatIsWanted) {
-  const RankTrace trace = ReadDb(std::string(test::kTasks) + R"(
+  const RankTrace trace = ReadDeviceDb(std::string(test::kTasks) + R"(
       INSERT INTO TASK (startNs, endNs, taskType) VALUES (1, 2, 1);
       CREATE TABLE STEP_TIME (id INTEGER, startNs INTEGER, endNs INTEGER);
       INSERT INTO STEP_TIME VALUES (3, 10, 20);)",
-                                 Tables::kSteps);
+                                       Tables::kSteps);
   EXPECT_TRUE(trace.device_tasks.Empty());
   EXPECT_EQ(trace.steps.id, std::vector<std::int32_t>{3});
 }
 
 TEST(ProfilerDbDevice, ReadsStepsAndMemory) {
-  const RankTrace trace = ReadDb(kTexts + test::kTasks + R"(
+  const RankTrace trace = ReadDeviceDb(kTexts + test::kTasks + R"(
       CREATE TABLE STEP_TIME (id INTEGER, startNs INTEGER, endNs INTEGER);
       INSERT INTO STEP_TIME VALUES (50, 100, 200), (51, 300, 250), (52, '300', '400');
       CREATE TABLE MEMORY_RECORD (component INTEGER, timestamp INTEGER, totalAllocated NUMERIC,
@@ -217,28 +220,28 @@ TEST(ProfilerDbDevice, ReadsStepsAndMemory) {
 TEST(ProfilerDbDevice, ReadsTheTensorsOfKernels) {
   const std::string kernel = R"(
       INSERT INTO TASK (startNs, endNs, globalTaskId) VALUES (1000, 1300, 11);)";
-  const RankTrace trace = ReadDb(kTexts + test::kTasks + kernel + R"(
+  const RankTrace trace = ReadDeviceDb(kTexts + test::kTasks + kernel + R"(
       CREATE TABLE COMPUTE_TASK_INFO (name INTEGER, globalTaskId INTEGER, taskType INTEGER,
           opType INTEGER, inputFormats INTEGER, inputDataTypes INTEGER, inputShapes INTEGER,
           outputFormats INTEGER, outputShapes INTEGER, hf32Eligible INTEGER);
       INSERT INTO STRING_IDS VALUES (20, 'ND;NZ'), (21, 'FLOAT16;INT8'), (22, '"2,3;3,4"'),
           (23, 'NCHW'), (24, '"2,4"'), (25, 'NO');
       INSERT INTO COMPUTE_TASK_INFO VALUES (1, 11, 3, 2, 20, 21, 22, 23, 24, 25);)");
-  EXPECT_EQ(test::Texts(trace, trace.kernels.input_formats), (Names{"ND;NZ"}));
-  EXPECT_EQ(test::Texts(trace, trace.kernels.input_types), (Names{"FLOAT16;INT8"}));
-  EXPECT_EQ(test::Texts(trace, trace.kernels.shapes), (Names{"\"2,3;3,4\""}));
-  EXPECT_EQ(test::Texts(trace, trace.kernels.output_formats), (Names{"NCHW"}));
-  EXPECT_EQ(test::Texts(trace, trace.kernels.output_shapes), (Names{"\"2,4\""}));
-  EXPECT_EQ(test::Texts(trace, trace.kernels.hf32), (Names{"NO"}));
+  EXPECT_EQ(test::ColumnTexts(trace, trace.kernels.input_formats), (Names{"ND;NZ"}));
+  EXPECT_EQ(test::ColumnTexts(trace, trace.kernels.input_types), (Names{"FLOAT16;INT8"}));
+  EXPECT_EQ(test::ColumnTexts(trace, trace.kernels.shapes), (Names{"\"2,3;3,4\""}));
+  EXPECT_EQ(test::ColumnTexts(trace, trace.kernels.output_formats), (Names{"NCHW"}));
+  EXPECT_EQ(test::ColumnTexts(trace, trace.kernels.output_shapes), (Names{"\"2,4\""}));
+  EXPECT_EQ(test::ColumnTexts(trace, trace.kernels.hf32), (Names{"NO"}));
   // Older exporters do not write these columns.
   const RankTrace old =
-      ReadDb(kTexts + test::kTasks + test::kComputeTasks + kernel +
-             "INSERT INTO COMPUTE_TASK_INFO (name, globalTaskId) VALUES (1, 11);");
-  EXPECT_EQ(test::Texts(old, old.kernels.output_shapes), (Names{""}));
+      ReadDeviceDb(kTexts + test::kTasks + test::kComputeTasks + kernel +
+                   "INSERT INTO COMPUTE_TASK_INFO (name, globalTaskId) VALUES (1, 11);");
+  EXPECT_EQ(test::ColumnTexts(old, old.kernels.output_shapes), (Names{""}));
 }
 
 TEST(ProfilerDbDevice, ReadsTheClockOfTheRanksOwnDevice) {
-  const RankTrace trace = ReadDb(kTexts + test::kTasks + R"(
+  const RankTrace trace = ReadDeviceDb(kTexts + test::kTasks + R"(
       CREATE TABLE RANK_DEVICE_MAP (rankId INTEGER, deviceId INTEGER);
       CREATE TABLE AICORE_FREQ (deviceId INTEGER, timestampNs NUMERIC, freq INTEGER);
       INSERT INTO RANK_DEVICE_MAP VALUES (9, 1);

@@ -14,7 +14,7 @@ using Names = std::vector<std::string>;
 using Numbers = std::vector<std::int64_t>;
 using Times = std::vector<TimeNs>;
 
-RankTrace ReadDb(const std::string& sql) {
+RankTrace ReadHostDb(const std::string& sql) {
   const test::TempDir dir;
   return test::ReadFile(
       FileKind::kProfilerDb,
@@ -34,8 +34,8 @@ const std::string kOps = std::string(test::kOperators) + R"(
         (100, 71), (100, 72), (100, 900), (101, 900), (101, 73), (55, 74);)";
 
 TEST(ProfilerDbHost, ReadsOperatorsOnly) {
-  const RankTrace trace = ReadDb(kOps);
-  EXPECT_EQ(test::Texts(trace, trace.host_ops.name),
+  const RankTrace trace = ReadHostDb(kOps);
+  EXPECT_EQ(test::ColumnTexts(trace, trace.host_ops.name),
             (Names{"aten::mm", "MmBackward0", "aten::add"}));
   EXPECT_EQ(trace.host_ops.start,
             (Times{1736412474721331650, 1736412474721333000, 1736412474721334000}));
@@ -47,14 +47,14 @@ TEST(ProfilerDbHost, ReadsOperatorsOnly) {
 }
 
 TEST(ProfilerDbHost, KnowsOperatorsByTheNameOfTheirKind) {
-  const RankTrace trace = ReadDb(kOps + R"(
+  const RankTrace trace = ReadHostDb(kOps + R"(
       UPDATE ENUM_API_TYPE SET name = 'queue' WHERE id = 50001;
       UPDATE ENUM_API_TYPE SET name = 'op' WHERE id = 50002;)");
-  EXPECT_EQ(test::Texts(trace, trace.host_ops.name), Names{"Enqueue"});
+  EXPECT_EQ(test::ColumnTexts(trace, trace.host_ops.name), Names{"Enqueue"});
 }
 
 TEST(ProfilerDbHost, ReadsSeveralLaunchesOfOneOperator) {
-  const RankTrace trace = ReadDb(kOps);
+  const RankTrace trace = ReadHostDb(kOps);
   const Launches& launches = trace.launches;
   EXPECT_EQ(launches.link, (Numbers{71, 72, 900, 900, 73}));
   EXPECT_EQ(launches.host_time,
@@ -67,7 +67,7 @@ TEST(ProfilerDbHost, ReadsSeveralLaunchesOfOneOperator) {
 
 // Each of them would have all connections: 25 million launches.
 TEST(ProfilerDbHost, LeavesOutLaunchesOfOperatorsThatShareAllConnections) {
-  const RankTrace trace = ReadDb(std::string(test::kOperators) + R"(
+  const RankTrace trace = ReadHostDb(std::string(test::kOperators) + R"(
       INSERT INTO STRING_IDS VALUES (1, 'aten::mm');
       WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
       INSERT INTO PYTORCH_API (startNs, endNs, globalTid, connectionId, name, type)
@@ -80,8 +80,9 @@ TEST(ProfilerDbHost, LeavesOutLaunchesOfOperatorsThatShareAllConnections) {
 }
 
 TEST(ProfilerDbHost, FindsTheBackwardThreadWhereTwoOperatorsShareAConnection) {
-  EXPECT_EQ(ReadDb(kOps).backward_tid, 6);
-  EXPECT_EQ(ReadDb(kOps + "DELETE FROM CONNECTION_IDS WHERE connectionId = 900;").backward_tid, -1);
+  EXPECT_EQ(ReadHostDb(kOps).backward_tid, 6);
+  EXPECT_EQ(ReadHostDb(kOps + "DELETE FROM CONNECTION_IDS WHERE connectionId = 900;").backward_tid,
+            -1);
 }
 
 const std::string kComm = std::string(test::kTasks) + test::kCollectives + test::kCommTasks + R"(
@@ -99,21 +100,21 @@ const std::string kComm = std::string(test::kTasks) + test::kCollectives + test:
         (1, 23, 5, 0, 4, 2), (1, 22, 6, 1, 3, 1), (1, 21, 5, 1, 3, 1);)";
 
 TEST(ProfilerDbHost, ReadsCollectivesInTheOrderOfTheirNumbers) {
-  const RankTrace trace = ReadDb(kComm);
-  EXPECT_EQ(test::Texts(trace, trace.communications.name),
+  const RankTrace trace = ReadHostDb(kComm);
+  EXPECT_EQ(test::ColumnTexts(trace, trace.communications.name),
             (Names{"hcom_allReduce__868_0_1", "hcom_send__1_0_1"}));
-  EXPECT_EQ(test::Texts(trace, trace.communications.op_type),
+  EXPECT_EQ(test::ColumnTexts(trace, trace.communications.op_type),
             (Names{"hcom_allReduce_", "hcom_send_"}));
   EXPECT_EQ(trace.communications.start, (Times{1000, 3000}));
   EXPECT_EQ(trace.communications.dur, (Times{1000, 500}));
   EXPECT_EQ(trace.communications.link, (Numbers{88, -1}));
-  EXPECT_EQ(test::Texts(trace, trace.comm_groups.name), (Names{"host%eth_0", "host%eth_1"}));
+  EXPECT_EQ(test::ColumnTexts(trace, trace.comm_groups.name), (Names{"host%eth_0", "host%eth_1"}));
   EXPECT_EQ(trace.communications.group, (std::vector<std::int32_t>{0, 1}));
 }
 
 TEST(ProfilerDbHost, ReadsTheTasksOfCollectivesWithTheirPlanes) {
-  const RankTrace trace = ReadDb(kComm);
-  EXPECT_EQ(test::Texts(trace, trace.comm_tasks.name),
+  const RankTrace trace = ReadHostDb(kComm);
+  EXPECT_EQ(test::ColumnTexts(trace, trace.comm_tasks.name),
             (Names{"Notify_Wait", "RDMASend", "Notify_Wait"}));
   EXPECT_EQ(trace.comm_tasks.start, (Times{1100, 1300, 3100}));
   EXPECT_EQ(trace.comm_tasks.group, (std::vector<std::int32_t>{0, 0, 1}));
@@ -121,27 +122,27 @@ TEST(ProfilerDbHost, ReadsTheTasksOfCollectivesWithTheirPlanes) {
 }
 
 TEST(ProfilerDbHost, NamesGroupsAsTheJobDoes) {
-  const RankTrace trace = ReadDb(kComm + R"(
+  const RankTrace trace = ReadHostDb(kComm + R"(
       CREATE TABLE META_DATA (name TEXT, value TEXT);
       INSERT INTO META_DATA VALUES ('SCHEMA_VERSION', '1.0'), ('parallel_group_info',
           '{"host%eth_1": {"group_name": "dp", "global_ranks": [0, 1]},
               "other": {"group_name": "tp"}}');)");
-  EXPECT_EQ(test::Texts(trace, trace.comm_groups.process_group), (Names{"", "dp"}));
+  EXPECT_EQ(test::ColumnTexts(trace, trace.comm_groups.process_group), (Names{"", "dp"}));
 }
 
 TEST(ProfilerDbHost, KeepsTheTechnicalNamesWhenTheMetadataIsBroken) {
   ::testing::internal::CaptureStderr();
-  const RankTrace trace = ReadDb(kComm + R"(
+  const RankTrace trace = ReadHostDb(kComm + R"(
       CREATE TABLE META_DATA (name TEXT, value TEXT);
       INSERT INTO META_DATA VALUES ('parallel_group_info', '{"host%eth_1": {');)");
   EXPECT_NE(::testing::internal::GetCapturedStderr().find("parallel_group_info"),
             std::string::npos);
-  EXPECT_EQ(test::Texts(trace, trace.comm_groups.process_group), (Names{"", ""}));
-  EXPECT_EQ(test::Texts(trace, trace.comm_groups.name), (Names{"host%eth_0", "host%eth_1"}));
+  EXPECT_EQ(test::ColumnTexts(trace, trace.comm_groups.process_group), (Names{"", ""}));
+  EXPECT_EQ(test::ColumnTexts(trace, trace.comm_groups.name), (Names{"host%eth_0", "host%eth_1"}));
 }
 
 TEST(ProfilerDbHost, ReadsCollectivesWithoutTasks) {
-  const RankTrace trace = ReadDb(kComm + "DROP TABLE COMMUNICATION_TASK_INFO;");
+  const RankTrace trace = ReadHostDb(kComm + "DROP TABLE COMMUNICATION_TASK_INFO;");
   EXPECT_EQ(trace.communications.Size(), 2u);
   EXPECT_TRUE(trace.comm_tasks.Empty());
 }

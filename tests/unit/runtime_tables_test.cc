@@ -10,10 +10,10 @@
 namespace mpa {
 namespace {
 
-using test::Texts;
+using test::ColumnTexts;
 
 // The process is 7: those of the viewer carry its number 10 bits further up.
-constexpr const char* kTrace = R"([
+constexpr const char* kRuntimeTrace = R"([
 {"ph":"M","name":"process_name","pid":7392,"tid":0,"args":{"name":"CANN"}},
 {"ph":"M","name":"process_name","pid":7587,"tid":0,"args":{"name":"Ascend Hardware"}},
 {"ph":"M","name":"process_name","pid":7700,"tid":0,"args":{"name":"Step Trace"}},
@@ -44,7 +44,7 @@ constexpr TimeNs kEpoch = 1'700'000'000'000'000'000;
 class RuntimeOfTrace : public ::testing::Test {
  protected:
   RankTrace Read(Tables wanted = test::kAllTables) const {
-    return test::ReadFile(FileKind::kTraceView, dir_.Write("trace_view.json", kTrace),
+    return test::ReadFile(FileKind::kTraceView, dir_.Write("trace_view.json", kRuntimeTrace),
                           {wanted, ""});
   }
   const test::TempDir dir_;
@@ -53,7 +53,7 @@ class RuntimeOfTrace : public ::testing::Test {
 TEST_F(RuntimeOfTrace, CallsRunOnTheThreadsOfTheProgram) {
   const RankTrace trace = Read();
   const HostCalls& calls = trace.host_calls;
-  EXPECT_EQ(Texts(trace, calls.name),
+  EXPECT_EQ(ColumnTexts(trace, calls.name),
             (std::vector<std::string>{"Node@launch", "Model@ModelExecute", "Node@launch"}));
   EXPECT_EQ(calls.start[0], kEpoch + 1001);
   EXPECT_EQ(calls.dur[0], 2500);
@@ -70,7 +70,7 @@ TEST_F(RuntimeOfTrace, CallsRunOnTheThreadsOfTheProgram) {
 TEST_F(RuntimeOfTrace, DeviceRunsAreKernelsWithTheirModelAndConnection) {
   const RankTrace trace = Read();
   const DeviceRuns& runs = trace.device_runs;
-  EXPECT_EQ(Texts(trace, runs.name), (std::vector<std::string>{"Add_1", "Mul_1"}));
+  EXPECT_EQ(ColumnTexts(trace, runs.name), (std::vector<std::string>{"Add_1", "Mul_1"}));
   EXPECT_EQ(runs.start[0], kEpoch + 5001);
   EXPECT_EQ(runs.model, (std::vector<std::int64_t>{5, -1}));
   EXPECT_EQ(runs.connection, (std::vector<std::int64_t>{12, 13}));  // the second by its arrow
@@ -123,7 +123,7 @@ TEST(RuntimeOfDatabase, CallsRunsGarbageAndSession) {
   const RankTrace trace = test::ReadFile(
       FileKind::kProfilerDb, test::BuildDatabase(dir / "ascend_pytorch_profiler.db", sql));
   const HostCalls& calls = trace.host_calls;
-  EXPECT_EQ(Texts(trace, calls.name),
+  EXPECT_EQ(ColumnTexts(trace, calls.name),
             (std::vector<std::string>{"Node@launch", "Model@ModelExecute"}));
   EXPECT_EQ(trace.tracks.pid[static_cast<std::size_t>(calls.track[0])], 7);
   EXPECT_EQ(trace.tracks.tid[static_cast<std::size_t>(calls.track[0])], 70);
@@ -132,7 +132,7 @@ TEST(RuntimeOfDatabase, CallsRunsGarbageAndSession) {
   EXPECT_FALSE(trace.issues.Empty());  // the call that ends before it begins
 
   const DeviceRuns& runs = trace.device_runs;
-  EXPECT_EQ(Texts(trace, runs.name), (std::vector<std::string>{"Add_1", "hcom"}));
+  EXPECT_EQ(ColumnTexts(trace, runs.name), (std::vector<std::string>{"Add_1", "hcom"}));
   EXPECT_EQ(runs.kind[1], DeviceRunKind::kCollective);
   EXPECT_EQ(runs.model, (std::vector<std::int64_t>{5, -1}));
   EXPECT_EQ(runs.device, (std::vector<std::int64_t>{3, 3}));

@@ -19,7 +19,7 @@ namespace {
 
 using Keys = std::vector<std::uint32_t>;
 using Blocks = std::vector<MatchedBlock>;
-using Pairs = std::vector<AlignedPair>;
+using AlignedPairs = std::vector<AlignedPair>;
 
 Keys KeysOf(std::string_view letters) { return {letters.begin(), letters.end()}; }
 
@@ -84,13 +84,14 @@ TEST(MatchSequences, TellsLargeKeysApart) {
 
 TEST(AlignSequences, PutsUnmatchedItemsAheadOfTheBlockBaseFirst) {
   EXPECT_EQ(AlignSequences(KeysOf("pabqc"), KeysOf("rsabtt")),
-            (Pairs{{0, {}}, {{}, 0}, {{}, 1}, {1, 2}, {2, 3}, {3, {}}, {4, {}}, {{}, 4}, {{}, 5}}));
+            (AlignedPairs{
+                {0, {}}, {{}, 0}, {{}, 1}, {1, 2}, {2, 3}, {3, {}}, {4, {}}, {{}, 4}, {{}, 5}}));
 }
 
 TEST(AlignSequences, KeepsEveryItemOfOneSidedInput) {
-  EXPECT_EQ(AlignSequences({5, 6}, {}), (Pairs{{0, {}}, {1, {}}}));
-  EXPECT_EQ(AlignSequences({}, {5, 6}), (Pairs{{{}, 0}, {{}, 1}}));
-  EXPECT_EQ(AlignSequences({}, {}), Pairs{});
+  EXPECT_EQ(AlignSequences({5, 6}, {}), (AlignedPairs{{0, {}}, {1, {}}}));
+  EXPECT_EQ(AlignSequences({}, {5, 6}), (AlignedPairs{{{}, 0}, {{}, 1}}));
+  EXPECT_EQ(AlignSequences({}, {}), AlignedPairs{});
 }
 
 // The definition word by word: every pair of places is tried.

@@ -30,7 +30,7 @@ TEST(MemoryRecord, ReadsReservedMemoryAsBytes) {
                                "PTA,1736408883704643.212\t,1.5,2.5,1,,NPU:0\r\n"
                                "GE,1736408883704644\t,1,,1,,NPU:0\r\n"
                                "APP,1736408883704645\t,,0.00000095367431640625,,,NPU:0\r\n");
-  EXPECT_EQ(test::Texts(trace, trace.memory_samples.component), (Names{"PTA", "APP"}));
+  EXPECT_EQ(test::ColumnTexts(trace, trace.memory_samples.component), (Names{"PTA", "APP"}));
   EXPECT_EQ(trace.memory_samples.time, (Times{1736408883704643212, 1736408883704645000}));
   EXPECT_EQ(trace.memory_samples.reserved_bytes,
             (Numbers{2621440, 1}));  // 2.5 * 2^20; 2^-20 * 2^20
@@ -51,7 +51,7 @@ TEST(OperatorMemory, ReadsTheLifeOfAllocations) {
            "cann::Add,512,100\t,N/A,N/A,NPU:0\n"
            "aten::zeros,2,,300\t,,NPU:0\n"
            "bad,N/A,1,2,,NPU:0\n");
-  EXPECT_EQ(test::Texts(trace, trace.allocations.name),
+  EXPECT_EQ(test::ColumnTexts(trace, trace.allocations.name),
             (Names{"aten::empty", "cann::Add", "aten::zeros"}));
   EXPECT_EQ(trace.allocations.bytes, (Numbers{1536, 524288, 2048}));
   EXPECT_EQ(trace.allocations.allocated, (Times{100250, 100000, -1}));
@@ -67,8 +67,8 @@ TEST(OpStatistic, ReadsTimesByType) {
            "Max Time(us),Ratio(%)\n"
            "0,MatMulV2,AI_CORE,3,30.5,9.5,10.167,11,90\n");
   const KernelStatistics& statistics = trace.kernel_statistics;
-  EXPECT_EQ(test::Texts(trace, statistics.op_type), Names{"MatMulV2"});
-  EXPECT_EQ(test::Texts(trace, statistics.core), Names{"AI_CORE"});
+  EXPECT_EQ(test::ColumnTexts(trace, statistics.op_type), Names{"MatMulV2"});
+  EXPECT_EQ(test::ColumnTexts(trace, statistics.core), Names{"AI_CORE"});
   EXPECT_EQ(statistics.count, Numbers{3});
   EXPECT_EQ(statistics.total, Times{30500});
   EXPECT_EQ(statistics.min, Times{9500});

@@ -38,7 +38,8 @@ TEST_F(SelectStepTest, KeepsHostOperatorsThatStartInTheStep) {
   rank_.Op("last", 199, 300, main_);
   rank_.Op("after", 200, 210, main_);
   SelectStep(trace_, 2);
-  EXPECT_EQ(test::Texts(trace_, trace_.host_ops.name), (std::vector<std::string>{"first", "last"}));
+  EXPECT_EQ(test::ColumnTexts(trace_, trace_.host_ops.name),
+            (std::vector<std::string>{"first", "last"}));
 }
 
 TEST_F(SelectStepTest, KeepsDeviceWorkOfTheStepThatLaunchedIt) {
@@ -142,7 +143,7 @@ TEST_F(SelectStepTest, KeepsTheModulesOfTheStepAndWhatRunsAroundIt) {
   rank_.Call("nn.Module: A_0", 20, 80, main_);
   rank_.Call("nn.Module: B_0", 120, 180, main_);
   SelectStep(trace_, 2);
-  EXPECT_EQ(test::Texts(trace_, trace_.python_calls.name),
+  EXPECT_EQ(test::ColumnTexts(trace_, trace_.python_calls.name),
             (std::vector<std::string>{"main", "nn.Module: B_0"}));
 }
 
@@ -152,7 +153,7 @@ TEST_F(SelectStepTest, GivesWhatTwoStepsHoldToTheLater) {
   rank_.Op("first", 99, 120, main_);
   rank_.Op("second", 100, 120, main_);
   SelectStep(trace_, 1);
-  EXPECT_EQ(test::Texts(trace_, trace_.host_ops.name), std::vector<std::string>{"first"});
+  EXPECT_EQ(test::ColumnTexts(trace_, trace_.host_ops.name), std::vector<std::string>{"first"});
 }
 
 TEST_F(SelectStepTest, EndsAStepWhereTheNextBeginsOnTheDevice) {

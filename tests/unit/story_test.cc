@@ -11,7 +11,7 @@ namespace {
 using test::RankBuilder;
 using Texts = std::vector<std::string>;
 
-constexpr TimeNs kMs = 1'000'000;
+constexpr TimeNs kStoryMs = 1'000'000;
 
 Texts Story(const RankBuilder& base, const RankBuilder& comparison) {
   return test::Compare("profiling", base.trace, comparison.trace).story;
@@ -32,10 +32,16 @@ RankBuilder KernelRun(const std::vector<std::pair<std::string, TimeNs>>& kernels
 }
 
 TEST(Story, TellsTheLargestChangesFirstAndAddsUp) {
-  const RankBuilder base = KernelRun(
-      {{"MatMul", 10 * kMs}, {"", 5 * kMs}, {"Add", 2 * kMs}, {"Mul", kMs}, {"Cast", kMs}});
-  const RankBuilder comparison = KernelRun(
-      {{"MatMul", 13 * kMs}, {"", 4 * kMs}, {"Add", 4 * kMs}, {"Mul", kMs / 2}, {"Exp", kMs / 2}});
+  const RankBuilder base = KernelRun({{"MatMul", 10 * kStoryMs},
+                                      {"", 5 * kStoryMs},
+                                      {"Add", 2 * kStoryMs},
+                                      {"Mul", kStoryMs},
+                                      {"Cast", kStoryMs}});
+  const RankBuilder comparison = KernelRun({{"MatMul", 13 * kStoryMs},
+                                            {"", 4 * kStoryMs},
+                                            {"Add", 4 * kStoryMs},
+                                            {"Mul", kStoryMs / 2},
+                                            {"Exp", kStoryMs / 2}});
   EXPECT_EQ(Story(base, comparison),  // 19 ms against 22
             (Texts{"end to end: +3.00 ms (+15.8 %)", "  +3.00 ms MatMul (1 kernel, +30.0 %)",
                    "  +2.00 ms Add (1 kernel, +100.0 %)", "  -1.00 ms Cast (1 kernel, gone)",
@@ -43,29 +49,29 @@ TEST(Story, TellsTheLargestChangesFirstAndAddsUp) {
 }
 
 TEST(Story, SaysHowManyKernelsThereWere) {
-  const RankBuilder base = KernelRun({{"MatMul", 10 * kMs}});
+  const RankBuilder base = KernelRun({{"MatMul", 10 * kStoryMs}});
   const RankBuilder comparison =
-      KernelRun({{"MatMul", 10 * kMs}, {"MatMul", 2 * kMs}, {"Exp", kMs}});
+      KernelRun({{"MatMul", 10 * kStoryMs}, {"MatMul", 2 * kStoryMs}, {"Exp", kStoryMs}});
   EXPECT_EQ(Story(base, comparison), (Texts{"end to end: +3.00 ms (+30.0 %)",
                                             "  +2.00 ms MatMul (2 kernels instead of 1, +20.0 %)",
                                             "  +1.00 ms Exp (1 kernel, new)"}));
 }
 
 TEST(Story, NamesTheCollectiveAndTheGroup) {
-  RankBuilder base = KernelRun({{"MatMul", kMs}});
-  base.Collective(base.Group("Group 0 Communication"), kMs, 3 * kMs);
-  RankBuilder comparison = KernelRun({{"MatMul", kMs}});
-  comparison.Collective(comparison.Group("Group 0 Communication"), kMs, 18 * kMs);
+  RankBuilder base = KernelRun({{"MatMul", kStoryMs}});
+  base.Collective(base.Group("Group 0 Communication"), kStoryMs, 3 * kStoryMs);
+  RankBuilder comparison = KernelRun({{"MatMul", kStoryMs}});
+  comparison.Collective(comparison.Group("Group 0 Communication"), kStoryMs, 18 * kStoryMs);
   EXPECT_EQ(Story(base, comparison),
             (Texts{"end to end: +15.00 ms (+500.0 %)",
                    "  +15.00 ms exposed allreduce in Group 0 Communication"}));
 }
 
 TEST(Story, TellsWhatOverlapTakesOffTheSum) {
-  RankBuilder base = KernelRun({{"MatMul", 4 * kMs}});
-  RankBuilder comparison = KernelRun({{"MatMul", 4 * kMs}});
-  comparison.trace.kernels.Append({.start = kMs,  // beside the first one
-                                   .dur = 2 * kMs,
+  RankBuilder base = KernelRun({{"MatMul", 4 * kStoryMs}});
+  RankBuilder comparison = KernelRun({{"MatMul", 4 * kStoryMs}});
+  comparison.trace.kernels.Append({.start = kStoryMs,  // beside the first one
+                                   .dur = 2 * kStoryMs,
                                    .name = comparison.Text("k"),
                                    .op_type = comparison.Text("Add")});
   EXPECT_EQ(Story(base, comparison),
@@ -74,8 +80,8 @@ TEST(Story, TellsWhatOverlapTakesOffTheSum) {
 }
 
 TEST(Story, CountsOperatorsThatOneSideAloneHas) {
-  RankBuilder base = KernelRun({{"MatMul", kMs}});
-  RankBuilder comparison = KernelRun({{"MatMul", kMs}, {"", kMs}, {"MatMul", kMs}});
+  RankBuilder base = KernelRun({{"MatMul", kStoryMs}});
+  RankBuilder comparison = KernelRun({{"MatMul", kStoryMs}, {"", kStoryMs}, {"MatMul", kStoryMs}});
   for (const char* name : {"aten::mm", "ProfilerStep#1"}) base.Op(name, 0, 1, base.Thread(1));
   for (const char* name : {"aten::mm", "aten::add", "aten::add", "aten::mul", "ProfilerStep#2"}) {
     comparison.Op(name, 0, 1, comparison.Thread(1));
@@ -89,12 +95,12 @@ TEST(Story, UsesMicrosecondsForSmallChanges) {
 }
 
 TEST(Story, SaysThatNothingChanged) {
-  const RankBuilder rank = KernelRun({{"MatMul", kMs}});
+  const RankBuilder rank = KernelRun({{"MatMul", kStoryMs}});
   EXPECT_EQ(Story(rank, rank), Texts{"end to end: no change"});
 }
 
 TEST(Story, IsSilentWhereADeviceDidNothing) {
-  EXPECT_TRUE(Story(KernelRun({}), KernelRun({{"MatMul", kMs}})).empty());
+  EXPECT_TRUE(Story(KernelRun({}), KernelRun({{"MatMul", kStoryMs}})).empty());
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string kOutput = "ASCEND_PROFILER_OUTPUT/";
+const std::string kOutputFolder = "ASCEND_PROFILER_OUTPUT/";
 
 // A directory of captures, removed at the end of the test.
 class SurveyTest : public testing::Test {
@@ -41,15 +41,16 @@ class SurveyTest : public testing::Test {
 
   // A complete Level1 text capture.
   void WriteText(const std::string& capture) const {
-    Write(capture + kOutput + "trace_view.json", R"([{"name":"a"}])"
-                                                 "\n");
-    Write(capture + kOutput + "kernel_details.csv",
+    Write(capture + kOutputFolder + "trace_view.json", R"([{"name":"a"}])"
+                                                       "\n");
+    Write(capture + kOutputFolder + "kernel_details.csv",
           "Name,Type,Accelerator Core,Start Time(us),Duration(us),aic_mac_time(us)\n"
           "mm,MatMulV2,AI_CORE,1,2,1\n");
-    Write(capture + kOutput + "step_trace_time.csv", "Step,Communication\n5,1.5\n6,1.5\n");
-    Write(capture + kOutput + "memory_record.csv",
+    Write(capture + kOutputFolder + "step_trace_time.csv", "Step,Communication\n5,1.5\n6,1.5\n");
+    Write(capture + kOutputFolder + "memory_record.csv",
           "Component,Total Reserved(MB),Device Type\nPTA,1,NPU:3\n");
-    Write(capture + kOutput + "communication.json", R"({"step5":{"collective":{"allReduce":{}}}})");
+    Write(capture + kOutputFolder + "communication.json",
+          R"({"step5":{"collective":{"allReduce":{}}}})");
   }
 
   static std::string Info(const std::string& common, const std::string& rest) {
@@ -111,7 +112,7 @@ TEST_F(SurveyTest, ReadsACompleteTextCapture) {
 
 TEST_F(SurveyTest, AByteOrderMarkIsNoCut) {
   WriteText("a_ascend_pt/");
-  const std::string trace = std::string("a_ascend_pt/") + kOutput + "/trace_view.json";
+  const std::string trace = std::string("a_ascend_pt/") + kOutputFolder + "/trace_view.json";
   Write(trace, "\xEF\xBB\xBF[{\"ph\": \"M\"}]");
   EXPECT_EQ(LookAtOne("").complete, Recorded::kYes);
 }
@@ -135,9 +136,9 @@ TEST_F(SurveyTest, TellsWhetherTheChipIsKnown) {
 
 TEST_F(SurveyTest, NamesWhatLevel0Lacks) {
   WriteText("a_ascend_pt/");
-  fs::remove(root_ / "a_ascend_pt" / kOutput / "communication.json");
-  fs::remove(root_ / "a_ascend_pt" / kOutput / "memory_record.csv");
-  Write("a_ascend_pt/" + kOutput + "kernel_details.csv",
+  fs::remove(root_ / "a_ascend_pt" / kOutputFolder / "communication.json");
+  fs::remove(root_ / "a_ascend_pt" / kOutputFolder / "memory_record.csv");
+  Write("a_ascend_pt/" + kOutputFolder + "kernel_details.csv",
         "Name,Type,Accelerator Core\nmm,N/A,N/A\n");
   Write("a_ascend_pt/profiler_info_0.json",
         R"({"config":{"experimental_config":{"_profiler_level":"Level0"}},"end_info":{}})");
@@ -152,14 +153,14 @@ TEST_F(SurveyTest, NamesWhatLevel0Lacks) {
 
 TEST_F(SurveyTest, DoesNotMissCommunicationWhereThereIsNone) {
   WriteText("a_ascend_pt/");
-  fs::remove(root_ / "a_ascend_pt" / kOutput / "communication.json");
-  Write("a_ascend_pt/" + kOutput + "step_trace_time.csv", "Step,Communication\n5,0\n");
+  fs::remove(root_ / "a_ascend_pt" / kOutputFolder / "communication.json");
+  Write("a_ascend_pt/" + kOutputFolder + "step_trace_time.csv", "Step,Communication\n5,0\n");
   EXPECT_EQ(Overall(LookAtOne("a_ascend_pt")).ability, Ability::kCanRun);
 }
 
 TEST_F(SurveyTest, SeesThatATraceIsCutOffBehindAnEvent) {
   WriteText("a_ascend_pt/");
-  Write("a_ascend_pt/" + kOutput + "trace_view.json", R"([{"name":"a"},{"name":"b"})");
+  Write("a_ascend_pt/" + kOutputFolder + "trace_view.json", R"([{"name":"a"},{"name":"b"})");
   const RankFacts facts = LookAtOne("a_ascend_pt");
   EXPECT_EQ(facts.complete, Recorded::kNo);
   EXPECT_TRUE(Lacks(Overall(facts), "breaks off"));
@@ -247,7 +248,7 @@ TEST_F(SurveyTest, BrokenSettingsAreAWarning) {
 }
 
 TEST_F(SurveyTest, ReadsADatabase) {
-  WriteDb("a_ascend_pt/" + kOutput + "ascend_pytorch_profiler_2.db", R"(
+  WriteDb("a_ascend_pt/" + kOutputFolder + "ascend_pytorch_profiler_2.db", R"(
       CREATE TABLE STRING_IDS (id INTEGER PRIMARY KEY, value TEXT);
       INSERT INTO STRING_IDS VALUES (1, 'MatMulV2'), (2, 'KERNEL_AICORE'), (3, 'N/A');
       CREATE TABLE TASK (globalTaskId INTEGER, taskType INTEGER);
@@ -277,13 +278,14 @@ TEST_F(SurveyTest, ReadsADatabase) {
 }
 
 TEST_F(SurveyTest, ADatabaseWithoutDeviceTablesCannotBeUsed) {
-  WriteDb("a_ascend_pt/" + kOutput + "ascend_pytorch_profiler_0.db",
+  WriteDb("a_ascend_pt/" + kOutputFolder + "ascend_pytorch_profiler_0.db",
           "CREATE TABLE PYTORCH_API (name INTEGER); INSERT INTO PYTORCH_API VALUES (1);");
   EXPECT_EQ(Overall(LookAtOne("")).ability, Ability::kCannotRun);
 }
 
 TEST_F(SurveyTest, ABrokenDatabaseIsAProblemOfItsRank) {
-  Write("a_ascend_pt/" + kOutput + "ascend_pytorch_profiler_0.db", "this is no database at all");
+  Write("a_ascend_pt/" + kOutputFolder + "ascend_pytorch_profiler_0.db",
+        "this is no database at all");
   WriteText("b_ascend_pt/");
   const Survey survey = Look();
   ASSERT_EQ(survey.ranks.size(), 2u);
@@ -347,7 +349,7 @@ TEST_F(SurveyTest, NamesTheRawFilesThatBreakOff) {
 
 TEST_F(SurveyTest, TellsThatParsingWasBegunButNotFinished) {
   Write("a_ascend_pt/FRAMEWORK/torch.gc_record", std::string(24, 'x'));
-  Write("a_ascend_pt/" + kOutput + "kernel_details.csv", "Name\n");
+  Write("a_ascend_pt/" + kOutputFolder + "kernel_details.csv", "Name\n");
   const RankFacts facts = LookAtOne("");
   EXPECT_EQ(facts.kind, CaptureKind::kNpuRaw);
   EXPECT_TRUE(Has(facts.warnings, "half_parsed"));
@@ -355,7 +357,7 @@ TEST_F(SurveyTest, TellsThatParsingWasBegunButNotFinished) {
 
 TEST_F(SurveyTest, PointsToTheRawDataOfResultsThatBreakOff) {
   WriteText("a_ascend_pt/");
-  Write("a_ascend_pt/" + kOutput + "trace_view.json", R"([{"name":"a"},{"na)");
+  Write("a_ascend_pt/" + kOutputFolder + "trace_view.json", R"([{"name":"a"},{"na)");
   Write("a_ascend_pt/FRAMEWORK/torch.gc_record", std::string(24, 'x'));
   const RankFacts facts = LookAtOne("");
   EXPECT_EQ(facts.kind, CaptureKind::kNpuText);
@@ -407,9 +409,10 @@ TEST_F(SurveyTest, LooksAtTheEventsOfSmallTraces) {
 
 TEST_F(SurveyTest, AnEmptyListOfCollectivesIsNone) {
   WriteText("a_ascend_pt/");
-  Write("a_ascend_pt/" + kOutput + "communication.json", R"({"step5":{"p2p":{},"collective":{}}})");
-  Write("a_ascend_pt/" + kOutput + "step_trace_time.csv", "Step,Communication\n5,0\n");
-  Write("a_ascend_pt/" + kOutput + "operator_memory.csv", "Name,Size(KB)\n");
+  Write("a_ascend_pt/" + kOutputFolder + "communication.json",
+        R"({"step5":{"p2p":{},"collective":{}}})");
+  Write("a_ascend_pt/" + kOutputFolder + "step_trace_time.csv", "Step,Communication\n5,0\n");
+  Write("a_ascend_pt/" + kOutputFolder + "operator_memory.csv", "Name,Size(KB)\n");
   const RankFacts facts = LookAtOne("");
   EXPECT_EQ(facts.recorded.communication, Recorded::kNo);
   EXPECT_EQ(facts.recorded.bandwidths, Recorded::kNo);
@@ -425,7 +428,7 @@ TEST_F(SurveyTest, TellsTheSizeOfTheJob) {
   EXPECT_EQ(LookAtOne("a_ascend_pt").world_size, 3);
   Write("trace.json", R"({"distributedInfo":{"world_size":8},"traceEvents":[]})");
   EXPECT_EQ(LookAtOne("trace.json").world_size, 8);
-  WriteDb("b_ascend_pt/" + kOutput + "ascend_pytorch_profiler_2.db",
+  WriteDb("b_ascend_pt/" + kOutputFolder + "ascend_pytorch_profiler_2.db",
           ("CREATE TABLE META_DATA (name TEXT, value TEXT);"
            "INSERT INTO META_DATA VALUES ('parallel_group_info', '" +
            groups + "')")

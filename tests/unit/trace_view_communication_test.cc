@@ -25,7 +25,7 @@ std::string Span(int tid, const std::string& name) {
 }
 
 // `events` ends in a comma; the name of the process comes last.
-RankTrace ReadTrace(const std::string& events, std::string_view process = "Communication") {
+RankTrace ReadCommunication(const std::string& events, std::string_view process = "Communication") {
   const test::TempDir dir;
   return test::ReadFile(
       FileKind::kTraceView,
@@ -45,24 +45,25 @@ Names GroupNamesOf(const RankTrace& trace, const std::vector<std::int32_t>& grou
 
 TEST(TraceViewCommunication, ListsTheKernelOfLcclAmongTasksAndOperations) {
   const RankTrace trace =
-      ReadTrace(Span(3, "KERNEL_AIVEC") + Span(3, "kernel_aivec_2"), "Ascend Hardware");
-  EXPECT_EQ(test::Texts(trace, trace.communications.name), Names{"KERNEL_AIVEC"});
-  EXPECT_EQ(test::Texts(trace, trace.device_tasks.name), (Names{"KERNEL_AIVEC", "kernel_aivec_2"}));
+      ReadCommunication(Span(3, "KERNEL_AIVEC") + Span(3, "kernel_aivec_2"), "Ascend Hardware");
+  EXPECT_EQ(test::ColumnTexts(trace, trace.communications.name), Names{"KERNEL_AIVEC"});
+  EXPECT_EQ(test::ColumnTexts(trace, trace.device_tasks.name),
+            (Names{"KERNEL_AIVEC", "kernel_aivec_2"}));
 }
 
 TEST(TraceViewCommunication, TellsOperationsFromTheTasksOfTheirPlanes) {
-  const RankTrace trace = ReadTrace(
+  const RankTrace trace = ReadCommunication(
       Thread(2, 1, "Group 0 Communication") + Thread(3, 2, "Plane 0") + Thread(4, 3, "Plane 1") +
       Thread(5, 4, "Group 1 Communication") + Thread(6, 5, "Plane 0") +
       Span(2, "hcom_allReduce__1_0_1") + Span(3, "Notify_Wait") + Span(4, "Memcpy") +
       Span(5, "hcom_send__2_0_1") + Span(6, "RDMASend"));
-  EXPECT_EQ(test::Texts(trace, trace.communications.name),
+  EXPECT_EQ(test::ColumnTexts(trace, trace.communications.name),
             (Names{"hcom_allReduce__1_0_1", "hcom_send__2_0_1"}));
   EXPECT_EQ(GroupNamesOf(trace, trace.communications.group),
             (Names{"Group 0 Communication", "Group 1 Communication"}));
   EXPECT_EQ(trace.communications.start, (std::vector<TimeNs>{1500, 1500}));
   EXPECT_EQ(trace.communications.dur, (std::vector<TimeNs>{2000, 2000}));
-  EXPECT_EQ(test::Texts(trace, trace.comm_tasks.name),
+  EXPECT_EQ(test::ColumnTexts(trace, trace.comm_tasks.name),
             (Names{"Notify_Wait", "Memcpy", "RDMASend"}));
   EXPECT_EQ(GroupNamesOf(trace, trace.comm_tasks.group),
             (Names{"Group 0 Communication", "Group 0 Communication", "Group 1 Communication"}));
@@ -70,12 +71,12 @@ TEST(TraceViewCommunication, TellsOperationsFromTheTasksOfTheirPlanes) {
 }
 
 TEST(TraceViewCommunication, OrdersThreadsBySortIndexNotByNumberOrPlaceInTheFile) {
-  const RankTrace trace = ReadTrace(
+  const RankTrace trace = ReadCommunication(
       Thread(3, 11, "Plane 0") + Thread(9, 10, "Group 1 Communication") + Thread(2, 1, "Plane 0") +
       Thread(7, 0, "Group 0 Communication") + Span(3, "in 1") + Span(2, "in 0"));
   EXPECT_EQ(GroupNamesOf(trace, trace.comm_tasks.group),
             (Names{"Group 1 Communication", "Group 0 Communication"}));
-  EXPECT_EQ(test::Texts(trace, trace.comm_groups.name),
+  EXPECT_EQ(test::ColumnTexts(trace, trace.comm_groups.name),
             (Names{"Group 0 Communication", "Group 1 Communication"}));
 }
 
@@ -86,41 +87,42 @@ TEST(TraceViewCommunication, WithoutAnOrderThreadsAreInThatOfTheirNumbers) {
   const std::string groups =
       thread(12, "Group 1 Communication") + thread(9, "Group 0 Communication");
   const std::string spans = Span(9, "hcom_allReduce__1_0_1") + Span(12, "hcom_send__2_0_1");
-  const RankTrace whole = ReadTrace(groups + spans);
+  const RankTrace whole = ReadCommunication(groups + spans);
   EXPECT_EQ(GroupNamesOf(whole, whole.communications.group),
             (Names{"Group 0 Communication", "Group 1 Communication"}));
   EXPECT_TRUE(whole.issues.Empty()) << "nothing is guessed";
   const RankTrace guessed =
-      ReadTrace(groups + thread(13, "Plane 0") + spans + Span(13, "Notify_Wait"));
+      ReadCommunication(groups + thread(13, "Plane 0") + spans + Span(13, "Notify_Wait"));
   EXPECT_EQ(GroupNamesOf(guessed, guessed.comm_tasks.group), Names{"Group 1 Communication"});
   ASSERT_EQ(guessed.issues.Lines().size(), 1u);
   EXPECT_HAS_TEXT(guessed.issues.Lines()[0], "thread_sort_index");
 }
 
 TEST(TraceViewCommunication, ThreadsMayShareAPlaceInTheOrder) {
-  const RankTrace trace =
-      ReadTrace(Thread(1, 0, "Group 0 Communication") + Thread(2, 0, "Group 1 Communication") +
-                Span(1, "hcom_allReduce__1_0_1") + Span(2, "hcom_send__2_0_1"));
+  const RankTrace trace = ReadCommunication(
+      Thread(1, 0, "Group 0 Communication") + Thread(2, 0, "Group 1 Communication") +
+      Span(1, "hcom_allReduce__1_0_1") + Span(2, "hcom_send__2_0_1"));
   EXPECT_EQ(trace.communications.Size(), 2u);
 }
 
 TEST(TraceViewCommunication, KeepsPlanesThatComeBeforeAnyGroup) {
   const RankTrace trace =
-      ReadTrace(Thread(1, 0, "Plane 0") + Thread(2, 1, "Group 0 Communication") +
-                Span(1, "Notify_Wait") + Span(2, "hcom_send__2_0_1"));
+      ReadCommunication(Thread(1, 0, "Plane 0") + Thread(2, 1, "Group 0 Communication") +
+                        Span(1, "Notify_Wait") + Span(2, "hcom_send__2_0_1"));
   ASSERT_EQ(trace.comm_tasks.Size(), 1u);
   EXPECT_EQ(GroupNamesOf(trace, trace.comm_tasks.group), Names{"Unknown Group"});
   EXPECT_EQ(GroupNamesOf(trace, trace.communications.group), Names{"Group 0 Communication"});
 }
 
 TEST(TraceViewCommunication, KeepsTasksOfThreadsWithoutAName) {
-  const RankTrace trace = ReadTrace(Thread(2, 1, "Group 0 Communication") + Span(8, "Notify_Wait"));
+  const RankTrace trace =
+      ReadCommunication(Thread(2, 1, "Group 0 Communication") + Span(8, "Notify_Wait"));
   EXPECT_EQ(GroupNamesOf(trace, trace.comm_tasks.group), Names{"Unknown Group"});
 }
 
 TEST(TraceViewCommunication, KnowsTheProcessByItsOlderNameToo) {
-  const RankTrace trace =
-      ReadTrace(Thread(2, 1, "Group 0 Communication") + Span(2, "hcom_send__2_0_1"), "HCCL");
+  const RankTrace trace = ReadCommunication(
+      Thread(2, 1, "Group 0 Communication") + Span(2, "hcom_send__2_0_1"), "HCCL");
   EXPECT_EQ(trace.communications.Size(), 1u);
 }
 
@@ -128,19 +130,19 @@ TEST(TraceViewCommunication, IgnoresThreadsOfOtherProcesses) {
   std::string other = Thread(2, 1, "Group 7 Communication");
   for (std::size_t at = 0; (at = other.find("\"pid\":20", at)) != std::string::npos;)
     other[at + 6] = '9';
-  const RankTrace trace = ReadTrace(other + Thread(3, 2, "Group 0 Communication"));
-  EXPECT_EQ(test::Texts(trace, trace.comm_groups.name), Names{"Group 0 Communication"});
+  const RankTrace trace = ReadCommunication(other + Thread(3, 2, "Group 0 Communication"));
+  EXPECT_EQ(test::ColumnTexts(trace, trace.comm_groups.name), Names{"Group 0 Communication"});
 }
 
 class ProfilerMetadata : public ::testing::Test {
  protected:
   // The groups' process groups after reading `metadata`.
   Names Name(std::string_view metadata) {
-    RankTrace trace =
-        ReadTrace(Thread(2, 1, "Group 5 Communication") + Thread(3, 2, "Group 6 Communication"));
+    RankTrace trace = ReadCommunication(Thread(2, 1, "Group 5 Communication") +
+                                        Thread(3, 2, "Group 6 Communication"));
     test::ReadInto(trace, FileKind::kProfilerMetadata,
                    dir_.Write("profiler_metadata.json", metadata));
-    return test::Texts(trace, trace.comm_groups.process_group);
+    return test::ColumnTexts(trace, trace.comm_groups.process_group);
   }
   test::TempDir dir_;
 };

@@ -12,7 +12,7 @@ namespace {
 using Names = std::vector<std::string>;
 using Times = std::vector<TimeNs>;
 
-RankTrace ReadTrace(std::string_view content) {
+RankTrace ReadEvents(std::string_view content) {
   const test::TempDir dir;
   return test::ReadFile(FileKind::kTraceView, dir.Write("trace_view.json", content));
 }
@@ -29,14 +29,14 @@ std::string Op(std::string_view name) {
 }
 
 TEST(TraceView, ReadsTimesAsTextsIntegersAndDecimals) {
-  const RankTrace trace = ReadTrace(R"([
+  const RankTrace trace = ReadEvents(R"([
       {"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":2,"ts":"1736408883704643.212\t",
        "dur":"5.5"},
       {"ph":"X","cat":"cpu_op","name":"b","pid":1,"tid":2,"ts":1736408883704643,"dur":7},
       {"ph":"X","cat":"cpu_op","name":"c","pid":1,"tid":2,"ts":1736408883704643.25,"dur":0.001},
       {"ph":"X","cat":"cpu_op","name":"d","pid":1,"tid":2,"ts":"1736408883704643.65012345678901",
        "dur":2343.76665625000014}])");
-  EXPECT_EQ(test::Texts(trace, trace.host_ops.name), (Names{"a", "b", "c", "d"}));
+  EXPECT_EQ(test::ColumnTexts(trace, trace.host_ops.name), (Names{"a", "b", "c", "d"}));
   EXPECT_EQ(trace.host_ops.start, (Times{1736408883704643212, 1736408883704643000,
                                          1736408883704643250, 1736408883704643650}));
   EXPECT_EQ(trace.host_ops.dur, (Times{5500, 7000, 1, 2343767}));
@@ -44,26 +44,26 @@ TEST(TraceView, ReadsTimesAsTextsIntegersAndDecimals) {
 
 TEST(TraceView, ReadsNamesInUtf8AndWithEscapes) {
   const RankTrace trace =
-      ReadTrace("[" + Op("\xE6\xAD\xA5") + "," + Op(R"(\u6b65)") + "," + Op(R"(a\"b\\)") + "]");
-  EXPECT_EQ(test::Texts(trace, trace.host_ops.name),
+      ReadEvents("[" + Op("\xE6\xAD\xA5") + "," + Op(R"(\u6b65)") + "," + Op(R"(a\"b\\)") + "]");
+  EXPECT_EQ(test::ColumnTexts(trace, trace.host_ops.name),
             (Names{"\xE6\xAD\xA5", "\xE6\xAD\xA5", "a\"b\\"}));
   EXPECT_EQ(trace.host_ops.name[0], trace.host_ops.name[1]);
 }
 
 TEST(TraceView, TakesWindowsLineEndsAndAByteOrderMark) {
   const RankTrace trace =
-      ReadTrace("\xEF\xBB\xBF[\r\n" + Op("a") + ",\r\n" + Op("b") + "\r\n]\r\n");
-  EXPECT_EQ(test::Texts(trace, trace.host_ops.name), (Names{"a", "b"}));
+      ReadEvents("\xEF\xBB\xBF[\r\n" + Op("a") + ",\r\n" + Op("b") + "\r\n]\r\n");
+  EXPECT_EQ(test::ColumnTexts(trace, trace.host_ops.name), (Names{"a", "b"}));
   EXPECT_TRUE(trace.issues.Empty());
 }
 
 TEST(TraceView, ReadsAPackedTrace) {
-  EXPECT_EQ(ReadTrace(test::Gzip("[" + Op("a") + "]")).host_ops.Size(), 1u);
+  EXPECT_EQ(ReadEvents(test::Gzip("[" + Op("a") + "]")).host_ops.Size(), 1u);
 }
 
 TEST(TraceView, KeepsTheEventsBeforeTheTraceBreaksOff) {
-  const RankTrace trace = ReadTrace("[" + Op("a") + "," + Op("b") + ",{\"ph\":\"X\",\"na");
-  EXPECT_EQ(test::Texts(trace, trace.host_ops.name), (Names{"a", "b"}));
+  const RankTrace trace = ReadEvents("[" + Op("a") + "," + Op("b") + ",{\"ph\":\"X\",\"na");
+  EXPECT_EQ(test::ColumnTexts(trace, trace.host_ops.name), (Names{"a", "b"}));
   ASSERT_EQ(trace.issues.Lines().size(), 1u);
   EXPECT_HAS_TEXT(trace.issues.Lines()[0], "trace_view.json");
 }
@@ -76,35 +76,35 @@ TEST(TraceView, LosesOnlyTheEventThatIsBroken) {
       "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"a\nb\",\"pid\":1,\"ts\":1,\"dur\":1}"};
   for (const std::string& event : broken) {
     const RankTrace trace =
-        ReadTrace("[" + Op("a") + "," + event + "," + Op("b") + "," + Op("c") + "]");
-    EXPECT_EQ(test::Texts(trace, trace.host_ops.name), (Names{"a", "b", "c"})) << event;
+        ReadEvents("[" + Op("a") + "," + event + "," + Op("b") + "," + Op("c") + "]");
+    EXPECT_EQ(test::ColumnTexts(trace, trace.host_ops.name), (Names{"a", "b", "c"})) << event;
     ASSERT_EQ(trace.issues.Lines().size(), 1u) << event;
     EXPECT_HAS_TEXT(trace.issues.Lines()[0], "event left out");
   }
 }
 
 TEST(TraceView, CountsEventsWhoseTimesMakeNoSense) {
-  const RankTrace trace = ReadTrace(R"([
+  const RankTrace trace = ReadEvents(R"([
       {"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":2,"ts":"N/A","dur":1},
       {"ph":"X","cat":"cpu_op","name":"b","pid":1,"tid":2,"ts":1,"dur":-1},
       {"ph":"X","cat":"cpu_op","name":"c","pid":1,"tid":2,"dur":1},
       {"ph":"X","cat":"cpu_op","name":"e","pid":1,"tid":2,"ts":9223372036854775.807,"dur":1},
       {"ph":"X","cat":"cpu_op","name":"f","pid":1,"tid":2,"ts":1,"dur":9223372036854775.807},
       {"ph":"X","cat":"cpu_op","name":"d","pid":1,"tid":2,"ts":1,"dur":1}])");
-  EXPECT_EQ(test::Texts(trace, trace.host_ops.name), Names{"d"});
+  EXPECT_EQ(test::ColumnTexts(trace, trace.host_ops.name), Names{"d"});
   ASSERT_EQ(trace.issues.Lines().size(), 1u);
   EXPECT_HAS_TEXT(trace.issues.Lines()[0], "5 times");
 }
 
 TEST(TraceView, TakesAMemberThatIsNullForAbsent) {
-  const RankTrace trace = ReadTrace("[" + std::string(kHardware) + R"(,
+  const RankTrace trace = ReadEvents("[" + std::string(kHardware) + R"(,
       {"ph":"X","cat":null,"name":"MatMul","pid":10,"tid":3,"ts":1,"dur":null,"args":null}])");
   ASSERT_EQ(trace.device_tasks.Size(), 1u);
   EXPECT_EQ(trace.device_tasks.dur[0], 0);
 }
 
 TEST(TraceView, IgnoresEventsOfOtherKinds) {
-  const RankTrace trace = ReadTrace(R"([
+  const RankTrace trace = ReadEvents(R"([
       {"ph":"C","cat":"cpu_op","name":"counter","pid":1,"tid":2,"ts":1},
       {"ph":"X","cat":"python_function","name":"f","pid":1,"tid":2,"ts":1,"dur":1},
       {"ph":"X","name":"of an unknown process","pid":99,"tid":2,"ts":1,"dur":1}, {}])");
@@ -114,22 +114,22 @@ TEST(TraceView, IgnoresEventsOfOtherKinds) {
 }
 
 TEST(TraceView, ReadsTypeAndStreamOfDeviceTasksThoughTheProcessIsNamedLast) {
-  const RankTrace trace = ReadTrace(R"([
+  const RankTrace trace = ReadEvents(R"([
       {"ph":"X","name":"MatMul","pid":10,"tid":3,"ts":1,"dur":4,
        "args":{"Task Type":"AI_CORE","Stream Id":7,"deep":{"Stream Id":8}}},
       {"ph":"X","name":"copy","pid":10,"tid":3,"ts":"2.5","dur":1,
        "args":{"Physic Stream Id":"9","Task Type":"SDMA_SQE"}},
       {"ph":"X","name":"plain","pid":10,"tid":3,"ts":4,"dur":1},)" +
-                                    std::string(kHardware) + "]");
-  EXPECT_EQ(test::Texts(trace, trace.device_tasks.name), (Names{"MatMul", "copy", "plain"}));
-  EXPECT_EQ(test::Texts(trace, trace.device_tasks.type), (Names{"AI_CORE", "SDMA_SQE", ""}));
+                                     std::string(kHardware) + "]");
+  EXPECT_EQ(test::ColumnTexts(trace, trace.device_tasks.name), (Names{"MatMul", "copy", "plain"}));
+  EXPECT_EQ(test::ColumnTexts(trace, trace.device_tasks.type), (Names{"AI_CORE", "SDMA_SQE", ""}));
   EXPECT_EQ(trace.device_tasks.stream, (std::vector<std::int64_t>{7, 9, 3}));
   EXPECT_EQ(trace.device_tasks.start, (Times{1000, 2500, 4000}));
   EXPECT_EQ(trace.device_tasks.dur, (Times{4000, 1000, 1000}));
 }
 
 TEST(TraceView, ReadsTheOverlapAnalysis) {
-  const RankTrace trace = ReadTrace("[" + std::string(kOverlap) + R"json(,
+  const RankTrace trace = ReadEvents("[" + std::string(kOverlap) + R"json(,
       {"ph":"X","name":"Computing","pid":30,"tid":0,"ts":1,"dur":1},
       {"ph":"X","name":"Communication","pid":30,"tid":1,"ts":2,"dur":1},
       {"ph":"X","name":"Communication(Not Overlapped)","pid":30,"tid":2,"ts":3,"dur":1},
@@ -142,7 +142,7 @@ TEST(TraceView, ReadsTheOverlapAnalysis) {
 }
 
 TEST(TraceView, PairsTheEndsOfFlowsByNumberOrText) {
-  const RankTrace trace = ReadTrace(R"([
+  const RankTrace trace = ReadEvents(R"([
       {"ph":"s","cat":"async_npu","id":65536,"pid":1,"tid":2,"ts":"1","name":"x"},
       {"ph":"s","cat":"async_npu","id":"0xab","pid":1,"tid":4,"ts":"2","name":"x"},
       {"ph":"f","bp":"e","cat":"async_npu","id":"0xab","pid":10,"tid":8,"ts":"20","name":"x"},
@@ -164,7 +164,7 @@ TEST(TraceView, PairsTheEndsOfFlowsByNumberOrText) {
 }
 
 TEST(TraceView, GivesAThreadOneTrack) {
-  const RankTrace trace = ReadTrace(R"([
+  const RankTrace trace = ReadEvents(R"([
       {"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":2,"ts":1,"dur":1},
       {"ph":"X","cat":"cpu_op","name":"b","pid":3,"tid":2,"ts":2,"dur":1},
       {"ph":"X","cat":"cpu_op","name":"c","pid":1,"tid":2,"ts":3,"dur":1}])");
@@ -173,18 +173,18 @@ TEST(TraceView, GivesAThreadOneTrack) {
 }
 
 TEST(TraceView, FindsTheBackwardThreadInTheLastArrowFromForwardToBackward) {
-  const RankTrace trace = ReadTrace(R"([
+  const RankTrace trace = ReadEvents(R"([
       {"ph":"s","cat":"fwdbwd","id":1,"pid":1,"tid":2,"ts":1,"name":"fwdbwd"},
       {"ph":"f","cat":"fwdbwd","id":1,"pid":1,"tid":5,"ts":2,"name":"fwdbwd"},
       {"ph":"f","cat":"fwdbwd","id":2,"pid":1,"tid":6,"ts":3,"name":"fwdbwd"},
       {"ph":"s","cat":"fwdbwd","id":3,"pid":1,"tid":2,"ts":4,"name":"fwdbwd"}])");
   EXPECT_EQ(trace.backward_tid, 6);
-  EXPECT_EQ(ReadTrace("[" + Op("a") + "]").backward_tid, -1);
+  EXPECT_EQ(ReadEvents("[" + Op("a") + "]").backward_tid, -1);
 }
 
 TEST(TraceView, FindsTheSteps) {
-  const RankTrace trace = ReadTrace("[" + Op("ProfilerStep#50") + "," + Op("ProfilerStep#x") + "," +
-                                    Op("Step#51") + "]");
+  const RankTrace trace = ReadEvents("[" + Op("ProfilerStep#50") + "," + Op("ProfilerStep#x") +
+                                     "," + Op("Step#51") + "]");
   EXPECT_EQ(trace.steps.id, std::vector<std::int32_t>{50});
   EXPECT_EQ(trace.steps.start, Times{5000});
   EXPECT_EQ(trace.steps.end, Times{7000});
@@ -192,7 +192,7 @@ TEST(TraceView, FindsTheSteps) {
 
 TEST(TraceView, NamesTheFileThatIsNoTrace) {
   for (const char* content : {"", "{\"a\": 1}", "[1, 2]", "[{} oops]"}) {
-    const Error error = test::ErrorOf([&] { ReadTrace(content); });
+    const Error error = test::ErrorOf([&] { ReadEvents(content); });
     EXPECT_EQ(error.kind(), ErrorKind::kCorrupt) << content;
     EXPECT_HAS_TEXT(error.what(), "trace_view.json");
   }
@@ -209,13 +209,13 @@ TEST(TraceView, ReadsLargeTracesInFileOrder) {
                R"(","pid":10,"tid":3,"ts":1,"args":{"pad":")" + padding + R"(","Task Type":"type)" +
                std::to_string(i) + "\"}},";
   }
-  const RankTrace trace = ReadTrace(content + kHardware + "]");
-  EXPECT_EQ(test::Texts(trace, trace.device_tasks.name), names);
+  const RankTrace trace = ReadEvents(content + kHardware + "]");
+  EXPECT_EQ(test::ColumnTexts(trace, trace.device_tasks.name), names);
   EXPECT_EQ(trace.strings.View(trace.device_tasks.type.back()), "type39");
 }
 
 TEST(TraceView, ReadsTheClockOfTheCubeCoresInOrder) {
-  const RankTrace trace = ReadTrace(R"([
+  const RankTrace trace = ReadEvents(R"([
       {"ph":"C","name":"AI Core Freq","pid":9,"tid":0,"ts":"7.5","args":{"MHz":1650}},
       {"ph":"C","name":"AI Core Freq","pid":9,"tid":0,"ts":"2","args":{"MHz":1800}},
       {"ph":"C","name":"AI Core Freq","pid":9,"tid":0,"ts":"3","args":{}},

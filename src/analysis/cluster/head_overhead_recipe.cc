@@ -97,7 +97,7 @@ std::string Picture(const RankTrace& trace, const RecipeArguments& arguments,
   return call && *call < analysis.calls.size() ? PictureOf(trace, analysis, *call) : std::string();
 }
 
-std::any Map(const RankTrace& trace, const RecipeArguments& arguments) {
+std::any MapHeadOverhead(const RankTrace& trace, const RecipeArguments& arguments) {
   const HeadOptions options = OptionsOf(arguments);
   if (options.step) CheckStep(trace.steps, *options.step);
   head::HeadAnalysis analysis(trace, options);
@@ -162,7 +162,8 @@ void AddPicture(const std::vector<head::RankHead>& ranks, const RecipeArguments&
   result.notes.push_back("--picture: no picture was written, there is no such call");
 }
 
-RecipeResult Reduce(const std::vector<RankPart>& parts, const RecipeArguments& arguments) {
+RecipeResult ReduceHeadOverhead(const std::vector<RankPart>& parts,
+                                const RecipeArguments& arguments) {
   RecipeResult result;
   std::vector<head::RankHead> ranks;
   for (const RankPart& part : parts) {
@@ -224,8 +225,8 @@ Recipe HeadOverhead() {
        Value::kText,
        {},
        ProblemOfCall}};
-  recipe.map = Map;
-  recipe.reduce = Reduce;
+  recipe.map = MapHeadOverhead;
+  recipe.reduce = ReduceHeadOverhead;
   recipe.always_prints = true;
   recipe.empty_is_answer = true;
   recipe.cuts_steps = true;

@@ -14,7 +14,7 @@ namespace mpa {
 namespace {
 
 // Modules by their path; a path comes behind those of the modules around it.
-struct Module {
+struct ModuleRow {
   TimeNs time = 0;  // with the modules within
   std::vector<std::string> children;
 };
@@ -56,7 +56,7 @@ class ModulesByPath {
   }
 
  private:
-  Module& Node(const std::string& path) {
+  ModuleRow& Node(const std::string& path) {
     const auto [found, is_new] = modules_.try_emplace(path);
     if (is_new) {
       const std::size_t slash = path.rfind('/');
@@ -65,7 +65,7 @@ class ModulesByPath {
     return modules_[path];
   }
 
-  std::map<std::string, Module> modules_ = {{"", {}}};
+  std::map<std::string, ModuleRow> modules_ = {{"", {}}};
   TimeNs total_ = 0;
 };
 

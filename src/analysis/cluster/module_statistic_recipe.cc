@@ -17,7 +17,7 @@
 namespace mpa::recipes {
 namespace {
 
-std::any Map(const RankTrace& trace, const RecipeArguments& arguments) {
+std::any MapModuleStatistic(const RankTrace& trace, const RecipeArguments& arguments) {
   ModuleStatisticOptions options;
   options.without_counters = arguments.contains("without_counters");
   options.whole_backward = arguments.contains("whole_backward");
@@ -94,7 +94,7 @@ std::string CoverageText(const mpa::ModuleStatistic& statistic) {
       Milliseconds(statistic.coverage.without_op));
 }
 
-RecipeResult Reduce(const std::vector<RankPart>& parts, const RecipeArguments&) {
+RecipeResult ReduceModuleStatistic(const std::vector<RankPart>& parts, const RecipeArguments&) {
   RecipeResult result;
   result.tables.push_back(TableOf(parts));
   for (const RankPart& part : parts) {
@@ -148,8 +148,8 @@ Recipe ModuleStatistic() {
           "modules with their operators, kernels and device time",
           kModuleTables | kMfuTables,
           std::move(parameters),
-          Map,
-          Reduce};
+          MapModuleStatistic,
+          ReduceModuleStatistic};
 }
 
 }  // namespace mpa::recipes

@@ -25,7 +25,7 @@ struct Part {
 
 const Part& PartOf(const RankPart& part) { return std::any_cast<const Part&>(part.part); }
 
-std::any Map(const RankTrace& trace, const RecipeArguments& arguments) {
+std::any MapOperatorMfu(const RankTrace& trace, const RecipeArguments& arguments) {
   const ThreadGroups groups(trace);
   const AllOpWork work = FindOpWork(trace);
   const ChipPeak chip = ChipOf(trace, arguments);
@@ -265,7 +265,8 @@ void AddNotes(const std::vector<RankPart>& parts, RecipeResult& result) {
   }
 }
 
-RecipeResult Reduce(const std::vector<RankPart>& parts, const RecipeArguments& arguments) {
+RecipeResult ReduceOperatorMfu(const std::vector<RankPart>& parts,
+                               const RecipeArguments& arguments) {
   RecipeResult result;
   const bool compat = arguments.contains(kCompat);
   MfuTables tables = TablesOf(parts, /*for_people=*/false);
@@ -300,8 +301,8 @@ Recipe OperatorMfu() {
           "how much of the chip kernels and modules use (MFU), and where time is wasted",
           kModuleTables | kMfuTables,
           std::move(parameters),
-          Map,
-          Reduce};
+          MapOperatorMfu,
+          ReduceOperatorMfu};
 }
 
 }  // namespace mpa::recipes

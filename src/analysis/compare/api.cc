@@ -52,7 +52,7 @@ std::vector<OpPair> AllOps(const CompareInput& input) {
   return ops;
 }
 
-void Run(const CompareInput& input, Report& report) {
+void CompareApis(const CompareInput& input, Report& report) {
   if (!HaveOperators(input, report)) return;
   std::vector<Column> columns = {Text("Order Id", 10), BoldText("api name")};
   AppendColumns(ForBothSides({TwoDecimals("Total Duration(ms)"), TwoDecimals("Self Time(ms)"),
@@ -87,7 +87,7 @@ Comparison Api() {
   return {"api", "Time that the host spends in operators, by name",
           Tables::kHostOps | Tables::kLaunches | Tables::kKernels | Tables::kDeviceTasks |
               Tables::kCommunications,
-          Run};
+          CompareApis};
 }
 
 }  // namespace mpa::comparisons

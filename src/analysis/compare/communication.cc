@@ -56,7 +56,7 @@ void AddCollective(const std::string& kind, const Collective* base, const Collec
        });
 }
 
-void Run(const CompareInput& input, Report& report) {
+void CompareCommunication(const CompareInput& input, Report& report) {
   const auto base = SumCollectives(input.Trace(Side::kBase));
   const auto comparison = SumCollectives(input.Trace(Side::kComparison));
   if (base.Empty() && comparison.Empty()) {
@@ -78,7 +78,7 @@ void Run(const CompareInput& input, Report& report) {
 
 Comparison Communication() {
   return {"communication", "Collectives and the tasks they consist of: calls and durations",
-          Tables::kCommunications | Tables::kCommTasks, Run};
+          Tables::kCommunications | Tables::kCommTasks, CompareCommunication};
 }
 
 }  // namespace mpa::comparisons

@@ -200,7 +200,7 @@ void CompareCores(const CompareInput& input, Report& report) {
   report.sheets.push_back(std::move(sheet));
 }
 
-void Run(const CompareInput& input, Report& report) {
+void CompareKernels(const CompareInput& input, Report& report) {
   input.options().kernel_types ? CompareCores(input, report) : CompareShapes(input, report);
 }
 
@@ -208,7 +208,7 @@ void Run(const CompareInput& input, Report& report) {
 
 Comparison Kernel() {
   return {"kernel", "Kernel times by operator type and shapes, or by type and core",
-          Tables::kKernels | Tables::kKernelStatistics, Run};
+          Tables::kKernels | Tables::kKernelStatistics, CompareKernels};
 }
 
 }  // namespace mpa::comparisons

@@ -13,9 +13,9 @@
 namespace mpa {
 namespace {
 
-class Matcher {
+class ModuleMatcher {
  public:
-  Matcher(const ModuleTree& base, const ModuleTree& comparison, bool align)
+  ModuleMatcher(const ModuleTree& base, const ModuleTree& comparison, bool align)
       : base_(base), comparison_(comparison), align_(align) {}
 
   void Run(std::vector<ModulePair>& pairs) {
@@ -84,8 +84,8 @@ class Matcher {
 std::vector<ModulePair> MatchModules(const ModuleTrees& base, const ModuleTrees& comparison,
                                      bool align) {
   std::vector<ModulePair> pairs;
-  Matcher(base.forward, comparison.forward, align).Run(pairs);
-  Matcher(base.backward, comparison.backward, align).Run(pairs);
+  ModuleMatcher(base.forward, comparison.forward, align).Run(pairs);
+  ModuleMatcher(base.backward, comparison.backward, align).Run(pairs);
   return pairs;
 }
 

@@ -67,9 +67,9 @@ class Keys {
   std::unordered_map<std::string, std::uint32_t> numbers_;
 };
 
-class Matcher {
+class OpMatcher {
  public:
-  Matcher(const OpTree& base, const OpTree& comparison, const CompareOptions& options)
+  OpMatcher(const OpTree& base, const OpTree& comparison, const CompareOptions& options)
       : base_(base), comparison_(comparison), options_(options), keys_(options) {}
 
   std::vector<OpPair> Run() {
@@ -184,7 +184,7 @@ class Matcher {
 
 std::vector<OpPair> MatchOps(const OpTree& base, const OpTree& comparison,
                              const CompareOptions& options) {
-  return Matcher(base, comparison, options).Run();
+  return OpMatcher(base, comparison, options).Run();
 }
 
 }  // namespace mpa

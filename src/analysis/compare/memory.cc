@@ -177,7 +177,7 @@ Sheet DetailSheet(const CompareInput& input, const Memories& memories) {
       });
 }
 
-void Run(const CompareInput& input, Report& report) {
+void CompareMemory(const CompareInput& input, Report& report) {
   constexpr const char* kSheets = "MemoryCompare, MemoryCompareStatistic";
   if (!HaveOperators(input, report) && input.MatchedOps().empty()) return;
   const Memories memories{OpMemory(input.Ops(Side::kBase)), OpMemory(input.Ops(Side::kComparison))};
@@ -205,7 +205,7 @@ Comparison Memory() {
           Tables::kHostOps | Tables::kOpDetails | Tables::kLaunches | Tables::kKernels |
               Tables::kDeviceTasks | Tables::kCommunications | Tables::kQueuedWork |
               Tables::kAllocations,
-          Run};
+          CompareMemory};
 }
 
 }  // namespace mpa::comparisons

@@ -56,8 +56,8 @@ std::vector<Column> LastColumns(std::string_view unit) {
 // --- ModuleCompareStatistic ---
 
 // The calls of one side that have one full name.
-using Calls = std::vector<const Module*>;
-using CallsByName = FirstSeen<std::string_view, Calls>;
+using ModuleCalls = std::vector<const Module*>;
+using CallsByName = FirstSeen<std::string_view, ModuleCalls>;
 
 struct KernelTime {
   DeviceTime time;
@@ -83,7 +83,7 @@ struct OpTime {
 using OpTimes = FirstSeen<std::string_view, OpTime>;
 
 // The operators of modules by name.
-OpTimes OpsOf(const RankTrace& trace, const Calls& calls) {
+OpTimes OpsOf(const RankTrace& trace, const ModuleCalls& calls) {
   OpTimes times;
   for (const Module* module : calls) {
     for (const ModuleOp& op : module->ops) {
@@ -105,8 +105,8 @@ Row FirstCells(const std::string& module_class, std::int64_t level, const std::s
   return Row{{Cell(), module_class, level, name, std::move(op_name)}};
 }
 
-void AppendGroup(const CompareInput& input, std::string_view full_name, const Calls& base,
-                 const Calls& comparison, Sheet& sheet) {
+void AppendGroup(const CompareInput& input, std::string_view full_name, const ModuleCalls& base,
+                 const ModuleCalls& comparison, Sheet& sheet) {
   const std::string module_class = ClassOf(full_name);
   const auto level = static_cast<std::int64_t>(std::count(full_name.begin(), full_name.end(), '/'));
   const std::string name = Displayed(full_name);
@@ -157,11 +157,12 @@ Sheet StatisticSheet(const CompareInput& input, const std::vector<ModulePair>& p
     if (pair.comparison != nullptr)
       comparison[pair.comparison->full_name].push_back(pair.comparison);
   }
-  static const Calls kNone;
-  Join(base, comparison, [&](std::string_view name, const Calls* before, const Calls* after) {
-    AppendGroup(input, name, before != nullptr ? *before : kNone, after != nullptr ? *after : kNone,
-                sheet);
-  });
+  static const ModuleCalls kNone;
+  Join(base, comparison,
+       [&](std::string_view name, const ModuleCalls* before, const ModuleCalls* after) {
+         AppendGroup(input, name, before != nullptr ? *before : kNone,
+                     after != nullptr ? *after : kNone, sheet);
+       });
   NumberRows(sheet);
   return sheet;
 }

@@ -62,7 +62,7 @@ Sheet DetailSheet(const CompareInput& input) {
                      });
 }
 
-void Run(const CompareInput& input, Report& report) {
+void CompareOperators(const CompareInput& input, Report& report) {
   if (input.options().modules && CompareModules(input, report)) return;
   if (!HaveOperators(input, report) && input.MatchedOps().empty()) {
     return;
@@ -79,7 +79,7 @@ Comparison Operators() {
           Tables::kHostOps | Tables::kOpDetails | Tables::kLaunches | Tables::kKernels |
               Tables::kDeviceTasks | Tables::kCommunications | Tables::kPythonCalls |
               Tables::kBackwardLinks | Tables::kQueuedWork,
-          Run};
+          CompareOperators};
 }
 
 }  // namespace mpa::comparisons

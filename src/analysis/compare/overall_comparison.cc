@@ -10,7 +10,7 @@
 namespace mpa::comparisons {
 namespace {
 
-void Run(const CompareInput& input, Report& report) {
+void CompareOverall(const CompareInput& input, Report& report) {
   const KernelMasks& masks = input.options().masks;
   const OverallMetrics base = ComputeOverall(input.Trace(Side::kBase), masks);
   const OverallMetrics comparison = ComputeOverall(input.Trace(Side::kComparison), masks);
@@ -55,7 +55,7 @@ Comparison Overall() {
           Tables::kHostOps | Tables::kLaunches | Tables::kKernels | Tables::kKernelCounters |
               Tables::kDeviceTasks | Tables::kCommunications | Tables::kCommTasks |
               Tables::kOverlaps | Tables::kMemorySamples | Tables::kTransfers,
-          Run};
+          CompareOverall};
 }
 
 }  // namespace mpa::comparisons

@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kVersion = 1;
+constexpr int kBaselineVersion = 1;
 // What ranking the runs takes grows with the third power of their number.
 constexpr std::size_t kMostRuns = 100;
 
@@ -101,7 +101,7 @@ json BaselineToJson(const Baseline& baseline) {
   json runs = json::array();
   for (const RunSummary& run : baseline.runs) runs.push_back(RunToJson(run));
   json document = {{"kind", kBaselineKind},
-                   {"schema_version", kVersion},
+                   {"schema_version", kBaselineVersion},
                    {"tool_version", baseline.tool_version},
                    {"created", baseline.created},
                    {"runs", std::move(runs)}};
@@ -114,7 +114,7 @@ json BaselineToJson(const Baseline& baseline) {
 }
 
 Baseline BaselineFromJson(const json& document) {
-  CheckDocument(document, kBaselineKind, kVersion);
+  CheckDocument(document, kBaselineKind, kBaselineVersion);
   Baseline baseline;
   baseline.tool_version = AsText(RequiredMember(document, "tool_version"), "tool_version");
   baseline.created = AsText(RequiredMember(document, "created"), "created");

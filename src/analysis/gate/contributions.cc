@@ -79,7 +79,7 @@ void AddMissing(const TimesByName& from, const TimesByName& of, std::vector<std:
   }
 }
 
-std::vector<GatePart> Kernels(const Breakdown& base, const Breakdown& comparison) {
+std::vector<GatePart> KernelParts(const Breakdown& base, const Breakdown& comparison) {
   if (!base.op_types.empty() && !comparison.op_types.empty()) {
     return Join(base.op_types, comparison.op_types, "kernel");
   }
@@ -105,7 +105,7 @@ std::vector<GatePart> PartsOf(const Metric& metric, const std::vector<RunSummary
   const auto whole = Both(before, after, metric.kind);
   std::vector<GatePart> parts;
   const auto add_computing = [&](std::pair<std::int64_t, std::int64_t> computing) {
-    AddComponent(Kernels(base_times, times),
+    AddComponent(KernelParts(base_times, times),
                  {"component", "computing", computing.first, computing.second, 0, 0},
                  "kernels that ran at the same time", parts);
   };

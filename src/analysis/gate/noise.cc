@@ -13,7 +13,7 @@ namespace mpa::gate {
 namespace {
 
 constexpr const char* kKind = "msprof-analyze-noise";
-constexpr int kVersion = 1;
+constexpr int kNoiseVersion = 1;
 
 }  // namespace
 
@@ -63,14 +63,14 @@ double UsualNoise(const Metric& metric, double share) {
 nlohmann::json NoiseToJson(const NoiseFloors& floors, const std::string& tool_version,
                            std::size_t runs) {
   return {{"kind", kKind},
-          {"schema_version", kVersion},
+          {"schema_version", kNoiseVersion},
           {"tool_version", tool_version},
           {"runs", runs},
           {"relative_noise", floors}};
 }
 
 NoiseFloors NoiseFromJson(const nlohmann::json& document) {
-  CheckDocument(document, kKind, kVersion);
+  CheckDocument(document, kKind, kNoiseVersion);
   NoiseFloors floors;
   const char* key = "relative_noise";
   for (const auto& [name, value] : AsObject(RequiredMember(document, key), key).items()) {

@@ -14,6 +14,11 @@ namespace mpa::head {
 
 using MaybeNs = std::optional<TimeNs>;
 
+/// From `begin` to `end`, unknown where one of them is.
+inline MaybeNs Since(MaybeNs end, MaybeNs begin) {
+  return end && begin ? MaybeNs(*end - *begin) : std::nullopt;
+}
+
 /// By which event a call is known.
 enum class CallKind : std::uint8_t {
   kA1,  ///< npu_fx_compiler inference

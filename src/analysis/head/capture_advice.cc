@@ -67,8 +67,8 @@ class Compilations {
   MaybeNs gain_;
 };
 
-AdviceRow Row(std::string_view rule, std::string_view owner, std::string text,
-              std::string_view metric, double value, double threshold, std::size_t calls) {
+AdviceRow AdviceRowOf(std::string_view rule, std::string_view owner, std::string text,
+                      std::string_view metric, double value, double threshold, std::size_t calls) {
   return {.rule = rule,
           .severity = Severity::kWarn,
           .scope = "all",
@@ -92,12 +92,13 @@ void AdviseLaterCapture(const AdviceInput& input, const std::vector<const Call*>
   if (steady || calls.empty()) return;
   Compilations all(input);
   for (const Call* call : calls) all.Add(*call, call->compile);
-  rows.push_back(Row("capture_later", kScript,
-                     fmt::format("all {} calls compile, so the numbers are the cost of compiling; "
-                                 "capture later: at least 3 steps of warm-up, with skip_first and "
-                                 "warmup of schedule()",
-                                 calls.size()),
-                     "steady_calls", 0, 1, calls.size()));
+  rows.push_back(
+      AdviceRowOf("capture_later", kScript,
+                  fmt::format("all {} calls compile, so the numbers are the cost of compiling; "
+                              "capture later: at least 3 steps of warm-up, with skip_first and "
+                              "warmup of schedule()",
+                              calls.size()),
+                  "steady_calls", 0, 1, calls.size()));
   all.Charge(rows.back());
 }
 
@@ -127,13 +128,13 @@ void AdviseOnRecompilation(const AdviceInput& input, const std::vector<const Cal
     texts.push_back(fmt::format("{} ({} variants)", frame, variants[frame].size()));
   }
   const std::size_t most = std::max(again.Count(), frames.size());
-  rows.push_back(
-      Row("recompilation", kPyTorch,
-          fmt::format("compiled again during the capture: {}; frames: {}; mark dynamic "
-                      "dimensions, pad inputs, or use gears",
-                      again.Count() > 0 ? again.Text() : "the events of it are not recorded",
-                      texts.empty() ? "-" : fmt::format("{}", fmt::join(texts, ", "))),
-          "recompilations", static_cast<double>(most), 1, again.Count()));
+  rows.push_back(AdviceRowOf(
+      "recompilation", kPyTorch,
+      fmt::format("compiled again during the capture: {}; frames: {}; mark dynamic "
+                  "dimensions, pad inputs, or use gears",
+                  again.Count() > 0 ? again.Text() : "the events of it are not recorded",
+                  texts.empty() ? "-" : fmt::format("{}", fmt::join(texts, ", "))),
+      "recompilations", static_cast<double>(most), 1, again.Count()));
   if (again.Count() > 0) again.Charge(rows.back());
 }
 
@@ -157,16 +158,16 @@ void AdviseOnPieces(const AdviceInput& input, const std::vector<const Call*>& ca
   const bool broken = nested && per_step > 1;
   if (!broken && most <= input.thresholds.calls_per_region) return;
   const auto pieces = std::max<std::int64_t>(static_cast<std::int64_t>(per_step), most);
-  rows.push_back(
-      Row("graph_pieces", kScript,
-          fmt::format("{} calls of graphs {} at {:.1f} us each cost {:.1f} us: {}; compile with "
-                      "fullgraph=True to see why, and move what breaks the graph out of it",
-                      pieces, pieces > most ? "in a step" : "in one run of a region",
-                      static_cast<double>(spread->p50) / 1e3,
-                      static_cast<double>(pieces * spread->p50) / 1e3,
-                      broken ? "graph breaks" : "a region compiled in pieces"),
-          "calls_per_region", static_cast<double>(pieces), input.thresholds.calls_per_region,
-          calls.size()));
+  rows.push_back(AdviceRowOf(
+      "graph_pieces", kScript,
+      fmt::format("{} calls of graphs {} at {:.1f} us each cost {:.1f} us: {}; compile with "
+                  "fullgraph=True to see why, and move what breaks the graph out of it",
+                  pieces, pieces > most ? "in a step" : "in one run of a region",
+                  static_cast<double>(spread->p50) / 1e3,
+                  static_cast<double>(pieces * spread->p50) / 1e3,
+                  broken ? "graph breaks" : "a region compiled in pieces"),
+      "calls_per_region", static_cast<double>(pieces), input.thresholds.calls_per_region,
+      calls.size()));
 }
 
 void AdviseOnReloads(const AdviceInput& input, const std::vector<const Call*>& calls,
@@ -183,12 +184,13 @@ void AdviseOnReloads(const AdviceInput& input, const std::vector<const Call*>& c
     if (call->phase == Phase::kSteady) steady.insert(key);
   }
   if (again.Count() == 0) return;
-  rows.push_back(Row("graph_reload", kScript,
-                     fmt::format("a graph is loaded or captured again ({}): {}; changed addresses, "
-                                 "limits of streams or cores, or too many shapes for the limit of "
-                                 "captures",
-                                 fmt::join(reloaded, ", "), again.Text()),
-                     "reloads", static_cast<double>(again.Count()), 1, again.Count()));
+  rows.push_back(
+      AdviceRowOf("graph_reload", kScript,
+                  fmt::format("a graph is loaded or captured again ({}): {}; changed addresses, "
+                              "limits of streams or cores, or too many shapes for the limit of "
+                              "captures",
+                              fmt::join(reloaded, ", "), again.Text()),
+                  "reloads", static_cast<double>(again.Count()), 1, again.Count()));
   again.Charge(rows.back());
 }
 

@@ -10,9 +10,9 @@ namespace {
 
 using PidAndModel = std::pair<std::int64_t, std::int64_t>;
 
-class Finder {
+class FirstKernelFinder {
  public:
-  Finder(const RankTrace& trace, const RuntimeCalls& runtime) : runtime_(runtime) {
+  FirstKernelFinder(const RankTrace& trace, const RuntimeCalls& runtime) : runtime_(runtime) {
     const ModelIterations& iterations = trace.model_iterations;
     for (std::size_t i = 0; i < iterations.Size(); ++i) {
       iteration_start_.try_emplace({iterations.model[i], iterations.iteration[i]},
@@ -153,7 +153,7 @@ void FindByTime(const std::vector<KernelSearch>& calls, std::vector<FirstKernel>
 
 std::vector<FirstKernel> FindFirstKernels(const RankTrace& trace, const RuntimeCalls& runtime,
                                           const std::vector<KernelSearch>& calls) {
-  const Finder finder(trace, runtime);
+  const FirstKernelFinder finder(trace, runtime);
   std::vector<FirstKernel> found;
   found.reserve(calls.size());
   for (const KernelSearch& call : calls) found.push_back(finder.FindExactly(call));

@@ -73,10 +73,6 @@ Sheet CallSheet(bool for_people) {
       .Take();
 }
 
-MaybeNs Since(MaybeNs end, MaybeNs begin) {
-  return end && begin ? MaybeNs(*end - *begin) : std::nullopt;
-}
-
 // "launch", or "launch, iteration" where task and kernel were found in different ways.
 std::string SourceText(const Call& call) {
   std::string text(NameOf(call.task_source));

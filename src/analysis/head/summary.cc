@@ -39,10 +39,6 @@ MaybeNs ExposedGraph(const Call& call) {
   return call.Replays() == kReplays ? call.ExposedOf(Segment::kGe) : std::nullopt;
 }
 
-MaybeNs Since(MaybeNs end, MaybeNs begin) {
-  return end && begin ? MaybeNs(*end - *begin) : std::nullopt;
-}
-
 constexpr Measure kMeasures[] = {
     {"platform", Of<Segment::kPlatform>, Exposed<Segment::kPlatform>},
     {"platform_wait", [](const Call& call) { return call.platform_wait; },
