@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // l2_cache.csv: how each task used the L2 cache.
 #include <algorithm>
-#include <cmath>
 
 #include "chunked_file.h"
 #include "csv_text.h"
@@ -10,9 +9,6 @@
 
 namespace mpa::profiler_output {
 namespace {
-
-/// With six decimals at most.
-Decimal Share(double share) { return {std::round(share * 1e6) / 1e6}; }
 
 bool IsHwts(const raw::SessionInfo& info, std::int64_t device) {
   return std::any_of(info.devices.begin(), info.devices.end(), [&](const raw::Device& described) {
@@ -36,11 +32,11 @@ void WriteL2Cache(const raw::Session& session, const std::filesystem::path& path
       row.Cell(use.task[i]);
       // Other chips count hits of the whole device; a metric set of the cores has those of a task.
       if (IsHwts(session.info, use.device[i])) {
-        row.Cell(Share(use.hit_rate[i]));
+        row.Cell(Decimal{use.hit_rate[i]});
       } else {
         row.Text(kNone);
       }
-      row.Cell(Share(use.victim_rate[i]));
+      row.Cell(Decimal{use.victim_rate[i]});
       row.Text(name.empty() ? kNone : name);
     }
   });

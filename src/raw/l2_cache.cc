@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "round_decimal.h"
 #include "traffic_samples.h"
 
 namespace mpa::raw {
@@ -121,7 +122,7 @@ void ReadL2Cache(const DataFiles& files, const Device& device, Session& session)
                              [&](const Record<kSize>& record) {
                                const double all = Sum(record, *requests);
                                const auto share = [&](const Places& some) {
-                                 return all == 0 ? 0 : Sum(record, some) / all;
+                                 return all == 0 ? 0 : RoundDecimal(Sum(record, some) / all, 6);
                                };
                                use.Append({.stream = record.U16(2),
                                            .task = record.U16(4),

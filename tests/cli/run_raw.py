@@ -22,7 +22,8 @@ TIMEOUT_SECONDS = 60
 TEXT_FILES = {"trace_view.json", "kernel_details.csv", "operator_details.csv", "op_statistic.csv",
               "api_statistic.csv", "step_trace_time.csv", "task_time.csv", "operator_memory.csv",
               "memory_record.csv", "npu_module_mem.csv", "communication.json",
-              "communication_matrix.json"}
+              "communication_matrix.json", "hccs.csv", "pcie.csv", "nic.csv", "roce.csv",
+              "l2_cache.csv"}
 DATABASES = {"ascend_pytorch_profiler_0.db", "analysis.db"}
 DONE_MARK = "analyse.done"
 # Runs in which every kind of record occurs, on both families of chips.

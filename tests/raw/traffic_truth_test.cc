@@ -32,9 +32,9 @@ std::string Join(const json& values) {
 
 std::string Time(const json& sample) { return Number(sample.at("time_ns")); }
 
-/// As Python prints a number of three decimals.
+/// With three decimals, halves away from zero, and without zeros behind the first decimal.
 std::string Rounded(double value) {
-  std::string text = fmt::format("{:.3f}", value);
+  std::string text = fmt::format("{:.3f}", std::round(value * 1000) / 1000);
   while (text.ends_with('0') && text[text.size() - 2] != '.') text.pop_back();
   return text;
 }

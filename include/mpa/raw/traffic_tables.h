@@ -158,7 +158,7 @@ struct L2CacheUse : TableBase<L2CacheUse> {
   struct Row {
     std::int64_t stream = 0, task = 0;
     StringId name{};                       ///< of the kernel; empty: not known
-    double hit_rate = 0, victim_rate = 0;  ///< of all requests; 0 without requests
+    double hit_rate = 0, victim_rate = 0;  ///< of all requests, with six decimals; 0 without any
     std::int64_t device = 0;
   };
   std::vector<std::int64_t> stream, task;
