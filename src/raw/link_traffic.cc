@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Samples of the links of a device: other chips, the host, the network.
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -19,7 +21,6 @@ std::optional<std::int64_t> Count(std::string_view text) {
 
 // Amounts since the driver started.
 struct HccsSample {
-  std::int64_t device_time = 0;
   TimeNs time = 0;
   std::int64_t tx = 0, rx = 0;
 };
@@ -101,12 +102,12 @@ void ReadPcie(const DataFiles& files, const Side& side, const Device& device, Se
 constexpr std::size_t kPortColumn = 14;
 
 bool ReadDirection(Columns columns, NetworkTraffic::Direction& direction) {
-  constexpr double kThousandth = 0.001;
+  constexpr double kThousandths = 1000;
   const auto packet_rate = io::ScaledDecimal(columns[0], 3);
   const auto byte_rate = io::ScaledDecimal(columns[1], 3);
   if (!packet_rate || !byte_rate || *packet_rate < 0 || *byte_rate < 0) return false;
-  direction.packet_rate = static_cast<double>(*packet_rate) * kThousandth;
-  direction.byte_rate = static_cast<double>(*byte_rate) * kThousandth;
+  direction.packet_rate = static_cast<double>(*packet_rate) / kThousandths;
+  direction.byte_rate = static_cast<double>(*byte_rate) / kThousandths;
   std::int64_t* const counts[] = {&direction.packets, &direction.bytes, &direction.errors,
                                   &direction.dropped};
   for (std::size_t i = 0; i < std::size(counts); ++i) {
@@ -127,7 +128,7 @@ std::optional<NetworkTraffic::Row> ReadPort(Columns columns, const Clock& clock)
   row.time = clock.FromDeviceMonotonic(static_cast<std::uint64_t>(*time));
   row.bandwidth = *bandwidth;
   row.port = *port;
-  // The database shows bits.
+  // The database shows it times 2^20.
   constexpr std::int64_t kWidest = std::int64_t{1} << 40;
   const bool good = IsTime(row.time) && *bandwidth <= kWidest &&
                     ReadDirection(columns.subspan(2, 6), row.rx) &&

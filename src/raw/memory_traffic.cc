@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -27,19 +26,26 @@ TimeNs TimeOf(std::uint64_t stamp, bool wide, const Clock& clock) {
 // Counts are small enough to be multiplied by what one of them stands for.
 bool IsCount(std::uint64_t count) { return count < std::uint64_t{1} << 48; }
 
+// Numbers of events, memories and caches are small.
+bool IsNumber(std::uint32_t number) { return number < 256; }
+
 // One count: what was read from or written to one memory since the sample before.
 struct HbmSample {
   TimeNs time = 0;
-  bool write = false;
+  std::uint32_t event = 0;  // 0: read
   std::uint32_t hbm = 0;
   std::uint64_t count = 0;
+
+  bool MakesSense() const {
+    return IsTime(time) && IsCount(count) && IsNumber(event) && IsNumber(hbm);
+  }
 };
 
 template <std::size_t kSize>
 HbmSample DecodeHbm(const Record<kSize>& record, const Clock& clock) {
   constexpr bool kWide = kSize == 32;
   return {.time = TimeOf(record.U64(kWide ? 24 : 0), kWide, clock),
-          .write = record.U32(kWide ? 8 : 16) != 0,
+          .event = record.U32(kWide ? 8 : 16),
           .hbm = record.U32(kWide ? 12 : 20),
           .count = record.U64(kWide ? 16 : 8)};
 }
@@ -51,14 +57,14 @@ std::vector<HbmSample> ReadHbmSamples(const DataFiles& files, const Clock& clock
   samples.reserve(CountRecords(files, kStem, kSize));
   ForEachDeviceRecord<kSize>(files, kStem, kNoMagic, issues, [&](const Record<kSize>& record) {
     const HbmSample sample = DecodeHbm(record, clock);
-    if (IsTime(sample.time) && IsCount(sample.count)) {
+    if (sample.MakesSense()) {
       samples.push_back(sample);
     } else {
       issues.Count(kNonsense, kStem);
     }
   });
   std::stable_sort(samples.begin(), samples.end(), [](const HbmSample& a, const HbmSample& b) {
-    return std::tie(a.time, a.write, a.hbm) < std::tie(b.time, b.write, b.hbm);
+    return std::tie(a.time, a.event, a.hbm) < std::tie(b.time, b.event, b.hbm);
   });
   return samples;
 }
@@ -70,7 +76,8 @@ void ReadHbm(const DataFiles& files, const Side& side, const Device& device, Ses
                              : ReadHbmSamples<24>(files, side.clock, session.issues);
   std::map<std::pair<std::uint32_t, bool>, TimeNs> last;
   for (const HbmSample& sample : samples) {
-    const auto [before, first] = last.try_emplace({sample.hbm, sample.write}, sample.time);
+    const bool write = sample.event != 0;
+    const auto [before, first] = last.try_emplace({sample.hbm, write}, sample.time);
     const TimeNs duration = sample.time - std::exchange(before->second, sample.time);
     if (first) continue;  // it is not known how long it counted
     if (duration == 0) {
@@ -79,7 +86,7 @@ void ReadHbm(const DataFiles& files, const Side& side, const Device& device, Ses
       const auto bytes = static_cast<std::int64_t>(sample.count) * kBytesOfCount;
       session.traffic.hbm.Append({.time = sample.time,
                                   .hbm = sample.hbm,
-                                  .write = sample.write,
+                                  .write = write,
                                   .rate = PerSecond(bytes, duration),
                                   .device = device.id});
     }
@@ -91,9 +98,14 @@ using DdrCounts = std::map<std::uint32_t, std::array<std::int64_t, 2>>;
 
 DdrCounts ReadDdrCounts(const DataFiles& files, Issues& issues) {
   constexpr std::size_t kSize = 20;
+  constexpr std::string_view kStem = "ddr.data";
   constexpr std::uint32_t kOfAllMasters = 0xFFFFFFFF;
   DdrCounts counts;
-  ForEachDeviceRecord<kSize>(files, "ddr.data", kNoMagic, issues, [&](const Record<kSize>& record) {
+  ForEachDeviceRecord<kSize>(files, kStem, kNoMagic, issues, [&](const Record<kSize>& record) {
+    if (!IsNumber(record.U32(8)) || !IsNumber(record.U32(12))) {
+      issues.Count(kNonsense, kStem);
+      return;
+    }
     if (record.U32(16) != kOfAllMasters) return;  // counted in these once more
     counts[record.U32(0)][record.U32(8) == 0 ? 0 : 1] += record.U32(4);
   });
@@ -148,12 +160,13 @@ LlcSamples ReadLlcSamples(const DataFiles& files, const Clock& clock, bool wide,
     const std::uint64_t count = wide ? record.U32(4) : record.U64(8);
     const std::uint32_t event = record.U32(wide ? 8 : 16);
     const TimeNs time = TimeOf(record.U64(wide ? 16 : 0), wide, clock);
+    const std::uint32_t llc = record.U32(wide ? 12 : 20);
     const auto found = std::find(events.begin(), events.end(), event);
-    if (found == events.end() || !IsTime(time) || !IsCount(count)) {
+    if (found == events.end() || !IsTime(time) || !IsCount(count) || !IsNumber(llc)) {
       issues.Count(kNonsense, kStem);
       return;
     }
-    LlcSample& sample = samples[{record.U32(wide ? 12 : 20), time}];
+    LlcSample& sample = samples[{llc, time}];
     const auto place = static_cast<std::size_t>(found - events.begin());
     sample.counts[place] = static_cast<std::int64_t>(count);
     sample.seen |= 1u << place;
@@ -166,7 +179,7 @@ void ReadLlc(const DataFiles& files, const Side& side, const Device& device, Ses
   if (CountRecords(files, kStem, 1) == 0) return;
   const bool write = device.llc_mode == "write";
   if (!write && device.llc_mode != "read") {
-    session.issues.Count("samples left out, sample.json (llc_profiling) does not say what they are",
+    session.issues.Count("samples left out, llc_profiling of sample.json is neither read nor write",
                          kStem);
     return;
   }

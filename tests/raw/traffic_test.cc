@@ -233,11 +233,11 @@ TEST_F(TrafficSamples, OfHbmInVersion2HaveEpochTimes) {
 
 TEST_F(TrafficSamples, OfHbmThatMakeNoSenseAreCounted) {
   Write("hbm", Hbm(10, 9, 0, 0) + Hbm(10, 9, 0, 0) + Hbm(20, ~std::uint64_t{0}, 0, 0) +
-                   Hbm(~std::uint64_t{0}, 1, 0, 0));
+                   Hbm(~std::uint64_t{0}, 1, 0, 0) + Hbm(20, 1, 0, 0x01000000));
   ReadMemories();
   EXPECT_TRUE(session_.traffic.hbm.Empty());
   EXPECT_EQ(Issues(), (Lines{"sample left out, it has the time of the one before it (hbm.data)",
-                             "sample left out, it makes no sense, 2 times (first: hbm.data)"}));
+                             "sample left out, it makes no sense, 3 times (first: hbm.data)"}));
 }
 
 std::string Ddr(std::uint32_t micros, std::uint32_t count, std::uint32_t event, std::uint32_t id,
@@ -256,6 +256,14 @@ TEST_F(TrafficSamples, OfDdrAreTheSumOfItsControllers) {
   EXPECT_EQ(ddr.time, (std::vector<TimeNs>{10'000, 30'000}));
   EXPECT_EQ(ddr.read, (std::vector<std::int64_t>{11'200'000, 8'000'000}));  // 7 * 16 B in 10 us
   EXPECT_EQ(ddr.write, (std::vector<std::int64_t>{8'000'000, 0}));
+}
+
+TEST_F(TrafficSamples, OfDdrThatMakeNoSenseAreCounted) {
+  Write("ddr", Ddr(10, 7, 0, 5 << 20) + Ddr(10, 7, 1 << 20, 0) + "cut");
+  ReadMemories();
+  EXPECT_TRUE(session_.traffic.ddr.Empty());
+  EXPECT_EQ(Issues(), (Lines{"file cut off inside a record, read up to there (ddr.data)",
+                             "sample left out, it makes no sense, 2 times (first: ddr.data)"}));
 }
 
 TEST_F(TrafficSamples, OfDdrAreTwiceAsWideOnOlderChips) {
@@ -296,10 +304,10 @@ TEST_F(TrafficSamples, OfCachesMayCountWrites) {
 }
 
 TEST_F(TrafficSamples, OfCachesWithoutAllCountersAreCounted) {
-  Write("llc", Llc(10, 0, {1, 1, 1, 1, 1, 1, 1}) + Llc(20, 0, {1}, {0x77}));
+  Write("llc", Llc(10, 0, {1, 1, 1, 1, 1, 1, 1}) + Llc(20, 0, {1}, {0x77}) + Llc(20, 1000, {1}));
   ReadMemories();
   EXPECT_TRUE(session_.traffic.llc.Empty());
-  EXPECT_EQ(Issues(), (Lines{"sample left out, it makes no sense (llc.data)",
+  EXPECT_EQ(Issues(), (Lines{"sample left out, it makes no sense, 2 times (first: llc.data)",
                              "sample left out, some of its counters are missing (llc.data)"}));
 }
 
@@ -307,8 +315,9 @@ TEST_F(TrafficSamples, OfCachesNeedToSayWhatTheyCount) {
   device_.llc_mode = "capacity";
   Write("llc", Llc(10, 0, {1, 1, 1, 1, 1, 1, 1, 1}));
   ReadMemories();
-  EXPECT_EQ(Issues(), Lines{"samples left out, sample.json (llc_profiling) does not say what they "
-                            "are (llc.data)"});
+  EXPECT_EQ(
+      Issues(),
+      Lines{"samples left out, llc_profiling of sample.json is neither read nor write (llc.data)"});
 }
 
 std::string L2(std::uint16_t stream, std::uint16_t task, const std::vector<std::uint64_t>& counts) {

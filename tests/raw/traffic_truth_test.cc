@@ -313,7 +313,7 @@ TEST_P(Traffic, OfKernelsThroughTheL2Cache) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Generated, Traffic, testing::Values("stars", "stars_odd_clock", "hwts"),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& instance) { return instance.param; });
 
 }  // namespace
 }  // namespace mpa::raw
