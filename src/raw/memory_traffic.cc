@@ -185,7 +185,6 @@ void ReadLlc(const DataFiles& files, const Side& side, const Device& device, Ses
   }
   const LlcSamples samples = ReadLlcSamples(files, side.clock, HasWideRecords(device),
                                             write ? kLlcWrites : kLlcReads, session.issues);
-  std::vector<LlcTraffic::Row> rows;
   std::map<std::uint32_t, TimeNs> last;
   for (const auto& [key, sample] : samples) {
     const auto [llc, time] = key;
@@ -194,17 +193,14 @@ void ReadLlc(const DataFiles& files, const Side& side, const Device& device, Ses
     if (!sample.IsWhole()) {
       session.issues.Count("sample left out, some of its counters are missing", kStem);
     } else if (time >= side.begin) {
-      rows.push_back({.time = time,
-                      .llc = llc,
-                      .write = write,
-                      .hit_rate = sample.HitRate(),
-                      .rate = first ? -1 : PerSecond(sample.Bytes(), duration),
-                      .device = device.id});
+      session.traffic.llc.Append({.time = time,
+                                  .llc = llc,
+                                  .write = write,
+                                  .hit_rate = sample.HitRate(),
+                                  .rate = first ? -1 : PerSecond(sample.Bytes(), duration),
+                                  .device = device.id});
     }
   }
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const auto& a, const auto& b) { return a.time < b.time; });
-  for (const LlcTraffic::Row& row : rows) session.traffic.llc.Append(row);
 }
 
 }  // namespace

@@ -158,6 +158,18 @@ class Parse(Raw):
         self.assertIn("api_event", done.stderr)
         self.assertEqual(self.names(capture), TEXT_FILES | DATABASES | {DONE_MARK})
 
+    def test_broken_samples_are_told(self):
+        for name, told in (("hccs", "cut off inside a line"), ("nic", "cut off inside a line"),
+                           ("pcie", "cut off inside a record"), ("hbm", "cut off inside a record")):
+            with self.subTest(name=name):
+                capture = self.capture("stars")
+                last = max(capture.glob(f"PROF_*/device_0/data/{name}.data.*.slice_?"))
+                last.write_bytes(last.read_bytes()[:-7])
+                stderr = self.tool("parse", "-d", capture, "--export_type", "text", code=5).stderr
+                self.assertIn(told, stderr)
+                self.assertIn(f"{name}.data", stderr)
+                shutil.rmtree(capture)
+
     def test_documents_elsewhere_are_neither_read_nor_copied(self):
         for name in ("profiler_info_0.json", "profiler_metadata.json", "profiler_notes.json"):
             with self.subTest(name=name):

@@ -287,9 +287,9 @@ TEST_F(TrafficSamples, OfCachesHaveHitsAndTraffic) {
                    Llc(20, 0, {9, 9, 9, 9, 0, 9, 0, 9}));
   ReadMemories();
   const LlcTraffic& llc = session_.traffic.llc;
-  EXPECT_EQ(llc.time, (std::vector<TimeNs>{10'000, 20'000, 20'000}));
-  EXPECT_EQ(llc.llc, (std::vector<std::int64_t>{1, 0, 1}));
-  EXPECT_EQ(llc.hit_rate, (std::vector<double>{0.5, 0, 0.35}));             // none asked, 7 / 20
+  EXPECT_EQ(llc.llc, (std::vector<std::int64_t>{0, 1, 1}));
+  EXPECT_EQ(llc.time, (std::vector<TimeNs>{20'000, 10'000, 20'000}));
+  EXPECT_EQ(llc.hit_rate, (std::vector<double>{0, 0.5, 0.35}));             // none asked, 7 / 20
   EXPECT_EQ(llc.rate, (std::vector<std::int64_t>{-1, -1, 2'048'000'000}));  // 5 * 4096 B in 10 us
   EXPECT_EQ(Issues(), Lines{});
 }

@@ -277,7 +277,10 @@ TEST_P(Traffic, OfDdr) {
 
 TEST_P(Traffic, OfCaches) {
   Lines rows, counters;
-  for (const json& sample : Planted("llc")) {
+  std::vector<json> planted = Planted("llc");
+  std::stable_sort(planted.begin(), planted.end(),
+                   [](const json& a, const json& b) { return a["llc"] < b["llc"]; });
+  for (const json& sample : planted) {
     const double hit_rate = sample["hits"].get<double>() / sample["all"].get<double>();
     const bool known = sample["rate"] != -1;
     rows.push_back(fmt::format("{}|{}|{}|{:.6f}|{}|read", device_, Number(sample["llc"]),

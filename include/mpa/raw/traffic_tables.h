@@ -12,8 +12,8 @@
 #include "mpa/model/table_base.h"
 
 /// What the device counted of its traffic, sampled: links to other chips and hosts, network ports,
-/// memory and caches. Samples of each device are in order of time; times are nanoseconds since the
-/// epoch.
+/// memory and caches. Samples of each device (and cache) are in order of time; times are
+/// nanoseconds since the epoch.
 namespace mpa::raw {
 
 /// Links to other chips (hccs.data).
@@ -131,7 +131,7 @@ struct DdrTraffic : TableBase<DdrTraffic> {
   }
 };
 
-/// The last cache before the memory (llc.data); one collection counts reads or writes.
+/// The last cache before the memory (llc.data), by cache; one collection counts reads or writes.
 struct LlcTraffic : TableBase<LlcTraffic> {
   struct Row {
     TimeNs time = 0;
