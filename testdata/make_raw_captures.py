@@ -15,6 +15,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 import raw_graph_run  # noqa: E402
+import raw_traffic  # noqa: E402
 import raw_workload  # noqa: E402
 from raw_process import Process  # noqa: E402
 from raw_setup import WRAPPING, Setup  # noqa: E402
@@ -84,6 +85,7 @@ def train(process):
         raw_workload.step(process, number, layers=2)
     if process.stars:
         process.core_frequencies([(2_000_000, 1800), (8_100_000, 1650), (8_400_000, 1800)])
+    raw_traffic.record(process)
     return raw_workload.finish(process)
 
 

@@ -178,6 +178,42 @@ def module_memory(module, time, reserved):
     return struct.pack("<IIQQ", module, 0, time, reserved)
 
 
+# -- traffic of the device
+
+def seconds(stamp):
+    """Nanoseconds as text files have them."""
+    return f"{stamp // 10**9}:{stamp % 10**9:09d}"
+
+
+def hccs_line(stamp, tx, rx):
+    return f"{seconds(stamp)} {tx} {rx}\n".encode()
+
+
+def network_line(stamp, bandwidth, rx, tx, behind):
+    columns = [seconds(stamp), bandwidth, *rx, *tx, *behind]
+    return (" ".join(map(str, columns)) + "\n").encode()
+
+
+def pcie_sample(stamp, device, spreads):
+    return struct.pack("<QI21I", stamp, device, *(value for spread in spreads for value in spread))
+
+
+def hbm_sample(microseconds, count, write, hbm):
+    return struct.pack("<QQII", microseconds, count, write, hbm)
+
+
+def ddr_sample(microseconds, count, write, ddr, master=NONE):
+    return struct.pack("<IIIII", microseconds, count, write, ddr, master)
+
+
+def llc_sample(microseconds, count, event, llc):
+    return struct.pack("<QQII", microseconds, count, event, llc)
+
+
+def l2_cache(task_type, stream, task, events):
+    return struct.pack("<HHHH8Q", task_type, stream, task, 0, *events, *[0] * (8 - len(events)))
+
+
 # -- framework
 
 def tlv(kind, fixed, fields):

@@ -4,11 +4,13 @@ import json
 from fractions import Fraction
 
 from raw_process import Clock
+from raw_traffic import L2_EVENTS
 
 BEGIN = 1735689600000000          # µs since the epoch
 MONOTONIC = 86400_123_456_780     # ns, of the host when the collection begins
 HOST_COUNT, DEVICE_COUNT = 8_640_012_345_678, 430_000_100_200
 HOST_ANCHOR, DEVICE_BEGIN, DEVICE_ANCHOR = 2_345_680, 5_000_000, 6_000_000  # ns after it
+DEVICE_MONOTONIC = 912_345_678    # ns, of the device at its anchor
 DEVICE_SHIFT = 40                 # ns by which the anchors of device_N differ from those of host
 STREAMS = {2: 101, 3: 11, 5: 201, 6: 31, 9: 3}
 # The numbers of stream 2 wrap in the second step.
@@ -35,7 +37,9 @@ class Setup:
         module = Clock(host_mhz, 0, host_count, epoch - DEVICE_SHIFT)
         self.clocks = host, device, module
         self.host_mhz = "100.000000" if self.stars else ""
-        self.device_anchor = DEVICE_ANCHOR
+        self.monotonic = Clock(1000, DEVICE_ANCHOR, DEVICE_MONOTONIC,
+                               epoch + DEVICE_ANCHOR - DEVICE_SHIFT)
+        self.device_anchor, self.device_begin = DEVICE_ANCHOR, DEVICE_BEGIN
         self.device_anchor_epoch = epoch + DEVICE_ANCHOR - DEVICE_SHIFT
         self.capture = f"node-1_{self.process}_20250101000000000_ascend_pt"
         self.prof = f"PROF_{rank + 1:06d}_20250101000000000_ABCDEFGHIJKLMNOP"
@@ -79,8 +83,8 @@ class Setup:
                 f"clock_monotonic_raw: {MONOTONIC + anchor}\ncntvct: {self.ticks(anchor)}\n"
                 "cntvct_diff: 0\n")
         files[device + f"dev_start.log.{self.device}"] = (
-            f"clock_realtime: {self.begin * 1000}\nclock_monotonic_raw: 912345678\n"
-            f"cntvct: {DEVICE_COUNT}\n")
+            f"clock_realtime: {self.begin * 1000}\n"
+            f"clock_monotonic_raw: {DEVICE_MONOTONIC}\ncntvct: {DEVICE_COUNT}\n")
         rank = self.rank
         files[f"profiler_info_{rank}.json"] = json.dumps(self.profiler_info(end))
         files["profiler_metadata.json"] = json.dumps({"parallel_group_info": {
@@ -109,8 +113,9 @@ class Setup:
                 "ai_core_metrics": "PipeUtilizationExct" if self.stars else "PipeUtilization",
                 "ai_core_profiling_events": CUBE_EVENTS if self.stars else EVENTS,
                 "aiv_metrics": "PipeUtilization", "aiv_profiling_events": EVENTS,
-                "llc_profiling": "read", "dynamic": "off", "msprofBinPid": -1, "job_id": "0",
-                "storageLimit": ""}
+                "llc_profiling": "read",
+                "l2CacheTaskProfilingEvents": ",".join(L2_EVENTS[self.chip]),
+                "dynamic": "off", "msprofBinPid": -1, "job_id": "0", "storageLimit": ""}
 
     def profiler_info(self, end):
         return {"config": {"common_config": {"activities": ["ProfilerActivity.CPU",

@@ -24,7 +24,8 @@ constexpr const char* kParseFooter = R"(
 Written into ASCEND_PROFILER_OUTPUT, with the names, columns and units of the profiler's own parser:
   text  trace_view.json, kernel_details.csv, operator_details.csv, op_statistic.csv,
         api_statistic.csv, step_trace_time.csv, task_time.csv, operator_memory.csv,
-        memory_record.csv, npu_module_mem.csv, communication.json, communication_matrix.json
+        memory_record.csv, npu_module_mem.csv, communication.json, communication_matrix.json,
+        hccs.csv, pcie.csv, nic.csv, roce.csv, l2_cache.csv
   db    ascend_pytorch_profiler_<rank>.db, analysis.db
 Files for which the capture holds nothing are not written. The raw data stays as it is.
 

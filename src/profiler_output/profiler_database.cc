@@ -16,6 +16,7 @@ void WriteProfilerDatabase(const raw::Session& session, const std::filesystem::p
     WriteCollectives(session, strings, database);
     WriteFramework(session, strings, database);
     WriteMemory(session, strings, database);
+    WriteTraffic(session.traffic, strings, database);
     strings.Write(database);
     database.Finish();
   });

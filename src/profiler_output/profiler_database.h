@@ -31,6 +31,9 @@ void WriteFramework(const raw::Session& session, DatabaseStrings& strings,
 /// NPU_MEM, NPU_MODULE_MEM, NPU_OP_MEM, MEMORY_RECORD, OP_MEMORY.
 void WriteMemory(const raw::Session& session, DatabaseStrings& strings, DatabaseWriter& database);
 
+/// HCCS, PCIE, NIC, ROCE, HBM, DDR, LLC.
+void WriteTraffic(const raw::Traffic& traffic, DatabaseStrings& strings, DatabaseWriter& database);
+
 /// Process and thread in one number, as the columns globalTid have them.
 inline std::int64_t GlobalThread(std::int64_t process, std::int64_t thread) {
   constexpr std::uint64_t kLow = 0xFFFFFFFF;

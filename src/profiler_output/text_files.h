@@ -18,6 +18,11 @@ void WriteStepTraceTime(const raw::Session& session, const std::filesystem::path
 void WriteOperatorMemory(const raw::Session& session, const std::filesystem::path& path);
 void WriteMemoryRecord(const raw::Session& session, const std::filesystem::path& path);
 void WriteModuleMemory(const raw::Session& session, const std::filesystem::path& path);
+void WriteHccs(const raw::Session& session, const std::filesystem::path& path);
+void WritePcie(const raw::Session& session, const std::filesystem::path& path);
+void WriteNic(const raw::Session& session, const std::filesystem::path& path);
+void WriteRoce(const raw::Session& session, const std::filesystem::path& path);
+void WriteL2Cache(const raw::Session& session, const std::filesystem::path& path);
 void WriteTaskTime(const raw::Session& session, const std::filesystem::path& path);
 void WriteCommunication(const raw::Session& session, const std::filesystem::path& path);
 void WriteCommunicationMatrix(const raw::Session& session, const std::filesystem::path& path);

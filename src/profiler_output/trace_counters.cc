@@ -8,17 +8,6 @@ namespace {
 constexpr std::string_view kActivityNames[] = {"Computing", "Communication",
                                                "Communication(Not Overlapped)", "Free"};
 
-/// Names a row of each device.
-std::string DeviceRows(const raw::Session& session, std::span<const std::int64_t> devices,
-                       std::string_view name, Layer layer) {
-  std::string out;
-  for (const std::int64_t device : Distinct(devices)) {
-    PutProcess(out, TraceProcess(session.info.process, layer, device), name, DeviceLabel(device),
-               layer);
-  }
-  return out;
-}
-
 void PutMemory(const TraceSource& source, std::size_t i, std::string& out) {
   constexpr double kKilobyte = 1024;
   const raw::DeviceMemory& memory = source.session.device_memory;

@@ -41,6 +41,13 @@ enum class Layer : std::uint32_t {
   kCoreFrequency = 15,
   kCommunication = 16,
   kMemory = 17,
+  kDdr = 18,
+  kHccs = 20,
+  kNic = 21,
+  kRoce = 22,
+  kPcie = 23,
+  kHbm = 24,
+  kLlc = 27,
   kActivities = 31,
 };
 
@@ -85,13 +92,24 @@ void PutArrow(std::string& out, char phase, std::string_view name, std::string_v
 void PutLaunchArrow(std::string& out, char phase, std::uint64_t connection,
                     const TracePlace& place);
 
-/// A value that changes over time; `value` is a number.
-template <typename Number>
+/// "name": value, ...
+template <typename Number, typename... More>
+void PutSeries(std::string& out, std::string_view name, const Number& value, const More&... more) {
+  Put(out, "\"", name, R"(": )", value);
+  if constexpr (sizeof...(more) > 0) {
+    out += ", ";
+    PutSeries(out, more...);
+  }
+}
+
+/// Values that change over time, shown as one counter: pairs of a series' name and a number.
+template <typename... Series>
 void PutCounter(std::string& out, std::string_view name, const TracePlace& place,
-                std::string_view unit, const Number& value) {
+                const Series&... series) {
   Put(out, R"(, {"name": ")", name, R"(", "pid": )", place.process, R"(, "tid": )", place.thread,
-      R"(, "ts": ")", Micros{place.time}, R"(", "ph": "C", "args": {")", unit, R"(": )", value,
-      "}}");
+      R"(, "ts": ")", Micros{place.time}, R"(", "ph": "C", "args": {)");
+  PutSeries(out, series...);
+  out += "}}";
 }
 
 /// Name, label and order of a process. `name` need not be escaped.

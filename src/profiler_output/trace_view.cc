@@ -62,6 +62,16 @@ TracePlace TraceSource::CollectivePlace(std::size_t collective) const {
           groups[group].thread, collectives.start[collective]};
 }
 
+std::string DeviceRows(const raw::Session& session, std::span<const std::int64_t> devices,
+                       std::string_view name, Layer layer) {
+  std::string out;
+  for (const std::int64_t device : Distinct(devices)) {
+    PutProcess(out, TraceProcess(session.info.process, layer, device), name, DeviceLabel(device),
+               layer);
+  }
+  return out;
+}
+
 std::vector<std::int64_t> Distinct(std::span<const std::int64_t> values) {
   std::set<std::int64_t> found;
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -74,7 +84,8 @@ void WriteTraceView(const raw::Session& session, const std::filesystem::path& pa
   const bool is_empty = session.ops.Empty() && session.queue.Empty() && session.python.Empty() &&
                         session.collections.Empty() && session.calls.Empty() &&
                         session.tasks.Empty() && session.marks.Empty() &&
-                        session.frequencies.Empty() && session.device_memory.Empty();
+                        session.frequencies.Empty() && session.device_memory.Empty() &&
+                        session.traffic.Empty();
   if (is_empty) return;
   const TraceSource source(session);
   ChunkedFile file(path);
@@ -86,6 +97,7 @@ void WriteTraceView(const raw::Session& session, const std::filesystem::path& pa
   WriteCommunicationEvents(source, file);
   WriteActivityEvents(source, file);
   WriteCounterEvents(source, file);
+  WriteTrafficEvents(source, file);
   WriteCallEvents(source, file);
   WriteDeviceArrows(source, file);
   file.Write("]");

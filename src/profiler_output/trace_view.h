@@ -44,8 +44,13 @@ void WriteMarkEvents(const TraceSource& source, ChunkedFile& file);
 void WriteCommunicationEvents(const TraceSource& source, ChunkedFile& file);
 void WriteActivityEvents(const TraceSource& source, ChunkedFile& file);
 void WriteCounterEvents(const TraceSource& source, ChunkedFile& file);
+void WriteTrafficEvents(const TraceSource& source, ChunkedFile& file);
 void WriteCallEvents(const TraceSource& source, ChunkedFile& file);
 void WriteDeviceArrows(const TraceSource& source, ChunkedFile& file);
+
+/// Names a row of each device.
+std::string DeviceRows(const raw::Session& session, std::span<const std::int64_t> devices,
+                       std::string_view name, Layer layer);
 
 /// The different values, in order.
 std::vector<std::int64_t> Distinct(std::span<const std::int64_t> values);

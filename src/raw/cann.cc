@@ -23,6 +23,7 @@
 #include "memory_samples.h"
 #include "mpa/base/parallel.h"
 #include "tensors.h"
+#include "traffic_samples.h"
 
 namespace mpa::raw {
 namespace {
@@ -148,6 +149,11 @@ class CannReader {
       }
       if (Overlap(wanted_, Parts::kCounters)) {
         ReadCounters(device_files_[i], side, device, wide_streams_, session_);
+      }
+      if (Overlap(wanted_, Parts::kTraffic)) {
+        ReadLinkTraffic(device_files_[i], side, device, session_);
+        ReadMemoryTraffic(device_files_[i], side, device, session_);
+        ReadL2Cache(device_files_[i], device, session_);
       }
     }
     if (Overlap(wanted_, Parts::kMemory)) ReadOpMemory(input_, files_.host.begin, session_);

@@ -217,6 +217,9 @@ Device DescribeDevice(std::int64_t id, const Documents& documents, TimeNs begin)
   device.vector_metrics = Text(Member(sample, "aiv_metrics"));
   device.cube_events = Events(Text(Member(sample, "ai_core_profiling_events")));
   device.vector_events = Events(Text(Member(sample, "aiv_profiling_events")));
+  device.record_version = Text(Member(documents.info, "version"));
+  device.llc_mode = Text(Member(sample, "llc_profiling"));
+  device.l2_events = Events(Text(Member(sample, "l2CacheTaskProfilingEvents")));
   return device;
 }
 

@@ -22,7 +22,8 @@ TIMEOUT_SECONDS = 60
 TEXT_FILES = {"trace_view.json", "kernel_details.csv", "operator_details.csv", "op_statistic.csv",
               "api_statistic.csv", "step_trace_time.csv", "task_time.csv", "operator_memory.csv",
               "memory_record.csv", "npu_module_mem.csv", "communication.json",
-              "communication_matrix.json"}
+              "communication_matrix.json", "hccs.csv", "pcie.csv", "nic.csv", "roce.csv",
+              "l2_cache.csv"}
 DATABASES = {"ascend_pytorch_profiler_0.db", "analysis.db"}
 DONE_MARK = "analyse.done"
 # Runs in which every kind of record occurs, on both families of chips.
@@ -156,6 +157,18 @@ class Parse(Raw):
         self.assertIn("cut off", done.stderr)
         self.assertIn("api_event", done.stderr)
         self.assertEqual(self.names(capture), TEXT_FILES | DATABASES | {DONE_MARK})
+
+    def test_broken_samples_are_told(self):
+        for name, told in (("hccs", "cut off inside a line"), ("nic", "cut off inside a line"),
+                           ("pcie", "cut off inside a record"), ("hbm", "cut off inside a record")):
+            with self.subTest(name=name):
+                capture = self.capture("stars")
+                last = max(capture.glob(f"PROF_*/device_0/data/{name}.data.*.slice_?"))
+                last.write_bytes(last.read_bytes()[:-7])
+                stderr = self.tool("parse", "-d", capture, "--export_type", "text", code=5).stderr
+                self.assertIn(told, stderr)
+                self.assertIn(f"{name}.data", stderr)
+                shutil.rmtree(capture)
 
     def test_documents_elsewhere_are_neither_read_nor_copied(self):
         for name in ("profiler_info_0.json", "profiler_metadata.json", "profiler_notes.json"):

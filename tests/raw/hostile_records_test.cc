@@ -42,19 +42,39 @@ bool IsText(const std::string& kind) {
                                               "type_info_dic",
                                               "profiler_info_0",
                                               "profiler_info_1",
-                                              "profiler_metadata"};
+                                              "profiler_metadata",
+                                              "hccs",
+                                              "nic",
+                                              "roce"};
   return texts.contains(kind);
 }
 
 std::vector<std::size_t> RecordsOf(const std::string& kind, std::string_view bytes) {
-  static const std::map<std::string, std::size_t> sizes = {
-      {"api_event", 40},        {"task_track", 64},        {"node_basic_info", 64},
-      {"hccl_op_info", 64},     {"memcpy_info", 64},       {"tensor_info", 256},
-      {"context_id_info", 256}, {"hccl_info", 256},        {"task_memory_info", 256},
-      {"msproftx", 256},        {"stars_soc", 64},         {"hwts", 64},
-      {"ffts_profile", 128},    {"aicore", 128},           {"ts_track", 40},
-      {"lpmFreqConv", 888},     {"npu_mem", 32},           {"npu_module_mem", 24},
-      {"gc_record", 24},        {"python_tracer_func", 33}};
+  static const std::map<std::string, std::size_t> sizes = {{"api_event", 40},
+                                                           {"task_track", 64},
+                                                           {"node_basic_info", 64},
+                                                           {"hccl_op_info", 64},
+                                                           {"memcpy_info", 64},
+                                                           {"tensor_info", 256},
+                                                           {"context_id_info", 256},
+                                                           {"hccl_info", 256},
+                                                           {"task_memory_info", 256},
+                                                           {"msproftx", 256},
+                                                           {"stars_soc", 64},
+                                                           {"hwts", 64},
+                                                           {"ffts_profile", 128},
+                                                           {"aicore", 128},
+                                                           {"ts_track", 40},
+                                                           {"lpmFreqConv", 888},
+                                                           {"npu_mem", 32},
+                                                           {"npu_module_mem", 24},
+                                                           {"pcie", 96},
+                                                           {"hbm", 24},
+                                                           {"ddr", 20},
+                                                           {"llc", 24},
+                                                           {"l2_cache", 72},
+                                                           {"gc_record", 24},
+                                                           {"python_tracer_func", 33}};
   if (IsText(kind)) return test::TextRecords(bytes);
   const auto size = sizes.find(kind);
   return size == sizes.end() ? test::TlvRecords(bytes) : test::FixedRecords(bytes, size->second);

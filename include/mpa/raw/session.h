@@ -12,6 +12,7 @@
 #include "mpa/model/string_pool.h"
 #include "mpa/raw/cann_tables.h"
 #include "mpa/raw/framework_tables.h"
+#include "mpa/raw/traffic_tables.h"
 
 /// A capture as the profiler left it, before any parsing: PROF_* (driver and CANN) and FRAMEWORK
 /// (torch_npu). ReadSession() decodes the records, puts all times on one clock and joins host and
@@ -36,6 +37,9 @@ struct Device {
   TimeNs begin = -1;                                      ///< start of the collection on its side
   std::string cube_metrics, vector_metrics;               ///< "PipeUtilization"
   std::vector<std::uint32_t> cube_events, vector_events;  ///< numbers, in the order of the counters
+  std::string record_version;                             ///< of the sampled memory, "1.0"
+  std::string llc_mode;                                   ///< what llc.data counts, "read"
+  std::vector<std::uint32_t> l2_events;                   ///< of l2_cache.data, as cube_events
 };
 
 /// What the small files beside the records say.
@@ -63,7 +67,8 @@ enum class Parts : std::uint32_t {
   kFrequency = 1u << 5,
   kMemory = 1u << 6,  ///< device, module and operator memory of CANN
   kMarks = 1u << 7,
-  kAll = (1u << 8) - 1,
+  kTraffic = 1u << 8,  ///< links, network ports, memory and caches; kernels of these need kCann
+  kAll = (1u << 9) - 1,
 };
 constexpr Parts operator|(Parts a, Parts b) {
   return static_cast<Parts>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
@@ -90,6 +95,8 @@ struct Session {
   DeviceMemory device_memory;
   ModuleMemory module_memory;
   OpMemory op_memory;
+  Traffic traffic;
+  L2CacheUse l2_cache;
   Marks marks;
   ModelRuns model_runs;
   Activities activities;
