@@ -27,9 +27,9 @@ TEST(GateStatistics, MedianOfEvenNumbersLiesBetween) {
 }
 
 TEST(GateStatistics, OneOutlierDoesNotSpread) {
-  // Distances from 100: 0, 1, 1, 2, 900; their median is 1.
-  EXPECT_DOUBLE_EQ(RobustSpread({100, 101, 99, 102, 1000}), 1.4826);
-  EXPECT_EQ(RobustSpread({5}), 0);
+  // Distances from 101: 1, 0, 2, 1, 899; their median is 1.
+  EXPECT_DOUBLE_EQ(SpreadAround({100, 101, 99, 102, 1000}, 101), 1.4826);
+  EXPECT_EQ(SpreadAround({5}, 5), 0);
 }
 
 TEST(GateStatistics, DistancesOfLargeTimesAreExact) {
@@ -52,14 +52,15 @@ TEST(GateStatistics, RankSumCountsDivisions) {
 }
 
 TEST(GateDecision, GrowthBeyondLimitFloorsAndNoiseIsARegression) {
-  // Medians 400 and 420 ms: +5 %. Distances from the medians are 1 ms: noise 1.4826 ms.
+  // Medians 400 and 420 ms: +5 %. Of three steps two are 1 ms away: a side's steps spread by
+  // sqrt(2 / (3 - 1)) = 1 ms, the change by sqrt(1 / sqrt(3) + 1 / sqrt(3)).
   const GateMetric judged =
       Decide(StepTime(3), {}, InMs({{399, 400, 401}}), InMs({{419, 420, 421}}));
   EXPECT_EQ(judged.verdict, GateVerdict::kRegression);
   EXPECT_EQ(judged.base, 400 * kMs);
   EXPECT_EQ(judged.comparison, 420 * kMs);
   EXPECT_DOUBLE_EQ(*judged.ChangePercent(), 5);
-  EXPECT_NEAR(judged.noise, 1.4826e6, 1);
+  EXPECT_NEAR(judged.noise, 1.074570e6, 1);
   EXPECT_TRUE(judged.low_confidence);
   EXPECT_FALSE(judged.probability);
   EXPECT_EQ(judged.limit, "3 %");
@@ -92,12 +93,13 @@ TEST(GateDecision, FloorsHoldBackWhatIsSmall) {
 }
 
 TEST(GateDecision, ThreeTimesTheNoiseIsNoRegression) {
-  // The steps spread by 1.4826 * 2 ms: 8.8956 ms is three times that.
+  // The steps of the base spread by sqrt(8 / 2) = 2 ms, the change by 2 / sqrt(sqrt(3)) = 1.5197
+  // ms.
   const Runs base = InMs({{98, 100, 102}});
-  const GateMetric within = Decide(StepTime(3), {}, base, InMs({{108, 108, 108}}));
+  const GateMetric within = Decide(StepTime(3), {}, base, InMs({{104, 104, 104}}));
   EXPECT_EQ(within.verdict, GateVerdict::kOk);
-  EXPECT_HAS_TEXT(within.reason, "three times the noise, 8.896 ms");
-  EXPECT_EQ(Decide(StepTime(3), {}, base, InMs({{109, 109, 109}})).verdict,
+  EXPECT_HAS_TEXT(within.reason, "three times the noise, 4.559 ms");
+  EXPECT_EQ(Decide(StepTime(3), {}, base, InMs({{105, 105, 105}})).verdict,
             GateVerdict::kRegression);
 }
 

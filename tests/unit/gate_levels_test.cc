@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the steps of both sides show: their value, drift and noise.
+#include <gtest/gtest.h>
+
+#include "analysis/gate/levels.h"
+#include "support/failures.h"
+
+namespace mpa::gate {
+namespace {
+
+constexpr std::int64_t kMs = 1'000'000;
+
+Runs InMs(std::vector<std::vector<std::int64_t>> runs) {
+  for (auto& samples : runs) {
+    for (std::int64_t& sample : samples) sample *= kMs;
+  }
+  return runs;
+}
+
+TEST(GateLevels, DriftOfBothSidesIsTakenOffInTheMiddleOfTheRun) {
+  const Levels levels =
+      LevelsOf(InMs({{100, 101, 102, 103, 104}}), InMs({{105, 106, 107, 108, 109}}));
+  EXPECT_EQ(levels.base, 102 * kMs);
+  EXPECT_EQ(levels.comparison, 107 * kMs);
+  ASSERT_TRUE(levels.drift);
+  EXPECT_FALSE(levels.drift->differs);
+  EXPECT_DOUBLE_EQ(levels.drift->base, 100.0 / 102);  // 1 ms per step
+  EXPECT_DOUBLE_EQ(levels.drift->comparison, 100.0 / 107);
+  EXPECT_EQ(levels.noise, 0);  // lines alone
+}
+
+TEST(GateLevels, DriftOfOneSideIsToldAndStaysInTheValues) {
+  const Levels levels =
+      LevelsOf(InMs({{100, 100, 100, 100, 100}}), InMs({{100, 102, 104, 106, 108}}));
+  EXPECT_EQ(levels.base, 100 * kMs);
+  EXPECT_EQ(levels.comparison, 104 * kMs);  // the middle step, as ever
+  ASSERT_TRUE(levels.drift);
+  EXPECT_TRUE(levels.drift->differs);
+  EXPECT_DOUBLE_EQ(levels.drift->base, 0);
+  EXPECT_DOUBLE_EQ(levels.drift->comparison, 200.0 / 104);
+  EXPECT_DOUBLE_EQ(levels.drift->change_at_end, 8);
+  EXPECT_HAS_TEXT(DriftText(*levels.drift),
+                  "differs and is not taken off: +0.00 % per step in the base, +1.92 %");
+  EXPECT_HAS_TEXT(DriftText(*levels.drift), "in the last step the change is +8.0 %");
+}
+
+TEST(GateLevels, AFallOfTheBaseAloneHidesNoGrowth) {
+  // The line through the base lies at 102 in the middle; its median is 100.
+  const Levels levels =
+      LevelsOf(InMs({{108, 104, 100, 100, 100}}), InMs({{103, 103, 103, 103, 103}}));
+  EXPECT_EQ(levels.base, 100 * kMs);
+  EXPECT_EQ(levels.comparison, 103 * kMs);
+  EXPECT_TRUE(levels.drift->differs);
+}
+
+TEST(GateLevels, SlowFirstStepsAreNoDrift) {
+  const Runs runs = InMs({{200, 150, 100, 100, 102}});
+  const Levels levels = LevelsOf(runs, runs);
+  EXPECT_FALSE(levels.drift);
+  EXPECT_EQ(levels.base, 102 * kMs);
+}
+
+TEST(GateLevels, SidesOfDifferentLengthsAreComparedInTheStepsThatBothHave) {
+  // One line: nothing changed, although the longer run is slower by its end.
+  const Levels levels = LevelsOf(InMs({{100, 101, 102, 103, 104}}),
+                                 InMs({{100, 101, 102, 103, 104, 105, 106, 107, 108}}));
+  EXPECT_EQ(levels.base, 102 * kMs);
+  EXPECT_EQ(levels.comparison, 102 * kMs);
+}
+
+TEST(GateLevels, NoiseIsNoDrift) {
+  // The slopes between pairs are -3 -3 0.67 -0.25 5 1 0.33 -1 -0.5 0: their median, -0.125, is far
+  // below what steps that spread by 2 ms make a line appear to have.
+  const Levels levels = LevelsOf(InMs({{101, 98, 102, 99, 100}}), InMs({{100, 103, 98, 101, 99}}));
+  EXPECT_FALSE(levels.drift);
+  EXPECT_EQ(levels.base, 100 * kMs);
+  EXPECT_EQ(levels.comparison, 100 * kMs);
+}
+
+TEST(GateLevels, ThreeStepsShowNoDrift) {
+  EXPECT_FALSE(LevelsOf(InMs({{100, 105, 110}}), InMs({{100, 105, 110}})).drift);
+  EXPECT_TRUE(LevelsOf(InMs({{100, 105, 110, 115}}), InMs({{100, 105, 110, 115}})).drift);
+}
+
+TEST(GateLevels, DriftThatIsTooSmallToMatterIsNotTakenOff) {
+  // 4 parts of 1000 over the run.
+  EXPECT_FALSE(LevelsOf({{1000, 1001, 1002, 1003, 1004}}, {{1000, 1001, 1002, 1003, 1004}}).drift);
+}
+
+TEST(GateLevels, NoiseFallsWithTheFourthRootOfTheSteps) {
+  // Distances of 1 ms from the median in 4 of 5 steps: a spread of sqrt(4 / (5 - 1)) = 1 ms, and
+  // sqrt(2 / sqrt(5)) of it for the change. No line fits better.
+  const Levels levels = LevelsOf(InMs({{101, 99, 100, 99, 101}}), InMs({{101, 99, 100, 99, 101}}));
+  EXPECT_NEAR(levels.noise, 0.945742e6, 1);
+}
+
+TEST(GateLevels, OneStepFarAwayIsNoNoise) {
+  const Levels calm = LevelsOf(InMs({{101, 99, 100, 99, 101, 100}}), InMs({{100, 100, 100, 100}}));
+  const Levels hit = LevelsOf(InMs({{101, 99, 300, 99, 101, 100}}), InMs({{100, 100, 100, 100}}));
+  EXPECT_EQ(hit.base, 100 * kMs + kMs / 2);
+  EXPECT_LT(hit.noise, 2 * calm.noise);
+}
+
+TEST(GateLevels, LongRunsTakeNoLongerThanTheyMust) {
+  // All pairs of 200 000 steps would take minutes and gigabytes.
+  std::vector<std::int64_t> steps(200'000);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    steps[i] = 100 * kMs + 5 * static_cast<std::int64_t>(i);
+  }
+  const Levels levels = LevelsOf({steps}, {steps});
+  ASSERT_TRUE(levels.drift);
+  EXPECT_NEAR(levels.drift->base, 500 / 100.5e6, 1e-9);
+}
+
+}  // namespace
+}  // namespace mpa::gate
