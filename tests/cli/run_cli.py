@@ -2028,8 +2028,8 @@ class Gate(Cli):
 
     def test_warmup_is_recognised(self):
         """What a slow first step was in five is left out and said; --warmup goes before it."""
-        base = self.capture("base", (150_000, 100_100, 99_900, 100_000, 100_200))
-        slow = self.capture("slow", (290_000, 105_100, 104_900, 105_000, 105_200))
+        base = self.capture("warm", (150_000, 100_100, 99_900, 99_800, 100_200))
+        slow = self.capture("slow", (290_000, 105_100, 104_900, 104_800, 105_200))
         result = self.gate(slow, "--noise", "auto", base=base)
         self.assert_verdict(result, 1, "REGRESSION step_time 100.0 -> 105.0 ms (+5.0 %")
         self.assertIn("\nfirst step left out as warm-up: 1.50 times the later ones in the base, 2.76 times in "
@@ -2037,7 +2037,7 @@ class Gate(Cli):
         document = self.document(self.gate(slow, "--json", "--noise", "auto", base=base))
         self.assertEqual(document["warmup"]["steps"], 1)
         # Of four steps the mean of the middle two.
-        self.assertEqual(document["metrics"][0]["base_runs"], [100_050_000])
+        self.assertEqual(document["metrics"][0]["base_runs"], [100_000_000])
         self.assertEqual(sum(part["change_ns"] for part in document["contributions"]),
                          document["metrics"][0]["change"])
         all_steps = self.document(self.gate(slow, "--json", "--warmup", "0", base=base))
@@ -2050,7 +2050,7 @@ class Gate(Cli):
         self.assertEqual(from_file.out, result.out)
 
     def test_drift_is_taken_off(self):
-        base = self.capture("base", [98_000 + 1_000 * step for step in range(5)])
+        base = self.capture("drifting", [98_000 + 1_000 * step for step in range(5)])
         slow = self.capture("slow", [103_000 + 1_000 * step for step in range(5)])
         result = self.gate(slow, "--noise", "auto", base=base)
         self.assert_verdict(result, 1, "REGRESSION step_time 100.0 -> 105.0 ms (+5.0 %, limit 3 %, noise 0.3 %)")

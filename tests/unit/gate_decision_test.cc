@@ -103,6 +103,32 @@ TEST(GateDecision, ThreeTimesTheNoiseIsNoRegression) {
             GateVerdict::kRegression);
 }
 
+TEST(GateDecision, WithFewRunsGrowthIsAboveTheLimitByAThirdOfTheNoise) {
+  // Steps that spread by 1 ms on one side: 1 / sqrt(sqrt(3)) = 0.7598 ms of noise, and 0.2533 ms
+  // above the limit of 3 ms.
+  const Runs base = InMs({{99, 100, 101}});
+  const auto slower = [](std::int64_t us) {
+    return Runs{{100 * kMs + us * 1000, 100 * kMs + us * 1000, 100 * kMs + us * 1000}};
+  };
+  const GateMetric within = Decide(StepTime(3), {}, base, slower(3250));
+  EXPECT_EQ(within.verdict, GateVerdict::kOk);
+  EXPECT_EQ(within.reason, "above the limit by less than a third of the noise, 253.3 us");
+  EXPECT_EQ(Decide(StepTime(3), {}, base, slower(3260)).verdict, GateVerdict::kRegression);
+  // Four runs show how runs differ.
+  EXPECT_EQ(Decide(StepTime(3), {}, {base[0], base[0]}, {slower(3010)[0], slower(3010)[0]}).verdict,
+            GateVerdict::kRegression);
+}
+
+TEST(GateDecision, WhatRunsUsuallyDifferByAddsToTheNoiseOfFewRuns) {
+  // 98, 98, 102, 102 spread by sqrt(16 / 3), over sqrt(sqrt(4)) is
+  // sqrt(16 / 6) = 1.63299 ms; with 2 % of 100 ms sqrt(16 / 6 + 4) = 2.58199 ms.
+  const Runs base = InMs({{98, 102, 102, 98}}), comparison = InMs({{100, 100, 100, 100}});
+  EXPECT_NEAR(Decide(StepTime(3), {}, base, comparison).noise, 1.63299e6, 10);
+  EXPECT_NEAR(Decide(StepTime(3), {.usual_noise = 0.02}, base, comparison).noise, 2.58199e6, 10);
+  // What is learned holds the noise of steps, too.
+  EXPECT_DOUBLE_EQ(Decide(StepTime(3), {.learned_noise = 0.02}, base, comparison).noise, 2e6);
+}
+
 TEST(GateDecision, NoiseOfARunIsThatOfSeveralWhereThereAre) {
   // Around 101 and 107: 1 + 0 + 1 on either side, 4 over 6 - 2 runs: 1 ms. Steps do not matter.
   const GateMetric judged =

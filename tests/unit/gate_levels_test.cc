@@ -83,8 +83,9 @@ TEST(GateLevels, ThreeStepsShowNoDrift) {
 }
 
 TEST(GateLevels, DriftThatIsTooSmallToMatterIsNotTakenOff) {
-  // 4 parts of 1000 over the run.
-  EXPECT_FALSE(LevelsOf({{1000, 1001, 1002, 1003, 1004}}, {{1000, 1001, 1002, 1003, 1004}}).drift);
+  // 8 and 12 parts of 1000 over the run.
+  EXPECT_FALSE(LevelsOf({{1000, 1002, 1004, 1006, 1008}}, {{1000, 1002, 1004, 1006, 1008}}).drift);
+  EXPECT_TRUE(LevelsOf({{1000, 1003, 1006, 1009, 1012}}, {{1000, 1003, 1006, 1009, 1012}}).drift);
 }
 
 TEST(GateLevels, NoiseFallsWithTheFourthRootOfTheSteps) {
@@ -92,6 +93,30 @@ TEST(GateLevels, NoiseFallsWithTheFourthRootOfTheSteps) {
   // sqrt(2 / sqrt(5)) of it for the change. No line fits better.
   const Levels levels = LevelsOf(InMs({{101, 99, 100, 99, 101}}), InMs({{101, 99, 100, 99, 101}}));
   EXPECT_NEAR(levels.noise, 0.945742e6, 1);
+}
+
+TEST(GateLevels, DriftThatIsNotClearIsNoNoise) {
+  // In 0.1 ms the slopes between pairs are 19 6 10.33 6.25 -7 6 2 19 6.5 -6, their median is 6.125.
+  // Without it the steps are -0.5 12.375 -0.75 12.125 and 0 from their median, which is 300.97 in
+  // squares, over 5 - 1 - 0.5 freedoms. The slope is 2.95 of its standard errors.
+  const Runs runs = {{100'000, 101'900, 101'200, 103'100, 102'500}};
+  const Levels levels = LevelsOf(runs, runs);
+  EXPECT_FALSE(levels.drift);
+  EXPECT_EQ(levels.base, 101'900);
+  EXPECT_NEAR(levels.noise, 877.0, 0.5);  // 100 sqrt(2 * 300.97 / 3.5 / sqrt(5))
+}
+
+TEST(GateLevels, StepsOfTwoKindsAreNoise) {
+  // Two of five are no exception: 200 in squares, over 4 freedoms.
+  const Runs runs = InMs({{100, 110, 100, 110, 100}});
+  EXPECT_NEAR(LevelsOf(runs, runs).noise, 6.687403e6, 1);  // sqrt(2 * 50 / sqrt(5))
+}
+
+TEST(GateLevels, WhatIsUsualOnTheOtherSideIsNotFarAway) {
+  // 4 / 4 and 58 / 4 in squares, the sum over sqrt(5).
+  const Levels levels =
+      LevelsOf(InMs({{100, 100, 100, 100, 102}}), InMs({{102, 95, 100, 105, 98}}));
+  EXPECT_NEAR(levels.noise, 2.632833e6, 1);  // sqrt(15.5 / 2.236068)
 }
 
 TEST(GateLevels, OneStepFarAwayIsNoNoise) {
@@ -105,11 +130,11 @@ TEST(GateLevels, LongRunsTakeNoLongerThanTheyMust) {
   // All pairs of 200 000 steps would take minutes and gigabytes.
   std::vector<std::int64_t> steps(200'000);
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    steps[i] = 100 * kMs + 5 * static_cast<std::int64_t>(i);
+    steps[i] = 100 * kMs + 10 * static_cast<std::int64_t>(i);
   }
   const Levels levels = LevelsOf({steps}, {steps});
   ASSERT_TRUE(levels.drift);
-  EXPECT_NEAR(levels.drift->base, 500 / 100.5e6, 1e-9);
+  EXPECT_NEAR(levels.drift->base, 1000 / 101e6, 1e-9);
 }
 
 }  // namespace

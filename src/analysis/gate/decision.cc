@@ -65,7 +65,7 @@ std::string Doubt(const GateMetric& judged, const Limit& limit, const Floors& fl
   }
   const double margin = HasFewRuns(judged) ? kMarginOfNoise * judged.noise : 0;
   if (judged.Change() > 0 && !Exceeds(limit, static_cast<double>(judged.base), size - margin)) {
-    return fmt::format("above the limit by less than two fifths of the noise, {}",
+    return fmt::format("above the limit by less than a third of the noise, {}",
                        amount(std::llround(margin)));
   }
   if (judged.probability && *judged.probability > kSignificant) {

@@ -14,7 +14,7 @@ namespace mpa::gate {
 inline constexpr double kNoiseFactor = 3;
 /// Where only the steps show the noise, growth has to exceed the limit by this part of it: how runs
 /// differ is not seen there.
-inline constexpr double kMarginOfNoise = 0.4;
+inline constexpr double kMarginOfNoise = 1.0 / 3;
 
 /// What has to be exceeded beside the limit of the rule.
 struct Floors {
@@ -27,7 +27,7 @@ struct Floors {
 };
 
 /// One-sided: does the metric grow, by more than
-/// - the limit of the rule, with fewer than four runs by two fifths of the noise,
+/// - the limit of the rule, with fewer than four runs by a third of the noise,
 /// - both floors,
 /// - three times the noise, which is the spread of the runs, or where there are fewer than four of
 ///   them what the steps show (Levels::noise) and how runs usually differ,

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdlib>
+#include <limits>
+#include <utility>
 
 #include "statistics.h"
 
@@ -18,7 +20,7 @@ constexpr double kFewestForDrift = 4;
 constexpr double kClearDrift = 3;
 // Drift that changes the value by less over the run is of no interest, and what changes it by more
 // is something else: first steps that are slow, for example.
-constexpr double kLeastDrift = 0.005, kMostDrift = 0.2;
+constexpr double kLeastDrift = 0.01, kMostDrift = 0.2;
 
 double MedianOf(std::vector<double>& values) {
   if (values.empty()) return 0;
@@ -114,16 +116,27 @@ double CommonSpread(const Fit& fit) {
   return kOfNormalNoise * MedianOf(distances);
 }
 
-// The squared standard deviation of a side's value: the median of its runs. A single step far away
-// from all others does not move a median, and says nothing of the noise.
-double SquaredNoise(const Flat& side, double slopes, double common_spread) {
+// How far a step may be from the level of its run to count as noise. A few far away from all others
+// do not move a median, and say nothing of its noise.
+double FarthestNoise(const std::vector<std::int64_t>& rest, double common_spread) {
   constexpr double kFarAway = 5;
+  constexpr std::ptrdiff_t kFewOf = 4;
+  const double farthest = kFarAway * std::max(common_spread, SpreadAround(rest, 0));
+  const auto far = std::count_if(rest.begin(), rest.end(), [&](std::int64_t distance) {
+    return static_cast<double>(std::abs(distance)) > farthest;
+  });
+  const bool few = far * kFewOf <= static_cast<std::ptrdiff_t>(rest.size());
+  return few ? farthest : std::numeric_limits<double>::infinity();
+}
+
+// The squared standard deviation of a side's value: the median of its runs.
+double SquaredNoise(const Flat& side, double slopes, double common_spread) {
   double squares = 0, freedoms = -slopes, weights = 0;
   for (const auto& rest : side.rest) {
-    const double most = kFarAway * std::max(common_spread, SpreadAround(rest, 0));
+    const double farthest = FarthestNoise(rest, common_spread);
     for (const std::int64_t step : rest) {
       const auto distance = static_cast<double>(std::abs(step));
-      if (distance > most) continue;
+      if (distance > farthest) continue;
       squares += distance * distance;
       ++freedoms;
     }
