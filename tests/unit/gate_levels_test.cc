@@ -60,6 +60,13 @@ TEST(GateLevels, SlowFirstStepsAreNoDrift) {
   EXPECT_EQ(levels.base, 102 * kMs);
 }
 
+TEST(GateLevels, SteepRunsThatDifferALittleAreNoDrift) {
+  // The base falls to 0: no part of that is a change in the last step.
+  const Levels levels = LevelsOf(InMs({{200, 150, 100, 50, 0}}), InMs({{210, 158, 106, 54, 2}}));
+  EXPECT_FALSE(levels.drift);
+  EXPECT_EQ(levels.base, 100 * kMs);
+}
+
 TEST(GateLevels, SidesOfDifferentLengthsAreComparedInTheStepsThatBothHave) {
   // One line: nothing changed, although the longer run is slower by its end.
   const Levels levels = LevelsOf(InMs({{100, 101, 102, 103, 104}}),

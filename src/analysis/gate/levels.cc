@@ -168,14 +168,15 @@ class Fitting {
         static_cast<double>(std::min(Median(level_.base.levels), Median(level_.comparison.levels)));
     if (last_ + 1 < kFewestForDrift || least_level <= 0) return LevelsFrom(level_, level_);
     const double base_numbers = SpreadOfNumbers(base_), numbers = SpreadOfNumbers(comparison_);
+    const auto part = [&](double slope) { return std::abs(slope) * last_ / least_level; };
     const auto clear = [&](double slope, double squared_error, const Fit& fit) {
-      const double total = std::abs(slope) * last_ / least_level;
-      return total >= kLeastDrift && total <= kMostDrift &&
+      return part(slope) >= kLeastDrift &&
              std::abs(slope) > kClearDrift * SpreadOf(fit) * std::sqrt(squared_error);
     };
     const double of_base = SlopeOf(base_), of_comparison = SlopeOf(comparison_);
     const Fit apart = Of(of_base, of_comparison, 1);
-    if (clear(of_comparison - of_base, 1 / base_numbers + 1 / numbers, apart)) {
+    if (part(of_base) <= kMostDrift && part(of_comparison) <= kMostDrift &&
+        clear(of_comparison - of_base, 1 / base_numbers + 1 / numbers, apart)) {
       // What only one side does may be what is looked for: the values stay as they are.
       Levels levels = LevelsFrom(level_, apart);
       levels.drift = DriftOf(apart, of_base, of_comparison);
@@ -183,7 +184,7 @@ class Fitting {
     }
     const double both = SlopeOf(base_, comparison_);
     const Fit together = Of(both, both, 0.5);
-    if (clear(both, 1 / (base_numbers + numbers), together)) {
+    if (part(both) <= kMostDrift && clear(both, 1 / (base_numbers + numbers), together)) {
       Levels levels = LevelsFrom(together, together);
       levels.drift = DriftOf(together, both, both);
       return levels;

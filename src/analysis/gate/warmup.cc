@@ -11,10 +11,11 @@ namespace {
 
 constexpr std::size_t kFewestLeft = 3;
 
-// Empty where the run has no steps.
+// One for each step; empty where the run has no steps, or a file has other numbers of them.
 std::vector<std::int64_t> StepTimes(const RunSummary& run) {
   const auto found = run.samples.find({MetricKind::kStepTime, ""});
-  return found == run.samples.end() ? std::vector<std::int64_t>() : found->second;
+  const bool whole = found != run.samples.end() && found->second.size() == run.steps.size();
+  return whole ? found->second : std::vector<std::int64_t>();
 }
 
 std::size_t MostLeftOut(std::size_t steps, std::size_t min_steps) {
@@ -75,7 +76,7 @@ std::optional<GateWarmup> LeaveOutWarmup(std::size_t min_steps, std::vector<RunS
     for (const RunSummary& run : runs) {
       const std::vector<std::int64_t> times = StepTimes(run);
       of_side = std::max(of_side, CountWarmup(times, min_steps));
-      most = std::min({most, MostLeftOut(times.size(), min_steps), run.steps.size()});
+      most = std::min(most, MostLeftOut(times.size(), min_steps));
     }
     return of_side;
   };
