@@ -68,7 +68,8 @@ void GateOptions::AddTo(CLI::App& command) {
       "FIELDS", kRules)
       ->allow_extra_args(false);
 
-  add("--warmup", warmup_, "Leading steps of each run that do not count [default: 0]", "N", kRuns)
+  add("--warmup", warmup_,
+      "Leading steps of each run that do not count [default: those that are outliers]", "N", kRuns)
       ->check(CLI::Range(0, 1'000'000));
   add("--min_steps", min_steps_, "Steps that each run has to have [default: 3]", "N", kRuns)
       ->check(CLI::Range(1, 1'000'000));
@@ -182,7 +183,7 @@ gate::SummaryRequest GateOptions::Summary(const gate::GateSettings& settings) co
   for (const gate::Rule& rule : settings.rules) {
     if (gate::HasPattern(rule.metric.kind)) request.patterns.push_back(rule.metric);
   }
-  request.warmup = settings.warmup;
+  request.warmup = settings.warmup.value_or(0);
   request.modules = !save_baseline_.empty() || update_baseline_;
   return request;
 }

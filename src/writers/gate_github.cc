@@ -47,6 +47,14 @@ std::string FormatGateAnnotations(const GateReport& report) {
       add(verdict == GateVerdict::kRegression ? bad : "warning", metric.line);
     }
   }
+  if (report.warmup && report.warmup->in_base != report.warmup->in_comparison) {
+    add("warning", WarmupText(*report.warmup));
+  }
+  for (const GateMetric& metric : report.metrics) {
+    if (metric.drift && metric.drift->differs) {
+      add("warning", metric.name + ": " + DriftText(*metric.drift));
+    }
+  }
   for (const std::string& note : report.notes) add("warning", note);
   if (commands.size() > kMostAnnotations) {
     const std::size_t more = commands.size() - kMostAnnotations + 1;

@@ -41,20 +41,37 @@ const char* UnitOf(Quantity quantity) {
   return "count";
 }
 
+std::string Drift(const std::optional<GateDrift>& drift) {
+  if (!drift) return "null";
+  return fmt::format(
+      "{{\"base_percent_per_step\": {}, \"comparison_percent_per_step\": {}, \"differs\": {}, "
+      "\"change_percent_at_end\": {}}}",
+      drift->base, drift->comparison, drift->differs, drift->change_at_end);
+}
+
+std::string Warmup(const std::optional<GateWarmup>& warmup) {
+  if (!warmup) return "null";
+  return fmt::format(
+      "{{\"steps\": {}, \"base_times_later\": {}, \"comparison_times_later\": {}, "
+      "\"in_base\": {}, \"in_comparison\": {}}}",
+      warmup->steps, warmup->base, warmup->comparison, warmup->in_base, warmup->in_comparison);
+}
+
 std::string Metric(const GateMetric& metric) {
   const auto runs = [](const std::vector<std::int64_t>& values) {
     return List(values, ", ", [](std::int64_t value) { return std::to_string(value); });
   };
   return fmt::format(
       "{{\"name\": {}, \"unit\": \"{}\", \"verdict\": \"{}\", \"base\": {}, \"comparison\": {}, "
-      "\"change\": {}, \"change_percent\": {}, \"limit\": {}, \"noise\": {}, \"probability\": {}, "
+      "\"change\": {}, \"change_percent\": {}, \"limit\": {}, \"noise\": {}, \"drift\": {}, "
+      "\"probability\": {}, "
       "\"low_confidence\": {}, \"reason\": {}, \"line\": {}, \"base_runs\": {}, "
       "\"comparison_runs\": {}, \"anchor\": {}}}",
       Quoted(metric.name), UnitOf(metric.quantity), VerdictName(metric.verdict), metric.base,
       metric.comparison, metric.Change(), OrNull(metric.ChangePercent()), Quoted(metric.limit),
-      metric.noise, OrNull(metric.probability), metric.low_confidence, Quoted(metric.reason),
-      Quoted(metric.line), runs(metric.base_runs), runs(metric.comparison_runs),
-      OrNull(metric.anchor));
+      metric.noise, Drift(metric.drift), OrNull(metric.probability), metric.low_confidence,
+      Quoted(metric.reason), Quoted(metric.line), runs(metric.base_runs),
+      runs(metric.comparison_runs), OrNull(metric.anchor));
 }
 
 std::string Part(const GatePart& part) {
@@ -77,15 +94,17 @@ std::string FormatGateJson(const GateReport& report) {
   return fmt::format(
       "{{\"kind\": \"msprof-analyze-gate\", \"schema_version\": {},\n \"verdict\": \"{}\", "
       "\"exit_code\": {}, \"partial\": {},\n \"headline\": {},\n \"base\": {}, \"comparison\": "
-      "{},\n \"metrics\": {},\n \"mismatches\": {},\n \"explained\": {},\n \"contributions\": "
+      "{},\n \"metrics\": {},\n \"warmup\": {},\n \"mismatches\": {},\n \"explained\": {},\n "
+      "\"contributions\": "
       "{},\n \"host_calls\": {},\n \"operators\": {},\n \"added\": {},\n \"removed\": {},\n "
       "\"notes\": {}}}\n",
       kGateSchemaVersion, VerdictName(report.verdict), report.exit_code, report.partial,
       Quoted(report.headline), Texts(report.base), Texts(report.comparison),
-      List(report.metrics, ",\n  ", Metric), List(report.mismatches, ",\n  ", Mismatch),
-      Quoted(report.explained), List(report.contributions, ",\n  ", Part),
-      List(report.host_calls, ",\n  ", Part), List(report.operators, ",\n  ", Part),
-      Texts(report.added), Texts(report.removed), Texts(report.notes));
+      List(report.metrics, ",\n  ", Metric), Warmup(report.warmup),
+      List(report.mismatches, ",\n  ", Mismatch), Quoted(report.explained),
+      List(report.contributions, ",\n  ", Part), List(report.host_calls, ",\n  ", Part),
+      List(report.operators, ",\n  ", Part), Texts(report.added), Texts(report.removed),
+      Texts(report.notes));
 }
 
 }  // namespace mpa

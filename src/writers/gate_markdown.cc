@@ -119,6 +119,12 @@ std::string FormatGateMarkdown(const GateReport& report) {
   document.Add(fmt::format("## {}", EscapedMarkdown(report.headline.substr(0, 4000))));
   if (report.partial) document.Add("\nJudged on partial data: parts of the input were left out.");
   AddMetrics(report.metrics, document);
+  std::vector<std::string> taken_off;
+  if (report.warmup) taken_off.push_back(WarmupText(*report.warmup));
+  for (const GateMetric& metric : report.metrics) {
+    if (metric.drift) taken_off.push_back(metric.name + ": " + DriftText(*metric.drift));
+  }
+  AddList("Left out or taken off", taken_off, document);
   std::vector<std::string> mismatches;
   for (const GateMismatch& mismatch : report.mismatches) {
     mismatches.push_back(fmt::format("{}: {} / {}{}", mismatch.field, mismatch.base,

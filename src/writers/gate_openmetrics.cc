@@ -44,7 +44,7 @@ constexpr Family kValues[] = {
     {"base", "Median of the base.", [](const GateMetric& metric) { return metric.base; }},
     {"comparison", "Median of the comparison.",
      [](const GateMetric& metric) { return metric.comparison; }},
-    {"noise", "Standard deviation of a value.",
+    {"noise", "Standard deviation of what is judged.",
      [](const GateMetric& metric) {
        return static_cast<std::int64_t>(std::llround(metric.noise));
      }},

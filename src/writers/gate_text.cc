@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kShownParts = 10;
 
 // How far the metric is from where the row of baselines began.
-std::string Drift(const GateMetric& metric, std::int64_t anchor) {
+std::string SinceOldest(const GateMetric& metric, std::int64_t anchor) {
   const std::int64_t change = metric.comparison - anchor;
   const std::string far = anchor != 0
                               ? fmt::format("{:+.1f} %", 100.0 * static_cast<double>(change) /
@@ -36,7 +36,10 @@ void AddMetrics(const GateReport& report, std::vector<std::string>& lines) {
     } else if (has_reason) {
       lines.push_back("  " + metric.reason);
     }
-    if (metric.anchor) lines.push_back("    " + Drift(metric, *metric.anchor));
+    if (metric.drift) {
+      lines.push_back((&metric == leading ? "  " : "    ") + DriftText(*metric.drift));
+    }
+    if (metric.anchor) lines.push_back("    " + SinceOldest(metric, *metric.anchor));
   }
 }
 
@@ -99,6 +102,7 @@ std::vector<std::string> FormatGateText(const GateReport& report) {
         "low confidence: with three runs a side or more (-d and -bp given as often) chance can be "
         "told from change");
   }
+  if (report.warmup) lines.push_back(WarmupText(*report.warmup));
   for (const GateMismatch& mismatch : report.mismatches) {
     if (!mismatch.allowed) continue;
     lines.push_back(fmt::format("allowed to differ: {} ({} / {})", mismatch.field, mismatch.base,

@@ -2026,6 +2026,43 @@ class Gate(Cli):
         self.assertNotIn("low confidence", self.many(slow, base, "--warmup", "0").out)
         self.assert_verdict(self.many(same, base, "--fail_on", "step_time>+0%"), 0, "OK step_time")
 
+    def test_warmup_is_recognised(self):
+        """What a slow first step was in five is left out and said; --warmup goes before it."""
+        base = self.capture("warm", (150_000, 100_100, 99_900, 99_800, 100_200))
+        slow = self.capture("slow", (290_000, 105_100, 104_900, 104_800, 105_200))
+        result = self.gate(slow, "--noise", "auto", base=base)
+        self.assert_verdict(result, 1, "REGRESSION step_time 100.0 -> 105.0 ms (+5.0 %")
+        self.assertIn("\nfirst step left out as warm-up: 1.50 times the later ones in the base, 2.76 times in "
+                      "the comparison\n", result.out)
+        document = self.document(self.gate(slow, "--json", "--noise", "auto", base=base))
+        self.assertEqual(document["warmup"]["steps"], 1)
+        # Of four steps the mean of the middle two.
+        self.assertEqual(document["metrics"][0]["base_runs"], [100_000_000])
+        self.assertEqual(sum(part["change_ns"] for part in document["contributions"]),
+                         document["metrics"][0]["change"])
+        all_steps = self.document(self.gate(slow, "--json", "--warmup", "0", base=base))
+        self.assertIsNone(all_steps["warmup"])
+        self.assertEqual(all_steps["metrics"][0]["base_runs"], [100_100_000])
+        alone = self.gate(slow, "--noise", "auto", base=self.capture("calm", (100_000,) * 5))
+        self.assertIn("only the comparison was slow there, --warmup 0 judges all steps", alone.out)
+        # A baseline keeps all steps, and the same is left out of it.
+        from_file = self.gate(slow, base=self.saved(base))
+        self.assertEqual(from_file.out, result.out)
+
+    def test_drift_is_taken_off(self):
+        base = self.capture("drifting", [98_000 + 1_000 * step for step in range(5)])
+        slow = self.capture("slow", [103_000 + 1_000 * step for step in range(5)])
+        result = self.gate(slow, "--noise", "auto", base=base)
+        self.assert_verdict(result, 1, "REGRESSION step_time 100.0 -> 105.0 ms (+5.0 %, limit 3 %, noise 0.3 %)")
+        self.assertIn("\n  drift of +1.00 % per step taken off\n", result.out)
+        flat = self.capture("flat", [100_000] * 5)
+        apart = self.gate(base, "--noise", "auto", base=flat)
+        self.assert_verdict(apart, 0, "OK step_time 100.0 -> 100.0 ms")
+        self.assertIn("drift differs and is not taken off: +0.00 % per step in the base, +1.00 % in the comparison; "
+                      "in the last step the change is +2.0 %", apart.out)
+        document = self.document(self.gate(base, "--json", "--noise", "auto", base=flat))
+        self.assertTrue(document["metrics"][0]["drift"]["differs"])
+
     def test_learned_noise(self):
         noise = self.scratch / "noise.json"
         result = self.run_tool("compare", "--learn_noise", noise, *self.runs("a"))

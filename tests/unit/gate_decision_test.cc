@@ -27,9 +27,9 @@ TEST(GateStatistics, MedianOfEvenNumbersLiesBetween) {
 }
 
 TEST(GateStatistics, OneOutlierDoesNotSpread) {
-  // Distances from 100: 0, 1, 1, 2, 900; their median is 1.
-  EXPECT_DOUBLE_EQ(RobustSpread({100, 101, 99, 102, 1000}), 1.4826);
-  EXPECT_EQ(RobustSpread({5}), 0);
+  // Distances from 101: 1, 0, 2, 1, 899; their median is 1.
+  EXPECT_DOUBLE_EQ(SpreadAround({100, 101, 99, 102, 1000}, 101), 1.4826);
+  EXPECT_EQ(SpreadAround({5}, 5), 0);
 }
 
 TEST(GateStatistics, DistancesOfLargeTimesAreExact) {
@@ -52,14 +52,15 @@ TEST(GateStatistics, RankSumCountsDivisions) {
 }
 
 TEST(GateDecision, GrowthBeyondLimitFloorsAndNoiseIsARegression) {
-  // Medians 400 and 420 ms: +5 %. Distances from the medians are 1 ms: noise 1.4826 ms.
+  // Medians 400 and 420 ms: +5 %. Of three steps two are 1 ms away: a side's steps spread by
+  // sqrt(2 / (3 - 1)) = 1 ms, the change by sqrt(1 / sqrt(3) + 1 / sqrt(3)).
   const GateMetric judged =
       Decide(StepTime(3), {}, InMs({{399, 400, 401}}), InMs({{419, 420, 421}}));
   EXPECT_EQ(judged.verdict, GateVerdict::kRegression);
   EXPECT_EQ(judged.base, 400 * kMs);
   EXPECT_EQ(judged.comparison, 420 * kMs);
   EXPECT_DOUBLE_EQ(*judged.ChangePercent(), 5);
-  EXPECT_NEAR(judged.noise, 1.4826e6, 1);
+  EXPECT_NEAR(judged.noise, 1.074570e6, 1);
   EXPECT_TRUE(judged.low_confidence);
   EXPECT_FALSE(judged.probability);
   EXPECT_EQ(judged.limit, "3 %");
@@ -92,13 +93,40 @@ TEST(GateDecision, FloorsHoldBackWhatIsSmall) {
 }
 
 TEST(GateDecision, ThreeTimesTheNoiseIsNoRegression) {
-  // The steps spread by 1.4826 * 2 ms: 8.8956 ms is three times that.
+  // The steps of the base spread by sqrt(8 / 2) = 2 ms, the change by 2 / sqrt(sqrt(3)) = 1.5197
+  // ms.
   const Runs base = InMs({{98, 100, 102}});
-  const GateMetric within = Decide(StepTime(3), {}, base, InMs({{108, 108, 108}}));
+  const GateMetric within = Decide(StepTime(3), {}, base, InMs({{104, 104, 104}}));
   EXPECT_EQ(within.verdict, GateVerdict::kOk);
-  EXPECT_HAS_TEXT(within.reason, "three times the noise, 8.896 ms");
-  EXPECT_EQ(Decide(StepTime(3), {}, base, InMs({{109, 109, 109}})).verdict,
+  EXPECT_HAS_TEXT(within.reason, "three times the noise, 4.559 ms");
+  EXPECT_EQ(Decide(StepTime(3), {}, base, InMs({{105, 105, 105}})).verdict,
             GateVerdict::kRegression);
+}
+
+TEST(GateDecision, WithFewRunsGrowthIsAboveTheLimitByAThirdOfTheNoise) {
+  // Steps that spread by 1 ms on one side: 1 / sqrt(sqrt(3)) = 0.7598 ms of noise, and 0.2533 ms
+  // above the limit of 3 ms.
+  const Runs base = InMs({{99, 100, 101}});
+  const auto slower = [](std::int64_t us) {
+    return Runs{{100 * kMs + us * 1000, 100 * kMs + us * 1000, 100 * kMs + us * 1000}};
+  };
+  const GateMetric within = Decide(StepTime(3), {}, base, slower(3250));
+  EXPECT_EQ(within.verdict, GateVerdict::kOk);
+  EXPECT_EQ(within.reason, "above the limit by less than a third of the noise, 253.3 us");
+  EXPECT_EQ(Decide(StepTime(3), {}, base, slower(3260)).verdict, GateVerdict::kRegression);
+  // Four runs show how runs differ.
+  EXPECT_EQ(Decide(StepTime(3), {}, {base[0], base[0]}, {slower(3010)[0], slower(3010)[0]}).verdict,
+            GateVerdict::kRegression);
+}
+
+TEST(GateDecision, WhatRunsUsuallyDifferByAddsToTheNoiseOfFewRuns) {
+  // 98, 98, 102, 102 spread by sqrt(16 / 3), over sqrt(sqrt(4)) is
+  // sqrt(16 / 6) = 1.63299 ms; with 2 % of 100 ms sqrt(16 / 6 + 4) = 2.58199 ms.
+  const Runs base = InMs({{98, 102, 102, 98}}), comparison = InMs({{100, 100, 100, 100}});
+  EXPECT_NEAR(Decide(StepTime(3), {}, base, comparison).noise, 1.63299e6, 10);
+  EXPECT_NEAR(Decide(StepTime(3), {.usual_noise = 0.02}, base, comparison).noise, 2.58199e6, 10);
+  // What is learned holds the noise of steps, too.
+  EXPECT_DOUBLE_EQ(Decide(StepTime(3), {.learned_noise = 0.02}, base, comparison).noise, 2e6);
 }
 
 TEST(GateDecision, NoiseOfARunIsThatOfSeveralWhereThereAre) {

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "support/failures.h"
 
 namespace mpa {
@@ -90,6 +92,61 @@ TEST(GateText, ListsNoNoise) {
   report.contributions[0].is_noise = true;
   EXPECT_EQ(CountOf(Screen(report), "made of"), 0u) << "nothing to list";
   EXPECT_EQ(CountOf(FormatGateMarkdown(report), "made of"), 0u);
+}
+
+// A first step that only the comparison is slow in, and drift of its own.
+GateReport LeftOut() {
+  GateReport report = Slower();
+  report.warmup = GateWarmup{1, 1.0, 2.5, false, true};
+  report.metrics[0].drift = GateDrift{0, 1.25, true, 7.5};
+  return report;
+}
+
+TEST(GateText, SaysWhatIsLeftOutAndTakenOff) {
+  const std::string text = Screen(LeftOut());
+  EXPECT_HAS_TEXT(text,
+                  "\nfirst step left out as warm-up: 1.00 times the later ones in the base, 2.50 "
+                  "times in the comparison; only the comparison was slow there, --warmup 0 judges "
+                  "all steps\n");
+  EXPECT_HAS_TEXT(
+      text,
+      "\n  drift differs and is not taken off: +0.00 % per step in the base, +1.25 % in "
+      "the comparison; in the last step the change is +7.5 %\n");
+  GateReport alike = LeftOut();
+  alike.warmup = GateWarmup{2, 3, 2.5, true, true};
+  alike.metrics[0].drift = GateDrift{0.4, 0.4, false, 5};
+  EXPECT_HAS_TEXT(Screen(alike),
+                  "first 2 steps left out as warm-up: 3.00 times the later ones in "
+                  "the base, 2.50 times in the comparison\n");
+  EXPECT_HAS_TEXT(Screen(alike), "\n  drift of +0.40 % per step taken off\n");
+  EXPECT_EQ(CountOf(Screen(Slower()), "warm-up") + CountOf(Screen(Slower()), "drift"), 0u);
+}
+
+TEST(GateMarkdown, SaysWhatIsLeftOutAndTakenOff) {
+  const std::string text = FormatGateMarkdown(LeftOut());
+  EXPECT_HAS_TEXT(text, "### Left out or taken off\n\n- first step left out as warm-up: ");
+  EXPECT_HAS_TEXT(text, "\n- step_time: drift differs and is not");
+}
+
+TEST(GateGithub, WarnsWhereTheSidesDifferAlone) {
+  const std::string text = FormatGateAnnotations(LeftOut());
+  EXPECT_HAS_TEXT(text, "::warning title=msprof-analyze gate::first step left out as warm-up: ");
+  EXPECT_HAS_TEXT(text, "::warning title=msprof-analyze gate::step_time: drift differs and is not");
+  GateReport alike = LeftOut();
+  alike.warmup->in_base = true;
+  alike.metrics[0].drift->differs = false;
+  EXPECT_EQ(CountOf(FormatGateAnnotations(alike), "::warning"), 0u);
+}
+
+TEST(GateJson, HasWhatIsLeftOutAndTakenOff) {
+  const nlohmann::json json = nlohmann::json::parse(FormatGateJson(LeftOut()));
+  EXPECT_EQ(json["warmup"], nlohmann::json::parse(R"({"steps": 1, "base_times_later": 1.0,
+      "comparison_times_later": 2.5, "in_base": false, "in_comparison": true})"));
+  EXPECT_EQ(json["metrics"][0]["drift"], nlohmann::json::parse(R"({"base_percent_per_step": 0.0,
+      "comparison_percent_per_step": 1.25, "differs": true, "change_percent_at_end": 7.5})"));
+  const nlohmann::json nothing = nlohmann::json::parse(FormatGateJson(Slower()));
+  EXPECT_TRUE(nothing["warmup"].is_null());
+  EXPECT_TRUE(nothing["metrics"][0]["drift"].is_null());
 }
 
 TEST(GateMarkdown, TellsTheBaseFromTheComparison) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -22,6 +23,23 @@ enum class GateVerdict : std::uint8_t {
 /// "ok", "regression", "not_comparable": stable words for programs.
 std::string_view VerdictName(GateVerdict verdict);
 
+/// Growth from step to step, in percent of the value per step. Where both sides have the same, it
+/// is taken off: the values are those in the middle of the run. Where it differs, nothing is.
+struct GateDrift {
+  double base = 0, comparison = 0;
+  bool differs = false;
+  double change_at_end = 0;  ///< percent of the base, in the last step
+};
+
+/// Leading steps that are left out as warm-up on both sides.
+struct GateWarmup {
+  std::size_t steps = 0;
+  double base = 0, comparison = 0;  ///< the slowest of them as a multiple of the later ones
+  bool in_base = false, in_comparison = false;  ///< where they were recognised
+
+  friend bool operator==(const GateWarmup&, const GateWarmup&) = default;
+};
+
 /// One metric judged. Values are ns or bytes.
 struct GateMetric {
   std::string name;  ///< "step_time", "op:MatMul*"
@@ -29,7 +47,9 @@ struct GateMetric {
   GateVerdict verdict{};
   std::int64_t base = 0, comparison = 0;  ///< medians
   std::string limit;                      ///< "3 % and 200.0 us"; empty: watched only
-  double noise = 0;                       ///< standard deviation of a value
+  /// Standard deviation of a run's value; with fewer than four runs of the change.
+  double noise = 0;
+  std::optional<GateDrift> drift;  ///< empty: none is clear
   /// Probability of values as high as these without a change; empty where there are too few runs.
   std::optional<double> probability;
   bool low_confidence = false;  ///< fewer than three runs on a side
@@ -68,6 +88,7 @@ struct GateReport {
   std::string headline;                       ///< the verdict with its cause, one line
   std::vector<std::string> base, comparison;  ///< the captures, as they were given
   std::vector<GateMetric> metrics;
+  std::optional<GateWarmup> warmup;
   std::vector<GateMismatch> mismatches;
   /// The parts of `explained`, the metric that decided if it has parts, or else the step. The last
   /// one is the remainder, and they add up to its difference.
@@ -85,5 +106,9 @@ struct GateReport {
   /// judged.
   const GateMetric* Leading() const;
 };
+
+/// What the lines of reports say of it.
+std::string WarmupText(const GateWarmup& warmup);
+std::string DriftText(const GateDrift& drift);
 
 }  // namespace mpa

@@ -10,12 +10,11 @@
 #include <optional>
 #include <utility>
 
+#include "levels.h"
 #include "run_medians.h"
 
 namespace mpa::gate {
 namespace {
-
-using Medians = std::map<Metric, std::int64_t>;
 
 // A row for each name of either side.
 std::vector<GatePart> Join(const TimesByName& base, const TimesByName& comparison,
@@ -55,20 +54,30 @@ void AddComponent(std::vector<GatePart> parts, const GatePart& whole, const char
   all.push_back(std::move(left));
 }
 
-std::optional<std::pair<std::int64_t, std::int64_t>> Both(const Medians& base,
-                                                          const Medians& comparison,
-                                                          MetricKind kind) {
-  const auto before = base.find({kind, ""});
-  const auto after = comparison.find({kind, ""});
-  if (before == base.end() || after == comparison.end()) return std::nullopt;
-  return std::pair{before->second, after->second};
+bool Has(const std::vector<RunSummary>& runs, MetricKind kind) {
+  return !SamplesOf(runs, {kind, ""}).empty();
 }
 
-bool Has(const Medians& medians, MetricKind kind) { return medians.contains({kind, ""}); }
+// The values that are judged. Empty where a side has none.
+std::optional<std::pair<std::int64_t, std::int64_t>> Both(const std::vector<RunSummary>& base,
+                                                          const std::vector<RunSummary>& comparison,
+                                                          MetricKind kind) {
+  const Runs before = SamplesOf(base, {kind, ""}), after = SamplesOf(comparison, {kind, ""});
+  if (before.empty() || after.empty()) return std::nullopt;
+  const Levels levels = LevelsOf(before, after);
+  return std::pair{levels.base, levels.comparison};
+}
 
-std::int64_t OrNone(const Medians& medians, MetricKind kind) {
-  const auto found = medians.find({kind, ""});
-  return found == medians.end() ? 0 : found->second;
+// What a side does not have takes no time.
+std::pair<std::int64_t, std::int64_t> BothOrNone(const std::vector<RunSummary>& base,
+                                                 const std::vector<RunSummary>& comparison,
+                                                 MetricKind kind) {
+  const auto of = [&](const std::vector<RunSummary>& runs) {
+    const Runs samples = SamplesOf(runs, {kind, ""});
+    return samples.empty() ? Runs{{0}} : samples;
+  };
+  const Levels levels = LevelsOf(of(base), of(comparison));
+  return {levels.base, levels.comparison};
 }
 
 // Names that only `of` has.
@@ -100,9 +109,8 @@ std::vector<GatePart> Collectives(const Breakdown& base, const Breakdown& compar
 
 std::vector<GatePart> PartsOf(const Metric& metric, const std::vector<RunSummary>& base,
                               const std::vector<RunSummary>& comparison) {
-  const Medians before = MediansOf(base), after = MediansOf(comparison);
   const Breakdown base_times = MedianBreakdown(base), times = MedianBreakdown(comparison);
-  const auto whole = Both(before, after, metric.kind);
+  const auto whole = Both(base, comparison, metric.kind);
   std::vector<GatePart> parts;
   const auto add_computing = [&](std::pair<std::int64_t, std::int64_t> computing) {
     AddComponent(KernelParts(base_times, times),
@@ -117,21 +125,21 @@ std::vector<GatePart> PartsOf(const Metric& metric, const std::vector<RunSummary
   if (!whole) return parts;
   switch (metric.kind) {
     case MetricKind::kE2e:
-      if (Has(before, MetricKind::kStepTime) || Has(after, MetricKind::kStepTime)) {
+      if (Has(base, MetricKind::kStepTime) || Has(comparison, MetricKind::kStepTime)) {
         if (base_times.capture.empty() || times.capture.empty()) return parts;
         parts = Join(base_times.capture, times.capture, "component");
         break;
       }
       [[fallthrough]];
     case MetricKind::kStepTime: {
-      const auto computing = Both(before, after, MetricKind::kComputing);
-      const auto exposed = Both(before, after, MetricKind::kCommExposed);
-      const auto free = Both(before, after, MetricKind::kFree);
+      const auto computing = Both(base, comparison, MetricKind::kComputing);
+      const auto exposed = Both(base, comparison, MetricKind::kCommExposed);
+      const auto free = Both(base, comparison, MetricKind::kFree);
       if (!computing || !exposed || !free) return parts;
       add_computing(*computing);
       add_exposed(*exposed);
-      parts.push_back({"component", "LCCL", OrNone(before, MetricKind::kLccl),
-                       OrNone(after, MetricKind::kLccl), 0, 0});
+      const auto lccl = BothOrNone(base, comparison, MetricKind::kLccl);
+      parts.push_back({"component", "LCCL", lccl.first, lccl.second, 0, 0});
       parts.push_back({"component", kFreeTime, free->first, free->second, 0, 0});
       break;
     }

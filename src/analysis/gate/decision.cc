@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <utility>
 
 #include "statistics.h"
 
@@ -17,41 +18,29 @@ constexpr std::size_t kRunsForTest = 3;
 // At three runs a side the smallest probability that there is: 1 of the 20 divisions.
 constexpr double kSignificant = 0.05;
 
-std::vector<std::int64_t> MediansOf(const Runs& runs) {
-  std::vector<std::int64_t> medians;
-  for (const auto& samples : runs) medians.push_back(Median(samples));
-  return medians;
-}
-
 std::size_t FewestSamples(const Runs& runs) {
   std::size_t fewest = runs.empty() ? 0 : runs.front().size();
   for (const auto& samples : runs) fewest = std::min(fewest, samples.size());
   return fewest;
 }
 
-double SpreadOfSteps(const Runs& runs) {
-  double spread = 0;
-  for (const auto& samples : runs) spread = std::max(spread, RobustSpread(samples));
-  return spread;
+// Fewer runs leave open how they differ: the steps have to show the noise.
+bool HasFewRuns(const GateMetric& judged) {
+  constexpr std::size_t kFewestRuns = 4;
+  return judged.base_runs.size() + judged.comparison_runs.size() < kFewestRuns;
 }
 
-// The standard deviation of a run's median, or of a step where the runs are too few.
-double Noise(const GateMetric& judged, const Floors& floors, const Runs& base,
-             const Runs& comparison) {
+// The standard deviation of a run's median, or with few runs of the difference.
+double Noise(const GateMetric& judged, const Floors& floors, double of_steps) {
   const double middle = std::abs(static_cast<double>(judged.base));
   const double learned = floors.learned_noise * middle;
-  const std::size_t runs = base.size() + comparison.size();
-  constexpr std::size_t kFewestFreedoms = 2;
-  double noise = 0;
-  if (runs >= 2 + kFewestFreedoms) {
-    noise =
-        std::sqrt((SquaredDistances(judged.base_runs) + SquaredDistances(judged.comparison_runs)) /
-                  static_cast<double>(runs - 2));
-  } else {
-    noise = std::max(SpreadOfSteps(base), SpreadOfSteps(comparison));
-  }
-  if (judged.low_confidence) noise = std::max(noise, floors.usual_noise * middle);
-  return std::max(noise, learned);
+  const double usual = judged.low_confidence ? floors.usual_noise * middle : 0;
+  if (HasFewRuns(judged)) return std::max(std::hypot(of_steps, usual), learned);
+  const auto freedoms =
+      static_cast<double>(judged.base_runs.size() + judged.comparison_runs.size() - 2);
+  const double squares =
+      SquaredDistances(judged.base_runs) + SquaredDistances(judged.comparison_runs);
+  return std::max({std::sqrt(squares / freedoms), usual, learned});
 }
 
 // Of the limits that are given all are exceeded.
@@ -62,7 +51,7 @@ bool Exceeds(const Limit& limit, double base, double growth) {
 }
 
 // Why a difference of this size (above 0) does not count; empty when it does.
-std::string Doubt(const GateMetric& judged, const Floors& floors, double size) {
+std::string Doubt(const GateMetric& judged, const Limit& limit, const Floors& floors, double size) {
   const auto amount = [&](std::int64_t value) { return AmountText(judged.quantity, value); };
   if (size <= static_cast<double>(floors.min_abs)) {
     return fmt::format("not above the floor of {}", amount(floors.min_abs));
@@ -73,6 +62,11 @@ std::string Doubt(const GateMetric& judged, const Floors& floors, double size) {
   if (size <= kNoiseFactor * judged.noise) {
     return fmt::format("not above three times the noise, {}",
                        amount(std::llround(kNoiseFactor * judged.noise)));
+  }
+  const double margin = HasFewRuns(judged) ? kMarginOfNoise * judged.noise : 0;
+  if (judged.Change() > 0 && !Exceeds(limit, static_cast<double>(judged.base), size - margin)) {
+    return fmt::format("above the limit by less than a third of the noise, {}",
+                       amount(std::llround(margin)));
   }
   if (judged.probability && *judged.probability > kSignificant) {
     return "the runs of both sides overlap";
@@ -107,11 +101,13 @@ GateMetric Decide(const Rule& rule, const Floors& floors, const Runs& base,
     return judged;
   }
   judged.low_confidence = std::min(base.size(), comparison.size()) < kRunsForTest;
-  judged.base_runs = MediansOf(base);
-  judged.comparison_runs = MediansOf(comparison);
-  judged.base = Median(judged.base_runs);
-  judged.comparison = Median(judged.comparison_runs);
-  judged.noise = Noise(judged, floors, base, comparison);
+  Levels levels = LevelsOf(base, comparison);
+  judged.base_runs = std::move(levels.base_runs);
+  judged.comparison_runs = std::move(levels.comparison_runs);
+  judged.base = levels.base;
+  judged.comparison = levels.comparison;
+  judged.drift = levels.drift;
+  judged.noise = Noise(judged, floors, levels.noise);
 
   const auto growth = static_cast<double>(judged.Change());
   if (!judged.low_confidence) {
@@ -120,7 +116,7 @@ GateMetric Decide(const Rule& rule, const Floors& floors, const Runs& base,
   }
   const bool exceeds = growth > 0 && Exceeds(rule.limit, static_cast<double>(judged.base), growth);
   if (!exceeds && growth >= 0) return judged;
-  const std::string doubt = Doubt(judged, floors, std::abs(growth));
+  const std::string doubt = Doubt(judged, rule.limit, floors, std::abs(growth));
   if (growth < 0) {
     if (doubt.empty()) judged.verdict = GateVerdict::kImproved;
   } else if (doubt.empty()) {

@@ -3,18 +3,18 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
+#include "levels.h"
 #include "mpa/analysis/gate/rule.h"
 #include "mpa/report/gate_report.h"
 
 namespace mpa::gate {
 
-/// The samples of one metric: a run, and in it a value for each step (ns or bytes).
-using Runs = std::vector<std::vector<std::int64_t>>;
-
 /// A change counts when it is larger than the noise so many times.
 inline constexpr double kNoiseFactor = 3;
+/// Where only the steps show the noise, growth has to exceed the limit by this part of it: how runs
+/// differ is not seen there.
+inline constexpr double kMarginOfNoise = 1.0 / 3;
 
 /// What has to be exceeded beside the limit of the rule.
 struct Floors {
@@ -27,10 +27,10 @@ struct Floors {
 };
 
 /// One-sided: does the metric grow, by more than
-/// - the limit of the rule,
+/// - the limit of the rule, with fewer than four runs by a third of the noise,
 /// - both floors,
-/// - three times the noise, which is the spread of the runs, or of the steps where there are too
-///   few runs to see one,
+/// - three times the noise, which is the spread of the runs, or where there are fewer than four of
+///   them what the steps show (Levels::noise) and how runs usually differ,
 /// and, with three runs a side or more, by more than chance would do in 1 of 20 divisions of the
 /// runs (RankSumProbability; at three against three all runs have to lie above the others)?
 /// A fall beyond floors, noise and chance is an improvement; a rule without a limit judges nothing

@@ -15,6 +15,7 @@
 #include "mpa/base/error.h"
 #include "run_medians.h"
 #include "statistics.h"
+#include "warmup.h"
 
 namespace mpa::gate {
 namespace {
@@ -32,23 +33,21 @@ std::vector<std::int64_t> FromMedians(const RunSummary& run, const Metric& metri
 }
 
 bool HasSamples(const std::vector<RunSummary>& runs, const Metric& metric) {
-  return std::all_of(runs.begin(), runs.end(), [&](const RunSummary& run) {
-    const auto found = run.samples.find(metric);
-    return found != run.samples.end() && !found->second.empty();
-  });
+  return !SamplesOf(runs, metric).empty();
 }
 
-Runs SamplesOf(const std::vector<RunSummary>& runs, const Metric& metric, bool from_medians) {
-  Runs samples;
+// A run for each, whatever it has.
+Runs ValuesOf(const std::vector<RunSummary>& runs, const Metric& metric, bool from_medians) {
+  Runs values;
   for (const RunSummary& run : runs) {
     if (from_medians) {
-      samples.push_back(FromMedians(run, metric));
+      values.push_back(FromMedians(run, metric));
     } else {
       const auto found = run.samples.find(metric);
-      samples.push_back(found == run.samples.end() ? std::vector<std::int64_t>() : found->second);
+      values.push_back(found == run.samples.end() ? std::vector<std::int64_t>() : found->second);
     }
   }
-  return samples;
+  return values;
 }
 
 // True where the times of the names that fit can be added.
@@ -87,8 +86,8 @@ class Judging {
     const bool adds_up = AddsUp(metric);
     const bool from_medians =
         adds_up && !(HasSamples(base_, metric) && HasSamples(comparison_, metric));
-    const Runs base = SamplesOf(base_, metric, from_medians);
-    const Runs comparison = SamplesOf(comparison_, metric, from_medians);
+    const Runs base = ValuesOf(base_, metric, from_medians);
+    const Runs comparison = ValuesOf(comparison_, metric, from_medians);
     GateMetric judged = Decide(rule, FloorsOf(rule, base, from_medians), base, comparison);
     if (judged.verdict == GateVerdict::kInconclusive && HasPattern(metric.kind) && !adds_up &&
         !HasSamples(base_, metric)) {
@@ -263,8 +262,8 @@ void Explain(const Judging& judging, const GateMetric& leading, const std::vecto
 
 }  // namespace
 
-GateReport Judge(const GateSettings& settings, const std::vector<RunSummary>& base,
-                 const std::vector<RunSummary>& comparison, const std::optional<Anchor>& anchor) {
+GateReport Judge(const GateSettings& settings, std::vector<RunSummary> base,
+                 std::vector<RunSummary> comparison, const std::optional<Anchor>& anchor) {
   GateReport report;
   report.mismatches = FindMismatches(base, comparison, settings.allowed_mismatches);
   const bool comparable =
@@ -275,6 +274,7 @@ GateReport Judge(const GateSettings& settings, const std::vector<RunSummary>& ba
     report.headline = MismatchLine(report.mismatches);
     return report;
   }
+  if (!settings.warmup) report.warmup = LeaveOutWarmup(settings.min_steps, base, comparison);
   const Judging judging(settings, base, comparison);
   report.operators = OperatorsOf(base, comparison);
   report.added = NewNames(comparison, base);

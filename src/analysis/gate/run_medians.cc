@@ -27,17 +27,23 @@ TimesByName MedianTimes(const std::vector<RunSummary>& runs, TimesByName Breakdo
 
 }  // namespace
 
+std::vector<std::vector<std::int64_t>> SamplesOf(const std::vector<RunSummary>& runs,
+                                                 const Metric& metric) {
+  std::vector<std::vector<std::int64_t>> samples;
+  for (const RunSummary& run : runs) {
+    const auto found = run.samples.find(metric);
+    if (found == run.samples.end() || found->second.empty()) return {};
+    samples.push_back(found->second);
+  }
+  return samples;
+}
+
 std::map<Metric, std::int64_t> MediansOf(const std::vector<RunSummary>& runs) {
   std::map<Metric, std::int64_t> medians;
   for (const auto& [metric, first] : runs.front().samples) {
     std::vector<std::int64_t> of_runs;
-    for (const RunSummary& run : runs) {
-      const auto found = run.samples.find(metric);
-      if (found != run.samples.end() && !found->second.empty()) {
-        of_runs.push_back(Median(found->second));
-      }
-    }
-    if (of_runs.size() == runs.size()) medians[metric] = Median(of_runs);
+    for (const auto& samples : SamplesOf(runs, metric)) of_runs.push_back(Median(samples));
+    if (!of_runs.empty()) medians[metric] = Median(of_runs);
   }
   return medians;
 }

@@ -9,6 +9,10 @@
 
 namespace mpa::gate {
 
+/// The samples of each run; empty when a run has none.
+std::vector<std::vector<std::int64_t>> SamplesOf(const std::vector<RunSummary>& runs,
+                                                 const Metric& metric);
+
 /// The median of the runs' medians, of metrics that every run has.
 std::map<Metric, std::int64_t> MediansOf(const std::vector<RunSummary>& runs);
 

@@ -17,13 +17,11 @@ std::int64_t Median(std::vector<std::int64_t> values) {
   return below + (*middle - below) / 2;
 }
 
-double RobustSpread(const std::vector<std::int64_t>& values) {
+double SpreadAround(const std::vector<std::int64_t>& values, std::int64_t middle) {
   if (values.size() < 2) return 0;
-  const std::int64_t median = Median(values);
   std::vector<std::int64_t> distances;
   distances.reserve(values.size());
-  for (const std::int64_t value : values) distances.push_back(std::abs(value - median));
-  constexpr double kOfNormalNoise = 1.4826;
+  for (const std::int64_t value : values) distances.push_back(std::abs(value - middle));
   return kOfNormalNoise * static_cast<double>(Median(std::move(distances)));
 }
 

@@ -9,9 +9,12 @@ namespace mpa::gate {
 /// The middle value, of an even number the mean of both rounded down; 0 for none.
 std::int64_t Median(std::vector<std::int64_t> values);
 
-/// How far single values lie from their median, as a standard deviation: 1.4826 times the median of
-/// the distances, which a few outliers do not move. 0 for fewer than two values.
-double RobustSpread(const std::vector<std::int64_t>& values);
+/// The standard deviation of normal noise as a multiple of its median distance from the middle.
+inline constexpr double kOfNormalNoise = 1.4826;
+
+/// How far single values lie from `middle`, as a standard deviation: 1.4826 times the median of the
+/// distances, which a few outliers do not move. 0 for fewer than two values.
+double SpreadAround(const std::vector<std::int64_t>& values, std::int64_t middle);
 
 /// The sum of the squared distances from the mean.
 double SquaredDistances(const std::vector<std::int64_t>& values);
