@@ -1,8 +1,10 @@
 # Warnings and sanitizers, as one interface target that every target of the project links.
 add_library(mpa_compiler INTERFACE)
 target_compile_options(mpa_compiler INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Wold-style-cast
+  -Wall -Wextra -Wpedantic -Wconversion -Wnon-virtual-dtor -Wold-style-cast
   -Woverloaded-virtual
+  # Files that are compiled together see each other's names.
+  $<$<NOT:$<BOOL:${MPA_UNITY}>>:-Wshadow>
   $<$<CXX_COMPILER_ID:GNU>:-Wcast-align=strict>
   # Part of -Wconversion there; rows of tables are signed and index vectors.
   $<$<CXX_COMPILER_ID:Clang>:-Wno-sign-conversion>

@@ -12,8 +12,6 @@
 namespace mpa::profiler_output {
 namespace {
 
-constexpr double kBytesPerKilobyte = 1024, kBytesPerMegabyte = 1024 * 1024;
-
 void PutBytes(std::int64_t bytes, double unit, CsvRow& row) {
   row.Cell(Decimal{static_cast<double>(bytes) / unit});
 }

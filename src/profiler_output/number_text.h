@@ -11,6 +11,8 @@
 /// Numbers as the profiler's files show them, appended to a text.
 namespace mpa::profiler_output {
 
+inline constexpr double kBytesPerKilobyte = 1024, kBytesPerMegabyte = 1024 * 1024;
+
 /// Nanoseconds as microseconds with three decimals: 1500 is "1.500".
 struct Micros {
   TimeNs ns;

@@ -9,7 +9,6 @@ constexpr std::string_view kActivityNames[] = {"Computing", "Communication",
                                                "Communication(Not Overlapped)", "Free"};
 
 void PutMemory(const TraceSource& source, std::size_t i, std::string& out) {
-  constexpr double kKilobyte = 1024;
   const raw::DeviceMemory& memory = source.session.device_memory;
   const TracePlace place{
       TraceProcess(source.session.info.process, Layer::kMemory, memory.device[i]), 0,
@@ -17,9 +16,9 @@ void PutMemory(const TraceSource& source, std::size_t i, std::string& out) {
   const std::string whose = memory.whole_device[i] != 0 ? "Device/" : "APP/";
   const auto ddr = static_cast<double>(memory.ddr[i]);
   const auto hbm = static_cast<double>(memory.hbm[i]);
-  PutCounter(out, whose + "DDR", place, "KB", Decimal{ddr / kKilobyte});
-  PutCounter(out, whose + "HBM", place, "KB", Decimal{hbm / kKilobyte});
-  PutCounter(out, whose + "Memory", place, "KB", Decimal{(ddr + hbm) / kKilobyte});
+  PutCounter(out, whose + "DDR", place, "KB", Decimal{ddr / kBytesPerKilobyte});
+  PutCounter(out, whose + "HBM", place, "KB", Decimal{hbm / kBytesPerKilobyte});
+  PutCounter(out, whose + "Memory", place, "KB", Decimal{(ddr + hbm) / kBytesPerKilobyte});
 }
 
 }  // namespace

@@ -5,9 +5,7 @@
 namespace mpa::profiler_output {
 namespace {
 
-constexpr double kMegabyte = 1 << 20;
-
-Rounded Megabytes(std::int64_t bytes) { return {static_cast<double>(bytes) / kMegabyte}; }
+Rounded Megabytes(std::int64_t bytes) { return {static_cast<double>(bytes) / kBytesPerMegabyte}; }
 
 /// A row of each device, and put(i, place, out) for each sample of `samples`.
 template <typename Samples, typename PutSample>
@@ -78,8 +76,8 @@ void WritePcie(const raw::Session& session, ChunkedFile& file) {
                    return Decimal{static_cast<double>(spread.avg) / unit};
                  };
                  const auto put = [&](std::string_view name, Kind tx, Kind rx) {
-                   PutCounter(out, name, place, "Tx", mean(tx, kMegabyte), "Rx",
-                              mean(rx, kMegabyte));
+                   PutCounter(out, name, place, "Tx", mean(tx, kBytesPerMegabyte), "Rx",
+                              mean(rx, kBytesPerMegabyte));
                  };
                  put("PCIe_cpl", Kind::kTxCompletion, Kind::kRxCompletion);
                  put("PCIe_nonpost", Kind::kTxNonpost, Kind::kRxNonpost);
@@ -95,7 +93,8 @@ void WriteHbm(const raw::Session& session, ChunkedFile& file) {
                [&](std::size_t i, const TracePlace& place, std::string& out) {
                  const std::string kind = hbm.write[i] != 0 ? "Write" : "Read";
                  PutCounter(out, "HBM " + std::to_string(hbm.hbm[i]) + "/" + kind, place,
-                            kind + "(MB/s)", Decimal{static_cast<double>(hbm.rate[i]) / kMegabyte});
+                            kind + "(MB/s)",
+                            Decimal{static_cast<double>(hbm.rate[i]) / kBytesPerMegabyte});
                });
 }
 

@@ -13,8 +13,6 @@
 namespace mpa::profiler_output {
 namespace {
 
-constexpr double kMegabyte = 1 << 20;
-
 void WriteFile(const std::filesystem::path& path, std::string_view header,
                const std::string& rows) {
   ChunkedFile file(path);
@@ -41,7 +39,7 @@ void AppendHccs(std::int64_t device, std::string_view mode, const Spread& rates,
   row.Cell(device);
   row.Text(mode);
   for (const double rate : {rates.most, rates.least, rates.Mean()}) {
-    row.Cell(Rounded{rate / kMegabyte});
+    row.Cell(Rounded{rate / kBytesPerMegabyte});
   }
 }
 
@@ -162,10 +160,10 @@ void WriteHccs(const raw::Session& session, const std::filesystem::path& path) {
 void WritePcie(const raw::Session& session, const std::filesystem::path& path) {
   constexpr double kNsOfMicrosecond = 1000;
   constexpr std::pair<std::string_view, double> kModes[raw::kPcieKinds] = {
-      {"Tx_p_avg(MB/s)", kMegabyte},   {"Tx_np_avg(MB/s)", kMegabyte},
-      {"Tx_cpl_avg(MB/s)", kMegabyte}, {"Tx_latency_avg(us)", kNsOfMicrosecond},
-      {"Rx_p_avg(MB/s)", kMegabyte},   {"Rx_np_avg(MB/s)", kMegabyte},
-      {"Rx_cpl_avg(MB/s)", kMegabyte}};
+      {"Tx_p_avg(MB/s)", kBytesPerMegabyte},   {"Tx_np_avg(MB/s)", kBytesPerMegabyte},
+      {"Tx_cpl_avg(MB/s)", kBytesPerMegabyte}, {"Tx_latency_avg(us)", kNsOfMicrosecond},
+      {"Rx_p_avg(MB/s)", kBytesPerMegabyte},   {"Rx_np_avg(MB/s)", kBytesPerMegabyte},
+      {"Rx_cpl_avg(MB/s)", kBytesPerMegabyte}};
   if (session.traffic.pcie.Empty()) return;
   std::string out;
   for (const auto& [device, rows] : RowsOfPcie(session)) {

@@ -14,7 +14,7 @@ namespace mpa::raw {
 namespace {
 
 constexpr std::string_view kStem = "l2_cache.data";
-constexpr std::size_t kSize = 72, kCounters = 8;
+constexpr std::size_t kL2RecordSize = 72, kCounters = 8;
 
 // Numbers of the events; what is counted by two of them is their sum.
 struct CacheEvents {
@@ -54,7 +54,7 @@ std::optional<Places> PlacesOf(const std::vector<std::uint32_t>& events,
   return places;
 }
 
-double Sum(const Record<kSize>& record, const Places& places) {
+double Sum(const Record<kL2RecordSize>& record, const Places& places) {
   double sum = 0;
   for (const std::size_t place : places) sum += static_cast<double>(record.U64(8 + 8 * place));
   return sum;
@@ -118,18 +118,18 @@ void ReadL2Cache(const DataFiles& files, const Device& device, Session& session)
   }
   L2CacheUse& use = session.l2_cache;
   const std::size_t first_row = use.Size();
-  ForEachDeviceRecord<kSize>(files, kStem, kNoMagic, session.issues,
-                             [&](const Record<kSize>& record) {
-                               const double all = Sum(record, *requests);
-                               const auto share = [&](const Places& some) {
-                                 return all == 0 ? 0 : RoundDecimal(Sum(record, some) / all, 6);
-                               };
-                               use.Append({.stream = record.U16(2),
-                                           .task = record.U16(4),
-                                           .hit_rate = share(*hits),
-                                           .victim_rate = share(*victims),
-                                           .device = device.id});
-                             });
+  ForEachDeviceRecord<kL2RecordSize>(
+      files, kStem, kNoMagic, session.issues, [&](const Record<kL2RecordSize>& record) {
+        const double all = Sum(record, *requests);
+        const auto share = [&](const Places& some) {
+          return all == 0 ? 0 : RoundDecimal(Sum(record, some) / all, 6);
+        };
+        use.Append({.stream = record.U16(2),
+                    .task = record.U16(4),
+                    .hit_rate = share(*hits),
+                    .victim_rate = share(*victims),
+                    .device = device.id});
+      });
   NameTasks(first_row, device, session);
 }
 

@@ -8,20 +8,20 @@
 namespace mpa::gate {
 namespace {
 
-constexpr std::int64_t kMs = 1'000'000;
+constexpr std::int64_t kLevelsMs = 1'000'000;
 
-Runs InMs(std::vector<std::vector<std::int64_t>> runs) {
+Runs StepsInMs(std::vector<std::vector<std::int64_t>> runs) {
   for (auto& samples : runs) {
-    for (std::int64_t& sample : samples) sample *= kMs;
+    for (std::int64_t& sample : samples) sample *= kLevelsMs;
   }
   return runs;
 }
 
 TEST(GateLevels, DriftOfBothSidesIsTakenOffInTheMiddleOfTheRun) {
   const Levels levels =
-      LevelsOf(InMs({{100, 101, 102, 103, 104}}), InMs({{105, 106, 107, 108, 109}}));
-  EXPECT_EQ(levels.base, 102 * kMs);
-  EXPECT_EQ(levels.comparison, 107 * kMs);
+      LevelsOf(StepsInMs({{100, 101, 102, 103, 104}}), StepsInMs({{105, 106, 107, 108, 109}}));
+  EXPECT_EQ(levels.base, 102 * kLevelsMs);
+  EXPECT_EQ(levels.comparison, 107 * kLevelsMs);
   ASSERT_TRUE(levels.drift);
   EXPECT_FALSE(levels.drift->differs);
   EXPECT_DOUBLE_EQ(levels.drift->base, 100.0 / 102);  // 1 ms per step
@@ -31,9 +31,9 @@ TEST(GateLevels, DriftOfBothSidesIsTakenOffInTheMiddleOfTheRun) {
 
 TEST(GateLevels, DriftOfOneSideIsToldAndStaysInTheValues) {
   const Levels levels =
-      LevelsOf(InMs({{100, 100, 100, 100, 100}}), InMs({{100, 102, 104, 106, 108}}));
-  EXPECT_EQ(levels.base, 100 * kMs);
-  EXPECT_EQ(levels.comparison, 104 * kMs);  // the middle step, as ever
+      LevelsOf(StepsInMs({{100, 100, 100, 100, 100}}), StepsInMs({{100, 102, 104, 106, 108}}));
+  EXPECT_EQ(levels.base, 100 * kLevelsMs);
+  EXPECT_EQ(levels.comparison, 104 * kLevelsMs);  // the middle step, as ever
   ASSERT_TRUE(levels.drift);
   EXPECT_TRUE(levels.drift->differs);
   EXPECT_DOUBLE_EQ(levels.drift->base, 0);
@@ -47,46 +47,48 @@ TEST(GateLevels, DriftOfOneSideIsToldAndStaysInTheValues) {
 TEST(GateLevels, AFallOfTheBaseAloneHidesNoGrowth) {
   // The line through the base lies at 102 in the middle; its median is 100.
   const Levels levels =
-      LevelsOf(InMs({{108, 104, 100, 100, 100}}), InMs({{103, 103, 103, 103, 103}}));
-  EXPECT_EQ(levels.base, 100 * kMs);
-  EXPECT_EQ(levels.comparison, 103 * kMs);
+      LevelsOf(StepsInMs({{108, 104, 100, 100, 100}}), StepsInMs({{103, 103, 103, 103, 103}}));
+  EXPECT_EQ(levels.base, 100 * kLevelsMs);
+  EXPECT_EQ(levels.comparison, 103 * kLevelsMs);
   EXPECT_TRUE(levels.drift->differs);
 }
 
 TEST(GateLevels, SlowFirstStepsAreNoDrift) {
-  const Runs runs = InMs({{200, 150, 100, 100, 102}});
+  const Runs runs = StepsInMs({{200, 150, 100, 100, 102}});
   const Levels levels = LevelsOf(runs, runs);
   EXPECT_FALSE(levels.drift);
-  EXPECT_EQ(levels.base, 102 * kMs);
+  EXPECT_EQ(levels.base, 102 * kLevelsMs);
 }
 
 TEST(GateLevels, SteepRunsThatDifferALittleAreNoDrift) {
   // The base falls to 0: no part of that is a change in the last step.
-  const Levels levels = LevelsOf(InMs({{200, 150, 100, 50, 0}}), InMs({{210, 158, 106, 54, 2}}));
+  const Levels levels =
+      LevelsOf(StepsInMs({{200, 150, 100, 50, 0}}), StepsInMs({{210, 158, 106, 54, 2}}));
   EXPECT_FALSE(levels.drift);
-  EXPECT_EQ(levels.base, 100 * kMs);
+  EXPECT_EQ(levels.base, 100 * kLevelsMs);
 }
 
 TEST(GateLevels, SidesOfDifferentLengthsAreComparedInTheStepsThatBothHave) {
   // One line: nothing changed, although the longer run is slower by its end.
-  const Levels levels = LevelsOf(InMs({{100, 101, 102, 103, 104}}),
-                                 InMs({{100, 101, 102, 103, 104, 105, 106, 107, 108}}));
-  EXPECT_EQ(levels.base, 102 * kMs);
-  EXPECT_EQ(levels.comparison, 102 * kMs);
+  const Levels levels = LevelsOf(StepsInMs({{100, 101, 102, 103, 104}}),
+                                 StepsInMs({{100, 101, 102, 103, 104, 105, 106, 107, 108}}));
+  EXPECT_EQ(levels.base, 102 * kLevelsMs);
+  EXPECT_EQ(levels.comparison, 102 * kLevelsMs);
 }
 
 TEST(GateLevels, NoiseIsNoDrift) {
   // The slopes between pairs are -3 -3 0.67 -0.25 5 1 0.33 -1 -0.5 0: their median, -0.125, is far
   // below what steps that spread by 2 ms make a line appear to have.
-  const Levels levels = LevelsOf(InMs({{101, 98, 102, 99, 100}}), InMs({{100, 103, 98, 101, 99}}));
+  const Levels levels =
+      LevelsOf(StepsInMs({{101, 98, 102, 99, 100}}), StepsInMs({{100, 103, 98, 101, 99}}));
   EXPECT_FALSE(levels.drift);
-  EXPECT_EQ(levels.base, 100 * kMs);
-  EXPECT_EQ(levels.comparison, 100 * kMs);
+  EXPECT_EQ(levels.base, 100 * kLevelsMs);
+  EXPECT_EQ(levels.comparison, 100 * kLevelsMs);
 }
 
 TEST(GateLevels, ThreeStepsShowNoDrift) {
-  EXPECT_FALSE(LevelsOf(InMs({{100, 105, 110}}), InMs({{100, 105, 110}})).drift);
-  EXPECT_TRUE(LevelsOf(InMs({{100, 105, 110, 115}}), InMs({{100, 105, 110, 115}})).drift);
+  EXPECT_FALSE(LevelsOf(StepsInMs({{100, 105, 110}}), StepsInMs({{100, 105, 110}})).drift);
+  EXPECT_TRUE(LevelsOf(StepsInMs({{100, 105, 110, 115}}), StepsInMs({{100, 105, 110, 115}})).drift);
 }
 
 TEST(GateLevels, DriftThatIsTooSmallToMatterIsNotTakenOff) {
@@ -98,7 +100,8 @@ TEST(GateLevels, DriftThatIsTooSmallToMatterIsNotTakenOff) {
 TEST(GateLevels, NoiseFallsWithTheFourthRootOfTheSteps) {
   // Distances of 1 ms from the median in 4 of 5 steps: a spread of sqrt(4 / (5 - 1)) = 1 ms, and
   // sqrt(2 / sqrt(5)) of it for the change. No line fits better.
-  const Levels levels = LevelsOf(InMs({{101, 99, 100, 99, 101}}), InMs({{101, 99, 100, 99, 101}}));
+  const Levels levels =
+      LevelsOf(StepsInMs({{101, 99, 100, 99, 101}}), StepsInMs({{101, 99, 100, 99, 101}}));
   EXPECT_NEAR(levels.noise, 0.945742e6, 1);
 }
 
@@ -115,21 +118,23 @@ TEST(GateLevels, DriftThatIsNotClearIsNoNoise) {
 
 TEST(GateLevels, StepsOfTwoKindsAreNoise) {
   // Two of five are no exception: 200 in squares, over 4 freedoms.
-  const Runs runs = InMs({{100, 110, 100, 110, 100}});
+  const Runs runs = StepsInMs({{100, 110, 100, 110, 100}});
   EXPECT_NEAR(LevelsOf(runs, runs).noise, 6.687403e6, 1);  // sqrt(2 * 50 / sqrt(5))
 }
 
 TEST(GateLevels, WhatIsUsualOnTheOtherSideIsNotFarAway) {
   // 4 / 4 and 58 / 4 in squares, the sum over sqrt(5).
   const Levels levels =
-      LevelsOf(InMs({{100, 100, 100, 100, 102}}), InMs({{102, 95, 100, 105, 98}}));
+      LevelsOf(StepsInMs({{100, 100, 100, 100, 102}}), StepsInMs({{102, 95, 100, 105, 98}}));
   EXPECT_NEAR(levels.noise, 2.632833e6, 1);  // sqrt(15.5 / 2.236068)
 }
 
 TEST(GateLevels, OneStepFarAwayIsNoNoise) {
-  const Levels calm = LevelsOf(InMs({{101, 99, 100, 99, 101, 100}}), InMs({{100, 100, 100, 100}}));
-  const Levels hit = LevelsOf(InMs({{101, 99, 300, 99, 101, 100}}), InMs({{100, 100, 100, 100}}));
-  EXPECT_EQ(hit.base, 100 * kMs + kMs / 2);
+  const Levels calm =
+      LevelsOf(StepsInMs({{101, 99, 100, 99, 101, 100}}), StepsInMs({{100, 100, 100, 100}}));
+  const Levels hit =
+      LevelsOf(StepsInMs({{101, 99, 300, 99, 101, 100}}), StepsInMs({{100, 100, 100, 100}}));
+  EXPECT_EQ(hit.base, 100 * kLevelsMs + kLevelsMs / 2);
   EXPECT_LT(hit.noise, 2 * calm.noise);
 }
 
@@ -137,7 +142,7 @@ TEST(GateLevels, LongRunsTakeNoLongerThanTheyMust) {
   // All pairs of 200 000 steps would take minutes and gigabytes.
   std::vector<std::int64_t> steps(200'000);
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    steps[i] = 100 * kMs + 10 * static_cast<std::int64_t>(i);
+    steps[i] = 100 * kLevelsMs + 10 * static_cast<std::int64_t>(i);
   }
   const Levels levels = LevelsOf({steps}, {steps});
   ASSERT_TRUE(levels.drift);

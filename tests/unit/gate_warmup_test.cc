@@ -8,8 +8,8 @@
 namespace mpa::gate {
 namespace {
 
-constexpr std::int64_t kMs = 1'000'000;
-const Metric kStep = {MetricKind::kStepTime, ""};
+constexpr std::int64_t kWarmupMs = 1'000'000;
+const Metric kStepTime = {MetricKind::kStepTime, ""};
 const Metric kFree = {MetricKind::kFree, ""};
 
 // Steps in ms; what is beyond 40 ms of them is free time.
@@ -17,12 +17,12 @@ RunSummary RunOf(std::vector<std::int64_t> times) {
   RunSummary run;
   for (std::int64_t& time : times) {
     run.steps.push_back(static_cast<std::int32_t>(run.steps.size()) + 1);
-    run.samples[kStep].push_back(time * kMs);
-    run.samples[kFree].push_back((time - 40) * kMs);
-    run.samples[ParseMetric("computing")].push_back(40 * kMs);
+    run.samples[kStepTime].push_back(time * kWarmupMs);
+    run.samples[kFree].push_back((time - 40) * kWarmupMs);
+    run.samples[ParseMetric("computing")].push_back(40 * kWarmupMs);
     run.samples[ParseMetric("comm_exposed")].push_back(0);
   }
-  run.samples[ParseMetric("e2e")] = {1000 * kMs};
+  run.samples[ParseMetric("e2e")] = {1000 * kWarmupMs};
   return run;
 }
 
@@ -58,11 +58,11 @@ TEST(GateWarmup, BothSidesLoseTheSameSteps) {
   EXPECT_EQ(warmup, (GateWarmup{1, 100.0 / 100.5, 2.5, false, true}));
   for (const RunSummary& run : {base.front(), comparison.front()}) {
     EXPECT_EQ(run.steps, (std::vector<std::int32_t>{2, 3, 4, 5}));
-    EXPECT_EQ(run.samples.at(kStep).size(), 4u);
+    EXPECT_EQ(run.samples.at(kStepTime).size(), 4u);
     EXPECT_EQ(run.samples.at(kFree).size(), 4u);
     EXPECT_EQ(run.samples.at(ParseMetric("e2e")).size(), 1u);
   }
-  EXPECT_EQ(base.front().samples.at(kStep).front(), 101 * kMs);
+  EXPECT_EQ(base.front().samples.at(kStepTime).front(), 101 * kWarmupMs);
   EXPECT_HAS_TEXT(WarmupText(*warmup), "first step left out as warm-up: 1.00 times the later ones");
   EXPECT_HAS_TEXT(WarmupText(*warmup),
                   "2.50 times in the comparison; only the comparison was slow");
@@ -101,13 +101,13 @@ TEST(GateWarmup, TheNumberThatTheUserGivesWins) {
   const RunSummary base = RunOf({200, 150, 100, 100, 102}), slow = RunOf({200, 150, 106, 106, 108});
   const GateReport recognised = Judged(std::nullopt, base, slow);
   EXPECT_EQ(recognised.warmup->steps, 2u);
-  EXPECT_EQ(recognised.metrics.front().base, 100 * kMs);
-  EXPECT_EQ(recognised.metrics.front().comparison, 106 * kMs);
+  EXPECT_EQ(recognised.metrics.front().base, 100 * kWarmupMs);
+  EXPECT_EQ(recognised.metrics.front().comparison, 106 * kWarmupMs);
   EXPECT_EQ(recognised.verdict, GateVerdict::kRegression);
   for (const std::size_t given : {0, 1}) {
     const GateReport report = Judged(given, base, slow);
     EXPECT_FALSE(report.warmup);
-    EXPECT_EQ(report.metrics.front().base, 102 * kMs);  // the middle one of all five
+    EXPECT_EQ(report.metrics.front().base, 102 * kWarmupMs);  // the middle one of all five
   }
 }
 
@@ -119,13 +119,13 @@ TEST(GateWarmup, PartsAddUpToWhatIsJudgedAlsoWithoutWarmupAndDrift) {
   const GateMetric& step = report.metrics.front();
   EXPECT_EQ(report.warmup->steps, 1u);
   ASSERT_TRUE(step.drift);
-  EXPECT_EQ(step.base, 100 * kMs);
-  EXPECT_EQ(step.comparison, 108 * kMs);
+  EXPECT_EQ(step.base, 100 * kWarmupMs);
+  EXPECT_EQ(step.comparison, 108 * kWarmupMs);
   std::int64_t sum = 0;
   for (const GatePart& part : report.contributions) sum += part.Change();
   EXPECT_EQ(sum, step.Change());
   EXPECT_EQ(report.contributions.front().name, kFreeTime);
-  EXPECT_EQ(report.contributions.front().Change(), 8 * kMs);
+  EXPECT_EQ(report.contributions.front().Change(), 8 * kWarmupMs);
 }
 
 }  // namespace
