@@ -19,6 +19,11 @@ bool IsCopy(std::string_view name_or_type) {
   return IsOneOf(name_or_type, {"MEMCPY_ASYNC", "SDMA_SQE", "PCIE_DMA_SQE", "SDMA"});
 }
 
+bool BoundsDeviceSpan(std::string_view type) {
+  return !IsOneOf(type, {"KERNEL_AICORE", "KERNEL_AIVEC", "FFTS_PLUS", "KERNEL_MIX_AIC",
+                         "KERNEL_MIX_AIV", "PROFILING_ENABLE", "PROFILING_DISABLE"});
+}
+
 bool IsWork(std::string_view name, std::string_view type) {
   if (name.empty()) return false;
   if (IsCopy(name) || IsCopy(type)) return true;

@@ -2,25 +2,21 @@
 // What a device did and when it was free: unions and differences of the times of kernels and
 // collectives.
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <map>
 #include <string_view>
 #include <vector>
 
+#include "mpa/measure/intervals.h"
+#include "mpa/model/device_tasks.h"
 #include "stages.h"
 
 namespace mpa::raw {
 namespace {
 
-struct Interval {
-  TimeNs start = 0, end = 0;
-};
-using Intervals = std::vector<Interval>;
-
 /// The times of one device, and the span in which it counts as free or busy.
 struct DeviceWork {
-  Intervals computing, communication;
+  std::vector<Interval> computing, communication;
   TimeNs begin = std::numeric_limits<TimeNs>::max();
   TimeNs end = std::numeric_limits<TimeNs>::min();
 
@@ -29,46 +25,6 @@ struct DeviceWork {
     end = std::max(end, to);
   }
 };
-
-/// Sorted, disjoint and not touching.
-Intervals Union(Intervals intervals) {
-  std::sort(intervals.begin(), intervals.end(),
-            [](const Interval& a, const Interval& b) { return a.start < b.start; });
-  Intervals merged;
-  for (const Interval& interval : intervals) {
-    if (merged.empty() || merged.back().end < interval.start) {
-      merged.push_back(interval);
-    } else {
-      merged.back().end = std::max(merged.back().end, interval.end);
-    }
-  }
-  return merged;
-}
-
-/// What of `from` lies outside `without`; both as Union() leaves them.
-Intervals Difference(const Intervals& from, const Intervals& without) {
-  Intervals rest;
-  std::size_t next = 0;
-  for (const Interval& interval : from) {
-    TimeNs start = interval.start;
-    while (next < without.size() && without[next].end <= start) ++next;
-    for (std::size_t i = next; i < without.size() && without[i].start < interval.end; ++i) {
-      if (without[i].start > start) rest.push_back({start, without[i].start});
-      start = without[i].end;
-    }
-    if (start < interval.end) rest.push_back({start, interval.end});
-  }
-  return rest;
-}
-
-/// Tasks of these types bound the span only by the kernels and collectives they belong to; the two
-/// switches of the profiler are no work.
-bool BoundsSpan(std::string_view host_type) {
-  constexpr std::array<std::string_view, 7> kLeftOut = {
-      "KERNEL_AICORE",  "KERNEL_AIVEC",     "FFTS_PLUS",        "KERNEL_MIX_AIC",
-      "KERNEL_MIX_AIV", "PROFILING_ENABLE", "PROFILING_DISABLE"};
-  return std::find(kLeftOut.begin(), kLeftOut.end(), host_type) == kLeftOut.end();
-}
 
 /// Kernels that move data for a collective are part of it.
 bool Communicates(std::string_view name) {
@@ -81,7 +37,7 @@ std::map<std::int64_t, DeviceWork> CollectWork(const Session& session) {
   const Tasks& tasks = session.tasks;
   std::vector<std::uint8_t> bounds(session.strings.Size());
   for (std::uint32_t id = 0; id < bounds.size(); ++id) {
-    bounds[id] = BoundsSpan(session.strings.View(StringId{id}));
+    bounds[id] = BoundsDeviceSpan(session.strings.View(StringId{id}));
   }
   DeviceWork* work = nullptr;
   std::int64_t device = -1;
@@ -110,9 +66,9 @@ std::map<std::int64_t, DeviceWork> CollectWork(const Session& session) {
 void AppendAll(const Intervals& intervals, DeviceActivity activity, std::int64_t device,
                Activities& activities) {
   for (const Interval& interval : intervals) {
-    if (interval.end <= interval.start) continue;
+    if (interval.end <= interval.begin) continue;
     activities.Append(
-        {.start = interval.start, .end = interval.end, .activity = activity, .device = device});
+        {.start = interval.begin, .end = interval.end, .activity = activity, .device = device});
   }
 }
 
@@ -122,10 +78,8 @@ void FindActivities(Session& session) {
   for (auto& [device, work] : CollectWork(session)) {
     const Intervals computing = Union(std::move(work.computing));
     const Intervals communication = Union(std::move(work.communication));
-    Intervals busy = computing;
-    busy.insert(busy.end(), communication.begin(), communication.end());
-    busy = Union(std::move(busy));
-    if (!busy.empty()) work.Span(busy.front().start, busy.back().end);
+    const Intervals busy = Union(computing, communication);
+    if (!busy.empty()) work.Span(busy.front().begin, busy.back().end);
 
     Activities& activities = session.activities;
     AppendAll(computing, DeviceActivity::kComputing, device, activities);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "bench/random_times.h"
-#include "mpa/analysis/intervals.h"
+#include "mpa/measure/intervals.h"
 
 namespace mpa {
 namespace {

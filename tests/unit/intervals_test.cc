@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/analysis/intervals.h"
+#include "mpa/measure/intervals.h"
 
 #include <gtest/gtest.h>
 

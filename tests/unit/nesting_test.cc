@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Spans within spans, and which of them hold a point in time.
-#include "analysis/nesting.h"
+#include "mpa/measure/nesting.h"
 
 #include <gtest/gtest.h>
 

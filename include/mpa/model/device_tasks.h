@@ -12,4 +12,8 @@ bool IsCopy(std::string_view name_or_type);
 /// name that is no type. Other tasks wait, signal or mark a place.
 bool IsWork(std::string_view name, std::string_view type);
 
+/// True for the type of a task that bounds the span of the device's work. Tasks of other types do
+/// so by the kernels and collectives they belong to, or are the profiler's own switches.
+bool BoundsDeviceSpan(std::string_view type);
+
 }  // namespace mpa

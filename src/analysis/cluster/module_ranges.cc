@@ -5,10 +5,10 @@
 #include <tuple>
 #include <utility>
 
-#include "../module_depth.h"
 #include "backward_pairs.h"
 #include "mpa/base/error.h"
 #include "mpa/base/text.h"
+#include "mpa/measure/module_depth.h"
 #include "mstx_places.h"
 
 namespace mpa {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
-#include "../nesting.h"
 #include "mpa/base/error.h"
+#include "mpa/measure/nesting.h"
 #include "mpa/model/launches.h"
 
 namespace mpa {

@@ -7,8 +7,8 @@
 #include <iterator>
 #include <utility>
 
-#include "../module_depth.h"
 #include "mpa/base/text.h"
+#include "mpa/measure/module_depth.h"
 
 namespace mpa {
 namespace {

@@ -11,13 +11,13 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "../module_depth.h"
 #include "compare_sheet.h"
 #include "first_seen.h"
 #include "match_modules.h"
 #include "mpa/analysis/sequence_matching.h"
 #include "mpa/base/parallel.h"
 #include "mpa/base/text.h"
+#include "mpa/measure/module_depth.h"
 #include "op_groups.h"
 
 namespace mpa {

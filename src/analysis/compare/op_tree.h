@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "../nesting.h"
 #include "device_work.h"
+#include "mpa/measure/nesting.h"
 #include "mpa/model/rank_trace.h"
 
 namespace mpa {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The overall picture of a rank: where the time between first and last device work went.
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
 
-#include "mpa/analysis/intervals.h"
 #include "mpa/base/text.h"
+#include "mpa/measure/activities.h"
 #include "mpa/model/collective_tasks.h"
 #include "mpa/model/device_tasks.h"
 #include "overall_metrics.h"
@@ -97,120 +96,19 @@ void AddCategories(const RankTrace& trace, const KernelMasks& masks,
   }
 }
 
-// Kernels and collectives stand for these tasks, or the tasks only frame the collection. Text
-// captures name the latter so, databases give them that type. The profiler's overlap analysis
-// leaves out the same.
-bool IsOutsideSpan(std::string_view type, std::string_view name) {
-  return IsOneOf(type, {"KERNEL_AICORE", "KERNEL_AIVEC", "FFTS_PLUS", "KERNEL_MIX_AIC",
-                        "KERNEL_MIX_AIV", "PROFILING_ENABLE", "PROFILING_DISABLE"}) ||
-         IsOneOf(name, {"PROFILING_ENABLE", "PROFILING_DISABLE"});
-}
-
-struct Span {
-  TimeNs begin = std::numeric_limits<TimeNs>::max();
-  TimeNs end = std::numeric_limits<TimeNs>::min();
-
-  void Include(TimeNs from, TimeNs to) {
-    begin = std::min(begin, from);
-    end = std::max(end, to);
-  }
-  bool Empty() const { return end <= begin; }
-  TimeNs Length() const { return Empty() ? 0 : end - begin; }
-};
-
-// From the first to the last work of any kind: copies and waits before the first kernel and behind
-// the last one are part of the run.
-Span DeviceSpan(const RankTrace& trace) {
-  Span span;
-  const auto include_all = [&](const auto& table) {
-    for (std::size_t i = 0; i < table.Size(); ++i) {
-      span.Include(table.start[i], table.start[i] + table.dur[i]);
-    }
-  };
-  include_all(trace.kernels);
-  include_all(trace.communications);
-  const DeviceTasks& tasks = trace.device_tasks;
-  for (std::size_t i = 0; i < tasks.Size(); ++i) {
-    if (IsOutsideSpan(trace.strings.View(tasks.type[i]), trace.strings.View(tasks.name[i]))) {
-      continue;
-    }
-    span.Include(tasks.start[i], tasks.start[i] + tasks.dur[i]);
-  }
-  return span;
-}
-
-// What the device did when.
-struct BusyTimes {
-  Span span;
-  Intervals computing, exposed;  ///< communication as far as no computing hides it
-  Intervals lccl;
-
-  Intervals Free() const {
-    if (span.Empty()) return {};
-    return Difference({{span.begin, span.end}}, Union(Union(computing, exposed), lccl));
-  }
-};
-
-// As the profiler's own overlap analysis has it.
-BusyTimes FromOverlapAnalysis(const RankTrace& trace, OverallMetrics& metrics) {
-  const Overlaps& overlaps = trace.overlaps;
-  BusyTimes busy;
-  std::vector<Interval> computing, exposed;
-  for (std::size_t i = 0; i < overlaps.Size(); ++i) {
-    const Interval interval{overlaps.start[i], overlaps.start[i] + overlaps.dur[i]};
-    busy.span.Include(interval.begin, interval.end);
-    if (overlaps.activity[i] == Activity::kComputing) {
-      metrics.computing += overlaps.dur[i];
-      computing.push_back(interval);
-    } else if (overlaps.activity[i] == Activity::kExposedCommunication) {
-      metrics.exposed_communication += overlaps.dur[i];
-      exposed.push_back(interval);
-    }
-  }
-  busy.computing = Union(std::move(computing));
-  busy.exposed = Union(std::move(exposed));
-  const Span all = DeviceSpan(trace);
-  if (trace.is_one_step) {
-    // The analysis of a step is cut without its free time.
-    busy.span.Include(all.begin, all.end);
-  } else if (!all.Empty()) {
-    metrics.left_out_before = std::max<TimeNs>(0, busy.span.begin - all.begin);
-    metrics.left_out_behind = std::max<TimeNs>(0, all.end - busy.span.end);
-  }
-  return busy;
-}
-
-// The same from the kernels and collectives themselves.
-BusyTimes FromWork(const RankTrace& trace, const std::vector<bool>& is_copy,
-                   OverallMetrics& metrics) {
-  const Kernels& kernels = trace.kernels;
+void AddLccl(const RankTrace& trace, OverallMetrics& metrics) {
   const Communications& comms = trace.communications;
-  BusyTimes busy;
-  busy.span = DeviceSpan(trace);
-  std::vector<Interval> computing, communication;
-  for (std::size_t i = 0; i < kernels.Size(); ++i) {
-    if (!is_copy[i]) computing.push_back({kernels.start[i], kernels.start[i] + kernels.dur[i]});
-  }
   for (std::size_t i = 0; i < comms.Size(); ++i) {
-    if (IsLcclKernel(trace.strings.View(comms.name[i]))) continue;  // accounted as LCCL
-    communication.push_back({comms.start[i], comms.start[i] + comms.dur[i]});
+    if (IsLcclKernel(trace.strings.View(comms.name[i]))) metrics.lccl.Add(comms.dur[i]);
   }
-  busy.computing = Union(std::move(computing));
-  busy.exposed = Difference(Union(std::move(communication)), busy.computing);
-  metrics.computing = Length(busy.computing);
-  metrics.exposed_communication = Length(busy.exposed);
-  return busy;
 }
 
-Intervals AddLccl(const RankTrace& trace, OverallMetrics& metrics) {
-  const Communications& comms = trace.communications;
-  std::vector<Interval> lccl;
-  for (std::size_t i = 0; i < comms.Size(); ++i) {
-    if (!IsLcclKernel(trace.strings.View(comms.name[i]))) continue;
-    metrics.lccl.Add(comms.dur[i]);
-    lccl.push_back({comms.start[i], comms.start[i] + comms.dur[i]});
-  }
-  return Union(std::move(lccl));
+// Work that the profiler's overlap analysis does not cover.
+void AddLeftOut(const RankTrace& trace, const Interval& analysed, OverallMetrics& metrics) {
+  const Interval all = DeviceSpan(trace);
+  if (all.end <= all.begin) return;
+  metrics.left_out_before = std::max<TimeNs>(0, analysed.begin - all.begin);
+  metrics.left_out_behind = std::max<TimeNs>(0, all.end - analysed.end);
 }
 
 // Streams that run compute kernels. Where kernels come without a stream (text captures at Level0),
@@ -264,8 +162,7 @@ void AddGpuCopies(const RankTrace& trace, const std::vector<bool>& is_copy,
   for (std::size_t i = 0; i < trace.kernels.Size(); ++i) add(trace.kernels, i, is_copy[i]);
   for (std::size_t i = 0; i < trace.communications.Size(); ++i) add(trace.communications, i, false);
   for (std::size_t i = 0; i < trace.device_tasks.Size(); ++i) {
-    if (IsCopyName(trace.strings.View(trace.device_tasks.name[i])))
-      add(trace.device_tasks, i, true);
+    if (IsGpuCopy(trace.strings.View(trace.device_tasks.name[i]))) add(trace.device_tasks, i, true);
   }
   metrics.sdma.time = Length(Difference(Union(std::move(copies)), Union(std::move(busy))));
   metrics.sdma_in_free = metrics.sdma.time;
@@ -283,10 +180,6 @@ void AddTraffic(const RankTrace& trace, OverallMetrics& metrics) {
 
 }  // namespace
 
-bool IsCopyName(std::string_view name) {
-  return ContainsAny(ToLower(name), {"htod", "dtod", "dtoh", "memset (device)"});
-}
-
 OverallMetrics ComputeOverall(const RankTrace& trace, const KernelMasks& masks) {
   OverallMetrics metrics;
   metrics.device = trace.device;
@@ -294,22 +187,21 @@ OverallMetrics ComputeOverall(const RankTrace& trace, const KernelMasks& masks) 
   const bool gpu = trace.device == DeviceKind::kGpu;
   std::vector<bool> is_copy(trace.kernels.Size(), false);
   for (std::size_t i = 0; gpu && i < is_copy.size(); ++i) {
-    is_copy[i] = IsCopyName(trace.strings.View(trace.kernels.name[i]));
+    is_copy[i] = IsGpuCopy(trace.strings.View(trace.kernels.name[i]));
   }
 
   AddCategories(trace, masks, is_copy, metrics);
-  // The analysis of one step is cut at its bounds, where work of another may reach over them.
-  const bool has_analysis =
-      !trace.overlaps.Empty() && (!trace.is_one_step || trace.kernels.Empty());
-  BusyTimes busy =
-      has_analysis ? FromOverlapAnalysis(trace, metrics) : FromWork(trace, is_copy, metrics);
-  metrics.e2e = busy.span.Length();
-  ComputeGroupTimes(trace, busy.exposed, metrics);
-  busy.lccl = AddLccl(trace, metrics);
+  const Activities activities = ActivitiesOf(trace);
+  metrics.e2e = activities.Length();
+  metrics.computing = Length(activities.computing);
+  metrics.exposed_communication = Length(activities.exposed);
+  if (HasOverlapAnalysis(trace) && !trace.is_one_step) AddLeftOut(trace, activities.span, metrics);
+  ComputeGroupTimes(trace, activities.exposed, metrics);
+  AddLccl(trace, metrics);
   if (gpu) {
     AddGpuCopies(trace, is_copy, metrics);
   } else {
-    AddNpuCopies(trace, busy.Free(), metrics);
+    AddNpuCopies(trace, activities.Free(), metrics);
   }
   metrics.free =
       metrics.e2e - metrics.computing - metrics.lccl.time - metrics.exposed_communication;

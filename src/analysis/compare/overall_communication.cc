@@ -7,7 +7,7 @@
 #include <numeric>
 #include <optional>
 
-#include "mpa/analysis/intervals.h"
+#include "mpa/measure/intervals.h"
 #include "overall_metrics.h"
 
 namespace mpa {

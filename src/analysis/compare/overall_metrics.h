@@ -108,9 +108,6 @@ struct OverallMetrics {
   TimeNs Other() const;
 };
 
-/// True for the copies and memsets that the traces of GPUs list among their kernels.
-bool IsCopyName(std::string_view name);
-
 /// Computes the overall picture. Needs host operators, launches, kernels, device tasks,
 /// communications with tasks, overlaps, memory samples and transfers; what is missing counts as 0.
 OverallMetrics ComputeOverall(const RankTrace& trace, const KernelMasks& masks = {});

@@ -14,10 +14,10 @@
 #include "../compare/module_tree.h"
 #include "../compare/op_tree.h"
 #include "../compare/overall_metrics.h"
-#include "activities.h"
 #include "host_times.h"
 #include "mpa/analysis/gate/comparable.h"
 #include "step_tables.h"
+#include "step_windows.h"
 
 namespace mpa::gate {
 namespace {
@@ -142,7 +142,7 @@ class Summariser {
     for (std::size_t i = 0; i < table.Size(); ++i) {
       const auto step = Judged(bounds_.OfDeviceWork(table.link[i], table.start[i]));
       const std::string_view name = trace_.strings.View(table.name[i]);
-      if (!step || (trace_.device == DeviceKind::kGpu && IsCopyName(name))) continue;
+      if (!step || (trace_.device == DeviceKind::kGpu && IsGpuCopy(name))) continue;
       listed[*step] = true;
       kernels.Add(name, *step, table.dur[i]);
       const std::string_view type = trace_.strings.View(table.op_type[i]);

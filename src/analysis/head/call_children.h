@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analyse.h"
-#include "mpa/analysis/intervals.h"
+#include "mpa/measure/intervals.h"
 
 namespace mpa::head {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "mpa/analysis/intervals.h"
+#include "mpa/measure/intervals.h"
 #include "mpa/model/rank_trace.h"
 
 namespace mpa::head {

@@ -6,7 +6,7 @@
 
 #include "call.h"
 #include "host_events.h"
-#include "mpa/analysis/intervals.h"
+#include "mpa/measure/intervals.h"
 
 namespace mpa::head {
 

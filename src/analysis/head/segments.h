@@ -6,7 +6,7 @@
 #include "boundaries.h"
 #include "call.h"
 #include "device_timeline.h"
-#include "mpa/analysis/intervals.h"
+#include "mpa/measure/intervals.h"
 
 namespace mpa::head {
 

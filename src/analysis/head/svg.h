@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "mpa/analysis/intervals.h"
+#include "mpa/measure/intervals.h"
 
 namespace mpa::head {
 

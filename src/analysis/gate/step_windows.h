@@ -6,23 +6,12 @@
 #include <vector>
 
 #include "mpa/analysis/gate/run_summary.h"
-#include "mpa/analysis/intervals.h"
+#include "mpa/measure/activities.h"
+#include "mpa/measure/intervals.h"
 #include "mpa/model/rank_trace.h"
 #include "mpa/model/step_bounds.h"
 
 namespace mpa::gate {
-
-/// What the device did when, as the profiler's own overlap analysis says, or else from kernels and
-/// collectives.
-struct Activities {
-  Intervals computing, communication;
-  Intervals exposed;  ///< communication while nothing is computed
-  /// Kernels of the LCCL library by start, as they are; neither computing nor communication.
-  std::vector<Interval> lccl;
-
-  bool Empty() const { return computing.empty() && communication.empty() && lccl.empty(); }
-};
-Activities ActivitiesOf(const RankTrace& trace);
 
 /// The time on the device that each judged step takes, in order and apart from each other. Without
 /// steps one window around all activities.

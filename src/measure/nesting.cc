@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nesting.h"
+#include "mpa/measure/nesting.h"
 
 #include <algorithm>
 #include <iterator>

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computing, communication and free time of each step.
-#include "activities.h"
+// What activities take of each step.
+#include "step_windows.h"
 
 #include <algorithm>
 #include <map>
 #include <utility>
 
 #include "../compare/collectives.h"
-#include "../compare/overall_metrics.h"
 #include "mpa/model/collective_tasks.h"
 
 namespace mpa::gate {
@@ -15,52 +14,6 @@ namespace {
 
 bool IsLccl(const RankTrace& trace, std::size_t communication) {
   return IsLcclKernel(trace.strings.View(trace.communications.name[communication]));
-}
-
-Activities FromOverlapAnalysis(const Overlaps& overlaps) {
-  std::vector<Interval> computing, communication, exposed;
-  for (std::size_t i = 0; i < overlaps.Size(); ++i) {
-    const Interval interval{overlaps.start[i], overlaps.start[i] + overlaps.dur[i]};
-    switch (overlaps.activity[i]) {
-      case Activity::kComputing:
-        computing.push_back(interval);
-        break;
-      case Activity::kCommunication:
-        communication.push_back(interval);
-        break;
-      case Activity::kExposedCommunication:
-        exposed.push_back(interval);
-        break;
-      case Activity::kFree:
-        break;
-    }
-  }
-  Activities activities;
-  activities.computing = Union(std::move(computing));
-  activities.exposed = Difference(Union(std::move(exposed)), activities.computing);
-  activities.communication = Union(Union(std::move(communication)), activities.exposed);
-  return activities;
-}
-
-Activities FromWork(const RankTrace& trace) {
-  const Kernels& kernels = trace.kernels;
-  std::vector<Interval> computing;
-  for (std::size_t i = 0; i < kernels.Size(); ++i) {
-    const std::string_view name = trace.strings.View(kernels.name[i]);
-    if (IsLcclKernel(name) || (trace.device == DeviceKind::kGpu && IsCopyName(name))) continue;
-    computing.push_back({kernels.start[i], kernels.start[i] + kernels.dur[i]});
-  }
-  const Communications& comms = trace.communications;
-  std::vector<Interval> communication;
-  for (std::size_t i = 0; i < comms.Size(); ++i) {
-    if (IsLccl(trace, i)) continue;
-    communication.push_back({comms.start[i], comms.start[i] + comms.dur[i]});
-  }
-  Activities activities;
-  activities.computing = Union(std::move(computing));
-  activities.communication = Union(std::move(communication));
-  activities.exposed = Difference(activities.communication, activities.computing);
-  return activities;
 }
 
 // Calls visit(window, piece) for what of each interval lies in each window, in order of time.
@@ -78,17 +31,6 @@ void VisitPieces(const Intervals& intervals, const std::vector<Interval>& window
 }
 
 }  // namespace
-
-Activities ActivitiesOf(const RankTrace& trace) {
-  Activities activities =
-      trace.overlaps.Empty() ? FromWork(trace) : FromOverlapAnalysis(trace.overlaps);
-  const Communications& comms = trace.communications;
-  for (const std::size_t row : comms.RowsByStart()) {
-    if (!IsLccl(trace, row)) continue;
-    activities.lccl.push_back({comms.start[row], comms.start[row] + comms.dur[row]});
-  }
-  return activities;
-}
 
 std::vector<Interval> StepWindows(const RankTrace& trace, const StepBounds& bounds,
                                   const Activities& activities) {

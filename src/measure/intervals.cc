@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arithmetic on sets of intervals, linear in their number but for the sorting.
-#include "mpa/analysis/intervals.h"
+#include "mpa/measure/intervals.h"
 
 #include <algorithm>
 #include <utility>
