@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True
+import raw_captured_graphs  # noqa: E402
 import raw_graph_run  # noqa: E402
 import raw_traffic  # noqa: E402
 import raw_workload  # noqa: E402
@@ -22,7 +23,7 @@ from raw_setup import WRAPPING, Setup  # noqa: E402
 
 FIRST_STEP, STEPS = 3, 2
 SLICE = 4000  # bytes; device files are cut inside records, host files are not
-HOST_RECORDS = {"api_event.data": 40, "compact": 64, "additional": 256}
+HOST_RECORDS = {"api_event.data": 40, "compact": 64, "additional": 256, "variable": SLICE}
 
 
 def write(path, data):
@@ -96,6 +97,13 @@ def run_graphs(name):
     return run
 
 
+def serve(later_forms):
+    def run(process):
+        raw_captured_graphs.Serving(process, later_forms).record()
+        return 200_000_000
+    return run
+
+
 def make(directory, setup, run):
     shutil.rmtree(directory, ignore_errors=True)
     process = Process(setup)
@@ -118,6 +126,8 @@ CASES = {
     "stars_odd_clock": (Setup("5", seed=2, rank=1, device_mhz="49.999001"), train),
     "hwts": (Setup("1", seed=3), train),
     "no_queue": (Setup("5", seed=4, queue=False), train),
+    "captured_graphs": (Setup("5", seed=None), serve(later_forms=False)),
+    "captured_graphs_v2": (Setup("5", seed=None), serve(later_forms=True)),
     **{name: (raw_graph_run.setup(), run_graphs(name)) for name in raw_graph_run.RUNS},
 }
 

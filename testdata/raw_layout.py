@@ -66,6 +66,48 @@ def task_track(thread, time, device, stream, task, task_type, function=0, blocks
                                256, ratio))
 
 
+def task_track_v2(thread, time, device, stream, task, task_type, function=0, blocks=None, ratio=0):
+    """The later form of task_track; without `blocks` the record does not say them."""
+    payload = struct.pack("<HHIIIQ", device, 0, stream, task, task_type, function)
+    return compact(RUNTIME, 802, thread, time, payload + blocks_of(blocks, ratio))
+
+
+def short_task_track(thread, time, device, stream, task, task_type, function=0):
+    return compact(RUNTIME, 802, thread, time,
+                   struct.pack("<HHIQQ", device, stream, task, task_type, function))
+
+
+def blocks_of(blocks, ratio):
+    return b"" if blocks is None else struct.pack("<HHB11x", blocks, 256, ratio)
+
+
+def capture_stream_info(thread, time, ends, stream, original, model, device):
+    return compact(RUNTIME, 803, thread, time,
+                   struct.pack("<HHHHH", ends, stream, original, model, device))
+
+
+def capture_stream_info_v2(thread, time, ends, stream, original, model, device):
+    return compact(RUNTIME, 803, thread, time,
+                   struct.pack("<HBBIII", device, ends, 0, stream, original, model))
+
+
+def capture_op_info(thread, time, model, device, stream, task, core, blocks, ratio, name, op_type,
+                    attributes, flag, tensors):
+    """An operator of a captured graph; more than three tensors make a record of their length."""
+    payload = struct.pack("<IIIIIIQQQQII", model, device, stream, task, CORES[core],
+                          blocks | ratio << 16, name, op_type, attributes, 0, flag, len(tensors))
+    payload += b"".join(tensor(*one) for one in tensors)
+    if len(tensors) <= 3:
+        return additional(RUNTIME, 805, thread, time, payload)
+    return prefix(RUNTIME, 805, thread, payload, time) + payload
+
+
+def mc2_comm_info(thread, time, group, ranks, rank, schedule_stream, streams):
+    return additional(NODE, 12, thread, time, struct.pack(
+        "<QIIIII8I", group, ranks, rank, rank, schedule_stream, len(streams),
+        *streams, *[0] * (8 - len(streams))))
+
+
 def node_basic_info(thread, time, name, core, op_type, blocks, ratio, flag):
     return compact(NODE, 0, thread, time,
                    struct.pack("<QIQII", name, core, op_type, blocks | ratio << 16, flag))
@@ -86,11 +128,14 @@ def tensor_info(thread, time, name, tensors):
     for first in range(0, len(tensors), 5):
         some = tensors[first:first + 5]
         payload = struct.pack("<QI", name, len(some))
-        for output, layout, kind, shape in some:
-            payload += struct.pack("<III8I", output, FORMATS[layout], TENSOR_TYPES[kind],
-                                   *shape, *[0] * (8 - len(shape)))
+        payload += b"".join(tensor(*one) for one in some)
         records.append(additional(NODE, 1, thread, time, payload))
     return b"".join(records)
+
+
+def tensor(output, layout, kind, shape):
+    return struct.pack("<III8I", output, FORMATS[layout], TENSOR_TYPES[kind], *shape,
+                       *[0] * (8 - len(shape)))
 
 
 def context_id_info(level, thread, time, name, ids):
@@ -150,6 +195,32 @@ def stars_counters(count, stream, task, kind, context, group, cycles, values, be
 def hwts_counters(count, stream, task, cycles, values):
     return struct.pack("<BBHHHIIQQ8QI28x", (count & 15) << 4, 0, 0, 0, task, 0, 0, cycles, 0,
                        *values, stream)
+
+
+def ai_cpu_kernel(stream, task, start, compute, copy, copied, end, submitted, done, dispatch):
+    """start, end, submitted, done: ticks; compute, copy, copied: µs."""
+    payload = struct.pack("<HHIQQQQQQQIIQQQQIIIHBB", stream, task, 0, 0, start, compute, copy,
+                          copied, 0, end, 77, 0, submitted, submitted, start, done, 0, dispatch, 0,
+                          0, 0, 0)
+    return additional(6000, 0, 77, start, payload)
+
+
+def input_queue(time, action, source, size):
+    """time: monotonic ns."""
+    return additional(6000, 1, 77, time, struct.pack("<16s64sQQQQ", action.encode(),
+                                                     source.encode(), 1, size, 0, 0)[:112])
+
+
+def input_queue_of_old(time, action, source, size):
+    """The same in the files DATA_PREPROCESS.DP."""
+    return struct.pack("<HHIQ16s64sQQQQ", HOST_MAGIC, 100, 0, time, action.encode(),
+                       source.encode(), 1, size, 0, 0)
+
+
+def ai_cpu_kernel_of_old(*values):
+    """The same in the files DATA_PREPROCESS.AICPU."""
+    payload = ai_cpu_kernel(*values)[24:]
+    return struct.pack("<HH", HOST_MAGIC, 60) + payload[:4] + payload[8:128]
 
 
 def track_step(time, index, model, stream, task, tag):

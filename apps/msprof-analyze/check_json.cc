@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The report of `check` as a JSON document.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "check_report.h"
@@ -90,6 +91,37 @@ Json ToJson(const Contents& recorded) {
           {"chip", OrNull(recorded.chip)}};
 }
 
+const char* Name(RecordSide side) {
+  switch (side) {
+    case RecordSide::kHost:
+      return "host";
+    case RecordSide::kDevice:
+      return "device";
+    case RecordSide::kFramework:
+      break;
+  }
+  return "framework";
+}
+
+Json ToJson(const RecordInventory& records) {
+  Json kinds = Json::array(), unknown = Json::array();
+  for (const RecordInventory::Entry& entry : records.kinds) {
+    kinds.push_back({{"side", Name(entry.kind->side)},
+                     {"kind", entry.kind->name},
+                     {"holds", entry.kind->holds},
+                     {"read", entry.kind->use == RecordUse::kRead},
+                     {"files", entry.files},
+                     {"bytes", entry.bytes}});
+  }
+  constexpr std::size_t kFiles = 100;
+  for (std::size_t i = 0; i < std::min(kFiles, records.unknown.size()); ++i) {
+    unknown.push_back(records.unknown[i].string());
+  }
+  return {{"kinds", std::move(kinds)},
+          {"unknown_count", records.unknown.size()},
+          {"unknown_files", std::move(unknown)}};
+}
+
 Json ToJson(const std::vector<Warning>& warnings) {
   Json list = Json::array();
   for (const Warning& warning : warnings) {
@@ -134,6 +166,7 @@ Json ToJson(const RankFacts& facts, const std::vector<Verdict>& verdicts) {
           {"settings", ToJson(facts.settings)},
           {"steps", OrNull(facts.steps)},
           {"recorded", ToJson(facts.recorded)},
+          {"records", facts.kind == CaptureKind::kNpuRaw ? ToJson(facts.records) : Json()},
           {"analyzers", ToJson(verdicts)},
           {"warnings", ToJson(facts.warnings)}};
 }

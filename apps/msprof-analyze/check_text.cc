@@ -133,6 +133,29 @@ void AddContents(const Contents& recorded, Page& page) {
   page.AddLabelled("not recorded", names(Recorded::kNo));
 }
 
+// The kinds of records of a raw capture, and files whose kind nobody knows.
+void AddRecords(const RecordInventory& records, Page& page) {
+  const auto names = [&](bool read) {
+    std::vector<std::string> found;
+    for (const RecordInventory::Entry& entry : records.kinds) {
+      if ((entry.kind->use == RecordUse::kRead) == read) found.emplace_back(entry.kind->name);
+    }
+    return Join(found);
+  };
+  page.AddLabelled("records read", names(true));
+  page.AddLabelled("not read", names(false));
+  if (records.unknown.empty()) return;
+  constexpr std::size_t kFiles = 8;  // a directory of something else can bring hundreds
+  std::vector<std::string> files;
+  for (std::size_t i = 0; i < std::min(kFiles, records.unknown.size()); ++i) {
+    files.push_back(records.unknown[i].filename().string());
+  }
+  if (records.unknown.size() > kFiles) {
+    files.push_back(fmt::format("{} more", records.unknown.size() - kFiles));
+  }
+  page.AddLabelled("unknown files", Join(files));
+}
+
 void AddWarnings(const std::vector<Warning>& warnings, const std::filesystem::path& root,
                  Page& page) {
   constexpr std::size_t kPaths = 4;  // a wrong directory can bring hundreds
@@ -172,6 +195,7 @@ std::string Body(const RankFacts& facts, const std::vector<Verdict>& verdicts,
   if (facts.settings) page.AddLabelled("settings", SettingsText(*facts.settings));
   page.AddLabelled("steps", StepsText(facts));
   AddContents(facts.recorded, page);
+  AddRecords(facts.records, page);
   AddVerdicts(verdicts, page);
   AddWarnings(facts.warnings, root, page);
   return page.text();

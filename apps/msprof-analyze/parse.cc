@@ -24,9 +24,10 @@ constexpr const char* kParseFooter = R"(
 Written into ASCEND_PROFILER_OUTPUT, with the names, columns and units of the profiler's own parser:
   text  trace_view.json, kernel_details.csv, operator_details.csv, op_statistic.csv,
         api_statistic.csv, step_trace_time.csv, task_time.csv, operator_memory.csv,
-        memory_record.csv, npu_module_mem.csv, communication.json, communication_matrix.json,
-        hccs.csv, pcie.csv, nic.csv, roce.csv, l2_cache.csv
-  db    ascend_pytorch_profiler_<rank>.db, analysis.db
+        memory_record.csv, npu_module_mem.csv, data_preprocess.csv, dp.csv, communication.json,
+        communication_matrix.json, hccs.csv, pcie.csv, nic.csv, roce.csv, l2_cache.csv
+  db    ascend_pytorch_profiler_<rank>.db, analysis.db; of MindSpore
+        ascend_mindspore_profiler_<rank>.db, communication_analyzer.db
 Files for which the capture holds nothing are not written. The raw data stays as it is.
 
 Verified on Ascend 910B/910C and 910A. Other chips (310P, 310B, 950), graph mode and counters other

@@ -29,7 +29,7 @@ bool IsRecordFile(const fs::path& path) {
          fs::is_regular_file(path, ignored);
 }
 
-void Add(RawDirectory::Side side, const fs::path& path, std::vector<RawDirectory>& data) {
+void Add(RecordSide side, const fs::path& path, std::vector<RawDirectory>& data) {
   if (!IsDirectory(path)) return;
   RawDirectory directory{side, path, {}, 0};
   for (const fs::path& entry : Entries(path)) {
@@ -44,23 +44,24 @@ void Add(RawDirectory::Side side, const fs::path& path, std::vector<RawDirectory
 
 // How long the records of a kind of file are. The name holds one of `words`.
 struct RecordSize {
-  RawDirectory::Side side;
+  RecordSide side;
   std::string_view word;
   std::int64_t bytes;
 };
-constexpr std::array<RecordSize, 12> kRecordSizes = {{
-    {RawDirectory::Side::kHost, ".api_event.data.", 40},
-    {RawDirectory::Side::kHost, ".compact.", 64},
-    {RawDirectory::Side::kHost, "_dic.", 1},
-    {RawDirectory::Side::kHost, ".additional.", 256},
-    {RawDirectory::Side::kDevice, "stars_soc.data.", 32},  // or 64, on other chips
-    {RawDirectory::Side::kDevice, "hwts.data.", 64},
-    {RawDirectory::Side::kDevice, "ffts_profile.data.", 128},
-    {RawDirectory::Side::kDevice, "aicore.data.", 128},
-    {RawDirectory::Side::kDevice, "ts_track.data.", 40},
-    {RawDirectory::Side::kDevice, "lpmFreqConv.data.", 888},
-    {RawDirectory::Side::kFramework, "torch.gc_record", 24},
-    {RawDirectory::Side::kFramework, "torch.python_tracer_func", 33},
+constexpr std::array<RecordSize, 13> kRecordSizes = {{
+    {RecordSide::kHost, ".api_event.data.", 40},
+    {RecordSide::kHost, ".compact.", 64},
+    {RecordSide::kHost, "_dic.", 1},
+    {RecordSide::kHost, ".additional.", 256},
+    {RecordSide::kDevice, "stars_soc.data.", 32},  // or 64, on other chips
+    {RecordSide::kDevice, "hwts.data.", 64},
+    {RecordSide::kDevice, "hwts.log.data.", 64},
+    {RecordSide::kDevice, "ffts_profile.data.", 128},
+    {RecordSide::kDevice, "aicore.data.", 128},
+    {RecordSide::kDevice, "ts_track.data.", 40},
+    {RecordSide::kDevice, "lpmFreqConv.data.", 888},
+    {RecordSide::kFramework, "torch.gc_record", 24},
+    {RecordSide::kFramework, "torch.python_tracer_func", 33},
 }};
 
 std::int64_t SizeOf(const fs::path& file) {
@@ -102,7 +103,7 @@ bool IsCutTagged(const fs::path& file) {
 }
 
 // Null: of another kind.
-const RecordSize* SizeOfRecords(RawDirectory::Side side, const fs::path& file) {
+const RecordSize* SizeOfRecords(RecordSide side, const fs::path& file) {
   const std::string name = file.filename().string();
   const auto found =
       std::find_if(kRecordSizes.begin(), kRecordSizes.end(), [&](const RecordSize& size) {
@@ -137,11 +138,11 @@ std::vector<RawDirectory> FindRawData(const fs::path& capture) {
   for (const fs::path& msprof : MsprofDirectories(capture)) {
     for (const fs::path& side : Entries(msprof)) {
       const std::string name = side.filename().string();
-      if (name == "host") Add(RawDirectory::Side::kHost, side / "data", data);
-      if (name.starts_with("device_")) Add(RawDirectory::Side::kDevice, side / "data", data);
+      if (name == "host") Add(RecordSide::kHost, side / "data", data);
+      if (name.starts_with("device_")) Add(RecordSide::kDevice, side / "data", data);
     }
   }
-  Add(RawDirectory::Side::kFramework, capture / "FRAMEWORK", data);
+  Add(RecordSide::kFramework, capture / "FRAMEWORK", data);
   return data;
 }
 
@@ -166,7 +167,7 @@ std::optional<std::int64_t> RankOfHost(const fs::path& capture) {
 std::vector<fs::path> FindCutFiles(const std::vector<RawDirectory>& data) {
   std::vector<fs::path> cut;
   for (const RawDirectory& directory : data) {
-    if (directory.side == RawDirectory::Side::kDevice) {
+    if (directory.side == RecordSide::kDevice) {
       AddCutStreams(directory, cut);
       continue;
     }

@@ -6,12 +6,13 @@
 #include <optional>
 #include <vector>
 
+#include "mpa/capture/record_kinds.h"
+
 namespace mpa {
 
 /// The directories of a capture in which the profiler leaves its records, with the files in them.
 struct RawDirectory {
-  enum class Side { kHost, kDevice, kFramework };
-  Side side{};
+  RecordSide side{};
   std::filesystem::path path;  ///< PROF_*/host/data, PROF_*/device_<N>/data, FRAMEWORK
   std::vector<std::filesystem::path> files;  ///< records only, in name order
   std::int64_t bytes = 0;

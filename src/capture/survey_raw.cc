@@ -100,7 +100,7 @@ void ReadMsprofDirectory(const RankInput& input, const fs::path& msprof, RankFac
 }
 
 // The names of the records of one side, in one text.
-std::string Names(const std::vector<RawDirectory>& data, RawDirectory::Side side) {
+std::string Names(const std::vector<RawDirectory>& data, RecordSide side) {
   std::string names;
   for (const RawDirectory& directory : data) {
     if (directory.side != side) continue;
@@ -110,9 +110,9 @@ std::string Names(const std::vector<RawDirectory>& data, RawDirectory::Side side
 }
 
 void SurveyContents(const std::vector<RawDirectory>& data, RankFacts& facts) {
-  const std::string host = Names(data, RawDirectory::Side::kHost);
-  const std::string device = Names(data, RawDirectory::Side::kDevice);
-  const std::string framework = Names(data, RawDirectory::Side::kFramework);
+  const std::string host = Names(data, RecordSide::kHost);
+  const std::string device = Names(data, RecordSide::kDevice);
+  const std::string framework = Names(data, RecordSide::kFramework);
   const auto any = [](const std::string& names, std::initializer_list<std::string_view> words) {
     return YesIf(ContainsAny(names, words));
   };
@@ -128,7 +128,8 @@ void SurveyContents(const std::vector<RawDirectory>& data, RankFacts& facts) {
   recorded.memory = any(framework, {"torch.memory_usage"});
   recorded.op_memory = recorded.memory;
   recorded.mstx = any(host, {"msproftx"});
-  TakeIfUnknown(facts.framework, framework.find("torch.") != std::string::npos ? "PyTorch" : "");
+  if (ContainsAny(framework, {"torch."})) TakeIfUnknown(facts.framework, "PyTorch");
+  if (ContainsAny(framework, {"mindspore."})) TakeIfUnknown(facts.framework, "MindSpore");
 }
 
 // Records that break off: what stands before the cut is read all the same.
@@ -175,6 +176,7 @@ void SurveyRaw(const RankInput& input, RankFacts& facts) {
     const std::vector<RawDirectory> data = FindRawData(capture);
     if (facts.kind == CaptureKind::kNpuRaw) {
       SurveyContents(data, facts);
+      facts.records = ListRecords(capture);
       WarnOfCuts(data, facts);
       WarnOfUnfinishedParsing(capture, facts);
     } else if (facts.complete == Recorded::kNo && !data.empty()) {

@@ -12,6 +12,7 @@
 #include "load_rank.h"
 #include "mpa/base/error.h"
 #include "mpa/base/parallel.h"
+#include "unread_records.h"
 
 namespace mpa {
 namespace {
@@ -64,6 +65,7 @@ CompareOutcome Compare(const CompareRequest& request) {
     outcome.partial = outcome.partial || rank.partial;
     AppendNew(rank.notes, report.notes);
   }
+  NoteUnreadRecords({&request.base, &request.comparison}, report.notes);
   for (Report& part : parts) {
     std::move(part.screens.begin(), part.screens.end(), std::back_inserter(report.screens));
     std::move(part.story.begin(), part.story.end(), std::back_inserter(report.story));

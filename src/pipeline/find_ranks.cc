@@ -9,6 +9,7 @@
 
 #include "mpa/base/error.h"
 #include "mpa/capture/profiler_info.h"
+#include "unread_records.h"
 
 namespace mpa {
 namespace {
@@ -92,6 +93,9 @@ FoundRanks FindRanks(const std::filesystem::path& directory,
          directory.string(), directory.string());
   }
   result.ranks = LatestOfEach(std::move(found), result.notes);
+  std::vector<const RankInput*> inputs;
+  for (const FoundRank& rank : result.ranks) inputs.push_back(&rank.input);
+  NoteUnreadRecords(inputs, result.notes);
   return result;
 }
 

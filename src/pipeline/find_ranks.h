@@ -19,7 +19,7 @@ struct FoundRank {
 
 struct FoundRanks {
   std::vector<FoundRank> ranks;    ///< in order of their numbers, of one rank the latest capture
-  std::vector<std::string> notes;  ///< what was left out
+  std::vector<std::string> notes;  ///< what was left out, kinds of records that are not read
   bool partial = false;            ///< captures or wanted ranks could not be had
 };
 

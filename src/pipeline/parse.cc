@@ -16,6 +16,7 @@
 #include "mpa/io/output_file.h"
 #include "mpa/profiler_output/profiler_output.h"
 #include "mpa/raw/session.h"
+#include "unread_records.h"
 
 namespace mpa {
 namespace {
@@ -131,12 +132,15 @@ ParseOutcome Parse(const ParseRequest& request) {
                                 : found.unusable.front().Told());
   }
   std::vector<fs::path> homes;
+  std::vector<const RankInput*> inputs;
   for (const RankInput& input : found.ranks) {
     homes.push_back(HomeOf(input.files.front().path, request));
     CheckTarget(homes.back(), request);
     InContext(request.output ? "-o" : "-d (-o writes elsewhere)",
               [&] { io::PrepareOutputDirectory(homes.back()); });
+    inputs.push_back(&input);
   }
+  NoteUnreadRecords(inputs, outcome.notes);
   for (std::size_t i = 0; i < homes.size(); ++i) {
     try {
       ParseCapture(found.ranks[i], homes[i], request, outcome);

@@ -22,6 +22,22 @@ namespace {
 using raw::CommunicationOp;
 using raw::CommunicationStep;
 
+// Tables of MindSpore know neither steps nor types.
+std::string Columns(const raw::Session& session, std::string columns) {
+  return session.info.mindspore ? columns : columns + ", step TEXT, type TEXT";
+}
+
+// Adds a row, with step and type where the tables have them.
+template <typename... Cells>
+void AddRow(const raw::Session& session, std::string_view step, std::string_view type,
+            TableWriter& table, const Cells&... cells) {
+  if (session.info.mindspore) {
+    table.Add(cells...);
+  } else {
+    table.Add(cells..., step, type);
+  }
+}
+
 constexpr char kP2p[] = "p2p", kCollective[] = "collective";
 
 void WriteStepTimes(const raw::Session& session, DatabaseWriter& database) {
@@ -54,17 +70,19 @@ void ForEachOp(const std::vector<CommunicationStep>& steps, Visit visit) {
   }
 }
 
-void WriteTimes(const std::vector<CommunicationStep>& steps, DatabaseWriter& database) {
+void WriteTimes(const raw::Session& session, const std::vector<CommunicationStep>& steps,
+                DatabaseWriter& database) {
   database.WriteTable(
       "CommAnalyzerTime",
-      "hccl_op_name TEXT, group_name TEXT, start_timestamp NUMERIC, elapse_time NUMERIC, "
-      "transit_time NUMERIC, wait_time NUMERIC, synchronization_time NUMERIC, "
-      "idle_time NUMERIC, step TEXT, type TEXT",
+      Columns(session,
+              "hccl_op_name TEXT, group_name TEXT, start_timestamp NUMERIC, elapse_time NUMERIC, "
+              "transit_time NUMERIC, wait_time NUMERIC, synchronization_time NUMERIC, "
+              "idle_time NUMERIC"),
       [&](TableWriter& table) {
         ForEachOp(steps, [&](const std::string& step, const char* type, const CommunicationOp& op) {
           const raw::CommunicationTime& time = op.time;
-          table.Add(op.name, op.group, time.start_us, time.elapse, time.transit, time.wait,
-                    time.synchronization, time.idle, step, type);
+          AddRow(session, step, type, table, op.name, op.group, time.start_us, time.elapse,
+                 time.transit, time.wait, time.synchronization, time.idle);
         });
       });
 }
@@ -75,44 +93,54 @@ std::string_view LinkName(raw::LinkKind kind) {
 }
 
 // One row for each size of packets; one without size for a link that is a sum of others.
-void AddLink(std::string_view step, std::string_view type, const CommunicationOp& op,
-             raw::LinkKind kind, const raw::LinkUse& use, TableWriter& table) {
+void AddLink(const raw::Session& session, std::string_view step, std::string_view type,
+             const CommunicationOp& op, raw::LinkKind kind, const raw::LinkUse& use,
+             TableWriter& table) {
   if (use.megabytes + use.milliseconds + use.bandwidth + use.large_packet_ratio == 0) return;
   const auto add = [&](double size, double count, double milliseconds) {
-    table.Add(op.name, op.group, LinkName(kind), use.megabytes, use.milliseconds, use.bandwidth,
-              use.large_packet_ratio, size, count, milliseconds, step, type);
+    AddRow(session, step, type, table, op.name, op.group, LinkName(kind), use.megabytes,
+           use.milliseconds, use.bandwidth, use.large_packet_ratio, size, count, milliseconds);
   };
   for (const auto& [size, packets] : use.sizes) add(size, packets.first, packets.second);
   if (use.sizes.empty()) add(0, 0, 0);
 }
 
-void WriteBandwidths(const std::vector<CommunicationStep>& steps, DatabaseWriter& database) {
+void WriteBandwidths(const raw::Session& session, const std::vector<CommunicationStep>& steps,
+                     DatabaseWriter& database) {
   database.WriteTable(
       "CommAnalyzerBandwidth",
-      "hccl_op_name TEXT, group_name TEXT, transport_type TEXT, transit_size NUMERIC, "
-      "transit_time NUMERIC, bandwidth NUMERIC, large_packet_ratio NUMERIC, "
-      "package_size NUMERIC, count NUMERIC, total_duration NUMERIC, step TEXT, type TEXT",
+      Columns(session,
+              "hccl_op_name TEXT, group_name TEXT, transport_type TEXT, transit_size NUMERIC, "
+              "transit_time NUMERIC, bandwidth NUMERIC, large_packet_ratio NUMERIC, "
+              "package_size NUMERIC, count NUMERIC, total_duration NUMERIC"),
       [&](TableWriter& table) {
         ForEachOp(steps, [&](const std::string& step, const char* type, const CommunicationOp& op) {
-          for (const auto& [kind, use] : op.links) AddLink(step, type, op, kind, use, table);
+          for (const auto& [kind, use] : op.links)
+            AddLink(session, step, type, op, kind, use, table);
         });
       });
 }
 
-void WriteMatrix(const std::vector<CommunicationStep>& steps, DatabaseWriter& database) {
+void WriteMatrix(const raw::Session& session, const std::vector<CommunicationStep>& steps,
+                 DatabaseWriter& database) {
   database.WriteTable(
       "CommAnalyzerMatrix",
-      "hccl_op_name TEXT, group_name TEXT, src_rank TEXT, dst_rank TEXT, transport_type TEXT, "
-      "transit_size NUMERIC, transit_time NUMERIC, bandwidth NUMERIC, step TEXT, type TEXT, "
-      "op_name TEXT",
+      Columns(session,
+              "hccl_op_name TEXT, group_name TEXT, src_rank TEXT, dst_rank TEXT, "
+              "transport_type TEXT, transit_size NUMERIC, transit_time NUMERIC, "
+              "bandwidth NUMERIC") +
+          (session.info.mindspore ? "" : ", op_name TEXT"),
       [&](TableWriter& table) {
         const auto add = [&](const CommunicationStep& step, const char* type,
                              const std::vector<raw::MatrixEntry>& entries) {
           for (const raw::MatrixEntry& entry : entries) {
             // The column holds the name alone, the group has its own.
             const std::string_view op = std::string_view(entry.op).substr(0, entry.op.find('@'));
-            table.Add(entry.name, entry.group, entry.source, entry.destination, entry.transport,
-                      entry.megabytes, entry.milliseconds, entry.bandwidth, step.step, type, op);
+            const auto row = [&](const auto&... more) {
+              table.Add(entry.name, entry.group, entry.source, entry.destination, entry.transport,
+                        entry.megabytes, entry.milliseconds, entry.bandwidth, more...);
+            };
+            session.info.mindspore ? row() : row(step.step, type, op);
           }
         };
         for (const CommunicationStep& step : steps) {
@@ -129,11 +157,11 @@ void WriteAnalysisDatabase(const raw::Session& session, const std::filesystem::p
     DatabaseWriter database(path);
     if (!session.collectives.Empty()) {
       const std::vector<CommunicationStep> steps = raw::SummariseCommunication(session);
-      WriteBandwidths(steps, database);
-      WriteMatrix(steps, database);
-      WriteTimes(steps, database);
+      WriteBandwidths(session, steps, database);
+      WriteMatrix(session, steps, database);
+      WriteTimes(session, steps, database);
     }
-    WriteStepTimes(session, database);
+    if (!session.info.mindspore) WriteStepTimes(session, database);
     database.Finish();
   });
 }

@@ -68,7 +68,8 @@ void WriteTasks(const raw::Session& session, DatabaseStrings& strings, DatabaseW
 
 // Kernels that only schedule collectives have a table of their own. Not seen in real data.
 bool IsScheduler(const raw::Session& session, std::size_t kernel) {
-  return session.strings.View(session.kernels.name[kernel]).ends_with("AicpuKernel");
+  return session.strings.View(session.kernels.name[kernel]).ends_with("AicpuKernel") ||
+         raw::SchedulesCollectives(session, kernel);
 }
 
 void WriteKernel(const raw::Kernels& kernels, std::size_t row, DatabaseStrings& strings,

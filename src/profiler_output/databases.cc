@@ -13,19 +13,22 @@
 namespace mpa::profiler_output {
 
 void WriteDatabases(const raw::Session& session, const std::filesystem::path& directory) {
+  const bool mindspore = session.info.mindspore;
   const std::string rank = session.info.rank < 0 ? "" : fmt::format("_{}", session.info.rank);
-  // Without a device side there is nothing to analyse.
-  const std::size_t databases = session.info.prof.empty() ? 1 : 2;
-  const std::string profiler = fmt::format("ascend_pytorch_profiler{}.db", rank);
-  ParallelFor(databases, [&](std::size_t i) {
+  const std::string profiler =
+      fmt::format("ascend_{}_profiler{}.db", mindspore ? "mindspore" : "pytorch", rank);
+  // MindSpore's holds collectives alone; without a device side there is nothing to analyse.
+  const char* analysis = mindspore ? "communication_analyzer.db" : "analysis.db";
+  const bool analysed = !session.info.prof.empty() && !(mindspore && session.collectives.Empty());
+  ParallelFor(analysed ? 2 : 1, [&](std::size_t i) {
     if (i == 0) {
       WriteProfilerDatabase(session, directory / profiler);
     } else {
-      WriteAnalysisDatabase(session, directory / "analysis.db");
+      WriteAnalysisDatabase(session, directory / analysis);
     }
   });
   LogInfo("{}: made from all records", profiler);
-  if (databases > 1) LogInfo("analysis.db: made from steps (FRAMEWORK), tasks and collectives");
+  if (analysed) LogInfo("{}: made from steps (FRAMEWORK), tasks and collectives", analysis);
 }
 
 }  // namespace mpa::profiler_output

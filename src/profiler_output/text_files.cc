@@ -33,12 +33,19 @@ void WriteText(const raw::Session& session, const std::filesystem::path& directo
       {"roce.csv", WriteRoce, "samples of the RoCE ports"},
       {"l2_cache.csv", WriteL2Cache, "counters of the L2 cache"},
       {"task_time.csv", WriteTaskTime, "tasks of the device"},
+      {"data_preprocess.csv", WriteDataPreprocess, "records of the AI CPU"},
+      {"dp.csv", WriteInputQueue, "records of input data"},
       {"communication.json", WriteCommunication, "collectives and their tasks"},
       {"communication_matrix.json", WriteCommunicationMatrix, "collectives and their tasks"},
   };
-  ParallelFor(std::size(kFiles),
-              [&](std::size_t i) { kFiles[i].write(session, directory / kFiles[i].name); });
+  const auto is_wanted = [&](const auto& file) {
+    return file.write != WriteTaskTime || !session.info.mindspore;  // which has no such file
+  };
+  ParallelFor(std::size(kFiles), [&](std::size_t i) {
+    if (is_wanted(kFiles[i])) kFiles[i].write(session, directory / kFiles[i].name);
+  });
   for (const auto& file : kFiles) {
+    if (!is_wanted(file)) continue;
     if (std::filesystem::exists(directory / file.name)) {
       LogInfo("{}: made from {}", file.name, file.sources);
     } else {

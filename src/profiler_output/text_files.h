@@ -24,6 +24,8 @@ void WriteNic(const raw::Session& session, const std::filesystem::path& path);
 void WriteRoce(const raw::Session& session, const std::filesystem::path& path);
 void WriteL2Cache(const raw::Session& session, const std::filesystem::path& path);
 void WriteTaskTime(const raw::Session& session, const std::filesystem::path& path);
+void WriteDataPreprocess(const raw::Session& session, const std::filesystem::path& path);
+void WriteInputQueue(const raw::Session& session, const std::filesystem::path& path);
 void WriteCommunication(const raw::Session& session, const std::filesystem::path& path);
 void WriteCommunicationMatrix(const raw::Session& session, const std::filesystem::path& path);
 

@@ -51,6 +51,7 @@ std::map<std::int64_t, DeviceWork> CollectWork(const Session& session) {
   const Kernels& kernels = session.kernels;
   for (std::size_t i = 0; i < kernels.Size(); ++i) {
     if (Communicates(session.strings.View(kernels.name[i]))) continue;
+    if (SchedulesCollectives(session, i)) continue;
     const auto task = static_cast<std::size_t>(kernels.task[i]);
     select(tasks.device[task]);
     work->computing.push_back({tasks.start[task], tasks.end[task]});

@@ -4,16 +4,16 @@
 
 #include <fmt/format.h>
 
-#include <array>
-#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "ai_cpu.h"
 #include "collectives.h"
 #include "counters.h"
 #include "device_tasks.h"
 #include "dictionary.h"
 #include "frequencies.h"
+#include "graph_capture.h"
 #include "host_calls.h"
 #include "host_records.h"
 #include "host_side.h"
@@ -22,6 +22,7 @@
 #include "marks.h"
 #include "memory_samples.h"
 #include "mpa/base/parallel.h"
+#include "mpa/capture/record_kinds.h"
 #include "tensors.h"
 #include "traffic_samples.h"
 
@@ -35,19 +36,13 @@ bool RecordsFlips(const Device& device, const Side& side) {
   return counted && device.generation != Generation::kStarsV6 && side.driver >= kFirstDriver;
 }
 
-// Kinds of records that tell of work on the device and that nothing reads yet.
-constexpr std::array<std::string_view, 7> kUnreadOfHost = {
-    "compact.task_track_v2",   "compact.capture_stream_info", "compact.capture_stream_info_v2",
-    "compact.dpu_track",       "additional.capture_op_info",  "variable.capture_op_info",
-    "additional.mc2_comm_info"};
-constexpr std::array<std::string_view, 3> kUnreadOfDevice = {"nano_stars_profile.data",
-                                                             "aicpu.data", "stars_block.data"};
-
-template <typename Stems>
-void CountUnread(const DataFiles& files, const Stems& stems, Issues& issues) {
-  for (const std::string_view stem : stems) {
-    if (CountRecords(files, stem, 1) == 0) continue;
-    issues.Count("records of a kind that cannot be read yet are left out", stem);
+// Counts the records of work on the device that are not read.
+void CountUnread(RecordSide side, const DataFiles& files, Issues& issues) {
+  for (const Slice& slice : files.SomeSlices()) {
+    const RecordKind* kind = KindOfRecords(side, slice.path.filename().string());
+    if (kind == nullptr || kind->use != RecordUse::kWorkNotRead) continue;
+    issues.Count("records of a kind that cannot be read yet are left out",
+                 slice.path.filename().string());
   }
 }
 
@@ -84,9 +79,9 @@ class CannReader {
 
  private:
   void TellWhatIsUnread() {
-    CountUnread(host_files_, kUnreadOfHost, session_.issues);
+    CountUnread(RecordSide::kHost, host_files_, session_.issues);
     for (const DataFiles& files : device_files_) {
-      CountUnread(files, kUnreadOfDevice, session_.issues);
+      CountUnread(RecordSide::kDevice, files, session_.issues);
     }
     for (const Device& device : session_.info.devices) {
       if (device.generation != Generation::kUnknown) continue;
@@ -117,9 +112,15 @@ class CannReader {
     for (DeviceLog& log : logs_) log.tasks = {};
     FindModelRuns(files_, logs_, session_);
     FindKernels(host, origins, tensors, dictionary_, session_);
+    session_.schedule_streams = ReadScheduleStreams(input_, host.capture);
     FindCopies(input_, host, origins, session_);
     BuildCollectives(input_, host, origins, session_);
     MarkLaunches(host, dictionary_, session_);
+    for (std::size_t i = 0; i < device_files_.size(); ++i) {
+      ReadAiCpu(device_files_[i], files_.devices[i], session_.info.devices[i], wide_streams_,
+                session_);
+    }
+    SortAiCpu(session_);
   }
 
   TaskTrack ReadMarksOfDevice(std::size_t device, Issues& issues) {

@@ -268,6 +268,7 @@ std::vector<DeviceTask> ReadDeviceTasks(const DataFiles& files, Generation gener
   } else if (generation == Generation::kHwts) {
     ReadHwts(files, "hwts.data", issues, events);
     ReadHwts(files, "hwts.aiv_data", issues, events);
+    ReadHwts(files, "hwts.log.data", issues, events);  // the name until 2020
   }
   return PairEvents(std::move(events), generation, issues);
 }

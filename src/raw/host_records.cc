@@ -132,15 +132,16 @@ void SetBatches(std::vector<HostTask>& tasks, std::vector<Flip>& flips) {
   }
 }
 
-HostTask ReadHostTask(const HostInput& input, const Record<kCompactSize>& record) {
+// `wide`: of task_track_v2.
+HostTask ReadHostTask(const HostInput& input, const Record<kCompactSize>& record, bool wide) {
   const HostRecordHead head = HeadOf(record);
-  const std::uint32_t id = record.U32(28);
+  const std::uint32_t id = record.U32(wide ? 32 : 28);
   HostTask task{.time = input.clock.HostNs(head.time),
                 .thread = head.thread,
                 .function = record.U64(40),
-                .stream = record.U16(26),
+                .stream = wide ? record.U32(28) : record.U16(26),
                 .task = input.wide_task_ids ? id : id & 0xFFFF,
-                .type = static_cast<std::uint32_t>(record.U64(32)),
+                .type = wide ? record.U32(36) : static_cast<std::uint32_t>(record.U64(32)),
                 .device = static_cast<std::uint16_t>(record.U16(24) & 0x0FFF)};
   if (constexpr std::uint32_t kWithExtension = 40; head.length == kWithExtension) {
     task.has_blocks = true;
@@ -187,19 +188,22 @@ void ReadHostCalls(const HostInput& input, HostCalls& calls) {
 }
 
 std::vector<HostTask> ReadHostTasks(const HostInput& input) {
-  constexpr std::string_view kStem = "compact.task_track";
+  // Runtimes that write both write the same tasks.
+  constexpr std::string_view kNarrow = "compact.task_track", kWide = "compact.task_track_v2";
+  const bool wide = CountRecords(input.files, kNarrow, 1) == 0;
+  const std::string_view stem = wide ? kWide : kNarrow;
   std::vector<HostTask> tasks;
   std::vector<Flip> flips;
-  tasks.reserve(CountRecords(input.files, kStem, kCompactSize));
+  tasks.reserve(CountRecords(input.files, stem, kCompactSize));
   ForEachHostRecord<kCompactSize>(
-      input.files, kStem, input.issues, [&](const Record<kCompactSize>& record, const Slice&) {
+      input.files, stem, input.issues, [&](const Record<kCompactSize>& record, const Slice&) {
         if (constexpr int kDpu = 1; record.U16(24) >> 12 == kDpu) return;
-        const HostTask task = ReadHostTask(input, record);
+        const HostTask task = ReadHostTask(input, record, wide);
         if (task.type == kFlipTask && !input.wide_task_ids) {
           flips.push_back({.key = {task.device, task.stream},
                            .time = task.time,
                            .task = task.task,
-                           .number = record.U16(30)});
+                           .number = record.U16(wide ? 34 : 30)});
         } else if (task.type != kMaintenance && task.type != kFlipTask) {
           tasks.push_back(task);
         }

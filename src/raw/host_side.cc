@@ -59,6 +59,7 @@ HostSide ReadHostSide(const HostInput& input, const HostCalls& calls, TensorSets
   host.tensors_by_name = ByName(host.tensors, CallsOf(calls, tree, host.tensors, tree.outer_node));
   if (!input.wide_task_ids) host.contexts = ReadContextIds(input);  // else there are no groups
   AttachContexts(calls, host);
+  host.capture = GraphCapture(input, sets);
   return host;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "graph_capture.h"
 #include "host_records.h"
 #include "host_tree.h"
 #include "tensors.h"
@@ -28,6 +29,8 @@ struct HostSide {
   std::vector<ContextIds> contexts;
   NumberedRecords contexts_by_id;  ///< of nodes: by the outermost node range and each context
   RecordsOfCalls contexts_of_communication;
+
+  GraphCapture capture;
 };
 
 /// `calls` are those of the session, complete and in order.

@@ -163,6 +163,7 @@ class Joiner {
     row.stream = record.stream;
     row.thread = record.thread;
     row.issued = record.time;
+    row.model = host_.capture.ModelOf(record);
     const std::int32_t call = host_.call_of_task[at];
     if (call < 0) return;
     const auto innermost = static_cast<std::size_t>(call);

@@ -3,6 +3,7 @@
 #include "kernels.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -52,9 +53,13 @@ class KernelFinder {
     if (Computes(type, node, in_collective)) {
       if (IsGroupOfNamedContexts(row, type, At(host_.tree.outer_node, call))) return;
       AddOfNode(row, record, call, type);
-    } else if (!in_collective && record.function != 0 && !CoreOfTaskType(type).empty()) {
+    } else if (!in_collective && !CoreOfTaskType(type).empty()) {
       if (session_.tasks.group[row] != 0 && UsesContexts(type)) return;
-      AddOfFunction(row, record, type);
+      if (const CapturedOp* op = host_.capture.OpOf(record)) {
+        AddOfCapture(row, record, *op);
+      } else if (record.function != 0) {
+        AddOfFunction(row, record, type);
+      }
     }
   }
 
@@ -173,21 +178,42 @@ class KernelFinder {
     kernel.core = CoreName(core);
     kernel.state = info.dynamic ? dynamic_ : static_;
     kernel.hf32 = info.hf32 ? yes_ : no_;
-    if (!record.has_blocks) {
-      kernel.blocks = info.blocks & 0xFFFF;
-      kernel.mix_blocks = kernel.blocks * (info.blocks >> 16);
-    }
+    if (!record.has_blocks) SetBlocks(info.blocks, kernel);
     const auto attributes = host_.attributes_by_name.Of(outer_node, info.name);
     if (!attributes.empty()) {
       kernel.attributes = dictionary_.Text(host_.attributes[attributes.back().record].text);
     }
-    const TensorTexts texts = TensorsOf(outer_node, info.name);
+    SetTensors(TensorsOf(outer_node, info.name), kernel);
+  }
+
+  static void SetBlocks(std::uint32_t blocks, Kernels::Row& kernel) {
+    kernel.blocks = blocks & 0xFFFF;
+    kernel.mix_blocks = kernel.blocks * (blocks >> 16);
+  }
+
+  static void SetTensors(const TensorTexts& texts, Kernels::Row& kernel) {
     kernel.input_shapes = texts.input_shapes;
     kernel.input_types = texts.input_types;
     kernel.input_formats = texts.input_formats;
     kernel.output_shapes = texts.output_shapes;
     kernel.output_types = texts.output_types;
     kernel.output_formats = texts.output_formats;
+  }
+
+  // Of a captured graph, whose operators were recorded by their tasks.
+  void AddOfCapture(std::size_t row, const HostTask& record, const CapturedOp& op) {
+    Kernels::Row kernel = Unknown(row, record);
+    kernel.name = dictionary_.Text(op.name);
+    if (!level0()) {
+      kernel.op_type = dictionary_.Text(op.op_type);
+      kernel.core = CoreName(op.core);
+      kernel.state = op.dynamic ? dynamic_ : static_;
+      kernel.hf32 = op.hf32 ? yes_ : no_;
+      if (op.attributes != 0) kernel.attributes = dictionary_.Text(op.attributes);
+      if (!record.has_blocks) SetBlocks(op.blocks, kernel);
+      SetTensors(tensors_.Texts(std::array{op.tensors}), kernel);
+    }
+    Append(row, kernel, true);
   }
 
   // Launched without an operator around it.

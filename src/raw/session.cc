@@ -12,6 +12,7 @@
 #include "cann.h"
 #include "control_files.h"
 #include "mpa/base/parallel.h"
+#include "mpa/capture/record_kinds.h"
 #include "stages.h"
 
 namespace mpa::raw {
@@ -56,6 +57,19 @@ void TakeFramework(Session part, Session& session) {
   std::apply([&](auto&... table) { (mapping.Apply(table), ...); }, FrameworkTables(session));
 }
 
+// By the name of the directory, else by what the framework wrote.
+bool IsOfMindSpore(const SessionInfo& info) {
+  if (info.path.filename().string().ends_with("_ascend_ms")) return true;
+  if (info.framework.empty()) return false;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(info.framework, error)) {
+    const RecordKind* kind =
+        KindOfRecords(RecordSide::kFramework, entry.path().filename().string());
+    if (kind != nullptr && kind->name.starts_with("mindspore")) return true;
+  }
+  return false;
+}
+
 constexpr Parts kFrameworkParts = Parts::kFramework | Parts::kDetails | Parts::kAllocations;
 
 }  // namespace
@@ -63,6 +77,7 @@ constexpr Parts kFrameworkParts = Parts::kFramework | Parts::kDetails | Parts::k
 Session ReadSession(const std::filesystem::path& path, Parts wanted) {
   Session session;
   const ControlFiles files = ReadControlFiles(path, session.info, session.issues);
+  session.info.mindspore = IsOfMindSpore(session.info);
   Session part;
   const std::array<std::function<void()>, 2> halves = {
       [&] {
@@ -77,6 +92,13 @@ Session ReadSession(const std::filesystem::path& path, Parts wanted) {
   if (Overlap(wanted, Parts::kCann)) FindActivities(session);
   if (Overlap(wanted, Parts::kFramework)) LinkDeviceWork(session);
   return session;
+}
+
+bool SchedulesCollectives(const Session& session, std::size_t kernel) {
+  if (session.schedule_streams.empty()) return false;
+  const auto task = static_cast<std::size_t>(session.kernels.task[kernel]);
+  return std::binary_search(session.schedule_streams.begin(), session.schedule_streams.end(),
+                            session.tasks.stream[task]);
 }
 
 StepsOnDevice::StepsOnDevice(const Steps& steps) : steps_(steps) {

@@ -3,51 +3,17 @@
 #include "slices.h"
 
 #include <algorithm>
-#include <optional>
 #include <tuple>
 
 #include "mpa/base/log.h"
 #include "mpa/base/progress.h"
+#include "mpa/capture/record_kinds.h"
 #include "mpa/io/input_text.h"
-#include "mpa/io/numbers.h"
 
 namespace mpa::raw {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct NamedSlice {
-  std::string stem;
-  Slice slice;
-};
-
-// "aging.compact.task_track.slice_0", "stars_soc.data.0.slice_1",
-// "stars_soc.data.5.dev.profiler_default_tag.0.slice_1"; nothing for other files (".done").
-std::optional<NamedSlice> ParseName(const fs::path& path) {
-  const std::string name = path.filename().string();
-  constexpr std::string_view kSlice = ".slice_";
-  const std::size_t at = name.rfind(kSlice);
-  if (at == std::string::npos) return std::nullopt;
-  const std::string digits = name.substr(at + kSlice.size());
-  if (digits.empty() || digits.find_first_not_of("0123456789") != std::string::npos)
-    return std::nullopt;
-  const auto number = io::ParseInt(digits);
-  if (!number) return std::nullopt;
-
-  NamedSlice named{.stem = name.substr(0, at), .slice = {.path = path, .number = *number}};
-  constexpr std::string_view kAging = "aging.", kUnaging = "unaging.";
-  if (named.stem.starts_with(kAging)) {
-    named.stem.erase(0, kAging.size());
-    named.slice.aging = true;
-  } else if (named.stem.starts_with(kUnaging)) {
-    named.stem.erase(0, kUnaging.size());
-  } else {
-    constexpr std::string_view kData = ".data";
-    const std::size_t data = named.stem.find(kData);
-    if (data != std::string::npos) named.stem.resize(data + kData.size());
-  }
-  return named;
-}
 
 bool Fits(std::string_view bytes, std::size_t at, Magic magic) {
   return Record<4>(bytes.data() + at).U16(magic.offset) == magic.value;
@@ -108,9 +74,10 @@ std::size_t TotalSize(const std::vector<Slice>& slices) {
 DataFiles::DataFiles(const fs::path& directory) {
   std::error_code error;
   for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
-    auto named = ParseName(it->path());
-    if (!named || !fs::is_regular_file(it->path())) continue;
-    slices_[named->stem].push_back(std::move(named->slice));
+    const std::string name = it->path().filename().string();
+    const auto parts = ParseRecordFileName(name);
+    if (!parts || !fs::is_regular_file(it->path())) continue;
+    slices_[std::string(parts->stem)].push_back({it->path(), parts->number, parts->aging});
   }
   for (auto& [stem, slices] : slices_) {
     std::sort(slices.begin(), slices.end(), [](const Slice& a, const Slice& b) {
@@ -123,6 +90,16 @@ const std::vector<Slice>& DataFiles::Of(std::string_view stem) const {
   static const std::vector<Slice> none;
   const auto found = slices_.find(stem);
   return found == slices_.end() ? none : found->second;
+}
+
+std::vector<Slice> DataFiles::SomeSlices() const {
+  std::vector<Slice> some;
+  for (const auto& [stem, slices] : slices_) {
+    const auto found = std::find_if(slices.begin(), slices.end(),
+                                    [](const Slice& slice) { return SizeOf(slice.path) > 0; });
+    if (found != slices.end()) some.push_back(*found);
+  }
+  return some;
 }
 
 void VisitHostSlices(const DataFiles& files, std::string_view stem, std::size_t record_size,

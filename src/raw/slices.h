@@ -34,6 +34,8 @@ class DataFiles {
   /// The stem is "api_event.data", "compact.task_track", "stars_soc.data".
   const std::vector<Slice>& Of(std::string_view stem) const;
   bool Has(std::string_view stem) const { return !Of(stem).empty(); }
+  /// Of each stem that holds data a slice that does, in the order of the stems.
+  std::vector<Slice> SomeSlices() const;
 
  private:
   std::map<std::string, std::vector<Slice>, std::less<>> slices_;

@@ -7,14 +7,17 @@
 --raw is where testdata/make_raw_captures.py wrote its captures. Exit status: 0 passed, 1 failed.
 """
 import argparse
+import csv
 import json
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import unittest
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
 ARGUMENTS = None  # set by main()
@@ -195,6 +198,106 @@ class Parse(Raw):
                                        code=6).stderr)
 
 
+class MindSpore(Raw):
+    """Captures of MindSpore: the driver's data as from PyTorch, FRAMEWORK in a format of its own."""
+
+    def capture_of_mindspore(self, name="stars_ascend_ms"):
+        capture = self.capture("stars")
+        for file in (capture / "FRAMEWORK").iterdir():
+            file.unlink()
+        (capture / "FRAMEWORK" / "mindspore.op_range").write_bytes(bytes(100))
+        settings = json.loads((capture / "profiler_info_0.json").read_text())
+        del settings["torch_npu_version"]
+        (capture / "profiler_info_0.json").write_text(json.dumps(settings))
+        return capture.rename(capture.with_name(name))
+
+    def columns(self, database, table):
+        with closing(sqlite3.connect(database)) as connection:
+            return [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+
+    def test_results_have_its_names(self):
+        for name in "stars_ascend_ms", "renamed":
+            with self.subTest(name=name):
+                capture = self.capture_of_mindspore(name)
+                told = self.tool("parse", "-d", capture).stderr
+                self.assertIn("recorded but not read: mindspore_op_range", told)
+                names = self.names(capture)
+                self.assertEqual({name for name in names if name.endswith(".db")},
+                                 {"ascend_mindspore_profiler_0.db", "communication_analyzer.db"})
+                self.assertIn("kernel_details.csv", names)
+                self.assertIn("communication.json", names)
+                self.assertNotIn("task_time.csv", names)
+                shutil.rmtree(capture)
+
+    def test_tables_of_collectives_have_no_steps(self):
+        capture = self.capture_of_mindspore()
+        self.tool("parse", "-d", capture, "--export_type", "db")
+        database = capture / "ASCEND_PROFILER_OUTPUT" / "communication_analyzer.db"
+        self.assertEqual(self.columns(database, "CommAnalyzerTime"), [
+            "hccl_op_name", "group_name", "start_timestamp", "elapse_time", "transit_time",
+            "wait_time", "synchronization_time", "idle_time"])
+        self.assertEqual(self.columns(database, "CommAnalyzerMatrix"), [
+            "hccl_op_name", "group_name", "src_rank", "dst_rank", "transport_type",
+            "transit_size", "transit_time", "bandwidth"])
+        self.assertEqual(self.columns(database, "StepTraceTime"), [])
+        with closing(sqlite3.connect(database)) as connection:
+            for table in "CommAnalyzerTime", "CommAnalyzerBandwidth", "CommAnalyzerMatrix":
+                ((rows,),) = connection.execute(f"SELECT COUNT(*) FROM {table}")
+                self.assertGreater(rows, 0, table)
+
+    def test_check_names_the_framework(self):
+        page = self.tool("check", "-d", self.capture_of_mindspore("renamed")).stdout
+        self.assertRegex(page, r"framework +MindSpore")
+
+
+class CapturedGraphs(Raw):
+    def parsed_run(self):
+        truth = json.loads((ARGUMENTS.raw / "captured_graphs" / "truth.json").read_text())
+        capture = self.capture("captured_graphs")
+        self.tool("parse", "-d", capture)
+        return truth, capture / "ASCEND_PROFILER_OUTPUT"
+
+    def test_kernels_of_every_run(self):
+        truth, results = self.parsed_run()
+        with open(results / "kernel_details.csv", encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual(
+            [(row["Name"], row["Type"], row["Accelerator Core"], row["Model ID"],
+              row["Input Shapes"]) for row in rows],
+            [(kernel["name"], kernel["op_type"], kernel["core"], str(kernel["model"]),
+              kernel["inputs"]) for kernel in truth["captured_kernels"]])
+
+    def test_data_preprocess(self):
+        """As the profiler's own parser writes it."""
+        truth, results = self.parsed_run()
+        lines = (results / "data_preprocess.csv").read_text().splitlines()
+        self.assertEqual(lines[0], "Device_id,Timestamp(us),Node,Compute_time(us),Memcpy_time(us),"
+                                   "Task_time(us),Dispatch_time(us),Total_time(us),Stream ID,"
+                                   "Task ID")
+        expected = [f"0,{kernel['start_ns'] // 1000}.{kernel['start_ns'] % 1000:03}\t,"
+                    f"{kernel['name']},12.0,5.0,32.0,3.0,35.0,{kernel['stream']},{kernel['task']}"
+                    for kernel in sorted(truth["ai_cpu"], key=lambda one: one["start_ns"])]
+        self.assertEqual(lines[1:], expected)
+
+    def test_queues_of_input_data(self):
+        """As the profiler's own parser writes them, with all decimals of the times."""
+        _, results = self.parsed_run()
+        self.assertEqual((results / "dp.csv").read_text().splitlines(), [
+            "Device_id,Timestamp(us),Action,Source,Cached Buffer Size",
+            "0,1735689600019000.000,queue dequeue,iterator_default,131",
+            '0,1735689600020500.000,queue dequeue,"prompts, new",130'])
+
+    def test_kernels_that_arrange_collectives_have_a_table(self):
+        _, results = self.parsed_run()
+        with closing(sqlite3.connect(results / "ascend_pytorch_profiler_0.db")) as connection:
+            names = connection.execute(
+                "SELECT DISTINCT value FROM COMMUNICATION_SCHEDULE_TASK_INFO "
+                "JOIN STRING_IDS ON STRING_IDS.id = name").fetchall()
+            models = connection.execute("SELECT DISTINCT modelId FROM TASK ORDER BY 1").fetchall()
+        self.assertEqual(names, [("AllGatherMatmul_4",)])
+        self.assertEqual(models, [(6,), (7,)])
+
+
 class Agreement(Raw):
     """A run says the same raw and parsed."""
 
@@ -352,6 +455,87 @@ class Operators(Raw):
             times[name] += work["end_ns"] - work["start_ns"]
         return {name: (times[name], calls[name], works[name]) for name in calls
                 if not name.startswith("ProfilerStep#")}
+
+
+class Kinds(Raw):
+    """Records that nothing reads are named."""
+
+    def with_more(self):
+        """A capture with two kinds that are not read, one of them empty, and an unknown file."""
+        capture = self.capture("stars")
+        (data,) = capture.glob("PROF_*/device_0/data")
+        (data / "dvpp.data.0.slice_0").write_bytes(bytes(64))
+        (data / "tscpu.data.0.slice_0").write_bytes(b"")
+        (data / "novelty.data.0.slice_0").write_bytes(bytes(64))
+        return capture
+
+    def test_in_one_line_that_costs_nothing(self):
+        capture = self.with_more()
+        for command in ("parse", "-d", capture), ("compare", "-d", capture, "-bp", capture), \
+                ("-m", "module_statistic", "-d", capture, "-o", "tables"), \
+                ("compare", "-d", capture, "-bp", self.scratch / "base_ascend_pt", "--fail_on",
+                 "step_time>+3%", "--min_steps", "2"):
+            with self.subTest(command=command):
+                shutil.rmtree(self.scratch / "base_ascend_pt", ignore_errors=True)
+                (source,) = (ARGUMENTS.raw / "stars").glob("*_ascend_pt")
+                shutil.copytree(source, self.scratch / "base_ascend_pt")
+                told = self.tool(*command, *(["--raw"] if command[0] != "parse" else [])).stderr
+                lines = [line for line in told.splitlines() if "not read" in line]
+                self.assertEqual(len(lines), 1, told)
+                self.assertIn("recorded but not read: dvpp; files of unknown kinds: "
+                              "novelty.data.0.slice_0", lines[0])
+
+    def test_only_where_there_are_any(self):
+        self.assertNotIn("not read", self.tool("parse", "-d", self.capture("stars")).stderr)
+
+    def test_missing_work_of_the_device_makes_the_results_partial(self):
+        capture = self.capture("stars")
+        (data,) = capture.glob("PROF_*/host/data")
+        (data / "aging.compact.dpu_track.slice_0").write_bytes(bytes(64))
+        told = self.tool("parse", "-d", capture, code=5).stderr
+        self.assertIn("recorded but not read: dpu_track", told)
+
+    def test_early_names_of_the_task_log(self):
+        capture = self.capture("hwts")
+        self.tool("parse", "-d", capture, "-o", "expected", "--export_type", "text")
+        (data,) = capture.glob("PROF_*/device_0/data")
+        before = "hwts.data.0.slice_"
+        for early in "hwts.log.data.45.dev.profiler_default_tag.0.slice_", "hwts.log.data.45.0.":
+            with self.subTest(name=early):
+                for log in list(data.glob(f"{before}*")):
+                    log.rename(data / log.name.replace(before, early))
+                before = early
+                self.tool("parse", "-d", capture, "-o", early, "--export_type", "text")
+                for name in "kernel_details.csv", "trace_view.json":
+                    path = Path(capture.name) / "ASCEND_PROFILER_OUTPUT" / name
+                    self.assertEqual((self.scratch / early / path).read_bytes(),
+                                     (self.scratch / "expected" / path).read_bytes())
+
+    def test_check_lists_them(self):
+        capture = self.with_more()
+        page = self.tool("check", "-d", capture).stdout
+        self.assertRegex(page, r"records read +api_event, type_info_dic")
+        self.assertRegex(page, r"not read +dvpp\n")
+        self.assertRegex(page, r"unknown files +novelty.data.0.slice_0\n")
+        (rank,) = json.loads(self.tool("check", "-d", capture, "--json").stdout)["ranks"]
+        kinds = {kind["kind"]: kind for kind in rank["records"]["kinds"]}
+        self.assertEqual(kinds["dvpp"], {
+            "side": "device", "kind": "dvpp", "holds": "engines for pictures and videos",
+            "read": False, "files": 1, "bytes": 64})
+        self.assertTrue(kinds["torch_op_range"]["read"])
+        self.assertNotIn("tscpu", kinds)
+        self.assertEqual(rank["records"]["unknown_count"], 1)
+        (unknown,) = rank["records"]["unknown_files"]
+        self.assertTrue(unknown.endswith("device_0/data/novelty.data.0.slice_0"))
+
+    def test_check_of_a_full_directory_fits_a_screen(self):
+        capture = self.capture("stars")
+        (data,) = capture.glob("PROF_*/device_0/data")
+        for index in range(500):
+            (data / f"novelty{index}").write_bytes(b"x")
+        page = self.tool("check", "-d", capture).stdout
+        self.assertIn("492 more", page)
+        self.assertLess(page.count("\n"), 60)
 
 
 class Choice(Raw):

@@ -302,7 +302,7 @@ TEST(Cann, RecordsThatCannotBeReadYetAreTold) {
   AddOperator(capture);
   capture.Task(2, 7, 0, 200, 300);
   capture.Add("host/data/aging.compact.dpu_track.slice_0", std::string(64, '\0'));
-  capture.Add("device_0/data/aicpu.data.0.slice_0", std::string(256, '\0'));
+  capture.Add("device_0/data/stars_block.data.0.slice_0", std::string(32, '\0'));
   const std::vector<std::string> lines = Read(capture).issues.Lines();
   ASSERT_EQ(lines.size(), 1u);
   EXPECT_NE(lines[0].find("cannot be read yet"), std::string::npos) << lines[0];

@@ -170,7 +170,8 @@ TEST(CutRecords, LeaveTheWholeOnes) {
   EXPECT_FALSE(session.issues.Empty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Captures, HostileRecords, testing::Values("stars", "hwts"),
+INSTANTIATE_TEST_SUITE_P(Captures, HostileRecords,
+                         testing::Values("stars", "hwts", "captured_graphs"),
                          [](const auto& instance) { return instance.param; });
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "mpa/capture/capture.h"
+#include "mpa/capture/record_kinds.h"
 
 /// What captures hold, told from names, sizes, metadata documents and small tables. No event is
 /// read, so a survey takes milliseconds whatever the size of the captures.
@@ -61,6 +62,7 @@ struct RankFacts {
   Recorded complete{};                             ///< kNo: the data is cut off
   Recorded stopped{};                              ///< kNo: the profiler was not, properly
   Contents recorded;
+  RecordInventory records;  ///< of a raw capture
   std::vector<Warning> warnings;
 };
 

@@ -18,7 +18,7 @@ struct ParseRequest {
 
 struct ParseOutcome {
   std::vector<std::filesystem::path> written;  ///< the ASCEND_PROFILER_OUTPUT directories
-  std::vector<std::string> notes;              ///< what had to be left out
+  std::vector<std::string> notes;              ///< what had to be left out, what is not read
   bool partial = false;
 };
 

@@ -310,6 +310,49 @@ struct OpMemory : TableBase<OpMemory> {
   }
 };
 
+/// What the AI CPU says of the kernels that it ran. In order of start.
+struct AiCpuKernels : TableBase<AiCpuKernels> {
+  struct Row {
+    TimeNs start = 0;
+    TimeNs dur = 0;                      ///< ns
+    StringId name{};                     ///< of the kernel; "N/A" where none ran then
+    std::int64_t compute = 0, copy = 0;  ///< µs
+    std::int64_t dispatch = 0;           ///< µs
+    TimeNs total = 0;                    ///< ns from the submission to the end
+    std::int64_t device = 0, stream = -1, task = -1;
+  };
+  std::vector<TimeNs> start, dur;
+  std::vector<StringId> name;
+  std::vector<std::int64_t> compute, copy, dispatch;
+  std::vector<TimeNs> total;
+  std::vector<std::int64_t> device, stream, task;
+
+  template <typename T>
+  static auto Tie(T& t) {
+    return std::tie(t.start, t.dur, t.name, t.compute, t.copy, t.dispatch, t.total, t.device,
+                    t.stream, t.task);
+  }
+};
+
+/// What the program did with its queues of input data. In order of time.
+struct InputQueue : TableBase<InputQueue> {
+  struct Row {
+    TimeNs time = 0;
+    StringId action{};      ///< "Last queue dequeue"
+    StringId source{};      ///< "iterator_default"
+    std::int64_t size = 0;  ///< entries in the queue
+    std::int64_t device = 0;
+  };
+  std::vector<TimeNs> time;
+  std::vector<StringId> action, source;
+  std::vector<std::int64_t> size, device;
+
+  template <typename T>
+  static auto Tie(T& t) {
+    return std::tie(t.time, t.action, t.source, t.size, t.device);
+  }
+};
+
 /// Marks and ranges that the program set (mstx, tx). In order of start.
 struct Marks : TableBase<Marks> {
   struct Row {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -47,6 +48,7 @@ struct SessionInfo {
   std::filesystem::path path;       ///< the directory as given
   std::filesystem::path prof;       ///< its PROF_* directory; empty: CPU activity only
   std::filesystem::path framework;  ///< its FRAMEWORK directory; empty: none
+  bool mindspore = false;           ///< collected by MindSpore, not by PyTorch
   std::int64_t rank = -1;           ///< -1: not known
   std::int64_t process = 0;
   std::string process_name;  ///< "python3"
@@ -88,8 +90,13 @@ struct Session {
   Tasks tasks;
   Kernels kernels;
   Copies copies;
+  AiCpuKernels ai_cpu;
+  InputQueue input_queue;
   Collectives collectives;
   CollectiveParts parts;
+  /// Streams on which kernels arrange the collectives of kernels that compute and communicate
+  /// (MC2); in order.
+  std::vector<std::int64_t> schedule_streams;
   Counters counters;
   CoreFrequencies frequencies;
   DeviceMemory device_memory;
@@ -114,6 +121,9 @@ struct Session {
 /// Reads the capture in `path`: a *_ascend_pt directory or a PROF_* directory. Throws Error
 /// (kInput, kCorrupt) when there is nothing to read or the clocks are missing.
 Session ReadSession(const std::filesystem::path& path, Parts wanted);
+
+/// True when a kernel, by its row, runs on one of the session's schedule_streams.
+bool SchedulesCollectives(const Session& session, std::size_t kernel);
 
 /// Finds the steps of device times.
 class StepsOnDevice {

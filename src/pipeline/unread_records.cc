@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "unread_records.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "mpa/base/error.h"
+#include "mpa/capture/record_kinds.h"
+
+namespace mpa {
+namespace {
+
+// What is not read of all captures together.
+struct Unread {
+  std::set<const RecordKind*> kinds;  // in the order of the table
+  std::set<std::string> unknown;      // names of files
+  std::vector<const RankInput*> captures;
+};
+
+void Add(const RankInput& input, Unread& unread) {
+  const CaptureFile* raw = input.Find(FileKind::kRawCapture);
+  if (raw == nullptr) return;
+  const RecordInventory inventory = ListRecords(raw->path);
+  bool any = !inventory.unknown.empty();
+  for (const RecordInventory::Entry& entry : inventory.kinds) {
+    if (entry.kind->use == RecordUse::kRead) continue;
+    unread.kinds.insert(entry.kind);
+    any = true;
+  }
+  for (const std::filesystem::path& file : inventory.unknown) {
+    unread.unknown.insert(file.filename().string());
+  }
+  if (any) unread.captures.push_back(&input);
+}
+
+// "a, b, c and 4 more".
+std::string Some(const std::set<std::string>& names) {
+  constexpr std::size_t kMost = 4;
+  const std::vector<std::string> first(names.begin(),
+                                       std::next(names.begin(), std::min(kMost, names.size())));
+  const std::string text = fmt::format("{}", fmt::join(first, ", "));
+  return names.size() <= kMost ? text : fmt::format("{} and {} more", text, names.size() - kMost);
+}
+
+}  // namespace
+
+void NoteUnreadRecords(const std::vector<const RankInput*>& inputs,
+                       std::vector<std::string>& notes) {
+  Unread unread;
+  for (const RankInput* input : inputs) {
+    try {
+      Add(*input, unread);
+    } catch (const Error&) {
+      continue;  // the reader says that the capture cannot be looked into
+    }
+  }
+  std::vector<std::string> parts;
+  if (!unread.kinds.empty()) {
+    std::vector<std::string_view> names;
+    for (const RecordKind* kind : unread.kinds) names.push_back(kind->name);
+    parts.push_back(fmt::format("recorded but not read: {}", fmt::join(names, ", ")));
+  }
+  if (!unread.unknown.empty()) {
+    parts.push_back(fmt::format("files of unknown kinds: {}", Some(unread.unknown)));
+  }
+  if (parts.empty()) return;
+  const std::size_t count = unread.captures.size();
+  const std::string where =
+      count == 1 ? unread.captures.front()->path.string() : fmt::format("{} captures", count);
+  notes.push_back(
+      fmt::format("{}: {}; 'msprof-analyze check' says more", where, fmt::join(parts, "; ")));
+}
+
+}  // namespace mpa
