@@ -30,6 +30,12 @@ def write(path, data):
     path.write_bytes(data.encode() if isinstance(data, str) else data)
 
 
+def write_slice(path, data):
+    """A slice of records, and the note that the profiler leaves when it closes it."""
+    write(path, data)
+    write(path.with_name(f"{path.name}.done"), f"filesize:{path.stat().st_size}\n")
+
+
 def host_record(name):
     """The size of the records of a host file; of other files none."""
     name = name.removeprefix("unaging.")
@@ -61,8 +67,7 @@ def write_files(directory, setup, files):
         size = slice_bytes(name)
         for number in range(-(-len(data) // size)):
             piece = data[number * size:(number + 1) * size]
-            write(directory / f"{where}{number}", piece)
-            write(directory / f"{where}{number}.done", f"filesize:{len(piece)}\n")
+            write_slice(directory / f"{where}{number}", piece)
 
 
 def dictionaries(process):
@@ -102,9 +107,10 @@ def make(directory, setup, run):
     end = run(process)
     capture = directory / setup.capture
     write_files(capture, setup, process.drain())
-    for path, text in {**setup.files(end, sorted(groups(process).values())),
-                       **dictionaries(process)}.items():
+    for path, text in setup.files(end, sorted(groups(process).values())).items():
         write(capture / path, text)
+    for path, text in dictionaries(process).items():
+        write_slice(capture / path, text)
     truth = {**setup.truth(), "groups": groups(process), "tensor_sets": process.tensor_sets,
              **process.truth}
     lines = ",\n".join(f"{json.dumps(key)}: " + ("[\n" + ",\n".join(map(json.dumps, value)) + "\n]"

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
@@ -59,7 +60,8 @@ class CannReader {
         session_(session),
         host_files_(files.has_host ? DataFiles(files.host.data) : DataFiles()),
         dictionary_(host_files_, session.strings),
-        input_{host_files_, files.host.clock, dictionary_, session.issues} {
+        input_{host_files_, files_.host.clock, dictionary_, session.issues} {
+    dictionary_.CountDamage(session.issues);
     const std::vector<Device>& devices = session.info.devices;
     for (std::size_t i = 0; i < devices.size(); ++i) {
       device_files_.emplace_back(files.devices[i].data);
@@ -70,7 +72,7 @@ class CannReader {
   }
 
   void Read() {
-    const bool tasks = Overlap(wanted_, Parts::kCann | Parts::kCounters);
+    const bool tasks = Overlap(wanted_, Parts::kCann | Parts::kCounters) || EstimatesClocks();
     if (tasks) {
       TellWhatIsUnread();
       ReadTasks();
@@ -83,6 +85,12 @@ class CannReader {
   }
 
  private:
+  // Clocks are estimated from tasks, whatever is wanted.
+  bool EstimatesClocks() const {
+    return std::any_of(files_.devices.begin(), files_.devices.end(),
+                       [](const Side& side) { return side.device_count_unknown; });
+  }
+
   void TellWhatIsUnread() {
     CountUnread(host_files_, kUnreadOfHost, session_.issues);
     for (const DataFiles& files : device_files_) {
@@ -134,6 +142,7 @@ class CannReader {
     DeviceLog& log = logs_[device];
     const TaskTrack track = ReadMarksOfDevice(device, issues);
     log.tasks = ReadDeviceTasks(device_files_[device], described.generation, wide_streams_, issues);
+    log.has_flips = !track.flips.empty();
     if (RecordsFlips(described, files_.devices[device])) {
       CountDeviceBatches(track.flips, log.tasks);
     }
@@ -159,7 +168,7 @@ class CannReader {
     if (Overlap(wanted_, Parts::kMemory)) ReadOpMemory(input_, files_.host.begin, session_);
   }
 
-  const ControlFiles& files_;
+  ControlFiles files_;  // clocks of devices may have to be estimated
   const Parts wanted_;
   Session& session_;
   DataFiles host_files_;

@@ -43,23 +43,23 @@ std::vector<Api> ReadRanges(const HostInput& input) {
   std::vector<Api> ranges, halves;
   ranges.reserve(CountRecords(input.files, kStem, 40));
   ForEachHostRecord<40>(
-      input.files, kStem, input.issues, [&](const Record<40>& record, const Slice&) {
+      input.files, kStem, input.issues, [&](const Record<40>& record, const Slice& slice) {
         Api api{.start = input.clock.HostNs(record.U64(16)),
                 .item = record.U64(32),
                 .type = record.U32(4),
                 .thread = record.U32(8),
                 .request = record.U32(12),
                 .level = record.U16(2)};
-        if (record.U64(24) == std::numeric_limits<std::uint64_t>::max()) {
-          halves.push_back(api);
-          return;
-        }
-        api.end = input.clock.HostNs(record.U64(24));
-        if (!IsRange(api.start, api.end)) {
+        const bool half = record.U64(24) == std::numeric_limits<std::uint64_t>::max();
+        api.end = half ? api.start : input.clock.HostNs(record.U64(24));
+        // What does not age may be from long before the collection.
+        const bool ages = slice.aging && static_cast<Level>(api.level) != Level::kModel;
+        const bool plausible = !ages || input.clock.IsPlausible(api.start);
+        if (!plausible || !IsRange(api.start, api.end)) {
           input.issues.Count("host call left out, its times make no sense", kStem);
           return;
         }
-        ranges.push_back(api);
+        (half ? halves : ranges).push_back(api);
       });
   PairHalves(halves, ranges, input.issues);
   std::stable_sort(ranges.begin(), ranges.end(), [](const Api& a, const Api& b) {
@@ -150,6 +150,13 @@ HostTask ReadHostTask(const HostInput& input, const Record<kCompactSize>& record
   return task;
 }
 
+// What does not age may be from long before the collection.
+void CountImplausible(const HostInput& input, const Slice& slice, TimeNs time,
+                      std::string_view stem) {
+  if (!slice.aging || input.clock.IsPlausible(time)) return;
+  input.issues.Count("record may be lost, its time is far from the collection", stem);
+}
+
 // Calls visit(record, head) for the additional or compact records of a stem.
 template <std::size_t kSize, typename T, typename Fill>
 std::vector<T> ReadRecords(const HostInput& input, std::string_view stem, Fill fill) {
@@ -160,6 +167,7 @@ std::vector<T> ReadRecords(const HostInput& input, std::string_view stem, Fill f
                              T& row = records.emplace_back();
                              row.time = input.clock.HostNs(record.U64(16));
                              row.thread = record.U32(8);
+                             CountImplausible(input, slice, row.time, stem);
                              fill(record, slice, row);
                            });
   SortByTime(records);
@@ -192,9 +200,10 @@ std::vector<HostTask> ReadHostTasks(const HostInput& input) {
   std::vector<Flip> flips;
   tasks.reserve(CountRecords(input.files, kStem, kCompactSize));
   ForEachHostRecord<kCompactSize>(
-      input.files, kStem, input.issues, [&](const Record<kCompactSize>& record, const Slice&) {
+      input.files, kStem, input.issues, [&](const Record<kCompactSize>& record, const Slice& slice) {
         if (constexpr int kDpu = 1; record.U16(24) >> 12 == kDpu) return;
         const HostTask task = ReadHostTask(input, record);
+        CountImplausible(input, slice, task.time, kStem);
         if (task.type == kFlipTask && !input.wide_task_ids) {
           flips.push_back({.key = {task.device, task.stream},
                            .time = task.time,

@@ -40,6 +40,10 @@ void ReadModuleMemory(const DataFiles& files, const Side& side, const Device& de
   ForEachDeviceRecord<kSize>(
       files, "npu_module_mem.data", kNoMagic, session.issues, [&](const Record<kSize>& record) {
         const TimeNs time = side.clock.HostNs(record.U64(8));
+        if (!side.clock.IsPlausible(time)) {
+          session.issues.Count("memory sample left out, its time makes no sense", "npu_module_mem.data");
+          return;
+        }
         if (from_begin && time < side.begin) return;
         const std::int64_t reserved = record.I64(16);
         session.module_memory.Append({.time = time,
@@ -63,6 +67,10 @@ void ReadOpMemory(const HostInput& input, TimeNs begin, Session& session) {
                                      [&](const Record<kAdditionalSize>& record, const Slice&) {
                                        const HostRecordHead head = HeadOf(record);
                                        const TimeNs time = input.clock.HostNs(head.time);
+                                       if (!input.clock.IsPlausible(time)) {
+                                         input.issues.Count("allocation left out, its time makes no sense", "task_memory_info");
+                                         return;
+                                       }
                                        if (time < begin) return;
                                        memory.Append({.time = time,
                                                       .name = input.dictionary.Text(record.U64(40)),

@@ -11,6 +11,7 @@
 
 #include "cann.h"
 #include "control_files.h"
+#include "framework_clock.h"
 #include "mpa/base/parallel.h"
 #include "stages.h"
 
@@ -70,13 +71,22 @@ Session ReadSession(const std::filesystem::path& path, Parts wanted) {
       },
       [&] {
         if (session.info.framework.empty() || !Overlap(wanted, kFrameworkParts)) return;
-        ReadFramework(session.info.framework, files.framework_clock, wanted, part);
+        ReadFramework(session.info.framework,
+                      FittingClock(files.framework_clock, session.info, part.issues), wanted, part);
       }};
   ParallelFor(halves.size(), [&](std::size_t i) { halves[i](); });
   TakeFramework(std::move(part), session);
   if (Overlap(wanted, Parts::kCann)) FindActivities(session);
   if (Overlap(wanted, Parts::kFramework)) LinkDeviceWork(session);
   return session;
+}
+
+Issues FindDamage(const std::filesystem::path& path) {
+  SessionInfo info;
+  Issues issues;
+  const ControlFiles files = ReadControlFiles(path, info, issues);
+  if (!info.framework.empty()) FittingClock(files.framework_clock, info, issues);
+  return issues;
 }
 
 StepsOnDevice::StepsOnDevice(const Steps& steps) : steps_(steps) {

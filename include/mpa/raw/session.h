@@ -115,6 +115,10 @@ struct Session {
 /// (kInput, kCorrupt) when there is nothing to read or the clocks are missing.
 Session ReadSession(const std::filesystem::path& path, Parts wanted);
 
+/// Reads no records: what the control files, names and sizes of the capture show to be lost or
+/// damaged, as ReadSession() counts it. Throws as ReadSession().
+Issues FindDamage(const std::filesystem::path& path);
+
 /// Finds the steps of device times.
 class StepsOnDevice {
  public:
