@@ -256,7 +256,7 @@ TEST(Cann, OfSeveralCollectionsTheFirstIsRead) {
   EXPECT_EQ(session.issues.Lines().size(), 1u);
 }
 
-TEST(Cann, ADeviceWithoutClocksIsLeftOut) {
+TEST(Cann, ADeviceWithoutClocksBeginsWithItsLaunches) {
   MadeCapture capture;
   AddOperator(capture);
   capture.Task(2, 7, 0, 200, 300);
@@ -264,8 +264,12 @@ TEST(Cann, ADeviceWithoutClocksIsLeftOut) {
   std::filesystem::remove(capture.path() / "device_0/dev_start.log.0");
   const Session session = ReadSession(capture.path(), Parts::kAll);
   EXPECT_EQ(session.calls.Size(), 2u);
-  EXPECT_TRUE(session.tasks.Empty());
-  EXPECT_EQ(session.issues.Lines().size(), 1u);
+  ASSERT_EQ(session.tasks.Size(), 1u);
+  EXPECT_EQ(session.tasks.start[0], session.tasks.issued[0]);
+  EXPECT_EQ(session.tasks.dur[0], 2000);
+  ASSERT_EQ(session.issues.Lines().size(), 2u);
+  EXPECT_TRUE(session.issues.Lines()[0].starts_with("device_0/dev_start.log is missing"));
+  EXPECT_NE(session.issues.Lines()[1].find("estimated from 1 launches"), std::string::npos);
 }
 
 TEST(Cann, ACaptureOfTheFrameworkAloneIsRead) {
@@ -289,6 +293,8 @@ TEST(Cann, BrokenControlFilesAreAnError) {
   MadeCapture capture;
   capture.Add("host/start_info", "{broken");
   capture.Add("device_0/start_info.0", "}");
+  capture.Add("host/end_info", "}");
+  capture.Add("device_0/end_info.0", "}");
   EXPECT_THROW(ReadSession(capture.Write(), Parts::kAll), Error);
 }
 

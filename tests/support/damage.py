@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Damages the files of a raw capture, as broken disks and copies do."""
 import os
-from dataclasses import dataclass, field
 from pathlib import Path
 
+# All slices of these kinds, gone with the notes of their sizes, leave no trace: not every capture
+# has such records, and no other record needs them.
+OPTIONAL = {"hccl_info", "hccl_op_info", "lpmFreqConv.data", "memcpy_info", "msproftx",
+            "npu_mem.data", "npu_module_mem.data", "task_memory_info", "tensor_info",
+            "torch.gc_record", "ts_track.data"}
 
-@dataclass
+
 class Damage:
-    """What was done. `names`: a message must hold one of them. `seen_by_names`: sizes and small
-    files show it, no record has to be read."""
-    text: str
-    names: list = field(default_factory=list)
-    undetectable: str = ""
-    seen_by_names: bool = True
+    """What was done; `names`: by which messages call the files."""
+
+    def __init__(self, text, paths, undetectable=False):
+        self.text, self.undetectable = text, undetectable
+        self.names = [stem(path) for path in paths]
 
 
 def link_tree(source, target):
@@ -30,10 +33,12 @@ def write(path, data):
 
 
 def stem(path):
-    """By what a message calls the file: "task_track", "stars_soc.data", "host_start.log"."""
+    """By what messages call the file: "task_track", "stars_soc.data", "host_start.log"."""
     name = path.name.split(".slice_")[0].removeprefix("aging.").removeprefix("unaging.")
     for start in ("compact.", "additional."):
         name = name.removeprefix(start)
+    if name.startswith("profiler_info"):
+        return "profiler_info"
     return name.rsplit(".", 1)[0] if name[-1].isdigit() else name
 
 
@@ -92,31 +97,34 @@ def control_files(capture):
                   if path.is_file() and path.suffix != ".done" and path not in records)
 
 
+def is_optional(path):
+    """profiler_metadata.json is not written by every version."""
+    return path.name in ("torch.gc_record", "profiler_metadata.json")
+
+
 def one_file(files, kinds):
     def damage(capture, chance):
         path = chance.choice(files(capture))
         kind = chance.choice(kinds)
-        in_place = kind in (zero_block, flip)
-        name = str(path.relative_to(capture))
-        return Damage(f"{name} {kind(path, chance)}", [stem(path)],
-                      seen_by_names=not in_place or files is control_files)
+        lost = kind is delete and is_optional(path)
+        return Damage(f"{path.relative_to(capture)} {kind(path, chance)}", [path], lost)
     return damage
 
 
 def several_slices(capture, chance):
     paths = chance.sample(data_files(capture), chance.randint(2, 4))
     texts = [f"{path.relative_to(capture)} {cut(path, chance)}" for path in paths]
-    return Damage(", ".join(texts), [stem(path) for path in paths])
+    return Damage(", ".join(texts), paths)
 
 
 def whole_kind(capture, chance):
     """All slices of a kind are gone, with the notes of their writer."""
-    chosen = stem(chance.choice(data_files(capture)))
+    chosen = chance.choice(data_files(capture))
     for path in data_files(capture):
-        if stem(path) == chosen:
+        if stem(path) == stem(chosen):
             path.unlink()
             path.with_name(path.name + ".done").unlink(missing_ok=True)
-    return Damage(f"all of {chosen} deleted", [chosen])
+    return Damage(f"all of {stem(chosen)} deleted", [chosen], stem(chosen) in OPTIONAL)
 
 
 def swap(capture, chance):
@@ -125,7 +133,7 @@ def swap(capture, chance):
     write(one, second)
     write(other, first)
     return Damage(f"{one.relative_to(capture)} and {other.relative_to(capture)} swapped",
-                  [stem(one), stem(other)], seen_by_names=False)
+                  [one, other])
 
 
 SHAPES = (delete, empty, cut, zero_block, zero_file)
