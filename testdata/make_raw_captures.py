@@ -15,6 +15,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 import raw_graph_run  # noqa: E402
+import raw_layout  # noqa: E402
 import raw_traffic  # noqa: E402
 import raw_workload  # noqa: E402
 from raw_process import Process  # noqa: E402
@@ -74,7 +75,8 @@ def dictionaries(process):
     """The texts behind keys and type numbers, as files."""
     texts = "".join(f"{key}:{text}\n" for key, text in sorted(process.strings.items()))
     types = "".join(f"{level}_{number}:{name}\n"
-                    for (level, number), name in sorted(process.types.items()))
+                    for (level, number), name in sorted({**raw_layout.RECORD_TYPES,
+                                                            **process.types}.items()))
     at = f"{process.setup.prof}/host/data/unaging.additional."
     return {at + "hash_dic.slice_0": texts, at + "type_info_dic.slice_0": types}
 

@@ -34,10 +34,9 @@ struct Reading {
 };
 
 std::size_t Confirmations(const Reading& reading, const std::vector<Reading>& others) {
-  return static_cast<std::size_t>(
-      std::count_if(others.begin(), others.end(), [&](const Reading& other) {
-        return other.file != reading.file && other.Confirms(reading);
-      }));
+  return static_cast<std::size_t>(std::count_if(
+      others.begin(), others.end(),
+      [&](const Reading& other) { return other.file != reading.file && other.Confirms(reading); }));
 }
 
 // The reading that most confirm, the first of several; null: there is none.
@@ -94,18 +93,20 @@ class ClockVote {
     }
     const Json& start = Member(profiler_info_, "start_info");
     const bool counts = Member(start, "syscnt_enable") == Json(true);
-    const std::int64_t of_framework = counts ? HertzFromMegahertz(TextOf(Member(start, "freq"))) : 0;
+    const std::int64_t of_framework =
+        counts ? HertzFromMegahertz(TextOf(Member(start, "freq"))) : 0;
     if (files.empty()) return Stamps(of_framework);
     if (files.size() > 1 && of_framework > 0) files[of_framework].push_back("profiler_info");
-    const auto most = std::max_element(files.begin(), files.end(), [](const auto& a, const auto& b) {
-      return a.second.size() < b.second.size();
-    });
+    const auto most = std::max_element(
+        files.begin(), files.end(),
+        [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
     for (const auto& [hertz, names] : files) {
       if (hertz == most->first || names.front() == "profiler_info") continue;
-      issues_.Count(fmt::format("{} is damaged, the frequency of its CPU contradicts {}: the latter "
-                                "is taken; copy the capture again",
-                                names.front(), most->second.front()),
-                    fmt::format("{} and {} Hz", hertz, most->first));
+      issues_.Count(
+          fmt::format("{} is damaged, the frequency of its CPU contradicts {}: the latter "
+                      "is taken; copy the capture again",
+                      names.front(), most->second.front()),
+          fmt::format("{} and {} Hz", hertz, most->first));
     }
     return Stamps(most->first);
   }
@@ -197,8 +198,9 @@ class ClockVote {
     return !clock_.begin || std::abs(monotonic - *clock_.begin) <= kStartLasts;
   }
 
-  static constexpr const char* kCounterCost = "the clock of the host is taken from other control "
-                                              "files, that of a device is estimated";
+  static constexpr const char* kCounterCost =
+      "the clock of the host is taken from other control "
+      "files, that of a device is estimated";
 
   const std::vector<SideDocuments>& sides_;
   const Json& profiler_info_;

@@ -46,17 +46,18 @@ struct ControlFileCost {
   const char* of_host;
   const char* of_device;
 };
-constexpr const char* kNoEnd = "the profiler was not stopped properly, the end of the run may be missing";
+constexpr const char* kNoEnd =
+    "the profiler was not stopped properly, the end of the run may be missing";
 constexpr const char* kEstimated = "the clock of the device is estimated from the launches";
 constexpr ControlFileCost kInfo = {
     "info.json", "process, chip and frequencies are taken from other control files",
     "chip and frequencies are taken from other control files, or are the usual ones of its kind"};
-constexpr ControlFileCost kSample = {
-    "sample.json", "the settings of the collection are taken from the device's",
-    "the settings of counters are taken from host/sample.json"};
-constexpr ControlFileCost kStart = {
-    "start_info", "begin and wall clock are taken from other control files",
-    "begin and wall clock are taken from other control files"};
+constexpr ControlFileCost kSample = {"sample.json",
+                                     "the settings of the collection are taken from the device's",
+                                     "the settings of counters are taken from host/sample.json"};
+constexpr ControlFileCost kStart = {"start_info",
+                                    "begin and wall clock are taken from other control files",
+                                    "begin and wall clock are taken from other control files"};
 constexpr ControlFileCost kEnd = {"end_info", kNoEnd, kNoEnd};
 constexpr ControlFileCost kHostStart = {
     "host_start.log", "the clock of the host is taken from other control files", kEstimated};

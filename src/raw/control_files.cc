@@ -144,7 +144,8 @@ class CaptureReader {
     const std::string name = documents.NameOf("start_info");
     const auto start = InstantOf(documents.start, "collectionTimeBegin");
     if (!documents.start.is_null() && !start) {
-      CountControlFile(name, "is damaged", "begin and wall clock are taken from other control files",
+      CountControlFile(name, "is damaged",
+                       "begin and wall clock are taken from other control files",
                        documents.directory, issues_);
     }
     if (start && clock_.Trusts(name)) {
@@ -207,8 +208,7 @@ class CaptureReader {
   bool ReadSide(const SideDocuments& documents, Side& side) {
     side.data = documents.directory / "data";
     side.driver = NumberOf(Member(InfoOf(documents), "drvVersion")).value_or(0);
-    side.task_based =
-        TextOf(Member(documents.sample, "ai_core_profiling_mode")) != "sample-based";
+    side.task_based = TextOf(Member(documents.sample, "ai_core_profiling_mode")) != "sample-based";
     if (!SetBegin(documents, side) || !SetAnchor(documents, side)) return false;
     SetEnd(documents, side);
     side.clock.SetPlausible(side.begin, side.end);
@@ -236,8 +236,7 @@ class CaptureReader {
     }
     const auto count = documents.device_start.Find("cntvct");
     side.clock.device_count = count.value_or(0);
-    side.clock.device_monotonic =
-        documents.device_start.Find("clock_monotonic_raw").value_or(0);
+    side.clock.device_monotonic = documents.device_start.Find("clock_monotonic_raw").value_or(0);
     side.device_count_unknown |= !count;
     device.begin = side.begin;
     info_.devices.push_back(std::move(device));
@@ -266,8 +265,7 @@ class CaptureReader {
   void AddSettings() {
     if (const auto rank = NumberOf(Member(settings_, "rank_id"))) {
       info_.rank = std::max<std::int64_t>(*rank, -1);
-    } else if (const auto in_name =
-                   NumberAfter(settings_file_.stem().string(), "profiler_info_")) {
+    } else if (const auto in_name = NumberAfter(settings_file_.stem().string(), "profiler_info_")) {
       info_.rank = *in_name;
     }
     if (info_.level < 0) {
@@ -290,8 +288,8 @@ class CaptureReader {
     if (side == nullptr && !files.devices.empty()) side = &files.devices.front();
     FrameworkClock clock;
     clock.hertz = clock_.host_hertz;
-    clock.counter = settings_.is_null() ? clock.hertz > 0
-                                        : Member(start, "syscnt_enable") == Json(true);
+    clock.counter =
+        settings_.is_null() ? clock.hertz > 0 : Member(start, "syscnt_enable") == Json(true);
     if (clock.hertz == 0) clock.hertz = HertzFromMegahertz(TextOf(Member(start, "freq")));
     if (clock.hertz == 0) clock.hertz = 100'000'000;
     clock.count = files.has_host ? side->clock.host_count : number(start, "start_cnt");

@@ -104,8 +104,9 @@ Device DescribeDevice(std::int64_t id, const SideDocuments& documents, const Sid
                       const DataFiles& records, std::int64_t& hertz, Issues& issues) {
   constexpr std::array<const char*, 2> kOfChip = {"platform_version", "drvVersion"};
   constexpr std::array<const char*, 7> kSettings = {
-      "profLevel",   "prof_level",          "ai_core_profiling_mode", "ai_core_metrics",
-      "aiv_metrics", "ai_core_profiling_events", "aiv_profiling_events"};
+      "profLevel",           "prof_level",  "ai_core_profiling_mode",
+      "ai_core_metrics",     "aiv_metrics", "ai_core_profiling_events",
+      "aiv_profiling_events"};
   const std::string info_name = documents.NameOf("info.json");
   if (other != nullptr) {
     CompareMembers(documents.info, other->info, info_name, other->NameOf("info.json"), kOfChip,

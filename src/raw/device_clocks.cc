@@ -9,9 +9,9 @@
 namespace mpa::raw {
 namespace {
 
-constexpr TimeNs kEarlyLaunch = 1'000'000;     // clocks are not read more exactly than that
-constexpr TimeNs kOutside = 100'000'000;       // of the collection
-constexpr std::size_t kSamples = 4096;         // of the tasks of a device
+constexpr TimeNs kEarlyLaunch = 1'000'000;  // clocks are not read more exactly than that
+constexpr TimeNs kOutside = 100'000'000;    // of the collection
+constexpr std::size_t kSamples = 4096;      // of the tasks of a device
 
 bool SameTask(const DeviceTask& a, const DeviceTask& b) {
   return a.stream == b.stream && a.task == b.task && a.batch == b.batch && a.context == b.context;
@@ -86,12 +86,12 @@ void CheckDeviceClock(const LaunchIndex& launches, std::int64_t device,
   }
   Shift(earlier, side.clock);
   side.device_count_unknown = false;
-  issues.Count(fmt::format("times of device_{0} are estimated from {1}, they may be off by what a "
-                           "launch takes: its clock is not known (device_{0}/host_start.log, "
-                           "dev_start.log, start_info, info.json); copy the capture again",
-                           device, from),
-               fmt::format("{:.3f} ms from what the control files say",
-                           static_cast<double>(earlier) / 1e6));
+  issues.Count(
+      fmt::format("times of device_{0} are estimated from {1}, they may be off by what a "
+                  "launch takes: its clock is not known (device_{0}/host_start.log, "
+                  "dev_start.log, start_info, info.json); copy the capture again",
+                  device, from),
+      fmt::format("{:.3f} ms from what the control files say", static_cast<double>(earlier) / 1e6));
 }
 
 }  // namespace mpa::raw

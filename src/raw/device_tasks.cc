@@ -132,7 +132,8 @@ void PairGroup(std::span<const Event> group, Emit emit) {
   }
 }
 
-// When the first task of a stream began that has one; a task that ended before began before the log.
+// When the first task of a stream began that has one; a task that ended before began before the
+// log.
 std::uint64_t FirstStart(std::span<const Event> stream) {
   std::uint64_t first = std::numeric_limits<std::uint64_t>::max();
   for (const Event& event : stream) {
@@ -171,7 +172,8 @@ std::vector<DeviceTask> PairEvents(std::vector<Event> events, Generation generat
   std::uint64_t first_start = 0;
   for (std::size_t begin = 0; begin < events.size();) {
     if (begin == stream_end) {
-      while (stream_end < events.size() && StreamOf(events[stream_end]) == StreamOf(events[begin])) {
+      while (stream_end < events.size() &&
+             StreamOf(events[stream_end]) == StreamOf(events[begin])) {
         ++stream_end;
       }
       first_start = FirstStart(all.subspan(begin, stream_end - begin));

@@ -54,7 +54,7 @@ std::vector<Api> ReadRanges(const HostInput& input) {
         api.end = half ? api.start : input.clock.HostNs(record.U64(24));
         // What does not age may be from long before the collection.
         const bool ages = slice.aging && static_cast<Level>(api.level) != Level::kModel;
-        const bool plausible = !ages || input.clock.IsPlausible(api.start);
+        const bool plausible = record.U64(16) > 0 && (!ages || input.clock.IsPlausible(api.start));
         if (!plausible || !IsRange(api.start, api.end)) {
           input.issues.Count("host call left out, its times make no sense", kStem);
           return;
@@ -150,31 +150,46 @@ HostTask ReadHostTask(const HostInput& input, const Record<kCompactSize>& record
   return task;
 }
 
-// What does not age may be from long before the collection.
-void CountImplausible(const HostInput& input, const Slice& slice, TimeNs time,
-                      std::string_view stem) {
-  if (!slice.aging || input.clock.IsPlausible(time)) return;
-  input.issues.Count("record may be lost, its time is far from the collection", stem);
-}
-
 // Calls visit(record, head) for the additional or compact records of a stem.
 template <std::size_t kSize, typename T, typename Fill>
 std::vector<T> ReadRecords(const HostInput& input, std::string_view stem, Fill fill) {
   std::vector<T> records;
   records.reserve(CountRecords(input.files, stem, kSize));
-  ForEachHostRecord<kSize>(input.files, stem, input.issues,
-                           [&](const Record<kSize>& record, const Slice& slice) {
-                             T& row = records.emplace_back();
-                             row.time = input.clock.HostNs(record.U64(16));
-                             row.thread = record.U32(8);
-                             CountImplausible(input, slice, row.time, stem);
-                             fill(record, slice, row);
-                           });
+  ForEachJudgedRecord<kSize>(input, stem, [&](const Record<kSize>& record, const Slice& slice) {
+    T& row = records.emplace_back();
+    row.time = input.clock.HostNs(record.U64(16));
+    row.thread = record.U32(8);
+    fill(record, slice, row);
+  });
   SortByTime(records);
   return records;
 }
 
 }  // namespace
+
+bool HeadJudge::IsOfKind(const HostRecordHead& head) {
+  if (head.level == last_.level && head.type == last_.type) return last_is_of_kind_;
+  last_ = head;
+  // Files are named after the types in them.
+  const std::string_view listed = input_.dictionary.ListedType(head.level, head.type);
+  last_is_of_kind_ =
+      head.level > 0 && (listed.empty() || listed == stem_.substr(stem_.find('.') + 1));
+  return last_is_of_kind_;
+}
+
+bool HeadJudge::Accepts(const HostRecordHead& head, const Slice& slice) {
+  if (!IsOfKind(head)) {
+    input_.issues.Count("record left out, it is of another kind than its file", stem_);
+    return false;
+  }
+  // What does not age may be from long before the collection.
+  const bool plausible =
+      head.time > 0 && (!slice.aging || input_.clock.IsPlausible(input_.clock.HostNs(head.time)));
+  if (!plausible) {
+    input_.issues.Count("record may be lost, its time is far from the collection", stem_);
+  }
+  return true;
+}
 
 void ReadHostCalls(const HostInput& input, HostCalls& calls) {
   const std::vector<Api> ranges = ReadRanges(input);
@@ -199,11 +214,10 @@ std::vector<HostTask> ReadHostTasks(const HostInput& input) {
   std::vector<HostTask> tasks;
   std::vector<Flip> flips;
   tasks.reserve(CountRecords(input.files, kStem, kCompactSize));
-  ForEachHostRecord<kCompactSize>(
-      input.files, kStem, input.issues, [&](const Record<kCompactSize>& record, const Slice& slice) {
+  ForEachJudgedRecord<kCompactSize>(
+      input, kStem, [&](const Record<kCompactSize>& record, const Slice&) {
         if (constexpr int kDpu = 1; record.U16(24) >> 12 == kDpu) return;
         const HostTask task = ReadHostTask(input, record);
-        CountImplausible(input, slice, task.time, kStem);
         if (task.type == kFlipTask && !input.wide_task_ids) {
           flips.push_back({.key = {task.device, task.stream},
                            .time = task.time,

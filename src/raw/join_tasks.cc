@@ -153,8 +153,8 @@ class Joiner {
 
 }  // namespace
 
-TaskOrigins JoinTasks(ControlFiles& files, const std::vector<DeviceLog>& logs,
-                      const HostSide& host, Dictionary& dictionary, Session& session) {
+TaskOrigins JoinTasks(ControlFiles& files, const std::vector<DeviceLog>& logs, const HostSide& host,
+                      Dictionary& dictionary, Session& session) {
   const std::vector<Device>& devices = session.info.devices;
   const bool wide = !devices.empty() && devices.front().generation == Generation::kStarsV6;
   const LaunchIndex launches(host.tasks, wide);

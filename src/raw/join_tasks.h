@@ -20,7 +20,7 @@ struct TaskOrigins {
 /// joins them with the host records that launched them. Tasks that ended before the collection
 /// began on their device are left out. `kind` and `detail` are set later. Clocks of devices that do
 /// not suit the launches are estimated.
-TaskOrigins JoinTasks(ControlFiles& files, const std::vector<DeviceLog>& logs,
-                      const HostSide& host, Dictionary& dictionary, Session& session);
+TaskOrigins JoinTasks(ControlFiles& files, const std::vector<DeviceLog>& logs, const HostSide& host,
+                      Dictionary& dictionary, Session& session);
 
 }  // namespace mpa::raw

@@ -95,17 +95,18 @@ std::unordered_map<std::int64_t, DeviceSide> DeviceSides(const Session& session,
 void ReadMarks(const HostInput& input, const ControlFiles& files,
                const std::vector<DeviceLog>& logs, Session& session) {
   std::vector<Segment> segments;
-  ForEachHostRecord<kAdditionalSize>(input.files, "additional.msproftx", input.issues,
-                                     [&](const Record<kAdditionalSize>& record, const Slice&) {
-                                       segments.push_back(ReadSegment(input, record));
-                                     });
+  ForEachJudgedRecord<kAdditionalSize>(input, "additional.msproftx",
+                                       [&](const Record<kAdditionalSize>& record, const Slice&) {
+                                         segments.push_back(ReadSegment(input, record));
+                                       });
   JoinSegments(segments);
   const auto sides = DeviceSides(session, files, logs);
   if (segments.empty() && !sides.empty()) {
-    session.issues.Count(fmt::format("host/msproftx is missing: {} marks of the user are lost; copy "
-                                     "the capture again",
-                                     sides.size()),
-                         "recorded by the device alone");
+    session.issues.Count(
+        fmt::format("host/msproftx is missing: {} marks of the user are lost; copy "
+                    "the capture again",
+                    sides.size()),
+        "recorded by the device alone");
   }
   Marks marks;
   for (Segment& segment : segments) {

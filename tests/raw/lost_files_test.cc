@@ -70,10 +70,10 @@ class LostFiles : public testing::Test {
 
   static void ExpectLine(const Issues& issues, const std::string& part) {
     const std::vector<std::string> lines = issues.Lines();
-    EXPECT_TRUE(std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
-      return line.find(part) != std::string::npos;
-    })) << part
-        << " is not in\n"
+    EXPECT_TRUE(
+        std::any_of(lines.begin(), lines.end(),
+                    [&](const std::string& line) { return line.find(part) != std::string::npos; }))
+        << part << " is not in\n"
         << fmt::format("{}", fmt::join(lines, "\n"));
   }
 
@@ -97,17 +97,17 @@ TEST_F(LostFiles, EachControlFileIsNamedAndReplacedByOthers) {
     TimeNs device, host;
   };
   // Anchors of host and device differ by 40 ns in these captures.
-  for (const Case& lost : {Case{"host/host_start.log", "host/host_start.log", 0, 40},
-                           Case{"host/start_info", "host/start_info", 0, 40},
-                           Case{"host/end_info", "host/end_info", 0, 0},
-                           Case{"host/info.json", "host/info.json", 0, 0},
-                           Case{"host/sample.json", "host/sample.json", 0, 0},
-                           Case{"device_0/start_info.0", "device_0/start_info", 40, 0},
-                           Case{"device_0/sample.json", "device_0/sample.json", 0, 0},
-                           Case{"device_0/info.json.0", "device_0/info.json", 0, 0},
-                           Case{"device_0/dev_start.log.0", "device_0/dev_start.log", kLaunchTakes, 0},
-                           Case{"device_0/host_start.log.0", "device_0/host_start.log",
-                                kLaunchTakes, 0}}) {
+  for (const Case& lost :
+       {Case{"host/host_start.log", "host/host_start.log", 0, 40},
+        Case{"host/start_info", "host/start_info", 0, 40},
+        Case{"host/end_info", "host/end_info", 0, 0},
+        Case{"host/info.json", "host/info.json", 0, 0},
+        Case{"host/sample.json", "host/sample.json", 0, 0},
+        Case{"device_0/start_info.0", "device_0/start_info", 40, 0},
+        Case{"device_0/sample.json", "device_0/sample.json", 0, 0},
+        Case{"device_0/info.json.0", "device_0/info.json", 0, 0},
+        Case{"device_0/dev_start.log.0", "device_0/dev_start.log", kLaunchTakes, 0},
+        Case{"device_0/host_start.log.0", "device_0/host_start.log", kLaunchTakes, 0}}) {
     for (const bool emptied : {false, true}) {
       SCOPED_TRACE(fmt::format("{} {}", lost.file, emptied ? "emptied" : "missing"));
       Copy("no_queue");
@@ -166,7 +166,8 @@ TEST_F(LostFiles, AClockThatPutsTasksBeforeTheirLaunchesIsEstimated) {
 
 TEST_F(LostFiles, StampsOfTheFrameworkAreTicksOrNanosecondsWhateverTheSettingsSay) {
   Copy("stars");
-  Replace(capture() / "profiler_info_0.json", "\"syscnt_enable\": true", "\"syscnt_enable\": false");
+  Replace(capture() / "profiler_info_0.json", "\"syscnt_enable\": true",
+          "\"syscnt_enable\": false");
   const Session session = Read();
   ExpectKept(session, 0, 0);
   ExpectLine(session.issues, "the clock of FRAMEWORK is estimated");
@@ -183,8 +184,8 @@ TEST_F(LostFiles, TasksWithoutLaunchesAreCounted) {
   const Session session = Read();
   EXPECT_TRUE(session.kernels.Empty());
   ExpectLine(session.issues, "host/task_track is missing");
-  ExpectLine(session.issues, fmt::format("{0} of {0} tasks of device_0 have no launch",
-                                         intact().tasks.Size()));
+  ExpectLine(session.issues,
+             fmt::format("{0} of {0} tasks of device_0 have no launch", intact().tasks.Size()));
 }
 
 TEST_F(LostFiles, WrapsThatTheDeviceDidNotRecordAreNamed) {

@@ -97,6 +97,15 @@ def control_files(capture):
                   if path.is_file() and path.suffix != ".done" and path not in records)
 
 
+def inside_record(path, begin, end):
+    """Zeros within one record of the host, behind its head: what it says changes, not that it is
+    there."""
+    size = {"compact": 64, "additional": 256}.get(path.name.split(".")[1])
+    head = 24
+    return (size is not None and not stem(path).endswith("_dic") and
+            begin // size == (end - 1) // size and begin % size >= head)
+
+
 def is_optional(path):
     """profiler_metadata.json is not written by every version."""
     return path.name in ("torch.gc_record", "profiler_metadata.json")
@@ -106,8 +115,15 @@ def one_file(files, kinds):
     def damage(capture, chance):
         path = chance.choice(files(capture))
         kind = chance.choice(kinds)
-        lost = kind is delete and is_optional(path)
-        return Damage(f"{path.relative_to(capture)} {kind(path, chance)}", [path], lost)
+        before = path.read_bytes()
+        text = f"{path.relative_to(capture)} {kind(path, chance)}"
+        if kind is zero_block:
+            after = path.read_bytes()
+            changed = [at for at, byte in enumerate(before) if byte != after[at]]
+            unseen = bool(changed) and inside_record(path, changed[0], changed[-1] + 1)
+        else:
+            unseen = kind is delete and is_optional(path)
+        return Damage(text, [path], unseen)
     return damage
 
 
