@@ -16,8 +16,9 @@ namespace {
 using io::Member;
 
 // Readings of two clocks are not taken at the very same instant, and clocks drift.
-constexpr TimeNs kNormalDifference = 10'000'000;
-constexpr TimeNs kNormalDrift = 1000;  // ns per ns
+constexpr TimeNs kNormalDifference = 1'000'000;
+constexpr TimeNs kOfFramework = 10'000'000;  // which reads them in Python, where threads take turns
+constexpr TimeNs kNormalDrift = 1000;        // ns per ns
 // Within this of the begin of the collection all clocks are read.
 constexpr TimeNs kStartLasts = 600'000'000'000;
 
@@ -26,10 +27,12 @@ struct Reading {
   std::string file;
   TimeNs difference = 0;
   TimeNs at = 0;  ///< on the monotonic clock
+  TimeNs exact_to = kNormalDifference;
 
   bool Confirms(const Reading& other) const {
     const TimeNs apart = std::abs(at - other.at);
-    return std::abs(difference - other.difference) <= kNormalDifference + apart / kNormalDrift;
+    return std::abs(difference - other.difference) <=
+           std::max(exact_to, other.exact_to) + apart / kNormalDrift;
   }
 };
 
@@ -130,7 +133,8 @@ class ClockVote {
     const Json& end = Member(profiler_info_, "end_info");
     const auto epoch = NumberOf(Member(end, "collectionTimeEnd"));
     const auto monotonic = NumberOf(Member(end, "MonotonicTimeEnd"));
-    if (epoch && monotonic) ends.push_back({"profiler_info", *epoch - *monotonic, *monotonic});
+    if (epoch && monotonic)
+      ends.push_back({"profiler_info", *epoch - *monotonic, *monotonic, kOfFramework});
 
     // Somebody may have set the wall clock meanwhile, so the starts decide where two agree.
     std::vector<Reading> all = starts;
@@ -159,7 +163,8 @@ class ClockVote {
   // From the counter to the monotonic clock.
   Reading CounterReading(std::string file, const CounterAnchor& anchor) const {
     const TimeNs since_zero = TicksToNs(anchor.count, clock_.host_hertz);
-    return {std::move(file), anchor.monotonic - since_zero, anchor.monotonic};
+    const TimeNs exact_to = file == "profiler_info" ? kOfFramework : kNormalDifference;
+    return {std::move(file), anchor.monotonic - since_zero, anchor.monotonic, exact_to};
   }
 
   void AgreeOnCounter() {

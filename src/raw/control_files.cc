@@ -158,7 +158,12 @@ class CaptureReader {
     if (start) {
       side.begin = Repaired(*start, *clock_.offset);
     } else if (clock_.begin) {
-      side.begin = *clock_.begin + *clock_.offset;
+      // The clocks of a side are read soon after it began.
+      const std::string log = documents.NameOf("host_start.log");
+      const auto anchor = AnchorOf(documents.host_start);
+      const bool usable = anchor && clock_.Trusts(log);
+      const TimeNs first = usable ? std::min(anchor->monotonic, *clock_.begin) : *clock_.begin;
+      side.begin = first + *clock_.offset;
     }
     return side.begin >= 0;
   }

@@ -233,7 +233,7 @@ TEST(Cann, TheControlFilesDescribeTheCapture) {
   EXPECT_EQ(session.info.process, 42);
   EXPECT_EQ(session.info.level, 1);
   EXPECT_EQ(session.info.begin, kBegin);
-  EXPECT_EQ(session.info.end, -1);
+  EXPECT_EQ(session.info.end, kBegin + 10'000'000'000);
   ASSERT_EQ(session.info.devices.size(), 1u);
   const Device& device = session.info.devices[0];
   EXPECT_EQ(device.generation, Generation::kStars);
@@ -246,6 +246,7 @@ TEST(Cann, OfSeveralCollectionsTheFirstIsRead) {
   test::TempDir directory;
   MadeCapture first, second;
   AddOperator(first);
+  first.Task(2, 7, 0, 200, 300);
   const auto copy = [&](MadeCapture& from, const char* name) {
     std::filesystem::copy(from.Write(), directory / name, std::filesystem::copy_options::recursive);
   };

@@ -100,7 +100,8 @@ def control_files(capture):
 def inside_record(path, begin, end):
     """Zeros within one record of the host, behind its head: what it says changes, not that it is
     there."""
-    size = {"compact": 64, "additional": 256}.get(path.name.split(".")[1])
+    kind = path.name.removeprefix("unaging.").removeprefix("aging.").split(".")[0]
+    size = {"compact": 64, "additional": 256}.get(kind)
     head = 24
     return (size is not None and not stem(path).endswith("_dic") and
             begin // size == (end - 1) // size and begin % size >= head)
