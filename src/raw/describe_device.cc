@@ -134,6 +134,10 @@ Device DescribeDevice(std::int64_t id, const SideDocuments& documents, const Sid
   device.vector_metrics = TextOf(Member(sample, "aiv_metrics"));
   device.cube_events = Events(TextOf(Member(sample, "ai_core_profiling_events")));
   device.vector_events = Events(TextOf(Member(sample, "aiv_profiling_events")));
+  const bool info_of_other = documents.info.is_null() && other != nullptr;
+  device.record_version = TextOf(Member(info_of_other ? other->info : documents.info, "version"));
+  device.llc_mode = TextOf(Member(sample, "llc_profiling"));
+  device.l2_events = Events(TextOf(Member(sample, "l2CacheTaskProfilingEvents")));
 
   hertz = HertzFromMegahertz(TextOf(Member(card, "hwts_frequency")));
   if (hertz > 0) return device;

@@ -28,8 +28,8 @@ std::vector<std::int64_t> FirstStamps(const std::filesystem::path& file) {
   return stamps;
 }
 
-bool Fits(const FrameworkClock& clock, const std::vector<std::int64_t>& stamps,
-          const SessionInfo& info) {
+bool SuitsCollection(const FrameworkClock& clock, const std::vector<std::int64_t>& stamps,
+                     const SessionInfo& info) {
   constexpr TimeNs kMinute = 60'000'000'000;
   const auto inside = std::count_if(stamps.begin(), stamps.end(), [&](std::int64_t stamp) {
     const TimeNs time = clock.Ns(stamp);
@@ -43,10 +43,10 @@ bool Fits(const FrameworkClock& clock, const std::vector<std::int64_t>& stamps,
 FrameworkClock FittingClock(const FrameworkClock& clock, const SessionInfo& info, Issues& issues) {
   if (info.begin < 0) return clock;
   std::vector<std::int64_t> stamps = FirstStamps(info.framework / "torch.op_range");
-  if (stamps.empty() || Fits(clock, stamps, info)) return clock;
+  if (stamps.empty() || SuitsCollection(clock, stamps, info)) return clock;
   FrameworkClock other = clock;
   other.counter = !clock.counter;
-  if (Fits(other, stamps, info)) {
+  if (SuitsCollection(other, stamps, info)) {
     issues.Count(
         "the clock of FRAMEWORK is estimated, what profiler_info.json says does not suit the times "
         "of the host (syscnt_enable); copy the capture again",

@@ -20,8 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 using io::Member;
 
-constexpr std::string_view kNote = ".done";
-constexpr std::string_view kSlice = ".slice_";
+constexpr std::string_view kNoteMark = ".done";
+constexpr std::string_view kSliceMark = ".slice_";
 
 struct FoundSlice {
   std::optional<std::int64_t> bytes, noted;
@@ -43,11 +43,11 @@ std::map<std::string, FoundSlices> FindSlices(const fs::path& directory) {
   std::map<std::string, FoundSlices> kinds;
   for (const fs::path& path : EntriesWith(directory, "")) {
     std::string name = path.filename().string();
-    const bool is_note = name.ends_with(kNote);
-    if (is_note) name.resize(name.size() - kNote.size());
-    const std::size_t at = name.rfind(kSlice);
+    const bool is_note = name.ends_with(kNoteMark);
+    if (is_note) name.resize(name.size() - kNoteMark.size());
+    const std::size_t at = name.rfind(kSliceMark);
     if (at == std::string::npos) continue;
-    const auto number = NumberAfter(std::string_view(name).substr(at), kSlice);
+    const auto number = NumberAfter(std::string_view(name).substr(at), kSliceMark);
     std::error_code error;
     if (!number || !fs::is_regular_file(path, error)) continue;
     FoundSlice& slice = kinds[name.substr(0, at)][*number];
@@ -67,7 +67,7 @@ class SliceJudge {
       : kind_(std::move(kind)), side_(side), issues_(issues) {}
 
   void JudgeSize(std::int64_t number, const FoundSlice& slice, bool others_have_notes) const {
-    const std::string place = fmt::format("{}{}{}", kind_, kSlice, number);
+    const std::string place = fmt::format("{}{}{}", kind_, kSliceMark, number);
     if (!slice.bytes) {
       Count("is missing, its records are lost", place);
     } else if (slice.noted && slice.bytes != slice.noted) {
