@@ -16,6 +16,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 import raw_captured_graphs  # noqa: E402
 import raw_graph_run  # noqa: E402
+import raw_layout  # noqa: E402
 import raw_traffic  # noqa: E402
 import raw_workload  # noqa: E402
 from raw_process import Process  # noqa: E402
@@ -29,6 +30,12 @@ HOST_RECORDS = {"api_event.data": 40, "compact": 64, "additional": 256, "variabl
 def write(path, data):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data.encode() if isinstance(data, str) else data)
+
+
+def write_slice(path, data):
+    """A slice of records, and the note that the profiler leaves when it closes it."""
+    write(path, data)
+    write(path.with_name(f"{path.name}.done"), f"filesize:{path.stat().st_size}\n")
 
 
 def host_record(name):
@@ -62,15 +69,15 @@ def write_files(directory, setup, files):
         size = slice_bytes(name)
         for number in range(-(-len(data) // size)):
             piece = data[number * size:(number + 1) * size]
-            write(directory / f"{where}{number}", piece)
-            write(directory / f"{where}{number}.done", f"filesize:{len(piece)}\n")
+            write_slice(directory / f"{where}{number}", piece)
 
 
 def dictionaries(process):
     """The texts behind keys and type numbers, as files."""
     texts = "".join(f"{key}:{text}\n" for key, text in sorted(process.strings.items()))
     types = "".join(f"{level}_{number}:{name}\n"
-                    for (level, number), name in sorted(process.types.items()))
+                    for (level, number), name in sorted({**raw_layout.RECORD_TYPES,
+                                                            **process.types}.items()))
     at = f"{process.setup.prof}/host/data/unaging.additional."
     return {at + "hash_dic.slice_0": texts, at + "type_info_dic.slice_0": types}
 
@@ -110,9 +117,10 @@ def make(directory, setup, run):
     end = run(process)
     capture = directory / setup.capture
     write_files(capture, setup, process.drain())
-    for path, text in {**setup.files(end, sorted(groups(process).values())),
-                       **dictionaries(process)}.items():
+    for path, text in setup.files(end, sorted(groups(process).values())).items():
         write(capture / path, text)
+    for path, text in dictionaries(process).items():
+        write_slice(capture / path, text)
     truth = {**setup.truth(), "groups": groups(process), "tensor_sets": process.tensor_sets,
              **process.truth}
     lines = ",\n".join(f"{json.dumps(key)}: " + ("[\n" + ",\n".join(map(json.dumps, value)) + "\n]"

@@ -116,7 +116,7 @@ class GraphCapture:
 
 
 def setup():
-    return Setup("5", seed=None, begin=EPOCH - LEAD)
+    return Setup("5", seed=None, begin=EPOCH - LEAD, details=False)
 
 
 RUNS = {"head_steady": two_steady_calls, "head_hard": hard_cases}

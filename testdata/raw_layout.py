@@ -14,6 +14,11 @@ TASK_TYPES = {"KERNEL_AICORE": 0, "KERNEL_AICPU": 1, "EVENT_RECORD": 2, "EVENT_W
               "KERNEL_MIX_AIC": 108, "KERNEL_MIX_AIV": 109}
 CORES = {"AI_CORE": 0, "AI_CPU": 1, "AI_VECTOR_CORE": 2, "MIX_AIC": 4, "MIX_AIV": 5, "DSA_SQE": 7,
          "COMMUNICATION": 9}
+# How the profiler registers the kinds of host records; their files are named after them.
+RECORD_TYPES = {(NODE, 0): "node_basic_info", (NODE, 1): "tensor_info", (NODE, 4): "context_id_info",
+                (NODE, 6): "task_memory_info", (NODE, 10): "hccl_op_info",
+                (COMMUNICATION, 0): "hccl_info", (COMMUNICATION, 4): "context_id_info",
+                (RUNTIME, 801): "memcpy_info", (RUNTIME, 802): "task_track", (TX, 0): "msproftx"}
 # Queue entries of the device log, and what runs inside a group of contexts.
 ENTRIES = {"AI_CORE": 0, "AI_CPU": 1, "AIV_SQE": 2, "PLACE_HOLDER_SQE": 3, "EVENT_RECORD_SQE": 4,
            "EVENT_WAIT_SQE": 5, "NOTIFY_RECORD_SQE": 6, "NOTIFY_WAIT_SQE": 7, "SDMA_SQE": 11,

@@ -21,9 +21,10 @@ CUBE_EVENTS = "0x416,0x417,0x9,0x302,0xc,0x303,0x54,0x55"
 
 class Setup:
     def __init__(self, chip, seed, rank=0, ranks=2, streams=None, device_mhz=None,
-                 begin=BEGIN, queue=True):
+                 begin=BEGIN, queue=True, details=True):
         self.chip, self.seed, self.rank, self.ranks = chip, seed, rank, ranks
         self.begin, self.queue = begin, queue
+        self.details = details  # counters, memory, stacks
         self.device, self.process = rank, 4400 + 100 * rank
         self.streams = streams or STREAMS
         self.stars = chip == "5"
@@ -110,6 +111,7 @@ class Setup:
 
     def sample(self, devices):
         return {"devices": devices, "profLevel": "l1", "ai_core_profiling_mode": "task-based",
+                "ai_core_profiling": "on" if self.details else "off",
                 "ai_core_metrics": "PipeUtilizationExct" if self.stars else "PipeUtilization",
                 "ai_core_profiling_events": CUBE_EVENTS if self.stars else EVENTS,
                 "aiv_metrics": "PipeUtilization", "aiv_profiling_events": EVENTS,
@@ -120,9 +122,10 @@ class Setup:
     def profiler_info(self, end):
         return {"config": {"common_config": {"activities": ["ProfilerActivity.CPU",
                                                             "ProfilerActivity.NPU"],
-                                             "record_shapes": True, "profile_memory": True,
-                                             "with_stack": True, "with_flops": False,
-                                             "with_modules": True},
+                                             "record_shapes": self.details,
+                                             "profile_memory": self.details,
+                                             "with_stack": self.details, "with_flops": False,
+                                             "with_modules": self.details},
                            "experimental_config": {"_profiler_level": "Level1",
                                                    "_aic_metrics": "PipeUtilization",
                                                    "_l2_cache": False, "_msprof_tx": True,

@@ -8,6 +8,7 @@
 #include "mpa/base/console.h"
 #include "mpa/base/error.h"
 #include "mpa/pipeline/event_facts.h"
+#include "mpa/pipeline/raw_damage.h"
 #include "screen.h"
 
 namespace mpa {
@@ -31,6 +32,7 @@ int RunCheck(const CheckOptions& options) {
   CheckReport report;
   report.survey = SurveyCaptures(ExpandHome(options.path), options.open);
   TellFromEvents(options.open, report.survey.ranks);
+  TellRawDamage(report.survey.ranks);
   for (const RankFacts& facts : report.survey.ranks) {
     std::vector<Verdict>& verdicts = report.verdicts.emplace_back();
     for (const AnalyzerCheck& check : AllAnalyzerChecks()) verdicts.push_back(check.judge(facts));

@@ -66,7 +66,7 @@ std::string KindText(const RankFacts& facts) {
 std::string CaptureText(const RankFacts& facts) {
   std::string text = KindText(facts);
   if (facts.complete == Recorded::kYes) text += ", complete";
-  if (facts.complete == Recorded::kNo) text += ", cut off";
+  if (facts.complete == Recorded::kNo) text += ", incomplete";
   return text;
 }
 

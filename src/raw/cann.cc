@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -54,7 +57,8 @@ class CannReader {
         session_(session),
         host_files_(files.has_host ? DataFiles(files.host.data) : DataFiles()),
         dictionary_(host_files_, session.strings),
-        input_{host_files_, files.host.clock, dictionary_, session.issues} {
+        input_{host_files_, files_.host.clock, dictionary_, session.issues} {
+    dictionary_.CountDamage(session.issues);
     const std::vector<Device>& devices = session.info.devices;
     for (std::size_t i = 0; i < devices.size(); ++i) {
       device_files_.emplace_back(files.devices[i].data);
@@ -65,7 +69,7 @@ class CannReader {
   }
 
   void Read() {
-    const bool tasks = Overlap(wanted_, Parts::kCann | Parts::kCounters);
+    const bool tasks = Overlap(wanted_, Parts::kCann | Parts::kCounters) || EstimatesClocks();
     if (tasks) {
       TellWhatIsUnread();
       ReadTasks();
@@ -78,6 +82,12 @@ class CannReader {
   }
 
  private:
+  // Clocks are estimated from tasks, whatever is wanted.
+  bool EstimatesClocks() const {
+    return std::any_of(files_.devices.begin(), files_.devices.end(),
+                       [](const Side& side) { return side.device_count_unknown; });
+  }
+
   void TellWhatIsUnread() {
     CountUnread(RecordSide::kHost, host_files_, session_.issues);
     for (const DataFiles& files : device_files_) {
@@ -135,6 +145,7 @@ class CannReader {
     DeviceLog& log = logs_[device];
     const TaskTrack track = ReadMarksOfDevice(device, issues);
     log.tasks = ReadDeviceTasks(device_files_[device], described.generation, wide_streams_, issues);
+    log.has_flips = !track.flips.empty();
     if (RecordsFlips(described, files_.devices[device])) {
       CountDeviceBatches(track.flips, log.tasks);
     }
@@ -160,7 +171,7 @@ class CannReader {
     if (Overlap(wanted_, Parts::kMemory)) ReadOpMemory(input_, files_.host.begin, session_);
   }
 
-  const ControlFiles& files_;
+  ControlFiles files_;  // clocks of devices may have to be estimated
   const Parts wanted_;
   Session& session_;
   DataFiles host_files_;

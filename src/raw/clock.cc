@@ -41,6 +41,12 @@ TimeNs TicksToNs(Int128 ticks, std::int64_t hertz) {
   return Clamp(scaled % hertz < 0 ? quotient - 1 : quotient);
 }
 
+void Clock::SetPlausible(TimeNs begin, TimeNs end) {
+  constexpr TimeNs kHour = 3600 * kNsPerSecond, kLongestRun = 30 * 24 * kHour;
+  earliest = begin - kHour;
+  latest = (end < begin ? begin + kLongestRun : end) + kHour;
+}
+
 TimeNs Clock::HostNs(std::uint64_t stamp) const {
   if (host_hertz == 0) return Clamp(Wide(stamp) + offset);
   const TimeNs since = TicksToNs(Wide(stamp) - host_count, host_hertz);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string_view>
 
 #include "mpa/base/time.h"
@@ -29,6 +30,13 @@ struct Clock {
   std::int64_t device_count = 0;  ///< device counter ...
   TimeNs device_monotonic = 0;    ///< ... and the device's monotonic clock
   TimeNs offset = 0;              ///< from the host's monotonic clock to the epoch
+  /// What times of records can be: near the collection. Others come from damaged records.
+  TimeNs earliest = std::numeric_limits<TimeNs>::min();
+  TimeNs latest = std::numeric_limits<TimeNs>::max();
+
+  /// Sets `earliest` and `latest` for a collection; `end` may be -1: not known.
+  void SetPlausible(TimeNs begin, TimeNs end);
+  bool IsPlausible(TimeNs time) const { return time >= earliest && time <= latest; }
 
   TimeNs HostNs(std::uint64_t stamp) const;
   TimeNs DeviceNs(std::uint64_t count) const;

@@ -19,8 +19,8 @@ std::vector<PartInfo> ReadPartInfos(const HostInput& input) {
   constexpr std::string_view kStem = "additional.hccl_info";
   std::vector<PartInfo> infos;
   infos.reserve(CountRecords(input.files, kStem, kAdditionalSize));
-  ForEachHostRecord<kAdditionalSize>(
-      input.files, kStem, input.issues, [&](const Record<kAdditionalSize>& record, const Slice&) {
+  ForEachJudgedRecord<kAdditionalSize>(
+      input, kStem, [&](const Record<kAdditionalSize>& record, const Slice&) {
         const HostRecordHead head = HeadOf(record);
         const double estimated = record.F64(88);
         infos.push_back({.time = input.clock.HostNs(head.time),
@@ -46,18 +46,18 @@ std::vector<PartInfo> ReadPartInfos(const HostInput& input) {
 
 std::vector<CollectiveInfo> ReadCollectiveInfos(const HostInput& input) {
   std::vector<CollectiveInfo> infos;
-  ForEachHostRecord<kCompactSize>(input.files, "compact.hccl_op_info", input.issues,
-                                  [&](const Record<kCompactSize>& record, const Slice&) {
-                                    const HostRecordHead head = HeadOf(record);
-                                    infos.push_back({.time = input.clock.HostNs(head.time),
-                                                     .thread = head.thread,
-                                                     .relay = (record.U8(24) & 1) != 0,
-                                                     .retry = (record.U8(24) & 2) != 0,
-                                                     .data_type = record.U8(25),
-                                                     .algorithm = record.U64(26),
-                                                     .group = record.U64(42),
-                                                     .count = Signed(record.U64(34))});
-                                  });
+  ForEachJudgedRecord<kCompactSize>(input, "compact.hccl_op_info",
+                                    [&](const Record<kCompactSize>& record, const Slice&) {
+                                      const HostRecordHead head = HeadOf(record);
+                                      infos.push_back({.time = input.clock.HostNs(head.time),
+                                                       .thread = head.thread,
+                                                       .relay = (record.U8(24) & 1) != 0,
+                                                       .retry = (record.U8(24) & 2) != 0,
+                                                       .data_type = record.U8(25),
+                                                       .algorithm = record.U64(26),
+                                                       .group = record.U64(42),
+                                                       .count = Signed(record.U64(34))});
+                                    });
   SortByTime(infos);
   return infos;
 }

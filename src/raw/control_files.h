@@ -19,6 +19,8 @@ struct Side {
   TimeNs begin = -1, end = -1;  ///< of the collection; -1: not known
   std::int64_t driver = 0;      ///< drvVersion
   bool task_based = true;       ///< counters per task, not per interval of time
+  /// Of a device: the control files do not say what its counter showed at the anchor.
+  bool device_count_unknown = false;
 };
 
 /// What is needed to read the records, beside SessionInfo.
@@ -29,8 +31,9 @@ struct ControlFiles {
   FrameworkClock framework_clock;
 };
 
-/// Reads the control files of the capture in `path` and fills `info`. Devices without clocks are
-/// left out and counted. Throws Error (kInput) when there is neither PROF_* nor FRAMEWORK.
+/// Reads the control files of the capture in `path` and fills `info`. What is missing or damaged is
+/// counted, and taken from other files where they say it too. Throws Error (kInput) when there is
+/// neither PROF_* nor FRAMEWORK, (kCorrupt) when no file says the wall clock of a PROF_* alone.
 ControlFiles ReadControlFiles(const std::filesystem::path& path, SessionInfo& info, Issues& issues);
 
 }  // namespace mpa::raw

@@ -41,6 +41,10 @@ void ReadStars(const DataFiles& files, const Side& side, bool wide_streams, Issu
     }
     CounterRecord record{.end = side.clock.DeviceNs(bytes.U64(120)),
                          .values = ValuesAt(bytes, 32, 48)};
+    if (!side.clock.IsPlausible(record.end)) {
+      issues.Count("counters left out, their time makes no sense", kStem);
+      return;
+    }
     if (record.end < side.begin) return;
     const DeviceAddress at = AddressOf(bytes.U16(4), bytes.U16(6),
                                        static_cast<std::uint8_t>(bytes.U16(0) >> 10), wide_streams);

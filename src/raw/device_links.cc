@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which operator launched what on the device, and with it the device side of the steps.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "open_ops.h"
 #include "stages.h"
@@ -204,9 +207,30 @@ void SpanSteps(const LaunchedWork& work, Session& session) {
   }
 }
 
+// Without records of the queue, work that was launched by threads without operators has none.
+void CountWorkOfTheQueue(Session& session) {
+  if (session.ops.Empty()) return;
+  const std::unordered_set<std::int64_t> threads(session.ops.thread.begin(),
+                                                 session.ops.thread.end());
+  std::size_t kernels = 0, queued = 0;
+  for (const std::int32_t task : session.kernels.task) {
+    const std::int32_t call = session.tasks.call[static_cast<std::size_t>(task)];
+    if (call < 0) continue;
+    ++kernels;
+    if (!threads.contains(session.calls.thread[static_cast<std::size_t>(call)])) ++queued;
+  }
+  if (queued * 2 <= kernels) return;
+  session.issues.Count(
+      fmt::format("FRAMEWORK/torch.op_mark is missing: {} of {} kernels have no operator; copy the "
+                  "capture again",
+                  queued, kernels),
+      "launched by threads without operators");
+}
+
 }  // namespace
 
 void LinkDeviceWork(Session& session) {
+  if (session.queue.Empty()) CountWorkOfTheQueue(session);
   const std::vector<Launcher> launchers =
       session.queue.Empty() ? DirectLaunchers(session) : LaunchersThroughQueue(session);
   LaunchedWork work = FindLaunchedWork(session, launchers);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <numeric>
 #include <span>
 #include <tuple>
@@ -106,22 +107,16 @@ std::vector<std::size_t> Positions(std::span<const Event> group, bool ends) {
 }
 
 // Pairs the starts and ends of one task: in order when none is missing, else each start with the
-// end before the next start. Returns how many starts have no end.
+// end before the next start.
 template <typename Emit>
-std::size_t PairGroup(std::span<const Event> group, Emit emit) {
-  if (group.size() == 2 && !group[0].end && group[1].end) {
-    emit(group[0], group[1]);
-    return 0;
-  }
+void PairGroup(std::span<const Event> group, Emit emit) {
+  if (group.size() == 2 && !group[0].end && group[1].end) return emit(group[0], group[1]);
   const std::vector<std::size_t> starts = Positions(group, false), ends = Positions(group, true);
-  std::size_t paired = 0;
   if (starts.size() == ends.size()) {
     for (std::size_t i = 0; i < starts.size(); ++i) {
-      if (group[ends[i]].count < group[starts[i]].count) continue;
-      emit(group[starts[i]], group[ends[i]]);
-      ++paired;
+      if (group[ends[i]].count >= group[starts[i]].count) emit(group[starts[i]], group[ends[i]]);
     }
-    return starts.size() - paired;
+    return;
   }
   for (std::size_t s = 0, e = 0; s < starts.size() && e < ends.size();) {
     const Event &start = group[starts[s]], &end = group[ends[e]];
@@ -131,13 +126,39 @@ std::size_t PairGroup(std::span<const Event> group, Emit emit) {
       ++s;
     } else {
       emit(start, end);
-      ++paired;
       ++s;
       ++e;
     }
   }
-  return starts.size() - paired;
 }
+
+// When the first task of a stream began that has one; a task that ended before began before the
+// log.
+std::uint64_t FirstStart(std::span<const Event> stream) {
+  std::uint64_t first = std::numeric_limits<std::uint64_t>::max();
+  for (const Event& event : stream) {
+    if (!event.end) first = std::min(first, event.count);
+  }
+  return first;
+}
+
+// Of what is left of a task whose other half is lost.
+void CountHalves(std::span<const Event> group, std::uint64_t first_start, std::size_t pairs,
+                 Issues& issues) {
+  std::size_t starts = 0, ends = 0;
+  for (const Event& event : group) {
+    if (!event.end) ++starts;
+    if (event.end && event.count >= first_start) ++ends;
+  }
+  for (; starts > pairs; --starts) {
+    issues.Count("device task left out, its end was not recorded", "task log");
+  }
+  for (; ends > pairs; --ends) {
+    issues.Count("device task left out, its start was not recorded", "task log");
+  }
+}
+
+std::uint64_t StreamOf(const Event& event) { return event.key >> (kContextBits + kTaskBits); }
 
 std::vector<DeviceTask> PairEvents(std::vector<Event> events, Generation generation,
                                    Issues& issues) {
@@ -146,16 +167,26 @@ std::vector<DeviceTask> PairEvents(std::vector<Event> events, Generation generat
   });
   std::vector<DeviceTask> tasks;
   tasks.reserve(events.size() / 2);
+  const std::span<const Event> all(events);
+  std::size_t stream_end = 0;
+  std::uint64_t first_start = 0;
   for (std::size_t begin = 0; begin < events.size();) {
+    if (begin == stream_end) {
+      while (stream_end < events.size() &&
+             StreamOf(events[stream_end]) == StreamOf(events[begin])) {
+        ++stream_end;
+      }
+      first_start = FirstStart(all.subspan(begin, stream_end - begin));
+    }
     std::size_t end = begin;
     while (end < events.size() && events[end].key == events[begin].key) ++end;
-    const std::size_t lost = PairGroup(std::span(events).subspan(begin, end - begin),
-                                       [&](const Event& start, const Event& stop) {
-                                         tasks.push_back(TaskOf(start, stop, generation));
-                                       });
-    for (std::size_t i = 0; i < lost; ++i) {
-      issues.Count("device task left out, its end was not recorded", "task log");
-    }
+    const std::span<const Event> group = all.subspan(begin, end - begin);
+    const std::size_t before = tasks.size();
+    PairGroup(group, [&](const Event& start, const Event& stop) {
+      tasks.push_back(TaskOf(start, stop, generation));
+    });
+    const std::size_t pairs = tasks.size() - before;
+    if (2 * pairs != group.size()) CountHalves(group, first_start, pairs, issues);
     begin = end;
   }
   return tasks;

@@ -24,6 +24,13 @@ struct DeviceTask {
   std::uint8_t type = 0;    ///< of the queue entry; of a context its own kind of numbers
 };
 
+/// What one device recorded.
+struct DeviceLog {
+  std::vector<DeviceTask> tasks;
+  std::vector<DeviceMark> marks;
+  bool has_flips = false;  ///< it recorded that task ids wrapped
+};
+
 /// Where a task ran.
 struct DeviceAddress {
   std::uint32_t stream = 0, task = 0;

@@ -37,13 +37,26 @@ void ForEachLine(std::string_view content, Entry entry) {
 
 Dictionary::Dictionary(const DataFiles& host, StringPool& strings) : strings_(strings) {
   for (const Slice& slice : host.Of("additional.type_info_dic")) {
-    LogInfo("{}: its texts are read", slice.path.string());
-    ReadTypes(files_.emplace_back(slice.path, io::Content::kAsIs).text());
+    ReadTypes(Open(slice));
   }
   for (const Slice& slice : host.Of("additional.hash_dic")) {
-    LogInfo("{}: its texts are read", slice.path.string());
-    ReadTexts(files_.emplace_back(slice.path, io::Content::kAsIs).text());
+    ReadTexts(Open(slice));
   }
+}
+
+void Dictionary::CountDamage(Issues& issues) const {
+  for (const Slice& slice : damaged_) {
+    issues.Count("texts are lost, names are shown as numbers: the file is damaged or cut off",
+                 slice.path.filename().string());
+  }
+}
+
+std::string_view Dictionary::Open(const Slice& slice) {
+  LogInfo("{}: its texts are read", slice.path.string());
+  const std::string_view text = files_.emplace_back(slice.path, io::Content::kAsIs).text();
+  const bool whole = text.ends_with('\n') && text.find('\0') == std::string_view::npos;
+  if (!text.empty() && !whole) damaged_.push_back(slice);
+  return text;
 }
 
 void Dictionary::ReadTypes(std::string_view text) {

@@ -5,6 +5,7 @@
 #include <deque>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "mpa/io/input_text.h"
 #include "mpa/model/string_pool.h"
@@ -21,9 +22,16 @@ class Dictionary {
 
   /// The text of a hash; the number itself in decimal where nobody recorded a text.
   StringId Text(std::uint64_t hash);
+  /// Counts files that were overwritten or cut.
+  void CountDamage(Issues& issues) const;
   bool Knows(std::uint64_t hash) const { return texts_.contains(hash); }
   /// The name of a type of a level: "launch", "KERNEL_AICORE"; the number where it is not listed.
   StringId TypeName(std::uint32_t level, std::uint32_t type);
+  /// The name that the type dictionary lists; empty: none.
+  std::string_view ListedType(std::uint32_t level, std::uint32_t type) const {
+    const auto found = types_.find(TypeKey(level, type));
+    return found == types_.end() ? std::string_view() : found->second.text;
+  }
   /// Whether the type dictionary lists it.
   bool KnowsType(std::uint32_t level, std::uint32_t type) const {
     return types_.contains(TypeKey(level, type));
@@ -40,12 +48,14 @@ class Dictionary {
   static std::uint64_t TypeKey(std::uint32_t level, std::uint32_t type) {
     return std::uint64_t{level} << 32 | type;
   }
+  std::string_view Open(const Slice& slice);
   void ReadTypes(std::string_view text);
   void ReadTexts(std::string_view text);
   StringId Find(Entries& known, Ids& unknown, std::uint64_t key, std::uint64_t number);
 
   StringPool& strings_;
   std::deque<io::InputText> files_;  // the texts of the entries
+  std::vector<Slice> damaged_;
   Entries texts_, types_;
   Ids unknown_texts_, unknown_types_;
 };

@@ -21,7 +21,7 @@ void ReadCollections(const fs::path& file, const FrameworkClock& clock, Session&
   ForEachFixedRecord<kSize>(file, part.issues, [&](const Record<kSize>& record) {
     const TimeNs start = clock.Ns(record.I64(8));
     const TimeNs end = clock.Ns(record.I64(16));
-    if (!IsRange(start, end)) {
+    if (!IsRange(start, end) || !clock.IsPlausible(start)) {
       return part.issues.Count("record left out, it is damaged", "torch.gc_record");
     }
     collections.Append({.start = start, .end = end, .process = record.I64(0)});
@@ -43,7 +43,7 @@ void ReadAllocations(const fs::path& file, const FrameworkClock& clock, Session&
       if (type != kRecordType || value.size() < kSize) return records.CountBad(1, part.issues);
       const Record<kSize> record(value.data());
       const TimeNs time = clock.Ns(record.I64(8));
-      if (time < 0) return records.CountBad(1, part.issues);
+      if (time < 0 || !clock.IsPlausible(time)) return records.CountBad(1, part.issues);
       rows.push_back({time, 0, events.Size()});
       events.Append({.time = time,
                      .address = record.U64(0),

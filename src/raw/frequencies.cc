@@ -16,7 +16,7 @@ struct Sample {
 };
 
 /// In order of time.
-std::vector<Sample> ReadSamples(const DataFiles& files, Issues& issues) {
+std::vector<Sample> ReadSamples(const DataFiles& files, const Clock& clock, Issues& issues) {
   constexpr std::string_view kStem = "lpmFreqConv.data";
   std::vector<Sample> samples;
   ForEachDeviceRecord<kFrequencyRecordSize>(
@@ -25,7 +25,9 @@ std::vector<Sample> ReadSamples(const DataFiles& files, Issues& issues) {
         for (std::uint32_t i = 0; i < count; ++i) {
           const std::size_t at = 8 + std::size_t{i} * 16;
           const Sample sample{.count = record.U64(at), .mhz = record.U32(at + 8)};
-          if (sample.mhz == 0) {
+          if (!clock.IsPlausible(clock.DeviceNs(sample.count))) {
+            issues.Count("core frequency left out, its time makes no sense", kStem);
+          } else if (sample.mhz == 0) {
             issues.Count("core frequency left out, it is zero", kStem);
           } else {
             samples.push_back(sample);
@@ -44,7 +46,7 @@ bool ChangesClock(std::int64_t platform) { return platform == 5 || platform == 7
 
 void ReadFrequencies(const DataFiles& files, const Side& side, const Device& device,
                      Session& session) {
-  const std::vector<Sample> samples = ReadSamples(files, session.issues);
+  const std::vector<Sample> samples = ReadSamples(files, side.clock, session.issues);
   if (samples.empty() && !ChangesClock(device.platform)) return;
   std::int64_t before = device.cube_mhz;
   std::size_t first = 0;

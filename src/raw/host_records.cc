@@ -43,23 +43,23 @@ std::vector<Api> ReadRanges(const HostInput& input) {
   std::vector<Api> ranges, halves;
   ranges.reserve(CountRecords(input.files, kStem, 40));
   ForEachHostRecord<40>(
-      input.files, kStem, input.issues, [&](const Record<40>& record, const Slice&) {
+      input.files, kStem, input.issues, [&](const Record<40>& record, const Slice& slice) {
         Api api{.start = input.clock.HostNs(record.U64(16)),
                 .item = record.U64(32),
                 .type = record.U32(4),
                 .thread = record.U32(8),
                 .request = record.U32(12),
                 .level = record.U16(2)};
-        if (record.U64(24) == std::numeric_limits<std::uint64_t>::max()) {
-          halves.push_back(api);
-          return;
-        }
-        api.end = input.clock.HostNs(record.U64(24));
-        if (!IsRange(api.start, api.end)) {
+        const bool half = record.U64(24) == std::numeric_limits<std::uint64_t>::max();
+        api.end = half ? api.start : input.clock.HostNs(record.U64(24));
+        // What does not age may be from long before the collection.
+        const bool ages = slice.aging && static_cast<Level>(api.level) != Level::kModel;
+        const bool plausible = record.U64(16) > 0 && (!ages || input.clock.IsPlausible(api.start));
+        if (!plausible || !IsRange(api.start, api.end)) {
           input.issues.Count("host call left out, its times make no sense", kStem);
           return;
         }
-        ranges.push_back(api);
+        (half ? halves : ranges).push_back(api);
       });
   PairHalves(halves, ranges, input.issues);
   std::stable_sort(ranges.begin(), ranges.end(), [](const Api& a, const Api& b) {
@@ -156,18 +156,41 @@ template <std::size_t kSize, typename T, typename Fill>
 std::vector<T> ReadRecords(const HostInput& input, std::string_view stem, Fill fill) {
   std::vector<T> records;
   records.reserve(CountRecords(input.files, stem, kSize));
-  ForEachHostRecord<kSize>(input.files, stem, input.issues,
-                           [&](const Record<kSize>& record, const Slice& slice) {
-                             T& row = records.emplace_back();
-                             row.time = input.clock.HostNs(record.U64(16));
-                             row.thread = record.U32(8);
-                             fill(record, slice, row);
-                           });
+  ForEachJudgedRecord<kSize>(input, stem, [&](const Record<kSize>& record, const Slice& slice) {
+    T& row = records.emplace_back();
+    row.time = input.clock.HostNs(record.U64(16));
+    row.thread = record.U32(8);
+    fill(record, slice, row);
+  });
   SortByTime(records);
   return records;
 }
 
 }  // namespace
+
+bool HeadJudge::IsOfKind(const HostRecordHead& head) {
+  if (head.level == last_.level && head.type == last_.type) return last_is_of_kind_;
+  last_ = head;
+  // Files are named after the types in them.
+  const std::string_view listed = input_.dictionary.ListedType(head.level, head.type);
+  last_is_of_kind_ =
+      head.level > 0 && (listed.empty() || listed == stem_.substr(stem_.find('.') + 1));
+  return last_is_of_kind_;
+}
+
+bool HeadJudge::Accepts(const HostRecordHead& head, const Slice& slice) {
+  if (!IsOfKind(head)) {
+    input_.issues.Count("record left out, it is of another kind than its file", stem_);
+    return false;
+  }
+  // What does not age may be from long before the collection.
+  const bool plausible =
+      head.time > 0 && (!slice.aging || input_.clock.IsPlausible(input_.clock.HostNs(head.time)));
+  if (!plausible) {
+    input_.issues.Count("record may be lost, its time is far from the collection", stem_);
+  }
+  return true;
+}
 
 void ReadHostCalls(const HostInput& input, HostCalls& calls) {
   const std::vector<Api> ranges = ReadRanges(input);
@@ -195,8 +218,8 @@ std::vector<HostTask> ReadHostTasks(const HostInput& input) {
   std::vector<HostTask> tasks;
   std::vector<Flip> flips;
   tasks.reserve(CountRecords(input.files, stem, kCompactSize));
-  ForEachHostRecord<kCompactSize>(
-      input.files, stem, input.issues, [&](const Record<kCompactSize>& record, const Slice&) {
+  ForEachJudgedRecord<kCompactSize>(
+      input, stem, [&](const Record<kCompactSize>& record, const Slice&) {
         if (constexpr int kDpu = 1; record.U16(24) >> 12 == kDpu) return;
         const HostTask task = ReadHostTask(input, record, wide);
         if (task.type == kFlipTask && !input.wide_task_ids) {

@@ -85,6 +85,34 @@ std::vector<CopyInfo> ReadCopyInfos(const HostInput& input);
 /// True when the streams of the device use all 15 bits (expand_stream_spec).
 bool HasWideStreams(const HostInput& input);
 
+/// Judges the heads of the records in the files of one kind.
+class HeadJudge {
+ public:
+  /// `stem`: "compact.task_track"
+  HeadJudge(const HostInput& input, std::string_view stem) : input_(input), stem_(stem) {}
+
+  /// False for a record of another kind, which is counted; so is one of an impossible time.
+  bool Accepts(const HostRecordHead& head, const Slice& slice);
+
+ private:
+  bool IsOfKind(const HostRecordHead& head);
+
+  const HostInput& input_;
+  std::string_view stem_;
+  HostRecordHead last_;  // most have equal levels and types
+  bool last_is_of_kind_ = false;
+};
+
+/// Calls visit(Record<kSize>, const Slice&) for each compact or additional record of a stem.
+template <std::size_t kSize, typename Visit>
+void ForEachJudgedRecord(const HostInput& input, std::string_view stem, Visit visit) {
+  HeadJudge judge(input, stem);
+  ForEachHostRecord<kSize>(input.files, stem, input.issues,
+                           [&](const Record<kSize>& record, const Slice& slice) {
+                             if (judge.Accepts(HeadOf(record), slice)) visit(record, slice);
+                           });
+}
+
 /// The records in order of time, those of one time in the order of the file.
 template <typename T>
 void SortByTime(std::vector<T>& records) {

@@ -9,51 +9,13 @@
 #include <unordered_set>
 #include <utility>
 
+#include "device_clocks.h"
+#include "launch_index.h"
+#include "partners.h"
 #include "time_order.h"
 
 namespace mpa::raw {
 namespace {
-
-// Identifies a task on all devices. The ids of V6 are unique on their device.
-std::uint64_t TaskKey(std::uint64_t device, std::uint32_t stream, std::uint16_t batch,
-                      std::uint32_t task, bool wide) {
-  if (wide) return device << 52 | task;
-  return device << 52 | std::uint64_t{stream & 0xFFFFFu} << 32 | std::uint64_t{batch} << 16 |
-         (task & 0xFFFFu);
-}
-
-// The records of the host by task.
-class HostIndex {
- public:
-  HostIndex(const std::vector<HostTask>& tasks, bool wide) : tasks_(tasks), wide_(wide) {
-    entries_.reserve(tasks.size());
-    for (std::size_t i = 0; i < tasks.size(); ++i) {
-      const HostTask& task = tasks[i];
-      entries_.push_back({TaskKey(task.device, task.stream, task.batch, task.task, wide),
-                          static_cast<std::int32_t>(i)});
-    }
-    std::sort(entries_.begin(), entries_.end());
-  }
-
-  // The last record before the task began: a record can be run several times (graphs), and where
-  // wraps of the ids were not recorded several tasks have one key. -1: none.
-  std::int32_t Find(std::uint64_t device, const DeviceTask& task, TimeNs start) const {
-    const std::uint64_t key = TaskKey(device, task.stream, task.batch, task.task, wide_);
-    auto found = std::lower_bound(entries_.begin(), entries_.end(), Entry{key, 0});
-    if (found == entries_.end() || found->first != key) return -1;
-    // Records of one key are in order of time.
-    const auto last = std::partition_point(found + 1, entries_.end(), [&](const Entry& entry) {
-      return entry.first == key && tasks_[static_cast<std::size_t>(entry.second)].time <= start;
-    });
-    return (last - 1)->second;
-  }
-
- private:
-  using Entry = std::pair<std::uint64_t, std::int32_t>;
-  const std::vector<HostTask>& tasks_;
-  bool wide_;
-  std::vector<Entry> entries_;
-};
 
 bool IsMix(std::string_view type) { return type == "KERNEL_MIX_AIC" || type == "KERNEL_MIX_AIV"; }
 
@@ -91,19 +53,22 @@ class ContextMatcher {
 // Puts the rows of session.tasks together.
 class Joiner {
  public:
-  Joiner(const HostSide& host, bool wide, Dictionary& dictionary, Session& session)
+  Joiner(const HostSide& host, const LaunchIndex& launches, Dictionary& dictionary,
+         Session& session)
       : host_(host),
-        index_(host.tasks, wide),
+        launches_(launches),
         contexts_(host, dictionary, session.strings),
         dictionary_(dictionary),
         session_(session) {}
 
   void Add(const Device& device, const Clock& clock, const DeviceLog& log) {
     const auto groups = Groups(log.tasks);
+    PartnerCount partners(device);
     for (const DeviceTask& task : log.tasks) {
       Tasks::Row row{.start = clock.DeviceNs(task.start), .end = clock.DeviceNs(task.end)};
-      if (row.end < device.begin) continue;
-      if (!IsRange(row.start, row.end)) {
+      const bool plausible = clock.IsPlausible(row.start) && clock.IsPlausible(row.end);
+      if (plausible && row.end < device.begin) continue;
+      if (!plausible || !IsRange(row.start, row.end)) {
         session_.issues.Count("device task left out, its times make no sense", "task log");
         continue;
       }
@@ -116,12 +81,14 @@ class Joiner {
       row.context = task.context;
       row.group = task.context == kWholeTask && groups.contains(GroupKey(task));
       const auto id = static_cast<std::uint64_t>(device.id);
-      std::int32_t host_task = index_.Find(id, task, row.start);
+      std::int32_t host_task = launches_.Find(id, task, row.start);
       if (host_task >= 0 && !contexts_.Describes(host_task, task.context)) host_task = -1;
       if (host_task >= 0) AddHostSide(host_task, row);
+      partners.Add(task, row, host_task >= 0);
       session_.tasks.Append(row);
       origins_.host_task.push_back(host_task);
     }
+    partners.Tell(host_, log, session_.issues);
   }
 
   TaskOrigins Sorted() && {
@@ -178,7 +145,7 @@ class Joiner {
   }
 
   const HostSide& host_;
-  HostIndex index_;
+  const LaunchIndex& launches_;
   ContextMatcher contexts_;
   Dictionary& dictionary_;
   Session& session_;
@@ -187,12 +154,14 @@ class Joiner {
 
 }  // namespace
 
-TaskOrigins JoinTasks(const ControlFiles& files, const std::vector<DeviceLog>& logs,
-                      const HostSide& host, Dictionary& dictionary, Session& session) {
+TaskOrigins JoinTasks(ControlFiles& files, const std::vector<DeviceLog>& logs, const HostSide& host,
+                      Dictionary& dictionary, Session& session) {
   const std::vector<Device>& devices = session.info.devices;
   const bool wide = !devices.empty() && devices.front().generation == Generation::kStarsV6;
-  Joiner joiner(host, wide, dictionary, session);
+  const LaunchIndex launches(host.tasks, wide);
+  Joiner joiner(host, launches, dictionary, session);
   for (std::size_t i = 0; i < devices.size(); ++i) {
+    CheckDeviceClock(launches, devices[i].id, logs[i].tasks, files.devices[i], session.issues);
     joiner.Add(devices[i], files.devices[i].clock, logs[i]);
   }
   return std::move(joiner).Sorted();

@@ -16,16 +16,11 @@ struct TaskOrigins {
   std::vector<std::int32_t> host_task;
 };
 
-/// What one device recorded.
-struct DeviceLog {
-  std::vector<DeviceTask> tasks;
-  std::vector<DeviceMark> marks;
-};
-
 /// Fills session.tasks from the logs of its devices (one for each of session.info.devices) and
 /// joins them with the host records that launched them. Tasks that ended before the collection
-/// began on their device are left out. `kind` and `detail` are set later.
-TaskOrigins JoinTasks(const ControlFiles& files, const std::vector<DeviceLog>& logs,
-                      const HostSide& host, Dictionary& dictionary, Session& session);
+/// began on their device are left out. `kind` and `detail` are set later. Clocks of devices that do
+/// not suit the launches are estimated.
+TaskOrigins JoinTasks(ControlFiles& files, const std::vector<DeviceLog>& logs, const HostSide& host,
+                      Dictionary& dictionary, Session& session);
 
 }  // namespace mpa::raw

@@ -2,6 +2,8 @@
 // Which tasks are kernels, and what the host recorded of their operators.
 #include "kernels.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -43,6 +45,16 @@ class KernelFinder {
         no_(session.strings.Intern("NO")),
         dynamic_(session.strings.Intern("dynamic")),
         static_(session.strings.Intern("static")) {}
+
+  // Of a level at which operators are recorded.
+  void CountMissingNodes() {
+    if (session_.info.level < 1 || !host_.nodes.empty() || nameless_ == 0) return;
+    session_.issues.Count(
+        fmt::format("host/node_basic_info is missing: {} kernels have no operator type and no "
+                    "shapes; copy the capture again",
+                    nameless_),
+        "no record of it");
+  }
 
   void Visit(std::size_t row, std::int32_t host_row) {
     const HostTask& record = host_.tasks[static_cast<std::size_t>(host_row)];
@@ -158,6 +170,7 @@ class KernelFinder {
     } else {
       kernel.name = session_.calls.item[static_cast<std::size_t>(node)];
     }
+    if (info == nullptr && part < 0) ++nameless_;
     if (!level0()) {
       if (info != nullptr) {
         Describe(*info, record, part >= 0, type, outer_node, kernel);
@@ -241,6 +254,7 @@ class KernelFinder {
   Session& session_;
   StringId none_, yes_, no_, dynamic_, static_;
   std::vector<std::uint32_t> sets_;
+  std::size_t nameless_ = 0;
 };
 
 }  // namespace
@@ -251,6 +265,7 @@ void FindKernels(const HostSide& host, const TaskOrigins& origins, TensorSets& t
   for (std::size_t row = 0; row < origins.host_task.size(); ++row) {
     if (origins.host_task[row] >= 0) finder.Visit(row, origins.host_task[row]);
   }
+  finder.CountMissingNodes();
 }
 
 }  // namespace mpa::raw

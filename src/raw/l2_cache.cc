@@ -13,7 +13,7 @@
 namespace mpa::raw {
 namespace {
 
-constexpr std::string_view kStem = "l2_cache.data";
+constexpr std::string_view kL2Stem = "l2_cache.data";
 constexpr std::size_t kL2RecordSize = 72, kCounters = 8;
 
 // Numbers of the events; what is counted by two of them is their sum.
@@ -54,7 +54,7 @@ std::optional<Places> PlacesOf(const std::vector<std::uint32_t>& events,
   return places;
 }
 
-double Sum(const Record<kL2RecordSize>& record, const Places& places) {
+double SumOf(const Record<kL2RecordSize>& record, const Places& places) {
   double sum = 0;
   for (const std::size_t place : places) sum += static_cast<double>(record.U64(8 + 8 * place));
   return sum;
@@ -101,7 +101,7 @@ void NameTasks(std::size_t first_row, const Device& device, Session& session) {
 }  // namespace
 
 void ReadL2Cache(const DataFiles& files, const Device& device, Session& session) {
-  if (CountRecords(files, kStem, 1) == 0) return;
+  if (CountRecords(files, kL2Stem, 1) == 0) return;
   const auto events = EventsOf(device.platform);
   const auto places = [&](const std::vector<std::uint32_t>& wanted) {
     return PlacesOf(wanted, device.l2_events);
@@ -113,16 +113,16 @@ void ReadL2Cache(const DataFiles& files, const Device& device, Session& session)
     session.issues.Count(
         "counters of the L2 cache left out, the events of the chip are not among those in "
         "sample.json (l2CacheTaskProfilingEvents)",
-        kStem);
+        kL2Stem);
     return;
   }
   L2CacheUse& use = session.l2_cache;
   const std::size_t first_row = use.Size();
   ForEachDeviceRecord<kL2RecordSize>(
-      files, kStem, kNoMagic, session.issues, [&](const Record<kL2RecordSize>& record) {
-        const double all = Sum(record, *requests);
+      files, kL2Stem, kNoMagic, session.issues, [&](const Record<kL2RecordSize>& record) {
+        const double all = SumOf(record, *requests);
         const auto share = [&](const Places& some) {
-          return all == 0 ? 0 : RoundDecimal(Sum(record, some) / all, 6);
+          return all == 0 ? 0 : RoundDecimal(SumOf(record, some) / all, 6);
         };
         use.Append({.stream = record.U16(2),
                     .task = record.U16(4),

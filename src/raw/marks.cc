@@ -2,6 +2,8 @@
 // Marks and ranges of the program (msproftx), and what devices recorded when they passed them.
 #include "marks.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -93,17 +95,25 @@ std::unordered_map<std::int64_t, DeviceSide> DeviceSides(const Session& session,
 void ReadMarks(const HostInput& input, const ControlFiles& files,
                const std::vector<DeviceLog>& logs, Session& session) {
   std::vector<Segment> segments;
-  ForEachHostRecord<kAdditionalSize>(input.files, "additional.msproftx", input.issues,
-                                     [&](const Record<kAdditionalSize>& record, const Slice&) {
-                                       segments.push_back(ReadSegment(input, record));
-                                     });
+  ForEachJudgedRecord<kAdditionalSize>(input, "additional.msproftx",
+                                       [&](const Record<kAdditionalSize>& record, const Slice&) {
+                                         segments.push_back(ReadSegment(input, record));
+                                       });
   JoinSegments(segments);
   const auto sides = DeviceSides(session, files, logs);
+  if (segments.empty() && !sides.empty()) {
+    session.issues.Count(
+        fmt::format("host/msproftx is missing: {} marks of the user are lost; copy "
+                    "the capture again",
+                    sides.size()),
+        "recorded by the device alone");
+  }
   Marks marks;
   for (Segment& segment : segments) {
     Marks::Row& mark = segment.mark;
-    if (mark.end < session.info.begin) continue;
-    if (!IsRange(mark.start, mark.end)) {
+    const bool plausible = input.clock.IsPlausible(mark.start) && input.clock.IsPlausible(mark.end);
+    if (plausible && mark.end < session.info.begin) continue;
+    if (!plausible || !IsRange(mark.start, mark.end)) {
       session.issues.Count("mark left out, its times make no sense", "msproftx");
       continue;
     }

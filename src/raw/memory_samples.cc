@@ -40,6 +40,11 @@ void ReadModuleMemory(const DataFiles& files, const Side& side, const Device& de
   ForEachDeviceRecord<kSize>(
       files, "npu_module_mem.data", kNoMagic, session.issues, [&](const Record<kSize>& record) {
         const TimeNs time = side.clock.HostNs(record.U64(8));
+        if (!side.clock.IsPlausible(time)) {
+          session.issues.Count("memory sample left out, its time makes no sense",
+                               "npu_module_mem.data");
+          return;
+        }
         if (from_begin && time < side.begin) return;
         const std::int64_t reserved = record.I64(16);
         session.module_memory.Append({.time = time,
@@ -59,21 +64,26 @@ void ReadMemorySamples(const DataFiles& files, const Side& side, const Device& d
 
 void ReadOpMemory(const HostInput& input, TimeNs begin, Session& session) {
   OpMemory& memory = session.op_memory;
-  ForEachHostRecord<kAdditionalSize>(input.files, "additional.task_memory_info", input.issues,
-                                     [&](const Record<kAdditionalSize>& record, const Slice&) {
-                                       const HostRecordHead head = HeadOf(record);
-                                       const TimeNs time = input.clock.HostNs(head.time);
-                                       if (time < begin) return;
-                                       memory.Append({.time = time,
-                                                      .name = input.dictionary.Text(record.U64(40)),
-                                                      .address = record.U64(24),
-                                                      .bytes = record.I64(32),
-                                                      .allocated = ByteCount(record.U64(48)),
-                                                      .reserved = ByteCount(record.U64(56)),
-                                                      .thread = head.thread,
-                                                      .device = record.U32(64),
-                                                      .device_type = record.U32(68)});
-                                     });
+  ForEachJudgedRecord<kAdditionalSize>(
+      input, "additional.task_memory_info",
+      [&](const Record<kAdditionalSize>& record, const Slice&) {
+        const HostRecordHead head = HeadOf(record);
+        const TimeNs time = input.clock.HostNs(head.time);
+        if (!input.clock.IsPlausible(time)) {
+          input.issues.Count("allocation left out, its time makes no sense", "task_memory_info");
+          return;
+        }
+        if (time < begin) return;
+        memory.Append({.time = time,
+                       .name = input.dictionary.Text(record.U64(40)),
+                       .address = record.U64(24),
+                       .bytes = record.I64(32),
+                       .allocated = ByteCount(record.U64(48)),
+                       .reserved = ByteCount(record.U64(56)),
+                       .thread = head.thread,
+                       .device = record.U32(64),
+                       .device_type = record.U32(68)});
+      });
   if (std::is_sorted(memory.time.begin(), memory.time.end())) return;
   std::vector<std::size_t> order(memory.Size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -101,7 +101,8 @@ std::vector<Thread> ReadThreads(const std::filesystem::path& file, const Framewo
     const TimeNs time = clock.Ns(record.I64(0));
     const std::int64_t id = record.I64(8);
     const std::uint8_t tag = record.U8(32);
-    if (tag > 3 || time < 0) return issues.Count("record left out, it is damaged", kFunctions);
+    if (tag > 3 || time < 0 || !clock.IsPlausible(time))
+      return issues.Count("record left out, it is damaged", kFunctions);
     const auto [number, is_new] = numbers.try_emplace(id, threads.size());
     if (is_new) threads.push_back({.process = record.I64(16), .id = id});
     threads[number->second].events.push_back(

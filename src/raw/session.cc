@@ -11,6 +11,7 @@
 
 #include "cann.h"
 #include "control_files.h"
+#include "framework_clock.h"
 #include "mpa/base/parallel.h"
 #include "mpa/capture/record_kinds.h"
 #include "stages.h"
@@ -85,7 +86,8 @@ Session ReadSession(const std::filesystem::path& path, Parts wanted) {
       },
       [&] {
         if (session.info.framework.empty() || !Overlap(wanted, kFrameworkParts)) return;
-        ReadFramework(session.info.framework, files.framework_clock, wanted, part);
+        ReadFramework(session.info.framework,
+                      FittingClock(files.framework_clock, session.info, part.issues), wanted, part);
       }};
   ParallelFor(halves.size(), [&](std::size_t i) { halves[i](); });
   TakeFramework(std::move(part), session);
@@ -99,6 +101,14 @@ bool SchedulesCollectives(const Session& session, std::size_t kernel) {
   const auto task = static_cast<std::size_t>(session.kernels.task[kernel]);
   return std::binary_search(session.schedule_streams.begin(), session.schedule_streams.end(),
                             session.tasks.stream[task]);
+}
+
+Issues FindDamage(const std::filesystem::path& path) {
+  SessionInfo info;
+  Issues issues;
+  const ControlFiles files = ReadControlFiles(path, info, issues);
+  if (!info.framework.empty()) FittingClock(files.framework_clock, info, issues);
+  return issues;
 }
 
 StepsOnDevice::StepsOnDevice(const Steps& steps) : steps_(steps) {

@@ -63,12 +63,21 @@ void VisitDeviceStream(const DataFiles& files, std::string_view stem, std::size_
                        Magic magic, Issues& issues,
                        const std::function<void(std::string_view records)>& visit);
 
+/// True when no bit is set: where records have no magic, such a one was overwritten.
+inline bool IsZero(std::string_view record) {
+  return record.find_first_not_of('\0') == std::string_view::npos;
+}
+
 /// Calls visit(Record<kSize>) for each record of `records` that has its magic and counts the rest.
 template <std::size_t kSize, typename Visit>
 void ForEachRecord(std::string_view records, Magic magic, std::string_view stem, Issues& issues,
                    Visit visit) {
   for (std::size_t at = 0; records.size() - at >= kSize; at += kSize) {
     const Record<kSize> record(records.data() + at);
+    if (magic.value == 0 && IsZero(record.Bytes())) {
+      issues.Count("record left out, it holds nothing but zeros", stem);
+      continue;
+    }
     if (magic.value != 0 && record.U16(magic.offset) != magic.value) {
       issues.Count("record left out, it does not begin as its kind does", stem);
       continue;

@@ -38,7 +38,7 @@ Marks ReadMarks(const std::filesystem::path& file, const FrameworkClock& clock, 
     const Record<kFixedSize> fixed(value.data());
     const std::uint64_t category = fixed.U64(8);
     const TimeNs time = clock.Ns(fixed.I64(0));
-    if (category > 3 || time < 0) return false;
+    if (category > 3 || time < 0 || !clock.IsPlausible(time)) return false;
     marks.time[row] = time;
     marks.mark[row] = {.correlation = fixed.I64(16),
                        .thread = fixed.I64(24),

@@ -113,8 +113,8 @@ std::vector<TensorRecord> ReadTensors(const HostInput& input, TensorSets& sets) 
   constexpr std::size_t kTensors = 36, kMost = 5;
   std::vector<TensorRecord> records;
   records.reserve(CountRecords(input.files, kStem, kAdditionalSize));
-  ForEachHostRecord<kAdditionalSize>(
-      input.files, kStem, input.issues, [&](const Record<kAdditionalSize>& record, const Slice&) {
+  ForEachJudgedRecord<kAdditionalSize>(
+      input, kStem, [&](const Record<kAdditionalSize>& record, const Slice&) {
         const std::size_t count = std::min<std::size_t>(record.U32(32), kMost);
         records.push_back(
             {.time = input.clock.HostNs(record.U64(16)),

@@ -33,7 +33,9 @@ class Decoder {
     const Record<kTorchOpFixedSize> fixed(value.data());
     const TimeNs start = clock_.Ns(fixed.I64(0));
     const TimeNs end = clock_.Ns(fixed.I64(8));
-    if (!IsRange(start, end)) return false;
+    if (!IsRange(start, end) || !clock_.IsPlausible(start) || !clock_.IsPlausible(end)) {
+      return false;
+    }
     ops_.start[row] = start;
     ops_.end[row] = end;
     ops_.sequence[row] = fixed.I64(16);

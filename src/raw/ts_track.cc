@@ -8,9 +8,9 @@
 namespace mpa::raw {
 namespace {
 
-constexpr std::size_t kSize = 40;
+constexpr std::size_t kTrackSize = 40;
 
-DeviceMark ReadMark(const Record<kSize>& record, Generation generation) {
+DeviceMark ReadMark(const Record<kTrackSize>& record, Generation generation) {
   DeviceMark mark{.count = record.U64(8), .index = record.U64(16), .model = record.U64(24)};
   if (generation == Generation::kStarsV6) {  // not seen in real data
     mark.tag = record.U16(32);
@@ -30,8 +30,8 @@ DeviceMark ReadMark(const Record<kSize>& record, Generation generation) {
 TaskTrack ReadTaskTrack(const DataFiles& files, Generation generation, Issues& issues) {
   constexpr std::uint8_t kMarkRecord = 10, kFlipRecord = 14;
   TaskTrack track;
-  ForEachDeviceRecord<kSize>(
-      files, "ts_track.data", kNoMagic, issues, [&](const Record<kSize>& record) {
+  ForEachDeviceRecord<kTrackSize>(
+      files, "ts_track.data", kNoMagic, issues, [&](const Record<kTrackSize>& record) {
         if (record.U8(1) == kMarkRecord) {
           track.marks.push_back(ReadMark(record, generation));
         } else if (record.U8(1) == kFlipRecord) {

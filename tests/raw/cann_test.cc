@@ -233,7 +233,7 @@ TEST(Cann, TheControlFilesDescribeTheCapture) {
   EXPECT_EQ(session.info.process, 42);
   EXPECT_EQ(session.info.level, 1);
   EXPECT_EQ(session.info.begin, kBegin);
-  EXPECT_EQ(session.info.end, -1);
+  EXPECT_EQ(session.info.end, kBegin + 10'000'000'000);
   ASSERT_EQ(session.info.devices.size(), 1u);
   const Device& device = session.info.devices[0];
   EXPECT_EQ(device.generation, Generation::kStars);
@@ -246,6 +246,7 @@ TEST(Cann, OfSeveralCollectionsTheFirstIsRead) {
   test::TempDir directory;
   MadeCapture first, second;
   AddOperator(first);
+  first.Task(2, 7, 0, 200, 300);
   const auto copy = [&](MadeCapture& from, const char* name) {
     std::filesystem::copy(from.Write(), directory / name, std::filesystem::copy_options::recursive);
   };
@@ -256,7 +257,7 @@ TEST(Cann, OfSeveralCollectionsTheFirstIsRead) {
   EXPECT_EQ(session.issues.Lines().size(), 1u);
 }
 
-TEST(Cann, ADeviceWithoutClocksIsLeftOut) {
+TEST(Cann, ADeviceWithoutClocksBeginsWithItsLaunches) {
   MadeCapture capture;
   AddOperator(capture);
   capture.Task(2, 7, 0, 200, 300);
@@ -264,8 +265,12 @@ TEST(Cann, ADeviceWithoutClocksIsLeftOut) {
   std::filesystem::remove(capture.path() / "device_0/dev_start.log.0");
   const Session session = ReadSession(capture.path(), Parts::kAll);
   EXPECT_EQ(session.calls.Size(), 2u);
-  EXPECT_TRUE(session.tasks.Empty());
-  EXPECT_EQ(session.issues.Lines().size(), 1u);
+  ASSERT_EQ(session.tasks.Size(), 1u);
+  EXPECT_EQ(session.tasks.start[0], session.tasks.issued[0]);
+  EXPECT_EQ(session.tasks.dur[0], 2000);
+  ASSERT_EQ(session.issues.Lines().size(), 2u);
+  EXPECT_TRUE(session.issues.Lines()[0].starts_with("device_0/dev_start.log is missing"));
+  EXPECT_NE(session.issues.Lines()[1].find("estimated from 1 launches"), std::string::npos);
 }
 
 TEST(Cann, ACaptureOfTheFrameworkAloneIsRead) {
@@ -289,6 +294,8 @@ TEST(Cann, BrokenControlFilesAreAnError) {
   MadeCapture capture;
   capture.Add("host/start_info", "{broken");
   capture.Add("device_0/start_info.0", "}");
+  capture.Add("host/end_info", "}");
+  capture.Add("device_0/end_info.0", "}");
   EXPECT_THROW(ReadSession(capture.Write(), Parts::kAll), Error);
 }
 

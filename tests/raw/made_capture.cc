@@ -39,6 +39,8 @@ MadeCapture::MadeCapture() {
   files_["host/info.json"] = files_["device_0/info.json.0"] = info;
   files_["host/sample.json"] = files_["device_0/sample.json"] = sample;
   files_["host/start_info"] = files_["device_0/start_info.0"] = start;
+  files_["host/end_info"] = files_["device_0/end_info.0"] =
+      R"({"clockMonotonicRaw": "10000000000", "collectionTimeEnd": "1735689610000000"})";
   const std::string log = "clock_monotonic_raw: 0\ncntvct: 0\ncntvct_diff: 0\n";
   files_["host/host_start.log"] = "[Host]\n" + log;
   files_["device_0/host_start.log.0"] = "[Device0]\n" + log;

@@ -20,7 +20,7 @@ void Put(std::string& bytes, std::size_t offset, T value) {
 }
 
 /// A PROF_* directory made by hand. Host stamps are ns (no frequency), a device count is 20 ns;
-/// both clocks were 0 at the epoch time kBegin, when the collection began.
+/// both clocks were 0 at the epoch time kBegin, when the collection began; it lasted 10 s.
 class MadeCapture {
  public:
   static constexpr std::int64_t kBegin = 1'735'689'600'000'000'000;

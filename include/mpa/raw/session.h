@@ -125,6 +125,10 @@ Session ReadSession(const std::filesystem::path& path, Parts wanted);
 /// True when a kernel, by its row, runs on one of the session's schedule_streams.
 bool SchedulesCollectives(const Session& session, std::size_t kernel);
 
+/// Reads no records: what the control files, names and sizes of the capture show to be lost or
+/// damaged, as ReadSession() counts it. Throws as ReadSession().
+Issues FindDamage(const std::filesystem::path& path);
+
 /// Finds the steps of device times.
 class StepsOnDevice {
  public:

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device_clocks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+namespace mpa::raw {
+namespace {
+
+constexpr TimeNs kEarlyLaunch = 1'000'000;  // clocks are not read more exactly than that
+constexpr TimeNs kOutside = 100'000'000;    // of the collection
+constexpr std::size_t kSamples = 4096;      // of the tasks of a device
+
+bool SameTask(const DeviceTask& a, const DeviceTask& b) {
+  return a.stream == b.stream && a.task == b.task && a.batch == b.batch && a.context == b.context;
+}
+
+// Tasks as times on a clock that may be wrong.
+struct Comparison {
+  std::vector<TimeNs> delays;  ///< from launch to start, of tasks with one launch
+  std::vector<TimeNs> starts;
+
+  TimeNs Fastest() {
+    // The very first may belong to another task of the same number.
+    const std::size_t one_percent = delays.size() / 100;
+    std::nth_element(delays.begin(), delays.begin() + static_cast<std::ptrdiff_t>(one_percent),
+                     delays.end());
+    return delays[one_percent];
+  }
+};
+
+Comparison Compare(const LaunchIndex& launches, std::int64_t device,
+                   const std::vector<DeviceTask>& tasks, const Clock& clock) {
+  Comparison compared;
+  const std::size_t step = std::max<std::size_t>(tasks.size() / kSamples, 1);
+  for (std::size_t i = 0; i < tasks.size(); i += step) {
+    const DeviceTask& task = tasks[i];
+    const TimeNs start = clock.DeviceNs(task.start);
+    compared.starts.push_back(start);
+    const bool repeated = (i > 0 && SameTask(tasks[i - 1], task)) ||
+                          (i + 1 < tasks.size() && SameTask(task, tasks[i + 1]));
+    if (repeated || task.context != kWholeTask) continue;
+    const TimeNs launch = launches.OnlyTime(static_cast<std::uint64_t>(device), task);
+    if (launch >= 0 && clock.IsPlausible(launch)) compared.delays.push_back(start - launch);
+  }
+  return compared;
+}
+
+template <typename Predicate>
+bool Most(const std::vector<TimeNs>& values, Predicate predicate) {
+  const auto count = std::count_if(values.begin(), values.end(), predicate);
+  return static_cast<std::size_t>(count) * 2 > values.size();
+}
+
+bool IsPossible(const Comparison& compared, const Side& side) {
+  if (Most(compared.delays, [](TimeNs delay) { return delay < -kEarlyLaunch; })) return false;
+  return !Most(compared.starts, [&](TimeNs start) {
+    return start < side.begin - kOutside || (side.end >= 0 && start > side.end + kOutside);
+  });
+}
+
+// Makes all times of the device that much earlier.
+void Shift(TimeNs earlier, Clock& clock) {
+  constexpr std::int64_t kNsPerSecond = 1'000'000'000;
+  const Int128 ticks = static_cast<Int128>(earlier) * clock.device_hertz / kNsPerSecond;
+  clock.device_count += static_cast<std::int64_t>(ticks);
+}
+
+}  // namespace
+
+void CheckDeviceClock(const LaunchIndex& launches, std::int64_t device,
+                      const std::vector<DeviceTask>& tasks, Side& side, Issues& issues) {
+  Comparison compared = Compare(launches, device, tasks, side.clock);
+  if (compared.starts.empty()) return;
+  if (!side.device_count_unknown && IsPossible(compared, side)) return;
+  std::string from;
+  TimeNs earlier = 0;
+  if (!compared.delays.empty()) {
+    earlier = compared.Fastest();
+    from = fmt::format("{} launches", compared.delays.size());
+  } else {
+    earlier = *std::min_element(compared.starts.begin(), compared.starts.end()) - side.begin;
+    from = "the begin of the collection";
+  }
+  Shift(earlier, side.clock);
+  side.device_count_unknown = false;
+  issues.Count(
+      fmt::format("times of device_{0} are estimated from {1}, they may be off by what a "
+                  "launch takes: its clock is not known (device_{0}/host_start.log, "
+                  "dev_start.log, start_info, info.json); copy the capture again",
+                  device, from),
+      fmt::format("{:.3f} ms from what the control files say", static_cast<double>(earlier) / 1e6));
+}
+
+}  // namespace mpa::raw

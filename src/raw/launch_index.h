@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "device_tasks.h"
+#include "host_records.h"
+#include "mpa/base/time.h"
+
+namespace mpa::raw {
+
+/// Identifies a task on all devices. The ids of V6 (`wide`) are unique on their device.
+std::uint64_t TaskKey(std::uint64_t device, std::uint32_t stream, std::uint16_t batch,
+                      std::uint32_t task, bool wide);
+
+/// The launches of the host by task.
+class LaunchIndex {
+ public:
+  /// Refers to the launches, which must outlive it and be in order of time.
+  LaunchIndex(const std::vector<HostTask>& launches, bool wide);
+
+  /// The last launch before the task began: one can be run several times (graphs), and where wraps
+  /// of the ids were not recorded several tasks have one key. -1: none.
+  std::int32_t Find(std::uint64_t device, const DeviceTask& task, TimeNs start) const;
+  /// When the task was launched, if one launch alone can be that of the task; else -1.
+  TimeNs OnlyTime(std::uint64_t device, const DeviceTask& task) const;
+
+ private:
+  using Entry = std::pair<std::uint64_t, std::int32_t>;
+  const std::vector<HostTask>& launches_;
+  bool wide_;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace mpa::raw
