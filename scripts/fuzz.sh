@@ -3,8 +3,8 @@
 # Feeds broken inputs to all that the program reads:  scripts/fuzz.sh [SECONDS [FUZZER...]]
 # Builds the fuzzers and runs each, or those that are named (trace_view, gzip, ...), for so many
 # seconds (3), as many at once as there are processors. What a run learns is kept in corpus/ of the
-# build for the next one. Prints a line for each; fails when there is a finding. Without clang it
-# says so and succeeds. PRESET names the preset that is built (fuzz; asan has the fuzzers, too).
+# build for the next one. Prints a line for each; fails when there is a finding. Without clang or
+# lld it says so and succeeds. PRESET names the preset that is built (fuzz; asan has the fuzzers, too).
 # See tests/fuzz/README.md.
 set -euo pipefail
 
@@ -24,7 +24,7 @@ has_libfuzzer() {
   command -v clang++ >/dev/null || return 1
   program=$(mktemp) || return 1
   local -i status=0
-  clang++ -x c++ -fsanitize=fuzzer,address -o "$program" - >/dev/null 2>&1 <<'PROGRAM' || status=1
+  clang++ -fuse-ld=lld -x c++ -fsanitize=fuzzer,address -o "$program" - >/dev/null 2>&1 <<'PROGRAM' || status=1
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }
 PROGRAM
   rm -f -- "$program"
@@ -32,7 +32,7 @@ PROGRAM
 }
 
 if ! has_libfuzzer; then
-  printf 'SKIPPED: the fuzzers need clang++ with libFuzzer (in Debian the package clang)\n'
+  printf 'SKIPPED: the fuzzers need clang++ with libFuzzer, and lld (in Debian the packages clang and lld)\n'
   exit 0
 fi
 

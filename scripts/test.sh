@@ -10,7 +10,7 @@ shift || true
 
 case $preset in
   release | debug) ./scripts/setup.sh ;;
-  *) ./scripts/setup.sh clang libclang-rt-dev ;;  # the sanitizers and libFuzzer of clang
+  *) ./scripts/setup.sh clang libclang-rt-dev lld ;;  # the sanitizers and libFuzzer of clang
 esac
 if [[ ! -e build/$preset/build.ninja ]]; then
   cmake --preset "$preset"
