@@ -54,13 +54,14 @@ const Recipe& FindRecipe(const std::string& name) {
   for (const Recipe& recipe : AllRecipes()) {
     if (recipe.name == name) return recipe;
   }
-  for (const Recipe& recipe : AllRecipes()) LogNotice("{}: {}", recipe.name, recipe.summary);
+  std::vector<std::string_view> names;
+  for (const Recipe& recipe : AllRecipes()) names.push_back(recipe.name);
   if (name.empty()) {
     Fail(ErrorKind::kUsage,
-         "-m,--mode is required: one of the recipes above, or a command such as "
-         "'msprof-analyze compare'");
+         "-m,--mode is required: one of {}, or a command such as 'msprof-analyze compare'",
+         fmt::join(names, ", "));
   }
-  Fail(ErrorKind::kUsage, "-m {}: there is no such recipe; there are those above", name);
+  Fail(ErrorKind::kUsage, "-m: unknown recipe '{}'; available: {}", name, fmt::join(names, ", "));
 }
 
 bool IsPositiveNumber(const std::string& text) {
@@ -79,7 +80,7 @@ void CheckArguments(const Recipe& recipe, const RecipeArguments& arguments) {
                        return parameter.name == wanted;
                      });
     if (found == recipe.parameters.end()) {
-      Fail(ErrorKind::kUsage, "--{} is no option of the recipe {}", name, recipe.name);
+      Fail(ErrorKind::kUsage, "the recipe {} has no option --{}", recipe.name, name);
     }
     if (found->value == RecipeParameter::Value::kCount && io::ParseInt(value).value_or(0) <= 0) {
       Fail(ErrorKind::kUsage, "--{} {}: give a whole number above 0", name, value);
@@ -209,7 +210,7 @@ int RunRecipeCommand(const RecipeCommandOptions& options) {
   const bool empty = std::all_of(outcome.result.tables.begin(), outcome.result.tables.end(),
                                  [](const Sheet& table) { return table.rows.empty(); });
   if (empty && !recipe.empty_is_answer) {
-    Fail(ErrorKind::kInput, "{}: nothing to tell; nothing was written", recipe.name);
+    Fail(ErrorKind::kInput, "{}: no results; no files written", recipe.name);
   }
   std::vector<fs::path> paths = Write(recipe, outcome.result, options.export_type, output);
   for (const auto& [name, path] : documents) {

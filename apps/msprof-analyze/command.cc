@@ -169,7 +169,7 @@ std::optional<std::set<std::int64_t>> ParseRanks(const char* option, const std::
     const auto first = io::ParseInt(item.substr(0, dash));
     const auto last = dash == item.size() ? first : io::ParseInt(item.substr(dash + 1));
     if (!first || !last || *first < 0 || *last < *first || *last > kMostRank) {
-      Fail(ErrorKind::kUsage, "{} {}: '{}' is no rank; give 'all' or a list such as 0,1,4-7",
+      Fail(ErrorKind::kUsage, "{} {}: invalid rank '{}'; give 'all' or a list such as 0,1,4-7",
            option, text, item);
     }
     named += *last - *first;
@@ -185,8 +185,8 @@ void FailUnknown(const CLI::App& program, const CLI::App& command,
   const std::string& first = unknown.front();
   const bool option = first.starts_with("-");
   if (!option && &command != &program && command.get_name() != "cluster") {
-    Fail(ErrorKind::kUsage, "'{}' is one argument too many; 'msprof-analyze {} --help' tells how",
-         first, command.get_name());
+    Fail(ErrorKind::kUsage, "unexpected argument '{}'; see 'msprof-analyze {} --help'", first,
+         command.get_name());
   }
   const std::string name = first.substr(0, first.find('='));
   const auto nearest = Closest(name, option ? OptionNames(command) : CommandNames(program));

@@ -263,7 +263,7 @@ Command AddCompare(CLI::App& program) {
                 "Sums by name only: no sheets OperatorCompare, ModuleCompare, MemoryCompare")
       ->group(kHow);
   app->add_flag("--disable_module", options->disable_module,
-                "Compare operators even where both captures tell of modules")
+                "Compare operators even if both captures contain modules")
       ->group(kHow);
   app->add_flag("--use_input_shape", options->use_input_shape,
                 "Operators match only when their input shapes are the same, too")

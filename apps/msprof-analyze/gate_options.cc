@@ -61,7 +61,7 @@ void GateOptions::AddTo(CLI::App& command) {
       ->group(kRules);
   command.add_flag("--warn_only", warn_only_, "Tell a regression, but exit with 0")->group(kRules);
   add("--on_inconclusive", on_inconclusive_,
-      "What becomes of metrics that cannot be judged: pass, warn or fail with 4 [default: fail]",
+      "How to treat metrics that cannot be judged: pass, warn or fail with 4 [default: fail]",
       "ACTION", kRules);
   add("--allow_mismatch", allow_mismatch_,
       "Compare although both sides differ in these, such as cann_version,torch_npu_version",

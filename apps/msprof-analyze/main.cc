@@ -85,7 +85,7 @@ int RunProgram(int count, const char* const* arguments) {
         !unknown.empty()) {
       FailUnknown(program, chosen.empty() ? program : *chosen.front(), unknown);
     }
-    Fail(ErrorKind::kUsage, "{}; 'msprof-analyze {}--help' tells how", error.what(),
+    Fail(ErrorKind::kUsage, "{}; see 'msprof-analyze {}--help'", error.what(),
          chosen.empty() ? "" : chosen.front()->get_name() + " ");
   }
   for (std::size_t i = 0; i < commands.size(); ++i) {

@@ -64,7 +64,7 @@ void PrepareOutputFile(const fs::path& path) {
     Fail(ErrorKind::kOutput, "{}: a directory has this name", path.string());
   }
   if (fs::exists(status) && !fs::is_regular_file(status)) {
-    Fail(ErrorKind::kOutput, "{}: this is no regular file, it would be replaced", path.string());
+    Fail(ErrorKind::kOutput, "{}: not a regular file; it would be replaced", path.string());
   }
   if (fs::exists(status) && access(path.c_str(), W_OK) != 0) {
     Fail(ErrorKind::kOutput, "{}: cannot be replaced: {}", path.string(), std::strerror(errno));

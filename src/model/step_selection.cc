@@ -39,7 +39,7 @@ void SelectStep(RankTrace& trace, std::int32_t id) {
            "the capture has no step markers; profile with step() or leave the "
            "step options out");
     }
-    Fail(ErrorKind::kInput, "there is no step {}; the steps are: {}", id, bounds.Ids());
+    Fail(ErrorKind::kInput, "step {} not found; available steps: {}", id, bounds.Ids());
   }
 
   const auto on_host = [&](TimeNs time) { return bounds.OfHostTime(time) == step; };

@@ -181,7 +181,7 @@ Verdict JudgeModuleStatistic(const RankFacts& facts) {
   Verdict verdict = JudgeHost(facts);
   if (verdict.ability == Ability::kCannotRun) return verdict;
   if (facts.recorded.mstx == Recorded::kNo && facts.recorded.stacks == Recorded::kNo) {
-    return CannotRun("nothing tells of modules",
+    return CannotRun("the capture contains no modules",
                      "mstx=True with ranges of the domain Module in the model, or "
                      "with_modules=True");
   }

@@ -79,7 +79,7 @@ FoundRanks FindRanks(const std::filesystem::path& directory,
   if (wanted) {
     for (const std::int64_t rank : *wanted) {
       if (!seen.contains(rank)) {
-        result.notes.push_back(fmt::format("there is no rank {} in {}", rank, directory.string()));
+        result.notes.push_back(fmt::format("rank {} not found in {}", rank, directory.string()));
         result.partial = true;
       }
     }

@@ -62,7 +62,7 @@ void MatchByTime(const Records& records, std::vector<CountedKernel>& kernels, Is
     const bool found = next < kernels.size() && kernels[next].address == record->address &&
                        kernels[next].start <= record->end;
     if (!found) {
-      issues.Count("counters left out, there is no kernel that they belong to", kPlace);
+      issues.Count("counters left out, they belong to no kernel", kPlace);
     } else if (match(*record, kernels[next])) {
       ++next;
     }

@@ -31,7 +31,7 @@ class CounterColumn {
       if (IsDuration(recorded)) {
         value = std::max(value, recorded);
       } else if (IsRecorded(cell)) {
-        issues.Count("counter left out, its value is no time", csv.Place());
+        issues.Count("counter left out, invalid value", csv.Place());
       }
     }
     return value;
@@ -89,7 +89,7 @@ void ReadKernelDetails(const CaptureFile& file, const ReadRequest& request, Rank
     const auto start_ns = io::NsFromMicros(csv[start]);
     const auto dur_ns = io::NsFromMicros(csv[dur]);
     if (!start_ns || !dur_ns || !IsDuration(*dur_ns)) {
-      trace.issues.Count("kernel left out, its start or duration is no time", csv.Place());
+      trace.issues.Count("kernel left out, invalid start or duration", csv.Place());
       continue;
     }
     Kernels& table =

@@ -107,7 +107,7 @@ class KinetoFiller {
     const auto start = io::NsFromMicros(event.ts);
     const auto dur = event.dur.empty() ? 0 : io::NsFromMicros(event.dur);
     if (start && dur && IsDuration(*dur)) return Span{*start, *dur};
-    fragment_.part.issues.Count("event left out, its start or duration is no time",
+    fragment_.part.issues.Count("event left out, invalid start or duration",
                                 fmt::format("{}: \"{}\"", file_name_, event.name));
     return std::nullopt;
   }
@@ -176,8 +176,7 @@ class KinetoFiller {
     memory.time = *time;
     if (!IsMemorySize(reserved) ||
         !IsMemorySize(memory.bytes < 0 ? -(memory.bytes + 1) : memory.bytes)) {
-      fragment_.part.issues.Count("memory event left out, its size is no number of bytes",
-                                  file_name_);
+      fragment_.part.issues.Count("memory event left out, invalid size", file_name_);
       return;
     }
     fragment_.part.memory_samples.Append({.time = *time, .reserved_bytes = reserved});

@@ -18,7 +18,7 @@ void ReadMemoryRecord(const CaptureFile& file, const ReadRequest&, RankTrace& tr
     if (!IsRecorded(csv[reserved])) continue;  // rows of components that report only allocations
     const auto bytes = BytesFromMebibytes(csv[reserved]);
     if (!bytes || !IsMemorySize(*bytes)) {
-      trace.issues.Count("memory sample left out, its size is no number of bytes", csv.Place());
+      trace.issues.Count("memory sample left out, invalid size", csv.Place());
       continue;
     }
     trace.memory_samples.Append({.time = io::NsFromMicros(csv[time]).value_or(-1),

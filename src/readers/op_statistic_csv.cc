@@ -13,7 +13,7 @@ std::int64_t CountOf(const io::CsvFile& csv, std::size_t column, Issues& issues)
   constexpr std::int64_t kMost = 1'000'000'000'000;
   const std::optional<std::int64_t> count = io::ParseInt(csv[column]);
   if (count && *count >= 0 && *count <= kMost) return *count;
-  issues.Count("count taken as 0, it is no number of kernels", csv.Place());
+  issues.Count("invalid count, taken as 0", csv.Place());
   return 0;
 }
 

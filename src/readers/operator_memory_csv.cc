@@ -18,7 +18,7 @@ void ReadAllocations(const CaptureFile& file, const ReadRequest&, RankTrace& tra
   while (NextRow(csv, trace.issues)) {
     const auto bytes = BytesFromKibibytes(csv[size]);
     if (!bytes || !IsMemorySize(*bytes)) {
-      trace.issues.Count("allocation left out, its size is no number of bytes", csv.Place());
+      trace.issues.Count("allocation left out, invalid size", csv.Place());
       continue;
     }
     // Empty and N/A: allocated before, or released after the collection.

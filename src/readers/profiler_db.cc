@@ -28,7 +28,7 @@ std::optional<DbSpan> ReadSpan(DbInput& input, const io::Row& row, int start_col
   const auto end = row.Int(end_column);
   if (start && end && *start >= 0 && *end >= *start && IsTime(*end) && IsDuration(*end - *start))
     return DbSpan{*start, *end - *start};
-  input.trace.issues.Count("row left out, its start or end is no time",
+  input.trace.issues.Count("row left out, invalid start or end",
                            fmt::format("{}: table {}", input.database.name(), table));
   return std::nullopt;
 }
@@ -63,7 +63,7 @@ void ReadMemorySamples(DbInput& input) {
     const auto reserved = row.Int(2);
     if (!reserved) return;
     if (!IsMemorySize(*reserved)) {
-      input.trace.issues.Count("memory sample left out, its size is no number of bytes",
+      input.trace.issues.Count("memory sample left out, invalid size",
                                fmt::format("{}: table MEMORY_RECORD", input.database.name()));
       return;
     }
@@ -79,7 +79,7 @@ void ReadAllocations(DbInput& input) {
   const auto read = [&](const io::Row& row) {
     const std::int64_t bytes = row.IntOr(1, 0);
     if (!IsMemorySize(bytes)) {
-      input.trace.issues.Count("allocation left out, its size is no number of bytes",
+      input.trace.issues.Count("allocation left out, invalid size",
                                fmt::format("{}: table OP_MEMORY", input.database.name()));
       return;
     }

@@ -54,7 +54,7 @@ void ReadCounters(DbInput& input) {
     if (IsDuration(*value)) {
       (kernels.*column)[kernel->second] = *value;
     } else {
-      input.trace.issues.Count("counter left out, its value is no time",
+      input.trace.issues.Count("counter left out, invalid value",
                                fmt::format("{}: table TASK_PMU_INFO", input.database.name()));
     }
   });

@@ -56,7 +56,7 @@ class FragmentFiller {
     const auto start = io::NsFromMicros(event.ts);
     const auto dur = event.dur.empty() ? 0 : io::NsFromMicros(event.dur);
     if (!start || !dur || !IsDuration(*dur)) {
-      fragment_.issues.Count("event left out, its start or duration is no time",
+      fragment_.issues.Count("event left out, invalid start or duration",
                              fmt::format("{}: \"{}\"", file_name_, event.name));
       return;
     }

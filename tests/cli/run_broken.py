@@ -39,11 +39,11 @@ OTHERWISE = (0, None)  # a report of what is there
 # Kind -> exit code of compare, and a piece of what it says.
 OF_EVENTS = {
     "nan": (5, "event left out, it is not valid JSON"),
-    "infinity": (5, "event left out, its start or duration is no time"),
-    "beyond int64": (5, "event left out, its start or duration is no time"),
-    "negative durations": (5, "event left out, its start or duration is no time"),
-    "times that are texts": (5, "event left out, its start or duration is no time"),
-    "times that are lists": (5, "event left out, its start or duration is no time"),
+    "infinity": (5, "event left out, invalid start or duration"),
+    "beyond int64": (5, "event left out, invalid start or duration"),
+    "negative durations": (5, "event left out, invalid start or duration"),
+    "times that are texts": (5, "event left out, invalid start or duration"),
+    "times that are lists": (5, "event left out, invalid start or duration"),
     "names that are numbers": OTHERWISE,
     "arguments that are texts": OTHERWISE,
     "long names": (0, "longer than the 32,767 characters"),
@@ -80,12 +80,12 @@ OF_TEXT = {
     "byte order marks": AS_USUAL,
     "other line ends": AS_USUAL,
     "bad utf-8": (5, "event left out, it is not valid JSON"),
-    "negative kernels": (5, "kernel left out, its start or duration is no time, 2 times"),
-    "kernels of nan": (5, "kernel left out, its start or duration is no time, 2 times"),
-    "kernels beyond int64": (5, "kernel left out, its start or duration is no time, 2 times"),
+    "negative kernels": (5, "kernel left out, invalid start or duration, 2 times"),
+    "kernels of nan": (5, "kernel left out, invalid start or duration, 2 times"),
+    "kernels beyond int64": (5, "kernel left out, invalid start or duration, 2 times"),
     "statistics that are texts": (5, "time taken as 0, it is none that a capture can last, 2 times"),
-    "counts beyond int64": (5, "count taken as 0, it is no number of kernels, 2 times"),
-    "memory beyond int64": (5, "allocation left out, its size is no number of bytes, 2 times"),
+    "counts beyond int64": (5, "invalid count, taken as 0, 2 times"),
+    "memory beyond int64": (5, "allocation left out, invalid size, 2 times"),
     "object without events": (3, 'no "traceEvents" array'),
     "list in a list": (3, "expected an event object, found '['"),
     "events on lines": (3, "trace_view.json: "),
@@ -115,7 +115,7 @@ OF_GPU = {
     "byte order mark": AS_USUAL,
     "other line ends": AS_USUAL,
     "bad utf-8": (5, "event left out, it is not valid JSON, 14 times"),
-    "memory beyond int64": (5, "memory event left out, its size is no number of bytes"),
+    "memory beyond int64": (5, "memory event left out, invalid size"),
     "nesting": OTHERWISE,
 }
 OF_DATABASES = {
@@ -135,11 +135,11 @@ OF_DATABASES = {
     "missing column": (5, "left out, table CONNECTION_IDS: no such column: connectionId"),
     "no times of tasks": (5, "left out, table TASK"),
     "empty tables": (5, "text left empty, STRING_IDS does not tell it"),
-    "nothing but null": (5, "row left out, its start or end is no time"),
-    "wrong types": (5, "row left out, its start or end is no time"),
-    "beyond int64": (5, "row left out, its start or end is no time"),
-    "negative durations": (5, "row left out, its start or end is no time"),
-    "latest times": (5, "row left out, its start or end is no time"),
+    "nothing but null": (5, "row left out, invalid start or end"),
+    "wrong types": (5, "row left out, invalid start or end"),
+    "beyond int64": (5, "row left out, invalid start or end"),
+    "negative durations": (5, "row left out, invalid start or end"),
+    "latest times": (5, "row left out, invalid start or end"),
     "bad utf-8": OTHERWISE,
     "null texts": (5, "text left empty, STRING_IDS does not tell it"),
     "unknown texts": (5, "text left empty, STRING_IDS does not tell it"),
@@ -398,7 +398,7 @@ class Database(Broken):
         self.addCleanup((capture / OUTPUT).chmod, 0o700)
         before = state(capture)
         result = self.compare(capture, "--base_step", "1", "--comparison_step", "2")
-        self.assert_as_told(result, 3, "there is no step 2")
+        self.assert_as_told(result, 3, "step 2 not found")
         self.assertEqual(state(capture), before)
         self.assert_as_told(self.compare(capture), *AS_USUAL)
         self.assertEqual(state(capture), before)

@@ -313,8 +313,7 @@ class Usage(Cli):
                 else self.run_tool(*arguments)
             with self.subTest(arguments=arguments):
                 self.assert_fails(2, result, "-m")
-                listed = [line for line in result.err if "note: module_statistic: " in line]
-                self.assertEqual(len(listed), 1, "a line for each recipe")
+                self.assertIn("module_statistic, operator_mfu", result.err[-1])
 
     def test_options_of_recipes(self):
         for option, value, words in (
@@ -1122,7 +1121,7 @@ class Recipes(ToyModel, Cli):
         connection.executescript("DELETE FROM PYTORCH_API WHERE type = 50003;")
         connection.close()
         result = self.statistic()
-        self.assert_fails(3, result, "nothing to tell")
+        self.assert_fails(3, result, "no results")
         self.assertTrue(any("with_modules=True" in line for line in result.warnings), result.err)
 
 

@@ -83,7 +83,7 @@ void CheckStep(const Steps& steps, std::int32_t step) {
   if (steps.Empty()) {
     Fail(ErrorKind::kInput, "the capture has no step markers; leave --step_id out");
   }
-  Fail(ErrorKind::kInput, "there is no step {}; the steps are: {}", step,
+  Fail(ErrorKind::kInput, "step {} not found; available steps: {}", step,
        fmt::join(steps.id, ", "));
 }
 
@@ -159,7 +159,7 @@ void AddPicture(const std::vector<head::RankHead>& ranks, const RecipeArguments&
     result.documents["picture"] = part->picture;
     return;
   }
-  result.notes.push_back("--picture: no picture was written, there is no such call");
+  result.notes.push_back("--picture: no such call; no picture written");
 }
 
 RecipeResult ReduceHeadOverhead(const std::vector<RankPart>& parts,
@@ -201,7 +201,8 @@ Recipe HeadOverhead() {
        Value::kChoice,
        {std::begin(kPolicies), std::end(kPolicies)}},
       {"max_gap", "MS",
-       "Without steps: a longer wait before a call is no work of the platform [default: 100]",
+       "Without steps: a longer wait before a call does not count as work of the platform "
+       "[default: 100]",
        Value::kPositive},
       {"phase",
        "NAME",

@@ -91,7 +91,7 @@ bool HaveOperators(const CompareInput& input, Report& report) {
   for (const Side side : {Side::kBase, Side::kComparison}) {
     if (!input.Trace(side).host_ops.Empty()) continue;
     report.notes.push_back(
-        fmt::format("{}: no host operators, so there is nothing to tell of operators, modules, "
+        fmt::format("{}: no host operators, so nothing is known of operators, modules, "
                     "their memory and API times; collect with ProfilerActivity.CPU",
                     input.Path(side)));
     all = false;

@@ -68,7 +68,7 @@ RunSummary RunFromJson(const json& object) {
   for (const json& step : AsArray(RequiredMember(object, "steps"), "steps")) {
     const std::int64_t id = AsInteger(step, "steps");
     if (id < 0 || id > std::numeric_limits<std::int32_t>::max()) {
-      Fail(ErrorKind::kCorrupt, "steps: {} is no step", id);
+      Fail(ErrorKind::kCorrupt, "steps: invalid step {}", id);
     }
     run.steps.push_back(static_cast<std::int32_t>(id));
   }

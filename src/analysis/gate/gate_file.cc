@@ -43,7 +43,7 @@ Rule RuleOf(const json& object) {
     if (object.contains("min_abs")) {
       const std::string text = AsText(object["min_abs"], "min_abs");
       rule.min_abs = ParseAmount(text, quantity);
-      if (!rule.min_abs) Fail(ErrorKind::kUsage, "min_abs: '{}' is no amount of it", text);
+      if (!rule.min_abs) Fail(ErrorKind::kUsage, "min_abs: '{}' is not an amount of it", text);
     }
     if (object.contains("min_share")) {
       rule.min_share = ParseMinShare(AsText(object["min_share"], "min_share"));
@@ -95,7 +95,7 @@ void ApplyMinAbs(std::string_view text, GateSettings& settings) {
     } else if (const auto bytes = ParseAmount(part, Quantity::kBytes)) {
       settings.min_abs_bytes = *bytes;
     } else {
-      Fail(ErrorKind::kUsage, "'{}' is no amount; give 20us or 16MB, or both as 20us,16MB", part);
+      Fail(ErrorKind::kUsage, "invalid amount '{}'; give 20us or 16MB, or both as 20us,16MB", part);
     }
     from = comma + 1;
   }
@@ -103,7 +103,7 @@ void ApplyMinAbs(std::string_view text, GateSettings& settings) {
 
 double ParseMinShare(std::string_view text) {
   const auto percent = ParsePercent(text);
-  if (!percent) Fail(ErrorKind::kUsage, "'{}' is no share of the step; give 0.5%", text);
+  if (!percent) Fail(ErrorKind::kUsage, "invalid share of the step '{}'; give 0.5%", text);
   return *percent;
 }
 

@@ -34,7 +34,7 @@ std::int64_t AsInteger(const nlohmann::json& value, const char* what) {
 std::int64_t AsAmount(const nlohmann::json& value, const char* what) {
   const std::int64_t amount = AsInteger(value, what);
   if (amount < 0 || amount > kMostAmount) {
-    Fail(ErrorKind::kCorrupt, "{}: {} is no time, size or count", what, amount);
+    Fail(ErrorKind::kCorrupt, "{}: {} is not a time, size or count", what, amount);
   }
   return amount;
 }

@@ -58,7 +58,7 @@ Metric ParseMetric(std::string_view text) {
   names.reserve(std::size(kKnown));
   for (const KnownMetric& known : kKnown) names.emplace_back(known.name);
   const std::optional<std::string> nearest = Closest(name, names);
-  Fail(ErrorKind::kUsage, "there is no metric '{}'; {}there are {}", text,
+  Fail(ErrorKind::kUsage, "unknown metric '{}'; {}available: {}", text,
        nearest ? fmt::format("did you mean '{}'? ", *nearest) : "", AllNames());
 }
 

@@ -39,14 +39,14 @@ std::string SetThresholds(std::string_view text, Thresholds& thresholds) {
       std::vector<std::string_view> names;
       names.reserve(all.size());
       for (const ThresholdName& known : all) names.push_back(known.name);
-      return fmt::format("'{}' is no threshold; there are {}", name, fmt::join(names, ", "));
+      return fmt::format("unknown threshold '{}'; available: {}", name, fmt::join(names, ", "));
     }
     const std::string_view number = equals < item.size() ? Trim(item.substr(equals + 1)) : "";
     double value = 0;
     const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
     if (error != std::errc() || end != number.data() + number.size() || !std::isfinite(value) ||
         value < 0) {
-      return fmt::format("'{}' is no number of 0 or more for {}", number, name);
+      return fmt::format("invalid value '{}' for {}; give a number of 0 or more", number, name);
     }
     thresholds.*found->value = value;
     from = comma + 1;
