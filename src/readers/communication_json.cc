@@ -24,7 +24,7 @@ std::int64_t Scaled(const Json& object, const char* key, double unit, Issues& is
   const double scaled = value.is_number() ? value.get<double>() * unit : -1;
   constexpr double kMost = 1e15;
   if (scaled >= 0 && scaled <= kMost) return std::llround(scaled);
-  issues.Count("traffic taken as 0, it is none that a capture can hold", key);
+  issues.Count("invalid traffic, taken as 0", key);
   return 0;
 }
 

@@ -20,7 +20,7 @@ inline TimeNs SummedTime(const io::CsvFile& csv, std::optional<std::size_t> colu
   const std::optional<TimeNs> time = io::NsFromMicros(cell);
   if (time && IsDuration(*time < 0 ? -*time : *time)) return *time;
   if (IsRecorded(cell)) {
-    issues.Count("time taken as 0, it is none that a capture can last", csv.Place());
+    issues.Count("invalid time, taken as 0", csv.Place());
   }
   return 0;
 }

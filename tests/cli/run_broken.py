@@ -83,7 +83,7 @@ OF_TEXT = {
     "negative kernels": (5, "kernel left out, invalid start or duration, 2 times"),
     "kernels of nan": (5, "kernel left out, invalid start or duration, 2 times"),
     "kernels beyond int64": (5, "kernel left out, invalid start or duration, 2 times"),
-    "statistics that are texts": (5, "time taken as 0, it is none that a capture can last, 2 times"),
+    "statistics that are texts": (5, "invalid time, taken as 0, 2 times"),
     "counts beyond int64": (5, "invalid count, taken as 0, 2 times"),
     "memory beyond int64": (5, "allocation left out, invalid size, 2 times"),
     "object without events": (3, 'no "traceEvents" array'),
