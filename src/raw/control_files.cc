@@ -243,6 +243,11 @@ class CaptureReader {
     side.clock.device_count = count.value_or(0);
     side.clock.device_monotonic = documents.device_start.Find("clock_monotonic_raw").value_or(0);
     side.device_count_unknown |= !count;
+    if (count && side.clock.device_monotonic == 0) {
+      CountControlFile(documents.NameOf("dev_start.log"), "has no usable clock_monotonic_raw",
+                       "samples of links and network ports are left out", documents.directory,
+                       issues_);
+    }
     device.begin = side.begin;
     info_.devices.push_back(std::move(device));
     files.devices.push_back(std::move(side));

@@ -5,8 +5,9 @@ from pathlib import Path
 
 # All slices of these kinds, gone with the notes of their sizes, leave no trace: not every capture
 # has such records, and no other record needs them.
-OPTIONAL = {"hccl_info", "hccl_op_info", "lpmFreqConv.data", "memcpy_info", "msproftx",
-            "npu_mem.data", "npu_module_mem.data", "task_memory_info", "tensor_info",
+OPTIONAL = {"ddr.data", "hbm.data", "hccl_info", "hccl_op_info", "hccs.data", "l2_cache.data",
+            "llc.data", "lpmFreqConv.data", "memcpy_info", "msproftx", "nic.data", "npu_mem.data",
+            "npu_module_mem.data", "pcie.data", "roce.data", "task_memory_info", "tensor_info",
             "torch.gc_record", "ts_track.data"}
 
 
