@@ -241,9 +241,10 @@ class CaptureReader {
     }
     const auto count = documents.device_start.Find("cntvct");
     side.clock.device_count = count.value_or(0);
-    side.clock.device_monotonic = documents.device_start.Find("clock_monotonic_raw").value_or(0);
+    const auto monotonic = documents.device_start.Find("clock_monotonic_raw");
+    side.clock.device_monotonic = monotonic.value_or(0);
     side.device_count_unknown |= !count;
-    if (count && side.clock.device_monotonic == 0) {
+    if (count && !monotonic) {
       CountControlFile(documents.NameOf("dev_start.log"), "has no usable clock_monotonic_raw",
                        "samples of links and network ports are left out", documents.directory,
                        issues_);
