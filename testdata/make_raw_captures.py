@@ -134,8 +134,10 @@ CASES = {
     "stars_odd_clock": (Setup("5", seed=2, rank=1, device_mhz="49.999001"), train),
     "hwts": (Setup("1", seed=3), train),
     "no_queue": (Setup("5", seed=4, queue=False), train),
-    "captured_graphs": (Setup("5", seed=None), serve(later_forms=False)),
-    "captured_graphs_v2": (Setup("5", seed=None), serve(later_forms=True)),
+    "captured_graphs": (Setup("5", seed=None, details=False, framework=False),
+                        serve(later_forms=False)),
+    "captured_graphs_v2": (Setup("5", seed=None, details=False, framework=False),
+                           serve(later_forms=True)),
     **{name: (raw_graph_run.setup(), run_graphs(name)) for name in raw_graph_run.RUNS},
 }
 

@@ -21,10 +21,11 @@ CUBE_EVENTS = "0x416,0x417,0x9,0x302,0xc,0x303,0x54,0x55"
 
 class Setup:
     def __init__(self, chip, seed, rank=0, ranks=2, streams=None, device_mhz=None,
-                 begin=BEGIN, queue=True, details=True):
+                 begin=BEGIN, queue=True, details=True, framework=True):
         self.chip, self.seed, self.rank, self.ranks = chip, seed, rank, ranks
         self.begin, self.queue = begin, queue
         self.details = details  # counters, memory, stacks
+        self.framework = framework  # operators are recorded
         self.device, self.process = rank, 4400 + 100 * rank
         self.streams = streams or STREAMS
         self.stars = chip == "5"
@@ -120,8 +121,9 @@ class Setup:
                 "dynamic": "off", "msprofBinPid": -1, "job_id": "0", "storageLimit": ""}
 
     def profiler_info(self, end):
-        return {"config": {"common_config": {"activities": ["ProfilerActivity.CPU",
-                                                            "ProfilerActivity.NPU"],
+        activities = ["CPU", "NPU"] if self.framework else ["NPU"]
+        return {"config": {"common_config": {"activities": [f"ProfilerActivity.{activity}"
+                                                            for activity in activities],
                                              "record_shapes": self.details,
                                              "profile_memory": self.details,
                                              "with_stack": self.details, "with_flops": False,

@@ -171,10 +171,12 @@ std::vector<T> ReadRecords(const HostInput& input, std::string_view stem, Fill f
 bool HeadJudge::IsOfKind(const HostRecordHead& head) {
   if (head.level == last_.level && head.type == last_.type) return last_is_of_kind_;
   last_ = head;
-  // Files are named after the types in them.
+  // Files are named after the types in them; the second form of a kind (task_track_v2) has the type
+  // of the first.
   const std::string_view listed = input_.dictionary.ListedType(head.level, head.type);
-  last_is_of_kind_ =
-      head.level > 0 && (listed.empty() || listed == stem_.substr(stem_.find('.') + 1));
+  std::string_view kind = stem_.substr(stem_.find('.') + 1);
+  if (kind.ends_with("_v2") && !listed.ends_with("_v2")) kind.remove_suffix(3);
+  last_is_of_kind_ = head.level > 0 && (listed.empty() || listed == kind);
   return last_is_of_kind_;
 }
 

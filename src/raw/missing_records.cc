@@ -10,6 +10,7 @@
 #include <string>
 
 #include "mpa/base/error.h"
+#include "mpa/capture/record_kinds.h"
 #include "mpa/io/input_text.h"
 #include "mpa/io/json_document.h"
 #include "slices.h"
@@ -99,6 +100,13 @@ class SliceJudge {
   Issues& issues_;
 };
 
+// Nothing is lost by a file that is not read.
+bool Matters(std::string_view kind, std::string_view side) {
+  const RecordSide where = side == "host" ? RecordSide::kHost : RecordSide::kDevice;
+  const RecordKind* known = KindOfRecords(where, fmt::format("{}{}0", kind, kSliceMark));
+  return known != nullptr && known->use != RecordUse::kNotRead;
+}
+
 bool HasAny(const DataFiles& files, std::initializer_list<std::string_view> stems) {
   return std::any_of(stems.begin(), stems.end(),
                      [&](std::string_view stem) { return CountRecords(files, stem, 1) > 0; });
@@ -126,8 +134,8 @@ class KindJudge {
 
  private:
   static bool HasLog(const DataFiles& files) {
-    return HasAny(files,
-                  {"stars_soc.data", "hwts.data", "hwts.aiv_data", "nano_stars_profile.data"});
+    return HasAny(files, {"stars_soc.data", "hwts.data", "hwts.aiv_data", "hwts.log.data",
+                          "nano_stars_profile.data"});
   }
 
   void Missing(std::string_view kind, std::string_view cost) const {
@@ -226,6 +234,7 @@ void CountMissingSlices(const fs::path& directory, std::string_view side, Issues
                        [](const auto& slice) { return slice.second.has_note; });
   });
   for (const auto& [kind, slices] : kinds) {
+    if (!Matters(kind, side)) continue;
     const SliceJudge judge(kind, side, issues);
     for (const auto& [number, slice] : slices) judge.JudgeSize(number, slice, notes);
     judge.JudgeNumbers(slices);

@@ -630,7 +630,7 @@ class Input(Cli):
         for capture in (CAPTURES / BASE, build_database(CAPTURES, "db_base_ascend_pt", self.scratch)):
             with self.subTest(capture=capture.name):
                 result = self.compare("--base_step", "7", "--comparison_step", "1", base=capture)
-                self.assert_fails(3, result, capture, "no step 7", "1, 2")
+                self.assert_fails(3, result, capture, "step 7 not found", "1, 2")
 
     def test_no_steps(self):
         capture = build_database(CAPTURES, "db_base_ascend_pt", self.scratch)
@@ -1505,7 +1505,7 @@ class HeadOverhead(Cli):
             self.assert_columns(self.rows("HEAD_CALL")[0], self.CALLS[0])
             result = self.head(capture, "--step_id", "8")
             self.assertEqual(result.code, 3)
-            self.assertIn("no step 8", result.errors[0])
+            self.assertIn("step 8 not found", result.errors[0])
 
     def test_eager_captures(self):
         build_database(CAPTURES, "db_base_ascend_pt", self.scratch / "databases")

@@ -141,6 +141,7 @@ constexpr const char* kLongOps = "host/data/unaging.variable.capture_op_info.sli
 
 Session ReadWith(const std::string& long_ops) {
   MadeCapture capture;
+  capture.Call(20000, 1, 50, 70);
   capture.Launch(60, 2, 7, 0, 102, 4);
   capture.Task(2, 7, 0, 200, 300);
   capture.Add(kLongOps, long_ops);
@@ -174,6 +175,7 @@ TEST(LongCapturedOps, WithMoreTensorsThanTheyHoldHaveThoseThatAreThere) {
 // Runtimes that write both forms write the same in them.
 TEST(CapturedGraphTasks, OfBothFormsCountOnce) {
   MadeCapture capture;
+  capture.Call(20000, 1, 50, 70);
   capture.Launch(60, 2, 7, 0, 102, 4);
   std::string later = MadeCapture::Record(64, 5000, 802, 60, 40);
   Put(later, 28, std::uint32_t{3});

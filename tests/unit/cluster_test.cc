@@ -81,7 +81,7 @@ TEST_F(ClusterTest, ReadsTheChosenRanksOnlyAndMissesThoseThatAreNotThere) {
   EXPECT_EQ(outcome.result.screen, Texts{"1: 2"});
   EXPECT_TRUE(outcome.partial);
   ASSERT_EQ(outcome.result.notes.size(), 1u);
-  EXPECT_HAS_TEXT(outcome.result.notes[0], "no rank 7");
+  EXPECT_HAS_TEXT(outcome.result.notes[0], "rank 7 not found");
 }
 
 TEST_F(ClusterTest, LosesOnlyTheRankThatIsBroken) {

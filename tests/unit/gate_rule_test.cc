@@ -37,7 +37,7 @@ TEST(GateRule, ErrorsNameThePlaceAndTheMend) {
   };
   EXPECT_HAS_TEXT(message("step_time"), "'step_time' has no limit");
   EXPECT_HAS_TEXT(message("step_tiem>+3%"), "did you mean 'step_time'?");
-  EXPECT_HAS_TEXT(message("speed>+3%"), "there are step_time, e2e,");
+  EXPECT_HAS_TEXT(message("speed>+3%"), "available: step_time, e2e,");
   EXPECT_HAS_TEXT(message("op:>+3%"), "op:MatMul*");
   EXPECT_HAS_TEXT(message("step_time>+3%&x"), "behind '>' at character 10: character 5: 'x'");
   EXPECT_HAS_TEXT(message("step_time>"), "character 1: '' is no limit");

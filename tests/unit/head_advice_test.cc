@@ -294,9 +294,9 @@ TEST_F(HeadAdvice, ThresholdsAreReadByName) {
   EXPECT_EQ(head::SetThresholds(" lookup_us = 1.5 , built_tensors=2", thresholds), "");
   EXPECT_EQ(thresholds.lookup_us, 1.5);
   EXPECT_EQ(thresholds.built_tensors, 2);
-  EXPECT_HAS_TEXT(head::SetThresholds("lookup_us", thresholds), "no number");
-  EXPECT_HAS_TEXT(head::SetThresholds("lookup_us=nan", thresholds), "no number");
-  EXPECT_HAS_TEXT(head::SetThresholds("lookup_us=inf", thresholds), "no number");
+  EXPECT_HAS_TEXT(head::SetThresholds("lookup_us", thresholds), "invalid value");
+  EXPECT_HAS_TEXT(head::SetThresholds("lookup_us=nan", thresholds), "invalid value");
+  EXPECT_HAS_TEXT(head::SetThresholds("lookup_us=inf", thresholds), "invalid value");
 }
 
 TEST(HeadSpread, InterpolatesPercentiles) {

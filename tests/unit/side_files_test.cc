@@ -105,22 +105,22 @@ TEST(SideFiles, TakeNoNumbersThatNoCaptureHas) {
   EXPECT_EQ(statistic.kernel_statistics.count, Numbers{0});
   EXPECT_EQ(statistic.kernel_statistics.total, Times{0});
   ASSERT_EQ(statistic.issues.Lines().size(), 2u);
-  EXPECT_HAS_TEXT(statistic.issues.Lines()[0], "count taken as 0");
-  EXPECT_HAS_TEXT(statistic.issues.Lines()[1], "time taken as 0");
+  EXPECT_HAS_TEXT(statistic.issues.Lines()[0], "invalid count, taken as 0");
+  EXPECT_HAS_TEXT(statistic.issues.Lines()[1], "invalid time, taken as 0");
 
   const RankTrace steps = Read(FileKind::kStepTraceTime,
                                "Step,Computing,Communication(Not Overlapped),Communication,Free\n"
                                "1,3000000000000000,1,1,-0.5\n");
   EXPECT_EQ(steps.step_times.computing, Times{0});
   EXPECT_EQ(steps.step_times.free, Times{-500});
-  EXPECT_HAS_TEXT(OnlyIssue(steps), "time taken as 0");
+  EXPECT_HAS_TEXT(OnlyIssue(steps), "invalid time, taken as 0");
 
   const RankTrace traffic = Read(FileKind::kCommunication, R"json({"step1": {"collective":
       {"Total Op Info": {"Communication Bandwidth Info": {
           "SDMA": {"Transit Size(MB)": 1e12, "Transit Time(ms)": 1e300}}}}}})json");
   EXPECT_EQ(traffic.transfers.bytes, Numbers{0});
   EXPECT_EQ(traffic.transfers.time, Times{0});
-  EXPECT_HAS_TEXT(OnlyIssue(traffic), "traffic taken as 0");
+  EXPECT_HAS_TEXT(OnlyIssue(traffic), "invalid traffic, taken as 0");
 }
 
 TEST(Communication, ReadsTrafficOfEachStepAndTransport) {
