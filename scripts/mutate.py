@@ -9,14 +9,16 @@ changes one place: an operator (< to <=, && to ||, + to -), a constant, a bounda
 least to largest), the order of two arguments, or it removes a statement. The same seed makes the
 same mutations of the same sources.
 
-Each is made by itself: the program of unit tests that knows the room is built and run, and if it
-notices nothing, so are the tests of commands whose names fit the room (see TESTS); the first
-failure ends both. Then the file is put back, also when the run is interrupted. A run that was
+Each is made by itself: the program of unit tests that knows the room is built and run, those of the
+mutated file first, and if it notices nothing, so are the tests of commands whose names fit the room
+(see TESTS); the first failure ends both. Then the file is put back, also when the run is interrupted. A run that was
 killed cannot do that, so a room with changes that are not committed is refused: "git checkout"
 brings it back. Mutations that do not compile (warnings are errors) are counted apart, and others
 are made in their place.
 
-Needs a configured build directory; --list shows the mutations and builds nothing.
+Needs a configured build directory, best one that compiles one file per mutation, without optimising:
+    cmake -S . -B build/mutants -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0
+--list shows the mutations and builds nothing.
 
 A survivor is a behaviour without a test, or a mutation that changes nothing that anyone can see.
 Exit status: 0 all were noticed, 1 some survived, 2 usage, or the tests fail without a mutation.
@@ -148,6 +150,16 @@ def tests_of(place):
     return TESTS[folder]
 
 
+def suites_that_know(path):
+    """Suites of the test files that include the header of a source file, or share its name."""
+    stem, suites = path.stem, set()
+    for file in (ROOT / "tests").rglob("*_test.cc"):
+        text = file.read_text(encoding="utf-8")
+        if f'/{stem}.h"' in text or file.stem == f"{stem}_test":
+            suites.update(re.findall(r"^TEST(?:_F|_P)?\((\w+),", text, re.MULTILINE))
+    return sorted(suites)
+
+
 class Tests:
     """Builds and runs what can see a room."""
 
@@ -159,14 +171,18 @@ class Tests:
         return subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                               check=False).returncode == 0
 
-    def first_failure(self):
-        """What fails first; empty when nothing does, None when the sources do not compile."""
+    def first_failure(self, path=None):
+        """What fails first; empty when nothing does, None when the sources do not compile. The unit
+        tests that know the file `path` run before the others."""
         if not self.compiles(self.program):
             return None
-        failed = self.run([self.build / "bin" / self.program, "--gtest_fail_fast",
-                           "--gtest_brief=1"], self.build / "tests", r"\[  FAILED  \] (\S+?)[ ,\n]")
-        if failed:
-            return failed
+        first = ":".join(f"{suite}.*" for suite in suites_that_know(path)) if path else ""
+        for tests in (first, f"-{first}") if first else ("*",):
+            failed = self.run([self.build / "bin" / self.program, "--gtest_fail_fast",
+                               "--gtest_brief=1", f"--gtest_filter={tests}"],
+                              self.build / "tests", r"\[  FAILED  \] (\S+?)[ ,\n]")
+            if failed:
+                return failed
         if not self.compiles("msprof-analyze"):
             return None
         return self.run(["ctest", "--test-dir", self.build, "--stop-on-failure", "-R",
@@ -207,7 +223,7 @@ def judge(mutations, count, tests):
             if noticed + len(survivors) == count:
                 break
             with mutation.made():
-                failure = tests.first_failure()
+                failure = tests.first_failure(mutation.path)
             broken += failure is None
             noticed += bool(failure)
             survivors += [mutation] if failure == "" else []
