@@ -257,6 +257,17 @@ TEST(Cann, OfSeveralCollectionsTheFirstIsRead) {
   EXPECT_EQ(session.issues.Lines().size(), 1u);
 }
 
+TEST(Cann, ACallThatEndsBeforeItBeginsIsLeftOutAndNamed) {
+  MadeCapture capture;
+  AddOperator(capture);
+  capture.Call(kAcl, 1, 3000, 2900);
+  const Session session = Read(capture);
+  EXPECT_EQ(session.calls.Size(), 2u);
+  const std::vector<std::string> lines = session.issues.Lines();
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_EQ(lines[0].find("host call left out"), 0u) << lines[0];
+}
+
 TEST(Cann, ADeviceWithoutClocksBeginsWithItsLaunches) {
   MadeCapture capture;
   AddOperator(capture);

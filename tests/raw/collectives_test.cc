@@ -139,6 +139,21 @@ TEST(Collectives, OfAGroupOfContextsHaveAPartForEach) {
   EXPECT_EQ(session.parts.plane, (std::vector<std::int64_t>{0, 1}));
 }
 
+TEST(Collectives, ARangeOfContextsHidesNoneOfALongerOneBeforeIt) {
+  Capture capture;
+  capture.Collective(1000, 2000);
+  capture.Call(kCommunication, kMaster, 1100, 1900, 300);
+  capture.Launch(1500, 2, 9, kFftsPlus);
+  capture.ContextRange(1800, 0, 5);
+  capture.ContextRange(1800, 2, 3);
+  capture.Task(2, 9, 0, 100, 500);
+  capture.Context(2, 9, 1, kContextSdma, 110, 200);
+  capture.Context(2, 9, 3, kContextSdma, 120, 300);
+  capture.Context(2, 9, 4, kContextSdma, 130, 400);  // behind the second range, within the first
+  capture.Context(2, 9, 6, kContextSdma, 140, 450);  // beyond both
+  EXPECT_EQ(capture.ReadAll().parts.Size(), 3u);
+}
+
 TEST(Collectives, WithoutInfoHaveOneNamelessPart) {
   Capture capture;
   capture.Collective(1000, 2000);

@@ -105,6 +105,18 @@ TEST_F(ClusterTest, TakesTheLatestOfSeveralCapturesOfARank) {
   EXPECT_EQ(outcome.result.notes.size(), 2u);
 }
 
+TEST_F(ClusterTest, NamesTheCaptureThatALaterOneOfTheRankReplaces) {
+  WriteRank("one_1_20260101120000000", 0, 1);
+  WriteRank("two_1_20260101120000000", 1, 1);
+  WriteRank("two_1_20260201120000000", 1, 2);
+  const ClusterOutcome outcome = RunRecipe(CountOperators(), Request());
+  EXPECT_EQ(outcome.result.screen, (Texts{"0: 1", "1: 2"}));
+  ASSERT_EQ(outcome.result.notes.size(), 1u);
+  const std::string& note = outcome.result.notes[0];
+  EXPECT_LT(note.find("two_1_20260101120000000"), note.find("is left out")) << note;
+  EXPECT_EQ(note.find("one_1"), std::string::npos) << note;
+}
+
 TEST_F(ClusterTest, CutsEveryRankToTheStep) {
   WriteRank("a", 0, 4);
   ClusterRequest request = Request();

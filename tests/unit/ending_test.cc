@@ -24,6 +24,13 @@ using testing::ExitedWithCode;
 
 void Say(const char* text) { (void)std::fputs(text, stderr); }
 
+// As a terminal starts programs; a script ignores signals for what it starts in the background, and
+// so does nohup.
+void PrepareInTerminal() {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) (void)std::signal(number, SIG_DFL);
+  PrepareForEnds();
+}
+
 // Sends itself a signal and does nothing else from then on.
 [[noreturn]] void GetSignal(int number) {
   kill(getpid(), number);
@@ -34,7 +41,7 @@ TEST(EndingDeathTest, SignalsRunTheCleanUps) {
   for (const auto& [number, code] : {std::pair{SIGINT, 130}, {SIGTERM, 143}, {SIGHUP, 129}}) {
     EXPECT_EXIT(
         {
-          PrepareForEnds();
+          PrepareInTerminal();
           const CleanUp first([] { Say("first"); });
           const CleanUp second([] { Say("second, "); });
           {
@@ -49,7 +56,7 @@ TEST(EndingDeathTest, SignalsRunTheCleanUps) {
 TEST(EndingDeathTest, WhatBelongsTogetherIsFinishedFirst) {
   EXPECT_EXIT(
       {
-        PrepareForEnds();
+        PrepareInTerminal();
         auto together = std::make_unique<Uninterrupted>();
         kill(getpid(), SIGINT);
         std::this_thread::sleep_for(std::chrono::milliseconds(50));

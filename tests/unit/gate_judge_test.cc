@@ -328,6 +328,13 @@ TEST(GateNoise, IsTheSpreadOfRunsAsAPartOfTheirMedian) {
   EXPECT_EQ(NoiseFromJson(NoiseToJson(noise, "1", 3)), noise);
 }
 
+TEST(GateNoise, IsNotNegative) {
+  const std::string head = R"({"kind": "msprof-analyze-noise", "schema_version": 1, )";
+  const auto read = [](std::string text) { return NoiseFromJson(nlohmann::json::parse(text)); };
+  EXPECT_EQ(read(head + R"("relative_noise": {"step_time": 0}})").at("step_time"), 0);
+  EXPECT_THROW(read(head + R"("relative_noise": {"step_time": -0.01}})"), Error);
+}
+
 TEST(GateNoise, SmallPatternsAreNoisy) {
   EXPECT_DOUBLE_EQ(UsualNoise(ParseMetric("op:x"), 0.009), 0.11);
   EXPECT_DOUBLE_EQ(UsualNoise(ParseMetric("op:x"), 0.01), 0);
@@ -425,6 +432,16 @@ TEST(GateFile, HasRulesWithFloorsOfTheirOwn) {
   EXPECT_EQ(settings.min_abs_bytes, std::int64_t{2} << 20);
   EXPECT_EQ(settings.min_steps, 5u);
   EXPECT_EQ(settings.warmup, 2u);
+}
+
+TEST(GateFile, NamesAMetricThatIsNoObject) {
+  GateSettings settings;
+  try {
+    ApplyGateFile(nlohmann::json::parse(R"({"metrics": ["step_time"]})"), settings);
+    FAIL() << "a name is not a rule: it has no limit";
+  } catch (const Error& error) {
+    EXPECT_HAS_TEXT(error.what(), "a metric: an object was expected, not string");
+  }
 }
 
 }  // namespace

@@ -393,6 +393,20 @@ TEST(ModuleStatistic, KnowsTheBackwardThreadWithoutLinks) {
   EXPECT_EQ(rank.Owners(), (RowLines{"|Step|forward", "|Step|grad"}));
 }
 
+TEST(ModuleStatistic, TheBackwardThreadWorksForTheThreadOfMostLinks) {
+  ModuleRank rank;
+  const std::int32_t other = rank.Thread(3);
+  rank.Backward(100, 300);
+  rank.Backward(110, 290);
+  rank.trace.backward_links.Append({.forward_time = 120,
+                                    .forward_track = other,
+                                    .backward_time = 280,
+                                    .backward_track = rank.autograd});
+  const ThreadGroups groups(rank.trace);
+  EXPECT_EQ(groups.Of(rank.autograd), groups.Of(rank.main));
+  EXPECT_NE(groups.Of(rank.autograd), groups.Of(other));
+}
+
 TEST(ModuleStatistic, RangesOfAnUnknownThreadHoldOperatorsOfEachThread) {
   ModuleRank rank;
   const std::int32_t without_ops = rank.Thread(3);

@@ -210,6 +210,12 @@ TEST_F(SurveyTest, ReadsTheConfigurationOfDynamicProfiling) {
   EXPECT_FALSE(facts.rank);
 }
 
+TEST_F(SurveyTest, TakesTheFrameworkFromTheNameOfTheCapture) {
+  WriteText("a_ascend_ms/");
+  Write("a_ascend_ms/profiler_info_0.json", Info("", ""));
+  EXPECT_EQ(LookAtOne("").framework, "MindSpore");
+}
+
 TEST_F(SurveyTest, TakesTheRankFromTheFileName) {
   WriteText("a_ascend_pt/");
   Write("a_ascend_pt/profiler_info_7.json", Info("", ""));
@@ -314,7 +320,9 @@ TEST_F(SurveyTest, TellsWhatARawCaptureHolds) {
   EXPECT_EQ(facts.cann_version, "8.3.RC1");
   EXPECT_EQ(facts.devices, std::vector<std::int64_t>{4});
   EXPECT_EQ(facts.complete, Recorded::kYes);
+  EXPECT_EQ(facts.recorded.device_tasks, Recorded::kYes);
   EXPECT_EQ(facts.recorded.communication_tasks, Recorded::kYes);
+  EXPECT_EQ(facts.recorded.bandwidths, Recorded::kYes) << "bytes and times are those of the tasks";
   EXPECT_EQ(facts.recorded.counters, Recorded::kNo);
   EXPECT_EQ(facts.recorded.host_ops, Recorded::kYes);
   EXPECT_TRUE(Has(facts.warnings, "broken_file"));
