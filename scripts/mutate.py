@@ -9,15 +9,16 @@ changes one place: an operator (< to <=, && to ||, + to -), a constant, a bounda
 least to largest), the order of two arguments, or it removes a statement. The same seed makes the
 same mutations of the same sources.
 
-Each is made by itself: the program of unit tests that knows the room is built and run, those of the
-mutated file first, and if it notices nothing, so are the tests of commands whose names fit the room
-(see TESTS); the first failure ends both. Then the file is put back, also when the run is interrupted. A run that was
-killed cannot do that, so a room with changes that are not committed is refused: "git checkout"
-brings it back. Mutations that do not compile (warnings are errors) are counted apart, and others
-are made in their place.
+Each is made by itself: the program of unit tests that knows the room is built and run, the tests of
+the mutated file first, and if it notices nothing, so are the tests of commands whose names fit the
+room (see TESTS); the first failure ends all. Then the file is put back, also when the run is
+interrupted. A run that was killed cannot do that, so a room with changes that are not committed is
+refused: "git checkout" brings it back. Mutations that do not compile (warnings are errors) are
+counted apart, and others are made in their place.
 
-Needs a configured build directory, best one that compiles one file per mutation, without optimising:
-    cmake -S . -B build/mutants -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0
+Needs a configured build directory. Best is one that compiles a single file per mutation, without
+optimising, and that notices reads past the end:
+    cmake -B build/mutants -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS="-O0 -D_GLIBCXX_ASSERTIONS"
 --list shows the mutations and builds nothing.
 
 A survivor is a behaviour without a test, or a mutation that changes nothing that anyone can see.
@@ -51,7 +52,8 @@ TESTS = {
     "analysis/head": ("mpa_unit_tests", r"^cli\.headoverhead$"),
     "analysis/mfu": ("mpa_unit_tests", r"^(cli\.utilisation|agreement\.recipes)$"),
     "analysis/cluster": ("mpa_unit_tests",
-                         r"^(cli\.(recipes|utilisation)|agreement\.recipes|parity\.recipes)$"),
+                         r"^(cli\.(recipes|utilisation|headoverhead)|agreement\.recipes|"
+                         r"parity\.recipes)$"),
     "capture": ("mpa_unit_tests", r"^cli\.(input|partial|alike|raw)$"),
     "readers": ("mpa_unit_tests", r"^(golden\.|agreement\.|parity\.|cli\.(input|partial|raw))"),
     "writers": ("mpa_unit_tests", r"^(golden\.|cli\.(export|gate|terminal|recipes)|outputs\.)"),
