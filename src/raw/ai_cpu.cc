@@ -80,14 +80,12 @@ class AiCpuReader {
         none_(session.strings.Intern("N/A")) {}
 
   template <std::size_t kSize>
-  void Add(const Record<kSize>& record, const Layout& at) {
+  void Add(const Record<kSize>& record, const Layout& at, std::string_view place) {
     const std::uint64_t start = record.U64(at.start), end = record.U64(at.end);
-    if (start == 0 || end == 0) return;  // did not run to its end
     const Clock& clock = side_.clock;
     const TimeNs start_ns = clock.DeviceNs(start), end_ns = clock.DeviceNs(end);
-    if (!IsRange(start_ns, end_ns)) {
-      return session_.issues.Count("kernel of the AI CPU left out, its times make no sense",
-                                   kPlace);
+    if (start == 0 || end == 0 || !IsRange(start_ns, end_ns)) {
+      return session_.issues.Count("kernel of the AI CPU left out, its times make no sense", place);
     }
     if (start_ns < side_.begin) return;
     const DeviceAddress address =
@@ -110,11 +108,11 @@ class AiCpuReader {
   }
 
   template <std::size_t kSize>
-  void AddQueue(const Record<kSize>& record, const QueueLayout& at) {
+  void AddQueue(const Record<kSize>& record, const QueueLayout& at, std::string_view place) {
     constexpr std::size_t kAction = 16, kSource = 64;
     const TimeNs time = Between(0, record.U64(at.time)) + side_.clock.offset;  // from monotonic ns
     if (!IsTime(time)) {
-      return session_.issues.Count("input data left out, its time makes no sense", kPlace);
+      return session_.issues.Count("input data left out, its time makes no sense", place);
     }
     const auto text = [&](std::size_t begin, std::size_t length) {
       const std::string_view bytes = record.Bytes().substr(begin, length);
@@ -126,8 +124,6 @@ class AiCpuReader {
                                  .size = Between(0, record.U64(at.size)),
                                  .device = device_.id});
   }
-
-  static constexpr std::string_view kPlace = "aicpu.data";
 
  private:
   // 0 where it makes no sense.
@@ -165,8 +161,8 @@ void ReadAiCpu(const DataFiles& files, const Side& side, const Device& device, b
   ForEachDeviceRecord<kAdditionalSize>(
       files, kRecords, kHostMagic, session.issues, [&](const Record<kAdditionalSize>& record) {
         const std::uint32_t type = record.U32(4);
-        if (type == kKernel) return reader.Add(record, kLayout);
-        if (type == kQueue) return reader.AddQueue(record, kQueueLayout);
+        if (type == kKernel) return reader.Add(record, kLayout, kRecords);
+        if (type == kQueue) return reader.AddQueue(record, kQueueLayout, kRecords);
         if (type == kFlip) return;
         session.issues.Count("records of the AI CPU that cannot be read yet are left out",
                              fmt::format("type {}", type));
@@ -177,14 +173,14 @@ void ReadAiCpu(const DataFiles& files, const Side& side, const Device& device, b
     ForEachDeviceRecord<kEarlySize>(files, stem, kHostMagic, session.issues,
                                     [&](const Record<kEarlySize>& record) {
                                       if (record.U16(2) == kEarlyKernel)
-                                        reader.Add(record, kEarlyLayout);
+                                        reader.Add(record, kEarlyLayout, stem);
                                     });
   }
   for (const std::string& stem : queues) {
     ForEachDeviceRecord<kEarlySize>(files, stem, kHostMagic, session.issues,
                                     [&](const Record<kEarlySize>& record) {
                                       if (record.U16(2) == kEarlyQueue)
-                                        reader.AddQueue(record, kEarlyQueueLayout);
+                                        reader.AddQueue(record, kEarlyQueueLayout, stem);
                                     });
   }
 }

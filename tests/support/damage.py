@@ -5,8 +5,9 @@ from pathlib import Path
 
 # All slices of these kinds, gone with the notes of their sizes, leave no trace: not every capture
 # has such records, and no other record needs them.
-OPTIONAL = {"ddr.data", "hbm.data", "hccl_info", "hccl_op_info", "hccs.data", "l2_cache.data",
-            "llc.data", "lpmFreqConv.data", "memcpy_info", "msproftx", "nic.data", "npu_mem.data",
+OPTIONAL = {"DATA_PREPROCESS.AICPU", "DATA_PREPROCESS.DP", "aicpu.data", "ddr.data", "hbm.data",
+            "hccl_info", "hccl_op_info", "hccs.data", "l2_cache.data", "llc.data",
+            "lpmFreqConv.data", "memcpy_info", "msproftx", "nic.data", "npu_mem.data",
             "npu_module_mem.data", "pcie.data", "roce.data", "task_memory_info", "tensor_info",
             "torch.gc_record", "ts_track.data"}
 
@@ -40,6 +41,7 @@ def stem(path):
         name = name.removeprefix(start)
     if name.startswith("profiler_info"):
         return "profiler_info"
+    name = name.removesuffix("_v2")  # messages call both forms of a kind alike
     return name.rsplit(".", 1)[0] if name[-1].isdigit() else name
 
 
