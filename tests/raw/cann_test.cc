@@ -260,6 +260,7 @@ TEST(Cann, OfSeveralCollectionsTheFirstIsRead) {
 TEST(Cann, ACallThatEndsBeforeItBeginsIsLeftOutAndNamed) {
   MadeCapture capture;
   AddOperator(capture);
+  capture.Task(2, 7, 0, 200, 300);
   capture.Call(kAcl, 1, 3000, 2900);
   const Session session = Read(capture);
   EXPECT_EQ(session.calls.Size(), 2u);
