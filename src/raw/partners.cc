@@ -20,10 +20,11 @@ void PartnerCount::Add(const DeviceTask& task, const Tasks::Row& row, bool has_p
 void PartnerCount::Tell(const HostSide& host, const DeviceLog& log, Issues& issues) const {
   std::size_t lost = 0;
   for (const auto& [number, stream] : streams_) {
-    if (stream.first_launched < 0) continue;
+    const TimeNs first_launched = stream.first_launched;
+    if (first_launched < 0) continue;
     lost += static_cast<std::size_t>(
         std::count_if(stream.lonely.begin(), stream.lonely.end(),
-                      [&](TimeNs start) { return start > stream.first_launched; }));
+                      [=](TimeNs start) { return start > first_launched; }));
   }
   if (host.tasks.empty()) lost = tasks_;
   if (lost == 0) return;
