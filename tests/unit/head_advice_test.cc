@@ -229,8 +229,11 @@ TEST_F(HeadAdvice, NumbersAreOfACallAndOnlyIdleTimeCanBeGained) {
 }
 
 TEST(HeadSheets, ListAdviceWithFourDecimals) {
+  AdviceRow row;
+  row.value = 2.0 / 3;
+  row.threshold = 1.0 / 3;
   head::HeadPart part;
-  part.advice.push_back({.rule = "stretched_calls", .value = 2.0 / 3, .threshold = 1.0 / 3});
+  part.advice.push_back(row);
   const std::vector<Sheet> sheets = head::HeadSheets({{0, &part}}, /*for_people=*/false);
   const std::vector<Cell>& cells = sheets.back().rows.at(0).cells;
   EXPECT_NE(std::find(cells.begin(), cells.end(), Cell(0.6667)), cells.end());
