@@ -139,6 +139,15 @@ TEST_F(Framework, QueuedWorkIsPairedByThreadAndNameAndNamedByTheDequeue) {
                             "dequeue 42 'aclnnMm' 20-30 op none other 0"}));
 }
 
+TEST_F(Framework, QueuedWorkOfThreadsAtTheSameTimeStaysApart) {
+  directory_.Write("torch.op_mark", MarkBytes(0, 10, 0, 1, "mm") + MarkBytes(0, 11, 0, 2, "mm") +
+                                        MarkBytes(1, 20, 41, 1, "mm") +
+                                        MarkBytes(1, 22, 42, 2, "mm"));
+  Read();
+  EXPECT_EQ(Queue(), (Lines{"enqueue 41 '' 10-20 op none other -1",
+                            "enqueue 42 '' 11-22 op none other -1"}));
+}
+
 TEST_F(Framework, EndOfQueuedWorkTakesTheLatestBeginOfItsName) {
   directory_.Write("torch.op_mark", MarkBytes(2, 10, 7, 9, "a") + MarkBytes(2, 20, 8, 9, "a") +
                                         MarkBytes(2, 21, 9, 9, "b") + MarkBytes(3, 30, 8, 9, "a") +

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analysis/head/head_sheets.h"
 #include "analysis/head/svg.h"
 #include "support/failures.h"
 #include "support/head_trace.h"
@@ -225,6 +226,18 @@ TEST_F(HeadAdvice, NumbersAreOfACallAndOnlyIdleTimeCanBeGained) {
   EXPECT_EQ(queue.cost, 3 * 45'000);
   EXPECT_EQ(queue.gain, 3 * 15'000);
   EXPECT_HAS_TEXT(Only("host_tensors").text, "1 copies or waits for inputs and 0 for outputs in a");
+}
+
+TEST(HeadSheets, ListAdviceWithFourDecimals) {
+  AdviceRow row;
+  row.value = 2.0 / 3;
+  row.threshold = 1.0 / 3;
+  head::HeadPart part;
+  part.advice.push_back(row);
+  const std::vector<Sheet> sheets = head::HeadSheets({{0, &part}}, /*for_people=*/false);
+  const std::vector<Cell>& cells = sheets.back().rows.at(0).cells;
+  EXPECT_NE(std::find(cells.begin(), cells.end(), Cell(0.6667)), cells.end());
+  EXPECT_NE(std::find(cells.begin(), cells.end(), Cell(0.3333)), cells.end());
 }
 
 TEST_F(HeadAdvice, AdviceIsInOrderOfWhatCanBeGained) {

@@ -11,6 +11,7 @@
 #include "mpa/base/error.h"
 #include "mpa/pipeline/abilities.h"
 #include "mpa/pipeline/event_facts.h"
+#include "support/files.h"
 
 namespace mpa {
 namespace {
@@ -22,9 +23,6 @@ const std::string kOutputFolder = "ASCEND_PROFILER_OUTPUT/";
 // A directory of captures, removed at the end of the test.
 class SurveyTest : public testing::Test {
  protected:
-  SurveyTest() : root_(fs::path(testing::TempDir()) / MakeName()) { fs::create_directories(root_); }
-  ~SurveyTest() override { fs::remove_all(root_); }
-
   void Write(const std::string& name, const std::string& text) const {
     fs::create_directories((root_ / name).parent_path());
     std::ofstream(root_ / name, std::ios::binary) << text;
@@ -68,13 +66,8 @@ class SurveyTest : public testing::Test {
     return survey.ranks.at(0);
   }
 
-  const fs::path root_;
-
- private:
-  static std::string MakeName() {
-    return std::string("mpa_survey_") +
-           testing::UnitTest::GetInstance()->current_test_info()->name();
-  }
+  const test::TempDir directory_;
+  const fs::path root_ = directory_.path();
 };
 
 bool Has(const std::vector<Warning>& warnings, const std::string& id) {
