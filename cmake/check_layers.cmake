@@ -1,9 +1,9 @@
-# Fails when a file of ROOM includes a header of a room outside ROOMS, or a third-party header
-# outside THIRD_PARTY. Run by the layers.<room> tests; see mpa_room.cmake.
+# Fails when a file of ROOM includes a public header of a room outside ROOMS, a private header of any
+# other room, or a third-party header outside THIRD_PARTY. Run by the layers.<room> tests; see
+# mpa_room.cmake.
 cmake_minimum_required(VERSION 3.22)
-set(owned_by_some_room "fmt/" "nlohmann/" "sqlite3" "csv.h" "zlib" "simdjson" "xlsxwriter" "CLI/")
-file(GLOB_RECURSE files ${ROOT}/src/${ROOM}/*.cc ${ROOT}/src/${ROOM}/*.h
-     ${ROOT}/include/mpa/${ROOM}/*.h)
+set(owned_by_some_room "fmt/" "nlohmann/" "sqlite3" "csv.h" "zlib" "simdjson" "xlsxwriter" "CLI/" "cereal/")
+file(GLOB files ${ROOT}/src/${ROOM}/*.cc ${ROOT}/src/${ROOM}/*.h ${ROOT}/include/mpa/${ROOM}/*.h)
 if(NOT files)
   message(FATAL_ERROR "room ${ROOM} has no files")
 endif()
@@ -15,6 +15,10 @@ foreach(file ${files})
       set(target ${CMAKE_MATCH_1})
       if(NOT target STREQUAL ROOM AND NOT target IN_LIST ROOMS)
         list(APPEND bad "${file}: ${line} (room '${ROOM}' may include: ${ROOMS})")
+      endif()
+    elseif(line MATCHES "\"([^\"]*)\"")
+      if(NOT EXISTS ${ROOT}/src/${ROOM}/${CMAKE_MATCH_1} OR CMAKE_MATCH_1 MATCHES "/")
+        list(APPEND bad "${file}: ${line} (a private header has to be one of src/${ROOM})")
       endif()
     else()
       foreach(prefix ${owned_by_some_room})

@@ -33,20 +33,24 @@ endfunction()
 
 # mpa_room(<name> ROOMS <room>... LIBS <target>... THIRD_PARTY <header prefix>... SOURCES <file>...)
 #
-# A room is a static library mpa_<name> (alias mpa::<name>) made of src/<name>/ and
-# include/mpa/<name>/. ROOMS are the only rooms whose headers it may include, THIRD_PARTY the
-# only third-party headers; the test layers.<name> fails on any other include.
+# A room is a static library mpa_<name> (alias mpa::<name>, with "::" for "/") made of the files in src/<name>/ and
+# include/mpa/<name>/; folders within are rooms of their own, named recipes/<recipe>. ROOMS are the
+# only rooms whose public headers it may include, THIRD_PARTY the only third-party headers; the test
+# layers.<name> fails on any other include.
 function(mpa_room name)
   cmake_parse_arguments(ROOM "" "" "ROOMS;LIBS;THIRD_PARTY;SOURCES" ${ARGN})
   list(TRANSFORM ROOM_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/${name}/)
-  add_library(mpa_${name} STATIC ${ROOM_SOURCES})
-  add_library(mpa::${name} ALIAS mpa_${name})
-  target_include_directories(mpa_${name} PUBLIC ${CMAKE_SOURCE_DIR}/include)
+  string(REPLACE "/" "_" target mpa_${name})
+  add_library(${target} STATIC ${ROOM_SOURCES})
+  string(REPLACE "/" "::" alias mpa::${name})
+  add_library(${alias} ALIAS ${target})
+  target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR}/include)
   list(TRANSFORM ROOM_ROOMS PREPEND mpa:: OUTPUT_VARIABLE neighbours)
-  target_link_libraries(mpa_${name} PUBLIC ${neighbours} ${ROOM_LIBS} PRIVATE mpa_compiler)
-  mpa_unity(mpa_${name})
+  list(TRANSFORM neighbours REPLACE "/" "::")
+  target_link_libraries(${target} PUBLIC ${neighbours} ${ROOM_LIBS} PRIVATE mpa_compiler)
+  mpa_unity(${target})
   if(TARGET mpa_precompiled)
-    target_precompile_headers(mpa_${name} REUSE_FROM mpa_precompiled)
+    target_precompile_headers(${target} REUSE_FROM mpa_precompiled)
   endif()
   if(MPA_BUILD_TESTS)
     add_test(NAME layers.${name}

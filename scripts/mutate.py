@@ -4,7 +4,7 @@
 
     scripts/mutate.py ROOM [--count N] [--seed N] [--build DIR] [--list]
 
-ROOM is a folder below src (analysis/gate, raw, io) or one file there (io/numbers.cc). A mutation
+ROOM is a folder below src (gate, raw, io) or one file there (io/numbers.cc). A mutation
 changes one place: an operator (< to <=, && to ||, + to -), a constant, a boundary (first to last,
 least to largest), the order of two arguments, or it removes a statement. The same seed makes the
 same mutations of the same sources.
@@ -46,12 +46,12 @@ BYTES_OF_TESTS = 8 << 30
 TESTS = {
     "raw": ("mpa_raw_tests", r"^(cli\.(raw|input|partial)|parity\.captures)$"),
     "profiler_output": ("mpa_raw_tests", r"^(cli\.raw|outputs\.|parity\.captures)"),
-    "analysis/compare": ("mpa_unit_tests",
+    "compare": ("mpa_unit_tests",
                          r"^(golden\.|parity\.|agreement\.|cli\.(alike|promises))"),
-    "analysis/gate": ("mpa_unit_tests", r"^cli\.gate$"),
-    "analysis/head": ("mpa_unit_tests", r"^cli\.headoverhead$"),
-    "analysis/mfu": ("mpa_unit_tests", r"^(cli\.utilisation|agreement\.recipes)$"),
-    "analysis/cluster": ("mpa_unit_tests",
+    "gate": ("mpa_unit_tests", r"^cli\.gate$"),
+    "recipes/head_overhead": ("mpa_unit_tests", r"^cli\.headoverhead$"),
+    "mfu": ("mpa_unit_tests", r"^(cli\.utilisation|agreement\.recipes)$"),
+    "measure": ("mpa_unit_tests",
                          r"^(cli\.(recipes|utilisation|headoverhead)|agreement\.recipes|"
                          r"parity\.recipes)$"),
     "capture": ("mpa_unit_tests", r"^cli\.(input|partial|alike|raw)$"),

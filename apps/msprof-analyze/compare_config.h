@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "mpa/analysis/kernel_masks.h"
+#include "mpa/measure/kernel_masks.h"
 
 namespace mpa {
 

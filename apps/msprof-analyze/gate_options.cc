@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "command.h"
-#include "mpa/analysis/gate/gate_file.h"
 #include "mpa/base/error.h"
 #include "mpa/base/text.h"
+#include "mpa/gate/gate_file.h"
 #include "mpa/pipeline/gate.h"
 #include "mpa/writers/gate_writers.h"
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "export_options.h"
-#include "mpa/analysis/gate/judge.h"
-#include "mpa/analysis/gate/summarise.h"
 #include "mpa/capture/capture.h"
+#include "mpa/gate/judge.h"
+#include "mpa/gate/summarise.h"
 
 namespace mpa {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "collection_facts.h"
-#include "mpa/analysis/gate/comparable.h"
 #include "mpa/capture/survey.h"
+#include "mpa/gate/comparable.h"
 
 namespace mpa {
 namespace {

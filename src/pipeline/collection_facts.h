@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "mpa/analysis/gate/run_summary.h"
 #include "mpa/capture/survey.h"
+#include "mpa/gate/run_summary.h"
 
 namespace mpa {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bench/random_times.h"
-#include "mpa/analysis/sequence_matching.h"
+#include "mpa/compare/sequence_matching.h"
 
 namespace mpa {
 namespace {

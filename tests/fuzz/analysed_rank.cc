@@ -4,12 +4,12 @@
 #include <string>
 
 #include "fuzz/fuzzing.h"
-#include "mpa/analysis/comparison.h"
-#include "mpa/analysis/gate/judge.h"
-#include "mpa/analysis/gate/summarise.h"
-#include "mpa/analysis/recipe.h"
+#include "mpa/compare/comparison.h"
+#include "mpa/gate/judge.h"
+#include "mpa/gate/summarise.h"
 #include "mpa/model/launches.h"
 #include "mpa/model/step_selection.h"
+#include "mpa/recipe/recipe.h"
 #include "support/rank_checks.h"
 
 namespace mpa::test {

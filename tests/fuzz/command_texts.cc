@@ -7,8 +7,8 @@
 #include "../../apps/msprof-analyze/command.h"
 #include "../../apps/msprof-analyze/compare_config.h"
 #include "../../apps/msprof-analyze/op_name_map.h"
-#include "analysis/head/thresholds.h"
 #include "fuzz/fuzzing.h"
+#include "recipes/head_overhead/thresholds.h"
 
 namespace mpa::test {
 namespace {

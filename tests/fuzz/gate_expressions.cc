@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "fuzz/fuzzing.h"
-#include "mpa/analysis/gate/gate_file.h"
-#include "mpa/analysis/gate/rule.h"
+#include "mpa/gate/gate_file.h"
+#include "mpa/gate/rule.h"
 
 namespace mpa::test {
 namespace {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 
-#include "analysis/mfu/attention_args.h"
-#include "analysis/mfu/flops.h"
-#include "analysis/mfu/shapes.h"
 #include "fuzz/fuzzing.h"
+#include "mpa/mfu/attention_args.h"
+#include "mpa/mfu/flops.h"
+#include "mpa/mfu/shapes.h"
 
 namespace mpa::test {
 namespace {

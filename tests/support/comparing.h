@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "mpa/analysis/comparison.h"
+#include "mpa/compare/comparison.h"
 
 namespace mpa::test {
 

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/head/advice.h"
-#include "analysis/head/analyse.h"
-#include "analysis/head/call_children.h"
-#include "analysis/head/child_sums.h"
+#include "recipes/head_overhead/advice.h"
+#include "recipes/head_overhead/analyse.h"
+#include "recipes/head_overhead/call_children.h"
+#include "recipes/head_overhead/child_sums.h"
 
 namespace mpa::test {
 

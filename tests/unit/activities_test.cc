@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/compare/overall_metrics.h"
+#include "mpa/measure/overall_metrics.h"
 #include "support/rank_builder.h"
 
 namespace mpa {

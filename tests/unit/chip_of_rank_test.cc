@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which chip a rank ran on, what the user says of it, and its clock.
-#include "analysis/cluster/chip_of_rank.h"
+#include "mpa/mfu/chip_of_rank.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // The sheet CommunicationCompare: which names are one collective, whose the tasks are.
 #include <gtest/gtest.h>
 
-#include "analysis/compare/collectives.h"
+#include "mpa/measure/collectives.h"
 #include "support/comparing.h"
 #include "support/rank_builder.h"
 

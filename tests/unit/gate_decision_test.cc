@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "analysis/gate/decision.h"
-#include "analysis/gate/statistics.h"
+#include "gate/decision.h"
+#include "gate/statistics.h"
 #include "support/failures.h"
 
 namespace mpa::gate {

@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "analysis/gate/contributions.h"
-#include "mpa/analysis/gate/comparable.h"
-#include "mpa/analysis/gate/gate_file.h"
-#include "mpa/analysis/gate/judge.h"
+#include "gate/contributions.h"
+#include "mpa/gate/comparable.h"
+#include "mpa/gate/gate_file.h"
+#include "mpa/gate/judge.h"
 #include "support/failures.h"
 
 namespace mpa::gate {

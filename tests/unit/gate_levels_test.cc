@@ -2,7 +2,7 @@
 // What the steps of both sides show: their value, drift and noise.
 #include <gtest/gtest.h>
 
-#include "analysis/gate/levels.h"
+#include "gate/levels.h"
 #include "support/failures.h"
 
 namespace mpa::gate {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "mpa/analysis/gate/rule.h"
+#include "mpa/gate/rule.h"
 #include "support/failures.h"
 
 namespace mpa::gate {

@@ -10,9 +10,9 @@
 #include <string>
 #include <utility>
 
-#include "analysis/gate/decision.h"
-#include "analysis/gate/run_medians.h"
-#include "analysis/gate/warmup.h"
+#include "gate/decision.h"
+#include "gate/run_medians.h"
+#include "gate/warmup.h"
 
 namespace mpa::gate {
 namespace {

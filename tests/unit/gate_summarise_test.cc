@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "mpa/analysis/gate/summarise.h"
+#include "mpa/gate/summarise.h"
 #include "support/rank_builder.h"
 
 namespace mpa::gate {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "analysis/gate/warmup.h"
-#include "mpa/analysis/gate/judge.h"
+#include "gate/warmup.h"
+#include "mpa/gate/judge.h"
 #include "support/failures.h"
 
 namespace mpa::gate {

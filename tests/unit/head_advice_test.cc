@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "analysis/head/head_sheets.h"
-#include "analysis/head/svg.h"
+#include "recipes/head_overhead/head_sheets.h"
+#include "recipes/head_overhead/svg.h"
 #include "support/failures.h"
 #include "support/head_trace.h"
 

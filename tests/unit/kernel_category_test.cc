@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analysis/compare/kernel_category.h"
+#include "mpa/measure/kernel_category.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The utilisation of kernels: whose operations are whose, recorded or by shapes.
-#include "analysis/cluster/kernel_mfu.h"
+#include "mpa/mfu/kernel_mfu.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "analysis/compare/op_tree.h"
+#include "mpa/measure/op_tree.h"
 #include "support/comparing.h"
 #include "support/files.h"
 #include "support/profiler_db.h"

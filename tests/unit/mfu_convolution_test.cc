@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "analysis/mfu/flops.h"
+#include "mpa/mfu/flops.h"
 
 namespace mpa {
 namespace {

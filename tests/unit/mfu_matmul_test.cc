@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "analysis/mfu/flops.h"
+#include "mpa/mfu/flops.h"
 
 namespace mpa {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "analysis/mfu/chip_peak.h"
+#include "mpa/mfu/chip_peak.h"
 
 namespace mpa {
 namespace {

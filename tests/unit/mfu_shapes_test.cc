@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "analysis/mfu/attention_args.h"
-#include "analysis/mfu/shapes.h"
+#include "mpa/mfu/attention_args.h"
+#include "mpa/mfu/shapes.h"
 
 namespace mpa {
 namespace {

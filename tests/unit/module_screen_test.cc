@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analysis/cluster/module_screen.h"
+#include "recipes/module_statistic/module_screen.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Modules with their operators and kernels: whose operators are whose, and what makes one row.
-#include "analysis/cluster/module_statistic.h"
+#include "mpa/measure/module_statistic.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "analysis/compare/module_tree.h"
+#include "mpa/measure/module_tree.h"
 #include "support/comparing.h"
 #include "support/failures.h"
 #include "support/rank_builder.h"

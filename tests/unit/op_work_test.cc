@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which operators launched which kernels.
-#include "analysis/cluster/op_work.h"
+#include "mpa/measure/op_work.h"
 
 #include <gtest/gtest.h>
 

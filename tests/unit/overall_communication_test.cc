@@ -2,7 +2,7 @@
 // The overall picture of a rank: waiting and transmitting of communication groups.
 #include <gtest/gtest.h>
 
-#include "analysis/compare/overall_metrics.h"
+#include "mpa/measure/overall_metrics.h"
 #include "support/rank_builder.h"
 
 namespace mpa {

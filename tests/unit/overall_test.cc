@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "analysis/compare/overall_metrics.h"
+#include "mpa/measure/overall_metrics.h"
 #include "support/rank_builder.h"
 
 namespace mpa {

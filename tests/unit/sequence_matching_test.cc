@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/analysis/sequence_matching.h"
+#include "mpa/compare/sequence_matching.h"
 
 #include <gtest/gtest.h>
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "mpa/analysis/recipe.h"
 #include "mpa/capture/capture.h"
+#include "mpa/recipe/recipe.h"
 
 namespace mpa {
 

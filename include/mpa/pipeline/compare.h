@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "mpa/analysis/comparison.h"
 #include "mpa/capture/capture.h"
+#include "mpa/compare/comparison.h"
 #include "mpa/report/report.h"
 
 namespace mpa {

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "mpa/analysis/gate/baseline.h"
-#include "mpa/analysis/gate/noise.h"
-#include "mpa/analysis/gate/summarise.h"
 #include "mpa/capture/capture.h"
+#include "mpa/gate/baseline.h"
+#include "mpa/gate/noise.h"
+#include "mpa/gate/summarise.h"
 
 namespace mpa {
 

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mpa/measure/kernel_masks.h"
+#include "mpa/model/rank_trace.h"
+#include "mpa/report/report.h"
+
+/// The analyses of `compare`: each looks at both captures and writes sheets.
+namespace mpa {
+
+class OpTree;
+
+/// What the user chose for the sheets.
+struct CompareOptions {
+  bool details = true;          ///< sheets with a row for each pair of operators, modules, ...
+  bool modules = true;          ///< module sheets instead of operator sheets where both sides can
+  bool match_shapes = false;    ///< operators match when their shapes do, too
+  bool kernel_types = false;    ///< kernels summed by type and core instead of type and shapes
+  bool compat = false;          ///< rows, cells and screen as the Python tool lays them out
+  bool one_step = false;        ///< the captures were cut down to one step each
+  std::size_t max_kernels = 0;  ///< pairs with more kernels are opened; 0: never
+  std::map<std::string, std::string, std::less<>> op_names;  ///< operator -> name to match it by
+  KernelMasks masks;                                         ///< sort kernels into categories
+};
+
+/// Operators that belong together, as rows of the two rank's host operators; one may be missing.
+struct OpPair {
+  std::optional<std::size_t> base, comparison;
+};
+
+/// Two captures and what several analyses compute from them, each once and when it is first asked
+/// for. Safe to use from several threads.
+class CompareInput {
+ public:
+  CompareInput(const RankTrace& base, std::string base_path, const RankTrace& comparison,
+               std::string comparison_path, CompareOptions options);
+  ~CompareInput();
+  CompareInput(const CompareInput&) = delete;
+  CompareInput& operator=(const CompareInput&) = delete;
+
+  const RankTrace& Trace(Side side) const { return Of(side).trace; }
+  const std::string& Path(Side side) const { return Of(side).path; }
+  const CompareOptions& options() const { return options_; }
+
+  /// The operators as trees, with the device work they launched. Needs host operators, launches,
+  /// kernels, device tasks and communications.
+  const OpTree& Ops(Side side) const;
+  /// The top operators of both sides, matched in order of their starts and opened as the options
+  /// say. Without details all operators of the base, then all of the comparison.
+  const std::vector<OpPair>& MatchedOps() const;
+
+ private:
+  struct Capture {
+    Capture(const RankTrace& trace, std::string path);
+    ~Capture();
+    const RankTrace& trace;
+    std::string path;
+    mutable std::once_flag once;
+    mutable std::unique_ptr<OpTree> ops;
+  };
+  const Capture& Of(Side side) const { return side == Side::kBase ? base_ : comparison_; }
+
+  Capture base_, comparison_;
+  CompareOptions options_;
+  mutable std::once_flag matched_once_;
+  mutable std::vector<OpPair> matched_;
+};
+
+/// An analysis of two captures. `run` appends its sheets to the report, and a note with the reason
+/// and the mend for a sheet that cannot be made; it depends on its arguments only and runs beside
+/// the others.
+struct Comparison {
+  std::string_view name;
+  std::string_view summary;  ///< one line for --help
+  Tables needs{};            ///< the loader reads nothing else
+  void (*run)(const CompareInput& input, Report& report);
+};
+
+/// Every analysis, in the order of their sheets.
+const std::vector<Comparison>& AllComparisons();
+
+}  // namespace mpa

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "mpa/gate/baseline.h"
+#include "mpa/gate/noise.h"
+#include "mpa/gate/rule.h"
+#include "mpa/report/gate_report.h"
+
+namespace mpa::gate {
+
+/// What has to hold for a gate to pass.
+struct GateSettings {
+  std::vector<Rule> rules;
+  std::int64_t min_abs_ns = 20'000, min_abs_bytes = std::int64_t{1} << 20;
+  double min_share = 0.1;     ///< percent of the step
+  std::size_t min_steps = 3;  ///< in each run
+  /// Leading steps that do not count, which the runs are without already. Empty: Judge() leaves out
+  /// what it recognises as warm-up.
+  std::optional<std::size_t> warmup;
+  bool fail_on_new_op = false;
+  std::set<std::string> allowed_mismatches;
+  NoiseFloors learned_noise;
+};
+
+/// What becomes of verdicts.
+struct GatePolicy {
+  enum class Inconclusive { kPass, kWarn, kFail };
+  Inconclusive on_inconclusive = Inconclusive::kFail;
+  bool warn_only = false;  ///< a regression is told, but fails nothing
+};
+
+/// Judges the runs: verdict, headline, metrics, mismatches and what explains the difference.
+/// Both sides have a run at least. Exit code and captures are left to the caller.
+GateReport Judge(const GateSettings& settings, std::vector<RunSummary> base,
+                 std::vector<RunSummary> comparison, const std::optional<Anchor>& anchor);
+
+/// 0 passed, 1 regression, 4 inconclusive or not comparable, 5 judged on partial data: whatever the
+/// policy, that is never 0 or 1, because parts that are missing can hide or make a change.
+int GateExitCode(GateVerdict verdict, bool partial, const GatePolicy& policy);
+
+}  // namespace mpa::gate

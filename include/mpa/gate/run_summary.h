@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "mpa/gate/metric.h"
+
+namespace mpa::gate {
+
+/// Values of a metric in order of the steps, or one for the whole capture: ns or bytes.
+using Samples = std::map<Metric, std::vector<std::int64_t>>;
+
+/// Time and calls in the median step.
+struct TimeAndCalls {
+  std::int64_t ns = 0, calls = 0;
+
+  friend bool operator==(const TimeAndCalls&, const TimeAndCalls&) = default;
+};
+using TimesByName = std::map<std::string, TimeAndCalls, std::less<>>;
+
+/// The name of the part of a step or capture in which the device did nothing.
+inline constexpr const char* kFreeTime = "free time";
+
+/// What ran in the median step of a rank, and in its whole capture. Every table counts each piece
+/// of time once, under the name of what it is directly part of. Empty where the capture does not
+/// tell.
+struct Breakdown {
+  TimesByName kernels;      ///< device time by name of the kernel
+  TimesByName op_types;     ///< device time by type: MatMulV2
+  TimesByName operators;    ///< device time of what the framework's operators launched: aten::mm
+  TimesByName modules;      ///< device time of what was launched in modules: Linear_0
+  TimesByName apis;         ///< host time of the framework's operators without those within
+  TimesByName collectives;  ///< exposed communication by kind: allreduce
+  TimesByName capture;      ///< parts of e2e: computing, exposed communication, LCCL, free time
+
+  friend bool operator==(const Breakdown&, const Breakdown&) = default;
+};
+
+/// How often kernels ran by their type and the shapes of their inputs, as a hash of these.
+using ShapeCounts = std::map<std::string, std::int64_t>;
+
+/// One rank of one run, in plain values.
+struct RankSummary {
+  std::int64_t rank = -1;  ///< -1: unknown
+  std::vector<std::int32_t>
+      steps;  ///< the ids of those that are judged; empty: none in the capture
+  Samples samples;
+  Breakdown breakdown;
+  ShapeCounts shapes;
+  std::string chip;  ///< "24 cube and 48 vector cores at 1800 MHz"; empty: unknown
+  /// Steps in which the device computed, but no kernel is listed although others are: the list is
+  /// cut off.
+  std::vector<std::int32_t> steps_without_kernels;
+};
+
+/// How a run was collected and measured: "profiler_level" -> "Level1". What is not known is not
+/// there.
+using Facts = std::map<std::string, std::string>;
+
+/// One run: its ranks reduced to one. This is what baseline files hold.
+struct RunSummary {
+  std::string source;  ///< where it came from, for people
+  std::vector<std::int32_t> steps;
+  Samples samples;
+  Breakdown breakdown;  ///< of the rank that decides
+  ShapeCounts shapes;
+  Facts facts;
+
+  friend bool operator==(const RunSummary&, const RunSummary&) = default;
+};
+
+}  // namespace mpa::gate

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mpa/base/time.h"
+#include "mpa/measure/kernel_category.h"
+
+namespace mpa {
+
+struct TimeAndCount {
+  TimeNs time = 0;
+  std::int64_t count = 0;
+
+  TimeAndCount operator+(const TimeAndCount& other) const {
+    return {time + other.time, count + other.count};
+  }
+  void Add(TimeNs more) {
+    time += more;
+    ++count;
+  }
+};
+
+/// A kernel that computes and communicates at once.
+struct Mc2Kernel {
+  std::string name;
+  TimeAndCount total;
+  TimeNs computing = 0;      ///< max(matrix unit, loads) of the cube core + vector core
+  TimeNs communication = 0;  ///< between the pairs of C_CORE_SQE events that end inside the kernel
+};
+
+/// A rank belongs to some dozens. Each pair of groups is looked at.
+inline constexpr std::size_t kMostGroups = 512;
+
+/// Communication of one group that no computing hides.
+struct GroupTime {
+  std::string name, process_group;
+  TimeNs exposed = 0;
+  TimeNs wait = 0;  ///< part of `exposed` in which the rank waited for its peers
+
+  TimeNs transmit() const { return exposed - wait; }
+};
+
+/// Time in which two groups communicated at once and nothing was computed.
+struct GroupOverlap {
+  std::string first, second;  ///< process groups' names, or else the groups'
+  TimeNs time = 0;
+};
+
+/// Bytes moved and the time it took.
+struct Traffic {
+  std::int64_t bytes = 0;
+  TimeNs time = 0;
+
+  /// GB/s; a byte per nanosecond is 1 GB/s.
+  double GigabytesPerSecond() const {
+    return time > 0 ? static_cast<double>(bytes) / static_cast<double>(time) : 0.0;
+  }
+};
+
+/// The overall picture of one rank. computing + exposed_communication + lccl + free = e2e.
+struct OverallMetrics {
+  DeviceKind device = DeviceKind::kNpu;
+  bool minimal_profiling = false;
+  /// False when the capture does not tell cube from vector for most kernels (text captures at
+  /// Level0, a trace alone): then there are no categories.
+  bool has_categories = false;
+  /// False when no communication task was recorded with its name (Level0, GPU): waits are unknown
+  /// then.
+  bool has_waits = false;
+  /// There are more groups than a rank can belong to (kMostGroups): they are not told apart, waits
+  /// are unknown.
+  bool has_too_many_groups = false;
+
+  TimeNs computing = 0, exposed_communication = 0, free = 0, e2e = 0;
+  std::array<TimeAndCount, kCategories> categories{};
+  std::vector<Mc2Kernel> mc2;  ///< in order of first launch
+  TimeAndCount lccl;
+  TimeAndCount sdma;        ///< copies on compute streams
+  TimeNs sdma_in_free = 0;  ///< part of the free time in which they ran
+  /// Device time at the head and the tail that the profiler's overlap analysis does not count, as
+  /// that of older exporters.
+  TimeNs left_out_before = 0, left_out_behind = 0;
+  std::vector<GroupTime> groups;
+  std::vector<GroupOverlap> group_overlaps;
+  std::int64_t peak_memory_bytes = 0;
+  Traffic rdma_traffic, sdma_traffic;
+
+  TimeAndCount Of(Category category) const {
+    return categories[static_cast<std::size_t>(category)];
+  }
+  /// Cube and vector half of a family together; `cube_half` names the family.
+  TimeAndCount Family(Category cube_half) const {
+    return Of(cube_half) + categories[static_cast<std::size_t>(cube_half) + 1];
+  }
+  TimeAndCount Vector() const { return Of(Category::kVectorTrans) + Of(Category::kVectorNoTrans); }
+  TimeNs Mc2Time() const;
+  TimeNs Wait() const;
+  TimeNs GroupOverlapTime() const;
+  /// Number of categorised kernels, MC2 kernels left out as the tool we follow does.
+  std::int64_t KernelCount() const;
+  /// Computing that no category holds; never negative.
+  TimeNs Other() const;
+};
+
+/// Computes the overall picture. Needs host operators, launches, kernels, device tasks,
+/// communications with tasks, overlaps, memory samples and transfers; what is missing counts as 0.
+OverallMetrics ComputeOverall(const RankTrace& trace, const KernelMasks& masks = {});
+
+/// The communication part: groups with waits, and their overlaps. `exposed` is the time in which
+/// nothing but communication runs.
+void ComputeGroupTimes(const RankTrace& trace, const std::vector<struct Interval>& exposed,
+                       OverallMetrics& metrics);
+
+}  // namespace mpa

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "mpa/mfu/chip_peak.h"
+#include "mpa/recipe/recipe.h"
+
+namespace mpa {
+
+/// The options of a recipe that tell of the chip: ai_core_num, aic_frequency, peak_tflops.
+std::vector<RecipeParameter> ChipParameters();
+
+/// How fast the rank's chip can be: as the options say, otherwise as its info.json does. The chip
+/// is the one whose number is the device's; if that is not known all must be alike.
+ChipPeak ChipOf(const RankTrace& trace, const RecipeArguments& arguments);
+
+/// The mean clock from `start` to `end` (behind it), weighted by time. Empty where it was not
+/// measured from the start on. `clocks` is in order.
+std::optional<double> MeanMhz(const CoreClocks& clocks, TimeNs start, TimeNs end);
+
+}  // namespace mpa

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mpa/measure/op_work.h"
+#include "mpa/measure/thread_groups.h"
+#include "mpa/mfu/chip_peak.h"
+#include "mpa/mfu/recorded_flops.h"
+#include "mpa/model/rank_trace.h"
+
+namespace mpa {
+
+enum class FlopsSource : std::uint8_t {
+  kNone,
+  kRecorded,  ///< ranges of the mstx domain mfu_flops
+  kShapes,    ///< computed from the shapes of the kernel's tensors
+};
+
+/// How much of the chip a kernel used.
+struct KernelMfu {
+  std::int64_t op = -1;     ///< row of the host operator that launched it
+  std::int64_t range = -1;  ///< position in RankMfu::ranges: operations were recorded around it
+  FlopsSource source = FlopsSource::kNone;
+  Flops flops;  ///< the kernel's own; of a recorded range its share
+  TypeClass type = TypeClass::kUnknown;
+  double peak_tflops = 0;  ///< with this type; 0: unknown
+  Utilisation use;
+  std::optional<double> use_of_measured_clock;
+};
+
+struct RankMfu {
+  std::vector<KernelMfu> kernels;  ///< of each row of the kernels
+  std::vector<RecordedFlops> ranges;
+};
+
+/// What FindKernelMfu() needs beside what FindOpWork() does.
+constexpr Tables kMfuTables =
+    Tables::kKernelTensors | Tables::kMstx | Tables::kChips | Tables::kCoreClocks;
+
+/// Which operations count.
+enum class MfuRule : std::uint8_t {
+  kRangesAndShapes,  ///< as FindKernelMfu() says
+  /// As the Python tool has it: recorded ones only, and each kernel of a range that has shapes has
+  /// all of them.
+  /// Their type is that of the range's first kernel, INT8 or otherwise FP16.
+  kRangesOnly,
+};
+
+/// The utilisation of every kernel. Recorded operations come before those by shapes: the kernels of
+/// a range that multiply matrices share its operations, by their operations by shapes or, where
+/// these are not known of all, by their durations. A kernel belongs to the first operator that
+/// launched it. `chip`: see ChipOf().
+RankMfu FindKernelMfu(const RankTrace& trace, const ThreadGroups& groups, const AllOpWork& work,
+                      const ChipPeak& chip, MfuRule rule = MfuRule::kRangesAndShapes);
+
+}  // namespace mpa

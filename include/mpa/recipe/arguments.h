@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "mpa/recipe/recipe.h"
+
+namespace mpa {
+
+/// The switch of recipes for the layout of the Python tool.
+inline constexpr std::string_view kCompat = "compat";
+
+/// The number given for an option, which the command line has checked; empty when there is none.
+template <typename Number>
+std::optional<Number> NumberArgument(const RecipeArguments& arguments, std::string_view name) {
+  const auto found = arguments.find(name);
+  if (found == arguments.end()) return std::nullopt;
+  const std::string& text = found->second;
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() ? std::optional(number) : std::nullopt;
+}
+
+/// "rank 3", for people.
+inline std::string RankText(std::int64_t rank) {
+  return rank >= 0 ? "rank " + std::to_string(rank) : "rank unknown";
+}
+
+}  // namespace mpa

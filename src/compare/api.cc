@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Time that the host spends in operators, by name.
+#include "compare_sheet.h"
+#include "mpa/compare/comparison.h"
+#include "mpa/measure/op_tree.h"
+#include "op_groups.h"
+
+namespace mpa::comparisons {
+namespace {
+
+struct ApiTimes {
+  TimeNs total = 0, self = 0;
+  std::int64_t calls = 0;
+
+  double AverageNs() const {
+    return calls > 0 ? static_cast<double>(total) / static_cast<double>(calls) : 0.0;
+  }
+};
+
+ApiTimes TimesOf(const OpTree& tree, const std::vector<std::size_t>& ops) {
+  const HostOps& host_ops = tree.trace().host_ops;
+  ApiTimes times{.calls = static_cast<std::int64_t>(ops.size())};
+  for (const std::size_t op : ops) {
+    times.total += host_ops.dur[op];
+    times.self += host_ops.dur[op];
+    for (const std::uint32_t child : tree.Children(op)) times.self -= host_ops.dur[child];
+  }
+  return times;
+}
+
+// Every operator of one side but the steps: in order of start, of one step level by level.
+std::vector<std::uint32_t> AllOpsOf(const OpTree& tree, bool level_by_level) {
+  std::vector<std::uint32_t> ops = level_by_level ? tree.Top() : tree.InOrder();
+  for (std::size_t at = 0; level_by_level && at < ops.size(); ++at) {
+    const auto children = tree.Children(ops[at]);
+    ops.insert(ops.end(), children.begin(), children.end());
+  }
+  std::erase_if(ops, [&](std::uint32_t op) { return tree.IsStep(op); });
+  return ops;
+}
+
+// Every operator of both sides.
+std::vector<OpPair> AllOps(const CompareInput& input) {
+  std::vector<OpPair> ops;
+  for (const Side side : {Side::kBase, Side::kComparison}) {
+    for (const std::uint32_t op : AllOpsOf(input.Ops(side), input.options().one_step)) {
+      OpPair pair;
+      (side == Side::kBase ? pair.base : pair.comparison) = op;
+      ops.push_back(pair);
+    }
+  }
+  return ops;
+}
+
+void CompareApis(const CompareInput& input, Report& report) {
+  if (!HaveOperators(input, report)) return;
+  std::vector<Column> columns = {Text("Order Id", 10), BoldText("api name")};
+  AppendColumns(ForBothSides({TwoDecimals("Total Duration(ms)"), TwoDecimals("Self Time(ms)"),
+                              TwoDecimals("Avg Duration(ms)"), Text("Calls")}),
+                columns);
+  for (const char* name :
+       {"Diff Total Ratio", "Diff Self Ratio", "Diff Avg Ratio", "Diff Calls Ratio"}) {
+    columns.push_back(Growth(name, 20, Format::kDecimals2));
+  }
+  Sheet sheet = CompareSheet("ApiCompare", std::move(columns), input);
+  for (const OpGroup& group : GroupByName(input, AllOps(input))) {
+    const ApiTimes base = TimesOf(input.Ops(Side::kBase), group.base);
+    const ApiTimes comparison = TimesOf(input.Ops(Side::kComparison), group.comparison);
+    Row row{{Cell(), group.name}};
+    for (const ApiTimes& times : {base, comparison}) {
+      AppendCells(row, Ms(times.total), Ms(times.self), times.AverageNs() / 1e6, times.calls);
+    }
+    const auto ratio = [&](std::int64_t ApiTimes::*number) {
+      return Ratio(static_cast<double>(base.*number), static_cast<double>(comparison.*number));
+    };
+    AppendCells(row, ratio(&ApiTimes::total), ratio(&ApiTimes::self),
+                Ratio(base.AverageNs(), comparison.AverageNs()), ratio(&ApiTimes::calls));
+    sheet.rows.push_back(std::move(row));
+  }
+  NumberRows(sheet);
+  report.sheets.push_back(std::move(sheet));
+}
+
+}  // namespace
+
+Comparison Api() {
+  return {"api", "Time that the host spends in operators, by name",
+          Tables::kHostOps | Tables::kLaunches | Tables::kKernels | Tables::kDeviceTasks |
+              Tables::kCommunications,
+          CompareApis};
+}
+
+}  // namespace mpa::comparisons

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls and durations of the collectives, by kind, and of the tasks that they consist of.
+#include <utility>
+
+#include "compare_sheet.h"
+#include "mpa/compare/comparison.h"
+#include "mpa/measure/collectives.h"
+#include "op_groups.h"
+
+namespace mpa::comparisons {
+namespace {
+
+std::vector<Column> Columns() {
+  std::vector<Column> columns = {Text("Order Id", 10)};
+  AppendColumns(
+      ForBothSides({BoldText("Communication OP Name", 25), Text("Task Name"), Text("Calls", 10),
+                    Decimals("Total Duration(us)", 17), Decimals("Avg Duration(us)", 17),
+                    Decimals("Max Duration(us)", 17), Decimals("Min Duration(us)", 17)}),
+      columns);
+  columns.push_back(TwoDecimals("Diff Duration(us)"));
+  columns.push_back(Growth("Diff Ratio"));
+  return columns;
+}
+
+// The cells of one side; blank but for the total when it has nothing of that name.
+void AppendSide(const Cell& operation, const Cell& task, const Durations* durations, Row& row) {
+  if (durations == nullptr) {
+    row.cells.insert(row.cells.end(), {Cell(), Cell(), Cell(), 0.0, Cell(), Cell(), Cell()});
+    return;
+  }
+  const double total = durations->total.Us();
+  row.cells.insert(row.cells.end(), {operation, task, durations->calls, total,
+                                     total / static_cast<double>(durations->calls),
+                                     durations->max.Us(), durations->min.Us()});
+}
+
+void AddCollective(const std::string& kind, const Collective* base, const Collective* comparison,
+                   Sheet& sheet) {
+  const auto calls = [](const Collective* side) { return side ? &side->calls : nullptr; };
+  const auto total = [](const Collective* side) { return side ? side->calls.total : DeviceTime(); };
+  Row sum{{Cell()}};
+  AppendSide(kind, Cell(), calls(base), sum);
+  AppendSide(kind, Cell(), calls(comparison), sum);
+  AppendCells(sum, (total(comparison) - total(base)).Us(),
+              Ratio(total(base).Ns(), total(comparison).Ns()));
+  sheet.rows.push_back(std::move(sum));
+
+  const FirstSeen<std::string_view, Durations> none;
+  Join(base ? base->tasks : none, comparison ? comparison->tasks : none,
+       [&](std::string_view task, const Durations* its_base, const Durations* its_comparison) {
+         Row row{{Cell()}};
+         AppendSide("|", std::string(task), its_base, row);
+         AppendSide("|", std::string(task), its_comparison, row);
+         row.cells.resize(sheet.columns.size());
+         sheet.rows.push_back(std::move(row));
+       });
+}
+
+void CompareCommunication(const CompareInput& input, Report& report) {
+  const auto base = SumCollectives(input.Trace(Side::kBase));
+  const auto comparison = SumCollectives(input.Trace(Side::kComparison));
+  if (base.Empty() && comparison.Empty()) {
+    report.notes.emplace_back(
+        "CommunicationCompare: left out, neither capture recorded communication (a run on one "
+        "device has none; otherwise collect with profiler_level Level1)");
+    return;
+  }
+  Sheet sheet = CompareSheet("CommunicationCompare", Columns(), input);
+  Join(base, comparison,
+       [&](const std::string& kind, const Collective* its_base, const Collective* its_comparison) {
+         AddCollective(kind, its_base, its_comparison, sheet);
+       });
+  NumberRows(sheet);
+  report.sheets.push_back(std::move(sheet));
+}
+
+}  // namespace
+
+Comparison Communication() {
+  return {"communication", "Collectives and the tasks they consist of: calls and durations",
+          Tables::kCommunications | Tables::kCommTasks, CompareCommunication};
+}
+
+}  // namespace mpa::comparisons

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mpa/base/time.h"
+#include "mpa/compare/comparison.h"
+#include "mpa/report/report.h"
+
+namespace mpa {
+
+/// A sheet without rows; the columns of each side, which are neighbours, get a banner with the path
+/// of the capture.
+Sheet CompareSheet(std::string name, std::vector<Column> columns, const CompareInput& input);
+
+/// The columns given as those of one side.
+std::vector<Column> ForSide(Side side, std::vector<Column> columns);
+/// The columns given, first for the base, then for the comparison.
+std::vector<Column> ForBothSides(const std::vector<Column>& columns);
+void AppendColumns(std::vector<Column> more, std::vector<Column>& columns);
+
+/// The forms of columns that every sheet has.
+Column Text(std::string name, double width = 20);  ///< shown as a number if it holds one
+Column BoldText(std::string name, double width = 30);
+Column Decimals(std::string name, double width = 20);
+Column TwoDecimals(std::string name, double width = 20);  ///< documents for people keep no more
+/// A ratio, of which documents for people keep four decimals.
+Column Growth(std::string name, double width = 20, Format format = Format::kPercent);
+
+/// Appends cells to a row, without copies of their texts.
+template <typename... Values>
+void AppendCells(Row& row, Values&&... values) {
+  (row.cells.emplace_back(std::forward<Values>(values)), ...);
+}
+
+/// The edge at which times become what a column says.
+inline double Us(TimeNs time) { return static_cast<double>(time) / 1e3; }
+inline double Ms(TimeNs time) { return static_cast<double>(time) / 1e6; }
+
+}  // namespace mpa

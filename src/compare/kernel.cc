@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernel times by operator type and shapes, or by operator type and core.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "compare_sheet.h"
+#include "mpa/base/first_seen.h"
+#include "mpa/compare/comparison.h"
+#include "mpa/measure/durations.h"
+#include "op_groups.h"
+
+namespace mpa::comparisons {
+namespace {
+
+constexpr const char* kByShapes = "KernelCompare";
+constexpr const char* kByCore = "KernelTypeCompare";
+constexpr std::string_view kUnknown = "N/A";
+
+// By operator type, then by shapes or core. The texts belong to a trace.
+using KernelSums = FirstSeen<std::pair<std::string_view, std::string_view>, Durations>;
+
+bool IsNpuWithKernels(const RankTrace& trace) {
+  return trace.device == DeviceKind::kNpu && !trace.kernels.Empty();
+}
+
+// Captures say in two ways that a text was not recorded.
+StringId Recorded(const RankTrace& trace, StringId text) {
+  return trace.strings.View(text) == kUnknown ? StringId::kEmpty : text;
+}
+
+bool HasTypes(const RankTrace& trace) {
+  const std::vector<StringId>& types = trace.kernels.op_type;
+  return IsNpuWithKernels(trace) && std::any_of(types.begin(), types.end(), [&](StringId type) {
+           return Recorded(trace, type) != StringId::kEmpty;
+         });
+}
+
+// The types in the order of their first kernels, the details of each in the order of theirs.
+KernelSums SumKernels(const RankTrace& trace, const Kernels& kernels,
+                      const std::vector<StringId>& details) {
+  FirstSeen<StringId, FirstSeen<StringId, Durations>> by_id;
+  for (std::size_t i = 0; i < kernels.Size(); ++i) {
+    const StringId type = Recorded(trace, kernels.op_type[i]);
+    by_id[type][Recorded(trace, details[i])].Add(kernels.dur[i]);
+  }
+  const auto text = [&](StringId id) {
+    return id == StringId::kEmpty ? kUnknown : trace.strings.View(id);
+  };
+  KernelSums sums;
+  for (const auto& [type, by_detail] : by_id.rows()) {
+    for (const auto& [detail, durations] : by_detail.rows()) {
+      sums[{text(type), text(detail)}] = durations;
+    }
+  }
+  return sums;
+}
+
+// With the collectives that text captures list among the kernels.
+Kernels AllListed(const RankTrace& trace) {
+  Kernels kernels = trace.kernels;
+  kernels.AppendAll(trace.listed_collectives);
+  kernels.Reorder(kernels.RowsByStart());
+  return kernels;
+}
+
+// What op_statistic.csv sums up.
+KernelSums RecordedSums(const RankTrace& trace) {
+  const KernelStatistics& statistics = trace.kernel_statistics;
+  KernelSums sums;
+  for (std::size_t i = 0; i < statistics.Size(); ++i) {
+    sums[{trace.strings.View(statistics.op_type[i]), trace.strings.View(statistics.core[i])}].Add(
+        {.calls = statistics.count[i],
+         .total = {statistics.total[i]},
+         .max = {statistics.max[i]},
+         .min = {statistics.min[i]}});
+  }
+  return sums;
+}
+
+// Why a side has no kernels to compare, and what to do about it.
+std::string Reason(const CompareInput& input, Side side) {
+  if (input.Trace(side).device == DeviceKind::kGpu) {
+    return fmt::format("{} is a GPU trace; kernels are compared between NPU captures only",
+                       input.Path(side));
+  }
+  return fmt::format(
+      "{} has no compute kernels; in a text capture they are in kernel_details.csv, beside the "
+      "trace",
+      input.Path(side));
+}
+
+// `time` makes a column of times.
+std::vector<Column> Columns(const char* type, const char* detail,
+                            Column (*time)(std::string, double)) {
+  std::vector<Column> columns = {Text("Order Id", 10), BoldText(type), Text(detail)};
+  AppendColumns(
+      ForBothSides({time("Total Duration(us)", 20), time("Avg Duration(us)", 20),
+                    time("Max Duration(us)", 20), time("Min Duration(us)", 20), Text("Calls")}),
+      columns);
+  columns.push_back(Growth("Diff Total Ratio", 20, Format::kDecimals2));
+  columns.push_back(Growth("Diff Avg Ratio", 20, Format::kDecimals2));
+  return columns;
+}
+
+double AverageNs(const Durations& durations) {
+  return durations.calls > 0 ? durations.total.Ns() / static_cast<double>(durations.calls) : 0.0;
+}
+
+// Ratios of the totals and of the averages.
+void AppendRatios(const Durations& base, const Durations& comparison, Row& row) {
+  AppendCells(row, Ratio(base.total.Ns(), comparison.total.Ns()),
+              Ratio(AverageNs(base), AverageNs(comparison)));
+}
+
+void AppendTimes(const Durations& durations, Row& row) {
+  AppendCells(row, durations.total.Us(), AverageNs(durations) / 1e3, durations.max.Us(),
+              durations.min.Us(), durations.calls);
+}
+
+// The same, blank but for total and average where there is no such kernel.
+void AppendTimesIfAny(const Durations& durations, Row& row) {
+  if (durations.calls > 0) return AppendTimes(durations, row);
+  AppendCells(row, 0.0, 0.0, Cell(), Cell(), Cell());
+}
+
+void CompareShapes(const CompareInput& input, Report& report) {
+  bool complete = true;
+  for (const Side side : {Side::kBase, Side::kComparison}) {
+    const RankTrace& trace = input.Trace(side);
+    if (!IsNpuWithKernels(trace)) {
+      report.notes.push_back(
+          fmt::format("{}: left out, because {}", kByShapes, Reason(input, side)));
+      complete = false;
+    } else if (!HasTypes(trace)) {
+      report.notes.push_back(
+          fmt::format("{}: the kernels of {} have no type, they are summed as {}; collect with "
+                      "profiler_level Level1 or higher",
+                      kByShapes, input.Path(side), kUnknown));
+    }
+  }
+  if (!complete) return;
+  const auto sums = [&](Side side) {
+    const RankTrace& trace = input.Trace(side);
+    if (!input.options().compat) return SumKernels(trace, trace.kernels, trace.kernels.shapes);
+    const Kernels kernels = AllListed(trace);
+    return SumKernels(trace, kernels, kernels.shapes);
+  };
+  Sheet sheet = CompareSheet(kByShapes, Columns("Kernel", "Input Shape", TwoDecimals), input);
+  Join(sums(Side::kBase), sums(Side::kComparison),
+       [&](const auto& key, const Durations* in_base, const Durations* in_comparison) {
+         const Durations base = in_base ? *in_base : Durations();
+         const Durations comparison = in_comparison ? *in_comparison : Durations();
+         Row row{{Cell(), std::string(key.first), std::string(key.second)}};
+         AppendTimesIfAny(base, row);
+         AppendTimesIfAny(comparison, row);
+         AppendRatios(base, comparison, row);
+         sheet.rows.push_back(std::move(row));
+       });
+  NumberRows(sheet);
+  report.sheets.push_back(std::move(sheet));
+}
+
+// One definition for every format: the sums of the kernels. What the profiler summed itself, over
+// the whole run, stands in where it did not keep the kernels or their types.
+KernelSums SumsByCore(const CompareInput& input, Side side, Report& report) {
+  const RankTrace& trace = input.Trace(side);
+  const bool has_statistics = !trace.kernel_statistics.Empty() && !input.options().one_step;
+  if (HasTypes(trace) || (IsNpuWithKernels(trace) && !has_statistics)) {
+    return SumKernels(trace, trace.kernels, trace.kernels.core);
+  }
+  if (!has_statistics) {
+    report.notes.push_back(
+        fmt::format("{}: one side is empty, because {}", kByCore, Reason(input, side)));
+    return {};
+  }
+  report.notes.push_back(
+      fmt::format("{}: {} has no kernels with a type; op_statistic.csv is used instead", kByCore,
+                  input.Path(side)));
+  return RecordedSums(trace);
+}
+
+void CompareCores(const CompareInput& input, Report& report) {
+  const KernelSums base_sums = SumsByCore(input, Side::kBase, report);
+  const KernelSums comparison_sums = SumsByCore(input, Side::kComparison, report);
+  if (base_sums.Empty() && comparison_sums.Empty()) return;
+  Sheet sheet = CompareSheet(kByCore, Columns("Kernel Type", "Core Type", Decimals), input);
+  Join(base_sums, comparison_sums,
+       [&](const auto& key, const Durations* in_base, const Durations* in_comparison) {
+         const Durations base = in_base ? *in_base : Durations();
+         const Durations comparison = in_comparison ? *in_comparison : Durations();
+         Row row{{Cell(), std::string(key.first), std::string(key.second)}};
+         AppendTimes(base, row);
+         AppendTimes(comparison, row);
+         AppendRatios(base, comparison, row);
+         sheet.rows.push_back(std::move(row));
+       });
+  SortByColumn(sheet, sheet.columns.size() - 2);  // the ratio of the totals
+  report.sheets.push_back(std::move(sheet));
+}
+
+void CompareKernels(const CompareInput& input, Report& report) {
+  input.options().kernel_types ? CompareCores(input, report) : CompareShapes(input, report);
+}
+
+}  // namespace
+
+Comparison Kernel() {
+  return {"kernel", "Kernel times by operator type and shapes, or by type and core",
+          Tables::kKernels | Tables::kKernelStatistics, CompareKernels};
+}
+
+}  // namespace mpa::comparisons

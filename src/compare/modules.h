@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "mpa/compare/comparison.h"
+
+namespace mpa {
+
+/// Appends ModuleCompareStatistic and ModuleCompare. False, with a note that says why, when the
+/// captures do not tell of modules.
+bool CompareModules(const CompareInput& input, Report& report);
+
+}  // namespace mpa

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the sheets about operators share.
+#include "op_groups.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "compare_sheet.h"
+#include "mpa/base/first_seen.h"
+
+namespace mpa {
+
+std::vector<OpGroup> GroupByName(const CompareInput& input, const std::vector<OpPair>& pairs) {
+  using OpsByName = FirstSeen<std::string_view, std::vector<std::size_t>>;
+  OpsByName base, comparison;
+  const auto add = [&](Side side, std::optional<std::size_t> op, OpsByName& ops) {
+    if (!op) return;
+    const RankTrace& trace = input.Trace(side);
+    ops[trace.strings.View(trace.host_ops.name[*op])].push_back(*op);
+  };
+  for (const OpPair& pair : pairs) {
+    add(Side::kBase, pair.base, base);
+    add(Side::kComparison, pair.comparison, comparison);
+  }
+  std::vector<OpGroup> groups;
+  using Ops = std::vector<std::size_t>;
+  Join(base, comparison, [&](std::string_view name, const Ops* before, const Ops* after) {
+    groups.push_back({std::string(name), before != nullptr ? *before : Ops(),
+                      after != nullptr ? *after : Ops()});
+  });
+  return groups;
+}
+
+Sheet OpPairSheet(const CompareInput& input, std::string name, std::string details_column,
+                  const std::string& sum_column,
+                  const std::function<OpDetails(Side, std::size_t)>& details_of) {
+  std::vector<Column> columns = {Text("Order Id", 10)};
+  AppendColumns(ForBothSides({BoldText("Operator Name"), Text("Input Shape"), Text("Input Type"),
+                              Text(std::move(details_column)), Decimals(sum_column)}),
+                columns);
+  const std::size_t unit = sum_column.rfind(' ') + 1;  // "Device Duration(us)": npos + 1 is 0
+  columns.push_back(TwoDecimals("Diff " + sum_column.substr(unit)));
+  columns.push_back(Growth("Diff Ratio"));
+  Sheet sheet = CompareSheet(std::move(name), std::move(columns), input);
+  for (const OpPair& pair : input.MatchedOps()) {
+    Row row;
+    row.cells.reserve(sheet.columns.size());
+    row.cells.emplace_back();
+    const auto append_side = [&](Side side, std::optional<std::size_t> op) {
+      if (!op) {
+        AppendCells(row, Cell(), Cell(), Cell(), "", 0.0);
+        return OpSum();
+      }
+      const RankTrace& trace = input.Trace(side);
+      for (const auto* column :
+           {&trace.host_ops.name, &trace.host_ops.shapes, &trace.host_ops.types}) {
+        row.cells.emplace_back(std::string(trace.strings.View((*column)[*op])));
+      }
+      OpDetails details = details_of(side, *op);
+      AppendCells(row, std::move(details.lines), details.sum.Shown());
+      return details.sum;
+    };
+    const OpSum base = append_side(Side::kBase, pair.base);
+    const OpSum comparison = append_side(Side::kComparison, pair.comparison);
+    AppendCells(row, (comparison - base).Shown(), Ratio(base.Units(), comparison.Units()));
+    sheet.rows.push_back(std::move(row));
+  }
+  NumberRows(sheet);
+  return sheet;
+}
+
+void SortByColumn(Sheet& sheet, std::size_t column) {
+  const int decimals = sheet.columns[column].decimals.value();
+  const auto shown = [&](const Row& row) {
+    return Rounded(std::get<double>(row.cells[column]), decimals);
+  };
+  std::stable_sort(sheet.rows.begin(), sheet.rows.end(),
+                   [&](const Row& a, const Row& b) { return shown(a) > shown(b); });
+  NumberRows(sheet);
+}
+
+void NumberRows(Sheet& sheet) {
+  std::int64_t number = 0;
+  for (Row& row : sheet.rows) row.cells[0] = ++number;
+}
+
+bool HaveOperators(const CompareInput& input, Report& report) {
+  bool all = true;
+  for (const Side side : {Side::kBase, Side::kComparison}) {
+    if (!input.Trace(side).host_ops.Empty()) continue;
+    report.notes.push_back(
+        fmt::format("{}: no host operators, so nothing is known of operators, modules, "
+                    "their memory and API times; collect with ProfilerActivity.CPU",
+                    input.Path(side)));
+    all = false;
+  }
+  return all;
+}
+
+}  // namespace mpa

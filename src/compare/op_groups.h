@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "mpa/compare/comparison.h"
+
+namespace mpa {
+
+/// The operators of both sides that have one name, as rows of their host operators.
+struct OpGroup {
+  std::string name;
+  std::vector<std::size_t> base, comparison;
+
+  const std::vector<std::size_t>& Of(Side side) const {
+    return side == Side::kBase ? base : comparison;
+  }
+};
+
+/// Groups operators by name: the names of the base in order of appearance, then those that only the
+/// comparison has.
+std::vector<OpGroup> GroupByName(const CompareInput& input, const std::vector<OpPair>& pairs);
+
+/// A sum over parts of an operator, exact, with the number of its units in the unit of the sheet:
+/// 1000 ns in a us, 1024 B in a KB.
+struct OpSum {
+  std::int64_t whole = 0;
+  double rest = 0;  ///< see DeviceTime
+  double per_unit = 1;
+
+  double Units() const { return static_cast<double>(whole) + rest; }
+  double Shown() const { return Units() / per_unit; }
+  friend OpSum operator-(const OpSum& a, const OpSum& b) {
+    return {a.whole - b.whole, a.rest - b.rest, std::max(a.per_unit, b.per_unit)};
+  }
+};
+
+/// What a sheet tells of an operator beside its name: a line for each of many things, and a number
+/// that they add up to.
+struct OpDetails {
+  std::string lines;
+  OpSum sum;
+};
+
+/// A sheet with a row for each pair of matched operators: name, shapes, types, details and sum of
+/// both sides, difference and ratio of the sums. `details_of` is asked for every operator.
+Sheet OpPairSheet(const CompareInput& input, std::string name, std::string details_column,
+                  const std::string& sum_column,
+                  const std::function<OpDetails(Side, std::size_t)>& details_of);
+
+/// Sorts the rows by a column of real numbers, as people see them, the largest first, and numbers
+/// them in the first.
+void SortByColumn(Sheet& sheet, std::size_t column);
+
+/// Numbers the rows from 1 in the first column.
+void NumberRows(Sheet& sheet);
+
+/// Says in the report which side has no operators, if one has none, and what would bring them.
+/// False if so. Every sheet about operators says it with the same words, so that the user reads
+/// them once.
+bool HaveOperators(const CompareInput& input, Report& report);
+
+}  // namespace mpa

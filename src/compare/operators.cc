@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators of two captures side by side, by name and one by one; where both captures know their
+// modules, the modules instead.
+#include <fmt/format.h>
+
+#include <array>
+
+#include "compare_sheet.h"
+#include "modules.h"
+#include "mpa/compare/comparison.h"
+#include "mpa/measure/op_tree.h"
+#include "op_groups.h"
+
+namespace mpa::comparisons {
+namespace {
+
+DeviceTime TimeOf(const OpTree& tree, std::size_t op) {
+  DeviceTime time;
+  tree.VisitWork(op, [&](const DeviceWork& work) { time.Add(work); });
+  return time;
+}
+
+Sheet StatisticSheet(const CompareInput& input) {
+  std::vector<Column> columns = {Text("Top", 10), BoldText("Operator Name")};
+  const auto add_side = [&](Side side, const char* name, double width) {
+    AppendColumns(ForSide(side, {Decimals(fmt::format("{} Device Duration(ms)", name), width),
+                                 Text(fmt::format("{} Operator Number", name), width)}),
+                  columns);
+  };
+  add_side(Side::kBase, "Base", 25);
+  add_side(Side::kComparison, "Comparison", 30);
+  columns.push_back(TwoDecimals("Diff Duration(ms)"));
+  columns.push_back(Growth("Diff Ratio"));
+  Sheet sheet = CompareSheet("OperatorCompareStatistic", std::move(columns), input);
+  for (const OpGroup& group : GroupByName(input, input.MatchedOps())) {
+    Row row{{Cell(), group.name}};
+    std::array<DeviceTime, 2> times;
+    for (const Side side : {Side::kBase, Side::kComparison}) {
+      DeviceTime& time = times[side == Side::kBase ? 0 : 1];
+      for (const std::size_t op : group.Of(side)) time.Add(TimeOf(input.Ops(side), op));
+      row.cells.emplace_back(time.Ms());
+      row.cells.emplace_back(static_cast<std::int64_t>(group.Of(side).size()));
+    }
+    AppendCells(row, (times[1] - times[0]).Ms(), Ratio(times[0].Ns(), times[1].Ns()));
+    sheet.rows.push_back(std::move(row));
+  }
+  SortByColumn(sheet, sheet.columns.size() - 2);  // the differences
+  return sheet;
+}
+
+Sheet DetailSheet(const CompareInput& input) {
+  return OpPairSheet(input, "OperatorCompare", "Kernel Details", "Device Duration(us)",
+                     [&](Side side, std::size_t op) {
+                       OpDetails details;
+                       DeviceTime time;
+                       input.Ops(side).VisitWork(op, [&](const DeviceWork& work) {
+                         time.Add(work);
+                         details.lines += DescribeWork(input.Trace(side), work);
+                       });
+                       details.sum = {time.whole, time.rest, 1e3};
+                       return details;
+                     });
+}
+
+void CompareOperators(const CompareInput& input, Report& report) {
+  if (input.options().modules && CompareModules(input, report)) return;
+  if (!HaveOperators(input, report) && input.MatchedOps().empty()) {
+    return;
+  }
+  report.sheets.push_back(StatisticSheet(input));
+  if (input.options().details) report.sheets.push_back(DetailSheet(input));
+}
+
+}  // namespace
+
+Comparison Operators() {
+  return {"operator",
+          "Operators and the device time they cause; per module where modules are known",
+          Tables::kHostOps | Tables::kOpDetails | Tables::kLaunches | Tables::kKernels |
+              Tables::kDeviceTasks | Tables::kCommunications | Tables::kPythonCalls |
+              Tables::kBackwardLinks | Tables::kQueuedWork,
+          CompareOperators};
+}
+
+}  // namespace mpa::comparisons

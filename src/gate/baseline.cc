@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs as a document, and back.
+#include "mpa/gate/baseline.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <utility>
+
+#include "json_values.h"
+#include "run_medians.h"
+
+namespace mpa::gate {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kBaselineVersion = 1;
+// What ranking the runs takes grows with the third power of their number.
+constexpr std::size_t kMostRuns = 100;
+
+struct Section {
+  const char* key;
+  TimesByName Breakdown::*times;
+};
+constexpr Section kSections[] = {
+    {"kernels", &Breakdown::kernels},     {"op_types", &Breakdown::op_types},
+    {"operators", &Breakdown::operators}, {"modules", &Breakdown::modules},
+    {"apis", &Breakdown::apis},           {"collectives", &Breakdown::collectives},
+    {"capture", &Breakdown::capture},
+};
+
+json RunToJson(const RunSummary& run) {
+  json samples = json::object();
+  for (const auto& [metric, values] : run.samples) samples[NameOf(metric)] = values;
+  json medians = json::object();
+  for (const Section& section : kSections) {
+    json& times = medians[section.key] = json::object();
+    for (const auto& [name, time] : run.breakdown.*section.times) {
+      times[name] = {time.ns, time.calls};
+    }
+  }
+  return {{"source", run.source}, {"facts", run.facts}, {"steps", run.steps},
+          {"samples", samples},   {"medians", medians}, {"shapes", run.shapes}};
+}
+
+TimesByName TimesFromJson(const json& object, const char* key) {
+  TimesByName times;
+  std::int64_t sum = 0;
+  for (const auto& [name, pair] : AsObject(object, key).items()) {
+    if (AsArray(pair, name.c_str()).size() != 2) {
+      Fail(ErrorKind::kCorrupt, "{}: two numbers were expected, ns and calls", name);
+    }
+    times[name] = {AsAmount(pair[0], name.c_str()), AsAmount(pair[1], name.c_str())};
+    sum += times[name].ns;
+    if (sum > kMostAmount) Fail(ErrorKind::kCorrupt, "{}: no step takes as long as all of it", key);
+  }
+  return times;
+}
+
+RunSummary RunFromJson(const json& object) {
+  AsObject(object, "run");
+  RunSummary run;
+  run.source = AsText(RequiredMember(object, "source"), "source");
+  for (const auto& [field, value] : AsObject(RequiredMember(object, "facts"), "facts").items()) {
+    run.facts[field] = AsText(value, field.c_str());
+  }
+  for (const json& step : AsArray(RequiredMember(object, "steps"), "steps")) {
+    const std::int64_t id = AsInteger(step, "steps");
+    if (id < 0 || id > std::numeric_limits<std::int32_t>::max()) {
+      Fail(ErrorKind::kCorrupt, "steps: invalid step {}", id);
+    }
+    run.steps.push_back(static_cast<std::int32_t>(id));
+  }
+  for (const auto& [name, list] : AsObject(RequiredMember(object, "samples"), "samples").items()) {
+    Metric metric;
+    try {
+      metric = ParseMetric(name);
+    } catch (const Error& error) {  // a wrong file is no wrong command line
+      Fail(ErrorKind::kCorrupt, "samples: {}", error.what());
+    }
+    for (const json& value : AsArray(list, name.c_str())) {
+      run.samples[metric].push_back(AsAmount(value, name.c_str()));
+    }
+  }
+  const json& medians = AsObject(RequiredMember(object, "medians"), "medians");
+  for (const Section& section : kSections) {
+    // Baselines of versions before tell nothing of the parts of the whole capture.
+    if (section.times == &Breakdown::capture && !medians.contains(section.key)) continue;
+    run.breakdown.*section.times = TimesFromJson(RequiredMember(medians, section.key), section.key);
+  }
+  for (const auto& [shape, count] : AsObject(RequiredMember(object, "shapes"), "shapes").items()) {
+    run.shapes[shape] = AsAmount(count, "shapes");
+  }
+  return run;
+}
+
+}  // namespace
+
+json BaselineToJson(const Baseline& baseline) {
+  json runs = json::array();
+  for (const RunSummary& run : baseline.runs) runs.push_back(RunToJson(run));
+  json document = {{"kind", kBaselineKind},
+                   {"schema_version", kBaselineVersion},
+                   {"tool_version", baseline.tool_version},
+                   {"created", baseline.created},
+                   {"runs", std::move(runs)}};
+  if (baseline.anchor) {
+    document["oldest_anchor"] = {{"created", baseline.anchor->created},
+                                 {"tool_version", baseline.anchor->tool_version},
+                                 {"medians", baseline.anchor->medians}};
+  }
+  return document;
+}
+
+Baseline BaselineFromJson(const json& document) {
+  CheckDocument(document, kBaselineKind, kBaselineVersion);
+  Baseline baseline;
+  baseline.tool_version = AsText(RequiredMember(document, "tool_version"), "tool_version");
+  baseline.created = AsText(RequiredMember(document, "created"), "created");
+  const json& runs = AsArray(RequiredMember(document, "runs"), "runs");
+  if (runs.size() > kMostRuns) {
+    Fail(ErrorKind::kCorrupt, "runs: {} are more than the {} that can be judged", runs.size(),
+         kMostRuns);
+  }
+  for (const json& run : runs) {
+    InContext(fmt::format("run {}", baseline.runs.size() + 1),
+              [&] { baseline.runs.push_back(RunFromJson(run)); });
+  }
+  if (baseline.runs.empty()) Fail(ErrorKind::kCorrupt, "runs: there is none");
+  if (const auto found = document.find("oldest_anchor"); found != document.end()) {
+    AsObject(*found, "oldest_anchor");
+    Anchor& anchor = baseline.anchor.emplace();
+    anchor.created = AsText(RequiredMember(*found, "created"), "created");
+    anchor.tool_version = AsText(RequiredMember(*found, "tool_version"), "tool_version");
+    const json& medians = AsObject(RequiredMember(*found, "medians"), "medians");
+    for (const auto& [name, value] : medians.items()) {
+      anchor.medians[name] = AsAmount(value, name.c_str());
+    }
+  }
+  return baseline;
+}
+
+Anchor AnchorOf(const Baseline& old) {
+  if (old.anchor) return *old.anchor;
+  Anchor anchor{old.created, old.tool_version, {}};
+  for (const auto& [metric, median] : MediansOf(old.runs)) anchor.medians[NameOf(metric)] = median;
+  return anchor;
+}
+
+}  // namespace mpa::gate

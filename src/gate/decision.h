@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "levels.h"
+#include "mpa/gate/rule.h"
+#include "mpa/report/gate_report.h"
+
+namespace mpa::gate {
+
+/// A change counts when it is larger than the noise so many times.
+inline constexpr double kNoiseFactor = 3;
+/// Where only the steps show the noise, growth has to exceed the limit by this part of it: how runs
+/// differ is not seen there.
+inline constexpr double kMarginOfNoise = 1.0 / 3;
+
+/// What has to be exceeded beside the limit of the rule.
+struct Floors {
+  std::int64_t min_abs = 0;     ///< ns or bytes
+  std::int64_t min_share = 0;   ///< ns or bytes: the share of the step that counts
+  std::size_t min_samples = 1;  ///< in each run
+  /// Noise as a part of the base (0.003), known from elsewhere. The first is used where fewer than
+  /// three runs a side leave open how runs differ, the second always.
+  double usual_noise = 0, learned_noise = 0;
+};
+
+/// One-sided: does the metric grow, by more than
+/// - the limit of the rule, with fewer than four runs by a third of the noise,
+/// - both floors,
+/// - three times the noise, which is the spread of the runs, or where there are fewer than four of
+///   them what the steps show (Levels::noise) and how runs usually differ,
+/// and, with three runs a side or more, by more than chance would do in 1 of 20 divisions of the
+/// runs (RankSumProbability; at three against three all runs have to lie above the others)?
+/// A fall beyond floors, noise and chance is an improvement; a rule without a limit judges nothing
+/// else. Quantities that are missing or too few make the result inconclusive.
+GateMetric Decide(const Rule& rule, const Floors& floors, const Runs& base, const Runs& comparison);
+
+}  // namespace mpa::gate

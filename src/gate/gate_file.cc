@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules as a document.
+#include "mpa/gate/gate_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "json_values.h"
+#include "mpa/base/text.h"
+
+namespace mpa::gate {
+namespace {
+
+using nlohmann::json;
+
+void RefuseOthers(const json& object, std::initializer_list<std::string_view> known) {
+  for (const auto& [key, value] : object.items()) {
+    if (!IsOneOf(key, known)) {
+      Fail(ErrorKind::kUsage, "\"{}\" is unknown; there are {}", key, fmt::join(known, ", "));
+    }
+  }
+}
+
+std::size_t AsCount(const json& value, const char* what) {
+  const std::int64_t count = AsInteger(value, what);
+  constexpr std::int64_t kMost = 1'000'000;
+  if (count < 0 || count > kMost)
+    Fail(ErrorKind::kUsage, "{} {}: give a number of steps", what, count);
+  return static_cast<std::size_t>(count);
+}
+
+Rule RuleOf(const json& object) {
+  AsObject(object, "a metric");
+  RefuseOthers(object, {"metric", "limit", "min_abs", "min_share"});
+  Rule rule;
+  rule.metric = ParseMetric(AsText(RequiredMember(object, "metric"), "metric"));
+  const Quantity quantity = QuantityOf(rule.metric.kind);
+  InContext(NameOf(rule.metric), [&] {
+    const std::string limit = AsText(RequiredMember(object, "limit"), "limit");
+    InContext("limit", [&] { rule.limit = ParseLimit(limit, quantity); });
+    if (object.contains("min_abs")) {
+      const std::string text = AsText(object["min_abs"], "min_abs");
+      rule.min_abs = ParseAmount(text, quantity);
+      if (!rule.min_abs) Fail(ErrorKind::kUsage, "min_abs: '{}' is not an amount of it", text);
+    }
+    if (object.contains("min_share")) {
+      rule.min_share = ParseMinShare(AsText(object["min_share"], "min_share"));
+    }
+  });
+  return rule;
+}
+
+void Apply(const json& document, GateSettings& settings) {
+  AsObject(document, "the document");
+  RefuseOthers(document, {"metrics", "min_abs", "min_share", "min_steps", "warmup"});
+  if (document.contains("metrics")) {
+    for (const json& metric : AsArray(document["metrics"], "metrics")) {
+      Rule rule = RuleOf(metric);
+      const bool twice =
+          std::any_of(settings.rules.begin(), settings.rules.end(),
+                      [&](const Rule& other) { return other.metric == rule.metric; });
+      if (twice) Fail(ErrorKind::kUsage, "metrics: {} is there twice", NameOf(rule.metric));
+      settings.rules.push_back(std::move(rule));
+    }
+  }
+  if (document.contains("min_abs")) ApplyMinAbs(AsText(document["min_abs"], "min_abs"), settings);
+  if (document.contains("min_share")) {
+    settings.min_share = ParseMinShare(AsText(document["min_share"], "min_share"));
+  }
+  if (document.contains("min_steps")) {
+    settings.min_steps = std::max<std::size_t>(1, AsCount(document["min_steps"], "min_steps"));
+  }
+  if (document.contains("warmup")) settings.warmup = AsCount(document["warmup"], "warmup");
+}
+
+}  // namespace
+
+void ApplyGateFile(const json& document, GateSettings& settings) {
+  try {
+    Apply(document, settings);
+  } catch (const Error& error) {
+    // The user wrote it: a wrong member is like a wrong option, not like a broken capture.
+    throw Error(ErrorKind::kUsage, error.what());
+  }
+}
+
+void ApplyMinAbs(std::string_view text, GateSettings& settings) {
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', from), text.size());
+    const std::string_view part = Trim(text.substr(from, comma - from));
+    if (const auto ns = ParseAmount(part, Quantity::kTime)) {
+      settings.min_abs_ns = *ns;
+    } else if (const auto bytes = ParseAmount(part, Quantity::kBytes)) {
+      settings.min_abs_bytes = *bytes;
+    } else {
+      Fail(ErrorKind::kUsage, "invalid amount '{}'; give 20us or 16MB, or both as 20us,16MB", part);
+    }
+    from = comma + 1;
+  }
+}
+
+double ParseMinShare(std::string_view text) {
+  const auto percent = ParsePercent(text);
+  if (!percent) Fail(ErrorKind::kUsage, "invalid share of the step '{}'; give 0.5%", text);
+  return *percent;
+}
+
+}  // namespace mpa::gate

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times by operators of the framework and by modules.
+#include "host_times.h"
+
+#include <string_view>
+
+#include "mpa/measure/module_tree.h"
+
+namespace mpa::gate {
+namespace {
+
+// "Linear_0" of "nn.Module: Linear_0" and of "[ BACKWARD ]/nn.Module: Net_0/nn.Module: Linear_0".
+std::string_view ShortName(std::string_view module) {
+  const std::size_t begin = module.rfind(": ");
+  return begin == std::string_view::npos ? module : module.substr(begin + 2);
+}
+
+std::string_view NameOfOp(const OpTree& ops, std::size_t op) {
+  return ops.trace().strings.View(ops.trace().host_ops.name[op]);
+}
+
+// For every operator whether it or one around it fits; `outermost` gets those without one around.
+std::vector<bool> WithinFitting(const OpTree& ops, const std::string& pattern,
+                                std::vector<std::size_t>& outermost) {
+  std::vector<bool> within(ops.trace().host_ops.Size(), false);
+  for (const std::uint32_t op : ops.InOrder()) {  // those around come first
+    if (!within[op]) {
+      if (ops.IsStep(op) || !FitsPattern(pattern, NameOfOp(ops, op))) continue;
+      within[op] = true;
+      outermost.push_back(op);
+    }
+    for (const std::uint32_t child : ops.Children(op)) within[child] = true;
+  }
+  return within;
+}
+
+void SumModules(const ModuleTree& tree, const StepFinder& find, const std::string& pattern,
+                std::vector<TimeNs>& sums) {
+  std::vector<std::uint32_t> queue = tree.roots;
+  for (std::size_t at = 0; at < queue.size(); ++at) {
+    const Module& module = tree.modules[queue[at]];
+    if (!FitsPattern(pattern, ShortName(module.name))) {
+      queue.insert(queue.end(), module.children.begin(), module.children.end());
+    } else if (const auto step = find.of_host(module.start)) {
+      sums[*step] += module.device_total.whole;
+    }
+  }
+}
+
+}  // namespace
+
+void AddOperators(const OpTree& ops, const StepFinder& find, StepTable& device, StepTable& host) {
+  for (const LaunchedWork& launched : ops.Launched()) {
+    const std::int64_t op = ops.Find(launched.track, launched.launched);
+    if (op < 0 || ops.IsStep(static_cast<std::size_t>(op))) continue;
+    if (const auto step = find.of_launched(launched.launched, launched.work.start)) {
+      device.Add(NameOfOp(ops, static_cast<std::size_t>(op)), *step, launched.work.dur);
+    }
+  }
+  const HostOps& host_ops = ops.trace().host_ops;
+  for (const std::uint32_t op : ops.InOrder()) {
+    if (ops.IsStep(op)) continue;
+    const auto step = find.of_host(host_ops.start[op]);
+    if (!step) continue;
+    TimeNs self = host_ops.dur[op];
+    for (const std::uint32_t child : ops.Children(op)) self -= host_ops.dur[child];
+    host.Add(NameOfOp(ops, op), *step, self);
+  }
+}
+
+void AddModules(const OpTree& ops, const StepFinder& find, StepTable& modules) {
+  const ModuleTrees trees = BuildModuleTrees(ops);
+  for (const ModuleTree* tree : {&trees.forward, &trees.backward}) {
+    for (const Module& module : tree->modules) {
+      if (const auto step = find.of_host(module.start)) {
+        modules.Add(ShortName(module.name), *step, module.device_self.whole);
+      }
+    }
+  }
+}
+
+std::vector<TimeNs> SumOfOperators(const OpTree& ops, const StepFinder& find, std::size_t steps,
+                                   const Metric& metric) {
+  std::vector<TimeNs> sums(steps, 0);
+  std::vector<std::size_t> outermost;
+  const std::vector<bool> within = WithinFitting(ops, metric.pattern, outermost);
+  if (metric.kind == MetricKind::kApi) {
+    const HostOps& host_ops = ops.trace().host_ops;
+    for (const std::size_t op : outermost) {
+      if (const auto step = find.of_host(host_ops.start[op])) sums[*step] += host_ops.dur[op];
+    }
+    return sums;
+  }
+  for (const LaunchedWork& launched : ops.Launched()) {
+    const std::int64_t op = ops.Find(launched.track, launched.launched);
+    if (op < 0 || !within[static_cast<std::size_t>(op)]) continue;
+    if (const auto step = find.of_launched(launched.launched, launched.work.start)) {
+      sums[*step] += launched.work.dur;
+    }
+  }
+  return sums;
+}
+
+std::vector<TimeNs> SumOfModules(const OpTree& ops, const StepFinder& find, std::size_t steps,
+                                 const Metric& metric) {
+  std::vector<TimeNs> sums(steps, 0);
+  const ModuleTrees trees = BuildModuleTrees(ops);
+  for (const ModuleTree* tree : {&trees.forward, &trees.backward}) {
+    SumModules(*tree, find, metric.pattern, sums);
+  }
+  return sums;
+}
+
+}  // namespace mpa::gate

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+// All rules of a gate together.
+#include "mpa/gate/judge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "contributions.h"
+#include "decision.h"
+#include "headline.h"
+#include "mpa/base/error.h"
+#include "mpa/gate/comparable.h"
+#include "run_medians.h"
+#include "statistics.h"
+#include "warmup.h"
+
+namespace mpa::gate {
+namespace {
+
+// The sum of the medians of the kernels or types that fit. Empty when they tell nothing of them.
+std::vector<std::int64_t> FromMedians(const RunSummary& run, const Metric& metric) {
+  const TimesByName& times =
+      metric.kind == MetricKind::kKernel ? run.breakdown.kernels : run.breakdown.op_types;
+  if (times.empty()) return {};
+  std::int64_t sum = 0;
+  for (const auto& [name, time] : times) {
+    if (FitsPattern(metric.pattern, name)) sum += time.ns;
+  }
+  return {sum};
+}
+
+bool HasSamples(const std::vector<RunSummary>& runs, const Metric& metric) {
+  return !SamplesOf(runs, metric).empty();
+}
+
+// A run for each, whatever it has.
+Runs ValuesOf(const std::vector<RunSummary>& runs, const Metric& metric, bool from_medians) {
+  Runs values;
+  for (const RunSummary& run : runs) {
+    if (from_medians) {
+      values.push_back(FromMedians(run, metric));
+    } else {
+      const auto found = run.samples.find(metric);
+      values.push_back(found == run.samples.end() ? std::vector<std::int64_t>() : found->second);
+    }
+  }
+  return values;
+}
+
+// True where the times of the names that fit can be added.
+bool AddsUp(const Metric& metric) {
+  return metric.kind == MetricKind::kKernel ||
+         (metric.kind == MetricKind::kOp && !IsFrameworkOp(metric));
+}
+
+// True for what has no parts but itself, which need not be said twice.
+bool IsOnePart(const Metric& metric) {
+  return metric.kind == MetricKind::kFree || metric.kind == MetricKind::kLccl;
+}
+
+bool AllZero(const Runs& runs) {
+  return std::all_of(runs.begin(), runs.end(), [](const auto& samples) {
+    return std::all_of(samples.begin(), samples.end(), [](std::int64_t v) { return v == 0; });
+  });
+}
+
+class Judging {
+ public:
+  Judging(const GateSettings& settings, const std::vector<RunSummary>& base,
+          const std::vector<RunSummary>& comparison)
+      : settings_(settings), base_(base), comparison_(comparison) {
+    const auto medians = MediansOf(base);
+    for (const MetricKind kind : {MetricKind::kE2e, MetricKind::kStepTime}) {
+      const auto found = medians.find({kind, ""});
+      if (found != medians.end()) step_ = static_cast<double>(found->second);
+    }
+  }
+
+  GateMetric Of(const Rule& rule) const {
+    const Metric& metric = rule.metric;
+    // A baseline has samples of the patterns it was saved with; of others its medians tell, where
+    // these add up. Both sides are taken alike.
+    const bool adds_up = AddsUp(metric);
+    const bool from_medians =
+        adds_up && !(HasSamples(base_, metric) && HasSamples(comparison_, metric));
+    const Runs base = ValuesOf(base_, metric, from_medians);
+    const Runs comparison = ValuesOf(comparison_, metric, from_medians);
+    GateMetric judged = Decide(rule, FloorsOf(rule, base, from_medians), base, comparison);
+    if (judged.verdict == GateVerdict::kInconclusive && HasPattern(metric.kind) && !adds_up &&
+        !HasSamples(base_, metric)) {
+      judged.reason +=
+          "; a baseline has only those patterns with which it was saved (--fail_on beside "
+          "--save_baseline)";
+    } else if (judged.verdict == GateVerdict::kInconclusive &&
+               metric.kind == MetricKind::kStepTime && NoSteps()) {
+      judged.reason = "the captures have no step markers; profile with step(), or judge e2e";
+    } else if (HasPattern(metric.kind) && judged.verdict != GateVerdict::kInconclusive &&
+               AllZero(base) && AllZero(comparison)) {
+      judged.verdict = GateVerdict::kInconclusive;
+      judged.reason = "no name on either side fits";
+      if (metric.kind == MetricKind::kOp) {
+        judged.reason +=
+            "; op: looks at types of kernels (MatMulV2), with '::' at the framework's operators "
+            "(aten::mm)";
+      }
+    }
+    return judged;
+  }
+
+  // Without a limit.
+  GateMetric Watched(const Metric& metric) const {
+    Rule rule;
+    rule.metric = metric;
+    return Of(rule);
+  }
+
+  // The step, or the whole capture without steps: its noise is that of all within it.
+  GateMetric OfStep() const {
+    return Watched({NoSteps() ? MetricKind::kE2e : MetricKind::kStepTime, ""});
+  }
+
+ private:
+  bool NoSteps() const { return base_.front().steps.empty() || comparison_.front().steps.empty(); }
+
+  Floors FloorsOf(const Rule& rule, const Runs& base, bool from_medians) const {
+    const MetricKind kind = rule.metric.kind;
+    const bool time = QuantityOf(kind) == Quantity::kTime;
+    Floors floors;
+    floors.min_abs = rule.min_abs.value_or(time ? settings_.min_abs_ns : settings_.min_abs_bytes);
+    if (time) {
+      floors.min_share = std::llround(rule.min_share.value_or(settings_.min_share) / 100 * step_);
+    }
+    if (IsPerStep(kind) && !from_medians && !NoSteps()) floors.min_samples = settings_.min_steps;
+    std::vector<std::int64_t> values;
+    for (const auto& samples : base) values.insert(values.end(), samples.begin(), samples.end());
+    const auto value = static_cast<double>(Median(std::move(values)));
+    floors.usual_noise = UsualNoise(rule.metric, step_ > 0 ? value / step_ : 1);
+    const auto learned = settings_.learned_noise.find(NameOf(rule.metric));
+    if (learned != settings_.learned_noise.end()) {
+      floors.learned_noise = learned->second;
+      floors.usual_noise = 0;
+    }
+    return floors;
+  }
+
+  const GateSettings& settings_;
+  const std::vector<RunSummary>& base_;
+  const std::vector<RunSummary>& comparison_;
+  double step_ = 0;  // ns, of the base
+};
+
+GateMetric NewOps(const std::vector<std::string>& added) {
+  GateMetric judged;
+  judged.name = "new_op";
+  judged.quantity = Quantity::kCount;
+  judged.limit = "0";
+  judged.comparison = static_cast<std::int64_t>(added.size());
+  if (!added.empty()) {
+    judged.verdict = GateVerdict::kRegression;
+    constexpr std::size_t kNamed = 5;
+    const auto end = added.begin() + static_cast<std::ptrdiff_t>(std::min(added.size(), kNamed));
+    judged.reason = fmt::format("{}{}", fmt::join(added.begin(), end, ", "),
+                                added.size() > kNamed ? ", ..." : "");
+  }
+  return judged;
+}
+
+// The verdict that stands for all: what is worst, improvements before none.
+GateVerdict VerdictOfAll(const std::vector<GateMetric>& metrics) {
+  for (const GateVerdict verdict :
+       {GateVerdict::kRegression, GateVerdict::kInconclusive, GateVerdict::kImproved}) {
+    for (const GateMetric& metric : metrics) {
+      if (metric.verdict == verdict) return verdict;
+    }
+  }
+  return GateVerdict::kOk;
+}
+
+// Changes up to the noise of the whole are noise, and all of them where it did not change itself.
+void MarkNoise(const GateMetric& whole, std::vector<GatePart>& parts) {
+  const double change = std::abs(static_cast<double>(whole.Change()));
+  const bool changed = change > kNoiseFactor * whole.noise;
+  for (GatePart& part : parts) {
+    part.is_noise = !changed || std::abs(static_cast<double>(part.Change())) <= whole.noise;
+  }
+}
+
+// "on the host aten::item +4.000 ms": what grew most.
+std::string OnTheHost(const std::vector<GatePart>& calls) {
+  constexpr std::size_t kMostNamed = 2;
+  std::vector<std::string> named;
+  for (std::size_t i = 0; i < calls.size() && i < kMostNamed; ++i) {
+    named.push_back(
+        fmt::format("{} +{}", calls[i].name, AmountText(Quantity::kTime, calls[i].Change())));
+  }
+  return fmt::format("on the host {}", fmt::join(named, ", "));
+}
+
+// What the host did longer while the device had more free time.
+std::vector<GatePart> CallsBehindFreeTime(const GateReport& report, const GateMetric& step,
+                                          const std::vector<RunSummary>& base,
+                                          const std::vector<RunSummary>& comparison) {
+  const bool grew = std::any_of(
+      report.contributions.begin(), report.contributions.end(), [](const GatePart& part) {
+        return part.name == kFreeTime && part.Change() > 0 && !part.is_noise;
+      });
+  if (!grew) return {};
+  std::vector<GatePart> calls = HostCallsThatGrew(base, comparison);
+  std::erase_if(calls, [&](const GatePart& call) {
+    return static_cast<double>(call.Change()) <= step.noise;
+  });
+  return calls;
+}
+
+std::string HeadlineOf(const GateMetric& leading, const GateReport& report) {
+  std::vector<GatePart> parts = report.contributions;
+  for (GatePart& part : parts) {
+    if (part.name == kFreeTime && !report.host_calls.empty()) {
+      part.name += fmt::format(" ({})", OnTheHost(report.host_calls));
+    }
+  }
+  return MetricLine(leading, parts);
+}
+
+// The headline, and the parts of the metric that decides. What has no parts of its own is seen
+// beside those of the step.
+void Explain(const Judging& judging, const GateMetric& leading, const std::vector<RunSummary>& base,
+             const std::vector<RunSummary>& comparison, GateReport& report) {
+  report.headline = leading.line;
+  const GateMetric step = judging.OfStep();
+  for (GatePart& part : report.operators) {
+    part.is_noise = std::abs(static_cast<double>(part.Change())) <= step.noise;
+  }
+  std::vector<Metric> candidates = {{MetricKind::kStepTime, ""}, {MetricKind::kE2e, ""}};
+  if (leading.quantity == Quantity::kCount) {
+    if (!leading.reason.empty()) report.headline += ": " + leading.reason;
+  } else {
+    candidates.insert(candidates.begin(), ParseMetric(leading.name));
+  }
+  for (const Metric& metric : candidates) {
+    report.contributions = PartsOf(metric, base, comparison);
+    if (report.contributions.empty()) continue;
+    report.explained = NameOf(metric);
+    const GateMetric whole = judging.Watched(metric);
+    if (whole.verdict != GateVerdict::kInconclusive) MarkNoise(whole, report.contributions);
+    break;
+  }
+  report.host_calls = CallsBehindFreeTime(report, step, base, comparison);
+  if (leading.quantity == Quantity::kCount || leading.verdict == GateVerdict::kOk) return;
+  const Metric& metric = candidates.front();
+  if (AddsUp(metric)) {
+    report.headline = MetricLine(leading, PartsFitting(metric, base, comparison));
+  } else if (metric.kind == MetricKind::kFree && !report.host_calls.empty()) {
+    report.headline += ": " + OnTheHost(report.host_calls);
+  } else if (report.explained == leading.name && !IsOnePart(metric)) {
+    report.headline = HeadlineOf(leading, report);
+  }
+}
+
+}  // namespace
+
+GateReport Judge(const GateSettings& settings, std::vector<RunSummary> base,
+                 std::vector<RunSummary> comparison, const std::optional<Anchor>& anchor) {
+  GateReport report;
+  report.mismatches = FindMismatches(base, comparison, settings.allowed_mismatches);
+  const bool comparable =
+      std::all_of(report.mismatches.begin(), report.mismatches.end(),
+                  [](const GateMismatch& mismatch) { return mismatch.allowed; });
+  if (!comparable) {
+    report.verdict = GateVerdict::kNotComparable;
+    report.headline = MismatchLine(report.mismatches);
+    return report;
+  }
+  if (!settings.warmup) report.warmup = LeaveOutWarmup(settings.min_steps, base, comparison);
+  const Judging judging(settings, base, comparison);
+  report.operators = OperatorsOf(base, comparison);
+  report.added = NewNames(comparison, base);
+  report.removed = NewNames(base, comparison);
+  for (const Rule& rule : settings.rules) {
+    GateMetric judged = judging.Of(rule);
+    if (anchor) {
+      const auto found = anchor->medians.find(judged.name);
+      if (found != anchor->medians.end()) judged.anchor = found->second;
+    }
+    report.metrics.push_back(std::move(judged));
+  }
+  if (settings.fail_on_new_op) report.metrics.push_back(NewOps(report.added));
+  for (GateMetric& metric : report.metrics) metric.line = MetricLine(metric, {});
+  report.verdict = VerdictOfAll(report.metrics);
+  const GateMetric* leading = report.Leading();
+  if (leading == nullptr) Fail(ErrorKind::kInternal, "a gate without rules");
+  Explain(judging, *leading, base, comparison, report);
+  return report;
+}
+
+int GateExitCode(GateVerdict verdict, bool partial, const GatePolicy& policy) {
+  constexpr int kRegression = 1, kNotJudged = 4;
+  const bool fails = policy.on_inconclusive == GatePolicy::Inconclusive::kFail;
+  switch (verdict) {
+    case GateVerdict::kNotComparable:
+      return kNotJudged;
+    case GateVerdict::kInconclusive:
+      if (fails) return kNotJudged;
+      break;
+    case GateVerdict::kRegression:
+      if (!partial && !policy.warn_only) return kRegression;
+      break;
+    case GateVerdict::kOk:
+    case GateVerdict::kImproved:
+      break;
+  }
+  return partial ? kExitPartial : 0;
+}
+
+}  // namespace mpa::gate

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the events of a rank to the samples of its steps.
+#include "mpa/gate/summarise.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "host_times.h"
+#include "mpa/gate/comparable.h"
+#include "mpa/measure/module_tree.h"
+#include "mpa/measure/op_tree.h"
+#include "mpa/measure/overall_metrics.h"
+#include "step_tables.h"
+#include "step_windows.h"
+
+namespace mpa::gate {
+namespace {
+
+// The device of the rank, or all that may be it.
+std::string ChipOf(const RankTrace& trace) {
+  std::set<std::string> chips;
+  for (std::size_t i = 0; i < trace.chips.Size(); ++i) {
+    if (trace.device_id >= 0 && trace.chips.device[i] != trace.device_id) continue;
+    chips.insert(fmt::format("{} cube and {} vector cores at {} MHz", trace.chips.cube_cores[i],
+                             trace.chips.vector_cores[i], PlainNumber(trace.chips.cube_mhz[i])));
+  }
+  return fmt::format("{}", fmt::join(chips, " or "));
+}
+
+class Summariser {
+ public:
+  Summariser(const RankTrace& trace, const SummaryRequest& request)
+      : trace_(trace),
+        request_(request),
+        bounds_(trace),
+        activities_(ActivitiesOf(trace)),
+        overall_(ComputeOverall(trace)),
+        windows_(StepWindows(trace, bounds_, activities_)) {
+    if (trace.steps.Empty()) return;
+    warmup_ = std::min(request.warmup, windows_.size());
+    windows_.erase(windows_.begin(), windows_.begin() + static_cast<std::ptrdiff_t>(warmup_));
+  }
+
+  RankSummary Summarise() {
+    for (std::size_t step = warmup_; step < bounds_.Count(); ++step) {
+      summary_.steps.push_back(bounds_.Id(step));
+    }
+    summary_.chip = ChipOf(trace_);
+    AddWholeCapture();
+    if (!activities_.Empty()) AddActivities();
+    if (!trace_.kernels.Empty()) AddKernels();
+    if (!trace_.host_ops.Empty()) AddHost();
+    return std::move(summary_);
+  }
+
+ private:
+  // Counted from the first judged step; without steps all belongs to the only window.
+  std::optional<std::size_t> Judged(std::optional<std::size_t> step) const {
+    if (trace_.steps.Empty())
+      return windows_.empty() ? std::nullopt : std::optional<std::size_t>(0);
+    if (!step || *step < warmup_) return std::nullopt;
+    return *step - warmup_;
+  }
+
+  void AddWholeCapture() {
+    if (overall_.e2e > 0) {
+      summary_.samples[{MetricKind::kE2e, ""}] = {overall_.e2e};
+      AddPartsOfCapture();
+    }
+    if (!trace_.memory_samples.Empty()) {
+      summary_.samples[{MetricKind::kPeakMemory, ""}] = {overall_.peak_memory_bytes};
+    }
+  }
+
+  void AddPartsOfCapture() {
+    TimesByName& parts = summary_.breakdown.capture;
+    const auto add = [&](const std::string& name, TimeNs time) {
+      if (time > 0) parts[name].ns = time;
+    };
+    TimeNs rest = overall_.exposed_communication;
+    const std::vector<Interval> all = {
+        {std::numeric_limits<TimeNs>::min(), std::numeric_limits<TimeNs>::max()}};
+    for (const auto& [kind, times] : ExposedByKind(trace_, activities_.exposed, all)) {
+      add("exposed " + kind, times.front());
+      rest -= times.front();
+    }
+    add("other exposed communication", rest);
+    add("computing", overall_.computing);
+    add("LCCL", overall_.lccl.time);
+    add(kFreeTime, overall_.free);
+  }
+
+  void AddActivities() {
+    Samples& samples = summary_.samples;
+    samples[{MetricKind::kCommTotal, ""}] = LengthInWindows(activities_.communication, windows_);
+    if (trace_.steps.Empty()) {
+      // One window around all device work: its parts are those of the comparison.
+      AddParts({overall_.computing}, {overall_.exposed_communication}, {overall_.lccl.time},
+               {overall_.e2e});
+    } else {
+      std::vector<TimeNs> lengths;
+      for (const Interval& window : windows_) lengths.push_back(window.end - window.begin);
+      AddParts(LengthInWindows(activities_.computing, windows_),
+               LengthInWindows(activities_.exposed, windows_),
+               LengthInWindows(activities_.lccl, windows_), lengths);
+      samples[{MetricKind::kStepTime, ""}] = std::move(lengths);
+    }
+
+    StepTable collectives(windows_.size());
+    for (const auto& [kind, times] : ExposedByKind(trace_, activities_.exposed, windows_)) {
+      for (std::size_t i = 0; i < times.size(); ++i) collectives.Add(kind, i, times[i], 0);
+    }
+    summary_.breakdown.collectives = collectives.Medians();
+  }
+
+  // What is neither computing nor communication is free time, as in the comparison.
+  void AddParts(const std::vector<TimeNs>& computing, const std::vector<TimeNs>& exposed,
+                const std::vector<TimeNs>& lccl, const std::vector<TimeNs>& lengths) {
+    std::vector<TimeNs> free = lengths;
+    for (std::size_t i = 0; i < free.size(); ++i) {
+      // LCCL kernels count in full beside what they overlap.
+      free[i] = std::max<TimeNs>(0, free[i] - computing[i] - exposed[i] - lccl[i]);
+    }
+    Samples& samples = summary_.samples;
+    samples[{MetricKind::kComputing, ""}] = computing;
+    samples[{MetricKind::kCommExposed, ""}] = exposed;
+    if (!activities_.lccl.empty()) samples[{MetricKind::kLccl, ""}] = lccl;
+    samples[{MetricKind::kFree, ""}] = std::move(free);
+  }
+
+  void AddKernels() {
+    StepTable kernels(windows_.size()), op_types(windows_.size());
+    const Kernels& table = trace_.kernels;
+    bool has_types = false;
+    std::vector<bool> listed(windows_.size(), false);
+    for (std::size_t i = 0; i < table.Size(); ++i) {
+      const auto step = Judged(bounds_.OfDeviceWork(table.link[i], table.start[i]));
+      const std::string_view name = trace_.strings.View(table.name[i]);
+      if (!step || (trace_.device == DeviceKind::kGpu && IsGpuCopy(name))) continue;
+      listed[*step] = true;
+      kernels.Add(name, *step, table.dur[i]);
+      const std::string_view type = trace_.strings.View(table.op_type[i]);
+      if (!type.empty()) {
+        op_types.Add(type, *step, table.dur[i]);
+        has_types = true;
+      }
+      std::string shape = ShapeOf(trace_, i);
+      if (!shape.empty()) ++summary_.shapes[std::move(shape)];
+    }
+    const std::vector<TimeNs> computing = LengthInWindows(activities_.computing, windows_);
+    for (std::size_t i = 0; i < summary_.steps.size(); ++i) {
+      if (!listed[i] && computing[i] > 0) {
+        summary_.steps_without_kernels.push_back(summary_.steps[i]);
+      }
+    }
+    for (const Metric& metric : request_.patterns) {
+      if (metric.kind == MetricKind::kKernel) {
+        summary_.samples[metric] = kernels.SumOf(metric.pattern);
+      } else if (metric.kind == MetricKind::kOp && !IsFrameworkOp(metric) && has_types) {
+        summary_.samples[metric] = op_types.SumOf(metric.pattern);
+      }
+    }
+    summary_.breakdown.kernels = kernels.Medians();
+    summary_.breakdown.op_types = op_types.Medians();
+  }
+
+  void AddHost() {
+    const OpTree ops(trace_);
+    const StepFinder find{[this](TimeNs time) { return Judged(bounds_.OfHostTime(time)); },
+                          [this](TimeNs launched, TimeNs start) {
+                            return Judged(bounds_.OfLaunchedWork(launched, start));
+                          }};
+    const std::size_t steps = windows_.size();
+    StepTable device(steps), host(steps), modules(steps);
+    AddOperators(ops, find, device, host);
+    if (request_.modules && HasModules(trace_)) AddModules(ops, find, modules);
+    summary_.breakdown.operators = device.Medians();
+    summary_.breakdown.apis = host.Medians();
+    summary_.breakdown.modules = modules.Medians();
+    for (const Metric& metric : request_.patterns) {
+      if (metric.kind == MetricKind::kApi || IsFrameworkOp(metric)) {
+        summary_.samples[metric] = SumOfOperators(ops, find, steps, metric);
+      } else if (metric.kind == MetricKind::kModule && HasModules(trace_)) {
+        summary_.samples[metric] = SumOfModules(ops, find, steps, metric);
+      }
+    }
+  }
+
+  const RankTrace& trace_;
+  const SummaryRequest& request_;
+  const StepBounds bounds_;
+  const Activities activities_;
+  const OverallMetrics overall_;
+  std::vector<Interval> windows_;  // of the judged steps
+  std::size_t warmup_ = 0;
+  RankSummary summary_;
+};
+
+}  // namespace
+
+Tables TablesFor(const SummaryRequest& request) {
+  const bool modules =
+      request.modules ||
+      std::any_of(request.patterns.begin(), request.patterns.end(),
+                  [](const Metric& metric) { return metric.kind == MetricKind::kModule; });
+  const Tables always = Tables::kSteps | Tables::kOverlaps | Tables::kKernels |
+                        Tables::kCommunications | Tables::kCommTasks | Tables::kMemorySamples |
+                        Tables::kHostOps | Tables::kLaunches | Tables::kDeviceTasks |
+                        Tables::kChips | Tables::kKernelCounters;
+  return modules ? always | Tables::kPythonCalls | Tables::kBackwardLinks : always;
+}
+
+RankSummary Summarise(const RankTrace& trace, const SummaryRequest& request) {
+  return Summariser(trace, request).Summarise();
+}
+
+}  // namespace mpa::gate

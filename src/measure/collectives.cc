@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collectives by kind: which names mean the same.
+#include "mpa/measure/collectives.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include "mpa/base/text.h"
+#include "mpa/model/collective_tasks.h"
+
+namespace mpa {
+namespace {
+
+// `lower` without "nccl". Empty when no collective is named there.
+std::string_view NcclCollective(std::string_view lower) {
+  if (lower.starts_with("kernel") || lower.starts_with("devkernel")) {
+    const std::size_t begin = lower.find('_');
+    if (begin == std::string_view::npos) return {};
+    const std::string_view word = lower.substr(begin + 1);
+    return word.substr(0, word.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789"));
+  }
+  // NCCL before 2.8: ncclAllReduceRingLLKernel_sum_f32. The longer of two words with one begin
+  // comes first.
+  constexpr std::array<std::string_view, 7> kCollectives = {
+      "allgather", "allreduce", "alltoall", "broadcast", "reducescatter", "reduce", "sendrecv"};
+  for (const std::string_view collective : kCollectives) {
+    if (lower.starts_with(collective)) return collective;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string CollectiveKind(std::string_view name) {
+  const std::string lower = ToLower(name);
+  const std::string_view text = lower;
+  if (text.starts_with("nccl")) {
+    const std::string_view collective = NcclCollective(text.substr(4));
+    if (!collective.empty()) return std::string(collective);
+  }
+  const std::string_view first = text.substr(0, text.find('_'));
+  if (first != "hcom" || first == text) return std::string(first.empty() ? text : first);
+  const std::string_view rest = text.substr(first.size() + 1);
+  const std::string_view second = rest.substr(0, rest.find('_'));
+  return std::string(second.empty() ? text : second);
+}
+
+std::string CollectiveKindOf(const RankTrace& trace, std::size_t row) {
+  // Databases name the type beside the operation, but not at Level0.
+  for (const StringId text : {trace.communications.op_type[row], trace.communications.name[row]}) {
+    const std::string_view name = trace.strings.View(text);
+    if (!name.empty() && name != "N/A") return CollectiveKind(name);
+  }
+  return "N/A";
+}
+
+FirstSeen<std::string, Collective> SumCollectives(const RankTrace& trace) {
+  const CommTasks& tasks = trace.comm_tasks;
+  const std::vector<std::size_t> operations = trace.communications.RowsByStart();
+  const std::vector<std::int64_t> operation_of = OperationsOfTasks(trace);
+  std::vector<std::vector<std::size_t>> tasks_of(trace.communications.Size());
+  for (const std::size_t task : tasks.RowsByStart()) {
+    if (tasks.name[task] == StringId::kEmpty) continue;  // Level0 databases know no more of them
+    if (operation_of[task] < 0) continue;
+    tasks_of[static_cast<std::size_t>(operation_of[task])].push_back(task);
+  }
+  FirstSeen<std::string, Collective> collectives;
+  for (const std::size_t operation : operations) {
+    Collective& collective = collectives[CollectiveKindOf(trace, operation)];
+    collective.calls.Add(trace.communications.dur[operation],
+                         trace.communications.dur_rest[operation]);
+    for (const std::size_t task : tasks_of[operation]) {
+      collective.tasks[trace.strings.View(tasks.name[task])].Add(tasks.dur[task],
+                                                                 tasks.dur_rest[task]);
+    }
+  }
+  return collectives;
+}
+
+}  // namespace mpa

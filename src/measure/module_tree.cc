@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpa/measure/module_tree.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "mpa/base/text.h"
+#include "mpa/measure/module_depth.h"
+
+namespace mpa {
+namespace {
+
+bool IsModuleName(std::string_view name) { return StartsWithIgnoringCase(name, "nn.module:"); }
+
+bool IsOptimizer(std::string_view name) { return StartsWithIgnoringCase(name, "optimizer"); }
+
+// Spans of calls with their names.
+struct Calls {
+  std::vector<TimeNs> start, dur;
+  std::vector<std::int32_t> track;
+  std::vector<std::int32_t> caller;  // thread whose Python functions led to the call
+  std::vector<std::string> name;
+
+  void Add(TimeNs call_start, TimeNs call_dur, std::int32_t call_track, std::string call_name,
+           std::int32_t call_caller) {
+    caller.push_back(call_caller);
+    start.push_back(call_start);
+    dur.push_back(call_dur);
+    track.push_back(call_track);
+    name.push_back(std::move(call_name));
+  }
+};
+
+// Texts of calls within calls: "a;\nb;\nc" for c within b within a. Python itself allows 1000
+// levels; what is beyond, or longer than a cell of a workbook, ends with "...".
+class Stacks {
+ public:
+  explicit Stacks(const Nesting& nesting) : nesting_(nesting) {
+    constexpr std::uint32_t kMostLevels = 1000;
+    const std::size_t calls = nesting.InOrder().size();
+    std::vector<std::uint32_t> level(calls, 1);
+    last_told_.resize(calls);
+    for (const std::uint32_t call : nesting.InOrder()) {
+      const std::int64_t parent = nesting.Parent(call);
+      if (parent != Nesting::kNone) level[call] = level[static_cast<std::size_t>(parent)] + 1;
+      last_told_[call] =
+          level[call] <= kMostLevels ? call : last_told_[static_cast<std::size_t>(parent)];
+    }
+  }
+
+  // `name` tells the name of a call.
+  template <typename Name>
+  std::string Of(std::int64_t call, Name name) const {
+    constexpr std::size_t kMostBytes = 32 << 10;
+    if (call == Nesting::kNone) return "";
+    std::vector<std::size_t> path;
+    const std::uint32_t last = last_told_[static_cast<std::size_t>(call)];
+    for (std::int64_t at = last; at != Nesting::kNone;
+         at = nesting_.Parent(static_cast<std::size_t>(at))) {
+      path.push_back(static_cast<std::size_t>(at));
+    }
+    bool whole = last == call;
+    std::string text;
+    for (auto at = path.rbegin(); at != path.rend(); ++at) {
+      const std::string_view part = name(*at);
+      if (text.size() + part.size() > kMostBytes) {
+        whole = false;
+        break;
+      }
+      if (!text.empty()) text += ";\n";
+      text += part;
+    }
+    if (whole) return text;
+    return text.empty() ? "..." : text + ";\n...";
+  }
+
+ private:
+  const Nesting& nesting_;
+  std::vector<std::uint32_t> last_told_;  // the call itself, or the one around it at the last level
+};
+
+// The Python functions that are no modules, for the call stacks.
+class Functions {
+ public:
+  explicit Functions(const RankTrace& trace)
+      : trace_(trace),
+        rows_(FunctionRows(trace)),
+        nesting_(Nest(trace.python_calls, rows_)),
+        stacks_(nesting_) {}
+
+  // The call stack at a time, empty when nothing runs there.
+  std::string StackAt(std::int32_t track, TimeNs time) const {
+    return stacks_.Of(nesting_.FindAround(track, time), [&](std::size_t call) {
+      return trace_.strings.View(trace_.python_calls.name[rows_[call]]);
+    });
+  }
+
+ private:
+  static std::vector<std::size_t> FunctionRows(const RankTrace& trace) {
+    std::vector<std::size_t> rows;
+    for (std::size_t i = 0; i < trace.python_calls.Size(); ++i) {
+      if (!IsModuleName(trace.strings.View(trace.python_calls.name[i]))) rows.push_back(i);
+    }
+    return rows;
+  }
+
+  static Nesting Nest(const PythonCalls& calls, const std::vector<std::size_t>& rows) {
+    PythonCalls chosen;
+    for (const std::size_t row : rows) {
+      chosen.Append({calls.start[row], calls.dur[row], StringId::kEmpty, calls.track[row]});
+    }
+    return Nesting(chosen.start, chosen.dur, chosen.track);
+  }
+
+  const RankTrace& trace_;
+  std::vector<std::size_t> rows_;
+  Nesting nesting_;
+  Stacks stacks_;
+};
+
+// One pass of the model while it is built.
+class TreeBuilder {
+ public:
+  explicit TreeBuilder(Calls calls)
+      : calls_(std::move(calls)),
+        nesting_(calls_.start, calls_.dur, calls_.track),
+        work_(calls_.name.size()),
+        open_ends_(calls_.name.size()) {
+    tree_.modules.resize(calls_.name.size());
+    tree_.roots = nesting_.Roots();
+    for (const std::uint32_t call : nesting_.InOrder()) {  // parents before children
+      Module& module = tree_.modules[call];
+      module.start = calls_.start[call];
+      module.end = calls_.start[call] + calls_.dur[call];
+      module.name = calls_.name[call];
+      const std::int64_t parent = nesting_.Parent(call);
+      const Module* outer =
+          parent == Nesting::kNone ? nullptr : &tree_.modules[static_cast<std::size_t>(parent)];
+      module.depth = outer != nullptr ? outer->depth + 1 : 2;
+      SetFullName(outer, module);
+      const auto children = nesting_.Children(call);
+      module.children.assign(children.begin(), children.end());
+    }
+  }
+
+  // The innermost module around a time; null when there is none.
+  const Module* At(std::int32_t track, TimeNs time) const {
+    const std::int64_t call = nesting_.FindAround(track, time);
+    return call == Nesting::kNone ? nullptr : &tree_.modules[static_cast<std::size_t>(call)];
+  }
+
+  // Takes the operator if it runs in a module of this pass. Operators come in order of start.
+  bool TakeOp(const HostOps& ops, std::uint32_t op) {
+    const std::int64_t call = nesting_.FindAround(ops.track[op], ops.start[op]);
+    if (call == Nesting::kNone) return false;
+    // Those that still run, the outermost first: one that begins within another is part of it.
+    std::vector<TimeNs>& ends = open_ends_[static_cast<std::size_t>(call)];
+    while (!ends.empty() && ops.start[op] >= ends.back()) ends.pop_back();
+    if (ends.empty()) tree_.modules[static_cast<std::size_t>(call)].ops.push_back({op, {}});
+    ends.push_back(ops.start[op] + ops.dur[op]);
+    return true;
+  }
+
+  // Work comes in order of its launch on each thread.
+  void TakeWork(const LaunchedWork& launched) {
+    const std::int64_t call = nesting_.Find(launched.track, launched.launched);
+    if (call != Nesting::kNone) work_[static_cast<std::size_t>(call)].push_back(launched);
+  }
+
+  ModuleTree Finish(const HostOps& ops, const Functions& functions) {
+    const Stacks stacks(nesting_);
+    for (std::size_t i = 0; i < tree_.modules.size(); ++i) {
+      Module& module = tree_.modules[i];
+      GiveWorkToOps(ops, work_[i], module);
+      for (const LaunchedWork& launched : work_[i]) module.device_self.Add(launched.work);
+      if (tree_.too_deep) continue;
+      module.call_stack = functions.StackAt(calls_.caller[i], calls_.start[i]);
+      if (module.call_stack.empty()) {
+        module.call_stack = stacks.Of(static_cast<std::int64_t>(i), [&](std::size_t call) {
+          return std::string_view(calls_.name[call]);
+        });
+      }
+    }
+    for (auto call = nesting_.InOrder().rbegin(); call != nesting_.InOrder().rend(); ++call) {
+      Module& module = tree_.modules[*call];
+      module.device_total.Add(module.device_self);
+      const std::int64_t parent = nesting_.Parent(*call);
+      if (parent == Nesting::kNone) continue;
+      tree_.modules[static_cast<std::size_t>(parent)].device_total.Add(module.device_total);
+    }
+    return std::move(tree_);
+  }
+
+ private:
+  void SetFullName(const Module* outer, Module& module) {
+    const std::string_view around = outer != nullptr ? outer->full_name : std::string_view();
+    tree_.too_deep = tree_.too_deep || module.depth > static_cast<int>(kMostModuleLevels) + 1 ||
+                     around.size() + module.name.size() >= kMostModulePath;
+    if (!tree_.too_deep) module.full_name = fmt::format("{}/{}", around, module.name);
+  }
+
+  // Each launch belongs to the operator during which it happened.
+  static void GiveWorkToOps(const HostOps& ops, const std::vector<LaunchedWork>& work,
+                            Module& module) {
+    auto next = module.ops.begin();
+    for (const LaunchedWork& launched : work) {
+      while (next != module.ops.end() && ops.start[next->op] <= launched.launched) ++next;
+      if (next == module.ops.begin()) continue;
+      ModuleOp& latest = *std::prev(next);
+      const TimeNs end = ops.start[latest.op] + ops.dur[latest.op];
+      if (launched.launched <= end) latest.work.push_back(launched.work);
+    }
+  }
+
+  Calls calls_;
+  Nesting nesting_;
+  std::vector<std::vector<LaunchedWork>> work_;  // by module
+  std::vector<std::vector<TimeNs>> open_ends_;   // by module
+  ModuleTree tree_;
+};
+
+Calls ForwardCalls(const RankTrace& trace) {
+  Calls calls;
+  const PythonCalls& python = trace.python_calls;
+  for (std::size_t i = 0; i < python.Size(); ++i) {
+    const std::string_view name = trace.strings.View(python.name[i]);
+    if (!IsModuleName(name)) continue;
+    calls.Add(python.start[i], python.dur[i], python.track[i], std::string(name), python.track[i]);
+  }
+  const HostOps& ops = trace.host_ops;
+  for (std::size_t i = 0; i < ops.Size(); ++i) {
+    const std::string_view name = trace.strings.View(ops.name[i]);
+    if (!IsOptimizer(name)) continue;
+    calls.Add(ops.start[i], ops.dur[i], ops.track[i], std::string(name), ops.track[i]);
+  }
+  return calls;
+}
+
+Calls BackwardCalls(const OpTree& tree, const TreeBuilder& forward) {
+  Calls calls;
+  const RankTrace& trace = tree.trace();
+  const HostOps& ops = trace.host_ops;
+  const BackwardLinks& links = trace.backward_links;
+  for (std::size_t i = 0; i < links.Size(); ++i) {
+    const Module* module = forward.At(links.forward_track[i], links.forward_time[i]);
+    const std::int64_t op = tree.Find(links.backward_track[i], links.backward_time[i]);
+    if (module == nullptr || op == Nesting::kNone) continue;
+    const auto row = static_cast<std::size_t>(op);
+    if (ops.start[row] != links.backward_time[i]) continue;
+    if (IsOptimizer(trace.strings.View(ops.name[row]))) continue;
+    calls.Add(ops.start[row], ops.dur[row], ops.track[row], "[ BACKWARD ]" + module->full_name,
+              links.forward_track[i]);
+  }
+  return calls;
+}
+
+}  // namespace
+
+DeviceTime ModuleOp::Time() const {
+  DeviceTime time;
+  for (const DeviceWork& launched : work) time.Add(launched);
+  return time;
+}
+
+bool HasModules(const RankTrace& trace) {
+  return std::any_of(trace.python_calls.name.begin(), trace.python_calls.name.end(),
+                     [&](StringId name) { return IsModuleName(trace.strings.View(name)); });
+}
+
+ModuleTrees BuildModuleTrees(const OpTree& ops) {
+  const RankTrace& trace = ops.trace();
+  TreeBuilder forward(ForwardCalls(trace));
+  TreeBuilder backward(BackwardCalls(ops, forward));
+  for (const std::uint32_t op : ops.InOrder()) {
+    if (ops.IsStep(op) || IsOptimizer(trace.strings.View(trace.host_ops.name[op]))) continue;
+    if (!forward.TakeOp(trace.host_ops, op)) backward.TakeOp(trace.host_ops, op);
+  }
+  for (const LaunchedWork& launched : ops.Launched()) {
+    forward.TakeWork(launched);
+    backward.TakeWork(launched);
+  }
+  const Functions functions(trace);
+  return {forward.Finish(trace.host_ops, functions), backward.Finish(trace.host_ops, functions)};
+}
+
+}  // namespace mpa

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpa/measure/op_tree.h"
+
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+#include <utility>
+
+namespace mpa {
+
+OpTree::OpTree(const RankTrace& trace)
+    : trace_(trace),
+      nesting_(trace.host_ops.start, trace.host_ops.dur, trace.host_ops.track),
+      launched_(FindLaunchedWork(trace)) {
+  for (const std::uint32_t op : InOrder()) {
+    const std::int64_t parent = nesting_.Parent(op);
+    const bool outermost = parent < 0;
+    const bool in_step = !outermost && nesting_.Parent(static_cast<std::size_t>(parent)) < 0 &&
+                         IsStep(static_cast<std::size_t>(parent));
+    if ((outermost && !IsStep(op)) || in_step) top_.push_back(op);
+  }
+  CollectWork();
+}
+
+bool OpTree::IsStep(std::size_t op) const {
+  return trace_.strings.View(trace_.host_ops.name[op]).find("ProfilerStep#") !=
+         std::string_view::npos;
+}
+
+void OpTree::CollectWork() {
+  const std::size_t ops = trace_.host_ops.Size();
+  work_begin_.assign(ops + 1, 0);
+  work_count_.assign(ops, 0);
+  std::vector<std::int64_t> op_of;
+  op_of.reserve(launched_.size());
+  for (const LaunchedWork& launched : launched_) {
+    const std::int64_t op = op_of.emplace_back(Find(launched.track, launched.launched));
+    if (op < 0) continue;
+    ++work_begin_[static_cast<std::size_t>(op) + 1];
+    ++work_count_[static_cast<std::size_t>(op)];
+  }
+  std::partial_sum(work_begin_.begin(), work_begin_.end(), work_begin_.begin());
+  work_.resize(work_begin_.back());
+  std::vector<std::uint32_t> next(work_begin_.begin(), std::prev(work_begin_.end()));
+  for (std::size_t i = 0; i < launched_.size(); ++i) {
+    if (op_of[i] >= 0) work_[next[static_cast<std::size_t>(op_of[i])]++] = launched_[i].work;
+  }
+  const auto earlier = [](const DeviceWork& a, const DeviceWork& b) { return a.start < b.start; };
+  for (std::size_t op = 0; op < ops; ++op) {
+    const auto begin = work_.begin() + work_begin_[op];
+    const auto end = work_.begin() + work_begin_[op + 1];
+    if (!std::is_sorted(begin, end, earlier)) std::stable_sort(begin, end, earlier);
+  }
+  for (auto op = InOrder().rbegin(); op != InOrder().rend(); ++op) {
+    const std::int64_t parent = nesting_.Parent(*op);
+    if (parent >= 0) work_count_[static_cast<std::size_t>(parent)] += work_count_[*op];
+  }
+}
+
+std::int64_t OpTree::FindAnywhere(TimeNs time, StringId preferred) const {
+  const HostOps& ops = trace_.host_ops;
+  const auto rank = [&](std::int64_t op) {
+    const auto row = static_cast<std::size_t>(op);
+    return std::pair{ops.name[row] == preferred && preferred != StringId::kEmpty, ops.start[row]};
+  };
+  std::int64_t best = Nesting::kNone;
+  for (std::int32_t track = -1; track < nesting_.Tracks(); ++track) {
+    const std::int64_t op = Find(track, time);
+    if (op != Nesting::kNone && (best == Nesting::kNone || rank(op) > rank(best))) best = op;
+  }
+  return best;
+}
+
+}  // namespace mpa

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// The overall picture of a rank: where the time between first and last device work went.
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "mpa/base/text.h"
+#include "mpa/measure/activities.h"
+#include "mpa/measure/overall_metrics.h"
+#include "mpa/model/collective_tasks.h"
+#include "mpa/model/device_tasks.h"
+
+namespace mpa {
+namespace {
+
+// The C_CORE_SQE events, by end. Text captures name them so, databases give them that type.
+std::vector<TimeNs> CCoreEnds(const RankTrace& trace) {
+  std::vector<TimeNs> ends;
+  const DeviceTasks& tasks = trace.device_tasks;
+  for (std::size_t i = 0; i < tasks.Size(); ++i) {
+    if (trace.strings.View(tasks.name[i]) == "C_CORE_SQE" ||
+        trace.strings.View(tasks.type[i]) == "C_CORE_SQE") {
+      ends.push_back(tasks.start[i] + tasks.dur[i]);
+    }
+  }
+  std::sort(ends.begin(), ends.end());
+  return ends;
+}
+
+// The events that end inside the kernel come in pairs, one at each end of a communication.
+TimeNs Mc2Communication(const std::vector<TimeNs>& ends, TimeNs start, TimeNs end) {
+  TimeNs time = 0;
+  auto at = std::lower_bound(ends.begin(), ends.end(), start);
+  for (; at != ends.end() && std::next(at) != ends.end() && *std::next(at) <= end; at += 2) {
+    time += *std::next(at) - *at;
+  }
+  return time;
+}
+
+// Row numbers of the kernels in order of launch; unlinked ones first, in file order.
+std::vector<std::size_t> LaunchOrder(const RankTrace& trace) {
+  const LaunchIndex index(trace);
+  std::vector<TimeNs> launched(trace.kernels.Size(), 0);
+  for (std::size_t i = 0; i < launched.size(); ++i) {
+    if (const auto launch = index.Find(trace.kernels.link[i])) {
+      launched[i] = trace.launches.host_time[*launch];
+    }
+  }
+  std::vector<std::size_t> order(launched.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return launched[a] < launched[b]; });
+  return order;
+}
+
+void AddMc2(const RankTrace& trace, std::size_t kernel, const std::vector<TimeNs>& c_core_ends,
+            OverallMetrics& metrics) {
+  const Kernels& kernels = trace.kernels;
+  const std::string_view name = trace.strings.View(kernels.name[kernel]);
+  auto found = std::find_if(metrics.mc2.begin(), metrics.mc2.end(),
+                            [&](const Mc2Kernel& known) { return known.name == name; });
+  if (found == metrics.mc2.end()) {
+    found = metrics.mc2.insert(metrics.mc2.end(), Mc2Kernel{});
+    found->name = name;
+  }
+  const auto measured = [](TimeNs counter) { return std::max<TimeNs>(0, counter); };
+  found->total.Add(kernels.dur[kernel]);
+  found->computing +=
+      std::max(measured(kernels.aic_mac[kernel]), measured(kernels.aic_mte2[kernel])) +
+      measured(kernels.aiv_total[kernel]);
+  found->communication += Mc2Communication(c_core_ends, kernels.start[kernel],
+                                           kernels.start[kernel] + kernels.dur[kernel]);
+}
+
+// A breakdown in which most kernels fell under "Other" would read as a finding.
+bool KnowsMostCores(const RankTrace& trace) {
+  std::size_t known = 0;
+  for (std::size_t i = 0; i < trace.kernels.Size(); ++i) {
+    known += CoreOf(trace, i) != Core::kUnknown ? 1 : 0;
+  }
+  return 2 * known > trace.kernels.Size();
+}
+
+void AddCategories(const RankTrace& trace, const KernelMasks& masks,
+                   const std::vector<bool>& is_copy, OverallMetrics& metrics) {
+  metrics.has_categories = trace.device == DeviceKind::kGpu || KnowsMostCores(trace);
+  if (!metrics.has_categories) return;
+  const KernelClassifier classifier(trace, masks);
+  const std::vector<TimeNs> c_core_ends = CCoreEnds(trace);
+  for (const std::size_t kernel : LaunchOrder(trace)) {
+    if (is_copy[kernel]) continue;
+    const Category category = classifier.Classify(kernel);
+    metrics.categories[static_cast<std::size_t>(category)].Add(trace.kernels.dur[kernel]);
+    if (category == Category::kMc2) AddMc2(trace, kernel, c_core_ends, metrics);
+  }
+}
+
+void AddLccl(const RankTrace& trace, OverallMetrics& metrics) {
+  const Communications& comms = trace.communications;
+  for (std::size_t i = 0; i < comms.Size(); ++i) {
+    if (IsLcclKernel(trace.strings.View(comms.name[i]))) metrics.lccl.Add(comms.dur[i]);
+  }
+}
+
+// Work that the profiler's overlap analysis does not cover.
+void AddLeftOut(const RankTrace& trace, const Interval& analysed, OverallMetrics& metrics) {
+  const Interval all = DeviceSpan(trace);
+  if (all.end <= all.begin) return;
+  metrics.left_out_before = std::max<TimeNs>(0, analysed.begin - all.begin);
+  metrics.left_out_behind = std::max<TimeNs>(0, all.end - analysed.end);
+}
+
+// Streams that run compute kernels. Where kernels come without a stream (text captures at Level0),
+// the types of the tasks tell.
+std::set<std::int64_t> ComputeStreams(const RankTrace& trace) {
+  std::set<std::int64_t> streams(trace.kernels.stream.begin(), trace.kernels.stream.end());
+  streams.erase(-1);
+  if (!streams.empty()) return streams;
+  const DeviceTasks& tasks = trace.device_tasks;
+  for (std::size_t i = 0; i < tasks.Size(); ++i) {
+    if (IsOneOf(trace.strings.View(tasks.type[i]),
+                {"AI_CORE", "MIX_AIC", "MIX_AIV", "AI_CPU", "AI_VECTOR_CORE", "FFTS_PLUS"})) {
+      streams.insert(tasks.stream[i]);
+    }
+  }
+  return streams;
+}
+
+// Copies on streams that compute. Where streams wait for events at all, only those that do: a
+// copy there holds up the kernels behind it.
+void AddNpuCopies(const RankTrace& trace, const Intervals& free, OverallMetrics& metrics) {
+  const DeviceTasks& tasks = trace.device_tasks;
+  const std::set<std::int64_t> computing = ComputeStreams(trace);
+  std::set<std::int64_t> waiting;
+  std::map<std::int64_t, std::vector<Interval>> copies;
+  for (std::size_t i = 0; i < tasks.Size(); ++i) {
+    const std::string_view type = trace.strings.View(tasks.type[i]);
+    if (IsOneOf(type, {"EVENT_WAIT_SQE", "EVENT_WAIT"})) {
+      waiting.insert(tasks.stream[i]);
+    } else if (IsCopy(type)) {
+      copies[tasks.stream[i]].push_back({tasks.start[i], tasks.start[i] + tasks.dur[i]});
+    }
+  }
+  std::vector<Interval> counted;
+  for (const auto& [stream, times] : copies) {
+    if (!computing.contains(stream) || (!waiting.empty() && !waiting.contains(stream))) continue;
+    for (const Interval& copy : times) metrics.sdma.Add(copy.end - copy.begin);
+    counted.insert(counted.end(), times.begin(), times.end());
+  }
+  metrics.sdma_in_free = Length(Intersection(Union(std::move(counted)), free));
+}
+
+// Copies and memsets of a GPU in which it did nothing else.
+void AddGpuCopies(const RankTrace& trace, const std::vector<bool>& is_copy,
+                  OverallMetrics& metrics) {
+  std::vector<Interval> copies, busy;
+  const auto add = [&](const auto& table, std::size_t row, bool copy) {
+    (copy ? copies : busy).push_back({table.start[row], table.start[row] + table.dur[row]});
+    metrics.sdma.count += copy ? 1 : 0;
+  };
+  for (std::size_t i = 0; i < trace.kernels.Size(); ++i) add(trace.kernels, i, is_copy[i]);
+  for (std::size_t i = 0; i < trace.communications.Size(); ++i) add(trace.communications, i, false);
+  for (std::size_t i = 0; i < trace.device_tasks.Size(); ++i) {
+    if (IsGpuCopy(trace.strings.View(trace.device_tasks.name[i]))) add(trace.device_tasks, i, true);
+  }
+  metrics.sdma.time = Length(Difference(Union(std::move(copies)), Union(std::move(busy))));
+  metrics.sdma_in_free = metrics.sdma.time;
+}
+
+void AddTraffic(const RankTrace& trace, OverallMetrics& metrics) {
+  const Transfers& transfers = trace.transfers;
+  for (std::size_t i = 0; i < transfers.Size(); ++i) {
+    Traffic& traffic =
+        transfers.transport[i] == Transport::kRdma ? metrics.rdma_traffic : metrics.sdma_traffic;
+    traffic.bytes += transfers.bytes[i];
+    traffic.time += transfers.time[i];
+  }
+}
+
+}  // namespace
+
+OverallMetrics ComputeOverall(const RankTrace& trace, const KernelMasks& masks) {
+  OverallMetrics metrics;
+  metrics.device = trace.device;
+  metrics.minimal_profiling = trace.minimal_profiling;
+  const bool gpu = trace.device == DeviceKind::kGpu;
+  std::vector<bool> is_copy(trace.kernels.Size(), false);
+  for (std::size_t i = 0; gpu && i < is_copy.size(); ++i) {
+    is_copy[i] = IsGpuCopy(trace.strings.View(trace.kernels.name[i]));
+  }
+
+  AddCategories(trace, masks, is_copy, metrics);
+  const Activities activities = ActivitiesOf(trace);
+  metrics.e2e = activities.Length();
+  metrics.computing = Length(activities.computing);
+  metrics.exposed_communication = Length(activities.exposed);
+  if (HasOverlapAnalysis(trace) && !trace.is_one_step) AddLeftOut(trace, activities.span, metrics);
+  ComputeGroupTimes(trace, activities.exposed, metrics);
+  AddLccl(trace, metrics);
+  if (gpu) {
+    AddGpuCopies(trace, is_copy, metrics);
+  } else {
+    AddNpuCopies(trace, activities.Free(), metrics);
+  }
+  metrics.free =
+      metrics.e2e - metrics.computing - metrics.lccl.time - metrics.exposed_communication;
+  for (const std::int64_t bytes : trace.memory_samples.reserved_bytes) {
+    metrics.peak_memory_bytes = std::max(metrics.peak_memory_bytes, bytes);
+  }
+  AddTraffic(trace, metrics);
+  return metrics;
+}
+
+}  // namespace mpa

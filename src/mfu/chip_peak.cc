@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// How fast a kernel was compared with what its chip can do.
+#include "mpa/mfu/chip_peak.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+#include "mpa/base/text.h"
+
+namespace mpa {
+namespace {
+
+// A multiply-add is two operations.
+constexpr double kFp16PerCycle = 2.0 * 16 * 16 * 16;
+// Operations of other types in the time of one of FP16.
+constexpr double kInt8PerFp16 = 2;
+constexpr double kHf32PerFp16 = 0.5;
+constexpr double kFp32PerFp16 = 0.25;
+
+bool IsUsable(double number) { return std::isfinite(number) && number > 0; }
+
+// Empty for types that the chip has no known peak for.
+std::optional<double> RateOf(TypeClass type, bool multiplies_fp32) {
+  switch (type) {
+    case TypeClass::kInt8:
+      return kInt8PerFp16;
+    case TypeClass::kFp16:
+      return 1;
+    case TypeClass::kHf32:
+      return multiplies_fp32 ? std::optional(kHf32PerFp16) : std::nullopt;
+    case TypeClass::kFp32:
+      return multiplies_fp32 ? std::optional(kFp32PerFp16) : std::nullopt;
+    case TypeClass::kUnknown:
+    case TypeClass::kInt4:
+      break;
+  }
+  return std::nullopt;
+}
+
+// The inputs that a kernel multiplies with each other.
+std::vector<std::size_t> Operands(FlopsFamily family, std::size_t inputs) {
+  if (IsAttention(family)) return {0, 1, 2};
+  switch (family) {
+    case FlopsFamily::kNone:
+      return {0};
+    case FlopsFamily::kConvolutionInput:  // the size of the gradient, filter, output gradient
+      return inputs > 2 ? std::vector<std::size_t>{1, 2} : std::vector<std::size_t>{0, 1};
+    case FlopsFamily::kConvolutionFilter:  // input, the size of the gradient, output gradient
+      return inputs > 2 ? std::vector<std::size_t>{0, 2} : std::vector<std::size_t>{0, 1};
+    default:
+      return {0, 1};
+  }
+}
+
+}  // namespace
+
+TypeClass TypeClassOf(std::string_view type, bool hf32) {
+  if (IsOneOf(type, {"FLOAT16", "FP16", "HALF", "BF16", "BFLOAT16"})) return TypeClass::kFp16;
+  if (IsOneOf(type, {"FLOAT", "FLOAT32", "FP32"})) {
+    return hf32 ? TypeClass::kHf32 : TypeClass::kFp32;
+  }
+  if (type == "INT8") return TypeClass::kInt8;
+  if (type == "INT4") return TypeClass::kInt4;
+  return TypeClass::kUnknown;
+}
+
+std::string_view Text(TypeClass type) {
+  switch (type) {
+    case TypeClass::kUnknown:
+      return "";
+    case TypeClass::kInt4:
+      return "INT4";
+    case TypeClass::kInt8:
+      return "INT8";
+    case TypeClass::kFp16:
+      return "FP16";
+    case TypeClass::kHf32:
+      return "HF32";
+    case TypeClass::kFp32:
+      return "FP32";
+  }
+  return "";
+}
+
+TypeClass ComputeType(std::string_view op_type, const std::vector<std::string>& input_types,
+                      Hf32 hf32) {
+  const FlopsFamily family = FlopsFamilyOf(op_type);
+  const bool as_hf32 = hf32 == Hf32::kNotTold ? IsConvolution(family) : hf32 == Hf32::kYes;
+  TypeClass widest = TypeClass::kUnknown;
+  for (const std::size_t i : Operands(family, input_types.size())) {
+    const TypeClass type =
+        i < input_types.size() ? TypeClassOf(input_types[i], as_hf32) : TypeClass::kUnknown;
+    if (type == TypeClass::kUnknown) return TypeClass::kUnknown;
+    widest = std::max(widest, type);
+  }
+  return widest;
+}
+
+std::string_view Text(PeakGap gap) {
+  switch (gap) {
+    case PeakGap::kNone:
+      return "";
+    case PeakGap::kNoFlops:
+      return "number of operations unknown";
+    case PeakGap::kNoDuration:
+      return "no duration";
+    case PeakGap::kUnknownType:
+      return "data type unknown, or without a known peak";
+    case PeakGap::kNoChip:
+      return "number or frequency of the cores unknown";
+  }
+  return "";
+}
+
+PeakTflops PeakOf(const ChipPeak& chip, TypeClass type) {
+  const std::optional<double> rate = RateOf(type, chip.multiplies_fp32);
+  if (!rate) return {.gap = PeakGap::kUnknownType};
+  double fp16 = 0;
+  if (chip.peak_tflops) {
+    fp16 = *chip.peak_tflops;
+  } else if (chip.cores > 0) {
+    fp16 = static_cast<double>(chip.cores) * chip.frequency_mhz * kFp16PerCycle / 1e6;
+  }
+  if (!IsUsable(fp16)) return {.gap = PeakGap::kNoChip};
+  return {.tflops = fp16 * *rate};
+}
+
+std::optional<double> Tflops(std::int64_t flops, TimeNs duration) {
+  if (duration <= 0) return std::nullopt;
+  return static_cast<double>(flops) / static_cast<double>(duration) / 1e3;
+}
+
+Utilisation UtilisationOf(const Flops& flops, TimeNs duration, const ChipPeak& chip,
+                          TypeClass type) {
+  if (!flops.Known()) return {.gap = PeakGap::kNoFlops};
+  const std::optional<double> tflops = Tflops(flops.count, duration);
+  if (!tflops) return {.gap = PeakGap::kNoDuration};
+  const PeakTflops peak = PeakOf(chip, type);
+  if (peak.gap != PeakGap::kNone) return {.gap = peak.gap};
+  return {.ratio = *tflops / peak.tflops};
+}
+
+}  // namespace mpa

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpa/mfu/module_mfu.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "mpa/report/report.h"
+
+namespace mpa {
+namespace {
+
+// "54.61%", "50.0%": with one decimal at least.
+std::string Percent(double ratio) {
+  std::string text = fmt::format("{}", Rounded(ratio * 100, 2));
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text + "%";
+}
+
+}  // namespace
+
+std::string AverageMfu(const ModuleStatisticRow& row, const RankMfu& mfu,
+                       std::string_view unknown) {
+  const std::size_t kernels = row.work.size() / static_cast<std::size_t>(row.count);
+  struct Mean {
+    double sum = 0;
+    std::size_t count = 0;
+  };
+  std::vector<Mean> means(kernels);
+  bool any = false;
+  for (std::size_t i = 0; i < row.work.size(); ++i) {
+    if (row.work[i].table != ModuleKernel::Table::kKernels) continue;
+    const Utilisation& use = mfu.kernels[row.work[i].row].use;
+    if (!use.Known() || use.ratio <= 0) continue;
+    means[i % kernels].sum += use.ratio;
+    ++means[i % kernels].count;
+    any = true;
+  }
+  std::string text;
+  if (!any) return text;
+  for (const Mean& mean : means) {
+    if (mean.count == 0 && unknown.empty()) continue;
+    if (!text.empty()) text += ',';
+    text +=
+        mean.count > 0 ? Percent(mean.sum / static_cast<double>(mean.count)) : std::string(unknown);
+  }
+  return text;
+}
+
+}  // namespace mpa

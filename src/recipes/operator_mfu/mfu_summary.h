@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mpa/mfu/kernel_mfu.h"
+#include "mpa/model/rank_trace.h"
+
+namespace mpa {
+
+/// Kernels put together.
+struct MfuShare {
+  std::string work;    ///< "all matrix work", "attention", ...
+  std::string reason;  ///< why their operations or utilisation are not known; empty when they are
+  std::int64_t kernels = 0;
+  TimeNs duration = 0;
+  double flops = 0;  ///< a sum of several ranks' operations may leave 64 bits
+  /// Of the kernels with a utilisation: their duration, and the time that their operations take at
+  /// the peak. The utilisation of them all is the ratio.
+  TimeNs rated = 0;
+  double ideal = 0, ideal_at_measured_clock = 0;
+  TimeNs rated_at_measured_clock = 0;
+
+  std::optional<double> Use() const;
+  std::optional<double> UseOfMeasuredClock() const;
+};
+
+/// Kernels of one type with the same shapes, which waste time together.
+struct MfuWaste {
+  std::string op_type, kernel;  ///< the name of one of them
+  std::string input_shapes;
+  TypeClass type = TypeClass::kUnknown;
+  std::int64_t count = 0;
+  TimeNs duration = 0;
+  double use = 0;
+  TimeNs wasted = 0;  ///< sum of duration x (1 - utilisation)
+};
+
+struct MfuSummary {
+  ChipPeak chip;
+  TimeNs device_time = 0;        ///< of all kernels
+  std::vector<MfuShare> shares;  ///< all matrix work, then its kinds, then what is not known
+  std::vector<MfuWaste> wastes;  ///< the ten that waste most
+
+  /// Of the time of all kernels.
+  double ShareOfTime(const MfuShare& share) const;
+};
+
+MfuSummary SummariseMfu(const RankTrace& trace, const RankMfu& mfu, const ChipPeak& chip);
+
+}  // namespace mpa
