@@ -11,6 +11,11 @@ namespace mpa {
 
 std::string_view TextOf(NoNumber reason) { return reason == NoNumber::kNotCounted ? "/" : "N/A"; }
 
+std::string_view NameOf(Severity severity) {
+  constexpr std::string_view kNames[] = {"info", "warn", "high"};
+  return kNames[static_cast<std::size_t>(severity)];
+}
+
 double Rounded(double value, int decimals) {
   const double scale = std::pow(10.0, decimals);
   const double scaled = std::abs(value) * scale;

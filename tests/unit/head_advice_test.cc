@@ -191,7 +191,7 @@ TEST_F(HeadAdvice, CompilingAgainIsNamedWithItsCostAndComesFirstWhereTheHeadIsHi
   const std::vector<AdviceRow> advice = t.Advice();
   ASSERT_GE(advice.size(), 2u);
   EXPECT_EQ(advice[0].rule, "recompilation");
-  EXPECT_EQ(advice[0].severity, head::Severity::kWarn);
+  EXPECT_EQ(advice[0].severity, Severity::kWarn);
   EXPECT_HAS_TEXT(advice[0].text,
                   "1 call (callId 3) and 57.6 ms, the device idle for at most 57.6 ms of it");
   EXPECT_EQ(advice[0].cost, 57'600'000);

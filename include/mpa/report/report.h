@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +12,8 @@
 
 /// What an analysis hands to the writers: plain values, no formatting.
 namespace mpa {
+
+struct GateReport;  // gate_report.h
 
 /// Why a cell of a column of numbers holds none. People read a word, programs an empty cell.
 enum class NoNumber : std::uint8_t {
@@ -41,7 +44,7 @@ enum class Unit { kNone, kNsShownAsMs, kNsShownAsUs };
 enum class Side { kNeither, kBase, kComparison };
 
 struct Column {
-  std::string name;
+  std::string name;  ///< in databases; programs get it in snake case, with its side and unit
   Format format = Format::kGeneral;
   double width = 10;  ///< characters
   Side side = Side::kNeither;
@@ -51,6 +54,11 @@ struct Column {
   bool marks_growth = false;  ///< values above 1 are shown as a warning
   /// Equal cells below each other are shown as one, where the columns before are equal, too.
   bool merges_equal = false;
+  std::string title{};    ///< what workbooks of single ranks call it; empty: as `name`
+  std::string meaning{};  ///< one sentence for docs/output.md
+  /// In workbooks of single ranks: whether the column is there, and the unit of whole numbers.
+  bool in_workbooks = true;
+  Unit workbook_unit = Unit::kNone;
 };
 
 /// How much a row stands out: headings of a section, of a part of it, ordinary rows.
@@ -72,13 +80,44 @@ struct Banner {
 /// How a workbook shows a sheet: two sides compared, or results listed.
 enum class Look { kComparison, kList };
 
+/// Where workbooks of single ranks show a sheet that holds the rows of all ranks.
+struct WorkbookPlace {
+  std::string stem;   ///< of the file, before the rank: "operator_mfu_kernel"
+  std::string sheet;  ///< its name there: "Sheet1"
+};
+
 struct Sheet {
   std::string name;
   std::vector<Banner> banners;
   std::vector<Column> columns;
   std::vector<Row> rows;
   Look look = Look::kComparison;
+  WorkbookPlace of_rank{};  ///< without a stem: in no workbook of a rank
 };
+
+/// A column of a sheet with a row for each Item, and how to get its cell.
+template <typename Item>
+struct ColumnOf {
+  Column column;
+  Cell (*cell)(const Item& item);
+};
+
+/// Appends a row for the item.
+template <typename Item>
+void AddRow(const std::vector<ColumnOf<Item>>& columns, const Item& item, Sheet& sheet) {
+  Row& row = sheet.rows.emplace_back();
+  row.cells.reserve(columns.size());
+  for (const ColumnOf<Item>& column : columns) row.cells.push_back(column.cell(item));
+}
+
+/// An empty sheet with these columns.
+template <typename Item>
+Sheet SheetOf(std::string_view name, const std::vector<ColumnOf<Item>>& columns) {
+  Sheet sheet;
+  sheet.name = name;
+  for (const ColumnOf<Item>& column : columns) sheet.columns.push_back(column.column);
+  return sheet;
+}
 
 /// A small table for the screen; its cells are text already.
 struct ScreenTable {
@@ -87,12 +126,33 @@ struct ScreenTable {
   std::vector<std::vector<std::string>> rows;
 };
 
+/// How much a finding matters.
+enum class Severity : std::uint8_t { kInfo, kWarn, kHigh };
+/// "info", "warn", "high".
+std::string_view NameOf(Severity severity);
+
+/// Something that costs time, and what to do about it.
+struct Finding {
+  std::string rule;  ///< stable: "non_contiguous_inputs"
+  Severity severity = Severity::kWarn;
+  std::int64_t rank = -1;            ///< -1: unknown
+  std::string scope;                 ///< what it is about, such as a graph
+  std::string owner;                 ///< whom to ask
+  std::string text;                  ///< what was measured, and what to do
+  std::optional<std::int64_t> gain;  ///< ns that mending it wins at most; empty: unknown
+};
+
+/// What a command found, for every format: each writer shows the parts that it can.
 struct Report {
   std::string preface;  ///< what to know before any number, for the screen; one of the notes
   std::vector<ScreenTable> screens;
+  std::vector<std::string> lines;  ///< the answer on the screen
   std::vector<Sheet> sheets;
+  std::vector<Finding> findings;   ///< the most important one first
   std::vector<std::string> story;  ///< what changed most, at most five lines, for the screen
   std::vector<std::string> notes;  ///< what could not be computed, and why
+  std::vector<std::string> pages;  ///< HTML pages that a recipe was asked to draw
+  std::shared_ptr<const GateReport> gate;  ///< of a gate: its verdict with what led to it
 };
 
 /// The value rounded to so many decimals, halves away from zero, never negative zero. Meant for

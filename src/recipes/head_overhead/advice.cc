@@ -160,11 +160,6 @@ class Ranking {
 
 }  // namespace
 
-std::string_view NameOf(Severity severity) {
-  constexpr std::string_view kNames[] = {"info", "warn", "high"};
-  return kNames[static_cast<std::size_t>(severity)];
-}
-
 MaybeNs PerStep(const AdviceInput& input, TimeNs sum) {
   std::set<std::pair<std::int32_t, std::int32_t>> steps;  // by thread
   for (const Call& call : input.calls) {

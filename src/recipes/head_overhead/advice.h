@@ -6,13 +6,12 @@
 #include <vector>
 
 #include "child_sums.h"
+#include "mpa/report/report.h"
 #include "summary.h"
 #include "thresholds.h"
 
 namespace mpa::head {
 
-enum class Severity : std::uint8_t { kInfo, kWarn, kHigh };
-std::string_view NameOf(Severity severity);
 
 struct AdviceRow {
   std::string_view rule;  ///< "non_contiguous_inputs"
