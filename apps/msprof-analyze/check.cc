@@ -35,7 +35,7 @@ int RunCheck(const CheckOptions& options) {
   TellRawDamage(report.survey.ranks);
   for (const RankFacts& facts : report.survey.ranks) {
     std::vector<Verdict>& verdicts = report.verdicts.emplace_back();
-    for (const AnalyzerCheck& check : AllAnalyzerChecks()) verdicts.push_back(check.judge(facts));
+    for (const AnalyzerCheck& check : AllAnalyzerChecks()) verdicts.push_back(check.can_run(facts));
   }
   const std::string page =
       options.json ? FormatCheckJson(report) : FormatCheckText(report, UseColor(stdout));

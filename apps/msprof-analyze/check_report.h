@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "mpa/capture/survey.h"
-#include "mpa/pipeline/abilities.h"
+#include "mpa/pipeline/analyzer_checks.h"
 
 namespace mpa {
 

@@ -15,12 +15,14 @@
 #include <vector>
 
 #include "command.h"
+#include "export_options.h"
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
 #include "mpa/base/progress.h"
 #include "mpa/base/text.h"
 #include "mpa/io/numbers.h"
 #include "mpa/io/output_file.h"
+#include "mpa/pipeline/part_files.h"
 #include "mpa/writers/writers.h"
 #include "screen.h"
 
@@ -30,9 +32,10 @@ namespace {
 namespace fs = std::filesystem;
 
 struct RecipeCommandOptions {
-  std::string recipe, directory, output, export_type = "db";
+  std::string recipe, directory, output, save_parts, from_parts;
   std::string rank_list = "all", step, parallel_mode, memory_limit;
   bool print = false;
+  ExportOptions exports;
   OpenOptions open;
   RecipeArguments arguments;
 };
@@ -100,12 +103,11 @@ void CheckArguments(const Recipe& recipe, const RecipeArguments& arguments) {
   }
 }
 
-// Where the documents of the recipe go, by parameter; checked before any rank is read.
-std::map<std::string, fs::path> DocumentPaths(const Recipe& recipe,
-                                              const RecipeArguments& arguments) {
-  std::map<std::string, fs::path> paths;
+// Where the page goes that the report is asked for; empty: it is not. Checked before any rank is
+// read.
+fs::path PagePath(const Recipe& recipe, const RecipeArguments& arguments) {
   for (const RecipeParameter& parameter : recipe.parameters) {
-    if (parameter.value != RecipeParameter::Value::kFile) continue;
+    if (parameter.value != RecipeParameter::Value::kPage) continue;
     const auto given = arguments.find(parameter.name);
     if (given == arguments.end()) continue;
     const fs::path path = fs::absolute(ExpandHome(given->second)).lexically_normal();
@@ -114,75 +116,85 @@ std::map<std::string, fs::path> DocumentPaths(const Recipe& recipe,
       Fail(ErrorKind::kUsage, "--{} {}: give the name of a file", parameter.name, given->second);
     }
     InContext(fmt::format("--{}", parameter.name), [&] { io::PrepareOutputFile(path); });
-    paths.emplace(parameter.name, path);
+    return path;
   }
-  return paths;
+  return {};
 }
 
 constexpr const char* kDatabase = "cluster_analysis.db";
+constexpr std::string_view kRecipeType = "db";
 
 // Checks that the result can be written, before any rank is read.
-void PrepareTargets(const Recipe& recipe, const std::string& type, const fs::path& directory) {
+void PrepareTargets(const Recipe& recipe, const std::vector<ExportType>& types,
+                    const fs::path& directory) {
+  if (types.empty()) return;
   io::PrepareOutputDirectory(directory);
-  if (type == "db") {
-    PrepareDatabase(directory / kDatabase);
-    return;
-  }
   const fs::path folder = directory / recipe.folder;
-  io::PrepareOutputDirectory(folder);
-  // Which ranks there are is not known yet.
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    if (type == "text" && entry.path().extension() == ".xlsx" && entry.is_directory()) {
-      io::PrepareOutputFile(entry.path());
+  for (const ExportType& type : types) {
+    if (type.name == "db") {
+      PrepareDatabase(directory / kDatabase);
+      continue;
+    }
+    io::PrepareOutputDirectory(folder);
+    if (type.name != "text") {
+      PrepareReport(folder, std::string(recipe.name), type);
+      continue;
+    }
+    // Which ranks there are is not known yet.
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      if (entry.path().extension() == ".xlsx" && entry.is_directory()) {
+        io::PrepareOutputFile(entry.path());
+      }
     }
   }
-  if (type == "json") io::PrepareOutputFile(folder / fmt::format("{}.json", recipe.name));
 }
 
-// Writes the result; returns where it lies.
-std::vector<fs::path> Write(const Recipe& recipe, const RecipeResult& result,
-                            const std::string& type, const fs::path& directory) {
+// Writes the report; returns where it lies. Tables join those of other recipes in one database, and
+// workbooks of ranks lie in the folder itself.
+std::vector<fs::path> Write(const Recipe& recipe, const Report& report,
+                            const std::vector<ExportType>& types, const fs::path& directory) {
   std::vector<fs::path> paths;
-  if (type == "db") {
-    WriteDatabase(result.tables, directory / kDatabase);
-    return {directory / kDatabase};
-  }
   const fs::path folder = directory / recipe.folder;
   std::vector<std::string> notes;
-  const auto write = [&](std::string_view format, const Report& report, const std::string& stem) {
-    for (const ExportType& known : AllExportTypes()) {
-      if (known.name == format) paths.push_back(ReplaceReport(report, folder, stem, known, notes));
+  for (const ExportType& type : types) {
+    if (type.name == "db") {
+      paths.push_back(directory / kDatabase);
+      WriteDatabase(report.sheets, paths.back());
+    } else if (type.name == "text") {
+      const std::vector<fs::path> workbooks = WriteRankWorkbooks(report, folder, notes);
+      if (workbooks.size() > 1) paths.push_back(folder);
+      if (workbooks.size() == 1) paths.push_back(workbooks.front());
+    } else {
+      paths.push_back(ReplaceReport(report, folder, std::string(recipe.name), type, notes));
     }
-  };
-  if (type == "text") {
-    std::map<std::string, int> written;  // captures that do not tell their rank share a name
-    for (const RankWorkbook& workbook : result.workbooks) {
-      Report report;
-      report.sheets = workbook.sheets;
-      const int number = ++written[workbook.stem];
-      write("xlsx", report,
-            number == 1 ? workbook.stem : fmt::format("{} ({})", workbook.stem, number));
-    }
-    if (paths.size() > 1) paths = {folder};
-  } else {
-    Report report;
-    report.sheets = result.tables;
-    report.notes = result.notes;
-    write(type, report, std::string(recipe.name));
   }
   for (const std::string& note : notes) LogWarning("{}", note);
   return paths;
 }
 
+// Condenses the ranks that are here, for a run elsewhere that puts all together.
+int SaveParts(const Recipe& recipe, const ClusterRequest& request, const std::string& directory) {
+  const fs::path target = fs::absolute(ExpandHome(directory)).lexically_normal();
+  InContext("--save_parts", [&] { io::PrepareOutputDirectory(target); });
+  const MappedRanks mapped = MapRanks(recipe, request);
+  ClearProgressLine();
+  for (const std::string& note : mapped.notes) LogWarning("{}", note);
+  WriteParts(recipe, request.arguments, mapped, target);
+  LogNotice("the parts of {} ranks are in {}", mapped.parts.size(), target.string());
+  return mapped.partial ? kExitPartial : 0;
+}
+
 int RunRecipeCommand(const RecipeCommandOptions& options) {
   const Recipe& recipe = FindRecipe(options.recipe);
   CheckArguments(recipe, options.arguments);
-  if (options.directory.empty()) {
+  const bool from_parts = !options.from_parts.empty();
+  if (options.directory.empty() && !from_parts) {
     Fail(ErrorKind::kUsage, "-d,--profiling_path is required: the directory with the captures");
   }
-  if (!IsOneOf(options.export_type, {"db", "text", "json", "csv"})) {
-    Fail(ErrorKind::kUsage, "--export_type {}: give db, text, json or csv", options.export_type);
+  if (!options.directory.empty() && from_parts) {
+    Fail(ErrorKind::kUsage, "give -d or --from_parts, not both");
   }
+  const std::vector<ExportType> types = options.exports.Types(ReportKind::kRecipe, kRecipeType);
   if (!IsOneOf(options.parallel_mode, {"", "concurrent"})) {
     Fail(ErrorKind::kUsage, "--parallel_mode {}: there is 'concurrent' only; see --jobs",
          options.parallel_mode);
@@ -194,32 +206,42 @@ int RunRecipeCommand(const RecipeCommandOptions& options) {
   request.open = options.open;
   request.memory_bytes = ApplyMemoryLimit("--memory_limit", options.memory_limit);
   request.arguments = options.arguments;
-  if (!fs::is_directory(request.directory)) {
-    Fail(ErrorKind::kInput, "-d {}: no such directory", options.directory);
+  const fs::path source = from_parts ? fs::path(ExpandHome(options.from_parts)) : request.directory;
+  if (!fs::is_directory(source)) {
+    Fail(ErrorKind::kInput, "{} {}: no such directory", from_parts ? "--from_parts" : "-d",
+         source.string());
   }
-  const fs::path below =
-      options.output.empty() ? request.directory : fs::path(ExpandHome(options.output));
+  if (from_parts && !(options.save_parts.empty() && request.step == std::nullopt)) {
+    Fail(ErrorKind::kUsage,
+         "--from_parts: parts are made already; give --save_parts and --step_id "
+         "where they are made");
+  }
+  if (!options.save_parts.empty()) return SaveParts(recipe, request, options.save_parts);
+  const fs::path below = options.output.empty() ? source : fs::path(ExpandHome(options.output));
   const fs::path output = fs::absolute(below).lexically_normal() / "cluster_analysis_output";
   InContext(options.output.empty() ? "-d (-o writes elsewhere)" : "-o",
-            [&] { PrepareTargets(recipe, options.export_type, output); });
-  const std::map<std::string, fs::path> documents = DocumentPaths(recipe, options.arguments);
+            [&] { PrepareTargets(recipe, types, output); });
+  const fs::path page = PagePath(recipe, options.arguments);
+  const bool prints = options.print || recipe.always_prints;
 
-  const ClusterOutcome outcome = RunRecipe(recipe, request);
+  MappedRanks mapped = options.directory.empty() ? ReadParts(recipe, request.arguments, source)
+                                                 : MapRanks(recipe, request);
+  const Wanted wanted{.sheets = true, .screen = prints};
+  const ClusterOutcome outcome = ReduceRanks(recipe, request.arguments, wanted, std::move(mapped));
   ClearProgressLine();
-  for (const std::string& note : outcome.result.notes) LogWarning("{}", note);
-  const bool empty = std::all_of(outcome.result.tables.begin(), outcome.result.tables.end(),
-                                 [](const Sheet& table) { return table.rows.empty(); });
+  for (const std::string& note : outcome.report.notes) LogWarning("{}", note);
+  const std::vector<Sheet>& sheets = outcome.report.sheets;
+  const bool empty = std::all_of(sheets.begin(), sheets.end(),
+                                 [](const Sheet& sheet) { return sheet.rows.empty(); });
   if (empty && !recipe.empty_is_answer) {
     Fail(ErrorKind::kInput, "{}: no results; no files written", recipe.name);
   }
-  std::vector<fs::path> paths = Write(recipe, outcome.result, options.export_type, output);
-  for (const auto& [name, path] : documents) {
-    const auto document = outcome.result.documents.find(name);
-    if (document == outcome.result.documents.end()) continue;  // a note says why
-    InContext(path.string(), [&, &target = path] { io::ReplaceText(target, document->second); });
-    paths.push_back(path);
+  std::vector<fs::path> paths = Write(recipe, outcome.report, types, output);
+  if (!page.empty() && !outcome.report.page.empty()) {  // otherwise a note says why
+    InContext(page.string(), [&] { io::ReplaceText(page, outcome.report.page); });
+    paths.push_back(page);
   }
-  if (options.print || recipe.always_prints) PrintLines(outcome.result.screen);
+  if (prints || options.exports.json()) options.exports.Show(outcome.report);
   FinishStdout();
   for (const fs::path& path : paths) LogNotice("the results are in {}", path.string());
   return outcome.partial ? kExitPartial : 0;
@@ -243,10 +265,14 @@ Command AddCluster(CLI::App& program) {
   app->add_option("-o,--output_path", options->output,
                   "Where cluster_analysis_output is made [default: the directory of -d]")
       ->type_name("DIR");
-  app->add_option("--export_type", options->export_type,
-                  "db: tables in cluster_analysis.db; text: a workbook for each rank; json or csv: "
-                  "all ranks in one [default: db]")
-      ->type_name("TYPE");
+  options->exports.AddTo(*app, {ReportKind::kRecipe}, kRecipeType);
+  app->add_option("--save_parts", options->save_parts,
+                  "Condense the ranks that are here into small files, for --from_parts on one "
+                  "machine, and make no report")
+      ->type_name("DIR");
+  app->add_option("--from_parts", options->from_parts,
+                  "Instead of -d: the directory with the files of --save_parts of all machines")
+      ->type_name("DIR");
   app->add_option("--rank_list", options->rank_list, "Ranks, such as 0,1,4-7 [default: all]")
       ->type_name("LIST");
   app->add_option("--step_id", options->step, "One step of every rank [default: all]")

@@ -55,6 +55,8 @@ Exit codes: 0 done, 2 wrong command line, 3 input missing or unusable, 5 done bu
 were broken and left out, 6 output cannot be written. Of a gate: 0 ok or improved, 1 regression,
 4 inconclusive or not comparable, 5 judged on partial data.)";
 
+constexpr std::string_view kSheetsType = "xlsx";
+
 // What the user enabled; nothing enabled means everything.
 std::vector<Comparison> Chosen(const CompareCommandOptions& options) {
   std::vector<Comparison> chosen;
@@ -161,13 +163,13 @@ int RunSheets(const CompareCommandOptions& options) {
   request.options = SheetOptions(options);
   request.comparisons = Chosen(options);
   WarnOfIdleOptions(options, request.comparisons);
-  const bool writes_files = !options.exports.Types().empty();
+  const std::vector<ExportType> types = options.exports.Types(ReportKind::kComparison, kSheetsType);
   InContext("-bp", [&] { request.base = OpenRank(ExpandHome(options.base[0]), options.open); });
   InContext("-d", [&] {
     request.comparison = OpenRank(ExpandHome(options.comparison[0]), options.open);
   });
   const fs::path output = fs::absolute(ExpandHome(options.output)).lexically_normal();
-  if (writes_files) InContext("-o", [&] { io::PrepareOutputDirectory(output); });
+  if (!types.empty()) InContext("-o", [&] { io::PrepareOutputDirectory(output); });
 
   CompareOutcome outcome = Compare(request);
   ClearProgressLine();
@@ -183,8 +185,15 @@ int RunSheets(const CompareCommandOptions& options) {
   if (outcome.report.sheets.empty()) {
     Fail(ErrorKind::kInput, "nothing to compare; no report was written");
   }
-  options.exports.Deliver(outcome.report, output,
-                          "performance_comparison_result_" + UtcTimeStamp());
+  WrittenReport written;
+  if (!types.empty()) {
+    written = WriteReport(outcome.report, output, "performance_comparison_result_" + UtcTimeStamp(),
+                          types);
+  }
+  for (const std::string& note : written.notes) LogWarning("{}", note);
+  options.exports.Show(outcome.report);
+  FinishStdout();
+  for (const fs::path& path : written.paths) LogNotice("the details are in {}", path.string());
   return outcome.partial ? kExitPartial : 0;
 }
 
@@ -239,7 +248,7 @@ Command AddCompare(CLI::App& program) {
       ->type_name("BASE COMPARISON");
   app->add_option("-o,--output_path", options->output, "Directory for the files [default: .]")
       ->type_name("DIR");
-  options->exports.AddTo(*app);
+  options->exports.AddTo(*app, {ReportKind::kComparison, ReportKind::kGate}, kSheetsType);
 
   constexpr const char* kWhat = "What to compare [default: everything]";
   for (const Comparison& comparison : AllComparisons()) {

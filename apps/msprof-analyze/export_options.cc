@@ -1,47 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of reports.
+// The forms in which reports are written.
 #include "export_options.h"
 
 #include <algorithm>
 #include <cstdio>
 
+#include "mpa/base/console.h"
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
+#include "mpa/base/printable.h"
 #include "mpa/base/text.h"
+#include "mpa/report/gate_report.h"
+#include "mpa/writers/gate_writers.h"
 #include "screen.h"
 
 namespace mpa {
 namespace {
 
-std::string KnownTypes() {
+std::string NamesOf(ReportKind kind) {
   std::vector<std::string_view> names;
-  for (const ExportType& type : AllExportTypes()) names.push_back(type.name);
+  for (const ExportType& type : AllExportTypes()) {
+    if (type.IsFor(kind)) names.push_back(type.name);
+  }
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-ExportType TypeOf(std::string_view name) {
+const ExportType* FindType(std::string_view name) {
   const auto& all = AllExportTypes();
   const auto found = std::find_if(all.begin(), all.end(),
                                   [&](const ExportType& type) { return type.name == name; });
-  if (found == all.end()) {
-    Fail(ErrorKind::kUsage, "--export_type: '{}' is unknown; known are {}", name, KnownTypes());
+  return found != all.end() ? &*found : nullptr;
+}
+
+std::string_view NameOf(ReportKind kind) {
+  constexpr std::string_view kNames[] = {"comparison", "gate", "recipe"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+void PrintGate(const GateReport& report) {
+  std::vector<std::string> lines = FormatGateText(report);
+  if (UseColor(stdout)) {
+    const bool passed =
+        report.verdict == GateVerdict::kOk || report.verdict == GateVerdict::kImproved;
+    const char* color = passed ? "32" : report.exit_code == 1 ? "31" : "33";
+    Print(fmt::format("\x1b[{}m{}\x1b[0m\n", color, Printable(lines.front())));
+    lines.erase(lines.begin());
   }
-  return *found;
+  PrintLines(lines);
 }
 
 }  // namespace
 
-void ExportOptions::AddTo(CLI::App& command) {
-  command
-      .add_option("--export_type", types_,
-                  "Files to write, a list of " + KnownTypes() +
-                      " [default: xlsx]; of a gate json, md, junit, openmetrics, github [default: "
-                      "none]")
+void ExportOptions::AddTo(CLI::App& command, const std::vector<ReportKind>& kinds,
+                          std::string_view standard) {
+  std::string help =
+      fmt::format("Files to write, a list of {} [default: {}]", NamesOf(kinds.front()), standard);
+  for (auto kind = kinds.begin() + 1; kind != kinds.end(); ++kind) {
+    help += fmt::format("; of a {} {} [default: none]", NameOf(*kind), NamesOf(*kind));
+  }
+  command.add_option("--export_type", types_, help)
       ->join(',')  // given twice is one list
       ->type_name("LIST");
   command.add_flag("--json", json_,
-                   "Print the report as one JSON document instead of the table; write no files but "
-                   "those that --export_type lists");
+                   "Print the report as one JSON document; write no files but those that "
+                   "--export_type lists");
 }
 
 std::vector<std::string> ExportOptions::Names() const {
@@ -58,28 +80,41 @@ std::vector<std::string> ExportOptions::Names() const {
   return names;
 }
 
-std::vector<ExportType> ExportOptions::Types() const {
-  if (types_.empty()) return json_ ? std::vector<ExportType>() : std::vector{TypeOf("xlsx")};
+std::vector<ExportType> ExportOptions::Types(ReportKind kind, std::string_view standard) const {
   std::vector<ExportType> types;
-  for (const std::string& name : Names()) types.push_back(TypeOf(name));
+  if (types_.empty()) {
+    if (!json_ && !standard.empty()) types.push_back(*FindType(standard));
+    return types;
+  }
+  for (const std::string& name : Names()) {
+    const ExportType* type = FindType(name);
+    if (type == nullptr) {
+      Fail(ErrorKind::kUsage, "--export_type: '{}' is unknown; known are {}", name, NamesOf(kind));
+    }
+    if (!type->IsFor(kind)) {
+      Fail(ErrorKind::kUsage, "--export_type: a {} cannot be written as '{}', but as {}",
+           NameOf(kind), name, NamesOf(kind));
+    }
+    if (json_ && type->ending.empty()) {
+      Fail(ErrorKind::kUsage, "--export_type {} and --json both print; give --export_type json,{}",
+           name, name);
+    }
+    types.push_back(*type);
+  }
   return types;
 }
 
-void ExportOptions::Deliver(const Report& report, const std::filesystem::path& directory,
-                            const std::string& stem) const {
-  const std::vector<ExportType> types = Types();
-  WrittenReport written;
-  if (!types.empty()) written = WriteReport(report, directory, stem, types);
-  for (const std::string& note : written.notes) LogWarning("{}", note);
+void ExportOptions::Show(const Report& report) const {
   if (json_) {
     PrintJson(report, stdout);
+  } else if (report.gate) {
+    PrintGate(*report.gate);
   } else {
     PrintWrapped(report.preface);
     for (const ScreenTable& screen : report.screens) Print(FormatTable(screen));
+    PrintLines(report.lines);
     PrintLines(report.story);
   }
-  FinishStdout();
-  for (const auto& path : written.paths) LogNotice("the details are in {}", path.string());
 }
 
 }  // namespace mpa

@@ -13,17 +13,17 @@ namespace mpa {
 /// What a command makes of its report: --export_type and --json, the same for every command.
 class ExportOptions {
  public:
-  /// Adds the options to a command; *this has to outlive the parsing.
-  void AddTo(CLI::App& command);
+  /// Adds the options to a command; *this has to outlive the parsing. The help says what the first
+  /// of `kinds` writes without the option: `standard`.
+  void AddTo(CLI::App& command, const std::vector<ReportKind>& kinds, std::string_view standard);
   /// What --export_type lists, in lower case and each once; none when it was not given.
   std::vector<std::string> Names() const;
   bool json() const { return json_; }
-  /// The same as types of files, a workbook by default. Throws Error (kUsage).
-  std::vector<ExportType> Types() const;
-  /// Writes the report, prints its tables or with --json the document, and tells where the files
-  /// lie. Without types there are no files.
-  void Deliver(const Report& report, const std::filesystem::path& directory,
-               const std::string& stem) const;
+  /// The forms to write, those of `standard` when none are given. With --json nothing is standard.
+  /// Throws Error (kUsage) for what is unknown or not a form of such reports.
+  std::vector<ExportType> Types(ReportKind kind, std::string_view standard) const;
+  /// Prints the report, or with --json the document.
+  void Show(const Report& report) const;
 
  private:
   std::string types_;

@@ -14,6 +14,7 @@
 #include "mpa/base/log.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/progress.h"
+#include "mpa/gate/gate_sheets.h"
 #include "mpa/io/output_file.h"
 #include "mpa/pipeline/gate.h"
 #include "mpa/writers/gate_writers.h"
@@ -107,40 +108,6 @@ int LearnNoise(const SideOfGate& side, const std::string& file) {
   return 0;
 }
 
-std::vector<GateExportType> TypesOf(const ExportOptions& exports) {
-  std::vector<GateExportType> types;
-  const auto& all = AllGateExportTypes();
-  for (const std::string& name : exports.Names()) {
-    const auto found = std::find_if(all.begin(), all.end(),
-                                    [&](const GateExportType& type) { return type.name == name; });
-    if (found == all.end()) {
-      std::vector<std::string_view> names;
-      names.reserve(all.size());
-      for (const GateExportType& type : all) names.push_back(type.name);
-      Fail(ErrorKind::kUsage, "--export_type: a gate cannot be written as '{}', but as {}", name,
-           fmt::join(names, ", "));
-    }
-    if (exports.json() && found->file_name.empty()) {
-      Fail(ErrorKind::kUsage, "--export_type {} and --json both print; give --export_type json,{}",
-           name, name);
-    }
-    types.push_back(*found);
-  }
-  return types;
-}
-
-void PrintText(const GateReport& report) {
-  std::vector<std::string> lines = FormatGateText(report);
-  if (UseColor(stdout)) {
-    const bool passed =
-        report.verdict == GateVerdict::kOk || report.verdict == GateVerdict::kImproved;
-    const char* color = passed ? "32" : report.exit_code == 1 ? "31" : "33";
-    Print(fmt::format("\x1b[{}m{}\x1b[0m\n", color, Printable(lines.front())));
-    lines.erase(lines.begin());
-  }
-  PrintLines(lines);
-}
-
 constexpr const char* kSummaryFile = "GITHUB_STEP_SUMMARY";
 
 // Where jobs of GitHub show Markdown; empty outside of them.
@@ -149,24 +116,24 @@ fs::path SummaryFile() {
   return file == nullptr ? "" : file;
 }
 
-void Deliver(const GateReport& report, const std::vector<GateExportType>& types, bool json,
-             const fs::path& output) {
-  if (json) {
-    Print(FormatGateJson(report));
-    LogNotice("{}", report.headline);
-  } else {
-    PrintText(report);
-  }
-  for (const GateExportType& type : types) {
-    if (!type.file_name.empty()) {
-      LogNotice("the report is in {}", WriteGateReport(report, type, output).string());
+constexpr const char* kStem = "gate";
+
+void Deliver(const Report& report, const std::vector<ExportType>& types,
+             const ExportOptions& exports, const fs::path& output) {
+  exports.Show(report);
+  if (exports.json()) LogNotice("{}", report.gate->headline);
+  std::vector<std::string> notes;
+  for (const ExportType& type : types) {
+    if (!type.ending.empty()) {
+      LogNotice("the report is in {}", ReplaceReport(report, output, kStem, type, notes).string());
       continue;
     }
-    Print(type.format(report));
+    Print(FormatGateAnnotations(*report.gate));
     if (const fs::path summary = SummaryFile(); !summary.empty()) {
-      AppendGateSummary(report, summary);
+      AppendGateSummary(*report.gate, summary);
     }
   }
+  for (const std::string& note : notes) LogWarning("{}", note);
   FinishStdout();
 }
 
@@ -180,10 +147,10 @@ void CheckUpdate(const GateInputs& inputs, const GateOptions& options) {
 
 // Everything that will be written, before any capture is read.
 void PrepareFiles(const GateInputs& inputs, const GateOptions& options,
-                  const std::vector<GateExportType>& types, const fs::path& output) {
-  for (const GateExportType& type : types) {
-    if (!type.file_name.empty()) {
-      InContext("-o", [&] { io::PrepareOutputFile(output / type.file_name); });
+                  const std::vector<ExportType>& types, const fs::path& output) {
+  for (const ExportType& type : types) {
+    if (!type.ending.empty()) {
+      InContext("-o", [&, &to_prepare = type] { PrepareReport(output, kStem, to_prepare); });
     } else if (const fs::path summary = SummaryFile(); !summary.empty()) {
       InContext(kSummaryFile, [&] { CheckGateSummary(summary); });
     }
@@ -221,7 +188,7 @@ void Update(const GateInputs& inputs, const SideOfGate& base, const SideOfGate& 
 int RunGate(const GateInputs& inputs, const GateOptions& options, const ExportOptions& exports) {
   const gate::GateSettings settings = options.Settings();
   const gate::GatePolicy policy = options.Policy();
-  const std::vector<GateExportType> types = TypesOf(exports);
+  const std::vector<ExportType> types = exports.Types(ReportKind::kGate, "");
   CheckUpdate(inputs, options);
   const fs::path output = fs::absolute(ExpandHome(inputs.output)).lexically_normal();
   PrepareFiles(inputs, options, types, output);
@@ -242,7 +209,7 @@ int RunGate(const GateInputs& inputs, const GateOptions& options, const ExportOp
   report.comparison = inputs.comparison;
   report.notes = base.notes;
   report.notes.insert(report.notes.end(), comparison.notes.begin(), comparison.notes.end());
-  Deliver(report, types, exports.json(), output);
+  Deliver(gate::ReportOf(report), types, exports, output);
   if (options.update_baseline()) Update(inputs, base, comparison, report);
   if (report.verdict == GateVerdict::kInconclusive &&
       policy.on_inconclusive == gate::GatePolicy::Inconclusive::kWarn) {

@@ -84,10 +84,13 @@ void CompareApis(const CompareInput& input, Report& report) {
 }  // namespace
 
 Comparison Api() {
-  return {"api", "Time that the host spends in operators, by name",
+  return {"api",
+          "api",
+          "Time that the host spends in operators, by name",
           Tables::kHostOps | Tables::kLaunches | Tables::kKernels | Tables::kDeviceTasks |
               Tables::kCommunications,
-          CompareApis};
+          CompareApis,
+          JudgeHost};
 }
 
 }  // namespace mpa::comparisons

@@ -74,11 +74,30 @@ void CompareCommunication(const CompareInput& input, Report& report) {
   report.sheets.push_back(std::move(sheet));
 }
 
+Verdict JudgeCollectives(const RankFacts& facts) {
+  Verdict verdict = JudgeReadable(facts);
+  if (verdict.CannotRun()) return verdict;
+  if (facts.recorded.communication == Recorded::kNo) {
+    return CannotRun("no communication was recorded; a run on one device has none",
+                     facts.kind == CaptureKind::kGpu ? "" : "profiler_level=Level1");
+  }
+  verdict.AddUnknown(facts.recorded.communication, "communication");
+  verdict.AddLack(
+      facts.kind != CaptureKind::kGpu && facts.recorded.communication_tasks == Recorded::kNo,
+      "no communication tasks: what the collectives are made of is unknown",
+      "profiler_level=Level1");
+  return verdict;
+}
+
 }  // namespace
 
 Comparison Communication() {
-  return {"communication", "Collectives and the tasks they consist of: calls and durations",
-          Tables::kCommunications | Tables::kCommTasks, CompareCommunication};
+  return {"communication",
+          "communication",
+          "Collectives and the tasks they consist of: calls and durations",
+          Tables::kCommunications | Tables::kCommTasks,
+          CompareCommunication,
+          JudgeCollectives};
 }
 
 }  // namespace mpa::comparisons

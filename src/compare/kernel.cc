@@ -204,11 +204,23 @@ void CompareKernels(const CompareInput& input, Report& report) {
   input.options().kernel_types ? CompareCores(input, report) : CompareShapes(input, report);
 }
 
+Verdict JudgeKernelTypes(const RankFacts& facts) {
+  Verdict verdict = JudgeNpuKernels(facts, "kernels of NPUs only are compared", "types");
+  if (verdict.CannotRun()) return verdict;
+  verdict.AddLack(facts.recorded.kernel_types == Recorded::kNo,
+                  "kernels have no types: they are summed as N/A", "profiler_level=Level1");
+  return verdict;
+}
+
 }  // namespace
 
 Comparison Kernel() {
-  return {"kernel", "Kernel times by operator type and shapes, or by type and core",
-          Tables::kKernels | Tables::kKernelStatistics, CompareKernels};
+  return {"kernel",
+          "kernels",
+          "Kernel times by operator type and shapes, or by type and core",
+          Tables::kKernels | Tables::kKernelStatistics,
+          CompareKernels,
+          JudgeKernelTypes};
 }
 
 }  // namespace mpa::comparisons

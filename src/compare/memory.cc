@@ -198,14 +198,31 @@ void CompareMemory(const CompareInput& input, Report& report) {
   if (input.options().details) report.sheets.push_back(DetailSheet(input, memories));
 }
 
+Verdict JudgeMemory(const RankFacts& facts) {
+  Verdict verdict = JudgeHost(facts);
+  if (verdict.CannotRun()) return verdict;
+  if (facts.kind == CaptureKind::kNpuText && facts.single_file) {
+    return CannotRun("the trace alone: allocations are in operator_memory.csv beside it",
+                     "give the directory of the capture");
+  }
+  if (facts.recorded.op_memory == Recorded::kNo) {
+    return CannotRun("no memory of operators was recorded", "profile_memory=True");
+  }
+  verdict.AddUnknown(facts.recorded.op_memory, "memory of operators");
+  return verdict;
+}
+
 }  // namespace
 
 Comparison Memory() {
-  return {"memory", "Device memory that operators allocate",
+  return {"memory",
+          "memory",
+          "Device memory that operators allocate",
           Tables::kHostOps | Tables::kOpDetails | Tables::kLaunches | Tables::kKernels |
               Tables::kDeviceTasks | Tables::kCommunications | Tables::kQueuedWork |
               Tables::kAllocations,
-          CompareMemory};
+          CompareMemory,
+          JudgeMemory};
 }
 
 }  // namespace mpa::comparisons

@@ -71,15 +71,29 @@ void CompareOperators(const CompareInput& input, Report& report) {
   if (input.options().details) report.sheets.push_back(DetailSheet(input));
 }
 
+Verdict JudgeOperators(const RankFacts& facts) {
+  Verdict verdict = JudgeHost(facts);
+  if (verdict.CannotRun()) return verdict;
+  verdict.AddLack(facts.recorded.device_tasks == Recorded::kNo,
+                  "no device activity was recorded: operators have no device times",
+                  DeviceSetting(facts));
+  verdict.AddLack(facts.recorded.stacks == Recorded::kNo,
+                  "no modules and no call stacks: operators are compared one by one",
+                  "with_stack=True or with_modules=True");
+  return verdict;
+}
+
 }  // namespace
 
 Comparison Operators() {
   return {"operator",
+          "operators",
           "Operators and the device time they cause; per module where modules are known",
           Tables::kHostOps | Tables::kOpDetails | Tables::kLaunches | Tables::kKernels |
               Tables::kDeviceTasks | Tables::kCommunications | Tables::kPythonCalls |
               Tables::kBackwardLinks | Tables::kQueuedWork,
-          CompareOperators};
+          CompareOperators,
+          JudgeOperators};
 }
 
 }  // namespace mpa::comparisons

@@ -48,14 +48,75 @@ void CompareOverall(const CompareInput& input, Report& report) {
   if (complete) report.sheets.push_back(OverallSheet(input, base, comparison));
 }
 
+void JudgeKernels(const Contents& recorded, Verdict& verdict) {
+  const bool no_cores = recorded.kernel_cores == Recorded::kNo;
+  verdict.AddLack(no_cores,
+                  "kernels have no type and no core: the breakdown of computing time is N/A",
+                  "profiler_level=Level1, and kernel_details.csv kept beside the trace");
+  verdict.AddLack(
+      !no_cores && recorded.kernel_types == Recorded::kNo,
+      "kernels have no operator type: those that no operator launched are told apart by core only",
+      "profiler_level=Level1");
+  verdict.AddLack(
+      recorded.counters == Recorded::kNo,
+      "no hardware counters: kernels that compute and communicate at once are not split",
+      "aic_metrics=PipeUtilization with profiler_level=Level1");
+  verdict.AddLack(recorded.host_ops == Recorded::kNo,
+                  "no host operators: kernels are attributed by their names only",
+                  "activities with ProfilerActivity.CPU");
+}
+
+void JudgeCommunication(const RankFacts& facts, Verdict& verdict) {
+  const Contents& recorded = facts.recorded;
+  if (recorded.communication == Recorded::kNo) return;  // nothing to tell
+  verdict.AddLack(recorded.communication_tasks == Recorded::kNo,
+                  "no communication tasks: waiting inside communication is unknown",
+                  "profiler_level=Level1");
+  const bool database = facts.kind == CaptureKind::kNpuDb;
+  verdict.AddLack(
+      recorded.bandwidths == Recorded::kNo,
+      database ? "bandwidths are unknown: they are read from the communication.json of text "
+                 "captures"
+               : "no communication.json: bandwidths are unknown",
+      database ? "export_type=Text with profiler_level=Level1" : "profiler_level=Level1");
+}
+
+Verdict JudgeOverall(const RankFacts& facts) {
+  Verdict verdict = JudgeReadable(facts);
+  if (verdict.CannotRun()) return verdict;
+  if (facts.recorded.device_tasks == Recorded::kNo) {
+    if (facts.complete == Recorded::kNo) {
+      return CannotRun("the data breaks off before any device activity", kCopyAgain);
+    }
+    return CannotRun("no device activity was recorded", DeviceSetting(facts));
+  }
+  verdict.AddUnknown(facts.recorded.device_tasks, "device activity");
+  if (facts.kind != CaptureKind::kGpu) {
+    verdict.AddLack(
+        facts.kind == CaptureKind::kNpuText && facts.single_file,
+        "the trace alone: the breakdown, bandwidths and memory use are in the files beside it",
+        "give the directory of the capture");
+    JudgeKernels(facts.recorded, verdict);
+    JudgeCommunication(facts, verdict);
+  }
+  verdict.AddLack(facts.recorded.memory == Recorded::kNo, "no memory record: memory use is unknown",
+                  "profile_memory=True");
+  verdict.AddLack(facts.complete == Recorded::kNo,
+                  "the data breaks off: the end of the run is missing", kCopyAgain);
+  return verdict;
+}
+
 }  // namespace
 
 Comparison Overall() {
-  return {"profiling", "Where the end-to-end time went: computing, communication, free time",
+  return {"profiling",
+          "overall",
+          "Where the end-to-end time went: computing, communication, free time",
           Tables::kHostOps | Tables::kLaunches | Tables::kKernels | Tables::kKernelCounters |
               Tables::kDeviceTasks | Tables::kCommunications | Tables::kCommTasks |
               Tables::kOverlaps | Tables::kMemorySamples | Tables::kTransfers,
-          CompareOverall};
+          CompareOverall,
+          JudgeOverall};
 }
 
 }  // namespace mpa::comparisons

@@ -17,7 +17,7 @@ namespace mpa {
 namespace {
 
 struct MappedRank {
-  std::any part;
+  std::shared_ptr<const void> part;
   std::vector<std::string> notes;
   bool partial = false, failed = false;
 };
@@ -54,11 +54,11 @@ MappedRank MapRank(const Recipe& recipe, const ClusterRequest& request, const Fo
 
 }  // namespace
 
-ClusterOutcome RunRecipe(const Recipe& recipe, const ClusterRequest& request) {
-  ClusterOutcome outcome;
+MappedRanks MapRanks(const Recipe& recipe, const ClusterRequest& request) {
+  MappedRanks result;
   FoundRanks found = FindRanks(request.directory, request.ranks, request.open);
-  outcome.partial = found.partial;
-  std::vector<std::string> notes = std::move(found.notes);
+  result.partial = found.partial;
+  result.notes = std::move(found.notes);
   const std::vector<FoundRank>& ranks = found.ranks;
   std::vector<MappedRank> mapped(ranks.size());
   MemoryBudget budget(request.memory_bytes);
@@ -66,17 +66,23 @@ ClusterOutcome RunRecipe(const Recipe& recipe, const ClusterRequest& request) {
     const MemoryBudget::Share share(budget, ranks[i].input);
     mapped[i] = MapRank(recipe, request, ranks[i]);
   });
-
-  std::vector<RankPart> parts;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
-    notes.insert(notes.end(), mapped[i].notes.begin(), mapped[i].notes.end());
-    outcome.partial = outcome.partial || mapped[i].partial || mapped[i].failed;
-    if (!mapped[i].failed) parts.push_back({ranks[i].rank, std::move(mapped[i].part)});
+    result.notes.insert(result.notes.end(), mapped[i].notes.begin(), mapped[i].notes.end());
+    result.partial = result.partial || mapped[i].partial || mapped[i].failed;
+    if (!mapped[i].failed) result.parts.push_back({ranks[i].rank, std::move(mapped[i].part)});
   }
-  if (parts.empty()) Fail(ErrorKind::kInput, "no rank could be read: {}", notes.back());
-  outcome.result = recipe.reduce(parts, request.arguments);
-  notes.insert(notes.end(), outcome.result.notes.begin(), outcome.result.notes.end());
-  outcome.result.notes = std::move(notes);
+  if (result.parts.empty()) {
+    Fail(ErrorKind::kInput, "no rank could be read: {}", result.notes.back());
+  }
+  return result;
+}
+
+ClusterOutcome ReduceRanks(const Recipe& recipe, const RecipeArguments& arguments, Wanted wanted,
+                           MappedRanks mapped) {
+  ClusterOutcome outcome;
+  outcome.partial = mapped.partial;
+  outcome.report.notes = std::move(mapped.notes);
+  recipe.reduce(mapped.parts, arguments, wanted, outcome.report);
   return outcome;
 }
 

@@ -1,33 +1,86 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a report can be written as.
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
 #include "formats.h"
 #include "mpa/base/error.h"
 #include "mpa/io/output_file.h"
+#include "mpa/report/gate_report.h"
+#include "mpa/writers/gate_writers.h"
 #include "mpa/writers/writers.h"
 
 namespace mpa {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+using Notes = std::vector<std::string>;
+
+void WriteText(const std::string& text, const fs::path& path) {
+  io::TextFile file(path);
+  file.Write(text);
+  file.Close();
+}
+
+void WriteJson(const Report& report, const fs::path& path, Notes&) {
+  if (report.gate) return WriteText(FormatGateJson(*report.gate), path);
+  writers::WriteJsonFile(report, path);
+}
+
+void WriteMarkdown(const Report& report, const fs::path& path, Notes&) {
+  if (report.gate) return WriteText(FormatGateMarkdown(*report.gate), path);
+  writers::WriteMarkdownFile(report, path);
+}
+
+void WriteWorkbookDirectory(const Report& report, const fs::path& path, Notes& notes) {
+  if (mkdir(path.c_str(), 0750) != 0) {
+    Fail(ErrorKind::kOutput, "{}: {}", io::FinalName(path), std::strerror(errno));
+  }
+  WriteRankWorkbooks(report, path, notes);
+}
+
+}  // namespace
+
+bool ExportType::IsFor(ReportKind kind) const {
+  return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+}
+
 const std::vector<ExportType>& AllExportTypes() {
-  using Notes = std::vector<std::string>;
+  using Kind = ReportKind;
   static const std::vector<ExportType> all = {
       {"xlsx", ".xlsx",
        [](const Report& report, const fs::path& path, Notes& notes) {
          writers::WriteXlsxFile(report, path, notes);
        }},
-      {"json", ".json",
+      {"db", ".db",
        [](const Report& report, const fs::path& path, Notes&) {
-         writers::WriteJsonFile(report, path);
+         WriteDatabase(report.sheets, path);
        }},
+      {"json", ".json", WriteJson},
       {"csv", "_csv",
        [](const Report& report, const fs::path& path, Notes&) {
          writers::WriteCsvFiles(report, path);
        }},
-      {"md", ".md",
+      {"md", ".md", WriteMarkdown},
+      {"text", "_text", WriteWorkbookDirectory, {Kind::kRecipe}},
+      {"junit",
+       ".junit.xml",
        [](const Report& report, const fs::path& path, Notes&) {
-         writers::WriteMarkdownFile(report, path);
-       }},
+         WriteText(FormatGateJunit(*report.gate), path);
+       },
+       {Kind::kGate}},
+      {"openmetrics",
+       ".openmetrics.txt",
+       [](const Report& report, const fs::path& path, Notes&) {
+         WriteText(FormatGateOpenMetrics(*report.gate), path);
+       },
+       {Kind::kGate}},
+      {"github", "", nullptr, {Kind::kGate}},
   };
   return all;
 }
@@ -43,6 +96,13 @@ WrittenReport WriteReport(const Report& report, const fs::path& directory, const
     written.paths = outputs.Commit();
     return written;
   });
+}
+
+void PrepareReport(const fs::path& directory, const std::string& stem, const ExportType& type) {
+  const fs::path path = directory / (stem + std::string(type.ending));
+  std::error_code ignored;
+  if (type.IsDirectory() && fs::is_directory(path, ignored)) return;  // is replaced as a whole
+  io::PrepareOutputFile(path);
 }
 
 fs::path ReplaceReport(const Report& report, const fs::path& directory, const std::string& stem,

@@ -3,6 +3,7 @@
 #include "formats.h"
 #include "json_text.h"
 #include "mpa/io/output_file.h"
+#include "mpa/writers/gate_writers.h"
 #include "mpa/writers/writers.h"
 #include "print.h"
 #include "sheet_values.h"
@@ -55,11 +56,33 @@ void PrintSheet(const Sheet& sheet, std::FILE* stream) {
   Print(stream, "]}}");
 }
 
+std::string FindingText(const Finding& finding) {
+  return fmt::format(
+      "{{\"rule\": {}, \"severity\": \"{}\", \"rank\": {}, \"scope\": {}, \"owner\": {}, \"text\": "
+      "{}, "
+      "\"gain_ns\": {}}}",
+      Quoted(finding.rule), NameOf(finding.severity),
+      finding.rank >= 0 ? fmt::format("{}", finding.rank) : "null", Quoted(finding.scope),
+      Quoted(finding.owner), Quoted(finding.text),
+      finding.gain ? fmt::format("{}", *finding.gain) : "null");
+}
+
 }  // namespace
 
 void PrintJson(const Report& report, std::FILE* stream) {
-  Print(stream, "{{\"schema_version\": {},\n \"notes\": {},\n \"story\": {},\n \"sheets\": [",
-        kSchemaVersion, List(report.notes), List(report.story));
+  if (report.gate) return Print(stream, "{}", FormatGateJson(*report.gate));
+  Print(stream, "{{\"schema_version\": {},\n \"notes\": {},\n \"story\": {},\n", kSchemaVersion,
+        List(report.notes), List(report.story));
+  if (!report.findings.empty()) {
+    Print(stream, " \"findings\": [");
+    const char* between = "\n  ";
+    for (const Finding& finding : report.findings) {
+      Print(stream, "{}{}", between, FindingText(finding));
+      between = ",\n  ";
+    }
+    Print(stream, "],\n");
+  }
+  Print(stream, " \"sheets\": [");
   const char* separator = "\n  ";
   for (const Sheet& sheet : report.sheets) {
     Print(stream, "{}", separator);

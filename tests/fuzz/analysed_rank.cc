@@ -28,7 +28,13 @@ void CompareWithItself(const RankTrace& trace, unsigned choice) {
 
 void RunRecipes(const RankTrace& trace) {
   for (const Recipe& recipe : AllRecipes()) {
-    Try("", [&] { recipe.reduce({{0, recipe.map(trace, {})}}, {}); });
+    Try("", [&] {
+      Report direct, decoded;
+      const RankPart part{0, recipe.map(trace, {})};
+      recipe.reduce({part}, {}, {}, direct);
+      recipe.reduce({{0, recipe.decode(recipe.encode(part))}}, {}, {}, decoded);
+      if (direct.lines != decoded.lines || direct.notes != decoded.notes) Die("a part changed");
+    });
   }
 }
 

@@ -3,6 +3,7 @@
 // every form.
 #include "fuzz/fuzzing.h"
 #include "mpa/gate/gate_file.h"
+#include "mpa/gate/gate_sheets.h"
 #include "mpa/pipeline/gate.h"
 #include "mpa/writers/gate_writers.h"
 
@@ -29,9 +30,11 @@ void Report(const gate::GateSettings& settings, const gate::Baseline& baseline) 
       gate::Judge(settings, baseline.runs, baseline.runs, gate::AnchorOf(baseline));
   if (report.headline.empty()) Die("a gate without a headline");
   FormatGateText(report);
-  for (const GateExportType& type : AllGateExportTypes()) {
-    if (type.format(report).empty()) Die("a report without a text");
+  for (const auto format : {FormatGateJson, FormatGateMarkdown, FormatGateJunit,
+                            FormatGateOpenMetrics, FormatGateAnnotations}) {
+    if (format(report).empty()) Die("a report without a text");
   }
+  if (gate::ReportOf(report).sheets.empty()) Die("a report without tables");
 }
 
 }  // namespace

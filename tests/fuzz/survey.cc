@@ -3,7 +3,7 @@
 #include "mpa/capture/survey.h"
 
 #include "fuzz/fuzzing.h"
-#include "mpa/pipeline/abilities.h"
+#include "mpa/pipeline/analyzer_checks.h"
 #include "support/files.h"
 
 namespace mpa::test {
@@ -20,7 +20,7 @@ void Look(const fs::path& directory) {
   for (const RankFacts& facts : survey.ranks) {
     if (facts.path.empty()) Die("a rank without a path");
     for (const AnalyzerCheck& check : AllAnalyzerChecks()) {
-      for (const Lack& lack : check.judge(facts).lacks) {
+      for (const Lack& lack : check.can_run(facts).lacks) {
         if (lack.reason.empty()) Die("a lack without a reason");
       }
     }

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "mpa/base/parallel.h"
+#include "mpa/pipeline/part_files.h"
+#include "mpa/recipe/make_recipe.h"
 #include "support/failures.h"
 #include "support/files.h"
 
@@ -13,24 +15,29 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
+std::size_t CountOps(const RankTrace& trace, const RecipeArguments&) {
+  return trace.host_ops.Size();
+}
+
+void ListCounts(const std::vector<OfRank<std::size_t>>& ranks, const RecipeArguments& arguments,
+                Wanted, Report& report) {
+  for (const auto& [rank, count] : ranks) {
+    report.lines.push_back(std::to_string(rank) + ": " + std::to_string(count) +
+                           (arguments.contains("loud") ? "!" : ""));
+  }
+}
+
 // Counts the operators of each rank: "<rank>: <count>" on the screen.
 Recipe CountOperators() {
-  Recipe recipe;
-  recipe.name = "count";
-  recipe.needs = Tables::kHostOps;
-  recipe.map = [](const RankTrace& trace, const RecipeArguments&) -> std::any {
-    return trace.host_ops.Size();
-  };
-  recipe.reduce = [](const std::vector<RankPart>& parts, const RecipeArguments& arguments) {
-    RecipeResult result;
-    for (const RankPart& part : parts) {
-      result.screen.push_back(std::to_string(part.rank) + ": " +
-                              std::to_string(std::any_cast<std::size_t>(part.part)) +
-                              (arguments.contains("loud") ? "!" : ""));
-    }
-    return result;
-  };
-  return recipe;
+  RecipeInfo info;
+  info.name = "count";
+  info.needs = Tables::kHostOps;
+  return MakeRecipe<CountOps, ListCounts>(std::move(info));
+}
+
+ClusterOutcome Outcome(const ClusterRequest& request) {
+  const Recipe recipe = CountOperators();
+  return ReduceRanks(recipe, request.arguments, {}, MapRanks(recipe, request));
 }
 
 class ClusterTest : public ::testing::Test {
@@ -55,9 +62,7 @@ class ClusterTest : public ::testing::Test {
     request.open.force = true;
     return request;
   }
-  Texts Run(const ClusterRequest& request) {
-    return RunRecipe(CountOperators(), request).result.screen;
-  }
+  Texts Run(const ClusterRequest& request) { return Outcome(request).report.lines; }
 
   const test::TempDir dir_;
 };
@@ -77,42 +82,42 @@ TEST_F(ClusterTest, ReadsTheChosenRanksOnlyAndMissesThoseThatAreNotThere) {
   WriteRank("b", 1, 2);
   ClusterRequest request = Request();
   request.ranks = {1, 7};
-  const ClusterOutcome outcome = RunRecipe(CountOperators(), request);
-  EXPECT_EQ(outcome.result.screen, Texts{"1: 2"});
+  const ClusterOutcome outcome = Outcome(request);
+  EXPECT_EQ(outcome.report.lines, Texts{"1: 2"});
   EXPECT_TRUE(outcome.partial);
-  ASSERT_EQ(outcome.result.notes.size(), 1u);
-  EXPECT_HAS_TEXT(outcome.result.notes[0], "rank 7 not found");
+  ASSERT_EQ(outcome.report.notes.size(), 1u);
+  EXPECT_HAS_TEXT(outcome.report.notes[0], "rank 7 not found");
 }
 
 TEST_F(ClusterTest, LosesOnlyTheRankThatIsBroken) {
   WriteRank("a", 0, 1);
   WriteRank("b", 1, 2);
   dir_.Write("b_ascend_pt/ASCEND_PROFILER_OUTPUT/trace_view.json", "[nonsense]");
-  const ClusterOutcome outcome = RunRecipe(CountOperators(), Request());
-  EXPECT_EQ(outcome.result.screen, Texts{"0: 1"});
+  const ClusterOutcome outcome = Outcome(Request());
+  EXPECT_EQ(outcome.report.lines, Texts{"0: 1"});
   EXPECT_TRUE(outcome.partial);
-  ASSERT_FALSE(outcome.result.notes.empty());
-  EXPECT_HAS_TEXT(outcome.result.notes[0], "b_ascend_pt");
+  ASSERT_FALSE(outcome.report.notes.empty());
+  EXPECT_HAS_TEXT(outcome.report.notes[0], "b_ascend_pt");
 }
 
 TEST_F(ClusterTest, TakesTheLatestOfSeveralCapturesOfARank) {
   WriteRank("host_1_20260101120000000", 0, 1);
   WriteRank("host_1_20260301120000000", 0, 3);
   WriteRank("host_1_20260201120000000", 0, 2);
-  const ClusterOutcome outcome = RunRecipe(CountOperators(), Request());
-  EXPECT_EQ(outcome.result.screen, Texts{"0: 3"});
+  const ClusterOutcome outcome = Outcome(Request());
+  EXPECT_EQ(outcome.report.lines, Texts{"0: 3"});
   EXPECT_FALSE(outcome.partial);
-  EXPECT_EQ(outcome.result.notes.size(), 2u);
+  EXPECT_EQ(outcome.report.notes.size(), 2u);
 }
 
 TEST_F(ClusterTest, NamesTheCaptureThatALaterOneOfTheRankReplaces) {
   WriteRank("one_1_20260101120000000", 0, 1);
   WriteRank("two_1_20260101120000000", 1, 1);
   WriteRank("two_1_20260201120000000", 1, 2);
-  const ClusterOutcome outcome = RunRecipe(CountOperators(), Request());
-  EXPECT_EQ(outcome.result.screen, (Texts{"0: 1", "1: 2"}));
-  ASSERT_EQ(outcome.result.notes.size(), 1u);
-  const std::string& note = outcome.result.notes[0];
+  const ClusterOutcome outcome = Outcome(Request());
+  EXPECT_EQ(outcome.report.lines, (Texts{"0: 1", "1: 2"}));
+  ASSERT_EQ(outcome.report.notes.size(), 1u);
+  const std::string& note = outcome.report.notes[0];
   EXPECT_LT(note.find("two_1_20260101120000000"), note.find("is left out")) << note;
   EXPECT_EQ(note.find("one_1"), std::string::npos) << note;
 }
@@ -137,6 +142,40 @@ TEST_F(ClusterTest, HandsTheRecipeItsOptions) {
   ClusterRequest request = Request();
   request.arguments["loud"] = "";
   EXPECT_EQ(Run(request), Texts{"0: 1!"});
+}
+
+TEST_F(ClusterTest, PutsPartsFromFilesTogetherAsIfTheyHadNotTravelled) {
+  WriteRank("a", 0, 3);
+  WriteRank("b", 1, 2);
+  const Recipe recipe = CountOperators();
+  const MappedRanks mapped = MapRanks(recipe, Request());
+  const std::filesystem::path parts = dir_ / "parts";
+  EXPECT_EQ(WriteParts(recipe, {}, mapped, parts).size(), 2u);
+  const ClusterOutcome outcome = ReduceRanks(recipe, {}, {}, ReadParts(recipe, {}, parts));
+  EXPECT_EQ(outcome.report.lines, (Texts{"0: 3", "1: 2"}));
+  EXPECT_FALSE(outcome.partial);
+}
+
+TEST_F(ClusterTest, RefusesPartsMadeWithOtherArguments) {
+  WriteRank("a", 0, 3);
+  const Recipe recipe = CountOperators();
+  WriteParts(recipe, {{"loud", ""}}, MapRanks(recipe, Request()), dir_ / "parts");
+  const Error error = test::ErrorOf([&] { ReadParts(recipe, {}, dir_ / "parts"); });
+  EXPECT_HAS_TEXT(error.what(), "made with other options");
+}
+
+TEST_F(ClusterTest, LosesOnlyThePartThatIsDamaged) {
+  WriteRank("a", 0, 3);
+  WriteRank("b", 1, 2);
+  const Recipe recipe = CountOperators();
+  const auto paths = WriteParts(recipe, {}, MapRanks(recipe, Request()), dir_ / "parts");
+  std::filesystem::resize_file(paths[0], std::filesystem::file_size(paths[0]) - 1);
+  const MappedRanks read = ReadParts(recipe, {}, dir_ / "parts");
+  ASSERT_EQ(read.parts.size(), 1u);
+  EXPECT_EQ(read.parts[0].rank, 1);
+  EXPECT_TRUE(read.partial);
+  ASSERT_EQ(read.notes.size(), 1u);
+  EXPECT_HAS_TEXT(read.notes[0], "the part ends early");
 }
 
 TEST_F(ClusterTest, RefusesADirectoryWithoutCaptures) {

@@ -234,8 +234,9 @@ TEST(HeadSheets, ListAdviceWithFourDecimals) {
   row.threshold = 1.0 / 3;
   head::HeadPart part;
   part.advice.push_back(row);
-  const std::vector<Sheet> sheets = head::HeadSheets({{0, &part}}, /*for_people=*/false);
-  const std::vector<Cell>& cells = sheets.back().rows.at(0).cells;
+  Report report;
+  head::AddHeadSheets({{0, part}}, report);
+  const std::vector<Cell>& cells = report.sheets.back().rows.at(0).cells;
   EXPECT_NE(std::find(cells.begin(), cells.end(), Cell(0.6667)), cells.end());
   EXPECT_NE(std::find(cells.begin(), cells.end(), Cell(0.3333)), cells.end());
 }

@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "mpa/base/error.h"
-#include "mpa/pipeline/abilities.h"
+#include "mpa/pipeline/analyzer_checks.h"
 #include "mpa/pipeline/event_facts.h"
 #include "support/files.h"
 
@@ -75,7 +75,7 @@ bool Has(const std::vector<Warning>& warnings, const std::string& id) {
                      [&](const Warning& warning) { return warning.id == id; });
 }
 
-Verdict Overall(const RankFacts& facts) { return AllAnalyzerChecks().at(0).judge(facts); }
+Verdict Overall(const RankFacts& facts) { return AllAnalyzerChecks().at(0).can_run(facts); }
 
 bool Lacks(const Verdict& verdict, const std::string& words) {
   return std::any_of(verdict.lacks.begin(), verdict.lacks.end(), [&](const Lack& lack) {
@@ -114,7 +114,7 @@ TEST_F(SurveyTest, TellsWhetherTheChipIsKnown) {
   WriteText("a_ascend_pt/");
   const auto judge = [](const RankFacts& facts) {
     for (const AnalyzerCheck& check : AllAnalyzerChecks()) {
-      if (check.name == std::string_view("cluster: operator_mfu")) return check.judge(facts);
+      if (check.name == std::string_view("cluster: operator_mfu")) return check.can_run(facts);
     }
     return Verdict();
   };

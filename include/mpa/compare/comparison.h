@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "mpa/capture/ability.h"
 #include "mpa/measure/kernel_masks.h"
 #include "mpa/model/rank_trace.h"
 #include "mpa/report/report.h"
@@ -81,10 +82,12 @@ class CompareInput {
 /// and the mend for a sheet that cannot be made; it depends on its arguments only and runs beside
 /// the others.
 struct Comparison {
-  std::string_view name;
+  std::string_view name;     ///< of its option: "kernel" for --enable_kernel_compare
+  std::string_view title;    ///< in `check`: "kernels"
   std::string_view summary;  ///< one line for --help
   Tables needs{};            ///< the loader reads nothing else
   void (*run)(const CompareInput& input, Report& report);
+  Verdict (*can_run)(const RankFacts& facts);  ///< what it can do with a capture, for `check`
 };
 
 /// Every analysis, in the order of their sheets.

@@ -23,13 +23,24 @@ struct ClusterRequest {
   RecipeArguments arguments;
 };
 
-struct ClusterOutcome {
-  RecipeResult result;
+/// What a recipe made of the ranks that could be read, in order of rank.
+struct MappedRanks {
+  std::vector<RankPart> parts;
+  std::vector<std::string> notes;
   bool partial = false;  ///< ranks or parts of them had to be left out
 };
 
-/// Finds the ranks, reads them beside each other as far as the memory allows, and runs the recipe.
-/// A rank that cannot be read costs a note. Throws Error when no rank can be used.
-ClusterOutcome RunRecipe(const Recipe& recipe, const ClusterRequest& request);
+/// Finds the ranks, reads them in parallel as far as the memory allows, and lets the recipe
+/// condense each. A rank that cannot be read costs a note. Throws Error when no rank can be used.
+MappedRanks MapRanks(const Recipe& recipe, const ClusterRequest& request);
+
+struct ClusterOutcome {
+  Report report;
+  bool partial = false;  ///< ranks or parts of them had to be left out
+};
+
+/// Puts the parts together. The notes of the ranks come first in the report.
+ClusterOutcome ReduceRanks(const Recipe& recipe, const RecipeArguments& arguments, Wanted wanted,
+                           MappedRanks mapped);
 
 }  // namespace mpa

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <any>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "mpa/capture/ability.h"
 #include "mpa/model/rank_trace.h"
 #include "mpa/report/report.h"
 
@@ -22,7 +23,7 @@ struct RecipeParameter {
     kPositive,  ///< a number above 0
     kChoice,    ///< one of `choices`
     kText,      ///< what `problem` accepts
-    kFile,      ///< where to write the document of that name in the result
+    kPage,      ///< the file that the page of the report is written to
   };
   std::string_view name;       ///< "normalize_names", without dashes
   std::string_view type_name;  ///< "N"; of a switch empty
@@ -37,42 +38,45 @@ struct RecipeParameter {
 /// checked against what their parameter says.
 using RecipeArguments = std::map<std::string, std::string, std::less<>>;
 
-/// What `map` made of one rank.
-struct RankPart {
-  std::int64_t rank = -1;  ///< -1: the capture does not say
-  std::any part;
+/// What a recipe is asked to make of the parts.
+struct Wanted {
+  bool sheets = true;
+  bool screen = true;  ///< the lines
 };
 
-/// A workbook of one rank.
-struct RankWorkbook {
-  std::string stem;  ///< "module_statistic_0"
-  std::vector<Sheet> sheets;
-};
-
-struct RecipeResult {
-  std::vector<Sheet> tables;            ///< with all ranks, for databases, JSON and CSV
-  std::vector<RankWorkbook> workbooks;  ///< for people
-  std::vector<std::string> notes;       ///< what could not be computed, and why
-  std::vector<std::string> screen;      ///< lines for --print
-  /// Texts of files by the parameter (Value::kFile) that says where they go.
-  std::map<std::string, std::string, std::less<>> documents;
-};
-
-/// An analysis of all ranks. `map` runs on several ranks at once and depends on its arguments only;
-/// what it returns holds values and outlives the rank. `reduce` gets the parts in order of rank.
-struct Recipe {
-  std::string_view name;     ///< on the command line: "module_statistic"
-  std::string_view folder;   ///< of its files: "ModuleStatistic"
-  std::string_view summary;  ///< one line for --help
-  Tables needs{};            ///< the loader reads nothing else
-  std::vector<RecipeParameter> parameters;
-  std::any (*map)(const RankTrace& trace, const RecipeArguments& arguments);
-  RecipeResult (*reduce)(const std::vector<RankPart>& parts, const RecipeArguments& arguments);
+/// What a recipe is called and what it needs.
+struct RecipeInfo {
+  std::string_view name{};     ///< on the command line: "module_statistic"
+  std::string_view folder{};   ///< of its files: "ModuleStatistic"
+  std::string_view summary{};  ///< one line for --help
+  Tables needs{};              ///< the loader reads nothing else
+  std::vector<RecipeParameter> parameters{};
+  /// What the recipe can do with a capture, for `check`.
+  Verdict (*can_run)(const RankFacts& facts) = nullptr;
   bool always_prints = false;    ///< the screen is the main result: shown without --print
-  bool empty_is_answer = false;  ///< tables without rows are a result, not a failure
+  bool empty_is_answer = false;  ///< sheets without rows are a result, not a failure
   /// `map` gets the whole run, and the chosen step as the argument "step_id": what happens before
   /// the step matters for it.
   bool cuts_steps = false;
+};
+
+/// What `map` made of one rank: plain values that outlive the rank.
+struct RankPart {
+  std::int64_t rank = -1;  ///< -1: the capture does not say
+  std::shared_ptr<const void> part;
+};
+
+/// An analysis of all ranks, made by MakeRecipe() from two functions of the type of its parts.
+struct Recipe : RecipeInfo {
+  /// Condenses a rank. Runs on several ranks at once and depends on its arguments only.
+  std::shared_ptr<const void> (*map)(const RankTrace& trace, const RecipeArguments& arguments);
+  /// Adds what is wanted to the report, from the parts in order of rank.
+  void (*reduce)(const std::vector<RankPart>& parts, const RecipeArguments& arguments,
+                 Wanted wanted, Report& report);
+  /// A part as bytes, and back. `decode` throws Error (kCorrupt) for bytes that `encode` does not
+  /// make.
+  std::string (*encode)(const RankPart& part);
+  std::shared_ptr<const void> (*decode)(std::string_view bytes);
 };
 
 /// Every recipe, in the order of --help.

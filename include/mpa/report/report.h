@@ -43,6 +43,14 @@ enum class Unit { kNone, kNsShownAsMs, kNsShownAsUs };
 /// Which side of a comparison a column belongs to.
 enum class Side { kNeither, kBase, kComparison };
 
+/// How the workbook of a single rank shows a column, where that differs.
+struct InWorkbook {
+  enum class Shown : std::uint8_t { kAlways, kIfAny, kNever };  ///< kIfAny: a cell holds something
+  std::string title{};                                          ///< empty: the column's name
+  Shown shown = Shown::kAlways;
+  Unit unit = Unit::kNone;  ///< of whole numbers; with another one, three decimals are shown
+};
+
 struct Column {
   std::string name;  ///< in databases; programs get it in snake case, with its side and unit
   Format format = Format::kGeneral;
@@ -54,11 +62,8 @@ struct Column {
   bool marks_growth = false;  ///< values above 1 are shown as a warning
   /// Equal cells below each other are shown as one, where the columns before are equal, too.
   bool merges_equal = false;
-  std::string title{};    ///< what workbooks of single ranks call it; empty: as `name`
   std::string meaning{};  ///< one sentence for docs/output.md
-  /// In workbooks of single ranks: whether the column is there, and the unit of whole numbers.
-  bool in_workbooks = true;
-  Unit workbook_unit = Unit::kNone;
+  InWorkbook in_workbook{};
 };
 
 /// How much a row stands out: headings of a section, of a part of it, ordinary rows.
@@ -67,7 +72,8 @@ enum class Emphasis { kNone, kPart, kSection };
 struct Row {
   std::vector<Cell> cells;
   Emphasis emphasis = Emphasis::kNone;
-  int indent = 0;  ///< of the first cell
+  int indent = 0;        ///< of the first cell
+  std::size_t rank = 0;  ///< whose row it is, a position in Report::ranks
 };
 
 /// A title over neighbouring columns.
@@ -104,8 +110,10 @@ struct ColumnOf {
 
 /// Appends a row for the item.
 template <typename Item>
-void AddRow(const std::vector<ColumnOf<Item>>& columns, const Item& item, Sheet& sheet) {
+void AddRow(const std::vector<ColumnOf<Item>>& columns, const Item& item, std::size_t rank,
+            Sheet& sheet) {
   Row& row = sheet.rows.emplace_back();
+  row.rank = rank;
   row.cells.reserve(columns.size());
   for (const ColumnOf<Item>& column : columns) row.cells.push_back(column.cell(item));
 }
@@ -148,10 +156,11 @@ struct Report {
   std::vector<ScreenTable> screens;
   std::vector<std::string> lines;  ///< the answer on the screen
   std::vector<Sheet> sheets;
-  std::vector<Finding> findings;   ///< the most important one first
-  std::vector<std::string> story;  ///< what changed most, at most five lines, for the screen
-  std::vector<std::string> notes;  ///< what could not be computed, and why
-  std::vector<std::string> pages;  ///< HTML pages that a recipe was asked to draw
+  std::vector<std::int64_t> ranks;  ///< that rows belong to; -1: unknown
+  std::vector<Finding> findings;    ///< the most important one first
+  std::vector<std::string> story;   ///< what changed most, at most five lines, for the screen
+  std::vector<std::string> notes;   ///< what could not be computed, and why
+  std::string page;                 ///< an HTML page, if one was asked for
   std::shared_ptr<const GateReport> gate;  ///< of a gate: its verdict with what led to it
 };
 

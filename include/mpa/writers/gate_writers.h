@@ -29,21 +29,6 @@ std::string FormatGateOpenMetrics(const GateReport& report);
 /// Workflow commands of GitHub Actions, at most 10: what failed first.
 std::string FormatGateAnnotations(const GateReport& report);
 
-/// A form in which a gate can be written.
-struct GateExportType {
-  std::string_view name;       ///< on the command line
-  std::string_view file_name;  ///< empty: not written to a file of its own
-  std::string (*format)(const GateReport& report);
-};
-
-/// json, md, junit, openmetrics and github.
-const std::vector<GateExportType>& AllGateExportTypes();
-
-/// Writes the type as its file in `directory`, in place of what a run before left there: jobs look
-/// for a name that they know. Returns the path. Throws Error (kOutput).
-std::filesystem::path WriteGateReport(const GateReport& report, const GateExportType& type,
-                                      const std::filesystem::path& directory);
-
 /// Throws Error (kOutput) when AppendGateSummary() could not write to this file.
 void CheckGateSummary(const std::filesystem::path& path);
 

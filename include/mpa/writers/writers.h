@@ -17,16 +17,26 @@ std::string FormatTable(const ScreenTable& table);
 /// Prints the report as one JSON document, a row on each line; failures are left in the stream.
 void PrintJson(const Report& report, std::FILE* stream);
 
-/// A kind of file that a report can become.
+/// Which reports a form is for.
+enum class ReportKind { kComparison, kGate, kRecipe };
+
+/// A form that a report can be written in. Each writer shows the parts of a report that it can.
 struct ExportType {
   std::string_view name;    ///< on the command line
-  std::string_view ending;  ///< what follows the stem in the name of the file
-  /// Writes the report to `path`, and appends what had to be done to it to `notes`.
+  std::string_view ending;  ///< what follows the stem in the name of the file; empty: is printed
+  /// Writes the report to `path`, and appends what had to be done to it to `notes`. Null for what
+  /// is printed: FormatGateAnnotations().
   void (*write)(const Report& report, const std::filesystem::path& path,
                 std::vector<std::string>& notes);
+  std::vector<ReportKind> kinds = {ReportKind::kComparison, ReportKind::kGate, ReportKind::kRecipe};
+
+  bool IsFor(ReportKind kind) const;
+  /// It makes a directory of files.
+  bool IsDirectory() const { return ending.starts_with('_'); }
 };
 
-/// xlsx, json, csv (a directory with a file for each sheet) and md.
+/// xlsx, db, json, csv (a directory with a file for each sheet), md, text (a directory with
+/// workbooks for each rank), and for gates junit, openmetrics and github.
 const std::vector<ExportType>& AllExportTypes();
 
 struct WrittenReport {
@@ -49,11 +59,23 @@ void PrepareDatabase(const std::filesystem::path& path);
 /// directory is waited for. Throws Error (kOutput).
 void WriteDatabase(const std::vector<Sheet>& tables, const std::filesystem::path& path);
 
+/// Checks, before the long work starts, that ReplaceReport() can do its own. Throws Error
+/// (kOutput).
+void PrepareReport(const std::filesystem::path& directory, const std::string& stem,
+                   const ExportType& type);
+
 /// Writes the report as `<stem><ending>` in `directory`, in place of what a run before left there.
 /// Returns the path. Throws Error (kOutput).
 std::filesystem::path ReplaceReport(const Report& report, const std::filesystem::path& directory,
                                     const std::string& stem, const ExportType& type,
                                     std::vector<std::string>& notes);
+
+/// Writes the workbooks of each rank as `<stem>_<rank>.xlsx` into `directory`, in place of what a
+/// run before left there: the sheets that have a place in them, with the rows of that rank. A
+/// workbook whose first sheet has no rows is left out. Throws Error (kOutput).
+std::vector<std::filesystem::path> WriteRankWorkbooks(const Report& report,
+                                                      const std::filesystem::path& directory,
+                                                      std::vector<std::string>& notes);
 
 /// The same as WriteReport for a workbook alone; returns its path.
 std::filesystem::path WriteXlsx(const Report& report, const std::filesystem::path& directory,

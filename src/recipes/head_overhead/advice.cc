@@ -105,7 +105,7 @@ class Ranking {
       unexplained = &part;
     }
     if (unexplained == nullptr) return;
-    constexpr std::string_view kRule = "unexplained_part";
+    const std::string kRule = "unexplained_part";
     weight_of_rule_[kRule] = most;
     const auto calls = OfSteadyCalls(input_, "head")->spread.count;
     const double share = static_cast<double>(most) /
@@ -114,7 +114,7 @@ class Ranking {
         {.rule = kRule,
          .severity = Severity::kWarn,
          .scope = "all",
-         .owner = unexplained->owner,
+         .owner = std::string(unexplained->owner),
          .text = fmt::format("{} {:.1f} us a call in {}, and no rule knows the cause: see what "
                              "fills this part in HEAD_CHILD",
                              knows_device_ ? "the device waits" : "a head spends",
@@ -123,7 +123,7 @@ class Ranking {
          .metric = knows_device_ ? "share_of_device_idle_percent" : "share_of_head_percent",
          .value = share,
          .threshold = 0,
-         .part = unexplained->measure,
+         .part = std::string(unexplained->measure),
          .cost = OfSteadyCalls(input_, unexplained->measure)->spread.sum,
          .gain = knows_device_ ? MaybeNs(most) : std::nullopt,
          .exposed_per_step = knows_device_ ? PerStep(input_, most) : std::nullopt,
@@ -155,7 +155,7 @@ class Ranking {
   std::vector<AdviceRow>& rows_;
   bool knows_device_ = false;
   // Over all graphs: a cause that many have comes before a larger one that only one has.
-  std::map<std::string_view, TimeNs> weight_of_rule_;
+  std::map<std::string, TimeNs, std::less<>> weight_of_rule_;
 };
 
 }  // namespace

@@ -12,16 +12,15 @@
 
 namespace mpa::head {
 
-
 struct AdviceRow {
-  std::string_view rule;  ///< "non_contiguous_inputs"
+  std::string rule;  ///< "non_contiguous_inputs"
   Severity severity = Severity::kWarn;
   std::string scope;
-  std::string_view owner;   ///< whom to ask
-  std::string text;         ///< what was measured, and what to do
-  std::string_view metric;  ///< what `value` and `threshold` are
+  std::string owner;   ///< whom to ask
+  std::string text;    ///< what was measured, and what to do
+  std::string metric;  ///< what `value` and `threshold` are
   double value = 0, threshold = 0;
-  std::string_view part;        ///< the part of steady heads that it is about; empty: none of these
+  std::string part;             ///< the part of steady heads that it is about; empty: none of these
   MaybeNs cost;                 ///< time of the host, in all calls
   MaybeNs gain;                 ///< of it the device was idle: at most this can be gained
   MaybeNs exposed_per_step;     ///< the gain, for each step with such calls

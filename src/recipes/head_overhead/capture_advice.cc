@@ -69,12 +69,12 @@ class Compilations {
 
 AdviceRow AdviceRowOf(std::string_view rule, std::string_view owner, std::string text,
                       std::string_view metric, double value, double threshold, std::size_t calls) {
-  return {.rule = rule,
+  return {.rule = std::string(rule),
           .severity = Severity::kWarn,
           .scope = "all",
-          .owner = owner,
+          .owner = std::string(owner),
           .text = std::move(text),
-          .metric = metric,
+          .metric = std::string(metric),
           .value = value,
           .threshold = threshold,
           .part = {},

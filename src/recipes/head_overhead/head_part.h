@@ -23,7 +23,7 @@ struct CaptureFacts {
 };
 CaptureFacts FactsOf(const RankTrace& trace, const HostForest& forest);
 
-/// What the head of a rank's calls comes to: plain values that outlive the rank.
+/// What the head of a rank's calls comes to.
 struct HeadPart {
   CaptureFacts facts;
   Phase phase = Phase::kSteady;  ///< that the screen and the children are about

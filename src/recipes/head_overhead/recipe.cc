@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who owns the time between the start of a compiled graph's call and its first kernel.
-#include "mpa/recipe/recipe.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,11 +9,12 @@
 #include "advice.h"
 #include "analyse.h"
 #include "call_children.h"
-#include "head_part.h"
+#include "head_part_bytes.h"
 #include "head_screen.h"
 #include "head_sheets.h"
 #include "mpa/base/error.h"
 #include "mpa/recipe/arguments.h"
+#include "mpa/recipe/make_recipe.h"
 #include "picture.h"
 
 namespace mpa::recipes {
@@ -98,7 +97,7 @@ std::string Picture(const RankTrace& trace, const RecipeArguments& arguments,
   return call && *call < analysis.calls.size() ? PictureOf(trace, analysis, *call) : std::string();
 }
 
-std::any MapHeadOverhead(const RankTrace& trace, const RecipeArguments& arguments) {
+HeadPart MapHeadOverhead(const RankTrace& trace, const RecipeArguments& arguments) {
   const HeadOptions options = OptionsOf(arguments);
   if (options.step) CheckStep(trace.steps, *options.step);
   head::HeadAnalysis analysis(trace, options);
@@ -135,57 +134,89 @@ TimeNs TypicalHead(const HeadPart& part) {
   return -1;
 }
 
+using RankHead = OfRank<HeadPart>;
+
 // All of the rank whose head is the longest, of the others the answer: one screen.
-void AddScreen(const std::vector<head::RankHead>& ranks, std::string_view policy,
-               RecipeResult& result) {
-  const auto longest = std::max_element(ranks.begin(), ranks.end(),
-                                        [](const head::RankHead& a, const head::RankHead& b) {
-                                          return TypicalHead(*a.part) < TypicalHead(*b.part);
-                                        });
+void AddScreen(const std::vector<RankHead>& ranks, std::string_view policy, Report& report) {
+  const auto longest =
+      std::max_element(ranks.begin(), ranks.end(), [](const RankHead& a, const RankHead& b) {
+        return TypicalHead(a.part) < TypicalHead(b.part);
+      });
   if (policy.empty()) policy = kPolicies[0];
   for (auto rank = ranks.begin(); rank != ranks.end(); ++rank) {
     const head::Detail detail = rank == longest ? head::Detail::kAll : head::Detail::kAnswer;
-    for (std::string& line : HeadScreen(*rank->part, RankText(rank->rank), policy, detail)) {
-      result.screen.push_back(std::move(line));
+    for (std::string& line : HeadScreen(rank->part, RankText(rank->rank), policy, detail)) {
+      report.lines.push_back(std::move(line));
     }
   }
 }
 
-// That of the first rank which has one.
-void AddPicture(const std::vector<head::RankHead>& ranks, const RecipeArguments& arguments,
-                RecipeResult& result) {
-  if (!arguments.contains("picture")) return;
+void AddFindings(const std::vector<RankHead>& ranks, Report& report) {
   for (const auto& [rank, part] : ranks) {
-    if (part->picture.empty()) continue;
-    result.documents["picture"] = part->picture;
-    return;
+    for (const head::AdviceRow& row : part.advice) {
+      report.findings.push_back({.rule = row.rule,
+                                 .severity = row.severity,
+                                 .rank = rank,
+                                 .scope = row.scope,
+                                 .owner = row.owner,
+                                 .text = row.text,
+                                 .gain = row.gain});
+    }
   }
-  result.notes.push_back("--picture: no such call; no picture written");
+  std::stable_sort(report.findings.begin(), report.findings.end(),
+                   [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
 }
 
-RecipeResult ReduceHeadOverhead(const std::vector<RankPart>& parts,
-                                const RecipeArguments& arguments) {
-  RecipeResult result;
-  std::vector<head::RankHead> ranks;
-  for (const RankPart& part : parts) {
-    const auto& of_rank = std::any_cast<const HeadPart&>(part.part);
-    ranks.push_back({part.rank, &of_rank});
-    if (of_rank.calls.empty()) continue;
-    const std::string stem =
-        part.rank >= 0 ? fmt::format("head_overhead_{}", part.rank) : std::string("head_overhead");
-    result.workbooks.push_back({stem, head::HeadSheets({ranks.back()}, /*for_people=*/true)});
+// That of the first rank which has one.
+void AddPicture(const std::vector<RankHead>& ranks, const RecipeArguments& arguments,
+                Report& report) {
+  if (!arguments.contains("picture")) return;
+  for (const auto& [rank, part] : ranks) {
+    if (part.picture.empty()) continue;
+    report.page = part.picture;
+    return;
   }
-  AddScreen(ranks, Given(arguments, "policy"), result);
-  AddPicture(ranks, arguments, result);
-  result.tables = HeadSheets(ranks, /*for_people=*/false);
-  return result;
+  report.notes.push_back("--picture: no such call; no picture written");
+}
+
+void ReduceHeadOverhead(const std::vector<RankHead>& ranks, const RecipeArguments& arguments,
+                        Wanted wanted, Report& report) {
+  if (wanted.sheets) head::AddHeadSheets(ranks, report);
+  if (wanted.screen) AddScreen(ranks, Given(arguments, "policy"), report);
+  AddFindings(ranks, report);
+  AddPicture(ranks, arguments, report);
+}
+
+// Whether compiled graphs ran, only the events tell.
+Verdict JudgeHeadOverhead(const RankFacts& facts) {
+  Verdict verdict = JudgeReadable(facts);
+  if (verdict.CannotRun()) return verdict;
+  if (facts.kind == CaptureKind::kGpu) return CannotRun("graphs of NPUs only are looked for", "");
+  if (facts.recorded.host_ops == Recorded::kNo) {
+    return CannotRun("no host operators were recorded: the calls of compiled graphs are among them",
+                     "activities with ProfilerActivity.CPU");
+  }
+  verdict.AddLack(facts.recorded.device_tasks == Recorded::kNo,
+                  "no device activity was recorded: what the device waits for is unknown",
+                  "activities with ProfilerActivity.NPU");
+  const bool level0 = facts.settings && facts.settings->level == "Level0";
+  verdict.AddLack(
+      facts.kind == CaptureKind::kNpuText && level0,
+      "no CANN calls in text captures of Level0: GE is not split, first kernels are guessed",
+      "profiler_level=Level1, or export_type=Db");
+  verdict.AddLack(facts.steps && facts.steps->empty(),
+                  "no steps: the head is known for each call only",
+                  "step() of the profiler in the loop");
+  verdict.AddLack(facts.complete == Recorded::kNo,
+                  "the data breaks off: the end of the run is missing", kCopyAgain);
+  return verdict;
 }
 
 }  // namespace
 
 Recipe HeadOverhead() {
   using Value = RecipeParameter::Value;
-  Recipe recipe;
+  RecipeInfo recipe;
   recipe.name = "head_overhead";
   recipe.folder = "HeadOverhead";
   recipe.summary =
@@ -220,19 +251,18 @@ Recipe HeadOverhead() {
       {"picture", "FILE",
        "Write an HTML page with a picture of one call: the one with the largest head, of the graph "
        "that takes the most time",
-       Value::kFile},
+       Value::kPage},
       {"call",
        "N",
        "The call to picture, by its callId in HEAD_CALL",
        Value::kText,
        {},
        ProblemOfCall}};
-  recipe.map = MapHeadOverhead;
-  recipe.reduce = ReduceHeadOverhead;
+  recipe.can_run = JudgeHeadOverhead;
   recipe.always_prints = true;
   recipe.empty_is_answer = true;
   recipe.cuts_steps = true;
-  return recipe;
+  return MakeRecipe<MapHeadOverhead, ReduceHeadOverhead>(std::move(recipe));
 }
 
 }  // namespace mpa::recipes

@@ -133,7 +133,7 @@ class Summary {
       if (!spread) continue;
       SummaryRow row{.scope = scope.name,
                      .phase = phase,
-                     .measure = measure.name,
+                     .measure = std::string(measure.name),
                      .spread = *spread,
                      .share = {},
                      .share_of_step = {},

@@ -26,7 +26,7 @@ std::vector<Scope> FindScopes(const std::vector<Call>& calls,
 struct SummaryRow {
   std::string scope;
   Phase phase{};
-  std::string_view measure;
+  std::string measure;
   Spread spread;
   std::optional<double> share;          ///< of the sum of heads
   std::optional<double> share_of_step;  ///< of the time of the steps with such calls

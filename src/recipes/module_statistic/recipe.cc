@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Modules of the model with their operators, kernels and device time, of every rank.
-#include "mpa/recipe/recipe.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,12 +11,30 @@
 #include "mpa/mfu/kernel_mfu.h"
 #include "mpa/mfu/module_mfu.h"
 #include "mpa/recipe/arguments.h"
-#include "mpa/recipe/module_sheet.h"
+#include "mpa/recipe/make_recipe.h"
+#include "mpa/recipe/module_columns.h"
+#include "mpa/recipe/module_parts.h"
 
-namespace mpa::recipes {
+namespace mpa {
+
+constexpr ModuleSource LastOf(ModuleSource) { return ModuleSource::kPythonCalls; }
+
+template <class Archive>
+void serialize(Archive& archive, ModuleCoverage& coverage) {
+  archive(coverage.in_modules, coverage.outside_modules, coverage.without_op);
+}
+
+template <class Archive>
+void serialize(Archive& archive, ModuleStatistic& statistic) {
+  archive(EnumField{statistic.source}, statistic.rows, statistic.coverage, statistic.straddlers);
+}
+
+namespace recipes {
 namespace {
 
-std::any MapModuleStatistic(const RankTrace& trace, const RecipeArguments& arguments) {
+using PartOfRank = OfRank<mpa::ModuleStatistic>;
+
+mpa::ModuleStatistic MapModuleStatistic(const RankTrace& trace, const RecipeArguments& arguments) {
   ModuleStatisticOptions options;
   options.without_counters = arguments.contains("without_counters");
   options.whole_backward = arguments.contains("whole_backward");
@@ -37,48 +53,31 @@ std::any MapModuleStatistic(const RankTrace& trace, const RecipeArguments& argum
   return statistic;
 }
 
-const std::vector<ModuleStatisticRow>& RowsOf(const RankPart& part) {
-  return std::any_cast<const mpa::ModuleStatistic&>(part.part).rows;
-}
-
-Sheet TableOf(const std::vector<RankPart>& parts) {
+void AddSheet(const std::vector<PartOfRank>& parts, Report& report) {
   constexpr ModuleColumnNames kNames = {
-      "parentModule",          "module", "opName", "kernelList", "totalKernelDuration(ns)",
-      "avgKernelDuration(ns)", "opCount"};
-  const bool with_mfu = std::any_of(parts.begin(), parts.end(),
-                                    [](const RankPart& part) { return HasMfu(RowsOf(part)); });
-  Sheet table;
-  table.name = "ModuleStatistic";
-  table.columns = ModuleColumns(kNames);
-  table.columns.push_back({.name = "rankID", .format = Format::kInteger});
+      "parentModule",          "module",  "opName", "kernelList", "totalKernelDuration(ns)",
+      "avgKernelDuration(ns)", "opCount", "avgMFU"};
+  std::vector<ColumnOf<ModuleRowOfRank>> columns = ModuleColumns(kNames);
+  columns.push_back({{.name = "rankID",
+                      .format = Format::kInteger,
+                      .meaning = "The rank; -1 where the capture does not say.",
+                      .in_workbook = {.shown = InWorkbook::Shown::kNever}},
+                     [](const ModuleRowOfRank& item) -> Cell { return item.rank; }});
   // Behind the columns of the Python tool, which scripts may know by their position.
-  if (with_mfu) table.columns.push_back({.name = "avgMFU", .format = Format::kText});
-  for (const RankPart& part : parts) {
-    for (const ModuleStatisticRow& row : RowsOf(part)) {
-      table.rows.push_back({ModuleCells(row)});
-      table.rows.back().cells.emplace_back(part.rank);
-      if (with_mfu) table.rows.back().cells.emplace_back(row.mfu);
+  if (std::any_of(parts.begin(), parts.end(),
+                  [](const PartOfRank& part) { return HasMfu(part.part.rows); })) {
+    columns.push_back(ModuleMfuColumn(kNames));
+  }
+  Sheet sheet = SheetOf("ModuleStatistic", columns);
+  sheet.look = Look::kList;
+  sheet.of_rank = {"module_statistic", "Sheet1"};
+  for (const PartOfRank& part : parts) {
+    const std::size_t rank = BeginRank(part.rank, report);
+    for (const ModuleStatisticRow& row : part.part.rows) {
+      AddRow(columns, {part.rank, row}, rank, sheet);
     }
   }
-  return table;
-}
-
-RankWorkbook WorkbookOf(const RankPart& part) {
-  constexpr ModuleColumnNames kNames = {
-      "Parent Module",           "Module",  "Op Name", "Kernel List", "Total Kernel Duration(ns)",
-      "Avg Kernel Duration(ns)", "Op Count"};
-  const std::vector<ModuleStatisticRow>& rows = RowsOf(part);
-  const bool with_mfu = HasMfu(rows);
-  Sheet sheet;
-  sheet.name = "Sheet1";
-  sheet.look = Look::kList;
-  sheet.columns = ModuleColumns(kNames);
-  if (with_mfu) sheet.columns.push_back({.name = "Avg MFU", .format = Format::kText});
-  for (const ModuleStatisticRow& row : rows) {
-    sheet.rows.push_back({ModuleCells(row)});
-    if (with_mfu) sheet.rows.back().cells.emplace_back(row.mfu);
-  }
-  return {fmt::format("module_statistic_{}", part.rank), {std::move(sheet)}};
+  report.sheets.push_back(std::move(sheet));
 }
 
 std::string Milliseconds(TimeNs time) {
@@ -95,37 +94,50 @@ std::string CoverageText(const mpa::ModuleStatistic& statistic) {
       Milliseconds(statistic.coverage.without_op));
 }
 
-RecipeResult ReduceModuleStatistic(const std::vector<RankPart>& parts, const RecipeArguments&) {
-  RecipeResult result;
-  result.tables.push_back(TableOf(parts));
-  for (const RankPart& part : parts) {
-    const auto& statistic = std::any_cast<const mpa::ModuleStatistic&>(part.part);
-    if (statistic.rows.empty()) {
-      result.notes.push_back(
-          fmt::format("{}: no modules with kernels; mark them with mstx "
-                      "ranges of the domain Module, or collect with "
-                      "with_stack=True or with_modules=True",
-                      RankText(part.rank)));
-      continue;
-    }
-    if (statistic.source == ModuleSource::kPythonCalls) {
-      result.notes.push_back(
-          fmt::format("{}: no mstx ranges of the domain Module; the modules are the nn.Module "
-                      "calls of the Python stack",
-                      RankText(part.rank)));
-    }
-    if (statistic.straddlers > 0) {
-      result.notes.push_back(fmt::format("{}: {} operators begin in a module and end behind it",
-                                         RankText(part.rank), statistic.straddlers));
-    }
-    result.workbooks.push_back(WorkbookOf(part));
+void AddNotes(const PartOfRank& part, Report& report) {
+  const mpa::ModuleStatistic& statistic = part.part;
+  if (statistic.rows.empty()) {
+    report.notes.push_back(
+        fmt::format("{}: no modules with kernels; mark them with mstx ranges of the domain Module, "
+                    "or collect with with_stack=True or with_modules=True",
+                    RankText(part.rank)));
+    return;
+  }
+  if (statistic.source == ModuleSource::kPythonCalls) {
+    report.notes.push_back(
+        fmt::format("{}: no mstx ranges of the domain Module; the modules are the nn.Module calls "
+                    "of the Python stack",
+                    RankText(part.rank)));
+  }
+  if (statistic.straddlers > 0) {
+    report.notes.push_back(fmt::format("{}: {} operators begin in a module and end behind it",
+                                       RankText(part.rank), statistic.straddlers));
+  }
+}
+
+void ReduceModuleStatistic(const std::vector<PartOfRank>& parts, const RecipeArguments&,
+                           Wanted wanted, Report& report) {
+  if (wanted.sheets) AddSheet(parts, report);
+  for (const PartOfRank& part : parts) {
+    AddNotes(part, report);
+    if (!wanted.screen || part.part.rows.empty()) continue;
     constexpr std::size_t kMostLines = 30;
-    result.screen.push_back(fmt::format("{}: {}", RankText(part.rank), CoverageText(statistic)));
-    for (std::string& line : ModuleScreen(statistic.rows, kMostLines)) {
-      result.screen.push_back(std::move(line));
+    report.lines.push_back(fmt::format("{}: {}", RankText(part.rank), CoverageText(part.part)));
+    for (std::string& line : ModuleScreen(part.part.rows, kMostLines)) {
+      report.lines.push_back(std::move(line));
     }
   }
-  return result;
+}
+
+Verdict JudgeModuleStatistic(const RankFacts& facts) {
+  Verdict verdict = JudgeHost(facts);
+  if (verdict.CannotRun()) return verdict;
+  if (facts.recorded.mstx == Recorded::kNo && facts.recorded.stacks == Recorded::kNo) {
+    return CannotRun("the capture contains no modules",
+                     "mstx=True with ranges of the domain Module in the model, or "
+                     "with_modules=True");
+  }
+  return verdict;
 }
 
 }  // namespace
@@ -144,13 +156,14 @@ Recipe ModuleStatistic() {
   const std::vector<RecipeParameter> chip = ChipParameters();
   parameters.insert(parameters.end(), chip.begin(), chip.end());
   parameters.push_back({kCompat, "", "The columns of the Python tool: no avgMFU"});
-  return {"module_statistic",
-          "ModuleStatistic",
-          "modules with their operators, kernels and device time",
-          kModuleTables | kMfuTables,
-          std::move(parameters),
-          MapModuleStatistic,
-          ReduceModuleStatistic};
+  return MakeRecipe<MapModuleStatistic, ReduceModuleStatistic>(
+      {.name = "module_statistic",
+       .folder = "ModuleStatistic",
+       .summary = "modules with their operators, kernels and device time",
+       .needs = kModuleTables | kMfuTables,
+       .parameters = std::move(parameters),
+       .can_run = JudgeModuleStatistic});
 }
 
-}  // namespace mpa::recipes
+}  // namespace recipes
+}  // namespace mpa

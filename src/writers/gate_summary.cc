@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a gate can be written as.
+// The summary of a job, to which others write, too.
 #include <unistd.h>
 
 #include <cerrno>
@@ -7,32 +7,11 @@
 #include <cstring>
 
 #include "mpa/base/error.h"
-#include "mpa/io/output_file.h"
 #include "mpa/writers/gate_writers.h"
 
 namespace mpa {
 
 namespace fs = std::filesystem;
-
-const std::vector<GateExportType>& AllGateExportTypes() {
-  static const std::vector<GateExportType> all = {
-      {"json", "gate.json", FormatGateJson},
-      {"md", "gate.md", FormatGateMarkdown},
-      {"junit", "gate.junit.xml", FormatGateJunit},
-      {"openmetrics", "gate.openmetrics.txt", FormatGateOpenMetrics},
-      {"github", "", FormatGateAnnotations},
-  };
-  return all;
-}
-
-fs::path WriteGateReport(const GateReport& report, const GateExportType& type,
-                         const fs::path& directory) {
-  return InContext(directory.string(), [&] {
-    fs::path path = directory / type.file_name;
-    io::ReplaceText(path, type.format(report));
-    return path;
-  });
-}
 
 void CheckGateSummary(const fs::path& path) {
   std::error_code error;

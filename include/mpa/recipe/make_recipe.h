@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mpa/recipe/part_bytes.h"
+#include "mpa/recipe/recipe.h"
+
+namespace mpa {
+
+/// The part of a rank, as `reduce` gets it.
+template <typename Part>
+struct OfRank {
+  std::int64_t rank = -1;  ///< -1: the capture does not say
+  const Part& part;
+};
+
+/// Begins the rows of a rank in the report: workbooks of single ranks are made by it. Rows that are
+/// added to the sheets afterwards get its position as their `rank`.
+inline std::size_t BeginRank(std::int64_t rank, Report& report) {
+  report.ranks.push_back(rank);
+  return report.ranks.size() - 1;
+}
+
+/// A recipe of two functions, for parts of any type that part_bytes.h can write:
+///   Part kMap(const RankTrace&, const RecipeArguments&);
+///   void kReduce(const std::vector<OfRank<Part>>&, const RecipeArguments&, Wanted, Report&);
+template <auto kMap, auto kReduce>
+Recipe MakeRecipe(RecipeInfo info) {
+  using Part =
+      decltype(kMap(std::declval<const RankTrace&>(), std::declval<const RecipeArguments&>()));
+  Recipe recipe{std::move(info), nullptr, nullptr, nullptr, nullptr};
+  recipe.map = [](const RankTrace& trace,
+                  const RecipeArguments& arguments) -> std::shared_ptr<const void> {
+    return std::make_shared<const Part>(kMap(trace, arguments));
+  };
+  recipe.reduce = [](const std::vector<RankPart>& parts, const RecipeArguments& arguments,
+                     Wanted wanted, Report& report) {
+    std::vector<OfRank<Part>> typed;
+    typed.reserve(parts.size());
+    for (const RankPart& part : parts) {
+      typed.push_back({part.rank, *static_cast<const Part*>(part.part.get())});
+    }
+    kReduce(typed, arguments, wanted, report);
+  };
+  recipe.encode = [](const RankPart& part) {
+    return ToBytes(*static_cast<const Part*>(part.part.get()));
+  };
+  recipe.decode = [](std::string_view bytes) -> std::shared_ptr<const void> {
+    return std::make_shared<const Part>(FromBytes<Part>(bytes));
+  };
+  return recipe;
+}
+
+}  // namespace mpa

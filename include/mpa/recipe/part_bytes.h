@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bit>
+#include <cereal/cereal.hpp>
+#include <cereal/types/array.hpp>
+#include <cereal/types/map.hpp>
+#include <cereal/types/optional.hpp>
+#include <cereal/types/string.hpp>
+#include <cereal/types/utility.hpp>
+#include <cereal/types/vector.hpp>
+#include <concepts>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "mpa/base/error.h"
+
+/// Parts of recipes as bytes, with the library cereal. A type takes part by a function
+/// `template <class Archive> void serialize(Archive& archive, Type& value)` that hands its fields
+/// to the archive. Enumerations go as EnumField, and have a function `constexpr Enum LastOf(Enum)`
+/// that returns their last value. Numbers are little-endian. What is read is checked: no list is
+/// longer than the bytes that follow, no truth value is neither, no value of an enumeration is
+/// unknown.
+namespace mpa {
+
+static_assert(std::endian::native == std::endian::little);
+
+/// Appends values to a text of bytes.
+class PartWriter : public cereal::OutputArchive<PartWriter, cereal::AllowEmptyClassElision> {
+ public:
+  explicit PartWriter(std::string& bytes) : OutputArchive(this), bytes_(bytes) {}
+  void Write(const void* data, std::size_t size) {
+    bytes_.append(static_cast<const char*>(data), size);
+  }
+
+ private:
+  std::string& bytes_;
+};
+
+/// Takes values from bytes. Throws Error (kCorrupt) when they end early or hold no such value.
+class PartReader : public cereal::InputArchive<PartReader, cereal::AllowEmptyClassElision> {
+ public:
+  explicit PartReader(std::string_view bytes) : InputArchive(this), bytes_(bytes) {}
+  void Read(void* data, std::size_t size) {
+    Require(size);
+    std::memcpy(data, bytes_.data(), size);
+    bytes_.remove_prefix(size);
+  }
+  /// Fails when fewer bytes are left.
+  void Require(std::uint64_t size) const {
+    if (size > bytes_.size()) Fail(ErrorKind::kCorrupt, "the part ends early");
+  }
+  bool AtEnd() const { return bytes_.empty(); }
+
+ private:
+  std::string_view bytes_;
+};
+
+template <typename T>
+requires std::is_arithmetic_v<T>
+void CEREAL_SAVE_FUNCTION_NAME(PartWriter& writer, const T& value) {
+  writer.Write(&value, sizeof(value));
+}
+
+template <typename T>
+requires(std::is_arithmetic_v<T> &&
+         !std::same_as<T, bool>) void CEREAL_LOAD_FUNCTION_NAME(PartReader& reader, T& value) {
+  reader.Read(&value, sizeof(value));
+}
+
+inline void CEREAL_LOAD_FUNCTION_NAME(PartReader& reader, bool& value) {
+  unsigned char byte = 0;
+  reader.Read(&byte, 1);
+  if (byte > 1) Fail(ErrorKind::kCorrupt, "the part holds a truth value of {}", byte);
+  value = byte == 1;
+}
+
+/// A value of an enumeration, in the list of fields: `archive(EnumField{row.type})`.
+template <typename T>
+requires std::is_enum_v<T>
+struct EnumField {
+  T& value;
+
+  void save(PartWriter& writer) const { writer.Write(&value, sizeof(value)); }
+  void load(PartReader& reader) {
+    std::underlying_type_t<T> number{};
+    reader.Read(&number, sizeof(number));
+    if (number > static_cast<std::underlying_type_t<T>>(LastOf(value))) {
+      Fail(ErrorKind::kCorrupt, "the part holds an unknown value {} of an enumeration", number);
+    }
+    value = static_cast<T>(number);
+  }
+};
+template <typename T>
+EnumField(T&) -> EnumField<T>;
+
+// Names, which cereal's types give some of their fields, are not written.
+template <class Archive, typename T>
+void CEREAL_SERIALIZE_FUNCTION_NAME(Archive& archive, cereal::NameValuePair<T>& field) {
+  archive(field.value);
+}
+
+template <typename T>
+void CEREAL_SAVE_FUNCTION_NAME(PartWriter& writer, const cereal::SizeTag<T>& tag) {
+  const auto size = static_cast<std::uint64_t>(tag.size);
+  writer.Write(&size, sizeof(size));
+}
+
+template <typename T>
+void CEREAL_LOAD_FUNCTION_NAME(PartReader& reader, cereal::SizeTag<T>& tag) {
+  std::uint64_t size = 0;
+  reader.Read(&size, sizeof(size));
+  reader.Require(size);  // an element takes a byte at least
+  tag.size = static_cast<cereal::size_type>(size);
+}
+
+template <typename T>
+void CEREAL_SAVE_FUNCTION_NAME(PartWriter& writer, const cereal::BinaryData<T>& data) {
+  writer.Write(data.data, static_cast<std::size_t>(data.size));
+}
+
+template <typename T>
+void CEREAL_LOAD_FUNCTION_NAME(PartReader& reader, cereal::BinaryData<T>& data) {
+  reader.Read(data.data, static_cast<std::size_t>(data.size));
+}
+
+template <typename T>
+std::string ToBytes(const T& value) {
+  std::string bytes;
+  PartWriter writer(bytes);
+  writer(value);
+  return bytes;
+}
+
+template <typename T>
+T FromBytes(std::string_view bytes) {
+  T value;
+  PartReader reader(bytes);
+  reader(value);
+  if (!reader.AtEnd()) Fail(ErrorKind::kCorrupt, "bytes follow the part");
+  return value;
+}
+
+}  // namespace mpa
+
+CEREAL_SETUP_ARCHIVE_TRAITS(mpa::PartReader, mpa::PartWriter)

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpa/pipeline/analyzer_checks.h"
+
+#include <fmt/format.h>
+
+#include "mpa/compare/comparison.h"
+#include "mpa/recipe/recipe.h"
+
+namespace mpa {
+
+const std::vector<AnalyzerCheck>& AllAnalyzerChecks() {
+  static const std::vector<AnalyzerCheck> all = [] {
+    std::vector<AnalyzerCheck> checks;
+    for (const Comparison& comparison : AllComparisons()) {
+      checks.push_back({fmt::format("compare: {}", comparison.title), comparison.can_run});
+    }
+    for (const Recipe& recipe : AllRecipes()) {
+      checks.push_back({fmt::format("cluster: {}", recipe.name), recipe.can_run});
+    }
+    return checks;
+  }();
+  return all;
+}
+
+}  // namespace mpa

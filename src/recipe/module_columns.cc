@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpa/recipe/module_columns.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace mpa {
+namespace {
+
+using Item = ModuleRowOfRank;
+
+Column ModuleColumn(const char* name, const char* title, Format format, double width,
+                    const char* meaning) {
+  Column column{.name = name, .format = format, .width = width, .meaning = meaning};
+  column.in_workbook.title = title;
+  return column;
+}
+
+Column Merged(Column column) {
+  column.merges_equal = true;
+  return column;
+}
+
+}  // namespace
+
+std::vector<ColumnOf<Item>> ModuleColumns(const ModuleColumnNames& names) {
+  return {{Merged(ModuleColumn(names.parent, "Parent Module", Format::kText, 40,
+                               "Modules around the module, joined by '/'.")),
+           [](const Item& item) -> Cell { return item.row.parent; }},
+          {Merged(ModuleColumn(names.module, "Module", Format::kText, 40,
+                               "The module; a number marks calls that ran different operators.")),
+           [](const Item& item) -> Cell { return item.row.module; }},
+          {ModuleColumn(names.op, "Op Name", Format::kText, 40, "The host operator."),
+           [](const Item& item) -> Cell { return item.row.op; }},
+          {ModuleColumn(names.kernels, "Kernel List", Format::kText, 50,
+                        "The kernels that one call of the operator launched."),
+           [](const Item& item) -> Cell { return item.row.kernels; }},
+          {ModuleColumn(names.total, "Total Kernel Duration(ns)", Format::kDecimals2, 10,
+                        "Time of the kernels in all calls, in ns."),
+           [](const Item& item) -> Cell { return static_cast<double>(item.row.total); }},
+          {ModuleColumn(names.average, "Avg Kernel Duration(ns)", Format::kDecimals2, 10,
+                        "Time of the kernels in one call, in ns."),
+           [](const Item& item) -> Cell { return item.row.average; }},
+          {ModuleColumn(names.count, "Op Count", Format::kInteger, 10, "Calls of the operator."),
+           [](const Item& item) -> Cell { return item.row.count; }}};
+}
+
+ColumnOf<Item> ModuleMfuColumn(const ModuleColumnNames& names) {
+  Column column = ModuleColumn(names.mfu, "Avg MFU", Format::kText, 10,
+                               "Mean MFU of each kernel of the list, joined by ','.");
+  column.in_workbook.shown = InWorkbook::Shown::kIfAny;
+  return {std::move(column), [](const Item& item) -> Cell { return item.row.mfu; }};
+}
+
+bool HasMfu(const std::vector<ModuleStatisticRow>& rows) {
+  return std::any_of(rows.begin(), rows.end(),
+                     [](const ModuleStatisticRow& row) { return !row.mfu.empty(); });
+}
+
+}  // namespace mpa

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mfu_sheets.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "mpa/recipe/module_columns.h"
+
+namespace mpa::operator_mfu {
+namespace {
+
+// A row of a table with the rank that it belongs to.
+template <typename RowType>
+struct Of {
+  std::int64_t rank = -1;
+  const RowType& row;
+};
+using KernelItem = Of<OperatorMfuRow>;
+using WasteItem = Of<MfuWaste>;
+struct ShareItem {
+  std::int64_t rank = -1;
+  const MfuSummary& summary;
+  const MfuShare& row;
+};
+
+Column Named(const char* name, Format format, double width, const char* meaning,
+             const char* title = "") {
+  Column column{.name = name, .format = format, .width = width, .meaning = meaning};
+  column.in_workbook.title = title;
+  return column;
+}
+
+// As many decimals as the Python tool keeps.
+Column Share(const char* name, double width, const char* meaning, const char* title = "") {
+  Column column = Named(name, Format::kDecimals4, width, meaning, title);
+  column.decimals = 4;
+  return column;
+}
+Column Tera(const char* name, double width, const char* meaning) {
+  Column column = Named(name, Format::kDecimals2, width, meaning);
+  column.decimals = 2;
+  return column;
+}
+
+constexpr const char* kRankMeaning = "The rank; -1 where the capture does not say.";
+
+template <typename Item>
+ColumnOf<Item> RankColumn(const char* title) {
+  return {Named("rank_id", Format::kInteger, 10, kRankMeaning, title),
+          [](const Item& item) -> Cell { return item.rank; }};
+}
+
+Cell IfKnown(bool known, double value) { return known ? Cell(value) : Cell(); }
+Cell IfKnown(const std::optional<double>& value) {
+  return IfKnown(value.has_value(), value.value_or(0));
+}
+Cell Words(std::string_view text) { return std::string(text); }
+
+std::string_view Text(FlopsSource source) {
+  switch (source) {
+    case FlopsSource::kNone:
+      return "";
+    case FlopsSource::kRecorded:
+      return "recorded";
+    case FlopsSource::kShapes:
+      return "shapes";
+  }
+  return "";
+}
+
+std::vector<ColumnOf<KernelItem>> KernelColumns(bool compat) {
+  using Item = KernelItem;
+  std::vector<ColumnOf<Item>> columns = {
+      RankColumn<Item>("Rank ID"),
+      {Named("op_name", Format::kText, 40, "The host operator that launched the kernel.",
+             "Op Name"),
+       [](const Item& item) -> Cell { return item.row.op; }},
+      {Named("kernel_name", Format::kText, 50, "The kernel.", "Kernel Name"),
+       [](const Item& item) -> Cell { return item.row.kernel; }},
+      {Named("kernel_start(ns)", Format::kInteger, 22, "When it began, in ns since the epoch.",
+             "Kernel Start(ns)"),
+       [](const Item& item) -> Cell { return item.row.start; }},
+      {Named("kernel_end(ns)", Format::kInteger, 22, "When it ended, in ns since the epoch.",
+             "Kernel End(ns)"),
+       [](const Item& item) -> Cell { return item.row.start + item.row.dur; }},
+      {Named("kernel_duration(ns)", Format::kInteger, 20, "How long it ran, in ns.",
+             "Kernel Duration(ns)"),
+       [](const Item& item) -> Cell { return item.row.dur; }},
+      {Share("mfu", 10, "Share of the chip's peak that it reached, 1 is all.", "MFU"),
+       [](const Item& item) -> Cell {
+         return IfKnown(item.row.mfu.use.Known(), item.row.mfu.use.ratio);
+       }},
+      {Tera("actual_tflops", 14, "Operations per second that it reached, in 10^12."),
+       [](const Item& item) -> Cell {
+         const Flops& flops = item.row.mfu.flops;
+         return flops.Known() ? IfKnown(Tflops(flops.count, item.row.dur)) : Cell();
+       }},
+      {Tera("chip_peak_tflops", 16, "Peak of the chip for the data type, in 10^12 per second."),
+       [](const Item& item) -> Cell {
+         return IfKnown(item.row.mfu.peak_tflops > 0, item.row.mfu.peak_tflops);
+       }},
+      {Named("flops", Format::kInteger, 18, "Operations; a multiply-add counts as two."),
+       [](const Item& item) -> Cell {
+         return item.row.mfu.flops.Known() ? Cell(item.row.mfu.flops.count) : Cell();
+       }},
+      {Named("flops_op_name", Format::kText, 30,
+             "What the operations are of: the recorded call or "
+             "the kernel's type."),
+       [](const Item& item) -> Cell { return item.row.counted; }},
+      {Named("input_shapes", Format::kText, 40, "Shapes of the inputs, joined by ';'."),
+       [](const Item& item) -> Cell { return item.row.input_shapes; }},
+      {Named("output_shapes", Format::kText, 30, "Shapes of the outputs, joined by ';'."),
+       [](const Item& item) -> Cell { return item.row.output_shapes; }}};
+  if (compat) return columns;
+  const std::vector<ColumnOf<Item>> own = {
+      {Named("flops_source", Format::kText, 12, "recorded (by mfu_flops ranges) or shapes."),
+       [](const Item& item) -> Cell { return Words(Text(item.row.mfu.source)); }},
+      {Named("compute_type", Format::kText, 12, "Data type in which it multiplies."),
+       [](const Item& item) -> Cell { return Words(Text(item.row.mfu.type)); }},
+      {Share("mfu_of_measured_clock", 22, "MFU against the peak at the clock that was measured."),
+       [](const Item& item) -> Cell { return IfKnown(item.row.mfu.use_of_measured_clock); }},
+      {Named("why_no_mfu", Format::kText, 36, "Why the MFU is unknown."),
+       [](const Item& item) -> Cell { return Words(item.row.Reason()); }}};
+  columns.insert(columns.end(), own.begin(), own.end());
+  return columns;
+}
+
+std::vector<ColumnOf<ModuleRowOfRank>> ModuleTableColumns(bool with_mfu) {
+  constexpr ModuleColumnNames kNames = {
+      "parent_module",           "module",   "op_name", "kernel_list", "total_kernel_duration(ns)",
+      "avg_kernel_duration(ns)", "op_count", "avg_mfu"};
+  std::vector<ColumnOf<ModuleRowOfRank>> columns = ModuleColumns(kNames);
+  columns.insert(columns.begin(), RankColumn<ModuleRowOfRank>("Rank ID"));
+  if (with_mfu) columns.push_back(ModuleMfuColumn(kNames));
+  return columns;
+}
+
+std::vector<ColumnOf<ShareItem>> ShareColumns() {
+  using Item = ShareItem;
+  return {
+      RankColumn<Item>(""),
+      {Named("work", Format::kText, 30, "Kind of work, such as matrix products."),
+       [](const Item& item) -> Cell { return item.row.work; }},
+      {Named("kernels", Format::kInteger, 10, "Number of kernels."),
+       [](const Item& item) -> Cell { return item.row.kernels; }},
+      {Named("duration(ns)", Format::kInteger, 16, "Time of the kernels, in ns."),
+       [](const Item& item) -> Cell { return item.row.duration; }},
+      {Share("share_of_device_time", 22, "Share of the time of all kernels, 1 is all."),
+       [](const Item& item) -> Cell { return item.summary.ShareOfTime(item.row); }},
+      {Named("flops", Format::kDecimals2, 18, "Operations; a multiply-add counts as two."),
+       [](const Item& item) -> Cell { return item.row.flops > 0 ? Cell(item.row.flops) : Cell(); }},
+      {Tera("actual_tflops", 14, "Operations per second, in 10^12."),
+       [](const Item& item) -> Cell {
+         return IfKnown(item.row.flops > 0 && item.row.duration > 0,
+                        item.row.flops / static_cast<double>(item.row.duration) / 1e3);
+       }},
+      {Share("mfu", 10, "Share of the chip's peak that the kernels reached, 1 is all."),
+       [](const Item& item) -> Cell { return IfKnown(item.row.Use()); }},
+      {Share("mfu_of_measured_clock", 22, "MFU against the peak at the clock that was measured."),
+       [](const Item& item) -> Cell { return IfKnown(item.row.UseOfMeasuredClock()); }},
+      {Named("why_no_mfu", Format::kText, 40, "Why the MFU is unknown."),
+       [](const Item& item) -> Cell { return item.row.reason; }}};
+}
+
+std::vector<ColumnOf<WasteItem>> WasteColumns() {
+  using Item = WasteItem;
+  return {RankColumn<Item>(""),
+          {Named("op_type", Format::kText, 30, "Type of the operator."),
+           [](const Item& item) -> Cell { return item.row.op_type; }},
+          {Named("kernel_name", Format::kText, 50, "One of the kernels."),
+           [](const Item& item) -> Cell { return item.row.kernel; }},
+          {Named("input_shapes", Format::kText, 40, "Shapes of the inputs, joined by ';'."),
+           [](const Item& item) -> Cell { return item.row.input_shapes; }},
+          {Named("compute_type", Format::kText, 12, "Data type in which they multiply."),
+           [](const Item& item) -> Cell { return Words(Text(item.row.type)); }},
+          {Named("kernels", Format::kInteger, 10, "Number of kernels."),
+           [](const Item& item) -> Cell { return item.row.count; }},
+          {Named("duration(ns)", Format::kInteger, 16, "Time of the kernels, in ns."),
+           [](const Item& item) -> Cell { return item.row.duration; }},
+          {Share("mfu", 10, "Share of the chip's peak that they reached, 1 is all."),
+           [](const Item& item) -> Cell { return item.row.use; }},
+          {Named("wasted(ns)", Format::kInteger, 16, "Their time beyond that at the peak, in ns."),
+           [](const Item& item) -> Cell { return item.row.wasted; }}};
+}
+
+template <typename Item>
+Sheet ListOf(const char* name, const std::vector<ColumnOf<Item>>& columns, WorkbookPlace place) {
+  Sheet sheet = SheetOf(name, columns);
+  sheet.look = Look::kList;
+  sheet.of_rank = std::move(place);
+  return sheet;
+}
+
+}  // namespace
+
+void AddSheets(const std::vector<OfRank<Part>>& parts, bool compat, Report& report) {
+  const bool with_mfu = std::any_of(parts.begin(), parts.end(), [](const OfRank<Part>& part) {
+    return HasMfu(part.part.modules);
+  });
+  const auto kernel_columns = KernelColumns(compat);
+  const auto module_columns = ModuleTableColumns(with_mfu);
+  const auto share_columns = ShareColumns();
+  const auto waste_columns = WasteColumns();
+  Sheet kernels = ListOf("OperatorMFU", kernel_columns, {"operator_mfu_kernel", "Sheet1"});
+  Sheet modules = ListOf("ModuleMFU", module_columns, {"operator_mfu_module", "Sheet1"});
+  Sheet shares = ListOf("MFUSummary", share_columns, {"operator_mfu_summary", "Summary"});
+  Sheet wastes = ListOf("MFUWaste", waste_columns, {"operator_mfu_summary", "Waste"});
+  for (const auto& [id, part] : parts) {
+    const std::size_t rank = BeginRank(id, report);
+    for (const OperatorMfuRow& row : part.kernels) AddRow(kernel_columns, {id, row}, rank, kernels);
+    for (const ModuleStatisticRow& row : part.modules) {
+      AddRow(module_columns, {id, row}, rank, modules);
+    }
+    for (const MfuShare& row : part.summary.shares) {
+      AddRow(share_columns, {id, part.summary, row}, rank, shares);
+    }
+    for (const MfuWaste& row : part.summary.wastes) AddRow(waste_columns, {id, row}, rank, wastes);
+  }
+  report.sheets = {std::move(kernels), std::move(modules)};
+  if (compat) return;
+  report.sheets.push_back(std::move(shares));
+  report.sheets.push_back(std::move(wastes));
+}
+
+}  // namespace mpa::operator_mfu

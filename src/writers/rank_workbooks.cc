@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Workbooks of single ranks.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "mpa/writers/writers.h"
+
+namespace mpa {
+namespace {
+
+// "module_statistic_0"; captures that do not say their rank share a name.
+class RankStems {
+ public:
+  std::string Next(const std::string& stem, std::int64_t rank) {
+    std::string name = rank >= 0 ? fmt::format("{}_{}", stem, rank) : stem;
+    const int number = ++used_[name];
+    return number == 1 ? name : fmt::format("{} ({})", name, number);
+  }
+
+ private:
+  std::map<std::string, int> used_;
+};
+
+bool HoldsNothing(const Cell& cell) {
+  const auto* text = std::get_if<std::string>(&cell);
+  return std::holds_alternative<std::monostate>(cell) || (text != nullptr && text->empty());
+}
+
+// The sheet with the rows of one rank, as its workbook shows them.
+Sheet OfOneRank(const Sheet& all, std::size_t rank) {
+  Sheet sheet;
+  sheet.name = all.of_rank.sheet;
+  sheet.look = all.look;
+  std::vector<const Row*> rows;
+  for (const Row& row : all.rows) {
+    if (row.rank == rank) rows.push_back(&row);
+  }
+  std::vector<std::size_t> shown;
+  for (std::size_t i = 0; i < all.columns.size(); ++i) {
+    const InWorkbook& in_workbook = all.columns[i].in_workbook;
+    if (in_workbook.shown == InWorkbook::Shown::kNever) continue;
+    if (in_workbook.shown == InWorkbook::Shown::kIfAny &&
+        std::all_of(rows.begin(), rows.end(),
+                    [&](const Row* row) { return HoldsNothing(row->cells[i]); })) {
+      continue;
+    }
+    shown.push_back(i);
+    Column& column = sheet.columns.emplace_back(all.columns[i]);
+    if (!in_workbook.title.empty()) column.name = in_workbook.title;
+    if (in_workbook.unit != Unit::kNone) {
+      column.unit = in_workbook.unit;
+      column.format = Format::kDecimals3;
+    }
+  }
+  sheet.rows.reserve(rows.size());
+  for (const Row* row : rows) {
+    Row& kept = sheet.rows.emplace_back();
+    for (const std::size_t i : shown) kept.cells.push_back(row->cells[i]);
+    kept.emphasis = row->emphasis;
+    kept.indent = row->indent;
+  }
+  return sheet;
+}
+
+}  // namespace
+
+std::vector<std::filesystem::path> WriteRankWorkbooks(const Report& report,
+                                                      const std::filesystem::path& directory,
+                                                      std::vector<std::string>& notes) {
+  std::vector<std::string> stems;
+  for (const Sheet& sheet : report.sheets) {
+    const std::string& stem = sheet.of_rank.stem;
+    if (!stem.empty() && std::find(stems.begin(), stems.end(), stem) == stems.end()) {
+      stems.push_back(stem);
+    }
+  }
+  RankStems names;
+  std::vector<std::filesystem::path> paths;
+  for (std::size_t rank = 0; rank < report.ranks.size(); ++rank) {
+    for (const std::string& stem : stems) {
+      Report workbook;
+      for (const Sheet& sheet : report.sheets) {
+        if (sheet.of_rank.stem == stem) workbook.sheets.push_back(OfOneRank(sheet, rank));
+      }
+      if (workbook.sheets.front().rows.empty()) continue;
+      paths.push_back(ReplaceReport(workbook, directory, names.Next(stem, report.ranks[rank]),
+                                    AllExportTypes().front(), notes));
+    }
+  }
+  return paths;
+}
+
+}  // namespace mpa
