@@ -11,7 +11,9 @@ endif()
 # Compiles the sources of a target together, those of one folder at most ten at a time, since most of
 # the time of a compiler goes into headers. Names in unnamed namespaces have to differ within a room
 # for that. The preset tsan compiles each file by itself, so no file lives on the includes of another.
+# TOGETHER: those of all folders, for programs of many small folders.
 function(mpa_unity target)
+  cmake_parse_arguments(UNITY "TOGETHER" "" "" ${ARGN})
   if(NOT MPA_UNITY)
     return()
   endif()
@@ -20,6 +22,9 @@ function(mpa_unity target)
     get_filename_component(source ${source} ABSOLUTE)
     file(RELATIVE_PATH folder ${CMAKE_SOURCE_DIR} ${source}/..)
     string(MAKE_C_IDENTIFIER "${folder}" folder)
+    if(UNITY_TOGETHER)
+      set(folder ${target})
+    endif()
     list(APPEND files_in_${folder} ${source})
     list(LENGTH files_in_${folder} count)
     math(EXPR batch "(${count} - 1) / 10")

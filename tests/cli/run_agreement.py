@@ -175,7 +175,7 @@ class Itself(Equal):
 
 def main():
     global TOOL, CAPTURES
-    arguments = parse_arguments(__doc__, Equal)
+    arguments = parse_arguments(__doc__, Equal.__subclasses__())
     TOOL, CAPTURES = arguments.tool, arguments.captures
     return run_group(arguments)
 

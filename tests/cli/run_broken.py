@@ -566,7 +566,7 @@ class Generator(Broken):
 
 def main():
     global TOOL, CAPTURES
-    arguments = parse_arguments(__doc__, Broken)
+    arguments = parse_arguments(__doc__, Broken.__subclasses__())
     TOOL, CAPTURES = arguments.tool, arguments.captures
     return run_group(arguments)
 

@@ -259,7 +259,7 @@ class Memory(Outputs):
 
 
 def main():
-    arguments = parse_arguments(__doc__, Outputs)
+    arguments = parse_arguments(__doc__, Outputs.__subclasses__())
     Outputs.use(arguments)
     return run_group(arguments)
 

@@ -108,7 +108,7 @@ class Raw(Jobs):
 
 def main():
     global TOOL, TESTDATA, RAW
-    arguments = parse_arguments(__doc__, Jobs)
+    arguments = parse_arguments(__doc__, Jobs.__subclasses__())
     TOOL, TESTDATA, RAW = arguments.tool, arguments.testdata.resolve(), arguments.raw
     return run_group(arguments)
 

@@ -262,7 +262,7 @@ class Streams(Outputs):
 
 
 def main():
-    arguments = parse_arguments(__doc__, Outputs)
+    arguments = parse_arguments(__doc__, Outputs.__subclasses__())
     Outputs.use(arguments)
     return run_group(arguments)
 

@@ -6,9 +6,9 @@ import unittest
 from pathlib import Path
 
 
-def parse_arguments(description, base):
-    """Arguments tool, captures, raw, group and v; the groups are the subclasses of `base` by name."""
-    groups = {group.__name__.lower(): group for group in base.__subclasses__()}
+def parse_arguments(description, groups):
+    """Arguments tool, captures, raw, group and v; the groups are classes of tests, found by their names."""
+    groups = {group.__name__.lower(): group for group in groups}
     parser = argparse.ArgumentParser(description=description,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tool", required=True, type=Path)

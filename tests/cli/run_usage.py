@@ -1,0 +1,255 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Help, the spelling of options, and what is refused before any file is read.
+
+    run_usage.py --tool BINARY --testdata DIR GROUP [-v]
+
+GROUP is one of the classes below: help, spelling, usage.
+Exit status: 0 passed, 1 failed, 2 usage.
+"""
+
+import json
+import shutil
+import sys
+
+from cli import BASE, NEW, Cli, main
+
+
+class Help(Cli):
+    OPTIONS = {
+        "compare": """--help --profiling_path --benchmark_profiling_path -bp --output_path
+            --enable_profiling_compare --enable_operator_compare --enable_memory_compare
+            --enable_communication_compare --enable_api_compare --enable_kernel_compare
+            --disable_details --disable_module --max_kernel_num --op_name_map --use_input_shape
+            --compare_config --print_compare_config
+            --export_type --json --gpu_flow_cat --base_step --comparison_step --use_kernel_type
+            --force --debug --jobs --verbose --quiet --fail_on --gate --min_abs --min_share
+            --fail_on_new_op --warn_only --on_inconclusive --allow_mismatch --warmup --min_steps
+            --rank_stat --memory_limit --save_baseline --update_baseline --noise --learn_noise
+            step_time>+3% junit openmetrics github""",
+        "cluster": "--help --jobs --verbose --quiet"}
+
+    def assert_help(self, result, *words):
+        self.assertEqual((result.code, result.err), (0, []))
+        for word in words:
+            self.assertIn(word, result.out)
+        examples = result.out.split("Examples:\n")[1].split("\n\n")[0].splitlines()
+        self.assertGreaterEqual(len(examples), 2, examples)
+        for example in examples:
+            self.assertTrue(example.startswith("  msprof-analyze "), example)
+
+    def test_of_the_program(self):
+        for arguments in ([], ["--help"], ["-h"], ["-H"]):
+            with self.subTest(arguments=arguments):
+                self.assert_help(self.run_tool(*arguments), "compare", "cluster", "--version")
+
+    def test_of_each_command(self):
+        for command, options in self.OPTIONS.items():
+            for option in ("--help", "-h", "-H"):
+                with self.subTest(command=command, option=option):
+                    self.assert_help(self.run_tool(command, option), *options.split())
+
+    def test_of_compare_says_what_exit_codes_mean(self):
+        self.assert_help(self.run_tool("compare", "--help"), "Exit codes: 0 ", " 1 ", " 2 ", " 3 ",
+                         " 4 ", " 5 ", " 6 ")
+
+    def test_version(self):
+        for option in ("--version", "-V", "-v"):
+            with self.subTest(option=option):
+                result = self.run_tool(option)
+                self.assertEqual((result.code, result.err), (0, []))
+                self.assertRegex(result.out, r"\Amsprof-analyze \d+\.\d+\.\d+\n\Z")
+
+
+class Spelling(Cli):
+    """Ways to write the same command line."""
+
+    def assert_same(self, *arguments, **settings):
+        shutil.rmtree(self.out, ignore_errors=True)
+        expected = self.compare()
+        shutil.rmtree(self.out, ignore_errors=True)
+        result = self.run_tool("compare", *arguments, **settings)
+        self.assert_compared(result)
+        self.assertEqual(result.out, expected.out)
+
+    def test_long_names(self):
+        self.assert_same("--profiling_path", NEW, "--benchmark_profiling_path", BASE,
+                         "--output_path", self.out)
+        self.assert_same("--profiling-path", NEW, "--benchmark-profiling-path", BASE,
+                         "--output-path", self.out, "--enable-profiling-compare")
+        self.assert_same(f"--profiling_path={NEW}", f"--benchmark-profiling-path={BASE}",
+                         f"--output-path={self.out}")
+
+    def test_short_names_with_equals(self):
+        self.assert_same("-d", NEW, "-bp", BASE, "-o", self.out)
+        self.assert_same(f"-d={NEW}", f"-bp={BASE}", f"-o={self.out}")
+
+    def test_hyphens_in_values_stay(self):
+        folder = self.scratch / "with-hyphens_and_underscores"
+        shutil.copytree(self.CAPTURES / NEW, folder / NEW)
+        self.assert_same(f"--profiling-path={folder / NEW}", "-bp", BASE, "-o", self.out)
+
+    def test_home(self):
+        home = self.scratch / "home"
+        shutil.copytree(self.CAPTURES / NEW, home / NEW)
+        for option in (["-d", f"~/{NEW}"], [f"-d=~/{NEW}"], [f"--profiling-path=~/{NEW}"]):
+            with self.subTest(option=option):
+                self.assert_same(*option, "-bp", BASE, "-o", self.out, env={"HOME": str(home)})
+        result = self.run_tool("compare", "-d", NEW, "-bp", BASE, "-o", "~/results",
+                               env={"HOME": str(home)})
+        self.assertEqual(result.code, 0, result.err)
+        self.assertEqual(len(list((home / "results").glob("*.xlsx"))), 1)
+        self.assertFalse((self.CAPTURES / "~").exists())
+
+    def test_other_directory(self):
+        result = self.run_tool("compare", "-d", self.CAPTURES / NEW, "-bp", self.CAPTURES / BASE,
+                               cwd=self.scratch)
+        self.assertEqual(result.code, 0, result.err)
+        self.assertEqual(len(list(self.scratch.glob("*.xlsx"))), 1)  # -o is . by default
+
+
+class Usage(Cli):
+    """Exit code 2."""
+
+    def test_required_options(self):
+        self.assert_fails(2, self.run_tool("compare"), "--profiling_path", "required", "--help")
+        self.assert_fails(2, self.run_tool("compare", "-bp", BASE), "--profiling_path")
+        self.assert_fails(2, self.run_tool("compare", "-d", NEW), "--benchmark_profiling_path")
+        self.assert_fails(2, self.run_tool("compare", "-d"), "--profiling_path")
+
+    def test_misspelt_options(self):
+        for wrong, right in (("--profiling_pth", "--profiling_path"),
+                             ("--profiling-pth", "--profiling_path"),
+                             ("--outptu_path", "--output_path"),
+                             ("--enable-profilng-compare", "--enable_profiling_compare"),
+                             ("--comparision_step=1", "--comparison_step")):
+            with self.subTest(wrong=wrong):
+                name = wrong.split("=")[0].replace("-", "_").replace("__", "--", 1)
+                self.assert_fails(2, self.compare(wrong), name, f"did you mean '{right}'?")
+
+    def test_misspelt_required_option(self):
+        self.assert_fails(2, self.run_tool("compare", "--profiling_pth", NEW, "-bp", BASE),
+                          "--profiling_pth", "did you mean '--profiling_path'?")
+        self.assert_fails(2, self.run_tool("compare", "-d", NEW, f"--benchmark-path={BASE}"),
+                          "--benchmark_path", "--help")
+
+    def test_unknown_options_and_commands(self):
+        self.assert_fails(2, self.compare("--entirely_different"), "'--entirely_different'", "--help")
+        self.assert_fails(2, self.compare("-x"), "'-x'", "compare --help")
+        self.assert_fails(2, self.compare("-m", "module_statistic"), "'-m'")
+        self.assert_fails(2, self.run_tool("compere"), "'compere'", "did you mean 'compare'?")
+        self.assert_fails(2, self.run_tool("clustr", "-d", NEW), "'clustr'",
+                          "did you mean 'cluster'?")
+        self.assert_fails(2, self.run_tool("something"), "'something'", "--help")
+
+    def test_values_that_cannot_be(self):
+        for option, value, words in (
+                ("--max_kernel_num", "3", ["greater than 3"]),
+                ("--max_kernel_num", "many", ["many"]),
+                ("--op_name_map", "{'a': 1}", ["character 7", "a name in quotes"]),
+                ("--op_name_map", "['a']", ["character 1", "'{'"]),
+                ("--op_name_map", "{'a': 'b'", ["character 10"]),
+                ("--op_name_map", "{'" + "a" * 201 + "': 'b'}", ["200"]),
+                ("--gpu_flow_cat", "a" * 21, ["20"])):
+            with self.subTest(option=option, value=value):
+                self.assert_fails(2, self.compare(option, value), option, *words)
+                self.assertEqual(self.workbooks(), [])
+
+    def test_options_without_effect_are_told(self):
+        masks = self.write("masks.ini", self.run_tool("compare", "--print_compare_config").out)
+        for options, words in (
+                (["--enable_api_compare", "--use_kernel_type"], ["--enable_kernel_compare"]),
+                (["--disable_details", "--max_kernel_num", "4"], ["--disable_details"]),
+                (["--enable_profiling_compare", "--use_input_shape"], ["--use_input_shape"]),
+                (["--enable_api_compare", "--compare_config", masks],
+                 ["--enable_profiling_compare"])):
+            with self.subTest(options=options):
+                result = self.compare(*options)
+                self.assertEqual(result.code, 0, result.err)
+                for word in words:
+                    self.assertTrue(any("no effect" in line and word in line
+                                        for line in result.warnings), result.err)
+
+    def test_captures_without_option_names(self):
+        for arguments in ([BASE], [BASE, NEW, BASE], [BASE, NEW, "-d", NEW]):
+            self.assert_fails(2, self.run_tool("compare", *arguments, "-o", self.out), "compare")
+        result = self.run_tool("compare", BASE, NEW, "-o", self.out)
+        self.assert_compared(result)
+        self.assertEqual(result.out, self.compare().out)
+
+    def test_enabled_sheets_only(self):
+        for name, sheets in (
+                ("profiling", ["OverallMetrics"]), ("communication", ["CommunicationCompare"]),
+                ("operator", ["OperatorCompareStatistic", "OperatorCompare"]),
+                ("memory", ["MemoryCompareStatistic", "MemoryCompare"]), ("api", ["ApiCompare"]),
+                ("kernel", ["KernelCompare"])):
+            with self.subTest(name=name):
+                result = self.compare(f"--enable_{name}_compare", "--disable_module", "--json")
+                self.assertEqual(result.code, 0, result.err)
+                self.assertEqual([sheet["name"] for sheet in json.loads(result.out)["sheets"]],
+                                 sheets)
+
+    def test_sheets_do_not_depend_on_the_others(self):
+        whole = json.loads(self.compare("--disable_module", "--json").out)["sheets"]
+        for name in ("profiling", "communication", "operator", "memory", "api", "kernel"):
+            with self.subTest(name=name):
+                result = self.compare(f"--enable_{name}_compare", "--disable_module", "--json")
+                for sheet in json.loads(result.out)["sheets"]:
+                    self.assertIn(sheet, whole)
+
+    def test_a_recipe_leads_to_the_help_of_recipes(self):
+        for flag in ("--help", "-h"):
+            result = self.run_tool("-m", "operator_mfu", flag)
+            self.assertEqual(result.code, 0, result.err)
+            self.assertIn("Options of module_statistic, operator_mfu:", result.out)
+            self.assertIn("--peak_tflops", result.out)
+
+    def test_recipes(self):
+        for arguments in (["-m", "module_statistics"], ["cluster", "-m", "x"], ["-d", self.CAPTURES]):
+            result = self.run_tool(*arguments, "-d", self.CAPTURES) if "-m" in arguments \
+                else self.run_tool(*arguments)
+            with self.subTest(arguments=arguments):
+                self.assert_fails(2, result, "-m")
+                self.assertIn("module_statistic, operator_mfu", result.err[-1])
+
+    def test_options_of_recipes(self):
+        for option, value, words in (
+                ("--rank_list", "0,x", ["'x'"]), ("--rank_list", "5-2", ["'5-2'"]),
+                ("--rank_list", ",", ["''"]), ("--rank_list", "0-70000,5-70000", ["100000 ranks"]),
+                ("--step_id", "two", ["two"]), ("--step_id", "-2", ["-2"]),
+                ("--export_type", "notebook", ["db, text"]),
+                ("--memory_limit", "much", ["8G"]), ("--memory_limit", "0", ["8G"]),
+                ("--parallel_mode", "threads", ["concurrent"])):
+            with self.subTest(option=option, value=value):
+                result = self.run_tool("-m", "module_statistic", "-d", self.CAPTURES, "-o", self.out,
+                                       option, value)
+                self.assert_fails(2, result, option, *words)
+        self.assert_fails(2, self.run_tool("-m", "module_statistic"), "--profiling_path")
+        self.assert_fails(3, self.run_tool("-m", "module_statistic", "-d", "missing"), "missing")
+        self.assertFalse(self.out.exists())
+
+    def test_options_that_only_hide_sheets_are_accepted(self):
+        self.assert_compared(self.compare("--disable_details", "--disable_module", "--force",
+                                          "--debug"))
+
+    def test_steps(self):
+        self.assert_fails(2, self.compare("--base_step", "1"), "--base_step", "--comparison_step")
+        self.assert_fails(2, self.compare("--comparison_step", "1"), "--base_step")
+        for step in ("x", "1.5", "-1", "99999999999", "1 2"):
+            with self.subTest(step=step):
+                self.assert_fails(2, self.compare("--base_step", step, "--comparison_step", "1"),
+                                  "--base_step", step)
+        self.assert_fails(2, self.compare("--base_step", "1", "--comparison_step", "1",
+                                          comparison="gpu_new.json"), "gpu_new.json", "NPU")
+
+    def test_values(self):
+        self.assert_fails(2, self.compare("--gpu_flow_cat", "x" * 21), "--gpu_flow_cat", "20")
+        for jobs in ("0", "-1", "x"):
+            self.assert_fails(2, self.compare("--jobs", jobs), "--jobs", jobs)
+        file = self.write("file", "")
+        self.assert_fails(2, self.run_tool("compare", "-d", NEW, "-bp", BASE, "-o", file), "-o", file)
+        self.assertEqual(file.read_bytes(), b"")
+
+
+if __name__ == "__main__":
+    sys.exit(main(__doc__, Help, Spelling, Usage))
