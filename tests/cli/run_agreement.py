@@ -4,16 +4,21 @@
 
     run_agreement.py --tool BINARY --testdata DIR GROUP [-v]
 
-GROUP is one of the classes below: formats and recipes (one run as text and as database), itself (a
-capture and the same capture).
+GROUP is one of the classes below: formats and recipes (one run as text and as database), parts
+(recipes at once, and through files of parts), itself (a capture and the same capture).
 Exit status: 0 passed, 1 failed, 2 usage.
 """
 
+import contextlib
 import json
+import re
+import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import unittest
+import zipfile
 from pathlib import Path
 
 sys.dont_write_bytecode = True
@@ -153,6 +158,66 @@ class Recipes(Equal):
     def test_operator_mfu(self):
         self.assert_agree({"OperatorMFU.csv", "ModuleMFU.csv", "MFUSummary.csv", "MFUWaste.csv"},
                           "-m", "operator_mfu", "--peak_tflops", "9")
+
+
+def contents(directory):
+    """Path -> what is in it, of the files below; of databases and workbooks without their frame."""
+    found = {}
+    for path in sorted(directory.rglob("*")):
+        name = str(path.relative_to(directory))
+        if path.suffix == ".db":
+            with contextlib.closing(sqlite3.connect(path)) as database:
+                found[name] = list(database.iterdump())
+        elif path.suffix == ".xlsx":
+            with zipfile.ZipFile(path) as workbook:
+                found[name] = {part: workbook.read(part) for part in workbook.namelist()
+                               if not part.startswith("docProps")}
+        elif path.is_file():
+            found[name] = path.read_bytes()
+    return found
+
+
+class Parts(Equal):
+    """Every recipe at once, and from the parts that a run before wrote."""
+
+    def run_tool(self, *options):
+        done = subprocess.run([TOOL, *options], check=False, stdin=subprocess.DEVNULL,
+                              capture_output=True, encoding="utf-8", timeout=TIMEOUT_SECONDS)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def job(self):
+        """A directory with three ranks of different kinds."""
+        job = self.scratch / "job"
+        for rank, name in enumerate(("twin_text_base_ascend_pt", "twin_db_new_ascend_pt",
+                                     "head_hard_ascend_pt")):
+            capture = job / f"{rank}_ascend_pt"
+            shutil.copytree(self.path(name), capture)
+            for info in capture.glob("profiler_info*.json"):
+                info.unlink()
+            (capture / f"profiler_info_{rank}.json").write_text("{}", encoding="utf-8")
+        return job
+
+    def test_every_recipe(self):
+        unknown = subprocess.run([TOOL, "-m", "?", "-d", self.scratch], check=False,
+                                 capture_output=True, encoding="utf-8", timeout=TIMEOUT_SECONDS)
+        recipes = re.search("available: (.*)", unknown.stderr)[1].split(", ")
+        self.assertLessEqual({"module_statistic", "operator_mfu", "head_overhead"}, {*recipes})
+        job = self.job()
+        for recipe in recipes:
+            with self.subTest(recipe=recipe):
+                run = ["-m", recipe, "--export_type", "db,text,xlsx,json,csv,md", "--print"]
+                out = self.scratch / recipe
+                direct = self.run_tool(*run, "-d", job, "-o", out / "direct")
+                self.run_tool("-m", recipe, "-d", job, "--save_parts", out / "parts")
+                self.assertEqual(len([*(out / "parts").iterdir()]), 3)
+                travelled = self.run_tool(*run, "--from_parts", out / "parts",
+                                          "-o", out / "travelled")
+                self.assertEqual(direct, travelled)
+                self.assertGreater(len(direct), 100)
+                first, second = contents(out / "direct"), contents(out / "travelled")
+                self.assertGreater(len(first), 5)
+                self.assertEqual(first, second)
 
 
 class Itself(Equal):

@@ -161,10 +161,10 @@ class Export(Cli):
                                       for ending in (".xlsx", ".json", "_csv", ".md")])
 
     def test_unknown_types(self):
-        for types, unknown in (("pdf", "pdf"), ("xlsx,db", "db"), ("xlsx json", "xlsx json")):
+        for types, unknown in (("pdf", "pdf"), ("xlsx,text", "text"), ("xlsx json", "xlsx json")):
             with self.subTest(types=types):
                 self.assert_fails(2, self.compare("--export_type", types), "--export_type",
-                                  f"'{unknown}'", "xlsx, json, csv, md")
+                                  f"'{unknown}'", "xlsx, db, json, csv, md")
         self.assert_fails(2, self.compare("--export_type"), "--export_type")
         self.assertFalse(self.out.exists())
 
