@@ -8,12 +8,14 @@ FOLDER/cmd holds the arguments, one line, run in DIR/captures. In them stands
     {out}        for a directory for the results
     {db:NAME}    for the capture NAME, made from NAME.sql
     {gz:NAME}    for a gzipped copy of the file NAME
-The output is stdout, each sheet of each workbook (tab-separated, leading tabs of a label shown as
-"> "), stderr and the exit code. Paths and the time in a workbook's name are masked. FOLDER/columns,
-if it is there, says which columns of some sheets are shown, "SHEET: HEADER, HEADER" in each line:
-those whose cells FOLDER/why.md derives. tests/parity recomputes the others.
+The output is stdout, each sheet or table of each file written (tab-separated, leading tabs of a label
+shown as "> "), stderr and the exit code. Paths and the time in a workbook's name are masked.
+FOLDER/columns, if it is there, says which columns of some sheets are shown, "SHEET: HEADER, HEADER" in
+each line, or "SHEET:" for none, "stdout:" too: those whose cells FOLDER/why.md derives. tests/parity
+recomputes the others. Where there is FOLDER/screen.txt, stdout stands in it: how a screen looks changes more often
+than what it says.
 A difference is printed, and the whole output left in golden_actual/ of the current directory.
-With MPA_UPDATE_GOLDEN=1 expected.txt is written instead.
+With MPA_UPDATE_GOLDEN=1 it is printed and the files are written.
 Exit status: 0 equal or written, 1 different, 2 usage.
 """
 
@@ -31,9 +33,10 @@ HERE = Path(__file__).resolve().parent
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(HERE.parent / "support"))
 from captures import build_database, gzip_copy  # noqa: E402
-from workbook import Workbook  # noqa: E402
+from written import written_files  # noqa: E402
 
 TIMEOUT_SECONDS = 60
+SCREEN = {"COLUMNS": "80", "NO_COLOR": "1"}
 # Said about files of other owners or with the mode bits that a checkout happens to have.
 ABOUT_THE_CHECKOUT = "use --force to read it without this warning"
 
@@ -62,74 +65,50 @@ class Places:
         return re.sub(r"(performance_comparison_result_)\d{14,16}", r"\1TIME", text)
 
 
-def cell_text(value):
-    if value is None:
-        return ""
-    if isinstance(value, float):
-        return f"{value:.12g}"
-    label = value.lstrip("\t")
-    return "> " * (len(value) - len(label)) + label.replace("\n", "\\n").replace("\t", "\\t")
-
-
-def sheet_lines(sheet, shown):
-    """`shown`: headers of the columns to show; None for all."""
-    rows = list(sheet.rows())
-    headers = next((row for row in rows if shown and set(row) & set(shown)), [])
-    places = [i for i, header in enumerate(headers) if header in shown] if shown else None
-    for row in rows[:2] if places is None else []:
-        yield "\t".join(cell_text(value) for value in row).rstrip("\t")
-    for row in rows[2:]:
-        cells = row if places is None else [row[i] if i < len(row) else None for i in places]
-        yield "\t".join(cell_text(value) for value in cells).rstrip("\t")
-
-
 def shown_columns(folder):
     """The headers of the columns that are shown by sheet, see above."""
     file = folder / "columns"
     lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
-    return {sheet: headers.split(", ") for sheet, headers in (line.split(": ") for line in lines)}
-
-
-def written_files(places, shown):
-    """Sections for what lies in the output directory."""
-    for file in sorted(path for path in places.out.rglob("*") if path.is_file()):
-        if file.suffix != ".xlsx":
-            yield f"--- {file.relative_to(places.out)}", ["(no workbook)"]
-            continue
-        for sheet in Workbook(file).sheets:
-            lines = sheet_lines(sheet, shown.get(sheet.name))
-            yield f"--- {file.relative_to(places.out)}: {sheet.name}", lines
+    return {sheet: [header for header in headers.strip().split(", ") if header]
+            for sheet, headers in (line.split(":", 1) for line in lines)}
 
 
 def run(tool, folder, captures):
-    """The output of one run as text."""
+    """Name of a file of the folder -> what this run would have in it."""
     with tempfile.TemporaryDirectory() as scratch:
         places = Places(captures, scratch)
         words = shlex.split((folder / "cmd").read_text(encoding="utf-8"))
         done = subprocess.run([tool, *map(places.fill_in, words)], cwd=captures, check=False,
-                              stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8",
-                              timeout=TIMEOUT_SECONDS)
+                              env={**os.environ, **SCREEN}, stdin=subprocess.DEVNULL,
+                              capture_output=True, encoding="utf-8", timeout=TIMEOUT_SECONDS)
+        screen = done.stdout.splitlines()
         errors = [line for line in done.stderr.splitlines() if ABOUT_THE_CHECKOUT not in line]
-        sections = [("--- stdout", done.stdout.splitlines()), *written_files(places, shown_columns(folder)),
-                    ("--- stderr", errors)]
-        lines = [line for title, content in sections for line in (title, *content)]
-        return places.mask("\n".join([*lines, f"[exit {done.returncode}]"]) + "\n")
+        shown = shown_columns(folder)
+        sections = [*written_files(places.out, shown), ("--- stderr", errors)]
+        texts = {}
+        if (folder / "screen.txt").exists():
+            texts["screen.txt"] = screen
+        elif "stdout" not in shown:
+            sections.insert(0, ("--- stdout", screen))
+        texts["expected.txt"] = [line for title, content in sections for line in (title, *content)]
+        texts["expected.txt"].append(f"[exit {done.returncode}]")
+        return {name: places.mask("".join(f"{line}\n" for line in lines))
+                for name, lines in texts.items()}
 
 
-def compare(folder, actual):
-    stored = folder / "expected.txt"
+def compare(folder, name, actual):
+    """Whether a stored file is as this run would have it; else prints how it differs."""
+    stored = folder / name
     expected = stored.read_text(encoding="utf-8") if stored.exists() else ""
     if actual == expected:
-        return 0
-    left = Path("golden_actual", *folder.parts[len(HERE.parts):]).with_suffix(".txt")
+        return True
+    left = Path("golden_actual", *folder.parts[len(HERE.parts):], name)
     left.parent.mkdir(parents=True, exist_ok=True)
     left.write_text(actual, encoding="utf-8")
     sys.stdout.writelines(difflib.unified_diff(
         expected.splitlines(keepends=True), actual.splitlines(keepends=True),
         str(stored), str(left.resolve())))
-    print("If the change is meant, and its numbers are known from elsewhere: rerun with "
-          "MPA_UPDATE_GOLDEN=1.")
-    return 1
+    return False
 
 
 def main():
@@ -145,10 +124,16 @@ def main():
     if not captures.is_dir():
         parser.error(f"no directory {captures}")
     actual = run(str(args.tool.resolve()), folder, captures)
-    if os.environ.get("MPA_UPDATE_GOLDEN"):
-        (folder / "expected.txt").write_text(actual, encoding="utf-8")
+    different = [name for name, text in actual.items() if not compare(folder, name, text)]
+    if not different:
         return 0
-    return compare(folder, actual)
+    if os.environ.get("MPA_UPDATE_GOLDEN"):
+        for name in different:
+            (folder / name).write_text(actual[name], encoding="utf-8")
+        return 0
+    print("If the change is meant, and its numbers are known from elsewhere: rerun with "
+          "MPA_UPDATE_GOLDEN=1.")
+    return 1
 
 
 if __name__ == "__main__":
