@@ -6,18 +6,24 @@
 namespace mpa {
 namespace {
 
-// A trace is mapped whole and joined from fragments, of a database only the columns that are needed
-// are kept.
-std::int64_t MemoryOf(const RankInput& input) {
-  std::int64_t bytes = 0;
-  for (const CaptureFile& file : input.files) {
-    const bool packed = file.path.extension() == ".gz";
-    bytes += file.kind == FileKind::kProfilerDb ? file.bytes : file.bytes * (packed ? 15 : 2);
-  }
-  return bytes;
+// Memory for each byte of a file, in tenths, as docs/performance.md measures it, with a margin: of a
+// trace 3.8 (a gzipped one holds 15 times its size), of a database 6.6, of raw data 11. Of traces and
+// databases only the columns that are needed are kept.
+constexpr std::int64_t kOfText = 5, kOfGzip = 75, kOfDatabase = 8, kOfRaw = 15;
+
+std::int64_t TenthsOf(const CaptureFile& file) {
+  if (file.kind == FileKind::kProfilerDb) return kOfDatabase;
+  if (file.kind == FileKind::kRawCapture) return kOfRaw;
+  return file.path.extension() == ".gz" ? kOfGzip : kOfText;
 }
 
 }  // namespace
+
+std::int64_t MemoryOf(const RankInput& input) {
+  std::int64_t bytes = 0;
+  for (const CaptureFile& file : input.files) bytes += file.bytes / 10 * TenthsOf(file);
+  return bytes;
+}
 
 MemoryBudget::Share::Share(MemoryBudget& budget, const RankInput& rank)
     : budget_(budget), bytes_(MemoryOf(rank)) {

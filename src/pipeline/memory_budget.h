@@ -9,6 +9,9 @@
 
 namespace mpa {
 
+/// The memory that a rank takes at most while it is read and condensed: an estimate.
+std::int64_t MemoryOf(const RankInput& input);
+
 /// Lets ranks into memory as long as there is room; one is always let in.
 class MemoryBudget {
  public:
