@@ -13,6 +13,7 @@
 #include "headline.h"
 #include "mpa/base/error.h"
 #include "mpa/gate/comparable.h"
+#include "mpa/measure/quantiles.h"
 #include "run_medians.h"
 #include "statistics.h"
 #include "warmup.h"

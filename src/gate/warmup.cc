@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "mpa/measure/quantiles.h"
 #include "statistics.h"
 
 namespace mpa::gate {
