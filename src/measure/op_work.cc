@@ -38,8 +38,8 @@ class LaunchingOps {
     for (; at != rows_.end() && at->first == link; ++at) {
       if (tries_-- == 0) {
         Fail(ErrorKind::kCorrupt,
-             "a connection has so many launches and kernels that they cannot "
-             "be told apart; parse the capture again");
+             "a connection has too many launches and kernels to match them; parse the capture "
+             "again");
       }
       const std::int64_t op =
           nesting_.Find(launches_.host_track[at->second], launches_.host_time[at->second]);
