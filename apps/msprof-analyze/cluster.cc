@@ -182,7 +182,7 @@ void CheckDirectory(const char* option, const fs::path& path) {
     Fail(ErrorKind::kInput, "{} {}: no such directory; check the path", option, path.string());
   }
   if (IsArchive(path)) Fail(ErrorKind::kInput, "{} {}: {}", option, path.string(), kArchiveProblem);
-  Fail(ErrorKind::kInput, "{} {}: not a directory; give the one that holds the captures",
+  Fail(ErrorKind::kInput, "{} {}: not a directory; give the one that holds the captures", option,
        path.string());
 }
 
