@@ -94,7 +94,7 @@ Verdict JudgeCollectives(const RankFacts& facts) {
 Comparison Communication() {
   return {"communication",
           "communication",
-          "Collectives and the tasks they consist of: calls and durations",
+          "Calls and durations of collectives and their tasks",
           Tables::kCommunications | Tables::kCommTasks,
           CompareCommunication,
           JudgeCollectives};

@@ -86,7 +86,7 @@ Verdict JudgeOperators(const RankFacts& facts) {
 Comparison Operators() {
   return {"operator",
           "operators",
-          "Operators and the device time they cause; per module where modules are known",
+          "Operators and the device time they cause, by module if the captures contain modules",
           Tables::kHostOps | Tables::kOpDetails | Tables::kLaunches | Tables::kKernels |
               Tables::kDeviceTasks | Tables::kCommunications | Tables::kPythonCalls |
               Tables::kBackwardLinks | Tables::kQueuedWork,

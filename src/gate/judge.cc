@@ -275,7 +275,10 @@ GateReport Judge(const GateSettings& settings, std::vector<RunSummary> base,
     report.headline = MismatchLine(report.mismatches);
     return report;
   }
-  if (!settings.warmup) report.warmup = LeaveOutWarmup(settings.min_steps, base, comparison);
+  if (!settings.warmup) {
+    report.warmup = LeaveOutWarmup(settings.min_steps, base, comparison);
+    if (!report.warmup) report.hint = WarmupHint(settings.min_steps, base, comparison);
+  }
   const Judging judging(settings, base, comparison);
   report.operators = OperatorsOf(base, comparison);
   report.added = NewNames(comparison, base);
