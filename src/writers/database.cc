@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "formats.h"
 #include "mpa/base/error.h"
 #include "mpa/base/utf8.h"
 #include "mpa/io/directory_lock.h"
@@ -133,6 +134,13 @@ void RefuseUnfinishedWrites(const fs::path& path) {
 
 }  // namespace
 
+void writers::WriteDatabaseFile(const std::vector<Sheet>& tables, const fs::path& path) {
+  Writer writer(path);
+  writer.Run("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
+  for (const Sheet& table : tables) writer.WriteTable(table);
+  writer.Run("COMMIT");
+}
+
 void PrepareDatabase(const fs::path& path) {
   io::PrepareOutputFile(path);
   std::error_code error;
@@ -155,12 +163,7 @@ void WriteDatabase(const std::vector<Sheet>& tables, const fs::path& path) {
       fs::copy_file(path, file.temporary_path(), fs::copy_options::overwrite_existing, error);
       if (error) Fail(ErrorKind::kOutput, "cannot be copied: {}", error.message());
     }
-    {
-      Writer writer(file.temporary_path());
-      writer.Run("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
-      for (const Sheet& table : tables) writer.WriteTable(table);
-      writer.Run("COMMIT");
-    }
+    writers::WriteDatabaseFile(tables, file.temporary_path());
     file.Replace(path);
   });
 }
