@@ -5,10 +5,12 @@
 
 #include <cmath>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "formats.h"
 #include "mpa/base/error.h"
+#include "mpa/base/text.h"
 #include "mpa/base/utf8.h"
 #include "mpa/io/directory_lock.h"
 #include "mpa/io/output_file.h"
@@ -47,6 +49,17 @@ const char* SqlType(Format format) {
   return "TEXT";
 }
 
+// The names of the columns; where they differ by the side alone, as programs know them.
+std::vector<std::string> NamesOf(const Sheet& table) {
+  std::vector<std::string> names;
+  std::set<std::string> distinct;
+  for (const Column& column : table.columns) {
+    names.push_back(column.name);
+    distinct.insert(ToLower(column.name));
+  }
+  return distinct.size() == names.size() ? names : writers::ColumnKeys(table);
+}
+
 class Writer {
  public:
   explicit Writer(const fs::path& path) {
@@ -68,9 +81,11 @@ class Writer {
   void WriteTable(const Sheet& table) {
     std::string columns;
     std::string marks;
-    for (const Column& column : table.columns) {
+    const std::vector<std::string> names = NamesOf(table);
+    for (std::size_t i = 0; i < names.size(); ++i) {
       const char* comma = columns.empty() ? "" : ", ";
-      columns += fmt::format("{}{} {}", comma, QuotedName(column.name), SqlType(column.format));
+      columns +=
+          fmt::format("{}{} {}", comma, QuotedName(names[i]), SqlType(table.columns[i].format));
       marks += fmt::format("{}?", comma);
     }
     Run(fmt::format("DROP TABLE IF EXISTS {}", QuotedName(table.name)));
