@@ -158,7 +158,7 @@ class Export(Cli):
                 result = self.compare("--export_type", types)
                 self.assertEqual((result.code, result.errors), (0, []))
                 self.assertEqual(self.names(), endings)
-                self.assertIn("Model Profiling Time Distribution", result.out)
+                self.assertIn("\nEnd to end ", result.out)
 
     def test_option_twice(self):
         result = self.compare("--export-type=json", "--export_type", "md")
