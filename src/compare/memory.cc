@@ -169,18 +169,18 @@ Sheet StatisticSheet(const CompareInput& input, const Memories& memories) {
 }
 
 Sheet DetailSheet(const CompareInput& input, const Memories& memories) {
-  return OpPairSheet(input, "MemoryCompare", Means(Text("Allocated Details"), "Its allocations, a line each."),
+  return OpPairSheet(
+      input, "MemoryCompare", Means(Text("Allocated Details"), "Its allocations, a line each."),
       Means(Decimals("Size(KB)"), "Memory that it allocated; 1 KB is 1024 bytes."), 1024,
-                     [&](Side side, std::size_t op) {
-                       const OpMemory& memory = memories.Of(side);
-                       OpDetails details;
-                       memory.VisitAllocations(
-                           op, [&](std::size_t inner, std::size_t allocation, bool queued) {
-                             details.sum.Add(memory.Bytes(allocation));
-                             details.lines += memory.Describe(inner, allocation, queued);
-                           });
-                       return details;
-                     });
+      [&](Side side, std::size_t op) {
+        const OpMemory& memory = memories.Of(side);
+        OpDetails details;
+        memory.VisitAllocations(op, [&](std::size_t inner, std::size_t allocation, bool queued) {
+          details.sum.Add(memory.Bytes(allocation));
+          details.lines += memory.Describe(inner, allocation, queued);
+        });
+        return details;
+      });
 }
 
 void CompareMemory(const CompareInput& input, Report& report) {

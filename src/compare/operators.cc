@@ -53,7 +53,8 @@ Sheet StatisticSheet(const CompareInput& input) {
 }
 
 Sheet DetailSheet(const CompareInput& input) {
-  return OpPairSheet(input, "OperatorCompare", Means(Text("Kernel Details"), "The device work it launched, a line each."),
+  return OpPairSheet(input, "OperatorCompare",
+                     Means(Text("Kernel Details"), "The device work it launched, a line each."),
                      Means(Decimals("Device Duration(us)"), "Time of that work."), 1e3,
                      [&](Side side, std::size_t op) {
                        OpDetails details;
