@@ -312,7 +312,7 @@ std::string HelpOfRecipe(CLI::App& app, const Recipe& recipe, std::size_t width)
   page.notes = {kWhereResultsGo};
   const auto shown = [&](const CLI::Option& option) {
     if (option.get_group() == kOfRecipes) return HasParameter(recipe, option);
-    return !option.check_lname("mode") && !(option.check_lname("print") && recipe.always_prints);
+    return !option.check_lname("mode");
   };
   return FormatHelp(app, page, shown, width);
 }
