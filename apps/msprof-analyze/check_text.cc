@@ -7,6 +7,7 @@
 #include <set>
 
 #include "check_report.h"
+#include "mpa/base/log.h"
 #include "page.h"
 
 namespace mpa {
@@ -281,6 +282,19 @@ void AddBlock(const Block& block, const std::filesystem::path& root, Page& page)
                                              hosts.size()));
 }
 
+// The blocks from `first` on, for which there is no room.
+std::string OthersText(const std::vector<Block>& blocks, std::size_t first) {
+  std::size_t captures = 0;
+  for (std::size_t i = first; i < blocks.size(); ++i) captures += blocks[i].ranks.size();
+  Page page(false);
+  page.AddBlank();
+  page.Add(
+      "", 2,
+      fmt::format("{} more captures differ from these, beginning with {}; --verbose shows them",
+                  captures, Title(blocks[first])));
+  return page.text();
+}
+
 }  // namespace
 
 std::string FormatCheckText(const CheckReport& report, bool color) {
@@ -292,11 +306,20 @@ std::string FormatCheckText(const CheckReport& report, bool color) {
            fmt::format("{} capture{}, {}", count, count == 1 ? "" : "s",
                        report.Usable() ? "usable" : "nothing usable"));
   std::string text = page.text();
-  for (const Block& block : Fold(report, color)) {
+  const std::vector<Block> blocks = Fold(report, color);
+  constexpr std::ptrdiff_t kMostLines = 40;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
     Page head(color);
     head.AddBlank();
-    AddBlock(block, survey.path, head);
-    text += head.text() + block.body;
+    AddBlock(blocks[i], survey.path, head);
+    const std::string told = head.text() + blocks[i].body;
+    const auto lines =
+        std::count(text.begin(), text.end(), '\n') + std::count(told.begin(), told.end(), '\n');
+    if (i > 0 && lines > kMostLines && !LogEnabled(LogLevel::kInfo)) {
+      text += OthersText(blocks, i);
+      break;
+    }
+    text += told;
   }
   if (survey.warnings.empty()) return text;
   Page tail(color);

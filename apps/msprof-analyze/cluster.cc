@@ -18,6 +18,7 @@
 #include "export_options.h"
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
+#include "mpa/base/notes.h"
 #include "mpa/base/progress.h"
 #include "mpa/base/text.h"
 #include "mpa/capture/archive.h"
@@ -158,7 +159,7 @@ std::vector<fs::path> Write(const Recipe& recipe, const Report& report,
       paths.push_back(ReplaceReport(report, folder, std::string(recipe.name), type, notes));
     }
   }
-  for (const std::string& note : notes) LogWarning("{}", note);
+  LogNotes(notes);
   return paths;
 }
 
@@ -168,7 +169,7 @@ int SaveParts(const Recipe& recipe, const ClusterRequest& request, const std::st
   InContext("--save_parts", [&] { io::PrepareOutputDirectory(target); });
   const MappedRanks mapped = MapRanks(recipe, request);
   ClearProgressLine();
-  for (const std::string& note : mapped.notes) LogWarning("{}", note);
+  LogNotes(mapped.notes);
   WriteParts(recipe, request.arguments, mapped, target);
   LogNotice("the parts of {} ranks are in {}", mapped.parts.size(), target.string());
   return mapped.partial ? kExitPartial : 0;
@@ -184,6 +185,12 @@ void CheckDirectory(const char* option, const fs::path& path) {
   if (IsArchive(path)) Fail(ErrorKind::kInput, "{} {}: {}", option, path.string(), kArchiveProblem);
   Fail(ErrorKind::kInput, "{} {}: not a directory; give the one that holds the captures", option,
        path.string());
+}
+
+Detail DetailOf(const RecipeCommandOptions& options) {
+  if (options.exports.json()) return Detail::kNone;
+  if (LogEnabled(LogLevel::kInfo)) return Detail::kAll;
+  return options.print ? Detail::kMore : Detail::kAnswer;
 }
 
 int RunRecipeCommand(const RecipeCommandOptions& options) {
@@ -220,14 +227,13 @@ int RunRecipeCommand(const RecipeCommandOptions& options) {
   InContext(options.output.empty() ? "-d (-o writes elsewhere)" : "-o",
             [&] { PrepareTargets(recipe, types, output); });
   const fs::path page = PagePath(recipe, options.arguments);
-  const bool prints = options.print || recipe.always_prints;
 
   MappedRanks mapped =
       from_parts ? ReadParts(recipe, request.arguments, source) : MapRanks(recipe, request);
-  const Wanted wanted{.sheets = true, .screen = prints};
+  const Wanted wanted{.sheets = true, .screen = DetailOf(options)};
   const ClusterOutcome outcome = ReduceRanks(recipe, request.arguments, wanted, std::move(mapped));
   ClearProgressLine();
-  for (const std::string& note : outcome.report.notes) LogWarning("{}", note);
+  LogNotes(outcome.report.notes);
   const std::vector<Sheet>& sheets = outcome.report.sheets;
   const bool empty = std::all_of(sheets.begin(), sheets.end(),
                                  [](const Sheet& sheet) { return sheet.rows.empty(); });
@@ -241,7 +247,7 @@ int RunRecipeCommand(const RecipeCommandOptions& options) {
     InContext(page.string(), [&] { io::ReplaceText(page, outcome.report.page); });
     paths.push_back(page);
   }
-  if (prints || options.exports.json()) options.exports.Show(outcome.report);
+  options.exports.Show(outcome.report);
   FinishStdout();
   for (const fs::path& path : paths) LogNotice("the results are in {}", path.string());
   return outcome.partial ? kExitPartial : 0;
@@ -306,7 +312,7 @@ std::string HelpOfRecipe(CLI::App& app, const Recipe& recipe, std::size_t width)
   page.notes = {kWhereResultsGo};
   const auto shown = [&](const CLI::Option& option) {
     if (option.get_group() == kOfRecipes) return HasParameter(recipe, option);
-    return !option.check_lname("mode") && !(option.check_lname("print") && recipe.always_prints);
+    return !option.check_lname("mode");
   };
   return FormatHelp(app, page, shown, width);
 }
@@ -341,7 +347,7 @@ Command AddCluster(CLI::App& program) {
       ->type_name("LIST")
       ->group(kMostUsed);
   AddParameters(*app, options);
-  app->add_flag("--print", options->print, "Also print a summary")->group(kMore);
+  app->add_flag("--print", options->print, "Print more of a single rank")->group(kMore);
   app->add_option("--step_id", options->step, "Analyse one step of every rank [default: all]")
       ->type_name("ID")
       ->group(kMore);

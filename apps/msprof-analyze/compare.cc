@@ -16,6 +16,7 @@
 #include "mpa/base/console.h"
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
+#include "mpa/base/notes.h"
 #include "mpa/base/progress.h"
 #include "mpa/base/text.h"
 #include "mpa/io/output_file.h"
@@ -247,7 +248,7 @@ int RunSheets(const CompareCommandOptions& options) {
     written = WriteReport(outcome.report, output, "performance_comparison_result_" + UtcTimeStamp(),
                           types);
   }
-  for (const std::string& note : written.notes) LogWarning("{}", note);
+  LogNotes(written.notes);
   options.exports.Show(outcome.report);
   FinishStdout();
   for (const fs::path& path : written.paths) LogNotice("the details are in {}", path.string());

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
+#include "mpa/base/columns.h"
 #include "mpa/base/console.h"
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
@@ -37,16 +39,28 @@ std::string_view NameOf(ReportKind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
+// As many lines as a screen has; the others with --verbose.
 void PrintGate(const GateReport& report) {
-  std::vector<std::string> lines = FormatGateText(report);
+  std::string color;
   if (UseColor(stdout)) {
     const bool passed =
         report.verdict == GateVerdict::kOk || report.verdict == GateVerdict::kImproved;
-    const char* color = passed ? "32" : report.exit_code == 1 ? "31" : "33";
-    Print(fmt::format("\x1b[{}m{}\x1b[0m\n", color, Printable(lines.front())));
-    lines.erase(lines.begin());
+    color = passed ? "32" : report.exit_code == 1 ? "31" : "33";
   }
-  PrintLines(lines);
+  std::vector<std::string> lines;
+  std::size_t headline = 0;
+  for (const std::string& line : FormatGateText(report)) {
+    const std::size_t indent = std::min(line.find_first_not_of(' '), line.size()) + 4;
+    for (std::string& piece : Wrapped(Printable(line), indent)) lines.push_back(std::move(piece));
+    if (headline == 0) headline = lines.size();
+  }
+  std::size_t shown = lines.size();
+  if (!LogEnabled(LogLevel::kInfo) && shown > kScreenLines) shown = kScreenLines - 1;
+  for (std::size_t i = 0; i < shown; ++i) {
+    const bool colored = i < headline && !color.empty();
+    Print(colored ? fmt::format("\x1b[{}m{}\x1b[0m\n", color, lines[i]) : lines[i] + '\n');
+  }
+  if (shown < lines.size()) Print(fmt::format("... {} more lines with -v\n", lines.size() - shown));
 }
 
 }  // namespace

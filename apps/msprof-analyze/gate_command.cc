@@ -12,6 +12,7 @@
 #include "mpa/base/console.h"
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
+#include "mpa/base/notes.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/progress.h"
 #include "mpa/gate/gate_sheets.h"
@@ -67,7 +68,7 @@ std::pair<SideOfGate, SideOfGate> Load(const GateInputs& inputs, const GateOptio
   const auto middle = loaded.begin() + static_cast<std::ptrdiff_t>(inputs.base.size());
   std::pair sides{Join(loaded.begin(), middle, "-bp"), Join(middle, loaded.end(), "-d")};
   for (const SideOfGate* side : {&sides.first, &sides.second}) {
-    for (const std::string& note : side->notes) LogWarning("{}", note);
+    LogNotes(side->notes);
   }
   return sides;
 }
@@ -133,7 +134,7 @@ void Deliver(const Report& report, const std::vector<ExportType>& types,
       AppendGateSummary(*report.gate, summary);
     }
   }
-  for (const std::string& note : notes) LogWarning("{}", note);
+  LogNotes(notes);
   FinishStdout();
 }
 

@@ -8,6 +8,7 @@
 #include "command.h"
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
+#include "mpa/base/notes.h"
 #include "mpa/base/progress.h"
 
 namespace mpa {
@@ -61,7 +62,7 @@ int RunParse(const ParseOptions& options) {
   request.replace = options.force;
   const ParseOutcome outcome = Parse(request);
   ClearProgressLine();
-  for (const std::string& note : outcome.notes) LogWarning("{}", note);
+  LogNotes(outcome.notes);
   for (const fs::path& path : outcome.written) LogNotice("the results are in {}", path.string());
   return outcome.partial ? kExitPartial : 0;
 }

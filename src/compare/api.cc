@@ -54,13 +54,22 @@ std::vector<OpPair> AllOps(const CompareInput& input) {
 
 void CompareApis(const CompareInput& input, Report& report) {
   if (!HaveOperators(input, report)) return;
-  std::vector<Column> columns = {Text("Order Id", 10), BoldText("api name")};
-  AppendColumns(ForBothSides({TwoDecimals("Total Duration(ms)"), TwoDecimals("Self Time(ms)"),
-                              TwoDecimals("Avg Duration(ms)"), Text("Calls")}),
-                columns);
-  for (const char* name :
-       {"Diff Total Ratio", "Diff Self Ratio", "Diff Avg Ratio", "Diff Calls Ratio"}) {
-    columns.push_back(Growth(name, 20, Format::kDecimals2));
+  std::vector<Column> columns = {
+      Means(Text("Order Id", 10), kOrderMeaning),
+      Means(BoldText("api name"), "The operator of the framework or call on the host.")};
+  AppendColumns(
+      ForBothSides({Means(TwoDecimals("Total Duration(ms)"), "Host time of all calls."),
+                    Means(TwoDecimals("Self Time(ms)"), "Of it, without the calls within."),
+                    Means(TwoDecimals("Avg Duration(ms)"), "Host time of one call."),
+                    Means(Text("Calls"), "Number of calls.")}),
+      columns);
+  constexpr std::pair<const char*, const char*> kRatios[] = {
+      {"Diff Total Ratio", "Total duration"},
+      {"Diff Self Ratio", "Self time"},
+      {"Diff Avg Ratio", "Average duration"},
+      {"Diff Calls Ratio", "Number of calls"}};
+  for (const auto& [name, what] : kRatios) {
+    columns.push_back(Means(Growth(name, 20, Format::kDecimals2), RatioMeaning(what)));
   }
   Sheet sheet = CompareSheet("ApiCompare", std::move(columns), input);
   for (const OpGroup& group : GroupByName(input, AllOps(input))) {

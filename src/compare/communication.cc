@@ -11,14 +11,20 @@ namespace mpa::comparisons {
 namespace {
 
 std::vector<Column> Columns() {
-  std::vector<Column> columns = {Text("Order Id", 10)};
+  std::vector<Column> columns = {Means(Text("Order Id", 10), kOrderMeaning)};
   AppendColumns(
-      ForBothSides({BoldText("Communication OP Name", 25), Text("Task Name"), Text("Calls", 10),
-                    Decimals("Total Duration(us)", 17), Decimals("Avg Duration(us)", 17),
-                    Decimals("Max Duration(us)", 17), Decimals("Min Duration(us)", 17)}),
+      ForBothSides({Means(BoldText("Communication OP Name", 25), "The kind of collective."),
+                    Means(Text("Task Name"),
+                          "Its tasks of one kind; empty in the row of whole collectives."),
+                    Means(Text("Calls", 10), "Number of collectives or tasks."),
+                    Means(Decimals("Total Duration(us)", 17), "Time of all of them."),
+                    Means(Decimals("Avg Duration(us)", 17), "Time of one."),
+                    Means(Decimals("Max Duration(us)", 17), "Time of the longest."),
+                    Means(Decimals("Min Duration(us)", 17), "Time of the shortest.")}),
       columns);
-  columns.push_back(TwoDecimals("Diff Duration(us)"));
-  columns.push_back(Growth("Diff Ratio"));
+  columns.push_back(
+      Means(TwoDecimals("Diff Duration(us)"), "Total duration of the comparison less the base's."));
+  columns.push_back(Means(Growth("Diff Ratio"), RatioMeaning("Total duration")));
   return columns;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compare_sheet.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -65,6 +67,16 @@ Column Growth(std::string name, double width, Format format) {
           .width = width,
           .decimals = 4,
           .marks_growth = true};
+}
+
+Column Means(Column column, std::string meaning) {
+  column.meaning = std::move(meaning);
+  return column;
+}
+
+std::string RatioMeaning(std::string_view what) {
+  return fmt::format("{} of the comparison by that of the base; unknown where the base has none.",
+                     what);
 }
 
 }  // namespace mpa

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,6 +29,12 @@ Column Decimals(std::string name, double width = 20);
 Column TwoDecimals(std::string name, double width = 20);  ///< documents for people keep no more
 /// A ratio, of which documents for people keep four decimals.
 Column Growth(std::string name, double width = 20, Format format = Format::kPercent);
+
+/// The column with what it says, for the documentation.
+Column Means(Column column, std::string meaning);
+/// The ratio of `what` of the comparison to that of the base.
+std::string RatioMeaning(std::string_view what);
+inline constexpr const char* kOrderMeaning = "Number of the row, from 1.";
 
 /// Appends cells to a row, without copies of their texts.
 template <typename... Values>

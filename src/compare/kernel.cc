@@ -92,15 +92,22 @@ std::string Reason(const CompareInput& input, Side side) {
 }
 
 // `time` makes a column of times.
-std::vector<Column> Columns(const char* type, const char* detail,
+std::vector<Column> Columns(const char* type, const char* detail, const char* meaning,
                             Column (*time)(std::string, double)) {
-  std::vector<Column> columns = {Text("Order Id", 10), BoldText(type), Text(detail)};
+  std::vector<Column> columns = {Means(Text("Order Id", 10), kOrderMeaning),
+                                 Means(BoldText(type), "The type of the kernels."),
+                                 Means(Text(detail), meaning)};
   AppendColumns(
-      ForBothSides({time("Total Duration(us)", 20), time("Avg Duration(us)", 20),
-                    time("Max Duration(us)", 20), time("Min Duration(us)", 20), Text("Calls")}),
+      ForBothSides({Means(time("Total Duration(us)", 20), "Time of all kernels of the row."),
+                    Means(time("Avg Duration(us)", 20), "Time of one."),
+                    Means(time("Max Duration(us)", 20), "Time of the longest."),
+                    Means(time("Min Duration(us)", 20), "Time of the shortest."),
+                    Means(Text("Calls"), "Number of kernels.")}),
       columns);
-  columns.push_back(Growth("Diff Total Ratio", 20, Format::kDecimals2));
-  columns.push_back(Growth("Diff Avg Ratio", 20, Format::kDecimals2));
+  columns.push_back(
+      Means(Growth("Diff Total Ratio", 20, Format::kDecimals2), RatioMeaning("Total duration")));
+  columns.push_back(
+      Means(Growth("Diff Avg Ratio", 20, Format::kDecimals2), RatioMeaning("Average duration")));
   return columns;
 }
 
@@ -147,7 +154,8 @@ void CompareShapes(const CompareInput& input, Report& report) {
     const Kernels kernels = AllListed(trace);
     return SumKernels(trace, kernels, kernels.shapes);
   };
-  Sheet sheet = CompareSheet(kByShapes, Columns("Kernel", "Input Shape", TwoDecimals), input);
+  Sheet sheet = CompareSheet(
+      kByShapes, Columns("Kernel", "Input Shape", "Shapes of their inputs.", TwoDecimals), input);
   Join(sums(Side::kBase), sums(Side::kComparison),
        [&](const auto& key, const Durations* in_base, const Durations* in_comparison) {
          const Durations base = in_base ? *in_base : Durations();
@@ -185,7 +193,9 @@ void CompareCores(const CompareInput& input, Report& report) {
   const KernelSums base_sums = SumsByCore(input, Side::kBase, report);
   const KernelSums comparison_sums = SumsByCore(input, Side::kComparison, report);
   if (base_sums.Empty() && comparison_sums.Empty()) return;
-  Sheet sheet = CompareSheet(kByCore, Columns("Kernel Type", "Core Type", Decimals), input);
+  Sheet sheet = CompareSheet(
+      kByCore, Columns("Kernel Type", "Core Type", "The kind of core that ran them.", Decimals),
+      input);
   Join(base_sums, comparison_sums,
        [&](const auto& key, const Durations* in_base, const Durations* in_comparison) {
          const Durations base = in_base ? *in_base : Durations();

@@ -125,17 +125,23 @@ struct Memories {
 };
 
 Sheet StatisticSheet(const CompareInput& input, const Memories& memories) {
-  std::vector<Column> columns = {Text("Top", 10), BoldText("Operator Name")};
+  std::vector<Column> columns = {Means(Text("Top", 10), kOrderMeaning),
+                                 Means(BoldText("Operator Name"), "The operator.")};
   const auto add_side = [&](Side side, const char* name, double duration, double memory) {
-    AppendColumns(ForSide(side, {Decimals(fmt::format("{} Allocated Duration(ms)", name), duration),
-                                 Decimals(fmt::format("{} Allocated Memory(MB)", name), memory),
-                                 Text(fmt::format("{} Operator Number", name), 25)}),
-                  columns);
+    AppendColumns(
+        ForSide(side,
+                {Means(Decimals(fmt::format("{} Allocated Duration(ms)", name), duration),
+                       "How long its allocations were held, added up."),
+                 Means(Decimals(fmt::format("{} Allocated Memory(MB)", name), memory),
+                       "Memory that it allocated, added up; 1 MB is 2^20 bytes."),
+                 Means(Text(fmt::format("{} Operator Number", name), 25), "Number of calls.")}),
+        columns);
   };
   add_side(Side::kBase, "Base", 25, 30);
   add_side(Side::kComparison, "Comparison", 27, 33);
-  columns.push_back(TwoDecimals("Diff Memory(MB)"));
-  columns.push_back(Growth("Diff Ratio"));
+  columns.push_back(
+      Means(TwoDecimals("Diff Memory(MB)"), "Memory of the comparison less the base's."));
+  columns.push_back(Means(Growth("Diff Ratio"), RatioMeaning("Memory")));
   Sheet sheet = CompareSheet("MemoryCompareStatistic", std::move(columns), input);
   for (const OpGroup& group : GroupByName(input, input.MatchedOps())) {
     Row row{{Cell(), group.name}};
@@ -163,17 +169,18 @@ Sheet StatisticSheet(const CompareInput& input, const Memories& memories) {
 }
 
 Sheet DetailSheet(const CompareInput& input, const Memories& memories) {
-  return OpPairSheet(input, "MemoryCompare", "Allocated Details", "Size(KB)", 1024,
-                     [&](Side side, std::size_t op) {
-                       const OpMemory& memory = memories.Of(side);
-                       OpDetails details;
-                       memory.VisitAllocations(
-                           op, [&](std::size_t inner, std::size_t allocation, bool queued) {
-                             details.sum.Add(memory.Bytes(allocation));
-                             details.lines += memory.Describe(inner, allocation, queued);
-                           });
-                       return details;
-                     });
+  return OpPairSheet(
+      input, "MemoryCompare", Means(Text("Allocated Details"), "Its allocations, a line each."),
+      Means(Decimals("Size(KB)"), "Memory that it allocated; 1 KB is 1024 bytes."), 1024,
+      [&](Side side, std::size_t op) {
+        const OpMemory& memory = memories.Of(side);
+        OpDetails details;
+        memory.VisitAllocations(op, [&](std::size_t inner, std::size_t allocation, bool queued) {
+          details.sum.Add(memory.Bytes(allocation));
+          details.lines += memory.Describe(inner, allocation, queued);
+        });
+        return details;
+      });
 }
 
 void CompareMemory(const CompareInput& input, Report& report) {

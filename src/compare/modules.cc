@@ -41,15 +41,21 @@ std::string ClassOf(std::string_view name) {
 }
 
 std::vector<Column> FirstColumns() {
-  return {Text("Order Id", 10), Text("Module Class"), Text("Module Level", 15),
-          Text("Module Name", 35), Text("Operator Name", 25)};
+  return {Means(Text("Order Id", 10), kOrderMeaning),
+          Means(Text("Module Class"), "The class of the module."),
+          Means(Text("Module Level", 15), "How many modules are around it."),
+          Means(Text("Module Name", 35), "The module with those around it, joined by '/'."),
+          Means(Text("Operator Name", 25), "The operator; [ TOTAL ] for the whole module.")};
 }
 
 std::vector<Column> LastColumns(std::string_view unit) {
-  return {TwoDecimals(fmt::format("Device Total Time Diff({})", unit)),
-          TwoDecimals(fmt::format("Device Self Time Diff({})", unit)),
-          Growth("Diff Total Ratio", 15), Text("Base Call Stack", 30),
-          Text("Comparison Call Stack", 30)};
+  return {Means(TwoDecimals(fmt::format("Device Total Time Diff({})", unit)),
+                "Total time of the comparison less the base's."),
+          Means(TwoDecimals(fmt::format("Device Self Time Diff({})", unit)),
+                "Self time of the comparison less the base's."),
+          Means(Growth("Diff Total Ratio", 15), RatioMeaning("Total time")),
+          Means(Text("Base Call Stack", 30), "Where the base called the operator."),
+          Means(Text("Comparison Call Stack", 30), "Where the comparison called it.")};
 }
 
 // --- ModuleCompareStatistic ---
@@ -145,9 +151,14 @@ void AppendGroup(const CompareInput& input, std::string_view full_name, const Mo
 
 Sheet StatisticSheet(const CompareInput& input, const std::vector<ModulePair>& pairs) {
   std::vector<Column> columns = FirstColumns();
-  AppendColumns(ForBothSides({Text("Kernel Details"), Decimals("Device Self Time(ms)"),
-                              Text("Number", 10), Decimals("Device Total Time(ms)")}),
-                columns);
+  AppendColumns(
+      ForBothSides({Means(Text("Kernel Details"), "The device work of the row, a line each."),
+                    Means(Decimals("Device Self Time(ms)"),
+                          "Time of the device work that runs in no module within."),
+                    Means(Text("Number", 10), "Calls of the module or operator."),
+                    Means(Decimals("Device Total Time(ms)"),
+                          "Time of the device work with that of the modules within.")}),
+      columns);
   AppendColumns(LastColumns("ms"), columns);
   Sheet sheet = CompareSheet("ModuleCompareStatistic", std::move(columns), input);
   CallsByName base, comparison;
@@ -276,9 +287,14 @@ Sheet DetailSheet(const CompareInput& input, const std::vector<ModulePair>& pair
                   bool& has_stacks) {
   std::vector<Column> columns = FirstColumns();
   columns.pop_back();
-  AppendColumns(ForBothSides({Text("Operator Name", 25), Text("Kernel Details"),
-                              Decimals("Device Self Time(us)"), Decimals("Device Total Time(us)")}),
-                columns);
+  AppendColumns(
+      ForBothSides({Means(Text("Operator Name", 25), "The operator; of a module TOTAL."),
+                    Means(Text("Kernel Details"), "The device work it launched, a line each."),
+                    Means(Decimals("Device Self Time(us)"),
+                          "Time of the device work that runs in no module within."),
+                    Means(Decimals("Device Total Time(us)"),
+                          "Time of the device work with that of the modules within.")}),
+      columns);
   AppendColumns(LastColumns("us"), columns);
   Sheet sheet = CompareSheet("ModuleCompare", std::move(columns), input);
   constexpr std::size_t kPairs = 128;

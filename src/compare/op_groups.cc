@@ -33,16 +33,22 @@ std::vector<OpGroup> GroupByName(const CompareInput& input, const std::vector<Op
   return groups;
 }
 
-Sheet OpPairSheet(const CompareInput& input, std::string name, std::string details_column,
-                  const std::string& sum_column, double unit,
+Sheet OpPairSheet(const CompareInput& input, std::string name, Column details_column,
+                  const Column& sum_column, double unit,
                   const std::function<OpDetails(Side, std::size_t)>& details_of) {
-  std::vector<Column> columns = {Text("Order Id", 10)};
-  AppendColumns(ForBothSides({BoldText("Operator Name"), Text("Input Shape"), Text("Input Type"),
-                              Text(std::move(details_column)), Decimals(sum_column)}),
+  std::vector<Column> columns = {Means(Text("Order Id", 10), kOrderMeaning)};
+  AppendColumns(ForBothSides({Means(BoldText("Operator Name"),
+                                    "The call of an operator; empty where the side lacks it."),
+                              Means(Text("Input Shape"), "Shapes of its inputs."),
+                              Means(Text("Input Type"), "Data types of its inputs."),
+                              std::move(details_column), sum_column}),
                 columns);
-  const std::size_t last_word = sum_column.rfind(' ') + 1;  // "Size(KB)": npos + 1 is 0
-  columns.push_back(TwoDecimals("Diff " + sum_column.substr(last_word)));
-  columns.push_back(Growth("Diff Ratio"));
+  const std::string& sum = sum_column.name;
+  const std::size_t last_word = sum.rfind(' ') + 1;  // "Device Duration(us)": npos + 1 is 0
+  const std::string what = sum.substr(0, sum.find('('));
+  columns.push_back(Means(TwoDecimals("Diff " + sum.substr(last_word)),
+                          fmt::format("{} of the comparison less the base's.", what)));
+  columns.push_back(Means(Growth("Diff Ratio"), RatioMeaning(what)));
   Sheet sheet = CompareSheet(std::move(name), std::move(columns), input);
   for (const OpPair& pair : input.MatchedOps()) {
     Row row;

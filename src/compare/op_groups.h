@@ -36,8 +36,8 @@ struct OpDetails {
 /// A sheet with a row for each pair of matched operators: name, shapes, types, details and sum of
 /// both sides, difference and ratio of the sums, which are shown in a unit: 1000 ns in a us, 1024 B
 /// in a KB. `details_of` is asked for every operator.
-Sheet OpPairSheet(const CompareInput& input, std::string name, std::string details_column,
-                  const std::string& sum_column, double unit,
+Sheet OpPairSheet(const CompareInput& input, std::string name, Column details_column,
+                  const Column& sum_column, double unit,
                   const std::function<OpDetails(Side, std::size_t)>& details_of);
 
 /// Sorts the rows by a column of real numbers, as people see them, the largest first, and numbers

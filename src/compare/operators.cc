@@ -21,16 +21,20 @@ ExactSum TimeOf(const OpTree& tree, std::size_t op) {
 }
 
 Sheet StatisticSheet(const CompareInput& input) {
-  std::vector<Column> columns = {Text("Top", 10), BoldText("Operator Name")};
+  std::vector<Column> columns = {Means(Text("Top", 10), kOrderMeaning),
+                                 Means(BoldText("Operator Name"), "The operator.")};
   const auto add_side = [&](Side side, const char* name, double width) {
-    AppendColumns(ForSide(side, {Decimals(fmt::format("{} Device Duration(ms)", name), width),
-                                 Text(fmt::format("{} Operator Number", name), width)}),
+    AppendColumns(ForSide(side, {Means(Decimals(fmt::format("{} Device Duration(ms)", name), width),
+                                       "Time of the device work that its calls launched."),
+                                 Means(Text(fmt::format("{} Operator Number", name), width),
+                                       "Number of calls.")}),
                   columns);
   };
   add_side(Side::kBase, "Base", 25);
   add_side(Side::kComparison, "Comparison", 30);
-  columns.push_back(TwoDecimals("Diff Duration(ms)"));
-  columns.push_back(Growth("Diff Ratio"));
+  columns.push_back(
+      Means(TwoDecimals("Diff Duration(ms)"), "Device time of the comparison less the base's."));
+  columns.push_back(Means(Growth("Diff Ratio"), RatioMeaning("Device time")));
   Sheet sheet = CompareSheet("OperatorCompareStatistic", std::move(columns), input);
   for (const OpGroup& group : GroupByName(input, input.MatchedOps())) {
     Row row{{Cell(), group.name}};
@@ -49,7 +53,9 @@ Sheet StatisticSheet(const CompareInput& input) {
 }
 
 Sheet DetailSheet(const CompareInput& input) {
-  return OpPairSheet(input, "OperatorCompare", "Kernel Details", "Device Duration(us)", 1e3,
+  return OpPairSheet(input, "OperatorCompare",
+                     Means(Text("Kernel Details"), "The device work it launched, a line each."),
+                     Means(Decimals("Device Duration(us)"), "Time of that work."), 1e3,
                      [&](Side side, std::size_t op) {
                        OpDetails details;
                        input.Ops(side).VisitWork(op, [&](const DeviceWork& work) {

@@ -19,19 +19,32 @@ void AppendOverallSide(Row& row, const OverallValue& value, TimeNs e2e) {
 }
 
 std::vector<Column> OverallColumns() {
-  std::vector<Column> columns = {{.name = "Index", .format = Format::kInteger, .width = 40}};
+  std::vector<Column> columns = {{.name = "Index",
+                                  .format = Format::kInteger,
+                                  .width = 40,
+                                  .meaning = "The part of the end-to-end time; `level` says how "
+                                             "deep it lies in the parts before it."}};
   for (const Side side : {Side::kBase, Side::kComparison}) {
     columns.push_back({.name = "Duration(ms)",
                        .format = Format::kDecimals2,
                        .width = 20,
                        .side = side,
-                       .unit = Unit::kNsShownAsMs});
-    columns.push_back(
-        {.name = "Duration Ratio", .format = Format::kPercent, .width = 20, .side = side});
-    columns.push_back({.name = "Number", .format = Format::kInteger, .width = 10, .side = side});
+                       .unit = Unit::kNsShownAsMs,
+                       .meaning = "Time of the part."});
+    columns.push_back({.name = "Duration Ratio",
+                       .format = Format::kPercent,
+                       .width = 20,
+                       .side = side,
+                       .meaning = "Share of the end-to-end time, 1 is all."});
+    columns.push_back({.name = "Number",
+                       .format = Format::kInteger,
+                       .width = 10,
+                       .side = side,
+                       .meaning = "Kernels or calls; empty where none are counted."});
   }
-  columns.push_back(TwoDecimals("Diff Duration(ms)"));
-  columns.push_back(Growth("Diff Ratio", 10));
+  columns.push_back(
+      Means(TwoDecimals("Diff Duration(ms)"), "Duration of the comparison less the base's."));
+  columns.push_back(Means(Growth("Diff Ratio", 10), RatioMeaning("Duration")));
   return columns;
 }
 

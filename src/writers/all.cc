@@ -67,6 +67,10 @@ const std::vector<ExportType>& AllExportTypes() {
          writers::WriteCsvFiles(report, path);
        }},
       {"md", ".md", WriteMarkdown},
+      {"columns", "_columns.md",
+       [](const Report& report, const fs::path& path, Notes&) {
+         writers::WriteColumnsFile(report, path);
+       }},
       {"text", "_text", WriteWorkbookDirectory, {Kind::kRecipe}},
       {"junit",
        ".junit.xml",

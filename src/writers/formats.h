@@ -31,6 +31,9 @@ void WriteJsonFile(const Report& report, const std::filesystem::path& path);
 /// `path` becomes a directory with a file for each sheet, and one for the notes.
 void WriteCsvFiles(const Report& report, const std::filesystem::path& path);
 
+/// What each column of each sheet says, as Markdown: its key, its name in databases, unit, meaning.
+void WriteColumnsFile(const Report& report, const std::filesystem::path& path);
+
 /// The story, the tables of the screen, the first rows of each sheet and the notes.
 void WriteMarkdownFile(const Report& report, const std::filesystem::path& path);
 

@@ -9,7 +9,7 @@ import sys
 import textwrap
 
 from cli import DOCS, ESCAPE, TIMEOUT_SECONDS, Result
-from formats import check_json, check_junit, parse_openmetrics
+from formats import check_document, check_junit, parse_openmetrics
 from gate_runs import GateRuns
 from steps import KERNELS
 
@@ -36,8 +36,7 @@ class GateForms(GateRuns):
         self.assertEqual({name for name, labels in samples if ("metric", "op:X") in labels},
                          {"msprof_gate_verdict"}, "what was not judged has no values")
         self.assertIn("| 100.0 ms | 105.0 ms | +5.0 % |", read["gate.md"])
-        check_json(json.loads(read["gate.json"]),
-                   json.loads((DOCS / "gate.schema.json").read_text(encoding="utf-8")))
+        check_document(json.loads(read["gate.json"]), "gate", DOCS)
         self.assertTrue(read["gate.md"].startswith("## REGRESSION step_time"))
         self.gate(self.base, "--export_type", "junit")
         self.assertEqual(check_junit((self.out / "gate.junit.xml").read_text(encoding="utf-8")),

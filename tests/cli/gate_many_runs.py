@@ -4,7 +4,7 @@
 import json
 
 from cli import DOCS
-from formats import check_json
+from formats import check_document
 from gate_runs import GateRuns
 from steps import write_capture
 
@@ -115,8 +115,7 @@ class GateManyRuns(GateRuns):
         options = [argument for path in captures for argument in ("-d", path)]
         result = self.run_tool("compare", *options, "--save_baseline", file, *more)
         self.assertEqual((result.code, result.out), (0, ""), result.err)
-        check_json(json.loads(file.read_text(encoding="utf-8")),
-                   json.loads((DOCS / "baseline.schema.json").read_text(encoding="utf-8")))
+        check_document(json.loads(file.read_text(encoding="utf-8")), "baseline", DOCS)
         return file
 
     def test_a_baseline_stands_for_its_captures(self):
@@ -147,7 +146,7 @@ class GateManyRuns(GateRuns):
             self.assertEqual(file.read_bytes(), before)
         self.assert_verdict(self.gate(fast, "--update_baseline", base=file), 0, "IMPROVED step_time")
         document = json.loads(file.read_text(encoding="utf-8"))
-        check_json(document, json.loads((DOCS / "baseline.schema.json").read_text(encoding="utf-8")))
+        check_document(document, "baseline", DOCS)
         self.assertEqual(document["oldest_anchor"]["medians"]["step_time"], 100_000_000)
         faster = self.capture("faster", (80_000,) * 3)
         self.assertEqual(self.gate(faster, "--update_baseline", base=file).code, 0)

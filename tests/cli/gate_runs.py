@@ -5,7 +5,7 @@
 import json
 
 from cli import DOCS, Cli
-from formats import check_json
+from formats import check_document
 from steps import write_capture
 
 
@@ -35,6 +35,6 @@ class GateRuns(Cli):
 
     def document(self, result):
         document = json.loads(result.out)
-        check_json(document, json.loads((DOCS / "gate.schema.json").read_text(encoding="utf-8")))
+        check_document(document, "gate", DOCS)
         self.assertEqual(document["exit_code"], result.code)
         return document

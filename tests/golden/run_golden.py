@@ -12,6 +12,8 @@ FOLDER/cmd holds the arguments, one line, run in DIR/captures. In them stands
     {job:NAMES}  for a directory with copies of the captures, which commas separate
     {raw:NAME}   for a capture that make_raw_captures.py wrote into the directory of --raw
     {shared:PATH}  for a real capture in data/ of --shared, a folder apart from the sources
+    {ranks:16:NAME,NAME...}         for a job of 16 ranks that take turns with the captures NAME.sql
+    {ranks:16:NAME,NAME...:slow=7}  for one whose rank 7 has device tasks of twice the length
 The output is stdout, each sheet or table of each file written (tab-separated, leading tabs of a label
 shown as "> "), stderr and the exit code. Paths, sizes on the disk and the time in a workbook's name are
 masked.
@@ -38,7 +40,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(HERE.parent / "support"))
-from captures import archive, build_database, gzip_copy, job_of  # noqa: E402
+from captures import archive, build_database, build_job, gzip_copy, job_of  # noqa: E402
 from written import written_files  # noqa: E402
 
 TIMEOUT_SECONDS = 60
@@ -68,9 +70,10 @@ class Places:
                 return str(self.raw / name)
             if kind == "shared":
                 return str(self.shared / name)
-            make = {"db": build_database, "gz": gzip_copy, "tar": archive, "job": job_of}[kind]
+            make = {"db": build_database, "gz": gzip_copy, "tar": archive, "job": job_of,
+                    "ranks": build_job}[kind]
             return str(make(self.captures, name, self.inputs))
-        return re.sub(r"\{(out|db|gz|tar|job|raw|shared)(?::([^}]*))?\}", replace, argument)
+        return re.sub(r"\{(out|db|gz|tar|job|ranks|raw|shared)(?::([^}]*))?\}", replace, argument)
 
     def mask(self, text):
         text = re.sub(r"^(Base|Comparison):( +)\S*/(\S+ \([NG]PU\))$", r"\1:\2{path}/\3", text,

@@ -45,3 +45,22 @@ def job_of(captures, names, parent):
     for name in filter(None, names.split(",")):
         shutil.copytree(Path(captures, name), job / name)
     return job
+
+
+def build_job(captures, what, parent):
+    """Builds PARENT/job, a job of "COUNT:NAME,NAME...[:slow=RANK]": its ranks take turns with the captures, and the
+    device tasks of the slow one take twice as long."""
+    count, names, *slow = what.split(":")
+    names = names.split(",")
+    slow_rank = int(slow[0].removeprefix("slow=")) if slow else -1
+    for rank in range(int(count)):
+        built = build_database(captures, names[rank % len(names)], Path(parent, "job", f"of_rank{rank}"))
+        capture = built.rename(Path(parent, "job", f"rank{rank}_ascend_pt"))
+        built.parent.rmdir()
+        database = (capture / DATABASE).rename((capture / DATABASE).with_name(f"ascend_pytorch_profiler_{rank}.db"))
+        if rank == slow_rank:
+            connection = sqlite3.connect(database)
+            connection.execute("UPDATE TASK SET endNs = 2 * endNs - startNs")
+            connection.commit()
+            connection.close()
+    return Path(parent, "job")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks documents against the rules of their format; each raises ValueError at the first fault."""
 
+import json
 import re
 import xml.etree.ElementTree as ElementTree
 
@@ -14,9 +15,15 @@ def _has_type(value, name):
     return isinstance(value, TYPES[name])
 
 
+KEYWORDS = {"$schema", "$defs", "$ref", "title", "description", "const", "enum", "type", "pattern", "minimum", "maximum",
+            "minItems", "maxItems", "items", "required", "properties", "additionalProperties"}
+
+
 def check_json(value, schema, root=None, place="document"):
-    """The keywords of JSON Schema that the schemas of docs/ use."""
+    """The keywords of JSON Schema that the schemas of docs/ use; another one is a fault, too."""
     root = root or schema
+    if not KEYWORDS.issuperset(schema):
+        raise ValueError(f"{place}: the schema has unknown keywords {set(schema) - KEYWORDS}")
     if "$ref" in schema:
         target = root
         for key in schema["$ref"].removeprefix("#/").split("/"):
@@ -30,7 +37,12 @@ def check_json(value, schema, root=None, place="document"):
     types = types if isinstance(types, list) else [types]
     if types and not any(_has_type(value, name) for name in types):
         raise ValueError(f"{place}: {value!r} is no {types}")
+    if isinstance(value, str) and not re.search(schema.get("pattern", ""), value):
+        raise ValueError(f"{place}: {value!r} does not match {schema['pattern']}")
+    if _has_type(value, "number"):
+        _check_bounds(value, schema, "minimum", "maximum", place)
     if isinstance(value, list):
+        _check_bounds(len(value), schema, "minItems", "maxItems", place)
         for number, item in enumerate(value):
             check_json(item, schema.get("items", {}), root, f"{place}[{number}]")
     if isinstance(value, dict):
@@ -44,6 +56,27 @@ def check_json(value, schema, root=None, place="document"):
                 raise ValueError(f"{place}: {key} is unknown")
             check_json(item, {} if known is True else known, root, f"{place}.{key}")
     return None
+
+
+def _check_bounds(value, schema, least, most, place):
+    if not schema.get(least, value) <= value <= schema.get(most, value):
+        raise ValueError(f"{place}: {value} is not within {schema.get(least)} and {schema.get(most)}")
+
+
+def check_document(value, name, docs):
+    """Against docs/schemas/NAME.schema.json; of a report also that every row has the keys of its sheet, and that a
+    column holds either numbers or texts."""
+    check_json(value, json.loads((docs / "schemas" / f"{name}.schema.json").read_text(encoding="utf-8")))
+    for sheet in value["sheets"] if name == "report" else ():
+        if len(set(sheet["columns"])) != len(sheet["columns"]):
+            raise ValueError(f"{sheet['name']}: keys occur twice: {sheet['columns']}")
+        for row in sheet["rows"]:
+            if list(row) != sheet["columns"]:
+                raise ValueError(f"{sheet['name']}: {list(row)} are not the columns {sheet['columns']}")
+        for key in sheet["columns"]:
+            kinds = {isinstance(row[key], str) for row in sheet["rows"] if row[key] is not None}
+            if len(kinds) > 1:
+                raise ValueError(f"{sheet['name']}.{key}: numbers and texts in one column")
 
 
 # Element: required attributes, optional ones, elements within. The rules that readers of JUnit

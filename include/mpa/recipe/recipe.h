@@ -38,10 +38,18 @@ struct RecipeParameter {
 /// checked against what their parameter says.
 using RecipeArguments = std::map<std::string, std::string, std::less<>>;
 
+/// How much a recipe says on the screen.
+enum class Detail : std::uint8_t {
+  kNone,
+  kAnswer,  ///< of all ranks together, at most kScreenLines
+  kMore,    ///< --print: of a single rank more, in the same room
+  kAll,     ///< --verbose: of every rank, however long it is
+};
+
 /// What a recipe is asked to make of the parts.
 struct Wanted {
   bool sheets = true;
-  bool screen = true;  ///< the lines
+  Detail screen = Detail::kAnswer;  ///< the lines
 };
 
 /// What a recipe is called and what it needs.
@@ -53,7 +61,6 @@ struct RecipeInfo {
   std::vector<RecipeParameter> parameters{};
   /// What the recipe can do with a capture, for `check`.
   Verdict (*can_run)(const RankFacts& facts) = nullptr;
-  bool always_prints = false;    ///< the screen is the main result: shown without --print
   bool empty_is_answer = false;  ///< sheets without rows are a result, not a failure
   /// `map` gets the whole run, and the chosen step as the argument "step_id": what happens before
   /// the step matters for it.

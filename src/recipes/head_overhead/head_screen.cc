@@ -4,9 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
+#include <utility>
 
+#include "mpa/base/columns.h"
+#include "mpa/base/printable.h"
 #include "parts.h"
 
 namespace mpa::head {
@@ -15,8 +19,11 @@ namespace {
 constexpr std::size_t kMostGraphs = 8;
 constexpr std::size_t kMostAdvice = 8;
 
+// Without decimals from a tenth of a second on, to fit into the columns.
 std::string Us(MaybeNs time) {
-  return time ? fmt::format("{:.1f}", static_cast<double>(*time) / 1e3) : "-";
+  if (!time) return "-";
+  constexpr TimeNs kLong = 100'000'000;
+  return fmt::format("{:.{}f}", static_cast<double>(*time) / 1e3, *time < kLong ? 1 : 0);
 }
 std::string Percent(const std::optional<double>& ratio) {
   return ratio ? fmt::format("{:.1f} %", *ratio * 100) : "-";
@@ -24,34 +31,47 @@ std::string Percent(const std::optional<double>& ratio) {
 
 class Screen {
  public:
-  Screen(const HeadPart& part, std::string_view rank, std::string_view policy)
-      : part_(part), rank_(rank), policy_(policy) {
+  Screen(const HeadPart& part, std::string_view rank, std::string_view policy, std::size_t room)
+      : part_(part), rank_(rank), policy_(policy), room_(room - 1) {
     for (const Call& call : part.calls) {
       if (!call.Counts() || call.phase != part.phase || call.step < 0) continue;
       steps_.emplace(call.track, call.step);
     }
   }
 
-  std::vector<std::string> Lines(Detail detail) {
+  std::vector<std::string> Lines(const std::vector<std::string>& spread) {
     if (part_.calls.empty()) {
-      SayThatThereIsNone(detail);
-      return std::move(lines_);
+      SayThatThereIsNone();
+    } else {
+      Answer();
     }
-    Answer();
-    if (detail == Detail::kAnswer) return std::move(lines_);
-    Header();
-    Summary();
-    Graphs();
-    Children();
-    Advice();
-    Notes();
+    for (const std::string& line : spread) Say("{}", line);
+    if (!part_.calls.empty()) {
+      Summary();
+      Graphs();
+      Header();
+      Advice();
+      Children();
+      Notes();
+    }
+    if (left_out_ > 0) lines_.push_back(fmt::format("  ... {} more lines with -v", left_out_));
     return std::move(lines_);
   }
 
  private:
   template <typename... Args>
   void Say(fmt::format_string<Args...> format, Args&&... args) {
-    lines_.push_back(fmt::format(format, std::forward<Args>(args)...));
+    SayLines(fmt::format(format, std::forward<Args>(args)...));
+  }
+
+  // Whole, or counted with all that follow it.
+  void SayLines(std::string_view text) {
+    std::vector<std::string> lines = Wrapped(text, 6);
+    if (left_out_ > 0 || lines_.size() + lines.size() > room_) {
+      left_out_ += lines.size();
+      return;
+    }
+    std::move(lines.begin(), lines.end(), std::back_inserter(lines_));
   }
 
   const SummaryRow* Find(std::string_view scope, std::string_view measure) const {
@@ -71,23 +91,20 @@ class Screen {
     return facts.source + " capture" + (facts.level.empty() ? "" : ", " + facts.level);
   }
 
-  void SayThatThereIsNone(Detail detail) {
+  void SayThatThereIsNone() {
     const CaptureFacts& facts = part_.facts;
-    Say("{}: no graph-mode call found: the run is eager, or its graphs left no event here.", rank_);
-    if (detail == Detail::kAnswer) return;
+    Say("{}: no graph-mode call found: the run is eager, or its graphs left no event here", rank_);
     Say("  looked for: npu_fx_compiler inference, cache_compiler inference, "
-        "TorchNpuGraphBase::Run, ExecuteGraph,");
-    Say("    RunGraph, RunGraphWithStreamAsync, acl_graph_replay, fx_run_eagerly; of CANN "
-        "Model@ModelExecute,");
-    Say("    AscendCL@aclmdlRIExecuteAsync");
+        "TorchNpuGraphBase::Run, ExecuteGraph, RunGraph, RunGraphWithStreamAsync, "
+        "acl_graph_replay, fx_run_eagerly; of CANN Model@ModelExecute, "
+        "AscendCL@aclmdlRIExecuteAsync");
     Say("  the capture ({}) has {} framework events on {} threads{}, {} calls of CANN, {} kernels "
         "and collectives, {} steps",
         CaptureText(), facts.framework_events, facts.threads.size(), ThreadList(),
         facts.runtime_calls, facts.device_runs, facts.steps);
     if (facts.runtime_calls == 0) {
       Say("  without calls of CANN (text captures of Level0 have none) graphs replayed by a "
-          "serving "
-          "framework cannot be seen");
+          "serving framework cannot be seen");
     }
     Say("  only the thread that started the profiler, and those it started, are recorded");
   }
@@ -112,7 +129,7 @@ class Screen {
     }
     const std::string unit = steps_.empty() ? "call" : "step";
     Say("{}: {} calls of graphs, p50 of the head {} us; for each {} the head takes {} us{} and the "
-        "device waits for {} us of it",
+        "device is idle for {} us of it",
         rank_, head->spread.count, Us(head->spread.p50), unit,
         Us(PerStep(head->spread.sum, head->spread.count)),
         head->share_of_step ? fmt::format(" ({} of it)", Percent(head->share_of_step)) : "",
@@ -148,7 +165,7 @@ class Screen {
           "{} {}{}", part.title, Us(PerStep(row->spread.sum, calls)),
           row->exposed_sum ? fmt::format(" ({})", Us(PerStep(row->exposed_sum, calls))) : ""));
     }
-    Say("  us for each {} (device waits): {}", unit, fmt::join(shares, ", "));
+    Say("  us for each {} (device idle): {}", unit, fmt::join(shares, ", "));
   }
 
   // What the numbers of steady calls leave out.
@@ -160,7 +177,7 @@ class Screen {
           row.spread.count == 1 ? "1 call that compiles or loads"
                                 : fmt::format("{} calls that compile or load", row.spread.count),
           static_cast<double>(row.spread.sum) / 1e6,
-          row.exposed_sum ? fmt::format(", the device waits for {:.1f} ms of it",
+          row.exposed_sum ? fmt::format(", the device is idle for {:.1f} ms of it",
                                         static_cast<double>(*row.exposed_sum) / 1e6)
                           : "");
     }
@@ -191,29 +208,28 @@ class Screen {
   void Summary() {
     const SummaryRow* head = Find("all", "head");
     if (head == nullptr) return;
-    Say("  {:<22} {:>10} {:>10} {:>10} {:>10} {:>8} {:>16}  {}", "us", "mean", "p50", "p90", "max",
-        "share", steps_.empty() ? "exposed/call" : "exposed/step", "owner");
-    const auto line = [&](std::string_view measure, std::string_view title,
-                          std::string_view owner) {
+    static constexpr char kLine[] = "  {:<23}{:>9}{:>9}{:>9}{:>9} {:>8} {:>9}";
+    Say(kLine, "us", "mean", "p50", "p90", "max", "share",
+        steps_.empty() ? "idle/call" : "idle/step");
+    const auto line = [&](std::string_view measure, std::string_view title) {
       const SummaryRow* row = Find("all", measure);
       if (row == nullptr) return;
       const Spread& spread = row->spread;
-      Say("  {:<22} {:>10} {:>10} {:>10} {:>10} {:>8} {:>16}  {}", title, Us(spread.mean),
-          Us(spread.p50), Us(spread.p90), Us(spread.max), Percent(row->share),
-          Us(PerStep(row->exposed_sum, head->spread.count)), owner);
+      Say(kLine, title, Us(spread.mean), Us(spread.p50), Us(spread.p90), Us(spread.max),
+          Percent(row->share), Us(PerStep(row->exposed_sum, head->spread.count)));
     };
     for (const Part& part : kParts) {
-      line(part.measure, part.title, part.owner);
-      if (part.measure == "platform") line("platform_wait", "  of it waiting", "device");
-      if (part.measure == "dynamo") line("lookup", "  of it lookup", "PyTorch");
+      line(part.measure, part.title);
+      if (part.measure == "platform") line("platform_wait", "  of it waiting");
+      if (part.measure == "dynamo") line("lookup", "  of it lookup");
       if (part.measure == "ge") {
-        line("ge_exec", "  of it GE", "GE");
-        line("epilogue_cpp", "  of it epilogue C++", "TorchAir");
-        line("epilogue_py", "  of it epilogue python", "TorchAir");
+        line("ge_exec", "  of it GE");
+        line("epilogue_cpp", "  of it epilogue C++");
+        line("epilogue_py", "  of it epilogue python");
       }
     }
-    line("head", "head", "");
-    line("first_kernel_latency", "graph to first kernel", "");
+    line("head", "head");
+    line("first_kernel_latency", "graph to first kernel");
   }
 
   void Graphs() {
@@ -229,12 +245,13 @@ class Screen {
     if (graphs.empty()) return;
     std::stable_sort(graphs.begin(), graphs.end(),
                      [](const Graph& a, const Graph& b) { return a.sum > b.sum; });
-    Say("  {:<30} {:>8} {:>10} {:>12} {:>12} {:>9} {:>12}", "graph", "calls", "per step",
-        "head p50 us", "p90 us", "of head", "exposed us");
+    Say("  {:<24} {:>7} {:>8} {:>8} {:>9} {:>8} {:>8}", "graph", "calls", "/step", "p50 us",
+        "p90 us", "of head", "idle us");
     for (std::size_t i = 0; i < std::min(kMostGraphs, graphs.size()); ++i) {
       const SummaryRow& row = *graphs[i].row;
       const auto count = static_cast<double>(row.spread.count);
-      Say("  {:<30} {:>8} {:>10} {:>12} {:>12} {:>9} {:>12}", row.scope, row.spread.count,
+      Say("  {:<24} {:>7} {:>8} {:>8} {:>9} {:>8} {:>8}", CutEnd(Printable(row.scope), 24),
+          row.spread.count,
           steps_.empty() ? "-" : fmt::format("{:.1f}", count / static_cast<double>(steps_.size())),
           Us(row.spread.p50), Us(row.spread.p90), ShareOfAll(row), Us(row.exposed_sum));
     }
@@ -316,14 +333,16 @@ class Screen {
   const HeadPart& part_;
   std::string_view rank_, policy_;
   std::set<std::pair<std::int32_t, std::int32_t>> steps_;  // with shown calls, by thread
+  std::size_t room_, left_out_ = 0;                        // lines
   std::vector<std::string> lines_;
 };
 
 }  // namespace
 
 std::vector<std::string> HeadScreen(const HeadPart& part, std::string_view rank,
-                                    std::string_view policy, Detail detail) {
-  return Screen(part, rank, policy).Lines(detail);
+                                    std::string_view policy, std::size_t room,
+                                    const std::vector<std::string>& spread) {
+  return Screen(part, rank, policy, room).Lines(spread);
 }
 
 }  // namespace mpa::head

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "advice.h"
@@ -12,6 +13,8 @@
 #include "head_part_bytes.h"
 #include "head_screen.h"
 #include "head_sheets.h"
+#include "head_spread.h"
+#include "mpa/base/columns.h"
 #include "mpa/base/error.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/make_recipe.h"
@@ -125,29 +128,22 @@ HeadPart MapHeadOverhead(const RankTrace& trace, const RecipeArguments& argument
   return part;
 }
 
-TimeNs TypicalHead(const HeadPart& part) {
-  for (const head::SummaryRow& row : part.summary) {
-    if (row.scope == "all" && row.phase == part.phase && row.measure == "head") {
-      return row.spread.p50;
-    }
-  }
-  return -1;
-}
-
 using RankHead = OfRank<HeadPart>;
 
-// All of the rank whose head is the longest, of the others the answer: one screen.
-void AddScreen(const std::vector<RankHead>& ranks, std::string_view policy, Report& report) {
-  const auto longest =
-      std::max_element(ranks.begin(), ranks.end(), [](const RankHead& a, const RankHead& b) {
-        return TypicalHead(a.part) < TypicalHead(b.part);
-      });
+// A rank in full: with the longest head of several, whose spread is behind its answer.
+void AddScreen(const std::vector<RankHead>& ranks, std::string_view policy, bool all,
+               Report& report) {
   if (policy.empty()) policy = kPolicies[0];
-  for (auto rank = ranks.begin(); rank != ranks.end(); ++rank) {
-    const head::Detail detail = rank == longest ? head::Detail::kAll : head::Detail::kAnswer;
-    for (std::string& line : HeadScreen(rank->part, RankText(rank->rank), policy, detail)) {
+  const std::size_t room = all ? std::numeric_limits<std::size_t>::max() : kScreenLines;
+  const std::size_t longest = head::LongestHead(ranks);
+  const auto add = [&](const RankHead& rank, const std::vector<std::string>& spread) {
+    for (std::string& line : HeadScreen(rank.part, RankText(rank.rank), policy, room, spread)) {
       report.lines.push_back(std::move(line));
     }
+  };
+  add(ranks[longest], head::HeadSpreadLines(ranks));
+  for (std::size_t i = 0; all && i < ranks.size(); ++i) {
+    if (i != longest) add(ranks[i], {});
   }
 }
 
@@ -182,7 +178,9 @@ void AddPicture(const std::vector<RankHead>& ranks, const RecipeArguments& argum
 void ReduceHeadOverhead(const std::vector<RankHead>& ranks, const RecipeArguments& arguments,
                         Wanted wanted, Report& report) {
   if (wanted.sheets) head::AddHeadSheets(ranks, report);
-  if (wanted.screen) AddScreen(ranks, Given(arguments, "policy"), report);
+  if (wanted.screen != Detail::kNone) {
+    AddScreen(ranks, Given(arguments, "policy"), wanted.screen == Detail::kAll, report);
+  }
   AddFindings(ranks, report);
   AddPicture(ranks, arguments, report);
 }
@@ -255,7 +253,6 @@ Recipe HeadOverhead() {
        Value::kPage},
       {"call", "N", "Draw this call, a callId in HEAD_CALL", Value::kText, {}, ProblemOfCall}};
   recipe.can_run = JudgeHeadOverhead;
-  recipe.always_prints = true;
   recipe.empty_is_answer = true;
   recipe.cuts_steps = true;
   return MakeRecipe<MapHeadOverhead, ReduceHeadOverhead>(std::move(recipe));

@@ -10,6 +10,10 @@
 #include <string_view>
 #include <utility>
 
+#include "mpa/base/columns.h"
+#include "mpa/base/printable.h"
+#include "mpa/report/amount.h"
+
 namespace mpa {
 namespace {
 
@@ -75,6 +79,7 @@ std::vector<std::string> ModuleScreen(const std::vector<ModuleStatisticRow>& row
                                       std::size_t most_lines) {
   ModulesByPath modules(rows);
   std::vector<std::string> lines;
+  const AmountScale scale(Quantity::kTime, modules.total());
   std::size_t left = 0;
   modules.Visit([&](const std::string& path, std::size_t depth, TimeNs time) {
     if (lines.size() >= most_lines) {
@@ -87,9 +92,10 @@ std::vector<std::string> ModuleScreen(const std::vector<ModuleStatisticRow>& row
                              : 0.0;
     const std::string bar(static_cast<std::size_t>(std::lround(share * kBar)), '#');
     const std::size_t name = path.rfind('/') + 1;  // npos + 1 is 0
-    lines.push_back(fmt::format("{:<20} {:5.1f} % {:12.3f} ms  {}{}", bar, share * 100,
-                                static_cast<double>(time) / 1e6, std::string(2 * depth, ' '),
-                                path.substr(name)));
+    const std::string start = fmt::format("{:<20} {:5.1f} % {:>9} {}  ", bar, share * 100,
+                                          scale.Text(scale.Rounded(time)), scale.unit());
+    const std::string label = std::string(2 * depth, ' ') + Printable(path.substr(name));
+    lines.push_back(start + CutEnd(label, kScreenColumns - start.size()));
   });
   if (left > 0) lines.push_back(fmt::format("... and {} smaller modules", left));
   return lines;

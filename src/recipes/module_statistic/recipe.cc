@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <limits>
 #include <utility>
 
+#include "module_list.h"
 #include "module_screen.h"
+#include "mpa/base/columns.h"
 #include "mpa/measure/module_statistic.h"
 #include "mpa/mfu/chip_of_rank.h"
 #include "mpa/mfu/kernel_mfu.h"
@@ -80,20 +84,6 @@ void AddSheet(const std::vector<PartOfRank>& parts, Report& report) {
   report.sheets.push_back(std::move(sheet));
 }
 
-std::string Milliseconds(TimeNs time) {
-  return fmt::format("{:.3f} ms", static_cast<double>(time) / 1e6);
-}
-
-// Where the kernel time of a rank went, for the screen.
-std::string CoverageText(const mpa::ModuleStatistic& statistic) {
-  return fmt::format(
-      "{} of kernels in modules ({}), {} outside, {} of unknown operators",
-      Milliseconds(statistic.coverage.in_modules),
-      statistic.source == ModuleSource::kMstxRanges ? "mstx ranges" : "nn.Module calls",
-      Milliseconds(statistic.coverage.outside_modules),
-      Milliseconds(statistic.coverage.without_op));
-}
-
 void AddNotes(const PartOfRank& part, Report& report) {
   const mpa::ModuleStatistic& statistic = part.part;
   if (statistic.rows.empty()) {
@@ -115,18 +105,32 @@ void AddNotes(const PartOfRank& part, Report& report) {
   }
 }
 
+// The answer, or of a single rank the whole tree.
+void AddLines(const std::vector<PartOfRank>& parts, bool tree, std::size_t most, Report& report) {
+  std::vector<std::string> lines = ModuleList(parts);
+  if (lines.empty()) return;
+  if (tree) {
+    lines.resize(1);
+    for (std::string& line : ModuleScreen(parts.front().part.rows, most)) {
+      lines.push_back(std::move(line));
+    }
+  }
+  std::move(lines.begin(), lines.end(), std::back_inserter(report.lines));
+}
+
 void ReduceModuleStatistic(const std::vector<PartOfRank>& parts, const RecipeArguments&,
                            Wanted wanted, Report& report) {
   if (wanted.sheets) AddSheet(parts, report);
-  for (const PartOfRank& part : parts) {
-    AddNotes(part, report);
-    if (!wanted.screen || part.part.rows.empty()) continue;
-    constexpr std::size_t kMostLines = 30;
-    report.lines.push_back(fmt::format("{}: {}", RankText(part.rank), CoverageText(part.part)));
-    for (std::string& line : ModuleScreen(part.part.rows, kMostLines)) {
-      report.lines.push_back(std::move(line));
-    }
-  }
+  for (const PartOfRank& part : parts) AddNotes(part, report);
+  const bool empty = std::all_of(parts.begin(), parts.end(),
+                                 [](const PartOfRank& part) { return part.part.rows.empty(); });
+  if (wanted.screen == Detail::kNone || empty) return;
+  const bool one = parts.size() == 1;
+  if (!one || wanted.screen == Detail::kAnswer) AddLines(parts, false, 0, report);
+  if (one && wanted.screen == Detail::kMore) AddLines(parts, true, kScreenLines - 4, report);
+  if (wanted.screen != Detail::kAll) return;
+  constexpr std::size_t kAllLines = std::numeric_limits<std::size_t>::max();
+  for (const PartOfRank& part : parts) AddLines({part}, true, kAllLines, report);
 }
 
 Verdict JudgeModuleStatistic(const RankFacts& facts) {

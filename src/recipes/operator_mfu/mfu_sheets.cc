@@ -139,14 +139,16 @@ std::vector<ColumnOf<ShareItem>> ShareColumns() {
   using Item = ShareItem;
   return {
       RankColumn<Item>(""),
-      {Named("work", Format::kText, 30, "Kind of work, such as matrix products."),
+      {Named("work", Format::kText, 30,
+             "Kind of work, such as matrix products; step and device span are wall time."),
        [](const Item& item) -> Cell { return item.row.work; }},
       {Named("kernels", Format::kInteger, 10, "Number of kernels."),
        [](const Item& item) -> Cell { return item.row.kernels; }},
-      {Named("duration(ns)", Format::kInteger, 16, "Time of the kernels, in ns."),
+      {Named("duration(ns)", Format::kInteger, 16,
+             "Time of the kernels, in ns; of step and device span their wall time."),
        [](const Item& item) -> Cell { return item.row.duration; }},
       {Share("share_of_device_time", 22, "Share of the time of all kernels, 1 is all."),
-       [](const Item& item) -> Cell { return item.summary.ShareOfTime(item.row); }},
+       [](const Item& item) -> Cell { return IfKnown(item.summary.ShareOfTime(item.row)); }},
       {Named("flops", Format::kDecimals2, 18, "Operations; a multiply-add counts as two."),
        [](const Item& item) -> Cell { return item.row.flops > 0 ? Cell(item.row.flops) : Cell(); }},
       {Tera("actual_tflops", 14, "Operations per second, in 10^12."),
@@ -154,7 +156,9 @@ std::vector<ColumnOf<ShareItem>> ShareColumns() {
          return IfKnown(item.row.flops > 0 && item.row.duration > 0,
                         item.row.flops / static_cast<double>(item.row.duration) / 1e3);
        }},
-      {Share("mfu", 10, "Share of the chip's peak that the kernels reached, 1 is all."),
+      {Share("mfu", 10,
+             "Operations / (peak x duration), 1 is all: the share of the chip's peak that the "
+             "kernels or the whole step reached."),
        [](const Item& item) -> Cell { return IfKnown(item.row.Use()); }},
       {Share("mfu_of_measured_clock", 22, "MFU against the peak at the clock that was measured."),
        [](const Item& item) -> Cell { return IfKnown(item.row.UseOfMeasuredClock()); }},

@@ -7,6 +7,9 @@
 #include <string_view>
 #include <tuple>
 
+#include "mpa/measure/activities.h"
+#include "mpa/model/step_bounds.h"
+
 namespace mpa {
 namespace {
 
@@ -61,7 +64,10 @@ class Summary {
         Add(kernel, dur, unknown[{Type(row), Text(kernel.flops.gap)}]);
       }
     }
-    if (all.kernels > 0) summary_.shares.push_back(std::move(all));
+    if (all.kernels > 0) {
+      summary_.shares.push_back(Step());
+      summary_.shares.push_back(std::move(all));
+    }
     for (auto& [kind, share] : kinds) {
       share.work = kind;
       summary_.shares.push_back(std::move(share));
@@ -76,6 +82,33 @@ class Summary {
   }
 
  private:
+  // The matrix work of all steps by their wall time.
+  MfuShare Step() const {
+    const Kernels& kernels = trace_.kernels;
+    const StepBounds bounds(trace_);
+    const bool has_steps = bounds.Count() > 0;
+    MfuShare share;
+    share.work = has_steps ? "step" : "device span";
+    share.is_span = true;
+    for (std::size_t row = 0; row < mfu_.kernels.size(); ++row) {
+      if (!mfu_.kernels[row].flops.Known()) continue;
+      if (has_steps && !bounds.OfDeviceWork(kernels.link[row], kernels.start[row])) continue;
+      Add(mfu_.kernels[row], kernels.dur[row], share);
+    }
+    share.duration = 0;
+    for (std::size_t step = 0; step < bounds.Count(); ++step) {
+      share.duration += bounds.DeviceFinish(step) - bounds.DeviceBegin(step);
+    }
+    if (!has_steps) {
+      const Interval span = DeviceSpan(trace_);
+      share.duration = std::max<TimeNs>(span.end - span.begin, 0);
+    }
+    const bool all_at_clock = share.rated_at_measured_clock == share.rated;
+    if (share.rated > 0) share.rated = share.duration;
+    share.rated_at_measured_clock = all_at_clock ? share.rated : 0;
+    return share;
+  }
+
   std::string_view Type(std::size_t row) const {
     return trace_.strings.View(trace_.kernels.op_type[row]);
   }
@@ -138,7 +171,8 @@ std::optional<double> MfuShare::UseOfMeasuredClock() const {
   return ideal_at_measured_clock / static_cast<double>(rated_at_measured_clock);
 }
 
-double MfuSummary::ShareOfTime(const MfuShare& share) const {
+std::optional<double> MfuSummary::ShareOfTime(const MfuShare& share) const {
+  if (share.is_span) return std::nullopt;
   if (device_time <= 0) return 0;
   return static_cast<double>(share.duration) / static_cast<double>(device_time);
 }

@@ -11,13 +11,14 @@
 
 namespace mpa {
 
-/// Kernels put together.
+/// Kernels put together, or a span of time with the kernels in it.
 struct MfuShare {
-  std::string work;    ///< "all matrix work", "attention", ...
+  std::string work;    ///< "step", "device span", "all matrix work", "attention", ...
   std::string reason;  ///< why their operations or utilisation are not known; empty when they are
   std::int64_t kernels = 0;
-  TimeNs duration = 0;
-  double flops = 0;  ///< a sum of several ranks' operations may leave 64 bits
+  TimeNs duration = 0;   ///< of the kernels, or wall time
+  bool is_span = false;  ///< `duration` is wall time, and `rated` is all of it
+  double flops = 0;      ///< a sum of several ranks' operations may leave 64 bits
   /// Of the kernels with a utilisation: their duration, and the time that their operations take at
   /// the peak. The utilisation of them all is the ratio.
   TimeNs rated = 0;
@@ -41,14 +42,20 @@ struct MfuWaste {
 
 struct MfuSummary {
   ChipPeak chip;
-  TimeNs device_time = 0;        ///< of all kernels
-  std::vector<MfuShare> shares;  ///< all matrix work, then its kinds, then what is not known
+  TimeNs device_time = 0;  ///< of all kernels
+  /// The time of the steps, all matrix work, then its kinds, then what is not known.
+  std::vector<MfuShare> shares;
   std::vector<MfuWaste> wastes;  ///< the ten that waste most
 
-  /// Of the time of all kernels.
-  double ShareOfTime(const MfuShare& share) const;
+  /// Of the time of all kernels; empty for a span.
+  std::optional<double> ShareOfTime(const MfuShare& share) const;
 };
 
+/// The first share is "step": the time on the device of all steps of the rank, without that between
+/// them, with the matrix work that belongs to them. Its utilisation is the time that their
+/// operations take at the peak by that wall time; operations that are not known count as none. The
+/// rank of a capture without steps has the "device span" instead, from the first kernel or
+/// collective to the end of the last.
 MfuSummary SummariseMfu(const RankTrace& trace, const RankMfu& mfu, const ChipPeak& chip);
 
 }  // namespace mpa

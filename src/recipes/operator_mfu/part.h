@@ -60,8 +60,8 @@ void serialize(Archive& archive, ChipPeak& chip) {
 
 template <class Archive>
 void serialize(Archive& archive, MfuShare& share) {
-  archive(share.work, share.reason, share.kernels, share.duration, share.flops, share.rated,
-          share.ideal, share.ideal_at_measured_clock, share.rated_at_measured_clock);
+  archive(share.work, share.reason, share.kernels, share.duration, share.is_span, share.flops,
+          share.rated, share.ideal, share.ideal_at_measured_clock, share.rated_at_measured_clock);
 }
 
 template <class Archive>

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "mfu_screen.h"
 #include "mfu_sheets.h"
+#include "mfu_spread_screen.h"
 #include "mpa/mfu/chip_of_rank.h"
 #include "mpa/mfu/module_mfu.h"
 #include "mpa/recipe/arguments.h"
@@ -40,53 +42,47 @@ Part MapOperatorMfu(const RankTrace& trace, const RecipeArguments& arguments) {
   return part;
 }
 
-void AddNotes(const std::vector<OfRank<Part>>& parts, Report& report) {
-  std::vector<std::string> without_peak, without_work;
-  for (const OfRank<Part>& rank : parts) {
-    const MfuSummary& summary = rank.part.summary;
-    const std::string name = RankText(rank.rank);
-    if (rank.part.kernels.empty()) {
-      without_work.push_back(name);
-    } else if (PeakOf(summary.chip, TypeClass::kFp16).gap != PeakGap::kNone) {
-      without_peak.push_back(name);
-    }
-  }
-  if (!without_peak.empty()) {
+void AddNotes(const OfRank<Part>& rank, Report& report) {
+  const std::string name = RankText(rank.rank);
+  const std::vector<OperatorMfuRow>& rows = rank.part.kernels;
+  if (rows.empty()) {
     report.notes.push_back(
-        fmt::format("{}: no MFU, the peak of the chip is unknown: no info.json of "
-                    "the device in "
-                    "PROF_*; give --ai_core_num and --aic_frequency, or --peak_tflops",
-                    fmt::join(without_peak, ", ")));
+        fmt::format("{}: no kernel of known operations; collect with profiler_level Level1 or "
+                    "higher, which records shapes",
+                    name));
+    return;
   }
-  for (const OfRank<Part>& rank : parts) {
-    const std::vector<OperatorMfuRow>& rows = rank.part.kernels;
-    const auto beyond = std::count_if(
-        rows.begin(), rows.end(), [](const OperatorMfuRow& row) { return row.mfu.use.ratio > 1; });
-    if (beyond == 0) continue;
+  if (PeakOf(rank.part.summary.chip, TypeClass::kFp16).gap != PeakGap::kNone) {
     report.notes.push_back(
-        fmt::format("{}: MFU above 100 % of {} of {} kernels; the operations that were "
-                    "recorded for them or the numbers of the chip are wrong",
-                    RankText(rank.rank), beyond, rows.size()));
+        fmt::format("{}: no MFU, the peak of the chip is not known: there is no info.json of the "
+                    "device in PROF_*; give --ai_core_num and --aic_frequency, or --peak_tflops",
+                    name));
   }
-  if (!without_work.empty()) {
-    report.notes.push_back(fmt::format(
-        "{}: no kernel of known operations; collect with profiler_level Level1 or higher, "
-        "which records shapes",
-        fmt::join(without_work, ", ")));
-  }
+  const auto beyond = std::count_if(
+      rows.begin(), rows.end(), [](const OperatorMfuRow& row) { return row.mfu.use.ratio > 1; });
+  if (beyond == 0) return;
+  report.notes.push_back(
+      fmt::format("{}: MFU above 100 % of {} of {} kernels; the operations that were recorded for "
+                  "them or the numbers of the chip are wrong",
+                  name, beyond, rows.size()));
+}
+
+void AddLines(std::vector<std::string> lines, Report& report) {
+  std::move(lines.begin(), lines.end(), std::back_inserter(report.lines));
 }
 
 void ReduceOperatorMfu(const std::vector<OfRank<Part>>& parts, const RecipeArguments& arguments,
                        Wanted wanted, Report& report) {
   if (wanted.sheets) operator_mfu::AddSheets(parts, arguments.contains(kCompat), report);
-  if (wanted.screen) {
-    for (const OfRank<Part>& rank : parts) {
-      for (std::string& line : MfuScreen(RankText(rank.rank), rank.part.summary)) {
-        report.lines.push_back(std::move(line));
-      }
-    }
+  for (const OfRank<Part>& rank : parts) AddNotes(rank, report);
+  if (wanted.screen == Detail::kNone) return;
+  std::vector<OfRank<MfuSummary>> summaries;
+  for (const OfRank<Part>& rank : parts) summaries.push_back({rank.rank, rank.part.summary});
+  if (parts.size() > 1) AddLines(MfuSpreadScreen(summaries), report);
+  if (parts.size() > 1 && wanted.screen != Detail::kAll) return;
+  for (const OfRank<MfuSummary>& rank : summaries) {
+    AddLines(MfuScreen(RankText(rank.rank), rank.part), report);
   }
-  AddNotes(parts, report);
 }
 
 Verdict JudgeOperatorMfu(const RankFacts& facts) {
@@ -118,9 +114,8 @@ Recipe OperatorMfu() {
   return MakeRecipe<MapOperatorMfu, ReduceOperatorMfu>(
       {.name = "operator_mfu",
        .folder = "OperatorMfu",
-       .summary = "Share of the chip's peak that kernels and modules reach (MFU), and where time "
-                  "is wasted",
-       .needs = kModuleTables | kMfuTables,
+       .summary = "how much of the chip kernels and modules use (MFU), and where time is wasted",
+       .needs = kModuleTables | kMfuTables | Tables::kSteps,
        .parameters = std::move(parameters),
        .can_run = JudgeOperatorMfu});
 }

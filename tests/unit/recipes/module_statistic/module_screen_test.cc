@@ -23,10 +23,10 @@ TEST(ModuleScreen, ShowsModulesWithinThoseAroundThemTheLargestFirst) {
                           RowOf("", "Net", kScreenMs), RowOf("Net", "Conv", 5 * kScreenMs),
                           RowOf("", "Loss", 2 * kScreenMs)},
                          10),
-            (Texts{"################      80.0 %        8.000 ms  Net",
-                   "##########            50.0 %        5.000 ms    Conv",
-                   "####                  20.0 %        2.000 ms    Linear",
-                   "####                  20.0 %        2.000 ms  Loss"}));
+            (Texts{"################      80.0 %      8.00 ms  Net",
+                   "##########            50.0 %      5.00 ms    Conv",
+                   "####                  20.0 %      2.00 ms    Linear",
+                   "####                  20.0 %      2.00 ms  Loss"}));
 }
 
 TEST(ModuleScreen, CountsTheModulesThatFindNoRoom) {
@@ -38,7 +38,7 @@ TEST(ModuleScreen, IsEmptyWithoutModules) { EXPECT_TRUE(ModuleScreen({}, 5).empt
 
 TEST(ModuleScreen, TakesModulesWithoutTime) {
   EXPECT_EQ(ModuleScreen({RowOf("", "A", 0)}, 5),
-            Texts{"                       0.0 %        0.000 ms  A"});
+            Texts{"                       0.0 %         0 ns  A"});
 }
 
 }  // namespace

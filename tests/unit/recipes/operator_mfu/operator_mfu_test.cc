@@ -104,7 +104,44 @@ TEST(MfuSummary, WeighsKernelsByTheirTime) {
   EXPECT_DOUBLE_EQ(*Find(summary, "convolutions")->Use(), 0.9);
   EXPECT_DOUBLE_EQ(*Find(summary, "attention")->Use(), 0.2);
   EXPECT_DOUBLE_EQ(Find(summary, "attention")->flops, 2000);
-  EXPECT_EQ(summary.shares.size(), 4u);
+  EXPECT_EQ(summary.shares.size(), 5u);
+}
+
+// Steps of 1000 and 600 ns, 500 ns apart. Their matrix work takes 50 + 270 + 30 ns at the peak; the
+// last kernel belongs to none.
+TEST(MfuSummary, RatesStepsByTheirWallTime) {
+  MfuRank rank;
+  rank.trace.steps.Append({.id = 5, .start = 0, .end = 1000});
+  rank.trace.steps.Append({.id = 6, .start = 1500, .end = 2100});
+  rank.AddUse("MatMulV2", 100, 0.5).use_of_measured_clock = 0.8;
+  rank.AddUse("Conv2D", 300, 0.9);
+  rank.AddGap("Add", 1200, FlopsGap::kUnknownOperator);
+  rank.AddUse("MatMulV2", 100, 0.3);
+  rank.AddGap("Add", 800, FlopsGap::kUnknownOperator);
+  rank.AddUse("MatMulV2", 100, 1);
+  const MfuSummary summary = rank.Sum();
+  const MfuShare& step = summary.shares.front();
+  EXPECT_EQ(step.work, "step");
+  EXPECT_EQ(step.duration, 1600);
+  EXPECT_EQ(step.kernels, 3);
+  EXPECT_DOUBLE_EQ(step.flops, 3000);
+  EXPECT_DOUBLE_EQ(*step.Use(), 350 / 1600.0);
+  EXPECT_EQ(step.UseOfMeasuredClock(), std::nullopt);  // unknown of two kernels
+  EXPECT_EQ(summary.ShareOfTime(step), std::nullopt);
+  EXPECT_EQ(Find(summary, "all matrix work")->kernels, 4);
+}
+
+TEST(MfuSummary, RatesRunsWithoutStepsByTheSpanOfTheDevice) {
+  MfuRank rank;
+  rank.AddUse("MatMulV2", 100, 0.5).use_of_measured_clock = 0.8;
+  rank.AddGap("Add", 800, FlopsGap::kUnknownOperator);
+  rank.AddUse("MatMulV2", 100, 0.3).use_of_measured_clock = 0.4;
+  const MfuSummary summary = rank.Sum();
+  const MfuShare& span = summary.shares.front();
+  EXPECT_EQ(span.work, "device span");
+  EXPECT_EQ(span.duration, 1000);
+  EXPECT_DOUBLE_EQ(*span.Use(), 80 / 1000.0);
+  EXPECT_DOUBLE_EQ(*span.UseOfMeasuredClock(), 120 / 1000.0);
 }
 
 TEST(MfuSummary, WeighsTheUseOfTheMeasuredClockByTheTimeOfKernelsThatHaveIt) {

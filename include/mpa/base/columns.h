@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// Text in the columns of a terminal.
+namespace mpa {
+
+inline constexpr std::size_t kScreenColumns = 80;
+/// What a command prints at most without --verbose, warnings and notes aside.
+inline constexpr std::size_t kScreenLines = 34;
+
+/// Characters, not bytes.
+std::size_t ColumnsOf(std::string_view text);
+
+/// `text` in lines of at most kScreenColumns, broken at blanks; those behind the first begin with
+/// `indent` blanks. A word that is longer, such as a path, stays whole.
+std::vector<std::string> Wrapped(std::string_view text, std::size_t indent);
+
+/// `text` in at most `columns`, with "..." for what is left out at its end or its beginning.
+std::string CutEnd(std::string_view text, std::size_t columns);
+std::string CutBeginning(std::string_view text, std::size_t columns);
+
+}  // namespace mpa

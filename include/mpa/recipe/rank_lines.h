@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mpa/recipe/arguments.h"
+#include "mpa/recipe/rank_spread.h"
+
+/// What the screens of recipes say of ranks.
+namespace mpa {
+
+/// "3", or "?" where the capture does not say.
+std::string RankNumber(std::int64_t rank);
+
+/// The ranks that stand out in what a screen lists, in a few lines.
+class OutlierLines {
+ public:
+  /// `what` by rank; `text` gives a value with its unit.
+  void Add(std::string_view what, const std::vector<RankValue>& values,
+           const std::function<std::string(double)>& text);
+  /// A line for each rank that stands out, with where it does so most. Those of the farthest ranks
+  /// come first; further ranks are counted.
+  void AppendTo(std::vector<std::string>& lines) const;
+
+ private:
+  struct Outlier {
+    std::int64_t rank;
+    double distance;  ///< as a part of the median
+    std::string text;
+  };
+  std::vector<Outlier> outliers_;
+};
+
+}  // namespace mpa

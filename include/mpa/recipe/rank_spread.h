@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace mpa {
+
+struct RankValue {
+  std::int64_t rank = -1;  ///< -1: the capture does not say
+  double value = 0;
+};
+
+/// The values of several ranks. Of an even number the median is the mean of the two in the middle;
+/// of equal extremes the first rank counts.
+struct RankSpread {
+  RankValue min, max;
+  double median = 0;
+};
+
+/// Of one value at least.
+RankSpread SpreadOf(std::vector<RankValue> values);
+
+/// The ranks that stand out, the farthest first: their value is away from the median by more than
+/// 5 % of it and by more than four times the usual distance, which is the median of the distances.
+/// None of fewer than four ranks.
+std::vector<RankValue> OutliersOf(const std::vector<RankValue>& values);
+
+}  // namespace mpa

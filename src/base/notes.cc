@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// One warning for what many ranks have in common.
+#include "mpa/base/notes.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+#include "mpa/base/log.h"
+
+namespace mpa {
+namespace {
+
+constexpr std::string_view kRank = "rank ";
+constexpr std::string_view kUnknown = "unknown";
+
+bool IsNumeral(char c) { return c >= '0' && c <= '9'; }
+
+// What a note says of which rank; the rank is empty when it begins with none.
+struct Parts {
+  std::string_view rank, text;
+};
+
+Parts Split(std::string_view note) {
+  const std::size_t colon = note.find(": ");
+  if (!note.starts_with(kRank) || colon == std::string_view::npos) return {{}, note};
+  const std::string_view rank = note.substr(kRank.size(), colon - kRank.size());
+  const bool is_rank =
+      rank == kUnknown || (!rank.empty() && std::all_of(rank.begin(), rank.end(), IsNumeral));
+  return is_rank ? Parts{rank, note.substr(colon + 2)} : Parts{{}, note};
+}
+
+// The text with the same character for every path and every number.
+std::string KindOf(std::string_view text) {
+  std::string kind;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view word = rest.substr(0, rest.find(' '));
+    rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+    if (word.find('/') != std::string_view::npos) {
+      kind += '@';
+    } else {
+      for (const char c : word) {
+        if (!IsNumeral(c)) {
+          kind += c;
+        } else if (kind.empty() || kind.back() != '#') {
+          kind += '#';
+        }
+      }
+    }
+    kind += ' ';
+  }
+  return kind;
+}
+
+// "16 ranks (0, 1, 2, ...)".
+std::string RanksText(const std::vector<std::string_view>& ranks) {
+  constexpr std::size_t kMost = 4;
+  const std::size_t shown = ranks.size() > kMost ? kMost - 1 : ranks.size();
+  return fmt::format(
+      "{} ranks ({}{})", ranks.size(),
+      fmt::join(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+      shown < ranks.size() ? ", ..." : "");
+}
+
+std::string Told(const std::vector<std::string_view>& notes) {
+  const std::string_view first = notes.front();
+  if (notes.size() == 1) return std::string(first);
+  std::vector<std::string_view> ranks;
+  bool equal = true;
+  for (const std::string_view note : notes) {
+    const Parts parts = Split(note);
+    equal = equal && parts.text == Split(first).text;
+    if (!parts.rank.empty()) ranks.push_back(parts.rank);
+  }
+  if (ranks.empty()) return fmt::format("{} times, first {}", notes.size(), first);
+  if (equal) return fmt::format("{}: {}", RanksText(ranks), Split(first).text);
+  return fmt::format("{}, first {}", RanksText(ranks), first);
+}
+
+}  // namespace
+
+std::vector<std::string> FoldNotes(const std::vector<std::string>& notes) {
+  std::vector<std::vector<std::string_view>> kinds;
+  std::map<std::string, std::size_t> known;
+  for (const std::string& note : notes) {
+    const Parts parts = Split(note);
+    const bool of_rank = !parts.rank.empty();
+    if (!of_rank && note.find('/') == std::string::npos) {
+      kinds.push_back({note});
+      continue;
+    }
+    const auto [found, is_new] =
+        known.emplace((of_rank ? "rank " : "") + KindOf(parts.text), kinds.size());
+    if (is_new) kinds.emplace_back();
+    kinds[found->second].push_back(note);
+  }
+  std::vector<std::string> folded;
+  folded.reserve(kinds.size());
+  for (const std::vector<std::string_view>& kind : kinds) folded.push_back(Told(kind));
+  return folded;
+}
+
+void LogNotes(const std::vector<std::string>& notes) {
+  if (LogEnabled(LogLevel::kInfo)) {
+    for (const std::string& note : notes) LogWarning("{}", note);
+    return;
+  }
+  const std::vector<std::string> folded = FoldNotes(notes);
+  for (const std::string& note : folded) LogWarning("{}", note);
+  if (folded.size() < notes.size()) LogNotice("--verbose lists all {} warnings", notes.size());
+}
+
+}  // namespace mpa

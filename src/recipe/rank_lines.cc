@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpa/recipe/rank_lines.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "mpa/base/columns.h"
+#include "mpa/base/printable.h"
+
+namespace mpa {
+
+std::string RankNumber(std::int64_t rank) { return rank >= 0 ? std::to_string(rank) : "?"; }
+
+void OutlierLines::Add(std::string_view what, const std::vector<RankValue>& values,
+                       const std::function<std::string(double)>& text) {
+  const std::vector<RankValue> outliers = OutliersOf(values);
+  if (outliers.empty()) return;
+  const double median = SpreadOf(values).median;
+  for (const RankValue& outlier : outliers) {
+    const double change = median != 0 ? (outlier.value - median) / std::abs(median)
+                                      : std::numeric_limits<double>::infinity();
+    outliers_.push_back(
+        {outlier.rank, std::abs(change),
+         fmt::format("{}: {} instead of {}{}", CutBeginning(Printable(what), 28),
+                     text(outlier.value), text(median),
+                     median != 0 ? fmt::format(" ({:+.1f} %)", 100 * change) : "")});
+  }
+}
+
+void OutlierLines::AppendTo(std::vector<std::string>& lines) const {
+  constexpr std::size_t kMost = 5;
+  std::vector<Outlier> farthest;  // of each rank
+  for (const Outlier& outlier : outliers_) {
+    const auto found = std::find_if(farthest.begin(), farthest.end(), [&](const Outlier& other) {
+      return other.rank == outlier.rank;
+    });
+    if (found == farthest.end()) {
+      farthest.push_back(outlier);
+    } else if (outlier.distance > found->distance) {
+      *found = outlier;
+    }
+  }
+  std::stable_sort(farthest.begin(), farthest.end(),
+                   [](const Outlier& a, const Outlier& b) { return a.distance > b.distance; });
+  for (std::size_t i = 0; i < std::min(kMost, farthest.size()); ++i) {
+    lines.push_back(
+        fmt::format("stands out: {}, {}", RankText(farthest[i].rank), farthest[i].text));
+  }
+  if (farthest.size() > kMost) {
+    lines.push_back(fmt::format("... and {} more ranks", farthest.size() - kMost));
+  }
+}
+
+}  // namespace mpa

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpa/recipe/rank_spread.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace mpa {
+namespace {
+
+double MedianOfSorted(const std::vector<RankValue>& values) {
+  const std::size_t half = values.size() / 2;
+  if (values.size() % 2 == 1) return values[half].value;
+  return (values[half - 1].value + values[half].value) / 2;
+}
+
+void Sort(std::vector<RankValue>& values) {
+  std::stable_sort(values.begin(), values.end(),
+                   [](const RankValue& a, const RankValue& b) { return a.value < b.value; });
+}
+
+}  // namespace
+
+RankSpread SpreadOf(std::vector<RankValue> values) {
+  Sort(values);
+  const auto max = std::find_if(values.begin(), values.end(), [&](const RankValue& value) {
+    return value.value == values.back().value;
+  });
+  return {.min = values.front(), .max = *max, .median = MedianOfSorted(values)};
+}
+
+std::vector<RankValue> OutliersOf(const std::vector<RankValue>& values) {
+  constexpr std::size_t kFewest = 4;
+  constexpr double kShare = 0.05, kDistances = 4;
+  if (values.size() < kFewest) return {};
+  const double median = SpreadOf(values).median;
+  const auto distance = [&](const RankValue& value) { return std::abs(value.value - median); };
+  std::vector<RankValue> distances;
+  distances.reserve(values.size());
+  for (const RankValue& value : values) distances.push_back({value.rank, distance(value)});
+  Sort(distances);
+  const double limit = std::max(kShare * std::abs(median), kDistances * MedianOfSorted(distances));
+  std::vector<RankValue> outliers;
+  for (const RankValue& value : values) {
+    if (distance(value) > limit) outliers.push_back(value);
+  }
+  std::stable_sort(outliers.begin(), outliers.end(), [&](const RankValue& a, const RankValue& b) {
+    return distance(a) > distance(b);
+  });
+  return outliers;
+}
+
+}  // namespace mpa

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the columns of a report say, as Markdown.
+#include "formats.h"
+#include "markdown_text.h"
+#include "mpa/io/output_file.h"
+#include "print.h"
+#include "sheet_values.h"
+
+namespace mpa::writers {
+namespace {
+
+// The unit of the numbers that programs get.
+std::string_view UnitOf(const Column& column) {
+  constexpr std::string_view kNamed[] = {"ms", "us", "ns", "MB", "KB"};
+  for (const std::string_view unit : kNamed) {
+    if (column.name.ends_with(fmt::format("({})", unit))) return unit;
+  }
+  const bool is_ns = column.in_workbook.unit == Unit::kNsShownAsUs || column.name.ends_with("Ns") ||
+                     column.name.ends_with("_ns");
+  if (is_ns) return "ns";
+  return column.format == Format::kPercent || column.marks_growth ? "1 = 100 %" : "";
+}
+
+}  // namespace
+
+void WriteColumnsFile(const Report& report, const std::filesystem::path& path) {
+  io::TextFile file(path);
+  for (const Sheet& sheet : report.sheets) {
+    Print(file.stream(), "### {}\n\n| Key | In databases | Unit | Meaning |\n|---|---|---|---|\n",
+          sheet.name);
+    const std::vector<std::string> keys = ColumnKeys(sheet);
+    for (std::size_t i = 0; i < sheet.columns.size(); ++i) {
+      const Column& column = sheet.columns[i];
+      Print(file.stream(), "| `{}` | `{}` | {} | {} |\n", keys[i], column.name, UnitOf(column),
+            EscapedMarkdown(column.meaning));
+    }
+    if (HasLevels(sheet)) {
+      Print(file.stream(), "| `{}` | | | How deep the row lies in those above it, from 0. |\n",
+            kLevelKey);
+    }
+    Print(file.stream(), "\n");
+  }
+  file.Close();
+}
+
+}  // namespace mpa::writers

@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The documents that the program prints and writes, against docs/schemas and docs/output.md.
+
+    run_documents.py --tool BINARY --testdata DIR GROUP [-v]
+
+GROUP is one of the classes below: schemas, columns. With MPA_UPDATE_DOCS=1, columns writes docs/output.md.
+Exit status: 0 passed, 1 failed, 2 usage.
+"""
+
+import json
+import os
+import re
+import sys
+
+from cli import Cli, DOCS, main
+from captures import build_database
+from formats import check_document
+
+COMPARISONS = [f"--enable_{name}_compare" for name in
+               ("profiling", "communication", "operator", "memory", "api", "kernel")]
+# Options with which compare makes every sheet that it can.
+EVERY_SHEET = [[], ["--disable_module"], ["--enable_kernel_compare", "--use_kernel_type"]]
+TWINS = {"base": "twin_text_base_ascend_pt", "comparison": "twin_text_new_ascend_pt"}
+RECIPES = {"module_statistic": ("toy_model_ascend_pt", ["--peak_tflops", "100"]),
+           "operator_mfu": ("toy_model_ascend_pt", ["--peak_tflops", "100"]),
+           "head_overhead": ("head_hard_ascend_pt", [])}
+
+
+class Documents(Cli):
+    def recipe(self, name, *options):
+        capture, more = RECIPES[name]
+        return self.run_tool("-m", name, "-d", build_database(self.CAPTURES, capture, self.scratch / "databases"),
+                             "-o", self.out, *more, *options)
+
+    def gate(self, *options, new="text_new_ascend_pt"):
+        return self.compare("--fail_on", "computing>+3%", "--min_steps", "1", *options, comparison=new)
+
+
+class Schemas(Documents):
+    """Every document is as its schema in docs/schemas says, without a key that it does not know."""
+
+    def check(self, result, name, codes=(0,)):
+        self.assertIn(result.code, codes, result.err)
+        document = json.loads(result.out)
+        check_document(document, name, DOCS)
+        return document
+
+    def test_compare(self):
+        for options in EVERY_SHEET:
+            for sides in (TWINS, {"base": "text_base_ascend_pt", "comparison": "gpu_base.json"},
+                          {"base": "text_base_ascend_pt", "comparison": "text_level0_ascend_pt"}):
+                with self.subTest(options=options, sides=sides):
+                    document = self.check(self.compare("--json", *options, **sides), "report")
+                    self.assertTrue(document["sheets"])
+
+    def test_recipes(self):
+        for name in RECIPES:
+            with self.subTest(recipe=name):
+                document = self.check(self.recipe(name, "--json"), "report")
+                self.assertTrue(any(sheet["rows"] for sheet in document["sheets"]))
+                self.assertFalse(self.out.exists(), "--json writes no files")
+        self.assertTrue(document["findings"])
+
+    def test_gate(self):
+        for new, code in (("text_new_ascend_pt", 1), ("text_base_ascend_pt", 0), ("text_level0_ascend_pt", 4)):
+            with self.subTest(new=new):
+                document = self.check(self.gate("--json", new=new), "gate", [code])
+                self.assertEqual(document["exit_code"], code)
+
+    def test_check(self):
+        for path in (".", "text_base_ascend_pt", "gpu_base.json", "broken"):
+            with self.subTest(path=path):
+                self.check(self.run_tool("check", "-d", path, "--json"), "check", [0, 3])
+
+    def test_baseline_and_noise(self):
+        baseline, noise = self.scratch / "baseline.json", self.scratch / "noise.json"
+        result = self.run_tool("compare", "-d", "text_base_ascend_pt", "--save_baseline", baseline)
+        self.assertEqual(result.code, 0, result.err)
+        check_document(json.loads(baseline.read_text(encoding="utf-8")), "baseline", DOCS)
+        runs = [word for name in ("base", "new", "base") for word in ("-d", f"text_{name}_ascend_pt")]
+        result = self.run_tool("compare", "--learn_noise", noise, *runs)
+        self.assertEqual(result.code, 0, result.err)
+        check_document(json.loads(noise.read_text(encoding="utf-8")), "noise", DOCS)
+
+    def test_a_fault_is_found(self):
+        document = self.check(self.compare("--json", **TWINS), "report")
+        faults = {"unknown key": lambda: document.update(other=1),
+                  "text among numbers": lambda: document["sheets"][0]["rows"][0].update(diff_ratio="N/A"),
+                  "missing key": lambda: document.pop("notes")}
+        for name, spoil in faults.items():
+            with self.subTest(fault=name):
+                kept = json.dumps(document)
+                spoil()
+                self.assertRaises(ValueError, check_document, document, "report", DOCS)
+                document = json.loads(kept)
+
+    def test_csv_has_the_keys_and_numbers_of_json(self):
+        result = self.compare("--export_type", "json,csv", **TWINS)
+        self.assertEqual(result.code, 0, result.err)
+        (file,) = self.out.glob("*.json")
+        document = json.loads(file.read_text(encoding="utf-8"))
+        for sheet in document["sheets"]:
+            (table,) = self.out.glob(f"*_csv/{sheet['name']}.csv")
+            header, first = table.read_text(encoding="utf-8").split("\n")[:2]
+            self.assertEqual(header.split(","), sheet["columns"])
+            self.assertNotRegex(first, r"(^|,)(/|N/A)(,|$)")
+
+
+class Columns(Documents):
+    """docs/output.md lists every column, as the program describes it."""
+
+    BEGIN, END = "<!-- columns: begin -->\n", "<!-- columns: end -->\n"
+
+    def sections(self):
+        """The text of each sheet, in order."""
+        for options in EVERY_SHEET:
+            self.compare("--export_type", "columns", *options, **TWINS)
+        self.gate("--export_type", "columns")
+        for name in RECIPES:
+            self.recipe(name, "--export_type", "columns")
+        files = [*sorted(self.out.glob("performance*")), self.out / "gate_columns.md",
+                 *(self.out.glob(f"*/*/{name}_columns.md") for name in RECIPES)]
+        found = {}
+        for file in files:
+            for path in [file] if hasattr(file, "read_text") else file:
+                for section in re.split(r"(?m)^(?=### )", path.read_text(encoding="utf-8"))[1:]:
+                    found.setdefault(section.split("\n", 1)[0], section)
+        return found
+
+    def test_all_columns_are_documented(self):
+        sections = self.sections()
+        names = {heading.removeprefix("### ") for heading in sections}
+        self.assertLessEqual({"OverallMetrics", "KernelCompare", "KernelTypeCompare", "OperatorCompare", "ModuleCompare",
+                              "ApiCompare", "MemoryCompare", "CommunicationCompare", "Metrics", "ModuleStatistic",
+                              "MFUSummary", "HEAD_ADVICE"}, names)
+        for section in sections.values():
+            for line in section.split("\n")[4:]:
+                self.assertFalse(line.endswith("|  |"), f"no meaning: {line}")
+        text = (DOCS / "output.md").read_text(encoding="utf-8")
+        before, rest = text.split(self.BEGIN)
+        _, behind = rest.split(self.END)
+        wanted = before + self.BEGIN + "\n" + "".join(sections.values()) + self.END + behind
+        if os.environ.get("MPA_UPDATE_DOCS"):
+            (DOCS / "output.md").write_text(wanted, encoding="utf-8")
+            return
+        self.assertEqual(text, wanted, "MPA_UPDATE_DOCS=1 writes docs/output.md anew")
+
+
+if __name__ == "__main__":
+    sys.exit(main(__doc__, Schemas, Columns))
