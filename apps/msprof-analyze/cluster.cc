@@ -161,9 +161,11 @@ std::vector<fs::path> Write(const Recipe& recipe, const Report& report,
       paths.push_back(directory / kDatabase);
       WriteDatabase(report.sheets, paths.back());
     } else if (type.name == "text") {
-      const std::vector<fs::path> workbooks = WriteRankWorkbooks(report, folder, notes);
-      if (workbooks.size() > 1) paths.push_back(folder);
-      if (workbooks.size() == 1) paths.push_back(workbooks.front());
+      std::vector<fs::path> files = WriteRankWorkbooks(report, folder, notes);
+      const std::vector<fs::path> texts = WriteTextFiles(report, folder);
+      files.insert(files.end(), texts.begin(), texts.end());
+      if (files.size() > 1) paths.push_back(folder);
+      if (files.size() == 1) paths.push_back(files.front());
     } else {
       paths.push_back(ReplaceReport(report, folder, std::string(recipe.name), type, notes));
     }

@@ -5,15 +5,21 @@
 namespace mpa {
 namespace recipes {
 
+Recipe CannApiSum();
+Recipe ComputeOpSum();
+Recipe FreqAnalysis();
+Recipe HcclSum();
+Recipe HeadOverhead();
 Recipe ModuleStatistic();
 Recipe OperatorMfu();
-Recipe HeadOverhead();
 
 }  // namespace recipes
 
 const std::vector<Recipe>& AllRecipes() {
   static const std::vector<Recipe> all = {recipes::ModuleStatistic(), recipes::OperatorMfu(),
-                                          recipes::HeadOverhead()};
+                                          recipes::HeadOverhead(),    recipes::CannApiSum(),
+                                          recipes::ComputeOpSum(),    recipes::FreqAnalysis(),
+                                          recipes::HcclSum()};
   return all;
 }
 

@@ -37,11 +37,12 @@ void WriteMarkdown(const Report& report, const fs::path& path, Notes&) {
   writers::WriteMarkdownFile(report, path);
 }
 
-void WriteWorkbookDirectory(const Report& report, const fs::path& path, Notes& notes) {
+void WriteTextDirectory(const Report& report, const fs::path& path, Notes& notes) {
   if (mkdir(path.c_str(), 0750) != 0) {
     Fail(ErrorKind::kOutput, "{}: {}", io::FinalName(path), std::strerror(errno));
   }
   WriteRankWorkbooks(report, path, notes);
+  WriteTextFiles(report, path);
 }
 
 }  // namespace
@@ -67,7 +68,7 @@ const std::vector<ExportType>& AllExportTypes() {
          writers::WriteCsvFiles(report, path);
        }},
       {"md", ".md", WriteMarkdown},
-      {"text", "_text", WriteWorkbookDirectory, {Kind::kRecipe}},
+      {"text", "_text", WriteTextDirectory, {Kind::kRecipe}},
       {"junit",
        ".junit.xml",
        [](const Report& report, const fs::path& path, Notes&) {

@@ -92,6 +92,13 @@ struct WorkbookPlace {
   std::string sheet;  ///< its name there: "Sheet1"
 };
 
+/// The CSV file that --export_type text makes of a sheet, as the Python tool does: columns whose
+/// names end in "Ns" are shown in another unit, and say so.
+struct TextFile {
+  std::string stem;  ///< "all_stats"; empty: none
+  enum class Unit : std::uint8_t { kMicroseconds, kMilliseconds, kAsTheyAre } unit{};
+};
+
 struct Sheet {
   std::string name;
   std::vector<Banner> banners;
@@ -99,6 +106,7 @@ struct Sheet {
   std::vector<Row> rows;
   Look look = Look::kComparison;
   WorkbookPlace of_rank{};  ///< without a stem: in no workbook of a rank
+  TextFile text_file{};
 };
 
 /// A column of a sheet with a row for each Item, and how to get its cell.
