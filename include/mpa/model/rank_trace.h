@@ -3,8 +3,11 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "mpa/model/communication_summary.h"
 #include "mpa/model/issues.h"
+#include "mpa/model/job_info.h"
 #include "mpa/model/string_pool.h"
 #include "mpa/model/tables.h"
 
@@ -40,6 +43,8 @@ enum class Tables : std::uint32_t {
   kModelIterations = 1u << 24,
   kGarbageCollections = 1u << 25,
   kKernelCounters = 1u << 26,  ///< how long the kernels kept the units of their cores busy
+  kCommSummary = 1u << 27,     ///< times, bandwidths and links of communication
+  kJobInfo = 1u << 28,
 };
 
 constexpr Tables operator|(Tables a, Tables b) {
@@ -106,6 +111,9 @@ struct RankTrace {
   Transfers transfers;
   Steps steps;
   StepTimes step_times;
+  /// In the order of the capture; its steps are names ("step5").
+  std::vector<CommunicationStep> communication_summary;
+  JobInfo job;
 };
 
 }  // namespace mpa

@@ -106,11 +106,11 @@ std::vector<ColumnOf<NameItem>> NameColumns() {
   return columns;
 }
 
-// The largest sum first; of equal ones in order of the key.
+// The largest sum first; of equal ones in order of key and rank.
 template <typename Item>
 void SortBySum(std::vector<Item>& items) {
-  std::stable_sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
-    return a.stats.sum != b.stats.sum ? a.stats.sum > b.stats.sum : a.key < b.key;
+  std::sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
+    return std::tie(b.stats.sum, a.key, a.rank) < std::tie(a.stats.sum, b.key, b.rank);
   });
 }
 
@@ -143,17 +143,20 @@ void AddSheets(const Ranks& ranks, const std::vector<TypeItem>& all, bool names,
   Sheet types = ListSheet("ComputeOpPerRankStatsByOpType", "rank_stats_by_optype", type_columns);
   Sheet of_names = ListSheet("ComputeOpPerRankStatsByOpName", "rank_stats_by_opname", name_columns);
   for (const TypeItem& item : all) AddRow(all_columns, item, 0, sums);
-  for (const auto& [id, part] : ranks) {
-    const std::size_t rank = BeginRank(id, report);
-    std::vector<TypeItem> type_items;
-    for (const auto& [key, sample] : part.by_type) type_items.push_back({key, StatsOf(sample), id});
-    SortBySum(type_items);
-    for (const TypeItem& item : type_items) AddRow(type_columns, item, rank, types);
-    std::vector<NameItem> name_items;
-    for (const auto& [key, sample] : part.by_name) name_items.push_back({key, StatsOf(sample), id});
-    SortBySum(name_items);
-    for (const NameItem& item : name_items) AddRow(name_columns, item, rank, of_names);
+  std::vector<TypeItem> type_items;
+  std::vector<NameItem> name_items;
+  for (const auto& [rank, part] : ranks) {
+    for (const auto& [key, sample] : part.by_type) {
+      type_items.push_back({key, StatsOf(sample), rank});
+    }
+    for (const auto& [key, sample] : part.by_name) {
+      name_items.push_back({key, StatsOf(sample), rank});
+    }
   }
+  SortBySum(type_items);
+  SortBySum(name_items);
+  for (const TypeItem& item : type_items) AddRow(type_columns, item, 0, types);
+  for (const NameItem& item : name_items) AddRow(name_columns, item, 0, of_names);
   report.sheets = {std::move(sums), std::move(types)};
   if (names) report.sheets.push_back(std::move(of_names));
 }
