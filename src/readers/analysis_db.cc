@@ -28,7 +28,7 @@ bool IsP2p(std::string_view type, std::string_view op) {
          op.starts_with("hcom_batchSendRecv");
 }
 
-std::string Columns(const io::Database& database, const char* table, const char* columns) {
+std::string Columns(const io::Database& database, const char* table, const std::string& columns) {
   return "SELECT " + ColumnOr(database, table, "step", "'step'") + ", " +
          ColumnOr(database, table, "type", "''") + ", hccl_op_name, group_name, " + columns +
          " FROM " + table;
@@ -109,7 +109,7 @@ void ReadMatrixTable(const io::Database& database, RankTrace& trace) {
       Columns(database, kTable,
               "CAST(src_rank AS INTEGER), CAST(dst_rank AS INTEGER), transport_type, transit_size, "
               "transit_time, bandwidth, " +
-                  ColumnOr(database, kTable, "op_name", "''")).c_str()));
+                  ColumnOr(database, kTable, "op_name", "''")));
   while (rows.Step()) {
     const io::Row row = rows.row();
     MatrixEntry entry{.name = std::string(row.Text(2)),
