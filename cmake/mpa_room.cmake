@@ -10,7 +10,8 @@ endif()
 
 # Compiles the sources of a target together, those of one folder at most ten at a time, since most of
 # the time of a compiler goes into headers. Names in unnamed namespaces have to differ within a room
-# for that. The preset tsan compiles each file by itself, so no file lives on the includes of another.
+# for that. The preset debug and scripts/tidy.sh compile each file by itself, so that no file lives on
+# the includes of another.
 # TOGETHER: those of all folders, for programs of many small folders.
 function(mpa_unity target)
   cmake_parse_arguments(UNITY "TOGETHER" "" "" ${ARGN})

@@ -15,22 +15,26 @@ namespace mpa {
 namespace {
 
 struct CheckOptions {
-  std::string path;
+  CaptureArgument captures;
   bool json = false;
   OpenOptions open;
 };
 
-constexpr const char* kCheckFooter = R"(
-Examples:
-  msprof-analyze check -d ./result
-  msprof-analyze check -d ./rank0_ascend_pt --json
-
-Exit codes: 0 something is usable, 2 wrong command line, 3 input missing or nothing in it usable,
-6 output cannot be written.)";
+std::string CheckHelp(const CLI::App& app, std::size_t width) {
+  HelpPage page;
+  page.summary =
+      "Shows what captures hold, which analyses can use them, and how to collect what is missing.";
+  page.usage = {"check PATH [OPTIONS]", "check -d PATH [OPTIONS]"};
+  page.after_options = {ExitCodeList(
+      {{"0", "an analysis can run"}, {"3", "input missing, or no analysis can run"}, {"5", ""}})};
+  page.examples = {"check ./result", "check ./rank0_ascend_pt --json"};
+  return FormatHelp(
+      app, page, [](const CLI::Option&) { return true; }, width);
+}
 
 int RunCheck(const CheckOptions& options) {
   CheckReport report;
-  report.survey = SurveyCaptures(ExpandHome(options.path), options.open);
+  report.survey = SurveyCaptures(options.captures.Path("msprof-analyze check PATH"), options.open);
   TellFromEvents(options.open, report.survey.ranks);
   TellRawDamage(report.survey.ranks);
   for (const RankFacts& facts : report.survey.ranks) {
@@ -55,18 +59,18 @@ bool CheckReport::Usable() const {
 }
 
 Command AddCheck(CLI::App& program) {
-  CLI::App* app = program.add_subcommand(
-      "check", "What captures hold, which analyzers can use them, and what to collect differently");
-  app->footer(kCheckFooter);
+  CLI::App* app =
+      program.add_subcommand("check", "Show what captures hold, and which analyses can use them");
   const auto options = std::make_shared<CheckOptions>();
-  app->add_option("-d,--profiling_path", options->path,
-                  "One capture (a *_ascend_pt or *_ascend_ms directory, parsed or raw, a PROF_* "
-                  "directory, a trace, a database), or a directory with those of many ranks")
-      ->required()
-      ->type_name("PATH");
-  app->add_flag("--json", options->json, "Print one JSON document instead of the text");
+  options->captures.AddTo(*app,
+                          "A capture (a *_ascend_pt or *_ascend_ms directory, parsed or raw, a "
+                          "PROF_* directory, a trace, a database), or a directory with captures of "
+                          "many ranks");
+  app->add_flag("--json", options->json, "Print one JSON document instead of the text")
+      ->group(kMostUsed);
   AddOpenOptions(*app, options->open);
-  return {app, [options] { return RunCheck(*options); }};
+  return {app, [options] { return RunCheck(*options); },
+          [app](std::size_t width) { return CheckHelp(*app, width); }};
 }
 
 }  // namespace mpa

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <set>
 
-#include "check_page.h"
 #include "check_report.h"
+#include "page.h"
 
 namespace mpa {
 namespace {
@@ -171,7 +171,28 @@ void AddWarnings(const std::vector<Warning>& warnings, const std::filesystem::pa
   }
 }
 
+// What is in the way of every analysis, if it is one thing.
+const Lack* CommonLack(const std::vector<Verdict>& verdicts) {
+  const auto same = [&](const Verdict& verdict) {
+    return verdict.ability == Ability::kCannotRun && verdict.lacks.size() == 1 &&
+           verdict.lacks[0].reason == verdicts[0].lacks[0].reason;
+  };
+  const bool one = !verdicts.empty() && !verdicts[0].lacks.empty() &&
+                   std::all_of(verdicts.begin(), verdicts.end(), same);
+  return one ? &verdicts[0].lacks[0] : nullptr;
+}
+
+void AddLack(const Lack& lack, Page& page) {
+  page.Add("    - ", 6, lack.reason);
+  if (!lack.setting.empty()) page.Add("      -> ", 9, lack.setting);
+}
+
 void AddVerdicts(const std::vector<Verdict>& verdicts, Page& page) {
+  if (const Lack* lack = CommonLack(verdicts)) {
+    page.AddColored(kRed, "  no analysis can run");
+    AddLack(*lack, page);
+    return;
+  }
   for (std::size_t i = 0; i < verdicts.size(); ++i) {
     const Verdict& verdict = verdicts[i];
     const bool runs = verdict.ability != Ability::kCannotRun;
@@ -179,10 +200,7 @@ void AddVerdicts(const std::vector<Verdict>& verdicts, Page& page) {
     page.AddColored(all ? kGreen : (runs ? kYellow : kRed),
                     fmt::format("  {}: {}", AllAnalyzerChecks()[i].name,
                                 all ? "can run" : (runs ? "runs with less" : "cannot run")));
-    for (const Lack& lack : verdict.lacks) {
-      page.Add("    - ", 6, lack.reason);
-      if (!lack.setting.empty()) page.Add("      -> ", 9, lack.setting);
-    }
+    for (const Lack& lack : verdict.lacks) AddLack(lack, page);
   }
 }
 

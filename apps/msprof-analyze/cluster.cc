@@ -20,11 +20,13 @@
 #include "mpa/base/log.h"
 #include "mpa/base/progress.h"
 #include "mpa/base/text.h"
+#include "mpa/capture/archive.h"
 #include "mpa/io/numbers.h"
 #include "mpa/io/output_file.h"
 #include "mpa/pipeline/part_files.h"
 #include "mpa/writers/writers.h"
 #include "screen.h"
+#include "unknown_names.h"
 
 namespace mpa {
 namespace {
@@ -32,39 +34,25 @@ namespace {
 namespace fs = std::filesystem;
 
 struct RecipeCommandOptions {
-  std::string recipe, directory, output, save_parts, from_parts;
+  std::string recipe, output, save_parts, from_parts;
   std::string rank_list = "all", step, parallel_mode, memory_limit;
   bool print = false;
+  CaptureArgument captures;
   ExportOptions exports;
   OpenOptions open;
   RecipeArguments arguments;
 };
 
-constexpr const char* kRecipeFooter = R"(
-Examples:
-  msprof-analyze -m module_statistic -d ./result
-  msprof-analyze -m module_statistic -d ./result -o ./out --export_type text --rank_list 0,4-7
-  msprof-analyze -m operator_mfu -d ./result --print
-  msprof-analyze -m head_overhead -d ./result --picture call.html
-
-Results go to cluster_analysis_output below the output directory; a further run replaces its own
-tables and files and leaves the others alone.
-
-Exit codes: 0 done, 2 wrong command line, 3 input missing or unusable, 5 done but ranks or parts of
-them were broken and left out, 6 output cannot be written, 7 memory exhausted.)";
-
 const Recipe& FindRecipe(const std::string& name) {
   for (const Recipe& recipe : AllRecipes()) {
     if (recipe.name == name) return recipe;
   }
+  if (!name.empty()) FailUnknownRecipe(name);
   std::vector<std::string_view> names;
   for (const Recipe& recipe : AllRecipes()) names.push_back(recipe.name);
-  if (name.empty()) {
-    Fail(ErrorKind::kUsage,
-         "-m,--mode is required: one of {}, or a command such as 'msprof-analyze compare'",
-         fmt::join(names, ", "));
-  }
-  Fail(ErrorKind::kUsage, "-m: unknown recipe '{}'; available: {}", name, fmt::join(names, ", "));
+  Fail(ErrorKind::kUsage,
+       "-m,--mode is required: one of {}; other commands: 'msprof-analyze --help'",
+       fmt::join(names, ", "));
 }
 
 bool IsPositiveNumber(const std::string& text) {
@@ -83,7 +71,9 @@ void CheckArguments(const Recipe& recipe, const RecipeArguments& arguments) {
                        return parameter.name == wanted;
                      });
     if (found == recipe.parameters.end()) {
-      Fail(ErrorKind::kUsage, "the recipe {} has no option --{}", recipe.name, name);
+      Fail(ErrorKind::kUsage,
+           "--{0}: the recipe {1} has no such option; see 'msprof-analyze -m {1} --help'", name,
+           recipe.name);
     }
     if (found->value == RecipeParameter::Value::kCount && io::ParseInt(value).value_or(0) <= 0) {
       Fail(ErrorKind::kUsage, "--{} {}: give a whole number above 0", name, value);
@@ -186,33 +176,41 @@ int SaveParts(const Recipe& recipe, const ClusterRequest& request, const std::st
   return mapped.partial ? kExitPartial : 0;
 }
 
+// `option` names where the path comes from.
+void CheckDirectory(const char* option, const fs::path& path) {
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) return;
+  if (!fs::exists(path, ignored)) {
+    Fail(ErrorKind::kInput, "{} {}: no such directory; check the path", option, path.string());
+  }
+  if (IsArchive(path)) Fail(ErrorKind::kInput, "{} {}: {}", option, path.string(), kArchiveProblem);
+  Fail(ErrorKind::kInput, "{} {}: not a directory; give the one that holds the captures", option,
+       path.string());
+}
+
 int RunRecipeCommand(const RecipeCommandOptions& options) {
   const Recipe& recipe = FindRecipe(options.recipe);
   CheckArguments(recipe, options.arguments);
   const bool from_parts = !options.from_parts.empty();
-  if (options.directory.empty() && !from_parts) {
-    Fail(ErrorKind::kUsage, "-d,--profiling_path is required: the directory with the captures");
+  if (options.captures.Given() && from_parts) {
+    Fail(ErrorKind::kUsage, "--from_parts replaces -d; give one of them");
   }
-  if (!options.directory.empty() && from_parts) {
-    Fail(ErrorKind::kUsage, "give -d or --from_parts, not both");
-  }
+  const std::string directory =
+      from_parts ? "" : options.captures.Path(fmt::format("msprof-analyze -m {} DIR", recipe.name));
   const std::vector<ExportType> types = options.exports.Types(ReportKind::kRecipe, kRecipeType);
   if (!IsOneOf(options.parallel_mode, {"", "concurrent"})) {
-    Fail(ErrorKind::kUsage, "--parallel_mode {}: there is 'concurrent' only; see --jobs",
+    Fail(ErrorKind::kUsage, "--parallel_mode {}: unknown mode; give concurrent, and see --jobs",
          options.parallel_mode);
   }
   ClusterRequest request;
-  request.directory = ExpandHome(options.directory);
+  request.directory = directory;
   request.ranks = ParseRanks("--rank_list", options.rank_list);
   request.step = ParseStep("--step_id", options.step, StepForm::kNumberOrAll);
   request.open = options.open;
   request.memory_bytes = ApplyMemoryLimit("--memory_limit", options.memory_limit);
   request.arguments = options.arguments;
   const fs::path source = from_parts ? fs::path(ExpandHome(options.from_parts)) : request.directory;
-  if (!fs::is_directory(source)) {
-    Fail(ErrorKind::kInput, "{} {}: no such directory", from_parts ? "--from_parts" : "-d",
-         source.string());
-  }
+  CheckDirectory(from_parts ? "--from_parts" : "-d", source);
   if (from_parts && !(options.save_parts.empty() && request.step == std::nullopt)) {
     Fail(ErrorKind::kUsage,
          "--from_parts: parts are made already; give --save_parts and --step_id "
@@ -226,8 +224,8 @@ int RunRecipeCommand(const RecipeCommandOptions& options) {
   const fs::path page = PagePath(recipe, options.arguments);
   const bool prints = options.print || recipe.always_prints;
 
-  MappedRanks mapped = options.directory.empty() ? ReadParts(recipe, request.arguments, source)
-                                                 : MapRanks(recipe, request);
+  MappedRanks mapped =
+      from_parts ? ReadParts(recipe, request.arguments, source) : MapRanks(recipe, request);
   const Wanted wanted{.sheets = true, .screen = prints};
   const ClusterOutcome outcome = ReduceRanks(recipe, request.arguments, wanted, std::move(mapped));
   ClearProgressLine();
@@ -236,7 +234,9 @@ int RunRecipeCommand(const RecipeCommandOptions& options) {
   const bool empty = std::all_of(sheets.begin(), sheets.end(),
                                  [](const Sheet& sheet) { return sheet.rows.empty(); });
   if (empty && !recipe.empty_is_answer) {
-    Fail(ErrorKind::kInput, "{}: no results; no files written", recipe.name);
+    Fail(ErrorKind::kInput,
+         "{}: no results; no files written; see what the captures hold with 'msprof-analyze check'",
+         recipe.name);
   }
   std::vector<fs::path> paths = Write(recipe, outcome.report, types, output);
   if (!page.empty() && !outcome.report.page.empty()) {  // otherwise a note says why
@@ -249,68 +249,126 @@ int RunRecipeCommand(const RecipeCommandOptions& options) {
   return outcome.partial ? kExitPartial : 0;
 }
 
-}  // namespace
+constexpr const char* kOfRecipes = "Options of the recipe";
+constexpr const char* kMore = "More about results";
+constexpr const char* kMachines = "Ranks on several machines";
+constexpr const char* kWhereResultsGo =
+    "Results go to cluster_analysis_output in the output directory. A further run replaces its own "
+    "tables and files only.";
 
-Command AddCluster(CLI::App& program) {
-  CLI::App* app =
-      program.add_subcommand("cluster", "Recipes over all ranks of a job (the default command)");
-  app->footer(kRecipeFooter);
-  const auto options = std::make_shared<RecipeCommandOptions>();
-  std::string recipes;
-  for (const Recipe& recipe : AllRecipes()) {
-    recipes += fmt::format("{}{}: {}", recipes.empty() ? "" : "; ", recipe.name, recipe.summary);
-  }
-  app->add_option("-m,--mode", options->recipe, "Recipe. " + recipes)->type_name("RECIPE");
-  app->add_option("-d,--profiling_path", options->directory,
-                  "Directory with the captures of all ranks, or one capture; parsed or raw")
-      ->type_name("DIR");
-  app->add_option("-o,--output_path", options->output,
-                  "Where cluster_analysis_output is made [default: the directory of -d]")
-      ->type_name("DIR");
-  options->exports.AddTo(*app, {ReportKind::kRecipe}, kRecipeType);
-  app->add_option("--save_parts", options->save_parts,
-                  "Condense the ranks that are here into small files, for --from_parts on one "
-                  "machine, and make no report")
-      ->type_name("DIR");
-  app->add_option("--from_parts", options->from_parts,
-                  "Instead of -d: the directory with the files of --save_parts of all machines")
-      ->type_name("DIR");
-  app->add_option("--rank_list", options->rank_list, "Ranks, such as 0,1,4-7 [default: all]")
-      ->type_name("LIST");
-  app->add_option("--step_id", options->step, "One step of every rank [default: all]")
-      ->type_name("ID");
-  app->add_option("--memory_limit", options->memory_limit,
-                  "Memory that the run may take, such as 8G: ranks wait for each other, and a run "
-                  "that needs more ends with 7 [default: ranks wait at three quarters of the "
-                  "machine's or the container's, a run ends at nine tenths]")
-      ->type_name("SIZE");
-  app->add_option("--parallel_mode", options->parallel_mode,
-                  "'concurrent' is what happens anyway; --jobs says with how many threads")
-      ->type_name("MODE");
-  app->add_flag("--print", options->print, "Print a summary on the screen, too");
-  AddOpenOptions(*app, options->open);
+void AddParameters(CLI::App& app, const std::shared_ptr<RecipeCommandOptions>& options) {
   for (const Recipe& recipe : AllRecipes()) {
     for (const RecipeParameter& parameter : recipe.parameters) {
       const std::string name = fmt::format("--{}", parameter.name);
-      if (CLI::Option* shared = app->get_option_no_throw(name)) {
-        shared->group(fmt::format("{}, {}", shared->get_group(), recipe.name));
-        continue;
-      }
+      if (app.get_option_no_throw(name) != nullptr) continue;  // several recipes share it
       const auto set = [options, key = std::string(parameter.name)](const std::string& value) {
         options->arguments[key] = value;
       };
       CLI::Option* option =
           parameter.value == RecipeParameter::Value::kNone
-              ? app->add_flag_callback(
+              ? app.add_flag_callback(
                     name, [set] { set(""); }, std::string(parameter.help))
-              : app->add_option_function<std::string>(name, set, std::string(parameter.help))
+              : app.add_option_function<std::string>(name, set, std::string(parameter.help))
                     ->type_name(std::string(parameter.type_name));
-      option->group(fmt::format("Options of {}", recipe.name));
+      option->group(kOfRecipes);
     }
   }
-  return {app, [options] {
-            return RunRecipeCommand(*options);
-          }};  // keeps alive what the options write to
+}
+
+bool HasParameter(const Recipe& recipe, const CLI::Option& option) {
+  return std::any_of(recipe.parameters.begin(), recipe.parameters.end(),
+                     [&](const RecipeParameter& parameter) {
+                       return option.check_lname(std::string(parameter.name));
+                     });
+}
+
+std::string HelpOfAll(const CLI::App& app, std::size_t width) {
+  HelpPage page;
+  page.summary = "Runs a recipe, an analysis of all ranks of a job.";
+  page.usage = {"-m RECIPE DIR [OPTIONS]", "cluster -m RECIPE -d DIR [OPTIONS]"};
+  page.before_options = {RecipeList()};
+  page.after_options = {ExitCodeList({})};
+  page.examples = {"-m module_statistic ./result",
+                   "-m module_statistic ./result --export_type text --rank_list 0-7",
+                   "-m operator_mfu ./result -o ./out --print"};
+  page.notes = {"Each recipe has options of its own: see 'msprof-analyze -m RECIPE --help'.",
+                kWhereResultsGo};
+  return FormatHelp(
+      app, page, [](const CLI::Option& option) { return option.get_group() != kOfRecipes; }, width);
+}
+
+std::string HelpOfRecipe(CLI::App& app, const Recipe& recipe, std::size_t width) {
+  for (const RecipeParameter& parameter : recipe.parameters) {  // others may explain it otherwise
+    app.get_option(fmt::format("--{}", parameter.name))->description(std::string(parameter.help));
+  }
+  HelpPage page;
+  page.summary = fmt::format("{}: {}.", recipe.name, recipe.summary);
+  page.usage = {fmt::format("-m {} DIR [OPTIONS]", recipe.name)};
+  page.examples = {fmt::format("-m {} ./result -o ./out --rank_list 0-3", recipe.name)};
+  page.notes = {kWhereResultsGo};
+  const auto shown = [&](const CLI::Option& option) {
+    if (option.get_group() == kOfRecipes) return HasParameter(recipe, option);
+    return !option.check_lname("mode") && !(option.check_lname("print") && recipe.always_prints);
+  };
+  return FormatHelp(app, page, shown, width);
+}
+
+}  // namespace
+
+HelpPage::List RecipeList() {
+  HelpPage::List list{"Recipes", {}};
+  for (const Recipe& recipe : AllRecipes()) {
+    list.terms.emplace_back(std::string(recipe.name), std::string(recipe.summary));
+  }
+  return list;
+}
+
+Command AddCluster(CLI::App& program) {
+  CLI::App* app = program.add_subcommand(
+      "cluster", "Run a recipe over all ranks of a job; the word may be left out");
+  const auto options = std::make_shared<RecipeCommandOptions>();
+  app->add_option("-m,--mode", options->recipe, "Name of the recipe")
+      ->type_name("RECIPE")
+      ->group(kMostUsed);
+  options->captures.AddTo(
+      *app, "Directory with the captures of all ranks, or one capture; parsed or raw");
+  app->add_option("-o,--output_path", options->output,
+                  "Directory to create cluster_analysis_output in [default: the one of -d]")
+      ->type_name("DIR")
+      ->group(kMostUsed);
+  options->exports.AddTo(*app, {ReportKind::kRecipe}, kRecipeType);
+  app->get_option("--export_type")->group(kMostUsed);
+  app->get_option("--json")->group(kMore);
+  app->add_option("--rank_list", options->rank_list, "Ranks, such as 0,1,4-7 [default: all]")
+      ->type_name("LIST")
+      ->group(kMostUsed);
+  AddParameters(*app, options);
+  app->add_flag("--print", options->print, "Also print a summary")->group(kMore);
+  app->add_option("--step_id", options->step, "Analyse one step of every rank [default: all]")
+      ->type_name("ID")
+      ->group(kMore);
+  app->add_option("--save_parts", options->save_parts,
+                  "Condense the ranks on this machine into small files for --from_parts, and make "
+                  "no report")
+      ->type_name("DIR")
+      ->group(kMachines);
+  app->add_option("--from_parts", options->from_parts,
+                  "Directory with the files of --save_parts of all machines, instead of -d")
+      ->type_name("DIR")
+      ->group(kMachines);
+  AddOpenOptions(*app, options->open);
+  AddMemoryOption(*app, options->memory_limit)->group(kReading);
+  app->add_option("--parallel_mode", options->parallel_mode,
+                  "Accepted for compatibility, no effect; see --jobs")
+      ->type_name("MODE")
+      ->group(kReading);
+  return {
+      app,
+      [options] { return RunRecipeCommand(*options); },  // keeps alive what the options write to
+      [app, options](std::size_t width) {
+        if (options->recipe.empty()) return HelpOfAll(*app, width);
+        return HelpOfRecipe(*app, FindRecipe(options->recipe), width);
+      }};
 }
 
 }  // namespace mpa

@@ -30,23 +30,6 @@ bool IsShortOption(const std::string& argument) {
   return argument.size() >= 2 && argument[0] == '-' && argument[1] != '-';
 }
 
-// All names of the options of an app, with their dashes.
-std::vector<std::string> OptionNames(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-  }
-  return names;
-}
-
-std::vector<std::string> CommandNames(const CLI::App& program) {
-  std::vector<std::string> names;
-  for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; })) {
-    names.push_back(command->get_name());
-  }
-  return names;
-}
-
 }  // namespace
 
 std::function<void()> AddCommonOptions(CLI::App& command) {
@@ -56,12 +39,16 @@ std::function<void()> AddCommonOptions(CLI::App& command) {
     bool quiet = false;
   };
   const auto common = std::make_shared<Common>();
-  command.add_option("--jobs", common->jobs, "Threads to use [default: one per CPU]")
+  command.get_help_ptr()->group(kCommon);
+  command
+      .add_flag("-v,--verbose", common->verbosity,
+                "Log which file feeds which table; -vv logs more")
+      ->group(kCommon);
+  command.add_flag("-q,--quiet", common->quiet, "Log errors only")->group(kCommon);
+  command.add_option("--jobs", common->jobs, "Number of threads [default: one per CPU]")
       ->check(CLI::Range(1, 1024))
-      ->type_name("N");
-  command.add_flag("-v,--verbose", common->verbosity,
-                   "Say which file feeds which table; twice: say more");
-  command.add_flag("-q,--quiet", common->quiet, "Print nothing but errors on stderr");
+      ->type_name("N")
+      ->group(kCommon);
   return [common] {
     SetJobs(common->jobs);
     if (common->quiet) {
@@ -73,13 +60,37 @@ std::function<void()> AddCommonOptions(CLI::App& command) {
 }
 
 void AddOpenOptions(CLI::App& command, OpenOptions& options) {
-  command.add_flag(
-      "--raw", options.raw,
-      "Read PROF_* and FRAMEWORK even where the capture was parsed; one that was not "
-      "parsed is read so anyway. Experimental for other chips than 910A, 910B and 910C");
-  command.add_flag("--force", options.force,
-                   "Read files of other owners without a warning, and follow links that lead out "
-                   "of the capture");
+  command
+      .add_flag("--raw", options.raw,
+                "Read the raw data (PROF_*, FRAMEWORK) even if the capture was parsed; captures "
+                "that were not parsed are always read this way. Experimental for chips other than "
+                "910A, 910B and 910C")
+      ->group(kReading);
+  command
+      .add_flag("--force", options.force,
+                "Read files of other owners without a warning, and follow links that lead out of "
+                "the capture")
+      ->group(kReading);
+}
+
+void CaptureArgument::AddTo(CLI::App& command, const std::string& help) {
+  command.add_option("-d,--profiling_path", named_, help)->type_name("PATH")->group(kMostUsed);
+  command.add_option("path", bare_)->expected(-1);
+}
+
+std::string CaptureArgument::Path(std::string_view usage) const {
+  if (!named_.empty() && !bare_.empty()) {
+    Fail(ErrorKind::kUsage, "unexpected argument '{}': -d names the captures already; give one: {}",
+         bare_.front(), usage);
+  }
+  if (bare_.size() > 1) {
+    Fail(ErrorKind::kUsage, "unexpected argument '{}'; give one path: {}", bare_[1], usage);
+  }
+  const std::string& path = bare_.empty() ? named_ : bare_.front();
+  if (path.empty()) {
+    Fail(ErrorKind::kUsage, "-d,--profiling_path is required; give the captures: {}", usage);
+  }
+  return ExpandHome(path);
 }
 
 std::vector<std::string> NormalizeArguments(int count, const char* const* arguments) {
@@ -104,6 +115,13 @@ std::vector<std::string> NormalizeArguments(int count, const char* const* argume
   return normalized;
 }
 
+std::string TwoLetterName(const std::string& option) {
+  for (const auto& [two_letters, name] : kTwoLetterNames) {
+    if (name == option) return two_letters;
+  }
+  return {};
+}
+
 std::string UtcTimeStamp() {
   const std::time_t now = std::time(nullptr);
   std::tm utc{};
@@ -125,7 +143,7 @@ std::optional<std::int32_t> ParseStep(const char* option, const std::string& tex
   const bool digits = text.find_first_not_of("0123456789") == std::string::npos;
   const auto step = digits || or_all ? io::ParseInt(text) : std::nullopt;
   if (!step || *step < 0 || *step > std::numeric_limits<std::int32_t>::max()) {
-    Fail(ErrorKind::kUsage, "{} {}: a step is a whole number such as 5", option, text);
+    Fail(ErrorKind::kUsage, "{} {}: invalid step; give a whole number such as 5", option, text);
   }
   return static_cast<std::int32_t>(*step);
 }
@@ -144,7 +162,7 @@ std::int64_t ParseMemory(const char* option, const std::string& text) {
   }
   const auto value = io::ParseInt(number);
   if (!value || *value <= 0 || *value > (std::int64_t{1} << 60) >> shift) {
-    Fail(ErrorKind::kUsage, "{} {}: give a size such as 8G", option, text);
+    Fail(ErrorKind::kUsage, "{} {}: invalid size; give one such as 8G", option, text);
   }
   return *value << shift;
 }
@@ -154,6 +172,16 @@ std::int64_t ApplyMemoryLimit(const char* option, const std::string& text) {
   const std::int64_t bytes = ParseMemory(option, text);
   LimitMemory(bytes);
   return bytes;
+}
+
+CLI::Option* AddMemoryOption(CLI::App& command, std::string& limit) {
+  return command
+      .add_option(
+          "--memory_limit", limit,
+          "Memory to use at most, such as 8G: ranks wait for each other, and a run that "
+          "needs more exits with 7 [default: ranks wait at 75 % of the memory of the machine "
+          "or container, a run ends at 90 %]")
+      ->type_name("SIZE");
 }
 
 std::optional<std::set<std::int64_t>> ParseRanks(const char* option, const std::string& text) {
@@ -173,28 +201,13 @@ std::optional<std::set<std::int64_t>> ParseRanks(const char* option, const std::
            option, text, item);
     }
     named += *last - *first;
-    if (named > kMostRanks) Fail(ErrorKind::kUsage, "{}: more than {} ranks", option, kMostRanks);
+    if (named > kMostRanks)
+      Fail(ErrorKind::kUsage, "{}: more than {} ranks; give fewer, or leave {} out for all", option,
+           kMostRanks, option);
     for (std::int64_t rank = *first; rank <= *last; ++rank) ranks.insert(rank);
     from = comma + 1;
   }
   return ranks;
-}
-
-void FailUnknown(const CLI::App& program, const CLI::App& command,
-                 const std::vector<std::string>& unknown) {
-  const std::string& first = unknown.front();
-  const bool option = first.starts_with("-");
-  if (!option && &command != &program && command.get_name() != "cluster") {
-    Fail(ErrorKind::kUsage, "unexpected argument '{}'; see 'msprof-analyze {} --help'", first,
-         command.get_name());
-  }
-  const std::string name = first.substr(0, first.find('='));
-  const auto nearest = Closest(name, option ? OptionNames(command) : CommandNames(program));
-  const std::string hint = nearest
-                               ? fmt::format("did you mean '{}'?", *nearest)
-                               : fmt::format("'msprof-analyze {}{}--help' lists all of them",
-                                             option ? command.get_name() : "", option ? " " : "");
-  Fail(ErrorKind::kUsage, "unknown {} '{}'; {}", option ? "option" : "command", name, hint);
 }
 
 }  // namespace mpa

@@ -7,16 +7,20 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "help.h"
 #include "mpa/capture/capture.h"
 
 namespace mpa {
 
-/// A subcommand: its options live in the closure of `run`, which gives the exit code.
+/// A subcommand: its options live in the closures. `run` gives the exit code, `help` the page of
+/// --help, which may depend on the other options.
 struct Command {
   CLI::App* app = nullptr;
   std::function<int()> run;
+  std::function<std::string(std::size_t width)> help;
 };
 
 /// Each adds its subcommand to the program.
@@ -25,11 +29,32 @@ Command AddCompare(CLI::App& program);
 Command AddCheck(CLI::App& program);
 Command AddParse(CLI::App& program);
 
-/// --jobs, -v and -q, which every command has; applied by the function that is returned.
+/// The recipes and what they are for.
+HelpPage::List RecipeList();
+
+/// --jobs, -v, -q and --help, which every command has; applied by the function that is returned.
 std::function<void()> AddCommonOptions(CLI::App& command);
 
 /// --force and --raw, of the commands that read captures.
 void AddOpenOptions(CLI::App& command, OpenOptions& options);
+
+/// The captures that a command reads: -d PATH, or PATH alone.
+class CaptureArgument {
+ public:
+  /// Adds both to a command; *this has to outlive the parsing.
+  void AddTo(CLI::App& command, const std::string& help);
+  bool Given() const { return !named_.empty() || !bare_.empty(); }
+  /// The path that was given, "~" replaced. Throws Error (kUsage) when there is none, or more than
+  /// one; `usage` is the command as it should be.
+  std::string Path(std::string_view usage) const;
+
+ private:
+  std::string named_;
+  std::vector<std::string> bare_;
+};
+
+/// "-bp" of "--benchmark_profiling_path"; empty for options without a short name of two letters.
+std::string TwoLetterName(const std::string& option);
 
 /// The arguments behind the program's name as the parser wants them: option names with hyphens get
 /// underscores, the two-letter short names become long ones, "-d=X" becomes "-d X".
@@ -48,18 +73,17 @@ std::int64_t ParseMemory(const char* option, const std::string& text);
 /// nothing was given. Throws Error (kUsage) that names the option.
 std::int64_t ApplyMemoryLimit(const char* option, const std::string& text);
 
+/// --memory_limit; see ApplyMemoryLimit().
+CLI::Option* AddMemoryOption(CLI::App& command, std::string& limit);
+
 /// How a step may be written: "5" alone, or any whole number, where -1 means all steps.
 enum class StepForm { kDigits, kNumberOrAll };
 
 /// The step that `option` names; empty means all. Throws Error (kUsage) when `text` is no step.
 std::optional<std::int32_t> ParseStep(const char* option, const std::string& text, StepForm form);
 
-/// "0,1,4-7" as a set; empty for "all" and for no text. Throws Error (kUsage) that names the option.
+/// "0,1,4-7" as a set; empty for "all" and for no text. Throws Error (kUsage) that names the
+/// option.
 std::optional<std::set<std::int64_t>> ParseRanks(const char* option, const std::string& text);
-
-/// Throws Error (kUsage) that names an unknown option or command of `program`, and the nearest
-/// known one.
-[[noreturn]] void FailUnknown(const CLI::App& program, const CLI::App& command,
-                              const std::vector<std::string>& unknown);
 
 }  // namespace mpa

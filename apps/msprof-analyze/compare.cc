@@ -41,19 +41,28 @@ struct CompareCommandOptions {
   GateOptions gate;
 };
 
-constexpr const char* kCompareFooter = R"(
-Examples:
-  msprof-analyze compare -d ./new_ascend_pt -bp ./old_ascend_pt -o ./out
-  msprof-analyze compare -d ./rank0_ascend_pt -bp ./gpu_trace.json.gz --export_type xlsx,json
-  msprof-analyze compare -d ./new_ascend_pt -bp ./old_ascend_pt --enable_operator_compare --max_kernel_num 10
-  msprof-analyze compare ./old_ascend_pt ./new_ascend_pt
-  msprof-analyze compare -d ./new -bp ./old --fail_on 'step_time>+3%' --export_type junit
-  msprof-analyze compare -d ./main_1 -d ./main_2 -d ./main_3 --save_baseline main.json
-  msprof-analyze compare -d ./new -bp main.json --fail_on 'op:MatMul*>+10%&+200us' --warmup 1
-
-Exit codes: 0 done, 2 wrong command line, 3 input missing or unusable, 5 done but parts of the input
-were broken and left out, 6 output cannot be written. Of a gate: 0 ok or improved, 1 regression,
-4 inconclusive or not comparable, 5 judged on partial data.)";
+std::string CompareHelp(const CLI::App& app, std::size_t width) {
+  HelpPage page;
+  page.summary =
+      "Shows what differs between two captures. With an option of a gate, decides for a CI job "
+      "whether the model got slower.";
+  page.usage = {"compare -d CAPTURE -bp BASE [OPTIONS]", "compare BASE CAPTURE [OPTIONS]"};
+  page.after_options = {
+      ExitCodeList({{"0", "done; gate: ok or improved"},
+                    {"1", "gate: regression"},
+                    {"4", "gate: inconclusive, or the captures are not comparable"},
+                    {"5",
+                     "done, but broken parts of the input were left out; gate: judged on "
+                     "partial data"}})};
+  page.examples = {"compare -d ./new_ascend_pt -bp ./old_ascend_pt -o ./out",
+                   "compare ./gpu_trace.json.gz ./rank0_ascend_pt --export_type md",
+                   "compare -d ./new -bp ./old --enable_operator_compare",
+                   "compare -d ./new -bp ./old --fail_on 'step_time>+3%'",
+                   "compare -d ./main_1 -d ./main_2 --save_baseline main.json",
+                   "compare -d ./new -bp main.json --fail_on 'op:MatMul*>+10%'"};
+  return FormatHelp(
+      app, page, [](const CLI::Option&) { return true; }, width);
+}
 
 constexpr std::string_view kSheetsType = "xlsx";
 
@@ -71,8 +80,9 @@ std::vector<Comparison> Chosen(const CompareCommandOptions& options) {
 CompareOptions SheetOptions(const CompareCommandOptions& options) {
   constexpr std::int64_t kFewestKernels = 4;
   if (options.max_kernels != 0 && options.max_kernels < kFewestKernels) {
-    Fail(ErrorKind::kUsage, "--max_kernel_num {}: has to be greater than {}", options.max_kernels,
-         kFewestKernels - 1);
+    Fail(ErrorKind::kUsage,
+         "--max_kernel_num {}: too small, has to be greater than {}; give {} or more",
+         options.max_kernels, kFewestKernels - 1, kFewestKernels);
   }
   CompareOptions sheets;
   sheets.details = !options.disable_details;
@@ -89,7 +99,7 @@ CompareOptions SheetOptions(const CompareCommandOptions& options) {
   return sheets;
 }
 
-// Says which options have nothing to do beside the others.
+// Says which options have no effect with the others.
 void WarnOfIdleOptions(const CompareCommandOptions& options,
                        const std::vector<Comparison>& chosen) {
   const auto enabled = [&](std::string_view name) {
@@ -141,10 +151,42 @@ void RefuseSheetOptions(const CompareCommandOptions& options) {
   }
 }
 
+// A directory with the captures of several ranks is told as such, with the way to compare two.
+[[noreturn]] void FailWithCaptures(const std::string& directory,
+                                   const std::vector<RankInput>& captures) {
+  constexpr std::size_t kNamed = 5;
+  const fs::path top = fs::canonical(directory);
+  std::vector<std::string> names;
+  for (const RankInput& capture : captures) {
+    if (names.size() < kNamed) names.push_back(capture.path.lexically_relative(top).string());
+  }
+  const auto path = [&](const std::string& name) { return (fs::path(directory) / name).string(); };
+  const std::size_t more = captures.size() - names.size();
+  Fail(ErrorKind::kInput,
+       "{}: holds {} capture{}: {}{}; give two, such as: msprof-analyze compare -d {} -bp {}",
+       directory, captures.size(), more + names.size() == 1 ? "" : "s", fmt::join(names, ", "),
+       more > 0 ? fmt::format(" and {} more", more) : "", path(names.back()),
+       names.size() == 1 ? "BASE" : path(names.front()));
+}
+
+RankInput OpenSide(const std::string& given, const OpenOptions& options) {
+  const std::string path = ExpandHome(given);
+  try {
+    return OpenRank(path, options);
+  } catch (const Error&) {
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored)) {
+      const Discovery found = Discover(path, options);
+      if (!found.ranks.empty()) FailWithCaptures(path, found.ranks);
+    }
+    throw;
+  }
+}
+
 int RunSheets(const CompareCommandOptions& options) {
   for (const auto& [name, paths] : {std::pair{"-d", &options.comparison}, {"-bp", &options.base}}) {
     if (paths->size() == 1) continue;
-    Fail(ErrorKind::kUsage, "{} is given {} times; only a gate takes several runs, see --fail_on",
+    Fail(ErrorKind::kUsage, "{} is given {} times; give it once, or make it a gate with --fail_on",
          name, paths->size());
   }
   CompareRequest request;
@@ -156,18 +198,17 @@ int RunSheets(const CompareCommandOptions& options) {
   }
   constexpr std::size_t kLongestFlowCategory = 20;
   if (options.gpu_flow_cat.size() > kLongestFlowCategory) {
-    Fail(ErrorKind::kUsage, "--gpu_flow_cat {}: longer than {} characters", options.gpu_flow_cat,
-         kLongestFlowCategory);
+    Fail(ErrorKind::kUsage,
+         "--gpu_flow_cat {}: longer than {} characters; give the event's category alone",
+         options.gpu_flow_cat, kLongestFlowCategory);
   }
   request.gpu_flow_cat = options.gpu_flow_cat;
   request.options = SheetOptions(options);
   request.comparisons = Chosen(options);
   WarnOfIdleOptions(options, request.comparisons);
   const std::vector<ExportType> types = options.exports.Types(ReportKind::kComparison, kSheetsType);
-  InContext("-bp", [&] { request.base = OpenRank(ExpandHome(options.base[0]), options.open); });
-  InContext("-d", [&] {
-    request.comparison = OpenRank(ExpandHome(options.comparison[0]), options.open);
-  });
+  InContext("-bp", [&] { request.base = OpenSide(options.base[0], options.open); });
+  InContext("-d", [&] { request.comparison = OpenSide(options.comparison[0], options.open); });
   const fs::path output = fs::absolute(ExpandHome(options.output)).lexically_normal();
   if (!types.empty()) InContext("-o", [&] { io::PrepareOutputDirectory(output); });
 
@@ -183,7 +224,9 @@ int RunSheets(const CompareCommandOptions& options) {
     outcome.report.notes.clear();
   }
   if (outcome.report.sheets.empty()) {
-    Fail(ErrorKind::kInput, "nothing to compare; no report was written");
+    Fail(ErrorKind::kInput,
+         "nothing to compare; no report was written; see what the captures hold with "
+         "'msprof-analyze check'");
   }
   WrittenReport written;
   if (!types.empty()) {
@@ -229,26 +272,30 @@ int RunCompare(const CompareCommandOptions& given) {
 }  // namespace
 
 Command AddCompare(CLI::App& program) {
-  CLI::App* app = program.add_subcommand("compare", "What differs between two captures");
-  app->footer(kCompareFooter);
+  CLI::App* app = program.add_subcommand(
+      "compare", "Show what differs between two captures, or gate a CI job on it");
   const auto options = std::make_shared<CompareCommandOptions>();
-  app->add_option("-d,--profiling_path", options->comparison,
-                  "Capture to look at: a *_ascend_pt or *_ascend_ms directory, parsed or raw, its "
-                  "ASCEND_PROFILER_OUTPUT, a PROF_* directory, a trace (.json, .json.gz) or a "
-                  "profiler database")
-      ->allow_extra_args(false)
-      ->type_name("PATH");
-  app->add_option("--benchmark_profiling_path", options->base,
-                  "(-bp) Capture to compare with, of the same or another kind")
-      ->allow_extra_args(false)
-      ->type_name("PATH");
-  app->add_option("captures", options->both,
-                  "Instead of -bp and -d: the capture to compare with, the capture to look at")
-      ->expected(-1)
-      ->type_name("BASE COMPARISON");
-  app->add_option("-o,--output_path", options->output, "Directory for the files [default: .]")
-      ->type_name("DIR");
+  const auto add = [&](const char* name, auto& value, const char* help, const char* type,
+                       const char* group) {
+    return app->add_option(name, value, help)->type_name(type)->group(group);
+  };
+  const auto add_flag = [&](const char* name, bool& value, const char* help, const char* group) {
+    app->add_flag(name, value, help)->group(group);
+  };
+  add("-d,--profiling_path", options->comparison,
+      "Capture to analyse: a *_ascend_pt or *_ascend_ms directory, parsed or raw, its "
+      "ASCEND_PROFILER_OUTPUT, a PROF_* directory, a trace (.json, .json.gz) or a profiler "
+      "database",
+      "PATH", kMostUsed)
+      ->allow_extra_args(false);
+  add("--benchmark_profiling_path", options->base,
+      "Capture to compare with, of the same or another kind", "PATH", kMostUsed)
+      ->allow_extra_args(false);
+  app->add_option("captures", options->both)->expected(-1);
+  add("-o,--output_path", options->output, "Directory for the files [default: .]", "DIR",
+      kMostUsed);
   options->exports.AddTo(*app, {ReportKind::kComparison, ReportKind::kGate}, kSheetsType);
+  for (const char* name : {"--export_type", "--json"}) app->get_option(name)->group(kMostUsed);
 
   constexpr const char* kWhat = "What to compare [default: everything]";
   for (const Comparison& comparison : AllComparisons()) {
@@ -258,61 +305,46 @@ Command AddCompare(CLI::App& program) {
            std::string(comparison.summary))
         ->group(kWhat);
   }
-  app->add_option("--base_step", options->base_step,
-                  "Step of the -bp capture; goes together with --comparison_step. Everything is "
-                  "taken from that step alone")
-      ->type_name("ID")
-      ->group(kWhat);
-  app->add_option("--comparison_step", options->comparison_step, "Step of the -d capture")
-      ->type_name("ID")
-      ->group(kWhat);
+  add("--base_step", options->base_step,
+      "Compare this step of the -bp capture only; requires --comparison_step", "ID", kWhat);
+  add("--comparison_step", options->comparison_step,
+      "Compare this step of the -d capture only; requires --base_step", "ID", kWhat);
 
-  constexpr const char* kHow = "How the sheets are made";
-  app->add_flag("--disable_details", options->disable_details,
-                "Sums by name only: no sheets OperatorCompare, ModuleCompare, MemoryCompare")
-      ->group(kHow);
-  app->add_flag("--disable_module", options->disable_module,
-                "Compare operators even if both captures contain modules")
-      ->group(kHow);
-  app->add_flag("--use_input_shape", options->use_input_shape,
-                "Operators match only when their input shapes are the same, too")
-      ->group(kHow);
-  app->add_option("--max_kernel_num", options->max_kernels,
-                  "Open matched operators that launch more kernels than this, and match the "
-                  "operators within; at least 4")
-      ->type_name("N")
-      ->group(kHow);
-  app->add_option("--op_name_map", options->op_name_map,
-                  "Names under which operators match, where the captures name them differently: "
-                  "\"{'aten::add': 'aten::add_'}\"")
-      ->type_name("DICT")
-      ->group(kHow);
-  app->add_flag("--use_kernel_type", options->use_kernel_type,
-                "Kernels summed by type and core (KernelTypeCompare) instead of type and shapes")
-      ->group(kHow);
-
-  app->add_flag("--compat", options->compat,
-                "Rows, cells and screen as the Python tool lays them out, for scripts written for "
-                "it: no Notes, 0 instead of N/A. Its wrong numbers stay corrected")
-      ->group(kHow);
-  app->add_option("--compare_config", options->compare_config,
-                  "INI file with the names by which kernels are sorted into categories, in place "
-                  "of the built-in ones")
-      ->type_name("FILE")
-      ->group(kHow);
-  app->add_flag("--print_compare_config", options->print_compare_config,
-                "Print the built-in names as such a file, and do nothing else")
-      ->group(kHow);
+  constexpr const char* kHow = "How to make the sheets";
+  add_flag("--disable_details", options->disable_details,
+           "Sum by name only: no sheets OperatorCompare, ModuleCompare and MemoryCompare", kHow);
+  add_flag("--disable_module", options->disable_module,
+           "Compare operators even if both captures contain modules", kHow);
+  add_flag("--use_input_shape", options->use_input_shape,
+           "Match operators only if their input shapes are equal", kHow);
+  add("--max_kernel_num", options->max_kernels,
+      "Look inside matched operators that launch more kernels than this, and match the operators "
+      "there; at least 4",
+      "N", kHow);
+  add("--op_name_map", options->op_name_map,
+      "Operators to match although their names differ: \"{'aten::add': 'aten::add_'}\"", "DICT",
+      kHow);
+  add_flag("--use_kernel_type", options->use_kernel_type,
+           "Sum kernels by type and core (KernelTypeCompare) instead of type and shapes", kHow);
+  add_flag("--compat", options->compat,
+           "Lay out rows, cells and screen as the Python tool does: no Notes, 0 instead of N/A. "
+           "Numbers that are wrong there stay corrected",
+           kHow);
+  add("--compare_config", options->compare_config,
+      "INI file with the names that sort kernels into categories, instead of the built-in names",
+      "FILE", kHow);
+  add_flag("--print_compare_config", options->print_compare_config,
+           "Print the built-in names as such a file and exit", kHow);
+  add("--gpu_flow_cat", options->gpu_flow_cat,
+      "Category of the events that link GPU kernels to operators; give it if all device times of a "
+      "GPU trace are 0",
+      "TEXT", kHow);
 
   options->gate.AddTo(*app);
-  app->add_option("--gpu_flow_cat", options->gpu_flow_cat,
-                  "Event category that ties GPU kernels to operators, if yours is unusual: when "
-                  "all device times of a GPU are 0")
-      ->type_name("TEXT");
   AddOpenOptions(*app, options->open);
-  app->add_flag("--debug", options->debug, "Log every detail on stderr");
-  return {app,
-          [options] { return RunCompare(*options); }};  // keeps alive what the options write to
+  add_flag("--debug", options->debug, "Log every detail", kCommon);
+  return {app, [options] { return RunCompare(*options); },  // keeps alive what the options write to
+          [app](std::size_t width) { return CompareHelp(*app, width); }};
 }
 
 }  // namespace mpa

@@ -32,67 +32,61 @@ std::vector<std::string> Words(const std::vector<std::string>& lists) {
 }  // namespace
 
 void GateOptions::AddTo(CLI::App& command) {
-  constexpr const char* kRules = "A gate for CI jobs";
+  constexpr const char* kRules = "Gate: what fails a CI job";
   constexpr const char* kRuns =
-      "Runs of a gate (-d and -bp may be given several times, and be "
-      "directories of all ranks)";
-  constexpr const char* kFiles = "Files of a gate";
+      "Gate: runs (-d and -bp accept several, and directories of all ranks)";
+  constexpr const char* kFiles = "Gate: files";
   const auto add = [&](const char* name, auto& value, const char* help, const char* type,
                        const char* group) {
     return command.add_option(name, value, help)->type_name(type)->group(group);
   };
+  const auto add_flag = [&](const char* name, bool& value, const char* help, const char* group) {
+    command.add_flag(name, value, help)->group(group);
+  };
   add("--fail_on", fail_on_,
-      "Exit with 1 when a metric grows by more: step_time>+3% (the default), "
+      "Exit with 1 if a metric grows by more: step_time>+3% (the default), "
       "comm_exposed>+5%&+200us, peak_memory>+256MB, op:MatMul*>+10%. Metrics: step_time, e2e, "
-      "computing, comm_exposed, comm_total, free, peak_memory, and with a pattern op:, kernel:, "
-      "module:, api:. May be given several times; quote it for the shell",
+      "computing, comm_exposed, comm_total, lccl, free, peak_memory, and with a pattern op:, "
+      "kernel:, module:, api:. Can be given several times; quote it for the shell",
       "EXPR", kRules)
       ->allow_extra_args(false);
   add("--gate", gate_file_,
-      "Metrics, limits and floors as a JSON file; see docs/gate.md. Options go before it", "FILE",
+      "JSON file with metrics, limits and floors, see docs/gate.md; options override it", "FILE",
       kRules);
-  add("--min_abs", min_abs_, "Growth that never counts, such as 20us,1MB [default: 20us,1MB]",
-      "AMOUNT", kRules);
-  add("--min_share", min_share_, "The same as a part of the step; of times only [default: 0.1%]",
-      "PERCENT", kRules);
-  command
-      .add_flag("--fail_on_new_op", fail_on_new_op_,
-                "Exit with 1 when there are operators or kernel types that the base has not")
-      ->group(kRules);
-  command.add_flag("--warn_only", warn_only_, "Tell a regression, but exit with 0")->group(kRules);
+  add("--min_abs", min_abs_, "Ignore growth below this [default: 20us,1MB]", "AMOUNT", kRules);
+  add("--min_share", min_share_,
+      "Ignore growth of times below this share of the step [default: 0.1%]", "PERCENT", kRules);
+  add_flag("--fail_on_new_op", fail_on_new_op_,
+           "Exit with 1 if there are operators or kernel types that the base does not have",
+           kRules);
+  add_flag("--warn_only", warn_only_, "Report a regression, but exit with 0", kRules);
   add("--on_inconclusive", on_inconclusive_,
       "How to treat metrics that cannot be judged: pass, warn or fail with 4 [default: fail]",
       "ACTION", kRules);
   add("--allow_mismatch", allow_mismatch_,
-      "Compare although both sides differ in these, such as cann_version,torch_npu_version",
-      "FIELDS", kRules)
+      "Compare even if these fields differ, such as cann_version,torch_npu_version", "FIELDS",
+      kRules)
       ->allow_extra_args(false);
 
   add("--warmup", warmup_,
-      "Leading steps of each run that do not count [default: those that are outliers]", "N", kRuns)
+      "Ignore the first N steps of each run [default: those that are outliers]", "N", kRuns)
       ->check(CLI::Range(0, 1'000'000));
-  add("--min_steps", min_steps_, "Steps that each run has to have [default: 3]", "N", kRuns)
+  add("--min_steps", min_steps_, "Steps that each run must have [default: 3]", "N", kRuns)
       ->check(CLI::Range(1, 1'000'000));
   add("--rank_stat", rank_stat_,
-      "Which rank counts where there are several: worst, median or p95 [default: worst]", "STAT",
-      kRuns);
-  add("--memory_limit", memory_limit_,
-      "Memory that the run may take, such as 8G: ranks wait for each other, and a run that needs "
-      "more ends with 7 [default: ranks wait at three quarters of the machine's or the "
-      "container's, a run ends at nine tenths]",
-      "SIZE", kRuns);
+      "Rank to judge if there are several: worst, median or p95 [default: worst]", "STAT", kRuns);
+  AddMemoryOption(command, memory_limit_)->group(kRuns);
 
   add("--save_baseline", save_baseline_,
-      "Keep what the gate needs of the -d runs in a small file, for -bp FILE; without -bp nothing "
-      "is judged",
+      "Save what a gate needs of the -d runs in a small file, for -bp FILE; without -bp nothing is "
+      "judged",
       "FILE", kFiles);
-  command
-      .add_flag("--update_baseline", update_baseline_,
-                "Replace the -bp file by the -d runs when they are better beyond noise")
-      ->group(kFiles);
+  add_flag("--update_baseline", update_baseline_,
+           "Replace the -bp file with the -d runs if they are better beyond noise", kFiles);
   add("--noise", noise_,
-      "How much runs of one program differ: learned (FILE), or auto: usual values and what the "
-      "runs show [default: auto]",
+      "How much runs of one program differ: a FILE made with --learn_noise, or auto for usual "
+      "values "
+      "and what the runs show [default: auto]",
       "FILE|auto", kFiles);
   add("--learn_noise", learn_noise_,
       "Write that file from three or more runs of one program: --learn_noise OUT.json A1 A2 A3",
@@ -166,7 +160,8 @@ gate::GatePolicy GateOptions::Policy() const {
   } else if (on_inconclusive_ == "warn") {
     policy.on_inconclusive = Inconclusive::kWarn;
   } else if (!IsOneOf(on_inconclusive_, {"", "fail"})) {
-    Fail(ErrorKind::kUsage, "--on_inconclusive {}: give pass, warn or fail", on_inconclusive_);
+    Fail(ErrorKind::kUsage, "--on_inconclusive {}: unknown action; give pass, warn or fail",
+         on_inconclusive_);
   }
   return policy;
 }
@@ -175,7 +170,7 @@ gate::RankStat GateOptions::RankStat() const {
   if (IsOneOf(rank_stat_, {"", "worst"})) return gate::RankStat::kWorst;
   if (rank_stat_ == "median") return gate::RankStat::kMedian;
   if (rank_stat_ == "p95") return gate::RankStat::kP95;
-  Fail(ErrorKind::kUsage, "--rank_stat {}: give worst, median or p95", rank_stat_);
+  Fail(ErrorKind::kUsage, "--rank_stat {}: unknown; give worst, median or p95", rank_stat_);
 }
 
 gate::SummaryRequest GateOptions::Summary(const gate::GateSettings& settings) const {

@@ -8,85 +8,122 @@
 #include <vector>
 
 #include "command.h"
+#include "help.h"
+#include "mpa/base/console.h"
 #include "mpa/base/ending.h"
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
 #include "mpa/base/memory.h"
+#include "mpa/base/text.h"
 #include "screen.h"
+#include "unknown_names.h"
 
 namespace mpa {
 namespace {
 
-constexpr const char* kMainFooter = R"(
-Examples:
-  msprof-analyze compare -d ./new_ascend_pt -bp ./old_ascend_pt
-  msprof-analyze -m module_statistic -d ./result
-  msprof-analyze check -d ./result
-  msprof-analyze parse -d ./result
-
-'msprof-analyze COMMAND --help' tells more about a command.)";
-
-bool Contains(const std::vector<std::string>& words, std::initializer_list<const char*> wanted) {
-  return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
-    return std::find(wanted.begin(), wanted.end(), word) != wanted.end();
-  });
+std::string ProgramHelp(const CLI::App& program, std::size_t width) {
+  HelpPage page;
+  page.summary = program.get_description();
+  page.usage = {"COMMAND [OPTIONS]", "-m RECIPE -d DIR [OPTIONS]"};
+  HelpPage::List commands{"Commands", {}};
+  for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; })) {
+    commands.terms.emplace_back(command->get_name(), command->get_description());
+  }
+  page.before_options = {std::move(commands), RecipeList()};
+  page.examples = {"check ./result", "compare -d ./new_ascend_pt -bp ./old_ascend_pt",
+                   "compare -d ./new -bp ./old --fail_on 'step_time>+3%'",
+                   "-m module_statistic -d ./result", "parse ./result"};
+  page.notes = {
+      "See 'msprof-analyze COMMAND --help' and 'msprof-analyze -m RECIPE --help' for the options."};
+  return FormatHelp(
+      program, page, [](const CLI::Option&) { return true; }, width);
 }
 
-// `cluster` may be left out, as in "msprof-analyze -m RECIPE -d DIR".
-void AddDefaultCommand(const std::vector<Command>& commands, std::vector<std::string>& arguments) {
-  const bool has_command =
-      std::any_of(commands.begin(), commands.end(), [&](const Command& command) {
-        return Contains(arguments, {command.app->get_name().c_str()});
-      });
-  if (has_command || Contains(arguments, {"--version", "-V"})) return;
-  const bool wants_help = Contains(arguments, {"-h", "--help"});
-  if (wants_help && !Contains(arguments, {"-m", "--mode"})) return;
-  if (arguments.size() == 1 && arguments[0] == "-v") {
-    arguments[0] = "--version";
-  } else if (arguments.empty()) {
-    arguments.emplace_back("--help");
-  } else {
-    arguments.insert(arguments.begin(), "cluster");
+bool IsOption(const std::string& word) { return word.starts_with("-"); }
+
+// Puts the command first: `cluster` may be left out, as in "msprof-analyze -m RECIPE -d DIR", and
+// the options that every command has may stand before it.
+void PutCommandFirst(const CLI::App& program, std::vector<std::string>& arguments) {
+  const auto is_common = [](const std::string& word) {
+    return IsOneOf(word, {"-v", "-vv", "--verbose", "-q", "--quiet"});
+  };
+  const auto first = std::find_if_not(arguments.begin(), arguments.end(), is_common);
+  if (first == arguments.end()) {
+    if (arguments.size() == 1 && arguments[0] == "-v") arguments[0] = "--version";
+    if (arguments.empty()) arguments.emplace_back("--help");
+    return;
   }
+  const std::vector<std::string> commands = CommandNames(program);
+  if (std::find(commands.begin(), commands.end(), *first) != commands.end()) {
+    std::rotate(arguments.begin(), first, first + 1);
+    return;
+  }
+  std::error_code ignored;
+  if (!IsOption(*first) && !std::filesystem::exists(ExpandHome(*first), ignored)) {
+    FailUnknownCommand(program, *first);
+  }
+  const auto given = [&](std::initializer_list<std::string_view> names) {
+    return std::any_of(arguments.begin(), arguments.end(),
+                       [&](const std::string& word) { return IsOneOf(word, names); });
+  };
+  const bool of_program =
+      given({"--version", "-V"}) || (given({"-h", "--help"}) && !given({"-m", "--mode"}));
+  if (!of_program) arguments.insert(arguments.begin(), "cluster");
+}
+
+// What CLI11 has to say, with the way out.
+[[noreturn]] void FailParse(const CLI::App& command, const CLI::ParseError& error) {
+  std::string message = error.what();
+  // "--mode: 1 required RECIPE missing"
+  constexpr std::string_view kMissing = ": 1 required ", kEnd = " missing";
+  const std::size_t at = message.find(kMissing);
+  if (at != std::string::npos && message.ends_with(kEnd)) {
+    const std::size_t type = at + kMissing.size();
+    message = fmt::format("{} needs a value ({})", message.substr(0, at),
+                          message.substr(type, message.size() - kEnd.size() - type));
+  }
+  const std::string name = command.get_parent() == nullptr ? "" : command.get_name() + " ";
+  Fail(ErrorKind::kUsage, "{}; see 'msprof-analyze {}--help'", message, name);
 }
 
 int RunProgram(int count, const char* const* arguments) {
   CLI::App program(
       "Finds out why a model is slow on Ascend NPUs, from the captures of its profiler.",
       "msprof-analyze");
-  program.footer(kMainFooter);
-  program.set_version_flag("-V,--version", "msprof-analyze " MPA_VERSION);
+  program.set_help_flag("-h,--help", "Show this page");
+  program.set_version_flag("-V,--version", "msprof-analyze " MPA_VERSION, "Show the version");
   program.require_subcommand(0, 1);
-  program.get_formatter()->column_width(34);
-  std::vector<Command> commands = {AddCluster(program), AddCompare(program), AddCheck(program),
-                                   AddParse(program)};
+  const std::vector<Command> commands = {AddCompare(program), AddCluster(program),
+                                         AddCheck(program), AddParse(program)};
   std::vector<std::function<void()>> apply_common;
   apply_common.reserve(commands.size());
   for (const Command& command : commands) apply_common.push_back(AddCommonOptions(*command.app));
 
   std::vector<std::string> normalized = NormalizeArguments(count, arguments);
-  AddDefaultCommand(commands, normalized);
+  PutCommandFirst(program, normalized);
   std::reverse(normalized.begin(), normalized.end());  // the order in which CLI11 wants them
+  const auto chosen = [&] {
+    return std::find_if(commands.begin(), commands.end(),
+                        [](const Command& command) { return command.app->parsed(); });
+  };
   try {
     program.parse(normalized);
-  } catch (const CLI::Success& success) {  // --help, --version
+  } catch (const CLI::CallForHelp&) {
+    const auto command = chosen();
+    const std::size_t width = ScreenWidth(stdout);
+    Print(command == commands.end() ? ProgramHelp(program, width) : command->help(width));
+    FinishStdout();
+    return 0;
+  } catch (const CLI::Success& success) {  // --version
     const int code = program.exit(success);
     FinishStdout();
     return code;
-  } catch (const CLI::ExtrasError&) {
-    const auto chosen = program.get_subcommands();
-    const CLI::App& command = chosen.empty() ? program : *chosen.front();
-    FailUnknown(program, command, program.remaining(true));
   } catch (const CLI::ParseError& error) {
-    const auto chosen = program.get_subcommands();
-    const std::vector<std::string> unknown = program.remaining(true);
-    // What is missing may be there, but misspelt.
-    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError) &&
-        !unknown.empty()) {
-      FailUnknown(program, chosen.empty() ? program : *chosen.front(), unknown);
-    }
-    Fail(ErrorKind::kUsage, "{}; see 'msprof-analyze {}--help'", error.what(),
-         chosen.empty() ? "" : chosen.front()->get_name() + " ");
+    const auto command = chosen();
+    const CLI::App& app = command == commands.end() ? program : *command->app;
+    const bool is_unknown = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
+    if (is_unknown) FailUnknownOption(app, program.remaining(true));
+    FailParse(app, error);
   }
   for (std::size_t i = 0; i < commands.size(); ++i) {
     if (!commands[i].app->parsed()) continue;

@@ -16,33 +16,43 @@ namespace {
 namespace fs = std::filesystem;
 
 struct ParseOptions {
-  std::string path, output, export_type;
+  CaptureArgument captures;
+  std::string output, export_type;
   bool force = false;
 };
 
-constexpr const char* kParseFooter = R"(
-Written into ASCEND_PROFILER_OUTPUT, with the names, columns and units of the profiler's own parser:
-  text  trace_view.json, kernel_details.csv, operator_details.csv, op_statistic.csv,
-        api_statistic.csv, step_trace_time.csv, task_time.csv, operator_memory.csv,
-        memory_record.csv, npu_module_mem.csv, data_preprocess.csv, dp.csv, communication.json,
-        communication_matrix.json, hccs.csv, pcie.csv, nic.csv, roce.csv, l2_cache.csv
-  db    ascend_pytorch_profiler_<rank>.db, analysis.db; of MindSpore
-        ascend_mindspore_profiler_<rank>.db, communication_analyzer.db
-Files for which the capture holds nothing are not written. The raw data stays as it is.
-
-Verified on Ascend 910B/910C and 910A. Other chips (310P, 310B, 950), graph mode and counters other
-than PipeUtilization are experimental: their records are read by their description alone.
-
-Examples:
-  msprof-analyze parse -d ./node-7_4711_20260225061520123_ascend_pt
-  msprof-analyze parse -d ./result -o ./parsed --export_type text
-
-Exit codes: 0 done, 2 wrong command line or results there already, 3 input missing or unusable,
-5 done but parts of the input were broken and left out, 6 output cannot be written.)";
+std::string ParseHelp(const CLI::App& app, std::size_t width) {
+  HelpPage page;
+  page.summary =
+      "Writes the result files of the profiler for captures that were never parsed, without CANN "
+      "and torch_npu.";
+  page.usage = {"parse PATH [OPTIONS]", "parse -d PATH [OPTIONS]"};
+  page.after_options = {
+      {"Files in ASCEND_PROFILER_OUTPUT, with the names, columns and units of the profiler's own "
+       "parser",
+       {{"text",
+         "trace_view.json, kernel_details.csv, operator_details.csv, op_statistic.csv, "
+         "api_statistic.csv, step_trace_time.csv, task_time.csv, operator_memory.csv, "
+         "memory_record.csv, npu_module_mem.csv, data_preprocess.csv, dp.csv, communication.json, "
+         "communication_matrix.json, hccs.csv, pcie.csv, nic.csv, roce.csv, l2_cache.csv"},
+        {"db",
+         "ascend_pytorch_profiler_<rank>.db and analysis.db; of MindSpore "
+         "ascend_mindspore_profiler_<rank>.db and communication_analyzer.db"}}},
+      ExitCodeList({{"2", "wrong command line, or results exist already"}})};
+  page.examples = {"parse ./node-7_4711_20260225061520123_ascend_pt",
+                   "parse ./result -o ./parsed --export_type text"};
+  page.notes = {
+      "Files for which the capture has no data are not written. The raw data is not changed.",
+      "Verified on Ascend 910B, 910C and 910A. Experimental: other chips (310P, 310B, 950), graph "
+      "mode, and counters other than PipeUtilization; their records are read by their description "
+      "alone."};
+  return FormatHelp(
+      app, page, [](const CLI::Option&) { return true; }, width);
+}
 
 int RunParse(const ParseOptions& options) {
   ParseRequest request;
-  request.path = ExpandHome(options.path);
+  request.path = options.captures.Path("msprof-analyze parse PATH");
   if (!options.output.empty()) {
     request.output = fs::absolute(ExpandHome(options.output)).lexically_normal();
   }
@@ -60,25 +70,27 @@ int RunParse(const ParseOptions& options) {
 
 Command AddParse(CLI::App& program) {
   CLI::App* app = program.add_subcommand(
-      "parse", "The profiler's own result files, of captures that were never parsed");
-  app->footer(kParseFooter);
+      "parse", "Write the profiler's result files for captures that were never parsed");
   const auto options = std::make_shared<ParseOptions>();
-  app->add_option("-d,--profiling_path", options->path,
-                  "One raw capture (a *_ascend_pt directory with FRAMEWORK and PROF_*, or a PROF_* "
-                  "directory), or a directory with those of many ranks")
-      ->required()
-      ->type_name("PATH");
+  options->captures.AddTo(*app,
+                          "A raw capture (a *_ascend_pt directory with FRAMEWORK and PROF_*, or a "
+                          "PROF_* directory), or a directory with raw captures of many ranks");
   app->add_option("-o,--output_path", options->output,
-                  "Directory in which one of the capture's name is made [default: the capture]")
-      ->type_name("DIR");
+                  "Directory to create one with the name of the capture in [default: the results "
+                  "go into the capture]")
+      ->type_name("DIR")
+      ->group(kMostUsed);
   app->add_option("--export_type", options->export_type,
                   "text: trace, tables and documents; db: databases [default: both]")
       ->check(CLI::IsMember({"text", "db"}))
-      ->type_name("TYPE");
+      ->type_name("TYPE")
+      ->group(kMostUsed);
   app->add_flag("--force", options->force,
-                "Replace the results that are there, but for files that are not written anew; "
-                "follow links that lead out of the capture");
-  return {app, [options] { return RunParse(*options); }};
+                "Replace existing results, and follow links that lead out of the capture; existing "
+                "files that this run does not write stay")
+      ->group(kMostUsed);
+  return {app, [options] { return RunParse(*options); },
+          [app](std::size_t width) { return ParseHelp(*app, width); }};
 }
 
 }  // namespace mpa

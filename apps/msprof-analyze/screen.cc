@@ -36,7 +36,7 @@ void PrintWrapped(std::string_view text) {
 
 void FinishStdout() {
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    Fail(ErrorKind::kOutput, "cannot write to standard output");
+    Fail(ErrorKind::kOutput, "cannot write to standard output; check where it goes");
   }
 }
 

@@ -2,8 +2,10 @@
 // What the terminal can do.
 #include "mpa/base/console.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -17,6 +19,13 @@ bool IsTerminal(std::FILE* stream) {
 bool UseColor(std::FILE* stream) {
   const char* no_color = std::getenv("NO_COLOR");
   return IsTerminal(stream) && (no_color == nullptr || *no_color == '\0');
+}
+
+std::size_t ScreenWidth(std::FILE* stream) {
+  constexpr std::size_t kUsual = 80, kNarrowest = 60, kWidest = 120;
+  winsize size{};
+  if (ioctl(fileno(stream), TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kUsual;
+  return std::clamp<std::size_t>(size.ws_col, kNarrowest, kWidest);
 }
 
 }  // namespace mpa

@@ -61,11 +61,11 @@ std::vector<fs::path> Documents(const fs::path& capture) {
 void CheckReadable(const std::filesystem::path& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) {
-    Fail(ErrorKind::kInput, "{}: {}", path.string(), std::strerror(errno));
+    Fail(ErrorKind::kInput, "{}: {}; check the path", path.string(), std::strerror(errno));
   }
   const int wanted = S_ISDIR(status.st_mode) ? R_OK | X_OK : R_OK;
   if (access(path.c_str(), wanted) != 0) {
-    Fail(ErrorKind::kInput, "{}: {}", path.string(), std::strerror(errno));
+    Fail(ErrorKind::kInput, "{}: {}; check its permissions", path.string(), std::strerror(errno));
   }
 }
 

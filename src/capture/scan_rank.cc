@@ -10,6 +10,7 @@
 #include "file_checks.h"
 #include "mpa/base/error.h"
 #include "mpa/base/text.h"
+#include "mpa/capture/archive.h"
 #include "mpa/io/input_text.h"
 #include "raw_data.h"
 
@@ -121,6 +122,7 @@ ScannedRank ScanFile(const fs::path& path) {
     AddFile(rank, FileKind::kProfilerDb, path);
     return {std::move(rank), ""};
   }
+  if (IsArchive(path)) return {std::move(rank), std::string(kArchiveProblem)};
   return {
       std::move(rank),
       "not a capture; give a trace (.json, .json.gz), a profiler database "
@@ -205,7 +207,10 @@ ScannedRank ScanDirectory(const fs::path& path, bool raw) {
   ReadInfo(rank);
   if (raw) {
     if (AddRawData(rank)) return {std::move(rank), ""};
-    return {std::move(rank), "no raw data there (PROF_* and FRAMEWORK directories with records)"};
+    return {
+        std::move(rank),
+        "no raw data (PROF_* and FRAMEWORK directories with records); give the directory that the "
+        "profiler wrote"};
   }
   const fs::path output = path / kOutputDirectory;
   const bool has_output = IsDirectory(output);
@@ -221,7 +226,7 @@ ScannedRank ScanDirectory(const fs::path& path, bool raw) {
   }
   if (AddRawData(rank)) return {std::move(rank), ""};
   return {std::move(rank),
-          "no profiler database, no trace_view.json and no raw data there; give the *_ascend_pt or "
+          "no profiler database, no trace_view.json and no raw data; give the *_ascend_pt or "
           "*_ascend_ms directory of one rank"};
 }
 

@@ -86,7 +86,8 @@ bool HasCollectives(const CaptureFile& file) {
 void SurveyTables(const RankInput& input, RankFacts& facts) {
   Contents& recorded = facts.recorded;
   if (const CaptureFile* kernels = input.Find(FileKind::kKernelDetails)) {
-    OrWarn(facts, "kernels cannot be told apart", [&] { SurveyKernels(*kernels, facts.recorded); });
+    OrWarn(facts, "kernel types and shapes are unknown",
+           [&] { SurveyKernels(*kernels, facts.recorded); });
   } else {
     recorded.kernels = recorded.kernel_types = recorded.kernel_cores = recorded.counters =
         Recorded::kNo;

@@ -86,7 +86,7 @@ void CompareApis(const CompareInput& input, Report& report) {
 Comparison Api() {
   return {"api",
           "api",
-          "Time that the host spends in operators, by name",
+          "Host time of operators by name",
           Tables::kHostOps | Tables::kLaunches | Tables::kKernels | Tables::kDeviceTasks |
               Tables::kCommunications,
           CompareApis,

@@ -37,7 +37,7 @@ void AppendSide(const Cell& operation, const Cell& task, const Durations* durati
 void AddCollective(const std::string& kind, const Collective* base, const Collective* comparison,
                    Sheet& sheet) {
   const auto calls = [](const Collective* side) { return side ? &side->calls : nullptr; };
-  const auto total = [](const Collective* side) { return side ? side->calls.total : DeviceTime(); };
+  const auto total = [](const Collective* side) { return side ? side->calls.total : ExactSum(); };
   Row sum{{Cell()}};
   AppendSide(kind, Cell(), calls(base), sum);
   AppendSide(kind, Cell(), calls(comparison), sum);
@@ -94,7 +94,7 @@ Verdict JudgeCollectives(const RankFacts& facts) {
 Comparison Communication() {
   return {"communication",
           "communication",
-          "Collectives and the tasks they consist of: calls and durations",
+          "Calls and durations of collectives and their tasks",
           Tables::kCommunications | Tables::kCommTasks,
           CompareCommunication,
           JudgeCollectives};

@@ -163,18 +163,17 @@ Sheet StatisticSheet(const CompareInput& input, const Memories& memories) {
 }
 
 Sheet DetailSheet(const CompareInput& input, const Memories& memories) {
-  return OpPairSheet(
-      input, "MemoryCompare", "Allocated Details", "Size(KB)", [&](Side side, std::size_t op) {
-        const OpMemory& memory = memories.Of(side);
-        OpDetails details;
-        std::int64_t bytes = 0;
-        memory.VisitAllocations(op, [&](std::size_t inner, std::size_t allocation, bool queued) {
-          bytes += memory.Bytes(allocation);
-          details.lines += memory.Describe(inner, allocation, queued);
-        });
-        details.sum = {.whole = bytes, .per_unit = 1024};
-        return details;
-      });
+  return OpPairSheet(input, "MemoryCompare", "Allocated Details", "Size(KB)", 1024,
+                     [&](Side side, std::size_t op) {
+                       const OpMemory& memory = memories.Of(side);
+                       OpDetails details;
+                       memory.VisitAllocations(
+                           op, [&](std::size_t inner, std::size_t allocation, bool queued) {
+                             details.sum.Add(memory.Bytes(allocation));
+                             details.lines += memory.Describe(inner, allocation, queued);
+                           });
+                       return details;
+                     });
 }
 
 void CompareMemory(const CompareInput& input, Report& report) {

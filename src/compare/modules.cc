@@ -17,7 +17,7 @@
 #include "mpa/base/parallel.h"
 #include "mpa/base/text.h"
 #include "mpa/compare/sequence_matching.h"
-#include "mpa/measure/module_depth.h"
+#include "mpa/measure/module_names.h"
 #include "op_groups.h"
 
 namespace mpa {
@@ -27,10 +27,9 @@ constexpr std::array kSides = {Side::kBase, Side::kComparison};
 
 // "/nn.Module: Net_0/nn.Module: Linear_1" without the marks of modules.
 std::string Displayed(std::string_view full_name) {
-  constexpr std::string_view kMark = "nn.Module:";
   std::string text(full_name);
-  for (std::size_t at = 0; (at = text.find(kMark, at)) != std::string::npos;) {
-    text.erase(at, kMark.size());
+  for (std::size_t at = 0; (at = text.find(kModulePrefix, at)) != std::string::npos;) {
+    text.erase(at, kModulePrefix.size());
   }
   return text;
 }
@@ -60,14 +59,14 @@ using ModuleCalls = std::vector<const Module*>;
 using CallsByName = FirstSeen<std::string_view, ModuleCalls>;
 
 struct KernelTime {
-  DeviceTime time;
+  ExactSum time;
   std::int64_t count = 0;
 };
 
 // What one side's calls of an operator in the modules of one name took.
 struct OpTime {
   std::int64_t calls = 0;
-  DeviceTime time;
+  ExactSum time;
   FirstSeen<std::string_view, KernelTime> kernels;
 
   std::string Kernels() const {
@@ -91,9 +90,9 @@ OpTimes OpsOf(const RankTrace& trace, const ModuleCalls& calls) {
       ++time.calls;
       for (const DeviceWork& work : op.work) {
         KernelTime& kernel = time.kernels[NameOf(trace, work)];
-        kernel.time.Add(work);
+        kernel.time.Add(work.Time());
         ++kernel.count;
-        time.time.Add(work);
+        time.time.Add(work.Time());
       }
     }
   }
@@ -112,8 +111,8 @@ void AppendGroup(const CompareInput& input, std::string_view full_name, const Mo
   const std::string name = Displayed(full_name);
 
   Row total = FirstCells(module_class, level, name, "[ TOTAL ]");
-  std::array<DeviceTime, 2> self;
-  std::array<DeviceTime, 2> all;
+  std::array<ExactSum, 2> self;
+  std::array<ExactSum, 2> all;
   std::array<Cell, 2> stacks = {"", ""};
   const std::array sides = {&base, &comparison};
   for (std::size_t i = 0; i < sides.size(); ++i) {
@@ -207,8 +206,8 @@ class DetailRows {
 
   void AppendTotal(const ModulePair& pair) {
     Row row = NewRow();
-    std::array<DeviceTime, 2> self;
-    std::array<DeviceTime, 2> total;
+    std::array<ExactSum, 2> self;
+    std::array<ExactSum, 2> total;
     std::array<Cell, 2> stacks = {"", ""};
     const std::array modules = {pair.base, pair.comparison};
     for (std::size_t i = 0; i < modules.size(); ++i) {
@@ -226,7 +225,7 @@ class DetailRows {
 
   void AppendOps(const ModuleOp* base, const ModuleOp* comparison) {
     Row row = NewRow();
-    std::array<DeviceTime, 2> self;
+    std::array<ExactSum, 2> self;
     std::array<std::string_view, 2> stacks;
     const std::array ops = {base, comparison};
     for (std::size_t i = 0; i < ops.size(); ++i) {

@@ -34,14 +34,14 @@ std::vector<OpGroup> GroupByName(const CompareInput& input, const std::vector<Op
 }
 
 Sheet OpPairSheet(const CompareInput& input, std::string name, std::string details_column,
-                  const std::string& sum_column,
+                  const std::string& sum_column, double unit,
                   const std::function<OpDetails(Side, std::size_t)>& details_of) {
   std::vector<Column> columns = {Text("Order Id", 10)};
   AppendColumns(ForBothSides({BoldText("Operator Name"), Text("Input Shape"), Text("Input Type"),
                               Text(std::move(details_column)), Decimals(sum_column)}),
                 columns);
-  const std::size_t unit = sum_column.rfind(' ') + 1;  // "Device Duration(us)": npos + 1 is 0
-  columns.push_back(TwoDecimals("Diff " + sum_column.substr(unit)));
+  const std::size_t last_word = sum_column.rfind(' ') + 1;  // "Size(KB)": npos + 1 is 0
+  columns.push_back(TwoDecimals("Diff " + sum_column.substr(last_word)));
   columns.push_back(Growth("Diff Ratio"));
   Sheet sheet = CompareSheet(std::move(name), std::move(columns), input);
   for (const OpPair& pair : input.MatchedOps()) {
@@ -51,7 +51,7 @@ Sheet OpPairSheet(const CompareInput& input, std::string name, std::string detai
     const auto append_side = [&](Side side, std::optional<std::size_t> op) {
       if (!op) {
         AppendCells(row, Cell(), Cell(), Cell(), "", 0.0);
-        return OpSum();
+        return ExactSum();
       }
       const RankTrace& trace = input.Trace(side);
       for (const auto* column :
@@ -59,12 +59,12 @@ Sheet OpPairSheet(const CompareInput& input, std::string name, std::string detai
         row.cells.emplace_back(std::string(trace.strings.View((*column)[*op])));
       }
       OpDetails details = details_of(side, *op);
-      AppendCells(row, std::move(details.lines), details.sum.Shown());
+      AppendCells(row, std::move(details.lines), details.sum.In(unit));
       return details.sum;
     };
-    const OpSum base = append_side(Side::kBase, pair.base);
-    const OpSum comparison = append_side(Side::kComparison, pair.comparison);
-    AppendCells(row, (comparison - base).Shown(), Ratio(base.Units(), comparison.Units()));
+    const ExactSum base = append_side(Side::kBase, pair.base);
+    const ExactSum comparison = append_side(Side::kComparison, pair.comparison);
+    AppendCells(row, (comparison - base).In(unit), Ratio(base.In(1), comparison.In(1)));
     sheet.rows.push_back(std::move(row));
   }
   NumberRows(sheet);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "mpa/compare/comparison.h"
+#include "mpa/measure/durations.h"
 
 namespace mpa {
 
@@ -26,31 +26,18 @@ struct OpGroup {
 /// comparison has.
 std::vector<OpGroup> GroupByName(const CompareInput& input, const std::vector<OpPair>& pairs);
 
-/// A sum over parts of an operator, exact, with the number of its units in the unit of the sheet:
-/// 1000 ns in a us, 1024 B in a KB.
-struct OpSum {
-  std::int64_t whole = 0;
-  double rest = 0;  ///< see DeviceTime
-  double per_unit = 1;
-
-  double Units() const { return static_cast<double>(whole) + rest; }
-  double Shown() const { return Units() / per_unit; }
-  friend OpSum operator-(const OpSum& a, const OpSum& b) {
-    return {a.whole - b.whole, a.rest - b.rest, std::max(a.per_unit, b.per_unit)};
-  }
-};
-
 /// What a sheet tells of an operator beside its name: a line for each of many things, and a number
 /// that they add up to.
 struct OpDetails {
   std::string lines;
-  OpSum sum;
+  ExactSum sum;
 };
 
 /// A sheet with a row for each pair of matched operators: name, shapes, types, details and sum of
-/// both sides, difference and ratio of the sums. `details_of` is asked for every operator.
+/// both sides, difference and ratio of the sums, which are shown in a unit: 1000 ns in a us, 1024 B
+/// in a KB. `details_of` is asked for every operator.
 Sheet OpPairSheet(const CompareInput& input, std::string name, std::string details_column,
-                  const std::string& sum_column,
+                  const std::string& sum_column, double unit,
                   const std::function<OpDetails(Side, std::size_t)>& details_of);
 
 /// Sorts the rows by a column of real numbers, as people see them, the largest first, and numbers

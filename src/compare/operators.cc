@@ -14,9 +14,9 @@
 namespace mpa::comparisons {
 namespace {
 
-DeviceTime TimeOf(const OpTree& tree, std::size_t op) {
-  DeviceTime time;
-  tree.VisitWork(op, [&](const DeviceWork& work) { time.Add(work); });
+ExactSum TimeOf(const OpTree& tree, std::size_t op) {
+  ExactSum time;
+  tree.VisitWork(op, [&](const DeviceWork& work) { time.Add(work.Time()); });
   return time;
 }
 
@@ -34,9 +34,9 @@ Sheet StatisticSheet(const CompareInput& input) {
   Sheet sheet = CompareSheet("OperatorCompareStatistic", std::move(columns), input);
   for (const OpGroup& group : GroupByName(input, input.MatchedOps())) {
     Row row{{Cell(), group.name}};
-    std::array<DeviceTime, 2> times;
+    std::array<ExactSum, 2> times;
     for (const Side side : {Side::kBase, Side::kComparison}) {
-      DeviceTime& time = times[side == Side::kBase ? 0 : 1];
+      ExactSum& time = times[side == Side::kBase ? 0 : 1];
       for (const std::size_t op : group.Of(side)) time.Add(TimeOf(input.Ops(side), op));
       row.cells.emplace_back(time.Ms());
       row.cells.emplace_back(static_cast<std::int64_t>(group.Of(side).size()));
@@ -49,15 +49,13 @@ Sheet StatisticSheet(const CompareInput& input) {
 }
 
 Sheet DetailSheet(const CompareInput& input) {
-  return OpPairSheet(input, "OperatorCompare", "Kernel Details", "Device Duration(us)",
+  return OpPairSheet(input, "OperatorCompare", "Kernel Details", "Device Duration(us)", 1e3,
                      [&](Side side, std::size_t op) {
                        OpDetails details;
-                       DeviceTime time;
                        input.Ops(side).VisitWork(op, [&](const DeviceWork& work) {
-                         time.Add(work);
+                         details.sum.Add(work.Time());
                          details.lines += DescribeWork(input.Trace(side), work);
                        });
-                       details.sum = {time.whole, time.rest, 1e3};
                        return details;
                      });
 }
@@ -88,7 +86,7 @@ Verdict JudgeOperators(const RankFacts& facts) {
 Comparison Operators() {
   return {"operator",
           "operators",
-          "Operators and the device time they cause; per module where modules are known",
+          "Operators and the device time they cause, by module if the captures contain modules",
           Tables::kHostOps | Tables::kOpDetails | Tables::kLaunches | Tables::kKernels |
               Tables::kDeviceTasks | Tables::kCommunications | Tables::kPythonCalls |
               Tables::kBackwardLinks | Tables::kQueuedWork,

@@ -24,11 +24,11 @@ void CompareOverall(const CompareInput& input, Report& report) {
           "OverallMetrics: left out, because {} has no device activity", input.Path(side)));
       complete = false;
     } else if (!metrics.has_categories) {
-      report.notes.push_back(
-          fmt::format("OverallMetrics: {} does not tell cube from vector kernels, its breakdown is "
-                      "N/A; collect with profiler_level Level1 or higher and keep "
-                      "kernel_details.csv beside the trace",
-                      input.Path(side)));
+      report.notes.push_back(fmt::format(
+          "OverallMetrics: {} does not distinguish cube from vector kernels, its breakdown is "
+          "N/A; collect with profiler_level Level1 or higher and keep "
+          "kernel_details.csv beside the trace",
+          input.Path(side)));
     }
     if (metrics.left_out_before + metrics.left_out_behind > 0) {
       report.notes.push_back(fmt::format(
@@ -40,8 +40,8 @@ void CompareOverall(const CompareInput& input, Report& report) {
     }
     if (metrics.has_too_many_groups) {
       report.notes.push_back(fmt::format(
-          "OverallMetrics: {} has {} communication groups, which no rank has; they are not told "
-          "apart",
+          "OverallMetrics: {} has {} communication groups, more than a rank can have; they are "
+          "counted as one",
           input.Path(side), input.Trace(side).comm_groups.Size()));
     }
   }
@@ -53,10 +53,10 @@ void JudgeKernels(const Contents& recorded, Verdict& verdict) {
   verdict.AddLack(no_cores,
                   "kernels have no type and no core: the breakdown of computing time is N/A",
                   "profiler_level=Level1, and kernel_details.csv kept beside the trace");
-  verdict.AddLack(
-      !no_cores && recorded.kernel_types == Recorded::kNo,
-      "kernels have no operator type: those that no operator launched are told apart by core only",
-      "profiler_level=Level1");
+  verdict.AddLack(!no_cores && recorded.kernel_types == Recorded::kNo,
+                  "kernels have no operator type: those that no operator launched are "
+                  "distinguished by core only",
+                  "profiler_level=Level1");
   verdict.AddLack(
       recorded.counters == Recorded::kNo,
       "no hardware counters: kernels that compute and communicate at once are not split",
@@ -111,7 +111,7 @@ Verdict JudgeOverall(const RankFacts& facts) {
 Comparison Overall() {
   return {"profiling",
           "overall",
-          "Where the end-to-end time went: computing, communication, free time",
+          "End-to-end time: computing, communication, free time",
           Tables::kHostOps | Tables::kLaunches | Tables::kKernels | Tables::kKernelCounters |
               Tables::kDeviceTasks | Tables::kCommunications | Tables::kCommTasks |
               Tables::kOverlaps | Tables::kMemorySamples | Tables::kTransfers,

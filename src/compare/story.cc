@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "mpa/measure/collectives.h"
+#include "mpa/model/step_bounds.h"
 
 namespace mpa {
 namespace {
@@ -161,7 +162,7 @@ std::set<std::string_view> OpNames(const RankTrace& trace) {
   for (const StringId name :
        std::set<StringId>(trace.host_ops.name.begin(), trace.host_ops.name.end())) {
     const std::string_view text = trace.strings.View(name);
-    if (text.find("ProfilerStep#") == std::string_view::npos) names.insert(text);
+    if (!IsStepMark(text)) names.insert(text);
   }
   return names;
 }

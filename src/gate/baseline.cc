@@ -127,7 +127,7 @@ Baseline BaselineFromJson(const json& document) {
     InContext(fmt::format("run {}", baseline.runs.size() + 1),
               [&] { baseline.runs.push_back(RunFromJson(run)); });
   }
-  if (baseline.runs.empty()) Fail(ErrorKind::kCorrupt, "runs: there is none");
+  if (baseline.runs.empty()) Fail(ErrorKind::kCorrupt, "runs: the list is empty");
   if (const auto found = document.find("oldest_anchor"); found != document.end()) {
     AsObject(*found, "oldest_anchor");
     Anchor& anchor = baseline.anchor.emplace();

@@ -43,7 +43,9 @@ Rule RuleOf(const json& object) {
     if (object.contains("min_abs")) {
       const std::string text = AsText(object["min_abs"], "min_abs");
       rule.min_abs = ParseAmount(text, quantity);
-      if (!rule.min_abs) Fail(ErrorKind::kUsage, "min_abs: '{}' is not an amount of it", text);
+      if (!rule.min_abs)
+        Fail(ErrorKind::kUsage,
+             "min_abs: '{}' is not an amount of that metric; give one such as 20us or 1MB", text);
     }
     if (object.contains("min_share")) {
       rule.min_share = ParseMinShare(AsText(object["min_share"], "min_share"));
@@ -61,7 +63,7 @@ void Apply(const json& document, GateSettings& settings) {
       const bool twice =
           std::any_of(settings.rules.begin(), settings.rules.end(),
                       [&](const Rule& other) { return other.metric == rule.metric; });
-      if (twice) Fail(ErrorKind::kUsage, "metrics: {} is there twice", NameOf(rule.metric));
+      if (twice) Fail(ErrorKind::kUsage, "metrics: {} is listed twice", NameOf(rule.metric));
       settings.rules.push_back(std::move(rule));
     }
   }

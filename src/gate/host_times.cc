@@ -51,10 +51,11 @@ void SumModules(const ModuleTree& tree, const StepFinder& find, const std::strin
 
 void AddOperators(const OpTree& ops, const StepFinder& find, StepTable& device, StepTable& host) {
   for (const LaunchedWork& launched : ops.Launched()) {
-    const std::int64_t op = ops.Find(launched.track, launched.launched);
-    if (op < 0 || ops.IsStep(static_cast<std::size_t>(op))) continue;
+    if (launched.op == Nesting::kNone) continue;
+    const auto op = static_cast<std::size_t>(launched.op);
+    if (ops.IsStep(op)) continue;
     if (const auto step = find.of_launched(launched.launched, launched.work.start)) {
-      device.Add(NameOfOp(ops, static_cast<std::size_t>(op)), *step, launched.work.dur);
+      device.Add(NameOfOp(ops, op), *step, launched.work.dur);
     }
   }
   const HostOps& host_ops = ops.trace().host_ops;
@@ -92,8 +93,7 @@ std::vector<TimeNs> SumOfOperators(const OpTree& ops, const StepFinder& find, st
     return sums;
   }
   for (const LaunchedWork& launched : ops.Launched()) {
-    const std::int64_t op = ops.Find(launched.track, launched.launched);
-    if (op < 0 || !within[static_cast<std::size_t>(op)]) continue;
+    if (launched.op == Nesting::kNone || !within[static_cast<std::size_t>(launched.op)]) continue;
     if (const auto step = find.of_launched(launched.launched, launched.work.start)) {
       sums[*step] += launched.work.dur;
     }

@@ -14,7 +14,7 @@ namespace {
 
 const nlohmann::json& RequiredMember(const nlohmann::json& object, const char* key) {
   const auto found = object.find(key);
-  if (found == object.end()) Fail(ErrorKind::kCorrupt, "there is no member \"{}\"", key);
+  if (found == object.end()) Fail(ErrorKind::kCorrupt, "missing member \"{}\"", key);
   return *found;
 }
 

@@ -13,6 +13,7 @@
 #include "headline.h"
 #include "mpa/base/error.h"
 #include "mpa/gate/comparable.h"
+#include "mpa/measure/quantiles.h"
 #include "run_medians.h"
 #include "statistics.h"
 #include "warmup.h"
@@ -274,7 +275,10 @@ GateReport Judge(const GateSettings& settings, std::vector<RunSummary> base,
     report.headline = MismatchLine(report.mismatches);
     return report;
   }
-  if (!settings.warmup) report.warmup = LeaveOutWarmup(settings.min_steps, base, comparison);
+  if (!settings.warmup) {
+    report.warmup = LeaveOutWarmup(settings.min_steps, base, comparison);
+    if (!report.warmup) report.hint = WarmupHint(settings.min_steps, base, comparison);
+  }
   const Judging judging(settings, base, comparison);
   report.operators = OperatorsOf(base, comparison);
   report.added = NewNames(comparison, base);

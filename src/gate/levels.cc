@@ -9,6 +9,7 @@
 #include <limits>
 #include <utility>
 
+#include "mpa/measure/quantiles.h"
 #include "statistics.h"
 
 namespace mpa::gate {
@@ -22,14 +23,6 @@ constexpr double kClearDrift = 3;
 // is something else: first steps that are slow, for example.
 constexpr double kLeastDrift = 0.01, kMostDrift = 0.2;
 
-double MedianOf(std::vector<double>& values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
-
 // The slopes between all pairs of steps. Of long runs, pairs of medians of neighbouring steps: all
 // pairs would be too many.
 void AddSlopes(const std::vector<std::int64_t>& steps, std::vector<double>& slopes) {
@@ -38,7 +31,8 @@ void AddSlopes(const std::vector<std::int64_t>& steps, std::vector<double>& slop
   std::vector<std::int64_t> points;
   for (std::size_t at = 0; at + width <= steps.size(); at += width) {
     const auto from = steps.begin() + static_cast<std::ptrdiff_t>(at);
-    points.push_back(Median({from, from + static_cast<std::ptrdiff_t>(width)}));
+    points.push_back(
+        Median(std::vector<std::int64_t>(from, from + static_cast<std::ptrdiff_t>(width))));
   }
   for (std::size_t i = 0; i < points.size(); ++i) {
     for (std::size_t j = i + 1; j < points.size(); ++j) {
@@ -52,7 +46,7 @@ double SlopeOf(const Runs& runs, const Runs& more = {}) {
   std::vector<double> slopes;
   for (const auto& steps : runs) AddSlopes(steps, slopes);
   for (const auto& steps : more) AddSlopes(steps, slopes);
-  return MedianOf(slopes);
+  return Median(std::move(slopes));
 }
 
 // The runs of a side as they would be without drift.
@@ -113,7 +107,7 @@ double CommonSpread(const Fit& fit) {
       }
     }
   }
-  return kOfNormalNoise * MedianOf(distances);
+  return kOfNormalNoise * Median(std::move(distances));
 }
 
 // How far a step may be from the level of its run to count as noise. A few far away from all others

@@ -84,17 +84,6 @@ bool IsFrameworkOp(const Metric& metric) {
   return metric.kind == MetricKind::kOp && metric.pattern.find("::") != std::string::npos;
 }
 
-const std::vector<Metric>& PlainMetrics() {
-  static const std::vector<Metric> plain = [] {
-    std::vector<Metric> metrics;
-    for (const KnownMetric& known : kKnown) {
-      if (!HasPattern(known.kind)) metrics.push_back({known.kind, ""});
-    }
-    return metrics;
-  }();
-  return plain;
-}
-
 bool FitsPattern(std::string_view pattern, std::string_view name) {
   std::size_t p = 0, n = 0;
   // Where to go on when the text behind the last '*' does not fit: the '*' takes one more.

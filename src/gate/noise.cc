@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "json_values.h"
+#include "mpa/measure/quantiles.h"
 #include "statistics.h"
 
 namespace mpa::gate {

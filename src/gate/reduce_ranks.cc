@@ -5,18 +5,15 @@
 #include <utility>
 
 #include "mpa/gate/summarise.h"
-#include "statistics.h"
+#include "mpa/measure/quantiles.h"
 
 namespace mpa::gate {
 namespace {
 
-// The value that 95 of 100 do not exceed: nearest rank, so that it is a value of some rank.
-std::size_t PlaceOfP95(std::size_t count) { return (95 * count + 99) / 100 - 1; }
-
 std::int64_t Reduce(std::vector<std::int64_t> values, RankStat stat) {
   if (stat == RankStat::kMedian) return Median(std::move(values));
   std::sort(values.begin(), values.end());
-  return values[stat == RankStat::kWorst ? values.size() - 1 : PlaceOfP95(values.size())];
+  return values[stat == RankStat::kWorst ? values.size() - 1 : NearestRank(values.size(), 95)];
 }
 
 // The rank whose median of the first of the metrics that it has is what `stat` asks for.
@@ -36,11 +33,11 @@ std::size_t Deciding(const std::vector<RankSummary>& ranks, RankStat stat,
     case RankStat::kWorst:
       return by_time.back().second;
     case RankStat::kP95:
-      return by_time[PlaceOfP95(by_time.size())].second;
+      return by_time[NearestRank(by_time.size(), 95)].second;
     case RankStat::kMedian:
       break;
   }
-  return by_time[(by_time.size() - 1) / 2].second;
+  return by_time[NearestRank(by_time.size(), 50)].second;
 }
 
 // Where the steps that all ranks have stand in each of them.

@@ -69,7 +69,7 @@ Limit ParseLimit(std::string_view text, Quantity quantity) {
     const auto percent = is_share ? ParsePercent(part) : std::nullopt;
     const auto amount = is_share ? std::nullopt : ParseAmount(part, quantity);
     if (!percent && !amount) {
-      Fail(ErrorKind::kUsage, "character {}: '{}' is no limit; give {}", from + 1, part,
+      Fail(ErrorKind::kUsage, "character {}: '{}' is not a limit; give {}", from + 1, part,
            quantity == Quantity::kTime ? "+3% or +200us (ns, us, ms, s)"
                                        : "+3% or +256MB (B, KB, MB, GB)");
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run_medians.h"
 
-#include "statistics.h"
+#include "mpa/measure/quantiles.h"
 
 namespace mpa::gate {
 namespace {

@@ -6,16 +6,9 @@
 #include <cstdlib>
 #include <utility>
 
-namespace mpa::gate {
+#include "mpa/measure/quantiles.h"
 
-std::int64_t Median(std::vector<std::int64_t> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  const std::int64_t below = *std::max_element(values.begin(), middle);
-  return below + (*middle - below) / 2;
-}
+namespace mpa::gate {
 
 double SpreadAround(const std::vector<std::int64_t>& values, std::int64_t middle) {
   if (values.size() < 2) return 0;

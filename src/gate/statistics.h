@@ -6,9 +6,6 @@
 
 namespace mpa::gate {
 
-/// The middle value, of an even number the mean of both rounded down; 0 for none.
-std::int64_t Median(std::vector<std::int64_t> values);
-
 /// The standard deviation of normal noise as a multiple of its median distance from the middle.
 inline constexpr double kOfNormalNoise = 1.4826;
 

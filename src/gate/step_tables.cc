@@ -2,7 +2,7 @@
 #include "step_tables.h"
 
 #include "mpa/gate/metric.h"
-#include "statistics.h"
+#include "mpa/measure/quantiles.h"
 
 namespace mpa::gate {
 

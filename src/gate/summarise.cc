@@ -42,9 +42,11 @@ class Summariser {
         activities_(ActivitiesOf(trace)),
         overall_(ComputeOverall(trace)),
         windows_(StepWindows(trace, bounds_, activities_)) {
-    if (trace.steps.Empty()) return;
-    warmup_ = std::min(request.warmup, windows_.size());
-    windows_.erase(windows_.begin(), windows_.begin() + static_cast<std::ptrdiff_t>(warmup_));
+    if (!trace.steps.Empty()) {
+      warmup_ = std::min(request.warmup, windows_.size());
+      windows_.erase(windows_.begin(), windows_.begin() + static_cast<std::ptrdiff_t>(warmup_));
+    }
+    computing_ = LengthInWindows(activities_.computing, windows_);
   }
 
   RankSummary Summarise() {
@@ -106,8 +108,7 @@ class Summariser {
     } else {
       std::vector<TimeNs> lengths;
       for (const Interval& window : windows_) lengths.push_back(window.end - window.begin);
-      AddParts(LengthInWindows(activities_.computing, windows_),
-               LengthInWindows(activities_.exposed, windows_),
+      AddParts(computing_, LengthInWindows(activities_.exposed, windows_),
                LengthInWindows(activities_.lccl, windows_), lengths);
       samples[{MetricKind::kStepTime, ""}] = std::move(lengths);
     }
@@ -153,9 +154,8 @@ class Summariser {
       std::string shape = ShapeOf(trace_, i);
       if (!shape.empty()) ++summary_.shapes[std::move(shape)];
     }
-    const std::vector<TimeNs> computing = LengthInWindows(activities_.computing, windows_);
     for (std::size_t i = 0; i < summary_.steps.size(); ++i) {
-      if (!listed[i] && computing[i] > 0) {
+      if (!listed[i] && computing_[i] > 0) {
         summary_.steps_without_kernels.push_back(summary_.steps[i]);
       }
     }
@@ -198,6 +198,7 @@ class Summariser {
   const Activities activities_;
   const OverallMetrics overall_;
   std::vector<Interval> windows_;  // of the judged steps
+  std::vector<TimeNs> computing_;  // in each window
   std::size_t warmup_ = 0;
   RankSummary summary_;
 };

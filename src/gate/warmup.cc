@@ -2,8 +2,11 @@
 // First steps that say nothing of the others.
 #include "warmup.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "mpa/measure/quantiles.h"
 #include "statistics.h"
 
 namespace mpa::gate {
@@ -91,6 +94,25 @@ std::optional<GateWarmup> LeaveOutWarmup(std::size_t min_steps, std::vector<RunS
     for (RunSummary& run : *side) Drop(warmup.steps, run);
   }
   return warmup;
+}
+
+std::string WarmupHint(std::size_t min_steps, const std::vector<RunSummary>& base,
+                       const std::vector<RunSummary>& comparison) {
+  constexpr double kSlow = 1.2;
+  std::size_t fewest = SIZE_MAX;
+  for (const std::vector<RunSummary>* side : {&base, &comparison}) {
+    for (const RunSummary& run : *side) fewest = std::min(fewest, StepTimes(run).size());
+  }
+  if (fewest < 2) return {};
+  const double slowest = std::max(Slowness(base, 1), Slowness(comparison, 1));
+  if (slowest < kSlow) return {};
+  const std::string fewer =
+      fewest > min_steps ? ""
+                         : fmt::format(" --min_steps {}", std::max<std::size_t>(fewest - 1, 1));
+  return fmt::format(
+      "the first step takes up to {:.2f} times as long as the later ones; if it is warm-up, leave "
+      "it out with --warmup 1{}",
+      slowest, fewer);
 }
 
 }  // namespace mpa::gate

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "mpa/gate/run_summary.h"
@@ -20,5 +21,10 @@ std::size_t CountWarmup(const std::vector<std::int64_t>& step_times, std::size_t
 /// stay on both sides. As far as every run has the steps for that. Empty: nothing was left out.
 std::optional<GateWarmup> LeaveOutWarmup(std::size_t min_steps, std::vector<RunSummary>& base,
                                          std::vector<RunSummary>& comparison);
+
+/// What to try where the first step of a run takes a fifth longer than the later ones, but was not
+/// recognised as warm-up: there are too few steps, or the others differ as much. Empty elsewhere.
+std::string WarmupHint(std::size_t min_steps, const std::vector<RunSummary>& base,
+                       const std::vector<RunSummary>& comparison);
 
 }  // namespace mpa::gate

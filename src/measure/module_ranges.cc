@@ -6,9 +6,8 @@
 #include <utility>
 
 #include "mpa/base/error.h"
-#include "mpa/base/text.h"
 #include "mpa/measure/backward_pairs.h"
-#include "mpa/measure/module_depth.h"
+#include "mpa/measure/module_names.h"
 #include "mpa/measure/mstx_places.h"
 
 namespace mpa {
@@ -27,17 +26,13 @@ void AddMstxRanges(const RankTrace& trace, const ThreadGroups& groups, ModuleRan
   }
 }
 
-// "Linear" of "nn.Module: Linear_0"; the number tells apart modules of one class.
-std::string_view ClassOf(std::string_view name) { return Trim(WithoutNumber(name)); }
-
 void AddPythonModules(const RankTrace& trace, const ThreadGroups& groups, ModuleRanges& ranges) {
-  constexpr std::string_view kPrefix = "nn.Module:";
   const PythonCalls& calls = trace.python_calls;
   for (const std::size_t i : calls.RowsByStart()) {
     const std::string_view name = trace.strings.View(calls.name[i]);
-    if (!name.starts_with(kPrefix)) continue;
+    if (!IsModuleCall(name)) continue;
     ranges.Add({calls.start[i], calls.start[i] + calls.dur[i], groups.OfMark(calls.track[i])},
-               {std::string(ClassOf(name.substr(kPrefix.size())))});
+               {std::string(ModuleClass(name))});
   }
 }
 
@@ -117,7 +112,7 @@ void AddBackwardModules(const RankTrace& trace, const ThreadGroups& groups, Modu
     }
     const std::string path = PathAround(ranges, nest, first.module);
     if (!path.empty()) {
-      paths.Add({span.start - 1, span.end + 1, span.group}, {path, true, first.module});
+      paths.Add({span.start - 1, span.end + 1, span.track}, {path, true, first.module});
     }
     modules.Add(span, {ranges.infos[first.module].name, true, first.module});
   }

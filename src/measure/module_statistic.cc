@@ -3,7 +3,6 @@
 #include "mpa/measure/module_statistic.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <tuple>
 #include <unordered_map>
@@ -142,38 +141,25 @@ class Statistic {
   }
 
   void Cover() {
-    std::array<std::vector<bool>, 3> in_modules = {
-        std::vector<bool>(trace_.kernels.Size()), std::vector<bool>(trace_.communications.Size()),
-        std::vector<bool>(trace_.schedule_kernels.Size())};
-    std::array<std::vector<bool>, 3> seen = in_modules;
-    const auto mark = [](std::array<std::vector<bool>, 3>& marks, const ModuleKernel& kernel) {
-      std::vector<bool>& rows = marks[static_cast<std::size_t>(kernel.table)];
-      const bool is_new = !rows[kernel.row];
-      rows[kernel.row] = true;
-      return is_new;
-    };
     ModuleCoverage& coverage = result_.coverage;
-    for (const Record& record : records_) {
-      for (const ModuleKernel& kernel : record.work->kernels) {
-        if (mark(in_modules, kernel)) coverage.in_modules += DurationOf(trace_, kernel);
-      }
-    }
-    seen = in_modules;
-    for (const OpWork& work : work_.ops) {
-      for (const ModuleKernel& kernel : work.kernels) {
-        if (mark(seen, kernel)) coverage.outside_modules += DurationOf(trace_, kernel);
-      }
-    }
-    for (const ModuleKernel& kernel : work_.without_op) {
-      coverage.without_op += DurationOf(trace_, kernel);
-    }
+    TimeNs launched = 0;
+    for (const OpWork& work : work_.ops) launched += TimeOf(work);
+    for (const Record& record : records_) coverage.in_modules += TimeOf(*record.work);
+    coverage.outside_modules = launched - coverage.in_modules;
+    for (const DeviceWork& work : work_.without_op) coverage.without_op += work.dur;
+  }
+
+  static TimeNs TimeOf(const OpWork& work) {
+    TimeNs time = 0;
+    for (const DeviceWork& kernel : work.kernels) time += kernel.dur;
+    return time;
   }
 
   std::uint32_t KernelList(const OpWork& work) {
     std::string list;
-    for (const ModuleKernel& kernel : work.kernels) {
+    for (const DeviceWork& kernel : work.kernels) {
       if (!list.empty()) list += ", ";
-      const std::string name = NameOf(trace_, kernel);
+      const std::string name = KernelNameOf(trace_, kernel);
       list += options_.without_counters ? WithoutCounters(name) : name;
     }
     return texts_.Of(std::move(list));
@@ -212,10 +198,9 @@ class Statistic {
       VariantRow& row = rows[found->second];
       row.op_start = std::min(row.op_start, record.op_start);
       ++row.row.count;
-      for (const ModuleKernel& kernel : record.work->kernels) {
-        row.row.total += DurationOf(trace_, kernel);
-        row.row.work.push_back(kernel);
-      }
+      row.row.total += TimeOf(*record.work);
+      row.row.work.insert(row.row.work.end(), record.work->kernels.begin(),
+                          record.work->kernels.end());
     }
     OrderRows(rows);
     NameVariants(options_.variants, rows);

@@ -8,29 +8,24 @@
 #include <utility>
 
 #include "mpa/base/text.h"
-#include "mpa/measure/module_depth.h"
+#include "mpa/measure/module_names.h"
 
 namespace mpa {
 namespace {
-
-bool IsModuleName(std::string_view name) { return StartsWithIgnoringCase(name, "nn.module:"); }
 
 bool IsOptimizer(std::string_view name) { return StartsWithIgnoringCase(name, "optimizer"); }
 
 // Spans of calls with their names.
 struct Calls {
-  std::vector<TimeNs> start, dur;
-  std::vector<std::int32_t> track;
+  std::vector<NestSpan> spans;
   std::vector<std::int32_t> caller;  // thread whose Python functions led to the call
   std::vector<std::string> name;
 
-  void Add(TimeNs call_start, TimeNs call_dur, std::int32_t call_track, std::string call_name,
-           std::int32_t call_caller) {
-    caller.push_back(call_caller);
-    start.push_back(call_start);
-    dur.push_back(call_dur);
-    track.push_back(call_track);
+  template <typename Table>
+  void Add(const Table& table, std::size_t row, std::string call_name, std::int32_t call_caller) {
+    spans.push_back({table.start[row], table.start[row] + table.dur[row], table.track[row]});
     name.push_back(std::move(call_name));
+    caller.push_back(call_caller);
   }
 };
 
@@ -102,17 +97,17 @@ class Functions {
   static std::vector<std::size_t> FunctionRows(const RankTrace& trace) {
     std::vector<std::size_t> rows;
     for (std::size_t i = 0; i < trace.python_calls.Size(); ++i) {
-      if (!IsModuleName(trace.strings.View(trace.python_calls.name[i]))) rows.push_back(i);
+      if (!IsModuleCall(trace.strings.View(trace.python_calls.name[i]))) rows.push_back(i);
     }
     return rows;
   }
 
   static Nesting Nest(const PythonCalls& calls, const std::vector<std::size_t>& rows) {
-    PythonCalls chosen;
+    std::vector<NestSpan> spans;
     for (const std::size_t row : rows) {
-      chosen.Append({calls.start[row], calls.dur[row], StringId::kEmpty, calls.track[row]});
+      spans.push_back({calls.start[row], calls.start[row] + calls.dur[row], calls.track[row]});
     }
-    return Nesting(chosen.start, chosen.dur, chosen.track);
+    return Nesting(std::move(spans));
   }
 
   const RankTrace& trace_;
@@ -126,15 +121,15 @@ class TreeBuilder {
  public:
   explicit TreeBuilder(Calls calls)
       : calls_(std::move(calls)),
-        nesting_(calls_.start, calls_.dur, calls_.track),
+        nesting_(calls_.spans),
         work_(calls_.name.size()),
         open_ends_(calls_.name.size()) {
     tree_.modules.resize(calls_.name.size());
     tree_.roots = nesting_.Roots();
     for (const std::uint32_t call : nesting_.InOrder()) {  // parents before children
       Module& module = tree_.modules[call];
-      module.start = calls_.start[call];
-      module.end = calls_.start[call] + calls_.dur[call];
+      module.start = calls_.spans[call].start;
+      module.end = calls_.spans[call].end;
       module.name = calls_.name[call];
       const std::int64_t parent = nesting_.Parent(call);
       const Module* outer =
@@ -175,9 +170,11 @@ class TreeBuilder {
     for (std::size_t i = 0; i < tree_.modules.size(); ++i) {
       Module& module = tree_.modules[i];
       GiveWorkToOps(ops, work_[i], module);
-      for (const LaunchedWork& launched : work_[i]) module.device_self.Add(launched.work);
+      for (const LaunchedWork& launched : work_[i]) {
+        module.device_self.Add(launched.work.Time());
+      }
       if (tree_.too_deep) continue;
-      module.call_stack = functions.StackAt(calls_.caller[i], calls_.start[i]);
+      module.call_stack = functions.StackAt(calls_.caller[i], module.start);
       if (module.call_stack.empty()) {
         module.call_stack = stacks.Of(static_cast<std::int64_t>(i), [&](std::size_t call) {
           return std::string_view(calls_.name[call]);
@@ -227,14 +224,14 @@ Calls ForwardCalls(const RankTrace& trace) {
   const PythonCalls& python = trace.python_calls;
   for (std::size_t i = 0; i < python.Size(); ++i) {
     const std::string_view name = trace.strings.View(python.name[i]);
-    if (!IsModuleName(name)) continue;
-    calls.Add(python.start[i], python.dur[i], python.track[i], std::string(name), python.track[i]);
+    if (!IsModuleCall(name)) continue;
+    calls.Add(python, i, std::string(name), python.track[i]);
   }
   const HostOps& ops = trace.host_ops;
   for (std::size_t i = 0; i < ops.Size(); ++i) {
     const std::string_view name = trace.strings.View(ops.name[i]);
     if (!IsOptimizer(name)) continue;
-    calls.Add(ops.start[i], ops.dur[i], ops.track[i], std::string(name), ops.track[i]);
+    calls.Add(ops, i, std::string(name), ops.track[i]);
   }
   return calls;
 }
@@ -251,23 +248,22 @@ Calls BackwardCalls(const OpTree& tree, const TreeBuilder& forward) {
     const auto row = static_cast<std::size_t>(op);
     if (ops.start[row] != links.backward_time[i]) continue;
     if (IsOptimizer(trace.strings.View(ops.name[row]))) continue;
-    calls.Add(ops.start[row], ops.dur[row], ops.track[row], "[ BACKWARD ]" + module->full_name,
-              links.forward_track[i]);
+    calls.Add(ops, row, "[ BACKWARD ]" + module->full_name, links.forward_track[i]);
   }
   return calls;
 }
 
 }  // namespace
 
-DeviceTime ModuleOp::Time() const {
-  DeviceTime time;
-  for (const DeviceWork& launched : work) time.Add(launched);
+ExactSum ModuleOp::Time() const {
+  ExactSum time;
+  for (const DeviceWork& launched : work) time.Add(launched.Time());
   return time;
 }
 
 bool HasModules(const RankTrace& trace) {
   return std::any_of(trace.python_calls.name.begin(), trace.python_calls.name.end(),
-                     [&](StringId name) { return IsModuleName(trace.strings.View(name)); });
+                     [&](StringId name) { return IsModuleCall(trace.strings.View(name)); });
 }
 
 ModuleTrees BuildModuleTrees(const OpTree& ops) {

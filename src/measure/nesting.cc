@@ -8,19 +8,16 @@
 
 namespace mpa {
 
-Nesting::Nesting(const std::vector<TimeNs>& start, const std::vector<TimeNs>& dur,
-                 const std::vector<std::int32_t>& track)
-    : parent_(start.size(), kNone), in_order_(start.size()), child_begin_(start.size() + 1, 0) {
-  bounds_.reserve(start.size());
+Nesting::Nesting(std::vector<NestSpan> spans, Overhang overhang)
+    : spans_(std::move(spans)),
+      parent_(spans_.size(), kNone),
+      in_order_(spans_.size()),
+      child_begin_(spans_.size() + 1, 0) {
   std::int32_t tracks = 0;
-  for (std::size_t i = 0; i < start.size(); ++i) {
-    bounds_.push_back({start[i], start[i] + dur[i]});
-    tracks = std::max(tracks, track[i] + 1);
-  }
+  for (const NestSpan& span : spans_) tracks = std::max(tracks, span.track + 1);
   std::iota(in_order_.begin(), in_order_.end(), 0u);
   const auto before = [&](std::uint32_t a, std::uint32_t b) {
-    return std::pair{bounds_[a].start, bounds_[b].end} <
-           std::pair{bounds_[b].start, bounds_[a].end};
+    return std::pair{spans_[a].start, spans_[b].end} < std::pair{spans_[b].start, spans_[a].end};
   };
   // Captures mostly list spans in this order.
   if (!std::is_sorted(in_order_.begin(), in_order_.end(), before)) {
@@ -30,10 +27,14 @@ Nesting::Nesting(const std::vector<TimeNs>& start, const std::vector<TimeNs>& du
   of_track_.resize(static_cast<std::size_t>(tracks) + 1);
   std::vector<std::int64_t> current(of_track_.size(), kNone);
   for (const std::uint32_t span : in_order_) {
-    const auto place = static_cast<std::size_t>(std::max(track[span], -1) + 1);
+    const auto place = static_cast<std::size_t>(std::max(spans_[span].track, -1) + 1);
     std::int64_t outer = current[place];
-    while (outer != kNone && bounds_[span].start >= bounds_[static_cast<std::size_t>(outer)].end) {
+    while (outer != kNone && spans_[span].start >= spans_[static_cast<std::size_t>(outer)].end) {
       outer = parent_[static_cast<std::size_t>(outer)];
+    }
+    if (overhang == Overhang::kCut && outer != kNone) {
+      const TimeNs end = spans_[static_cast<std::size_t>(outer)].end;
+      spans_[span].end = std::min(spans_[span].end, end);
     }
     parent_[span] = outer;
     current[place] = span;
@@ -58,15 +59,15 @@ Nesting::Nesting(const std::vector<TimeNs>& start, const std::vector<TimeNs>& du
 // The ends grow along outlasting_. Where skip_ leads to makes the way up from any depth logarithmic
 // (Myers, "An applicative random-access stack", 1983).
 void Nesting::LinkOutlasting() {
-  outlasting_.assign(bounds_.size(), kNone);
-  skip_.assign(bounds_.size(), kNone);
-  std::vector<std::uint32_t> level(bounds_.size(), 0);
+  outlasting_.assign(spans_.size(), kNone);
+  skip_.assign(spans_.size(), kNone);
+  std::vector<std::uint32_t> level(spans_.size(), 0);
   const auto at = [](const auto& column, std::int64_t span) {
     return column[static_cast<std::size_t>(span)];
   };
   for (const std::uint32_t span : in_order_) {
     std::int64_t outer = parent_[span];
-    while (outer != kNone && at(bounds_, outer).end <= bounds_[span].end) {
+    while (outer != kNone && at(spans_, outer).end <= spans_[span].end) {
       outer = at(outlasting_, outer);
     }
     outlasting_[span] = skip_[span] = outer;
@@ -82,17 +83,15 @@ void Nesting::LinkOutlasting() {
   }
 }
 
-std::int64_t Nesting::Find(std::int32_t track, TimeNs begin, TimeNs end) const {
-  if (track < -1 || track >= Tracks()) return kNone;
-  const std::vector<std::uint32_t>& spans =
-      of_track_[static_cast<std::size_t>(std::int64_t{track} + 1)];
-  const auto after = std::partition_point(
-      spans.begin(), spans.end(), [&](std::uint32_t span) { return bounds_[span].start < begin; });
-  if (after == spans.begin()) return kNone;
-  const auto ends_before = [&](std::int64_t span) {
-    return bounds_[static_cast<std::size_t>(span)].end < end;
+std::span<const std::uint32_t> Nesting::OnTrack(std::int32_t track) const {
+  if (track < -1 || track >= Tracks()) return {};
+  return of_track_[static_cast<std::size_t>(std::int64_t{track} + 1)];
+}
+
+std::int64_t Nesting::LastingUntil(std::int64_t span, TimeNs end) const {
+  const auto ends_before = [&](std::int64_t at) {
+    return spans_[static_cast<std::size_t>(at)].end < end;
   };
-  std::int64_t span = *std::prev(after);
   while (span != kNone && ends_before(span)) {
     const std::int64_t skip = skip_[static_cast<std::size_t>(span)];
     span = skip != kNone && ends_before(skip) ? skip : outlasting_[static_cast<std::size_t>(span)];
@@ -100,9 +99,16 @@ std::int64_t Nesting::Find(std::int32_t track, TimeNs begin, TimeNs end) const {
   return span;
 }
 
+std::int64_t Nesting::Find(std::int32_t track, TimeNs begin, TimeNs end) const {
+  const std::span<const std::uint32_t> spans = OnTrack(track);
+  const auto after = std::partition_point(
+      spans.begin(), spans.end(), [&](std::uint32_t span) { return spans_[span].start < begin; });
+  return after == spans.begin() ? kNone : LastingUntil(*std::prev(after), end);
+}
+
 std::int64_t Nesting::Find(std::int32_t track, TimeNs time) const {
   const std::int64_t at_its_end = Find(track, time + 1, time);
-  if (at_its_end == kNone || bounds_[static_cast<std::size_t>(at_its_end)].start == time) {
+  if (at_its_end == kNone || spans_[static_cast<std::size_t>(at_its_end)].start == time) {
     return at_its_end;
   }
   const std::int64_t running = Find(track, time + 1, time + 1);
@@ -111,6 +117,22 @@ std::int64_t Nesting::Find(std::int32_t track, TimeNs time) const {
 
 std::int64_t Nesting::FindAround(std::int32_t track, TimeNs time) const {
   return Find(track, time, time + 1);
+}
+
+std::int64_t Nesting::FindEnclosing(const NestSpan& item) const {
+  return Find(item.track, item.start + 1, item.end);
+}
+
+std::vector<std::int64_t> Nesting::Enclosing() const {
+  std::vector<std::int64_t> enclosing(spans_.size(), kNone);
+  for (const std::vector<std::uint32_t>& spans : of_track_) {
+    std::int64_t before = kNone;  // not the parent: spans that touch are none
+    for (const std::uint32_t span : spans) {
+      enclosing[span] = LastingUntil(before, spans_[span].end);
+      before = span;
+    }
+  }
+  return enclosing;
 }
 
 }  // namespace mpa

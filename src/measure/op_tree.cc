@@ -6,12 +6,17 @@
 #include <numeric>
 #include <utility>
 
+#include "mpa/model/step_bounds.h"
+
 namespace mpa {
 
 OpTree::OpTree(const RankTrace& trace)
     : trace_(trace),
-      nesting_(trace.host_ops.start, trace.host_ops.dur, trace.host_ops.track),
-      launched_(FindLaunchedWork(trace)) {
+      nesting_(SpansOf(trace.host_ops)),
+      launched_(FindDeviceWork(trace, nesting_).launched) {
+  std::erase_if(launched_, [](const LaunchedWork& launched) {
+    return launched.work.schedule != DeviceWork::kNone;
+  });
   for (const std::uint32_t op : InOrder()) {
     const std::int64_t parent = nesting_.Parent(op);
     const bool outermost = parent < 0;
@@ -23,27 +28,25 @@ OpTree::OpTree(const RankTrace& trace)
 }
 
 bool OpTree::IsStep(std::size_t op) const {
-  return trace_.strings.View(trace_.host_ops.name[op]).find("ProfilerStep#") !=
-         std::string_view::npos;
+  return IsStepMark(trace_.strings.View(trace_.host_ops.name[op]));
 }
 
 void OpTree::CollectWork() {
   const std::size_t ops = trace_.host_ops.Size();
   work_begin_.assign(ops + 1, 0);
   work_count_.assign(ops, 0);
-  std::vector<std::int64_t> op_of;
-  op_of.reserve(launched_.size());
   for (const LaunchedWork& launched : launched_) {
-    const std::int64_t op = op_of.emplace_back(Find(launched.track, launched.launched));
-    if (op < 0) continue;
-    ++work_begin_[static_cast<std::size_t>(op) + 1];
-    ++work_count_[static_cast<std::size_t>(op)];
+    if (launched.op == Nesting::kNone) continue;
+    const auto op = static_cast<std::size_t>(launched.op);
+    ++work_begin_[op + 1];
+    ++work_count_[op];
   }
   std::partial_sum(work_begin_.begin(), work_begin_.end(), work_begin_.begin());
   work_.resize(work_begin_.back());
   std::vector<std::uint32_t> next(work_begin_.begin(), std::prev(work_begin_.end()));
-  for (std::size_t i = 0; i < launched_.size(); ++i) {
-    if (op_of[i] >= 0) work_[next[static_cast<std::size_t>(op_of[i])]++] = launched_[i].work;
+  for (const LaunchedWork& launched : launched_) {
+    if (launched.op == Nesting::kNone) continue;
+    work_[next[static_cast<std::size_t>(launched.op)]++] = launched.work;
   }
   const auto earlier = [](const DeviceWork& a, const DeviceWork& b) { return a.start < b.start; };
   for (std::size_t op = 0; op < ops; ++op) {

@@ -26,9 +26,10 @@ struct AttentionOp {
 };
 
 bool LaunchesAttention(const RankTrace& trace, const OpWork& op, bool gradient) {
-  return std::any_of(op.kernels.begin(), op.kernels.end(), [&](const ModuleKernel& kernel) {
-    if (kernel.table != ModuleKernel::Table::kKernels) return false;
-    const FlopsFamily family = FlopsFamilyOf(trace.strings.View(trace.kernels.op_type[kernel.row]));
+  return std::any_of(op.kernels.begin(), op.kernels.end(), [&](const DeviceWork& work) {
+    if (!work.IsComputeKernel()) return false;
+    const auto row = static_cast<std::size_t>(work.kernel);
+    const FlopsFamily family = FlopsFamilyOf(trace.strings.View(trace.kernels.op_type[row]));
     return IsAttention(family) && (family == FlopsFamily::kAttentionGrad) == gradient;
   });
 }

@@ -27,13 +27,13 @@ std::optional<std::size_t> FindChip(const RankTrace& trace) {
 }  // namespace
 
 std::vector<RecipeParameter> ChipParameters() {
-  return {{"ai_core_num", "N", "Cube cores of the chip, in place of those in info.json",
+  return {{"ai_core_num", "N", "Number of cube cores, instead of the one in info.json",
            RecipeParameter::Value::kCount},
-          {"aic_frequency", "MHZ", "Their clock, in place of that in info.json",
+          {"aic_frequency", "MHZ", "Clock of the cube cores, instead of the one in info.json",
            RecipeParameter::Value::kPositive},
           {"peak_tflops", "X",
-           "Peak of the chip with FP16, in place of cores x clock x 8192; INT8 is taken for twice, "
-           "HF32 for half and FP32 for a quarter of it",
+           "FP16 peak of the chip, instead of cores x clock x 8192; the peak of INT8 is twice, of "
+           "HF32 half and of FP32 a quarter of it",
            RecipeParameter::Value::kPositive}};
 }
 

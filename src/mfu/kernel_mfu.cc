@@ -128,14 +128,13 @@ class Finder {
     kernels_of_range_.resize(ranges_.ranges.size());
     for (std::size_t i = 0; i < work_.ops.size(); ++i) {
       const std::int64_t range = ranges_.of_op[i];
-      for (const ModuleKernel& kernel : work_.ops[i].kernels) {
-        if (kernel.table != ModuleKernel::Table::kKernels) continue;
-        KernelMfu& found = mfu_.kernels[kernel.row];
-        if (found.op >= 0) continue;
-        found.op = work_.ops[i].op;
-        found.range = range;
-        mark_of_kernel_[kernel.row] = marks_.of_op[i];
-        if (range >= 0) kernels_of_range_[static_cast<std::size_t>(range)].push_back(kernel.row);
+      for (const DeviceWork& work : work_.ops[i].kernels) {
+        if (!work.IsComputeKernel()) continue;
+        const auto row = static_cast<std::uint32_t>(work.kernel);
+        mfu_.kernels[row].op = work_.ops[i].op;
+        mfu_.kernels[row].range = range;
+        mark_of_kernel_[row] = marks_.of_op[i];
+        if (range >= 0) kernels_of_range_[static_cast<std::size_t>(range)].push_back(row);
       }
     }
   }

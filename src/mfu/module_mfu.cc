@@ -29,8 +29,8 @@ std::string AverageMfu(const ModuleStatisticRow& row, const RankMfu& mfu,
   std::vector<Mean> means(kernels);
   bool any = false;
   for (std::size_t i = 0; i < row.work.size(); ++i) {
-    if (row.work[i].table != ModuleKernel::Table::kKernels) continue;
-    const Utilisation& use = mfu.kernels[row.work[i].row].use;
+    if (!row.work[i].IsComputeKernel()) continue;
+    const Utilisation& use = mfu.kernels[static_cast<std::size_t>(row.work[i].kernel)].use;
     if (!use.Known() || use.ratio <= 0) continue;
     means[i % kernels].sum += use.ratio;
     ++means[i % kernels].count;

@@ -4,54 +4,66 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
 namespace mpa {
 namespace {
 
-constexpr TimeNs kForever = std::numeric_limits<TimeNs>::max();
+// The last row whose begin is at or before `time`. The begins never fall.
+template <typename Rows, typename Begin>
+std::optional<std::size_t> LastBegunBy(TimeNs time, const Rows& rows, Begin begin) {
+  const auto at = std::partition_point(rows.begin(), rows.end(),
+                                       [&](const auto& row) { return row.*begin <= time; });
+  if (at == rows.begin()) return std::nullopt;
+  return static_cast<std::size_t>(at - rows.begin()) - 1;
+}
 
 }  // namespace
 
-StepBounds::StepBounds(const RankTrace& trace) : launches_(trace.launches), index_(trace) {
-  const Steps& steps = trace.steps;
-  std::vector<std::size_t> order(steps.Size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return steps.start[a] < steps.start[b]; });
-  for (const std::size_t row : order) {
-    spans_.push_back({steps.id[row], steps.start[row], steps.end[row], kForever, 0});
-  }
-  NoteLaunched(trace.kernels);
-  NoteLaunched(trace.communications);
-  TimeNs device_done = 0;
-  TimeNs last_begin = 0;
-  for (Span& span : spans_) {
-    // Never before the begin of the step before: work of several streams may overtake.
-    span.device_begin =
-        std::max(last_begin, std::min(span.first_launched, std::max(span.host_begin, device_done)));
-    last_begin = span.device_begin;
-    device_done = std::max({device_done, span.last_launched_end, span.host_begin});
+bool IsStepMark(std::string_view name) {
+  return name.find("ProfilerStep#") != std::string_view::npos;
+}
+
+HostSteps::HostSteps(const Steps& steps) {
+  for (const std::size_t row : steps.RowsByStart()) {
+    spans_.push_back({steps.id[row], steps.start[row], steps.end[row]});
   }
 }
 
-std::optional<std::size_t> StepBounds::Find(std::int32_t id) const {
+std::optional<std::size_t> HostSteps::Find(std::int32_t id) const {
   for (std::size_t i = spans_.size(); i > 0; --i) {
     if (spans_[i - 1].id == id) return i - 1;
   }
   return std::nullopt;
 }
 
-std::string StepBounds::Ids() const {
+std::string HostSteps::Ids() const {
   std::string text;
   for (const Span& span : spans_) text += (text.empty() ? "" : ", ") + std::to_string(span.id);
   return text;
 }
 
-std::optional<std::size_t> StepBounds::OfHostTime(TimeNs time) const {
-  const std::size_t at = UpperBound(&Span::host_begin, time);
-  if (at == 0 || time > spans_[at - 1].host_end) return std::nullopt;
-  return at - 1;
+std::optional<std::size_t> HostSteps::OfHostTime(TimeNs time) const {
+  const auto step = LastBegunBy(time, spans_, &Span::begin);
+  return step && time <= spans_[*step].end ? step : std::nullopt;
+}
+
+StepBounds::StepBounds(const RankTrace& trace)
+    : HostSteps(trace.steps),
+      launches_(trace.launches),
+      index_(trace),
+      device_(Count(), {std::numeric_limits<TimeNs>::max(), 0}) {
+  NoteLaunched(trace.kernels);
+  NoteLaunched(trace.communications);
+  TimeNs device_done = 0;
+  TimeNs last_begin = 0;
+  for (std::size_t step = 0; step < Count(); ++step) {
+    OnDevice& device = device_[step];
+    // Never before the begin of the step before: work of several streams may overtake.
+    device.begin = std::max(
+        last_begin, std::min(device.first_launched, std::max(HostBegin(step), device_done)));
+    last_begin = device.begin;
+    device_done = std::max({device_done, device.last_launched_end, HostBegin(step)});
+  }
 }
 
 std::optional<std::size_t> StepBounds::OfDeviceWork(std::int64_t link, TimeNs start) const {
@@ -67,20 +79,18 @@ std::optional<std::size_t> StepBounds::OfLaunchedWork(TimeNs launched, TimeNs st
 }
 
 std::optional<std::size_t> StepBounds::OfDeviceTime(TimeNs start) const {
-  const std::size_t at = UpperBound(&Span::device_begin, start);
-  if (at == 0 || start >= DeviceEnd(at - 1)) return std::nullopt;
-  return at - 1;
+  const auto step = LastBegunBy(start, device_, &OnDevice::begin);
+  return step && start < DeviceEnd(*step) ? step : std::nullopt;
 }
 
 TimeNs StepBounds::DeviceEnd(std::size_t step) const {
-  if (step + 1 < spans_.size()) return spans_[step + 1].device_begin;
-  return std::max(spans_[step].host_end, spans_[step].last_launched_end) + 1;
+  if (step + 1 < Count()) return DeviceBegin(step + 1);
+  return std::max(HostEnd(step), device_[step].last_launched_end) + 1;
 }
 
 TimeNs StepBounds::DeviceFinish(std::size_t step) const {
-  const Span& span = spans_[step];
-  const TimeNs done = std::max({span.device_begin, span.host_end, span.last_launched_end});
-  return step + 1 < spans_.size() ? std::min(done, spans_[step + 1].device_begin) : done;
+  const TimeNs done = std::max({DeviceBegin(step), HostEnd(step), device_[step].last_launched_end});
+  return step + 1 < Count() ? std::min(done, DeviceBegin(step + 1)) : done;
 }
 
 template <typename Table>
@@ -90,16 +100,10 @@ void StepBounds::NoteLaunched(const Table& table) {
     if (!launch) continue;
     const auto step = OfHostTime(launches_.host_time[*launch]);
     if (!step) continue;
-    Span& span = spans_[*step];
-    span.first_launched = std::min(span.first_launched, table.start[i]);
-    span.last_launched_end = std::max(span.last_launched_end, table.start[i] + table.dur[i]);
+    OnDevice& device = device_[*step];
+    device.first_launched = std::min(device.first_launched, table.start[i]);
+    device.last_launched_end = std::max(device.last_launched_end, table.start[i] + table.dur[i]);
   }
-}
-
-std::size_t StepBounds::UpperBound(TimeNs Span::*begin, TimeNs time) const {
-  const auto at = std::partition_point(spans_.begin(), spans_.end(),
-                                       [&](const Span& span) { return span.*begin <= time; });
-  return static_cast<std::size_t>(at - spans_.begin());
 }
 
 }  // namespace mpa

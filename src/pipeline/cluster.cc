@@ -72,7 +72,8 @@ MappedRanks MapRanks(const Recipe& recipe, const ClusterRequest& request) {
     if (!mapped[i].failed) result.parts.push_back({ranks[i].rank, std::move(mapped[i].part)});
   }
   if (result.parts.empty()) {
-    Fail(ErrorKind::kInput, "no rank could be read: {}", result.notes.back());
+    Fail(ErrorKind::kInput, "no rank could be read: {}; see 'msprof-analyze check {}'",
+         result.notes.back(), request.directory.string());
   }
   return result;
 }

@@ -88,8 +88,7 @@ FoundRanks FindRanks(const std::filesystem::path& directory,
     if (discovery.ranks.empty() && discovery.unusable.size() == 1) {
       Fail(ErrorKind::kInput, "{}", discovery.unusable.front().Told());
     }
-    Fail(ErrorKind::kInput,
-         "{}: no capture that can be read is there; see what is with 'msprof-analyze check -d {}'",
+    Fail(ErrorKind::kInput, "{}: no readable capture; see why with 'msprof-analyze check {}'",
          directory.string(), directory.string());
   }
   result.ranks = LatestOfEach(std::move(found), result.notes);

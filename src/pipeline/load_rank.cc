@@ -11,6 +11,7 @@
 #include "mpa/base/progress.h"
 #include "mpa/model/launches.h"
 #include "mpa/model/step_selection.h"
+#include "table_rows.h"
 
 namespace mpa {
 namespace {
@@ -22,10 +23,12 @@ const char* SourceName(CaptureKind kind) {
 
 void ReadFile(const Reader& reader, const CaptureFile& file, const ReadRequest& request,
               LoadedRank& rank) {
-  LogInfo("{}: read by the reader for {}", file.path.string(), reader.name);
+  Log(LogLevel::kDebug, "{}: read by the reader for {}", file.path.string(), reader.name);
+  const std::vector<std::size_t> before = CountRows(rank.trace);
   try {
     CheckFollowed(file);
     reader.read(file, request, rank.trace);
+    LogInfo("{} -> {}", file.path.string(), AddedRows(before, rank.trace));
   } catch (const Error& error) {
     if (IsMain(file.kind) || error.kind() == ErrorKind::kResource) throw;
     rank.notes.push_back(fmt::format("{}; it is left out", error.what()));
@@ -44,7 +47,7 @@ void NoteMissingFiles(const RankInput& input, const ReadRequest& request, Loaded
   };
   constexpr SideFile kSideFiles[] = {
       {FileKind::kKernelDetails, Tables::kKernels, "kernel_details.csv",
-       "kernels cannot be told apart"},
+       "kernel types and shapes are unknown"},
       {FileKind::kMemoryRecord, Tables::kMemorySamples, "memory_record.csv",
        "the memory use is unknown"},
       {FileKind::kCommunication, Tables::kTransfers, "communication.json",
@@ -78,7 +81,8 @@ LoadedRank LoadRank(const RankInput& input, const ReadRequest& request,
   LinkByTime(rank.trace);
   if (step) {
     if (rank.trace.device == DeviceKind::kGpu) {
-      Fail(ErrorKind::kUsage, "{}: steps can be chosen for NPU captures only", input.path.string());
+      Fail(ErrorKind::kUsage, "{}: steps can be chosen for NPU captures only; leave the step out",
+           input.path.string());
     }
     InContext(input.path.string(), [&] { SelectStep(rank.trace, *step); });
   }

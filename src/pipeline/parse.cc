@@ -16,6 +16,7 @@
 #include "mpa/io/output_file.h"
 #include "mpa/profiler_output/profiler_output.h"
 #include "mpa/raw/session.h"
+#include "table_rows.h"
 #include "unread_records.h"
 
 namespace mpa {
@@ -43,13 +44,10 @@ void CheckTarget(const fs::path& home, const ParseRequest& request) {
   const fs::path results = home / kResults;
   std::error_code ignored;
   if (fs::exists(results, ignored) && !fs::is_directory(results, ignored)) {
-    Fail(ErrorKind::kOutput, "{}: a file has this name; -o puts the results elsewhere",
-         results.string());
+    Fail(ErrorKind::kOutput, "{}: a file has this name; -o writes elsewhere", results.string());
   }
   if (!request.replace && HoldsAnything(results)) {
-    Fail(ErrorKind::kUsage,
-         "{}: results are there already; --force replaces those that are written, -o puts them "
-         "elsewhere",
+    Fail(ErrorKind::kUsage, "{}: results exist already; --force replaces them, -o writes elsewhere",
          results.string());
   }
 }
@@ -94,6 +92,7 @@ void ParseCapture(const RankInput& input, const fs::path& home, const ParseReque
   const fs::path capture = input.files.front().path;
   AddProgressTotal(input.files.front().bytes);
   const raw::Session session = raw::ReadSession(capture, raw::Parts::kAll);
+  LogInfo("{} -> {}", capture.string(), SessionRows(session));
   for (const std::string& line : session.issues.Lines()) {
     outcome.notes.push_back(fmt::format("{}: {}", capture.string(), line));
     outcome.partial = true;
@@ -128,7 +127,8 @@ ParseOutcome Parse(const ParseRequest& request) {
   }
   if (found.ranks.empty()) {
     Fail(ErrorKind::kInput, "{}",
-         found.unusable.empty() ? request.path.string() + ": no raw capture there"
+         found.unusable.empty() ? request.path.string() +
+                                      ": no raw capture; give the directory that the profiler wrote"
                                 : found.unusable.front().Told());
   }
   std::vector<fs::path> homes;

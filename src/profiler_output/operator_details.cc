@@ -2,6 +2,7 @@
 // operator_details.csv: one row an operator of the framework, with its times on host and device.
 #include "chunked_file.h"
 #include "csv_text.h"
+#include "mpa/model/step_bounds.h"
 #include "mpa/raw/operator_times.h"
 #include "text_files.h"
 
@@ -33,7 +34,7 @@ void WriteOperatorDetails(const raw::Session& session, const std::filesystem::pa
   file.WriteRows(ops.Size(), [&](std::size_t begin, std::size_t end, std::string& out) {
     for (std::size_t i = begin; i < end; ++i) {
       const std::string_view name = session.strings.View(ops.name[i]);
-      if (name.find("ProfilerStep#") != std::string_view::npos) continue;
+      if (IsStepMark(name)) continue;
       CsvRow row(out);
       row.Text(name);
       row.Text(ListLines(session.strings.View(ops.shapes[i])));

@@ -19,7 +19,7 @@ void WriteText(const raw::Session& session, const std::filesystem::path& directo
       {"trace_view.json", WriteTraceView,
        "operators and Python calls (FRAMEWORK), calls of CANN, tasks, collectives and counters"},
       {"kernel_details.csv", WriteKernelDetails,
-       "tasks of the device, kernels and tensors that CANN tells of, counters of the cores"},
+       "tasks of the device, kernels and tensors recorded by CANN, counters of the cores"},
       {"operator_details.csv", WriteOperatorDetails, "operators (FRAMEWORK) and their tasks"},
       {"op_statistic.csv", WriteOpStatistic, "tasks of the device and kernels"},
       {"api_statistic.csv", WriteApiStatistic, "calls of CANN"},

@@ -24,17 +24,12 @@ class Dictionary {
   StringId Text(std::uint64_t hash);
   /// Counts files that were overwritten or cut.
   void CountDamage(Issues& issues) const;
-  bool Knows(std::uint64_t hash) const { return texts_.contains(hash); }
   /// The name of a type of a level: "launch", "KERNEL_AICORE"; the number where it is not listed.
   StringId TypeName(std::uint32_t level, std::uint32_t type);
   /// The name that the type dictionary lists; empty: none.
   std::string_view ListedType(std::uint32_t level, std::uint32_t type) const {
     const auto found = types_.find(TypeKey(level, type));
     return found == types_.end() ? std::string_view() : found->second.text;
-  }
-  /// Whether the type dictionary lists it.
-  bool KnowsType(std::uint32_t level, std::uint32_t type) const {
-    return types_.contains(TypeKey(level, type));
   }
 
  private:

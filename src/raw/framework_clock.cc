@@ -3,9 +3,11 @@
 #include "framework_clock.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "mpa/io/input_text.h"
+#include "mpa/measure/quantiles.h"
 #include "tlv.h"
 
 namespace mpa::raw {
@@ -53,10 +55,8 @@ FrameworkClock FittingClock(const FrameworkClock& clock, const SessionInfo& info
         other.counter ? "stamps are ticks" : "stamps are ns");
     return other;
   }
-  const auto middle = stamps.begin() + static_cast<std::ptrdiff_t>(stamps.size() / 2);
-  std::nth_element(stamps.begin(), middle, stamps.end());
   other = clock;
-  other.offset += info.begin - clock.Ns(*middle);
+  other.offset += info.begin - clock.Ns(Median(std::move(stamps)));
   issues.Count(
       "the clock of FRAMEWORK is estimated so that its first operators begin with the collection; "
       "times of operators may be far off; copy the capture again",

@@ -148,7 +148,7 @@ class KindJudge {
     const bool launched = HasAny(host_, {"compact.task_track", "compact.task_track_v2"});
     const bool called = HasAny(host_, {"api_event.data"});
     if (worked && !launched) {
-      Missing("host/task_track", "the device's work cannot be told by kind, name or operator");
+      Missing("host/task_track", "the kind, name and operator of the device's work are unknown");
     }
     if ((worked || launched) && !called) {
       Missing("host/api_event.data", "work of the device has no operators and no collectives");

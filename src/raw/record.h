@@ -19,7 +19,6 @@ class Record {
   std::uint16_t U16(std::size_t offset) const { return Load<std::uint16_t>(offset); }
   std::uint32_t U32(std::size_t offset) const { return Load<std::uint32_t>(offset); }
   std::uint64_t U64(std::size_t offset) const { return Load<std::uint64_t>(offset); }
-  std::int32_t I32(std::size_t offset) const { return Load<std::int32_t>(offset); }
   std::int64_t I64(std::size_t offset) const { return Load<std::int64_t>(offset); }
   double F64(std::size_t offset) const { return Load<double>(offset); }
   std::string_view Bytes() const { return {bytes_, kSize}; }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "mpa/io/numbers.h"
+#include "mpa/model/step_bounds.h"
 #include "time_order.h"
 #include "tlv.h"
 
@@ -114,7 +115,7 @@ void FindSteps(const TorchOps& ops, const StringPool& strings, Steps& steps) {
   for (std::size_t row = 0; row < ops.Size(); ++row) {
     if (ops.parent[row] >= 0) continue;
     const std::string_view name = strings.View(ops.name[row]);
-    if (name.find("ProfilerStep#") == std::string_view::npos) continue;
+    if (!IsStepMark(name)) continue;
     const std::int64_t id = StepNumber(name);
     if (id < 0) continue;
     steps.Append({.id = id,

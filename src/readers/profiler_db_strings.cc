@@ -42,7 +42,7 @@ StringId DbStrings::Find(std::int64_t id) {
       return found->second = pool_.Intern(lookup_->Text(0));
     }
   }
-  issues_.Count("text left empty, STRING_IDS does not tell it", fmt::format("id {}", id));
+  issues_.Count("text left empty, STRING_IDS does not have it", fmt::format("id {}", id));
   return StringId::kEmpty;
 }
 

@@ -94,7 +94,7 @@ class CommThreads {
     }
     if (guessed) {
       trace.issues.Count(
-          "order of the threads of collectives not told (thread_sort_index), their "
+          "order of the threads of collectives not recorded (thread_sort_index), their "
           "planes are given to groups by the numbers of the threads",
           "Communication");
     }

@@ -50,6 +50,7 @@ std::string FormatGateAnnotations(const GateReport& report) {
   if (report.warmup && report.warmup->in_base != report.warmup->in_comparison) {
     add("warning", WarmupText(*report.warmup));
   }
+  if (!report.hint.empty()) add("notice", report.hint);
   for (const GateMetric& metric : report.metrics) {
     if (metric.drift && metric.drift->differs) {
       add("warning", metric.name + ": " + DriftText(*metric.drift));
@@ -59,7 +60,7 @@ std::string FormatGateAnnotations(const GateReport& report) {
   if (commands.size() > kMostAnnotations) {
     const std::size_t more = commands.size() - kMostAnnotations + 1;
     commands.resize(kMostAnnotations - 1);
-    add("warning", fmt::format("and {} more; the report tells them", more));
+    add("warning", fmt::format("and {} more in the report", more));
   }
   return fmt::format("{}", fmt::join(commands, ""));
 }

@@ -119,6 +119,7 @@ std::string FormatGateMarkdown(const GateReport& report) {
   document.Add(fmt::format("## {}", EscapedMarkdown(report.headline.substr(0, 4000))));
   if (report.partial) document.Add("\nJudged on partial data: parts of the input were left out.");
   AddMetrics(report.metrics, document);
+  if (!report.hint.empty()) document.Add("\nHint: " + report.hint);
   std::vector<std::string> taken_off;
   if (report.warmup) taken_off.push_back(WarmupText(*report.warmup));
   for (const GateMetric& metric : report.metrics) {

@@ -100,9 +100,10 @@ std::vector<std::string> FormatGateText(const GateReport& report) {
   if (low) {
     lines.emplace_back(
         "low confidence: with three runs a side or more (-d and -bp given as often) chance can be "
-        "told from change");
+        "distinguished from change");
   }
   if (report.warmup) lines.push_back(WarmupText(*report.warmup));
+  if (!report.hint.empty()) lines.push_back(report.hint);
   for (const GateMismatch& mismatch : report.mismatches) {
     if (!mismatch.allowed) continue;
     lines.push_back(fmt::format("allowed to differ: {} ({} / {})", mismatch.field, mismatch.base,

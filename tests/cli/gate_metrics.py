@@ -71,7 +71,7 @@ class GateMetrics(GateRuns):
                              (b'{"metrics": [{"metric": "free"}]}', ['"limit"']),
                              (b'{"metrics": [{"metric": "free", "limit": "3"}]}', ["free: limit", "'3'"]),
                              (b'{"metrics": [{"metric": "free", "limit": "3%"},'
-                              b'{"metric": "free", "limit": "3ms"}]}', ["free is there twice"]),
+                              b'{"metric": "free", "limit": "3ms"}]}', ["free is listed twice"]),
                              (b'{"min_steps": "3"}', ["min_steps", "whole number"])):
             with self.subTest(wrong=wrong):
                 file.write_bytes(wrong)

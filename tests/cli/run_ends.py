@@ -141,7 +141,7 @@ class Ended(Outputs):
         except BlockingIOError:
             os.set_blocking(write, True)
         for number in SIGNALS:
-            process = start(self.compare("--json", "-v"), stdout=write)
+            process = start(self.compare("--json", "-vv"), stdout=write)
             wait_for(process, "read by the reader")
             self.assert_ended(end_after(process, 0.2, number), number)
         os.close(write)
@@ -155,7 +155,7 @@ class Ended(Outputs):
         self.assertEqual(json.loads(baseline.read_bytes())["runs"], json.loads(before)["runs"])
 
     def test_hang_up_is_ignored_under_nohup(self):
-        process = start(["sh", "-c", 'trap "" HUP; exec "$@"', "sh", *self.compare("-v")])
+        process = start(["sh", "-c", 'trap "" HUP; exec "$@"', "sh", *self.compare("-vv")])
         wait_for(process, "read by the reader")
         self.assertEqual(end_after(process, 0, signal.SIGHUP).code, 0)
 

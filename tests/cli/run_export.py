@@ -11,6 +11,7 @@ Exit status: 0 passed, 1 failed, 2 usage.
 import csv
 import json
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -55,8 +56,16 @@ class Output(Cli):
         self.assertEqual((quiet.all_err, quiet.out), ("", result.out))
         verbose = self.compare("-v")
         self.assertEqual(verbose.out, result.out)
-        self.assertTrue(any(line.startswith("msprof-analyze: info: ") and "kernel_details.csv" in line
-                            for line in verbose.err), verbose.err)
+        told = dict(line.split(" -> ") for line in verbose.err if " -> " in line)
+        self.assertEqual(len(told), 14, verbose.err)  # seven files of each
+        for name in (BASE, NEW):
+            output = self.CAPTURES / name / "ASCEND_PROFILER_OUTPUT"
+            with open(output / "kernel_details.csv", encoding="utf-8", newline="") as file:
+                rows = sum(1 for _ in csv.reader(file)) - 1
+            counts = re.findall(r"(\w+) (\d+) rows?", told["msprof-analyze: info: "
+                                                          f"{output / 'kernel_details.csv'}"])
+            self.assertEqual([table for table, _ in counts], ["kernels", "listed_collectives"])
+            self.assertEqual(sum(int(count) for _, count in counts), rows)
 
     def test_nothing_is_left_behind(self):
         self.assert_compared(self.compare())

@@ -8,10 +8,13 @@ GROUP is one of the classes below: terminal.
 Exit status: 0 passed, 1 failed, 2 usage.
 """
 
+import fcntl
 import os
 import pty
+import struct
 import subprocess
 import sys
+import termios
 import threading
 
 from cli import BASE, ESCAPE, TIMEOUT_SECONDS, Cli, main
@@ -21,13 +24,14 @@ from steps import write_capture
 class Terminal(Cli):
     """Colour is for terminals that want it."""
 
-    def on_terminal(self, *arguments, **env):
+    def on_terminal(self, *arguments, columns=80, **env):
         """What a run writes to a terminal."""
         try:
             leader, follower = pty.openpty()
         except OSError as error:
             print(f"SKIPPED: this machine has no pseudo-terminals ({error})", file=sys.stderr)
             self.skipTest("no pseudo-terminals")
+        fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
         received = []
 
         def receive():
@@ -48,6 +52,12 @@ class Terminal(Cli):
             reader.join(TIMEOUT_SECONDS)
             os.close(leader)
         return b"".join(received).decode()
+
+    def test_help_is_as_wide_as_the_terminal(self):
+        for columns, width in ((70, 70), (100, 100), (20, 60), (300, 120)):
+            lines = self.on_terminal("compare", "--help", columns=columns).splitlines()
+            self.assertLessEqual(max(map(len, lines)), width)
+            self.assertGreater(max(map(len, lines)), width - 10)
 
     def test_pipes_get_no_escape_bytes(self):
         for result in (self.compare(), self.compare(comparison="missing"), self.run_tool("--help")):

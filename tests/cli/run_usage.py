@@ -9,13 +9,21 @@ Exit status: 0 passed, 1 failed, 2 usage.
 """
 
 import json
+import re
 import shutil
 import sys
 
-from cli import BASE, NEW, Cli, main
+from cli import BASE, DOCS, NEW, Cli, main
 
 
-class Help(Cli):
+class UsageCli(Cli):
+    def recipes(self):
+        """Those that -m takes."""
+        (listed,) = re.findall("required: one of (.*); other", self.run_tool("-d", "x").err[-1])
+        return listed.split(", ")
+
+
+class Help(UsageCli):
     OPTIONS = {
         "compare": """--help --profiling_path --benchmark_profiling_path -bp --output_path
             --enable_profiling_compare --enable_operator_compare --enable_memory_compare
@@ -29,13 +37,13 @@ class Help(Cli):
             step_time>+3% junit openmetrics github""",
         "cluster": "--help --jobs --verbose --quiet"}
 
-    def assert_help(self, result, *words):
+    def assert_help(self, result, *words, examples=2):
         self.assertEqual((result.code, result.err), (0, []))
         for word in words:
             self.assertIn(word, result.out)
-        examples = result.out.split("Examples:\n")[1].split("\n\n")[0].splitlines()
-        self.assertGreaterEqual(len(examples), 2, examples)
-        for example in examples:
+        shown = result.out.split("Examples:\n")[1].split("\n\n")[0].splitlines()
+        self.assertGreaterEqual(len(shown), examples, shown)
+        for example in shown:
             self.assertTrue(example.startswith("  msprof-analyze "), example)
 
     def test_of_the_program(self):
@@ -50,8 +58,62 @@ class Help(Cli):
                     self.assert_help(self.run_tool(command, option), *options.split())
 
     def test_of_compare_says_what_exit_codes_mean(self):
-        self.assert_help(self.run_tool("compare", "--help"), "Exit codes: 0 ", " 1 ", " 2 ", " 3 ",
-                         " 4 ", " 5 ", " 6 ")
+        self.assert_help(self.run_tool("compare", "--help"), "Exit codes:\n  0  ", "\n  1  ",
+                         "\n  2  ", "\n  3  ", "\n  4  ", "\n  5  ", "\n  6  ")
+
+    def options_of(self, page):
+        return re.findall(r"^  (?:-\w+, )*--(\w+)", page, flags=re.MULTILINE)
+
+    def test_the_most_used_options_come_first(self):
+        for command, first in (
+                ("compare", ["profiling_path", "benchmark_profiling_path", "output_path",
+                             "export_type", "json"]),
+                ("cluster", ["mode", "profiling_path", "output_path", "export_type", "rank_list"])):
+            self.assertEqual(self.options_of(self.run_tool(command, "-h").out)[:5], first)
+
+    def test_of_a_recipe_has_its_options_alone(self):
+        for recipe, has, lacks in (
+                ("head_overhead", ["policy", "picture", "rank_list", "jobs"],
+                 ["peak_tflops", "with_backward", "compat", "whole_backward", "mode", "print"]),
+                ("operator_mfu", ["peak_tflops", "with_backward", "compat", "print"],
+                 ["whole_backward", "policy"]),
+                ("module_statistic", ["peak_tflops", "whole_backward", "compat"],
+                 ["with_backward", "policy"])):
+            for arguments in (["-m", recipe, "--help"], ["cluster", "-m", recipe, "-h"],
+                              ["-h", "-m", recipe, self.CAPTURES]):
+                result = self.run_tool(*arguments)
+                self.assert_help(result, f"msprof-analyze -m {recipe} DIR", examples=1)
+                self.assertTrue(result.out.startswith(f"{recipe}: "), result.out)
+                options = self.options_of(result.out)
+                self.assertEqual(set(has) - set(options), set())
+                self.assertEqual(set(lacks) & set(options), set())
+        of_all = self.options_of(self.run_tool("cluster", "-h").out)
+        self.assertEqual({"policy", "peak_tflops"} & set(of_all), set())
+
+    def test_an_option_of_two_recipes_is_explained_for_each(self):
+        self.assertIn("no avgMFU", self.run_tool("-m", "module_statistic", "-h").out)
+        page = self.run_tool("-m", "operator_mfu", "-h").out
+        self.assertNotIn("no avgMFU", page)
+        self.assertIn("mfu_flops", page)
+
+    def test_lines_fit(self):
+        """80 columns for what is no terminal, whatever COLUMNS says."""
+        for page in ([], ["compare"], ["cluster"], ["check"], ["parse"],
+                     *(["-m", name] for name in self.recipes())):
+            lines = self.run_tool(*page, "--help", env={"COLUMNS": "200"}).out.splitlines()
+            self.assertLessEqual(max(map(len, lines)), 80, page)
+            self.assertGreater(max(map(len, lines)), 60, page)
+
+    def test_pages_of_check_fit(self):
+        """But for a word that is longer than a line, such as a path."""
+        for capture in (BASE, "text_level0_ascend_pt", "gpu_base.json", "broken", "."):
+            for line in self.run_tool("check", capture).out.splitlines():
+                self.assertTrue(len(line) <= 80 or len(line.split()) == 1, line)
+
+    def test_every_recipe_is_listed(self):
+        for page in ([], ["cluster"]):
+            recipes = self.run_tool(*page, "-h").out.split("Recipes:\n")[1].split("\n\n")[0]
+            self.assertEqual(re.findall(r"^  (\w+)", recipes, flags=re.MULTILINE), self.recipes())
 
     def test_version(self):
         for option in ("--version", "-V", "-v"):
@@ -108,14 +170,59 @@ class Spelling(Cli):
         self.assertEqual(len(list(self.scratch.glob("*.xlsx"))), 1)  # -o is . by default
 
 
-class Usage(Cli):
+class Usage(UsageCli):
     """Exit code 2."""
 
     def test_required_options(self):
         self.assert_fails(2, self.run_tool("compare"), "--profiling_path", "required", "--help")
         self.assert_fails(2, self.run_tool("compare", "-bp", BASE), "--profiling_path")
         self.assert_fails(2, self.run_tool("compare", "-d", NEW), "--benchmark_profiling_path")
-        self.assert_fails(2, self.run_tool("compare", "-d"), "--profiling_path")
+        self.assert_fails(2, self.run_tool("compare", "-d"), "--profiling_path", "needs a value (PATH)")
+        for command in ("check", "parse"):
+            self.assert_fails(2, self.run_tool(command), "--profiling_path is required",
+                              f"msprof-analyze {command} PATH")
+
+    def test_captures_may_stand_alone(self):
+        for command in (["check"], ["-m", "head_overhead", "-o", self.out],
+                        ["cluster", "-m", "head_overhead", "-o", self.out]):
+            with self.subTest(command=command):
+                named, alone = self.run_tool(*command, "-d", NEW), self.run_tool(*command, NEW)
+                self.assertEqual((alone.code, alone.out), (0, named.out), alone.err)
+                self.assertEqual((named.code, named.err), (0, alone.err))
+                for more in (["-d", NEW], [BASE]):
+                    self.assert_fails(2, self.run_tool(*command, NEW, *more), "unexpected argument",
+                                      "give one")
+        self.assert_fails(3, self.run_tool("parse", NEW), NEW, "no raw data")
+        self.assert_fails(2, self.run_tool("parse", NEW, "-d", NEW), "unexpected argument")
+
+    def test_names_of_commands_are_values_elsewhere(self):
+        shutil.copytree(self.CAPTURES / NEW, self.scratch / "check")
+        result = self.run_tool("-m", "head_overhead", "-d", "check", "-o", self.out, cwd=self.scratch)
+        self.assertEqual(result.code, 0, result.err)
+
+    def test_common_options_before_the_command(self):
+        result = self.run_tool("-v", "compare", BASE, NEW, "-o", self.out)
+        self.assertEqual(result.code, 0, result.err)
+        self.assertTrue(any(" -> " in line for line in result.err), result.err)
+        self.assertEqual(self.run_tool("-q", "compare", BASE, NEW, "-o", self.out).err, [])
+
+    def test_what_only_the_python_tool_has(self):
+        source = (DOCS.parent / "apps/msprof-analyze/python_tool.cc").read_text(encoding="utf-8")
+        commands, modes = (re.findall(r'"([a-z][a-z0-9_-]+)"', part)
+                           for part in source.split("ModesOfPythonToolOnly"))
+        self.assertEqual(commands, ["advisor", "auto-completion"])
+        for name in commands:
+            for arguments in ([name], [name, "-h"], [name, "all", "-d", NEW]):
+                self.assert_fails(2, self.run_tool(*arguments), f"'{name}' is a command of the Python "
+                                  "tool", "does not have yet", "compare, cluster")
+        for name in ("all", "communication_time", "communication_matrix", "slow_rank", "slow_link",
+                     "hccl_sum", "cann_api_sum", "compute_op_sum", "p2p_pairing"):
+            self.assertIn(name, modes)
+        for name in modes:  # those that exist have left the table
+            self.assertNotIn(name, self.recipes())
+            for arguments in (["-m", name, NEW], ["-m", name, "-h"]):
+                self.assert_fails(2, self.run_tool(*arguments), f"'{name}' is a mode of the Python "
+                                  "tool", "does not have yet", "module_statistic, operator_mfu")
 
     def test_misspelt_options(self):
         for wrong, right in (("--profiling_pth", "--profiling_path"),
@@ -140,7 +247,7 @@ class Usage(Cli):
         self.assert_fails(2, self.run_tool("compere"), "'compere'", "did you mean 'compare'?")
         self.assert_fails(2, self.run_tool("clustr", "-d", NEW), "'clustr'",
                           "did you mean 'cluster'?")
-        self.assert_fails(2, self.run_tool("something"), "'something'", "--help")
+        self.assert_fails(2, self.run_tool("something"), "'something'", "available: compare")
 
     def test_values_that_cannot_be(self):
         for option, value, words in (
@@ -196,13 +303,6 @@ class Usage(Cli):
                 result = self.compare(f"--enable_{name}_compare", "--disable_module", "--json")
                 for sheet in json.loads(result.out)["sheets"]:
                     self.assertIn(sheet, whole)
-
-    def test_a_recipe_leads_to_the_help_of_recipes(self):
-        for flag in ("--help", "-h"):
-            result = self.run_tool("-m", "operator_mfu", flag)
-            self.assertEqual(result.code, 0, result.err)
-            self.assertIn("Options of module_statistic, operator_mfu:", result.out)
-            self.assertIn("--peak_tflops", result.out)
 
     def test_recipes(self):
         for arguments in (["-m", "module_statistics"], ["cluster", "-m", "x"], ["-d", self.CAPTURES]):

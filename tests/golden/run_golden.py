@@ -2,14 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs one golden folder and compares what the tool says and writes with FOLDER/expected.txt.
 
-    run_golden.py --tool BINARY --testdata DIR FOLDER
+    run_golden.py --tool BINARY --testdata DIR [--raw DIR] FOLDER
 
 FOLDER/cmd holds the arguments, one line, run in DIR/captures. In them stands
     {out}        for a directory for the results
     {db:NAME}    for the capture NAME, made from NAME.sql
     {gz:NAME}    for a gzipped copy of the file NAME
+    {tar:NAME}   for an archive of the capture NAME
+    {job:NAMES}  for a directory with copies of the captures, which commas separate
+    {raw:NAME}   for a capture that make_raw_captures.py wrote into the directory of --raw
 The output is stdout, each sheet or table of each file written (tab-separated, leading tabs of a label
-shown as "> "), stderr and the exit code. Paths and the time in a workbook's name are masked.
+shown as "> "), stderr and the exit code. Paths, sizes on the disk and the time in a workbook's name are
+masked.
 FOLDER/columns, if it is there, says which columns of some sheets are shown, "SHEET: HEADER, HEADER" in
 each line, or "SHEET:" for none, "stdout:" too: those whose cells FOLDER/why.md derives. tests/parity
 recomputes the others. Where there is FOLDER/screen.txt, stdout stands in it: how a screen looks changes more often
@@ -32,7 +36,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(HERE.parent / "support"))
-from captures import build_database, gzip_copy  # noqa: E402
+from captures import archive, build_database, gzip_copy, job_of  # noqa: E402
 from written import written_files  # noqa: E402
 
 TIMEOUT_SECONDS = 60
@@ -44,8 +48,9 @@ ABOUT_THE_CHECKOUT = "use --force to read it without this warning"
 class Places:
     """The directories of one run and the names they have in the expected output."""
 
-    def __init__(self, captures, scratch):
+    def __init__(self, captures, raw, scratch):
         self.captures = captures.resolve()
+        self.raw = raw.resolve() if raw else None
         self.inputs = Path(scratch).resolve() / "in"
         self.out = Path(scratch).resolve() / "out"
         self.inputs.mkdir()
@@ -55,13 +60,17 @@ class Places:
             kind, name = match.group(1), match.group(2)
             if kind == "out":
                 return str(self.out)
-            make = {"db": build_database, "gz": gzip_copy}[kind]
+            if kind == "raw":
+                return str(self.raw / name)
+            make = {"db": build_database, "gz": gzip_copy, "tar": archive, "job": job_of}[kind]
             return str(make(self.captures, name, self.inputs))
-        return re.sub(r"\{(out|db|gz)(?::([^}]+))?\}", replace, argument)
+        return re.sub(r"\{(out|db|gz|tar|job|raw)(?::([^}]*))?\}", replace, argument)
 
     def mask(self, text):
-        for path, name in ((self.out, "{out}"), (self.inputs, "{in}"), (self.captures, "{captures}")):
+        for path, name in ((self.out, "{out}"), (self.inputs, "{in}"), (self.captures, "{captures}"),
+                           (self.raw or "{raw}", "{raw}")):
             text = text.replace(str(path), name)
+        text = re.sub(r"^(  size +)[0-9.]+ .B$", r"\1SIZE", text, flags=re.MULTILINE)
         return re.sub(r"(performance_comparison_result_)\d{14,16}", r"\1TIME", text)
 
 
@@ -73,10 +82,10 @@ def shown_columns(folder):
             for sheet, headers in (line.split(":", 1) for line in lines)}
 
 
-def run(tool, folder, captures):
+def run(tool, folder, captures, raw):
     """Name of a file of the folder -> what this run would have in it."""
     with tempfile.TemporaryDirectory() as scratch:
-        places = Places(captures, scratch)
+        places = Places(captures, raw, scratch)
         words = shlex.split((folder / "cmd").read_text(encoding="utf-8"))
         done = subprocess.run([tool, *map(places.fill_in, words)], cwd=captures, check=False,
                               env={**os.environ, **SCREEN}, stdin=subprocess.DEVNULL,
@@ -116,6 +125,7 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tool", required=True, type=Path)
     parser.add_argument("--testdata", required=True, type=Path)
+    parser.add_argument("--raw", type=Path)
     parser.add_argument("folder", type=Path)
     args = parser.parse_args()
     folder, captures = args.folder.resolve(), args.testdata.resolve() / "captures"
@@ -123,7 +133,7 @@ def main():
         parser.error(f"{folder} is no golden folder: no file 'cmd' in it")
     if not captures.is_dir():
         parser.error(f"no directory {captures}")
-    actual = run(str(args.tool.resolve()), folder, captures)
+    actual = run(str(args.tool.resolve()), folder, captures, args.raw)
     different = [name for name, text in actual.items() if not compare(folder, name, text)]
     if not different:
         return 0

@@ -2,7 +2,9 @@
 """Turns the text fixtures of testdata/captures into the forms that are not kept as text."""
 
 import gzip
+import shutil
 import sqlite3
+import tarfile
 from pathlib import Path
 
 DATABASE = Path("ASCEND_PROFILER_OUTPUT", "ascend_pytorch_profiler_0.db")
@@ -26,3 +28,20 @@ def gzip_copy(captures, name, parent):
     copy = Path(parent, f"{Path(name).name}.gz")
     copy.write_bytes(gzip.compress(Path(captures, name).read_bytes(), mtime=0))
     return copy
+
+
+def archive(captures, name, parent):
+    """Writes PARENT/NAME.tar."""
+    file = Path(parent, f"{name}.tar")
+    with tarfile.open(file, "w") as tar:
+        tar.add(Path(captures, name), arcname=name)
+    return file
+
+
+def job_of(captures, names, parent):
+    """Builds PARENT/job with copies of the captures, of which there may be none."""
+    job = Path(parent, "job")
+    job.mkdir()
+    for name in filter(None, names.split(",")):
+        shutil.copytree(Path(captures, name), job / name)
+    return job

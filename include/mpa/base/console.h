@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdio>
 
 namespace mpa {
@@ -10,5 +11,9 @@ bool IsTerminal(std::FILE* stream);
 
 /// True when colour may be written to `stream`: a terminal, and NO_COLOR is not set.
 bool UseColor(std::FILE* stream);
+
+/// The columns to use for text on `stream`: those of a terminal, but from 60 to 120; 80 for
+/// anything else.
+std::size_t ScreenWidth(std::FILE* stream);
 
 }  // namespace mpa

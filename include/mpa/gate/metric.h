@@ -46,9 +46,6 @@ Quantity QuantityOf(MetricKind kind);
 /// True when operators of the framework are meant: "op:aten::mm".
 bool IsFrameworkOp(const Metric& metric);
 
-/// The metrics without a pattern, in the order of reports.
-const std::vector<Metric>& PlainMetrics();
-
 /// True when all of `name` fits the pattern.
 bool FitsPattern(std::string_view pattern, std::string_view name);
 

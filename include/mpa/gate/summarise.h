@@ -11,7 +11,7 @@ namespace mpa::gate {
 
 /// What to take from a rank.
 struct SummaryRequest {
-  std::vector<Metric> patterns;  ///< beside PlainMetrics()
+  std::vector<Metric> patterns;  ///< beside those without a pattern
   std::size_t warmup = 0;        ///< leading steps that do not count
   bool modules = false;          ///< whether the breakdown has modules, too
 };

@@ -1,67 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "mpa/measure/durations.h"
+#include "mpa/measure/nesting.h"
 #include "mpa/model/rank_trace.h"
 
 namespace mpa {
 
-/// Something the device did because the host asked for it: a row of one of three tables.
+/// Something the device did once because the host asked for it, with the rows that list it: a
+/// kernel may stand among the tasks, too, and a kernel that communicates among the collectives.
 struct DeviceWork {
-  enum class Table : std::uint8_t { kKernels, kDeviceTasks, kCommunications };
-  Table table{};
-  std::uint32_t row = 0;
-  /// Of a device task, the row in the kernels that says more of it; -1: none.
-  std::int64_t kernel = -1;
+  static constexpr std::int32_t kNone = -1;
+  std::int32_t task = kNone;        ///< row of the device tasks
+  std::int32_t kernel = kNone;      ///< row of the kernels
+  std::int32_t collective = kNone;  ///< row of the communications
+  std::int32_t schedule = kNone;    ///< row of the schedule kernels, which arrange collectives
+  /// Those of the collective where it is one.
   TimeNs start = 0, dur = 0;
   double dur_rest = 0;  ///< see DeviceTasks
-};
 
-/// A sum of durations, exact also where they are finer than a nanosecond.
-struct DeviceTime {
-  TimeNs whole = 0;
-  double rest = 0;  ///< ns
-
-  void Add(const DeviceWork& work) {
-    whole += work.dur;
-    rest += work.dur_rest;
-  }
-  void Add(const DeviceTime& other) {
-    whole += other.whole;
-    rest += other.rest;
-  }
-  /// `rest` is less than a nanosecond where the times are those of single tasks.
-  friend auto operator<=>(const DeviceTime&, const DeviceTime&) = default;
-  friend DeviceTime operator-(const DeviceTime& a, const DeviceTime& b) {
-    return {a.whole - b.whole, a.rest - b.rest};
-  }
-  double Ns() const { return Divided(1); }
-  double Us() const { return Divided(1e3L); }
-  double Ms() const { return Divided(1e6L); }
-
- private:
-  // Rounded once: what a capture says of a single task is printed with its digits.
-  double Divided(long double unit) const {
-    return static_cast<double>((static_cast<long double>(whole) + rest) / unit);
-  }
+  ExactSum Time() const { return {dur, dur_rest}; }
+  /// A row of the kernels that does not communicate.
+  bool IsComputeKernel() const { return kernel != kNone && collective == kNone; }
+  friend bool operator==(const DeviceWork&, const DeviceWork&) = default;
 };
 
 /// Device work with the place on the host that launched it.
 struct LaunchedWork {
+  DeviceWork work;
   std::int32_t track = -1;
   TimeNs launched = 0;
-  DeviceWork work;
+  std::int64_t op = Nesting::kNone;  ///< row of the innermost operator that ran there and then
 };
 
-/// All device work whose launch is known, in order of thread, launch and start. Kernels that the
-/// capture lists among the device tasks, too, count once.
-std::vector<LaunchedWork> FindLaunchedWork(const RankTrace& trace);
+struct WorkOfRank {
+  std::vector<LaunchedWork> launched;  ///< in order of thread, launch and start
+  std::vector<DeviceWork> unlaunched;  ///< whose launch is unknown; no tasks
+};
 
+/// All work of the device, each piece once: rows of two tables with one launch and one start are
+/// one piece. It belongs to one launch, also where a broken capture names several (see
+/// LaunchIndex), and so to one operator. `ops`: the nested host operators.
+///
+/// Every command takes from here what an operator launched. Two leave some of it out, as the Python
+/// tool does: an OpTree has no schedule kernels, FindOpWork() no copies.
+WorkOfRank FindDeviceWork(const RankTrace& trace, const Nesting& ops);
+
+/// The collective's name where it is one.
 std::string_view NameOf(const RankTrace& trace, const DeviceWork& work);
 
 /// "<name>, <task id>, <task type>, [input shapes: <shapes>] [duration: <us>]" of NPU work, name

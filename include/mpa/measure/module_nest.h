@@ -4,26 +4,19 @@
 #include <cstdint>
 #include <vector>
 
-#include "mpa/base/time.h"
-#include "mpa/measure/thread_groups.h"
+#include "mpa/measure/nesting.h"
 
 namespace mpa {
 
-/// A span of time on a group of threads.
-struct NestSpan {
-  static constexpr std::int32_t kAnyThread = ThreadGroups::kAnyThread;
-  TimeNs start = 0, end = 0;
-  std::int32_t group = kAnyThread;
-};
-
 /// Where an item belongs.
 struct NestPlace {
-  static constexpr std::int64_t kNone = -1;
+  static constexpr std::int64_t kNone = Nesting::kNone;
   std::int64_t module = kNone;  ///< position in the modules
   bool straddles = false;       ///< begins within a module that ends before the item does
 };
 
-/// Modules within modules, and items within them, for each group of threads by itself.
+/// Modules within modules, and items within them, for each group of threads by itself. It differs
+/// from Nesting in one thing: a module that ends behind another is not within it.
 struct ModuleNest {
   std::vector<std::int64_t> parent;    ///< of each module, kNone for the outermost
   std::vector<std::uint32_t> modules;  ///< in order of start, outer ones first

@@ -37,7 +37,7 @@ struct ModuleRanges {
 };
 
 /// The names of all modules around this one, joined by '/', without '/' at the ends.
-/// Throws Error (kCorrupt) when it lies too deep (see module_depth.h).
+/// Throws Error (kCorrupt) when it lies too deep (see module_names.h).
 std::string PathAround(const ModuleRanges& ranges, const ModuleNest& nest, std::uint32_t module);
 
 /// The modules of the forward pass, in order of start.

@@ -24,7 +24,7 @@ struct ModuleStatisticRow {
   std::int64_t count = 0;
   std::string mfu;  ///< of each kernel, see AverageMfu(); empty unless it was asked for
   /// The kernels of one call of the operator after the other, as many of each as `kernels` names.
-  std::vector<ModuleKernel> work;
+  std::vector<DeviceWork> work;
 };
 
 /// How calls of one module that run different operators are told apart, by "_0", "_1", ...
@@ -44,7 +44,7 @@ struct ModuleStatisticOptions {
   bool backward = true;
 };
 
-/// Where the time of the device's kernels went; each kernel counts once.
+/// Where the time of the device's kernels went.
 struct ModuleCoverage {
   TimeNs in_modules = 0;
   TimeNs outside_modules = 0;  ///< their operators run in no module

@@ -15,7 +15,7 @@ struct ModuleOp {
   std::uint32_t op = 0;
   std::vector<DeviceWork> work;
 
-  DeviceTime Time() const;
+  ExactSum Time() const;
 };
 
 /// A call of a module.
@@ -29,15 +29,15 @@ struct Module {
   int depth = 0;                        ///< 2 for modules that no other holds, whose level is 1
   std::vector<std::uint32_t> children;  ///< in order of start
   std::vector<ModuleOp> ops;            ///< in order of start
-  DeviceTime device_self;               ///< of work launched in the module and in none within it
-  DeviceTime device_total;
+  ExactSum device_self;                 ///< of work launched in the module and in none within it
+  ExactSum device_total;
 };
 
 /// The calls of one pass of the model, each thread for itself.
 struct ModuleTree {
   std::vector<Module> modules;
   std::vector<std::uint32_t> roots;  ///< in order of start
-  bool too_deep = false;             ///< see module_depth.h; full names and call stacks are missing
+  bool too_deep = false;             ///< see module_names.h; full names and call stacks are missing
 };
 
 struct ModuleTrees {

@@ -30,7 +30,8 @@ class OpTree {
   std::span<const std::uint32_t> Children(std::size_t op) const { return nesting_.Children(op); }
   bool IsStep(std::size_t op) const;
 
-  /// All device work whose launch is known, as FindLaunchedWork() gives it.
+  /// All device work whose launch is known, as FindDeviceWork() gives it, but schedule kernels: the
+  /// collectives that they arrange stand for them.
   const std::vector<LaunchedWork>& Launched() const { return launched_; }
   /// Device work that the operator itself launched, in order of its start.
   std::span<const DeviceWork> Work(std::size_t op) const {

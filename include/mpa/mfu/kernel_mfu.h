@@ -52,8 +52,7 @@ enum class MfuRule : std::uint8_t {
 
 /// The utilisation of every kernel. Recorded operations come before those by shapes: the kernels of
 /// a range that multiply matrices share its operations, by their operations by shapes or, where
-/// these are not known of all, by their durations. A kernel belongs to the first operator that
-/// launched it. `chip`: see ChipOf().
+/// these are not known of all, by their durations. `chip`: see ChipOf().
 RankMfu FindKernelMfu(const RankTrace& trace, const ThreadGroups& groups, const AllOpWork& work,
                       const ChipPeak& chip, MfuRule rule = MfuRule::kRangesAndShapes);
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "mpa/model/launches.h"
@@ -12,13 +13,13 @@
 
 namespace mpa {
 
-/// The steps of a rank in time order: their span on the host, their time on the device, and what
-/// belongs to which; see SelectStep(). Steps are named by their position. Needs steps, launches,
-/// kernels and communications.
-class StepBounds {
+/// True for the operator that a step is for the framework: "ProfilerStep#7".
+bool IsStepMark(std::string_view name);
+
+/// The steps of a rank in order of their begins on the host. Steps are named by their position.
+class HostSteps {
  public:
-  /// Refers to the rank, which must outlive it.
-  explicit StepBounds(const RankTrace& trace);
+  explicit HostSteps(const Steps& steps);
 
   std::size_t Count() const { return spans_.size(); }
   std::int32_t Id(std::size_t step) const { return spans_[step].id; }
@@ -27,13 +28,32 @@ class StepBounds {
   /// "1, 2, 3"
   std::string Ids() const;
 
+  /// The step that holds a time on the host, its begin and its end included; where one step ends
+  /// and the next begins in one instant, the next.
   std::optional<std::size_t> OfHostTime(TimeNs time) const;
+  TimeNs HostBegin(std::size_t step) const { return spans_[step].begin; }
+  TimeNs HostEnd(std::size_t step) const { return spans_[step].end; }
+
+ private:
+  struct Span {
+    std::int32_t id;
+    TimeNs begin, end;
+  };
+  std::vector<Span> spans_;
+};
+
+/// The steps with their time on the device, and what belongs to which; see SelectStep(). Needs
+/// steps, launches, kernels and communications.
+class StepBounds : public HostSteps {
+ public:
+  /// Refers to the rank, which must outlive it.
+  explicit StepBounds(const RankTrace& trace);
+
   std::optional<std::size_t> OfDeviceWork(std::int64_t link, TimeNs start) const;
   /// The same where the launch is known.
   std::optional<std::size_t> OfLaunchedWork(TimeNs launched, TimeNs start) const;
 
-  TimeNs HostBegin(std::size_t step) const { return spans_[step].host_begin; }
-  TimeNs DeviceBegin(std::size_t step) const { return spans_[step].device_begin; }
+  TimeNs DeviceBegin(std::size_t step) const { return device_[step].begin; }
   /// Where the device time of the next step begins; of the last one, behind all it launched.
   TimeNs DeviceEnd(std::size_t step) const;
   /// The same without the time between the steps: where both host and device are done with this
@@ -41,22 +61,18 @@ class StepBounds {
   TimeNs DeviceFinish(std::size_t step) const;
 
  private:
-  struct Span {
-    std::int32_t id;
-    TimeNs host_begin, host_end;
+  struct OnDevice {
     TimeNs first_launched, last_launched_end;  // device work launched in the step
-    TimeNs device_begin = 0;
+    TimeNs begin = 0;
   };
 
   template <typename Table>
   void NoteLaunched(const Table& table);
   std::optional<std::size_t> OfDeviceTime(TimeNs start) const;
-  // Number of steps whose `begin` is at or before `time`.
-  std::size_t UpperBound(TimeNs Span::*begin, TimeNs time) const;
 
   const Launches& launches_;
   LaunchIndex index_;
-  std::vector<Span> spans_;
+  std::vector<OnDevice> device_;
 };
 
 }  // namespace mpa

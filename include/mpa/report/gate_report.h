@@ -89,6 +89,7 @@ struct GateReport {
   std::vector<std::string> base, comparison;  ///< the captures, as they were given
   std::vector<GateMetric> metrics;
   std::optional<GateWarmup> warmup;
+  std::string hint;  ///< what to try for a clearer verdict; empty: nothing
   std::vector<GateMismatch> mismatches;
   /// The parts of `explained`, the metric that decided if it has parts, or else the step. The last
   /// one is the remainder, and they add up to its difference.

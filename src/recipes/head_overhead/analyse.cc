@@ -102,7 +102,7 @@ class Analyser {
     std::vector<MaybeNs> last_nested(found.size());  // end of the last call within each
     for (std::size_t i = 0; i < found.size(); ++i) {
       const HostNode& node = a_.forest.At(found[i].node);
-      const StepSpans::Span* step = a_.steps.At(node.start);
+      const auto step = a_.steps.OfHostTime(node.start);
       MaybeNs begin;
       if (found[i].parent >= 0) {
         const auto parent = static_cast<std::size_t>(found[i].parent);
@@ -111,7 +111,10 @@ class Analyser {
       } else {
         const auto [last, is_first] = last_end.try_emplace(node.track, node.end);
         if (!is_first) begin = last->second;
-        if (step != nullptr) begin = std::max(begin.value_or(step->start), step->start);
+        if (step) {
+          const TimeNs step_begin = a_.steps.HostBegin(*step);
+          begin = std::max(begin.value_or(step_begin), step_begin);
+        }
         last->second = node.end;
       }
       begin_.push_back(begin);
@@ -122,7 +125,7 @@ class Analyser {
     }
   }
 
-  void AddCall(const FoundCall& found, const Boundaries& bounds, const StepSpans::Span* step) {
+  void AddCall(const FoundCall& found, const Boundaries& bounds, std::optional<std::size_t> step) {
     Call call;
     call.kind = found.kind;
     call.parent = found.parent;
@@ -146,11 +149,11 @@ class Analyser {
     CallParts parts;
     parts.execute = row;
     begin_.push_back(std::nullopt);
-    Add(call, parts, a_.steps.At(*call.t3));
+    Add(call, parts, a_.steps.OfHostTime(*call.t3));
   }
 
-  void Add(Call& call, CallParts parts, const StepSpans::Span* step) {
-    call.step = step != nullptr ? step->id : -1;
+  void Add(Call& call, CallParts parts, std::optional<std::size_t> step) {
+    call.step = step ? a_.steps.Id(*step) : -1;
     call.pid = trace_.tracks.pid[static_cast<std::size_t>(call.track)];
     call.tid = trace_.tracks.tid[static_cast<std::size_t>(call.track)];
     if (const DeviceTimeline* device = a_.devices.Of(call.pid)) call.device = device->Device();
@@ -180,13 +183,13 @@ class Analyser {
 
   TimeNs WindowBegin(std::size_t i) {
     Call& call = a_.calls[i];
-    const StepSpans::Span* step = a_.steps.At(a_.forest.At(a_.parts[i].found.node).start);
+    const auto step = a_.steps.OfHostTime(a_.forest.At(a_.parts[i].found.node).start);
     if (options_.policy == Policy::kEntry || !begin_[i]) return call.e0;
     const bool first_of_step =
-        step != nullptr && call.parent < 0 && seen_.emplace(call.track, call.step).second;
-    if (options_.policy == Policy::kStep && first_of_step) return step->start;
+        step && call.parent < 0 && seen_.emplace(call.track, call.step).second;
+    if (options_.policy == Policy::kStep && first_of_step) return a_.steps.HostBegin(*step);
     TimeNs begin = *begin_[i];
-    if (step == nullptr && call.parent < 0 && call.e0 - begin > options_.max_gap) {
+    if (!step && call.parent < 0 && call.e0 - begin > options_.max_gap) {
       begin = call.e0;
       call.Set(Flag::kGapClipped);
     }

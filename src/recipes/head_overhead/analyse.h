@@ -10,6 +10,7 @@
 #include "device_timeline.h"
 #include "find_calls.h"
 #include "host_forest.h"
+#include "mpa/model/step_bounds.h"
 #include "runtime_calls.h"
 
 namespace mpa::head {
@@ -45,7 +46,7 @@ struct HeadAnalysis {
   HostForest forest;
   RuntimeCalls runtime;
   DeviceTimelines devices;
-  StepSpans steps;
+  HostSteps steps;
   std::vector<Call> calls;
   std::vector<CallParts> parts;     ///< of each call
   std::vector<std::string> graphs;  ///< names, by Call::graph

@@ -177,19 +177,6 @@ class Finder {
 
 }  // namespace
 
-StepSpans::StepSpans(const Steps& steps) {
-  for (const std::size_t row : steps.RowsByStart()) {
-    spans_.push_back({steps.id[row], steps.start[row], steps.end[row]});
-  }
-}
-
-const StepSpans::Span* StepSpans::At(TimeNs time) const {
-  const auto after = std::partition_point(spans_.begin(), spans_.end(),
-                                          [&](const Span& span) { return span.start <= time; });
-  if (after == spans_.begin() || std::prev(after)->end <= time) return nullptr;
-  return &*std::prev(after);
-}
-
 Boundaries FindBoundaries(const HostForest& forest, const RuntimeCalls& runtime,
                           const FoundCall& call, MaybeNs begin, const std::vector<bool>& is_call,
                           bool runs_eagerly) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "call.h"
@@ -10,22 +10,6 @@
 #include "runtime_calls.h"
 
 namespace mpa::head {
-
-/// The steps of a rank in order of start.
-class StepSpans {
- public:
-  struct Span {
-    std::int32_t id = -1;
-    TimeNs start = 0, end = 0;
-  };
-  explicit StepSpans(const Steps& steps);
-  /// The step that holds `time`; null when none does.
-  const Span* At(TimeNs time) const;
-  const std::vector<Span>& All() const { return spans_; }
-
- private:
-  std::vector<Span> spans_;
-};
 
 /// Where a call is entered, and where TorchAir and GE take over: e0, t1, t2, t3 and t4 with their
 /// flags. `executed` is where GE's execution ends.

@@ -200,7 +200,7 @@ void GraphAdvice::AdviseOnConversions() {
       fmt::format("{:.1f} us of Python without events and of AssembleInputs: many inputs; use "
                   "experimental_config.frozen_parameter for weights, "
                   "torch._dynamo.mark_static_address() where the versions support it, fewer "
-                  "inputs and outputs, or a newer TorchAir; its text log tells the number of "
+                  "inputs and outputs, or a newer TorchAir; its text log shows the number of "
                   "inputs, the capture does not",
                   PerCall(total)),
       "inputs_share_of_head_percent", ShareOfHead(PerCall(total)), limits_.segment_share,

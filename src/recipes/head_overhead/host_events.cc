@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "mpa/base/text.h"
+#include "mpa/model/step_bounds.h"
 
 namespace mpa::head {
 namespace {
@@ -31,7 +32,7 @@ std::optional<std::int64_t> Number(std::string_view text) {
 }  // namespace
 
 HostEvent HostEventOf(std::string_view name) {
-  if (name.starts_with("ProfilerStep#")) return HostEvent::kStep;
+  if (IsStepMark(name)) return HostEvent::kStep;
   if (IsInference(name, "npu_fx_compiler")) return HostEvent::kCompiledCall;
   if (IsInference(name, "cache_compiler")) return HostEvent::kCachedCall;
   if (name == "TorchNpuGraphBase::Run") return HostEvent::kRun;

@@ -5,12 +5,13 @@
 #include <vector>
 
 #include "host_events.h"
+#include "mpa/measure/nesting.h"
 
 namespace mpa::head {
 
 /// A framework event in the tree of its thread. Nodes are named by their position.
 struct HostNode {
-  static constexpr std::int64_t kNone = -1;
+  static constexpr std::int64_t kNone = Nesting::kNone;
   TimeNs start = 0, end = 0;  ///< cut to the parent's
   StringId name{};
   std::int32_t track = -1;
@@ -20,9 +21,9 @@ struct HostNode {
   std::int64_t subtree_end = 0;   ///< one beyond the last node below it
 };
 
-/// The framework events of a rank as trees, each thread for itself: a node is followed by all below
-/// it. Steps are left out, they may overlap calls. An event that begins when another ends follows
-/// it. This is stricter than Nesting, which lets it be a child.
+/// The framework events of a rank as trees, each thread for itself (Nesting, with Overhang::kCut,
+/// so that segments of a call add up to it): a node is followed by all below it. Steps are left
+/// out, they may overlap calls.
 class HostForest {
  public:
   explicit HostForest(const RankTrace& trace);

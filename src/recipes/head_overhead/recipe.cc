@@ -220,44 +220,40 @@ Recipe HeadOverhead() {
   recipe.name = "head_overhead";
   recipe.folder = "HeadOverhead";
   recipe.summary =
-      "who owns the time before a compiled graph's first kernel (torch.compile with "
+      "Breakdown of the time before the first kernel of a compiled graph (torch.compile with "
       "TorchAir)";
   recipe.needs = Tables::kHostOps | Tables::kQueuedWork | Tables::kHostCalls | Tables::kDeviceRuns |
                  Tables::kModelIterations | Tables::kGarbageCollections | Tables::kSteps;
   recipe.parameters = {
       {"policy",
        "NAME",
-       "Where the front end's time begins. auto: where the call before ended, in its step; entry: "
-       "where the compiled model is entered; step: as auto, the first call of a step with it; "
-       "device_idle: where the device ran out of work [default: auto]",
+       "Where the time of the front end begins. auto: at the end of the call before, in the same "
+       "step; entry: at the entry of the compiled model; step: as auto, but the first call begins "
+       "with its step; device_idle: when the device runs out of work [default: auto]",
        Value::kChoice,
        {std::begin(kPolicies), std::end(kPolicies)}},
       {"max_gap", "MS",
-       "Without steps: a longer wait before a call does not count as work of the platform "
-       "[default: 100]",
+       "In captures without steps, do not count a longer wait before a call as work of the "
+       "platform [default: 100]",
        Value::kPositive},
       {"phase",
        "NAME",
-       "Calls that the screen and HEAD_CHILD are about: steady or compile [default: steady, if "
+       "Calls to show on the screen and in HEAD_CHILD: steady or compile [default: steady, if "
        "there are any]",
        Value::kChoice,
        {"steady", "compile"}},
       {"thresholds",
        "LIST",
-       "From where on to advise, such as lookup_us=500,built_tensors=4; a wrong name lists all",
+       "Limits from which to give advice, such as lookup_us=500,built_tensors=4; a wrong name "
+       "lists all names",
        Value::kText,
        {},
        ProblemOfThresholds},
       {"picture", "FILE",
-       "Write an HTML page with a picture of one call: the one with the largest head, of the graph "
+       "Write an HTML page with a picture of one call: the one with the longest head, of the graph "
        "that takes the most time",
        Value::kPage},
-      {"call",
-       "N",
-       "The call to picture, by its callId in HEAD_CALL",
-       Value::kText,
-       {},
-       ProblemOfCall}};
+      {"call", "N", "Draw this call, a callId in HEAD_CALL", Value::kText, {}, ProblemOfCall}};
   recipe.can_run = JudgeHeadOverhead;
   recipe.always_prints = true;
   recipe.empty_is_answer = true;

@@ -13,7 +13,7 @@ namespace mpa::head {
 struct Spread {
   std::int64_t count = 0;
   TimeNs sum = 0, max = 0;
-  TimeNs mean = 0, p50 = 0, p90 = 0;  ///< rounded; percentiles between two values are interpolated
+  TimeNs mean = 0, p50 = 0, p90 = 0;  ///< rounded; see quantiles.h
 };
 
 /// Empty when there are no values.

@@ -91,16 +91,17 @@ std::optional<double> Ratio(TimeNs part, TimeNs all) {
 
 using ThreadStep = std::pair<std::int32_t, std::int32_t>;
 
-std::map<std::int32_t, TimeNs> StepDurations(const StepSpans& steps) {
-  std::map<std::int32_t, TimeNs> durations;
-  for (const StepSpans::Span& span : steps.All()) durations[span.id] = span.end - span.start;
-  return durations;
+TimeNs DurationOf(const HostSteps& steps, std::size_t step) {
+  return steps.HostEnd(step) - steps.HostBegin(step);
 }
 
 class Summary {
  public:
-  Summary(const std::vector<Call>& calls, const StepSpans& steps)
-      : calls_(calls), durations_(StepDurations(steps)) {}
+  Summary(const std::vector<Call>& calls, const HostSteps& steps) : calls_(calls) {
+    for (std::size_t step = 0; step < steps.Count(); ++step) {
+      durations_[steps.Id(step)] = DurationOf(steps, step);
+    }
+  }
 
   void Add(const Scope& scope, Phase phase, std::vector<SummaryRow>& rows) const {
     std::vector<const Call*> chosen;
@@ -179,7 +180,7 @@ std::vector<Scope> FindScopes(const std::vector<Call>& calls,
 }
 
 std::vector<SummaryRow> Summarise(const std::vector<Call>& calls, const std::vector<Scope>& scopes,
-                                  const StepSpans& steps) {
+                                  const HostSteps& steps) {
   const Summary summary(calls, steps);
   std::vector<SummaryRow> rows;
   for (const Scope& scope : scopes) {
@@ -188,20 +189,20 @@ std::vector<SummaryRow> Summarise(const std::vector<Call>& calls, const std::vec
   return rows;
 }
 
-std::vector<StepRow> SumSteps(const std::vector<Call>& calls, const StepSpans& steps) {
-  std::map<std::int32_t, const StepSpans::Span*> spans;
-  for (const StepSpans::Span& span : steps.All()) spans[span.id] = &span;
+std::vector<StepRow> SumSteps(const std::vector<Call>& calls, const HostSteps& steps) {
+  std::map<std::int32_t, std::size_t> step_of_id;
+  for (std::size_t step = 0; step < steps.Count(); ++step) step_of_id[steps.Id(step)] = step;
   std::map<ThreadStep, StepRow> rows;  // by step, then thread
   for (const Call& call : calls) {
     if (call.step < 0 || !call.KnowsHead() || call.parent >= 0) continue;
-    const StepSpans::Span& span = *spans.at(call.step);
+    const std::size_t step = step_of_id.at(call.step);
     const ThreadStep key{call.step, call.track};
     const auto [found, is_first] = rows.try_emplace(key);
     StepRow& row = found->second;
     if (is_first) {
       row.step = call.step;
       row.tid = call.tid;
-      row.duration = span.end - span.start;
+      row.duration = DurationOf(steps, step);
     }
     ++row.calls;
     if (call.phase == Phase::kCompile) ++row.compile_calls;
@@ -210,7 +211,7 @@ std::vector<StepRow> SumSteps(const std::vector<Call>& calls, const StepSpans& s
     }
     row.head += call.Head();
     if (call.idle) row.exposed = row.exposed.value_or(0) + *call.idle;
-    row.tail = span.end - call.t4;
+    row.tail = steps.HostEnd(step) - call.t4;
     row.outside = row.duration - row.head - row.tail;
   }
   std::vector<StepRow> list;

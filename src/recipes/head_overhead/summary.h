@@ -9,6 +9,7 @@
 
 #include "boundaries.h"
 #include "call.h"
+#include "mpa/model/step_bounds.h"
 #include "spread.h"
 
 namespace mpa::head {
@@ -36,7 +37,7 @@ struct SummaryRow {
 
 /// A row for each scope, phase and measure that any call has.
 std::vector<SummaryRow> Summarise(const std::vector<Call>& calls, const std::vector<Scope>& scopes,
-                                  const StepSpans& steps);
+                                  const HostSteps& steps);
 
 /// The calls of a thread in a step.
 struct StepRow {
@@ -50,6 +51,6 @@ struct StepRow {
   TimeNs duration = 0;
   MaybeNs exposed;
 };
-std::vector<StepRow> SumSteps(const std::vector<Call>& calls, const StepSpans& steps);
+std::vector<StepRow> SumSteps(const std::vector<Call>& calls, const HostSteps& steps);
 
 }  // namespace mpa::head

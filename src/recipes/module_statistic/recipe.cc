@@ -145,21 +145,19 @@ Verdict JudgeModuleStatistic(const RankFacts& facts) {
 Recipe ModuleStatistic() {
   std::vector<RecipeParameter> parameters = {
       {"without_counters", "",
-       "Take kernels for the same that a counter in their names tells apart, such as "
-       "trans_TransData_17"},
+       "Merge kernels whose names differ only by a counter, such as trans_TransData_17"},
       {"whole_backward", "",
-       "Take the backward pass of a module for one call, also where that of other modules "
-       "runs in between"},
+       "Count the backward pass of a module as one call, even if other modules run in between"},
       {"variants_once", "",
-       "Number calls of a module with different operators once in the rank, not anew where "
-       "they follow one another"}};
+       "Number the variants of a module (calls with different operators) once for the whole "
+       "rank"}};
   const std::vector<RecipeParameter> chip = ChipParameters();
   parameters.insert(parameters.end(), chip.begin(), chip.end());
-  parameters.push_back({kCompat, "", "The columns of the Python tool: no avgMFU"});
+  parameters.push_back({kCompat, "", "Write the columns of the Python tool: no avgMFU"});
   return MakeRecipe<MapModuleStatistic, ReduceModuleStatistic>(
       {.name = "module_statistic",
        .folder = "ModuleStatistic",
-       .summary = "modules with their operators, kernels and device time",
+       .summary = "Device time of the modules of the model, with their operators and kernels",
        .needs = kModuleTables | kMfuTables,
        .parameters = std::move(parameters),
        .can_run = JudgeModuleStatistic});

@@ -53,7 +53,7 @@ void AddNotes(const std::vector<OfRank<Part>>& parts, Report& report) {
   }
   if (!without_peak.empty()) {
     report.notes.push_back(
-        fmt::format("{}: no MFU, the peak of the chip is not known: there is no info.json of "
+        fmt::format("{}: no MFU, the peak of the chip is unknown: no info.json of "
                     "the device in "
                     "PROF_*; give --ai_core_num and --aic_frequency, or --peak_tflops",
                     fmt::join(without_peak, ", ")));
@@ -110,15 +110,16 @@ Verdict JudgeOperatorMfu(const RankFacts& facts) {
 Recipe OperatorMfu() {
   std::vector<RecipeParameter> parameters = ChipParameters();
   parameters.push_back({"with_backward", "",
-                        "List the modules of the backward pass, too, as module_statistic does"});
+                        "Also list the modules of the backward pass, as module_statistic does"});
   parameters.push_back({kCompat, "",
-                        "The rows, columns and rules of the Python tool: kernels of mfu_flops "
-                        "ranges only, each with all operations of its range, unknown types as "
-                        "FP16"});
+                        "Use the rows, columns and rules of the Python tool: only kernels in "
+                        "mfu_flops ranges, each with all operations of its range, unknown types "
+                        "as FP16"});
   return MakeRecipe<MapOperatorMfu, ReduceOperatorMfu>(
       {.name = "operator_mfu",
        .folder = "OperatorMfu",
-       .summary = "how much of the chip kernels and modules use (MFU), and where time is wasted",
+       .summary = "Share of the chip's peak that kernels and modules reach (MFU), and where time "
+                  "is wasted",
        .needs = kModuleTables | kMfuTables,
        .parameters = std::move(parameters),
        .can_run = JudgeOperatorMfu});

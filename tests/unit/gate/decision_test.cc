@@ -20,13 +20,6 @@ Runs InMs(std::vector<std::vector<std::int64_t>> runs) {
   return runs;
 }
 
-TEST(GateStatistics, MedianOfEvenNumbersLiesBetween) {
-  EXPECT_EQ(Median({}), 0);
-  EXPECT_EQ(Median({7}), 7);
-  EXPECT_EQ(Median({9, 1, 5}), 5);
-  EXPECT_EQ(Median({4, 1, 9, 6}), 5);
-}
-
 TEST(GateStatistics, OneOutlierDoesNotSpread) {
   // Distances from 101: 1, 0, 2, 1, 899; their median is 1.
   EXPECT_DOUBLE_EQ(SpreadAround({100, 101, 99, 102, 1000}, 101), 1.4826);

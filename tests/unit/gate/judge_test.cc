@@ -379,7 +379,7 @@ TEST(GateBaseline, WrongDocumentsNameTheMember) {
   EXPECT_HAS_TEXT(message([](auto& d) { d["schema_version"] = 2; }), "schema_version 2 is unknown");
   EXPECT_HAS_TEXT(message([](auto& d) { d.erase("runs"); }), "\"runs\"");
   EXPECT_HAS_TEXT(message([](auto& d) { d["runs"] = nlohmann::json::array(); }),
-                  "runs: there is none");
+                  "runs: the list is empty");
   EXPECT_HAS_TEXT(message([](auto& d) { d["runs"][0]["samples"]["step_time"] = "x"; }),
                   "run 1: step_time: a list was expected");
   EXPECT_HAS_TEXT(message([](auto& d) { d["runs"][0]["samples"]["speed"] = {1}; }),

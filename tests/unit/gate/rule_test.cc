@@ -41,13 +41,13 @@ TEST(GateRule, ErrorsNameThePlaceAndTheMend) {
   EXPECT_HAS_TEXT(message("speed>+3%"), "available: step_time, e2e,");
   EXPECT_HAS_TEXT(message("op:>+3%"), "op:MatMul*");
   EXPECT_HAS_TEXT(message("step_time>+3%&x"), "behind '>' at character 10: character 5: 'x'");
-  EXPECT_HAS_TEXT(message("step_time>"), "character 1: '' is no limit");
-  EXPECT_HAS_TEXT(message("step_time>-3%"), "'-3%' is no limit");
+  EXPECT_HAS_TEXT(message("step_time>"), "character 1: '' is not a limit");
+  EXPECT_HAS_TEXT(message("step_time>-3%"), "'-3%' is not a limit");
   EXPECT_HAS_TEXT(message("step_time>+256MB"), "+200us (ns, us, ms, s)");
   EXPECT_HAS_TEXT(message("peak_memory>+3us"), "+256MB (B, KB, MB, GB)");
   EXPECT_HAS_TEXT(message("step_time>+3%&+4%"), "'+4%' is the second share");
   EXPECT_HAS_TEXT(message("step_time>+3ms&+4ms"), "'+4ms' is the second amount");
-  EXPECT_HAS_TEXT(message("step_time>nan%"), "is no limit");
+  EXPECT_HAS_TEXT(message("step_time>nan%"), "is not a limit");
 }
 
 TEST(GateRule, AmountsAreWholeNanosecondsAndBytes) {

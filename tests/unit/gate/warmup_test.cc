@@ -52,6 +52,23 @@ TEST(GateWarmup, EnoughStepsStay) {
   EXPECT_EQ(CountWarmup(times, 3), 4u);
 }
 
+TEST(GateWarmup, ASlowFirstStepThatStaysIsPointedOut) {
+  // 180 is 1.8 times the median of 100 and 100; of three steps none is left out without being told.
+  const std::string hint = WarmupHint(3, {RunOf({100, 100, 100})}, {RunOf({180, 100, 100})});
+  EXPECT_HAS_TEXT(hint, "1.80 times");
+  EXPECT_HAS_TEXT(hint, "--warmup 1 --min_steps 2");
+  // With four steps three remain, which is enough.
+  const std::vector<RunSummary> four = {RunOf({180, 100, 140, 60})};
+  EXPECT_TRUE(WarmupHint(3, four, four).ends_with("--warmup 1"));
+  EXPECT_EQ(WarmupHint(3, {RunOf({119, 100, 100})}, {RunOf({100, 100, 100})}), "");
+  EXPECT_EQ(WarmupHint(3, {RunOf({180})}, {RunOf({180})}), "");
+  GateSettings settings;
+  settings.rules.push_back(ParseRule("step_time>+3%"));
+  EXPECT_NE(Judge(settings, {RunOf({100, 100, 100})}, {RunOf({180, 100, 100})}, {}).hint, "");
+  settings.warmup = 0;  // the user has decided
+  EXPECT_EQ(Judge(settings, {RunOf({100, 100, 100})}, {RunOf({180, 100, 100})}, {}).hint, "");
+}
+
 TEST(GateWarmup, BothSidesLoseTheSameSteps) {
   std::vector<RunSummary> base = {RunOf({100, 101, 99, 100, 102})};
   std::vector<RunSummary> comparison = {RunOf({250, 100, 100, 101, 99})};

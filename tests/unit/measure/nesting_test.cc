@@ -6,18 +6,17 @@
 
 #include <random>
 
+#include "mpa/measure/module_nest.h"
+
 namespace mpa {
 namespace {
 
 using Spans = std::vector<std::pair<TimeNs, TimeNs>>;  // start, end
 
 Nesting NestingOf(const Spans& spans) {
-  std::vector<TimeNs> start, dur;
-  for (const auto& [begin, end] : spans) {
-    start.push_back(begin);
-    dur.push_back(end - begin);
-  }
-  return Nesting(start, dur, std::vector<std::int32_t>(spans.size(), 0));
+  std::vector<NestSpan> listed;
+  for (const auto& [begin, end] : spans) listed.push_back({begin, end, 0});
+  return Nesting(listed);
 }
 
 // By its definition: of the spans that `holds` the one that begins last, and the shortest of those
@@ -62,6 +61,79 @@ TEST(Nesting, FindsTheInnermostSpanAroundATime) {
     for (TimeNs time = -1; time < 120; ++time) {
       ASSERT_EQ(nesting.Find(0, time), InnermostAt(spans, time)) << round << ": " << time;
       ASSERT_EQ(nesting.FindAround(0, time), InnermostAround(spans, time)) << round << ": " << time;
+    }
+  }
+}
+
+// Of those that come before the item, if any do, and last until its end.
+std::int64_t InnermostEnclosing(const Spans& spans, const std::pair<TimeNs, TimeNs>& item) {
+  return Innermost(
+      spans, [&](TimeNs start, TimeNs end) { return start <= item.first && item.second <= end; });
+}
+
+TEST(Nesting, FindsTheInnermostSpanAroundAnother) {
+  std::mt19937 random(6);
+  for (int round = 0; round < 300; ++round) {
+    Spans spans;
+    for (auto i = random() % 30; i > 0; --i) {
+      const auto start = static_cast<TimeNs>(random() % 12);
+      spans.emplace_back(start, start + static_cast<TimeNs>(random() % 6));
+    }
+    const Nesting nesting = NestingOf(spans);
+    const std::vector<std::int64_t> enclosing = nesting.Enclosing();
+    for (std::size_t i = 0; i < spans.size(); ++i) {
+      const auto [start, end] = spans[i];
+      ASSERT_EQ(nesting.FindEnclosing({start, end, 0}), InnermostEnclosing(spans, spans[i]))
+          << round << ": " << i;
+      Spans others = spans;  // only equal ones that come before it
+      for (std::size_t j = i; j < spans.size(); ++j) {
+        if (spans[j] == spans[i]) others[j] = {-1, -1};
+      }
+      ASSERT_EQ(enclosing[i], InnermostEnclosing(others, spans[i])) << round << ": " << i;
+    }
+  }
+}
+
+// 10..30 outlasts 0..20 by 10: 25 is within it only where overhangs count.
+TEST(Nesting, CutsOverhangsIfAsked) {
+  const std::vector<NestSpan> spans = {{0, 20, 0}, {10, 30, 0}, {25, 26, 0}};
+  EXPECT_EQ(Nesting(spans).Parent(2), 1);
+  EXPECT_EQ(Nesting(spans).At(1).end, 30);
+  const Nesting cut(spans, Overhang::kCut);
+  EXPECT_EQ(cut.Parent(1), 0);
+  EXPECT_EQ(cut.At(1).end, 20);
+  EXPECT_EQ(cut.Parent(2), Nesting::kNone);
+}
+
+// By the definition of NestPlace: the innermost module around the item, else the innermost in which
+// it begins, which does not begin with it: then the item is around the module.
+TEST(ModuleNest, PutsItemsWhereTheyBelong) {
+  std::mt19937 random(7);
+  const auto make = [&] {
+    const auto start = static_cast<TimeNs>(random() % 12);
+    return std::pair{start, start + static_cast<TimeNs>(random() % 6)};
+  };
+  for (int round = 0; round < 300; ++round) {
+    Spans modules;
+    for (auto i = random() % 20; i > 0; --i) modules.push_back(make());
+    std::vector<NestSpan> listed;
+    for (const auto& [start, end] : modules) listed.push_back({start, end, 3});
+    std::vector<NestSpan> items;
+    for (int i = 0; i < 20; ++i) {
+      const auto [start, end] = make();
+      items.push_back({start, end, 3});
+    }
+    const ModuleNest nest = Nest(listed, items);
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      const NestSpan& item = items[i];
+      const std::int64_t around = InnermostEnclosing(modules, {item.start, item.end});
+      const std::int64_t begun_in = Innermost(modules, [&](TimeNs start, TimeNs end) {
+        return std::pair{start, item.end} <= std::pair{item.start, end} && item.start < end;
+      });
+      const bool straddles = item.start < item.end && around != begun_in;
+      ASSERT_EQ(nest.places[i].module,
+                around != NestPlace::kNone || !straddles ? around : begun_in);
+      ASSERT_EQ(nest.places[i].straddles, straddles) << round << ": " << i;
     }
   }
 }

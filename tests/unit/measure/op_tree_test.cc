@@ -30,6 +30,8 @@ Texts LaunchedBy(const RankTrace& trace) {
   return lines;
 }
 
+std::vector<LaunchedWork> Launched(const RankTrace& trace) { return OpTree(trace).Launched(); }
+
 // Threads 5 (main) and 6 (queue) of process 3: globalTid holds the process in its upper half.
 const std::string kDatabase = std::string(test::kStrings) + test::kOperators + test::kTasks +
                               test::kComputeTasks + test::kCollectives + R"(
@@ -134,7 +136,7 @@ TEST(LaunchedWork, IsFoundHoweverItsTimeIsWritten) {
 TEST(LaunchedWork, DoesNotTakeTheShapesOfAnotherLaunch) {
   RankTrace trace = ReadOneTrace("331", "331", "MEMCPY_ASYNC");
   const std::int64_t link = trace.device_tasks.link.at(0);
-  const auto describe = [&] { return DescribeWork(trace, FindLaunchedWork(trace).at(0).work); };
+  const auto describe = [&] { return DescribeWork(trace, Launched(trace).at(0).work); };
   const auto add_kernel = [&](std::string_view shapes, std::int64_t its_link) {
     trace.kernels.Append(
         {.start = 331000, .shapes = trace.strings.Intern(shapes), .link = its_link});
@@ -252,7 +254,7 @@ TEST(LaunchedWork, CountsAKernelOfLcclOnceAndTellsAllOfIt) {
                         .shapes = trace.strings.Intern("8,8"),
                         .link = trace.device_tasks.link.at(0)});
   ASSERT_EQ(trace.communications.link, trace.device_tasks.link);
-  const std::vector<LaunchedWork> launched = FindLaunchedWork(trace);
+  const std::vector<LaunchedWork> launched = Launched(trace);
   ASSERT_EQ(launched.size(), 1u);
   EXPECT_EQ(DescribeWork(trace, launched[0].work),
             "kernel_aivec, 7, AI_CORE, [input shapes: 8,8] [duration: 2.0]\n");

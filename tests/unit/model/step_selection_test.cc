@@ -225,5 +225,22 @@ TEST(SelectStep, SaysWhatToDoWhenACaptureHasNoSteps) {
   EXPECT_HAS_TEXT(error.what(), "step()");
 }
 
+// A compiled call that begins in the last instant of a step belongs to it, as an operator does.
+TEST(HostSteps, HoldTheirEndsUnlessTheNextBeginsThere) {
+  Steps steps;
+  steps.Append({.id = 8, .start = 20, .end = 30});
+  steps.Append({.id = 7, .start = 10, .end = 20});
+  const HostSteps on_host(steps);
+  const auto id = [&](TimeNs time) {
+    const auto step = on_host.OfHostTime(time);
+    return step ? on_host.Id(*step) : -1;
+  };
+  EXPECT_EQ(id(9), -1);
+  EXPECT_EQ(id(10), 7);
+  EXPECT_EQ(id(20), 8);
+  EXPECT_EQ(id(30), 8);
+  EXPECT_EQ(id(31), -1);
+}
+
 }  // namespace
 }  // namespace mpa

@@ -122,7 +122,7 @@ TEST(ProfilerDbDevice, CountsTextsThatAreNotThere) {
           (1, 2, 77), (2, 3, 78), (3, 4, 78), (4, 5, NULL);)");
   EXPECT_EQ(trace.device_tasks.Size(), 4u);
   ASSERT_EQ(trace.issues.Lines().size(), 1u);
-  EXPECT_HAS_TEXT(trace.issues.Lines()[0], "STRING_IDS does not tell it, 2 times");
+  EXPECT_HAS_TEXT(trace.issues.Lines()[0], "STRING_IDS does not have it, 2 times");
 }
 
 TEST(ProfilerDbDevice, CountsTasksWhoseTimesMakeNoSense) {

@@ -162,11 +162,11 @@ TEST(MfuSummary, ListsTheTenThatWasteMost) {
 }
 
 // Two calls of an operator with these kernels.
-ModuleStatisticRow TwoCalls(std::uint32_t kernels) {
+ModuleStatisticRow TwoCalls(std::int32_t kernels) {
   ModuleStatisticRow row;
   row.count = 2;
-  for (std::uint32_t i = 0; i < 2 * kernels; ++i) {
-    row.work.push_back({ModuleKernel::Table::kKernels, i});
+  for (std::int32_t i = 0; i < 2 * kernels; ++i) {
+    row.work.push_back({.kernel = i});
   }
   return row;
 }

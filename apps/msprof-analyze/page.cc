@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Wraps and aligns text for the screen.
-#include "check_page.h"
+#include "page.h"
 
 #include <fmt/format.h>
 
@@ -9,23 +9,17 @@
 #include "mpa/base/printable.h"
 
 namespace mpa {
-namespace {
 
-constexpr std::size_t kWidth = 100;
-constexpr std::size_t kLabelWidth = 16;
-
-}  // namespace
-
-void Page::Add(std::string first, std::size_t indent, std::string_view text) {
-  std::string line = std::move(first);
-  line.resize(std::max(line.size(), indent), ' ');
+void Page::Fill(std::string line, std::size_t indent, std::string_view text,
+                std::string_view more) {
   bool empty = true;
   const std::string printable = Printable(text);
   for (std::string_view rest = printable; !rest.empty();) {
     const std::string_view word = rest.substr(0, rest.find(' '));
     rest.remove_prefix(std::min(rest.size(), word.size() + 1));
-    if (!empty && line.size() + 1 + word.size() > kWidth) {
-      text_ += line + '\n';
+    const std::size_t behind = rest.empty() ? 0 : more.size();
+    if (!empty && line.size() + 1 + word.size() + behind > width_) {
+      text_ += fmt::format("{}{}\n", line, more);
       line.assign(indent, ' ');
       empty = true;
     }
@@ -36,9 +30,18 @@ void Page::Add(std::string first, std::size_t indent, std::string_view text) {
   text_ += line + '\n';
 }
 
+void Page::Add(std::string first, std::size_t indent, std::string_view text) {
+  std::string line = std::move(first);
+  line.resize(std::max(line.size(), indent), ' ');
+  Fill(std::move(line), indent, text, "");
+}
+
 void Page::AddLabelled(const std::string& label, std::string_view text) {
+  constexpr std::size_t kLabelWidth = 16;
   if (!text.empty()) Add("  " + label, kLabelWidth, text);
 }
+
+void Page::AddCommand(std::string_view command) { Fill("  ", 6, command, " \\"); }
 
 void Page::AddColored(const char* code, std::string_view line) {
   const std::string printable = Printable(line);

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "python_tool.h"
+
+namespace mpa {
+
+std::span<const std::string_view> CommandsOfPythonToolOnly() {
+  static constexpr std::string_view kCommands[] = {"advisor", "auto-completion"};
+  return kCommands;
+}
+
+std::span<const std::string_view> ModesOfPythonToolOnly() {
+  static constexpr std::string_view kModes[] = {"all",
+                                                "calibrate_npu_gpu",
+                                                "cann_api_sum",
+                                                "cluster_time_compare_summary",
+                                                "cluster_time_summary",
+                                                "communication_bottleneck",
+                                                "communication_group_map",
+                                                "communication_matrix",
+                                                "communication_matrix_sum",
+                                                "communication_time",
+                                                "communication_time_sum",
+                                                "computational_op_masking",
+                                                "compute_op_sum",
+                                                "ep_load_balance",
+                                                "export_summary",
+                                                "free_analysis",
+                                                "freq_analysis",
+                                                "hccl_sum",
+                                                "mstx2commop",
+                                                "mstx_sum",
+                                                "p2p_pairing",
+                                                "pp_chart",
+                                                "slow_link",
+                                                "slow_rank"};
+  return kModes;
+}
+
+}  // namespace mpa

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace mpa {
+
+// Medians and percentiles of every command. A quantile between two values lies on the straight line
+// between them (as NumPy has it by default) and is rounded once, to the nearest whole number,
+// halves up: quantiles move with their values, also below zero. Nothing goes through doubles.
+
+/// The value below which `percent` (0 to 100) of the values lie. `sorted` is in ascending order; 0
+/// for none.
+std::int64_t Percentile(const std::vector<std::int64_t>& sorted, int percent);
+
+/// Percentile 50 of values in any order; 0 for none.
+std::int64_t Median(std::vector<std::int64_t> values);
+
+/// The same of real numbers, which are not rounded.
+double Median(std::vector<double> values);
+
+/// The position of the value among `count` ascending ones that `percent` (1 to 100) of them do not
+/// exceed: the nearest rank, for where the value has to be one of them. `count` is at least 1.
+std::size_t NearestRank(std::size_t count, int percent);
+
+}  // namespace mpa
