@@ -65,6 +65,10 @@ std::vector<std::filesystem::path> WriteTextFiles(const Report& report,
     file.Replace(path);
     paths.push_back(path);
   }
+  for (const TextDocument& document : report.documents) {
+    paths.push_back(directory / document.file_name);
+    io::ReplaceText(paths.back(), document.text);
+  }
   return paths;
 }
 

@@ -68,6 +68,7 @@ struct RankTrace {
   /// For people: the name of the capture's directory or file, and the rank; empty and -1: not
   /// known.
   std::string capture;
+  std::string capture_path;  ///< the capture's directory or file
   std::int64_t rank = -1;
   bool is_one_step = false;  ///< SelectStep() cut it
   /// Collected at Level0 without host activities: device times only.
