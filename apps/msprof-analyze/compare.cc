@@ -13,9 +13,11 @@
 #include "compare_config.h"
 #include "export_options.h"
 #include "gate_options.h"
+#include "mpa/base/console.h"
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
 #include "mpa/base/progress.h"
+#include "mpa/base/text.h"
 #include "mpa/io/output_file.h"
 #include "op_name_map.h"
 #include "screen.h"
@@ -31,6 +33,7 @@ struct CompareCommandOptions {
   std::vector<std::string> both;     // base and comparison as the script form takes them
   std::vector<std::string> enabled;  // names of comparisons
   std::string base_step, comparison_step, gpu_flow_cat, op_name_map, compare_config;
+  std::string screen;  // "fit", "wide"; empty: the default
   std::int64_t max_kernels = 0;
   bool disable_details = false, disable_module = false;
   bool use_input_shape = false, use_kernel_type = false, compat = false;
@@ -90,6 +93,16 @@ CompareOptions SheetOptions(const CompareCommandOptions& options) {
   sheets.match_shapes = options.use_input_shape;
   sheets.kernel_types = options.use_kernel_type;
   sheets.compat = options.compat;
+  sheets.wide_screen = options.screen == "wide";
+  if (!IsOneOf(options.screen, {"", "fit", "wide"})) {
+    Fail(ErrorKind::kUsage, "--screen {}: give fit or wide", options.screen);
+  }
+  // Documents say the same, however wide the terminal is.
+  const std::vector<std::string> names = options.exports.Names();
+  const bool screen_only =
+      !options.exports.json() &&
+      std::all_of(names.begin(), names.end(), [](auto& name) { return name == "xlsx"; });
+  if (screen_only) sheets.screen_width = std::max(sheets.screen_width, ScreenWidth(stdout));
   sheets.max_kernels = static_cast<std::size_t>(options.max_kernels);
   if (!options.op_name_map.empty()) sheets.op_names = ParseOpNameMap(options.op_name_map);
   if (!options.compare_config.empty()) {
@@ -141,6 +154,7 @@ void RefuseSheetOptions(const CompareCommandOptions& options) {
       {"--use_input_shape", options.use_input_shape},
       {"--use_kernel_type", options.use_kernel_type},
       {"--compat", options.compat},
+      {"--screen", !options.screen.empty()},
   };
   for (const auto& [name, is_given] : given) {
     if (is_given) {
@@ -326,6 +340,10 @@ Command AddCompare(CLI::App& program) {
       kHow);
   add_flag("--use_kernel_type", options->use_kernel_type,
            "Sum kernels by type and core (KernelTypeCompare) instead of type and shapes", kHow);
+  add("--screen", options->screen,
+      "Table on the screen: fit (in the lines of the screen) or wide (as the Python tool prints it) "
+      "[default: fit; with --compat wide]",
+      "FORM", kHow);
   add_flag("--compat", options->compat,
            "Lay out rows, cells and screen as the Python tool does: no Notes, 0 instead of N/A. "
            "Numbers that are wrong there stay corrected",

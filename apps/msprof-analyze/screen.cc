@@ -3,11 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "mpa/base/error.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/text.h"
+#include "mpa/base/utf8.h"
 
 namespace mpa {
 
@@ -24,12 +26,12 @@ void PrintWrapped(std::string_view text) {
   for (std::size_t line = 1; !rest.empty(); ++line) {
     std::size_t end = rest.size();
     if (end > kWidth) end = rest.substr(0, kWidth + 1).rfind(' ');
-    if (end == std::string_view::npos) end = rest.size();  // one long word stays whole
+    if (end == std::string_view::npos) end = std::min(rest.find(' '), rest.size());
     if (line == kMostLines && end < rest.size()) {
       Print("...\n");
       return;
     }
-    Print(fmt::format("{}\n", rest.substr(0, end)));
+    Print(ShortenMiddle(rest.substr(0, end), kWidth) + "\n");
     rest = Trim(rest.substr(end));
   }
 }

@@ -3,7 +3,16 @@
 // U+10FFFF.
 #include "mpa/base/utf8.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 namespace mpa {
+namespace {
+
+bool BeginsCharacter(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) != 0x80; }
+
+}  // namespace
 
 std::size_t Utf8Length(std::string_view text) {
   const auto byte = [&](std::size_t i) {
@@ -31,6 +40,28 @@ char32_t CodePoint(std::string_view text) {
   char32_t code = byte(0) & (0xffu >> (length + 1));
   for (std::size_t i = 1; i < length; ++i) code = code << 6 | (byte(i) & 0x3fu);
   return code;
+}
+
+std::size_t CountCharacters(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), BeginsCharacter));
+}
+
+std::string ShortenMiddle(std::string_view text, std::size_t characters) {
+  constexpr std::string_view kGap = "...";
+  const std::size_t all = CountCharacters(text);
+  if (all <= characters) return std::string(text);
+  // Where the character of that number begins.
+  const auto begin_of = [&](std::size_t number) {
+    std::size_t at = 0;
+    for (std::size_t seen = 0; at < text.size(); ++at) {
+      if (BeginsCharacter(text[at]) && seen++ == number) break;
+    }
+    return at;
+  };
+  const std::size_t kept = characters - std::min(characters, kGap.size());
+  const std::size_t behind = kept / 2;
+  return fmt::format("{}{}{}", text.substr(0, begin_of(kept - behind)), kGap,
+                     text.substr(begin_of(all - behind)));
 }
 
 std::string ValidUtf8(std::string_view text) {

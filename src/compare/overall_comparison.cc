@@ -14,7 +14,10 @@ void CompareOverall(const CompareInput& input, Report& report) {
   const KernelMasks& masks = input.options().masks;
   const OverallMetrics base = ComputeOverall(input.Trace(Side::kBase), masks);
   const OverallMetrics comparison = ComputeOverall(input.Trace(Side::kComparison), masks);
-  report.screens.push_back(OverallScreen(base, comparison, input.options().compat));
+  const CompareOptions& options = input.options();
+  report.screens.push_back(options.wide_screen || options.compat
+                               ? OverallWideScreen(base, comparison, options.compat)
+                               : OverallScreen(input, base, comparison));
   report.story = Story(input, base, comparison);
   bool complete = true;
   for (const Side side : {Side::kBase, Side::kComparison}) {

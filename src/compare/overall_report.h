@@ -10,9 +10,14 @@ namespace mpa {
 Sheet OverallSheet(const CompareInput& input, const OverallMetrics& base,
                    const OverallMetrics& comparison);
 
+/// The same for the screen: the captures, and the parts of the end-to-end time with their changes,
+/// in one unit and in lines of the width that the options say.
+ScreenTable OverallScreen(const CompareInput& input, const OverallMetrics& base,
+                          const OverallMetrics& comparison);
+
 /// The screen table "Model Profiling Time Distribution", one row for each side. `compat`: with the
 /// columns and cells of the Python tool.
-ScreenTable OverallScreen(const OverallMetrics& base, const OverallMetrics& comparison,
-                          bool compat);
+ScreenTable OverallWideScreen(const OverallMetrics& base, const OverallMetrics& comparison,
+                              bool compat);
 
 }  // namespace mpa

@@ -1,155 +1,153 @@
 // SPDX-License-Identifier: Apache-2.0
-// The overall comparison as one small table for the screen.
+// The overall comparison as a table that fits the screen.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "changes.h"
+#include "mpa/base/printable.h"
+#include "mpa/base/utf8.h"
+#include "mpa/report/amount.h"
 #include "overall_report.h"
+#include "overall_rows.h"
 
 namespace mpa {
 namespace {
 
-std::string Time(TimeNs time) { return Fixed(static_cast<double>(time) / 1e9, 3) + 's'; }
-std::string TimeAndNumber(const TimeAndCount& part) {
-  return fmt::format("{}({})", Time(part.time), part.count);
+// The columns of numbers with the blanks before them; the names have the rest of the line.
+constexpr std::array<std::size_t, 4> kNumberWidths = {10, 10, 10, 8};
+constexpr std::size_t kNumbersWidth = 4 * 2 + 10 + 10 + 10 + 8;
+constexpr std::size_t kMostRows = 24;
+
+std::string RightAligned(const std::string& text, std::size_t width) {
+  return fmt::format("{:>{}}", text, width);
 }
 
-// Adds a column; `cell` renders one side.
-class ScreenBuilder {
+// At most so many characters of a path whose end, from `differs` on, matters most.
+std::string ShortenPath(const std::string& path, std::size_t differs, std::size_t width) {
+  constexpr std::size_t kLeastOfHead = 4;  // "/..."
+  const std::string head = path.substr(0, differs), end = path.substr(differs);
+  const std::size_t end_width = CountCharacters(end);
+  if (end_width + kLeastOfHead > width) return "..." + ShortenMiddle(end, width - 3);
+  return ShortenMiddle(head, width - end_width) + end;
+}
+
+// "Base:       /data/.../rank0_ascend_pt (NPU)". Long paths lose parts of the directories that both
+// have.
+std::vector<std::string> Heading(const CompareInput& input) {
+  constexpr std::size_t kAround = std::string_view("Comparison:  (NPU)").size();
+  const std::size_t width = input.options().screen_width - kAround;
+  const std::string base = Printable(input.Path(Side::kBase));
+  const std::string comparison = Printable(input.Path(Side::kComparison));
+  const auto differ = std::mismatch(base.begin(), base.end(), comparison.begin(), comparison.end());
+  const std::size_t slash = base.rfind('/', static_cast<std::size_t>(differ.first - base.begin()));
+  const auto line = [&](const char* side, const std::string& path, DeviceKind device) {
+    const std::string shown =
+        CountCharacters(path) <= width
+            ? path
+            : ShortenPath(path, slash == std::string::npos ? 0 : slash, width);
+    return fmt::format("{:<12}{} ({})", side, shown, device == DeviceKind::kNpu ? "NPU" : "GPU");
+  };
+  return {line("Base:", base, input.Trace(Side::kBase).device),
+          line("Comparison:", comparison, input.Trace(Side::kComparison).device)};
+}
+
+std::string DiffPercent(std::int64_t base, std::int64_t comparison) {
+  if (base == comparison) return "0.0";
+  if (base == 0) return "new";
+  return comparison == 0 ? "gone" : GrowthText(base, comparison);
+}
+
+class ScreenRows {
  public:
-  ScreenBuilder(ScreenTable& table, const OverallMetrics& base, const OverallMetrics& comparison)
-      : table_(table), base_(base), comparison_(comparison) {
-    table_.rows.resize(2);
+  explicit ScreenRows(std::size_t width) : name_width_(width - kNumbersWidth) {}
+
+  void Add(const AmountScale& scale, const std::string& name, int level, const OverallValue& base,
+           const OverallValue& comparison) {
+    const auto value = [&](const OverallValue& side) {
+      return side.known ? scale.Text(scale.Rounded(side.time)) : "N/A";
+    };
+    const bool known = base.known && comparison.known;
+    const std::int64_t change = scale.Rounded(comparison.time - base.time);
+    const std::array<std::string, 4> numbers = {
+        value(base), value(comparison),
+        !known        ? "N/A"
+        : change == 0 ? scale.Text(0)
+                      : scale.Signed(change),
+        known ? DiffPercent(base.time, comparison.time) : "N/A"};
+    const std::string indent(static_cast<std::size_t>(2 * level), ' ');
+    std::vector<std::string> row = {ShortenMiddle(indent + Printable(name), name_width_)};
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      row.push_back(RightAligned(numbers[i], kNumberWidths[i]));
+    }
+    rows_.push_back({std::move(row), level, std::max(base.time, comparison.time)});
   }
 
-  template <typename Cell>
-  void Add(const std::string& header, Cell cell) {
-    table_.headers.push_back(header);
-    table_.rows[0].push_back(cell(base_));
-    table_.rows[1].push_back(cell(comparison_));
-  }
-
-  // The column appears when `part` is not 0 on either side.
-  template <typename Part, typename Cell>
-  void AddIfAny(const std::string& header, Part part, Cell cell) {
-    if (part(base_) != 0 || part(comparison_) != 0) Add(header, cell);
-  }
-
-  // Time and number of kernels of some categories; N/A for a side that tells none.
-  template <typename Part>
-  void AddCategoriesIfAny(const std::string& header, Part part) {
-    AddIfAny(
-        header, [&](const OverallMetrics& side) { return part(side).time; },
-        [&](const OverallMetrics& side) { return Categorised(side, part(side)); });
-  }
-
-  static std::string Categorised(const OverallMetrics& side, const TimeAndCount& part) {
-    return side.has_categories ? TimeAndNumber(part) : "N/A";
+  // The rows that matter: with too many the lowest level goes, then the smallest rows of the next.
+  std::vector<std::vector<std::string>> Take() {
+    const std::size_t all = rows_.size();
+    if (all > kMostRows) std::erase_if(rows_, [](const Entry& row) { return row.level > 1; });
+    while (rows_.size() > kMostRows) {
+      rows_.erase(std::min_element(rows_.begin(), rows_.end(), [](const Entry& a, const Entry& b) {
+        return std::pair(-a.level, a.size) < std::pair(-b.level, b.size);
+      }));
+    }
+    std::vector<std::vector<std::string>> rows;
+    for (Entry& row : rows_) rows.push_back(std::move(row.cells));
+    if (rows.size() < all) {
+      rows.push_back(
+          {fmt::format("({} more in OverallMetrics)", all - rows.size()), "", "", "", ""});
+    }
+    return rows;
   }
 
  private:
-  ScreenTable& table_;
-  const OverallMetrics& base_;
-  const OverallMetrics& comparison_;
-};
-
-void AddCategoryColumns(ScreenBuilder& columns) {
-  columns.Add("Cube Time(Num)", [](const OverallMetrics& side) {
-    TimeAndCount cube = side.Family(Category::kMatmulCube) + side.Of(Category::kOtherCube);
-    cube.time += side.Mc2Time();
-    return ScreenBuilder::Categorised(side, cube);
-  });
-  columns.Add("Vector Time(Num)", [](const OverallMetrics& side) {
-    return ScreenBuilder::Categorised(side, side.Vector());
-  });
-  const auto add_family = [&](const std::string& header, Category cube_half) {
-    columns.AddCategoriesIfAny(header,
-                               [=](const OverallMetrics& side) { return side.Family(cube_half); });
+  struct Entry {
+    std::vector<std::string> cells;
+    int level = 0;
+    TimeNs size = 0;
   };
-  add_family("Conv Time(Forward)(Num)", Category::kConvForwardCube);
-  add_family("Conv Time(Backward)(Num)", Category::kConvBackwardCube);
-  add_family("Flash Attention Time(Forward)(Num)", Category::kFlashAttentionForwardCube);
-  add_family("Flash Attention Time(Backward)(Num)", Category::kFlashAttentionBackwardCube);
-  columns.AddCategoriesIfAny("Paged Attention Time(Num)", [](const OverallMetrics& side) {
-    return side.Of(Category::kPagedAttention);
-  });
-}
-
-void AddBandwidth(ScreenBuilder& columns, const std::string& header,
-                  Traffic OverallMetrics::*traffic) {
-  columns.AddIfAny(
-      header, [=](const OverallMetrics& side) { return (side.*traffic).bytes; },
-      [=](const OverallMetrics& side) {
-        return Fixed((side.*traffic).GigabytesPerSecond(), 3) + "GB/s";
-      });
-}
-
-// The time, and how much of it was waiting. The Python tool has another word for no waiting on each
-// side.
-std::string ExposedText(const OverallMetrics& side, bool compat, bool is_base) {
-  const bool known = compat ? !is_base || side.Wait() != 0 : side.has_waits;
-  return fmt::format(" {}({})", Time(side.exposed_communication),
-                     known ? Time(side.Wait()) : " / ");
-}
-
-// Whether there are columns of categories: where a side tells them; with `compat` where both do.
-bool HasCategoryColumns(const OverallMetrics& base, const OverallMetrics& comparison, bool compat) {
-  return compat ? base.has_categories && comparison.has_categories
-                : base.has_categories || comparison.has_categories;
-}
+  std::size_t name_width_;
+  std::vector<Entry> rows_;
+};
 
 }  // namespace
 
-ScreenTable OverallScreen(const OverallMetrics& base, const OverallMetrics& comparison,
-                          bool compat) {
+ScreenTable OverallScreen(const CompareInput& input, const OverallMetrics& base,
+                          const OverallMetrics& comparison) {
   ScreenTable table;
-  table.title = "Model Profiling Time Distribution";
-  ScreenBuilder columns(table, base, comparison);
-  const bool categories = HasCategoryColumns(base, comparison, compat);
-  const auto is_npu = [](const OverallMetrics& side) { return side.device == DeviceKind::kNpu; };
-  columns.Add("", [&](const OverallMetrics& side) { return is_npu(side) ? "NPU" : "GPU"; });
-  if (!compat) {
-    table.rows[0].front().insert(0, "base ");
-    table.rows[1].front().insert(0, "comparison ");
+  table.title = "Where the time went";
+  table.heading = Heading(input);
+  table.plain = true;
+  const AmountScale times = AmountScale::ForPartsOf(std::max(base.e2e, comparison.e2e));
+  ScreenRows rows(input.options().screen_width);
+  const std::vector<GroupPair> groups = MatchAllGroups(base, comparison);
+  for (const OverallRow& row : OverallRows(base, comparison, groups, /*compat=*/false)) {
+    const bool zero =
+        row.base.known && row.comparison.known && row.base.time == 0 && row.comparison.time == 0;
+    if (!row.name.empty() && !zero) rows.Add(times, row.name, row.level, row.base, row.comparison);
   }
-  if (categories) AddCategoryColumns(columns);
-  columns.AddIfAny(
-      "Lccl Time(Num)", [](const OverallMetrics& side) { return side.lccl.time; },
-      [](const OverallMetrics& side) { return TimeAndNumber(side.lccl); });
-  const auto other = [&](const OverallMetrics& side) {
-    return is_npu(side) ? side.Other() : 0;  // not told apart on GPUs
-  };
-  const bool has_other = compat ? other(base) != 0 || other(comparison) != 0
-                                : categories && (is_npu(base) || is_npu(comparison));
-  if (has_other) {
-    columns.Add("Other Time", [&](const OverallMetrics& side) {
-      return side.has_categories || compat ? Time(other(side)) : "N/A";
-    });
+  const std::int64_t most_memory = std::max(base.peak_memory_bytes, comparison.peak_memory_bytes);
+  if (most_memory > 0) {
+    const AmountScale sizes(Quantity::kBytes, most_memory);
+    const auto value = [](const OverallMetrics& side) {
+      OverallValue bytes;
+      bytes.time = side.peak_memory_bytes;
+      bytes.known = side.peak_memory_bytes > 0;
+      return bytes;
+    };
+    rows.Add(sizes, fmt::format("Peak memory ({})", sizes.unit()), 0, value(base),
+             value(comparison));
   }
-  columns.Add("Computing Time", [](const OverallMetrics& side) { return Time(side.computing); });
-  columns.AddIfAny(
-      "Mem Usage", [](const OverallMetrics& side) { return side.peak_memory_bytes; },
-      [](const OverallMetrics& side) {
-        return Fixed(static_cast<double>(side.peak_memory_bytes) / (1 << 30), 2) + 'G';
-      });
-  columns.Add("Uncovered Communication Time(Wait Time)", [&](const OverallMetrics& side) {
-    return ExposedText(side, compat, &side == &base);
-  });
-  AddBandwidth(columns, "RDMA Bandwidth", &OverallMetrics::rdma_traffic);
-  AddBandwidth(columns, "SDMA Bandwidth", &OverallMetrics::sdma_traffic);
-  columns.AddIfAny(
-      "SDMA Time(Num)",
-      [](const OverallMetrics& side) {
-        return side.sdma.time + side.Of(Category::kTensorMove).time;
-      },
-      [](const OverallMetrics& side) {
-        return TimeAndNumber(side.sdma + side.Of(Category::kTensorMove));
-      });
-  columns.Add("Free Time", [](const OverallMetrics& side) { return Time(side.free); });
-  const auto is_full = [&](const OverallMetrics& side) {
-    return is_npu(side) && (compat || !side.minimal_profiling);
-  };
-  const bool full_profile = is_full(base) || is_full(comparison);
-  columns.Add(full_profile ? "E2E Time(Not minimal profiling)" : "E2E Time",
-              [](const OverallMetrics& side) { return Time(side.e2e); });
+  table.headers = {fmt::format("Time ({})", times.unit())};
+  constexpr std::array<const char*, 4> kHeaders = {"Base", "Comparison", "Diff", "Diff %"};
+  for (std::size_t i = 0; i < kHeaders.size(); ++i) {
+    table.headers.push_back(RightAligned(kHeaders[i], kNumberWidths[i]));
+  }
+  table.rows = rows.Take();
   return table;
 }
 

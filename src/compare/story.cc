@@ -4,156 +4,113 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <cstdlib>
-#include <map>
 #include <set>
 #include <string_view>
-#include <utility>
 
-#include "mpa/measure/collectives.h"
+#include "changes.h"
+#include "mpa/base/printable.h"
+#include "mpa/base/utf8.h"
 #include "mpa/model/step_bounds.h"
+#include "mpa/report/amount.h"
 
 namespace mpa {
 namespace {
 
-// A part of the end-to-end time and by how much it changed.
-struct Part {
-  TimeNs change = 0;
-  std::string place;  // "free time", "MatMulV2 (42 kernels, +7.4 %)"
-};
+class StoryTeller {
+ public:
+  StoryTeller(const AmountScale& scale, std::size_t width) : scale_(scale), width_(width) {}
 
-std::string Percent(TimeNs base, TimeNs comparison) {
-  const double percent = 100.0 * static_cast<double>(comparison - base) / static_cast<double>(base);
-  return fmt::format("{:+.1f} %", percent);
-}
-
-// --- Computing, by kernel type; by name where one side does not tell the types ---
-
-bool HasTypes(const RankTrace& trace) {
-  const std::vector<StringId>& types = trace.kernels.op_type;
-  return std::any_of(types.begin(), types.end(),
-                     [](StringId type) { return type != StringId::kEmpty; });
-}
-
-std::map<std::string, TimeAndCount> KernelTimes(const RankTrace& trace, bool by_type) {
-  std::map<std::string, TimeAndCount> times;
-  std::vector<TimeAndCount> of_text(trace.strings.Size());
-  const Kernels& kernels = trace.kernels;
-  for (std::size_t i = 0; i < kernels.Size(); ++i) {
-    const bool typed = by_type && kernels.op_type[i] != StringId::kEmpty;
-    of_text[Index(typed ? kernels.op_type[i] : kernels.name[i])].Add(kernels.dur[i]);
-  }
-  for (std::size_t i = 0; i < of_text.size(); ++i) {
-    if (of_text[i].count == 0) continue;
-    times[std::string(trace.strings.View(static_cast<StringId>(i)))] = of_text[i];
-  }
-  return times;
-}
-
-std::string KernelPlace(const std::string& name, const TimeAndCount& base,
-                        const TimeAndCount& comparison) {
-  const auto kernels = [](std::int64_t count) {
-    return fmt::format("{} kernel{}", count, count == 1 ? "" : "s");
-  };
-  if (base.count == 0) return fmt::format("{} ({}, new)", name, kernels(comparison.count));
-  if (comparison.count == 0) return fmt::format("{} ({}, gone)", name, kernels(base.count));
-  const std::string before =
-      base.count == comparison.count ? "" : fmt::format(" instead of {}", base.count);
-  const std::string growth = base.time == 0 ? "" : ", " + Percent(base.time, comparison.time);
-  return fmt::format("{} ({}{}{})", name, kernels(comparison.count), before, growth);
-}
-
-// The change of the computing time. Kernels that run at the same time add up to more than it; what
-// they do to the sum is a part of its own.
-void AddComputing(const CompareInput& input, const OverallMetrics& base,
-                  const OverallMetrics& comparison, std::vector<Part>& parts) {
-  const TimeNs change = comparison.computing - base.computing;
-  const RankTrace& base_trace = input.Trace(Side::kBase);
-  const RankTrace& comparison_trace = input.Trace(Side::kComparison);
-  const bool by_type = HasTypes(base_trace) && HasTypes(comparison_trace);
-  const auto base_times = KernelTimes(base_trace, by_type);
-  auto comparison_times = KernelTimes(comparison_trace, by_type);
-  // Kernels of an NPU and of a GPU have nothing in common but what they add up to.
-  if (base_times.empty() || comparison_times.empty() ||
-      base_trace.device != comparison_trace.device) {
-    parts.push_back({change, "computing"});
-    return;
-  }
-  TimeNs told = 0;
-  const auto add = [&](const std::string& name, const TimeAndCount& before,
-                       const TimeAndCount& after) {
-    parts.push_back({after.time - before.time, KernelPlace(name, before, after)});
-    told += after.time - before.time;
-  };
-  for (const auto& [name, before] : base_times) {
-    const auto after = comparison_times.extract(name);
-    add(name, before, after.empty() ? TimeAndCount() : after.mapped());
-  }
-  for (const auto& [name, after] : comparison_times) add(name, {}, after);
-  if (change != told) {
-    parts.push_back({change - told, "kernels that ran at the same time as others"});
-  }
-}
-
-// --- Exposed communication, by group ---
-
-// What the communication of a group mostly is, "allreduce"; "communication" when nothing tells.
-std::string MainKind(const RankTrace& trace, const std::string& group) {
-  std::map<std::string, TimeNs> times;
-  const Communications& comms = trace.communications;
-  for (std::size_t i = 0; i < comms.Size(); ++i) {
-    if (comms.group[i] < 0) continue;
-    const auto row = static_cast<std::size_t>(comms.group[i]);
-    if (trace.strings.View(trace.comm_groups.name[row]) != group) continue;
-    times[CollectiveKind(trace.strings.View(comms.op_type[i]))] += comms.dur[i];
-  }
-  std::pair<TimeNs, std::string> most{0, "communication"};
-  for (const auto& [kind, time] : times) {
-    if (time > most.first && !kind.empty()) most = {time, kind};
-  }
-  return most.second;
-}
-
-void AddExposed(const CompareInput& input, const OverallMetrics& base,
-                const OverallMetrics& comparison, std::vector<Part>& parts) {
-  const TimeNs change = comparison.exposed_communication - base.exposed_communication;
-  if (base.groups.empty() || comparison.groups.empty()) {
-    parts.push_back({change, "exposed communication"});
-    return;
-  }
-  const auto label = [](const GroupTime& group) {
-    return group.process_group.empty() ? group.name : group.process_group;
-  };
-  std::vector<const GroupTime*> left;  // groups of the comparison without a partner yet
-  for (const GroupTime& group : comparison.groups) left.push_back(&group);
-  TimeNs told = 0;
-  const auto add = [&](const GroupTime* before, const GroupTime* after) {
-    const GroupTime& named = after != nullptr ? *after : *before;
-    const Side side = after != nullptr ? Side::kComparison : Side::kBase;
-    const TimeNs part =
-        (after != nullptr ? after->exposed : 0) - (before != nullptr ? before->exposed : 0);
-    parts.push_back({part, fmt::format("exposed {} in {}", MainKind(input.Trace(side), named.name),
-                                       label(named))});
-    told += part;
-  };
-  for (const GroupTime& group : base.groups) {
-    auto partner = std::find_if(left.begin(), left.end(), [&](const GroupTime* other) {
-      return label(*other) == label(group) || other->name == group.name;
-    });
-    // Databases name groups by the time of their creation: a single one is the same one.
-    if (partner == left.end() && base.groups.size() == 1 && comparison.groups.size() == 1) {
-      partner = left.begin();
+  // Lines of what the change is made of; as printed they add up to it.
+  void Explain(const Change& change, std::size_t indent) {
+    if (Concentrates(change.names, change.time)) {
+      List(change.names, change.time, indent, kMostNames);
+    } else if (!change.levels.empty()) {
+      constexpr std::size_t kMostLevels = 4;
+      ListExplained(change, indent, kMostLevels);
+    } else if (!change.names.empty()) {
+      Spread(change, indent);
     }
-    add(&group, partner == left.end() ? nullptr : *partner);
-    if (partner != left.end()) left.erase(partner);
   }
-  for (const GroupTime* group : left) add(nullptr, group);
-  if (change != told) {
-    parts.push_back({change - told, "groups that communicated at the same time"});
+
+  void Add(std::string line) { lines_.push_back(std::move(line)); }
+
+  // "    +20.00 ms NAME (42 kernels, +7.4 %)"; the name gives way where the line is too long.
+  void AddPart(std::int64_t rounded, const Change& part, std::size_t indent) {
+    const std::string before =
+        fmt::format("{:{}}{} {} ", "", indent, scale_.Signed(rounded), scale_.unit());
+    const bool bracketed = part.name.ends_with(')');  // one pair of brackets is enough
+    const std::string behind = part.detail.empty() ? ""
+                               : bracketed         ? ", " + part.detail
+                                                   : fmt::format(" ({})", part.detail);
+    Add(before + Shortened(part.name, before.size() + behind.size()) + behind);
   }
-}
+
+  std::vector<std::string> Take() { return std::move(lines_); }
+
+ private:
+  std::string Shortened(const std::string& name, std::size_t taken) const {
+    constexpr std::size_t kFewest = 16;
+    const std::size_t left = width_ > taken + kFewest ? width_ - taken : kFewest;
+    return ShortenMiddle(Printable(name), left);
+  }
+
+  // What is left of a sum behind the parts that were listed.
+  void AddRest(std::int64_t rest, std::size_t smaller, std::size_t indent) {
+    const std::string amount =
+        fmt::format("{:{}}{} {}", "", indent, scale_.Signed(rest), scale_.unit());
+    if (smaller > 0) {
+      Add(fmt::format("{} in {} smaller changes", amount, smaller));
+    } else if (rest != 0) {
+      Add(amount + " by rounding");
+    }
+  }
+
+  // The largest parts, each followed by what `more` says about it, and the rest.
+  template <typename More>
+  void ListWith(const std::vector<Change>& parts, TimeNs sum, std::size_t indent, std::size_t most,
+                More more) {
+    const std::size_t shown = parts.size() <= most + 1 ? parts.size() : most;
+    std::int64_t rest = scale_.Rounded(sum);
+    for (std::size_t i = 0; i < shown; ++i) {
+      // What stands for a line of the rest takes what rounding left over.
+      const std::int64_t rounded = i == most ? rest : scale_.Rounded(parts[i].time);
+      rest -= rounded;
+      AddPart(rounded, parts[i], indent);
+      more(parts[i]);
+    }
+    AddRest(rest, parts.size() - shown, indent);
+  }
+
+  void List(const std::vector<Change>& parts, TimeNs sum, std::size_t indent, std::size_t most) {
+    ListWith(parts, sum, indent, most, [](const Change&) {});
+  }
+
+  // Large parts, each with what it is made of where it weighs 20 % of the largest one.
+  void ListExplained(const Change& change, std::size_t indent, std::size_t most) {
+    const TimeNs largest = std::abs(change.levels.front().time);
+    ListWith(change.levels, change.time, indent, most, [&](const Change& part) {
+      if (5 * std::abs(part.time) >= largest) Explain(part, indent + 2);
+    });
+  }
+
+  // Too many names: the largest one, and how small a share it has.
+  void Spread(const Change& change, std::size_t indent) {
+    const Change& largest = change.names.front();
+    if (std::abs(largest.time) > std::abs(change.time)) {  // they cancel each other out
+      List(change.names, change.time, indent, kMostNames);
+      return;
+    }
+    Add(fmt::format("{:{}}spread over {} kinds of kernels, the largest is {:.0f} %:", "", indent,
+                    change.names.size(),
+                    100.0 * static_cast<double>(largest.time) / static_cast<double>(change.time)));
+    AddPart(scale_.Rounded(largest.time), largest, indent);
+  }
+
+  AmountScale scale_;
+  std::size_t width_;
+  std::vector<std::string> lines_;
+};
 
 // --- Operators of one side only ---
 
@@ -167,7 +124,7 @@ std::set<std::string_view> OpNames(const RankTrace& trace) {
   return names;
 }
 
-// "; 12 operators only in the comparison", empty when both sides have the same.
+// "12 operators only in the comparison, 4 only in the base"; empty when both sides have the same.
 std::string OneSidedOps(const CompareInput& input) {
   const auto base = OpNames(input.Trace(Side::kBase));
   const auto comparison = OpNames(input.Trace(Side::kComparison));
@@ -177,75 +134,28 @@ std::string OneSidedOps(const CompareInput& input) {
     const auto count = std::count_if(names.begin(), names.end(),
                                      [&](std::string_view name) { return !others.contains(name); });
     if (count == 0) return;
-    text += fmt::format("; {} operator{} only in the {}", count, count == 1 ? "" : "s", side);
+    const std::string_view word = !text.empty() ? "" : count == 1 ? " operator" : " operators";
+    text += fmt::format("{}{}{} only in the {}", text.empty() ? "" : ", ", count, word, side);
   };
   add(comparison, base, "comparison");
   add(base, comparison, "base");
   return text;
 }
 
-// Amounts in one unit, with two decimals.
-class Amounts {
- public:
-  // Chosen so that the largest amount is no small fraction of the unit.
-  explicit Amounts(TimeNs largest) : in_ms_(std::abs(largest) >= 100'000) {}
-
-  // In hundredths of the unit: what is printed adds up when this does.
-  std::int64_t Rounded(TimeNs time) const {
-    const double hundredth = in_ms_ ? 1e4 : 1e1;
-    return std::llround(static_cast<double>(time) / hundredth);
-  }
-  std::string Text(std::int64_t hundredths) const {
-    return fmt::format("{:+.2f} {}", static_cast<double>(hundredths) / 100, in_ms_ ? "ms" : "us");
-  }
-
- private:
-  bool in_ms_;
-};
-
 }  // namespace
 
 std::vector<std::string> Story(const CompareInput& input, const OverallMetrics& base,
                                const OverallMetrics& comparison) {
   if (base.e2e == 0 || comparison.e2e == 0) return {};
-  std::vector<Part> parts;
-  AddComputing(input, base, comparison, parts);
-  AddExposed(input, base, comparison, parts);
-  if (base.lccl.count + comparison.lccl.count > 0) {
-    parts.push_back({comparison.lccl.time - base.lccl.time, "LCCL"});
-  }
-  parts.push_back({comparison.free - base.free, "free time of the device"});
-  std::erase_if(parts, [](const Part& part) { return part.change == 0; });
-  std::stable_sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) {
-    return std::abs(a.change) > std::abs(b.change);
-  });
-
-  const TimeNs change = comparison.e2e - base.e2e;
-  if (parts.empty()) return {"end to end: no change"};
-  const Amounts amounts(parts.front().change);
-  const std::int64_t total = amounts.Rounded(change);
-  std::vector<std::string> lines = {
-      fmt::format("end to end: {} ({})", amounts.Text(total), Percent(base.e2e, comparison.e2e))};
-  constexpr std::size_t kMostParts = 3;
-  std::int64_t rest = total;
-  for (std::size_t i = 0; i < std::min(kMostParts, parts.size()); ++i) {
-    const std::int64_t part = amounts.Rounded(parts[i].change);
-    rest -= part;
-    lines.push_back(fmt::format("  {} {}", amounts.Text(part), parts[i].place));
-  }
-  const std::size_t smaller = parts.size() - std::min(kMostParts, parts.size());
-  const std::string one_sided = OneSidedOps(input);
-  if (smaller == 1) {
-    lines.push_back(fmt::format("  {} {}{}", amounts.Text(rest), parts.back().place, one_sided));
-  } else if (smaller > 1) {
-    lines.push_back(
-        fmt::format("  {} in {} smaller changes{}", amounts.Text(rest), smaller, one_sided));
-  } else if (rest != 0) {
-    lines.push_back(fmt::format("  {} by rounding{}", amounts.Text(rest), one_sided));
-  } else if (!one_sided.empty()) {
-    lines.push_back("  " + one_sided.substr(2));
-  }
-  return lines;
+  const Change all = EndToEndChange(input, base, comparison);
+  if (all.names.empty()) return {"end to end: no change"};
+  const AmountScale scale = AmountScale::ForPartsOf(std::max(base.e2e, comparison.e2e));
+  StoryTeller teller(scale, input.options().screen_width);
+  teller.Add(fmt::format("end to end: {} {} ({})", scale.Signed(scale.Rounded(all.time)),
+                         scale.unit(), all.detail));
+  teller.Explain(all, 2);
+  if (const std::string ops = OneSidedOps(input); !ops.empty()) teller.Add("  " + ops);
+  return teller.Take();
 }
 
 }  // namespace mpa

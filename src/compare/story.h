@@ -9,10 +9,11 @@
 
 namespace mpa {
 
-/// What changed most, in at most five lines: the change of the end-to-end time, the largest parts
-/// of it in order of their size, and what all other parts add up to. The parts are those of
-/// OverallMetrics, computing time by kernel type, exposed communication by group; as printed they
-/// add up to the first line. Empty when a side has no device activity.
+/// What changed most: the change of the end-to-end time, and the parts that make up at least 80 %
+/// of it, in order of their size. Where a few kernels and groups are not enough, larger parts are
+/// listed, with the names within or the statement that they are spread. As printed the lines of a
+/// level add up to the one above. Lines have at most the width that the options say. Empty when a
+/// side has no device activity.
 std::vector<std::string> Story(const CompareInput& input, const OverallMetrics& base,
                                const OverallMetrics& comparison);
 

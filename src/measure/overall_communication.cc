@@ -123,7 +123,8 @@ void ComputeGroupTimes(const RankTrace& trace, const Intervals& exposed, Overall
         {.name = std::string(trace.strings.View(groups.name[group])),
          .process_group = std::string(trace.strings.View(groups.process_group[group])),
          .exposed = Length(exposed_of[group]),
-         .wait = Length(Intersection(exposed_of[group], tasks[group].Waits()))});
+         .wait = Length(Intersection(exposed_of[group], tasks[group].Waits())),
+         .ranks = groups.ranks[group]});
   }
 
   for (std::size_t i = 0; i < order.size(); ++i) {

@@ -16,6 +16,8 @@ void NameProcessGroups(const nlohmann::json& parallel_group_info, RankTrace& tra
     const std::string_view name = trace.strings.View(groups.name[i]);
     for (const auto& [id, info] : parallel_group_info.items()) {
       if (name != id && name != "Group " + id + " Communication") continue;
+      const auto& ranks = io::Member(info, "global_ranks");
+      if (ranks.is_array()) groups.ranks[i] = static_cast<std::int32_t>(ranks.size());
       const auto& group_name = io::Member(info, "group_name");
       if (!group_name.is_string()) continue;
       groups.process_group[i] = trace.strings.Intern(group_name.get_ref<const std::string&>());

@@ -41,6 +41,14 @@ AmountScale::AmountScale(Quantity quantity, std::int64_t largest) {
   if (per_unit_ > 1) decimals_ = shown >= 100 ? 1 : shown >= 10 ? 2 : 3;
 }
 
+AmountScale AmountScale::ForPartsOf(std::int64_t whole) {
+  // Steps are told in ms, whether they take 10 ms or 100 s.
+  if (whole >= 100'000'000'000) return {"s", 1'000'000'000, 3};
+  if (whole >= 1'000'000'000) return {"ms", 1'000'000, 2};
+  if (whole >= 10'000'000) return {"ms", 1'000'000, 3};
+  return {"us", 1'000, 2};
+}
+
 std::int64_t AmountScale::Rounded(std::int64_t value) const {
   return std::llround(static_cast<double>(value) / static_cast<double>(per_unit_) *
                       PowerOfTen(decimals_));

@@ -60,7 +60,7 @@ const std::vector<ExportType>& AllExportTypes() {
        }},
       {"db", ".db",
        [](const Report& report, const fs::path& path, Notes&) {
-         WriteDatabase(report.sheets, path);
+         writers::WriteDatabaseFile(report.sheets, path);
        }},
       {"json", ".json", WriteJson},
       {"csv", "_csv",

@@ -5,9 +5,12 @@
 
 #include <cmath>
 #include <memory>
+#include <set>
 #include <string>
 
+#include "formats.h"
 #include "mpa/base/error.h"
+#include "mpa/base/text.h"
 #include "mpa/base/utf8.h"
 #include "mpa/io/directory_lock.h"
 #include "mpa/io/output_file.h"
@@ -46,6 +49,17 @@ const char* SqlType(Format format) {
   return "TEXT";
 }
 
+// The names of the columns; where they differ by the side alone, as programs know them.
+std::vector<std::string> NamesOf(const Sheet& table) {
+  std::vector<std::string> names;
+  std::set<std::string> distinct;
+  for (const Column& column : table.columns) {
+    names.push_back(column.name);
+    distinct.insert(ToLower(column.name));
+  }
+  return distinct.size() == names.size() ? names : writers::ColumnKeys(table);
+}
+
 class Writer {
  public:
   explicit Writer(const fs::path& path) {
@@ -67,9 +81,11 @@ class Writer {
   void WriteTable(const Sheet& table) {
     std::string columns;
     std::string marks;
-    for (const Column& column : table.columns) {
+    const std::vector<std::string> names = NamesOf(table);
+    for (std::size_t i = 0; i < names.size(); ++i) {
       const char* comma = columns.empty() ? "" : ", ";
-      columns += fmt::format("{}{} {}", comma, QuotedName(column.name), SqlType(column.format));
+      columns +=
+          fmt::format("{}{} {}", comma, QuotedName(names[i]), SqlType(table.columns[i].format));
       marks += fmt::format("{}?", comma);
     }
     Run(fmt::format("DROP TABLE IF EXISTS {}", QuotedName(table.name)));
@@ -133,6 +149,13 @@ void RefuseUnfinishedWrites(const fs::path& path) {
 
 }  // namespace
 
+void writers::WriteDatabaseFile(const std::vector<Sheet>& tables, const fs::path& path) {
+  Writer writer(path);
+  writer.Run("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
+  for (const Sheet& table : tables) writer.WriteTable(table);
+  writer.Run("COMMIT");
+}
+
 void PrepareDatabase(const fs::path& path) {
   io::PrepareOutputFile(path);
   std::error_code error;
@@ -155,12 +178,7 @@ void WriteDatabase(const std::vector<Sheet>& tables, const fs::path& path) {
       fs::copy_file(path, file.temporary_path(), fs::copy_options::overwrite_existing, error);
       if (error) Fail(ErrorKind::kOutput, "cannot be copied: {}", error.message());
     }
-    {
-      Writer writer(file.temporary_path());
-      writer.Run("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
-      for (const Sheet& table : tables) writer.WriteTable(table);
-      writer.Run("COMMIT");
-    }
+    writers::WriteDatabaseFile(tables, file.temporary_path());
     file.Replace(path);
   });
 }

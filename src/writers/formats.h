@@ -22,6 +22,10 @@ struct WorkbookLimits {
 void WriteXlsxFile(const Report& report, const std::filesystem::path& path,
                    std::vector<std::string>& notes, const WorkbookLimits& limits = {});
 
+/// Adds the sheets to the database as tables, in place of those of the same names; `path` is the
+/// caller's alone. Numbers are those of the columns' units, names are the columns'.
+void WriteDatabaseFile(const std::vector<Sheet>& tables, const std::filesystem::path& path);
+
 void WriteJsonFile(const Report& report, const std::filesystem::path& path);
 
 /// A cell as a field of a CSV file (RFC 4180): real numbers with all digits, texts that spreadsheet

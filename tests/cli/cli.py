@@ -87,17 +87,21 @@ class Cli(unittest.TestCase):
         self.assertEqual(self.workbooks(), [])
 
     def assert_compared(self, result, code=0):
-        """What is not alike if anything, a table, a workbook and no error."""
+        """What is not alike if anything, both captures, the table, the story, a workbook and no
+        error."""
         self.assertEqual(result.code, code, result.err)
         self.assertEqual(result.errors, [])
         lines = result.out.splitlines()
-        top = next(i for i, line in enumerate(lines) if line.startswith("+"))
+        self.assertLessEqual(max(map(len, lines)), 80)
+        top = next(i for i, line in enumerate(lines) if line.startswith("Base: "))
         self.assertLessEqual(top, 5)
-        table, story = lines[top:top + 8], lines[top + 8:]
-        for line in table:
-            self.assertIn(line[0] + line[-1], ("++", "||"))
-        self.assertEqual(len(set(map(len, table))), 1, "the table is a rectangle")
-        self.assertTrue(1 <= len(story) <= 5, story)
+        self.assertTrue(lines[top + 1].startswith("Comparison: "), lines)
+        end = lines.index("", top + 3)
+        table, story = lines[top + 3:end], lines[end + 1:]
+        self.assertEqual(table[0].split()[2:], ["Base", "Comparison", "Diff", "Diff", "%"])
+        self.assertLessEqual(len(table), 26)
+        self.assertEqual(len({len(line) for line in table if not line.startswith("(")}), 1,
+                         "the table is a rectangle")
         self.assertTrue(story[0].startswith("end to end: "), story)
         self.assertNotEqual(self.workbooks(), [])
 

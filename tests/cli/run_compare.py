@@ -9,6 +9,7 @@ Exit status: 0 passed, 1 failed, 2 usage.
 """
 
 import json
+import shutil
 import sys
 
 from cli import BASE, NEW, Cli, main
@@ -30,7 +31,7 @@ class Alike(Cli):
         """The lines above the table; they are a note, too, and no warning."""
         self.assertEqual(result.code, 0, result.err)
         lines = result.out.splitlines()
-        lines = lines[:next(i for i, line in enumerate(lines) if line.startswith("+-"))]
+        lines = lines[:next(i for i, line in enumerate(lines) if line.startswith("Base: "))]
         self.assertLessEqual(len(lines), 5)
         self.assertTrue(all(len(line) <= 80 for line in lines), lines)
         self.assertFalse(any("not alike" in line for line in result.err), result.err)
@@ -71,12 +72,35 @@ class Alike(Cli):
         self.assertIn("device (NPU / GPU)", self.preface(self.compare(comparison="gpu_new.json")))
         self.assertNotIn("device", self.preface(self.compare(comparison=database)))
 
-    def test_both_lines_of_the_table_say_which_they_are(self):
+    def test_the_screen_says_which_side_is_which(self):
         for comparison, kind in ((NEW, "NPU"), ("gpu_new.json", "GPU")):
-            rows = [line.split("|")[1].strip()
-                    for line in self.compare(comparison=comparison).out.splitlines()
-                    if line.startswith("| ")]
+            lines = self.compare(comparison=comparison).out.splitlines()
+            sides = [line for line in lines if line.startswith(("Base: ", "Comparison: "))]
+            self.assertEqual([side.rsplit("/", 1)[1] for side in sides],
+                             [f"{BASE} (NPU)", f"{comparison} ({kind})"])
+            wide = self.compare("--screen", "wide", comparison=comparison).out.splitlines()
+            rows = [line.split("|")[1].strip() for line in wide if line.startswith("| ")]
             self.assertEqual(rows[-2:], ["base NPU", f"comparison {kind}"])
+
+    def test_paths_that_differ_in_the_middle_look_different(self):
+        paths = []
+        for run in ("a", "b"):
+            copy = self.scratch / ("long_" * 12) / f"run_{run}" / BASE
+            shutil.copytree(self.CAPTURES / BASE, copy)
+            paths.append(copy)
+        lines = self.compare(comparison=paths[1], base=paths[0]).out.splitlines()
+        self.assertLessEqual(max(map(len, lines)), 80)
+        for line, run in zip(lines, "ab"):
+            self.assertTrue(line.endswith(f"/run_{run}/{BASE} (NPU)"), line)
+
+    def test_forms_of_the_screen(self):
+        self.assert_fails(2, self.compare("--screen", "huge"), "--screen huge: give fit or wide")
+        fit = self.compare("--screen", "fit")
+        self.assert_compared(fit)
+        self.assertEqual(fit.out, self.compare().out)
+        wide = self.compare("--screen", "wide").out
+        self.assertIn(" Model Profiling Time Distribution ", wide)
+        self.assertIn("\nend to end: ", wide)
 
     def test_many_differences_fill_five_lines_at_most(self):
         base, other = self.capture("base"), self.capture("other", level="Level2")
@@ -91,7 +115,7 @@ class Alike(Cli):
         old.write_text(json.dumps(settings), encoding="utf-8")
         result = self.compare(base=base, comparison=other)
         lines = result.out.splitlines()
-        self.assertLessEqual(next(i for i, line in enumerate(lines) if line.startswith("+-")), 5)
+        self.assertLessEqual(next(i for i, line in enumerate(lines) if line.startswith("Base: ")), 5)
         self.assertIn("profiler_level (Level1 / Level2)", " ".join(lines[:2]))
 
 

@@ -8,6 +8,7 @@ GROUP is one of the classes below: output, export.
 Exit status: 0 passed, 1 failed, 2 usage.
 """
 
+import contextlib
 import csv
 import json
 import os
@@ -157,7 +158,7 @@ class Export(Cli):
                 result = self.compare("--export_type", types)
                 self.assertEqual((result.code, result.errors), (0, []))
                 self.assertEqual(self.names(), endings)
-                self.assertIn("Model Profiling Time Distribution", result.out)
+                self.assertIn("\nEnd to end ", result.out)
 
     def test_option_twice(self):
         result = self.compare("--export-type=json", "--export_type", "md")
@@ -168,6 +169,21 @@ class Export(Cli):
         result = self.compare("--export_type", "xlsx,json,csv,md", "--enable_profiling_compare")
         self.assertEqual(result.err, [f"msprof-analyze: note: the details are in {self.path(ending)}"
                                       for ending in (".xlsx", ".json", "_csv", ".md")])
+
+    def test_database_has_the_rows_of_the_csv(self):
+        self.assertEqual(self.compare("--export_type", "db,csv").code, 0)
+        (path,) = self.out.glob("*.db")
+        (directory,) = self.out.glob("*_csv")
+        with contextlib.closing(sqlite3.connect(path)) as database:
+            tables = [name for name, in database.execute("SELECT name FROM sqlite_master")]
+            self.assertGreater(len(tables), 4)
+            for name in tables:
+                with open(directory / f"{name}.csv", encoding="utf-8", newline="") as file:
+                    rows = list(csv.reader(file))[1:]
+                found, = database.execute(f'SELECT COUNT(*) FROM "{name}"').fetchone()
+                self.assertEqual(found, len(rows), name)
+            columns = [row[1] for row in database.execute("PRAGMA table_info(KernelCompare)")]
+        self.assertIn("base_total_duration_us", columns)
 
     def test_unknown_types(self):
         for types, unknown in (("pdf", "pdf"), ("xlsx,text", "text"), ("xlsx json", "xlsx json")):

@@ -33,6 +33,7 @@ class Terminal(Cli):
             self.skipTest("no pseudo-terminals")
         fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
         received = []
+        termios.tcsetwinsize(follower, (50, columns))
 
         def receive():
             try:
@@ -77,6 +78,18 @@ class Terminal(Cli):
         arguments = ["compare", "-d", capture, "-bp", capture, "--fail_on", "step_time>+3%"]
         self.assertIn(f"{ESCAPE}[32mOK step_time", self.on_terminal(*arguments))
         self.assertNotIn(ESCAPE, self.on_terminal(*arguments, NO_COLOR="1"))
+
+    def test_lines_are_as_long_as_the_terminal_allows(self):
+        arguments = ["compare", "-d", "gpu_new.json", "-bp", "gpu_base.json", "-o", self.out]
+        name = "implicit_convolve_sgemm<float, float, 128, 5, 5>"
+        for columns, longest in ((40, 80), (100, 100), (300, 120)):
+            text = self.on_terminal(*arguments, columns=columns, NO_COLOR="1")
+            lines = [line for line in text.splitlines() if not line.startswith("msprof-analyze: ")]
+            self.assertLessEqual(max(map(len, lines)), longest)
+            self.assertEqual(name in text, columns > 80, text)
+        self.assertNotIn(name, self.run_tool(*arguments).out)
+        document = self.on_terminal(*arguments, "--json", columns=120, NO_COLOR="1")
+        self.assertNotIn(name, next(line for line in document.splitlines() if '"story"' in line))
 
     def test_names_cannot_command_the_terminal(self):
         missing = self.scratch / f"{ESCAPE}[31mred"

@@ -31,7 +31,7 @@ class Help(UsageCli):
             --disable_details --disable_module --max_kernel_num --op_name_map --use_input_shape
             --compare_config --print_compare_config
             --export_type --json --gpu_flow_cat --base_step --comparison_step --use_kernel_type
-            --force --debug --jobs --verbose --quiet --fail_on --gate --min_abs --min_share
+            --screen --force --debug --jobs --verbose --quiet --fail_on --gate --min_abs --min_share
             --fail_on_new_op --warn_only --on_inconclusive --allow_mismatch --warmup --min_steps
             --rank_stat --memory_limit --save_baseline --update_baseline --noise --learn_noise
             step_time>+3% junit openmetrics github""",

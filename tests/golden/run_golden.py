@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs one golden folder and compares what the tool says and writes with FOLDER/expected.txt.
 
-    run_golden.py --tool BINARY --testdata DIR [--raw DIR] FOLDER
+    run_golden.py --tool BINARY --testdata DIR [--raw DIR] [--shared DIR] FOLDER
 
 FOLDER/cmd holds the arguments, one line, run in DIR/captures. In them stands
     {out}        for a directory for the results
@@ -11,6 +11,7 @@ FOLDER/cmd holds the arguments, one line, run in DIR/captures. In them stands
     {tar:NAME}   for an archive of the capture NAME
     {job:NAMES}  for a directory with copies of the captures, which commas separate
     {raw:NAME}   for a capture that make_raw_captures.py wrote into the directory of --raw
+    {shared:PATH}  for a real capture in data/ of --shared, a folder apart from the sources
 The output is stdout, each sheet or table of each file written (tab-separated, leading tabs of a label
 shown as "> "), stderr and the exit code. Paths, sizes on the disk and the time in a workbook's name are
 masked.
@@ -20,7 +21,8 @@ recomputes the others. Where there is FOLDER/screen.txt, stdout stands in it: ho
 than what it says.
 A difference is printed, and the whole output left in golden_actual/ of the current directory.
 With MPA_UPDATE_GOLDEN=1 it is printed and the files are written.
-Exit status: 0 equal or written, 1 different, 2 usage.
+Above a table of `compare` only the last part of a path is shown.
+Exit status: 0 equal or written, 1 different, 2 usage, 77 skipped: there are no real captures.
 """
 
 import argparse
@@ -40,6 +42,7 @@ from captures import archive, build_database, gzip_copy, job_of  # noqa: E402
 from written import written_files  # noqa: E402
 
 TIMEOUT_SECONDS = 60
+SKIPPED = 77
 SCREEN = {"COLUMNS": "80", "NO_COLOR": "1"}
 # Said about files of other owners or with the mode bits that a checkout happens to have.
 ABOUT_THE_CHECKOUT = "use --force to read it without this warning"
@@ -48,9 +51,10 @@ ABOUT_THE_CHECKOUT = "use --force to read it without this warning"
 class Places:
     """The directories of one run and the names they have in the expected output."""
 
-    def __init__(self, captures, raw, scratch):
+    def __init__(self, captures, raw, shared, scratch):
         self.captures = captures.resolve()
         self.raw = raw.resolve() if raw else None
+        self.shared = shared.resolve() / "data"
         self.inputs = Path(scratch).resolve() / "in"
         self.out = Path(scratch).resolve() / "out"
         self.inputs.mkdir()
@@ -62,11 +66,15 @@ class Places:
                 return str(self.out)
             if kind == "raw":
                 return str(self.raw / name)
+            if kind == "shared":
+                return str(self.shared / name)
             make = {"db": build_database, "gz": gzip_copy, "tar": archive, "job": job_of}[kind]
             return str(make(self.captures, name, self.inputs))
-        return re.sub(r"\{(out|db|gz|tar|job|raw)(?::([^}]*))?\}", replace, argument)
+        return re.sub(r"\{(out|db|gz|tar|job|raw|shared)(?::([^}]*))?\}", replace, argument)
 
     def mask(self, text):
+        text = re.sub(r"^(Base|Comparison):( +)\S*/(\S+ \([NG]PU\))$", r"\1:\2{path}/\3", text,
+                      flags=re.MULTILINE)
         for path, name in ((self.out, "{out}"), (self.inputs, "{in}"), (self.captures, "{captures}"),
                            (self.raw or "{raw}", "{raw}")):
             text = text.replace(str(path), name)
@@ -82,10 +90,10 @@ def shown_columns(folder):
             for sheet, headers in (line.split(":", 1) for line in lines)}
 
 
-def run(tool, folder, captures, raw):
+def run(tool, folder, captures, raw, shared):
     """Name of a file of the folder -> what this run would have in it."""
     with tempfile.TemporaryDirectory() as scratch:
-        places = Places(captures, raw, scratch)
+        places = Places(captures, raw, shared, scratch)
         words = shlex.split((folder / "cmd").read_text(encoding="utf-8"))
         done = subprocess.run([tool, *map(places.fill_in, words)], cwd=captures, check=False,
                               env={**os.environ, **SCREEN}, stdin=subprocess.DEVNULL,
@@ -126,6 +134,7 @@ def main():
     parser.add_argument("--tool", required=True, type=Path)
     parser.add_argument("--testdata", required=True, type=Path)
     parser.add_argument("--raw", type=Path)
+    parser.add_argument("--shared", type=Path, default=HERE.parents[1].parent / "shared")
     parser.add_argument("folder", type=Path)
     args = parser.parse_args()
     folder, captures = args.folder.resolve(), args.testdata.resolve() / "captures"
@@ -133,7 +142,12 @@ def main():
         parser.error(f"{folder} is no golden folder: no file 'cmd' in it")
     if not captures.is_dir():
         parser.error(f"no directory {captures}")
-    actual = run(str(args.tool.resolve()), folder, captures, args.raw)
+    needs_shared = "{shared:" in (folder / "cmd").read_text(encoding="utf-8")
+    if needs_shared and not (args.shared / "data").is_dir():
+        print(f"SKIPPED: {args.shared} has no data/; real captures are kept apart from the sources: "
+              "name the folder that has data/ with --shared")
+        return SKIPPED
+    actual = run(str(args.tool.resolve()), folder, captures, args.raw, args.shared)
     different = [name for name, text in actual.items() if not compare(folder, name, text)]
     if not different:
         return 0

@@ -13,7 +13,7 @@ def run(tool, case, output):
     """{form: tables}. Raises RuntimeError when the tool fails."""
     command = [str(tool), *case.words, "-o", str(output), "-q"]
     if not case.is_recipe:
-        command += ["--export_type", "xlsx,json"]
+        command += ["--export_type", "xlsx,json", "--screen", "wide"]
     done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
     if done.returncode not in (0, BROKEN_IN_PART):
         raise RuntimeError(f"exit code {done.returncode}: {done.stderr.strip()}")

@@ -41,7 +41,8 @@ inline constexpr std::size_t kMostGroups = 512;
 struct GroupTime {
   std::string name, process_group;
   TimeNs exposed = 0;
-  TimeNs wait = 0;  ///< part of `exposed` in which the rank waited for its peers
+  TimeNs wait = 0;         ///< part of `exposed` in which the rank waited for its peers
+  std::int32_t ranks = 0;  ///< how many belong to the group; 0: unknown
 
   TimeNs transmit() const { return exposed - wait; }
 };

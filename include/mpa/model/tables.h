@@ -337,12 +337,14 @@ struct CommGroups : TableBase<CommGroups> {
   struct Row {
     StringId name{};           ///< as the capture writes it ("Group 0 Communication", "host%eth_0")
     StringId process_group{};  ///< the job's own name for it ("dp", "tp"), if recorded
+    std::int32_t ranks = 0;    ///< how many belong to it; 0: not recorded
   };
   std::vector<StringId> name, process_group;
+  std::vector<std::int32_t> ranks;
 
   template <typename T>
   static auto Tie(T& t) {
-    return std::tie(t.name, t.process_group);
+    return std::tie(t.name, t.process_group, t.ranks);
   }
 };
 

@@ -20,6 +20,8 @@ class AmountScale {
  public:
   /// Chosen so that `largest` is no small fraction of the unit and shows four digits.
   AmountScale(Quantity quantity, std::int64_t largest);
+  /// For a time of so many ns, its parts and how they changed: a part of 0.01 % still shows.
+  static AmountScale ForPartsOf(std::int64_t whole);
 
   /// In steps of the last decimal that is shown.
   std::int64_t Rounded(std::int64_t value) const;
@@ -30,6 +32,9 @@ class AmountScale {
   std::string_view unit() const { return unit_; }
 
  private:
+  AmountScale(std::string_view unit, std::int64_t per_unit, int decimals)
+      : unit_(unit), per_unit_(per_unit), decimals_(decimals) {}
+
   std::string_view unit_;
   std::int64_t per_unit_ = 1;
   int decimals_ = 0;

@@ -140,6 +140,9 @@ struct ScreenTable {
   std::string title;
   std::vector<std::string> headers;
   std::vector<std::vector<std::string>> rows;
+  std::vector<std::string> heading{};  ///< lines above it
+  bool plain =
+      false;  ///< no borders and no title; numbers stand to the right, the first column left
 };
 
 /// How much a finding matters.
@@ -172,7 +175,7 @@ struct Report {
   std::vector<Sheet> sheets;
   std::vector<std::int64_t> ranks;      ///< that rows belong to; -1: unknown
   std::vector<Finding> findings;        ///< the most important one first
-  std::vector<std::string> story;       ///< what changed most, at most five lines, for the screen
+  std::vector<std::string> story;       ///< what changed most, in few lines, for the screen
   std::vector<std::string> notes;       ///< what could not be computed, and why
   std::string page;                     ///< an HTML page, if one was asked for
   std::vector<TextDocument> documents;  ///< more files of --export_type text

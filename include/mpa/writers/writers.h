@@ -11,7 +11,8 @@
 
 namespace mpa {
 
-/// A bordered text table with centred cells and a title over its whole width, ending in a newline.
+/// A text table, ending in a newline: bordered, with centred cells and a title over its whole width;
+/// or plain, below its heading.
 std::string FormatTable(const ScreenTable& table);
 
 /// Prints the report as one JSON document, a row on each line; failures are left in the stream.

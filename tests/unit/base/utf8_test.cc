@@ -33,5 +33,18 @@ TEST(ValidUtf8, ReplacesEveryByteThatIsNoPartOfACharacter) {
   EXPECT_EQ(ValidUtf8("\xF0\x8F\xBF\xBF").substr(0, 3), kInvalid);     // too long
 }
 
+TEST(ShortenMiddle, KeepsBothEnds) {
+  EXPECT_EQ(ShortenMiddle("abcdefghij", 10), "abcdefghij");
+  EXPECT_EQ(ShortenMiddle("abcdefghij", 9), "abc...hij");
+  EXPECT_EQ(ShortenMiddle("abcdefghij", 8), "abc...ij");
+  EXPECT_EQ(ShortenMiddle("abcdefghij", 3), "...");
+}
+
+TEST(ShortenMiddle, CutsBetweenCharacters) {
+  EXPECT_EQ(ShortenMiddle("\xC3\xA4\xC3\xB6\xC3\xBC\xC3\xA4\xC3\xB6\xC3\xBC", 5),
+            "\xC3\xA4...\xC3\xBC");
+  EXPECT_EQ(CountCharacters("\xC3\xA4x\xE6\xAD\xA5"), 3u);
+}
+
 }  // namespace
 }  // namespace mpa

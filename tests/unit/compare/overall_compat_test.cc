@@ -31,6 +31,7 @@ RankBuilder Level1() {
 Report Overall(const RankBuilder& base, const RankBuilder& comparison, bool compat) {
   CompareOptions options;
   options.compat = compat;
+  options.wide_screen = true;
   return test::Compare("profiling", base.trace, comparison.trace, options);
 }
 

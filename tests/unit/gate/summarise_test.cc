@@ -167,14 +167,15 @@ TEST_F(GateSummarise, PatternsHaveASampleForEachStep) {
   EXPECT_EQ(Of(samples, "op:None"), (std::vector<std::int64_t>{0, 0}));
 }
 
+// Medians of two steps lie between them, halves up: a call in one of two steps is one call.
 TEST_F(GateSummarise, BreakdownIsOfTheMedianStep) {
   const Breakdown breakdown = Summarise(builder_.trace, {}).breakdown;
-  EXPECT_EQ(breakdown.op_types, (TimesByName{{"Add", {5, 0}}, {"MatMul", {45, 1}}}));
-  EXPECT_EQ(breakdown.kernels, (TimesByName{{"add_kernel", {5, 0}}, {"mm_kernel", {45, 1}}}));
+  EXPECT_EQ(breakdown.op_types, (TimesByName{{"Add", {5, 1}}, {"MatMul", {45, 1}}}));
+  EXPECT_EQ(breakdown.kernels, (TimesByName{{"add_kernel", {5, 1}}, {"mm_kernel", {45, 1}}}));
   // aten::linear launched nothing itself; on the host 16 - 10 ns are its own.
-  EXPECT_EQ(breakdown.operators, (TimesByName{{"aten::add", {5, 0}}, {"aten::mm", {45, 1}}}));
-  EXPECT_EQ(breakdown.apis.at("aten::linear"), (TimeAndCalls{3, 0}));
-  EXPECT_EQ(breakdown.collectives, (TimesByName{{"allreduce", {22, 0}}}));  // 30 and 15
+  EXPECT_EQ(breakdown.operators, (TimesByName{{"aten::add", {5, 1}}, {"aten::mm", {45, 1}}}));
+  EXPECT_EQ(breakdown.apis.at("aten::linear"), (TimeAndCalls{3, 1}));
+  EXPECT_EQ(breakdown.collectives, (TimesByName{{"allreduce", {23, 0}}}));  // 30 and 15
 }
 
 // Neither a step nor nothing is an operator.
@@ -182,14 +183,15 @@ TEST_F(GateSummarise, WorkThatNoOperatorLaunchedIsOfNone) {
   Kernel(4, 60, 92, 95, "kernel", "Other");     // within the step alone
   Kernel(5, 250, 171, 173, "kernel", "Other");  // behind all
   EXPECT_EQ(Summarise(builder_.trace, {}).breakdown.operators,
-            (TimesByName{{"aten::add", {5, 0}}, {"aten::mm", {45, 1}}}));
+            (TimesByName{{"aten::add", {5, 1}}, {"aten::mm", {45, 1}}}));
 }
 
 TEST_F(GateSummarise, OfCollectivesAtOnceTheFirstCounts) {
   const std::int32_t group = builder_.Group("tp");
   builder_.Collective(group, 80, 105, "hcom_allGather__2_0_1");  // 90 to 105 alone
+  // Medians of two steps, 7.5 and 22.5, halves up.
   EXPECT_EQ(Summarise(builder_.trace, {}).breakdown.collectives,
-            (TimesByName{{"allgather", {7, 0}}, {"allreduce", {22, 0}}}));
+            (TimesByName{{"allgather", {8, 0}}, {"allreduce", {23, 0}}}));
 }
 
 TEST_F(GateSummarise, WithoutStepsTheCaptureIsOneSample) {

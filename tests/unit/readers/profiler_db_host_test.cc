@@ -128,6 +128,7 @@ TEST(ProfilerDbHost, NamesGroupsAsTheJobDoes) {
           '{"host%eth_1": {"group_name": "dp", "global_ranks": [0, 1]},
               "other": {"group_name": "tp"}}');)");
   EXPECT_EQ(test::ColumnTexts(trace, trace.comm_groups.process_group), (Names{"", "dp"}));
+  EXPECT_EQ(trace.comm_groups.ranks, (std::vector<std::int32_t>{0, 2}));
 }
 
 TEST(ProfilerDbHost, KeepsTheTechnicalNamesWhenTheMetadataIsBroken) {

@@ -136,13 +136,18 @@ TEST(TraceViewCommunication, IgnoresThreadsOfOtherProcesses) {
 
 class ProfilerMetadata : public ::testing::Test {
  protected:
-  // The groups' process groups after reading `metadata`.
+  // The groups' process groups after reading `metadata`; "tp of 2" where the ranks are known.
   Names Name(std::string_view metadata) {
     RankTrace trace = ReadCommunication(Thread(2, 1, "Group 5 Communication") +
                                         Thread(3, 2, "Group 6 Communication"));
     test::ReadInto(trace, FileKind::kProfilerMetadata,
                    dir_.Write("profiler_metadata.json", metadata));
-    return test::ColumnTexts(trace, trace.comm_groups.process_group);
+    Names names = test::ColumnTexts(trace, trace.comm_groups.process_group);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const std::int32_t ranks = trace.comm_groups.ranks[i];
+      if (ranks != 0) names[i] += " of " + std::to_string(ranks);
+    }
+    return names;
   }
   test::TempDir dir_;
 };
@@ -150,7 +155,7 @@ class ProfilerMetadata : public ::testing::Test {
 TEST_F(ProfilerMetadata, NamesGroupsAsTheJobDoes) {
   EXPECT_EQ(Name(R"({"parallel_group_info": {"6": {"group_name": "tp", "global_ranks": [0, 1]},
                                              "60": {"group_name": "dp"}}})"),
-            (Names{"", "tp"}));
+            (Names{"", "tp of 2"}));
 }
 
 TEST_F(ProfilerMetadata, TakesDocumentsThatSayNothingOfGroups) {

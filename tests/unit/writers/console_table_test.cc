@@ -37,6 +37,20 @@ TEST(FormatTable, KeepsControlCharactersOfACaptureOffTheTerminal) {
   EXPECT_NE(text.find("| \\x1b[31m |"), std::string::npos) << text;
 }
 
+TEST(FormatTable, PutsNumbersOfAPlainTableToTheRight) {
+  EXPECT_EQ(FormatTable({.title = "not shown",
+                         .headers = {"Time", "Base"},
+                         .rows = {{"Computing", "1.0"}, {"  a", "\xC3\xA4"}},
+                         .heading = {"Base: x"},
+                         .plain = true}),
+            "Base: x\n"
+            "\n"
+            "Time       Base\n"
+            "Computing   1.0\n"
+            "  a           \xC3\xA4\n"
+            "\n");
+}
+
 TEST(FormatTable, ShowsAllOfATitleThatIsWiderThanTheTable) {
   EXPECT_NE(FormatTable({"A rather long title", {"a"}, {{"b"}}}).find("A rather long title"),
             std::string::npos);

@@ -14,9 +14,19 @@ namespace {
 
 using Names = std::vector<std::string>;
 
+std::vector<ExportType> TypesOfComparisons() {
+  std::vector<ExportType> types;
+  for (const ExportType& type : AllExportTypes()) {
+    if (type.IsFor(ReportKind::kComparison)) types.push_back(type);
+  }
+  return types;
+}
+
 class WriteReportTest : public ::testing::Test {
  protected:
-  WrittenReport Write() { return WriteReport(report_, dir_.path(), "report", AllExportTypes()); }
+  WrittenReport Write() {
+    return WriteReport(report_, dir_.path(), "report", TypesOfComparisons());
+  }
 
   Report report_ = test::OneSheet({{"a"}}, {{{Cell(1.0)}}});
   test::TempDir dir_;
@@ -24,9 +34,11 @@ class WriteReportTest : public ::testing::Test {
 
 TEST_F(WriteReportTest, NamesEachTypeByItsEnding) {
   const WrittenReport written = Write();
-  EXPECT_EQ(dir_.Names(), (Names{"report.json", "report.md", "report.xlsx", "report_csv"}));
-  EXPECT_EQ(written.paths, (std::vector{dir_ / "report.xlsx", dir_ / "report.json",
-                                        dir_ / "report_csv", dir_ / "report.md"}));
+  EXPECT_EQ(dir_.Names(),
+            (Names{"report.db", "report.json", "report.md", "report.xlsx", "report_csv"}));
+  EXPECT_EQ(written.paths,
+            (std::vector{dir_ / "report.xlsx", dir_ / "report.db", dir_ / "report.json",
+                         dir_ / "report_csv", dir_ / "report.md"}));
   EXPECT_EQ(test::ReadAll(dir_ / "report_csv/Sheet.csv"), "a\r\n1\r\n");
 }
 
@@ -34,8 +46,8 @@ TEST_F(WriteReportTest, NumbersAllFilesWhenOneNameIsTaken) {
   dir_.Write("report.md", "old");
   dir_.Write("report01_csv/old.csv", "old");
   Write();
-  EXPECT_EQ(dir_.Names(), (Names{"report.md", "report01_csv", "report02.json", "report02.md",
-                                 "report02.xlsx", "report02_csv"}));
+  EXPECT_EQ(dir_.Names(), (Names{"report.md", "report01_csv", "report02.db", "report02.json",
+                                 "report02.md", "report02.xlsx", "report02_csv"}));
   EXPECT_EQ(test::ReadAll(dir_ / "report.md"), "old");
 }
 
@@ -48,7 +60,7 @@ TEST_F(WriteReportTest, DoesNotReplaceAnEmptyDirectory) {
 
 TEST_F(WriteReportTest, WritesNothingWhenOneTypeFails) {
   report_.sheets[0].name = "not/allowed";  // only JSON and Markdown could
-  std::vector<ExportType> types = AllExportTypes();
+  std::vector<ExportType> types = TypesOfComparisons();
   std::reverse(types.begin(), types.end());
   EXPECT_THROW(WriteReport(report_, dir_.path(), "report", types), Error);
   EXPECT_EQ(dir_.Names(), Names{});
