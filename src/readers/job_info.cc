@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "job_info.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <string>
 
 #include "mpa/io/json_document.h"
 
@@ -27,9 +30,16 @@ void AddJobGroups(const nlohmann::json& parallel_group_info, JobInfo& job) {
 
 void SetDistributedArgs(const nlohmann::json& distributed_args, JobInfo& job) {
   if (!distributed_args.is_object() || !job.distributed_args.empty()) return;
-  nlohmann::json args = distributed_args;
-  args.erase("rank");
-  job.distributed_args = args.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  // With blanks, as Python writes it; the order of the members is theirs by name.
+  std::string text;
+  for (const auto& [key, value] : distributed_args.items()) {
+    if (key == "rank") continue;
+    text += fmt::format(
+        "{}{}: {}", text.empty() ? "" : ", ",
+        nlohmann::json(key).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace),
+        value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  }
+  job.distributed_args = "{" + text + "}";
 }
 
 }  // namespace mpa::readers

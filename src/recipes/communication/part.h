@@ -20,12 +20,11 @@ struct Part {
   std::vector<StepTimes::Row> step_times;
   JobInfo job;
   std::string capture;  ///< directory of the capture, as it was found
-  bool is_text = false;
 };
 
 template <class Archive>
 void serialize(Archive& archive, Part& part) {
-  archive(part.steps, part.step_times, part.job, part.capture, part.is_text);
+  archive(part.steps, part.step_times, part.job, part.capture);
 }
 
 }  // namespace communication

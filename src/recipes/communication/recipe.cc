@@ -22,8 +22,7 @@ Part MapCommunication(const RankTrace& trace, const RecipeArguments&) {
   Part part{.steps = trace.communication_summary,
             .step_times = {},
             .job = trace.job,
-            .capture = trace.capture_path,
-            .is_text = trace.source == "text"};
+            .capture = trace.capture_path};
   const StepTimes& times = trace.step_times;
   for (std::size_t i = 0; i < times.Size(); ++i) {
     part.step_times.push_back({times.step[i], times.computing[i], times.exposed_communication[i],
@@ -97,7 +96,8 @@ void Reduce(const Ranks& ranks, const Subjects& subjects, Wanted wanted, Report&
     communication::AddStepSheet(steps, report);
     if (subjects.steps) communication::AddJobSheets(ranks, report);
   }
-  if (wanted.sheets && subjects.steps) {
+  if (wanted.sheets && subjects.steps) {  // as text they are documents
+    for (Sheet& sheet : report.sheets) sheet.text_file = {};
     report.documents.push_back(communication::GroupDocument(groups));
     if (!steps.empty()) {
       report.documents.push_back(communication::StepDocument(steps, grid.Known()));
@@ -170,7 +170,7 @@ Recipe CommunicationTimeSum() {
 }
 
 Recipe CommunicationMatrixSum() {
-  return MakeRecipe<MapCommunication, ReduceSubjects<false, true, false, true>>(
+  return MakeRecipe<MapCommunication, ReduceSubjects<false, false, false, true>>(
       Info("communication_matrix_sum", "CommMatrixSum", "what moved between which ranks"));
 }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -231,9 +232,9 @@ void AddTimeSheets(const OpSums& sums, Report& report) {
     for (const auto& [kind, use] : op.op.links) {
       const auto sizes = op.sizes.find(kind);
       if (sizes == op.sizes.end()) continue;
-      for (const double size : sizes->second) {
-        packets.push_back({op, kind, use, size, use.sizes.at(size)});
-      }
+      std::vector<double> order = sizes->second;
+      if (IsTotal(op)) std::sort(order.begin(), order.end());
+      for (const double size : order) packets.push_back({op, kind, use, size, use.sizes.at(size)});
     }
   }
   AddSheet("ClusterCommunicationBandwidth", PacketColumns(), packets,
