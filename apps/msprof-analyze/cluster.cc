@@ -44,16 +44,12 @@ struct RecipeCommandOptions {
   RecipeArguments arguments;
 };
 
+// The first recipe is the one that runs without -m.
 const Recipe& FindRecipe(const std::string& name) {
   for (const Recipe& recipe : AllRecipes()) {
-    if (recipe.name == name) return recipe;
+    if (name.empty() || recipe.name == name) return recipe;
   }
-  if (!name.empty()) FailUnknownRecipe(name);
-  std::vector<std::string_view> names;
-  for (const Recipe& recipe : AllRecipes()) names.push_back(recipe.name);
-  Fail(ErrorKind::kUsage,
-       "-m,--mode is required: one of {}; other commands: 'msprof-analyze --help'",
-       fmt::join(names, ", "));
+  FailUnknownRecipe(name);
 }
 
 bool IsPositiveNumber(const std::string& text) {
@@ -115,6 +111,20 @@ fs::path PagePath(const Recipe& recipe, const RecipeArguments& arguments) {
 constexpr const char* kDatabase = "cluster_analysis.db";
 constexpr std::string_view kRecipeType = "db";
 
+// The form that is written without --export_type.
+std::string_view StandardType(const Recipe& recipe, const fs::path& directory,
+                              const OpenOptions& open) {
+  if (!recipe.text_form_of_text || directory.empty()) return kRecipeType;
+  std::error_code ignored;
+  if (!fs::is_directory(directory, ignored)) return kRecipeType;  // which is said later
+  const Discovery found = Discover(directory, open);
+  const bool all_text =
+      !found.ranks.empty() &&
+      std::all_of(found.ranks.begin(), found.ranks.end(),
+                  [](const RankInput& rank) { return rank.kind == CaptureKind::kNpuText; });
+  return all_text ? "text" : kRecipeType;
+}
+
 // Checks that the result can be written, before any rank is read.
 void PrepareTargets(const Recipe& recipe, const std::vector<ExportType>& types,
                     const fs::path& directory) {
@@ -152,9 +162,11 @@ std::vector<fs::path> Write(const Recipe& recipe, const Report& report,
       paths.push_back(directory / kDatabase);
       WriteDatabase(report.sheets, paths.back());
     } else if (type.name == "text") {
-      const std::vector<fs::path> workbooks = WriteRankWorkbooks(report, folder, notes);
-      if (workbooks.size() > 1) paths.push_back(folder);
-      if (workbooks.size() == 1) paths.push_back(workbooks.front());
+      std::vector<fs::path> files = WriteRankWorkbooks(report, folder, notes);
+      const std::vector<fs::path> texts = WriteTextFiles(report, folder);
+      files.insert(files.end(), texts.begin(), texts.end());
+      if (files.size() > 1) paths.push_back(folder);
+      if (files.size() == 1) paths.push_back(files.front());
     } else {
       paths.push_back(ReplaceReport(report, folder, std::string(recipe.name), type, notes));
     }
@@ -202,7 +214,8 @@ int RunRecipeCommand(const RecipeCommandOptions& options) {
   }
   const std::string directory =
       from_parts ? "" : options.captures.Path(fmt::format("msprof-analyze -m {} DIR", recipe.name));
-  const std::vector<ExportType> types = options.exports.Types(ReportKind::kRecipe, kRecipeType);
+  const std::vector<ExportType> types =
+      options.exports.Types(ReportKind::kRecipe, StandardType(recipe, directory, options.open));
   if (!IsOneOf(options.parallel_mode, {"", "concurrent"})) {
     Fail(ErrorKind::kUsage, "--parallel_mode {}: unknown mode; give concurrent, and see --jobs",
          options.parallel_mode);

@@ -342,7 +342,8 @@ Command AddCompare(CLI::App& program) {
   add_flag("--use_kernel_type", options->use_kernel_type,
            "Sum kernels by type and core (KernelTypeCompare) instead of type and shapes", kHow);
   add("--screen", options->screen,
-      "Table on the screen: fit (in the lines of the screen) or wide (as the Python tool prints it) "
+      "Table on the screen: fit (in the lines of the screen) or wide (as the Python tool prints "
+      "it) "
       "[default: fit; with --compat wide]",
       "FORM", kHow);
   add_flag("--compat", options->compat,

@@ -26,13 +26,14 @@ struct NamedKind {
   std::string_view name;
   FileKind kind;
 };
-constexpr std::array<NamedKind, 7> kOutputFiles = {{
+constexpr std::array<NamedKind, 8> kOutputFiles = {{
     {"trace_view.json", FileKind::kTraceView},
     {"kernel_details.csv", FileKind::kKernelDetails},
     {"operator_memory.csv", FileKind::kOperatorMemory},
     {"memory_record.csv", FileKind::kMemoryRecord},
     {"op_statistic.csv", FileKind::kOpStatistic},
     {"communication.json", FileKind::kCommunication},
+    {"communication_matrix.json", FileKind::kCommMatrix},
     {"step_trace_time.csv", FileKind::kStepTraceTime},
 }};
 
@@ -150,6 +151,13 @@ void AddDatabases(RankInput& rank, const std::vector<fs::path>& outputs) {
       AddFile(rank, FileKind::kProfilerDb, entry);
     }
   }
+  if (rank.kind != CaptureKind::kNpuDb) return;
+  for (const fs::path& entry : outputs) {
+    const std::string name = entry.filename().string();
+    if (name == "analysis.db" || name == "communication_analyzer.db") {
+      AddFile(rank, FileKind::kAnalysisDb, entry);
+    }
+  }
 }
 
 void AddTextFiles(RankInput& rank, const fs::path& output) {
@@ -207,7 +215,10 @@ ScannedRank ScanDirectory(const fs::path& path, bool raw) {
   const fs::path output = path / kOutputDirectory;
   const bool has_output = IsDirectory(output);
   AddDatabases(rank, Entries(has_output ? output : path));
-  if (rank.kind == CaptureKind::kNpuDb) return {std::move(rank), ""};
+  if (rank.kind == CaptureKind::kNpuDb) {
+    AddMetadata(rank, path);
+    return {std::move(rank), ""};
+  }
   AddTextFiles(rank, has_output ? output : path);
   if (rank.kind == CaptureKind::kNpuText) {
     AddMetadata(rank, path);

@@ -4,6 +4,7 @@
 #include "mpa/io/numbers.h"
 
 #include <charconv>
+#include <cmath>
 #include <limits>
 
 #include "mpa/base/text.h"
@@ -123,6 +124,13 @@ float MicrosBeyondNs(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), micros);
   if (!whole || error != std::errc() || end != text.data() + text.size()) return 0;
   return static_cast<float>(micros * 1e3 - static_cast<double>(*whole));
+}
+
+std::optional<double> ParseReal(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole && std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
 std::optional<std::int64_t> ParseInt(std::string_view text) {

@@ -156,6 +156,17 @@ std::optional<std::int64_t> Row::Int(int column) const {
   }
 }
 
+double Row::RealOr(int column, double fallback) const {
+  sqlite3_value* value = values_[column];
+  if (sqlite3_value_type(value) == SQLITE_TEXT) return ParseReal(Text(column)).value_or(fallback);
+  if (sqlite3_value_numeric_type(value) != SQLITE_INTEGER &&
+      sqlite3_value_type(value) != SQLITE_FLOAT) {
+    return fallback;
+  }
+  const double real = sqlite3_value_double(value);
+  return std::isfinite(real) ? real : fallback;
+}
+
 std::string_view Row::Text(int column) const {
   const unsigned char* text = sqlite3_value_text(values_[column]);
   if (text == nullptr) {

@@ -56,6 +56,14 @@ std::string CollectiveKindOf(const RankTrace& trace, std::size_t row) {
   return "N/A";
 }
 
+std::string OperatorTypeOf(const RankTrace& trace, std::size_t row) {
+  const Communications& ops = trace.communications;
+  const std::string_view type = trace.strings.View(ops.op_type[row]);
+  if (!type.empty() && ops.op_type[row] != ops.name[row]) return std::string(type);
+  const std::string_view name = trace.strings.View(ops.name[row]);
+  return std::string(name.substr(0, std::min(name.find("__") + 1, name.size())));
+}
+
 FirstSeen<std::string, Collective> SumCollectives(const RankTrace& trace) {
   const CommTasks& tasks = trace.comm_tasks;
   const std::vector<std::size_t> operations = trace.communications.RowsByStart();

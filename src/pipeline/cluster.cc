@@ -39,6 +39,7 @@ MappedRank MapRank(const Recipe& recipe, const ClusterRequest& request, const Fo
     LoadedRank loaded =
         LoadRank(input, {wanted, ""}, recipe.cuts_steps ? std::nullopt : request.step);
     loaded.trace.capture = CaptureName(input.path);
+    loaded.trace.capture_path = input.path.string();
     loaded.trace.rank = found.rank;
     mapped.part =
         InContext(input.path.string(), [&] { return recipe.map(loaded.trace, arguments); });

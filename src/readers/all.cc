@@ -14,6 +14,8 @@ Reader OperatorMemoryCsv();
 Reader OpStatisticCsv();
 Reader StepTraceTimeCsv();
 Reader CommunicationJson();
+Reader CommunicationMatrixJson();
+Reader AnalysisDb();
 Reader ProfilerMetadataJson();
 Reader DeviceInfoJson();
 Reader RawCapture();
@@ -26,7 +28,8 @@ const std::vector<Reader>& AllReaders() {
       readers::KinetoTrace(),          readers::KernelDetailsCsv(),
       readers::MemoryRecordCsv(),      readers::OperatorMemoryCsv(),
       readers::OpStatisticCsv(),       readers::StepTraceTimeCsv(),
-      readers::CommunicationJson(),    readers::RawCapture(),
+      readers::CommunicationJson(),    readers::CommunicationMatrixJson(),
+      readers::AnalysisDb(),           readers::RawCapture(),
       readers::ProfilerMetadataJson(), readers::DeviceInfoJson(),
   };
   return all;

@@ -4,8 +4,11 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 
+#include "communication_steps.h"
 #include "mpa/io/json_document.h"
+#include "mpa/io/numbers.h"
 #include "mpa/readers/reader.h"
 #include "step_name.h"
 
@@ -28,9 +31,81 @@ std::int64_t Scaled(const Json& object, const char* key, double unit, Issues& is
   return 0;
 }
 
-void ReadTransfers(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
+// A number of the profiler; 0 for anything that is none.
+double Number(const Json& object, const char* key, Issues& issues) {
+  const Json& value = Member(object, key);
+  if (value.is_number()) return value.get<double>();
+  if (!value.is_null() && value != "N/A") issues.Count("invalid number, taken as 0", key);
+  return 0;
+}
+
+CommunicationTime TimeOf(const Json& info, Issues& issues) {
+  const auto number = [&](const char* key) { return Number(info, key, issues); };
+  return {.start_us = number("Start Timestamp(us)"),
+          .elapse = number("Elapse Time(ms)"),
+          .transit = number("Transit Time(ms)"),
+          .wait = number("Wait Time(ms)"),
+          .synchronization = number("Synchronization Time(ms)"),
+          .idle = number("Idle Time(ms)"),
+          .wait_ratio = number("Wait Time Ratio"),
+          .synchronization_ratio = number("Synchronization Time Ratio")};
+}
+
+LinkUse UseOf(const Json& info, Issues& issues) {
+  LinkUse use{.megabytes = Number(info, "Transit Size(MB)", issues),
+              .milliseconds = Number(info, "Transit Time(ms)", issues),
+              .bandwidth = Number(info, "Bandwidth(GB/s)", issues),
+              .large_packet_ratio = Number(info, "Large Packet Ratio", issues),
+              .sizes = {}};
+  const Json& sizes = Member(info, "Size Distribution");
+  if (!sizes.is_object()) return use;
+  for (const auto& [size, packets] : sizes.items()) {
+    const bool is_pair = packets.is_array() && packets.size() == 2 && packets[0].is_number() &&
+                         packets[1].is_number();
+    const auto megabytes = io::ParseReal(size);
+    if (!is_pair || !megabytes) {
+      issues.Count("packets left out, their size or time makes no sense", "Size Distribution");
+      continue;
+    }
+    use.sizes[*megabytes] = {packets[0].get<double>(), packets[1].get<double>()};
+  }
+  return use;
+}
+
+// "<operator>@<group>".
+std::pair<std::string, std::string> NameAndGroup(const std::string& key) {
+  const std::size_t at = key.rfind('@');
+  if (at == std::string::npos) return {key, ""};
+  return {key.substr(0, at), key.substr(at + 1)};
+}
+
+void AddOps(const Json& ops, std::vector<CommunicationOp>& summary, Issues& issues) {
+  if (!ops.is_object()) return;
+  for (const auto& [key, info] : ops.items()) {
+    auto [name, group] = NameAndGroup(key);
+    CommunicationOp op{.name = std::move(name), .group = std::move(group), .time = {}, .links = {}};
+    op.time = TimeOf(Member(info, "Communication Time Info"), issues);
+    const Json& bandwidths = Member(info, "Communication Bandwidth Info");
+    for (const LinkKind kind : kAllLinkKinds) {
+      const Json& use = Member(bandwidths, NameOf(kind).data());
+      if (use.is_object()) op.links[kind] = UseOf(use, issues);
+    }
+    summary.push_back(std::move(op));
+  }
+}
+
+void AddSummary(const Json& document, RankTrace& trace) {
+  for (const auto& [key, kinds] : document.items()) {
+    CommunicationStep& step = SummaryOf(key, trace);
+    AddOps(Member(kinds, "p2p"), step.p2p, trace.issues);
+    AddOps(Member(kinds, "collective"), step.collective, trace.issues);
+  }
+}
+
+void ReadTransfers(const CaptureFile& file, const ReadRequest& request, RankTrace& trace) {
   const Json document = io::ReadJson(file.path);
   if (!document.is_object()) return;
+  if (Overlap(request.wanted, Tables::kCommSummary)) AddSummary(document, trace);
   for (const auto& [key, groups] : document.items()) {
     const Json& bandwidth = Member(Member(Member(groups, "collective"), "Total Op Info"),
                                    "Communication Bandwidth Info");
@@ -52,7 +127,8 @@ void ReadTransfers(const CaptureFile& file, const ReadRequest&, RankTrace& trace
 }  // namespace
 
 Reader CommunicationJson() {
-  return {"communication.json", FileKind::kCommunication, Tables::kTransfers, ReadTransfers};
+  return {"communication.json", FileKind::kCommunication, Tables::kTransfers | Tables::kCommSummary,
+          ReadTransfers};
 }
 
 }  // namespace mpa::readers

@@ -141,6 +141,7 @@ void ReadProfilerDb(const CaptureFile& file, const ReadRequest& request, RankTra
   read(Tables::kHostCalls, ReadHostCalls);
   read(Tables::kDeviceRuns, ReadDeviceRuns);
   read(Tables::kGarbageCollections, ReadGarbageCollections);
+  read(Tables::kJobInfo, ReadJobInfo);
   AddProgress(file.bytes);
 }
 
@@ -154,7 +155,7 @@ Reader ProfilerDb() {
               Tables::kBackwardLinks | Tables::kQueuedWork | Tables::kMstx |
               Tables::kScheduleKernels | Tables::kKernelTensors | Tables::kChips |
               Tables::kCoreClocks | Tables::kHostCalls | Tables::kDeviceRuns |
-              Tables::kGarbageCollections,
+              Tables::kGarbageCollections | Tables::kJobInfo,
           ReadProfilerDb};
 }
 

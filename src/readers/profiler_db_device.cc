@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "collective_kernel.h"
+#include "job_info.h"
 #include "megahertz.h"
 #include "mpa/base/log.h"
 #include "mpa/model/device_tasks.h"
@@ -79,12 +81,36 @@ class Groups {
   std::unordered_map<StringId, std::int32_t> numbers_;
 };
 
+std::map<std::int64_t, StringId> ReadDataTypes(DbInput& input) {
+  std::map<std::int64_t, StringId> types;
+  if (!input.database.HasTable("ENUM_HCCL_DATA_TYPE")) return types;
+  io::Statement rows = input.database.Query("SELECT id, name FROM ENUM_HCCL_DATA_TYPE");
+  while (rows.Step()) {
+    if (const auto id = rows.Int(0)) types[*id] = input.trace.strings.Intern(rows.Text(1));
+  }
+  return types;
+}
+
+StringId TypeOf(const std::map<std::int64_t, StringId>& types, const io::Row& row, int column) {
+  const auto found = types.find(row.IntOr(column, -1));
+  return found != types.end() ? found->second : StringId::kEmpty;
+}
+
+// The column is a number or the text of one.
+std::int64_t CountOf(const io::Row& row, int column) {
+  const auto number = io::ParseInt(row.Text(column));
+  return number.value_or(row.IntOr(column, -1));
+}
+
 void ReadOperations(DbInput& input, Groups& groups) {
   if (!input.database.HasTable("COMMUNICATION_OP")) return;
+  constexpr const char* kTable = "COMMUNICATION_OP";
+  const std::map<std::int64_t, StringId> data_types = ReadDataTypes(input);
   io::Statement rows = input.database.Query(
-      "SELECT startNs, endNs, opName, opType, groupName, connectionId, opId "
-      "FROM COMMUNICATION_OP "
-      "ORDER BY opId");
+      fmt::format("SELECT startNs, endNs, opName, opType, groupName, connectionId, opId, {}, {} "
+                  "FROM COMMUNICATION_OP ORDER BY opId",
+                  ColumnOrNull(input.database, kTable, "dataType"),
+                  ColumnOrNull(input.database, kTable, "count")));
   while (rows.Step()) {
     const io::Row row = rows.row();
     const auto span = ReadSpan(input, row, 0, 1, "COMMUNICATION_OP");
@@ -95,7 +121,9 @@ void ReadOperations(DbInput& input, Groups& groups) {
                                        .op_type = input.strings.Text(row, 3),
                                        .group = groups.Of(row, 4),
                                        .link = Link(row, 5),
-                                       .op_id = row.IntOr(6, -1)});
+                                       .op_id = row.IntOr(6, -1),
+                                       .data_type = TypeOf(data_types, row, 7),
+                                       .count = CountOf(row, 8)});
   }
 }
 
@@ -135,6 +163,32 @@ void ReadGroupNames(DbInput& input) {
 }
 
 }  // namespace
+
+void ReadJobInfo(DbInput& input) {
+  JobInfo& job = input.trace.job;
+  const io::Database& database = input.database;
+  const auto document_of = [&](const char* name) {
+    io::Statement rows =
+        database.Query(fmt::format("SELECT value FROM META_DATA WHERE name = '{}'", name));
+    return rows.Step() ? nlohmann::json::parse(rows.Text(0), nullptr, /*allow_exceptions=*/false)
+                       : nlohmann::json();
+  };
+  if (database.HasTable("META_DATA")) {
+    AddJobGroups(document_of("parallel_group_info"), job);
+    SetDistributedArgs(document_of("distributed_args"), job);
+  }
+  if (database.HasTable("HOST_INFO")) {
+    io::Statement rows = database.Query("SELECT hostUid, hostName FROM HOST_INFO");
+    if (rows.Step()) {
+      job.host_uid = rows.Text(0);
+      job.host_name = rows.Text(1);
+    }
+  }
+  if (database.HasTable("RANK_DEVICE_MAP")) {
+    io::Statement rows = database.Query("SELECT rankId, deviceId FROM RANK_DEVICE_MAP");
+    while (rows.Step()) job.devices.push_back({rows.Int(0).value_or(-1), rows.Int(1).value_or(-1)});
+  }
+}
 
 void ReadKernels(DbInput& input, Tables wanted) {
   if (!input.database.HasTable("COMPUTE_TASK_INFO") || !input.database.HasTable("TASK")) return;

@@ -39,6 +39,8 @@ void ReadCoreClocks(DbInput& input);
 void ReadDeviceTasks(DbInput& input);
 /// COMMUNICATION_OP, and COMMUNICATION_TASK_INFO if wanted; groups are named from META_DATA.
 void ReadCommunications(DbInput& input, Tables wanted);
+/// META_DATA, HOST_INFO, RANK_DEVICE_MAP.
+void ReadJobInfo(DbInput& input);
 /// CANN_API, SESSION_TIME_INFO.
 void ReadHostCalls(DbInput& input);
 /// TASK with COMPUTE_TASK_INFO, COMMUNICATION_OP.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// profiler_metadata.json: what the job itself calls its communication groups.
+// profiler_metadata.json: what the job says of itself: its communication groups and settings.
 #include <string>
 
+#include "job_info.h"
 #include "mpa/io/json_document.h"
 #include "mpa/readers/reader.h"
 #include "process_groups.h"
@@ -26,16 +27,20 @@ void NameProcessGroups(const nlohmann::json& parallel_group_info, RankTrace& tra
 
 namespace {
 
-void ReadProcessGroups(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
+void ReadMetadata(const CaptureFile& file, const ReadRequest& request, RankTrace& trace) {
   const nlohmann::json document = io::ReadJson(file.path);
-  NameProcessGroups(io::Member(document, "parallel_group_info"), trace);
+  const nlohmann::json& groups = io::Member(document, "parallel_group_info");
+  NameProcessGroups(groups, trace);
+  if (!Overlap(request.wanted, Tables::kJobInfo)) return;
+  AddJobGroups(groups, trace.job);
+  SetDistributedArgs(io::Member(document, "distributed_args"), trace.job);
 }
 
 }  // namespace
 
 Reader ProfilerMetadataJson() {
-  return {"profiler_metadata.json", FileKind::kProfilerMetadata, Tables::kCommunications,
-          ReadProcessGroups};
+  return {"profiler_metadata.json", FileKind::kProfilerMetadata,
+          Tables::kCommunications | Tables::kJobInfo, ReadMetadata};
 }
 
 }  // namespace mpa::readers

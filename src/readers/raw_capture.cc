@@ -20,8 +20,8 @@ Parts PartsOf(Tables wanted) {
   };
   constexpr Tables kDevice = Tables::kKernels | Tables::kDeviceTasks | Tables::kCommunications |
                              Tables::kCommTasks | Tables::kOverlaps | Tables::kKernelStatistics |
-                             Tables::kTransfers | Tables::kHostCalls | Tables::kDeviceRuns |
-                             Tables::kModelIterations;
+                             Tables::kTransfers | Tables::kCommSummary | Tables::kHostCalls |
+                             Tables::kDeviceRuns | Tables::kModelIterations;
   constexpr std::array<Source, 8> kSources = {{
       {Tables::kHostOps | Tables::kBackwardLinks | Tables::kQueuedWork | Tables::kPythonCalls |
            Tables::kGarbageCollections,
@@ -29,7 +29,7 @@ Parts PartsOf(Tables wanted) {
       {kDevice, Parts::kCann},
       // Steps have a side on the device.
       {Tables::kLaunches | Tables::kSteps | Tables::kStepTimes | Tables::kKernels |
-           Tables::kTransfers,
+           Tables::kTransfers | Tables::kCommSummary,
        Parts::kFramework | Parts::kCann},
       {Tables::kOpDetails, Parts::kDetails},
       {Tables::kKernels, Parts::kCounters},
@@ -63,9 +63,10 @@ Reader RawCapture() {
               Tables::kKernelTensors | Tables::kDeviceTasks | Tables::kCommunications |
               Tables::kCommTasks | Tables::kOverlaps | Tables::kMemorySamples |
               Tables::kAllocations | Tables::kKernelStatistics | Tables::kTransfers |
-              Tables::kSteps | Tables::kStepTimes | Tables::kPythonCalls | Tables::kBackwardLinks |
-              Tables::kQueuedWork | Tables::kMstx | Tables::kCoreClocks | Tables::kHostCalls |
-              Tables::kDeviceRuns | Tables::kModelIterations | Tables::kGarbageCollections,
+              Tables::kCommSummary | Tables::kSteps | Tables::kStepTimes | Tables::kPythonCalls |
+              Tables::kBackwardLinks | Tables::kQueuedWork | Tables::kMstx | Tables::kCoreClocks |
+              Tables::kHostCalls | Tables::kDeviceRuns | Tables::kModelIterations |
+              Tables::kGarbageCollections,
           ReadRawCapture};
 }
 

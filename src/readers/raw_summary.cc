@@ -62,7 +62,12 @@ void FillStepTimes(const Session& session, RankTrace& trace) {
                              .computing = std::llround(step.computing),
                              .exposed_communication = std::llround(step.exposed_communication),
                              .communication = std::llround(step.communication),
-                             .free = std::llround(step.free)});
+                             .free = std::llround(step.free),
+                             .overlapped = std::llround(step.overlapped),
+                             .stage = std::llround(step.stage),
+                             .bubble = std::llround(step.bubble),
+                             .exposed_without_receive = std::llround(step.exposed_without_receive),
+                             .preparing = std::llround(step.preparing)});
   }
 }
 
@@ -104,6 +109,9 @@ void FillSummaryTables(Session& session, Tables wanted, RankTrace& trace) {
   if (Overlap(wanted, Tables::kAllocations)) FillAllocations(session, trace);
   if (Overlap(wanted, Tables::kStepTimes)) FillStepTimes(session, trace);
   if (Overlap(wanted, Tables::kTransfers)) FillTransfers(session, trace);
+  if (Overlap(wanted, Tables::kCommSummary)) {
+    trace.communication_summary = raw::SummariseCommunication(session);
+  }
   if (Overlap(wanted, Tables::kKernelStatistics)) FillKernelStatistics(session, trace);
 }
 

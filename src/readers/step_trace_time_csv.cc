@@ -18,7 +18,13 @@ void ReadStepTimes(const CaptureFile& file, const ReadRequest&, RankTrace& trace
   const auto exposed = csv.Require("Communication(Not Overlapped)");
   const auto communication = csv.Require("Communication");
   const auto free = csv.Require("Free");
+  const auto overlapped = csv.Find("Overlapped");
+  const auto stage = csv.Find("Stage");
+  const auto bubble = csv.Find("Bubble");
+  const auto without_receive = csv.Find("Communication(Not Overlapped and Exclude Receive)");
+  const auto preparing = csv.Find("Preparing");
   const auto time = [&](std::size_t column) { return SummedTime(csv, column, trace.issues); };
+  const auto time_or_0 = [&](const auto& column) { return column ? time(*column) : 0; };
   while (NextRow(csv, trace.issues)) {
     // A run without step() has one row with an empty step.
     const auto id = io::ScaledDecimal(csv[step], 0);
@@ -27,7 +33,12 @@ void ReadStepTimes(const CaptureFile& file, const ReadRequest&, RankTrace& trace
                              .computing = time(computing),
                              .exposed_communication = time(exposed),
                              .communication = time(communication),
-                             .free = time(free)});
+                             .free = time(free),
+                             .overlapped = time_or_0(overlapped),
+                             .stage = time_or_0(stage),
+                             .bubble = time_or_0(bubble),
+                             .exposed_without_receive = time_or_0(without_receive),
+                             .preparing = time_or_0(preparing)});
   }
 }
 

@@ -5,15 +5,36 @@
 namespace mpa {
 namespace recipes {
 
+Recipe AllCommunication();
+Recipe CannApiSum();
+Recipe CommunicationGroupMap();
+Recipe CommunicationMatrix();
+Recipe CommunicationMatrixSum();
+Recipe CommunicationTimeSum();
+Recipe CommunicationTimes();
+Recipe ComputeOpSum();
+Recipe FreqAnalysis();
+Recipe HcclSum();
+Recipe HeadOverhead();
 Recipe ModuleStatistic();
 Recipe OperatorMfu();
-Recipe HeadOverhead();
 
 }  // namespace recipes
 
 const std::vector<Recipe>& AllRecipes() {
-  static const std::vector<Recipe> all = {recipes::ModuleStatistic(), recipes::OperatorMfu(),
-                                          recipes::HeadOverhead()};
+  static const std::vector<Recipe> all = {recipes::AllCommunication(),
+                                          recipes::CommunicationTimes(),
+                                          recipes::CommunicationMatrix(),
+                                          recipes::ModuleStatistic(),
+                                          recipes::OperatorMfu(),
+                                          recipes::HeadOverhead(),
+                                          recipes::CannApiSum(),
+                                          recipes::CommunicationGroupMap(),
+                                          recipes::CommunicationMatrixSum(),
+                                          recipes::CommunicationTimeSum(),
+                                          recipes::ComputeOpSum(),
+                                          recipes::FreqAnalysis(),
+                                          recipes::HcclSum()};
   return all;
 }
 

@@ -37,11 +37,12 @@ void WriteMarkdown(const Report& report, const fs::path& path, Notes&) {
   writers::WriteMarkdownFile(report, path);
 }
 
-void WriteWorkbookDirectory(const Report& report, const fs::path& path, Notes& notes) {
+void WriteTextDirectory(const Report& report, const fs::path& path, Notes& notes) {
   if (mkdir(path.c_str(), 0750) != 0) {
     Fail(ErrorKind::kOutput, "{}: {}", io::FinalName(path), std::strerror(errno));
   }
   WriteRankWorkbooks(report, path, notes);
+  WriteTextFiles(report, path);
 }
 
 }  // namespace
@@ -71,7 +72,7 @@ const std::vector<ExportType>& AllExportTypes() {
        [](const Report& report, const fs::path& path, Notes&) {
          writers::WriteColumnsFile(report, path);
        }},
-      {"text", "_text", WriteWorkbookDirectory, {Kind::kRecipe}},
+      {"text", "_text", WriteTextDirectory, {Kind::kRecipe}},
       {"junit",
        ".junit.xml",
        [](const Report& report, const fs::path& path, Notes&) {

@@ -32,7 +32,9 @@ std::string Harmless(const std::string& text) {
   return risky ? '\'' + text : text;
 }
 
-std::string Field(const Cell& cell) {
+}  // namespace
+
+std::string CsvField(const Cell& cell) {
   if (const auto* text = std::get_if<std::string>(&cell)) {
     return QuotedField(Harmless(Printable(*text, Breaks::kKeep)));
   }
@@ -40,6 +42,8 @@ std::string Field(const Cell& cell) {
   if (const auto* real = std::get_if<double>(&cell)) return fmt::format("{}", *real);
   return {};
 }
+
+namespace {
 
 void WriteSheet(const Sheet& sheet, const std::filesystem::path& directory) {
   if (sheet.name.empty() || sheet.name.find('/') != std::string::npos) {
@@ -55,7 +59,7 @@ void WriteSheet(const Sheet& sheet, const std::filesystem::path& directory) {
     line.clear();
     for (std::size_t i = 0; i < sheet.columns.size(); ++i) {
       if (i > 0) line += ',';
-      line += Field(ProgramCell(sheet, row, i));
+      line += CsvField(ProgramCell(sheet, row, i));
     }
     if (has_levels) line += fmt::format(",{}", row.indent);
     Print(file.stream(), "{}\r\n", line);

@@ -28,6 +28,10 @@ void WriteDatabaseFile(const std::vector<Sheet>& tables, const std::filesystem::
 
 void WriteJsonFile(const Report& report, const std::filesystem::path& path);
 
+/// A cell as a field of a CSV file (RFC 4180): real numbers with all digits, texts that spreadsheet
+/// programs would run as formulas made harmless.
+std::string CsvField(const Cell& cell);
+
 /// `path` becomes a directory with a file for each sheet, and one for the notes.
 void WriteCsvFiles(const Report& report, const std::filesystem::path& path);
 

@@ -13,13 +13,15 @@ namespace mpa {
 
 /// A file of a capture, by what it holds.
 enum class FileKind {
-  kTraceView,         ///< trace_view.json of an NPU capture
-  kKinetoTrace,       ///< PyTorch trace of a GPU
-  kKernelDetails,     ///< kernel_details.csv
-  kOperatorMemory,    ///< operator_memory.csv
-  kMemoryRecord,      ///< memory_record.csv
-  kOpStatistic,       ///< op_statistic.csv
-  kCommunication,     ///< communication.json
+  kTraceView,       ///< trace_view.json of an NPU capture
+  kKinetoTrace,     ///< PyTorch trace of a GPU
+  kKernelDetails,   ///< kernel_details.csv
+  kOperatorMemory,  ///< operator_memory.csv
+  kMemoryRecord,    ///< memory_record.csv
+  kOpStatistic,     ///< op_statistic.csv
+  kCommunication,   ///< communication.json
+  kCommMatrix,      ///< communication_matrix.json
+  kAnalysisDb,  ///< analysis.db beside a profiler database, communication_analyzer.db of MindSpore
   kStepTraceTime,     ///< step_trace_time.csv
   kProfilerMetadata,  ///< profiler_metadata.json
   kProfilerDb,        ///< ascend_pytorch_profiler*.db and its relatives

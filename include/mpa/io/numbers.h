@@ -20,6 +20,9 @@ float MicrosBeyondNs(std::string_view text);
 /// The same for any power of ten, within 64 bits: ScaledDecimal("1.5", 3) is 1500.
 std::optional<std::int64_t> ScaledDecimal(std::string_view text, int decimals);
 
+/// A finite real number and nothing else.
+std::optional<double> ParseReal(std::string_view text);
+
 /// A whole number, blanks around it allowed; empty for anything else.
 std::optional<std::int64_t> ParseInt(std::string_view text);
 

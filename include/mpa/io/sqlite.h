@@ -29,6 +29,8 @@ class Row {
   std::int64_t IntOr(int column, std::int64_t fallback) const {
     return Int(column).value_or(fallback);
   }
+  /// A finite real number, also from whole ones and text; `fallback` for all else.
+  double RealOr(int column, double fallback) const;
   /// Empty for NULL.
   std::string_view Text(int column) const;
 

@@ -20,6 +20,10 @@ std::string CollectiveKind(std::string_view name);
 /// operation.
 std::string CollectiveKindOf(const RankTrace& trace, std::size_t row);
 
+/// The operator's type as databases record it, "hcom_allReduce_" for hcom_allReduce__271_0_1; of
+/// names of another form the whole name.
+std::string OperatorTypeOf(const RankTrace& trace, std::size_t row);
+
 /// The operations of one kind, and the tasks that they were made of by the name of the task.
 struct Collective {
   Durations calls;

@@ -3,8 +3,11 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "mpa/model/communication_summary.h"
 #include "mpa/model/issues.h"
+#include "mpa/model/job_info.h"
 #include "mpa/model/string_pool.h"
 #include "mpa/model/tables.h"
 
@@ -40,6 +43,8 @@ enum class Tables : std::uint32_t {
   kModelIterations = 1u << 24,
   kGarbageCollections = 1u << 25,
   kKernelCounters = 1u << 26,  ///< how long the kernels kept the units of their cores busy
+  kCommSummary = 1u << 27,     ///< times, bandwidths and links of communication
+  kJobInfo = 1u << 28,
 };
 
 constexpr Tables operator|(Tables a, Tables b) {
@@ -63,6 +68,7 @@ struct RankTrace {
   /// For people: the name of the capture's directory or file, and the rank; empty and -1: not
   /// known.
   std::string capture;
+  std::string capture_path;  ///< the capture's directory or file
   std::int64_t rank = -1;
   bool is_one_step = false;  ///< SelectStep() cut it
   /// Collected at Level0 without host activities: device times only.
@@ -106,6 +112,9 @@ struct RankTrace {
   Transfers transfers;
   Steps steps;
   StepTimes step_times;
+  /// In the order of the capture; its steps are names ("step5").
+  std::vector<CommunicationStep> communication_summary;
+  JobInfo job;
 };
 
 }  // namespace mpa

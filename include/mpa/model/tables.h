@@ -358,16 +358,21 @@ struct Communications : TableBase<Communications> {
     std::int64_t link = -1;
     std::int64_t op_id = -1;  ///< see CommTasks
     double dur_rest = 0;      ///< see DeviceTasks
+    StringId data_type{};     ///< of its elements, "FP16"; empty where the capture does not say
+    std::int64_t count = -1;  ///< of elements
   };
   std::vector<TimeNs> start, dur;
   std::vector<StringId> name, op_type;
   std::vector<std::int32_t> group;
   std::vector<std::int64_t> link, op_id;
   std::vector<double> dur_rest;
+  std::vector<StringId> data_type;
+  std::vector<std::int64_t> count;
 
   template <typename T>
   static auto Tie(T& t) {
-    return std::tie(t.start, t.dur, t.name, t.op_type, t.group, t.link, t.op_id, t.dur_rest);
+    return std::tie(t.start, t.dur, t.name, t.op_type, t.group, t.link, t.op_id, t.dur_rest,
+                    t.data_type, t.count);
   }
 };
 
@@ -497,18 +502,25 @@ struct Steps : TableBase<Steps> {
   }
 };
 
-/// What step_trace_time.csv says of one step.
+/// What step_trace_time.csv or the table StepTraceTime says of one step.
 struct StepTimes : TableBase<StepTimes> {
   struct Row {
     std::int32_t step = -1;
     TimeNs computing = 0, exposed_communication = 0, communication = 0, free = 0;
+    TimeNs overlapped = 0;  ///< communication while something is computed
+    TimeNs stage = 0;       ///< the step without `bubble`
+    TimeNs bubble = 0;      ///< waiting to receive
+    TimeNs exposed_without_receive = 0;
+    TimeNs preparing = 0;  ///< start of the step on the host to its first device work
   };
   std::vector<std::int32_t> step;
   std::vector<TimeNs> computing, exposed_communication, communication, free;
+  std::vector<TimeNs> overlapped, stage, bubble, exposed_without_receive, preparing;
 
   template <typename T>
   static auto Tie(T& t) {
-    return std::tie(t.step, t.computing, t.exposed_communication, t.communication, t.free);
+    return std::tie(t.step, t.computing, t.exposed_communication, t.communication, t.free,
+                    t.overlapped, t.stage, t.bubble, t.exposed_without_receive, t.preparing);
   }
 };
 

@@ -61,6 +61,9 @@ struct RecipeInfo {
   std::vector<RecipeParameter> parameters{};
   /// What the recipe can do with a capture, for `check`.
   Verdict (*can_run)(const RankFacts& facts) = nullptr;
+  /// Without --export_type, text captures give the form text, as the plain modes of the Python tool
+  /// do; databases give tables.
+  bool text_form_of_text = false;
   bool empty_is_answer = false;  ///< sheets without rows are a result, not a failure
   /// `map` gets the whole run, and the chosen step as the argument "step_id": what happens before
   /// the step matters for it.

@@ -92,6 +92,13 @@ struct WorkbookPlace {
   std::string sheet;  ///< its name there: "Sheet1"
 };
 
+/// The CSV file that --export_type text makes of a sheet, as the Python tool does: columns whose
+/// names end in "Ns" are shown in another unit, and say so.
+struct TextFile {
+  std::string stem;  ///< "all_stats"; empty: none
+  enum class Unit : std::uint8_t { kMicroseconds, kMilliseconds, kAsTheyAre } unit{};
+};
+
 struct Sheet {
   std::string name;
   std::vector<Banner> banners;
@@ -99,6 +106,7 @@ struct Sheet {
   std::vector<Row> rows;
   Look look = Look::kComparison;
   WorkbookPlace of_rank{};  ///< without a stem: in no workbook of a rank
+  TextFile text_file{};
 };
 
 /// A column of a sheet with a row for each Item, and how to get its cell.
@@ -153,17 +161,24 @@ struct Finding {
   std::optional<std::int64_t> gain;  ///< ns that mending it wins at most; empty: unknown
 };
 
+/// A file of the form `text` that is no table.
+struct TextDocument {
+  std::string file_name;  ///< "cluster_communication.json"
+  std::string text;
+};
+
 /// What a command found, for every format: each writer shows the parts that it can.
 struct Report {
   std::string preface;  ///< what to know before any number, for the screen; one of the notes
   std::vector<ScreenTable> screens;
   std::vector<std::string> lines;  ///< the answer on the screen
   std::vector<Sheet> sheets;
-  std::vector<std::int64_t> ranks;  ///< that rows belong to; -1: unknown
-  std::vector<Finding> findings;    ///< the most important one first
-  std::vector<std::string> story;   ///< what changed most, in few lines, for the screen
-  std::vector<std::string> notes;   ///< what could not be computed, and why
-  std::string page;                 ///< an HTML page, if one was asked for
+  std::vector<std::int64_t> ranks;      ///< that rows belong to; -1: unknown
+  std::vector<Finding> findings;        ///< the most important one first
+  std::vector<std::string> story;       ///< what changed most, in few lines, for the screen
+  std::vector<std::string> notes;       ///< what could not be computed, and why
+  std::string page;                     ///< an HTML page, if one was asked for
+  std::vector<TextDocument> documents;  ///< more files of --export_type text
   std::shared_ptr<const GateReport> gate;  ///< of a gate: its verdict with what led to it
 };
 

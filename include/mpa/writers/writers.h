@@ -78,6 +78,11 @@ std::vector<std::filesystem::path> WriteRankWorkbooks(const Report& report,
                                                       const std::filesystem::path& directory,
                                                       std::vector<std::string>& notes);
 
+/// Writes the sheets that have one as CSV files into `directory`, in place of what a run before left
+/// there. Throws Error (kOutput).
+std::vector<std::filesystem::path> WriteTextFiles(const Report& report,
+                                                  const std::filesystem::path& directory);
+
 /// The same as WriteReport for a workbook alone; returns its path.
 std::filesystem::path WriteXlsx(const Report& report, const std::filesystem::path& directory,
                                 const std::string& stem);

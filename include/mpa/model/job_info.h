@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace mpa {
+
+/// A communication group as the job itself describes it.
+struct JobGroup {
+  std::string id;                   ///< as databases name it, "host%eth_0"; see GroupHash()
+  std::string name;                 ///< "tp", "dp", "pp"
+  std::vector<std::int64_t> ranks;  ///< of the whole job; empty: the capture does not say
+};
+
+struct DeviceOfRank {
+  std::int64_t rank = -1, device = -1;
+};
+
+/// What a capture says of the job that the rank belongs to. Texts are empty where it does not.
+struct JobInfo {
+  std::vector<JobGroup> groups;
+  std::string distributed_args;  ///< a JSON object, such as {"tensor_model_parallel_size": 2, ...}
+  std::string host_uid, host_name;
+  std::vector<DeviceOfRank> devices;
+};
+
+}  // namespace mpa

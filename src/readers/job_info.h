@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "mpa/model/rank_trace.h"
+
+namespace mpa::readers {
+
+/// Adds the groups of a "parallel_group_info" document ({group id: {"group_name": ...,
+/// "global_ranks": [...]}}) that the rank's job does not have yet.
+void AddJobGroups(const nlohmann::json& parallel_group_info, JobInfo& job);
+
+/// Takes the "distributed_args" of a job, without the rank's own number; anything but an object is
+/// left out.
+void SetDistributedArgs(const nlohmann::json& distributed_args, JobInfo& job);
+
+}  // namespace mpa::readers

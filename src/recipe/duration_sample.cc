@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpa/recipe/duration_sample.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace mpa {
+namespace {
+
+using Values = std::vector<std::pair<TimeNs, std::int64_t>>;
+
+// The value at position `quarters` / 4 x (count - 1), from 0, on the line between its neighbours.
+double Quartile(const Values& values, std::int64_t count, std::int64_t quarters) {
+  const std::int64_t place = quarters * (count - 1);
+  const std::int64_t whole = place / 4;
+  std::int64_t passed = 0;
+  for (auto at = values.begin(); at != values.end(); ++at) {
+    passed += at->second;
+    if (passed <= whole) continue;
+    const TimeNs next = passed > whole + 1 || at + 1 == values.end() ? at->first : (at + 1)->first;
+    return static_cast<double>(at->first) +
+           static_cast<double>(next - at->first) * static_cast<double>(place % 4) / 4;
+  }
+  return 0;
+}
+
+}  // namespace
+
+DurationSample::DurationSample(std::vector<TimeNs> values) {
+  std::sort(values.begin(), values.end());
+  for (const TimeNs value : values) {
+    if (values_.empty() || values_.back().first != value) values_.emplace_back(value, 0);
+    ++values_.back().second;
+  }
+}
+
+void DurationSample::Merge(const DurationSample& other) {
+  std::vector<std::pair<TimeNs, std::int64_t>> merged;
+  merged.reserve(values_.size() + other.values_.size());
+  auto a = values_.begin();
+  for (const auto& value : other.values_) {
+    while (a != values_.end() && a->first < value.first) merged.push_back(*a++);
+    merged.push_back(value);
+    if (a != values_.end() && a->first == value.first) merged.back().second += (a++)->second;
+  }
+  merged.insert(merged.end(), a, values_.end());
+  values_ = std::move(merged);
+}
+
+DurationStats StatsOf(const DurationSample& sample) {
+  DurationStats stats;
+  const Values& values = sample.Values();
+  for (const auto& [value, times] : values) {
+    stats.count += times;
+    stats.sum += value * times;
+  }
+  if (stats.count == 0) return stats;
+  const long double mean = static_cast<long double>(stats.sum) / stats.count;
+  long double squares = 0;
+  for (const auto& [value, times] : values) {
+    const long double distance = static_cast<long double>(value) - mean;
+    squares += distance * distance * static_cast<long double>(times);
+  }
+  stats.mean = static_cast<double>(mean);
+  if (stats.count > 1) {
+    stats.deviation = static_cast<double>(std::sqrt(squares / (stats.count - 1)));
+  }
+  stats.min = values.front().first;
+  stats.max = values.back().first;
+  stats.q1 = Quartile(values, stats.count, 1);
+  stats.median = Quartile(values, stats.count, 2);
+  stats.q3 = Quartile(values, stats.count, 3);
+  return stats;
+}
+
+}  // namespace mpa

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "documents.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace mpa::communication {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+TextDocument DocumentOf(const char* file_name, const Json& json) {
+  return {file_name, json.dump(-1, ' ', false, Json::error_handler_t::replace)};
+}
+
+// The ranks of a group as the key under which the Python tool keeps its operators.
+class SetKeys {
+ public:
+  explicit SetKeys(const std::vector<Group>& groups) {
+    for (const Group& group : groups) {
+      keys_[{group.p2p, group.name}] = RankSetText(group.seen, ", ");
+    }
+  }
+  std::string Of(bool p2p, const std::string& group) const {
+    const auto found = keys_.find({p2p, group});
+    return found != keys_.end() ? found->second : Of(!p2p, group, 0);
+  }
+
+ private:
+  std::string Of(bool p2p, const std::string& group, int) const {
+    const auto found = keys_.find({p2p, group});
+    return found != keys_.end() ? found->second : "()";
+  }
+  std::map<std::pair<bool, std::string>, std::string> keys_;
+};
+
+Json TimeInfo(const CommunicationOp& op, bool total) {
+  const CommunicationTime& time = op.time;
+  Json info;
+  if (!total) info["Start Timestamp(us)"] = time.start_us;
+  info["Elapse Time(ms)"] = time.elapse;
+  info["Transit Time(ms)"] = time.transit;
+  info["Wait Time(ms)"] = time.wait;
+  info["Synchronization Time(ms)"] = time.synchronization;
+  info["Idle Time(ms)"] = time.idle;
+  info["Wait Time Ratio"] = time.wait_ratio;
+  info["Synchronization Time Ratio"] = time.synchronization_ratio;
+  return info;
+}
+
+// "2.064384", "4.0".
+std::string SizeText(double size) {
+  std::string text = fmt::format("{}", size);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text;
+}
+
+Json LinkInfo(const RankOp& op, LinkKind kind, const LinkUse& use, bool total) {
+  Json info;
+  if (total) {
+    info["Transit Time(ms)"] = use.milliseconds;
+    info["Transit Size(MB)"] = use.megabytes;
+  } else {
+    info["Transit Size(MB)"] = use.megabytes;
+    info["Transit Time(ms)"] = use.milliseconds;
+    info["Bandwidth(GB/s)"] = use.bandwidth;
+    info["Large Packet Ratio"] = use.large_packet_ratio;
+  }
+  Json sizes = Json::object();
+  if (const auto of_kind = op.sizes.find(kind); of_kind != op.sizes.end()) {
+    for (const double size : of_kind->second) {
+      const auto& [count, time] = use.sizes.at(size);
+      sizes[SizeText(size)] = {count, time};
+    }
+  }
+  info["Size Distribution"] = std::move(sizes);
+  if (total) info["Bandwidth(GB/s)"] = use.bandwidth;
+  return info;
+}
+
+}  // namespace
+
+TextDocument GroupDocument(const std::vector<Group>& groups) {
+  Json json = {{"collective", Json::array()},
+               {"p2p", Json::array()},
+               {"comm_group_parallel_info", Json::array()}};
+  for (const Group& group : groups) {
+    const Json seen = std::vector<std::int64_t>(group.seen.begin(), group.seen.end());
+    Json& sets = json[group.Type()];
+    if (std::find(sets.begin(), sets.end(), seen) == sets.end()) sets.push_back(seen);
+    json["comm_group_parallel_info"].push_back(
+        {{"type", group.Type()},
+         {"rank_set", std::vector<std::int64_t>(group.ranks.begin(), group.ranks.end())},
+         {"group_name", group.name},
+         {"group_id", group.id},
+         {"pg_name", group.process_group}});
+  }
+  return DocumentOf("communication_group.json", json);
+}
+
+TextDocument TimeDocument(const OpSums& sums, const std::vector<Group>& groups) {
+  const SetKeys keys(groups);
+  Json json = Json::object();
+  for (const auto* ops : {&sums.ops, &sums.totals}) {
+    const bool total = ops == &sums.totals;
+    for (const RankOp& op : *ops) {
+      Json links = Json::object();
+      for (const auto& [kind, use] : op.op.links) {
+        links[std::string(NameOf(kind))] = LinkInfo(op, kind, use, total);
+      }
+      json[keys.Of(false, op.op.group)][op.step][op.op.name + "@" + op.op.group]
+          [std::to_string(op.rank)] = {{"Communication Time Info", TimeInfo(op.op, total)},
+                                       {"Communication Bandwidth Info", std::move(links)}};
+    }
+  }
+  return DocumentOf("cluster_communication.json", json);
+}
+
+TextDocument MatrixDocument(const LinkSums& sums, const std::vector<Group>& groups) {
+  const SetKeys keys(groups);
+  Json json = Json::object();
+  for (const auto* links : {&sums.links, &sums.totals}) {
+    for (const RankLink& link : *links) {
+      json[keys.Of(link.p2p, link.group)][link.step][link.name + "@" + link.group]
+          [fmt::format("{}-{}", link.source, link.destination)] = {
+              {"Transport Type", link.transport},
+              {"Transit Time(ms)", link.milliseconds},
+              {"Transit Size(MB)", link.megabytes},
+              {"Op Name", link.op},
+              {"Bandwidth(GB/s)", RatioOf(link.megabytes, link.milliseconds)}};
+    }
+  }
+  return DocumentOf("cluster_communication_matrix.json", json);
+}
+
+TextDocument StepDocument(const std::vector<StepTraceRow>& rows, bool with_indices) {
+  std::string text =
+      "Step,Type,Index,Computing,Communication(Not Overlapped),Overlapped,Communication,Free,Stage,"
+      "Bubble,Communication(Not Overlapped and Exclude Receive),Preparing";
+  if (with_indices) text += ",DP Index,PP Index,TP Index";
+  text += "\r\n";
+  const auto us = [](TimeNs time) {
+    std::string number = fmt::format("{}", static_cast<double>(time) / 1e3);
+    if (number.find_first_of(".e") == std::string::npos) number += ".0";
+    return number;
+  };
+  for (const StepTraceRow& row : rows) {
+    const StepTimes::Row& times = row.times;
+    text += fmt::format(
+        "{},{},{}", row.step, row.stage ? "stage" : "rank",
+        row.stage ? fmt::format("\"{}\"", RankSetText(row.ranks, ", ")) : std::to_string(row.rank));
+    for (const TimeNs time :
+         {times.computing, times.exposed_communication, times.overlapped, times.communication,
+          times.free, times.stage, times.bubble, times.exposed_without_receive, times.preparing}) {
+      text += "," + us(time);
+    }
+    if (with_indices) {
+      text += row.place ? fmt::format(",{},{},{}", row.place->dp, row.place->pp, row.place->tp)
+                        : ",NA,NA,NA";
+    }
+    text += "\r\n";
+  }
+  return {"cluster_step_trace_time.csv", std::move(text)};
+}
+
+}  // namespace mpa::communication

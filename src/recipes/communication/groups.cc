@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "groups.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "mpa/measure/group_hash.h"
+
+namespace mpa::communication {
+
+std::vector<Group> FindGroups(const Ranks& ranks) {
+  std::map<std::pair<bool, std::string>, Group> groups;
+  std::map<std::string, const JobGroup*> of_hash;
+  for (const auto& [rank, part] : ranks) {
+    const auto add = [&, id = rank](const auto& entries, bool p2p) {
+      for (const auto& entry : entries) {
+        if (!entry.group.empty()) groups[{p2p, entry.group}].seen.insert(id);
+      }
+    };
+    for (const CommunicationStep& step : part.steps) {
+      add(step.collective, false);
+      add(step.p2p, true);
+      add(step.collective_matrix, false);
+      add(step.p2p_matrix, true);
+    }
+    for (const JobGroup& group : part.job.groups) {
+      of_hash.try_emplace(fmt::format("{}", GroupHash(group.id)), &group);
+    }
+  }
+  std::vector<Group> found;
+  for (auto& [key, group] : groups) {
+    group.p2p = key.first;
+    group.name = key.second;
+    group.ranks = group.seen;
+    if (const auto known = of_hash.find(group.name); known != of_hash.end()) {
+      group.id = known->second->id;
+      group.process_group = known->second->name;
+      if (!known->second->ranks.empty()) {
+        group.ranks = {known->second->ranks.begin(), known->second->ranks.end()};
+      }
+    }
+    found.push_back(std::move(group));
+  }
+  return found;
+}
+
+std::string RankSetText(const std::set<std::int64_t>& ranks, std::string_view separator) {
+  return fmt::format("({})", fmt::join(ranks, separator));
+}
+
+GlobalRanks::GlobalRanks(const Ranks& ranks, const std::vector<Group>& groups) {
+  for (const auto& [rank, part] : ranks) {
+    for (const CommunicationStep& step : part.steps) {
+      for (const auto* matrix : {&step.collective_matrix, &step.p2p_matrix}) {
+        for (const MatrixEntry& entry : *matrix) {
+          if (entry.source != entry.destination) continue;
+          const auto [found, is_new] = ranks_[entry.group].try_emplace(entry.source, rank);
+          if (!is_new && found->second != rank) {
+            contradictions_.insert(fmt::format("{} of group {}", entry.source, entry.group));
+          }
+        }
+      }
+    }
+  }
+  for (const Group& group : groups) {
+    if (group.id.empty()) continue;
+    std::int64_t local = 0;
+    for (const std::int64_t rank : group.ranks) ranks_[group.name].try_emplace(local++, rank);
+  }
+}
+
+std::int64_t GlobalRanks::Of(const std::string& group, std::int64_t local) const {
+  const auto ranks = ranks_.find(group);
+  if (ranks == ranks_.end()) return -1;
+  const auto rank = ranks->second.find(local);
+  return rank != ranks->second.end() ? rank->second : -1;
+}
+
+}  // namespace mpa::communication

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "mpa/model/rank_trace.h"
+#include "mpa/recipe/part_bytes.h"
+
+namespace mpa {
+
+constexpr LinkKind LastOf(LinkKind) { return LinkKind::kSio; }
+
+namespace communication {
+
+/// What the recipes on communication keep of a rank.
+struct Part {
+  std::vector<CommunicationStep> steps;
+  std::vector<StepTimes::Row> step_times;
+  JobInfo job;
+  std::string capture;  ///< directory of the capture, as it was found
+};
+
+template <class Archive>
+void serialize(Archive& archive, Part& part) {
+  archive(part.steps, part.step_times, part.job, part.capture);
+}
+
+}  // namespace communication
+
+template <class Archive>
+void serialize(Archive& archive, LinkUse& use) {
+  archive(use.megabytes, use.milliseconds, use.bandwidth, use.large_packet_ratio, use.sizes);
+}
+
+template <class Archive>
+void serialize(Archive& archive, CommunicationTime& time) {
+  archive(time.start_us, time.elapse, time.transit, time.wait, time.synchronization, time.idle,
+          time.wait_ratio, time.synchronization_ratio);
+}
+
+template <class Archive>
+void serialize(Archive& archive, CommunicationOp& op) {
+  archive(op.name, op.group, op.time);
+  std::vector<std::pair<std::uint8_t, LinkUse>> links;
+  for (const auto& [kind, use] : op.links) links.emplace_back(static_cast<std::uint8_t>(kind), use);
+  archive(links);
+  for (const auto& [kind, use] : links) {
+    if (kind > static_cast<std::uint8_t>(LastOf(LinkKind{}))) {
+      Fail(ErrorKind::kCorrupt, "the part holds an unknown kind of link");
+    }
+    op.links[static_cast<LinkKind>(kind)] = use;
+  }
+}
+
+template <class Archive>
+void serialize(Archive& archive, MatrixEntry& entry) {
+  archive(entry.name, entry.group, entry.source, entry.destination, entry.transport,
+          entry.megabytes, entry.milliseconds, entry.bandwidth, entry.op);
+}
+
+template <class Archive>
+void serialize(Archive& archive, CommunicationStep& step) {
+  archive(step.step, step.p2p, step.collective, step.p2p_matrix, step.collective_matrix);
+}
+
+template <class Archive>
+void serialize(Archive& archive, StepTimes::Row& row) {
+  archive(row.step, row.computing, row.exposed_communication, row.communication, row.free,
+          row.overlapped, row.stage, row.bubble, row.exposed_without_receive, row.preparing);
+}
+
+template <class Archive>
+void serialize(Archive& archive, JobGroup& group) {
+  archive(group.id, group.name, group.ranks);
+}
+
+template <class Archive>
+void serialize(Archive& archive, DeviceOfRank& device) {
+  archive(device.rank, device.device);
+}
+
+template <class Archive>
+void serialize(Archive& archive, JobInfo& job) {
+  archive(job.groups, job.distributed_args, job.host_uid, job.host_name, job.devices);
+}
+
+}  // namespace mpa

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps, groups, times, bandwidths and links of the communication of all ranks: the plain modes of
+// the Python tool, and its recipes for one subject each.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "documents.h"
+#include "mpa/recipe/arguments.h"
+#include "mpa/recipe/make_recipe.h"
+#include "sheets.h"
+
+namespace mpa::recipes {
+namespace {
+
+using communication::Group;
+using communication::Part;
+using communication::Ranks;
+
+Part MapCommunication(const RankTrace& trace, const RecipeArguments&) {
+  Part part{.steps = trace.communication_summary,
+            .step_times = {},
+            .job = trace.job,
+            .capture = trace.capture_path};
+  const StepTimes& times = trace.step_times;
+  for (std::size_t i = 0; i < times.Size(); ++i) {
+    part.step_times.push_back({times.step[i], times.computing[i], times.exposed_communication[i],
+                               times.communication[i], times.free[i], times.overlapped[i],
+                               times.stage[i], times.bubble[i], times.exposed_without_receive[i],
+                               times.preparing[i]});
+  }
+  return part;
+}
+
+// What a recipe shows.
+struct Subjects {
+  bool steps = false, groups = true, times = false, matrix = false;
+};
+
+void AddLines(const std::vector<communication::StepTraceRow>& rows,
+              const std::vector<Group>& groups, const communication::OpSums& ops, Report& report) {
+  const auto of_ranks = [&](TimeNs StepTimes::Row::*time, const char* name) {
+    std::vector<std::pair<TimeNs, std::int64_t>> values;
+    for (const auto& row : rows) {
+      if (!row.stage) values.emplace_back(row.times.*time, row.rank);
+    }
+    if (values.empty()) return;
+    std::sort(values.begin(), values.end());
+    const auto ms = [](TimeNs ns) { return static_cast<double>(ns) / 1e6; };
+    report.lines.push_back(fmt::format("  {:<24} {:>12.3f} {:>12.3f} {:>12.3f}  ({})", name,
+                                       ms(values.front().first),
+                                       ms(values[values.size() / 2].first), ms(values.back().first),
+                                       RankText(values.back().second)));
+  };
+  if (!rows.empty()) {
+    report.lines.push_back(fmt::format("  {:<24} {:>12} {:>12} {:>12}", "ms in a step", "min",
+                                       "median", "max (rank)"));
+    of_ranks(&StepTimes::Row::computing, "computing");
+    of_ranks(&StepTimes::Row::exposed_communication, "exposed communication");
+    of_ranks(&StepTimes::Row::free, "free");
+    of_ranks(&StepTimes::Row::bubble, "bubble");
+  }
+  if (!groups.empty()) {
+    report.lines.push_back(fmt::format("  {} communication groups", groups.size()));
+  }
+  const communication::RankOp* longest = nullptr;
+  for (const auto& op : ops.ops) {
+    if (longest == nullptr || op.op.time.elapse > longest->op.time.elapse) longest = &op;
+  }
+  if (longest != nullptr) {
+    report.lines.push_back(
+        fmt::format("  longest operator: {} on {}, {:.3f} ms, of it {:.3f} ms "
+                    "transfer",
+                    longest->op.name, RankText(longest->rank), longest->op.time.elapse,
+                    longest->op.time.transit));
+  }
+}
+
+void Reduce(const Ranks& ranks, const Subjects& subjects, Wanted wanted, Report& report) {
+  const std::vector<Group> groups = communication::FindGroups(ranks);
+  communication::OpSums ops;
+  if (subjects.times) ops = communication::SumOps(ranks);
+  communication::LinkSums links;
+  if (subjects.matrix) links = communication::SumLinks(ranks, groups);
+  std::vector<communication::StepTraceRow> steps;
+  std::string problem;
+  const communication::Grid grid(ranks, problem);
+  if (subjects.steps) steps = communication::StepTrace(ranks, groups, grid);
+  if (subjects.steps && !problem.empty()) report.notes.push_back(problem);
+  report.notes.insert(report.notes.end(), links.notes.begin(), links.notes.end());
+  if (wanted.sheets) {
+    if (subjects.groups) communication::AddGroupSheet(groups, report);
+    communication::AddTimeSheets(ops, report);
+    communication::AddMatrixSheet(links, report);
+    communication::AddStepSheet(steps, report);
+    if (subjects.steps) communication::AddJobSheets(ranks, report);
+  }
+  if (wanted.sheets && subjects.steps) {  // as text they are documents
+    for (Sheet& sheet : report.sheets) sheet.text_file = {};
+    report.documents.push_back(communication::GroupDocument(groups));
+    if (!steps.empty()) {
+      report.documents.push_back(communication::StepDocument(steps, grid.Known()));
+    }
+    if (!ops.ops.empty()) report.documents.push_back(communication::TimeDocument(ops, groups));
+    if (!links.links.empty()) {
+      report.documents.push_back(communication::MatrixDocument(links, groups));
+    }
+  }
+  if (wanted.screen != Detail::kNone) AddLines(steps, groups, ops, report);
+}
+
+template <bool kSteps, bool kGroups, bool kTimes, bool kMatrix>
+void ReduceSubjects(const Ranks& ranks, const RecipeArguments&, Wanted wanted, Report& report) {
+  Reduce(ranks, {kSteps, kGroups, kTimes, kMatrix}, wanted, report);
+}
+
+Verdict JudgeCommunicationRecipes(const RankFacts& facts) {
+  Verdict verdict = JudgeReadable(facts);
+  if (verdict.CannotRun()) return verdict;
+  if (facts.kind == CaptureKind::kGpu) {
+    return CannotRun("communication of NPUs only is summed up", "");
+  }
+  verdict.AddLack(facts.recorded.communication == Recorded::kNo,
+                  "no communication was recorded; a run on one device has none",
+                  "profiler_level=Level1");
+  return verdict;
+}
+
+RecipeInfo Info(std::string_view name, std::string_view folder, std::string_view summary) {
+  RecipeInfo info;
+  info.name = name;
+  info.folder = folder;
+  info.summary = summary;
+  info.needs = Tables::kCommSummary | Tables::kJobInfo | Tables::kStepTimes;
+  info.can_run = JudgeCommunicationRecipes;
+  return info;
+}
+
+}  // namespace
+
+Recipe AllCommunication() {
+  RecipeInfo info = Info("all", "", "steps, groups, times, bandwidths and links of all ranks");
+  info.text_form_of_text = true;
+  return MakeRecipe<MapCommunication, ReduceSubjects<true, true, true, true>>(std::move(info));
+}
+
+Recipe CommunicationTimes() {
+  RecipeInfo info = Info("communication_time", "", "as all, without the links");
+  info.text_form_of_text = true;
+  return MakeRecipe<MapCommunication, ReduceSubjects<true, true, true, false>>(std::move(info));
+}
+
+Recipe CommunicationMatrix() {
+  RecipeInfo info = Info("communication_matrix", "", "as all, without times and bandwidths");
+  info.text_form_of_text = true;
+  return MakeRecipe<MapCommunication, ReduceSubjects<true, true, false, true>>(std::move(info));
+}
+
+Recipe CommunicationGroupMap() {
+  return MakeRecipe<MapCommunication, ReduceSubjects<false, true, false, false>>(
+      Info("communication_group_map", "CommunicationGroupMap",
+           "which ranks make which communication group"));
+}
+
+Recipe CommunicationTimeSum() {
+  return MakeRecipe<MapCommunication, ReduceSubjects<false, true, true, false>>(
+      Info("communication_time_sum", "CommunicationTimeSum",
+           "times and bandwidths of communication, by operator and by group"));
+}
+
+Recipe CommunicationMatrixSum() {
+  return MakeRecipe<MapCommunication, ReduceSubjects<false, false, false, true>>(
+      Info("communication_matrix_sum", "CommMatrixSum", "what moved between which ranks"));
+}
+
+}  // namespace mpa::recipes

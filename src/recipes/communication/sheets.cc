@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sheets.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace mpa::communication {
+namespace {
+
+Column NamedColumn(const char* name, Format format, const char* meaning) {
+  return {.name = name, .format = format, .width = 16, .meaning = meaning};
+}
+Column Words(const char* name, const char* meaning) {
+  return NamedColumn(name, Format::kText, meaning);
+}
+Column Whole(const char* name, const char* meaning) {
+  return NamedColumn(name, Format::kInteger, meaning);
+}
+Column Real(const char* name, const char* meaning) {
+  return NamedColumn(name, Format::kDecimals4, meaning);
+}
+
+// Adds the items as a sheet, if there are any.
+template <typename Item, typename Items>
+void AddSheet(const char* name, const std::vector<ColumnOf<Item>>& columns, const Items& items,
+              const char* text_file, Report& report) {
+  if (items.empty()) return;
+  Sheet sheet = SheetOf(name, columns);
+  sheet.look = Look::kList;
+  sheet.text_file = {text_file, TextFile::Unit::kAsTheyAre};
+  for (const auto& item : items) AddRow(columns, Item(item), 0, sheet);
+  report.sheets.push_back(std::move(sheet));
+}
+
+std::vector<ColumnOf<Group>> GroupColumns() {
+  using Item = Group;
+  return {{Words("type", "collective or p2p."),
+           [](const Item& item) -> Cell { return std::string(item.Type()); }},
+          {Words("rank_set", "The ranks of the group."),
+           [](const Item& item) -> Cell { return RankSetText(item.ranks); }},
+          {Words("group_name", "The hash of its id."),
+           [](const Item& item) -> Cell { return item.name; }},
+          {Words("group_id", "Its id, if the metadata tells."),
+           [](const Item& item) -> Cell { return item.id; }},
+          {Words("pg_name", "The name that the job gives it, such as tp."),
+           [](const Item& item) -> Cell { return item.process_group; }}};
+}
+
+bool IsTotal(const RankOp& item) { return item.op.name == kTotal; }
+
+std::vector<ColumnOf<RankOp>> TimeColumns() {
+  using Item = RankOp;
+  return {{Words("step", "The step."), [](const Item& item) -> Cell { return item.step; }},
+          {Whole("rank_id", "The rank."), [](const Item& item) -> Cell { return item.rank; }},
+          {Words("hccl_op_name", "The operator, or Total Op Info."),
+           [](const Item& item) -> Cell { return item.op.name; }},
+          {Words("group_name", "The hash of the group."),
+           [](const Item& item) -> Cell { return item.op.group; }},
+          {Whole("start_timestamp", "When it began, in us since the epoch."),
+           [](const Item& item) -> Cell {
+             return static_cast<std::int64_t>(std::llround(item.op.time.start_us));
+           }},
+          {Real("elapsed_time", "From begin to end, in ms."),
+           [](const Item& item) -> Cell { return item.op.time.elapse; }},
+          {Real("transit_time", "Transfer, in ms."),
+           [](const Item& item) -> Cell { return item.op.time.transit; }},
+          {Real("wait_time", "Waiting, in ms."),
+           [](const Item& item) -> Cell { return item.op.time.wait; }},
+          {Real("synchronization_time", "Waiting before the first transfer, in ms."),
+           [](const Item& item) -> Cell { return item.op.time.synchronization; }},
+          {Real("idle_time", "The rest, in ms."),
+           [](const Item& item) -> Cell { return item.op.time.idle; }},
+          {Real("synchronization_time_ratio", "Synchronization of synchronization and transfer."),
+           [](const Item& item) -> Cell {
+             return IsTotal(item) ? item.op.time.synchronization_ratio : 0.0;
+           }},
+          {Real("wait_time_ratio", "Waiting of waiting and transfer."),
+           [](const Item& item) -> Cell { return IsTotal(item) ? item.op.time.wait_ratio : 0.0; }}};
+}
+
+// Packets of one size over one kind of link.
+struct Packets {
+  const RankOp& op;
+  LinkKind kind{};
+  const LinkUse& use;
+  double size = 0;
+  std::pair<double, double> count_and_time;
+};
+
+std::vector<ColumnOf<Packets>> PacketColumns() {
+  using Item = Packets;
+  return {
+      {Words("step", "The step."), [](const Item& item) -> Cell { return item.op.step; }},
+      {Whole("rank_id", "The rank."), [](const Item& item) -> Cell { return item.op.rank; }},
+      {Words("hccl_op_name", "The operator, or Total Op Info."),
+       [](const Item& item) -> Cell { return item.op.op.name; }},
+      {Words("group_name", "The hash of the group."),
+       [](const Item& item) -> Cell { return item.op.op.group; }},
+      {Words("band_type", "Kind of link."),
+       [](const Item& item) -> Cell { return std::string(NameOf(item.kind)); }},
+      {Real("transit_size", "What moved over such links, in MB."),
+       [](const Item& item) -> Cell { return item.use.megabytes; }},
+      {Real("transit_time", "Its time, in ms."),
+       [](const Item& item) -> Cell { return item.use.milliseconds; }},
+      {Real("bandwidth", "In GB/s."), [](const Item& item) -> Cell { return item.use.bandwidth; }},
+      {Real("large_packet_ratio", "Share of large packets."),
+       [](const Item& item) -> Cell { return item.use.large_packet_ratio; }},
+      {Real("package_size", "Size of these packets, in MB."),
+       [](const Item& item) -> Cell { return item.size; }},
+      {Real("count", "Number of these packets."),
+       [](const Item& item) -> Cell { return item.count_and_time.first; }},
+      {Real("total_duration", "Their time, in ms."),
+       [](const Item& item) -> Cell { return item.count_and_time.second; }}};
+}
+
+std::vector<ColumnOf<RankLink>> LinkColumns() {
+  using Item = RankLink;
+  return {{Words("step", "The step."), [](const Item& item) -> Cell { return item.step; }},
+          {Words("hccl_op_name", "Kind of operator and which of them, or Total Op Info."),
+           [](const Item& item) -> Cell { return item.name; }},
+          {Words("group_name", "The hash of the group."),
+           [](const Item& item) -> Cell { return item.group; }},
+          {Whole("src_rank", "Where it moved from, a rank of the job."),
+           [](const Item& item) -> Cell { return item.source; }},
+          {Whole("dst_rank", "Where it moved to, a rank of the job."),
+           [](const Item& item) -> Cell { return item.destination; }},
+          {Words("transport_type", "Kind of link."),
+           [](const Item& item) -> Cell { return item.transport; }},
+          {Words("op_name", "The operator."), [](const Item& item) -> Cell { return item.op; }},
+          {Real("transit_size", "What moved, in MB."),
+           [](const Item& item) -> Cell { return item.megabytes; }},
+          {Real("transit_time", "Its time, in ms."),
+           [](const Item& item) -> Cell { return item.milliseconds; }},
+          {Real("bandwidth", "In GB/s; 0 without a time."),
+           [](const Item& item) -> Cell { return item.Bandwidth(); }}};
+}
+
+double Us(TimeNs time) { return static_cast<double>(time) / 1e3; }
+
+std::string IndexText(const StepTraceRow& row) {
+  return row.stage ? RankSetText(row.ranks) : std::to_string(row.rank);
+}
+
+Cell IndexCell(const StepTraceRow& row, std::int64_t GridPlace::*index) {
+  return row.place ? Cell((*row.place).*index) : Cell();
+}
+
+std::vector<ColumnOf<StepTraceRow>> StepColumns() {
+  using Item = StepTraceRow;
+  return {{Words("step", "The step."), [](const Item& item) -> Cell { return item.step; }},
+          {Words("type", "rank, or stage: the longest of its ranks."),
+           [](const Item& item) -> Cell { return std::string(item.stage ? "stage" : "rank"); }},
+          {Words("index", "The rank, or the ranks of the stage."),
+           [](const Item& item) -> Cell { return IndexText(item); }},
+          {Real("computing", "Computing, in us."),
+           [](const Item& item) -> Cell { return Us(item.times.computing); }},
+          {Real("communication_not_overlapped", "Communication while nothing is computed, in us."),
+           [](const Item& item) -> Cell { return Us(item.times.exposed_communication); }},
+          {Real("overlapped", "Communication while something is computed, in us."),
+           [](const Item& item) -> Cell { return Us(item.times.overlapped); }},
+          {Real("communication", "Communication, in us."),
+           [](const Item& item) -> Cell { return Us(item.times.communication); }},
+          {Real("free", "Idle time, in us."),
+           [](const Item& item) -> Cell { return Us(item.times.free); }},
+          {Real("stage", "The step without bubble, in us."),
+           [](const Item& item) -> Cell { return Us(item.times.stage); }},
+          {Real("bubble", "Waiting to receive, in us."),
+           [](const Item& item) -> Cell { return Us(item.times.bubble); }},
+          {Real("communication_not_overlapped_and_exclude_receive",
+                "Exposed communication without receiving, in us."),
+           [](const Item& item) -> Cell { return Us(item.times.exposed_without_receive); }},
+          {Real("preparing", "From the start of the step to its first device work, in us."),
+           [](const Item& item) -> Cell { return Us(item.times.preparing); }},
+          {Whole("dp_index", "Place of the rank in data parallelism; empty if unknown."),
+           [](const Item& item) -> Cell { return IndexCell(item, &GridPlace::dp); }},
+          {Whole("pp_index", "Place of the rank in the pipeline; empty if unknown."),
+           [](const Item& item) -> Cell { return IndexCell(item, &GridPlace::pp); }},
+          {Whole("tp_index", "Place of the rank in tensor parallelism; empty if unknown."),
+           [](const Item& item) -> Cell { return IndexCell(item, &GridPlace::tp); }}};
+}
+
+struct Host {
+  std::string uid, name;
+};
+struct DeviceItem {
+  std::int64_t rank = -1, device = -1;
+  std::string host, path;
+};
+struct BaseItem {
+  std::string key, value;
+};
+
+std::vector<ColumnOf<Host>> HostColumns() {
+  using Item = Host;
+  return {
+      {Words("hostUid", "Number of the host."), [](const Item& item) -> Cell { return item.uid; }},
+      {Words("hostName", "Its name."), [](const Item& item) -> Cell { return item.name; }}};
+}
+
+std::vector<ColumnOf<DeviceItem>> DeviceColumns() {
+  using Item = DeviceItem;
+  return {
+      {Whole("rankId", "The rank."), [](const Item& item) -> Cell { return item.rank; }},
+      {Whole("deviceId", "Its device."), [](const Item& item) -> Cell { return item.device; }},
+      {Words("hostUid", "Number of its host."), [](const Item& item) -> Cell { return item.host; }},
+      {Words("profilePath", "Directory of its capture."),
+       [](const Item& item) -> Cell { return item.path; }}};
+}
+
+std::vector<ColumnOf<BaseItem>> BaseColumns() {
+  using Item = BaseItem;
+  return {{Words("key", "distributed_args."), [](const Item& item) -> Cell { return item.key; }},
+          {Words("value", "A JSON object."), [](const Item& item) -> Cell { return item.value; }}};
+}
+
+}  // namespace
+
+void AddGroupSheet(const std::vector<Group>& groups, Report& report) {
+  AddSheet("CommunicationGroupMapping", GroupColumns(), groups, "communication_group_mapping",
+           report);
+}
+
+void AddTimeSheets(const OpSums& sums, Report& report) {
+  std::vector<RankOp> all = sums.ops;
+  all.insert(all.end(), sums.totals.begin(), sums.totals.end());
+  AddSheet("ClusterCommunicationTime", TimeColumns(), all, "cluster_communication_time", report);
+  std::vector<Packets> packets;
+  for (const RankOp& op : all) {
+    for (const auto& [kind, use] : op.op.links) {
+      const auto sizes = op.sizes.find(kind);
+      if (sizes == op.sizes.end()) continue;
+      std::vector<double> order = sizes->second;
+      if (IsTotal(op)) std::sort(order.begin(), order.end());
+      for (const double size : order) packets.push_back({op, kind, use, size, use.sizes.at(size)});
+    }
+  }
+  AddSheet("ClusterCommunicationBandwidth", PacketColumns(), packets,
+           "cluster_communication_bandwidth", report);
+}
+
+void AddMatrixSheet(const LinkSums& sums, Report& report) {
+  std::vector<RankLink> all = sums.links;
+  all.insert(all.end(), sums.totals.begin(), sums.totals.end());
+  AddSheet("ClusterCommunicationMatrix", LinkColumns(), all, "cluster_communication_matrix",
+           report);
+}
+
+void AddStepSheet(const std::vector<StepTraceRow>& rows, Report& report) {
+  AddSheet("ClusterStepTraceTime", StepColumns(), rows, "", report);
+}
+
+void AddJobSheets(const Ranks& ranks, Report& report) {
+  std::vector<Host> hosts;
+  std::vector<DeviceItem> devices;
+  std::vector<BaseItem> base;
+  std::set<std::string> known;
+  for (const auto& [rank, part] : ranks) {
+    const JobInfo& job = part.job;
+    if (!job.host_uid.empty() && known.insert(job.host_uid).second) {
+      hosts.push_back({job.host_uid, job.host_name});
+    }
+    for (const DeviceOfRank& device : job.devices) {
+      devices.push_back({device.rank, device.device, job.host_uid, part.capture});
+    }
+    if (base.empty() && !job.distributed_args.empty()) {
+      base.push_back({"distributed_args", job.distributed_args});
+    }
+  }
+  AddSheet("HostInfo", HostColumns(), hosts, "host_info", report);
+  AddSheet("RankDeviceMap", DeviceColumns(), devices, "rank_device_map", report);
+  AddSheet("ClusterBaseInfo", BaseColumns(), base, "cluster_base_info", report);
+}
+
+}  // namespace mpa::communication

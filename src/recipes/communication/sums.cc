@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sums.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "mpa/report/report.h"
+
+namespace mpa::communication {
+namespace {
+
+bool IsSum(const std::string& name) {
+  return name.starts_with("Total") || name.starts_with("total");
+}
+
+using Sizes = std::map<LinkKind, std::vector<double>>;
+
+Sizes SizesOf(const CommunicationOp& op) {
+  Sizes sizes;
+  for (const auto& [kind, use] : op.links) {
+    for (auto size = use.sizes.rbegin(); size != use.sizes.rend(); ++size) {
+      sizes[kind].push_back(size->first);
+    }
+  }
+  return sizes;
+}
+
+void AddNew(const Sizes& sizes, Sizes& all) {
+  for (const auto& [kind, of_kind] : sizes) {
+    std::vector<double>& known = all[kind];
+    for (const double size : of_kind) {
+      if (std::find(known.begin(), known.end(), size) == known.end()) known.push_back(size);
+    }
+  }
+}
+
+void AddTo(const CommunicationOp& op, CommunicationOp& total) {
+  total.time.elapse += op.time.elapse;
+  total.time.transit += op.time.transit;
+  total.time.wait += op.time.wait;
+  total.time.synchronization += op.time.synchronization;
+  total.time.idle += op.time.idle;
+  for (const auto& [kind, use] : op.links) {
+    LinkUse& sum = total.links[kind];
+    sum.megabytes += use.megabytes;
+    sum.milliseconds += use.milliseconds;
+    for (const auto& [size, packets] : use.sizes) {
+      auto& [count, time] = sum.sizes[size];
+      count += packets.first;
+      time += packets.second;
+    }
+  }
+}
+
+void Finish(CommunicationOp& total) {
+  total.time.wait_ratio = RatioOf(total.time.wait, total.time.wait + total.time.transit);
+  total.time.synchronization_ratio =
+      RatioOf(total.time.synchronization, total.time.synchronization + total.time.transit);
+  for (auto& [kind, use] : total.links) use.bandwidth = RatioOf(use.megabytes, use.milliseconds);
+}
+
+}  // namespace
+
+double RatioOf(double part, double whole) {
+  constexpr double kNothing = 1e-15;
+  return whole < kNothing ? 0 : Rounded(part / whole, 4);
+}
+
+OpSums SumOps(const Ranks& ranks) {
+  OpSums sums;
+  std::map<std::tuple<std::string, std::int64_t, std::string>, RankOp> totals;
+  for (const auto& [rank, part] : ranks) {
+    for (const CommunicationStep& step : part.steps) {
+      for (const auto* ops : {&step.p2p, &step.collective}) {
+        for (const CommunicationOp& op : *ops) {
+          if (IsSum(op.name) || op.group.empty()) continue;
+          Sizes sizes = SizesOf(op);
+          RankOp& total = totals[{step.step, rank, op.group}];
+          AddTo(op, total.op);
+          AddNew(sizes, total.sizes);
+          sums.ops.push_back({step.step, rank, op, std::move(sizes)});
+        }
+      }
+    }
+  }
+  for (auto& [key, total] : totals) {
+    std::tie(total.step, total.rank, total.op.group) = key;
+    total.op.name = kTotal;
+    Finish(total.op);
+    sums.totals.push_back(std::move(total));
+  }
+  return sums;
+}
+
+LinkSums SumLinks(const Ranks& ranks, const std::vector<Group>& groups) {
+  const GlobalRanks global(ranks, groups);
+  LinkSums sums;
+  using Key = std::tuple<std::string, bool, std::string, std::string, std::int64_t, std::int64_t>;
+  std::map<Key, std::size_t> place, total_place;
+  std::set<std::string> unknown;
+  for (const auto& [id, part] : ranks) {
+    for (const CommunicationStep& step : part.steps) {
+      for (const bool p2p : {true, false}) {
+        for (const MatrixEntry& entry : p2p ? step.p2p_matrix : step.collective_matrix) {
+          if (IsSum(entry.name)) continue;
+          const std::int64_t source = global.Of(entry.group, entry.source);
+          const std::int64_t destination = global.Of(entry.group, entry.destination);
+          for (const auto& [local, known] :
+               {std::pair{entry.source, source}, {entry.destination, destination}}) {
+            if (known < 0) unknown.insert(fmt::format("{} of group {}", local, entry.group));
+          }
+          if (source < 0 || destination < 0) continue;
+          const auto add = [&](std::map<Key, std::size_t>& places, std::vector<RankLink>& list,
+                               const std::string& name) {
+            const auto [found, is_new] = places.try_emplace(
+                {step.step, p2p, name, entry.group, source, destination}, list.size());
+            if (is_new) {
+              list.push_back({.step = step.step,
+                              .name = name,
+                              .group = entry.group,
+                              .p2p = p2p,
+                              .source = source,
+                              .destination = destination,
+                              .transport = entry.transport,
+                              .op = entry.op});
+            }
+            RankLink& link = list[found->second];
+            link.megabytes += entry.megabytes;
+            link.milliseconds += entry.milliseconds;
+          };
+          add(place, sums.links, entry.name);
+          if (entry.name.find("total") != std::string::npos) add(total_place, sums.totals, kTotal);
+        }
+      }
+    }
+  }
+  for (const std::string& end : unknown) {
+    sums.notes.push_back(fmt::format(
+        "links of rank {} are left out: its capture is missing, and no metadata names its rank in "
+        "the job",
+        end));
+  }
+  for (const std::string& end : global.Contradictions()) {
+    sums.notes.push_back(
+        fmt::format("two captures say that they are rank {}; the first counts", end));
+  }
+  return sums;
+}
+
+}  // namespace mpa::communication

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks whose AI cores ran at a reduced clock.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "mpa/recipe/arguments.h"
+#include "mpa/recipe/make_recipe.h"
+
+namespace mpa::recipes {
+namespace {
+
+struct Clocks {
+  std::vector<std::int64_t> mhz;  // that were measured, ascending
+  std::int64_t nominal = 0;       // of the chip; 0: unknown
+};
+
+template <class Archive>
+void serialize(Archive& archive, Clocks& part) {
+  archive(part.mhz, part.nominal);
+}
+
+Clocks MapFreqAnalysis(const RankTrace& trace, const RecipeArguments&) {
+  Clocks part;
+  const std::set<std::int64_t> distinct(trace.core_clocks.mhz.begin(), trace.core_clocks.mhz.end());
+  part.mhz.assign(distinct.begin(), distinct.end());
+  for (std::size_t i = 0; i < trace.chips.Size(); ++i) {
+    part.nominal = std::max(part.nominal, static_cast<std::int64_t>(trace.chips.cube_mhz[i]));
+  }
+  return part;
+}
+
+using Ranks = std::vector<OfRank<Clocks>>;
+
+// The nominal clock where the chip says it; else the highest that most ranks reached.
+std::int64_t NominalOf(const Ranks& ranks) {
+  std::map<std::int64_t, std::size_t> votes;
+  std::int64_t nominal = 0;
+  for (const auto& rank : ranks) {
+    nominal = std::max(nominal, rank.part.nominal);
+    if (!rank.part.mhz.empty()) ++votes[rank.part.mhz.back()];
+  }
+  if (nominal > 0) return nominal;
+  std::size_t most = 0;
+  for (const auto& [mhz, count] : votes) {
+    if (count >= most) {
+      nominal = mhz;
+      most = count;
+    }
+  }
+  return nominal;
+}
+
+enum class ClockState { kNormal, kIdle, kAbnormal };
+
+// A chip without work lowers its clock to the idle one.
+ClockState StateOf(const Clocks& clocks, std::int64_t nominal) {
+  constexpr std::int64_t kIdleMhz = 800;
+  if (clocks.mhz == std::vector{nominal}) return ClockState::kNormal;
+  return clocks.mhz == std::vector{kIdleMhz, nominal} ? ClockState::kIdle : ClockState::kAbnormal;
+}
+
+struct ClockItem {
+  std::int64_t rank = -1;
+  const Clocks& clocks;
+};
+
+std::string MhzText(const Clocks& clocks) {
+  return fmt::format("[{}]", fmt::join(clocks.mhz, ", "));
+}
+
+std::vector<ColumnOf<ClockItem>> ClockColumns() {
+  return {{{.name = "rankId", .format = Format::kInteger, .meaning = "The rank."},
+           [](const ClockItem& item) -> Cell { return item.rank; }},
+          {{.name = "aicoreFrequency",
+            .format = Format::kText,
+            .width = 30,
+            .meaning = "The clocks of the AI cores that were measured, in MHz."},
+           [](const ClockItem& item) -> Cell { return MhzText(item.clocks); }}};
+}
+
+void ReduceFreqAnalysis(const Ranks& ranks, const RecipeArguments&, Wanted wanted, Report& report) {
+  const std::int64_t nominal = NominalOf(ranks);
+  const auto columns = ClockColumns();
+  Sheet idle = SheetOf("FreeFrequencyRanks", columns);
+  Sheet abnormal = SheetOf("AbnormalFrequencyRanks", columns);
+  std::vector<std::int64_t> unknown;
+  for (const auto& [id, part] : ranks) {
+    if (part.mhz.empty()) {
+      unknown.push_back(id);
+      continue;
+    }
+    const ClockState state = StateOf(part, nominal);
+    const std::size_t rank = BeginRank(id, report);
+    if (state == ClockState::kIdle) AddRow(columns, {id, part}, rank, idle);
+    if (state == ClockState::kAbnormal) AddRow(columns, {id, part}, rank, abnormal);
+  }
+  if (!unknown.empty()) {
+    report.notes.push_back(
+        fmt::format("the clock of {} rank{} was not measured (rank {}); collect with "
+                    "profiler_level=Level1 and aic_metrics",
+                    unknown.size(), unknown.size() == 1 ? "" : "s", unknown.front()));
+  }
+  if (wanted.screen != Detail::kNone) {
+    report.lines.push_back(fmt::format(
+        "AI cores of {} ranks, nominal clock {} MHz: {} ran at a "
+        "reduced clock, {} were idle at times",
+        ranks.size() - unknown.size(), nominal, abnormal.rows.size(), idle.rows.size()));
+    constexpr std::size_t kShown = 10;
+    std::size_t shown = 0;
+    for (const auto& [id, part] : ranks) {
+      if (part.mhz.empty() || StateOf(part, nominal) != ClockState::kAbnormal) continue;
+      if (shown++ == kShown) break;
+      report.lines.push_back(fmt::format("  {}: {} to {} MHz ({} values)", RankText(id),
+                                         part.mhz.front(), part.mhz.back(), part.mhz.size()));
+    }
+  }
+  for (Sheet* sheet : {&idle, &abnormal}) {
+    sheet->look = Look::kList;
+    if (!sheet->rows.empty()) report.sheets.push_back(std::move(*sheet));
+  }
+}
+
+Verdict JudgeFreqAnalysis(const RankFacts& facts) {
+  Verdict verdict = JudgeReadable(facts);
+  if (!verdict.CannotRun() && facts.kind == CaptureKind::kGpu) {
+    return CannotRun("clocks of NPUs only are looked at", "");
+  }
+  return verdict;
+}
+
+}  // namespace
+
+Recipe FreqAnalysis() {
+  return MakeRecipe<MapFreqAnalysis, ReduceFreqAnalysis>(
+      {.name = "freq_analysis",
+       .folder = "FreqAnalysis",
+       .summary = "ranks whose AI cores ran at a reduced clock",
+       .needs = Tables::kCoreClocks | Tables::kChips,
+       .can_run = JudgeFreqAnalysis,
+       .empty_is_answer = true});
+}
+
+}  // namespace mpa::recipes
