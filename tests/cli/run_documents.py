@@ -114,18 +114,16 @@ class Columns(Documents):
 
     def sections(self):
         """The text of each sheet, in order."""
-        for options in EVERY_SHEET:
-            self.compare("--export_type", "columns", *options, **TWINS)
-        self.gate("--export_type", "columns")
-        for name in RECIPES:
-            self.recipe(name, "--export_type", "columns")
-        files = [*sorted(self.out.glob("performance*")), self.out / "gate_columns.md",
-                 *(self.out.glob(f"*/*/{name}_columns.md") for name in RECIPES)]
+        runs = [*(lambda more=more: self.compare("--export_type", "columns", *more, **TWINS) for more in EVERY_SHEET),
+                lambda: self.gate("--export_type", "columns"),
+                *(lambda name=name: self.recipe(name, "--export_type", "columns") for name in RECIPES)]
         found = {}
-        for file in files:
-            for path in [file] if hasattr(file, "read_text") else file:
-                for section in re.split(r"(?m)^(?=### )", path.read_text(encoding="utf-8"))[1:]:
-                    found.setdefault(section.split("\n", 1)[0], section)
+        for number, run in enumerate(runs):
+            self.out = self.scratch / f"out{number}"
+            run()
+            (path,) = self.out.rglob("*_columns.md")
+            for section in re.split(r"(?m)^(?=### )", path.read_text(encoding="utf-8"))[1:]:
+                found.setdefault(section.split("\n", 1)[0], section)
         return found
 
     def test_all_columns_are_documented(self):

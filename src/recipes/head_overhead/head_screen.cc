@@ -48,11 +48,11 @@ class Screen {
     for (const std::string& line : spread) Say("{}", line);
     if (!part_.calls.empty()) {
       Summary();
+      Notes();
       Graphs();
       Header();
       Advice();
       Children();
-      Notes();
     }
     if (left_out_ > 0) lines_.push_back(fmt::format("  ... {} more lines with -v", left_out_));
     return std::move(lines_);
