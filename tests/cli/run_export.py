@@ -103,7 +103,7 @@ class Output(Cli):
         for base, title in ((minimal, "E2E Time"), ("gpu_base.json", "E2E Time"),
                             (BASE, "E2E Time(Not minimal profiling)")):
             with self.subTest(base=base):
-                result = self.compare(comparison=minimal, base=base)
+                result = self.compare("--screen", "wide", comparison=minimal, base=base)
                 self.assert_compared(result)
                 header = next(line for line in result.out.splitlines() if "E2E Time" in line)
                 self.assertEqual(header.split("|")[-2].strip(), title)

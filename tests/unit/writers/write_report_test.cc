@@ -17,7 +17,7 @@ using Names = std::vector<std::string>;
 std::vector<ExportType> TypesOfComparisons() {
   std::vector<ExportType> types;
   for (const ExportType& type : AllExportTypes()) {
-    if (type.IsFor(ReportKind::kComparison)) types.push_back(type);
+    if (type.IsFor(ReportKind::kComparison) && type.name != "columns") types.push_back(type);
   }
   return types;
 }
