@@ -51,7 +51,8 @@ void PrintGate(const GateReport& report) {
   std::size_t headline = 0;
   for (const std::string& line : FormatGateText(report)) {
     const std::size_t indent = std::min(line.find_first_not_of(' '), line.size()) + 4;
-    for (std::string& piece : Wrapped(Printable(line), indent)) lines.push_back(std::move(piece));
+    for (std::string& piece : Wrapped(Printable(line), indent, ScreenWidth(stdout)))
+      lines.push_back(std::move(piece));
     if (headline == 0) headline = lines.size();
   }
   std::size_t shown = lines.size();

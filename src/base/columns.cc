@@ -25,7 +25,7 @@ std::size_t ColumnsOf(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), BeginsCharacter));
 }
 
-std::vector<std::string> Wrapped(std::string_view text, std::size_t indent) {
+std::vector<std::string> Wrapped(std::string_view text, std::size_t indent, std::size_t columns) {
   std::vector<std::string> lines;
   const std::size_t blanks = std::min(text.find_first_not_of(' '), text.size());
   std::string line(blanks, ' ');
@@ -33,7 +33,7 @@ std::vector<std::string> Wrapped(std::string_view text, std::size_t indent) {
   for (std::string_view rest = text.substr(blanks); !rest.empty();) {
     const std::string_view word = rest.substr(0, rest.find(' '));
     rest.remove_prefix(std::min(rest.size(), word.size() + 1));
-    if (!empty && ColumnsOf(line) + 1 + ColumnsOf(word) > kScreenColumns) {
+    if (!empty && ColumnsOf(line) + 1 + ColumnsOf(word) > columns) {
       lines.push_back(std::move(line));
       line = std::string(indent, ' ');
       empty = true;

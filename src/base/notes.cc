@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
 
 #include "mpa/base/log.h"
@@ -75,7 +76,9 @@ std::string Told(const std::vector<std::string_view>& notes) {
     equal = equal && parts.text == Split(first).text;
     if (!parts.rank.empty()) ranks.push_back(parts.rank);
   }
-  if (ranks.empty()) return fmt::format("{} times, first {}", notes.size(), first);
+  const bool distinct = std::set(ranks.begin(), ranks.end()).size() == ranks.size() ||
+                        std::count(ranks.begin(), ranks.end(), kUnknown) > 1;
+  if (ranks.empty() || !distinct) return fmt::format("{} times, first {}", notes.size(), first);
   if (equal) return fmt::format("{}: {}", RanksText(ranks), Split(first).text);
   return fmt::format("{}, first {}", RanksText(ranks), first);
 }

@@ -24,6 +24,8 @@ class GateRuns(Cli):
         return write_capture(self.scratch / f"{name}_ascend_pt", lengths_us, **settings)
 
     def gate(self, comparison, *more, base=None, **settings):
+        wide = {"COLUMNS": "1000"}  # each line of the report is one on the screen
+        settings["env"] = {**wide, **settings.get("env", {})}
         return self.compare(*more, comparison=comparison, base=base or self.base, **settings)
 
     def assert_verdict(self, result, code, line):

@@ -74,7 +74,7 @@ class Help(UsageCli):
     def test_of_a_recipe_has_its_options_alone(self):
         for recipe, has, lacks in (
                 ("head_overhead", ["policy", "picture", "rank_list", "jobs"],
-                 ["peak_tflops", "with_backward", "compat", "whole_backward", "mode", "print"]),
+                 ["peak_tflops", "with_backward", "compat", "whole_backward", "mode"]),
                 ("operator_mfu", ["peak_tflops", "with_backward", "compat", "print"],
                  ["whole_backward", "policy"]),
                 ("module_statistic", ["peak_tflops", "whole_backward", "compat"],

@@ -16,9 +16,10 @@ inline constexpr std::size_t kScreenLines = 34;
 /// Characters, not bytes.
 std::size_t ColumnsOf(std::string_view text);
 
-/// `text` in lines of at most kScreenColumns, broken at blanks; those behind the first begin with
+/// `text` in lines of at most `columns`, broken at blanks; those behind the first begin with
 /// `indent` blanks. A word that is longer, such as a path, stays whole.
-std::vector<std::string> Wrapped(std::string_view text, std::size_t indent);
+std::vector<std::string> Wrapped(std::string_view text, std::size_t indent,
+                                 std::size_t columns = kScreenColumns);
 
 /// `text` in at most `columns`, with "..." for what is left out at its end or its beginning.
 std::string CutEnd(std::string_view text, std::size_t columns);
