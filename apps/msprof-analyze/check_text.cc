@@ -194,13 +194,29 @@ void AddVerdicts(const std::vector<Verdict>& verdicts, Page& page) {
     AddLack(*lack, page);
     return;
   }
+  // Analyses of the same verdict stand together: there are many.
+  std::vector<bool> said(verdicts.size());
   for (std::size_t i = 0; i < verdicts.size(); ++i) {
+    if (said[i]) continue;
     const Verdict& verdict = verdicts[i];
+    std::string names, command;
+    for (std::size_t k = i; k < verdicts.size(); ++k) {
+      if (!(verdicts[k] == verdict)) continue;
+      said[k] = true;
+      const std::string& name = AllAnalyzerChecks()[k].name;
+      const std::string its_command = name.substr(0, name.find(": ") + 2);
+      if (its_command == command) {
+        names += ", " + name.substr(command.size());
+      } else {
+        names += (names.empty() ? "" : "; ") + name;
+      }
+      command = its_command;
+    }
     const bool runs = verdict.ability != Ability::kCannotRun;
     const bool all = verdict.ability == Ability::kCanRun;
     page.AddColored(all ? kGreen : (runs ? kYellow : kRed),
-                    fmt::format("  {}: {}", AllAnalyzerChecks()[i].name,
-                                all ? "can run" : (runs ? "runs with less" : "cannot run")));
+                    all ? "  can run" : (runs ? "  runs with less" : "  cannot run"));
+    page.Add("    ", 4, names);
     for (const Lack& lack : verdict.lacks) AddLack(lack, page);
   }
 }

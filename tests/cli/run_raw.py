@@ -352,8 +352,9 @@ class Agreement(Raw):
     def head_of(self, capture):
         done = self.tool("cluster", "-m", "head_overhead", "-d", capture, "-o", "head", "--force")
         # The parsed captures do not tell their rank and level.
-        return done.stdout.replace("rank unknown", "rank 0").replace("raw capture, Level1",
-                                                                     "text capture")
+        lines = re.sub(r"\s+", " ", done.stdout)  # which are wrapped behind the rank
+        return lines.replace("rank unknown", "rank 0").replace("raw capture, Level1",
+                                                               "text capture")
 
     def test_compiled_graphs(self):
         for run in ("head_steady", "head_hard"):

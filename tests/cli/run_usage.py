@@ -19,7 +19,7 @@ from cli import BASE, DOCS, NEW, Cli, main
 class UsageCli(Cli):
     def recipes(self):
         """Those that -m takes."""
-        (listed,) = re.findall("required: one of (.*); other", self.run_tool("-d", "x").err[-1])
+        (listed,) = re.findall("[Aa]vailable: (.*)", self.run_tool("-m", "?", "-d", "x").err[-1])
         return listed.split(", ")
 
 
@@ -132,7 +132,8 @@ class Spelling(Cli):
         shutil.rmtree(self.out, ignore_errors=True)
         result = self.run_tool("compare", *arguments, **settings)
         self.assert_compared(result)
-        self.assertEqual(result.out, expected.out)
+        # The first lines are the paths, shortened together.
+        self.assertEqual(result.out.splitlines()[2:], expected.out.splitlines()[2:])
 
     def test_long_names(self):
         self.assert_same("--profiling_path", NEW, "--benchmark_profiling_path", BASE,
@@ -215,8 +216,7 @@ class Usage(UsageCli):
             for arguments in ([name], [name, "-h"], [name, "all", "-d", NEW]):
                 self.assert_fails(2, self.run_tool(*arguments), f"'{name}' is a command of the Python "
                                   "tool", "does not have yet", "compare, cluster")
-        for name in ("all", "communication_time", "communication_matrix", "slow_rank", "slow_link",
-                     "hccl_sum", "cann_api_sum", "compute_op_sum", "p2p_pairing"):
+        for name in ("slow_rank", "slow_link", "free_analysis", "p2p_pairing"):
             self.assertIn(name, modes)
         for name in modes:  # those that exist have left the table
             self.assertNotIn(name, self.recipes())
@@ -305,9 +305,8 @@ class Usage(UsageCli):
                     self.assertIn(sheet, whole)
 
     def test_recipes(self):
-        for arguments in (["-m", "module_statistics"], ["cluster", "-m", "x"], ["-d", self.CAPTURES]):
-            result = self.run_tool(*arguments, "-d", self.CAPTURES) if "-m" in arguments \
-                else self.run_tool(*arguments)
+        for arguments in (["-m", "module_statistics"], ["cluster", "-m", "x"]):
+            result = self.run_tool(*arguments, "-d", self.CAPTURES)
             with self.subTest(arguments=arguments):
                 self.assert_fails(2, result, "-m")
                 self.assertIn("module_statistic, operator_mfu", result.err[-1])

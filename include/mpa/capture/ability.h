@@ -15,6 +15,8 @@ enum class Ability { kCanRun, kRunsWithLess, kCannotRun };
 struct Lack {
   std::string reason;   ///< what is missing and what stays unknown without it
   std::string setting;  ///< of the profiler, or what else would bring it
+
+  friend bool operator==(const Lack&, const Lack&) = default;
 };
 
 /// What an analysis can do with the capture of one rank.
@@ -22,6 +24,7 @@ struct Verdict {
   Ability ability = Ability::kCanRun;
   std::vector<Lack> lacks;
 
+  friend bool operator==(const Verdict&, const Verdict&) = default;
   bool CannotRun() const { return ability == Ability::kCannotRun; }
   /// It runs with less if `lack`.
   void AddLack(bool lack, const char* reason, const char* setting);

@@ -89,6 +89,13 @@ void Reduce(const Ranks& ranks, const Subjects& subjects, Wanted wanted, Report&
   if (subjects.steps) steps = communication::StepTrace(ranks, groups, grid);
   if (subjects.steps && !problem.empty()) report.notes.push_back(problem);
   report.notes.insert(report.notes.end(), links.notes.begin(), links.notes.end());
+  if ((subjects.times && ops.ops.empty()) ||
+      (subjects.matrix && !subjects.times && links.links.empty())) {
+    report.notes.push_back(
+        "no times and links of communication were recorded; collect with profiler_level=Level1, "
+        "and "
+        "keep communication.json and communication_matrix.json, or analysis.db");
+  }
   if (wanted.sheets) {
     if (subjects.groups) communication::AddGroupSheet(groups, report);
     communication::AddTimeSheets(ops, report);
