@@ -215,8 +215,8 @@ void AddVerdicts(const std::vector<Verdict>& verdicts, Page& page) {
     const bool runs = verdict.ability != Ability::kCannotRun;
     const bool all = verdict.ability == Ability::kCanRun;
     page.AddColored(all ? kGreen : (runs ? kYellow : kRed),
-                    all ? "  can run" : (runs ? "  runs with less" : "  cannot run"));
-    page.Add("    ", 4, names);
+                    all ? "  can run: " : (runs ? "  runs with less: " : "  cannot run: "), 4,
+                    names);
     for (const Lack& lack : verdict.lacks) AddLack(lack, page);
   }
 }

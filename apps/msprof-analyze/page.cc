@@ -43,6 +43,15 @@ void Page::AddLabelled(const std::string& label, std::string_view text) {
 
 void Page::AddCommand(std::string_view command) { Fill("  ", 6, command, " \\"); }
 
+void Page::AddColored(const char* code, const std::string& first, std::size_t indent,
+                      std::string_view text) {
+  const std::size_t begin = text_.size();
+  Add(first, indent, text);
+  if (!color_) return;
+  text_.insert(begin + first.size(), "\x1b[0m");
+  text_.insert(begin, fmt::format("\x1b[{}m", code));
+}
+
 void Page::AddColored(const char* code, std::string_view line) {
   const std::string printable = Printable(line);
   text_ += color_ ? fmt::format("\x1b[{}m{}\x1b[0m\n", code, printable) : printable + '\n';

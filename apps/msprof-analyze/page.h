@@ -24,6 +24,9 @@ class Page {
   void AddCommand(std::string_view command);
   /// A line in a colour, given as the number of the terminal's escape sequence.
   void AddColored(const char* code, std::string_view line);
+  /// As Add(), with `first` in a colour.
+  void AddColored(const char* code, const std::string& first, std::size_t indent,
+                  std::string_view text);
   void AddBlank() { text_ += '\n'; }
 
   const std::string& text() const { return text_; }

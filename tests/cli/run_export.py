@@ -104,7 +104,7 @@ class Output(Cli):
                             (BASE, "E2E Time(Not minimal profiling)")):
             with self.subTest(base=base):
                 result = self.compare("--screen", "wide", comparison=minimal, base=base)
-                self.assert_compared(result)
+                self.assertEqual(result.code, 0, result.err)
                 header = next(line for line in result.out.splitlines() if "E2E Time" in line)
                 self.assertEqual(header.split("|")[-2].strip(), title)
 

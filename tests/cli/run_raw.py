@@ -350,7 +350,7 @@ class Agreement(Raw):
                 shutil.rmtree(out)
 
     def head_of(self, capture):
-        done = self.tool("cluster", "-m", "head_overhead", "-d", capture, "-o", "head", "--force")
+        done = self.tool("cluster", "-m", "head_overhead", "-d", capture, "-o", "head", "--force", "-v")
         # The parsed captures do not tell their rank and level.
         lines = re.sub(r"\s+", " ", done.stdout)  # which are wrapped behind the rank
         return lines.replace("rank unknown", "rank 0").replace("raw capture, Level1",
