@@ -56,8 +56,8 @@ void ReadMatrix(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
   if (!document.is_object()) return;
   for (const auto& [key, kinds] : document.items()) {
     CommunicationStep& step = SummaryOf(key, trace);
-    const auto add = [&](const char* kind, std::vector<MatrixEntry>& matrix) {
-      const MatrixJson& ops = Member(kinds, kind);
+    const auto add = [&, &of_step = kinds](const char* kind, std::vector<MatrixEntry>& matrix) {
+      const MatrixJson& ops = Member(of_step, kind);
       if (!ops.is_object()) return;
       for (const auto& [name, links] : ops.items()) AddLinks(name, links, matrix, trace.issues);
     };
