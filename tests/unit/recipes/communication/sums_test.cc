@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipes/communication/sums.h"
+
+#include <gtest/gtest.h>
+
+#include "recipes/communication/steps.h"
+
+namespace mpa::communication {
+namespace {
+
+// An operator of which a half is transfer, a quarter waiting, a tenth synchronization.
+CommunicationOp OpOf(const char* name, double elapse) {
+  CommunicationOp op;
+  op.name = name;
+  op.group = "13039520724198";  // the hash of "g1"
+  op.time = {.elapse = elapse,
+             .transit = elapse / 2,
+             .wait = elapse / 4,
+             .synchronization = elapse / 10,
+             .idle = elapse / 4};
+  op.links[LinkKind::kHccs] = {.megabytes = 4,
+                               .milliseconds = 0.4,
+                               .bandwidth = 10,
+                               .large_packet_ratio = 0,
+                               .sizes = {{1.0, {2, 0.2}}, {2.0, {1, 0.1}}}};
+  return op;
+}
+
+Part PartWith(std::vector<CommunicationOp> ops) {
+  Part part;
+  part.steps.push_back({.step = "step1",
+                        .p2p = {},
+                        .collective = std::move(ops),
+                        .p2p_matrix = {},
+                        .collective_matrix = {}});
+  return part;
+}
+
+// What the Python tool gives for two operators of 1 and 2 ms.
+TEST(CommunicationSums, AddUpTheOperatorsOfAGroup) {
+  const Part part = PartWith({OpOf("a__1_0_1", 1), OpOf("a__1_1_1", 2)});
+  const OpSums sums = SumOps({{0, part}});
+  ASSERT_EQ(sums.ops.size(), 2u);
+  ASSERT_EQ(sums.totals.size(), 1u);
+  const CommunicationOp& total = sums.totals[0].op;
+  EXPECT_DOUBLE_EQ(total.time.elapse, 3);
+  EXPECT_DOUBLE_EQ(total.time.transit, 1.5);
+  EXPECT_DOUBLE_EQ(total.time.wait, 0.75);
+  EXPECT_DOUBLE_EQ(total.time.wait_ratio, 0.3333);
+  EXPECT_DOUBLE_EQ(total.time.synchronization_ratio, 0.1667);
+  const LinkUse& use = total.links.at(LinkKind::kHccs);
+  EXPECT_DOUBLE_EQ(use.megabytes, 8);
+  EXPECT_DOUBLE_EQ(use.milliseconds, 0.8);
+  EXPECT_DOUBLE_EQ(use.bandwidth, 10);
+  EXPECT_DOUBLE_EQ(use.sizes.at(1.0).first, 4);
+  EXPECT_DOUBLE_EQ(use.sizes.at(2.0).second, 0.2);
+}
+
+TEST(CommunicationSums, LeaveOutWhatCapturesSumUpThemselves) {
+  CommunicationOp total = OpOf("Total Op Info", 9);
+  total.group.clear();
+  const Part part = PartWith({OpOf("a__1_0_1", 1), total});
+  EXPECT_EQ(SumOps({{0, part}}).ops.size(), 1u);
+}
+
+// Links between ranks whose captures are missing have their ranks from the metadata.
+TEST(CommunicationSums, LinksAreInRanksOfTheJob) {
+  Part part;
+  part.steps.push_back({.step = "step1",
+                        .p2p = {},
+                        .collective = {},
+                        .p2p_matrix = {},
+                        .collective_matrix = {{.name = "allreduce-total",
+                                               .group = "13039520724198",
+                                               .source = 0,
+                                               .destination = 1,
+                                               .transport = "HCCS",
+                                               .megabytes = 8,
+                                               .milliseconds = 2,
+                                               .bandwidth = 4,
+                                               .op = ""}}});
+  Ranks ranks = {{6, part}};
+  EXPECT_TRUE(SumLinks(ranks, FindGroups(ranks)).links.empty());
+  EXPECT_EQ(SumLinks(ranks, FindGroups(ranks)).notes.size(), 2u);
+  part.job.groups.push_back({"g1", "dp", {2, 6}});
+  const LinkSums sums = SumLinks(ranks, FindGroups(ranks));
+  ASSERT_EQ(sums.links.size(), 1u);
+  EXPECT_EQ(sums.links[0].source, 2);
+  EXPECT_EQ(sums.links[0].destination, 6);
+  EXPECT_DOUBLE_EQ(sums.links[0].Bandwidth(), 4);
+  EXPECT_EQ(sums.totals.size(), 1u);
+}
+
+// 4 ranks: tensor groups {0, 1} and {2, 3}, pipelines {0, 2} and {1, 3}.
+TEST(CommunicationSteps, StagesAreGroupsThatNoPipelineCrosses) {
+  const auto group = [](bool p2p, const char* name, std::set<std::int64_t> ranks) {
+    return Group{
+        .p2p = p2p, .name = name, .id = "", .process_group = name, .seen = ranks, .ranks = ranks};
+  };
+  const std::vector<Group> groups = {group(false, "tp", {0, 1}), group(false, "tp", {2, 3}),
+                                     group(false, "world", {0, 1, 2, 3}), group(true, "pp", {0, 2}),
+                                     group(true, "pp", {1, 3})};
+  EXPECT_EQ(StagesOf(groups), (std::vector<std::set<std::int64_t>>{{0, 1}, {2, 3}}));
+}
+
+TEST(CommunicationSteps, TheGridCountsTensorThenDataThenPipeline) {
+  Part part;
+  part.job.distributed_args =
+      R"({"world_size": 8, "tensor_model_parallel_size": 2, "pipeline_model_parallel_size": 2,
+          "data_parallel_size": 2})";
+  std::string problem;
+  const Grid grid({{0, part}}, problem);
+  EXPECT_EQ(problem, "");
+  const GridPlace place = grid.Of(2).value();
+  EXPECT_EQ(place.dp, 1);
+  EXPECT_EQ(place.pp, 0);
+  EXPECT_EQ(place.tp, 0);
+  EXPECT_FALSE(grid.Of(8).has_value());
+  part.job.distributed_args = R"({"world_size": 8})";
+  const Grid none({{0, part}}, problem);
+  EXPECT_FALSE(none.Known());
+  EXPECT_NE(problem.find("world_size 8"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace mpa::communication
