@@ -62,7 +62,8 @@ void AddLines(const std::vector<communication::StepTraceRow>& rows,
     of_ranks(&StepTimes::Row::bubble, "bubble");
   }
   if (!groups.empty()) {
-    report.lines.push_back(fmt::format("  {} communication groups", groups.size()));
+    report.lines.push_back(
+        fmt::format("  {} communication group{}", groups.size(), groups.size() == 1 ? "" : "s"));
   }
   const communication::RankOp* longest = nullptr;
   for (const auto& op : ops.ops) {
@@ -70,10 +71,9 @@ void AddLines(const std::vector<communication::StepTraceRow>& rows,
   }
   if (longest != nullptr) {
     report.lines.push_back(
-        fmt::format("  longest operator: {} on {}, {:.3f} ms, of it {:.3f} ms "
-                    "transfer",
-                    longest->op.name, RankText(longest->rank), longest->op.time.elapse,
-                    longest->op.time.transit));
+        fmt::format("  longest operator: {:.50} on {}", longest->op.name, RankText(longest->rank)));
+    report.lines.push_back(fmt::format("    {:.3f} ms, of it {:.3f} ms transfer",
+                                       longest->op.time.elapse, longest->op.time.transit));
   }
 }
 

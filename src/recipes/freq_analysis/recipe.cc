@@ -106,9 +106,9 @@ void ReduceFreqAnalysis(const Ranks& ranks, const RecipeArguments&, Wanted wante
   }
   if (wanted.screen != Detail::kNone) {
     report.lines.push_back(fmt::format(
-        "AI cores of {} ranks, nominal clock {} MHz: {} ran at a "
-        "reduced clock, {} were idle at times",
-        ranks.size() - unknown.size(), nominal, abnormal.rows.size(), idle.rows.size()));
+        "AI cores of {} ranks, nominal clock {} MHz:", ranks.size() - unknown.size(), nominal));
+    report.lines.push_back(fmt::format("  {} ran at a reduced clock, {} were idle at times",
+                                       abnormal.rows.size(), idle.rows.size()));
     constexpr std::size_t kShown = 10;
     std::size_t shown = 0;
     for (const auto& [id, part] : ranks) {
