@@ -34,7 +34,7 @@ class PartWriter : public cereal::OutputArchive<PartWriter, cereal::AllowEmptyCl
  public:
   explicit PartWriter(std::string& bytes) : OutputArchive(this), bytes_(bytes) {}
   void Write(const void* data, std::size_t size) {
-    bytes_.append(static_cast<const char*>(data), size);
+    if (size > 0) bytes_.append(static_cast<const char*>(data), size);
   }
 
  private:
@@ -47,6 +47,7 @@ class PartReader : public cereal::InputArchive<PartReader, cereal::AllowEmptyCla
   explicit PartReader(std::string_view bytes) : InputArchive(this), bytes_(bytes) {}
   void Read(void* data, std::size_t size) {
     Require(size);
+    if (size == 0) return;  // the address of an empty list may be null
     std::memcpy(data, bytes_.data(), size);
     bytes_.remove_prefix(size);
   }
