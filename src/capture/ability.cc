@@ -67,4 +67,12 @@ Verdict JudgeNpuKernels(const RankFacts& facts, const char* of_gpus, const char*
   return verdict;
 }
 
+Verdict JudgeKernelTypes(const RankFacts& facts, const char* of_gpus) {
+  Verdict verdict = JudgeNpuKernels(facts, of_gpus, "types");
+  if (verdict.CannotRun()) return verdict;
+  verdict.AddLack(facts.recorded.kernel_types == Recorded::kNo,
+                  "kernels have no types: they are summed as N/A", "profiler_level=Level1");
+  return verdict;
+}
+
 }  // namespace mpa

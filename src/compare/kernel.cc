@@ -214,12 +214,8 @@ void CompareKernels(const CompareInput& input, Report& report) {
   input.options().kernel_types ? CompareCores(input, report) : CompareShapes(input, report);
 }
 
-Verdict JudgeKernelTypes(const RankFacts& facts) {
-  Verdict verdict = JudgeNpuKernels(facts, "kernels of NPUs only are compared", "types");
-  if (verdict.CannotRun()) return verdict;
-  verdict.AddLack(facts.recorded.kernel_types == Recorded::kNo,
-                  "kernels have no types: they are summed as N/A", "profiler_level=Level1");
-  return verdict;
+Verdict JudgeKernelSheet(const RankFacts& facts) {
+  return JudgeKernelTypes(facts, "kernels of NPUs only are compared");
 }
 
 }  // namespace
@@ -230,7 +226,7 @@ Comparison Kernel() {
           "Kernel times by operator type and shapes, or by type and core",
           Tables::kKernels | Tables::kKernelStatistics,
           CompareKernels,
-          JudgeKernelTypes};
+          JudgeKernelSheet};
 }
 
 }  // namespace mpa::comparisons

@@ -7,15 +7,6 @@
 namespace mpa::gate {
 namespace {
 
-Column NamedColumn(const char* name, Format format, double width, const char* meaning) {
-  return {.name = name, .format = format, .width = width, .meaning = meaning};
-}
-
-std::string UnitOf(Quantity quantity) {
-  constexpr const char* kUnits[] = {"ns", "bytes", "count"};
-  return kUnits[static_cast<std::size_t>(quantity)];
-}
-
 Cell OrEmpty(const std::optional<double>& value) { return value ? Cell(*value) : Cell(); }
 
 std::vector<ColumnOf<GateMetric>> MetricColumns() {
@@ -24,7 +15,7 @@ std::vector<ColumnOf<GateMetric>> MetricColumns() {
       {NamedColumn("metric", Format::kText, 30, "The metric, such as step_time."),
        [](const Item& item) -> Cell { return item.name; }},
       {NamedColumn("unit", Format::kText, 8, "ns, bytes or count."),
-       [](const Item& item) -> Cell { return UnitOf(item.quantity); }},
+       [](const Item& item) -> Cell { return std::string(ProgramUnit(item.quantity)); }},
       {NamedColumn("verdict", Format::kText, 14, "ok, improved, regression, inconclusive."),
        [](const Item& item) -> Cell { return std::string(VerdictName(item.verdict)); }},
       {NamedColumn("base", Format::kInteger, 16, "Median of the base."),
@@ -90,29 +81,22 @@ std::vector<ColumnOf<GateMismatch>> MismatchColumns() {
            [](const Item& item) -> Cell { return std::int64_t{item.allowed}; }}};
 }
 
-template <typename Item>
-Sheet ListSheet(const char* name, const std::vector<ColumnOf<Item>>& columns) {
-  Sheet sheet = SheetOf(name, columns);
-  sheet.look = Look::kList;
-  return sheet;
-}
-
 }  // namespace
 
 Report ReportOf(GateReport gate) {
   Report report;
   const auto metric_columns = MetricColumns();
-  Sheet& metrics = report.sheets.emplace_back(ListSheet("Metrics", metric_columns));
+  Sheet& metrics = report.sheets.emplace_back(SheetOf("Metrics", metric_columns));
   for (const GateMetric& metric : gate.metrics) AddRow(metric_columns, metric, 0, metrics);
   const auto part_columns = PartColumns();
-  Sheet& parts = report.sheets.emplace_back(ListSheet("Explanation", part_columns));
+  Sheet& parts = report.sheets.emplace_back(SheetOf("Explanation", part_columns));
   for (const auto& [of, list] :
        {std::pair{"contributions", &gate.contributions}, std::pair{"host_calls", &gate.host_calls},
         std::pair{"operators", &gate.operators}}) {
     for (const GatePart& part : *list) AddRow(part_columns, {of, part}, 0, parts);
   }
   const auto mismatch_columns = MismatchColumns();
-  Sheet& mismatches = report.sheets.emplace_back(ListSheet("Mismatches", mismatch_columns));
+  Sheet& mismatches = report.sheets.emplace_back(SheetOf("Mismatches", mismatch_columns));
   for (const GateMismatch& mismatch : gate.mismatches) {
     AddRow(mismatch_columns, mismatch, 0, mismatches);
   }

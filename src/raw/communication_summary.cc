@@ -142,22 +142,7 @@ std::map<LinkKind, LinkUse> LinksOf(const Session& session, const CollectiveRows
 
 CommunicationOp Total(const std::vector<CommunicationOp>& ops) {
   CommunicationOp total{.name = "Total Op Info", .group = {}, .time = {}, .links = AllLinks()};
-  for (const CommunicationOp& op : ops) {
-    total.time.elapse += op.time.elapse;
-    total.time.transit += op.time.transit;
-    total.time.wait += op.time.wait;
-    total.time.synchronization += op.time.synchronization;
-    total.time.idle += op.time.idle;
-    for (const auto& [kind, use] : op.links) {
-      LinkUse& sum = total.links[kind];
-      sum.megabytes += use.megabytes;
-      sum.milliseconds += use.milliseconds;
-      for (const auto& [size, use_of_size] : use.sizes) {
-        sum.sizes[size].first += use_of_size.first;
-        sum.sizes[size].second += use_of_size.second;
-      }
-    }
-  }
+  for (const CommunicationOp& op : ops) total.Add(op);
   SetRatios(total.time);
   return total;
 }

@@ -11,7 +11,7 @@ using Item = ModuleRowOfRank;
 
 Column ModuleColumn(const char* name, const char* title, Format format, double width,
                     const char* meaning) {
-  Column column{.name = name, .format = format, .width = width, .meaning = meaning};
+  Column column = NamedColumn(name, format, width, meaning);
   column.in_workbook.title = title;
   return column;
 }

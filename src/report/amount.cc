@@ -23,6 +23,18 @@ double PowerOfTen(int exponent) { return std::pow(10.0, exponent); }
 
 }  // namespace
 
+std::string_view ProgramUnit(Quantity quantity) {
+  switch (quantity) {
+    case Quantity::kTime:
+      return "ns";
+    case Quantity::kBytes:
+      return "bytes";
+    case Quantity::kCount:
+      break;
+  }
+  return "count";
+}
+
 AmountScale::AmountScale(Quantity quantity, std::int64_t largest) {
   if (quantity == Quantity::kCount) return;
   const std::span<const UnitOf> units =

@@ -16,6 +16,11 @@ std::string_view NameOf(Severity severity) {
   return kNames[static_cast<std::size_t>(severity)];
 }
 
+Column NamedColumn(std::string_view name, Format format, double width, std::string_view meaning) {
+  return {
+      .name = std::string(name), .format = format, .width = width, .meaning = std::string(meaning)};
+}
+
 double Rounded(double value, int decimals) {
   const double scale = std::pow(10.0, decimals);
   const double scaled = std::abs(value) * scale;

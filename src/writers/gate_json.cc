@@ -29,18 +29,6 @@ std::string OrNull(const std::optional<Number>& number) {
   return number ? fmt::format("{}", *number) : "null";
 }
 
-const char* UnitOf(Quantity quantity) {
-  switch (quantity) {
-    case Quantity::kTime:
-      return "ns";
-    case Quantity::kBytes:
-      return "bytes";
-    case Quantity::kCount:
-      break;
-  }
-  return "count";
-}
-
 std::string Drift(const std::optional<GateDrift>& drift) {
   if (!drift) return "null";
   return fmt::format(
@@ -67,7 +55,7 @@ std::string Metric(const GateMetric& metric) {
       "\"probability\": {}, "
       "\"low_confidence\": {}, \"reason\": {}, \"line\": {}, \"base_runs\": {}, "
       "\"comparison_runs\": {}, \"anchor\": {}}}",
-      Quoted(metric.name), UnitOf(metric.quantity), VerdictName(metric.verdict), metric.base,
+      Quoted(metric.name), ProgramUnit(metric.quantity), VerdictName(metric.verdict), metric.base,
       metric.comparison, metric.Change(), OrNull(metric.ChangePercent()), Quoted(metric.limit),
       metric.noise, Drift(metric.drift), OrNull(metric.probability), metric.low_confidence,
       Quoted(metric.reason), Quoted(metric.line), runs(metric.base_runs),

@@ -43,6 +43,8 @@ Verdict JudgeHost(const RankFacts& facts);
 /// Of what needs compute kernels of an NPU with these details, which the capture has beside the
 /// trace. `of_gpus` is why it does not look at GPUs.
 Verdict JudgeNpuKernels(const RankFacts& facts, const char* of_gpus, const char* details);
+/// The same of what sums NPU kernels up by their types.
+Verdict JudgeKernelTypes(const RankFacts& facts, const char* of_gpus);
 /// The setting that records device activity.
 const char* DeviceSetting(const RankFacts& facts);
 

@@ -34,6 +34,9 @@ struct CommunicationOp {
   std::string group;  ///< hash of the group name; empty for the total
   CommunicationTime time;
   std::map<LinkKind, LinkUse> links;  ///< those that the capture names
+
+  /// Adds the times, and what moved over each kind of link; ratios and bandwidths stay as they are.
+  void Add(const CommunicationOp& other);
 };
 
 /// One row of the matrix.

@@ -14,6 +14,9 @@ enum class Quantity : std::uint8_t {
   kCount,
 };
 
+/// The unit of such whole numbers, for programs: "ns", "bytes", "count".
+std::string_view ProgramUnit(Quantity quantity);
+
 /// Values of one line in one unit with the same decimals, so that what is printed adds up when the
 /// rounded values do.
 class AmountScale {

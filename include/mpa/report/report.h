@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -126,11 +127,17 @@ void AddRow(const std::vector<ColumnOf<Item>>& columns, const Item& item, std::s
   for (const ColumnOf<Item>& column : columns) row.cells.push_back(column.cell(item));
 }
 
-/// An empty sheet with these columns.
+/// A column with what it means.
+Column NamedColumn(std::string_view name, Format format, double width, std::string_view meaning);
+
+/// An empty list with these columns.
 template <typename Item>
-Sheet SheetOf(std::string_view name, const std::vector<ColumnOf<Item>>& columns) {
+Sheet SheetOf(std::string_view name, const std::vector<ColumnOf<Item>>& columns,
+              TextFile text_file = {}) {
   Sheet sheet;
   sheet.name = name;
+  sheet.look = Look::kList;
+  sheet.text_file = std::move(text_file);
   for (const ColumnOf<Item>& column : columns) sheet.columns.push_back(column.column);
   return sheet;
 }
@@ -161,7 +168,7 @@ struct Finding {
   std::optional<std::int64_t> gain;  ///< ns that mending it wins at most; empty: unknown
 };
 
-/// A file of the form `text` that is no table.
+/// A file of the form `text` that is not a table.
 struct TextDocument {
   std::string file_name;  ///< "cluster_communication.json"
   std::string text;
@@ -173,12 +180,12 @@ struct Report {
   std::vector<ScreenTable> screens;
   std::vector<std::string> lines;  ///< the answer on the screen
   std::vector<Sheet> sheets;
-  std::vector<std::int64_t> ranks;      ///< that rows belong to; -1: unknown
-  std::vector<Finding> findings;        ///< the most important one first
-  std::vector<std::string> story;       ///< what changed most, in few lines, for the screen
-  std::vector<std::string> notes;       ///< what could not be computed, and why
-  std::string page;                     ///< an HTML page, if one was asked for
-  std::vector<TextDocument> documents;  ///< more files of --export_type text
+  std::vector<std::int64_t> ranks;         ///< that rows belong to; -1: unknown
+  std::vector<Finding> findings;           ///< the most important one first
+  std::vector<std::string> story;          ///< what changed most, in few lines, for the screen
+  std::vector<std::string> notes;          ///< what could not be computed, and why
+  std::string page;                        ///< an HTML page, if one was asked for
+  std::vector<TextDocument> documents;     ///< more files of --export_type text
   std::shared_ptr<const GateReport> gate;  ///< of a gate: its verdict with what led to it
 };
 

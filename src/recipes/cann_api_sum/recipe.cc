@@ -220,13 +220,6 @@ std::vector<ApiItem> AllRanks(const Ranks& ranks) {
   return items;
 }
 
-Sheet ListSheet(const char* name, const char* file, const Columns& columns) {
-  Sheet sheet = SheetOf(name, columns);
-  sheet.look = Look::kList;
-  sheet.text_file = {file};
-  return sheet;
-}
-
 void AddLines(const Ranks& ranks, const std::vector<ApiItem>& all, Report& report) {
   TimeNs total = 0;
   for (const ApiItem& item : all) total += item.stats.sum;
@@ -250,8 +243,8 @@ void ReduceCannApiSum(const Ranks& ranks, const RecipeArguments&, Wanted wanted,
   const std::vector<ApiItem> all = AllRanks(ranks);
   if (wanted.sheets) {
     const Columns rank_columns = RankColumns(), all_columns = AllColumns();
-    Sheet of_ranks = ListSheet("CannApiSumRank", "rank_stats", rank_columns);
-    Sheet sums = ListSheet("CannApiSum", "all_stats", all_columns);
+    Sheet of_ranks = SheetOf("CannApiSumRank", rank_columns, {"rank_stats"});
+    Sheet sums = SheetOf("CannApiSum", all_columns, {"all_stats"});
     for (const auto& [id, part] : ranks) {
       const std::size_t rank = BeginRank(id, report);
       for (const ApiItem& item : ItemsOf(part, id)) AddRow(rank_columns, item, rank, of_ranks);

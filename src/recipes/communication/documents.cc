@@ -24,16 +24,16 @@ class SetKeys {
       keys_[{group.p2p, group.name}] = RankSetText(group.seen, ", ");
     }
   }
+  // That of the other kind of operators where a group has none of this kind.
   std::string Of(bool p2p, const std::string& group) const {
-    const auto found = keys_.find({p2p, group});
-    return found != keys_.end() ? found->second : Of(!p2p, group, 0);
+    for (const bool kind : {p2p, !p2p}) {
+      const auto found = keys_.find({kind, group});
+      if (found != keys_.end()) return found->second;
+    }
+    return "()";
   }
 
  private:
-  std::string Of(bool p2p, const std::string& group, int) const {
-    const auto found = keys_.find({p2p, group});
-    return found != keys_.end() ? found->second : "()";
-  }
   std::map<std::pair<bool, std::string>, std::string> keys_;
 };
 

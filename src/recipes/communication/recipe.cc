@@ -9,6 +9,7 @@
 #include "documents.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/make_recipe.h"
+#include "mpa/recipe/rank_spread.h"
 #include "sheets.h"
 
 namespace mpa::recipes {
@@ -41,17 +42,15 @@ struct Subjects {
 void AddLines(const std::vector<communication::StepTraceRow>& rows,
               const std::vector<Group>& groups, const communication::OpSums& ops, Report& report) {
   const auto of_ranks = [&](TimeNs StepTimes::Row::*time, const char* name) {
-    std::vector<std::pair<TimeNs, std::int64_t>> values;
+    std::vector<RankValue> values;
     for (const auto& row : rows) {
-      if (!row.stage) values.emplace_back(row.times.*time, row.rank);
+      if (!row.stage) values.push_back({row.rank, static_cast<double>(row.times.*time) / 1e6});
     }
     if (values.empty()) return;
-    std::sort(values.begin(), values.end());
-    const auto ms = [](TimeNs ns) { return static_cast<double>(ns) / 1e6; };
+    const RankSpread spread = SpreadOf(std::move(values));
     report.lines.push_back(fmt::format("  {:<24} {:>12.3f} {:>12.3f} {:>12.3f}  ({})", name,
-                                       ms(values.front().first),
-                                       ms(values[values.size() / 2].first), ms(values.back().first),
-                                       RankText(values.back().second)));
+                                       spread.min.value, spread.median, spread.max.value,
+                                       RankText(spread.max.rank)));
   };
   if (!rows.empty()) {
     report.lines.push_back(fmt::format("  {:<24} {:>12} {:>12} {:>12}", "ms in a step", "min",

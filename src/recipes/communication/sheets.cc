@@ -10,29 +10,26 @@
 namespace mpa::communication {
 namespace {
 
-Column NamedColumn(const char* name, Format format, const char* meaning) {
-  return {.name = name, .format = format, .width = 16, .meaning = meaning};
-}
+constexpr double kWidth = 16;
+
 Column Words(const char* name, const char* meaning) {
-  return NamedColumn(name, Format::kText, meaning);
+  return NamedColumn(name, Format::kText, kWidth, meaning);
 }
 Column Whole(const char* name, const char* meaning) {
-  return NamedColumn(name, Format::kInteger, meaning);
+  return NamedColumn(name, Format::kInteger, kWidth, meaning);
 }
 Column Real(const char* name, const char* meaning) {
-  return NamedColumn(name, Format::kDecimals4, meaning);
+  return NamedColumn(name, Format::kDecimals4, kWidth, meaning);
 }
 
 // Adds the items as a sheet, if there are any.
-template <typename Item, typename Items>
-void AddSheet(const char* name, const std::vector<ColumnOf<Item>>& columns, const Items& items,
-              const char* text_file, Report& report) {
+template <typename Item>
+void AddSheet(const char* name, const std::vector<ColumnOf<Item>>& columns,
+              const std::vector<Item>& items, const char* text_file, Report& report) {
   if (items.empty()) return;
-  Sheet sheet = SheetOf(name, columns);
-  sheet.look = Look::kList;
-  sheet.text_file = {text_file, TextFile::Unit::kAsTheyAre};
-  for (const auto& item : items) AddRow(columns, Item(item), 0, sheet);
-  report.sheets.push_back(std::move(sheet));
+  Sheet& sheet =
+      report.sheets.emplace_back(SheetOf(name, columns, {text_file, TextFile::Unit::kAsTheyAre}));
+  for (const Item& item : items) AddRow(columns, item, 0, sheet);
 }
 
 std::vector<ColumnOf<Group>> GroupColumns() {

@@ -37,24 +37,6 @@ void AddNew(const Sizes& sizes, Sizes& all) {
   }
 }
 
-void AddTo(const CommunicationOp& op, CommunicationOp& total) {
-  total.time.elapse += op.time.elapse;
-  total.time.transit += op.time.transit;
-  total.time.wait += op.time.wait;
-  total.time.synchronization += op.time.synchronization;
-  total.time.idle += op.time.idle;
-  for (const auto& [kind, use] : op.links) {
-    LinkUse& sum = total.links[kind];
-    sum.megabytes += use.megabytes;
-    sum.milliseconds += use.milliseconds;
-    for (const auto& [size, packets] : use.sizes) {
-      auto& [count, time] = sum.sizes[size];
-      count += packets.first;
-      time += packets.second;
-    }
-  }
-}
-
 void Finish(CommunicationOp& total) {
   total.time.wait_ratio = RatioOf(total.time.wait, total.time.wait + total.time.transit);
   total.time.synchronization_ratio =
@@ -79,7 +61,7 @@ OpSums SumOps(const Ranks& ranks) {
           if (IsSum(op.name) || op.group.empty()) continue;
           Sizes sizes = SizesOf(op);
           RankOp& total = totals[{step.step, rank, op.group}];
-          AddTo(op, total.op);
+          total.op.Add(op);
           AddNew(sizes, total.sizes);
           sums.ops.push_back({step.step, rank, op, std::move(sizes)});
         }

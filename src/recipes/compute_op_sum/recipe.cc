@@ -10,6 +10,7 @@
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/duration_sample.h"
 #include "mpa/recipe/make_recipe.h"
+#include "mpa/recipe/rank_spread.h"
 
 namespace mpa::recipes {
 namespace {
@@ -127,21 +128,13 @@ std::vector<TypeItem> AllRanks(const Ranks& ranks) {
   return items;
 }
 
-template <typename Item>
-Sheet ListSheet(const char* name, const char* file, const std::vector<ColumnOf<Item>>& columns) {
-  Sheet sheet = SheetOf(name, columns);
-  sheet.look = Look::kList;
-  sheet.text_file = {file};
-  return sheet;
-}
-
 void AddSheets(const Ranks& ranks, const std::vector<TypeItem>& all, bool names, Report& report) {
   const auto all_columns = TypeColumns(false);
   const auto type_columns = TypeColumns(true);
   const auto name_columns = NameColumns();
-  Sheet sums = ListSheet("ComputeOpAllRankStats", "all_stats", all_columns);
-  Sheet types = ListSheet("ComputeOpPerRankStatsByOpType", "rank_stats_by_optype", type_columns);
-  Sheet of_names = ListSheet("ComputeOpPerRankStatsByOpName", "rank_stats_by_opname", name_columns);
+  Sheet sums = SheetOf("ComputeOpAllRankStats", all_columns, {"all_stats"});
+  Sheet types = SheetOf("ComputeOpPerRankStatsByOpType", type_columns, {"rank_stats_by_optype"});
+  Sheet of_names = SheetOf("ComputeOpPerRankStatsByOpName", name_columns, {"rank_stats_by_opname"});
   for (const TypeItem& item : all) AddRow(all_columns, item, 0, sums);
   std::vector<TypeItem> type_items;
   std::vector<NameItem> name_items;
@@ -165,23 +158,21 @@ void AddSheets(const Ranks& ranks, const std::vector<TypeItem>& all, bool names,
 void AddLines(const Ranks& ranks, const std::vector<TypeItem>& all, Report& report) {
   TimeNs total = 0;
   for (const TypeItem& item : all) total += item.stats.sum;
-  std::vector<std::pair<TimeNs, std::int64_t>> of_ranks;
+  std::vector<RankValue> of_ranks;
   for (const auto& rank : ranks) {
     TimeNs sum = 0;
     for (const auto& [key, sample] : rank.part.by_type) sum += StatsOf(sample).sum;
-    of_ranks.emplace_back(sum, rank.rank);
+    of_ranks.push_back({rank.rank, static_cast<double>(sum) / 1e6});
   }
-  std::sort(of_ranks.begin(), of_ranks.end());
   if (all.empty()) return;
   const auto ms = [](TimeNs time) { return static_cast<double>(time) / 1e6; };
   report.lines.push_back(fmt::format("compute kernels: {:.3f} ms on {} rank{}", ms(total),
                                      ranks.size(), ranks.size() == 1 ? "" : "s"));
   if (of_ranks.size() > 1) {
-    report.lines.push_back(
-        fmt::format("of one rank: min {:.3f} ms ({}), median {:.3f} ms, max {:.3f} ms ({})",
-                    ms(of_ranks.front().first), RankText(of_ranks.front().second),
-                    ms(of_ranks[of_ranks.size() / 2].first), ms(of_ranks.back().first),
-                    RankText(of_ranks.back().second)));
+    const RankSpread spread = SpreadOf(of_ranks);
+    report.lines.push_back(fmt::format(
+        "of one rank: min {:.3f} ms ({}), median {:.3f} ms, max {:.3f} ms ({})", spread.min.value,
+        RankText(spread.min.rank), spread.median, spread.max.value, RankText(spread.max.rank)));
   }
   constexpr std::size_t kShown = 10;
   report.lines.push_back(
@@ -205,11 +196,7 @@ void ReduceComputeOpSum(const Ranks& ranks, const RecipeArguments& arguments, Wa
 }
 
 Verdict JudgeComputeOpSum(const RankFacts& facts) {
-  Verdict verdict = JudgeNpuKernels(facts, "kernels of NPUs only are summed", "types");
-  if (verdict.CannotRun()) return verdict;
-  verdict.AddLack(facts.recorded.kernel_types == Recorded::kNo,
-                  "kernels have no types: they are summed as N/A", "profiler_level=Level1");
-  return verdict;
+  return JudgeKernelTypes(facts, "kernels of NPUs only are summed");
 }
 
 }  // namespace

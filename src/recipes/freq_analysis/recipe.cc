@@ -119,7 +119,6 @@ void ReduceFreqAnalysis(const Ranks& ranks, const RecipeArguments&, Wanted wante
     }
   }
   for (Sheet* sheet : {&idle, &abnormal}) {
-    sheet->look = Look::kList;
     if (!sheet->rows.empty()) report.sheets.push_back(std::move(*sheet));
   }
 }

@@ -166,14 +166,6 @@ std::vector<GroupItem> GroupsOf(const Ranks& ranks) {
   return items;
 }
 
-template <typename Item>
-Sheet ListSheet(const char* name, const char* file, const std::vector<ColumnOf<Item>>& columns) {
-  Sheet sheet = SheetOf(name, columns);
-  sheet.look = Look::kList;
-  sheet.text_file = {file};
-  return sheet;
-}
-
 void AddSheets(const Ranks& ranks, const std::vector<OpItem>& all, const std::vector<OpItem>& top,
                Report& report) {
   const auto all_columns = OpColumns("OpType", "Type of the operator.");
@@ -186,10 +178,10 @@ void AddSheets(const Ranks& ranks, const std::vector<OpItem>& all, const std::ve
   top_columns.push_back(RankColumn("MaxRank", "The first rank with the longest.",
                                    [](const OpItem& item) -> Cell { return item.max_rank; }));
   const auto group_columns = GroupColumns();
-  Sheet sums = ListSheet("HcclAllRankStats", "all_stats", all_columns);
-  Sheet of_ranks = ListSheet("HcclPerRankStats", "rank_stats", rank_columns);
-  Sheet tops = ListSheet("HcclTopOpStats", "top_op_stats", top_columns);
-  Sheet groups = ListSheet("HcclGroupNameMap", "group_name_map", group_columns);
+  Sheet sums = SheetOf("HcclAllRankStats", all_columns, {"all_stats"});
+  Sheet of_ranks = SheetOf("HcclPerRankStats", rank_columns, {"rank_stats"});
+  Sheet tops = SheetOf("HcclTopOpStats", top_columns, {"top_op_stats"});
+  Sheet groups = SheetOf("HcclGroupNameMap", group_columns, {"group_name_map"});
   for (const OpItem& item : all) AddRow(all_columns, item, 0, sums);
   for (const auto& [id, part] : ranks) {
     const std::size_t rank = BeginRank(id, report);

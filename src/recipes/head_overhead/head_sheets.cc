@@ -28,9 +28,6 @@ Cell OrEmpty(const std::optional<double>& ratio) {
 Cell IdOrEmpty(std::int64_t id) { return id >= 0 ? Cell(id) : Cell(); }
 Cell Text(std::string_view text) { return std::string(text); }
 
-Column NamedColumn(const char* name, Format format, double width, const char* meaning) {
-  return {.name = name, .format = format, .width = width, .meaning = meaning};
-}
 Column Number(const char* name, const char* meaning) {
   return NamedColumn(name, Format::kInteger, 10, meaning);
 }
@@ -319,7 +316,6 @@ std::vector<ColumnOf<Of<AdviceRow>>> AdviceColumns() {
 template <typename Item>
 Sheet HeadSheet(const char* name, const std::vector<ColumnOf<Item>>& columns) {
   Sheet sheet = SheetOf(name, columns);
-  sheet.look = Look::kList;
   sheet.of_rank = {"head_overhead", name};
   return sheet;
 }

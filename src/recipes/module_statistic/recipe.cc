@@ -73,7 +73,6 @@ void AddSheet(const std::vector<PartOfRank>& parts, Report& report) {
     columns.push_back(ModuleMfuColumn(kNames));
   }
   Sheet sheet = SheetOf("ModuleStatistic", columns);
-  sheet.look = Look::kList;
   sheet.of_rank = {"module_statistic", "Sheet1"};
   for (const PartOfRank& part : parts) {
     const std::size_t rank = BeginRank(part.rank, report);

@@ -25,7 +25,7 @@ struct ShareItem {
 
 Column Named(const char* name, Format format, double width, const char* meaning,
              const char* title = "") {
-  Column column{.name = name, .format = format, .width = width, .meaning = meaning};
+  Column column = NamedColumn(name, format, width, meaning);
   column.in_workbook.title = title;
   return column;
 }
@@ -190,7 +190,6 @@ std::vector<ColumnOf<WasteItem>> WasteColumns() {
 template <typename Item>
 Sheet ListOf(const char* name, const std::vector<ColumnOf<Item>>& columns, WorkbookPlace place) {
   Sheet sheet = SheetOf(name, columns);
-  sheet.look = Look::kList;
   sheet.of_rank = std::move(place);
   return sheet;
 }
