@@ -298,7 +298,7 @@ void AddBlock(const Block& block, const std::filesystem::path& root, Page& page)
                                              hosts.size()));
 }
 
-// The blocks from `first` on, for which there is no room.
+// Sums up the blocks from `first` on, which do not fit.
 std::string OthersText(const std::vector<Block>& blocks, std::size_t first) {
   std::size_t captures = 0;
   for (std::size_t i = first; i < blocks.size(); ++i) captures += blocks[i].ranks.size();

@@ -44,8 +44,8 @@ class CaptureArgument {
   /// Adds both to a command; *this has to outlive the parsing.
   void AddTo(CLI::App& command, const std::string& help);
   bool Given() const { return !named_.empty() || !bare_.empty(); }
-  /// The path that was given, "~" replaced. Throws Error (kUsage) when there is none, or more than
-  /// one; `usage` is the command as it should be.
+  /// The path that was given, "~" replaced. Throws Error (kUsage) unless exactly one was
+  /// given; `usage` is the command as it should be.
   std::string Path(std::string_view usage) const;
 
  private:

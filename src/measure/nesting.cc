@@ -126,7 +126,7 @@ std::int64_t Nesting::FindEnclosing(const NestSpan& item) const {
 std::vector<std::int64_t> Nesting::Enclosing() const {
   std::vector<std::int64_t> enclosing(spans_.size(), kNone);
   for (const std::vector<std::uint32_t>& spans : of_track_) {
-    std::int64_t before = kNone;  // not the parent: spans that touch are none
+    std::int64_t before = kNone;  // not the parent: touching spans do not nest
     for (const std::uint32_t span : spans) {
       enclosing[span] = LastingUntil(before, spans_[span].end);
       before = span;

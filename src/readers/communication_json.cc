@@ -31,7 +31,7 @@ std::int64_t Scaled(const Json& object, const char* key, double unit, Issues& is
   return 0;
 }
 
-// A number of the profiler; 0 for anything that is none.
+// The number; 0 if the member is missing or holds something else.
 double Number(const Json& object, const char* key, Issues& issues) {
   const Json& value = Member(object, key);
   if (value.is_number()) return value.get<double>();

@@ -33,7 +33,7 @@ struct ExactSum {
   double Ms() const { return In(1e6L); }
 };
 
-/// What sheets tell of many durations. All zero when there was none.
+/// Count, sum and extremes of durations; all zero if none was added.
 struct Durations {
   std::int64_t calls = 0;
   ExactSum total, max, min;

@@ -16,8 +16,8 @@ std::vector<std::filesystem::path> WriteParts(const Recipe& recipe,
                                               const std::filesystem::path& directory);
 
 /// Reads the parts of the recipe in the directory, in order of rank. A damaged one, and one of
-/// another version, costs a note. Throws Error (kInput): there is none, two are of one rank, or
-/// some were made with other arguments.
+/// another version, costs a note. Throws Error (kInput) if no part is left, two are of one
+/// rank, or some were made with other arguments.
 MappedRanks ReadParts(const Recipe& recipe, const RecipeArguments& arguments,
                       const std::filesystem::path& directory);
 
