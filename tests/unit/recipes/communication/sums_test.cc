@@ -91,6 +91,28 @@ TEST(CommunicationSums, LinksAreInRanksOfTheJob) {
   EXPECT_EQ(sums.totals.size(), 1u);
 }
 
+TEST(CommunicationSums, LinksOfOneDestinationStayApart) {
+  Part part;
+  part.job.groups.push_back({"g1", "dp", {2, 6}});
+  CommunicationStep& step = part.steps.emplace_back();
+  for (const std::int64_t source : {0, 1, 1}) {
+    MatrixEntry& entry = step.collective_matrix.emplace_back();
+    entry.name = "allreduce-top1";
+    entry.group = "13039520724198";
+    entry.source = source;
+    entry.destination = 1;
+    entry.megabytes = 3;
+  }
+  const Ranks ranks = {{6, part}};
+  const LinkSums sums = SumLinks(ranks, FindGroups(ranks));
+  ASSERT_EQ(sums.links.size(), 2u);
+  EXPECT_EQ(sums.links[0].source, 2);
+  EXPECT_DOUBLE_EQ(sums.links[0].megabytes, 3);
+  EXPECT_EQ(sums.links[1].source, 6);
+  EXPECT_DOUBLE_EQ(sums.links[1].megabytes, 6);
+  EXPECT_TRUE(sums.totals.empty());
+}
+
 // 4 ranks: tensor groups {0, 1} and {2, 3}, pipelines {0, 2} and {1, 3}.
 TEST(CommunicationSteps, StagesAreGroupsThatNoPipelineCrosses) {
   const auto group = [](bool p2p, const char* name, std::set<std::int64_t> ranks) {
