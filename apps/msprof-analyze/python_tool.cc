@@ -20,9 +20,7 @@ std::span<const std::string_view> ModesOfPythonToolOnly() {
                                                 "mstx2commop",
                                                 "mstx_sum",
                                                 "p2p_pairing",
-                                                "pp_chart",
-                                                "slow_link",
-                                                "slow_rank"};
+                                                "pp_chart"};
   return kModes;
 }
 

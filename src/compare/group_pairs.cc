@@ -10,6 +10,7 @@
 
 #include "mpa/base/printable.h"
 #include "mpa/base/utf8.h"
+#include "mpa/measure/collectives.h"
 
 namespace mpa {
 namespace {
@@ -51,17 +52,6 @@ std::string NamedGroup(const GroupTime& group) {
   const std::string_view comma = parallelism.empty() || ranks.empty() ? "" : ", ";
   const std::string more = fmt::format("{}{}{}", parallelism, comma, ranks);
   return more.empty() ? group.process_group : fmt::format("{} ({})", group.process_group, more);
-}
-
-// "host%eth_0" for "Group host%eth_0 Communication", as traces name it.
-std::string_view BareName(std::string_view name) {
-  constexpr std::string_view kBefore = "Group ", kBehind = " Communication";
-  if (name.starts_with(kBefore) && name.ends_with(kBehind) &&
-      name.size() > kBefore.size() + kBehind.size()) {
-    name.remove_prefix(kBefore.size());
-    name.remove_suffix(kBehind.size());
-  }
-  return name;
 }
 
 // What the capture says about the group alone; empty when only an address is known.
@@ -123,7 +113,7 @@ std::string GroupMeaning(const OverallMetrics& side, const GroupTime& group) {
                       [&](const GroupTime& other) { return OwnMeaning(other) == own; });
     return Printable(alike == 1 ? own : fmt::format("{} #{}", own, number));
   }
-  const std::string name = Printable(BareName(group.name));
+  const std::string name = Printable(BareGroupName(group.name));
   constexpr std::size_t kLongestName = 8, kAddressWidth = 17;  // longer names are addresses
   if (name.size() <= kLongestName) return name.starts_with("group") ? name : "group " + name;
   if (side.groups.size() == 1) return "the only group";

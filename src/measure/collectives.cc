@@ -64,6 +64,22 @@ std::string OperatorTypeOf(const RankTrace& trace, std::size_t row) {
   return std::string(name.substr(0, std::min(name.find("__") + 1, name.size())));
 }
 
+bool IsPointToPoint(const RankTrace& trace, std::size_t row) {
+  const std::string kind = CollectiveKindOf(trace, row);
+  return kind.find("send") != std::string::npos || kind.find("recv") != std::string::npos ||
+         kind == "receive";
+}
+
+std::string_view BareGroupName(std::string_view name) {
+  constexpr std::string_view kBefore = "Group ", kBehind = " Communication";
+  if (name.starts_with(kBefore) && name.ends_with(kBehind) &&
+      name.size() > kBefore.size() + kBehind.size()) {
+    name.remove_prefix(kBefore.size());
+    name.remove_suffix(kBehind.size());
+  }
+  return name;
+}
+
 FirstSeen<std::string, Collective> SumCollectives(const RankTrace& trace) {
   const CommTasks& tasks = trace.comm_tasks;
   const std::vector<std::size_t> operations = trace.communications.RowsByStart();

@@ -11,6 +11,7 @@
 #include "collective_kernel.h"
 #include "megahertz.h"
 #include "mpa/model/collective_tasks.h"
+#include "mpa/raw/enumerations.h"
 #include "mpa/raw/labels.h"
 #include "raw_tables.h"
 #include "trace_runtime.h"
@@ -215,12 +216,16 @@ void FillCollectives(Session& session, const LaunchOf& launch, RankTrace& trace)
   const raw::Collectives& collectives = session.collectives;
   const std::vector<std::int32_t> group = FillGroups(session, trace);
   for (std::size_t i = 0; i < collectives.Size(); ++i) {
+    const std::string_view data_type =
+        raw::NameOf(raw::CommunicationDataTypes(), collectives.data_type[i]);
     trace.communications.Append({.start = collectives.start[i],
                                  .dur = collectives.end[i] - collectives.start[i],
                                  .name = collectives.name[i],
                                  .op_type = collectives.name[i],
                                  .group = group[i],
-                                 .link = launch.collective[i]});
+                                 .link = launch.collective[i],
+                                 .data_type = session.strings.Intern(data_type),
+                                 .count = collectives.count[i]});
   }
   const raw::CollectiveParts& parts = session.parts;
   for (std::size_t i = 0; i < parts.Size(); ++i) {

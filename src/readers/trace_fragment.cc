@@ -99,6 +99,7 @@ class FragmentFiller {
 
   void AddDeviceEvent(const TraceEvent& event, DeviceEvent device) {
     device.stream = device.tid;
+    CollectiveData data{.event = fragment_.device.size(), .type = {}, .count = -1};
     for (const EventArg& arg : event.args) {
       if (arg.key == "Task Type") {
         device.type = texts_.Intern(arg);
@@ -108,8 +109,13 @@ class FragmentFiller {
         device.task_id = io::ParseInt(arg.value).value_or(-1);
       } else if (arg.key == "connection_id") {
         device.connection = io::ParseInt(arg.value).value_or(-1);
+      } else if (arg.key == "data_type") {
+        data.type = texts_.Intern(arg);
+      } else if (arg.key == "count") {
+        data.count = io::ParseInt(arg.value).value_or(-1);
       }
     }
+    if (data.type != StringId::kEmpty) fragment_.collective_data.push_back(data);
     fragment_.device.push_back(device);
     if (Wanted(kRuntimeTables)) {
       fragment_.runtime_args.push_back(ReadRuntimeArgs(event, texts_));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,13 @@ struct DeviceEvent {
   std::int64_t connection = -1;  ///< the call of CANN that launched it
 };
 
+/// What the args of a collective say of its data.
+struct CollectiveData {
+  std::size_t event = 0;  ///< position among the device events
+  StringId type{};
+  std::int64_t count = -1;  ///< of elements
+};
+
 /// The name or place of a process or thread.
 struct Metadata {
   enum class Kind : std::uint8_t { kProcessName, kThreadName, kThreadSortIndex };
@@ -40,8 +48,9 @@ struct TraceFragment {
   Issues issues;
   std::vector<HostEvent> host, python;
   std::vector<DeviceEvent> device;
-  std::vector<RuntimeArgs> runtime_args;  ///< of the device events, or none when nobody asks
-  std::vector<MstxArgs> mstx_args;        ///< likewise
+  std::vector<CollectiveData> collective_data;  ///< of the few events that have some, in order
+  std::vector<RuntimeArgs> runtime_args;        ///< of the device events, or none when nobody asks
+  std::vector<MstxArgs> mstx_args;              ///< likewise
   std::vector<FlowPoint> flows, backward_flows, runtime_flows;
   std::vector<QueueEvent> queue;
   std::vector<Metadata> metadata;

@@ -168,12 +168,13 @@ class DeviceJoin {
         runtime_(runtime),
         mstx_(mstx) {}
 
-  void Add(const DeviceEvent& event, const RuntimeArgs& runtime_args, const MstxArgs& mstx_args) {
+  void Add(const DeviceEvent& event, const CollectiveData& data, const RuntimeArgs& runtime_args,
+           const MstxArgs& mstx_args) {
     const EventPlace place{event.pid, event.tid, event.start};
     if (event.pid == processes_.hardware) {
       AddTask(event);
     } else if (event.pid == processes_.communication) {
-      AddCommunication(event, runtime_args);
+      AddCommunication(event, data, runtime_args);
     } else if (event.pid == processes_.overlap) {
       if (const auto activity = ActivityOf(trace_.strings.View(event.name))) {
         trace_.overlaps.Append({.start = event.start, .dur = event.dur, .activity = *activity});
@@ -223,7 +224,7 @@ class DeviceJoin {
   }
 
   void AddTask(const DeviceEvent& event) {
-    if (IsLcclKernel(trace_.strings.View(event.name))) AppendOperation(event, /*group=*/-1);
+    if (IsLcclKernel(trace_.strings.View(event.name))) AppendOperation(event, {}, /*group=*/-1);
     trace_.device_tasks.Append({.start = event.start,
                                 .dur = event.dur,
                                 .name = event.name,
@@ -235,11 +236,12 @@ class DeviceJoin {
     task_connections_.push_back(event.connection);
   }
 
-  void AddCommunication(const DeviceEvent& event, const RuntimeArgs& runtime_args) {
+  void AddCommunication(const DeviceEvent& event, const CollectiveData& data,
+                        const RuntimeArgs& runtime_args) {
     const CommThreads::Place place = threads_.Of(event.tid);
     if (place.is_group) {
       collectives_.Add(event.connection, event.start, trace_.communications.Size());
-      AppendOperation(event, place.group);
+      AppendOperation(event, data, place.group);
       if (runtime_ != nullptr) {
         runtime_->AddCollective({event.pid, event.tid, event.start}, event.dur, event.name,
                                 runtime_args);
@@ -254,13 +256,15 @@ class DeviceJoin {
     }
   }
 
-  void AppendOperation(const DeviceEvent& event, std::int32_t group) {
+  void AppendOperation(const DeviceEvent& event, const CollectiveData& data, std::int32_t group) {
     trace_.communications.Append({.start = event.start,
                                   .dur = event.dur,
                                   .name = event.name,
                                   .op_type = event.name,
                                   .group = group,
-                                  .dur_rest = event.dur_rest});
+                                  .dur_rest = event.dur_rest,
+                                  .data_type = data.type,
+                                  .count = data.count});
     communication_places_.push_back({event.pid, event.tid, event.start});
   }
 
@@ -280,6 +284,11 @@ void TraceJoin::Add(const TraceFragment& fragment) {
   StringMapping texts(fragment.strings, trace_.strings);
   AppendHostOps(fragment.host, texts, tracks_, trace_);
   AppendPythonCalls(fragment.python, texts, tracks_, trace_);
+  for (CollectiveData data : fragment.collective_data) {
+    data.event += device_.size();
+    data.type = texts[data.type];
+    collective_data_.push_back(data);
+  }
   for (DeviceEvent event : fragment.device) {
     event.name = texts[event.name];
     event.type = texts[event.type];
@@ -318,8 +327,11 @@ void TraceJoin::Finish() {
   MstxTrace mstx;
   DeviceJoin device(processes, trace_, with_runtime ? &runtime : nullptr,
                     with_mstx ? &mstx : nullptr);
+  auto data = collective_data_.begin();
   for (std::size_t i = 0; i < device_.size(); ++i) {
-    device.Add(device_[i], with_runtime ? runtime_args_[i] : RuntimeArgs(),
+    const bool has_data = data != collective_data_.end() && data->event == i;
+    device.Add(device_[i], has_data ? *data++ : CollectiveData(),
+               with_runtime ? runtime_args_[i] : RuntimeArgs(),
                with_mstx ? mstx_args_[i] : MstxArgs());
   }
   device_ = {};  // its memory is not needed while the rest is joined

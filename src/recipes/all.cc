@@ -18,6 +18,8 @@ Recipe HcclSum();
 Recipe HeadOverhead();
 Recipe ModuleStatistic();
 Recipe OperatorMfu();
+Recipe SlowLink();
+Recipe SlowRank();
 
 }  // namespace recipes
 
@@ -34,7 +36,9 @@ const std::vector<Recipe>& AllRecipes() {
                                           recipes::CommunicationTimeSum(),
                                           recipes::ComputeOpSum(),
                                           recipes::FreqAnalysis(),
-                                          recipes::HcclSum()};
+                                          recipes::HcclSum(),
+                                          recipes::SlowLink(),
+                                          recipes::SlowRank()};
   return all;
 }
 

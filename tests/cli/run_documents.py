@@ -24,7 +24,9 @@ EVERY_SHEET = [[], ["--disable_module"], ["--enable_kernel_compare", "--use_kern
 TWINS = {"base": "twin_text_base_ascend_pt", "comparison": "twin_text_new_ascend_pt"}
 RECIPES = {"module_statistic": ("toy_model_ascend_pt", ["--peak_tflops", "100"]),
            "operator_mfu": ("toy_model_ascend_pt", ["--peak_tflops", "100"]),
-           "head_overhead": ("head_hard_ascend_pt", [])}
+           "head_overhead": ("head_hard_ascend_pt", []),
+           "slow_rank": ("db_base_ascend_pt", []),
+           "slow_link": ("db_base_ascend_pt", [])}
 
 
 class Documents(Cli):

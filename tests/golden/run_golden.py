@@ -14,6 +14,7 @@ FOLDER/cmd holds the arguments, one line, run in DIR/captures. In them stands
     {shared:PATH}  for a real capture in data/ of --shared, a folder apart from the sources
     {ranks:16:NAME,NAME...}         for a job of 16 ranks that take turns with the captures NAME.sql
     {ranks:16:NAME,NAME...:slow=7}  for one whose rank 7 has device tasks of twice the length
+    {ranks:16:NAME,NAME...:late=7}  for one whose rank 7 is late for collectives
 The output is stdout, each sheet or table of each file written (tab-separated, leading tabs of a label
 shown as "> "), stderr and the exit code. Paths, sizes on the disk and the time in a workbook's name are
 masked.

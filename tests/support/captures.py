@@ -48,19 +48,23 @@ def job_of(captures, names, parent):
 
 
 def build_job(captures, what, parent):
-    """Builds PARENT/job, a job of "COUNT:NAME,NAME...[:slow=RANK]": its ranks take turns with the captures, and the
-    device tasks of the slow one take twice as long."""
-    count, names, *slow = what.split(":")
+    """Builds PARENT/job, a job of "COUNT:NAME,NAME...[:slow=RANK][:late=RANK]": its ranks take turns with the captures.
+    The device tasks of the slow one take twice as long. For the late one the others wait: it runs collectives in a
+    quarter of the time, and the others differ by 1 us for each rank."""
+    count, names, *causes = what.split(":")
     names = names.split(",")
-    slow_rank = int(slow[0].removeprefix("slow=")) if slow else -1
+    culprit = {name: int(rank) for name, rank in (cause.split("=") for cause in causes)}
     for rank in range(int(count)):
         built = build_database(captures, names[rank % len(names)], Path(parent, "job", f"of_rank{rank}"))
         capture = built.rename(Path(parent, "job", f"rank{rank}_ascend_pt"))
         built.parent.rmdir()
         database = (capture / DATABASE).rename((capture / DATABASE).with_name(f"ascend_pytorch_profiler_{rank}.db"))
-        if rank == slow_rank:
-            connection = sqlite3.connect(database)
+        connection = sqlite3.connect(database)
+        if culprit.get("slow") == rank:
             connection.execute("UPDATE TASK SET endNs = 2 * endNs - startNs")
-            connection.commit()
-            connection.close()
+        if "late" in culprit:
+            length = "(endNs - startNs) / 4" if culprit["late"] == rank else f"endNs - startNs + {1000 * rank}"
+            connection.execute(f"UPDATE COMMUNICATION_OP SET endNs = startNs + {length}")
+        connection.commit()
+        connection.close()
     return Path(parent, "job")

@@ -24,6 +24,13 @@ std::string CollectiveKindOf(const RankTrace& trace, std::size_t row);
 /// names of another form the whole name.
 std::string OperatorTypeOf(const RankTrace& trace, std::size_t row);
 
+/// True for operators between two ranks, or several such at once (batchSendRecv): they are no
+/// collectives of their group.
+bool IsPointToPoint(const RankTrace& trace, std::size_t row);
+
+/// "host%eth_0" for "Group host%eth_0 Communication", as traces name the group.
+std::string_view BareGroupName(std::string_view name);
+
 /// The operations of one kind, and the tasks that they were made of by the name of the task.
 struct Collective {
   Durations calls;

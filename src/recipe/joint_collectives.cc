@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpa/recipe/joint_collectives.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "mpa/base/error.h"
+#include "mpa/measure/collectives.h"
+
+namespace mpa {
+namespace {
+
+// Numbers texts in the order in which they are first seen.
+class TextNumbers {
+ public:
+  explicit TextNumbers(std::vector<std::string>& texts) : texts_(texts) {}
+
+  std::uint32_t Of(std::string_view text) {
+    const auto next = static_cast<std::uint32_t>(texts_.size());
+    const auto [found, is_new] = numbers_.try_emplace(std::string(text), next);
+    if (is_new) texts_.emplace_back(text);
+    return found->second;
+  }
+
+ private:
+  std::vector<std::string>& texts_;
+  std::unordered_map<std::string, std::uint32_t> numbers_;
+};
+
+// A run of a collective, in numbers that all ranks share.
+struct Run {
+  std::uint32_t group = 0, name = 0, occurrence = 0, rank = 0;
+  const RankCollectives::Row* row = nullptr;
+
+  auto Name() const { return std::pair(group, name); }
+  auto Key() const { return std::tie(group, name, occurrence, rank); }
+};
+
+std::vector<Run> RunsOf(const std::vector<const RankCollectives*>& parts,
+                        std::vector<std::string>& texts) {
+  TextNumbers shared(texts);
+  std::vector<Run> runs;
+  for (std::size_t rank = 0; rank < parts.size(); ++rank) {
+    std::vector<std::uint32_t> number_of;
+    number_of.reserve(parts[rank]->texts.size());
+    for (const std::string& text : parts[rank]->texts) number_of.push_back(shared.Of(text));
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> seen;
+    for (const RankCollectives::Row& row : parts[rank]->rows) {
+      if (std::max({row.group, row.name, row.type, row.data_type}) >= number_of.size()) {
+        Fail(ErrorKind::kCorrupt, "the part of a rank names a text that it does not hold");
+      }
+      Run run{number_of[row.group], number_of[row.name], 0, static_cast<std::uint32_t>(rank), &row};
+      run.occurrence = seen[run.Name()]++;
+      runs.push_back(run);
+    }
+  }
+  std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.Key() < b.Key(); });
+  return runs;
+}
+
+using RunAt = std::vector<Run>::const_iterator;
+
+// Every rank that has the name ran it as often as the others. The runs are those of one name, in
+// order of occurrence.
+bool IsEven(RunAt first, RunAt last) {
+  const std::uint32_t most = (last - 1)->occurrence + 1;
+  const auto ranks = std::count_if(first, last, [](const Run& run) { return run.occurrence == 0; });
+  return last - first == ranks * static_cast<std::ptrdiff_t>(most);
+}
+
+}  // namespace
+
+RankCollectives CollectivesOfRank(const RankTrace& trace) {
+  const Communications& ops = trace.communications;
+  RankCollectives part;
+  TextNumbers numbers(part.texts);
+  for (const std::size_t i : ops.RowsByStart()) {
+    if (ops.group[i] < 0 || trace.device != DeviceKind::kNpu || IsPointToPoint(trace, i)) continue;
+    const auto group = static_cast<std::size_t>(ops.group[i]);
+    const std::string_view group_name = trace.strings.View(trace.comm_groups.name[group]);
+    part.rows.push_back({.group = numbers.Of(BareGroupName(group_name)),
+                         .name = numbers.Of(trace.strings.View(ops.name[i])),
+                         .type = numbers.Of(OperatorTypeOf(trace, i)),
+                         .data_type = numbers.Of(trace.strings.View(ops.data_type[i])),
+                         .start = ops.start[i],
+                         .dur = ops.dur[i],
+                         .count = ops.count[i]});
+  }
+  return part;
+}
+
+JointCollectives JoinCollectives(const std::vector<const RankCollectives*>& parts) {
+  std::vector<std::string> texts;
+  const std::vector<Run> runs = RunsOf(parts, texts);
+  JointCollectives joint;
+  for (auto first = runs.begin(); first != runs.end();) {
+    const auto last = std::find_if(
+        first, runs.end(), [name = first->Name()](const Run& run) { return run.Name() != name; });
+    if (IsEven(first, last)) {
+      for (auto run = first; run != last; ++run) {
+        if (run == first || run->occurrence != (run - 1)->occurrence) {
+          joint.all.push_back({texts[run->group], texts[run->name], {}});
+        }
+        joint.all.back().members.push_back({run->rank, run->row});
+      }
+    } else {
+      ++joint.uneven;
+    }
+    first = last;
+  }
+  return joint;
+}
+
+void NoteCollectives(std::string_view recipe, const JointCollectives& collectives, Report& report) {
+  if (collectives.uneven > 0) {
+    report.notes.push_back(fmt::format(
+        "{} {} left out: the ranks ran {} differently often, so it is not known which runs belong "
+        "together; choose a step with --step_id",
+        collectives.uneven, collectives.uneven == 1 ? "collective is" : "collectives are",
+        collectives.uneven == 1 ? "it" : "them"));
+  } else if (collectives.all.empty()) {
+    Fail(ErrorKind::kInput,
+         "{}: the captures hold no collectives; no files written; collect with "
+         "profiler_level=Level1",
+         recipe);
+  }
+}
+
+Verdict JudgeCollectives(const RankFacts& facts) {
+  Verdict verdict = JudgeReadable(facts);
+  if (verdict.CannotRun()) return verdict;
+  if (facts.kind == CaptureKind::kGpu) {
+    return CannotRun("captures of GPUs do not name the groups of collectives", "");
+  }
+  if (facts.recorded.communication == Recorded::kNo) {
+    return CannotRun("no communication was recorded; a run on one device has none",
+                     "profiler_level=Level1");
+  }
+  verdict.AddUnknown(facts.recorded.communication, "communication");
+  return verdict;
+}
+
+}  // namespace mpa

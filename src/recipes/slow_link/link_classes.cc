@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which collectives should take the same time, and do not.
+#include "link_classes.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "mpa/recipe/rank_spread.h"
+
+namespace mpa::slow_link {
+namespace {
+
+constexpr std::size_t kFewestForDeviations = 11;
+
+bool BeyondThreeDeviations(const LinkClass& same) {
+  const auto count = static_cast<double>(same.stats.count);
+  if (!same.stats.deviation || *same.stats.deviation == 0) return false;
+  const double limit = 3 * *same.stats.deviation * std::sqrt((count - 1) / count);
+  return static_cast<double>(same.stats.max) - same.stats.mean > limit ||
+         same.stats.mean - static_cast<double>(same.stats.min) > limit;
+}
+
+// One value for each collective, however many ranks took part.
+std::vector<RankValue> TransfersOf(const LinkClass& same) {
+  std::map<const JointCollective*, TimeNs> transfers;
+  for (const LinkRow& row : same.rows) transfers.emplace(row.op, row.transmit);
+  std::vector<RankValue> values;
+  for (const auto& [op, transmit] : transfers)
+    values.push_back({-1, static_cast<double>(transmit)});
+  return values;
+}
+
+bool Deviates(const LinkClass& same) {
+  const std::vector<RankValue> transfers = TransfersOf(same);
+  if (transfers.size() >= kFewestForDeviations) return BeyondThreeDeviations(same);
+  const std::vector<RankValue> outliers = OutliersOf(transfers);
+  if (outliers.empty()) return false;
+  constexpr double kLongerBy = 1.5;
+  const double limit = kLongerBy * SpreadOf(transfers).median;
+  return std::any_of(outliers.begin(), outliers.end(),
+                     [&](const RankValue& outlier) { return outlier.value > limit; });
+}
+
+// Empty: not recorded.
+std::optional<std::int64_t> BytesOf(const RankCollectives& part, const RankCollectives::Row& row) {
+  const std::int64_t element = BytesOfElement(part.texts[row.data_type]);
+  if (element == 0 || row.count < 0) return std::nullopt;
+  if (row.count > std::numeric_limits<std::int64_t>::max() / element) return std::nullopt;
+  return row.count * element;
+}
+
+void Measure(LinkClass& same) {
+  std::sort(same.rows.begin(), same.rows.end(), [](const LinkRow& a, const LinkRow& b) {
+    return std::tie(a.member.rank, a.member.row) < std::tie(b.member.rank, b.member.row);
+  });
+  std::vector<TimeNs> transfers;
+  for (const LinkRow& row : same.rows) transfers.push_back(row.transmit);
+  same.stats = StatsOf(DurationSample(std::move(transfers)));
+  const double farthest = std::max(static_cast<double>(same.stats.max) - same.stats.mean,
+                                   same.stats.mean - static_cast<double>(same.stats.min));
+  const double deviation = same.stats.deviation.value_or(0);
+  same.offset = deviation > 0 ? farthest / deviation : 0;
+}
+
+}  // namespace
+
+const LinkRow& LinkClass::Longest() const {
+  return *std::max_element(rows.begin(), rows.end(), [](const LinkRow& a, const LinkRow& b) {
+    return a.transmit < b.transmit;
+  });
+}
+
+const LinkRow& LinkClass::Shortest() const {
+  return *std::min_element(rows.begin(), rows.end(), [](const LinkRow& a, const LinkRow& b) {
+    return a.transmit < b.transmit;
+  });
+}
+
+std::int64_t BytesOfElement(std::string_view data_type) {
+  constexpr std::array<std::pair<std::string_view, std::int64_t>, 13> kBytes = {{{"INT8", 1},
+                                                                                 {"UINT8", 1},
+                                                                                 {"INT16", 2},
+                                                                                 {"UINT16", 2},
+                                                                                 {"FP16", 2},
+                                                                                 {"BFP16", 2},
+                                                                                 {"INT32", 4},
+                                                                                 {"UINT32", 4},
+                                                                                 {"FP32", 4},
+                                                                                 {"INT64", 8},
+                                                                                 {"UINT64", 8},
+                                                                                 {"FP64", 8},
+                                                                                 {"INT128", 16}}};
+  for (const auto& [name, bytes] : kBytes) {
+    if (name == data_type) return bytes;
+  }
+  return 0;
+}
+
+LinkClasses FindLinkClasses(const std::vector<const RankCollectives*>& parts,
+                            const std::vector<JointCollective>& collectives) {
+  LinkClasses found;
+  std::map<std::tuple<std::string, std::int64_t, std::int64_t>, LinkClass> classes;
+  for (const JointCollective& op : collectives) {
+    TimeNs transmit = op.members.front().row->dur;
+    for (const CollectiveMember& member : op.members) {
+      transmit = std::min(transmit, member.row->dur);
+    }
+    const auto ranks = static_cast<std::int64_t>(op.members.size());
+    for (const CollectiveMember& member : op.members) {
+      const RankCollectives& part = *parts[member.rank];
+      const auto bytes = BytesOf(part, *member.row);
+      if (!bytes) {
+        ++found.unsized;
+        continue;
+      }
+      LinkClass& same = classes[{part.texts[member.row->type], *bytes, ranks}];
+      same.rows.push_back({&op, member, transmit});
+    }
+  }
+  found.count = classes.size();
+  for (auto& [key, same] : classes) {
+    std::tie(same.type, same.bytes, same.ranks) = key;
+    Measure(same);
+    if (Deviates(same)) found.deviating.push_back(std::move(same));
+  }
+  return found;
+}
+
+}  // namespace mpa::slow_link

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collectives whose transfer takes longer than that of others of the same type and size.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "link_classes.h"
+#include "mpa/base/columns.h"
+#include "mpa/base/printable.h"
+#include "mpa/recipe/arguments.h"
+#include "mpa/recipe/make_recipe.h"
+#include "mpa/report/amount.h"
+
+namespace mpa::recipes {
+namespace {
+
+using slow_link::LinkClass;
+using slow_link::LinkClasses;
+using slow_link::LinkRow;
+using Ranks = std::vector<OfRank<RankCollectives>>;
+
+constexpr std::string_view kTopNum = "top_num";
+
+RankCollectives MapSlowLink(const RankTrace& trace, const RecipeArguments&) {
+  return CollectivesOfRank(trace);
+}
+
+// A row of a class with what the cells need.
+struct LinkItem {
+  std::int64_t rank = -1;
+  const LinkClass& same;
+  const LinkRow& row;
+  const RankCollectives& part;
+};
+struct LinkSumItem {
+  const LinkClass& same;
+  const DurationStats& stats;
+  std::int64_t max_rank = -1, min_rank = -1;
+};
+
+std::vector<ColumnOf<LinkSumItem>> LinkSumColumns() {
+  std::vector<ColumnOf<LinkSumItem>> columns = {
+      {{.name = "opTypeRelatedRanksDataSize",
+        .format = Format::kText,
+        .width = 36,
+        .meaning = "Type of the collectives, how many ranks take part, and the bytes."},
+       [](const LinkSumItem& item) -> Cell {
+         return fmt::format("{}{}_{}", item.same.type, item.same.ranks, item.same.bytes);
+       }}};
+  AddStatsColumns(columns);
+  columns.push_back({{.name = "offsetRatio",
+                      .format = Format::kDecimals2,
+                      .meaning = "How far the farthest time of transfer is from the mean, in "
+                                 "standard deviations."},
+                     [](const LinkSumItem& item) -> Cell { return item.same.offset; }});
+  columns.push_back({{.name = "maxRank",
+                      .format = Format::kInteger,
+                      .meaning = "First rank of the collective with the longest transfer."},
+                     [](const LinkSumItem& item) -> Cell { return item.max_rank; }});
+  columns.push_back({{.name = "minRank",
+                      .format = Format::kInteger,
+                      .meaning = "First rank of the collective with the shortest transfer."},
+                     [](const LinkSumItem& item) -> Cell { return item.min_rank; }});
+  return columns;
+}
+
+std::vector<ColumnOf<LinkItem>> LinkColumns() {
+  return {{{.name = "rankId", .format = Format::kInteger, .meaning = "The rank."},
+           [](const LinkItem& item) -> Cell { return item.rank; }},
+          {{.name = "groupName", .format = Format::kText, .width = 50, .meaning = "The group."},
+           [](const LinkItem& item) -> Cell { return item.row.op->group; }},
+          {{.name = "communicationTime",
+            .format = Format::kInteger,
+            .width = 18,
+            .meaning = "How long the rank ran the collective, in ns."},
+           [](const LinkItem& item) -> Cell { return item.row.member.row->dur; }},
+          {{.name = "opName", .format = Format::kText, .width = 36, .meaning = "The collective."},
+           [](const LinkItem& item) -> Cell { return item.row.op->name; }},
+          {{.name = "opType", .format = Format::kText, .width = 20, .meaning = "Its type."},
+           [](const LinkItem& item) -> Cell { return item.same.type; }},
+          {{.name = "dataType", .format = Format::kText, .meaning = "Type of the elements."},
+           [](const LinkItem& item) -> Cell {
+             return item.part.texts[item.row.member.row->data_type];
+           }},
+          {{.name = "dataSize", .format = Format::kInteger, .width = 14, .meaning = "Bytes."},
+           [](const LinkItem& item) -> Cell { return item.same.bytes; }},
+          {{.name = "transmitTime",
+            .format = Format::kInteger,
+            .width = 14,
+            .meaning = "How long the transfer took: the shortest time of all ranks, in ns."},
+           [](const LinkItem& item) -> Cell { return item.row.transmit; }},
+          {{.name = "relatedRanks", .format = Format::kInteger, .meaning = "Ranks that take part."},
+           [](const LinkItem& item) -> Cell { return item.same.ranks; }}};
+}
+
+// The classes with the farthest transfers first.
+std::vector<const LinkClass*> Farthest(const LinkClasses& classes, std::size_t most) {
+  std::vector<const LinkClass*> farthest;
+  for (const LinkClass& same : classes.deviating) farthest.push_back(&same);
+  std::stable_sort(farthest.begin(), farthest.end(),
+                   [](const LinkClass* a, const LinkClass* b) { return a->offset > b->offset; });
+  if (farthest.size() > most) farthest.resize(most);
+  return farthest;
+}
+
+void AddLinkSheets(const Ranks& ranks, const LinkClasses& classes,
+                   const std::vector<const LinkClass*>& top, Report& report) {
+  const auto sum_columns = LinkSumColumns();
+  const auto op_columns = LinkColumns();
+  Sheet sums = SheetOf("SlowLinkSum", sum_columns, {"slow_link_sum"});
+  Sheet ops = SheetOf("SlowLinkOps", op_columns, {"slow_link_ops"});
+  for (const LinkClass* same : top) {
+    AddRow(sum_columns,
+           LinkSumItem{*same, same->stats, ranks[same->Longest().member.rank].rank,
+                       ranks[same->Shortest().member.rank].rank},
+           0, sums);
+  }
+  for (const LinkClass& same : classes.deviating) {
+    for (const LinkRow& row : same.rows) {
+      const auto& rank = ranks[row.member.rank];
+      AddRow(op_columns, LinkItem{rank.rank, same, row, rank.part}, 0, ops);
+    }
+  }
+  report.sheets = {std::move(sums), std::move(ops)};
+}
+
+std::string BytesText(std::int64_t bytes) { return AmountText(Quantity::kBytes, bytes); }
+std::string NsText(std::int64_t time) { return AmountText(Quantity::kTime, time); }
+
+void AddLinkLines(const LinkClasses& classes, const std::vector<const LinkClass*>& top,
+                  Report& report) {
+  const std::string kinds = fmt::format("{} kind{} of collectives (type, bytes, ranks)",
+                                        classes.count, classes.count == 1 ? "" : "s");
+  if (top.empty()) {
+    report.lines.push_back(classes.count == 0
+                               ? "no collectives can be compared: their sizes are not recorded"
+                               : fmt::format("no slow link in {}", kinds));
+    return;
+  }
+  constexpr std::size_t kShown = 6;
+  report.lines.push_back(
+      fmt::format("odd times of transfer in {} of {}:", classes.deviating.size(), kinds));
+  for (std::size_t i = 0; i < std::min(kShown, top.size()); ++i) {
+    const LinkClass& same = *top[i];
+    const auto median = static_cast<std::int64_t>(same.stats.median + 0.5);
+    report.lines.push_back(fmt::format("  {}, {}, {} ranks: median {}, {} to {}",
+                                       CutEnd(Printable(same.type), 24), BytesText(same.bytes),
+                                       same.ranks, NsText(median), NsText(same.stats.min),
+                                       NsText(same.stats.max)));
+    report.lines.push_back(
+        fmt::format("    the longest: {}", CutBeginning(Printable(same.Longest().op->name), 60)));
+  }
+  if (top.size() > kShown) {
+    report.lines.push_back(fmt::format("  ... and {} more kinds", top.size() - kShown));
+  }
+}
+
+void ReduceSlowLink(const Ranks& ranks, const RecipeArguments& arguments, Wanted wanted,
+                    Report& report) {
+  std::vector<const RankCollectives*> parts;
+  for (const auto& rank : ranks) parts.push_back(&rank.part);
+  const JointCollectives collectives = JoinCollectives(parts);
+  NoteCollectives("slow_link", collectives, report);
+  const LinkClasses classes = slow_link::FindLinkClasses(parts, collectives.all);
+  if (classes.unsized > 0) {
+    report.notes.push_back(
+        fmt::format("{} runs of collectives are left out: type or number of their elements is not "
+                    "recorded; collect with profiler_level=Level1",
+                    classes.unsized));
+  }
+  constexpr std::int64_t kUsualTop = 15;
+  const auto top =
+      Farthest(classes, static_cast<std::size_t>(
+                            NumberArgument<std::int64_t>(arguments, kTopNum).value_or(kUsualTop)));
+  if (wanted.sheets) AddLinkSheets(ranks, classes, top, report);
+  if (wanted.screen != Detail::kNone) AddLinkLines(classes, top, report);
+}
+
+}  // namespace
+
+Recipe SlowLink() {
+  return MakeRecipe<MapSlowLink, ReduceSlowLink>(
+      {.name = "slow_link",
+       .folder = "SlowLink",
+       .summary = "collectives whose transfer takes longer than that of their like",
+       .needs = Tables::kCommunications,
+       .parameters = {{kTopNum, "N", "Kinds of collectives to list [default: 15]",
+                       RecipeParameter::Value::kCount}},
+       .can_run = JudgeCollectives,
+       .empty_is_answer = true});
+}
+
+}  // namespace mpa::recipes

@@ -1,0 +1,181 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Recomputes slow_rank and slow_link from the databases of simulated jobs.
+
+    test_slow.py --tool BINARY [--shared DIR]
+
+DIR/data/sim has the jobs; truth is the columns of COMMUNICATION_OP, not the program. Every cell of the four tables
+has to be the recomputed one, and one that is altered has to be noticed.
+
+Exit status: 0 equal, 1 otherwise, 2 usage, 77 skipped: there are no such jobs.
+"""
+
+import argparse
+import re
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from fractions import Fraction
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+SKIPPED = 77
+BYTES = {"INT8": 1, "UINT8": 1, "INT16": 2, "UINT16": 2, "FP16": 2, "BFP16": 2, "INT32": 4, "UINT32": 4,
+         "FP32": 4, "INT64": 8, "UINT64": 8, "FP64": 8, "INT128": 16}
+# Dixon's limits at 99.5 % for the sizes of the groups of the jobs.
+LIMITS = {3: .994, 4: .920, 5: .823, 6: .744, 7: .680, 8: .723}
+COLLECTIVES = """SELECT g.value, n.value, t.value, d.name, c.count, c.startNs, c.endNs - c.startNs
+    FROM COMMUNICATION_OP c JOIN STRING_IDS g ON g.id = c.groupName JOIN STRING_IDS n ON n.id = c.opName
+    JOIN STRING_IDS t ON t.id = c.opType LEFT JOIN ENUM_HCCL_DATA_TYPE d ON d.id = c.dataType ORDER BY c.startNs, c.opId"""
+
+
+def joint_collectives(directory):
+    """{(group, name, occurrence): [(rank, type, data type, bytes, start, duration)]}"""
+    joint = defaultdict(list)
+    databases = {int(re.search(r"_(\d+)\.db$", path.name)[1]): path
+                 for path in directory.rglob("ascend_pytorch_profiler_*.db")}
+    for rank in sorted(databases):
+        connection = sqlite3.connect(f"file:{databases[rank]}?mode=ro", uri=True)
+        seen = Counter()
+        for group, name, kind, data_type, count, start, duration in connection.execute(COLLECTIVES):
+            if re.search("send|recv|receive", kind, re.I):
+                continue
+            size = int(count) * BYTES[data_type] if data_type in BYTES else None
+            joint[group, name, seen[group, name]].append((rank, kind, data_type, size, start, duration))
+            seen[group, name] += 1
+        connection.close()
+    return joint
+
+
+def quartile(values, part):
+    place = Fraction(part, 4) * (len(values) - 1)
+    low = int(place)
+    high = min(low + 1, len(values) - 1)
+    return float(values[low] + (values[high] - values[low]) * (place - low))
+
+
+def stats(values):
+    values = sorted(values)
+    return [len(values), float(Fraction(sum(values), len(values))),
+            statistics.stdev(values) if len(values) > 1 else None, values[0], *(quartile(values, p) for p in (1, 2, 3)),
+            values[-1], sum(values)]
+
+
+def is_late(durations):
+    """Whether the shortest is late."""
+    values = sorted(durations)
+    if len(values) < 2:
+        return False
+    if len(set(values)) <= 3:
+        return values[1] - values[0] > max(100_000, values[0])
+    high = values[-1] if len(values) <= 7 else values[-2]
+    return (values[1] - values[0]) / (high - values[0]) > LIMITS[len(values)]
+
+
+def slow_rank(joint):
+    votes, ops = Counter(), []
+    for (group, name, _), members in joint.items():
+        durations = [member[-1] for member in members]
+        if not is_late(durations):
+            continue
+        rank, *_, start, _ = min(members, key=lambda member: (member[-1], member[0]))
+        votes[rank] += 1
+        ops.append([str(rank), name, group, start, *stats(durations)])
+    return {"SlowRank": [list(item) for item in sorted(votes.items())],
+            "SlowOpStats": sorted(ops, key=lambda row: row[3])}
+
+
+def deviates(transfers):
+    """Of the times of single collectives."""
+    if len(transfers) >= 11:
+        mean, limit = statistics.fmean(transfers), 3 * statistics.pstdev(transfers)
+        return limit > 0 and max(abs(value - mean) for value in transfers) > limit
+    if len(transfers) < 4:
+        return False
+    median = statistics.median(transfers)
+    usual = statistics.median(abs(value - median) for value in transfers)
+    return any(value > 1.5 * median and value - median > 4 * usual for value in transfers)
+
+
+def slow_link(joint):
+    classes = defaultdict(list)
+    for (group, name, _), members in joint.items():
+        transfer = min(member[-1] for member in members)
+        for rank, kind, data_type, size, start, duration in members:
+            if size is not None:
+                classes[kind, size, len(members)].append(
+                    (rank, start, [rank, group, duration, name, kind, data_type, size, transfer, len(members)]))
+    sums, ops = [], []
+    for (kind, size, ranks), rows in sorted(classes.items()):
+        rows = [row for _, _, row in sorted(rows)]
+        if not deviates([transfer for _, transfer in {(row[1], row[3]): row[7] for row in rows}.items()]):
+            continue
+        ops += rows
+        of_class = stats([row[7] for row in rows])
+        offset = max(of_class[7] - of_class[1], of_class[1] - of_class[3]) / of_class[2]
+        longest, shortest = (pick(rows, key=lambda row: row[7])[0] for pick in (max, min))
+        sums.append([f"{kind}{ranks}_{size}", *of_class, offset, longest, shortest])
+    return {"SlowLinkSum": sorted(sums, key=lambda row: -row[-3]), "SlowLinkOps": ops}
+
+
+def alike(expected, found):
+    if isinstance(expected, float) and isinstance(found, float):
+        return abs(expected - found) <= 1e-9 * max(1, abs(expected))
+    return expected == found
+
+
+def objections(expected, found):
+    for table, rows in expected.items():
+        if len(rows) != len(found[table]):
+            yield f"{table}: {len(found[table])} rows instead of {len(rows)}"
+            continue
+        for number, (row, of_tool) in enumerate(zip(rows, found[table])):
+            yield from (f"{table} row {number} cell {place}: {b} instead of {a}"
+                        for place, (a, b) in enumerate(zip(row, of_tool)) if not alike(a, b))
+
+
+def altered(tables):
+    """The tables with one cell changed, for the first and the last cell of each row."""
+    for name, rows in tables.items():
+        for number, row in enumerate(rows):
+            for place in (0, len(row) - 1):
+                changed = [*row]
+                changed[place] = f"{row[place]}1" if isinstance(row[place], str) else row[place] + 1
+                yield {**tables, name: [*rows[:number], changed, *rows[number + 1:]]}
+
+
+def check(tool, job, recipe, recompute):
+    with tempfile.TemporaryDirectory() as out:
+        subprocess.run([tool, "-m", recipe, "-d", job, "-o", out, "-q"], check=True, stdout=subprocess.DEVNULL)
+        connection = sqlite3.connect(Path(out, "cluster_analysis_output", "cluster_analysis.db"))
+        expected = recompute(joint_collectives(job))
+        found = {table: [list(row) for row in connection.execute(f"SELECT * FROM {table}")] for table in expected}
+        connection.close()
+    wrong = [*objections(expected, found)]
+    wrong += ["an alteration is not noticed" for tables in altered(found) if not any(objections(expected, tables))]
+    cells = sum(len(row) for rows in found.values() for row in rows)
+    print(f"{recipe} of {job.parent.name}: {cells} cells, {len(wrong)} wrong", *wrong[:10], sep="\n  ")
+    return cells, len(wrong)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tool", required=True, type=Path)
+    parser.add_argument("--shared", type=Path, default=HERE.parents[1].parent / "shared")
+    args = parser.parse_args()
+    jobs = sorted(args.shared.glob("data/sim/*/db"))
+    if not jobs:
+        print(f"SKIPPED: {args.shared} has no data/sim")
+        return SKIPPED
+    results = [check(args.tool.resolve(), job, recipe, recompute) for job in jobs
+               for recipe, recompute in (("slow_rank", slow_rank), ("slow_link", slow_link))]
+    cells, wrong = map(sum, zip(*results))
+    print(f"{cells} cells, {wrong} wrong")
+    return 1 if wrong or not cells else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
