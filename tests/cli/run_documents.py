@@ -118,7 +118,8 @@ class Columns(Documents):
         """The text of each sheet, in order."""
         runs = [*(lambda more=more: self.compare("--export_type", "columns", *more, **TWINS) for more in EVERY_SHEET),
                 lambda: self.gate("--export_type", "columns"),
-                *(lambda name=name: self.recipe(name, "--export_type", "columns") for name in (*RECIPES, *OF_MANY_RANKS))]
+                *(lambda name=name: self.recipe(name, "--export_type", "columns")
+                  for name in (*RECIPES, *OF_MANY_RANKS))]
         found = {}
         for number, run in enumerate(runs):
             self.out = self.scratch / f"out{number}"

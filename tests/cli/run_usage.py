@@ -216,8 +216,6 @@ class Usage(UsageCli):
             for arguments in ([name], [name, "-h"], [name, "all", "-d", NEW]):
                 self.assert_fails(2, self.run_tool(*arguments), f"'{name}' is a command of the Python "
                                   "tool", "does not have yet", "compare, cluster")
-        for name in ("pp_chart", "slow_link", "free_analysis", "p2p_pairing"):
-            self.assertIn(name, modes)
         for name in modes:  # those that exist have left the table
             self.assertNotIn(name, self.recipes())
             for arguments in (["-m", name, NEW], ["-m", name, "-h"]):
