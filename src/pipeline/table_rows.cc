@@ -17,6 +17,7 @@ void VisitTables(const RankTrace& trace, Visit visit) {
   visit("mstx", trace.mstx);
   visit("queued_work", trace.queued_work);
   visit("host_calls", trace.host_calls);
+  visit("call_stamps", trace.call_stamps);
   visit("garbage_collections", trace.garbage_collections);
   visit("launches", trace.launches);
   visit("kernels", trace.kernels);

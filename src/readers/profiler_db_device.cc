@@ -10,6 +10,7 @@
 #include <unordered_set>
 
 #include "collective_kernel.h"
+#include "comm_task_facts.h"
 #include "job_info.h"
 #include "megahertz.h"
 #include "mpa/base/log.h"
@@ -62,6 +63,9 @@ void ReadCounters(DbInput& input) {
   });
 }
 
+// A number for which the largest of 32 bits stands for none.
+std::int64_t RecordedNumber(std::int64_t number) { return number == 4294967295 ? -1 : number; }
+
 // Group numbers by the id of the group's name in the database.
 class Groups {
  public:
@@ -81,19 +85,22 @@ class Groups {
   std::unordered_map<StringId, std::int32_t> numbers_;
 };
 
-std::map<std::int64_t, StringId> ReadDataTypes(DbInput& input) {
-  std::map<std::int64_t, StringId> types;
-  if (!input.database.HasTable("ENUM_HCCL_DATA_TYPE")) return types;
-  io::Statement rows = input.database.Query("SELECT id, name FROM ENUM_HCCL_DATA_TYPE");
+// The names of the numbers in a column, as the table `table` lists them.
+std::map<std::int64_t, StringId> ReadNames(DbInput& input, const char* table) {
+  std::map<std::int64_t, StringId> names;
+  if (!input.database.HasTable(table)) return names;
+  io::Statement rows = input.database.Query(fmt::format("SELECT id, name FROM {}", table));
   while (rows.Step()) {
-    if (const auto id = rows.Int(0)) types[*id] = input.trace.strings.Intern(rows.Text(1));
+    if (const auto id = rows.Int(0)) {
+      names[*id] = input.trace.strings.Intern(KindOrNone(rows.Text(1)));
+    }
   }
-  return types;
+  return names;
 }
 
-StringId TypeOf(const std::map<std::int64_t, StringId>& types, const io::Row& row, int column) {
-  const auto found = types.find(row.IntOr(column, -1));
-  return found != types.end() ? found->second : StringId::kEmpty;
+StringId NameIn(const std::map<std::int64_t, StringId>& names, const io::Row& row, int column) {
+  const auto found = names.find(row.IntOr(column, -1));
+  return found != names.end() ? found->second : StringId::kEmpty;
 }
 
 // The column is a number or the text of one.
@@ -105,7 +112,7 @@ std::int64_t CountOf(const io::Row& row, int column) {
 void ReadOperations(DbInput& input, Groups& groups) {
   if (!input.database.HasTable("COMMUNICATION_OP")) return;
   constexpr const char* kTable = "COMMUNICATION_OP";
-  const std::map<std::int64_t, StringId> data_types = ReadDataTypes(input);
+  const std::map<std::int64_t, StringId> data_types = ReadNames(input, "ENUM_HCCL_DATA_TYPE");
   io::Statement rows = input.database.Query(
       fmt::format("SELECT startNs, endNs, opName, opType, groupName, connectionId, opId, {}, {} "
                   "FROM COMMUNICATION_OP ORDER BY opId",
@@ -122,17 +129,23 @@ void ReadOperations(DbInput& input, Groups& groups) {
                                        .group = groups.Of(row, 4),
                                        .link = Link(row, 5),
                                        .op_id = row.IntOr(6, -1),
-                                       .data_type = TypeOf(data_types, row, 7),
-                                       .count = CountOf(row, 8)});
+                                       .data_type = NameIn(data_types, row, 7),
+                                       .count = CountOf(row, 8),
+                                       .connection = RecordedNumber(Link(row, 5))});
   }
 }
 
 void ReadCommTasks(DbInput& input, Groups& groups) {
   constexpr const char* kTable = "COMMUNICATION_TASK_INFO";
   if (!input.database.HasTable(kTable) || !input.database.HasTable("TASK")) return;
-  const std::string columns =
-      fmt::format("t.startNs, t.endNs, i.taskType, i.groupName, i.planeId, {}",
-                  ColumnOrNull(input.database, kTable, "opId", "i"));
+  const auto transports = ReadNames(input, "ENUM_HCCL_TRANSPORT_TYPE");
+  const auto links = ReadNames(input, "ENUM_HCCL_LINK_TYPE");
+  const auto rdma_types = ReadNames(input, "ENUM_HCCL_RDMA_TYPE");
+  std::string columns = "t.startNs, t.endNs, i.taskType, i.groupName, i.planeId, t.streamId";
+  for (const char* column : {"opId", "srcRank", "dstRank", "size", "transportType", "linkType",
+                             "rdmaType", "notifyId"}) {
+    columns += ", " + ColumnOrNull(input.database, kTable, column, "i");
+  }
   input.database.Scan(columns, OfTasks(kTable), [&](const io::Row& row) {
     const auto span = ReadSpan(input, row, 0, 1, "TASK");
     if (!span) return;
@@ -142,7 +155,15 @@ void ReadCommTasks(DbInput& input, Groups& groups) {
          .name = Recorded(input.strings.Text(row, 2), input.trace.strings),
          .group = groups.Of(row, 3),
          .plane = row.IntOr(4, -1),
-         .op_id = row.IntOr(5, -1)});
+         .op_id = row.IntOr(6, -1),
+         .own_rank = RankInGroup(row.IntOr(7, -1)),
+         .peer = RankInGroup(row.IntOr(8, -1)),
+         .bytes = row.IntOr(9, -1),
+         .transport = NameIn(transports, row, 10),
+         .link_type = NameIn(links, row, 11),
+         .rdma_type = NameIn(rdma_types, row, 12),
+         .notify = NotifyOrNone(static_cast<std::uint64_t>(row.IntOr(13, -1))),
+         .stream = row.IntOr(5, -1)});
   });
 }
 
@@ -321,9 +342,12 @@ void ReadDeviceTasks(DbInput& input) {
                                      .type = type,
                                      .task_id = task_id,
                                      .stream = row.IntOr(3, -1),
-                                     .link = link});
+                                     .link = link,
+                                     .connection = RecordedNumber(link),
+                                     .model = RecordedNumber(row.IntOr(6, -1))});
   };
-  input.database.Scan("startNs, endNs, taskType, streamId, connectionId, globalTaskId",
+  const std::string model = ColumnOrNull(input.database, "TASK", "modelId");
+  input.database.Scan("startNs, endNs, taskType, streamId, connectionId, globalTaskId, " + model,
                       "TASK NOT INDEXED", read);
 }
 

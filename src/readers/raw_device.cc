@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "collective_kernel.h"
+#include "comm_task_facts.h"
 #include "megahertz.h"
 #include "mpa/model/collective_tasks.h"
 #include "mpa/raw/enumerations.h"
@@ -92,7 +94,9 @@ void FillTasks(const Session& session, const LaunchOf& launch, RankTrace& trace)
                                .task_id = tasks.task[i],
                                .stream = tasks.stream[i],
                                .link = launch.task[i],
-                               .dur_rest = dur.rest});
+                               .dur_rest = dur.rest,
+                               .connection = tasks.call[i],
+                               .model = tasks.model[i] == raw::kNoModel ? -1 : tasks.model[i]});
   }
 }
 
@@ -215,17 +219,20 @@ std::vector<std::int32_t> FillGroups(Session& session, RankTrace& trace) {
 void FillCollectives(Session& session, const LaunchOf& launch, RankTrace& trace) {
   const raw::Collectives& collectives = session.collectives;
   const std::vector<std::int32_t> group = FillGroups(session, trace);
+  const auto kind = [&](std::span<const raw::NamedNumber> names, std::int64_t number) {
+    return session.strings.Intern(KindOrNone(raw::NameOf(names, number)));
+  };
   for (std::size_t i = 0; i < collectives.Size(); ++i) {
-    const std::string_view data_type =
-        raw::NameOf(raw::CommunicationDataTypes(), collectives.data_type[i]);
-    trace.communications.Append({.start = collectives.start[i],
-                                 .dur = collectives.end[i] - collectives.start[i],
-                                 .name = collectives.name[i],
-                                 .op_type = collectives.name[i],
-                                 .group = group[i],
-                                 .link = launch.collective[i],
-                                 .data_type = session.strings.Intern(data_type),
-                                 .count = collectives.count[i]});
+    trace.communications.Append(
+        {.start = collectives.start[i],
+         .dur = collectives.end[i] - collectives.start[i],
+         .name = collectives.name[i],
+         .op_type = collectives.name[i],
+         .group = group[i],
+         .link = launch.collective[i],
+         .data_type = kind(raw::CommunicationDataTypes(), collectives.data_type[i]),
+         .count = collectives.count[i],
+         .connection = collectives.call[i]});
   }
   const raw::CollectiveParts& parts = session.parts;
   for (std::size_t i = 0; i < parts.Size(); ++i) {
@@ -238,7 +245,15 @@ void FillCollectives(Session& session, const LaunchOf& launch, RankTrace& trace)
          .name = parts.name[i],
          .group = collective < 0 ? -1 : group[static_cast<std::size_t>(collective)],
          .plane = parts.plane[i],
-         .dur_rest = dur.rest});
+         .dur_rest = dur.rest,
+         .own_rank = RankInGroup(parts.local_rank[i]),
+         .peer = RankInGroup(parts.remote_rank[i]),
+         .bytes = parts.bytes[i],
+         .transport = kind(raw::TransportTypes(), parts.transport[i]),
+         .link_type = kind(raw::LinkTypes(), parts.link[i]),
+         .rdma_type = kind(raw::RdmaTypes(), parts.rdma[i]),
+         .notify = NotifyOrNone(parts.notify[i]),
+         .stream = session.tasks.stream[task]});
   }
 }
 

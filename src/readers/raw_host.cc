@@ -95,14 +95,15 @@ void FillQueue(Session& session, TrackNumbers& tracks, RankTrace& trace) {
   for (std::size_t i = 0; i < queue.Size(); ++i) {
     if (!queue.dequeue[i] || queue.other[i] < 0) continue;
     const auto asked = static_cast<std::size_t>(queue.other[i]);
-    trace.queued_work.Append({.queued = queue.start[asked],
-                              .queued_track = tracks.Of(queue.process[asked], queue.thread[asked]),
-                              .start = queue.start[i],
-                              .dur = queue.end[i] - queue.start[i],
-                              .track = tracks.Of(queue.process[i], queue.thread[i]),
-                              .name = rewrite(queue.name[i], [](std::string_view name) {
-                                return fmt::format("Dequeue@{}", name);
-                              })});
+    trace.queued_work.Append(
+        {.queued = queue.start[asked],
+         .queued_track = tracks.Of(queue.process[asked], queue.thread[asked]),
+         .start = queue.start[i],
+         .dur = queue.end[i] - queue.start[i],
+         .track = tracks.Of(queue.process[i], queue.thread[i]),
+         .name = rewrite(queue.name[i],
+                         [](std::string_view name) { return fmt::format("Dequeue@{}", name); }),
+         .queued_dur = queue.end[asked] - queue.start[asked]});
   }
 }
 

@@ -143,7 +143,8 @@ void AppendQueuedWork(const std::vector<QueueEvent>& events, TrackNumbers& track
                               .start = event.start,
                               .dur = event.dur,
                               .track = tracks.Of(event.pid, event.tid),
-                              .name = event.name});
+                              .name = event.name,
+                              .queued_dur = asked.dur});
   }
 }
 

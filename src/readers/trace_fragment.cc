@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include "comm_task_facts.h"
 #include "megahertz.h"
 #include "mpa/base/text.h"
 #include "mpa/io/numbers.h"
@@ -12,6 +13,12 @@
 
 namespace mpa::readers {
 namespace {
+
+// A number; the largest of 32 bits stands for none.
+std::int64_t NumberOrNone(std::string_view text) {
+  const std::int64_t number = io::ParseInt(text).value_or(-1);
+  return number == 4294967295 ? -1 : number;
+}
 
 // Sorts one event into the fragment; events that nothing reads are dropped.
 class FragmentFiller {
@@ -99,7 +106,6 @@ class FragmentFiller {
 
   void AddDeviceEvent(const TraceEvent& event, DeviceEvent device) {
     device.stream = device.tid;
-    CollectiveData data{.event = fragment_.device.size(), .type = {}, .count = -1};
     for (const EventArg& arg : event.args) {
       if (arg.key == "Task Type") {
         device.type = texts_.Intern(arg);
@@ -108,19 +114,52 @@ class FragmentFiller {
       } else if (arg.key == "Task Id") {
         device.task_id = io::ParseInt(arg.value).value_or(-1);
       } else if (arg.key == "connection_id") {
-        device.connection = io::ParseInt(arg.value).value_or(-1);
-      } else if (arg.key == "data_type") {
-        data.type = texts_.Intern(arg);
-      } else if (arg.key == "count") {
-        data.count = io::ParseInt(arg.value).value_or(-1);
+        device.connection = NumberOrNone(arg.value);
+      } else if (arg.key == "Model Id") {
+        device.model = NumberOrNone(arg.value);
       }
     }
-    if (data.type != StringId::kEmpty) fragment_.collective_data.push_back(data);
     fragment_.device.push_back(device);
+    if (Wanted(Tables::kCommTasks | Tables::kCommunications)) ReadCommArgs(event);
     if (Wanted(kRuntimeTables)) {
       fragment_.runtime_args.push_back(ReadRuntimeArgs(event, texts_));
     }
     if (Wanted(Tables::kMstx)) fragment_.mstx_args.push_back(ReadMstxArgs(event, texts_));
+  }
+
+  void ReadCommArgs(const TraceEvent& event) {
+    CommArgs args{.event = fragment_.device.size() - 1};
+    const auto kind = [&](const EventArg& arg) {
+      return fragment_.strings.Intern(KindOrNone(arg.value));
+    };
+    const auto number = [](const EventArg& arg) { return io::ParseInt(arg.value).value_or(-1); };
+    bool has_any = false;
+    for (const EventArg& arg : event.args) {
+      if (arg.key == "src rank") {
+        args.own_rank = RankInGroup(number(arg));
+      } else if (arg.key == "dst rank") {
+        args.peer = RankInGroup(number(arg));
+      } else if (arg.key == "size(Byte)") {
+        args.bytes = number(arg);
+      } else if (arg.key == "transport type") {
+        args.transport = kind(arg);
+      } else if (arg.key == "link type") {
+        args.link_type = kind(arg);
+      } else if (arg.key == "notify_id") {
+        // A number beyond the largest stands for none.
+        args.notify = NotifyOrNone(static_cast<std::uint64_t>(number(arg)));
+      } else if (arg.key == "stream id") {
+        args.stream = number(arg);
+      } else if (arg.key == "data_type") {
+        args.data_type = kind(arg);
+      } else if (arg.key == "count") {
+        args.count = number(arg);
+      } else {
+        continue;
+      }
+      has_any = true;
+    }
+    if (has_any) fragment_.comm_args.push_back(args);
   }
 
   void AddQueueEvent(const TraceEvent& event, QueueEvent queued) {

@@ -25,13 +25,18 @@ struct DeviceEvent {
   StringId type{};
   std::int64_t stream = -1, task_id = -1;
   std::int64_t connection = -1;  ///< the call of CANN that launched it
+  std::int64_t model = -1;       ///< it is part of
 };
 
-/// What the args of a collective say of its data.
-struct CollectiveData {
-  std::size_t event = 0;  ///< position among the device events
-  StringId type{};
-  std::int64_t count = -1;  ///< of elements
+/// What the args of a device event say if it is a collective or a piece of one.
+struct CommArgs {
+  std::size_t event = 0;  ///< its place among the device events
+  std::int32_t own_rank = -1, peer = -1;
+  std::int64_t bytes = -1;
+  StringId transport{}, link_type{};
+  std::int64_t notify = -1, stream = -1;
+  StringId data_type{};  ///< of a collective, with
+  std::int64_t count = -1;
 };
 
 /// The name or place of a process or thread.
@@ -48,9 +53,9 @@ struct TraceFragment {
   Issues issues;
   std::vector<HostEvent> host, python;
   std::vector<DeviceEvent> device;
-  std::vector<CollectiveData> collective_data;  ///< of the few events that have some, in order
-  std::vector<RuntimeArgs> runtime_args;        ///< of the device events, or none when nobody asks
-  std::vector<MstxArgs> mstx_args;              ///< likewise
+  std::vector<RuntimeArgs> runtime_args;  ///< of the device events, or none when nobody asks
+  std::vector<MstxArgs> mstx_args;        ///< likewise
+  std::vector<CommArgs> comm_args;        ///< of the device events that have such, in order
   std::vector<FlowPoint> flows, backward_flows, runtime_flows;
   std::vector<QueueEvent> queue;
   std::vector<Metadata> metadata;

@@ -168,13 +168,13 @@ class DeviceJoin {
         runtime_(runtime),
         mstx_(mstx) {}
 
-  void Add(const DeviceEvent& event, const CollectiveData& data, const RuntimeArgs& runtime_args,
+  void Add(const DeviceEvent& event, const CommArgs& comm_args, const RuntimeArgs& runtime_args,
            const MstxArgs& mstx_args) {
     const EventPlace place{event.pid, event.tid, event.start};
     if (event.pid == processes_.hardware) {
       AddTask(event);
     } else if (event.pid == processes_.communication) {
-      AddCommunication(event, data, runtime_args);
+      AddCommunication(event, comm_args, runtime_args);
     } else if (event.pid == processes_.overlap) {
       if (const auto activity = ActivityOf(trace_.strings.View(event.name))) {
         trace_.overlaps.Append({.start = event.start, .dur = event.dur, .activity = *activity});
@@ -207,7 +207,7 @@ class DeviceJoin {
 
  private:
   std::optional<std::size_t> CollectiveOf(std::size_t task) const {
-    return collectives_.Find(task_connections_[task], trace_.device_tasks.start[task]);
+    return collectives_.Find(trace_.device_tasks.connection[task], trace_.device_tasks.start[task]);
   }
 
   // The arrow to a collective ends at its first copy, if it makes one.
@@ -224,24 +224,26 @@ class DeviceJoin {
   }
 
   void AddTask(const DeviceEvent& event) {
-    if (IsLcclKernel(trace_.strings.View(event.name))) AppendOperation(event, {}, /*group=*/-1);
+    if (IsLcclKernel(trace_.strings.View(event.name)))
+      AppendOperation(event, CommArgs(), /*group=*/-1);
     trace_.device_tasks.Append({.start = event.start,
                                 .dur = event.dur,
                                 .name = event.name,
                                 .type = event.type,
                                 .task_id = event.task_id,
                                 .stream = event.stream,
-                                .dur_rest = event.dur_rest});
+                                .dur_rest = event.dur_rest,
+                                .connection = event.connection,
+                                .model = event.model});
     task_places_.push_back({event.pid, event.tid, event.start});
-    task_connections_.push_back(event.connection);
   }
 
-  void AddCommunication(const DeviceEvent& event, const CollectiveData& data,
+  void AddCommunication(const DeviceEvent& event, const CommArgs& comm_args,
                         const RuntimeArgs& runtime_args) {
     const CommThreads::Place place = threads_.Of(event.tid);
     if (place.is_group) {
       collectives_.Add(event.connection, event.start, trace_.communications.Size());
-      AppendOperation(event, data, place.group);
+      AppendOperation(event, comm_args, place.group);
       if (runtime_ != nullptr) {
         runtime_->AddCollective({event.pid, event.tid, event.start}, event.dur, event.name,
                                 runtime_args);
@@ -252,19 +254,27 @@ class DeviceJoin {
                                 .name = event.name,
                                 .group = place.group,
                                 .plane = event.tid,
-                                .dur_rest = event.dur_rest});
+                                .dur_rest = event.dur_rest,
+                                .own_rank = comm_args.own_rank,
+                                .peer = comm_args.peer,
+                                .bytes = comm_args.bytes,
+                                .transport = comm_args.transport,
+                                .link_type = comm_args.link_type,
+                                .notify = comm_args.notify,
+                                .stream = comm_args.stream});
     }
   }
 
-  void AppendOperation(const DeviceEvent& event, const CollectiveData& data, std::int32_t group) {
+  void AppendOperation(const DeviceEvent& event, const CommArgs& args, std::int32_t group) {
     trace_.communications.Append({.start = event.start,
                                   .dur = event.dur,
                                   .name = event.name,
                                   .op_type = event.name,
                                   .group = group,
                                   .dur_rest = event.dur_rest,
-                                  .data_type = data.type,
-                                  .count = data.count});
+                                  .data_type = args.data_type,
+                                  .count = args.count,
+                                  .connection = event.connection});
     communication_places_.push_back({event.pid, event.tid, event.start});
   }
 
@@ -274,7 +284,6 @@ class DeviceJoin {
   RuntimeTrace* runtime_;  // null when nobody asks; so are the marks
   MstxTrace* mstx_;
   std::vector<EventPlace> task_places_, communication_places_;
-  std::vector<std::int64_t> task_connections_;
   CollectiveIndex collectives_;
 };
 
@@ -284,10 +293,12 @@ void TraceJoin::Add(const TraceFragment& fragment) {
   StringMapping texts(fragment.strings, trace_.strings);
   AppendHostOps(fragment.host, texts, tracks_, trace_);
   AppendPythonCalls(fragment.python, texts, tracks_, trace_);
-  for (CollectiveData data : fragment.collective_data) {
-    data.event += device_.size();
-    data.type = texts[data.type];
-    collective_data_.push_back(data);
+  for (CommArgs args : fragment.comm_args) {
+    args.event += device_.size();
+    args.transport = texts[args.transport];
+    args.link_type = texts[args.link_type];
+    args.data_type = texts[args.data_type];
+    comm_args_.push_back(args);
   }
   for (DeviceEvent event : fragment.device) {
     event.name = texts[event.name];
@@ -327,14 +338,15 @@ void TraceJoin::Finish() {
   MstxTrace mstx;
   DeviceJoin device(processes, trace_, with_runtime ? &runtime : nullptr,
                     with_mstx ? &mstx : nullptr);
-  auto data = collective_data_.begin();
+  auto args = comm_args_.begin();
   for (std::size_t i = 0; i < device_.size(); ++i) {
-    const bool has_data = data != collective_data_.end() && data->event == i;
-    device.Add(device_[i], has_data ? *data++ : CollectiveData(),
+    const bool has_args = args != comm_args_.end() && args->event == i;
+    device.Add(device_[i], has_args ? *args++ : CommArgs(),
                with_runtime ? runtime_args_[i] : RuntimeArgs(),
                with_mstx ? mstx_args_[i] : MstxArgs());
   }
   device_ = {};  // its memory is not needed while the rest is joined
+  comm_args_ = {};
   LaunchFlows launches;
   launches.Append(flows_, tracks_, trace_);
   device.Link(launches);
@@ -343,6 +355,7 @@ void TraceJoin::Finish() {
   LinkDirectCopies(device.UnlinkedCopies(), runtime_flows_, trace_);
   mstx.Place(tracks_, trace_);
   if (with_runtime) runtime.Finish(runtime_flows_, tracks_);
+  if (Overlap(wanted_, Tables::kHostCalls)) AppendCallStamps(runtime_flows_, trace_);
   trace_.core_clocks.Reorder(trace_.core_clocks.RowsByStart());
 }
 

@@ -26,7 +26,7 @@ class TraceJoin {
   TrackNumbers tracks_;
   // What waits for the end; texts are those of the rank.
   std::vector<DeviceEvent> device_;
-  std::vector<CollectiveData> collective_data_;
+  std::vector<CommArgs> comm_args_;
   std::vector<RuntimeArgs> runtime_args_;
   std::vector<MstxArgs> mstx_args_;
   std::vector<Metadata> metadata_;

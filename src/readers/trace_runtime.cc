@@ -153,4 +153,19 @@ void RuntimeTrace::Finish(const std::vector<FlowPoint>& flows, TrackNumbers& tra
   }
 }
 
+void AppendCallStamps(const std::vector<FlowPoint>& flows, RankTrace& trace) {
+  if (!trace.host_calls.Empty()) return;
+  const HostThreads threads(trace);
+  for (const FlowPoint& flow : flows) {
+    if (flow.is_end) continue;
+    const std::int32_t track = threads.Find(flow.pid, flow.tid);
+    // Flows to collectives hold the connection above the 32 bits for a task, of which there is
+    // none.
+    constexpr std::int64_t kNoTask = 0xFFFFFFFF;
+    const bool to_collective = flow.id > kNoTask && (flow.id & kNoTask) == kNoTask;
+    trace.call_stamps.Append(
+        {.time = flow.time, .track = track, .connection = to_collective ? flow.id >> 32 : flow.id});
+  }
+}
+
 }  // namespace mpa::readers

@@ -67,4 +67,8 @@ class RuntimeTrace {
   std::vector<Run> runs_;
 };
 
+/// Appends where the flows begin, if the trace holds no calls of the runtime that would tell more;
+/// to be called when all operators are there.
+void AppendCallStamps(const std::vector<FlowPoint>& flows, RankTrace& trace);
+
 }  // namespace mpa::readers

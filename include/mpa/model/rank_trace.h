@@ -38,7 +38,7 @@ enum class Tables : std::uint32_t {
   kKernelTensors = 1u << 19,  ///< types, formats and output shapes of the kernels
   kChips = 1u << 20,
   kCoreClocks = 1u << 21,
-  kHostCalls = 1u << 22,  ///< with the time of the session
+  kHostCalls = 1u << 22,  ///< with their stamps and the time of the session
   kDeviceRuns = 1u << 23,
   kModelIterations = 1u << 24,
   kGarbageCollections = 1u << 25,
@@ -90,6 +90,7 @@ struct RankTrace {
   MstxEvents mstx;
   QueuedWork queued_work;
   HostCalls host_calls;
+  CallStamps call_stamps;
   GarbageCollections garbage_collections;
   Launches launches;
   Kernels kernels;

@@ -109,8 +109,8 @@ struct BackwardLinks : TableBase<BackwardLinks> {
   }
 };
 
-/// Work that one host thread handed to another (the task queue): put in the queue at `queued`, done
-/// from `start` to `start + dur`.
+/// Work that one host thread handed to another (the task queue): put in the queue from `queued` to
+/// `queued + queued_dur`, done from `start` to `start + dur`.
 struct QueuedWork : TableBase<QueuedWork> {
   struct Row {
     TimeNs queued = 0;
@@ -118,16 +118,18 @@ struct QueuedWork : TableBase<QueuedWork> {
     TimeNs start = 0, dur = 0;
     std::int32_t track = -1;  ///< thread that did it
     StringId name{};          ///< of the work, "Dequeue@aclnnAdd"
+    TimeNs queued_dur = 0;
   };
   std::vector<TimeNs> queued;
   std::vector<std::int32_t> queued_track;
   std::vector<TimeNs> start, dur;
   std::vector<std::int32_t> track;
   std::vector<StringId> name;
+  std::vector<TimeNs> queued_dur;
 
   template <typename T>
   static auto Tie(T& t) {
-    return std::tie(t.queued, t.queued_track, t.start, t.dur, t.track, t.name);
+    return std::tie(t.queued, t.queued_track, t.start, t.dur, t.track, t.name, t.queued_dur);
   }
 };
 
@@ -152,6 +154,24 @@ struct HostCalls : TableBase<HostCalls> {
   template <typename T>
   static auto Tie(T& t) {
     return std::tie(t.start, t.dur, t.name, t.track, t.item, t.model, t.request, t.connection);
+  }
+};
+
+/// Moments within calls of the runtime that launched device work, of captures that tell no more of
+/// the calls (texts of Level0).
+struct CallStamps : TableBase<CallStamps> {
+  struct Row {
+    TimeNs time = 0;
+    std::int32_t track = -1;       ///< the thread
+    std::int64_t connection = -1;  ///< see HostCalls
+  };
+  std::vector<TimeNs> time;
+  std::vector<std::int32_t> track;
+  std::vector<std::int64_t> connection;
+
+  template <typename T>
+  static auto Tie(T& t) {
+    return std::tie(t.time, t.track, t.connection);
   }
 };
 
@@ -272,15 +292,19 @@ struct DeviceTasks : TableBase<DeviceTasks> {
     std::int64_t link = -1;
     /// What `dur` lacks of the duration, in ns: some versions write durations finer than that.
     double dur_rest = 0;
+    std::int64_t connection = -1;  ///< the host call that launched it, see HostCalls
+    std::int64_t model = -1;       ///< compiled model or graph that it is part of
   };
   std::vector<TimeNs> start, dur;
   std::vector<StringId> name, type;
   std::vector<std::int64_t> task_id, stream, link;
   std::vector<double> dur_rest;
+  std::vector<std::int64_t> connection, model;
 
   template <typename T>
   static auto Tie(T& t) {
-    return std::tie(t.start, t.dur, t.name, t.type, t.task_id, t.stream, t.link, t.dur_rest);
+    return std::tie(t.start, t.dur, t.name, t.type, t.task_id, t.stream, t.link, t.dur_rest,
+                    t.connection, t.model);
   }
 };
 
@@ -360,6 +384,7 @@ struct Communications : TableBase<Communications> {
     double dur_rest = 0;      ///< see DeviceTasks
     StringId data_type{};     ///< of its elements, "FP16"; empty where the capture does not say
     std::int64_t count = -1;  ///< of elements
+    std::int64_t connection = -1;  ///< the host call that launched it, see HostCalls
   };
   std::vector<TimeNs> start, dur;
   std::vector<StringId> name, op_type;
@@ -367,12 +392,12 @@ struct Communications : TableBase<Communications> {
   std::vector<std::int64_t> link, op_id;
   std::vector<double> dur_rest;
   std::vector<StringId> data_type;
-  std::vector<std::int64_t> count;
+  std::vector<std::int64_t> count, connection;
 
   template <typename T>
   static auto Tie(T& t) {
     return std::tie(t.start, t.dur, t.name, t.op_type, t.group, t.link, t.op_id, t.dur_rest,
-                    t.data_type, t.count);
+                    t.data_type, t.count, t.connection);
   }
 };
 
@@ -385,16 +410,30 @@ struct CommTasks : TableBase<CommTasks> {
     std::int64_t plane = -1;
     std::int64_t op_id = -1;  ///< of its communication; -1 where only the times tell
     double dur_rest = 0;      ///< see DeviceTasks
+    /// Ranks are numbers within the group. A wait names the rank that it waits for; -1 for none,
+    /// and where the capture does not say.
+    std::int32_t own_rank = -1, peer = -1;
+    std::int64_t bytes = -1;
+    StringId transport{};      ///< "SDMA", "RDMA", "LOCAL"
+    StringId link_type{};      ///< "HCCS", "ON_CHIP", "PCIE", "ROCE", ...
+    StringId rdma_type{};      ///< "RDMA_SEND_PAYLOAD", "RDMA_SEND_NOTIFY"; texts do not tell
+    std::int64_t notify = -1;  ///< the signal that is sent or awaited
+    std::int64_t stream = -1;
   };
   std::vector<TimeNs> start, dur;
   std::vector<StringId> name;
   std::vector<std::int32_t> group;
   std::vector<std::int64_t> plane, op_id;
   std::vector<double> dur_rest;
+  std::vector<std::int32_t> own_rank, peer;
+  std::vector<std::int64_t> bytes;
+  std::vector<StringId> transport, link_type, rdma_type;
+  std::vector<std::int64_t> notify, stream;
 
   template <typename T>
   static auto Tie(T& t) {
-    return std::tie(t.start, t.dur, t.name, t.group, t.plane, t.op_id, t.dur_rest);
+    return std::tie(t.start, t.dur, t.name, t.group, t.plane, t.op_id, t.dur_rest, t.own_rank,
+                    t.peer, t.bytes, t.transport, t.link_type, t.rdma_type, t.notify, t.stream);
   }
 };
 

@@ -121,6 +121,37 @@ TEST(ProfilerDbHost, ReadsTheTasksOfCollectivesWithTheirPlanes) {
   EXPECT_EQ(trace.comm_tasks.plane, (Numbers{1, 1, 0}));
 }
 
+TEST(ProfilerDbHost, ReadsPeersBytesAndLinksOfTheTasksOfCollectives) {
+  const RankTrace trace = ReadHostDb(kComm + R"(
+      CREATE TABLE ENUM_HCCL_TRANSPORT_TYPE (id INTEGER PRIMARY KEY, name TEXT);
+      INSERT INTO ENUM_HCCL_TRANSPORT_TYPE VALUES (0, 'SDMA'), (1, 'RDMA'), (65535, 'INVALID_TYPE');
+      CREATE TABLE ENUM_HCCL_LINK_TYPE (id INTEGER PRIMARY KEY, name TEXT);
+      INSERT INTO ENUM_HCCL_LINK_TYPE VALUES (1, 'HCCS'), (3, 'ROCE');
+      CREATE TABLE ENUM_HCCL_RDMA_TYPE (id INTEGER PRIMARY KEY, name TEXT);
+      INSERT INTO ENUM_HCCL_RDMA_TYPE VALUES (1, 'RDMA_SEND_PAYLOAD');
+      ALTER TABLE COMMUNICATION_TASK_INFO ADD COLUMN srcRank INTEGER;
+      ALTER TABLE COMMUNICATION_TASK_INFO ADD COLUMN dstRank INTEGER;
+      ALTER TABLE COMMUNICATION_TASK_INFO ADD COLUMN size INTEGER;
+      ALTER TABLE COMMUNICATION_TASK_INFO ADD COLUMN transportType INTEGER;
+      ALTER TABLE COMMUNICATION_TASK_INFO ADD COLUMN linkType INTEGER;
+      ALTER TABLE COMMUNICATION_TASK_INFO ADD COLUMN rdmaType INTEGER;
+      ALTER TABLE COMMUNICATION_TASK_INFO ADD COLUMN notifyId INTEGER;
+      UPDATE COMMUNICATION_TASK_INFO SET srcRank = 2, dstRank = 5, size = 4096, transportType = 1,
+          linkType = 3, rdmaType = 1, notifyId = 77 WHERE globalTaskId = 22;
+      UPDATE COMMUNICATION_TASK_INFO SET srcRank = 2, dstRank = 4294967295, size = 0,
+          transportType = 65535, linkType = 9, rdmaType = 65535, notifyId = 9223372036854775807
+          WHERE globalTaskId = 23;)");
+  const CommTasks& tasks = trace.comm_tasks;
+  EXPECT_EQ(tasks.own_rank, (std::vector<std::int32_t>{-1, 2, 2}));
+  EXPECT_EQ(tasks.peer, (std::vector<std::int32_t>{-1, 5, -1}));
+  EXPECT_EQ(tasks.bytes, (Numbers{-1, 4096, 0}));
+  EXPECT_EQ(test::ColumnTexts(trace, tasks.transport), (Names{"", "RDMA", ""}));
+  EXPECT_EQ(test::ColumnTexts(trace, tasks.link_type), (Names{"", "ROCE", ""}));
+  EXPECT_EQ(test::ColumnTexts(trace, tasks.rdma_type), (Names{"", "RDMA_SEND_PAYLOAD", ""}));
+  EXPECT_EQ(tasks.notify, (Numbers{-1, 77, -1}));
+  EXPECT_EQ(tasks.stream, (Numbers{7, 7, 8}));
+}
+
 TEST(ProfilerDbHost, NamesGroupsAsTheJobDoes) {
   const RankTrace trace = ReadHostDb(kComm + R"(
       CREATE TABLE META_DATA (name TEXT, value TEXT);

@@ -78,8 +78,9 @@ class Printed {
   Rows QueuedWork() const {
     const auto& t = trace_.queued_work;
     return Lines(t.Size(), [&](std::size_t i) {
-      return fmt::format("{} {} {} {} {} {}", t.queued[i], Thread(t.queued_track[i]), t.start[i],
-                         t.dur[i], Thread(t.track[i]), Text(t.name[i]));
+      return fmt::format("{} {} {} {} {} {} {}", t.queued[i], t.queued_dur[i],
+                         Thread(t.queued_track[i]), t.start[i], t.dur[i], Thread(t.track[i]),
+                         Text(t.name[i]));
     });
   }
   Rows Marks() const {
@@ -129,13 +130,16 @@ class Printed {
   Rows Communications() const {
     const auto& t = trace_.communications;
     return Lines(t.Size(), [&](std::size_t i) {
-      return fmt::format("{} {} {} {}", t.start[i], t.dur[i], Text(t.name[i]), Group(t.group[i]));
+      return fmt::format("{} {} {} {} {} {}", t.start[i], t.dur[i], Text(t.name[i]),
+                         Group(t.group[i]), Text(t.data_type[i]), t.count[i]);
     });
   }
   Rows CommTasks() const {
     const auto& t = trace_.comm_tasks;
     return Lines(t.Size(), [&](std::size_t i) {
-      return fmt::format("{} {} {} {}", t.start[i], t.dur[i], Text(t.name[i]), Group(t.group[i]));
+      return fmt::format("{} {} {} {} {} {} {} {} {} {} {}", t.start[i], t.dur[i], Text(t.name[i]),
+                         Group(t.group[i]), t.own_rank[i], t.peer[i], t.bytes[i],
+                         Text(t.transport[i]), Text(t.link_type[i]), t.notify[i], t.stream[i]);
     });
   }
   Rows Groups() const {

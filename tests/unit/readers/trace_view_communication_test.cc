@@ -70,6 +70,31 @@ TEST(TraceViewCommunication, TellsOperationsFromTheTasksOfTheirPlanes) {
   EXPECT_EQ(trace.comm_tasks.plane, (std::vector<std::int64_t>{3, 4, 6}));
 }
 
+TEST(TraceViewCommunication, KeepsWhatTheArgsSayOfOperationsAndTasks) {
+  const auto span = [](int tid, const std::string& args) {
+    return R"({"ph":"X","name":"x","pid":20,"ts":"1.5","dur":2,"tid":)" + std::to_string(tid) +
+           ",\"args\":{" + args + "}},";
+  };
+  const RankTrace trace = ReadCommunication(
+      Thread(2, 1, "Group 0 Communication") + Thread(3, 2, "Plane 0") +
+      span(2, R"("connection_id": 7, "data_type": "FP32", "count": 4097000)") +
+      span(3, R"-("notify_id": "18446744073709551615", "stream id": 4, "src rank": 0, "dst rank":
+                 4294967295, "transport type": "SDMA", "size(Byte)": 4, "link type": "ON_CHIP")-") +
+      Span(3, "Memcpy") +
+      span(3, R"-("notify_id": "92", "stream id": 5, "src rank": 3, "dst rank": 1,
+                 "transport type": "LOCAL", "size(Byte)": 0, "link type": "INVALID_TYPE")-"));
+  EXPECT_EQ(test::ColumnTexts(trace, trace.communications.data_type), Names{"FP32"});
+  EXPECT_EQ(trace.communications.count, std::vector<std::int64_t>{4097000});
+  const CommTasks& tasks = trace.comm_tasks;
+  EXPECT_EQ(tasks.own_rank, (std::vector<std::int32_t>{0, -1, 3}));
+  EXPECT_EQ(tasks.peer, (std::vector<std::int32_t>{-1, -1, 1}));
+  EXPECT_EQ(tasks.bytes, (std::vector<std::int64_t>{4, -1, 0}));
+  EXPECT_EQ(test::ColumnTexts(trace, tasks.transport), (Names{"SDMA", "", "LOCAL"}));
+  EXPECT_EQ(test::ColumnTexts(trace, tasks.link_type), (Names{"ON_CHIP", "", ""}));
+  EXPECT_EQ(tasks.notify, (std::vector<std::int64_t>{-1, -1, 92}));
+  EXPECT_EQ(tasks.stream, (std::vector<std::int64_t>{4, -1, 5}));
+}
+
 TEST(TraceViewCommunication, OrdersThreadsBySortIndexNotByNumberOrPlaceInTheFile) {
   const RankTrace trace = ReadCommunication(
       Thread(3, 11, "Plane 0") + Thread(9, 10, "Group 1 Communication") + Thread(2, 1, "Plane 0") +

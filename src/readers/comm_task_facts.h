@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+/// How the formats write what is not there in the facts of a collective's pieces.
+namespace mpa::readers {
+
+/// A rank within a group; records without one hold the largest number of 32 bits.
+constexpr std::int32_t RankInGroup(std::int64_t recorded) {
+  const bool is_rank = recorded >= 0 && recorded <= std::numeric_limits<std::int32_t>::max();
+  return is_rank ? static_cast<std::int32_t>(recorded) : -1;
+}
+
+/// The number of a signal; records without one hold the largest number of 32 or 64 bits, which
+/// databases cut to the largest they can hold.
+constexpr std::int64_t NotifyOrNone(std::uint64_t recorded) {
+  constexpr auto kLargest = std::uint64_t{std::numeric_limits<std::int64_t>::max()};
+  const bool is_none =
+      recorded >= kLargest || recorded == std::numeric_limits<std::uint32_t>::max();
+  return is_none ? -1 : static_cast<std::int64_t>(recorded);
+}
+
+/// The name of a kind of link or transport; empty for a text that names none.
+constexpr std::string_view KindOrNone(std::string_view name) {
+  const bool is_none = name == "N/A" || name == "INVALID_TYPE" || name == "RESERVED";
+  return is_none ? std::string_view() : name;
+}
+
+}  // namespace mpa::readers
