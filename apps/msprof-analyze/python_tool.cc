@@ -13,7 +13,6 @@ std::span<const std::string_view> ModesOfPythonToolOnly() {
                                                 "cluster_time_compare_summary",
                                                 "cluster_time_summary",
                                                 "communication_bottleneck",
-                                                "computational_op_masking",
                                                 "ep_load_balance",
                                                 "export_summary",
                                                 "free_analysis",

@@ -12,6 +12,7 @@ Recipe CommunicationMatrix();
 Recipe CommunicationMatrixSum();
 Recipe CommunicationTimeSum();
 Recipe CommunicationTimes();
+Recipe ComputationalOpMasking();
 Recipe ComputeOpSum();
 Recipe FreqAnalysis();
 Recipe HcclSum();
@@ -34,6 +35,7 @@ const std::vector<Recipe>& AllRecipes() {
                                           recipes::CommunicationGroupMap(),
                                           recipes::CommunicationMatrixSum(),
                                           recipes::CommunicationTimeSum(),
+                                          recipes::ComputationalOpMasking(),
                                           recipes::ComputeOpSum(),
                                           recipes::FreqAnalysis(),
                                           recipes::HcclSum(),

@@ -17,6 +17,7 @@
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"
 #include "mpa/recipe/arguments.h"
+#include "mpa/recipe/chosen_step.h"
 #include "mpa/recipe/make_recipe.h"
 #include "picture.h"
 
@@ -36,7 +37,7 @@ std::string_view Given(const RecipeArguments& arguments, std::string_view name) 
   return found != arguments.end() ? std::string_view(found->second) : std::string_view();
 }
 
-HeadOptions OptionsOf(const RecipeArguments& arguments) {
+HeadOptions OptionsOf(const RankTrace& trace, const RecipeArguments& arguments) {
   HeadOptions options;
   for (std::size_t i = 0; i < std::size(kPolicies); ++i) {
     if (Given(arguments, "policy") == kPolicies[i]) options.policy = static_cast<Policy>(i);
@@ -44,7 +45,7 @@ HeadOptions OptionsOf(const RecipeArguments& arguments) {
   if (const auto gap = NumberArgument<double>(arguments, "max_gap")) {
     options.max_gap = std::llround(std::min(*gap, kMostMilliseconds) * 1e6);
   }
-  options.step = NumberArgument<std::int32_t>(arguments, "step_id");
+  options.step = ChosenStep(trace.steps, arguments);
   return options;
 }
 
@@ -81,15 +82,6 @@ std::string ProblemOfCall(const std::string& value) {
   return digits ? "" : "give the number of a call, from 0";
 }
 
-void CheckStep(const Steps& steps, std::int32_t step) {
-  if (std::find(steps.id.begin(), steps.id.end(), step) != steps.id.end()) return;
-  if (steps.Empty()) {
-    Fail(ErrorKind::kInput, "the capture has no step markers; leave --step_id out");
-  }
-  Fail(ErrorKind::kInput, "step {} not found; available steps: {}", step,
-       fmt::join(steps.id, ", "));
-}
-
 // The page for --picture; empty when it was not asked for or there is no such call.
 std::string Picture(const RankTrace& trace, const RecipeArguments& arguments,
                     const head::HeadAnalysis& analysis, const std::vector<head::Scope>& scopes,
@@ -101,8 +93,7 @@ std::string Picture(const RankTrace& trace, const RecipeArguments& arguments,
 }
 
 HeadPart MapHeadOverhead(const RankTrace& trace, const RecipeArguments& arguments) {
-  const HeadOptions options = OptionsOf(arguments);
-  if (options.step) CheckStep(trace.steps, *options.step);
+  const HeadOptions options = OptionsOf(trace, arguments);
   head::HeadAnalysis analysis(trace, options);
   HeadPart part;
   part.facts = FactsOf(trace, analysis.forest);

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much of the communication of each way to run in parallel no computing hides.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "mpa/base/printable.h"
+#include "mpa/measure/activities.h"
+#include "mpa/recipe/arguments.h"
+#include "mpa/recipe/chosen_step.h"
+#include "mpa/recipe/make_recipe.h"
+#include "mpa/recipe/rank_lines.h"
+
+namespace mpa::recipes {
+namespace {
+
+constexpr std::string_view kParallelTypes = "parallel_types";
+constexpr std::string_view kUsualTypes = "dp,edp;edp;dp;ep;pp;mp;tp";
+
+// Names of process groups that count together.
+using TypeSet = std::vector<std::string>;
+
+std::string_view Trimmed(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r\n";
+  const std::size_t begin = text.find_first_not_of(kBlank);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kBlank) + 1 - begin);
+}
+
+std::vector<std::string> Split(std::string_view text, char separator) {
+  std::vector<std::string> pieces;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, begin), text.size());
+    pieces.emplace_back(Trimmed(text.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return pieces;
+}
+
+std::vector<TypeSet> TypeSetsOf(std::string_view text) {
+  std::vector<TypeSet> sets;
+  for (const std::string& set : Split(text, ';')) sets.push_back(Split(set, ','));
+  return sets;
+}
+
+std::vector<TypeSet> TypeSetsOf(const RecipeArguments& arguments) {
+  const auto given = arguments.find(kParallelTypes);
+  return TypeSetsOf(given != arguments.end() ? std::string_view(given->second) : kUsualTypes);
+}
+
+std::string ProblemOfTypes(const std::string& text) {
+  for (const TypeSet& set : TypeSetsOf(text)) {
+    for (const std::string& type : set) {
+      if (type.empty()) return "give names joined by ',' in sets joined by ';', such as 'dp,edp;tp'";
+    }
+  }
+  return {};
+}
+
+// The communication of a set of types in a step of a rank.
+struct SetInStep {
+  std::uint32_t set = 0;  // position in the list of sets
+  std::int32_t step = -1;
+  TimeNs begin = 0, end = 0;  // of the step
+  TimeNs total = 0, exposed = 0;
+
+  double Share(TimeNs time) const {
+    return static_cast<double>(time) / static_cast<double>(end - begin);
+  }
+};
+
+struct Masking {
+  std::vector<SetInStep> rows;  // by set, then step
+  bool has_steps = false, has_groups = false;
+};
+
+template <class Archive>
+void serialize(Archive& archive, SetInStep& row) {
+  archive(row.set, row.step, row.begin, row.end, row.total, row.exposed);
+}
+template <class Archive>
+void serialize(Archive& archive, Masking& part) {
+  archive(part.rows, part.has_steps, part.has_groups);
+}
+
+std::map<std::string, Intervals, std::less<>> CommunicationByType(const RankTrace& trace) {
+  const Communications& ops = trace.communications;
+  std::map<std::string, std::vector<Interval>, std::less<>> rows;
+  for (std::size_t i = 0; i < ops.Size(); ++i) {
+    if (ops.group[i] < 0) continue;
+    const auto group = static_cast<std::size_t>(ops.group[i]);
+    const std::string_view type = trace.strings.View(trace.comm_groups.process_group[group]);
+    if (type.empty()) continue;
+    rows[std::string(type)].push_back({ops.start[i], ops.start[i] + ops.dur[i]});
+  }
+  std::map<std::string, Intervals, std::less<>> types;
+  for (auto& [type, intervals] : rows) types[type] = Union(std::move(intervals));
+  return types;
+}
+
+Masking MapMasking(const RankTrace& trace, const RecipeArguments& arguments) {
+  const auto chosen = ChosenStep(trace.steps, arguments);
+  const Intervals computing = ActivitiesOf(trace).computing;
+  const auto types = CommunicationByType(trace);
+  const std::vector<TypeSet> sets = TypeSetsOf(arguments);
+  Masking part{{}, !trace.steps.Empty(), !types.empty()};
+  for (std::uint32_t set = 0; set < sets.size(); ++set) {
+    Intervals total;
+    bool any = false;
+    for (const std::string& type : sets[set]) {
+      const auto found = types.find(type);
+      if (found == types.end()) continue;
+      any = true;
+      total = Union(total, found->second);
+    }
+    if (!any) continue;
+    const Intervals exposed = Difference(total, computing);
+    for (const std::size_t i : trace.steps.RowsByStart()) {
+      const Interval step{trace.steps.start[i], trace.steps.end[i]};
+      if (step.end <= step.begin || (chosen && trace.steps.id[i] != *chosen)) continue;
+      part.rows.push_back({set, trace.steps.id[i], step.begin, step.end,
+                           Length(Intersection(total, {step})),
+                           Length(Intersection(exposed, {step}))});
+    }
+  }
+  return part;
+}
+
+struct MaskingItem {
+  std::int64_t rank = -1;
+  const TypeSet& types;
+  const SetInStep& row;
+};
+
+Column MaskingColumn(const char* name, Format format, const char* meaning) {
+  return NamedColumn(name, format, 20, meaning);
+}
+
+std::vector<ColumnOf<MaskingItem>> MaskingColumns() {
+  using Item = MaskingItem;
+  return {
+      {MaskingColumn("stepId", Format::kInteger, "The step."),
+       [](const Item& item) -> Cell { return std::int64_t{item.row.step}; }},
+      {MaskingColumn("parallelType", Format::kText,
+                     "Process groups whose communication counts together, joined by '+'."),
+       [](const Item& item) -> Cell { return fmt::format("{}", fmt::join(item.types, "+")); }},
+      {MaskingColumn("stepStartTime", Format::kInteger, "Begin of the step on the host, in ns."),
+       [](const Item& item) -> Cell { return item.row.begin; }},
+      {MaskingColumn("stepEndTime", Format::kInteger, "End of the step on the host, in ns."),
+       [](const Item& item) -> Cell { return item.row.end; }},
+      {MaskingColumn("totalCommunicationOperatorTime", Format::kInteger,
+                     "Time in the step in which the groups communicated, in ns."),
+       [](const Item& item) -> Cell { return item.row.total; }},
+      {MaskingColumn("timeRatioOfStepCommunicationOperator", Format::kDecimals4,
+                     "The same as a part of the step."),
+       [](const Item& item) -> Cell { return item.row.Share(item.row.total); }},
+      {MaskingColumn("totalTimeWithoutCommunicationBlackout", Format::kInteger,
+                     "Of that time, what no kernel hides, in ns."),
+       [](const Item& item) -> Cell { return item.row.exposed; }},
+      {MaskingColumn("ratioOfUnmaskedCommunication", Format::kDecimals4,
+                     "The same as a part of the step, with five decimals."),
+       [](const Item& item) -> Cell { return Rounded(item.row.Share(item.row.exposed), 5); }},
+      {MaskingColumn("ratioOfMaskedCommunication", Format::kDecimals4,
+                     "Communication that kernels hide as a part of the step, with five decimals."),
+       [](const Item& item) -> Cell {
+         return Rounded(item.row.Share(item.row.total - item.row.exposed), 5);
+       }},
+      {MaskingColumn("rankId", Format::kInteger, "The rank."),
+       [](const Item& item) -> Cell { return item.rank; }}};
+}
+
+using Ranks = std::vector<OfRank<Masking>>;
+
+void AddLines(const Ranks& ranks, const std::vector<TypeSet>& sets, Report& report) {
+  struct Sums {
+    TimeNs length = 0, total = 0, exposed = 0;
+  };
+  OutlierLines outliers;
+  std::vector<std::string> lines;
+  const auto percent = [](double value) { return fmt::format("{:.1f} %", value); };
+  for (std::uint32_t set = 0; set < sets.size(); ++set) {
+    std::vector<RankValue> exposed, hidden;
+    for (const auto& [id, part] : ranks) {
+      Sums sums;
+      for (const SetInStep& row : part.rows) {
+        if (row.set != set) continue;
+        sums.length += row.end - row.begin;
+        sums.total += row.total;
+        sums.exposed += row.exposed;
+      }
+      if (sums.length == 0) continue;
+      const auto share = [&](TimeNs time) {
+        return 100 * static_cast<double>(time) / static_cast<double>(sums.length);
+      };
+      exposed.push_back({id, share(sums.exposed)});
+      hidden.push_back({id, share(sums.total - sums.exposed)});
+    }
+    if (exposed.empty()) continue;
+    const std::string name = Printable(fmt::format("{}", fmt::join(sets[set], "+")));
+    outliers.Add(name, exposed, percent);
+    const RankSpread spread = SpreadOf(std::move(exposed));
+    lines.push_back(fmt::format("  {:<20.20} {:>8.1f} {:>8.1f} {:>8.1f} {:<10} {:>8.1f}", name,
+                                spread.min.value, spread.median, spread.max.value,
+                                fmt::format("({})", RankNumber(spread.max.rank)),
+                                SpreadOf(std::move(hidden)).median));
+  }
+  if (lines.empty()) return;
+  constexpr std::size_t kShown = 10;
+  report.lines.push_back("communication that no computing hides, in % of the steps");
+  report.lines.push_back(fmt::format("  {:<20} {:>8} {:>8} {:>8} {:<10} {:>8}", "process groups",
+                                     "min", "median", "max", "(rank)", "hidden"));
+  const std::size_t shown = std::min(kShown, lines.size());
+  report.lines.insert(report.lines.end(), lines.begin(),
+                      lines.begin() + static_cast<std::ptrdiff_t>(shown));
+  if (lines.size() > shown) {
+    report.lines.push_back(fmt::format("  ... and {} more sets", lines.size() - shown));
+  }
+  outliers.AppendTo(report.lines);
+}
+
+void AddNotes(const Ranks& ranks, Report& report) {
+  const auto count_without = [&](bool Masking::*fact) {
+    return std::count_if(ranks.begin(), ranks.end(),
+                         [&](const auto& rank) { return !(rank.part.*fact); });
+  };
+  if (const auto count = count_without(&Masking::has_steps); count > 0) {
+    report.notes.push_back(fmt::format(
+        "{} of {} ranks have no steps; call step() of the profiler after each step", count,
+        ranks.size()));
+  }
+  if (const auto count = count_without(&Masking::has_groups); count > 0) {
+    report.notes.push_back(fmt::format(
+        "{} of {} ranks name no process groups of their communication (dp, tp, ...); let the job "
+        "record parallel_group_info by add_metadata_json() of the profiler",
+        count, ranks.size()));
+  }
+}
+
+void ReduceMasking(const Ranks& ranks, const RecipeArguments& arguments, Wanted wanted,
+                   Report& report) {
+  const std::vector<TypeSet> sets = TypeSetsOf(arguments);
+  if (wanted.sheets) {
+    const auto columns = MaskingColumns();
+    Sheet sheet = SheetOf(
+        "ComputationalOperatorMaskingLinearity", columns,
+        {"computational_operator_masking_linearity", TextFile::Unit::kAsTheyAre});
+    for (const auto& [id, part] : ranks) {
+      const std::size_t rank = BeginRank(id, report);
+      for (const SetInStep& row : part.rows) {
+        if (row.set >= sets.size() || row.end <= row.begin) {
+          Fail(ErrorKind::kCorrupt, "the part of {} names an unknown set", RankText(id));
+        }
+        AddRow(columns, {id, sets[row.set], row}, rank, sheet);
+      }
+    }
+    report.sheets.push_back(std::move(sheet));
+  }
+  AddNotes(ranks, report);
+  if (wanted.screen != Detail::kNone) AddLines(ranks, sets, report);
+}
+
+Verdict JudgeMasking(const RankFacts& facts) {
+  Verdict verdict = JudgeReadable(facts);
+  if (verdict.CannotRun()) return verdict;
+  if (facts.kind == CaptureKind::kGpu) {
+    return CannotRun("captures of GPUs do not name process groups", "");
+  }
+  if (facts.recorded.communication == Recorded::kNo) {
+    return CannotRun("no communication was recorded; a run on one device has none",
+                     "profiler_level=Level1");
+  }
+  if (facts.steps && facts.steps->empty()) {
+    return CannotRun("no steps were recorded", "prof.step() after each step");
+  }
+  verdict.AddUnknown(facts.recorded.communication, "communication");
+  return verdict;
+}
+
+}  // namespace
+
+Recipe ComputationalOpMasking() {
+  return MakeRecipe<MapMasking, ReduceMasking>(
+      {.name = "computational_op_masking",
+       .folder = "ComputationalOpMasking",
+       .summary = "how much communication of each process group no computing hides",
+       .needs = Tables::kOverlaps | Tables::kKernels | Tables::kDeviceTasks |
+                Tables::kCommunications | Tables::kSteps,
+       .parameters = {{kParallelTypes, "SETS",
+                       "Names of process groups, joined by ',', in sets joined by ';' [default: "
+                       "dp,edp;edp;dp;ep;pp;mp;tp]",
+                       RecipeParameter::Value::kText,
+                       {},
+                       ProblemOfTypes}},
+       .can_run = JudgeMasking,
+       .cuts_steps = true});
+}
+
+}  // namespace mpa::recipes
