@@ -15,7 +15,6 @@ std::span<const std::string_view> ModesOfPythonToolOnly() {
                                                 "communication_bottleneck",
                                                 "ep_load_balance",
                                                 "export_summary",
-                                                "free_analysis",
                                                 "mstx2commop",
                                                 "mstx_sum",
                                                 "p2p_pairing",

@@ -14,6 +14,7 @@ Recipe CommunicationTimeSum();
 Recipe CommunicationTimes();
 Recipe ComputationalOpMasking();
 Recipe ComputeOpSum();
+Recipe FreeAnalysis();
 Recipe FreqAnalysis();
 Recipe HcclSum();
 Recipe HeadOverhead();
@@ -37,6 +38,7 @@ const std::vector<Recipe>& AllRecipes() {
                                           recipes::CommunicationTimeSum(),
                                           recipes::ComputationalOpMasking(),
                                           recipes::ComputeOpSum(),
+                                          recipes::FreeAnalysis(),
                                           recipes::FreqAnalysis(),
                                           recipes::HcclSum(),
                                           recipes::SlowLink(),

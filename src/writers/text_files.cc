@@ -19,6 +19,7 @@ double Divisor(TextFile::Unit unit) { return unit == TextFile::Unit::kMicrosecon
 
 // "MeanNs" is "Mean(Us)".
 std::string TitleOf(const Column& column, TextFile::Unit unit) {
+  if (!column.in_workbook.title.empty()) return column.in_workbook.title;
   if (!IsNs(column.name) || unit == TextFile::Unit::kAsTheyAre) return column.name;
   return column.name.substr(0, column.name.size() - 2) +
          (unit == TextFile::Unit::kMicroseconds ? "(Us)" : "(Ms)");

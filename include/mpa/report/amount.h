@@ -46,6 +46,9 @@ class AmountScale {
 /// A value alone, with its unit: "15.20 ms".
 std::string AmountText(Quantity quantity, std::int64_t value);
 
+/// Microseconds with all digits of the nanoseconds, none lost to a double: "1736410576409657.78".
+std::string MicrosecondsText(std::int64_t ns);
+
 /// Percent without needless zeros: "3", "4.5", "0.25".
 std::string PlainNumber(double value);
 

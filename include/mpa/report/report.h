@@ -44,7 +44,8 @@ enum class Unit { kNone, kNsShownAsMs, kNsShownAsUs };
 /// Which side of a comparison a column belongs to.
 enum class Side { kNeither, kBase, kComparison };
 
-/// How the workbook of a single rank shows a column, where that differs.
+/// How the workbook of a single rank shows a column, where that differs. The CSV files of
+/// --export_type text have the title, too.
 struct InWorkbook {
   enum class Shown : std::uint8_t { kAlways, kIfAny, kNever };  ///< kIfAny: a cell holds something
   std::string title{};                                          ///< empty: the column's name
