@@ -25,6 +25,7 @@
 #include "mpa/io/numbers.h"
 #include "mpa/io/output_file.h"
 #include "mpa/pipeline/part_files.h"
+#include "mpa/recipe/arguments.h"
 #include "mpa/writers/writers.h"
 #include "screen.h"
 #include "unknown_names.h"
@@ -199,6 +200,30 @@ void CheckDirectory(const char* option, const fs::path& path) {
        path.string());
 }
 
+// Where the run to compare with lies; empty: the recipe compares with none.
+fs::path BaselineOf(const Recipe& recipe, const RecipeArguments& arguments) {
+  if (recipe.baseline.empty()) return {};
+  const auto given = arguments.find(recipe.baseline);
+  if (given == arguments.end()) {
+    Fail(ErrorKind::kUsage, "--{} DIR is missing: the recipe {} compares with the run in it",
+         recipe.baseline, recipe.name);
+  }
+  fs::path path = ExpandHome(given->second);
+  CheckDirectory(fmt::format("--{}", recipe.baseline).c_str(), path);
+  return path;
+}
+
+// Condenses the ranks of the run to compare with.
+void AddBaseline(const Recipe& recipe, ClusterRequest request, const fs::path& directory,
+                 MappedRanks& mapped) {
+  request.directory = directory;
+  request.arguments[std::string(kIsBaseline)] = "";
+  MappedRanks base = MapRanks(recipe, request);
+  mapped.partial = mapped.partial || base.partial;
+  mapped.notes.insert(mapped.notes.end(), base.notes.begin(), base.notes.end());
+  mapped.parts.insert(mapped.parts.end(), base.parts.begin(), base.parts.end());
+}
+
 Detail DetailOf(const RecipeCommandOptions& options) {
   if (options.exports.json()) return Detail::kNone;
   if (LogEnabled(LogLevel::kInfo)) return Detail::kAll;
@@ -229,6 +254,7 @@ int RunRecipeCommand(const RecipeCommandOptions& options) {
   request.arguments = options.arguments;
   const fs::path source = from_parts ? fs::path(ExpandHome(options.from_parts)) : request.directory;
   CheckDirectory(from_parts ? "--from_parts" : "-d", source);
+  const fs::path baseline = BaselineOf(recipe, request.arguments);
   if (from_parts && !(options.save_parts.empty() && request.step == std::nullopt)) {
     Fail(ErrorKind::kUsage,
          "--from_parts: parts are made already; give --save_parts and --step_id "
@@ -243,6 +269,7 @@ int RunRecipeCommand(const RecipeCommandOptions& options) {
 
   MappedRanks mapped =
       from_parts ? ReadParts(recipe, request.arguments, source) : MapRanks(recipe, request);
+  if (!baseline.empty()) AddBaseline(recipe, request, baseline, mapped);
   const Wanted wanted{.sheets = true, .screen = DetailOf(options)};
   const ClusterOutcome outcome = ReduceRanks(recipe, request.arguments, wanted, std::move(mapped));
   ClearProgressLine();

@@ -10,9 +10,6 @@ std::span<const std::string_view> CommandsOfPythonToolOnly() {
 
 std::span<const std::string_view> ModesOfPythonToolOnly() {
   static constexpr std::string_view kModes[] = {"calibrate_npu_gpu",
-                                                "cluster_time_compare_summary",
-                                                "cluster_time_summary",
-                                                "communication_bottleneck",
                                                 "ep_load_balance",
                                                 "export_summary",
                                                 "mstx2commop",

@@ -7,6 +7,9 @@ namespace recipes {
 
 Recipe AllCommunication();
 Recipe CannApiSum();
+Recipe ClusterTimeCompareSummary();
+Recipe ClusterTimeSummary();
+Recipe CommunicationBottleneck();
 Recipe CommunicationGroupMap();
 Recipe CommunicationMatrix();
 Recipe CommunicationMatrixSum();
@@ -33,6 +36,9 @@ const std::vector<Recipe>& AllRecipes() {
                                           recipes::OperatorMfu(),
                                           recipes::HeadOverhead(),
                                           recipes::CannApiSum(),
+                                          recipes::ClusterTimeSummary(),
+                                          recipes::ClusterTimeCompareSummary(),
+                                          recipes::CommunicationBottleneck(),
                                           recipes::CommunicationGroupMap(),
                                           recipes::CommunicationMatrixSum(),
                                           recipes::CommunicationTimeSum(),

@@ -14,6 +14,9 @@ namespace mpa {
 /// The switch of recipes for the layout of the Python tool.
 inline constexpr std::string_view kCompat = "compat";
 
+/// The argument with which ranks of the run to compare with are condensed (RecipeInfo::baseline).
+inline constexpr std::string_view kIsBaseline = "is_baseline";
+
 /// The number given for an option, which the command line has checked; empty when there is none.
 template <typename Number>
 std::optional<Number> NumberArgument(const RecipeArguments& arguments, std::string_view name) {

@@ -68,6 +68,9 @@ struct RecipeInfo {
   /// `map` gets the whole run, and the chosen step as the argument "step_id": what happens before
   /// the step matters for it.
   bool cuts_steps = false;
+  /// The option that names the directory of another run, which has to be given; empty: none. `map`
+  /// gets the ranks of that run with the argument kIsBaseline, `reduce` theirs behind the others.
+  std::string_view baseline{};
 };
 
 /// What `map` made of one rank: plain values that outlive the rank.

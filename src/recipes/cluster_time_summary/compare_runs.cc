@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compare_runs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace mpa::time_summary {
+namespace {
+
+constexpr const char *kBoth = "both", *kOnlyComparison = "comparison only",
+                     *kOnlyBase = "baseline only";
+
+const char* StatusOf(const StepPair& pair) {
+  if (pair.comparison == nullptr) return kOnlyBase;
+  return pair.base == nullptr ? kOnlyComparison : kBoth;
+}
+
+std::optional<TimeNs> TimeOf(const StepRow* row, std::size_t metric) {
+  return row != nullptr ? row->times[metric] : std::nullopt;
+}
+
+// The rows of pairs that both runs have.
+std::vector<StepRow> Matched(const std::vector<StepPair>& pairs,
+                             const StepRow* StepPair::*side) {
+  std::vector<StepRow> rows;
+  for (const StepPair& pair : pairs) {
+    if (pair.comparison != nullptr && pair.base != nullptr) rows.push_back(*(pair.*side));
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::vector<Column> KeyColumns() {
+  Column rank = NamedColumn("rank", Format::kInteger, 10, "The rank.");
+  Column step =
+      NamedColumn("step", Format::kInteger, 10, "The step; -1 where the capture has none.");
+  rank.in_workbook.title = "Rank";
+  step.in_workbook.title = "Step";
+  return {std::move(rank), std::move(step)};
+}
+
+Cell Microseconds(const std::optional<TimeNs>& time) {
+  return time ? Cell(static_cast<double>(*time) / 1000) : Cell();
+}
+
+std::vector<RankValue> MeansOfRanks(const std::vector<StepRow>& rows, std::size_t metric) {
+  struct Sum {
+    double time = 0, steps = 0;
+  };
+  std::map<std::int64_t, Sum> sums;
+  for (const StepRow& row : rows) {
+    if (!row.times[metric]) continue;
+    sums[row.rank].time += static_cast<double>(*row.times[metric]) / 1e6;
+    ++sums[row.rank].steps;
+  }
+  std::vector<RankValue> means;
+  for (const auto& [rank, sum] : sums) means.push_back({rank, sum.time / sum.steps});
+  return means;
+}
+
+std::vector<StepPair> PairSteps(const std::vector<StepRow>& comparison,
+                                const std::vector<StepRow>& base,
+                                std::vector<std::string>& notes) {
+  std::map<std::pair<std::int64_t, std::int32_t>, StepPair> pairs;
+  const auto add = [&](const std::vector<StepRow>& rows, const StepRow* StepPair::*side) {
+    for (const StepRow& row : rows) {
+      StepPair& pair = pairs[{row.rank, row.step}];
+      pair.rank = row.rank;
+      pair.step = row.step;
+      pair.*side = &row;
+    }
+  };
+  add(comparison, &StepPair::comparison);
+  add(base, &StepPair::base);
+  std::vector<StepPair> listed;
+  std::size_t alone = 0;
+  for (const auto& [key, pair] : pairs) {
+    listed.push_back(pair);
+    alone += pair.comparison == nullptr || pair.base == nullptr ? 1 : 0;
+  }
+  if (alone > 0) {
+    notes.push_back(
+        fmt::format("{} of {} steps of ranks are in one run only and have no difference; steps are "
+                    "compared by rank and number",
+                    alone, listed.size()));
+  }
+  return listed;
+}
+
+Sheet ComparisonSheet(const std::vector<StepPair>& pairs, Report& report) {
+  Sheet sheet;
+  sheet.name = "ClusterTimeCompareSummary";
+  sheet.look = Look::kList;
+  sheet.text_file = {"cluster_time_compare_summary", TextFile::Unit::kAsTheyAre};
+  sheet.columns = KeyColumns();
+  for (const Metric& metric : kMetricsOfStep) {
+    const auto add = [&](const char* suffix, const char* before, const char* behind) {
+      sheet.columns.push_back(NamedColumn(std::string(metric.name) + suffix, Format::kDecimals3, 20,
+                                          fmt::format("{}{}{}", before, metric.meaning, behind)));
+    };
+    add("", "", "");
+    add("Base", "The same of the baseline: ", "");
+    add("Diff", "Difference of the two: ", "");
+  }
+  sheet.columns.push_back(NamedColumn(
+      "status", Format::kText, 16, "Which run has the step: both, comparison only, baseline only."));
+  for (const StepPair& pair : pairs) {
+    if (report.ranks.empty() || report.ranks.back() != pair.rank) BeginRank(pair.rank, report);
+    Row& row = sheet.rows.emplace_back();
+    row.rank = report.ranks.size() - 1;
+    row.cells = {pair.rank, std::int64_t{pair.step}};
+    for (std::size_t metric = 0; metric < kMetrics; ++metric) {
+      const auto time = TimeOf(pair.comparison, metric), base = TimeOf(pair.base, metric);
+      row.cells.push_back(Microseconds(time));
+      row.cells.push_back(Microseconds(base));
+      row.cells.push_back(time && base ? Microseconds(*time - *base) : Cell());
+    }
+    row.cells.emplace_back(StatusOf(pair));
+  }
+  return sheet;
+}
+
+void AddComparisonLines(const std::vector<StepPair>& pairs, std::vector<std::string>& lines) {
+  const std::vector<StepRow> comparison = Matched(pairs, &StepPair::comparison);
+  const std::vector<StepRow> base = Matched(pairs, &StepPair::base);
+  if (comparison.empty()) return;
+  lines.push_back(fmt::format("  {:<42} {:>10} {:>10} {:>10}", "median of the ranks, ms in a step",
+                              "baseline", "now", "change"));
+  for (std::size_t metric = 0; metric < kMetrics; ++metric) {
+    std::vector<RankValue> now = MeansOfRanks(comparison, metric);
+    std::vector<RankValue> before = MeansOfRanks(base, metric);
+    if (now.empty() || before.empty()) continue;
+    const double to = SpreadOf(std::move(now)).median, from = SpreadOf(std::move(before)).median;
+    lines.push_back(fmt::format("  {:<42} {:>10.3f} {:>10.3f} {:>+10.3f}",
+                                kMetricsOfStep[metric].name, from, to, to - from));
+  }
+}
+
+}  // namespace mpa::time_summary

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "mpa/model/rank_trace.h"
+#include "mpa/recipe/arguments.h"
+#include "mpa/recipe/make_recipe.h"
+
+namespace mpa::time_summary {
+
+/// Where the time of a step went, in ns.
+struct StepSums {
+  std::int32_t step = -1;  ///< -1: the capture has no steps
+  TimeNs length = -1;      ///< of the step on the host; -1: not recorded
+  TimeNs computing = 0, exposed_communication = 0, overlapped = 0, communication = 0, free = 0;
+  TimeNs copies = 0;          ///< copies between memories, each by itself
+  TimeNs exposed_copies = 0;  ///< time in which nothing but copies ran
+};
+
+/// A communication operator, with texts as positions in TimesOfRank::texts.
+struct CommunicationRun {
+  std::uint32_t group = 0, name = 0;
+  std::int32_t step = -1;
+  std::int32_t ranks = 0;  ///< that belong to the group; 0: not recorded
+  bool p2p = false;        ///< between two ranks
+  TimeNs dur = 0;
+};
+
+struct TimesOfRank {
+  bool is_base = false;  ///< of the run that is compared with
+  std::vector<StepSums> steps;
+  std::vector<std::string> texts;
+  std::vector<CommunicationRun> runs;  ///< in order of start
+};
+
+template <class Archive>
+void serialize(Archive& archive, StepSums& sums) {
+  archive(sums.step, sums.length, sums.computing, sums.exposed_communication, sums.overlapped,
+          sums.communication, sums.free, sums.copies, sums.exposed_copies);
+}
+template <class Archive>
+void serialize(Archive& archive, CommunicationRun& run) {
+  archive(run.group, run.name, run.step, run.ranks, run.p2p, run.dur);
+}
+template <class Archive>
+void serialize(Archive& archive, TimesOfRank& part) {
+  archive(part.is_base, part.steps, part.texts, part.runs);
+}
+
+using Ranks = std::vector<OfRank<TimesOfRank>>;
+
+TimesOfRank MapTimes(const RankTrace& trace, const RecipeArguments& arguments);
+
+}  // namespace mpa::time_summary

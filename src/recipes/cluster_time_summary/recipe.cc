@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the time of each step of every rank went, and how that differs from another run.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "compare_runs.h"
+#include "rows.h"
+
+namespace mpa::recipes {
+namespace {
+
+using time_summary::kMetrics;
+using time_summary::Ranks;
+using time_summary::StepRow;
+
+std::string Ms(double value) { return fmt::format("{:.3f} ms", value); }
+
+Sheet SummarySheet(const std::vector<StepRow>& rows, Report& report) {
+  Sheet sheet;
+  sheet.name = "ClusterTimeSummary";
+  sheet.look = Look::kList;
+  sheet.text_file = {"cluster_time_summary", TextFile::Unit::kAsTheyAre};
+  sheet.columns = time_summary::KeyColumns();
+  for (const time_summary::Metric& metric : time_summary::kMetricsOfStep) {
+    Column column = NamedColumn(metric.name, Format::kDecimals3, 20, metric.meaning);
+    column.in_workbook.title = metric.title;
+    sheet.columns.push_back(std::move(column));
+  }
+  for (const StepRow& row : rows) {
+    if (report.ranks.empty() || report.ranks.back() != row.rank) BeginRank(row.rank, report);
+    Row& added = sheet.rows.emplace_back();
+    added.rank = report.ranks.size() - 1;
+    added.cells = {row.rank, std::int64_t{row.step}};
+    for (const auto& time : row.times) added.cells.push_back(time_summary::Microseconds(time));
+  }
+  return sheet;
+}
+
+void AddLines(const std::vector<StepRow>& rows, Report& report) {
+  struct Line {
+    std::size_t metric;
+    const char* name;
+  };
+  using namespace time_summary;
+  constexpr Line kLines[] = {{kStepTime, "step"},
+                             {kComputation, "computation"},
+                             {kExposedCommunication, "exposed communication"},
+                             {kFree, "free"},
+                             {kExposedMemory, "copies alone"},
+                             {kWait, "waiting for other ranks"},
+                             {kTransmit, "transmission"}};
+  if (rows.empty()) return;
+  OutlierLines outliers;
+  report.lines.push_back(
+      fmt::format("  {:<26} {:>12} {:>12} {:>12}", "ms in a step", "min", "median", "max (rank)"));
+  for (const Line& line : kLines) {
+    const std::vector<RankValue> values = MeansOfRanks(rows, line.metric);
+    if (values.empty()) continue;
+    outliers.Add(line.name, values, Ms);
+    const RankSpread spread = SpreadOf(values);
+    report.lines.push_back(fmt::format("  {:<26} {:>12.3f} {:>12.3f} {:>12.3f}  ({})", line.name,
+                                       spread.min.value, spread.median, spread.max.value,
+                                       RankNumber(spread.max.rank)));
+  }
+  outliers.AppendTo(report.lines);
+}
+
+void ReduceTimeSummary(const Ranks& ranks, const RecipeArguments&, Wanted wanted, Report& report) {
+  const std::vector<StepRow> rows = RowsOf(ranks, report.notes);
+  if (wanted.sheets) report.sheets.push_back(SummarySheet(rows, report));
+  if (wanted.screen != Detail::kNone) AddLines(rows, report);
+}
+
+void ReduceTimeComparison(const Ranks& ranks, const RecipeArguments&, Wanted wanted,
+                          Report& report) {
+  Ranks base, comparison;
+  for (const auto& rank : ranks) (rank.part.is_base ? base : comparison).push_back(rank);
+  const std::vector<time_summary::StepPair> pairs = time_summary::PairSteps(
+      RowsOf(comparison, report.notes), RowsOf(base, report.notes), report.notes);
+  if (wanted.sheets) report.sheets.push_back(time_summary::ComparisonSheet(pairs, report));
+  if (wanted.screen != Detail::kNone) time_summary::AddComparisonLines(pairs, report.lines);
+}
+
+Verdict JudgeTimes(const RankFacts& facts) {
+  Verdict verdict = JudgeReadable(facts);
+  if (verdict.CannotRun()) return verdict;
+  if (facts.recorded.device_tasks == Recorded::kNo) {
+    return CannotRun("no device work was recorded", DeviceSetting(facts));
+  }
+  verdict.AddLack(facts.recorded.communication == Recorded::kNo,
+                  "no communication was recorded; a run on one device has none",
+                  "profiler_level=Level1");
+  return verdict;
+}
+
+RecipeInfo TimesInfo() {
+  RecipeInfo info;
+  info.needs = Tables::kOverlaps | Tables::kKernels | Tables::kDeviceTasks |
+               Tables::kCommunications | Tables::kLaunches | Tables::kSteps | Tables::kStepTimes;
+  info.can_run = JudgeTimes;
+  return info;
+}
+
+}  // namespace
+
+Recipe ClusterTimeSummary() {
+  RecipeInfo info = TimesInfo();
+  info.name = "cluster_time_summary";
+  info.folder = "ClusterTimeSummary";
+  info.summary = "where the time of each step of every rank went";
+  return MakeRecipe<time_summary::MapTimes, ReduceTimeSummary>(std::move(info));
+}
+
+Recipe ClusterTimeCompareSummary() {
+  RecipeInfo info = TimesInfo();
+  info.name = "cluster_time_compare_summary";
+  info.folder = "ClusterTimeCompareSummary";
+  info.summary = "how the times of each step differ from another run of the job";
+  info.baseline = "bp";
+  info.parameters = {{info.baseline, "DIR", "Directory with the captures of the run to compare with",
+                      RecipeParameter::Value::kText}};
+  return MakeRecipe<time_summary::MapTimes, ReduceTimeComparison>(std::move(info));
+}
+
+}  // namespace mpa::recipes

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "part.h"
+
+namespace mpa::time_summary {
+
+/// A quantity of a step.
+struct Metric {
+  const char* name;     ///< of its column
+  const char* title;    ///< of its column for people
+  const char* meaning;  ///< one sentence
+};
+
+inline constexpr std::size_t kMetrics = 10;
+enum MetricPlace : std::size_t {
+  kStepTime,
+  kComputation,
+  kExposedCommunication,
+  kOverlappedCommunication,
+  kCommunication,
+  kFree,
+  kWait,
+  kTransmit,
+  kMemory,
+  kExposedMemory,
+};
+extern const std::array<Metric, kMetrics> kMetricsOfStep;
+
+/// A step of a rank. Times are ns; those of waits are empty where no operator could be compared.
+struct StepRow {
+  std::int64_t rank = -1;
+  std::int32_t step = -1;
+  std::array<std::optional<TimeNs>, kMetrics> times;
+};
+
+/// In order of rank and step. `notes` tells what had to be left out.
+std::vector<StepRow> RowsOf(const Ranks& ranks, std::vector<std::string>& notes);
+
+}  // namespace mpa::time_summary

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "part.h"
+
+namespace mpa::bottleneck {
+
+/// When something counts. Times are ns.
+struct Limits {
+  double slow_npu_happen = 0.05;           ///< part of the duration by which ranks have to differ
+  double diff_waiting_time = 100'000;      ///< by which work waits longer on the device
+  double start_ns_shifted = 1'000'000;     ///< by which ranks differ that are together
+  double device_bound_proportion = 0.5;    ///< part of the work that has to wait so
+};
+
+enum class Bound : std::uint8_t { kNone, kDevice, kHost, kUnknown };
+
+/// What made a communication operator long.
+struct SlowRun {
+  const CommunicationRun* run = nullptr;  ///< on the rank that is looked at
+  std::optional<std::int64_t> slow, fast;  ///< the rank that came last, and the one that waited most
+  Bound bound = Bound::kNone;
+  std::string reason;
+};
+
+/// The longest operators of the rank at `target`, the longest first.
+std::vector<SlowRun> FindCauses(const Ranks& ranks, std::size_t target, std::size_t most,
+                                const Limits& limits);
+
+}  // namespace mpa::bottleneck

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a rank keeps for the search of what made it late.
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "mpa/measure/dispatch.h"
+#include "mpa/model/device_tasks.h"
+#include "mpa/model/step_bounds.h"
+#include "mpa/recipe/chosen_step.h"
+#include "part.h"
+
+namespace mpa::bottleneck {
+namespace {
+
+std::vector<CommunicationRun> RunsOf(const RankTrace& trace,
+                                     const std::optional<std::int32_t>& chosen) {
+  const Communications& ops = trace.communications;
+  const StepBounds steps(trace);
+  const auto step = chosen ? steps.Find(*chosen) : std::nullopt;
+  std::vector<CommunicationRun> runs;
+  std::map<std::pair<std::int32_t, StringId>, std::uint32_t> counts;
+  std::vector<std::uint32_t*> count_of;
+  for (const std::size_t i : ops.RowsByStart()) {
+    CommunicationRun& run = runs.emplace_back();
+    if (ops.group[i] >= 0) {
+      run.group = trace.strings.View(trace.comm_groups.name[static_cast<std::size_t>(ops.group[i])]);
+    }
+    run.name = trace.strings.View(ops.name[i]);
+    std::uint32_t& count = counts[{ops.group[i], ops.name[i]}];
+    count_of.push_back(&count);
+    run.occurrence = count++;
+    run.in_step = !chosen || steps.OfDeviceWork(ops.link[i], ops.start[i]) == step;
+    run.start = ops.start[i];
+    run.dur = ops.dur[i];
+  }
+  for (std::size_t i = 0; i < runs.size(); ++i) runs[i].runs = *count_of[i];
+  return runs;
+}
+
+std::vector<LaunchedTask> TasksOf(const RankTrace& trace) {
+  std::vector<LaunchedTask> tasks;
+  for (const Dispatch& dispatch : FindDispatches(trace)) {
+    if (dispatch.call < 0 || dispatch.op < 0) continue;
+    const auto call = static_cast<std::size_t>(dispatch.call);
+    const auto op = static_cast<std::size_t>(dispatch.op);
+    if (trace.strings.View(trace.host_calls.name[call]) != "Node@launch") continue;
+    const TimeNs called = trace.host_calls.start[call];
+    tasks.push_back({dispatch.work.start, dispatch.End(),
+                     called - (trace.host_ops.start[op] + trace.host_ops.dur[op]),
+                     dispatch.work.start - (called + trace.host_calls.dur[call])});
+  }
+  return tasks;
+}
+
+// Rows of several tables, to be packed in order of start.
+class EventList {
+ public:
+  template <typename Table>
+  void Add(const Table& table, std::size_t row, StringId name) {
+    events_.push_back({table.start[row], table.dur[row], name});
+  }
+
+  template <typename NameOf>
+  PackedEvents Pack(NameOf name_of) {
+    std::stable_sort(events_.begin(), events_.end(),
+                     [](const Item& a, const Item& b) { return a.start < b.start; });
+    PackedEvents packed;
+    for (const Item& event : events_) packed.Append(event.start, event.dur, name_of(event.name));
+    return packed;
+  }
+
+ private:
+  struct Item {
+    TimeNs start, dur;
+    StringId name;
+  };
+  std::vector<Item> events_;
+};
+
+PackedEvents DeviceEvents(const RankTrace& trace) {
+  EventList list;
+  for (std::size_t i = 0; i < trace.kernels.Size(); ++i) {
+    list.Add(trace.kernels, i, trace.kernels.name[i]);
+  }
+  for (std::size_t i = 0; i < trace.communications.Size(); ++i) {
+    list.Add(trace.communications, i, trace.communications.name[i]);
+  }
+  for (std::size_t i = 0; i < trace.device_tasks.Size(); ++i) {
+    const StringId name = trace.device_tasks.name[i];
+    if (IsCopy(trace.strings.View(name))) list.Add(trace.device_tasks, i, name);
+  }
+  return list.Pack([&](StringId name) { return trace.strings.View(name); });
+}
+
+PackedEvents FrameworkEvents(const RankTrace& trace) {
+  EventList list;
+  for (std::size_t i = 0; i < trace.host_ops.Size(); ++i) {
+    const StringId name = trace.host_ops.name[i];
+    if (trace.strings.View(name).find("::") != std::string_view::npos) {
+      list.Add(trace.host_ops, i, name);
+    }
+  }
+  return list.Pack([&](StringId name) { return trace.strings.View(name); });
+}
+
+// "node@launch" for Node@launch, "acl@aclnnAdd" for AscendCL@aclnnAdd: databases name the levels so.
+std::string WithDatabaseLevel(std::string_view name) {
+  constexpr std::pair<std::string_view, std::string_view> kLevels[] = {{"AscendCL@", "acl@"},
+                                                                       {"Model@", "model@"},
+                                                                       {"Node@", "node@"},
+                                                                       {"Hccl@", "hccl@"},
+                                                                       {"Runtime@", "runtime@"}};
+  for (const auto& [shown, recorded] : kLevels) {
+    if (name.starts_with(shown)) return std::string(recorded).append(name.substr(shown.size()));
+  }
+  return std::string(name);
+}
+
+PackedEvents RuntimeEvents(const RankTrace& trace) {
+  EventList list;
+  for (std::size_t i = 0; i < trace.host_calls.Size(); ++i) {
+    list.Add(trace.host_calls, i, trace.host_calls.name[i]);
+  }
+  return list.Pack([&](StringId name) { return WithDatabaseLevel(trace.strings.View(name)); });
+}
+
+}  // namespace
+
+RankEvents MapEvents(const RankTrace& trace, const RecipeArguments& arguments) {
+  const auto step = ChosenStep(trace.steps, arguments);
+  return {RunsOf(trace, step), TasksOf(trace), DeviceEvents(trace), FrameworkEvents(trace),
+          RuntimeEvents(trace)};
+}
+
+}  // namespace mpa::bottleneck

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which rank the longest communication operators of a rank waited for, and what made that one late.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "find_causes.h"
+#include "mpa/base/columns.h"
+#include "mpa/base/error.h"
+#include "mpa/base/printable.h"
+#include "mpa/recipe/arguments.h"
+#include "mpa/recipe/rank_lines.h"
+#include "mpa/report/amount.h"
+
+namespace mpa::recipes {
+namespace {
+
+using bottleneck::Bound;
+using bottleneck::Ranks;
+using bottleneck::SlowRun;
+
+constexpr std::string_view kRankId = "rank_id", kTopNum = "top_num";
+constexpr std::string_view kSlowNpu = "slow_npu_happen", kWaiting = "diff_waiting_time",
+                           kShifted = "start_ns_shifted", kProportion = "device_bound_proportion";
+constexpr std::int64_t kUsualTop = 10;
+
+std::string ProblemOfRank(const std::string& value) {
+  const RecipeArguments given = {{std::string(kRankId), value}};
+  const bool digits = !value.empty() && value.find_first_not_of("0123456789") == std::string::npos;
+  return digits && NumberArgument<std::int64_t>(given, kRankId) ? "" : "give the number of a rank";
+}
+
+bottleneck::Limits LimitsOf(const RecipeArguments& arguments) {
+  bottleneck::Limits limits;
+  const auto take = [&](std::string_view name, double& limit) {
+    limit = std::min(NumberArgument<double>(arguments, name).value_or(limit), 1e18);
+  };
+  take(kSlowNpu, limits.slow_npu_happen);
+  take(kWaiting, limits.diff_waiting_time);
+  take(kShifted, limits.start_ns_shifted);
+  take(kProportion, limits.device_bound_proportion);
+  return limits;
+}
+
+// The rank that was asked for; else rank 0, or the first one.
+std::size_t TargetOf(const Ranks& ranks, const RecipeArguments& arguments) {
+  const auto given = NumberArgument<std::int64_t>(arguments, kRankId);
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (ranks[i].rank == given.value_or(0)) return i;
+  }
+  if (!given) return 0;
+  Fail(ErrorKind::kInput, "--{} {}: no such rank was read; there are {} ranks, {} to {}", kRankId,
+       *given, ranks.size(), RankNumber(ranks.front().rank), RankNumber(ranks.back().rank));
+}
+
+Column ColumnWithTitle(const char* name, const char* title, Format format, const char* meaning) {
+  Column column = NamedColumn(name, format, 22, meaning);
+  column.in_workbook.title = title;
+  return column;
+}
+
+Cell RankCell(const std::optional<std::int64_t>& rank) { return rank ? Cell(*rank) : Cell(); }
+
+std::vector<ColumnOf<SlowRun>> SlowRunColumns() {
+  return {
+      {ColumnWithTitle("startTime(us)", "Start Time(us)", Format::kText,
+                       "When the operator began on the rank that is looked at."),
+       [](const SlowRun& item) -> Cell { return MicrosecondsText(item.run->start); }},
+      {ColumnWithTitle("endTime(us)", "End Time(us)", Format::kText, "When it ended there."),
+       [](const SlowRun& item) -> Cell { return MicrosecondsText(item.run->End()); }},
+      {ColumnWithTitle("duration(us)", "Duration(us)", Format::kDecimals3, "How long it took there."),
+       [](const SlowRun& item) -> Cell { return static_cast<double>(item.run->dur) / 1000; }},
+      {ColumnWithTitle("communicationOp", "Communication Op", Format::kText, "The operator."),
+       [](const SlowRun& item) -> Cell { return item.run->name; }},
+      {ColumnWithTitle("slowRankId", "Slow Rank ID", Format::kInteger,
+                       "The rank that came last, whose operator is the shortest; empty where the "
+                       "ranks hardly differ."),
+       [](const SlowRun& item) -> Cell { return RankCell(item.slow); }},
+      {ColumnWithTitle("fastRankId", "Fast Rank ID", Format::kInteger,
+                       "The rank that waited most, whose operator is the longest."),
+       [](const SlowRun& item) -> Cell { return RankCell(item.fast); }},
+      {ColumnWithTitle("reason", "Reason", Format::kText,
+                       "Where the slow rank fell behind the fast one."),
+       [](const SlowRun& item) -> Cell { return item.reason; }}};
+}
+
+void AddLines(std::int64_t target, const std::vector<SlowRun>& found, Report& report) {
+  struct Late {
+    std::size_t times = 0, device = 0, host = 0;
+    TimeNs duration = 0;
+  };
+  std::map<std::int64_t, Late> late_ranks;
+  for (const SlowRun& item : found) {
+    if (!item.slow) continue;
+    Late& late = late_ranks[*item.slow];
+    ++late.times;
+    late.device += item.bound == Bound::kDevice ? 1 : 0;
+    late.host += item.bound == Bound::kHost ? 1 : 0;
+    late.duration += item.run->dur;
+  }
+  std::vector<std::pair<std::int64_t, Late>> order(late_ranks.begin(), late_ranks.end());
+  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+    return a.second.duration > b.second.duration;
+  });
+  report.lines.push_back(
+      fmt::format("the {} longest communication operators of {}:", found.size(), RankText(target)));
+  if (order.empty()) report.lines.push_back("  no rank came later than the others");
+  constexpr std::size_t kShownRanks = 3, kShownOps = 6;
+  for (std::size_t i = 0; i < std::min(kShownRanks, order.size()); ++i) {
+    const Late& late = order[i].second;
+    report.lines.push_back(
+        fmt::format("  {} came last in {}, which took {} (its device late {}, its host {})",
+                    RankText(order[i].first), late.times,
+                    AmountText(Quantity::kTime, late.duration), late.device, late.host));
+  }
+  if (order.size() > kShownRanks) {
+    report.lines.push_back(fmt::format("  ... and {} more ranks", order.size() - kShownRanks));
+  }
+  for (std::size_t i = 0; i < std::min(kShownOps, found.size()); ++i) {
+    const SlowRun& item = found[i];
+    report.lines.push_back(fmt::format(
+        "  {:<34.34} {:>12}  {}", Printable(item.run->name),
+        AmountText(Quantity::kTime, item.run->dur),
+        item.slow ? fmt::format("rank {} waited for {}", RankNumber(*item.fast), RankNumber(*item.slow))
+                  : "no late rank"));
+  }
+  if (found.size() > kShownOps) {
+    report.lines.push_back(fmt::format("  ... and {} more operators", found.size() - kShownOps));
+  }
+}
+
+void ReduceBottleneck(const Ranks& ranks, const RecipeArguments& arguments, Wanted wanted,
+                      Report& report) {
+  const std::size_t target = TargetOf(ranks, arguments);
+  const auto most = static_cast<std::size_t>(
+      NumberArgument<std::int64_t>(arguments, kTopNum).value_or(kUsualTop));
+  const std::vector<SlowRun> found = FindCauses(ranks, target, most, LimitsOf(arguments));
+  if (found.empty()) {
+    report.notes.push_back(
+        fmt::format("{} recorded no communication operators; collect with profiler_level=Level1",
+                    RankText(ranks[target].rank)));
+  }
+  const auto alone = std::count_if(found.begin(), found.end(), [](const SlowRun& item) {
+    return item.bound == Bound::kUnknown && !item.slow;
+  });
+  if (alone > 0) {
+    report.notes.push_back(fmt::format(
+        "{} of the operators ran on {} alone, or differently often on the other ranks; give the "
+        "captures of all ranks, of the same steps",
+        alone, RankText(ranks[target].rank)));
+  }
+  if (wanted.sheets) {
+    const auto columns = SlowRunColumns();
+    Sheet sheet = SheetOf("CommunicationBottleneck", columns,
+                          {"communication_bottleneck", TextFile::Unit::kAsTheyAre});
+    const std::size_t rank = BeginRank(ranks[target].rank, report);
+    for (const SlowRun& item : found) AddRow(columns, item, rank, sheet);
+    report.sheets.push_back(std::move(sheet));
+  }
+  if (wanted.screen != Detail::kNone && !found.empty()) AddLines(ranks[target].rank, found, report);
+}
+
+Verdict JudgeBottleneck(const RankFacts& facts) {
+  Verdict verdict = JudgeReadable(facts);
+  if (verdict.CannotRun()) return verdict;
+  if (facts.kind == CaptureKind::kGpu) {
+    return CannotRun("captures of GPUs do not name the groups of collectives", "");
+  }
+  if (facts.recorded.communication == Recorded::kNo) {
+    return CannotRun("no communication was recorded; a run on one device has none",
+                     "profiler_level=Level1");
+  }
+  verdict.AddUnknown(facts.recorded.communication, "communication");
+  verdict.AddLack(facts.recorded.host_ops == Recorded::kNo,
+                  "no operators of the host; why a rank came late stays unknown",
+                  "activities with ProfilerActivity.CPU");
+  return verdict;
+}
+
+}  // namespace
+
+Recipe CommunicationBottleneck() {
+  using Value = RecipeParameter::Value;
+  return MakeRecipe<bottleneck::MapEvents, ReduceBottleneck>(
+      {.name = "communication_bottleneck",
+       .folder = "CommunicatonBottleneckAnalysis",  // spelt as the Python tool does
+       .summary = "which rank the longest communication operators waited for, and why",
+       .needs = Tables::kKernels | Tables::kDeviceTasks | Tables::kCommunications |
+                Tables::kScheduleKernels | Tables::kHostOps | Tables::kLaunches |
+                Tables::kHostCalls | Tables::kDeviceRuns | Tables::kSteps,
+       .parameters =
+           {{kRankId, "N", "Rank whose operators are looked at [default: 0]", Value::kText, {},
+             ProblemOfRank},
+            {kTopNum, "N", "Its longest operators to explain [default: 10]", Value::kCount},
+            {kSlowNpu, "PART", "Part of its duration by which an operator differs between ranks "
+                               "for one to be late [default: 0.05]",
+             Value::kPositive},
+            {kWaiting, "NS", "Work waits on the device if it waits so much longer there than on "
+                             "the host [default: 100000]",
+             Value::kPositive},
+            {kProportion, "PART", "Part of the work that has to wait there for the device to be "
+                                  "the cause [default: 0.5]",
+             Value::kPositive},
+            {kShifted, "NS", "Ranks are together where events start at most so far apart "
+                             "[default: 1000000]",
+             Value::kPositive}},
+       .can_run = JudgeBottleneck,
+       .cuts_steps = true});
+}
+
+}  // namespace mpa::recipes
