@@ -208,10 +208,12 @@ class Parts(Equal):
         with_results = 0
         for recipe in recipes:
             with self.subTest(recipe=recipe):
-                run = ["-m", recipe, "--export_type", "db,text,xlsx,json,csv,md", "--print"]
+                with_baseline = ["--bp", job] if recipe == "cluster_time_compare_summary" else []
+                run = ["-m", recipe, *with_baseline, "--export_type", "db,text,xlsx,json,csv,md",
+                       "--print"]
                 out = self.scratch / recipe
                 direct = self.run_tool(*run, "-d", job, "-o", out / "direct")
-                self.run_tool("-m", recipe, "-d", job, "--save_parts", out / "parts")
+                self.run_tool("-m", recipe, *with_baseline, "-d", job, "--save_parts", out / "parts")
                 self.assertEqual(len([*(out / "parts").iterdir()]), 3)
                 travelled = self.run_tool(*run, "--from_parts", out / "parts",
                                           "-o", out / "travelled")

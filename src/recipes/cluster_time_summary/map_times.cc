@@ -8,7 +8,7 @@
 
 #include "mpa/measure/activities.h"
 #include "mpa/measure/collectives.h"
-#include "mpa/model/device_tasks.h"
+#include "mpa/measure/memory_copies.h"
 #include "mpa/model/step_bounds.h"
 #include "part.h"
 
@@ -86,7 +86,7 @@ void AddCopies(const RankTrace& trace, const Activities& activities, const Steps
   const DeviceTasks& tasks = trace.device_tasks;
   std::map<std::int32_t, std::vector<Interval>> copies;
   for (std::size_t i = 0; i < tasks.Size(); ++i) {
-    if (!IsCopy(trace.strings.View(tasks.name[i]))) continue;
+    if (!IsMemoryCopy(trace, i)) continue;
     const auto step = steps.Of(tasks.link[i], tasks.start[i]);
     if (!step) continue;
     copies[*step].push_back({tasks.start[i], tasks.start[i] + tasks.dur[i]});

@@ -77,8 +77,9 @@ void ReduceTimeComparison(const Ranks& ranks, const RecipeArguments&, Wanted wan
                           Report& report) {
   Ranks base, comparison;
   for (const auto& rank : ranks) (rank.part.is_base ? base : comparison).push_back(rank);
-  const std::vector<time_summary::StepPair> pairs = time_summary::PairSteps(
-      RowsOf(comparison, report.notes), RowsOf(base, report.notes), report.notes);
+  const std::vector<StepRow> rows = RowsOf(comparison, report.notes);
+  const std::vector<StepRow> base_rows = RowsOf(base, report.notes);
+  const auto pairs = time_summary::PairSteps(rows, base_rows, report.notes);
   if (wanted.sheets) report.sheets.push_back(time_summary::ComparisonSheet(pairs, report));
   if (wanted.screen != Detail::kNone) time_summary::AddComparisonLines(pairs, report.lines);
 }

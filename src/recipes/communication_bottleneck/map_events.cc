@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "mpa/measure/dispatch.h"
-#include "mpa/model/device_tasks.h"
+#include "mpa/measure/memory_copies.h"
 #include "mpa/model/step_bounds.h"
 #include "mpa/recipe/chosen_step.h"
 #include "part.h"
@@ -88,8 +88,7 @@ PackedEvents DeviceEvents(const RankTrace& trace) {
     list.Add(trace.communications, i, trace.communications.name[i]);
   }
   for (std::size_t i = 0; i < trace.device_tasks.Size(); ++i) {
-    const StringId name = trace.device_tasks.name[i];
-    if (IsCopy(trace.strings.View(name))) list.Add(trace.device_tasks, i, name);
+    if (IsMemoryCopy(trace, i)) list.Add(trace.device_tasks, i, trace.device_tasks.name[i]);
   }
   return list.Pack([&](StringId name) { return trace.strings.View(name); });
 }

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "mpa/base/first_seen.h"
-#include "mpa/base/text.h"
 #include "mpa/measure/activities.h"
 #include "mpa/measure/dispatch.h"
+#include "mpa/measure/memory_copies.h"
 
 namespace mpa::free_analysis {
 namespace {
@@ -82,7 +82,7 @@ void AddTasks(const RankTrace& trace, const std::vector<std::size_t>& by_start, 
   for (; at != by_start.end() && tasks.start[*at] < gap.time.end; ++at) {
     const TimeNs end = tasks.start[*at] + tasks.dur[*at];
     if (end > gap.time.end) continue;
-    ++counts[std::string(trace.strings.View(tasks.type[*at]))];
+    ++counts[std::string(TaskKind(trace, *at))];
     running.push_back({tasks.start[*at], end});
   }
   gap.tasks = counts.rows();
