@@ -98,11 +98,6 @@ void AddCopies(const RankTrace& trace, const Activities& activities, const Steps
   }
 }
 
-bool IsPointToPointKind(std::string_view kind) {
-  return kind.find("send") != std::string_view::npos ||
-         kind.find("recv") != std::string_view::npos || kind == "receive";
-}
-
 void AddRuns(const RankTrace& trace, const StepsOfRank& steps, TimesOfRank& part) {
   const Communications& ops = trace.communications;
   std::unordered_map<std::string_view, std::uint32_t> numbers;
@@ -119,7 +114,7 @@ void AddRuns(const RankTrace& trace, const StepsOfRank& steps, TimesOfRank& part
     CommunicationRun run{.group = number_of(StringId::kEmpty),
                          .name = number_of(ops.name[i]),
                          .step = *step,
-                         .p2p = IsPointToPointKind(CollectiveKindOf(trace, i)),
+                         .p2p = IsPointToPoint(trace, i),
                          .dur = ops.dur[i]};
     if (ops.group[i] >= 0) {
       const auto group = static_cast<std::size_t>(ops.group[i]);
