@@ -32,8 +32,8 @@ class CallOfWork {
 
   std::int64_t Of(const DeviceWork& work) const {
     if (work.kernel == DeviceWork::kNone && work.collective == DeviceWork::kNone) return -1;
-    const DeviceRunKind kind = work.collective != DeviceWork::kNone ? DeviceRunKind::kCollective
-                                                                    : DeviceRunKind::kKernel;
+    const DeviceRunKind kind =
+        work.collective != DeviceWork::kNone ? DeviceRunKind::kCollective : DeviceRunKind::kKernel;
     const DeviceRuns& runs = trace_.device_runs;
     auto at = std::lower_bound(runs_.begin(), runs_.end(), Run{kind, work.start, 0});
     std::int64_t call = -1;
@@ -72,9 +72,9 @@ std::vector<Dispatch> FindDispatches(const RankTrace& trace) {
     dispatches.push_back({launched.work, launched.op, calls.Of(launched.work)});
   }
   for (const DeviceWork& work : found.unlaunched) dispatches.push_back({work, -1, calls.Of(work)});
-  std::stable_sort(
-      dispatches.begin(), dispatches.end(),
-      [](const Dispatch& a, const Dispatch& b) { return a.work.start < b.work.start; });
+  std::stable_sort(dispatches.begin(), dispatches.end(), [](const Dispatch& a, const Dispatch& b) {
+    return a.work.start < b.work.start;
+  });
   return dispatches;
 }
 

@@ -81,8 +81,8 @@ std::string AmountText(Quantity quantity, std::int64_t value) {
 }
 
 std::string MicrosecondsText(std::int64_t ns) {
-  std::string text = fmt::format("{}{}.{:03}", ns < 0 ? "-" : "", std::abs(ns / 1000),
-                                 std::abs(ns % 1000));
+  std::string text =
+      fmt::format("{}{}.{:03}", ns < 0 ? "-" : "", std::abs(ns / 1000), std::abs(ns % 1000));
   text.erase(text.find_last_not_of('0') + 1);
   if (text.back() == '.') text.pop_back();
   return text;

@@ -168,7 +168,8 @@ def free_reason(rank, begin, end):
     calls = [rank.call_of.get(link) for link in (before, behind)]
     framework = ops[1][1] - ops[0][1] if all(ops) else None
     if not all(calls):
-        return framework, None, "Skip free analysis due to no pytorch dispatch time."
+        missing = "pytorch" if framework is None else "CANN"
+        return framework, None, f"Skip free analysis due to no {missing} dispatch time."
     runtime = calls[1][1] - calls[0][1]
     between, launch = calls[1][0] - calls[0][1], max(call[1] - call[0] for call in calls)
     launches = (f"long time between two node@launch {between / 1000} us" if between >= launch

@@ -23,8 +23,7 @@ std::optional<TimeNs> TimeOf(const StepRow* row, std::size_t metric) {
 }
 
 // The rows of pairs that both runs have.
-std::vector<StepRow> Matched(const std::vector<StepPair>& pairs,
-                             const StepRow* StepPair::*side) {
+std::vector<StepRow> Matched(const std::vector<StepPair>& pairs, const StepRow* StepPair::*side) {
   std::vector<StepRow> rows;
   for (const StepPair& pair : pairs) {
     if (pair.comparison != nullptr && pair.base != nullptr) rows.push_back(*(pair.*side));
@@ -63,8 +62,7 @@ std::vector<RankValue> MeansOfRanks(const std::vector<StepRow>& rows, std::size_
 }
 
 std::vector<StepPair> PairSteps(const std::vector<StepRow>& comparison,
-                                const std::vector<StepRow>& base,
-                                std::vector<std::string>& notes) {
+                                const std::vector<StepRow>& base, std::vector<std::string>& notes) {
   std::map<std::pair<std::int64_t, std::int32_t>, StepPair> pairs;
   const auto add = [&](const std::vector<StepRow>& rows, const StepRow* StepPair::*side) {
     for (const StepRow& row : rows) {
@@ -106,8 +104,9 @@ Sheet ComparisonSheet(const std::vector<StepPair>& pairs, Report& report) {
     add("Base", "The same of the baseline: ", "");
     add("Diff", "Difference of the two: ", "");
   }
-  sheet.columns.push_back(NamedColumn(
-      "status", Format::kText, 16, "Which run has the step: both, comparison only, baseline only."));
+  sheet.columns.push_back(
+      NamedColumn("status", Format::kText, 16,
+                  "Which run has the step: both, comparison only, baseline only."));
   for (const StepPair& pair : pairs) {
     if (report.ranks.empty() || report.ranks.back() != pair.rank) BeginRank(pair.rank, report);
     Row& row = sheet.rows.emplace_back();

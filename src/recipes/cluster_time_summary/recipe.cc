@@ -120,7 +120,8 @@ Recipe ClusterTimeCompareSummary() {
   info.folder = "ClusterTimeCompareSummary";
   info.summary = "how the times of each step differ from another run of the job";
   info.baseline = "bp";
-  info.parameters = {{info.baseline, "DIR", "Directory with the captures of the run to compare with",
+  info.parameters = {{info.baseline, "DIR",
+                      "Directory with the captures of the run to compare with",
                       RecipeParameter::Value::kText}};
   return MakeRecipe<time_summary::MapTimes, ReduceTimeComparison>(std::move(info));
 }

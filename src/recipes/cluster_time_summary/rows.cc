@@ -39,9 +39,8 @@ std::vector<StepRow> RowsOf(const Ranks& ranks, std::vector<std::string>& notes)
       row.rank = ranks[i].rank;
       row.step = sums.step;
       auto& times = row.times;
-      times[kStepTime] = sums.length >= 0
-                             ? sums.length
-                             : sums.computing + sums.exposed_communication + sums.free;
+      times[kStepTime] =
+          sums.length >= 0 ? sums.length : sums.computing + sums.exposed_communication + sums.free;
       times[kComputation] = sums.computing;
       times[kExposedCommunication] = sums.exposed_communication;
       times[kOverlappedCommunication] = sums.overlapped;
@@ -61,10 +60,11 @@ std::vector<StepRow> RowsOf(const Ranks& ranks, std::vector<std::string>& notes)
     ranks_left_out += any_left_out ? 1 : 0;
   }
   if (left_out > 0) {
-    notes.push_back(fmt::format(
-        "{} runs of communication operators on {} rank{} count neither as wait nor as transmission: "
-        "other ranks of their group are missing; give the captures of all ranks",
-        left_out, ranks_left_out, ranks_left_out == 1 ? "" : "s"));
+    notes.push_back(
+        fmt::format("{} runs of communication operators on {} rank{} count neither as wait nor as "
+                    "transmission: "
+                    "other ranks of their group are missing; give the captures of all ranks",
+                    left_out, ranks_left_out, ranks_left_out == 1 ? "" : "s"));
   }
   return rows;
 }

@@ -17,9 +17,9 @@ namespace {
 std::string Us(TimeNs time) { return PythonFloat(static_cast<double>(time) / 1000); }
 
 std::string LagText(const char* level, const Lags& lags) {
-  return fmt::format("{}: max duration-diff op {}, diff {} us, max start-time-diff op {}, diff {} us.",
-                     level, lags.duration.name, Us(lags.duration.diff), lags.start.name,
-                     Us(lags.start.diff));
+  return fmt::format(
+      "{}: max duration-diff op {}, diff {} us, max start-time-diff op {}, diff {} us.", level,
+      lags.duration.name, Us(lags.duration.diff), lags.start.name, Us(lags.start.diff));
 }
 
 struct Member {
@@ -32,12 +32,15 @@ class RunIndex {
  public:
   explicit RunIndex(const Ranks& ranks) {
     for (const auto& rank : ranks) {
-      for (const CommunicationRun& run : rank.part.runs) members_[KeyOf(run)].push_back({&rank, &run});
+      for (const CommunicationRun& run : rank.part.runs)
+        members_[KeyOf(run)].push_back({&rank, &run});
     }
   }
 
   // The same run on all ranks that ran its name as often: on others it may be another one.
-  const std::vector<Member>& Of(const CommunicationRun& run) const { return members_.at(KeyOf(run)); }
+  const std::vector<Member>& Of(const CommunicationRun& run) const {
+    return members_.at(KeyOf(run));
+  }
 
  private:
   using Key = std::tuple<std::string_view, std::string_view, std::uint32_t, std::uint32_t>;
@@ -118,8 +121,8 @@ class CauseFinder {
       on_device += longer > limits_.diff_waiting_time ? 1 : 0;
     }
     if (all == 0) return Bound::kUnknown;
-    const bool is_device = static_cast<double>(on_device) >
-                           limits_.device_bound_proportion * static_cast<double>(all);
+    const bool is_device =
+        static_cast<double>(on_device) > limits_.device_bound_proportion * static_cast<double>(all);
     return is_device ? Bound::kDevice : Bound::kHost;
   }
 
@@ -134,8 +137,9 @@ std::vector<SlowRun> FindCauses(const Ranks& ranks, std::size_t target, std::siz
   for (const CommunicationRun& run : ranks[target].part.runs) {
     if (run.in_step) longest.push_back(&run);
   }
-  std::stable_sort(longest.begin(), longest.end(),
-                   [](const CommunicationRun* a, const CommunicationRun* b) { return a->dur > b->dur; });
+  std::stable_sort(
+      longest.begin(), longest.end(),
+      [](const CommunicationRun* a, const CommunicationRun* b) { return a->dur > b->dur; });
   if (longest.size() > most) longest.resize(most);
   const RunIndex index(ranks);
   const CauseFinder finder(limits);

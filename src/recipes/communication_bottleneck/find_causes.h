@@ -11,10 +11,10 @@ namespace mpa::bottleneck {
 
 /// When something counts. Times are ns.
 struct Limits {
-  double slow_npu_happen = 0.05;           ///< part of the duration by which ranks have to differ
-  double diff_waiting_time = 100'000;      ///< by which work waits longer on the device
-  double start_ns_shifted = 1'000'000;     ///< by which ranks differ that are together
-  double device_bound_proportion = 0.5;    ///< part of the work that has to wait so
+  double slow_npu_happen = 0.05;         ///< part of the duration by which ranks have to differ
+  double diff_waiting_time = 100'000;    ///< by which work waits longer on the device
+  double start_ns_shifted = 1'000'000;   ///< by which ranks differ that are together
+  double device_bound_proportion = 0.5;  ///< part of the work that has to wait so
 };
 
 enum class Bound : std::uint8_t { kNone, kDevice, kHost, kUnknown };
@@ -22,7 +22,8 @@ enum class Bound : std::uint8_t { kNone, kDevice, kHost, kUnknown };
 /// What made a communication operator long.
 struct SlowRun {
   const CommunicationRun* run = nullptr;  ///< on the rank that is looked at
-  std::optional<std::int64_t> slow, fast;  ///< the rank that came last, and the one that waited most
+  std::optional<std::int64_t> slow,
+      fast;  ///< the rank that came last, and the one that waited most
   Bound bound = Bound::kNone;
   std::string reason;
 };

@@ -25,7 +25,8 @@ std::vector<CommunicationRun> RunsOf(const RankTrace& trace,
   for (const std::size_t i : ops.RowsByStart()) {
     CommunicationRun& run = runs.emplace_back();
     if (ops.group[i] >= 0) {
-      run.group = trace.strings.View(trace.comm_groups.name[static_cast<std::size_t>(ops.group[i])]);
+      run.group =
+          trace.strings.View(trace.comm_groups.name[static_cast<std::size_t>(ops.group[i])]);
     }
     run.name = trace.strings.View(ops.name[i]);
     std::uint32_t& count = counts[{ops.group[i], ops.name[i]}];
@@ -104,7 +105,8 @@ PackedEvents FrameworkEvents(const RankTrace& trace) {
   return list.Pack([&](StringId name) { return trace.strings.View(name); });
 }
 
-// "node@launch" for Node@launch, "acl@aclnnAdd" for AscendCL@aclnnAdd: databases name the levels so.
+// "node@launch" for Node@launch, "acl@aclnnAdd" for AscendCL@aclnnAdd: databases name the levels
+// so.
 std::string WithDatabaseLevel(std::string_view name) {
   constexpr std::pair<std::string_view, std::string_view> kLevels[] = {{"AscendCL@", "acl@"},
                                                                        {"Model@", "model@"},

@@ -70,7 +70,8 @@ std::vector<ColumnOf<SlowRun>> SlowRunColumns() {
        [](const SlowRun& item) -> Cell { return MicrosecondsText(item.run->start); }},
       {ColumnWithTitle("endTime(us)", "End Time(us)", Format::kText, "When it ended there."),
        [](const SlowRun& item) -> Cell { return MicrosecondsText(item.run->End()); }},
-      {ColumnWithTitle("duration(us)", "Duration(us)", Format::kDecimals3, "How long it took there."),
+      {ColumnWithTitle("duration(us)", "Duration(us)", Format::kDecimals3,
+                       "How long it took there."),
        [](const SlowRun& item) -> Cell { return static_cast<double>(item.run->dur) / 1000; }},
       {ColumnWithTitle("communicationOp", "Communication Op", Format::kText, "The operator."),
        [](const SlowRun& item) -> Cell { return item.run->name; }},
@@ -123,8 +124,9 @@ void AddLines(std::int64_t target, const std::vector<SlowRun>& found, Report& re
     report.lines.push_back(fmt::format(
         "  {:<34.34} {:>12}  {}", Printable(item.run->name),
         AmountText(Quantity::kTime, item.run->dur),
-        item.slow ? fmt::format("rank {} waited for {}", RankNumber(*item.fast), RankNumber(*item.slow))
-                  : "no late rank"));
+        item.slow
+            ? fmt::format("rank {} waited for {}", RankNumber(*item.fast), RankNumber(*item.slow))
+            : "no late rank"));
   }
   if (found.size() > kShownOps) {
     report.lines.push_back(fmt::format("  ... and {} more operators", found.size() - kShownOps));
@@ -190,22 +192,30 @@ Recipe CommunicationBottleneck() {
        .needs = Tables::kKernels | Tables::kDeviceTasks | Tables::kCommunications |
                 Tables::kScheduleKernels | Tables::kHostOps | Tables::kLaunches |
                 Tables::kHostCalls | Tables::kDeviceRuns | Tables::kSteps,
-       .parameters =
-           {{kRankId, "N", "Rank whose operators are looked at [default: 0]", Value::kText, {},
-             ProblemOfRank},
-            {kTopNum, "N", "Its longest operators to explain [default: 10]", Value::kCount},
-            {kSlowNpu, "PART", "Part of its duration by which an operator differs between ranks "
-                               "for one to be late [default: 0.05]",
-             Value::kPositive},
-            {kWaiting, "NS", "Work waits on the device if it waits so much longer there than on "
-                             "the host [default: 100000]",
-             Value::kPositive},
-            {kProportion, "PART", "Part of the work that has to wait there for the device to be "
-                                  "the cause [default: 0.5]",
-             Value::kPositive},
-            {kShifted, "NS", "Ranks are together where events start at most so far apart "
-                             "[default: 1000000]",
-             Value::kPositive}},
+       .parameters = {{kRankId,
+                       "N",
+                       "Rank whose operators are looked at [default: 0]",
+                       Value::kText,
+                       {},
+                       ProblemOfRank},
+                      {kTopNum, "N", "Its longest operators to explain [default: 10]",
+                       Value::kCount},
+                      {kSlowNpu, "PART",
+                       "Part of its duration by which an operator differs between ranks "
+                       "for one to be late [default: 0.05]",
+                       Value::kPositive},
+                      {kWaiting, "NS",
+                       "Work waits on the device if it waits so much longer there than on "
+                       "the host [default: 100000]",
+                       Value::kPositive},
+                      {kProportion, "PART",
+                       "Part of the work that has to wait there for the device to be "
+                       "the cause [default: 0.5]",
+                       Value::kPositive},
+                      {kShifted, "NS",
+                       "Ranks are together where events start at most so far apart "
+                       "[default: 1000000]",
+                       Value::kPositive}},
        .can_run = JudgeBottleneck,
        .cuts_steps = true});
 }

@@ -13,6 +13,7 @@
 #include "mpa/recipe/chosen_step.h"
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/recipe/rank_lines.h"
+#include "type_sets.h"
 
 namespace mpa::recipes {
 namespace {
@@ -20,44 +21,12 @@ namespace {
 constexpr std::string_view kParallelTypes = "parallel_types";
 constexpr std::string_view kUsualTypes = "dp,edp;edp;dp;ep;pp;mp;tp";
 
-// Names of process groups that count together.
-using TypeSet = std::vector<std::string>;
-
-std::string_view Trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r\n";
-  const std::size_t begin = text.find_first_not_of(kBlank);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlank) + 1 - begin);
-}
-
-std::vector<std::string> Split(std::string_view text, char separator) {
-  std::vector<std::string> pieces;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(separator, begin), text.size());
-    pieces.emplace_back(Trimmed(text.substr(begin, end - begin)));
-    begin = end + 1;
-  }
-  return pieces;
-}
-
-std::vector<TypeSet> TypeSetsOf(std::string_view text) {
-  std::vector<TypeSet> sets;
-  for (const std::string& set : Split(text, ';')) sets.push_back(Split(set, ','));
-  return sets;
-}
+using masking::TypeSet;
 
 std::vector<TypeSet> TypeSetsOf(const RecipeArguments& arguments) {
   const auto given = arguments.find(kParallelTypes);
-  return TypeSetsOf(given != arguments.end() ? std::string_view(given->second) : kUsualTypes);
-}
-
-std::string ProblemOfTypes(const std::string& text) {
-  for (const TypeSet& set : TypeSetsOf(text)) {
-    for (const std::string& type : set) {
-      if (type.empty()) return "give names joined by ',' in sets joined by ';', such as 'dp,edp;tp'";
-    }
-  }
-  return {};
+  return masking::ParseTypeSets(given != arguments.end() ? std::string_view(given->second)
+                                                         : kUsualTypes);
 }
 
 // The communication of a set of types in a step of a rank.
@@ -227,9 +196,9 @@ void AddNotes(const Ranks& ranks, Report& report) {
                          [&](const auto& rank) { return !(rank.part.*fact); });
   };
   if (const auto count = count_without(&Masking::has_steps); count > 0) {
-    report.notes.push_back(fmt::format(
-        "{} of {} ranks have no steps; call step() of the profiler after each step", count,
-        ranks.size()));
+    report.notes.push_back(
+        fmt::format("{} of {} ranks have no steps; call step() of the profiler after each step",
+                    count, ranks.size()));
   }
   if (const auto count = count_without(&Masking::has_groups); count > 0) {
     report.notes.push_back(fmt::format(
@@ -244,9 +213,8 @@ void ReduceMasking(const Ranks& ranks, const RecipeArguments& arguments, Wanted 
   const std::vector<TypeSet> sets = TypeSetsOf(arguments);
   if (wanted.sheets) {
     const auto columns = MaskingColumns();
-    Sheet sheet = SheetOf(
-        "ComputationalOperatorMaskingLinearity", columns,
-        {"computational_operator_masking_linearity", TextFile::Unit::kAsTheyAre});
+    Sheet sheet = SheetOf("ComputationalOperatorMaskingLinearity", columns,
+                          {"computational_operator_masking_linearity", TextFile::Unit::kAsTheyAre});
     for (const auto& [id, part] : ranks) {
       const std::size_t rank = BeginRank(id, report);
       for (const SetInStep& row : part.rows) {
@@ -288,12 +256,13 @@ Recipe ComputationalOpMasking() {
        .summary = "how much communication of each process group no computing hides",
        .needs = Tables::kOverlaps | Tables::kKernels | Tables::kDeviceTasks |
                 Tables::kCommunications | Tables::kSteps,
-       .parameters = {{kParallelTypes, "SETS",
+       .parameters = {{kParallelTypes,
+                       "SETS",
                        "Names of process groups, joined by ',', in sets joined by ';' [default: "
                        "dp,edp;edp;dp;ep;pp;mp;tp]",
                        RecipeParameter::Value::kText,
                        {},
-                       ProblemOfTypes}},
+                       masking::ProblemOfTypeSets}},
        .can_run = JudgeMasking,
        .cuts_steps = true});
 }

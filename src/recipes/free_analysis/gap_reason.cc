@@ -18,8 +18,8 @@ std::string Us(TimeNs time) { return PythonFloat(static_cast<double>(time) / 100
 std::string TasksText(const Gap& gap) {
   std::string text = "Device task running: ";
   for (std::size_t i = 0; i < gap.tasks.size(); ++i) {
-    text += fmt::format("{}{} {} tasks", i > 0 ? ", " : "", gap.tasks[i].second,
-                        gap.tasks[i].first);
+    text +=
+        fmt::format("{}{} {} tasks", i > 0 ? ", " : "", gap.tasks[i].second, gap.tasks[i].first);
   }
   if (gap.longest_rest == 0) return text + ".";
   return text + fmt::format(", max remaining free {} us", Us(gap.longest_rest));
@@ -64,7 +64,8 @@ Reason ReasonOf(const Gap& gap) {
   if (before.op_end && behind.op_end) reason.framework_idle = *behind.op_end - *before.op_end;
   if (before.call && behind.call) reason.runtime_idle = behind.call->end - before.call->end;
   if (!reason.runtime_idle) {
-    reason.text = "Skip free analysis due to no pytorch dispatch time.";
+    reason.text = fmt::format("Skip free analysis due to no {} dispatch time.",
+                              reason.framework_idle ? "CANN" : "pytorch");
     return reason;
   }
   if (!reason.framework_idle) {
@@ -76,8 +77,8 @@ Reason ReasonOf(const Gap& gap) {
   const TimeNs waited_behind = behind.call->begin - *behind.op_end;
   if (waited_behind - waited_before < kUsualWait) {
     reason.cause = Cause::kFramework;
-    reason.text = fmt::format("Idle Pytorch layer: no task dispatched in {} us",
-                              Us(*reason.framework_idle));
+    reason.text =
+        fmt::format("Idle Pytorch layer: no task dispatched in {} us", Us(*reason.framework_idle));
     return reason;
   }
   reason.cause = Cause::kRuntime;

@@ -17,8 +17,7 @@ class Neighbours {
   explicit Neighbours(const RankTrace& trace) : trace_(trace) {
     for (Dispatch& dispatch : FindDispatches(trace)) {
       const DeviceWork& work = dispatch.work;
-      const bool is_busy =
-          work.kernel != DeviceWork::kNone || work.collective != DeviceWork::kNone;
+      const bool is_busy = work.kernel != DeviceWork::kNone || work.collective != DeviceWork::kNone;
       if (is_busy && work.dur > 0) work_.push_back(dispatch);
     }
     for (std::size_t i = 0; i < work_.size(); ++i) {
@@ -97,8 +96,8 @@ void AddTasks(const RankTrace& trace, const std::vector<std::size_t>& by_start, 
 
 Gaps FindGaps(const RankTrace& trace, std::size_t most) {
   const Activities activities = ActivitiesOf(trace);
-  const Intervals busy = Union(Union(activities.computing, activities.exposed),
-                               Union(activities.lccl));
+  const Intervals busy =
+      Union(Union(activities.computing, activities.exposed), Union(activities.lccl));
   Gaps gaps;
   if (busy.empty()) return gaps;
   gaps.span = busy.back().end - busy.front().begin;

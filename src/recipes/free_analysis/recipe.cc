@@ -52,8 +52,7 @@ constexpr std::int64_t kUsualTop = 10;
 
 IdleOfRank MapFreeAnalysis(const RankTrace& trace, const RecipeArguments& arguments) {
   const std::int64_t most = NumberArgument<std::int64_t>(arguments, kTopNum).value_or(kUsualTop);
-  const free_analysis::Gaps gaps =
-      free_analysis::FindGaps(trace, static_cast<std::size_t>(most));
+  const free_analysis::Gaps gaps = free_analysis::FindGaps(trace, static_cast<std::size_t>(most));
   IdleOfRank part{{}, gaps.count, gaps.total, gaps.span};
   for (const free_analysis::Gap& gap : gaps.longest) {
     part.longest.push_back({gap.time, ReasonOf(gap)});
@@ -119,18 +118,15 @@ void AddCauses(const Ranks& ranks, Report& report) {
   }
   std::array<std::size_t, kCauses> order{};
   for (std::size_t i = 0; i < kCauses; ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return shares[a].time > shares[b].time;
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return shares[a].time > shares[b].time; });
   report.lines.push_back("causes of the longest idle times, by their share of these times");
   for (const std::size_t cause : order) {
     const Share& share = shares[cause];
     if (share.count == 0) continue;
-    report.lines.push_back(fmt::format("  {:<30} {:>6.1f} %  {} times",
-                                       NameOf(static_cast<Cause>(cause)),
-                                       100 * static_cast<double>(share.time) /
-                                           static_cast<double>(all),
-                                       share.count));
+    report.lines.push_back(
+        fmt::format("  {:<30} {:>6.1f} %  {} times", NameOf(static_cast<Cause>(cause)),
+                    100 * static_cast<double>(share.time) / static_cast<double>(all), share.count));
   }
 }
 
@@ -140,8 +136,7 @@ void AddLines(const Ranks& ranks, Report& report) {
   std::int64_t its_rank = -1;
   for (const auto& [id, part] : ranks) {
     if (part.span == 0) continue;
-    shares.push_back(
-        {id, 100 * static_cast<double>(part.total) / static_cast<double>(part.span)});
+    shares.push_back({id, 100 * static_cast<double>(part.total) / static_cast<double>(part.span)});
     if (part.longest.empty()) continue;
     const Interval time = part.longest.front().time;
     if (longest == nullptr || time.end - time.begin > longest->time.end - longest->time.begin) {
@@ -159,8 +154,8 @@ void AddLines(const Ranks& ranks, Report& report) {
   if (longest != nullptr) {
     AddCauses(ranks, report);
     report.lines.push_back(fmt::format(
-        "longest: {} on {}",
-        AmountText(Quantity::kTime, longest->time.end - longest->time.begin), RankText(its_rank)));
+        "longest: {} on {}", AmountText(Quantity::kTime, longest->time.end - longest->time.begin),
+        RankText(its_rank)));
     report.lines.push_back(fmt::format("  {:.76}", Printable(longest->reason.text)));
   }
   outliers.AppendTo(report.lines);
@@ -189,12 +184,10 @@ void AddNotes(const Ranks& ranks, Report& report) {
   }
 }
 
-void ReduceFreeAnalysis(const Ranks& ranks, const RecipeArguments&, Wanted wanted,
-                        Report& report) {
+void ReduceFreeAnalysis(const Ranks& ranks, const RecipeArguments&, Wanted wanted, Report& report) {
   if (wanted.sheets) {
     const auto columns = IdleColumns();
-    Sheet sheet =
-        SheetOf("FreeAnalysis", columns, {"free_analysis", TextFile::Unit::kAsTheyAre});
+    Sheet sheet = SheetOf("FreeAnalysis", columns, {"free_analysis", TextFile::Unit::kAsTheyAre});
     for (const auto& [id, part] : ranks) {
       const std::size_t rank = BeginRank(id, report);
       for (const Idle& idle : part.longest) AddRow(columns, {id, idle}, rank, sheet);

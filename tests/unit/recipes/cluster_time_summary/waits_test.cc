@@ -40,7 +40,8 @@ TEST(Waits, StepsAreApart) {
 }
 
 TEST(Waits, ACollectiveWithoutAllRanksOfItsGroupIsLeftOut) {
-  const TimesOfRank first = WithRuns({AllReduce(10, 1, 3)}), second = WithRuns({AllReduce(7, 1, 3)});
+  const TimesOfRank first = WithRuns({AllReduce(10, 1, 3)}),
+                    second = WithRuns({AllReduce(7, 1, 3)});
   const Ranks ranks = {{0, first}, {1, second}};
   EXPECT_EQ(FindWaits(ranks)[0].at(1).counted, 0u);
   EXPECT_EQ(FindWaits(ranks)[0].at(1).left_out, 1u);

@@ -40,8 +40,8 @@ TEST(PackedEvents, BytesThatBreakOffAreAnError) {
 // Both ranks start Mul together. MatMul takes 9000 us instead of 50 on the slow one, and what
 // follows begins that much later.
 TEST(Lags, AreSoughtFromTheEndBackToWhereTheRanksWereTogether) {
-  const PackedEvents slow = Packed(
-      {{0, 10, "Old"}, {100, 10, "Mul"}, {110, 9000, "MatMul"}, {9110, 10, "Add"}});
+  const PackedEvents slow =
+      Packed({{0, 10, "Old"}, {100, 10, "Mul"}, {110, 9000, "MatMul"}, {9110, 10, "Add"}});
   const PackedEvents fast =
       Packed({{0, 10, "Old"}, {100, 10, "Mul"}, {110, 50, "MatMul"}, {160, 10, "Add"}});
   const auto lags = FindLags(slow, 9200 * kUs, fast, 200 * kUs, 0, 1000 * kUs);
