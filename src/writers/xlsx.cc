@@ -100,7 +100,9 @@ void AddParts(const Sheet& sheet, lxw_workbook* workbook, Styles& styles,
   for (std::size_t first = 0; count == 0 || first < sheet.rows.size(); first += room) {
     Part& part = parts.emplace_back(
         Part{sheet, its_styles, first, std::min(sheet.rows.size(), first + room), sheet.name});
-    if (++count > 1) part.name += fmt::format(" ({})", count);
+    const std::string number = ++count > 1 ? fmt::format(" ({})", count) : "";
+    constexpr std::size_t kLongestName = 31;  // that Excel takes
+    part.name = part.name.substr(0, kLongestName - number.size()) + number;
     if (workbook_validate_sheet_name(workbook, part.name.c_str()) != LXW_NO_ERROR) {
       Fail(ErrorKind::kInternal, "bad sheet name '{}'", part.name);
     }
