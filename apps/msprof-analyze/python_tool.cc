@@ -9,9 +9,7 @@ std::span<const std::string_view> CommandsOfPythonToolOnly() {
 }
 
 std::span<const std::string_view> ModesOfPythonToolOnly() {
-  static constexpr std::string_view kModes[] = {
-      "calibrate_npu_gpu", "ep_load_balance", "export_summary", "mstx2commop",
-      "mstx_sum",          "p2p_pairing",     "pp_chart"};
+  static constexpr std::string_view kModes[] = {"calibrate_npu_gpu", "export_summary"};
   return kModes;
 }
 

@@ -42,4 +42,11 @@ void SetDistributedArgs(const nlohmann::json& distributed_args, JobInfo& job) {
   job.distributed_args = "{" + text + "}";
 }
 
+void SetPipeline(const nlohmann::json& pp_info, JobInfo& job) {
+  const auto& type = io::Member(pp_info, "pp_type");
+  if (type.is_string()) job.pipeline_type = type.get<std::string>();
+  const auto& count = io::Member(pp_info, "microbatch_num");
+  if (count.is_number_integer()) job.micro_batches = count.get<std::int64_t>();
+}
+
 }  // namespace mpa::readers

@@ -15,4 +15,7 @@ void AddJobGroups(const nlohmann::json& parallel_group_info, JobInfo& job);
 /// left out.
 void SetDistributedArgs(const nlohmann::json& distributed_args, JobInfo& job);
 
+/// Takes the "pp_info" of a job ({"pp_type": ..., "microbatch_num": ...}).
+void SetPipeline(const nlohmann::json& pp_info, JobInfo& job);
+
 }  // namespace mpa::readers

@@ -197,6 +197,7 @@ void ReadJobInfo(DbInput& input) {
   if (database.HasTable("META_DATA")) {
     AddJobGroups(document_of("parallel_group_info"), job);
     SetDistributedArgs(document_of("distributed_args"), job);
+    SetPipeline(document_of("pp_info"), job);
   }
   if (database.HasTable("HOST_INFO")) {
     io::Statement rows = database.Query("SELECT hostUid, hostName FROM HOST_INFO");

@@ -122,6 +122,12 @@ void FillPython(const Session& session, TrackNumbers& tracks, RankTrace& trace) 
   }
 }
 
+// Away from the numbers of launches, as in the profiler's own databases.
+std::int64_t LinkOfMark(std::int64_t mark_id) {
+  constexpr std::int64_t kFirst = 4'000'000'001;
+  return mark_id <= std::numeric_limits<std::int64_t>::max() - kFirst ? kFirst + mark_id : -1;
+}
+
 void FillMarks(const Session& session, TrackNumbers& tracks, RankTrace& trace) {
   constexpr MstxKind kKinds[] = {MstxKind::kMark, MstxKind::kPushPop, MstxKind::kStartEnd,
                                  MstxKind::kMark};
@@ -134,7 +140,12 @@ void FillMarks(const Session& session, TrackNumbers& tracks, RankTrace& trace) {
                        .kind = kKinds[type],
                        .message = marks.message[i],
                        .domain = marks.domain[i],
-                       .track = tracks.Of(session.info.process, marks.thread[i])});
+                       .track = tracks.Of(session.info.process, marks.thread[i]),
+                       .link = LinkOfMark(marks.mark_id[i]),
+                       .device_start = marks.device_start[i],
+                       .device_dur = marks.device_start[i] < 0
+                                         ? -1
+                                         : marks.device_end[i] - marks.device_start[i]});
   }
 }
 

@@ -176,12 +176,15 @@ class FragmentFiller {
     const bool is_runtime = !is_launch && !is_backward &&
                             Wanted(kRuntimeTables | Tables::kQueuedWork) &&
                             EqualsIgnoringCase(event.cat, "hosttodevice");
-    if (!is_launch && !is_backward && !is_runtime) return;
+    const bool is_mark = !is_launch && !is_backward && !is_runtime && Wanted(Tables::kMstx) &&
+                         EqualsIgnoringCase(event.cat, "mstx");
+    if (!is_launch && !is_backward && !is_runtime && !is_mark) return;
     if (is_backward && is_end) fragment_.backward_tid = IdFrom(event.tid);
     const auto time = io::NsFromMicros(event.ts);
     if (!time || (is_backward && !Wanted(Tables::kBackwardLinks))) return;
     (is_launch     ? fragment_.flows
      : is_backward ? fragment_.backward_flows
+     : is_mark     ? fragment_.mstx_flows
                    : fragment_.runtime_flows)
         .push_back({IdFrom(event.id), is_end, *time, IdFrom(event.pid), IdFrom(event.tid)});
   }

@@ -56,7 +56,7 @@ struct TraceFragment {
   std::vector<RuntimeArgs> runtime_args;  ///< of the device events, or none when nobody asks
   std::vector<MstxArgs> mstx_args;        ///< likewise
   std::vector<CommArgs> comm_args;        ///< of the device events that have such, in order
-  std::vector<FlowPoint> flows, backward_flows, runtime_flows;
+  std::vector<FlowPoint> flows, backward_flows, runtime_flows, mstx_flows;
   std::vector<QueueEvent> queue;
   std::vector<Metadata> metadata;
   GarbageCollections garbage_collections;

@@ -188,6 +188,10 @@ class DeviceJoin {
     runtime_->Add(process->second, place, event.dur, event.name, runtime_args);
   }
 
+  void LinkMarks(const std::vector<FlowPoint>& arrows) {
+    if (mstx_ != nullptr) mstx_->Link(arrows, task_places_, trace_);
+  }
+
   void Link(const LaunchFlows& launches) {
     launches.Link(task_places_, trace_.device_tasks.link);
     launches.Link(communication_places_, trace_.communications.link);
@@ -328,6 +332,7 @@ void TraceJoin::Add(const TraceFragment& fragment) {
   AppendAll(fragment.flows, flows_);
   AppendAll(fragment.backward_flows, backward_flows_);
   AppendAll(fragment.runtime_flows, runtime_flows_);
+  AppendAll(fragment.mstx_flows, mstx_flows_);
 }
 
 void TraceJoin::Finish() {
@@ -350,6 +355,7 @@ void TraceJoin::Finish() {
   LaunchFlows launches;
   launches.Append(flows_, tracks_, trace_);
   device.Link(launches);
+  device.LinkMarks(mstx_flows_);
   AppendBackwardLinks(backward_flows_, tracks_, trace_);
   AppendQueuedWork(queue_, tracks_, trace_);
   LinkDirectCopies(device.UnlinkedCopies(), runtime_flows_, trace_);

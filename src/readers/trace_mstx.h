@@ -25,6 +25,10 @@ class MstxTrace {
   /// Appends the event to trace.mstx if its args say that it is one. Texts are those of the rank.
   void Add(const MstxArgs& args, const EventPlace& place, TimeNs dur, StringId message,
            RankTrace& trace);
+  /// Ties the events to the device tasks that an arrow leads to. `task_places` tells where the
+  /// tasks of the trace are.
+  void Link(const std::vector<FlowPoint>& arrows, const std::vector<EventPlace>& task_places,
+            RankTrace& trace) const;
   /// Gives the events their threads: the process is one of the viewer's own, the thread is that of
   /// the program. To be called when all operators are there.
   void Place(TrackNumbers& tracks, RankTrace& trace) const;

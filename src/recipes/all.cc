@@ -17,12 +17,17 @@ Recipe CommunicationTimeSum();
 Recipe CommunicationTimes();
 Recipe ComputationalOpMasking();
 Recipe ComputeOpSum();
+Recipe EpLoadBalance();
 Recipe FreeAnalysis();
 Recipe FreqAnalysis();
 Recipe HcclSum();
 Recipe HeadOverhead();
 Recipe ModuleStatistic();
+Recipe Mstx2Commop();
+Recipe MstxSum();
 Recipe OperatorMfu();
+Recipe P2pPairing();
+Recipe PpChart();
 Recipe SlowLink();
 Recipe SlowRank();
 
@@ -47,6 +52,11 @@ const std::vector<Recipe>& AllRecipes() {
                                           recipes::FreeAnalysis(),
                                           recipes::FreqAnalysis(),
                                           recipes::HcclSum(),
+                                          recipes::MstxSum(),
+                                          recipes::Mstx2Commop(),
+                                          recipes::EpLoadBalance(),
+                                          recipes::P2pPairing(),
+                                          recipes::PpChart(),
                                           recipes::SlowLink(),
                                           recipes::SlowRank()};
   return all;

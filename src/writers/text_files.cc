@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <vector>
 
 #include "formats.h"
 #include "mpa/io/output_file.h"
@@ -38,14 +39,18 @@ void WriteTextFile(const Sheet& sheet, const std::filesystem::path& path) {
   const TextFile::Unit unit = sheet.text_file.unit;
   io::TextFile file(path);
   std::string line;
-  for (const Column& column : sheet.columns) {
-    line += (line.empty() ? "" : ",") + writers::CsvField(TitleOf(column, unit));
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < sheet.columns.size(); ++i) {
+    const Column& column = sheet.columns[i];
+    if (column.name == sheet.text_file.without) continue;
+    line += (places.empty() ? "" : ",") + writers::CsvField(TitleOf(column, unit));
+    places.push_back(i);
   }
   writers::Print(file.stream(), "{}\n", line);
   for (const Row& row : sheet.rows) {
     line.clear();
-    for (std::size_t i = 0; i < sheet.columns.size(); ++i) {
-      if (i > 0) line += ',';
+    for (const std::size_t i : places) {
+      if (i != places.front()) line += ',';
       line += writers::CsvField(ValueOf(row.cells[i], sheet.columns[i], unit));
     }
     writers::Print(file.stream(), "{}\n", line);

@@ -26,7 +26,10 @@ RECIPES = {"module_statistic": ("toy_model_ascend_pt", ["--peak_tflops", "100"])
            "operator_mfu": ("toy_model_ascend_pt", ["--peak_tflops", "100"]),
            "head_overhead": ("head_hard_ascend_pt", [])}
 # Recipes that find nothing in one capture, whose columns are known all the same.
-OF_MANY_RANKS = {"slow_rank": ("db_base_ascend_pt", []), "slow_link": ("db_base_ascend_pt", [])}
+OF_MANY_RANKS = {"slow_rank": ("db_base_ascend_pt", []), "slow_link": ("db_base_ascend_pt", []),
+                 **{name: ("pipeline_first_ascend_pt", [])
+                    for name in ("mstx_sum", "p2p_pairing", "pp_chart", "ep_load_balance")},
+                 "mstx2commop": ("comm_marks_ascend_pt", [])}
 
 
 class Documents(Cli):

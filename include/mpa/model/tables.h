@@ -77,15 +77,21 @@ struct MstxEvents : TableBase<MstxEvents> {
     MstxKind kind{};
     StringId message{}, domain{};
     std::int32_t track = -1;  ///< thread on which it began; with a stream that of the task queue
+    std::int64_t link = -1;   ///< see Launches; -1: nothing on the host or device refers to it
+    // Its side on the device; -1: it has none.
+    TimeNs device_start = -1, device_dur = -1;
   };
   std::vector<TimeNs> start, dur;
   std::vector<MstxKind> kind;
   std::vector<StringId> message, domain;
   std::vector<std::int32_t> track;
+  std::vector<std::int64_t> link;
+  std::vector<TimeNs> device_start, device_dur;
 
   template <typename T>
   static auto Tie(T& t) {
-    return std::tie(t.start, t.dur, t.kind, t.message, t.domain, t.track);
+    return std::tie(t.start, t.dur, t.kind, t.message, t.domain, t.track, t.link, t.device_start,
+                    t.device_dur);
   }
 };
 

@@ -99,6 +99,7 @@ struct WorkbookPlace {
 struct TextFile {
   std::string stem;  ///< "all_stats"; empty: none
   enum class Unit : std::uint8_t { kMicroseconds, kMilliseconds, kAsTheyAre } unit{};
+  std::string without{};  ///< a column that the file does not have
 };
 
 struct Sheet {

@@ -56,6 +56,19 @@ TEST(Mstx, ReadsMarksAndRangesOfDatabases) {
   EXPECT_EQ(trace.issues.Lines().size(), 1u);  // the end before the start
 }
 
+// A range with two tasks, one without, one that nothing refers to.
+TEST(Mstx, KnowsTheTasksOfDatabases) {
+  const RankTrace trace = ReadMstxDb(kMstx + R"(
+      DELETE FROM MSTX_EVENTS;
+      INSERT INTO MSTX_EVENTS (startNs, endNs, eventType, connectionId) VALUES
+          (10, 20, 2, 4000000001), (30, 40, 2, 4000000002), (50, 60, 2, 4294967295);
+      INSERT INTO TASK (startNs, endNs, connectionId) VALUES
+          (500, 600, 4000000001), (450, 550, 4000000001), (1, 2, 4294967295);)");
+  EXPECT_EQ(trace.mstx.link, (Numbers{4000000001, 4000000002, -1}));
+  EXPECT_EQ(trace.mstx.device_start, (Times{450, -1, -1}));
+  EXPECT_EQ(trace.mstx.device_dur[0], 150);
+}
+
 TEST(Mstx, KnowsTheKindsByTheirNames) {
   const RankTrace trace = ReadMstxDb(kMstx + R"(
       CREATE TABLE ENUM_MSTX_EVENT_TYPE (id INTEGER PRIMARY KEY, name TEXT);
@@ -104,6 +117,25 @@ TEST(Mstx, ReadsMarksAndRangesOfTraces) {
   EXPECT_EQ(mstx.track[0], trace.host_ops.track[0]);
   EXPECT_NE(mstx.track[1], trace.host_ops.track[0]);
   EXPECT_TRUE(ReadText(Tables::kHostOps).mstx.Empty());
+}
+
+// The arrow leads from the mark to the task of the second range.
+TEST(Mstx, FollowsTheArrowsOfTraces) {
+  const test::TempDir dir;
+  const RankTrace trace = test::ReadFile(FileKind::kTraceView, dir.Write("trace_view.json", R"([
+      {"ph":"M","name":"process_name","pid":9,"tid":0,"args":{"name":"Ascend Hardware"}},
+      {"ph":"X","name":"a","pid":45287,"tid":5,"ts":"0.500","dur":6.5,
+       "args":{"event_type":"start/end","domain":"d"}},
+      {"ph":"s","id":"4000000001","name":"MsTx_4000000001","cat":"MsTx","pid":45287,"tid":5,"ts":"0.500"},
+      {"ph":"X","name":"b","pid":45287,"tid":5,"ts":"8.000","dur":1,
+       "args":{"event_type":"start/end","domain":"d"}},
+      {"ph":"s","id":"4000000002","name":"MsTx_4000000002","cat":"MsTx","pid":45287,"tid":5,"ts":"8.000"},
+      {"ph":"X","name":"b","pid":9,"tid":2,"ts":"20.000","dur":3,"args":{"Physic Stream Id":2,"Task Id":1}},
+      {"ph":"f","bp":"e","id":"4000000002","name":"MsTx_4000000002","cat":"MsTx","pid":9,"tid":2,"ts":"20.000"}])"),
+                                         {test::kAllTables, ""});
+  EXPECT_EQ(trace.mstx.link, (Numbers{4000000001, 4000000002}));
+  EXPECT_EQ(trace.mstx.device_start, (Times{-1, 20000}));
+  EXPECT_EQ(trace.mstx.device_dur, (Times{-1, 3000}));
 }
 
 TEST(ScheduleKernels, AreApartFromTheOthers) {

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// How evenly the tokens of a model of experts are spread over the ranks.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "mpa/base/columns.h"
+#include "mpa/base/printable.h"
+#include "mpa/recipe/make_recipe.h"
+#include "mpa/recipe/rank_lines.h"
+
+namespace mpa::recipes {
+namespace {
+
+constexpr std::string_view kGroupName = "group_name", kUsualGroup = "exp";
+constexpr std::string_view kExpertKernel = "GroupedMatmul";
+
+struct ExpertTokens {
+  std::string ep_ranks;  // "0,1,2,3"; empty: the capture does not say
+  std::int64_t tokens = 0;
+  std::int64_t kernels = 0;  // with shapes that tell tokens
+  std::int64_t skipped = 0;  // without
+  bool knows_group = false;
+};
+
+template <class Archive>
+void serialize(Archive& archive, ExpertTokens& part) {
+  archive(part.ep_ranks, part.tokens, part.kernels, part.skipped, part.knows_group);
+}
+
+std::string_view WithoutAround(std::string_view text, std::string_view characters) {
+  const std::size_t begin = text.find_first_not_of(characters);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(characters) + 1 - begin);
+}
+
+// "100" of "100,64"; no shape has a larger size.
+std::optional<std::int64_t> FirstDimension(std::string_view shape) {
+  const std::string_view text = WithoutAround(shape.substr(0, shape.find(',')), " ");
+  std::uint32_t size = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return size;
+}
+
+// The inputs but for the last two, which are not tokens: their first sizes together. Inputs without
+// a shape do not count. Empty where the shapes do not tell.
+std::optional<std::int64_t> TokensOf(std::string_view shapes) {
+  std::vector<std::string_view> inputs;
+  shapes = WithoutAround(shapes, "\"");
+  while (!shapes.empty()) {
+    const std::size_t end = std::min(shapes.find(';'), shapes.size());
+    if (end > 0) inputs.push_back(shapes.substr(0, end));
+    shapes.remove_prefix(std::min(end + 1, shapes.size()));
+  }
+  if (inputs.size() < 2) return std::nullopt;
+  std::int64_t tokens = 0;
+  for (std::size_t i = 0; i + 2 < inputs.size(); ++i) {
+    const auto size = FirstDimension(inputs[i]);
+    if (!size) return std::nullopt;
+    tokens += *size;
+  }
+  return tokens;
+}
+
+ExpertTokens MapEpLoadBalance(const RankTrace& trace, const RecipeArguments& arguments) {
+  ExpertTokens part;
+  const auto given = arguments.find(kGroupName);
+  const std::string_view wanted = given != arguments.end() ? given->second : kUsualGroup;
+  for (const JobGroup& group : trace.job.groups) {
+    if (group.name != wanted) continue;
+    part.ep_ranks = fmt::format("{}", fmt::join(group.ranks, ","));
+    part.knows_group = true;
+    break;
+  }
+  for (std::size_t i = 0; i < trace.kernels.Size(); ++i) {
+    if (trace.strings.View(trace.kernels.op_type[i]) != kExpertKernel) continue;
+    const auto tokens = TokensOf(trace.strings.View(trace.kernels.shapes[i]));
+    ++(tokens ? part.kernels : part.skipped);
+    part.tokens += tokens.value_or(0);
+  }
+  return part;
+}
+
+using ExpertRank = OfRank<ExpertTokens>;
+using Ranks = std::vector<ExpertRank>;
+
+struct ExpertGroup {
+  std::string ep_ranks;
+  std::vector<RankValue> tokens;
+  std::int64_t difference = 0;
+};
+
+// The greatest difference first.
+std::vector<ExpertGroup> ExpertGroups(const Ranks& ranks) {
+  std::map<std::string, std::vector<const ExpertRank*>> members;
+  for (const ExpertRank& rank : ranks) {
+    if (rank.part.kernels > 0) members[rank.part.ep_ranks].push_back(&rank);
+  }
+  std::vector<ExpertGroup> groups;
+  for (const auto& [ep_ranks, of_group] : members) {
+    ExpertGroup& group = groups.emplace_back();
+    group.ep_ranks = ep_ranks;
+    const auto [least, most] = std::minmax_element(
+        of_group.begin(), of_group.end(),
+        [](const ExpertRank* a, const ExpertRank* b) { return a->part.tokens < b->part.tokens; });
+    group.difference = (*most)->part.tokens - (*least)->part.tokens;
+    for (const ExpertRank* rank : of_group) {
+      group.tokens.push_back({rank->rank, static_cast<double>(rank->part.tokens)});
+    }
+  }
+  std::stable_sort(groups.begin(), groups.end(), [](const ExpertGroup& a, const ExpertGroup& b) {
+    return a.difference > b.difference;
+  });
+  return groups;
+}
+
+void AddEpSheets(const Ranks& ranks, const std::vector<ExpertGroup>& groups, Report& report) {
+  const std::vector<ColumnOf<ExpertRank>> rank_columns = {
+      {NamedColumn("rank", Format::kInteger, 10, "The rank."),
+       [](const ExpertRank& rank) -> Cell { return rank.rank; }},
+      {NamedColumn("epRanks", Format::kText, 30,
+                   "The ranks that share its experts, joined by ','; empty where the capture does "
+                   "not say."),
+       [](const ExpertRank& rank) -> Cell { return rank.part.ep_ranks; }},
+      {NamedColumn("inputShapesSummary", Format::kInteger, 18,
+                   "The first sizes of the inputs of all GroupedMatmul kernels together, without "
+                   "the last two of each: tokens with their padding."),
+       [](const ExpertRank& rank) -> Cell { return rank.part.tokens; }}};
+  const std::vector<ColumnOf<ExpertGroup>> group_columns = {
+      {NamedColumn("epRanks", Format::kText, 30, "The ranks that share experts."),
+       [](const ExpertGroup& group) -> Cell { return group.ep_ranks; }},
+      {NamedColumn("tokensDiff", Format::kInteger, 14,
+                   "The most tokens of one of them less the fewest."),
+       [](const ExpertGroup& group) -> Cell { return group.difference; }}};
+  Sheet summary = SheetOf("EPTokensSummary", rank_columns);
+  Sheet top = SheetOf("TopEPTokensInfo", group_columns);
+  for (const ExpertRank& rank : ranks) {
+    if (rank.part.kernels == 0) continue;
+    AddRow(rank_columns, rank, BeginRank(rank.rank, report), summary);
+  }
+  constexpr std::size_t kTop = 20;
+  for (std::size_t i = 0; i < std::min(kTop, groups.size()); ++i) {
+    AddRow(group_columns, groups[i], 0, top);
+  }
+  report.sheets = {std::move(summary), std::move(top)};
+}
+
+std::string GroupText(const ExpertGroup& group) {
+  return group.ep_ranks.empty() ? "unknown" : group.ep_ranks;
+}
+
+void AddEpLines(const std::vector<ExpertGroup>& groups, Report& report) {
+  if (groups.empty()) return;
+  report.lines.push_back(fmt::format(
+      "tokens of {} group{} of ranks that share experts; the least even first:", groups.size(),
+      groups.size() == 1 ? "" : "s"));
+  report.lines.push_back(fmt::format("  {:<22} {:>11} {:>11} {:>11} {:>16}", "ranks", "min",
+                                     "median", "max (rank)", "max / median"));
+  constexpr std::size_t kShown = 10;
+  OutlierLines outliers;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const ExpertGroup& group = groups[i];
+    outliers.Add("tokens", group.tokens,
+                 [](double tokens) { return fmt::format("{:.0f}", tokens); });
+    if (i >= kShown) continue;
+    const RankSpread spread = SpreadOf(group.tokens);
+    report.lines.push_back(fmt::format(
+        "  {:<22} {:>11.0f} {:>11.0f} {:>11.0f} {:>9} {}", CutEnd(GroupText(group), 22),
+        spread.min.value, spread.median, spread.max.value,
+        fmt::format("({})", RankNumber(spread.max.rank)),
+        spread.median > 0 ? fmt::format("{:.2f}", spread.max.value / spread.median) : "-"));
+  }
+  if (groups.size() > kShown) {
+    report.lines.push_back(fmt::format("  ... {} more groups", groups.size() - kShown));
+  }
+  outliers.AppendTo(report.lines);
+}
+
+void AddEpNotes(const Ranks& ranks, Report& report) {
+  std::int64_t skipped = 0;
+  std::vector<std::int64_t> without_group, without_kernels;
+  for (const auto& [rank, part] : ranks) {
+    skipped += part.skipped;
+    if (part.kernels == 0) without_kernels.push_back(rank);
+    if (part.kernels > 0 && !part.knows_group) without_group.push_back(rank);
+  }
+  if (!without_kernels.empty()) {
+    report.notes.push_back(fmt::format(
+        "{} of {} ranks have no GroupedMatmul kernels with shapes (first: {}); models without "
+        "experts have none, and shapes need profiler_level=Level1",
+        without_kernels.size(), ranks.size(), RankText(without_kernels.front())));
+  }
+  if (!without_group.empty()) {
+    report.notes.push_back(
+        fmt::format("{} ranks name no group of experts (first: {}), they are compared as one; "
+                    "--group_name gives its name if it is not exp",
+                    without_group.size(), RankText(without_group.front())));
+  }
+  if (skipped > 0) {
+    report.notes.push_back(fmt::format(
+        "GroupedMatmul kernels left out, for their shapes tell no tokens: {}", skipped));
+  }
+}
+
+void ReduceEpLoadBalance(const Ranks& ranks, const RecipeArguments&, Wanted wanted,
+                         Report& report) {
+  const std::vector<ExpertGroup> groups = ExpertGroups(ranks);
+  if (wanted.sheets) AddEpSheets(ranks, groups, report);
+  if (wanted.screen != Detail::kNone) AddEpLines(groups, report);
+  AddEpNotes(ranks, report);
+}
+
+Verdict JudgeEpLoadBalance(const RankFacts& facts) {
+  const Verdict verdict =
+      JudgeNpuKernels(facts, "the kernels of experts are looked for on NPUs only", "shapes");
+  if (!verdict.CannotRun() && facts.recorded.kernel_types == Recorded::kNo) {
+    return CannotRun("kernels have no types and shapes", "profiler_level=Level1");
+  }
+  return verdict;
+}
+
+}  // namespace
+
+Recipe EpLoadBalance() {
+  return MakeRecipe<MapEpLoadBalance, ReduceEpLoadBalance>(
+      {.name = "ep_load_balance",
+       .folder = "EPLoadBalance",
+       .summary = "how evenly tokens are spread over the ranks that share experts",
+       .needs = Tables::kKernels | Tables::kJobInfo,
+       .parameters = {{kGroupName,
+                       "NAME",
+                       "The job's name for the groups of experts [default: exp]",
+                       RecipeParameter::Value::kText,
+                       {},
+                       [](const std::string&) { return std::string(); }}},
+       .can_run = JudgeEpLoadBalance});
+}
+
+}  // namespace mpa::recipes

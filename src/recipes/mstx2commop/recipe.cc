@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+// The communication operators of captures without records of HCCL, from the marks that the
+// communication library sets.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "messages.h"
+#include "mpa/base/columns.h"
+#include "mpa/base/printable.h"
+#include "mpa/measure/group_hash.h"
+#include "mpa/model/step_bounds.h"
+#include "mpa/recipe/make_recipe.h"
+#include "mpa/recipe/rank_lines.h"
+
+namespace mpa::recipes {
+namespace {
+
+using commop::MarkedOperator;
+
+struct MadeOp {
+  std::string name, type, group, data_type, count;
+  TimeNs start = 0, end = 0;
+  std::int64_t link = -1;
+};
+
+struct MadeOps {
+  std::vector<MadeOp> ops;          // in order of start
+  bool has_records = false;         // the capture has communication operators of its own
+  std::int64_t without_device = 0;  // marks that no task belongs to
+  std::int64_t broken = 0;          // marks that name no operator
+};
+
+template <class Archive>
+void serialize(Archive& archive, MadeOp& op) {
+  archive(op.name, op.type, op.group, op.data_type, op.count, op.start, op.end, op.link);
+}
+
+template <class Archive>
+void serialize(Archive& archive, MadeOps& part) {
+  archive(part.ops, part.has_records, part.without_device, part.broken);
+}
+
+// The tasks of a stream one after the other, without those that marks name themselves: a mark
+// stands for the first that begins behind it, and behind the task of the mark before.
+class StreamTasks {
+ public:
+  explicit StreamTasks(const RankTrace& trace) : trace_(trace) {}
+
+  std::optional<std::size_t> Next(std::int64_t stream, TimeNs mark) {
+    if (streams_.empty()) Sort();
+    const auto found = streams_.find(stream);
+    if (found == streams_.end()) return std::nullopt;
+    auto& [rows, next] = found->second;
+    while (next < rows.size() && trace_.device_tasks.start[rows[next]] < mark) ++next;
+    return next < rows.size() ? std::optional(rows[next++]) : std::nullopt;
+  }
+
+ private:
+  void Sort() {
+    const DeviceTasks& tasks = trace_.device_tasks;
+    const std::unordered_set<TimeNs> named(trace_.mstx.device_start.begin(),
+                                           trace_.mstx.device_start.end());
+    for (const std::size_t row : tasks.RowsByStart()) {
+      if (!named.contains(tasks.start[row])) streams_[tasks.stream[row]].first.push_back(row);
+    }
+  }
+
+  const RankTrace& trace_;
+  std::unordered_map<std::int64_t, std::pair<std::vector<std::size_t>, std::size_t>> streams_;
+};
+
+// "hcom_allReduce__210_0_1": the last digits of the group's number, and the number within the group
+// and type.
+void NameMadeOps(std::vector<MadeOp>& ops) {
+  std::map<std::pair<std::string, std::string>, std::int64_t> numbers;
+  for (MadeOp& op : ops) {
+    op.name = fmt::format("{}_{:03}_{}_1", op.type, GroupHash(op.group) % 1000,
+                          numbers[{op.group, op.type}]++);
+  }
+}
+
+MadeOps MapMstx2Commop(const RankTrace& trace, const RecipeArguments&) {
+  MadeOps part;
+  part.has_records = !trace.communications.Empty();
+  if (part.has_records) return part;
+  const HostSteps steps(trace.steps);
+  const MstxEvents& events = trace.mstx;
+  StreamTasks tasks(trace);
+  for (const std::size_t row : events.RowsByStart()) {
+    if (trace.is_one_step && !steps.OfHostTime(events.start[row])) continue;
+    bool broken = false;
+    auto marked = commop::ParseMarkedOperator(trace.strings.View(events.message[row]), broken);
+    if (broken) ++part.broken;
+    if (!marked) continue;
+    MadeOp op{.name = {},
+              .type = std::move(marked->type),
+              .group = std::move(marked->group),
+              .data_type = std::move(marked->data_type),
+              .count = std::move(marked->count),
+              .link = events.link[row]};
+    if (events.device_start[row] >= 0) {
+      op.start = events.device_start[row];
+      op.end = op.start + events.device_dur[row];
+    } else if (const auto task = tasks.Next(marked->stream, events.start[row])) {
+      op.start = trace.device_tasks.start[*task];
+      op.end = op.start + trace.device_tasks.dur[*task];
+    } else {
+      ++part.without_device;
+      continue;
+    }
+    part.ops.push_back(std::move(op));
+  }
+  std::stable_sort(part.ops.begin(), part.ops.end(),
+                   [](const MadeOp& a, const MadeOp& b) { return a.start < b.start; });
+  NameMadeOps(part.ops);
+  return part;
+}
+
+using Ranks = std::vector<OfRank<MadeOps>>;
+
+struct MadeItem {
+  std::int64_t rank = -1, id = 0;
+  const MadeOp& op;
+};
+
+void AddMadeSheet(const Ranks& ranks, Report& report) {
+  using Item = MadeItem;
+  const auto text = [](const char* name, double width, const char* meaning, auto cell) {
+    return ColumnOf<Item>{NamedColumn(name, Format::kText, width, meaning), cell};
+  };
+  const auto number = [](const char* name, double width, const char* meaning, auto cell) {
+    return ColumnOf<Item>{NamedColumn(name, Format::kInteger, width, meaning), cell};
+  };
+  const std::vector<ColumnOf<Item>> columns = {
+      number("rank", 8, "The rank.", [](const Item& item) -> Cell { return item.rank; }),
+      number("opId", 8, "The number of the operator on its rank, in order of start.",
+             [](const Item& item) -> Cell { return item.id; }),
+      text("opName", 36,
+           "Its name as the profiler builds it: type, last digits of the group's number, number.",
+           [](const Item& item) -> Cell { return item.op.name; }),
+      number("startNs", 22, "Its begin on the device, in ns.",
+             [](const Item& item) -> Cell { return item.op.start; }),
+      number("endNs", 22, "Its end on the device, in ns.",
+             [](const Item& item) -> Cell { return item.op.end; }),
+      number("connectionId", 14, "The connection of the mark; empty: it has none.",
+             [](const Item& item) -> Cell {
+               return item.op.link < 0 ? Cell(NoNumber::kUnknown) : Cell(item.op.link);
+             }),
+      text("groupName", 40, "Its communication group.",
+           [](const Item& item) -> Cell { return item.op.group; }),
+      text("dataType", 10, "The type of its elements.",
+           [](const Item& item) -> Cell { return item.op.data_type; }),
+      text("count", 12, "Its elements.", [](const Item& item) -> Cell { return item.op.count; }),
+      text("opType", 24, "The type of the operator.",
+           [](const Item& item) -> Cell { return item.op.type; })};
+  Sheet sheet = SheetOf("MSTX_COMMUNICATION_OP", columns);
+  for (const auto& [id, part] : ranks) {
+    const std::size_t rank = BeginRank(id, report);
+    std::int64_t number_of_op = 0;
+    for (const MadeOp& op : part.ops) AddRow(columns, {id, number_of_op++, op}, rank, sheet);
+  }
+  report.sheets.push_back(std::move(sheet));
+}
+
+void AddMadeLines(const Ranks& ranks, Report& report) {
+  struct Type {
+    std::int64_t count = 0;
+    std::vector<RankValue> times;  // ns of each rank
+  };
+  std::map<std::string, Type> types;
+  for (const auto& rank : ranks) {
+    std::map<std::string, TimeNs> of_rank;
+    for (const MadeOp& op : rank.part.ops) {
+      of_rank[op.type] += op.end - op.start;
+      ++types[op.type].count;
+    }
+    for (const auto& [type, time] : of_rank) {
+      types[type].times.push_back({rank.rank, static_cast<double>(time)});
+    }
+  }
+  if (types.empty()) return;
+  report.lines.push_back(
+      fmt::format("communication operators from the marks of {} rank{}: ms of a rank", ranks.size(),
+                  ranks.size() == 1 ? "" : "s"));
+  report.lines.push_back(fmt::format("  {:<28} {:>8} {:>10} {:>10} {:>10}", "type", "count", "min",
+                                     "median", "max (rank)"));
+  constexpr std::size_t kShown = 12;
+  std::size_t shown = 0;
+  for (const auto& [type, facts] : types) {
+    if (shown++ == kShown) break;
+    const RankSpread spread = SpreadOf(facts.times);
+    report.lines.push_back(fmt::format("  {:<28} {:>8} {:>10.3f} {:>10.3f} {:>10.3f} ({})",
+                                       CutEnd(Printable(type), 28), facts.count,
+                                       spread.min.value / 1e6, spread.median / 1e6,
+                                       spread.max.value / 1e6, RankNumber(spread.max.rank)));
+  }
+  if (types.size() > kShown) {
+    report.lines.push_back(fmt::format("  ... {} more types", types.size() - kShown));
+  }
+}
+
+void AddMadeNotes(const Ranks& ranks, Report& report) {
+  std::int64_t without_device = 0, broken = 0;
+  std::vector<std::int64_t> recorded, empty;
+  for (const auto& [rank, part] : ranks) {
+    without_device += part.without_device;
+    broken += part.broken;
+    if (part.has_records) recorded.push_back(rank);
+    if (!part.has_records && part.ops.empty()) empty.push_back(rank);
+  }
+  if (!recorded.empty()) {
+    report.notes.push_back(fmt::format(
+        "{} of {} ranks have communication operators of their own and are left out (first: {})",
+        recorded.size(), ranks.size(), RankText(recorded.front())));
+  }
+  if (!empty.empty()) {
+    report.notes.push_back(fmt::format(
+        "{} of {} ranks have no marks of communication (first: {}); collect with mstx=True",
+        empty.size(), ranks.size(), RankText(empty.front())));
+  }
+  if (broken > 0) {
+    report.notes.push_back(
+        fmt::format("marks left out, for they name no communication operator: {}", broken));
+  }
+  if (without_device > 0) {
+    report.notes.push_back(fmt::format(
+        "marks of communication left out, for no task of the device belongs to them: {}; "
+        "collect with activities of the NPU",
+        without_device));
+  }
+}
+
+void ReduceMstx2Commop(const Ranks& ranks, const RecipeArguments&, Wanted wanted, Report& report) {
+  if (wanted.sheets) AddMadeSheet(ranks, report);
+  if (wanted.screen != Detail::kNone) AddMadeLines(ranks, report);
+  AddMadeNotes(ranks, report);
+}
+
+Verdict JudgeMstx2Commop(const RankFacts& facts) {
+  Verdict verdict = JudgeReadable(facts);
+  if (verdict.CannotRun()) return verdict;
+  if (facts.kind == CaptureKind::kGpu) return CannotRun("captures of GPUs have no mstx marks", "");
+  if (facts.recorded.mstx == Recorded::kNo) {
+    return CannotRun("no marks of communication were recorded (mstx)", "mstx=True");
+  }
+  if (facts.recorded.communication == Recorded::kYes) {
+    return CannotRun("communication operators were recorded already", "");
+  }
+  verdict.AddUnknown(facts.recorded.mstx, "marks (mstx)");
+  return verdict;
+}
+
+}  // namespace
+
+Recipe Mstx2Commop() {
+  return MakeRecipe<MapMstx2Commop, ReduceMstx2Commop>(
+      {.name = "mstx2commop",
+       .folder = "Mstx2Commop",
+       .summary = "communication operators from the marks of captures without records of them",
+       .needs = Tables::kMstx | Tables::kSteps | Tables::kDeviceTasks | Tables::kCommunications,
+       .can_run = JudgeMstx2Commop});
+}
+
+}  // namespace mpa::recipes

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers send and receive operators, so that both ends of a transfer have one name.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "mpa/base/columns.h"
+#include "mpa/base/text.h"
+#include "mpa/model/collective_tasks.h"
+#include "mpa/recipe/make_recipe.h"
+#include "mpa/recipe/rank_lines.h"
+
+namespace mpa::recipes {
+namespace {
+
+// A send or receive operator.
+struct P2pOp {
+  std::string name, group;
+  std::int64_t id = -1;  // of the operator
+  TimeNs start = 0, end = 0;
+  bool receives = false;
+  std::string domain;               // of the name, "233"
+  std::int32_t from = -1, to = -1;  // ranks of the group; -1: the tasks do not tell
+  std::string connection;           // "233_0_1_0"; empty: the ends are unknown
+
+  bool KnowsEnds() const { return from >= 0 && to >= 0; }
+};
+
+struct P2pOps {
+  std::vector<P2pOp> ops;           // in order of start
+  std::int64_t contradictions = 0;  // operators whose tasks name several ends
+  std::int64_t foreign_tasks = 0;   // tasks of another group than their operator
+};
+
+template <class Archive>
+void serialize(Archive& archive, P2pOp& op) {
+  archive(op.name, op.group, op.id, op.start, op.end, op.receives, op.domain, op.from, op.to,
+          op.connection);
+}
+
+template <class Archive>
+void serialize(Archive& archive, P2pOps& part) {
+  archive(part.ops, part.contradictions, part.foreign_tasks);
+}
+
+bool TakeNumber(std::string_view& text) {
+  const std::size_t end = std::min(text.find_first_not_of("0123456789"), text.size());
+  text.remove_prefix(end);
+  return end > 0;
+}
+
+// The domain of hcom_send__233_0_1; empty for other names. Sets whether it receives.
+std::string_view DomainOf(std::string_view name, bool& receives) {
+  constexpr std::string_view kPrefix = "hcom_";
+  if (!name.starts_with(kPrefix)) return {};
+  name.remove_prefix(kPrefix.size());
+  const std::size_t mark = name.find("__");
+  if (mark == std::string_view::npos) return {};
+  const std::string_view kind = name.substr(0, mark);
+  receives = IsOneOf(kind, {"recv", "Recv", "receive", "Receive"});
+  if (!receives && !IsOneOf(kind, {"send", "Send"})) return {};
+  std::string_view rest = name.substr(mark + 2);
+  const std::string_view domain = rest.substr(0, rest.find('_'));
+  const bool is_name = TakeNumber(rest) && rest.starts_with('_') &&
+                       (rest.remove_prefix(1), TakeNumber(rest)) && rest.starts_with('_') &&
+                       (rest.remove_prefix(1), TakeNumber(rest)) && rest.empty();
+  return is_name ? domain : std::string_view();
+}
+
+// What the tasks of an operator say of its ends.
+struct TaskEnds {
+  std::int32_t own = -1, peer = -1;
+  bool contradicts = false;
+
+  void Add(std::int32_t own_rank, std::int32_t peer_rank) {
+    if (own_rank < 0 || peer_rank < 0) return;
+    contradicts = contradicts || (own >= 0 && (own != own_rank || peer != peer_rank));
+    own = own_rank;
+    peer = peer_rank;
+  }
+};
+
+// Both ends exchange signals; copies may name other ranks.
+bool IsSignal(std::string_view task) { return IsOneOf(task, {"Notify_Record", "Notify_Wait"}); }
+
+P2pOps MapP2pPairing(const RankTrace& trace, const RecipeArguments&) {
+  const Communications& ops = trace.communications;
+  const CommTasks& tasks = trace.comm_tasks;
+  P2pOps part;
+  std::map<std::size_t, TaskEnds> ends;  // by row of the operator
+  for (const std::size_t row : ops.RowsByStart()) {
+    const std::string_view name = trace.strings.View(ops.name[row]);
+    bool receives = false;
+    const std::string_view domain = DomainOf(name, receives);
+    if (domain.empty()) continue;
+    ends.try_emplace(row);
+    const std::int32_t group = ops.group[row];
+    part.ops.push_back(
+        {.name = std::string(name),
+         .group = group < 0 ? std::string()
+                            : std::string(trace.strings.View(
+                                  trace.comm_groups.name[static_cast<std::size_t>(group)])),
+         .id = ops.op_id[row] >= 0 ? ops.op_id[row] : static_cast<std::int64_t>(row),
+         .start = ops.start[row],
+         .end = ops.start[row] + ops.dur[row],
+         .receives = receives,
+         .domain = std::string(domain),
+         .connection = {}});
+  }
+  const std::vector<std::int64_t> operation_of = OperationsOfTasks(trace);
+  for (std::size_t i = 0; i < tasks.Size(); ++i) {
+    if (operation_of[i] < 0) continue;
+    const auto row = static_cast<std::size_t>(operation_of[i]);
+    const auto found = ends.find(row);
+    if (found == ends.end()) continue;
+    if (tasks.group[i] != ops.group[row]) {
+      ++part.foreign_tasks;
+    } else if (IsSignal(trace.strings.View(tasks.name[i]))) {
+      found->second.Add(tasks.own_rank[i], tasks.peer[i]);
+    }
+  }
+  std::map<std::tuple<std::string, std::int32_t, std::int32_t>, std::int64_t> numbers;
+  auto op = part.ops.begin();
+  for (const std::size_t row : ops.RowsByStart()) {
+    const auto found = ends.find(row);
+    if (found == ends.end()) continue;
+    P2pOp& of_row = *op++;
+    const TaskEnds& told = found->second;
+    if (told.contradicts) ++part.contradictions;
+    if (told.contradicts || told.own < 0) continue;
+    of_row.from = of_row.receives ? told.peer : told.own;
+    of_row.to = of_row.receives ? told.own : told.peer;
+    of_row.connection = fmt::format("{}_{}_{}_{}", of_row.domain, of_row.from, of_row.to,
+                                    numbers[{of_row.domain, of_row.from, of_row.to}]++);
+  }
+  return part;
+}
+
+using Ranks = std::vector<OfRank<P2pOps>>;
+
+struct P2pItem {
+  std::int64_t rank = -1;
+  const P2pOp& op;
+};
+
+void AddP2pSheet(const Ranks& ranks, Report& report) {
+  using Item = P2pItem;
+  const std::vector<ColumnOf<Item>> columns = {
+      {NamedColumn("rank", Format::kInteger, 8, "The rank."),
+       [](const Item& item) -> Cell { return item.rank; }},
+      {NamedColumn("opId", Format::kInteger, 10,
+                   "The number of the operator in the capture; of captures without one its row."),
+       [](const Item& item) -> Cell { return item.op.id; }},
+      {NamedColumn("opName", Format::kText, 30, "The operator."),
+       [](const Item& item) -> Cell { return item.op.name; }},
+      {NamedColumn("startNs", Format::kInteger, 22, "Its begin, in ns."),
+       [](const Item& item) -> Cell { return item.op.start; }},
+      {NamedColumn("endNs", Format::kInteger, 22, "Its end, in ns."),
+       [](const Item& item) -> Cell { return item.op.end; }},
+      {NamedColumn("groupName", Format::kText, 40, "Its communication group."),
+       [](const Item& item) -> Cell { return item.op.group; }},
+      {NamedColumn("opConnectionId", Format::kText, 18,
+                   "<domain>_<sender>_<receiver>_<number>, ranks of the group; both ends of a "
+                   "transfer have the same. Empty where the tasks do not name one sender and one "
+                   "receiver."),
+       [](const Item& item) -> Cell {
+         return item.op.connection.empty() ? Cell(NoNumber::kUnknown) : Cell(item.op.connection);
+       }}};
+  Sheet sheet = SheetOf("COMMUNICATION_OP", columns);
+  for (const auto& [id, part] : ranks) {
+    const std::size_t rank = BeginRank(id, report);
+    for (const P2pOp& op : part.ops) AddRow(columns, {id, op}, rank, sheet);
+  }
+  report.sheets.push_back(std::move(sheet));
+}
+
+// The ends that both ranks recorded. Two groups may have the same ranks of the group, and one
+// domain; only the whole name of the group tells them apart.
+struct Transfer {
+  std::vector<P2pItem> sends, receives;
+};
+
+std::map<std::pair<std::string, std::string>, Transfer> TransfersOf(const Ranks& ranks) {
+  std::map<std::pair<std::string, std::string>, Transfer> transfers;
+  for (const auto& [id, part] : ranks) {
+    for (const P2pOp& op : part.ops) {
+      if (!op.KnowsEnds()) continue;
+      Transfer& transfer = transfers[{op.group, op.connection}];
+      (op.receives ? transfer.receives : transfer.sends).push_back({id, op});
+    }
+  }
+  return transfers;
+}
+
+// How long each receiver waited for the senders of a rank.
+struct Way {
+  std::int64_t count = 0;
+  std::vector<RankValue> waits;  // ns, of each transfer, by the receiver
+};
+
+void AddP2pLines(const Ranks& ranks, Report& report) {
+  std::map<std::pair<std::int64_t, std::int64_t>, Way> ways;  // by sender and receiver
+  std::int64_t ops = 0, pairs = 0, paired = 0;
+  for (const auto& rank : ranks) ops += std::ssize(rank.part.ops);
+  for (const auto& [key, transfer] : TransfersOf(ranks)) {
+    if (transfer.sends.size() != 1 || transfer.receives.size() != 1) continue;
+    const P2pItem &send = transfer.sends.front(), &receive = transfer.receives.front();
+    ++pairs;
+    paired += 2;
+    Way& way = ways[{send.rank, receive.rank}];
+    ++way.count;
+    way.waits.push_back(
+        {receive.rank, static_cast<double>(std::max<TimeNs>(0, send.op.start - receive.op.start))});
+  }
+  if (ops == 0) return;
+  report.lines.push_back(
+      fmt::format("{} send and receive operators of {} ranks: {} transfers with both ends,", ops,
+                  ranks.size(), pairs));
+  report.lines.push_back(fmt::format("  operators without their other end: {}", ops - paired));
+  if (ways.empty()) return;
+  report.lines.push_back("how long receivers waited for the begin of the sender, in ms:");
+  report.lines.push_back(fmt::format("  {:<24} {:>9} {:>10} {:>10} {:>10}", "from rank to rank",
+                                     "transfers", "min", "median", "max"));
+  std::vector<std::pair<double, std::string>> lines;
+  for (const auto& [way, facts] : ways) {
+    const RankSpread spread = SpreadOf(facts.waits);
+    lines.emplace_back(spread.median, fmt::format("  {:<24} {:>9} {:>10.3f} {:>10.3f} {:>10.3f}",
+                                                  fmt::format("{} to {}", RankNumber(way.first),
+                                                              RankNumber(way.second)),
+                                                  facts.count, spread.min.value / 1e6,
+                                                  spread.median / 1e6, spread.max.value / 1e6));
+  }
+  std::stable_sort(lines.begin(), lines.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  constexpr std::size_t kShown = 10;
+  for (std::size_t i = 0; i < std::min(kShown, lines.size()); ++i) {
+    report.lines.push_back(std::move(lines[i].second));
+  }
+  if (lines.size() > kShown) {
+    report.lines.push_back(fmt::format("  ... {} more ways", lines.size() - kShown));
+  }
+}
+
+void AddP2pNotes(const Ranks& ranks, Report& report) {
+  std::int64_t contradictions = 0, foreign = 0, unknown = 0;
+  std::vector<std::int64_t> empty;
+  for (const auto& [rank, part] : ranks) {
+    contradictions += part.contradictions;
+    foreign += part.foreign_tasks;
+    unknown += std::count_if(part.ops.begin(), part.ops.end(),
+                             [](const P2pOp& op) { return !op.KnowsEnds(); });
+    if (part.ops.empty()) empty.push_back(rank);
+  }
+  if (empty.size() == ranks.size()) {
+    report.notes.push_back(
+        "no send and receive operators (hcom_send__, hcom_receive__) were recorded; pipelines have "
+        "them, collected with profiler_level=Level1");
+  }
+  if (unknown > contradictions) {
+    report.notes.push_back(
+        fmt::format("operators without a connection, for their tasks name no sender and receiver: "
+                    "{}; collect with profiler_level=Level1",
+                    unknown - contradictions));
+  }
+  if (contradictions > 0) {
+    report.notes.push_back(fmt::format(
+        "operators without a connection, for their tasks name several senders or receivers: {}",
+        contradictions));
+  }
+  if (foreign > 0) {
+    report.notes.push_back(
+        fmt::format("tasks left out, for their group is not that of their operator: {}", foreign));
+  }
+}
+
+void ReduceP2pPairing(const Ranks& ranks, const RecipeArguments&, Wanted wanted, Report& report) {
+  if (wanted.sheets) AddP2pSheet(ranks, report);
+  if (wanted.screen != Detail::kNone) AddP2pLines(ranks, report);
+  AddP2pNotes(ranks, report);
+}
+
+Verdict JudgeP2pPairing(const RankFacts& facts) {
+  Verdict verdict = JudgeReadable(facts);
+  if (verdict.CannotRun()) return verdict;
+  if (facts.kind == CaptureKind::kGpu) {
+    return CannotRun("captures of GPUs do not name the ends of transfers", "");
+  }
+  if (facts.recorded.communication == Recorded::kNo) {
+    return CannotRun("no communication was recorded; a run on one device has none",
+                     "profiler_level=Level1");
+  }
+  if (facts.recorded.communication_tasks == Recorded::kNo) {
+    return CannotRun("the tasks of communication were not recorded: they name sender and receiver",
+                     "profiler_level=Level1");
+  }
+  verdict.AddUnknown(facts.recorded.communication, "communication");
+  return verdict;
+}
+
+}  // namespace
+
+Recipe P2pPairing() {
+  return MakeRecipe<MapP2pPairing, ReduceP2pPairing>(
+      {.name = "p2p_pairing",
+       .folder = "P2PPairing",
+       .summary = "which send and receive operators of two ranks belong together",
+       .needs = Tables::kCommunications | Tables::kCommTasks,
+       .can_run = JudgeP2pPairing});
+}
+
+}  // namespace mpa::recipes

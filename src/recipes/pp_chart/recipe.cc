@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// The boxes of a chart of a pipeline: when each rank ran which micro-batch.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "labels.h"
+#include "mpa/base/columns.h"
+#include "mpa/base/printable.h"
+#include "mpa/base/text.h"
+#include "mpa/measure/intervals.h"
+#include "mpa/model/step_bounds.h"
+#include "mpa/recipe/rank_lines.h"
+
+namespace mpa::recipes {
+namespace {
+
+using namespace pp;
+
+PipelinePart MapPpChart(const RankTrace& trace, const RecipeArguments&) {
+  PipelinePart part;
+  part.distributed_args = trace.job.distributed_args;
+  part.type = trace.job.pipeline_type;
+  part.micro_batches = trace.job.micro_batches;
+  const HostSteps steps(trace.steps);
+  const MstxEvents& events = trace.mstx;
+  for (std::size_t i = 0; i < events.Size(); ++i) {
+    const std::string message = ToLower(trace.strings.View(events.message[i]));
+    if (!ContainsAny(message, {"forward", "backward", "weightgradstore_pop"})) continue;
+    const auto step = steps.OfHostTime(events.start[i]);
+    if (!step && trace.is_one_step) continue;
+    if (events.device_start[i] < 0) {
+      ++part.without_device;
+      continue;
+    }
+    part.boxes.push_back({.start = events.device_start[i],
+                          .end = events.device_start[i] + events.device_dur[i],
+                          .step = step ? steps.Id(*step) : -1,
+                          .forward = message.find("forward") != std::string::npos});
+  }
+  std::stable_sort(part.boxes.begin(), part.boxes.end(),
+                   [](const PassBox& a, const PassBox& b) { return a.start < b.start; });
+  return part;
+}
+
+struct BoxOfRank {
+  std::int64_t rank = -1;
+  const LabelledBox& box;
+};
+
+void AddChartSheet(const Ranks& ranks, const std::vector<std::vector<LabelledBox>>& boxes,
+                   Report& report) {
+  using Item = BoxOfRank;
+  const std::vector<ColumnOf<Item>> columns = {
+      {NamedColumn("name", Format::kText, 14,
+                   "FP or BP; in a DualPipeV pipeline the micro-batches: 3F+5B runs the forward "
+                   "pass of 3 and the backward pass of 5."),
+       [](const Item& item) -> Cell { return item.box.name; }},
+      {NamedColumn("startNs", Format::kInteger, 22, "Its begin on the device, in ns."),
+       [](const Item& item) -> Cell { return item.box.start; }},
+      {NamedColumn("endNs", Format::kInteger, 22, "Its end on the device, in ns."),
+       [](const Item& item) -> Cell { return item.box.end; }},
+      {NamedColumn("type", Format::kInteger, 8,
+                   "0 of FP, 1 of BP; in a DualPipeV pipeline the phase of the schedule, 0 to 6."),
+       [](const Item& item) -> Cell { return std::int64_t{item.box.type}; }},
+      {NamedColumn("rank", Format::kInteger, 8, "The rank."),
+       [](const Item& item) -> Cell { return item.rank; }}};
+  Sheet sheet = SheetOf("StepTaskInfo", columns);
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const std::size_t rank = BeginRank(ranks[i].rank, report);
+    for (const LabelledBox& box : boxes[i]) AddRow(columns, {ranks[i].rank, box}, rank, sheet);
+  }
+  report.sheets.push_back(std::move(sheet));
+}
+
+// The share of the steps in which each rank ran no box, in %. A step lasts from the first to the
+// last box of all ranks.
+std::vector<RankValue> BubbleShares(const Ranks& ranks) {
+  std::map<std::int32_t, Interval> steps;
+  for (const auto& rank : ranks) {
+    for (const PassBox& box : rank.part.boxes) {
+      Interval& step = steps.try_emplace(box.step, Interval{box.start, box.end}).first->second;
+      step = {std::min(step.begin, box.start), std::max(step.end, box.end)};
+    }
+  }
+  std::vector<RankValue> shares;
+  for (const auto& rank : ranks) {
+    std::map<std::int32_t, std::vector<Interval>> of_step;
+    for (const PassBox& box : rank.part.boxes) of_step[box.step].push_back({box.start, box.end});
+    TimeNs busy = 0, whole = 0;
+    for (auto& [step, boxes] : of_step) {
+      busy += Length(Union(std::move(boxes)));
+      whole += steps[step].end - steps[step].begin;
+    }
+    if (whole > 0) {
+      shares.push_back(
+          {rank.rank, 100 - 100 * static_cast<double>(busy) / static_cast<double>(whole)});
+    }
+  }
+  return shares;
+}
+
+std::string SpreadLine(std::string_view what, const std::vector<RankValue>& values) {
+  const RankSpread spread = SpreadOf(values);
+  return fmt::format("  {:<24} {:>9} {:>9.1f} {:>9.1f} {:>9.1f}  (rank {})", what, values.size(),
+                     spread.min.value, spread.median, spread.max.value,
+                     RankNumber(spread.max.rank));
+}
+
+void AddChartLines(const Ranks& ranks, const PipelineLayout& layout, Report& report) {
+  const std::vector<RankValue> shares = BubbleShares(ranks);
+  if (shares.empty()) return;
+  report.lines.push_back(
+      fmt::format("pipeline{}{}: share of a step without forward or backward pass, in %",
+                  layout.type.empty() ? "" : " " + CutEnd(Printable(layout.type), 16),
+                  layout.stages ? fmt::format(" of {} stages", *layout.stages) : ""));
+  report.lines.push_back(
+      fmt::format("  {:<24} {:>9} {:>9} {:>9} {:>9}", "", "ranks", "min", "median", "max"));
+  report.lines.push_back(SpreadLine("all ranks", shares));
+  std::map<std::int64_t, std::vector<RankValue>> stages;
+  for (const RankValue& share : shares) {
+    if (const auto stage = layout.StageOf(share.rank)) stages[*stage].push_back(share);
+  }
+  constexpr std::size_t kShown = 12;
+  std::size_t shown = 0;
+  for (const auto& [stage, values] : stages) {
+    if (shown++ == kShown) break;
+    report.lines.push_back(SpreadLine(fmt::format("stage {}", stage), values));
+  }
+  if (stages.size() > kShown) {
+    report.lines.push_back(fmt::format("  ... {} more stages", stages.size() - kShown));
+  }
+}
+
+void AddChartNotes(const Ranks& ranks, const PipelineLayout& layout, const Misfit& misfit,
+                   Report& report) {
+  std::int64_t without_device = 0;
+  std::vector<std::int64_t> empty;
+  for (const auto& [rank, part] : ranks) {
+    without_device += part.without_device;
+    if (part.boxes.empty()) empty.push_back(rank);
+  }
+  if (!empty.empty()) {
+    report.notes.push_back(fmt::format(
+        "{} of {} ranks have no marked forward or backward passes on the device (first: {}); mark "
+        "them with mstx ranges on a stream, named *forward* and *backward*",
+        empty.size(), ranks.size(), RankText(empty.front())));
+  }
+  if (without_device > 0) {
+    report.notes.push_back(fmt::format(
+        "passes left out, for they have no stream and no time on the device: {}", without_device));
+  }
+  if (misfit.steps > 0) {
+    report.notes.push_back(fmt::format(
+        "steps that do not fit the schedule and keep the names FP and BP: {}; the first is step {} "
+        "of {}, {} passes instead of {}; see --pp_type, --microbatch_num, --pp",
+        misfit.steps, misfit.step, RankText(misfit.rank), misfit.found, misfit.expected));
+  }
+  if (misfit.unknown_stages > 0) {
+    report.notes.push_back(fmt::format(
+        "{} ranks of the DualPipeV pipeline keep the names FP and BP: its sizes are {}; give "
+        "--tp, --pp, --dp and --microbatch_num (at least twice --pp)",
+        misfit.unknown_stages,
+        layout.stages && layout.micro_batches ? "contradictory" : "unknown"));
+  }
+}
+
+void ReducePpChart(const Ranks& ranks, const RecipeArguments& arguments, Wanted wanted,
+                   Report& report) {
+  const PipelineLayout layout = LayoutOf(ranks, arguments);
+  Misfit misfit;
+  const auto boxes = LabelBoxes(ranks, layout, misfit);
+  if (wanted.sheets) AddChartSheet(ranks, boxes, report);
+  if (wanted.screen != Detail::kNone) AddChartLines(ranks, layout, report);
+  AddChartNotes(ranks, layout, misfit, report);
+}
+
+Verdict JudgePpChart(const RankFacts& facts) {
+  Verdict verdict = JudgeReadable(facts);
+  if (verdict.CannotRun()) return verdict;
+  if (facts.kind == CaptureKind::kGpu) return CannotRun("captures of GPUs have no mstx marks", "");
+  if (facts.recorded.mstx == Recorded::kNo) {
+    return CannotRun("no forward and backward passes were marked (mstx)",
+                     "mstx=True with ranges on a stream around the passes of micro-batches");
+  }
+  verdict.AddUnknown(facts.recorded.mstx, "marked passes (mstx)");
+  return verdict;
+}
+
+}  // namespace
+
+Recipe PpChart() {
+  using Value = RecipeParameter::Value;
+  return MakeRecipe<MapPpChart, ReducePpChart>(
+      {.name = "pp_chart",
+       .folder = "PPChart",
+       .summary = "when each rank ran which micro-batch, for a chart of the pipeline",
+       .needs = Tables::kMstx | Tables::kSteps | Tables::kJobInfo,
+       .parameters =
+           {{"pp_type",
+             "NAME",
+             "Kind of the pipeline [default: as the capture says]",
+             Value::kChoice,
+             {"1f1b", "dualpipev"}},
+            {"microbatch_num", "N", "Micro-batches of a step [default: as the capture says]",
+             Value::kCount},
+            {"pp", "N", "Stages of the pipeline [default: as the capture says]", Value::kCount},
+            {"tp", "N", "Tensor parallel size, together with --dp [default: as the capture says]",
+             Value::kCount},
+            {"dp", "N", "Data parallel size, together with --tp [default: as the capture says]",
+             Value::kCount}},
+       .can_run = JudgePpChart});
+}
+
+}  // namespace mpa::recipes

@@ -1,0 +1,149 @@
+-- The first stage of a pipeline of two ranks: see "The pipeline" in testdata/README.md.
+BEGIN;
+CREATE TABLE STRING_IDS (id INTEGER PRIMARY KEY, value TEXT);
+INSERT INTO STRING_IDS VALUES
+(1,'default'),
+(2,'other'),
+(3,'load_start'),
+(4,'load_stop'),
+(5,'tail_stop'),
+(6,'forward_step'),
+(7,'backward_step'),
+(8,'attention'),
+(9,'elsewhere'),
+(10,'mstx_mark_op'),
+(20,'MsTx'),
+(21,'Notify_Record'),
+(22,'Notify_Wait'),
+(23,'Memcpy'),
+(24,'KERNEL_MIX_AIC'),
+(30,'GroupedMatmul'),
+(31,'grouped'),
+(32,'"100,64;50,64;64,32;64,32;;;8"'),
+(33,'"101,64;50,64;64,32;64,32;;;8"'),
+(34,'"300,64;50,64;64,32;64,32;;;8"'),
+(35,'N/A'),
+(40,'host%eth_0'),
+(41,'host%eth_1'),
+(42,'hcom_send_'),
+(43,'hcom_receive_'),
+(50,'hcom_send__233_0_1'),
+(51,'hcom_receive__233_1_1'),
+(52,'hcom_send__500_0_1'),
+(53,'hcom_send__233_2_1'),
+(54,'hcom_batchSendRecv__233_3_1'),
+(55,'hcom_receive__233_0_1'),
+(56,'hcom_send__233_1_1'),
+(57,'hcom_receive__500_0_1');
+CREATE TABLE META_DATA (name TEXT, value TEXT);
+INSERT INTO META_DATA VALUES
+('parallel_group_info', '{"host%eth_0": {"group_name": "pp", "group_rank": 0, "global_ranks": [0, 1]}, "host%eth_1": {"group_name": "exp", "group_rank": 0, "global_ranks": [0, 1]}}'),
+('distributed_args', '{"tensor_model_parallel_size": 1, "pipeline_model_parallel_size": 2, "data_parallel_size": 1, "world_size": 2}'),
+('pp_info', '{"pp_type": "1f1b", "microbatch_num": 1}');
+CREATE TABLE STEP_TIME (id INTEGER, startNs INTEGER, endNs INTEGER);
+INSERT INTO STEP_TIME VALUES (1,1000,10000), (2,10000,20000);
+CREATE TABLE MSTX_EVENTS (startNs INTEGER, endNs INTEGER, eventType INTEGER, rangeId INTEGER, category INTEGER,
+    message INTEGER, globalTid INTEGER, endGlobalTid INTEGER, domainId INTEGER, connectionId INTEGER);
+INSERT INTO MSTX_EVENTS (startNs, endNs, eventType, message, globalTid, domainId, connectionId) VALUES
+(1100,1100,3,3,12884901893,1,4000000011),
+(1400,1400,3,4,12884901893,1,4000000012),
+(9000,9000,3,5,12884901893,1,4000000013),
+(1500,2000,2,6,12884901893,1,4000000001),
+(1600,1800,2,8,12884901893,1,4000000003),
+(1550,1900,2,9,12884901893,2,4294967295),
+(4000,4600,2,7,12884901893,1,4000000002),
+(11000,11500,2,6,12884901893,1,4000000004),
+(12000,12100,2,6,12884901893,1,4000000005),
+(14000,14500,2,7,12884901893,1,4000000006);
+CREATE TABLE PYTORCH_API (startNs TEXT, endNs TEXT, globalTid INTEGER, connectionId INTEGER, name INTEGER,
+    sequenceNumber INTEGER, fwdThreadId INTEGER, inputDtypes INTEGER, inputShapes INTEGER, callchainId INTEGER,
+    type INTEGER);
+CREATE TABLE ENUM_API_TYPE (id INTEGER PRIMARY KEY, name TEXT);
+INSERT INTO ENUM_API_TYPE VALUES (50001,'op'), (50002,'queue'), (50003,'trace'), (50004,'mstx');
+CREATE TABLE CONNECTION_IDS (id INTEGER, connectionId INTEGER);
+INSERT INTO PYTORCH_API (startNs, endNs, globalTid, connectionId, name, type) VALUES
+('1050','1090',12884901893,1,10,50001),
+('1350','1390',12884901893,2,10,50001);
+INSERT INTO CONNECTION_IDS VALUES
+(1,4000000011),
+(2,4000000012);
+CREATE TABLE TASK (startNs INTEGER, endNs INTEGER, deviceId INTEGER, connectionId INTEGER, globalTaskId INTEGER,
+    globalPid INTEGER, taskType INTEGER, contextId INTEGER, streamId INTEGER, taskId INTEGER, modelId INTEGER);
+INSERT INTO TASK (startNs, endNs, connectionId, globalTaskId, taskType, streamId) VALUES
+(1150,1160,4000000011,1,20,2),
+(1600,1610,4000000012,2,20,2),
+(2000,3000,4000000001,3,20,2),
+(5000,7500,4000000002,4,20,2),
+(12000,13000,4000000004,5,20,2),
+(13000,13100,4000000005,6,20,2),
+(15000,17000,4000000006,7,20,2),
+(2100,2300,201,20,24,2),
+(2400,2600,202,21,24,2),
+(2700,2800,203,22,24,2),
+(3000,3020,301,30,21,3),
+(3030,3050,301,31,22,3),
+(3060,3080,301,32,23,3),
+(4500,4520,302,33,21,3),
+(4530,4550,302,34,22,3),
+(4560,4580,302,35,23,3),
+(13000,13020,303,36,21,3),
+(13030,13050,303,37,22,3),
+(13060,13080,303,38,23,3),
+(13500,13520,304,39,21,3),
+(13530,13550,304,40,22,3),
+(13560,13580,304,41,23,3),
+(18000,18020,305,42,21,3),
+(18030,18050,305,43,22,3),
+(18060,18080,305,44,22,3),
+(18500,18520,306,45,21,3),
+(18530,18550,306,46,22,3),
+(18560,18580,306,47,23,3);
+CREATE TABLE COMPUTE_TASK_INFO (name INTEGER, globalTaskId INTEGER PRIMARY KEY, taskType INTEGER, opType INTEGER,
+    inputShapes INTEGER);
+INSERT INTO COMPUTE_TASK_INFO VALUES
+(31,20,24,30,32),
+(31,21,24,30,33),
+(31,22,24,30,35);
+CREATE TABLE COMMUNICATION_OP (opName INTEGER, startNs INTEGER, endNs INTEGER, connectionId INTEGER, groupName INTEGER,
+    opId INTEGER PRIMARY KEY, relay INTEGER, retry INTEGER, dataType INTEGER, algType INTEGER, count NUMERIC,
+    opType INTEGER);
+INSERT INTO COMMUNICATION_OP (opName, startNs, endNs, connectionId, groupName, opId, opType) VALUES
+(50,3000,3500,301,40,1,42),
+(51,4500,5000,302,40,2,43),
+(50,13000,13400,303,40,3,42),
+(52,13500,13600,304,41,4,42),
+(53,18000,18100,305,40,5,42),
+(54,18500,18600,306,40,6,42);
+CREATE TABLE COMMUNICATION_TASK_INFO (name INTEGER, globalTaskId INTEGER, taskType INTEGER, planeId INTEGER,
+    groupName INTEGER, srcRank INTEGER, dstRank INTEGER, opId INTEGER);
+INSERT INTO COMMUNICATION_TASK_INFO VALUES
+(50,30,21,0,40,0,1,1),
+(50,31,22,0,40,0,1,1),
+(50,32,23,0,40,0,0,1),
+(51,33,21,0,40,0,1,2),
+(51,34,22,0,40,0,1,2),
+(51,35,23,0,40,0,0,2),
+(50,36,21,0,40,0,1,3),
+(50,37,22,0,40,0,1,3),
+(50,38,23,0,40,0,0,3),
+(52,39,21,0,41,0,1,4),
+(52,40,22,0,41,0,1,4),
+(52,41,23,0,41,0,0,4),
+(53,42,21,0,40,0,1,5),
+(53,43,22,0,40,0,7,5),
+(53,44,22,0,41,0,1,5),
+(54,45,21,0,40,0,1,6),
+(54,46,22,0,40,0,1,6),
+(54,47,23,0,40,0,0,6);
+CREATE TABLE CANN_API (startNs INTEGER, endNs INTEGER, type INTEGER, globalTid INTEGER, connectionId INTEGER,
+    name INTEGER);
+CREATE TABLE RANK_DEVICE_MAP (rankId INTEGER, deviceId INTEGER);
+INSERT INTO CANN_API (startNs, endNs, type, globalTid, connectionId, name) VALUES
+(2950,2990,20000,12884901893,301,10),
+(4450,4490,20000,12884901893,302,10),
+(12950,12990,20000,12884901893,303,10),
+(13450,13490,20000,12884901893,304,10),
+(17950,17990,20000,12884901893,305,10),
+(18450,18490,20000,12884901893,306,10);
+INSERT INTO RANK_DEVICE_MAP VALUES (0,0);
+COMMIT;
