@@ -47,7 +47,8 @@ class Equal(unittest.TestCase):
         self.scratch = Path(scratch.name).resolve()
 
     def path(self, name):
-        return build_database(CAPTURES, name, self.scratch) if "db_" in name else CAPTURES / name
+        capture = CAPTURES / name
+        return capture if capture.exists() else build_database(CAPTURES, name, self.scratch)
 
     def sheets(self, base, comparison, *options):
         """Name -> sheet of the comparison."""
@@ -187,11 +188,14 @@ class Parts(Equal):
         self.assertIn(done.returncode, (0, 3), done.stderr)
         return done.returncode, done.stdout
 
-    def job(self):
-        """A directory with three ranks of different kinds."""
-        job = self.scratch / "job"
-        for rank, name in enumerate(("twin_text_base_ascend_pt", "twin_db_new_ascend_pt",
-                                     "head_hard_ascend_pt")):
+    KINDS = ("twin_text_base_ascend_pt", "twin_db_new_ascend_pt", "head_hard_ascend_pt")
+    MARKED = ("pipeline_first_ascend_pt", "pipeline_last_ascend_pt", "comm_marks_ascend_pt")
+    OF_MARKED = ("mstx_sum", "mstx2commop", "ep_load_balance", "p2p_pairing", "pp_chart")
+
+    def job(self, name, captures):
+        """A directory with three ranks."""
+        job = self.scratch / name
+        for rank, name in enumerate(captures):
             capture = job / f"{rank}_ascend_pt"
             shutil.copytree(self.path(name), capture)
             for info in capture.glob("profiler_info*.json"):
@@ -204,10 +208,11 @@ class Parts(Equal):
                                  capture_output=True, encoding="utf-8", timeout=TIMEOUT_SECONDS)
         recipes = re.search("available: (.*)", unknown.stderr)[1].split(", ")
         self.assertLessEqual({"module_statistic", "operator_mfu", "head_overhead"}, {*recipes})
-        job = self.job()
+        usual, marked = self.job("job", self.KINDS), self.job("marked", self.MARKED)
         with_results = 0
         for recipe in recipes:
             with self.subTest(recipe=recipe):
+                job = marked if recipe in self.OF_MARKED else usual
                 with_baseline = ["--bp", job] if recipe == "cluster_time_compare_summary" else []
                 run = ["-m", recipe, *with_baseline, "--export_type", "db,text,xlsx,json,csv,md",
                        "--print"]
