@@ -22,8 +22,8 @@ struct DeviceOfRank {
 struct JobInfo {
   std::vector<JobGroup> groups;
   std::string distributed_args;  ///< a JSON object, such as {"tensor_model_parallel_size": 2, ...}
-  std::string pipeline_type;         ///< "1f1b", "dualpipev"
-  std::int64_t micro_batches = -1;   ///< of a step
+  std::string pipeline_type;     ///< "1f1b", "dualpipev"
+  std::int64_t micro_batches = -1;  ///< of a step
   std::string host_uid, host_name;
   std::vector<DeviceOfRank> devices;
 };
