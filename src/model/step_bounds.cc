@@ -47,9 +47,10 @@ std::optional<std::size_t> HostSteps::OfHostTime(TimeNs time) const {
   return step && time <= spans_[*step].end ? step : std::nullopt;
 }
 
-StepBounds::StepBounds(const RankTrace& trace)
+StepBounds::StepBounds(const RankTrace& trace, TimeNs host_offset)
     : HostSteps(trace.steps),
       launches_(trace.launches),
+      host_offset_(host_offset),
       index_(trace),
       device_(Count(), {std::numeric_limits<TimeNs>::max(), 0}) {
   NoteLaunched(trace.kernels);
@@ -58,11 +59,12 @@ StepBounds::StepBounds(const RankTrace& trace)
   TimeNs last_begin = 0;
   for (std::size_t step = 0; step < Count(); ++step) {
     OnDevice& device = device_[step];
+    const TimeNs host_begin = HostBegin(step) - host_offset_;
     // Never before the begin of the step before: work of several streams may overtake.
-    device.begin = std::max(
-        last_begin, std::min(device.first_launched, std::max(HostBegin(step), device_done)));
+    device.begin =
+        std::max(last_begin, std::min(device.first_launched, std::max(host_begin, device_done)));
     last_begin = device.begin;
-    device_done = std::max({device_done, device.last_launched_end, HostBegin(step)});
+    device_done = std::max({device_done, device.last_launched_end, host_begin});
   }
 }
 
@@ -85,11 +87,12 @@ std::optional<std::size_t> StepBounds::OfDeviceTime(TimeNs start) const {
 
 TimeNs StepBounds::DeviceEnd(std::size_t step) const {
   if (step + 1 < Count()) return DeviceBegin(step + 1);
-  return std::max(HostEnd(step), device_[step].last_launched_end) + 1;
+  return std::max(HostEnd(step) - host_offset_, device_[step].last_launched_end) + 1;
 }
 
 TimeNs StepBounds::DeviceFinish(std::size_t step) const {
-  const TimeNs done = std::max({DeviceBegin(step), HostEnd(step), device_[step].last_launched_end});
+  const TimeNs done =
+      std::max({DeviceBegin(step), HostEnd(step) - host_offset_, device_[step].last_launched_end});
   return step + 1 < Count() ? std::min(done, DeviceBegin(step + 1)) : done;
 }
 

@@ -46,8 +46,9 @@ class HostSteps {
 /// steps, launches, kernels and communications.
 class StepBounds : public HostSteps {
  public:
-  /// Refers to the rank, which must outlive it.
-  explicit StepBounds(const RankTrace& trace);
+  /// Refers to the rank, which must outlive it. A time of the host less `host_offset` is one of the
+  /// device.
+  explicit StepBounds(const RankTrace& trace, TimeNs host_offset = 0);
 
   std::optional<std::size_t> OfDeviceWork(std::int64_t link, TimeNs start) const;
   /// The same where the launch is known.
@@ -71,6 +72,7 @@ class StepBounds : public HostSteps {
   std::optional<std::size_t> OfDeviceTime(TimeNs start) const;
 
   const Launches& launches_;
+  TimeNs host_offset_;
   LaunchIndex index_;
   std::vector<OnDevice> device_;
 };

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cuts the steps of a rank into pieces: who occupied the device, and who should have fed it while
+// nobody did.
+#include "mpa/measure/accounting.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "device_items.h"
+#include "free_time.h"
+#include "mpa/base/error.h"
+#include "mpa/measure/activities.h"
+#include "mpa/model/step_bounds.h"
+#include "skyline.h"
+
+namespace mpa {
+namespace {
+
+std::vector<StepAccount> FindWindows(const RankTrace& trace, const HostClock& clock) {
+  std::vector<StepAccount> steps;
+  const StepBounds bounds(trace, clock.offset);
+  for (std::size_t step = 0; step < bounds.Count(); ++step) {
+    const TimeNs end =
+        step + 1 < bounds.Count() ? bounds.DeviceBegin(step + 1) : bounds.DeviceFinish(step);
+    steps.push_back({.id = bounds.Id(step), .window = {bounds.DeviceBegin(step), end}});
+  }
+  if (!steps.empty()) return steps;
+  const Interval span = DeviceSpan(trace);
+  if (span.begin < span.end) steps.push_back({.window = span});
+  return steps;
+}
+
+// What occupies the device, with operations of communication divided into their phases.
+class Occupants {
+ public:
+  Occupants(const RankTrace& trace, const AccountInput& input, std::span<const DeviceItem> items)
+      : trace_(trace), input_(input), parts_(trace) {
+    if (input.arrivals.size() == trace.communications.Size()) {
+      arrivals_.assign(input.arrivals.begin(), input.arrivals.end());
+    } else {
+      arrivals_ = OwnLastArrivals(trace, parts_);
+    }
+    for (const DeviceItem& item : items) {
+      if (item.table == PieceTable::kCommunications) {
+        AddOperation(item);
+      } else {
+        Add({.begin = item.begin,
+             .end = item.end,
+             .row = item.row,
+             .leaf = item.leaf,
+             .table = item.table},
+            item.begin);
+      }
+    }
+  }
+
+  // In order of time; free time is left out.
+  std::vector<Piece> Resolve() {
+    std::vector<Piece> resolved;
+    for (const Won& won : Skyline(std::move(contenders_))) {
+      Piece piece = pieces_[won.index];
+      piece.begin = won.begin;
+      piece.end = won.end;
+      resolved.push_back(piece);
+    }
+    return resolved;
+  }
+
+ private:
+  // Of two with one leaf the one that began earlier counts.
+  void Add(const Piece& piece, TimeNs began) {
+    contenders_.push_back({piece.begin, piece.end, static_cast<std::int32_t>(piece.leaf), began,
+                           static_cast<std::uint32_t>(pieces_.size())});
+    pieces_.push_back(piece);
+  }
+
+  void AddOperation(const DeviceItem& item) {
+    const auto row = static_cast<std::size_t>(item.row);
+    const TimeNs slow = row < input_.slow.size() ? input_.slow[row] : 0;
+    for (const CollectivePhase& phase :
+         PhasesOf({item.begin, item.end}, arrivals_[row], parts_.Of(row), IsReceive(trace_, row),
+                  input_.arrival_tolerance, slow)) {
+      const bool waits = phase.leaf == Leaf::kWaitPeer || phase.leaf == Leaf::kBubble;
+      Add({.begin = phase.begin,
+           .end = phase.end,
+           .row = item.row,
+           .peer = waits ? arrivals_[row].peer : -1,
+           .leaf = phase.leaf,
+           .table = PieceTable::kCommunications},
+          item.begin);
+    }
+  }
+
+  const RankTrace& trace_;
+  const AccountInput& input_;
+  CollectiveParts parts_;
+  std::vector<LastArrival> arrivals_;
+  std::vector<Contender> contenders_;
+  std::vector<Piece> pieces_;
+};
+
+// Fills a window with what occupies the device, and with gaps, which are explained afterwards.
+struct WindowParts {
+  std::vector<Piece> occupied;
+  std::vector<FreeGap> gaps;
+};
+
+class Accountant {
+ public:
+  Accountant(const RankTrace& trace, const AccountInput& input)
+      : items_(FindDeviceItems(trace)), input_(input), trace_(trace) {
+    account_.clock = HostClockOf(trace, items_);
+    account_.steps = FindWindows(trace, account_.clock);
+  }
+
+  RankAccount Account() && {
+    const std::vector<Piece> occupied = Occupants(trace_, input_, items_).Resolve();
+    FreeTime free(trace_, account_.clock, items_);
+    std::vector<WindowParts> windows = Divide(occupied, free);
+    std::vector<FreeGap> gaps;
+    for (const WindowParts& window : windows) {
+      gaps.insert(gaps.end(), window.gaps.begin(), window.gaps.end());
+    }
+    free.LearnLatency(gaps);
+    for (std::size_t step = 0; step < windows.size(); ++step) {
+      Fill(windows[step], free, account_.steps[step]);
+    }
+    AddHidden();
+    return std::move(account_);
+  }
+
+ private:
+  std::vector<WindowParts> Divide(const std::vector<Piece>& occupied, const FreeTime& free) const {
+    std::vector<WindowParts> windows(account_.steps.size());
+    auto first = occupied.begin();
+    for (std::size_t step = 0; step < windows.size(); ++step) {
+      const Interval& window = account_.steps[step].window;
+      while (first != occupied.end() && first->end <= window.begin) ++first;
+      TimeNs reached = window.begin;
+      for (auto piece = first; piece != occupied.end() && piece->begin < window.end; ++piece) {
+        Piece cut = *piece;
+        cut.begin = std::max(cut.begin, window.begin);
+        cut.end = std::min(cut.end, window.end);
+        if (cut.begin >= cut.end) continue;
+        if (reached < cut.begin) {
+          AddGap({reached, cut.begin}, window, free.StartingAt(cut.begin), windows[step].gaps);
+        }
+        windows[step].occupied.push_back(cut);
+        reached = cut.end;
+      }
+      if (reached < window.end) {
+        AddGap({reached, window.end}, window, std::nullopt, windows[step].gaps);
+      }
+    }
+    return windows;
+  }
+
+  void AddGap(const Interval& gap, const Interval& window, std::optional<std::uint32_t> next,
+              std::vector<FreeGap>& gaps) const {
+    FreeGap added{.begin = gap.begin, .end = gap.end, .next = next};
+    if (!next) {
+      added.tags = kTail;
+    } else if (gap.begin == window.begin) {
+      added.tags = kPrepare;
+    }
+    // The last one that began before the gap; it ended by then.
+    const auto after =
+        std::partition_point(items_.begin(), items_.end(),
+                             [&](const DeviceItem& item) { return item.begin < gap.begin; });
+    if (after != items_.begin()) {
+      added.last = static_cast<std::uint32_t>(after - items_.begin()) - 1;
+    }
+    gaps.push_back(added);
+  }
+
+  void Fill(const WindowParts& window, FreeTime& free, StepAccount& step) {
+    std::vector<Piece>& pieces = account_.pieces;
+    step.first_piece = pieces.size();
+    auto gap = window.gaps.begin();
+    const auto explain_until = [&](TimeNs time) {
+      for (; gap != window.gaps.end() && gap->begin < time; ++gap) Explain(*gap, free);
+    };
+    for (const Piece& piece : window.occupied) {
+      explain_until(piece.begin);
+      pieces.push_back(piece);
+    }
+    explain_until(step.window.end);
+    step.end_piece = pieces.size();
+    TimeNs reached = step.window.begin;
+    for (const Piece& piece : account_.PiecesOf(step)) {
+      if (piece.begin != reached) break;
+      reached = piece.end;
+      step.leaves[piece.leaf] += piece.end - piece.begin;
+    }
+    if (reached != step.window.end) {
+      Fail(ErrorKind::kInternal, "the pieces of step {} do not fill it at {}", step.id, reached);
+    }
+  }
+
+  void Explain(FreeGap gap, FreeTime& free) {
+    if (const auto call = free.DrainingCall(gap)) {
+      gap.tags |= kAfterSync;
+      account_.drained.push_back({{gap.begin, gap.end}, *call});
+    }
+    const std::size_t first = account_.pieces.size();
+    free.Explain(gap, account_.pieces);
+    if (!free.HasHost()) return;
+    const Interval host = free.HostSpan();
+    for (std::size_t i = first; i < account_.pieces.size(); ++i) {
+      Piece& piece = account_.pieces[i];
+      if (piece.begin < host.begin || piece.end > host.end) piece.tags |= kBoundary;
+    }
+  }
+
+  void AddHidden() {
+    const Intervals communication = Covered(trace_.communications);
+    auto first = communication.begin();
+    for (StepAccount& step : account_.steps) {
+      TimeNs total = 0;
+      while (first != communication.end() && first->end <= step.window.begin) ++first;
+      for (auto at = first; at != communication.end() && at->begin < step.window.end; ++at) {
+        total += std::min(at->end, step.window.end) - std::max(at->begin, step.window.begin);
+      }
+      step.hidden_communication = total - step.leaves.SumOf(IsCommunication);
+    }
+  }
+
+  std::vector<DeviceItem> items_;
+  const AccountInput& input_;
+  const RankTrace& trace_;
+  RankAccount account_;
+};
+
+}  // namespace
+
+RankAccount AccountRank(const RankTrace& trace, const AccountInput& input) {
+  return Accountant(trace, input).Account();
+}
+
+}  // namespace mpa

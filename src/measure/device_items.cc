@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// What occupies the device, each piece once, with all that leads to its launch.
+#include "device_items.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <tuple>
+#include <unordered_set>
+
+#include "compute_leaf.h"
+#include "mpa/base/text.h"
+#include "mpa/measure/activities.h"
+#include "mpa/measure/nesting.h"
+#include "mpa/model/collective_tasks.h"
+#include "mpa/model/device_tasks.h"
+#include "mpa/model/launches.h"
+
+namespace mpa {
+namespace {
+
+// Finds the task of the device that a kernel is.
+class TasksByStart {
+ public:
+  explicit TasksByStart(const DeviceTasks& tasks) {
+    places_.reserve(tasks.Size());
+    for (std::size_t i = 0; i < tasks.Size(); ++i) {
+      places_.push_back({tasks.start[i], tasks.stream[i], i});
+    }
+    if (!std::is_sorted(places_.begin(), places_.end())) std::sort(places_.begin(), places_.end());
+  }
+
+  // Files may number the streams differently: then the start alone decides.
+  std::optional<std::size_t> Find(TimeNs start, std::int64_t stream) const {
+    const auto place = std::lower_bound(places_.begin(), places_.end(), Place{start, stream, 0});
+    if (place != places_.end() && std::get<0>(*place) == start && std::get<1>(*place) == stream) {
+      return std::get<2>(*place);
+    }
+    const auto first = std::lower_bound(places_.begin(), places_.end(), Place{start, INT64_MIN, 0});
+    if (first == places_.end() || std::get<0>(*first) != start) return std::nullopt;
+    return std::get<2>(*first);
+  }
+
+ private:
+  using Place = std::tuple<TimeNs, std::int64_t, std::size_t>;
+  std::vector<Place> places_;
+};
+
+// Tells where a copy goes, by its type and by who launched it.
+class CopyDirections {
+ public:
+  explicit CopyDirections(const RankTrace& trace)
+      : trace_(trace), ops_(SpansOf(trace.host_ops)), launches_(trace) {}
+
+  Leaf Of(std::size_t task) const {
+    const DeviceTasks& tasks = trace_.device_tasks;
+    if (ContainsAny(trace_.strings.View(tasks.type[task]), {"SDMA"})) return Leaf::kCopyDevice;
+    const auto launch = launches_.Find(tasks.link[task]);
+    if (!launch) return Leaf::kCopyIn;
+    const auto op =
+        ops_.Find(trace_.launches.host_track[*launch], trace_.launches.host_time[*launch]);
+    if (op == Nesting::kNone) return Leaf::kCopyIn;
+    const std::string_view name =
+        trace_.strings.View(trace_.host_ops.name[static_cast<std::size_t>(op)]);
+    if (ContainsAny(name, {"device_to_host", "_local_scalar_dense", "aten::item"})) {
+      return Leaf::kCopyOut;
+    }
+    // By the framework's own kernels: databases do not tell between which memories.
+    if (ContainsAny(name, {"aclnnInplaceCopy", "device_to_device"})) return Leaf::kCopyDevice;
+    return Leaf::kCopyIn;
+  }
+
+ private:
+  const RankTrace& trace_;
+  Nesting ops_;
+  LaunchIndex launches_;
+};
+
+Leaf GpuCopyLeaf(std::string_view name) {
+  const std::string lower = ToLower(name);
+  if (ContainsAny(lower, {"htod"})) return Leaf::kCopyIn;
+  return ContainsAny(lower, {"dtoh"}) ? Leaf::kCopyOut : Leaf::kCopyDevice;
+}
+
+class ItemCollector {
+ public:
+  explicit ItemCollector(const RankTrace& trace) : trace_(trace) {
+    const Communications& operations = trace.communications;
+    for (std::size_t i = 0; i < operations.Size(); ++i) {
+      if (operations.connection[i] >= 0) connections_.insert(operations.connection[i]);
+    }
+    for (const std::int64_t stream : trace.comm_tasks.stream) {
+      if (stream >= 0) streams_.insert(stream);
+    }
+  }
+
+  std::vector<DeviceItem> Collect() && {
+    if (trace_.kernels.Empty()) {
+      AddKernelsOfTasks();
+    } else {
+      AddKernels();
+    }
+    AddCopies();
+    AddOperations();
+    std::stable_sort(items_.begin(), items_.end(),
+                     [](const DeviceItem& a, const DeviceItem& b) { return a.begin < b.begin; });
+    return std::move(items_);
+  }
+
+ private:
+  template <typename Table>
+  DeviceItem Item(const Table& table, std::size_t row, Leaf leaf, PieceTable of) {
+    DeviceItem item{.begin = table.start[row],
+                    .end = table.start[row] + table.dur[row],
+                    .leaf = leaf,
+                    .table = of,
+                    .row = static_cast<std::int32_t>(row),
+                    .link = table.link[row]};
+    if constexpr (requires { table.stream; }) item.stream = table.stream[row];
+    if constexpr (requires { table.connection; }) item.connection = table.connection[row];
+    if constexpr (requires { table.model; }) item.model = table.model[row];
+    return item;
+  }
+
+  void AddKernels() {
+    const Kernels& kernels = trace_.kernels;
+    const ComputeLeaves leaves(trace_);
+    const TasksByStart tasks(trace_.device_tasks);
+    for (std::size_t i = 0; i < kernels.Size(); ++i) {
+      const std::string_view name = trace_.strings.View(kernels.name[i]);
+      if (IsLcclKernel(name)) continue;
+      const bool is_copy = trace_.device == DeviceKind::kGpu && IsGpuCopy(name);
+      DeviceItem item =
+          Item(kernels, i, is_copy ? GpuCopyLeaf(name) : leaves.Of(i), PieceTable::kKernels);
+      if (const auto task = tasks.Find(kernels.start[i], kernels.stream[i])) {
+        item.connection = trace_.device_tasks.connection[*task];
+        item.model = trace_.device_tasks.model[*task];
+        if (item.link < 0) item.link = trace_.device_tasks.link[*task];
+      }
+      items_.push_back(item);
+    }
+  }
+
+  // A timeline alone lists the kernels among the tasks.
+  void AddKernelsOfTasks() {
+    const DeviceTasks& tasks = trace_.device_tasks;
+    const auto view = [&](StringId text) { return trace_.strings.View(text); };
+    for (std::size_t i = 0; i < tasks.Size(); ++i) {
+      const std::string_view name = view(tasks.name[i]);
+      const std::string_view type = view(tasks.type[i]);
+      if (!IsWork(name, type) || IsCopy(name) || IsCopy(type) || IsLcclKernel(name)) continue;
+      if (IsPartOfOperation(i)) continue;
+      items_.push_back(Item(tasks, i, ComputeLeaves::OfName(name), PieceTable::kDeviceTasks));
+    }
+  }
+
+  bool IsPartOfOperation(std::size_t task) const {
+    const DeviceTasks& tasks = trace_.device_tasks;
+    return connections_.contains(tasks.connection[task]) || streams_.contains(tasks.stream[task]);
+  }
+
+  void AddCopies() {
+    const DeviceTasks& tasks = trace_.device_tasks;
+    const CopyDirections directions(trace_);
+    for (std::size_t i = 0; i < tasks.Size(); ++i) {
+      const std::string_view name = trace_.strings.View(tasks.name[i]);
+      const bool is_copy =
+          IsCopy(name) || (!name.empty() && IsCopy(trace_.strings.View(tasks.type[i])));
+      if (!is_copy || IsPartOfOperation(i)) continue;
+      items_.push_back(Item(tasks, i, directions.Of(i), PieceTable::kDeviceTasks));
+    }
+  }
+
+  void AddOperations() {
+    const Communications& operations = trace_.communications;
+    for (std::size_t i = 0; i < operations.Size(); ++i) {
+      items_.push_back(Item(operations, i, Leaf::kUnsplit, PieceTable::kCommunications));
+    }
+  }
+
+  const RankTrace& trace_;
+  std::unordered_set<std::int64_t> connections_, streams_;  // of operations
+  std::vector<DeviceItem> items_;
+};
+
+}  // namespace
+
+std::vector<DeviceItem> FindDeviceItems(const RankTrace& trace) {
+  return ItemCollector(trace).Collect();
+}
+
+}  // namespace mpa

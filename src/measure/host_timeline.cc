@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each thread of the host did when: of all that is open at a time the most telling counts.
+#include "host_timeline.h"
+
+#include <limits>
+#include <string_view>
+#include <utility>
+
+#include "host_classes.h"
+#include "mpa/measure/nesting.h"
+#include "mpa/measure/quantiles.h"
+#include "mpa/model/step_bounds.h"
+#include "skyline.h"
+
+namespace mpa {
+namespace {
+
+// Everything on one thread.
+struct ThreadSpans {
+  std::vector<Contender> contenders;
+  std::vector<HostPiece> sources;  // by index of the contender
+};
+
+class TimelineBuilder {
+ public:
+  TimelineBuilder(const RankTrace& trace, std::vector<BlockingCall>& blocking)
+      : trace_(trace), threads_(trace.tracks.Size()), blocking_(blocking) {}
+
+  std::vector<ThreadSpans> Build() && {
+    AddPythonCalls();
+    AddQueuedWork();
+    AddHostCalls();
+    AddHostOps();
+    AddMarks();
+    return std::move(threads_);
+  }
+
+  const Interval& span() const { return span_; }
+
+ private:
+  void Add(std::int32_t track, TimeNs begin, TimeNs end, Leaf leaf, PieceTable table,
+           std::size_t row) {
+    if (track < 0 || static_cast<std::size_t>(track) >= threads_.size()) return;
+    span_.begin = std::min(span_.begin, begin);
+    span_.end = std::max(span_.end, end);
+    ThreadSpans& thread = threads_[static_cast<std::size_t>(track)];
+    // Of two of a class the inner one counts, which begins later.
+    thread.contenders.push_back({begin, end, static_cast<std::int32_t>(leaf), -begin,
+                                 static_cast<std::uint32_t>(thread.sources.size())});
+    thread.sources.push_back({begin, end, leaf, table, static_cast<std::int32_t>(row)});
+  }
+
+  void AddPythonCalls() {
+    const PythonCalls& calls = trace_.python_calls;
+    NamedClasses classes(trace_.strings, ClassOfPython);
+    for (std::size_t i = 0; i < calls.Size(); ++i) {
+      Add(calls.track[i], calls.start[i], calls.start[i] + calls.dur[i], classes.Of(calls.name[i]),
+          PieceTable::kPythonCalls, i);
+    }
+  }
+
+  void AddQueuedWork() {
+    const QueuedWork& work = trace_.queued_work;
+    for (std::size_t i = 0; i < work.Size(); ++i) {
+      Add(work.queued_track[i], work.queued[i], work.queued[i] + work.queued_dur[i],
+          Leaf::kDispatchOp, PieceTable::kQueuedWork, i);
+      Add(work.track[i], work.start[i], work.start[i] + work.dur[i], Leaf::kDispatchCann,
+          PieceTable::kQueuedWork, i);
+    }
+  }
+
+  void AddHostCalls() {
+    const HostCalls& calls = trace_.host_calls;
+    NamedClasses classes(trace_.strings, ClassOfCall);
+    std::vector<std::size_t> compile_and_execute, launches;
+    for (std::size_t i = 0; i < calls.Size(); ++i) {
+      const TimeNs end = calls.start[i] + calls.dur[i];
+      const Leaf leaf = classes.Of(calls.name[i]);
+      Add(calls.track[i], calls.start[i], end, leaf, PieceTable::kHostCalls, i);
+      if (leaf == Leaf::kExplicitSync || leaf == Leaf::kHostCopy) {
+        blocking_.push_back({calls.start[i], end, static_cast<std::int32_t>(i)});
+      }
+      if (leaf != Leaf::kDispatchCann) continue;
+      const std::string_view name = trace_.strings.View(calls.name[i]);
+      if (IsOpCompileAndExecute(name)) compile_and_execute.push_back(i);
+      if (WithoutLevel(name) == "launch") launches.push_back(i);
+    }
+    AddColdLookUps(compile_and_execute, launches);
+    std::stable_sort(blocking_.begin(), blocking_.end(),
+                     [](const BlockingCall& a, const BlockingCall& b) { return a.end < b.end; });
+  }
+
+  // Calls of the legacy path take long before their first launch when they look up their operator
+  // for the first time. Quick ones are at most five times as long as the quickest; their median is
+  // the measure.
+  void AddColdLookUps(const std::vector<std::size_t>& calls, std::vector<std::size_t>& launches) {
+    if (calls.empty()) return;
+    constexpr TimeNs kFactor = 5;
+    const HostCalls& rows = trace_.host_calls;
+    const auto place = [&](std::size_t row) { return std::pair{rows.track[row], rows.start[row]}; };
+    std::stable_sort(launches.begin(), launches.end(),
+                     [&](std::size_t a, std::size_t b) { return place(a) < place(b); });
+    std::vector<TimeNs> before_launch;
+    for (const std::size_t call : calls) {
+      const TimeNs end = rows.start[call] + rows.dur[call];
+      const auto first = std::lower_bound(
+          launches.begin(), launches.end(), place(call),
+          [&](std::size_t launch, const auto& wanted) { return place(launch) < wanted; });
+      const bool nested = first != launches.end() && rows.track[*first] == rows.track[call] &&
+                          rows.start[*first] < end;
+      before_launch.push_back((nested ? rows.start[*first] : end) - rows.start[call]);
+    }
+    std::vector<TimeNs> quick = before_launch;
+    std::sort(quick.begin(), quick.end());
+    quick.erase(std::upper_bound(quick.begin(), quick.end(), kFactor * quick.front()), quick.end());
+    const TimeNs usual = quick[quick.size() / 2];
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      if (before_launch[i] <= kFactor * usual) continue;
+      const TimeNs start = rows.start[calls[i]];
+      Add(rows.track[calls[i]], start, start + before_launch[i], Leaf::kAclOp,
+          PieceTable::kHostCalls, calls[i]);
+    }
+  }
+
+  // True for operators that hold a blocking call.
+  std::vector<bool> OpsThatBlock() const {
+    const HostOps& ops = trace_.host_ops;
+    std::vector<bool> blocks(ops.Size(), false);
+    if (blocking_.empty() || ops.Empty()) return blocks;
+    const Nesting nesting(SpansOf(ops));
+    for (const BlockingCall& call : blocking_) {
+      const std::int32_t track = trace_.host_calls.track[static_cast<std::size_t>(call.row)];
+      std::int64_t op = nesting.FindEnclosing({call.begin, call.end, track});
+      // What is around an operator that was seen was seen, too.
+      for (; op != Nesting::kNone && !blocks[static_cast<std::size_t>(op)];
+           op = nesting.Parent(static_cast<std::size_t>(op))) {
+        blocks[static_cast<std::size_t>(op)] = true;
+      }
+    }
+    return blocks;
+  }
+
+  void AddHostOps() {
+    const HostOps& ops = trace_.host_ops;
+    NamedClasses classes(trace_.strings, ClassOfOp);
+    const std::vector<bool> blocks = OpsThatBlock();
+    for (std::size_t i = 0; i < ops.Size(); ++i) {
+      Leaf leaf = classes.Of(ops.name[i]);
+      const bool only_if_blocking = leaf == Leaf::kScalarSync || leaf == Leaf::kHostCopy;
+      if (only_if_blocking && !blocks[i]) leaf = Leaf::kDispatchOp;
+      Add(ops.track[i], ops.start[i], ops.start[i] + ops.dur[i], leaf, PieceTable::kHostOps, i);
+    }
+  }
+
+  void AddMarks() {
+    const MstxEvents& marks = trace_.mstx;
+    NamedClasses classes(trace_.strings, ClassOfMark);
+    for (std::size_t i = 0; i < marks.Size(); ++i) {
+      const Leaf leaf = classes.Of(marks.message[i]);
+      if (leaf == Leaf::kPython) continue;
+      Add(marks.track[i], marks.start[i], marks.start[i] + marks.dur[i], leaf, PieceTable::kMstx,
+          i);
+    }
+  }
+
+  const RankTrace& trace_;
+  std::vector<ThreadSpans> threads_;
+  std::vector<BlockingCall>& blocking_;
+  Interval span_{std::numeric_limits<TimeNs>::max(), std::numeric_limits<TimeNs>::min()};
+};
+
+// The thread with most of what `counts` says of tracks; -1: there is none.
+std::int32_t Largest(const std::vector<std::int64_t>& counts) {
+  const auto largest = std::max_element(counts.begin(), counts.end());
+  if (largest == counts.end() || *largest == 0) return -1;
+  return static_cast<std::int32_t>(largest - counts.begin());
+}
+
+std::int32_t FindMainTrack(const RankTrace& trace) {
+  const auto count = [&](const std::vector<std::int32_t>& tracks, auto counts_row) {
+    std::vector<std::int64_t> counts(trace.tracks.Size(), 0);
+    for (std::size_t i = 0; i < tracks.size(); ++i) {
+      const std::int32_t track = tracks[i];
+      if (track >= 0 && static_cast<std::size_t>(track) < counts.size() && counts_row(i)) {
+        ++counts[static_cast<std::size_t>(track)];
+      }
+    }
+    return Largest(counts);
+  };
+  const auto any = [](std::size_t) { return true; };
+  const HostOps& ops = trace.host_ops;
+  std::int32_t track =
+      count(ops.track, [&](std::size_t i) { return IsStepMark(trace.strings.View(ops.name[i])); });
+  if (track < 0) track = count(trace.queued_work.queued_track, any);
+  if (track < 0) track = count(ops.track, any);
+  return track >= 0 ? track : count(trace.host_calls.track, any);
+}
+
+}  // namespace
+
+HostTimeline::HostTimeline(const RankTrace& trace) : main_track_(FindMainTrack(trace)) {
+  TimelineBuilder builder(trace, blocking_);
+  std::vector<ThreadSpans> threads = std::move(builder).Build();
+  span_ = builder.span();
+  has_any_ = span_.begin <= span_.end;
+  of_track_.resize(threads.size());
+  for (std::size_t track = 0; track < threads.size(); ++track) {
+    ThreadSpans& thread = threads[track];
+    for (const Won& won : Skyline(std::move(thread.contenders))) {
+      HostPiece piece = thread.sources[won.index];
+      piece.begin = won.begin;
+      piece.end = won.end;
+      of_track_[track].push_back(piece);
+    }
+    thread = {};
+  }
+}
+
+}  // namespace mpa

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "mpa/measure/accounting.h"
+
+namespace mpa {
+
+/// What a thread did for a while, as the class of everything that was open then.
+struct HostPiece {
+  TimeNs begin = 0, end = 0;
+  Leaf leaf{};
+  PieceTable table{};
+  std::int32_t row = -1;
+};
+
+/// A call in which the host waits for the device.
+struct BlockingCall {
+  TimeNs begin = 0, end = 0;
+  std::int32_t row = -1;  ///< of the host calls
+};
+
+/// The threads of the host over time, on the clock of the host.
+class HostTimeline {
+ public:
+  explicit HostTimeline(const RankTrace& trace);
+
+  /// False for a capture without any record of the host.
+  bool HasAny() const { return has_any_; }
+  /// The thread that makes the steps, else the one that asks for most work; -1: there is none.
+  std::int32_t MainTrack() const { return main_track_; }
+  /// From the first to the last record.
+  const Interval& Span() const { return span_; }
+  /// By end.
+  const std::vector<BlockingCall>& Blocking() const { return blocking_; }
+
+  /// Calls on_piece(piece) for what the thread did within the range, each cut to it, and
+  /// on_idle(begin, end) for the rest, in order of time.
+  template <typename OnPiece, typename OnIdle>
+  void Walk(std::int32_t track, TimeNs begin, TimeNs end, OnPiece on_piece, OnIdle on_idle) const {
+    if (track >= 0 && static_cast<std::size_t>(track) < of_track_.size()) {
+      const std::vector<HostPiece>& pieces = of_track_[static_cast<std::size_t>(track)];
+      auto at = std::partition_point(pieces.begin(), pieces.end(),
+                                     [&](const HostPiece& piece) { return piece.end <= begin; });
+      for (; at != pieces.end() && at->begin < end && begin < end; ++at) {
+        if (begin < at->begin) on_idle(begin, at->begin);
+        HostPiece cut = *at;
+        cut.begin = std::max(begin, cut.begin);
+        cut.end = std::min(end, cut.end);
+        on_piece(cut);
+        begin = cut.end;
+      }
+    }
+    if (begin < end) on_idle(begin, end);
+  }
+
+ private:
+  std::vector<std::vector<HostPiece>> of_track_;
+  std::vector<BlockingCall> blocking_;
+  Interval span_;
+  std::int32_t main_track_ = -1;
+  bool has_any_ = false;
+};
+
+}  // namespace mpa

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "device_items.h"
+#include "launch_calls.h"
+#include "mpa/measure/nesting.h"
+#include "mpa/model/launches.h"
+#include "mpa/model/queue_index.h"
+
+namespace mpa {
+
+/// How the host brought a piece of work to the device, on the clock of the host: a thread asked for
+/// it until `asked`, another one took it up at `taken`, and its call launched it until `launched`.
+struct LaunchChain {
+  TimeNs asked = 0, taken = 0, launched = 0;
+  std::int32_t asking_track = -1, launching_track = -1;
+  TimeNs call_begin = 0;
+  bool complete = false;  ///< the call of the runtime is known, not only who asked for it
+};
+
+/// Finds the chains of device work. Refers to the rank, which must outlive it.
+class LaunchChains {
+ public:
+  explicit LaunchChains(const RankTrace& trace);
+  /// `begin`: that of the item on the clock of the host.
+  std::optional<LaunchChain> Find(const DeviceItem& item, TimeNs begin) const;
+  const LaunchCalls& calls() const { return calls_; }
+
+ private:
+  std::optional<LaunchChain> FromCall(const LaunchCall& call) const;
+  std::optional<LaunchChain> FromOperator(std::int64_t link) const;
+
+  const RankTrace& trace_;
+  LaunchCalls calls_;
+  QueueIndex queue_;
+  LaunchIndex launches_;
+  Nesting ops_;
+  std::vector<std::uint32_t> by_demand_;  // rows of the queued work by asking thread and time
+};
+
+}  // namespace mpa

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measure/skyline.h"
+
+#include <gtest/gtest.h>
+
+namespace mpa {
+namespace {
+
+using Wins = std::vector<Won>;
+
+TEST(Skyline, GivesTimeToTheLeastPriority) {
+  EXPECT_EQ(Skyline({{0, 100, 5, 0, 0}, {20, 40, 1, 0, 1}, {30, 50, 3, 0, 2}}),
+            (Wins{{0, 20, 0}, {20, 40, 1}, {40, 50, 2}, {50, 100, 0}}));
+}
+
+TEST(Skyline, LeavesOutWhatNobodyAsksFor) {
+  EXPECT_EQ(Skyline({{10, 20, 0, 0, 0}, {30, 40, 0, 0, 1}, {35, 35, 0, 0, 2}}),
+            (Wins{{10, 20, 0}, {30, 40, 1}}));
+  EXPECT_TRUE(Skyline({}).empty());
+}
+
+TEST(Skyline, TiesGoToTheSmallerTieThenIndex) {
+  EXPECT_EQ(Skyline({{0, 10, 1, 7, 0}, {0, 10, 1, 3, 1}, {0, 12, 1, 3, 2}}),
+            (Wins{{0, 10, 1}, {10, 12, 2}}));
+}
+
+TEST(Skyline, WhoWinsBeforeAndBehindAnotherWinsOneStretchEach) {
+  // One that loses does not cut the winner.
+  EXPECT_EQ(Skyline({{0, 10, 1, 0, 0}, {2, 4, 2, 0, 1}, {10, 12, 2, 0, 2}}),
+            (Wins{{0, 10, 0}, {10, 12, 2}}));
+}
+
+}  // namespace
+}  // namespace mpa
