@@ -90,7 +90,8 @@ RankCollectives CollectivesOfRank(const RankTrace& trace) {
                          .data_type = numbers.Of(trace.strings.View(ops.data_type[i])),
                          .start = ops.start[i],
                          .dur = ops.dur[i],
-                         .count = ops.count[i]});
+                         .count = ops.count[i],
+                         .operation = static_cast<std::int32_t>(i)});
   }
   return part;
 }

@@ -20,7 +20,8 @@ struct RankCollectives {
   struct Row {
     std::uint32_t group = 0, name = 0, type = 0, data_type = 0;
     TimeNs start = 0, dur = 0;
-    std::int64_t count = -1;  ///< of elements; -1: not recorded
+    std::int64_t count = -1;      ///< of elements; -1: not recorded
+    std::int32_t operation = -1;  ///< row of the rank's communications
   };
   std::vector<std::string> texts;
   std::vector<Row> rows;
@@ -28,7 +29,8 @@ struct RankCollectives {
 
 template <class Archive>
 void serialize(Archive& archive, RankCollectives::Row& row) {
-  archive(row.group, row.name, row.type, row.data_type, row.start, row.dur, row.count);
+  archive(row.group, row.name, row.type, row.data_type, row.start, row.dur, row.count,
+          row.operation);
 }
 template <class Archive>
 void serialize(Archive& archive, RankCollectives& part) {

@@ -328,11 +328,13 @@ TEST_F(AccountingTest, ACallThatDrainedTheDeviceIsNamed) {
 }
 
 TEST_F(AccountingTest, ShiftsTheHostToTheClockOfTheDevice) {
-  Call("Node@launch", 120, 150, queue_, 5);
-  Kernel(100, 1000, 5);  // 20 before its call: the host is 20 ahead
+  rank_.trace.steps = {};
+  rank_.Step(7, 10'000, 11'000);
+  Call("Node@launch", 10'120, 10'150, queue_, 5);
+  Kernel(10'100, 10'900, 5);  // 20 before its call: the host is 20 ahead
   const RankAccount account = AccountRank(rank_.trace);
   EXPECT_EQ(account.clock.offset, 20);
-  EXPECT_EQ(account.steps[0].window, (Interval{-20, 1000}));
+  EXPECT_EQ(account.steps[0].window, (Interval{9980, 10'980}));
 }
 
 TEST_F(AccountingTest, ClocksTooFarApartAreLeftAsTheyAre) {

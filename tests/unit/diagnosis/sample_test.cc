@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// Accounts, clocks and arrivals of captures beside the project (../shared/data/npu): two ranks of a
+// job of eight. The expected numbers were measured independently.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mpa/diagnosis/arrivals.h"
+#include "mpa/measure/accounting.h"
+#include "pipeline/load_rank.h"
+
+namespace mpa {
+namespace {
+
+namespace fs = std::filesystem;
+
+class SampleDiagnosisTest : public ::testing::Test {
+ protected:
+  // False when the captures are not there.
+  bool Load(const std::string& name) {
+    const fs::path data = fs::path(MPA_SOURCE_DIR).parent_path() / "shared" / "data" / "npu" / name;
+    for (const char* rank : {"rank0_ascend_pt", "rank1_ascend_pt"}) {
+      if (!fs::exists(data / rank)) return false;
+      LoadedRank loaded =
+          LoadRank(OpenRank(data / rank, {}), {kAccountTables | Tables::kJobInfo, ""}, {});
+      loaded.trace.rank = static_cast<std::int64_t>(traces_.size());
+      traces_.push_back(std::move(loaded.trace));
+    }
+    return true;
+  }
+  std::vector<RankMeetings> Meet() const {
+    std::vector<RankMeetings> ranks;
+    for (const RankTrace& trace : traces_) ranks.push_back(MeetingsOfRank(trace));
+    return ranks;
+  }
+
+  std::vector<RankTrace> traces_;
+};
+
+#define LOAD_OR_SKIP(name) \
+  if (!Load(name)) GTEST_SKIP() << "no captures beside the project"
+
+void ExpectNear(TimeNs actual, TimeNs expected, TimeNs tolerance, const char* what) {
+  EXPECT_NEAR(static_cast<double>(actual), static_cast<double>(expected),
+              static_cast<double>(tolerance))
+      << what;
+}
+
+struct Expected {
+  TimeNs offset, window, compute, communication, wait, transfer, inner, free_with_copies, copies;
+  TimeNs dispatch, copy, python, launch_and_queue, aclop, dataloader, tail;
+};
+
+// In ns; what the rules may divide differently has a tolerance of 0.6 ms (dispatch and aclop) and
+// 0.3 ms, the sums have none but rounding.
+void ExpectAccount(const RankTrace& trace, const Expected& expected) {
+  const RankAccount account = AccountRank(trace);
+  ASSERT_EQ(account.steps.size(), 1u);
+  const StepAccount& step = account.steps[0];
+  LeafTimes leaves = step.leaves;
+  TimeNs tail = 0;
+  for (const Piece& piece : account.pieces) {
+    if ((piece.tags & kTail) == 0) continue;
+    tail += piece.end - piece.begin;
+    leaves[piece.leaf] -= piece.end - piece.begin;  // the tail is listed apart
+  }
+  constexpr TimeNs kRounding = 1000;
+  ExpectNear(account.clock.offset, expected.offset, 100, "offset");
+  ExpectNear(step.window.end - step.window.begin, expected.window, kRounding, "window");
+  ExpectNear(step.leaves.SumOf(IsCompute), expected.compute, kRounding, "compute");
+  ExpectNear(step.leaves.SumOf(IsCommunication), expected.communication, kRounding, "exposed");
+  ExpectNear(step.leaves[Leaf::kWaitPeer], expected.wait, kRounding, "wait");
+  ExpectNear(step.leaves[Leaf::kTransfer], expected.transfer, kRounding, "transfer");
+  ExpectNear(step.leaves[Leaf::kInnerWait] + step.leaves[Leaf::kInnerIdle], expected.inner,
+             kRounding, "inner");
+  const TimeNs copies = step.leaves.SumOf(IsDeviceCopy);
+  ExpectNear(copies, expected.copies, kRounding, "copies");
+  ExpectNear(step.leaves.SumOf(IsFree) + copies, expected.free_with_copies, kRounding, "free");
+  constexpr TimeNs kRules = 600'000, kOther = 300'000;
+  ExpectNear(leaves[Leaf::kDispatchOp] + leaves[Leaf::kDispatchCann] + leaves[Leaf::kDispatchComm],
+             expected.dispatch, kRules, "dispatch");
+  ExpectNear(leaves[Leaf::kAclOp] + leaves[Leaf::kCompile], expected.aclop, kRules, "aclop");
+  // With the short copies behind the first one, which were not counted.
+  ExpectNear(leaves[Leaf::kHostCopy], expected.copy, 1'000'000, "copy");
+  ExpectNear(leaves[Leaf::kPython], expected.python, kOther, "python");
+  // The device lets time pass between kernels that wait in its queue: they are counted together.
+  ExpectNear(leaves[Leaf::kLaunchLatency] + leaves[Leaf::kDeviceQueue] + leaves[Leaf::kQueue],
+             expected.launch_and_queue, kOther, "launch latency");
+  ExpectNear(leaves[Leaf::kDataLoader], expected.dataloader, kOther, "dataloader");
+  ExpectNear(tail, expected.tail, kOther, "tail");
+}
+
+TEST_F(SampleDiagnosisTest, AccountsOfTextCapturesHaveTheMeasuredLeaves) {
+  LOAD_OR_SKIP("text/level1");
+  ExpectAccount(traces_[0], {.offset = 11'132,
+                             .window = 155'986'000,
+                             .compute = 8'874'000,
+                             .communication = 101'963'000,
+                             .wait = 97'858'000,
+                             .transfer = 3'932'000,
+                             .inner = 173'000,
+                             .free_with_copies = 45'149'000,
+                             .copies = 853'000,
+                             .dispatch = 18'775'000,
+                             .copy = 5'294'000,
+                             .python = 5'291'000,
+                             .launch_and_queue = 4'889'000 + 434'000,
+                             .aclop = 4'397'000,
+                             .dataloader = 3'332'000,
+                             .tail = 1'502'000});
+  ExpectAccount(traces_[1], {.offset = 23'936,
+                             .window = 153'888'000,
+                             .compute = 8'878'000,
+                             .communication = 96'359'000,
+                             .wait = 92'263'000,
+                             .transfer = 3'943'000,
+                             .inner = 153'000,
+                             .free_with_copies = 48'651'000,
+                             .copies = 1'285'000,
+                             .dispatch = 19'698'000,
+                             .copy = 5'936'000,
+                             .python = 6'076'000,
+                             .launch_and_queue = 5'020'000 + 470'000,
+                             .aclop = 4'668'000,
+                             .dataloader = 3'606'000,
+                             .tail = 1'543'000});
+}
+
+TEST_F(SampleDiagnosisTest, EveryCaptureIsAccountedForWhole) {
+  for (const char* name : {"text/level0", "db/level0", "db/level1", "db_mstx"}) {
+    traces_.clear();
+    LOAD_OR_SKIP(name);
+    for (const RankTrace& trace : traces_) {
+      const RankAccount account = AccountRank(trace);
+      ASSERT_FALSE(account.steps.empty()) << name;
+      for (const StepAccount& step : account.steps) {
+        EXPECT_EQ(step.leaves.Sum(), step.window.end - step.window.begin) << name;
+        EXPECT_EQ(step.leaves[Leaf::kUnsplit], 0) << name;
+        EXPECT_EQ(step.leaves[Leaf::kUnknown], 0) << name;
+        EXPECT_GT(step.leaves[Leaf::kWaitPeer], 50'000'000) << name;
+      }
+    }
+  }
+}
+
+TEST_F(SampleDiagnosisTest, RanksLeaveCollectivesAtOneTime) {
+  LOAD_OR_SKIP("text/level1");
+  const std::vector<RankMeetings> ranks = Meet();
+  const Meetings meetings = JoinMeetings(ranks);
+  ASSERT_EQ(meetings.all.size(), 4u);
+  const RankClocks clocks = AlignClocks(ranks, meetings);
+  ASSERT_EQ(clocks.pairs.size(), 1u);
+  EXPECT_EQ(clocks.pairs[0].collectives, 4u);
+  ExpectNear(clocks.pairs[0].difference, 8100, 100, "of 6.6, 7.1, 14.8, 9.2 us");
+  EXPECT_TRUE(clocks.inconsistent.empty());
+  const auto arrivals = FindArrivals(ranks, meetings, clocks);
+  EXPECT_EQ(arrivals[0].all.back().rank, 5) << "which is not captured";
+  EXPECT_EQ(arrivals[0].all.back().source, ArrivalSource::kSeen);
+  EXPECT_EQ(arrivals[3].all.back().rank, 5);
+  // Rank 5 came 27.0 ms after its arrival at the first one to the last one.
+  ExpectNear(arrivals[3].all.back().time - arrivals[0].all.back().time,
+             (883'816'026'238 + 21'996'219) - (883'732'241'564 + 78'776'734), 20'000, "last of 5");
+}
+
+// The time behind the last arrival is that of the transfer alone: equal on all ranks.
+TEST_F(SampleDiagnosisTest, TransfersTakeTheSameTimeOnAllRanks) {
+  LOAD_OR_SKIP("text/level1");
+  const std::vector<TimeNs> expected = {312'900, 1'370'200, 2'315'000, 221'700};
+  for (const RankTrace& trace : traces_) {
+    const std::vector<LastArrival> last = OwnLastArrivals(trace, CollectiveParts(trace));
+    const std::vector<std::size_t> rows = trace.communications.RowsByStart();
+    ASSERT_EQ(rows.size(), expected.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const TimeNs end = trace.communications.start[rows[i]] + trace.communications.dur[rows[i]];
+      ExpectNear(end - last[rows[i]].time, expected[i], 8000, "behind the arrival");
+    }
+  }
+}
+
+TEST_F(SampleDiagnosisTest, ArrivalsOfUncapturedRanksAreSeenByOthers) {
+  LOAD_OR_SKIP("db/level1");
+  const std::vector<RankMeetings> ranks = Meet();
+  const Meetings meetings = JoinMeetings(ranks);
+  const RankClocks clocks = AlignClocks(ranks, meetings);
+  const MeetingArrivals arrivals = FindArrivals(ranks, meetings, clocks).at(0);
+  ASSERT_EQ(arrivals.all.size(), 8u);
+  const TimeNs own = arrivals.all.front().time;
+  EXPECT_EQ(arrivals.all.front().rank, 0);
+  const std::vector<std::pair<std::int64_t, TimeNs>> expected = {
+      {1, 3'533'000},  {3, 5'660'000},  {2, 7'153'000}, {4, 8'774'000},
+      {5, 10'882'000}, {7, 13'289'000}, {6, 88'424'000}};
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(arrivals.all[i + 1].rank, expected[i].first);
+    ExpectNear(arrivals.all[i + 1].time - own, expected[i].second, 20'000, "arrival");
+  }
+  ExpectNear(arrivals.solo, 88'424'000 - 13'289'000, 20'000, "solo");
+}
+
+// A simulated job says itself how long its steps and its kernels took.
+TEST(SimulatedAccounts, HaveTheLedgerOfTheSimulator) {
+  const fs::path job =
+      fs::path(MPA_SOURCE_DIR).parent_path() / "shared" / "data" / "sim" / "tp2pp2dp2";
+  if (!fs::exists(job)) GTEST_SKIP() << "no simulated jobs beside the project";
+  std::ifstream file(job / "truth.json");
+  const auto truth = nlohmann::json::parse(file);
+  std::size_t looked_at = 0;
+  for (const fs::directory_entry& entry : fs::directory_iterator(job / "db")) {
+    const RankInput input = OpenRank(entry.path(), {});
+    ASSERT_TRUE(input.info && input.info->rank);
+    const auto rank = static_cast<std::size_t>(*input.info->rank);
+    const RankTrace trace = LoadRank(input, {kAccountTables, ""}, {}).trace;
+    const RankAccount account = AccountRank(trace);
+    ASSERT_EQ(account.steps.size(), truth["steps"].size());
+    for (std::size_t step = 0; step < account.steps.size(); ++step) {
+      const StepAccount& own = account.steps[step];
+      const double window = static_cast<double>(own.window.end - own.window.begin) / 1e6;
+      EXPECT_NEAR(window, truth["step_ms_per_rank"][rank][step].get<double>(), 0.01 * window);
+      EXPECT_NEAR(static_cast<double>(own.leaves.SumOf(IsCompute)) / 1e6,
+                  truth["kernel_ms_per_rank"][rank][step].get<double>(), 0.001 * window);
+      // The simulator counts what other work hides, too.
+      EXPECT_LE(static_cast<double>(own.leaves[Leaf::kWaitPeer] + own.leaves[Leaf::kBubble]) / 1e6,
+                truth["collective_wait_ms_per_rank"][rank][step].get<double>() + 0.02 * window);
+      EXPECT_EQ(own.leaves.Sum(), own.window.end - own.window.begin);
+    }
+    ++looked_at;
+  }
+  EXPECT_EQ(looked_at, truth["world"].get<std::size_t>());
+}
+
+}  // namespace
+}  // namespace mpa
