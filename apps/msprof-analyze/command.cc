@@ -24,6 +24,9 @@ namespace {
 // CLI11 knows one-letter short names only.
 const std::map<std::string, std::string> kTwoLetterNames = {
     {"-bp", "--benchmark_profiling_path"},
+    {"-cv", "--cann_version"},
+    {"-tv", "--torch_version"},
+    {"-pt", "--profiling_type"},
 };
 
 bool IsShortOption(const std::string& argument) {

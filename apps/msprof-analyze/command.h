@@ -28,6 +28,7 @@ Command AddCluster(CLI::App& program);
 Command AddCompare(CLI::App& program);
 Command AddCheck(CLI::App& program);
 Command AddParse(CLI::App& program);
+Command AddAdvisor(CLI::App& program);
 
 /// The recipes and what they are for.
 HelpPage::List RecipeList();

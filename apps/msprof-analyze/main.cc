@@ -94,7 +94,8 @@ int RunProgram(int count, const char* const* arguments) {
   program.set_version_flag("-V,--version", "msprof-analyze " MPA_VERSION, "Show the version");
   program.require_subcommand(0, 1);
   const std::vector<Command> commands = {AddCompare(program), AddCluster(program),
-                                         AddCheck(program), AddParse(program)};
+                                         AddCheck(program), AddParse(program),
+                                         AddAdvisor(program)};
   std::vector<std::function<void()>> apply_common;
   apply_common.reserve(commands.size());
   for (const Command& command : commands) apply_common.push_back(AddCommonOptions(*command.app));

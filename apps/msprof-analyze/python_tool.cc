@@ -4,7 +4,7 @@
 namespace mpa {
 
 std::span<const std::string_view> CommandsOfPythonToolOnly() {
-  static constexpr std::string_view kCommands[] = {"advisor", "auto-completion"};
+  static constexpr std::string_view kCommands[] = {"auto-completion"};
   return kCommands;
 }
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "device_items.h"
+#include "mpa/measure/device_items.h"
 #include "free_time.h"
 #include "mpa/base/error.h"
 #include "mpa/measure/activities.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What occupies the device, each piece once, with all that leads to its launch.
-#include "device_items.h"
+#include "mpa/measure/device_items.h"
 
 #include <algorithm>
 #include <optional>

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "device_items.h"
-#include "host_timeline.h"
+#include "mpa/measure/device_items.h"
+#include "mpa/measure/host_timeline.h"
 #include "launch_chain.h"
 
 namespace mpa {

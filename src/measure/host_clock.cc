@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "device_items.h"
-#include "launch_calls.h"
+#include "mpa/measure/device_items.h"
+#include "mpa/measure/launch_calls.h"
 #include "mpa/measure/accounting.h"
 
 namespace mpa {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What each thread of the host did when: of all that is open at a time the most telling counts.
-#include "host_timeline.h"
+#include "mpa/measure/host_timeline.h"
 
 #include <limits>
 #include <string_view>

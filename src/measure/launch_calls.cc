@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launch_calls.h"
+#include "mpa/measure/launch_calls.h"
 
 #include <algorithm>
 #include <iterator>

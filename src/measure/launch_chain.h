@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "device_items.h"
-#include "launch_calls.h"
+#include "mpa/measure/device_items.h"
+#include "mpa/measure/launch_calls.h"
 #include "mpa/measure/nesting.h"
 #include "mpa/model/launches.h"
 #include "mpa/model/queue_index.h"

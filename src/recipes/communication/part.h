@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "mpa/model/rank_trace.h"
+#include "mpa/recipe/job_info_fields.h"
 #include "mpa/recipe/part_bytes.h"
 
 namespace mpa {
@@ -69,21 +70,6 @@ template <class Archive>
 void serialize(Archive& archive, StepTimes::Row& row) {
   archive(row.step, row.computing, row.exposed_communication, row.communication, row.free,
           row.overlapped, row.stage, row.bubble, row.exposed_without_receive, row.preparing);
-}
-
-template <class Archive>
-void serialize(Archive& archive, JobGroup& group) {
-  archive(group.id, group.name, group.ranks);
-}
-
-template <class Archive>
-void serialize(Archive& archive, DeviceOfRank& device) {
-  archive(device.rank, device.device);
-}
-
-template <class Archive>
-void serialize(Archive& archive, JobInfo& job) {
-  archive(job.groups, job.distributed_args, job.host_uid, job.host_name, job.devices);
 }
 
 }  // namespace mpa

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "mpa/base/time.h"
+
+/// What a diagnosis says: where the time of a step goes, what costs it, and what mending it wins.
+namespace mpa {
+
+/// A deviation from what is normal for the job, or work that is as it was written and could be
+/// faster.
+enum class FindingKind : std::uint8_t { kFault, kOpportunity };
+
+/// How sure a finding is.
+enum class Certainty : std::uint8_t { kLow, kMedium, kHigh };
+
+/// By the share of a step that mending wins: from 20 %, 10 %, 3 % and 1 % on, and below.
+enum class Impact : std::uint8_t { kInfo, kLow, kMedium, kHigh, kCritical };
+Impact ImpactOf(TimeNs gain, TimeNs step);
+std::string_view NameOf(Impact impact);
+
+/// A measured number behind a finding; the name says what it is.
+struct Metric {
+  std::string name;
+  double value = 0;
+  std::string unit;  ///< "ns", "count", "ratio", "bytes", "GB/s", "MHz"
+};
+
+/// A place in the capture that shows it.
+struct Evidence {
+  std::int64_t rank = -1;
+  std::string source;  ///< file of the capture
+  std::string table;   ///< "kernels", "host_calls", ...
+  std::string name;    ///< of the event
+  std::int64_t peer = -1;
+  TimeNs start = 0, dur = 0;
+};
+
+struct FoundCause {
+  std::string id;    ///< of the catalogue: "rank.late_host"
+  std::string key;   ///< with what tells it from others of its id: "rank.late_host/r5"
+  FindingKind kind = FindingKind::kFault;
+  Certainty confidence = Certainty::kMedium;
+  TimeNs gain = 0;      ///< per step, once all before it are mended
+  TimeNs alone = 0;     ///< per step, if nothing else is mended
+  TimeNs gain_max = 0;  ///< as `gain`, if it were gone completely
+  bool with_next = false;  ///< pays only together with the next one
+  std::vector<std::int64_t> ranks;  ///< the culprits; empty: all
+  std::vector<std::int32_t> steps;  ///< those in which it was seen
+  std::string leaf;                 ///< of the accounting, where it is the cause of a late rank
+  std::vector<std::string> after;   ///< keys of findings that hide it
+  std::vector<Metric> metrics;
+  std::vector<Evidence> evidence;
+};
+
+/// How the time of one step of one rank is spent, by leaf; the leaves add up to the window.
+struct AccountRow {
+  std::int64_t rank = -1;
+  std::int32_t step = -1;  ///< -1: the whole capture
+  TimeNs window = 0;
+  std::vector<std::pair<std::string_view, TimeNs>> leaves;
+};
+
+/// Something that looks guilty and is explained by a finding.
+struct NotACause {
+  std::string name;
+  TimeNs cost = 0;
+  std::string explained_by;  ///< key of the finding; empty: nothing waits for it
+};
+
+/// What could not be judged, and what would have to be recorded.
+struct NotJudged {
+  std::string id;
+  std::string needs;
+  std::string hint;
+};
+
+struct Diagnosis {
+  std::vector<std::int64_t> ranks;
+  std::int64_t world = 0;  ///< ranks of the job; 0: unknown
+  std::vector<std::int32_t> steps, dropped_steps;
+  std::string level;
+  std::vector<std::string> formats;
+  std::map<std::string, std::string> settings;
+  TimeNs step = 0, floor = 0;
+  std::vector<AccountRow> accounting;
+  std::vector<FoundCause> findings;  ///< in the order in which they should be mended
+  std::vector<NotACause> not_causes;
+  std::vector<NotJudged> not_judged;
+  std::vector<std::string> notes;
+  bool complete = true;  ///< false: ranks or parts of them could not be read
+};
+
+enum class Language : std::uint8_t { kEnglish, kChinese };
+
+/// A text in every language.
+struct Texts {
+  std::string_view english, chinese;
+  std::string_view In(Language language) const {
+    return language == Language::kEnglish ? english : chinese;
+  }
+};
+
+/// What the catalogue says of a finding.
+struct CatalogueEntry {
+  std::string_view id;
+  FindingKind kind = FindingKind::kFault;
+  std::string_view owner;  ///< who can mend it: "model", "data", "framework", "operator", ...
+  Texts title;             ///< with "{}" for the ranks or the link, where it has any
+  Texts advice;            ///< the cheapest action first
+};
+
+/// Of every id that a finding may have, in the order of the catalogue.
+const std::vector<CatalogueEntry>& Catalogue();
+/// The entry of an id. Throws std::out_of_range for an id that is not in the catalogue.
+const CatalogueEntry& EntryOf(std::string_view id);
+
+/// What the JSON document of a diagnosis holds.
+struct DiagnosisJsonOptions {
+  std::size_t findings = 20;
+  std::size_t evidence = 5;   ///< of each finding
+  std::size_t max_chars = 0;  ///< 0: as long as it is
+};
+
+/// One object of schema mpa.diagnosis/1; see docs/diagnosis.schema.json.
+std::string DiagnosisJson(const Diagnosis& diagnosis, const DiagnosisJsonOptions& options);
+
+/// The first screen: at most 25 lines of 80 columns.
+std::vector<std::string> DiagnosisScreen(const Diagnosis& diagnosis, Language language,
+                                         std::size_t findings);
+
+}  // namespace mpa

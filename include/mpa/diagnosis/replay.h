@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "mpa/base/time.h"
+
+/// What a run would have taken had parts of it been shorter: the moments of a job as a graph of
+/// what waits for what, replayed with some of the work taken out.
+namespace mpa {
+
+/// Where a dependency begins: at the start of the node that is waited for, or at its end.
+enum class WaitsFor : std::uint8_t { kStart, kEnd };
+
+/// Work that a what-if takes out. Reductions of one place add up; none makes a time negative.
+struct Removal {
+  struct Node {
+    std::uint32_t node;
+    TimeNs less;
+  };
+  struct Edge {
+    std::uint32_t edge;
+    TimeNs less;
+  };
+  std::vector<Node> durations;
+  std::vector<Edge> waits;         ///< of the weights of edges
+  std::vector<std::uint32_t> cuts; ///< edges that no longer hold anything up
+};
+
+/// Nodes are pieces of work with a start and a duration, 0 for a mere moment. A node starts when all
+/// that it waits for has come, each by its weight later, plus a lag, which is what the recorded
+/// times leave unexplained. So replaying the untouched graph gives the recorded times.
+class ReplayGraph {
+ public:
+  using Node = std::uint32_t;
+  using Edge = std::uint32_t;
+
+  Node Add(TimeNs start, TimeNs dur);
+  /// `node` starts at the earliest `weight` behind `on`.
+  Edge Wait(Node node, Node on, WaitsFor from, TimeNs weight);
+
+  /// Orders the nodes and computes the lags. An edge that contradicts the recorded times by more
+  /// than `tolerance`, or points against their order, is dropped. Nothing is added afterwards.
+  void Finish(TimeNs tolerance);
+
+  std::size_t Nodes() const { return start_.size(); }
+  std::size_t Edges() const { return edges_.size(); }
+  std::size_t Dropped() const { return dropped_; }
+  TimeNs Start(Node node) const { return start_[node]; }
+  TimeNs Duration(Node node) const { return dur_[node]; }
+  TimeNs Weight(Edge edge) const { return edges_[edge].weight; }
+  Node Waiting(Edge edge) const { return edges_[edge].node; }
+  Node On(Edge edge) const { return edges_[edge].on; }
+
+  /// The start of every node once the removals are made. Linear in nodes and edges.
+  std::vector<TimeNs> Replay(std::span<const Removal* const> removals) const;
+  /// The edge that held a node up in recorded time; the number of edges where none did.
+  Edge Binding(Node node) const;
+
+ private:
+  struct EdgeRow {
+    Node node, on;
+    WaitsFor from;
+    TimeNs weight;
+    bool dropped = false;
+  };
+  void Order();
+  TimeNs Arrival(const EdgeRow& edge, const std::vector<TimeNs>& start,
+                 const std::vector<TimeNs>& dur, TimeNs weight) const;
+
+  std::vector<TimeNs> start_, dur_, lag_;
+  std::vector<EdgeRow> edges_;
+  std::vector<Node> order_;
+  std::vector<std::uint32_t> first_edge_, edges_of_;  // by node, the edges it waits by
+  std::size_t dropped_ = 0;
+};
+
+}  // namespace mpa

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "mpa/diagnosis/replay.h"
+
+namespace mpa {
+
+/// The job's steps in the graph: what has to be done before a step counts as done.
+struct ReplaySteps {
+  /// Of every step the last nodes of each rank; a step ends when all of them have ended.
+  std::vector<std::vector<ReplayGraph::Node>> last;
+  TimeNs begin = 0;        ///< of the first step, on the clock of the job
+  std::size_t first = 0;   ///< steps before it do not count (warm-up)
+};
+
+/// Something that could be mended, as what the step would no longer have to do.
+struct WhatIf {
+  Removal expect;        ///< what mending it is likely to take out
+  Removal bound;         ///< all of it; empty: the same as `expect`
+  bool opportunity = false;  ///< slow as it was written, not a deviation; faults go first
+};
+
+/// What mending one cause wins, per step and in ns.
+struct Gain {
+  std::size_t cause = 0;  ///< position in the list of causes
+  TimeNs gain = 0;        ///< once all causes before it in the list of gains are mended
+  TimeNs alone = 0;       ///< if nothing else is mended
+  TimeNs most = 0;        ///< as `gain`, with `bound` instead of `expect`
+  bool with_next = false; ///< pays only together with the next gain of the list
+};
+
+struct Waterfall {
+  TimeNs step = 0;   ///< mean length of a step, as recorded
+  TimeNs floor = 0;  ///< what is left of it once all is mended; step = floor + sum of the gains
+  std::vector<Gain> gains;   ///< in the order in which they are won
+  std::vector<Gain> others;  ///< of causes that win next to nothing, by `alone`
+};
+
+/// The mean length of a counted step with the removals made.
+TimeNs StepTime(const ReplayGraph& graph, const ReplaySteps& steps,
+                std::span<const Removal* const> removals);
+
+/// Takes the cause that wins most, then the one that wins most of what is left, and so on, so that
+/// nothing is won twice. Faults are mended before opportunities. Two causes that hide each other are
+/// tried together. `least`: gains below it, in ns per step, are not worth a place.
+Waterfall MakeWaterfall(const ReplayGraph& graph, const ReplaySteps& steps,
+                        const std::vector<WhatIf>& causes, TimeNs least);
+
+}  // namespace mpa

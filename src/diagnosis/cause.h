@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "job.h"
+#include "mpa/diagnosis/diagnosis.h"
+#include "mpa/diagnosis/what_if.h"
+
+namespace mpa {
+
+/// A finding that may be one, with what mending it would take out of the graph.
+struct Cause {
+  FoundCause finding;
+  WhatIf what_if;
+};
+
+/// Ranks whose device, host or input is slower than that of their peers, and ranks that were not
+/// captured.
+void FindRankCauses(const Job& job, std::vector<Cause>& causes);
+/// What the hosts of all ranks do.
+void FindHostCauses(const Job& job, std::vector<Cause>& causes);
+/// What the devices of all ranks compute.
+void FindDeviceCauses(const Job& job, std::vector<Cause>& causes);
+/// Links, and how collectives are made.
+void FindCommunicationCauses(const Job& job, std::vector<Cause>& causes);
+/// The stages of a pipeline.
+void FindPipelineCauses(const Job& job, std::vector<Cause>& causes);
+
+struct PipelineShape {
+  std::int64_t stages = 1, micro_batches = 0;
+  /// The share of a step in which a stage has nothing to do although all is even.
+  double IdealBubble() const {
+    if (stages < 2 || micro_batches < 1) return 0;
+    return static_cast<double>(stages - 1) / static_cast<double>(micro_batches + stages - 1);
+  }
+};
+PipelineShape ShapeOfPipeline(const Job& job);
+
+/// A cause of the catalogue with its key: the id and what tells it from others.
+Cause NewCause(const Job& job, std::string_view id, std::string_view place = "");
+/// Per counted step.
+TimeNs PerStep(const Job& job, TimeNs time);
+
+}  // namespace mpa

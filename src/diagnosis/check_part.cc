@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check_part.h"
+
+#include <cstddef>
+
+#include "mpa/base/error.h"
+
+namespace mpa {
+namespace {
+
+void Require(bool holds) {
+  if (!holds) Fail(ErrorKind::kCorrupt, "the part of a rank names a row that it does not hold");
+}
+
+void RequireTime(TimeNs start, TimeNs dur) { Require(IsTime(start) && IsDuration(dur)); }
+
+}  // namespace
+
+void CheckPart(const RankDiagnosis& part) {
+  const RankGraph& graph = part.graph;
+  const auto is_node = [&](std::uint32_t node) { return node < graph.nodes.size(); };
+  const auto is_name = [&](NameId name) { return name < part.names.size(); };
+  for (const GraphNode& node : graph.nodes) {
+    RequireTime(node.start, node.dur);
+    if (node.kind != NodeKind::kKernel) continue;
+    Require(node.row >= 0 && static_cast<std::size_t>(node.row) < part.kinds.size());
+  }
+  for (const GraphEdge& edge : graph.edges) {
+    Require(is_node(edge.node) && is_node(edge.on) && IsDuration(edge.weight));
+  }
+  Require(graph.collectives.size() == part.operations.size());
+  for (const RankCollective& collective : graph.collectives) {
+    Require(is_node(collective.arrive) && is_node(collective.leave));
+  }
+  for (const auto& nodes : graph.last) {
+    for (const std::uint32_t node : nodes) Require(is_node(node));
+  }
+  for (const StepPart& step : part.steps) {
+    Require(step.leaves.size() == kLeaves && step.end >= step.begin);
+    RequireTime(step.begin, step.end - step.begin);
+  }
+  for (const HostShare& share : part.shares) {
+    Require(share.edge < graph.edges.size() && IsDuration(share.time));
+  }
+  for (const HostPlace& place : part.places) Require(is_name(place.name));
+  for (const BlockedPart& call : part.blocked) {
+    Require(call.edge < graph.edges.size() && is_name(call.name) && is_name(call.place));
+  }
+  for (const KernelKind& kind : part.kinds) Require(is_name(kind.type) && is_name(kind.shapes));
+  for (const OperationPart& row : part.operations) {
+    Require(is_name(row.group) && is_name(row.name) && is_name(row.kind));
+    RequireTime(row.start, row.dur);
+  }
+  for (const PeerTransfer& row : part.transfers) {
+    Require(row.operation < part.operations.size() && is_name(row.transport));
+    Require(row.bytes >= 0 && IsDuration(row.time));
+  }
+  for (const PeerArrival& row : part.arrivals) {
+    Require(row.operation < part.operations.size() && IsTime(row.time));
+  }
+}
+
+}  // namespace mpa

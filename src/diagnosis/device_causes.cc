@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the devices compute on all ranks that could be computed faster.
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cause.h"
+#include "mpa/base/text.h"
+
+namespace mpa {
+namespace {
+
+// The share of the time that mending takes out, expected and at most.
+struct Cut {
+  double expect = 0, bound = 0;
+};
+
+class DeviceCauses {
+ public:
+  DeviceCauses(const Job& job, std::vector<Cause>& causes) : job_(job), causes_(causes) {}
+
+  void Find() {
+    AddLeaves("op.aicpu", {Leaf::kAiCpu}, {0.9, 1.0});
+    AddLeaves("op.format", {Leaf::kFormat, Leaf::kMove}, {0.7, 1.0});
+    AddAttention();
+  }
+
+ private:
+  const KernelKind& KindOf(std::size_t rank, const GraphNode& node) const {
+    return job_.Part(rank).kinds[static_cast<std::size_t>(node.row)];
+  }
+  const std::string& TypeOf(std::size_t rank, const GraphNode& node) const {
+    return job_.Part(rank).names[KindOf(rank, node).type];
+  }
+
+  // True for a type that the ranks of the role have in common; what single ranks have more is a
+  // matter of these ranks.
+  bool IsCommon(std::size_t rank, const GraphNode& node) const {
+    const std::vector<std::size_t> peers = job_.RoleOf(rank);
+    if (peers.size() < 2) return true;
+    std::size_t with = 0;
+    const auto step = static_cast<std::size_t>(node.step);
+    for (const std::size_t peer : peers) with += job_.work[peer][step].kernels.contains(TypeOf(rank, node)) ? 1 : 0;
+    return with * 4 > peers.size();
+  }
+
+  void Remove(std::size_t rank, std::uint32_t node, const Cut& cut, Cause& cause) const {
+    const TimeNs dur = job_.Part(rank).graph.nodes[node].dur;
+    const std::uint32_t number = job_.graph.first_node[rank] + node;
+    cause.what_if.expect.durations.push_back({number, static_cast<TimeNs>(cut.expect * static_cast<double>(dur))});
+    cause.what_if.bound.durations.push_back({number, static_cast<TimeNs>(cut.bound * static_cast<double>(dur))});
+  }
+
+  void AddLeaves(std::string_view id, const std::vector<Leaf>& leaves, const Cut& cut) {
+    Cause cause = NewCause(job_, id);
+    TimeNs time = 0;
+    std::int64_t count = 0;
+    std::map<std::string, TimeNs> by_type;
+    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+      const auto& nodes = job_.Part(rank).graph.nodes;
+      for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+        const GraphNode& node = nodes[i];
+        if (node.kind != NodeKind::kKernel || node.step < 0 || static_cast<std::size_t>(node.step) >= job_.steps) continue;
+        if (std::find(leaves.begin(), leaves.end(), node.leaf) == leaves.end() || !IsCommon(rank, node)) continue;
+        Remove(rank, i, cut, cause);
+        if (static_cast<std::size_t>(node.step) < job_.first_step) continue;
+        time += node.dur;
+        ++count;
+        by_type[TypeOf(rank, node)] += node.dur;
+      }
+    }
+    if (count == 0) return;
+    Finish(time, count, cause);
+    for (const auto& [type, total] : by_type) cause.finding.evidence.push_back({job_.ranks[0].rank, job_.Part(0).capture, "kernels", type, -1, 0, total});
+    std::stable_sort(cause.finding.evidence.begin(), cause.finding.evidence.end(), [](const Evidence& a, const Evidence& b) { return a.dur > b.dur; });
+    causes_.push_back(std::move(cause));
+  }
+
+  void Finish(TimeNs time, std::int64_t count, Cause& cause) const {
+    const double steps = static_cast<double>(job_.CountedSteps() * job_.ranks.size());
+    cause.finding.metrics.push_back({"calls_per_step", static_cast<double>(count) / steps, "count"});
+    cause.finding.metrics.push_back({"time_per_step", static_cast<double>(time) / steps, "ns"});
+  }
+
+  // A softmax between two batched products, and what lies around it: a fused kernel reads and writes
+  // none of what they exchange.
+  void AddAttention() {
+    constexpr std::size_t kReach = 8;  // kernels between the products
+    constexpr Cut kBetween{0.9, 1.0};
+    Cause cause = NewCause(job_, "op.attention");
+    TimeNs time = 0;
+    std::int64_t count = 0;
+    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+      const auto& nodes = job_.Part(rank).graph.nodes;
+      std::vector<std::uint32_t> kernels;
+      for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+        if (nodes[i].kind == NodeKind::kKernel && nodes[i].step >= 0) kernels.push_back(i);
+      }
+      std::size_t product = kernels.size();  // position of the last batched product
+      bool softmax = false;
+      for (std::size_t at = 0; at < kernels.size(); ++at) {
+        const std::string type = ToLower(TypeOf(rank, nodes[kernels[at]]));
+        softmax = softmax || ContainsAny(type, {"softmax"});
+        if (!ContainsAny(type, {"batchmatmul"})) continue;
+        if (softmax && product < at && at - product <= kReach) {
+          for (std::size_t i = product + 1; i < at; ++i) {
+            Remove(rank, kernels[i], kBetween, cause);
+            time += nodes[kernels[i]].dur;
+          }
+          ++count;
+        }
+        product = at;
+        softmax = false;
+      }
+    }
+    if (count == 0) return;
+    Finish(time, count, cause);
+    causes_.push_back(std::move(cause));
+  }
+
+  const Job& job_;
+  std::vector<Cause>& causes_;
+};
+
+}  // namespace
+
+void FindDeviceCauses(const Job& job, std::vector<Cause>& causes) { DeviceCauses(job, causes).Find(); }
+
+}  // namespace mpa

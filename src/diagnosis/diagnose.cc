@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the parts of all ranks to the diagnosis of the job.
+#include "diagnose.h"
+
+#include <algorithm>
+#include <set>
+
+#include "cause.h"
+
+namespace mpa {
+namespace {
+
+// A finding is worth a place when mending it wins so much of the step.
+constexpr TimeNs kLeastPercent = 1;
+constexpr TimeNs kLeast = 10'000;
+// A fault of the whole job is at least so much of the step.
+constexpr TimeNs kFaultPercent = 3;
+// Below that a pipeline has enough micro-batches.
+constexpr double kLeastBubble = 0.05;
+// The search goes on below that, for what only shows once more is mended.
+constexpr TimeNs kSearchPerMille = 2;
+
+void AddFacts(const Job& job, Diagnosis& diagnosis) {
+  std::set<std::string> formats, levels;
+  for (const DiagnosedRank& rank : job.ranks) {
+    diagnosis.ranks.push_back(rank.rank);
+    formats.insert(rank.part->source);
+    if (!rank.part->level.empty()) levels.insert(rank.part->level);
+    for (const JobGroup& group : rank.part->job.groups) {
+      for (const std::int64_t member : group.ranks) diagnosis.world = std::max(diagnosis.world, member + 1);
+    }
+    for (const StepPart& step : rank.part->steps) {
+      AccountRow& row = diagnosis.accounting.emplace_back();
+      row.rank = rank.rank;
+      row.step = step.id;
+      row.window = step.end - step.begin;
+      for (std::size_t leaf = 0; leaf < step.leaves.size(); ++leaf) {
+        if (step.leaves[leaf] != 0) row.leaves.emplace_back(NameOf(static_cast<Leaf>(leaf)), step.leaves[leaf]);
+      }
+    }
+  }
+  diagnosis.world = std::max(diagnosis.world, static_cast<std::int64_t>(job.ranks.size()));
+  diagnosis.formats.assign(formats.begin(), formats.end());
+  if (!levels.empty()) diagnosis.level = *levels.begin();
+  const auto& steps = job.Part(0).steps;
+  for (std::size_t step = 0; step < steps.size(); ++step) {
+    (step < job.first_step ? diagnosis.dropped_steps : diagnosis.steps).push_back(steps[step].id);
+  }
+}
+
+// What costs every rank a little in every step is how the job was written, not a deviation.
+bool DemoteUsual(const Waterfall& waterfall, std::vector<Cause>& causes, std::vector<WhatIf>& what_ifs) {
+  bool any = false;
+  for (const Gain& gain : waterfall.gains) {
+    const bool is_small = gain.gain * 100 < waterfall.step * kFaultPercent;
+    if (!is_small || what_ifs[gain.cause].opportunity || !causes[gain.cause].finding.ranks.empty()) continue;
+    what_ifs[gain.cause].opportunity = any = true;
+    causes[gain.cause].finding.kind = FindingKind::kOpportunity;
+  }
+  return any;
+}
+
+// What twice as many micro-batches of half the size win. Their schedule is another graph, so it is
+// computed and not replayed: of p stages and m micro-batches (p - 1) / (m + p - 1) is idle.
+void AddBubble(const Job& job, Diagnosis& diagnosis) {
+  const PipelineShape shape = ShapeOfPipeline(job);
+  const double ideal = shape.IdealBubble();
+  if (ideal < kLeastBubble) return;
+  FoundCause found = NewCause(job, "pp.bubble").finding;
+  const auto share_of = [&](TimeNs time, double share) { return static_cast<TimeNs>(static_cast<double>(time) * share); };
+  found.gain = share_of(diagnosis.floor, ideal / 2);
+  found.alone = share_of(diagnosis.step, ideal / 2);
+  found.gain_max = share_of(diagnosis.floor, ideal);
+  found.metrics.push_back({"ideal_bubble", ideal, "share"});
+  found.metrics.push_back({"micro_batches", static_cast<double>(shape.micro_batches), "count"});
+  diagnosis.floor -= found.gain;
+  diagnosis.findings.push_back(std::move(found));
+}
+
+}  // namespace
+
+Diagnosis Diagnose(std::vector<DiagnosedRank> ranks) {
+  const Job job = MakeJob(std::move(ranks));
+  Diagnosis diagnosis;
+  AddFacts(job, diagnosis);
+  std::vector<Cause> causes;
+  FindRankCauses(job, causes);
+  FindCommunicationCauses(job, causes);
+  FindPipelineCauses(job, causes);
+  FindHostCauses(job, causes);
+  FindDeviceCauses(job, causes);
+  std::vector<WhatIf> what_ifs;
+  for (Cause& cause : causes) what_ifs.push_back(std::move(cause.what_if));
+  const TimeNs search = std::max<TimeNs>(1, job.step_time * kSearchPerMille / 1000);
+  Waterfall waterfall = MakeWaterfall(job.graph.graph, job.graph.steps, what_ifs, search);
+  if (DemoteUsual(waterfall, causes, what_ifs)) waterfall = MakeWaterfall(job.graph.graph, job.graph.steps, what_ifs, search);
+  diagnosis.step = waterfall.step;
+  diagnosis.floor = waterfall.step;
+  const TimeNs least = std::max(kLeast, waterfall.step / 100 * kLeastPercent);
+  for (const Gain& gain : waterfall.gains) {
+    if (gain.gain < least && gain.alone < least && !gain.with_next) continue;
+    FoundCause& found = diagnosis.findings.emplace_back(std::move(causes[gain.cause].finding));
+    found.gain = gain.gain;
+    found.alone = gain.alone;
+    found.gain_max = gain.most;
+    found.with_next = gain.with_next;
+    diagnosis.floor -= gain.gain;
+  }
+  AddBubble(job, diagnosis);
+  return diagnosis;
+}
+
+}  // namespace mpa

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "mpa/diagnosis/diagnosis.h"
+#include "operations.h"
+
+namespace mpa {
+
+/// Puts the ranks together and says what costs the step.
+Diagnosis Diagnose(std::vector<DiagnosedRank> ranks);
+
+}  // namespace mpa

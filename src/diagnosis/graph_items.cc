@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph_items.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "mpa/measure/launch_calls.h"
+#include "mpa/base/text.h"
+#include "mpa/model/launches.h"
+#include "mpa/model/queue_index.h"
+
+namespace mpa {
+namespace {
+
+bool WaitsForEvent(const RankTrace& trace, std::size_t task) {
+  return ContainsAny(trace.strings.View(trace.device_tasks.type[task]), {"EVENT_WAIT"}) ||
+         ContainsAny(trace.strings.View(trace.device_tasks.name[task]), {"EVENT_WAIT"});
+}
+
+class ItemFinder {
+ public:
+  explicit ItemFinder(const RankTrace& trace)
+      : trace_(trace), calls_(trace), launches_(trace), queue_(trace.queued_work) {}
+
+  GraphItems Find() && {
+    std::set<std::int64_t> streams;
+    for (const DeviceItem& item : FindDeviceItems(trace_)) {
+      Add(item, false);
+      if (item.table != PieceTable::kCommunications) streams.insert(item.stream);
+    }
+    const DeviceTasks& tasks = trace_.device_tasks;
+    for (std::size_t i = 0; i < tasks.Size(); ++i) {
+      if (!WaitsForEvent(trace_, i) || !streams.contains(tasks.stream[i])) continue;
+      Add({.begin = tasks.start[i],
+           .end = tasks.start[i] + tasks.dur[i],
+           .table = PieceTable::kDeviceTasks,
+           .row = static_cast<std::int32_t>(i),
+           .stream = tasks.stream[i],
+           .connection = tasks.connection[i],
+           .link = tasks.link[i],
+           .model = tasks.model[i]},
+          true);
+    }
+    std::stable_sort(found_.items.begin(), found_.items.end(), [](const GraphItem& a, const GraphItem& b) {
+      return std::pair{a.work.begin, a.work.end} < std::pair{b.work.begin, b.work.end};
+    });
+    GuessLaunched();
+    return std::move(found_);
+  }
+
+ private:
+  void Add(const DeviceItem& work, bool waits) {
+    GraphItem item{work, waits, -1, -1};
+    auto call = calls_.Find(work.connection);
+    if (!call && work.model >= 0) call = calls_.LastGraph(work.begin);
+    if (call) {
+      item.launched = call->begin;
+      const auto [found, is_new] =
+          numbers_.try_emplace({call->track, call->begin}, static_cast<std::int32_t>(found_.launches.size()));
+      if (is_new) {
+        const auto queued = queue_.Find(call->track, call->begin);
+        found_.launches.push_back({call->begin, call->track, queued ? static_cast<std::int32_t>(*queued) : -1});
+      }
+      item.launch = found->second;
+    } else if (const auto launch = launches_.Find(work.link)) {
+      item.launched = trace_.launches.host_time[*launch];
+    }
+    found_.items.push_back(item);
+  }
+
+  // Work without a launch was asked for before what follows on its stream.
+  void GuessLaunched() {
+    std::map<std::int64_t, TimeNs> next;
+    for (std::size_t i = found_.items.size(); i-- > 0;) {
+      GraphItem& item = found_.items[i];
+      if (item.launched >= 0) {
+        next[item.work.stream] = item.launched;
+      } else if (const auto later = next.find(item.work.stream); later != next.end()) {
+        item.launched = later->second;
+      }
+    }
+  }
+
+  const RankTrace& trace_;
+  const LaunchCalls calls_;
+  const LaunchIndex launches_;
+  const QueueIndex queue_;
+  std::map<std::pair<std::int32_t, TimeNs>, std::int32_t> numbers_;
+  GraphItems found_;
+};
+
+}  // namespace
+
+GraphItems FindGraphItems(const RankTrace& trace) { return ItemFinder(trace).Find(); }
+
+}  // namespace mpa

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the hosts of all ranks do that holds up their devices. What single ranks do more than the
+// others is a matter of these ranks (rank_causes.cc), so that nothing is taken out twice.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "cause.h"
+
+namespace mpa {
+namespace {
+
+// Loops read the loss and the norm of the gradients once a step: a way to write them.
+constexpr std::int64_t kUsualSyncs = 3;
+
+struct HostCauseOf {
+  std::string_view id;
+  std::vector<Leaf> leaves, blocks;
+  bool of_any_rank = false;  ///< rare, and on few ranks by nature: all of it is one cause
+};
+
+const std::vector<HostCauseOf>& HostCauseList() {
+  static const std::vector<HostCauseOf> causes = {
+      {"host.dataloader", {Leaf::kDataLoader}, {}},
+      {"host.h2d", {Leaf::kHostCopy}, {Leaf::kHostCopy}},
+      {"host.sync", {Leaf::kScalarSync, Leaf::kExplicitSync}, {Leaf::kScalarSync, Leaf::kExplicitSync}},
+      {"host.compile", {Leaf::kCompile}, {}},
+      {"host.aclop", {Leaf::kAclOp}, {}},
+      {"host.gc", {Leaf::kGarbage}, {}, true},
+      {"host.memory", {Leaf::kMemory}, {Leaf::kMemory}},
+      {"host.checkpoint", {Leaf::kCheckpoint}, {Leaf::kCheckpoint}, true},
+  };
+  return causes;
+}
+
+bool Holds(const std::vector<Leaf>& leaves, Leaf leaf) {
+  return std::find(leaves.begin(), leaves.end(), leaf) != leaves.end();
+}
+
+class HostCauses {
+ public:
+  HostCauses(const Job& job, std::vector<Cause>& causes) : job_(job), causes_(causes) {}
+
+  void Find() {
+    for (const HostCauseOf& of : HostCauseList()) Add(of);
+    AddLaunchBound();
+  }
+
+ private:
+  TimeNs HostTime(std::size_t rank, std::size_t step, const std::vector<Leaf>& leaves) const {
+    TimeNs sum = 0;
+    for (const Leaf leaf : leaves) sum += job_.work[rank][step].host[static_cast<std::size_t>(leaf)];
+    return sum;
+  }
+  std::int64_t Blocks(std::size_t rank, std::size_t step, const std::vector<Leaf>& leaves) const {
+    std::int64_t sum = 0;
+    for (const Leaf leaf : leaves) sum += job_.work[rank][step].blocks[static_cast<std::size_t>(leaf)];
+    return sum;
+  }
+
+  void Add(const HostCauseOf& of) {
+    Cause cause = NewCause(job_, of.id);
+    Removal& removal = cause.what_if.expect;
+    std::set<std::int64_t> ranks;
+    std::set<std::int32_t> steps;
+    TimeNs time = 0;
+    std::int64_t calls = 0;
+    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+      const std::vector<std::size_t> peers = job_.RoleOf(rank);
+      std::vector<double> share(job_.steps, 1);
+      std::vector<bool> cut(job_.steps, true);
+      for (std::size_t step = 0; step < job_.steps; ++step) {
+        const TimeNs own = HostTime(rank, step, of.leaves);
+        if (of.of_any_rank || peers.size() < 2) continue;
+        std::vector<TimeNs> others, other_blocks;
+        for (const std::size_t peer : peers) {
+          others.push_back(HostTime(peer, step, of.leaves));
+          other_blocks.push_back(Blocks(peer, step, of.blocks));
+        }
+        const TimeNs normal = std::min(own, Normal(std::move(others)));
+        share[step] = own > 0 ? static_cast<double>(normal) / static_cast<double>(own) : 0;
+        cut[step] = Normal(std::move(other_blocks)) > 0;
+      }
+      const RankDiagnosis& part = job_.Part(rank);
+      for (const HostShare& row : part.shares) {
+        const std::int32_t step = job_.StepOfEdge(rank, row.edge);
+        if (step < 0 || !Holds(of.leaves, row.leaf)) continue;
+        const auto less = static_cast<TimeNs>(share[static_cast<std::size_t>(step)] * static_cast<double>(row.time));
+        if (less <= 0) continue;
+        removal.waits.push_back({job_.graph.first_edge[rank] + row.edge, less});
+        Note(rank, step, ranks, steps);
+        if (static_cast<std::size_t>(step) >= job_.first_step) time += less;
+      }
+      for (const BlockedPart& row : part.blocked) {
+        if (row.step < 0 || static_cast<std::size_t>(row.step) >= job_.steps || !Holds(of.blocks, row.leaf)) continue;
+        if (!cut[static_cast<std::size_t>(row.step)]) continue;
+        if (of.id == "host.sync" && IsUsual(part, row)) continue;
+        removal.cuts.push_back(job_.graph.first_edge[rank] + row.edge);
+        Note(rank, row.step, ranks, steps);
+        if (static_cast<std::size_t>(row.step) >= job_.first_step) ++calls;
+      }
+    }
+    if (of.id == "host.h2d") RemoveCopies(removal);
+    if (removal.waits.empty() && removal.cuts.empty() && removal.durations.empty()) return;
+    const auto count = static_cast<TimeNs>(job_.ranks.size());
+    if (calls > 0) cause.finding.metrics.push_back({"calls_per_step", static_cast<double>(calls) / static_cast<double>(job_.CountedSteps() * job_.ranks.size()), "count"});
+    if (time > 0) cause.finding.metrics.push_back({"time_per_step", static_cast<double>(PerStep(job_, time) / count), "ns"});
+    if (ranks.size() < job_.ranks.size() || of.of_any_rank) cause.finding.ranks.assign(ranks.begin(), ranks.end());
+    cause.finding.steps.assign(steps.begin(), steps.end());
+    AddPlaces(of.leaves, cause);
+    causes_.push_back(std::move(cause));
+  }
+
+  // Copies that do not block run beside what is computed.
+  void RemoveCopies(Removal& removal) const {
+    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+      const auto& nodes = job_.Part(rank).graph.nodes;
+      for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+        if (nodes[i].leaf == Leaf::kCopyIn) removal.durations.push_back({job_.graph.first_node[rank] + i, nodes[i].dur});
+      }
+    }
+  }
+
+  // The last ones of a step read its results.
+  static bool IsUsual(const RankDiagnosis& part, const BlockedPart& call) {
+    std::int64_t later = 0;
+    for (const BlockedPart& other : part.blocked) {
+      later += other.step == call.step && other.start > call.start ? 1 : 0;
+    }
+    return later < kUsualSyncs - 1;
+  }
+
+  void Note(std::size_t rank, std::int32_t step, std::set<std::int64_t>& ranks, std::set<std::int32_t>& steps) const {
+    if (static_cast<std::size_t>(step) < job_.first_step) return;
+    ranks.insert(job_.ranks[rank].rank);
+    const auto& of_rank = job_.Part(rank).steps;
+    if (static_cast<std::size_t>(step) < of_rank.size()) steps.insert(of_rank[static_cast<std::size_t>(step)].id);
+  }
+
+  // The places of the first rank that has any.
+  void AddPlaces(const std::vector<Leaf>& leaves, Cause& cause) const {
+    for (const DiagnosedRank& rank : job_.ranks) {
+      for (const HostPlace& place : rank.part->places) {
+        if (!Holds(leaves, place.leaf)) continue;
+        cause.finding.evidence.push_back({rank.rank, rank.part->capture, "host", rank.part->names[place.name], -1, place.start, place.longest});
+      }
+      if (!cause.finding.evidence.empty()) return;
+    }
+  }
+
+  // All hosts would have to launch faster.
+  void AddLaunchBound() {
+    static const std::vector<Leaf> leaves = {Leaf::kDispatchOp, Leaf::kDispatchCann, Leaf::kDispatchComm, Leaf::kPython, Leaf::kHostIdle};
+    constexpr double kExpected = 0.2;
+    Cause cause = NewCause(job_, "host.launch_bound");
+    TimeNs time = 0, kernel_time = 0;
+    std::int64_t kernels = 0;
+    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+      for (const HostShare& row : job_.Part(rank).shares) {
+        if (!Holds(leaves, row.leaf)) continue;
+        const std::uint32_t edge = job_.graph.first_edge[rank] + row.edge;
+        cause.what_if.expect.waits.push_back({edge, static_cast<TimeNs>(kExpected * static_cast<double>(row.time))});
+        cause.what_if.bound.waits.push_back({edge, row.time});
+        time += row.time;
+      }
+      for (const auto& step : job_.work[rank]) {
+        kernel_time += step.compute;
+        for (const auto& [type, sum] : step.kernels) kernels += sum.count;
+      }
+    }
+    if (kernels == 0 || time == 0) return;
+    cause.finding.metrics.push_back({"time_per_launch", static_cast<double>(time) / static_cast<double>(kernels), "ns"});
+    cause.finding.metrics.push_back({"mean_kernel", static_cast<double>(kernel_time) / static_cast<double>(kernels), "ns"});
+    causes_.push_back(std::move(cause));
+  }
+
+  const Job& job_;
+  std::vector<Cause>& causes_;
+};
+
+}  // namespace
+
+void FindHostCauses(const Job& job, std::vector<Cause>& causes) { HostCauses(job, causes).Find(); }
+
+}  // namespace mpa

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "job.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace mpa {
+namespace {
+
+// A first step so much longer than the median of the others is warm-up.
+constexpr double kWarmUp = 1.2;
+
+std::vector<TimeNs> StepLengths(const JobGraph& graph) {
+  std::vector<TimeNs> lengths;
+  TimeNs begin = graph.steps.begin;
+  for (const auto& nodes : graph.steps.last) {
+    TimeNs end = begin;
+    for (const ReplayGraph::Node node : nodes) {
+      end = std::max(end, graph.graph.Start(node) + graph.graph.Duration(node));
+    }
+    lengths.push_back(end - begin);
+    begin = end;
+  }
+  return lengths;
+}
+
+bool FirstIsWarmUp(const std::vector<TimeNs>& lengths) {
+  if (lengths.size() < 3) return false;
+  std::vector<TimeNs> others(lengths.begin() + 1, lengths.end());
+  std::sort(others.begin(), others.end());
+  const TimeNs median = others[others.size() / 2];
+  return static_cast<double>(lengths[0]) > kWarmUp * static_cast<double>(median);
+}
+
+// The stages of a pipeline do different work.
+std::vector<std::int32_t> RolesOf(const std::vector<DiagnosedRank>& ranks) {
+  std::vector<std::int32_t> roles(ranks.size(), 0);
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    for (const JobGroup& group : ranks[i].part->job.groups) {
+      if (group.name != "pp") continue;
+      const auto place = std::find(group.ranks.begin(), group.ranks.end(), ranks[i].rank);
+      if (place != group.ranks.end()) roles[i] = static_cast<std::int32_t>(place - group.ranks.begin());
+    }
+  }
+  return roles;
+}
+
+void SumWork(Job& job) {
+  using Shapes = std::pair<std::string, std::string>;
+  job.work.assign(job.ranks.size(), std::vector<StepWork>(job.steps));
+  // Kinds of kernels by role, with the number of ranks that have them.
+  std::vector<std::set<Shapes>> kinds_of(job.ranks.size());
+  for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
+    const RankDiagnosis& part = job.Part(rank);
+    for (const KernelKind& kind : part.kinds) kinds_of[rank].emplace(part.names[kind.type], part.names[kind.shapes]);
+  }
+  for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
+    const RankDiagnosis& part = job.Part(rank);
+    std::vector<bool> foreign;
+    for (const KernelKind& kind : part.kinds) {
+      const Shapes shapes{part.names[kind.type], part.names[kind.shapes]};
+      bool elsewhere = false;
+      for (const std::size_t other : job.RoleOf(rank)) elsewhere = elsewhere || (other != rank && kinds_of[other].contains(shapes));
+      foreign.push_back(!elsewhere);
+    }
+    auto& steps = job.work[rank];
+    for (const GraphNode& node : part.graph.nodes) {
+      if (node.kind != NodeKind::kKernel || node.step < 0 || static_cast<std::size_t>(node.step) >= steps.size()) continue;
+      StepWork& work = steps[static_cast<std::size_t>(node.step)];
+      const auto kind = static_cast<std::size_t>(node.row);
+      KernelSum& sum = work.kernels[part.names[part.kinds[kind].type]];
+      sum.time += node.dur;
+      sum.foreign += foreign[kind] ? node.dur : 0;
+      ++sum.count;
+      work.compute += node.dur;
+    }
+    for (const HostShare& share : part.shares) {
+      const std::int32_t step = job.StepOfEdge(rank, share.edge);
+      if (step >= 0) steps[static_cast<std::size_t>(step)].host[static_cast<std::size_t>(share.leaf)] += share.time;
+    }
+    for (const BlockedPart& blocked : part.blocked) {
+      if (blocked.step < 0 || static_cast<std::size_t>(blocked.step) >= steps.size()) continue;
+      ++steps[static_cast<std::size_t>(blocked.step)].blocks[static_cast<std::size_t>(blocked.leaf)];
+    }
+  }
+}
+
+JobGraph GraphOf(const Job& job) {
+  std::vector<const RankGraph*> graphs;
+  for (const DiagnosedRank& rank : job.ranks) graphs.push_back(&rank.part->graph);
+  std::vector<JointOperation> operations;
+  for (const JobOperation& operation : job.operations.all) operations.push_back(operation.joint);
+  return BuildJobGraph(graphs, job.operations.clock, operations, 0);
+}
+
+}  // namespace
+
+std::vector<std::size_t> Job::RoleOf(std::size_t rank) const {
+  std::vector<std::size_t> same;
+  for (std::size_t other = 0; other < ranks.size(); ++other) {
+    if (role[other] == role[rank]) same.push_back(other);
+  }
+  return same;
+}
+
+std::vector<std::int32_t> Job::CountedIds() const {
+  std::vector<std::int32_t> ids;
+  for (std::size_t step = first_step; step < Part(0).steps.size(); ++step) ids.push_back(Part(0).steps[step].id);
+  return ids;
+}
+
+std::int32_t Job::StepOfEdge(std::size_t rank, std::uint32_t edge) const {
+  const RankGraph& graph_of = Part(rank).graph;
+  const std::int32_t step = graph_of.nodes[graph_of.edges[edge].node].step;
+  return static_cast<std::size_t>(step) < steps ? step : -1;
+}
+
+TimeNs Normal(std::vector<TimeNs> values) {
+  if (values.empty()) return 0;
+  const auto quarter = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 4);
+  std::nth_element(values.begin(), quarter, values.end());
+  return *quarter;
+}
+
+Job MakeJob(std::vector<DiagnosedRank> ranks) {
+  Job job;
+  job.ranks = std::move(ranks);
+  job.operations = JoinOperations(job.ranks);
+  job.role = RolesOf(job.ranks);
+  job.graph = GraphOf(job);
+  job.steps = job.graph.steps.last.size();
+  job.first_step = FirstIsWarmUp(StepLengths(job.graph)) ? 1 : 0;
+  job.graph.steps.first = job.first_step;
+  job.step_time = StepTime(job.graph.graph, job.graph.steps, {});
+  SumWork(job);
+  return job;
+}
+
+}  // namespace mpa

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "job_graph.h"
+#include "operations.h"
+#include "part.h"
+
+namespace mpa {
+
+/// Kernels of one type on one rank in one step.
+struct KernelSum {
+  TimeNs time = 0, foreign = 0;  ///< `foreign`: of shapes that no other rank of the role has
+  std::int64_t count = 0;
+};
+
+/// What a rank did in a step, in sums that compare with those of other ranks.
+struct StepWork {
+  std::map<std::string, KernelSum> kernels;  ///< by type
+  TimeNs compute = 0;
+  std::array<TimeNs, kLeaves> host{};  ///< work of the host by class
+  std::array<std::int64_t, kLeaves> blocks{};  ///< calls that waited for the device, by class
+};
+
+/// The job as the search for causes sees it.
+struct Job {
+  std::vector<DiagnosedRank> ranks;
+  JobOperations operations;
+  JobGraph graph;
+  std::size_t steps = 0;       ///< of the capture
+  std::size_t first_step = 0;  ///< earlier ones are warm-up
+  TimeNs step_time = 0;        ///< mean of the counted steps
+  std::vector<std::int32_t> role;  ///< by rank: its stage of the pipeline
+  std::vector<std::vector<StepWork>> work;  ///< by rank and step
+
+  const RankDiagnosis& Part(std::size_t rank) const { return *ranks[rank].part; }
+  std::size_t CountedSteps() const { return steps - first_step; }
+  /// Ranks of the same role, the rank itself among them.
+  std::vector<std::size_t> RoleOf(std::size_t rank) const;
+  std::vector<std::int32_t> CountedIds() const;
+  /// The part of step k of a rank by its position among the rank's steps; -1 for none.
+  std::int32_t StepOfEdge(std::size_t rank, std::uint32_t edge) const;
+};
+
+/// What is normal among ranks of a role: their lower quartile, so that half of them may be slow.
+TimeNs Normal(std::vector<TimeNs> values);
+
+Job MakeJob(std::vector<DiagnosedRank> ranks);
+
+}  // namespace mpa

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "mpa/diagnosis/replay.h"
+#include "mpa/diagnosis/what_if.h"
+#include "rank_graph.h"
+
+namespace mpa {
+
+/// One operation of a group, with all members that were captured.
+struct JointOperation {
+  struct Member {
+    std::size_t rank = 0;        ///< position in the list of ranks
+    std::size_t collective = 0;  ///< position in its graph
+  };
+  std::vector<Member> members;
+  /// When the last member arrived that was not captured, on the clock of the job; -1: none is known.
+  TimeNs outsider = -1;
+  TimeNs second = -1;  ///< when the last but one came, where that is known and the last is an outsider
+  bool is_barrier = true;  ///< nobody leaves before all have arrived
+};
+
+/// The graphs of all ranks on one clock, tied by what they did together.
+struct JobGraph {
+  ReplayGraph graph;
+  ReplaySteps steps;
+  std::vector<std::uint32_t> first_node, first_edge;  ///< of every rank
+  std::vector<ReplayGraph::Node> joints;      ///< of every operation
+  std::vector<std::vector<ReplayGraph::Edge>> leaves;  ///< of every operation: joint to each leave
+  std::vector<ReplayGraph::Edge> outsiders;   ///< of every operation: joint to the outsider; Edges() for none
+};
+
+/// `clock`: what is taken off the times of every rank. `first_step`: see ReplaySteps.
+JobGraph BuildJobGraph(const std::vector<const RankGraph*>& ranks, const std::vector<TimeNs>& clock,
+                       const std::vector<JointOperation>& operations, std::size_t first_step);
+
+}  // namespace mpa

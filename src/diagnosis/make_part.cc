@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a rank keeps for the diagnosis of the job.
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+
+#include "mpa/measure/host_timeline.h"
+#include "mpa/base/text.h"
+#include "mpa/measure/accounting.h"
+#include "mpa/measure/collectives.h"
+#include "mpa/measure/nesting.h"
+#include "mpa/model/collective_tasks.h"
+#include "mpa/model/step_bounds.h"
+#include "part.h"
+
+namespace mpa {
+namespace {
+
+// Less is a signal, not data.
+constexpr std::int64_t kLeastPayload = 65;
+
+// Numbers texts in the order in which they are asked for.
+class PartNames {
+ public:
+  explicit PartNames(std::vector<std::string>& names) : names_(names) {}
+  NameId Of(std::string_view text) {
+    const auto [found, is_new] = numbers_.try_emplace(std::string(text), static_cast<NameId>(names_.size()));
+    if (is_new) names_.push_back(found->first);
+    return found->second;
+  }
+
+ private:
+  std::vector<std::string>& names_;
+  std::unordered_map<std::string, NameId> numbers_;
+};
+
+class PartMaker {
+ public:
+  explicit PartMaker(const RankTrace& trace)
+      : trace_(trace), names_(part_.names), timeline_(trace), steps_(trace.steps) {}
+
+  RankDiagnosis Make() && {
+    part_.source = trace_.source;
+    part_.level = trace_.profiler_level;
+    part_.capture = trace_.capture_path;
+    part_.host = trace_.job.host_name;
+    part_.job = trace_.job;
+    part_.has_calls = !trace_.host_calls.Empty();
+    AddSteps();
+    std::vector<HostStretch> stretches;
+    part_.graph = BuildRankGraph(trace_, account_.clock.offset, stretches);
+    AddShares(stretches);
+    AddPlaces();
+    AddBlocked();
+    NameKernels();
+    AddOperations();
+    return std::move(part_);
+  }
+
+ private:
+  std::string_view View(StringId text) const { return trace_.strings.View(text); }
+
+  void AddSteps() {
+    account_ = AccountRank(trace_);
+    for (const StepAccount& step : account_.steps) {
+      StepPart& part = part_.steps.emplace_back();
+      part.id = step.id;
+      part.begin = step.window.begin;
+      part.end = step.window.end;
+      for (std::size_t leaf = 0; leaf < kLeaves; ++leaf) part.leaves.push_back(step.leaves[static_cast<Leaf>(leaf)]);
+      part.mhz = MeanClock(step.window);
+    }
+  }
+
+  std::int64_t MeanClock(const Interval& window) const {
+    const CoreClocks& clocks = trace_.core_clocks;
+    double sum = 0;
+    TimeNs time = 0;
+    for (std::size_t i = 0; i < clocks.Size(); ++i) {
+      const TimeNs begin = std::max(window.begin, clocks.start[i]);
+      const TimeNs end = std::min(window.end, i + 1 < clocks.Size() ? clocks.start[i + 1] : window.end);
+      if (begin >= end) continue;
+      sum += static_cast<double>(clocks.mhz[i]) * static_cast<double>(end - begin);
+      time += end - begin;
+    }
+    return time == 0 ? 0 : static_cast<std::int64_t>(sum / static_cast<double>(time) + 0.5);
+  }
+
+  // Who holds the interpreter collects garbage; nobody else gets on.
+  TimeNs Garbage(TimeNs begin, TimeNs end) const {
+    const GarbageCollections& rows = trace_.garbage_collections;
+    TimeNs time = 0;
+    for (std::size_t i = 0; i < rows.Size(); ++i) {
+      time += std::max<TimeNs>(0, std::min(end, rows.start[i] + rows.dur[i]) - std::max(begin, rows.start[i]));
+    }
+    return std::min(time, end - begin);
+  }
+
+  void AddShares(const std::vector<HostStretch>& stretches) {
+    for (const HostStretch& stretch : stretches) {
+      std::array<TimeNs, kLeaves> times{};
+      const auto add = [&](Leaf leaf, TimeNs time) { times[static_cast<std::size_t>(leaf)] += time; };
+      const auto on_piece = [&](const HostPiece& piece) { add(piece.leaf, piece.end - piece.begin); };
+      timeline_.Walk(stretch.track, stretch.begin, stretch.end, on_piece, [&](TimeNs begin, TimeNs end) {
+        timeline_.Walk(stretch.before, begin, end, on_piece,
+                       [&](TimeNs from, TimeNs to) { add(Leaf::kHostIdle, to - from); });
+      });
+      if (!trace_.garbage_collections.Empty()) {
+        const TimeNs garbage = Garbage(stretch.begin, stretch.end);
+        TimeNs rest = garbage;
+        for (TimeNs& time : times) {
+          const TimeNs taken = std::min(time, rest);
+          time -= taken;
+          rest -= taken;
+        }
+        add(Leaf::kGarbage, garbage);
+      }
+      for (std::size_t leaf = 0; leaf < kLeaves; ++leaf) {
+        if (times[leaf] > 0) part_.shares.push_back({stretch.edge, static_cast<Leaf>(leaf), times[leaf]});
+      }
+    }
+  }
+
+  std::string_view NameOfPiece(const HostPiece& piece) const {
+    const auto row = static_cast<std::size_t>(piece.row);
+    switch (piece.table) {
+      case PieceTable::kHostOps: return View(trace_.host_ops.name[row]);
+      case PieceTable::kPythonCalls: return View(trace_.python_calls.name[row]);
+      case PieceTable::kHostCalls: return View(trace_.host_calls.name[row]);
+      case PieceTable::kQueuedWork: return View(trace_.queued_work.name[row]);
+      case PieceTable::kMstx: return View(trace_.mstx.message[row]);
+      default: return "";
+    }
+  }
+
+  // The operators, frames and calls that took most time of each class.
+  void AddPlaces() {
+    constexpr std::size_t kMost = 5;
+    std::map<std::pair<Leaf, NameId>, HostPlace> places;
+    for (std::size_t track = 0; track < trace_.tracks.Size(); ++track) {
+      const Interval& span = timeline_.Span();
+      timeline_.Walk(static_cast<std::int32_t>(track), span.begin, span.end, [&](const HostPiece& piece) {
+        const NameId name = names_.Of(NameOfPiece(piece));
+        HostPlace& place = places.try_emplace({piece.leaf, name}, HostPlace{piece.leaf, name}).first->second;
+        const TimeNs time = piece.end - piece.begin;
+        ++place.count;
+        place.time += time;
+        if (time > place.longest) {
+          place.longest = time;
+          place.start = piece.begin;
+        }
+      }, [](TimeNs, TimeNs) {});
+    }
+    std::map<Leaf, std::vector<HostPlace>> by_leaf;
+    for (const auto& [key, place] : places) by_leaf[place.leaf].push_back(place);
+    for (auto& [leaf, list] : by_leaf) {
+      std::stable_sort(list.begin(), list.end(), [](const HostPlace& a, const HostPlace& b) { return a.time > b.time; });
+      list.resize(std::min(list.size(), kMost));
+      part_.places.insert(part_.places.end(), list.begin(), list.end());
+    }
+  }
+
+  void AddBlocked() {
+    const Nesting ops(SpansOf(trace_.host_ops));
+    for (const BlockedCall& blocked : part_.graph.blocked) {
+      const auto row = static_cast<std::size_t>(blocked.call);
+      const HostCalls& calls = trace_.host_calls;
+      BlockedPart& part = part_.blocked.emplace_back();
+      part.edge = blocked.edge;
+      part.name = names_.Of(View(calls.name[row]));
+      part.start = calls.start[row];
+      part.dur = calls.dur[row];
+      part.leaf = Leaf::kExplicitSync;
+      timeline_.Walk(calls.track[row], part.start, part.start + 1,
+                     [&](const HostPiece& piece) { part.leaf = piece.leaf; }, [](TimeNs, TimeNs) {});
+      const std::int64_t op = ops.FindEnclosing({part.start, part.start + part.dur, calls.track[row]});
+      part.place = op == Nesting::kNone ? names_.Of("") : names_.Of(View(trace_.host_ops.name[static_cast<std::size_t>(op)]));
+      if (op != Nesting::kNone && part.leaf == Leaf::kExplicitSync && Allocates(ops.At(static_cast<std::size_t>(op)))) {
+        part.leaf = Leaf::kMemory;
+      }
+      const auto step = steps_.OfHostTime(part.start);
+      part.step = step ? static_cast<std::int32_t>(*step) : -1;
+    }
+  }
+
+  // An operator that synchronises and frees memory makes room for an allocation.
+  bool Allocates(const NestSpan& op) const {
+    TimeNs memory = 0;
+    timeline_.Walk(op.track, op.start, op.end, [&](const HostPiece& piece) {
+      if (piece.leaf == Leaf::kMemory) memory += piece.end - piece.begin;
+    }, [](TimeNs, TimeNs) {});
+    return memory > 0;
+  }
+
+  void NameKernels() {
+    std::map<std::pair<NameId, NameId>, std::int32_t> numbers;
+    for (GraphNode& node : part_.graph.nodes) {
+      if (node.kind != NodeKind::kKernel) continue;
+      NameId type = names_.Of(""), shapes = type;
+      const auto row = static_cast<std::size_t>(node.row);
+      if (node.row >= 0 && row < trace_.kernels.Size()) {
+        const StringId op_type = trace_.kernels.op_type[row];
+        type = names_.Of(View(op_type == StringId::kEmpty ? trace_.kernels.name[row] : op_type));
+        shapes = names_.Of(View(trace_.kernels.shapes[row]));
+      }
+      const auto [found, is_new] = numbers.try_emplace({type, shapes}, static_cast<std::int32_t>(part_.kinds.size()));
+      if (is_new) part_.kinds.push_back({type, shapes});
+      node.row = found->second;
+    }
+  }
+
+  void AddOperations() {
+    std::unordered_map<std::int32_t, std::uint32_t> number;  // by row of the communications
+    const Communications& rows = trace_.communications;
+    for (const RankCollective& collective : part_.graph.collectives) {
+      const auto row = static_cast<std::size_t>(collective.row);
+      number[collective.row] = static_cast<std::uint32_t>(part_.operations.size());
+      OperationPart& part = part_.operations.emplace_back();
+      part.group = names_.Of(rows.group[row] < 0 ? "" : View(trace_.comm_groups.name[static_cast<std::size_t>(rows.group[row])]));
+      part.name = names_.Of(View(rows.name[row]));
+      part.kind = names_.Of(CollectiveKindOf(trace_, row));
+      part.step = part_.graph.nodes[collective.arrive].step;
+      part.start = rows.start[row];
+      part.dur = rows.dur[row];
+    }
+    const CollectiveParts parts(trace_);
+    for (const SeenPeer& seen : FindSeenPeers(trace_, parts)) {
+      const auto found = number.find(seen.operation);
+      if (found != number.end()) part_.arrivals.push_back({found->second, seen.peer, seen.time, seen.waited});
+    }
+    AddTransfers(number);
+  }
+
+  void AddTransfers(const std::unordered_map<std::int32_t, std::uint32_t>& number) {
+    const CommTasks& tasks = trace_.comm_tasks;
+    const std::vector<std::int64_t> operations = OperationsOfTasks(trace_);
+    std::map<std::tuple<std::uint32_t, std::int32_t, StringId>, PeerTransfer> sums;
+    for (std::size_t i = 0; i < tasks.Size(); ++i) {
+      const auto operation = number.find(static_cast<std::int32_t>(operations[i]));
+      if (operation == number.end() || tasks.peer[i] < 0 || tasks.peer[i] == tasks.own_rank[i]) continue;
+      OperationPart& part = part_.operations[operation->second];
+      if (part.own < 0) {
+        part.own = tasks.own_rank[i];
+        part.peer = tasks.peer[i];
+      }
+      if (tasks.bytes[i] < kLeastPayload) continue;
+      const std::string_view name = View(tasks.name[i]);
+      if (!IsOneOf(name, {"Memcpy", "Reduce_Inline", "RDMASend"})) continue;
+      PeerTransfer& sum = sums[{operation->second, tasks.peer[i], tasks.transport[i]}];
+      sum.operation = operation->second;
+      sum.peer = tasks.peer[i];
+      sum.transport = names_.Of(View(tasks.transport[i]));
+      sum.bytes += tasks.bytes[i];
+      sum.time += tasks.dur[i];
+    }
+    for (const auto& [key, sum] : sums) part_.transfers.push_back(sum);
+  }
+
+  const RankTrace& trace_;
+  RankDiagnosis part_;
+  PartNames names_;
+  const HostTimeline timeline_;
+  const HostSteps steps_;
+  RankAccount account_;
+};
+
+}  // namespace
+
+RankDiagnosis MakeRankDiagnosis(const RankTrace& trace) { return PartMaker(trace).Make(); }
+
+}  // namespace mpa

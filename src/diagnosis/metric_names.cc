@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "metric_names.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+namespace mpa {
+namespace {
+
+// "{}" stands for the value with its unit.
+const std::map<std::string_view, Texts>& Forms() {
+  static const std::map<std::string_view, Texts> forms = {
+      {"calls_per_step", {"{} calls a step", "每个 step {} 次"}},
+      {"time_per_step", {"{} a step", "每个 step {}"}},
+      {"device_idle_per_step", {"device idle for {} a step", "每个 step 设备空闲 {}"}},
+      {"longest", {"longest {}", "最长 {}"}},
+      {"slower_than_peers", {"{} times the time of its peers", "是其他卡的 {} 倍"}},
+      {"excess_per_step", {"{} a step more than its peers", "每个 step 比其他卡多 {}"}},
+      {"late_by", {"{} behind the rank before it", "比倒数第二个到达的卡晚 {}"}},
+      {"clock", {"cube cores at {}", "AI Core 频率 {}"}},
+      {"clock_of_peers", {"peers at {}", "其他卡 {}"}},
+      {"mean_kernel", {"mean kernel {}", "算子平均 {}"}},
+      {"time_per_launch", {"one launch per {}", "平均每 {} 下发一次"}},
+      {"bandwidth", {"{} over the link", "链路带宽 {}"}},
+      {"bandwidth_of_others", {"other links {}", "其他链路 {}"}},
+      {"mean_size", {"mean size {}", "平均大小 {}"}},
+      {"overlapped", {"{} overlapped", "重叠 {}"}},
+      {"imbalance", {"{} times the mean", "是均值的 {} 倍"}},
+      {"ideal_bubble", {"ideal bubble {}", "理论气泡 {}"}},
+      {"micro_batches", {"{} micro-batches", "{} 个 micro-batch"}},
+  };
+  return forms;
+}
+
+std::string ValueText(const Metric& metric) {
+  if (metric.unit == "ns") {
+    const bool short_time = metric.value < 100'000;
+    return fmt::format("{:.1f} {}", metric.value / (short_time ? 1e3 : 1e6), short_time ? "us" : "ms");
+  }
+  if (metric.unit == "share") return fmt::format("{:.0f} %", 100 * metric.value);
+  if (metric.unit == "bytes") {
+    const bool small = metric.value < 1e6;
+    return fmt::format("{:.1f} {}", metric.value / (small ? 1e3 : 1e6), small ? "kB" : "MB");
+  }
+  if (metric.unit == "ratio") return fmt::format("{:.2f}", metric.value);
+  if (metric.unit == "count") return fmt::format("{:.0f}", metric.value);
+  return fmt::format("{:.1f} {}", metric.value, metric.unit);
+}
+
+}  // namespace
+
+std::string MetricText(const Metric& metric, Language language) {
+  const auto form = Forms().find(metric.name);
+  if (form == Forms().end()) return "";
+  return fmt::format(fmt::runtime(form->second.In(language)), ValueText(metric));
+}
+
+std::string Ms(TimeNs time) { return fmt::format("{:.1f}", static_cast<double>(time) / 1e6); }
+
+std::string RanksText(const std::vector<std::int64_t>& ranks, Language language) {
+  std::vector<std::int64_t> sorted = ranks;
+  std::sort(sorted.begin(), sorted.end());
+  std::string text;
+  for (std::size_t i = 0; i < sorted.size();) {
+    std::size_t last = i;
+    while (last + 1 < sorted.size() && sorted[last + 1] == sorted[last] + 1) ++last;
+    text += text.empty() ? "" : ", ";
+    text += last == i ? fmt::format("{}", sorted[i])
+                      : fmt::format("{}{}{}", sorted[i], last == i + 1 ? ", " : "-", sorted[last]);
+    i = last + 1;
+  }
+  if (language == Language::kChinese) return text + " 卡";
+  return fmt::format("{} {}", sorted.size() == 1 ? "rank" : "ranks", text);
+}
+
+}  // namespace mpa

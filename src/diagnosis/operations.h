@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "job_graph.h"
+#include "part.h"
+
+namespace mpa {
+
+/// What the ranks did together.
+struct JobOperation {
+  JointOperation joint;
+  std::string group;  ///< the job's name for it, "dp", else the capture's
+  std::string kind;   ///< "allreduce"
+  std::int32_t step = -1;
+  std::vector<std::int64_t> members;  ///< ranks of the job by their number in the group; empty: unknown
+  std::int64_t outsider = -1;         ///< the rank behind JointOperation::outsider
+};
+
+struct DiagnosedRank {
+  std::int64_t rank = -1;
+  const RankDiagnosis* part = nullptr;
+};
+
+struct JobOperations {
+  std::vector<JobOperation> all;
+  std::vector<TimeNs> clock;  ///< by rank: how far its clock is ahead of the first rank's
+  std::vector<std::vector<std::size_t>> of_rank;  ///< position in `all` by rank and its collective
+};
+
+/// The rank of the job that has this number in the group of the operation; the number itself where
+/// the group's ranks are not recorded.
+std::int64_t RankInJob(const JobOperation& operation, std::int32_t number);
+
+JobOperations JoinOperations(const std::vector<DiagnosedRank>& ranks);
+
+/// True for operations that no member leaves before all have come.
+bool IsBarrierKind(const std::string& kind);
+/// True for operations between two ranks.
+bool IsPairKind(const std::string& kind);
+
+}  // namespace mpa

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "mpa/recipe/job_info_fields.h"
+#include "mpa/recipe/part_bytes.h"
+#include "part.h"
+
+/// What goes into the bytes of a part; see part_bytes.h.
+namespace mpa {
+
+constexpr Leaf LastOf(Leaf) { return Leaf::kUnknown; }
+constexpr NodeKind LastOf(NodeKind) { return NodeKind::kLeave; }
+constexpr EdgeKind LastOf(EdgeKind) { return EdgeKind::kBlock; }
+constexpr WaitsFor LastOf(WaitsFor) { return WaitsFor::kEnd; }
+
+template <class Archive>
+void serialize(Archive& archive, StepPart& row) {
+  archive(row.id, row.begin, row.end, row.leaves, row.mhz);
+}
+template <class Archive>
+void serialize(Archive& archive, HostShare& row) {
+  archive(row.edge, EnumField{row.leaf}, row.time);
+}
+template <class Archive>
+void serialize(Archive& archive, HostPlace& row) {
+  archive(EnumField{row.leaf}, row.name, row.count, row.time, row.longest, row.start);
+}
+template <class Archive>
+void serialize(Archive& archive, BlockedPart& row) {
+  archive(row.edge, EnumField{row.leaf}, row.name, row.place, row.step, row.start, row.dur);
+}
+template <class Archive>
+void serialize(Archive& archive, KernelKind& row) {
+  archive(row.type, row.shapes);
+}
+template <class Archive>
+void serialize(Archive& archive, OperationPart& row) {
+  archive(row.group, row.name, row.kind, row.own, row.peer, row.step, row.start, row.dur);
+}
+template <class Archive>
+void serialize(Archive& archive, PeerTransfer& row) {
+  archive(row.operation, row.peer, row.transport, row.bytes, row.time);
+}
+template <class Archive>
+void serialize(Archive& archive, PeerArrival& row) {
+  archive(row.operation, row.peer, row.time, row.waited);
+}
+template <class Archive>
+void serialize(Archive& archive, GraphNode& row) {
+  archive(row.start, row.dur, EnumField{row.kind}, row.step, row.row, EnumField{row.leaf});
+}
+template <class Archive>
+void serialize(Archive& archive, GraphEdge& row) {
+  archive(row.node, row.on, EnumField{row.from}, EnumField{row.kind}, row.weight);
+}
+template <class Archive>
+void serialize(Archive& archive, RankCollective& row) {
+  archive(row.arrive, row.leave, row.row);
+}
+template <class Archive>
+void serialize(Archive& archive, RankGraph& graph) {
+  archive(graph.nodes, graph.edges, graph.collectives, graph.last);
+}
+template <class Archive>
+void serialize(Archive& archive, RankDiagnosis& part) {
+  archive(part.source, part.level, part.capture, part.host, part.has_calls, part.names, part.steps,
+          part.graph, part.kinds, part.shares, part.places, part.blocked, part.operations,
+          part.transfers, part.arrivals, part.job);
+}
+
+}  // namespace mpa

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks that hold up the others.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "cause.h"
+
+namespace mpa {
+namespace {
+
+// Less is noise, as a share of the step, and of what the peers take.
+constexpr double kLeastOfStep = 0.005, kLeastOfPeers = 0.05;
+// Ranks that are about equally late have one cause.
+constexpr double kAlike = 1.35;
+// Work of other shapes than the peers have is more work, not slower work.
+constexpr double kMostlyForeign = 0.5;
+
+using Leaves = std::vector<Leaf>;
+
+// What may make the host of a rank late, with the name of the leaf that stands for it.
+struct HostFamily {
+  std::string_view id, place;
+  Leaf named{};
+  Leaves leaves, blocks;
+};
+
+const std::vector<HostFamily>& HostFamilies() {
+  static const std::vector<HostFamily> families = {
+      {"rank.late_host", "", Leaf::kDispatchOp,
+       {Leaf::kDispatchOp, Leaf::kDispatchCann, Leaf::kDispatchComm, Leaf::kPython, Leaf::kHostIdle, Leaf::kScalarSync, Leaf::kExplicitSync}, {}},
+      {"rank.late_host", "compile", Leaf::kCompile, {Leaf::kCompile, Leaf::kAclOp}, {}},
+      {"rank.late_host", "memory", Leaf::kMemory, {Leaf::kMemory}, {Leaf::kMemory}},
+      {"rank.late_host", "sync", Leaf::kScalarSync, {Leaf::kScalarSync}, {Leaf::kScalarSync, Leaf::kExplicitSync}},
+      {"rank.late_input", "", Leaf::kDataLoader, {Leaf::kDataLoader, Leaf::kHostCopy}, {Leaf::kHostCopy}},
+  };
+  return families;
+}
+
+// How much of a family a rank has more than is normal for its role, and what to take out.
+struct Excess {
+  std::size_t rank = 0;
+  TimeNs time = 0;    // per step
+  TimeNs normal = 0;  // per step
+  TimeNs foreign = 0;
+  Removal removal;
+};
+
+bool Matters(const Job& job, const Excess& excess) {
+  return static_cast<double>(excess.time) >= kLeastOfStep * static_cast<double>(job.step_time) &&
+         static_cast<double>(excess.time) >= kLeastOfPeers * static_cast<double>(excess.normal);
+}
+
+class RankCauses {
+ public:
+  RankCauses(const Job& job, std::vector<Cause>& causes) : job_(job), causes_(causes) {}
+
+  void Find() {
+    FindCompute();
+    for (const HostFamily& family : HostFamilies()) FindHost(family);
+    FindOutsiders();
+  }
+
+ private:
+  std::vector<std::size_t> Peers(std::size_t rank) const { return job_.RoleOf(rank); }
+
+  void FindCompute() {
+    std::vector<Excess> late, uneven;
+    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+      if (Peers(rank).size() < 2) continue;
+      Excess excess = ComputeExcess(rank);
+      if (!Matters(job_, excess)) continue;
+      const bool more_work = static_cast<double>(excess.foreign) > kMostlyForeign * static_cast<double>(excess.time);
+      (more_work ? uneven : late).push_back(std::move(excess));
+    }
+    AddAlike("rank.late_compute", "", Leaf::kMatmul, late, [&](const Excess& first, Cause& cause) {
+      cause.finding.leaf = LargestComputeLeaf(first.rank);
+      AddClock(first.rank, cause);
+    });
+    AddAlike("ep.imbalance", "", Leaf::kGroupedMatmul, uneven, [](const Excess&, Cause&) {});
+  }
+
+  Excess ComputeExcess(std::size_t rank) const {
+    Excess excess;
+    excess.rank = rank;
+    const RankDiagnosis& part = job_.Part(rank);
+    TimeNs time = 0, normal_time = 0, foreign = 0;
+    std::vector<std::map<std::string, double>> less(job_.steps);  // share of every type's time
+    for (std::size_t step = 0; step < job_.steps; ++step) {
+      for (const auto& [type, own] : job_.work[rank][step].kernels) {
+        std::vector<TimeNs> peers;
+        for (const std::size_t peer : Peers(rank)) {
+          const auto& kernels = job_.work[peer][step].kernels;
+          const auto found = kernels.find(type);
+          peers.push_back(found == kernels.end() ? 0 : found->second.time);
+        }
+        const TimeNs normal = Normal(std::move(peers));
+        const TimeNs over = std::max<TimeNs>(0, own.time - normal);
+        if (own.time > 0) less[step][type] = static_cast<double>(over) / static_cast<double>(own.time);
+        if (step < job_.first_step) continue;
+        time += over;
+        normal_time += std::min(normal, own.time);
+        foreign += std::min(over, own.foreign);
+      }
+    }
+    excess.time = PerStep(job_, time);
+    excess.normal = PerStep(job_, normal_time);
+    excess.foreign = PerStep(job_, foreign);
+    for (std::uint32_t i = 0; i < part.graph.nodes.size(); ++i) {
+      const GraphNode& node = part.graph.nodes[i];
+      if (node.kind != NodeKind::kKernel || node.step < 0 || static_cast<std::size_t>(node.step) >= job_.steps) continue;
+      const auto& shares = less[static_cast<std::size_t>(node.step)];
+      const auto share = shares.find(part.names[part.kinds[static_cast<std::size_t>(node.row)].type]);
+      if (share == shares.end() || share->second <= 0) continue;
+      excess.removal.durations.push_back({job_.graph.first_node[rank] + i, static_cast<TimeNs>(share->second * static_cast<double>(node.dur))});
+    }
+    return excess;
+  }
+
+  std::string LargestComputeLeaf(std::size_t rank) const {
+    std::array<TimeNs, kLeaves> own{}, normal{};
+    const auto sum = [&](std::size_t of, std::array<TimeNs, kLeaves>& times) {
+      for (std::size_t step = job_.first_step; step < job_.Part(of).steps.size(); ++step) {
+        for (std::size_t leaf = 0; leaf < kLeaves; ++leaf) times[leaf] += job_.Part(of).steps[step].leaves[leaf];
+      }
+    };
+    sum(rank, own);
+    const std::vector<std::size_t> peers = Peers(rank);
+    for (const std::size_t peer : peers) sum(peer, normal);
+    std::size_t largest = 0;
+    const auto over = [&](std::size_t leaf) { return own[leaf] - normal[leaf] / static_cast<TimeNs>(peers.size()); };
+    for (std::size_t leaf = 0; leaf < kLeaves && IsCompute(static_cast<Leaf>(leaf)); ++leaf) {
+      if (over(leaf) > over(largest)) largest = leaf;
+    }
+    return std::string(NameOf(static_cast<Leaf>(largest)));
+  }
+
+  void AddClock(std::size_t rank, Cause& cause) const {
+    const auto mean = [&](std::size_t of) {
+      double sum = 0;
+      for (std::size_t step = job_.first_step; step < job_.Part(of).steps.size(); ++step) sum += static_cast<double>(job_.Part(of).steps[step].mhz);
+      return sum / static_cast<double>(job_.CountedSteps());
+    };
+    std::vector<double> peers;
+    for (const std::size_t peer : Peers(rank)) peers.push_back(mean(peer));
+    std::sort(peers.begin(), peers.end());
+    const double usual = peers[peers.size() / 2], own = mean(rank);
+    if (own <= 0 || own >= 0.97 * usual) return;
+    cause.finding.metrics.push_back({"clock", own, "MHz"});
+    cause.finding.metrics.push_back({"clock_of_peers", usual, "MHz"});
+  }
+
+  void FindHost(const HostFamily& family) {
+    std::vector<Excess> late;
+    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+      if (Peers(rank).size() < 2) continue;
+      Excess excess = HostExcess(rank, family);
+      if (Matters(job_, excess) || !excess.removal.cuts.empty()) late.push_back(std::move(excess));
+    }
+    AddAlike(family.id, family.place, family.named, late, [](const Excess&, Cause&) {});
+  }
+
+  Excess HostExcess(std::size_t rank, const HostFamily& family) const {
+    Excess excess;
+    excess.rank = rank;
+    const RankDiagnosis& part = job_.Part(rank);
+    const auto of_step = [&](std::size_t of, std::size_t step) {
+      TimeNs sum = 0;
+      for (const Leaf leaf : family.leaves) sum += job_.work[of][step].host[static_cast<std::size_t>(leaf)];
+      return sum;
+    };
+    const auto blocks_of_step = [&](std::size_t of, std::size_t step) {
+      std::int64_t sum = 0;
+      for (const Leaf leaf : family.blocks) sum += job_.work[of][step].blocks[static_cast<std::size_t>(leaf)];
+      return sum;
+    };
+    std::vector<double> less(job_.steps, 0);
+    std::vector<bool> blocks_more(job_.steps, false);
+    TimeNs time = 0, normal_time = 0;
+    for (std::size_t step = 0; step < job_.steps; ++step) {
+      std::vector<TimeNs> peers, peer_blocks;
+      for (const std::size_t peer : Peers(rank)) {
+        peers.push_back(of_step(peer, step));
+        peer_blocks.push_back(blocks_of_step(peer, step));
+      }
+      const TimeNs own = of_step(rank, step), normal = Normal(std::move(peers));
+      const TimeNs over = std::max<TimeNs>(0, own - normal);
+      if (own > 0) less[step] = static_cast<double>(over) / static_cast<double>(own);
+      const std::int64_t usual_blocks = Normal(std::move(peer_blocks));
+      blocks_more[step] = blocks_of_step(rank, step) > usual_blocks * 3 / 2 + 1;
+      if (step < job_.first_step) continue;
+      time += over;
+      normal_time += std::min(own, normal);
+    }
+    excess.time = PerStep(job_, time);
+    excess.normal = PerStep(job_, normal_time);
+    const auto is_of = [](const Leaves& leaves, Leaf leaf) { return std::find(leaves.begin(), leaves.end(), leaf) != leaves.end(); };
+    for (const HostShare& share : part.shares) {
+      const std::int32_t step = job_.StepOfEdge(rank, share.edge);
+      if (step < 0 || !is_of(family.leaves, share.leaf)) continue;
+      const auto removed = static_cast<TimeNs>(less[static_cast<std::size_t>(step)] * static_cast<double>(share.time));
+      if (removed > 0) excess.removal.waits.push_back({job_.graph.first_edge[rank] + share.edge, removed});
+    }
+    for (const BlockedPart& blocked : part.blocked) {
+      if (blocked.step < 0 || static_cast<std::size_t>(blocked.step) >= job_.steps) continue;
+      if (is_of(family.blocks, blocked.leaf) && blocks_more[static_cast<std::size_t>(blocked.step)]) {
+        excess.removal.cuts.push_back(job_.graph.first_edge[rank] + blocked.edge);
+      }
+    }
+    return excess;
+  }
+
+  // Ranks that are about equally late are one cause: mending one of them wins nothing.
+  template <typename Describe>
+  void AddAlike(std::string_view id, std::string_view place, Leaf leaf, std::vector<Excess>& late, Describe describe) {
+    std::stable_sort(late.begin(), late.end(), [](const Excess& a, const Excess& b) { return a.time > b.time; });
+    for (std::size_t first = 0; first < late.size();) {
+      std::size_t last = first;
+      while (last + 1 < late.size() && static_cast<double>(late[first].time) <= kAlike * static_cast<double>(late[last + 1].time)) ++last;
+      std::vector<std::int64_t> ranks;
+      Removal removal;
+      for (std::size_t i = first; i <= last; ++i) {
+        ranks.push_back(job_.ranks[late[i].rank].rank);
+        const Removal& more = late[i].removal;
+        removal.durations.insert(removal.durations.end(), more.durations.begin(), more.durations.end());
+        removal.waits.insert(removal.waits.end(), more.waits.begin(), more.waits.end());
+        removal.cuts.insert(removal.cuts.end(), more.cuts.begin(), more.cuts.end());
+      }
+      std::sort(ranks.begin(), ranks.end());
+      Cause cause = NewCause(job_, id, fmt::format("r{}{}{}", fmt::join(ranks, "+"), place.empty() ? "" : "/", place));
+      cause.finding.ranks = std::move(ranks);
+      cause.finding.leaf = NameOf(leaf);
+      const Excess& worst = late[first];
+      if (worst.normal > 0) {
+        cause.finding.metrics.push_back({"slower_than_peers", static_cast<double>(worst.normal + worst.time) / static_cast<double>(worst.normal), "ratio"});
+      }
+      cause.finding.metrics.push_back({"excess_per_step", static_cast<double>(worst.time), "ns"});
+      describe(worst, cause);
+      cause.what_if.expect = std::move(removal);
+      causes_.push_back(std::move(cause));
+      first = last + 1;
+    }
+  }
+
+  // Others saw them come, but did not see why.
+  void FindOutsiders() {
+    struct Late {
+      Removal removal;
+      TimeNs worst = 0;
+    };
+    std::map<std::int64_t, Late> late;
+    for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
+      const JobOperation& operation = job_.operations.all[i];
+      if (operation.outsider < 0) continue;
+      Late& of_rank = late[operation.outsider];
+      const TimeNs behind = operation.joint.outsider - operation.joint.second;
+      of_rank.worst = std::max(of_rank.worst, behind);
+      // The outsider comes with the last of the others.
+      of_rank.removal.cuts.push_back(job_.graph.outsiders[i]);
+    }
+    for (auto& [rank, of_rank] : late) {
+      Cause cause = NewCause(job_, "rank.late", fmt::format("r{}", rank));
+      cause.finding.ranks = {rank};
+      cause.finding.metrics.push_back({"late_by", static_cast<double>(of_rank.worst), "ns"});
+      cause.what_if.expect = std::move(of_rank.removal);
+      causes_.push_back(std::move(cause));
+    }
+  }
+
+  const Job& job_;
+  std::vector<Cause>& causes_;
+};
+
+}  // namespace
+
+void FindRankCauses(const Job& job, std::vector<Cause>& causes) { RankCauses(job, causes).Find(); }
+
+}  // namespace mpa

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "mpa/diagnosis/replay.h"
+#include "mpa/measure/leaf.h"
+#include "mpa/model/rank_trace.h"
+
+namespace mpa {
+
+/// What a node of the graph of a rank is.
+enum class NodeKind : std::uint8_t {
+  kHost,     ///< a moment on the threads that issue work
+  kQueue,    ///< a moment on the thread of the task queue
+  kLaunch,   ///< a call that launches work on the device
+  kKernel, kCopy, kWait,
+  kArrive, kLeave,  ///< of a collective
+};
+
+enum class EdgeKind : std::uint8_t { kThread, kQueue, kLaunch, kStream, kEvent, kBlock };
+
+struct GraphNode {
+  TimeNs start = 0, dur = 0;
+  NodeKind kind{};
+  std::int32_t step = -1;  ///< position of the step that it belongs to
+  std::int32_t row = -1;   ///< of the table it comes from
+  Leaf leaf{};             ///< of a kernel or copy
+};
+
+struct GraphEdge {
+  std::uint32_t node = 0, on = 0;
+  WaitsFor from{};
+  EdgeKind kind{};
+  TimeNs weight = 0;
+};
+
+/// A call that waited for the device.
+struct BlockedCall {
+  std::uint32_t edge = 0;  ///< on the device work it waited for
+  std::int32_t call = -1;    ///< row of the host calls
+  TimeNs blocked = 0;
+};
+
+struct RankCollective {
+  std::uint32_t arrive = 0, leave = 0;
+  std::int32_t row = -1;  ///< of the communications
+};
+
+/// The moments of one rank on its own clocks; host times are moved by the offset to the device's.
+struct RankGraph {
+  std::vector<GraphNode> nodes;
+  std::vector<GraphEdge> edges;
+  std::vector<BlockedCall> blocked;
+  std::vector<RankCollective> collectives;  ///< in order of start
+  std::vector<std::vector<std::uint32_t>> last;  ///< by step, see ReplaySteps
+};
+
+/// Work of the host between two of its moments, in host time.
+struct HostStretch {
+  std::uint32_t edge = 0;
+  TimeNs begin = 0, end = 0;
+  std::int32_t track = -1;   ///< the thread that made the later moment
+  std::int32_t before = -1;  ///< and the earlier one; -1: unknown
+};
+
+/// Builds the graph. `host_offset`: how far the host's clock is ahead of the device's. `host` gets
+/// the stretches of its threads.
+RankGraph BuildRankGraph(const RankTrace& trace, TimeNs host_offset, std::vector<HostStretch>& host);
+
+}  // namespace mpa

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpa/diagnosis/replay.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace mpa {
+namespace {
+
+constexpr TimeNs kNothing = std::numeric_limits<TimeNs>::min();
+
+}  // namespace
+
+ReplayGraph::Node ReplayGraph::Add(TimeNs start, TimeNs dur) {
+  start_.push_back(start);
+  dur_.push_back(dur);
+  return static_cast<Node>(start_.size() - 1);
+}
+
+ReplayGraph::Edge ReplayGraph::Wait(Node node, Node on, WaitsFor from, TimeNs weight) {
+  edges_.push_back({node, on, from, std::max<TimeNs>(0, weight), false});
+  return static_cast<Edge>(edges_.size() - 1);
+}
+
+TimeNs ReplayGraph::Arrival(const EdgeRow& edge, const std::vector<TimeNs>& start,
+                            const std::vector<TimeNs>& dur, TimeNs weight) const {
+  return start[edge.on] + (edge.from == WaitsFor::kEnd ? dur[edge.on] : 0) + weight;
+}
+
+// Puts every node behind all that it waits for, the earliest first. What waits for itself in the end,
+// which equal times make possible, loses the edges that say so.
+void ReplayGraph::Order() {
+  std::vector<std::uint32_t> open(Nodes(), 0), first(Nodes() + 1, 0);
+  for (const EdgeRow& edge : edges_) {
+    if (edge.dropped) continue;
+    ++open[edge.node];
+    ++first[edge.on + 1];
+  }
+  std::partial_sum(first.begin(), first.end(), first.begin());
+  std::vector<std::uint32_t> followers(first.back()), next(first.begin(), first.end() - 1);
+  for (std::uint32_t i = 0; i < edges_.size(); ++i) {
+    if (!edges_[i].dropped) followers[next[edges_[i].on]++] = i;
+  }
+  std::vector<Node> by_start(Nodes());
+  std::iota(by_start.begin(), by_start.end(), 0U);
+  std::stable_sort(by_start.begin(), by_start.end(),
+                   [&](Node a, Node b) { return start_[a] < start_[b]; });
+  std::vector<bool> placed(Nodes(), false);
+  order_.clear();
+  order_.reserve(Nodes());
+  const auto place_from = [&](Node node) {
+    std::size_t at = order_.size();
+    placed[node] = true;
+    order_.push_back(node);
+    for (; at < order_.size(); ++at) {
+      for (std::uint32_t i = first[order_[at]]; i < first[order_[at] + 1]; ++i) {
+        const EdgeRow& edge = edges_[followers[i]];
+        if (edge.dropped || --open[edge.node] > 0 || placed[edge.node]) continue;
+        placed[edge.node] = true;
+        order_.push_back(edge.node);
+      }
+    }
+  };
+  for (const Node node : by_start) {
+    if (!placed[node] && open[node] == 0) place_from(node);
+  }
+  if (order_.size() == Nodes()) return;
+  for (EdgeRow& edge : edges_) {
+    if (!edge.dropped && !placed[edge.node] && !placed[edge.on] && start_[edge.on] >= start_[edge.node]) {
+      edge.dropped = true;
+      ++dropped_;
+    }
+  }
+  Order();
+}
+
+void ReplayGraph::Finish(TimeNs tolerance) {
+  for (EdgeRow& edge : edges_) {
+    const TimeNs late = Arrival(edge, start_, dur_, edge.weight) - start_[edge.node];
+    // A recorded time that is a little early is the clock's fault: the weight gives way.
+    if (late > 0 && late <= tolerance + edge.weight) edge.weight = std::max<TimeNs>(0, edge.weight - late);
+    edge.dropped = late > tolerance + edge.weight || edge.on == edge.node;
+    if (edge.dropped) ++dropped_;
+  }
+  Order();
+  first_edge_.assign(Nodes() + 1, 0);
+  for (const EdgeRow& edge : edges_) {
+    if (!edge.dropped) ++first_edge_[edge.node + 1];
+  }
+  std::partial_sum(first_edge_.begin(), first_edge_.end(), first_edge_.begin());
+  edges_of_.resize(first_edge_.back());
+  std::vector<std::uint32_t> next(first_edge_.begin(), first_edge_.end() - 1);
+  for (std::uint32_t i = 0; i < edges_.size(); ++i) {
+    if (!edges_[i].dropped) edges_of_[next[edges_[i].node]++] = i;
+  }
+  lag_.assign(Nodes(), 0);
+  for (Node node = 0; node < Nodes(); ++node) {
+    TimeNs latest = kNothing;
+    for (std::uint32_t i = first_edge_[node]; i < first_edge_[node + 1]; ++i) {
+      const EdgeRow& edge = edges_[edges_of_[i]];
+      latest = std::max(latest, Arrival(edge, start_, dur_, edge.weight));
+    }
+    // What waits for nothing is held up by nothing: it keeps its time.
+    lag_[node] = latest == kNothing ? start_[node] : start_[node] - latest;
+  }
+}
+
+std::vector<TimeNs> ReplayGraph::Replay(std::span<const Removal* const> removals) const {
+  std::vector<TimeNs> dur = dur_;
+  std::vector<TimeNs> less_weight(removals.empty() ? 0 : Edges(), 0);
+  std::vector<bool> cut(less_weight.size(), false);
+  for (const Removal* removal : removals) {
+    for (const auto& [node, less] : removal->durations) dur[node] = std::max<TimeNs>(0, dur[node] - less);
+    for (const auto& [edge, less] : removal->waits) less_weight[edge] += less;
+    for (const Edge edge : removal->cuts) cut[edge] = true;
+  }
+  std::vector<TimeNs> start(Nodes());
+  for (const Node node : order_) {
+    TimeNs latest = kNothing;
+    for (std::uint32_t i = first_edge_[node]; i < first_edge_[node + 1]; ++i) {
+      const std::uint32_t number = edges_of_[i];
+      if (!cut.empty() && cut[number]) continue;
+      const EdgeRow& edge = edges_[number];
+      const TimeNs less = less_weight.empty() ? 0 : less_weight[number];
+      latest = std::max(latest, Arrival(edge, start, dur, std::max<TimeNs>(0, edge.weight - less)));
+    }
+    start[node] = latest == kNothing ? start_[node] : latest + lag_[node];
+  }
+  return start;
+}
+
+ReplayGraph::Edge ReplayGraph::Binding(Node node) const {
+  auto binding = static_cast<Edge>(Edges());
+  TimeNs latest = kNothing;
+  for (std::uint32_t i = first_edge_[node]; i < first_edge_[node + 1]; ++i) {
+    const EdgeRow& edge = edges_[edges_of_[i]];
+    const TimeNs arrival = Arrival(edge, start_, dur_, edge.weight);
+    if (arrival > latest) {
+      latest = arrival;
+      binding = edges_of_[i];
+    }
+  }
+  return binding;
+}
+
+}  // namespace mpa

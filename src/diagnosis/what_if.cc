@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpa/diagnosis/what_if.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace mpa {
+namespace {
+
+using Removals = std::vector<const Removal*>;
+
+// How many causes are tried in pairs, by the time they take alone.
+constexpr std::size_t kPaired = 6;
+
+TimeNs Taken(const Removal& removal) {
+  TimeNs sum = 0;
+  for (const auto& node : removal.durations) sum += node.less;
+  for (const auto& edge : removal.waits) sum += edge.less;
+  return sum;
+}
+
+class Search {
+ public:
+  Search(const ReplayGraph& graph, const ReplaySteps& steps, const std::vector<WhatIf>& causes,
+         TimeNs least)
+      : graph_(graph), steps_(steps), causes_(causes), least_(least), open_(causes.size(), true) {
+    for (const WhatIf& cause : causes) taken_.push_back(Taken(cause.expect));
+  }
+
+  Waterfall Run() && {
+    now_ = result_.step = StepTime(graph_, steps_, made_);
+    for (std::size_t i = 0; i < causes_.size(); ++i) alone_.push_back(result_.step - With({i}));
+    for (const bool opportunities : {false, true}) {
+      while (TakeBest(opportunities) || TakePair(opportunities)) {
+      }
+    }
+    result_.floor = now_;
+    for (std::size_t i = 0; i < causes_.size(); ++i) {
+      if (open_[i]) result_.others.push_back({i, std::max<TimeNs>(0, now_ - With({i})), alone_[i], 0, false});
+    }
+    std::stable_sort(result_.others.begin(), result_.others.end(),
+                     [](const Gain& a, const Gain& b) { return a.alone > b.alone; });
+    return std::move(result_);
+  }
+
+ private:
+  TimeNs With(const std::vector<std::size_t>& more, bool bound = false) {
+    Removals all = made_;
+    for (const std::size_t i : more) {
+      const Removal& most = causes_[i].bound;
+      all.push_back(bound && Taken(most) > 0 ? &most : &causes_[i].expect);
+    }
+    return StepTime(graph_, steps_, all);
+  }
+
+  bool TakeBest(bool opportunities) {
+    std::optional<std::size_t> best;
+    TimeNs most = least_ - 1;
+    for (std::size_t i = 0; i < causes_.size(); ++i) {
+      if (!open_[i] || causes_[i].opportunity != opportunities) continue;
+      const TimeNs gain = made_.empty() ? alone_[i] : now_ - With({i});
+      if (gain > most) {
+        most = gain;
+        best = i;
+      }
+    }
+    if (best.has_value()) Take(*best, false);
+    return best.has_value();
+  }
+
+  // Of the causes that take most time, the two that win most together.
+  bool TakePair(bool opportunities) {
+    std::vector<std::size_t> largest;
+    for (std::size_t i = 0; i < causes_.size(); ++i) {
+      if (open_[i] && causes_[i].opportunity == opportunities && taken_[i] > 0) largest.push_back(i);
+    }
+    std::stable_sort(largest.begin(), largest.end(),
+                     [&](std::size_t a, std::size_t b) { return taken_[a] > taken_[b]; });
+    largest.resize(std::min(largest.size(), kPaired));
+    TimeNs most = result_.step * 3 / 100;
+    std::optional<std::pair<std::size_t, std::size_t>> best;
+    for (std::size_t a = 0; a < largest.size(); ++a) {
+      for (std::size_t b = a + 1; b < largest.size(); ++b) {
+        const TimeNs gain = now_ - With({largest[a], largest[b]});
+        if (gain > most) {
+          most = gain;
+          best = {largest[a], largest[b]};
+        }
+      }
+    }
+    if (!best.has_value()) return false;
+    Take(best->first, true);
+    Take(best->second, false);
+    return true;
+  }
+
+  void Take(std::size_t cause, bool with_next) {
+    const TimeNs most = now_ - With({cause}, true);
+    const TimeNs then = With({cause});
+    result_.gains.push_back({cause, now_ - then, alone_[cause], std::max(most, now_ - then), with_next});
+    now_ = then;
+    made_.push_back(&causes_[cause].expect);
+    open_[cause] = false;
+  }
+
+  const ReplayGraph& graph_;
+  const ReplaySteps& steps_;
+  const std::vector<WhatIf>& causes_;
+  const TimeNs least_;
+  std::vector<bool> open_;
+  std::vector<TimeNs> taken_, alone_;
+  Removals made_;
+  TimeNs now_ = 0;
+  Waterfall result_;
+};
+
+}  // namespace
+
+TimeNs StepTime(const ReplayGraph& graph, const ReplaySteps& steps,
+                std::span<const Removal* const> removals) {
+  const std::vector<TimeNs> start = graph.Replay(removals);
+  std::vector<TimeNs> less(graph.Nodes(), 0);
+  for (const Removal* removal : removals) {
+    for (const auto& node : removal->durations) less[node.node] += node.less;
+  }
+  const auto end_of = [&](std::size_t step) {
+    TimeNs latest = steps.begin;
+    for (const ReplayGraph::Node node : steps.last[step]) {
+      latest = std::max(latest, start[node] + std::max<TimeNs>(0, graph.Duration(node) - less[node]));
+    }
+    return latest;
+  };
+  const std::size_t count = steps.last.size() - steps.first;
+  const TimeNs begin = steps.first == 0 ? steps.begin : end_of(steps.first - 1);
+  return (end_of(steps.last.size() - 1) - begin) / static_cast<TimeNs>(count);
+}
+
+Waterfall MakeWaterfall(const ReplayGraph& graph, const ReplaySteps& steps,
+                        const std::vector<WhatIf>& causes, TimeNs least) {
+  return Search(graph, steps, causes, least).Run();
+}
+
+}  // namespace mpa
