@@ -34,7 +34,7 @@ const std::vector<CatalogueEntry>& Catalogue() {
        {"collect garbage on all ranks together; check the CPU governor and shared storage",
         "所有卡同步执行 GC；检查 CPU 调频和共享存储"}},
       {"link.slow", kFault, "hardware",
-       {"the link {} is slow", "链路 {} 慢"},
+       {"a link of {} is slow", "{} 的链路慢"},
        {"check the state of the link (hccn_tool), cabling and its switch ports",
         "用 hccn_tool 检查链路状态、线缆和交换机端口"}},
       {"pp.stage_imbalance", kFault, "model",

@@ -99,6 +99,20 @@ class Screen {
     for (std::string& line : Wrapped(text, indent)) lines_.push_back(std::move(line));
   }
 
+  // Items with commas between, none of them broken.
+  void WrapItems(std::string line, const std::vector<std::string>& items, std::size_t indent) {
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      const std::string text = items[i] + (i + 1 < items.size() ? "," : "");
+      if (ColumnsOf(line) + ColumnsOf(text) + 1 > kScreenColumns) {
+        lines_.push_back(line);
+        line = std::string(indent, ' ');
+      }
+      if (line.find_first_not_of(' ') != std::string::npos) line += ' ';
+      line += text;
+    }
+    lines_.push_back(line);
+  }
+
   void AddHeader() {
     std::string steps;
     if (of_.steps.size() == 1) steps = fmt::format(", step {}", of_.steps[0]);
@@ -124,13 +138,14 @@ class Screen {
                                {{"copies", "拷贝"}, SumOf(*row, "copy.")},
                                {{"device free", "设备空闲"}, SumOf(*row, "free.")}};
     const std::vector<int> shares = Shares(parts);
-    std::string text;
+    std::vector<std::string> items;
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      if (parts[i].time == 0) continue;
-      text += fmt::format("{}{} {} ({} %)", text.empty() ? "  " : ", ", Text(parts[i].name), Ms(parts[i].time), shares[i]);
+      const bool always = i == 0 || i == 1 || i == 3 || i == 5;
+      if (!always && shares[i] == 0) continue;
+      items.push_back(fmt::format("{} {} ({} %)", Text(parts[i].name), Ms(parts[i].time), shares[i]));
     }
-    if (of_.ranks.size() > 1) text += Fill({" on rank {}", "（{} 卡）"}, row->rank);
-    Wrap(text, 2);
+    if (of_.ranks.size() > 1) items.back() += Fill({" on rank {}", "（{} 卡）"}, row->rank);
+    WrapItems("  ", items, 2);
     AddFree(*row);
   }
 
@@ -140,25 +155,25 @@ class Screen {
       if (IsBelow(leaf, "free.") && time > 0) causes.emplace_back(std::string(leaf.substr(5)), time);
     }
     std::stable_sort(causes.begin(), causes.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
-    std::string text = English() ? "  device free: " : "  设备空闲：";
+    std::vector<std::string> items;
     TimeNs rest = 0;
-    std::size_t shown = 0;
     for (const auto& [name, time] : causes) {
-      if (shown == 6 || time * 200 < row.window) {
+      if (items.size() == 6 || time * 200 < row.window) {
         rest += time;
-        continue;
+      } else {
+        items.push_back(fmt::format("{} {}", name, Ms(time)));
       }
-      text += fmt::format("{}{} {}", shown > 0 ? ", " : "", name, Ms(time));
-      ++shown;
     }
-    if (shown == 0) return;
-    if (rest > 0) text += Fill({", other {}", "，其他 {}"}, Ms(rest));
-    Wrap(text, 4);
+    if (items.empty()) return;
+    if (rest > 0) items.push_back(Fill({"other {}", "其他 {}"}, Ms(rest)));
+    WrapItems(Text({"  device free:", "  设备空闲："}), items, 4);
   }
 
   std::string TitleOf(const FoundCause& finding) const {
     const std::string_view title = EntryOf(finding.id).title.In(language_);
-    const std::string text = fmt::format(fmt::runtime(title), RanksText(finding.ranks, language_));
+    std::string text = fmt::format(fmt::runtime(title), RanksText(finding.ranks, language_));
+    const bool names_ranks = title.find("{}") != std::string_view::npos;
+    if (!names_ranks && !finding.ranks.empty()) text += fmt::format(" ({})", RanksText(finding.ranks, language_));
     return finding.confidence == Certainty::kLow ? fmt::format("{}{}", English() ? "probably: " : "可能：", text) : text;
   }
 

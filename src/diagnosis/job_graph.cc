@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 namespace mpa {
 namespace {
@@ -39,6 +40,7 @@ JobGraph BuildJobGraph(const std::vector<const RankGraph*>& ranks, const std::ve
     }
   }
   job.steps.begin = begin == std::numeric_limits<TimeNs>::max() ? 0 : begin;
+  std::map<std::size_t, ReplayGraph::Node> last_joint;  // by lane
   for (const JointOperation& operation : operations) {
     TimeNs arrival = operation.outsider;
     const auto node_of = [&](const JointOperation::Member& member, std::uint32_t RankCollective::*node) {
@@ -51,11 +53,19 @@ JobGraph BuildJobGraph(const std::vector<const RankGraph*>& ranks, const std::ve
     job.joints.push_back(joint);
     job.leaves.emplace_back();
     constexpr auto kNone = std::numeric_limits<ReplayGraph::Edge>::max();
+    // Who was not captured is as far behind the operation before as it was.
+    const auto before = last_joint.find(operation.lane);
     const auto wait_for_moment = [&](TimeNs time) {
-      return time < 0 ? kNone : graph.Wait(joint, graph.Add(time, 0), WaitsFor::kStart, 0);
+      if (time < 0) return kNone;
+      const ReplayGraph::Node moment = graph.Add(time, 0);
+      if (before != last_joint.end()) {
+        graph.Wait(moment, before->second, WaitsFor::kStart, time - graph.Start(before->second));
+      }
+      return graph.Wait(joint, moment, WaitsFor::kStart, 0);
     };
     wait_for_moment(operation.second);
     job.outsiders.push_back(wait_for_moment(operation.outsider));
+    last_joint[operation.lane] = joint;
     for (const auto& member : operation.members) {
       const auto leave = node_of(member, &RankCollective::leave);
       graph.Wait(joint, node_of(member, &RankCollective::arrive), WaitsFor::kStart, 0);

@@ -21,6 +21,7 @@ struct JointOperation {
   /// When the last member arrived that was not captured, on the clock of the job; -1: none is known.
   TimeNs outsider = -1;
   TimeNs second = -1;  ///< when the last but one came, where that is known and the last is an outsider
+  std::size_t lane = 0;      ///< operations of a lane follow each other
   bool is_barrier = true;  ///< nobody leaves before all have arrived
 };
 

@@ -61,6 +61,7 @@ std::string MetricText(const Metric& metric, Language language) {
 std::string Ms(TimeNs time) { return fmt::format("{:.1f}", static_cast<double>(time) / 1e6); }
 
 std::string RanksText(const std::vector<std::int64_t>& ranks, Language language) {
+  if (ranks.empty()) return language == Language::kChinese ? "某个未采集的卡" : "a rank that is not in the capture";
   std::vector<std::int64_t> sorted = ranks;
   std::sort(sorted.begin(), sorted.end());
   std::string text;

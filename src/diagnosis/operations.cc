@@ -38,8 +38,18 @@ class OperationJoiner {
 
   JobOperations Join() && {
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) AddRank(rank);
+    std::vector<JobOperation*> in_order;
     for (const DiagnosedRank& rank : ranks_) result_.of_rank.emplace_back(rank.part->operations.size());
+    std::map<std::string, std::size_t> lanes;
     for (auto& [key, operation] : joined_) {
+      operation.joint.lane = lanes.try_emplace(std::get<0>(key), lanes.size()).first->second;
+      in_order.push_back(&operation);
+    }
+    std::stable_sort(in_order.begin(), in_order.end(), [&](const JobOperation* a, const JobOperation* b) {
+      return Of(a->joint.members[0]).start < Of(b->joint.members[0]).start;
+    });
+    for (JobOperation* found : in_order) {
+      JobOperation& operation = *found;
       for (const auto& member : operation.joint.members) result_.of_rank[member.rank][member.collective] = result_.all.size();
       result_.all.push_back(std::move(operation));
     }
@@ -158,10 +168,25 @@ class OperationJoiner {
         last = time;
         operation.outsider = rank;
         operation.joint.outsider = time;
-      } else if (operation.outsider >= 0) {
+      } else if (operation.joint.outsider >= 0) {
         operation.joint.second = std::max(operation.joint.second, time);
       }
     }
+    if (arrivals.empty()) FindUnknownOutsider(operation, last);
+  }
+
+  // Where no peers are recorded, the waits still tell when the last one came.
+  void FindUnknownOutsider(JobOperation& operation, TimeNs last) const {
+    constexpr TimeNs kLeastBehind = 50'000;
+    if (!operation.joint.is_barrier) return;
+    TimeNs latest = 0;
+    for (const auto& member : operation.joint.members) {
+      if (Of(member).last_arrival < 0) return;
+      latest = std::max(latest, Of(member).last_arrival - result_.clock[member.rank]);
+    }
+    if (latest <= last + kLeastBehind) return;
+    operation.joint.outsider = latest;
+    operation.joint.second = last;
   }
 
   const std::vector<DiagnosedRank>& ranks_;

@@ -59,6 +59,7 @@ struct OperationPart {
   std::int32_t own = -1, peer = -1;  ///< within the group; `peer` of operations between two ranks
   std::int32_t step = -1;
   TimeNs start = 0, dur = 0;
+  TimeNs last_arrival = -1;  ///< of any member, as its waits tell; -1: they do not
 };
 
 /// What an operation moved to or from another member.

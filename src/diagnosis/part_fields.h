@@ -35,7 +35,8 @@ void serialize(Archive& archive, KernelKind& row) {
 }
 template <class Archive>
 void serialize(Archive& archive, OperationPart& row) {
-  archive(row.group, row.name, row.kind, row.own, row.peer, row.step, row.start, row.dur);
+  archive(row.group, row.name, row.kind, row.own, row.peer, row.step, row.start, row.dur,
+          row.last_arrival);
 }
 template <class Archive>
 void serialize(Archive& archive, PeerTransfer& row) {

@@ -254,7 +254,7 @@ class RankCauses {
     std::map<std::int64_t, Late> late;
     for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
       const JobOperation& operation = job_.operations.all[i];
-      if (operation.outsider < 0) continue;
+      if (operation.joint.outsider < 0) continue;
       Late& of_rank = late[operation.outsider];
       const TimeNs behind = operation.joint.outsider - operation.joint.second;
       of_rank.worst = std::max(of_rank.worst, behind);
@@ -262,8 +262,8 @@ class RankCauses {
       of_rank.removal.cuts.push_back(job_.graph.outsiders[i]);
     }
     for (auto& [rank, of_rank] : late) {
-      Cause cause = NewCause(job_, "rank.late", fmt::format("r{}", rank));
-      cause.finding.ranks = {rank};
+      Cause cause = NewCause(job_, "rank.late", rank < 0 ? "unknown" : fmt::format("r{}", rank));
+      if (rank >= 0) cause.finding.ranks = {rank};
       cause.finding.metrics.push_back({"late_by", static_cast<double>(of_rank.worst), "ns"});
       cause.what_if.expect = std::move(of_rank.removal);
       causes_.push_back(std::move(cause));
