@@ -246,7 +246,7 @@ class PartMaker {
       const auto operation = number.find(static_cast<std::int32_t>(operations[i]));
       if (operation == number.end() || tasks.peer[i] < 0 || tasks.peer[i] == tasks.own_rank[i]) continue;
       OperationPart& part = part_.operations[operation->second];
-      if (part.own < 0) {
+      if (part.own < 0 && tasks.own_rank[i] >= 0) {
         part.own = tasks.own_rank[i];
         part.peer = tasks.peer[i];
       }

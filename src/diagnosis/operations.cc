@@ -178,10 +178,12 @@ class OperationJoiner {
   // Where no peers are recorded, the waits still tell when the last one came.
   void FindUnknownOutsider(JobOperation& operation, TimeNs last) const {
     constexpr TimeNs kLeastBehind = 50'000;
-    if (!operation.joint.is_barrier) return;
+    const std::size_t captured = operation.joint.members.size();
+    const bool all_captured = operation.members.empty() ? captured == ranks_.size() && captured > 2 : captured >= operation.members.size();
+    if (!operation.joint.is_barrier || IsPairKind(operation.kind) || all_captured) return;
     TimeNs latest = 0;
     for (const auto& member : operation.joint.members) {
-      if (Of(member).last_arrival < 0) return;
+      if (Of(member).last_arrival < 0) continue;
       latest = std::max(latest, Of(member).last_arrival - result_.clock[member.rank]);
     }
     if (latest <= last + kLeastBehind) return;

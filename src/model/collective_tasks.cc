@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "mpa/base/text.h"
 
@@ -87,14 +90,70 @@ class OperationFinder {
   Timeline of_all_{trace_.communications};
 };
 
+// Operations of a group that run at one time, such as sending and receiving, have streams of their
+// own. A task belongs to the one whose beginning its stream shows.
+class StreamOwners {
+ public:
+  StreamOwners(const RankTrace& trace, const std::vector<std::size_t>& by_start) : trace_(trace) {
+    const Communications& comms = trace.communications;
+    for (const std::size_t row : by_start) operations_[comms.group[row]].push_back(row);
+    const CommTasks& tasks = trace.comm_tasks;
+    for (std::size_t i = 0; i < tasks.Size(); ++i) {
+      if (IsOpen(i)) starts_[{tasks.group[i], tasks.stream[i]}].push_back(tasks.start[i]);
+    }
+    for (auto& [place, starts] : starts_) std::sort(starts.begin(), starts.end());
+  }
+
+  // The better owner of a task than `found`, if there is one.
+  std::int64_t OwnerOf(std::size_t task, std::int64_t found) const {
+    const CommTasks& tasks = trace_.comm_tasks;
+    const Communications& comms = trace_.communications;
+    const auto operations = operations_.find(tasks.group[task]);
+    if (!IsOpen(task) || operations == operations_.end()) return found;
+    const std::vector<TimeNs>& starts = starts_.at({tasks.group[task], tasks.stream[task]});
+    const TimeNs time = tasks.start[task];
+    const std::vector<std::size_t>& rows = operations->second;
+    auto at = std::partition_point(rows.begin(), rows.end(),
+                                   [&](std::size_t row) { return comms.start[row] <= time; });
+    std::int64_t best = found;
+    TimeNs least = 0;
+    std::size_t running = 0;
+    for (int i = 0; i < kMostAtOnce && at != rows.begin(); ++i) {
+      const std::size_t row = *--at;
+      if (comms.start[row] + comms.dur[row] < time) continue;
+      ++running;
+      const auto first = std::lower_bound(starts.begin(), starts.end(), comms.start[row]);
+      const TimeNs away = *first - comms.start[row];  // not beyond the task itself
+      if (running > 1 && away >= least) continue;
+      best = static_cast<std::int64_t>(row);
+      least = away;
+    }
+    return running > 1 ? best : found;
+  }
+
+ private:
+  static constexpr int kMostAtOnce = 8;
+
+  bool IsOpen(std::size_t task) const {
+    const CommTasks& tasks = trace_.comm_tasks;
+    return tasks.op_id[task] < 0 && tasks.stream[task] >= 0 && tasks.group[task] >= 0;
+  }
+
+  const RankTrace& trace_;
+  std::map<std::int32_t, std::vector<std::size_t>> operations_;                       // by group
+  std::map<std::pair<std::int32_t, std::int64_t>, std::vector<TimeNs>> starts_;  // of tasks
+};
+
 }  // namespace
 
 std::vector<std::int64_t> OperationsOfTasks(const RankTrace& trace) {
-  OperationFinder finder(trace, trace.communications.RowsByStart());
+  const std::vector<std::size_t> by_start = trace.communications.RowsByStart();
+  OperationFinder finder(trace, by_start);
+  const StreamOwners owners(trace, by_start);
   std::vector<std::int64_t> operations(trace.comm_tasks.Size(), -1);
   for (const std::size_t task : trace.comm_tasks.RowsByStart()) {
     if (const auto operation = finder.Find(task)) {
-      operations[task] = static_cast<std::int64_t>(*operation);
+      operations[task] = owners.OwnerOf(task, static_cast<std::int64_t>(*operation));
     }
   }
   return operations;
