@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check_part.h"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "mpa/base/error.h"
@@ -13,6 +14,20 @@ void Require(bool holds) {
 }
 
 void RequireTime(TimeNs start, TimeNs dur) { Require(IsTime(start) && IsDuration(dur)); }
+
+void CheckMeetings(const RankMeetings& meetings) {
+  const std::size_t rows = meetings.collectives.rows.size();
+  Require(meetings.seen.size() == rows && meetings.last.size() == rows);
+  Require(meetings.own_rank_of_group.size() == meetings.collectives.texts.size());
+  for (const RankCollectives::Row& row : meetings.collectives.rows) {
+    Require(std::max({row.group, row.name, row.type, row.data_type}) < meetings.collectives.texts.size());
+    RequireTime(row.start, row.dur);
+  }
+  for (const auto& seen : meetings.seen) {
+    for (const SeenPeer& peer : seen) Require(IsTime(peer.time));
+  }
+  for (const LastArrival& last : meetings.last) Require(IsTime(last.time));
+}
 
 }  // namespace
 
@@ -55,9 +70,7 @@ void CheckPart(const RankDiagnosis& part) {
     Require(row.operation < part.operations.size() && is_name(row.transport));
     Require(row.bytes >= 0 && IsDuration(row.time));
   }
-  for (const PeerArrival& row : part.arrivals) {
-    Require(row.operation < part.operations.size() && IsTime(row.time));
-  }
+  CheckMeetings(part.meetings);
 }
 
 }  // namespace mpa

@@ -225,16 +225,7 @@ class PartMaker {
       part.start = rows.start[row];
       part.dur = rows.dur[row];
     }
-    const CollectiveParts parts(trace_);
-    const std::vector<LastArrival> last = OwnLastArrivals(trace_, parts);
-    for (std::size_t i = 0; i < part_.operations.size(); ++i) {
-      const LastArrival& arrival = last[static_cast<std::size_t>(part_.graph.collectives[i].row)];
-      if (arrival.known) part_.operations[i].last_arrival = arrival.time;
-    }
-    for (const SeenPeer& seen : FindSeenPeers(trace_, parts)) {
-      const auto found = number.find(seen.operation);
-      if (found != number.end()) part_.arrivals.push_back({found->second, seen.peer, seen.time, seen.waited});
-    }
+    part_.meetings = MeetingsOfRank(trace_);
     AddTransfers(number);
   }
 

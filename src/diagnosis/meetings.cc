@@ -9,9 +9,11 @@
 namespace mpa {
 namespace {
 
-bool IsBarrier(const std::string& type) {
-  return IsOneOf(CollectiveKind(type), {"allreduce", "allgather", "reducescatter", "alltoall",
-                                        "alltoallv", "alltoallvc", "barrier"});
+// Some levels record no types; the name begins with it.
+bool IsBarrier(const std::string& type, const std::string& name) {
+  const std::string kind = CollectiveKind(type.empty() || type == "N/A" ? name : type);
+  return IsOneOf(kind, {"allreduce", "allgather", "reducescatter", "alltoall", "alltoallv", "alltoallvc",
+                        "barrier"});
 }
 
 }  // namespace
@@ -62,7 +64,7 @@ Meetings JoinMeetings(const std::vector<RankMeetings>& ranks) {
       const RankCollectives& part = ranks[member.rank].collectives;
       meeting.members.push_back(
           {member.rank, static_cast<std::size_t>(member.row - part.rows.data())});
-      meeting.is_barrier = IsBarrier(part.texts[member.row->type]);
+      meeting.is_barrier = IsBarrier(part.texts[member.row->type], meeting.name);
     }
     meetings.all.push_back(std::move(meeting));
   }

@@ -5,32 +5,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <deque>
 #include <map>
-#include <optional>
-#include <set>
 #include <tuple>
 
 #include "mpa/base/text.h"
+#include "mpa/diagnosis/arrivals.h"
+#include "mpa/diagnosis/meetings.h"
+#include "mpa/diagnosis/rank_clocks.h"
+#include "mpa/measure/collectives.h"
 #include "mpa/measure/group_hash.h"
 
 namespace mpa {
 namespace {
-
-// Clocks of two ranks are compared where they ran so many operations together.
-constexpr std::size_t kLeastShared = 3;
-
-std::string BareName(const std::string& group) {
-  constexpr std::string_view kBefore = "Group ", kBehind = " Communication";
-  if (!group.starts_with(kBefore) || !group.ends_with(kBehind)) return group;
-  return group.substr(kBefore.size(), group.size() - kBefore.size() - kBehind.size());
-}
-
-TimeNs MedianOf(std::vector<TimeNs> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 class OperationJoiner {
  public:
@@ -53,8 +39,7 @@ class OperationJoiner {
       for (const auto& member : operation.joint.members) result_.of_rank[member.rank][member.collective] = result_.all.size();
       result_.all.push_back(std::move(operation));
     }
-    AlignClocks();
-    for (JobOperation& operation : result_.all) FindOutsider(operation);
+    Meet();
     return std::move(result_);
   }
 
@@ -71,7 +56,7 @@ class OperationJoiner {
     std::map<Key, std::size_t> seen;
     for (std::size_t i = 0; i < part.operations.size(); ++i) {
       const OperationPart& row = part.operations[i];
-      const std::string group = BareName(part.names[row.group]);
+      const std::string group = std::string(BareGroupName(part.names[row.group]));
       const std::string& kind = part.names[row.kind];
       const bool is_pair = IsPairKind(kind);
       const bool sends = kind == "send";
@@ -104,91 +89,54 @@ class OperationJoiner {
     }
   }
 
-  // The ends of operations in which all wait for each other are one moment.
-  void AlignClocks() {
-    std::map<std::pair<std::size_t, std::size_t>, std::vector<TimeNs>> apart;
-    for (const JobOperation& operation : result_.all) {
-      if (!operation.joint.is_barrier) continue;
-      const auto& members = operation.joint.members;
-      for (std::size_t i = 1; i < members.size(); ++i) {
-        const auto end = [&](const JointOperation::Member& member) { return Of(member).start + Of(member).dur; };
-        apart[{members[0].rank, members[i].rank}].push_back(end(members[i]) - end(members[0]));
-      }
+  // The clocks of the ranks, and who came last to their meetings.
+  void Meet() {
+    std::vector<RankMeetings> ranks;
+    for (const DiagnosedRank& rank : ranks_) ranks.push_back(rank.part->meetings);
+    const Meetings meetings = JoinMeetings(ranks);
+    const RankClocks clocks = AlignClocks(ranks, meetings);
+    for (const RankClock& clock : clocks.clocks) result_.clock.push_back(clock.offset);
+    const std::vector<MeetingArrivals> arrivals = FindArrivals(ranks, meetings, clocks);
+    std::vector<std::map<std::int32_t, std::size_t>> collective_of_row(ranks_.size());
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+      const auto& collectives = Part(rank).graph.collectives;
+      for (std::size_t i = 0; i < collectives.size(); ++i) collective_of_row[rank][collectives[i].row] = i;
     }
-    std::vector<std::map<std::size_t, TimeNs>> neighbours(ranks_.size());
-    for (const auto& [pair, distances] : apart) {
-      if (distances.size() < kLeastShared) continue;
-      const TimeNs distance = MedianOf(distances);
-      neighbours[pair.first][pair.second] = distance;
-      neighbours[pair.second][pair.first] = -distance;
-    }
-    result_.clock.assign(ranks_.size(), 0);
-    std::vector<bool> known(ranks_.size(), false);
-    for (std::size_t first = 0; first < ranks_.size(); ++first) {
-      if (known[first]) continue;
-      known[first] = true;
-      std::deque<std::size_t> open = {first};
-      while (!open.empty()) {
-        const std::size_t rank = open.front();
-        open.pop_front();
-        for (const auto& [other, distance] : neighbours[rank]) {
-          if (known[other]) continue;
-          known[other] = true;
-          result_.clock[other] = result_.clock[rank] + distance;
-          open.push_back(other);
-        }
-      }
+    for (std::size_t i = 0; i < meetings.all.size(); ++i) {
+      const Meeting::Member& member = meetings.all[i].members[0];
+      const auto found = collective_of_row[member.rank].find(ranks[member.rank].collectives.rows[member.row].operation);
+      if (found == collective_of_row[member.rank].end()) continue;
+      JobOperation& operation = result_.all[result_.of_rank[member.rank][found->second]];
+      FindOutsider(arrivals[i], operation);
+      if (operation.joint.outsider < 0) FindUnknownOutsider(ranks, meetings.all[i], operation);
     }
   }
 
   // A member that was not captured, and came after all that were.
-  void FindOutsider(JobOperation& operation) const {
-    std::set<std::int64_t> captured;
-    TimeNs last = 0;
-    for (const auto& member : operation.joint.members) {
-      captured.insert(ranks_[member.rank].rank);
-      last = std::max(last, Of(member).start - result_.clock[member.rank]);
-    }
-    std::map<std::int64_t, TimeNs> arrivals;
-    for (const auto& member : operation.joint.members) {
-      const RankDiagnosis& part = Part(member.rank);
-      auto seen = std::partition_point(part.arrivals.begin(), part.arrivals.end(),
-                                       [&](const PeerArrival& row) { return row.operation < member.collective; });
-      for (; seen != part.arrivals.end() && seen->operation == member.collective; ++seen) {
-        const std::int64_t rank = RankInJob(operation, seen->peer);
-        if (!seen->waited || captured.contains(rank)) continue;
-        const TimeNs time = seen->time - result_.clock[member.rank];
-        const auto [found, is_new] = arrivals.try_emplace(rank, time);
-        found->second = std::min(found->second, time);  // the plane may have been busy
-      }
-    }
-    for (const auto& [rank, time] : arrivals) {
-      if (time > last) {
-        operation.joint.second = last;
-        last = time;
-        operation.outsider = rank;
-        operation.joint.outsider = time;
-      } else if (operation.joint.outsider >= 0) {
-        operation.joint.second = std::max(operation.joint.second, time);
-      }
-    }
-    if (arrivals.empty()) FindUnknownOutsider(operation, last);
+  static void FindOutsider(const MeetingArrivals& arrivals, JobOperation& operation) {
+    if (arrivals.all.size() < 2) return;
+    const Arrival& last = arrivals.all.back();
+    if (last.source != ArrivalSource::kSeen) return;
+    operation.joint.outsider = last.time;
+    operation.joint.second = arrivals.all[arrivals.all.size() - 2].time;
+    operation.outsider = last.rank >= 0 ? last.rank : last.group_rank;
   }
 
   // Where no peers are recorded, the waits still tell when the last one came.
-  void FindUnknownOutsider(JobOperation& operation, TimeNs last) const {
+  void FindUnknownOutsider(const std::vector<RankMeetings>& ranks, const Meeting& meeting, JobOperation& operation) const {
     constexpr TimeNs kLeastBehind = 50'000;
-    const std::size_t captured = operation.joint.members.size();
+    const std::size_t captured = meeting.members.size();
     const bool all_captured = operation.members.empty() ? captured == ranks_.size() && captured > 2 : captured >= operation.members.size();
-    if (!operation.joint.is_barrier || IsPairKind(operation.kind) || all_captured) return;
-    TimeNs latest = 0;
-    for (const auto& member : operation.joint.members) {
-      if (Of(member).last_arrival < 0) continue;
-      latest = std::max(latest, Of(member).last_arrival - result_.clock[member.rank]);
+    if (!meeting.is_barrier || all_captured) return;
+    TimeNs own = 0, latest = 0;
+    for (const Meeting::Member& member : meeting.members) {
+      const RankMeetings& rank = ranks[member.rank];
+      own = std::max(own, rank.collectives.rows[member.row].start - result_.clock[member.rank]);
+      if (rank.last[member.row].known) latest = std::max(latest, rank.last[member.row].time - result_.clock[member.rank]);
     }
-    if (latest <= last + kLeastBehind) return;
+    if (latest <= own + kLeastBehind) return;
     operation.joint.outsider = latest;
-    operation.joint.second = last;
+    operation.joint.second = own;
   }
 
   const std::vector<DiagnosedRank>& ranks_;

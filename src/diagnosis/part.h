@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "mpa/diagnosis/meetings.h"
 #include "mpa/measure/leaf.h"
 #include "mpa/model/job_info.h"
 #include "rank_graph.h"
@@ -59,7 +60,6 @@ struct OperationPart {
   std::int32_t own = -1, peer = -1;  ///< within the group; `peer` of operations between two ranks
   std::int32_t step = -1;
   TimeNs start = 0, dur = 0;
-  TimeNs last_arrival = -1;  ///< of any member, as its waits tell; -1: they do not
 };
 
 /// What an operation moved to or from another member.
@@ -69,14 +69,6 @@ struct PeerTransfer {
   NameId transport = 0;
   std::int64_t bytes = 0;
   TimeNs time = 0;
-};
-
-/// When another member came, as this rank saw it.
-struct PeerArrival {
-  std::uint32_t operation = 0;
-  std::int32_t peer = -1;  ///< within the group
-  TimeNs time = 0;
-  bool waited = false;
 };
 
 /// What one rank comes to. Operations are numbered as the collectives of the graph.
@@ -92,7 +84,7 @@ struct RankDiagnosis {
   std::vector<BlockedPart> blocked;
   std::vector<OperationPart> operations;
   std::vector<PeerTransfer> transfers;
-  std::vector<PeerArrival> arrivals;
+  RankMeetings meetings;
   JobInfo job;
 };
 

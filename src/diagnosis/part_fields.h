@@ -35,16 +35,24 @@ void serialize(Archive& archive, KernelKind& row) {
 }
 template <class Archive>
 void serialize(Archive& archive, OperationPart& row) {
-  archive(row.group, row.name, row.kind, row.own, row.peer, row.step, row.start, row.dur,
-          row.last_arrival);
+  archive(row.group, row.name, row.kind, row.own, row.peer, row.step, row.start, row.dur);
 }
 template <class Archive>
 void serialize(Archive& archive, PeerTransfer& row) {
   archive(row.operation, row.peer, row.transport, row.bytes, row.time);
 }
 template <class Archive>
-void serialize(Archive& archive, PeerArrival& row) {
+void serialize(Archive& archive, SeenPeer& row) {
   archive(row.operation, row.peer, row.time, row.waited);
+}
+template <class Archive>
+void serialize(Archive& archive, LastArrival& row) {
+  archive(row.known, row.time, row.peer);
+}
+template <class Archive>
+void serialize(Archive& archive, RankMeetings& meetings) {
+  archive(meetings.rank, meetings.collectives, meetings.seen, meetings.last,
+          meetings.own_rank_of_group, meetings.groups);
 }
 template <class Archive>
 void serialize(Archive& archive, GraphNode& row) {
@@ -66,7 +74,7 @@ template <class Archive>
 void serialize(Archive& archive, RankDiagnosis& part) {
   archive(part.source, part.level, part.capture, part.host, part.has_calls, part.names, part.steps,
           part.graph, part.kinds, part.shares, part.places, part.blocked, part.operations,
-          part.transfers, part.arrivals, part.job);
+          part.transfers, part.meetings, part.job);
 }
 
 }  // namespace mpa

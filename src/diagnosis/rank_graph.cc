@@ -52,7 +52,7 @@ struct HostMoment {
 class Builder {
  public:
   Builder(const RankTrace& trace, TimeNs host_offset, std::vector<HostStretch>& host)
-      : trace_(trace), offset_(host_offset), host_(host), found_(FindGraphItems(trace)), items_(found_.items), steps_(trace.steps) {}
+      : trace_(trace), offset_(host_offset), host_(host), found_(FindGraphItems(trace)), items_(found_.items), steps_(trace) {}
 
   RankGraph Build() && {
     node_of_launch_.assign(found_.launches.size(), kNoNode);
@@ -70,9 +70,15 @@ class Builder {
   using Kind = HostMoment::Kind;
 
   std::uint32_t Add(TimeNs start, TimeNs dur, NodeKind kind, TimeNs host_time, std::int32_t row) {
-    const auto step = host_time < 0 ? std::nullopt : steps_.OfHostTime(host_time);
+    return AddOfStep(start, dur, kind, host_time < 0 ? std::nullopt : steps_.OfHostTime(host_time), row);
+  }
+  std::uint32_t AddOfStep(TimeNs start, TimeNs dur, NodeKind kind, std::optional<std::size_t> step, std::int32_t row) {
     graph_.nodes.push_back({start, dur, kind, step ? static_cast<std::int32_t>(*step) : -1, row});
     return static_cast<std::uint32_t>(graph_.nodes.size() - 1);
+  }
+  std::optional<std::size_t> StepOf(const GraphItem& item) const {
+    if (item.launched >= 0) return steps_.OfLaunchedWork(item.launched, item.work.begin);
+    return steps_.OfDeviceWork(item.work.link, item.work.begin);
   }
   std::uint32_t Wait(std::uint32_t node, std::uint32_t on, WaitsFor from, EdgeKind kind, TimeNs weight) {
     graph_.edges.push_back({node, on, from, kind, std::max<TimeNs>(0, weight)});
@@ -253,14 +259,14 @@ class Builder {
       const GraphItem& item = items_[i];
       const DeviceItem& work = item.work;
       if (item.IsOperation()) {
-        begin_node_[i] = Add(work.begin, 0, NodeKind::kArrive, item.launched, work.row);
-        end_node_[i] = Add(work.end, 0, NodeKind::kLeave, item.launched, work.row);
+        begin_node_[i] = AddOfStep(work.begin, 0, NodeKind::kArrive, StepOf(item), work.row);
+        end_node_[i] = AddOfStep(work.end, 0, NodeKind::kLeave, StepOf(item), work.row);
         graph_.collectives.push_back({begin_node_[i], end_node_[i], work.row});
       } else if (item.waits) {
-        begin_node_[i] = end_node_[i] = Add(work.end, 0, NodeKind::kWait, item.launched, work.row);
+        begin_node_[i] = end_node_[i] = AddOfStep(work.end, 0, NodeKind::kWait, StepOf(item), work.row);
       } else {
         const NodeKind kind = IsDeviceCopy(work.leaf) ? NodeKind::kCopy : NodeKind::kKernel;
-        begin_node_[i] = end_node_[i] = Add(work.begin, work.end - work.begin, kind, item.launched, work.row);
+        begin_node_[i] = end_node_[i] = AddOfStep(work.begin, work.end - work.begin, kind, StepOf(item), work.row);
         graph_.nodes.back().leaf = work.leaf;
       }
       if (item.launch >= 0 && node_of_launch_[static_cast<std::size_t>(item.launch)] != kNoNode) {
@@ -385,7 +391,7 @@ class Builder {
   std::vector<HostStretch>& host_;
   const GraphItems found_;
   const std::vector<GraphItem>& items_;
-  const HostSteps steps_;
+  const StepBounds steps_;
   RankGraph graph_;
   std::set<std::int32_t> queue_tracks_;
   std::vector<std::uint32_t> node_of_launch_, node_of_queued_, begin_node_, end_node_;
