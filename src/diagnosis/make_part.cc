@@ -165,17 +165,15 @@ class PartMaker {
   void AddBlocked() {
     const Nesting ops(SpansOf(trace_.host_ops));
     for (const BlockedCall& blocked : part_.graph.blocked) {
-      const auto row = static_cast<std::size_t>(blocked.call);
-      const HostCalls& calls = trace_.host_calls;
       BlockedPart& part = part_.blocked.emplace_back();
       part.edge = blocked.edge;
-      part.name = names_.Of(View(calls.name[row]));
-      part.start = calls.start[row];
-      part.dur = calls.dur[row];
+      part.name = names_.Of(View(blocked.name));
+      part.start = blocked.begin;
+      part.dur = blocked.dur;
       part.leaf = Leaf::kExplicitSync;
-      timeline_.Walk(calls.track[row], part.start, part.start + 1,
+      timeline_.Walk(blocked.track, part.start, part.start + 1,
                      [&](const HostPiece& piece) { part.leaf = piece.leaf; }, [](TimeNs, TimeNs) {});
-      const std::int64_t op = ops.FindEnclosing({part.start, part.start + part.dur, calls.track[row]});
+      const std::int64_t op = ops.FindEnclosing({part.start, part.start + part.dur, blocked.track});
       part.place = op == Nesting::kNone ? names_.Of("") : names_.Of(View(trace_.host_ops.name[static_cast<std::size_t>(op)]));
       if (op != Nesting::kNone && part.leaf == Leaf::kExplicitSync && Allocates(ops.At(static_cast<std::size_t>(op)))) {
         part.leaf = Leaf::kMemory;

@@ -36,6 +36,11 @@ bool WaitsForDevice(std::string_view name) {
          name == "cudaMemcpy";
 }
 
+// Of an operator: it reads a number from the device.
+bool WaitsWithin(std::string_view name) {
+  return name == "aten::_local_scalar_dense" || name == "aten::nonzero" || name == "aten::is_nonzero";
+}
+
 bool WaitsForAllStreams(std::string_view name) {
   return name.find("SynchronizeDevice") != std::string_view::npos || name == "cudaDeviceSynchronize";
 }
@@ -45,7 +50,7 @@ struct HostMoment {
   enum class Kind : std::uint8_t { kStepBegin, kEnqueue, kLaunch, kBlockBegin, kBlockEnd, kStepEnd };
   TimeNs time = 0;
   Kind kind{};
-  std::int32_t row = -1;  // of the steps, the queued work, the launches or the host calls
+  std::int32_t row = -1;  // of the steps, the queued work, the launches or the waiting calls
   std::int32_t track = -1;
 };
 
@@ -58,6 +63,7 @@ class Builder {
     node_of_launch_.assign(found_.launches.size(), kNoNode);
     node_of_queued_.assign(trace_.queued_work.Size(), kNoNode);
     AddQueues();
+    FindWaiting();
     AddIssue();
     JoinHost();
     AddDevice();
@@ -131,6 +137,23 @@ class Builder {
     std::sort(queue_ends_.begin(), queue_ends_.end());
   }
 
+  template <typename Table>
+  void AddWaiting(const Table& table, bool (*waits)(std::string_view)) {
+    for (std::size_t i = 0; i < table.Size(); ++i) {
+      if (queue_tracks_.contains(table.track[i]) || !waits(trace_.strings.View(table.name[i]))) continue;
+      waiting_.push_back({0, table.start[i], table.dur[i], table.track[i], table.name[i]});
+    }
+  }
+
+  // The least profiling records no calls of the runtime, but the operators that make them.
+  void FindWaiting() {
+    if (trace_.host_calls.Empty()) {
+      AddWaiting(trace_.host_ops, WaitsWithin);
+    } else {
+      AddWaiting(trace_.host_calls, WaitsForDevice);
+    }
+  }
+
   std::vector<HostMoment> IssueMoments() const {
     std::vector<HostMoment> moments;
     for (std::size_t i = 0; i < steps_.Count(); ++i) {
@@ -145,11 +168,10 @@ class Builder {
       if (found_.launches[i].queued >= 0) continue;
       moments.push_back({found_.launches[i].begin, Kind::kLaunch, static_cast<std::int32_t>(i), found_.launches[i].track});
     }
-    const HostCalls& host = trace_.host_calls;
-    for (std::size_t i = 0; i < host.Size(); ++i) {
-      if (queue_tracks_.contains(host.track[i]) || !WaitsForDevice(trace_.strings.View(host.name[i]))) continue;
-      moments.push_back({host.start[i], Kind::kBlockBegin, static_cast<std::int32_t>(i), host.track[i]});
-      moments.push_back({host.start[i] + host.dur[i], Kind::kBlockEnd, static_cast<std::int32_t>(i), host.track[i]});
+    for (std::size_t i = 0; i < waiting_.size(); ++i) {
+      const auto row = static_cast<std::int32_t>(i);
+      moments.push_back({waiting_[i].begin, Kind::kBlockBegin, row, waiting_[i].track});
+      moments.push_back({waiting_[i].begin + waiting_[i].dur, Kind::kBlockEnd, row, waiting_[i].track});
     }
     std::stable_sort(moments.begin(), moments.end(), [](const HostMoment& a, const HostMoment& b) {
       return std::pair{a.time, a.kind} < std::pair{b.time, b.kind};
@@ -346,9 +368,9 @@ class Builder {
     });
     for (const std::size_t number : order) {
       const Block& block = blocks_[number];
-      const auto row = static_cast<std::size_t>(block.call);
-      const TimeNs begin = trace_.host_calls.start[row];
-      const TimeNs end = OnDevice(begin + trace_.host_calls.dur[row]);
+      const BlockedCall& call = waiting_[static_cast<std::size_t>(block.call)];
+      const TimeNs begin = call.begin;
+      const TimeNs end = OnDevice(begin + call.dur);
       for (; next < by_launch.size() && items_[by_launch[next]].launched <= begin; ++next) {
         last[lane_[by_launch[next]]] = by_launch[next];
       }
@@ -360,14 +382,15 @@ class Builder {
         if (!latest || items_[item].work.end > items_[*latest].work.end) latest = item;
       }
       if (!latest || items_[*latest].work.end <= OnDevice(begin)) continue;  // it did not wait
-      if (!WaitsForAllStreams(trace_.strings.View(trace_.host_calls.name[row]))) waited = {*latest};
+      if (!WaitsForAllStreams(trace_.strings.View(call.name))) waited = {*latest};
       if (block.thread != kNoNode) {
         GraphEdge& thread = graph_.edges[block.thread];
         thread.weight = thread.on == block.begin ? std::min(thread.weight, kOwnTimeOfWait) : 0;
       }
       for (const std::size_t item : waited) {
         const std::uint32_t edge = Wait(block.end, end_node_[item], WaitsFor::kEnd, EdgeKind::kBlock, 0);
-        graph_.blocked.push_back({edge, block.call, items_[item].work.end - OnDevice(begin)});
+        graph_.blocked.push_back(call);
+        graph_.blocked.back().edge = edge;
       }
     }
   }
@@ -398,6 +421,7 @@ class Builder {
   std::vector<std::pair<TimeNs, std::uint32_t>> queue_ends_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> enqueued_;
   std::map<std::int32_t, std::uint32_t> begin_of_block_;
+  std::vector<BlockedCall> waiting_;
   std::vector<Block> blocks_;
   std::map<std::pair<std::int32_t, std::string>, std::int64_t> lanes_;
   std::vector<std::int64_t> lane_;  // by item: its stream, or one for operations that follow each other

@@ -37,11 +37,12 @@ struct GraphEdge {
   TimeNs weight = 0;
 };
 
-/// A call that waited for the device.
+/// A call that waited for the device, or where calls are not recorded, an operator that did.
 struct BlockedCall {
   std::uint32_t edge = 0;  ///< on the device work it waited for
-  std::int32_t call = -1;    ///< row of the host calls
-  TimeNs blocked = 0;
+  TimeNs begin = 0, dur = 0;  ///< in host time
+  std::int32_t track = -1;
+  StringId name{};
 };
 
 struct RankCollective {

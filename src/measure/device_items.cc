@@ -135,6 +135,7 @@ class ItemCollector {
       if (const auto task = tasks.Find(kernels.start[i], kernels.stream[i])) {
         item.connection = trace_.device_tasks.connection[*task];
         item.model = trace_.device_tasks.model[*task];
+        item.stream = trace_.device_tasks.stream[*task];  // as that of waits, which only tasks have
         if (item.link < 0) item.link = trace_.device_tasks.link[*task];
       }
       items_.push_back(item);
