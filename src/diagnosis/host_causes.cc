@@ -14,6 +14,9 @@ namespace {
 // Loops read the loss and the norm of the gradients once a step: a way to write them.
 constexpr std::int64_t kUsualSyncs = 3;
 
+// What an iterator takes to hand out a batch that is ready.
+constexpr TimeNs kUsualLoad = 1'000'000;
+
 struct HostCauseOf {
   std::string_view id;
   std::vector<Leaf> leaves, blocks;
@@ -108,6 +111,10 @@ class HostCauses {
     if (time > 0) cause.finding.metrics.push_back({"time_per_step", static_cast<double>(PerStep(job_, time) / count), "ns"});
     if (ranks.size() < job_.ranks.size() || of.of_any_rank) cause.finding.ranks.assign(ranks.begin(), ranks.end());
     cause.finding.steps.assign(steps.begin(), steps.end());
+    if (of.id == "host.dataloader" && PerStep(job_, time) / count < kUsualLoad) {
+      cause.finding.kind = FindingKind::kOpportunity;
+      cause.what_if.opportunity = true;
+    }
     AddPlaces(of.leaves, cause);
     causes_.push_back(std::move(cause));
   }

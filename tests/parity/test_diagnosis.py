@@ -1,0 +1,57 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Diagnoses simulated jobs with known causes.
+
+    test_diagnosis.py --tool BINARY [--shared DIR]
+
+DIR/tools/sim makes the jobs and knows what each cause costs: it simulates the job again without it. Its score.py says
+whether the first finding is the planted cause, on the right rank, link or step; whether its gain is right; whether the
+accounts add up; whether text and database agree; and whether the order of ranks or the number of threads changes a
+byte. Its targets have to be met.
+
+Exit status: 0 met, 1 otherwise, 2 usage, 77 skipped: there is no simulator.
+"""
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+SKIPPED = 77
+SMALL = ["--set", "layers=3", "--set", "steps=4", "--set", "dp=4"]
+# A job of each kind of cause: a slow device, host, link and input, what all ranks do, two at once, and none.
+JOBS = {
+    "healthy": SMALL,
+    "slow_device": [*SMALL, "--cause", "slow_rank_compute:ranks=2,factor=1.3"],
+    "slow_host": [*SMALL, "--cause", "slow_rank_host:ranks=1,factor=4.0"],
+    "slow_link": [*SMALL, "--cause", "slow_link:link=0+3,factor=4.0"],
+    "late_input": [*SMALL, "--cause", "dataloader:ranks=3,ms=8.0"],
+    "garbage": [*SMALL, "--cause", "gc:ranks=0,count=2,ms=5.0"],
+    "compile": [*SMALL, "--cause", "op_compile:ranks=all,count=12,ms=1.5"],
+    "copies": [*SMALL, "--cause", "h2d_sync:ranks=all,count=2,mb=16.0"],
+    "two_causes": [*SMALL, "--cause", "slow_rank_compute:ranks=1,factor=1.4", "--cause", "dataloader:ranks=all,ms=4.0"],
+    "pipeline": ["--preset", "tp2pp2dp2", "--set", "layers=4", "--set", "micro_batches=4", "--set", "steps=3",
+                 "--cause", "slow_rank_compute:ranks=5,factor=1.4"],
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tool", required=True)
+    parser.add_argument("--shared", default=Path(__file__).resolve().parents[3] / "shared", type=Path)
+    args = parser.parse_args()
+    simulator = args.shared / "tools" / "sim"
+    if not (simulator / "score.py").is_file():
+        print(f"SKIPPED: no simulator in {simulator}")
+        return SKIPPED
+    with tempfile.TemporaryDirectory() as scratch:
+        for name, options in JOBS.items():
+            subprocess.run([sys.executable, "-B", simulator / "simulate_job.py", "--dst", Path(scratch, name), *options],
+                           check=True, stdout=subprocess.DEVNULL)
+        return subprocess.run([sys.executable, "-B", simulator / "score.py", "--tool", args.tool, "--suite", scratch,
+                               "--format", "both", "--s7", "2", "--verbose"], check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
