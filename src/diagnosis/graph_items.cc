@@ -57,18 +57,20 @@ class ItemFinder {
     auto call = calls_.Find(work.connection);
     if (!call && work.model >= 0) call = calls_.LastGraph(work.begin);
     if (call) {
-      item.launched = call->begin;
-      const auto [found, is_new] =
-          numbers_.try_emplace({call->track, call->begin}, static_cast<std::int32_t>(found_.launches.size()));
-      if (is_new) {
-        const auto queued = queue_.Find(call->track, call->begin);
-        found_.launches.push_back({call->begin, call->track, queued ? static_cast<std::int32_t>(*queued) : -1});
-      }
-      item.launch = found->second;
+      const auto queued = queue_.Find(call->track, call->begin);
+      SetLaunch({call->begin, call->track, queued ? static_cast<std::int32_t>(*queued) : -1, true}, item);
     } else if (const auto launch = launches_.Find(work.link)) {
-      item.launched = trace_.launches.host_time[*launch];
+      SetLaunch({trace_.launches.host_time[*launch], trace_.launches.host_track[*launch], -1, false}, item);
     }
     found_.items.push_back(item);
+  }
+
+  void SetLaunch(const GraphLaunch& launch, GraphItem& item) {
+    item.launched = launch.begin;
+    const auto next = static_cast<std::int32_t>(found_.launches.size());
+    const auto [found, is_new] = numbers_.try_emplace({launch.track, launch.begin}, next);
+    if (is_new) found_.launches.push_back(launch);
+    item.launch = found->second;
   }
 
   // Work without a launch was asked for before what follows on its stream.

@@ -23,6 +23,7 @@ struct GraphLaunch {
   TimeNs begin = 0;
   std::int32_t track = -1;
   std::int32_t queued = -1;  ///< row of the queued work that made the call; -1: none did
+  bool is_call = true;       ///< false: only the operator is known that asked for it
 };
 
 struct GraphItems {

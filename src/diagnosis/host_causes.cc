@@ -105,6 +105,7 @@ class HostCauses {
       }
     }
     if (of.id == "host.h2d") RemoveCopies(removal);
+    if (of.id == "host.checkpoint") RemoveSavedCopies(removal);
     if (removal.waits.empty() && removal.cuts.empty() && removal.durations.empty()) return;
     const auto count = static_cast<TimeNs>(job_.ranks.size());
     if (calls > 0) cause.finding.metrics.push_back({"calls_per_step", static_cast<double>(calls) / static_cast<double>(job_.CountedSteps() * job_.ranks.size()), "count"});
@@ -125,6 +126,20 @@ class HostCauses {
       const auto& nodes = job_.Part(rank).graph.nodes;
       for (std::uint32_t i = 0; i < nodes.size(); ++i) {
         if (nodes[i].leaf == Leaf::kCopyIn) removal.durations.push_back({job_.graph.first_node[rank] + i, nodes[i].dur});
+      }
+    }
+  }
+
+  // What a checkpoint copies from the device; other copies to the host are single numbers.
+  void RemoveSavedCopies(Removal& removal) const {
+    constexpr TimeNs kLeast = 20'000;
+    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+      const auto& nodes = job_.Part(rank).graph.nodes;
+      for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+        const GraphNode& node = nodes[i];
+        if (node.leaf != Leaf::kCopyOut || node.dur < kLeast || node.step < 0 || static_cast<std::size_t>(node.step) >= job_.steps) continue;
+        if (HostTime(rank, static_cast<std::size_t>(node.step), {Leaf::kCheckpoint}) == 0) continue;
+        removal.durations.push_back({job_.graph.first_node[rank] + i, node.dur});
       }
     }
   }

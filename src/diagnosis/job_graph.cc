@@ -42,7 +42,7 @@ JobGraph BuildJobGraph(const std::vector<const RankGraph*>& ranks, const std::ve
   job.steps.begin = begin == std::numeric_limits<TimeNs>::max() ? 0 : begin;
   std::map<std::size_t, ReplayGraph::Node> last_joint;  // by lane
   for (const JointOperation& operation : operations) {
-    TimeNs arrival = operation.outsider;
+    TimeNs arrival = operation.last;
     const auto node_of = [&](const JointOperation::Member& member, std::uint32_t RankCollective::*node) {
       return job.first_node[member.rank] + ranks[member.rank]->collectives[member.collective].*node;
     };

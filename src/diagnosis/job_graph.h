@@ -18,7 +18,9 @@ struct JointOperation {
     std::size_t collective = 0;  ///< position in its graph
   };
   std::vector<Member> members;
-  /// When the last member arrived that was not captured, on the clock of the job; -1: none is known.
+  TimeNs last = -1;  ///< when the last member came, on the clock of the job; -1: one that was captured
+  /// The same where it was not captured and is so late that it is a cause of its own; else it keeps
+  /// its distance from those that were captured.
   TimeNs outsider = -1;
   TimeNs second = -1;  ///< when the last but one came, where that is known and the last is an outsider
   std::size_t lane = 0;      ///< operations of a lane follow each other

@@ -173,6 +173,7 @@ class PartMaker {
       part.leaf = Leaf::kExplicitSync;
       timeline_.Walk(blocked.track, part.start, part.start + 1,
                      [&](const HostPiece& piece) { part.leaf = piece.leaf; }, [](TimeNs, TimeNs) {});
+      if (blocked.is_op) part.leaf = View(blocked.name) == "aten::copy_" ? Leaf::kHostCopy : Leaf::kScalarSync;
       const std::int64_t op = ops.FindEnclosing({part.start, part.start + part.dur, blocked.track});
       part.place = op == Nesting::kNone ? names_.Of("") : names_.Of(View(trace_.host_ops.name[static_cast<std::size_t>(op)]));
       if (op != Nesting::kNone && part.leaf == Leaf::kExplicitSync && Allocates(ops.At(static_cast<std::size_t>(op)))) {

@@ -24,22 +24,13 @@ class OperationJoiner {
 
   JobOperations Join() && {
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) AddRank(rank);
-    std::vector<JobOperation*> in_order;
-    for (const DiagnosedRank& rank : ranks_) result_.of_rank.emplace_back(rank.part->operations.size());
-    std::map<std::string, std::size_t> lanes;
-    for (auto& [key, operation] : joined_) {
-      operation.joint.lane = lanes.try_emplace(std::get<0>(key), lanes.size()).first->second;
-      in_order.push_back(&operation);
-    }
-    std::stable_sort(in_order.begin(), in_order.end(), [&](const JobOperation* a, const JobOperation* b) {
-      return Of(a->joint.members[0]).start < Of(b->joint.members[0]).start;
-    });
-    for (JobOperation* found : in_order) {
-      JobOperation& operation = *found;
-      for (const auto& member : operation.joint.members) result_.of_rank[member.rank][member.collective] = result_.all.size();
-      result_.all.push_back(std::move(operation));
-    }
-    Meet();
+    for (const DiagnosedRank& rank : ranks_) met_.push_back(rank.part->meetings);
+    const Meetings meetings = JoinMeetings(met_);
+    const RankClocks clocks = AlignClocks(met_, meetings);
+    for (const RankClock& clock : clocks.clocks) result_.clock.push_back(clock.offset);
+    PairByTime();
+    PutInOrder();
+    FindOutsiders(meetings, clocks);
     return std::move(result_);
   }
 
@@ -89,14 +80,59 @@ class OperationJoiner {
     }
   }
 
-  // The clocks of the ranks, and who came last to their meetings.
-  void Meet() {
-    std::vector<RankMeetings> ranks;
-    for (const DiagnosedRank& rank : ranks_) ranks.push_back(rank.part->meetings);
-    const Meetings meetings = JoinMeetings(ranks);
-    const RankClocks clocks = AlignClocks(ranks, meetings);
-    for (const RankClock& clock : clocks.clocks) result_.clock.push_back(clock.offset);
-    const std::vector<MeetingArrivals> arrivals = FindArrivals(ranks, meetings, clocks);
+  TimeNs EndOf(const JobOperation& operation) const {
+    const JointOperation::Member& member = operation.joint.members[0];
+    return Of(member).start + Of(member).dur - result_.clock[member.rank];
+  }
+
+  // Where no peers are recorded, sending and receiving that end in one moment are one operation.
+  void PairByTime() {
+    constexpr TimeNs kTogether = 50'000;
+    std::map<std::string, std::vector<JobOperation*>> sends, receives;  // by group
+    for (auto& [key, operation] : joined_) {
+      if (!IsPairKind(operation.kind) || operation.joint.members.size() != 1) continue;
+      (operation.kind == "send" ? sends : receives)[std::get<0>(key)].push_back(&operation);
+    }
+    const auto by_end = [&](const JobOperation* a, const JobOperation* b) { return EndOf(*a) < EndOf(*b); };
+    for (auto& [group, of_group] : receives) {
+      std::vector<JobOperation*>& others = sends[group];
+      std::stable_sort(of_group.begin(), of_group.end(), by_end);
+      std::stable_sort(others.begin(), others.end(), by_end);
+      std::size_t next = 0;
+      for (JobOperation* receive : of_group) {
+        const TimeNs end = EndOf(*receive);
+        while (next < others.size() && EndOf(*others[next]) < end - kTogether) ++next;
+        for (std::size_t i = next; i < others.size() && EndOf(*others[i]) <= end + kTogether; ++i) {
+          auto& members = others[i]->joint.members;
+          if (members.size() != 1 || members[0].rank == receive->joint.members[0].rank) continue;
+          members.push_back(receive->joint.members[0]);
+          receive->joint.members.clear();
+          break;
+        }
+      }
+    }
+  }
+
+  void PutInOrder() {
+    std::vector<JobOperation*> in_order;
+    std::map<std::string, std::size_t> lanes;
+    for (auto& [key, operation] : joined_) {
+      if (operation.joint.members.empty()) continue;
+      operation.joint.lane = lanes.try_emplace(std::get<0>(key), lanes.size()).first->second;
+      in_order.push_back(&operation);
+    }
+    std::stable_sort(in_order.begin(), in_order.end(), [&](const JobOperation* a, const JobOperation* b) {
+      return Of(a->joint.members[0]).start < Of(b->joint.members[0]).start;
+    });
+    for (const DiagnosedRank& rank : ranks_) result_.of_rank.emplace_back(rank.part->operations.size());
+    for (JobOperation* operation : in_order) {
+      for (const auto& member : operation->joint.members) result_.of_rank[member.rank][member.collective] = result_.all.size();
+      result_.all.push_back(std::move(*operation));
+    }
+  }
+
+  void FindOutsiders(const Meetings& meetings, const RankClocks& clocks) {
+    const std::vector<MeetingArrivals> arrivals = FindArrivals(met_, meetings, clocks);
     std::vector<std::map<std::int32_t, std::size_t>> collective_of_row(ranks_.size());
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
       const auto& collectives = Part(rank).graph.collectives;
@@ -104,42 +140,54 @@ class OperationJoiner {
     }
     for (std::size_t i = 0; i < meetings.all.size(); ++i) {
       const Meeting::Member& member = meetings.all[i].members[0];
-      const auto found = collective_of_row[member.rank].find(ranks[member.rank].collectives.rows[member.row].operation);
+      const auto found = collective_of_row[member.rank].find(met_[member.rank].collectives.rows[member.row].operation);
       if (found == collective_of_row[member.rank].end()) continue;
       JobOperation& operation = result_.all[result_.of_rank[member.rank][found->second]];
       FindOutsider(arrivals[i], operation);
-      if (operation.joint.outsider < 0) FindUnknownOutsider(ranks, meetings.all[i], operation);
+      if (operation.joint.outsider < 0) FindUnknownOutsider(meetings.all[i], operation);
     }
   }
 
+  // Ranks differ by less without a cause: 2 % of a step.
+  TimeNs LeastLateness() const {
+    constexpr TimeNs kLeast = 50'000;
+    TimeNs longest = 0;
+    for (const StepPart& step : Part(0).steps) longest = std::max(longest, step.end - step.begin);
+    return std::max(kLeast, longest / 50);
+  }
+
   // A member that was not captured, and came after all that were.
-  static void FindOutsider(const MeetingArrivals& arrivals, JobOperation& operation) {
+  void FindOutsider(const MeetingArrivals& arrivals, JobOperation& operation) const {
     if (arrivals.all.size() < 2) return;
     const Arrival& last = arrivals.all.back();
     if (last.source != ArrivalSource::kSeen) return;
+    operation.joint.last = last.time;
+    const TimeNs second = arrivals.all[arrivals.all.size() - 2].time;
+    if (last.time - second < LeastLateness()) return;
     operation.joint.outsider = last.time;
-    operation.joint.second = arrivals.all[arrivals.all.size() - 2].time;
+    operation.joint.second = second;
     operation.outsider = last.rank >= 0 ? last.rank : last.group_rank;
   }
 
   // Where no peers are recorded, the waits still tell when the last one came.
-  void FindUnknownOutsider(const std::vector<RankMeetings>& ranks, const Meeting& meeting, JobOperation& operation) const {
-    constexpr TimeNs kLeastBehind = 50'000;
+  void FindUnknownOutsider(const Meeting& meeting, JobOperation& operation) const {
     const std::size_t captured = meeting.members.size();
     const bool all_captured = operation.members.empty() ? captured == ranks_.size() && captured > 2 : captured >= operation.members.size();
     if (!meeting.is_barrier || all_captured) return;
     TimeNs own = 0, latest = 0;
     for (const Meeting::Member& member : meeting.members) {
-      const RankMeetings& rank = ranks[member.rank];
+      const RankMeetings& rank = met_[member.rank];
       own = std::max(own, rank.collectives.rows[member.row].start - result_.clock[member.rank]);
       if (rank.last[member.row].known) latest = std::max(latest, rank.last[member.row].time - result_.clock[member.rank]);
     }
-    if (latest <= own + kLeastBehind) return;
+    if (latest <= own + LeastLateness()) return;
+    operation.joint.last = latest;
     operation.joint.outsider = latest;
     operation.joint.second = own;
   }
 
   const std::vector<DiagnosedRank>& ranks_;
+  std::vector<RankMeetings> met_;
   std::map<Key, JobOperation> joined_;
   JobOperations result_;
 };

@@ -14,6 +14,8 @@ namespace {
 
 // Less is noise, as a share of the step, and of what the peers take.
 constexpr double kLeastOfStep = 0.005, kLeastOfPeers = 0.05;
+// Of two ranks that differ either may be the odd one.
+constexpr std::size_t kLeastRole = 3;
 // Ranks that are about equally late have one cause.
 constexpr double kAlike = 1.35;
 // Work of other shapes than the peers have is more work, not slower work.
@@ -70,7 +72,7 @@ class RankCauses {
   void FindCompute() {
     std::vector<Excess> late, uneven;
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
-      if (Peers(rank).size() < 2) continue;
+      if (Peers(rank).size() < kLeastRole) continue;
       Excess excess = ComputeExcess(rank);
       if (!Matters(job_, excess)) continue;
       const bool more_work = static_cast<double>(excess.foreign) > kMostlyForeign * static_cast<double>(excess.time);
@@ -97,13 +99,15 @@ class RankCauses {
           const auto found = kernels.find(type);
           peers.push_back(found == kernels.end() ? 0 : found->second.time);
         }
+        // Of a type that others do not have at all it is not more, but other work.
+        const bool shared = std::count_if(peers.begin(), peers.end(), [](TimeNs time) { return time > 0; }) > 1;
         const TimeNs normal = Normal(std::move(peers));
         const TimeNs over = std::max<TimeNs>(0, own.time - normal);
         if (own.time > 0) less[step][type] = static_cast<double>(over) / static_cast<double>(own.time);
         if (step < job_.first_step) continue;
         time += over;
         normal_time += std::min(normal, own.time);
-        foreign += std::min(over, own.foreign);
+        foreign += shared ? std::min(over, own.foreign) : 0;
       }
     }
     excess.time = PerStep(job_, time);
@@ -156,7 +160,7 @@ class RankCauses {
   void FindHost(const HostFamily& family) {
     std::vector<Excess> late;
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
-      if (Peers(rank).size() < 2) continue;
+      if (Peers(rank).size() < kLeastRole) continue;
       Excess excess = HostExcess(rank, family);
       if (Matters(job_, excess) || !excess.removal.cuts.empty()) late.push_back(std::move(excess));
     }
@@ -255,8 +259,8 @@ class RankCauses {
     for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
       const JobOperation& operation = job_.operations.all[i];
       if (operation.joint.outsider < 0) continue;
-      Late& of_rank = late[operation.outsider];
       const TimeNs behind = operation.joint.outsider - operation.joint.second;
+      Late& of_rank = late[operation.outsider];
       of_rank.worst = std::max(of_rank.worst, behind);
       // The outsider comes with the last of the others.
       of_rank.removal.cuts.push_back(job_.graph.outsiders[i]);

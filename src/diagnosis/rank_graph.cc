@@ -36,9 +36,10 @@ bool WaitsForDevice(std::string_view name) {
          name == "cudaMemcpy";
 }
 
-// Of an operator: it reads a number from the device.
+// Of an operator: it reads from the device, or copies to it.
 bool WaitsWithin(std::string_view name) {
-  return name == "aten::_local_scalar_dense" || name == "aten::nonzero" || name == "aten::is_nonzero";
+  return name == "aten::_local_scalar_dense" || name == "aten::nonzero" || name == "aten::is_nonzero" ||
+         name == "aten::copy_";
 }
 
 bool WaitsForAllStreams(std::string_view name) {
@@ -47,7 +48,7 @@ bool WaitsForAllStreams(std::string_view name) {
 
 // What happens on the threads that issue work, in order of time.
 struct HostMoment {
-  enum class Kind : std::uint8_t { kStepBegin, kEnqueue, kLaunch, kBlockBegin, kBlockEnd, kStepEnd };
+  enum class Kind : std::uint8_t { kStepBegin, kEnqueue, kAsk, kLaunch, kBlockBegin, kBlockEnd, kStepEnd };
   TimeNs time = 0;
   Kind kind{};
   std::int32_t row = -1;  // of the steps, the queued work, the launches or the waiting calls
@@ -138,19 +139,19 @@ class Builder {
   }
 
   template <typename Table>
-  void AddWaiting(const Table& table, bool (*waits)(std::string_view)) {
+  void AddWaiting(const Table& table, bool is_op, bool (*waits)(std::string_view)) {
     for (std::size_t i = 0; i < table.Size(); ++i) {
       if (queue_tracks_.contains(table.track[i]) || !waits(trace_.strings.View(table.name[i]))) continue;
-      waiting_.push_back({0, table.start[i], table.dur[i], table.track[i], table.name[i]});
+      waiting_.push_back({0, table.start[i], table.dur[i], table.track[i], table.name[i], is_op});
     }
   }
 
   // The least profiling records no calls of the runtime, but the operators that make them.
   void FindWaiting() {
     if (trace_.host_calls.Empty()) {
-      AddWaiting(trace_.host_ops, WaitsWithin);
+      AddWaiting(trace_.host_ops, true, WaitsWithin);
     } else {
-      AddWaiting(trace_.host_calls, WaitsForDevice);
+      AddWaiting(trace_.host_calls, false, WaitsForDevice);
     }
   }
 
@@ -166,7 +167,8 @@ class Builder {
     }
     for (std::size_t i = 0; i < found_.launches.size(); ++i) {
       if (found_.launches[i].queued >= 0) continue;
-      moments.push_back({found_.launches[i].begin, Kind::kLaunch, static_cast<std::int32_t>(i), found_.launches[i].track});
+      const Kind kind = found_.launches[i].is_call ? Kind::kLaunch : Kind::kAsk;
+      moments.push_back({found_.launches[i].begin, kind, static_cast<std::int32_t>(i), found_.launches[i].track});
     }
     for (std::size_t i = 0; i < waiting_.size(); ++i) {
       const auto row = static_cast<std::int32_t>(i);
@@ -185,7 +187,8 @@ class Builder {
     std::uint32_t previous = kNoNode;
     HostMoment before;
     for (const HostMoment& moment : IssueMoments()) {
-      const NodeKind kind = moment.kind == Kind::kLaunch ? NodeKind::kLaunch : NodeKind::kHost;
+      const bool launches = moment.kind == Kind::kLaunch || moment.kind == Kind::kAsk;
+      const NodeKind kind = launches ? NodeKind::kLaunch : NodeKind::kHost;
       const std::uint32_t node = Add(OnDevice(moment.time), 0, kind, moment.time, moment.row);
       std::uint32_t thread = kNoNode;
       if (previous != kNoNode) {
@@ -201,6 +204,7 @@ class Builder {
       const auto row = static_cast<std::size_t>(moment.row);
       switch (moment.kind) {
         case Kind::kEnqueue: enqueued_.emplace_back(node, node_of_queued_[row]); break;
+        case Kind::kAsk: node_of_launch_[row] = node; break;
         case Kind::kLaunch:
           node_of_launch_[row] = node;
           WaitForQueue(node, moment.time);
@@ -371,7 +375,8 @@ class Builder {
       const BlockedCall& call = waiting_[static_cast<std::size_t>(block.call)];
       const TimeNs begin = call.begin;
       const TimeNs end = OnDevice(begin + call.dur);
-      for (; next < by_launch.size() && items_[by_launch[next]].launched <= begin; ++next) {
+      const TimeNs known_until = call.is_op ? begin + call.dur : begin;
+      for (; next < by_launch.size() && items_[by_launch[next]].launched <= known_until; ++next) {
         last[lane_[by_launch[next]]] = by_launch[next];
       }
       std::vector<std::size_t> waited;

@@ -43,6 +43,7 @@ struct BlockedCall {
   TimeNs begin = 0, dur = 0;  ///< in host time
   std::int32_t track = -1;
   StringId name{};
+  bool is_op = false;  ///< an operator, which launches the work itself that it waits for
 };
 
 struct RankCollective {
