@@ -188,6 +188,20 @@ void AddLack(const Lack& lack, Page& page) {
   if (!lack.setting.empty()) page.Add("      -> ", 9, lack.setting);
 }
 
+// "compare: api, kernels; cluster: all, hccl_sum and 12 more", with -v all of them.
+std::string AnalysesText(const std::vector<std::pair<std::string, std::vector<std::string>>>& names) {
+  constexpr std::size_t kMost = 5;
+  std::string text;
+  for (const auto& [command, analyses] : names) {
+    const bool all = LogEnabled(LogLevel::kInfo) || analyses.size() <= kMost + 1;
+    const std::size_t shown = all ? analyses.size() : kMost;
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", command,
+                        fmt::join(analyses.begin(), analyses.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+    if (!all) text += fmt::format(" and {} more", analyses.size() - shown);
+  }
+  return text;
+}
+
 void AddVerdicts(const std::vector<Verdict>& verdicts, Page& page) {
   if (const Lack* lack = CommonLack(verdicts)) {
     page.AddColored(kRed, "  no analysis can run");
@@ -199,24 +213,20 @@ void AddVerdicts(const std::vector<Verdict>& verdicts, Page& page) {
   for (std::size_t i = 0; i < verdicts.size(); ++i) {
     if (said[i]) continue;
     const Verdict& verdict = verdicts[i];
-    std::string names, command;
+    std::vector<std::pair<std::string, std::vector<std::string>>> names;  // by command
     for (std::size_t k = i; k < verdicts.size(); ++k) {
       if (!(verdicts[k] == verdict)) continue;
       said[k] = true;
       const std::string& name = AllAnalyzerChecks()[k].name;
-      const std::string its_command = name.substr(0, name.find(": ") + 2);
-      if (its_command == command) {
-        names += ", " + name.substr(command.size());
-      } else {
-        names += (names.empty() ? "" : "; ") + name;
-      }
-      command = its_command;
+      const std::size_t colon = name.find(": ");
+      if (names.empty() || names.back().first != name.substr(0, colon)) names.push_back({name.substr(0, colon), {}});
+      names.back().second.push_back(name.substr(colon + 2));
     }
     const bool runs = verdict.ability != Ability::kCannotRun;
     const bool all = verdict.ability == Ability::kCanRun;
     page.AddColored(all ? kGreen : (runs ? kYellow : kRed),
                     all ? "  can run: " : (runs ? "  runs with less: " : "  cannot run: "), 4,
-                    names);
+                    AnalysesText(names));
     for (const Lack& lack : verdict.lacks) AddLack(lack, page);
   }
 }

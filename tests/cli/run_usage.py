@@ -211,7 +211,7 @@ class Usage(UsageCli):
         source = (DOCS.parent / "apps/msprof-analyze/python_tool.cc").read_text(encoding="utf-8")
         commands, modes = (re.findall(r'"([a-z][a-z0-9_-]+)"', part)
                            for part in source.split("ModesOfPythonToolOnly"))
-        self.assertEqual(commands, ["advisor", "auto-completion"])
+        self.assertEqual(commands, ["auto-completion"])
         for name in commands:
             for arguments in ([name], [name, "-h"], [name, "all", "-d", NEW]):
                 self.assert_fails(2, self.run_tool(*arguments), f"'{name}' is a command of the Python "

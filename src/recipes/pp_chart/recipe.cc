@@ -113,7 +113,7 @@ void AddChartLines(const Ranks& ranks, const PipelineLayout& layout, Report& rep
   const std::vector<RankValue> shares = BubbleShares(ranks);
   if (shares.empty()) return;
   report.lines.push_back(
-      fmt::format("pipeline{}{}: share of a step without forward or backward pass, in %",
+      fmt::format("pipeline{}{}: idle share of a step, in %",
                   layout.type.empty() ? "" : " " + CutEnd(Printable(layout.type), 16),
                   layout.stages ? fmt::format(" of {} stages", *layout.stages) : ""));
   report.lines.push_back(
