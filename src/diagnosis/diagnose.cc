@@ -3,7 +3,11 @@
 #include "diagnose.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "cause.h"
 
@@ -77,6 +81,64 @@ void AddBubble(const Job& job, Diagnosis& diagnosis) {
   diagnosis.findings.push_back(std::move(found));
 }
 
+// Calls that wait long look guilty. They are not while the device they wait for is held up itself.
+void AddNotCauses(const Job& job, Diagnosis& diagnosis) {
+  constexpr std::size_t kMost = 2;
+  constexpr TimeNs kLeastShare = 20;  // a twentieth of the step
+  std::map<std::string, TimeNs> longest;  // of one rank, per step
+  for (const DiagnosedRank& rank : job.ranks) {
+    std::map<std::string, TimeNs> of_rank;
+    for (const BlockedPart& call : rank.part->blocked) {
+      const std::string& place = rank.part->names[call.place];
+      of_rank[place.empty() ? rank.part->names[call.name] : place] += call.dur;
+    }
+    for (const auto& [name, time] : of_rank) {
+      TimeNs& of_name = longest[name];
+      of_name = std::max(of_name, time / static_cast<TimeNs>(std::max<std::size_t>(1, job.steps)));
+    }
+  }
+  TimeNs won_by_waiting_less = 0;
+  for (const FoundCause& found : diagnosis.findings) {
+    if (found.id == "host.sync" || found.id == "host.h2d") won_by_waiting_less += found.gain;
+  }
+  std::vector<std::pair<TimeNs, std::string>> largest;
+  for (const auto& [name, time] : longest) {
+    if (time * kLeastShare >= diagnosis.step && won_by_waiting_less * 2 < time) largest.emplace_back(time, name);
+  }
+  std::stable_sort(largest.begin(), largest.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  for (std::size_t i = 0; i < std::min(kMost, largest.size()); ++i) {
+    NotACause& innocent = diagnosis.not_causes.emplace_back();
+    innocent.name = largest[i].second;
+    innocent.cost = largest[i].first;
+    if (!diagnosis.findings.empty() && diagnosis.findings[0].kind == FindingKind::kFault) {
+      innocent.explained_by = diagnosis.findings[0].key;
+    }
+  }
+}
+
+// What the captures do not hold.
+void AddNotJudged(const Job& job, Diagnosis& diagnosis) {
+  const auto any = [&](auto holds) {
+    return std::any_of(job.ranks.begin(), job.ranks.end(), [&](const DiagnosedRank& rank) { return holds(*rank.part); });
+  };
+  constexpr const char* kLevel1 = "profiler_level=Level1";
+  if (!any([](const RankDiagnosis& part) { return part.has_calls; })) {
+    for (const char* id : {"host.compile", "host.aclop", "host.memory"}) {
+      diagnosis.not_judged.push_back({id, "calls of the runtime (CANN)", kLevel1});
+    }
+  }
+  const bool communicates = any([](const RankDiagnosis& part) { return !part.operations.empty(); });
+  if (communicates && !any([](const RankDiagnosis& part) { return !part.transfers.empty(); })) {
+    diagnosis.not_judged.push_back({"link.slow", "sizes and peers of transfers", kLevel1});
+    diagnosis.not_judged.push_back({"comm.small", "sizes and peers of transfers", kLevel1});
+  }
+  if (job.ranks.size() < 3) {
+    for (const char* id : {"rank.late_compute", "rank.late_host", "rank.late_input"}) {
+      diagnosis.not_judged.push_back({id, "three ranks of the same role", "captures of more ranks"});
+    }
+  }
+}
+
 }  // namespace
 
 Diagnosis Diagnose(std::vector<DiagnosedRank> ranks) {
@@ -107,6 +169,8 @@ Diagnosis Diagnose(std::vector<DiagnosedRank> ranks) {
     diagnosis.floor -= gain.gain;
   }
   AddBubble(job, diagnosis);
+  AddNotCauses(job, diagnosis);
+  AddNotJudged(job, diagnosis);
   return diagnosis;
 }
 

@@ -2,9 +2,11 @@
 #include "fuzz/analysed_rank.h"
 
 #include <string>
+#include <vector>
 
 #include "fuzz/fuzzing.h"
 #include "mpa/compare/comparison.h"
+#include "mpa/diagnosis/recipe.h"
 #include "mpa/gate/judge.h"
 #include "mpa/gate/summarise.h"
 #include "mpa/model/launches.h"
@@ -27,7 +29,9 @@ void CompareWithItself(const RankTrace& trace, unsigned choice) {
 }
 
 void RunRecipes(const RankTrace& trace) {
-  for (const Recipe& recipe : AllRecipes()) {
+  std::vector<Recipe> recipes = AllRecipes();
+  recipes.push_back(DiagnosisRecipe());
+  for (const Recipe& recipe : recipes) {
     Try("", [&] {
       Report direct, decoded;
       const RankPart part{0, recipe.map(trace, {})};
