@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "agent.h"
+#include "cluster_output.h"
 #include "command.h"
 #include "export_options.h"
 #include "mpa/base/error.h"
@@ -38,7 +40,7 @@ namespace fs = std::filesystem;
 struct RecipeCommandOptions {
   std::string recipe, output, save_parts, from_parts;
   std::string rank_list = "all", step, parallel_mode, memory_limit;
-  bool print = false;
+  bool print = false, agent = false;
   CaptureArgument captures;
   ExportOptions exports;
   OpenOptions open;
@@ -60,35 +62,67 @@ bool IsPositiveNumber(const std::string& text) {
          number > 0;
 }
 
-// The options of other recipes than the chosen one would do nothing.
-void CheckArguments(const Recipe& recipe, const RecipeArguments& arguments) {
+const RecipeParameter* FindParameter(const Recipe& recipe, std::string_view name) {
+  const auto found =
+      std::find_if(recipe.parameters.begin(), recipe.parameters.end(),
+                   [&](const RecipeParameter& parameter) { return parameter.name == name; });
+  return found == recipe.parameters.end() ? nullptr : &*found;
+}
+
+void CheckArgument(const RecipeParameter& parameter, const std::string& name,
+                   const std::string& value) {
+  using Value = RecipeParameter::Value;
+  if (parameter.value == Value::kCount && io::ParseInt(value).value_or(0) <= 0) {
+    Fail(ErrorKind::kUsage, "--{} {}: give a whole number above 0", name, value);
+  }
+  if (parameter.value == Value::kPositive && !IsPositiveNumber(value)) {
+    Fail(ErrorKind::kUsage, "--{} {}: give a number above 0", name, value);
+  }
+  if (parameter.value == Value::kChoice &&
+      std::find(parameter.choices.begin(), parameter.choices.end(), value) ==
+          parameter.choices.end()) {
+    Fail(ErrorKind::kUsage, "--{} {}: give one of {}", name, value,
+         fmt::join(parameter.choices, ", "));
+  }
+  if (parameter.problem == nullptr) return;
+  const std::string problem = parameter.problem(value);
+  if (!problem.empty()) Fail(ErrorKind::kUsage, "--{} {}: {}", name, value, problem);
+}
+
+// "-m a,b": each recipe with the options that it has. One that none has would do nothing.
+std::vector<RecipeRun> RunsOf(const std::string& names, const RecipeArguments& arguments) {
+  std::vector<RecipeRun> runs;
+  for (std::size_t from = 0; from <= names.size();) {
+    const std::size_t comma = std::min(names.find(',', from), names.size());
+    const Recipe& recipe = FindRecipe(std::string(Trim(names.substr(from, comma - from))));
+    const bool is_new = std::none_of(runs.begin(), runs.end(),
+                                     [&](const RecipeRun& run) { return run.recipe == &recipe; });
+    if (is_new) runs.push_back({&recipe, {}});
+    from = comma + 1;
+  }
   for (const auto& [name, value] : arguments) {
-    const auto found =
-        std::find_if(recipe.parameters.begin(), recipe.parameters.end(),
-                     [wanted = std::string_view(name)](const RecipeParameter& parameter) {
-                       return parameter.name == wanted;
-                     });
-    if (found == recipe.parameters.end()) {
+    bool known = false;
+    for (RecipeRun& run : runs) {
+      const RecipeParameter* parameter = FindParameter(*run.recipe, name);
+      if (parameter == nullptr) continue;
+      CheckArgument(*parameter, name, value);
+      run.arguments[name] = value;
+      known = true;
+    }
+    if (!known) {
       Fail(ErrorKind::kUsage,
            "--{0}: the recipe {1} has no such option; see 'msprof-analyze -m {1} --help'", name,
-           recipe.name);
-    }
-    if (found->value == RecipeParameter::Value::kCount && io::ParseInt(value).value_or(0) <= 0) {
-      Fail(ErrorKind::kUsage, "--{} {}: give a whole number above 0", name, value);
-    }
-    if (found->value == RecipeParameter::Value::kPositive && !IsPositiveNumber(value)) {
-      Fail(ErrorKind::kUsage, "--{} {}: give a number above 0", name, value);
-    }
-    if (found->value == RecipeParameter::Value::kChoice &&
-        std::find(found->choices.begin(), found->choices.end(), value) == found->choices.end()) {
-      Fail(ErrorKind::kUsage, "--{} {}: give one of {}", name, value,
-           fmt::join(found->choices, ", "));
-    }
-    if (found->problem != nullptr) {
-      const std::string problem = found->problem(value);
-      if (!problem.empty()) Fail(ErrorKind::kUsage, "--{} {}: {}", name, value, problem);
+           runs.front().recipe->name);
     }
   }
+  for (const RecipeRun& run : runs) {
+    for (const RecipeParameter& parameter : run.recipe->parameters) {
+      if (!parameter.required || run.arguments.contains(parameter.name)) continue;
+      Fail(ErrorKind::kUsage, "--{} {} is required by the recipe {}", parameter.name,
+           parameter.type_name, run.recipe->name);
+    }
+  }
+  return runs;
 }
 
 // Where the page goes that the report is asked for; empty: it is not. Checked before any rank is
@@ -109,83 +143,30 @@ fs::path PagePath(const Recipe& recipe, const RecipeArguments& arguments) {
   return {};
 }
 
-constexpr const char* kDatabase = "cluster_analysis.db";
-constexpr std::string_view kRecipeType = "db";
-
-// The form that is written without --export_type.
-std::string_view StandardType(const Recipe& recipe, const fs::path& directory,
-                              const OpenOptions& open) {
-  if (!recipe.text_form_of_text || directory.empty()) return kRecipeType;
-  std::error_code ignored;
-  if (!fs::is_directory(directory, ignored)) return kRecipeType;  // which is said later
-  const Discovery found = Discover(directory, open);
-  const bool all_text =
-      !found.ranks.empty() &&
-      std::all_of(found.ranks.begin(), found.ranks.end(),
-                  [](const RankInput& rank) { return rank.kind == CaptureKind::kNpuText; });
-  return all_text ? "text" : kRecipeType;
-}
-
-// Checks that the result can be written, before any rank is read.
-void PrepareTargets(const Recipe& recipe, const std::vector<ExportType>& types,
-                    const fs::path& directory) {
-  if (types.empty()) return;
-  io::PrepareOutputDirectory(directory);
-  const fs::path folder = directory / recipe.folder;
-  for (const ExportType& type : types) {
-    if (type.name == "db") {
-      PrepareDatabase(directory / kDatabase);
-      continue;
-    }
-    io::PrepareOutputDirectory(folder);
-    if (type.name != "text") {
-      PrepareReport(folder, std::string(recipe.name), type);
-      continue;
-    }
-    // Which ranks there are is not known yet.
-    for (const auto& entry : fs::directory_iterator(folder)) {
-      if (entry.path().extension() == ".xlsx" && entry.is_directory()) {
-        io::PrepareOutputFile(entry.path());
-      }
-    }
-  }
-}
-
-// Writes the report; returns where it lies. Tables join those of other recipes in one database, and
-// workbooks of ranks lie in the folder itself.
-std::vector<fs::path> Write(const Recipe& recipe, const Report& report,
-                            const std::vector<ExportType>& types, const fs::path& directory) {
-  std::vector<fs::path> paths;
-  const fs::path folder = directory / recipe.folder;
-  std::vector<std::string> notes;
-  for (const ExportType& type : types) {
-    if (type.name == "db") {
-      paths.push_back(directory / kDatabase);
-      WriteDatabase(report.sheets, paths.back());
-    } else if (type.name == "text") {
-      std::vector<fs::path> files = WriteRankWorkbooks(report, folder, notes);
-      const std::vector<fs::path> texts = WriteTextFiles(report, folder);
-      files.insert(files.end(), texts.begin(), texts.end());
-      if (files.size() > 1) paths.push_back(folder);
-      if (files.size() == 1) paths.push_back(files.front());
-    } else {
-      paths.push_back(ReplaceReport(report, folder, std::string(recipe.name), type, notes));
-    }
-  }
-  LogNotes(notes);
-  return paths;
-}
-
 // Condenses the ranks that are here, for a run elsewhere that puts all together.
-int SaveParts(const Recipe& recipe, const ClusterRequest& request, const std::string& directory) {
+int SaveParts(const std::vector<RecipeRun>& runs, const ClusterRequest& request,
+              const std::string& directory, const Agent& agent) {
   const fs::path target = fs::absolute(ExpandHome(directory)).lexically_normal();
   InContext("--save_parts", [&] { io::PrepareOutputDirectory(target); });
-  const MappedRanks mapped = MapRanks(recipe, request);
+  const std::vector<MappedRanks> mapped = MapRanks(runs, request);
   ClearProgressLine();
-  LogNotes(mapped.notes);
-  WriteParts(recipe, request.arguments, mapped, target);
-  LogNotice("the parts of {} ranks are in {}", mapped.parts.size(), target.string());
-  return mapped.partial ? kExitPartial : 0;
+  WrittenResults written;
+  bool partial = false;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (i == 0) LogNotes(mapped[i].notes);
+    for (const fs::path& path : WriteParts(*runs[i].recipe, runs[i].arguments, mapped[i], target)) {
+      written.files.push_back(path);
+    }
+    partial = partial || mapped[i].partial;
+  }
+  LogNotice("the parts of {} ranks are in {}", mapped.front().parts.size(), target.string());
+  const int exit_code = partial ? kExitPartial : 0;
+  if (agent.Wanted()) {
+    agent.PrintResults({written}, {}, mapped.front().notes,
+                       "put the parts together with --from_parts", exit_code);
+    FinishStdout();
+  }
+  return exit_code;
 }
 
 // `option` names where the path comes from.
@@ -201,24 +182,21 @@ void CheckDirectory(const char* option, const fs::path& path) {
 }
 
 // Where the run to compare with lies; empty: the recipe compares with none.
-fs::path BaselineOf(const Recipe& recipe, const RecipeArguments& arguments) {
-  if (recipe.baseline.empty()) return {};
-  const auto given = arguments.find(recipe.baseline);
-  if (given == arguments.end()) {
-    Fail(ErrorKind::kUsage, "--{} DIR is missing: the recipe {} compares with the run in it",
-         recipe.baseline, recipe.name);
-  }
-  fs::path path = ExpandHome(given->second);
-  CheckDirectory(fmt::format("--{}", recipe.baseline).c_str(), path);
+fs::path BaselineOf(const RecipeRun& run) {
+  const std::string_view option = run.recipe->baseline;
+  if (option.empty()) return {};
+  fs::path path = ExpandHome(run.arguments.find(option)->second);  // as it is required
+  CheckDirectory(fmt::format("--{}", option).c_str(), path);
   return path;
 }
 
 // Condenses the ranks of the run to compare with.
-void AddBaseline(const Recipe& recipe, ClusterRequest request, const fs::path& directory,
+void AddBaseline(const RecipeRun& run, ClusterRequest request, const fs::path& directory,
                  MappedRanks& mapped) {
   request.directory = directory;
+  request.arguments = run.arguments;
   request.arguments[std::string(kIsBaseline)] = "";
-  MappedRanks base = MapRanks(recipe, request);
+  MappedRanks base = MapRanks(*run.recipe, request);
   mapped.partial = mapped.partial || base.partial;
   mapped.notes.insert(mapped.notes.end(), base.notes.begin(), base.notes.end());
   mapped.parts.insert(mapped.parts.end(), base.parts.begin(), base.parts.end());
@@ -230,48 +208,19 @@ Detail DetailOf(const RecipeCommandOptions& options) {
   return options.print ? Detail::kMore : Detail::kAnswer;
 }
 
-int RunRecipeCommand(const RecipeCommandOptions& options) {
-  const Recipe& recipe = FindRecipe(options.recipe);
-  CheckArguments(recipe, options.arguments);
-  const bool from_parts = !options.from_parts.empty();
-  if (options.captures.Given() && from_parts) {
-    Fail(ErrorKind::kUsage, "--from_parts replaces -d; give one of them");
-  }
-  const std::string directory =
-      from_parts ? "" : options.captures.Path(fmt::format("msprof-analyze -m {} DIR", recipe.name));
-  const std::vector<ExportType> types =
-      options.exports.Types(ReportKind::kRecipe, StandardType(recipe, directory, options.open));
-  if (!IsOneOf(options.parallel_mode, {"", "concurrent"})) {
-    Fail(ErrorKind::kUsage, "--parallel_mode {}: unknown mode; give concurrent, and see --jobs",
-         options.parallel_mode);
-  }
-  ClusterRequest request;
-  request.directory = directory;
-  request.ranks = ParseRanks("--rank_list", options.rank_list);
-  request.step = ParseStep("--step_id", options.step, StepForm::kNumberOrAll);
-  request.open = options.open;
-  request.memory_bytes = ApplyMemoryLimit("--memory_limit", options.memory_limit);
-  request.arguments = options.arguments;
-  const fs::path source = from_parts ? fs::path(ExpandHome(options.from_parts)) : request.directory;
-  CheckDirectory(from_parts ? "--from_parts" : "-d", source);
-  const fs::path baseline = BaselineOf(recipe, request.arguments);
-  if (from_parts && !(options.save_parts.empty() && request.step == std::nullopt)) {
-    Fail(ErrorKind::kUsage,
-         "--from_parts: parts are made already; give --save_parts and --step_id "
-         "where they are made");
-  }
-  if (!options.save_parts.empty()) return SaveParts(recipe, request, options.save_parts);
-  const fs::path below = options.output.empty() ? source : fs::path(ExpandHome(options.output));
-  const fs::path output = fs::absolute(below).lexically_normal() / "cluster_analysis_output";
-  InContext(options.output.empty() ? "-d (-o writes elsewhere)" : "-o",
-            [&] { PrepareTargets(recipe, types, output); });
-  const fs::path page = PagePath(recipe, options.arguments);
+// What the report of one recipe became.
+struct RecipeResult {
+  WrittenResults written;
+  std::vector<std::string> answer, notes;
+  bool partial = false;
+};
 
-  MappedRanks mapped =
-      from_parts ? ReadParts(recipe, request.arguments, source) : MapRanks(recipe, request);
-  if (!baseline.empty()) AddBaseline(recipe, request, baseline, mapped);
-  const Wanted wanted{.sheets = true, .screen = DetailOf(options)};
-  const ClusterOutcome outcome = ReduceRanks(recipe, request.arguments, wanted, std::move(mapped));
+RecipeResult Finish(const RecipeRun& run, MappedRanks mapped, Wanted wanted,
+                    const std::vector<ExportType>& types, const fs::path& output,
+                    const ExportOptions* shown) {
+  const Recipe& recipe = *run.recipe;
+  const fs::path page = PagePath(recipe, run.arguments);
+  const ClusterOutcome outcome = ReduceRanks(recipe, run.arguments, wanted, std::move(mapped));
   ClearProgressLine();
   LogNotes(outcome.report.notes);
   const std::vector<Sheet>& sheets = outcome.report.sheets;
@@ -282,15 +231,117 @@ int RunRecipeCommand(const RecipeCommandOptions& options) {
          "{}: no results; no files written; see what the captures hold with 'msprof-analyze check'",
          recipe.name);
   }
-  std::vector<fs::path> paths = Write(recipe, outcome.report, types, output);
+  RecipeResult result{WriteResults(recipe, outcome.report, types, output), outcome.report.lines,
+                      outcome.report.notes, outcome.partial};
   if (!page.empty() && !outcome.report.page.empty()) {  // otherwise a note says why
     InContext(page.string(), [&] { io::ReplaceText(page, outcome.report.page); });
-    paths.push_back(page);
+    result.written.places.push_back(page);
+    result.written.files.push_back(page);
   }
-  options.exports.Show(outcome.report);
+  if (shown != nullptr) shown->Show(outcome.report);
   FinishStdout();
-  for (const fs::path& path : paths) LogNotice("the results are in {}", path.string());
-  return outcome.partial ? kExitPartial : 0;
+  for (const fs::path& path : result.written.places) {
+    LogNotice("the results are in {}", path.string());
+  }
+  return result;
+}
+
+std::string SuggestionOf(const std::vector<RecipeRun>& runs) {
+  std::string text;
+  for (const RecipeRun& run : runs)
+    text += fmt::format("{}: {}. ", run.recipe->name, run.recipe->summary);
+  return text + "--export_type columns says what each column means.";
+}
+
+// Reduces and writes recipe after recipe. One of several that fails costs its own results alone.
+int FinishAll(const std::vector<RecipeRun>& runs, std::vector<MappedRanks> mapped,
+              const RecipeCommandOptions& options,
+              const std::vector<std::vector<ExportType>>& types, const fs::path& output,
+              const Agent& agent) {
+  const Wanted wanted{.sheets = true, .screen = DetailOf(options)};
+  std::vector<WrittenResults> written;
+  std::vector<std::string> answer, warnings;
+  bool partial = false;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    try {
+      if (runs.size() > 1 && !agent.Wanted()) {
+        Print(fmt::format("{}== {}\n", i == 0 ? "" : "\n", runs[i].recipe->name));
+      }
+      RecipeResult result = Finish(runs[i], std::move(mapped[i]), wanted, types[i], output,
+                                   agent.Wanted() ? nullptr : &options.exports);
+      written.push_back(std::move(result.written));
+      answer.insert(answer.end(), result.answer.begin(), result.answer.end());
+      warnings.insert(warnings.end(), result.notes.begin(), result.notes.end());
+      partial = partial || result.partial;
+    } catch (const Error& error) {
+      const bool is_last_hope = i + 1 == runs.size() && written.empty();
+      if (error.kind() != ErrorKind::kInput || is_last_hope) throw;
+      WriteLog(LogLevel::kWarning, error.what());
+      warnings.emplace_back(error.what());
+      partial = true;
+    }
+  }
+  const int exit_code = partial ? kExitPartial : 0;
+  if (agent.Wanted()) {
+    agent.PrintResults(written, answer, FoldNotes(warnings), SuggestionOf(runs), exit_code);
+    FinishStdout();
+  }
+  return exit_code;
+}
+
+int RunRecipeCommand(const RecipeCommandOptions& options, const Agent& agent) {
+  const std::vector<RecipeRun> runs = RunsOf(options.recipe, options.arguments);
+  if (options.exports.json() && (agent.Wanted() || runs.size() > 1)) {
+    Fail(ErrorKind::kUsage, "--json prints the document of one recipe; give {}",
+         agent.Wanted() ? "--agent alone" : "one recipe, or --export_type json");
+  }
+  const bool from_parts = !options.from_parts.empty();
+  if (options.captures.Given() && from_parts) {
+    Fail(ErrorKind::kUsage, "--from_parts replaces -d; give one of them");
+  }
+  const std::string directory = from_parts
+                                    ? ""
+                                    : options.captures.Path(fmt::format("msprof-analyze -m {} DIR",
+                                                                        runs.front().recipe->name));
+  std::vector<std::vector<ExportType>> types;
+  for (const RecipeRun& run : runs) {
+    types.push_back(options.exports.Types(ReportKind::kRecipe,
+                                          StandardType(*run.recipe, directory, options.open)));
+  }
+  if (!IsOneOf(options.parallel_mode, {"", "concurrent"})) {
+    Fail(ErrorKind::kUsage, "--parallel_mode {}: unknown mode; give concurrent, and see --jobs",
+         options.parallel_mode);
+  }
+  ClusterRequest request;
+  request.directory = directory;
+  request.ranks = ParseRanks("--rank_list", options.rank_list);
+  request.step = ParseStep("--step_id", options.step, StepForm::kNumberOrAll);
+  request.open = options.open;
+  request.memory_bytes = ApplyMemoryLimit("--memory_limit", options.memory_limit);
+  const fs::path source = from_parts ? fs::path(ExpandHome(options.from_parts)) : request.directory;
+  CheckDirectory(from_parts ? "--from_parts" : "-d", source);
+  std::vector<fs::path> baselines;
+  for (const RecipeRun& run : runs) baselines.push_back(BaselineOf(run));
+  if (from_parts && !(options.save_parts.empty() && request.step == std::nullopt)) {
+    Fail(ErrorKind::kUsage,
+         "--from_parts: parts are made already; give --save_parts and --step_id "
+         "where they are made");
+  }
+  if (!options.save_parts.empty()) return SaveParts(runs, request, options.save_parts, agent);
+  const fs::path below = options.output.empty() ? source : fs::path(ExpandHome(options.output));
+  const fs::path output = fs::absolute(below).lexically_normal() / "cluster_analysis_output";
+  std::vector<MappedRanks> mapped;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    InContext(options.output.empty() ? "-d (-o writes elsewhere)" : "-o",
+              [&] { PrepareTargets(*runs[i].recipe, types[i], output); });
+    (void)PagePath(*runs[i].recipe, runs[i].arguments);  // refuses what cannot be written
+    if (from_parts) mapped.push_back(ReadParts(*runs[i].recipe, runs[i].arguments, source));
+  }
+  if (!from_parts) mapped = MapRanks(runs, request);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (!baselines[i].empty()) AddBaseline(runs[i], request, baselines[i], mapped[i]);
+  }
+  return FinishAll(runs, std::move(mapped), options, types, output, agent);
 }
 
 constexpr const char* kOfRecipes = "Options of the recipe";
@@ -367,11 +418,13 @@ HelpPage::List RecipeList() {
   return list;
 }
 
-Command AddCluster(CLI::App& program) {
+Command AddCluster(CLI::App& program, const Agent& agent) {
   CLI::App* app = program.add_subcommand(
       "cluster", "Run a recipe over all ranks of a job; the word may be left out");
   const auto options = std::make_shared<RecipeCommandOptions>();
-  app->add_option("-m,--mode", options->recipe, "Name of the recipe")
+  app->add_option(
+         "-m,--mode", options->recipe,
+         "Name of the recipe, or a list such as hccl_sum,slow_rank: each rank is read once")
       ->type_name("RECIPE")
       ->group(kMostUsed);
   options->captures.AddTo(
@@ -388,6 +441,9 @@ Command AddCluster(CLI::App& program) {
       ->group(kMostUsed);
   AddParameters(*app, options);
   app->add_flag("--print", options->print, "Print more of a single rank")->group(kMore);
+  app->add_flag("--agent", options->agent,
+                "Print one JSON object that names what was written; the log goes to a file")
+      ->group(kMore);
   app->add_option("--step_id", options->step, "Analyse one step of every rank [default: all]")
       ->type_name("ID")
       ->group(kMore);
@@ -406,13 +462,15 @@ Command AddCluster(CLI::App& program) {
                   "Accepted for compatibility, no effect; see --jobs")
       ->type_name("MODE")
       ->group(kReading);
-  return {
-      app,
-      [options] { return RunRecipeCommand(*options); },  // keeps alive what the options write to
-      [app, options](std::size_t width) {
-        if (options->recipe.empty()) return HelpOfAll(*app, width);
-        return HelpOfRecipe(*app, FindRecipe(options->recipe), width);
-      }};
+  return {app,
+          [options, &agent] {
+            return RunRecipeCommand(*options, agent);
+          },  // keeps alive what the options write to
+          [app, options](std::size_t width) {
+            if (options->recipe.empty()) return HelpOfAll(*app, width);
+            const RecipeRun first = RunsOf(options->recipe, {}).front();
+            return HelpOfRecipe(*app, *first.recipe, width);
+          }};
 }
 
 }  // namespace mpa

@@ -23,8 +23,10 @@ struct Command {
   std::function<std::string(std::size_t width)> help;
 };
 
-/// Each adds its subcommand to the program.
-Command AddCluster(CLI::App& program);
+class Agent;
+
+/// Each adds its subcommand to the program. `agent` has to outlive the command.
+Command AddCluster(CLI::App& program, const Agent& agent);
 Command AddCompare(CLI::App& program);
 Command AddCheck(CLI::App& program);
 Command AddParse(CLI::App& program);

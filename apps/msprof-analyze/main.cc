@@ -2,11 +2,13 @@
 // The program: finds the command, runs it, and turns what went wrong into one line and an exit
 // code.
 #include <algorithm>
+#include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <new>
 #include <vector>
 
+#include "agent.h"
 #include "command.h"
 #include "help.h"
 #include "mpa/base/console.h"
@@ -86,14 +88,14 @@ void PutCommandFirst(const CLI::App& program, std::vector<std::string>& argument
   Fail(ErrorKind::kUsage, "{}; see 'msprof-analyze {}--help'", message, name);
 }
 
-int RunProgram(int count, const char* const* arguments) {
+int RunProgram(int count, const char* const* arguments, const Agent& agent) {
   CLI::App program(
       "Finds out why a model is slow on Ascend NPUs, from the captures of its profiler.",
       "msprof-analyze");
   program.set_help_flag("-h,--help", "Show this page");
   program.set_version_flag("-V,--version", "msprof-analyze " MPA_VERSION, "Show the version");
   program.require_subcommand(0, 1);
-  const std::vector<Command> commands = {AddCompare(program), AddCluster(program),
+  const std::vector<Command> commands = {AddCompare(program), AddCluster(program, agent),
                                          AddCheck(program), AddParse(program),
                                          AddAdvisor(program)};
   std::vector<std::function<void()>> apply_common;
@@ -137,9 +139,14 @@ int RunProgram(int count, const char* const* arguments) {
   return 0;
 }
 
-int ReportFailure(ErrorKind kind, const char* text) {
+int ReportFailure(ErrorKind kind, const char* text, const Agent& agent) {
   WriteLog(LogLevel::kError, text);
-  return ExitCode(kind);
+  const int exit_code = ExitCode(kind);
+  if (agent.Wanted()) {
+    agent.PrintFailure(text, exit_code);
+    (void)std::fflush(stdout);
+  }
+  return exit_code;
 }
 
 }  // namespace
@@ -147,19 +154,20 @@ int ReportFailure(ErrorKind kind, const char* text) {
 
 int main(int argc, char** argv) {
   mpa::PrepareForEnds();
+  const mpa::Agent agent(argc, argv);
   try {
-    return mpa::RunProgram(argc, argv);
+    return mpa::RunProgram(argc, argv, agent);
   } catch (const mpa::Error& error) {
-    return mpa::ReportFailure(error.kind(), error.what());
+    return mpa::ReportFailure(error.kind(), error.what(), agent);
   } catch (const std::filesystem::filesystem_error& error) {
     return mpa::ReportFailure(
         mpa::ErrorKind::kInput,
-        fmt::format("{}: {}", error.path1().string(), error.code().message()).c_str());
+        fmt::format("{}: {}", error.path1().string(), error.code().message()).c_str(), agent);
   } catch (const std::bad_alloc&) {
     mpa::EndForMemory();
   } catch (const std::exception& error) {
     return mpa::ReportFailure(
         mpa::ErrorKind::kInternal,
-        fmt::format("internal error: {}; please report this", error.what()).c_str());
+        fmt::format("internal error: {}; please report this", error.what()).c_str(), agent);
   }
 }

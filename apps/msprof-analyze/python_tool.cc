@@ -8,9 +8,4 @@ std::span<const std::string_view> CommandsOfPythonToolOnly() {
   return kCommands;
 }
 
-std::span<const std::string_view> ModesOfPythonToolOnly() {
-  static constexpr std::string_view kModes[] = {"calibrate_npu_gpu", "export_summary"};
-  return kModes;
-}
-
 }  // namespace mpa

@@ -45,11 +45,11 @@ std::optional<std::string> Nearest(const std::string& name, const std::vector<st
        nearest ? fmt::format("did you mean '{}'? A", *nearest) : "a", fmt::join(known, ", "));
 }
 
-[[noreturn]] void FailForPythonTool(const std::string& name, const char* what,
+[[noreturn]] void FailForPythonTool(const std::string& name,
                                     const std::vector<std::string>& available) {
   Fail(ErrorKind::kUsage,
-       "'{}' is a {} of the Python tool that this version does not have yet; available: {}", name,
-       what, fmt::join(available, ", "));
+       "'{}' is a command of the Python tool that this version does not have yet; available: {}",
+       name, fmt::join(available, ", "));
 }
 
 }  // namespace
@@ -57,12 +57,11 @@ std::optional<std::string> Nearest(const std::string& name, const std::vector<st
 void FailUnknownRecipe(const std::string& name) {
   std::vector<std::string> recipes;
   for (const Recipe& recipe : AllRecipes()) recipes.emplace_back(recipe.name);
-  if (Contains(ModesOfPythonToolOnly(), name)) FailForPythonTool(name, "mode", recipes);
   FailWithNames("-m: ", "recipe", name, recipes);
 }
 
 void FailUnknownCommand(const CLI::App& program, const std::string& name) {
-  if (IsCommandOfPythonTool(name)) FailForPythonTool(name, "command", CommandNames(program));
+  if (IsCommandOfPythonTool(name)) FailForPythonTool(name, CommandNames(program));
   FailWithNames("", "command", name, CommandNames(program));
 }
 

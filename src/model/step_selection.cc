@@ -67,6 +67,9 @@ void SelectStep(RankTrace& trace, std::int32_t id) {
   const Kernels& schedule = trace.schedule_kernels;
   trace.schedule_kernels.Filter(
       [&](std::size_t i) { return on_device(schedule.link[i], schedule.start[i]); });
+  const ListedKernels& listed = trace.listed_kernels;
+  trace.listed_kernels.Filter(
+      [&](std::size_t i) { return on_device(listed.link[i], listed.start[i]); });
   trace.listed_collectives.Filter(
       [&](std::size_t i) { return on_device(-1, trace.listed_collectives.start[i]); });
   trace.device_tasks.Filter([&](std::size_t i) {

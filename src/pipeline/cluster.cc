@@ -28,27 +28,44 @@ std::string CaptureName(const std::filesystem::path& path) {
   return (is_inner ? path.parent_path() : path).filename().string();
 }
 
-MappedRank MapRank(const Recipe& recipe, const ClusterRequest& request, const FoundRank& found) {
+// What the recipes make of a rank; one that fails costs its own part alone.
+std::vector<MappedRank> MapRank(const std::vector<RecipeRun>& runs, const ClusterRequest& request,
+                                const FoundRank& found) {
   const RankInput& input = found.input;
-  MappedRank mapped;
-  try {
-    Tables wanted = recipe.needs;
-    if (request.step) wanted = wanted | Tables::kSteps;
-    RecipeArguments arguments = request.arguments;
-    if (request.step && recipe.cuts_steps) arguments["step_id"] = std::to_string(*request.step);
-    LoadedRank loaded =
-        LoadRank(input, {wanted, ""}, recipe.cuts_steps ? std::nullopt : request.step);
-    loaded.trace.capture = CaptureName(input.path);
-    loaded.trace.capture_path = input.path.string();
-    loaded.trace.rank = found.rank;
-    mapped.part =
-        InContext(input.path.string(), [&] { return recipe.map(loaded.trace, arguments); });
-    mapped.notes = std::move(loaded.notes);
-    mapped.partial = loaded.partial;
-  } catch (const Error& error) {
+  std::vector<MappedRank> mapped(runs.size());
+  const auto fail = [](const Error& error, MappedRank& rank) {
     if (error.kind() == ErrorKind::kResource || error.kind() == ErrorKind::kUsage) throw;
-    mapped.notes.push_back(fmt::format("{}; the rank is left out", error.what()));
-    mapped.failed = true;
+    rank.notes.push_back(fmt::format("{}; the rank is left out", error.what()));
+    rank.failed = true;
+  };
+  Tables wanted = request.step ? Tables::kSteps : Tables::kNone;
+  bool cuts_steps = false;  // of several runs none has a step
+  for (const RecipeRun& run : runs) {
+    wanted = wanted | run.recipe->needs;
+    cuts_steps = cuts_steps || run.recipe->cuts_steps;
+  }
+  LoadedRank loaded;
+  try {
+    loaded = LoadRank(input, {wanted, ""}, cuts_steps ? std::nullopt : request.step);
+  } catch (const Error& error) {
+    for (MappedRank& rank : mapped) fail(error, rank);
+    return mapped;
+  }
+  loaded.trace.capture = CaptureName(input.path);
+  loaded.trace.capture_path = input.path.string();
+  loaded.trace.rank = found.rank;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const Recipe& recipe = *runs[i].recipe;
+    RecipeArguments arguments = runs[i].arguments;
+    if (request.step && cuts_steps) arguments["step_id"] = std::to_string(*request.step);
+    try {
+      mapped[i].part =
+          InContext(input.path.string(), [&] { return recipe.map(loaded.trace, arguments); });
+      mapped[i].notes = loaded.notes;
+      mapped[i].partial = loaded.partial;
+    } catch (const Error& error) {
+      fail(error, mapped[i]);
+    }
   }
   return mapped;
 }
@@ -56,27 +73,41 @@ MappedRank MapRank(const Recipe& recipe, const ClusterRequest& request, const Fo
 }  // namespace
 
 MappedRanks MapRanks(const Recipe& recipe, const ClusterRequest& request) {
-  MappedRanks result;
-  FoundRanks found = FindRanks(request.directory, request.ranks, request.open);
-  result.partial = found.partial;
-  result.notes = std::move(found.notes);
+  return std::move(MapRanks({RecipeRun{&recipe, request.arguments}}, request).front());
+}
+
+std::vector<MappedRanks> MapRanks(const std::vector<RecipeRun>& runs,
+                                  const ClusterRequest& request) {
+  std::vector<MappedRanks> results;
+  if (request.step && runs.size() > 1) {
+    for (const RecipeRun& run : runs)
+      results.push_back(std::move(MapRanks({run}, request).front()));
+    return results;
+  }
+  const FoundRanks found = FindRanks(request.directory, request.ranks, request.open);
   const std::vector<FoundRank>& ranks = found.ranks;
-  std::vector<MappedRank> mapped(ranks.size());
+  std::vector<std::vector<MappedRank>> mapped(ranks.size());
   MemoryBudget budget(request.memory_bytes);
   ParallelFor(ranks.size(), [&](std::size_t i) {
     const MemoryBudget::Share share(budget, ranks[i].input);
-    mapped[i] = MapRank(recipe, request, ranks[i]);
+    mapped[i] = MapRank(runs, request, ranks[i]);
   });
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    result.notes.insert(result.notes.end(), mapped[i].notes.begin(), mapped[i].notes.end());
-    result.partial = result.partial || mapped[i].partial || mapped[i].failed;
-    if (!mapped[i].failed) result.parts.push_back({ranks[i].rank, std::move(mapped[i].part)});
+  for (std::size_t run = 0; run < runs.size(); ++run) {
+    MappedRanks& result = results.emplace_back();
+    result.partial = found.partial;
+    result.notes = found.notes;
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      MappedRank& rank = mapped[i][run];
+      result.notes.insert(result.notes.end(), rank.notes.begin(), rank.notes.end());
+      result.partial = result.partial || rank.partial || rank.failed;
+      if (!rank.failed) result.parts.push_back({ranks[i].rank, std::move(rank.part)});
+    }
+    if (result.parts.empty()) {
+      Fail(ErrorKind::kInput, "no rank could be read: {}; see 'msprof-analyze check {}'",
+           result.notes.back(), request.directory.string());
+    }
   }
-  if (result.parts.empty()) {
-    Fail(ErrorKind::kInput, "no rank could be read: {}; see 'msprof-analyze check {}'",
-         result.notes.back(), request.directory.string());
-  }
-  return result;
+  return results;
 }
 
 ClusterOutcome ReduceRanks(const Recipe& recipe, const RecipeArguments& arguments, Wanted wanted,

@@ -23,6 +23,8 @@ void VisitTables(const RankTrace& trace, Visit visit) {
   visit("kernels", trace.kernels);
   visit("schedule_kernels", trace.schedule_kernels);
   visit("listed_collectives", trace.listed_collectives);
+  visit("listed_kernels", trace.listed_kernels);
+  visit("counter_values", trace.counter_values);
   visit("chips", trace.chips);
   visit("core_clocks", trace.core_clocks);
   visit("device_tasks", trace.device_tasks);

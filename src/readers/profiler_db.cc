@@ -129,6 +129,7 @@ void ReadProfilerDb(const CaptureFile& file, const ReadRequest& request, RankTra
             ReadHostTables);
   read_some(Tables::kKernels, ReadKernels);
   read(Tables::kScheduleKernels, ReadScheduleKernels);
+  read(Tables::kListedKernels, ReadListedKernels);
   read(Tables::kMstx, ReadMstxEvents);
   read(Tables::kChips | Tables::kCoreClocks, ReadDeviceId);
   read(Tables::kCoreClocks, ReadCoreClocks);
@@ -155,7 +156,7 @@ Reader ProfilerDb() {
               Tables::kBackwardLinks | Tables::kQueuedWork | Tables::kMstx |
               Tables::kScheduleKernels | Tables::kKernelTensors | Tables::kChips |
               Tables::kCoreClocks | Tables::kHostCalls | Tables::kDeviceRuns |
-              Tables::kGarbageCollections | Tables::kJobInfo,
+              Tables::kGarbageCollections | Tables::kJobInfo | Tables::kListedKernels,
           ReadProfilerDb};
 }
 

@@ -19,18 +19,16 @@
 #include "profiler_db_tables.h"
 
 namespace mpa::readers {
-namespace {
-
-// Texts that stand for "not recorded".
-StringId Recorded(StringId text, const StringPool& strings) {
+StringId RecordedText(StringId text, const StringPool& strings) {
   return strings.View(text) == "N/A" ? StringId::kEmpty : text;
 }
 
-// For a scan: the tasks `t` in their order, each with what the table tells about it, `i`.
 std::string OfTasks(const char* table) {
   return fmt::format("TASK t NOT INDEXED CROSS JOIN {} i ON i.globalTaskId = t.globalTaskId",
                      table);
 }
+
+namespace {
 
 // The column of Kernels that a counter of TASK_PMU_INFO goes to; null for the others.
 std::vector<TimeNs> Kernels::*CounterColumnOf(std::string_view name) {
@@ -152,7 +150,7 @@ void ReadCommTasks(DbInput& input, Groups& groups) {
     input.trace.comm_tasks.Append(
         {.start = span->start,
          .dur = span->dur,
-         .name = Recorded(input.strings.Text(row, 2), input.trace.strings),
+         .name = RecordedText(input.strings.Text(row, 2), input.trace.strings),
          .group = groups.Of(row, 3),
          .plane = row.IntOr(4, -1),
          .op_id = row.IntOr(6, -1),
@@ -231,7 +229,7 @@ void ReadKernels(DbInput& input, Tables wanted) {
     const auto span = ReadSpan(input, row, 0, 1, "TASK");
     if (!span) return;
     const auto text = [&](int column) {
-      return Recorded(input.strings.Text(row, column), input.trace.strings);
+      return RecordedText(input.strings.Text(row, column), input.trace.strings);
     };
     const StringId core = text(4);
     const StringId name = input.strings.Text(row, 2);
@@ -268,7 +266,7 @@ void ReadScheduleKernels(DbInput& input) {
         {.start = span->start,
          .dur = span->dur,
          .name = input.strings.Text(row, 2),
-         .op_type = Recorded(input.strings.Text(row, 3), input.trace.strings),
+         .op_type = RecordedText(input.strings.Text(row, 3), input.trace.strings),
          .task_id = row.IntOr(6, -1),
          .stream = row.IntOr(4, -1),
          .link = Link(row, 5)});

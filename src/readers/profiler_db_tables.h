@@ -29,6 +29,9 @@ void ReadCopyLaunches(DbInput& input);
 void ReadKernels(DbInput& input, Tables wanted);
 /// COMMUNICATION_SCHEDULE_TASK_INFO, TASK.
 void ReadScheduleKernels(DbInput& input);
+/// The kernels of COMPUTE_TASK_INFO and COMMUNICATION_SCHEDULE_TASK_INFO, COMMUNICATION_OP, TASK,
+/// TASK_PMU_INFO.
+void ReadListedKernels(DbInput& input);
 /// MSTX_EVENTS.
 void ReadMstxEvents(DbInput& input);
 /// RANK_DEVICE_MAP.
@@ -52,6 +55,12 @@ void ReadGarbageCollections(DbInput& input);
 /// table in the query.
 std::string ColumnOrNull(const io::Database& database, std::string_view table,
                          std::string_view column, std::string_view alias = "");
+
+/// For a scan: the tasks `t` in their order, each with what the table tells about it, `i`.
+std::string OfTasks(const char* table);
+
+/// Without texts that stand for "not recorded".
+StringId RecordedText(StringId text, const StringPool& strings);
 
 /// A connection of host and device; 0 and NULL both mean that there is none, which is -1.
 std::int64_t Link(const io::Row& row, int column);

@@ -6,6 +6,7 @@ namespace mpa {
 namespace recipes {
 
 Recipe AllCommunication();
+Recipe CalibrateNpuGpu();
 Recipe CannApiSum();
 Recipe ClusterTimeCompareSummary();
 Recipe ClusterTimeSummary();
@@ -18,6 +19,7 @@ Recipe CommunicationTimes();
 Recipe ComputationalOpMasking();
 Recipe ComputeOpSum();
 Recipe EpLoadBalance();
+Recipe ExportSummary();
 Recipe FreeAnalysis();
 Recipe FreqAnalysis();
 Recipe HcclSum();
@@ -40,6 +42,7 @@ const std::vector<Recipe>& AllRecipes() {
                                           recipes::ModuleStatistic(),
                                           recipes::OperatorMfu(),
                                           recipes::HeadOverhead(),
+                                          recipes::CalibrateNpuGpu(),
                                           recipes::CannApiSum(),
                                           recipes::ClusterTimeSummary(),
                                           recipes::ClusterTimeCompareSummary(),
@@ -50,6 +53,7 @@ const std::vector<Recipe>& AllRecipes() {
                                           recipes::ComputationalOpMasking(),
                                           recipes::ComputeOpSum(),
                                           recipes::EpLoadBalance(),
+                                          recipes::ExportSummary(),
                                           recipes::FreeAnalysis(),
                                           recipes::FreqAnalysis(),
                                           recipes::HcclSum(),

@@ -37,12 +37,21 @@ void WriteMarkdown(const Report& report, const fs::path& path, Notes&) {
   writers::WriteMarkdownFile(report, path);
 }
 
-void WriteTextDirectory(const Report& report, const fs::path& path, Notes& notes) {
+void MakeDirectory(const fs::path& path) {
   if (mkdir(path.c_str(), 0750) != 0) {
     Fail(ErrorKind::kOutput, "{}: {}", io::FinalName(path), std::strerror(errno));
   }
+}
+
+void WriteTextDirectory(const Report& report, const fs::path& path, Notes& notes) {
+  MakeDirectory(path);
   WriteRankWorkbooks(report, path, notes);
   WriteTextFiles(report, path);
+}
+
+void WriteNotebookDirectory(const Report& report, const fs::path& path, Notes&) {
+  MakeDirectory(path);
+  WriteNotebook(report, path, path.stem().string());
 }
 
 }  // namespace
@@ -73,6 +82,7 @@ const std::vector<ExportType>& AllExportTypes() {
          writers::WriteColumnsFile(report, path);
        }},
       {"text", "_text", WriteTextDirectory, {Kind::kRecipe}},
+      {"notebook", "_notebook", WriteNotebookDirectory, {Kind::kRecipe}},
       {"junit",
        ".junit.xml",
        [](const Report& report, const fs::path& path, Notes&) {

@@ -8,22 +8,13 @@
 #include "formats.h"
 #include "mpa/base/error.h"
 #include "mpa/base/printable.h"
+#include "mpa/base/text.h"
 #include "mpa/io/output_file.h"
 #include "print.h"
 #include "sheet_values.h"
 
 namespace mpa::writers {
 namespace {
-
-std::string QuotedField(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + '"';
-}
 
 // Spreadsheet programs take texts that begin like this for formulas, and run them.
 std::string Harmless(const std::string& text) {

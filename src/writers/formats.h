@@ -32,6 +32,17 @@ void WriteJsonFile(const Report& report, const std::filesystem::path& path);
 /// programs would run as formulas made harmless.
 std::string CsvField(const Cell& cell);
 
+/// The CSV file of a sheet of the form `text` or `notebook`; one that has none there is named as the
+/// sheet.
+TextFile TextFileOf(const Sheet& sheet);
+
+/// A column of that file.
+struct TextColumn {
+  std::size_t place = 0;  ///< in the sheet
+  std::string title;
+};
+std::vector<TextColumn> TextColumns(const Sheet& sheet, TextFile::Unit unit);
+
 /// `path` becomes a directory with a file for each sheet, and one for the notes.
 void WriteCsvFiles(const Report& report, const std::filesystem::path& path);
 

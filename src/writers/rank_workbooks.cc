@@ -23,6 +23,17 @@ class RankStems {
   std::map<std::string, int> used_;
 };
 
+// Sheets of one place with the rows of one rank each: the workbook of a rank has its own.
+bool IsOfOtherRank(const Sheet& sheet, std::size_t rank, const Report& report) {
+  const bool shares =
+      std::any_of(report.sheets.begin(), report.sheets.end(), [&](const Sheet& other) {
+        return &other != &sheet && other.of_rank.stem == sheet.of_rank.stem &&
+               other.of_rank.sheet == sheet.of_rank.sheet;
+      });
+  return shares && std::none_of(sheet.rows.begin(), sheet.rows.end(),
+                                [&](const Row& row) { return row.rank == rank; });
+}
+
 bool HoldsNothing(const Cell& cell) {
   const auto* text = std::get_if<std::string>(&cell);
   return std::holds_alternative<std::monostate>(cell) || (text != nullptr && text->empty());
@@ -82,9 +93,10 @@ std::vector<std::filesystem::path> WriteRankWorkbooks(const Report& report,
     for (const std::string& stem : stems) {
       Report workbook;
       for (const Sheet& sheet : report.sheets) {
-        if (sheet.of_rank.stem == stem) workbook.sheets.push_back(OfOneRank(sheet, rank));
+        if (sheet.of_rank.stem != stem || IsOfOtherRank(sheet, rank, report)) continue;
+        workbook.sheets.push_back(OfOneRank(sheet, rank));
       }
-      if (workbook.sheets.front().rows.empty()) continue;
+      if (workbook.sheets.empty() || workbook.sheets.front().rows.empty()) continue;
       paths.push_back(ReplaceReport(workbook, directory, names.Next(stem, report.ranks[rank]),
                                     AllExportTypes().front(), notes));
     }

@@ -35,23 +35,19 @@ Cell ValueOf(const Cell& cell, const Column& column, TextFile::Unit unit) {
   return cell;
 }
 
-void WriteTextFile(const Sheet& sheet, const std::filesystem::path& path) {
-  const TextFile::Unit unit = sheet.text_file.unit;
+void WriteTextFile(const Sheet& sheet, TextFile::Unit unit, const std::filesystem::path& path) {
   io::TextFile file(path);
   std::string line;
-  std::vector<std::size_t> places;
-  for (std::size_t i = 0; i < sheet.columns.size(); ++i) {
-    const Column& column = sheet.columns[i];
-    if (column.name == sheet.text_file.without) continue;
-    line += (places.empty() ? "" : ",") + writers::CsvField(TitleOf(column, unit));
-    places.push_back(i);
+  const std::vector<writers::TextColumn> columns = writers::TextColumns(sheet, unit);
+  for (const writers::TextColumn& column : columns) {
+    line += (line.empty() ? "" : ",") + writers::CsvField(column.title);
   }
   writers::Print(file.stream(), "{}\n", line);
   for (const Row& row : sheet.rows) {
     line.clear();
-    for (const std::size_t i : places) {
-      if (i != places.front()) line += ',';
-      line += writers::CsvField(ValueOf(row.cells[i], sheet.columns[i], unit));
+    for (const auto& [place, title] : columns) {
+      if (place != columns.front().place) line += ',';
+      line += writers::CsvField(ValueOf(row.cells[place], sheet.columns[place], unit));
     }
     writers::Print(file.stream(), "{}\n", line);
   }
@@ -60,19 +56,37 @@ void WriteTextFile(const Sheet& sheet, const std::filesystem::path& path) {
 
 }  // namespace
 
+TextFile writers::TextFileOf(const Sheet& sheet) {
+  if (!sheet.text_file.stem.empty()) return sheet.text_file;
+  return {sheet.name, TextFile::Unit::kAsTheyAre};
+}
+
+std::vector<writers::TextColumn> writers::TextColumns(const Sheet& sheet, TextFile::Unit unit) {
+  std::vector<TextColumn> columns;
+  for (std::size_t i = 0; i < sheet.columns.size(); ++i) {
+    const Column& column = sheet.columns[i];
+    if (column.name != sheet.text_file.without) columns.push_back({i, TitleOf(column, unit)});
+  }
+  return columns;
+}
+
 std::vector<std::filesystem::path> WriteTextFiles(const Report& report,
-                                                  const std::filesystem::path& directory) {
+                                                  const std::filesystem::path& directory,
+                                                  Sheets sheets) {
   std::vector<std::filesystem::path> paths;
   for (const Sheet& sheet : report.sheets) {
-    if (sheet.text_file.stem.empty() || sheet.rows.empty()) continue;
-    const std::filesystem::path path = directory / (sheet.text_file.stem + ".csv");
+    const bool has_form = !sheet.text_file.stem.empty() && !sheet.rows.empty();
+    if (sheets == Sheets::kWithTextForm && !has_form) continue;
+    const TextFile text_file = writers::TextFileOf(sheet);
+    const std::filesystem::path path = directory / (text_file.stem + ".csv");
     io::OutputFile file(path);
-    WriteTextFile(sheet, file.temporary_path());
+    WriteTextFile(sheet, text_file.unit, file.temporary_path());
     file.Replace(path);
     paths.push_back(path);
   }
   for (const TextDocument& document : report.documents) {
     paths.push_back(directory / document.file_name);
+    io::PrepareOutputDirectory(paths.back().parent_path());
     io::ReplaceText(paths.back(), document.text);
   }
   return paths;

@@ -209,18 +209,12 @@ class Usage(UsageCli):
 
     def test_what_only_the_python_tool_has(self):
         source = (DOCS.parent / "apps/msprof-analyze/python_tool.cc").read_text(encoding="utf-8")
-        commands, modes = (re.findall(r'"([a-z][a-z0-9_-]+)"', part)
-                           for part in source.split("ModesOfPythonToolOnly"))
+        commands = re.findall(r'"([a-z][a-z0-9_-]+)"', source.split("kCommands")[1])
         self.assertEqual(commands, ["auto-completion"])
         for name in commands:
             for arguments in ([name], [name, "-h"], [name, "all", "-d", NEW]):
                 self.assert_fails(2, self.run_tool(*arguments), f"'{name}' is a command of the Python "
                                   "tool", "does not have yet", "compare, cluster")
-        for name in modes:  # those that exist have left the table
-            self.assertNotIn(name, self.recipes())
-            for arguments in (["-m", name, NEW], ["-m", name, "-h"]):
-                self.assert_fails(2, self.run_tool(*arguments), f"'{name}' is a mode of the Python "
-                                  "tool", "does not have yet", "module_statistic, operator_mfu")
 
     def test_misspelt_options(self):
         for wrong, right in (("--profiling_pth", "--profiling_path"),

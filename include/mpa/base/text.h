@@ -23,6 +23,9 @@ std::string_view WithoutByteOrderMark(std::string_view text);
 /// `text` without "_<digits>" at its end.
 std::string_view WithoutNumber(std::string_view text);
 
+/// `text` as a field of a CSV file: between quotes where it has to be (RFC 4180).
+std::string QuotedField(std::string_view text);
+
 /// True when `text` is one of `words`.
 bool IsOneOf(std::string_view text, std::initializer_list<std::string_view> words);
 /// True when one of `words` occurs in `text`.

@@ -45,6 +45,7 @@ enum class Tables : std::uint32_t {
   kKernelCounters = 1u << 26,  ///< how long the kernels kept the units of their cores busy
   kCommSummary = 1u << 27,     ///< times, bandwidths and links of communication
   kJobInfo = 1u << 28,
+  kListedKernels = 1u << 29,  ///< with the values of their counters
 };
 
 constexpr Tables operator|(Tables a, Tables b) {
@@ -98,6 +99,8 @@ struct RankTrace {
   Kernels schedule_kernels;
   /// Collectives, as text captures list them among the kernels. See `communications`.
   Kernels listed_collectives;
+  ListedKernels listed_kernels;
+  CounterValues counter_values;
   Chips chips;
   CoreClocks core_clocks;
   DeviceTasks device_tasks;

@@ -254,6 +254,52 @@ struct Kernels : TableBase<Kernels> {
   }
 };
 
+/// The rows of kernel_details.csv as databases tell them: kernels, collectives, and kernels that
+/// only arrange collectives, each with all that is recorded of it. Numbers: -1 is not recorded.
+struct ListedKernels : TableBase<ListedKernels> {
+  struct Row {
+    TimeNs start = 0, dur = 0;
+    StringId name{}, op_type{}, core{}, state{};
+    StringId input_shapes{}, input_types{}, input_formats{};
+    StringId output_shapes{}, output_types{}, output_formats{};
+    StringId hf32{};
+    std::int64_t id = -1;  ///< of the task in the capture; see CounterValues
+    std::int64_t device = -1, model = -1, stream = -1, context = -1, task = -1;
+    std::int64_t blocks = -1, mix_blocks = -1;
+    std::int64_t link = -1;  ///< see Launches
+  };
+  std::vector<TimeNs> start, dur;
+  std::vector<StringId> name, op_type, core, state;
+  std::vector<StringId> input_shapes, input_types, input_formats;
+  std::vector<StringId> output_shapes, output_types, output_formats, hf32;
+  std::vector<std::int64_t> id, device, model, stream, context, task, blocks, mix_blocks, link;
+
+  template <typename T>
+  static auto Tie(T& t) {
+    return std::tie(t.start, t.dur, t.name, t.op_type, t.core, t.state, t.input_shapes,
+                    t.input_types, t.input_formats, t.output_shapes, t.output_types,
+                    t.output_formats, t.hf32, t.id, t.device, t.model, t.stream, t.context, t.task,
+                    t.blocks, t.mix_blocks, t.link);
+  }
+};
+
+/// What the hardware counted for the listed kernels; times are ns.
+struct CounterValues : TableBase<CounterValues> {
+  struct Row {
+    std::int64_t kernel = -1;  ///< ListedKernels.id
+    StringId name{};           ///< "aic_total_time", "aic_mac_ratio"
+    double value = 0;
+  };
+  std::vector<std::int64_t> kernel;
+  std::vector<StringId> name;
+  std::vector<double> value;
+
+  template <typename T>
+  static auto Tie(T& t) {
+    return std::tie(t.kernel, t.name, t.value);
+  }
+};
+
 /// The devices on which the rank may have run, and how fast they are at best.
 struct Chips : TableBase<Chips> {
   struct Row {

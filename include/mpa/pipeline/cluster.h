@@ -34,6 +34,18 @@ struct MappedRanks {
 /// condense each. A rank that cannot be read costs a note. Throws Error when no rank can be used.
 MappedRanks MapRanks(const Recipe& recipe, const ClusterRequest& request);
 
+/// A recipe with its own options.
+struct RecipeRun {
+  const Recipe* recipe = nullptr;
+  RecipeArguments arguments;
+};
+
+/// The same for several recipes, in their order; `request.arguments` has no effect. Each rank is
+/// read once for all of them. Of a single step it is read for each: which work belongs to a step is
+/// told by the tables that a recipe needs.
+std::vector<MappedRanks> MapRanks(const std::vector<RecipeRun>& runs,
+                                  const ClusterRequest& request);
+
 struct ClusterOutcome {
   Report report;
   bool partial = false;  ///< ranks or parts of them had to be left out

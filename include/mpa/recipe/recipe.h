@@ -32,6 +32,7 @@ struct RecipeParameter {
   std::vector<std::string_view> choices{};
   /// Says what is wrong with a value, nothing when it is right.
   std::string (*problem)(const std::string& value) = nullptr;
+  bool required = false;
 };
 
 /// The recipe's own options that were given, by name; a switch has an empty value. Others have been
@@ -64,11 +65,14 @@ struct RecipeInfo {
   /// Without --export_type, text captures give the form text, as the plain modes of the Python tool
   /// do; databases give tables.
   bool text_form_of_text = false;
+  /// The documents of its report are what it is for: they are written in whatever form the sheets
+  /// are.
+  bool documents_always = false;
   bool empty_is_answer = false;  ///< sheets without rows are a result, not a failure
   /// `map` gets the whole run, and the chosen step as the argument "step_id": what happens before
   /// the step matters for it.
   bool cuts_steps = false;
-  /// The option that names the directory of another run, which has to be given; empty: none. `map`
+  /// The required option that names the directory of another run; empty: none. `map`
   /// gets the ranks of that run with the argument kIsBaseline, `reduce` theirs behind the others.
   std::string_view baseline{};
 };

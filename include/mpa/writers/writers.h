@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <string>
@@ -37,7 +38,7 @@ struct ExportType {
 };
 
 /// xlsx, db, json, csv (a directory with a file for each sheet), md, columns, text (a directory with
-/// workbooks for each rank), and for gates junit, openmetrics and github.
+/// workbooks for each rank) and notebook, and for gates junit, openmetrics and github.
 const std::vector<ExportType>& AllExportTypes();
 
 struct WrittenReport {
@@ -78,10 +79,23 @@ std::vector<std::filesystem::path> WriteRankWorkbooks(const Report& report,
                                                       const std::filesystem::path& directory,
                                                       std::vector<std::string>& notes);
 
-/// Writes the sheets that have one as CSV files into `directory`, in place of what a run before left
+/// Which sheets become CSV files.
+enum class Sheets : std::uint8_t {
+  kWithTextForm,  ///< those that the form `text` has, if they have rows
+  kAll,
+};
+
+/// Writes sheets as CSV files into `directory`, and the documents, in place of what a run before left
 /// there. Throws Error (kOutput).
 std::vector<std::filesystem::path> WriteTextFiles(const Report& report,
-                                                  const std::filesystem::path& directory);
+                                                  const std::filesystem::path& directory,
+                                                  Sheets sheets = Sheets::kWithTextForm);
+
+/// Writes all sheets as CSV files into `directory`, and stats.ipynb, a notebook that shows and plots
+/// them. Returns the paths. Throws Error (kOutput).
+std::vector<std::filesystem::path> WriteNotebook(const Report& report,
+                                                 const std::filesystem::path& directory,
+                                                 std::string_view title);
 
 /// The same as WriteReport for a workbook alone; returns its path.
 std::filesystem::path WriteXlsx(const Report& report, const std::filesystem::path& directory,

@@ -120,9 +120,11 @@ Recipe ClusterTimeCompareSummary() {
   info.folder = "ClusterTimeCompareSummary";
   info.summary = "how the times of each step differ from another run of the job";
   info.baseline = "bp";
-  info.parameters = {{info.baseline, "DIR",
-                      "Directory with the captures of the run to compare with",
-                      RecipeParameter::Value::kText}};
+  info.parameters = {{.name = info.baseline,
+                      .type_name = "DIR",
+                      .help = "Directory with the captures of the run to compare with",
+                      .value = RecipeParameter::Value::kText,
+                      .required = true}};
   return MakeRecipe<time_summary::MapTimes, ReduceTimeComparison>(std::move(info));
 }
 

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files of recipes.
+#include "cluster_output.h"
+
+#include <algorithm>
+
+#include "mpa/base/notes.h"
+#include "mpa/io/output_file.h"
+
+namespace mpa {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kDatabase = "cluster_analysis.db";
+
+void CountRows(const Report& report, const fs::path& file, WrittenResults& written) {
+  for (const Sheet& sheet : report.sheets) {
+    const bool holds_it = file.stem() == sheet.text_file.stem || file.stem() == sheet.name;
+    if (file.extension() != ".csv" || !holds_it) continue;
+    written.rows.emplace_back(file.string(), sheet.rows.size());
+    return;
+  }
+}
+
+// All files below a folder, or the one file.
+std::vector<fs::path> FilesAt(const fs::path& path) {
+  std::vector<fs::path> files;
+  std::error_code ignored;
+  if (!fs::is_directory(path, ignored)) return {path};
+  for (const auto& entry : fs::recursive_directory_iterator(path)) {
+    if (entry.is_regular_file()) files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+// Files that lie in the folder of the recipe itself.
+void AddFiles(const std::vector<fs::path>& files, const Report& report, const fs::path& folder,
+              WrittenResults& written) {
+  if (files.size() > 1) written.places.push_back(folder);
+  if (files.size() == 1) written.places.push_back(files.front());
+  for (const fs::path& file : files) {
+    written.files.push_back(file);
+    CountRows(report, file, written);
+  }
+}
+
+}  // namespace
+
+std::string_view StandardType(const Recipe& recipe, const fs::path& directory,
+                              const OpenOptions& open) {
+  if (!recipe.text_form_of_text || directory.empty()) return kRecipeType;
+  std::error_code ignored;
+  if (!fs::is_directory(directory, ignored)) return kRecipeType;  // which is said later
+  const Discovery found = Discover(directory, open);
+  const bool all_text =
+      !found.ranks.empty() &&
+      std::all_of(found.ranks.begin(), found.ranks.end(),
+                  [](const RankInput& rank) { return rank.kind == CaptureKind::kNpuText; });
+  return all_text ? "text" : kRecipeType;
+}
+
+void PrepareTargets(const Recipe& recipe, const std::vector<ExportType>& types,
+                    const fs::path& directory) {
+  if (types.empty()) return;
+  io::PrepareOutputDirectory(directory);
+  const fs::path folder = directory / recipe.folder;
+  for (const ExportType& type : types) {
+    if (type.name == "db") {
+      PrepareDatabase(directory / kDatabase);
+      continue;
+    }
+    io::PrepareOutputDirectory(folder);
+    if (type.name != "text" && type.name != "notebook") {
+      PrepareReport(folder, std::string(recipe.name), type);
+      continue;
+    }
+    // Which ranks there are is not known yet.
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      if (entry.path().extension() == ".xlsx" && entry.is_directory()) {
+        io::PrepareOutputFile(entry.path());
+      }
+    }
+  }
+}
+
+WrittenResults WriteResults(const Recipe& recipe, const Report& report,
+                            const std::vector<ExportType>& types, const fs::path& directory) {
+  WrittenResults written;
+  const fs::path folder = directory / recipe.folder;
+  std::vector<std::string> notes;
+  bool documents = false;
+  for (const ExportType& type : types) {
+    if (type.name == "db") {
+      written.database = directory / kDatabase;
+      written.places.push_back(written.database);
+      WriteDatabase(report.sheets, written.database);
+      for (const Sheet& sheet : report.sheets) {
+        written.tables.push_back(sheet.name);
+        written.rows.emplace_back(sheet.name, sheet.rows.size());
+      }
+    } else if (type.name == "text") {
+      std::vector<fs::path> files = WriteRankWorkbooks(report, folder, notes);
+      const std::vector<fs::path> texts = WriteTextFiles(report, folder);
+      files.insert(files.end(), texts.begin(), texts.end());
+      AddFiles(files, report, folder, written);
+      documents = true;
+    } else if (type.name == "notebook") {
+      AddFiles(WriteNotebook(report, folder, recipe.name), report, folder, written);
+      documents = true;
+    } else {
+      const fs::path path = ReplaceReport(report, folder, std::string(recipe.name), type, notes);
+      written.places.push_back(path);
+      for (const fs::path& file : FilesAt(path)) {
+        written.files.push_back(file);
+        CountRows(report, file, written);
+      }
+    }
+  }
+  if (recipe.documents_always && !documents && !types.empty()) {
+    io::PrepareOutputDirectory(folder);
+    AddFiles(WriteTextFiles(report, folder), report, folder, written);
+  }
+  LogNotes(notes);
+  return written;
+}
+
+}  // namespace mpa

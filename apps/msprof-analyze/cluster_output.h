@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "mpa/recipe/recipe.h"
+#include "mpa/writers/writers.h"
+
+/// Where the results of recipes go.
+namespace mpa {
+
+/// The form of recipes without --export_type.
+inline constexpr std::string_view kRecipeType = "db";
+
+/// The form that is written without --export_type.
+std::string_view StandardType(const Recipe& recipe, const std::filesystem::path& directory,
+                              const OpenOptions& open);
+
+/// Checks that the result can be written, before any rank is read.
+void PrepareTargets(const Recipe& recipe, const std::vector<ExportType>& types,
+                    const std::filesystem::path& directory);
+
+/// What was written, for people and for programs.
+struct WrittenResults {
+  std::vector<std::filesystem::path> places;  ///< of the results: files, or directories with several
+  std::filesystem::path database;             ///< empty: none
+  std::vector<std::string> tables;            ///< in it
+  std::vector<std::filesystem::path> files;   ///< all others
+  /// Of tables, and of files that hold one.
+  std::vector<std::pair<std::string, std::int64_t>> rows;
+};
+
+/// Writes the report. Tables join those of other recipes in one database, and workbooks of ranks
+/// lie in the folder itself.
+WrittenResults WriteResults(const Recipe& recipe, const Report& report,
+                            const std::vector<ExportType>& types,
+                            const std::filesystem::path& directory);
+
+}  // namespace mpa

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of a profiler database with all that is recorded of them, for lists of kernels.
+#include <fmt/format.h>
+
+#include <unordered_map>
+
+#include "collective_kernel.h"
+#include "profiler_db_tables.h"
+
+namespace mpa::readers {
+namespace {
+
+constexpr std::int64_t kNoNumber = 4294967295;  // what exporters write for "none"
+
+std::int64_t IdOrNone(const io::Row& row, int column) {
+  const std::int64_t number = row.IntOr(column, -1);
+  return number == kNoNumber ? -1 : number;
+}
+
+// `table` says of each task what it ran. Columns that it lacks are empty.
+void ListTasks(DbInput& input, const char* table) {
+  const io::Database& database = input.database;
+  if (!database.HasTable(table) || !database.HasTable("TASK")) return;
+  const auto optional = [&](const char* column) {
+    return ColumnOrNull(database, table, column, "i");
+  };
+  std::string more;
+  for (const char* column :
+       {"opType", "taskType", "opState", "inputShapes", "inputDataTypes", "inputFormats",
+        "outputShapes", "outputDataTypes", "outputFormats", "hf32Eligible", "blockDim", "blockNum",
+        "mixBlockDim", "mixBlockNum"}) {
+    more += ", " + optional(column);
+  }
+  const std::string columns = fmt::format(
+      "t.startNs, t.endNs, t.globalTaskId, t.deviceId, t.modelId, t.streamId, {}, {}, "
+      "t.connectionId, t.taskType, i.name{}",
+      ColumnOrNull(database, "TASK", "contextId", "t"),
+      ColumnOrNull(database, "TASK", "taskId", "t"), more);
+  database.Scan(columns, OfTasks(table), [&](const io::Row& row) {
+    const auto span = ReadSpan(input, row, 0, 1, "TASK");
+    if (!span) return;
+    const StringPool& strings = input.trace.strings;
+    const auto text = [&](int column) {
+      return RecordedText(input.strings.Text(row, column), strings);
+    };
+    const StringId core = text(12), name = input.strings.Text(row, 10);
+    if (IsCollectiveKernel(strings.View(core), strings.View(name))) return;
+    input.trace.listed_kernels.Append({.start = span->start,
+                                       .dur = span->dur,
+                                       .name = name,
+                                       .op_type = text(11),
+                                       .core = core != StringId::kEmpty ? core : text(9),
+                                       .state = text(13),
+                                       .input_shapes = text(14),
+                                       .input_types = text(15),
+                                       .input_formats = text(16),
+                                       .output_shapes = text(17),
+                                       .output_types = text(18),
+                                       .output_formats = text(19),
+                                       .hf32 = text(20),
+                                       .id = row.IntOr(2, -1),
+                                       .device = row.IntOr(3, -1),
+                                       .model = row.IntOr(4, -1),
+                                       .stream = IdOrNone(row, 5),
+                                       .context = IdOrNone(row, 6),
+                                       .task = IdOrNone(row, 7),
+                                       .blocks = row.IntOr(21, row.IntOr(22, -1)),
+                                       .mix_blocks = row.IntOr(23, row.IntOr(24, -1)),
+                                       .link = Link(row, 8)});
+  });
+}
+
+// The device and the model of the tasks of a connection; -1 where they differ.
+struct TaskOwner {
+  std::int64_t device = -1, model = -1;
+};
+
+std::unordered_map<std::int64_t, TaskOwner> OwnersOfConnections(DbInput& input) {
+  std::unordered_map<std::int64_t, TaskOwner> owners;
+  if (!input.database.HasTable("TASK")) return owners;
+  input.database.Scan(
+      "connectionId, deviceId, modelId", "TASK NOT INDEXED", [&](const io::Row& row) {
+        const std::int64_t link = Link(row, 0), device = row.IntOr(1, -1), model = row.IntOr(2, -1);
+        if (link < 0) return;
+        const auto [found, is_new] = owners.try_emplace(link, TaskOwner{device, model});
+        if (is_new) return;
+        if (found->second.device != device) found->second.device = -1;
+        if (found->second.model != model) found->second.model = -1;
+      });
+  return owners;
+}
+
+void ListCollectives(DbInput& input) {
+  if (!input.database.HasTable("COMMUNICATION_OP")) return;
+  const auto owners = OwnersOfConnections(input);
+  const StringId core = input.trace.strings.Intern("COMMUNICATION");
+  const auto read = [&](const io::Row& row) {
+    const auto span = ReadSpan(input, row, 0, 1, "COMMUNICATION_OP");
+    if (!span) return;
+    const std::int64_t link = Link(row, 4);
+    const auto owner = owners.find(link);
+    input.trace.listed_kernels.Append(
+        {.start = span->start,
+         .dur = span->dur,
+         .name = input.strings.Text(row, 2),
+         .op_type = RecordedText(input.strings.Text(row, 3), input.trace.strings),
+         .core = core,
+         .device = owner == owners.end() ? -1 : owner->second.device,
+         .model = owner == owners.end() ? -1 : owner->second.model,
+         .link = link});
+  };
+  input.database.Scan("startNs, endNs, opName, opType, connectionId", "COMMUNICATION_OP", read);
+}
+
+void ListCounters(DbInput& input) {
+  if (!input.database.HasTable("TASK_PMU_INFO")) return;
+  input.database.Scan("globalTaskId, name, value", "TASK_PMU_INFO", [&](const io::Row& row) {
+    input.trace.counter_values.Append({.kernel = row.IntOr(0, -1),
+                                       .name = input.strings.Text(row, 1),
+                                       .value = row.RealOr(2, 0)});
+  });
+}
+
+}  // namespace
+
+void ReadListedKernels(DbInput& input) {
+  ListTasks(input, "COMPUTE_TASK_INFO");
+  ListTasks(input, "COMMUNICATION_SCHEDULE_TASK_INFO");
+  ListCollectives(input);
+  ListCounters(input);
+}
+
+}  // namespace mpa::readers

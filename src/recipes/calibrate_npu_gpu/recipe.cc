@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+// Modules of an NPU run beside those of a GPU run.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "matching.h"
+#include "module_profile.h"
+#include "mpa/base/columns.h"
+#include "mpa/base/error.h"
+#include "mpa/base/printable.h"
+#include "mpa/base/text.h"
+#include "mpa/measure/op_work.h"
+#include "mpa/measure/thread_groups.h"
+#include "mpa/recipe/arguments.h"
+#include "mpa/recipe/make_recipe.h"
+#include "mpa/recipe/module_parts.h"
+#include "mpa/report/amount.h"
+
+namespace mpa::recipes {
+namespace {
+
+using calibrate::MatchedRow;
+using calibrate::MatchKind;
+using calibrate::ModuleOp;
+using calibrate::ModuleProfile;
+
+constexpr std::string_view kBaseline = "baseline_profiling_path", kThreshold = "fuzzy_threshold",
+                           kDump = "dump_intermediate_results", kMarkers = "module_markers";
+constexpr std::string_view kUsualMarkers = "Qwen,Attention,Linear,RMSNorm,Embedding,Sampler,Logits";
+
+struct NpuModules {
+  std::vector<ModuleStatisticRow> rows;
+};
+
+template <class Archive>
+void serialize(Archive& archive, NpuModules& part) {
+  archive(part.rows);
+}
+
+NpuModules MapCalibrate(const RankTrace& trace, const RecipeArguments&) {
+  NpuModules part;
+  if (trace.device != DeviceKind::kNpu) return part;
+  part.rows = SumModules(trace, ThreadGroups(trace), FindOpWork(trace)).rows;
+  for (ModuleStatisticRow& row : part.rows) row.work = {};
+  return part;
+}
+
+std::vector<std::string> MarkersOf(std::string_view list) {
+  std::vector<std::string> markers;
+  while (!list.empty()) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    const std::string_view marker = Trim(list.substr(0, comma));
+    if (!marker.empty()) markers.emplace_back(marker);
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  return markers;
+}
+
+double Us(TimeNs ns) { return static_cast<double>(ns) / 1000; }
+
+// The columns of an operator on one side, by their names without it.
+Cell OpCell(const ModuleOp* op, std::string_view column, TimeNs total) {
+  if (op == nullptr) return std::string(" ");
+  if (column == "Op Name") return op->op;
+  if (column == "Op Count") return op->count;
+  if (column == "Kernel List") return op->kernels;
+  if (column == "Total Kernel Duration(us)") return Us(op->total);
+  if (column == "Avg Kernel Duration(us)") return op->Average() / 1000;
+  const double share =
+      total > 0 ? 100 * static_cast<double>(op->total) / static_cast<double>(total) : 0;
+  return fmt::format("{:.2f}%", share);
+}
+
+struct OpColumn {
+  const char* name;
+  Format format;
+  double width;
+  const char* meaning;
+};
+constexpr OpColumn kOpColumns[] = {
+    {"Op Name", Format::kText, 20, "The operator of the module."},
+    {"Op Count", Format::kInteger, 10, "Its calls on an NPU, its kernels on a GPU."},
+    {"Kernel List", Format::kText, 40, "Its kernels."},
+    {"Total Kernel Duration(us)", Format::kDecimals3, 10, "Time of its kernels, in us."},
+    {"Total Kernel Duration(%)", Format::kText, 10,
+     "The same as a share of all kernels in modules."},
+    {"Avg Kernel Duration(us)", Format::kDecimals3, 10, "The same by its count, in us."}};
+
+Column ListColumn(std::string name, Format format, double width, const char* meaning,
+                  bool merges = false) {
+  Column column = NamedColumn(name, format, width, meaning);
+  column.merges_equal = merges;
+  return column;
+}
+
+Sheet EmptyComparison(std::int64_t rank) {
+  Sheet sheet;
+  sheet.name = fmt::format("CompareProfileReportRank{}", rank);
+  sheet.look = Look::kList;
+  sheet.of_rank = {"compare_profile_report", "Sheet1"};
+  const auto add = [&](Column column) { sheet.columns.push_back(std::move(column)); };
+  for (const char* side : {"GPU", "NPU"}) {
+    add(ListColumn(fmt::format("({}) Parent Module", side), Format::kText, 20,
+                   "Modules around the module, joined by '/'.", true));
+    add(ListColumn(fmt::format("({}) Module", side), Format::kText, 20, "The module.", true));
+  }
+  add(ListColumn(
+      "Match Type", Format::kText, 10,
+      "How the modules found each other: rule (equal names), fuzzy (names alike), none."));
+  for (const char* side : {"NPU", "GPU"}) {
+    for (const OpColumn& column : kOpColumns) {
+      add(ListColumn(fmt::format("({}) {}", side, column.name), column.format, column.width,
+                     column.meaning));
+    }
+  }
+  add(ListColumn("(NPU/GPU) Module Time Ratio", Format::kText, 10,
+                 "Time of the module on the NPU by that on the GPU.", true));
+  add(ListColumn("(NPU-GPU,us) Module Time Diff", Format::kDecimals3, 10,
+                 "Time of the module on the NPU less that on the GPU, in us.", true));
+  return sheet;
+}
+
+std::pair<std::string, std::string> Split(const std::string& key) {
+  const std::size_t slash = key.rfind('/');
+  if (slash == std::string::npos) return {"", key};
+  return {key.substr(0, slash), key.substr(slash + 1)};
+}
+
+const char* TextOfMatch(MatchKind kind) {
+  if (kind == MatchKind::kRule) return "rule";
+  return kind == MatchKind::kFuzzy ? "fuzzy" : "none";
+}
+
+TimeNs TotalOf(const ModuleProfile& profile) {
+  TimeNs total = 0;
+  for (const ModuleOp& op : profile) total += op.total;
+  return total;
+}
+
+Sheet CompareRank(std::int64_t rank, std::size_t position, const std::vector<MatchedRow>& rows,
+                  TimeNs npu_total, TimeNs gpu_total) {
+  Sheet sheet = EmptyComparison(rank);
+  for (const MatchedRow& matched : rows) {
+    Row& row = sheet.rows.emplace_back();
+    row.rank = position;
+    // A side without a further operator shows the module all the same.
+    for (const ModuleOp* op : {matched.gpu, matched.npu}) {
+      const auto [parent, module] = Split(matched.key);
+      row.cells.emplace_back(op != nullptr ? op->parent : parent);
+      row.cells.emplace_back(op != nullptr ? op->module : module);
+    }
+    row.cells.emplace_back(std::string(TextOfMatch(matched.kind)));
+    for (const bool of_npu : {true, false}) {
+      for (const OpColumn& column : kOpColumns) {
+        row.cells.push_back(OpCell(of_npu ? matched.npu : matched.gpu, column.name,
+                                   of_npu ? npu_total : gpu_total));
+      }
+    }
+    const bool both = matched.npu_module && matched.gpu_module;
+    row.cells.emplace_back(both && *matched.gpu_module > 0
+                               ? fmt::format("{:.2f}", static_cast<double>(*matched.npu_module) /
+                                                           static_cast<double>(*matched.gpu_module))
+                               : std::string(" "));
+    row.cells.push_back(both ? Cell(Us(*matched.npu_module - *matched.gpu_module))
+                             : Cell(std::string(" ")));
+  }
+  return sheet;
+}
+
+Sheet ProfileSheet(const char* side, std::int64_t rank, std::size_t position,
+                   const ModuleProfile& profile) {
+  Sheet sheet;
+  sheet.name = fmt::format("{}ProfileRank{}", side, rank);
+  sheet.look = Look::kList;
+  sheet.of_rank = {fmt::format("{}_report", ToLower(side)), "Sheet1"};
+  sheet.columns = {
+      ListColumn("Parent Module", Format::kText, 20, "Modules around the module.", true),
+      ListColumn("Module", Format::kText, 20, "The module.", true)};
+  for (const OpColumn& column : kOpColumns) {
+    if (std::string_view(column.name).ends_with("(%)")) continue;
+    sheet.columns.push_back(ListColumn(column.name, column.format, column.width, column.meaning));
+  }
+  for (const ModuleOp& op : profile) {
+    Row& row = sheet.rows.emplace_back();
+    row.rank = position;
+    row.cells = {op.parent, op.module};
+    for (std::size_t i = 2; i < sheet.columns.size(); ++i) {
+      row.cells.push_back(OpCell(&op, sheet.columns[i].name, 0));
+    }
+  }
+  return sheet;
+}
+
+// The modules that the NPU is slowest at, beside the GPU.
+void AddModuleLines(std::int64_t rank, const std::vector<MatchedRow>& rows, TimeNs npu_total,
+                    TimeNs gpu_total, Report& report) {
+  const auto ms = [](TimeNs time) { return static_cast<double>(time) / 1e6; };
+  std::vector<const MatchedRow*> modules;
+  std::size_t alone = 0;
+  std::set<std::string> seen;
+  for (const MatchedRow& row : rows) {
+    if (!seen.insert(row.key).second) continue;
+    if (row.npu_module && row.gpu_module) {
+      modules.push_back(&row);
+    } else {
+      ++alone;
+    }
+  }
+  const auto growth = [](const MatchedRow* row) { return *row->npu_module - *row->gpu_module; };
+  std::stable_sort(modules.begin(), modules.end(),
+                   [&](const MatchedRow* a, const MatchedRow* b) { return growth(a) > growth(b); });
+  constexpr std::size_t kShown = 10;
+  report.lines.push_back(
+      fmt::format("{}: {:.3f} ms of kernels in modules on the NPU, {:.3f} ms on the GPU",
+                  RankText(rank), ms(npu_total), ms(gpu_total)));
+  report.lines.push_back(fmt::format("  {:<34} {:>10} {:>10} {:>10}  {}", "module", "NPU ms",
+                                     "GPU ms", "+ms", "match"));
+  for (std::size_t i = 0; i < std::min(kShown, modules.size()); ++i) {
+    const MatchedRow& row = *modules[i];
+    report.lines.push_back(fmt::format(
+        "  {:<34} {:>10.3f} {:>10.3f} {:>+10.3f}  {}", CutBeginning(Printable(row.key), 34),
+        ms(*row.npu_module), ms(*row.gpu_module), ms(growth(&row)), TextOfMatch(row.kind)));
+  }
+  if (modules.size() > kShown) {
+    report.lines.push_back(fmt::format("  ... and {} more modules", modules.size() - kShown));
+  }
+  if (alone > 0) {
+    report.lines.push_back(
+        fmt::format("  {} module{} without a partner", alone, alone == 1 ? "" : "s"));
+  }
+}
+
+void ReduceCalibrate(const std::vector<OfRank<NpuModules>>& ranks, const RecipeArguments& arguments,
+                     Wanted wanted, Report& report) {
+  constexpr double kUsualThreshold = 0.8;
+  const auto text_or = [&](std::string_view name, std::string_view fallback) {
+    const auto found = arguments.find(name);
+    return found == arguments.end() ? std::string(fallback) : found->second;
+  };
+  const std::string path = text_or(kBaseline, "");
+  const auto baseline = calibrate::ReadBaseline(path, MarkersOf(text_or(kMarkers, kUsualMarkers)));
+  const double threshold = NumberArgument<double>(arguments, kThreshold).value_or(kUsualThreshold);
+  std::size_t compared = 0;
+  for (const auto& [id, part] : ranks) {
+    const ModuleProfile npu = calibrate::ProfileOf(part.rows);
+    auto gpu = baseline.find(id);
+    if (gpu == baseline.end()) gpu = baseline.find(-1);  // of one device, which has no number
+    if (npu.empty() || gpu == baseline.end()) {
+      report.notes.push_back(fmt::format(
+          "{}: left out, {}", RankText(id),
+          npu.empty()
+              ? "the capture has no modules; collect with mstx ranges of the domain Module, "
+                "with_stack=True or with_modules=True"
+              : fmt::format("{} has no device of that number", path)));
+      continue;
+    }
+    const std::size_t position = BeginRank(id, report);
+    const std::vector<MatchedRow> rows = calibrate::MatchModules(npu, gpu->second, threshold);
+    const TimeNs npu_total = TotalOf(npu), gpu_total = TotalOf(gpu->second);
+    report.sheets.push_back(CompareRank(id, position, rows, npu_total, gpu_total));
+    if (arguments.contains(kDump)) {
+      report.sheets.push_back(ProfileSheet("NPU", id, position, npu));
+      report.sheets.push_back(ProfileSheet("GPU", id, position, gpu->second));
+    }
+    if (wanted.screen == Detail::kAll || (wanted.screen != Detail::kNone && compared == 0)) {
+      AddModuleLines(id, rows, npu_total, gpu_total, report);
+    }
+    ++compared;
+  }
+  if (compared > 1 && wanted.screen != Detail::kAll && wanted.screen != Detail::kNone) {
+    report.lines.push_back(fmt::format("... and {} more ranks with -v", compared - 1));
+  }
+}
+
+Verdict JudgeCalibrate(const RankFacts& facts) {
+  Verdict verdict = JudgeReadable(facts);
+  if (verdict.CannotRun()) return verdict;
+  if (facts.kind == CaptureKind::kGpu) {
+    return CannotRun("it compares an NPU with a GPU; this one goes to --baseline_profiling_path",
+                     "");
+  }
+  return JudgeHost(facts);
+}
+
+std::string ThresholdProblem(const std::string& text) {
+  const auto value = NumberArgument<double>({{"value", text}}, "value");
+  return value && *value >= 0 && *value <= 1 ? "" : "give a number from 0 to 1";
+}
+
+}  // namespace
+
+Recipe CalibrateNpuGpu() {
+  using Value = RecipeParameter::Value;
+  return MakeRecipe<MapCalibrate, ReduceCalibrate>(
+      {.name = "calibrate_npu_gpu",
+       .folder = "CalibrateNpuGpu",
+       .summary = "times of modules beside those of a run on a GPU",
+       .needs = kModuleTables,
+       .parameters = {{.name = kBaseline,
+                       .type_name = "FILE",
+                       .help = "The GPU run: an SQLite export of Nsight Systems, or a Kineto trace",
+                       .value = Value::kText,
+                       .required = true},
+                      {.name = kThreshold,
+                       .type_name = "X",
+                       .help = "How alike names of modules have to be, from 0 to 1 [default: 0.8]",
+                       .value = Value::kText,
+                       .problem = ThresholdProblem},
+                      {.name = kDump,
+                       .type_name = "",
+                       .help = "Write the modules of each side, too"},
+                      {.name = kMarkers,
+                       .type_name = "LIST",
+                       .help = "NVTX ranges whose names contain one of these are modules [default: "
+                               "Qwen,Attention,Linear,RMSNorm,Embedding,Sampler,Logits]",
+                       .value = Value::kText}},
+       .can_run = JudgeCalibrate});
+}
+
+}  // namespace mpa::recipes

@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""How recipes are run: --agent, --export_type notebook, several recipes at once.
+
+    run_cluster.py --tool BINARY --testdata DIR GROUP [-v]
+
+GROUP is one of the classes below: agent, notebook, several.
+Exit status: 0 passed, 1 failed, 2 usage.
+"""
+
+import csv
+import json
+import shutil
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+from cli import Cli, main
+from captures import build_job
+
+BOTH = "hccl_sum,slow_rank"
+
+
+class OfJob(Cli):
+    """Runs recipes on a job of eight ranks, the sixth of which is late."""
+
+    def setUp(self):
+        super().setUp()
+        self.job = build_job(self.CAPTURES, "8:db_base_ascend_pt:late=5", self.scratch)
+        self.results = self.out / "cluster_analysis_output"
+
+    def run_recipe(self, name, *options):
+        return self.run_tool("-m", name, "-d", self.job, "-o", self.out, *options)
+
+    def rows(self, table):
+        with sqlite3.connect(self.results / "cluster_analysis.db") as database:
+            return database.execute(f"SELECT * FROM {table}").fetchall()
+
+
+class Agent(OfJob):
+    def agent(self, *arguments):
+        result = self.run_tool(*arguments, "--agent")
+        self.assertEqual(result.err, [])
+        self.assertEqual(len(result.out.splitlines()), 1, result.out)
+        answer = json.loads(result.out)
+        self.assertEqual({*answer}, {"status", "code", "message", "suggestion", "log_path"})
+        self.assertEqual(answer["code"], result.code)
+        log = Path(answer["log_path"])
+        self.addCleanup(log.unlink)
+        return answer, log.read_text(encoding="utf-8")
+
+    def of_job(self, name, *options):
+        return self.agent("-m", name, "-d", self.job, "-o", self.out, *options)
+
+    def test_tables_that_were_written(self):
+        answer, log = self.of_job("slow_rank")
+        self.assertEqual(answer["status"], "success")
+        message = answer["message"]
+        self.assertEqual(Path(message["db_path"]), (self.results / "cluster_analysis.db").resolve())
+        self.assertEqual(message["tables"], ["SlowRank", "SlowOpStats"])
+        self.assertEqual(message["rows"], {name: len(self.rows(name)) for name in message["tables"]})
+        self.assertEqual(message["rows"], {"SlowRank": 1, "SlowOpStats": 4})
+        self.assertIn("the results are in", log)
+        self.assertIn("ranks that came late", message["answer"][0])
+
+    def test_files_that_were_written(self):
+        answer, _ = self.of_job("slow_rank", "--export_type", "text,xlsx")
+        self.assertNotIn("db_path", answer["message"])
+        files = [Path(name) for name in answer["message"]["csv_path"] + answer["message"]["files"]]
+        self.assertEqual({file.name for file in files}, {"rank_stats.csv", "slow_op_stats.csv", "slow_rank.xlsx"})
+        self.assertEqual([file for file in files if not file.is_file()], [])
+        for name in answer["message"]["csv_path"]:
+            with open(name, newline="", encoding="utf-8") as file:
+                self.assertEqual(answer["message"]["rows"][name], len([*csv.reader(file)]) - 1)
+
+    def test_failures(self):
+        empty = self.scratch / "empty"
+        empty.mkdir()
+        for code, arguments in ((3, ["-m", "slow_rank", "-d", empty]), (2, ["-m", "nothing", "-d", self.job]),
+                                (2, ["-m", "slow_rank", "-d", self.job, "--export_type", "nothing"]),
+                                (2, ["-m", "slow_rank", "-d", self.job, "--wrong"]),
+                                (2, ["-m", "slow_rank", "-d", self.job, "--json"])):
+            with self.subTest(arguments=arguments[:2]):
+                answer, log = self.agent(*arguments)
+                self.assertEqual((answer["status"], answer["code"]), ("error", code))
+                self.assertIn(answer["message"]["err"], log)
+        self.assertFalse(self.out.exists())
+
+    def test_partial_results(self):
+        (database,) = (self.job / "rank3_ascend_pt").rglob("*.db")
+        database.write_bytes(b"SQLite format 3\0" + bytes(5000))
+        answer, log = self.of_job("slow_rank")
+        self.assertEqual((answer["status"], answer["code"]), ("warning", 5))
+        self.assertTrue(any("rank3" in text for text in answer["message"]["warnings"]))
+        self.assertIn("rank3", log)
+        self.assertEqual(answer["message"]["rows"]["SlowRank"], 1)
+
+    def test_every_recipe_speaks(self):
+        for name in self.recipes():
+            with self.subTest(recipe=name):
+                answer, _ = self.of_job(name)
+                self.assertIn(answer["status"], ("success", "warning", "error"))
+                self.assertEqual(answer["status"] == "error", answer["code"] not in (0, 5))
+
+    def recipes(self):
+        out = self.run_tool("--help").out
+        return [line.split()[0] for line in out[out.index("Recipes"):out.index("Options")].splitlines()[1:]
+                if line.startswith("  ") and not line.startswith("   ")]
+
+
+class Notebook(OfJob):
+    def notebook(self, folder):
+        with open(self.results / folder / "stats.ipynb", encoding="utf-8") as file:
+            return json.load(file)
+
+    def test_structure(self):
+        """What the schema of nbformat 4 asks of the parts that are used."""
+        self.assertEqual(self.run_recipe("hccl_sum,slow_rank,module_statistic", "--export_type", "notebook").code, 5)
+        for folder in ("HcclSum", "SlowRankAnalysis"):
+            notebook = self.notebook(folder)
+            self.assertEqual({*notebook}, {"cells", "metadata", "nbformat", "nbformat_minor"})
+            self.assertEqual((notebook["nbformat"], notebook["nbformat_minor"]), (4, 4))
+            self.assertEqual(notebook["metadata"]["kernelspec"]["name"], "python3")
+            for cell in notebook["cells"]:
+                code = cell["cell_type"] == "code"
+                self.assertEqual({*cell}, {"cell_type", "metadata", "source"} |
+                                 ({"execution_count", "outputs"} if code else set()))
+                self.assertTrue(cell["source"] and all(isinstance(line, str) for line in cell["source"]))
+                if code:
+                    self.assertEqual((cell["outputs"], cell["execution_count"]), ([], None))
+                    compile("".join(cell["source"]), folder, "exec")
+
+    def test_reads_what_is_there(self):
+        """Every file that a cell reads exists, and has the columns that a plot names."""
+        self.run_recipe(BOTH, "--export_type", "notebook")
+        plots = 0
+        for folder in ("HcclSum", "SlowRankAnalysis"):
+            tables = {}
+
+            def read_csv(path, folder=folder):
+                with open(self.results / folder / path, newline="", encoding="utf-8") as file:
+                    return next(csv.reader(file))
+
+            def plot(table, label, columns, tables=tables):
+                nonlocal plots
+                plots += 1
+                self.assertLessEqual({label, *columns}, {*table})
+
+            scope = {"pd": type("pd", (), {"read_csv": staticmethod(read_csv)}), "Path": str, "of_rank": None,
+                     "plot_boxes": plot, "plot_bars": plot}
+            cells = ["".join(cell["source"]) for cell in self.notebook(folder)["cells"] if cell["cell_type"] == "code"]
+            for cell in cells[1:]:  # the first one has the helpers
+                exec(cell, scope)  # noqa: S102: what the tool wrote
+            self.assertEqual(sum(name.startswith("table_") for name in scope),
+                             len([*(self.results / folder).glob("*.csv")]))
+        self.assertGreaterEqual(plots, 4)
+
+    def test_runs_in_jupyter(self):
+        if shutil.which("jupyter") is None:
+            self.skipTest("there is no jupyter")
+        self.run_recipe("hccl_sum", "--export_type", "notebook")
+        done = subprocess.run(["jupyter", "nbconvert", "--execute", "--to", "notebook", "--stdout", "stats.ipynb"],
+                              cwd=self.results / "HcclSum", check=False, capture_output=True, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_csv_files_are_those_of_text(self):
+        self.run_recipe("slow_rank", "--export_type", "notebook,text")
+        folder = self.results / "SlowRankAnalysis"
+        self.assertEqual({path.name for path in folder.iterdir()},
+                         {"rank_stats.csv", "slow_op_stats.csv", "stats.ipynb"})
+        with open(folder / "slow_op_stats.csv", newline="", encoding="utf-8") as file:
+            first = next(csv.DictReader(file))
+        self.assertEqual((first["Min(Us)"], first["Max(Us)"]), ("10000", "40007"))
+
+
+class Several(OfJob):
+    def test_same_tables_as_one_by_one(self):
+        names = ["hccl_sum", "slow_rank", "compute_op_sum", "cann_api_sum"]
+        for options in ([], ["--step_id", "1"]):
+            with self.subTest(options=options):
+                shutil.rmtree(self.out, ignore_errors=True)
+                self.assertEqual(self.run_recipe(",".join(names), *options).code, 0)
+                together = self.tables()
+                shutil.rmtree(self.out)
+                for name in names:
+                    self.assertEqual(self.run_recipe(name, *options).code, 0)
+                self.assertEqual(together, self.tables())
+                self.assertGreater(len(together), 6)
+
+    def tables(self):
+        with sqlite3.connect(self.results / "cluster_analysis.db") as database:
+            names = [name for name, in database.execute("SELECT name FROM sqlite_master ORDER BY name")]
+            return {name: database.execute(f'SELECT * FROM "{name}"').fetchall() for name in names}
+
+    def test_each_rank_is_read_once(self):
+        result = self.run_recipe(BOTH, "-v")
+        self.assertEqual(sum(" -> " in line for line in result.err), 8, result.err)
+
+    def test_options_go_to_those_that_have_them(self):
+        self.assertEqual(self.run_recipe(BOTH, "--top_num", "1").code, 0)
+        self.assertEqual(len(self.rows("HcclTopOpStats")), 1)
+        self.assertEqual(self.run_recipe(BOTH, "--exclude_op_name").code, 2)
+
+    def test_one_that_finds_nothing_does_not_stop_the_others(self):
+        result = self.run_recipe("module_statistic,slow_rank")
+        self.assertEqual(result.code, 5)
+        self.assertTrue(any("module_statistic: no results" in line for line in result.err), result.err)
+        self.assertEqual(self.rows("SlowRank"), [(5, 4)])
+        self.assertEqual(self.run_recipe("module_statistic").code, 3)
+
+    def test_parts(self):
+        parts = self.scratch / "parts"
+        self.assertEqual(self.run_recipe(BOTH, "--save_parts", parts).code, 0)
+        self.assertEqual(len([*parts.iterdir()]), 16)
+        self.assertEqual(self.run_tool("-m", BOTH, "--from_parts", parts, "-o", self.out).code, 0)
+        self.assertEqual(self.rows("SlowRank"), [(5, 4)])
+
+    def test_wrong_lists(self):
+        for names in ("hccl_sum,", "hccl_sum,nothing"):
+            self.assertEqual(self.run_recipe(names).code, 2)
+        self.assertEqual(self.run_recipe(BOTH, "--json").code, 2)
+
+
+if __name__ == "__main__":
+    sys.exit(main(__doc__, Agent, Notebook, Several))
