@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -94,7 +95,9 @@ std::vector<RecipeRun> RunsOf(const std::string& names, const RecipeArguments& a
   std::vector<RecipeRun> runs;
   for (std::size_t from = 0; from <= names.size();) {
     const std::size_t comma = std::min(names.find(',', from), names.size());
-    const Recipe& recipe = FindRecipe(std::string(Trim(names.substr(from, comma - from))));
+    const std::string name(Trim(std::string_view(names).substr(from, comma - from)));
+    if (name.empty() && !names.empty()) FailUnknownRecipe(name);
+    const Recipe& recipe = FindRecipe(name);
     const bool is_new = std::none_of(runs.begin(), runs.end(),
                                      [&](const RecipeRun& run) { return run.recipe == &recipe; });
     if (is_new) runs.push_back({&recipe, {}});
@@ -143,6 +146,22 @@ fs::path PagePath(const Recipe& recipe, const RecipeArguments& arguments) {
   return {};
 }
 
+// Recipes that read ranks together have the same to say of them: what one said, the others do not.
+class NewNotes {
+ public:
+  std::vector<std::string> Of(const std::vector<std::string>& notes) {
+    std::vector<std::string> fresh;
+    for (const std::string& note : notes) {
+      if (!said_.contains(note)) fresh.push_back(note);
+    }
+    said_.insert(fresh.begin(), fresh.end());
+    return fresh;
+  }
+
+ private:
+  std::set<std::string> said_;
+};
+
 // Condenses the ranks that are here, for a run elsewhere that puts all together.
 int SaveParts(const std::vector<RecipeRun>& runs, const ClusterRequest& request,
               const std::string& directory, const Agent& agent) {
@@ -152,8 +171,9 @@ int SaveParts(const std::vector<RecipeRun>& runs, const ClusterRequest& request,
   ClearProgressLine();
   WrittenResults written;
   bool partial = false;
+  NewNotes notes;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (i == 0) LogNotes(mapped[i].notes);
+    LogNotes(notes.Of(mapped[i].notes));
     for (const fs::path& path : WriteParts(*runs[i].recipe, runs[i].arguments, mapped[i], target)) {
       written.files.push_back(path);
     }
@@ -217,12 +237,13 @@ struct RecipeResult {
 
 RecipeResult Finish(const RecipeRun& run, MappedRanks mapped, Wanted wanted,
                     const std::vector<ExportType>& types, const fs::path& output,
-                    const ExportOptions* shown) {
+                    const ExportOptions* shown, NewNotes& notes) {
   const Recipe& recipe = *run.recipe;
   const fs::path page = PagePath(recipe, run.arguments);
   const ClusterOutcome outcome = ReduceRanks(recipe, run.arguments, wanted, std::move(mapped));
   ClearProgressLine();
-  LogNotes(outcome.report.notes);
+  std::vector<std::string> fresh = notes.Of(outcome.report.notes);
+  LogNotes(fresh);
   const std::vector<Sheet>& sheets = outcome.report.sheets;
   const bool empty = std::all_of(sheets.begin(), sheets.end(),
                                  [](const Sheet& sheet) { return sheet.rows.empty(); });
@@ -232,7 +253,7 @@ RecipeResult Finish(const RecipeRun& run, MappedRanks mapped, Wanted wanted,
          recipe.name);
   }
   RecipeResult result{WriteResults(recipe, outcome.report, types, output), outcome.report.lines,
-                      outcome.report.notes, outcome.partial};
+                      std::move(fresh), outcome.partial};
   if (!page.empty() && !outcome.report.page.empty()) {  // otherwise a note says why
     InContext(page.string(), [&] { io::ReplaceText(page, outcome.report.page); });
     result.written.places.push_back(page);
@@ -261,6 +282,7 @@ int FinishAll(const std::vector<RecipeRun>& runs, std::vector<MappedRanks> mappe
   const Wanted wanted{.sheets = true, .screen = DetailOf(options)};
   std::vector<WrittenResults> written;
   std::vector<std::string> answer, warnings;
+  NewNotes notes;
   bool partial = false;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     try {
@@ -268,7 +290,7 @@ int FinishAll(const std::vector<RecipeRun>& runs, std::vector<MappedRanks> mappe
         Print(fmt::format("{}== {}\n", i == 0 ? "" : "\n", runs[i].recipe->name));
       }
       RecipeResult result = Finish(runs[i], std::move(mapped[i]), wanted, types[i], output,
-                                   agent.Wanted() ? nullptr : &options.exports);
+                                   agent.Wanted() ? nullptr : &options.exports, notes);
       written.push_back(std::move(result.written));
       answer.insert(answer.end(), result.answer.begin(), result.answer.end());
       warnings.insert(warnings.end(), result.notes.begin(), result.notes.end());

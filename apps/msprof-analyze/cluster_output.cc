@@ -66,6 +66,7 @@ void PrepareTargets(const Recipe& recipe, const std::vector<ExportType>& types,
   if (types.empty()) return;
   io::PrepareOutputDirectory(directory);
   const fs::path folder = directory / recipe.folder;
+  if (recipe.documents_always) io::PrepareOutputDirectory(folder);
   for (const ExportType& type : types) {
     if (type.name == "db") {
       PrepareDatabase(directory / kDatabase);
@@ -119,7 +120,6 @@ WrittenResults WriteResults(const Recipe& recipe, const Report& report,
     }
   }
   if (recipe.documents_always && !documents && !types.empty()) {
-    io::PrepareOutputDirectory(folder);
     AddFiles(WriteTextFiles(report, folder), report, folder, written);
   }
   LogNotes(notes);

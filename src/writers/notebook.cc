@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "formats.h"
 #include "json_text.h"
 #include "mpa/base/text.h"
 #include "mpa/io/output_file.h"

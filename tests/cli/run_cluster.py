@@ -116,7 +116,7 @@ class Notebook(OfJob):
 
     def test_structure(self):
         """What the schema of nbformat 4 asks of the parts that are used."""
-        self.assertEqual(self.run_recipe("hccl_sum,slow_rank,module_statistic", "--export_type", "notebook").code, 5)
+        self.assertEqual(self.run_recipe("hccl_sum,slow_rank,cann_api_sum", "--export_type", "notebook").code, 5)
         for folder in ("HcclSum", "SlowRankAnalysis"):
             notebook = self.notebook(folder)
             self.assertEqual({*notebook}, {"cells", "metadata", "nbformat", "nbformat_minor"})
@@ -176,7 +176,7 @@ class Notebook(OfJob):
 
 class Several(OfJob):
     def test_same_tables_as_one_by_one(self):
-        names = ["hccl_sum", "slow_rank", "compute_op_sum", "cann_api_sum"]
+        names = ["hccl_sum", "slow_rank", "compute_op_sum", "module_statistic"]
         for options in ([], ["--step_id", "1"]):
             with self.subTest(options=options):
                 shutil.rmtree(self.out, ignore_errors=True)
@@ -203,11 +203,11 @@ class Several(OfJob):
         self.assertEqual(self.run_recipe(BOTH, "--exclude_op_name").code, 2)
 
     def test_one_that_finds_nothing_does_not_stop_the_others(self):
-        result = self.run_recipe("module_statistic,slow_rank")
+        result = self.run_recipe("cann_api_sum,slow_rank")
         self.assertEqual(result.code, 5)
-        self.assertTrue(any("module_statistic: no results" in line for line in result.err), result.err)
+        self.assertTrue(any("cann_api_sum: no results" in line for line in result.err), result.err)
         self.assertEqual(self.rows("SlowRank"), [(5, 4)])
-        self.assertEqual(self.run_recipe("module_statistic").code, 3)
+        self.assertEqual(self.run_recipe("cann_api_sum").code, 3)
 
     def test_parts(self):
         parts = self.scratch / "parts"

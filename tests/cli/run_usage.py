@@ -308,7 +308,7 @@ class Usage(UsageCli):
                 ("--rank_list", "0,x", ["'x'"]), ("--rank_list", "5-2", ["'5-2'"]),
                 ("--rank_list", ",", ["''"]), ("--rank_list", "0-70000,5-70000", ["100000 ranks"]),
                 ("--step_id", "two", ["two"]), ("--step_id", "-2", ["-2"]),
-                ("--export_type", "notebook", ["db", "text"]),
+                ("--export_type", "junit", ["db", "text"]),
                 ("--memory_limit", "much", ["8G"]), ("--memory_limit", "0", ["8G"]),
                 ("--parallel_mode", "threads", ["concurrent"])):
             with self.subTest(option=option, value=value):

@@ -111,7 +111,7 @@ class NsysExport {
         std::to_string(kPushPop));
     while (rows.Step()) {
       const auto start = rows.Int(0), end = rows.Int(1);
-      if (!start || !end || *end <= *start) continue;
+      if (!start || !end || !IsTime(*start) || !IsTime(*end) || *end <= *start) continue;
       const std::int64_t thread = rows.IntOr(2, -1);
       const std::size_t index = ranges_.size();
       ranges_.push_back(rows.row().IsNull(3) ? NameOf(names_, rows.IntOr(4, -1), "Unknown_Region")
@@ -140,7 +140,8 @@ class NsysExport {
     while (rows.Step()) {
       const auto launch = launches.find(rows.IntOr(0, -1));
       const auto start = rows.Int(1), end = rows.Int(2);
-      if (launch == launches.end() || !start || !end || *end < *start) continue;
+      if (launch == launches.end() || !start || !end) continue;
+      if (!IsTime(*start) || !IsTime(*end) || !IsDuration(*end - *start)) continue;
       events_.push_back({launch->second.thread, launch->second.time, HostEvent::Kind::kLaunch, 0,
                          kernels_.size()});
       kernels_.push_back(
