@@ -490,8 +490,8 @@ Command AddCluster(CLI::App& program, const Agent& agent) {
           },  // keeps alive what the options write to
           [app, options](std::size_t width) {
             if (options->recipe.empty()) return HelpOfAll(*app, width);
-            const RecipeRun first = RunsOf(options->recipe, {}).front();
-            return HelpOfRecipe(*app, *first.recipe, width);
+            const std::string first = options->recipe.substr(0, options->recipe.find(','));
+            return HelpOfRecipe(*app, FindRecipe(first), width);
           }};
 }
 
