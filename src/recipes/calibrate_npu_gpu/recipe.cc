@@ -315,7 +315,7 @@ Recipe CalibrateNpuGpu() {
                       {.name = kMarkers,
                        .type_name = "LIST",
                        .help = "NVTX ranges whose names contain one of these are modules [default: "
-                               "Qwen,Attention,Linear,RMSNorm,Embedding,Sampler,Logits]",
+                               "Qwen, Attention, Linear, RMSNorm, Embedding, Sampler, Logits]",
                        .value = Value::kText}},
        .can_run = JudgeCalibrate});
 }
