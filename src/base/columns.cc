@@ -2,19 +2,59 @@
 #include "mpa/base/columns.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "mpa/base/utf8.h"
 
 namespace mpa {
 namespace {
 
 constexpr std::string_view kLeftOut = "...";
 
-bool BeginsCharacter(char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }
+// The character at the beginning of a text; a byte that is not UTF-8 stands for itself.
+struct FirstCharacter {
+  std::size_t bytes = 1, columns = 1;
+  char32_t code = 0;
+};
 
-// Where the character `number` of the text begins.
-std::size_t ByteOf(std::string_view text, std::size_t number) {
+// Terminals draw characters of East Asian scripts two columns wide.
+bool IsWide(char32_t code) {
+  constexpr std::pair<char32_t, char32_t> kRanges[] = {
+      {0x1100, 0x115f},   {0x2e80, 0x303e},   {0x3041, 0xa4cf},   {0xac00, 0xd7a3},
+      {0xf900, 0xfaff},   {0xfe30, 0xfe6f},   {0xff00, 0xff60},   {0xffe0, 0xffe6},
+      {0x1f300, 0x1f64f}, {0x1f900, 0x1f9ff}, {0x20000, 0x3fffd}};
+  return std::any_of(std::begin(kRanges), std::end(kRanges), [&](const auto& range) {
+    return range.first <= code && code <= range.second;
+  });
+}
+
+FirstCharacter FirstOf(std::string_view text) {
+  const std::size_t bytes = Utf8Length(text);
+  if (bytes == 0) return {};
+  const char32_t code = CodePoint(text);
+  return {bytes, IsWide(code) ? std::size_t{2} : std::size_t{1}, code};
+}
+
+// Full stops, commas and closing brackets, which begin no line.
+bool EndsPhrase(char32_t code) {
+  constexpr std::u32string_view kMarks = U"\u3001\u3002\uff01\uff09\uff0c\uff1a\uff1b\uff1f";
+  return kMarks.find(code) != std::u32string_view::npos;
+}
+
+bool OpensPhrase(char32_t code) { return code == U'\uff08'; }
+
+// How many bytes stay together: up to the next blank, or to the next wide character, beside which a
+// line may be broken.
+std::size_t PieceLength(std::string_view text) {
   std::size_t at = 0;
-  for (; at < text.size(); ++at) {
-    if (BeginsCharacter(text[at]) && number-- == 0) break;
+  bool wide = false, open = false;
+  while (at < text.size() && text[at] != ' ') {
+    const FirstCharacter next = FirstOf(text.substr(at));
+    const bool next_is_wide = next.columns == 2;
+    if (at > 0 && (wide || next_is_wide) && !open && !EndsPhrase(next.code)) break;
+    open = OpensPhrase(next.code);
+    wide = next_is_wide;
+    at += next.bytes;
   }
   return at;
 }
@@ -22,25 +62,33 @@ std::size_t ByteOf(std::string_view text, std::size_t number) {
 }  // namespace
 
 std::size_t ColumnsOf(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), BeginsCharacter));
+  std::size_t columns = 0;
+  while (!text.empty()) {
+    const FirstCharacter first = FirstOf(text);
+    columns += first.columns;
+    text.remove_prefix(first.bytes);
+  }
+  return columns;
 }
 
 std::vector<std::string> Wrapped(std::string_view text, std::size_t indent, std::size_t columns) {
   std::vector<std::string> lines;
   const std::size_t blanks = std::min(text.find_first_not_of(' '), text.size());
   std::string line(blanks, ' ');
-  bool empty = true;
+  bool empty = true, blank = false;  // `blank`: one stands before the next piece
   for (std::string_view rest = text.substr(blanks); !rest.empty();) {
-    const std::string_view word = rest.substr(0, rest.find(' '));
-    rest.remove_prefix(std::min(rest.size(), word.size() + 1));
-    if (!empty && ColumnsOf(line) + 1 + ColumnsOf(word) > columns) {
+    const std::string_view piece = rest.substr(0, PieceLength(rest));
+    rest.remove_prefix(piece.size());
+    if (!empty && ColumnsOf(line) + (blank ? 1 : 0) + ColumnsOf(piece) > columns) {
       lines.push_back(std::move(line));
       line = std::string(indent, ' ');
       empty = true;
     }
-    if (!empty) line += ' ';
-    line += word;
+    if (!empty && blank) line += ' ';
+    line += piece;
     empty = false;
+    blank = rest.starts_with(' ');
+    if (blank) rest.remove_prefix(1);
   }
   lines.push_back(std::move(line));
   return lines;
@@ -48,15 +96,25 @@ std::vector<std::string> Wrapped(std::string_view text, std::size_t indent, std:
 
 std::string CutEnd(std::string_view text, std::size_t columns) {
   if (ColumnsOf(text) <= columns) return std::string(text);
-  const std::string_view kept = text.substr(0, ByteOf(text, columns - kLeftOut.size()));
-  return std::string(kept) + std::string(kLeftOut);
+  std::size_t bytes = 0, used = kLeftOut.size();
+  for (;;) {
+    const FirstCharacter next = FirstOf(text.substr(bytes));
+    if (used + next.columns > columns) break;
+    used += next.columns;
+    bytes += next.bytes;
+  }
+  return std::string(text.substr(0, bytes)) + std::string(kLeftOut);
 }
 
 std::string CutBeginning(std::string_view text, std::size_t columns) {
-  const std::size_t size = ColumnsOf(text);
-  if (size <= columns) return std::string(text);
-  const std::string_view kept = text.substr(ByteOf(text, size - (columns - kLeftOut.size())));
-  return std::string(kLeftOut) + std::string(kept);
+  std::size_t left = ColumnsOf(text);
+  if (left <= columns) return std::string(text);
+  while (left + kLeftOut.size() > columns) {
+    const FirstCharacter first = FirstOf(text);
+    left -= first.columns;
+    text.remove_prefix(first.bytes);
+  }
+  return std::string(kLeftOut) + std::string(text);
 }
 
 }  // namespace mpa

@@ -13,11 +13,12 @@ inline constexpr std::size_t kScreenColumns = 80;
 /// What a command prints at most without --verbose, warnings and notes aside.
 inline constexpr std::size_t kScreenLines = 34;
 
-/// Characters, not bytes.
+/// How wide a terminal shows the text: a column for each character, two for those of East Asian
+/// scripts.
 std::size_t ColumnsOf(std::string_view text);
 
-/// `text` in lines of at most `columns`, broken at blanks; those behind the first begin with
-/// `indent` blanks. A word that is longer, such as a path, stays whole.
+/// `text` in lines of at most `columns`, broken at blanks and beside wide characters; those behind
+/// the first begin with `indent` blanks. A word that is longer, such as a path, stays whole.
 std::vector<std::string> Wrapped(std::string_view text, std::size_t indent,
                                  std::size_t columns = kScreenColumns);
 

@@ -25,7 +25,24 @@ TEST(Wrapped, KeepsLongWordsWholeAndCountsCharacters) {
   EXPECT_EQ(Wrapped("", 2), ColumnTexts{""});
 }
 
+TEST(Wrapped, BreaksBesideWideCharactersButNotBeforeTheirCommas) {
+  EXPECT_EQ(ColumnsOf("\u505c\u987fms"), 6u);
+  EXPECT_EQ(ColumnsOf("\xff\xc3\xa4"), 2u);  // a byte that is not UTF-8, and an umlaut
+  // Four characters of two columns each, a comma of two, two more: ten columns hold the comma.
+  EXPECT_EQ(Wrapped("\u505c\u987f\u505c\u987f\uff0c\u505c\u987f", 2, 10),
+            (ColumnTexts{"\u505c\u987f\u505c\u987f\uff0c", "  \u505c\u987f"}));
+  // Nine do not, so the character before the comma goes with it.
+  EXPECT_EQ(Wrapped("\u505c\u987f\u505c\u987f\uff0c", 2, 9),
+            (ColumnTexts{"\u505c\u987f\u505c", "  \u987f\uff0c"}));
+  // A word of letters stays whole beside them; blanks between words stay.
+  EXPECT_EQ(Wrapped("\u505c npu-smi\u987f", 0, 10), (ColumnTexts{"\u505c npu-smi", "\u987f"}));
+}
+
 TEST(Cut, LeavesWhatFits) {
+  EXPECT_EQ(CutEnd("\u505c\u987f\u505c\u987f", 8), "\u505c\u987f\u505c\u987f");
+  EXPECT_EQ(CutEnd("\u505c\u987f\u505c\u987f", 7), "\u505c\u987f...");
+  EXPECT_EQ(CutEnd("\u505c\u987f\u505c\u987f", 6), "\u505c...");
+  EXPECT_EQ(CutBeginning("\u505c\u987f\u505c\u987f", 6), "...\u987f");
   EXPECT_EQ(CutEnd("abcdefgh", 8), "abcdefgh");
   EXPECT_EQ(CutEnd("abcdefghi", 8), "abcde...");
   EXPECT_EQ(CutBeginning("abcdefghi", 8), "...efghi");
