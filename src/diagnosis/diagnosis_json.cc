@@ -2,8 +2,12 @@
 // The JSON document of a diagnosis, whole or cut to a size.
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <nlohmann/json.hpp>
 
+#include "finding_text.h"
+#include "mpa/base/printable.h"
+#include "mpa/base/utf8.h"
 #include "mpa/diagnosis/diagnosis.h"
 
 namespace mpa {
@@ -11,10 +15,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
+
 // How much of the diagnosis goes into the document.
 struct Extent {
-  std::size_t findings, evidence;
+  std::size_t findings = kAll, evidence = kAll;
   bool all_accounts = true, notes = true, skipped = true, metrics = true;
+  std::size_t list = kAll;  // of ranks, steps and settings
+  std::size_t text = kAll;  // characters of a name
+  bool innocents = true;
 };
 
 std::string_view NameOf(FindingKind kind) {
@@ -30,153 +39,229 @@ std::string_view NameOf(Certainty confidence) {
   return "low";
 }
 
-Json MetricsOf(const FoundCause& finding) {
-  Json metrics = Json::array();
-  for (const Metric& metric : finding.metrics) {
-    metrics.push_back({{"name", metric.name}, {"value", metric.value}, {"unit", metric.unit}});
-  }
-  return metrics;
-}
+// Makes the document, and counts what it leaves out.
+class DocumentMaker {
+ public:
+  DocumentMaker(const Diagnosis& diagnosis, const Extent& extent, Language language)
+      : of_(diagnosis), extent_(extent), language_(language) {}
 
-Json EvidenceOf(const FoundCause& finding, std::size_t most) {
-  Json rows = Json::array();
-  for (const Evidence& evidence : finding.evidence) {
-    if (rows.size() == most) break;
-    Json row = {{"rank", evidence.rank},   {"source", evidence.source}, {"table", evidence.table},
-                {"name", evidence.name},   {"start_ns", evidence.start}, {"dur_ns", evidence.dur}};
-    if (evidence.peer >= 0) row["peer"] = evidence.peer;
-    rows.push_back(std::move(row));
+  Json Make() && {
+    Json document = {{"schema", "mpa.diagnosis/1"}, {"complete", of_.complete}};
+    document["capture"] = Capture();
+    document["step_ns"] = of_.step;
+    document["floor_ns"] = of_.floor;
+    document["accounting"] = Accounts();
+    document["findings"] = Findings();
+    document["not_causes"] = Innocents();
+    document["skipped"] = Skipped();
+    document["notes"] = Notes();
+    document["omitted"] = std::move(omitted_);
+    return document;
   }
-  return rows;
-}
 
-// Of how many counted steps the finding was seen in.
-Json PersistenceOf(const Diagnosis& diagnosis, const FoundCause& finding) {
-  const std::size_t total = diagnosis.steps.size();
-  const std::size_t seen = std::min(finding.steps.size(), total);
-  std::string_view name = "unknown";
-  if (total >= 3) {
-    name = seen * 10 >= total * 6 ? "systematic" : seen * 10 >= total * 2 ? "intermittent" : "one-off";
-    if (seen == 1) name = "one-off";
+ private:
+  void Omit(const char* what, std::size_t count) {
+    if (count > 0) omitted_[what] = omitted_.value(what, std::size_t{0}) + count;
   }
-  return {{"class", name}, {"steps_seen", seen}, {"steps_total", total}};
-}
 
-Json FindingOf(const Diagnosis& diagnosis, const FoundCause& finding, const Extent& extent) {
-  const CatalogueEntry& entry = EntryOf(finding.id);
-  Json json = {
-      {"id", finding.id},
-      {"key", finding.key},
-      {"kind", NameOf(finding.kind)},
-      {"severity", mpa::NameOf(ImpactOf(finding.gain, diagnosis.step))},
-      {"confidence", NameOf(finding.confidence)},
-      {"gain_ns", finding.gain},
-      {"alone_ns", finding.alone},
-      {"gain_max_ns", finding.gain_max},
-      {"share", diagnosis.step > 0 ? static_cast<double>(finding.gain) / static_cast<double>(diagnosis.step) : 0.0},
-      {"ranks", finding.ranks},
-      {"steps", finding.steps},
-      {"persistence", PersistenceOf(diagnosis, finding)},
-      {"owner", Json::array({entry.owner})},
-      {"cause_leaf", finding.leaf.empty() ? Json(nullptr) : Json(finding.leaf)},
-      {"after", finding.after},
-      {"with_next", finding.with_next},
-  };
-  if (extent.metrics) json["metrics"] = MetricsOf(finding);
-  json["evidence"] = EvidenceOf(finding, extent.evidence);
-  json["text"] = {{"title", entry.title.english}, {"advice", entry.advice.english}};
-  return json;
-}
-
-Json AccountOf(const AccountRow& row) {
-  Json leaves = Json::object();
-  for (const auto& [leaf, time] : row.leaves) leaves[std::string(leaf)] = time;
-  return {{"rank", row.rank}, {"step", row.step}, {"window_ns", row.window}, {"leaves", leaves}};
-}
-
-Json AccountsOf(const Diagnosis& diagnosis, bool all) {
-  Json rows = Json::array();
-  if (all) {
-    for (const AccountRow& row : diagnosis.accounting) rows.push_back(AccountOf(row));
-  } else if (!diagnosis.accounting.empty()) {
-    std::vector<const AccountRow*> by_length;
-    for (const AccountRow& row : diagnosis.accounting) by_length.push_back(&row);
-    std::stable_sort(by_length.begin(), by_length.end(),
-                     [](const AccountRow* a, const AccountRow* b) { return a->window < b->window; });
-    rows.push_back(AccountOf(*by_length[by_length.size() / 2]));
+  // Where the texts of captures are shortened, the middle goes.
+  std::string Text(const std::string& text) const {
+    return extent_.text == kAll ? text : ShortenMiddle(ValidUtf8(text), extent_.text);
   }
-  return rows;
-}
 
-Json Document(const Diagnosis& diagnosis, const Extent& extent) {
-  Json findings = Json::array();
-  std::size_t evidence_left_out = 0;
-  for (const FoundCause& finding : diagnosis.findings) {
-    if (findings.size() < extent.findings) findings.push_back(FindingOf(diagnosis, finding, extent));
-    evidence_left_out += finding.evidence.size() - std::min(finding.evidence.size(), extent.evidence);
+  template <typename Number>
+  Json List(const std::vector<Number>& values, const char* what) {
+    Json list = Json::array();
+    for (std::size_t i = 0; i < std::min(values.size(), extent_.list); ++i) list.push_back(values[i]);
+    Omit(what, values.size() - list.size());
+    return list;
   }
-  const std::size_t left_out = diagnosis.findings.size() - findings.size();
-  Json not_causes = Json::array();
-  for (const NotACause& innocent : diagnosis.not_causes) {
-    not_causes.push_back({{"name", innocent.name},
-                          {"cost_ns", innocent.cost},
-                          {"explained_by", innocent.explained_by.empty() ? Json(nullptr) : Json(innocent.explained_by)}});
-  }
-  Json skipped = Json::array();
-  if (extent.skipped) {
-    for (const NotJudged& row : diagnosis.not_judged) {
-      skipped.push_back({{"id", row.id}, {"needs", row.needs}, {"hint", row.hint}});
+
+  Json Capture() {
+    Json settings = Json::object();
+    for (const auto& [name, value] : of_.settings) {
+      if (settings.size() < extent_.list) settings[Text(name)] = Text(value);
     }
+    return {{"ranks", List(of_.ranks, "ranks")},
+            {"world", of_.world},
+            {"steps", List(of_.steps, "steps")},
+            {"dropped_steps", List(of_.dropped_steps, "steps")},
+            {"level", Text(of_.level)},
+            {"formats", of_.formats},
+            {"settings", settings}};
   }
-  return {
-      {"schema", "mpa.diagnosis/1"},
-      {"complete", diagnosis.complete},
-      {"capture",
-       {{"ranks", diagnosis.ranks},
-        {"world", diagnosis.world},
-        {"steps", diagnosis.steps},
-        {"dropped_steps", diagnosis.dropped_steps},
-        {"level", diagnosis.level},
-        {"formats", diagnosis.formats},
-        {"settings", diagnosis.settings}}},
-      {"step_ns", diagnosis.step},
-      {"floor_ns", diagnosis.floor},
-      {"accounting", AccountsOf(diagnosis, extent.all_accounts)},
-      {"findings", findings},
-      {"not_causes", not_causes},
-      {"skipped", skipped},
-      {"notes", extent.notes ? Json(diagnosis.notes) : Json::array()},
-      {"omitted", {{"findings", left_out}, {"evidence", evidence_left_out}}},
-  };
-}
+
+  static Json Account(const AccountRow& row) {
+    Json leaves = Json::object();
+    for (const auto& [leaf, time] : row.leaves) leaves[std::string(leaf)] = time;
+    return {{"rank", row.rank}, {"step", row.step}, {"window_ns", row.window}, {"leaves", leaves}};
+  }
+
+  Json Accounts() {
+    Json rows = Json::array();
+    if (extent_.all_accounts) {
+      for (const AccountRow& row : of_.accounting) rows.push_back(Account(row));
+    } else if (!of_.accounting.empty() && extent_.innocents) {
+      std::vector<const AccountRow*> by_length;
+      for (const AccountRow& row : of_.accounting) by_length.push_back(&row);
+      std::stable_sort(by_length.begin(), by_length.end(),
+                       [](const AccountRow* a, const AccountRow* b) { return a->window < b->window; });
+      rows.push_back(Account(*by_length[by_length.size() / 2]));
+    }
+    Omit("accounting", of_.accounting.size() - rows.size());
+    return rows;
+  }
+
+  Json Findings() {
+    Json findings = Json::array();
+    for (const FoundCause& finding : of_.findings) {
+      if (findings.size() < extent_.findings) {
+        findings.push_back(FindingOf(finding));
+      } else {
+        Omit("findings", 1);
+        Omit("evidence", finding.evidence.size());
+      }
+    }
+    return findings;
+  }
+
+  Json FindingOf(const FoundCause& finding) {
+    const double share = of_.step > 0 ? static_cast<double>(finding.gain) / static_cast<double>(of_.step) : 0.0;
+    Json json = {
+        {"id", finding.id},
+        {"key", finding.key},
+        {"kind", NameOf(finding.kind)},
+        {"severity", mpa::NameOf(ImpactOf(finding.gain, of_.step))},
+        {"confidence", NameOf(finding.confidence)},
+        {"gain_ns", finding.gain},
+        {"alone_ns", finding.alone},
+        {"gain_max_ns", finding.gain_max},
+        {"share", share},
+        {"ranks", List(finding.ranks, "ranks")},
+        {"steps", List(finding.steps, "steps")},
+        {"persistence", PersistenceOf(finding)},
+        {"owner", Json::array({EntryOf(finding.id).owner})},
+        {"cause_leaf", finding.leaf.empty() ? Json(nullptr) : Json(finding.leaf)},
+        {"after", finding.after},
+        {"with_next", finding.with_next},
+    };
+    if (extent_.metrics) {
+      json["metrics"] = MetricsOf(finding);
+    } else {
+      Omit("metrics", finding.metrics.size());
+    }
+    json["evidence"] = EvidenceOf(finding);
+    json["text"] = {{"title", TitleOf(finding, language_)}, {"advice", AdviceOf(finding, language_)}};
+    return json;
+  }
+
+  static Json MetricsOf(const FoundCause& finding) {
+    Json metrics = Json::array();
+    for (const Metric& metric : finding.metrics) {
+      metrics.push_back({{"name", metric.name}, {"value", metric.value}, {"unit", metric.unit}});
+    }
+    return metrics;
+  }
+
+  Json EvidenceOf(const FoundCause& finding) {
+    Json rows = Json::array();
+    for (const Evidence& evidence : finding.evidence) {
+      if (rows.size() == extent_.evidence) break;
+      Json row = {{"rank", evidence.rank},         {"capture", Text(evidence.capture)}, {"source", Text(evidence.source)},
+                  {"table", evidence.table},       {"name", Text(evidence.name)},       {"start_ns", evidence.start},
+                  {"dur_ns", evidence.dur}};
+      if (evidence.peer >= 0) row["peer"] = evidence.peer;
+      rows.push_back(std::move(row));
+    }
+    Omit("evidence", finding.evidence.size() - rows.size());
+    return rows;
+  }
+
+  // Of how many counted steps the finding was seen in.
+  Json PersistenceOf(const FoundCause& finding) const {
+    const std::size_t total = of_.steps.size();
+    const std::size_t seen = std::min(finding.steps.size(), total);
+    std::string_view name = "unknown";
+    if (total >= 3) {
+      name = seen * 10 >= total * 6 ? "systematic" : seen * 10 >= total * 2 ? "intermittent" : "one-off";
+      if (seen == 1) name = "one-off";
+    }
+    return {{"class", name}, {"steps_seen", seen}, {"steps_total", total}};
+  }
+
+  Json Innocents() {
+    Json rows = Json::array();
+    for (const NotACause& innocent : of_.not_causes) {
+      if (!extent_.innocents) break;
+      rows.push_back({{"name", Text(innocent.name)},
+                      {"cost_ns", innocent.cost},
+                      {"explained_by", innocent.explained_by.empty() ? Json(nullptr) : Json(innocent.explained_by)}});
+    }
+    Omit("not_causes", of_.not_causes.size() - rows.size());
+    return rows;
+  }
+
+  Json Skipped() {
+    Json rows = Json::array();
+    for (const NotJudged& row : of_.not_judged) {
+      if (!extent_.skipped) break;
+      rows.push_back({{"id", row.id}, {"needs", row.needs}, {"hint", row.hint}});
+    }
+    Omit("skipped", of_.not_judged.size() - rows.size());
+    return rows;
+  }
+
+  Json Notes() {
+    if (extent_.notes) return of_.notes;
+    Omit("notes", of_.notes.size());
+    return Json::array();
+  }
+
+  const Diagnosis& of_;
+  const Extent extent_;
+  const Language language_;
+  Json omitted_ = {{"findings", 0}, {"evidence", 0}};
+};
 
 std::string TextOf(const Json& document, bool compact) {
-  return document.dump(compact ? -1 : 1, ' ', false, Json::error_handler_t::replace);
+  return PrintableJson(document.dump(compact ? -1 : 1, ' ', false, Json::error_handler_t::replace));
 }
 
 }  // namespace
 
 std::string DiagnosisJson(const Diagnosis& diagnosis, const DiagnosisJsonOptions& options) {
+  constexpr std::size_t kShortList = 16, kShortText = 80;
   Extent extent{.findings = options.findings, .evidence = options.evidence};
   const bool bounded = options.max_chars > 0;
-  std::string text = TextOf(Document(diagnosis, extent), bounded);
-  const auto fits = [&] { return !bounded || text.size() <= options.max_chars; };
+  const auto make = [&] { return TextOf(DocumentMaker(diagnosis, extent, options.language).Make(), bounded); };
+  const auto fits = [&](const std::string& text) { return !bounded || text.size() <= options.max_chars; };
   // The least useful goes first.
   const std::function<void()> cuts[] = {
       [&] { extent.evidence = std::min<std::size_t>(extent.evidence, 1); },
-      [&] { extent.all_accounts = false; }, [&] { extent.notes = false; },
-      [&] { extent.skipped = false; },      [&] { extent.metrics = false; }};
+      [&] { extent.all_accounts = false; },
+      [&] { extent.notes = false; },
+      [&] { extent.skipped = false; },
+      [&] { extent.metrics = false; },
+      [&] {
+        extent.list = kShortList;
+        extent.text = kShortText;
+      }};
+  std::string text = make();
   for (const auto& cut : cuts) {
-    if (fits()) return text;
+    if (fits(text)) return text;
     cut();
-    text = TextOf(Document(diagnosis, extent), bounded);
+    text = make();
   }
   extent.findings = std::min(extent.findings, diagnosis.findings.size());
-  while (!fits() && extent.findings > 0) {
+  while (!fits(text) && extent.findings > 0) {
     --extent.findings;
-    text = TextOf(Document(diagnosis, extent), bounded);
+    text = make();
   }
-  return text;
+  if (fits(text)) return text;
+  extent.innocents = false;
+  extent.list = 0;
+  extent.text = 3;
+  return make();
 }
 
 }  // namespace mpa

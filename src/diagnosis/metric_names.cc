@@ -11,23 +11,23 @@ namespace mpa {
 namespace {
 
 // "{}" stands for the value with its unit.
-const std::map<std::string_view, Texts>& Forms() {
-  static const std::map<std::string_view, Texts> forms = {
+const std::map<std::string_view, Wording>& Forms() {
+  static const std::map<std::string_view, Wording> forms = {
       {"calls_per_step", {"{} calls a step", "每个 step {} 次"}},
       {"time_per_step", {"{} a step", "每个 step {}"}},
       {"device_idle_per_step", {"device idle for {} a step", "每个 step 设备空闲 {}"}},
       {"longest", {"longest {}", "最长 {}"}},
       {"slower_than_peers", {"{} times the time of its peers", "是其他卡的 {} 倍"}},
       {"excess_per_step", {"{} a step more than its peers", "每个 step 比其他卡多 {}"}},
-      {"late_by", {"{} behind the rank before it", "比倒数第二个到达的卡晚 {}"}},
-      {"clock", {"cube cores at {}", "AI Core 频率 {}"}},
+      {"late_by", {"{} behind the rank before it", "比前一个到达的卡晚 {}"}},
+      {"clock", {"cores at {}", "AI Core 频率 {}"}},
       {"clock_of_peers", {"peers at {}", "其他卡 {}"}},
       {"mean_kernel", {"mean kernel {}", "算子平均 {}"}},
       {"time_per_launch", {"one launch per {}", "平均每 {} 下发一次"}},
       {"bandwidth", {"{} over the link", "链路带宽 {}"}},
       {"bandwidth_of_others", {"other links {}", "其他链路 {}"}},
       {"mean_size", {"mean size {}", "平均大小 {}"}},
-      {"overlapped", {"{} overlapped", "重叠 {}"}},
+      {"overlapped", {"{} overlapped", "已重叠 {}"}},
       {"imbalance", {"{} times the mean", "是均值的 {} 倍"}},
       {"ideal_bubble", {"ideal bubble {}", "理论气泡 {}"}},
       {"micro_batches", {"{} micro-batches", "{} 个 micro-batch"}},
@@ -58,23 +58,27 @@ std::string MetricText(const Metric& metric, Language language) {
   return fmt::format(fmt::runtime(form->second.In(language)), ValueText(metric));
 }
 
-std::string Ms(TimeNs time) { return fmt::format("{:.1f}", static_cast<double>(time) / 1e6); }
-
 std::string RanksText(const std::vector<std::int64_t>& ranks, Language language) {
-  if (ranks.empty()) return language == Language::kChinese ? "某个未采集的卡" : "a rank that is not in the capture";
+  const bool chinese = language == Language::kChinese;
+  if (ranks.empty()) return chinese ? "未采集的卡" : "a rank not captured";
+  // More say nothing at a glance.
+  constexpr std::size_t kMostRuns = 4;
   std::vector<std::int64_t> sorted = ranks;
   std::sort(sorted.begin(), sorted.end());
   std::string text;
-  for (std::size_t i = 0; i < sorted.size();) {
-    std::size_t last = i;
+  std::size_t runs = 0, next = 0;
+  while (next < sorted.size() && runs++ < kMostRuns) {
+    std::size_t last = next;
     while (last + 1 < sorted.size() && sorted[last + 1] == sorted[last] + 1) ++last;
     text += text.empty() ? "" : ", ";
-    text += last == i ? fmt::format("{}", sorted[i])
-                      : fmt::format("{}{}{}", sorted[i], last == i + 1 ? ", " : "-", sorted[last]);
-    i = last + 1;
+    text += last == next ? fmt::format("{}", sorted[next])
+                         : fmt::format("{}{}{}", sorted[next], last == next + 1 ? ", " : "-", sorted[last]);
+    next = last + 1;
   }
-  if (language == Language::kChinese) return text + " 卡";
-  return fmt::format("{} {}", sorted.size() == 1 ? "rank" : "ranks", text);
+  if (next < sorted.size()) {
+    text += fmt::format(fmt::runtime(chinese ? " 等 {} 卡" : " and {} more"), chinese ? sorted.size() : sorted.size() - next);
+  }
+  return fmt::format("{} {}", sorted.size() == 1 || chinese ? "rank" : "ranks", text);
 }
 
 }  // namespace mpa

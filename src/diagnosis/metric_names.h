@@ -11,10 +11,7 @@ namespace mpa {
 /// for metrics that only programs read.
 std::string MetricText(const Metric& metric, Language language);
 
-/// "ranks 0-3, 7"; in Chinese without the word.
+/// "ranks 0-3, 7", "ranks 0, 2, 4, 6 and 12 more".
 std::string RanksText(const std::vector<std::int64_t>& ranks, Language language);
-
-/// "12.3": ms of a time in ns.
-std::string Ms(TimeNs time);
 
 }  // namespace mpa

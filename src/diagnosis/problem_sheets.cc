@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "problem_sheets.h"
 
-#include <fmt/format.h>
-
 #include <map>
 #include <string>
 
-#include "metric_names.h"
+#include "finding_text.h"
 
 namespace mpa {
 namespace {
+
+// Cells are not cut.
+constexpr std::size_t kAllColumns = 1000;
 
 struct ProblemRow {
   const FoundCause* finding = nullptr;
@@ -17,36 +18,22 @@ struct ProblemRow {
   TimeNs step = 0;
 };
 
-std::string FactsOf(const ProblemRow& row) {
-  std::string text;
-  for (const Metric& metric : row.finding->metrics) {
-    const std::string fact = MetricText(metric, row.language);
-    if (!fact.empty()) text += (text.empty() ? "" : ", ") + fact;
-  }
-  return text;
-}
-
 const std::vector<ColumnOf<ProblemRow>>& ProblemColumns() {
   static const std::vector<ColumnOf<ProblemRow>> columns = {
       {NamedColumn("category", Format::kText, 30, "What kind of finding it is"),
-       [](const ProblemRow& row) -> Cell {
-         const std::string_view title = EntryOf(row.finding->id).title.In(row.language);
-         return fmt::format(fmt::runtime(title), RanksText(row.finding->ranks, row.language));
-       }},
+       [](const ProblemRow& row) -> Cell { return TitleOf(*row.finding, row.language); }},
       {NamedColumn("description", Format::kText, 60, "What was measured"),
-       [](const ProblemRow& row) -> Cell { return FactsOf(row); }},
+       [](const ProblemRow& row) -> Cell { return FactsText(*row.finding, row.language, kAllColumns); }},
       {NamedColumn("suggestion", Format::kText, 60, "What to do about it"),
-       [](const ProblemRow& row) -> Cell {
-         return std::string(EntryOf(row.finding->id).advice.In(row.language));
-       }},
+       [](const ProblemRow& row) -> Cell { return std::string(AdviceOf(*row.finding, row.language)); }},
       {NamedColumn("severity", Format::kText, 12, "How much of the step mending it wins"),
        [](const ProblemRow& row) -> Cell {
          return std::string(NameOf(ImpactOf(row.finding->gain, row.step)));
        }},
-      {{.name = "gain", .format = Format::kDecimals3, .width = 14, .unit = Unit::kNsShownAsMs,
+      {{.name = "gain(ms)", .format = Format::kDecimals3, .width = 14, .unit = Unit::kNsShownAsMs,
         .meaning = "What mending it wins per step, once the findings above it are mended"},
        [](const ProblemRow& row) -> Cell { return row.finding->gain; }},
-      {{.name = "gain alone", .format = Format::kDecimals3, .width = 14, .unit = Unit::kNsShownAsMs,
+      {{.name = "gain alone(ms)", .format = Format::kDecimals3, .width = 14, .unit = Unit::kNsShownAsMs,
         .meaning = "What mending it wins per step if nothing else is mended"},
        [](const ProblemRow& row) -> Cell { return row.finding->alone; }},
       {NamedColumn("key", Format::kText, 30, "The finding's name for programs"),
@@ -69,7 +56,7 @@ const std::vector<ColumnOf<SummaryRow>>& SummaryColumns() {
        [](const SummaryRow& row) -> Cell { return std::int64_t{row.account->step}; }},
       {NamedColumn("Performance Index", Format::kText, 26, "What the time was spent on"),
        [](const SummaryRow& row) -> Cell { return row.leaf; }},
-      {{.name = "Duration", .format = Format::kDecimals3, .width = 14, .unit = Unit::kNsShownAsMs,
+      {{.name = "Duration(ms)", .format = Format::kDecimals3, .width = 14, .unit = Unit::kNsShownAsMs,
         .meaning = "Time of the step that was spent on it; the rows of a step add up to it"},
        [](const SummaryRow& row) -> Cell { return row.time; }},
       {NamedColumn("Duration Ratio", Format::kPercent, 14, "The same as a share of the step"),

@@ -8,12 +8,18 @@
 
 #include "check_part.h"
 #include "diagnose.h"
+#include "diagnosis_page.h"
+#include "evidence.h"
+#include "mpa/base/error.h"
+#include "mpa/base/text.h"
 #include "mpa/diagnosis/diagnosis.h"
 #include "mpa/measure/accounting.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/make_recipe.h"
 #include "part_fields.h"
 #include "problem_sheets.h"
+#include "timeline.h"
+#include "why.h"
 
 namespace mpa {
 namespace {
@@ -26,27 +32,87 @@ std::size_t CountOr(const RecipeArguments& arguments, std::string_view name, std
   return NumberArgument<std::size_t>(arguments, name).value_or(otherwise);
 }
 
+Language LanguageOf(const RecipeArguments& arguments) {
+  const auto language = arguments.find("language");
+  return language != arguments.end() && language->second == "cn" ? Language::kChinese : Language::kEnglish;
+}
+
+bool IsOfDimension(const FoundCause& finding, std::string_view dimension) {
+  const std::string_view id = finding.id;
+  const bool computes = id.starts_with("op.") || IsOneOf(id, {"rank.late_compute", "ep.imbalance", "pp.stage_imbalance"});
+  const bool schedules = id.starts_with("host.") || IsOneOf(id, {"rank.late_host", "rank.late_input"});
+  return dimension == "computation" ? computes : dimension == "schedule" ? schedules : true;
+}
+
+// Leaves the findings of one dimension, as the commands of the Python tool do. The gains stay: they
+// hold once the others are mended, too.
+void KeepDimension(const RecipeArguments& arguments, Diagnosis& diagnosis) {
+  const auto dimension = arguments.find("dimension");
+  if (dimension == arguments.end() || arguments.contains("key")) return;
+  std::erase_if(diagnosis.findings, [&](const FoundCause& finding) {
+    const bool leaves = !IsOfDimension(finding, dimension->second);
+    if (leaves) diagnosis.floor += finding.gain;
+    return leaves;
+  });
+}
+
+// The finding that is asked about. Throws Error (kUsage) that lists those there are.
+const FoundCause& FindingAsked(const Diagnosis& diagnosis, const std::string& key) {
+  std::string keys;
+  for (const FoundCause& finding : diagnosis.findings) {
+    if (finding.key == key) return finding;
+    keys += (keys.empty() ? "" : ", ") + finding.key;
+  }
+  if (keys.empty()) Fail(ErrorKind::kUsage, "no finding '{}': nothing costs 1 % of the step here", key);
+  Fail(ErrorKind::kUsage, "no finding '{}'; there are: {}", key, keys);
+}
+
+// What is said of one finding.
+void Explain(const std::vector<DiagnosedRank>& ranks, Diagnosis& diagnosis, const RecipeArguments& arguments,
+             Wanted wanted, Report& report) {
+  constexpr std::size_t kPlaces = 8;
+  FoundCause finding = FindingAsked(diagnosis, arguments.at("key"));
+  const Language language = LanguageOf(arguments);
+  const std::size_t places = CountOr(arguments, "evidence", kPlaces);
+  if (wanted.screen != Detail::kNone) report.lines = WhyLines(diagnosis, finding, language, places);
+  if (arguments.contains("timeline")) {
+    report.documents.push_back({TimelineName(finding), TimelineOf(ranks, diagnosis, finding)});
+  }
+  diagnosis.findings = {std::move(finding)};
+}
+
 void ReduceDiagnosis(const std::vector<OfRank<RankDiagnosis>>& parts,
                      const RecipeArguments& arguments, Wanted wanted, Report& report) {
-  constexpr std::size_t kOnScreen = 5;
+  constexpr std::size_t kOnScreen = 5, kInDocument = 20, kPlaces = 5;
   std::vector<DiagnosedRank> ranks;
   for (const auto& [rank, part] : parts) {
     CheckPart(part);
     ranks.push_back({rank, &part});
     BeginRank(rank, report);
   }
-  const Diagnosis diagnosis = Diagnose(std::move(ranks));
-  const auto language = arguments.find("language");
-  const bool chinese = language != arguments.end() && language->second == "cn";
-  const Language in = chinese ? Language::kChinese : Language::kEnglish;
-  const DiagnosisJsonOptions options{.findings = CountOr(arguments, "top", 20),
-                                     .evidence = CountOr(arguments, "evidence", 5),
-                                     .max_chars = CountOr(arguments, "max_chars", 0)};
-  report.documents.push_back({std::string(kDiagnosisDocument), DiagnosisJson(diagnosis, options)});
-  if (wanted.screen != Detail::kNone) {
-    report.lines = DiagnosisScreen(diagnosis, in, CountOr(arguments, "top", kOnScreen));
+  Diagnosis diagnosis = Diagnose(ranks);
+  KeepDimension(arguments, diagnosis);
+  FindEvidence(ranks, diagnosis);
+  const Language language = LanguageOf(arguments);
+  if (arguments.contains("key")) {
+    Explain(ranks, diagnosis, arguments, wanted, report);
+  } else {
+    if (wanted.screen != Detail::kNone) {
+      report.lines = DiagnosisScreen(diagnosis, language, CountOr(arguments, "top", kOnScreen));
+    }
+    if (wanted.sheets) {
+      AddProblemSheets(diagnosis, language, report);
+      report.page = DiagnosisPage(diagnosis, language);
+    }
   }
-  if (wanted.sheets) AddProblemSheets(diagnosis, in, report);
+  const DiagnosisJsonOptions options{.findings = CountOr(arguments, "top", kInDocument),
+                                     .evidence = CountOr(arguments, "evidence", kPlaces),
+                                     .max_chars = CountOr(arguments, "max_chars", 0),
+                                     .language = language};
+  const DiagnosisJsonOptions whole{.findings = diagnosis.findings.size(), .evidence = 0};
+  report.documents.insert(report.documents.begin(),
+                          {{std::string(kDiagnosisDocument), DiagnosisJson(diagnosis, options)},
+                           {std::string(kWholeDiagnosis), DiagnosisJson(diagnosis, whole)}});
   report.notes.insert(report.notes.end(), diagnosis.notes.begin(), diagnosis.notes.end());
 }
 

@@ -14,6 +14,8 @@
 /// What a diagnosis says: where the time of a step goes, what costs it, and what mending it wins.
 namespace mpa {
 
+enum class Language : std::uint8_t { kEnglish, kChinese };
+
 /// A deviation from what is normal for the job, or work that is as it was written and could be
 /// faster.
 enum class FindingKind : std::uint8_t { kFault, kOpportunity };
@@ -36,11 +38,12 @@ struct Metric {
 /// A place in the capture that shows it.
 struct Evidence {
   std::int64_t rank = -1;
-  std::string source;  ///< file of the capture
+  std::string source;  ///< file of the capture, or what its rows come from
   std::string table;   ///< "kernels", "host_calls", ...
   std::string name;    ///< of the event
   std::int64_t peer = -1;
-  TimeNs start = 0, dur = 0;
+  TimeNs start = 0, dur = 0;  ///< as the file has them
+  std::string capture{};      ///< its directory or file
 };
 
 struct FoundCause {
@@ -98,10 +101,8 @@ struct Diagnosis {
   bool complete = true;  ///< false: ranks or parts of them could not be read
 };
 
-enum class Language : std::uint8_t { kEnglish, kChinese };
-
 /// A text in every language.
-struct Texts {
+struct Wording {
   std::string_view english, chinese;
   std::string_view In(Language language) const {
     return language == Language::kEnglish ? english : chinese;
@@ -113,8 +114,8 @@ struct CatalogueEntry {
   std::string_view id;
   FindingKind kind = FindingKind::kFault;
   std::string_view owner;  ///< who can mend it: "model", "data", "framework", "operator", ...
-  Texts title;             ///< with "{}" for the ranks or the link, where it has any
-  Texts advice;            ///< the cheapest action first
+  Wording title;             ///< with "{}" for the ranks or the link, where it has any
+  Wording advice;            ///< the cheapest action first
 };
 
 /// Of every id that a finding may have, in the order of the catalogue.
@@ -126,10 +127,14 @@ const CatalogueEntry& EntryOf(std::string_view id);
 struct DiagnosisJsonOptions {
   std::size_t findings = 20;
   std::size_t evidence = 5;   ///< of each finding
-  std::size_t max_chars = 0;  ///< 0: as long as it is
+  std::size_t max_chars = 0;  ///< 0: as long as it is; else 600 or more
+  Language language = Language::kEnglish;  ///< of the texts for people
 };
 
-/// One object of schema mpa.diagnosis/1; see docs/diagnosis.schema.json.
+/// One object of schema mpa.diagnosis/1; see docs/schemas/diagnosis.schema.json. A document that is
+/// too long loses, in this order: places but the first of each finding, accounts but the median one,
+/// notes, what could not be judged, metrics, the ends of long lists and texts, findings from the last
+/// one on. "omitted" counts what went.
 std::string DiagnosisJson(const Diagnosis& diagnosis, const DiagnosisJsonOptions& options);
 
 /// The first screen: at most 25 lines of 80 columns.

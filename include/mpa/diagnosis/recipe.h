@@ -7,12 +7,14 @@ namespace mpa {
 
 /// The diagnosis as a recipe: it condenses every rank, and says of all of them what costs the step.
 /// `advisor` runs it. Arguments: "language" (en, cn), "top" and "evidence" (how many findings and
-/// places the JSON document holds), "max_chars" (its size), "dimension" (all, schedule,
-/// computation), "key" (a finding to explain) and "json". The document is the only one of the
-/// report's documents.
+/// places the JSON document holds), "max_chars" (its size), "dimension" (all, schedule, computation:
+/// which findings), "key" (a finding to explain, the only one
+/// in the document) and "timeline" (write a trace of it). The page of the report is HTML.
 Recipe DiagnosisRecipe();
 
-/// The name of the report's document.
+/// The names of the report's documents; a trace follows them.
 inline constexpr std::string_view kDiagnosisDocument = "diagnosis.json";
+/// All findings without places, whatever the other document leaves out.
+inline constexpr std::string_view kWholeDiagnosis = "diagnosis_whole.json";
 
 }  // namespace mpa

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// The places in the captures that show a finding.
+#include "evidence.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace mpa {
+namespace {
+
+// Of a finding; --evidence shows as many of them as it says.
+constexpr std::size_t kMostPlaces = 50;
+constexpr auto kNoPeer = std::int64_t{-1};
+
+// Which file of the capture holds a table, and what it is called there.
+struct PlaceNames {
+  std::string_view file, table;
+};
+
+PlaceNames NamesOf(std::string_view source, std::string_view table) {
+  using Names = std::map<std::string_view, PlaceNames>;
+  static const Names text = {{"kernels", {"kernel_details.csv", "kernels"}},
+                             {"host", {"trace_view.json", "host_ops"}},
+                             {"calls", {"trace_view.json", "host_calls"}},
+                             {"collectives", {"trace_view.json", "collectives"}}};
+  static const Names database = {{"kernels", {"database", "TASK"}},
+                                 {"host", {"database", "PYTORCH_API"}},
+                                 {"calls", {"database", "CANN_API"}},
+                                 {"collectives", {"database", "COMMUNICATION_OP"}}};
+  const Names& names = source == "database" ? database : text;
+  const auto found = names.find(table);
+  if (found == names.end()) return {source, table};
+  if (source != "text" && source != "database") return {source, found->second.table};
+  return found->second;
+}
+
+class EvidenceFinder {
+ public:
+  EvidenceFinder(const std::vector<DiagnosedRank>& ranks, FoundCause& finding, std::function<const JobOperations&()> operations)
+      : ranks_(ranks), finding_(finding), operations_(std::move(operations)), leaves_(LeavesOf(finding)) {}
+
+  void Find() {
+    for (std::size_t i = 0; i < ranks_.size(); ++i) {
+      if (IsCulprit(ranks_[i].rank)) AddOfRank(i);
+    }
+    // A rank that was not captured shows in those that wait for it.
+    if (leaves_.empty()) {
+      for (std::size_t i = 0; i < ranks_.size(); ++i) AddOperations(i);
+    }
+    std::stable_sort(found_.begin(), found_.end(), [](const Evidence& a, const Evidence& b) { return a.dur > b.dur; });
+    if (found_.size() > kMostPlaces) found_.resize(kMostPlaces);
+    finding_.evidence = std::move(found_);
+  }
+
+ private:
+  bool IsCulprit(std::int64_t rank) const {
+    return finding_.ranks.empty() || std::find(finding_.ranks.begin(), finding_.ranks.end(), rank) != finding_.ranks.end();
+  }
+  bool IsOfLeaf(Leaf leaf) const { return std::find(leaves_.begin(), leaves_.end(), leaf) != leaves_.end(); }
+
+  // True for the step at this position when the finding was seen in it.
+  bool IsSeen(const RankDiagnosis& part, std::int32_t step) const {
+    if (step < 0 || static_cast<std::size_t>(step) >= part.steps.size()) return false;
+    const std::int32_t id = part.steps[static_cast<std::size_t>(step)].id;
+    return finding_.steps.empty() || std::find(finding_.steps.begin(), finding_.steps.end(), id) != finding_.steps.end();
+  }
+
+  void Add(std::size_t rank, std::string_view table, NameId name, std::int64_t peer, TimeNs start, TimeNs dur) {
+    const RankDiagnosis& part = *ranks_[rank].part;
+    const PlaceNames names = NamesOf(part.source, table);
+    found_.push_back({ranks_[rank].rank, std::string(names.file), std::string(names.table), part.names[name], peer, start, dur,
+                      part.capture});
+  }
+
+  void AddOfRank(std::size_t rank) {
+    const RankDiagnosis& part = *ranks_[rank].part;
+    for (const GraphNode& node : part.graph.nodes) {
+      if (node.kind != NodeKind::kKernel || !IsOfLeaf(node.leaf) || !IsSeen(part, node.step)) continue;
+      Add(rank, "kernels", part.kinds[static_cast<std::size_t>(node.row)].type, kNoPeer, node.start, node.dur);
+    }
+    for (const BlockedPart& call : part.blocked) {
+      if (IsOfLeaf(call.leaf) && IsSeen(part, call.step)) Add(rank, "calls", call.name, kNoPeer, call.start, call.dur);
+    }
+    for (const HostPlace& place : part.places) {
+      // The mark of a step is everywhere.
+      const bool mark = part.names[place.name].starts_with("ProfilerStep#");
+      if (IsOfLeaf(place.leaf) && !mark) Add(rank, "host", place.name, kNoPeer, place.start, place.longest);
+    }
+  }
+
+  // The rank that the operation waited for, where the finding is about it; empty: not about this one.
+  std::optional<std::int64_t> PeerOf(const JobOperation& operation) const {
+    const std::string group = finding_.key.substr(std::min(finding_.key.size(), finding_.id.size() + 1));
+    if (finding_.id == "rank.late") {
+      const std::int64_t culprit = finding_.ranks.empty() ? kNoPeer : finding_.ranks[0];
+      if (operation.joint.outsider < 0 || operation.outsider != culprit) return std::nullopt;
+      return culprit;
+    }
+    if (finding_.id.starts_with("comm.")) return operation.group == group ? std::optional(kNoPeer) : std::nullopt;
+    if (finding_.id == "pp.bubble") return IsPairKind(operation.kind) ? std::optional(kNoPeer) : std::nullopt;
+    return std::nullopt;
+  }
+
+  void AddOperations(std::size_t rank) {
+    const RankDiagnosis& part = *ranks_[rank].part;
+    if (finding_.id == "link.slow") return AddTransfers(rank);
+    const auto& of_rank = operations_().of_rank[rank];
+    for (std::size_t i = 0; i < part.operations.size(); ++i) {
+      const OperationPart& operation = part.operations[i];
+      const auto peer = PeerOf(operations_().all[of_rank[i]]);
+      if (peer && IsSeen(part, operation.step)) Add(rank, "collectives", operation.name, *peer, operation.start, operation.dur);
+    }
+  }
+
+  // Operations that sent something over one of the slow links.
+  void AddTransfers(std::size_t rank) {
+    const RankDiagnosis& part = *ranks_[rank].part;
+    if (!IsCulprit(ranks_[rank].rank)) return;
+    const auto& of_rank = operations_().of_rank[rank];
+    for (const PeerTransfer& transfer : part.transfers) {
+      const OperationPart& operation = part.operations[transfer.operation];
+      const std::int64_t peer = RankInJob(operations_().all[of_rank[transfer.operation]], transfer.peer);
+      if (peer == ranks_[rank].rank || !IsCulprit(peer) || !IsSeen(part, operation.step)) continue;
+      Add(rank, "collectives", operation.name, peer, operation.start, operation.dur);
+    }
+  }
+
+  const std::vector<DiagnosedRank>& ranks_;
+  FoundCause& finding_;
+  const std::function<const JobOperations&()> operations_;
+  const std::vector<Leaf> leaves_;
+  std::vector<Evidence> found_;
+};
+
+std::optional<Leaf> LeafNamed(std::string_view name) {
+  for (std::size_t leaf = 0; leaf < kLeaves; ++leaf) {
+    if (NameOf(static_cast<Leaf>(leaf)) == name) return static_cast<Leaf>(leaf);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<Leaf> LeavesOf(const FoundCause& finding) {
+  static const std::map<std::string_view, std::vector<Leaf>> leaves = {
+      {"host.dataloader", {Leaf::kDataLoader}},
+      {"host.h2d", {Leaf::kHostCopy}},
+      {"host.sync", {Leaf::kScalarSync, Leaf::kExplicitSync}},
+      {"host.compile", {Leaf::kCompile}},
+      {"host.aclop", {Leaf::kAclOp}},
+      {"host.gc", {Leaf::kGarbage}},
+      {"host.memory", {Leaf::kMemory}},
+      {"host.checkpoint", {Leaf::kCheckpoint}},
+      {"host.launch_bound", {Leaf::kDispatchOp, Leaf::kDispatchCann, Leaf::kDispatchComm}},
+      {"host.python", {Leaf::kPython}},
+      {"op.aicpu", {Leaf::kAiCpu}},
+      {"op.format", {Leaf::kFormat, Leaf::kMove}},
+      {"op.attention", {Leaf::kVector}},
+      {"rank.late_input", {Leaf::kDataLoader, Leaf::kHostCopy}},
+  };
+  if (const auto found = leaves.find(finding.id); found != leaves.end()) return found->second;
+  const auto named = LeafNamed(finding.leaf);
+  return named ? std::vector<Leaf>{*named} : std::vector<Leaf>{};
+}
+
+void FindEvidence(const std::vector<DiagnosedRank>& ranks, Diagnosis& diagnosis) {
+  std::optional<JobOperations> operations;  // joined once, if a finding is about them
+  const auto joined = [&]() -> const JobOperations& {
+    if (!operations) operations = JoinOperations(ranks);
+    return *operations;
+  };
+  for (FoundCause& finding : diagnosis.findings) EvidenceFinder(ranks, finding, joined).Find();
+}
+
+}  // namespace mpa

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Findings and accounts in the words that the screen, the page and the workbook share.
+#include "finding_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <map>
+#include <numeric>
+
+#include "metric_names.h"
+#include "mpa/base/columns.h"
+#include "mpa/base/printable.h"
+#include "mpa/base/utf8.h"
+
+namespace mpa {
+namespace {
+
+bool InChinese(Language language) { return language == Language::kChinese; }
+
+double InMs(TimeNs time) { return static_cast<double>(time) / 1e6; }
+
+// Gains that differ by less are said once.
+bool WinsLessAlone(const FoundCause& finding) {
+  return std::abs(finding.alone - finding.gain) * 5 > finding.gain;
+}
+
+std::string PlaceOf(const FoundCause& finding, Language language) {
+  if (finding.evidence.empty()) return LeafText(finding.leaf, language);
+  // Names of operators may be longer than a line.
+  constexpr std::size_t kLongestName = 40;
+  return ShortenMiddle(Printable(finding.evidence.front().name), kLongestName);
+}
+
+// Percents of the whole that add up to 100: those with the largest rests are rounded up.
+void AddPercents(std::vector<StepShare>& shares) {
+  TimeNs whole = 0;
+  for (const StepShare& share : shares) whole += share.time;
+  if (whole <= 0) return;
+  int given = 0;
+  std::vector<std::size_t> order(shares.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto rest = [&](std::size_t i) { return shares[i].time * 100 % whole; };
+  for (StepShare& share : shares) {
+    share.percent = static_cast<int>(share.time * 100 / whole);
+    given += share.percent;
+  }
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return rest(a) > rest(b); });
+  for (std::size_t i = 0; i < order.size() && given < 100; ++i, ++given) ++shares[order[i]].percent;
+}
+
+}  // namespace
+
+MsText::MsText(TimeNs step) : decimals_(step >= 10'000'000 ? 1 : step >= 1'000'000 ? 2 : 3) {}
+
+std::string MsText::operator()(TimeNs time) const { return fmt::format("{:.{}f}", InMs(time), decimals_); }
+
+std::string TitleOf(const FoundCause& finding, Language language) {
+  const std::string_view title = EntryOf(finding.id).title.In(language);
+  const std::string ranks = RanksText(finding.ranks, language);
+  std::string text = fmt::format(fmt::runtime(title), ranks);
+  const bool names_ranks = title.find("{}") != std::string_view::npos;
+  if (!names_ranks && !finding.ranks.empty()) {
+    text += fmt::format(fmt::runtime(InChinese(language) ? "（{}）" : " ({})"), ranks);
+  }
+  if (finding.confidence != Certainty::kLow) return text;
+  return (InChinese(language) ? "可能：" : "probably: ") + text;
+}
+
+std::string_view AdviceOf(const FoundCause& finding, Language language) {
+  return EntryOf(finding.id).advice.In(language);
+}
+
+std::string GainText(const Diagnosis& diagnosis, const FoundCause& finding, Language language) {
+  const MsText ms(diagnosis.step);
+  if (finding.with_next) return InChinese(language) ? "与下一项同时解决才有收益" : "pays with the next";
+  if (WinsLessAlone(finding)) {
+    return fmt::format(fmt::runtime(InChinese(language) ? "可省 {} ms（单独 {}）" : "saves {} ms (alone {})"),
+                       ms(finding.gain), ms(finding.alone));
+  }
+  const double share = diagnosis.step > 0 ? 100 * InMs(finding.gain) / InMs(diagnosis.step) : 0;
+  return fmt::format(fmt::runtime(InChinese(language) ? "可省 {} ms（{:.0f} %）" : "saves {} ms ({:.0f} %)"),
+                     ms(finding.gain), share);
+}
+
+std::string SeverityText(const Diagnosis& diagnosis, const FoundCause& finding) {
+  std::string text(NameOf(ImpactOf(finding.gain, diagnosis.step)));
+  for (char& letter : text) letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+  return text;
+}
+
+std::string FactsText(const FoundCause& finding, Language language, std::size_t columns) {
+  const std::string comma = InChinese(language) ? "，" : ", ";
+  std::string facts = PlaceOf(finding, language);
+  bool first = true;
+  for (const Metric& metric : finding.metrics) {
+    const std::string fact = MetricText(metric, language);
+    if (fact.empty()) continue;
+    const std::string before = facts.empty() ? "" : first ? (InChinese(language) ? "：" : ": ") : comma;
+    if (ColumnsOf(facts) + ColumnsOf(before) + ColumnsOf(fact) > columns) break;
+    facts += before + fact;
+    first = false;
+  }
+  return facts;
+}
+
+std::string LeafText(std::string_view leaf, Language language) {
+  static const std::map<std::string_view, Wording> names = {
+      {"comp.attention", {"attention", "注意力"}},
+      {"comp.conv", {"convolution", "卷积"}},
+      {"comp.matmul", {"matmul", "矩阵乘"}},
+      {"comp.gmm", {"grouped matmul", "分组矩阵乘"}},
+      {"comp.mc2", {"fused with communication", "通算融合"}},
+      {"comp.vector", {"vector", "向量"}},
+      {"comp.format", {"format conversion", "格式转换"}},
+      {"comp.move", {"copy kernels", "搬运算子"}},
+      {"comp.aicpu", {"AI CPU", "AI CPU"}},
+      {"comp.other", {"other kernels", "其他算子"}},
+      {"comm.transfer", {"transfer", "传输"}},
+      {"comm.slow", {"slow link", "慢链路"}},
+      {"comm.inner_wait", {"waiting within", "内部等待"}},
+      {"comm.inner_idle", {"idle within", "内部空闲"}},
+      {"comm.unsplit", {"communication", "通信"}},
+      {"comm.bubble", {"bubble", "气泡"}},
+      {"comm.wait_peer", {"waiting for ranks", "等待其他卡"}},
+      {"copy.h2d", {"copy to device", "拷入"}},
+      {"copy.d2h", {"copy to host", "拷出"}},
+      {"copy.d2d", {"copy on device", "设备内拷贝"}},
+      {"free.gc", {"garbage collection", "垃圾回收"}},
+      {"free.checkpoint", {"checkpoint", "保存 checkpoint"}},
+      {"free.dataloader", {"data loader", "数据加载"}},
+      {"free.sync.scalar", {"scalar reads", "标量读取"}},
+      {"free.copy", {"blocking copies", "阻塞拷贝"}},
+      {"free.sync.explicit", {"synchronising", "同步"}},
+      {"free.compile", {"compiling", "编译"}},
+      {"free.aclop", {"legacy operators", "旧算子路径"}},
+      {"free.memory", {"allocation", "内存分配"}},
+      {"free.dispatch.comm", {"launching collectives", "集合通信下发"}},
+      {"free.dispatch.cann", {"CANN calls", "CANN 接口"}},
+      {"free.dispatch.op", {"operator calls", "算子下发"}},
+      {"free.python", {"Python", "Python"}},
+      {"free.queue", {"task queue", "任务队列"}},
+      {"free.launch_latency", {"launch latency", "启动延迟"}},
+      {"free.stream_wait", {"waits of streams", "流等待"}},
+      {"free.device_queue", {"device queue", "设备队列"}},
+      {"free.host_idle", {"idle host", "host 空闲"}},
+      {"free.unrecorded", {"not recorded", "未采集"}},
+      {"free.unknown", {"unknown", "未知"}},
+  };
+  const auto found = names.find(leaf);
+  return std::string(found == names.end() ? leaf : found->second.In(language));
+}
+
+std::vector<StepShare> SharesOf(const AccountRow& row) {
+  const auto sum = [&](std::string_view parent) {
+    TimeNs time = 0;
+    for (const auto& [leaf, of_leaf] : row.leaves) time += leaf.starts_with(parent) ? of_leaf : 0;
+    return time;
+  };
+  const TimeNs wait = sum("comm.wait_peer"), bubble = sum("comm.bubble");
+  std::vector<StepShare> shares = {{{"compute", "计算"}, sum("comp."), 0, true},
+                                   {{"waiting for ranks", "等待其他卡"}, wait, 0, true},
+                                   {{"bubble", "流水线气泡"}, bubble},
+                                   {{"transfer", "通信传输"}, sum("comm.") - wait - bubble, 0, true},
+                                   {{"copies", "拷贝"}, sum("copy.")},
+                                   {{"device free", "设备空闲"}, sum("free."), 0, true}};
+  AddPercents(shares);
+  return shares;
+}
+
+const AccountRow* ShownAccount(const Diagnosis& diagnosis) {
+  const auto away = [&](const AccountRow& row) { return std::abs(row.window - diagnosis.step); };
+  const auto nearest = std::min_element(diagnosis.accounting.begin(), diagnosis.accounting.end(),
+                                        [&](const AccountRow& a, const AccountRow& b) { return away(a) < away(b); });
+  return nearest == diagnosis.accounting.end() ? nullptr : &*nearest;
+}
+
+}  // namespace mpa

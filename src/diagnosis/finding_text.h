@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mpa/diagnosis/diagnosis.h"
+
+namespace mpa {
+
+/// Times of a diagnosis in ms. A short step gets more decimals, so that its parts do not all read
+/// 0.0.
+class MsText {
+ public:
+  explicit MsText(TimeNs step);
+  std::string operator()(TimeNs time) const;
+
+ private:
+  int decimals_;
+};
+
+/// "rank 5 computes slowly", "probably: ..." where it is not sure.
+std::string TitleOf(const FoundCause& finding, Language language);
+/// What to do, the cheapest first.
+std::string_view AdviceOf(const FoundCause& finding, Language language);
+/// "saves 12.3 ms (4 %)", with what it wins alone where that differs.
+std::string GainText(const Diagnosis& diagnosis, const FoundCause& finding, Language language);
+/// "CRITICAL".
+std::string SeverityText(const Diagnosis& diagnosis, const FoundCause& finding);
+/// Where it shows most, and the first metrics that people read: as much as fits into the columns.
+std::string FactsText(const FoundCause& finding, Language language, std::size_t columns);
+/// "data loader" of "free.dataloader"; the leaf itself where it has no words.
+std::string LeafText(std::string_view leaf, Language language);
+
+/// A part of a step.
+struct StepShare {
+  Wording name;
+  TimeNs time = 0;
+  int percent = 0;
+  bool always = false;  ///< shown even if it is 0
+};
+
+/// Compute, waiting, transfer, free and the rest of an account; the percents add up to 100.
+std::vector<StepShare> SharesOf(const AccountRow& row);
+/// The account that people see: the one whose length is nearest to that of the diagnosis' step;
+/// null when there is none.
+const AccountRow* ShownAccount(const Diagnosis& diagnosis);
+
+}  // namespace mpa

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "mpa/diagnosis/diagnosis.h"
+
+namespace mpa {
+
+/// A job of two ranks and one step of 100 ms, without findings.
+inline Diagnosis MadeDiagnosis() {
+  Diagnosis diagnosis;
+  diagnosis.ranks = {0, 1};
+  diagnosis.world = 8;
+  diagnosis.steps = {50};
+  diagnosis.level = "Level1";
+  diagnosis.formats = {"text"};
+  diagnosis.step = diagnosis.floor = 100'000'000;
+  diagnosis.accounting.push_back({0, 50, 100'000'000,
+                                  {{"comp.matmul", 30'400'000},
+                                   {"comm.wait_peer", 20'400'000},
+                                   {"comm.transfer", 10'400'000},
+                                   {"free.python", 38'400'000},
+                                   {"free.gc", 400'000}}});
+  return diagnosis;
+}
+
+inline FoundCause MadeFinding(std::string_view id, TimeNs gain) {
+  FoundCause finding;
+  finding.id = finding.key = id;
+  finding.kind = EntryOf(id).kind;
+  finding.gain = finding.alone = finding.gain_max = gain;
+  finding.steps = {50};
+  finding.metrics = {{"calls_per_step", 3, "count"}, {"time_per_step", 5e6, "ns"}};
+  finding.evidence.push_back({.rank = 0, .source = "trace_view.json", .table = "host_ops", .name = "aten::to", .start = 7, .dur = 9});
+  return finding;
+}
+
+}  // namespace mpa
