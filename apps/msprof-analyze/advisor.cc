@@ -5,21 +5,22 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <map>
 #include <memory>
+#include <optional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "advisor_baseline.h"
 #include "command.h"
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
 #include "mpa/base/notes.h"
+#include "mpa/base/printable.h"
 #include "mpa/base/progress.h"
 #include "mpa/base/text.h"
 #include "mpa/diagnosis/recipe.h"
-#include "mpa/io/json_document.h"
 #include "mpa/io/numbers.h"
 #include "mpa/io/output_file.h"
 #include "mpa/pipeline/cluster.h"
@@ -30,7 +31,7 @@ namespace mpa {
 namespace {
 
 namespace fs = std::filesystem;
-using AdvisorJson = nlohmann::json;
+using AdvisorJson = nlohmann::ordered_json;
 
 constexpr int kExitFindings = 1;
 constexpr std::string_view kUsage = "msprof-analyze advisor all -d DIR";
@@ -48,7 +49,7 @@ struct AdvisorOptions {
 
 // What the words in front of the options ask for.
 struct Question {
-  std::string what = "all";  ///< all, schedule, computation, why
+  std::string what = "all";  ///< all, schedule, computation, why, timeline
   std::string key;           ///< of the finding to explain
   std::string captures;
 };
@@ -56,13 +57,14 @@ struct Question {
 Question QuestionOf(const AdvisorOptions& options) {
   Question question;
   std::vector<std::string> words = options.words;
-  if (!words.empty() && IsOneOf(words[0], {"all", "schedule", "computation", "why"})) {
+  if (!words.empty() && IsOneOf(words[0], {"all", "schedule", "computation", "why", "timeline"})) {
     question.what = words[0];
     words.erase(words.begin());
   }
-  if (question.what == "why") {
+  if (IsOneOf(question.what, {"why", "timeline"})) {
     if (words.empty()) {
-      Fail(ErrorKind::kUsage, "advisor why needs the key of a finding; see 'advisor all -d DIR --json'");
+      Fail(ErrorKind::kUsage, "advisor {} needs the key of a finding; 'advisor all -d DIR --json' lists them",
+           question.what);
     }
     question.key = words[0];
     words.erase(words.begin());
@@ -99,6 +101,7 @@ RecipeArguments ArgumentsOf(const AdvisorOptions& options, const Question& quest
   constexpr std::int64_t kLeastChars = 600;
   RecipeArguments arguments = {{"dimension", question.what}, {"language", InChinese(options) ? "cn" : "en"}};
   if (!question.key.empty()) arguments["key"] = question.key;
+  if (question.what == "timeline") arguments["timeline"] = "";
   AddCount("--top", options.top, "top", arguments);
   AddCount("--evidence", options.evidence, "evidence", arguments);
   AddCount("--max_chars", options.max_chars, "max_chars", arguments);
@@ -131,109 +134,141 @@ ClusterOutcome DiagnoseCaptures(const AdvisorOptions& options, const std::string
   return outcome;
 }
 
-AdvisorJson DocumentOf(const Report& report) { return AdvisorJson::parse(report.documents.at(0).text); }
+// All findings, whatever the printed document leaves out.
+nlohmann::json WholeOf(const Report& report) { return nlohmann::json::parse(report.documents.at(1).text); }
 
-std::map<std::string, std::int64_t> GainsOf(const AdvisorJson& document) {
-  std::map<std::string, std::int64_t> gains;
-  for (const AdvisorJson& finding : io::Member(document, "findings")) {
-    const AdvisorJson& key = io::Member(finding, "key");
-    const AdvisorJson& gain = io::Member(finding, "gain_ns");
-    if (key.is_string() && gain.is_number_integer()) gains[key.get<std::string>()] = gain.get<std::int64_t>();
-  }
-  return gains;
-}
-
-// The document of an earlier run.
-AdvisorJson ReadBaseline(const std::string& path) {
-  return InContext("--baseline", [&] {
-    const fs::path file = ExpandHome(path);
-    AdvisorJson document = io::ReadJson(file);
-    const AdvisorJson& schema = io::Member(document, "schema");
-    if (!schema.is_string() || !schema.get<std::string>().starts_with("mpa.diagnosis/1")) {
-      Fail(ErrorKind::kCorrupt, "{}: not a diagnosis; make one with 'advisor all -d DIR --json'", file.string());
-    }
-    return document;
-  });
-}
-
-// What is new, gone or has grown since another run.
-std::vector<std::string> ChangeLines(const AdvisorJson& before, const AdvisorJson& now) {
-  constexpr double kGrown = 1.2;
-  std::vector<std::string> lines;
-  const std::map<std::string, std::int64_t> old_gains = GainsOf(before), gains = GainsOf(now);
-  const auto ms = [](std::int64_t ns) { return static_cast<double>(ns) / 1e6; };
-  for (const auto& [key, gain] : gains) {
-    const auto old = old_gains.find(key);
-    if (old == old_gains.end()) {
-      lines.push_back(fmt::format("new    {}: {:.1f} ms", key, ms(gain)));
-    } else if (static_cast<double>(gain) > kGrown * static_cast<double>(old->second)) {
-      lines.push_back(fmt::format("grown  {}: {:.1f} -> {:.1f} ms", key, ms(old->second), ms(gain)));
-    }
-  }
-  for (const auto& [key, gain] : old_gains) {
-    if (!gains.contains(key)) lines.push_back(fmt::format("gone   {}: {:.1f} ms", key, ms(gain)));
-  }
-  if (lines.empty()) lines.emplace_back("no finding is new, gone or has grown since the baseline");
-  return lines;
-}
-
-// True when a finding is as severe as --fail_on says, or more.
-bool Fails(const std::string& fail_on, const AdvisorJson& document) {
+// True when a fault is as severe as --fail_on says, or more.
+bool Fails(const std::string& fail_on, const nlohmann::json& document) {
   static const std::vector<std::string> order = {"info", "low", "medium", "high", "critical"};
   const auto place = [&](const std::string& name) { return std::find(order.begin(), order.end(), name) - order.begin(); };
   if (fail_on.empty()) return false;
-  return std::any_of(document.at("findings").begin(), document.at("findings").end(), [&](const AdvisorJson& finding) {
+  return std::any_of(document.at("findings").begin(), document.at("findings").end(), [&](const nlohmann::json& finding) {
     return finding.at("kind") == "fault" && place(finding.at("severity").get<std::string>()) >= place(fail_on);
   });
 }
 
-// The tables of the Python tool: <output>/log/mstt_advisor_<time>.xlsx.
-void WriteTables(const AdvisorOptions& options, const Report& report) {
+// What is new, gone or has grown since the run that was given; nothing without one.
+std::optional<std::vector<FindingChange>> ChangesSince(const AdvisorOptions& options, const RecipeArguments& arguments,
+                                                       const std::optional<nlohmann::json>& baseline, const Report& report) {
+  if (arguments.contains("key")) return std::nullopt;  // the report holds one finding alone
+  if (baseline) return ChangesOf(*baseline, WholeOf(report));
+  if (options.baseline_captures.empty()) return std::nullopt;
+  const ClusterOutcome base = DiagnoseCaptures(options, ExpandHome(options.baseline_captures), arguments, {false, Detail::kNone});
+  LogNotes(base.report.notes);
+  return ChangesOf(WholeOf(base.report), WholeOf(report));
+}
+
+// The document with what only the command knows. The changes are left out, and counted, where the
+// document would become too long.
+std::string DocumentText(const ClusterOutcome& outcome, const std::optional<std::vector<FindingChange>>& changes,
+                         std::size_t most) {
+  const std::string& text = outcome.report.documents.at(0).text;
+  if (!outcome.partial && !changes) return text;
+  AdvisorJson document = AdvisorJson::parse(text);
+  if (outcome.partial) document["complete"] = false;
+  const auto dump = [&] { return PrintableJson(document.dump(most == 0 ? 1 : -1)); };
+  if (!changes) return dump();
+  document["changes"] = ChangesJson(*changes);
+  std::string whole = dump();
+  if (most == 0 || whole.size() <= most) return whole;
+  document["changes"] = AdvisorJson::array();
+  document["omitted"]["changes"] = changes->size();
+  whole = dump();
+  return whole.size() <= most ? whole : text;
+}
+
+// What the command writes, as the Python tool does: <output>/log/mstt_advisor_<time>.xlsx, and beside
+// `log` a page.
+struct AdvisorPlaces {
+  fs::path folder, log;
+};
+
+// Made before the long work starts.
+AdvisorPlaces PrepareOutputs(const AdvisorOptions& options, bool tables) {
   const fs::path below = options.output.empty() ? fs::current_path() : fs::path(ExpandHome(options.output));
-  const fs::path folder = fs::absolute(below).lexically_normal() / "log";
-  InContext("-o", [&] { io::PrepareOutputDirectory(folder); });
-  LogNotice("the results are in {}", WriteXlsx(report, folder, "mstt_advisor_" + UtcTimeStamp()).string());
+  AdvisorPlaces places;
+  places.folder = fs::absolute(below).lexically_normal();
+  places.log = places.folder / "log";
+  InContext("-o", [&] { io::PrepareOutputDirectory(tables ? places.log : places.folder); });
+  return places;
 }
 
-void PrintForAgent(const ClusterOutcome& outcome, const AdvisorJson& document) {
-  const AdvisorJson envelope = {{"status", outcome.partial ? "warning" : "success"},
-                         {"code", 0},
-                         {"message", document},
-                         {"suggestion", "mend the findings in their order; advisor why KEY shows the evidence of one"}};
-  Print(envelope.dump() + "\n");
+void WriteTables(const AdvisorPlaces& places, const Report& report) {
+  const fs::path tables = WriteXlsx(report, places.log, "mstt_advisor_" + UtcTimeStamp());
+  const fs::path page = places.folder / (tables.stem().string() + ".html");
+  io::ReplaceText(page, report.page);
+  LogNotice("the results are in {} and {}", page.string(), tables.string());
 }
 
-int RunAdvisor(const AdvisorOptions& options) {
+void WriteTimeline(const AdvisorPlaces& places, const Report& report) {
+  const TextDocument& trace = report.documents.at(2);
+  io::ReplaceText(places.folder / trace.file_name, trace.text);
+  LogNotice("the trace is in {}; https://ui.perfetto.dev opens it", (places.folder / trace.file_name).string());
+}
+
+// The envelope of the Python tool's --agent.
+void PrintForAgent(const std::string& status, int code, AdvisorJson message, const std::string& suggestion) {
+  const AdvisorJson envelope = {
+      {"status", status}, {"code", code}, {"message", std::move(message)}, {"suggestion", suggestion}};
+  Print(PrintableJson(envelope.dump(-1, ' ', false, AdvisorJson::error_handler_t::replace)) + "\n");
+}
+
+void PrintChanges(const std::optional<std::vector<FindingChange>>& changes) {
+  if (changes) PrintLines(ChangeLines(*changes));
+}
+
+int AnswerQuestion(const AdvisorOptions& options) {
   const Question question = QuestionOf(options);
   const RecipeArguments arguments = ArgumentsOf(options, question);
   const bool for_programs = options.json || options.agent;
-  const Wanted wanted{.sheets = !for_programs, .screen = for_programs ? Detail::kNone : Detail::kAnswer};
+  const bool tables = !for_programs && question.key.empty(), timeline = arguments.contains("timeline");
+  std::optional<nlohmann::json> baseline;
+  if (!options.baseline.empty()) baseline = ReadEarlierDiagnosis(options.baseline);
+  AdvisorPlaces places;
+  if (tables || timeline) places = PrepareOutputs(options, tables);
+  const Wanted wanted{.sheets = tables, .screen = for_programs ? Detail::kNone : Detail::kAnswer};
   const ClusterOutcome outcome = DiagnoseCaptures(options, question.captures, arguments, wanted);
   LogNotes(outcome.report.notes);
-  const std::string& text = outcome.report.documents.at(0).text;
-  const AdvisorJson document = AdvisorJson::parse(text);
-  if (options.json && !options.agent) Print(text + "\n");
-  if (options.agent) PrintForAgent(outcome, document);
-  if (!for_programs) PrintLines(outcome.report.lines);
-  if (!for_programs && !options.baseline.empty()) PrintLines(ChangeLines(ReadBaseline(options.baseline), document));
-  if (!for_programs && !options.baseline_captures.empty()) {
-    const ClusterOutcome base = DiagnoseCaptures(options, ExpandHome(options.baseline_captures), arguments, {false, Detail::kNone});
-    LogNotes(base.report.notes);
-    PrintLines(ChangeLines(DocumentOf(base.report), document));
+  const auto changes = ChangesSince(options, arguments, baseline, outcome.report);
+  const auto chars = arguments.find("max_chars");
+  const auto most = chars == arguments.end() ? 0 : static_cast<std::size_t>(io::ParseInt(chars->second).value_or(0));
+  const std::string document = DocumentText(outcome, changes, most);
+  if (options.agent) {
+    PrintForAgent(outcome.partial ? "warning" : "success", 0, AdvisorJson::parse(document),
+                  "mend the findings in their order; advisor why KEY shows the evidence of one");
+  } else if (options.json) {
+    Print(document + "\n");
+  } else {
+    PrintLines(outcome.report.lines);
+    PrintChanges(changes);
   }
   FinishStdout();
-  if (!for_programs && question.key.empty()) WriteTables(options, outcome.report);
+  if (tables) WriteTables(places, outcome.report);
+  if (timeline) WriteTimeline(places, outcome.report);
   if (outcome.partial) return kExitPartial;
-  return Fails(options.fail_on, document) ? kExitFindings : 0;
+  return Fails(options.fail_on, WholeOf(outcome.report)) ? kExitFindings : 0;
+}
+
+int RunAdvisor(const AdvisorOptions& options) {
+  if (!options.agent) return AnswerQuestion(options);
+  try {
+    return AnswerQuestion(options);
+  } catch (const Error& error) {
+    PrintForAgent("error", ExitCode(error.kind()), AdvisorJson::object(), error.what());
+    FinishStdout();
+    throw;
+  }
 }
 
 std::string AdvisorHelp(const CLI::App& app, std::size_t width) {
   HelpPage page;
   page.summary = "Says what costs the step, whose it is, and what mending it wins.";
-  page.usage = {"advisor [all|schedule|computation] -d DIR [OPTIONS]", "advisor why KEY -d DIR"};
+  page.usage = {"advisor [all|schedule|computation] -d DIR [OPTIONS]", "advisor why KEY -d DIR [OPTIONS]",
+                "advisor timeline KEY -d DIR [-o DIR]"};
   page.after_options = {ExitCodeList({{"1", "--fail_on: a fault is that severe"}})};
   page.examples = {"advisor all -d ./result", "advisor all -d ./result --json --top 3",
-                   "advisor why rank.late_host/r5 -d ./result", "advisor all -d ./result --fail_on high"};
+                   "advisor why rank.late_host/r5 -d ./result", "advisor timeline rank.late_host/r5 -d ./result -o ./out",
+                   "advisor all -d ./result --fail_on high --baseline main.json"};
   page.notes = {"The gains are replayed: the step is computed again without the cause."};
   return FormatHelp(
       app, page, [](const CLI::Option&) { return true; }, width);
@@ -254,7 +289,7 @@ Command AddAdvisor(CLI::App& program) {
   app->add_option("--benchmark_profiling_path", options->baseline_captures, "Captures of another run: what is new, gone or has grown since")
       ->type_name("PATH")
       ->group(kMostUsed);
-  app->add_option("-o,--output_path", options->output, "Directory for the tables [default: the current one]")
+  app->add_option("-o,--output_path", options->output, "Directory for page, tables and traces [default: the current one]")
       ->type_name("DIR")
       ->group(kMostUsed);
   app->add_option("-l,--language", options->language, "Language of the texts [default: that of LANG]")
@@ -267,7 +302,7 @@ Command AddAdvisor(CLI::App& program) {
       ->group(kMostUsed);
   app->add_option("--rank_list", options->rank_list, "Ranks, such as 0,1,4-7 [default: all]")->type_name("LIST")->group(kReading);
   app->add_option("--step_id", options->step, "Analyse one step of every rank [default: all]")->type_name("ID")->group(kReading);
-  app->add_flag("--json", options->json, "Print the diagnosis as JSON; see docs/diagnosis.schema.json")->group(kPrograms);
+  app->add_flag("--json", options->json, "Print the diagnosis as JSON; see docs/schemas/diagnosis.schema.json")->group(kPrograms);
   app->add_flag("--agent", options->agent, "Print one bounded JSON object for a language model")->group(kPrograms);
   app->add_option("--baseline", options->baseline, "An earlier diagnosis (--json): what is new, gone or has grown since")
       ->type_name("FILE")

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mpa {
+
+/// A finding that is new, gone or has grown since another run.
+struct FindingChange {
+  std::string_view what;  ///< "new", "gone", "grown"
+  std::string key;
+  std::int64_t before = 0, now = 0;  ///< gains, ns
+};
+
+/// The document of an earlier run. Throws Error (kCorrupt) for anything else.
+nlohmann::json ReadEarlierDiagnosis(const std::string& path);
+
+/// Findings are the same when their keys are; one has grown when it costs a fifth more.
+std::vector<FindingChange> ChangesOf(const nlohmann::json& before, const nlohmann::json& now);
+
+std::vector<std::string> ChangeLines(const std::vector<FindingChange>& changes);
+nlohmann::ordered_json ChangesJson(const std::vector<FindingChange>& changes);
+
+}  // namespace mpa

@@ -1,0 +1,296 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The command advisor: its options, exit codes, documents and files.
+
+    run_advisor.py --tool BINARY --testdata DIR GROUP [-v]
+
+GROUP is one of the classes below: advisor, advisorfiles.
+Exit status: 0 passed, 1 failed, 2 usage.
+"""
+
+import csv
+import json
+import os
+import re
+import sys
+import unicodedata
+
+from cli import Cli, DOCS, main
+from formats import check_document
+from workbook import Workbook
+
+CAPTURE = "text_base_ascend_pt"
+OTHER = "text_new_ascend_pt"
+
+
+def columns_of(line):
+    return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in line)
+
+
+class Advising(Cli):
+    def advise(self, *more, words=("all",), capture=CAPTURE, **settings):
+        return self.run_tool("advisor", *words, "-d", capture, "-o", self.out, *more, **settings)
+
+    def document(self, *more, codes=(0,), **settings):
+        result = self.advise("--json", *more, **settings)
+        self.assertIn(result.code, codes, result.err)
+        document = json.loads(result.out)
+        check_document(document, "diagnosis", DOCS)
+        return document
+
+    def keys(self):
+        return [finding["key"] for finding in self.document()["findings"]]
+
+
+class Advisor(Advising):
+    def check_usage(self, result, *words):
+        self.assertEqual(result.code, 2, result.err)
+        self.assertEqual(len(result.errors), 1, result.err)
+        for word in words:
+            self.assertIn(word, result.errors[0])
+
+    def test_usage_errors(self):
+        self.check_usage(self.run_tool("advisor"), "-d,--profiling_path is required")
+        self.check_usage(self.run_tool("advisor", "all"), "-d,--profiling_path is required")
+        self.check_usage(self.run_tool("advisor", "why"), "needs the key of a finding")
+        self.check_usage(self.run_tool("advisor", "timeline"), "needs the key of a finding")
+        self.check_usage(self.advise("rest", words=("all", "more")), "unexpected argument 'more'")
+        self.check_usage(self.advise("--max_chars", "599"), "--max_chars 599: give 600 or more")
+        self.check_usage(self.advise("--max_chars", "many"), "--max_chars many")
+        self.check_usage(self.advise("--top", "0"), "--top 0: give a whole number above 0")
+        self.check_usage(self.advise("--evidence", "-1"), "--evidence -1")
+        self.check_usage(self.advise("--fail_on", "awful"), "--fail_on")
+        self.check_usage(self.advise("--language", "fr"), "--language")
+
+    def test_no_captures(self):
+        empty = self.scratch / "empty"
+        empty.mkdir()
+        self.assertEqual(self.advise(capture=empty).code, 3)
+        self.assertEqual(self.advise(capture=self.scratch / "nowhere").code, 3)
+
+    def test_words_and_bare_path(self):
+        first = self.advise()
+        self.assertEqual(first.code, 0, first.err)
+        bare = self.run_tool("advisor", CAPTURE, "-o", self.out)
+        self.assertEqual(bare.out, first.out)
+        for word in ("schedule", "computation"):
+            self.assertEqual(self.advise(words=(word,)).code, 0)
+
+    def test_screen_fits(self):
+        for language in ("en", "cn"):
+            result = self.advise("--language", language)
+            lines = result.out.splitlines()
+            self.assertLessEqual(len(lines), 25)
+            for line in lines:
+                self.assertLessEqual(columns_of(line), 80, line)
+
+    def test_language(self):
+        def is_chinese(result):
+            return re.search("[\u4e00-\u9fff]", result.out) is not None
+        self.assertTrue(is_chinese(self.advise("-l", "cn", env={"LANG": "C"})))
+        self.assertFalse(is_chinese(self.advise("-l", "en", env={"LANG": "zh_CN.UTF-8"})))
+        self.assertTrue(is_chinese(self.advise(env={"LANG": "zh_CN.UTF-8"})))
+        self.assertFalse(is_chinese(self.advise(env={"LANG": "C"})))
+
+    def test_dimensions(self):
+        found = {}
+        for word in ("all", "schedule", "computation"):
+            document = self.document(words=(word,))
+            found[word] = {finding["id"] for finding in document["findings"]}
+            gains = sum(finding["gain_ns"] for finding in document["findings"])
+            self.assertEqual(document["floor_ns"] + gains, document["step_ns"])
+        self.assertTrue(found["all"] >= found["schedule"] | found["computation"])
+        self.assertTrue(all(name.startswith(("host.", "rank.")) for name in found["schedule"]))
+        self.assertTrue(all(name.startswith(("op.", "rank.", "ep.", "pp.")) for name in found["computation"]))
+
+    def test_document(self):
+        document = self.document()
+        self.assertTrue(document["findings"])
+        for account in document["accounting"]:
+            self.assertEqual(sum(account["leaves"].values()), account["window_ns"])
+        self.assertFalse(self.out.exists(), "--json writes no files")
+
+    def test_top_and_evidence(self):
+        whole = self.document("--evidence", "50")
+        top = self.document("--top", "1", "--evidence", "1")
+        self.assertEqual(len(top["findings"]), 1)
+        self.assertEqual(top["omitted"]["findings"], len(whole["findings"]) - 1)
+        self.assertLessEqual(len(top["findings"][0]["evidence"]), 1)
+        self.assertEqual(top["findings"][0]["key"], whole["findings"][0]["key"])
+
+    def test_max_chars(self):
+        whole = self.document()
+        for most in (600, 1000, 2000, 4000):
+            result = self.advise("--json", "--max_chars", most)
+            self.assertLessEqual(len(result.out.rstrip("\n")), most)
+            document = json.loads(result.out)
+            check_document(document, "diagnosis", DOCS)
+            kept = len(document["findings"])
+            self.assertEqual(kept + document["omitted"]["findings"], len(whole["findings"]))
+            for finding, same in zip(document["findings"], whole["findings"]):
+                for key in ("id", "key", "gain_ns", "alone_ns", "severity"):
+                    self.assertEqual(finding[key], same[key])
+
+    def test_evidence_is_in_the_files(self):
+        document = self.document("--evidence", "50")
+        places = [place for finding in document["findings"] for place in finding["evidence"]]
+        self.assertTrue(places)
+        events = {}
+        for place in places:
+            root = self.CAPTURES / CAPTURE
+            self.assertEqual(os.path.realpath(place["capture"]), os.path.realpath(root))
+            path = next(root.rglob(place["source"]))
+            if path.suffix == ".csv":
+                with open(path, newline="", encoding="utf-8") as rows:
+                    starts = {row["Start Time(us)"].strip().replace(".", "") for row in csv.DictReader(rows)}
+                self.assertIn(place["start_ns"], {int(start) for start in starts})
+                continue
+            if path not in events:
+                events[path] = {(event["name"], round(float(event["ts"]) * 1000) // 1000)
+                                for event in json.loads(path.read_text(encoding="utf-8")) if "ts" in event}
+            if place["table"] != "host_ops":
+                self.assertIn((place["name"], place["start_ns"] // 1000), events[path])
+            self.assertIn(place["name"], {name for name, _ in events[path]})
+
+    def test_fail_on(self):
+        # What the main thread does most becomes a data loader.
+        capture = self.capture_copy(CAPTURE)
+        trace = next(capture.rglob("trace_view.json"))
+        text = trace.read_text(encoding="utf-8")
+        loader = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
+        trace.write_text(text.replace("train.py(10): step", loader), encoding="utf-8")
+        self.assertEqual(self.advise("--fail_on", "info").code, 0, "an opportunity is no fault")
+        self.check_fail_on(capture)
+
+    def check_fail_on(self, capture):
+        faults = [finding for finding in self.document(capture=capture)["findings"] if finding["kind"] == "fault"]
+        self.assertTrue(faults, "the capture has a fault")
+        order = ["info", "low", "medium", "high", "critical"]
+        worst = max(order.index(finding["severity"]) for finding in faults)
+        self.assertEqual(self.advise("--fail_on", order[worst], capture=capture).code, 1)
+        if worst + 1 < len(order):
+            self.assertEqual(self.advise("--fail_on", order[worst + 1], capture=capture).code, 0)
+        # What the document leaves out counts as well.
+        cut = self.advise("--fail_on", order[worst], "--json", "--max_chars", "600", capture=capture)
+        self.assertEqual(cut.code, 1)
+
+    def test_baseline(self):
+        baseline = self.scratch / "baseline.json"
+        document = self.document()
+        first = document["findings"][0]
+        baseline.write_text(json.dumps(document), encoding="utf-8")
+        self.assertIn("no finding is new, gone or has grown", self.advise("--baseline", baseline).out)
+        gone = dict(first, key="rank.late/r77")
+        grown = dict(first, gain_ns=first["gain_ns"] // 2)
+        baseline.write_text(json.dumps(dict(document, findings=[gone, grown])), encoding="utf-8")
+        out = self.advise("--baseline", baseline).out
+        self.assertIn("gone   rank.late/r77: ", out)
+        self.assertIn(f"grown  {first['key']}: ", out)
+        changes = self.document("--baseline", baseline)["changes"]
+        self.assertIn({"what": "grown", "key": first["key"], "before_ns": first["gain_ns"] // 2,
+                       "gain_ns": first["gain_ns"]}, changes)
+        baseline.write_text(json.dumps(dict(document, findings=[])), encoding="utf-8")
+        self.assertIn(f"new    {first['key']}: ", self.advise("--baseline", baseline).out)
+        # What was cut is not gone: all findings are compared, whatever is printed.
+        baseline.write_text(json.dumps(document), encoding="utf-8")
+        self.assertEqual(self.document("--baseline", baseline, "--top", "1")["changes"], [])
+
+    def test_baseline_of_an_agent(self):
+        baseline = self.scratch / "agent.json"
+        baseline.write_text(self.advise("--agent").out, encoding="utf-8")
+        self.assertEqual(self.advise("--baseline", baseline).code, 0)
+
+    def test_broken_baseline(self):
+        for text in ("", "{", "[]", '{"schema": "mpa.gate/1"}', '{"schema": "mpa.diagnosis/1", "findings": 3}'):
+            with self.subTest(text=text):
+                baseline = self.scratch / "broken.json"
+                baseline.write_text(text, encoding="utf-8")
+                result = self.advise("--baseline", baseline)
+                self.assertEqual(result.code, 3, result.err)
+                self.assertEqual(result.out, "", "it is read before the work begins")
+
+    def test_other_captures(self):
+        same = self.advise("-bp", CAPTURE)
+        self.assertIn("no finding is new, gone or has grown", same.out)
+        self.assertEqual(self.advise("-bp", OTHER).code, 0)
+
+    def test_agent(self):
+        result = self.advise("--agent")
+        self.assertEqual(result.code, 0, result.err)
+        self.assertEqual(result.out.count("\n"), 1)
+        envelope = json.loads(result.out)
+        self.assertEqual(list(envelope), ["status", "code", "message", "suggestion"])
+        self.assertEqual((envelope["status"], envelope["code"]), ("success", 0))
+        check_document(envelope["message"], "diagnosis", DOCS)
+        self.assertLessEqual(len(json.dumps(envelope["message"], separators=(",", ":"))), 8000)
+        self.assertFalse(self.out.exists())
+
+    def test_agent_on_failure(self):
+        result = self.advise("--agent", capture=self.scratch / "nowhere")
+        self.assertEqual(result.code, 3)
+        envelope = json.loads(result.out)
+        self.assertEqual((envelope["status"], envelope["code"], envelope["message"]), ("error", 3, {}))
+        self.assertIn("nowhere", envelope["suggestion"])
+
+
+class AdvisorFiles(Advising):
+    def test_files(self):
+        result = self.advise("-l", "en")
+        self.assertEqual(result.code, 0, result.err)
+        page, = self.out.glob("mstt_advisor_*.html")
+        tables, = (self.out / "log").glob("mstt_advisor_*.xlsx")
+        self.assertEqual(page.stem, tables.stem)
+        self.assertRegex(page.stem, r"^mstt_advisor_\d{14}$")
+        text = page.read_text(encoding="utf-8")
+        self.assertNotIn("<script", text)
+        self.assertNotRegex(text, r"(src|href)=\"https?:")
+        document = self.document()
+        workbook = Workbook(tables)
+        for finding in document["findings"]:
+            self.assertIn(f"advisor why {finding['key']}", text)
+            self.assertIn(finding["text"]["advice"].split(";")[0].replace("&", "&amp;"), text)
+        self.assertEqual([sheet.name for sheet in workbook.sheets], ["problems", "Overall Summary"])
+
+    def test_output_not_writable(self):
+        self.out.write_text("a file", encoding="utf-8")
+        self.assertIn(self.advise().code, (2, 6))
+        result = self.advise(words=("timeline", self.keys()[0]))
+        self.assertIn(result.code, (2, 6))
+        self.assertEqual(result.out, "")
+
+    def test_why(self):
+        for key in self.keys():
+            result = self.advise(words=("why", key))
+            self.assertEqual(result.code, 0, result.err)
+            for word in ("gain", "ranks", "steps", "->"):
+                self.assertIn(word, result.out)
+            chinese = self.advise("-l", "cn", words=("why", key))
+            self.assertIn("收益", chinese.out)
+            document = self.document(words=("why", key))
+            self.assertEqual([finding["key"] for finding in document["findings"]], [key])
+        self.assertFalse(self.out.exists(), "it writes nothing")
+
+    def test_why_of_an_unknown_key(self):
+        result = self.advise(words=("why", "rank.late/r77"))
+        self.assertEqual(result.code, 2)
+        self.assertIn("no finding 'rank.late/r77'; there are: " + ", ".join(self.keys()), result.errors[0])
+
+    def test_timeline(self):
+        for key in self.keys():
+            result = self.advise(words=("timeline", key))
+            self.assertEqual(result.code, 0, result.err)
+            path = self.out / ("timeline_" + key.replace("/", "_") + ".json")
+            trace = json.loads(path.read_text(encoding="utf-8"))
+            self.assertEqual(trace["otherData"]["finding"], key)
+            slices = [event for event in trace["traceEvents"] if event["ph"] == "X"]
+            names = {(event["pid"], event["tid"]) for event in trace["traceEvents"] if event["name"] == "thread_name"}
+            self.assertTrue(slices)
+            for event in slices:
+                self.assertGreaterEqual(event["dur"], 0)
+                self.assertIn((event["pid"], event["tid"]), names)
+            steps = [event for event in slices if event["tid"] == 0]
+            self.assertEqual(min(event["ts"] for event in steps), 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(__doc__, Advisor, AdvisorFiles))
