@@ -34,7 +34,7 @@ std::string ProgramHelp(const CLI::App& program, std::size_t width) {
   page.before_options = {std::move(commands), RecipeList()};
   page.examples = {"check ./result", "compare -d ./new_ascend_pt -bp ./old_ascend_pt",
                    "compare -d ./new -bp ./old --fail_on 'step_time>+3%'",
-                   "-m module_statistic -d ./result", "parse ./result"};
+                   "advisor all -d ./result", "-m module_statistic -d ./result", "parse ./result"};
   page.notes = {
       "See 'msprof-analyze COMMAND --help' and 'msprof-analyze -m RECIPE --help' for the options."};
   return FormatHelp(
