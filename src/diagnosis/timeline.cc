@@ -152,10 +152,12 @@ class TimelineMaker {
     for (const GraphNode& node : part.graph.nodes) {
       if (node.step == number) AddNode(rank, node);
     }
-    for (const OperationPart& operation : part.operations) {
+    for (std::size_t i = 0; i < part.operations.size(); ++i) {
+      const OperationPart& operation = part.operations[i];
       if (operation.step != number) continue;
-      TraceJson args = {{"kind", part.names[operation.kind]}};
-      if (operation.last_arrival >= 0) args["last_arrival_ns"] = operation.last_arrival;
+      const JobOperation& joined = joined_.all[joined_.of_rank[rank][i]];
+      TraceJson args = {{"kind", part.names[operation.kind]}, {"group", Printable(joined.group)}};
+      if (joined.outsider >= 0) args["last_came_rank"] = joined.outsider;
       Add(rank, kCollectiveRow, part.names[operation.name], operation.start, operation.dur, std::move(args));
     }
     for (const Evidence& place : finding_.evidence) {
