@@ -81,7 +81,8 @@ class DiagnosisPageMaker {
     Add("<p>{}: <b>{} ms</b>", Text({"Step", "step 耗时"}), ms_(of_.step));
     if (!of_.findings.empty()) Add(", {} <b>{} ms</b>", Text({"after all of these", "全部解决后"}), ms_(of_.floor));
     Add("</p>\n<p class=\"dim\">{} {}", of_.ranks.size(), Text({"ranks", "卡"}));
-    if (!of_.steps.empty()) Add(", step {}-{}", of_.steps.front(), of_.steps.back());
+    if (of_.steps.size() == 1) Add(", step {}", of_.steps[0]);
+    if (of_.steps.size() > 1) Add(", step {}-{}", of_.steps.front(), of_.steps.back());
     if (!of_.level.empty()) Add(", {}", HtmlText(of_.level));
     Add("</p>\n");
   }
