@@ -173,10 +173,16 @@ class Screen {
                    2);
   }
 
+  // The number that a finding has on the screen; its key where it has none.
+  std::string NumberOf(const std::string& key) const {
+    const auto found = std::find_if(of_.findings.begin(), of_.findings.end(), [&](const FoundCause& finding) { return finding.key == key; });
+    return found == of_.findings.end() ? Printable(key) : fmt::format("{}", found - of_.findings.begin() + 1);
+  }
+
   std::string InnocentLine(const NotACause& innocent) const {
     const std::string why = innocent.explained_by.empty()
                                 ? Text({"nothing waits for it", "没有任务在等它"})
-                                : Fill({"waits for what {} delays", "在等 {} 造成的延迟"}, Printable(innocent.explained_by));
+                                : Fill({"waits for what {} delays", "在等第 {} 项造成的延迟"}, NumberOf(innocent.explained_by));
     const std::string behind = Fill({", {} ms: {}", "，{} ms：{}"}, ms_(innocent.cost), why);
     const std::string before = Text({"Not a cause: ", "不是原因："});
     // The number and the reason stay, however long the name is.
