@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "advisor_baseline.h"
+#include "agent.h"
 #include "command.h"
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
@@ -206,18 +207,11 @@ void WriteTimeline(const AdvisorPlaces& places, const Report& report) {
   LogNotice("the trace is in {}; https://ui.perfetto.dev opens it", (places.folder / trace.file_name).string());
 }
 
-// The envelope of the Python tool's --agent.
-void PrintForAgent(const std::string& status, int code, AdvisorJson message, const std::string& suggestion) {
-  const AdvisorJson envelope = {
-      {"status", status}, {"code", code}, {"message", std::move(message)}, {"suggestion", suggestion}};
-  Print(PrintableJson(envelope.dump(-1, ' ', false, AdvisorJson::error_handler_t::replace)) + "\n");
-}
-
 void PrintChanges(const std::optional<std::vector<FindingChange>>& changes) {
   if (changes) PrintLines(ChangeLines(*changes));
 }
 
-int AnswerQuestion(const AdvisorOptions& options) {
+int RunAdvisor(const AdvisorOptions& options, const Agent& agent) {
   const Question question = QuestionOf(options);
   const RecipeArguments arguments = ArgumentsOf(options, question);
   const bool for_programs = options.json || options.agent;
@@ -234,8 +228,7 @@ int AnswerQuestion(const AdvisorOptions& options) {
   const auto most = chars == arguments.end() ? 0 : static_cast<std::size_t>(io::ParseInt(chars->second).value_or(0));
   const std::string document = DocumentText(outcome, changes, most);
   if (options.agent) {
-    PrintForAgent(outcome.partial ? "warning" : "success", 0, AdvisorJson::parse(document),
-                  "mend the findings in their order; advisor why KEY shows the evidence of one");
+    agent.PrintDocument(document, "mend the findings in their order; advisor why KEY shows the evidence of one", outcome.partial);
   } else if (options.json) {
     Print(document + "\n");
   } else {
@@ -247,17 +240,6 @@ int AnswerQuestion(const AdvisorOptions& options) {
   if (timeline) WriteTimeline(places, outcome.report);
   if (outcome.partial) return kExitPartial;
   return Fails(options.fail_on, WholeOf(outcome.report)) ? kExitFindings : 0;
-}
-
-int RunAdvisor(const AdvisorOptions& options) {
-  if (!options.agent) return AnswerQuestion(options);
-  try {
-    return AnswerQuestion(options);
-  } catch (const Error& error) {
-    PrintForAgent("error", ExitCode(error.kind()), AdvisorJson::object(), error.what());
-    FinishStdout();
-    throw;
-  }
 }
 
 std::string AdvisorHelp(const CLI::App& app, std::size_t width) {
@@ -279,7 +261,7 @@ constexpr const char* kPythonTool = "Options of the Python tool without effect";
 
 }  // namespace
 
-Command AddAdvisor(CLI::App& program) {
+Command AddAdvisor(CLI::App& program, const Agent& agent) {
   CLI::App* app = program.add_subcommand("advisor", "Say what costs the step and what mending it wins");
   const auto options = std::make_shared<AdvisorOptions>();
   app->add_option("words", options->words)->expected(-1)->group("");
@@ -318,7 +300,7 @@ Command AddAdvisor(CLI::App& program) {
   app->add_option("--torch_version", options->torch_version, "The capture says")->type_name("VERSION")->group(kPythonTool);
   app->add_option("--profiling_type", options->profiling_type, "The capture says")->type_name("TYPE")->group(kPythonTool);
   app->add_flag("--debug", options->debug, "See -v")->group(kPythonTool);
-  return {app, [options] { return RunAdvisor(*options); },
+  return {app, [options, &agent] { return RunAdvisor(*options, agent); },
           [app](std::size_t width) { return AdvisorHelp(*app, width); }};
 }
 

@@ -83,6 +83,10 @@ void Agent::PrintResults(const std::vector<WrittenResults>& written,
   PrintObject(exit_code == 0 ? "success" : "warning", exit_code, message, suggestion, log_);
 }
 
+void Agent::PrintDocument(std::string_view document, const std::string& suggestion, bool partial) const {
+  PrintObject(partial ? "warning" : "success", partial ? kExitPartial : 0, Json::parse(document), suggestion, log_);
+}
+
 void Agent::PrintFailure(std::string_view text, int exit_code) const {
   PrintObject("error", exit_code, {{"err", AsJsonText(text)}},
               "message.err says what is wrong and what to do", log_);

@@ -30,7 +30,7 @@ Command AddCluster(CLI::App& program, const Agent& agent);
 Command AddCompare(CLI::App& program);
 Command AddCheck(CLI::App& program);
 Command AddParse(CLI::App& program);
-Command AddAdvisor(CLI::App& program);
+Command AddAdvisor(CLI::App& program, const Agent& agent);
 
 /// The recipes and what they are for.
 HelpPage::List RecipeList();

@@ -97,7 +97,7 @@ int RunProgram(int count, const char* const* arguments, const Agent& agent) {
   program.require_subcommand(0, 1);
   const std::vector<Command> commands = {AddCompare(program), AddCluster(program, agent),
                                          AddCheck(program), AddParse(program),
-                                         AddAdvisor(program)};
+                                         AddAdvisor(program, agent)};
   std::vector<std::function<void()>> apply_common;
   apply_common.reserve(commands.size());
   for (const Command& command : commands) apply_common.push_back(AddCommonOptions(*command.app));

@@ -219,7 +219,7 @@ class Advisor(Advising):
         self.assertEqual(result.code, 0, result.err)
         self.assertEqual(result.out.count("\n"), 1)
         envelope = json.loads(result.out)
-        self.assertEqual(list(envelope), ["status", "code", "message", "suggestion"])
+        self.assertEqual(list(envelope), ["status", "code", "message", "suggestion", "log_path"])
         self.assertEqual((envelope["status"], envelope["code"]), ("success", 0))
         check_document(envelope["message"], "diagnosis", DOCS)
         self.assertLessEqual(len(json.dumps(envelope["message"], separators=(",", ":"))), 8000)
@@ -229,8 +229,8 @@ class Advisor(Advising):
         result = self.advise("--agent", capture=self.scratch / "nowhere")
         self.assertEqual(result.code, 3)
         envelope = json.loads(result.out)
-        self.assertEqual((envelope["status"], envelope["code"], envelope["message"]), ("error", 3, {}))
-        self.assertIn("nowhere", envelope["suggestion"])
+        self.assertEqual((envelope["status"], envelope["code"]), ("error", 3))
+        self.assertIn("nowhere", envelope["message"]["err"])
 
 
 class AdvisorFiles(Advising):
