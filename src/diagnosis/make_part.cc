@@ -135,6 +135,18 @@ class PartMaker {
     }
   }
 
+  // Of the event, which may have begun before the piece of it that counts.
+  TimeNs StartOfPiece(const HostPiece& piece) const {
+    const auto row = static_cast<std::size_t>(piece.row);
+    switch (piece.table) {
+      case PieceTable::kHostOps: return trace_.host_ops.start[row];
+      case PieceTable::kPythonCalls: return trace_.python_calls.start[row];
+      case PieceTable::kHostCalls: return trace_.host_calls.start[row];
+      case PieceTable::kMstx: return trace_.mstx.start[row];
+      default: return piece.begin;
+    }
+  }
+
   // The operators, frames and calls that took most time of each class.
   void AddPlaces() {
     constexpr std::size_t kMost = 5;
@@ -149,7 +161,7 @@ class PartMaker {
         place.time += time;
         if (time > place.longest) {
           place.longest = time;
-          place.start = piece.begin;
+          place.start = StartOfPiece(piece);
         }
       }, [](TimeNs, TimeNs) {});
     }
