@@ -48,6 +48,7 @@ void AddFacts(const Job& job, Diagnosis& diagnosis) {
   if (!levels.empty()) diagnosis.level = *levels.begin();
   const auto& steps = job.Part(0).steps;
   for (std::size_t step = 0; step < steps.size(); ++step) {
+    if (steps[step].id < 0) continue;  // the whole capture
     (step < job.first_step ? diagnosis.dropped_steps : diagnosis.steps).push_back(steps[step].id);
   }
 }

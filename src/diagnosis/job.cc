@@ -106,7 +106,9 @@ std::vector<std::size_t> Job::RoleOf(std::size_t rank) const {
 
 std::vector<std::int32_t> Job::CountedIds() const {
   std::vector<std::int32_t> ids;
-  for (std::size_t step = first_step; step < Part(0).steps.size(); ++step) ids.push_back(Part(0).steps[step].id);
+  for (std::size_t step = first_step; step < Part(0).steps.size(); ++step) {
+    if (Part(0).steps[step].id >= 0) ids.push_back(Part(0).steps[step].id);
+  }
   return ids;
 }
 

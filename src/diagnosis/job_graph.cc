@@ -18,7 +18,7 @@ JobGraph BuildJobGraph(const std::vector<const RankGraph*>& ranks, const std::ve
   JobGraph job;
   ReplayGraph& graph = job.graph;
   TimeNs begin = std::numeric_limits<TimeNs>::max();
-  std::size_t steps = 0;
+  std::size_t steps = 1;
   for (std::size_t r = 0; r < ranks.size(); ++r) {
     job.first_node.push_back(static_cast<std::uint32_t>(graph.Nodes()));
     for (const GraphNode& node : ranks[r]->nodes) graph.Add(node.start - clock[r], node.dur);
@@ -39,7 +39,10 @@ JobGraph BuildJobGraph(const std::vector<const RankGraph*>& ranks, const std::ve
       if (node.step == 0 && node.kind == NodeKind::kHost) begin = std::min(begin, node.start - clock[r]);
     }
   }
-  job.steps.begin = begin == std::numeric_limits<TimeNs>::max() ? 0 : begin;
+  if (begin == std::numeric_limits<TimeNs>::max()) {  // no host is recorded
+    for (std::uint32_t node = 0; node < graph.Nodes(); ++node) begin = std::min(begin, graph.Start(node));
+  }
+  job.steps.begin = graph.Nodes() == 0 ? 0 : begin;
   std::map<std::size_t, ReplayGraph::Node> last_joint;  // by lane
   for (const JointOperation& operation : operations) {
     TimeNs arrival = operation.last;

@@ -192,7 +192,7 @@ class PartMaker {
         part.leaf = Leaf::kMemory;
       }
       const auto step = steps_.OfHostTime(part.start);
-      part.step = step ? static_cast<std::int32_t>(*step) : -1;
+      part.step = step ? static_cast<std::int32_t>(*step) : steps_.Count() == 0 ? 0 : -1;
     }
   }
 

@@ -80,6 +80,7 @@ class Builder {
     return AddOfStep(start, dur, kind, host_time < 0 ? std::nullopt : steps_.OfHostTime(host_time), row);
   }
   std::uint32_t AddOfStep(TimeNs start, TimeNs dur, NodeKind kind, std::optional<std::size_t> step, std::int32_t row) {
+    if (steps_.Count() == 0) step = 0;  // the whole capture
     graph_.nodes.push_back({start, dur, kind, step ? static_cast<std::int32_t>(*step) : -1, row});
     return static_cast<std::uint32_t>(graph_.nodes.size() - 1);
   }
@@ -408,7 +409,7 @@ class Builder {
       auto [found, is_new] = last.try_emplace({step, lane_[i]}, i);
       if (items_[i].work.end > items_[found->second].work.end) found->second = i;
     }
-    graph_.last.resize(steps_.Count());
+    graph_.last.resize(std::max<std::size_t>(1, steps_.Count()));
     for (const auto& [place, item] : last) {
       graph_.last[static_cast<std::size_t>(place.first)].push_back(end_node_[item]);
     }
