@@ -206,24 +206,23 @@ class CommunicationCauses {
     for (const auto& [group, operations] : by_group) {
       Cause cause = NewCause(job_, "comm.not_overlapped", group);
       TimeNs post_of_all = 0;
+      const auto start = [&](std::size_t i) { return job_.graph.graph.Start(job_.graph.joints[i]); };
+      std::map<std::int32_t, TimeNs> last;  // start, by step
+      for (const std::size_t i : operations) {
+        const auto [found, is_new] = last.try_emplace(job_.operations.all[i].step, start(i));
+        found->second = std::max(found->second, start(i));
+      }
       for (const std::size_t i : operations) {
         const TimeNs post = PostOf(i);
         post_of_all += post;
         ShortenOperation(i, static_cast<TimeNs>(kOverlapped * static_cast<double>(post)), cause.what_if.expect);
         // Nothing is left to compute when the last one of a step begins.
-        if (!IsLastOfStep(i, operations)) ShortenOperation(i, post, cause.what_if.bound);
+        if (start(i) < last[job_.operations.all[i].step]) ShortenOperation(i, post, cause.what_if.bound);
       }
       if (post_of_all == 0) continue;
       cause.finding.metrics.push_back({"time_per_step", static_cast<double>(post_of_all) / static_cast<double>(std::max<std::size_t>(1, job_.steps)), "ns"});
       causes_.push_back(std::move(cause));
     }
-  }
-
-  bool IsLastOfStep(std::size_t operation, const std::vector<std::size_t>& others) const {
-    const auto start = [&](std::size_t i) { return job_.graph.graph.Start(job_.graph.joints[i]); };
-    return std::none_of(others.begin(), others.end(), [&](std::size_t other) {
-      return job_.operations.all[other].step == job_.operations.all[operation].step && start(other) > start(operation);
-    });
   }
 
   const Job& job_;

@@ -37,12 +37,8 @@ class DeviceCauses {
   // True for a type that the ranks of the role have in common; what single ranks have more is a
   // matter of these ranks.
   bool IsCommon(std::size_t rank, const GraphNode& node) const {
-    const std::vector<std::size_t> peers = job_.RoleOf(rank);
-    if (peers.size() < 2) return true;
-    std::size_t with = 0;
-    const auto step = static_cast<std::size_t>(node.step);
-    for (const std::size_t peer : peers) with += job_.work[peer][step].kernels.contains(TypeOf(rank, node)) ? 1 : 0;
-    return with * 4 > peers.size();
+    const std::size_t ranks = job_.RoleOf(rank).size();
+    return ranks < 2 || job_.UsualOf(rank, static_cast<std::size_t>(node.step), TypeOf(rank, node)).ranks * 4 > ranks;
   }
 
   void Remove(std::size_t rank, std::uint32_t node, const Cut& cut, Cause& cause) const {
@@ -62,7 +58,7 @@ class DeviceCauses {
       for (std::uint32_t i = 0; i < nodes.size(); ++i) {
         const GraphNode& node = nodes[i];
         if (node.kind != NodeKind::kKernel || node.step < 0 || static_cast<std::size_t>(node.step) >= job_.steps) continue;
-        if (std::find(leaves.begin(), leaves.end(), node.leaf) == leaves.end() || !IsCommon(rank, node)) continue;
+        if (!IsOf(leaves, node.leaf) || !IsCommon(rank, node)) continue;
         Remove(rank, i, cut, cause);
         if (static_cast<std::size_t>(node.step) < job_.first_step) continue;
         time += node.dur;

@@ -3,7 +3,6 @@
 // others is a matter of these ranks (rank_causes.cc), so that nothing is taken out twice.
 #include <algorithm>
 #include <array>
-#include <map>
 #include <set>
 
 #include "cause.h"
@@ -37,9 +36,23 @@ const std::vector<HostCauseOf>& HostCauseList() {
   return causes;
 }
 
-bool Holds(const std::vector<Leaf>& leaves, Leaf leaf) {
-  return std::find(leaves.begin(), leaves.end(), leaf) != leaves.end();
-}
+// The last calls of a step read its results.
+class UsualCalls {
+ public:
+  UsualCalls(const RankDiagnosis& part, std::size_t steps) : starts_(steps) {
+    for (const BlockedPart& call : part.blocked) {
+      if (call.step >= 0 && static_cast<std::size_t>(call.step) < steps) starts_[static_cast<std::size_t>(call.step)].push_back(call.start);
+    }
+    for (auto& starts : starts_) std::sort(starts.begin(), starts.end());
+  }
+  bool Holds(const BlockedPart& call) const {
+    const std::vector<TimeNs>& starts = starts_[static_cast<std::size_t>(call.step)];
+    return starts.end() - std::upper_bound(starts.begin(), starts.end(), call.start) < kUsualSyncs - 1;
+  }
+
+ private:
+  std::vector<std::vector<TimeNs>> starts_;  // by step
+};
 
 class HostCauses {
  public:
@@ -51,17 +64,6 @@ class HostCauses {
   }
 
  private:
-  TimeNs HostTime(std::size_t rank, std::size_t step, const std::vector<Leaf>& leaves) const {
-    TimeNs sum = 0;
-    for (const Leaf leaf : leaves) sum += job_.work[rank][step].host[static_cast<std::size_t>(leaf)];
-    return sum;
-  }
-  std::int64_t Blocks(std::size_t rank, std::size_t step, const std::vector<Leaf>& leaves) const {
-    std::int64_t sum = 0;
-    for (const Leaf leaf : leaves) sum += job_.work[rank][step].blocks[static_cast<std::size_t>(leaf)];
-    return sum;
-  }
-
   void Add(const HostCauseOf& of) {
     Cause cause = NewCause(job_, of.id);
     Removal& removal = cause.what_if.expect;
@@ -69,36 +71,32 @@ class HostCauses {
     std::set<std::int32_t> steps;
     TimeNs time = 0;
     std::int64_t calls = 0;
+    const auto usual = job_.UsualHost(of.leaves, of.blocks);
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
-      const std::vector<std::size_t> peers = job_.RoleOf(rank);
       std::vector<double> share(job_.steps, 1);
       std::vector<bool> cut(job_.steps, true);
-      for (std::size_t step = 0; step < job_.steps; ++step) {
-        const TimeNs own = HostTime(rank, step, of.leaves);
-        if (of.of_any_rank || peers.size() < 2) continue;
-        std::vector<TimeNs> others, other_blocks;
-        for (const std::size_t peer : peers) {
-          others.push_back(HostTime(peer, step, of.leaves));
-          other_blocks.push_back(Blocks(peer, step, of.blocks));
-        }
-        const TimeNs normal = std::min(own, Normal(std::move(others)));
-        share[step] = own > 0 ? static_cast<double>(normal) / static_cast<double>(own) : 0;
-        cut[step] = Normal(std::move(other_blocks)) > 0;
+      const bool compares = !of.of_any_rank && job_.RoleOf(rank).size() > 1;
+      for (std::size_t step = 0; compares && step < job_.steps; ++step) {
+        const HostAmount& normal = usual.at(job_.role[rank])[step];
+        const TimeNs own = job_.work[rank][step].HostOf(of.leaves, {}).time;
+        share[step] = own > 0 ? static_cast<double>(std::min(own, normal.time)) / static_cast<double>(own) : 0;
+        cut[step] = normal.blocks > 0;
       }
       const RankDiagnosis& part = job_.Part(rank);
       for (const HostShare& row : part.shares) {
         const std::int32_t step = job_.StepOfEdge(rank, row.edge);
-        if (step < 0 || !Holds(of.leaves, row.leaf)) continue;
+        if (step < 0 || !IsOf(of.leaves, row.leaf)) continue;
         const auto less = static_cast<TimeNs>(share[static_cast<std::size_t>(step)] * static_cast<double>(row.time));
         if (less <= 0) continue;
         removal.waits.push_back({job_.graph.first_edge[rank] + row.edge, less});
         Note(rank, step, ranks, steps);
         if (static_cast<std::size_t>(step) >= job_.first_step) time += less;
       }
+      const UsualCalls usual_calls(part, job_.steps);
       for (const BlockedPart& row : part.blocked) {
-        if (row.step < 0 || static_cast<std::size_t>(row.step) >= job_.steps || !Holds(of.blocks, row.leaf)) continue;
+        if (row.step < 0 || static_cast<std::size_t>(row.step) >= job_.steps || !IsOf(of.blocks, row.leaf)) continue;
         if (!cut[static_cast<std::size_t>(row.step)]) continue;
-        if (of.id == "host.sync" && IsUsual(part, row)) continue;
+        if (of.id == "host.sync" && usual_calls.Holds(row)) continue;
         removal.cuts.push_back(job_.graph.first_edge[rank] + row.edge);
         Note(rank, row.step, ranks, steps);
         if (static_cast<std::size_t>(row.step) >= job_.first_step) ++calls;
@@ -138,19 +136,10 @@ class HostCauses {
       for (std::uint32_t i = 0; i < nodes.size(); ++i) {
         const GraphNode& node = nodes[i];
         if (node.leaf != Leaf::kCopyOut || node.dur < kLeast || node.step < 0 || static_cast<std::size_t>(node.step) >= job_.steps) continue;
-        if (HostTime(rank, static_cast<std::size_t>(node.step), {Leaf::kCheckpoint}) == 0) continue;
+        if (job_.work[rank][static_cast<std::size_t>(node.step)].HostOf({Leaf::kCheckpoint}, {}).time == 0) continue;
         removal.durations.push_back({job_.graph.first_node[rank] + i, node.dur});
       }
     }
-  }
-
-  // The last ones of a step read its results.
-  static bool IsUsual(const RankDiagnosis& part, const BlockedPart& call) {
-    std::int64_t later = 0;
-    for (const BlockedPart& other : part.blocked) {
-      later += other.step == call.step && other.start > call.start ? 1 : 0;
-    }
-    return later < kUsualSyncs - 1;
   }
 
   void Note(std::size_t rank, std::int32_t step, std::set<std::int64_t>& ranks, std::set<std::int32_t>& steps) const {
@@ -164,7 +153,7 @@ class HostCauses {
   void AddPlaces(const std::vector<Leaf>& leaves, Cause& cause) const {
     for (const DiagnosedRank& rank : job_.ranks) {
       for (const HostPlace& place : rank.part->places) {
-        if (!Holds(leaves, place.leaf)) continue;
+        if (!IsOf(leaves, place.leaf)) continue;
         cause.finding.evidence.push_back({rank.rank, rank.part->capture, "host", rank.part->names[place.name], -1, place.start, place.longest});
       }
       if (!cause.finding.evidence.empty()) return;
@@ -180,7 +169,7 @@ class HostCauses {
     std::int64_t kernels = 0;
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
       for (const HostShare& row : job_.Part(rank).shares) {
-        if (!Holds(leaves, row.leaf)) continue;
+        if (!IsOf(leaves, row.leaf)) continue;
         const std::uint32_t edge = job_.graph.first_edge[rank] + row.edge;
         cause.what_if.expect.waits.push_back({edge, static_cast<TimeNs>(kExpected * static_cast<double>(row.time))});
         cause.what_if.bound.waits.push_back({edge, row.time});

@@ -2,6 +2,7 @@
 #include "job.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -46,24 +47,49 @@ std::vector<std::int32_t> RolesOf(const std::vector<DiagnosedRank>& ranks) {
   return roles;
 }
 
-void SumWork(Job& job) {
+// Of a rank's kinds of kernels those that no other rank of its role has.
+std::vector<std::vector<bool>> ForeignKinds(const Job& job) {
   using Shapes = std::pair<std::string, std::string>;
-  job.work.assign(job.ranks.size(), std::vector<StepWork>(job.steps));
-  // Kinds of kernels by role, with the number of ranks that have them.
-  std::vector<std::set<Shapes>> kinds_of(job.ranks.size());
-  for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
+  const auto shapes_of = [&](std::size_t rank, const KernelKind& kind) {
     const RankDiagnosis& part = job.Part(rank);
-    for (const KernelKind& kind : part.kinds) kinds_of[rank].emplace(part.names[kind.type], part.names[kind.shapes]);
+    return Shapes{part.names[kind.type], part.names[kind.shapes]};
+  };
+  std::map<std::int32_t, std::map<Shapes, std::set<std::size_t>>> ranks_with;  // by role
+  for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
+    for (const KernelKind& kind : job.Part(rank).kinds) ranks_with[job.role[rank]][shapes_of(rank, kind)].insert(rank);
   }
+  std::vector<std::vector<bool>> foreign(job.ranks.size());
+  for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
+    for (const KernelKind& kind : job.Part(rank).kinds) {
+      foreign[rank].push_back(ranks_with[job.role[rank]][shapes_of(rank, kind)].size() == 1);
+    }
+  }
+  return foreign;
+}
+
+void FindUsualKernels(Job& job) {
+  for (const auto& [role, ranks] : job.ranks_of_role) {
+    auto& steps = job.usual_kernels[role];
+    for (std::size_t step = 0; step < job.steps; ++step) {
+      std::map<std::string, std::vector<TimeNs>> times;
+      for (const std::size_t rank : ranks) {
+        for (const auto& [type, sum] : job.work[rank][step].kernels) times[type].push_back(sum.time);
+      }
+      auto& usual = steps.emplace_back();
+      for (auto& [type, of_ranks] : times) {
+        const std::size_t count = of_ranks.size();
+        of_ranks.resize(ranks.size(), 0);
+        usual[type] = {Normal(std::move(of_ranks)), count};
+      }
+    }
+  }
+}
+
+void SumWork(Job& job) {
+  job.work.assign(job.ranks.size(), std::vector<StepWork>(job.steps));
+  const std::vector<std::vector<bool>> foreign = ForeignKinds(job);
   for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
     const RankDiagnosis& part = job.Part(rank);
-    std::vector<bool> foreign;
-    for (const KernelKind& kind : part.kinds) {
-      const Shapes shapes{part.names[kind.type], part.names[kind.shapes]};
-      bool elsewhere = false;
-      for (const std::size_t other : job.RoleOf(rank)) elsewhere = elsewhere || (other != rank && kinds_of[other].contains(shapes));
-      foreign.push_back(!elsewhere);
-    }
     auto& steps = job.work[rank];
     for (const GraphNode& node : part.graph.nodes) {
       if (node.kind != NodeKind::kKernel || node.step < 0 || static_cast<std::size_t>(node.step) >= steps.size()) continue;
@@ -71,7 +97,7 @@ void SumWork(Job& job) {
       const auto kind = static_cast<std::size_t>(node.row);
       KernelSum& sum = work.kernels[part.names[part.kinds[kind].type]];
       sum.time += node.dur;
-      sum.foreign += foreign[kind] ? node.dur : 0;
+      sum.foreign += foreign[rank][kind] ? node.dur : 0;
       ++sum.count;
       work.compute += node.dur;
     }
@@ -96,12 +122,28 @@ JobGraph GraphOf(const Job& job) {
 
 }  // namespace
 
-std::vector<std::size_t> Job::RoleOf(std::size_t rank) const {
-  std::vector<std::size_t> same;
-  for (std::size_t other = 0; other < ranks.size(); ++other) {
-    if (role[other] == role[rank]) same.push_back(other);
+HostAmount StepWork::HostOf(const std::vector<Leaf>& leaves, const std::vector<Leaf>& waiting) const {
+  HostAmount amount;
+  for (const Leaf leaf : leaves) amount.time += host[static_cast<std::size_t>(leaf)];
+  for (const Leaf leaf : waiting) amount.blocks += blocks[static_cast<std::size_t>(leaf)];
+  return amount;
+}
+
+std::map<std::int32_t, std::vector<HostAmount>> Job::UsualHost(const std::vector<Leaf>& leaves,
+                                                               const std::vector<Leaf>& waiting) const {
+  std::map<std::int32_t, std::vector<HostAmount>> usual;
+  for (const auto& [of_role, members] : ranks_of_role) {
+    for (std::size_t step = 0; step < steps; ++step) {
+      std::vector<TimeNs> times, blocks;
+      for (const std::size_t rank : members) {
+        const HostAmount amount = work[rank][step].HostOf(leaves, waiting);
+        times.push_back(amount.time);
+        blocks.push_back(amount.blocks);
+      }
+      usual[of_role].push_back({Normal(std::move(times)), Normal(std::move(blocks))});
+    }
   }
-  return same;
+  return usual;
 }
 
 std::vector<std::int32_t> Job::CountedIds() const {
@@ -130,12 +172,14 @@ Job MakeJob(std::vector<DiagnosedRank> ranks) {
   job.ranks = std::move(ranks);
   job.operations = JoinOperations(job.ranks);
   job.role = RolesOf(job.ranks);
+  for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) job.ranks_of_role[job.role[rank]].push_back(rank);
   job.graph = GraphOf(job);
   job.steps = job.graph.steps.last.size();
   job.first_step = FirstIsWarmUp(StepLengths(job.graph)) ? 1 : 0;
   job.graph.steps.first = job.first_step;
   job.step_time = StepTime(job.graph.graph, job.graph.steps, {});
   SumWork(job);
+  FindUsualKernels(job);
   return job;
 }
 

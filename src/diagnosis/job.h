@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -19,12 +20,32 @@ struct KernelSum {
   std::int64_t count = 0;
 };
 
+/// What is normal in a step for a type of kernels, among the ranks of a role.
+struct UsualKernel {
+  TimeNs time = 0;
+  std::size_t ranks = 0;  ///< that run kernels of the type
+};
+
+/// Work of the host, and calls of it that waited for the device.
+struct HostAmount {
+  TimeNs time = 0;
+  std::int64_t blocks = 0;
+};
+
+/// True if the leaf is one of these.
+inline bool IsOf(const std::vector<Leaf>& leaves, Leaf leaf) {
+  return std::find(leaves.begin(), leaves.end(), leaf) != leaves.end();
+}
+
 /// What a rank did in a step, in sums that compare with those of other ranks.
 struct StepWork {
   std::map<std::string, KernelSum> kernels;  ///< by type
   TimeNs compute = 0;
   std::array<TimeNs, kLeaves> host{};  ///< work of the host by class
   std::array<std::int64_t, kLeaves> blocks{};  ///< calls that waited for the device, by class
+
+  /// The work of some classes, and the waiting calls of others.
+  HostAmount HostOf(const std::vector<Leaf>& leaves, const std::vector<Leaf>& waiting) const;
 };
 
 /// The job as the search for causes sees it.
@@ -36,12 +57,21 @@ struct Job {
   std::size_t first_step = 0;  ///< earlier ones are warm-up
   TimeNs step_time = 0;        ///< mean of the counted steps
   std::vector<std::int32_t> role;  ///< by rank: its stage of the pipeline
+  std::map<std::int32_t, std::vector<std::size_t>> ranks_of_role;
   std::vector<std::vector<StepWork>> work;  ///< by rank and step
+  /// By role and step, the types that any rank of the role runs.
+  std::map<std::int32_t, std::vector<std::map<std::string, UsualKernel>>> usual_kernels;
 
   const RankDiagnosis& Part(std::size_t rank) const { return *ranks[rank].part; }
   std::size_t CountedSteps() const { return steps - first_step; }
   /// Ranks of the same role, the rank itself among them.
-  std::vector<std::size_t> RoleOf(std::size_t rank) const;
+  const std::vector<std::size_t>& RoleOf(std::size_t rank) const { return ranks_of_role.at(role[rank]); }
+  const UsualKernel& UsualOf(std::size_t rank, std::size_t step, const std::string& type) const {
+    return usual_kernels.at(role[rank])[step].at(type);
+  }
+  /// What is normal for HostOf(), by role and step.
+  std::map<std::int32_t, std::vector<HostAmount>> UsualHost(const std::vector<Leaf>& leaves,
+                                                            const std::vector<Leaf>& waiting) const;
   std::vector<std::int32_t> CountedIds() const;
   /// The part of step k of a rank by its position among the rank's steps; -1 for none.
   std::int32_t StepOfEdge(std::size_t rank, std::uint32_t edge) const;

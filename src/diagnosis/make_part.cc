@@ -39,7 +39,7 @@ class PartNames {
 class PartMaker {
  public:
   explicit PartMaker(const RankTrace& trace)
-      : trace_(trace), names_(part_.names), timeline_(trace), steps_(trace.steps) {}
+      : trace_(trace), names_(part_.names), timeline_(trace), steps_(trace.steps), garbage_(Covered(trace.garbage_collections)) {}
 
   RankDiagnosis Make() && {
     part_.source = trace_.source;
@@ -90,12 +90,10 @@ class PartMaker {
 
   // Who holds the interpreter collects garbage; nobody else gets on.
   TimeNs Garbage(TimeNs begin, TimeNs end) const {
-    const GarbageCollections& rows = trace_.garbage_collections;
     TimeNs time = 0;
-    for (std::size_t i = 0; i < rows.Size(); ++i) {
-      time += std::max<TimeNs>(0, std::min(end, rows.start[i] + rows.dur[i]) - std::max(begin, rows.start[i]));
-    }
-    return std::min(time, end - begin);
+    auto at = std::partition_point(garbage_.begin(), garbage_.end(), [&](const Interval& row) { return row.end <= begin; });
+    for (; at != garbage_.end() && at->begin < end; ++at) time += std::min(end, at->end) - std::max(begin, at->begin);
+    return time;
   }
 
   void AddShares(const std::vector<HostStretch>& stretches) {
@@ -107,7 +105,7 @@ class PartMaker {
         timeline_.Walk(stretch.before, begin, end, on_piece,
                        [&](TimeNs from, TimeNs to) { add(Leaf::kHostIdle, to - from); });
       });
-      if (!trace_.garbage_collections.Empty()) {
+      if (!garbage_.empty()) {
         const TimeNs garbage = Garbage(stretch.begin, stretch.end);
         TimeNs rest = garbage;
         for (TimeNs& time : times) {
@@ -270,6 +268,7 @@ class PartMaker {
   PartNames names_;
   const HostTimeline timeline_;
   const HostSteps steps_;
+  const Intervals garbage_;
   RankAccount account_;
 };
 

@@ -18,9 +18,18 @@
 namespace mpa {
 namespace {
 
+// Ranks differ by less without a cause: 2 % of a step.
+TimeNs LeastLateness(const RankDiagnosis& part) {
+  constexpr TimeNs kLeast = 50'000;
+  TimeNs longest = 0;
+  for (const StepPart& step : part.steps) longest = std::max(longest, step.end - step.begin);
+  return std::max(kLeast, longest / 50);
+}
+
 class OperationJoiner {
  public:
-  explicit OperationJoiner(const std::vector<DiagnosedRank>& ranks) : ranks_(ranks) {}
+  explicit OperationJoiner(const std::vector<DiagnosedRank>& ranks)
+      : ranks_(ranks), least_lateness_(LeastLateness(*ranks[0].part)) {}
 
   JobOperations Join() && {
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) AddRank(rank);
@@ -148,14 +157,6 @@ class OperationJoiner {
     }
   }
 
-  // Ranks differ by less without a cause: 2 % of a step.
-  TimeNs LeastLateness() const {
-    constexpr TimeNs kLeast = 50'000;
-    TimeNs longest = 0;
-    for (const StepPart& step : Part(0).steps) longest = std::max(longest, step.end - step.begin);
-    return std::max(kLeast, longest / 50);
-  }
-
   // A member that was not captured, and came after all that were.
   void FindOutsider(const MeetingArrivals& arrivals, JobOperation& operation) const {
     if (arrivals.all.size() < 2) return;
@@ -163,7 +164,7 @@ class OperationJoiner {
     if (last.source != ArrivalSource::kSeen) return;
     operation.joint.last = last.time;
     const TimeNs second = arrivals.all[arrivals.all.size() - 2].time;
-    if (last.time - second < LeastLateness()) return;
+    if (last.time - second < least_lateness_) return;
     operation.joint.outsider = last.time;
     operation.joint.second = second;
     operation.outsider = last.rank >= 0 ? last.rank : last.group_rank;
@@ -180,13 +181,14 @@ class OperationJoiner {
       own = std::max(own, rank.collectives.rows[member.row].start - result_.clock[member.rank]);
       if (rank.last[member.row].known) latest = std::max(latest, rank.last[member.row].time - result_.clock[member.rank]);
     }
-    if (latest <= own + LeastLateness()) return;
+    if (latest <= own + least_lateness_) return;
     operation.joint.last = latest;
     operation.joint.outsider = latest;
     operation.joint.second = own;
   }
 
   const std::vector<DiagnosedRank>& ranks_;
+  const TimeNs least_lateness_;
   std::vector<RankMeetings> met_;
   std::map<Key, JobOperation> joined_;
   JobOperations result_;

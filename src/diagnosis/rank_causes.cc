@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <map>
-#include <set>
 
 #include "cause.h"
 
@@ -67,12 +65,10 @@ class RankCauses {
   }
 
  private:
-  std::vector<std::size_t> Peers(std::size_t rank) const { return job_.RoleOf(rank); }
-
   void FindCompute() {
     std::vector<Excess> late, uneven;
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
-      if (Peers(rank).size() < kLeastRole) continue;
+      if (job_.RoleOf(rank).size() < kLeastRole) continue;
       Excess excess = ComputeExcess(rank);
       if (!Matters(job_, excess)) continue;
       const bool more_work = static_cast<double>(excess.foreign) > kMostlyForeign * static_cast<double>(excess.time);
@@ -93,15 +89,10 @@ class RankCauses {
     std::vector<std::map<std::string, double>> less(job_.steps);  // share of every type's time
     for (std::size_t step = 0; step < job_.steps; ++step) {
       for (const auto& [type, own] : job_.work[rank][step].kernels) {
-        std::vector<TimeNs> peers;
-        for (const std::size_t peer : Peers(rank)) {
-          const auto& kernels = job_.work[peer][step].kernels;
-          const auto found = kernels.find(type);
-          peers.push_back(found == kernels.end() ? 0 : found->second.time);
-        }
+        const UsualKernel& usual = job_.UsualOf(rank, step, type);
+        const TimeNs normal = usual.time;
         // Of a type that others do not have at all it is not more, but other work.
-        const bool shared = std::count_if(peers.begin(), peers.end(), [](TimeNs time) { return time > 0; }) > 1;
-        const TimeNs normal = Normal(std::move(peers));
+        const bool shared = usual.ranks > 1;
         const TimeNs over = std::max<TimeNs>(0, own.time - normal);
         if (own.time > 0) less[step][type] = static_cast<double>(over) / static_cast<double>(own.time);
         if (step < job_.first_step) continue;
@@ -132,7 +123,7 @@ class RankCauses {
       }
     };
     sum(rank, own);
-    const std::vector<std::size_t> peers = Peers(rank);
+    const std::vector<std::size_t>& peers = job_.RoleOf(rank);
     for (const std::size_t peer : peers) sum(peer, normal);
     std::size_t largest = 0;
     const auto over = [&](std::size_t leaf) { return own[leaf] - normal[leaf] / static_cast<TimeNs>(peers.size()); };
@@ -149,7 +140,7 @@ class RankCauses {
       return sum / static_cast<double>(job_.CountedSteps());
     };
     std::vector<double> peers;
-    for (const std::size_t peer : Peers(rank)) peers.push_back(mean(peer));
+    for (const std::size_t peer : job_.RoleOf(rank)) peers.push_back(mean(peer));
     std::sort(peers.begin(), peers.end());
     const double usual = peers[peers.size() / 2], own = mean(rank);
     if (own <= 0 || own >= 0.97 * usual) return;
@@ -158,59 +149,44 @@ class RankCauses {
   }
 
   void FindHost(const HostFamily& family) {
+    const auto usual = job_.UsualHost(family.leaves, family.blocks);
     std::vector<Excess> late;
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
-      if (Peers(rank).size() < kLeastRole) continue;
-      Excess excess = HostExcess(rank, family);
+      if (job_.RoleOf(rank).size() < kLeastRole) continue;
+      Excess excess = HostExcess(rank, family, usual.at(job_.role[rank]));
       if (Matters(job_, excess) || !excess.removal.cuts.empty()) late.push_back(std::move(excess));
     }
     AddAlike(family.id, family.place, family.named, late, [](const Excess&, Cause&) {});
   }
 
-  Excess HostExcess(std::size_t rank, const HostFamily& family) const {
+  Excess HostExcess(std::size_t rank, const HostFamily& family, const std::vector<HostAmount>& usual) const {
     Excess excess;
     excess.rank = rank;
     const RankDiagnosis& part = job_.Part(rank);
-    const auto of_step = [&](std::size_t of, std::size_t step) {
-      TimeNs sum = 0;
-      for (const Leaf leaf : family.leaves) sum += job_.work[of][step].host[static_cast<std::size_t>(leaf)];
-      return sum;
-    };
-    const auto blocks_of_step = [&](std::size_t of, std::size_t step) {
-      std::int64_t sum = 0;
-      for (const Leaf leaf : family.blocks) sum += job_.work[of][step].blocks[static_cast<std::size_t>(leaf)];
-      return sum;
-    };
     std::vector<double> less(job_.steps, 0);
     std::vector<bool> blocks_more(job_.steps, false);
     TimeNs time = 0, normal_time = 0;
     for (std::size_t step = 0; step < job_.steps; ++step) {
-      std::vector<TimeNs> peers, peer_blocks;
-      for (const std::size_t peer : Peers(rank)) {
-        peers.push_back(of_step(peer, step));
-        peer_blocks.push_back(blocks_of_step(peer, step));
-      }
-      const TimeNs own = of_step(rank, step), normal = Normal(std::move(peers));
+      const HostAmount amount = job_.work[rank][step].HostOf(family.leaves, family.blocks);
+      const TimeNs own = amount.time, normal = usual[step].time;
       const TimeNs over = std::max<TimeNs>(0, own - normal);
       if (own > 0) less[step] = static_cast<double>(over) / static_cast<double>(own);
-      const std::int64_t usual_blocks = Normal(std::move(peer_blocks));
-      blocks_more[step] = blocks_of_step(rank, step) > usual_blocks * 3 / 2 + 1;
+      blocks_more[step] = amount.blocks > usual[step].blocks * 3 / 2 + 1;
       if (step < job_.first_step) continue;
       time += over;
       normal_time += std::min(own, normal);
     }
     excess.time = PerStep(job_, time);
     excess.normal = PerStep(job_, normal_time);
-    const auto is_of = [](const Leaves& leaves, Leaf leaf) { return std::find(leaves.begin(), leaves.end(), leaf) != leaves.end(); };
     for (const HostShare& share : part.shares) {
       const std::int32_t step = job_.StepOfEdge(rank, share.edge);
-      if (step < 0 || !is_of(family.leaves, share.leaf)) continue;
+      if (step < 0 || !IsOf(family.leaves, share.leaf)) continue;
       const auto removed = static_cast<TimeNs>(less[static_cast<std::size_t>(step)] * static_cast<double>(share.time));
       if (removed > 0) excess.removal.waits.push_back({job_.graph.first_edge[rank] + share.edge, removed});
     }
     for (const BlockedPart& blocked : part.blocked) {
       if (blocked.step < 0 || static_cast<std::size_t>(blocked.step) >= job_.steps) continue;
-      if (is_of(family.blocks, blocked.leaf) && blocks_more[static_cast<std::size_t>(blocked.step)]) {
+      if (IsOf(family.blocks, blocked.leaf) && blocks_more[static_cast<std::size_t>(blocked.step)]) {
         excess.removal.cuts.push_back(job_.graph.first_edge[rank] + blocked.edge);
       }
     }

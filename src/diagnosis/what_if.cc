@@ -36,7 +36,7 @@ class Search {
     }
     result_.floor = now_;
     for (std::size_t i = 0; i < causes_.size(); ++i) {
-      if (open_[i]) result_.others.push_back({i, std::max<TimeNs>(0, now_ - With({i})), alone_[i], 0, false});
+      if (open_[i]) result_.others.push_back({.cause = i, .alone = alone_[i]});
     }
     std::stable_sort(result_.others.begin(), result_.others.end(),
                      [](const Gain& a, const Gain& b) { return a.alone > b.alone; });
