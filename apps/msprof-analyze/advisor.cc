@@ -41,11 +41,11 @@ constexpr const char* kCharsForAgents = "8000";
 
 struct AdvisorOptions {
   std::vector<std::string> words;
-  std::string captures, baseline_captures, output, baseline, fail_on, language, memory_limit;
-  std::string rank_list = "all", step, top, evidence, max_chars;
+  std::string captures, baseline_captures, output, baseline, fail_on, language;
+  std::string top, evidence, max_chars;
   std::string cann_version, torch_version, profiling_type;
   bool json = false, agent = false, debug = false;
-  OpenOptions open;
+  RankOptions ranks;
 };
 
 // What the words in front of the options ask for.
@@ -114,22 +114,11 @@ RecipeArguments ArgumentsOf(const AdvisorOptions& options, const Question& quest
   return arguments;
 }
 
-ClusterRequest RequestOf(const AdvisorOptions& options, const std::string& captures,
-                         const RecipeArguments& arguments) {
-  ClusterRequest request;
-  request.directory = captures;
-  request.ranks = ParseRanks("--rank_list", options.rank_list);
-  request.step = ParseStep("--step_id", options.step, StepForm::kNumberOrAll);
-  request.open = options.open;
-  request.memory_bytes = ApplyMemoryLimit("--memory_limit", options.memory_limit);
-  request.arguments = arguments;
-  return request;
-}
-
 ClusterOutcome DiagnoseCaptures(const AdvisorOptions& options, const std::string& captures,
                                 const RecipeArguments& arguments, Wanted wanted) {
   const Recipe recipe = DiagnosisRecipe();
-  const ClusterRequest request = RequestOf(options, captures, arguments);
+  ClusterRequest request = options.ranks.Request(captures);
+  request.arguments = arguments;
   ClusterOutcome outcome = ReduceRanks(recipe, arguments, wanted, MapRanks(recipe, request));
   ClearProgressLine();
   return outcome;
@@ -282,8 +271,8 @@ Command AddAdvisor(CLI::App& program, const Agent& agent) {
       ->check(CLI::IsMember({"info", "low", "medium", "high", "critical"}))
       ->type_name("SEVERITY")
       ->group(kMostUsed);
-  app->add_option("--rank_list", options->rank_list, "Ranks, such as 0,1,4-7 [default: all]")->type_name("LIST")->group(kReading);
-  app->add_option("--step_id", options->step, "Analyse one step of every rank [default: all]")->type_name("ID")->group(kReading);
+  app->add_option("--rank_list", options->ranks.rank_list, "Ranks, such as 0,1,4-7 [default: all]")->type_name("LIST")->group(kReading);
+  app->add_option("--step_id", options->ranks.step, "Analyse one step of every rank [default: all]")->type_name("ID")->group(kReading);
   app->add_flag("--json", options->json, "Print the diagnosis as JSON; see docs/schemas/diagnosis.schema.json")->group(kPrograms);
   app->add_flag("--agent", options->agent, "Print one bounded JSON object for a language model")->group(kPrograms);
   app->add_option("--baseline", options->baseline, "An earlier diagnosis (--json): what is new, gone or has grown since")
@@ -294,8 +283,8 @@ Command AddAdvisor(CLI::App& program, const Agent& agent) {
   app->add_option("--max_chars", options->max_chars, "Longest JSON document; what goes is counted [default: unlimited, --agent 8000]")
       ->type_name("N")
       ->group(kPrograms);
-  AddOpenOptions(*app, options->open);
-  AddMemoryOption(*app, options->memory_limit)->group(kReading);
+  AddOpenOptions(*app, options->ranks.open);
+  AddMemoryOption(*app, options->ranks.memory_limit)->group(kReading);
   app->add_option("--cann_version", options->cann_version, "The capture says")->type_name("VERSION")->group(kPythonTool);
   app->add_option("--torch_version", options->torch_version, "The capture says")->type_name("VERSION")->group(kPythonTool);
   app->add_option("--profiling_type", options->profiling_type, "The capture says")->type_name("TYPE")->group(kPythonTool);

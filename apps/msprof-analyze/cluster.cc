@@ -40,11 +40,11 @@ namespace fs = std::filesystem;
 
 struct RecipeCommandOptions {
   std::string recipe, output, save_parts, from_parts;
-  std::string rank_list = "all", step, parallel_mode, memory_limit;
+  std::string parallel_mode;
   bool print = false, agent = false;
   CaptureArgument captures;
   ExportOptions exports;
-  OpenOptions open;
+  RankOptions ranks;
   RecipeArguments arguments;
 };
 
@@ -328,18 +328,13 @@ int RunRecipeCommand(const RecipeCommandOptions& options, const Agent& agent) {
   std::vector<std::vector<ExportType>> types;
   for (const RecipeRun& run : runs) {
     types.push_back(options.exports.Types(ReportKind::kRecipe,
-                                          StandardType(*run.recipe, directory, options.open)));
+                                          StandardType(*run.recipe, directory, options.ranks.open)));
   }
   if (!IsOneOf(options.parallel_mode, {"", "concurrent"})) {
     Fail(ErrorKind::kUsage, "--parallel_mode {}: unknown mode; give concurrent, and see --jobs",
          options.parallel_mode);
   }
-  ClusterRequest request;
-  request.directory = directory;
-  request.ranks = ParseRanks("--rank_list", options.rank_list);
-  request.step = ParseStep("--step_id", options.step, StepForm::kNumberOrAll);
-  request.open = options.open;
-  request.memory_bytes = ApplyMemoryLimit("--memory_limit", options.memory_limit);
+  const ClusterRequest request = options.ranks.Request(directory);
   const fs::path source = from_parts ? fs::path(ExpandHome(options.from_parts)) : request.directory;
   CheckDirectory(from_parts ? "--from_parts" : "-d", source);
   std::vector<fs::path> baselines;
@@ -458,7 +453,7 @@ Command AddCluster(CLI::App& program, const Agent& agent) {
   options->exports.AddTo(*app, {ReportKind::kRecipe}, kRecipeType);
   app->get_option("--export_type")->group(kMostUsed);
   app->get_option("--json")->group(kMore);
-  app->add_option("--rank_list", options->rank_list, "Ranks, such as 0,1,4-7 [default: all]")
+  app->add_option("--rank_list", options->ranks.rank_list, "Ranks, such as 0,1,4-7 [default: all]")
       ->type_name("LIST")
       ->group(kMostUsed);
   AddParameters(*app, options);
@@ -466,7 +461,7 @@ Command AddCluster(CLI::App& program, const Agent& agent) {
   app->add_flag("--agent", options->agent,
                 "Print one JSON object that names what was written; the log goes to a file")
       ->group(kMore);
-  app->add_option("--step_id", options->step, "Analyse one step of every rank [default: all]")
+  app->add_option("--step_id", options->ranks.step, "Analyse one step of every rank [default: all]")
       ->type_name("ID")
       ->group(kMore);
   app->add_option("--save_parts", options->save_parts,
@@ -478,8 +473,8 @@ Command AddCluster(CLI::App& program, const Agent& agent) {
                   "Directory with the files of --save_parts of all machines, instead of -d")
       ->type_name("DIR")
       ->group(kMachines);
-  AddOpenOptions(*app, options->open);
-  AddMemoryOption(*app, options->memory_limit)->group(kReading);
+  AddOpenOptions(*app, options->ranks.open);
+  AddMemoryOption(*app, options->ranks.memory_limit)->group(kReading);
   app->add_option("--parallel_mode", options->parallel_mode,
                   "Accepted for compatibility, no effect; see --jobs")
       ->type_name("MODE")

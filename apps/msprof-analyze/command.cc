@@ -213,4 +213,14 @@ std::optional<std::set<std::int64_t>> ParseRanks(const char* option, const std::
   return ranks;
 }
 
+ClusterRequest RankOptions::Request(const std::string& directory) const {
+  ClusterRequest request;
+  request.directory = directory;
+  request.ranks = ParseRanks("--rank_list", rank_list);
+  request.step = ParseStep("--step_id", step, StepForm::kNumberOrAll);
+  request.open = open;
+  request.memory_bytes = ApplyMemoryLimit("--memory_limit", memory_limit);
+  return request;
+}
+
 }  // namespace mpa

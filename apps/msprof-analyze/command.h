@@ -32,6 +32,17 @@ Command AddCheck(CLI::App& program);
 Command AddParse(CLI::App& program);
 Command AddAdvisor(CLI::App& program, const Agent& agent);
 
+struct ClusterRequest;
+
+/// The options of commands that read the ranks of a job.
+struct RankOptions {
+  std::string rank_list = "all", step, memory_limit;
+  OpenOptions open;
+
+  /// What they ask for, without arguments of a recipe. Throws Error (kUsage) that names the option.
+  ClusterRequest Request(const std::string& directory) const;
+};
+
 /// The recipes and what they are for.
 HelpPage::List RecipeList();
 

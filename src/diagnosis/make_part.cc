@@ -63,7 +63,7 @@ class PartMaker {
   std::string_view View(StringId text) const { return trace_.strings.View(text); }
 
   void AddSteps() {
-    account_ = AccountRank(trace_);
+    account_ = AccountRank(trace_, timeline_, {});
     for (const StepAccount& step : account_.steps) {
       StepPart& part = part_.steps.emplace_back();
       part.id = step.id;

@@ -107,15 +107,15 @@ struct WindowParts {
 
 class Accountant {
  public:
-  Accountant(const RankTrace& trace, const AccountInput& input)
-      : items_(FindDeviceItems(trace)), input_(input), trace_(trace) {
+  Accountant(const RankTrace& trace, const HostTimeline& host, const AccountInput& input)
+      : items_(FindDeviceItems(trace)), input_(input), trace_(trace), host_(host) {
     account_.clock = HostClockOf(trace, items_);
     account_.steps = FindWindows(trace, account_.clock);
   }
 
   RankAccount Account() && {
     const std::vector<Piece> occupied = Occupants(trace_, input_, items_).Resolve();
-    FreeTime free(trace_, account_.clock, items_);
+    FreeTime free(trace_, account_.clock, items_, host_);
     std::vector<WindowParts> windows = Divide(occupied, free);
     std::vector<FreeGap> gaps;
     for (const WindowParts& window : windows) {
@@ -228,13 +228,18 @@ class Accountant {
   std::vector<DeviceItem> items_;
   const AccountInput& input_;
   const RankTrace& trace_;
+  const HostTimeline& host_;
   RankAccount account_;
 };
 
 }  // namespace
 
 RankAccount AccountRank(const RankTrace& trace, const AccountInput& input) {
-  return Accountant(trace, input).Account();
+  return AccountRank(trace, HostTimeline(trace), input);
+}
+
+RankAccount AccountRank(const RankTrace& trace, const HostTimeline& host, const AccountInput& input) {
+  return Accountant(trace, host, input).Account();
 }
 
 }  // namespace mpa

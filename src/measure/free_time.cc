@@ -43,12 +43,12 @@ std::map<std::int64_t, std::vector<std::uint32_t>> FindEventWaits(const DeviceTa
 }  // namespace
 
 FreeTime::FreeTime(const RankTrace& trace, const HostClock& clock,
-                   std::span<const DeviceItem> items)
+                   std::span<const DeviceItem> items, const HostTimeline& host)
     : trace_(trace),
       clock_(clock),
       items_(items),
       chains_(trace),
-      host_(trace),
+      host_(host),
       collections_(Covered(trace.garbage_collections)),
       requests_(FindRequests(trace)),
       waits_(FindEventWaits(trace.device_tasks, trace.strings)) {}

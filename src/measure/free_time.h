@@ -24,11 +24,12 @@ struct FreeGap {
   std::uint8_t tags = 0;
 };
 
-/// Says what the host did in the free time of a device. Refers to the rank and the items, which
-/// must outlive it.
+/// Says what the host did in the free time of a device. Refers to the rank, the items and the
+/// timeline, which must outlive it.
 class FreeTime {
  public:
-  FreeTime(const RankTrace& trace, const HostClock& clock, std::span<const DeviceItem> items);
+  FreeTime(const RankTrace& trace, const HostClock& clock, std::span<const DeviceItem> items,
+           const HostTimeline& host);
 
   /// Of the items that begin at `time` the one that was launched last, of these the one on the
   /// smallest stream. Empty: none begins then.
@@ -65,7 +66,7 @@ class FreeTime {
   const HostClock& clock_;
   std::span<const DeviceItem> items_;
   LaunchChains chains_;
-  HostTimeline host_;
+  const HostTimeline& host_;
   Intervals collections_;                                     // of garbage
   std::vector<std::pair<TimeNs, std::int32_t>> requests_;     // work asked for, with the thread
   std::map<std::int64_t, std::vector<std::uint32_t>> waits_;  // tasks by stream, in order of end

@@ -15,7 +15,6 @@ import json
 import re
 import sqlite3
 import statistics
-import subprocess
 import sys
 import tempfile
 from collections import Counter, defaultdict
@@ -26,6 +25,7 @@ sys.path.append(str(HERE.parent / "support"))
 sys.dont_write_bytecode = True
 
 from captures import build_database, build_job  # noqa: E402: found only now
+from recomputed_tables import judge  # noqa: E402
 
 CAPTURES = HERE.parents[1] / "testdata" / "captures"
 NONE = 4294967295
@@ -246,17 +246,6 @@ def alike(a, b):
     return abs(a - b) <= 1e-9 * max(1, abs(a))
 
 
-def objections(expected, found):
-    for table, rows in expected.items():
-        if len(rows) != len(found[table]):
-            yield f"{table}: {len(found[table])} rows instead of {len(rows)}"
-        for number, (row, of_tool) in enumerate(zip(rows, found[table])):
-            if len(row) != len(of_tool):
-                yield f"{table}: {len(of_tool)} cells instead of {len(row)}"
-            yield from (f"{table} row {number} cell {place}: {b!r} instead of {a!r}"
-                        for place, (a, b) in enumerate(zip(row, of_tool)) if not alike(a, b))
-
-
 def altered(tables):
     """The tables with one cell changed, for each cell of the first and the last row, and without a row."""
     for name, rows in tables.items():
@@ -275,16 +264,7 @@ def check(tool, what, job, recipe):
     expected = RECIPES[recipe](ranks)
     if not any(expected.values()):
         return 0, 0
-    with tempfile.TemporaryDirectory() as out:
-        subprocess.run([tool, "-m", recipe, "-d", job, "-o", out, "-q"], check=True, stdout=subprocess.DEVNULL)
-        database = sqlite3.connect(Path(out, "cluster_analysis_output", "cluster_analysis.db"))
-        found = {table: [list(row) for row in database.execute(f'SELECT * FROM "{table}"')] for table in expected}
-        database.close()
-    wrong = [*objections(expected, found)]
-    wrong += ["an alteration is not noticed" for tables in altered(found) if not any(objections(expected, tables))]
-    cells = sum(len(row) for rows in found.values() for row in rows)
-    print(f"{recipe} of {what}: {cells} cells, {len(wrong)} wrong", *wrong[:10], sep="\n  ")
-    return cells, len(wrong)
+    return judge(tool, recipe, job, what, expected, alike, altered)
 
 
 def main():

@@ -14,12 +14,12 @@ import argparse
 import re
 import sqlite3
 import statistics
-import subprocess
 import sys
-import tempfile
 from collections import Counter, defaultdict
 from fractions import Fraction
 from pathlib import Path
+
+from recomputed_tables import judge
 
 HERE = Path(__file__).resolve().parent
 SKIPPED = 77
@@ -127,16 +127,6 @@ def alike(expected, found):
     return expected == found
 
 
-def objections(expected, found):
-    for table, rows in expected.items():
-        if len(rows) != len(found[table]):
-            yield f"{table}: {len(found[table])} rows instead of {len(rows)}"
-            continue
-        for number, (row, of_tool) in enumerate(zip(rows, found[table])):
-            yield from (f"{table} row {number} cell {place}: {b} instead of {a}"
-                        for place, (a, b) in enumerate(zip(row, of_tool)) if not alike(a, b))
-
-
 def altered(tables):
     """The tables with one cell changed, for the first and the last cell of each row."""
     for name, rows in tables.items():
@@ -148,17 +138,7 @@ def altered(tables):
 
 
 def check(tool, job, recipe, recompute):
-    with tempfile.TemporaryDirectory() as out:
-        subprocess.run([tool, "-m", recipe, "-d", job, "-o", out, "-q"], check=True, stdout=subprocess.DEVNULL)
-        connection = sqlite3.connect(Path(out, "cluster_analysis_output", "cluster_analysis.db"))
-        expected = recompute(joint_collectives(job))
-        found = {table: [list(row) for row in connection.execute(f"SELECT * FROM {table}")] for table in expected}
-        connection.close()
-    wrong = [*objections(expected, found)]
-    wrong += ["an alteration is not noticed" for tables in altered(found) if not any(objections(expected, tables))]
-    cells = sum(len(row) for rows in found.values() for row in rows)
-    print(f"{recipe} of {job.parent.name}: {cells} cells, {len(wrong)} wrong", *wrong[:10], sep="\n  ")
-    return cells, len(wrong)
+    return judge(tool, recipe, job, job.parent.name, recompute(joint_collectives(job)), alike, altered)
 
 
 def main():

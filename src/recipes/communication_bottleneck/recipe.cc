@@ -11,6 +11,7 @@
 #include "mpa/base/error.h"
 #include "mpa/base/printable.h"
 #include "mpa/recipe/arguments.h"
+#include "mpa/recipe/joint_collectives.h"
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/amount.h"
 
@@ -165,16 +166,8 @@ void ReduceBottleneck(const Ranks& ranks, const RecipeArguments& arguments, Want
 }
 
 Verdict JudgeBottleneck(const RankFacts& facts) {
-  Verdict verdict = JudgeReadable(facts);
+  Verdict verdict = JudgeCollectives(facts);
   if (verdict.CannotRun()) return verdict;
-  if (facts.kind == CaptureKind::kGpu) {
-    return CannotRun("captures of GPUs do not name the groups of collectives", "");
-  }
-  if (facts.recorded.communication == Recorded::kNo) {
-    return CannotRun("no communication was recorded; a run on one device has none",
-                     "profiler_level=Level1");
-  }
-  verdict.AddUnknown(facts.recorded.communication, "communication");
   verdict.AddLack(facts.recorded.host_ops == Recorded::kNo,
                   "no operators of the host; why a rank came late stays unknown",
                   "activities with ProfilerActivity.CPU");
