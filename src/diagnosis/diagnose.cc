@@ -30,7 +30,7 @@ void AddFacts(const Job& job, Diagnosis& diagnosis) {
     diagnosis.ranks.push_back(rank.rank);
     formats.insert(rank.part->source);
     if (!rank.part->level.empty()) levels.insert(rank.part->level);
-    for (const JobGroup& group : rank.part->job.groups) {
+    for (const JobGroup& group : rank.part->meetings.groups) {
       for (const std::int64_t member : group.ranks) diagnosis.world = std::max(diagnosis.world, member + 1);
     }
     for (const StepPart& step : rank.part->steps) {

@@ -158,7 +158,6 @@ std::vector<Leaf> LeavesOf(const FoundCause& finding) {
       {"host.memory", {Leaf::kMemory}},
       {"host.checkpoint", {Leaf::kCheckpoint}},
       {"host.launch_bound", {Leaf::kDispatchOp, Leaf::kDispatchCann, Leaf::kDispatchComm}},
-      {"host.python", {Leaf::kPython}},
       {"op.aicpu", {Leaf::kAiCpu}},
       {"op.format", {Leaf::kFormat, Leaf::kMove}},
       {"op.attention", {Leaf::kVector}},

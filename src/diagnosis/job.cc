@@ -38,7 +38,7 @@ bool FirstIsWarmUp(const std::vector<TimeNs>& lengths) {
 std::vector<std::int32_t> RolesOf(const std::vector<DiagnosedRank>& ranks) {
   std::vector<std::int32_t> roles(ranks.size(), 0);
   for (std::size_t i = 0; i < ranks.size(); ++i) {
-    for (const JobGroup& group : ranks[i].part->job.groups) {
+    for (const JobGroup& group : ranks[i].part->meetings.groups) {
       if (group.name != "pp") continue;
       const auto place = std::find(group.ranks.begin(), group.ranks.end(), ranks[i].rank);
       if (place != group.ranks.end()) roles[i] = static_cast<std::int32_t>(place - group.ranks.begin());

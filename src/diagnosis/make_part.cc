@@ -45,8 +45,6 @@ class PartMaker {
     part_.source = trace_.source;
     part_.level = trace_.profiler_level;
     part_.capture = trace_.capture_path;
-    part_.host = trace_.job.host_name;
-    part_.job = trace_.job;
     part_.has_calls = !trace_.host_calls.Empty();
     AddSteps();
     std::vector<HostStretch> stretches;

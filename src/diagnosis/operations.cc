@@ -74,15 +74,15 @@ class OperationJoiner {
         joined.kind = kind;
         joined.step = row.step;
         joined.joint.is_barrier = IsBarrierKind(kind) || is_pair;
-        Describe(group, part.job, joined);
+        Describe(group, part.meetings.groups, joined);
       }
       joined.joint.members.push_back({rank, i});
     }
   }
 
-  static void Describe(const std::string& group, const JobInfo& job, JobOperation& joined) {
+  static void Describe(const std::string& group, const std::vector<JobGroup>& groups, JobOperation& joined) {
     joined.group = group;
-    for (const JobGroup& known : job.groups) {
+    for (const JobGroup& known : groups) {
       if (known.id != group && std::to_string(GroupHash(known.id)) != group) continue;
       if (!known.name.empty()) joined.group = known.name;
       joined.members = known.ranks;

@@ -8,7 +8,6 @@
 
 #include "mpa/diagnosis/meetings.h"
 #include "mpa/measure/leaf.h"
-#include "mpa/model/job_info.h"
 #include "rank_graph.h"
 
 namespace mpa {
@@ -73,7 +72,7 @@ struct PeerTransfer {
 
 /// What one rank comes to. Operations are numbered as the collectives of the graph.
 struct RankDiagnosis {
-  std::string source, level, capture, host;
+  std::string source, level, capture;
   bool has_calls = true;  ///< of the runtime
   std::vector<std::string> names;
   std::vector<StepPart> steps;
@@ -85,7 +84,6 @@ struct RankDiagnosis {
   std::vector<OperationPart> operations;
   std::vector<PeerTransfer> transfers;
   RankMeetings meetings;
-  JobInfo job;
 };
 
 RankDiagnosis MakeRankDiagnosis(const RankTrace& trace);

@@ -10,7 +10,6 @@ namespace mpa {
 
 constexpr Leaf LastOf(Leaf) { return Leaf::kUnknown; }
 constexpr NodeKind LastOf(NodeKind) { return NodeKind::kLeave; }
-constexpr EdgeKind LastOf(EdgeKind) { return EdgeKind::kBlock; }
 constexpr WaitsFor LastOf(WaitsFor) { return WaitsFor::kEnd; }
 
 template <class Archive>
@@ -60,7 +59,7 @@ void serialize(Archive& archive, GraphNode& row) {
 }
 template <class Archive>
 void serialize(Archive& archive, GraphEdge& row) {
-  archive(row.node, row.on, EnumField{row.from}, EnumField{row.kind}, row.weight);
+  archive(row.node, row.on, EnumField{row.from}, row.weight);
 }
 template <class Archive>
 void serialize(Archive& archive, RankCollective& row) {
@@ -72,9 +71,9 @@ void serialize(Archive& archive, RankGraph& graph) {
 }
 template <class Archive>
 void serialize(Archive& archive, RankDiagnosis& part) {
-  archive(part.source, part.level, part.capture, part.host, part.has_calls, part.names, part.steps,
+  archive(part.source, part.level, part.capture, part.has_calls, part.names, part.steps,
           part.graph, part.kinds, part.shares, part.places, part.blocked, part.operations,
-          part.transfers, part.meetings, part.job);
+          part.transfers, part.meetings);
 }
 
 }  // namespace mpa

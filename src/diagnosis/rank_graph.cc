@@ -88,8 +88,8 @@ class Builder {
     if (item.launched >= 0) return steps_.OfLaunchedWork(item.launched, item.work.begin);
     return steps_.OfDeviceWork(item.work.link, item.work.begin);
   }
-  std::uint32_t Wait(std::uint32_t node, std::uint32_t on, WaitsFor from, EdgeKind kind, TimeNs weight) {
-    graph_.edges.push_back({node, on, from, kind, std::max<TimeNs>(0, weight)});
+  std::uint32_t Wait(std::uint32_t node, std::uint32_t on, WaitsFor from, TimeNs weight) {
+    graph_.edges.push_back({node, on, from, std::max<TimeNs>(0, weight)});
     return static_cast<std::uint32_t>(graph_.edges.size() - 1);
   }
   TimeNs OnDevice(TimeNs host_time) const { return host_time - offset_; }
@@ -126,7 +126,7 @@ class Builder {
                                        moment.time, moment.row);
         if (previous != kNoNode) {
           const TimeNs work = between ? 0 : StartOf(node) - StartOf(previous);
-          const std::uint32_t edge = Wait(node, previous, WaitsFor::kStart, EdgeKind::kThread, work);
+          const std::uint32_t edge = Wait(node, previous, WaitsFor::kStart, work);
           if (work > 0) host_.push_back({edge, moment.time - work, moment.time, track, track});
         }
         if (is_launch) node_of_launch_[static_cast<std::size_t>(moment.row)] = node;
@@ -194,7 +194,7 @@ class Builder {
       std::uint32_t thread = kNoNode;
       if (previous != kNoNode) {
         const TimeNs work = OwnWork(before, moment);
-        thread = Wait(node, previous, WaitsFor::kStart, EdgeKind::kThread, work);
+        thread = Wait(node, previous, WaitsFor::kStart, work);
         const bool in_block = moment.kind == Kind::kBlockEnd && before.kind == Kind::kBlockBegin;
         if (!in_block && work > 0) {
           host_.push_back({thread, moment.time - work, moment.time, moment.track, before.track});
@@ -240,12 +240,12 @@ class Builder {
   // What talks to the device itself waits until the queue is empty.
   void WaitForQueue(std::uint32_t node, TimeNs time) {
     const auto later = std::upper_bound(queue_ends_.begin(), queue_ends_.end(), std::pair{time, kNoNode});
-    if (later != queue_ends_.begin()) Wait(node, std::prev(later)->second, WaitsFor::kStart, EdgeKind::kQueue, 0);
+    if (later != queue_ends_.begin()) Wait(node, std::prev(later)->second, WaitsFor::kStart, 0);
   }
 
   void JoinHost() {
     for (const auto& [enqueue, dequeue] : enqueued_) {
-      if (dequeue != kNoNode) Wait(dequeue, enqueue, WaitsFor::kStart, EdgeKind::kQueue, 0);
+      if (dequeue != kNoNode) Wait(dequeue, enqueue, WaitsFor::kStart, 0);
     }
   }
 
@@ -297,11 +297,11 @@ class Builder {
         graph_.nodes.back().leaf = work.leaf;
       }
       if (item.launch >= 0 && node_of_launch_[static_cast<std::size_t>(item.launch)] != kNoNode) {
-        Wait(begin_node_[i], node_of_launch_[static_cast<std::size_t>(item.launch)], WaitsFor::kStart, EdgeKind::kLaunch, latency);
+        Wait(begin_node_[i], node_of_launch_[static_cast<std::size_t>(item.launch)], WaitsFor::kStart, latency);
       }
       lane_[i] = LaneOf(item);
       if (const auto before = previous.find(lane_[i]); before != previous.end()) {
-        Wait(begin_node_[i], end_node_[before->second], WaitsFor::kEnd, EdgeKind::kStream, 0);
+        Wait(begin_node_[i], end_node_[before->second], WaitsFor::kEnd, 0);
       }
       previous[lane_[i]] = i;
     }
@@ -332,7 +332,7 @@ class Builder {
           if (item.IsOperation() && items_[candidate].IsOperation()) continue;
           if (!dependency || items_[*dependency].launched <= items_[candidate].launched) dependency = candidate;
         }
-        if (dependency) Wait(begin_node_[i], end_node_[*dependency], WaitsFor::kEnd, EdgeKind::kEvent, 0);
+        if (dependency) Wait(begin_node_[i], end_node_[*dependency], WaitsFor::kEnd, 0);
       }
       if (item.waits && item.work.end - item.work.begin > kShortWait) AddReleasing(i);
       last[lane_[i]] = i;
@@ -351,7 +351,7 @@ class Builder {
     auto at = std::upper_bound(by_end_.begin(), by_end_.end(), std::pair{end, items_.size()});
     while (at != by_end_.begin() && (--at)->first >= end - kEventReach) {
       if (lane_[at->second] == lane_[wait]) continue;
-      Wait(begin_node_[wait], end_node_[at->second], WaitsFor::kEnd, EdgeKind::kEvent, 0);
+      Wait(begin_node_[wait], end_node_[at->second], WaitsFor::kEnd, 0);
       return;
     }
   }
@@ -394,7 +394,7 @@ class Builder {
         thread.weight = thread.on == block.begin ? std::min(thread.weight, kOwnTimeOfWait) : 0;
       }
       for (const std::size_t item : waited) {
-        const std::uint32_t edge = Wait(block.end, end_node_[item], WaitsFor::kEnd, EdgeKind::kBlock, 0);
+        const std::uint32_t edge = Wait(block.end, end_node_[item], WaitsFor::kEnd, 0);
         graph_.blocked.push_back(call);
         graph_.blocked.back().edge = edge;
       }

@@ -20,8 +20,6 @@ enum class NodeKind : std::uint8_t {
   kArrive, kLeave,  ///< of a collective
 };
 
-enum class EdgeKind : std::uint8_t { kThread, kQueue, kLaunch, kStream, kEvent, kBlock };
-
 struct GraphNode {
   TimeNs start = 0, dur = 0;
   NodeKind kind{};
@@ -33,7 +31,6 @@ struct GraphNode {
 struct GraphEdge {
   std::uint32_t node = 0, on = 0;
   WaitsFor from{};
-  EdgeKind kind{};
   TimeNs weight = 0;
 };
 

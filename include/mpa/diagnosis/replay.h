@@ -52,8 +52,6 @@ class ReplayGraph {
   TimeNs Start(Node node) const { return start_[node]; }
   TimeNs Duration(Node node) const { return dur_[node]; }
   TimeNs Weight(Edge edge) const { return edges_[edge].weight; }
-  Node Waiting(Edge edge) const { return edges_[edge].node; }
-  Node On(Edge edge) const { return edges_[edge].on; }
 
   /// The start of every node once the removals are made. Linear in nodes and edges.
   std::vector<TimeNs> Replay(std::span<const Removal* const> removals) const;
