@@ -89,8 +89,8 @@ class DiagnosisPageMaker {
 
   // One piece of the bar for each part of the step.
   void AddBar() {
-    const AccountRow* row = ShownAccount(of_);
-    if (row == nullptr) return;
+    const std::optional<AccountRow> row = ShownAccount(of_);
+    if (!row) return;
     std::string bar, key;
     const std::vector<StepShare> shares = SharesOf(*row);
     for (std::size_t i = 0; i < shares.size(); ++i) {

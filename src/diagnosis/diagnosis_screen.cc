@@ -93,8 +93,8 @@ class Screen {
   }
 
   void AddAccount() {
-    const AccountRow* row = ShownAccount(of_);
-    if (row == nullptr) return;
+    const std::optional<AccountRow> row = ShownAccount(of_);
+    if (!row) return;
     std::vector<std::string> items;
     for (const StepShare& share : SharesOf(*row)) {
       if (!share.always && share.percent == 0) continue;
@@ -129,8 +129,8 @@ class Screen {
   // What bounds the step when nothing is wrong with it.
   void AddNoFinding() {
     lines_.push_back(Text({"No finding above 1 % of the step.", "没有超过 step 1 % 的问题。"}));
-    const AccountRow* row = ShownAccount(of_);
-    if (row == nullptr || row->window <= 0) return;
+    const std::optional<AccountRow> row = ShownAccount(of_);
+    if (!row || row->window <= 0) return;
     const auto largest = std::max_element(row->leaves.begin(), row->leaves.end(),
                                           [](const auto& a, const auto& b) { return a.second < b.second; });
     if (largest == row->leaves.end()) return;

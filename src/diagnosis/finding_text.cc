@@ -170,11 +170,36 @@ std::vector<StepShare> SharesOf(const AccountRow& row) {
   return shares;
 }
 
-const AccountRow* ShownAccount(const Diagnosis& diagnosis) {
-  const auto away = [&](const AccountRow& row) { return std::abs(row.window - diagnosis.step); };
-  const auto nearest = std::min_element(diagnosis.accounting.begin(), diagnosis.accounting.end(),
-                                        [&](const AccountRow& a, const AccountRow& b) { return away(a) < away(b); });
-  return nearest == diagnosis.accounting.end() ? nullptr : &*nearest;
+std::optional<AccountRow> ShownAccount(const Diagnosis& diagnosis) {
+  struct Sum {
+    TimeNs window = 0, count = 0;
+    std::map<std::string_view, TimeNs> leaves;
+    TimeNs Mean(TimeNs sum) const { return sum / count; }
+  };
+  std::map<std::int64_t, Sum> of_rank;
+  const auto& dropped = diagnosis.dropped_steps;
+  for (const AccountRow& row : diagnosis.accounting) {
+    if (std::find(dropped.begin(), dropped.end(), row.step) != dropped.end()) continue;
+    Sum& sum = of_rank[row.rank];
+    sum.window += row.window;
+    ++sum.count;
+    for (const auto& [leaf, time] : row.leaves) sum.leaves[leaf] += time;
+  }
+  if (of_rank.empty()) return std::nullopt;
+  const auto away = [&](const auto& of) { return std::abs(of.second.Mean(of.second.window) - diagnosis.step); };
+  const auto nearest = std::min_element(of_rank.begin(), of_rank.end(),
+                                        [&](const auto& a, const auto& b) { return away(a) < away(b); });
+  const Sum& sum = nearest->second;
+  AccountRow mean;
+  mean.rank = nearest->first;
+  mean.window = sum.Mean(sum.window);
+  // Means of running sums: what they lose by rounding does not add up.
+  TimeNs before = 0;
+  for (const auto& [leaf, time] : sum.leaves) {
+    mean.leaves.emplace_back(leaf, sum.Mean(before + time) - sum.Mean(before));
+    before += time;
+  }
+  return mean;
 }
 
 }  // namespace mpa

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,8 +44,8 @@ struct StepShare {
 
 /// Compute, waiting, transfer, free and the rest of an account; the percents add up to 100.
 std::vector<StepShare> SharesOf(const AccountRow& row);
-/// The account that people see: the one whose length is nearest to that of the diagnosis' step;
-/// null when there is none.
-const AccountRow* ShownAccount(const Diagnosis& diagnosis);
+/// The account that people see: the mean over the diagnosed steps, of the rank whose mean step is
+/// nearest to that of the diagnosis. Its leaves add up to its window.
+std::optional<AccountRow> ShownAccount(const Diagnosis& diagnosis);
 
 }  // namespace mpa
