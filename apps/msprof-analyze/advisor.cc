@@ -22,6 +22,8 @@
 #include "mpa/base/progress.h"
 #include "mpa/base/text.h"
 #include "mpa/diagnosis/recipe.h"
+#include "mpa/diagnosis/rules.h"
+#include "mpa/io/json_document.h"
 #include "mpa/io/numbers.h"
 #include "mpa/io/output_file.h"
 #include "mpa/pipeline/cluster.h"
@@ -42,9 +44,9 @@ constexpr const char* kCharsForAgents = "8000";
 struct AdvisorOptions {
   std::vector<std::string> words;
   std::string captures, baseline_captures, output, baseline, fail_on, language;
-  std::string top, evidence, max_chars;
+  std::string top, evidence, max_chars, rules;
   std::string cann_version, torch_version, profiling_type;
-  bool json = false, agent = false, debug = false;
+  bool json = false, agent = false, debug = false, print_rules = false;
   RankOptions ranks;
 };
 
@@ -98,6 +100,22 @@ void AddCount(const char* option, const std::string& text, std::string_view name
   arguments[std::string(name)] = text;
 }
 
+// The text of a rule file that can be read as one.
+std::string RulesFileText(const std::string& path) {
+  const fs::path file = ExpandHome(path);
+  return InContext("--rules", [&] {
+    std::string text = io::ReadJson(file).dump();
+    (void)ParseRules(text);
+    return text;
+  });
+}
+
+// Those that the command was given, or the usual ones.
+Rules RulesOf(const RecipeArguments& arguments) {
+  const auto rules = arguments.find("rules");
+  return rules == arguments.end() ? Rules() : ParseRules(rules->second);
+}
+
 RecipeArguments ArgumentsOf(const AdvisorOptions& options, const Question& question) {
   constexpr std::int64_t kLeastChars = 600;
   RecipeArguments arguments = {{"dimension", question.what}, {"language", InChinese(options) ? "cn" : "en"}};
@@ -107,6 +125,7 @@ RecipeArguments ArgumentsOf(const AdvisorOptions& options, const Question& quest
   AddCount("--evidence", options.evidence, "evidence", arguments);
   AddCount("--max_chars", options.max_chars, "max_chars", arguments);
   if (options.agent) arguments.try_emplace("max_chars", kCharsForAgents);
+  if (!options.rules.empty()) arguments["rules"] = RulesFileText(options.rules);
   const auto chars = arguments.find("max_chars");
   if (chars != arguments.end() && io::ParseInt(chars->second).value_or(0) < kLeastChars) {
     Fail(ErrorKind::kUsage, "--max_chars {}: give {} or more", chars->second, kLeastChars);
@@ -141,11 +160,12 @@ bool Fails(const std::string& fail_on, const nlohmann::json& document) {
 std::optional<std::vector<FindingChange>> ChangesSince(const AdvisorOptions& options, const RecipeArguments& arguments,
                                                        const std::optional<nlohmann::json>& baseline, const Report& report) {
   if (arguments.contains("key")) return std::nullopt;  // the report holds one finding alone
-  if (baseline) return ChangesOf(*baseline, WholeOf(report));
+  const double grown = RulesOf(arguments).grown_ratio;
+  if (baseline) return ChangesOf(*baseline, WholeOf(report), grown);
   if (options.baseline_captures.empty()) return std::nullopt;
   const ClusterOutcome base = DiagnoseCaptures(options, ExpandHome(options.baseline_captures), arguments, {false, Detail::kNone});
   LogNotes(base.report.notes);
-  return ChangesOf(WholeOf(base.report), WholeOf(report));
+  return ChangesOf(WholeOf(base.report), WholeOf(report), grown);
 }
 
 // The document with what only the command knows. The changes are left out, and counted, where the
@@ -201,6 +221,11 @@ void PrintChanges(const std::optional<std::vector<FindingChange>>& changes) {
 }
 
 int RunAdvisor(const AdvisorOptions& options, const Agent& agent) {
+  if (options.print_rules) {
+    Print(RulesText(Rules()));
+    FinishStdout();
+    return 0;
+  }
   const Question question = QuestionOf(options);
   const RecipeArguments arguments = ArgumentsOf(options, question);
   const bool for_programs = options.json || options.agent;
@@ -283,6 +308,10 @@ Command AddAdvisor(CLI::App& program, const Agent& agent) {
   app->add_option("--max_chars", options->max_chars, "Longest JSON document; what goes is counted [default: unlimited, --agent 8000]")
       ->type_name("N")
       ->group(kPrograms);
+  app->add_option("--rules", options->rules, "Thresholds of the findings in place of the usual ones; see --print_rules")
+      ->type_name("FILE")
+      ->group(kReading);
+  app->add_flag("--print_rules", options->print_rules, "Print the usual thresholds as a rule file and end")->group(kReading);
   AddOpenOptions(*app, options->ranks.open);
   AddMemoryOption(*app, options->ranks.memory_limit)->group(kReading);
   app->add_option("--cann_version", options->cann_version, "The capture says")->type_name("VERSION")->group(kPythonTool);

@@ -14,8 +14,6 @@
 namespace mpa {
 namespace {
 
-constexpr double kGrown = 1.2;
-
 [[noreturn]] void FailNoDiagnosis(const std::filesystem::path& file) {
   Fail(ErrorKind::kCorrupt, "{}: not a diagnosis; make one with 'advisor all -d DIR --json'", file.string());
 }
@@ -45,14 +43,14 @@ nlohmann::json ReadEarlierDiagnosis(const std::string& path) {
   });
 }
 
-std::vector<FindingChange> ChangesOf(const nlohmann::json& before, const nlohmann::json& now) {
+std::vector<FindingChange> ChangesOf(const nlohmann::json& before, const nlohmann::json& now, double grown) {
   std::vector<FindingChange> changes;
   const std::map<std::string, std::int64_t> old_gains = GainsOf(before), gains = GainsOf(now);
   for (const auto& [key, gain] : gains) {
     const auto old = old_gains.find(key);
     if (old == old_gains.end()) {
       changes.push_back({"new", key, 0, gain});
-    } else if (static_cast<double>(gain) > kGrown * static_cast<double>(old->second)) {
+    } else if (static_cast<double>(gain) > grown * static_cast<double>(old->second)) {
       changes.push_back({"grown", key, old->second, gain});
     }
   }

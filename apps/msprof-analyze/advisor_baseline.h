@@ -19,8 +19,8 @@ struct FindingChange {
 /// The document of an earlier run. Throws Error (kCorrupt) for anything else.
 nlohmann::json ReadEarlierDiagnosis(const std::string& path);
 
-/// Findings are the same when their keys are; one has grown when it costs a fifth more.
-std::vector<FindingChange> ChangesOf(const nlohmann::json& before, const nlohmann::json& now);
+/// Findings are the same when their keys are; one has grown when it costs `grown` times what it cost.
+std::vector<FindingChange> ChangesOf(const nlohmann::json& before, const nlohmann::json& now, double grown);
 
 std::vector<std::string> ChangeLines(const std::vector<FindingChange>& changes);
 nlohmann::ordered_json ChangesJson(const std::vector<FindingChange>& changes);

@@ -14,14 +14,6 @@
 namespace mpa {
 namespace {
 
-// A link is slow below this share of the usual bandwidth of its kind.
-constexpr double kSlowShare = 0.7;
-// Transfers of less say nothing of the bandwidth, but of the latency.
-constexpr std::int64_t kLeastBytes = 32 << 10;
-
-// What good schedules hide of the reductions of gradients: all but the last buckets.
-constexpr double kOverlapped = 0.65;
-
 struct Link {
   std::int64_t low = -1, high = -1;  // ranks
   std::string transport;
@@ -60,7 +52,8 @@ class CommunicationCauses {
   void SumLinks() {
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
       for (const PeerTransfer& transfer : job_.Part(rank).transfers) {
-        if (transfer.bytes < kLeastBytes) continue;
+        // It says nothing of the bandwidth, but of the latency.
+        if (transfer.bytes < Whole(job_.rules.link_least_bytes)) continue;
         Use& use = links_[LinkOf(rank, transfer)];
         use.bytes += transfer.bytes;
         use.time += transfer.time;
@@ -77,7 +70,7 @@ class CommunicationCauses {
 
   bool IsSlow(const Link& link) const {
     const auto use = links_.find(link);
-    return use != links_.end() && use->second.Bandwidth() < kSlowShare * usual_.at(link.transport);
+    return use != links_.end() && use->second.Bandwidth() < job_.rules.link_bandwidth_ratio * usual_.at(link.transport);
   }
 
   // All slow links that share an end are one cause: its card or its port.
@@ -171,7 +164,6 @@ class CommunicationCauses {
   // Many operations of a group that take mostly latency: in fewer and larger ones it would be paid
   // once.
   void AddSmall() {
-    constexpr double kMostlyLatency = 2.0, kShareOfCount = 0.2;
     std::map<std::string, std::vector<std::size_t>> by_group;
     for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
       if (IsApart(job_.operations.all[i])) by_group[job_.operations.all[i].group].push_back(i);
@@ -183,15 +175,16 @@ class CommunicationCauses {
       for (const std::size_t i : operations) {
         std::int64_t bytes = 0;
         const TimeNs transfer = TransferOf(i, bytes), post = PostOf(i);
-        if (bytes == 0 || static_cast<double>(post) < kMostlyLatency * static_cast<double>(transfer)) continue;
+        if (bytes == 0 || static_cast<double>(post) < job_.rules.small_latency_ratio * static_cast<double>(transfer)) continue;
         ++small;
         all_bytes += bytes;
         ShortenOperation(i, post - transfer, cause.what_if.expect);
       }
-      const auto steps = static_cast<std::size_t>(std::max<std::size_t>(1, job_.steps));
-      if (small < 4 * steps || static_cast<double>(small) < kShareOfCount * static_cast<double>(operations.size())) continue;
-      cause.finding.metrics.push_back({"calls_per_step", static_cast<double>(small) / static_cast<double>(steps), "count"});
-      cause.finding.metrics.push_back({"mean_size", static_cast<double>(all_bytes) / static_cast<double>(small), "bytes"});
+      const auto steps = static_cast<double>(std::max<std::size_t>(1, job_.steps)), count = static_cast<double>(small);
+      const double least = job_.rules.small_count_share * static_cast<double>(operations.size());
+      if (small == 0 || count < job_.rules.small_calls * steps || count < least) continue;
+      cause.finding.metrics.push_back({"calls_per_step", count / steps, "count"});
+      cause.finding.metrics.push_back({"mean_size", static_cast<double>(all_bytes) / count, "bytes"});
       causes_.push_back(std::move(cause));
     }
   }
@@ -215,7 +208,7 @@ class CommunicationCauses {
       for (const std::size_t i : operations) {
         const TimeNs post = PostOf(i);
         post_of_all += post;
-        ShortenOperation(i, static_cast<TimeNs>(kOverlapped * static_cast<double>(post)), cause.what_if.expect);
+        ShortenOperation(i, ShareOf(post, job_.rules.overlap_share), cause.what_if.expect);
         // Nothing is left to compute when the last one of a step begins.
         if (start(i) < last[job_.operations.all[i].step]) ShortenOperation(i, post, cause.what_if.bound);
       }

@@ -21,8 +21,8 @@ class DeviceCauses {
   DeviceCauses(const Job& job, std::vector<Cause>& causes) : job_(job), causes_(causes) {}
 
   void Find() {
-    AddLeaves("op.aicpu", {Leaf::kAiCpu}, {0.9, 1.0});
-    AddLeaves("op.format", {Leaf::kFormat, Leaf::kMove}, {0.7, 1.0});
+    AddLeaves("op.aicpu", {Leaf::kAiCpu}, {job_.rules.aicpu_gain, 1.0});
+    AddLeaves("op.format", {Leaf::kFormat, Leaf::kMove}, {job_.rules.format_gain, 1.0});
     AddAttention();
   }
 
@@ -82,8 +82,7 @@ class DeviceCauses {
   // A softmax between two batched products, and what lies around it: a fused kernel reads and writes
   // none of what they exchange.
   void AddAttention() {
-    constexpr std::size_t kReach = 8;  // kernels between the products
-    constexpr Cut kBetween{0.9, 1.0};
+    const Cut between{job_.rules.attention_gain, 1.0};
     Cause cause = NewCause(job_, "op.attention");
     TimeNs time = 0;
     std::int64_t count = 0;
@@ -99,9 +98,9 @@ class DeviceCauses {
         const std::string type = ToLower(TypeOf(rank, nodes[kernels[at]]));
         softmax = softmax || ContainsAny(type, {"softmax"});
         if (!ContainsAny(type, {"batchmatmul"})) continue;
-        if (softmax && product < at && at - product <= kReach) {
+        if (softmax && product < at && static_cast<double>(at - product) <= job_.rules.attention_reach) {
           for (std::size_t i = product + 1; i < at; ++i) {
-            Remove(rank, kernels[i], kBetween, cause);
+            Remove(rank, kernels[i], between, cause);
             time += nodes[kernels[i]].dur;
           }
           ++count;

@@ -14,16 +14,6 @@
 namespace mpa {
 namespace {
 
-// A finding is worth a place when mending it wins so much of the step.
-constexpr TimeNs kLeastPercent = 1;
-constexpr TimeNs kLeast = 10'000;
-// A fault of the whole job is at least so much of the step.
-constexpr TimeNs kFaultPercent = 3;
-// Below that a pipeline has enough micro-batches.
-constexpr double kLeastBubble = 0.05;
-// The search goes on below that, for what only shows once more is mended.
-constexpr TimeNs kSearchPerMille = 2;
-
 void AddFacts(const Job& job, Diagnosis& diagnosis) {
   std::set<std::string> formats, levels;
   for (const DiagnosedRank& rank : job.ranks) {
@@ -54,10 +44,10 @@ void AddFacts(const Job& job, Diagnosis& diagnosis) {
 }
 
 // What costs every rank a little in every step is how the job was written, not a deviation.
-bool DemoteUsual(const Waterfall& waterfall, std::vector<Cause>& causes, std::vector<WhatIf>& what_ifs) {
+bool DemoteUsual(const Job& job, const Waterfall& waterfall, std::vector<Cause>& causes, std::vector<WhatIf>& what_ifs) {
   bool any = false;
   for (const Gain& gain : waterfall.gains) {
-    const bool is_small = gain.gain * 100 < waterfall.step * kFaultPercent;
+    const bool is_small = gain.gain < ShareOf(waterfall.step, job.rules.fault_share);
     if (!is_small || what_ifs[gain.cause].opportunity || !causes[gain.cause].finding.ranks.empty()) continue;
     what_ifs[gain.cause].opportunity = any = true;
     causes[gain.cause].finding.kind = FindingKind::kOpportunity;
@@ -70,12 +60,11 @@ bool DemoteUsual(const Waterfall& waterfall, std::vector<Cause>& causes, std::ve
 void AddBubble(const Job& job, Diagnosis& diagnosis) {
   const PipelineShape shape = ShapeOfPipeline(job);
   const double ideal = shape.IdealBubble();
-  if (ideal < kLeastBubble) return;
+  if (ideal < job.rules.bubble_share) return;
   FoundCause found = NewCause(job, "pp.bubble").finding;
-  const auto share_of = [&](TimeNs time, double share) { return static_cast<TimeNs>(static_cast<double>(time) * share); };
-  found.gain = share_of(diagnosis.floor, ideal / 2);
-  found.alone = share_of(diagnosis.step, ideal / 2);
-  found.gain_max = share_of(diagnosis.floor, ideal);
+  found.gain = ShareOf(diagnosis.floor, ideal / 2);
+  found.alone = ShareOf(diagnosis.step, ideal / 2);
+  found.gain_max = ShareOf(diagnosis.floor, ideal);
   found.metrics.push_back({"ideal_bubble", ideal, "share"});
   found.metrics.push_back({"micro_batches", static_cast<double>(shape.micro_batches), "count"});
   diagnosis.floor -= found.gain;
@@ -85,7 +74,6 @@ void AddBubble(const Job& job, Diagnosis& diagnosis) {
 // Calls that wait long look guilty. They are not while the device they wait for is held up itself.
 void AddNotCauses(const Job& job, Diagnosis& diagnosis) {
   constexpr std::size_t kMost = 2;
-  constexpr TimeNs kLeastShare = 20;  // a twentieth of the step
   std::map<std::string, TimeNs> longest;  // of one rank, per step
   for (const DiagnosedRank& rank : job.ranks) {
     std::map<std::string, TimeNs> of_rank;
@@ -104,7 +92,7 @@ void AddNotCauses(const Job& job, Diagnosis& diagnosis) {
   }
   std::vector<std::pair<TimeNs, std::string>> largest;
   for (const auto& [name, time] : longest) {
-    if (time * kLeastShare >= diagnosis.step && won_by_waiting_less * 2 < time) largest.emplace_back(time, name);
+    if (time >= ShareOf(diagnosis.step, job.rules.innocent_share) && won_by_waiting_less * 2 < time) largest.emplace_back(time, name);
   }
   std::stable_sort(largest.begin(), largest.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   for (std::size_t i = 0; i < std::min(kMost, largest.size()); ++i) {
@@ -133,7 +121,7 @@ void AddNotJudged(const Job& job, Diagnosis& diagnosis) {
     diagnosis.not_judged.push_back({"link.slow", "sizes and peers of transfers", kLevel1});
     diagnosis.not_judged.push_back({"comm.small", "sizes and peers of transfers", kLevel1});
   }
-  if (job.ranks.size() < 3) {
+  if (static_cast<double>(job.ranks.size()) < job.rules.late_peers) {
     for (const char* id : {"rank.late_compute", "rank.late_host", "rank.late_input"}) {
       diagnosis.not_judged.push_back({id, "three ranks of the same role", "captures of more ranks"});
     }
@@ -142,9 +130,10 @@ void AddNotJudged(const Job& job, Diagnosis& diagnosis) {
 
 }  // namespace
 
-Diagnosis Diagnose(std::vector<DiagnosedRank> ranks) {
-  const Job job = MakeJob(std::move(ranks));
+Diagnosis Diagnose(std::vector<DiagnosedRank> ranks, const Rules& rules) {
+  const Job job = MakeJob(std::move(ranks), rules);
   Diagnosis diagnosis;
+  diagnosis.rules = rules;
   AddFacts(job, diagnosis);
   std::vector<Cause> causes;
   FindRankCauses(job, causes);
@@ -154,12 +143,12 @@ Diagnosis Diagnose(std::vector<DiagnosedRank> ranks) {
   FindDeviceCauses(job, causes);
   std::vector<WhatIf> what_ifs;
   for (Cause& cause : causes) what_ifs.push_back(std::move(cause.what_if));
-  const TimeNs search = std::max<TimeNs>(1, job.step_time * kSearchPerMille / 1000);
+  const TimeNs search = std::max<TimeNs>(1, ShareOf(job.step_time, rules.search_share));
   Waterfall waterfall = MakeWaterfall(job.graph.graph, job.graph.steps, what_ifs, search);
-  if (DemoteUsual(waterfall, causes, what_ifs)) waterfall = MakeWaterfall(job.graph.graph, job.graph.steps, what_ifs, search);
+  if (DemoteUsual(job, waterfall, causes, what_ifs)) waterfall = MakeWaterfall(job.graph.graph, job.graph.steps, what_ifs, search);
   diagnosis.step = waterfall.step;
   diagnosis.floor = waterfall.step;
-  const TimeNs least = std::max(kLeast, waterfall.step / 100 * kLeastPercent);
+  const TimeNs least = std::max(Whole(rules.least_ns), ShareOf(waterfall.step, rules.least_share));
   for (const Gain& gain : waterfall.gains) {
     if (gain.gain < least && gain.alone < least && !gain.with_next) continue;
     FoundCause& found = diagnosis.findings.emplace_back(std::move(causes[gain.cause].finding));

@@ -4,11 +4,12 @@
 #include <vector>
 
 #include "mpa/diagnosis/diagnosis.h"
+#include "mpa/diagnosis/rules.h"
 #include "operations.h"
 
 namespace mpa {
 
 /// Puts the ranks together and says what costs the step.
-Diagnosis Diagnose(std::vector<DiagnosedRank> ranks);
+Diagnosis Diagnose(std::vector<DiagnosedRank> ranks, const Rules& rules = {});
 
 }  // namespace mpa

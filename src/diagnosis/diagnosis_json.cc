@@ -131,7 +131,7 @@ class DocumentMaker {
         {"id", finding.id},
         {"key", finding.key},
         {"kind", NameOf(finding.kind)},
-        {"severity", mpa::NameOf(ImpactOf(finding.gain, of_.step))},
+        {"severity", mpa::NameOf(ImpactOf(of_, finding))},
         {"confidence", NameOf(finding.confidence)},
         {"gain_ns", finding.gain},
         {"alone_ns", finding.alone},
@@ -183,7 +183,8 @@ class DocumentMaker {
     const std::size_t seen = std::min(finding.steps.size(), total);
     std::string_view name = "unknown";
     if (total >= 3) {
-      name = seen * 10 >= total * 6 ? "systematic" : seen * 10 >= total * 2 ? "intermittent" : "one-off";
+      const double share = static_cast<double>(seen) / static_cast<double>(total);
+      name = share >= of_.rules.systematic_share ? "systematic" : share >= of_.rules.intermittent_share ? "intermittent" : "one-off";
       if (seen == 1) name = "one-off";
     }
     return {{"class", name}, {"steps_seen", seen}, {"steps_total", total}};

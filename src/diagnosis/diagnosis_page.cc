@@ -127,7 +127,7 @@ class DiagnosisPageMaker {
   }
 
   void AddFinding(const FoundCause& finding, std::size_t number) {
-    const std::string_view severity = NameOf(ImpactOf(finding.gain, of_.step));
+    const std::string_view severity = NameOf(ImpactOf(of_, finding));
     Add("<article style=\"--edge:var(--{})\">\n<h3><span>{}</span><span class=\"severity\">{}</span>", severity, number,
         SeverityText(of_, finding));
     Add("<span>{}</span><span class=\"gain\">{}</span></h3>\n", HtmlText(TitleOf(finding, language_)),

@@ -171,7 +171,7 @@ std::vector<Leaf> LeavesOf(const FoundCause& finding) {
 void FindEvidence(const std::vector<DiagnosedRank>& ranks, Diagnosis& diagnosis) {
   std::optional<JobOperations> operations;  // joined once, if a finding is about them
   const auto joined = [&]() -> const JobOperations& {
-    if (!operations) operations = JoinOperations(ranks);
+    if (!operations) operations = JoinOperations(ranks, diagnosis.rules);
     return *operations;
   };
   for (FoundCause& finding : diagnosis.findings) EvidenceFinder(ranks, finding, joined).Find();

@@ -86,7 +86,7 @@ std::string GainText(const Diagnosis& diagnosis, const FoundCause& finding, Lang
 }
 
 std::string SeverityText(const Diagnosis& diagnosis, const FoundCause& finding) {
-  std::string text(NameOf(ImpactOf(finding.gain, diagnosis.step)));
+  std::string text(NameOf(ImpactOf(diagnosis, finding)));
   for (char& letter : text) letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
   return text;
 }

@@ -10,12 +10,6 @@
 namespace mpa {
 namespace {
 
-// Loops read the loss and the norm of the gradients once a step: a way to write them.
-constexpr std::int64_t kUsualSyncs = 3;
-
-// What an iterator takes to hand out a batch that is ready.
-constexpr TimeNs kUsualLoad = 1'000'000;
-
 struct HostCauseOf {
   std::string_view id;
   std::vector<Leaf> leaves, blocks;
@@ -36,10 +30,10 @@ const std::vector<HostCauseOf>& HostCauseList() {
   return causes;
 }
 
-// The last calls of a step read its results.
+// The last calls of a step read its results: loops read the loss and the norm of the gradients.
 class UsualCalls {
  public:
-  UsualCalls(const RankDiagnosis& part, std::size_t steps) : starts_(steps) {
+  UsualCalls(const RankDiagnosis& part, std::size_t steps, double usual) : usual_(Whole(usual)), starts_(steps) {
     for (const BlockedPart& call : part.blocked) {
       if (call.step >= 0 && static_cast<std::size_t>(call.step) < steps) starts_[static_cast<std::size_t>(call.step)].push_back(call.start);
     }
@@ -47,10 +41,11 @@ class UsualCalls {
   }
   bool Holds(const BlockedPart& call) const {
     const std::vector<TimeNs>& starts = starts_[static_cast<std::size_t>(call.step)];
-    return starts.end() - std::upper_bound(starts.begin(), starts.end(), call.start) < kUsualSyncs - 1;
+    return starts.end() - std::upper_bound(starts.begin(), starts.end(), call.start) < usual_ - 1;
   }
 
  private:
+  const std::int64_t usual_;
   std::vector<std::vector<TimeNs>> starts_;  // by step
 };
 
@@ -92,7 +87,7 @@ class HostCauses {
         Note(rank, step, ranks, steps);
         if (static_cast<std::size_t>(step) >= job_.first_step) time += less;
       }
-      const UsualCalls usual_calls(part, job_.steps);
+      const UsualCalls usual_calls(part, job_.steps, job_.rules.usual_syncs);
       for (const BlockedPart& row : part.blocked) {
         if (row.step < 0 || static_cast<std::size_t>(row.step) >= job_.steps || !IsOf(of.blocks, row.leaf)) continue;
         if (!cut[static_cast<std::size_t>(row.step)]) continue;
@@ -110,7 +105,7 @@ class HostCauses {
     if (time > 0) cause.finding.metrics.push_back({"time_per_step", static_cast<double>(PerStep(job_, time) / count), "ns"});
     if (ranks.size() < job_.ranks.size() || of.of_any_rank) cause.finding.ranks.assign(ranks.begin(), ranks.end());
     cause.finding.steps.assign(steps.begin(), steps.end());
-    if (of.id == "host.dataloader" && PerStep(job_, time) / count < kUsualLoad) {
+    if (of.id == "host.dataloader" && PerStep(job_, time) / count < Whole(job_.rules.loader_ns)) {
       cause.finding.kind = FindingKind::kOpportunity;
       cause.what_if.opportunity = true;
     }
@@ -130,12 +125,11 @@ class HostCauses {
 
   // What a checkpoint copies from the device; other copies to the host are single numbers.
   void RemoveSavedCopies(Removal& removal) const {
-    constexpr TimeNs kLeast = 20'000;
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
       const auto& nodes = job_.Part(rank).graph.nodes;
       for (std::uint32_t i = 0; i < nodes.size(); ++i) {
         const GraphNode& node = nodes[i];
-        if (node.leaf != Leaf::kCopyOut || node.dur < kLeast || node.step < 0 || static_cast<std::size_t>(node.step) >= job_.steps) continue;
+        if (node.leaf != Leaf::kCopyOut || node.dur < Whole(job_.rules.checkpoint_copy_ns) || node.step < 0 || static_cast<std::size_t>(node.step) >= job_.steps) continue;
         if (job_.work[rank][static_cast<std::size_t>(node.step)].HostOf({Leaf::kCheckpoint}, {}).time == 0) continue;
         removal.durations.push_back({job_.graph.first_node[rank] + i, node.dur});
       }
@@ -163,7 +157,6 @@ class HostCauses {
   // All hosts would have to launch faster.
   void AddLaunchBound() {
     static const std::vector<Leaf> leaves = {Leaf::kDispatchOp, Leaf::kDispatchCann, Leaf::kDispatchComm, Leaf::kPython, Leaf::kHostIdle};
-    constexpr double kExpected = 0.2;
     Cause cause = NewCause(job_, "host.launch_bound");
     TimeNs time = 0, kernel_time = 0;
     std::int64_t kernels = 0;
@@ -171,7 +164,7 @@ class HostCauses {
       for (const HostShare& row : job_.Part(rank).shares) {
         if (!IsOf(leaves, row.leaf)) continue;
         const std::uint32_t edge = job_.graph.first_edge[rank] + row.edge;
-        cause.what_if.expect.waits.push_back({edge, static_cast<TimeNs>(kExpected * static_cast<double>(row.time))});
+        cause.what_if.expect.waits.push_back({edge, ShareOf(row.time, job_.rules.launch_gain)});
         cause.what_if.bound.waits.push_back({edge, row.time});
         time += row.time;
       }

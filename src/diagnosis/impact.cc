@@ -3,12 +3,15 @@
 
 namespace mpa {
 
-Impact ImpactOf(TimeNs gain, TimeNs step) {
-  const auto from = [&](TimeNs percent) { return gain >= step / 100 * percent && step > 0; };
-  if (from(20)) return Impact::kCritical;
-  if (from(10)) return Impact::kHigh;
-  if (from(3)) return Impact::kMedium;
-  return from(1) ? Impact::kLow : Impact::kInfo;
+Impact ImpactOf(const Diagnosis& diagnosis, const FoundCause& finding) {
+  const auto from = [&](double share) {
+    return finding.gain >= ShareOf(diagnosis.step, share) && diagnosis.step > 0;
+  };
+  const Rules& rules = diagnosis.rules;
+  if (from(rules.critical_share)) return Impact::kCritical;
+  if (from(rules.high_share)) return Impact::kHigh;
+  if (from(rules.medium_share)) return Impact::kMedium;
+  return from(rules.low_share) ? Impact::kLow : Impact::kInfo;
 }
 
 std::string_view NameOf(Impact impact) {

@@ -9,9 +9,6 @@
 namespace mpa {
 namespace {
 
-// A first step so much longer than the median of the others is warm-up.
-constexpr double kWarmUp = 1.2;
-
 std::vector<TimeNs> StepLengths(const JobGraph& graph) {
   std::vector<TimeNs> lengths;
   TimeNs begin = graph.steps.begin;
@@ -26,12 +23,13 @@ std::vector<TimeNs> StepLengths(const JobGraph& graph) {
   return lengths;
 }
 
-bool FirstIsWarmUp(const std::vector<TimeNs>& lengths) {
+// It is so much longer than the median of the others.
+bool FirstIsWarmUp(const std::vector<TimeNs>& lengths, double ratio) {
   if (lengths.size() < 3) return false;
   std::vector<TimeNs> others(lengths.begin() + 1, lengths.end());
   std::sort(others.begin(), others.end());
   const TimeNs median = others[others.size() / 2];
-  return static_cast<double>(lengths[0]) > kWarmUp * static_cast<double>(median);
+  return static_cast<double>(lengths[0]) > ratio * static_cast<double>(median);
 }
 
 // The stages of a pipeline do different work.
@@ -167,15 +165,16 @@ TimeNs Normal(std::vector<TimeNs> values) {
   return *quarter;
 }
 
-Job MakeJob(std::vector<DiagnosedRank> ranks) {
+Job MakeJob(std::vector<DiagnosedRank> ranks, const Rules& rules) {
   Job job;
+  job.rules = rules;
   job.ranks = std::move(ranks);
-  job.operations = JoinOperations(job.ranks);
+  job.operations = JoinOperations(job.ranks, rules);
   job.role = RolesOf(job.ranks);
   for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) job.ranks_of_role[job.role[rank]].push_back(rank);
   job.graph = GraphOf(job);
   job.steps = job.graph.steps.last.size();
-  job.first_step = FirstIsWarmUp(StepLengths(job.graph)) ? 1 : 0;
+  job.first_step = FirstIsWarmUp(StepLengths(job.graph), rules.warm_up_ratio) ? 1 : 0;
   job.graph.steps.first = job.first_step;
   job.step_time = StepTime(job.graph.graph, job.graph.steps, {});
   SumWork(job);

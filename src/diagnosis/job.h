@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "job_graph.h"
+#include "mpa/diagnosis/rules.h"
 #include "operations.h"
 #include "part.h"
 
@@ -50,6 +51,7 @@ struct StepWork {
 
 /// The job as the search for causes sees it.
 struct Job {
+  Rules rules;
   std::vector<DiagnosedRank> ranks;
   JobOperations operations;
   JobGraph graph;
@@ -80,6 +82,6 @@ struct Job {
 /// What is normal among ranks of a role: their lower quartile, so that half of them may be slow.
 TimeNs Normal(std::vector<TimeNs> values);
 
-Job MakeJob(std::vector<DiagnosedRank> ranks);
+Job MakeJob(std::vector<DiagnosedRank> ranks, const Rules& rules);
 
 }  // namespace mpa

@@ -18,18 +18,17 @@
 namespace mpa {
 namespace {
 
-// Ranks differ by less without a cause: 2 % of a step.
-TimeNs LeastLateness(const RankDiagnosis& part) {
-  constexpr TimeNs kLeast = 50'000;
+// Ranks differ by less without a cause.
+TimeNs LeastLateness(const RankDiagnosis& part, const Rules& rules) {
   TimeNs longest = 0;
   for (const StepPart& step : part.steps) longest = std::max(longest, step.end - step.begin);
-  return std::max(kLeast, longest / 50);
+  return std::max(Whole(rules.outsider_ns), ShareOf(longest, rules.outsider_share));
 }
 
 class OperationJoiner {
  public:
-  explicit OperationJoiner(const std::vector<DiagnosedRank>& ranks)
-      : ranks_(ranks), least_lateness_(LeastLateness(*ranks[0].part)) {}
+  OperationJoiner(const std::vector<DiagnosedRank>& ranks, const Rules& rules)
+      : ranks_(ranks), least_lateness_(LeastLateness(*ranks[0].part, rules)) {}
 
   JobOperations Join() && {
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) AddRank(rank);
@@ -207,6 +206,6 @@ bool IsBarrierKind(const std::string& kind) {
   return IsOneOf(kind, {"allreduce", "allgather", "reducescatter", "barrier"}) || kind.starts_with("alltoall");
 }
 
-JobOperations JoinOperations(const std::vector<DiagnosedRank>& ranks) { return OperationJoiner(ranks).Join(); }
+JobOperations JoinOperations(const std::vector<DiagnosedRank>& ranks, const Rules& rules) { return OperationJoiner(ranks, rules).Join(); }
 
 }  // namespace mpa

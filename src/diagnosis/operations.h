@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "job_graph.h"
+#include "mpa/diagnosis/rules.h"
 #include "part.h"
 
 namespace mpa {
@@ -35,7 +36,7 @@ struct JobOperations {
 /// the group's ranks are not recorded.
 std::int64_t RankInJob(const JobOperation& operation, std::int32_t number);
 
-JobOperations JoinOperations(const std::vector<DiagnosedRank>& ranks);
+JobOperations JoinOperations(const std::vector<DiagnosedRank>& ranks, const Rules& rules);
 
 /// True for operations that no member leaves before all have come.
 bool IsBarrierKind(const std::string& kind);

@@ -11,9 +11,6 @@
 namespace mpa {
 namespace {
 
-// So much more than the mean is more layers, not another mixture of operators.
-constexpr double kImbalance = 1.05;
-
 class PipelineCauses {
  public:
   PipelineCauses(const Job& job, std::vector<Cause>& causes) : job_(job), causes_(causes) {}
@@ -68,7 +65,8 @@ class PipelineCauses {
       load[stage] = ratios[ratios.size() / 2];
     }
     const auto heaviest = std::max_element(load.begin(), load.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-    if (heaviest->second < kImbalance) return;
+    // Less is another mixture of operators.
+    if (heaviest->second < job_.rules.stage_ratio) return;
     Cause cause = NewCause(job_, "pp.stage_imbalance", "s" + std::to_string(heaviest->first));
     cause.finding.metrics.push_back({"imbalance", heaviest->second, "ratio"});
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {

@@ -15,7 +15,7 @@ constexpr std::size_t kAllColumns = 1000;
 struct ProblemRow {
   const FoundCause* finding = nullptr;
   Language language{};
-  TimeNs step = 0;
+  const Diagnosis* diagnosis = nullptr;
 };
 
 const std::vector<ColumnOf<ProblemRow>>& ProblemColumns() {
@@ -28,7 +28,7 @@ const std::vector<ColumnOf<ProblemRow>>& ProblemColumns() {
        [](const ProblemRow& row) -> Cell { return std::string(AdviceOf(*row.finding, row.language)); }},
       {NamedColumn("severity", Format::kText, 12, "How much of the step mending it wins"),
        [](const ProblemRow& row) -> Cell {
-         return std::string(NameOf(ImpactOf(row.finding->gain, row.step)));
+         return std::string(NameOf(ImpactOf(*row.diagnosis, *row.finding)));
        }},
       {{.name = "gain(ms)", .format = Format::kDecimals3, .width = 14, .unit = Unit::kNsShownAsMs,
         .meaning = "What mending it wins per step, once the findings above it are mended"},
@@ -73,7 +73,7 @@ const std::vector<ColumnOf<SummaryRow>>& SummaryColumns() {
 void AddProblemSheets(const Diagnosis& diagnosis, Language language, Report& report) {
   Sheet problems = SheetOf("problems", ProblemColumns());
   for (const FoundCause& finding : diagnosis.findings) {
-    AddRow(ProblemColumns(), {&finding, language, diagnosis.step}, 0, problems);
+    AddRow(ProblemColumns(), {&finding, language, &diagnosis}, 0, problems);
   }
   report.sheets.push_back(std::move(problems));
   Sheet summary = SheetOf("Overall Summary", SummaryColumns());

@@ -10,15 +10,6 @@
 namespace mpa {
 namespace {
 
-// Less is noise, as a share of the step, and of what the peers take.
-constexpr double kLeastOfStep = 0.005, kLeastOfPeers = 0.05;
-// Of two ranks that differ either may be the odd one.
-constexpr std::size_t kLeastRole = 3;
-// Ranks that are about equally late have one cause.
-constexpr double kAlike = 1.35;
-// Work of other shapes than the peers have is more work, not slower work.
-constexpr double kMostlyForeign = 0.5;
-
 using Leaves = std::vector<Leaf>;
 
 // What may make the host of a rank late, with the name of the leaf that stands for it.
@@ -49,9 +40,10 @@ struct Excess {
   Removal removal;
 };
 
+// Less is noise, as a share of the step, and of what the peers take.
 bool Matters(const Job& job, const Excess& excess) {
-  return static_cast<double>(excess.time) >= kLeastOfStep * static_cast<double>(job.step_time) &&
-         static_cast<double>(excess.time) >= kLeastOfPeers * static_cast<double>(excess.normal);
+  return static_cast<double>(excess.time) >= job.rules.late_share * static_cast<double>(job.step_time) &&
+         static_cast<double>(excess.time) >= job.rules.late_of_peers * static_cast<double>(excess.normal);
 }
 
 class RankCauses {
@@ -65,13 +57,19 @@ class RankCauses {
   }
 
  private:
+  // Of two ranks that differ either may be the odd one.
+  bool HasPeers(std::size_t rank) const {
+    return static_cast<double>(job_.RoleOf(rank).size()) >= job_.rules.late_peers;
+  }
+
   void FindCompute() {
     std::vector<Excess> late, uneven;
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
-      if (job_.RoleOf(rank).size() < kLeastRole) continue;
+      if (!HasPeers(rank)) continue;
       Excess excess = ComputeExcess(rank);
       if (!Matters(job_, excess)) continue;
-      const bool more_work = static_cast<double>(excess.foreign) > kMostlyForeign * static_cast<double>(excess.time);
+      // Work of other shapes than the peers have is more work, not slower work.
+      const bool more_work = static_cast<double>(excess.foreign) > job_.rules.foreign_share * static_cast<double>(excess.time);
       (more_work ? uneven : late).push_back(std::move(excess));
     }
     AddAlike("rank.late_compute", "", Leaf::kMatmul, late, [&](const Excess& first, Cause& cause) {
@@ -143,7 +141,7 @@ class RankCauses {
     for (const std::size_t peer : job_.RoleOf(rank)) peers.push_back(mean(peer));
     std::sort(peers.begin(), peers.end());
     const double usual = peers[peers.size() / 2], own = mean(rank);
-    if (own <= 0 || own >= 0.97 * usual) return;
+    if (own <= 0 || own >= job_.rules.late_clock_ratio * usual) return;
     cause.finding.metrics.push_back({"clock", own, "MHz"});
     cause.finding.metrics.push_back({"clock_of_peers", usual, "MHz"});
   }
@@ -152,7 +150,7 @@ class RankCauses {
     const auto usual = job_.UsualHost(family.leaves, family.blocks);
     std::vector<Excess> late;
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
-      if (job_.RoleOf(rank).size() < kLeastRole) continue;
+      if (!HasPeers(rank)) continue;
       Excess excess = HostExcess(rank, family, usual.at(job_.role[rank]));
       if (Matters(job_, excess) || !excess.removal.cuts.empty()) late.push_back(std::move(excess));
     }
@@ -171,7 +169,7 @@ class RankCauses {
       const TimeNs own = amount.time, normal = usual[step].time;
       const TimeNs over = std::max<TimeNs>(0, own - normal);
       if (own > 0) less[step] = static_cast<double>(over) / static_cast<double>(own);
-      blocks_more[step] = amount.blocks > usual[step].blocks * 3 / 2 + 1;
+      blocks_more[step] = amount.blocks > ShareOf(usual[step].blocks, job_.rules.late_blocks_ratio) + 1;
       if (step < job_.first_step) continue;
       time += over;
       normal_time += std::min(own, normal);
@@ -199,7 +197,7 @@ class RankCauses {
     std::stable_sort(late.begin(), late.end(), [](const Excess& a, const Excess& b) { return a.time > b.time; });
     for (std::size_t first = 0; first < late.size();) {
       std::size_t last = first;
-      while (last + 1 < late.size() && static_cast<double>(late[first].time) <= kAlike * static_cast<double>(late[last + 1].time)) ++last;
+      while (last + 1 < late.size() && static_cast<double>(late[first].time) <= job_.rules.late_alike * static_cast<double>(late[last + 1].time)) ++last;
       std::vector<std::int64_t> ranks;
       Removal removal;
       for (std::size_t i = first; i <= last; ++i) {

@@ -13,6 +13,7 @@
 #include "mpa/base/error.h"
 #include "mpa/base/text.h"
 #include "mpa/diagnosis/diagnosis.h"
+#include "mpa/diagnosis/rules.h"
 #include "mpa/measure/accounting.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/make_recipe.h"
@@ -35,6 +36,11 @@ std::size_t CountOr(const RecipeArguments& arguments, std::string_view name, std
 Language LanguageOf(const RecipeArguments& arguments) {
   const auto language = arguments.find("language");
   return language != arguments.end() && language->second == "cn" ? Language::kChinese : Language::kEnglish;
+}
+
+Rules RulesOf(const RecipeArguments& arguments) {
+  const auto rules = arguments.find("rules");
+  return rules == arguments.end() ? Rules() : ParseRules(rules->second);
 }
 
 bool IsOfDimension(const FoundCause& finding, std::string_view dimension) {
@@ -90,7 +96,7 @@ void ReduceDiagnosis(const std::vector<OfRank<RankDiagnosis>>& parts,
     ranks.push_back({rank, &part});
     BeginRank(rank, report);
   }
-  Diagnosis diagnosis = Diagnose(ranks);
+  Diagnosis diagnosis = Diagnose(ranks, RulesOf(arguments));
   KeepDimension(arguments, diagnosis);
   FindEvidence(ranks, diagnosis);
   const Language language = LanguageOf(arguments);

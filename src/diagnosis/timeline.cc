@@ -37,7 +37,7 @@ std::size_t CountSteps(const std::vector<DiagnosedRank>& ranks) {
 class TimelineMaker {
  public:
   TimelineMaker(const std::vector<DiagnosedRank>& ranks, const Diagnosis& diagnosis, const FoundCause& finding)
-      : ranks_(ranks), of_(diagnosis), finding_(finding), leaves_(LeavesOf(finding)), joined_(JoinOperations(ranks)) {}
+      : ranks_(ranks), of_(diagnosis), finding_(finding), leaves_(LeavesOf(finding)), joined_(JoinOperations(ranks, diagnosis.rules)) {}
 
   std::string Make() && {
     step_ = WorstStep();

@@ -174,6 +174,45 @@ class Advisor(Advising):
         cut = self.advise("--fail_on", order[worst], "--json", "--max_chars", "600", capture=capture)
         self.assertEqual(cut.code, 1)
 
+    def rules(self, text):
+        path = self.scratch / "rules.json"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def test_rules(self):
+        printed = self.run_tool("advisor", "--print_rules")
+        self.assertEqual(printed.code, 0, printed.err)
+        rules = json.loads(printed.out)
+        self.assertEqual(rules["schema"], "mpa.rules/1")
+        self.assertEqual(self.document("--rules", self.rules(printed.out)), self.document())
+        guide = (DOCS / "advisor.md").read_text(encoding="utf-8")
+        for finding, of_finding in rules.items():
+            if finding == "schema":
+                continue
+            for name, value in of_finding.items():
+                listed = f"\n| `{finding}` | `{name}` | {value} | " in guide
+                self.assertTrue(listed, f"the guide lists the rule {name} of {finding} with {value}")
+        # Nothing wins more than the step.
+        rules["all"]["least_share"] = 1
+        self.assertEqual(self.document("--rules", self.rules(json.dumps(rules)))["findings"], [])
+
+    def test_rules_decide_what_fails(self):
+        low = self.rules('{"schema": "mpa.rules/1", "all": {"critical_share": 0}}')
+        self.assertEqual({finding["severity"] for finding in self.document("--rules", low)["findings"]}, {"critical"})
+
+    def test_broken_rules(self):
+        for text, code, word in (("", 2, "not a rule file"), ("{", 3, "rules.json"),
+                                 ('{"schema": "mpa.rules/1", "all": {"least": 1}}', 2, "no rule 'least'"),
+                                 ('{"schema": "mpa.rules/1", "gc": {}}', 2, "no rules for 'gc'"),
+                                 ('{"schema": "mpa.rules/1", "all": {"low_share": 2}}', 2, "from 0 to 1")):
+            with self.subTest(text=text):
+                result = self.advise("--rules", self.rules(text))
+                self.assertEqual(result.code, code, result.err)
+                self.assertEqual(len(result.errors), 1)
+                self.assertIn("--rules", result.errors[0])
+                self.assertIn(word, result.errors[0])
+        self.assertEqual(self.advise("--rules", self.scratch / "nowhere.json").code, 3)
+
     def test_baseline(self):
         baseline = self.scratch / "baseline.json"
         document = self.document()

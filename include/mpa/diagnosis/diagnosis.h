@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "mpa/base/time.h"
+#include "mpa/diagnosis/rules.h"
 
 /// What a diagnosis says: where the time of a step goes, what costs it, and what mending it wins.
 namespace mpa {
@@ -23,9 +24,8 @@ enum class FindingKind : std::uint8_t { kFault, kOpportunity };
 /// How sure a finding is.
 enum class Certainty : std::uint8_t { kLow, kMedium, kHigh };
 
-/// By the share of a step that mending wins: from 20 %, 10 %, 3 % and 1 % on, and below.
+/// By the share of a step that mending wins.
 enum class Impact : std::uint8_t { kInfo, kLow, kMedium, kHigh, kCritical };
-Impact ImpactOf(TimeNs gain, TimeNs step);
 std::string_view NameOf(Impact impact);
 
 /// A measured number behind a finding; the name says what it is.
@@ -86,6 +86,7 @@ struct NotJudged {
 };
 
 struct Diagnosis {
+  Rules rules;  ///< those it was made with
   std::vector<std::int64_t> ranks;
   std::int64_t world = 0;  ///< ranks of the job; 0: unknown
   std::vector<std::int32_t> steps, dropped_steps;
@@ -100,6 +101,8 @@ struct Diagnosis {
   std::vector<std::string> notes;
   bool complete = true;  ///< false: ranks or parts of them could not be read
 };
+
+Impact ImpactOf(const Diagnosis& diagnosis, const FoundCause& finding);
 
 /// A text in every language.
 struct Wording {

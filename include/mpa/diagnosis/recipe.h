@@ -9,7 +9,8 @@ namespace mpa {
 /// `advisor` runs it. Arguments: "language" (en, cn), "top" and "evidence" (how many findings and
 /// places the JSON document holds), "max_chars" (its size), "dimension" (all, schedule, computation:
 /// which findings), "key" (a finding to explain, the only one
-/// in the document) and "timeline" (write a trace of it). The page of the report is HTML.
+/// in the document), "timeline" (write a trace of it) and "rules" (the text of a file of thresholds, see
+/// ParseRules()). The page of the report is HTML.
 Recipe DiagnosisRecipe();
 
 /// The names of the report's documents; a trace follows them.

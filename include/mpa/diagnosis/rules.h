@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mpa/base/time.h"
+
+/// The thresholds of the diagnosis, which a file may replace.
+namespace mpa {
+
+/// Shares are parts of 1, times are ns. RuleList() says what each one means.
+struct Rules {
+  // All findings.
+  double least_share = 0.01, least_ns = 10'000, search_share = 0.002, fault_share = 0.03;
+  double low_share = 0.01, medium_share = 0.03, high_share = 0.1, critical_share = 0.2;
+  double warm_up_ratio = 1.2, systematic_share = 0.6, intermittent_share = 0.2;
+  double innocent_share = 0.05;
+  double grown_ratio = 1.2;
+  // Ranks.
+  double late_share = 0.005, late_of_peers = 0.05, late_peers = 3, late_alike = 1.35;
+  double late_blocks_ratio = 1.5, late_clock_ratio = 0.97, foreign_share = 0.5;
+  double outsider_share = 0.02, outsider_ns = 50'000;
+  // Communication.
+  double link_bandwidth_ratio = 0.7, link_least_bytes = 32'768;
+  double small_latency_ratio = 2, small_count_share = 0.2, small_calls = 4;
+  double overlap_share = 0.65;
+  // Pipelines.
+  double stage_ratio = 1.05, bubble_share = 0.05;
+  // Hosts.
+  double loader_ns = 1'000'000, usual_syncs = 3, checkpoint_copy_ns = 20'000, launch_gain = 0.2;
+  // Devices.
+  double aicpu_gain = 0.9, format_gain = 0.7, attention_gain = 0.9, attention_reach = 8;
+};
+
+/// A threshold as people and files call it.
+struct RuleEntry {
+  std::string_view finding;  ///< id of the catalogue, "rank" and the like for several, "all" for all
+  std::string_view name;
+  double Rules::*value;
+  double least, most;  ///< what a file may say
+  std::string_view meaning;
+};
+
+/// Every threshold, in the order of the catalogue.
+const std::vector<RuleEntry>& RuleList();
+
+/// The rules of a document of schema mpa.rules/1; what it leaves out keeps its usual value. Throws
+/// Error (kUsage) that names the rule: one that is not known, or a value that is out of its range.
+Rules ParseRules(std::string_view text);
+/// The document, with every rule.
+std::string RulesText(const Rules& rules);
+
+/// A whole number or a time among the rules.
+inline std::int64_t Whole(double rule) { return static_cast<std::int64_t>(rule); }
+/// A share of a time.
+inline TimeNs ShareOf(TimeNs time, double share) {
+  return static_cast<TimeNs>(static_cast<double>(time) * share);
+}
+
+}  // namespace mpa

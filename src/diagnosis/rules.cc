@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpa/diagnosis/rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "mpa/base/error.h"
+#include "mpa/base/printable.h"
+#include "mpa/io/json_document.h"
+
+namespace mpa {
+namespace {
+
+constexpr std::string_view kRulesSchema = "mpa.rules/1";
+
+constexpr double kLongestTime = 1e12, kMostBytes = 1e12, kMostCalls = 1e6;
+
+const RuleEntry* FindRule(std::string_view finding, std::string_view name) {
+  const auto found = std::find_if(RuleList().begin(), RuleList().end(), [&](const RuleEntry& entry) {
+    return entry.finding == finding && entry.name == name;
+  });
+  return found == RuleList().end() ? nullptr : &*found;
+}
+
+bool IsGroup(std::string_view finding) {
+  return std::any_of(RuleList().begin(), RuleList().end(),
+                     [&](const RuleEntry& entry) { return entry.finding == finding; });
+}
+
+std::string NamesIn(std::string_view finding) {
+  std::string names;
+  for (const RuleEntry& entry : RuleList()) {
+    if (entry.finding == finding) names += fmt::format("{}{}", names.empty() ? "" : ", ", entry.name);
+  }
+  return names;
+}
+
+void SetRule(std::string_view finding, std::string_view name, const nlohmann::json& value, Rules& rules) {
+  const RuleEntry* entry = FindRule(finding, name);
+  if (entry == nullptr) {
+    Fail(ErrorKind::kUsage, "{}: no rule '{}'; there are: {}", finding, Printable(name), NamesIn(finding));
+  }
+  // A comparison with what is not a number is false.
+  const double number = value.is_number() ? value.get<double>() : -1;
+  if (!value.is_number() || !(number >= entry->least && number <= entry->most)) {
+    Fail(ErrorKind::kUsage, "{}: {}: give a number from {} to {}", finding, name, entry->least, entry->most);
+  }
+  rules.*entry->value = number;
+}
+
+}  // namespace
+
+const std::vector<RuleEntry>& RuleList() {
+  static const std::vector<RuleEntry> entries = {
+      {"all", "least_share", &Rules::least_share, 0, 1, "a finding wins at least this share of the step"},
+      {"all", "least_ns", &Rules::least_ns, 0, kLongestTime, "afinding wins at least this time"},
+      {"all", "search_share", &Rules::search_share, 0, 1,
+       "gains below this share end the search for more"},
+      {"all", "fault_share", &Rules::fault_share, 0, 1,
+       "what all ranks lose below this share is an opportunity, not a fault"},
+      {"all", "low_share", &Rules::low_share, 0, 1, "severity low from this share on"},
+      {"all", "medium_share", &Rules::medium_share, 0, 1, "severity medium from this share on"},
+      {"all", "high_share", &Rules::high_share, 0, 1, "severity high from this share on"},
+      {"all", "critical_share", &Rules::critical_share, 0, 1, "severity critical from this share on"},
+      {"all", "warm_up_ratio", &Rules::warm_up_ratio, 1, 1000,
+       "a first step this many times as long as the others is warm-up"},
+      {"all", "systematic_share", &Rules::systematic_share, 0, 1,
+       "a finding seen in this share of the steps is systematic"},
+      {"all", "intermittent_share", &Rules::intermittent_share, 0, 1,
+       "a finding seen in this share of the steps is intermittent"},
+      {"all", "innocent_share", &Rules::innocent_share, 0, 1,
+       "a call that waits for this share of the step looks guilty"},
+      {"all", "grown_ratio", &Rules::grown_ratio, 1, 1000,
+       "a finding has grown when it costs this many times what it cost in the baseline"},
+      {"rank", "share", &Rules::late_share, 0, 1, "a rank is late by at least this share of the step"},
+      {"rank", "of_peers", &Rules::late_of_peers, 0, 1000,
+       "a rank is late by at least this share of what its peers take"},
+      {"rank", "peers", &Rules::late_peers, 2, kMostCalls,
+       "ranks of a role, with the late one, that tell what is normal"},
+      {"rank", "alike", &Rules::late_alike, 1, 1000,
+       "late ranks whose excess differs by less than this ratio are one finding"},
+      {"rank", "blocks_ratio", &Rules::late_blocks_ratio, 1, 1000,
+       "a rank waits for its device oftener than its peers above this ratio"},
+      {"rank.late_compute", "clock_ratio", &Rules::late_clock_ratio, 0, 1,
+       "a clock below this share of that of the peers is named"},
+      {"rank.late", "share", &Rules::outsider_share, 0, 1,
+       "a rank that was not captured is late by at least this share of the step"},
+      {"rank.late", "least_ns", &Rules::outsider_ns, 0, kLongestTime,
+       "a rank that was not captured is late by at least this time"},
+      {"link.slow", "bandwidth_ratio", &Rules::link_bandwidth_ratio, 0, 1,
+       "a link is slow below this share of the usual bandwidth of its kind"},
+      {"link.slow", "least_bytes", &Rules::link_least_bytes, 1, kMostBytes,
+       "transfers of less say nothing of the bandwidth"},
+      {"pp.stage_imbalance", "ratio", &Rules::stage_ratio, 1, 1000,
+       "a stage has too many layers from this multiple of the mean on"},
+      {"ep.imbalance", "foreign_share", &Rules::foreign_share, 0, 1,
+       "more work, not slower work, when this share of the excess has shapes of its own"},
+      {"host.dataloader", "usual_ns", &Rules::loader_ns, 0, kLongestTime,
+       "below this time a step an iterator does what it has to"},
+      {"host.sync", "usual_calls", &Rules::usual_syncs, 0, kMostCalls,
+       "so many synchronisations at the end of a step are usual"},
+      {"host.checkpoint", "least_copy_ns", &Rules::checkpoint_copy_ns, 0, kLongestTime,
+       "shorter copies to the host are single numbers, not a checkpoint"},
+      {"host.launch_bound", "gain", &Rules::launch_gain, 0, 1, "mending takes out this share of the host's work"},
+      {"op.aicpu", "gain", &Rules::aicpu_gain, 0, 1, "mending takes out this share of the kernels' time"},
+      {"op.format", "gain", &Rules::format_gain, 0, 1, "mending takes out this share of the kernels' time"},
+      {"op.attention", "gain", &Rules::attention_gain, 0, 1,
+       "mending takes out this share of the kernels between the products"},
+      {"op.attention", "reach", &Rules::attention_reach, 1, 1000, "at most so many kernels are between the products"},
+      {"comm.not_overlapped", "gain", &Rules::overlap_share, 0, 1, "a good schedule hides this share of the transfers"},
+      {"comm.small", "latency_ratio", &Rules::small_latency_ratio, 1, 1000,
+       "a small operation takes this many times what its data take"},
+      {"comm.small", "count_share", &Rules::small_count_share, 0, 1, "this share of a group's operations is small"},
+      {"comm.small", "calls", &Rules::small_calls, 1, kMostCalls,
+       "a group has at least so many small operations a step"},
+      {"pp.bubble", "share", &Rules::bubble_share, 0, 1, "a smaller ideal bubble is no finding"},
+  };
+  return entries;
+}
+
+Rules ParseRules(std::string_view text) {
+  const nlohmann::json document = io::ParseJson(text);
+  if (!document.is_object() || io::Member(document, "schema") != kRulesSchema) {
+    Fail(ErrorKind::kUsage, "not a rule file: it has no \"schema\": \"{}\"; 'advisor --print_rules' writes one", kRulesSchema);
+  }
+  Rules rules;
+  for (const auto& [finding, of_finding] : document.items()) {
+    if (finding == "schema") continue;
+    if (!IsGroup(finding)) {
+      Fail(ErrorKind::kUsage, "no rules for '{}'; 'advisor --print_rules' lists all", Printable(finding));
+    }
+    if (!of_finding.is_object()) Fail(ErrorKind::kUsage, "{}: give an object of rules", finding);
+    for (const auto& [name, value] : of_finding.items()) SetRule(finding, name, value, rules);
+  }
+  return rules;
+}
+
+std::string RulesText(const Rules& rules) {
+  nlohmann::ordered_json document = {{"schema", kRulesSchema}};
+  for (const RuleEntry& entry : RuleList()) {
+    const double value = rules.*entry.value;
+    nlohmann::ordered_json& of_finding = document[std::string(entry.finding)];
+    if (value == static_cast<double>(Whole(value))) {
+      of_finding[std::string(entry.name)] = Whole(value);
+    } else {
+      of_finding[std::string(entry.name)] = value;
+    }
+  }
+  return document.dump(2) + "\n";
+}
+
+}  // namespace mpa
