@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace mpa {
 namespace {
@@ -19,6 +20,20 @@ void Sort(std::vector<RankValue>& values) {
 }
 
 }  // namespace
+
+std::vector<RankValue> MeansOfRanks(const std::vector<RankValue>& values) {
+  struct Sum {
+    double values = 0, count = 0;
+  };
+  std::map<std::int64_t, Sum> sums;
+  for (const RankValue& value : values) {
+    sums[value.rank].values += value.value;
+    ++sums[value.rank].count;
+  }
+  std::vector<RankValue> means;
+  for (const auto& [rank, sum] : sums) means.push_back({rank, sum.values / sum.count});
+  return means;
+}
 
 RankSpread SpreadOf(std::vector<RankValue> values) {
   Sort(values);

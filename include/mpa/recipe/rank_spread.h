@@ -18,6 +18,9 @@ struct RankSpread {
   double median = 0;
 };
 
+/// One value for each rank, in order of rank: the mean of those it has, its steps for example.
+std::vector<RankValue> MeansOfRanks(const std::vector<RankValue>& values);
+
 /// Of one value at least.
 RankSpread SpreadOf(std::vector<RankValue> values);
 

@@ -47,18 +47,11 @@ Cell Microseconds(const std::optional<TimeNs>& time) {
 }
 
 std::vector<RankValue> MeansOfRanks(const std::vector<StepRow>& rows, std::size_t metric) {
-  struct Sum {
-    double time = 0, steps = 0;
-  };
-  std::map<std::int64_t, Sum> sums;
+  std::vector<RankValue> values;
   for (const StepRow& row : rows) {
-    if (!row.times[metric]) continue;
-    sums[row.rank].time += static_cast<double>(*row.times[metric]) / 1e6;
-    ++sums[row.rank].steps;
+    if (row.times[metric]) values.push_back({row.rank, static_cast<double>(*row.times[metric]) / 1e6});
   }
-  std::vector<RankValue> means;
-  for (const auto& [rank, sum] : sums) means.push_back({rank, sum.time / sum.steps});
-  return means;
+  return mpa::MeansOfRanks(values);
 }
 
 std::vector<StepPair> PairSteps(const std::vector<StepRow>& comparison,

@@ -47,7 +47,7 @@ void AddLines(const std::vector<communication::StepTraceRow>& rows,
       if (!row.stage) values.push_back({row.rank, static_cast<double>(row.times.*time) / 1e6});
     }
     if (values.empty()) return;
-    const RankSpread spread = SpreadOf(std::move(values));
+    const RankSpread spread = SpreadOf(MeansOfRanks(values));
     report.lines.push_back(fmt::format("  {:<24} {:>12.3f} {:>12.3f} {:>12.3f}  ({})", name,
                                        spread.min.value, spread.median, spread.max.value,
                                        RankText(spread.max.rank)));

@@ -18,6 +18,16 @@ std::vector<std::int64_t> RanksThatStandOut(const std::vector<double>& values) {
   return out;
 }
 
+TEST(MeansOfRanks, HaveOneValueForEachRankInOrder) {
+  const std::vector<RankValue> means = MeansOfRanks({{5, 2}, {0, 1}, {5, 6}, {0, 1}, {5, 4}});
+  ASSERT_EQ(means.size(), 2U);
+  EXPECT_EQ(means[0].rank, 0);
+  EXPECT_DOUBLE_EQ(means[0].value, 1);
+  EXPECT_EQ(means[1].rank, 5);
+  EXPECT_DOUBLE_EQ(means[1].value, 4);
+  EXPECT_TRUE(MeansOfRanks({}).empty());
+}
+
 TEST(SpreadOf, HasTheExtremesWithTheirRanks) {
   const RankSpread odd = SpreadOf({{0, 5}, {1, 9}, {2, 1}});
   EXPECT_EQ(odd.min.rank, 2);
