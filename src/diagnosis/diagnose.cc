@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cause.h"
+#include "hiding.h"
 
 namespace mpa {
 namespace {
@@ -149,6 +150,7 @@ Diagnosis Diagnose(std::vector<DiagnosedRank> ranks, const Rules& rules) {
   diagnosis.step = waterfall.step;
   diagnosis.floor = waterfall.step;
   const TimeNs least = std::max(Whole(rules.least_ns), ShareOf(waterfall.step, rules.least_share));
+  std::vector<const WhatIf*> of_findings;
   for (const Gain& gain : waterfall.gains) {
     if (gain.gain < least && gain.alone < least && !gain.with_next) continue;
     FoundCause& found = diagnosis.findings.emplace_back(std::move(causes[gain.cause].finding));
@@ -157,7 +159,9 @@ Diagnosis Diagnose(std::vector<DiagnosedRank> ranks, const Rules& rules) {
     found.gain_max = gain.most;
     found.with_next = gain.with_next;
     diagnosis.floor -= gain.gain;
+    of_findings.push_back(&what_ifs[gain.cause]);
   }
+  FindHiding(job, of_findings, diagnosis);
   AddBubble(job, diagnosis);
   AddNotCauses(job, diagnosis);
   AddNotJudged(job, diagnosis);

@@ -5,6 +5,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "actions.h"
 #include "finding_text.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/utf8.h"
@@ -143,6 +144,7 @@ class DocumentMaker {
         {"owner", Json::array({EntryOf(finding.id).owner})},
         {"cause_leaf", finding.leaf.empty() ? Json(nullptr) : Json(finding.leaf)},
         {"after", finding.after},
+        {"hides", HiddenBy(finding)},
         {"with_next", finding.with_next},
     };
     if (extent_.metrics) {
@@ -151,8 +153,37 @@ class DocumentMaker {
       Omit("metrics", finding.metrics.size());
     }
     json["evidence"] = EvidenceOf(finding);
+    json["actions"] = ActionsOf(finding);
+    json["next"] = Json::array();
+    if (extent_.metrics) {
+      json["next"].push_back("advisor why " + finding.key + " -d DIR --json");
+      json["next"].push_back("advisor timeline " + finding.key + " -d DIR");
+    }
     json["text"] = {{"title", TitleOf(finding, language_)}, {"advice", AdviceOf(finding, language_)}};
     return json;
+  }
+
+  // Keys of the findings that show once this one is mended.
+  Json HiddenBy(const FoundCause& finding) const {
+    Json keys = Json::array();
+    for (const FoundCause& other : of_.findings) {
+      const bool hidden = std::find(other.after.begin(), other.after.end(), finding.key) != other.after.end();
+      if (hidden && keys.size() < extent_.list) keys.push_back(other.key);
+    }
+    return keys;
+  }
+
+  Json ActionsOf(const FoundCause& finding) {
+    Json actions = Json::array();
+    for (const Action& action : mpa::ActionsOf(finding.id)) {
+      Json args = Json::object();
+      for (const auto& [name, value] : action.args) {
+        std::visit([&args, &name = name](const auto& of) { args[std::string(name)] = of; }, value);
+      }
+      if (action.of_ranks && !finding.ranks.empty()) args["ranks"] = List(finding.ranks, "ranks");
+      actions.push_back({{"what", action.what}, {"args", std::move(args)}});
+    }
+    return actions;
   }
 
   static Json MetricsOf(const FoundCause& finding) {

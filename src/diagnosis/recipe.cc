@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpa/diagnosis/recipe.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -62,15 +65,30 @@ void KeepDimension(const RecipeArguments& arguments, Diagnosis& diagnosis) {
   });
 }
 
+// A misspelt key, or one of the same kind.
+std::optional<std::string> NearestKey(const std::string& key, const std::vector<std::string>& keys) {
+  if (auto closest = Closest(key, keys)) return closest;
+  const std::string id = key.substr(0, key.find('/'));
+  const auto same = std::find_if(keys.begin(), keys.end(), [&](const std::string& known) { return known.starts_with(id); });
+  if (same != keys.end() && !id.empty()) return *same;
+  std::vector<std::string> ids;
+  for (const std::string& known : keys) ids.push_back(known.substr(0, known.find('/')));
+  const auto closest = Closest(id, ids);
+  if (!closest) return std::nullopt;
+  return keys[static_cast<std::size_t>(std::find(ids.begin(), ids.end(), *closest) - ids.begin())];
+}
+
 // The finding that is asked about. Throws Error (kUsage) that lists those there are.
 const FoundCause& FindingAsked(const Diagnosis& diagnosis, const std::string& key) {
-  std::string keys;
+  std::vector<std::string> keys;
   for (const FoundCause& finding : diagnosis.findings) {
     if (finding.key == key) return finding;
-    keys += (keys.empty() ? "" : ", ") + finding.key;
+    keys.push_back(finding.key);
   }
   if (keys.empty()) Fail(ErrorKind::kUsage, "no finding '{}': nothing costs 1 % of the step here", key);
-  Fail(ErrorKind::kUsage, "no finding '{}'; there are: {}", key, keys);
+  const auto nearest = NearestKey(key, keys);
+  Fail(ErrorKind::kUsage, "no finding '{}'; {}there are: {}", key,
+       nearest ? fmt::format("did you mean '{}'? ", *nearest) : "", fmt::join(keys, ", "));
 }
 
 // What is said of one finding.

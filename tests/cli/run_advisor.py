@@ -110,6 +110,20 @@ class Advisor(Advising):
             self.assertEqual(sum(account["leaves"].values()), account["window_ns"])
         self.assertFalse(self.out.exists(), "--json writes no files")
 
+    def test_findings_say_what_to_do(self):
+        document = self.document()
+        keys = [finding["key"] for finding in document["findings"]]
+        for finding in document["findings"]:
+            self.assertTrue(finding["actions"], finding["key"])
+            self.assertIn(f"advisor why {finding['key']} -d DIR --json", finding["next"])
+            for other in document["findings"]:
+                self.assertEqual(other["key"] in finding["after"], finding["key"] in other["hides"])
+            self.assertLessEqual(set(finding["after"]), set(keys[:keys.index(finding["key"])]))
+
+    def test_published_schema(self):
+        self.assertEqual((DOCS / "diagnosis.schema.json").read_text(encoding="utf-8"),
+                         (DOCS / "schemas" / "diagnosis.schema.json").read_text(encoding="utf-8"))
+
     def test_top_and_evidence(self):
         whole = self.document("--evidence", "50")
         top = self.document("--top", "1", "--evidence", "1")
@@ -313,6 +327,14 @@ class AdvisorFiles(Advising):
         result = self.advise(words=("why", "rank.late/r77"))
         self.assertEqual(result.code, 2)
         self.assertIn("no finding 'rank.late/r77'; there are: " + ", ".join(self.keys()), result.errors[0])
+
+    def test_why_of_a_misspelt_key(self):
+        first = self.keys()[0]
+        for wrong in (first[:-1], first.upper(), first + "/r0", first.split("/")[0][:-1] + "/r9"):
+            result = self.advise(words=("why", wrong))
+            self.assertEqual(result.code, 2)
+            if wrong != first.upper():
+                self.assertIn(f"no finding '{wrong}'; did you mean '{first}'? there are: ", result.errors[0])
 
     def test_timeline(self):
         for key in self.keys():
