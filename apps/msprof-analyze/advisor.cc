@@ -14,6 +14,7 @@
 
 #include "advisor_baseline.h"
 #include "agent.h"
+#include "choices.h"
 #include "command.h"
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
@@ -38,6 +39,7 @@ using AdvisorJson = nlohmann::ordered_json;
 
 constexpr int kExitFindings = 1;
 constexpr std::string_view kUsage = "msprof-analyze advisor all -d DIR";
+constexpr std::string_view kQuestions[] = {"all", "schedule", "computation", "why", "timeline"};
 // Documents for language models are no longer.
 constexpr const char* kCharsForAgents = "8000";
 
@@ -60,7 +62,7 @@ struct Question {
 Question QuestionOf(const AdvisorOptions& options) {
   Question question;
   std::vector<std::string> words = options.words;
-  if (!words.empty() && IsOneOf(words[0], {"all", "schedule", "computation", "why", "timeline"})) {
+  if (!words.empty() && std::find(std::begin(kQuestions), std::end(kQuestions), words[0]) != std::end(kQuestions)) {
     question.what = words[0];
     words.erase(words.begin());
   }
@@ -256,7 +258,7 @@ int RunAdvisor(const AdvisorOptions& options, const Agent& agent) {
   return Fails(options.fail_on, WholeOf(outcome.report)) ? kExitFindings : 0;
 }
 
-std::string AdvisorHelp(const CLI::App& app, std::size_t width) {
+HelpPage AdvisorPage() {
   HelpPage page;
   page.summary = "Says what costs the step, whose it is, and what mending it wins.";
   page.usage = {"advisor [all|schedule|computation] -d DIR [OPTIONS]", "advisor why KEY -d DIR [OPTIONS]",
@@ -266,8 +268,8 @@ std::string AdvisorHelp(const CLI::App& app, std::size_t width) {
                    "advisor why rank.late_host/r5 -d ./result", "advisor timeline rank.late_host/r5 -d ./result -o ./out",
                    "advisor all -d ./result --fail_on high --baseline main.json"};
   page.notes = {"The gains are replayed: the step is computed again without the cause."};
-  return FormatHelp(
-      app, page, [](const CLI::Option&) { return true; }, width);
+  page.documents = {"advisor.md"};
+  return page;
 }
 
 constexpr const char* kPrograms = "For programs";
@@ -278,7 +280,11 @@ constexpr const char* kPythonTool = "Options of the Python tool without effect";
 Command AddAdvisor(CLI::App& program, const Agent& agent) {
   CLI::App* app = program.add_subcommand("advisor", "Say what costs the step and what mending it wins");
   const auto options = std::make_shared<AdvisorOptions>();
-  app->add_option("words", options->words)->expected(-1)->group("");
+  app->add_option("words", options->words)
+      ->expected(-1)
+      ->type_name("WORD")
+      ->check(Suggested(kQuestions))
+      ->group("");
   app->add_option("-d,--profiling_path", options->captures, "Directory with the captures of all ranks, or one capture")
       ->type_name("PATH")
       ->group(kMostUsed);
@@ -289,11 +295,11 @@ Command AddAdvisor(CLI::App& program, const Agent& agent) {
       ->type_name("DIR")
       ->group(kMostUsed);
   app->add_option("-l,--language", options->language, "Language of the texts [default: that of LANG]")
-      ->check(CLI::IsMember({"cn", "en"}))
+      ->check(OneOf({"cn", "en"}))
       ->type_name("LANG")
       ->group(kMostUsed);
   app->add_option("--fail_on", options->fail_on, "Exit with 1 when a fault is that severe or more")
-      ->check(CLI::IsMember({"info", "low", "medium", "high", "critical"}))
+      ->check(OneOf({"info", "low", "medium", "high", "critical"}))
       ->type_name("SEVERITY")
       ->group(kMostUsed);
   app->add_option("--rank_list", options->ranks.rank_list, "Ranks, such as 0,1,4-7 [default: all]")->type_name("LIST")->group(kReading);
@@ -319,7 +325,7 @@ Command AddAdvisor(CLI::App& program, const Agent& agent) {
   app->add_option("--profiling_type", options->profiling_type, "The capture says")->type_name("TYPE")->group(kPythonTool);
   app->add_flag("--debug", options->debug, "See -v")->group(kPythonTool);
   return {app, [options, &agent] { return RunAdvisor(*options, agent); },
-          [app](std::size_t width) { return AdvisorHelp(*app, width); }};
+          AdvisorPage};
 }
 
 }  // namespace mpa

@@ -20,7 +20,7 @@ struct CheckOptions {
   OpenOptions open;
 };
 
-std::string CheckHelp(const CLI::App& app, std::size_t width) {
+HelpPage CheckPage() {
   HelpPage page;
   page.summary =
       "Shows what captures hold, which analyses can use them, and how to collect what is missing.";
@@ -28,8 +28,8 @@ std::string CheckHelp(const CLI::App& app, std::size_t width) {
   page.after_options = {ExitCodeList(
       {{"0", "an analysis can run"}, {"3", "input missing, or no analysis can run"}, {"5", ""}})};
   page.examples = {"check ./result", "check ./rank0_ascend_pt --json"};
-  return FormatHelp(
-      app, page, [](const CLI::Option&) { return true; }, width);
+  page.documents = {"formats.md", "broken-input.md"};
+  return page;
 }
 
 int RunCheck(const CheckOptions& options) {
@@ -70,7 +70,7 @@ Command AddCheck(CLI::App& program) {
       ->group(kMostUsed);
   AddOpenOptions(*app, options->open);
   return {app, [options] { return RunCheck(*options); },
-          [app](std::size_t width) { return CheckHelp(*app, width); }};
+          CheckPage};
 }
 
 }  // namespace mpa

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "agent.h"
+#include "choices.h"
 #include "cluster_output.h"
 #include "command.h"
 #include "export_options.h"
@@ -330,10 +331,6 @@ int RunRecipeCommand(const RecipeCommandOptions& options, const Agent& agent) {
     types.push_back(options.exports.Types(ReportKind::kRecipe,
                                           StandardType(*run.recipe, directory, options.ranks.open)));
   }
-  if (!IsOneOf(options.parallel_mode, {"", "concurrent"})) {
-    Fail(ErrorKind::kUsage, "--parallel_mode {}: unknown mode; give concurrent, and see --jobs",
-         options.parallel_mode);
-  }
   const ClusterRequest request = options.ranks.Request(directory);
   const fs::path source = from_parts ? fs::path(ExpandHome(options.from_parts)) : request.directory;
   CheckDirectory(from_parts ? "--from_parts" : "-d", source);
@@ -382,19 +379,13 @@ void AddParameters(CLI::App& app, const std::shared_ptr<RecipeCommandOptions>& o
                     name, [set] { set(""); }, std::string(parameter.help))
               : app.add_option_function<std::string>(name, set, std::string(parameter.help))
                     ->type_name(std::string(parameter.type_name));
+      if (!parameter.choices.empty()) option->check(Suggested(parameter.choices));
       option->group(kOfRecipes);
     }
   }
 }
 
-bool HasParameter(const Recipe& recipe, const CLI::Option& option) {
-  return std::any_of(recipe.parameters.begin(), recipe.parameters.end(),
-                     [&](const RecipeParameter& parameter) {
-                       return option.check_lname(std::string(parameter.name));
-                     });
-}
-
-std::string HelpOfAll(const CLI::App& app, std::size_t width) {
+HelpPage PageOfAll() {
   HelpPage page;
   page.summary = "Runs a recipe, an analysis of all ranks of a job.";
   page.usage = {"-m RECIPE DIR [OPTIONS]", "cluster -m RECIPE -d DIR [OPTIONS]"};
@@ -405,11 +396,12 @@ std::string HelpOfAll(const CLI::App& app, std::size_t width) {
                    "-m operator_mfu ./result -o ./out --print"};
   page.notes = {"Each recipe has options of its own: see 'msprof-analyze -m RECIPE --help'.",
                 kWhereResultsGo};
-  return FormatHelp(
-      app, page, [](const CLI::Option& option) { return option.get_group() != kOfRecipes; }, width);
+  page.shown = [](const CLI::Option& option) { return !IsOfRecipes(option); };
+  page.documents = {"recipes.md", "output.md"};
+  return page;
 }
 
-std::string HelpOfRecipe(CLI::App& app, const Recipe& recipe, std::size_t width) {
+HelpPage PageOfRecipe(CLI::App& app, const Recipe& recipe) {
   for (const RecipeParameter& parameter : recipe.parameters) {  // others may explain it otherwise
     app.get_option(fmt::format("--{}", parameter.name))->description(std::string(parameter.help));
   }
@@ -418,14 +410,29 @@ std::string HelpOfRecipe(CLI::App& app, const Recipe& recipe, std::size_t width)
   page.usage = {fmt::format("-m {} DIR [OPTIONS]", recipe.name)};
   page.examples = {fmt::format("-m {} ./result -o ./out --rank_list 0-3", recipe.name)};
   page.notes = {kWhereResultsGo};
-  const auto shown = [&](const CLI::Option& option) {
-    if (option.get_group() == kOfRecipes) return HasParameter(recipe, option);
+  page.shown = [&recipe](const CLI::Option& option) {
+    if (IsOfRecipes(option)) return IsOfRecipe(option, recipe);
     return !option.check_lname("mode");
   };
-  return FormatHelp(app, page, shown, width);
+  return page;
 }
 
 }  // namespace
+
+bool IsOfRecipes(const CLI::Option& option) { return option.get_group() == kOfRecipes; }
+
+bool IsOfRecipe(const CLI::Option& option, const Recipe& recipe) {
+  return std::any_of(recipe.parameters.begin(), recipe.parameters.end(),
+                     [&](const RecipeParameter& parameter) {
+                       return option.check_lname(std::string(parameter.name));
+                     });
+}
+
+std::vector<std::string_view> RecipeNames() {
+  std::vector<std::string_view> names;
+  for (const Recipe& recipe : AllRecipes()) names.push_back(recipe.name);
+  return names;
+}
 
 HelpPage::List RecipeList() {
   HelpPage::List list{"Recipes", {}};
@@ -443,6 +450,7 @@ Command AddCluster(CLI::App& program, const Agent& agent) {
          "-m,--mode", options->recipe,
          "Name of the recipe, or a list such as hccl_sum,slow_rank: each rank is read once")
       ->type_name("RECIPE")
+      ->check(SuggestedList(RecipeNames()))
       ->group(kMostUsed);
   options->captures.AddTo(
       *app, "Directory with the captures of all ranks, or one capture; parsed or raw");
@@ -478,15 +486,16 @@ Command AddCluster(CLI::App& program, const Agent& agent) {
   app->add_option("--parallel_mode", options->parallel_mode,
                   "Accepted for compatibility, no effect; see --jobs")
       ->type_name("MODE")
+      ->check(OneOf({"concurrent"}))
       ->group(kReading);
   return {app,
           [options, &agent] {
             return RunRecipeCommand(*options, agent);
           },  // keeps alive what the options write to
-          [app, options](std::size_t width) {
-            if (options->recipe.empty()) return HelpOfAll(*app, width);
+          [app, options] {
+            if (options->recipe.empty()) return PageOfAll();
             const std::string first = options->recipe.substr(0, options->recipe.find(','));
-            return HelpOfRecipe(*app, FindRecipe(first), width);
+            return PageOfRecipe(*app, FindRecipe(first));
           }};
 }
 

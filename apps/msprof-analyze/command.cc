@@ -17,6 +17,7 @@
 #include "mpa/base/parallel.h"
 #include "mpa/base/text.h"
 #include "mpa/io/numbers.h"
+#include "mpa/pipeline/cluster.h"
 
 namespace mpa {
 namespace {
@@ -78,7 +79,7 @@ void AddOpenOptions(CLI::App& command, OpenOptions& options) {
 
 void CaptureArgument::AddTo(CLI::App& command, const std::string& help) {
   command.add_option("-d,--profiling_path", named_, help)->type_name("PATH")->group(kMostUsed);
-  command.add_option("path", bare_)->expected(-1);
+  command.add_option("path", bare_)->expected(-1)->type_name("PATH");
 }
 
 std::string CaptureArgument::Path(std::string_view usage) const {

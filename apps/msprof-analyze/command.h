@@ -11,16 +11,17 @@
 #include <vector>
 
 #include "help.h"
+#include "manual.h"
 #include "mpa/capture/capture.h"
 
 namespace mpa {
 
-/// A subcommand: its options live in the closures. `run` gives the exit code, `help` the page of
-/// --help, which may depend on the other options.
+/// A subcommand: its options live in the closures. `run` gives the exit code, `page` what --help
+/// says, which may depend on the other options.
 struct Command {
   CLI::App* app = nullptr;
   std::function<int()> run;
-  std::function<std::string(std::size_t width)> help;
+  std::function<HelpPage()> page;
 };
 
 class Agent;
@@ -31,8 +32,12 @@ Command AddCompare(CLI::App& program);
 Command AddCheck(CLI::App& program);
 Command AddParse(CLI::App& program);
 Command AddAdvisor(CLI::App& program, const Agent& agent);
+Command AddAutoCompletion(CLI::App& program);
+/// `part` gives a command of the program by its name, and the program by no name.
+Command AddManual(CLI::App& program, std::function<ManualPart(const std::string& name)> part);
 
 struct ClusterRequest;
+struct Recipe;
 
 /// The options of commands that read the ranks of a job.
 struct RankOptions {
@@ -43,8 +48,14 @@ struct RankOptions {
   ClusterRequest Request(const std::string& directory) const;
 };
 
+std::vector<std::string_view> RecipeNames();
+
 /// The recipes and what they are for.
 HelpPage::List RecipeList();
+
+/// True for an option that only some recipes have, and for one that this recipe has.
+bool IsOfRecipes(const CLI::Option& option);
+bool IsOfRecipe(const CLI::Option& option, const Recipe& recipe);
 
 /// --jobs, -v, -q and --help, which every command has; applied by the function that is returned.
 std::function<void()> AddCommonOptions(CLI::App& command);

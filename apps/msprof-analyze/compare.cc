@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "choices.h"
 #include "command.h"
 #include "compare_config.h"
 #include "export_options.h"
@@ -45,7 +46,7 @@ struct CompareCommandOptions {
   GateOptions gate;
 };
 
-std::string CompareHelp(const CLI::App& app, std::size_t width) {
+HelpPage ComparePage() {
   HelpPage page;
   page.summary =
       "Shows what differs between two captures. With an option of a gate, decides for a CI job "
@@ -64,8 +65,8 @@ std::string CompareHelp(const CLI::App& app, std::size_t width) {
                    "compare -d ./new -bp ./old --fail_on 'step_time>+3%'",
                    "compare -d ./main_1 -d ./main_2 --save_baseline main.json",
                    "compare -d ./new -bp main.json --fail_on 'op:MatMul*>+10%'"};
-  return FormatHelp(
-      app, page, [](const CLI::Option&) { return true; }, width);
+  page.documents = {"compare.md", "gate.md", "ci.md"};
+  return page;
 }
 
 constexpr std::string_view kSheetsType = "xlsx";
@@ -95,9 +96,6 @@ CompareOptions SheetOptions(const CompareCommandOptions& options) {
   sheets.kernel_types = options.use_kernel_type;
   sheets.compat = options.compat;
   sheets.wide_screen = options.screen == "wide";
-  if (!IsOneOf(options.screen, {"", "fit", "wide"})) {
-    Fail(ErrorKind::kUsage, "--screen {}: give fit or wide", options.screen);
-  }
   // Documents say the same, however wide the terminal is.
   const std::vector<std::string> names = options.exports.Names();
   const bool screen_only =
@@ -306,7 +304,7 @@ Command AddCompare(CLI::App& program) {
   add("--benchmark_profiling_path", options->base,
       "Capture to compare with, of the same or another kind", "PATH", kMostUsed)
       ->allow_extra_args(false);
-  app->add_option("captures", options->both)->expected(-1);
+  app->add_option("captures", options->both)->expected(-1)->type_name("PATH");
   add("-o,--output_path", options->output, "Directory for the files [default: .]", "DIR",
       kMostUsed);
   options->exports.AddTo(*app, {ReportKind::kComparison, ReportKind::kGate}, kSheetsType);
@@ -345,7 +343,8 @@ Command AddCompare(CLI::App& program) {
       "Table on the screen: fit (in the lines of the screen) or wide (as the Python tool prints "
       "it) "
       "[default: fit; with --compat wide]",
-      "FORM", kHow);
+      "FORM", kHow)
+      ->check(OneOf({"fit", "wide"}));
   add_flag("--compat", options->compat,
            "Lay out rows, cells and screen as the Python tool does: no Notes, 0 instead of N/A. "
            "Numbers that are wrong there stay corrected",
@@ -364,7 +363,7 @@ Command AddCompare(CLI::App& program) {
   AddOpenOptions(*app, options->open);
   add_flag("--debug", options->debug, "Log every detail", kCommon);
   return {app, [options] { return RunCompare(*options); },  // keeps alive what the options write to
-          [app](std::size_t width) { return CompareHelp(*app, width); }};
+          ComparePage};
 }
 
 }  // namespace mpa

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "choices.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/console.h"
 #include "mpa/base/error.h"
@@ -19,12 +20,18 @@
 namespace mpa {
 namespace {
 
-std::string NamesOf(ReportKind kind) {
+// What reports of one of these kinds can be written as.
+std::vector<std::string_view> NamesOf(const std::vector<ReportKind>& kinds) {
   std::vector<std::string_view> names;
   for (const ExportType& type : AllExportTypes()) {
-    if (type.IsFor(kind)) names.push_back(type.name);
+    if (std::any_of(kinds.begin(), kinds.end(), [&](ReportKind kind) { return type.IsFor(kind); }))
+      names.push_back(type.name);
   }
-  return fmt::format("{}", fmt::join(names, ", "));
+  return names;
+}
+
+std::string TextOfNames(ReportKind kind) {
+  return fmt::format("{}", fmt::join(NamesOf({kind}), ", "));
 }
 
 const ExportType* FindType(std::string_view name) {
@@ -69,13 +76,14 @@ void PrintGate(const GateReport& report) {
 void ExportOptions::AddTo(CLI::App& command, const std::vector<ReportKind>& kinds,
                           std::string_view standard) {
   std::string help =
-      fmt::format("Files to write, a list of {} [default: {}]", NamesOf(kinds.front()), standard);
+      fmt::format("Files to write, a list of {} [default: {}]", TextOfNames(kinds.front()), standard);
   for (auto kind = kinds.begin() + 1; kind != kinds.end(); ++kind) {
-    help += fmt::format("; of a {} {} [default: none]", NameOf(*kind), NamesOf(*kind));
+    help += fmt::format("; of a {} {} [default: none]", NameOf(*kind), TextOfNames(*kind));
   }
   command.add_option("--export_type", types_, help)
       ->join(',')  // given twice is one list
-      ->type_name("LIST");
+      ->type_name("LIST")
+      ->check(SuggestedList(NamesOf(kinds)));
   command.add_flag("--json", json_,
                    "Print the report as one JSON document; write no files but those that "
                    "--export_type lists");
@@ -104,11 +112,11 @@ std::vector<ExportType> ExportOptions::Types(ReportKind kind, std::string_view s
   for (const std::string& name : Names()) {
     const ExportType* type = FindType(name);
     if (type == nullptr) {
-      Fail(ErrorKind::kUsage, "--export_type: '{}' is unknown; known are {}", name, NamesOf(kind));
+      Fail(ErrorKind::kUsage, "--export_type: '{}' is unknown; known are {}", name, TextOfNames(kind));
     }
     if (!type->IsFor(kind)) {
       Fail(ErrorKind::kUsage, "--export_type: a {} cannot be written as '{}', but as {}",
-           NameOf(kind), name, NamesOf(kind));
+           NameOf(kind), name, TextOfNames(kind));
     }
     if (json_ && type->ending.empty()) {
       Fail(ErrorKind::kUsage, "--export_type {} and --json both print; give --export_type json,{}",

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "choices.h"
 #include "command.h"
 #include "mpa/base/error.h"
 #include "mpa/base/text.h"
@@ -62,7 +63,8 @@ void GateOptions::AddTo(CLI::App& command) {
   add_flag("--warn_only", warn_only_, "Report a regression, but exit with 0", kRules);
   add("--on_inconclusive", on_inconclusive_,
       "How to treat metrics that cannot be judged: pass, warn or fail with 4 [default: fail]",
-      "ACTION", kRules);
+      "ACTION", kRules)
+      ->check(OneOf({"pass", "warn", "fail"}));
   add("--allow_mismatch", allow_mismatch_,
       "Compare even if these fields differ, such as cann_version,torch_npu_version", "FIELDS",
       kRules)
@@ -74,7 +76,8 @@ void GateOptions::AddTo(CLI::App& command) {
   add("--min_steps", min_steps_, "Steps that each run must have [default: 3]", "N", kRuns)
       ->check(CLI::Range(1, 1'000'000));
   add("--rank_stat", rank_stat_,
-      "Rank to judge if there are several: worst, median or p95 [default: worst]", "STAT", kRuns);
+      "Rank to judge if there are several: worst, median or p95 [default: worst]", "STAT", kRuns)
+      ->check(OneOf({"worst", "median", "p95"}));
   AddMemoryOption(command, memory_limit_)->group(kRuns);
 
   add("--save_baseline", save_baseline_,
@@ -159,18 +162,14 @@ gate::GatePolicy GateOptions::Policy() const {
     policy.on_inconclusive = Inconclusive::kPass;
   } else if (on_inconclusive_ == "warn") {
     policy.on_inconclusive = Inconclusive::kWarn;
-  } else if (!IsOneOf(on_inconclusive_, {"", "fail"})) {
-    Fail(ErrorKind::kUsage, "--on_inconclusive {}: unknown action; give pass, warn or fail",
-         on_inconclusive_);
   }
   return policy;
 }
 
 gate::RankStat GateOptions::RankStat() const {
-  if (IsOneOf(rank_stat_, {"", "worst"})) return gate::RankStat::kWorst;
   if (rank_stat_ == "median") return gate::RankStat::kMedian;
   if (rank_stat_ == "p95") return gate::RankStat::kP95;
-  Fail(ErrorKind::kUsage, "--rank_stat {}: unknown; give worst, median or p95", rank_stat_);
+  return gate::RankStat::kWorst;
 }
 
 gate::SummaryRequest GateOptions::Summary(const gate::GateSettings& settings) const {

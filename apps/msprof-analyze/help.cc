@@ -36,35 +36,8 @@ void AddList(const HelpPage::List& list, Page& page) {
 
 // "-d, --profiling_path PATH".
 std::string Label(const CLI::Option& option) {
-  std::string label;
-  const auto add = [&](const std::string& name) {
-    label += fmt::format("{}{}", label.empty() ? "" : ", ", name);
-  };
-  for (const std::string& name : option.get_snames()) add("-" + name);
-  for (const std::string& name : option.get_lnames()) {
-    if (const std::string two = TwoLetterName("--" + name); !two.empty()) add(two);
-    add("--" + name);
-  }
-  const std::string type = option.get_type_name();
-  const bool takes_value = option.get_items_expected_max() > 0;
-  if (takes_value && !type.empty()) label += " " + type.substr(0, type.find(':'));
-  return label;
-}
-
-// In the order in which they first occur, but for the first and the last one.
-std::vector<std::string> Groups(const std::vector<const CLI::Option*>& options) {
-  std::vector<std::string> groups;
-  const auto place = [](const std::string& group) {
-    return group == kMostUsed ? 0 : group == kCommon ? 2 : 1;
-  };
-  for (const CLI::Option* option : options) {
-    if (std::find(groups.begin(), groups.end(), option->get_group()) == groups.end()) {
-      groups.push_back(option->get_group());
-    }
-  }
-  std::stable_sort(groups.begin(), groups.end(),
-                   [&](const std::string& a, const std::string& b) { return place(a) < place(b); });
-  return groups;
+  const std::string type = TypeNameOf(option);
+  return fmt::format("{}{}{}", fmt::join(SpellingsOf(option), ", "), type.empty() ? "" : " ", type);
 }
 
 }  // namespace
@@ -90,8 +63,48 @@ HelpPage::List ExitCodeList(std::vector<std::pair<std::string, std::string>> mor
   return list;
 }
 
-std::string FormatHelp(const CLI::App& app, const HelpPage& page, const OptionFilter& shown,
-                       std::size_t width) {
+std::vector<std::string> SpellingsOf(const CLI::Option& option) {
+  std::vector<std::string> spellings;
+  for (const std::string& name : option.get_snames()) spellings.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) {
+    if (std::string two = TwoLetterName("--" + name); !two.empty()) spellings.push_back(two);
+    spellings.push_back("--" + name);
+  }
+  return spellings;
+}
+
+std::string TypeNameOf(const CLI::Option& option) {
+  if (option.get_items_expected_max() == 0) return {};
+  const std::string type = option.get_type_name();
+  return type.substr(0, type.find(':'));
+}
+
+std::vector<OptionGroup> OptionGroups(const CLI::App& app, const OptionFilter& shown) {
+  std::vector<OptionGroup> groups;
+  const auto options = app.get_options([&](const CLI::Option* option) {
+    return option->nonpositional() && !option->get_group().empty() && shown(*option);
+  });
+  for (const CLI::Option* option : options) {
+    const auto known = std::find_if(groups.begin(), groups.end(), [&](const OptionGroup& group) {
+      return group.heading == option->get_group();
+    });
+    if (known != groups.end()) {
+      known->options.push_back(option);
+    } else {
+      groups.push_back({option->get_group(), {option}});
+    }
+  }
+  // In the order in which they first occur, but for the first and the last one.
+  const auto place = [](const OptionGroup& group) {
+    return group.heading == kMostUsed ? 0 : group.heading == kCommon ? 2 : 1;
+  };
+  std::stable_sort(
+      groups.begin(), groups.end(),
+      [&](const OptionGroup& a, const OptionGroup& b) { return place(a) < place(b); });
+  return groups;
+}
+
+std::string FormatHelp(const CLI::App& app, const HelpPage& page, std::size_t width) {
   Page text(/*color=*/false, width);
   text.Add("", 0, page.summary);
   text.AddBlank();
@@ -99,14 +112,10 @@ std::string FormatHelp(const CLI::App& app, const HelpPage& page, const OptionFi
   for (const std::string& usage : page.usage)
     text.AddCommand(fmt::format("{} {}", kProgram, usage));
   for (const HelpPage::List& list : page.before_options) AddList(list, text);
-  const std::vector<const CLI::Option*> options = app.get_options([&](const CLI::Option* option) {
-    return option->nonpositional() && !option->get_group().empty() && shown(*option);
-  });
-  for (const std::string& group : Groups(options)) {
+  for (const OptionGroup& group : OptionGroups(app, page.shown)) {
     text.AddBlank();
-    text.Add("", 0, group + ":");
-    for (const CLI::Option* option : options) {
-      if (option->get_group() != group) continue;
+    text.Add("", 0, group.heading + ":");
+    for (const CLI::Option* option : group.options) {
       AddTerm(Label(*option), kTextColumn, option->get_description(), text);
     }
   }

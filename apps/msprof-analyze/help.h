@@ -14,8 +14,10 @@ inline constexpr const char* kMostUsed = "Most used options";
 inline constexpr const char* kReading = "Reading captures";
 inline constexpr const char* kCommon = "Help, messages and threads";
 
-/// What --help says besides the options. `usage` and `examples` are commands without the program's
-/// name.
+using OptionFilter = std::function<bool(const CLI::Option& option)>;
+
+/// What --help and the manual page say besides the options. `usage` and `examples` are commands
+/// without the program's name.
 struct HelpPage {
   std::string summary;
   std::vector<std::string> usage;
@@ -27,15 +29,29 @@ struct HelpPage {
   std::vector<List> before_options{}, after_options{};
   std::vector<std::string> examples{};
   std::vector<std::string> notes{};  ///< paragraphs, the last thing on the page
+  OptionFilter shown = [](const CLI::Option&) { return true; };
+  std::vector<std::string> documents{};  ///< files of docs/ that say more; only in the manual
 };
 
 /// The exit codes of every command; `more` are those of one, or other words for some.
 HelpPage::List ExitCodeList(std::vector<std::pair<std::string, std::string>> more);
 
-using OptionFilter = std::function<bool(const CLI::Option& option)>;
+/// Options under their heading.
+struct OptionGroup {
+  std::string heading;
+  std::vector<const CLI::Option*> options;
+};
 
-/// The page, wrapped at `width`, with the options of `app` that `shown` accepts, by their groups.
-std::string FormatHelp(const CLI::App& app, const HelpPage& page, const OptionFilter& shown,
-                       std::size_t width);
+/// The options of `app` that have a name and that `shown` accepts, in the order of the page.
+std::vector<OptionGroup> OptionGroups(const CLI::App& app, const OptionFilter& shown);
+
+/// "-d", "-bp", "--profiling_path": how an option is written.
+std::vector<std::string> SpellingsOf(const CLI::Option& option);
+
+/// "PATH"; empty for an option without a value.
+std::string TypeNameOf(const CLI::Option& option);
+
+/// The page with the options of `app`, wrapped at `width`.
+std::string FormatHelp(const CLI::App& app, const HelpPage& page, std::size_t width);
 
 }  // namespace mpa

@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "agent.h"
+#include "auto_completion.h"
 #include "command.h"
 #include "help.h"
+#include "manual.h"
 #include "mpa/base/console.h"
 #include "mpa/base/ending.h"
 #include "mpa/base/error.h"
@@ -19,11 +21,12 @@
 #include "mpa/base/text.h"
 #include "screen.h"
 #include "unknown_names.h"
+#include "version.h"
 
 namespace mpa {
 namespace {
 
-std::string ProgramHelp(const CLI::App& program, std::size_t width) {
+HelpPage ProgramPage(const CLI::App& program) {
   HelpPage page;
   page.summary = program.get_description();
   page.usage = {"COMMAND [OPTIONS]", "-m RECIPE -d DIR [OPTIONS]"};
@@ -32,13 +35,16 @@ std::string ProgramHelp(const CLI::App& program, std::size_t width) {
     commands.terms.emplace_back(command->get_name(), command->get_description());
   }
   page.before_options = {std::move(commands), RecipeList()};
-  page.examples = {"check ./result", "compare -d ./new_ascend_pt -bp ./old_ascend_pt",
+  page.examples = {"check ./result",
+                   "compare -d ./new_ascend_pt -bp ./old_ascend_pt",
                    "compare -d ./new -bp ./old --fail_on 'step_time>+3%'",
-                   "advisor all -d ./result", "-m module_statistic -d ./result", "parse ./result"};
+                   "advisor all -d ./result",
+                   "-m module_statistic -d ./result",
+                   "parse ./result"};
   page.notes = {
       "See 'msprof-analyze COMMAND --help' and 'msprof-analyze -m RECIPE --help' for the options."};
-  return FormatHelp(
-      program, page, [](const CLI::Option&) { return true; }, width);
+  page.documents = {"output.md", "differences.md"};
+  return page;
 }
 
 bool IsOption(const std::string& word) { return word.starts_with("-"); }
@@ -81,8 +87,9 @@ void PutCommandFirst(const CLI::App& program, std::vector<std::string>& argument
   const std::size_t at = message.find(kMissing);
   if (at != std::string::npos && message.ends_with(kEnd)) {
     const std::size_t type = at + kMissing.size();
+    const std::string name_of_type = message.substr(type, message.size() - kEnd.size() - type);
     message = fmt::format("{} needs a value ({})", message.substr(0, at),
-                          message.substr(type, message.size() - kEnd.size() - type));
+                          name_of_type.substr(0, name_of_type.find(':')));
   }
   const std::string name = command.get_parent() == nullptr ? "" : command.get_name() + " ";
   Fail(ErrorKind::kUsage, "{}; see 'msprof-analyze {}--help'", message, name);
@@ -93,14 +100,24 @@ int RunProgram(int count, const char* const* arguments, const Agent& agent) {
       "Finds out why a model is slow on Ascend NPUs, from the captures of its profiler.",
       "msprof-analyze");
   program.set_help_flag("-h,--help", "Show this page");
-  program.set_version_flag("-V,--version", "msprof-analyze " MPA_VERSION, "Show the version");
+  program.set_version_flag("-V,--version", VersionText,
+                           "Show the version and how the program was built");
   program.require_subcommand(0, 1);
-  const std::vector<Command> commands = {AddCompare(program), AddCluster(program, agent),
-                                         AddCheck(program), AddParse(program),
-                                         AddAdvisor(program, agent)};
+  std::vector<Command> commands = {AddCompare(program),        AddCluster(program, agent),
+                                   AddCheck(program),          AddParse(program),
+                                   AddAdvisor(program, agent), AddAutoCompletion(program)};
+  commands.push_back(AddManual(program, [&](const std::string& name) {
+    const auto found = std::find_if(commands.begin(), commands.end(), [&](const Command& command) {
+      return command.app->get_name() == name;
+    });
+    return found == commands.end() ? ManualPart{&program, ProgramPage(program)}
+                                   : ManualPart{found->app, found->page()};
+  }));
   std::vector<std::function<void()>> apply_common;
   apply_common.reserve(commands.size());
   for (const Command& command : commands) apply_common.push_back(AddCommonOptions(*command.app));
+
+  if (AnswerShell(program)) return 0;
 
   std::vector<std::string> normalized = NormalizeArguments(count, arguments);
   PutCommandFirst(program, normalized);
@@ -114,7 +131,8 @@ int RunProgram(int count, const char* const* arguments, const Agent& agent) {
   } catch (const CLI::CallForHelp&) {
     const auto command = chosen();
     const std::size_t width = ScreenWidth(stdout);
-    Print(command == commands.end() ? ProgramHelp(program, width) : command->help(width));
+    Print(command == commands.end() ? FormatHelp(program, ProgramPage(program), width)
+                                    : FormatHelp(*command->app, command->page(), width));
     FinishStdout();
     return 0;
   } catch (const CLI::Success& success) {  // --version

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "choices.h"
 #include "command.h"
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
@@ -22,7 +23,7 @@ struct ParseOptions {
   bool force = false;
 };
 
-std::string ParseHelp(const CLI::App& app, std::size_t width) {
+HelpPage ParsePage() {
   HelpPage page;
   page.summary =
       "Writes the result files of the profiler for captures that were never parsed, without CANN "
@@ -47,8 +48,8 @@ std::string ParseHelp(const CLI::App& app, std::size_t width) {
       "Verified on Ascend 910B, 910C and 910A. Experimental: other chips (310P, 310B, 950), graph "
       "mode, and counters other than PipeUtilization; their records are read by their description "
       "alone."};
-  return FormatHelp(
-      app, page, [](const CLI::Option&) { return true; }, width);
+  page.documents = {"raw-captures.md"};
+  return page;
 }
 
 int RunParse(const ParseOptions& options) {
@@ -83,7 +84,7 @@ Command AddParse(CLI::App& program) {
       ->group(kMostUsed);
   app->add_option("--export_type", options->export_type,
                   "text: trace, tables and documents; db: databases [default: both]")
-      ->check(CLI::IsMember({"text", "db"}))
+      ->check(OneOf({"text", "db"}))
       ->type_name("TYPE")
       ->group(kMostUsed);
   app->add_flag("--force", options->force,
@@ -91,7 +92,7 @@ Command AddParse(CLI::App& program) {
                 "files that this run does not write stay")
       ->group(kMostUsed);
   return {app, [options] { return RunParse(*options); },
-          [app](std::size_t width) { return ParseHelp(*app, width); }};
+          ParsePage};
 }
 
 }  // namespace mpa

@@ -5,19 +5,13 @@
 
 #include <algorithm>
 #include <optional>
-#include <span>
 
+#include "command.h"
 #include "mpa/base/error.h"
 #include "mpa/base/text.h"
-#include "mpa/recipe/recipe.h"
-#include "python_tool.h"
 
 namespace mpa {
 namespace {
-
-bool Contains(std::span<const std::string_view> names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 std::vector<std::string> OptionNames(const CLI::App& app) {
   std::vector<std::string> names;
@@ -45,23 +39,15 @@ std::optional<std::string> Nearest(const std::string& name, const std::vector<st
        nearest ? fmt::format("did you mean '{}'? A", *nearest) : "a", fmt::join(known, ", "));
 }
 
-[[noreturn]] void FailForPythonTool(const std::string& name,
-                                    const std::vector<std::string>& available) {
-  Fail(ErrorKind::kUsage,
-       "'{}' is a command of the Python tool that this version does not have yet; available: {}",
-       name, fmt::join(available, ", "));
-}
-
 }  // namespace
 
 void FailUnknownRecipe(const std::string& name) {
   std::vector<std::string> recipes;
-  for (const Recipe& recipe : AllRecipes()) recipes.emplace_back(recipe.name);
+  for (const std::string_view recipe : RecipeNames()) recipes.emplace_back(recipe);
   FailWithNames("-m: ", "recipe", name, recipes);
 }
 
 void FailUnknownCommand(const CLI::App& program, const std::string& name) {
-  if (IsCommandOfPythonTool(name)) FailForPythonTool(name, CommandNames(program));
   FailWithNames("", "command", name, CommandNames(program));
 }
 
@@ -71,10 +57,6 @@ void FailUnknownOption(const CLI::App& command, const std::vector<std::string>& 
   Fail(ErrorKind::kUsage, "unknown option '{}'; {}", name,
        nearest ? fmt::format("did you mean '{}'?", *nearest)
                : fmt::format("see 'msprof-analyze {} --help'", command.get_name()));
-}
-
-bool IsCommandOfPythonTool(std::string_view name) {
-  return Contains(CommandsOfPythonToolOnly(), name);
 }
 
 std::vector<std::string> CommandNames(const CLI::App& program) {

@@ -19,9 +19,6 @@ namespace mpa {
 [[noreturn]] void FailUnknownOption(const CLI::App& command,
                                     const std::vector<std::string>& unknown);
 
-/// True for a command that only the Python tool has.
-bool IsCommandOfPythonTool(std::string_view name);
-
 /// "cluster", "compare", ...
 std::vector<std::string> CommandNames(const CLI::App& program);
 

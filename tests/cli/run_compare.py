@@ -94,7 +94,7 @@ class Alike(Cli):
             self.assertTrue(line.endswith(f"/run_{run}/{BASE} (NPU)"), line)
 
     def test_forms_of_the_screen(self):
-        self.assert_fails(2, self.compare("--screen", "huge"), "--screen huge: give fit or wide")
+        self.assert_fails(2, self.compare("--screen", "huge"), "--screen: 'huge' is unknown; give fit or wide")
         fit = self.compare("--screen", "fit")
         self.assert_compared(fit)
         self.assertEqual(fit.out, self.compare().out)

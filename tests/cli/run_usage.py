@@ -13,7 +13,7 @@ import re
 import shutil
 import sys
 
-from cli import BASE, DOCS, NEW, Cli, main
+from cli import BASE, NEW, Cli, main
 
 
 class UsageCli(Cli):
@@ -98,7 +98,7 @@ class Help(UsageCli):
 
     def test_lines_fit(self):
         """80 columns for what is no terminal."""
-        for page in ([], ["compare"], ["cluster"], ["check"], ["parse"],
+        for page in ([], ["compare"], ["cluster"], ["check"], ["parse"], ["advisor"], ["man"],
                      *(["-m", name] for name in self.recipes())):
             lines = self.run_tool(*page, "--help", env={"COLUMNS": ""}).out.splitlines()
             self.assertLessEqual(max(map(len, lines)), 80, page)
@@ -114,13 +114,6 @@ class Help(UsageCli):
         for page in ([], ["cluster"]):
             recipes = self.run_tool(*page, "-h").out.split("Recipes:\n")[1].split("\n\n")[0]
             self.assertEqual(re.findall(r"^  (\w+)", recipes, flags=re.MULTILINE), self.recipes())
-
-    def test_version(self):
-        for option in ("--version", "-V", "-v"):
-            with self.subTest(option=option):
-                result = self.run_tool(option)
-                self.assertEqual((result.code, result.err), (0, []))
-                self.assertRegex(result.out, r"\Amsprof-analyze \d+\.\d+\.\d+\n\Z")
 
 
 class Spelling(Cli):
@@ -206,15 +199,6 @@ class Usage(UsageCli):
         self.assertEqual(result.code, 0, result.err)
         self.assertTrue(any(" -> " in line for line in result.err), result.err)
         self.assertEqual(self.run_tool("-q", "compare", BASE, NEW, "-o", self.out).err, [])
-
-    def test_what_only_the_python_tool_has(self):
-        source = (DOCS.parent / "apps/msprof-analyze/python_tool.cc").read_text(encoding="utf-8")
-        commands = re.findall(r'"([a-z][a-z0-9_-]+)"', source.split("kCommands")[1])
-        self.assertEqual(commands, ["auto-completion"])
-        for name in commands:
-            for arguments in ([name], [name, "-h"], [name, "all", "-d", NEW]):
-                self.assert_fails(2, self.run_tool(*arguments), f"'{name}' is a command of the Python "
-                                  "tool", "does not have yet", "compare, cluster")
 
     def test_misspelt_options(self):
         for wrong, right in (("--profiling_pth", "--profiling_path"),
