@@ -1,10 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """Holds the tables of a recipe against recomputed ones."""
 
+import argparse
 import sqlite3
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+SKIPPED = 77
+
+
+def tool_and_jobs(description):
+    """The tool that the command line names, and the simulated jobs. Without any the test is skipped."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tool", required=True, type=Path)
+    parser.add_argument("--shared", type=Path, default=HERE.parents[1].parent / "shared")
+    args = parser.parse_args()
+    jobs = sorted(args.shared.glob("data/sim/*/db"))
+    if not jobs:
+        print(f"SKIPPED: {args.shared} has no data/sim")
+        sys.exit(SKIPPED)
+    return args.tool.resolve(), jobs
 
 
 def objections(expected, found, alike):

@@ -10,7 +10,6 @@ tables TASK, COMPUTE_TASK_INFO, COMMUNICATION_OP, CANN_API and TASK_PMU_INFO say
 Exit status: 0 equal, 1 otherwise, 2 usage, 77 skipped: there are no such jobs.
 """
 
-import argparse
 import csv
 import re
 import sqlite3
@@ -21,8 +20,8 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-SKIPPED = 77
+from recomputed_tables import tool_and_jobs
+
 NONE = 4294967295
 COMPUTE = """SELECT t.deviceId, t.modelId, t.taskId, t.streamId, i.name, i.opType, i.taskType, t.startNs, t.endNs,
     i.blockDim, i.mixBlockDim, i.inputShapes, i.inputDataTypes, i.inputFormats, i.outputShapes, i.outputDataTypes,
@@ -118,15 +117,8 @@ def check(tool, job):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tool", required=True, type=Path)
-    parser.add_argument("--shared", type=Path, default=HERE.parents[1].parent / "shared")
-    args = parser.parse_args()
-    jobs = sorted(args.shared.glob("data/sim/*/db"))
-    if not jobs:
-        print(f"SKIPPED: {args.shared} has no data/sim")
-        return SKIPPED
-    ranks, wrong = map(sum, zip(*(check(args.tool.resolve(), job) for job in jobs)))
+    tool, jobs = tool_and_jobs(__doc__)
+    ranks, wrong = map(sum, zip(*(check(tool, job) for job in jobs)))
     return 1 if wrong or not ranks else 0
 
 

@@ -10,19 +10,15 @@ has to be the recomputed one, and one that is altered has to be noticed.
 Exit status: 0 equal, 1 otherwise, 2 usage, 77 skipped: there are no such jobs.
 """
 
-import argparse
 import re
 import sqlite3
 import statistics
 import sys
 from collections import Counter, defaultdict
 from fractions import Fraction
-from pathlib import Path
 
-from recomputed_tables import judge
+from recomputed_tables import judge, tool_and_jobs
 
-HERE = Path(__file__).resolve().parent
-SKIPPED = 77
 BYTES = {"INT8": 1, "UINT8": 1, "INT16": 2, "UINT16": 2, "FP16": 2, "BFP16": 2, "INT32": 4, "UINT32": 4,
          "FP32": 4, "INT64": 8, "UINT64": 8, "FP64": 8, "INT128": 16}
 # Dixon's limits at 99.5 % for the sizes of the groups of the jobs.
@@ -142,15 +138,8 @@ def check(tool, job, recipe, recompute):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tool", required=True, type=Path)
-    parser.add_argument("--shared", type=Path, default=HERE.parents[1].parent / "shared")
-    args = parser.parse_args()
-    jobs = sorted(args.shared.glob("data/sim/*/db"))
-    if not jobs:
-        print(f"SKIPPED: {args.shared} has no data/sim")
-        return SKIPPED
-    results = [check(args.tool.resolve(), job, recipe, recompute) for job in jobs
+    tool, jobs = tool_and_jobs(__doc__)
+    results = [check(tool, job, recipe, recompute) for job in jobs
                for recipe, recompute in (("slow_rank", slow_rank), ("slow_link", slow_link))]
     cells, wrong = map(sum, zip(*results))
     print(f"{cells} cells, {wrong} wrong")
