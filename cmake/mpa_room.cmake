@@ -42,9 +42,17 @@ endfunction()
 # A room is a static library mpa_<name> (alias mpa::<name>, with "::" for "/") made of the files in src/<name>/ and
 # include/mpa/<name>/; folders within are rooms of their own, named recipes/<recipe>. ROOMS are the
 # only rooms whose public headers it may include, THIRD_PARTY the only third-party headers; the test
-# layers.<name> fails on any other include.
+# layers.<name> fails on any other include. Rooms stand above all that they use, so no two use each
+# other, whatever lies between them.
 function(mpa_room name)
   cmake_parse_arguments(ROOM "" "" "ROOMS;LIBS;THIRD_PARTY;SOURCES" ${ARGN})
+  get_property(rooms GLOBAL PROPERTY mpa_rooms)
+  foreach(used ${ROOM_ROOMS})
+    if(NOT used IN_LIST rooms)
+      message(FATAL_ERROR "room '${name}' uses '${used}', which is not listed before it")
+    endif()
+  endforeach()
+  set_property(GLOBAL APPEND PROPERTY mpa_rooms ${name})
   list(TRANSFORM ROOM_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/${name}/)
   string(REPLACE "/" "_" target mpa_${name})
   add_library(${target} STATIC ${ROOM_SOURCES})
@@ -65,4 +73,12 @@ function(mpa_room name)
         "-DROOMS=${ROOM_ROOMS}" "-DTHIRD_PARTY=${ROOM_THIRD_PARTY}"
         -P ${CMAKE_SOURCE_DIR}/cmake/check_layers.cmake)
   endif()
+endfunction()
+
+# After the last mpa_room(): the test layers.rooms fails on a folder that is no room, and on an include
+# that no test of a room sees.
+function(mpa_check_rooms)
+  get_property(rooms GLOBAL PROPERTY mpa_rooms)
+  add_test(NAME layers.rooms
+    COMMAND ${CMAKE_COMMAND} -DROOT=${CMAKE_SOURCE_DIR} "-DROOMS=${rooms}" -P ${CMAKE_SOURCE_DIR}/cmake/check_rooms.cmake)
 endfunction()
