@@ -1,11 +1,7 @@
 # Third-party libraries, all from the distribution. Each gets one target name here; the rooms that
 # may use it are listed in src/CMakeLists.txt.
 find_package(Threads REQUIRED)
-find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
-find_package(SQLite3 REQUIRED)
-find_package(ZLIB REQUIRED)
-find_package(simdjson REQUIRED)
 find_package(CLI11 REQUIRED)
 
 find_path(MPA_CSV_INCLUDE csv.h PATH_SUFFIXES libfccp fast-cpp-csv-parser REQUIRED)
@@ -13,6 +9,15 @@ add_library(mpa_csv INTERFACE)
 target_include_directories(mpa_csv SYSTEM INTERFACE ${MPA_CSV_INCLUDE})
 # The parser's own reading thread would escape the --jobs budget.
 target_compile_definitions(mpa_csv INTERFACE CSV_IO_NO_THREAD)
+
+if(MPA_STATIC_ROOT)
+  include(mpa_static)
+  return()
+endif()
+find_package(fmt REQUIRED)
+find_package(SQLite3 REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(simdjson REQUIRED)
 
 find_path(MPA_XLSXWRITER_INCLUDE xlsxwriter.h REQUIRED)
 find_library(MPA_XLSXWRITER_LIBRARY xlsxwriter REQUIRED)
