@@ -38,21 +38,29 @@ def objections(expected, found, alike):
 
 
 def tables_of(tool, recipe, job, names):
-    """The tables that the recipe makes of the job."""
+    """The tables that the recipe makes of the job; those that it does not make have no rows."""
     with tempfile.TemporaryDirectory() as out:
         subprocess.run([tool, "-m", recipe, "-d", job, "-o", out, "-q"], check=True, stdout=subprocess.DEVNULL)
         database = sqlite3.connect(Path(out, "cluster_analysis_output", "cluster_analysis.db"))
-        found = {name: [list(row) for row in database.execute(f'SELECT * FROM "{name}"')] for name in names}
+        there = {name for name, in database.execute("SELECT name FROM sqlite_master")}
+        found = {name: [list(row) for row in database.execute(f'SELECT * FROM "{name}"')] if name in there else []
+                 for name in names}
         database.close()
     return found
 
 
-def judge(tool, recipe, job, what, expected, alike, altered):
-    """(cells, wrong ones). altered(tables) yields tables with a change each, which has to be noticed."""
-    found = tables_of(tool, recipe, job, expected)
-    wrong = [*objections(expected, found, alike)]
-    wrong += ["an alteration is not noticed" for tables in altered(found)
-              if not any(objections(expected, tables, alike))]
+def judge(tool, recipe, job, what, expected, alike, altered, in_order=lambda name, rows: rows):
+    """(cells, wrong ones). altered(tables) yields tables with a change each, which has to be noticed.
+
+    in_order(name, rows) sorts rows of a table whose order says nothing."""
+    def sorted_tables(tables):
+        return {name: in_order(name, rows) for name, rows in tables.items()}
+    found, expected = tables_of(tool, recipe, job, expected), sorted_tables(expected)
+    wrong = [*objections(expected, sorted_tables(found), alike)]
+    for tables in altered(found):
+        changed = {name: rows for name, rows in tables.items() if rows is not found[name]}
+        if not any(objections({name: expected[name] for name in changed}, sorted_tables(changed), alike)):
+            wrong.append(f"an alteration of {', '.join(changed)} is not noticed")
     cells = sum(len(row) for rows in found.values() for row in rows)
     print(f"{recipe} of {what}: {cells} cells, {len(wrong)} wrong", *wrong[:10], sep="\n  ")
     return cells, len(wrong)

@@ -98,6 +98,10 @@ class Rank:
         return next((key for key, begin, end in self.steps if begin <= time <= end), None)
 
 
+def ranks_of(directory):
+    return sorted(map(Rank, directory.rglob("ascend_pytorch_profiler_*.db")), key=lambda rank: rank.number)
+
+
 def ns(us):
     return round(float(us) * 1000)
 
@@ -326,8 +330,7 @@ def main():
         return SKIPPED
     wrong = rows = 0
     for directory in directories:
-        ranks = sorted((Rank(path) for path in directory.rglob("ascend_pytorch_profiler_*.db")),
-                       key=lambda rank: rank.number)
+        ranks = ranks_of(directory)
         for recipe in RECIPES:
             found = check(args.tool.resolve(), recipe, directory, ranks)
             wrong, rows = wrong + found[0], rows + found[1]

@@ -15,8 +15,8 @@ import sqlite3
 import statistics
 import sys
 from collections import Counter, defaultdict
-from fractions import Fraction
 
+from recompute_job.values import alike, altered, stats
 from recomputed_tables import judge, tool_and_jobs
 
 BYTES = {"INT8": 1, "UINT8": 1, "INT16": 2, "UINT16": 2, "FP16": 2, "BFP16": 2, "INT32": 4, "UINT32": 4,
@@ -44,20 +44,6 @@ def joint_collectives(directory):
             seen[group, name] += 1
         connection.close()
     return joint
-
-
-def quartile(values, part):
-    place = Fraction(part, 4) * (len(values) - 1)
-    low = int(place)
-    high = min(low + 1, len(values) - 1)
-    return float(values[low] + (values[high] - values[low]) * (place - low))
-
-
-def stats(values):
-    values = sorted(values)
-    return [len(values), float(Fraction(sum(values), len(values))),
-            statistics.stdev(values) if len(values) > 1 else None, values[0], *(quartile(values, p) for p in (1, 2, 3)),
-            values[-1], sum(values)]
 
 
 def is_late(durations):
@@ -115,22 +101,6 @@ def slow_link(joint):
         longest, shortest = (pick(rows, key=lambda row: row[7])[0] for pick in (max, min))
         sums.append([f"{kind}{ranks}_{size}", *of_class, offset, longest, shortest])
     return {"SlowLinkSum": sorted(sums, key=lambda row: -row[-3]), "SlowLinkOps": ops}
-
-
-def alike(expected, found):
-    if isinstance(expected, float) and isinstance(found, float):
-        return abs(expected - found) <= 1e-9 * max(1, abs(expected))
-    return expected == found
-
-
-def altered(tables):
-    """The tables with one cell changed, for the first and the last cell of each row."""
-    for name, rows in tables.items():
-        for number, row in enumerate(rows):
-            for place in (0, len(row) - 1):
-                changed = [*row]
-                changed[place] = f"{row[place]}1" if isinstance(row[place], str) else row[place] + 1
-                yield {**tables, name: [*rows[:number], changed, *rows[number + 1:]]}
 
 
 def check(tool, job, recipe, recompute):
