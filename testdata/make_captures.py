@@ -125,7 +125,7 @@ def trace_events(run, level1):
     for t in run.comm_tasks if level1 else []:
         dur = t.dur if t.dur != ns(0.02) else None
         span(t.name, HCCL, tid[t.group] + 1 + t.plane, stamp(t.start), dur or 0,
-             {"task type": t.name, "transport type": "SDMA"})
+             {"task type": t.name, "transport type": "SDMA", "src rank": 0, "dst rank": 1})
         if dur is None:  # a duration with 14 decimals
             events[-1]["dur"] = 20.00000000000001
     for item in run.launches:

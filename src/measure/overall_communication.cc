@@ -1,76 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 // Per communication group: how much of its time nothing hides, and how much of that is waiting.
 #include <algorithm>
-#include <array>
 #include <limits>
-#include <map>
 #include <numeric>
-#include <optional>
 
+#include "mpa/measure/collective_phases.h"
 #include "mpa/measure/intervals.h"
 #include "mpa/measure/overall_metrics.h"
 
 namespace mpa {
 namespace {
 
-// The last four tasks of a plane. A Notify_Wait that ends an RDMA handshake (RDMASend, RDMASend,
-// Notify_Wait, RDMASend, Notify_Wait, or its first three) is transfer, not waiting.
-class Handshake {
- public:
-  // Takes the next task of the plane; true when it is a Notify_Wait that counts as waiting.
-  bool IsWait(std::string_view task) {
-    const bool notify_wait = task == "Notify_Wait";
-    const bool in_handshake =
-        (last_[2] == 'R' && last_[3] == 'R') || last_ == std::array{'R', 'R', 'N', 'R'};
-    std::rotate(last_.begin(), last_.begin() + 1, last_.end());
-    last_[3] = task == "RDMASend" ? 'R' : notify_wait ? 'N' : 'O';
-    return notify_wait && !in_handshake;
-  }
-
- private:
-  std::array<char, 4> last_ = {'O', 'O', 'O', 'O'};
-};
-
-struct Plane {
-  Handshake handshake;
-  std::vector<Interval> waits;
-  TimeNs total = 0;
-};
-
-// Everything about one group that the tasks tell.
-struct GroupTasks {
-  std::map<std::int64_t, Plane> planes;
-  std::vector<std::int64_t> planes_by_first_wait;
-
-  // The waits of the plane that waited least, because it transferred longest and so decided when
-  // the operation was done. Planes that never waited say nothing about waiting.
-  Intervals Waits() const {
-    const Plane* least = nullptr;
-    for (const std::int64_t id : planes_by_first_wait) {
-      const Plane& plane = planes.at(id);
-      if (least == nullptr || plane.total < least->total) least = &plane;
+// By group: when the rank had come to an operation and another member had not, and nothing of the
+// group was on its way. One definition with the accounting of the step.
+std::vector<Intervals> WaitsOfGroups(const RankTrace& trace, const CollectiveParts& parts) {
+  const Communications& comms = trace.communications;
+  const std::vector<LastArrival> arrivals = OwnLastArrivals(trace, parts);
+  std::vector<std::vector<Interval>> waits(trace.comm_groups.Size()), others(waits.size());
+  for (std::size_t i = 0; i < comms.Size(); ++i) {
+    if (comms.group[i] < 0) continue;
+    const auto group = static_cast<std::size_t>(comms.group[i]);
+    const Interval operation{comms.start[i], comms.start[i] + comms.dur[i]};
+    for (const CollectivePhase& phase : PhasesOf(operation, arrivals[i], parts.Of(i), /*receives=*/false,
+                                                 kArrivalTolerance, /*slow=*/0)) {
+      (phase.leaf == Leaf::kWaitPeer ? waits : others)[group].push_back({phase.begin, phase.end});
     }
-    return least != nullptr ? Union(least->waits) : Intervals();
   }
-};
-
-// By group.
-std::vector<GroupTasks> SurveyTasks(const RankTrace& trace) {
-  const CommTasks& tasks = trace.comm_tasks;
-  std::vector<std::size_t> order(tasks.Size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return tasks.start[a] < tasks.start[b]; });
-  std::vector<GroupTasks> groups(trace.comm_groups.Size());
-  for (const std::size_t row : order) {
-    GroupTasks& group = groups[static_cast<std::size_t>(tasks.group[row])];
-    Plane& plane = group.planes[tasks.plane[row]];
-    if (!plane.handshake.IsWait(trace.strings.View(tasks.name[row]))) continue;
-    if (plane.waits.empty()) group.planes_by_first_wait.push_back(tasks.plane[row]);
-    plane.waits.push_back({tasks.start[row], tasks.start[row] + tasks.dur[row]});
-    plane.total += tasks.dur[row];
+  std::vector<Intervals> of_groups;
+  for (std::size_t group = 0; group < waits.size(); ++group) {
+    of_groups.push_back(Difference(Union(std::move(waits[group])), Union(std::move(others[group]))));
   }
-  return groups;
+  return of_groups;
 }
 
 // By their first operations: the numbers of groups mean something else in each format.
@@ -102,8 +62,9 @@ void ComputeGroupTimes(const RankTrace& trace, const Intervals& exposed, Overall
   const Communications& comms = trace.communications;
   metrics.has_too_many_groups = groups.Size() > kMostGroups;
   if (metrics.has_too_many_groups) return;
-  metrics.has_waits = std::any_of(trace.comm_tasks.name.begin(), trace.comm_tasks.name.end(),
-                                  [](StringId name) { return name != StringId::kEmpty; });
+  const CollectiveParts parts(trace);
+  metrics.has_waits = !parts.Empty() || std::any_of(trace.comm_tasks.name.begin(), trace.comm_tasks.name.end(),
+                                                    [](StringId name) { return name != StringId::kEmpty; });
 
   std::vector<std::vector<Interval>> operations(groups.Size());
   for (std::size_t i = 0; i < comms.Size(); ++i) {
@@ -116,14 +77,14 @@ void ComputeGroupTimes(const RankTrace& trace, const Intervals& exposed, Overall
     exposed_of[group] = Intersection(exposed, Union(std::move(operations[group])));
   }
 
-  const std::vector<GroupTasks> tasks = SurveyTasks(trace);
+  const std::vector<Intervals> waits = WaitsOfGroups(trace, parts);
   const std::vector<std::size_t> order = GroupOrder(trace);
   for (const std::size_t group : order) {
     metrics.groups.push_back(
         {.name = std::string(trace.strings.View(groups.name[group])),
          .process_group = std::string(trace.strings.View(groups.process_group[group])),
          .exposed = Length(exposed_of[group]),
-         .wait = Length(Intersection(exposed_of[group], tasks[group].Waits())),
+         .wait = Length(Intersection(exposed_of[group], waits[group])),
          .ranks = groups.ranks[group]});
   }
 

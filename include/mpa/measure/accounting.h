@@ -96,7 +96,7 @@ struct RankAccount {
 struct AccountInput {
   std::span<const LastArrival> arrivals = {};  ///< by row of the communications
   std::span<const TimeNs> slow = {};           ///< by row: what a slow link cost
-  TimeNs arrival_tolerance = 5000;             ///< who comes so shortly before the last one is last
+  TimeNs arrival_tolerance = kArrivalTolerance;
 };
 
 /// The tables that AccountRank() reads.

@@ -55,6 +55,9 @@ struct LastArrival {
 /// By operation, as the rank alone can tell: from its waits.
 std::vector<LastArrival> OwnLastArrivals(const RankTrace& trace, const CollectiveParts& parts);
 
+/// Who comes so shortly before the last one is last, too.
+inline constexpr TimeNs kArrivalTolerance = 5000;
+
 /// A stretch of an operation.
 struct CollectivePhase {
   TimeNs begin = 0, end = 0;

@@ -41,7 +41,9 @@ inline constexpr std::size_t kMostGroups = 512;
 struct GroupTime {
   std::string name, process_group;
   TimeNs exposed = 0;
-  TimeNs wait = 0;         ///< part of `exposed` in which the rank waited for its peers
+  /// Part of `exposed` in which the rank waited for members that had not come yet; the accounting
+  /// of the step calls it comm.wait_peer and comm.bubble.
+  TimeNs wait = 0;
   std::int32_t ranks = 0;  ///< how many belong to the group; 0: unknown
 
   TimeNs transmit() const { return exposed - wait; }
@@ -71,8 +73,7 @@ struct OverallMetrics {
   /// False when the capture does not tell cube from vector for most kernels (text captures at
   /// Level0, a trace alone): then there are no categories.
   bool has_categories = false;
-  /// False when no communication task was recorded with its name (Level0, GPU): waits are unknown
-  /// then.
+  /// False when no task of a collective was recorded with its name (GPU): waits are unknown then.
   bool has_waits = false;
   /// There are more groups than a rank can belong to (kMostGroups): they are not told apart, waits
   /// are unknown.

@@ -5,7 +5,7 @@ import json
 from collections import defaultdict
 
 from .device_records import (COPIES, COUNTERS, Collective, CollectiveTask, Device, Group, Kernel,
-                             Work, name_groups)
+                             Work, name_groups, rank_in_group)
 from .files import exact
 from .sheets import round_half_away
 
@@ -32,7 +32,7 @@ def recorded(capture, number):
 def span_of(row, host):
     start, end = row["startNs"], row["endNs"]
     return {"start": start, "end": end, "duration": end - start,
-            "launch": host.launches.get(row["connectionId"])}
+            "connection": row["connectionId"], "launch": host.launches.get(row["connectionId"])}
 
 
 def numbers(capture, column, table):
@@ -93,12 +93,13 @@ def read_collectives(capture, host, device):
     device.collectives = list(operations.values())
     if capture.has_table("COMMUNICATION_TASK_INFO"):
         for row in capture.rows(
-                "SELECT TASK.*, info.taskType AS kind, info.groupName, info.planeId, info.opId "
+                "SELECT TASK.*, info.*, info.taskType AS kind "
                 "FROM TASK JOIN COMMUNICATION_TASK_INFO info USING (globalTaskId) "
                 "ORDER BY TASK.rowid"):
             task = CollectiveTask(
                 name=recorded(capture, row["kind"]), group=group_of(row), plane=row["planeId"],
-                operation=operations.get(row["opId"]), **span_of(row, host))
+                operation=operations.get(row["opId"]), size=dict(row).get("size"),
+                peer=rank_in_group(dict(row).get("dstRank")), **span_of(row, host))
             device.collective_tasks.append(task)
             if task.operation:
                 task.operation.tasks.append(task)

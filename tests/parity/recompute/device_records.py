@@ -28,6 +28,7 @@ class Work:
     id: int | None = None  # the task's number in its format
     launch: Place | None = None
     shapes: str = ""
+    connection: int | None = None  # of device work that one call launched
 
     @property
     def length(self):
@@ -61,6 +62,8 @@ class CollectiveTask(Work):
     group: Group | None = None
     plane: object = None
     operation: Collective | None = None
+    peer: int | None = None  # the other rank, within the group
+    size: int | None = None  # bytes
 
 
 @dataclass
@@ -75,6 +78,11 @@ class Device:
     reserved: list = field(default_factory=list)  # of (time, bytes)
     traffic: list = field(default_factory=list)  # of (step, transport, megabytes, milliseconds)
     is_minimal: bool = False
+
+
+def rank_in_group(number):
+    """None of a number that stands for no rank."""
+    return number if number is not None and 0 <= number < 2**31 else None
 
 
 def name_groups(groups, document):

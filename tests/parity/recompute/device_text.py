@@ -4,7 +4,7 @@
 from collections import defaultdict
 
 from .device_records import (COUNTERS, Collective, CollectiveTask, Device, Group, Kernel, Work,
-                             name_groups)
+                             name_groups, rank_in_group)
 from .files import exact, exact_ns, ns
 from .host_trace import place_of
 
@@ -28,6 +28,7 @@ def span_of(event, launches):
     start = ns(event["ts"])
     return {"name": event["name"], "start": start, "end": start + ns(event.get("dur", 0)),
             "duration": exact_ns(event.get("dur", 0)),
+            "connection": event.get("args", {}).get("connection_id"),
             "launch": launches.get(place_of(event))}
 
 
@@ -58,7 +59,10 @@ def read_trace(events, launches, device):
             if plane is None:
                 device.collectives.append(Collective(**span, type=event["name"], group=group))
             else:
-                device.collective_tasks.append(CollectiveTask(**span, group=group, plane=plane))
+                args = event.get("args", {})
+                device.collective_tasks.append(CollectiveTask(
+                    **span, group=group, plane=plane, size=args.get("size(Byte)"),
+                    peer=rank_in_group(args.get("dst rank"))))
         elif event["pid"] == overlap:
             device.overlaps.append(Work(**span_of(event, {})))
     tie_tasks(device)

@@ -113,7 +113,9 @@ def add_groups(table, sides):
 
 
 def waits_are_known(side):
-    return any(task.name for task in side.device.collective_tasks)
+    device = side.device
+    return (any(task.name for task in device.collective_tasks)
+            or any(group_times.parts_of_operations(device).values()))
 
 
 def matched(base, comparison):

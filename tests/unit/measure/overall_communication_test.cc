@@ -11,107 +11,91 @@ namespace {
 using test::RankBuilder;
 using Names = std::vector<std::string>;
 
-// A rank that does nothing but communicate from 0 to 1000.
+constexpr TimeNs kUs = 1000;
+
+// A rank that does nothing but communicate for a millisecond.
 class GroupTimesTest : public ::testing::Test {
  protected:
-  GroupTimesTest() { rank_.Collective(group_, 0, 1000); }
+  GroupTimesTest() { rank_.Collective(group_, 0, 1000 * kUs); }
 
   TimeNs Wait() const { return ComputeOverall(rank_.trace).groups.at(0).wait; }
-  // The wait on one plane that runs these tasks of 10 ns, one after the other.
-  TimeNs WaitOf(std::initializer_list<const char*> tasks) {
-    TimeNs at = 0;
-    for (const char* task : tasks) {
-      rank_.CommTask(group_, 1, task, at, at + 10);
-      at += 10;
-    }
-    return Wait();
+  void Task(const char* name, TimeNs start, TimeNs end, std::int32_t peer = -1) {
+    rank_.CommTask(group_, 1, name, start * kUs, end * kUs);
+    rank_.trace.comm_tasks.peer.back() = peer;
   }
 
   RankBuilder rank_;
   std::int32_t group_ = rank_.Group("group");
 };
 
-TEST_F(GroupTimesTest, CountsNotifyWaitsAsWaiting) {
-  EXPECT_EQ(WaitOf({"Memcpy", "Notify_Wait", "Reduce_Inline", "Notify_Wait"}), 20);
+TEST_F(GroupTimesTest, WaitsUntilTheLastMemberComes) {
+  Task("Notify_Wait", 10, 300, 1);
+  Task("Notify_Wait", 10, 700, 2);
+  Task("Memcpy", 700, 900, 1);
   const OverallMetrics metrics = ComputeOverall(rank_.trace);
   EXPECT_TRUE(metrics.has_waits);
-  EXPECT_EQ(metrics.groups[0].exposed, 1000);
-  EXPECT_EQ(metrics.groups[0].transmit(), 980);
-  EXPECT_EQ(metrics.Wait(), 20);
+  EXPECT_EQ(metrics.groups.at(0).exposed, 1000 * kUs);
+  EXPECT_EQ(metrics.groups[0].wait, 700 * kUs);
+  EXPECT_EQ(metrics.groups[0].transmit(), 300 * kUs);
+  EXPECT_EQ(metrics.Wait(), 700 * kUs);
 }
 
-TEST_F(GroupTimesTest, CountsBothWaitsOfAnRdmaHandshakeAsTransfer) {
-  EXPECT_EQ(WaitOf({"RDMASend", "RDMASend", "Notify_Wait", "RDMASend", "Notify_Wait"}), 0);
+TEST_F(GroupTimesTest, LaterWaitsForAPeerArePartOfTheTransfer) {
+  Task("Notify_Wait", 0, 100, 1);
+  Task("Memcpy", 100, 200, 1);
+  Task("Notify_Wait", 200, 900, 1);
+  EXPECT_EQ(Wait(), 100 * kUs);
 }
 
-TEST_F(GroupTimesTest, CountsAWaitAfterASingleSendAsWaiting) {
-  EXPECT_EQ(WaitOf({"RDMASend", "Notify_Wait", "RDMASend", "Memcpy", "Notify_Wait"}), 20);
-}
-
-TEST_F(GroupTimesTest, CountsAWaitAfterTheHandshakeAsWaiting) {
-  EXPECT_EQ(
-      WaitOf({"RDMASend", "RDMASend", "Notify_Wait", "RDMASend", "Notify_Wait", "Notify_Wait"}),
-      10);
-}
-
-TEST_F(GroupTimesTest, KnowsHandshakesByTheTimeOfTasksNotByTheirOrderInTheFile) {
-  rank_.CommTask(group_, 1, "Notify_Wait", 20, 30);
-  rank_.CommTask(group_, 1, "RDMASend", 0, 10);
-  rank_.CommTask(group_, 1, "RDMASend", 10, 20);
+TEST_F(GroupTimesTest, APeerThatIsThereIsNotWaitedFor) {
+  Task("Notify_Wait", 600, 602, 1);  // 2 us: it had come before
   EXPECT_EQ(Wait(), 0);
 }
 
-TEST_F(GroupTimesTest, KnowsHandshakesOfEachPlaneOnItsOwn) {
-  rank_.CommTask(group_, 1, "RDMASend", 0, 10);
-  rank_.CommTask(group_, 2, "RDMASend", 10, 20);
-  rank_.CommTask(group_, 1, "Notify_Wait", 20, 30);
-  EXPECT_EQ(Wait(), 10);
-}
-
-TEST_F(GroupTimesTest, TakesThePlaneThatWaitedLeast) {
-  rank_.CommTask(group_, 1, "Notify_Wait", 0, 100);
-  rank_.CommTask(group_, 2, "Notify_Wait", 50, 80);
-  rank_.CommTask(group_, 2, "Notify_Wait", 90, 100);
-  rank_.CommTask(group_, 3, "Notify_Wait", 0, 60);
-  EXPECT_EQ(Wait(), 40);
-}
-
-TEST_F(GroupTimesTest, TakesTheFirstPlaneThatWaitedOfThoseThatWaitedAlike) {
-  rank_.KernelAt(0, 150);  // hides the wait of plane 2
-  rank_.CommTask(group_, 1, "Notify_Wait", 200, 240);
-  rank_.CommTask(group_, 2, "Notify_Wait", 100, 140);
+TEST_F(GroupTimesTest, WhoComesFiveMicrosecondsBeforeTheLastIsLast) {
+  Task("Notify_Wait", 0, 5, 1);
   EXPECT_EQ(Wait(), 0);
-  rank_.CommTask(group_, 2, "Notify_Wait", 300, 301);  // now plane 1 waited less
-  EXPECT_EQ(Wait(), 40);
+  Task("Notify_Wait", 0, 6, 2);
+  EXPECT_EQ(Wait(), 6 * kUs);
 }
 
-TEST_F(GroupTimesTest, IgnoresPlanesThatNeverWaited) {
-  rank_.CommTask(group_, 1, "Memcpy", 0, 100);
-  rank_.CommTask(group_, 2, "Notify_Wait", 0, 100);
-  EXPECT_EQ(Wait(), 100);
+TEST_F(GroupTimesTest, WithoutPeersTheWaitsBeforeTheFirstTransferCount) {
+  Task("Memcpy", 0, 10);  // stays on the device
+  Task("Notify_Wait", 10, 400);
+  Task("Memcpy", 400, 500);
+  Task("Notify_Wait", 500, 900);
+  EXPECT_EQ(Wait(), 400 * kUs);
 }
 
 TEST_F(GroupTimesTest, CountsWaitsThatNothingHidesOnly) {
-  rank_.CommTask(group_, 1, "Notify_Wait", 100, 200);
-  rank_.KernelAt(0, 150);
+  Task("Notify_Wait", 0, 200, 1);
+  rank_.KernelAt(0, 150 * kUs);
   const OverallMetrics metrics = ComputeOverall(rank_.trace);
-  EXPECT_EQ(metrics.exposed_communication, 850);
-  EXPECT_EQ(metrics.groups.at(0).wait, 50);
-  EXPECT_EQ(metrics.groups[0].transmit(), 800);
+  EXPECT_EQ(metrics.exposed_communication, 850 * kUs);
+  EXPECT_EQ(metrics.groups.at(0).wait, 50 * kUs);
+  EXPECT_EQ(metrics.groups[0].transmit(), 800 * kUs);
 }
 
-TEST_F(GroupTimesTest, CountsWaitsInsideTheGroupsOwnOperationsOnly) {
-  rank_.CommTask(group_, 1, "Notify_Wait", 990, 1500);
-  rank_.Collective(rank_.Group("other"), 1000, 2000);
-  EXPECT_EQ(Wait(), 10);
+TEST_F(GroupTimesTest, CountsWaitsInsideTheOperationOnly) {
+  Task("Notify_Wait", 990, 1500, 1);
+  rank_.Collective(rank_.Group("other"), 1000 * kUs, 2000 * kUs);
+  EXPECT_EQ(Wait(), 1000 * kUs);
 }
 
-TEST_F(GroupTimesTest, NeverTransmitsLessThanNothing) {
-  rank_.CommTask(group_, 1, "Notify_Wait", 0, 900);
-  rank_.CommTask(group_, 1, "Notify_Wait", 100, 1000);  // overlapping tasks count once
+TEST_F(GroupTimesTest, AGroupThatIsAtWorkDoesNotWait) {
+  rank_.Collective(group_, 2000 * kUs, 3000 * kUs, "hcom_allReduce__1_1_1");
+  rank_.Collective(group_, 2300 * kUs, 2500 * kUs, "hcom_allReduce__1_2_1");
+  Task("Notify_Wait", 2000, 2600, 1);
+  EXPECT_EQ(Wait(), 400 * kUs);
+}
+
+TEST_F(GroupTimesTest, CapturesOfLevelZeroWaitInTasksOfTheDevice) {
+  rank_.trace.communications.connection.back() = 7;
+  rank_.Task("NOTIFY_WAIT_SQE", 0, 600 * kUs, 3);
+  rank_.trace.device_tasks.connection.back() = 7;
   const OverallMetrics metrics = ComputeOverall(rank_.trace);
-  EXPECT_EQ(metrics.groups.at(0).wait, 1000);
-  EXPECT_EQ(metrics.groups[0].transmit(), 0);
+  EXPECT_TRUE(metrics.has_waits);
+  EXPECT_EQ(metrics.groups.at(0).wait, 600 * kUs);
 }
 
 TEST(GroupTimes, KnowsNoWaitsWithoutTasks) {
