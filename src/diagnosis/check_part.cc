@@ -29,6 +29,19 @@ void CheckMeetings(const RankMeetings& meetings) {
   for (const LastArrival& last : meetings.last) Require(IsTime(last.time));
 }
 
+void CheckAnalyzers(const AnalyzerRows& rows) {
+  const auto check = [](const MovedRow::Moved& moved) {
+    Require(moved.bytes >= 0 && IsDuration(moved.time) && IsDuration(moved.unaligned));
+  };
+  for (const MovedRow& row : rows.moved) {
+    check(row.sdma);
+    check(row.rdma);
+  }
+  for (const AiCpuRow& row : rows.ai_cpu) Require(IsDuration(row.dur));
+  for (const CollectedRow& row : rows.collected) RequireTime(row.start, row.dur);
+  Require(rows.compiles >= 0 && IsDuration(rows.compile_time));
+}
+
 }  // namespace
 
 void CheckPart(const RankDiagnosis& part) {
@@ -71,6 +84,7 @@ void CheckPart(const RankDiagnosis& part) {
     Require(row.bytes >= 0 && IsDuration(row.time));
   }
   CheckMeetings(part.meetings);
+  CheckAnalyzers(part.analyzers);
 }
 
 }  // namespace mpa

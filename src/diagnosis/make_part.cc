@@ -54,6 +54,7 @@ class PartMaker {
     AddBlocked();
     NameKernels();
     AddOperations();
+    part_.analyzers = MakeAnalyzerRows(trace_);
     return std::move(part_);
   }
 

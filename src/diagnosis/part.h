@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer_rows.h"
 #include "mpa/diagnosis/meetings.h"
 #include "mpa/measure/leaf.h"
 #include "rank_graph.h"
@@ -84,6 +85,7 @@ struct RankDiagnosis {
   std::vector<OperationPart> operations;
   std::vector<PeerTransfer> transfers;
   RankMeetings meetings;
+  AnalyzerRows analyzers;
 };
 
 RankDiagnosis MakeRankDiagnosis(const RankTrace& trace);

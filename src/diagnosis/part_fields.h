@@ -70,10 +70,34 @@ void serialize(Archive& archive, RankGraph& graph) {
   archive(graph.nodes, graph.edges, graph.collectives, graph.last);
 }
 template <class Archive>
+void serialize(Archive& archive, MovedRow::Moved& row) {
+  archive(row.bytes, row.time, row.unaligned, row.unaligned_tasks);
+}
+template <class Archive>
+void serialize(Archive& archive, MovedRow& row) {
+  archive(row.name, row.step, row.sdma, row.rdma);
+}
+template <class Archive>
+void serialize(Archive& archive, AiCpuRow& row) {
+  archive(row.name, row.type, row.shapes, row.dur);
+}
+template <class Archive>
+void serialize(Archive& archive, CollectedRow& row) {
+  archive(row.start, row.dur);
+}
+template <class Archive>
+void serialize(Archive& archive, FusibleRow& row) {
+  archive(row.api, row.count);
+}
+template <class Archive>
+void serialize(Archive& archive, AnalyzerRows& rows) {
+  archive(rows.moved, rows.ai_cpu, rows.collected, rows.compiles, rows.compile_time, rows.fusible);
+}
+template <class Archive>
 void serialize(Archive& archive, RankDiagnosis& part) {
   archive(part.source, part.level, part.capture, part.has_calls, part.names, part.steps,
           part.graph, part.kinds, part.shares, part.places, part.blocked, part.operations,
-          part.transfers, part.meetings);
+          part.transfers, part.meetings, part.analyzers);
 }
 
 }  // namespace mpa

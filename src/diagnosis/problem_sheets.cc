@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "problem_sheets.h"
 
+#include <initializer_list>
 #include <map>
 #include <string>
+#include <utility>
 
+#include "analyzer_sheets.h"
 #include "finding_text.h"
 
 namespace mpa {
@@ -13,34 +16,123 @@ namespace {
 constexpr std::size_t kAllColumns = 1000;
 
 struct ProblemRow {
-  const FoundCause* finding = nullptr;
-  Language language{};
-  const Diagnosis* diagnosis = nullptr;
+  std::string category, description, suggestion;
+  Cell count, time, ratio, income, income_ratio, severity, alone, key;
 };
 
+Column TimeOfProblem(std::string_view name, std::string_view meaning, Unit unit = Unit::kNsShownAsUs) {
+  return {.name = std::string(name), .format = Format::kDecimals3, .width = 14, .unit = unit, .meaning = std::string(meaning)};
+}
+
+// Those of the Python tool, and behind them what it does not have.
 const std::vector<ColumnOf<ProblemRow>>& ProblemColumns() {
   static const std::vector<ColumnOf<ProblemRow>> columns = {
-      {NamedColumn("category", Format::kText, 30, "What kind of finding it is"),
-       [](const ProblemRow& row) -> Cell { return TitleOf(*row.finding, row.language); }},
-      {NamedColumn("description", Format::kText, 60, "What was measured"),
-       [](const ProblemRow& row) -> Cell { return FactsText(*row.finding, row.language, kAllColumns); }},
-      {NamedColumn("suggestion", Format::kText, 60, "What to do about it"),
-       [](const ProblemRow& row) -> Cell { return std::string(AdviceOf(*row.finding, row.language)); }},
-      {NamedColumn("severity", Format::kText, 12, "How much of the step mending it wins"),
-       [](const ProblemRow& row) -> Cell {
-         return std::string(NameOf(ImpactOf(*row.diagnosis, *row.finding)));
-       }},
-      {{.name = "gain(ms)", .format = Format::kDecimals3, .width = 14, .unit = Unit::kNsShownAsMs,
-        .meaning = "What mending it wins per step, once the findings above it are mended"},
-       [](const ProblemRow& row) -> Cell { return row.finding->gain; }},
-      {{.name = "gain alone(ms)", .format = Format::kDecimals3, .width = 14, .unit = Unit::kNsShownAsMs,
-        .meaning = "What mending it wins per step if nothing else is mended"},
-       [](const ProblemRow& row) -> Cell { return row.finding->alone; }},
-      {NamedColumn("key", Format::kText, 30, "The finding's name for programs"),
-       [](const ProblemRow& row) -> Cell { return row.finding->key; }},
+      {NamedColumn("category", Format::kText, 30, "What kind of problem it is, in the words of the Python tool where it has any"),
+       [](const ProblemRow& row) -> Cell { return row.category; }},
+      {NamedColumn("description", Format::kText, 60, "What was found, and what was measured"),
+       [](const ProblemRow& row) -> Cell { return row.description; }},
+      {NamedColumn("suggestion", Format::kText, 60, "What to do about it"), [](const ProblemRow& row) -> Cell { return row.suggestion; }},
+      {NamedColumn("problem count", Format::kInteger, 14, "How often it occurs"), [](const ProblemRow& row) { return row.count; }},
+      {TimeOfProblem("total_time(us)", "Time that it takes"), [](const ProblemRow& row) { return row.time; }},
+      {NamedColumn("time ratio", Format::kPercent, 12, "The same as a share of the step"), [](const ProblemRow& row) { return row.ratio; }},
+      {TimeOfProblem("income(us)", "What mending it wins per step, once the findings above it are mended"),
+       [](const ProblemRow& row) { return row.income; }},
+      {NamedColumn("income ratio", Format::kPercent, 12, "The same as a share of the step"),
+       [](const ProblemRow& row) { return row.income_ratio; }},
+      {NamedColumn("severity", Format::kText, 12, "How much of the step mending it wins; empty where nothing was replayed"),
+       [](const ProblemRow& row) { return row.severity; }},
+      {TimeOfProblem("income alone(us)", "What mending it wins per step if nothing else is mended"),
+       [](const ProblemRow& row) { return row.alone; }},
+      {NamedColumn("key", Format::kText, 30, "The finding's name for programs"), [](const ProblemRow& row) { return row.key; }},
   };
   return columns;
 }
+
+double ShareOfStep(TimeNs time, TimeNs step) { return step > 0 ? static_cast<double>(time) / static_cast<double>(step) : 0; }
+
+ProblemRow RowOf(const Diagnosis& diagnosis, const FoundCause& finding, Language language) {
+  ProblemRow row;
+  row.category = CategoryOf(finding, language);
+  row.description = TitleOf(finding, language);
+  const std::string facts = FactsText(finding, language, kAllColumns);
+  if (!facts.empty()) row.description += "\n" + facts;
+  row.suggestion = std::string("1. ") + std::string(AdviceOf(finding, language));
+  for (const Metric& metric : finding.metrics) {
+    if (metric.name == "calls_per_step") row.count = metric.value;
+    if (metric.name != "time_per_step") continue;
+    row.time = static_cast<TimeNs>(metric.value);
+    row.ratio = ShareOfStep(static_cast<TimeNs>(metric.value), diagnosis.step);
+  }
+  row.income = finding.gain;
+  row.income_ratio = ShareOfStep(finding.gain, diagnosis.step);
+  row.severity = std::string(NameOf(ImpactOf(diagnosis, finding)));
+  row.alone = finding.alone;
+  row.key = finding.key;
+  return row;
+}
+
+ProblemRow RowOf(const AnalyzerNote& note) {
+  ProblemRow row;
+  row.category = note.category;
+  row.description = note.description;
+  row.suggestion = "1. " + note.suggestion;
+  row.count = note.count;
+  if (note.time > 0) row.time = note.time;
+  return row;
+}
+
+// Part of the shown account, in the words of the Python tool.
+struct OverallRow {
+  std::string index;
+  TimeNs time = 0, whole = 0;
+};
+
+const std::vector<ColumnOf<OverallRow>>& OverallColumns() {
+  static const std::vector<ColumnOf<OverallRow>> columns = {
+      {NamedColumn("Performance Index", Format::kText, 34, "What the time of the step was spent on"),
+       [](const OverallRow& row) -> Cell { return row.index; }},
+      {TimeOfProblem("Duration(ms)", "How long; mean of the steps", Unit::kNsShownAsMs), [](const OverallRow& row) -> Cell { return row.time; }},
+      {NamedColumn("Duration Ratio", Format::kPercent, 14, "The same as a share of the step"),
+       [](const OverallRow& row) -> Cell { return ShareOfStep(row.time, row.whole); }},
+  };
+  return columns;
+}
+
+class OverallSheet {
+ public:
+  explicit OverallSheet(const AccountRow& account) : account_(account) {}
+
+  Sheet Make(std::string_view name) && {
+    sheet_ = SheetOf(name, OverallColumns());
+    Add("Computing Time", {"comp."});
+    Add("    -- Flash Attention", {"comp.attention"});
+    Add("    -- Conv", {"comp.conv"});
+    Add("    -- Matmul", {"comp.matmul", "comp.gmm"});
+    Add("    -- Vector", {"comp.vector", "comp.format"});
+    Add("    -- SDMA(Tensor Move)", {"comp.move"});
+    Add("    -- Other", {"comp.mc2", "comp.aicpu", "comp.other"});
+    Add("Uncovered Communication Time", {"comm."});
+    Add("    -- Wait", {"comm.wait_peer", "comm.bubble"});
+    Add("    -- Transmit", {"comm.transfer", "comm.slow", "comm.inner", "comm.unsplit"});
+    Add("Free Time", {"free.", "copy."});
+    Add("    -- SDMA", {"copy."});
+    Add("    -- Free", {"free."});
+    AddRow(OverallColumns(), {"E2E Time", account_.window, account_.window}, 0, sheet_);
+    return std::move(sheet_);
+  }
+
+ private:
+  void Add(const char* index, std::initializer_list<std::string_view> prefixes) {
+    TimeNs time = 0;
+    for (const auto& [leaf, of_leaf] : account_.leaves) {
+      for (const std::string_view prefix : prefixes) time += leaf.starts_with(prefix) ? of_leaf : 0;
+    }
+    AddRow(OverallColumns(), {index, time, account_.window}, 0, sheet_);
+  }
+
+  const AccountRow& account_;
+  Sheet sheet_;
+};
 
 struct SummaryRow {
   const AccountRow* account = nullptr;
@@ -70,13 +162,18 @@ const std::vector<ColumnOf<SummaryRow>>& SummaryColumns() {
 
 }  // namespace
 
-void AddProblemSheets(const Diagnosis& diagnosis, Language language, Report& report) {
-  Sheet problems = SheetOf("problems", ProblemColumns());
-  for (const FoundCause& finding : diagnosis.findings) {
-    AddRow(ProblemColumns(), {&finding, language, &diagnosis}, 0, problems);
-  }
+void AddProblemSheets(const std::vector<DiagnosedRank>& ranks, const Diagnosis& diagnosis, Language language, Report& report) {
+  const auto name = [&](const Wording& text) { return text.In(language); };
+  Sheet problems = SheetOf(name({"problems", "问题综述"}), ProblemColumns());
+  Report analyzers;
+  const std::vector<AnalyzerNote> notes = AddAnalyzerSheets(ranks, diagnosis, language, analyzers);
+  for (const FoundCause& finding : diagnosis.findings) AddRow(ProblemColumns(), RowOf(diagnosis, finding, language), 0, problems);
+  for (const AnalyzerNote& note : notes) AddRow(ProblemColumns(), RowOf(note), 0, problems);
   report.sheets.push_back(std::move(problems));
-  Sheet summary = SheetOf("Overall Summary", SummaryColumns());
+  if (const auto shown = ShownAccount(diagnosis)) {
+    report.sheets.push_back(OverallSheet(*shown).Make(name({"Overall Summary", "整网耗时分析"})));
+  }
+  Sheet summary = SheetOf(name({"Step Accounting", "step耗时明细"}), SummaryColumns());
   std::map<std::int64_t, std::size_t> place;
   for (std::size_t i = 0; i < report.ranks.size(); ++i) place[report.ranks[i]] = i;
   for (const AccountRow& row : diagnosis.accounting) {
@@ -85,6 +182,7 @@ void AddProblemSheets(const Diagnosis& diagnosis, Language language, Report& rep
     }
   }
   report.sheets.push_back(std::move(summary));
+  for (Sheet& sheet : analyzers.sheets) report.sheets.push_back(std::move(sheet));
 }
 
 }  // namespace mpa

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <vector>
+
 #include "mpa/diagnosis/diagnosis.h"
 #include "mpa/report/report.h"
+#include "operations.h"
 
 namespace mpa {
 
-/// Adds the findings as the list "problems" and the accounting as "Overall Summary", as the Python
-/// tool calls them.
-void AddProblemSheets(const Diagnosis& diagnosis, Language language, Report& report);
+/// Adds the sheets of the workbook, which have the names of the Python tool's: the findings as
+/// "problems", the shown account as "Overall Summary", that of every rank and step as "Step
+/// Accounting", and those of AddAnalyzerSheets().
+void AddProblemSheets(const std::vector<DiagnosedRank>& ranks, const Diagnosis& diagnosis, Language language, Report& report);
 
 }  // namespace mpa

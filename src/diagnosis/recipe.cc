@@ -125,7 +125,7 @@ void ReduceDiagnosis(const std::vector<OfRank<RankDiagnosis>>& parts,
       report.lines = DiagnosisScreen(diagnosis, language, CountOr(arguments, "top", kOnScreen));
     }
     if (wanted.sheets) {
-      AddProblemSheets(diagnosis, language, report);
+      AddProblemSheets(ranks, diagnosis, language, report);
       report.page = DiagnosisPage(diagnosis, language);
     }
   }

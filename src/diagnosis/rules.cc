@@ -96,7 +96,7 @@ const std::vector<RuleEntry>& RuleList() {
       {"pp.stage_imbalance", "ratio", &Rules::stage_ratio, 1, 1000,
        "a stage has too many layers from this multiple of the mean on"},
       {"ep.imbalance", "foreign_share", &Rules::foreign_share, 0, 1,
-       "more work, not slower work, when this share of the excess has shapes of its own"},
+       "more work, not slower work, when this share of the excess has own shapes"},
       {"host.dataloader", "usual_ns", &Rules::loader_ns, 0, kLongestTime,
        "below this time a step an iterator does what it has to"},
       {"host.sync", "usual_calls", &Rules::usual_syncs, 0, kMostCalls,

@@ -302,7 +302,18 @@ class AdvisorFiles(Advising):
         for finding in document["findings"]:
             self.assertIn(f"advisor why {finding['key']}", text)
             self.assertIn(finding["text"]["advice"].split(";")[0].replace("&", "&amp;"), text)
-        self.assertEqual([sheet.name for sheet in workbook.sheets], ["problems", "Overall Summary"])
+        names = [sheet.name for sheet in workbook.sheets]
+        self.assertEqual(names[:3], ["problems", "Overall Summary", "Step Accounting"])
+
+    def test_chinese_sheets(self):
+        self.assertEqual(self.advise("-l", "cn").code, 0)
+        tables, = (self.out / "log").glob("mstt_advisor_*.xlsx")
+        names = [sheet.name for sheet in Workbook(tables).sheets]
+        self.assertEqual(names[:3], ["问题综述", "整网耗时分析", "step耗时明细"])
+
+    def test_options_of_the_python_tool(self):
+        result = self.advise("-cv", "8.0.0", "-tv", "2.1.0", "-pt", "pytorch", "-l", "en", "--force", "--debug")
+        self.assertEqual(result.code, 0, result.err)
 
     def test_output_not_writable(self):
         self.out.write_text("a file", encoding="utf-8")

@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer_sheets.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "finding_text.h"
+
+namespace mpa {
+namespace {
+
+constexpr double kMegabyte = 1e6;
+// Smaller operations are small packets, as the Python tool has it.
+constexpr std::int64_t kSmallSdma = 16'000'000, kSmallRdma = 1'000'000;
+constexpr double kSmallShare = 0.2;
+// Longer transfers by RDMA were sent again.
+constexpr TimeNs kResent = 4'000'000'000;
+
+template <typename Row>
+using RowsOfSheet = std::vector<ColumnOf<Row>>;
+
+Column TextColumn(std::string_view name, double width, std::string_view meaning) {
+  return NamedColumn(name, Format::kText, width, meaning);
+}
+Column CountColumn(std::string_view name, std::string_view meaning) {
+  return NamedColumn(name, Format::kInteger, 12, meaning);
+}
+Column NumberColumn(std::string_view name, std::string_view meaning) {
+  return NamedColumn(name, Format::kDecimals4, 16, meaning);
+}
+Column TimeColumn(std::string_view name, Unit unit, std::string_view meaning) {
+  return {.name = std::string(name), .format = Format::kDecimals3, .width = 16, .unit = unit, .meaning = std::string(meaning)};
+}
+
+struct WithRank {
+  std::int64_t rank = -1;
+};
+
+struct SlowRankRow : WithRank {
+  std::int32_t step = -1;
+  TimeNs compute = 0, communication = 0, free = 0;
+};
+
+const RowsOfSheet<SlowRankRow>& SlowRankColumns() {
+  static const RowsOfSheet<SlowRankRow> columns = {
+      {CountColumn("step", "Step"), [](const SlowRankRow& row) -> Cell { return std::int64_t{row.step}; }},
+      {CountColumn("rank_id", "Rank"), [](const SlowRankRow& row) -> Cell { return row.rank; }},
+      {TimeColumn("compute(us)", Unit::kNsShownAsUs, "Time in which kernels ran"),
+       [](const SlowRankRow& row) -> Cell { return row.compute; }},
+      {TimeColumn("communication(us)", Unit::kNsShownAsUs, "Communication that no kernel hid"),
+       [](const SlowRankRow& row) -> Cell { return row.communication; }},
+      {TimeColumn("free(us)", Unit::kNsShownAsUs, "The rest of the step"),
+       [](const SlowRankRow& row) -> Cell { return row.free; }},
+  };
+  return columns;
+}
+
+struct SlowLinkRow : WithRank {
+  std::int32_t step = -1;
+  MovedRow::Moved sdma, rdma;
+};
+
+double Bandwidth(const MovedRow::Moved& moved) {
+  return moved.time > 0 ? static_cast<double>(moved.bytes) / static_cast<double>(moved.time) : 0;
+}
+double Megabytes(const MovedRow::Moved& moved) { return static_cast<double>(moved.bytes) / kMegabyte; }
+
+const RowsOfSheet<SlowLinkRow>& SlowLinkColumns() {
+  static const RowsOfSheet<SlowLinkRow> columns = {
+      {CountColumn("step", "Step"), [](const SlowLinkRow& row) -> Cell { return std::int64_t{row.step}; }},
+      {CountColumn("rank_id", "Rank"), [](const SlowLinkRow& row) -> Cell { return row.rank; }},
+      {NumberColumn("RDMA bandwidth(GB/s)", "Size over time"), [](const SlowLinkRow& row) -> Cell { return Bandwidth(row.rdma); }},
+      {NumberColumn("RDMA size(mb)", "What was sent by RDMA"), [](const SlowLinkRow& row) -> Cell { return Megabytes(row.rdma); }},
+      {TimeColumn("RDMA time(ms)", Unit::kNsShownAsMs, "Time of these tasks"), [](const SlowLinkRow& row) -> Cell { return row.rdma.time; }},
+      {NumberColumn("SDMA bandwidth(GB/s)", "Size over time"), [](const SlowLinkRow& row) -> Cell { return Bandwidth(row.sdma); }},
+      {NumberColumn("SDMA size(mb)", "What was moved by SDMA"), [](const SlowLinkRow& row) -> Cell { return Megabytes(row.sdma); }},
+      {TimeColumn("SDMA time(ms)", Unit::kNsShownAsMs, "Time of these tasks"), [](const SlowLinkRow& row) -> Cell { return row.sdma.time; }},
+  };
+  return columns;
+}
+
+struct AiCpuOfRank : WithRank {
+  const AiCpuRow* kernel = nullptr;
+};
+
+const RowsOfSheet<AiCpuOfRank>& AiCpuColumns() {
+  static const RowsOfSheet<AiCpuOfRank> columns = {
+      {TextColumn("op_name", 40, "Kernel"), [](const AiCpuOfRank& row) -> Cell { return row.kernel->name; }},
+      {TextColumn("op_type", 24, "Its type"), [](const AiCpuOfRank& row) -> Cell { return row.kernel->type; }},
+      {TimeColumn("task_duration", Unit::kNsShownAsUs, "Its duration, in us"), [](const AiCpuOfRank& row) -> Cell { return row.kernel->dur; }},
+      {TextColumn("input_shapes", 40, "Shapes of its inputs"), [](const AiCpuOfRank& row) -> Cell { return row.kernel->shapes; }},
+      {CountColumn("rank_id", "Rank"), [](const AiCpuOfRank& row) -> Cell { return row.rank; }},
+  };
+  return columns;
+}
+
+struct CompileOfRank : WithRank {
+  std::int64_t count = 0;
+  TimeNs time = 0;
+};
+
+const RowsOfSheet<CompileOfRank>& CompileColumns() {
+  static const RowsOfSheet<CompileOfRank> columns = {
+      {TextColumn("Issues", 24, "What was found"), [](const CompileOfRank&) -> Cell { return std::string("operator dispatch"); }},
+      {TextColumn("op name", 30, "The call"), [](const CompileOfRank&) -> Cell { return std::string("aclopCompileAndExecute"); }},
+      {CountColumn("counts", "How often it was made"), [](const CompileOfRank& row) -> Cell { return row.count; }},
+      {TimeColumn("total time", Unit::kNsShownAsUs, "Its time on the host, in us"), [](const CompileOfRank& row) -> Cell { return row.time; }},
+      {CountColumn("rank_id", "Rank"), [](const CompileOfRank& row) -> Cell { return row.rank; }},
+  };
+  return columns;
+}
+
+struct CollectedOfRank : WithRank {
+  CollectedRow row;
+};
+
+const RowsOfSheet<CollectedOfRank>& CollectedColumns() {
+  static const RowsOfSheet<CollectedOfRank> columns = {
+      {CountColumn("Rank id", "Rank"), [](const CollectedOfRank& row) -> Cell { return row.rank; }},
+      {TimeColumn("timestamp", Unit::kNsShownAsUs, "When it began, in us"), [](const CollectedOfRank& row) -> Cell { return row.row.start; }},
+      {TimeColumn("duration(us)", Unit::kNsShownAsUs, "How long it took"), [](const CollectedOfRank& row) -> Cell { return row.row.dur; }},
+  };
+  return columns;
+}
+
+struct MovedOfRank : WithRank {
+  const MovedRow* row = nullptr;
+};
+
+const RowsOfSheet<MovedOfRank>& AlignmentColumns() {
+  static const RowsOfSheet<MovedOfRank> columns = {
+      {TextColumn("op name", 36, "The operation"), [](const MovedOfRank& row) -> Cell { return row.row->name; }},
+      {CountColumn("total size(Byte)", "What it moved by SDMA"), [](const MovedOfRank& row) -> Cell { return row.row->sdma.bytes; }},
+      {TimeColumn("duration(us)", Unit::kNsShownAsUs, "Time of these tasks"), [](const MovedOfRank& row) -> Cell { return row.row->sdma.time; }},
+      {TimeColumn("abnormal duration(us)", Unit::kNsShownAsUs, "That of tasks whose size is no multiple of 512 bytes"),
+       [](const MovedOfRank& row) -> Cell { return row.row->sdma.unaligned; }},
+      {NumberColumn("bandwidth(GB/s)", "Size over time"), [](const MovedOfRank& row) -> Cell { return Bandwidth(row.row->sdma); }},
+      {CountColumn("rank_id", "Rank"), [](const MovedOfRank& row) -> Cell { return row.rank; }},
+  };
+  return columns;
+}
+
+struct Packets {
+  std::int64_t total = 0, small = 0;
+  TimeNs small_time = 0;
+  void Add(const MovedRow::Moved& moved, std::int64_t least) {
+    if (moved.bytes == 0) return;
+    ++total;
+    if (moved.bytes >= least) return;
+    ++small;
+    small_time += moved.time;
+  }
+  double Share() const { return total > 0 ? static_cast<double>(small) / static_cast<double>(total) : 0; }
+};
+
+struct PacketsOfRank : WithRank {
+  Packets sdma, rdma;
+};
+
+const RowsOfSheet<PacketsOfRank>& PacketColumns() {
+  static const RowsOfSheet<PacketsOfRank> columns = {
+      {CountColumn("SDMA total count", "Operations that moved data by SDMA"), [](const PacketsOfRank& row) -> Cell { return row.sdma.total; }},
+      {CountColumn("Small SDMA count", "Those of less than 16 MB"), [](const PacketsOfRank& row) -> Cell { return row.sdma.small; }},
+      {NamedColumn("Small SDMA ratio", Format::kPercent, 16, "Their share"), [](const PacketsOfRank& row) -> Cell { return row.sdma.Share(); }},
+      {TimeColumn("Small SDMA duration(ms)", Unit::kNsShownAsMs, "Time of their tasks"), [](const PacketsOfRank& row) -> Cell { return row.sdma.small_time; }},
+      {CountColumn("RDMA total count", "Operations that sent data by RDMA"), [](const PacketsOfRank& row) -> Cell { return row.rdma.total; }},
+      {CountColumn("Small RDMA count", "Those of less than 1 MB"), [](const PacketsOfRank& row) -> Cell { return row.rdma.small; }},
+      {NamedColumn("Small RDMA ratio", Format::kPercent, 16, "Their share"), [](const PacketsOfRank& row) -> Cell { return row.rdma.Share(); }},
+      {TimeColumn("Small RDMA duration(ms)", Unit::kNsShownAsMs, "Time of their tasks"), [](const PacketsOfRank& row) -> Cell { return row.rdma.small_time; }},
+      {CountColumn("rank_id", "Rank"), [](const PacketsOfRank& row) -> Cell { return row.rank; }},
+  };
+  return columns;
+}
+
+const RowsOfSheet<MovedOfRank>& ResentColumns() {
+  static const RowsOfSheet<MovedOfRank> columns = {
+      {TextColumn("Op name", 36, "The operation"), [](const MovedOfRank& row) -> Cell { return row.row->name; }},
+      {CountColumn("Step id", "Step"), [](const MovedOfRank& row) -> Cell { return std::int64_t{row.row->step}; }},
+      {CountColumn("Rank id", "Rank"), [](const MovedOfRank& row) -> Cell { return row.rank; }},
+      {NumberColumn("RDMA transmit size(MB)", "What it sent"), [](const MovedOfRank& row) -> Cell { return Megabytes(row.row->rdma); }},
+      {TimeColumn("RDMA transmit time(ms)", Unit::kNsShownAsMs, "Time of the tasks"), [](const MovedOfRank& row) -> Cell { return row.row->rdma.time; }},
+      {NumberColumn("RDMA bandwidth", "Size over time, GB/s"), [](const MovedOfRank& row) -> Cell { return Bandwidth(row.row->rdma); }},
+  };
+  return columns;
+}
+
+struct FusibleOfRank : WithRank {
+  const FusibleRow* row = nullptr;
+};
+
+const RowsOfSheet<FusibleOfRank>& FusibleColumns() {
+  static const RowsOfSheet<FusibleOfRank> columns = {
+      {TextColumn("Affinity API", 40, "The call that replaces the operators"), [](const FusibleOfRank& row) -> Cell { return row.row->api; }},
+      {CountColumn("Stack called counts", "How often they ran"), [](const FusibleOfRank& row) -> Cell { return row.row->count; }},
+      {CountColumn("rank_id", "Rank"), [](const FusibleOfRank& row) -> Cell { return row.rank; }},
+  };
+  return columns;
+}
+
+constexpr Wording kSlowRank{"slow rank", "慢卡分析"}, kSlowLink{"slow link", "慢链路分析"},
+    kAiCpuIssues{"AICPU Issues", "AICPU算子"}, kDispatch{"Operator Dispatch Issues", "算子下发"},
+    kCollections{"GC Analysis", "GC分析"}, kAlignmentSheet{"Byte Alignment Analysis", "字节对齐分析"},
+    kPackets{"Packet Analysis", "包分析"}, kResentSheet{"Communication Retransmission Analysis", "通信重传分析"},
+    kFusible{"Affinity API Issues", "亲和API接口"};
+
+class AnalyzerSheetMaker {
+ public:
+  AnalyzerSheetMaker(const std::vector<DiagnosedRank>& ranks, const Diagnosis& diagnosis, Language language, Report& report)
+      : ranks_(ranks), of_(diagnosis), language_(language), report_(report) {}
+
+  std::vector<AnalyzerNote> Make() && {
+    AddSlowRanks();
+    AddSlowLinks();
+    AddAiCpu();
+    AddCompiles();
+    AddCollected();
+    AddAlignment();
+    AddPackets();
+    AddResent();
+    AddFusible();
+    return std::move(notes_);
+  }
+
+ private:
+  template <typename Row, typename Fill>
+  std::size_t AddSheet(const Wording& name, const RowsOfSheet<Row>& columns, Fill fill) {
+    Sheet sheet = SheetOf(name.In(language_), columns);
+    for (std::size_t i = 0; i < ranks_.size(); ++i) {
+      fill(*ranks_[i].part, [&](Row row) {
+        row.rank = ranks_[i].rank;
+        AddRow(columns, row, i, sheet);
+      });
+    }
+    const std::size_t rows = sheet.rows.size();
+    if (rows > 0) report_.sheets.push_back(std::move(sheet));
+    return rows;
+  }
+
+  template <typename... Values>
+  void Note(const Wording& category, std::int64_t count, TimeNs time, const Wording& description, const Wording& suggestion,
+            const Values&... values) {
+    const auto is_finding = [&](const FoundCause& finding) { return CategoryOf(finding, language_) == category.In(language_); };
+    // Those that cost something are priced.
+    if (std::any_of(of_.findings.begin(), of_.findings.end(), is_finding)) return;
+    notes_.push_back({std::string(category.In(language_)), fmt::format(fmt::runtime(description.In(language_)), values...),
+                      std::string(suggestion.In(language_)), count, time});
+  }
+
+  void AddSlowRanks() {
+    if (ranks_.size() < 2) return;
+    AddSheet(kSlowRank, SlowRankColumns(), [&](const RankDiagnosis& part, auto add) {
+      for (const StepPart& step : part.steps) {
+        SlowRankRow row;
+        row.step = step.id;
+        for (std::size_t i = 0; i < kLeaves; ++i) {
+          const Leaf leaf = static_cast<Leaf>(i);
+          (IsCompute(leaf) ? row.compute : IsCommunication(leaf) ? row.communication : row.free) += step.leaves[i];
+        }
+        add(row);
+      }
+    });
+  }
+
+  void AddSlowLinks() {
+    AddSheet(kSlowLink, SlowLinkColumns(), [&](const RankDiagnosis& part, auto add) {
+      std::map<std::int32_t, SlowLinkRow> of_step;
+      const auto sum = [](MovedRow::Moved& into, const MovedRow::Moved& moved) {
+        into.bytes += moved.bytes;
+        into.time += moved.time;
+      };
+      for (const MovedRow& moved : part.analyzers.moved) {
+        SlowLinkRow& row = of_step[moved.step];
+        row.step = moved.step;
+        sum(row.sdma, moved.sdma);
+        sum(row.rdma, moved.rdma);
+      }
+      for (const auto& [step, row] : of_step) add(row);
+    });
+  }
+
+  void AddAiCpu() {
+    TimeNs time = 0;
+    const std::size_t rows = AddSheet(kAiCpuIssues, AiCpuColumns(), [&](const RankDiagnosis& part, auto add) {
+      for (const AiCpuRow& kernel : part.analyzers.ai_cpu) {
+        AiCpuOfRank row;
+        row.kernel = &kernel;
+        time += kernel.dur;
+        add(row);
+      }
+    });
+    if (rows == 0) return;
+    Note(kAiCpuIssues, static_cast<std::int64_t>(rows), time, {"{} kernels run on the AI CPU", "{} 个算子运行在 AI CPU 上"},
+         EntryOf("op.aicpu").advice, rows);
+  }
+
+  void AddCompiles() {
+    std::int64_t count = 0;
+    TimeNs time = 0;
+    AddSheet(kDispatch, CompileColumns(), [&](const RankDiagnosis& part, auto add) {
+      if (part.analyzers.compiles == 0) return;
+      CompileOfRank row;
+      row.count = part.analyzers.compiles;
+      row.time = part.analyzers.compile_time;
+      count += row.count;
+      time += row.time;
+      add(row);
+    });
+    if (count == 0) return;
+    Note(kDispatch, count, time, {"{} calls of aclopCompileAndExecute", "{} 次 aclopCompileAndExecute 调用"},
+         EntryOf("host.aclop").advice, count);
+  }
+
+  void AddCollected() {
+    TimeNs time = 0;
+    const std::size_t rows = AddSheet(kCollections, CollectedColumns(), [&](const RankDiagnosis& part, auto add) {
+      for (const CollectedRow& collected : part.analyzers.collected) {
+        CollectedOfRank row;
+        row.row = collected;
+        time += collected.dur;
+        add(row);
+      }
+    });
+    if (rows == 0) return;
+    Note(kCollections, static_cast<std::int64_t>(rows), time, {"{} garbage collections of 1 ms or more", "{} 次 1 ms 以上的垃圾回收"},
+         EntryOf("host.gc").advice, rows);
+  }
+
+  void AddAlignment() {
+    TimeNs time = 0;
+    const std::size_t rows = AddSheet(kAlignmentSheet, AlignmentColumns(), [&](const RankDiagnosis& part, auto add) {
+      for (const MovedRow& moved : part.analyzers.moved) {
+        if (moved.sdma.unaligned_tasks == 0) continue;
+        MovedOfRank row;
+        row.row = &moved;
+        time += moved.sdma.unaligned;
+        add(row);
+      }
+    });
+    if (rows == 0) return;
+    Note(kAlignmentSheet, static_cast<std::int64_t>(rows), time,
+         {"{} communication operators move sizes that are no multiple of 512 bytes", "{} 个通信算子的数据量不是 512 字节的整数倍"},
+         {"pad the buckets of gradients to multiples of 512 bytes", "将梯度 bucket 补齐为 512 字节的整数倍"}, rows);
+  }
+
+  void AddPackets() {
+    Packets sum;
+    AddSheet(kPackets, PacketColumns(), [&](const RankDiagnosis& part, auto add) {
+      PacketsOfRank row;
+      for (const MovedRow& moved : part.analyzers.moved) {
+        row.sdma.Add(moved.sdma, kSmallSdma);
+        row.rdma.Add(moved.rdma, kSmallRdma);
+      }
+      if (row.sdma.Share() <= kSmallShare && row.rdma.Share() <= kSmallShare) return;
+      sum.small += row.sdma.small + row.rdma.small;
+      sum.small_time += row.sdma.small_time + row.rdma.small_time;
+      add(row);
+    });
+    if (sum.small == 0) return;
+    Note(kPackets, sum.small, sum.small_time, {"{} communication operators move little data", "{} 个通信算子的数据量过小"},
+         EntryOf("comm.small").advice, sum.small);
+  }
+
+  void AddResent() {
+    TimeNs time = 0;
+    const std::size_t rows = AddSheet(kResentSheet, ResentColumns(), [&](const RankDiagnosis& part, auto add) {
+      for (const MovedRow& moved : part.analyzers.moved) {
+        if (moved.rdma.time <= kResent) continue;
+        MovedOfRank row;
+        row.row = &moved;
+        time += moved.rdma.time;
+        add(row);
+      }
+    });
+    if (rows == 0) return;
+    Note(kResentSheet, static_cast<std::int64_t>(rows), time, {"{} operators sent by RDMA for more than 4 s", "{} 个算子 RDMA 发送超过 4 s"},
+         {"check optics, flow control (PFC, ECN) and HCCL_RDMA_TIMEOUT", "检查光模块、流控（PFC、ECN）和 HCCL_RDMA_TIMEOUT"}, rows);
+  }
+
+  void AddFusible() {
+    std::int64_t count = 0;
+    const std::size_t rows = AddSheet(kFusible, FusibleColumns(), [&](const RankDiagnosis& part, auto add) {
+      for (const FusibleRow& fusible : part.analyzers.fusible) {
+        FusibleOfRank row;
+        row.row = &fusible;
+        count += fusible.count;
+        add(row);
+      }
+    });
+    if (rows == 0) return;
+    Note(kFusible, count, 0, {"operators that one call could replace ran {} times", "可由一个亲和接口替代的算子出现 {} 次"},
+         {"use the calls of the sheet; check the precision", "使用表中的接口，并验证精度"}, count);
+  }
+
+  const std::vector<DiagnosedRank>& ranks_;
+  const Diagnosis& of_;
+  const Language language_;
+  Report& report_;
+  std::vector<AnalyzerNote> notes_;
+};
+
+}  // namespace
+
+std::vector<AnalyzerNote> AddAnalyzerSheets(const std::vector<DiagnosedRank>& ranks, const Diagnosis& diagnosis,
+                                            Language language, Report& report) {
+  return AnalyzerSheetMaker(ranks, diagnosis, language, report).Make();
+}
+
+std::string CategoryOf(const FoundCause& finding, Language language) {
+  static const std::map<std::string_view, Wording> categories = {
+      {"rank.late_compute", kSlowRank}, {"rank.late_host", kSlowRank}, {"rank.late_input", kSlowRank},
+      {"rank.late", kSlowRank}, {"rank.jitter", kSlowRank}, {"link.slow", kSlowLink},
+      {"host.compile", kDispatch}, {"host.aclop", kDispatch}, {"host.gc", kCollections},
+      {"host.sync", {"Synchronize Stream Issues", "Synchronize Stream Issues"}},
+      {"host.launch_blocking", {"Synchronize Stream Issues", "Synchronize Stream Issues"}},
+      {"host.dataloader", {"Slow Dataloader Issues", "Slow Dataloader Issues"}},
+      {"host.memory", {"Memory Operator Issues", "Memory Operator Issues"}},
+      {"comm.small", kPackets}, {"comm.unaligned", kAlignmentSheet}, {"comm.retransmit", kResentSheet},
+      {"comm.contention", {"Bandwidth Contention Analysis", "带宽分析"}},
+      {"op.aicpu", kAiCpuIssues}, {"op.attention", kFusible}, {"op.unfused", kFusible}, {"op.optimizer", kFusible},
+      {"dev.clock", {"AI Core Frequency Issues", "AIcore频率"}},
+      {"env.check", {"Environment Variable Issues", "环境变量分析"}},
+  };
+  const auto found = categories.find(finding.id);
+  return found == categories.end() ? TitleOf(finding, language) : std::string(found->second.In(language));
+}
+
+}  // namespace mpa

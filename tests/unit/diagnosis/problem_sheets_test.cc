@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "diagnosis/problem_sheets.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "diagnosis/made_diagnosis.h"
+#include "diagnosis/made_ranks.h"
+
+namespace mpa {
+namespace {
+
+struct MadeSheets {
+  RankDiagnosis part = MadeRank();
+  Diagnosis diagnosis = MadeDiagnosis();
+  Report Of(Language language = Language::kEnglish) {
+    Report report;
+    report.ranks = {0, 1};
+    AddProblemSheets({{0, &part}, {1, &part}}, diagnosis, language, report);
+    return report;
+  }
+};
+
+std::vector<std::string> NamesOf(const Report& report) {
+  std::vector<std::string> names;
+  for (const Sheet& sheet : report.sheets) names.push_back(sheet.name);
+  return names;
+}
+
+const Sheet& SheetNamed(const Report& report, const std::string& name) {
+  for (const Sheet& sheet : report.sheets) {
+    if (sheet.name == name) return sheet;
+  }
+  throw std::out_of_range(name);
+}
+
+TEST(ProblemSheets, HaveTheColumnsOfThePythonToolFirst) {
+  MadeSheets made;
+  made.diagnosis.findings = {MadeFinding("host.dataloader", 8'000'000)};
+  const Report report = made.Of();
+  const Sheet& problems = SheetNamed(report, "problems");
+  std::vector<std::string> columns;
+  for (const Column& column : problems.columns) columns.push_back(column.name);
+  columns.resize(8);
+  EXPECT_EQ(columns, (std::vector<std::string>{"category", "description", "suggestion", "problem count", "total_time(us)",
+                                               "time ratio", "income(us)", "income ratio"}));
+  const std::vector<Cell>& row = problems.rows.at(0).cells;
+  EXPECT_EQ(row[0], Cell("Slow Dataloader Issues"));
+  EXPECT_EQ(row[3], Cell(3.0));
+  EXPECT_EQ(row[4], Cell(std::int64_t{5'000'000}));
+  EXPECT_EQ(row[5], Cell(0.05));  // 5 of 100 ms
+  EXPECT_EQ(row[6], Cell(std::int64_t{8'000'000}));
+  EXPECT_EQ(row[7], Cell(0.08));
+  EXPECT_EQ(row[8], Cell("medium"));
+}
+
+TEST(ProblemSheets, TheOverallSummaryAddsUp) {
+  MadeSheets made;
+  const Report report = made.Of();
+  const Sheet& overall = SheetNamed(report, "Overall Summary");
+  const auto time_of = [&](const std::string& index) {
+    for (const Row& row : overall.rows) {
+      if (row.cells[0] == Cell(index)) return std::get<std::int64_t>(row.cells[1]);
+    }
+    return std::int64_t{-1};
+  };
+  EXPECT_EQ(time_of("Computing Time"), 30'400'000);
+  EXPECT_EQ(time_of("    -- Matmul"), 30'400'000);
+  EXPECT_EQ(time_of("Uncovered Communication Time"), 30'800'000);
+  EXPECT_EQ(time_of("    -- Wait"), 20'400'000);
+  EXPECT_EQ(time_of("    -- Transmit"), 10'400'000);
+  EXPECT_EQ(time_of("Free Time"), 38'800'000);
+  EXPECT_EQ(time_of("E2E Time"), 100'000'000);
+}
+
+TEST(ProblemSheets, AnalyzersHaveSheetsWhereTheyFoundSomething) {
+  MadeSheets made;
+  EXPECT_EQ(NamesOf(made.Of()), (std::vector<std::string>{"problems", "Overall Summary", "Step Accounting", "slow rank"}));
+  made.part.analyzers.compiles = 19;
+  made.part.analyzers.compile_time = 14'000'000;
+  MovedRow moved{"hcom_allReduce__1_0_1", 7, {1'000'000, 100'000, 20'000, 1}, {}};
+  made.part.analyzers.moved = {moved};
+  const Report report = made.Of();
+  EXPECT_EQ(NamesOf(report), (std::vector<std::string>{"problems", "Overall Summary", "Step Accounting", "slow rank", "slow link",
+                                                       "Operator Dispatch Issues", "Byte Alignment Analysis", "Packet Analysis"}));
+  const std::vector<Cell>& link = SheetNamed(report, "slow link").rows.at(0).cells;
+  EXPECT_EQ(link[0], Cell(std::int64_t{7}));
+  EXPECT_EQ(link[5], Cell(10.0));  // a megabyte in 100 us
+  EXPECT_EQ(link[6], Cell(1.0));
+  // One row of each for both ranks together, without a price.
+  const Sheet& problems = SheetNamed(report, "problems");
+  ASSERT_EQ(problems.rows.size(), 3u);
+  EXPECT_EQ(problems.rows[0].cells[0], Cell("Operator Dispatch Issues"));
+  EXPECT_EQ(problems.rows[0].cells[3], Cell(std::int64_t{38}));
+  EXPECT_EQ(problems.rows[0].cells[6], Cell());
+}
+
+TEST(ProblemSheets, WhatAFindingPricesIsNotSaidAgain) {
+  MadeSheets made;
+  made.part.analyzers.compiles = 19;
+  made.diagnosis.findings = {MadeFinding("host.aclop", 8'000'000)};
+  const Report report = made.Of();
+  EXPECT_EQ(SheetNamed(report, "problems").rows.size(), 1u);
+  EXPECT_EQ(SheetNamed(report, "Operator Dispatch Issues").rows.size(), 2u);
+}
+
+TEST(ProblemSheets, SlowRanksAddUpToTheStep) {
+  MadeSheets made;
+  const Report report = made.Of();
+  const Sheet& ranks = SheetNamed(report, "slow rank");
+  ASSERT_EQ(ranks.rows.size(), 4u);  // two steps of two ranks
+  for (const Row& row : ranks.rows) {
+    EXPECT_EQ(std::get<std::int64_t>(row.cells[2]) + std::get<std::int64_t>(row.cells[3]) + std::get<std::int64_t>(row.cells[4]),
+              10'000'000);
+  }
+}
+
+TEST(ProblemSheets, SheetsHaveChineseNames) {
+  MadeSheets made;
+  EXPECT_EQ(NamesOf(made.Of(Language::kChinese)),
+            (std::vector<std::string>{"问题综述", "整网耗时分析", "step耗时明细", "慢卡分析"}));
+}
+
+}  // namespace
+}  // namespace mpa
