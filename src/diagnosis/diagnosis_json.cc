@@ -175,6 +175,11 @@ class DocumentMaker {
 
   Json ActionsOf(const FoundCause& finding) {
     Json actions = Json::array();
+    if (finding.on_gpu && !EntryOf(finding.id).gpu_advice.english.empty()) {
+      const auto advice = std::string(EntryOf(finding.id).gpu_advice.english);
+      actions.push_back({{"what", "change"}, {"args", {{"to", advice}}}});
+      return actions;
+    }
     for (const Action& action : mpa::ActionsOf(finding.id)) {
       Json args = Json::object();
       for (const auto& [name, value] : action.args) {

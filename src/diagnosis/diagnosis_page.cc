@@ -99,7 +99,7 @@ class DiagnosisPageMaker {
       bar += fmt::format("<div style=\"flex:{} 0 0;background:var(--c{})\" title=\"{}\"></div>", shares[i].time, i, text);
       key += fmt::format("<span><i style=\"background:var(--c{})\"></i>{}</span>", i, text);
     }
-    Add("<h2>{} ({} {})</h2>\n", Text({"Where the time goes", "时间分布"}), "rank", row->rank);
+    Add("<h2>{}{}</h2>\n", Text({"Where the time goes", "时间分布"}), row->rank < 0 ? "" : fmt::format(" (rank {})", row->rank));
     Add("<div class=\"bar\">{}</div>\n<div class=\"key\">{}</div>\n", bar, key);
     AddLeaves(*row);
   }

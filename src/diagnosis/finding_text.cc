@@ -70,7 +70,9 @@ std::string TitleOf(const FoundCause& finding, Language language) {
 }
 
 std::string_view AdviceOf(const FoundCause& finding, Language language) {
-  return EntryOf(finding.id).advice.In(language);
+  const CatalogueEntry& entry = EntryOf(finding.id);
+  const bool of_gpu = finding.on_gpu && !entry.gpu_advice.english.empty();
+  return (of_gpu ? entry.gpu_advice : entry.advice).In(language);
 }
 
 std::string GainText(const Diagnosis& diagnosis, const FoundCause& finding, Language language) {

@@ -42,7 +42,7 @@ class PartMaker {
       : trace_(trace), names_(part_.names), timeline_(trace), steps_(trace.steps), garbage_(Covered(trace.garbage_collections)) {}
 
   RankDiagnosis Make() && {
-    part_.source = trace_.source;
+    part_.source = trace_.device == DeviceKind::kGpu ? kGpuSource : trace_.source;
     part_.level = trace_.profiler_level;
     part_.capture = trace_.capture_path;
     part_.has_calls = !trace_.host_calls.Empty();

@@ -36,6 +36,7 @@ class OperationJoiner {
     const Meetings meetings = JoinMeetings(met_);
     const RankClocks clocks = AlignClocks(met_, meetings);
     for (const RankClock& clock : clocks.clocks) result_.clock.push_back(clock.offset);
+    AlignApart(clocks);
     PairByTime();
     PutInOrder();
     FindOutsiders(meetings, clocks);
@@ -43,6 +44,18 @@ class OperationJoiner {
   }
 
  private:
+  // Ranks that met no other, and whose steps lie at another time altogether: their first steps are
+  // taken to begin at once. Hosts without a common clock may be hours apart.
+  void AlignApart(const RankClocks& clocks) {
+    if (Part(0).steps.empty()) return;
+    const TimeNs begin = Part(0).steps.front().begin, end = Part(0).steps.back().end;
+    for (std::size_t rank = 1; rank < ranks_.size(); ++rank) {
+      const auto& steps = Part(rank).steps;
+      if (clocks.clocks[rank].known || steps.empty()) continue;
+      if (steps.front().begin >= end || steps.back().end <= begin) result_.clock[rank] = steps.front().begin - begin;
+    }
+  }
+
   using Key = std::tuple<std::string, std::string, std::int32_t, std::int32_t, std::size_t>;
 
   const RankDiagnosis& Part(std::size_t rank) const { return *ranks_[rank].part; }

@@ -13,6 +13,9 @@
 
 namespace mpa {
 
+/// RankDiagnosis::source of a GPU trace.
+inline constexpr const char* kGpuSource = "kineto";
+
 /// Texts of a part by number.
 using NameId = std::uint32_t;
 

@@ -105,9 +105,17 @@ void Explain(const std::vector<DiagnosedRank>& ranks, Diagnosis& diagnosis, cons
   diagnosis.findings = {std::move(finding)};
 }
 
+// Captures of unknown ranks are not known to be of one job.
+void RequireRanks(const std::vector<OfRank<RankDiagnosis>>& parts) {
+  const auto unknown = std::count_if(parts.begin(), parts.end(), [](const auto& part) { return part.rank < 0; });
+  if (unknown < 2) return;
+  Fail(ErrorKind::kUsage, "{} captures do not tell which ranks they are, so they cannot be told apart; give one of them", unknown);
+}
+
 void ReduceDiagnosis(const std::vector<OfRank<RankDiagnosis>>& parts,
                      const RecipeArguments& arguments, Wanted wanted, Report& report) {
   constexpr std::size_t kOnScreen = 5, kInDocument = 20, kPlaces = 5;
+  RequireRanks(parts);
   std::vector<DiagnosedRank> ranks;
   for (const auto& [rank, part] : parts) {
     CheckPart(part);
@@ -115,6 +123,8 @@ void ReduceDiagnosis(const std::vector<OfRank<RankDiagnosis>>& parts,
     BeginRank(rank, report);
   }
   Diagnosis diagnosis = Diagnose(ranks, RulesOf(arguments));
+  const auto is_gpu = [](const DiagnosedRank& rank) { return rank.part->source == kGpuSource; };
+  for (FoundCause& finding : diagnosis.findings) finding.on_gpu = std::all_of(ranks.begin(), ranks.end(), is_gpu);
   KeepDimension(arguments, diagnosis);
   FindEvidence(ranks, diagnosis);
   const Language language = LanguageOf(arguments);

@@ -55,6 +55,7 @@ struct FoundCause {
   TimeNs alone = 0;     ///< per step, if nothing else is mended
   TimeNs gain_max = 0;  ///< as `gain`, if it were gone completely
   bool with_next = false;  ///< pays only together with the next one
+  bool on_gpu = false;     ///< settings of an NPU are no advice then
   std::vector<std::int64_t> ranks;  ///< the culprits; empty: all
   std::vector<std::int32_t> steps;  ///< those in which it was seen
   std::string leaf;                 ///< of the accounting, where it is the cause of a late rank
@@ -119,6 +120,7 @@ struct CatalogueEntry {
   std::string_view owner;  ///< who can mend it: "model", "data", "framework", "operator", ...
   Wording title;             ///< with "{}" for the ranks or the link, where it has any
   Wording advice;            ///< the cheapest action first
+  Wording gpu_advice = {};   ///< the same for a GPU; empty: no other
 };
 
 /// Of every id that a finding may have, in the order of the catalogue.

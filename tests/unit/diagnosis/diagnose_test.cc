@@ -18,6 +18,17 @@ TEST(Diagnose, TakesACaptureWithoutStepsAsOne) {
   EXPECT_EQ(diagnosis.accounting[0].window, 700'000);
 }
 
+TEST(Diagnose, RanksThatNeverMetMayBeHoursApart) {
+  const auto rank_at = [](TimeNs begin) {
+    RankTrace trace;
+    trace.kernels.Append({.start = begin, .dur = 300'000, .stream = 2});
+    trace.kernels.Append({.start = begin + 500'000, .dur = 200'000, .stream = 2});
+    return MakeRankDiagnosis(trace);
+  };
+  const RankDiagnosis first = rank_at(7'200'000'000'000), second = rank_at(1'000'000);
+  EXPECT_EQ(Diagnose({{0, &first}, {1, &second}}).step, 700'000);
+}
+
 TEST(Diagnose, TakesACaptureOfNothing) {
   const RankTrace trace;
   const RankDiagnosis part = MakeRankDiagnosis(trace);
