@@ -304,7 +304,7 @@ Command AddAdvisor(CLI::App& program, const Agent& agent) {
       ->group(kMostUsed);
   app->add_option("--rank_list", options->ranks.rank_list, "Ranks, such as 0,1,4-7 [default: all]")->type_name("LIST")->group(kReading);
   app->add_option("--step_id", options->ranks.step, "Analyse one step of every rank [default: all]")->type_name("ID")->group(kReading);
-  app->add_flag("--json", options->json, "Print the diagnosis as JSON; see docs/schemas/diagnosis.schema.json")->group(kPrograms);
+  app->add_flag("--json", options->json, "Print the diagnosis as JSON; see docs/diagnosis.schema.json")->group(kPrograms);
   app->add_flag("--agent", options->agent, "Print one bounded JSON object for a language model")->group(kPrograms);
   app->add_option("--baseline", options->baseline, "An earlier diagnosis (--json): what is new, gone or has grown since")
       ->type_name("FILE")

@@ -159,9 +159,10 @@ class DiagnosisPageMaker {
   void AddInnocents() {
     if (of_.not_causes.empty()) return;
     Add("<h2>{}</h2>\n<table>\n", Text({"Looks guilty, is not a cause", "看似问题但不是原因"}));
+    Add("<tr><th>{}</th><th class=\"n\">ms</th><th>{}</th></tr>\n", Text({"call", "调用"}), Text({"it waits for what this delays", "在等它造成的延迟"}));
     for (const NotACause& innocent : of_.not_causes) {
-      Add("<tr><td>{}</td><td class=\"n\">{} ms</td><td>{}</td></tr>\n", HtmlText(innocent.name), ms_(innocent.cost),
-          HtmlText(innocent.explained_by));
+      Add("<tr><td>{}</td><td class=\"n\">{}</td><td>{}</td></tr>\n", HtmlText(innocent.name), ms_(innocent.cost),
+          innocent.explained_by.empty() ? Text({"nothing waits for it", "没有任务在等它"}) : HtmlText(innocent.explained_by));
     }
     Add("</table>\n");
   }
@@ -169,8 +170,9 @@ class DiagnosisPageMaker {
   void AddNotJudged() {
     if (of_.not_judged.empty()) return;
     Add("<h2>{}</h2>\n<table>\n", Text({"Not judged", "无法判断"}));
+    Add("<tr><th>{}</th><th>{}</th><th>{}</th></tr>\n", Text({"finding", "问题"}), Text({"needs", "需要的数据"}), Text({"to be had by", "获取方式"}));
     for (const NotJudged& row : of_.not_judged) {
-      Add("<tr><td>{}</td><td>{}</td><td>{}</td></tr>\n", HtmlText(row.id), HtmlText(row.needs), HtmlText(row.hint));
+      Add("<tr><td>{}</td><td>{}</td><td>{}</td></tr>\n", HtmlText(row.id), HtmlText(NeedText(row.needs, language_)), HtmlText(NeedText(row.hint, language_)));
     }
     Add("</table>\n");
   }

@@ -155,6 +155,17 @@ std::string LeafText(std::string_view leaf, Language language) {
   return std::string(found == names.end() ? leaf : found->second.In(language));
 }
 
+std::string NeedText(const std::string& english, Language language) {
+  static const std::map<std::string_view, std::string_view> chinese = {
+      {"calls of the runtime (CANN)", "CANN 接口调用"},
+      {"sizes and peers of transfers", "传输的大小和对端"},
+      {"three ranks of the same role", "同一角色的三张卡"},
+      {"captures of more ranks", "采集更多的卡"},
+  };
+  const auto found = chinese.find(english);
+  return found == chinese.end() || !InChinese(language) ? english : std::string(found->second);
+}
+
 std::vector<StepShare> SharesOf(const AccountRow& row) {
   const auto sum = [&](std::string_view parent) {
     TimeNs time = 0;

@@ -136,7 +136,7 @@ struct DiagnosisJsonOptions {
   Language language = Language::kEnglish;  ///< of the texts for people
 };
 
-/// One object of schema mpa.diagnosis/1; see docs/schemas/diagnosis.schema.json. A document that is
+/// One object of schema mpa.diagnosis/1; see docs/diagnosis.schema.json. A document that is
 /// too long loses, in this order: places but the first of each finding, accounts but the median one,
 /// notes, what could not be judged, metrics, the ends of long lists and texts, findings from the last
 /// one on. "omitted" counts what went.

@@ -50,10 +50,12 @@ TEST(DiagnosisPage, ShowsFindingsAndWhatIsNotACause) {
 TEST(DiagnosisPage, SpeaksChinese) {
   Diagnosis diagnosis = MadeDiagnosis();
   diagnosis.findings = {MadeFinding("host.h2d", 8'000'000)};
+  diagnosis.not_judged = {{"rank.late_host", "three ranks of the same role", "captures of more ranks"}};
   const std::string page = DiagnosisPage(diagnosis, Language::kChinese);
   ExpectWellFormed(page);
   EXPECT_HAS_TEXT(page, "lang=\"zh\"");
   EXPECT_HAS_TEXT(page, "阻塞式拷贝使 host 停顿");
+  EXPECT_HAS_TEXT(page, "<td>采集更多的卡</td>");
 }
 
 TEST(DiagnosisPage, TextsOfCapturesAreNoMarkup) {

@@ -1,0 +1,155 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Holds the numbers of advisor against those of compare and against the files of the captures.
+
+    test_advisor.py --tool BINARY [--shared DIR]
+
+On two ranks of a real job below DIR/data: what a rank waits for others, and what it transfers, is one number in both
+commands; the lists of transfers in the workbook are recomputed from the trace, or from the database.
+
+Exit status: 0 equal, 1 otherwise, 2 usage, 77 skipped: there are no such captures.
+"""
+
+import argparse
+import json
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from decimal import Decimal
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent / "support"))
+sys.dont_write_bytecode = True
+
+from workbook import Workbook  # noqa: E402: found only now
+
+SKIPPED = 77
+FORMS = [f"npu/{form}/level{level}" for form in ("text", "db") for level in (0, 1)]
+RANKS = ("rank0_ascend_pt", "rank1_ascend_pt")
+
+
+def run(tool, *arguments):
+    done = subprocess.run([tool, *map(str, arguments)], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"{arguments}: {done.stderr}")
+    return done.stdout
+
+
+def sheet(path, name):
+    workbook, = path.rglob("*.xlsx")
+    return next((sheet.rows() for sheet in Workbook(workbook).sheets if sheet.name == name), [])
+
+
+def waits_of_compare(tool, job, scratch):
+    """[(wait, transmit) of rank 0, of rank 1] in ms."""
+    run(tool, "compare", "-d", job / RANKS[1], "-bp", job / RANKS[0], "-o", scratch, "--disable_details")
+    rows = {str(row[0]).strip(): row for row in sheet(scratch, "OverallMetrics") if row and row[0]}
+    return [(rows["Wait"][column], rows["Transmit"][column]) for column in (1, 4)]
+
+
+def waits_of_advisor(tool, job):
+    result = []
+    for rank in RANKS:
+        account, = json.loads(run(tool, "advisor", "all", "-d", job / rank, "--json"))["accounting"]
+        times = {name: time for name, time in account["leaves"].items() if name.startswith("comm.")}
+        wait = times.get("comm.wait_peer", 0) + times.get("comm.bubble", 0)
+        result.append((wait / 1e6, (sum(times.values()) - wait) / 1e6))
+    return result
+
+
+def moved_of_trace(path):
+    """{operation: [(bytes, us)]} of what moved between devices."""
+    events = json.loads(path.read_text(encoding="utf-8"))
+    process = next(event["pid"] for event in events if event["name"] == "process_name"
+                   and event["args"]["name"] in ("Communication", "HCCL"))
+    slices = [event for event in events if event.get("ph") == "X" and event["pid"] == process]
+    operations = [(Decimal(event["ts"]), Decimal(str(event["dur"])), event["name"])
+                  for event in slices if event["name"].startswith("hcom")]
+    moved = defaultdict(list)
+    for event in slices:
+        args = event.get("args", {})
+        if (event["name"].startswith(("Memcpy", "Reduce")) and args.get("transport type") == "SDMA"
+                and args.get("link type") != "ON_CHIP" and int(args["size(Byte)"]) > 512):
+            start = Decimal(event["ts"])
+            name, = [name for begin, dur, name in operations if begin <= start <= begin + dur]
+            moved[name].append((int(args["size(Byte)"]), float(event["dur"])))
+    return moved
+
+
+def moved_of_database(path):
+    moved = defaultdict(list)
+    with sqlite3.connect(path) as database:
+        text = "(SELECT value FROM STRING_IDS WHERE id = {})"
+        for name, size, time in database.execute(
+                f"SELECT {text.format('op.opName')}, info.size, task.endNs - task.startNs "
+                "FROM COMMUNICATION_TASK_INFO info JOIN TASK task USING (globalTaskId) "
+                "JOIN COMMUNICATION_OP op ON op.opId = info.opId "
+                "JOIN ENUM_HCCL_TRANSPORT_TYPE transport ON transport.id = info.transportType "
+                "JOIN ENUM_HCCL_LINK_TYPE link ON link.id = info.linkType "
+                f"WHERE transport.name = 'SDMA' AND link.name != 'ON_CHIP' AND info.size > 512 "
+                f"AND ({text.format('info.taskType')} LIKE 'Memcpy%' OR {text.format('info.taskType')} LIKE 'Reduce%')"):
+            moved[name].append((size, time / 1e3))
+    return moved
+
+
+def moved_of(capture):
+    traces = list(capture.rglob("trace_view.json"))
+    if traces:
+        return moved_of_trace(traces[0])
+    return moved_of_database(next(capture.rglob("ascend_pytorch_profiler*.db")))
+
+
+def near(found, expected):
+    """Times are recorded in parts of a nanosecond and shown in whole ones."""
+    return all(abs(a - b) <= 0.0011 + 1e-9 * abs(b) for a, b in zip(found, expected, strict=True))
+
+
+def check_transfers(tool, job, scratch, object_to):
+    run(tool, "advisor", "all", "-d", job, "-o", scratch, "-l", "en")
+    alignment = {(row[0], int(row[5])): row[1:4] for row in sheet(scratch, "Byte Alignment Analysis")[1:]}
+    links = {int(row[1]): row[6:8] for row in sheet(scratch, "slow link")[1:]}
+    for rank, name in enumerate(RANKS):
+        moved = moved_of(job / name)
+        sizes = [size for tasks in moved.values() for size, _ in tasks]
+        times = [time for tasks in moved.values() for _, time in tasks]
+        if not near(links.pop(rank), (sum(sizes) / 1e6, sum(times) / 1e3)):
+            object_to(f"{name}: slow link is not {sum(sizes) / 1e6} MB in {sum(times) / 1e3} ms")
+        for operation, tasks in moved.items():
+            odd = [time for size, time in tasks if size % 512]
+            if not odd:
+                continue
+            expected = (sum(size for size, _ in tasks), sum(time for _, time in tasks), sum(odd))
+            if not near(alignment.pop((operation, rank), (0, 0, 0)), expected):
+                object_to(f"{name}: {operation} is not {expected}")
+    if links or alignment:
+        object_to(f"{job}: rows of nothing: {links} {alignment}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tool", required=True)
+    parser.add_argument("--shared", default=HERE.parents[1].parent / "shared", type=Path)
+    args = parser.parse_args()
+    jobs = [job for form in FORMS if (job := args.shared / "data" / form).is_dir()]
+    if not jobs:
+        print(f"SKIPPED: no captures in {args.shared / 'data' / 'npu'}")
+        return SKIPPED
+    objections = []
+    for job in jobs:
+        with tempfile.TemporaryDirectory() as scratch:
+            compared = waits_of_compare(args.tool, job, Path(scratch, "compare"))
+            advised = waits_of_advisor(args.tool, job)
+            for rank, (left, right) in enumerate(zip(compared, advised, strict=True)):
+                if not near(left, right):
+                    objections.append(f"{job}: rank {rank} waits and transfers {left} in compare, {right} in advisor")
+            if job.name == "level1":  # Level0 does not record sizes
+                check_transfers(args.tool, job, Path(scratch, "advisor"), objections.append)
+    print("\n".join(objections) or f"{len(jobs)} captures agree")
+    return 1 if objections else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
