@@ -87,7 +87,7 @@ const std::vector<CatalogueEntry>& Catalogue() {
        {"the host feeds the device too slowly", "host 下发跟不上设备计算"},
        {"TASK_QUEUE_ENABLE=2 and CPU_AFFINITY_CONF=2; fused operators or graphs",
         "TASK_QUEUE_ENABLE=2 和 CPU_AFFINITY_CONF=2；使用融合算子或图模式"},
-       {"CUDA graphs or torch.compile; fused operators; bind the processes to cores",
+       {"CUDA graphs or torch.compile; fused operators; bind processes to cores",
         "使用 CUDA graph 或 torch.compile；融合算子；进程绑核"}},
       {"op.aicpu", kOpportunity, "model",
        {"operators run on the AI CPU", "算子运行在 AI CPU 上"},
