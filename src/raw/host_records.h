@@ -9,7 +9,7 @@
 #include "clock.h"
 #include "dictionary.h"
 #include "mpa/model/issues.h"
-#include "mpa/raw/cann_tables.h"
+#include "mpa/raw/call_tables.h"
 #include "slices.h"
 
 /// The records of host/data, reduced to what is needed of them.

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "mpa/raw/cann_tables.h"
+#include "mpa/raw/call_tables.h"
 
 /// Which call was made within which, per thread, and which records were written within a call.
 namespace mpa::raw {

@@ -8,8 +8,8 @@
 #include "device_tasks.h"
 #include "host_side.h"
 #include "mpa/model/issues.h"
-#include "mpa/raw/cann_tables.h"
 #include "mpa/raw/session.h"
+#include "mpa/raw/task_tables.h"
 
 namespace mpa::raw {
 

@@ -6,10 +6,14 @@
 #include <vector>
 
 #include "mpa/model/communication_summary.h"
+#include "mpa/model/communication_tables.h"
+#include "mpa/model/device_tables.h"
+#include "mpa/model/host_tables.h"
 #include "mpa/model/issues.h"
 #include "mpa/model/job_info.h"
+#include "mpa/model/kernel_tables.h"
+#include "mpa/model/step_tables.h"
 #include "mpa/model/string_pool.h"
-#include "mpa/model/tables.h"
 
 namespace mpa {
 

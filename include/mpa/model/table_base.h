@@ -12,8 +12,10 @@
 
 namespace mpa {
 
-/// What every table can do, written once. A table names its columns like the members of its Row;
-/// Tie() lists them, for a row and for the table alike.
+/// What every table can do, written once. Columns are plain vectors of equal length; row i is the
+/// i-th element of each. A table names its columns like the members of its Row; Tie() lists them, for
+/// a row and for the table alike. Times are nanoseconds. Missing values are -1 or the empty text
+/// unless said otherwise.
 template <typename Derived>
 struct TableBase {
   std::size_t Size() const { return std::get<0>(Derived::Tie(self())).size(); }

@@ -11,13 +11,17 @@
 #include "mpa/base/time.h"
 #include "mpa/model/issues.h"
 #include "mpa/model/string_pool.h"
-#include "mpa/raw/cann_tables.h"
+#include "mpa/raw/call_tables.h"
+#include "mpa/raw/collective_tables.h"
 #include "mpa/raw/framework_tables.h"
+#include "mpa/raw/memory_tables.h"
+#include "mpa/raw/task_tables.h"
 #include "mpa/raw/traffic_tables.h"
 
 /// A capture as the profiler left it, before any parsing: PROF_* (driver and CANN) and FRAMEWORK
 /// (torch_npu). ReadSession() decodes the records, puts all times on one clock and joins host and
-/// device.
+/// device. Times are nanoseconds since the epoch, rounded down from the exact value of the counter;
+/// -1: not known.
 namespace mpa::raw {
 
 /// Families of chips that write the same device records.

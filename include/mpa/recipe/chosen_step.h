@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "mpa/model/tables.h"
+#include "mpa/model/step_tables.h"
 #include "mpa/recipe/arguments.h"
 
 namespace mpa {

@@ -6,7 +6,7 @@
 #include <bitset>
 #include <random>
 
-#include "mpa/model/tables.h"
+#include "mpa/model/kernel_tables.h"
 
 namespace mpa {
 namespace {

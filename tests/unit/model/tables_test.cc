@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/model/tables.h"
+#include "mpa/model/device_tables.h"
 
 #include <gtest/gtest.h>
 
