@@ -15,8 +15,6 @@ int ExitCode(ErrorKind kind) {
       return 6;
     case ErrorKind::kResource:
       return 7;
-    case ErrorKind::kInterrupted:
-      return 130;
     case ErrorKind::kInternal:
       break;
   }

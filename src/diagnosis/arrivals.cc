@@ -117,7 +117,6 @@ MeetingArrivals ArrivalsOf(const std::vector<RankMeetings>& ranks, const Meeting
   });
   found.end = Median(std::move(ends));
   const TimeNs last = found.all.back().time;
-  if (found.all.size() > 1) found.solo = last - found.all[found.all.size() - 2].time;
   for (const Arrival& arrival : found.all) {
     if (arrival.source == ArrivalSource::kCaptured) found.lost += last - arrival.time;
   }
@@ -134,36 +133,6 @@ std::vector<MeetingArrivals> FindArrivals(const std::vector<RankMeetings>& ranks
     arrivals.push_back(ArrivalsOf(ranks, meeting, clocks, group_ranks));
   }
   return arrivals;
-}
-
-std::vector<std::vector<LastArrival>> JointLastArrivals(
-    const std::vector<RankMeetings>& ranks, const Meetings& meetings,
-    const std::vector<MeetingArrivals>& arrivals, const RankClocks& clocks) {
-  std::vector<std::vector<LastArrival>> joint(ranks.size());
-  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    joint[rank].resize(ranks[rank].collectives.rows.size());
-  }
-  for (std::size_t i = 0; i < meetings.all.size(); ++i) {
-    if (!meetings.all[i].is_barrier || arrivals[i].all.empty()) continue;
-    const Arrival& latest = arrivals[i].all.back();
-    for (const Meeting::Member& member : meetings.all[i].members) {
-      const bool is_latest = latest.position == static_cast<std::int64_t>(member.rank);
-      joint[member.rank][member.row] = {true, latest.time + clocks.clocks[member.rank].offset,
-                                        is_latest ? -1 : latest.group_rank};
-    }
-  }
-  return joint;
-}
-
-std::vector<LastArrival> WithJointArrivals(std::vector<LastArrival> own, const RankMeetings& rank,
-                                           const std::vector<LastArrival>& joint) {
-  for (std::size_t row = 0; row < joint.size(); ++row) {
-    LastArrival& last = own[static_cast<std::size_t>(rank.collectives.rows[row].operation)];
-    // Where observers disagree the rank's own waits may tell of a later one.
-    const bool is_later = last.known && last.time > joint[row].time + kLeastTolerance;
-    if (joint[row].known && !is_later) last = joint[row];
-  }
-  return own;
 }
 
 }  // namespace mpa

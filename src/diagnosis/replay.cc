@@ -130,18 +130,4 @@ std::vector<TimeNs> ReplayGraph::Replay(std::span<const Removal* const> removals
   return start;
 }
 
-ReplayGraph::Edge ReplayGraph::Binding(Node node) const {
-  auto binding = static_cast<Edge>(Edges());
-  TimeNs latest = kNothing;
-  for (std::uint32_t i = first_edge_[node]; i < first_edge_[node + 1]; ++i) {
-    const EdgeRow& edge = edges_[edges_of_[i]];
-    const TimeNs arrival = Arrival(edge, start_, dur_, edge.weight);
-    if (arrival > latest) {
-      latest = arrival;
-      binding = edges_of_[i];
-    }
-  }
-  return binding;
-}
-
 }  // namespace mpa

@@ -125,7 +125,6 @@ class Accountant {
     for (std::size_t step = 0; step < windows.size(); ++step) {
       Fill(windows[step], free, account_.steps[step]);
     }
-    AddHidden();
     return std::move(account_);
   }
 
@@ -209,19 +208,6 @@ class Accountant {
     for (std::size_t i = first; i < account_.pieces.size(); ++i) {
       Piece& piece = account_.pieces[i];
       if (piece.begin < host.begin || piece.end > host.end) piece.tags |= kBoundary;
-    }
-  }
-
-  void AddHidden() {
-    const Intervals communication = Covered(trace_.communications);
-    auto first = communication.begin();
-    for (StepAccount& step : account_.steps) {
-      TimeNs total = 0;
-      while (first != communication.end() && first->end <= step.window.begin) ++first;
-      for (auto at = first; at != communication.end() && at->begin < step.window.end; ++at) {
-        total += std::min(at->end, step.window.end) - std::max(at->begin, step.window.begin);
-      }
-      step.hidden_communication = total - step.leaves.SumOf(IsCommunication);
     }
   }
 

@@ -15,7 +15,7 @@ namespace mpa::raw {
 namespace {
 
 /// The times of one device, and the span in which it counts as free or busy.
-struct DeviceWork {
+struct DeviceTimes {
   std::vector<Interval> computing, communication;
   TimeNs begin = std::numeric_limits<TimeNs>::max();
   TimeNs end = std::numeric_limits<TimeNs>::min();
@@ -32,14 +32,14 @@ bool Communicates(std::string_view name) {
 }
 
 /// By device. The map has as many elements as the capture has devices.
-std::map<std::int64_t, DeviceWork> CollectWork(const Session& session) {
-  std::map<std::int64_t, DeviceWork> devices;
+std::map<std::int64_t, DeviceTimes> CollectWork(const Session& session) {
+  std::map<std::int64_t, DeviceTimes> devices;
   const Tasks& tasks = session.tasks;
   std::vector<std::uint8_t> bounds(session.strings.Size());
   for (std::uint32_t id = 0; id < bounds.size(); ++id) {
     bounds[id] = BoundsDeviceSpan(session.strings.View(StringId{id}));
   }
-  DeviceWork* work = nullptr;
+  DeviceTimes* work = nullptr;
   std::int64_t device = -1;
   const auto select = [&](std::int64_t wanted) {
     if (work == nullptr || device != wanted) work = &devices[device = wanted];

@@ -12,13 +12,12 @@ namespace mpa {
 
 /// What went wrong, in the terms that decide the exit code.
 enum class ErrorKind {
-  kUsage,        ///< the command line is wrong
-  kInput,        ///< an input is missing, unreadable or of no known kind
-  kCorrupt,      ///< an input is there but its content is broken
-  kOutput,       ///< an output cannot be written
-  kResource,     ///< memory or disk exhausted
-  kInterrupted,  ///< the user pressed Ctrl-C
-  kInternal,     ///< a bug in this program
+  kUsage,     ///< the command line is wrong
+  kInput,     ///< an input is missing, unreadable or of no known kind
+  kCorrupt,   ///< an input is there but its content is broken
+  kOutput,    ///< an output cannot be written
+  kResource,  ///< memory or disk exhausted
+  kInternal,  ///< a bug in this program
 };
 
 /// The process exit code for an error of this kind (see README.md, "Exit codes").

@@ -28,22 +28,11 @@ struct Arrival {
 struct MeetingArrivals {
   std::vector<Arrival> all;
   TimeNs end = 0;   ///< median over the members
-  TimeNs solo = 0;  ///< what only the last one costs: until it came from the one before
   TimeNs lost = 0;  ///< time of all captured members together
 };
 
 /// By meeting. Meetings whose members have no common clock have no arrivals.
 std::vector<MeetingArrivals> FindArrivals(const std::vector<RankMeetings>& ranks,
                                           const Meetings& meetings, const RankClocks& clocks);
-
-/// By position of the rank and row of its collectives, on the rank's own clock; not known where
-/// the ranks together tell no more than the rank alone.
-std::vector<std::vector<LastArrival>> JointLastArrivals(
-    const std::vector<RankMeetings>& ranks, const Meetings& meetings,
-    const std::vector<MeetingArrivals>& arrivals, const RankClocks& clocks);
-
-/// For AccountRank(): what the rank alone knows (OwnLastArrivals) with what all together know.
-std::vector<LastArrival> WithJointArrivals(std::vector<LastArrival> own, const RankMeetings& rank,
-                                           const std::vector<LastArrival>& joint);
 
 }  // namespace mpa

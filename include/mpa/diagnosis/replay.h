@@ -55,8 +55,6 @@ class ReplayGraph {
 
   /// The start of every node once the removals are made. Linear in nodes and edges.
   std::vector<TimeNs> Replay(std::span<const Removal* const> removals) const;
-  /// The edge that held a node up in recorded time; the number of edges where none did.
-  Edge Binding(Node node) const;
 
  private:
   struct EdgeRow {

@@ -76,7 +76,6 @@ struct StepAccount {
   std::int32_t id = -1;  ///< -1: the whole capture, which has no steps
   Interval window = {};
   LeafTimes leaves = {};
-  TimeNs hidden_communication = 0;  ///< time in which operations ran behind something else
   std::size_t first_piece = 0, end_piece = 0;
 };
 

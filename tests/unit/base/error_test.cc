@@ -41,7 +41,6 @@ TEST(ExitCode, TellsScriptsWhoIsToBlame) {
   EXPECT_EQ(ExitCode(ErrorKind::kOutput), 6);
   EXPECT_EQ(ExitCode(ErrorKind::kResource), 7);
   EXPECT_EQ(ExitCode(ErrorKind::kInternal), 70);
-  EXPECT_EQ(ExitCode(ErrorKind::kInterrupted), 130);
   EXPECT_EQ(kExitPartial, 5);
 }
 

@@ -68,12 +68,6 @@ TEST(Replay, RemovalsAddUpAndNeverGoBelowNothing) {
   EXPECT_EQ(of.graph.Replay(twice)[of.second], 13);
 }
 
-TEST(Replay, NamesWhatHeldANodeUp) {
-  const TwoKernels of;
-  EXPECT_EQ(of.graph.Binding(of.second), of.on_stream);
-  EXPECT_EQ(of.graph.Binding(of.first_launch), of.graph.Edges());
-}
-
 TEST(Replay, DropsEdgesThatTheRecordedTimesContradict) {
   ReplayGraph graph;
   const Node late = graph.Add(100, 50);
