@@ -13,7 +13,6 @@
 #include "mpa/base/log.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/text.h"
-#include "mpa/report/gate_report.h"
 #include "mpa/writers/gate_writers.h"
 #include "screen.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpa/gate/gate_sheets.h"
 
-#include <memory>
 #include <utility>
 
 namespace mpa::gate {
@@ -101,7 +100,7 @@ Report ReportOf(GateReport gate) {
     AddRow(mismatch_columns, mismatch, 0, mismatches);
   }
   report.notes = gate.notes;
-  report.gate = std::make_shared<const GateReport>(std::move(gate));
+  report.gate = std::move(gate);
   return report;
 }
 

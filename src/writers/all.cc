@@ -9,7 +9,6 @@
 #include "formats.h"
 #include "mpa/base/error.h"
 #include "mpa/io/output_file.h"
-#include "mpa/report/gate_report.h"
 #include "mpa/writers/gate_writers.h"
 #include "mpa/writers/writers.h"
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <string>
 #include <vector>
@@ -54,10 +53,6 @@ def plot_bars(table, label, columns, most=20):
     plt.show()
 )";
 
-bool IsNumber(const Column& column) {
-  return column.format != Format::kText && column.format != Format::kGeneral;
-}
-
 bool IsRank(const Column& column) {
   return IsOneOf(ToLower(column.name), {"rank", "rankid", "rank_id", "rank id"});
 }
@@ -78,43 +73,20 @@ std::string ListOf(const std::vector<std::string>& texts) {
   return fmt::format("[{}]", fmt::join(quoted, ", "));
 }
 
-// The columns of a box, in order; none where the sheet has no quartiles.
-std::vector<std::string> BoxColumns(const std::vector<std::string>& titles) {
-  constexpr std::array<std::array<std::string_view, 2>, 5> kParts = {
-      {{"min", "min"}, {"q1", "q1"}, {"med", "median"}, {"q3", "q3"}, {"max", "max"}}};
-  std::vector<std::string> found;
-  for (const auto& names : kParts) {
-    const auto at = std::find_if(titles.begin(), titles.end(), [&](const std::string& title) {
-      const std::string lower = ToLower(title);
-      const std::string_view word = std::string_view(lower).substr(0, lower.find_first_of("(_"));
-      return IsOneOf(word, {names[0], names[1], fmt::format("{}ns", names[0])});
-    });
-    if (at != titles.end()) found.push_back(*at);
-  }
-  return found.size() == kParts.size() ? found : std::vector<std::string>();
-}
-
-// The call that draws the table; empty where nothing can be drawn.
-std::string PlotOf(const std::vector<Column>& columns, const std::vector<std::string>& titles,
-                   const std::string& variable) {
-  std::size_t label = 0;
+// The call that draws the chart; empty where the file has not all of its columns.
+std::string PlotOf(const Chart& chart, const std::vector<Column>& columns,
+                   const std::vector<std::string>& titles, const std::string& variable) {
+  const auto title = [&](const std::string& name) {
+    const auto at = std::find_if(columns.begin(), columns.end(),
+                                 [&](const Column& column) { return column.name == name; });
+    return at == columns.end() ? "" : titles[static_cast<std::size_t>(at - columns.begin())];
+  };
+  const std::string label = title(chart.label);
   std::vector<std::string> values;
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    const Column& column = columns[i];
-    if (!IsNumber(column) && IsNumber(columns[label]) && !IsRank(columns[label])) {
-      label = i;
-    }
-    if (IsNumber(column) && !IsRank(column) && column.name != "Timestamp") {
-      values.push_back(titles[i]);
-    }
-  }
-  const std::vector<std::string> boxes = BoxColumns(titles);
-  constexpr std::size_t kMostBars = 4;
-  if (values.size() > kMostBars) values.resize(kMostBars);
-  std::erase(values, titles[label]);
-  if (values.empty()) return {};
-  return fmt::format("plot_{}({}, {}, {})", boxes.empty() ? "bars" : "boxes", variable,
-                     writers::Quoted(titles[label]), ListOf(boxes.empty() ? values : boxes));
+  for (const std::string& name : chart.values) values.push_back(title(name));
+  if (label.empty() || std::find(values.begin(), values.end(), "") != values.end()) return {};
+  return fmt::format("plot_{}({}, {}, {})", chart.kind == Chart::Kind::kBars ? "bars" : "boxes",
+                     variable, writers::Quoted(label), ListOf(values));
 }
 
 class Notebook {
@@ -147,7 +119,7 @@ class Notebook {
   std::vector<std::string> cells_;
 };
 
-void AddSheet(const Sheet& sheet, Notebook& notebook) {
+void AddSheet(const Sheet& sheet, const std::vector<Chart>& charts, Notebook& notebook) {
   const TextFile file = writers::TextFileOf(sheet);
   std::vector<Column> columns;
   std::vector<std::string> titles;
@@ -170,8 +142,11 @@ void AddSheet(const Sheet& sheet, Notebook& notebook) {
                         writers::Quoted(titles[static_cast<std::size_t>(rank - columns.begin())]));
   }
   notebook.AddCode(code);
-  const std::string plot = PlotOf(columns, titles, variable);
-  if (!plot.empty()) notebook.AddCode(plot);
+  for (const Chart& chart : charts) {
+    if (chart.sheet != sheet.name) continue;
+    const std::string plot = PlotOf(chart, columns, titles, variable);
+    if (!plot.empty()) notebook.AddCode(plot);
+  }
 }
 
 }  // namespace
@@ -186,7 +161,8 @@ std::vector<std::filesystem::path> WriteNotebook(const Report& report,
   for (const std::string& note : report.notes) text += "\n    note: " + note;
   notebook.AddText(text);
   notebook.AddCode(kHelpers);
-  for (const Sheet& sheet : report.sheets) AddSheet(sheet, notebook);
+  const std::vector<Chart> charts = ChartsOf(report);
+  for (const Sheet& sheet : report.sheets) AddSheet(sheet, charts, notebook);
   paths.push_back(directory / "stats.ipynb");
   io::ReplaceText(paths.back(), notebook.Text());
   return paths;

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,10 +10,12 @@
 #include <variant>
 #include <vector>
 
+#include "mpa/report/chart.h"
+#include "mpa/report/gate_report.h"
+#include "mpa/report/timeline.h"
+
 /// What an analysis hands to the writers: plain values, no formatting.
 namespace mpa {
-
-struct GateReport;  // gate_report.h
 
 /// Why a cell of a column of numbers holds none. People read a word, programs an empty cell.
 enum class NoNumber : std::uint8_t {
@@ -176,19 +177,25 @@ struct TextDocument {
   std::string text;
 };
 
-/// What a command found, for every format: each writer shows the parts that it can.
+/// What a command found, for every format: each writer shows the parts that it can. Whole pages and
+/// documents are those of which a recipe alone knows the form.
 struct Report {
   std::string preface;  ///< what to know before any number, for the screen; one of the notes
   std::vector<ScreenTable> screens;
   std::vector<std::string> lines;  ///< the answer on the screen
   std::vector<Sheet> sheets;
-  std::vector<std::int64_t> ranks;         ///< that rows belong to; -1: unknown
-  std::vector<Finding> findings;           ///< the most important one first
-  std::vector<std::string> story;          ///< what changed most, in few lines, for the screen
-  std::vector<std::string> notes;          ///< what could not be computed, and why
-  std::string page;                        ///< an HTML page, if one was asked for
-  std::vector<TextDocument> documents;     ///< more files of --export_type text
-  std::shared_ptr<const GateReport> gate;  ///< of a gate: its verdict with what led to it
+  std::vector<std::int64_t> ranks;      ///< that rows belong to; -1: unknown
+  std::vector<Chart> charts;            ///< of sheets for which ChartsOf() should not choose
+  std::vector<Timeline> timelines;      ///< if they were asked for
+  std::vector<Finding> findings;        ///< the most important one first
+  std::vector<std::string> story;       ///< what changed most, in few lines, for the screen
+  std::vector<std::string> notes;       ///< what could not be computed, and why
+  std::string page;                     ///< an HTML page, if one was asked for
+  std::vector<TextDocument> documents;  ///< more files of --export_type text
+  /// Of a gate: its verdict with what led to it. JUnit, OpenMetrics, annotations and the gate's own
+  /// JSON and Markdown are about single metrics with their limits and runs, which lines for people
+  /// do not hold.
+  std::optional<GateReport> gate;
 };
 
 /// The value rounded to so many decimals, halves away from zero, never negative zero. Meant for

@@ -228,7 +228,7 @@ class Analyser {
       }
       const HostNode& node = a_.forest.At(a_.parts[i].found.node);
       if (node.start - first < kCutMargin) call.Set(Flag::kPartialHead);
-      // The last event that was recorded is no end of the capture, but an execution is always in a
+      // The last event that was recorded does not end the capture, but an execution is always in a
       // run, which then was still open.
       const bool was_open = knows_end || call.kind == CallKind::kA4;
       if (was_open && last - node.end < kCutMargin) call.Set(Flag::kPartialTail);

@@ -21,7 +21,7 @@ struct FoundCall {
   MaybeNs assembled{};  ///< the last end of AssembleInputs, AssembleOutputs and LoadGraph
 };
 
-/// The calls of all threads that a framework event tells of (A1 to A5), each thread in order of
+/// The calls of all threads that a framework event shows (A1 to A5), each thread in order of
 /// time, a call before those nested in it.
 std::vector<FoundCall> FindCalls(const HostForest& forest);
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "advice.h"
 #include "call.h"
 #include "child_sums.h"
+#include "mpa/report/timeline.h"
 #include "summary.h"
 
 namespace mpa::head {
@@ -33,7 +35,7 @@ struct HeadPart {
   std::vector<SummaryRow> summary;
   std::vector<ChildRow> children;
   std::vector<AdviceRow> advice;
-  std::string picture;  ///< a page, if one was asked for
+  std::optional<Timeline> picture;  ///< of a call, if one was asked for
 };
 
 }  // namespace mpa::head

@@ -1,12 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <limits>
+
 #include "head_part.h"
 #include "mpa/recipe/part_bytes.h"
 
 namespace mpa {
 
 constexpr Severity LastOf(Severity) { return Severity::kHigh; }
+
+template <class Archive>
+void serialize(Archive& archive, TimelineKind& kind) {
+  archive(kind.colour, kind.meaning, kind.cells);
+}
+
+template <class Archive>
+void serialize(Archive& archive, TimelineSpan& span) {
+  archive(span.begin, span.end, span.kind, span.name, span.label);
+}
+
+template <class Archive>
+void serialize(Archive& archive, TimelineLane& lane) {
+  archive(lane.title, lane.spans);
+}
+
+template <class Archive>
+void serialize(Archive& archive, TimelineMark& mark) {
+  archive(mark.time, mark.label, mark.is_guess);
+}
+
+template <class Archive>
+void serialize(Archive& archive, Timeline& timeline) {
+  archive(timeline.title, timeline.text, timeline.begin, timeline.end, timeline.kinds,
+          timeline.lanes, timeline.marks, timeline.headers);
+  constexpr TimeNs kLatest = std::numeric_limits<TimeNs>::max() / 4;
+  const auto require = [](bool holds) {
+    if (!holds) Fail(ErrorKind::kCorrupt, "a timeline has a span without a time or a colour");
+  };
+  const auto check = [&](TimeNs begin, TimeNs end) {
+    require(-kLatest <= begin && begin <= end && end <= kLatest);
+  };
+  check(timeline.begin, timeline.end);
+  for (const TimelineLane& lane : timeline.lanes) {
+    for (const TimelineSpan& span : lane.spans) {
+      check(span.begin, span.end);
+      require(span.kind < timeline.kinds.size());
+    }
+  }
+  for (const TimelineMark& mark : timeline.marks) check(mark.time, mark.time);
+}
 
 namespace head {
 

@@ -7,28 +7,23 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include "parts.h"
 #include "segments.h"
-#include "svg.h"
 
 namespace mpa::head {
 namespace {
 
-constexpr std::string_view kColours[kSegments] = {"#f4a261", "#e9c46a", "#8ecae6", "#219ebc",
-                                                  "#90be6d"};
-constexpr std::string_view kBusyColour = "#555e68";
-constexpr std::string_view kKernelColour = "#8d99ae";
-constexpr std::string_view kEventColour = "#cfd8dc";
-constexpr std::string_view kRuntimeColour = "#d8c9e8";
-constexpr std::string_view kMarkColour = "#b00020";
+// What a span is; those before are the segments.
+enum SpanKind : std::size_t { kEvent = kSegments, kRuntime, kBusy, kKernel, kMark };
+
+constexpr std::string_view kColours[] = {"#f4a261", "#e9c46a", "#8ecae6", "#219ebc", "#90be6d",
+                                         "#cfd8dc", "#d8c9e8", "#555e68", "#8d99ae", "#b00020"};
 constexpr std::size_t kMostBars = 3000;   // of a lane: more are no picture
 constexpr std::size_t kMostStreams = 12;  // likewise
 
-std::string Hint(std::string_view name, const Interval& time, TimeNs origin) {
-  return fmt::format("{}: {} us, from {} to {} us", name, UsText(time.end - time.begin),
-                     UsText(time.begin - origin), UsText(time.end - origin));
-}
+std::string UsText(TimeNs time) { return fmt::format("{:.1f}", static_cast<double>(time) / 1e3); }
 
 class Picture {
  public:
@@ -37,32 +32,24 @@ class Picture {
         a_(analysis),
         number_(number),
         call_(analysis.calls[number]),
-        window_(Window()),
-        chart_(window_) {}
+        window_(Window()) {}
 
-  std::string Page() {
+  Timeline Draw() {
+    picture_.title = fmt::format("Call {} of {}{}", number_, a_.graphs[call_.graph],
+                                 trace_.rank >= 0 ? fmt::format(", rank {}", trace_.rank) : "");
+    picture_.text = Sentence();
+    picture_.begin = window_.begin;
+    picture_.end = window_.end;
+    AddKinds();
     AddSegments();
     AddEvents();
     AddRuntime();
     AddDevice();
     if (call_.first_kernel) {
-      chart_.Mark(*call_.first_kernel, Guessed() ? "first kernel (a guess)" : "first kernel",
-                  Guessed());
+      picture_.marks.push_back(
+          {*call_.first_kernel, Guessed() ? "first kernel (a guess)" : "first kernel", Guessed()});
     }
-    const std::string title =
-        fmt::format("Call {} of {}{}", number_, a_.graphs[call_.graph],
-                    trace_.rank >= 0 ? fmt::format(", rank {}", trace_.rank) : "");
-    return fmt::format(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-        "<meta name=\"viewport\" content=\"width=device-width\">\n"
-        "<link rel=\"icon\" href=\"data:,\">\n<title>{0}</title>\n"
-        "<style>body{{font:14px sans-serif;margin:1.5em;color:#222;background:#fff}}"
-        "table{{border-collapse:collapse;margin:1em 0}}td,th{{padding:2px 10px;text-align:right}}"
-        "td:first-child,th:first-child,td:last-child,th:last-child{{text-align:left}}"
-        "i{{display:inline-block;width:1em;height:1em;margin-right:.5em;vertical-align:-2px}}"
-        ".key{{white-space:nowrap;margin-right:1em}}"
-        "</style>\n</head>\n<body>\n<h1>{0}</h1>\n<p>{1}</p>\n{2}{3}{4}</body>\n</html>\n",
-        Escaped(title), Escaped(Sentence()), chart_.Svg(), Legend(), Table());
+    return std::move(picture_);
   }
 
  private:
@@ -96,11 +83,11 @@ class Picture {
   }
 
   void AddSegments() {
-    chart_.Lane("who has the time");
+    picture_.Lane("who has the time");
     for (const Segment segment : kAllSegments) {
       if (const auto span = SpanOf(call_, segment)) {
         const std::string_view title = PartOf(call_, segment).title;
-        chart_.Bar(*span, kColours[Index(segment)], title, Hint(title, *span, call_.w0));
+        Add(*span, Index(segment), title);
       }
     }
   }
@@ -122,12 +109,11 @@ class Picture {
     }
     for (std::size_t level = 0; level < kLevels; ++level) {
       if (levels[level].empty()) continue;
-      chart_.Lane(level == 0 ? "framework" : "");
+      picture_.Lane(level == 0 ? "framework" : "");
       for (const std::int64_t at : levels[level]) {
         const HostNode& node = a_.forest.At(at);
         const std::string_view name = trace_.strings.View(node.name);
-        chart_.Bar({node.start, node.end}, kEventColour, name,
-                   Hint(name, {node.start, node.end}, call_.w0));
+        Add({node.start, node.end}, kEvent, name);
       }
     }
   }
@@ -135,13 +121,13 @@ class Picture {
   void AddRuntime() {
     const auto rows = a_.runtime.Starting(call_.track, call_.w0, window_.end);
     if (rows.empty()) return;
-    chart_.Lane("CANN");
+    picture_.Lane("CANN");
     std::size_t bars = 0;
     ForEachOutermost(a_.runtime, rows, [&](std::size_t row) {
       if (++bars > kMostBars) return;
       const std::string_view name = trace_.strings.View(a_.runtime.Table().name[row]);
       const Interval time{a_.runtime.Start(row), a_.runtime.End(row)};
-      chart_.Bar(time, kRuntimeColour, name, Hint(name, time, call_.w0));
+      Add(time, kRuntime, name);
     });
   }
 
@@ -149,13 +135,13 @@ class Picture {
     const DeviceTimeline* device = a_.devices.Of(call_.pid);
     if (device == nullptr) return;
     const Intervals busy = Intersection(device->Busy(), {window_});
-    chart_.Lane("device busy");
+    picture_.Lane("device busy");
     for (std::size_t i = 0; i < std::min(busy.size(), kMostBars); ++i) {
-      chart_.Bar(busy[i], kBusyColour, "", Hint("busy", busy[i], call_.w0));
+      picture_.Add({busy[i].begin, busy[i].end, kBusy, "busy", ""});
     }
     AddStreams(*device);
     if (!call_.first_kernel) return;
-    chart_.Lane(Guessed() ? "waits for (guess)" : "device waits for");
+    picture_.Lane(Guessed() ? "waits for (guess)" : "device waits for");
     for (const Segment segment : kAllSegments) {
       const auto span = SpanOf(call_, segment);
       const std::string_view title = PartOf(call_, segment).title;
@@ -163,8 +149,8 @@ class Picture {
       const Interval until{span->begin, std::min(span->end, *call_.first_kernel)};
       if (until.end <= until.begin) continue;
       for (const Interval& idle : Difference({until}, busy)) {
-        chart_.Bar(idle, kColours[Index(segment)], title,
-                   Hint(fmt::format("idle, {}", title), idle, call_.w0));
+        picture_.Add({idle.begin, idle.end, Index(segment), fmt::format("idle, {}", title),
+                      std::string(title)});
       }
     }
   }
@@ -182,48 +168,44 @@ class Picture {
     std::size_t lanes = 0;
     for (const auto& [stream, runs] : streams) {
       if (++lanes > kMostStreams) {
-        chart_.Lane(fmt::format("{} more streams", streams.size() - kMostStreams));
+        picture_.Lane(fmt::format("{} more streams", streams.size() - kMostStreams));
         return;
       }
-      chart_.Lane(stream == kCommunication ? "communication"
-                  : stream >= 0            ? fmt::format("stream {}", stream)
-                                           : "stream unknown");
+      picture_.Lane(stream == kCommunication ? "communication"
+                    : stream >= 0            ? fmt::format("stream {}", stream)
+                                             : "stream unknown");
       for (std::size_t i = 0; i < std::min(runs.size(), kMostBars); ++i) {
         const std::string_view name = trace_.strings.View(runs[i]->name);
         const Interval time{runs[i]->start, runs[i]->end};
-        chart_.Bar(time, kKernelColour, name, Hint(name, time, call_.w0));
+        Add(time, kKernel, name);
       }
     }
   }
 
-  // What the colours mean that the table of the parts does not tell.
-  std::string Legend() const {
-    std::string legend = "<p>";
-    const auto entry = [&](std::string_view colour, std::string_view meaning) {
-      legend += fmt::format("<span class=\"key\"><i style=\"background:{}\"></i>{}</span> ", colour,
-                            meaning);
-    };
-    entry(kEventColour, "event of the framework");
-    entry(kRuntimeColour, "call of CANN");
-    entry(kBusyColour, "the device works, on any stream");
-    entry(kKernelColour, "kernel of a stream, or a collective");
-    entry(kMarkColour, Guessed() ? "start of the first kernel, dashed: a guess by time alone"
-                                 : "start of the first kernel");
-    return legend + "the colours of the parts are in the table</p>\n";
+  void AddKind(std::size_t kind, std::string_view meaning, std::vector<std::string> cells = {}) {
+    picture_.kinds.push_back({std::string(kColours[kind]), std::string(meaning), std::move(cells)});
   }
 
-  std::string Table() const {
-    std::string rows;
+  // Segments are in the table with their times, the others in the legend.
+  void AddKinds() {
+    picture_.headers = {"part", "us", "device idle, us", "owner"};
+    const auto cell = [](MaybeNs time) { return time ? UsText(*time) : std::string("-"); };
     for (const Segment segment : kAllSegments) {
       const Part& part = PartOf(call_, segment);
-      const auto cell = [](MaybeNs time) { return time ? UsText(*time) : std::string("-"); };
-      rows += fmt::format(
-          "<tr><td><i style=\"background:{}\"></i>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-          kColours[Index(segment)], part.title, cell(call_.Of(segment)),
-          cell(call_.ExposedOf(segment)), part.owner);
+      AddKind(Index(segment), part.title,
+              {cell(call_.Of(segment)), cell(call_.ExposedOf(segment)), std::string(part.owner)});
     }
-    return "<table>\n<tr><th>part</th><th>us</th><th>device idle, us</th><th>owner</th></tr>\n" +
-           rows + "</table>\n";
+    AddKind(kEvent, "event of the framework");
+    AddKind(kRuntime, "call of CANN");
+    AddKind(kBusy, "the device works, on any stream");
+    AddKind(kKernel, "kernel of a stream, or a collective");
+    AddKind(kMark, Guessed() ? "start of the first kernel, dashed: a guess by time alone"
+                             : "start of the first kernel");
+  }
+
+  void Add(const Interval& time, std::size_t kind, std::string_view label) {
+    if (time.end <= time.begin) return;
+    picture_.Add({time.begin, time.end, kind, std::string(label), std::string(label)});
   }
 
   const RankTrace& trace_;
@@ -231,7 +213,7 @@ class Picture {
   std::size_t number_;
   const Call& call_;
   Interval window_;
-  TimeChart chart_;
+  Timeline picture_;
 };
 
 }  // namespace
@@ -255,8 +237,10 @@ std::optional<std::size_t> CallToPicture(const std::vector<Call>& calls,
   return chosen;
 }
 
-std::string PictureOf(const RankTrace& trace, const HeadAnalysis& analysis, std::size_t call) {
-  return analysis.calls[call].KnowsHead() ? Picture(trace, analysis, call).Page() : std::string();
+std::optional<Timeline> PictureOf(const RankTrace& trace, const HeadAnalysis& analysis,
+                                  std::size_t call) {
+  if (!analysis.calls[call].KnowsHead()) return std::nullopt;
+  return Picture(trace, analysis, call).Draw();
 }
 
 }  // namespace mpa::head

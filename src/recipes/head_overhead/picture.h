@@ -3,10 +3,10 @@
 
 #include <cstddef>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "analyse.h"
+#include "mpa/report/timeline.h"
 #include "summary.h"
 
 namespace mpa::head {
@@ -16,8 +16,9 @@ namespace mpa::head {
 std::optional<std::size_t> CallToPicture(const std::vector<Call>& calls,
                                          const std::vector<Scope>& scopes, Phase phase);
 
-/// One call as a page that needs nothing else: its segments and the framework's events on a time
-/// axis over what the device did. Empty for a call of which only the start is known.
-std::string PictureOf(const RankTrace& trace, const HeadAnalysis& analysis, std::size_t call);
+/// One call: its segments and the framework's events above what the device did. Empty for a call of
+/// which only the start is known.
+std::optional<Timeline> PictureOf(const RankTrace& trace, const HeadAnalysis& analysis,
+                                  std::size_t call);
 
 }  // namespace mpa::head

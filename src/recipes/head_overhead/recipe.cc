@@ -82,14 +82,15 @@ std::string ProblemOfCall(const std::string& value) {
   return digits ? "" : "give the number of a call, from 0";
 }
 
-// The page for --picture; empty when it was not asked for or there is no such call.
-std::string Picture(const RankTrace& trace, const RecipeArguments& arguments,
-                    const head::HeadAnalysis& analysis, const std::vector<head::Scope>& scopes,
-                    head::Phase phase) {
-  if (!arguments.contains("picture")) return {};
+// The picture for --picture; empty when it was not asked for or there is no such call.
+std::optional<Timeline> Picture(const RankTrace& trace, const RecipeArguments& arguments,
+                                const head::HeadAnalysis& analysis,
+                                const std::vector<head::Scope>& scopes, head::Phase phase) {
+  if (!arguments.contains("picture")) return std::nullopt;
   const auto call = arguments.contains("call") ? NumberArgument<std::size_t>(arguments, "call")
                                                : CallToPicture(analysis.calls, scopes, phase);
-  return call && *call < analysis.calls.size() ? PictureOf(trace, analysis, *call) : std::string();
+  if (!call || *call >= analysis.calls.size()) return std::nullopt;
+  return PictureOf(trace, analysis, *call);
 }
 
 HeadPart MapHeadOverhead(const RankTrace& trace, const RecipeArguments& arguments) {
@@ -159,8 +160,8 @@ void AddPicture(const std::vector<RankHead>& ranks, const RecipeArguments& argum
                 Report& report) {
   if (!arguments.contains("picture")) return;
   for (const auto& [rank, part] : ranks) {
-    if (part.picture.empty()) continue;
-    report.page = part.picture;
+    if (!part.picture) continue;
+    report.timelines.push_back(*part.picture);
     return;
   }
   report.notes.push_back("--picture: no such call; no picture written");
@@ -209,7 +210,7 @@ Recipe HeadOverhead() {
   recipe.name = "head_overhead";
   recipe.folder = "HeadOverhead";
   recipe.summary =
-      "Breakdown of the time before the first kernel of a compiled graph (torch.compile with "
+      "breakdown of the time before the first kernel of a compiled graph (torch.compile with "
       "TorchAir)";
   recipe.needs = Tables::kHostOps | Tables::kQueuedWork | Tables::kHostCalls | Tables::kDeviceRuns |
                  Tables::kModelIterations | Tables::kGarbageCollections | Tables::kSteps;

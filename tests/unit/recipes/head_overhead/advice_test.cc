@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "recipes/head_overhead/head_sheets.h"
-#include "recipes/head_overhead/svg.h"
 #include "support/failures.h"
 #include "support/head_trace.h"
 
@@ -320,10 +319,6 @@ TEST(HeadSpread, InterpolatesPercentiles) {
   EXPECT_EQ(spread->p50, 780);
   EXPECT_EQ(spread->p90, 3692);
   EXPECT_FALSE(head::SpreadOf({}));
-}
-
-TEST(HeadPicture, TextsCannotBecomeMarkup) {
-  EXPECT_EQ(head::Escaped("<a href=\"x\">&\n"), "&lt;a href=&quot;x&quot;&gt;&amp;\\x0a");
 }
 
 }  // namespace

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "mpa/report/timeline.h"
+
+namespace mpa {
+
+/// A page of HTML that needs nothing else: lanes over a time axis, and what the colours mean.
+std::string FormatPage(const Timeline& timeline);
+
+}  // namespace mpa
