@@ -5,12 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <filesystem>
-#include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,21 +14,15 @@
 #include "agent.h"
 #include "choices.h"
 #include "cluster_output.h"
+#include "cluster_results.h"
 #include "command.h"
 #include "export_options.h"
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
-#include "mpa/base/notes.h"
-#include "mpa/base/progress.h"
 #include "mpa/base/text.h"
-#include "mpa/capture/archive.h"
-#include "mpa/io/numbers.h"
-#include "mpa/io/output_file.h"
 #include "mpa/pipeline/part_files.h"
 #include "mpa/recipe/arguments.h"
-#include "mpa/writers/writers.h"
-#include "screen.h"
-#include "unknown_names.h"
+#include "recipe_runs.h"
 
 namespace mpa {
 namespace {
@@ -49,267 +39,10 @@ struct RecipeCommandOptions {
   RecipeArguments arguments;
 };
 
-// The first recipe is the one that runs without -m.
-const Recipe& FindRecipe(const std::string& name) {
-  for (const Recipe& recipe : AllRecipes()) {
-    if (name.empty() || recipe.name == name) return recipe;
-  }
-  FailUnknownRecipe(name);
-}
-
-bool IsPositiveNumber(const std::string& text) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() && std::isfinite(number) &&
-         number > 0;
-}
-
-const RecipeParameter* FindParameter(const Recipe& recipe, std::string_view name) {
-  const auto found =
-      std::find_if(recipe.parameters.begin(), recipe.parameters.end(),
-                   [&](const RecipeParameter& parameter) { return parameter.name == name; });
-  return found == recipe.parameters.end() ? nullptr : &*found;
-}
-
-void CheckArgument(const RecipeParameter& parameter, const std::string& name,
-                   const std::string& value) {
-  using Value = RecipeParameter::Value;
-  if (parameter.value == Value::kCount && io::ParseInt(value).value_or(0) <= 0) {
-    Fail(ErrorKind::kUsage, "--{} {}: give a whole number above 0", name, value);
-  }
-  if (parameter.value == Value::kPositive && !IsPositiveNumber(value)) {
-    Fail(ErrorKind::kUsage, "--{} {}: give a number above 0", name, value);
-  }
-  if (parameter.value == Value::kChoice &&
-      std::find(parameter.choices.begin(), parameter.choices.end(), value) ==
-          parameter.choices.end()) {
-    Fail(ErrorKind::kUsage, "--{} {}: give one of {}", name, value,
-         fmt::join(parameter.choices, ", "));
-  }
-  if (parameter.problem == nullptr) return;
-  const std::string problem = parameter.problem(value);
-  if (!problem.empty()) Fail(ErrorKind::kUsage, "--{} {}: {}", name, value, problem);
-}
-
-// "-m a,b": each recipe with the options that it has. One that none has would do nothing.
-std::vector<RecipeRun> RunsOf(const std::string& names, const RecipeArguments& arguments) {
-  std::vector<RecipeRun> runs;
-  for (std::size_t from = 0; from <= names.size();) {
-    const std::size_t comma = std::min(names.find(',', from), names.size());
-    const std::string name(Trim(std::string_view(names).substr(from, comma - from)));
-    if (name.empty() && !names.empty()) FailUnknownRecipe(name);
-    const Recipe& recipe = FindRecipe(name);
-    const bool is_new = std::none_of(runs.begin(), runs.end(),
-                                     [&](const RecipeRun& run) { return run.recipe == &recipe; });
-    if (is_new) runs.push_back({&recipe, {}});
-    from = comma + 1;
-  }
-  for (const auto& [name, value] : arguments) {
-    bool known = false;
-    for (RecipeRun& run : runs) {
-      const RecipeParameter* parameter = FindParameter(*run.recipe, name);
-      if (parameter == nullptr) continue;
-      CheckArgument(*parameter, name, value);
-      run.arguments[name] = value;
-      known = true;
-    }
-    if (!known) {
-      Fail(ErrorKind::kUsage,
-           "--{0}: the recipe {1} has no such option; see 'msprof-analyze -m {1} --help'", name,
-           runs.front().recipe->name);
-    }
-  }
-  for (const RecipeRun& run : runs) {
-    for (const RecipeParameter& parameter : run.recipe->parameters) {
-      if (!parameter.required || run.arguments.contains(parameter.name)) continue;
-      Fail(ErrorKind::kUsage, "--{} {} is required by the recipe {}", parameter.name,
-           parameter.type_name, run.recipe->name);
-    }
-  }
-  return runs;
-}
-
-// Where the page goes that the report is asked for; empty: it is not. Checked before any rank is
-// read.
-fs::path PagePath(const Recipe& recipe, const RecipeArguments& arguments) {
-  for (const RecipeParameter& parameter : recipe.parameters) {
-    if (parameter.value != RecipeParameter::Value::kPage) continue;
-    const auto given = arguments.find(parameter.name);
-    if (given == arguments.end()) continue;
-    const fs::path path = fs::absolute(ExpandHome(given->second)).lexically_normal();
-    std::error_code ignored;
-    if (!path.has_filename() || fs::is_directory(path, ignored)) {
-      Fail(ErrorKind::kUsage, "--{} {}: give the name of a file", parameter.name, given->second);
-    }
-    InContext(fmt::format("--{}", parameter.name), [&] { io::PrepareOutputFile(path); });
-    return path;
-  }
-  return {};
-}
-
-// Recipes that read ranks together have the same to say of them: what one said, the others do not.
-class NewNotes {
- public:
-  std::vector<std::string> Of(const std::vector<std::string>& notes) {
-    std::vector<std::string> fresh;
-    for (const std::string& note : notes) {
-      if (!said_.contains(note)) fresh.push_back(note);
-    }
-    said_.insert(fresh.begin(), fresh.end());
-    return fresh;
-  }
-
- private:
-  std::set<std::string> said_;
-};
-
-// Condenses the ranks that are here, for a run elsewhere that puts all together.
-int SaveParts(const std::vector<RecipeRun>& runs, const ClusterRequest& request,
-              const std::string& directory, const Agent& agent) {
-  const fs::path target = fs::absolute(ExpandHome(directory)).lexically_normal();
-  InContext("--save_parts", [&] { io::PrepareOutputDirectory(target); });
-  const std::vector<MappedRanks> mapped = MapRanks(runs, request);
-  ClearProgressLine();
-  WrittenResults written;
-  bool partial = false;
-  NewNotes notes;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    LogNotes(notes.Of(mapped[i].notes));
-    for (const fs::path& path : WriteParts(*runs[i].recipe, runs[i].arguments, mapped[i], target)) {
-      written.files.push_back(path);
-    }
-    partial = partial || mapped[i].partial;
-  }
-  LogNotice("the parts of {} ranks are in {}", mapped.front().parts.size(), target.string());
-  const int exit_code = partial ? kExitPartial : 0;
-  if (agent.Wanted()) {
-    agent.PrintResults({written}, {}, mapped.front().notes,
-                       "put the parts together with --from_parts", exit_code);
-    FinishStdout();
-  }
-  return exit_code;
-}
-
-// `option` names where the path comes from.
-void CheckDirectory(const char* option, const fs::path& path) {
-  std::error_code ignored;
-  if (fs::is_directory(path, ignored)) return;
-  if (!fs::exists(path, ignored)) {
-    Fail(ErrorKind::kInput, "{} {}: no such directory; check the path", option, path.string());
-  }
-  if (IsArchive(path)) Fail(ErrorKind::kInput, "{} {}: {}", option, path.string(), kArchiveProblem);
-  Fail(ErrorKind::kInput, "{} {}: not a directory; give the one that holds the captures", option,
-       path.string());
-}
-
-// Where the run to compare with lies; empty: the recipe compares with none.
-fs::path BaselineOf(const RecipeRun& run) {
-  const std::string_view option = run.recipe->baseline;
-  if (option.empty()) return {};
-  fs::path path = ExpandHome(run.arguments.find(option)->second);  // as it is required
-  CheckDirectory(fmt::format("--{}", option).c_str(), path);
-  return path;
-}
-
-// Condenses the ranks of the run to compare with.
-void AddBaseline(const RecipeRun& run, ClusterRequest request, const fs::path& directory,
-                 MappedRanks& mapped) {
-  request.directory = directory;
-  request.arguments = run.arguments;
-  request.arguments[std::string(kIsBaseline)] = "";
-  MappedRanks base = MapRanks(*run.recipe, request);
-  mapped.partial = mapped.partial || base.partial;
-  mapped.notes.insert(mapped.notes.end(), base.notes.begin(), base.notes.end());
-  mapped.parts.insert(mapped.parts.end(), base.parts.begin(), base.parts.end());
-}
-
 Detail DetailOf(const RecipeCommandOptions& options) {
   if (options.exports.json()) return Detail::kNone;
   if (LogEnabled(LogLevel::kInfo)) return Detail::kAll;
   return options.print ? Detail::kMore : Detail::kAnswer;
-}
-
-// What the report of one recipe became.
-struct RecipeResult {
-  WrittenResults written;
-  std::vector<std::string> answer, notes;
-  bool partial = false;
-};
-
-RecipeResult Finish(const RecipeRun& run, MappedRanks mapped, Wanted wanted,
-                    const std::vector<ExportType>& types, const fs::path& output,
-                    const ExportOptions* shown, NewNotes& notes) {
-  const Recipe& recipe = *run.recipe;
-  const fs::path page = PagePath(recipe, run.arguments);
-  const ClusterOutcome outcome = ReduceRanks(recipe, run.arguments, wanted, std::move(mapped));
-  ClearProgressLine();
-  std::vector<std::string> fresh = notes.Of(outcome.report.notes);
-  LogNotes(fresh);
-  const std::vector<Sheet>& sheets = outcome.report.sheets;
-  const bool empty = std::all_of(sheets.begin(), sheets.end(),
-                                 [](const Sheet& sheet) { return sheet.rows.empty(); });
-  if (empty && !recipe.empty_is_answer) {
-    Fail(ErrorKind::kInput,
-         "{}: no results; no files written; see what the captures hold with 'msprof-analyze check'",
-         recipe.name);
-  }
-  RecipeResult result{WriteResults(recipe, outcome.report, types, output), outcome.report.lines,
-                      std::move(fresh), outcome.partial};
-  if (!page.empty() && !outcome.report.page.empty()) {  // otherwise a note says why
-    InContext(page.string(), [&] { io::ReplaceText(page, outcome.report.page); });
-    result.written.places.push_back(page);
-    result.written.files.push_back(page);
-  }
-  if (shown != nullptr) shown->Show(outcome.report);
-  FinishStdout();
-  for (const fs::path& path : result.written.places) {
-    LogNotice("the results are in {}", path.string());
-  }
-  return result;
-}
-
-std::string SuggestionOf(const std::vector<RecipeRun>& runs) {
-  std::string text;
-  for (const RecipeRun& run : runs)
-    text += fmt::format("{}: {}. ", run.recipe->name, run.recipe->summary);
-  return text + "--export_type columns says what each column means.";
-}
-
-// Reduces and writes recipe after recipe. One of several that fails costs its own results alone.
-int FinishAll(const std::vector<RecipeRun>& runs, std::vector<MappedRanks> mapped,
-              const RecipeCommandOptions& options,
-              const std::vector<std::vector<ExportType>>& types, const fs::path& output,
-              const Agent& agent) {
-  const Wanted wanted{.sheets = true, .screen = DetailOf(options)};
-  std::vector<WrittenResults> written;
-  std::vector<std::string> answer, warnings;
-  NewNotes notes;
-  bool partial = false;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    try {
-      if (runs.size() > 1 && !agent.Wanted()) {
-        Print(fmt::format("{}== {}\n", i == 0 ? "" : "\n", runs[i].recipe->name));
-      }
-      RecipeResult result = Finish(runs[i], std::move(mapped[i]), wanted, types[i], output,
-                                   agent.Wanted() ? nullptr : &options.exports, notes);
-      written.push_back(std::move(result.written));
-      answer.insert(answer.end(), result.answer.begin(), result.answer.end());
-      warnings.insert(warnings.end(), result.notes.begin(), result.notes.end());
-      partial = partial || result.partial;
-    } catch (const Error& error) {
-      const bool is_last_hope = i + 1 == runs.size() && written.empty();
-      if (error.kind() != ErrorKind::kInput || is_last_hope) throw;
-      WriteLog(LogLevel::kWarning, error.what());
-      warnings.emplace_back(error.what());
-      partial = true;
-    }
-  }
-  const int exit_code = partial ? kExitPartial : 0;
-  if (agent.Wanted()) {
-    agent.PrintResults(written, answer, FoldNotes(warnings), SuggestionOf(runs), exit_code);
-    FinishStdout();
-  }
-  return exit_code;
 }
 
 int RunRecipeCommand(const RecipeCommandOptions& options, const Agent& agent) {
@@ -328,8 +61,8 @@ int RunRecipeCommand(const RecipeCommandOptions& options, const Agent& agent) {
                                                                         runs.front().recipe->name));
   std::vector<std::vector<ExportType>> types;
   for (const RecipeRun& run : runs) {
-    types.push_back(options.exports.Types(ReportKind::kRecipe,
-                                          StandardType(*run.recipe, directory, options.ranks.open)));
+    types.push_back(options.exports.Types(
+        ReportKind::kRecipe, StandardType(*run.recipe, directory, options.ranks.open)));
   }
   const ClusterRequest request = options.ranks.Request(directory);
   const fs::path source = from_parts ? fs::path(ExpandHome(options.from_parts)) : request.directory;
@@ -355,7 +88,8 @@ int RunRecipeCommand(const RecipeCommandOptions& options, const Agent& agent) {
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (!baselines[i].empty()) AddBaseline(runs[i], request, baselines[i], mapped[i]);
   }
-  return FinishAll(runs, std::move(mapped), options, types, output, agent);
+  return FinishAll(runs, std::move(mapped),
+                   {options.exports, agent, std::move(types), output, DetailOf(options)});
 }
 
 constexpr const char* kOfRecipes = "Options of the recipe";

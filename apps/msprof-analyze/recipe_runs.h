@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "mpa/pipeline/cluster.h"
+#include "mpa/recipe/arguments.h"
+
+/// What the options of recipes ask for.
+namespace mpa {
+
+/// The recipe of that name, or the one that runs without -m. Throws Error (kUsage).
+const Recipe& FindRecipe(const std::string& name);
+
+/// "-m a,b": each recipe with the options that it has. Throws Error (kUsage) for an unknown recipe,
+/// an option that none of them has, a wrong value, and a missing one.
+std::vector<RecipeRun> RunsOf(const std::string& names, const RecipeArguments& arguments);
+
+/// Where the page goes that the report is asked for; empty: it is not. Checked before any rank is
+/// read. Throws Error that names the option.
+std::filesystem::path PagePath(const Recipe& recipe, const RecipeArguments& arguments);
+
+/// Throws Error (kInput) unless `path` is a directory; `option` names where it comes from.
+void CheckDirectory(const char* option, const std::filesystem::path& path);
+
+/// Where the run to compare with lies; empty: the recipe compares with none. Checked likewise.
+std::filesystem::path BaselineOf(const RecipeRun& run);
+
+}  // namespace mpa
