@@ -6,7 +6,7 @@
 namespace mpa {
 
 /// Appends ModuleCompareStatistic and ModuleCompare. False, with a note that says why, when the
-/// captures do not tell of modules.
+/// captures have no modules.
 bool CompareModules(const CompareInput& input, Report& report);
 
 }  // namespace mpa

@@ -26,7 +26,7 @@ struct OpGroup {
 /// comparison has.
 std::vector<OpGroup> GroupByName(const CompareInput& input, const std::vector<OpPair>& pairs);
 
-/// What a sheet tells of an operator beside its name: a line for each of many things, and a number
+/// What a sheet shows of an operator besides its name: a line for each of many things, and a number
 /// that they add up to.
 struct OpDetails {
   std::string lines;

@@ -48,7 +48,7 @@ const std::vector<Action>& ActionsOf(std::string_view id) {
       {"op.aicpu", {Change("int64 and double tensors", "int32 and float"), Change("nonzero, index, sort", "operators of the cores")}},
       {"op.format", {SetOption("torch.npu.config.allow_internal_format", false), Change("tensors", "contiguous")}},
       {"op.attention", {Change("attention", "torch_npu.npu_fusion_attention")}},
-      {"comm.not_overlapped", {Change("gradient reduction", "beside the backward pass"), Change("bucket size", "tuned")}},
+      {"comm.not_overlapped", {Change("gradient reduction", "during the backward pass"), Change("bucket size", "tuned")}},
       {"comm.small", {Change("bucket size", "larger"), Change("gradients", "accumulated")}},
       {"pp.bubble", {Change("micro-batches", "more"), Change("schedule", "interleaved")}},
   };

@@ -106,7 +106,7 @@ const std::vector<CatalogueEntry>& Catalogue() {
        {"scaled_dot_product_attention",
         "使用 scaled_dot_product_attention"}},
       {"comm.not_overlapped", kOpportunity, "framework",
-       {"transfers could run beside computing", "通信可以与计算重叠"},
+       {"transfers could overlap computing", "通信可以与计算重叠"},
        {"overlap gradient reduction with the backward pass; tune bucket sizes",
         "梯度规约与反向计算重叠；调整 bucket 大小"}},
       {"comm.small", kOpportunity, "framework",

@@ -78,7 +78,7 @@ const std::vector<RuleEntry>& RuleList() {
       {"rank", "of_peers", &Rules::late_of_peers, 0, 1000,
        "a rank is late by at least this share of what its peers take"},
       {"rank", "peers", &Rules::late_peers, 2, kMostCalls,
-       "ranks of a role, with the late one, that tell what is normal"},
+       "ranks of a role, with the late one, that define what is normal"},
       {"rank", "alike", &Rules::late_alike, 1, 1000,
        "late ranks whose excess differs by less than this ratio are one finding"},
       {"rank", "blocks_ratio", &Rules::late_blocks_ratio, 1, 1000,
@@ -115,7 +115,7 @@ const std::vector<RuleEntry>& RuleList() {
       {"comm.small", "count_share", &Rules::small_count_share, 0, 1, "this share of a group's operations is small"},
       {"comm.small", "calls", &Rules::small_calls, 1, kMostCalls,
        "a group has at least so many small operations a step"},
-      {"pp.bubble", "share", &Rules::bubble_share, 0, 1, "a smaller ideal bubble is no finding"},
+      {"pp.bubble", "share", &Rules::bubble_share, 0, 1, "a smaller ideal bubble is not reported"},
   };
   return entries;
 }

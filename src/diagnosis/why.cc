@@ -92,7 +92,7 @@ class Why {
   void AddPlaces(std::size_t most) {
     constexpr std::size_t kLongestName = 48;
     if (finding_.evidence.empty()) {
-      Add({"  where      the capture does not tell", "  位置       采集数据无法定位"});
+      Add({"  where      the capture does not say", "  位置       采集数据无法定位"});
       return;
     }
     std::map<std::int64_t, std::string> captures;

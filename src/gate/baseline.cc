@@ -76,7 +76,7 @@ RunSummary RunFromJson(const json& object) {
     Metric metric;
     try {
       metric = ParseMetric(name);
-    } catch (const Error& error) {  // a wrong file is no wrong command line
+    } catch (const Error& error) {  // a wrong file is not a wrong command line
       Fail(ErrorKind::kCorrupt, "samples: {}", error.what());
     }
     for (const json& value : AsArray(list, name.c_str())) {

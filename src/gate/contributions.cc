@@ -41,7 +41,7 @@ void LargestFirst(std::vector<GatePart>& parts) {
   });
 }
 
-// The parts of a component, and what of it they do not tell.
+// The parts of a component, and the rest that they do not explain.
 void AddComponent(std::vector<GatePart> parts, const GatePart& whole, const char* rest,
                   std::vector<GatePart>& all) {
   GatePart left = whole;

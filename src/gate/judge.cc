@@ -93,7 +93,7 @@ class Judging {
     if (judged.verdict == GateVerdict::kInconclusive && HasPattern(metric.kind) && !adds_up &&
         !HasSamples(base_, metric)) {
       judged.reason +=
-          "; a baseline has only those patterns with which it was saved (--fail_on beside "
+          "; a baseline has only those patterns with which it was saved (--fail_on with "
           "--save_baseline)";
     } else if (judged.verdict == GateVerdict::kInconclusive &&
                metric.kind == MetricKind::kStepTime && NoSteps()) {

@@ -183,7 +183,7 @@ class Fitting {
       levels.drift = DriftOf(together, both, both);
       return levels;
     }
-    // Drift that is not clear moves no value, but is no noise either.
+    // Drift that is not clear moves no value, but is not noise either.
     return LevelsFrom(level_, SpreadOf(together) < SpreadOf(level_) ? together : level_);
   }
 

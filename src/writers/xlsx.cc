@@ -238,7 +238,7 @@ void WriteSheets(const Report& report, WorkbookWriter& writer, std::vector<std::
   writer.Write({NotesSheet(all)}, of_the_notes);
 }
 
-/// The library overlooks, too, when there is no room for the rest, which is small.
+/// The library also overlooks when there is no room for the rest, which is small.
 void CheckRoom(const std::filesystem::path& directory) {
   constexpr std::uintmax_t kMegabyte = 1000000;
   std::error_code unknown;

@@ -29,7 +29,7 @@ struct GateSettings {
   NoiseFloors learned_noise;
 };
 
-/// What becomes of verdicts.
+/// How to treat verdicts.
 struct GatePolicy {
   enum class Inconclusive { kPass, kWarn, kFail };
   Inconclusive on_inconclusive = Inconclusive::kFail;

@@ -37,7 +37,7 @@ struct LoadedRuns {
   bool partial = false;  ///< parts of it were broken and left out
 };
 
-/// Loads the inputs, the ranks of all of them beside each other as far as memory allows. A rank is
+/// Loads the inputs, the ranks of all of them in parallel as far as memory allows. A rank is
 /// freed when it is summarised. Throws Error when an input cannot be used at all.
 std::vector<LoadedRuns> LoadRuns(const std::vector<RunInput>& inputs,
                                  const LoadRunsRequest& request);

@@ -297,7 +297,7 @@ Recipe CalibrateNpuGpu() {
   return MakeRecipe<MapCalibrate, ReduceCalibrate>(
       {.name = "calibrate_npu_gpu",
        .folder = "CalibrateNpuGpu",
-       .summary = "times of modules beside those of a run on a GPU",
+       .summary = "times of modules, compared with those of a run on a GPU",
        .needs = kModuleTables,
        .parameters = {{.name = kBaseline,
                        .type_name = "FILE",

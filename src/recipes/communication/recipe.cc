@@ -152,13 +152,13 @@ Recipe AllCommunication() {
 }
 
 Recipe CommunicationTimes() {
-  RecipeInfo info = Info("communication_time", "", "as all, without the links");
+  RecipeInfo info = Info("communication_time", "", "like all, without links");
   info.text_form_of_text = true;
   return MakeRecipe<MapCommunication, ReduceSubjects<true, true, true, false>>(std::move(info));
 }
 
 Recipe CommunicationMatrix() {
-  RecipeInfo info = Info("communication_matrix", "", "as all, without times and bandwidths");
+  RecipeInfo info = Info("communication_matrix", "", "like all, without times and bandwidths");
   info.text_form_of_text = true;
   return MakeRecipe<MapCommunication, ReduceSubjects<true, true, false, true>>(std::move(info));
 }
@@ -166,7 +166,7 @@ Recipe CommunicationMatrix() {
 Recipe CommunicationGroupMap() {
   return MakeRecipe<MapCommunication, ReduceSubjects<false, true, false, false>>(
       Info("communication_group_map", "CommunicationGroupMap",
-           "which ranks make which communication group"));
+           "which ranks form which communication group"));
 }
 
 Recipe CommunicationTimeSum() {

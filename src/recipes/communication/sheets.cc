@@ -40,7 +40,7 @@ std::vector<ColumnOf<Group>> GroupColumns() {
            [](const Item& item) -> Cell { return RankSetText(item.ranks); }},
           {Words("group_name", "The hash of its id."),
            [](const Item& item) -> Cell { return item.name; }},
-          {Words("group_id", "Its id, if the metadata tells."),
+          {Words("group_id", "Its id, if the metadata has it."),
            [](const Item& item) -> Cell { return item.id; }},
           {Words("pg_name", "The name that the job gives it, such as tp."),
            [](const Item& item) -> Cell { return item.process_group; }}};

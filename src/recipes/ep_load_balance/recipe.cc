@@ -204,7 +204,7 @@ void AddEpNotes(const Ranks& ranks, Report& report) {
   }
   if (skipped > 0) {
     report.notes.push_back(fmt::format(
-        "GroupedMatmul kernels left out, for their shapes tell no tokens: {}", skipped));
+        "GroupedMatmul kernels left out, because their shapes show no tokens: {}", skipped));
   }
 }
 

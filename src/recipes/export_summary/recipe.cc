@@ -68,7 +68,7 @@ void ReduceExportSummary(const std::vector<OfRank<Summary>>& ranks, const Recipe
   for (const auto& [rank, part] : ranks) {
     if (!part.of_database) {
       report.notes.push_back(fmt::format(
-          "{}: left out, as it is no database; text captures have the files already, and 'parse' "
+          "{}: left out, as it is not a database; text captures have the files already, and 'parse' "
           "writes them for raw ones",
           RankText(rank)));
       continue;
@@ -108,7 +108,7 @@ Recipe ExportSummary() {
   return MakeRecipe<MapExportSummary, ReduceExportSummary>(
       {.name = "export_summary",
        .folder = "ExportSummary",
-       .summary = "writes kernel_details.csv and api_statistic.csv of databases",
+       .summary = "kernel_details.csv and api_statistic.csv for databases",
        .needs = Tables::kListedKernels | Tables::kHostCalls | Tables::kSteps | Tables::kLaunches |
                 Tables::kKernels | Tables::kCommunications,
        .can_run = JudgeExportSummary,

@@ -88,7 +88,7 @@ std::vector<ColumnOf<IdleItem>> IdleColumns() {
        }},
       {column("pytorchIdleTime(us)", "Pytorch Idle Time(us)", Format::kDecimals3,
               "Between the ends of the operators that launched the work before and behind; empty "
-              "where the capture does not tell, or other tasks ran."),
+              "where the capture does not say, or other tasks ran."),
        [](const Item& item) -> Cell { return Microseconds(item.idle.reason.framework_idle); }},
       {column("cannIdleTime(us)", "Cann Idle Time(us)", Format::kDecimals3,
               "The same of the calls of CANN."),
@@ -171,7 +171,7 @@ void AddNotes(const Ranks& ranks, Report& report) {
   }
   if (unknown > 0) {
     report.notes.push_back(fmt::format(
-        "of {} idle times the capture does not tell what dispatched the work around them; collect "
+        "for {} idle times the capture does not say what dispatched the work around them; collect "
         "with activities CPU and NPU and profiler_level=Level1; work of captured graphs and of "
         "compiled models is not dispatched one by one",
         unknown));
@@ -179,7 +179,7 @@ void AddNotes(const Ranks& ranks, Report& report) {
   if (layers > 0) {
     report.notes.push_back(
         fmt::format("of {} idle times the operators are not recorded; collect with the activity "
-                    "CPU to tell the framework from CANN",
+                    "CPU to separate the framework from CANN",
                     layers));
   }
 }
@@ -205,7 +205,7 @@ Verdict JudgeFreeAnalysis(const RankFacts& facts) {
     return CannotRun("no device work was recorded", DeviceSetting(facts));
   }
   verdict.AddLack(facts.recorded.host_ops == Recorded::kNo,
-                  "no operators of the host; the framework is not told from CANN",
+                  "no operators of the host; the framework cannot be separated from CANN",
                   "activities=[CPU, NPU]");
   return verdict;
 }

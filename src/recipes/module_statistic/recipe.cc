@@ -99,7 +99,7 @@ void AddNotes(const PartOfRank& part, Report& report) {
                     RankText(part.rank)));
   }
   if (statistic.straddlers > 0) {
-    report.notes.push_back(fmt::format("{}: {} operators begin in a module and end behind it",
+    report.notes.push_back(fmt::format("{}: {} operators begin in a module and end after it",
                                        RankText(part.rank), statistic.straddlers));
   }
 }
@@ -160,7 +160,7 @@ Recipe ModuleStatistic() {
   return MakeRecipe<MapModuleStatistic, ReduceModuleStatistic>(
       {.name = "module_statistic",
        .folder = "ModuleStatistic",
-       .summary = "Device time of the modules of the model, with their operators and kernels",
+       .summary = "device time of the modules of the model, with their operators and kernels",
        .needs = kModuleTables | kMfuTables,
        .parameters = std::move(parameters),
        .can_run = JudgeModuleStatistic});

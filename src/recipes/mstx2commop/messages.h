@@ -19,7 +19,7 @@ struct MarkedOperator {
 
 /// Reads {"streamId": ..., "count": ..., "dataType": ..., "groupName": ..., "opName": ...}, also
 /// with its quotes escaped, and the older comm:HcclAllReduce,<group>,<type>,<count>. Empty for
-/// other messages; `broken` is set for a message that begins like one of them and is none.
+/// other messages; `broken` is set for a message that begins like one of them but is malformed.
 std::optional<MarkedOperator> ParseMarkedOperator(std::string_view message, bool& broken);
 
 }  // namespace mpa::recipes::commop

@@ -101,7 +101,7 @@ std::vector<ColumnOf<IndexedSpan>> SpanColumns() {
   add("index", Format::kInteger, "The number of the row.",
       [](const Item& row) -> Cell { return row.index; });
   add("Name", Format::kText,
-      "What was marked, within the ranges around it; a number tells repetitions in a step apart.",
+      "What was marked, within the ranges around it; repetitions in a step are numbered.",
       [](const Item& row) -> Cell { return row.item.name; });
   add("FrameworkDurationNs", Format::kInteger,
       "From the operator that set the first mark to the one that set the second, in ns; 0 of "

@@ -19,7 +19,7 @@ struct OperatorMfuRow {
   std::string counted;  ///< what the operations are of: the recorded call, or the kernel's type
   std::string input_shapes, output_shapes;  ///< without quotes
 
-  /// Why there is no utilisation; empty when there is one.
+  /// Why the utilisation is unknown; empty when it is known.
   std::string_view Reason() const;
 };
 

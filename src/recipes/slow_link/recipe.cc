@@ -183,7 +183,7 @@ Recipe SlowLink() {
   return MakeRecipe<MapSlowLink, ReduceSlowLink>(
       {.name = "slow_link",
        .folder = "SlowLink",
-       .summary = "collectives whose transfer takes longer than that of their like",
+       .summary = "collectives whose transfer takes longer than that of similar ones",
        .needs = Tables::kCommunications,
        .parameters = {{kTopNum, "N", "Kinds of collectives to list [default: 15]",
                        RecipeParameter::Value::kCount}},

@@ -57,7 +57,7 @@ TEST(Why, ShowsThePlaces) {
   places.assign(10, places[0]);
   EXPECT_HAS_TEXT(WhyText(diagnosis, 1, Language::kEnglish, 3), "7 more: --evidence N\n");
   places.clear();
-  EXPECT_HAS_TEXT(WhyText(diagnosis, 1), "the capture does not tell\n");
+  EXPECT_HAS_TEXT(WhyText(diagnosis, 1), "the capture does not say\n");
 }
 
 TEST(Why, SpeaksChinese) {
