@@ -294,7 +294,7 @@ Command AddAdvisor(CLI::App& program, const Agent& agent) {
   app->add_option("-o,--output_path", options->output, "Directory for page, tables and traces [default: the current one]")
       ->type_name("DIR")
       ->group(kMostUsed);
-  app->add_option("-l,--language", options->language, "Language of the texts [default: that of LANG]")
+  app->add_option("-l,--language", options->language, "Language of the texts [default: from the variable LANG]")
       ->check(OneOf({"cn", "en"}))
       ->type_name("LANG")
       ->group(kMostUsed);
@@ -311,7 +311,7 @@ Command AddAdvisor(CLI::App& program, const Agent& agent) {
       ->group(kPrograms);
   app->add_option("--top", options->top, "Findings to show [default: 5, in JSON 20]")->type_name("N")->group(kPrograms);
   app->add_option("--evidence", options->evidence, "Places to show for each finding [default: 5]")->type_name("N")->group(kPrograms);
-  app->add_option("--max_chars", options->max_chars, "Longest JSON document; what goes is counted [default: unlimited, --agent 8000]")
+  app->add_option("--max_chars", options->max_chars, "Longest JSON document; what is left out is counted [default: unlimited, --agent 8000]")
       ->type_name("N")
       ->group(kPrograms);
   app->add_option("--rules", options->rules, "Thresholds of the findings in place of the usual ones; see --print_rules")
@@ -320,9 +320,9 @@ Command AddAdvisor(CLI::App& program, const Agent& agent) {
   app->add_flag("--print_rules", options->print_rules, "Print the usual thresholds as a rule file and end")->group(kReading);
   AddOpenOptions(*app, options->ranks.open);
   AddMemoryOption(*app, options->ranks.memory_limit)->group(kReading);
-  app->add_option("--cann_version", options->cann_version, "The capture says")->type_name("VERSION")->group(kPythonTool);
-  app->add_option("--torch_version", options->torch_version, "The capture says")->type_name("VERSION")->group(kPythonTool);
-  app->add_option("--profiling_type", options->profiling_type, "The capture says")->type_name("TYPE")->group(kPythonTool);
+  app->add_option("--cann_version", options->cann_version, "Read from the capture")->type_name("VERSION")->group(kPythonTool);
+  app->add_option("--torch_version", options->torch_version, "Read from the capture")->type_name("VERSION")->group(kPythonTool);
+  app->add_option("--profiling_type", options->profiling_type, "Read from the capture")->type_name("TYPE")->group(kPythonTool);
   app->add_flag("--debug", options->debug, "See -v")->group(kPythonTool);
   return {app, [options, &agent] { return RunAdvisor(*options, agent); },
           AdvisorPage};

@@ -96,7 +96,7 @@ constexpr const char* kOfRecipes = "Options of the recipe";
 constexpr const char* kMore = "More about results";
 constexpr const char* kMachines = "Ranks on several machines";
 constexpr const char* kWhereResultsGo =
-    "Results go to cluster_analysis_output in the output directory. A further run replaces its own "
+    "Results go to cluster_analysis_output in the output directory. Another run replaces its own "
     "tables and files only.";
 
 void AddParameters(CLI::App& app, const std::shared_ptr<RecipeCommandOptions>& options) {
@@ -199,7 +199,7 @@ Command AddCluster(CLI::App& program, const Agent& agent) {
       ->type_name("LIST")
       ->group(kMostUsed);
   AddParameters(*app, options);
-  app->add_flag("--print", options->print, "Print more of a single rank")->group(kMore);
+  app->add_flag("--print", options->print, "Print more about a single rank")->group(kMore);
   app->add_flag("--agent", options->agent,
                 "Print one JSON object that names what was written; the log goes to a file")
       ->group(kMore);
