@@ -228,6 +228,14 @@ std::map<std::string_view, std::string> MainKinds(const RankTrace& trace) {
   return kinds;
 }
 
+// The group's change is that of how long the rank waits for others, not of what it transfers.
+bool IsWaiting(const GroupPair& pair, bool known) {
+  if (!known || pair.base == nullptr || pair.comparison == nullptr) return false;
+  const TimeNs all = pair.comparison->exposed - pair.base->exposed;
+  const TimeNs waits = pair.comparison->wait - pair.base->wait;
+  return all != 0 && (all > 0) == (waits > 0) && 5 * std::abs(waits) >= 4 * std::abs(all);
+}
+
 Change ExposedChange(const CompareInput& input, const OverallMetrics& base,
                      const OverallMetrics& comparison) {
   Change exposed{comparison.exposed_communication - base.exposed_communication,
@@ -246,9 +254,11 @@ Change ExposedChange(const CompareInput& input, const OverallMetrics& base,
     const bool in_base = pair.comparison == nullptr;
     const auto& kinds = in_base ? base_kinds : comparison_kinds;
     const auto kind = kinds.find(in_base ? pair.base->name : pair.comparison->name);
+    const bool waits = IsWaiting(pair, base.has_waits && comparison.has_waits);
     exposed.names.push_back(
         {time(pair.comparison) - time(pair.base),
-         fmt::format("exposed {} in {}", kind == kinds.end() ? "communication" : kind->second,
+         fmt::format(fmt::runtime(waits ? "waiting in {} of {}" : "exposed {} in {}"),
+                     kind == kinds.end() ? "communication" : kind->second,
                      GroupMeaning(base, comparison, pair)),
          GrowthOf(time(pair.base), time(pair.comparison))});
   }

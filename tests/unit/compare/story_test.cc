@@ -137,6 +137,21 @@ TEST(Story, NamesTheCollectiveAndWhatTheGroupIsFor) {
             "  +15.000 ms exposed allreduce in embd (+750.0 %)");
 }
 
+TEST(Story, SaysThatARankWaitsForOthers) {
+  // 17 instead of 2 ms of collectives, of which the rank waits; the rest transfers.
+  const auto run = [](TimeNs time, TimeNs waits) {
+    RankBuilder rank = KernelRun({{"MatMul", kStoryMs}});
+    const std::int32_t group = rank.Group("Group 0 Communication");
+    rank.Collective(group, kStoryMs, kStoryMs + time, "hcom_allReduce__1_0_1");
+    rank.CommTask(group, 0, "Notify_Wait", kStoryMs, kStoryMs + waits);
+    return rank;
+  };
+  EXPECT_EQ(Story(run(2 * kStoryMs, kStoryMs), run(17 * kStoryMs, 13 * kStoryMs)).back(),
+            "  +15.000 ms waiting in allreduce of group 0 (+750.0 %)");  // 12 of 15 ms
+  EXPECT_EQ(Story(run(2 * kStoryMs, kStoryMs), run(17 * kStoryMs, 12 * kStoryMs)).back(),
+            "  +15.000 ms exposed allreduce in group 0 (+750.0 %)");
+}
+
 TEST(Story, NamesNoAddressWhereThereIsOneGroup) {
   EXPECT_EQ(CommunicationStory("90.91.105.46%eth0_60000_0_1736407029972691",
                                "90.91.105.40%eth0_60000_0_1736410538306028")
