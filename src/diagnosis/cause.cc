@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace mpa {
 
 Cause NewCause(const Job& job, std::string_view id, std::string_view place) {
@@ -15,6 +17,16 @@ Cause NewCause(const Job& job, std::string_view id, std::string_view place) {
   cause.finding.confidence = job.CountedSteps() >= 3 ? Certainty::kHigh : Certainty::kMedium;
   cause.what_if.opportunity = entry.kind == FindingKind::kOpportunity;
   return cause;
+}
+
+void ShortenOperation(const Job& job, std::size_t operation, TimeNs time, Removal& removal) {
+  for (const ReplayGraph::Edge edge : job.graph.leaves[operation]) removal.waits.push_back({edge, time});
+}
+
+TimeNs PostOf(const Job& job, std::size_t operation) {
+  TimeNs post = 0;
+  for (const ReplayGraph::Edge edge : job.graph.leaves[operation]) post = std::max(post, job.graph.graph.Weight(edge));
+  return post;
 }
 
 TimeNs PerStep(const Job& job, TimeNs time) {

@@ -24,6 +24,16 @@ void FindHostCauses(const Job& job, std::vector<Cause>& causes);
 void FindDeviceCauses(const Job& job, std::vector<Cause>& causes);
 /// Links, and how collectives are made.
 void FindCommunicationCauses(const Job& job, std::vector<Cause>& causes);
+/// Transfers that are slow for a reason of their own.
+void FindTransferCauses(const Job& job, std::vector<Cause>& causes);
+/// Kernels that are slow for what they do.
+void FindOperatorCauses(const Job& job, std::vector<Cause>& causes);
+/// What one kernel could do at once.
+void FindFusionCauses(const Job& job, std::vector<Cause>& causes);
+/// Launches that wait or are held up, and Python.
+void FindHostHabits(const Job& job, std::vector<Cause>& causes);
+/// Settings of the job and of its captures; they win nothing by themselves.
+void AddCaptureFindings(const Job& job, Diagnosis& diagnosis);
 /// The stages of a pipeline.
 void FindPipelineCauses(const Job& job, std::vector<Cause>& causes);
 
@@ -39,6 +49,14 @@ PipelineShape ShapeOfPipeline(const Job& job);
 
 /// A cause of the catalogue with its key: the id and what tells it from others.
 Cause NewCause(const Job& job, std::string_view id, std::string_view place = "");
+/// Takes time out of an operation of all its members, behind the last arrival.
+void ShortenOperation(const Job& job, std::size_t operation, TimeNs time, Removal& removal);
+/// From the last arrival to the end.
+TimeNs PostOf(const Job& job, std::size_t operation);
+/// The share of a rank's launches that are followed by a wait for the device, and whether these make
+/// a finding of their own.
+double WaitsOfLaunches(const Job& job, std::size_t rank);
+bool BlocksLaunches(const Job& job, std::size_t rank);
 /// Per counted step.
 TimeNs PerStep(const Job& job, TimeNs time);
 

@@ -74,14 +74,21 @@ void CheckPart(const RankDiagnosis& part) {
   for (const BlockedPart& call : part.blocked) {
     Require(call.edge < graph.edges.size() && is_name(call.name) && is_name(call.place));
   }
-  for (const KernelKind& kind : part.kinds) Require(is_name(kind.type) && is_name(kind.shapes));
+  for (const KernelKind& kind : part.kinds) {
+    Require(is_name(kind.type) && is_name(kind.shapes) && is_name(kind.types) && is_name(kind.name));
+    Require(IsDuration(kind.least) && kind.bytes >= 0);
+  }
   for (const OperationPart& row : part.operations) {
     Require(is_name(row.group) && is_name(row.name) && is_name(row.kind));
     RequireTime(row.start, row.dur);
   }
   for (const PeerTransfer& row : part.transfers) {
     Require(row.operation < part.operations.size() && is_name(row.transport));
-    Require(row.bytes >= 0 && IsDuration(row.time));
+    Require(row.bytes >= 0 && IsDuration(row.time) && IsDuration(row.odd.time) && IsDuration(row.beside.time));
+  }
+  for (const LongTask& row : part.long_tasks) {
+    Require(row.operation < part.operations.size() && is_name(row.transport) && is_name(row.name));
+    Require(IsDuration(row.dur) && IsDuration(row.usual));
   }
   CheckMeetings(part.meetings);
   CheckAnalyzers(part.analyzers);

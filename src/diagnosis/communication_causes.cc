@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "cause.h"
+#include "exposure.h"
 
 namespace mpa {
 namespace {
@@ -28,13 +30,14 @@ struct Use {
 
 class CommunicationCauses {
  public:
-  CommunicationCauses(const Job& job, std::vector<Cause>& causes) : job_(job), causes_(causes) {}
+  CommunicationCauses(const Job& job, std::vector<Cause>& causes) : job_(job), causes_(causes), exposure_(job), micro_batches_(MicroBatches(job)) {}
 
   void Find() {
     SumLinks();
     AddSlowLinks();
     AddSmall();
     AddNotOverlapped();
+    AddInner();
   }
 
  private:
@@ -96,7 +99,7 @@ class CommunicationCauses {
     std::vector<TimeNs> less(job_.operations.all.size(), 0);
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) NoteSlow(rank, less);
     for (std::size_t i = 0; i < less.size(); ++i) {
-      if (less[i] > 0) ShortenOperation(i, less[i], cause.what_if.expect);
+      if (less[i] > 0) ShortenOperation(job_, i, less[i], cause.what_if.expect);
     }
     causes_.push_back(std::move(cause));
   }
@@ -125,101 +128,181 @@ class CommunicationCauses {
     }
   }
 
-  void ShortenOperation(std::size_t operation, TimeNs time, Removal& removal) const {
-    for (const ReplayGraph::Edge edge : job_.graph.leaves[operation]) removal.waits.push_back({edge, time});
-  }
-
-  // From the last arrival to the end.
-  TimeNs PostOf(std::size_t operation) const {
-    TimeNs post = 0;
-    for (const ReplayGraph::Edge edge : job_.graph.leaves[operation]) post = std::max(post, job_.graph.graph.Weight(edge));
-    return post;
-  }
-
-  // What the longest of its links takes for the data alone.
+  // What the data alone takes: links within a node work side by side, those between nodes share the
+  // port of their card.
   TimeNs TransferOf(std::size_t operation, std::int64_t& bytes) const {
     TimeNs longest = 0;
     for (const auto& member : job_.operations.all[operation].joint.members) {
-      const auto& transfers = job_.Part(member.rank).transfers;
-      auto at = std::partition_point(transfers.begin(), transfers.end(), [&](const PeerTransfer& row) { return row.operation < member.collective; });
-      for (; at != transfers.end() && at->operation == member.collective; ++at) {
+      const RankDiagnosis& part = job_.Part(member.rank);
+      auto at = std::partition_point(part.transfers.begin(), part.transfers.end(), [&](const PeerTransfer& row) { return row.operation < member.collective; });
+      TimeNs through_port = 0;
+      for (; at != part.transfers.end() && at->operation == member.collective; ++at) {
         bytes = std::max(bytes, at->bytes);
-        const double usual = usual_.contains(job_.Part(member.rank).names[at->transport]) ? usual_.at(job_.Part(member.rank).names[at->transport]) : 0;
-        if (usual > 0) longest = std::max(longest, static_cast<TimeNs>(static_cast<double>(at->bytes) / usual));
+        const auto usual = usual_.find(part.names[at->transport]);
+        if (usual == usual_.end() || usual->second <= 0) continue;
+        const auto time = static_cast<TimeNs>(static_cast<double>(at->bytes) / usual->second);
+        through_port += usual->first == "RDMA" ? time : 0;
+        longest = std::max({longest, time, through_port});
       }
     }
     return longest;
   }
 
-  // Reductions of gradients and the like. Those of tensor parallelism are on the way of the data:
-  // nothing can run beside them, and none can wait for another.
-  bool IsApart(const JobOperation& operation) const {
-    return operation.group != "tp" && IsReduction(operation);
+  // True for one that takes mostly latency.
+  bool IsSmall(std::size_t operation, TimeNs transfer, std::int64_t bytes) const {
+    return bytes > 0 && static_cast<double>(bytes) <= job_.rules.small_bytes &&
+           static_cast<double>(PostOf(job_, operation)) >= job_.rules.small_latency_ratio * static_cast<double>(transfer);
   }
 
   static bool IsReduction(const JobOperation& operation) {
     return operation.kind == "allreduce" || operation.kind == "reducescatter" || operation.kind == "allgather";
   }
 
+  // The reductions of gradients and the like, by group. Those on the way of the data are left out:
+  // nothing can run beside them, and none can wait for another.
+  std::map<std::string, std::vector<std::size_t>> ReductionsByGroup() const {
+    std::map<std::string, std::vector<std::size_t>> by_group;
+    for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
+      const JobOperation& operation = job_.operations.all[i];
+      if (operation.group != "tp" && IsReduction(operation)) by_group[operation.group].push_back(i);
+    }
+    std::erase_if(by_group, [&](const auto& group) { return exposure_.OnTheWay(group.second); });
+    return by_group;
+  }
+
+  // Of the mean rank that takes part, and per step.
+  double CallsPerStep(const std::vector<std::size_t>& operations) const {
+    std::set<std::size_t> ranks;
+    double calls = 0;
+    for (const std::size_t i : operations) {
+      for (const auto& member : job_.operations.all[i].joint.members) {
+        ranks.insert(member.rank);
+        ++calls;
+      }
+    }
+    return ranks.empty() ? 0 : calls / static_cast<double>(ranks.size() * std::max<std::size_t>(1, job_.steps));
+  }
+
   // Many operations of a group that take mostly latency: in fewer and larger ones it would be paid
   // once.
   void AddSmall() {
-    std::map<std::string, std::vector<std::size_t>> by_group;
-    for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
-      if (IsApart(job_.operations.all[i])) by_group[job_.operations.all[i].group].push_back(i);
-    }
-    for (const auto& [group, operations] : by_group) {
+    for (const auto& [group, operations] : ReductionsByGroup()) {
       Cause cause = NewCause(job_, "comm.small", group);
-      std::size_t small = 0;
+      std::vector<std::size_t> small;
       std::int64_t all_bytes = 0;
       for (const std::size_t i : operations) {
         std::int64_t bytes = 0;
-        const TimeNs transfer = TransferOf(i, bytes), post = PostOf(i);
-        if (bytes == 0 || static_cast<double>(post) < job_.rules.small_latency_ratio * static_cast<double>(transfer)) continue;
-        ++small;
+        const TimeNs transfer = TransferOf(i, bytes);
+        if (!IsSmall(i, transfer, bytes)) continue;
+        small.push_back(i);
         all_bytes += bytes;
-        ShortenOperation(i, post - transfer, cause.what_if.expect);
+        ShortenOperation(job_, i, PostOf(job_, i) - transfer, cause.what_if.expect);
       }
-      const auto steps = static_cast<double>(std::max<std::size_t>(1, job_.steps)), count = static_cast<double>(small);
-      const double least = job_.rules.small_count_share * static_cast<double>(operations.size());
-      if (small == 0 || count < job_.rules.small_calls * steps || count < least) continue;
-      cause.finding.metrics.push_back({"calls_per_step", count / steps, "count"});
+      const double calls = CallsPerStep(small), count = static_cast<double>(small.size());
+      if (small.empty() || calls < job_.rules.small_calls || count < job_.rules.small_count_share * static_cast<double>(operations.size())) continue;
+      cause.finding.metrics.push_back({"calls_per_step", calls, "count"});
       cause.finding.metrics.push_back({"mean_size", static_cast<double>(all_bytes) / count, "bytes"});
       causes_.push_back(std::move(cause));
     }
   }
 
-  // Reductions of gradients that the device waits for although it could compute meanwhile.
+  // Reductions of gradients that the device waits for although it could compute meanwhile. The last
+  // backward pass makes the gradients one bucket after the other; what then is left to send when it
+  // ends is all that has to show.
   void AddNotOverlapped() {
-    std::map<std::string, std::vector<std::size_t>> by_group;
-    for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
-      const JobOperation& operation = job_.operations.all[i];
-      if (IsApart(operation)) by_group[operation.group].push_back(i);
-    }
-    for (const auto& [group, operations] : by_group) {
+    for (const auto& [group, operations] : ReductionsByGroup()) {
+      std::map<std::int32_t, std::vector<std::size_t>> by_step;
+      for (const std::size_t i : operations) by_step[job_.operations.all[i].step].push_back(i);
       Cause cause = NewCause(job_, "comm.not_overlapped", group);
-      TimeNs post_of_all = 0;
-      const auto start = [&](std::size_t i) { return job_.graph.graph.Start(job_.graph.joints[i]); };
-      std::map<std::int32_t, TimeNs> last;  // start, by step
-      for (const std::size_t i : operations) {
-        const auto [found, is_new] = last.try_emplace(job_.operations.all[i].step, start(i));
-        found->second = std::max(found->second, start(i));
+      double exposed_of_all = 0, post_of_all = 0;
+      for (auto& [step, of_step] : by_step) {
+        const auto start = [&](std::size_t i) { return job_.graph.graph.Start(job_.graph.joints[i]); };
+        std::stable_sort(of_step.begin(), of_step.end(), [&](std::size_t a, std::size_t b) { return start(a) < start(b); });
+        // One group of several with that name at a time: they work side by side.
+        std::map<std::size_t, std::vector<std::size_t>> by_lane;
+        for (const std::size_t i : of_step) by_lane[job_.operations.all[i].joint.lane].push_back(i);
+        for (const auto& [lane, row] : by_lane) {
+          TimeNs post = 0, exposed = 0;
+          for (const std::size_t i : row) {
+            post += PostOf(job_, i);
+            exposed += exposure_.Of(i);
+          }
+          const double must = std::max(LeastExposed(row, step), (1 - job_.rules.overlap_share) * static_cast<double>(post));
+          const double share = exposed <= 0 ? 0 : std::max(0.0, 1 - must / static_cast<double>(exposed));
+          for (std::size_t at = 0; at < row.size(); ++at) {
+            const TimeNs of_operation = PostOf(job_, row[at]);
+            ShortenOperation(job_, row[at], ShareOf(of_operation, share), cause.what_if.expect);
+            if (at + 1 < row.size()) ShortenOperation(job_, row[at], of_operation, cause.what_if.bound);
+          }
+          exposed_of_all += static_cast<double>(exposed) / static_cast<double>(by_lane.size());
+          post_of_all += static_cast<double>(post) / static_cast<double>(by_lane.size());
+        }
       }
-      for (const std::size_t i : operations) {
-        const TimeNs post = PostOf(i);
-        post_of_all += post;
-        ShortenOperation(i, ShareOf(post, job_.rules.overlap_share), cause.what_if.expect);
-        // Nothing is left to compute when the last one of a step begins.
-        if (start(i) < last[job_.operations.all[i].step]) ShortenOperation(i, post, cause.what_if.bound);
-      }
-      if (post_of_all == 0) continue;
-      cause.finding.metrics.push_back({"time_per_step", static_cast<double>(post_of_all) / static_cast<double>(std::max<std::size_t>(1, job_.steps)), "ns"});
+      if (post_of_all <= 0 || exposed_of_all <= 0) continue;
+      cause.finding.metrics.push_back({"time_per_step", exposed_of_all / static_cast<double>(std::max<std::size_t>(1, job_.steps)), "ns"});
+      cause.finding.metrics.push_back({"overlapped", std::max(0.0, 1 - exposed_of_all / post_of_all), "share"});
       causes_.push_back(std::move(cause));
     }
   }
 
+  // What a backward pass that makes the buckets at even distances leaves of them to send. It takes
+  // two thirds of what a micro-batch computes.
+  double LeastExposed(const std::vector<std::size_t>& row, std::int32_t step) const {
+    if (step < 0 || static_cast<std::size_t>(step) >= job_.steps) return 0;
+    const std::size_t rank = job_.operations.all[row[0]].joint.members[0].rank;
+    const double backward = static_cast<double>(job_.work[rank][static_cast<std::size_t>(step)].compute) * 2 / 3 / micro_batches_;
+    double end = 0;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const double made = backward * static_cast<double>(i + 1) / static_cast<double>(row.size());
+      end = std::max(end, made) + static_cast<double>(PostOf(job_, row[i]));
+    }
+    return std::max(0.0, end - backward);
+  }
+
+  // Every micro-batch of a step runs all products as often: what the numbers of times have in common.
+  static double MicroBatches(const Job& job) {
+    std::int64_t common = 0;
+    for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
+      const RankDiagnosis& part = job.Part(rank);
+      std::vector<std::int64_t> counts(part.kinds.size(), 0);
+      for (const GraphNode& node : part.graph.nodes) {
+        const bool is_product = node.leaf == Leaf::kMatmul || node.leaf == Leaf::kConvolution || node.leaf == Leaf::kAttention;
+        if (node.kind == NodeKind::kKernel && is_product && node.step == static_cast<std::int32_t>(job.first_step)) ++counts[static_cast<std::size_t>(node.row)];
+      }
+      for (const std::int64_t count : counts) common = std::gcd(common, count);
+    }
+    return static_cast<double>(std::max<std::int64_t>(1, common));
+  }
+
+  // What operations idle between and beside their transfers, where it is more than start.
+  void AddInner() {
+    double idle = 0, steps = 0;
+    for (const DiagnosedRank& rank : job_.ranks) {
+      for (std::size_t step = job_.first_step; step < rank.part->steps.size(); ++step) {
+        const auto& leaves = rank.part->steps[step].leaves;
+        idle += static_cast<double>(leaves[static_cast<std::size_t>(Leaf::kInnerWait)] + leaves[static_cast<std::size_t>(Leaf::kInnerIdle)]);
+        ++steps;
+      }
+    }
+    if (steps == 0 || idle / steps < job_.rules.inner_share * static_cast<double>(job_.step_time)) return;
+    Cause cause = NewCause(job_, "comm.inner");
+    for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
+      std::int64_t bytes = 0;
+      const TimeNs transfer = TransferOf(i, bytes);
+      if (bytes == 0 || IsSmall(i, transfer, bytes)) continue;
+      const TimeNs within = std::max<TimeNs>(0, PostOf(job_, i) - transfer);
+      ShortenOperation(job_, i, ShareOf(within, job_.rules.inner_gain), cause.what_if.expect);
+      ShortenOperation(job_, i, within, cause.what_if.bound);
+    }
+    if (cause.what_if.expect.waits.empty()) return;
+    cause.finding.metrics.push_back({"time_per_step", idle / steps, "ns"});
+    causes_.push_back(std::move(cause));
+  }
+
   const Job& job_;
   std::vector<Cause>& causes_;
+  const Exposure exposure_;
+  const double micro_batches_;
   std::map<Link, Use> links_;
   std::map<std::string, double> usual_;  // bandwidth by transport
 };

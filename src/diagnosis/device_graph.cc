@@ -32,13 +32,15 @@ bool WaitsForAllStreams(std::string_view name) {
 
 class DevicePart {
  public:
-  DevicePart(GraphDraft& draft, const HostChain& host)
+  DevicePart(GraphDraft& draft, const HostChain& chain, std::vector<HostStretch>& host)
       : draft_(draft),
         trace_(draft.trace),
         steps_(draft.steps),
         items_(draft.found.items),
         graph_(draft.graph),
-        host_(host) {}
+        chain_(chain),
+        host_(host),
+        optimizer_(OptimizerSpans(draft.trace)) {}
 
   void Build() && {
     AddItems();
@@ -101,10 +103,11 @@ class DevicePart {
         begin_node_[i] = end_node_[i] =
             draft_.AddOfStep(work.begin, work.end - work.begin, kind, StepOf(item), work.row);
         graph_.nodes.back().leaf = work.leaf;
+        graph_.nodes.back().in_optimizer = IsWithin(optimizer_, AskedFor(item));
       }
       if (item.launch >= 0 &&
-          host_.node_of_launch[static_cast<std::size_t>(item.launch)] != kNoNode) {
-        draft_.Wait(begin_node_[i], host_.node_of_launch[static_cast<std::size_t>(item.launch)],
+          chain_.node_of_launch[static_cast<std::size_t>(item.launch)] != kNoNode) {
+        draft_.Wait(begin_node_[i], chain_.node_of_launch[static_cast<std::size_t>(item.launch)],
                     WaitsFor::kStart, latency);
       }
       lane_[i] = LaneOf(item);
@@ -114,6 +117,14 @@ class DevicePart {
       previous[lane_[i]] = i;
     }
     AddEvents();
+  }
+
+  // When the operator asked for it; a task queue launches later.
+  TimeNs AskedFor(const GraphItem& item) const {
+    if (item.launch < 0) return item.launched;
+    const std::int32_t queued = draft_.found.launches[static_cast<std::size_t>(item.launch)].queued;
+    return queued < 0 ? item.launched
+                      : trace_.queued_work.queued[static_cast<std::size_t>(queued)];
   }
 
   std::vector<std::size_t> ByLaunch() const {
@@ -170,14 +181,14 @@ class DevicePart {
     const std::vector<std::size_t> by_launch = ByLaunch();
     std::map<std::int64_t, std::size_t> last;  // by stream
     std::size_t next = 0;
-    std::vector<std::size_t> order(host_.blocks.size());
+    std::vector<std::size_t> order(chain_.blocks.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return draft_.StartOf(host_.blocks[a].begin) < draft_.StartOf(host_.blocks[b].begin);
+      return draft_.StartOf(chain_.blocks[a].begin) < draft_.StartOf(chain_.blocks[b].begin);
     });
     for (const std::size_t number : order) {
-      const HostBlock& block = host_.blocks[number];
-      const BlockedCall& call = host_.waiting[static_cast<std::size_t>(block.call)];
+      const HostBlock& block = chain_.blocks[number];
+      const BlockedCall& call = chain_.waiting[static_cast<std::size_t>(block.call)];
       const TimeNs begin = call.begin;
       const TimeNs end = draft_.OnDevice(begin + call.dur);
       const TimeNs known_until = call.is_op ? begin + call.dur : begin;
@@ -191,8 +202,14 @@ class DevicePart {
         waited.push_back(item);
         if (!latest || items_[item].work.end > items_[*latest].work.end) latest = item;
       }
-      if (!latest || items_[*latest].work.end <= draft_.OnDevice(begin))
-        continue;  // it did not wait
+      if (!latest || items_[*latest].work.end <= draft_.OnDevice(begin)) {
+        // It did not wait: all of it is work of the host.
+        const bool is_own = block.thread != kNoNode && graph_.edges[block.thread].on == block.begin;
+        if (is_own && call.dur > 0) {
+          host_.push_back({block.thread, begin, begin + call.dur, call.track, call.track});
+        }
+        continue;
+      }
       if (!WaitsForAllStreams(trace_.strings.View(call.name))) waited = {*latest};
       if (block.thread != kNoNode) {
         GraphEdge& thread = graph_.edges[block.thread];
@@ -225,7 +242,9 @@ class DevicePart {
   const StepBounds& steps_;
   const std::vector<GraphItem>& items_;
   RankGraph& graph_;
-  const HostChain& host_;
+  const HostChain& chain_;
+  std::vector<HostStretch>& host_;
+  const Intervals optimizer_;
   std::vector<std::uint32_t> begin_node_, end_node_;  // by item
   std::map<std::pair<std::int32_t, std::string>, std::int64_t> lanes_;
   std::vector<std::int64_t>
@@ -235,6 +254,8 @@ class DevicePart {
 
 }  // namespace
 
-void AddDevice(GraphDraft& draft, const HostChain& host) { DevicePart(draft, host).Build(); }
+void AddDevice(GraphDraft& draft, const HostChain& chain, std::vector<HostStretch>& host) {
+  DevicePart(draft, chain, host).Build();
+}
 
 }  // namespace mpa

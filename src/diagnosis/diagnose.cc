@@ -56,11 +56,24 @@ bool DemoteUsual(const Job& job, const Waterfall& waterfall, std::vector<Cause>&
   return any;
 }
 
+// The share of the steps in which ranks wait for another stage.
+double MeasuredBubble(const Job& job) {
+  double bubble = 0, time = 0;
+  for (const DiagnosedRank& rank : job.ranks) {
+    for (std::size_t step = job.first_step; step < rank.part->steps.size(); ++step) {
+      const StepPart& of = rank.part->steps[step];
+      bubble += static_cast<double>(of.leaves[static_cast<std::size_t>(Leaf::kBubble)]);
+      time += static_cast<double>(of.end - of.begin);
+    }
+  }
+  return time > 0 ? bubble / time : 0;
+}
+
 // What twice as many micro-batches of half the size win. Their schedule is another graph, so it is
 // computed and not replayed: of p stages and m micro-batches (p - 1) / (m + p - 1) is idle.
 void AddBubble(const Job& job, Diagnosis& diagnosis) {
   const PipelineShape shape = ShapeOfPipeline(job);
-  const double ideal = shape.IdealBubble();
+  const double ideal = std::min(shape.IdealBubble(), MeasuredBubble(job));
   if (ideal < job.rules.bubble_share) return;
   FoundCause found = NewCause(job, "pp.bubble").finding;
   found.gain = ShareOf(diagnosis.floor, ideal / 2);
@@ -141,7 +154,11 @@ Diagnosis Diagnose(std::vector<DiagnosedRank> ranks, const Rules& rules) {
   FindCommunicationCauses(job, causes);
   FindPipelineCauses(job, causes);
   FindHostCauses(job, causes);
+  FindHostHabits(job, causes);
+  FindTransferCauses(job, causes);
   FindDeviceCauses(job, causes);
+  FindFusionCauses(job, causes);
+  FindOperatorCauses(job, causes);
   std::vector<WhatIf> what_ifs;
   for (Cause& cause : causes) what_ifs.push_back(std::move(cause.what_if));
   const TimeNs search = std::max<TimeNs>(1, ShareOf(job.step_time, rules.search_share));
@@ -164,6 +181,7 @@ Diagnosis Diagnose(std::vector<DiagnosedRank> ranks, const Rules& rules) {
   FindHiding(job, of_findings, diagnosis);
   AddBubble(job, diagnosis);
   AddNotCauses(job, diagnosis);
+  AddCaptureFindings(job, diagnosis);
   AddNotJudged(job, diagnosis);
   return diagnosis;
 }

@@ -145,7 +145,9 @@ class Screen {
     const std::string gain = GainText(of_, finding, language_);
     const std::size_t room = kScreenColumns - ColumnsOf(gain) - 2;
     const std::string title = head + TitleOf(finding, language_);
-    if (ColumnsOf(title) <= room) {
+    if (gain.empty()) {
+      block = Wrapped(title, 11);
+    } else if (ColumnsOf(title) <= room) {
       block.push_back(title + std::string(kScreenColumns - ColumnsOf(title) - ColumnsOf(gain), ' ') + gain);
     } else {
       block = Wrapped(title, 11);

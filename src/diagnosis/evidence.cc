@@ -11,6 +11,8 @@
 #include <string_view>
 #include <utility>
 
+#include "mpa/base/text.h"
+
 namespace mpa {
 namespace {
 
@@ -78,11 +80,33 @@ class EvidenceFinder {
                       part.capture});
   }
 
+  // Findings about some types of kernels have the type, or what is computed in pieces, as their place.
+  bool IsOfKind(const RankDiagnosis& part, const KernelKind& kind, const GraphNode& node) const {
+    const std::string& id = finding_.id;
+    const std::string& type = part.names[kind.type];
+    if (id == "op.slow" || id == "op.variance") return finding_.key.substr(id.size() + 1) == type;
+    if (id == "op.fp32") return kind.multiplies_fp32;
+    if (id == "op.optimizer") return node.in_optimizer;
+    if (id == "op.attention") return ContainsAny(ToLower(type), {"softmax"});
+    if (id == "op.unfused") return IsPieceOf(finding_.key.substr(id.size() + 1), ToLower(type));
+    return true;
+  }
+
+  static bool IsPieceOf(std::string_view pattern, std::string_view type) {
+    if (pattern == "rms_norm") return type.starts_with("rsqrt");
+    if (pattern == "rotary_mul") return type.starts_with("neg");
+    if (pattern == "swiglu") return type.starts_with("swish") || type.starts_with("silu") || type.starts_with("sigmoid");
+    return type.starts_with("layernorm");
+  }
+
   void AddOfRank(std::size_t rank) {
     const RankDiagnosis& part = *ranks_[rank].part;
     for (const GraphNode& node : part.graph.nodes) {
       if (node.kind != NodeKind::kKernel || !IsOfLeaf(node.leaf) || !IsSeen(part, node.step)) continue;
-      Add(rank, "kernels", part.kinds[static_cast<std::size_t>(node.row)].type, kNoPeer, node.start, node.dur);
+      const KernelKind& kind = part.kinds[static_cast<std::size_t>(node.row)];
+      if (!IsOfKind(part, kind, node)) continue;
+      const bool named = !part.names[kind.name].empty();
+      Add(rank, "kernels", named ? kind.name : kind.type, kNoPeer, node.start, node.dur);
     }
     for (const BlockedPart& call : part.blocked) {
       if (IsOfLeaf(call.leaf) && IsSeen(part, call.step)) Add(rank, "calls", call.name, kNoPeer, call.start, call.dur);
@@ -102,6 +126,8 @@ class EvidenceFinder {
       if (operation.joint.outsider < 0 || operation.outsider != culprit) return std::nullopt;
       return culprit;
     }
+    const bool of_all = finding_.id == "comm.inner" || finding_.id == "comm.unaligned" || finding_.id == "comm.contention";
+    if (of_all) return kNoPeer;
     if (finding_.id.starts_with("comm.")) return operation.group == group ? std::optional(kNoPeer) : std::nullopt;
     if (finding_.id == "pp.bubble") return IsPairKind(operation.kind) ? std::optional(kNoPeer) : std::nullopt;
     return std::nullopt;
@@ -109,7 +135,7 @@ class EvidenceFinder {
 
   void AddOperations(std::size_t rank) {
     const RankDiagnosis& part = *ranks_[rank].part;
-    if (finding_.id == "link.slow") return AddTransfers(rank);
+    if (finding_.id == "link.slow" || finding_.id == "comm.retransmit") return AddTransfers(rank);
     const auto& of_rank = operations_().of_rank[rank];
     for (std::size_t i = 0; i < part.operations.size(); ++i) {
       const OperationPart& operation = part.operations[i];
@@ -145,6 +171,12 @@ std::optional<Leaf> LeafNamed(std::string_view name) {
   return std::nullopt;
 }
 
+std::vector<Leaf> ComputeLeaves() {
+  std::vector<Leaf> leaves;
+  for (std::size_t leaf = 0; leaf < kLeaves && IsCompute(static_cast<Leaf>(leaf)); ++leaf) leaves.push_back(static_cast<Leaf>(leaf));
+  return leaves;
+}
+
 }  // namespace
 
 std::vector<Leaf> LeavesOf(const FoundCause& finding) {
@@ -161,6 +193,15 @@ std::vector<Leaf> LeavesOf(const FoundCause& finding) {
       {"op.aicpu", {Leaf::kAiCpu}},
       {"op.format", {Leaf::kFormat, Leaf::kMove}},
       {"op.attention", {Leaf::kVector}},
+      {"op.slow", ComputeLeaves()},
+      {"op.variance", ComputeLeaves()},
+      {"op.fp32", ComputeLeaves()},
+      {"op.optimizer", ComputeLeaves()},
+      {"op.unfused", ComputeLeaves()},
+      {"dev.clock", {Leaf::kMatmul}},
+      {"host.python", {Leaf::kPython}},
+      {"host.launch_blocking", {Leaf::kExplicitSync}},
+      {"host.cpu_contention", {Leaf::kDispatchCann}},
       {"rank.late_input", {Leaf::kDataLoader, Leaf::kHostCopy}},
   };
   if (const auto found = leaves.find(finding.id); found != leaves.end()) return found->second;

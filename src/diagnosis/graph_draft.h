@@ -55,7 +55,8 @@ struct HostChain {
 /// Adds the moments of the host. `host` gets the stretches of its threads.
 HostChain AddHost(GraphDraft& draft, std::vector<HostStretch>& host);
 
-/// Adds the work of the device, what it waited for, and what waited for it.
-void AddDevice(GraphDraft& draft, const HostChain& host);
+/// Adds the work of the device, what it waited for, and what waited for it. `host` gets the blocking
+/// calls that did not wait: all of them is work of the host.
+void AddDevice(GraphDraft& draft, const HostChain& chain, std::vector<HostStretch>& host);
 
 }  // namespace mpa

@@ -87,11 +87,12 @@ class HostCauses {
         Note(rank, step, ranks, steps);
         if (static_cast<std::size_t>(step) >= job_.first_step) time += less;
       }
+      const bool blocks_launches = BlocksLaunches(job_, rank);
       const UsualCalls usual_calls(part, job_.steps, job_.rules.usual_syncs);
       for (const BlockedPart& row : part.blocked) {
         if (row.step < 0 || static_cast<std::size_t>(row.step) >= job_.steps || !IsOf(of.blocks, row.leaf)) continue;
         if (!cut[static_cast<std::size_t>(row.step)]) continue;
-        if (of.id == "host.sync" && usual_calls.Holds(row)) continue;
+        if (of.id == "host.sync" && (usual_calls.Holds(row) || (blocks_launches && row.behind_launch))) continue;
         removal.cuts.push_back(job_.graph.first_edge[rank] + row.edge);
         Note(rank, row.step, ranks, steps);
         if (static_cast<std::size_t>(row.step) >= job_.first_step) ++calls;
@@ -156,7 +157,7 @@ class HostCauses {
 
   // All hosts would have to launch faster.
   void AddLaunchBound() {
-    static const std::vector<Leaf> leaves = {Leaf::kDispatchOp, Leaf::kDispatchCann, Leaf::kDispatchComm, Leaf::kPython, Leaf::kHostIdle};
+    static const std::vector<Leaf> leaves = {Leaf::kDispatchOp, Leaf::kDispatchCann, Leaf::kDispatchComm};
     Cause cause = NewCause(job_, "host.launch_bound");
     TimeNs time = 0, kernel_time = 0;
     std::int64_t kernels = 0;

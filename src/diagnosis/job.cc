@@ -29,18 +29,28 @@ bool FirstIsWarmUp(const std::vector<TimeNs>& lengths, double ratio) {
   std::vector<TimeNs> others(lengths.begin() + 1, lengths.end());
   std::sort(others.begin(), others.end());
   const TimeNs median = others[others.size() / 2];
-  return static_cast<double>(lengths[0]) > ratio * static_cast<double>(median);
+  return median > 0 && static_cast<double>(lengths[0]) > ratio * static_cast<double>(median);
 }
 
-// The stages of a pipeline do different work.
-std::vector<std::int32_t> RolesOf(const std::vector<DiagnosedRank>& ranks) {
-  std::vector<std::int32_t> roles(ranks.size(), 0);
+std::vector<std::int32_t> StagesOf(const std::vector<DiagnosedRank>& ranks) {
+  std::vector<std::int32_t> stages(ranks.size(), 0);
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     for (const JobGroup& group : ranks[i].part->meetings.groups) {
       if (group.name != "pp") continue;
       const auto place = std::find(group.ranks.begin(), group.ranks.end(), ranks[i].rank);
-      if (place != group.ranks.end()) roles[i] = static_cast<std::int32_t>(place - group.ranks.begin());
+      if (place != group.ranks.end()) stages[i] = static_cast<std::int32_t>(place - group.ranks.begin());
     }
+  }
+  return stages;
+}
+
+// The stages of a pipeline do different work, and so do captures that have nothing to do with each
+// other.
+std::vector<std::int32_t> RolesOf(const Job& job) {
+  std::vector<std::int32_t> roles;
+  std::map<std::pair<std::size_t, std::int32_t>, std::int32_t> numbers;
+  for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
+    roles.push_back(numbers.try_emplace({job.operations.island[rank], job.stage[rank]}, static_cast<std::int32_t>(numbers.size())).first->second);
   }
   return roles;
 }
@@ -170,7 +180,8 @@ Job MakeJob(std::vector<DiagnosedRank> ranks, const Rules& rules) {
   job.rules = rules;
   job.ranks = std::move(ranks);
   job.operations = JoinOperations(job.ranks, rules);
-  job.role = RolesOf(job.ranks);
+  job.stage = StagesOf(job.ranks);
+  job.role = RolesOf(job);
   for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) job.ranks_of_role[job.role[rank]].push_back(rank);
   job.graph = GraphOf(job);
   job.steps = job.graph.steps.last.size();

@@ -58,7 +58,8 @@ struct Job {
   std::size_t steps = 0;       ///< of the capture
   std::size_t first_step = 0;  ///< earlier ones are warm-up
   TimeNs step_time = 0;        ///< mean of the counted steps
-  std::vector<std::int32_t> role;  ///< by rank: its stage of the pipeline
+  std::vector<std::int32_t> stage;  ///< by rank: of the pipeline
+  std::vector<std::int32_t> role;   ///< by rank: those of one role do the same work
   std::map<std::int32_t, std::vector<std::size_t>> ranks_of_role;
   std::vector<std::vector<StepWork>> work;  ///< by rank and step
   /// By role and step, the types that any rank of the role runs.

@@ -10,31 +10,14 @@
 #include "mpa/base/text.h"
 #include "mpa/measure/accounting.h"
 #include "mpa/measure/collectives.h"
+#include "mpa/measure/data_types.h"
 #include "mpa/measure/nesting.h"
-#include "mpa/model/collective_tasks.h"
 #include "mpa/model/step_bounds.h"
 #include "part.h"
+#include "part_facts.h"
 
 namespace mpa {
 namespace {
-
-// Less is a signal, not data.
-constexpr std::int64_t kLeastPayload = 65;
-
-// Numbers texts in the order in which they are asked for.
-class PartNames {
- public:
-  explicit PartNames(std::vector<std::string>& names) : names_(names) {}
-  NameId Of(std::string_view text) {
-    const auto [found, is_new] = numbers_.try_emplace(std::string(text), static_cast<NameId>(names_.size()));
-    if (is_new) names_.push_back(found->first);
-    return found->second;
-  }
-
- private:
-  std::vector<std::string>& names_;
-  std::unordered_map<std::string, NameId> numbers_;
-};
 
 class PartMaker {
  public:
@@ -52,9 +35,12 @@ class PartMaker {
     AddShares(stretches);
     AddPlaces();
     AddBlocked();
-    NameKernels();
+    NameKernels(trace_, names_, part_);
     AddOperations();
     part_.analyzers = MakeAnalyzerRows(trace_);
+    AddLaunches(trace_, steps_, part_);
+    part_.settings = trace_.job.settings;
+    part_.host = trace_.job.host_uid.empty() ? trace_.job.host_name : trace_.job.host_uid;
     return std::move(part_);
   }
 
@@ -69,22 +55,7 @@ class PartMaker {
       part.begin = step.window.begin;
       part.end = step.window.end;
       for (std::size_t leaf = 0; leaf < kLeaves; ++leaf) part.leaves.push_back(step.leaves[static_cast<Leaf>(leaf)]);
-      part.mhz = MeanClock(step.window);
     }
-  }
-
-  std::int64_t MeanClock(const Interval& window) const {
-    const CoreClocks& clocks = trace_.core_clocks;
-    double sum = 0;
-    TimeNs time = 0;
-    for (std::size_t i = 0; i < clocks.Size(); ++i) {
-      const TimeNs begin = std::max(window.begin, clocks.start[i]);
-      const TimeNs end = std::min(window.end, i + 1 < clocks.Size() ? clocks.start[i + 1] : window.end);
-      if (begin >= end) continue;
-      sum += static_cast<double>(clocks.mhz[i]) * static_cast<double>(end - begin);
-      time += end - begin;
-    }
-    return time == 0 ? 0 : static_cast<std::int64_t>(sum / static_cast<double>(time) + 0.5);
   }
 
   // Who holds the interpreter collects garbage; nobody else gets on.
@@ -96,6 +67,7 @@ class PartMaker {
   }
 
   void AddShares(const std::vector<HostStretch>& stretches) {
+    const Intervals optimizer = OptimizerSpans(trace_);
     for (const HostStretch& stretch : stretches) {
       std::array<TimeNs, kLeaves> times{};
       const auto add = [&](Leaf leaf, TimeNs time) { times[static_cast<std::size_t>(leaf)] += time; };
@@ -115,7 +87,8 @@ class PartMaker {
         add(Leaf::kGarbage, garbage);
       }
       for (std::size_t leaf = 0; leaf < kLeaves; ++leaf) {
-        if (times[leaf] > 0) part_.shares.push_back({stretch.edge, static_cast<Leaf>(leaf), times[leaf]});
+        if (times[leaf] == 0) continue;
+        part_.shares.push_back({stretch.edge, static_cast<Leaf>(leaf), times[leaf], IsWithin(optimizer, stretch.begin)});
       }
     }
   }
@@ -202,23 +175,6 @@ class PartMaker {
     return memory > 0;
   }
 
-  void NameKernels() {
-    std::map<std::pair<NameId, NameId>, std::int32_t> numbers;
-    for (GraphNode& node : part_.graph.nodes) {
-      if (node.kind != NodeKind::kKernel) continue;
-      NameId type = names_.Of(""), shapes = type;
-      const auto row = static_cast<std::size_t>(node.row);
-      if (node.row >= 0 && row < trace_.kernels.Size()) {
-        const StringId op_type = trace_.kernels.op_type[row];
-        type = names_.Of(View(op_type == StringId::kEmpty ? trace_.kernels.name[row] : op_type));
-        shapes = names_.Of(View(trace_.kernels.shapes[row]));
-      }
-      const auto [found, is_new] = numbers.try_emplace({type, shapes}, static_cast<std::int32_t>(part_.kinds.size()));
-      if (is_new) part_.kinds.push_back({type, shapes});
-      node.row = found->second;
-    }
-  }
-
   void AddOperations() {
     std::unordered_map<std::int32_t, std::uint32_t> number;  // by row of the communications
     const Communications& rows = trace_.communications;
@@ -232,34 +188,10 @@ class PartMaker {
       part.step = part_.graph.nodes[collective.arrive].step;
       part.start = rows.start[row];
       part.dur = rows.dur[row];
+      part.bytes = rows.count[row] <= 0 ? 0 : rows.count[row] * BytesOfElement(View(rows.data_type[row]));
     }
     part_.meetings = MeetingsOfRank(trace_);
-    AddTransfers(number);
-  }
-
-  void AddTransfers(const std::unordered_map<std::int32_t, std::uint32_t>& number) {
-    const CommTasks& tasks = trace_.comm_tasks;
-    const std::vector<std::int64_t> operations = OperationsOfTasks(trace_);
-    std::map<std::tuple<std::uint32_t, std::int32_t, StringId>, PeerTransfer> sums;
-    for (std::size_t i = 0; i < tasks.Size(); ++i) {
-      const auto operation = number.find(static_cast<std::int32_t>(operations[i]));
-      if (operation == number.end() || tasks.peer[i] < 0 || tasks.peer[i] == tasks.own_rank[i]) continue;
-      OperationPart& part = part_.operations[operation->second];
-      if (part.own < 0 && tasks.own_rank[i] >= 0) {
-        part.own = tasks.own_rank[i];
-        part.peer = tasks.peer[i];
-      }
-      if (tasks.bytes[i] < kLeastPayload) continue;
-      const std::string_view name = View(tasks.name[i]);
-      if (!IsOneOf(name, {"Memcpy", "Reduce_Inline", "RDMASend"})) continue;
-      PeerTransfer& sum = sums[{operation->second, tasks.peer[i], tasks.transport[i]}];
-      sum.operation = operation->second;
-      sum.peer = tasks.peer[i];
-      sum.transport = names_.Of(View(tasks.transport[i]));
-      sum.bytes += tasks.bytes[i];
-      sum.time += tasks.dur[i];
-    }
-    for (const auto& [key, sum] : sums) part_.transfers.push_back(sum);
+    AddTransfers(trace_, number, names_, part_);
   }
 
   const RankTrace& trace_;

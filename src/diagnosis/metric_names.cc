@@ -26,6 +26,17 @@ const std::map<std::string_view, Wording>& Forms() {
       {"time_per_launch", {"one launch per {}", "平均每 {} 下发一次"}},
       {"bandwidth", {"{} over the link", "链路带宽 {}"}},
       {"bandwidth_of_others", {"other links {}", "其他链路 {}"}},
+      {"use_of_chip", {"{} of what the chip can do", "达到芯片能力的 {}"}},
+      {"slowest_tenth", {"the slowest tenth takes {} times the median", "最慢的一成是中位数的 {} 倍"}},
+      {"launches_per_step", {"{} launches a step", "每个 step 下发 {} 次"}},
+      {"waits_of_launches", {"{} of the launches wait", "{} 的下发在等待"}},
+      {"clock_rated", {"rated {}", "额定 {}"}},
+      {"bandwidth_aligned", {"aligned ones {}", "对齐时 {}"}},
+      {"bandwidth_alone", {"alone {}", "单独时 {}"}},
+      {"bandwidth_below", {"smaller ones {}", "较小的消息 {}"}},
+      {"beyond_usual", {"{} times the usual time", "是通常耗时的 {} 倍"}},
+      {"different_ranks", {"{} different ranks", "{} 个不同的卡"}},
+      {"steps_captured", {"steps captured: {}", "采集 step 数：{}"}},
       {"mean_size", {"mean size {}", "平均大小 {}"}},
       {"overlapped", {"{} overlapped", "已重叠 {}"}},
       {"imbalance", {"{} times the mean", "是均值的 {} 倍"}},
@@ -61,6 +72,7 @@ std::string MetricText(const Metric& metric, Language language) {
 std::string RanksText(const std::vector<std::int64_t>& ranks, Language language) {
   const bool chinese = language == Language::kChinese;
   if (ranks.empty()) return chinese ? "未采集的卡" : "a rank not captured";
+  if (*std::min_element(ranks.begin(), ranks.end()) < 0) return chinese ? "编号未知的卡" : "ranks of no number";
   // More say nothing at a glance.
   constexpr std::size_t kMostRuns = 4;
   std::vector<std::int64_t> sorted = ranks;

@@ -39,6 +39,7 @@ class OperationJoiner {
     AlignApart(clocks);
     PairByTime();
     PutInOrder();
+    FindIslands();
     FindOutsiders(meetings, clocks);
     return std::move(result_);
   }
@@ -150,6 +151,22 @@ class OperationJoiner {
       for (const auto& member : operation->joint.members) result_.of_rank[member.rank][member.collective] = result_.all.size();
       result_.all.push_back(std::move(*operation));
     }
+  }
+
+  void FindIslands() {
+    std::vector<std::size_t>& island = result_.island;
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) island.push_back(rank);
+    const auto root = [&](std::size_t rank) {
+      while (island[rank] != rank) rank = island[rank] = island[island[rank]];
+      return rank;
+    };
+    for (const JobOperation& operation : result_.all) {
+      for (const auto& member : operation.joint.members) {
+        const std::size_t a = root(operation.joint.members[0].rank), b = root(member.rank);
+        island[std::max(a, b)] = std::min(a, b);
+      }
+    }
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) island[rank] = root(rank);
   }
 
   void FindOutsiders(const Meetings& meetings, const RankClocks& clocks) {

@@ -29,6 +29,8 @@ struct DiagnosedRank {
 struct JobOperations {
   std::vector<JobOperation> all;
   std::vector<TimeNs> clock;  ///< by rank: how far its clock is ahead of the first rank's
+  /// By rank: ranks that did nothing together, not even through others, are on different islands.
+  std::vector<std::size_t> island;
   std::vector<std::vector<std::size_t>> of_rank;  ///< position in `all` by rank and its collective
 };
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,10 @@ struct StepPart {
   std::int32_t id = -1;
   TimeNs begin = 0, end = 0;  ///< on the clock of the device
   std::vector<TimeNs> leaves;  ///< by Leaf
-  std::int64_t mhz = 0;       ///< mean clock of the cube cores; 0: not recorded
+  std::int64_t mhz = 0;       ///< mean clock while kernels ran; 0: not recorded
+  /// Calls that launched kernels, how long they took by their median and upper decile, and together.
+  std::int64_t launches = 0;
+  TimeNs launch_median = 0, launch_decile = 0, launch_time = 0;
 };
 
 /// Work of the host on an edge of the graph, by class.
@@ -32,6 +36,7 @@ struct HostShare {
   std::uint32_t edge = 0;
   Leaf leaf{};
   TimeNs time = 0;
+  bool in_optimizer = false;  ///< within Optimizer.step
 };
 
 /// Where the host spent its time: an operator, a frame or a call.
@@ -51,11 +56,18 @@ struct BlockedPart {
   NameId place = 0;  ///< of the operator around it
   std::int32_t step = -1;
   TimeNs start = 0, dur = 0;
+  bool behind_launch = false;  ///< nothing lies between it and the launch of a kernel
 };
 
-/// A kind of kernel: what equal work is called.
+/// A kind of kernel: what equal work is called, and what is known of it.
 struct KernelKind {
   NameId type = 0, shapes = 0;
+  NameId types = 0;  ///< of its inputs
+  NameId name = 0;   ///< of the first of them
+  TimeNs least = 0;  ///< what its multiplications take at the chip's peak; 0: not known
+  std::int64_t bytes = 0;  ///< of its tensors, each read or written once; 0: not known
+  bool streams = false;    ///< works element by element, so that memory holds it up
+  bool multiplies_fp32 = false;
 };
 
 struct OperationPart {
@@ -63,6 +75,14 @@ struct OperationPart {
   std::int32_t own = -1, peer = -1;  ///< within the group; `peer` of operations between two ranks
   std::int32_t step = -1;
   TimeNs start = 0, dur = 0;
+  std::int64_t bytes = 0;  ///< of its message; 0: not recorded
+};
+
+/// Tasks that move data: how many, how much, how long.
+struct TaskSum {
+  std::int64_t count = 0, bytes = 0;
+  TimeNs time = 0;
+  double Bandwidth() const { return time > 0 ? static_cast<double>(bytes) / static_cast<double>(time) : 0; }
 };
 
 /// What an operation moved to or from another member.
@@ -72,6 +92,17 @@ struct PeerTransfer {
   NameId transport = 0;
   std::int64_t bytes = 0;
   TimeNs time = 0;
+  std::int64_t count = 0;
+  TaskSum odd{};     ///< of sizes that are no multiple of 512 bytes
+  TaskSum beside{};  ///< while cube cores computed
+};
+
+/// A task that took many times what others of its transport and size take.
+struct LongTask {
+  std::uint32_t operation = 0;
+  std::int32_t peer = -1;
+  NameId transport = 0, name = 0;
+  TimeNs start = 0, dur = 0, usual = 0;
 };
 
 /// What one rank comes to. Operations are numbered as the collectives of the graph.
@@ -87,8 +118,12 @@ struct RankDiagnosis {
   std::vector<BlockedPart> blocked;
   std::vector<OperationPart> operations;
   std::vector<PeerTransfer> transfers;
+  std::vector<LongTask> long_tasks;
   RankMeetings meetings;
   AnalyzerRows analyzers;
+  std::map<std::string, std::string> settings;  ///< see JobInfo
+  std::string host;         ///< the machine; empty: not recorded
+  std::int64_t rated_mhz = 0;  ///< of the cube cores; 0: not recorded
 };
 
 RankDiagnosis MakeRankDiagnosis(const RankTrace& trace);

@@ -14,11 +14,12 @@ constexpr WaitsFor LastOf(WaitsFor) { return WaitsFor::kEnd; }
 
 template <class Archive>
 void serialize(Archive& archive, StepPart& row) {
-  archive(row.id, row.begin, row.end, row.leaves, row.mhz);
+  archive(row.id, row.begin, row.end, row.leaves, row.mhz, row.launches, row.launch_median, row.launch_decile,
+          row.launch_time);
 }
 template <class Archive>
 void serialize(Archive& archive, HostShare& row) {
-  archive(row.edge, EnumField{row.leaf}, row.time);
+  archive(row.edge, EnumField{row.leaf}, row.time, row.in_optimizer);
 }
 template <class Archive>
 void serialize(Archive& archive, HostPlace& row) {
@@ -26,19 +27,27 @@ void serialize(Archive& archive, HostPlace& row) {
 }
 template <class Archive>
 void serialize(Archive& archive, BlockedPart& row) {
-  archive(row.edge, EnumField{row.leaf}, row.name, row.place, row.step, row.start, row.dur);
+  archive(row.edge, EnumField{row.leaf}, row.name, row.place, row.step, row.start, row.dur, row.behind_launch);
 }
 template <class Archive>
 void serialize(Archive& archive, KernelKind& row) {
-  archive(row.type, row.shapes);
+  archive(row.type, row.shapes, row.types, row.name, row.least, row.bytes, row.streams, row.multiplies_fp32);
 }
 template <class Archive>
 void serialize(Archive& archive, OperationPart& row) {
-  archive(row.group, row.name, row.kind, row.own, row.peer, row.step, row.start, row.dur);
+  archive(row.group, row.name, row.kind, row.own, row.peer, row.step, row.start, row.dur, row.bytes);
+}
+template <class Archive>
+void serialize(Archive& archive, TaskSum& row) {
+  archive(row.count, row.bytes, row.time);
 }
 template <class Archive>
 void serialize(Archive& archive, PeerTransfer& row) {
-  archive(row.operation, row.peer, row.transport, row.bytes, row.time);
+  archive(row.operation, row.peer, row.transport, row.bytes, row.time, row.count, row.odd, row.beside);
+}
+template <class Archive>
+void serialize(Archive& archive, LongTask& row) {
+  archive(row.operation, row.peer, row.transport, row.name, row.start, row.dur, row.usual);
 }
 template <class Archive>
 void serialize(Archive& archive, SeenPeer& row) {
@@ -55,7 +64,8 @@ void serialize(Archive& archive, RankMeetings& meetings) {
 }
 template <class Archive>
 void serialize(Archive& archive, GraphNode& row) {
-  archive(row.start, row.dur, EnumField{row.kind}, row.step, row.row, EnumField{row.leaf});
+  archive(row.start, row.dur, EnumField{row.kind}, row.step, row.row, EnumField{row.leaf},
+          row.in_optimizer);
 }
 template <class Archive>
 void serialize(Archive& archive, GraphEdge& row) {
@@ -97,7 +107,8 @@ template <class Archive>
 void serialize(Archive& archive, RankDiagnosis& part) {
   archive(part.source, part.level, part.capture, part.has_calls, part.names, part.steps,
           part.graph, part.kinds, part.shares, part.places, part.blocked, part.operations,
-          part.transfers, part.meetings, part.analyzers);
+          part.transfers, part.long_tasks, part.meetings, part.settings, part.host, part.rated_mhz,
+          part.analyzers);
 }
 
 }  // namespace mpa

@@ -16,7 +16,7 @@ class PipelineCauses {
   PipelineCauses(const Job& job, std::vector<Cause>& causes) : job_(job), causes_(causes) {}
 
   void Find() {
-    for (const std::int32_t role : job_.role) stages_.insert(role);
+    for (const std::int32_t role : job_.stage) stages_.insert(role);
     if (stages_.size() < 2) return;
     AddImbalance();
   }
@@ -27,7 +27,7 @@ class PipelineCauses {
     std::map<std::pair<std::string, std::string>, double> counts;
     double ranks = 0;
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
-      if (job_.role[rank] != stage) continue;
+      if (job_.stage[rank] != stage) continue;
       ranks += 1;
       const RankDiagnosis& part = job_.Part(rank);
       for (const GraphNode& node : part.graph.nodes) {
@@ -70,8 +70,8 @@ class PipelineCauses {
     Cause cause = NewCause(job_, "pp.stage_imbalance", "s" + std::to_string(heaviest->first));
     cause.finding.metrics.push_back({"imbalance", heaviest->second, "ratio"});
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
-      if (job_.role[rank] == heaviest->first) cause.finding.ranks.push_back(job_.ranks[rank].rank);
-      Balance(rank, mean, load[job_.role[rank]], cause.what_if.expect);
+      if (job_.stage[rank] == heaviest->first) cause.finding.ranks.push_back(job_.ranks[rank].rank);
+      Balance(rank, mean, load[job_.stage[rank]], cause.what_if.expect);
     }
     for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
       const std::int32_t stage = StageOf(job_.operations.all[i]);
@@ -87,9 +87,9 @@ class PipelineCauses {
   // The stage whose layers an operation belongs to; -1: it is once a step, or joins stages.
   std::int32_t StageOf(const JobOperation& operation) const {
     if (IsPairKind(operation.kind) || operation.group == "dp" || operation.joint.members.empty()) return -1;
-    const std::int32_t stage = job_.role[operation.joint.members[0].rank];
+    const std::int32_t stage = job_.stage[operation.joint.members[0].rank];
     for (const auto& member : operation.joint.members) {
-      if (job_.role[member.rank] != stage) return -1;
+      if (job_.stage[member.rank] != stage) return -1;
     }
     return stage;
   }
@@ -116,10 +116,10 @@ class PipelineCauses {
 // Every micro-batch goes from the first stage to the second once.
 PipelineShape ShapeOfPipeline(const Job& job) {
   PipelineShape shape;
-  if (job.role.empty()) return shape;
-  shape.stages = *std::max_element(job.role.begin(), job.role.end()) + 1;
-  const auto first = static_cast<std::size_t>(std::find(job.role.begin(), job.role.end(), 0) - job.role.begin());
-  if (first == job.role.size()) return shape;
+  if (job.stage.empty()) return shape;
+  shape.stages = *std::max_element(job.stage.begin(), job.stage.end()) + 1;
+  const auto first = static_cast<std::size_t>(std::find(job.stage.begin(), job.stage.end(), 0) - job.stage.begin());
+  if (first == job.stage.size()) return shape;
   const RankDiagnosis& part = job.Part(first);
   std::int64_t sends = 0;
   for (const OperationPart& operation : part.operations) sends += part.names[operation.kind] == "send" ? 1 : 0;

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "cause.h"
+#include "mpa/base/text.h"
 
 namespace mpa {
 namespace {
@@ -37,6 +38,8 @@ struct Excess {
   TimeNs time = 0;    // per step
   TimeNs normal = 0;  // per step
   TimeNs foreign = 0;
+  TimeNs tokens = 0;  // of `foreign`, of the products of experts
+  std::vector<TimeNs> by_step;
   Removal removal;
 };
 
@@ -63,27 +66,29 @@ class RankCauses {
   }
 
   void FindCompute() {
-    std::vector<Excess> late, uneven;
+    std::vector<Excess> late, uneven, larger;
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
       if (!HasPeers(rank)) continue;
       Excess excess = ComputeExcess(rank);
       if (!Matters(job_, excess)) continue;
       // Work of other shapes than the peers have is more work, not slower work.
       const bool more_work = static_cast<double>(excess.foreign) > job_.rules.foreign_share * static_cast<double>(excess.time);
-      (more_work ? uneven : late).push_back(std::move(excess));
+      (!more_work ? late : 2 * excess.tokens > excess.foreign ? uneven : larger).push_back(std::move(excess));
     }
     AddAlike("rank.late_compute", "", Leaf::kMatmul, late, [&](const Excess& first, Cause& cause) {
       cause.finding.leaf = LargestComputeLeaf(first.rank);
       AddClock(first.rank, cause);
     });
     AddAlike("ep.imbalance", "", Leaf::kGroupedMatmul, uneven, [](const Excess&, Cause&) {});
+    AddAlike("data.imbalance", "", Leaf::kMatmul, larger, [&](const Excess& first, Cause& cause) { cause.finding.leaf = LargestComputeLeaf(first.rank); });
   }
 
   Excess ComputeExcess(std::size_t rank) const {
     Excess excess;
     excess.rank = rank;
+    excess.by_step.assign(job_.steps, 0);
     const RankDiagnosis& part = job_.Part(rank);
-    TimeNs time = 0, normal_time = 0, foreign = 0;
+    TimeNs time = 0, normal_time = 0, foreign = 0, tokens = 0;
     std::vector<std::map<std::string, double>> less(job_.steps);  // share of every type's time
     for (std::size_t step = 0; step < job_.steps; ++step) {
       for (const auto& [type, own] : job_.work[rank][step].kernels) {
@@ -95,13 +100,16 @@ class RankCauses {
         if (own.time > 0) less[step][type] = static_cast<double>(over) / static_cast<double>(own.time);
         if (step < job_.first_step) continue;
         time += over;
+        excess.by_step[step] += over;
         normal_time += std::min(normal, own.time);
         foreign += shared ? std::min(over, own.foreign) : 0;
+        if (shared && ToLower(type).starts_with("grouped")) tokens += std::min(over, own.foreign);
       }
     }
     excess.time = PerStep(job_, time);
     excess.normal = PerStep(job_, normal_time);
     excess.foreign = PerStep(job_, foreign);
+    excess.tokens = PerStep(job_, tokens);
     for (std::uint32_t i = 0; i < part.graph.nodes.size(); ++i) {
       const GraphNode& node = part.graph.nodes[i];
       if (node.kind != NodeKind::kKernel || node.step < 0 || static_cast<std::size_t>(node.step) >= job_.steps) continue;
@@ -148,10 +156,14 @@ class RankCauses {
 
   void FindHost(const HostFamily& family) {
     const auto usual = job_.UsualHost(family.leaves, family.blocks);
-    std::vector<Excess> late;
+    std::vector<Excess> late, any;
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
       if (!HasPeers(rank)) continue;
       Excess excess = HostExcess(rank, family, usual.at(job_.role[rank]));
+      any.push_back(std::move(excess));
+    }
+    if (AddJitter(any, family.named)) return;
+    for (Excess& excess : any) {
       if (Matters(job_, excess) || !excess.removal.cuts.empty()) late.push_back(std::move(excess));
     }
     AddAlike(family.id, family.place, family.named, late, [](const Excess&, Cause&) {});
@@ -160,6 +172,7 @@ class RankCauses {
   Excess HostExcess(std::size_t rank, const HostFamily& family, const std::vector<HostAmount>& usual) const {
     Excess excess;
     excess.rank = rank;
+    excess.by_step.assign(job_.steps, 0);
     const RankDiagnosis& part = job_.Part(rank);
     std::vector<double> less(job_.steps, 0);
     std::vector<bool> blocks_more(job_.steps, false);
@@ -172,6 +185,7 @@ class RankCauses {
       blocks_more[step] = amount.blocks > ShareOf(usual[step].blocks, job_.rules.late_blocks_ratio) + 1;
       if (step < job_.first_step) continue;
       time += over;
+      excess.by_step[step] = over;
       normal_time += std::min(own, normal);
     }
     excess.time = PerStep(job_, time);
@@ -191,6 +205,46 @@ class RankCauses {
     return excess;
   }
 
+  // Another rank is late in each step, by far: nothing is wrong with any of them alone.
+  bool AddJitter(std::vector<Excess>& excesses, Leaf leaf) {
+    const auto steps = static_cast<double>(job_.CountedSteps());
+    if (steps < job_.rules.jitter_steps || excesses.size() < 2) return false;
+    std::map<std::size_t, double> worst_in;  // steps, by rank
+    double cost = 0;
+    for (std::size_t step = job_.first_step; step < job_.steps; ++step) {
+      const Excess* worst = nullptr;
+      TimeNs others = 0;
+      for (const Excess& excess : excesses) {
+        if (worst == nullptr || excess.by_step[step] > worst->by_step[step]) worst = &excess;
+      }
+      for (const Excess& excess : excesses) others = &excess == worst ? others : std::max(others, excess.by_step[step]);
+      if (2 * others > worst->by_step[step]) continue;
+      ++worst_in[worst->rank];
+      cost += static_cast<double>(worst->by_step[step] - others);
+    }
+    double seen = 0, top = 0;
+    for (const auto& [rank, count] : worst_in) {
+      seen += count;
+      top = std::max(top, count);
+    }
+    // A stall in a single step is an accident of a rank.
+    if (worst_in.size() < 3 || 2 * seen <= steps || top > job_.rules.jitter_top_share * steps) return false;
+    if (cost / steps < job_.rules.jitter_share * static_cast<double>(job_.step_time)) return false;
+    Cause cause = NewCause(job_, "rank.jitter", std::string(NameOf(leaf)));
+    for (const Excess& excess : excesses) Append(excess.removal, cause.what_if.expect);
+    cause.finding.leaf = NameOf(leaf);
+    cause.finding.metrics.push_back({"different_ranks", static_cast<double>(worst_in.size()), "count"});
+    cause.finding.metrics.push_back({"excess_per_step", cost / steps, "ns"});
+    causes_.push_back(std::move(cause));
+    return true;
+  }
+
+  static void Append(const Removal& more, Removal& removal) {
+    removal.durations.insert(removal.durations.end(), more.durations.begin(), more.durations.end());
+    removal.waits.insert(removal.waits.end(), more.waits.begin(), more.waits.end());
+    removal.cuts.insert(removal.cuts.end(), more.cuts.begin(), more.cuts.end());
+  }
+
   // Ranks that are about equally late are one cause: mending one of them wins nothing.
   template <typename Describe>
   void AddAlike(std::string_view id, std::string_view place, Leaf leaf, std::vector<Excess>& late, Describe describe) {
@@ -202,10 +256,7 @@ class RankCauses {
       Removal removal;
       for (std::size_t i = first; i <= last; ++i) {
         ranks.push_back(job_.ranks[late[i].rank].rank);
-        const Removal& more = late[i].removal;
-        removal.durations.insert(removal.durations.end(), more.durations.begin(), more.durations.end());
-        removal.waits.insert(removal.waits.end(), more.waits.begin(), more.waits.end());
-        removal.cuts.insert(removal.cuts.end(), more.cuts.begin(), more.cuts.end());
+        Append(late[i].removal, removal);
       }
       std::sort(ranks.begin(), ranks.end());
       Cause cause = NewCause(job_, id, fmt::format("r{}{}{}", fmt::join(ranks, "+"), place.empty() ? "" : "/", place));

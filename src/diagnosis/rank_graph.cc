@@ -17,7 +17,7 @@ std::uint32_t GraphDraft::Add(TimeNs start, TimeNs dur, NodeKind kind, TimeNs ho
 std::uint32_t GraphDraft::AddOfStep(TimeNs start, TimeNs dur, NodeKind kind,
                                     std::optional<std::size_t> step, std::int32_t row) {
   if (steps.Count() == 0) step = 0;  // the whole capture
-  graph.nodes.push_back({start, dur, kind, step ? static_cast<std::int32_t>(*step) : -1, row});
+  graph.nodes.push_back({start, dur, kind, step ? static_cast<std::int32_t>(*step) : -1, row, Leaf{}});
   return static_cast<std::uint32_t>(graph.nodes.size() - 1);
 }
 
@@ -26,11 +26,28 @@ std::uint32_t GraphDraft::Wait(std::uint32_t node, std::uint32_t on, WaitsFor fr
   return static_cast<std::uint32_t>(graph.edges.size() - 1);
 }
 
+Intervals OptimizerSpans(const RankTrace& trace) {
+  std::vector<Interval> spans;
+  const HostOps& ops = trace.host_ops;
+  for (std::size_t i = 0; i < ops.Size(); ++i) {
+    if (trace.strings.View(ops.name[i]).starts_with("Optimizer.step#")) {
+      spans.push_back({ops.start[i], ops.start[i] + ops.dur[i]});
+    }
+  }
+  return Union(std::move(spans));
+}
+
+bool IsWithin(const Intervals& intervals, TimeNs time) {
+  const auto next = std::upper_bound(intervals.begin(), intervals.end(), time,
+                                     [](TimeNs at, const Interval& row) { return at < row.begin; });
+  return next != intervals.begin() && time < std::prev(next)->end;
+}
+
 RankGraph BuildRankGraph(const RankTrace& trace, TimeNs host_offset,
                          std::vector<HostStretch>& host) {
   GraphDraft draft(trace, host_offset);
   const HostChain chain = AddHost(draft, host);
-  AddDevice(draft, chain);
+  AddDevice(draft, chain, host);
   return std::move(draft.graph);
 }
 

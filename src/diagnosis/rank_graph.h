@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "mpa/diagnosis/replay.h"
+#include "mpa/measure/intervals.h"
 #include "mpa/measure/leaf.h"
 #include "mpa/model/rank_trace.h"
 
@@ -26,6 +27,7 @@ struct GraphNode {
   std::int32_t step = -1;  ///< position of the step that it belongs to
   std::int32_t row = -1;   ///< of the table it comes from
   Leaf leaf{};             ///< of a kernel or copy
+  bool in_optimizer = false;  ///< the host asked for it within Optimizer.step
 };
 
 struct GraphEdge {
@@ -64,6 +66,11 @@ struct HostStretch {
   std::int32_t track = -1;   ///< the thread that made the later moment
   std::int32_t before = -1;  ///< and the earlier one; -1: unknown
 };
+
+/// When the host was within Optimizer.step.
+Intervals OptimizerSpans(const RankTrace& trace);
+/// True for a time in one of the intervals.
+bool IsWithin(const Intervals& intervals, TimeNs time);
 
 /// Builds the graph. `host_offset`: how far the host's clock is ahead of the device's. `host` gets
 /// the stretches of its threads.

@@ -48,7 +48,7 @@ Rules RulesOf(const RecipeArguments& arguments) {
 
 bool IsOfDimension(const FoundCause& finding, std::string_view dimension) {
   const std::string_view id = finding.id;
-  const bool computes = id.starts_with("op.") || IsOneOf(id, {"rank.late_compute", "ep.imbalance", "pp.stage_imbalance"});
+  const bool computes = id.starts_with("op.") || IsOneOf(id, {"rank.late_compute", "ep.imbalance", "data.imbalance", "pp.stage_imbalance", "dev.clock"});
   const bool schedules = id.starts_with("host.") || IsOneOf(id, {"rank.late_host", "rank.late_input"});
   return dimension == "computation" ? computes : dimension == "schedule" ? schedules : true;
 }
@@ -159,7 +159,7 @@ Recipe DiagnosisRecipe() {
   info.name = "advisor";
   info.folder = "Advisor";
   info.summary = "What costs the step, whose it is, and what mending it wins";
-  info.needs = kAccountTables | Tables::kJobInfo | Tables::kCoreClocks | Tables::kDeviceRuns;
+  info.needs = kAccountTables | Tables::kJobInfo | Tables::kCoreClocks | Tables::kDeviceRuns | Tables::kKernelTensors | Tables::kChips;
   info.can_run = CanDiagnose;
   info.empty_is_answer = true;
   return MakeRecipe<MapDiagnosis, ReduceDiagnosis>(std::move(info));

@@ -35,11 +35,6 @@ class Search {
       }
     }
     result_.floor = now_;
-    for (std::size_t i = 0; i < causes_.size(); ++i) {
-      if (open_[i]) result_.others.push_back({.cause = i, .alone = alone_[i]});
-    }
-    std::stable_sort(result_.others.begin(), result_.others.end(),
-                     [](const Gain& a, const Gain& b) { return a.alone > b.alone; });
     return std::move(result_);
   }
 
@@ -123,10 +118,13 @@ TimeNs StepTime(const ReplayGraph& graph, const ReplaySteps& steps,
   for (const Removal* removal : removals) {
     for (const auto& node : removal->durations) less[node.node] += node.less;
   }
+  // Ranks may have unequally many steps: no step ends before the one ahead of it.
   const auto end_of = [&](std::size_t step) {
     TimeNs latest = steps.begin;
-    for (const ReplayGraph::Node node : steps.last[step]) {
-      latest = std::max(latest, start[node] + std::max<TimeNs>(0, graph.Duration(node) - less[node]));
+    for (std::size_t i = 0; i <= step; ++i) {
+      for (const ReplayGraph::Node node : steps.last[i]) {
+        latest = std::max(latest, start[node] + std::max<TimeNs>(0, graph.Duration(node) - less[node]));
+      }
     }
     return latest;
   };

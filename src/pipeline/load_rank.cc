@@ -60,13 +60,26 @@ void NoteMissingFiles(const RankInput& input, const ReadRequest& request, Loaded
   }
 }
 
+void KeepSwitches(const ProfilerInfo& info, JobInfo& job) {
+  const auto keep = [&](const char* name, bool is_on) {
+    if (is_on) job.settings[std::string("profiler.") + name] = "on";
+  };
+  keep("stack", info.with_stack);
+  keep("shapes", info.record_shapes);
+  keep("memory", info.profile_memory);
+  keep("modules", info.with_modules);
+}
+
 }  // namespace
 
 LoadedRank LoadRank(const RankInput& input, const ReadRequest& request,
                     std::optional<std::int32_t> step) {
   LoadedRank rank;
   rank.trace.source = SourceName(input.kind);
-  if (input.info) rank.trace.profiler_level = input.info->level;
+  if (input.info) {
+    rank.trace.profiler_level = input.info->level;
+    KeepSwitches(*input.info, rank.trace.job);
+  }
   rank.trace.minimal_profiling = input.info && input.info->Minimal();
   for (const CaptureFile& file : input.files) {
     if (IsMain(file.kind)) AddProgressTotal(file.bytes);

@@ -42,6 +42,13 @@ void SetDistributedArgs(const nlohmann::json& distributed_args, JobInfo& job) {
   job.distributed_args = "{" + text + "}";
 }
 
+void AddEnvironment(const nlohmann::json& variables, JobInfo& job) {
+  if (!variables.is_object()) return;
+  for (const auto& [name, value] : variables.items()) {
+    if (value.is_string() && !value.get_ref<const std::string&>().empty()) job.settings[name] = value.get<std::string>();
+  }
+}
+
 void SetPipeline(const nlohmann::json& pp_info, JobInfo& job) {
   const auto& type = io::Member(pp_info, "pp_type");
   if (type.is_string()) job.pipeline_type = type.get<std::string>();

@@ -15,6 +15,9 @@ void AddJobGroups(const nlohmann::json& parallel_group_info, JobInfo& job);
 /// left out.
 void SetDistributedArgs(const nlohmann::json& distributed_args, JobInfo& job);
 
+/// Takes the "ENV_VARIABLES" of a rank ({"ASCEND_LAUNCH_BLOCKING": "1"}) that have a value.
+void AddEnvironment(const nlohmann::json& variables, JobInfo& job);
+
 /// Takes the "pp_info" of a job ({"pp_type": ..., "microbatch_num": ...}).
 void SetPipeline(const nlohmann::json& pp_info, JobInfo& job);
 

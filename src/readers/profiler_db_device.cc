@@ -196,6 +196,7 @@ void ReadJobInfo(DbInput& input) {
     AddJobGroups(document_of("parallel_group_info"), job);
     SetDistributedArgs(document_of("distributed_args"), job);
     SetPipeline(document_of("pp_info"), job);
+    AddEnvironment(document_of("ENV_VARIABLES"), job);
   }
   if (database.HasTable("HOST_INFO")) {
     io::Statement rows = database.Query("SELECT hostUid, hostName FROM HOST_INFO");

@@ -34,6 +34,7 @@ void ReadMetadata(const CaptureFile& file, const ReadRequest& request, RankTrace
   if (!Overlap(request.wanted, Tables::kJobInfo)) return;
   AddJobGroups(groups, trace.job);
   SetDistributedArgs(io::Member(document, "distributed_args"), trace.job);
+  AddEnvironment(io::Member(document, "ENV_VARIABLES"), trace.job);
   SetPipeline(io::Member(document, "pp_info"), trace.job);
 }
 

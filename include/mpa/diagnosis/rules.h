@@ -23,16 +23,32 @@ struct Rules {
   double late_share = 0.005, late_of_peers = 0.05, late_peers = 3, late_alike = 1.35;
   double late_blocks_ratio = 1.5, late_clock_ratio = 0.97, foreign_share = 0.5;
   double outsider_share = 0.02, outsider_ns = 50'000;
+  double jitter_steps = 5, jitter_share = 0.03, jitter_top_share = 0.4;
   // Communication.
   double link_bandwidth_ratio = 0.7, link_least_bytes = 32'768;
   double small_latency_ratio = 2, small_count_share = 0.2, small_calls = 4;
+  double small_bytes = 16 << 20;
   double overlap_share = 0.65;
+  double odd_ratio = 0.7, beside_ratio = 0.7, compared_tasks = 5;
+  double retransmit_ratio = 20;
+  double inner_share = 0.03, inner_gain = 0.5;
+  double buffer_bytes = 200 << 20, buffer_ratio = 0.85;
   // Pipelines.
   double stage_ratio = 1.05, bubble_share = 0.05;
   // Hosts.
-  double loader_ns = 1'000'000, usual_syncs = 3, checkpoint_copy_ns = 20'000, launch_gain = 0.2;
+  double loader_ns = 1'000'000, usual_syncs = 2, checkpoint_copy_ns = 20'000, launch_gain = 0.2;
+  double python_share = 0.02, python_gain = 0.5;
+  double blocking_share = 0.5;
+  double cpu_ratio = 3, cpu_launches = 50, cpu_steps = 3;
   // Devices.
   double aicpu_gain = 0.9, format_gain = 0.7, attention_gain = 0.9, attention_reach = 8;
+  double slow_share = 0.02, slow_use = 0.5, slow_reach = 0.6, slow_kernel_ns = 20'000, memory_gbs = 1600;
+  double variance_share = 0.02, variance_ratio = 2, variance_calls = 10;
+  double fp32_share = 0.05, fp32_gain = 0.5;
+  double optimizer_share = 0.03, optimizer_launches = 50, optimizer_gain = 0.6;
+  double unfused_share = 0.02;
+  double clock_ratio = 0.95;
+  double few_steps = 3;
 };
 
 /// A threshold as people and files call it.

@@ -36,7 +36,6 @@ struct Waterfall {
   TimeNs step = 0;   ///< mean length of a step, as recorded
   TimeNs floor = 0;  ///< what is left of it once all is mended; step = floor + sum of the gains
   std::vector<Gain> gains;   ///< in the order in which they are won
-  std::vector<Gain> others;  ///< of causes that win next to nothing, by `alone`; `gain` is 0
 };
 
 /// The mean length of a counted step with the removals made.

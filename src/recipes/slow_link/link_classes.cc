@@ -3,7 +3,6 @@
 #include "link_classes.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -11,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "mpa/measure/data_types.h"
 #include "mpa/recipe/rank_spread.h"
 
 namespace mpa::slow_link {
@@ -80,26 +80,6 @@ const LinkRow& LinkClass::Shortest() const {
   return *std::min_element(rows.begin(), rows.end(), [](const LinkRow& a, const LinkRow& b) {
     return a.transmit < b.transmit;
   });
-}
-
-std::int64_t BytesOfElement(std::string_view data_type) {
-  constexpr std::array<std::pair<std::string_view, std::int64_t>, 13> kBytes = {{{"INT8", 1},
-                                                                                 {"UINT8", 1},
-                                                                                 {"INT16", 2},
-                                                                                 {"UINT16", 2},
-                                                                                 {"FP16", 2},
-                                                                                 {"BFP16", 2},
-                                                                                 {"INT32", 4},
-                                                                                 {"UINT32", 4},
-                                                                                 {"FP32", 4},
-                                                                                 {"INT64", 8},
-                                                                                 {"UINT64", 8},
-                                                                                 {"FP64", 8},
-                                                                                 {"INT128", 16}}};
-  for (const auto& [name, bytes] : kBytes) {
-    if (name == data_type) return bytes;
-  }
-  return 0;
 }
 
 LinkClasses FindLinkClasses(const std::vector<const RankCollectives*>& parts,

@@ -33,9 +33,6 @@ struct LinkClass {
   const LinkRow& Shortest() const;  ///< likewise
 };
 
-/// Bytes of one element of an "FP16"; 0: unknown.
-std::int64_t BytesOfElement(std::string_view data_type);
-
 struct LinkClasses {
   std::vector<LinkClass> deviating;  ///< in order of type, bytes and ranks
   std::size_t count = 0;             ///< of all classes

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each finding on a job that has nothing else. The gains are worked out by hand.
+#include <gtest/gtest.h>
+
+#include "diagnosis/diagnose.h"
+#include "diagnosis/part_builder.h"
+
+namespace mpa {
+namespace {
+
+Diagnosis DiagnoseAll(const std::vector<RankDiagnosis>& parts) {
+  std::vector<DiagnosedRank> ranks;
+  for (std::size_t i = 0; i < parts.size(); ++i) ranks.push_back({static_cast<std::int64_t>(i), &parts[i]});
+  return Diagnose(std::move(ranks));
+}
+
+const FoundCause* Find(const Diagnosis& diagnosis, std::string_view key) {
+  for (const FoundCause& finding : diagnosis.findings) {
+    if (finding.key == key) return &finding;
+  }
+  return nullptr;
+}
+
+double MetricOf(const FoundCause& finding, std::string_view name) {
+  for (const Metric& metric : finding.metrics) {
+    if (metric.name == name) return metric.value;
+  }
+  return -1;
+}
+
+// Three equal steps.
+template <typename Fill>
+RankDiagnosis ThreeSteps(Fill fill) {
+  PartBuilder builder;
+  for (int step = 0; step < 3; ++step) fill(builder.Step());
+  return builder.Build();
+}
+
+TEST(Causes, KernelsOfUnequalLength) {
+  const auto part = ThreeSteps([](PartBuilder& step) {
+    for (int i = 0; i < 10; ++i) step.Kernel("MatMulV3", i < 8 ? kMs : 3 * kMs);
+  });
+  const Diagnosis diagnosis = DiagnoseAll({part});
+  const FoundCause* found = Find(diagnosis, "op.variance/MatMulV3");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(diagnosis.step, 14 * kMs);
+  EXPECT_EQ(found->gain, 4 * kMs);  // two of three times the median
+  EXPECT_EQ(MetricOf(*found, "slowest_tenth"), 3);
+}
+
+TEST(Causes, NineEqualKernelsTellNothing) {
+  const auto part = ThreeSteps([](PartBuilder& step) {
+    for (int i = 0; i < 9; ++i) step.Kernel("MatMulV3", i < 5 ? kMs : 3 * kMs);
+  });
+  EXPECT_EQ(Find(DiagnoseAll({part}), "op.variance/MatMulV3"), nullptr);
+}
+
+TEST(Causes, MatricesInFp32) {
+  auto part = ThreeSteps([](PartBuilder& step) {
+    step.Kernel("MatMulV3", 4 * kMs).Kernel("Add", 6 * kMs, Leaf::kVector);
+    step.Kind("MatMulV3").multiplies_fp32 = true;
+  });
+  const Diagnosis diagnosis = DiagnoseAll({part});
+  const FoundCause* found = Find(diagnosis, "op.fp32");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, 2 * kMs);      // half
+  EXPECT_EQ(found->gain_max, 3 * kMs);  // three quarters
+  EXPECT_EQ(found->kind, FindingKind::kOpportunity);
+}
+
+TEST(Causes, AProductFarBelowTheChip) {
+  const auto part = ThreeSteps([](PartBuilder& step) {
+    step.Kernel("MatMulV3", kMs).Kernel("BatchMatMulV2", kMs);
+    step.Kind("MatMulV3").least = 240 * kUs;       // a quarter of the chip, roughly
+    step.Kind("BatchMatMulV2").least = 500 * kUs;  // half of it is well
+  });
+  const Diagnosis diagnosis = DiagnoseAll({part});
+  const FoundCause* found = Find(diagnosis, "op.slow/MatMulV3");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, 600 * kUs);      // 1 ms - 240 us / 0.6
+  EXPECT_EQ(found->gain_max, 760 * kUs);  // 1 ms - 240 us
+  EXPECT_EQ(MetricOf(*found, "use_of_chip"), 0.24);
+  EXPECT_EQ(Find(diagnosis, "op.slow/BatchMatMulV2"), nullptr);
+}
+
+TEST(Causes, AnOptimizerOfManyKernels) {
+  const auto part = ThreeSteps([](PartBuilder& step) {
+    step.Kernel("MatMulV3", 400 * kUs);
+    for (int i = 0; i < 60; ++i) step.Kernel("Mul", 10 * kUs, Leaf::kVector, true);
+  });
+  const Diagnosis diagnosis = DiagnoseAll({part});
+  const FoundCause* found = Find(diagnosis, "op.optimizer");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, 360 * kUs);  // 0.6 of 60 x 10 us
+  EXPECT_EQ(MetricOf(*found, "launches_per_step"), 60);
+}
+
+TEST(Causes, AFusedOptimizerIsNone) {
+  const auto part = ThreeSteps([](PartBuilder& step) {
+    for (int i = 0; i < 60; ++i) step.Kernel("ApplyFusedEmaAdam", 10 * kUs, Leaf::kVector, true);
+  });
+  EXPECT_EQ(Find(DiagnoseAll({part}), "op.optimizer"), nullptr);
+}
+
+TEST(Causes, OperatorsInPieces) {
+  const auto part = ThreeSteps([](PartBuilder& step) {
+    step.Kernel("MatMulV3", kMs).Kernel("Swish", 300 * kUs, Leaf::kVector).Kernel("Cast", 50 * kUs, Leaf::kFormat);
+    step.Kernel("Mul", 200 * kUs, Leaf::kVector).Kernel("MatMulV3", kMs);
+  });
+  const Diagnosis diagnosis = DiagnoseAll({part});
+  const FoundCause* found = Find(diagnosis, "op.unfused/swiglu");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, 250 * kUs);  // all but the longest piece
+  EXPECT_EQ(Find(diagnosis, "op.unfused/rms_norm"), nullptr);
+}
+
+TEST(Causes, AllDevicesThrottled) {
+  PartBuilder builder;
+  for (int step = 0; step < 3; ++step) {
+    builder.Step().Kernel("MatMulV3", 2 * kMs);
+    builder.Part().steps.back().mhz = 900;
+  }
+  builder.Part().rated_mhz = 1800;
+  const Diagnosis diagnosis = DiagnoseAll({builder.Build()});
+  const FoundCause* found = Find(diagnosis, "dev.clock");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, kMs);
+  EXPECT_EQ(MetricOf(*found, "clock_rated"), 1800);
+}
+
+// One operation of 2 ms in each step, over a link to rank 1 of the group.
+RankDiagnosis WithTransfers(PeerTransfer transfer, bool is_long = false) {
+  PartBuilder builder;
+  for (int step = 0; step < 3; ++step) {
+    builder.Step().Kernel("MatMulV3", kMs).Collective("hcom_allReduce__1_" + std::to_string(step), 2 * kMs);
+    transfer.operation = static_cast<std::uint32_t>(step);
+    transfer.peer = 1;
+    transfer.transport = builder.NameOf(is_long ? "RDMA" : "SDMA");
+    builder.Part().transfers.push_back(transfer);
+    if (is_long) {
+      builder.Part().long_tasks.push_back({transfer.operation, 1, transfer.transport, builder.NameOf("RDMASend"), builder.Now(),
+                                           1'500 * kUs, 50 * kUs});
+    }
+  }
+  return builder.Build();
+}
+
+constexpr std::int64_t kMb = 1'000'000;
+
+TEST(Causes, MessagesOfOddSizes) {
+  // 6 MB in 1.2 ms of odd sizes, 6 MB in 0.6 ms of others: the odd ones could take half.
+  const PeerTransfer transfer{.bytes = 12 * kMb, .time = 1'800 * kUs, .count = 12, .odd = {6, 6 * kMb, 1'200 * kUs}};
+  const Diagnosis diagnosis = DiagnoseAll({WithTransfers(transfer)});
+  const FoundCause* found = Find(diagnosis, "comm.unaligned/SDMA");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->alone, 600 * kUs);
+  EXPECT_DOUBLE_EQ(MetricOf(*found, "bandwidth"), 5);
+  EXPECT_DOUBLE_EQ(MetricOf(*found, "bandwidth_aligned"), 10);
+  EXPECT_EQ(Find(diagnosis, "comm.contention/SDMA"), nullptr);
+}
+
+TEST(Causes, TransfersBesideComputing) {
+  const PeerTransfer transfer{.bytes = 12 * kMb, .time = 1'800 * kUs, .count = 12, .beside = {6, 6 * kMb, 1'200 * kUs}};
+  const FoundCause* found = nullptr;
+  const Diagnosis diagnosis = DiagnoseAll({WithTransfers(transfer)});
+  found = Find(diagnosis, "comm.contention/SDMA");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->alone, 600 * kUs);
+}
+
+TEST(Causes, TransfersOfOneSpeedAreWell) {
+  const PeerTransfer transfer{.bytes = 12 * kMb, .time = 1'200 * kUs, .count = 12, .odd = {6, 6 * kMb, 600 * kUs}};
+  EXPECT_EQ(Find(DiagnoseAll({WithTransfers(transfer)}), "comm.unaligned/SDMA"), nullptr);
+}
+
+TEST(Causes, TimeOutsOfRdma) {
+  const Diagnosis diagnosis = DiagnoseAll({WithTransfers({.bytes = 12 * kMb, .time = 1'800 * kUs, .count = 12}, true)});
+  const FoundCause* found = Find(diagnosis, "comm.retransmit/r0+1");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->alone, 1'450 * kUs);
+  EXPECT_EQ(found->ranks, (std::vector<std::int64_t>{0, 1}));
+  EXPECT_EQ(MetricOf(*found, "beyond_usual"), 30);
+}
+
+// Four ranks that meet at the end of each of eight steps. `extra` tells what a rank's host takes more.
+template <typename Extra>
+std::vector<RankDiagnosis> EightSteps(Leaf leaf, Extra extra) {
+  std::vector<RankDiagnosis> parts;
+  for (std::size_t rank = 0; rank < 4; ++rank) {
+    PartBuilder builder;
+    for (std::size_t step = 0; step < 8; ++step) {
+      const TimeNs more = extra(rank, step);
+      TimeNs last = 0;
+      for (std::size_t other = 0; other < 4; ++other) last = std::max(last, extra(other, step));
+      builder.Step().Host(leaf, kMs + more).Kernel("MatMulV3", 4 * kMs);
+      builder.Collective("hcom_allReduce__1_" + std::to_string(step), kMs + last - more);
+    }
+    parts.push_back(builder.Build());
+  }
+  return parts;
+}
+
+TEST(Causes, AnotherRankStallsInEachStep) {
+  const Diagnosis diagnosis = DiagnoseAll(EightSteps(Leaf::kPython, [](std::size_t rank, std::size_t step) { return step % 4 == rank ? 2 * kMs : 0; }));
+  EXPECT_EQ(diagnosis.step, 8 * kMs);
+  const FoundCause* found = Find(diagnosis, "rank.jitter/free.dispatch.op");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, 2 * kMs);
+  EXPECT_EQ(MetricOf(*found, "different_ranks"), 4);
+  EXPECT_TRUE(found->ranks.empty());
+}
+
+TEST(Causes, OneRankThatIsAlwaysLateIsNoJitter) {
+  const Diagnosis diagnosis = DiagnoseAll(EightSteps(Leaf::kPython, [](std::size_t rank, std::size_t) { return rank == 2 ? 2 * kMs : 0; }));
+  ASSERT_FALSE(diagnosis.findings.empty());
+  EXPECT_EQ(diagnosis.findings[0].key, "rank.late_host/r2");
+  EXPECT_EQ(diagnosis.findings[0].gain, 2 * kMs);
+}
+
+TEST(Causes, RanksThatHaveNothingToDoWithEachOtherAreNotCompared) {
+  std::vector<RankDiagnosis> parts;
+  for (int rank = 0; rank < 4; ++rank) {
+    PartBuilder builder;
+    for (int step = 0; step < 3; ++step) builder.Step().Host(Leaf::kPython, rank == 2 ? 9 * kMs : kMs).Kernel("MatMulV3", kMs);
+    parts.push_back(builder.Build());
+  }
+  for (const FoundCause& finding : DiagnoseAll(parts).findings) EXPECT_NE(finding.id, "rank.late_host");
+}
+
+TEST(Causes, CapturesOfOtherDaysBeginTogether) {
+  std::vector<RankDiagnosis> parts;
+  for (int rank = 0; rank < 2; ++rank) {
+    PartBuilder builder;
+    builder.Step().Kernel("MatMulV3", kMs);
+    parts.push_back(builder.Build());
+  }
+  constexpr TimeNs kDay = 86'400'000'000'000;
+  parts[1].steps[0].begin += kDay;
+  parts[1].steps[0].end += kDay;
+  for (GraphNode& node : parts[1].graph.nodes) node.start += kDay;
+  EXPECT_EQ(DiagnoseAll(parts).step, kMs);
+}
+
+TEST(Causes, LargerBatchesOnARank) {
+  std::vector<RankDiagnosis> parts;
+  for (std::size_t rank = 0; rank < 4; ++rank) {
+    PartBuilder builder;
+    for (int step = 0; step < 3; ++step) {
+      const TimeNs own = rank == 1 ? 6 * kMs : 4 * kMs;
+      builder.Step().Kernel("MatMulV3", own);
+      if (rank == 1) builder.Kind("MatMulV3").shapes = builder.NameOf("96,64");
+      builder.Collective("hcom_allReduce__1_" + std::to_string(step), kMs + 6 * kMs - own);
+    }
+    parts.push_back(builder.Build());
+  }
+  const Diagnosis diagnosis = DiagnoseAll(parts);
+  const FoundCause* found = Find(diagnosis, "data.imbalance/r1");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, 2 * kMs);
+}
+
+TEST(Causes, EveryLaunchWaits) {
+  PartBuilder builder;
+  for (int step = 0; step < 3; ++step) {
+    builder.Step().Kernel("MatMulV3", kMs);
+    const std::uint32_t begin = builder.Last() - 1, kernel = builder.Last();
+    // The host waits for the kernel, works for a millisecond, and launches the next.
+    RankDiagnosis& part = builder.Part();
+    const auto edge = static_cast<std::uint32_t>(part.graph.edges.size());
+    builder.Host(Leaf::kDispatchOp, kMs);
+    part.graph.edges[edge].on = begin;  // without the wait it would follow the begin of the step
+    part.graph.edges.push_back({builder.Last(), kernel, WaitsFor::kEnd, kMs});
+    part.blocked.push_back({.edge = edge + 1, .leaf = Leaf::kExplicitSync, .step = step, .start = builder.Now(), .dur = kMs, .behind_launch = true});
+    builder.Kernel("MatMulV3", kMs);
+    part.graph.edges.push_back({builder.Last(), kernel, WaitsFor::kEnd, 0});  // one stream
+    part.steps.back().launches = 2;
+  }
+  const Diagnosis diagnosis = DiagnoseAll({builder.Build()});
+  EXPECT_EQ(diagnosis.step, 3 * kMs);
+  const FoundCause* found = Find(diagnosis, "host.launch_blocking");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, kMs);
+  EXPECT_EQ(MetricOf(*found, "waits_of_launches"), 0.5);
+  EXPECT_EQ(Find(diagnosis, "host.sync"), nullptr);
+}
+
+TEST(Causes, LaunchesThatAreHeldUp) {
+  PartBuilder builder;
+  for (int step = 0; step < 3; ++step) {
+    builder.Step().Host(Leaf::kDispatchCann, 2 * kMs).Kernel("MatMulV3", kMs);
+    StepPart& of = builder.Part().steps.back();
+    of.launches = 100;
+    of.launch_median = 10 * kUs;
+    of.launch_decile = 40 * kUs;
+    of.launch_time = 2 * kMs;  // half of it beyond 100 x 10 us
+  }
+  const Diagnosis diagnosis = DiagnoseAll({builder.Build()});
+  const FoundCause* found = Find(diagnosis, "host.cpu_contention");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, kMs);
+  EXPECT_EQ(found->confidence, Certainty::kLow);
+}
+
+TEST(Causes, PythonBetweenOperators) {
+  const auto part = ThreeSteps([](PartBuilder& step) { step.Host(Leaf::kPython, 2 * kMs).Kernel("MatMulV3", 8 * kMs); });
+  const Diagnosis diagnosis = DiagnoseAll({part});
+  const FoundCause* found = Find(diagnosis, "host.python");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, kMs);
+  EXPECT_EQ(found->gain_max, 2 * kMs);
+}
+
+TEST(Causes, SettingsThatCostTime) {
+  std::vector<RankDiagnosis> parts = EightSteps(Leaf::kPython, [](std::size_t, std::size_t) { return TimeNs{0}; });
+  for (RankDiagnosis& part : parts) part.settings["TASK_QUEUE_ENABLE"] = "2";
+  parts[3].settings["TASK_QUEUE_ENABLE"] = "0";
+  const Diagnosis diagnosis = DiagnoseAll(parts);
+  const FoundCause* found = Find(diagnosis, "env.check/TASK_QUEUE_ENABLE");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->ranks, (std::vector<std::int64_t>{3}));
+  EXPECT_EQ(found->gain, 0);
+}
+
+TEST(Causes, StacksMakeTheHostSlow) {
+  auto part = ThreeSteps([](PartBuilder& step) { step.Host(Leaf::kPython, 2 * kMs).Kernel("MatMulV3", 8 * kMs); });
+  EXPECT_EQ(Find(DiagnoseAll({part}), "capture.overhead"), nullptr);
+  part.settings["profiler.stack"] = "on";
+  EXPECT_NE(Find(DiagnoseAll({part}), "capture.overhead"), nullptr);
+}
+
+}  // namespace
+}  // namespace mpa
