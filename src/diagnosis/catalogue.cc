@@ -182,11 +182,11 @@ const std::vector<CatalogueEntry>& Catalogue() {
       {"env.check", kFault, "framework",
        {"a setting costs time", "存在影响性能的环境变量"},
        {"correct the variable", "修正该环境变量"}},
-      {"capture.overhead", kOpportunity, "capture",
+      {"capture.overhead", kOpportunity, "platform",
        {"the profiler itself may slow the host", "采集本身可能拖慢 host"},
        {"capture again without stacks, shapes and memory before changing host code",
         "修改 host 代码前，先关闭 stack、shape、memory 采集后重采"}},
-      {"capture.warmup", kOpportunity, "capture",
+      {"capture.warmup", kOpportunity, "platform",
        {"too few steps to tell a habit from an accident", "step 太少，无法区分常态和偶发"},
        {"capture 3 steps or more (warmup=1, active=3)", "至少采集 3 个 step（warmup=1, active=3）"}},
   };
