@@ -83,6 +83,39 @@ std::string SpellingsText(const std::vector<CompletedOption>& options) {
   return text;
 }
 
+std::string PatternsOf(const CompletedCommand& command, const CompletedOption& option,
+                       std::string_view separator) {
+  std::string patterns;
+  for (const std::string& spelling : option.spellings) {
+    patterns +=
+        fmt::format("{}'{} {}'", patterns.empty() ? "" : separator, command.name, spelling);
+  }
+  return patterns;
+}
+
+std::string KindAndValues(const OptionValues& values, std::string_view quotes) {
+  using Kind = OptionValues::Kind;
+  const auto with_words = [&](std::string_view kind) {
+    return fmt::format("kind={} values={}{}{}", kind, quotes[0], fmt::join(values.words, " "),
+                       quotes[1]);
+  };
+  switch (values.kind) {
+    case Kind::kNone:
+      return "";
+    case Kind::kFree:
+      return "kind=free";
+    case Kind::kFiles:
+      return with_words("files");
+    case Kind::kDirectories:
+      return "kind=directories";
+    case Kind::kWords:
+      return with_words("words");
+    case Kind::kList:
+      return with_words("list");
+  }
+  return "";
+}
+
 std::vector<CompletedOption> OptionsOfAll(const CompletedCommand& command) {
   std::vector<CompletedOption> options = command.options;
   std::erase_if(options, [](const CompletedOption& option) { return !option.recipes.empty(); });

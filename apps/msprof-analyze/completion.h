@@ -47,6 +47,12 @@ std::string FillIn(std::string_view script,
                    std::initializer_list<std::pair<std::string_view, std::string>> values);
 /// All spellings of options, separated by blanks.
 std::string SpellingsText(const std::vector<CompletedOption>& options);
+/// The words "command option" of all spellings, as patterns of `case` in bash and zsh.
+std::string PatternsOf(const CompletedCommand& command, const CompletedOption& option,
+                       std::string_view separator);
+/// Assignments to `kind` and `values` in bash and zsh; empty without values. `quotes`: the two
+/// characters around the words.
+std::string KindAndValues(const OptionValues& values, std::string_view quotes);
 /// The options without those of recipes.
 std::vector<CompletedOption> OptionsOfAll(const CompletedCommand& command);
 

@@ -84,26 +84,6 @@ _msprof_analyze() {
 complete -F _msprof_analyze msprof-analyze
 )script";
 
-std::string KindAndWords(const OptionValues& values) {
-  using Kind = OptionValues::Kind;
-  const std::string words = fmt::format("{}", fmt::join(values.words, " "));
-  switch (values.kind) {
-    case Kind::kNone:
-      return "";
-    case Kind::kFree:
-      return "kind=free";
-    case Kind::kFiles:
-      return fmt::format("kind=files values='{}'", words);
-    case Kind::kDirectories:
-      return "kind=directories";
-    case Kind::kWords:
-      return fmt::format("kind=words values='{}'", words);
-    case Kind::kList:
-      return fmt::format("kind=list values='{}'", words);
-  }
-  return "";
-}
-
 }  // namespace
 
 std::string BashCompletion(const CompletionTable& table) {
@@ -116,18 +96,15 @@ std::string BashCompletion(const CompletionTable& table) {
         recipes += fmt::format("        {}) values+=' {}' ;;&\n", recipe, SpellingsText({option}));
       }
       if (option.values.kind == OptionValues::Kind::kNone) continue;
-      std::string patterns;
-      for (const std::string& spelling : option.spellings) {
-        patterns += fmt::format("{}'{} {}'", patterns.empty() ? "" : " | ", command.name, spelling);
-      }
-      values += fmt::format("    {}) {} ;;\n", patterns, KindAndWords(option.values));
+      values += fmt::format("    {}) {} ;;\n", PatternsOf(command, option, " | "),
+                            KindAndValues(option.values, "''"));
     }
     const std::string own = SpellingsText(OptionsOfAll(command));
     options += fmt::format("      {}) values='{}' ;;\n", command.name, own);
     if (command.name == kUnnamedCommand) {
       options += fmt::format("      '') values='{} {}' ;;\n", SpellingsText(table.options), own);
     }
-    const std::string kind = KindAndWords(command.words);
+    const std::string kind = KindAndValues(command.words, "''");
     if (!kind.empty()) words += fmt::format("        {}) {} ;;\n", command.name, kind);
   }
   return FillIn(kBashScript, {{"BEFORE", fmt::format("{}", fmt::join(kBeforeCommand, " | "))},

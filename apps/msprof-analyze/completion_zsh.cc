@@ -89,26 +89,6 @@ std::string DescribedOptions(const std::vector<CompletedOption>& options) {
   return text;
 }
 
-std::string KindAndValues(const OptionValues& values) {
-  using Kind = OptionValues::Kind;
-  const std::string words = fmt::format("{}", fmt::join(values.words, " "));
-  switch (values.kind) {
-    case Kind::kNone:
-      return "";
-    case Kind::kFree:
-      return "kind=free";
-    case Kind::kFiles:
-      return fmt::format("kind=files values=({})", words);
-    case Kind::kDirectories:
-      return "kind=directories";
-    case Kind::kWords:
-      return fmt::format("kind=words values=({})", words);
-    case Kind::kList:
-      return fmt::format("kind=list values=({})", words);
-  }
-  return "";
-}
-
 }  // namespace
 
 std::string ZshCompletion(const CompletionTable& table) {
@@ -124,11 +104,8 @@ std::string ZshCompletion(const CompletionTable& table) {
                                fmt::join(option.recipes, "|"), DescribedOptions({option}));
       }
       if (option.values.kind == OptionValues::Kind::kNone) continue;
-      std::string patterns;
-      for (const std::string& spelling : option.spellings) {
-        patterns += fmt::format("{}'{} {}'", patterns.empty() ? "" : "|", command.name, spelling);
-      }
-      values += fmt::format("    ({}) {} ;;\n", patterns, KindAndValues(option.values));
+      values += fmt::format("    ({}) {} ;;\n", PatternsOf(command, option, "|"),
+                            KindAndValues(option.values, "()"));
     }
     const std::string own = DescribedOptions(OptionsOfAll(command));
     options += fmt::format("      ({}) values=({}) ;;\n", command.name, own);
@@ -136,7 +113,7 @@ std::string ZshCompletion(const CompletionTable& table) {
       options +=
           fmt::format("      ('') values=({} {}) ;;\n", DescribedOptions(table.options), own);
     }
-    const std::string kind = KindAndValues(command.words);
+    const std::string kind = KindAndValues(command.words, "()");
     if (!kind.empty()) words += fmt::format("      ({}) {} ;;\n", command.name, kind);
   }
   return FillIn(kZshScript, {{"BEFORE", fmt::format("{}", fmt::join(kBeforeCommand, "|"))},

@@ -14,7 +14,7 @@ struct MovedRow {
   struct Moved {
     std::int64_t bytes = 0;
     TimeNs time = 0;       ///< of the tasks, one after the other
-    TimeNs unaligned = 0;  ///< of those whose size is no multiple of 512 bytes
+    TimeNs unaligned = 0;  ///< of those whose size is not a multiple of 512 bytes
     std::int64_t unaligned_tasks = 0;
   };
   std::string name;

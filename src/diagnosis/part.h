@@ -93,7 +93,7 @@ struct PeerTransfer {
   std::int64_t bytes = 0;
   TimeNs time = 0;
   std::int64_t count = 0;
-  TaskSum odd{};     ///< of sizes that are no multiple of 512 bytes
+  TaskSum odd{};     ///< of sizes that are not a multiple of 512 bytes
   TaskSum beside{};  ///< while cube cores computed
 };
 

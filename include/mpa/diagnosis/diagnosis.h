@@ -55,7 +55,7 @@ struct FoundCause {
   TimeNs alone = 0;     ///< per step, if nothing else is mended
   TimeNs gain_max = 0;  ///< as `gain`, if it were gone completely
   bool with_next = false;  ///< pays only together with the next one
-  bool on_gpu = false;     ///< settings of an NPU are no advice then
+  bool on_gpu = false;     ///< advice on settings of an NPU does not apply
   std::vector<std::int64_t> ranks;  ///< the culprits; empty: all
   std::vector<std::int32_t> steps;  ///< those in which it was seen
   std::string leaf;                 ///< of the accounting, where it is the cause of a late rank

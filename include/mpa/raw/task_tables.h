@@ -13,7 +13,7 @@
 /// What ran on the devices (PROF_*), joined with the host records that launched it.
 namespace mpa::raw {
 
-/// The context of a task that is no part of an FFTS+ group, and of the group itself.
+/// The context of a task that is not part of an FFTS+ group, and of the group itself.
 inline constexpr std::int64_t kNoContext = 0xFFFFFFFF;
 /// The model of a task that belongs to none.
 inline constexpr std::int64_t kNoModel = 0xFFFFFFFF;
