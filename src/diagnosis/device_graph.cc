@@ -103,7 +103,7 @@ class DevicePart {
         begin_node_[i] = end_node_[i] =
             draft_.AddOfStep(work.begin, work.end - work.begin, kind, StepOf(item), work.row);
         graph_.nodes.back().leaf = work.leaf;
-        graph_.nodes.back().in_optimizer = IsWithin(optimizer_, AskedFor(item));
+        graph_.nodes.back().in_optimizer = Contains(optimizer_, AskedFor(item));
       }
       if (item.launch >= 0 &&
           chain_.node_of_launch[static_cast<std::size_t>(item.launch)] != kNoNode) {

@@ -58,14 +58,6 @@ class PartMaker {
     }
   }
 
-  // Who holds the interpreter collects garbage; nobody else gets on.
-  TimeNs Garbage(TimeNs begin, TimeNs end) const {
-    TimeNs time = 0;
-    auto at = std::partition_point(garbage_.begin(), garbage_.end(), [&](const Interval& row) { return row.end <= begin; });
-    for (; at != garbage_.end() && at->begin < end; ++at) time += std::min(end, at->end) - std::max(begin, at->begin);
-    return time;
-  }
-
   void AddShares(const std::vector<HostStretch>& stretches) {
     const Intervals optimizer = OptimizerSpans(trace_);
     for (const HostStretch& stretch : stretches) {
@@ -77,7 +69,8 @@ class PartMaker {
                        [&](TimeNs from, TimeNs to) { add(Leaf::kHostIdle, to - from); });
       });
       if (!garbage_.empty()) {
-        const TimeNs garbage = Garbage(stretch.begin, stretch.end);
+        // Who holds the interpreter collects garbage; nobody else gets on.
+        const TimeNs garbage = LengthWithin(garbage_, {stretch.begin, stretch.end});
         TimeNs rest = garbage;
         for (TimeNs& time : times) {
           const TimeNs taken = std::min(time, rest);
@@ -88,7 +81,7 @@ class PartMaker {
       }
       for (std::size_t leaf = 0; leaf < kLeaves; ++leaf) {
         if (times[leaf] == 0) continue;
-        part_.shares.push_back({stretch.edge, static_cast<Leaf>(leaf), times[leaf], IsWithin(optimizer, stretch.begin)});
+        part_.shares.push_back({stretch.edge, static_cast<Leaf>(leaf), times[leaf], Contains(optimizer, stretch.begin)});
       }
     }
   }

@@ -169,7 +169,7 @@ class OperatorCauses {
         if (!Counts(node) || node.leaf == Leaf::kAttention || node.leaf == Leaf::kGroupedMatmul) continue;
         // Kernels whose shapes are not known may be of any size.
         const std::string& shapes = part.names[part.kinds[static_cast<std::size_t>(node.row)].shapes];
-        if (shapes.empty() || shapes == "N/A" || IsWithin(communicates, node.start)) continue;
+        if (shapes.empty() || shapes == "N/A" || Contains(communicates, node.start)) continue;
         groups[{node.step, node.row}].push_back(i);
       }
       for (auto& [place, nodes] : groups) {

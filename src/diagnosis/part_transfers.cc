@@ -32,13 +32,6 @@ Intervals CubeWork(const RankTrace& trace, const RankGraph& graph) {
   return trace.comm_tasks.Empty() ? Intervals{} : Union(std::move(work));
 }
 
-TimeNs TimeWithin(const Intervals& intervals, TimeNs begin, TimeNs end) {
-  TimeNs time = 0;
-  auto at = std::partition_point(intervals.begin(), intervals.end(), [&](const Interval& row) { return row.end <= begin; });
-  for (; at != intervals.end() && at->begin < end; ++at) time += std::min(end, at->end) - std::max(begin, at->begin);
-  return time;
-}
-
 void AddTask(std::int64_t bytes, TimeNs dur, TaskSum& sum) {
   ++sum.count;
   sum.bytes += bytes;
@@ -72,7 +65,7 @@ class TransferFinder {
       ++sum.count;
       if (tasks_.bytes[i] > kLine && tasks_.bytes[i] % kLine != 0) AddTask(tasks_.bytes[i], tasks_.dur[i], sum.odd);
       const TimeNs end = tasks_.start[i] + tasks_.dur[i];
-      if (2 * TimeWithin(cube, tasks_.start[i], end) > tasks_.dur[i]) AddTask(tasks_.bytes[i], tasks_.dur[i], sum.beside);
+      if (2 * LengthWithin(cube, {tasks_.start[i], end}) > tasks_.dur[i]) AddTask(tasks_.bytes[i], tasks_.dur[i], sum.beside);
       by_class_[{tasks_.transport[i], std::bit_width(static_cast<std::uint64_t>(tasks_.bytes[i]))}].push_back(i);
     }
     for (const auto& [key, sum] : sums) part_.transfers.push_back(sum);

@@ -37,12 +37,6 @@ Intervals OptimizerSpans(const RankTrace& trace) {
   return Union(std::move(spans));
 }
 
-bool IsWithin(const Intervals& intervals, TimeNs time) {
-  const auto next = std::upper_bound(intervals.begin(), intervals.end(), time,
-                                     [](TimeNs at, const Interval& row) { return at < row.begin; });
-  return next != intervals.begin() && time < std::prev(next)->end;
-}
-
 RankGraph BuildRankGraph(const RankTrace& trace, TimeNs host_offset,
                          std::vector<HostStretch>& host) {
   GraphDraft draft(trace, host_offset);

@@ -69,8 +69,6 @@ struct HostStretch {
 
 /// When the host was within Optimizer.step.
 Intervals OptimizerSpans(const RankTrace& trace);
-/// True for a time in one of the intervals.
-bool IsWithin(const Intervals& intervals, TimeNs time);
 
 /// Builds the graph. `host_offset`: how far the host's clock is ahead of the device's. `host` gets
 /// the stretches of its threads.

@@ -60,4 +60,20 @@ TimeNs Length(const Intervals& intervals) {
   return length;
 }
 
+TimeNs LengthWithin(const Intervals& intervals, const Interval& window) {
+  auto at = std::partition_point(intervals.begin(), intervals.end(),
+                                 [&](const Interval& row) { return row.end <= window.begin; });
+  TimeNs length = 0;
+  for (; at != intervals.end() && at->begin < window.end; ++at) {
+    length += std::min(window.end, at->end) - std::max(window.begin, at->begin);
+  }
+  return length;
+}
+
+bool Contains(const Intervals& intervals, TimeNs time) {
+  const auto at = std::partition_point(intervals.begin(), intervals.end(),
+                                       [&](const Interval& row) { return row.end <= time; });
+  return at != intervals.end() && at->begin <= time;
+}
+
 }  // namespace mpa

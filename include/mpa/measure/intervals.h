@@ -34,5 +34,9 @@ Intervals Intersection(const Intervals& a, const Intervals& b);
 /// What of `a` is not in `b`.
 Intervals Difference(const Intervals& a, const Intervals& b);
 TimeNs Length(const Intervals& intervals);
+/// The time of `intervals` within the window. Logarithmic, but for what lies in the window.
+TimeNs LengthWithin(const Intervals& intervals, const Interval& window);
+/// True for a time in one of the intervals. Logarithmic.
+bool Contains(const Intervals& intervals, TimeNs time);
 
 }  // namespace mpa

@@ -93,6 +93,12 @@ TEST_P(IntervalArithmetic, AgreesWithOneBitPerNanosecond) {
     ASSERT_EQ(BitsOf(Intersection(a, b)), bits_a & bits_b);
     ASSERT_EQ(BitsOf(Difference(a, b)), bits_a & ~bits_b);
     ASSERT_EQ(Length(a), static_cast<TimeNs>(bits_a.count()));
+    for (const Interval& window : raw_b) {
+      ASSERT_EQ(LengthWithin(a, window), static_cast<TimeNs>((bits_a & BitsOf({window})).count()));
+    }
+    for (TimeNs time = 0; time < kEnd; ++time) {
+      ASSERT_EQ(Contains(a, time), bits_a[static_cast<std::size_t>(time)]) << time;
+    }
     for (const Intervals& set : {a, Union(a, b), Intersection(a, b), Difference(a, b)}) {
       ASSERT_TRUE(IsOrderly(set)) << "repeat " << repeat;
     }
