@@ -84,12 +84,17 @@ int RunRecipeCommand(const RecipeCommandOptions& options, const Agent& agent) {
     (void)PagePath(*runs[i].recipe, runs[i].arguments);  // refuses what cannot be written
     if (from_parts) mapped.push_back(ReadParts(*runs[i].recipe, runs[i].arguments, source));
   }
-  if (!from_parts) mapped = MapRanks(runs, request);
+  EarlyDocuments early(output);
+  if (!from_parts) {
+    ClusterRequest writing = request;
+    if (!types.front().empty()) writing.write_documents = early.Writer();
+    mapped = MapRanks(runs, writing);
+  }
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (!baselines[i].empty()) AddBaseline(runs[i], request, baselines[i], mapped[i]);
   }
   return FinishAll(runs, std::move(mapped),
-                   {options.exports, agent, std::move(types), output, DetailOf(options)});
+                   {options.exports, agent, std::move(types), output, early, DetailOf(options)});
 }
 
 constexpr const char* kOfRecipes = "Options of the recipe";

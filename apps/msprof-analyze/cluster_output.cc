@@ -48,6 +48,22 @@ void AddFiles(const std::vector<fs::path>& files, const Report& report, const fs
 
 }  // namespace
 
+void EarlyDocuments::Write(const Recipe& recipe, const std::vector<TextDocument>& documents) {
+  for (const TextDocument& document : documents) {
+    const fs::path path = directory_ / recipe.folder / document.file_name;
+    io::PrepareOutputDirectory(path.parent_path());
+    io::ReplaceText(path, document.text);
+    const std::lock_guard lock(mutex_);
+    files_[recipe.name].insert(path);
+  }
+}
+
+std::vector<fs::path> EarlyDocuments::FilesOf(const Recipe& recipe) const {
+  const auto found = files_.find(recipe.name);
+  if (found == files_.end()) return {};
+  return {found->second.begin(), found->second.end()};
+}
+
 std::string_view StandardType(const Recipe& recipe, const fs::path& directory,
                               const OpenOptions& open) {
   if (!recipe.text_form_of_text || directory.empty()) return kRecipeType;
@@ -87,7 +103,8 @@ void PrepareTargets(const Recipe& recipe, const std::vector<ExportType>& types,
 }
 
 WrittenResults WriteResults(const Recipe& recipe, const Report& report,
-                            const std::vector<ExportType>& types, const fs::path& directory) {
+                            const std::vector<ExportType>& types, const fs::path& directory,
+                            const EarlyDocuments& early) {
   WrittenResults written;
   const fs::path folder = directory / recipe.folder;
   std::vector<std::string> notes;
@@ -119,8 +136,13 @@ WrittenResults WriteResults(const Recipe& recipe, const Report& report,
       }
     }
   }
-  if (recipe.documents_always && !documents && !types.empty()) {
-    AddFiles(WriteTextFiles(report, folder), report, folder, written);
+  if (recipe.documents_always && !types.empty()) {
+    std::vector<fs::path> files = early.FilesOf(recipe);
+    if (!documents) {
+      const std::vector<fs::path> late = WriteTextFiles(report, folder);
+      files.insert(files.end(), late.begin(), late.end());
+    }
+    AddFiles(files, report, folder, written);
   }
   LogNotes(notes);
   return written;

@@ -3,6 +3,9 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
+#include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -35,10 +38,32 @@ struct WrittenResults {
   std::vector<std::pair<std::string, std::int64_t>> rows;
 };
 
+/// Files of single ranks that are written while other ranks are still read, so that not all of them
+/// are in memory at once.
+class EarlyDocuments {
+ public:
+  explicit EarlyDocuments(std::filesystem::path directory) : directory_(std::move(directory)) {}
+
+  /// May be called by several threads at once. Throws Error (kOutput).
+  void Write(const Recipe& recipe, const std::vector<TextDocument>& documents);
+  auto Writer() {
+    return [this](const Recipe& recipe, const std::vector<TextDocument>& documents) {
+      Write(recipe, documents);
+    };
+  }
+  std::vector<std::filesystem::path> FilesOf(const Recipe& recipe) const;
+
+ private:
+  std::filesystem::path directory_;
+  std::mutex mutex_;
+  std::map<std::string_view, std::set<std::filesystem::path>> files_;
+};
+
 /// Writes the report. Tables join those of other recipes in one database, and workbooks of ranks
 /// lie in the folder itself.
 WrittenResults WriteResults(const Recipe& recipe, const Report& report,
                             const std::vector<ExportType>& types,
-                            const std::filesystem::path& directory);
+                            const std::filesystem::path& directory,
+                            const EarlyDocuments& early);
 
 }  // namespace mpa

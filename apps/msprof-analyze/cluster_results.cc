@@ -14,6 +14,7 @@
 #include "mpa/base/log.h"
 #include "mpa/base/notes.h"
 #include "mpa/base/progress.h"
+#include "mpa/capture/discover.h"
 #include "mpa/io/output_file.h"
 #include "mpa/pipeline/part_files.h"
 #include "mpa/writers/pages.h"
@@ -41,6 +42,25 @@ class NewNotes {
   std::set<std::string> said_;
 };
 
+// The ranks that an earlier run left results of, if there are no captures to read instead.
+std::vector<RankPart> EarlierRanks(const Recipe& recipe, const ClusterRequest& request) {
+  if (recipe.earlier_results == nullptr) return {};
+  std::error_code ignored;
+  const bool is_file = fs::is_regular_file(request.directory, ignored);
+  if (!is_file && !Discover(request.directory, request.open).ranks.empty()) return {};
+  std::vector<RankPart> parts = recipe.earlier_results(request.directory, request.step);
+  std::erase_if(parts, [&](const RankPart& part) {
+    return request.ranks && !request.ranks->contains(part.rank);
+  });
+  if (is_file && parts.empty()) {
+    Fail(ErrorKind::kInput,
+         "--{} {}: no earlier results of these ranks and steps; give a directory with captures, or "
+         "one in which cluster_time_summary was run",
+         recipe.baseline, request.directory.string());
+  }
+  return parts;
+}
+
 // What the report of one recipe became.
 struct RecipeResult {
   WrittenResults written;
@@ -56,7 +76,7 @@ std::string PageOf(const Report& report) {
 
 RecipeResult Finish(const RecipeRun& run, MappedRanks mapped, Wanted wanted,
                     const std::vector<ExportType>& types, const fs::path& output,
-                    const ExportOptions* shown, NewNotes& notes) {
+                    const EarlyDocuments& early, const ExportOptions* shown, NewNotes& notes) {
   const Recipe& recipe = *run.recipe;
   const fs::path page = PagePath(recipe, run.arguments);
   const ClusterOutcome outcome = ReduceRanks(recipe, run.arguments, wanted, std::move(mapped));
@@ -71,8 +91,8 @@ RecipeResult Finish(const RecipeRun& run, MappedRanks mapped, Wanted wanted,
          "{}: no results; no files written; see what the captures hold with 'msprof-analyze check'",
          recipe.name);
   }
-  RecipeResult result{WriteResults(recipe, outcome.report, types, output), outcome.report.lines,
-                      std::move(fresh), outcome.partial};
+  RecipeResult result{WriteResults(recipe, outcome.report, types, output, early),
+                      outcome.report.lines, std::move(fresh), outcome.partial};
   const std::string text = page.empty() ? "" : PageOf(outcome.report);
   if (!text.empty()) {  // otherwise a note says why
     InContext(page.string(), [&] { io::ReplaceText(page, text); });
@@ -127,7 +147,8 @@ void AddBaseline(const RecipeRun& run, ClusterRequest request, const fs::path& d
   request.directory = directory;
   request.arguments = run.arguments;
   request.arguments[std::string(kIsBaseline)] = "";
-  MappedRanks base = MapRanks(*run.recipe, request);
+  MappedRanks base{EarlierRanks(*run.recipe, request), {}, false};
+  if (base.parts.empty()) base = MapRanks(*run.recipe, request);
   mapped.partial = mapped.partial || base.partial;
   mapped.notes.insert(mapped.notes.end(), base.notes.begin(), base.notes.end());
   mapped.parts.insert(mapped.parts.end(), base.parts.begin(), base.parts.end());
@@ -146,8 +167,9 @@ int FinishAll(const std::vector<RecipeRun>& runs, std::vector<MappedRanks> mappe
       if (runs.size() > 1 && !for_agent) {
         Print(fmt::format("{}== {}\n", i == 0 ? "" : "\n", runs[i].recipe->name));
       }
-      RecipeResult result = Finish(runs[i], std::move(mapped[i]), wanted, delivery.types[i],
-                                   delivery.output, for_agent ? nullptr : &delivery.exports, notes);
+      RecipeResult result =
+          Finish(runs[i], std::move(mapped[i]), wanted, delivery.types[i], delivery.output,
+                 delivery.early, for_agent ? nullptr : &delivery.exports, notes);
       written.push_back(std::move(result.written));
       answer.insert(answer.end(), result.answer.begin(), result.answer.end());
       warnings.insert(warnings.end(), result.notes.begin(), result.notes.end());

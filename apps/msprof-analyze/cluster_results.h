@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "agent.h"
+#include "cluster_output.h"
 #include "export_options.h"
 #include "mpa/pipeline/cluster.h"
 
@@ -27,6 +28,7 @@ struct Delivery {
   const Agent& agent;
   std::vector<std::vector<ExportType>> types;  ///< of each run
   std::filesystem::path output;
+  const EarlyDocuments& early;
   Detail screen{};
 };
 

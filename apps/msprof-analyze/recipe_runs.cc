@@ -129,11 +129,12 @@ void CheckDirectory(const char* option, const fs::path& path) {
        path.string());
 }
 
-// Where the run to compare with lies; empty: the recipe compares with none.
 fs::path BaselineOf(const RecipeRun& run) {
   const std::string_view option = run.recipe->baseline;
   if (option.empty()) return {};
   fs::path path = ExpandHome(run.arguments.find(option)->second);  // as it is required
+  std::error_code ignored;
+  if (run.recipe->earlier_results != nullptr && fs::is_regular_file(path, ignored)) return path;
   CheckDirectory(fmt::format("--{}", option).c_str(), path);
   return path;
 }

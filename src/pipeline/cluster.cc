@@ -61,6 +61,12 @@ std::vector<MappedRank> MapRank(const std::vector<RecipeRun>& runs, const Cluste
     try {
       mapped[i].part =
           InContext(input.path.string(), [&] { return recipe.map(loaded.trace, arguments); });
+      if (request.write_documents && recipe.take_documents != nullptr) {
+        RankPart part{found.rank, std::move(mapped[i].part)};
+        const std::vector<TextDocument> documents = recipe.take_documents(part);
+        mapped[i].part = std::move(part.part);
+        request.write_documents(recipe, documents);
+      }
       mapped[i].notes = loaded.notes;
       mapped[i].partial = loaded.partial;
     } catch (const Error& error) {

@@ -41,9 +41,21 @@ def tables(file):
             yield name, [[column[0] for column in cursor.description], *cursor]
 
 
+def paths_of(value, path="$"):
+    """[path, value] for each value in a document."""
+    if isinstance(value, (dict, list)):
+        parts = value.items() if isinstance(value, dict) else enumerate(value)
+        return [row for key, part in parts for row in paths_of(part, f"{path}.{key}")]
+    return [[path, value]]
+
+
 def json_sheets(file):
-    """(name, rows) for each sheet of a document, the names of the members first."""
-    for sheet in json.loads(file.read_text(encoding="utf-8"))["sheets"]:
+    """(name, rows) for each sheet of a document, the names of the members first; of others, paths and values."""
+    content = json.loads(file.read_text(encoding="utf-8"))
+    if "sheets" not in content:
+        yield file.stem, [["path", "value"], *paths_of(content)]
+        return
+    for sheet in content["sheets"]:
         yield sheet["name"], [sheet["columns"], *(list(row.values()) for row in sheet["rows"])]
 
 

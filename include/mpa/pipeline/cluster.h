@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -21,6 +22,9 @@ struct ClusterRequest {
   OpenOptions open;
   std::int64_t memory_bytes = 0;  ///< that ranks in memory may take together; 0: no limit
   RecipeArguments arguments;
+  /// Writes files of a rank as soon as they are made; empty: they stay in the parts. Is called by
+  /// several threads at once.
+  std::function<void(const Recipe&, const std::vector<TextDocument>&)> write_documents{};
 };
 
 /// What a recipe made of the ranks that could be read, in order of rank.

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,6 +55,12 @@ struct Wanted {
   Detail screen = Detail::kAnswer;  ///< the lines
 };
 
+/// What `map` made of one rank: plain values that outlive the rank.
+struct RankPart {
+  std::int64_t rank = -1;  ///< -1: the capture does not say
+  std::shared_ptr<const void> part;
+};
+
 /// What a recipe is called and what it needs.
 struct RecipeInfo {
   std::string_view name{};     ///< on the command line: "module_statistic"
@@ -75,12 +83,13 @@ struct RecipeInfo {
   /// The required option that names the directory of another run; empty: none. `map`
   /// gets the ranks of that run with the argument kIsBaseline, `reduce` theirs behind the others.
   std::string_view baseline{};
-};
-
-/// What `map` made of one rank: plain values that outlive the rank.
-struct RankPart {
-  std::int64_t rank = -1;  ///< -1: the capture does not say
-  std::shared_ptr<const void> part;
+  /// Reads what an earlier run left of that other run, in a file or below a directory, of one step
+  /// or all: parts as `map` would make them. Empty: it left nothing there. Captures go first.
+  std::vector<RankPart> (*earlier_results)(const std::filesystem::path& path,
+                                           std::optional<std::int32_t> step) = nullptr;
+  /// Takes the files of a rank out of its part, so that they can be written while other ranks are
+  /// read; `reduce` gives what was not taken.
+  std::vector<TextDocument> (*take_documents)(RankPart& part) = nullptr;
 };
 
 /// An analysis of all ranks, made by MakeRecipe() from two functions of the type of its parts.

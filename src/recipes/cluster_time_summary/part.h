@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,8 +31,17 @@ struct CommunicationRun {
   TimeNs dur = 0;
 };
 
+inline constexpr std::size_t kMetrics = 10;
+
+/// A step as an earlier run wrote it, with the times in the order of kMetricsOfStep.
+struct EarlierStep {
+  std::int32_t step = -1;
+  std::array<std::optional<TimeNs>, kMetrics> times;
+};
+
 struct TimesOfRank {
   bool is_base = false;  ///< of the run that is compared with
+  std::vector<EarlierStep> earlier;  ///< without any of the others
   std::vector<StepSums> steps;
   std::vector<std::string> texts;
   std::vector<CommunicationRun> runs;  ///< in order of start
@@ -46,8 +57,12 @@ void serialize(Archive& archive, CommunicationRun& run) {
   archive(run.group, run.name, run.step, run.ranks, run.p2p, run.dur);
 }
 template <class Archive>
+void serialize(Archive& archive, EarlierStep& step) {
+  archive(step.step, step.times);
+}
+template <class Archive>
 void serialize(Archive& archive, TimesOfRank& part) {
-  archive(part.is_base, part.steps, part.texts, part.runs);
+  archive(part.is_base, part.earlier, part.steps, part.texts, part.runs);
 }
 
 using Ranks = std::vector<OfRank<TimesOfRank>>;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compare_runs.h"
+#include "earlier_rows.h"
 #include "rows.h"
 
 namespace mpa::recipes {
@@ -122,9 +123,11 @@ Recipe ClusterTimeCompareSummary() {
   info.baseline = "bp";
   info.parameters = {{.name = info.baseline,
                       .type_name = "DIR",
-                      .help = "Directory with the captures of the run to compare with",
+                      .help = "The run to compare with: a directory with its captures, or with earlier results of "
+                              "cluster_time_summary",
                       .value = RecipeParameter::Value::kText,
                       .required = true}};
+  info.earlier_results = time_summary::ReadEarlierRows;
   return MakeRecipe<time_summary::MapTimes, ReduceTimeComparison>(std::move(info));
 }
 

@@ -34,6 +34,9 @@ std::vector<StepRow> RowsOf(const Ranks& ranks, std::vector<std::string>& notes)
   std::size_t left_out = 0, ranks_left_out = 0;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     bool any_left_out = false;
+    for (const EarlierStep& step : ranks[i].part.earlier) {
+      rows.push_back({ranks[i].rank, step.step, step.times});
+    }
     for (const StepSums& sums : ranks[i].part.steps) {
       StepRow& row = rows.emplace_back();
       row.rank = ranks[i].rank;

@@ -18,7 +18,6 @@ struct Metric {
   const char* meaning;  ///< one sentence
 };
 
-inline constexpr std::size_t kMetrics = 10;
 enum MetricPlace : std::size_t {
   kStepTime,
   kComputation,

@@ -228,7 +228,10 @@ void AddTimeSheets(const OpSums& sums, Report& report) {
   for (const RankOp& op : all) {
     for (const auto& [kind, use] : op.op.links) {
       const auto sizes = op.sizes.find(kind);
-      if (sizes == op.sizes.end()) continue;
+      if (sizes == op.sizes.end() || sizes->second.empty()) {  // no packet was told apart
+        if (use.megabytes > 0) packets.push_back({op, kind, use, 0, {0, 0}});
+        continue;
+      }
       std::vector<double> order = sizes->second;
       if (IsTotal(op)) std::sort(order.begin(), order.end());
       for (const double size : order) packets.push_back({op, kind, use, size, use.sizes.at(size)});

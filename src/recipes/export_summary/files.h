@@ -20,4 +20,7 @@ SummaryFile KernelDetails(const RankTrace& trace);
 /// api_statistic.csv: durations of the calls of CANN on the host, by name and level.
 SummaryFile ApiStatistic(const RankTrace& trace);
 
+/// A file of a text capture, as it is; without text if the capture lacks it.
+SummaryFile FileOfCapture(const RankTrace& trace, const char* name);
+
 }  // namespace mpa::export_summary

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files kernel_details.csv and api_statistic.csv for captures that were stored as databases.
+// The files kernel_details.csv and api_statistic.csv of all ranks: made of databases, copied of text captures.
 #include <fmt/format.h>
+
+#include <memory>
+#include <utility>
 
 #include "files.h"
 #include "mpa/recipe/arguments.h"
@@ -11,23 +14,26 @@ namespace {
 
 using export_summary::SummaryFile;
 
+constexpr const char *kKernels = "kernel_details.csv", *kCalls = "api_statistic.csv";
+
 struct Summary {
   std::string kernels, calls;  // the texts of the files
   std::int64_t kernel_rows = 0, call_rows = 0;
-  bool of_database = false;
+  bool written = false;  // the texts were taken out
 };
 
 template <class Archive>
 void serialize(Archive& archive, Summary& part) {
-  archive(part.kernels, part.calls, part.kernel_rows, part.call_rows, part.of_database);
+  archive(part.kernels, part.calls, part.kernel_rows, part.call_rows, part.written);
 }
 
 Summary MapExportSummary(const RankTrace& trace, const RecipeArguments&) {
   Summary part;
-  part.of_database = trace.source == "database";
-  if (!part.of_database) return part;
-  SummaryFile kernels = export_summary::KernelDetails(trace);
-  SummaryFile calls = export_summary::ApiStatistic(trace);
+  const bool is_text = trace.source == "text";
+  SummaryFile kernels = is_text ? export_summary::FileOfCapture(trace, kKernels)
+                                : export_summary::KernelDetails(trace);
+  SummaryFile calls = is_text ? export_summary::FileOfCapture(trace, kCalls)
+                              : export_summary::ApiStatistic(trace);
   part.kernels = std::move(kernels.text);
   part.calls = std::move(calls.text);
   part.kernel_rows = kernels.rows;
@@ -59,6 +65,20 @@ std::string DirectoryOf(std::int64_t rank, int unknown) {
   return unknown == 1 ? "rank_unknown" : fmt::format("rank_unknown ({})", unknown);
 }
 
+std::vector<TextDocument> TakeDocuments(RankPart& part) {
+  if (part.rank < 0) return {};  // which of them it is shows when all are known
+  Summary summary = *static_cast<const Summary*>(part.part.get());
+  std::vector<TextDocument> documents;
+  for (const auto& [name, text] : {std::pair{kKernels, &summary.kernels}, {kCalls, &summary.calls}}) {
+    if (text->empty()) continue;
+    documents.push_back({fmt::format("{}/{}", DirectoryOf(part.rank, 0), name), std::move(*text)});
+    text->clear();
+  }
+  summary.written = true;
+  part.part = std::make_shared<const Summary>(std::move(summary));
+  return documents;
+}
+
 void ReduceExportSummary(const std::vector<OfRank<Summary>>& ranks, const RecipeArguments&, Wanted,
                          Report& report) {
   const auto columns = FileColumns();
@@ -66,23 +86,19 @@ void ReduceExportSummary(const std::vector<OfRank<Summary>>& ranks, const Recipe
   std::int64_t kernels = 0, calls = 0;
   int unknown = 0;
   for (const auto& [rank, part] : ranks) {
-    if (!part.of_database) {
-      report.notes.push_back(fmt::format(
-          "{}: left out, as it is not a database; text captures have the files already, and 'parse' "
-          "writes them for raw ones",
-          RankText(rank)));
-      continue;
-    }
     const std::string directory = DirectoryOf(rank, rank < 0 ? ++unknown : 0);
     const std::size_t row_rank = BeginRank(rank, report);
-    const auto add = [&, id = rank](const char* name, const std::string& text, std::int64_t rows) {
-      if (text.empty()) return;
+    const auto add = [&, id = rank, written = part.written](const char* name, const std::string& text, std::int64_t rows) {
+      if (text.empty() && !(written && rows > 0)) {
+        report.notes.push_back(fmt::format("{}: it holds nothing for {}", RankText(id), name));
+        return;
+      }
       const std::string path = fmt::format("{}/{}", directory, name);
-      report.documents.push_back({path, text});
+      if (!text.empty()) report.documents.push_back({path, text});
       AddRow(columns, FileItem{id, path, rows}, row_rank, files);
     };
-    add("kernel_details.csv", part.kernels, part.kernel_rows);
-    add("api_statistic.csv", part.calls, part.call_rows);
+    add(kKernels, part.kernels, part.kernel_rows);
+    add(kCalls, part.calls, part.call_rows);
     kernels += part.kernel_rows;
     calls += part.call_rows;
   }
@@ -94,9 +110,9 @@ void ReduceExportSummary(const std::vector<OfRank<Summary>>& ranks, const Recipe
 
 Verdict JudgeExportSummary(const RankFacts& facts) {
   Verdict verdict = JudgeReadable(facts);
-  if (verdict.CannotRun() || facts.kind == CaptureKind::kNpuDb) return verdict;
-  if (facts.kind == CaptureKind::kNpuText) {
-    return CannotRun("text captures have kernel_details.csv and api_statistic.csv already", "");
+  if (verdict.CannotRun() || facts.kind == CaptureKind::kNpuDb ||
+      facts.kind == CaptureKind::kNpuText) {
+    return verdict;
   }
   if (facts.kind == CaptureKind::kGpu) return CannotRun("it writes files of NPU captures only", "");
   return CannotRun("raw captures have no tables yet", "run 'msprof-analyze parse'");
@@ -105,14 +121,16 @@ Verdict JudgeExportSummary(const RankFacts& facts) {
 }  // namespace
 
 Recipe ExportSummary() {
-  return MakeRecipe<MapExportSummary, ReduceExportSummary>(
+  Recipe recipe = MakeRecipe<MapExportSummary, ReduceExportSummary>(
       {.name = "export_summary",
        .folder = "ExportSummary",
-       .summary = "kernel_details.csv and api_statistic.csv for databases",
+       .summary = "kernel_details.csv and api_statistic.csv of every rank",
        .needs = Tables::kListedKernels | Tables::kHostCalls | Tables::kSteps | Tables::kLaunches |
                 Tables::kKernels | Tables::kCommunications,
        .can_run = JudgeExportSummary,
        .documents_always = true});
+  recipe.take_documents = TakeDocuments;
+  return recipe;
 }
 
 }  // namespace mpa::recipes

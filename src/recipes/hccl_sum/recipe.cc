@@ -56,18 +56,19 @@ CollectiveOps MapHcclSum(const RankTrace& trace, const RecipeArguments&) {
   std::map<std::int32_t, std::string> ids;
   for (std::size_t i = 0; i < ops.Size(); ++i) {
     const std::string_view name = trace.strings.View(ops.name[i]);
-    types[OperatorTypeOf(trace, i)].push_back(ops.dur[i]);
+    const std::string type = OperatorTypeOf(trace, i);
+    types[type.empty() ? "N/A" : type].push_back(ops.dur[i]);
     names[std::string(name)].push_back(ops.dur[i]);
     const std::int32_t group = ops.group[i];
     if (group >= 0 && !ids.contains(group)) {
       const auto row = static_cast<std::size_t>(group);
-      ids[group] = GroupIdOf(name, trace.strings.View(trace.comm_groups.name[row]));
+      ids[group] = GroupIdOf(name, BareGroupName(trace.strings.View(trace.comm_groups.name[row])));
     }
   }
   CollectiveOps part{SamplesOf(std::move(types)), SamplesOf(std::move(names)), {}};
   for (const auto& [group, id] : ids) {
     const auto row = static_cast<std::size_t>(group);
-    part.groups.emplace_back(trace.strings.View(trace.comm_groups.name[row]), id);
+    part.groups.emplace_back(BareGroupName(trace.strings.View(trace.comm_groups.name[row])), id);
   }
   return part;
 }

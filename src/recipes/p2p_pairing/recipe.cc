@@ -12,6 +12,7 @@
 
 #include "mpa/base/columns.h"
 #include "mpa/base/text.h"
+#include "mpa/measure/collectives.h"
 #include "mpa/model/collective_tasks.h"
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/recipe/rank_lines.h"
@@ -104,8 +105,8 @@ P2pOps MapP2pPairing(const RankTrace& trace, const RecipeArguments&) {
     part.ops.push_back(
         {.name = std::string(name),
          .group = group < 0 ? std::string()
-                            : std::string(trace.strings.View(
-                                  trace.comm_groups.name[static_cast<std::size_t>(group)])),
+                            : std::string(BareGroupName(trace.strings.View(
+                                  trace.comm_groups.name[static_cast<std::size_t>(group)]))),
          .id = ops.op_id[row] >= 0 ? ops.op_id[row] : static_cast<std::int64_t>(row),
          .start = ops.start[row],
          .end = ops.start[row] + ops.dur[row],

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "earlier_rows.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "mpa/base/error.h"
+#include "mpa/io/sqlite.h"
+#include "rows.h"
+
+namespace mpa::time_summary {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kTable = "ClusterTimeSummary";
+
+// The database itself, or where a run leaves it below its output directory.
+std::optional<fs::path> FindDatabase(const fs::path& path) {
+  constexpr const char* kName = "cluster_analysis.db";
+  std::error_code ignored;
+  for (const fs::path& place : {path, path / kName, path / "cluster_analysis_output" / kName}) {
+    if (fs::is_regular_file(place, ignored)) return place;
+  }
+  return std::nullopt;
+}
+
+std::optional<TimeNs> TimeOf(const io::Row& row, int column) {
+  constexpr double kMostUs = 1e15;  // 31 years
+  if (row.IsNull(column)) return std::nullopt;
+  const double us = row.RealOr(column, 0);
+  if (std::abs(us) > kMostUs) return std::nullopt;
+  return std::llround(us * 1000);
+}
+
+std::string ColumnList(const io::Database& database) {
+  std::string columns = "rank, step";
+  for (const Metric& metric : kMetricsOfStep) {
+    if (!database.HasColumn(kTable, metric.name)) {
+      Fail(ErrorKind::kInput, "{}: table {} lacks the column {}; run cluster_time_summary again",
+           database.name(), kTable, metric.name);
+    }
+    columns += fmt::format(", {}", metric.name);
+  }
+  return columns;
+}
+
+}  // namespace
+
+std::vector<RankPart> ReadEarlierRows(const fs::path& path, std::optional<std::int32_t> step) {
+  const std::optional<fs::path> file = FindDatabase(path);
+  if (!file) return {};
+  const io::Database database(*file);
+  if (!database.HasTable(kTable)) return {};
+  std::map<std::int64_t, TimesOfRank> ranks;
+  io::Statement rows = database.Query(
+      fmt::format("SELECT {} FROM {} ORDER BY rank, step", ColumnList(database), kTable));
+  while (rows.Step()) {
+    EarlierStep earlier;
+    const std::int64_t number = rows.IntOr(1, -1);
+    if (number < -1 || number > std::numeric_limits<std::int32_t>::max()) continue;
+    earlier.step = static_cast<std::int32_t>(number);
+    if (step && earlier.step != *step) continue;
+    for (std::size_t metric = 0; metric < kMetrics; ++metric) {
+      earlier.times[metric] = TimeOf(rows.row(), static_cast<int>(metric) + 2);
+    }
+    TimesOfRank& part = ranks[rows.IntOr(0, -1)];
+    part.is_base = true;
+    part.earlier.push_back(earlier);
+  }
+  std::vector<RankPart> parts;
+  for (auto& [rank, part] : ranks) {
+    parts.push_back({rank, std::make_shared<const TimesOfRank>(std::move(part))});
+  }
+  return parts;
+}
+
+}  // namespace mpa::time_summary
