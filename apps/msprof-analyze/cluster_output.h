@@ -30,10 +30,11 @@ void PrepareTargets(const Recipe& recipe, const std::vector<ExportType>& types,
 
 /// What was written, for people and for programs.
 struct WrittenResults {
-  std::vector<std::filesystem::path> places;  ///< of the results: files, or directories with several
-  std::filesystem::path database;             ///< empty: none
-  std::vector<std::string> tables;            ///< in it
-  std::vector<std::filesystem::path> files;   ///< all others
+  std::vector<std::filesystem::path>
+      places;                                ///< of the results: files, or directories with several
+  std::filesystem::path database;            ///< empty: none
+  std::vector<std::string> tables;           ///< in it
+  std::vector<std::filesystem::path> files;  ///< all others
   /// Of tables, and of files that hold one.
   std::vector<std::pair<std::string, std::int64_t>> rows;
 };
@@ -63,7 +64,6 @@ class EarlyDocuments {
 /// lie in the folder itself.
 WrittenResults WriteResults(const Recipe& recipe, const Report& report,
                             const std::vector<ExportType>& types,
-                            const std::filesystem::path& directory,
-                            const EarlyDocuments& early);
+                            const std::filesystem::path& directory, const EarlyDocuments& early);
 
 }  // namespace mpa

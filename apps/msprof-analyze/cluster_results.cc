@@ -14,7 +14,7 @@
 #include "mpa/base/log.h"
 #include "mpa/base/notes.h"
 #include "mpa/base/progress.h"
-#include "mpa/capture/discover.h"
+#include "mpa/capture/capture.h"
 #include "mpa/io/output_file.h"
 #include "mpa/pipeline/part_files.h"
 #include "mpa/writers/pages.h"

@@ -96,9 +96,11 @@ void ReadBandwidths(const io::Database& database, Ops& ops, Issues& issues) {
     use.milliseconds = row.RealOr(6, 0);
     use.bandwidth = row.RealOr(7, 0);
     use.large_packet_ratio = row.RealOr(8, 0);
-    auto& [count, duration] = use.sizes[row.RealOr(9, 0)];
-    count += row.RealOr(10, 0);
-    duration += row.RealOr(11, 0);
+    const double size = row.RealOr(9, 0), packets = row.RealOr(10, 0), total = row.RealOr(11, 0);
+    if (size + packets + total == 0) continue;  // no packet was told apart
+    auto& [count, duration] = use.sizes[size];
+    count += packets;
+    duration += total;
   }
 }
 

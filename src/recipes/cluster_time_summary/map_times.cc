@@ -10,6 +10,7 @@
 #include "mpa/measure/collectives.h"
 #include "mpa/measure/memory_copies.h"
 #include "mpa/model/step_bounds.h"
+#include "mpa/recipe/chosen_step.h"
 #include "part.h"
 
 namespace mpa::time_summary {
@@ -18,12 +19,10 @@ namespace {
 // The steps of a rank and what belongs to which. A capture without steps is one step, -1.
 class StepsOfRank {
  public:
-  explicit StepsOfRank(const RankTrace& trace)
-      : bounds_(trace), is_one_(trace.is_one_step && bounds_.Count() > 0) {}
+  explicit StepsOfRank(const RankTrace& trace) : bounds_(trace) {}
 
   std::optional<std::int32_t> Of(std::int64_t link, TimeNs start) const {
     if (bounds_.Count() == 0) return -1;
-    if (is_one_) return bounds_.Id(0);
     const auto step = bounds_.OfDeviceWork(link, start);
     return step ? std::optional(bounds_.Id(*step)) : std::nullopt;
   }
@@ -31,7 +30,6 @@ class StepsOfRank {
   // The steps with their time on the device.
   std::vector<std::pair<std::int32_t, Interval>> Windows(const Interval& all) const {
     if (bounds_.Count() == 0) return {{-1, all}};
-    if (is_one_) return {{bounds_.Id(0), all}};
     std::vector<std::pair<std::int32_t, Interval>> windows;
     for (std::size_t i = 0; i < bounds_.Count(); ++i) {
       windows.push_back({bounds_.Id(i), {bounds_.DeviceBegin(i), bounds_.DeviceFinish(i)}});
@@ -41,7 +39,6 @@ class StepsOfRank {
 
  private:
   StepBounds bounds_;
-  bool is_one_;
 };
 
 using SumsByStep = std::map<std::int32_t, StepSums>;
@@ -128,6 +125,7 @@ void AddRuns(const RankTrace& trace, const StepsOfRank& steps, TimesOfRank& part
 }  // namespace
 
 TimesOfRank MapTimes(const RankTrace& trace, const RecipeArguments& arguments) {
+  const auto chosen = ChosenStep(trace.steps, arguments);
   TimesOfRank part;
   part.is_base = arguments.contains(kIsBaseline);
   const StepsOfRank steps(trace);
@@ -144,6 +142,10 @@ TimesOfRank MapTimes(const RankTrace& trace, const RecipeArguments& arguments) {
   AddCopies(trace, activities, steps, sums);
   AddRuns(trace, steps, part);
   for (const auto& [step, of_step] : sums) part.steps.push_back(of_step);
+  if (chosen) {
+    std::erase_if(part.steps, [&](const StepSums& of_step) { return of_step.step != *chosen; });
+    std::erase_if(part.runs, [&](const CommunicationRun& run) { return run.step != *chosen; });
+  }
   return part;
 }
 

@@ -40,7 +40,7 @@ struct EarlierStep {
 };
 
 struct TimesOfRank {
-  bool is_base = false;  ///< of the run that is compared with
+  bool is_base = false;              ///< of the run that is compared with
   std::vector<EarlierStep> earlier;  ///< without any of the others
   std::vector<StepSums> steps;
   std::vector<std::string> texts;

@@ -102,6 +102,7 @@ RecipeInfo TimesInfo() {
   info.needs = Tables::kOverlaps | Tables::kKernels | Tables::kDeviceTasks |
                Tables::kCommunications | Tables::kLaunches | Tables::kSteps | Tables::kStepTimes;
   info.can_run = JudgeTimes;
+  info.cuts_steps = true;  // where the time of a step begins depends on the one before
   return info;
 }
 
@@ -121,12 +122,13 @@ Recipe ClusterTimeCompareSummary() {
   info.folder = "ClusterTimeCompareSummary";
   info.summary = "how the times of each step differ from another run of the job";
   info.baseline = "bp";
-  info.parameters = {{.name = info.baseline,
-                      .type_name = "DIR",
-                      .help = "The run to compare with: a directory with its captures, or with earlier results of "
-                              "cluster_time_summary",
-                      .value = RecipeParameter::Value::kText,
-                      .required = true}};
+  info.parameters = {
+      {.name = info.baseline,
+       .type_name = "DIR",
+       .help = "The run to compare with: a directory with its captures, or with earlier results of "
+               "cluster_time_summary",
+       .value = RecipeParameter::Value::kText,
+       .required = true}};
   info.earlier_results = time_summary::ReadEarlierRows;
   return MakeRecipe<time_summary::MapTimes, ReduceTimeComparison>(std::move(info));
 }

@@ -197,6 +197,11 @@ std::vector<ColumnOf<Host>> HostColumns() {
       {Words("hostName", "Its name."), [](const Item& item) -> Cell { return item.name; }}};
 }
 
+// Text captures list the links that an operator did not use, too.
+bool IsUsed(const LinkUse& use) {
+  return use.megabytes + use.milliseconds + use.bandwidth + use.large_packet_ratio > 0;
+}
+
 std::vector<ColumnOf<DeviceItem>> DeviceColumns() {
   using Item = DeviceItem;
   return {
@@ -229,7 +234,7 @@ void AddTimeSheets(const OpSums& sums, Report& report) {
     for (const auto& [kind, use] : op.op.links) {
       const auto sizes = op.sizes.find(kind);
       if (sizes == op.sizes.end() || sizes->second.empty()) {  // no packet was told apart
-        if (use.megabytes > 0) packets.push_back({op, kind, use, 0, {0, 0}});
+        if (IsUsed(use)) packets.push_back({op, kind, use, 0, {0, 0}});
         continue;
       }
       std::vector<double> order = sizes->second;

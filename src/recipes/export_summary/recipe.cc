@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files kernel_details.csv and api_statistic.csv of all ranks: made of databases, copied of text captures.
+// The files kernel_details.csv and api_statistic.csv of all ranks: made of databases, copied of
+// text captures.
 #include <fmt/format.h>
 
 #include <memory>
@@ -32,8 +33,8 @@ Summary MapExportSummary(const RankTrace& trace, const RecipeArguments&) {
   const bool is_text = trace.source == "text";
   SummaryFile kernels = is_text ? export_summary::FileOfCapture(trace, kKernels)
                                 : export_summary::KernelDetails(trace);
-  SummaryFile calls = is_text ? export_summary::FileOfCapture(trace, kCalls)
-                              : export_summary::ApiStatistic(trace);
+  SummaryFile calls =
+      is_text ? export_summary::FileOfCapture(trace, kCalls) : export_summary::ApiStatistic(trace);
   part.kernels = std::move(kernels.text);
   part.calls = std::move(calls.text);
   part.kernel_rows = kernels.rows;
@@ -69,7 +70,8 @@ std::vector<TextDocument> TakeDocuments(RankPart& part) {
   if (part.rank < 0) return {};  // which of them it is shows when all are known
   Summary summary = *static_cast<const Summary*>(part.part.get());
   std::vector<TextDocument> documents;
-  for (const auto& [name, text] : {std::pair{kKernels, &summary.kernels}, {kCalls, &summary.calls}}) {
+  for (const auto& [name, text] :
+       {std::pair{kKernels, &summary.kernels}, {kCalls, &summary.calls}}) {
     if (text->empty()) continue;
     documents.push_back({fmt::format("{}/{}", DirectoryOf(part.rank, 0), name), std::move(*text)});
     text->clear();
@@ -88,7 +90,8 @@ void ReduceExportSummary(const std::vector<OfRank<Summary>>& ranks, const Recipe
   for (const auto& [rank, part] : ranks) {
     const std::string directory = DirectoryOf(rank, rank < 0 ? ++unknown : 0);
     const std::size_t row_rank = BeginRank(rank, report);
-    const auto add = [&, id = rank, written = part.written](const char* name, const std::string& text, std::int64_t rows) {
+    const auto add = [&, id = rank, written = part.written](
+                         const char* name, const std::string& text, std::int64_t rows) {
       if (text.empty() && !(written && rows > 0)) {
         report.notes.push_back(fmt::format("{}: it holds nothing for {}", RankText(id), name));
         return;
