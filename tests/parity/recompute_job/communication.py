@@ -85,7 +85,8 @@ def of_text(capture):
         for link, use in value["Communication Bandwidth Info"].items():
             own = [step, operator, group, link, *(use[name] for name in USES)]
             facts.uses.append(own)
-            facts.packets += [[*own, float(size), *of_size] for size, of_size in use["Size Distribution"].items()]
+            sizes = use["Size Distribution"] or ({0: (0, 0)} if any(own[4:]) else {})  # as databases have them
+            facts.packets += [[*own, float(size), *of_size] for size, of_size in sizes.items()]
     for step, p2p, name, group, links in entries("communication_matrix.json"):
         facts.matrix += [[step, p2p, name, group, *map(int, link.split("-")), use["Transport Type"], use["Transit Size(MB)"],
                           use["Transit Time(ms)"], use.get("Op Name", "")] for link, use in links.items()]
