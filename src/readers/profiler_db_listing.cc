@@ -27,8 +27,8 @@ void ListTasks(DbInput& input, const char* table) {
   std::string more;
   for (const char* column :
        {"opType", "taskType", "opState", "inputShapes", "inputDataTypes", "inputFormats",
-        "outputShapes", "outputDataTypes", "outputFormats", "hf32Eligible", "blockDim", "blockNum",
-        "mixBlockDim", "mixBlockNum"}) {
+        "outputShapes", "outputDataTypes", "outputFormats", "hf32Eligible", "blockNum", "blockDim",
+        "mixBlockNum", "mixBlockDim"}) {
     more += ", " + optional(column);
   }
   const std::string columns = fmt::format(
@@ -64,6 +64,7 @@ void ListTasks(DbInput& input, const char* table) {
                                        .stream = IdOrNone(row, 5),
                                        .context = IdOrNone(row, 6),
                                        .task = IdOrNone(row, 7),
+                                       // Where both are, blockDim is a text of graphs.
                                        .blocks = row.IntOr(21, row.IntOr(22, -1)),
                                        .mix_blocks = row.IntOr(23, row.IntOr(24, -1)),
                                        .link = Link(row, 8)});

@@ -45,12 +45,20 @@ Parts PartsOf(Tables wanted) {
   return parts;
 }
 
+// As databases name them.
+void FillJob(const raw::SessionInfo& info, JobInfo& job) {
+  job.host_uid = info.host_uid;
+  job.host_name = info.host_name;
+  for (const raw::Device& device : info.devices) job.devices.push_back({info.rank, device.id});
+}
+
 void ReadRawCapture(const CaptureFile& file, const ReadRequest& request, RankTrace& trace) {
   raw::Session session = raw::ReadSession(file.path, PartsOf(request.wanted));
   TrackNumbers tracks(trace.tracks);
   FillHostTables(session, request.wanted, tracks, trace);
   FillDeviceTables(session, request.wanted, tracks, trace);
   FillSummaryTables(session, request.wanted, trace);
+  FillJob(session.info, trace.job);
   trace.strings = std::move(session.strings);
   trace.issues.Merge(session.issues);
 }

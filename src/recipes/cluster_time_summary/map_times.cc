@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the time of each step of a rank went.
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -78,12 +79,32 @@ void AddActivities(const Activities& activities, const StepsOfRank& steps, SumsB
   }
 }
 
+// Collectives copy, too. The timeline names their copies like all others, and shows them a second
+// time as parts of the collective.
+class TasksOfCollectives {
+ public:
+  explicit TasksOfCollectives(const CommTasks& tasks) {
+    times_.reserve(tasks.Size());
+    for (std::size_t i = 0; i < tasks.Size(); ++i)
+      times_.emplace_back(tasks.start[i], tasks.dur[i]);
+    std::sort(times_.begin(), times_.end());
+  }
+
+  bool Contains(TimeNs start, TimeNs dur) const {
+    return std::binary_search(times_.begin(), times_.end(), std::pair(start, dur));
+  }
+
+ private:
+  std::vector<std::pair<TimeNs, TimeNs>> times_;
+};
+
 void AddCopies(const RankTrace& trace, const Activities& activities, const StepsOfRank& steps,
                SumsByStep& sums) {
   const DeviceTasks& tasks = trace.device_tasks;
+  const TasksOfCollectives of_collectives(trace.comm_tasks);
   std::map<std::int32_t, std::vector<Interval>> copies;
   for (std::size_t i = 0; i < tasks.Size(); ++i) {
-    if (!IsMemoryCopy(trace, i)) continue;
+    if (!IsMemoryCopy(trace, i) || of_collectives.Contains(tasks.start[i], tasks.dur[i])) continue;
     const auto step = steps.Of(tasks.link[i], tasks.start[i]);
     if (!step) continue;
     copies[*step].push_back({tasks.start[i], tasks.start[i] + tasks.dur[i]});

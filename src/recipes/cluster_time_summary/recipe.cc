@@ -100,7 +100,8 @@ Verdict JudgeTimes(const RankFacts& facts) {
 RecipeInfo TimesInfo() {
   RecipeInfo info;
   info.needs = Tables::kOverlaps | Tables::kKernels | Tables::kDeviceTasks |
-               Tables::kCommunications | Tables::kLaunches | Tables::kSteps | Tables::kStepTimes;
+               Tables::kCommunications | Tables::kCommTasks | Tables::kLaunches | Tables::kSteps |
+               Tables::kStepTimes;
   info.can_run = JudgeTimes;
   info.cuts_steps = true;  // where the time of a step begins depends on the one before
   return info;

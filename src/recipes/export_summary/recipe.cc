@@ -20,17 +20,20 @@ constexpr const char *kKernels = "kernel_details.csv", *kCalls = "api_statistic.
 struct Summary {
   std::string kernels, calls;  // the texts of the files
   std::int64_t kernel_rows = 0, call_rows = 0;
-  bool written = false;  // the texts were taken out
+  bool written = false;   // the texts were taken out
+  bool left_out = false;  // neither database nor text
 };
 
 template <class Archive>
 void serialize(Archive& archive, Summary& part) {
-  archive(part.kernels, part.calls, part.kernel_rows, part.call_rows, part.written);
+  archive(part.kernels, part.calls, part.kernel_rows, part.call_rows, part.written, part.left_out);
 }
 
 Summary MapExportSummary(const RankTrace& trace, const RecipeArguments&) {
   Summary part;
   const bool is_text = trace.source == "text";
+  part.left_out = !is_text && trace.source != "database";
+  if (part.left_out) return part;
   SummaryFile kernels = is_text ? export_summary::FileOfCapture(trace, kKernels)
                                 : export_summary::KernelDetails(trace);
   SummaryFile calls =
@@ -88,6 +91,13 @@ void ReduceExportSummary(const std::vector<OfRank<Summary>>& ranks, const Recipe
   std::int64_t kernels = 0, calls = 0;
   int unknown = 0;
   for (const auto& [rank, part] : ranks) {
+    if (part.left_out) {
+      report.notes.push_back(fmt::format(
+          "{}: left out, as it is neither database nor text; 'msprof-analyze parse' writes "
+          "these files for raw captures",
+          RankText(rank)));
+      continue;
+    }
     const std::string directory = DirectoryOf(rank, rank < 0 ? ++unknown : 0);
     const std::size_t row_rank = BeginRank(rank, report);
     const auto add = [&, id = rank, written = part.written](

@@ -23,7 +23,7 @@ namespace {
 // A send or receive operator.
 struct P2pOp {
   std::string name, group;
-  std::int64_t id = -1;  // of the operator
+  std::int64_t id = -1;  // of the operator; -1: the capture does not number them
   TimeNs start = 0, end = 0;
   bool receives = false;
   std::string domain;               // of the name, "233"
@@ -107,7 +107,7 @@ P2pOps MapP2pPairing(const RankTrace& trace, const RecipeArguments&) {
          .group = group < 0 ? std::string()
                             : std::string(BareGroupName(trace.strings.View(
                                   trace.comm_groups.name[static_cast<std::size_t>(group)]))),
-         .id = ops.op_id[row] >= 0 ? ops.op_id[row] : static_cast<std::int64_t>(row),
+         .id = ops.op_id[row],
          .start = ops.start[row],
          .end = ops.start[row] + ops.dur[row],
          .receives = receives,
@@ -156,8 +156,10 @@ void AddP2pSheet(const Ranks& ranks, Report& report) {
       {NamedColumn("rank", Format::kInteger, 8, "The rank."),
        [](const Item& item) -> Cell { return item.rank; }},
       {NamedColumn("opId", Format::kInteger, 10,
-                   "The number of the operator in the capture; of captures without one its row."),
-       [](const Item& item) -> Cell { return item.op.id; }},
+                   "The number of the operator in the database. Only databases number operators."),
+       [](const Item& item) -> Cell {
+         return item.op.id < 0 ? Cell(NoNumber::kUnknown) : Cell(item.op.id);
+       }},
       {NamedColumn("opName", Format::kText, 30, "The operator."),
        [](const Item& item) -> Cell { return item.op.name; }},
       {NamedColumn("startNs", Format::kInteger, 22, "Its begin, in ns."),

@@ -1,0 +1,108 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs every recipe on simulated jobs as text and as database, and wants equal tables.
+
+    test_formats.py --tool BINARY [--shared DIR]
+
+DIR/tools/sim makes the jobs: one with pipelines and tensors in parallel, one with experts, one with a slow rank. It
+writes marks of the program into databases only, so that these lose theirs; agreement.parsed holds marks of all formats.
+same_tables.PERMITTED lists what may differ.
+
+Exit status: 0 equal, 1 otherwise, 2 usage, 77 skipped: there is no simulator, or no Python with the numpy that it needs.
+"""
+
+import argparse
+import contextlib
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(HERE.parent / "support"))
+from same_tables import Results, differences, recipes_of, screens_differ  # noqa: E402
+
+SKIPPED = 77
+GPU = HERE.parents[1] / "testdata/captures/gpu_base.json"
+JOBS = {"pipeline": ["--preset", "tp2pp2dp2", "--set", "micro_batches=2"],
+        "experts": ["--preset", "moe_ep8"],
+        "slow rank": ["--preset", "dense_dp8", "--cause", "slow_rank_compute:ranks=3,factor=1.5"]}
+COMMON = ["--set", "layers=2", "--set", "steps=3", "--seed", "7", "--format", "both"]
+WITHOUT_RESULTS = {"mstx_sum", "pp_chart", "mstx2commop",  # they need marks
+                   "head_overhead"}  # it finds nothing slow
+COUNTS_ROWS = {"head_overhead"}  # its screen counts the rows that each format lists
+
+
+def python_with_numpy():
+    for python in (sys.executable, "/usr/bin/python3"):
+        with contextlib.suppress(OSError):
+            if subprocess.run([python, "-c", "import numpy"], check=False, stderr=subprocess.DEVNULL).returncode == 0:
+                return python
+    return None
+
+
+def make_job(simulator, options, job):
+    subprocess.run([python_with_numpy(), simulator, "--dst", job, *options, *COMMON], check=True, stdout=subprocess.DEVNULL)
+    for file in job.rglob("ascend_pytorch_profiler_*.db"):
+        database = sqlite3.connect(file)
+        database.execute("DROP TABLE IF EXISTS MSTX_EVENTS")
+        database.commit()
+        database.close()
+
+
+def options_of(recipe, job):
+    return {"calibrate_npu_gpu": ["--baseline_profiling_path", GPU], "cluster_time_compare_summary": ["--bp", job],
+            "communication_bottleneck": ["--rank_id", "1"]}.get(recipe, [])
+
+
+def altered(results):
+    """Changes a cell that is not permitted to differ."""
+    name = next(name for name, (_, rows) in results.tables.items() if rows and "/" not in name)
+    columns, rows = results.tables[name]
+    first = [("altered" if place == 0 else cell) for place, cell in enumerate(rows[0])]
+    results.tables[name] = (columns, [tuple(first), *rows[1:]])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tool", required=True, type=Path)
+    parser.add_argument("--shared", type=Path, default=HERE.parents[1].parent / "shared",
+                        help="folder with tools/sim (default: %(default)s)")
+    args = parser.parse_args()
+    simulator = args.shared.resolve() / "tools/sim/simulate_job.py"
+    if not simulator.exists():
+        print(f"SKIPPED: {simulator} is missing; name the folder with tools/sim with --shared")
+        return SKIPPED
+    if python_with_numpy() is None:
+        print(f"SKIPPED: {simulator} needs numpy; install python3-numpy")
+        return SKIPPED
+    tool = args.tool.resolve()
+    recipes, with_results, wrong, cells = recipes_of(tool), set(), 0, 0
+    with tempfile.TemporaryDirectory() as scratch:
+        for name, options in JOBS.items():
+            job = Path(scratch, name.replace(" ", "_"))
+            make_job(simulator, options, job)
+            for recipe in recipes:
+                text, database = (Results(tool, recipe, job / form, options_of(recipe, job / form))
+                                  for form in ("text", "db"))
+                found = [*differences(text, database)]
+                if recipe not in COUNTS_ROWS:
+                    found += [f"screen: {a!r} and {b!r}" for a, b in screens_differ(text, database)]
+                if any(rows for _, rows in text.tables.values()):
+                    with_results.add(recipe)
+                    altered(text)
+                    if not [*differences(text, database)]:
+                        found.append("an alteration is not noticed")
+                cells += sum(len(columns) * len(rows) for columns, rows in database.tables.values())
+                wrong += len(found)
+                if found:
+                    print(f"{name}, {recipe}: {len(found)} differences", *found[:8], sep="\n  ")
+    without = sorted({*recipes} - with_results - WITHOUT_RESULTS)
+    print(f"{len(recipes)} recipes, {cells} cells of databases, {wrong} differences; without results: {without}")
+    return 1 if wrong or without else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
