@@ -3,7 +3,7 @@
 """Writes captures of a given size: the same training run of many steps on one or more ranks.
 
     scale_capture.py DIRECTORY --kind text --size 230M [--ranks 2] [--seed 1]
-    scale_capture.py DIRECTORY --kind db --size 150M [--mstx]
+    scale_capture.py DIRECTORY --kind db --size 150M [--mstx] [--links]
 
 Makes DIRECTORY/rank<N>_ascend_pt. Steps and ranks differ in their durations, seeds in a few
 operators as well. The same arguments give the same bytes. Memory does not depend on the size.
@@ -16,6 +16,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 from make_captures import META, write  # noqa: E402
 from scale_db import write_db  # noqa: E402
+from scale_links import write_links  # noqa: E402
 from scale_raw_capture import bytes_of  # noqa: E402
 from scale_text import write_text  # noqa: E402
 from synthetic_run import EPOCH  # noqa: E402
@@ -37,8 +38,9 @@ def settings(kind, rank):
             "end_info": {"collectionTimeEnd": EPOCH + 3600 * 10**9}, "rank_id": rank}
 
 
-def make_rank(capture, kind, size, seed, rank, mstx):
-    runs = [TrainingStep(seed, rank, variant) for variant in range(VARIANTS)]
+def make_rank(capture, rank, options):
+    kind, size = options.kind, options.size
+    runs = [TrainingStep(options.seed, rank, variant) for variant in range(VARIANTS)]
     write(capture / f"profiler_info_{rank}.json", json.dumps(settings(kind, rank), indent=4))
     write(capture / "profiler_metadata.json", json.dumps(META, indent=4))
     write(capture / "PROF_000001_20231114221320000_SCALED/device_0/info.json.0", json.dumps(CHIP))
@@ -46,7 +48,11 @@ def make_rank(capture, kind, size, seed, rank, mstx):
     output.mkdir(parents=True, exist_ok=True)
     if kind == "text":
         return write_text(output, runs, size)
-    return write_db(output / f"ascend_pytorch_profiler_{rank}.db", runs, size, rank, mstx)
+    database = output / f"ascend_pytorch_profiler_{rank}.db"
+    steps = write_db(database, runs, size, rank, options.mstx)
+    if options.links:
+        write_links(output / "analysis.db", database, rank, options.ranks)
+    return steps
 
 
 def main():
@@ -58,11 +64,12 @@ def main():
     parser.add_argument("--ranks", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--mstx", action="store_true", help="databases: ranges around the modules")
-    arguments = parser.parse_args()
-    for rank in range(arguments.ranks):
-        capture = arguments.directory / f"rank{rank}_ascend_pt"
-        steps = make_rank(capture, arguments.kind, arguments.size, arguments.seed, rank,
-                          arguments.mstx)
+    parser.add_argument("--links", action="store_true",
+                        help="databases: analysis.db, with the times and links of communication")
+    options = parser.parse_args()
+    for rank in range(options.ranks):
+        capture = options.directory / f"rank{rank}_ascend_pt"
+        steps = make_rank(capture, rank, options)
         print(f"{capture}: {steps} steps")
 
 

@@ -21,6 +21,7 @@ from timing import interleaved, medians, run  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = "from msprof_analyze.cli.entrance import msprof_analyze_cli as main; main()"
+CLUSTER = ["compute_op_sum", "hccl_sum", "cann_api_sum", "communication_time_sum", "slow_rank"]
 PROFILING = ["--enable_profiling_compare"]
 
 
@@ -120,15 +121,33 @@ class Bench:
                            "compare", "-d", rank(capture, 0), "-bp", rank(capture, 1))
 
     def module_statistic(self):
-        capture = self.inputs.make("db", self.options.mstx, 2, mstx=True)
+        capture = self.inputs.make("db", self.options.mstx, 2, ["mstx"])
         ours, = interleaved(self.options.runs, self.recipe("module_statistic", capture))
         self.reference_row(f"`module_statistic`, {megabytes(capture)}", medians(ours), 40,
                            "-m", "module_statistic", "-d", capture, "--export_type", "db")
 
+    def cluster(self):
+        """The recipes of eight ranks, each alone."""
+        capture = self.inputs.make("db", self.options.cluster, 8, ["links"])
+        for recipe in CLUSTER:
+            ours, = interleaved(self.options.runs, self.recipe(recipe, capture))
+            self.reference_row(f"`{recipe}`, 8 ranks, {megabytes(capture)}", medians(ours), 40,
+                               "-m", recipe, "-d", capture)
+
+    def ranks(self):
+        """Memory follows the ranks in flight, not how many there are."""
+        few, many = (self.inputs.make("db", 1, ranks, ["links"])
+                     for ranks in (self.options.ranks // 10, self.options.ranks))
+        recipes = partial(self.recipe, ",".join(CLUSTER))
+        small, large = map(medians, interleaved(self.options.runs, recipes(few), recipes(many)))
+        self.row(f"memory of these recipes, {self.options.ranks} ranks, {megabytes(many)}",
+                 used(large), f"{self.options.ranks // 10} ranks: {used(small)}",
+                 small and large and large.memory / small.memory)
+
     def growth(self):
         text = [self.inputs.make("text", size, 2) for size in quarter(self.options.text)]
         db = [self.inputs.make("db", size, 2) for size in quarter(self.options.db)]
-        mstx = [self.inputs.make("db", size, 2, mstx=True) for size in quarter(self.options.mstx)]
+        mstx = [self.inputs.make("db", size, 2, ["mstx"]) for size in quarter(self.options.mstx)]
         raw = [self.inputs.make("raw", size) for size in quarter(self.options.raw)]
         for work, captures, measure in (
                 ("`compare`, text", text, self.compare), ("`compare`, databases", db, self.compare),
@@ -182,7 +201,7 @@ def quarter(size):
     return size // 4, size
 
 
-ROWS = ["text", "db", "module_statistic", "growth", "jobs", "start"]
+ROWS = ["text", "db", "module_statistic", "cluster", "ranks", "growth", "jobs", "start"]
 
 
 def parse_options():
@@ -201,9 +220,12 @@ def parse_options():
     for name, size, what in (("text", 230, "trace of each of two ranks"),
                              ("db", 180, "database of each of two ranks"),
                              ("mstx", 150, "the same, with ranges around modules"),
+                             ("cluster", 60, "database of each of eight ranks"),
                              ("raw", 400, "raw capture")):
         parser.add_argument(f"--{name}", type=int, default=size, metavar="MB",
                             help=f"{what} [{size}]")
+    parser.add_argument("--ranks", type=int, default=1000,
+                        help="how many, of 1 MB each, the row `ranks` has [%(default)s]")
     parser.add_argument("--huge", type=int, nargs="?", const=6000, metavar="MB",
                         help="a row for one trace of this size [6000]")
     options = parser.parse_args()

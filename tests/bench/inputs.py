@@ -18,9 +18,9 @@ class Inputs:
     def __init__(self, directory):
         self.directory = directory
 
-    def make(self, kind, megabytes, ranks=1, mstx=False):
-        """The directory with a capture for each rank. Raises NoRoom."""
-        name = f"{kind}{'_mstx' if mstx else ''}_{ranks}x{megabytes}M"
+    def make(self, kind, megabytes, ranks=1, extra=()):
+        """The directory with a capture for each rank; extra: mstx, links. Raises NoRoom."""
+        name = f"{'_'.join([kind, *extra])}_{ranks}x{megabytes}M"
         made = self.directory / name
         if made.is_dir():
             return made
@@ -36,7 +36,7 @@ class Inputs:
             command = ["scale_raw_capture.py", part, "--size", size]
         else:
             command = ["scale_capture.py", part, "--kind", kind, "--size", size, "--ranks", ranks]
-        command += ["--mstx"] if mstx else []
+        command += [f"--{what}" for what in extra]
         subprocess.run([sys.executable, TESTDATA / command[0], *map(str, command[1:])], check=True,
                        stdout=subprocess.DEVNULL)
         part.rename(made)
