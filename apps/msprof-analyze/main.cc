@@ -172,6 +172,7 @@ int ReportFailure(ErrorKind kind, const char* text, const Agent& agent) {
 
 int main(int argc, char** argv) {
   mpa::PrepareForEnds();
+  mpa::KeepFreedMemory();
   const mpa::Agent agent(argc, argv);
   try {
     return mpa::RunProgram(argc, argv, agent);

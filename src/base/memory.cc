@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpa/base/memory.h"
 
+#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -67,6 +68,14 @@ std::int64_t MemoryOfProcess() {
   const std::int64_t machine = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) *
                                static_cast<std::int64_t>(sysconf(_SC_PAGE_SIZE));
   return std::min({machine, LimitOfGroups(), ProcessLimit(RLIMIT_AS), GivenDataLimit()});
+}
+
+void KeepFreedMemory() {
+#ifdef __GLIBC__
+  constexpr int kMiB = 1 << 20;
+  mallopt(M_MMAP_THRESHOLD, 32 * kMiB);  // the most that it takes
+  mallopt(M_TRIM_THRESHOLD, 256 * kMiB);
+#endif
 }
 
 void LimitMemory(std::int64_t bytes) {

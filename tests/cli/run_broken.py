@@ -147,8 +147,9 @@ OF_DATABASES = {
     "long names": (0, "longer than the 32,767 characters"),
     "odd names": OTHERWISE,
 }
-OTHER_COMMANDS = (["check"], ["-m", "module_statistic"], ["-m", "operator_mfu"],
-                  ["-m", "head_overhead"], ["parse"], ["compare", "--fail_on", "step_time>+3%"])
+RECIPES = ["-m", "every recipe"]
+OTHER_COMMANDS = (["check"], RECIPES, ["parse"], ["advisor", "all"],
+                  ["compare", "--fail_on", "step_time>+3%"])
 
 
 def state(directory):
@@ -243,8 +244,16 @@ class Broken(unittest.TestCase):
                 self.assertEqual(report.problems, [])
                 self.assertEqual(report.out.replace(str(broken), str(self.whole(name))), usual)
 
+    def all_recipes(self, base):
+        """One run of every recipe there is, in place of RECIPES."""
+        known = self.run_tool("-m", "?", "-d", self.scratch).errors[0].partition("available: ")[2]
+        self.assertIn("slow_rank", known)
+        return ["-m", known.replace(" ", ""), "--bp", base,
+                "--baseline_profiling_path", CAPTURES / GPU_CAPTURE]
+
     def check_other_commands(self, name, kinds, commands=OTHER_COMMANDS):
         """They end in good order, and the capture stays as it is."""
+        recipes = self.all_recipes(self.whole(name))
         for kind, breaks in kinds.items():
             capture = self.broken(name, breaks)
             before = state(capture)
@@ -252,6 +261,8 @@ class Broken(unittest.TestCase):
                 with self.subTest(kind=kind, command=command):
                     if "--fail_on" in command:
                         arguments = [*command, "-bp", self.whole(name)]
+                    elif command == RECIPES:
+                        arguments = [*recipes, "-o", self.out]
                     else:
                         arguments = [*command, *([] if command == ["check"] else ["-o", self.out])]
                     result = self.run_tool(*arguments, "-d", capture)
@@ -334,7 +345,7 @@ class Gpu(Broken):
         self.check_whole_ones(GPU_CAPTURE, GPU, OF_GPU)
 
     def test_other_commands(self):
-        self.check_other_commands(GPU_CAPTURE, GPU, [["check"], ["-m", "module_statistic"],
+        self.check_other_commands(GPU_CAPTURE, GPU, [["check"], RECIPES, ["advisor", "all"],
                                                      ["compare", "--fail_on", "computing>+3%"]])
 
 
@@ -562,6 +573,11 @@ class Generator(Broken):
                         result = self.compare(variant["capture"], base=self.whole(name))
                         self.assert_orderly(result, codes)
                         self.assertIn(text, "\n".join(result.problems))
+                        if seed > 0:
+                            continue
+                        recipes = self.run_tool(*self.all_recipes(self.whole(name)), "-d",
+                                                variant["capture"], "-o", self.out)
+                        self.assert_orderly(recipes, (0, 3, 5))
 
 
 def main():

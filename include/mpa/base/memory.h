@@ -9,6 +9,10 @@ namespace mpa {
 /// control group or ulimit say so.
 std::int64_t MemoryOfProcess();
 
+/// Keeps freed memory for what comes next instead of giving it back to the system at once: the tables
+/// of one rank take the room of those before. A fresh page costs more than the value put into it.
+void KeepFreedMemory();
+
 /// From now on the program ends, as when the machine has no more (see PrepareForEnds), rather than
 /// take more than `bytes` for its data. What it needs without any, and mapped inputs, do not count.
 /// The last call counts.

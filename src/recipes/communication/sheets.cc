@@ -29,6 +29,7 @@ void AddSheet(const char* name, const std::vector<ColumnOf<Item>>& columns,
   if (items.empty()) return;
   Sheet& sheet =
       report.sheets.emplace_back(SheetOf(name, columns, {text_file, TextFile::Unit::kAsTheyAre}));
+  sheet.rows.reserve(items.size());
   for (const Item& item : items) AddRow(columns, item, 0, sheet);
 }
 
@@ -48,34 +49,35 @@ std::vector<ColumnOf<Group>> GroupColumns() {
 
 bool IsTotal(const RankOp& item) { return item.op.name == kTotal; }
 
-std::vector<ColumnOf<RankOp>> TimeColumns() {
-  using Item = RankOp;
-  return {{Words("step", "The step."), [](const Item& item) -> Cell { return item.step; }},
-          {Whole("rank_id", "The rank."), [](const Item& item) -> Cell { return item.rank; }},
-          {Words("hccl_op_name", "The operator, or Total Op Info."),
-           [](const Item& item) -> Cell { return item.op.name; }},
-          {Words("group_name", "The hash of the group."),
-           [](const Item& item) -> Cell { return item.op.group; }},
-          {Whole("start_timestamp", "When it began, in us since the epoch."),
-           [](const Item& item) -> Cell {
-             return static_cast<std::int64_t>(std::llround(item.op.time.start_us));
-           }},
-          {Real("elapsed_time", "From begin to end, in ms."),
-           [](const Item& item) -> Cell { return item.op.time.elapse; }},
-          {Real("transit_time", "Transfer, in ms."),
-           [](const Item& item) -> Cell { return item.op.time.transit; }},
-          {Real("wait_time", "Waiting, in ms."),
-           [](const Item& item) -> Cell { return item.op.time.wait; }},
-          {Real("synchronization_time", "Waiting before the first transfer, in ms."),
-           [](const Item& item) -> Cell { return item.op.time.synchronization; }},
-          {Real("idle_time", "The rest, in ms."),
-           [](const Item& item) -> Cell { return item.op.time.idle; }},
-          {Real("synchronization_time_ratio", "Synchronization of synchronization and transfer."),
-           [](const Item& item) -> Cell {
-             return IsTotal(item) ? item.op.time.synchronization_ratio : 0.0;
-           }},
-          {Real("wait_time_ratio", "Waiting of waiting and transfer."),
-           [](const Item& item) -> Cell { return IsTotal(item) ? item.op.time.wait_ratio : 0.0; }}};
+std::vector<ColumnOf<const RankOp*>> TimeColumns() {
+  using Item = const RankOp*;
+  return {
+      {Words("step", "The step."), [](const Item& item) -> Cell { return item->step; }},
+      {Whole("rank_id", "The rank."), [](const Item& item) -> Cell { return item->rank; }},
+      {Words("hccl_op_name", "The operator, or Total Op Info."),
+       [](const Item& item) -> Cell { return item->op.name; }},
+      {Words("group_name", "The hash of the group."),
+       [](const Item& item) -> Cell { return item->op.group; }},
+      {Whole("start_timestamp", "When it began, in us since the epoch."),
+       [](const Item& item) -> Cell {
+         return static_cast<std::int64_t>(std::llround(item->op.time.start_us));
+       }},
+      {Real("elapsed_time", "From begin to end, in ms."),
+       [](const Item& item) -> Cell { return item->op.time.elapse; }},
+      {Real("transit_time", "Transfer, in ms."),
+       [](const Item& item) -> Cell { return item->op.time.transit; }},
+      {Real("wait_time", "Waiting, in ms."),
+       [](const Item& item) -> Cell { return item->op.time.wait; }},
+      {Real("synchronization_time", "Waiting before the first transfer, in ms."),
+       [](const Item& item) -> Cell { return item->op.time.synchronization; }},
+      {Real("idle_time", "The rest, in ms."),
+       [](const Item& item) -> Cell { return item->op.time.idle; }},
+      {Real("synchronization_time_ratio", "Synchronization of synchronization and transfer."),
+       [](const Item& item) -> Cell {
+         return IsTotal(*item) ? item->op.time.synchronization_ratio : 0.0;
+       }},
+      {Real("wait_time_ratio", "Waiting of waiting and transfer."),
+       [](const Item& item) -> Cell { return IsTotal(*item) ? item->op.time.wait_ratio : 0.0; }}};
 }
 
 // Packets of one size over one kind of link.
@@ -226,20 +228,23 @@ void AddGroupSheet(const std::vector<Group>& groups, Report& report) {
 }
 
 void AddTimeSheets(const OpSums& sums, Report& report) {
-  std::vector<RankOp> all = sums.ops;
-  all.insert(all.end(), sums.totals.begin(), sums.totals.end());
+  std::vector<const RankOp*> all;
+  all.reserve(sums.ops.size() + sums.totals.size());
+  for (const auto* ops : {&sums.ops, &sums.totals}) {
+    for (const RankOp& op : *ops) all.push_back(&op);
+  }
   AddSheet("ClusterCommunicationTime", TimeColumns(), all, "cluster_communication_time", report);
   std::vector<Packets> packets;
-  for (const RankOp& op : all) {
-    for (const auto& [kind, use] : op.op.links) {
-      const auto sizes = op.sizes.find(kind);
-      if (sizes == op.sizes.end() || sizes->second.empty()) {  // no packet was told apart
-        if (IsUsed(use)) packets.push_back({op, kind, use, 0, {0, 0}});
+  for (const RankOp* op : all) {
+    for (const auto& [kind, use] : op->op.links) {
+      const auto sizes = op->sizes.find(kind);
+      if (sizes == op->sizes.end() || sizes->second.empty()) {  // no packet was told apart
+        if (IsUsed(use)) packets.push_back({*op, kind, use, 0, {0, 0}});
         continue;
       }
       std::vector<double> order = sizes->second;
-      if (IsTotal(op)) std::sort(order.begin(), order.end());
-      for (const double size : order) packets.push_back({op, kind, use, size, use.sizes.at(size)});
+      if (IsTotal(*op)) std::sort(order.begin(), order.end());
+      for (const double size : order) packets.push_back({*op, kind, use, size, use.sizes.at(size)});
     }
   }
   AddSheet("ClusterCommunicationBandwidth", PacketColumns(), packets,
