@@ -5,6 +5,7 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
 namespace mpa::communication {
@@ -21,7 +22,7 @@ class SetKeys {
  public:
   explicit SetKeys(const std::vector<Group>& groups) {
     for (const Group& group : groups) {
-      keys_[{group.p2p, group.name}] = RankSetText(group.seen, ", ");
+      keys_[{group.p2p, group.name}] = RankTupleText(group.seen);
     }
   }
   // That of the other kind of operators where a group has none of this kind.
@@ -31,6 +32,14 @@ class SetKeys {
       if (found != keys_.end()) return found->second;
     }
     return "()";
+  }
+  // Those whose p2p operators lie under another key than their collectives.
+  std::set<std::string> GroupsOfTwoKeys() const {
+    std::set<std::string> groups;
+    for (const auto& [group, key] : keys_) {
+      if (Of(!group.first, group.second) != key) groups.insert(group.second);
+    }
+    return groups;
   }
 
  private:
@@ -103,15 +112,16 @@ TextDocument GroupDocument(const std::vector<Group>& groups) {
 
 TextDocument TimeDocument(const OpSums& sums, const std::vector<Group>& groups) {
   const SetKeys keys(groups);
+  const std::vector<RankOp> totals = TotalsOf(sums.ops, keys.GroupsOfTwoKeys());
   Json json = Json::object();
-  for (const auto* ops : {&sums.ops, &sums.totals}) {
-    const bool total = ops == &sums.totals;
+  for (const auto* ops : {&sums.ops, &totals}) {
+    const bool total = ops == &totals;
     for (const RankOp& op : *ops) {
       Json links = Json::object();
       for (const auto& [kind, use] : op.op.links) {
         links[std::string(NameOf(kind))] = LinkInfo(op, kind, use, total);
       }
-      json[keys.Of(false, op.op.group)][op.step][op.op.name + "@" + op.op.group]
+      json[keys.Of(op.p2p, op.op.group)][op.step][op.op.name + "@" + op.op.group]
           [std::to_string(op.rank)] = {{"Communication Time Info", TimeInfo(op.op, total)},
                                        {"Communication Bandwidth Info", std::move(links)}};
     }
@@ -124,13 +134,17 @@ TextDocument MatrixDocument(const LinkSums& sums, const std::vector<Group>& grou
   Json json = Json::object();
   for (const auto* links : {&sums.links, &sums.totals}) {
     for (const RankLink& link : *links) {
-      json[keys.Of(link.p2p, link.group)][link.step][link.name + "@" + link.group]
-          [fmt::format("{}-{}", link.source, link.destination)] = {
-              {"Transport Type", link.transport},
-              {"Transit Time(ms)", link.milliseconds},
-              {"Transit Size(MB)", link.megabytes},
-              {"Op Name", link.op},
-              {"Bandwidth(GB/s)", RatioOf(link.megabytes, link.milliseconds)}};
+      Json& entry = json[keys.Of(link.p2p, link.group)][link.step][link.name + "@" + link.group]
+                        [fmt::format("{}-{}", link.source, link.destination)];
+      if (entry.is_null()) entry = Json::object();
+      // A group may have both kinds of operators under one key; their total is one.
+      const double milliseconds = entry.value("Transit Time(ms)", 0.0) + link.milliseconds;
+      const double megabytes = entry.value("Transit Size(MB)", 0.0) + link.megabytes;
+      entry = {{"Transport Type", link.transport},
+               {"Transit Time(ms)", milliseconds},
+               {"Transit Size(MB)", megabytes},
+               {"Op Name", link.op},
+               {"Bandwidth(GB/s)", RatioOf(megabytes, milliseconds)}};
     }
   }
   return DocumentOf("cluster_communication_matrix.json", json);
@@ -151,7 +165,7 @@ TextDocument StepDocument(const std::vector<StepTraceRow>& rows, bool with_indic
     const StepTimes::Row& times = row.times;
     text += fmt::format(
         "{},{},{}", row.step, row.stage ? "stage" : "rank",
-        row.stage ? fmt::format("\"{}\"", RankSetText(row.ranks, ", ")) : std::to_string(row.rank));
+        row.stage ? fmt::format("\"{}\"", RankTupleText(row.ranks)) : std::to_string(row.rank));
     for (const TimeNs time :
          {times.computing, times.exposed_communication, times.overlapped, times.communication,
           times.free, times.stage, times.bubble, times.exposed_without_receive, times.preparing}) {

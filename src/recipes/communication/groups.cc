@@ -45,8 +45,12 @@ std::vector<Group> FindGroups(const Ranks& ranks) {
   return found;
 }
 
-std::string RankSetText(const std::set<std::int64_t>& ranks, std::string_view separator) {
-  return fmt::format("({})", fmt::join(ranks, separator));
+std::string RankSetText(const std::set<std::int64_t>& ranks) {
+  return fmt::format("({})", fmt::join(ranks, ","));
+}
+
+std::string RankTupleText(const std::set<std::int64_t>& ranks) {
+  return fmt::format("({}{})", fmt::join(ranks, ", "), ranks.size() == 1 ? "," : "");
 }
 
 GlobalRanks::GlobalRanks(const Ranks& ranks, const std::vector<Group>& groups) {

@@ -28,8 +28,10 @@ struct Group {
 /// The groups of all ranks: collective ones before p2p ones, each in order of their names.
 std::vector<Group> FindGroups(const Ranks& ranks);
 
-/// "(0,1)", or with another separator "(0, 1)".
-std::string RankSetText(const std::set<std::int64_t>& ranks, std::string_view separator = ",");
+/// "(0,1)"
+std::string RankSetText(const std::set<std::int64_t>& ranks);
+/// "(0, 1)", of one rank "(0,)": as Python prints a tuple.
+std::string RankTupleText(const std::set<std::int64_t>& ranks);
 
 /// The number in the job of each rank of a group by its number in the group. Self links tell some:
 /// only the rank itself has one. The metadata tells the rest: a group's ranks are numbered in the

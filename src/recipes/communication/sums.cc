@@ -51,29 +51,37 @@ double RatioOf(double part, double whole) {
   return whole < kNothing ? 0 : Rounded(part / whole, 4);
 }
 
+std::vector<RankOp> TotalsOf(const std::vector<RankOp>& ops, const std::set<std::string>& apart) {
+  std::map<std::tuple<std::string, std::int64_t, std::string, bool>, RankOp> totals;
+  for (const RankOp& op : ops) {
+    const bool p2p = op.p2p && apart.contains(op.op.group);
+    RankOp& total = totals[{op.step, op.rank, op.op.group, p2p}];
+    total.op.Add(op.op);
+    AddNew(op.sizes, total.sizes);
+  }
+  std::vector<RankOp> listed;
+  for (auto& [key, total] : totals) {
+    std::tie(total.step, total.rank, total.op.group, total.p2p) = key;
+    total.op.name = kTotal;
+    Finish(total.op);
+    listed.push_back(std::move(total));
+  }
+  return listed;
+}
+
 OpSums SumOps(const Ranks& ranks) {
   OpSums sums;
-  std::map<std::tuple<std::string, std::int64_t, std::string>, RankOp> totals;
   for (const auto& [rank, part] : ranks) {
     for (const CommunicationStep& step : part.steps) {
       for (const auto* ops : {&step.p2p, &step.collective}) {
         for (const CommunicationOp& op : *ops) {
           if (IsSum(op.name) || op.group.empty()) continue;
-          Sizes sizes = SizesOf(op);
-          RankOp& total = totals[{step.step, rank, op.group}];
-          total.op.Add(op);
-          AddNew(sizes, total.sizes);
-          sums.ops.push_back({step.step, rank, op, std::move(sizes)});
+          sums.ops.push_back({step.step, rank, op, SizesOf(op), ops == &step.p2p});
         }
       }
     }
   }
-  for (auto& [key, total] : totals) {
-    std::tie(total.step, total.rank, total.op.group) = key;
-    total.op.name = kTotal;
-    Finish(total.op);
-    sums.totals.push_back(std::move(total));
-  }
+  sums.totals = TotalsOf(sums.ops, {});
   return sums;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -20,6 +21,7 @@ struct RankOp {
   /// The sizes of packets over each kind of link in the order of the operators: the largest of each
   /// first.
   std::map<LinkKind, std::vector<double>> sizes{};
+  bool p2p = false;
 };
 
 /// All operators of all ranks in order of rank, each as its capture has it; behind them the sums by
@@ -28,6 +30,10 @@ struct OpSums {
   std::vector<RankOp> ops, totals;
 };
 OpSums SumOps(const Ranks& ranks);
+
+/// The sums of the operators by step, rank and group; in the groups of `apart` p2p operators have a
+/// sum of their own.
+std::vector<RankOp> TotalsOf(const std::vector<RankOp>& ops, const std::set<std::string>& apart);
 
 /// What moved over a link in a step, in ranks of the job.
 struct RankLink {

@@ -15,7 +15,7 @@ KEYS = {"ClusterCommunicationTime": (0, 1, 2, 3), "ClusterCommunicationBandwidth
 
 
 def rank_text(ranks, separator=","):
-    return f"({separator.join(map(str, sorted(ranks)))})"
+    return str(tuple(sorted(ranks))) if separator == ", " else f"({separator.join(map(str, sorted(ranks)))})"
 
 
 def groups_of(job):

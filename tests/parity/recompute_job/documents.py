@@ -63,23 +63,26 @@ def time_document(directory, job):
     for folder in directory.rglob("communication.json"):
         rank = next(facts.rank for facts in job if facts.path == str(folder.parents[1]))
         for step, kinds in json.loads(folder.read_text(encoding="utf-8")).items():
-            for kind in kinds.values():
-                for name, entry in kind.items():
+            for kind, entries in kinds.items():
+                for name, entry in entries.items():
                     operator, _, group = name.rpartition("@")
                     if operator and not operator.lower().startswith("total"):
-                        document[set_of(seen, False, group)][step][name][str(rank)] = entry
-                        parts[step, group, rank].append(entry)
-    for (step, group, rank), entries in parts.items():
-        document[set_of(seen, False, group)][step][f"{TOTAL}@{group}"][str(rank)] = summed(entries)
+                        key = set_of(seen, kind == "p2p", group)
+                        document[key][step][name][str(rank)] = entry
+                        parts[key, step, group, rank].append(entry)
+    for (key, step, group, rank), entries in parts.items():
+        document[key][step][f"{TOTAL}@{group}"][str(rank)] = summed(entries)
     return document
 
 
 def matrix_document(job):
     document, seen = nested(), seen_sets(job)
     for (step, p2p, name, group, *ends), (transport, operator, size, time) in links_of(job).items():
-        document[set_of(seen, p2p, group)][step][f"{name}@{group}"]["-".join(map(str, ends))] = {
-            "Transport Type": transport, "Transit Time(ms)": time, "Transit Size(MB)": size, "Op Name": operator,
-            "Bandwidth(GB/s)": ratio(size, time)}
+        own = document[set_of(seen, p2p, group)][step][f"{name}@{group}"]["-".join(map(str, ends))]
+        time += own.get("Transit Time(ms)", 0)  # the total of both kinds
+        size += own.get("Transit Size(MB)", 0)
+        own.update({"Transport Type": transport, "Transit Time(ms)": time, "Transit Size(MB)": size, "Op Name": operator,
+                    "Bandwidth(GB/s)": ratio(size, time)})
     return document
 
 
