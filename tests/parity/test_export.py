@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Recomputes the files of export_summary from the databases of simulated jobs.
+"""Recomputes the files of export_summary from the databases of simulated jobs and of a real one.
 
     test_export.py --tool BINARY [--shared DIR]
 
-Every cell of kernel_details.csv and api_statistic.csv of every rank of the jobs in DIR/data/sim has to be what the
-tables TASK, COMPUTE_TASK_INFO, COMMUNICATION_OP, CANN_API and TASK_PMU_INFO say, and the captures stay as they are.
+Every cell of kernel_details.csv and api_statistic.csv of every rank of the jobs in DIR/data/sim, and of the real one in
+DIR/data/npu that has counters, has to be what the tables TASK, COMPUTE_TASK_INFO, COMMUNICATION_OP, CANN_API, STEP_TIME
+and TASK_PMU_INFO say, and the captures stay as they are. A cell that is altered has to be noticed.
 
 Exit status: 0 equal, 1 otherwise, 2 usage, 77 skipped: there are no such jobs.
 """
@@ -25,7 +26,7 @@ from recomputed_tables import tool_and_jobs
 NONE = 4294967295
 COMPUTE = """SELECT t.deviceId, t.modelId, t.taskId, t.streamId, i.name, i.opType, i.taskType, t.startNs, t.endNs,
     i.blockDim, i.mixBlockDim, i.inputShapes, i.inputDataTypes, i.inputFormats, i.outputShapes, i.outputDataTypes,
-    i.outputFormats, t.contextId, t.globalTaskId FROM TASK t JOIN COMPUTE_TASK_INFO i USING (globalTaskId)"""
+    i.outputFormats, t.contextId, t.globalTaskId, t.connectionId FROM TASK t JOIN COMPUTE_TASK_INFO i USING (globalTaskId)"""
 TEXTS = (4, 5, 6, 11, 12, 13, 14, 15, 16)
 
 
@@ -35,11 +36,11 @@ def micros(nanoseconds):
 
 class Rank:
     def __init__(self, path):
-        self.database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+        self.database = sqlite3.connect(f"file:{path}?immutable=1", uri=True)
         self.names = dict(self.database.execute("SELECT id, value FROM STRING_IDS"))
 
     def kernels(self):
-        """Rows of what the file has of each kernel, without step, wait and counters; then the id of the task."""
+        """Rows of what the file has of each kernel, without step, wait and counters; then the ids of task and launch."""
         rows = []
         for row in self.database.execute(COMPUTE):
             row = [self.names.get(cell) if place in TEXTS else cell for place, cell in enumerate(row)]
@@ -53,8 +54,23 @@ class Rank:
             found = owners.get(link, set())
             device, model = next(iter(found)) if len(found) == 1 else (None, None)
             rows.append([device, model, None, None, self.names[name], self.names[kind], "COMMUNICATION", start, end,
-                         *[None] * 10])
+                         *[None] * 10, link])
         return sorted(rows, key=lambda row: (-1 if row[0] is None else row[0], row[7]))
+
+    def steps(self):
+        return self.database.execute("SELECT id, startNs, endNs FROM STEP_TIME ORDER BY startNs").fetchall()
+
+    def launches(self):
+        """{connection: when the host launched it}"""
+        return dict(self.database.execute("SELECT connectionId, startNs FROM CANN_API ORDER BY startNs DESC"))
+
+    def counters(self):
+        """({task: {column: value}}, the columns in order)"""
+        values, columns = defaultdict(dict), {}
+        for task, name, value in self.database.execute("SELECT globalTaskId, name, value FROM TASK_PMU_INFO"):
+            title, divisor = column_of(self.names[name])
+            values[task][columns.setdefault(title, title)] = value / divisor
+        return values, [*columns]
 
     def calls(self):
         levels = {number: "communication" if name == "hccl" else name
@@ -66,13 +82,37 @@ class Rank:
                       statistics.pvariance(values)] for key, values in durations.items()}
 
 
+def column_of(counter):
+    """How the profiler's file calls it, and by what it divides."""
+    for ending, unit, divisor in (("_time", "(us)", 1000), ("_bw", "(GB/s)", 1), ("_datas", "(KB)", 1)):
+        if counter.endswith(ending):
+            name = {"aic_total_time": "aicore_time", "aiv_total_time": "aiv_time"}.get(counter, counter)
+            return name + unit, divisor
+    return counter + ("(%)" if counter == "cube_utilization" else ""), 1
+
+
 def read(path):
     with open(path, newline="", encoding="utf-8") as file:
         return [*csv.DictReader(file)]
 
 
-def objections(rank, folder):
-    found, expected = read(folder / "kernel_details.csv"), rank.kernels()
+def step_objections(rank, row, cell, steps, launches):
+    """The step in which the host launched the kernel. Where that is not known, one that is near on the device."""
+    if not steps:
+        if cell is not None:
+            yield f"step {cell!r} of a capture without steps"
+        return
+    launched = launches.get(row[19])
+    of_host = [str(number) for number, start, end in steps if launched is not None and start <= launched <= end]
+    if of_host and cell != of_host[-1]:
+        yield f"step {cell!r} instead of {of_host[-1]}"
+    elif not of_host and cell not in ("", *(str(number) for number, start, _ in steps if start <= row[7])):
+        yield f"step {cell!r} begins behind the kernel"
+
+
+def objections(rank, found, rows):
+    expected, steps, launches = rank.kernels(), rank.steps(), rank.launches()
+    counters, titles = rank.counters()
     if len(found) != len(expected):
         yield f"{len(found)} kernels instead of {len(expected)}"
         return
@@ -88,15 +128,40 @@ def objections(rank, folder):
                   "Wait Time(us)": micros(wait)}
         yield from (f"kernel {number} {name}: {cells[name]!r} instead of {text!r}" for name, text in texts.items()
                     if cells[name] != text)
-    calls, rows = rank.calls(), read(folder / "api_statistic.csv")
+        yield from (f"kernel {number}: {text}" for text in
+                    step_objections(rank, row, cells.get("Step Id"), steps, launches))
+        of_kernel = counters.get(row[18], {})
+        for title in titles:
+            if cells[title] != "N/A" if title not in of_kernel else float(cells[title]) != of_kernel[title]:
+                yield f"kernel {number} {title}: {cells[title]!r} instead of {of_kernel.get(title)}"
+        others = {*cells} - {"Step Id", *texts, *titles}
+        if number == 0 and others - {"OP State", "HF32 Eligible"}:
+            yield f"columns that nothing recomputes: {others}"
+    calls = rank.calls()
     if {(row["API Name"], row["Level"]) for row in rows} != {*calls} or len(rows) != len(calls):
         yield "other host calls"
         return
     for row in rows:
+        if row["Device_id"] != "host":
+            yield f"call {row['API Name']}: device {row['Device_id']!r} instead of host"
         numbers = calls[row["API Name"], row["Level"]]
         names = ["Time(us)", "Count", "Avg(us)", "Min(us)", "Max(us)", "Variance"]
         yield from (f"call {row['API Name']} {name}: {row[name]} instead of {number}"
                     for name, number in zip(names, numbers) if abs(float(row[name]) - number) > 0.00051 + 1e-9 * number)
+
+
+def altered(kernels, calls):
+    """The same with one cell changed, for each column."""
+    for rows in (kernels, calls):
+        for column in rows[0]:
+            if column in ("OP State", "HF32 Eligible"):
+                continue
+            for number in range(len(rows) - 1, -1, -1):  # the last that has a value
+                if rows[number][column] not in ("N/A", "0", "0.000"):
+                    break
+            changed = [*rows]
+            changed[number] = rows[number] | {column: "7" if rows[number][column] != "7" else "8"}
+            yield column, *((changed, calls) if rows is kernels else (kernels, changed))
 
 
 def check(tool, job):
@@ -108,7 +173,12 @@ def check(tool, job):
         folder = Path(out, "cluster_analysis_output", "ExportSummary")
         for path in sorted(job.rglob("ascend_pytorch_profiler_*.db")):
             number = re.search(r"_(\d+)\.db$", path.name)[1]
-            wrong += [f"rank {number}: {text}" for text in objections(Rank(path), folder / f"rank{number}")]
+            rank = Rank(path)
+            files = [read(folder / f"rank{number}" / f"{name}.csv") for name in ("kernel_details", "api_statistic")]
+            wrong += [f"rank {number}: {text}" for text in objections(rank, *files)]
+            if count == 0:
+                wrong += [f"an alteration of {column} is not noticed" for column, *tables in altered(*files)
+                          if not any(objections(rank, *tables))]
             count += 1
     if before != sorted((path, path.stat().st_mtime_ns) for path in job.rglob("*")):
         wrong.append("the captures are not as they were")
@@ -118,6 +188,8 @@ def check(tool, job):
 
 def main():
     tool, jobs = tool_and_jobs(__doc__)
+    real = jobs[0].parents[2] / "npu/db/level1"
+    jobs = [*jobs, real] if real.is_dir() else jobs
     ranks, wrong = map(sum, zip(*(check(tool, job) for job in jobs)))
     return 1 if wrong or not ranks else 0
 
