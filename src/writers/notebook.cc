@@ -46,10 +46,11 @@ def plot_boxes(table, label, columns, most=20):
 
 
 def plot_bars(table, label, columns, most=20):
-    """Bars of the first rows."""
-    if plt is None or table.empty:
+    """Bars of the first rows that have numbers."""
+    rows = table.set_index(label)[columns].apply(pd.to_numeric, errors="coerce").dropna(how="all").head(most)
+    if plt is None or rows.empty:
         return
-    table.head(most).plot.bar(x=label, y=columns, figsize=(12, 4), subplots=len(columns) > 1)
+    rows.plot.bar(figsize=(12, 4), subplots=len(columns) > 1)
     plt.show()
 )";
 

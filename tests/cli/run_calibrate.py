@@ -103,10 +103,28 @@ class Calibrate(Cli):
         self.assert_fails(3, self.calibrate(), "no table NVTX_EVENTS", "nsys")
 
     def test_kineto_trace(self):
-        result = self.calibrate(baseline=self.CAPTURES / "gpu_base.json")
-        self.assertIn(result.code, (0, 3), result.err)
-        if result.code == 3:
-            self.assertIn("no kernels in modules", result.errors[0])
+        """Net has the Conv2d. Operators are those that launched the kernels, not the calls of the runtime in them."""
+        result = self.calibrate("--dump_intermediate_results", baseline=self.CAPTURES / "gpu_base.json")
+        self.assertEqual((result.code, result.errors), (0, []), result.err)
+        rows = self.table("GPUProfileRank0")
+        names = ["Parent Module", "Module", "Op Name", "Op Count", "Total Kernel Duration(us)", "Avg Kernel Duration(us)"]
+        flash, backward = "aten::_scaled_dot_product_flash_attention", "aten::convolution_backward"
+        self.assertEqual(sorted([row[name] for name in names] for row in rows), sorted([
+            ["", "Net", "aten::mm", 1, 30000, 30000],
+            ["", "Net", "aten::addmm", 1, 24000, 24000],  # 20000 by cuLaunchKernelEx and 4000 by cudaLaunchKernel
+            ["", "Net", flash, 1, 20000, 20000],
+            ["", "Net", "aten::relu", 1, 6000, 6000],
+            ["", "Net", "aten::sum", 1, 0.5, 0.5],
+            ["Net", "Conv2d", "aten::cudnn_convolution", 1, 40000, 40000],
+            ["Net", "Conv2d", "aten::conv2d", 1, 5000, 5000],  # beside the convolution in it
+            ["", "[Backward]Net", f"{flash}_backward", 1, 27000, 27000],
+            ["", "[Backward]Net", "aten::mm", 1, 16000, 16000],
+            ["Net", "[Backward]Conv2d", backward, 1, 53000, 53000]]))
+        self.assertEqual(sum(row["Total Kernel Duration(us)"] for row in rows), 221000.5)
+        shares = {row["(GPU) Op Name"]: row["(GPU) Total Kernel Duration(%)"] for row in self.table()
+                  if row["(GPU) Module"] == "[Backward]Conv2d"}
+        self.assertEqual(shares[backward], "23.98%")  # 53000 of 221000.5
+        self.assertEqual({row["Match Type"] for row in self.table()}, {"none"})
 
 
 if __name__ == "__main__":

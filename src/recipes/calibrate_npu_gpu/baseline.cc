@@ -184,6 +184,37 @@ bool IsDatabase(const fs::path& path) {
   return begin == kMark;
 }
 
+// "cudaLaunchKernel", "cuLaunchKernelEx", "hipLaunchKernel": the trace lists them among operators.
+bool IsRuntimeCall(std::string_view name) {
+  return name.starts_with("cuda") || name.starts_with("hip") ||
+         (name.starts_with("cu") && name.size() > 2 && name[2] >= 'A' && name[2] <= 'Z');
+}
+
+// The work of each operator, with that of the calls of the runtime in it.
+AllOpWork WorkOfOperators(const RankTrace& trace) {
+  const Nesting nesting(SpansOf(trace.host_ops));
+  AllOpWork all = FindOpWork(trace);
+  std::vector<OpWork> ops;
+  std::unordered_map<std::uint32_t, std::size_t> place_of_op;
+  for (OpWork& work : all.ops) {
+    std::int64_t op = work.op;
+    while (op != Nesting::kNone &&
+           IsRuntimeCall(trace.strings.View(trace.host_ops.name[static_cast<std::size_t>(op)]))) {
+      op = nesting.Parent(static_cast<std::size_t>(op));
+    }
+    if (op != Nesting::kNone) work.op = static_cast<std::uint32_t>(op);
+    const auto [place, is_new] = place_of_op.try_emplace(work.op, ops.size());
+    if (is_new) {
+      ops.push_back(std::move(work));
+    } else {
+      std::vector<DeviceWork>& kernels = ops[place->second].kernels;
+      kernels.insert(kernels.end(), work.kernels.begin(), work.kernels.end());
+    }
+  }
+  all.ops = std::move(ops);
+  return all;
+}
+
 ModuleProfile ProfileOfTrace(const fs::path& path) {
   const RankInput input = OpenRank(path, {});
   if (input.kind != CaptureKind::kGpu) {
@@ -199,7 +230,7 @@ ModuleProfile ProfileOfTrace(const fs::path& path) {
     }
   }
   LinkByTime(trace);
-  return ProfileOf(SumModules(trace, ThreadGroups(trace), FindOpWork(trace)).rows);
+  return ProfileOf(SumModules(trace, ThreadGroups(trace), WorkOfOperators(trace)).rows);
 }
 
 }  // namespace

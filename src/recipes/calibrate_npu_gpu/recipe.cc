@@ -82,7 +82,7 @@ struct OpColumn {
 };
 constexpr OpColumn kOpColumns[] = {
     {"Op Name", Format::kText, 20, "The operator of the module."},
-    {"Op Count", Format::kInteger, 10, "Its calls on an NPU, its kernels on a GPU."},
+    {"Op Count", Format::kInteger, 10, "Its calls; in an export of Nsight Systems its kernels."},
     {"Kernel List", Format::kText, 40, "Its kernels."},
     {"Total Kernel Duration(us)", Format::kDecimals3, 10, "Time of its kernels, in us."},
     {"Total Kernel Duration(%)", Format::kText, 10,
