@@ -14,6 +14,9 @@ target_compile_options(mpa_compiler INTERFACE
 if(MPA_SANITIZE)
   target_compile_options(mpa_compiler INTERFACE
     -fsanitize=${MPA_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -fno-pie)
+  if(MPA_SANITIZE_NOT)
+    target_compile_options(mpa_compiler INTERFACE -fno-sanitize=${MPA_SANITIZE_NOT})
+  endif()
   # At a fixed address: the sanitizers' tables have millions of relocations, half of the time of a start.
   target_link_options(mpa_compiler INTERFACE -fsanitize=${MPA_SANITIZE} -no-pie)
 endif()
