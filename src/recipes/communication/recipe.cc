@@ -3,13 +3,12 @@
 // the Python tool, and its recipes for one subject each.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "documents.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/make_recipe.h"
-#include "mpa/recipe/rank_spread.h"
+#include "screen.h"
 #include "sheets.h"
 
 namespace mpa::recipes {
@@ -39,43 +38,6 @@ struct Subjects {
   bool steps = false, groups = true, times = false, matrix = false;
 };
 
-void AddLines(const std::vector<communication::StepTraceRow>& rows,
-              const std::vector<Group>& groups, const communication::OpSums& ops, Report& report) {
-  const auto of_ranks = [&](TimeNs StepTimes::Row::*time, const char* name) {
-    std::vector<RankValue> values;
-    for (const auto& row : rows) {
-      if (!row.stage) values.push_back({row.rank, static_cast<double>(row.times.*time) / 1e6});
-    }
-    if (values.empty()) return;
-    const RankSpread spread = SpreadOf(MeansOfRanks(values));
-    report.lines.push_back(fmt::format("  {:<24} {:>12.3f} {:>12.3f} {:>12.3f}  ({})", name,
-                                       spread.min.value, spread.median, spread.max.value,
-                                       RankText(spread.max.rank)));
-  };
-  if (!rows.empty()) {
-    report.lines.push_back(fmt::format("  {:<24} {:>12} {:>12} {:>12}", "ms in a step", "min",
-                                       "median", "max (rank)"));
-    of_ranks(&StepTimes::Row::computing, "computing");
-    of_ranks(&StepTimes::Row::exposed_communication, "exposed communication");
-    of_ranks(&StepTimes::Row::free, "free");
-    of_ranks(&StepTimes::Row::bubble, "bubble");
-  }
-  if (!groups.empty()) {
-    report.lines.push_back(
-        fmt::format("  {} communication group{}", groups.size(), groups.size() == 1 ? "" : "s"));
-  }
-  const communication::RankOp* longest = nullptr;
-  for (const auto& op : ops.ops) {
-    if (longest == nullptr || op.op.time.elapse > longest->op.time.elapse) longest = &op;
-  }
-  if (longest != nullptr) {
-    report.lines.push_back(
-        fmt::format("  longest operator: {:.50} on {}", longest->op.name, RankText(longest->rank)));
-    report.lines.push_back(fmt::format("    {:.3f} ms, of it {:.3f} ms transfer",
-                                       longest->op.time.elapse, longest->op.time.transit));
-  }
-}
-
 void Reduce(const Ranks& ranks, const Subjects& subjects, Wanted wanted, Report& report) {
   const std::vector<Group> groups = communication::FindGroups(ranks);
   communication::OpSums ops;
@@ -92,8 +54,7 @@ void Reduce(const Ranks& ranks, const Subjects& subjects, Wanted wanted, Report&
       (subjects.matrix && !subjects.times && links.links.empty())) {
     report.notes.push_back(
         "no times and links of communication were recorded; collect with profiler_level=Level1, "
-        "and "
-        "keep communication.json and communication_matrix.json, or analysis.db");
+        "and keep communication.json and communication_matrix.json, or analysis.db");
   }
   if (wanted.sheets) {
     if (subjects.groups) communication::AddGroupSheet(groups, report);
@@ -113,7 +74,11 @@ void Reduce(const Ranks& ranks, const Subjects& subjects, Wanted wanted, Report&
       report.documents.push_back(communication::MatrixDocument(links, groups));
     }
   }
-  if (wanted.screen != Detail::kNone) AddLines(steps, groups, ops, report);
+  if (wanted.screen == Detail::kNone) return;
+  communication::AddStepLines(steps, report);
+  communication::AddGroupLines(groups, report);
+  communication::AddOperatorLines(ops, report);
+  communication::AddLinkLines(links, report);
 }
 
 template <bool kSteps, bool kGroups, bool kTimes, bool kMatrix>

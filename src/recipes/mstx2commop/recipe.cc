@@ -227,7 +227,7 @@ void AddMadeNotes(const Ranks& ranks, Report& report) {
   }
   if (broken > 0) {
     report.notes.push_back(
-        fmt::format("marks left out, for they name no communication operator: {}", broken));
+        fmt::format("marks left out, they do not name a communication operator: {}", broken));
   }
   if (without_device > 0) {
     report.notes.push_back(fmt::format(
