@@ -164,13 +164,6 @@ class EvidenceFinder {
   std::vector<Evidence> found_;
 };
 
-std::optional<Leaf> LeafNamed(std::string_view name) {
-  for (std::size_t leaf = 0; leaf < kLeaves; ++leaf) {
-    if (NameOf(static_cast<Leaf>(leaf)) == name) return static_cast<Leaf>(leaf);
-  }
-  return std::nullopt;
-}
-
 std::vector<Leaf> ComputeLeaves() {
   std::vector<Leaf> leaves;
   for (std::size_t leaf = 0; leaf < kLeaves && IsCompute(static_cast<Leaf>(leaf)); ++leaf) leaves.push_back(static_cast<Leaf>(leaf));

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "mpa/measure/host_places.h"
 #include "mpa/measure/host_timeline.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/accounting.h"
@@ -86,18 +87,6 @@ class PartMaker {
     }
   }
 
-  std::string_view NameOfPiece(const HostPiece& piece) const {
-    const auto row = static_cast<std::size_t>(piece.row);
-    switch (piece.table) {
-      case PieceTable::kHostOps: return View(trace_.host_ops.name[row]);
-      case PieceTable::kPythonCalls: return View(trace_.python_calls.name[row]);
-      case PieceTable::kHostCalls: return View(trace_.host_calls.name[row]);
-      case PieceTable::kQueuedWork: return View(trace_.queued_work.name[row]);
-      case PieceTable::kMstx: return View(trace_.mstx.message[row]);
-      default: return "";
-    }
-  }
-
   // Of the event, which may have begun before the piece of it that counts.
   TimeNs StartOfPiece(const HostPiece& piece) const {
     const auto row = static_cast<std::size_t>(piece.row);
@@ -117,7 +106,7 @@ class PartMaker {
     for (std::size_t track = 0; track < trace_.tracks.Size(); ++track) {
       const Interval& span = timeline_.Span();
       timeline_.Walk(static_cast<std::int32_t>(track), span.begin, span.end, [&](const HostPiece& piece) {
-        const NameId name = names_.Of(NameOfPiece(piece));
+        const NameId name = names_.Of(HostNameOf(trace_, piece.table, piece.row));
         HostPlace& place = places.try_emplace({piece.leaf, name}, HostPlace{piece.leaf, name}).first->second;
         const TimeNs time = piece.end - piece.begin;
         ++place.count;

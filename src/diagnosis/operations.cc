@@ -13,7 +13,7 @@
 #include "mpa/diagnosis/meetings.h"
 #include "mpa/diagnosis/rank_clocks.h"
 #include "mpa/measure/collectives.h"
-#include "mpa/measure/group_hash.h"
+#include "mpa/measure/group_peers.h"
 
 namespace mpa {
 namespace {
@@ -95,11 +95,10 @@ class OperationJoiner {
 
   static void Describe(const std::string& group, const std::vector<JobGroup>& groups, JobOperation& joined) {
     joined.group = group;
-    for (const JobGroup& known : groups) {
-      if (known.id != group && std::to_string(GroupHash(known.id)) != group) continue;
-      if (!known.name.empty()) joined.group = known.name;
-      joined.members = known.ranks;
-    }
+    const JobGroup* known = FindJobGroup(groups, group);
+    if (known == nullptr) return;
+    if (!known->name.empty()) joined.group = known->name;
+    joined.members = known->ranks;
   }
 
   TimeNs EndOf(const JobOperation& operation) const {

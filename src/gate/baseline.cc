@@ -22,12 +22,15 @@ constexpr std::size_t kMostRuns = 100;
 struct Section {
   const char* key;
   TimesByName Breakdown::*times;
+  bool is_newer = false;  ///< baselines of versions before tell nothing of it
 };
 constexpr Section kSections[] = {
     {"kernels", &Breakdown::kernels},     {"op_types", &Breakdown::op_types},
     {"operators", &Breakdown::operators}, {"modules", &Breakdown::modules},
     {"apis", &Breakdown::apis},           {"collectives", &Breakdown::collectives},
-    {"capture", &Breakdown::capture},
+    {"capture", &Breakdown::capture, true},
+    {"account", &Breakdown::account, true},
+    {"places", &Breakdown::places, true},
 };
 
 json RunToJson(const RunSummary& run) {
@@ -85,8 +88,7 @@ RunSummary RunFromJson(const json& object) {
   }
   const json& medians = AsObject(RequiredMember(object, "medians"), "medians");
   for (const Section& section : kSections) {
-    // Baselines of versions before tell nothing of the parts of the whole capture.
-    if (section.times == &Breakdown::capture && !medians.contains(section.key)) continue;
+    if (section.is_newer && !medians.contains(section.key)) continue;
     run.breakdown.*section.times = TimesFromJson(RequiredMember(medians, section.key), section.key);
   }
   for (const auto& [shape, count] : AsObject(RequiredMember(object, "shapes"), "shapes").items()) {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "account_names.h"
 #include "levels.h"
 #include "run_medians.h"
 
@@ -105,6 +106,57 @@ std::vector<GatePart> Collectives(const Breakdown& base, const Breakdown& compar
   return parts;
 }
 
+// Parts of the account that `wanted` says yes to, with the kernels' calls.
+template <typename Wanted>
+std::vector<GatePart> AccountParts(const Breakdown& base, const Breakdown& comparison,
+                                   Wanted wanted) {
+  std::vector<GatePart> parts;
+  for (GatePart& part : Join(base.account, comparison.account, "")) {
+    const AccountName name = ReadAccountKey(part.name);
+    if (!wanted(name)) continue;
+    part.kind = name.Kind();
+    part.name = name.Title();
+    part.base_count = part.comparison_count = 0;
+    if (name.IsCompute()) {
+      const auto count = [&](const Breakdown& of) {
+        for (const TimesByName* table : {&of.op_types, &of.kernels}) {
+          const auto found = table->find(name.what);
+          if (found != table->end()) return found->second.calls;
+        }
+        return std::int64_t{0};
+      };
+      part.base_count = count(base);
+      part.comparison_count = count(comparison);
+    } else {
+      part.leaf = name.leaf;
+    }
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+// The parts of one of the metrics that the account explains; empty for others, and where a side has
+// no account.
+std::vector<GatePart> AccountPartsOf(MetricKind kind, const Breakdown& base,
+                                     const Breakdown& comparison) {
+  if (base.account.empty() || comparison.account.empty()) return {};
+  return AccountParts(base, comparison, [&](const AccountName& name) {
+    switch (kind) {
+      case MetricKind::kStepTime:
+      case MetricKind::kE2e:
+        return true;
+      case MetricKind::kComputing:
+        return name.IsCompute();
+      case MetricKind::kCommExposed:
+        return name.IsCommunication();
+      case MetricKind::kFree:
+        return name.IsFree();
+      default:
+        return false;
+    }
+  });
+}
+
 }  // namespace
 
 std::vector<GatePart> PartsOf(const Metric& metric, const std::vector<RunSummary>& base,
@@ -123,9 +175,14 @@ std::vector<GatePart> PartsOf(const Metric& metric, const std::vector<RunSummary
                  "other exposed communication", parts);
   };
   if (!whole) return parts;
-  switch (metric.kind) {
+  const bool has_steps =
+      Has(base, MetricKind::kStepTime) || Has(comparison, MetricKind::kStepTime);
+  if (metric.kind != MetricKind::kE2e || !has_steps) {
+    parts = AccountPartsOf(metric.kind, base_times, times);
+  }
+  switch (parts.empty() ? metric.kind : MetricKind::kPeakMemory) {
     case MetricKind::kE2e:
-      if (Has(base, MetricKind::kStepTime) || Has(comparison, MetricKind::kStepTime)) {
+      if (has_steps) {
         if (base_times.capture.empty() || times.capture.empty()) return parts;
         parts = Join(base_times.capture, times.capture, "component");
         break;
@@ -156,7 +213,7 @@ std::vector<GatePart> PartsOf(const Metric& metric, const std::vector<RunSummary
       parts.push_back({"component", kFreeTime, whole->first, whole->second, 0, 0});
       break;
     default:
-      return parts;
+      if (parts.empty()) return parts;
   }
   // Medians of parts need not add up to the median of the whole.
   GatePart remainder{"remainder", "other", whole->first, whole->second, 0, 0};
@@ -191,9 +248,19 @@ std::vector<GatePart> OperatorsOf(const std::vector<RunSummary>& base,
 
 std::vector<GatePart> HostCallsThatGrew(const std::vector<RunSummary>& base,
                                         const std::vector<RunSummary>& comparison) {
-  const TimesByName before = MedianBreakdown(base).apis, after = MedianBreakdown(comparison).apis;
-  if (before.empty() || after.empty()) return {};  // not recorded has not grown
-  std::vector<GatePart> calls = Join(before, after, "host");
+  const Breakdown before = MedianBreakdown(base), after = MedianBreakdown(comparison);
+  std::vector<GatePart> calls;
+  if (!before.account.empty() && !after.account.empty()) {
+    calls = Join(before.places, after.places, "host");
+    for (GatePart& call : calls) {
+      AccountName name = ReadAccountKey(call.name);
+      call.leaf = std::move(name.leaf);
+      call.name = std::move(name.what);
+      call.base_count = call.comparison_count = 0;
+    }
+  } else if (!before.apis.empty() && !after.apis.empty()) {  // not recorded has not grown
+    calls = Join(before.apis, after.apis, "host");
+  }
   std::erase_if(calls, [](const GatePart& call) { return call.Change() <= 0; });
   LargestFirst(calls);
   return calls;

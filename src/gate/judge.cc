@@ -58,8 +58,11 @@ bool AddsUp(const Metric& metric) {
 }
 
 // True for what has no parts but itself, which need not be said twice.
-bool IsOnePart(const Metric& metric) {
-  return metric.kind == MetricKind::kFree || metric.kind == MetricKind::kLccl;
+bool IsOnePart(const Metric& metric, const std::vector<GatePart>& parts) {
+  if (metric.kind == MetricKind::kLccl) return true;
+  return metric.kind == MetricKind::kFree &&
+         std::none_of(parts.begin(), parts.end(),
+                      [](const GatePart& part) { return !part.leaf.empty(); });
 }
 
 bool AllZero(const Runs& runs) {
@@ -189,15 +192,20 @@ void MarkNoise(const GateMetric& whole, std::vector<GatePart>& parts) {
   }
 }
 
-// "on the host aten::item +4.000 ms": what grew most.
-std::string OnTheHost(const std::vector<GatePart>& calls) {
+// "aten::item +4.000 ms": what grew most, of the leaf if it is given.
+std::string OnTheHost(const std::vector<GatePart>& calls, std::string_view leaf = "") {
   constexpr std::size_t kMostNamed = 2;
   std::vector<std::string> named;
-  for (std::size_t i = 0; i < calls.size() && i < kMostNamed; ++i) {
-    named.push_back(
-        fmt::format("{} +{}", calls[i].name, AmountText(Quantity::kTime, calls[i].Change())));
+  for (const GatePart& call : calls) {
+    if (named.size() == kMostNamed) break;
+    if (!leaf.empty() && call.leaf != leaf) continue;
+    named.push_back(fmt::format("{} +{}", call.name, AmountText(Quantity::kTime, call.Change())));
   }
-  return fmt::format("on the host {}", fmt::join(named, ", "));
+  return fmt::format("{}", fmt::join(named, ", "));
+}
+
+bool IsFreeTime(const GatePart& part) {
+  return part.name == kFreeTime || part.leaf.starts_with("free.");
 }
 
 // What the host did longer while the device had more free time.
@@ -206,7 +214,7 @@ std::vector<GatePart> CallsBehindFreeTime(const GateReport& report, const GateMe
                                           const std::vector<RunSummary>& comparison) {
   const bool grew = std::any_of(
       report.contributions.begin(), report.contributions.end(), [](const GatePart& part) {
-        return part.name == kFreeTime && part.Change() > 0 && !part.is_noise;
+        return IsFreeTime(part) && part.Change() > 0 && !part.is_noise;
       });
   if (!grew) return {};
   std::vector<GatePart> calls = HostCallsThatGrew(base, comparison);
@@ -219,8 +227,14 @@ std::vector<GatePart> CallsBehindFreeTime(const GateReport& report, const GateMe
 std::string HeadlineOf(const GateMetric& leading, const GateReport& report) {
   std::vector<GatePart> parts = report.contributions;
   for (GatePart& part : parts) {
-    if (part.name == kFreeTime && !report.host_calls.empty()) {
-      part.name += fmt::format(" ({})", OnTheHost(report.host_calls));
+    if (!IsFreeTime(part) || part.Change() <= 0) continue;
+    const std::string calls = OnTheHost(report.host_calls, part.leaf);
+    if (calls.empty()) continue;
+    // "free time (scalar reads: aten::item at train.py:90 +5.000 ms)"
+    if (part.leaf.empty()) {
+      part.name += fmt::format(" (on the host {})", calls);
+    } else {
+      part.name.insert(part.name.size() - 1, ": " + calls);
     }
   }
   return MetricLine(leading, parts);
@@ -252,11 +266,12 @@ void Explain(const Judging& judging, const GateMetric& leading, const std::vecto
   report.host_calls = CallsBehindFreeTime(report, step, base, comparison);
   if (leading.quantity == Quantity::kCount || leading.verdict == GateVerdict::kOk) return;
   const Metric& metric = candidates.front();
+  const bool one_part = IsOnePart(metric, report.contributions);
   if (AddsUp(metric)) {
     report.headline = MetricLine(leading, PartsFitting(metric, base, comparison));
-  } else if (metric.kind == MetricKind::kFree && !report.host_calls.empty()) {
-    report.headline += ": " + OnTheHost(report.host_calls);
-  } else if (report.explained == leading.name && !IsOnePart(metric)) {
+  } else if (one_part && metric.kind == MetricKind::kFree && !report.host_calls.empty()) {
+    report.headline += ": on the host " + OnTheHost(report.host_calls);
+  } else if (report.explained == leading.name && !one_part) {
     report.headline = HeadlineOf(leading, report);
   }
 }

@@ -55,7 +55,9 @@ Breakdown MedianBreakdown(const std::vector<RunSummary>& runs) {
           .modules = MedianTimes(runs, &Breakdown::modules),
           .apis = MedianTimes(runs, &Breakdown::apis),
           .collectives = MedianTimes(runs, &Breakdown::collectives),
-          .capture = MedianTimes(runs, &Breakdown::capture)};
+          .capture = MedianTimes(runs, &Breakdown::capture),
+          .account = MedianTimes(runs, &Breakdown::account),
+          .places = MedianTimes(runs, &Breakdown::places)};
 }
 
 }  // namespace mpa::gate

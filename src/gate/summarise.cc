@@ -11,6 +11,7 @@
 #include <set>
 #include <utility>
 
+#include "account_times.h"
 #include "host_times.h"
 #include "mpa/gate/comparable.h"
 #include "mpa/measure/module_tree.h"
@@ -38,7 +39,8 @@ class Summariser {
   Summariser(const RankTrace& trace, const SummaryRequest& request)
       : trace_(trace),
         request_(request),
-        bounds_(trace),
+        account_(AccountRank(trace)),
+        bounds_(trace, account_.clock.offset),
         activities_(ActivitiesOf(trace)),
         overall_(ComputeOverall(trace)),
         windows_(StepWindows(trace, bounds_, activities_)) {
@@ -56,6 +58,7 @@ class Summariser {
     summary_.chip = ChipOf(trace_);
     AddWholeCapture();
     if (!activities_.Empty()) AddActivities();
+    AddAccountOfSteps();
     if (!trace_.kernels.Empty()) AddKernels();
     if (!trace_.host_ops.Empty()) AddHost();
     return std::move(summary_);
@@ -118,6 +121,13 @@ class Summariser {
       for (std::size_t i = 0; i < times.size(); ++i) collectives.Add(kind, i, times[i], 0);
     }
     summary_.breakdown.collectives = collectives.Medians();
+  }
+
+  void AddAccountOfSteps() {
+    StepTable parts(windows_.size()), places(windows_.size());
+    AddAccount(trace_, account_, windows_, parts, places);
+    summary_.breakdown.account = parts.Medians();
+    summary_.breakdown.places = places.Medians();
   }
 
   // What is neither computing nor communication is free time, as in the comparison.
@@ -194,6 +204,7 @@ class Summariser {
 
   const RankTrace& trace_;
   const SummaryRequest& request_;
+  const RankAccount account_;
   const StepBounds bounds_;
   const Activities activities_;
   const OverallMetrics overall_;
@@ -210,11 +221,9 @@ Tables TablesFor(const SummaryRequest& request) {
       request.modules ||
       std::any_of(request.patterns.begin(), request.patterns.end(),
                   [](const Metric& metric) { return metric.kind == MetricKind::kModule; });
-  const Tables always = Tables::kSteps | Tables::kOverlaps | Tables::kKernels |
-                        Tables::kCommunications | Tables::kCommTasks | Tables::kMemorySamples |
-                        Tables::kHostOps | Tables::kLaunches | Tables::kDeviceTasks |
-                        Tables::kChips | Tables::kKernelCounters;
-  return modules ? always | Tables::kPythonCalls | Tables::kBackwardLinks : always;
+  const Tables always = kAccountTables | Tables::kOverlaps | Tables::kMemorySamples |
+                        Tables::kChips | Tables::kJobInfo;
+  return modules ? always | Tables::kBackwardLinks : always;
 }
 
 RankSummary Summarise(const RankTrace& trace, const SummaryRequest& request) {

@@ -47,4 +47,55 @@ std::string_view NameOf(Leaf leaf) {
   return kNames[static_cast<std::size_t>(leaf)];
 }
 
+std::optional<Leaf> LeafNamed(std::string_view name) {
+  for (std::size_t leaf = 0; leaf < kLeaves; ++leaf) {
+    if (NameOf(static_cast<Leaf>(leaf)) == name) return static_cast<Leaf>(leaf);
+  }
+  return std::nullopt;
+}
+
+std::string_view TitleOf(Leaf leaf) {
+  constexpr std::array<std::string_view, kLeaves> kTitles = {"attention",
+                                                             "convolution",
+                                                             "matmul",
+                                                             "grouped matmul",
+                                                             "fused with communication",
+                                                             "vector",
+                                                             "format conversion",
+                                                             "copy kernels",
+                                                             "AI CPU",
+                                                             "other kernels",
+                                                             "transfer",
+                                                             "slow link",
+                                                             "waiting within",
+                                                             "idle within",
+                                                             "communication",
+                                                             "bubble",
+                                                             "waiting for ranks",
+                                                             "copy to device",
+                                                             "copy to host",
+                                                             "copy on device",
+                                                             "garbage collection",
+                                                             "checkpoint",
+                                                             "data loader",
+                                                             "scalar reads",
+                                                             "blocking copies",
+                                                             "synchronising",
+                                                             "compiling",
+                                                             "legacy operators",
+                                                             "allocation",
+                                                             "launching collectives",
+                                                             "CANN calls",
+                                                             "operator calls",
+                                                             "Python",
+                                                             "task queue",
+                                                             "launch latency",
+                                                             "waits of streams",
+                                                             "device queue",
+                                                             "idle host",
+                                                             "not recorded",
+                                                             "unknown"};
+  return kTitles[static_cast<std::size_t>(leaf)];
+}
+
 }  // namespace mpa

@@ -65,9 +65,9 @@ std::string Metric(const GateMetric& metric) {
 std::string Part(const GatePart& part) {
   return fmt::format(
       "{{\"kind\": {}, \"name\": {}, \"base_ns\": {}, \"comparison_ns\": {}, \"change_ns\": {}, "
-      "\"base_calls\": {}, \"comparison_calls\": {}}}",
+      "\"base_calls\": {}, \"comparison_calls\": {}, \"leaf\": {}}}",
       Quoted(part.kind), Quoted(part.name), part.base, part.comparison, part.Change(),
-      part.base_count, part.comparison_count);
+      part.base_count, part.comparison_count, Quoted(part.leaf));
 }
 
 std::string Mismatch(const GateMismatch& mismatch) {

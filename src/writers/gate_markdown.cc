@@ -134,7 +134,7 @@ std::string FormatGateMarkdown(const GateReport& report) {
   AddList("Collected differently", mismatches, document);
   AddParts(fmt::format("What the difference of {} is made of", report.explained),
            report.contributions, document);
-  AddParts("Calls on the host that grew", report.host_calls, document);
+  AddParts("On the host while free time grew", report.host_calls, document);
   AddParts("Device time by operator that launched it", report.operators, document);
   AddList("Only in the comparison", report.added, document);
   AddList("Only in the base", report.removed, document);

@@ -112,7 +112,7 @@ std::vector<std::string> FormatGateText(const GateReport& report) {
   AddMetrics(report, lines);
   AddParts(fmt::format("what the difference of {} is made of:", report.explained),
            report.contributions, lines);
-  AddParts("calls on the host that grew:", report.host_calls, lines);
+  AddParts("on the host while free time grew:", report.host_calls, lines);
   AddParts("device time by operator that launched it:", report.operators, lines);
   AddNames("only in the comparison", report.added, lines);
   AddNames("only in the base", report.removed, lines);

@@ -23,6 +23,10 @@ std::string_view WithoutByteOrderMark(std::string_view text);
 /// `text` without "_<digits>" at its end.
 std::string_view WithoutNumber(std::string_view text);
 
+/// `text` without the places of objects in memory, which differ from run to run: "<function f>" for
+/// "<function f at 0x7f12a0>".
+std::string WithoutAddresses(std::string_view text);
+
 /// `text` as a field of a CSV file: between quotes where it has to be (RFC 4180).
 std::string QuotedField(std::string_view text);
 

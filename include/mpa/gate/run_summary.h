@@ -35,6 +35,10 @@ struct Breakdown {
   TimesByName apis;         ///< host time of the framework's operators without those within
   TimesByName collectives;  ///< exposed communication by kind: allreduce
   TimesByName capture;      ///< parts of e2e: computing, exposed communication, LCCL, free time
+  /// Parts of the step: where its device time went by the accounting (measure/accounting.h), by
+  /// leaf and what it was about; see account_names.h.
+  TimesByName account;
+  TimesByName places;  ///< free time by its leaf and what the host did: "free.gc: ..."
 
   friend bool operator==(const Breakdown&, const Breakdown&) = default;
 };

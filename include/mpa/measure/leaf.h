@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "mpa/base/time.h"
@@ -59,6 +60,10 @@ inline constexpr std::size_t kLeaves = static_cast<std::size_t>(Leaf::kUnknown) 
 
 /// "free.sync.scalar"
 std::string_view NameOf(Leaf leaf);
+/// The leaf of that name; empty: there is none.
+std::optional<Leaf> LeafNamed(std::string_view name);
+/// "scalar reads"
+std::string_view TitleOf(Leaf leaf);
 
 constexpr bool IsCompute(Leaf leaf) { return leaf <= Leaf::kOtherKernel; }
 constexpr bool IsCommunication(Leaf leaf) {

@@ -70,6 +70,7 @@ struct GatePart {
   std::int64_t base = 0, comparison = 0;
   std::int64_t base_count = 0, comparison_count = 0;  ///< calls in the median step; 0: not counted
   bool is_noise = false;  ///< the change is not above the noise of what it is a part of
+  std::string leaf = {};  ///< of the accounting, "free.sync.scalar"; empty: it is of no leaf
 
   std::int64_t Change() const { return comparison - base; }
 };
@@ -97,8 +98,9 @@ struct GateReport {
   std::string explained;
   /// Operators of the framework by the device work they launched, the largest change first.
   std::vector<GatePart> operators;
-  /// Where free time grew: the framework's operators by the host time that they themselves took
-  /// longer, the largest growth first, without noise.
+  /// Where free time grew: what the host did longer while the device had nothing to do, the largest
+  /// growth first, without noise. Where a baseline does not tell, the framework's operators by the
+  /// host time that they themselves took longer.
   std::vector<GatePart> host_calls;
   std::vector<std::string> added, removed;  ///< operators that one side alone has
   std::vector<std::string> notes;

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpa/measure/group_peers.h"
+
+#include <string>
+
+#include "mpa/measure/collectives.h"
+#include "mpa/measure/group_hash.h"
+
+namespace mpa {
+
+const JobGroup* FindJobGroup(const std::vector<JobGroup>& groups, std::string_view name) {
+  const JobGroup* found = nullptr;
+  for (const JobGroup& group : groups) {
+    if (group.id == name || std::to_string(GroupHash(group.id)) == name) found = &group;
+  }
+  return found;
+}
+
+GroupPeers::GroupPeers(const RankTrace& trace) : rank_(trace.rank), groups_(trace.comm_groups.Size()) {
+  for (std::size_t group = 0; group < groups_.size(); ++group) {
+    const std::string_view name = trace.strings.View(trace.comm_groups.name[group]);
+    groups_[group].listed = FindJobGroup(trace.job.groups, BareGroupName(name));
+  }
+  for (std::size_t i = 0; i < trace.comm_tasks.Size(); ++i) {
+    const std::int32_t group = trace.comm_tasks.group[i];
+    const std::int32_t own = trace.comm_tasks.own_rank[i];
+    if (group >= 0 && own >= 0) groups_[static_cast<std::size_t>(group)].own = own;
+  }
+}
+
+std::int64_t GroupPeers::RankOf(std::int32_t group, std::int32_t group_rank) const {
+  if (group < 0 || group_rank < 0) return -1;
+  const Group& of = groups_[static_cast<std::size_t>(group)];
+  if (of.listed != nullptr && !of.listed->ranks.empty()) {
+    const auto at = static_cast<std::size_t>(group_rank);
+    return at < of.listed->ranks.size() ? of.listed->ranks[at] : -1;
+  }
+  return of.own >= 0 && of.own == rank_ ? group_rank : -1;
+}
+
+}  // namespace mpa
