@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cause.h"
+#include "finding_text.h"
 
 namespace mpa {
 namespace {
@@ -75,18 +76,52 @@ void CheckOverhead(const Job& job, Diagnosis& diagnosis) {
 }
 
 void CheckSteps(const Job& job, Diagnosis& diagnosis) {
-  if (diagnosis.findings.empty() || diagnosis.steps.empty() || static_cast<double>(job.CountedSteps()) >= job.rules.few_steps) return;
+  if (std::none_of(diagnosis.findings.begin(), diagnosis.findings.end(), IsOfStep) || diagnosis.steps.empty() || static_cast<double>(job.CountedSteps()) >= job.rules.few_steps) return;
   FoundCause found = NewCause(job, "capture.warmup").finding;
   found.metrics.push_back({"steps_captured", static_cast<double>(job.CountedSteps()), "count"});
+  diagnosis.findings.push_back(std::move(found));
+}
+
+// An allocator that finds no room waits for the device, frees what it kept and asks again. What that
+// costs is the matter of host.memory.
+void CheckMemory(const Job& job, Diagnosis& diagnosis) {
+  FoundCause found = NewCause(job, "mem.pressure").finding;
+  double most = 0;
+  std::int64_t peak = 0;
+  for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
+    const RankDiagnosis& part = job.Part(rank);
+    const auto retries = std::count_if(part.blocked.begin(), part.blocked.end(), [&](const BlockedPart& call) {
+      return call.leaf == Leaf::kMemory && call.step >= static_cast<std::int32_t>(job.first_step);
+    });
+    const double per_step = static_cast<double>(retries) / static_cast<double>(std::max<std::size_t>(1, job.CountedSteps()));
+    if (per_step < job.rules.memory_retries) continue;
+    found.ranks.push_back(job.ranks[rank].rank);
+    most = std::max(most, per_step);
+    peak = std::max(peak, part.peak_reserved);
+  }
+  if (found.ranks.empty()) return;
+  if (found.ranks.size() == job.ranks.size()) found.ranks.clear();
+  found.metrics.push_back({"retries_per_step", most, "count"});
+  if (peak > 0) found.metrics.push_back({"peak_reserved", static_cast<double>(peak), "bytes"});
+  diagnosis.findings.push_back(std::move(found));
+}
+
+// Causes of which nothing is recorded. They are listed one by one beside the findings.
+void CheckMissing(const Job& job, Diagnosis& diagnosis) {
+  if (diagnosis.not_judged.empty()) return;
+  FoundCause found = NewCause(job, "capture.missing").finding;
+  found.metrics.push_back({"causes_not_judged", static_cast<double>(diagnosis.not_judged.size()), "count"});
   diagnosis.findings.push_back(std::move(found));
 }
 
 }  // namespace
 
 void AddCaptureFindings(const Job& job, Diagnosis& diagnosis) {
+  CheckSettings(job, diagnosis);
+  CheckMemory(job, diagnosis);
   CheckOverhead(job, diagnosis);
   CheckSteps(job, diagnosis);
-  CheckSettings(job, diagnosis);
+  CheckMissing(job, diagnosis);
 }
 
 }  // namespace mpa

@@ -182,6 +182,10 @@ const std::vector<CatalogueEntry>& Catalogue() {
       {"env.check", kFault, "framework",
        {"a setting costs time", "存在影响性能的环境变量"},
        {"correct the variable", "修正该环境变量"}},
+      {"mem.pressure", kFault, "framework",
+       {"the device memory is full", "设备内存不足"},
+       {"recompute activations, shard the optimizer; expandable_segments:True",
+        "重计算、优化器分片；PYTORCH_NPU_ALLOC_CONF=expandable_segments:True"}},
       {"capture.overhead", kOpportunity, "platform",
        {"the profiler itself may slow the host", "采集本身可能拖慢 host"},
        {"capture again without stacks, shapes and memory before changing host code",
@@ -189,6 +193,10 @@ const std::vector<CatalogueEntry>& Catalogue() {
       {"capture.warmup", kOpportunity, "platform",
        {"too few steps to tell a habit from an accident", "step 太少，无法区分常态和偶发"},
        {"capture 3 steps or more (warmup=1, active=3)", "至少采集 3 个 step（warmup=1, active=3）"}},
+      {"capture.missing", kOpportunity, "platform",
+       {"the captures do not tell all causes", "采集数据不足以判断全部原因"},
+       {"profiler_level=Level1 on all ranks tells most; --json lists what is missing",
+        "所有卡用 profiler_level=Level1 采集；--json 列出缺少的数据"}},
   };
   return entries;
 }

@@ -181,8 +181,8 @@ Diagnosis Diagnose(std::vector<DiagnosedRank> ranks, const Rules& rules) {
   FindHiding(job, of_findings, diagnosis);
   AddBubble(job, diagnosis);
   AddNotCauses(job, diagnosis);
-  AddCaptureFindings(job, diagnosis);
   AddNotJudged(job, diagnosis);
+  AddCaptureFindings(job, diagnosis);
   return diagnosis;
 }
 

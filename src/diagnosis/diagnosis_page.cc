@@ -61,9 +61,8 @@ class DiagnosisPageMaker {
     Add("<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n<h1>{}</h1>\n", title, kStyle, title);
     AddFacts();
     AddBar();
-    AddFindings(FindingKind::kFault, Text({"Faults", "问题"}));
-    AddFindings(FindingKind::kOpportunity, Text({"Works as written, could be faster", "可优化项"}));
-    if (of_.findings.empty()) Add("<p>{}</p>\n", Text({"No finding above 1 % of the step.", "没有超过 step 1 % 的问题。"}));
+    for (const FindingSection section : kSections) AddFindings(section);
+    if (std::none_of(of_.findings.begin(), of_.findings.end(), IsOfStep)) Add("<p>{}</p>\n", Text({"No finding above 1 % of the step.", "没有超过 step 1 % 的问题。"}));
     AddInnocents();
     AddNotJudged();
     Add("</body>\n</html>\n");
@@ -116,11 +115,11 @@ class DiagnosisPageMaker {
     Add("</table></details>\n");
   }
 
-  void AddFindings(FindingKind kind, const std::string& heading) {
+  void AddFindings(FindingSection section) {
     bool any = false;
     for (std::size_t i = 0; i < of_.findings.size(); ++i) {
-      if (of_.findings[i].kind != kind) continue;
-      if (!any) Add("<h2>{}</h2>\n", heading);
+      if (SectionOf(of_.findings[i]) != section) continue;
+      if (!any) Add("<h2>{}</h2>\n", Text(HeadingOf(section)));
       any = true;
       AddFinding(of_.findings[i], i + 1);
     }

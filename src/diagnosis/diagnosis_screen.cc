@@ -26,15 +26,15 @@ class Screen {
   std::vector<std::string> Make(std::size_t most) && {
     AddHeader();
     AddAccount();
-    if (of_.findings.empty()) AddNoFinding();
+    if (std::none_of(of_.findings.begin(), of_.findings.end(), IsOfStep)) AddNoFinding();
     std::size_t shown = 0;
-    bool opportunities = false;
+    FindingSection section = FindingSection::kFaults;  // needs no heading
     for (const FoundCause& finding : of_.findings) {
       std::vector<std::string> block = Block(finding, shown + 1);
-      const bool first = finding.kind == FindingKind::kOpportunity && !opportunities;
-      if (first) block.insert(block.begin(), Text({"Works as written, could be faster:", "可优化项："}));
+      const FindingSection of_finding = SectionOf(finding);
+      if (of_finding != section) block.insert(block.begin(), Text(HeadingOf(of_finding)) + Text({":", "："}));
       if (shown == most || lines_.size() + block.size() + LinesBelow(shown + 1) > kMostLines) break;
-      opportunities = opportunities || first;
+      section = of_finding;
       lines_.insert(lines_.end(), block.begin(), block.end());
       ++shown;
     }
@@ -169,6 +169,9 @@ class Screen {
 
   std::vector<std::string> NextLines() const {
     if (of_.findings.empty()) return {};
+    if (!IsOfStep(of_.findings.front())) {
+      return {Fill({"Next: advisor why {} -d DIR", "下一步：advisor why {} -d DIR"}, Printable(of_.findings.front().key))};
+    }
     return Wrapped(Fill({"After all of these: {} ms.  Next: advisor why {} -d DIR",
                          "全部解决后：{} ms。下一步：advisor why {} -d DIR"},
                         ms_(of_.floor), Printable(of_.findings.front().key)),

@@ -53,6 +53,22 @@ void AddPercents(std::vector<StepShare>& shares) {
 
 }  // namespace
 
+FindingSection SectionOf(const FoundCause& finding) {
+  if (finding.id.starts_with("capture.")) return FindingSection::kCapture;
+  if (finding.id.starts_with("env.") || finding.id.starts_with("mem.")) return FindingSection::kSettings;
+  return finding.kind == FindingKind::kFault ? FindingSection::kFaults : FindingSection::kOpportunities;
+}
+
+const Wording& HeadingOf(FindingSection section) {
+  static const Wording headings[] = {{"Faults", "问题"},
+                                     {"Works as written, could be faster", "可优化项"},
+                                     {"Settings and memory", "环境变量与内存"},
+                                     {"About the capture", "关于采集"}};
+  return headings[static_cast<std::size_t>(section)];
+}
+
+bool IsOfStep(const FoundCause& finding) { return SectionOf(finding) < FindingSection::kSettings; }
+
 MsText::MsText(TimeNs step) : decimals_(step >= 10'000'000 ? 1 : step >= 1'000'000 ? 2 : 3) {}
 
 std::string MsText::operator()(TimeNs time) const { return fmt::format("{:.{}f}", InMs(time), decimals_); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +10,16 @@
 #include "mpa/diagnosis/diagnosis.h"
 
 namespace mpa {
+
+/// What findings stand under, in the order of the lists.
+enum class FindingSection : std::uint8_t { kFaults, kOpportunities, kSettings, kCapture };
+inline constexpr FindingSection kSections[] = {FindingSection::kFaults, FindingSection::kOpportunities,
+                                               FindingSection::kSettings, FindingSection::kCapture};
+FindingSection SectionOf(const FoundCause& finding);
+/// "Works as written, could be faster"
+const Wording& HeadingOf(FindingSection section);
+/// True for findings that tell something of the step, not of settings and captures.
+bool IsOfStep(const FoundCause& finding);
 
 /// Times of a diagnosis in ms. A short step gets more decimals, so that its parts do not all read
 /// 0.0.

@@ -40,6 +40,7 @@ class PartMaker {
     AddOperations();
     part_.analyzers = MakeAnalyzerRows(trace_);
     AddLaunches(trace_, steps_, part_);
+    for (const std::int64_t bytes : trace_.memory_samples.reserved_bytes) part_.peak_reserved = std::max(part_.peak_reserved, bytes);
     part_.settings = trace_.job.settings;
     part_.host = trace_.job.host_uid.empty() ? trace_.job.host_name : trace_.job.host_uid;
     return std::move(part_);

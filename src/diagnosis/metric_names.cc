@@ -41,6 +41,9 @@ const std::map<std::string_view, Wording>& Forms() {
       {"overlapped", {"{} overlapped", "已重叠 {}"}},
       {"imbalance", {"{} times the mean", "是均值的 {} 倍"}},
       {"ideal_bubble", {"ideal bubble {}", "理论气泡 {}"}},
+      {"retries_per_step", {"{} retries a step", "每个 step 重试 {} 次"}},
+      {"peak_reserved", {"at most {} reserved", "最多占用 {}"}},
+      {"causes_not_judged", {"causes not judged: {}", "无法判断的原因：{} 项"}},
       {"micro_batches", {"{} micro-batches", "{} 个 micro-batch"}},
   };
   return forms;
@@ -53,6 +56,7 @@ std::string ValueText(const Metric& metric) {
   }
   if (metric.unit == "share") return fmt::format("{:.0f} %", 100 * metric.value);
   if (metric.unit == "bytes") {
+    if (metric.value >= 1e9) return fmt::format("{:.1f} GB", metric.value / 1e9);
     const bool small = metric.value < 1e6;
     return fmt::format("{:.1f} {}", metric.value / (small ? 1e3 : 1e6), small ? "kB" : "MB");
   }

@@ -124,6 +124,7 @@ struct RankDiagnosis {
   std::map<std::string, std::string> settings;  ///< see JobInfo
   std::string host;         ///< the machine; empty: not recorded
   std::int64_t rated_mhz = 0;  ///< of the cube cores; 0: not recorded
+  std::int64_t peak_reserved = 0;  ///< bytes that the allocators held at most; 0: not recorded
 };
 
 RankDiagnosis MakeRankDiagnosis(const RankTrace& trace);

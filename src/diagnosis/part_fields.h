@@ -108,7 +108,7 @@ void serialize(Archive& archive, RankDiagnosis& part) {
   archive(part.source, part.level, part.capture, part.has_calls, part.names, part.steps,
           part.graph, part.kinds, part.shares, part.places, part.blocked, part.operations,
           part.transfers, part.long_tasks, part.meetings, part.settings, part.host, part.rated_mhz,
-          part.analyzers);
+          part.peak_reserved, part.analyzers);
 }
 
 }  // namespace mpa

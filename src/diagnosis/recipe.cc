@@ -159,7 +159,8 @@ Recipe DiagnosisRecipe() {
   info.name = "advisor";
   info.folder = "Advisor";
   info.summary = "What costs the step, whose it is, and what mending it wins";
-  info.needs = kAccountTables | Tables::kJobInfo | Tables::kCoreClocks | Tables::kDeviceRuns | Tables::kKernelTensors | Tables::kChips;
+  info.needs = kAccountTables | Tables::kJobInfo | Tables::kCoreClocks | Tables::kDeviceRuns | Tables::kKernelTensors | Tables::kChips |
+               Tables::kMemorySamples;
   info.can_run = CanDiagnose;
   info.empty_is_answer = true;
   return MakeRecipe<MapDiagnosis, ReduceDiagnosis>(std::move(info));

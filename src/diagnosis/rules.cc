@@ -55,7 +55,7 @@ void SetRule(std::string_view finding, std::string_view name, const nlohmann::js
 const std::vector<RuleEntry>& RuleList() {
   static const std::vector<RuleEntry> entries = {
       {"all", "least_share", &Rules::least_share, 0, 1, "a finding wins at least this share of the step"},
-      {"all", "least_ns", &Rules::least_ns, 0, kLongestTime, "afinding wins at least this time"},
+      {"all", "least_ns", &Rules::least_ns, 0, kLongestTime, "a finding wins at least this time"},
       {"all", "search_share", &Rules::search_share, 0, 1,
        "gains below this share end the search for more"},
       {"all", "fault_share", &Rules::fault_share, 0, 1,
@@ -151,6 +151,8 @@ const std::vector<RuleEntry>& RuleList() {
       {"comm.inner", "gain", &Rules::inner_gain, 0, 1, "mending takes out this share of it"},
       {"comm.buffer", "bytes", &Rules::buffer_bytes, 1, kMostBytes, "HCCL_BUFFSIZE where it is not recorded"},
       {"comm.buffer", "ratio", &Rules::buffer_ratio, 0, 1, "messages beyond it reach less than this share of the bandwidth"},
+      {"mem.pressure", "retries", &Rules::memory_retries, 0.01, kMostCalls,
+       "allocations free memory and ask again so many times a step"},
       {"capture.warmup", "steps", &Rules::few_steps, 1, kMostCalls, "fewer steps do not tell a habit from an accident"},
       {"pp.bubble", "share", &Rules::bubble_share, 0, 1, "a smaller ideal bubble is not reported"},
   };

@@ -134,7 +134,7 @@ class TransferCauses {
       const double own = sizes.exceeds.Bandwidth(), usual = sizes.fits.Bandwidth();
       const auto fewest = static_cast<double>(std::min(sizes.exceeds.count, sizes.fits.count));
       if (fewest < rules_.compared_tasks || own >= rules_.buffer_ratio * usual) continue;
-      Cause cause = NewCause(job_, "comm.buffer", job_.operations.all[sizes.large[0]].group);
+      Cause cause = NewCause(job_, "comm.buffer", kind);
       if (said == settings.end()) cause.finding.confidence = Certainty::kLow;
       for (const std::size_t i : sizes.large) ShortenOperation(job_, i, ShareOf(PostOf(job_, i), 1 - own / usual), cause.what_if.expect);
       cause.finding.metrics.push_back({"mean_size", MeanSize(sizes.exceeds), "bytes"});

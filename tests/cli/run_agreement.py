@@ -5,7 +5,8 @@
     run_agreement.py --tool BINARY --testdata DIR GROUP [-v]
 
 GROUP is one of the classes below: formats and recipes (one run as text and as database), parts
-(recipes at once, and through files of parts), itself (a capture and the same capture).
+(recipes at once, and through files of parts), commands (what several of them say of one pair of
+captures), itself (a capture and the same capture).
 Exit status: 0 passed, 1 failed, 2 usage.
 """
 
@@ -231,6 +232,73 @@ class Parts(Equal):
                 with_results += direct[0] == 0 and len(direct[1]) > 10 and len(first) > 2
         # There are no links, and the trace of the GPU has no modules.
         self.assertGreaterEqual(with_results, len(recipes) - 2)
+
+
+class Commands(Equal):
+    """compare, its gate and advisor take the numbers of a step from one accounting."""
+
+    STEP = 2  # its groups do not communicate at once
+
+    def document(self, *options):
+        done = subprocess.run([TOOL, *options, "--json"], check=False, stdin=subprocess.DEVNULL,
+                              capture_output=True, encoding="utf-8", timeout=TIMEOUT_SECONDS)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def leaves(self, capture):
+        """Leaf -> ns, as advisor has them."""
+        (row,) = [row for row in self.document("advisor", "all", "-d", capture)["accounting"]
+                  if row["step"] == self.STEP]
+        return row["leaves"]
+
+    def changes_of_gate(self, base, new):
+        """Leaf -> ns on both sides of what changed; that of kernels is "comp"."""
+        gate = self.document("compare", "-d", new, "-bp", base, "--fail_on", "step_time>+50%",
+                             "--warmup", "1", "--min_steps", "1")
+        found = {}
+        for part in gate["contributions"]:
+            if part["kind"] == "remainder":
+                self.assertEqual(part["change_ns"], 0, "one step: its parts are all of it")
+                continue
+            leaf = part["leaf"] or "comp"
+            before = found.get(leaf, (0, 0))
+            found[leaf] = (before[0] + part["base_ns"], before[1] + part["comparison_ns"])
+        return found
+
+    def rows_of_compare(self, base, new):
+        """Name of a row -> ns on both sides; rows of several groups are added up."""
+        (sheet, *_) = self.document("compare", "-d", new, "-bp", base, "--enable_profiling_compare",
+                                    "--base_step", str(self.STEP), "--comparison_step",
+                                    str(self.STEP))["sheets"]
+        found = {}
+        for row in sheet["rows"]:
+            sides = [round(row[f"{side}_duration_ms"] * 1e6) for side in ("base", "comparison")]
+            name = row["index"].strip()
+            found[name] = tuple(map(sum, zip(found.get(name, (0, 0)), sides)))
+        return found
+
+    def test_one_account(self):
+        for kind in ("text", "db"):
+            with self.subTest(kind=kind):
+                base, new = (self.path(f"twin_{kind}_{run}_ascend_pt") for run in ("base", "new"))
+                accounts = [self.leaves(capture) for capture in (base, new)]
+
+                def of(*starts):
+                    return tuple(sum(time for leaf, time in account.items()
+                                     if leaf.startswith(starts)) for account in accounts)
+                rows = self.rows_of_compare(base, new)
+                self.assertEqual(rows["Wait"], of("comm.wait_peer"))
+                self.assertEqual(rows["Transmit"], of("comm.transfer", "comm.inner"))
+                self.assertEqual(rows["Computing Time"], of("comp."))
+                self.assertGreater(rows["Wait"][1], rows["Wait"][0])
+
+                gate = self.changes_of_gate(base, new)
+                changed = {leaf for account in accounts for leaf in account
+                           if not leaf.startswith("comp.") and len({*of(leaf)}) > 1}
+                self.assertEqual({*gate} - {"comp"}, changed)
+                for leaf in changed:
+                    self.assertEqual(gate[leaf], of(leaf), leaf)
+                self.assertEqual(gate["comp"][1] - gate["comp"][0], of("comp.")[1] - of("comp.")[0])
 
 
 class Itself(Equal):

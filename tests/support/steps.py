@@ -18,8 +18,8 @@ CSV_HEADER = ("Step Id,Model ID,Task ID,Stream ID,Name,Type,Accelerator Core,Sta
 
 def write_capture(path, lengths_us, kernels=KERNELS, allreduce_us=10_000, rank=0, level="Level1",
                   reserved_mb=1024, shapes="8,64;64,64", steps=True, item_us=0):
-    """A capture in the directory `path` with a step of each length. The host waits for a value
-    (aten::item) for `item_us` of it."""
+    """A capture in the directory `path` with a step of each length. At its end,
+    while the device has nothing to do, the host is in aten::item for `item_us`."""
     events, rows, number = [], [], 0
 
     def meta(kind, pid, tid, name):
@@ -42,7 +42,7 @@ def write_capture(path, lengths_us, kernels=KERNELS, allreduce_us=10_000, rank=0
         if steps:
             span(f"ProfilerStep#{step}", HOST, MAIN, begin, length, cat="cpu_op", args={})
         if item_us:
-            span("aten::item", HOST, MAIN, begin + 1000, item_us, cat="cpu_op", args={})
+            span("aten::item", HOST, MAIN, begin + length - item_us, item_us, cat="cpu_op", args={})
         at = begin + 1000
         for kind, duration in kernels:
             number += 1

@@ -48,6 +48,7 @@ struct Rules {
   double optimizer_share = 0.03, optimizer_launches = 50, optimizer_gain = 0.6;
   double unfused_share = 0.02;
   double clock_ratio = 0.95;
+  double memory_retries = 0.5;
   double few_steps = 3;
 };
 

@@ -13,6 +13,15 @@ TEST(ToLower, ChangesAsciiLettersOnly) {
   EXPECT_EQ(ToLower("\xC3\x84pfel"), "\xC3\x84pfel");  // a capital umlaut stays
 }
 
+TEST(WithoutAddresses, LeavesOutWhatDiffersFromRunToRun) {
+  EXPECT_EQ(WithoutAddresses("<function f at 0x7f12aB>"), "<function f>");
+  EXPECT_EQ(WithoutAddresses("<built-in method run of E object at 0xfffd96c47890> at 0x1"),
+            "<built-in method run of E object>");
+  EXPECT_EQ(WithoutAddresses("look at 0x"), "look at 0x") << "no address";
+  EXPECT_EQ(WithoutAddresses("train.py(90): f"), "train.py(90): f");
+  EXPECT_EQ(WithoutAddresses(""), "");
+}
+
 TEST(EqualsIgnoringCase, ComparesWholeTexts) {
   EXPECT_TRUE(EqualsIgnoringCase("CPU_op", "cpu_op"));
   EXPECT_TRUE(EqualsIgnoringCase("", ""));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each finding on a job that has nothing else. The gains are worked out by hand.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "diagnosis/diagnose.h"
@@ -180,6 +181,104 @@ TEST(Causes, TimeOutsOfRdma) {
   EXPECT_EQ(found->alone, 1'450 * kUs);
   EXPECT_EQ(found->ranks, (std::vector<std::int64_t>{0, 1}));
   EXPECT_EQ(MetricOf(*found, "beyond_usual"), 30);
+}
+
+// Two messages of 100 MiB at 10 ms and two of 300 MiB at 60 ms in each of three steps.
+RankDiagnosis WithLargeMessages() {
+  PartBuilder builder;
+  for (int step = 0; step < 3; ++step) {
+    builder.Step().Kernel("MatMulV3", kMs);
+    for (int i = 0; i < 4; ++i) {
+      builder.Collective(fmt::format("hcom_allReduce__1_{}_{}", step, i), (i < 2 ? 10 : 60) * kMs);
+      builder.Part().operations.back().bytes = std::int64_t{i < 2 ? 100 : 300} << 20;
+    }
+  }
+  return builder.Build();
+}
+
+TEST(Causes, MessagesBeyondTheBuffer) {
+  RankDiagnosis part = WithLargeMessages();
+  const Diagnosis diagnosis = DiagnoseAll({part});
+  const FoundCause* found = Find(diagnosis, "comm.buffer/allreduce/g");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->alone, 60 * kMs);  // 2 x 60 ms at half of the bandwidth
+  EXPECT_EQ(found->confidence, Certainty::kLow) << "the size of the buffer is not recorded";
+  EXPECT_EQ(MetricOf(*found, "mean_size"), 300 << 20);
+  part.settings["HCCL_BUFFSIZE"] = "200";
+  const Diagnosis recorded = DiagnoseAll({part});
+  ASSERT_NE(Find(recorded, "comm.buffer/allreduce/g"), nullptr);
+  EXPECT_EQ(Find(recorded, "comm.buffer/allreduce/g")->confidence, Certainty::kHigh);
+  for (const char* fits : {"400", "0", "", "x"}) {
+    part.settings["HCCL_BUFFSIZE"] = fits;
+    EXPECT_EQ(Find(DiagnoseAll({part}), "comm.buffer/allreduce/g"), nullptr) << fits;
+  }
+}
+
+// Operations of 1 MB over a link that moves 100 MB in 10 ms: 0.1 ms for the data. One large one in
+// each step shows the bandwidth.
+Diagnosis WithSmallOperations(int small, TimeNs dur) {
+  PartBuilder builder;
+  for (int step = 0; step < 3; ++step) {
+    builder.Step().Kernel("MatMulV3", kMs);
+    for (int i = 0; i <= small; ++i) {
+      const bool large = i == small;
+      const auto number = static_cast<std::uint32_t>(builder.Part().operations.size());
+      builder.Collective(fmt::format("hcom_allReduce__1_{}_{}", step, i), large ? 10 * kMs : dur);
+      builder.Part().transfers.push_back({.operation = number,
+                                          .peer = 1,
+                                          .transport = builder.NameOf("SDMA"),
+                                          .bytes = large ? 100 * kMb : kMb,
+                                          .time = large ? 10 * kMs : 100 * kUs,
+                                          .count = 1});
+    }
+    builder.Kernel("MatMulV3", kMs);
+  }
+  return DiagnoseAll({builder.Build()});
+}
+
+TEST(Causes, ManySmallOperations) {
+  const Diagnosis diagnosis = WithSmallOperations(4, 300 * kUs);
+  const FoundCause* found = Find(diagnosis, "comm.small/g");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->alone, 4 * 200 * kUs);  // all but the data
+  EXPECT_EQ(MetricOf(*found, "calls_per_step"), 4);
+  EXPECT_EQ(MetricOf(*found, "mean_size"), kMb);
+}
+
+TEST(Causes, SmallOperationsHaveLimits) {
+  EXPECT_EQ(Find(WithSmallOperations(3, 300 * kUs), "comm.small/g"), nullptr) << "fewer than four";
+  EXPECT_NE(Find(WithSmallOperations(4, 200 * kUs), "comm.small/g"), nullptr) << "twice the data";
+  EXPECT_EQ(Find(WithSmallOperations(4, 199 * kUs), "comm.small/g"), nullptr) << "mostly data";
+}
+
+// --- What wins nothing by itself ---
+
+TEST(Causes, AllocationsThatAskAgain) {
+  PartBuilder builder;
+  for (int step = 0; step < 4; ++step) builder.Step().Host(Leaf::kPython, kMs).Kernel("MatMulV3", kMs);
+  builder.Part().blocked.push_back({.edge = 1, .leaf = Leaf::kMemory, .step = 1});
+  builder.Part().peak_reserved = 61 * std::int64_t{1'000'000'000};
+  RankDiagnosis part = builder.Build();
+  EXPECT_EQ(Find(DiagnoseAll({part}), "mem.pressure"), nullptr) << "once in four steps";
+  part.blocked.push_back({.edge = 1, .leaf = Leaf::kMemory, .step = 2});
+  const Diagnosis diagnosis = DiagnoseAll({part});
+  const FoundCause* found = Find(diagnosis, "mem.pressure");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, 0) << "that is the matter of host.memory";
+  EXPECT_EQ(MetricOf(*found, "retries_per_step"), 0.5);
+  EXPECT_EQ(MetricOf(*found, "peak_reserved"), 61e9);
+  part.blocked.back().leaf = Leaf::kExplicitSync;
+  EXPECT_EQ(Find(DiagnoseAll({part}), "mem.pressure"), nullptr);
+}
+
+TEST(Causes, WhatCannotBeJudgedIsTold) {
+  const auto part = ThreeSteps([](PartBuilder& step) { step.Kernel("MatMulV3", kMs); });
+  EXPECT_EQ(Find(DiagnoseAll({part, part, part}), "capture.missing"), nullptr) << "all is there";
+  const Diagnosis diagnosis = DiagnoseAll({part, part});
+  ASSERT_FALSE(diagnosis.findings.empty());
+  EXPECT_EQ(diagnosis.findings.back().id, "capture.missing") << "the last of all";
+  EXPECT_EQ(MetricOf(diagnosis.findings.back(), "causes_not_judged"), 3) << "late ranks need three";
+  EXPECT_EQ(diagnosis.not_judged.size(), 3u);
 }
 
 // Four ranks that meet at the end of each of eight steps. `extra` tells what a rank's host takes more.

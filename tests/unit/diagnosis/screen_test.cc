@@ -98,6 +98,31 @@ TEST(DiagnosisScreen, OpportunitiesStandBelowFaults) {
   EXPECT_TRUE(lines[8].starts_with("2 MEDIUM   layouts and types are converted"));
 }
 
+TEST(DiagnosisScreen, WhatIsOfTheCaptureHasAHeadingOfItsOwn) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  diagnosis.findings = {MadeFinding("op.format", 9'000'000), MadeFinding("env.check", 0), MadeFinding("capture.missing", 0)};
+  for (std::size_t i : {1, 2}) {
+    diagnosis.findings[i].metrics.clear();
+    diagnosis.findings[i].evidence.clear();
+  }
+  const ScreenLines lines = DiagnosisScreen(diagnosis, Language::kEnglish, 5);
+  EXPECT_EQ(lines[4], "Works as written, could be faster:");
+  EXPECT_EQ(lines[8], "Settings and memory:");
+  EXPECT_TRUE(lines[9].starts_with("2 INFO"));
+  EXPECT_EQ(lines[11], "About the capture:");
+  EXPECT_TRUE(lines[12].starts_with("3 INFO     the captures do not tell all causes"));
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kChinese, 5), "关于采集：\n"));
+}
+
+TEST(DiagnosisScreen, FindingsOfTheCaptureAloneCostNothing) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  diagnosis.findings = {MadeFinding("capture.missing", 0)};
+  const ScreenLines lines = DiagnosisScreen(diagnosis, Language::kEnglish, 5);
+  EXPECT_TRUE(ScreenHolds(lines, "No finding above 1 % of the step.\n"));
+  EXPECT_FALSE(ScreenHolds(lines, "After all of these"));
+  EXPECT_EQ(lines.back(), "Next: advisor why capture.missing -d DIR");
+}
+
 TEST(DiagnosisScreen, UnsureFindingsSaySo) {
   Diagnosis diagnosis = MadeDiagnosis();
   diagnosis.findings = {MadeFinding("rank.late", 8'000'000)};

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "gate/account_names.h"
 #include "gate/contributions.h"
 #include "mpa/gate/comparable.h"
 #include "mpa/gate/gate_file.h"
@@ -224,6 +225,78 @@ TEST(GateJudge, GrowthOfFreeTimeNamesTheCallsThatGrew) {
   EXPECT_TRUE(
       Judge(Settings({"step_time>+3%"}), {OneRun(400, 300, 20)}, {slow}, {}).host_calls.empty())
       << "what was not recorded has not grown";
+}
+
+RunSummary WithAccount(RunSummary run, TimesByName account, TimesByName places) {
+  for (TimesByName* table : {&account, &places}) {
+    for (auto& [name, time] : *table) time.ns *= kGateMs;
+  }
+  run.breakdown.account = std::move(account);
+  run.breakdown.places = std::move(places);
+  return run;
+}
+
+TEST(GateJudge, TheAccountExplainsWhatItHas) {
+  const RunSummary base = WithAccount(
+      WithKernels(OneRun(400, 300, 20), {{"MatMul", {310, 9}}}),
+      {{"comp: MatMul", {300, 1}}, {"comm.transfer: allreduce", {20, 1}}, {"free.python", {80, 1}}},
+      {{"free.python: train.py(3): f", {80, 1}}});
+  const RunSummary slow = WithAccount(
+      WithKernels(OneRun(450, 304, 36), {{"MatMul", {314, 10}}}),
+      {{"comp: MatMul", {304, 1}},
+       {"comm.transfer: allreduce", {24, 1}},
+       {"comm.wait_peer: allreduce, rank 5", {12, 1}},
+       {"free.sync.scalar", {30, 1}},
+       {"free.python", {80, 1}}},
+      {{"free.python: train.py(3): f", {80, 1}},
+       {"free.sync.scalar: aten::item at train.py:90", {29, 1}},
+       {"free.sync.scalar: aten::equal", {1, 1}}});
+  const GateReport report = Judge(Settings({"step_time>+3%"}), {base}, {slow}, {});
+  EXPECT_EQ(PartTexts(report.contributions),
+            (std::vector<std::string>{"component free time (scalar reads) 30",
+                                      "collective waiting for rank 5 in allreduce 12",
+                                      "collective transfer in allreduce 4", "kernel MatMul 4",
+                                      "remainder other 0"}));
+  EXPECT_EQ(report.contributions[0].leaf, "free.sync.scalar");
+  EXPECT_EQ(report.contributions[3].comparison_count, 10) << "of the kernels, not of the pieces";
+  EXPECT_EQ(PartTexts(report.host_calls),
+            (std::vector<std::string>{"host aten::item at train.py:90 29"}))
+      << "1 ms is below the noise of the step";
+  EXPECT_HAS_TEXT(report.headline,
+                  ": +30.0 ms free time (scalar reads: aten::item at train.py:90 +29.00 ms), "
+                  "+12.0 ms waiting for rank 5 in allreduce");
+  const auto explains = [&](const char* rule) {
+    return PartTexts(Judge(Settings({rule}), {base}, {slow}, {}).contributions);
+  };
+  EXPECT_EQ(explains("computing>+1%"),
+            (std::vector<std::string>{"kernel MatMul 4", "remainder other 0"}));
+  EXPECT_EQ(explains("comm_exposed>+1%"),
+            (std::vector<std::string>{"collective waiting for rank 5 in allreduce 12",
+                                      "collective transfer in allreduce 4", "remainder other 0"}));
+  EXPECT_EQ(explains("free>+1%"),
+            (std::vector<std::string>{"component free time (scalar reads) 30", "remainder other 0"}));
+}
+
+TEST(GateJudge, ABaselineWithoutAnAccountIsExplainedByWhatItHas) {
+  const RunSummary old = WithKernels(OneRun(400, 300, 20), {{"MatMul", {300, 9}}});
+  const RunSummary slow = WithAccount(WithKernels(OneRun(450, 350, 20), {{"MatMul", {350, 9}}}),
+                                      {{"comp: MatMul", {1, 1}}}, {});
+  EXPECT_EQ(PartTexts(Judge(Settings({"step_time>+3%"}), {old}, {slow}, {}).contributions),
+            (std::vector<std::string>{"kernel MatMul 50", "remainder other 0"}));
+}
+
+TEST(GateJudge, PartsOfTheAccountHaveTitles) {
+  const auto title = [](std::string_view key) { return ReadAccountKey(key).Title(); };
+  EXPECT_EQ(title("comm.wait_peer: allreduce, rank 5"), "waiting for rank 5 in allreduce");
+  EXPECT_EQ(title("comm.wait_peer: allreduce"), "waiting for other ranks in allreduce");
+  EXPECT_EQ(title("comm.bubble: receive, group rank 0"),
+            "bubble while waiting for group rank 0 in receive");
+  EXPECT_EQ(title("comm.inner_wait: allreduce"), "waiting within allreduce");
+  EXPECT_EQ(title("comm.unsplit: allreduce"), "exposed allreduce");
+  EXPECT_EQ(title("copy.h2d"), "copy to device");
+  EXPECT_EQ(title("free.gc"), "free time (garbage collection)");
+  EXPECT_EQ(title("comp: a: b"), "a: b");
+  EXPECT_EQ(title("free.of_tomorrow"), "free.of_tomorrow") << "of a later version";
 }
 
 TEST(GateJudge, ChangesUpToTheNoiseAreMarked) {

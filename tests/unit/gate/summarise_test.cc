@@ -178,6 +178,53 @@ TEST_F(GateSummarise, BreakdownIsOfTheMedianStep) {
   EXPECT_EQ(breakdown.collectives, (TimesByName{{"allreduce", {23, 0}}}));  // 30 and 15
 }
 
+// Step 2 is 120 to 200 on the device: MatMul, a collective without tasks, and free time.
+TEST_F(GateSummarise, TheAccountAddsUpToTheStep) {
+  const Breakdown breakdown =
+      Summarise(builder_.trace, {.patterns = {}, .warmup = 1}).breakdown;
+  TimesByName occupied = breakdown.account;
+  TimeNs free = 0;
+  for (const auto& [name, time] : breakdown.account) {
+    if (!name.starts_with("free.")) continue;
+    free += time.ns;
+    occupied.erase(name);
+  }
+  EXPECT_EQ(occupied, (TimesByName{{"comm.unsplit: allreduce", {15, 1}}, {"comp: MatMul", {40, 1}}}));
+  EXPECT_EQ(free, 25);
+}
+
+TEST_F(GateSummarise, FreeTimeHasThePlacesOfTheHost) {
+  builder_.Op("aten::nonzero", 171, 178, 0);
+  builder_.Call("train.py(7): f", 165, 199, 0);
+  builder_.trace.host_calls.Append({.start = 172,
+                                    .dur = 4,
+                                    .name = builder_.Text("AscendCL@aclrtSynchronizeStream"),
+                                    .track = 0});
+  builder_.Launch(9, 179, 0);
+  builder_.trace.communications.link.back() = 9;  // 180 to 195
+  const Breakdown breakdown =
+      Summarise(builder_.trace, {.patterns = {}, .warmup = 1}).breakdown;
+  EXPECT_EQ(breakdown.account.at("free.sync.scalar").ns, 7);
+  EXPECT_EQ(breakdown.places.at("free.sync.scalar: aten::nonzero at train.py:7").ns, 7);
+}
+
+// The tasks tell when the peer came: 5 ns behind the rank itself.
+TEST_F(GateSummarise, AWaitNamesItsPeer) {
+  builder_.trace.job.groups = {{.id = "dp", .name = "dp", .ranks = {8, 9}}};
+  builder_.trace.communications.start.back() = 100'180;
+  builder_.trace.communications.dur.back() = 50'000;
+  builder_.trace.steps.end.back() = 200'101;
+  builder_.trace.host_ops.dur[1] = 200'000;
+  builder_.CommTask(0, 0, "Notify_Wait", 100'180, 130'180);
+  builder_.trace.comm_tasks.peer.back() = 1;
+  builder_.CommTask(0, 0, "Memcpy", 130'180, 150'180);
+  builder_.trace.comm_tasks.bytes.back() = 1 << 20;
+  const TimesByName account =
+      Summarise(builder_.trace, {.patterns = {}, .warmup = 1}).breakdown.account;
+  EXPECT_EQ(account.at("comm.wait_peer: allreduce, rank 9").ns, 30'000);
+  EXPECT_EQ(account.at("comm.transfer: allreduce").ns, 20'000);
+}
+
 // Neither a step nor nothing is an operator.
 TEST_F(GateSummarise, WorkThatNoOperatorLaunchedIsOfNone) {
   Kernel(4, 60, 92, 95, "kernel", "Other");     // within the step alone

@@ -177,6 +177,20 @@ class ProfilerMetadata : public ::testing::Test {
   test::TempDir dir_;
 };
 
+TEST_F(ProfilerMetadata, KeepsTheEnvironmentAsFarAsItSaysSomething) {
+  const auto settings_of = [&](std::string_view metadata) {
+    RankTrace trace;
+    test::ReadInto(trace, FileKind::kProfilerMetadata,
+                   dir_.Write("profiler_metadata.json", metadata));
+    return trace.job.settings;
+  };
+  using Settings = std::map<std::string, std::string>;
+  EXPECT_EQ(settings_of(R"({"ENV_VARIABLES":
+                            {"TASK_QUEUE_ENABLE": "0", "HCCL_ALGO": "", "HCCL_BUFFSIZE": 200}})"),
+            (Settings{{"TASK_QUEUE_ENABLE", "0"}}));
+  EXPECT_EQ(settings_of(R"({"ENV_VARIABLES": ["TASK_QUEUE_ENABLE=1"]})"), Settings());
+}
+
 TEST_F(ProfilerMetadata, NamesGroupsAsTheJobDoes) {
   EXPECT_EQ(Name(R"({"parallel_group_info": {"6": {"group_name": "tp", "global_ranks": [0, 1]},
                                              "60": {"group_name": "dp"}}})"),

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpa/measure/host_places.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string_view>
+
+#include "mpa/measure/group_peers.h"
+#include "support/rank_builder.h"
+
+namespace mpa {
+namespace {
+
+using test::RankBuilder;
+
+// The device's clock is 5 ns behind: a piece from 15 to 20 is 20 to 25 on the host.
+class HostPlaces : public ::testing::Test {
+ protected:
+  HostPlaces() : thread_(rank_.Thread(1)) {}
+
+  std::string SiteOf(const Piece& piece) {
+    return CallSites(rank_.trace, {.offset = 5}).Of(piece);
+  }
+  static Piece OfOp(std::int32_t row) {
+    return {.begin = 15, .end = 20, .row = row, .leaf = Leaf::kScalarSync, .table = PieceTable::kHostOps};
+  }
+
+  RankBuilder rank_;
+  std::int32_t thread_;
+};
+
+TEST_F(HostPlaces, ACallSiteIsTheInnermostLineOfTheProgramItself) {
+  rank_.Op("aten::item", 20, 25, thread_);
+  rank_.Call("/home/me/train.py(90): step", 0, 100, thread_);
+  rank_.Call("torch/_tensor.py(12): item", 10, 50, thread_);
+  rank_.Call("<built-in method item of Tensor object at 0xfffd10>", 18, 30, thread_);
+  EXPECT_EQ(SiteOf(OfOp(0)), "train.py:90");
+}
+
+TEST_F(HostPlaces, WithoutALineOfTheProgramThatOfALibraryCounts) {
+  rank_.Op("aten::item", 20, 25, thread_);
+  rank_.Call("torch/_tensor.py(12): item", 10, 50, thread_);
+  rank_.Call("nn.Module: Net_0", 0, 100, thread_);
+  EXPECT_EQ(SiteOf(OfOp(0)), "_tensor.py:12");
+}
+
+TEST_F(HostPlaces, OtherThreadsAndOtherTimesAreNoCallSite) {
+  rank_.Op("aten::item", 20, 25, thread_);
+  EXPECT_EQ(SiteOf(OfOp(0)), "") << "no Python functions at all";
+  rank_.Call("train.py(1): f", 0, 100, rank_.Thread(2));
+  rank_.Call("train.py(2): g", 22, 100, thread_);
+  rank_.Call("train.py(x: h", 0, 200, thread_);
+  EXPECT_EQ(SiteOf(OfOp(0)), "");
+  EXPECT_EQ(SiteOf({.begin = 15, .end = 20, .leaf = Leaf::kDeviceQueue}), "");
+}
+
+TEST_F(HostPlaces, NamesOfPythonAreWithoutAddresses) {
+  rank_.Call("<function f at 0x7f00>", 0, 10, thread_);
+  rank_.Op("aten::item", 20, 25, thread_);
+  EXPECT_EQ(HostNameOf(rank_.trace, PieceTable::kPythonCalls, 0), "<function f>");
+  EXPECT_EQ(HostNameOf(rank_.trace, PieceTable::kHostOps, 0), "aten::item");
+  EXPECT_EQ(HostNameOf(rank_.trace, PieceTable::kNone, -1), "");
+}
+
+TEST(GroupPeers, RanksOfTheJobAreListedOrKnownFromTheRankItself) {
+  RankBuilder rank;
+  rank.trace.rank = 2;
+  rank.trace.job.groups = {{.id = "dp_ring", .name = "dp", .ranks = {0, 2, 4}}};
+  const std::int32_t listed = rank.Group("Group dp_ring Communication"), same = rank.Group("tp"),
+                     other = rank.Group("pp");
+  const auto task = [&](std::int32_t group, std::int32_t own) {
+    rank.CommTask(group, 0, "Notify_Wait", 0, 1);
+    rank.trace.comm_tasks.own_rank.back() = own;
+  };
+  task(same, 2);
+  task(other, 1);
+  const GroupPeers peers(rank.trace);
+  EXPECT_EQ(peers.RankOf(listed, 2), 4);
+  EXPECT_EQ(peers.RankOf(listed, 3), -1) << "not in the group";
+  EXPECT_EQ(peers.RankOf(same, 3), 3) << "rank 2 is number 2 of the group";
+  EXPECT_EQ(peers.RankOf(other, 3), -1) << "rank 2 is number 1 of the group";
+  EXPECT_EQ(peers.RankOf(-1, 0), -1);
+  EXPECT_EQ(peers.RankOf(listed, -1), -1);
+}
+
+TEST(Leaf, NamesAndTitlesAreUnique) {
+  std::set<std::string_view> names, titles;
+  for (std::size_t i = 0; i < kLeaves; ++i) {
+    const auto leaf = static_cast<Leaf>(i);
+    names.insert(NameOf(leaf));
+    titles.insert(TitleOf(leaf));
+    EXPECT_EQ(LeafNamed(NameOf(leaf)), leaf);
+  }
+  EXPECT_EQ(names.size(), kLeaves);
+  EXPECT_EQ(titles.size(), kLeaves);
+  EXPECT_EQ(LeafNamed("free"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace mpa
