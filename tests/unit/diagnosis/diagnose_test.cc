@@ -34,7 +34,8 @@ TEST(Diagnose, TakesACaptureOfNothing) {
   const RankDiagnosis part = MakeRankDiagnosis(trace);
   const Diagnosis diagnosis = Diagnose({{0, &part}});
   EXPECT_EQ(diagnosis.step, 0);
-  EXPECT_TRUE(diagnosis.findings.empty());
+  ASSERT_EQ(diagnosis.findings.size(), 1u);
+  EXPECT_EQ(diagnosis.findings[0].id, "capture.missing") << "one rank has no peers";
 }
 
 }  // namespace
