@@ -194,7 +194,7 @@ const std::vector<CatalogueEntry>& Catalogue() {
        {"capture 3 steps or more (warmup=1, active=3)", "至少采集 3 个 step（warmup=1, active=3）"}},
       {"capture.missing", kOpportunity, "platform",
        {"the captures do not tell all causes", "采集数据不足以判断全部原因"},
-       {"profiler_level=Level1 on all ranks tells most; --json lists what is missing",
+       {"profiler_level=Level1 on all ranks; --json lists what is missing",
         "所有卡用 profiler_level=Level1 采集；--json 列出缺少的数据"}},
   };
   return entries;
