@@ -22,6 +22,9 @@ struct Link {
   auto operator<=>(const Link&) const = default;
 };
 
+// Of fewer members of an operation none is usual.
+constexpr std::size_t kMembersCompared = 3;
+
 struct Use {
   std::int64_t bytes = 0;
   TimeNs time = 0;
@@ -35,12 +38,26 @@ class CommunicationCauses {
   void Find() {
     SumLinks();
     AddSlowLinks();
+    AddSlowMembers();
     AddSmall();
     AddNotOverlapped();
+    AddHeldUp();
     AddInner();
   }
 
  private:
+  const OperationPart& PartOf(const JointOperation::Member& member) const { return job_.Part(member.rank).operations[member.collective]; }
+
+  // The least of its captured members: what all of them have in common.
+  TimeNs LeastOf(std::size_t operation, TimeNs OperationPart::*time) const {
+    TimeNs least = -1;
+    for (const auto& member : job_.operations.all[operation].joint.members) {
+      const TimeNs of_member = PartOf(member).*time;
+      least = least < 0 ? of_member : std::min(least, of_member);
+    }
+    return std::max<TimeNs>(0, least);
+  }
+
   const JobOperation& OperationOf(std::size_t rank, std::size_t collective) const {
     return job_.operations.all[job_.operations.of_rank[rank][collective]];
   }
@@ -128,6 +145,53 @@ class CommunicationCauses {
     }
   }
 
+  // Where peers are not recorded, the members of a collective tell: all of them move as much, and
+  // those at a slow link take longer while the others wait for them within the operation.
+  void AddSlowMembers() {
+    std::map<std::string, std::vector<std::size_t>> by_group;
+    for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
+      const JobOperation& operation = job_.operations.all[i];
+      if (IsReduction(operation) && operation.joint.members.size() >= kMembersCompared) by_group[operation.group].push_back(i);
+    }
+    for (const auto& [group, operations] : by_group) AddSlowMembersOf(operations);
+  }
+
+  void AddSlowMembersOf(const std::vector<std::size_t>& operations) {
+    constexpr double kOften = 0.6;
+    std::map<std::int64_t, std::size_t> slow;  // by rank: in how many operations
+    std::vector<std::pair<std::size_t, TimeNs>> less;
+    double worst = 0;
+    for (const std::size_t i : operations) {
+      const auto& members = job_.operations.all[i].joint.members;
+      std::vector<TimeNs> moved;
+      bool has_peers = false;
+      for (const auto& member : members) {
+        moved.push_back(PartOf(member).moved);
+        has_peers = has_peers || !job_.Part(member.rank).transfers.empty();
+      }
+      if (has_peers) return;
+      const std::vector<TimeNs> unsorted = moved;
+      std::sort(moved.begin(), moved.end());
+      const TimeNs usual = moved[(moved.size() - 1) / 2];
+      const auto is_slow = [&](TimeNs time) { return static_cast<double>(usual) < job_.rules.link_bandwidth_ratio * static_cast<double>(time); };
+      if (usual <= 0 || !is_slow(moved.back())) continue;
+      for (std::size_t at = 0; at < members.size(); ++at) {
+        if (is_slow(unsorted[at])) ++slow[job_.ranks[members[at].rank].rank];
+      }
+      less.emplace_back(i, moved.back() - usual);
+      worst = std::max(worst, static_cast<double>(moved.back()) / static_cast<double>(usual));
+    }
+    std::erase_if(slow, [&](const auto& rank) { return static_cast<double>(rank.second) < kOften * static_cast<double>(operations.size()); });
+    if (slow.empty()) return;
+    std::vector<std::int64_t> ranks;
+    for (const auto& [rank, count] : slow) ranks.push_back(rank);
+    Cause cause = NewCause(job_, "link.slow", fmt::format("r{}", fmt::join(ranks, "+")));
+    cause.finding.ranks = std::move(ranks);
+    cause.finding.metrics.push_back({"slower_than_peers", worst, "ratio"});
+    for (const auto& [operation, time] : less) ShortenOperation(job_, operation, time, cause.what_if.expect);
+    causes_.push_back(std::move(cause));
+  }
+
   // What the data alone takes: links within a node work side by side, those between nodes share the
   // port of their card.
   TimeNs TransferOf(std::size_t operation, std::int64_t& bytes) const {
@@ -148,10 +212,15 @@ class CommunicationCauses {
     return longest;
   }
 
+  // From the last arrival to the end, without the time in which a slow peer holds all members up.
+  TimeNs OwnTimeOf(std::size_t operation) const {
+    return std::max<TimeNs>(0, PostOf(job_, operation) - LeastOf(operation, &OperationPart::held_up));
+  }
+
   // True for one that takes mostly latency.
   bool IsSmall(std::size_t operation, TimeNs transfer, std::int64_t bytes) const {
     return bytes > 0 && static_cast<double>(bytes) <= job_.rules.small_bytes &&
-           static_cast<double>(PostOf(job_, operation)) >= job_.rules.small_latency_ratio * static_cast<double>(transfer);
+           static_cast<double>(OwnTimeOf(operation)) >= job_.rules.small_latency_ratio * static_cast<double>(transfer);
   }
 
   static bool IsReduction(const JobOperation& operation) {
@@ -196,7 +265,7 @@ class CommunicationCauses {
         if (!IsSmall(i, transfer, bytes)) continue;
         small.push_back(i);
         all_bytes += bytes;
-        ShortenOperation(job_, i, PostOf(job_, i) - transfer, cause.what_if.expect);
+        ShortenOperation(job_, i, OwnTimeOf(i) - transfer, cause.what_if.expect);
       }
       const double calls = CallsPerStep(small), count = static_cast<double>(small.size());
       if (small.empty() || calls < job_.rules.small_calls || count < job_.rules.small_count_share * static_cast<double>(operations.size())) continue;
@@ -274,28 +343,53 @@ class CommunicationCauses {
     return static_cast<double>(std::max<std::int64_t>(1, common));
   }
 
-  // What operations idle between and beside their transfers, where it is more than start.
-  void AddInner() {
-    double idle = 0, steps = 0;
+  // The time of leaves in a mean step of a mean rank.
+  double MeanOf(std::initializer_list<Leaf> leaves) const {
+    double time = 0, steps = 0;
     for (const DiagnosedRank& rank : job_.ranks) {
       for (std::size_t step = job_.first_step; step < rank.part->steps.size(); ++step) {
-        const auto& leaves = rank.part->steps[step].leaves;
-        idle += static_cast<double>(leaves[static_cast<std::size_t>(Leaf::kInnerWait)] + leaves[static_cast<std::size_t>(Leaf::kInnerIdle)]);
+        for (const Leaf leaf : leaves) time += static_cast<double>(rank.part->steps[step].leaves[static_cast<std::size_t>(leaf)]);
         ++steps;
       }
     }
-    if (steps == 0 || idle / steps < job_.rules.inner_share * static_cast<double>(job_.step_time)) return;
+    return steps == 0 ? 0 : time / steps;
+  }
+
+  // True for time that is more than what starts and ends of operations take.
+  bool IsMuch(double time) const { return time > 0 && time >= job_.rules.inner_share * static_cast<double>(job_.step_time); }
+
+  // A member that was not captured, or a link to it, holds up all that were.
+  void AddHeldUp() {
+    const double waits = MeanOf({Leaf::kInnerWait});
+    if (!IsMuch(waits)) return;
+    Cause cause = NewCause(job_, "comm.inner", "peer");
+    cause.finding.kind = FindingKind::kFault;
+    cause.what_if.opportunity = false;
+    for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
+      const TimeNs held_up = LeastOf(i, &OperationPart::held_up);
+      if (held_up > 0) ShortenOperation(job_, i, held_up, cause.what_if.expect);
+    }
+    if (cause.what_if.expect.waits.empty()) return;
+    cause.finding.metrics.push_back({"time_per_step", waits, "ns"});
+    causes_.push_back(std::move(cause));
+  }
+
+  // What operations idle between and beside their transfers.
+  void AddInner() {
+    const double idle = MeanOf({Leaf::kInnerWait, Leaf::kInnerIdle});
+    if (!IsMuch(idle)) return;
     Cause cause = NewCause(job_, "comm.inner");
     for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
       std::int64_t bytes = 0;
       const TimeNs transfer = TransferOf(i, bytes);
       if (bytes == 0 || IsSmall(i, transfer, bytes)) continue;
-      const TimeNs within = std::max<TimeNs>(0, PostOf(job_, i) - transfer);
+      const TimeNs within = std::min(LeastOf(i, &OperationPart::idle), PostOf(job_, i));
+      if (within == 0) continue;
       ShortenOperation(job_, i, ShareOf(within, job_.rules.inner_gain), cause.what_if.expect);
       ShortenOperation(job_, i, within, cause.what_if.bound);
     }
     if (cause.what_if.expect.waits.empty()) return;
-    cause.finding.metrics.push_back({"time_per_step", idle / steps, "ns"});
+    cause.finding.metrics.push_back({"time_per_step", idle, "ns"});
     causes_.push_back(std::move(cause));
   }
 

@@ -48,6 +48,11 @@ class DeviceCauses {
     cause.what_if.bound.durations.push_back({number, static_cast<TimeNs>(cut.bound * static_cast<double>(dur))});
   }
 
+  // What is part of one kernel does not have to be started.
+  void StartAtOnce(std::size_t rank, std::uint32_t node, Cause& cause) const {
+    for (Removal* removal : {&cause.what_if.expect, &cause.what_if.bound}) removal->prompt.push_back(job_.graph.first_node[rank] + node);
+  }
+
   void AddLeaves(std::string_view id, const std::vector<Leaf>& leaves, const Cut& cut) {
     Cause cause = NewCause(job_, id);
     TimeNs time = 0;
@@ -101,8 +106,10 @@ class DeviceCauses {
         if (softmax && product < at && static_cast<double>(at - product) <= job_.rules.attention_reach) {
           for (std::size_t i = product + 1; i < at; ++i) {
             Remove(rank, kernels[i], between, cause);
+            StartAtOnce(rank, kernels[i], cause);
             time += nodes[kernels[i]].dur;
           }
+          StartAtOnce(rank, kernels[at], cause);
           ++count;
         }
         product = at;

@@ -55,6 +55,7 @@ class HostCauses {
 
   void Find() {
     for (const HostCauseOf& of : HostCauseList()) Add(of);
+    AddStalledLaunches();
     AddLaunchBound();
   }
 
@@ -94,6 +95,7 @@ class HostCauses {
         if (!cut[static_cast<std::size_t>(row.step)]) continue;
         if (of.id == "host.sync" && (usual_calls.Holds(row) || (blocks_launches && row.behind_launch))) continue;
         removal.cuts.push_back(job_.graph.first_edge[rank] + row.edge);
+        if (of.id == "host.sync") RemoveRead(rank, row, removal);
         Note(rank, row.step, ranks, steps);
         if (static_cast<std::size_t>(row.step) >= job_.first_step) ++calls;
       }
@@ -122,6 +124,15 @@ class HostCauses {
         if (nodes[i].leaf == Leaf::kCopyIn) removal.durations.push_back({job_.graph.first_node[rank] + i, nodes[i].dur});
       }
     }
+  }
+
+  // The copy of the number that the call waited for.
+  void RemoveRead(std::size_t rank, const BlockedPart& call, Removal& removal) const {
+    const RankGraph& graph = job_.Part(rank).graph;
+    const std::uint32_t node = graph.edges[call.edge].on;
+    const GraphNode& read = graph.nodes[node];
+    if (read.leaf != Leaf::kCopyOut || read.dur >= Whole(job_.rules.checkpoint_copy_ns)) return;
+    removal.durations.push_back({job_.graph.first_node[rank] + node, read.dur});
   }
 
   // What a checkpoint copies from the device; other copies to the host are single numbers.
@@ -153,6 +164,39 @@ class HostCauses {
       }
       if (!cause.finding.evidence.empty()) return;
     }
+  }
+
+  // Where no calls of the runtime are recorded, nothing says why single launches take many times
+  // what others take; but that is no usual way to launch.
+  void AddStalledLaunches() {
+    Cause cause = NewCause(job_, "host.launch_bound", "stalls");
+    cause.finding.kind = FindingKind::kFault;
+    cause.what_if.opportunity = false;
+    TimeNs time = 0;
+    std::int64_t calls = 0;
+    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+      if (job_.Part(rank).has_calls) return;
+      std::vector<TimeNs> launches;
+      for (const HostShare& row : job_.Part(rank).shares) {
+        if (row.leaf == Leaf::kDispatchCann) launches.push_back(row.time);
+      }
+      if (launches.empty()) return;
+      const auto middle = launches.begin() + static_cast<std::ptrdiff_t>(launches.size() / 2);
+      std::nth_element(launches.begin(), middle, launches.end());
+      for (const HostShare& row : job_.Part(rank).shares) {
+        if (row.leaf != Leaf::kDispatchCann || static_cast<double>(row.time) < job_.rules.stall_ratio * static_cast<double>(*middle)) continue;
+        cause.what_if.expect.waits.push_back({job_.graph.first_edge[rank] + row.edge, row.time - *middle});
+        const std::int32_t step = job_.StepOfEdge(rank, row.edge);
+        if (step < static_cast<std::int32_t>(job_.first_step)) continue;
+        time += row.time - *middle;
+        ++calls;
+      }
+    }
+    if (calls == 0) return;
+    const double steps = static_cast<double>(job_.CountedSteps() * job_.ranks.size());
+    cause.finding.metrics.push_back({"calls_per_step", static_cast<double>(calls) / steps, "count"});
+    cause.finding.metrics.push_back({"time_per_step", static_cast<double>(time) / steps, "ns"});
+    causes_.push_back(std::move(cause));
   }
 
   // All hosts would have to launch faster.

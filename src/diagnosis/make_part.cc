@@ -158,9 +158,22 @@ class PartMaker {
     return memory > 0;
   }
 
+  // Members also wait for signals of each other, which takes them but a moment.
+  static void AddPhases(const std::vector<CollectivePhase>& phases, OperationPart& part) {
+    constexpr TimeNs kLongestSignal = 20'000;
+    for (const CollectivePhase& phase : phases) {
+      const TimeNs time = phase.end - phase.begin;
+      if (phase.leaf == Leaf::kTransfer) part.moved += time;
+      if (phase.leaf == Leaf::kInnerIdle) part.idle += time;
+      if (phase.leaf == Leaf::kInnerWait) (time > kLongestSignal ? part.held_up : part.idle) += time;
+    }
+  }
+
   void AddOperations() {
     std::unordered_map<std::int32_t, std::uint32_t> number;  // by row of the communications
     const Communications& rows = trace_.communications;
+    const CollectiveParts tasks(trace_);
+    const std::vector<LastArrival> arrivals = OwnLastArrivals(trace_, tasks);
     for (const RankCollective& collective : part_.graph.collectives) {
       const auto row = static_cast<std::size_t>(collective.row);
       number[collective.row] = static_cast<std::uint32_t>(part_.operations.size());
@@ -172,6 +185,7 @@ class PartMaker {
       part.start = rows.start[row];
       part.dur = rows.dur[row];
       part.bytes = rows.count[row] <= 0 ? 0 : rows.count[row] * BytesOfElement(View(rows.data_type[row]));
+      AddPhases(PhasesOf({part.start, part.start + part.dur}, arrivals[row], tasks.Of(row), IsReceive(trace_, row), kArrivalTolerance, 0), part);
     }
     part_.meetings = MeetingsOfRank(trace_);
     AddTransfers(trace_, number, names_, part_);

@@ -76,6 +76,9 @@ struct OperationPart {
   std::int32_t step = -1;
   TimeNs start = 0, dur = 0;
   std::int64_t bytes = 0;  ///< of its message; 0: not recorded
+  /// From the last arrival on, as far as tasks are recorded: while data moved, while nothing did
+  /// because a peer was slow, and the rest.
+  TimeNs moved = 0, held_up = 0, idle = 0;
 };
 
 /// Tasks that move data: how many, how much, how long.

@@ -35,7 +35,8 @@ void serialize(Archive& archive, KernelKind& row) {
 }
 template <class Archive>
 void serialize(Archive& archive, OperationPart& row) {
-  archive(row.group, row.name, row.kind, row.own, row.peer, row.step, row.start, row.dur, row.bytes);
+  archive(row.group, row.name, row.kind, row.own, row.peer, row.step, row.start, row.dur, row.bytes, row.moved,
+          row.held_up, row.idle);
 }
 template <class Archive>
 void serialize(Archive& archive, TaskSum& row) {

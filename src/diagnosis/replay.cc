@@ -110,10 +110,12 @@ std::vector<TimeNs> ReplayGraph::Replay(std::span<const Removal* const> removals
   std::vector<TimeNs> dur = dur_;
   std::vector<TimeNs> less_weight(removals.empty() ? 0 : Edges(), 0);
   std::vector<bool> cut(less_weight.size(), false);
+  std::vector<TimeNs> lag = lag_;
   for (const Removal* removal : removals) {
     for (const auto& [node, less] : removal->durations) dur[node] = std::max<TimeNs>(0, dur[node] - less);
     for (const auto& [edge, less] : removal->waits) less_weight[edge] += less;
     for (const Edge edge : removal->cuts) cut[edge] = true;
+    for (const Node node : removal->prompt) lag[node] = std::min<TimeNs>(0, lag[node]);
   }
   std::vector<TimeNs> start(Nodes());
   for (const Node node : order_) {
@@ -125,7 +127,7 @@ std::vector<TimeNs> ReplayGraph::Replay(std::span<const Removal* const> removals
       const TimeNs less = less_weight.empty() ? 0 : less_weight[number];
       latest = std::max(latest, Arrival(edge, start, dur, std::max<TimeNs>(0, edge.weight - less)));
     }
-    start[node] = latest == kNothing ? start_[node] : latest + lag_[node];
+    start[node] = latest == kNothing ? start_[node] : latest + lag[node];
   }
   return start;
 }

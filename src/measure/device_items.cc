@@ -9,8 +9,10 @@
 #include <unordered_set>
 
 #include "compute_leaf.h"
+#include "host_classes.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/activities.h"
+#include "mpa/measure/intervals.h"
 #include "mpa/measure/nesting.h"
 #include "mpa/model/collective_tasks.h"
 #include "mpa/model/device_tasks.h"
@@ -50,13 +52,15 @@ class TasksByStart {
 class CopyDirections {
  public:
   explicit CopyDirections(const RankTrace& trace)
-      : trace_(trace), ops_(SpansOf(trace.host_ops)), launches_(trace) {}
+      : trace_(trace), ops_(SpansOf(trace.host_ops)), launches_(trace), saving_(SavingTimes(trace)) {}
 
   Leaf Of(std::size_t task) const {
     const DeviceTasks& tasks = trace_.device_tasks;
     if (ContainsAny(trace_.strings.View(tasks.type[task]), {"SDMA"})) return Leaf::kCopyDevice;
     const auto launch = launches_.Find(tasks.link[task]);
     if (!launch) return Leaf::kCopyIn;
+    // What a program saves it takes from the device.
+    if (Contains(saving_, trace_.launches.host_time[*launch])) return Leaf::kCopyOut;
     const auto op =
         ops_.Find(trace_.launches.host_track[*launch], trace_.launches.host_time[*launch]);
     if (op == Nesting::kNone) return Leaf::kCopyIn;
@@ -71,9 +75,25 @@ class CopyDirections {
   }
 
  private:
+  // When the host saved a checkpoint.
+  static Intervals SavingTimes(const RankTrace& trace) {
+    std::vector<Interval> times;
+    const auto add = [&](const auto& table, const std::vector<StringId>& names, Leaf (*class_of)(std::string_view)) {
+      NamedClasses classes(trace.strings, class_of);
+      for (std::size_t i = 0; i < table.Size(); ++i) {
+        if (classes.Of(names[i]) == Leaf::kCheckpoint) times.push_back({table.start[i], table.start[i] + table.dur[i]});
+      }
+    };
+    add(trace.python_calls, trace.python_calls.name, ClassOfPython);
+    add(trace.host_ops, trace.host_ops.name, ClassOfOp);
+    add(trace.mstx, trace.mstx.message, ClassOfMark);
+    return Union(std::move(times));
+  }
+
   const RankTrace& trace_;
   Nesting ops_;
   LaunchIndex launches_;
+  Intervals saving_;
 };
 
 Leaf GpuCopyLeaf(std::string_view name) {

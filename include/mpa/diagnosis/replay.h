@@ -28,6 +28,7 @@ struct Removal {
   std::vector<Node> durations;
   std::vector<Edge> waits;         ///< of the weights of edges
   std::vector<std::uint32_t> cuts; ///< edges that no longer hold anything up
+  std::vector<std::uint32_t> prompt{}; ///< nodes that start as soon as they can
 };
 
 /// Nodes are pieces of work with a start and a duration, 0 for a mere moment. A node starts when all

@@ -36,7 +36,7 @@ struct Rules {
   // Pipelines.
   double stage_ratio = 1.05, bubble_share = 0.05;
   // Hosts.
-  double loader_ns = 1'000'000, usual_syncs = 2, checkpoint_copy_ns = 20'000, launch_gain = 0.2;
+  double loader_ns = 1'000'000, usual_syncs = 2, stall_ratio = 20, checkpoint_copy_ns = 20'000, launch_gain = 0.2;
   double python_share = 0.02, python_gain = 0.5;
   double blocking_share = 0.5;
   double cpu_ratio = 3, cpu_launches = 50, cpu_steps = 3;

@@ -251,6 +251,112 @@ TEST(Causes, SmallOperationsHaveLimits) {
   EXPECT_EQ(Find(WithSmallOperations(4, 199 * kUs), "comm.small/g"), nullptr) << "mostly data";
 }
 
+TEST(Causes, OperationsThatASlowPeerHoldsUpAreNotSmall) {
+  PartBuilder builder;
+  for (int step = 0; step < 3; ++step) {
+    builder.Step().Kernel("MatMulV3", kMs);
+    for (int i = 0; i < 5; ++i) {
+      const bool large = i == 4;
+      const auto number = static_cast<std::uint32_t>(builder.Part().operations.size());
+      builder.Collective(fmt::format("hcom_allReduce__1_{}_{}", step, i), large ? 10 * kMs : 300 * kUs);
+      if (!large) builder.Part().operations.back().held_up = 150 * kUs;
+      builder.Part().transfers.push_back({.operation = number,
+                                          .peer = 1,
+                                          .transport = builder.NameOf("SDMA"),
+                                          .bytes = large ? 100 * kMb : kMb,
+                                          .time = large ? 10 * kMs : 100 * kUs,
+                                          .count = 1});
+    }
+    builder.Kernel("MatMulV3", kMs);
+  }
+  EXPECT_EQ(Find(DiagnoseAll({builder.Build()}), "comm.small/g"), nullptr);
+}
+
+// One operation of 14 ms in each step, of which 100 MB take 10 ms. `fill` says what its members do.
+template <typename Fill>
+std::vector<RankDiagnosis> OneOperation(std::size_t ranks, bool has_peers, Fill fill) {
+  std::vector<RankDiagnosis> parts;
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    PartBuilder builder;
+    for (int step = 0; step < 3; ++step) {
+      const auto number = static_cast<std::uint32_t>(step);
+      builder.Step().Kernel("MatMulV3", 10 * kMs).Collective("hcom_allReduce__1_" + std::to_string(step), 14 * kMs);
+      OperationPart& operation = builder.Part().operations.back();
+      fill(rank, operation);
+      auto& leaves = builder.Part().steps.back().leaves;
+      leaves[static_cast<std::size_t>(Leaf::kInnerIdle)] = operation.idle;
+      leaves[static_cast<std::size_t>(Leaf::kInnerWait)] = operation.held_up;
+      leaves[static_cast<std::size_t>(Leaf::kTransfer)] -= operation.idle + operation.held_up;
+      if (!has_peers) continue;
+      builder.Part().transfers.push_back({.operation = number,
+                                          .peer = static_cast<std::int32_t>(rank) + 1,
+                                          .transport = builder.NameOf("SDMA"),
+                                          .bytes = 100 * kMb,
+                                          .time = 10 * kMs,
+                                          .count = 1});
+    }
+    parts.push_back(builder.Build());
+  }
+  return parts;
+}
+
+TEST(Causes, OperationsThatIdle) {
+  const Diagnosis diagnosis = DiagnoseAll(OneOperation(2, true, [](std::size_t rank, OperationPart& operation) { operation.idle = (rank == 0 ? 4 : 3) * kMs; }));
+  const FoundCause* found = Find(diagnosis, "comm.inner");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->alone, 1'500 * kUs) << "half of what all members idle";
+  EXPECT_EQ(found->kind, FindingKind::kOpportunity);
+  EXPECT_EQ(MetricOf(*found, "time_per_step"), 3.5e6) << "the mean of the ranks";
+  const auto little = [](std::size_t, OperationPart& operation) { operation.idle = 700 * kUs; };
+  EXPECT_EQ(Find(DiagnoseAll(OneOperation(2, true, little)), "comm.inner"), nullptr) << "2.9 % of the step";
+}
+
+TEST(Causes, AMemberThatWasNotCapturedHoldsUpTheOthers) {
+  const Diagnosis diagnosis = DiagnoseAll(OneOperation(2, true, [](std::size_t rank, OperationPart& operation) { operation.held_up = (rank == 0 ? 4 : 3) * kMs; }));
+  const FoundCause* found = Find(diagnosis, "comm.inner/peer");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->alone, 3 * kMs) << "what all members wait";
+  EXPECT_EQ(found->kind, FindingKind::kFault);
+  const auto only_one = [](std::size_t rank, OperationPart& operation) { operation.held_up = rank == 0 ? 4 * kMs : 0; };
+  EXPECT_EQ(Find(DiagnoseAll(OneOperation(2, true, only_one)), "comm.inner/peer"), nullptr) << "the slow one was captured";
+}
+
+TEST(Causes, ASlowLinkShowsWithoutPeers) {
+  const auto fill = [](std::size_t rank, OperationPart& operation) {
+    operation.moved = (rank == 2 ? 13 : 10) * kMs;
+    if (rank == 2) operation.moved += kMs;  // 14 ms against 10: 0.71 of the speed
+  };
+  EXPECT_EQ(Find(DiagnoseAll(OneOperation(4, false, fill)), "link.slow/r2"), nullptr) << "not slow enough";
+  const auto slower = [](std::size_t rank, OperationPart& operation) { operation.moved = (rank == 2 ? 14 : 9) * kMs; };
+  const Diagnosis diagnosis = DiagnoseAll(OneOperation(4, false, slower));
+  const FoundCause* found = Find(diagnosis, "link.slow/r2");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, 5 * kMs);
+  EXPECT_EQ(found->ranks, std::vector<std::int64_t>{2});
+  EXPECT_EQ(Find(DiagnoseAll(OneOperation(2, false, slower)), "link.slow/r2"), nullptr) << "two are no peers";
+  EXPECT_EQ(Find(DiagnoseAll(OneOperation(4, true, slower)), "link.slow/r2"), nullptr) << "the links are known, and well";
+}
+
+// Ten launches of 10 us in each step, `stalls` of them of `stall`.
+Diagnosis WithStalls(int stalls, TimeNs stall, bool has_calls) {
+  RankDiagnosis part = ThreeSteps([&](PartBuilder& step) {
+    for (int i = 0; i < 10; ++i) step.Host(Leaf::kDispatchCann, i < stalls ? stall : 10 * kUs).Kernel("MatMulV3", 100 * kUs);
+  });
+  part.has_calls = has_calls;
+  return DiagnoseAll({part});
+}
+
+TEST(Causes, LaunchesThatStall) {
+  const Diagnosis diagnosis = WithStalls(2, 210 * kUs, false);
+  const FoundCause* found = Find(diagnosis, "host.launch_bound/stalls");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, 400 * kUs);  // twice what is beyond the median
+  EXPECT_EQ(found->kind, FindingKind::kFault);
+  EXPECT_EQ(MetricOf(*found, "calls_per_step"), 2);
+  EXPECT_EQ(Find(WithStalls(2, 199 * kUs, false), "host.launch_bound/stalls"), nullptr) << "below 20 times the median";
+  EXPECT_EQ(Find(WithStalls(2, 210 * kUs, true), "host.launch_bound/stalls"), nullptr) << "the calls tell why";
+}
+
 // --- What wins nothing by itself ---
 
 TEST(Causes, AllocationsThatAskAgain) {

@@ -61,6 +61,13 @@ TEST(Replay, ACutEdgeHoldsNothingUp) {
   EXPECT_EQ(start[of.second], 13);
 }
 
+TEST(Replay, WhatIsPromptStartsAsSoonAsItCan) {
+  const TwoKernels of;
+  // Without the 1 behind the launch at 10 + 2.
+  const std::vector<TimeNs> start = ReplayWithout(of.graph, {.durations = {{of.first, 15}}, .waits = {}, .cuts = {}, .prompt = {of.second}});
+  EXPECT_EQ(start[of.second], 12);
+}
+
 TEST(Replay, RemovalsAddUpAndNeverGoBelowNothing) {
   const TwoKernels of;
   const Removal once{{{of.first, 15}}, {}, {}};

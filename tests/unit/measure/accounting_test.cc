@@ -287,6 +287,20 @@ TEST_F(AccountingTest, KernelsComeBeforeCommunicationBeforeCopies) {
             "200-300 comp.vector; 300-600 comm.unsplit; 600-1000 copy.h2d; ");
 }
 
+TEST_F(AccountingTest, WhatIsSavedIsCopiedToTheHost) {
+  rank_.Call("torch/serialization.py(628): save", 50, 400, main_);
+  const auto copy = [&](TimeNs launched, TimeNs begin, TimeNs end) {
+    rank_.Launch(launched, launched, main_);
+    Task("MEMCPY_ASYNC", begin, end, -1, 3, "MEMCPY_ASYNC");
+    rank_.trace.device_tasks.link.back() = launched;
+  };
+  copy(10, 20, 40);
+  copy(60, 100, 300);
+  const std::string pieces = Pieces();
+  EXPECT_NE(pieces.find("20-40 copy.h2d"), std::string::npos) << pieces;
+  EXPECT_NE(pieces.find("100-300 copy.d2h"), std::string::npos) << pieces;
+}
+
 TEST_F(AccountingTest, TakesArrivalsFromOutside) {
   rank_.Collective(rank_.Group("dp"), 0, 1000);
   const std::vector<LastArrival> arrivals = {{true, 700, 3}};
