@@ -26,7 +26,7 @@ bool LooksLikeCapture(const fs::path& directory) {
          HoldsRawData(directory);
 }
 
-// A trace file that lies among others: any JSON may be in a directory, so the first bytes decide.
+// A trace file among other files: a directory may contain any JSON, so the first bytes decide.
 bool IsLooseGpuTrace(const fs::path& path) {
   const std::string name = path.filename().string();
   if (name.ends_with(".pt.trace.json") || name.ends_with(".pt.trace.json.gz")) return true;
@@ -36,7 +36,7 @@ bool IsLooseGpuTrace(const fs::path& path) {
     return Trim(start).starts_with("{") &&
            ContainsAny(start, {"\"traceEvents\"", "\"deviceProperties\""});
   } catch (const Error&) {
-    return false;  // unreadable, so nothing says that it is a trace
+    return false;  // unreadable, so it is not known to be a trace
   }
 }
 
@@ -98,7 +98,7 @@ class Walk {
   void LookAtLink(const fs::path& link) {
     std::error_code error;
     const fs::path target = fs::canonical(link, error);
-    // What lies below the directory is found without the link.
+    // Paths below the directory are found without the link.
     if (error || IsWithin(target, top_) || !IsCapture(link)) return;
     if (options_.force) {
       Add(target, options_, found_);

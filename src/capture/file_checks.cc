@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What makes a file doubtful; null when nothing does.
+// The reason why a file is doubtful; null if there is none.
 const char* Doubt(const std::filesystem::path& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) return nullptr;
@@ -30,7 +30,7 @@ const char* Doubt(const std::filesystem::path& path) {
   return nullptr;
 }
 
-// Where a link leads out of the capture; empty for all that lies within it.
+// The target of a link that leads out of the capture; empty for paths within it.
 fs::path Outside(const RankInput& rank, const fs::path& path) {
   const fs::path capture = CaptureDirectory(rank.path);
   std::error_code error;
@@ -40,14 +40,14 @@ fs::path Outside(const RankInput& rank, const fs::path& path) {
   return within ? fs::path() : target;
 }
 
-// `outside` is what Outside() found.
+// `outside` is the result of Outside().
 void RefuseOutside(const fs::path& path, const fs::path& outside) {
   if (outside.empty()) return;
   Fail(ErrorKind::kInput, "{}: leads out of the capture, to {}; --force follows such links",
        path.string(), outside.string());
 }
 
-// What the framework's profiler left beside the records.
+// The files of the framework's profiler next to the records.
 std::vector<fs::path> Documents(const fs::path& capture) {
   std::vector<fs::path> documents = Entries(capture);
   std::erase_if(documents, [](const fs::path& path) {

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The notes of writers and parsers beside the records hold nothing.
+// The notes of writers and parsers next to the records contain no data.
 bool IsRecordFile(const fs::path& path) {
   const std::string extension = path.extension().string();
   std::error_code ignored;
@@ -42,7 +42,7 @@ void Add(RecordSide side, const fs::path& path, std::vector<RawDirectory>& data)
   if (!directory.files.empty()) data.push_back(std::move(directory));
 }
 
-// How long the records of a kind of file are. The name holds one of `words`.
+// The length of the records in a kind of file. The name contains one of `words`.
 struct RecordSize {
   RecordSide side;
   std::string_view word;
@@ -78,7 +78,7 @@ constexpr std::array<std::pair<std::string_view, std::uint16_t>, 4> kTaggedFiles
     {"torch.python_tracer_hash", 4},
 }};
 
-// True when some record in the last bytes of the file ends where the file does.
+// True when a record in the last bytes of the file ends at the end of the file.
 bool EndsWithTaggedRecord(const fs::path& file, std::uint16_t type) {
   constexpr std::size_t kHead = sizeof(std::uint16_t) + sizeof(std::uint32_t);
   constexpr std::size_t kLongest = 256 * 1024;
@@ -91,7 +91,7 @@ bool EndsWithTaggedRecord(const fs::path& file, std::uint16_t type) {
     std::memcpy(&length, at + sizeof found_type, sizeof length);
     if (found_type == type && length + kHead == back) return true;
   }
-  return tail.empty() || tail.size() == kLongest;  // a longer record is no proof of a cut
+  return tail.empty() || tail.size() == kLongest;  // a longer record does not prove a cut
 }
 
 bool IsCutTagged(const fs::path& file) {
@@ -102,7 +102,7 @@ bool IsCutTagged(const fs::path& file) {
   return false;
 }
 
-// Null: of another kind.
+// Null: another kind.
 const RecordSize* SizeOfRecords(RecordSide side, const fs::path& file) {
   const std::string name = file.filename().string();
   const auto found =
@@ -158,7 +158,7 @@ std::optional<std::int64_t> RankOfHost(const fs::path& capture) {
       const auto rank = Id(Member(io::ReadJson(msprof / "host" / "info.json"), "rank_id"));
       if (rank) return rank;
     } catch (const Error&) {
-      continue;  // the reader of the records says what is wrong with it
+      continue;  // the reader of the records reports the error
     }
   }
   return std::nullopt;

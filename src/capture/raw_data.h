@@ -18,17 +18,17 @@ struct RawDirectory {
   std::int64_t bytes = 0;
 };
 
-/// Those of a capture directory or of a PROF_* directory that hold anything.
+/// The directories with data in a capture directory or in a PROF_* directory.
 std::vector<RawDirectory> FindRawData(const std::filesystem::path& capture);
 
-/// The size of all the files.
+/// The total size of the files.
 std::int64_t TotalBytes(const std::vector<RawDirectory>& data);
 
 /// The rank that PROF_*/host/info.json states; empty when it states none.
 std::optional<std::int64_t> RankOfHost(const std::filesystem::path& capture);
 
-/// The files that end within a record: their writer was killed, or the copy was cut off. Only
-/// kinds of records are judged whose ends can be told without reading all of them.
+/// The files that end within a record: their writer was killed, or the copy was cut off. Only kinds
+/// of records are checked whose ends can be found without reading all records.
 std::vector<std::filesystem::path> FindCutFiles(const std::vector<RawDirectory>& data);
 
 }  // namespace mpa

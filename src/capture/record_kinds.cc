@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every kind of record file that is known. docs/formats.md has the same table.
+// Every known kind of record file. docs/formats.md has the same table.
 #include "mpa/capture/record_kinds.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace mpa {
 namespace {
 
-// The first that fits a name counts.
+// The first kind that matches a name counts.
 constexpr auto kRecordKinds = [] {
   using enum RecordSide;
   using enum RecordUse;
@@ -162,7 +162,7 @@ constexpr auto kRecordKinds = [] {
   });
 }();
 
-// True when `text` is what `pattern` stands for.
+// True when `text` matches `pattern`.
 bool Fits(std::string_view text, std::string_view pattern) {
   const std::size_t star = pattern.find('*');
   if (star == std::string_view::npos) return text == pattern;
@@ -189,7 +189,7 @@ bool IsNumber(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// Where "data", a part of the name of its own or the end of one, ends; npos: nowhere.
+// The end of "data", either as a part of the name or as the end of a part; npos: not found.
 std::size_t EndOfData(std::string_view name) {
   constexpr std::string_view kData = "data";
   for (std::size_t at = name.find(kData, 1); at < name.size(); at = name.find(kData, at + 1)) {
@@ -200,7 +200,7 @@ std::size_t EndOfData(std::string_view name) {
   return std::string_view::npos;
 }
 
-// The last of three numbers after "data": files of the first profilers, before there were slices.
+// The last of three numbers after "data": files of the first profilers, which had no slices.
 std::string_view EarlySliceOf(std::string_view name) {
   const std::size_t data = EndOfData(name);
   if (data >= name.size()) return {};

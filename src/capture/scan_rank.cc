@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one directory or file holds, told by the names of the files.
+// Determines the contents of a directory or file from the names of the files.
 #include "scan_rank.h"
 
 #include <algorithm>
@@ -51,13 +51,15 @@ bool IsProfilerInfo(const fs::path& path) {
                             middle.find_first_not_of("0123456789", 1) == std::string_view::npos);
 }
 
-// Also of what cannot be looked at (a loop of links): that is said when it is opened.
+// True also for a path that cannot be examined (a loop of links): the error is reported when it is
+// opened.
 bool IsThere(const fs::path& path) {
   std::error_code error;
   return fs::exists(path, error) || error;
 }
 
-// What is beside the main file costs its tables when it cannot be read, which shows then.
+// An unreadable file next to the main file only costs its own tables; the error is reported on
+// reading.
 void AddFile(RankInput& rank, FileKind kind, const fs::path& path) {
   if (IsMain(kind)) CheckReadable(path);
   std::error_code error;
@@ -84,10 +86,10 @@ bool IsDeviceInfo(const fs::path& path) {
          name.find_first_not_of("0123456789", kStem.size()) == std::string::npos;
 }
 
-// The descriptions of the devices. What cannot be looked at is left out: few analyses need them,
-// and those say when one is missing.
+// The descriptions of the devices. Unreadable ones are left out: few analyses need them, and those
+// report a missing one.
 void AddDeviceInfos(RankInput& rank) {
-  // A single file in a folder of any files belongs to nothing else there.
+  // A single file in a folder of arbitrary files has no related files there.
   if (!fs::is_directory(rank.path) && rank.path.parent_path().filename() != kOutputDirectory) {
     return;
   }
@@ -175,7 +177,7 @@ void AddMetadata(RankInput& rank, const fs::path& directory) {
   if (IsThere(metadata)) AddFile(rank, FileKind::kProfilerMetadata, metadata);
 }
 
-// What PROF_* directories hold: records of the host, and of devices.
+// The contents of PROF_* directories: records of the host and of devices.
 bool HoldsDriverData(const fs::path& directory) {
   if (IsDirectory(directory / "host" / "data")) return true;
   std::error_code ignored;
@@ -186,7 +188,7 @@ bool HoldsDriverData(const fs::path& directory) {
   return false;
 }
 
-// The records of the profiler itself; true when there are any.
+// The records of the profiler itself; true if there are any.
 bool AddRawData(RankInput& rank) {
   const fs::path capture = CaptureDirectory(rank.path);
   const std::vector<RawDirectory> data = FindRawData(capture);
@@ -283,7 +285,7 @@ bool HoldsRawData(const fs::path& directory) {
     // Without FRAMEWORK the settings say that it is one capture, not a directory with many.
     return FindProfilerInfo(directory) && !MsprofDirectories(directory).empty();
   } catch (const Error&) {
-    return false;  // unreadable, which is said when it is opened
+    return false;  // unreadable; the error is reported when it is opened
   }
 }
 

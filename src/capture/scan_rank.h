@@ -10,10 +10,10 @@
 
 namespace mpa {
 
-/// Where the profiler puts what it parsed, below the directory of a rank.
+/// The profiler's directory for parsed results, below the directory of a rank.
 inline constexpr std::string_view kOutputDirectory = "ASCEND_PROFILER_OUTPUT";
 
-/// What is known of a capture from its file names, and why it cannot be read; empty when it can.
+/// Facts about a capture from its file names, and why it cannot be read; empty when it can.
 struct ScannedRank {
   RankInput rank;
   std::string problem;
@@ -26,8 +26,8 @@ ScannedRank ScanRank(const std::filesystem::path& path, const OpenOptions& optio
 /// `path` is a file or the profiler's output directory.
 std::filesystem::path CaptureDirectory(const std::filesystem::path& path);
 
-/// The directories of the driver in a capture, or the capture itself if it is one. They are called
-/// PROF_*, or hold what such a directory does.
+/// The driver's directories in a capture, or the capture itself if it is one. They are called
+/// PROF_*, or have the contents of such a directory.
 std::vector<std::filesystem::path> MsprofDirectories(const std::filesystem::path& capture);
 
 /// True for a directory with the records of the driver or of the framework, whatever its name.
@@ -36,7 +36,7 @@ bool HoldsRawData(const std::filesystem::path& directory);
 /// The entries of a directory in name order, so that nothing depends on the file system.
 std::vector<std::filesystem::path> Entries(const std::filesystem::path& directory);
 
-/// False also for what may not be looked at.
+/// Returns false also for a path that may not be examined.
 bool IsDirectory(const std::filesystem::path& path);
 
 /// A database that a profiler wrote, by its name.

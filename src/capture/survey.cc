@@ -21,7 +21,7 @@ void WarnOfUnreadDatabases(const RankInput& input, RankFacts& facts) {
                             "keep one database per capture", input.unread_databases});
 }
 
-// Files that are not followed are as if they were not there, but for a warning.
+// Files behind links that are not followed count as absent, apart from a warning.
 void LeaveOutLinks(RankInput& input, RankFacts& facts) {
   for (const CaptureFile& file : input.files) {
     OrWarn(facts, "it is not read", [&] { CheckFollowed(file); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Profiler databases: which tables have rows, and what the small ones say.
+// Profiler databases: which tables have rows, and the contents of the small tables.
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 namespace mpa {
 namespace {
 
-// Rows of the large tables that are looked at; tables are filled in order of time, so the first
-// ones are as good as any.
+// How many rows of large tables are examined. Tables are filled in order of time, so the first rows
+// represent the others.
 constexpr int kRows = 64;
 
 Recorded HasRows(const io::Database& database, std::string_view table) {
@@ -22,7 +22,7 @@ Recorded HasRows(const io::Database& database, std::string_view table) {
   return YesIf(database.Query(fmt::format("SELECT 1 FROM {} LIMIT 1", table)).Step());
 }
 
-// True when one of the first cells of a column of text ids stands for a text other than N/A.
+// True when one of the first cells in a column of text ids refers to a text other than N/A.
 bool HasText(const io::Database& database, std::string_view table, std::string_view column) {
   if (!database.HasTable(table) || !database.HasColumn(table, column)) return false;
   if (!database.HasTable("STRING_IDS")) return false;
@@ -97,8 +97,8 @@ void SurveySteps(const io::Database& database, RankFacts& facts) {
   facts.steps.emplace(steps.begin(), steps.end());
 }
 
-// The header of a database says how many pages it has; a copy that broke off is shorter. The number
-// counts only if the same writer wrote both counters of changes.
+// The header of a database contains the number of pages; a truncated copy is shorter. The number is
+// valid only if the same writer wrote both change counters.
 bool IsWhole(const CaptureFile& file) {
   const std::string header = io::ReadStart(file.path, 100);
   if (header.size() < 100) return false;

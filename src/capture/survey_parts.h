@@ -11,18 +11,18 @@
 
 namespace mpa {
 
-/// Each adds to the facts what its kind of file tells.
+/// Each function adds the facts from its kind of file.
 void SurveyText(const RankInput& input, RankFacts& facts);
 void SurveyDb(const RankInput& input, RankFacts& facts);
 void SurveyGpu(const RankInput& input, RankFacts& facts);
-/// The PROF_* and FRAMEWORK directories: all there is of a capture that was not parsed, the hosts
-/// and devices of others.
+/// The PROF_* and FRAMEWORK directories: the only contents of a capture that was not parsed, and
+/// the source of hosts and devices for other captures.
 void SurveyRaw(const RankInput& input, RankFacts& facts);
 
 /// Finds profiler_info*.json or profiler_config.json where Discover() did not look, and versions.
 void SurveySettings(const RankInput& input, RankFacts& facts);
 
-/// How many ranks the groups of a job have together, as its "parallel_group_info" says.
+/// The total number of ranks in the groups of a job, from its "parallel_group_info".
 std::optional<std::int64_t> WorldSize(const nlohmann::json& parallel_group_info);
 
 /// Settings and sizes that make the capture misleading.
@@ -38,7 +38,7 @@ inline void AddDevice(std::int64_t id, RankFacts& facts) {
   devices.insert(std::upper_bound(devices.begin(), devices.end(), id), id);
 }
 
-/// Runs `body`; a file that is broken becomes a warning.
+/// Runs `body`; a broken file becomes a warning.
 template <typename Body>
 void OrWarn(RankFacts& facts, const char* consequence, Body&& body) {
   try {

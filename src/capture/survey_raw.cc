@@ -46,7 +46,7 @@ void TakeIfUnknown(std::string& known, std::string found) {
   if (known.empty() && found != "NA" && found != "N/A") known = std::move(found);
 }
 
-// The records of some chips are read by their description alone.
+// The records of some chips are read only by their description.
 void WarnOfUntriedChip(const std::string& platform, RankFacts& facts) {
   constexpr const char* kId = "experimental";
   const bool told = std::any_of(facts.warnings.begin(), facts.warnings.end(),
@@ -81,7 +81,7 @@ void ReadInfo(const RankInput& input, const fs::path& directory, RankFacts& fact
   }
 }
 
-// Whether the collection ended on every side, and what the small documents say.
+// Whether the collection ended on every side, and the contents of the small documents.
 void ReadMsprofDirectory(const RankInput& input, const fs::path& msprof, RankFacts& facts) {
   bool ended = true, any = false;
   for (const fs::path& side : Entries(msprof)) {
@@ -132,7 +132,7 @@ void SurveyContents(const std::vector<RawDirectory>& data, RankFacts& facts) {
   if (ContainsAny(framework, {"mindspore."})) TakeIfUnknown(facts.framework, "MindSpore");
 }
 
-// Records that break off: what stands before the cut is read all the same.
+// Truncated records: the data before the cut is still read.
 void WarnOfCuts(const std::vector<RawDirectory>& data, RankFacts& facts) {
   std::vector<fs::path> cut = FindCutFiles(data);
   if (cut.empty()) return;
@@ -145,7 +145,7 @@ void WarnOfCuts(const std::vector<RawDirectory>& data, RankFacts& facts) {
        std::move(cut)});
 }
 
-// Parsing that was begun leaves its mark beside the records.
+// Parsing leaves a mark next to the records when it starts.
 void WarnOfUnfinishedParsing(const fs::path& capture, RankFacts& facts) {
   std::vector<fs::path> marks = {capture / kOutputDirectory};
   for (const fs::path& msprof : MsprofDirectories(capture)) {

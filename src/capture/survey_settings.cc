@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a capture was collected: settings, versions, and what the directory's name says.
+// How a capture was collected: settings, versions, and the facts in the directory's name.
 #include <set>
 
 #include "file_checks.h"
@@ -45,7 +45,7 @@ void FindSettings(const RankInput& input, const fs::path& capture, RankFacts& fa
   }
 }
 
-// Newer versions may state theirs apart from the settings.
+// Newer versions may store their version apart from the settings.
 void ReadMetadata(const RankInput& input, const fs::path& capture, RankFacts& facts) {
   for (const char* name : {"version.json", "profiler_metadata.json"}) {
     if (!Exists(capture / name)) continue;

@@ -74,7 +74,7 @@ bool HasCollectives(const CaptureFile& file) {
   if (file.bytes > kMostBytesOfNone) return true;
   const std::string text = io::ReadStart(file.path, kMostBytesOfNone);
   const auto document = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!document.is_object()) return true;  // whoever reads it says what is wrong
+  if (!document.is_object()) return true;  // the reader reports the error
   for (const nlohmann::json& step : document) {
     for (const char* kind : {"collective", "p2p"}) {
       if (!Member(step, kind).empty()) return true;
@@ -114,19 +114,19 @@ void SurveyTables(const RankInput& input, RankFacts& facts) {
   }
 }
 
-// By its last bytes; unknown for compressed traces, whose end is not cheap to see.
+// Determined from the last bytes; unknown for compressed traces, whose end is expensive to read.
 Recorded TraceIsComplete(const std::filesystem::path& path) {
   if (path.extension() == ".gz") return Recorded::kUnknown;
   const std::string end = io::ReadEnd(path, 4096);
   const std::string_view text = Trim(end);
   if (text.empty()) return Recorded::kNo;
-  // A trace that is an array may break off behind an event, with a brace at its end.
+  // A truncated trace array may end after an event, with a brace.
   const std::string start = io::ReadStart(path, 4096);
   const bool array = Trim(WithoutByteOrderMark(start)).starts_with("[");
   return YesIf(text.back() == (array ? ']' : '}'));
 }
 
-// What stands before the events of a GPU trace, as a document of its own.
+// The part of a GPU trace before the events, as a separate document.
 nlohmann::json TraceHead(const std::filesystem::path& path) {
   constexpr std::size_t kHeadBytes = 256 * 1024;  // device properties of 16 GPUs take 10 KB
   std::string head = io::ReadStart(path, kHeadBytes);

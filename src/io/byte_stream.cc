@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files read from front to back, unpacked where they are packed.
+// Reads files from front to back and unpacks compressed ones.
 #include "mpa/io/byte_stream.h"
 
 #include <zlib.h>
@@ -19,12 +19,12 @@ namespace {
 
 constexpr std::size_t kPackedBytes = std::size_t{256} << 10;
 
-// Traces shrink to a tenth or a thirtieth, gzip's limit is a thousandth. What is small can do no
-// harm.
+// Traces shrink to between a tenth and a thirtieth; gzip's limit is a thousandth. Small files can
+// do no harm.
 constexpr std::int64_t kMostTextPerByte = 200;
 constexpr std::int64_t kSmallText = std::int64_t{64} << 20;
 
-// Unpacks gzip data that comes bit by bit; members follow each other.
+// Unpacks gzip data that arrives in parts; several members may follow each other.
 class Unpacker {
  public:
   Unpacker() {
@@ -100,7 +100,7 @@ struct ByteStream::State {
   std::size_t Unpack(char* to, std::size_t count) {
     std::size_t done = 0;
     while (done < count) {
-      // What came before may hold more text than there was room for.
+      // The data so far may contain more text than fitted into the buffer.
       const std::size_t got = unpacker->Unpack(to + done, count - done);
       done += got;
       unpacked += static_cast<std::int64_t>(got);

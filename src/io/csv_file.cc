@@ -37,10 +37,11 @@ struct CsvFile::Lines {
 
 namespace {
 
-// Of a row whose cells hold line ends; one that is longer has lost a quote, and its table with it.
+// Limit for a row whose cells contain line ends. A longer row lost a quote, and the table is
+// unusable.
 constexpr std::size_t kLongestRow = std::size_t{1} << 20;
 
-// Of a row; a table of the profiler has dozens.
+// Limit for the columns of a row; a table of the profiler has dozens.
 constexpr std::size_t kMostCells = 10'000;
 
 bool IsBlank(char c) { return c == ' ' || c == '\t'; }
@@ -50,7 +51,7 @@ bool IsBlank(char c) { return c == ' ' || c == '\t'; }
 bool EndsInQuotes(std::string_view line) {
   bool in_quotes = true;
   bool at_begin = false;
-  bool just_closed = false;  // a quote right behind a closing one goes on with the cell
+  bool just_closed = false;  // a quote right after a closing one continues the cell
   for (const char c : line) {
     const bool opens = c == '"' && !in_quotes && (at_begin || just_closed);
     just_closed = c == '"' && in_quotes;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the boundaries of the events of a trace without parsing them: only quotes, escapes and
-// brackets are looked at, and most often only those around a boundary. Parsers with a size limit
-// can then work on pieces, in parallel.
+// Finds the boundaries of the events of a trace without parsing them: it examines only quotes,
+// escapes and brackets, and usually only those around a boundary. Parsers with a size limit can
+// then work on pieces, in parallel.
 #include "mpa/io/event_pieces.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace mpa::io {
 namespace {
 
-// An event that is larger has lost its end.
+// A larger event has lost its end.
 constexpr std::size_t kLargestEvent = std::size_t{256} << 20;
 // Parsers read beyond the end, in steps of whole registers.
 constexpr std::size_t kPadding = 64;
@@ -115,7 +115,7 @@ std::size_t SkipComma(std::string_view text, std::size_t at) {
 }
 
 // Calls on_object(begin, end) for each object from `at`. Returns where it stopped: at the end of
-// the array, at something that is no object, or, when the text ends before, kNone.
+// the array or at something that is not an object; kNone when the text ends before.
 template <typename OnObject>
 std::size_t ForEachObject(std::string_view text, std::size_t at, OnObject on_object) {
   while (true) {
@@ -129,7 +129,8 @@ std::size_t ForEachObject(std::string_view text, std::size_t at, OnObject on_obj
   }
 }
 
-// Where an object seems to end that is followed by another with a member; kNone when there is none.
+// The apparent end of an object that is followed by another one with a member; kNone if there is
+// none.
 std::size_t GuessLastEnd(std::string_view text) {
   const auto space_before = [&](std::size_t at) {
     while (at > 0 && IsSpace(text[at - 1])) --at;
@@ -167,10 +168,10 @@ void EventPiece::Close(std::size_t count) {
 EventPieces::EventPieces(const std::filesystem::path& path, std::size_t piece_bytes)
     : stream_(path), name_(path.string()), piece_bytes_(piece_bytes) {}
 
-// The events at the begin of a block.
+// The events at the beginning of a block.
 struct EventPieces::Cut {
   std::size_t begin = 0, end = 0;  // of the events; the same when there is none
-  std::size_t stop = kNone;        // where there is no further event; kNone: they may go on
+  std::size_t stop = kNone;        // where the events end; kNone: they may continue
 };
 
 EventPieces::Cut EventPieces::CutBlock(std::string_view block, bool exactly) {
@@ -189,7 +190,7 @@ EventPieces::Cut EventPieces::CutBlock(std::string_view block, bool exactly) {
   return cut;
 }
 
-// Reads more behind what the piece holds; false at the end of the file.
+// Reads more data after the contents of the piece; false at the end of the file.
 bool EventPieces::Fill(EventPiece& piece, std::size_t& filled, std::size_t more) {
   piece.Reserve(filled + more, filled);
   const std::size_t got = stream_.Read(piece.text() + filled, more);
@@ -201,7 +202,7 @@ bool EventPieces::Fill(EventPiece& piece, std::size_t& filled, std::size_t more)
   return got == more;
 }
 
-// Takes away what stands before the first event.
+// Removes the text before the first event.
 void EventPieces::SkipToEvents(EventPiece& piece, std::size_t& filled, bool& more) {
   while (true) {
     char* const text = piece.text();
@@ -234,7 +235,7 @@ bool EventPieces::CutNext(EventPiece& piece) {
   bool more = filled >= piece_bytes_ || Fill(piece, filled, piece_bytes_ - filled);
   if (offset_ == 0) SkipToEvents(piece, filled, more);
   const auto block = [&] { return std::string_view(piece.text(), filled); };
-  // Behind the last event may be other things than events.
+  // The last event may be followed by data that is not an event.
   Cut cut = CutBlock(block(), exact_ || !more);
   while (cut.begin == cut.end && cut.stop == kNone && more && filled < kLargestEvent) {
     more = Fill(piece, filled, std::max(filled, piece_bytes_));
@@ -245,7 +246,7 @@ bool EventPieces::CutNext(EventPiece& piece) {
   piece.number_ = count_++;
   piece.offset_ = offset_;
   piece.exact_ = exact_ || (ended_ && complete);
-  if (ended_ && !piece.exact_) {  // only exact cuts can tell whether this is what it looks like
+  if (ended_ && !piece.exact_) {  // only exact cuts can confirm it
     piece.size_ = 0;
     return true;
   }

@@ -17,7 +17,7 @@ namespace mpa::io {
 /// A regular file, open for reading.
 class FileDescriptor {
  public:
-  /// Throws Error (kInput) when there is none of the name.
+  /// Throws Error (kInput) when the file does not exist.
   explicit FileDescriptor(const std::filesystem::path& path)
       : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
     if (fd_ < 0) Fail(ErrorKind::kInput, "cannot open the file: {}", std::strerror(errno));

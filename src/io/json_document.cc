@@ -11,11 +11,11 @@
 namespace mpa::io {
 namespace {
 
-// Documents have a handful of levels. Each that is open takes memory, and some uses of a document
-// call themselves level by level.
+// Documents have a handful of levels. Each open level takes memory, and some functions recurse once
+// per level.
 constexpr int kMostLevels = 100;
 
-// Throws Error (kCorrupt) where more brackets are open than that.
+// Throws Error (kCorrupt) when more brackets are open than that.
 void RefuseDeepNesting(std::string_view json) {
   int level = 0;
   bool in_text = false;

@@ -40,7 +40,7 @@ std::optional<int> ReadExponent(std::string_view text, std::size_t at) {
   return negative ? -exponent : exponent;
 }
 
-// The value of what nearly all numbers look like: some digits, and no more decimals than wanted.
+// The value in the form of nearly all numbers: some digits, and no more decimals than wanted.
 std::optional<std::int64_t> PlainDecimal(std::string_view text, int decimals) {
   constexpr int kDigitsThatFit = 19;  // in 64 bits without sign
   std::uint64_t value = 0;
@@ -84,7 +84,7 @@ std::optional<std::int64_t> ScaledDecimal(std::string_view text, int decimals) {
   const std::optional<int> exponent = ReadExponent(text, at);
   if (!exponent) return std::nullopt;
 
-  // How many of the digits, counted from the left, make the whole part of the scaled value.
+  // How many digits, counted from the left, form the whole part of the scaled value.
   const auto whole_digits =
       static_cast<std::ptrdiff_t>((has_point ? point : digits_to) - digits_from);
   const std::ptrdiff_t kept = whole_digits + decimals + *exponent;

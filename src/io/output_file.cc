@@ -20,9 +20,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A plain rename would replace a file that has the name, and an empty directory.
+// A plain rename would replace an existing file of that name, and an empty directory.
 bool RenameToFreeName(const fs::path& from, const fs::path& to) {
-  if (fs::is_directory(from)) {  // which has no links
+  if (fs::is_directory(from)) {  // the file system has no links
     return renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0;
   }
   if (link(from.c_str(), to.c_str()) != 0) return false;
@@ -30,7 +30,7 @@ bool RenameToFreeName(const fs::path& from, const fs::path& to) {
   return true;
 }
 
-// At no moment is there nothing under the name. Not every file system can do it.
+// The name exists at every moment. Not every file system supports this.
 bool Exchange(const fs::path& a, const fs::path& b) {
   return renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0;
 }
@@ -77,7 +77,7 @@ OutputFile::OutputFile(const fs::path& path)
 bool OutputFile::CommitAs(const fs::path& path) {
   if (!RenameToFreeName(temporary_, path)) {
     if (errno == EEXIST || fs::exists(path)) return false;
-    // Not every file system knows links, or renaming that replaces nothing.
+    // Not every file system supports links, or a rename that does not replace.
     if (std::rename(temporary_.c_str(), path.c_str()) != 0) {
       Fail(ErrorKind::kOutput, "{}: {}", path.string(), std::strerror(errno));
     }

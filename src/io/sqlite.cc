@@ -22,8 +22,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// The path as a file: URI by which SQLite neither locks nor creates anything: as a file that does
-// not change, or, to see the writes in a -wal file, on a file system without locks.
+// The path as a file: URI with which SQLite neither locks nor creates files: as an immutable file
+// or, to see the writes in a -wal file, on a file system without locks.
 std::string ReadOnlyUri(const fs::path& path, bool has_writes) {
   std::string uri = "file:";
   for (const char c : fs::absolute(path).string()) {
@@ -40,7 +40,7 @@ std::string ReadOnlyUri(const fs::path& path, bool has_writes) {
   switch (sqlite3_errcode(database)) {
     case SQLITE_NOMEM:
       throw std::bad_alloc();
-    case SQLITE_FULL:  // of what is sorted on the way; nothing else is written
+    case SQLITE_FULL:  // of sorted intermediate results; nothing else is written
       Fail(ErrorKind::kResource, "{}: no room for temporary files, see TMPDIR", name);
     case SQLITE_INTERRUPT:
       Fail(ErrorKind::kCorrupt,
@@ -71,7 +71,7 @@ std::string TablesOf(std::string_view sql) {
   return tables;
 }
 
-// Of the file and of the writes that are not in it yet.
+// The size of the file and of the writes that are not in it yet.
 std::int64_t SizeWithWrites(const fs::path& path) {
   std::int64_t bytes = 0;
   for (const char* suffix : {"", "-wal"}) {
@@ -82,8 +82,8 @@ std::int64_t SizeWithWrites(const fs::path& path) {
   return bytes;
 }
 
-// A database may come from anybody: what its schema computes (views, triggers, functions) is not
-// run, and no cell is larger than a text of the profiler can be.
+// A database may come from an untrusted source: computed parts of its schema (views, triggers,
+// functions) are not run, and no cell may be larger than the texts of the profiler.
 void Distrust(sqlite3* database) {
   constexpr int kLongestCell = 64 << 20;
   sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
@@ -95,13 +95,13 @@ void Distrust(sqlite3* database) {
 
 }  // namespace
 
-// How many steps of its machine SQLite may need for a query: a join by ids that are not unique
-// gives far more rows than its tables have.
+// How many steps of its virtual machine SQLite may need for a query: a join by ids that are not
+// unique gives far more rows than its tables have.
 struct Database::Effort {
   static constexpr int kStepsBetweenChecks = 100'000;
 
   // Scans and joins by unique ids take less than one step for each byte of the file. Small files
-  // cannot do any harm.
+  // can do no harm.
   static constexpr std::int64_t kStepsPerByte = 4, kStepsAlways = 10'000'000;
 
   std::int64_t most = 0, done = 0;
@@ -144,7 +144,7 @@ std::optional<std::int64_t> Row::Int(int column) const {
   switch (sqlite3_value_type(value)) {
     case SQLITE_INTEGER:
       return sqlite3_value_int64(value);
-    case SQLITE_FLOAT: {  // not by its text, which has 15 digits only
+    case SQLITE_FLOAT: {  // not as text, which has 15 digits only
       const double number = sqlite3_value_double(value);
       if (!(std::fabs(number) < 9.2e18)) return std::nullopt;
       return std::llround(number);
@@ -204,8 +204,8 @@ void Statement::Check(int status) const {
 bool Statement::Step() {
   const int status = sqlite3_step(statement_);
   Check(status);
-  // Also behind the last row, where they are NULL. A connection without a mutex has no protected
-  // values that would have to be told from these.
+  // Valid also after the last row, where the values are NULL. A connection without a mutex has no
+  // protected values, so no distinction is needed.
   int column = 0;
   for (sqlite3_value*& value : values_) value = sqlite3_column_value(statement_, column++);
   return status == SQLITE_ROW;
@@ -229,7 +229,7 @@ Database::Database(const fs::path& path) : name_(path.string()) {
     }
     sqlite3_create_function_v2(database_, "visit", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, &scan_,
                                nullptr, RunningScan::VisitRow, RunningScan::Finish, nullptr);
-    HasTable("sqlite_master");  // reads the first page: a file that is no database fails here
+    HasTable("sqlite_master");  // reads the first page: fails if the file is not a database
   } catch (...) {
     sqlite3_close(database_);
     throw;

@@ -14,7 +14,7 @@
 namespace mpa::raw {
 namespace {
 
-/// The times of one device, and the span in which it counts as free or busy.
+/// The times of one device, and the span that is divided into busy and free time.
 struct DeviceTimes {
   std::vector<Interval> computing, communication;
   TimeNs begin = std::numeric_limits<TimeNs>::max();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The records that the AI CPU writes of its own work.
+// The AI CPU's records of its own work.
 #include "ai_cpu.h"
 
 #include <fmt/format.h>
@@ -53,7 +53,7 @@ class RunKernels {
   StringId NameAt(std::int64_t stream, std::int64_t task, TimeNs end, StringId none) const {
     const auto found = by_task_.find({stream, task});
     if (found == by_task_.end()) return none;
-    const std::vector<std::size_t>& runs = found->second;  // in order of start, none beside another
+    const std::vector<std::size_t>& runs = found->second;  // in order of start, without overlaps
     const auto task_of = [&](std::size_t kernel) {
       return static_cast<std::size_t>(session_.kernels.task[kernel]);
     };
@@ -126,7 +126,7 @@ class AiCpuReader {
   }
 
  private:
-  // 0 where it makes no sense.
+  // 0 for an invalid value.
   static std::int64_t Between(std::uint64_t from, std::uint64_t to) {
     constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max() / 1000;
     return from <= to && to - from <= kMost ? static_cast<std::int64_t>(to - from) : 0;

@@ -7,10 +7,10 @@
 
 namespace mpa::raw {
 
-/// Adds what the AI CPU of one device says of its kernels (aicpu.data, DATA_PREPROCESS.AICPU) to
-/// session.ai_cpu, and what it says of input data (aicpu.data, DATA_PREPROCESS.DP) to
-/// session.input_queue; once for each device, after the kernels were found. `wide_streams` as in
-/// AddressOf().
+/// Adds the AI CPU records of one device to the session: its kernels (aicpu.data,
+/// DATA_PREPROCESS.AICPU) to session.ai_cpu, and its input data (aicpu.data, DATA_PREPROCESS.DP) to
+/// session.input_queue. Called once for each device, after the kernels were found. `wide_streams`
+/// as in AddressOf().
 void ReadAiCpu(const DataFiles& files, const Side& side, const Device& device, bool wide_streams,
                Session& session);
 

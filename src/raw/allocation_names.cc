@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of allocations: the operator that is open then, or that enqueued the work in which it is.
+// Names of allocations: the operator that is open at the time, or that enqueued the work containing
+// the allocation.
 #include "allocation_names.h"
 
 #include <algorithm>
@@ -25,7 +26,7 @@ AllocationNames::AllocationNames(const Session& session)
     const std::string_view name = session.strings.View(ops.name[i]);
     const std::int32_t around = ops.parent[i] < 0 ? -1 : library_op_[ops.parent[i]];
     library_op_[i] = name.starts_with("aten") || name.starts_with("npu") ? row : around;
-    // Operators that exist only to allocate say nothing.
+    // Operators that exist only to allocate are not useful as names.
     if (name == "empty_tensor" || name == "malloc_workspace") continue;
     ops_[ops.thread[i]].push_back(row);
   }

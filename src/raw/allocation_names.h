@@ -10,14 +10,14 @@
 
 namespace mpa::raw {
 
-/// Tells which operator made an allocation of the framework.
+/// Finds the operator that made an allocation of the framework.
 class AllocationNames {
  public:
   /// `session` must outlive it.
   explicit AllocationNames(const Session& session);
 
-  /// The name of the operator for row `event` of Session.allocations; empty: none is known. Rows
-  /// must be asked for in order.
+  /// The name of the operator for row `event` of Session.allocations; empty: unknown. Rows must be
+  /// requested in order.
   StringId Of(std::size_t event);
 
  private:

@@ -32,14 +32,14 @@
 namespace mpa::raw {
 namespace {
 
-// Task ids of 16 bits wrap; older drivers and some chips do not tell when.
+// Task ids of 16 bits wrap; older drivers and some chips do not record when.
 bool RecordsFlips(const Device& device, const Side& side) {
   constexpr std::int64_t kFirstDriver = 467473;
   const bool counted = device.platform != 0 && device.platform != 2 && device.platform != 11;
   return counted && device.generation != Generation::kStarsV6 && side.driver >= kFirstDriver;
 }
 
-// Counts the records of work on the device that are not read.
+// Counts the records of device work that are not read.
 void CountUnread(RecordSide side, const DataFiles& files, Issues& issues) {
   for (const Slice& slice : files.SomeSlices()) {
     const RecordKind* kind = KindOfRecords(side, slice.path.filename().string());
@@ -82,7 +82,7 @@ class CannReader {
   }
 
  private:
-  // Clocks are estimated from tasks, whatever is wanted.
+  // Clocks are estimated from tasks, regardless of the wanted parts.
   bool EstimatesClocks() const {
     return std::any_of(files_.devices.begin(), files_.devices.end(),
                        [](const Side& side) { return side.device_count_unknown; });
@@ -102,7 +102,7 @@ class CannReader {
 
   bool WantsFrequencies() const { return Overlap(wanted_, Parts::kFrequency | Parts::kCounters); }
 
-  // The logs of all devices beside the records of the host.
+  // The logs of all devices, read in parallel with the records of the host.
   void ReadTasks() {
     TensorSets tensors(session_.strings);
     HostSide host;

@@ -30,7 +30,8 @@ struct Clock {
   std::int64_t device_count = 0;  ///< device counter ...
   TimeNs device_monotonic = 0;    ///< ... and the device's monotonic clock
   TimeNs offset = 0;              ///< from the host's monotonic clock to the epoch
-  /// What times of records can be: near the collection. Others come from damaged records.
+  /// The valid range for times of records: near the collection. Times outside it come from damaged
+  /// records.
   TimeNs earliest = std::numeric_limits<TimeNs>::min();
   TimeNs latest = std::numeric_limits<TimeNs>::max();
 

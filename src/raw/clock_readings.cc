@@ -15,14 +15,14 @@ namespace {
 
 using io::Member;
 
-// Readings of two clocks are not taken at the very same instant, and clocks drift.
+// Two clocks are not read at exactly the same instant, and clocks drift.
 constexpr TimeNs kNormalDifference = 1'000'000;
 constexpr TimeNs kOfFramework = 10'000'000;  // which reads them in Python, where threads take turns
 constexpr TimeNs kNormalDrift = 1000;        // ns per ns
-// Within this of the begin of the collection all clocks are read.
+// All clocks are read within this time after the beginning of the collection.
 constexpr TimeNs kStartLasts = 600'000'000'000;
 
-// The difference of two clocks as a file says it.
+// The difference of two clocks according to one file.
 struct Reading {
   std::string file;
   TimeNs difference = 0;
@@ -42,7 +42,7 @@ std::size_t Confirmations(const Reading& reading, const std::vector<Reading>& ot
       [&](const Reading& other) { return other.file != reading.file && other.Confirms(reading); }));
 }
 
-// The reading that most confirm, the first of several; null: there is none.
+// The reading that most others confirm, the first one on a tie; null if there is none.
 const Reading* MostConfirmed(const std::vector<Reading>& readings,
                              const std::vector<Reading>& witnesses) {
   const Reading* best = nullptr;
@@ -77,7 +77,7 @@ class ClockVote {
                   fmt::format("{:.3f} ms apart", apart));
   }
 
-  // All info.json say it, and where there is a counter profiler_info.json too.
+  // All info.json contain it; if there is a counter, so does profiler_info.json.
   std::int64_t HostHertz() {
     std::map<std::int64_t, std::vector<std::string>> files;
     for (const SideDocuments& side : sides_) {
@@ -114,7 +114,7 @@ class ClockVote {
     return Stamps(most->first);
   }
 
-  // A frequency of 1000 MHz says, like none, that stamps are ns.
+  // A frequency of 1000 MHz means the same as none: stamps are ns.
   static std::int64_t Stamps(std::int64_t hertz) {
     constexpr std::int64_t kNanoseconds = 1'000'000'000;
     return hertz == kNanoseconds ? 0 : hertz;
@@ -136,7 +136,7 @@ class ClockVote {
     if (epoch && monotonic)
       ends.push_back({"profiler_info", *epoch - *monotonic, *monotonic, kOfFramework});
 
-    // Somebody may have set the wall clock meanwhile, so the starts decide where two agree.
+    // The wall clock may have been set meanwhile, so the starts decide if two of them agree.
     std::vector<Reading> all = starts;
     all.insert(all.end(), ends.begin(), ends.end());
     const Reading* right = MostConfirmed(starts, starts);

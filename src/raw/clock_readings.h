@@ -10,8 +10,8 @@
 #include "control_documents.h"
 #include "mpa/base/time.h"
 
-/// Several control files say what the clocks of the machine showed. Where they disagree, the one
-/// that others confirm is right.
+/// Several control files contain readings of the machine's clocks. If they disagree, the reading
+/// that others confirm is used.
 namespace mpa::raw {
 
 /// One instant on the wall clock and on the monotonic clock.
@@ -19,7 +19,7 @@ struct Instant {
   TimeNs epoch = 0, monotonic = 0;
   TimeNs Offset() const { return epoch - monotonic; }
 };
-/// start_info ("collectionTimeBegin") or end_info ("collectionTimeEnd"); empty: it does not say.
+/// start_info ("collectionTimeBegin") or end_info ("collectionTimeEnd"); empty: no reading.
 std::optional<Instant> InstantOf(const Json& document, const char* micros_key);
 
 /// One instant on the counter of the host and on its monotonic clock.
@@ -29,14 +29,14 @@ struct CounterAnchor {
   /// The same for another instant.
   CounterAnchor MovedTo(TimeNs time, std::int64_t hertz) const;
 };
-/// host_start.log; its count is 0 where it has none. Empty: it does not say.
+/// host_start.log; its count is 0 if it has none. Empty: no reading.
 std::optional<CounterAnchor> AnchorOf(const KeyValues& host_start);
 
-/// What the control files together say of the machine.
+/// The combined facts about the machine from all control files.
 struct MachineClock {
   std::int64_t host_hertz = 0;           ///< 0: host stamps are monotonic ns
   std::optional<TimeNs> offset;          ///< from the monotonic clock to the epoch
-  std::optional<CounterAnchor> counter;  ///< confirmed, where several files say it
+  std::optional<CounterAnchor> counter;  ///< confirmed, if several files contain it
   std::optional<TimeNs> begin;           ///< of the collection, on the monotonic clock
   std::set<std::string> wrong;           ///< files that others contradict
 

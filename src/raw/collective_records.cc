@@ -7,7 +7,7 @@
 namespace mpa::raw {
 namespace {
 
-/// A number that the tables can hold, the largest one where the record says more.
+/// A number that fits into the tables; the largest one if the record has a larger number.
 std::int64_t Signed(std::uint64_t number) {
   constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
   return number > std::uint64_t{kMost} ? kMost : static_cast<std::int64_t>(number);

@@ -6,7 +6,7 @@
 
 #include "host_records.h"
 
-/// What the host recorded of collectives.
+/// The host's records of collectives.
 namespace mpa::raw {
 
 /// A part of a collective (hccl_info). Numbers as recorded.

@@ -63,7 +63,7 @@ PayloadRun TrafficReader::Payloads(const std::vector<std::size_t>& plane, std::s
   for (; run.end < plane.size() && IsPayload(plane[run.end]); ++run.end) {
     run.bytes += static_cast<double>(session_.parts.bytes[plane[run.end]]);
   }
-  // Without its end nobody knows when the payload arrived.
+  // Without the end of the transfer, the arrival of the payload is unknown.
   if (run.end + closing_ > plane.size()) return run;
   run.closed = run.end + closing_;
   const std::size_t first = Task(plane[at]), last = Task(plane[run.closed - 1]);
@@ -105,7 +105,7 @@ double TrafficReader::Extent(const std::vector<std::size_t>& parts) const {
 
 namespace {
 
-/// Bytes per second, in the order of operations that gives the doubles of the profiler's tables.
+/// Bytes per second, computed in the order that gives the doubles of the profiler's tables.
 double BytesPerSecond(double bytes, double dur) {
   return dur > 0 ? bytes / dur * 1000 * 1000 * 1000 : 0;
 }
@@ -118,7 +118,7 @@ void SetBandwidthsOfPlane(const TrafficReader& reader, const std::vector<std::si
     parts.bandwidth[plane[i]] =
         BytesPerSecond(static_cast<double>(parts.bytes[plane[i]]), session.tasks.dur[task]);
   }
-  // Payloads in a row share the time until the last of them has arrived.
+  // Consecutive payloads share the time until the last of them has arrived.
   for (std::size_t i = 0; i < plane.size(); ++i) {
     if (!reader.IsPayload(plane[i])) continue;
     const PayloadRun run = reader.Payloads(plane, i);

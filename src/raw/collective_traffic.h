@@ -8,7 +8,7 @@
 #include "mpa/raw/communication_summary.h"
 #include "mpa/raw/session.h"
 
-/// What the parts of a collective move over which link.
+/// The amounts that the parts of a collective move over each link.
 namespace mpa::raw {
 
 /// A collective and its parts in order of time, rows of the session's tables.
@@ -27,18 +27,18 @@ std::vector<std::vector<std::size_t>> PartsByPlane(const Session& session,
 enum class TransferKind : std::uint8_t {
   kNone,
   kCopy,  ///< by SDMA
-  kRdma,  ///< payloads in a row with the notifications and waits that end them
+  kRdma,  ///< consecutive payloads with the notifications and waits that end them
 };
 
 struct Transfer {
   TransferKind kind{};
-  std::size_t parts = 1;  ///< of the plane, that it takes up
+  std::size_t parts = 1;  ///< number of parts of the plane that it takes
   bool local = false;     ///< a copy within the chip
   std::int64_t link = -1;
   double megabytes = 0, milliseconds = 0;
 };
 
-/// Payloads in a row.
+/// Consecutive payloads.
 struct PayloadRun {
   std::size_t end = 0;     ///< position in the plane behind the last of them
   std::size_t closed = 0;  ///< and behind the parts that end the transfer; 0: they are missing
@@ -46,12 +46,12 @@ struct PayloadRun {
   double dur = 0;  ///< of the transfer, ns
 };
 
-/// Tells transfers from the other parts of one collective.
+/// Separates transfers from the other parts of one collective.
 class TrafficReader {
  public:
   TrafficReader(const Session& session, std::size_t collective);
 
-  /// What begins at plane[at].
+  /// The transfer that begins at plane[at].
   Transfer At(const std::vector<std::size_t>& plane, std::size_t at) const;
   bool IsWait(std::size_t part) const;
   bool IsPayload(std::size_t part) const;

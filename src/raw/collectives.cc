@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives and their parts: which tasks belong to which operation, and what the host says of
+// Collectives and their parts: which tasks belong to which operation, and the host's records of
 // them.
 #include "collectives.h"
 
@@ -31,7 +31,7 @@ class ContextRanges {
         if (ids.size() == 2 && ids[0] <= ids[1]) ranges_.push_back({call, ids[0], ids[1]});
       }
     }
-    // Where ranges overlap, a last one that reaches further back is hidden; make the ends grow.
+    // With overlapping ranges, a last one that reaches further back is hidden; make the ends grow.
     std::sort(ranges_.begin(), ranges_.end(), [](const Range& a, const Range& b) {
       return std::tie(a.call, a.first) < std::tie(b.call, b.first);
     });
@@ -90,7 +90,7 @@ class PartFinder {
     by_context_ = NumberedRecords(std::move(entries));
   }
 
-  /// False for a task that is no part of a collective.
+  /// False for a task that is not part of a collective.
   bool Find(const Tasks& tasks, std::size_t task, std::int32_t host_task, Part& part) const {
     const std::int32_t call =
         host_task < 0 ? -1 : host_.call_of_task[static_cast<std::size_t>(host_task)];
@@ -104,7 +104,8 @@ class PartFinder {
     const auto context = static_cast<std::uint32_t>(tasks.context[task]);
     const auto infos = by_context_.Of(part.communication, context);
     if (!infos.empty()) part.info = &infos_[infos.back().record];
-    // With contexts the task around them is no part; without any info there is one nameless part.
+    // If there are contexts, the task around them is not a part; without any info there is one
+    // nameless part.
     if (ranges_.HasCall(part.communication)) return ranges_.Holds(part.communication, context);
     return part.info != nullptr ||
            (context == kWholeTask && !by_context_.HasCall(part.communication));
@@ -117,7 +118,7 @@ class PartFinder {
   NumberedRecords by_context_;
 };
 
-/// Counts how often the same launch has run: graphs run theirs again and again.
+/// Counts how often the same launch has run: graphs repeat theirs.
 void CountIterations(const Tasks& tasks, std::vector<Part>& parts) {
   std::vector<std::size_t> order(parts.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -212,7 +213,7 @@ class CollectiveBuilder {
     SetGroup(info.group, row);
   }
 
-  /// From the first start to the last end of the masters; where they are lost, of all parts.
+  /// From the first start to the last end of the masters; of all parts if the masters are lost.
   void SetTimes(const std::vector<Part>& parts, std::span<const std::size_t> rows,
                 Collectives::Row& row) const {
     const Tasks& tasks = session_.tasks;
@@ -273,7 +274,7 @@ class CollectiveBuilder {
       row.rdma = info.rdma;
       row.estimated = info.estimated;
     } else {
-      row.local_rank = kWholeTask;  // not known
+      row.local_rank = kWholeTask;  // unknown
       row.transport = row.data_type = row.link = row.rdma = kNotRecorded;
     }
     session_.parts.Append(row);

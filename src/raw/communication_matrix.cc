@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The matrix of links: of each kind of operation and pair of ranks the fastest, the middle and the
-// slowest operations.
+// The matrix of links: the fastest, the middle and the slowest operations for each kind of
+// operation and pair of ranks.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -20,10 +20,10 @@ constexpr std::int64_t kNoRank = 0xFFFFFFFF;
 
 using Link = std::pair<std::int64_t, std::int64_t>;  // ranks from and to
 
-/// What one operation moved over one link.
+/// The amount that one operation moved over one link.
 struct LinkTraffic {
   Link link;
-  std::string_view transport{};  // empty: none that has a name in the matrix
+  std::string_view transport{};  // empty: no link with a name in the matrix
   double megabytes = 0, milliseconds = 0, bandwidth = 0;
   StringId op{};
 };
@@ -81,8 +81,8 @@ std::vector<LinkTraffic> TrafficOf(const Session& session, const CollectiveRows&
   return traffic;
 }
 
-/// "allreduce" of "hcom_allReduce__586_0_1": the kind that occurs first in the name, of several at
-/// one place the one listed first.
+/// "allreduce" of "hcom_allReduce__586_0_1": the kind that occurs first in the name; if several
+/// begin there, the one listed first.
 std::string KindOf(std::string_view op) {
   constexpr std::array<std::string_view, 10> kKinds = {
       "send",    "reduce",    "invalid", "broadcast", "allreduce",
@@ -100,7 +100,7 @@ std::string KindOf(std::string_view op) {
   return std::string(kind.empty() ? op.substr(0, op.find("__")) : kind);
 }
 
-/// What all operations of a kind in a group moved over one link.
+/// The amount that all operations of a kind in a group moved over one link.
 struct Series {
   std::string kind;
   StringId group{};
@@ -124,7 +124,7 @@ std::vector<Series> SeriesOf(const Session& session,
   return all;
 }
 
-/// Collects entries by name; the names in the order in which they come up.
+/// Collects entries by name; the names are in order of first use.
 class MatrixBuilder {
  public:
   explicit MatrixBuilder(const Session& session) : session_(session) {}

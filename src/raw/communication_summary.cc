@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times, bandwidths and links of collectives. The sums run in the order in which the profiler adds
-// up, so that the doubles are the same to the last digit.
+// Times, bandwidths and links of collectives. Sums are computed in the profiler's order, so that
+// the doubles are equal to the last digit.
 #include "mpa/raw/communication_summary.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ void SetRatios(CommunicationTime& time) {
   time.synchronization_ratio = Share(time.synchronization, time.transit);
 }
 
-/// Epoch microseconds. Whole and broken part apart: only their sum is rounded.
+/// Epoch microseconds. The whole and the fractional part are separate: only their sum is rounded.
 double Microseconds(TimeNs ns) {
   const TimeNs whole = ns / 1000;
   return static_cast<double>(whole) + static_cast<double>(ns % 1000) / 1000.0;
@@ -134,7 +134,7 @@ std::map<LinkKind, LinkUse> LinksOf(const Session& session, const CollectiveRows
   constexpr double kLargeRdma = 0.5, kLarge = 32;  // MB
   for (auto& [kind, use] : links) {
     use.bandwidth = Bandwidth(use);
-    if (kind == LinkKind::kSdma) continue;  // the sum of others has no sizes of its own
+    if (kind == LinkKind::kSdma) continue;  // the sum of the others has no sizes
     use.large_packet_ratio = LargePacketRatio(use, kind == LinkKind::kRdma ? kLargeRdma : kLarge);
   }
   return links;
@@ -147,7 +147,7 @@ CommunicationOp Total(const std::vector<CommunicationOp>& ops) {
   return total;
 }
 
-/// The operations and, behind them, their total.
+/// The operations, followed by their total.
 std::vector<CommunicationOp> Summarise(const Session& session,
                                        const std::vector<CollectiveRows>& all) {
   const auto text = [&](StringId id) { return std::string(session.strings.View(id)); };
@@ -169,8 +169,8 @@ struct StepRows {
   std::vector<CollectiveRows> p2p, collective;
 };
 
-/// Of the steps that launched device work; a single one takes everything, and so does the capture
-/// as a whole where there are none.
+/// Of the steps that launched device work. A single step takes everything; without steps, the
+/// capture as a whole does.
 std::vector<StepRows> RowsBySteps(const Session& session) {
   std::vector<StepRows> steps;
   std::vector<std::size_t> place(session.steps.Size());  // of a row of session.steps

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Beyond this a time is nonsense; below it, sums of a few times fit.
+// A larger time is invalid; sums of a few smaller ones fit.
 constexpr std::int64_t kLargest = std::int64_t{1} << 61;
 
 std::optional<std::int64_t> Usable(std::optional<std::int64_t> number) {
@@ -24,7 +24,7 @@ std::optional<std::int64_t> Usable(std::optional<std::int64_t> number) {
   return number;
 }
 
-// The file of that name, with or without the number of the device behind it; empty: none.
+// The file of that name, with or without the device number at its end; empty: none.
 fs::path ControlFile(const fs::path& directory, const std::string& name) {
   for (const fs::path& path : EntriesWith(directory, name)) {
     const std::string found = path.filename().string();
@@ -40,7 +40,7 @@ bool IsEmpty(const fs::path& path) {
   return fs::file_size(path, error) == 0 && !error;
 }
 
-// What a side lacks without one of its control files.
+// The loss when one control file of a side is missing.
 struct ControlFileCost {
   const char* file;
   const char* of_host;
@@ -72,7 +72,7 @@ class SideReader {
     return path.empty() ? Json() : ReadDocument(path, side_.NameOf(cost.file), Of(cost), issues_);
   }
 
-  /// `key`: what it says at least.
+  /// `key`: the key that it must contain.
   KeyValues Log(const ControlFileCost& cost, std::string_view key) const {
     const fs::path path = Find(cost);
     if (path.empty()) return {};

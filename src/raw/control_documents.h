@@ -12,25 +12,25 @@
 #include "mpa/base/time.h"
 #include "mpa/model/issues.h"
 
-/// The small files beside the records, as text and JSON. Whatever is wrong with one is counted
-/// under its name, with what that costs.
+/// The small files next to the records, as text and JSON. Errors in a file are counted under its
+/// name, with their consequence.
 namespace mpa::raw {
 
 using Json = nlohmann::json;
 
-/// The text of a text or of a number; else empty.
+/// The text of a string or of a number; empty for anything else.
 std::string TextOf(const Json& value);
-/// A whole number or a text of one, far from overflow.
+/// A whole number or a text that contains one, far from overflow.
 std::optional<std::int64_t> NumberOf(const Json& value);
 /// The first element of an array; null when there is none.
 const Json& FirstOf(const Json& array);
-/// The members of an object, of an object, ... ; null where one is missing.
+/// The members of an object, of an object, ...; null where one is missing.
 const Json& MemberOf(const Json& object, std::initializer_list<const char*> keys);
-/// The number in "device_0" after "device_"; of anything else none.
+/// The number in "device_0" after "device_"; empty for anything else.
 std::optional<std::int64_t> NumberAfter(std::string_view name, std::string_view start);
 
 bool IsDirectory(const std::filesystem::path& path);
-/// The entries of a directory whose names begin so, in order.
+/// The entries of a directory whose names begin with this text, in order.
 std::vector<std::filesystem::path> EntriesWith(const std::filesystem::path& directory,
                                                std::string_view start);
 
@@ -45,7 +45,7 @@ class KeyValues {
   std::string text_;
 };
 
-/// Counts that a control file is `state` ("is missing") and what that costs.
+/// Counts that a control file is `state` ("is missing"), with the consequence.
 void CountControlFile(std::string_view name, std::string_view state, std::string_view cost,
                       const std::filesystem::path& place, Issues& issues);
 

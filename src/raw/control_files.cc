@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the small files beside the records say: settings, versions and clock anchors.
+// The contents of the small files next to the records: settings, versions and clock anchors.
 #include "control_files.h"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 using io::Member;
 
-// True for what is called PROF_*, whatever its name is.
+// True for the driver's directories PROF_*, under any name.
 bool HoldsDriverData(const fs::path& path) {
   return IsDirectory(path / "host") || !EntriesWith(path, "device_").empty();
 }
@@ -131,7 +131,8 @@ class CaptureReader {
     }
   }
 
-  // An instant of which one of the clocks is wrong: the epoch time that is nearer to the begin.
+  // An instant on two clocks, one of which is wrong: the epoch time that is nearer to the
+  // beginning.
   TimeNs Repaired(const Instant& instant, TimeNs offset) const {
     const TimeNs other = instant.monotonic + offset;
     if (!clock_.begin) return other;
@@ -139,7 +140,7 @@ class CaptureReader {
     return std::abs(instant.epoch - begin) < std::abs(other - begin) ? instant.epoch : other;
   }
 
-  // False when no file says the wall clock.
+  // False if no file contains the wall clock.
   bool SetBegin(const SideDocuments& documents, Side& side) {
     const std::string name = documents.NameOf("start_info");
     const auto start = InstantOf(documents.start, "collectionTimeBegin");
@@ -158,7 +159,7 @@ class CaptureReader {
     if (start) {
       side.begin = Repaired(*start, *clock_.offset);
     } else if (clock_.begin) {
-      // The clocks of a side are read soon after it began.
+      // The clocks of a side are read soon after the side began.
       const std::string log = documents.NameOf("host_start.log");
       const auto anchor = AnchorOf(documents.host_start);
       const bool usable = anchor && clock_.Trusts(log);
@@ -182,7 +183,7 @@ class CaptureReader {
     }
   }
 
-  // False when stamps of the host cannot become times.
+  // False if host stamps cannot be converted to times.
   bool SetAnchor(const SideDocuments& documents, Side& side) {
     Clock& clock = side.clock;
     clock.host_hertz = clock_.host_hertz;
@@ -202,7 +203,7 @@ class CaptureReader {
     return true;
   }
 
-  // Any instant will do, but some stamps count from the begin of the side.
+  // Any instant is usable, but some stamps count from the beginning of the side.
   std::optional<CounterAnchor> OtherAnchor(const Side& side) const {
     const TimeNs begin = side.begin - side.clock.offset;
     if (side.clock.host_hertz == 0) return CounterAnchor{0, begin};
@@ -220,7 +221,7 @@ class CaptureReader {
     return true;
   }
 
-  // Of a side whose own is lost that of another.
+  // If a side lost its own, that of another side is used.
   const Json& InfoOf(const SideDocuments& documents) const {
     if (!documents.info.is_null()) return documents.info;
     for (const SideDocuments& side : sides_) {
@@ -272,7 +273,7 @@ class CaptureReader {
     AddSettings();
   }
 
-  // What the framework's settings say beside the control files.
+  // The framework's settings, in addition to the control files.
   void AddSettings() {
     if (const auto rank = NumberOf(Member(settings_, "rank_id"))) {
       info_.rank = std::max<std::int64_t>(*rank, -1);
@@ -288,7 +289,7 @@ class CaptureReader {
     }
   }
 
-  // The clock of FRAMEWORK has anchors of its own where the host has none.
+  // The clock of FRAMEWORK has its own anchors if the host has none.
   FrameworkClock ClockOfFramework(const ControlFiles& files) const {
     const Json& start = Member(settings_, "start_info");
     const Json& end = Member(settings_, "end_info");

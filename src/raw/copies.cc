@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kOtherDirection = 65535;
 
-// The records of copies and what is left of each for further tasks.
+// The records of copies and the bytes that remain in each for further tasks.
 class CopyRecords {
  public:
   CopyRecords(const HostCalls& calls, const HostSide& host, std::vector<CopyInfo> copies)

@@ -13,7 +13,7 @@
 
 namespace mpa::raw {
 
-/// Where a task ran: what a counter record and a task have in common.
+/// The place of a task: the fields that a counter record and a task share.
 struct TaskAddress {
   std::int64_t stream = 0, task = 0, context = kNoContext;
   auto operator<=>(const TaskAddress&) const = default;

@@ -9,7 +9,7 @@
 namespace mpa::raw {
 namespace {
 
-// What cannot happen on a kind of core is counted all the same, but not shown.
+// Metrics that cannot occur on a kind of core are counted, but not shown.
 bool IsShown(std::string_view name) {
   if (name.starts_with("aic_")) {
     return !name.starts_with("aic_vec") && !name.starts_with("aic_ub_") &&
@@ -65,7 +65,7 @@ std::optional<std::size_t> CounterTable::Find(std::string_view name) const {
   return static_cast<std::size_t>(found - columns_.names.begin());
 }
 
-// The nominal clock where the chip does not record changes.
+// The nominal clock, if the chip does not record changes.
 std::int64_t CounterTable::ClockAt(TimeNs time) const {
   const auto later =
       std::upper_bound(clock_.begin(), clock_.end(), time,

@@ -13,19 +13,19 @@
 
 namespace mpa::raw {
 
-/// A kernel and what was counted for it.
+/// A kernel and its counters.
 struct CountedKernel {
   TaskAddress address;
   TimeNs start = 0, end = 0;
   std::size_t row = 0;                    ///< in Session.kernels
-  const CounterRecord* record = nullptr;  ///< null: nothing was counted
+  const CounterRecord* record = nullptr;  ///< null: no counters
   /// Of a task on both kinds of cores: the sums of its blocks on the kind that `record` is not of.
   CounterValues other_cores;
   std::int64_t other_blocks = 0;
 };
 
-/// The columns of Counters for a device. Chips whose cube and vector units run apart have columns
-/// for each of the two.
+/// The columns of Counters for a device. Chips with separate cube and vector units have columns for
+/// each of the two.
 class CounterTable {
  public:
   /// `session.frequencies` are complete.

@@ -48,7 +48,7 @@ Records Sorted(const std::vector<CounterRecord>& records, bool blocks) {
 }
 
 // Calls match(record, kernel) for each record that ends within a kernel of its address; when it
-// says so, the kernel takes no more records.
+// returns true, the kernel takes no more records.
 template <typename Match>
 void MatchByTime(const Records& records, std::vector<CountedKernel>& kernels, Issues& issues,
                  Match match) {
@@ -69,8 +69,8 @@ void MatchByTime(const Records& records, std::vector<CountedKernel>& kernels, Is
   }
 }
 
-// Records without times belong to the kernels of their address in order. Where there are more of
-// them, the kernels of the first ones ended before the collection began.
+// Records without times belong to the kernels of their address in order. If there are too many, the
+// first ones belong to kernels that ended before the collection began.
 void MatchByOrder(const Records& records, std::vector<CountedKernel>& kernels) {
   std::size_t next = 0;
   for (std::size_t first = 0; first < records.size();) {

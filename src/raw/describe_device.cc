@@ -44,7 +44,7 @@ bool Writes(Generation generation, const DataFiles& records) {
   return records.Has("stars_soc.data") || !hwts;
 }
 
-// "0x416,0x9" in the order of the counters; what is no number counts as event 0.
+// "0x416,0x9" in the order of the counters; text that is not a number counts as event 0.
 std::vector<std::uint32_t> Events(const std::string& text) {
   std::vector<std::uint32_t> events;
   for (std::size_t at = 0; at < text.size();) {
@@ -56,7 +56,7 @@ std::vector<std::uint32_t> Events(const std::string& text) {
   return events;
 }
 
-// Counts members in which two documents differ that should be equal.
+// Counts members that differ between two documents but should be equal.
 template <std::size_t kCount>
 void CompareMembers(const Json& document, const Json& other, const std::string& name,
                     const std::string& other_name, const std::array<const char*, kCount>& keys,
@@ -72,7 +72,7 @@ void CompareMembers(const Json& document, const Json& other, const std::string& 
   }
 }
 
-// The chip by the first document that names one which writes such records.
+// The chip named by the first document that names a chip with such records.
 std::int64_t PlatformOf(const SideDocuments& documents, const SideDocuments* other,
                         const DataFiles& records) {
   std::int64_t named = -1;

@@ -9,9 +9,9 @@
 
 namespace mpa::raw {
 
-/// What a device is, as its control files say; what they do not say is taken from those of `other`
-/// (the host), from the names of the records or is usual for the chip, and counted. `hertz` is set
-/// to the frequency of the device's counter; 0: not known.
+/// The description of a device from its control files. Missing facts are counted and taken from the
+/// control files of `other` (the host), from the names of the records or from the usual values of
+/// the chip. `hertz` is set to the frequency of the device's counter; 0: unknown.
 Device DescribeDevice(std::int64_t id, const SideDocuments& documents, const SideDocuments* other,
                       const DataFiles& records, std::int64_t& hertz, Issues& issues);
 

@@ -9,7 +9,7 @@
 namespace mpa::raw {
 namespace {
 
-constexpr TimeNs kEarlyLaunch = 1'000'000;  // clocks are not read more exactly than that
+constexpr TimeNs kEarlyLaunch = 1'000'000;  // clocks are not read more precisely
 constexpr TimeNs kOutside = 100'000'000;    // of the collection
 constexpr std::size_t kSamples = 4096;      // of the tasks of a device
 
@@ -23,7 +23,7 @@ struct Comparison {
   std::vector<TimeNs> starts;
 
   TimeNs Fastest() {
-    // The very first may belong to another task of the same number.
+    // The first one may belong to another task of the same number.
     const std::size_t one_percent = delays.size() / 100;
     std::nth_element(delays.begin(), delays.begin() + static_cast<std::ptrdiff_t>(one_percent),
                      delays.end());
@@ -61,7 +61,7 @@ bool IsPossible(const Comparison& compared, const Side& side) {
   });
 }
 
-// Makes all times of the device that much earlier.
+// Moves all times of the device back by this amount.
 void Shift(TimeNs earlier, Clock& clock) {
   constexpr std::int64_t kNsPerSecond = 1'000'000'000;
   const Int128 ticks = static_cast<Int128>(earlier) * clock.device_hertz / kNsPerSecond;

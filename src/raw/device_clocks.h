@@ -10,9 +10,9 @@
 
 namespace mpa::raw {
 
-/// Compares the times of a device's tasks with those of their launches and of the collection. Where
-/// the control files do not say what the device's counter showed, or say what cannot be, its clock
-/// is estimated so that no task begins before its launch, which is counted.
+/// Compares the times of a device's tasks with those of their launches and of the collection. If
+/// the control files lack the device's counter at the anchor, or contain an impossible one, the
+/// clock is estimated so that no task begins before its launch, and this is counted.
 void CheckDeviceClock(const LaunchIndex& launches, std::int64_t device,
                       const std::vector<DeviceTask>& tasks, Side& side, Issues& issues);
 

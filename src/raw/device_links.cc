@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which operator launched what on the device, and with it the device side of the steps.
+// Finds which operator launched which device work, and from that the device side of the steps.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,13 +14,13 @@
 namespace mpa::raw {
 namespace {
 
-// What launched the work of a call of CANN.
+// The launcher of a call of CANN.
 struct Launcher {
   std::int32_t op = -1;
   std::int64_t correlation = -1;
 };
 
-// Executions of queued work, asked for at times that never go back.
+// Executions of queued work, requested at times that never decrease.
 class Dequeues {
  public:
   explicit Dequeues(const QueueRanges& queue) : queue_(queue) {
@@ -33,7 +33,8 @@ class Dequeues {
     for (auto& [thread, list] : threads_) SortByEnd(list);
   }
 
-  /// The execution under way on the thread; of a thread that executes nothing, on any. -1: none.
+  /// The execution in progress on the thread; if the thread executes nothing, on any thread. -1:
+  /// none.
   std::int32_t At(std::int64_t thread, TimeNs time) {
     const auto own = threads_.find(thread);
     List& list = own != threads_.end() ? own->second : all_;
@@ -74,7 +75,7 @@ std::vector<Launcher> LaunchersThroughQueue(const Session& session) {
   return launchers;
 }
 
-// Without a queue work is launched where the operator runs, at a time inside it.
+// Without a queue, work is launched where the operator runs, at a time inside it.
 std::vector<Launcher> DirectLaunchers(const Session& session) {
   const HostCalls& calls = session.calls;
   const TorchOps& ops = session.ops;
@@ -110,7 +111,7 @@ std::vector<std::size_t> ByOperator(const LaunchedWork& work, std::size_t ops,
   std::vector<std::size_t> ordered(rows.size());
   for (const std::size_t row : rows) ordered[ends[place(row)]++] = row;
   auto first = ordered.begin();
-  for (const std::size_t end : ends) {  // where the rows of each place end by now
+  for (const std::size_t end : ends) {  // the current end of the rows of each place
     const auto last = std::max(first, ordered.begin() + static_cast<std::ptrdiff_t>(end));
     std::stable_sort(first, last,
                      [&](std::size_t a, std::size_t b) { return work.call[a] < work.call[b]; });

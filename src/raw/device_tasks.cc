@@ -142,7 +142,7 @@ std::uint64_t FirstStart(std::span<const Event> stream) {
   return first;
 }
 
-// Of what is left of a task whose other half is lost.
+// The remaining half of a task whose other half is lost.
 void CountHalves(std::span<const Event> group, std::uint64_t first_start, std::size_t pairs,
                  Issues& issues) {
   std::size_t starts = 0, ends = 0;

@@ -28,7 +28,7 @@ struct DeviceTask {
 struct DeviceLog {
   std::vector<DeviceTask> tasks;
   std::vector<DeviceMark> marks;
-  bool has_flips = false;  ///< it recorded that task ids wrapped
+  bool has_flips = false;  ///< it recorded the wraps of task ids
 };
 
 /// Where a task ran.
@@ -36,7 +36,7 @@ struct DeviceAddress {
   std::uint32_t stream = 0, task = 0;
 };
 
-/// What the ids in a STARS record stand for: the scheduler keeps its own bits in them, or swaps
+/// The meaning of the ids in a STARS record: the scheduler keeps its own bits in them, or swaps
 /// them. `type`: of the queue entry. The flagged forms are not seen in real data.
 DeviceAddress AddressOf(std::uint16_t stream, std::uint16_t task, std::uint8_t type,
                         bool wide_streams);

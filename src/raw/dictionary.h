@@ -13,14 +13,14 @@
 
 namespace mpa::raw {
 
-/// The texts behind the numbers of the records: hash_dic and type_info_dic. Texts get into the pool
-/// when they are asked for.
+/// The texts behind the numbers of the records: hash_dic and type_info_dic. Texts are added to the
+/// pool on first use.
 class Dictionary {
  public:
   /// `strings` must outlive the dictionary.
   Dictionary(const DataFiles& host, StringPool& strings);
 
-  /// The text of a hash; the number itself in decimal where nobody recorded a text.
+  /// The text of a hash; the number itself in decimal if no text was recorded.
   StringId Text(std::uint64_t hash);
   /// Counts files that were overwritten or cut.
   void CountDamage(Issues& issues) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// FRAMEWORK: the files that torch_npu wrote.
+// FRAMEWORK: the files of torch_npu.
 #include <algorithm>
 
 #include "fixed_records.h"

@@ -27,9 +27,9 @@ struct FrameworkClock {
   TimeNs Ns(std::int64_t stamp) const;
 };
 
-/// `clock` if the first operators of FRAMEWORK began, as it says, while the collection ran. Else
-/// the clock with the other unit of stamps, or one by which they begin when the collection did;
-/// what is done is counted.
+/// `clock` if, according to it, the first operators of FRAMEWORK began while the collection ran.
+/// Otherwise the clock with the other unit of stamps, or one by which they begin when the
+/// collection did; the correction is counted.
 FrameworkClock FittingClock(const FrameworkClock& clock, const SessionInfo& info, Issues& issues);
 
 }  // namespace mpa::raw

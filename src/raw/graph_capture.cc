@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the runtime recorded of captured graphs.
+// The runtime's records of captured graphs.
 #include "graph_capture.h"
 
 #include <algorithm>
@@ -59,7 +59,7 @@ void GraphCapture::ReadStreams(const HostInput& input) {
   }
 }
 
-// `head` holds what comes before the tensors.
+// `head` holds the bytes before the tensors.
 void GraphCapture::AddOp(const Record<kCapturedOpHead>& head, std::string_view tensors, bool aging,
                          TensorSets& sets) {
   constexpr std::size_t kTensorSize = 44;
@@ -84,7 +84,7 @@ void GraphCapture::ReadOps(const HostInput& input, TensorSets& sets) {
       });
 }
 
-// Records as long as their tensors ask for.
+// Records with a length that depends on their tensors.
 void GraphCapture::ReadLongOps(const HostInput& input, TensorSets& sets) {
   constexpr std::string_view kStem = "variable.capture_op_info";
   constexpr std::size_t kHead = 24;

@@ -27,8 +27,8 @@ struct CapturedOp {
   bool hf32 = false, dynamic = false;
 };
 
-/// Graphs that the program captured from streams and runs again and again (aclgraph). Their tasks
-/// were handed over while they were captured, so no call of a run is around them.
+/// Graphs that the program captured from streams and runs repeatedly (aclgraph). Their tasks were
+/// handed over during the capture, so no call encloses the tasks of a run.
 class GraphCapture {
  public:
   GraphCapture() = default;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What remains to be done with host calls when their tasks are known.
+// Completes the host calls once their tasks are known.
 #include "host_calls.h"
 
 #include "mpa/base/text.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records of the host that say what was called and what was launched.
+// Host records of calls and launches.
 #include "host_records.h"
 
 #include <algorithm>
@@ -52,7 +52,7 @@ std::vector<Api> ReadRanges(const HostInput& input) {
                 .level = record.U16(2)};
         const bool half = record.U64(24) == std::numeric_limits<std::uint64_t>::max();
         api.end = half ? api.start : input.clock.HostNs(record.U64(24));
-        // What does not age may be from long before the collection.
+        // Records that do not age may be from long before the collection.
         const bool ages = slice.aging && static_cast<Level>(api.level) != Level::kModel;
         const bool plausible = record.U64(16) > 0 && (!ages || input.clock.IsPlausible(api.start));
         if (!plausible || !IsRange(api.start, api.end)) {
@@ -88,7 +88,7 @@ struct Flip {
 };
 
 // Gives the tasks of one stream, in order of time, their batches: one more after each flip. Threads
-// that ask for ids at the same time may be recorded before the flip although they come after it.
+// that request ids at the same time may be recorded before the flip although they come after it.
 void CountBatches(std::vector<HostTask>& tasks, std::span<const std::uint32_t> rows,
                   std::span<const Flip> flips) {
   std::uint16_t batch = 0;
@@ -185,7 +185,7 @@ bool HeadJudge::Accepts(const HostRecordHead& head, const Slice& slice) {
     input_.issues.Count("record left out, it is of another kind than its file", stem_);
     return false;
   }
-  // What does not age may be from long before the collection.
+  // Records that do not age may be from long before the collection.
   const bool plausible =
       head.time > 0 && (!slice.aging || input_.clock.IsPlausible(input_.clock.HostNs(head.time)));
   if (!plausible) {

@@ -12,17 +12,17 @@
 #include "mpa/raw/call_tables.h"
 #include "slices.h"
 
-/// The records of host/data, reduced to what is needed of them.
+/// The records of host/data, reduced to the needed fields.
 namespace mpa::raw {
 
-/// What the readers of host records share.
+/// The data that the readers of host records share.
 struct HostInput {
   const DataFiles& files;
   const Clock& clock;
   Dictionary& dictionary;
   Issues& issues;
   bool wide_task_ids = false;  ///< 32 bits, no batches
-  bool batches = false;        ///< task ids wrap, flips tell when
+  bool batches = false;        ///< task ids wrap, flips record when
 };
 
 /// Fills `calls` from api_event.data, in its order; halves of ranges are put together.
@@ -44,7 +44,7 @@ struct HostTask {
 /// In order of time, with batches.
 std::vector<HostTask> ReadHostTasks(const HostInput& input);
 
-/// What is known of an operator by its name (node_basic_info).
+/// The facts about an operator by its name (node_basic_info).
 struct NodeInfo {
   TimeNs time = 0;
   std::int64_t thread = -1;
@@ -91,7 +91,8 @@ class HeadJudge {
   /// `stem`: "compact.task_track"
   HeadJudge(const HostInput& input, std::string_view stem) : input_(input), stem_(stem) {}
 
-  /// False for a record of another kind, which is counted; so is one of an impossible time.
+  /// False for a record of another kind, which is counted; a record with an impossible time is
+  /// counted, too.
   bool Accepts(const HostRecordHead& head, const Slice& slice);
 
  private:

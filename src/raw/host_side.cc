@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hangs the records of the host on the calls in which they were written.
+// Assigns the records of the host to the calls in which they were written.
 #include "host_side.h"
 
 namespace mpa::raw {

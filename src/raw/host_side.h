@@ -11,7 +11,7 @@
 
 namespace mpa::raw {
 
-/// What the host recorded of a capture, beside its calls; lives while the capture is read.
+/// The host's records of a capture, apart from its calls; lives while the capture is read.
 struct HostSide {
   HostTree tree;
   std::vector<HostTask> tasks;             ///< in order of time

@@ -6,15 +6,15 @@
 
 #include "mpa/capture/survey.h"
 
-/// What an analysis can do with a capture, and what the analyses have in common when they say so.
+/// What an analysis can do with a capture, and the checks that several analyses share.
 namespace mpa {
 
 enum class Ability { kCanRun, kRunsWithLess, kCannotRun };
 
-/// Something that an analysis misses in a capture.
+/// Something that a capture lacks for an analysis.
 struct Lack {
   std::string reason;   ///< what is missing and what stays unknown without it
-  std::string setting;  ///< of the profiler, or what else would bring it
+  std::string setting;  ///< the profiler setting, or another step, that would provide it
 
   friend bool operator==(const Lack&, const Lack&) = default;
 };
@@ -26,24 +26,24 @@ struct Verdict {
 
   friend bool operator==(const Verdict&, const Verdict&) = default;
   bool CannotRun() const { return ability == Ability::kCannotRun; }
-  /// It runs with less if `lack`.
+  /// The analysis runs, but with fewer results if `lack` is set.
   void AddLack(bool lack, const char* reason, const char* setting);
-  /// It may run with less where only the events, too many to look at, would say whether the capture
-  /// has `what`.
+  /// The analysis may run with fewer results: only the events, which are too many to check here,
+  /// show whether the capture has `what`.
   void AddUnknown(Recorded state, const char* what);
 };
 
 inline constexpr const char* kCopyAgain = "copy the capture again, or parse it again";
 
 Verdict CannotRun(std::string reason, std::string setting);
-/// Why nothing can be read at all, if so; the same for every analysis.
+/// The reason why nothing can be read at all, if there is one; the same for every analysis.
 Verdict JudgeReadable(const RankFacts& facts);
-/// Of what looks at the operators of the host.
+/// The verdict for analyses of host operators.
 Verdict JudgeHost(const RankFacts& facts);
-/// Of what needs compute kernels of an NPU with these details, which the capture has beside the
-/// trace. `of_gpus` is why it does not look at GPUs.
+/// The verdict for analyses that need compute kernels of an NPU with these details, which the
+/// capture has next to the trace. `of_gpus` is the reason why the analysis does not support GPUs.
 Verdict JudgeNpuKernels(const RankFacts& facts, const char* of_gpus, const char* details);
-/// The same of what sums NPU kernels up by their types.
+/// The verdict for analyses that sum NPU kernels by type.
 Verdict JudgeKernelTypes(const RankFacts& facts, const char* of_gpus);
 /// The setting that records device activity.
 const char* DeviceSetting(const RankFacts& facts);

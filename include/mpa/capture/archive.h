@@ -9,7 +9,7 @@ namespace mpa {
 /// True for the name of an archive or packed file (.tar, .tgz, .zip, .gz, ...) that is not a trace.
 bool IsArchive(const std::filesystem::path& path);
 
-/// What to say of one that was given as a capture.
+/// The message for an archive that was given as a capture.
 inline constexpr std::string_view kArchiveProblem =
     "an archive; unpack it first, and give the directory that is in it";
 

@@ -11,7 +11,7 @@
 
 namespace mpa {
 
-/// A file of a capture, by what it holds.
+/// The kinds of files in a capture, by content.
 enum class FileKind {
   kTraceView,       ///< trace_view.json of an NPU capture
   kKinetoTrace,     ///< PyTorch trace of a GPU
@@ -42,7 +42,7 @@ bool IsMain(FileKind kind);
 void CheckFollowed(const CaptureFile& file);
 
 enum class CaptureKind {
-  kUnknown,  ///< nothing that can be read
+  kUnknown,  ///< nothing readable
   kNpuText,
   kNpuDb,
   kNpuRaw,  ///< as the profiler left it: PROF_* and FRAMEWORK
@@ -55,11 +55,11 @@ struct RankInput {
   std::filesystem::path path;  ///< as given or found, absolute, symbolic links resolved
   std::vector<CaptureFile> files;
   std::optional<ProfilerInfo> info;  ///< empty when there is no readable profiler_info*.json
-  std::string info_problem;          ///< why a profiler_info*.json that is there cannot be read
+  std::string info_problem;          ///< why an existing profiler_info*.json cannot be read
   /// Of a raw capture without profiler_info*.json: the rank that PROF_*/host/info.json states.
   std::optional<std::int64_t> host_rank;
-  std::vector<std::filesystem::path> unread_databases;  ///< beside the one in `files`
-  bool follow_links = false;                            ///< also those out of the capture
+  std::vector<std::filesystem::path> unread_databases;  ///< in addition to the one in `files`
+  bool follow_links = false;                            ///< including those outside the capture
 
   const CaptureFile* Find(FileKind file_kind) const;
 };
@@ -68,7 +68,7 @@ struct RankInput {
 struct OpenOptions {
   /// No warnings about foreign owners and open permissions; links out of the capture are followed.
   bool force = false;
-  bool raw = false;  ///< the raw data is read even where it was parsed already
+  bool raw = false;  ///< read the raw data even if it was parsed already
 };
 
 /// The capture of one rank at `path`: a *_ascend_pt or *_ascend_ms directory, an
@@ -77,12 +77,12 @@ struct OpenOptions {
 /// Throws Error (kInput) that says what is missing there.
 RankInput OpenRank(const std::filesystem::path& path, const OpenOptions& options);
 
-/// The captures of all ranks below `path` (at most three levels down), ordered by path; one if
-/// `path` itself is a capture. What looks like a capture but cannot be read is listed apart.
+/// The captures of all ranks below `path` (at most three levels down), ordered by path; only one if
+/// `path` itself is a capture. Captures that cannot be read are listed separately.
 struct Discovery {
   std::vector<RankInput> ranks;
   struct Unusable {
-    RankInput rank;      ///< what is known all the same
+    RankInput rank;      ///< what is known despite the problem
     std::string reason;  ///< may name the path, or the file in it that is broken
 
     /// The reason, with the path in front.

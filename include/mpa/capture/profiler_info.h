@@ -37,8 +37,8 @@ struct ProfilerInfo {
 /// the number in the file's name is the rank. Throws Error (kInput, kCorrupt).
 ProfilerInfo ReadProfilerInfo(const std::filesystem::path& path);
 
-/// The same from profiler_config.json, the request of dynamic profiling: it has the settings, but
-/// neither rank nor versions nor an end.
+/// The same from profiler_config.json, the request of dynamic profiling. It contains the settings,
+/// but no rank, no versions and no end.
 ProfilerInfo ReadProfilerConfig(const std::filesystem::path& path);
 
 /// The number in profiler_info_<number>.json, ascend_pytorch_profiler_<number>.db and the like.

@@ -14,11 +14,11 @@ namespace mpa {
 /// Where a record file lies: PROF_*/host/data, PROF_*/device_<N>/data, FRAMEWORK.
 enum class RecordSide { kHost, kDevice, kFramework };
 
-/// What becomes of the records of a kind.
+/// How the records of a kind are treated.
 enum class RecordUse {
   kRead,
-  kNotRead,      ///< nothing that is read lacks anything without them
-  kWorkNotRead,  ///< they describe work of the device, which is missing in the results
+  kNotRead,      ///< no result depends on them
+  kWorkNotRead,  ///< they describe device work, which is missing in the results
 };
 
 struct RecordKind {
@@ -29,7 +29,7 @@ struct RecordKind {
   RecordUse use{};
 };
 
-/// All kinds that are known: those of the host, of devices, of frameworks.
+/// All known kinds: those of the host, of devices and of frameworks.
 std::span<const RecordKind> AllRecordKinds();
 
 /// The parts of the name of a record file in PROF_*.
@@ -39,13 +39,13 @@ struct RecordFileName {
   bool aging = false;       ///< the storage limit may have thinned it
 };
 
-/// Takes apart "aging.compact.task_track.slice_0", "stars_soc.data.0.slice_1",
-/// "stars_soc.data.5.dev.profiler_default_tag.0.slice_1" and "hwts.log.data.45.0.1"; empty for what
-/// is no slice of records.
+/// Parses "aging.compact.task_track.slice_0", "stars_soc.data.0.slice_1",
+/// "stars_soc.data.5.dev.profiler_default_tag.0.slice_1" and "hwts.log.data.45.0.1"; empty for
+/// names that are not slices of records.
 std::optional<RecordFileName> ParseRecordFileName(std::string_view name);
 
-/// The kind of a file by its name; null: unknown. Of the kinds in PROF_* that are read only slices
-/// are known.
+/// The kind of a file by its name; null: unknown. For the kinds in PROF_* that are read, only
+/// slices are known.
 const RecordKind* KindOfRecords(RecordSide side, std::string_view file_name);
 
 /// The records in a capture.
@@ -58,8 +58,9 @@ struct RecordInventory {
   std::vector<std::filesystem::path> unknown;  ///< files of unknown kinds, in name order
 };
 
-/// What lies in a raw capture (a *_ascend_pt, *_ascend_ms or PROF_* directory), told from names
-/// and sizes. Empty files count for nothing. Throws Error (kInput) when it cannot be looked into.
+/// The contents of a raw capture (a *_ascend_pt, *_ascend_ms or PROF_* directory), determined from
+/// names and sizes. Empty files are ignored. Throws Error (kInput) when the directory cannot be
+/// listed.
 RecordInventory ListRecords(const std::filesystem::path& capture);
 
 }  // namespace mpa

@@ -10,11 +10,11 @@
 #include "mpa/capture/capture.h"
 #include "mpa/capture/record_kinds.h"
 
-/// What captures hold, told from names, sizes, metadata documents and small tables. No event is
-/// read, so a survey takes milliseconds whatever the size of the captures.
+/// The contents of captures, determined from names, sizes, metadata documents and small tables. No
+/// event is read, so a survey takes milliseconds whatever the size of the captures.
 namespace mpa {
 
-/// kUnknown: only the events would tell.
+/// kUnknown: the answer needs the events.
 enum class Recorded { kUnknown, kNo, kYes };
 
 /// What was recorded on a rank.
@@ -38,12 +38,12 @@ struct Contents {
 /// Something about the collection that makes the capture misleading or incomplete.
 struct Warning {
   std::string id;    ///< stable name, "no_warmup"
-  std::string text;  ///< what is the matter
+  std::string text;  ///< a description of the problem
   std::string advice;
   std::vector<std::filesystem::path> paths;  ///< the captures concerned, if they are named
 };
 
-/// All that is known of one rank's capture. Texts are empty where the capture does not say.
+/// Everything known about the capture of one rank. Texts are empty where the capture does not say.
 struct RankFacts {
   std::filesystem::path path;
   CaptureKind kind{};
@@ -60,7 +60,7 @@ struct RankFacts {
   std::optional<ProfilerInfo> settings;
   std::optional<std::vector<std::int64_t>> steps;  ///< empty: unknown
   Recorded complete{};                             ///< kNo: the data is cut off
-  Recorded stopped{};                              ///< kNo: the profiler was not, properly
+  Recorded stopped{};                              ///< kNo: the profiler was not stopped properly
   Contents recorded;
   RecordInventory records;  ///< of a raw capture
   std::vector<Warning> warnings;
@@ -70,14 +70,14 @@ struct RankFacts {
 struct Survey {
   std::filesystem::path path;
   std::vector<RankFacts> ranks;   ///< by rank, then path; those without a rank come last
-  std::vector<Warning> warnings;  ///< on the captures together
+  std::vector<Warning> warnings;  ///< warnings about the captures as a whole
 };
 
 /// Surveys one capture that OpenRank() found.
 RankFacts SurveyRank(RankInput input);
 
-/// Surveys what Discover() finds. Broken documents and databases are warnings or problems of their
-/// rank. Throws Error (kInput) when `path` does not exist.
+/// Surveys what Discover() finds. Broken documents and databases become warnings or problems of
+/// their rank. Throws Error (kInput) when `path` does not exist.
 Survey SurveyCaptures(const std::filesystem::path& path, const OpenOptions& options);
 
 }  // namespace mpa

@@ -18,13 +18,13 @@ class ByteStream {
   ByteStream(const ByteStream&) = delete;
   ByteStream& operator=(const ByteStream&) = delete;
 
-  /// Reads the next bytes of the text; less than `count` only at its end. Throws Error: kCorrupt
+  /// Reads the next bytes of the text; fewer than `count` only at its end. Throws Error: kCorrupt
   /// for broken gzip data and for data that unpacks to hundreds of times its size, kInput when
   /// reading fails.
   std::size_t Read(char* to, std::size_t count);
-  /// Goes to a byte of the text that was read already.
+  /// Seeks back to a byte of the text that was already read.
   void Seek(std::size_t offset);
-  /// True once the text has ended before the gzip data in the file did: the file was cut off.
+  /// True when the text ended before the gzip data in the file did: the file was cut off.
   bool truncated() const;
   /// How far the file itself has been read.
   std::int64_t file_offset() const;

@@ -28,8 +28,8 @@ class CsvFile {
   /// The same, but throws Error (kCorrupt) naming the file and the column that is missing.
   std::size_t Require(std::string_view name) const;
 
-  /// Moves to the next row; false at the end. Cells of the row before become invalid. Throws Error
-  /// (kCorrupt) for a row of many megabytes, or one of more lines than a row can have.
+  /// Moves to the next row; false at the end. Cells of the previous row become invalid. Throws
+  /// Error (kCorrupt) for a row of many megabytes, or a row with too many lines.
   bool Next();
   /// A cell of the current row; empty for a column that the file does not have.
   std::string_view operator[](std::optional<std::size_t> column) const;

@@ -5,9 +5,9 @@
 
 namespace mpa::io {
 
-/// Keeps other runs of the program out of a directory, whichever container of the machine they are
-/// in; leaves no file behind, also when the run is killed. On file systems that cannot lock
-/// directories (NFS) there is neither kHeld nor kTaken.
+/// Keeps other runs of the program out of a directory, in whichever container on the machine they
+/// run. It leaves no file behind, even when the run is killed. On file systems that cannot lock
+/// directories (NFS) the result is neither kHeld nor kTaken.
 class DirectoryLock {
  public:
   enum class State { kHeld, kTaken, kImpossible };
@@ -29,8 +29,7 @@ class DirectoryLock {
   State state_ = State::kImpossible;
 };
 
-/// The lock of a directory in which something is going to be changed that other runs change, too;
-/// says so when it has to wait.
+/// The lock of a directory whose contents other runs may change, too. Reports when it has to wait.
 DirectoryLock LockForChanges(const std::filesystem::path& directory);
 
 }  // namespace mpa::io

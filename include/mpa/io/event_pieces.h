@@ -17,22 +17,23 @@ namespace mpa::io {
 /// Some whole events of a trace in a buffer of their own, as a JSON array.
 class EventPiece {
  public:
-  /// The array with its brackets, separated by commas what is between them.
+  /// The array with its brackets; the events are separated by commas.
   std::string_view array() const { return {bytes_.get(), size_}; }
-  /// How many bytes may be read from the begin of the array; those behind it are blank.
+  /// How many bytes may be read from the beginning of the array; the bytes after the array are
+  /// blanks.
   std::size_t readable() const { return capacity_; }
   /// Which piece of the trace this is, from 0.
   std::size_t number() const { return number_; }
-  /// Where in the text of the file the first event begins.
+  /// Offset of the first event in the text of the file.
   std::size_t offset() const { return offset_; }
-  /// False while the cut was only guessed; see EventPieces::Next.
+  /// False if the cut was only guessed; see EventPieces::Next.
   bool exact() const { return exact_; }
 
  private:
   friend class EventPieces;
   // All but the brackets.
   char* text() { return bytes_.get() + 1; }
-  // Makes room for `count` bytes of it; the first `kept` keep what they are.
+  // Makes room for `count` bytes of the events and preserves the first `kept`.
   void Reserve(std::size_t count, std::size_t kept);
   void Close(std::size_t count);
 
@@ -50,14 +51,14 @@ class EventPieces {
   /// Pieces are about `piece_bytes` large. Throws Error (kInput) when the file cannot be read.
   explicit EventPieces(const std::filesystem::path& path, std::size_t piece_bytes);
 
-  /// Gives the next piece; false at the end. Where one event ends and the next begins is guessed
-  /// from the characters around it, so that nobody has to look at every byte twice. A wrong guess
-  /// (inside a text or a nested array) makes a piece that is no JSON array: its taker then
-  /// calls CutExactly. Throws Error (kCorrupt) when there is no event array, or something other
-  /// than objects in it.
+  /// Gives the next piece; false at the end. The boundary between two events is guessed from the
+  /// characters around it, to avoid scanning every byte twice. A wrong guess (inside a string or a
+  /// nested array) makes a piece that is not a JSON array: its consumer then calls CutExactly.
+  /// Throws Error (kCorrupt) when there is no event array, or when the array contains something
+  /// other than objects.
   bool Next(EventPiece& piece);
-  /// Goes back to a guessed piece. It and all behind it are cut anew, by their brackets; pieces
-  /// with a higher number that were given out already do not count.
+  /// Goes back to a guessed piece. This piece and all later ones are cut again, by their brackets;
+  /// pieces with a higher number that were already given out become void.
   void CutExactly(std::size_t number, std::size_t offset);
 
   /// True when all pieces have been given out.

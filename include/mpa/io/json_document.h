@@ -11,11 +11,11 @@ namespace mpa::io {
 /// object. Throws Error (kInput, kCorrupt) that names the file and the place.
 nlohmann::json ReadJson(const std::filesystem::path& path);
 
-/// The document that a text holds. Throws Error (kCorrupt) that names the place: where it is no
-/// JSON, or nested deeper than any document of a capture.
+/// The document in a text. Throws Error (kCorrupt) that names the place when the text is not JSON
+/// or is nested deeper than any document of a capture.
 nlohmann::json ParseJson(std::string_view text);
 
-/// The member of an object; null for a member that is not there, and of anything but an object.
+/// The member of an object; null for a missing member and for any value that is not an object.
 const nlohmann::json& Member(const nlohmann::json& object, const char* key);
 
 }  // namespace mpa::io

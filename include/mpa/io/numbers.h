@@ -9,12 +9,12 @@
 
 namespace mpa::io {
 
-/// Decimal text of microseconds as nanoseconds, rounded half up at the fourth decimal: "12.3456"
-/// is 12346. Takes what captures hold: blanks and tabs around it, a sign, an exponent, any number
-/// of decimals. Empty for anything else and for values that are no time, see IsTime().
+/// Decimal text of microseconds as nanoseconds, rounded half up at the fourth decimal: "12.3456" is
+/// 12346. Accepts the forms that captures contain: blanks and tabs around it, a sign, an exponent,
+/// any number of decimals. Empty for anything else and for invalid times, see IsTime().
 std::optional<TimeNs> NsFromMicros(std::string_view text);
 
-/// What NsFromMicros rounds away, in nanoseconds from -0.5 to 0.5; 0 for text that is no time.
+/// The part that NsFromMicros rounds away, in nanoseconds from -0.5 to 0.5; 0 for invalid times.
 float MicrosBeyondNs(std::string_view text);
 
 /// The same for any power of ten, within 64 bits: ScaledDecimal("1.5", 3) is 1500.

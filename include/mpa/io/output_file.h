@@ -22,18 +22,19 @@ void PrepareOutputDirectory(const std::filesystem::path& directory);
 /// its name. Throws Error (kOutput).
 void PrepareOutputFile(const std::filesystem::path& path);
 
-/// A file, or a directory with all in it, that appears under its name only when it is complete:
-/// written in a scratch directory, renamed by CommitAs(). Without that nothing stays behind.
+/// A file, or a directory with its contents, that appears under its name only when it is complete.
+/// It is written in a scratch directory and renamed by CommitAs(). Without that call nothing
+/// remains.
 class OutputFile {
  public:
-  /// `path` tells where it will be, and its name in the scratch directory.
+  /// `path` gives its final location and its name in the scratch directory.
   explicit OutputFile(const std::filesystem::path& path);
 
   const std::filesystem::path& temporary_path() const { return temporary_; }
-  /// Gives the file its name; false, and nothing happens, when another file has it. Throws Error
-  /// (kOutput) when that cannot be done.
+  /// Gives the file its name; returns false and does nothing when another file has the name. Throws
+  /// Error (kOutput) when the rename fails.
   bool CommitAs(const std::filesystem::path& path);
-  /// The same, but takes the place of what has the name; a directory is replaced as a whole.
+  /// The same, but replaces an existing file; a directory is replaced as a whole.
   void Replace(const std::filesystem::path& path);
   /// Makes a committed file temporary again.
   void TakeBack() noexcept;
@@ -41,7 +42,7 @@ class OutputFile {
  private:
   ScratchDirectory scratch_;
   std::filesystem::path temporary_;
-  std::filesystem::path committed_;  ///< empty until it is
+  std::filesystem::path committed_;  ///< empty until it is committed
 };
 
 /// Outputs of one run, which appear together or not at all.
@@ -51,8 +52,9 @@ class OutputSet {
 
   /// The temporary path of one more output, which will be named `<stem><ending>`.
   const std::filesystem::path& Add(const std::string& ending);
-  /// Gives the outputs their names, and these back. When one of the names is taken, all outputs get
-  /// the stem followed by 01, 02, ...: no run overwrites another's result. Throws Error (kOutput).
+  /// Gives the outputs their names and returns the names. When one of the names is taken, all
+  /// outputs get the stem followed by 01, 02, ...: no run overwrites the results of another. Throws
+  /// Error (kOutput).
   std::vector<std::filesystem::path> Commit();
 
  private:
@@ -65,15 +67,15 @@ class OutputSet {
   std::deque<OutputFile> files_;
 };
 
-/// A text file in the writing. Failures of single writes are kept by the stream for Close().
+/// A text file that is being written. The stream keeps failures of single writes for Close().
 class TextFile {
  public:
   explicit TextFile(std::filesystem::path path);
 
   std::FILE* stream() const { return stream_.get(); }
   void Write(std::string_view text);
-  /// Writes over what begins at the byte `place`, then goes back to the end. Throws Error (kOutput)
-  /// when the place cannot be reached.
+  /// Overwrites the bytes from offset `place`, then goes back to the end. Throws Error (kOutput)
+  /// when the offset cannot be reached.
   void WriteAt(std::uint64_t place, std::string_view text);
   /// Throws Error (kOutput) when not all of the text is in the file.
   void Close();
@@ -86,8 +88,7 @@ class TextFile {
   std::unique_ptr<std::FILE, Closer> stream_;
 };
 
-/// Writes a file, which takes the place of what is there, whole or not at all. Throws Error
-/// (kOutput).
+/// Writes a file completely or not at all; an existing file is replaced. Throws Error (kOutput).
 void ReplaceText(const std::filesystem::path& path, std::string_view text);
 
 }  // namespace mpa::io

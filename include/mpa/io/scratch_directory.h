@@ -10,9 +10,9 @@
 
 namespace mpa::io {
 
-/// A hidden directory for unfinished outputs, on the file system of the finished ones. It goes with
-/// all that is in it, however the program ends; what a killed run left behind goes when the next
-/// one makes a scratch directory in the same place.
+/// A hidden directory for unfinished outputs, on the file system of the finished ones. It is
+/// removed with its contents, however the program ends. The leftovers of a killed run are removed
+/// when the next run makes a scratch directory in the same place.
 class ScratchDirectory {
  public:
   /// Throws Error (kOutput) when nothing can be made in `parent`.
@@ -25,12 +25,11 @@ class ScratchDirectory {
 
  private:
   std::filesystem::path path_;
-  std::optional<DirectoryLock> lock_;  ///< by which others know that it is in use
+  std::optional<DirectoryLock> lock_;  ///< tells other runs that the directory is in use
   std::optional<CleanUp> clean_up_;
 };
 
-/// The name that an unfinished output is going to have, for messages: `path` without the scratch
-/// directories in it.
+/// The final name of an unfinished output, for messages: `path` without its scratch directories.
 std::string FinalName(const std::filesystem::path& path);
 
 }  // namespace mpa::io

@@ -24,12 +24,13 @@ class Row {
   bool IsNull(int column) const;
   /// True for a cell that is stored as a whole number.
   bool IsInteger(int column) const;
-  /// A whole number, also from TEXT and REAL cells; empty for NULL and for text that is no number.
+  /// A whole number, also from TEXT and REAL cells; empty for NULL and for text that is not a
+  /// number.
   std::optional<std::int64_t> Int(int column) const;
   std::int64_t IntOr(int column, std::int64_t fallback) const {
     return Int(column).value_or(fallback);
   }
-  /// A finite real number, also from whole ones and text; `fallback` for all else.
+  /// A finite real number, also from whole numbers and text; `fallback` for anything else.
   double RealOr(int column, double fallback) const;
   /// Empty for NULL.
   std::string_view Text(int column) const;
@@ -71,10 +72,10 @@ class Statement {
   std::vector<sqlite3_value*> values_;
 };
 
-/// A database opened read-only: neither the file nor its directory is touched, not even where the
-/// last writes are still in a -wal file, which are seen. Views and what else would compute is
-/// refused, and so are queries whose result grows beyond all measure (Error, kCorrupt). Only one
-/// thread at a time may use it.
+/// A database opened read-only: neither the file nor its directory is touched, even if the last
+/// writes are still in a -wal file; these writes are visible. Views and other computed contents are
+/// refused, and so are queries with an excessively large result (Error, kCorrupt). Only one thread
+/// at a time may use it.
 class Database {
  public:
   /// Throws Error: kInput when it cannot be opened or is still being written, kCorrupt when it is
@@ -110,7 +111,7 @@ class Database {
   mutable RunningScan* scan_ = nullptr;  // the innermost one
 };
 
-/// Throws what it means that writing to `database` failed: Error (kOutput) or std::bad_alloc.
+/// Throws the error for a failed write to `database`: Error (kOutput) or std::bad_alloc.
 [[noreturn]] void FailToWrite(sqlite3* database);
 
 }  // namespace mpa::io

@@ -9,10 +9,10 @@
 
 namespace mpa {
 
-/// For every communication task the row of its operation in the communications, -1 where there is
-/// none: by the operation's id where the task has one, else by the time within the task's group, of
-/// which the nearest operation counts if it is no further away than it is long.
-/// Only where the group is unknown the time alone decides.
+/// For every communication task the row of its operation in the communications; -1 where there is
+/// none. If the task has the id of an operation, the id decides. Otherwise the time within the
+/// task's group decides: the nearest operation counts if it is no further away than it is long. If
+/// the group is unknown, the time alone decides.
 std::vector<std::int64_t> OperationsOfTasks(const RankTrace& trace);
 
 /// True for the kernel by which the LCCL library communicates: a collective although it runs like a

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-/// What communication.json, communication_matrix.json and the tables CommAnalyzer* of analysis.db
-/// say. Milliseconds, megabytes of 10^6 bytes and GB/s as doubles, because the profiler's own files
-/// hold rounded doubles.
+/// The contents of communication.json, communication_matrix.json and the tables CommAnalyzer* of
+/// analysis.db. Milliseconds, megabytes of 10^6 bytes and GB/s are doubles, because the profiler's
+/// own files hold rounded doubles.
 namespace mpa {
 
 /// The kinds of links in the order of the profiler's file.
@@ -33,9 +33,10 @@ struct CommunicationOp {
   std::string name;   ///< "hcom_allReduce__586_0_1"
   std::string group;  ///< hash of the group name; empty for the total
   CommunicationTime time;
-  std::map<LinkKind, LinkUse> links;  ///< those that the capture names
+  std::map<LinkKind, LinkUse> links;  ///< those named in the capture
 
-  /// Adds the times, and what moved over each kind of link; ratios and bandwidths stay as they are.
+  /// Adds the times and the amounts moved over each kind of link; ratios and bandwidths do not
+  /// change.
   void Add(const CommunicationOp& other);
 };
 
@@ -49,15 +50,15 @@ struct MatrixEntry {
   std::string op;  ///< "hcom_allReduce__586_0_1"; empty of a total
 };
 
-/// The operations of one step, in the order of their first parts; behind them, where there are any,
-/// their total. The matrix file leaves out steps without operations.
+/// The operations of one step in the order of their first parts, followed by their total if there
+/// are any operations. The matrix file leaves out steps without operations.
 struct CommunicationStep {
   std::string step;  ///< "step5", or "step" where the capture has none
   std::vector<CommunicationOp> p2p, collective;
   std::vector<MatrixEntry> p2p_matrix, collective_matrix;
 };
 
-/// "HCCS"; empty for text that names none.
+/// "HCCS"; empty for text that is not the name of a kind of link.
 std::string_view NameOf(LinkKind kind);
 
 }  // namespace mpa

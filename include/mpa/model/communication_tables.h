@@ -10,10 +10,10 @@
 #include "mpa/model/string_pool.h"
 #include "mpa/model/table_base.h"
 
-/// Collectives, their pieces, and what they moved.
+/// Collectives, their pieces, and the amounts they moved.
 namespace mpa {
 
-/// The name of the group to which planes of no group belong.
+/// The name of the group for planes that belong to no group.
 inline constexpr std::string_view kUnknownGroup = "Unknown Group";
 
 /// Communication groups. Row number = group.
@@ -68,15 +68,15 @@ struct CommTasks : TableBase<CommTasks> {
     StringId name{};
     std::int32_t group = -1;
     std::int64_t plane = -1;
-    std::int64_t op_id = -1;  ///< of its communication; -1 where only the times tell
+    std::int64_t op_id = -1;  ///< of its communication; -1: only the times relate them
     double dur_rest = 0;      ///< see DeviceTasks
-    /// Ranks are numbers within the group. A wait names the rank that it waits for; -1 for none,
-    /// and where the capture does not say.
+    /// Ranks are numbers within the group. A wait names the rank that it waits for; -1 if there is
+    /// none or the capture does not say.
     std::int32_t own_rank = -1, peer = -1;
     std::int64_t bytes = -1;
     StringId transport{};      ///< "SDMA", "RDMA", "LOCAL"
     StringId link_type{};      ///< "HCCS", "ON_CHIP", "PCIE", "ROCE", ...
-    StringId rdma_type{};      ///< "RDMA_SEND_PAYLOAD", "RDMA_SEND_NOTIFY"; texts do not tell
+    StringId rdma_type{};      ///< "RDMA_SEND_PAYLOAD", "RDMA_SEND_NOTIFY"; not in text captures
     std::int64_t notify = -1;  ///< the signal that is sent or awaited
     std::int64_t stream = -1;
   };

@@ -21,7 +21,8 @@ struct DeviceTasks : TableBase<DeviceTasks> {
     std::int64_t task_id = -1;
     std::int64_t stream = -1;
     std::int64_t link = -1;
-    /// What `dur` lacks of the duration, in ns: some versions write durations finer than that.
+    /// The fraction of the duration that `dur` cannot hold, in ns: some versions write finer
+    /// durations.
     double dur_rest = 0;
     std::int64_t connection = -1;  ///< the host call that launched it, see HostCalls
     std::int64_t model = -1;       ///< compiled model or graph that it is part of
@@ -39,12 +40,12 @@ struct DeviceTasks : TableBase<DeviceTasks> {
   }
 };
 
-/// What a run of the device is.
+/// The kind of a device run.
 enum class DeviceRunKind : std::uint8_t { kKernel, kCollective };
 
-/// What the devices computed and communicated, as the timeline shows it: with the host call that
-/// launched it and the compiled model it belongs to, without what only waits, copies or marks.
-/// Unlike Kernels it needs no file beside the timeline.
+/// What the devices computed and communicated, as the timeline shows it, with the host call that
+/// launched it and the compiled model it belongs to. Waits, copies and marks are left out. Unlike
+/// Kernels it needs no file other than the timeline.
 struct DeviceRuns : TableBase<DeviceRuns> {
   struct Row {
     TimeNs start = 0, dur = 0;
@@ -84,7 +85,7 @@ struct ModelIterations : TableBase<ModelIterations> {
   }
 };
 
-/// What the profiler's own overlap analysis says the device did.
+/// What the device did according to the profiler's own overlap analysis.
 enum class Activity : std::uint8_t { kComputing, kCommunication, kExposedCommunication, kFree };
 
 struct Overlaps : TableBase<Overlaps> {

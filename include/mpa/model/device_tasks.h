@@ -8,12 +8,12 @@ namespace mpa {
 /// True for the name or type of a task that copies between memories.
 bool IsCopy(std::string_view name_or_type);
 
-/// True for a task that does something for who launched it: a copy, or a kernel, which alone has a
-/// name that is no type. Other tasks wait, signal or mark a place.
+/// True for a task that does work for its launcher: a copy or a kernel. Only kernels have a name
+/// that is not a type. Other tasks wait, signal or mark a place.
 bool IsWork(std::string_view name, std::string_view type);
 
-/// True for the type of a task that bounds the span of the device's work. Tasks of other types do
-/// so by the kernels and collectives they belong to, or are the profiler's own switches.
+/// True for the type of a task that bounds the span of the device's work. Tasks of other types
+/// bound it through the kernels and collectives they belong to, or are the profiler's own switches.
 bool BoundsDeviceSpan(std::string_view type);
 
 }  // namespace mpa

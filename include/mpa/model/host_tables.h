@@ -64,7 +64,7 @@ struct PythonCalls : TableBase<PythonCalls> {
   }
 };
 
-/// What an event of the mstx interface is. A range by start/end may end on another thread.
+/// The kind of an mstx event. A start/end range may end on another thread.
 enum class MstxKind : std::uint8_t { kMark, kPushPop, kStartEnd };
 
 /// Marks and ranges that the profiled program set itself (mstx).
@@ -142,8 +142,8 @@ struct HostCalls : TableBase<HostCalls> {
     TimeNs start = 0, dur = 0;
     StringId name{};            ///< "<Level>@<name>": Node@launch, Model@ModelExecute
     std::int32_t track = -1;    ///< the thread, the same as that of its framework operators
-    StringId item{};            ///< of a launch the operator; databases do not tell
-    std::int64_t model = -1;    ///< of Model@ModelExecute the model; databases do not tell
+    StringId item{};            ///< of a launch the operator; not in databases
+    std::int64_t model = -1;    ///< of Model@ModelExecute the model; not in databases
     std::int64_t request = -1;  ///< of Model@ModelExecute the iteration of the model, likewise
     std::int64_t connection =
         -1;  ///< device work that it launched carries the same, see DeviceRuns
@@ -160,8 +160,8 @@ struct HostCalls : TableBase<HostCalls> {
   }
 };
 
-/// Moments within calls of the runtime that launched device work, of captures that tell no more of
-/// the calls (texts of Level0).
+/// Moments within runtime calls that launched device work, for captures that contain no more about
+/// the calls (text captures of Level0).
 struct CallStamps : TableBase<CallStamps> {
   struct Row {
     TimeNs time = 0;
@@ -178,7 +178,7 @@ struct CallStamps : TableBase<CallStamps> {
   }
 };
 
-/// Times in which the Python of the rank collected garbage.
+/// Times in which the rank's Python process collected garbage.
 struct GarbageCollections : TableBase<GarbageCollections> {
   struct Row {
     TimeNs start = 0, dur = 0;
@@ -197,7 +197,7 @@ struct Launches : TableBase<Launches> {
     std::int64_t link = -1;
     TimeNs host_time = 0;          ///< start of the launching host operator
     std::int32_t host_track = -1;  ///< thread that launched
-    TimeNs device_time = -1;       ///< start of the device work; -1: only `link` tells
+    TimeNs device_time = -1;       ///< start of the device work; -1: only `link` identifies it
     std::int64_t stream = -1;      ///< stream of the device work, when device_time is known
   };
   std::vector<std::int64_t> link;

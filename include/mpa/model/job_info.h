@@ -19,7 +19,7 @@ struct DeviceOfRank {
   std::int64_t rank = -1, device = -1;
 };
 
-/// What a capture says of the job that the rank belongs to. Texts are empty where it does not.
+/// What a capture says about the job of the rank. Texts are empty where it does not say.
 struct JobInfo {
   std::vector<JobGroup> groups;
   std::string distributed_args;  ///< a JSON object, such as {"tensor_model_parallel_size": 2, ...}

@@ -9,10 +9,10 @@
 #include "mpa/model/string_pool.h"
 #include "mpa/model/table_base.h"
 
-/// Compute kernels, what the hardware counted for them, and the chips that ran them.
+/// Compute kernels, their hardware counters, and the chips that ran them.
 namespace mpa {
 
-/// Compute kernels with what is known of them. Counters are times in ns, -1: not measured.
+/// Compute kernels with their details. Counters are times in ns, -1: not measured.
 struct Kernels : TableBase<Kernels> {
   struct Row {
     TimeNs start = 0, dur = 0;
@@ -51,8 +51,8 @@ struct Kernels : TableBase<Kernels> {
   }
 };
 
-/// The rows of kernel_details.csv as databases tell them: kernels, collectives, and kernels that
-/// only arrange collectives, each with all that is recorded of it. Numbers: -1 is not recorded.
+/// The rows of kernel_details.csv as databases contain them: kernels, collectives, and kernels that
+/// only arrange collectives, each with all recorded details. Numbers: -1 is not recorded.
 struct ListedKernels : TableBase<ListedKernels> {
   struct Row {
     TimeNs start = 0, dur = 0;
@@ -80,7 +80,7 @@ struct ListedKernels : TableBase<ListedKernels> {
   }
 };
 
-/// What the hardware counted for the listed kernels; times are ns.
+/// The hardware counters of the listed kernels; times are ns.
 struct CounterValues : TableBase<CounterValues> {
   struct Row {
     std::int64_t kernel = -1;  ///< ListedKernels.id
@@ -114,7 +114,7 @@ struct KernelStatistics : TableBase<KernelStatistics> {
   }
 };
 
-/// The devices on which the rank may have run, and how fast they are at best.
+/// The devices on which the rank may have run, and their best speed.
 struct Chips : TableBase<Chips> {
   struct Row {
     std::int64_t device = -1;
@@ -131,8 +131,7 @@ struct Chips : TableBase<Chips> {
   }
 };
 
-/// The clock of the cube cores as it was measured, in order of start; each value holds until the
-/// next.
+/// The measured clock of the cube cores, in order of start; each value holds until the next.
 struct CoreClocks : TableBase<CoreClocks> {
   struct Row {
     TimeNs start = 0;

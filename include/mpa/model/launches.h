@@ -15,8 +15,8 @@ namespace mpa {
 /// two files, the start alone decides if only one launch ends there.
 void LinkByTime(RankTrace& trace);
 
-/// How often rows of tables may be tied to each other by connections: mostly once each, in broken
-/// captures all with all, which would take quadratic time and memory.
+/// How many pairs of rows connections may tie together. Most rows are tied once, but a broken
+/// capture may tie all rows to all others, which would take quadratic time and memory.
 constexpr std::size_t MostPairs(std::size_t rows) { return 16 * (rows + 65'536); }
 
 /// Finds launches by link. Of several launches with one link the last row counts.

@@ -10,15 +10,15 @@
 
 namespace mpa {
 
-/// Finds the piece of queued work that was being done at a time. Refers to the table, which must
-/// outlive it and stay as it is. Rows are those of the table.
+/// Finds the piece of queued work that was executing at a time. Refers to the table, which must
+/// outlive it and must not change. Rows are those of the table.
 class QueueIndex {
  public:
   explicit QueueIndex(const QueuedWork& work);
 
   /// On the thread `track`.
   std::optional<std::size_t> Find(std::int32_t track, TimeNs time) const;
-  /// On any thread; of several the one that began last.
+  /// On any thread; if there are several, the one that began last.
   std::optional<std::size_t> FindAnywhere(TimeNs time) const;
 
  private:
@@ -26,8 +26,8 @@ class QueueIndex {
   std::map<std::int32_t, std::vector<std::size_t>> rows_of_track_;  // each in order of start
 };
 
-/// Tells allocations that operators made themselves from those made later, in queued work. Refers
-/// to the rank, which must outlive it and stay as it is.
+/// Separates allocations that operators made themselves from those made later, in queued work.
+/// Refers to the rank, which must outlive it and must not change.
 class QueuedAllocations {
  public:
   explicit QueuedAllocations(const RankTrace& trace);
@@ -35,7 +35,7 @@ class QueuedAllocations {
   /// True for an allocation of the runtime that was made while queued work was being done: it is
   /// named "cann::...", or after a kernel (no operator has its name, and it has no namespace).
   bool IsQueued(std::size_t allocation) const;
-  /// The piece of queued work that was being done then.
+  /// The piece of queued work that was executing at that time.
   std::optional<std::size_t> Work(std::size_t allocation) const;
 
  private:

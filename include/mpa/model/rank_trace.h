@@ -63,15 +63,14 @@ constexpr bool Overlap(Tables a, Tables b) { return (a & b) != Tables::kNone; }
 
 enum class DeviceKind : std::uint8_t { kNpu, kGpu };
 
-/// All that one rank's capture says, in one form for every input format. Filled by the readers,
+/// All data of one rank's capture, in one form for every input format. Filled by the readers,
 /// constant afterwards.
 struct RankTrace {
   DeviceKind device = DeviceKind::kNpu;
-  /// For people: what kind of capture it is ("text", "database"), and its level ("Level1"), empty
-  /// where the capture does not say.
+  /// For display: the kind of capture ("text", "database"), and its level ("Level1"), empty where
+  /// the capture does not say.
   std::string source, profiler_level;
-  /// For people: the name of the capture's directory or file, and the rank; empty and -1: not
-  /// known.
+  /// For display: the name of the capture's directory or file, and the rank; empty and -1: unknown.
   std::string capture;
   std::string capture_path;  ///< the capture's directory or file
   std::int64_t rank = -1;
@@ -82,7 +81,7 @@ struct RankTrace {
   std::int64_t backward_tid = -1;
   /// Number of the device; -1 when the capture does not show it. See `chips`.
   std::int64_t device_id = -1;
-  /// When the profiler began and ended to record; -1 when the capture does not say.
+  /// When the profiler began and stopped recording; -1 when the capture does not say.
   TimeNs session_start = -1, session_end = -1;
 
   StringPool strings;

@@ -13,7 +13,7 @@
 
 namespace mpa {
 
-/// True for the operator that a step is for the framework: "ProfilerStep#7".
+/// True for the operator that the framework records for a step: "ProfilerStep#7".
 bool IsStepMark(std::string_view name);
 
 /// The steps of a rank in order of their begins on the host. Steps are named by their position.
@@ -28,8 +28,8 @@ class HostSteps {
   /// "1, 2, 3"
   std::string Ids() const;
 
-  /// The step that holds a time on the host, its begin and its end included; where one step ends
-  /// and the next begins in one instant, the next.
+  /// The step that contains a host time, both ends included. If one step ends and the next begins
+  /// at that time, the next.
   std::optional<std::size_t> OfHostTime(TimeNs time) const;
   TimeNs HostBegin(std::size_t step) const { return spans_[step].begin; }
   TimeNs HostEnd(std::size_t step) const { return spans_[step].end; }
@@ -46,8 +46,7 @@ class HostSteps {
 /// steps, launches, kernels and communications.
 class StepBounds : public HostSteps {
  public:
-  /// Refers to the rank, which must outlive it. A time of the host less `host_offset` is one of the
-  /// device.
+  /// Refers to the rank, which must outlive it. A host time minus `host_offset` is a device time.
   explicit StepBounds(const RankTrace& trace, TimeNs host_offset = 0);
 
   std::optional<std::size_t> OfDeviceWork(std::int64_t link, TimeNs start) const;
@@ -55,10 +54,11 @@ class StepBounds : public HostSteps {
   std::optional<std::size_t> OfLaunchedWork(TimeNs launched, TimeNs start) const;
 
   TimeNs DeviceBegin(std::size_t step) const { return device_[step].begin; }
-  /// Where the device time of the next step begins; of the last one, behind all it launched.
+  /// Where the device time of the next step begins; for the last step, the end of all work it
+  /// launched.
   TimeNs DeviceEnd(std::size_t step) const;
-  /// The same without the time between the steps: where both host and device are done with this
-  /// one, at the latest where the next begins.
+  /// The same without the time between the steps: where both host and device have finished this
+  /// step, at the latest where the next begins.
   TimeNs DeviceFinish(std::size_t step) const;
 
  private:

@@ -18,7 +18,7 @@ namespace mpa {
 /// lasts until the next step's begins. Intervals of the overlap analysis are cut at these bounds,
 /// and those of free time dropped: a step lasts from its first to its last work, in every format.
 ///
-/// Throws Error (kInput) that lists the steps of the capture when there is no such step.
+/// Throws Error (kInput) that lists the steps of the capture when the step does not exist.
 void SelectStep(RankTrace& trace, std::int32_t id);
 
 }  // namespace mpa

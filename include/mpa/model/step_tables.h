@@ -8,7 +8,7 @@
 #include "mpa/base/time.h"
 #include "mpa/model/table_base.h"
 
-/// Steps of the training, and how the profiler shared out their time.
+/// Training steps, and how the profiler divided their time.
 namespace mpa {
 
 /// Iterations: the span of ProfilerStep#id on the host.
@@ -26,12 +26,12 @@ struct Steps : TableBase<Steps> {
   }
 };
 
-/// What step_trace_time.csv or the table StepTraceTime says of one step.
+/// The contents of step_trace_time.csv or of the table StepTraceTime for one step.
 struct StepTimes : TableBase<StepTimes> {
   struct Row {
     std::int32_t step = -1;
     TimeNs computing = 0, exposed_communication = 0, communication = 0, free = 0;
-    TimeNs overlapped = 0;  ///< communication while something is computed
+    TimeNs overlapped = 0;  ///< communication that overlaps computing
     TimeNs stage = 0;       ///< the step without `bubble`
     TimeNs bubble = 0;      ///< waiting to receive
     TimeNs exposed_without_receive = 0;

@@ -12,9 +12,9 @@
 
 namespace mpa {
 
-/// What every table can do, written once. Columns are plain vectors of equal length; row i is the
-/// i-th element of each. A table names its columns like the members of its Row; Tie() lists them, for
-/// a row and for the table alike. Times are nanoseconds. Missing values are -1 or the empty text
+/// The operations of every table. Columns are plain vectors of equal length; row i is the i-th
+/// element of each. A table names its columns like the members of its Row; Tie() lists them, for a
+/// row and for the table alike. Times are nanoseconds. Missing values are -1 or the empty text
 /// unless said otherwise.
 template <typename Derived>
 struct TableBase {
@@ -27,7 +27,7 @@ struct TableBase {
                std::make_index_sequence<std::tuple_size_v<decltype(Derived::Tie(row))>>());
   }
 
-  /// Appends all rows of another table of the kind; its texts have to be those of the same pool.
+  /// Appends all rows of another table of the same kind; both must use the same string pool.
   void AppendAll(const Derived& other) {
     AppendColumns(Derived::Tie(self()), Derived::Tie(other),
                   std::make_index_sequence<std::tuple_size_v<decltype(Derived::Tie(other))>>());

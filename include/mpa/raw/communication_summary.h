@@ -6,8 +6,8 @@
 #include "mpa/model/communication_summary.h"
 #include "mpa/raw/session.h"
 
-/// What communication.json, communication_matrix.json and the tables CommAnalyzer* of analysis.db
-/// will say, before it is written.
+/// The future contents of communication.json, communication_matrix.json and the tables
+/// CommAnalyzer* of analysis.db, before they are written.
 namespace mpa::raw {
 
 using mpa::CommunicationOp;

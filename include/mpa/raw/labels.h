@@ -7,18 +7,18 @@
 
 #include "mpa/raw/session.h"
 
-/// What the profiler's timeline and tables call things. Tasks, kernels and calls are given by their
-/// rows in the tables of the session.
+/// The names that the profiler's timeline and tables use. Tasks, kernels and calls are given by
+/// their rows in the tables of the session.
 namespace mpa::raw {
 
 /// The name of a task: that of its kernel, otherwise its type.
 StringId TaskName(const Session& session, std::size_t task);
 
-/// The type of a task in tables: the core of its kernel where that is recorded, otherwise the type
-/// in the host record or, where that says nothing, in the device record.
+/// The type of a task in tables: the core of its kernel if it is recorded, otherwise the type in
+/// the host record or, if the host record has none, in the device record.
 StringId TaskType(const Session& session, std::size_t task);
 
-/// The same on the timeline, where copies have the type in the device record, but for HWTS chips.
+/// The same on the timeline, where copies have the type in the device record, except on HWTS chips.
 StringId TimelineTaskType(const Session& session, std::size_t task);
 
 /// True for a copy between memories.

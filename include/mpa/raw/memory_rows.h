@@ -12,7 +12,7 @@ namespace mpa::raw {
 /// One row of operator_memory.csv: the life of an allocation. Times in ns, sizes in bytes; -1: it
 /// was not given back while the capture ran.
 struct AllocationLife {
-  StringId name{};    ///< in the strings of the session; empty: not known
+  StringId name{};    ///< in the strings of the session; empty: unknown
   bool cann = false;  ///< of an operator of CANN: named "cann::<name>", without active numbers
   std::int64_t bytes = 0;
   TimeNs allocated = -1, released = -1, active_released = -1;

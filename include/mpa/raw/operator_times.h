@@ -8,11 +8,11 @@
 namespace mpa::raw {
 
 /// The durations of operator_details.csv in ns; element i belongs to row i of Session.ops. "Self"
-/// leaves out what the operators inside account for.
+/// excludes the time of the operators inside.
 struct OperatorTimes {
   std::vector<TimeNs> host_self, host_total;
   std::vector<double> device_self, device_total;
-  /// Of kernels whose core is AI_CORE only.
+  /// Only of kernels whose core is AI_CORE.
   std::vector<double> cube_self, cube_total;
 };
 

@@ -21,7 +21,7 @@
 /// A capture as the profiler left it, before any parsing: PROF_* (driver and CANN) and FRAMEWORK
 /// (torch_npu). ReadSession() decodes the records, puts all times on one clock and joins host and
 /// device. Times are nanoseconds since the epoch, rounded down from the exact value of the counter;
-/// -1: not known.
+/// -1: unknown.
 namespace mpa::raw {
 
 /// Families of chips that write the same device records.
@@ -47,7 +47,7 @@ struct Device {
   std::vector<std::uint32_t> l2_events;                   ///< of l2_cache.data, as cube_events
 };
 
-/// What the small files beside the records say.
+/// The contents of the small files next to the records.
 struct SessionInfo {
   std::filesystem::path path;       ///< the directory as given
   std::filesystem::path prof;       ///< its PROF_* directory; empty: CPU activity only
@@ -58,7 +58,7 @@ struct SessionInfo {
   std::string process_name;  ///< "python3"
   std::string host_name, host_uid, cann_version;
   int level = -1;               ///< 0..3 of sample.json; -1: not known
-  TimeNs begin = -1, end = -1;  ///< of the collection on the host; end -1: it was not ended
+  TimeNs begin = -1, end = -1;  ///< of the collection on the host; end -1: it did not end
   std::vector<Device> devices;
 };
 
@@ -84,11 +84,11 @@ constexpr bool Overlap(Parts a, Parts b) {
   return (static_cast<std::uint32_t>(a) & static_cast<std::uint32_t>(b)) != 0;
 }
 
-/// Everything that one raw capture says.
+/// All data of one raw capture.
 struct Session {
   SessionInfo info;
   StringPool strings;
-  Issues issues;  ///< records that had to be left out, files that are cut off
+  Issues issues;  ///< omitted records, truncated files
 
   HostCalls calls;
   Tasks tasks;
@@ -129,8 +129,8 @@ Session ReadSession(const std::filesystem::path& path, Parts wanted);
 /// True when a kernel, by its row, runs on one of the session's schedule_streams.
 bool SchedulesCollectives(const Session& session, std::size_t kernel);
 
-/// Reads no records: what the control files, names and sizes of the capture show to be lost or
-/// damaged, as ReadSession() counts it. Throws as ReadSession().
+/// Lost or damaged data that the control files, names and sizes of the capture reveal, counted as
+/// in ReadSession(). Reads no records. Throws as ReadSession().
 Issues FindDamage(const std::filesystem::path& path);
 
 /// Finds the steps of device times.

@@ -18,7 +18,7 @@ inline constexpr std::int64_t kNoContext = 0xFFFFFFFF;
 /// The model of a task that belongs to none.
 inline constexpr std::int64_t kNoModel = 0xFFFFFFFF;
 
-/// What a device task is.
+/// The kind of a device task.
 enum class TaskKind : std::uint8_t {
   kOther,           ///< events, copies, waits
   kKernel,          ///< `detail` is its row in Kernels
@@ -111,8 +111,8 @@ struct Copies : TableBase<Copies> {
   }
 };
 
-/// What the counters of kernels say, derived from the metric set of the capture. One row a kernel,
-/// one value a metric: values[row * names.size() + metric].
+/// The counters of kernels, derived from the metric set of the capture. One row per kernel, one
+/// value per metric: values[row * names.size() + metric].
 struct Counters {
   /// "aicore_time", "aic_total_cycles", "aic_mac_ratio", ..., "cube_utilization" in the order of
   /// the columns of kernel_details.csv, without the unit. Times are in ns.
@@ -124,7 +124,7 @@ struct Counters {
   std::size_t Size() const { return names.empty() ? 0 : values.size() / names.size(); }
 };
 
-/// What the AI CPU says of the kernels that it ran. In order of start.
+/// The AI CPU's own records of the kernels that it ran. In order of start.
 struct AiCpuKernels : TableBase<AiCpuKernels> {
   struct Row {
     TimeNs start = 0;

@@ -9,14 +9,14 @@
 
 namespace mpa {
 
-/// What a reader is asked to do.
+/// The request to a reader.
 struct ReadRequest {
-  Tables wanted{};           ///< tables that nothing wants may be left empty
+  Tables wanted{};           ///< tables outside this set may be left empty
   std::string gpu_flow_cat;  ///< category of a GPU trace's launch flows; empty: the usual ones
 };
 
-/// Parses one kind of file into the tables of a RankTrace. Rows that make no sense are counted in
-/// trace.issues; a file that makes no sense throws an Error.
+/// Parses one kind of file into the tables of a RankTrace. Invalid rows are counted in
+/// trace.issues; an invalid file throws an Error.
 struct Reader {
   std::string_view name;
   FileKind reads{};
