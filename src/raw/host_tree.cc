@@ -32,8 +32,8 @@ class OpenCalls {
   std::int32_t* last_ = nullptr;
 };
 
-// Which calls take part in the tree: all nodes, and of the other levels above the runtime those
-// that do not meet the one kept before.
+// The calls in the tree: all nodes, and of the other levels above the runtime those that do not
+// overlap the last call that was kept.
 class Selection {
  public:
   bool Keeps(const HostCalls& calls, std::size_t row) {

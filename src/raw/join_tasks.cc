@@ -50,7 +50,7 @@ class ContextMatcher {
   const StringPool& strings_;
 };
 
-// Puts the rows of session.tasks together.
+// Assembles the rows of session.tasks.
 class Joiner {
  public:
   Joiner(const HostSide& host, const LaunchIndex& launches, Dictionary& dictionary,

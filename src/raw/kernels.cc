@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which tasks are kernels, and what the host recorded of their operators.
+// Which tasks are kernels, and the host's records of their operators.
 #include "kernels.h"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint32_t kAiCpu = 1, kCommunication = 9, kCommunicationOnAiCpu = 256;
 
-// The core of a kernel of which only the kind of task is known; empty: no kernel.
+// The core of a kernel if only the kind of task is known; empty: not a kernel.
 std::string_view CoreOfTaskType(std::string_view type) {
   if (type == "KERNEL_AICORE") return "AI_CORE";
   if (type == "KERNEL_AICPU") return "AI_CPU";
@@ -83,14 +83,14 @@ class KernelFinder {
   bool Computes(std::string_view type, std::int32_t node, bool in_collective) const {
     if (node < 0) return false;
     const auto at = static_cast<std::size_t>(node);
-    // Notes on the steps of a graph, and collectives of another library.
+    // Step notes of a graph, and collectives of another library.
     if (session_.strings.View(session_.calls.name[at]) == "step_info") return false;
     if (session_.strings.View(session_.calls.item[at]).starts_with("Lccl")) return false;
     if (type == "FFTS_PLUS") return !in_collective;
     return type.starts_with("KERNEL") || type == "STARS_COMMON";
   }
 
-  // The kernels are the contexts then, not the task around them.
+  // In this case the kernels are the contexts, not the task around them.
   bool IsGroupOfNamedContexts(std::size_t row, std::string_view type, std::int32_t node) const {
     return session_.tasks.group[row] != 0 && UsesContexts(type) &&
            host_.contexts_by_id.HasCall(node);
@@ -116,7 +116,7 @@ class KernelFinder {
     return &host_.nodes[after == nodes.end() ? nodes.back() : *after];
   }
 
-  // The tensors that were recorded last under the name, at one instant.
+  // The last tensors recorded under the name, all at one instant.
   TensorTexts TensorsOf(std::int32_t outer_node, std::uint64_t name) {
     const auto records = host_.tensors_by_name.Of(outer_node, name);
     std::vector<std::uint32_t>& sets = sets_;
@@ -136,7 +136,7 @@ class KernelFinder {
     return session_.strings.Intern(name.empty() ? std::to_string(core) : std::string(name));
   }
 
-  // A kernel of which nothing but the task is known.
+  // A kernel of which only the task is known.
   Kernels::Row Unknown(std::size_t row, const HostTask& record) const {
     return {.task = static_cast<std::int32_t>(row),
             .op_type = none_,

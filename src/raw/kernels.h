@@ -9,7 +9,7 @@
 namespace mpa::raw {
 
 /// Fills session.kernels from the tasks that compute, and sets kind and detail of these tasks.
-/// Tasks within a communication range are left to the collectives; such of them that compute are
+/// Tasks within a communication range are left to the collectives. If they compute, they are
 /// kernels, too, but their kind is not set.
 void FindKernels(const HostSide& host, const TaskOrigins& origins, TensorSets& tensors,
                  Dictionary& dictionary, Session& session);

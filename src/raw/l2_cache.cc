@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tasks asked of the L2 cache.
+// The requests of tasks to the L2 cache.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kL2Stem = "l2_cache.data";
 constexpr std::size_t kL2RecordSize = 72, kCounters = 8;
 
-// Numbers of the events; what is counted by two of them is their sum.
+// Event numbers; a value counted by two events is their sum.
 struct CacheEvents {
   std::vector<std::uint32_t> requests, hits, victims;
 };
@@ -79,8 +79,8 @@ std::map<Address, std::vector<std::size_t>> KernelsByAddress(const Session& sess
   return kernels;
 }
 
-// Records have no times: those of an address belong to its kernels in order, the first ones of too
-// many to kernels from before the collection.
+// Records have no times: those of an address belong to its kernels in order. If there are too many,
+// the first ones belong to kernels from before the collection.
 void NameTasks(std::size_t first_row, const Device& device, Session& session) {
   L2CacheUse& use = session.l2_cache;
   std::map<Address, std::vector<std::size_t>> rows;

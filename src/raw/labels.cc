@@ -6,7 +6,7 @@
 namespace mpa::raw {
 namespace {
 
-// The type in the host record, unless it only says that there is more to tell.
+// The type in the host record, unless it is only a placeholder for a more exact type.
 StringId PlainType(const Session& session, std::size_t task) {
   const StringId host = session.tasks.host_type[task];
   return IsOneOf(session.strings.View(host), {"", "UNKNOWN", "FFTS_PLUS"})

@@ -21,10 +21,10 @@ class LaunchIndex {
   /// Refers to the launches, which must outlive it and be in order of time.
   LaunchIndex(const std::vector<HostTask>& launches, bool wide);
 
-  /// The last launch before the task began: one can be run several times (graphs), and where wraps
-  /// of the ids were not recorded several tasks have one key. -1: none.
+  /// The last launch before the task began: a launch may run several times (graphs), and several
+  /// tasks have one key if wraps of the ids were not recorded. -1: none.
   std::int32_t Find(std::uint64_t device, const DeviceTask& task, TimeNs start) const;
-  /// When the task was launched, if one launch alone can be that of the task; else -1.
+  /// The time at which the task was launched, if only one launch is possible; else -1.
   TimeNs OnlyTime(std::uint64_t device, const DeviceTask& task) const;
 
  private:

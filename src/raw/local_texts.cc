@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small hash table of texts that lie elsewhere.
+// A small hash table of texts stored elsewhere.
 #include "local_texts.h"
 
 #include <functional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Marks and ranges of the program (msproftx), and what devices recorded when they passed them.
+// Marks and ranges of the program (msproftx), and the records of devices that passed them.
 #include "marks.h"
 
 #include <fmt/format.h>
@@ -65,7 +65,7 @@ void JoinSegments(std::vector<Segment>& segments) {
   segments.resize(kept);
 }
 
-// What a device recorded of a mark: one instant, or the begin and the end of a range.
+// A device's record of a mark: one instant, or the beginning and the end of a range.
 struct DeviceSide {
   TimeNs start = -1, end = -1;
   std::int64_t device = -1, stream = -1, task = -1;

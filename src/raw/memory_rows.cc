@@ -30,7 +30,7 @@ std::int64_t Plus(std::int64_t a, std::int64_t b) {
 void GiveBack(const AllocatorEvents& events, std::size_t row, AllocationLife& life) {
   const bool is_free = events.action[row] == kFree;
   (is_free ? life.released : life.active_released) = events.time[row];
-  if (!is_free && life.released >= 0) return;  // the totals at the free count
+  if (!is_free && life.released >= 0) return;  // the totals at the time of the free count
   life.released_total = events.allocated[row];
   life.released_reserved = events.reserved[row];
   life.released_active = events.active[row];
@@ -100,7 +100,7 @@ void AddCannLives(const Session& session, std::vector<AllocationLife>& lives) {
                                 .allocated_total = events.allocated[row],
                                 .reserved_total = events.reserved[row],
                                 .device = events.device[row]};
-      // An allocation whose release is lost makes room for the next one.
+      // An allocation whose release is lost is replaced by the next one.
       const auto [found, is_new] = open.try_emplace(key, taken.size());
       if (is_new) {
         taken.push_back(life);
@@ -121,7 +121,7 @@ void AddCannLives(const Session& session, std::vector<AllocationLife>& lives) {
   }
 }
 
-// Merges what the two allocators recorded; each record also tells the sum of both.
+// Merges the records of the two allocators; each record also contains the sum of both.
 class RecordMerge {
  public:
   RecordMerge(const Session& session, std::vector<MemoryRecord>& records)

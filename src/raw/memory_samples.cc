@@ -9,7 +9,7 @@
 namespace mpa::raw {
 namespace {
 
-/// Bytes as a signed number, the largest one where the record says more.
+/// Bytes as a signed number; the largest one if the record has a larger number.
 std::int64_t ByteCount(std::uint64_t bytes) {
   constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
   return bytes > std::uint64_t{kMost} ? kMost : static_cast<std::int64_t>(bytes);

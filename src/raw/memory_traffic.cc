@@ -23,10 +23,10 @@ TimeNs TimeOf(std::uint64_t stamp, bool wide, const Clock& clock) {
   return wide ? static_cast<TimeNs>(std::min(stamp, kMost)) : clock.FromStartMicros(stamp);
 }
 
-// Counts are small enough to be multiplied by what one of them stands for.
+// Limit for counts, so that they can be multiplied by the size of one count.
 bool IsCount(std::uint64_t count) { return count < std::uint64_t{1} << 48; }
 
-// Numbers of events, memories and caches are small.
+// Limit for the numbers of events, memories and caches.
 bool IsNumber(std::uint32_t number) { return number < 256; }
 
 // One count: what was read from or written to one memory since the sample before.
@@ -79,7 +79,7 @@ void ReadHbm(const DataFiles& files, const Side& side, const Device& device, Ses
     const bool write = sample.event != 0;
     const auto [before, first] = last.try_emplace({sample.hbm, write}, sample.time);
     const TimeNs duration = sample.time - std::exchange(before->second, sample.time);
-    if (first) continue;  // it is not known how long it counted
+    if (first) continue;  // the length of its interval is unknown
     if (duration == 0) {
       session.issues.Count(kSameTime, "hbm.data");
     } else if (sample.time >= side.begin) {

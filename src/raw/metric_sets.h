@@ -12,13 +12,13 @@
 /// Which metrics a set like "PipeUtilization" has and how they follow from the counters.
 namespace mpa::raw {
 
-/// What the counters of one record say, or the sums of several.
+/// The counters of one record, or the sums of several.
 struct CounterValues {
   std::uint64_t cycles = 0;
   std::array<std::uint64_t, 8> counts{};  ///< in the order of the events of the capture
 };
 
-/// What turns cycles into times and counts into bandwidths.
+/// Converts cycles to times and counts to bandwidths.
 struct CoreLoad {
   std::int64_t blocks = 0, cores = 0;
   std::int64_t mhz = 0;  ///< clock while it ran
@@ -30,8 +30,8 @@ struct Metric;
 /// The metrics of one kind of core.
 class CoreMetrics {
  public:
-  /// `events`: the numbers of the counted events, in the order of the counters. A set that is not
-  /// known has no metrics but time and cycles. `platform` as in Device.
+  /// `events`: the numbers of the counted events, in the order of the counters. An unknown set has
+  /// only the metrics time and cycles. `platform` as in Device.
   CoreMetrics(std::string_view set, std::span<const std::uint32_t> events, std::int64_t platform);
 
   /// Names without prefix: "mac_time", "mac_ratio". The total time and the cycles are not listed.

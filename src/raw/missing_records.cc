@@ -100,7 +100,7 @@ class SliceJudge {
   Issues& issues_;
 };
 
-// Nothing is lost by a file that is not read.
+// Nothing is lost if the file is not read anyway.
 bool Matters(std::string_view kind, std::string_view side) {
   const RecordSide where = side == "host" ? RecordSide::kHost : RecordSide::kDevice;
   const RecordKind* known = KindOfRecords(where, fmt::format("{}{}0", kind, kSliceMark));
@@ -186,7 +186,7 @@ class KindJudge {
                       std::any_of(activities.begin(), activities.end(), [](const Json& activity) {
                         return TextOf(activity).ends_with("CPU");
                       });
-    // Other frameworks have files of other names.
+    // Other frameworks use other file names.
     const bool torch = !Member(expected_.settings, "torch_npu_version").is_null() ||
                        !EntriesWith(expected_.framework, "torch.").empty();
     if (!torch) return;
@@ -203,7 +203,7 @@ class KindJudge {
       Missing("FRAMEWORK/torch.memory_usage", "the memory of operators is lost");
     }
     const bool calls = has("torch.python_tracer_func"), names = has("torch.python_tracer_hash");
-    // Not every version records both when stacks are asked for.
+    // Not every version records both when stacks are requested.
     if (names && !calls) Missing("FRAMEWORK/torch.python_tracer_func", "Python calls are lost");
     if (calls && !names) Missing("FRAMEWORK/torch.python_tracer_hash", "Python calls are lost");
   }

@@ -8,16 +8,16 @@
 #include "control_documents.h"
 #include "mpa/model/issues.h"
 
-/// Records that are not there, told from names and sizes alone.
+/// Missing records, detected from names and sizes alone.
 namespace mpa::raw {
 
-/// Counts slices of `directory` (host/data, device_<N>/data), which messages call `side`, that are
-/// not as the profiler left them: it notes the size of each slice in <slice>.done when it closes
-/// it, and numbers the slices from 0.
+/// Counts slices of `directory` (host/data, device_<N>/data), which messages call `side`, that
+/// differ from what the profiler left: when it closes a slice it notes the size in <slice>.done,
+/// and it numbers the slices from 0.
 void CountMissingSlices(const std::filesystem::path& directory, std::string_view side,
                         Issues& issues);
 
-/// What decides which kinds of records a capture must hold.
+/// The facts that decide which kinds of records a capture must contain.
 struct ExpectedRecords {
   const std::vector<SideDocuments>& sides;  ///< of the host, when there is one, and the devices
   const Json& settings;                     ///< profiler_info.json; null: not known

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way from an operator to the one around it that is open at a time.
+// Finds the operator around an operator that is open at a time.
 #include "open_ops.h"
 
 namespace mpa::raw {

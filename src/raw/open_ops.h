@@ -8,8 +8,8 @@
 
 namespace mpa::raw {
 
-/// Finds what is still open around an operator. The times asked for must never go back: what has
-/// ended then stays ended, so chains of ended operators are walked only once.
+/// Finds the open operator around an operator. The requested times must never decrease: an operator
+/// that has ended stays ended, so chains of ended operators are walked only once.
 class OpenOps {
  public:
   explicit OpenOps(const TorchOps& ops) : end_(ops.end), up_(ops.parent) {}

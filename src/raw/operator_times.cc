@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long operators take on the host and on the device.
+// The time that operators take on the host and on the device.
 #include "mpa/raw/operator_times.h"
 
 namespace mpa::raw {
 namespace {
 
-// Operators inside one that run side by side may take more time than it has.
+// Operators inside one that run in parallel may take more time than it has.
 TimeNs Minus(TimeNs a, TimeNs b) {
   TimeNs difference = 0;
   return __builtin_sub_overflow(a, b, &difference) ? a : difference;

@@ -13,9 +13,9 @@
 
 namespace mpa::raw {
 
-/// Counts the tasks of a device that no record of the host launched. On each stream those before
-/// the first that was launched are left aside: they were launched before the collection, as are
-/// the streams of graphs that were loaded before.
+/// Counts the tasks of a device that no record of the host launched. Tasks before the first
+/// launched one on each stream are ignored: they were launched before the collection. Streams of
+/// graphs that were loaded earlier are ignored for the same reason.
 class PartnerCount {
  public:
   explicit PartnerCount(const Device& device) : device_(device) {}

@@ -31,7 +31,7 @@ struct Thread {
   std::vector<PythonEvent> events{};
 };
 
-// What the numbers of functions stand for.
+// The meaning of the numbers of functions.
 class FunctionNames {
  public:
   FunctionNames(const std::filesystem::path& file, Session& part) : strings_(part.strings) {

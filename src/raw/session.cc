@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a raw capture: the two halves at the same time, then what joins them.
+// Reads a raw capture: the two halves in parallel, then the joins between them.
 #include "mpa/raw/session.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 namespace mpa::raw {
 namespace {
 
-// Texts of one pool as texts of another.
+// Translates texts of one pool to texts of another.
 class TextMapping {
  public:
   TextMapping(const StringPool& from, StringPool& to) {
@@ -58,7 +58,7 @@ void TakeFramework(Session part, Session& session) {
   std::apply([&](auto&... table) { (mapping.Apply(table), ...); }, FrameworkTables(session));
 }
 
-// By the name of the directory, else by what the framework wrote.
+// Decided by the name of the directory, otherwise by the framework's files.
 bool IsOfMindSpore(const SessionInfo& info) {
   if (info.path.filename().string().ends_with("_ascend_ms")) return true;
   if (info.framework.empty()) return false;

@@ -27,21 +27,21 @@ struct Slice {
 class DataFiles {
  public:
   DataFiles() = default;
-  /// A directory that is not there has no files.
+  /// A missing directory has no files.
   explicit DataFiles(const std::filesystem::path& directory);
 
   /// The slices of a stem in the order of recording, of host files those first that do not age.
   /// The stem is "api_event.data", "compact.task_track", "stars_soc.data".
   const std::vector<Slice>& Of(std::string_view stem) const;
   bool Has(std::string_view stem) const { return !Of(stem).empty(); }
-  /// Of each stem that holds data a slice that does, in the order of the stems.
+  /// For each stem with data one slice with data, in the order of the stems.
   std::vector<Slice> SomeSlices() const;
 
  private:
   std::map<std::string, std::vector<Slice>, std::less<>> slices_;
 };
 
-/// What tells a record from other bytes.
+/// The marks by which a record is recognised.
 struct Magic {
   std::size_t offset = 0;
   std::uint16_t value = 0;
@@ -50,8 +50,8 @@ inline constexpr Magic kHostMagic{0, 0x5A5A};
 inline constexpr Magic kDeviceMagic{2, 0x6BD3};
 inline constexpr Magic kNoMagic{};
 
-/// Calls `visit` with runs of whole records of host files. Each slice holds whole records; of one
-/// that is cut off the whole ones are read.
+/// Calls `visit` with runs of whole records of host files. Each slice holds whole records; of a
+/// truncated slice the whole ones are read.
 void VisitHostSlices(const DataFiles& files, std::string_view stem, std::size_t record_size,
                      Issues& issues,
                      const std::function<void(std::string_view records, const Slice&)>& visit);
@@ -63,7 +63,7 @@ void VisitDeviceStream(const DataFiles& files, std::string_view stem, std::size_
                        Magic magic, Issues& issues,
                        const std::function<void(std::string_view records)>& visit);
 
-/// True when no bit is set: where records have no magic, such a one was overwritten.
+/// True when no bit is set: for records without magic this means that the record was overwritten.
 inline bool IsZero(std::string_view record) {
   return record.find_first_not_of('\0') == std::string_view::npos;
 }

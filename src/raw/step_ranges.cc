@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When steps are on the device.
+// The times of steps on the device.
 #include "step_ranges.h"
 
 #include <limits>
@@ -14,7 +14,7 @@ TimeNs FirstOperator(const Session& session) {
 
 constexpr Span kAlways{0, std::numeric_limits<TimeNs>::max()};
 
-// Without steps everything is one.
+// Without steps, the whole capture is one range.
 StepRanges OrAll(std::vector<StepRange> ranges, const Session& session) {
   if (ranges.empty()) ranges.push_back({-1, FirstOperator(session), kAlways});
   return StepRanges(std::move(ranges));

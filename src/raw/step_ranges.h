@@ -26,7 +26,7 @@ struct StepRange {
   Span device;
 };
 
-/// The steps in their order, and which of them holds a time.
+/// The steps in their order, and a lookup of the step at a time.
 class StepRanges {
  public:
   explicit StepRanges(std::vector<StepRange> steps);

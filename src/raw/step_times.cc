@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the device did in each step.
+// The work of the device in each step.
 #include "mpa/raw/step_times.h"
 
 #include <algorithm>
@@ -38,12 +38,12 @@ struct StepWork {
   void Begin(TimeNs start) { first = first < 0 ? start : std::min(first, start); }
 };
 
-// The steps of each device, as far as something happened in them.
+// The steps of each device in which something happened.
 class WorkTable {
  public:
   explicit WorkTable(const StepRanges& steps) : steps_(steps) {}
 
-  /// Null: `start` is in no step.
+  /// Null: `start` is not in a step.
   StepWork* At(std::int64_t device, TimeNs start) {
     const std::ptrdiff_t step = steps_.At(start);
     if (step < 0) return nullptr;
@@ -73,7 +73,7 @@ class WorkTable {
   std::map<std::int64_t, std::vector<StepWork>> devices_;  // ordered for the rows
 };
 
-// What follows from the sums.
+// The values derived from the sums.
 void Complete(std::int64_t device, const StepRange& step, StepWork& work) {
   StepTime& time = work.time;
   time.device = device;
@@ -110,7 +110,7 @@ double* SumOf(DeviceActivity activity, StepTime& time) {
   return &time.free;
 }
 
-// Sums of the activities that begin in a step, however far they reach.
+// Sums of the activities that begin in a step, regardless of where they end.
 std::vector<StepTime> FromActivities(const Session& session) {
   const StepRanges steps = RangesOfLinks(session);
   WorkTable table(steps);

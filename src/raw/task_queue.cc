@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// torch.op_mark: begin and end of the hand-over of work to the queue, and of its execution.
+// torch.op_mark: begin and end of enqueuing work, and of its execution.
 #include "task_queue.h"
 
 #include <algorithm>
@@ -76,7 +76,7 @@ class OpenMarks {
     time_ = time;
   }
 
-  /// -1: there is no begin.
+  /// -1: no begin was found.
   TimeNs TakeBegin(StringId name) {
     if (waits_ && name == name_) {
       waits_ = false;
@@ -157,7 +157,7 @@ std::vector<std::int32_t> SideByCorrelation(const QueueRanges& queue, bool deque
   return rows;
 }
 
-// An enqueue is named after what it hands over, which its own mark need not tell.
+// An enqueue is named after the work it hands over, which its own mark may not contain.
 void MatchSides(QueueRanges& queue) {
   const std::vector<std::int32_t> dequeues = SideByCorrelation(queue, true);
   auto next = dequeues.begin();

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kBlanks = " \t\r";
 
-// More columns than any kind has; what is behind them is not split.
+// More columns than any kind has; the text after them is not split.
 constexpr std::size_t kMostColumns = 32;
 
 void Split(std::string_view line, std::vector<std::string_view>& columns) {

@@ -15,7 +15,7 @@ bool Before(const RowTime& a, const RowTime& b) {
   return a.row < b.row;
 }
 
-// Sorts parts side by side, then merges neighbours until one is left.
+// Sorts parts in parallel, then merges neighbours until one is left.
 void Sort(std::vector<RowTime>& rows) {
   constexpr std::size_t kParts = 16;
   constexpr std::size_t kWorthIt = 1 << 16;

@@ -8,7 +8,7 @@
 
 namespace mpa::raw {
 
-/// True for a range that an event can have; the ends of a broken one may be anything.
+/// True for a valid range of an event; the ends of a broken one may be anything.
 constexpr bool IsRange(TimeNs start, TimeNs end) {
   return start >= 0 && end >= start && IsTime(end) && IsDuration(end - start);
 }
@@ -23,7 +23,7 @@ struct RowTime {
 /// Works on several cores.
 std::vector<std::size_t> InOrder(std::vector<RowTime> rows);
 
-/// The same for the rows of columns; rows that are no range are left out.
+/// The same for the rows of columns; rows with an invalid range are left out.
 std::vector<std::size_t> RangesInOrder(const std::vector<TimeNs>& start,
                                        const std::vector<TimeNs>& end);
 

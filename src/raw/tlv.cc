@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of records that say their own length.
+// Files of records that contain their own length.
 #include "tlv.h"
 
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 namespace mpa::raw {
 namespace {
 
-// Large enough for a table of texts of its own, small enough to keep all cores busy to the end.
+// Large enough to justify its own table of texts, small enough to keep all cores busy to the end.
 constexpr std::size_t kRunBytes = 4 << 20;
 
 }  // namespace

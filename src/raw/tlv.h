@@ -33,7 +33,7 @@ std::size_t ForEachTlv(std::string_view bytes, Visit visit) {
   return at;
 }
 
-/// A file of such records, cut into runs of whole ones that can be decoded side by side.
+/// A file of such records, cut into runs of whole ones that can be decoded in parallel.
 class TlvFile {
  public:
   struct Run {

@@ -97,7 +97,7 @@ void ReadOperators(const std::filesystem::path& file, const FrameworkClock& cloc
   const TlvFile records(file, part.issues);
   TorchOps& ops = part.ops;
   std::apply([&](auto&... column) { (column.resize(records.Size()), ...); }, TorchOps::Tie(ops));
-  ops.end.assign(records.Size(), -1);  // no range: rows of damaged records are left out
+  ops.end.assign(records.Size(), -1);  // invalid range: rows of damaged records are left out
   RunTexts texts(records);
   DecodeRecords(records, kTorchOpRecord, texts, part.issues, Decoder(clock, details, ops));
   texts.Intern(part.strings);

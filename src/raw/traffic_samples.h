@@ -20,7 +20,7 @@ void ReadMemoryTraffic(const DataFiles& files, const Side& side, const Device& d
 /// Fills session.l2_cache from l2_cache.data. Needs the kernels, for their names.
 void ReadL2Cache(const DataFiles& files, const Device& device, Session& session);
 
-/// What `amount` in `duration` (positive) is per second, rounded down.
+/// `amount` in `duration` (positive) as a rate per second, rounded down.
 inline std::int64_t PerSecond(std::int64_t amount, TimeNs duration) {
   constexpr Int128 kSecond = 1'000'000'000, kMost = std::int64_t{1} << 62;
   const Int128 rate = amount * kSecond / duration;

@@ -26,7 +26,7 @@ struct DeviceMark {
 };
 inline constexpr std::uint32_t kModelBegin = 0, kModelEnd = 1, kUserMark = 11, kUserRange = 12;
 
-/// What ts_track.data of a device says.
+/// The contents of ts_track.data of a device.
 struct TaskTrack {
   std::vector<DeviceFlip> flips;  ///< in order of stream and time
   std::vector<DeviceMark> marks;  ///< in order of time

@@ -5,7 +5,7 @@
 #include <limits>
 #include <string_view>
 
-/// How the formats write what is not there in the facts of a collective's pieces.
+/// How the formats write missing facts of a collective's pieces.
 namespace mpa::readers {
 
 /// A rank within a group; records without one hold the largest number of 32 bits.
@@ -23,7 +23,7 @@ constexpr std::int64_t NotifyOrNone(std::uint64_t recorded) {
   return is_none ? -1 : static_cast<std::int64_t>(recorded);
 }
 
-/// The name of a kind of link or transport; empty for a text that names none.
+/// The name of a kind of link or transport; empty for text that is not such a name.
 constexpr std::string_view KindOrNone(std::string_view name) {
   const bool is_none = name == "N/A" || name == "INVALID_TYPE" || name == "RESERVED";
   return is_none ? std::string_view() : name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// communication.json: how much each step's collectives moved, and how fast.
+// communication.json: how much each step's collectives moved, and at which bandwidth.
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -19,8 +19,8 @@ using Json = nlohmann::json;
 
 using io::Member;
 
-// A member in units of `unit`; 0 for anything that is no sensible number: what is beyond a petabyte
-// or 11 days would overflow the sums.
+// A member in units of `unit`; 0 for an invalid number: values beyond a petabyte or 11 days would
+// overflow the sums.
 std::int64_t Scaled(const Json& object, const char* key, double unit, Issues& issues) {
   const Json& value = Member(object, key);
   if (value.is_null() || value == "N/A") return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// communication_matrix.json: what moved between which ranks of a group.
+// communication_matrix.json: the amounts moved between the ranks of a group.
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -24,7 +24,7 @@ double RealOf(const MatrixJson& object, const char* key) {
   return value.is_number() ? value.get<double>() : 0;
 }
 
-// `links`: "<source>-<destination>" -> what moved.
+// `links`: "<source>-<destination>" -> the amounts moved.
 void AddLinks(const std::string& key, const MatrixJson& links, std::vector<MatrixEntry>& matrix,
               Issues& issues) {
   const std::size_t at = key.rfind('@');

@@ -8,8 +8,8 @@
 
 namespace mpa::readers {
 
-/// Moves to the next row; false at the end. A row that breaks off is left out and counted: what it
-/// still has may be cut as well.
+/// Moves to the next row; false at the end. A truncated row is left out and counted: its last cell
+/// may be cut as well.
 inline bool NextRow(io::CsvFile& csv, Issues& issues) {
   while (csv.Next()) {
     if (!csv.broke_off()) return true;

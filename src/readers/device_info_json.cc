@@ -10,7 +10,7 @@
 namespace mpa::readers {
 namespace {
 
-// A number, or a text of one ("1800", "50.000000"); 0 for anything else.
+// A number, or a text that contains one ("1800", "50.000000"); 0 for anything else.
 double NumberOf(const nlohmann::json& value) {
   if (value.is_number()) return value.get<double>();
   if (!value.is_string()) return 0;
@@ -21,7 +21,7 @@ double NumberOf(const nlohmann::json& value) {
 }
 
 std::int64_t CountOf(const nlohmann::json& value) {
-  constexpr double kMost = 1e6;  // beyond that it is no number of cores, nor of a device
+  constexpr double kMost = 1e6;  // a larger number is neither a number of cores nor of a device
   const double number = NumberOf(value);
   return number >= 0 && number <= kMost ? static_cast<std::int64_t>(number) : 0;
 }

@@ -48,7 +48,7 @@ std::int32_t StepId(std::string_view cell) {
              : -1;
 }
 
-// The columns that tell of the tensors; none when nobody wants them.
+// The columns that describe the tensors; none when they are not wanted.
 struct TensorColumns {
   TensorColumns(const io::CsvFile& csv, bool wanted)
       : input_types(Find(csv, wanted, "Input Data Types")),

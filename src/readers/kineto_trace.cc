@@ -37,7 +37,7 @@ struct MemoryEvent {
   std::int64_t bytes = 0, address = 0;
 };
 
-// What is put together when all pieces were read.
+// The data that is joined after all pieces were read.
 struct Joined {
   std::vector<EventPlace> kernel_places, communication_places, task_places;
   std::vector<MemoryEvent> memory;
@@ -53,7 +53,7 @@ struct Joined {
   }
 };
 
-// What one piece of the file holds.
+// The contents of one piece of the file.
 struct Fragment {
   // strings, kernels, communications, device_tasks, memory_samples, issues
   RankTrace part;
@@ -189,9 +189,9 @@ class KinetoFiller {
   std::string_view file_name_;
 };
 
-// The allocations that a list of allocations and releases tells of. An address that is allocated
-// again before it was released keeps no release; a release of another size tells nothing certain,
-// and the allocation is left out.
+// The allocations in a list of allocations and releases. An address that is allocated again before
+// it was released keeps no release. If a release has another size, its time is uncertain and the
+// allocation is left out.
 void AppendAllocations(std::vector<MemoryEvent> events, Allocations& allocations) {
   std::stable_sort(events.begin(), events.end(),
                    [](const MemoryEvent& a, const MemoryEvent& b) { return a.time < b.time; });

@@ -9,8 +9,8 @@
 
 namespace mpa::readers {
 
-/// Bytes from decimal text of units of `unit` bytes, rounded; six decimals count. Empty for no
-/// number and for more than 8 EiB.
+/// Bytes from decimal text of units of `unit` bytes, rounded; six decimals count. Empty for invalid
+/// numbers and for more than 8 EiB.
 inline std::optional<std::int64_t> BytesFrom(std::string_view text, std::int64_t unit) {
   const auto millionths = io::ScaledDecimal(text, 6);
   if (!millionths) return std::nullopt;
@@ -20,8 +20,7 @@ inline std::optional<std::int64_t> BytesFrom(std::string_view text, std::int64_t
   return whole + (*millionths % kMillion * unit + kMillion / 2) / kMillion;
 }
 
-/// True for a size that memory can have. What a broken file says beyond that would overflow the
-/// sums.
+/// True for a plausible size of memory. Larger values of a broken file would overflow the sums.
 constexpr bool IsMemorySize(std::int64_t bytes) {
   return bytes >= 0 && bytes <= std::int64_t{1} << 50;
 }

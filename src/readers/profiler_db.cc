@@ -91,7 +91,7 @@ void ReadAllocations(DbInput& input) {
   input.database.Scan("name, size, allocationTime, releaseTime", "OP_MEMORY NOT INDEXED", read);
 }
 
-// Calls `read`; a table that lacks a column costs what is read from it.
+// Calls `read`; if the table lacks a column, only the rows from it are lost.
 template <typename Reading>
 void ReadTables(DbInput& input, const Reading& read) {
   try {

@@ -61,7 +61,7 @@ void ReadCounters(DbInput& input) {
   });
 }
 
-// A number for which the largest of 32 bits stands for none.
+// A number for which the largest 32-bit value means none.
 std::int64_t RecordedNumber(std::int64_t number) { return number == 4294967295 ? -1 : number; }
 
 // Group numbers by the id of the group's name in the database.
@@ -83,7 +83,7 @@ class Groups {
   std::unordered_map<StringId, std::int32_t> numbers_;
 };
 
-// The names of the numbers in a column, as the table `table` lists them.
+// The names of the numbers in a column, from the table `table`.
 std::map<std::int64_t, StringId> ReadNames(DbInput& input, const char* table) {
   std::map<std::int64_t, StringId> names;
   if (!input.database.HasTable(table)) return names;
@@ -297,7 +297,7 @@ void ReadCoreClocks(DbInput& input) {
 
 namespace {
 
-// Tells the tasks of collectives: by their ids, or where these were not recorded by the connection
+// Finds the tasks of collectives: by their ids or, if these were not recorded, by the connection
 // that they share with the operation.
 class CollectiveTasks {
  public:

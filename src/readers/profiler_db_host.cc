@@ -42,7 +42,7 @@ class ConnectionSets {
   std::size_t Size() const { return members_.size(); }
 
   std::span<const Member> Of(std::int64_t set) const {
-    // Not equal_range(), of which clang 14 cannot make anything.
+    // Not equal_range(): clang 14 cannot compile it here.
     const auto begin = std::ranges::lower_bound(members_, set, {}, &Member::set);
     const auto end = std::ranges::upper_bound(begin, members_.end(), set, {}, &Member::set);
     return {begin, end};
@@ -131,7 +131,7 @@ bool IsShapes(std::string_view text) {
 
 using CallStacks = std::unordered_map<std::int64_t, StringId>;
 
-// Puts call stacks together from their frames, which come one stack after the other.
+// Assembles call stacks from their frames, which come one stack after the other.
 class CallStackJoiner {
  public:
   explicit CallStackJoiner(DbInput& input) : input_(input) {}

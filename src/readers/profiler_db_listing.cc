@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of a profiler database with all that is recorded of them, for lists of kernels.
+// Kernels of a profiler database with all their recorded details, for lists of kernels.
 #include <fmt/format.h>
 
 #include <unordered_map>
@@ -17,7 +17,7 @@ std::int64_t IdOrNone(const io::Row& row, int column) {
   return number == kNoNumber ? -1 : number;
 }
 
-// `table` says of each task what it ran. Columns that it lacks are empty.
+// `table` contains what each task ran. Columns that it lacks are empty.
 void ListTasks(DbInput& input, const char* table) {
   const io::Database& database = input.database;
   if (!database.HasTable(table) || !database.HasTable("TASK")) return;
@@ -64,7 +64,7 @@ void ListTasks(DbInput& input, const char* table) {
                                        .stream = IdOrNone(row, 5),
                                        .context = IdOrNone(row, 6),
                                        .task = IdOrNone(row, 7),
-                                       // Where both are, blockDim is a text of graphs.
+                                       // If both columns exist, blockDim is a text of graphs.
                                        .blocks = row.IntOr(21, row.IntOr(22, -1)),
                                        .mix_blocks = row.IntOr(23, row.IntOr(24, -1)),
                                        .link = Link(row, 8)});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the runtime below the framework recorded in a profiler database: its calls, the work of the
-// devices, garbage collections, the time of the session.
+// The runtime's records in a profiler database: calls, device work, garbage collections, the time
+// of the session.
 #include <fmt/format.h>
 
 #include <map>

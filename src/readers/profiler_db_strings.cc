@@ -26,7 +26,7 @@ void DbStrings::LoadAll(const io::Database& database) {
 StringId DbStrings::Text(const io::Row& row, int column) {
   const auto id = row.Int(column);
   if (!id) return StringId::kEmpty;
-  // Ids are counted in several ranges that begin at powers of two; multiplying parts them.
+  // Ids are counted in several ranges that begin at powers of two; multiplying separates them.
   const auto mixed = static_cast<std::uint64_t>(*id) * 0x9e3779b97f4a7c15u;
   Recent& recent = recent_[mixed / (~std::uint64_t{0} / kRecent + 1)];
   if (!recent.used || recent.id != *id) recent = {true, *id, Find(*id)};

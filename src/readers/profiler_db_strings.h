@@ -12,14 +12,13 @@
 
 namespace mpa::readers {
 
-/// The texts of a profiler database (STRING_IDS), fetched when they are first needed: most of a
-/// large database's texts are call stacks that nobody asks for.
+/// The texts of a profiler database (STRING_IDS), fetched on first use: most texts of a large
+/// database are call stacks that are never requested.
 class DbStrings {
  public:
   DbStrings(const io::Database& database, StringPool& pool, Issues& issues);
 
-  /// The text with this id in the database; empty for NULL, and for ids that are not there, which
-  /// are counted.
+  /// The text with this id in the database; empty for NULL and for missing ids, which are counted.
   StringId Text(const io::Row& row, int column);
 
  private:

@@ -22,8 +22,8 @@ struct DbInput {
 /// the backward pass; Python functions, backward links, queued work and the details of operators if
 /// wanted.
 void ReadHostTables(DbInput& input, Tables wanted);
-/// CANN_API: who launched the copies, which CONNECTION_IDS does not tell. Needs the device tasks,
-/// launches and queued work.
+/// CANN_API: the launchers of the copies, which CONNECTION_IDS does not contain. Needs the device
+/// tasks, launches and queued work.
 void ReadCopyLaunches(DbInput& input);
 /// COMPUTE_TASK_INFO, TASK; the tensors of kernels, and TASK_PMU_INFO, if wanted.
 void ReadKernels(DbInput& input, Tables wanted);
@@ -56,19 +56,19 @@ void ReadGarbageCollections(DbInput& input);
 std::string ColumnOrNull(const io::Database& database, std::string_view table,
                          std::string_view column, std::string_view alias = "");
 
-/// For a scan: the tasks `t` in their order, each with what the table tells about it, `i`.
+/// For a scan: the tasks `t` in their order, each with its row `i` of the table.
 std::string OfTasks(const char* table);
 
 /// Without texts that stand for "not recorded".
 StringId RecordedText(StringId text, const StringPool& strings);
 
-/// A connection of host and device; 0 and NULL both mean that there is none, which is -1.
+/// A connection of host and device; 0 and NULL both mean none, which is -1.
 std::int64_t Link(const io::Row& row, int column);
 
-/// A point in time; -1 for NULL and what is none.
+/// A point in time; -1 for NULL and for invalid times.
 TimeNs TimeOrNone(const io::Row& row, int column);
 
-/// A time span of a row, counted as an issue and empty when it makes no sense.
+/// A time span of a row; invalid ones are counted as an issue and empty.
 struct DbSpan {
   TimeNs start = 0, dur = 0;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// profiler_metadata.json: what the job says of itself: its communication groups and settings.
+// profiler_metadata.json: the job's description of itself: its communication groups and settings.
 #include <string>
 
 #include "job_info.h"

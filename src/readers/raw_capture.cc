@@ -12,7 +12,7 @@ namespace {
 
 using raw::Parts;
 
-// Which parts of the capture the wanted tables are made of.
+// The parts of the capture from which the wanted tables are made.
 Parts PartsOf(Tables wanted) {
   struct Source {
     Tables tables;

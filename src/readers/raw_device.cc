@@ -48,7 +48,7 @@ LaunchOf FillLaunches(const Session& session, TrackNumbers& tracks, RankTrace& t
   return launch;
 }
 
-// An operator that copies by itself, past the task queue, has no link to the copy.
+// An operator that copies directly, without the task queue, has no link to the copy.
 void FillDirectCopies(const Session& session, TrackNumbers& tracks, LaunchOf& launch,
                       RankTrace& trace) {
   const raw::Tasks& tasks = session.tasks;
@@ -66,7 +66,7 @@ void FillDirectCopies(const Session& session, TrackNumbers& tracks, LaunchOf& la
   }
 }
 
-// What a duration lacks when it is given in whole ns.
+// The fraction that a duration loses when it is given in whole ns.
 struct Duration {
   explicit Duration(double ns) : whole(std::llround(ns)), rest(ns - static_cast<double>(whole)) {}
   TimeNs whole;
@@ -100,7 +100,7 @@ void FillTasks(const Session& session, const LaunchOf& launch, RankTrace& trace)
   }
 }
 
-// What the devices computed, and the collectives; see DeviceRuns.
+// The work of the devices, and the collectives; see DeviceRuns.
 void FillRuns(const Session& session, RankTrace& trace) {
   const raw::Tasks& tasks = session.tasks;
   const auto is_no_run = [&](StringId text) { return IsNoRun(session.strings.View(text)); };
@@ -141,7 +141,7 @@ class CounterTimes {
  public:
   explicit CounterTimes(const raw::Counters& counters) : counters_(counters) {}
 
-  // The larger of the times, which chips name differently.
+  // The larger of the times, which have different names on different chips.
   TimeNs Of(std::int32_t row, std::string_view name, std::string_view other_name) const {
     TimeNs time = -1;
     if (row < 0) return time;
@@ -149,7 +149,7 @@ class CounterTimes {
       if (counters_.names[metric] != name && counters_.names[metric] != other_name) continue;
       const double value =
           counters_.values[static_cast<std::size_t>(row) * counters_.names.size() + metric];
-      // 11 days. Broken records hold any number, and none.
+      // 11 days. Broken records may contain any number, or none.
       constexpr double kLongest = 1e15;
       if (std::fabs(value) <= kLongest) time = std::max<TimeNs>(time, std::llround(value));
     }

@@ -12,8 +12,8 @@
 
 namespace mpa::readers {
 
-/// A time of the current row that the profiler summed up, which may be a little below 0; 0 where
-/// none was recorded. So is what no capture can last, and counted.
+/// A time of the current row that the profiler summed up, which may be slightly below 0; 0 if none
+/// was recorded. Times longer than any capture also become 0, and are counted.
 inline TimeNs SummedTime(const io::CsvFile& csv, std::optional<std::size_t> column,
                          Issues& issues) {
   const std::string_view cell = csv[column];

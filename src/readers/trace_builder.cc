@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the trace readers share when they join their fragments into a RankTrace.
+// The common functions of the trace readers for joining their fragments into a RankTrace.
 #include "trace_builder.h"
 
 #include <algorithm>
@@ -73,7 +73,8 @@ struct Flow {
 };
 
 // The flows with both ends, in order of first appearance. Exporters number arrows by the times at
-// which they end, so flows with one number follow each other; what does not begin another one
+// which they end, so flows with one number follow each other; an end that does not begin another
+// flow replaces the earlier end.
 // replaces what came before.
 std::vector<Flow> CompleteFlows(const std::vector<FlowPoint>& points) {
   std::vector<Flow> flows;

@@ -20,7 +20,7 @@ void AppendAll(const std::vector<T>& from, std::vector<T>& to) {
   to.insert(to.end(), from.begin(), from.end());
 }
 
-/// Numbers threads and streams as they turn up.
+/// Numbers threads and streams in order of appearance.
 class TrackNumbers {
  public:
   explicit TrackNumbers(Tracks& tracks);
@@ -31,8 +31,8 @@ class TrackNumbers {
   std::map<std::pair<std::int64_t, std::int64_t>, std::int32_t> numbers_;
 };
 
-/// The threads of the profiled program. Events of the runtime and marks stand in processes that the
-/// viewer made up; their threads are those of the program. Built when all operators are there.
+/// The threads of the profiled program. Events of the runtime and marks are in processes that the
+/// viewer made up; their threads are those of the program. Built after all operators were read.
 class HostThreads {
  public:
   explicit HostThreads(const RankTrace& trace);
@@ -70,8 +70,8 @@ struct EventPlace {
 class LaunchFlows {
  public:
   void Append(const std::vector<FlowPoint>& points, TrackNumbers& tracks, RankTrace& trace);
-  /// Gives every event of `links` that a launch ends at the launch's link. `places` tells where the
-  /// events are, both in the same order.
+  /// Gives every event of `links` at which a launch ends the link of that launch. `places` contains
+  /// the positions of the events, both in the same order.
   void Link(const std::vector<EventPlace>& places, std::vector<std::int64_t>& links) const;
 
  private:
@@ -82,7 +82,7 @@ class LaunchFlows {
 void AppendBackwardLinks(const std::vector<FlowPoint>& points, TrackNumbers& tracks,
                          RankTrace& trace);
 
-/// One half of a piece of queued work: the demand or the work itself.
+/// One half of a piece of queued work: the enqueue or the execution.
 struct QueueEvent {
   std::int64_t id = 0;
   bool is_work = false;
@@ -91,11 +91,11 @@ struct QueueEvent {
   StringId name{};  ///< a text of the rank's pool
 };
 
-/// Pairs demand and work by id and appends the pairs to trace.queued_work, in order of the work.
+/// Pairs both halves by id and appends the pairs to trace.queued_work, in order of the execution.
 void AppendQueuedWork(const std::vector<QueueEvent>& events, TrackNumbers& tracks,
                       RankTrace& trace);
 
-/// What kind of mstx event exporters call so; empty for other names.
+/// The kind of mstx event with this name in exporters; empty for other names.
 std::optional<MstxKind> MstxKindOf(std::string_view name);
 
 /// Gives the texts of a fragment's pool their ids in the rank's pool, each looked up once.
@@ -110,7 +110,7 @@ class StringMapping {
   std::vector<std::optional<StringId>> ids_;
 };
 
-/// Stands for what an operator's details do not say.
+/// The placeholder for missing details of an operator.
 inline constexpr std::string_view kNotRecorded = "N/A";
 
 /// An operator of the host; its name is a text of the fragment.

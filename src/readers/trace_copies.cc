@@ -9,7 +9,8 @@
 namespace mpa::readers {
 namespace {
 
-// The flows that end at copies, each with the row of the copy, in order. One call may make several.
+// The flows that end at copies, each with the row of the copy, in order. One call may make several
+// copies.
 std::vector<std::pair<std::int64_t, std::size_t>> FlowsToCopies(
     std::vector<PlacedRow> copies, const std::vector<FlowPoint>& flows) {
   std::sort(copies.begin(), copies.end());

@@ -32,14 +32,14 @@ bool HasEscapes(std::string_view text) {
   return std::memchr(text.data(), '\\', text.size()) != nullptr;
 }
 
-// What stands between the quotes of a text's token, which may have blanks behind it.
+// The contents between the quotes of a string token, which may be followed by blanks.
 std::string_view WithoutQuotes(std::string_view token) {
   const std::size_t last = token.rfind('"');
   return last == 0 ? std::string_view() : token.substr(1, last - 1);
 }
 
-// Any token but a bare word that JSON does not know; simdjson passes over values that nobody asks
-// for.
+// Any token except a bare word that is invalid in JSON; simdjson skips values that are not
+// requested.
 bool IsJsonWord(std::string_view token) {
   return IsOneOf(WithoutBlanks(token), {"null", "true", "false"});
 }
@@ -61,7 +61,7 @@ bool ReadScalar(od::value value, std::string_view& text) {
   return token[0] == '{' || token[0] == '[' || IsJsonWord(token);
 }
 
-// The member of TraceEvent that a key names; null for keys that nobody reads.
+// The member of TraceEvent that a key names; null for keys that are not read.
 std::string_view TraceEvent::*ScalarOf(std::string_view key) {
   if (key == "ph") return &TraceEvent::ph;
   if (key == "cat") return &TraceEvent::cat;
@@ -139,7 +139,7 @@ std::string PaddedArray(std::string_view object) {
   return array;
 }
 
-// Unescapes what stands between the quotes of a text; empty for escapes that JSON does not know.
+// Unescapes the contents of a string; empty for escapes that are invalid in JSON.
 std::string Unescaped(std::string_view text) {
   const std::string array = PaddedArray(fmt::format("\"{}\"", text));
   thread_local od::parser parser;  // making one costs more than using it
@@ -190,7 +190,7 @@ struct EventParser::State {
       on_event(event);
       ++given;
     }
-    // Behind the array must be nothing.
+    // Nothing may follow the array.
     if (document.current_location().error() != simdjson::OUT_OF_BOUNDS) return given;
     return std::nullopt;
   }

@@ -16,7 +16,7 @@ namespace mpa::readers {
 /// A member of an event's args that is a text, a number or an array.
 struct EventArg {
   std::string_view key;
-  /// Of a text what stands between the quotes, of an array its JSON.
+  /// Of a string the contents between the quotes, of an array its JSON.
   std::string_view value;
   bool escaped = false;  ///< the value is a text with escapes
 };
@@ -41,8 +41,8 @@ class EventParser {
   ~EventParser();
 
   /// Calls on_event for every event of the piece; the event's texts are valid during the call. An
-  /// event that is not valid JSON is counted in `issues` and left out. False when the cut was
-  /// guessed and the piece is not valid as a whole; some events may have been given then.
+  /// event that is not valid JSON is counted in `issues` and left out. Returns false when the cut
+  /// was guessed and the piece is not valid as a whole; some events may have been given by then.
   bool Parse(const io::EventPiece& piece, std::string_view file_name, Issues& issues,
              const std::function<void(const TraceEvent&)>& on_event);
 
@@ -64,8 +64,8 @@ class EscapedTexts {
   std::vector<StringId> meaning_;  // of the written texts
 };
 
-/// Process, thread and flow ids are numbers or texts; a text that is no number becomes a negative
-/// number that only this text has. An absent id is 0, as the format defines.
+/// Process, thread and flow ids are numbers or texts; a text that is not a number becomes a
+/// negative number that is unique to this text. An absent id is 0, as the format defines.
 std::int64_t IdFrom(std::string_view text);
 
 }  // namespace mpa::readers

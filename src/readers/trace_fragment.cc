@@ -20,7 +20,7 @@ std::int64_t NumberOrNone(std::string_view text) {
   return number == 4294967295 ? -1 : number;
 }
 
-// Sorts one event into the fragment; events that nothing reads are dropped.
+// Sorts one event into the fragment; events that are not needed are dropped.
 class FragmentFiller {
  public:
   FragmentFiller(TraceFragment& fragment, const ReadRequest& request, std::string_view file_name)

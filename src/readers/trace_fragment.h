@@ -15,8 +15,8 @@
 
 namespace mpa::readers {
 
-/// A span of a process that is not the program's: of a device, of the runtime, a mark. Which, says
-/// the name of the process, which may come last.
+/// A span of a process that is not the program's: of a device, of the runtime, a mark. The name of
+/// the process, which may come last, says which.
 struct DeviceEvent {
   TimeNs start, dur;
   StringId name;
@@ -28,7 +28,7 @@ struct DeviceEvent {
   std::int64_t model = -1;       ///< it is part of
 };
 
-/// What the args of a device event say if it is a collective or a piece of one.
+/// The args of a device event that is a collective or a piece of one.
 struct CommArgs {
   std::size_t event = 0;  ///< its place among the device events
   std::int32_t own_rank = -1, peer = -1;
@@ -47,7 +47,7 @@ struct Metadata {
   StringId value;
 };
 
-/// What one piece of a trace holds. Texts are those of the fragment.
+/// The contents of one piece of a trace. Texts are those of the fragment.
 struct TraceFragment {
   StringPool strings;
   Issues issues;
@@ -68,8 +68,8 @@ struct TraceFragment {
 constexpr Tables kRuntimeTables =
     Tables::kHostCalls | Tables::kDeviceRuns | Tables::kModelIterations;
 
-/// Parses a piece of the array of events. Events that nothing reads are dropped, broken ones
-/// counted. False when the piece is not valid as a whole, see EventParser.
+/// Parses a piece of the array of events. Events that are not needed are dropped, broken ones
+/// counted. Returns false when the piece is not valid as a whole, see EventParser.
 bool FillFragment(EventParser& parser, const io::EventPiece& piece, const ReadRequest& request,
                   std::string_view file_name, TraceFragment& fragment);
 

@@ -198,7 +198,7 @@ class DeviceJoin {
     LinkCollectives();
   }
 
-  // The copies that no arrow from an operator ends at, without the pieces of collectives.
+  // The copies at which no arrow from an operator ends, without the pieces of collectives.
   std::vector<PlacedRow> UnlinkedCopies() const {
     const DeviceTasks& tasks = trace_.device_tasks;
     std::vector<PlacedRow> copies;

@@ -16,15 +16,15 @@ class TraceJoin {
       : wanted_(wanted), trace_(trace), tracks_(trace.tracks) {}
 
   void Add(const TraceFragment& fragment);
-  /// Fills the tables of the device, of the runtime and all links; to be called when all fragments
-  /// are there. Device events are told apart by their process, whose name may come last.
+  /// Fills the tables of the device, of the runtime and all links; must be called after all
+  /// fragments were added. Device events are separated by their process, whose name may come last.
   void Finish();
 
  private:
   Tables wanted_;
   RankTrace& trace_;
   TrackNumbers tracks_;
-  // What waits for the end; texts are those of the rank.
+  // Data that waits for the end; texts are those of the rank.
   std::vector<DeviceEvent> device_;
   std::vector<CommArgs> comm_args_;
   std::vector<RuntimeArgs> runtime_args_;

@@ -10,7 +10,7 @@
 
 namespace mpa::readers {
 
-/// What the args of an event say of a mark or range; empty for other events.
+/// The args of a mark or range; empty for other events.
 struct MstxArgs {
   std::optional<MstxKind> kind;
   StringId domain{};
@@ -18,11 +18,11 @@ struct MstxArgs {
 
 MstxArgs ReadMstxArgs(const TraceEvent& event, EscapedTexts& texts);
 
-/// Collects the marks and ranges of the program itself from the events of a trace. They stand in a
-/// process of their own, beside the runtime's.
+/// Collects the program's own marks and ranges from the events of a trace. They are in a separate
+/// process, not in that of the runtime.
 class MstxTrace {
  public:
-  /// Appends the event to trace.mstx if its args say that it is one. Texts are those of the rank.
+  /// Appends the event to trace.mstx if its args identify it as one. Texts are those of the rank.
   void Add(const MstxArgs& args, const EventPlace& place, TimeNs dur, StringId message,
            RankTrace& trace);
   /// Ties the events to the device tasks that an arrow leads to. `task_places` tells where the

@@ -19,7 +19,7 @@
 
 namespace mpa::readers {
 
-/// A piece is cut at this size: large enough for what each costs, small enough for the caches.
+/// The size of a piece: large enough for the cost of each piece, small enough for the caches.
 inline constexpr std::size_t kPieceBytes = std::size_t{4} << 20;
 
 /// Reads a trace in pieces, in parallel: parse(parser, piece, fragment) puts what a piece holds
@@ -32,11 +32,11 @@ void ReadPieces(const CaptureFile& file, Issues& issues, Parse parse, Join join)
     io::EventPiece piece;
     EventParser parser;
   };
-  constexpr std::size_t kPiecesAtOnce = 32;  // then idle workers of others may join in
+  constexpr std::size_t kPiecesAtOnce = 32;  // then idle workers of other loops may join
   io::EventPieces pieces(file.path, kPieceBytes);
   std::mutex mutex;
   std::vector<std::unique_ptr<Worker>> idle;
-  std::map<std::size_t, Fragment> parsed;  // and waiting for those before
+  std::map<std::size_t, Fragment> parsed;  // and waiting for earlier ones
   std::size_t joined = 0;
   std::optional<std::pair<std::size_t, std::size_t>> wrong_cut;  // number and offset
 

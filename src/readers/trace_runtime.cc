@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the runtime below the framework recorded in a trace: its calls, the work of the devices, the
-// iterations of compiled models.
+// The runtime's records in a trace: calls, device work, the iterations of compiled models.
 #include "trace_runtime.h"
 
 #include <algorithm>
@@ -21,7 +20,7 @@ std::int64_t NumberOr(std::string_view text, std::int64_t fallback) {
   return io::ParseInt(text).value_or(fallback);
 }
 
-// "Notify Wait" and "NOTIFY_WAIT" are one.
+// "Notify Wait" and "NOTIFY_WAIT" are the same type.
 std::string Normalized(std::string_view name) {
   std::string text = ToLower(name);
   std::replace(text.begin(), text.end(), ' ', '_');

@@ -11,7 +11,7 @@
 
 namespace mpa::readers {
 
-/// What a process of the trace holds of the runtime below the framework.
+/// The runtime's events of a process of the trace.
 enum class RuntimeProcess : std::uint8_t { kNone, kHostCalls, kDevice, kIterations };
 
 RuntimeProcess RuntimeProcessOf(std::string_view process_name);
@@ -20,7 +20,7 @@ RuntimeProcess RuntimeProcessOf(std::string_view process_name);
 /// copy.
 bool IsNoRun(std::string_view name_or_type);
 
-/// What the args of an event say if it belongs to the runtime. Texts are those of the fragment.
+/// The args of an event of the runtime. Texts are those of the fragment.
 struct RuntimeArgs {
   StringId item{};
   std::int64_t connection = -1;
@@ -51,9 +51,9 @@ class RuntimeTrace {
            const RuntimeArgs& args);
   /// A collective of the communication process.
   void AddCollective(const EventPlace& place, TimeNs dur, StringId name, const RuntimeArgs& args);
-  /// Fills the tables and links calls with device work by the flows between them; to be called when
-  /// all operators are there. The processes are the viewer's
-  /// own, the threads are those of the program.
+  /// Fills the tables and links calls with device work by the flows between them; must be called
+  /// after all operators were read. The processes are the viewer's own, the threads are those of
+  /// the program.
   void Finish(const std::vector<FlowPoint>& flows, TrackNumbers& tracks);
 
  private:
@@ -67,8 +67,8 @@ class RuntimeTrace {
   std::vector<Run> runs_;
 };
 
-/// Appends where the flows begin, if the trace holds no calls of the runtime that would tell more;
-/// to be called when all operators are there.
+/// Appends the beginnings of the flows if the trace contains no runtime calls, which would have
+/// more details; must be called after all operators were read.
 void AppendCallStamps(const std::vector<FlowPoint>& flows, RankTrace& trace);
 
 }  // namespace mpa::readers
