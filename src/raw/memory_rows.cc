@@ -30,7 +30,7 @@ std::int64_t Plus(std::int64_t a, std::int64_t b) {
 void GiveBack(const AllocatorEvents& events, std::size_t row, AllocationLife& life) {
   const bool is_free = events.action[row] == kFree;
   (is_free ? life.released : life.active_released) = events.time[row];
-  if (!is_free && life.released >= 0) return;  // the totals at the time of the free count
+  if (!is_free && life.released >= 0) return;  // the totals recorded at the free are used
   life.released_total = events.allocated[row];
   life.released_reserved = events.reserved[row];
   life.released_active = events.active[row];
