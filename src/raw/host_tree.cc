@@ -32,8 +32,8 @@ class OpenCalls {
   std::int32_t* last_ = nullptr;
 };
 
-// The calls in the tree: all nodes, and of the other levels above the runtime those that do not
-// overlap the last call that was kept.
+// The calls in the tree: all nodes, and of the other levels above the runtime those that begin
+// after the end of the last call that was kept on their thread and level.
 class Selection {
  public:
   bool Keeps(const HostCalls& calls, std::size_t row) {

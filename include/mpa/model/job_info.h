@@ -27,8 +27,9 @@ struct JobInfo {
   std::int64_t micro_batches = -1;  ///< of a step
   std::string host_uid, host_name;
   std::vector<DeviceOfRank> devices;
-  /// Environment variables of the rank that the profiler kept, and its own switches: "profiler.stack",
-  /// "profiler.shapes", "profiler.memory", "profiler.modules", each "on". Empty values are left out.
+  /// Environment variables of the rank that the profiler kept, and its own switches:
+  /// "profiler.stack", "profiler.shapes", "profiler.memory", "profiler.modules", each "on". Empty
+  /// values are left out.
   std::map<std::string, std::string> settings;
 };
 
