@@ -358,8 +358,13 @@ class CommunicationCauses {
   // True for time that is more than what starts and ends of operations take.
   bool IsMuch(double time) const { return time > 0 && time >= job_.rules.inner_share * static_cast<double>(job_.step_time); }
 
-  // A member that was not captured, or a link to it, holds up all that were.
+  // A member that was not captured, or a link to it, holds up all that were. Without recorded transfer
+  // sizes, data on their way to another node look like such a wait.
   void AddHeldUp() {
+    const bool sizes_known = std::all_of(
+        job_.ranks.begin(), job_.ranks.end(),
+        [](const DiagnosedRank& rank) { return !rank.part->transfers.empty(); });
+    if (!sizes_known) return;
     const double waits = MeanOf({Leaf::kInnerWait});
     if (!IsMuch(waits)) return;
     Cause cause = NewCause(job_, "comm.inner", "peer");
