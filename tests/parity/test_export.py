@@ -13,7 +13,6 @@ Exit status: 0 equal, 1 otherwise, 2 usage, 77 skipped: there are no such jobs.
 
 import csv
 import re
-import sqlite3
 import statistics
 import subprocess
 import sys
@@ -21,6 +20,7 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 
+from databases import open_unchanged
 from recomputed_tables import tool_and_jobs
 
 NONE = 4294967295
@@ -36,7 +36,7 @@ def micros(nanoseconds):
 
 class Rank:
     def __init__(self, path):
-        self.database = sqlite3.connect(f"file:{path}?immutable=1", uri=True)
+        self.database = open_unchanged(path)
         self.names = dict(self.database.execute("SELECT id, value FROM STRING_IDS"))
 
     def kernels(self):

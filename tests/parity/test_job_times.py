@@ -20,6 +20,8 @@ import tempfile
 from collections import Counter, defaultdict
 from pathlib import Path
 
+from databases import open_unchanged
+
 HERE = Path(__file__).resolve().parent
 SKIPPED = 77
 JOBS = ("npu/db/level1", "sim/tp2pp2dp2/db", "sim/slow_rank/db", "sim/slow_link/db")
@@ -54,7 +56,7 @@ class Rank:
 
     def __init__(self, path):
         self.number = int(re.search(r"_(\d+)\.db$", path.name)[1])
-        self.query = sqlite3.connect(f"file:{path}?mode=ro", uri=True).execute
+        self.query = open_unchanged(path).execute
         text = dict(self.query("SELECT id, value FROM STRING_IDS"))
         self.steps = list(self.query("SELECT id, startNs, endNs FROM STEP_TIME ORDER BY startNs"))
         self.ops = [(text[name], text[group], start, end, link) for name, group, start, end, link in self.query(
@@ -83,7 +85,7 @@ class Rank:
         info = self.query("SELECT value FROM META_DATA WHERE name = 'parallel_group_info'").fetchone() \
             if self.query("SELECT 1 FROM sqlite_master WHERE name = 'META_DATA'").fetchone() else None
         self.groups = json.loads(info[0]) if info else {}
-        self.trace = list(sqlite3.connect(f"file:{path.parent / 'analysis.db'}?mode=ro", uri=True).execute(
+        self.trace = list(open_unchanged(path.parent / "analysis.db").execute(
             "SELECT step, computing, communication_not_overlapped, overlapped, communication, free FROM StepTraceTime"))
 
     @property

@@ -13,7 +13,6 @@ Exit status: 0 equal, 1 otherwise, 2 usage.
 import argparse
 import json
 import re
-import sqlite3
 import statistics
 import sys
 import tempfile
@@ -25,6 +24,7 @@ sys.path.append(str(HERE.parent / "support"))
 sys.dont_write_bytecode = True
 
 from captures import build_database, build_job  # noqa: E402: found only now
+from databases import open_unchanged  # noqa: E402
 from recomputed_tables import judge  # noqa: E402
 
 CAPTURES = HERE.parents[1] / "testdata" / "captures"
@@ -33,7 +33,7 @@ NONE = 4294967295
 
 class Rank:
     def __init__(self, number, path):
-        self.number, self.database = number, sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+        self.number, self.database = number, open_unchanged(path)
         self.tables = {row[0] for row in self.rows("SELECT name FROM sqlite_master")}
         self.texts = dict(self.rows("SELECT id, value FROM STRING_IDS"))
         self.steps = sorted(self.read("STEP_TIME", "startNs, endNs, id"))

@@ -11,11 +11,11 @@ Exit status: 0 equal, 1 otherwise, 2 usage, 77 skipped: there are no such jobs.
 """
 
 import re
-import sqlite3
 import statistics
 import sys
 from collections import Counter, defaultdict
 
+from databases import open_unchanged
 from recompute_job.values import alike, altered, stats
 from recomputed_tables import judge, tool_and_jobs
 
@@ -34,7 +34,7 @@ def joint_collectives(directory):
     databases = {int(re.search(r"_(\d+)\.db$", path.name)[1]): path
                  for path in directory.rglob("ascend_pytorch_profiler_*.db")}
     for rank in sorted(databases):
-        connection = sqlite3.connect(f"file:{databases[rank]}?mode=ro", uri=True)
+        connection = open_unchanged(databases[rank])
         seen = Counter()
         for group, name, kind, data_type, count, start, duration in connection.execute(COLLECTIVES):
             if re.search("send|recv|receive", kind, re.I):

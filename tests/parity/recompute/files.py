@@ -10,6 +10,8 @@ from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 
+from databases import open_unchanged
+
 DATABASE_NAMES = ("ascend_pytorch_profiler", "ascend_mindspore_profiler", "msmonitor")
 
 
@@ -85,9 +87,7 @@ class Capture:
 
     @cached_property
     def connection(self):
-        log = Path(f"{self.database}-wal")
-        mode = "mode=ro" if log.is_file() and log.stat().st_size else "mode=ro&immutable=1"
-        connection = sqlite3.connect(f"file:{self.database}?{mode}", uri=True)
+        connection = open_unchanged(self.database)
         connection.row_factory = sqlite3.Row
         return connection
 

@@ -4,9 +4,10 @@
 import csv
 import json
 import re
-import sqlite3
 from collections import defaultdict
 from dataclasses import dataclass, field
+
+from databases import open_unchanged
 
 TIMES = ("Start Timestamp(us)", "Elapse Time(ms)", "Transit Time(ms)", "Wait Time(ms)", "Synchronization Time(ms)",
          "Idle Time(ms)")
@@ -49,7 +50,7 @@ def of_database(path):
     facts = RankFacts(int(re.search(r"_(\d+)\.db$", path.name)[1]), str(capture))
 
     def read(file, table, columns="*"):
-        connection = sqlite3.connect(f"file:{file}?mode=ro", uri=True)
+        connection = open_unchanged(file)
         known = connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone()
         rows = [list(row) for row in connection.execute(f"SELECT {columns} FROM {table}")] if known else []
         connection.close()

@@ -3,10 +3,11 @@
 
 import json
 import re
-import sqlite3
 import statistics
 from collections import Counter, defaultdict
 from fractions import Fraction
+
+from databases import open_unchanged
 
 from .values import Shown, quartile, stats
 
@@ -31,7 +32,7 @@ def databases(job):
 
 
 def rows_of(path, query):
-    connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    connection = open_unchanged(path)
     rows = connection.execute(query).fetchall()
     connection.close()
     return rows
