@@ -12,8 +12,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kDatabase = "cluster_analysis.db";
-
 void CountRows(const Report& report, const fs::path& file, WrittenResults& written) {
   for (const Sheet& sheet : report.sheets) {
     const bool holds_it = file.stem() == sheet.text_file.stem || file.stem() == sheet.name;
@@ -85,7 +83,7 @@ void PrepareTargets(const Recipe& recipe, const std::vector<ExportType>& types,
   if (recipe.documents_always) io::PrepareOutputDirectory(folder);
   for (const ExportType& type : types) {
     if (type.name == "db") {
-      PrepareDatabase(directory / kDatabase);
+      PrepareDatabase(directory / kResultsDatabase);
       continue;
     }
     io::PrepareOutputDirectory(folder);
@@ -111,7 +109,7 @@ WrittenResults WriteResults(const Recipe& recipe, const Report& report,
   bool documents = false;
   for (const ExportType& type : types) {
     if (type.name == "db") {
-      written.database = directory / kDatabase;
+      written.database = directory / kResultsDatabase;
       written.places.push_back(written.database);
       WriteDatabase(report.sheets, written.database);
       for (const Sheet& sheet : report.sheets) {

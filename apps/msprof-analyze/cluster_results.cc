@@ -42,7 +42,7 @@ class NewNotes {
   std::set<std::string> said_;
 };
 
-// The ranks that an earlier run left results of, if there are no captures to read instead.
+// The ranks in the results of an earlier run, if no captures can be read instead.
 std::vector<RankPart> EarlierRanks(const Recipe& recipe, const ClusterRequest& request) {
   if (recipe.earlier_results == nullptr) return {};
   std::error_code ignored;

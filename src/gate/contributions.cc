@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <map>
 #include <optional>
@@ -57,6 +58,10 @@ void AddComponent(std::vector<GatePart> parts, const GatePart& whole, const char
 
 bool Has(const std::vector<RunSummary>& runs, MetricKind kind) {
   return !SamplesOf(runs, {kind, ""}).empty();
+}
+
+bool HaveSteps(const std::vector<RunSummary>& base, const std::vector<RunSummary>& comparison) {
+  return Has(base, MetricKind::kStepTime) || Has(comparison, MetricKind::kStepTime);
 }
 
 // The values that are judged. Empty where a side has none.
@@ -157,47 +162,42 @@ std::vector<GatePart> AccountPartsOf(MetricKind kind, const Breakdown& base,
   });
 }
 
-}  // namespace
-
-std::vector<GatePart> PartsOf(const Metric& metric, const std::vector<RunSummary>& base,
-                              const std::vector<RunSummary>& comparison) {
-  const Breakdown base_times = MedianBreakdown(base), times = MedianBreakdown(comparison);
-  const auto whole = Both(base, comparison, metric.kind);
+// The same of runs without an account, from the medians of their tables.
+std::vector<GatePart> TablePartsOf(MetricKind kind, const std::vector<RunSummary>& base,
+                                   const std::vector<RunSummary>& comparison,
+                                   const Breakdown& base_times, const Breakdown& times) {
+  using Times = std::pair<std::int64_t, std::int64_t>;
   std::vector<GatePart> parts;
-  const auto add_computing = [&](std::pair<std::int64_t, std::int64_t> computing) {
+  const auto add_computing = [&](const Times& computing) {
     AddComponent(KernelParts(base_times, times),
                  {"component", "computing", computing.first, computing.second, 0, 0},
                  "kernels that ran at the same time", parts);
   };
-  const auto add_exposed = [&](std::pair<std::int64_t, std::int64_t> exposed) {
+  const auto add_exposed = [&](const Times& exposed) {
     AddComponent(Collectives(base_times, times),
                  {"component", "exposed communication", exposed.first, exposed.second, 0, 0},
                  "other exposed communication", parts);
   };
-  if (!whole) return parts;
-  const bool has_steps =
-      Has(base, MetricKind::kStepTime) || Has(comparison, MetricKind::kStepTime);
-  if (metric.kind != MetricKind::kE2e || !has_steps) {
-    parts = AccountPartsOf(metric.kind, base_times, times);
-  }
-  switch (parts.empty() ? metric.kind : MetricKind::kPeakMemory) {
+  const auto add = [&](const char* name, const Times& time) {
+    parts.push_back({"component", name, time.first, time.second, 0, 0});
+  };
+  const auto whole = Both(base, comparison, kind);
+  switch (kind) {
     case MetricKind::kE2e:
-      if (has_steps) {
-        if (base_times.capture.empty() || times.capture.empty()) return parts;
-        parts = Join(base_times.capture, times.capture, "component");
-        break;
+      if (HaveSteps(base, comparison)) {
+        if (base_times.capture.empty() || times.capture.empty()) return {};
+        return Join(base_times.capture, times.capture, "component");
       }
       [[fallthrough]];
     case MetricKind::kStepTime: {
       const auto computing = Both(base, comparison, MetricKind::kComputing);
       const auto exposed = Both(base, comparison, MetricKind::kCommExposed);
       const auto free = Both(base, comparison, MetricKind::kFree);
-      if (!computing || !exposed || !free) return parts;
+      if (!computing || !exposed || !free) return {};
       add_computing(*computing);
       add_exposed(*exposed);
-      const auto lccl = BothOrNone(base, comparison, MetricKind::kLccl);
-      parts.push_back({"component", "LCCL", lccl.first, lccl.second, 0, 0});
-      parts.push_back({"component", kFreeTime, free->first, free->second, 0, 0});
+      add("LCCL", BothOrNone(base, comparison, MetricKind::kLccl));
+      add(kFreeTime, *free);
       break;
     }
     case MetricKind::kComputing:
@@ -207,14 +207,30 @@ std::vector<GatePart> PartsOf(const Metric& metric, const std::vector<RunSummary
       add_exposed(*whole);
       break;
     case MetricKind::kLccl:
-      parts.push_back({"component", "LCCL", whole->first, whole->second, 0, 0});
+      add("LCCL", *whole);
       break;
     case MetricKind::kFree:
-      parts.push_back({"component", kFreeTime, whole->first, whole->second, 0, 0});
+      add(kFreeTime, *whole);
       break;
     default:
-      if (parts.empty()) return parts;
+      break;
   }
+  return parts;
+}
+
+}  // namespace
+
+std::vector<GatePart> PartsOf(const Metric& metric, const std::vector<RunSummary>& base,
+                              const std::vector<RunSummary>& comparison) {
+  const auto whole = Both(base, comparison, metric.kind);
+  if (!whole) return {};
+  const Breakdown base_times = MedianBreakdown(base), times = MedianBreakdown(comparison);
+  std::vector<GatePart> parts;
+  if (metric.kind != MetricKind::kE2e || !HaveSteps(base, comparison)) {
+    parts = AccountPartsOf(metric.kind, base_times, times);
+  }
+  if (parts.empty()) parts = TablePartsOf(metric.kind, base, comparison, base_times, times);
+  if (parts.empty()) return {};
   // Medians of parts need not add up to the median of the whole.
   GatePart remainder{"remainder", "other", whole->first, whole->second, 0, 0};
   for (const GatePart& part : parts) {

@@ -52,7 +52,10 @@ class TasksByStart {
 class CopyDirections {
  public:
   explicit CopyDirections(const RankTrace& trace)
-      : trace_(trace), ops_(SpansOf(trace.host_ops)), launches_(trace), saving_(SavingTimes(trace)) {}
+      : trace_(trace),
+        ops_(SpansOf(trace.host_ops)),
+        launches_(trace),
+        saving_(SavingTimes(trace)) {}
 
   Leaf Of(std::size_t task) const {
     const DeviceTasks& tasks = trace_.device_tasks;
@@ -78,10 +81,12 @@ class CopyDirections {
   // When the host saved a checkpoint.
   static Intervals SavingTimes(const RankTrace& trace) {
     std::vector<Interval> times;
-    const auto add = [&](const auto& table, const std::vector<StringId>& names, Leaf (*class_of)(std::string_view)) {
+    const auto add = [&](const auto& table, const std::vector<StringId>& names,
+                         Leaf (*class_of)(std::string_view)) {
       NamedClasses classes(trace.strings, class_of);
       for (std::size_t i = 0; i < table.Size(); ++i) {
-        if (classes.Of(names[i]) == Leaf::kCheckpoint) times.push_back({table.start[i], table.start[i] + table.dur[i]});
+        if (classes.Of(names[i]) == Leaf::kCheckpoint)
+          times.push_back({table.start[i], table.start[i] + table.dur[i]});
       }
     };
     add(trace.python_calls, trace.python_calls.name, ClassOfPython);

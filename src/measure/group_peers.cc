@@ -16,7 +16,8 @@ const JobGroup* FindJobGroup(const std::vector<JobGroup>& groups, std::string_vi
   return found;
 }
 
-GroupPeers::GroupPeers(const RankTrace& trace) : rank_(trace.rank), groups_(trace.comm_groups.Size()) {
+GroupPeers::GroupPeers(const RankTrace& trace)
+    : rank_(trace.rank), groups_(trace.comm_groups.Size()) {
   for (std::size_t group = 0; group < groups_.size(); ++group) {
     const std::string_view name = trace.strings.View(trace.comm_groups.name[group]);
     groups_[group].listed = FindJobGroup(trace.job.groups, BareGroupName(name));

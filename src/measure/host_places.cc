@@ -25,7 +25,8 @@ std::string LineOf(std::string_view frame) {
 
 bool IsOfLibrary(std::string_view frame) {
   return frame.starts_with("<") || frame.starts_with("torch/") ||
-         ContainsAny(frame, {"/torch/", "torch_npu/", "site-packages/", "dist-packages/", "lib/python"});
+         ContainsAny(frame,
+                     {"/torch/", "torch_npu/", "site-packages/", "dist-packages/", "lib/python"});
 }
 
 }  // namespace
@@ -72,8 +73,7 @@ std::string CallSites::Of(const Piece& piece) const {
   if (trace_.python_calls.Empty()) return "";
   const std::int32_t track = TrackOf(piece);
   if (track < 0) return "";
-  std::int64_t frame =
-      frames_.FindEnclosing({piece.begin + offset_, piece.end + offset_, track});
+  std::int64_t frame = frames_.FindEnclosing({piece.begin + offset_, piece.end + offset_, track});
   std::string of_library;
   for (; frame != Nesting::kNone; frame = frames_.Parent(static_cast<std::size_t>(frame))) {
     const std::string_view name =

@@ -55,6 +55,9 @@ struct Wanted {
   Detail screen = Detail::kAnswer;  ///< the lines
 };
 
+/// The database that the tables of all recipes share, in the output directory.
+inline constexpr const char* kResultsDatabase = "cluster_analysis.db";
+
 /// What `map` made of one rank: plain values that outlive the rank.
 struct RankPart {
   std::int64_t rank = -1;  ///< -1: the capture does not say

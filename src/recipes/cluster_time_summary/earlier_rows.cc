@@ -19,13 +19,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kTable = "ClusterTimeSummary";
-
 // The database itself, or where a run leaves it below its output directory.
 std::optional<fs::path> FindDatabase(const fs::path& path) {
-  constexpr const char* kName = "cluster_analysis.db";
   std::error_code ignored;
-  for (const fs::path& place : {path, path / kName, path / "cluster_analysis_output" / kName}) {
+  for (const fs::path& place :
+       {path, path / kResultsDatabase, path / "cluster_analysis_output" / kResultsDatabase}) {
     if (fs::is_regular_file(place, ignored)) return place;
   }
   return std::nullopt;
@@ -42,9 +40,9 @@ std::optional<TimeNs> TimeOf(const io::Row& row, int column) {
 std::string ColumnList(const io::Database& database) {
   std::string columns = "rank, step";
   for (const Metric& metric : kMetricsOfStep) {
-    if (!database.HasColumn(kTable, metric.name)) {
+    if (!database.HasColumn(kSummaryTable, metric.name)) {
       Fail(ErrorKind::kInput, "{}: table {} lacks the column {}; run cluster_time_summary again",
-           database.name(), kTable, metric.name);
+           database.name(), kSummaryTable, metric.name);
     }
     columns += fmt::format(", {}", metric.name);
   }
@@ -57,10 +55,10 @@ std::vector<RankPart> ReadEarlierRows(const fs::path& path, std::optional<std::i
   const std::optional<fs::path> file = FindDatabase(path);
   if (!file) return {};
   const io::Database database(*file);
-  if (!database.HasTable(kTable)) return {};
+  if (!database.HasTable(kSummaryTable)) return {};
   std::map<std::int64_t, TimesOfRank> ranks;
   io::Statement rows = database.Query(
-      fmt::format("SELECT {} FROM {} ORDER BY rank, step", ColumnList(database), kTable));
+      fmt::format("SELECT {} FROM {} ORDER BY rank, step", ColumnList(database), kSummaryTable));
   while (rows.Step()) {
     EarlierStep earlier;
     const std::int64_t number = rows.IntOr(1, -1);

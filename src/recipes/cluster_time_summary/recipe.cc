@@ -20,7 +20,7 @@ std::string Ms(double value) { return fmt::format("{:.3f} ms", value); }
 
 Sheet SummarySheet(const std::vector<StepRow>& rows, Report& report) {
   Sheet sheet;
-  sheet.name = "ClusterTimeSummary";
+  sheet.name = time_summary::kSummaryTable;
   sheet.look = Look::kList;
   sheet.text_file = {"cluster_time_summary", TextFile::Unit::kAsTheyAre};
   sheet.columns = time_summary::KeyColumns();

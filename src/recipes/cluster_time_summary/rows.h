@@ -11,6 +11,9 @@
 
 namespace mpa::time_summary {
 
+/// The table of cluster_time_summary, which a later comparison reads.
+inline constexpr const char* kSummaryTable = "ClusterTimeSummary";
+
 /// A quantity of a step.
 struct Metric {
   const char* name;     ///< of its column
