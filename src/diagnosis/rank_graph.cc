@@ -40,6 +40,10 @@ Intervals OptimizerSpans(const RankTrace& trace) {
 RankGraph BuildRankGraph(const RankTrace& trace, TimeNs host_offset,
                          std::vector<HostStretch>& host) {
   GraphDraft draft(trace, host_offset);
+  // A launch and a piece of queued work have two nodes or three each, and hardly more edges.
+  const std::size_t expected = 3 * (draft.found.launches.size() + trace.queued_work.Size());
+  draft.graph.nodes.reserve(expected);
+  draft.graph.edges.reserve(expected);
   const HostChain chain = AddHost(draft, host);
   AddDevice(draft, chain, host);
   return std::move(draft.graph);

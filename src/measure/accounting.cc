@@ -69,7 +69,7 @@ class Occupants {
  private:
   // Of two with one leaf the one that began earlier counts.
   void Add(const Piece& piece, TimeNs began) {
-    contenders_.push_back({piece.begin, piece.end, static_cast<std::int32_t>(piece.leaf), began,
+    contenders_.push_back({piece.begin, piece.end, began, static_cast<std::int32_t>(piece.leaf),
                            static_cast<std::uint32_t>(pieces_.size())});
     pieces_.push_back(piece);
   }

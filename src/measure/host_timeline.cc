@@ -15,10 +15,17 @@
 namespace mpa {
 namespace {
 
+// What a contender is.
+struct Source {
+  Leaf leaf{};
+  PieceTable table{};
+  std::int32_t row = -1;
+};
+
 // Everything on one thread.
 struct ThreadSpans {
   std::vector<Contender> contenders;
-  std::vector<HostPiece> sources;  // by index of the contender
+  std::vector<Source> sources;  // by index of the contender
 };
 
 class TimelineBuilder {
@@ -27,6 +34,7 @@ class TimelineBuilder {
       : trace_(trace), threads_(trace.tracks.Size()), blocking_(blocking) {}
 
   std::vector<ThreadSpans> Build() && {
+    Reserve();
     AddPythonCalls();
     AddQueuedWork();
     AddHostCalls();
@@ -38,6 +46,24 @@ class TimelineBuilder {
   const Interval& span() const { return span_; }
 
  private:
+  // A capture has millions of spans: vectors that grow move them again and again.
+  void Reserve() {
+    std::vector<std::size_t> counts(threads_.size(), 0);
+    for (const auto* tracks :
+         {&trace_.python_calls.track, &trace_.queued_work.queued_track, &trace_.queued_work.track,
+          &trace_.host_calls.track, &trace_.host_ops.track}) {
+      for (const std::int32_t track : *tracks) {
+        if (track >= 0 && static_cast<std::size_t>(track) < counts.size()) {
+          ++counts[static_cast<std::size_t>(track)];
+        }
+      }
+    }
+    for (std::size_t track = 0; track < counts.size(); ++track) {
+      threads_[track].contenders.reserve(counts[track]);
+      threads_[track].sources.reserve(counts[track]);
+    }
+  }
+
   void Add(std::int32_t track, TimeNs begin, TimeNs end, Leaf leaf, PieceTable table,
            std::size_t row) {
     if (track < 0 || static_cast<std::size_t>(track) >= threads_.size()) return;
@@ -45,9 +71,9 @@ class TimelineBuilder {
     span_.end = std::max(span_.end, end);
     ThreadSpans& thread = threads_[static_cast<std::size_t>(track)];
     // Of two of a class the inner one counts, which begins later.
-    thread.contenders.push_back({begin, end, static_cast<std::int32_t>(leaf), -begin,
+    thread.contenders.push_back({begin, end, -begin, static_cast<std::int32_t>(leaf),
                                  static_cast<std::uint32_t>(thread.sources.size())});
-    thread.sources.push_back({begin, end, leaf, table, static_cast<std::int32_t>(row)});
+    thread.sources.push_back({leaf, table, static_cast<std::int32_t>(row)});
   }
 
   void AddPythonCalls() {
@@ -206,11 +232,11 @@ HostTimeline::HostTimeline(const RankTrace& trace) : main_track_(FindMainTrack(t
   of_track_.resize(threads.size());
   for (std::size_t track = 0; track < threads.size(); ++track) {
     ThreadSpans& thread = threads[track];
-    for (const Won& won : Skyline(std::move(thread.contenders))) {
-      HostPiece piece = thread.sources[won.index];
-      piece.begin = won.begin;
-      piece.end = won.end;
-      of_track_[track].push_back(piece);
+    const std::vector<Won> all_won = Skyline(std::move(thread.contenders));
+    of_track_[track].reserve(all_won.size());
+    for (const Won& won : all_won) {
+      const Source& source = thread.sources[won.index];
+      of_track_[track].push_back({won.begin, won.end, source.leaf, source.table, source.row});
     }
     thread = {};
   }

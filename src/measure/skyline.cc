@@ -25,6 +25,7 @@ std::vector<Won> Skyline(std::vector<Contender> contenders) {
     std::stable_sort(contenders.begin(), contenders.end(), earlier);
   }
   std::vector<Won> won;
+  won.reserve(contenders.size());
   std::priority_queue<const Contender*, std::vector<const Contender*>, Loses> open;
   auto next = contenders.cbegin();
   TimeNs now = 0;

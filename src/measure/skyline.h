@@ -12,8 +12,8 @@ namespace mpa {
 /// least tie, then the least index.
 struct Contender {
   TimeNs begin = 0, end = 0;
-  std::int32_t priority = 0;
   std::int64_t tie = 0;
+  std::int32_t priority = 0;
   std::uint32_t index = 0;
 };
 

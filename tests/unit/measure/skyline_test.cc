@@ -9,7 +9,7 @@ namespace {
 using Wins = std::vector<Won>;
 
 TEST(Skyline, GivesTimeToTheLeastPriority) {
-  EXPECT_EQ(Skyline({{0, 100, 5, 0, 0}, {20, 40, 1, 0, 1}, {30, 50, 3, 0, 2}}),
+  EXPECT_EQ(Skyline({{0, 100, 0, 5, 0}, {20, 40, 0, 1, 1}, {30, 50, 0, 3, 2}}),
             (Wins{{0, 20, 0}, {20, 40, 1}, {40, 50, 2}, {50, 100, 0}}));
 }
 
@@ -20,13 +20,13 @@ TEST(Skyline, LeavesOutWhatNobodyAsksFor) {
 }
 
 TEST(Skyline, TiesGoToTheSmallerTieThenIndex) {
-  EXPECT_EQ(Skyline({{0, 10, 1, 7, 0}, {0, 10, 1, 3, 1}, {0, 12, 1, 3, 2}}),
+  EXPECT_EQ(Skyline({{0, 10, 7, 1, 0}, {0, 10, 3, 1, 1}, {0, 12, 3, 1, 2}}),
             (Wins{{0, 10, 1}, {10, 12, 2}}));
 }
 
 TEST(Skyline, WhoWinsBeforeAndBehindAnotherWinsOneStretchEach) {
   // One that loses does not cut the winner.
-  EXPECT_EQ(Skyline({{0, 10, 1, 0, 0}, {2, 4, 2, 0, 1}, {10, 12, 2, 0, 2}}),
+  EXPECT_EQ(Skyline({{0, 10, 0, 1, 0}, {2, 4, 0, 2, 1}, {10, 12, 0, 2, 2}}),
             (Wins{{0, 10, 0}, {10, 12, 2}}));
 }
 
