@@ -15,15 +15,18 @@ struct Cause {
   WhatIf what_if;
 };
 
-/// Ranks whose device, host or input is slower than that of their peers, and ranks that were not
-/// captured.
+/// Ranks whose device, host or input is slower than that of their peers.
 void FindRankCauses(const Job& job, std::vector<Cause>& causes);
+/// Late ranks that were not captured.
+void FindOutsiderCauses(const Job& job, std::vector<Cause>& causes);
 /// What the hosts of all ranks do.
 void FindHostCauses(const Job& job, std::vector<Cause>& causes);
 /// What the devices of all ranks compute.
 void FindDeviceCauses(const Job& job, std::vector<Cause>& causes);
 /// Links, and how collectives are made.
 void FindCommunicationCauses(const Job& job, std::vector<Cause>& causes);
+/// Groups that transfer slower than others of their kind, where links are not recorded.
+void FindSlowGroups(const Job& job, std::vector<Cause>& causes);
 /// Transfers that are slow for a reason of their own.
 void FindTransferCauses(const Job& job, std::vector<Cause>& causes);
 /// Kernels that are slow for what they do.

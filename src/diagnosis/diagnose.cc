@@ -151,7 +151,9 @@ Diagnosis Diagnose(std::vector<DiagnosedRank> ranks, const Rules& rules) {
   AddFacts(job, diagnosis);
   std::vector<Cause> causes;
   FindRankCauses(job, causes);
+  FindOutsiderCauses(job, causes);
   FindCommunicationCauses(job, causes);
+  FindSlowGroups(job, causes);
   FindPipelineCauses(job, causes);
   FindHostCauses(job, causes);
   FindHostHabits(job, causes);

@@ -7,8 +7,9 @@
 #include <string_view>
 #include <utility>
 
-#include "mpa/measure/launch_calls.h"
 #include "mpa/base/text.h"
+#include "mpa/measure/launch_calls.h"
+#include "mpa/measure/launch_chain.h"
 #include "mpa/model/launches.h"
 #include "mpa/model/queue_index.h"
 
@@ -23,7 +24,7 @@ bool WaitsForEvent(const RankTrace& trace, std::size_t task) {
 class ItemFinder {
  public:
   explicit ItemFinder(const RankTrace& trace)
-      : trace_(trace), calls_(trace), launches_(trace), queue_(trace.queued_work) {}
+      : trace_(trace), calls_(trace), chains_(trace), launches_(trace), queue_(trace.queued_work) {}
 
   GraphItems Find() && {
     std::set<std::int64_t> streams;
@@ -60,9 +61,17 @@ class ItemFinder {
       const auto queued = queue_.Find(call->track, call->begin);
       SetLaunch({call->begin, call->track, queued ? static_cast<std::int32_t>(*queued) : -1, true}, item);
     } else if (const auto launch = launches_.Find(work.link)) {
-      SetLaunch({trace_.launches.host_time[*launch], trace_.launches.host_track[*launch], -1, false}, item);
+      SetLaunch(LaunchOfOperator(*launch, work), item);
     }
     found_.items.push_back(item);
+  }
+
+  // What the operator asked the queue for launched the work, at its end or before the work began.
+  GraphLaunch LaunchOfOperator(std::size_t launch, const DeviceItem& work) const {
+    const auto chain = chains_.FromOperator(work.link);
+    if (!chain || chain->queued < 0) return {trace_.launches.host_time[launch], trace_.launches.host_track[launch], -1, false};
+    const TimeNs time = std::clamp(work.begin, chain->taken, chain->launched);
+    return {time, chain->launching_track, chain->queued, false};
   }
 
   void SetLaunch(const GraphLaunch& launch, GraphItem& item) {
@@ -88,6 +97,7 @@ class ItemFinder {
 
   const RankTrace& trace_;
   const LaunchCalls calls_;
+  const LaunchChains chains_;
   const LaunchIndex launches_;
   const QueueIndex queue_;
   std::map<std::pair<std::int32_t, TimeNs>, std::int32_t> numbers_;

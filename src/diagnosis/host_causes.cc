@@ -166,8 +166,8 @@ class HostCauses {
     }
   }
 
-  // Where no calls of the runtime are recorded, nothing says why single launches take many times
-  // what others take; but that is no usual way to launch.
+  // Where no calls of the runtime are recorded, nothing says why single operators and launches take
+  // many times what others take; but that is no usual way to launch.
   void AddStalledLaunches() {
     Cause cause = NewCause(job_, "host.launch_bound", "stalls");
     cause.finding.kind = FindingKind::kFault;
@@ -176,20 +176,16 @@ class HostCauses {
     std::int64_t calls = 0;
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
       if (job_.Part(rank).has_calls) return;
-      std::vector<TimeNs> launches;
-      for (const HostShare& row : job_.Part(rank).shares) {
-        if (row.leaf == Leaf::kDispatchCann) launches.push_back(row.time);
-      }
-      if (launches.empty()) return;
-      const auto middle = launches.begin() + static_cast<std::ptrdiff_t>(launches.size() / 2);
-      std::nth_element(launches.begin(), middle, launches.end());
-      for (const HostShare& row : job_.Part(rank).shares) {
-        if (row.leaf != Leaf::kDispatchCann || static_cast<double>(row.time) < job_.rules.stall_ratio * static_cast<double>(*middle)) continue;
-        cause.what_if.expect.waits.push_back({job_.graph.first_edge[rank] + row.edge, row.time - *middle});
-        const std::int32_t step = job_.StepOfEdge(rank, row.edge);
-        if (step < static_cast<std::int32_t>(job_.first_step)) continue;
-        time += row.time - *middle;
-        ++calls;
+      for (const Leaf leaf : {Leaf::kDispatchOp, Leaf::kDispatchCann}) {
+        const TimeNs usual = UsualStretch(rank, leaf);
+        if (usual == 0) continue;
+        for (const HostShare& row : job_.Part(rank).shares) {
+          if (row.leaf != leaf || static_cast<double>(row.time) < job_.rules.stall_ratio * static_cast<double>(usual)) continue;
+          cause.what_if.expect.waits.push_back({job_.graph.first_edge[rank] + row.edge, row.time - usual});
+          if (job_.StepOfEdge(rank, row.edge) < static_cast<std::int32_t>(job_.first_step)) continue;
+          time += row.time - usual;
+          ++calls;
+        }
       }
     }
     if (calls == 0) return;
@@ -197,6 +193,18 @@ class HostCauses {
     cause.finding.metrics.push_back({"calls_per_step", static_cast<double>(calls) / steps, "count"});
     cause.finding.metrics.push_back({"time_per_step", static_cast<double>(time) / steps, "ns"});
     causes_.push_back(std::move(cause));
+  }
+
+  // What a stretch of the host takes between two moments of its thread, by the median.
+  TimeNs UsualStretch(std::size_t rank, Leaf leaf) const {
+    std::vector<TimeNs> times;
+    for (const HostShare& row : job_.Part(rank).shares) {
+      if (row.leaf == leaf) times.push_back(row.time);
+    }
+    if (times.empty()) return 0;
+    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+    std::nth_element(times.begin(), middle, times.end());
+    return *middle;
   }
 
   // All hosts would have to launch faster.

@@ -213,6 +213,20 @@ class OperationJoiner {
     operation.joint.last = latest;
     operation.joint.outsider = latest;
     operation.joint.second = own;
+    operation.outsider = OnlyOtherMember(operation);
+  }
+
+  // Who else it must have been, where all other members of the group were captured; -1: one of several.
+  std::int64_t OnlyOtherMember(const JobOperation& operation) const {
+    std::int64_t other = -1;
+    for (const std::int64_t rank : operation.members) {
+      const auto& members = operation.joint.members;
+      const auto is_rank = [&](const JointOperation::Member& member) { return ranks_[member.rank].rank == rank; };
+      if (std::any_of(members.begin(), members.end(), is_rank)) continue;
+      if (other >= 0) return -1;
+      other = rank;
+    }
+    return other;
   }
 
   const std::vector<DiagnosedRank>& ranks_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks that hold up the others.
+// Ranks that hold up the others, among those that were captured.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -56,7 +56,6 @@ class RankCauses {
   void Find() {
     FindCompute();
     for (const HostFamily& family : HostFamilies()) FindHost(family);
-    FindOutsiders();
   }
 
  private:
@@ -218,7 +217,9 @@ class RankCauses {
         if (worst == nullptr || excess.by_step[step] > worst->by_step[step]) worst = &excess;
       }
       for (const Excess& excess : excesses) others = &excess == worst ? others : std::max(others, excess.by_step[step]);
-      if (2 * others > worst->by_step[step]) continue;
+      // A moment more than the others is noise, whoever has it.
+      const bool stalls = worst->by_step[step] >= ShareOf(job_.step_time, job_.rules.jitter_share);
+      if (!stalls || 2 * others > worst->by_step[step]) continue;
       ++worst_in[worst->rank];
       cost += static_cast<double>(worst->by_step[step] - others);
     }
@@ -271,31 +272,6 @@ class RankCauses {
       cause.what_if.expect = std::move(removal);
       causes_.push_back(std::move(cause));
       first = last + 1;
-    }
-  }
-
-  // Others saw them come, but did not see why.
-  void FindOutsiders() {
-    struct Late {
-      Removal removal;
-      TimeNs worst = 0;
-    };
-    std::map<std::int64_t, Late> late;
-    for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
-      const JobOperation& operation = job_.operations.all[i];
-      if (operation.joint.outsider < 0) continue;
-      const TimeNs behind = operation.joint.outsider - operation.joint.second;
-      Late& of_rank = late[operation.outsider];
-      of_rank.worst = std::max(of_rank.worst, behind);
-      // The outsider comes with the last of the others.
-      of_rank.removal.cuts.push_back(job_.graph.outsiders[i]);
-    }
-    for (auto& [rank, of_rank] : late) {
-      Cause cause = NewCause(job_, "rank.late", rank < 0 ? "unknown" : fmt::format("r{}", rank));
-      if (rank >= 0) cause.finding.ranks = {rank};
-      cause.finding.metrics.push_back({"late_by", static_cast<double>(of_rank.worst), "ns"});
-      cause.what_if.expect = std::move(of_rank.removal);
-      causes_.push_back(std::move(cause));
     }
   }
 

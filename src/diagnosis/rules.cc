@@ -108,7 +108,7 @@ const std::vector<RuleEntry>& RuleList() {
        "shorter copies to the host are single numbers, not a checkpoint"},
       {"host.launch_bound", "gain", &Rules::launch_gain, 0, 1, "mending takes out this share of the host's work"},
       {"host.launch_bound", "stall_ratio", &Rules::stall_ratio, 2, 1e6,
-       "without calls of the runtime, a launch stalls that takes this many times the median"},
+       "without calls of the runtime, an operator or a launch stalls that takes this many times the median"},
       {"host.python", "share", &Rules::python_share, 0, 1, "Python between operators takes at least this share of the step"},
       {"host.python", "gain", &Rules::python_gain, 0, 1, "mending takes out this share of it"},
       {"host.launch_blocking", "share", &Rules::blocking_share, 0, 1, "this share of the launches is followed by a wait"},

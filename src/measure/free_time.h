@@ -10,7 +10,7 @@
 
 #include "mpa/measure/device_items.h"
 #include "mpa/measure/host_timeline.h"
-#include "launch_chain.h"
+#include "mpa/measure/launch_chain.h"
 
 namespace mpa {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launch_chain.h"
+#include "mpa/measure/launch_chain.h"
 
 #include <algorithm>
 #include <numeric>
@@ -49,7 +49,6 @@ std::optional<LaunchChain> LaunchChains::FromCall(const LaunchCall& call) const 
   return chain;
 }
 
-// Without the call: the operator that launched, and what it asked the queue for first.
 std::optional<LaunchChain> LaunchChains::FromOperator(std::int64_t link) const {
   const auto launch = launches_.Find(link);
   if (!launch) return std::nullopt;
@@ -73,6 +72,7 @@ std::optional<LaunchChain> LaunchChains::FromOperator(std::int64_t link) const {
     chain.taken = chain.call_begin = work.start[*row];
     chain.launched = work.start[*row] + work.dur[*row];
     chain.launching_track = work.track[*row];
+    chain.queued = static_cast<std::int32_t>(*row);
   }
   return chain;
 }

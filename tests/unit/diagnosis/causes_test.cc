@@ -340,9 +340,9 @@ TEST(Causes, ASlowLinkShowsWithoutPeers) {
 }
 
 // Ten launches of 10 us in each step, `stalls` of them of `stall`.
-Diagnosis WithStalls(int stalls, TimeNs stall, bool has_calls) {
+Diagnosis WithStalls(int stalls, TimeNs stall, bool has_calls, Leaf leaf = Leaf::kDispatchCann) {
   RankDiagnosis part = ThreeSteps([&](PartBuilder& step) {
-    for (int i = 0; i < 10; ++i) step.Host(Leaf::kDispatchCann, i < stalls ? stall : 10 * kUs).Kernel("MatMulV3", 100 * kUs);
+    for (int i = 0; i < 10; ++i) step.Host(leaf, i < stalls ? stall : 10 * kUs).Kernel("MatMulV3", 100 * kUs);
   });
   part.has_calls = has_calls;
   return DiagnoseAll({part});
@@ -357,6 +357,90 @@ TEST(Causes, LaunchesThatStall) {
   EXPECT_EQ(MetricOf(*found, "calls_per_step"), 2);
   EXPECT_EQ(Find(WithStalls(2, 199 * kUs, false), "host.launch_bound/stalls"), nullptr) << "below 20 times the median";
   EXPECT_EQ(Find(WithStalls(2, 210 * kUs, true), "host.launch_bound/stalls"), nullptr) << "the calls tell why";
+}
+
+TEST(Causes, OperatorsThatStall) {
+  const Diagnosis diagnosis = WithStalls(3, 210 * kUs, false, Leaf::kDispatchOp);
+  const FoundCause* found = Find(diagnosis, "host.launch_bound/stalls");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, 600 * kUs);
+  EXPECT_EQ(MetricOf(*found, "time_per_step"), 600 * kUs);
+}
+
+// Two groups called "tp" of two ranks each, with `count` operations of 1 ms; those of the first group take `slow`.
+Diagnosis TwoGroups(int count, TimeNs slow) {
+  std::vector<RankDiagnosis> parts;
+  for (int rank = 0; rank < 4; ++rank) {
+    const bool is_first = rank < 2;
+    PartBuilder builder;
+    for (int step = 0; step < count; ++step) {
+      builder.Step().Kernel("MatMulV3", 10 * kMs);
+      builder.Collective("hcom_allReduce__1_" + std::to_string(step), is_first ? slow : kMs, "allreduce", is_first ? "a" : "b");
+    }
+    builder.Part().meetings.groups = {{"a", "tp", {0, 1}}, {"b", "tp", {2, 3}}};
+    parts.push_back(builder.Build());
+  }
+  return DiagnoseAll(parts);
+}
+
+TEST(Causes, ASlowGroupShowsWithoutPeers) {
+  const Diagnosis diagnosis = TwoGroups(5, 3 * kMs);
+  const FoundCause* found = Find(diagnosis, "link.slow/r0+1");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, 2 * kMs);
+  EXPECT_EQ(found->ranks, (std::vector<std::int64_t>{0, 1}));
+  EXPECT_EQ(MetricOf(*found, "slower_than_peers"), 3);
+  EXPECT_EQ(Find(TwoGroups(4, 3 * kMs), "link.slow/r0+1"), nullptr) << "four operations are no habit";
+  EXPECT_EQ(Find(TwoGroups(5, 1'400 * kUs), "link.slow/r0+1"), nullptr) << "0.71 of the speed";
+}
+
+// Ranks 0 and 1 meet once a step in a group of their own. Each of them also waits for others that were
+// not captured: for 4 ms, in an operation of 5 ms.
+Diagnosis WaitForOutsiders(const std::vector<std::int64_t>& others_of_0, const std::vector<std::int64_t>& others_of_1) {
+  std::vector<RankDiagnosis> parts;
+  for (int rank = 0; rank < 2; ++rank) {
+    const std::string own = rank == 0 ? "a" : "b";
+    PartBuilder builder;
+    RankMeetings& met = builder.Part().meetings;
+    met.collectives.texts = {own, "allReduce"};
+    met.own_rank_of_group = {0, -1};
+    for (int step = 0; step < 3; ++step) {
+      builder.Step().Kernel("MatMulV3", 10 * kMs);
+      const TimeNs start = builder.Now();
+      const std::string name = "hcom_allReduce__1_" + std::to_string(step);
+      met.collectives.texts.push_back(name);
+      met.own_rank_of_group.push_back(-1);
+      met.collectives.rows.push_back({.group = 0,
+                                      .name = static_cast<std::uint32_t>(met.collectives.texts.size() - 1),
+                                      .type = 1,
+                                      .data_type = 1,
+                                      .start = start,
+                                      .dur = 5 * kMs,
+                                      .operation = static_cast<std::int32_t>(builder.Part().operations.size())});
+      met.last.push_back({.known = true, .time = start + 4 * kMs});
+      met.seen.emplace_back();
+      builder.Collective(name, 5 * kMs, "allreduce", own).Collective("both_" + std::to_string(step), kMs, "allreduce", "t");
+    }
+    met.groups = {{"a", "dp", {0}}, {"b", "dp", {1}}, {"t", "tp", {0, 1}}};
+    for (const std::int64_t other : others_of_0) met.groups[0].ranks.push_back(other);
+    for (const std::int64_t other : others_of_1) met.groups[1].ranks.push_back(other);
+    parts.push_back(builder.Build());
+  }
+  return DiagnoseAll(parts);
+}
+
+TEST(Causes, TheOnlyOtherMemberIsTheLateOne) {
+  const Diagnosis diagnosis = WaitForOutsiders({4}, {5});
+  // Each of them alone would win nothing: the ranks meet behind.
+  const FoundCause* found = Find(diagnosis, "rank.late/r4+5");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->ranks, (std::vector<std::int64_t>{4, 5}));
+  EXPECT_EQ(found->gain, 4 * kMs);
+  const Diagnosis several = WaitForOutsiders({4, 6}, {5, 7});
+  found = Find(several, "rank.late/unknown");
+  ASSERT_NE(found, nullptr);
+  EXPECT_TRUE(found->ranks.empty());
+  EXPECT_EQ(found->gain, 4 * kMs);
 }
 
 // --- What wins nothing by itself ---
@@ -422,6 +506,17 @@ TEST(Causes, OneRankThatIsAlwaysLateIsNoJitter) {
   ASSERT_FALSE(diagnosis.findings.empty());
   EXPECT_EQ(diagnosis.findings[0].key, "rank.late_host/r2");
   EXPECT_EQ(diagnosis.findings[0].gain, 2 * kMs);
+}
+
+// All differ a little in each step, but only one of them stalls, once.
+TEST(Causes, AStallInOneStepIsNoJitter) {
+  const auto extra = [](std::size_t rank, std::size_t step) { return rank == 2 && step == 3 ? 20 * kMs : step % 4 == rank ? 100 * kUs : 0; };
+  const Diagnosis diagnosis = DiagnoseAll(EightSteps(Leaf::kPython, extra));
+  EXPECT_EQ(Find(diagnosis, "rank.jitter/free.dispatch.op"), nullptr);
+  const FoundCause* found = Find(diagnosis, "rank.late_host/r2");
+  ASSERT_NE(found, nullptr);
+  // 0.1 ms in steps 2 and 6; in step 3 what is beyond rank 3.
+  EXPECT_NEAR(static_cast<double>(found->gain), (100e3 + 100e3 + 19.9e6) / 8, 10);
 }
 
 TEST(Causes, RanksThatHaveNothingToDoWithEachOtherAreNotCompared) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct LaunchChain {
   TimeNs asked = 0, taken = 0, launched = 0;
   std::int32_t asking_track = -1, launching_track = -1;
   TimeNs call_begin = 0;
+  std::int32_t queued = -1;  ///< row of the queued work that launched; -1: none, or not looked for
   bool complete = false;  ///< the call of the runtime is known, not only who asked for it
 };
 
@@ -29,9 +31,11 @@ class LaunchChains {
   std::optional<LaunchChain> Find(const DeviceItem& item, TimeNs begin) const;
   const LaunchCalls& calls() const { return calls_; }
 
+  /// Without the call: the operator that launched, and what it asked the queue for first.
+  std::optional<LaunchChain> FromOperator(std::int64_t link) const;
+
  private:
   std::optional<LaunchChain> FromCall(const LaunchCall& call) const;
-  std::optional<LaunchChain> FromOperator(std::int64_t link) const;
 
   const RankTrace& trace_;
   LaunchCalls calls_;
