@@ -4,16 +4,12 @@
 #include "mpa/base/text.h"
 
 namespace mpa {
-namespace {
 
-// The runtime says "EVENT_WAIT" where the device says "EVENT_WAIT_SQE".
-std::string_view WithoutEntry(std::string_view type) {
+std::string_view WithoutQueueEntry(std::string_view type) {
   constexpr std::string_view kQueueEntry = "_SQE";
   if (type.ends_with(kQueueEntry)) type.remove_suffix(kQueueEntry.size());
   return type;
 }
-
-}  // namespace
 
 bool IsCopy(std::string_view name_or_type) {
   return IsOneOf(name_or_type, {"MEMCPY_ASYNC", "SDMA_SQE", "PCIE_DMA_SQE", "SDMA"});
@@ -27,8 +23,8 @@ bool BoundsDeviceSpan(std::string_view type) {
 bool IsWork(std::string_view name, std::string_view type) {
   if (name.empty()) return false;
   if (IsCopy(name) || IsCopy(type)) return true;
-  const std::string_view kind = WithoutEntry(type);
-  return WithoutEntry(name) != kind &&
+  const std::string_view kind = WithoutQueueEntry(type);
+  return WithoutQueueEntry(name) != kind &&
          !IsOneOf(kind, {"EVENT_WAIT", "EVENT_RECORD", "NOTIFY_WAIT", "NOTIFY_RECORD",
                          "WRITE_VALUE", "PLACE_HOLDER"});
 }

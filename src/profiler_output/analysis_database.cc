@@ -3,7 +3,6 @@
 #include "analysis_database.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -87,18 +86,13 @@ void WriteTimes(const raw::Session& session, const std::vector<CommunicationStep
       });
 }
 
-std::string_view LinkName(raw::LinkKind kind) {
-  constexpr std::array<std::string_view, 5> kNames = {"RDMA", "HCCS", "PCIE", "SDMA", "SIO"};
-  return kNames[static_cast<std::size_t>(kind)];
-}
-
 // One row for each size of packets; one without size for a link that is a sum of others.
 void AddLink(const raw::Session& session, std::string_view step, std::string_view type,
-             const CommunicationOp& op, raw::LinkKind kind, const raw::LinkUse& use,
+             const CommunicationOp& op, LinkKind kind, const raw::LinkUse& use,
              TableWriter& table) {
   if (use.megabytes + use.milliseconds + use.bandwidth + use.large_packet_ratio == 0) return;
   const auto add = [&](double size, double count, double milliseconds) {
-    AddRow(session, step, type, table, op.name, op.group, LinkName(kind), use.megabytes,
+    AddRow(session, step, type, table, op.name, op.group, NameOf(kind), use.megabytes,
            use.milliseconds, use.bandwidth, use.large_packet_ratio, size, count, milliseconds);
   };
   for (const auto& [size, packets] : use.sizes) add(size, packets.first, packets.second);

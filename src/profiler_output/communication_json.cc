@@ -10,11 +10,6 @@
 namespace mpa::profiler_output {
 namespace {
 
-constexpr raw::LinkKind kLinks[] = {raw::LinkKind::kRdma, raw::LinkKind::kHccs,
-                                    raw::LinkKind::kPcie, raw::LinkKind::kSdma,
-                                    raw::LinkKind::kSio};
-constexpr std::string_view kLinkNames[] = {"RDMA", "HCCS", "PCIE", "SDMA", "SIO"};
-
 /// An object of a JSON document, appended to a text from its bracket to its end.
 class JsonObject {
  public:
@@ -98,10 +93,10 @@ void PutOps(const std::vector<raw::CommunicationOp>& ops, std::string& out) {
     JsonObject members(out);
     PutOpTimes(op, members.Key("Communication Time Info"));
     JsonObject links(members.Key("Communication Bandwidth Info"));
-    for (std::size_t i = 0; i < std::size(kLinks); ++i) {
-      const auto use = op.links.find(kLinks[i]);
+    for (const LinkKind kind : kAllLinkKinds) {
+      const auto use = op.links.find(kind);
       PutLink(use == op.links.end() ? raw::LinkUse{} : use->second, IsTotal(op),
-              links.Key(kLinkNames[i]));
+              links.Key(NameOf(kind)));
     }
   }
 }

@@ -8,9 +8,6 @@
 
 namespace mpa::readers {
 
-inline constexpr LinkKind kAllLinkKinds[] = {LinkKind::kRdma, LinkKind::kHccs, LinkKind::kPcie,
-                                             LinkKind::kSdma, LinkKind::kSio};
-
 /// The summary of the step of that name, which is added if there is none. Captures have few steps.
 inline CommunicationStep& SummaryOf(const std::string& name, RankTrace& trace) {
   auto& steps = trace.communication_summary;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include "mpa/model/device_tasks.h"
 #include "mpa/model/rank_trace.h"
 
 namespace mpa {
@@ -16,10 +17,9 @@ inline bool IsMemoryCopy(const RankTrace& trace, std::size_t task) {
 
 /// What kind of task it is, under one name in all formats: "MEMCPY_ASYNC", "EVENT_WAIT".
 inline std::string_view TaskKind(const RankTrace& trace, std::size_t task) {
-  constexpr std::string_view kQueueEntry = "_SQE";
   if (IsMemoryCopy(trace, task)) return "MEMCPY_ASYNC";
-  std::string_view type = trace.strings.View(trace.device_tasks.type[task]);
-  if (type.ends_with(kQueueEntry)) type.remove_suffix(kQueueEntry.size());
+  const std::string_view type =
+      WithoutQueueEntry(trace.strings.View(trace.device_tasks.type[task]));
   return type == "AI_CPU" ? "KERNEL_AICPU" : type;  // so it is called in databases
 }
 

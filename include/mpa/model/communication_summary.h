@@ -15,6 +15,8 @@ namespace mpa {
 
 /// The kinds of links in the order of the profiler's file.
 enum class LinkKind : std::uint8_t { kRdma, kHccs, kPcie, kSdma, kSio };
+inline constexpr LinkKind kAllLinkKinds[] = {LinkKind::kRdma, LinkKind::kHccs, LinkKind::kPcie,
+                                             LinkKind::kSdma, LinkKind::kSio};
 
 struct LinkUse {
   double megabytes = 0, milliseconds = 0, bandwidth = 0, large_packet_ratio = 0;

@@ -5,6 +5,9 @@
 
 namespace mpa {
 
+/// The type of a task as the runtime calls it: "EVENT_WAIT" where the device says "EVENT_WAIT_SQE".
+std::string_view WithoutQueueEntry(std::string_view type);
+
 /// True for the name or type of a task that copies between memories.
 bool IsCopy(std::string_view name_or_type);
 
