@@ -166,8 +166,8 @@ class HostCauses {
     }
   }
 
-  // Where no calls of the runtime are recorded, nothing says why single operators and launches take
-  // many times what others take; but that is no usual way to launch.
+  // Without calls of the runtime, the reason for a stall is unknown. That single operators and
+  // launches take many times as long as the others is a fault all the same.
   void AddStalledLaunches() {
     Cause cause = NewCause(job_, "host.launch_bound", "stalls");
     cause.finding.kind = FindingKind::kFault;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where no links are recorded, groups of one kind tell of each other: they do the same operations, and
-// the one with a slow link takes longer from its last arrival on.
+// Where no links are recorded, groups of one kind are compared: all do the same operations, and the
+// one with a slow link takes longer after its last arrival.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace mpa {
 namespace {
 
-// Fewer operations of a group are no habit, and this share of them must be slow.
+// A group is judged by at least this many operations, and is slow when this share of them is.
 constexpr std::size_t kLeastOperations = 5;
 constexpr double kMostOfThem = 0.6;
 
