@@ -7,16 +7,16 @@
 #include <map>
 #include <numeric>
 
+#include "fusion_targets.h"
 #include "mpa/base/text.h"
+#include "mpa/measure/call_names.h"
+#include "mpa/measure/moved_data.h"
 #include "mpa/model/collective_tasks.h"
 #include "mpa/model/step_bounds.h"
 
 namespace mpa {
 namespace {
 
-// Less is a signal, not data.
-constexpr std::int64_t kLargestSignal = 512;
-constexpr std::int64_t kAlignment = 512;
 constexpr TimeNs kLeastCollection = 1'000'000;
 constexpr std::size_t kMostKernels = 1000;
 
@@ -46,11 +46,9 @@ class AnalyzerRowsMaker {
     std::map<std::int64_t, MovedRow> moved;  // by row of the communications
     std::map<std::int64_t, Rests> rests;
     for (std::size_t i = 0; i < tasks.Size(); ++i) {
-      if (operations[i] < 0 || tasks.bytes[i] <= kLargestSignal) continue;
-      const std::string_view transport = View(tasks.transport[i]), name = View(tasks.name[i]);
-      const bool rdma = transport == "RDMA" && name == "RDMASend";
-      const bool sdma = transport == "SDMA" && View(tasks.link_type[i]) != "ON_CHIP" &&
-                        (name.starts_with("Memcpy") || name.starts_with("Reduce"));
+      if (operations[i] < 0 || !MovesData(trace_, i)) continue;
+      const std::string_view transport = View(tasks.transport[i]);
+      const bool rdma = transport == "RDMA", sdma = transport == "SDMA";
       if (!rdma && !sdma) continue;
       MovedRow& row = moved[operations[i]];
       MovedRow::Moved& sum = rdma ? row.rdma : row.sdma;
@@ -58,7 +56,7 @@ class AnalyzerRowsMaker {
       sum.time += tasks.dur[i];
       Rests& rest = rests[operations[i]];
       (rdma ? rest.rdma : rest.sdma) += tasks.dur_rest[i];
-      if (tasks.bytes[i] % kAlignment == 0) continue;
+      if (!IsOddSize(tasks.bytes[i])) continue;
       sum.unaligned += tasks.dur[i];
       ++sum.unaligned_tasks;
       if (sdma) rest.unaligned += tasks.dur_rest[i];
@@ -105,8 +103,7 @@ class AnalyzerRowsMaker {
   void AddCompiles() {
     const HostCalls& calls = trace_.host_calls;
     for (std::size_t i = 0; i < calls.Size(); ++i) {
-      const std::string_view name = View(calls.name[i]);
-      if (name.substr(name.find('@') + 1) != "aclopCompileAndExecute") continue;
+      if (!IsOpCompileAndExecute(View(calls.name[i]))) continue;
       ++rows_.compiles;
       rows_.compile_time += calls.dur[i];
     }
@@ -148,36 +145,6 @@ class AnalyzerRowsMaker {
   AnalyzerRows rows_;
 };
 
-// "a|b c? d": a or b, then perhaps c, then d.
-struct RunPattern {
-  std::string_view api, operators;
-};
-
-constexpr RunPattern kPatterns[] = {
-    {"torch_npu.npu_confusion_transpose", "permute|transpose contiguous? reshape|view"},
-    {"torch_npu.npu_confusion_transpose", "reshape|view contiguous? permute|transpose"},
-    {"torch_npu.fast_gelu", "gelu"},
-    {"torch_npu.npu_scaled_masked_softmax", "softmax mul? masked_fill_|add"},
-    {"optimizer.clip_grad_norm_fused_", "add reciprocal mul"},
-    {"torch_npu.npu_fusion_attention", "matmul add? mul? masked_fill_? softmax dropout? matmul"},
-    {"torch_npu.npu_fusion_attention", "matmul add? mul? add? softmax dropout? matmul"},
-    {"torch_npu.npu_rotary_mul", "chunk|slice neg cat mul? mul? add"},
-    {"torch_npu.npu_rms_norm", "pow? mean? add? rsqrt mul type_as?"},
-    {"torch_npu.npu_swiglu", "slice|chunk silu mul"},
-    {"torch_npu.npu_swiglu", "slice|chunk mul silu"},
-    {"torch_npu.npu_swiglu", "slice|chunk sigmoid mul mul"},
-    {"torch_npu.npu_swiglu", "slice|chunk mul sigmoid mul"},
-    {"torch_npu.npu_swiglu", "slice|chunk mul mul sigmoid"},
-    {"torch_npu.npu_geglu", "slice|chunk gelu mul"},
-    {"torch_npu.npu_geglu", "slice|chunk mul gelu"},
-    {"torch_npu.npu_group_norm_silu", "group_norm silu"},
-    {"torch.addmm", "mul mul add"},
-    {"torch_npu.npu_add_layer_norm", "add layer_norm"},
-    {"mindspeed.ops.npu_matmul_add", "matmul add"},
-    {"torch_npu.npu_moe_token_permute", "argsort argsort index_select"},
-    {"torch_npu.npu_moe_token_unpermute", "index_select mul reduce_sum"},
-};
-
 // Takes the first word off a text of words.
 std::string_view TakeWord(std::string_view& text, char separator) {
   const std::size_t end = std::min(text.find(separator), text.size());
@@ -212,11 +179,13 @@ std::vector<FusibleRow> FusibleRuns(const std::vector<std::string_view>& names) 
     // Of several runs that begin here the longest counts, and what it holds counts once.
     std::size_t longest = 0;
     std::string_view api;
-    for (const RunPattern& pattern : kPatterns) {
-      const std::size_t length = LengthOfRun(names, at, pattern.operators);
-      if (length <= longest) continue;
-      longest = length;
-      api = pattern.api;
+    for (const FusionTarget& target : FusionTargets()) {
+      for (const std::string_view run : target.runs) {
+        const std::size_t length = LengthOfRun(names, at, run);
+        if (length <= longest) continue;
+        longest = length;
+        api = target.api;
+      }
     }
     if (longest > 0) ++counts[api];
     at += std::max<std::size_t>(1, longest);

@@ -7,35 +7,20 @@
 #include <vector>
 
 #include "cause.h"
+#include "fusion_targets.h"
 #include "mpa/base/text.h"
 
 namespace mpa {
 namespace {
-
-// One kernel of a pattern: its type begins with one of these, in lower case.
-using PatternItem = std::vector<std::string_view>;
-
-struct FusionPattern {
-  std::string_view place;
-  std::vector<PatternItem> items;
-};
-
-const std::vector<FusionPattern>& FusionPatterns() {
-  static const std::vector<FusionPattern> patterns = {
-      {"rms_norm", {{"pow", "square", "mul"}, {"reducemean"}, {"add"}, {"rsqrt"}, {"mul"}}},
-      {"rotary_mul", {{"neg"}, {"concat", "pack"}, {"mul"}, {"add"}}},
-      {"swiglu", {{"swish", "silu", "sigmoid"}, {"mul"}}},
-      {"add_layer_norm", {{"add"}, {"layernorm"}}},
-  };
-  return patterns;
-}
 
 class FusionCauses {
  public:
   FusionCauses(const Job& job, std::vector<Cause>& causes) : job_(job), causes_(causes) {}
 
   void Find() {
-    for (const FusionPattern& pattern : FusionPatterns()) Add(pattern);
+    for (const FusionTarget& target : FusionTargets()) {
+      if (!target.kernels.empty()) Add(target);
+    }
   }
 
  private:
@@ -44,24 +29,24 @@ class FusionCauses {
     Removal removal;
   };
 
-  void Add(const FusionPattern& pattern) {
+  void Add(const FusionTarget& target) {
     Found found;
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) FindIn(rank, pattern, found);
+    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) FindIn(rank, target, found);
     const auto steps = static_cast<double>(job_.ranks.size() * std::max<std::size_t>(1, job_.steps));
     if (found.count == 0 || found.time / steps < job_.rules.unfused_share * static_cast<double>(job_.step_time)) return;
-    Cause cause = NewCause(job_, "op.unfused", pattern.place);
+    Cause cause = NewCause(job_, "op.unfused", target.place);
     cause.finding.metrics.push_back({"calls_per_step", found.count / steps, "count"});
     cause.finding.metrics.push_back({"time_per_step", found.time / steps, "ns"});
     cause.what_if.expect = std::move(found.removal);
     causes_.push_back(std::move(cause));
   }
 
-  static bool IsItem(const PatternItem& item, std::string_view type) {
+  static bool IsItem(const FusionPiece& item, std::string_view type) {
     return std::any_of(item.begin(), item.end(), [&](std::string_view begin) { return type.starts_with(begin); });
   }
 
   // Kernels in the order of their stream; conversions of types may stand between the pieces.
-  void FindIn(std::size_t rank, const FusionPattern& pattern, Found& found) const {
+  void FindIn(std::size_t rank, const FusionTarget& target, Found& found) const {
     const RankDiagnosis& part = job_.Part(rank);
     std::vector<std::string> types;
     for (const KernelKind& kind : part.kinds) types.push_back(ToLower(part.names[kind.type]));
@@ -74,15 +59,15 @@ class FusionCauses {
     for (std::size_t at = 0; at < kernels.size(); ++at) {
       pieces.clear();
       std::size_t next = at, item = 0;
-      for (; next < kernels.size() && item < pattern.items.size(); ++next) {
-        if (IsItem(pattern.items[item], type_of(next))) {
+      for (; next < kernels.size() && item < target.kernels.size(); ++next) {
+        if (IsItem(target.kernels[item], type_of(next))) {
           ++item;
         } else if (item == 0 || part.graph.nodes[kernels[next]].leaf != Leaf::kFormat) {
           break;
         }
         pieces.push_back(kernels[next]);
       }
-      if (item < pattern.items.size()) continue;
+      if (item < target.kernels.size()) continue;
       Take(rank, pieces, found);
       at = next - 1;
     }

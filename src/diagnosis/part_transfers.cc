@@ -5,18 +5,14 @@
 #include <map>
 #include <tuple>
 
-#include "mpa/base/text.h"
 #include "mpa/measure/intervals.h"
+#include "mpa/measure/moved_data.h"
 #include "mpa/model/collective_tasks.h"
 #include "part_facts.h"
 
 namespace mpa {
 namespace {
 
-// Less is a signal, not data.
-constexpr std::int64_t kLeastPayload = 65;
-// Engines move whole lines; smaller tasks are none.
-constexpr std::int64_t kLine = 512;
 // Tasks that took so many times the median of their class are kept.
 constexpr TimeNs kLong = 5;
 // Of fewer tasks none is usual.
@@ -55,7 +51,7 @@ class TransferFinder {
         part.own = tasks_.own_rank[i];
         part.peer = tasks_.peer[i];
       }
-      if (!MovesData(i)) continue;
+      if (!MovesData(trace_, i)) continue;
       PeerTransfer& sum = sums[{operation->second, tasks_.peer[i], tasks_.transport[i]}];
       sum.operation = operation->second;
       sum.peer = tasks_.peer[i];
@@ -63,7 +59,7 @@ class TransferFinder {
       sum.bytes += tasks_.bytes[i];
       sum.time += tasks_.dur[i];
       ++sum.count;
-      if (tasks_.bytes[i] > kLine && tasks_.bytes[i] % kLine != 0) AddTask(tasks_.bytes[i], tasks_.dur[i], sum.odd);
+      if (IsOddSize(tasks_.bytes[i])) AddTask(tasks_.bytes[i], tasks_.dur[i], sum.odd);
       const TimeNs end = tasks_.start[i] + tasks_.dur[i];
       if (2 * LengthWithin(cube, {tasks_.start[i], end}) > tasks_.dur[i]) AddTask(tasks_.bytes[i], tasks_.dur[i], sum.beside);
       by_class_[{tasks_.transport[i], std::bit_width(static_cast<std::uint64_t>(tasks_.bytes[i]))}].push_back(i);
@@ -74,10 +70,6 @@ class TransferFinder {
 
  private:
   std::string_view View(StringId text) const { return trace_.strings.View(text); }
-
-  bool MovesData(std::size_t task) const {
-    return tasks_.bytes[task] >= kLeastPayload && IsOneOf(View(tasks_.name[task]), {"Memcpy", "Reduce_Inline", "RDMASend"});
-  }
 
   void FindLong() {
     for (const auto& [of, rows] : by_class_) {

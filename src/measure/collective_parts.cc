@@ -9,6 +9,7 @@
 
 #include "mpa/base/text.h"
 #include "mpa/measure/collective_phases.h"
+#include "mpa/measure/moved_data.h"
 #include "mpa/model/collective_tasks.h"
 
 namespace mpa {
@@ -40,14 +41,6 @@ class PartKinds {
   const RankTrace& trace_;
   std::vector<PartKind> kinds_;
 };
-
-// RDMASend sends data or, in some bytes, a signal; databases tell which.
-bool IsPayload(const RankTrace& trace, std::size_t task) {
-  constexpr std::int64_t kLargestSignal = 64;  // bytes
-  const std::string_view type = trace.strings.View(trace.comm_tasks.rdma_type[task]);
-  if (!type.empty()) return type == "RDMA_SEND_PAYLOAD";
-  return trace.comm_tasks.bytes[task] > kLargestSignal;
-}
 
 }  // namespace
 
@@ -82,7 +75,7 @@ void CollectiveParts::AddCommTasks(const RankTrace& trace) {
     const PartKind kind = kinds.Of(tasks.name[i]);
     const bool waits = kind == PartKind::kWait;
     const bool transfers = (kind == PartKind::kTransfer && tasks.bytes[i] != 0) ||
-                           (kind == PartKind::kSend && IsPayload(trace, i));
+                           (kind == PartKind::kSend && SendsPayload(trace, i));
     if (!waits && !transfers) continue;
     parts_.push_back({static_cast<std::int32_t>(operations[i]), tasks.start[i],
                       tasks.start[i] + tasks.dur[i], waits, tasks.peer[i]});

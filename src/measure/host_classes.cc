@@ -5,6 +5,7 @@
 #include <string>
 
 #include "mpa/base/text.h"
+#include "mpa/measure/call_names.h"
 
 namespace mpa {
 namespace {
@@ -29,15 +30,6 @@ bool IsCommunicationCall(std::string_view name) {
 }
 
 }  // namespace
-
-std::string_view WithoutLevel(std::string_view name) {
-  const std::size_t level = name.find('@');
-  return level == std::string_view::npos ? name : name.substr(level + 1);
-}
-
-bool IsOpCompileAndExecute(std::string_view name) {
-  return WithoutLevel(name).starts_with("aclopCompileAndExecute");
-}
 
 Leaf ClassOfOp(std::string_view name) {
   if (SavesCheckpoint(name)) return Leaf::kCheckpoint;

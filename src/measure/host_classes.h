@@ -19,12 +19,6 @@ Leaf ClassOfCall(std::string_view name);
 /// Of a range that the program marked; kPython: none.
 Leaf ClassOfMark(std::string_view message);
 
-/// True for a call that looks up, compiles and launches an operator in one: what it does before its
-/// first launch is of the class kAclOp if it takes long.
-bool IsOpCompileAndExecute(std::string_view name);
-/// "aclrtMemcpy" for "AscendCL@aclrtMemcpy".
-std::string_view WithoutLevel(std::string_view name);
-
 /// Answers of one of these functions by text of a pool, each asked once.
 class NamedClasses {
  public:

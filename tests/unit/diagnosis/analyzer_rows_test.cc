@@ -62,15 +62,17 @@ class AnalyzerRowsTest : public ::testing::Test {
 TEST_F(AnalyzerRowsTest, SumsWhatAnOperationMoves) {
   Task("Memcpy", 0, 100, 5120);
   Task("Reduce_Inline", 100, 130, 1025);   // no multiple of 512
-  Task("Memcpy", 130, 200, 512);           // a signal
+  Task("Memcpy", 130, 200, 100);           // little, but data; fits into a line
+  Task("Memcpy", 450, 460, 64);            // a signal
+  Task("Memcpy_Async", 460, 470, 4096);    // no name that the profiler counts
   Task("Memcpy", 200, 300, 4096, "SDMA", "ON_CHIP");
   Task("Notify_Wait", 300, 400, 4096);
   Task("RDMASend", 400, 450, 2048, "RDMA", "ROCE");
   const AnalyzerRows rows = MakeAnalyzerRows(rank_.trace);
   ASSERT_EQ(rows.moved.size(), 1u);
   EXPECT_EQ(rows.moved[0].name, "hcom_allReduce__1_0_1");
-  EXPECT_EQ(rows.moved[0].sdma.bytes, 6145);
-  EXPECT_EQ(rows.moved[0].sdma.time, 130);
+  EXPECT_EQ(rows.moved[0].sdma.bytes, 6245);
+  EXPECT_EQ(rows.moved[0].sdma.time, 200);
   EXPECT_EQ(rows.moved[0].sdma.unaligned, 30);
   EXPECT_EQ(rows.moved[0].sdma.unaligned_tasks, 1);
   EXPECT_EQ(rows.moved[0].rdma.bytes, 2048);
@@ -79,7 +81,7 @@ TEST_F(AnalyzerRowsTest, SumsWhatAnOperationMoves) {
 
 TEST_F(AnalyzerRowsTest, CountsCompilationsWhateverTheirLevelIsCalled) {
   Call("AscendCL@aclopCompileAndExecute", 0, 10);
-  Call("acl@aclopCompileAndExecute", 20, 25);
+  Call("acl@aclopCompileAndExecuteV2", 20, 25);
   Call("AscendCL@aclopCompile", 30, 35);
   const AnalyzerRows rows = MakeAnalyzerRows(rank_.trace);
   EXPECT_EQ(rows.compiles, 2);
