@@ -25,6 +25,8 @@ void FindHostCauses(const Job& job, std::vector<Cause>& causes);
 void FindDeviceCauses(const Job& job, std::vector<Cause>& causes);
 /// Links, and how collectives are made.
 void FindCommunicationCauses(const Job& job, std::vector<Cause>& causes);
+/// A network between hosts that is slow everywhere.
+void FindSlowPorts(const Job& job, std::vector<Cause>& causes);
 /// Groups that transfer slower than others of their kind, where links are not recorded.
 void FindSlowGroups(const Job& job, std::vector<Cause>& causes);
 /// Transfers that are slow for a reason of their own.

@@ -205,7 +205,7 @@ class CommunicationCauses {
         const auto usual = usual_.find(part.names[at->transport]);
         if (usual == usual_.end() || usual->second <= 0) continue;
         const auto time = static_cast<TimeNs>(static_cast<double>(at->bytes) / usual->second);
-        through_port += usual->first == "RDMA" ? time : 0;
+        through_port += usual->first == kPortTransport ? time : 0;
         longest = std::max({longest, time, through_port});
       }
     }

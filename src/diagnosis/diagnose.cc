@@ -69,15 +69,16 @@ double MeasuredBubble(const Job& job) {
   return time > 0 ? bubble / time : 0;
 }
 
-// What twice as many micro-batches of half the size win. Their schedule is another graph, so it is
-// computed and not replayed: of p stages and m micro-batches (p - 1) / (m + p - 1) is idle.
+// What twice as many micro-batches of half the size win: half of the bubble, without what smaller
+// kernels and messages lose. Their schedule is another graph, so it is computed and not replayed: of
+// p stages and m micro-batches (p - 1) / (m + p - 1) is idle.
 void AddBubble(const Job& job, Diagnosis& diagnosis) {
   const PipelineShape shape = ShapeOfPipeline(job);
   const double ideal = std::min(shape.IdealBubble(), MeasuredBubble(job));
   if (ideal < job.rules.bubble_share) return;
   FoundCause found = NewCause(job, "pp.bubble").finding;
-  found.gain = ShareOf(diagnosis.floor, ideal / 2);
-  found.alone = ShareOf(diagnosis.step, ideal / 2);
+  found.gain = ShareOf(diagnosis.floor, ideal * job.rules.bubble_gain);
+  found.alone = ShareOf(diagnosis.step, ideal * job.rules.bubble_gain);
   found.gain_max = ShareOf(diagnosis.floor, ideal);
   found.metrics.push_back({"ideal_bubble", ideal, "share"});
   found.metrics.push_back({"micro_batches", static_cast<double>(shape.micro_batches), "count"});
@@ -153,6 +154,7 @@ Diagnosis Diagnose(std::vector<DiagnosedRank> ranks, const Rules& rules) {
   FindRankCauses(job, causes);
   FindOutsiderCauses(job, causes);
   FindCommunicationCauses(job, causes);
+  FindSlowPorts(job, causes);
   FindSlowGroups(job, causes);
   FindPipelineCauses(job, causes);
   FindHostCauses(job, causes);

@@ -82,16 +82,19 @@ class ItemFinder {
     item.launch = found->second;
   }
 
-  // Work without a launch was asked for before what follows on its stream.
+  // Work without a launch was asked for before what follows on its stream. A graph is launched as a
+  // whole, and many of its streams carry nothing else: what follows on any stream tells, too.
   void GuessLaunched() {
     std::map<std::int64_t, TimeNs> next;
+    TimeNs next_of_all = -1;
     for (std::size_t i = found_.items.size(); i-- > 0;) {
       GraphItem& item = found_.items[i];
       if (item.launched >= 0) {
-        next[item.work.stream] = item.launched;
-      } else if (const auto later = next.find(item.work.stream); later != next.end()) {
-        item.launched = later->second;
+        next[item.work.stream] = next_of_all = item.launched;
+        continue;
       }
+      const auto later = next.find(item.work.stream);
+      item.launched = later == next.end() || item.work.model >= 0 ? next_of_all : later->second;
     }
   }
 

@@ -95,10 +95,10 @@ class HostCauses {
         if (!cut[static_cast<std::size_t>(row.step)]) continue;
         if (of.id == "host.sync" && (usual_calls.Holds(row) || (blocks_launches && row.behind_launch))) continue;
         removal.cuts.push_back(job_.graph.first_edge[rank] + row.edge);
-        if (of.id == "host.sync") RemoveRead(rank, row, removal);
         Note(rank, row.step, ranks, steps);
         if (static_cast<std::size_t>(row.step) >= job_.first_step) ++calls;
       }
+      if (of.id == "host.sync") RemoveReads(rank, share, removal);
     }
     if (of.id == "host.h2d") RemoveCopies(removal);
     if (of.id == "host.checkpoint") RemoveSavedCopies(removal);
@@ -126,13 +126,21 @@ class HostCauses {
     }
   }
 
-  // The copy of the number that the call waited for.
-  void RemoveRead(std::size_t rank, const BlockedPart& call, Removal& removal) const {
-    const RankGraph& graph = job_.Part(rank).graph;
-    const std::uint32_t node = graph.edges[call.edge].on;
-    const GraphNode& read = graph.nodes[node];
-    if (read.leaf != Leaf::kCopyOut || read.dur >= Whole(job_.rules.checkpoint_copy_ns)) return;
-    removal.durations.push_back({job_.graph.first_node[rank] + node, read.dur});
+  // The copies of the numbers that are read, of steps in which others read them as well. The last
+  // ones of a step are usual.
+  void RemoveReads(std::size_t rank, const std::vector<double>& share, Removal& removal) const {
+    const auto& nodes = job_.Part(rank).graph.nodes;
+    std::vector<std::vector<std::uint32_t>> reads(job_.steps);
+    for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+      const auto step = static_cast<std::size_t>(nodes[i].step);
+      if (nodes[i].leaf != Leaf::kCopyOut || nodes[i].dur >= Whole(job_.rules.checkpoint_copy_ns) || nodes[i].step < 0 || step >= job_.steps) continue;
+      if (share[step] > 0 && job_.work[rank][step].HostOf({Leaf::kScalarSync}, {}).time > 0) reads[step].push_back(i);
+    }
+    for (auto& of_step : reads) {
+      std::stable_sort(of_step.begin(), of_step.end(), [&](std::uint32_t a, std::uint32_t b) { return nodes[a].start < nodes[b].start; });
+      const auto usual = static_cast<std::size_t>(Whole(job_.rules.usual_syncs));
+      for (std::size_t i = 0; i + usual < of_step.size(); ++i) removal.durations.push_back({job_.graph.first_node[rank] + of_step[i], nodes[of_step[i]].dur});
+    }
   }
 
   // What a checkpoint copies from the device; other copies to the host are single numbers.
@@ -167,32 +175,65 @@ class HostCauses {
   }
 
   // Without calls of the runtime, the reason for a stall is unknown. That single operators and
-  // launches take many times as long as the others is a fault all the same.
+  // launches take many times as long as the others is a fault all the same, unless its peers show
+  // that the rank is late.
   void AddStalledLaunches() {
     Cause cause = NewCause(job_, "host.launch_bound", "stalls");
     cause.finding.kind = FindingKind::kFault;
     cause.what_if.opportunity = false;
-    TimeNs time = 0;
-    std::int64_t calls = 0;
+    std::vector<Stalls> stalls;
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
       if (job_.Part(rank).has_calls) return;
-      for (const Leaf leaf : {Leaf::kDispatchOp, Leaf::kDispatchCann}) {
-        const TimeNs usual = UsualStretch(rank, leaf);
-        if (usual == 0) continue;
-        for (const HostShare& row : job_.Part(rank).shares) {
-          if (row.leaf != leaf || static_cast<double>(row.time) < job_.rules.stall_ratio * static_cast<double>(usual)) continue;
-          cause.what_if.expect.waits.push_back({job_.graph.first_edge[rank] + row.edge, row.time - usual});
-          if (job_.StepOfEdge(rank, row.edge) < static_cast<std::int32_t>(job_.first_step)) continue;
-          time += row.time - usual;
-          ++calls;
-        }
+      stalls.push_back(StallsOf(rank));
+    }
+    double time = 0, calls = 0;
+    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+      const double common = CommonShare(rank, stalls);
+      for (const Removal::Edge& stall : stalls[rank].waits) {
+        const TimeNs less = ShareOf(stall.less, common);
+        if (less > 0) cause.what_if.expect.waits.push_back({stall.edge, less});
+      }
+      time += common * static_cast<double>(stalls[rank].time);
+      calls += common * static_cast<double>(stalls[rank].calls);
+    }
+    if (cause.what_if.expect.waits.empty()) return;
+    const double steps = static_cast<double>(job_.CountedSteps() * job_.ranks.size());
+    cause.finding.metrics.push_back({"calls_per_step", calls / steps, "count"});
+    cause.finding.metrics.push_back({"time_per_step", time / steps, "ns"});
+    causes_.push_back(std::move(cause));
+  }
+
+  // What stalls of a rank take more than their like does, in all and in the counted steps.
+  struct Stalls {
+    std::vector<Removal::Edge> waits;
+    TimeNs time = 0;
+    std::int64_t calls = 0;
+  };
+
+  Stalls StallsOf(std::size_t rank) const {
+    Stalls stalls;
+    for (const Leaf leaf : {Leaf::kDispatchOp, Leaf::kDispatchCann}) {
+      const TimeNs usual = UsualStretch(rank, leaf);
+      if (usual == 0) continue;
+      for (const HostShare& row : job_.Part(rank).shares) {
+        if (row.leaf != leaf || static_cast<double>(row.time) < job_.rules.stall_ratio * static_cast<double>(usual)) continue;
+        stalls.waits.push_back({job_.graph.first_edge[rank] + row.edge, row.time - usual});
+        if (job_.StepOfEdge(rank, row.edge) < static_cast<std::int32_t>(job_.first_step)) continue;
+        stalls.time += row.time - usual;
+        ++stalls.calls;
       }
     }
-    if (calls == 0) return;
-    const double steps = static_cast<double>(job_.CountedSteps() * job_.ranks.size());
-    cause.finding.metrics.push_back({"calls_per_step", static_cast<double>(calls) / steps, "count"});
-    cause.finding.metrics.push_back({"time_per_step", static_cast<double>(time) / steps, "ns"});
-    causes_.push_back(std::move(cause));
+    return stalls;
+  }
+
+  // The part of the stalls of a rank that its peers have as well.
+  double CommonShare(std::size_t rank, const std::vector<Stalls>& stalls) const {
+    const std::vector<std::size_t>& peers = job_.RoleOf(rank);
+    const TimeNs own = stalls[rank].time;
+    if (static_cast<double>(peers.size()) < job_.rules.late_peers || own == 0) return 1;
+    std::vector<TimeNs> times;
+    for (const std::size_t peer : peers) times.push_back(stalls[peer].time);
+    return static_cast<double>(std::min(own, Normal(std::move(times)))) / static_cast<double>(own);
   }
 
   // What a stretch of the host takes between two moments of its thread, by the median.

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <tuple>
 
@@ -14,6 +15,7 @@
 #include "mpa/diagnosis/rank_clocks.h"
 #include "mpa/measure/collectives.h"
 #include "mpa/measure/group_peers.h"
+#include "pair_clocks.h"
 
 namespace mpa {
 namespace {
@@ -34,7 +36,9 @@ class OperationJoiner {
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) AddRank(rank);
     for (const DiagnosedRank& rank : ranks_) met_.push_back(rank.part->meetings);
     const Meetings meetings = JoinMeetings(met_);
-    const RankClocks clocks = AlignClocks(met_, meetings);
+    RankClocks clocks = AlignClocks(met_, meetings);
+    PairInOrder();
+    JoinClocksOfPairs(EndsOfPairs(), clocks);
     for (const RankClock& clock : clocks.clocks) result_.clock.push_back(clock.offset);
     AlignApart(clocks);
     PairByTime();
@@ -101,6 +105,44 @@ class OperationJoiner {
     joined.members = known->ranks;
   }
 
+  // Without peers, what one of the two members of a group sends is what the other one receives, in the
+  // order of time.
+  void PairInOrder() {
+    using OfRank = std::array<std::vector<JobOperation*>, 2>;  // sends and receives
+    std::map<std::string, std::map<std::size_t, OfRank>> groups;
+    for (auto& [key, operation] : joined_) {
+      const auto& members = operation.joint.members;
+      if (!IsPairKind(operation.kind) || members.size() != 1 || operation.members.size() != 2) continue;
+      groups[std::get<0>(key)][members[0].rank][operation.kind == "send" ? 0 : 1].push_back(&operation);
+    }
+    const auto by_start = [&](const JobOperation* a, const JobOperation* b) { return Of(a->joint.members[0]).start < Of(b->joint.members[0]).start; };
+    for (auto& [group, ranks] : groups) {
+      if (ranks.size() != 2) continue;
+      OfRank &first = ranks.begin()->second, &second = ranks.rbegin()->second;
+      if (first[0].size() != second[1].size() || first[1].size() != second[0].size()) continue;
+      for (auto* list : {&first[0], &first[1], &second[0], &second[1]}) std::stable_sort(list->begin(), list->end(), by_start);
+      for (std::size_t i = 0; i < first[0].size(); ++i) Merge(*second[1][i], *first[0][i]);
+      for (std::size_t i = 0; i < second[0].size(); ++i) Merge(*first[1][i], *second[0][i]);
+    }
+  }
+
+  static void Merge(JobOperation& receive, JobOperation& send) {
+    send.joint.members.push_back(receive.joint.members[0]);
+    receive.joint.members.clear();
+  }
+
+  std::vector<PairEnd> EndsOfPairs() const {
+    std::vector<PairEnd> ends;
+    for (const auto& [key, operation] : joined_) {
+      if (!IsPairKind(operation.kind) || operation.joint.members.size() != 2) continue;
+      const auto [low, high] = std::minmax(operation.joint.members[0], operation.joint.members[1],
+                                           [](const auto& a, const auto& b) { return a.rank < b.rank; });
+      const auto end = [&](const JointOperation::Member& member) { return Of(member).start + Of(member).dur; };
+      ends.push_back({low.rank, high.rank, end(low) - end(high)});
+    }
+    return ends;
+  }
+
   TimeNs EndOf(const JobOperation& operation) const {
     const JointOperation::Member& member = operation.joint.members[0];
     return Of(member).start + Of(member).dur - result_.clock[member.rank];
@@ -126,8 +168,7 @@ class OperationJoiner {
         for (std::size_t i = next; i < others.size() && EndOf(*others[i]) <= end + kTogether; ++i) {
           auto& members = others[i]->joint.members;
           if (members.size() != 1 || members[0].rank == receive->joint.members[0].rank) continue;
-          members.push_back(receive->joint.members[0]);
-          receive->joint.members.clear();
+          Merge(*receive, *others[i]);
           break;
         }
       }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer_rows.h"
@@ -16,6 +17,9 @@ namespace mpa {
 
 /// RankDiagnosis::source of a GPU trace.
 inline constexpr const char* kGpuSource = "kineto";
+
+/// The transport whose links share the port of their card.
+inline constexpr std::string_view kPortTransport = "RDMA";
 
 /// Texts of a part by number.
 using NameId = std::uint32_t;
@@ -79,6 +83,9 @@ struct OperationPart {
   /// From the last arrival on, as far as tasks are recorded: while data moved, while nothing did
   /// because a peer was slow, and the rest.
   TimeNs moved = 0, held_up = 0, idle = 0;
+  /// What its tasks sent to other hosts, and while any of them did.
+  std::int64_t port_bytes = 0;
+  TimeNs port_time = 0;
 };
 
 /// Tasks that move data: how many, how much, how long.

@@ -36,7 +36,7 @@ void serialize(Archive& archive, KernelKind& row) {
 template <class Archive>
 void serialize(Archive& archive, OperationPart& row) {
   archive(row.group, row.name, row.kind, row.own, row.peer, row.step, row.start, row.dur, row.bytes, row.moved,
-          row.held_up, row.idle);
+          row.held_up, row.idle, row.port_bytes, row.port_time);
 }
 template <class Archive>
 void serialize(Archive& archive, TaskSum& row) {

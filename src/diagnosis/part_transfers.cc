@@ -61,10 +61,15 @@ class TransferFinder {
       ++sum.count;
       if (IsOddSize(tasks_.bytes[i])) AddTask(tasks_.bytes[i], tasks_.dur[i], sum.odd);
       const TimeNs end = tasks_.start[i] + tasks_.dur[i];
+      if (View(tasks_.transport[i]) == kPortTransport) {
+        part.port_bytes += tasks_.bytes[i];
+        at_port_[operation->second].push_back({tasks_.start[i], end});
+      }
       if (2 * LengthWithin(cube, {tasks_.start[i], end}) > tasks_.dur[i]) AddTask(tasks_.bytes[i], tasks_.dur[i], sum.beside);
       by_class_[{tasks_.transport[i], std::bit_width(static_cast<std::uint64_t>(tasks_.bytes[i]))}].push_back(i);
     }
     for (const auto& [key, sum] : sums) part_.transfers.push_back(sum);
+    for (auto& [number, tasks] : at_port_) part_.operations[number].port_time = Length(Union(std::move(tasks)));
     FindLong();
   }
 
@@ -93,6 +98,7 @@ class TransferFinder {
   const std::unordered_map<std::int32_t, std::uint32_t>& number_;
   PartNames& names_;
   RankDiagnosis& part_;
+  std::map<std::uint32_t, std::vector<Interval>> at_port_;  // by operation
   std::map<std::pair<StringId, int>, std::vector<std::size_t>> by_class_;  // rows by transport and power of two
 };
 

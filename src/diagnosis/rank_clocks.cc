@@ -39,13 +39,6 @@ OperationClass ClassOf(const std::vector<RankMeetings>& ranks, const Meeting& me
           row.count};
 }
 
-// Spread of values around their median, comparable to a standard deviation.
-TimeNs SigmaOf(const std::vector<TimeNs>& values, TimeNs median) {
-  std::vector<TimeNs> distances;
-  for (const TimeNs value : values) distances.push_back(std::abs(value - median));
-  return Median(std::move(distances)) * 14826 / 10000;
-}
-
 using PairKey = std::pair<std::size_t, std::size_t>;
 
 std::vector<ClockPair> FindPairs(const std::vector<RankMeetings>& ranks, const Meetings& meetings) {
@@ -87,6 +80,12 @@ std::vector<ClockPair> FindPairs(const std::vector<RankMeetings>& ranks, const M
 }
 
 }  // namespace
+
+TimeNs SigmaOf(const std::vector<TimeNs>& values, TimeNs median) {
+  std::vector<TimeNs> distances;
+  for (const TimeNs value : values) distances.push_back(std::abs(value - median));
+  return Median(std::move(distances)) * 14826 / 10000;
+}
 
 RankClocks AlignClocks(const std::vector<RankMeetings>& ranks, const Meetings& meetings) {
   RankClocks aligned;

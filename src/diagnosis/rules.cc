@@ -96,6 +96,11 @@ const std::vector<RuleEntry>& RuleList() {
        "a link is slow below this share of the usual bandwidth of its kind"},
       {"link.slow", "least_bytes", &Rules::link_least_bytes, 1, kMostBytes,
        "transfers of less say nothing of the bandwidth"},
+      {"link.slow", "port_gbs", &Rules::port_gbs, 0.001, 1e6, "what a port to other hosts moves, in GB/s"},
+      {"link.slow", "port_share", &Rules::port_share, 0, 1,
+       "ports are slow when the faster operations reach less than this share of it"},
+      {"link.slow", "port_bytes", &Rules::port_bytes, 1, kMostBytes,
+       "operations that move less through a port say nothing of it"},
       {"pp.stage_imbalance", "ratio", &Rules::stage_ratio, 1, 1000,
        "a stage has too many layers from this multiple of the mean on"},
       {"ep.imbalance", "foreign_share", &Rules::foreign_share, 0, 1,
@@ -157,6 +162,7 @@ const std::vector<RuleEntry>& RuleList() {
        "allocations free memory and ask again so many times a step"},
       {"capture.warmup", "steps", &Rules::few_steps, 1, kMostCalls, "fewer steps do not tell a habit from an accident"},
       {"pp.bubble", "share", &Rules::bubble_share, 0, 1, "a smaller ideal bubble is not reported"},
+      {"pp.bubble", "gain", &Rules::bubble_gain, 0, 1, "mending takes out this share of the bubble"},
   };
   return entries;
 }

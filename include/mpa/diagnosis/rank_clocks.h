@@ -34,6 +34,9 @@ struct RankClocks {
   std::vector<std::size_t> inconsistent;
 };
 
+/// Spread of values around their median, comparable to a standard deviation.
+TimeNs SigmaOf(const std::vector<TimeNs>& values, TimeNs median);
+
 /// Members leave a barrier at one time, so their ends tell how the clocks differ. Each rank is
 /// compared with the first one of each of its groups; at least three collectives must tell.
 RankClocks AlignClocks(const std::vector<RankMeetings>& ranks, const Meetings& meetings);

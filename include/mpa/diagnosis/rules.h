@@ -26,6 +26,7 @@ struct Rules {
   double jitter_steps = 5, jitter_share = 0.03, jitter_top_share = 0.4;
   // Communication.
   double link_bandwidth_ratio = 0.7, link_least_bytes = 32'768;
+  double port_gbs = 12.5, port_share = 0.5, port_bytes = 1 << 20;
   double small_latency_ratio = 2, small_count_share = 0.2, small_calls = 4;
   double small_bytes = 16 << 20;
   double overlap_share = 0.65;
@@ -34,7 +35,7 @@ struct Rules {
   double inner_share = 0.03, inner_gain = 0.5;
   double buffer_bytes = 200 << 20, buffer_ratio = 0.85;
   // Pipelines.
-  double stage_ratio = 1.05, bubble_share = 0.05;
+  double stage_ratio = 1.05, bubble_share = 0.05, bubble_gain = 0.25;
   // Hosts.
   double loader_ns = 1'000'000, usual_syncs = 2, stall_ratio = 20, checkpoint_copy_ns = 20'000, launch_gain = 0.2;
   double python_share = 0.02, python_gain = 0.5;

@@ -367,6 +367,98 @@ TEST(Causes, OperatorsThatStall) {
   EXPECT_EQ(MetricOf(*found, "time_per_step"), 600 * kUs);
 }
 
+// Four ranks that meet at the end of a step. Launches of 10 us, of which one on the first `stalling` ranks takes 2 ms.
+Diagnosis StallsOnRanks(std::size_t stalling) {
+  std::vector<RankDiagnosis> parts;
+  for (std::size_t rank = 0; rank < 4; ++rank) {
+    const bool stalls = rank < stalling;
+    PartBuilder builder;
+    for (int step = 0; step < 3; ++step) {
+      builder.Step();
+      for (int i = 0; i < 10; ++i) builder.Host(Leaf::kDispatchOp, stalls && i == 5 ? 2 * kMs : 10 * kUs).Kernel("MatMulV3", 100 * kUs);
+      builder.Collective("hcom_allReduce__1_" + std::to_string(step), kMs + (stalls ? 0 : 1'990 * kUs));
+    }
+    builder.Part().has_calls = false;
+    parts.push_back(builder.Build());
+  }
+  return DiagnoseAll(parts);
+}
+
+TEST(Causes, StallsOfOneRankMakeItLate) {
+  const Diagnosis one = StallsOnRanks(1);
+  EXPECT_EQ(Find(one, "host.launch_bound/stalls"), nullptr);
+  const FoundCause* late = Find(one, "rank.late_host/r0");
+  ASSERT_NE(late, nullptr);
+  EXPECT_NEAR(static_cast<double>(late->gain), 1'990e3, 10);
+  const FoundCause* all = Find(StallsOnRanks(4), "host.launch_bound/stalls");
+  ASSERT_NE(all, nullptr);
+  EXPECT_EQ(all->gain, 1'990 * kUs);
+}
+
+// A step reads five numbers: the host takes 1 ms for each, the copy 10 us.
+TEST(Causes, NumbersThatAreReadAreNotCopied) {
+  const auto part = ThreeSteps([](PartBuilder& step) {
+    step.Kernel("MatMulV3", 10 * kMs);
+    for (int i = 0; i < 5; ++i) {
+      step.Host(Leaf::kScalarSync, kMs).Kernel("MEMCPY_ASYNC", 10 * kUs, Leaf::kCopyOut);
+      step.Part().graph.nodes.back().kind = NodeKind::kCopy;
+    }
+  });
+  const FoundCause* found = Find(DiagnoseAll({part}), "host.sync");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, 5 * kMs + 3 * 10 * kUs) << "the last two of a step are usual";
+}
+
+// Two ranks of two hosts reduce once a step for 10 ms, in which `bytes` go through the port in 8 ms.
+Diagnosis WithPorts(std::int64_t bytes) {
+  std::vector<RankDiagnosis> parts;
+  for (std::int32_t rank = 0; rank < 2; ++rank) {
+    PartBuilder builder;
+    for (std::uint32_t step = 0; step < 3; ++step) {
+      builder.Step().Kernel("MatMulV3", 10 * kMs).Collective("hcom_allReduce__1_" + std::to_string(step), 10 * kMs);
+      builder.Part().operations.back().port_bytes = bytes;
+      builder.Part().operations.back().port_time = 8 * kMs;
+      builder.Part().transfers.push_back({.operation = step, .peer = 1 - rank, .transport = builder.NameOf("RDMA"), .bytes = bytes, .time = 8 * kMs, .count = 1});
+    }
+    parts.push_back(builder.Build());
+  }
+  return DiagnoseAll(parts);
+}
+
+TEST(Causes, ANetworkThatIsSlowEverywhere) {
+  const Diagnosis diagnosis = WithPorts(25 * kMb);  // 3.125 GB/s; 2 ms at 12.5
+  const FoundCause* found = Find(diagnosis, "link.slow/ports");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, 6 * kMs);
+  EXPECT_EQ(found->ranks, (std::vector<std::int64_t>{0, 1})) << "either may be the slow one";
+  EXPECT_EQ(found->confidence, Certainty::kMedium);
+  EXPECT_EQ(MetricOf(*found, "bandwidth"), 3.125);
+  EXPECT_EQ(Find(WithPorts(50 * kMb), "link.slow/ports"), nullptr) << "half of the port";
+  EXPECT_EQ(Find(WithPorts(1'048'575), "link.slow/ports"), nullptr) << "too little to tell";
+}
+
+// Two stages that are idle for 4 of 10 ms; the first one sends twice a step.
+TEST(Causes, FewMicroBatches) {
+  std::vector<RankDiagnosis> parts;
+  for (int rank = 0; rank < 2; ++rank) {
+    PartBuilder builder;
+    for (int step = 0; step < 3; ++step) {
+      builder.Step().Kernel("MatMulV3", 6 * kMs);
+      for (int i = 0; i < 2; ++i) builder.Collective("hcom_a", 2 * kMs, rank == 0 ? "send" : "receive", "p");
+      auto& leaves = builder.Part().steps.back().leaves;
+      std::swap(leaves[static_cast<std::size_t>(Leaf::kTransfer)], leaves[static_cast<std::size_t>(Leaf::kBubble)]);
+    }
+    builder.Part().meetings.groups = {{"p", "pp", {0, 1}}};
+    parts.push_back(builder.Build());
+  }
+  const Diagnosis diagnosis = DiagnoseAll(parts);
+  const FoundCause* found = Find(diagnosis, "pp.bubble");
+  ASSERT_NE(found, nullptr);
+  // 1 / (2 + 1) of 10 ms: half of it at best, and half of that for smaller kernels.
+  EXPECT_EQ(found->gain_max, 3'333'333);
+  EXPECT_EQ(found->gain, 833'333);
+}
+
 // Two groups called "tp" of two ranks each, with `count` operations of 1 ms; those of the first group take `slow`.
 Diagnosis TwoGroups(int count, TimeNs slow) {
   std::vector<RankDiagnosis> parts;

@@ -38,5 +38,27 @@ TEST(GraphItems, WithoutAQueueTheOperatorLaunches) {
   EXPECT_EQ(found.launches[0].queued, -1);
 }
 
+// A graph runs two kernels side by side, and nothing tells its launch. A kernel that is launched at 40 follows on the
+// first stream, none on the second.
+TEST(GraphItems, AGraphIsLaunchedBeforeWhatFollowsOnAnyStream) {
+  test::RankBuilder rank;
+  const std::int32_t main = rank.Thread(1);
+  rank.Op("aten::add", 0, 100, main);
+  rank.Launch(7, 40, main);
+  Kernels& kernels = rank.trace.kernels;
+  const auto add = [&](TimeNs begin, std::int64_t stream, std::int64_t link) {
+    const std::size_t row = rank.KernelAt(begin, begin + 10);
+    kernels.stream[row] = stream;
+    kernels.link[row] = link;
+  };
+  add(100, 1, -1);
+  add(200, 2, -1);
+  add(300, 1, 7);
+  const GraphItems found = FindGraphItems(rank.trace);
+  ASSERT_EQ(found.items.size(), 3u);
+  EXPECT_EQ(found.items[0].launched, 40);
+  EXPECT_EQ(found.items[1].launched, 40);
+}
+
 }  // namespace
 }  // namespace mpa

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pair_clocks.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "mpa/measure/quantiles.h"
+
+namespace mpa {
+namespace {
+
+constexpr std::size_t kLeastPairs = 3;
+// Ends that differ by more and less than that are not one moment.
+constexpr TimeNs kMostSpread = 50'000;
+
+// Ranks whose clocks are compared, by their lowest position.
+class ClockIslands {
+ public:
+  explicit ClockIslands(const RankClocks& clocks) {
+    for (std::size_t i = 0; i < clocks.clocks.size(); ++i) lowest_.push_back(i);
+    for (const ClockPair& pair : clocks.pairs) Join(pair.first, pair.second);
+  }
+  std::size_t Of(std::size_t rank) const {
+    while (lowest_[rank] != rank) rank = lowest_[rank];
+    return rank;
+  }
+  void Join(std::size_t a, std::size_t b) {
+    const std::size_t of_a = Of(a), of_b = Of(b);
+    lowest_[std::max(of_a, of_b)] = std::min(of_a, of_b);
+  }
+
+ private:
+  std::vector<std::size_t> lowest_;
+};
+
+}  // namespace
+
+void JoinClocksOfPairs(const std::vector<PairEnd>& ends, RankClocks& clocks) {
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<TimeNs>> differences;
+  for (const PairEnd& end : ends) differences[{end.first, end.second}].push_back(end.difference);
+  std::vector<ClockPair> pairs;
+  for (const auto& [ranks, values] : differences) {
+    if (values.size() < kLeastPairs) continue;
+    const TimeNs median = Median(values);
+    const TimeNs sigma = SigmaOf(values, median);
+    if (sigma <= kMostSpread)
+      pairs.push_back({ranks.first, ranks.second, median, sigma, values.size()});
+  }
+  std::stable_sort(pairs.begin(), pairs.end(),
+                   [](const ClockPair& a, const ClockPair& b) { return a.sigma < b.sigma; });
+  ClockIslands islands(clocks);
+  for (const ClockPair& pair : pairs) {
+    const std::size_t first = islands.Of(pair.first), second = islands.Of(pair.second);
+    if (first == second) continue;
+    // What the second clock is too far ahead of the first one.
+    const TimeNs ahead =
+        clocks.clocks[pair.first].offset - pair.difference - clocks.clocks[pair.second].offset;
+    const std::size_t moved = std::max(first, second);
+    for (std::size_t rank = 0; rank < clocks.clocks.size(); ++rank) {
+      if (islands.Of(rank) != moved) continue;
+      clocks.clocks[rank].offset += moved == second ? ahead : -ahead;
+      clocks.clocks[rank].sigma += pair.sigma;
+    }
+    clocks.clocks[pair.first].known = clocks.clocks[pair.second].known = true;
+    islands.Join(first, second);
+  }
+}
+
+}  // namespace mpa
