@@ -204,10 +204,8 @@ class DevicePart {
       }
       if (!latest || items_[*latest].work.end <= draft_.OnDevice(begin)) {
         // It did not wait: all of it is work of the host.
-        const bool is_own = block.thread != kNoNode && graph_.edges[block.thread].on == block.begin;
-        if (is_own && call.dur > 0) {
-          host_.push_back({block.thread, begin, begin + call.dur, call.track, call.track});
-        }
+        const TimeNs work = block.thread == kNoNode ? 0 : graph_.edges[block.thread].weight;
+        if (work > 0) host_.push_back({block.thread, begin + call.dur - work, begin + call.dur, call.track, call.track});
         continue;
       }
       if (!WaitsForAllStreams(trace_.strings.View(call.name))) waited = {*latest};

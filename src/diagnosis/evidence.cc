@@ -123,8 +123,9 @@ class EvidenceFinder {
     const std::string group = finding_.key.substr(std::min(finding_.key.size(), finding_.id.size() + 1));
     if (finding_.id == "rank.late") {
       const std::int64_t culprit = finding_.ranks.empty() ? kNoPeer : finding_.ranks[0];
-      if (operation.joint.outsider < 0 || operation.outsider != culprit) return std::nullopt;
-      return culprit;
+      const std::vector<std::int64_t>& late = operation.outsiders;
+      const bool waits_for_it = culprit == kNoPeer ? late.empty() : std::find(late.begin(), late.end(), culprit) != late.end();
+      return operation.joint.outsider >= 0 && waits_for_it ? std::optional(culprit) : std::nullopt;
     }
     const bool of_all = finding_.id == "comm.inner" || finding_.id == "comm.unaligned" || finding_.id == "comm.contention";
     if (of_all) return kNoPeer;

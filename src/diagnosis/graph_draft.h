@@ -42,7 +42,7 @@ struct GraphDraft {
 struct HostBlock {
   std::int32_t call = -1;            ///< position in HostChain::waiting
   std::uint32_t begin = 0, end = 0;  ///< its nodes
-  std::uint32_t thread = 0;          ///< edge between them; kNoNode: none
+  std::uint32_t thread = 0;          ///< edge to its end from what its thread did before; kNoNode: none
 };
 
 /// What the device's part of the graph refers to.

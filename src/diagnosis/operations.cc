@@ -10,27 +10,20 @@
 #include <tuple>
 
 #include "mpa/base/text.h"
-#include "mpa/diagnosis/arrivals.h"
 #include "mpa/diagnosis/meetings.h"
 #include "mpa/diagnosis/rank_clocks.h"
 #include "mpa/measure/collectives.h"
 #include "mpa/measure/group_peers.h"
+#include "outsiders.h"
 #include "pair_clocks.h"
 
 namespace mpa {
 namespace {
 
-// Ranks differ by less without a cause.
-TimeNs LeastLateness(const RankDiagnosis& part, const Rules& rules) {
-  TimeNs longest = 0;
-  for (const StepPart& step : part.steps) longest = std::max(longest, step.end - step.begin);
-  return std::max(Whole(rules.outsider_ns), ShareOf(longest, rules.outsider_share));
-}
-
 class OperationJoiner {
  public:
   OperationJoiner(const std::vector<DiagnosedRank>& ranks, const Rules& rules)
-      : ranks_(ranks), least_lateness_(LeastLateness(*ranks[0].part, rules)) {}
+      : ranks_(ranks), rules_(rules) {}
 
   JobOperations Join() && {
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) AddRank(rank);
@@ -44,7 +37,7 @@ class OperationJoiner {
     PairByTime();
     PutInOrder();
     FindIslands();
-    FindOutsiders(meetings, clocks);
+    FindOutsiders(ranks_, met_, meetings, clocks, rules_, result_);
     return std::move(result_);
   }
 
@@ -209,69 +202,8 @@ class OperationJoiner {
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) island[rank] = root(rank);
   }
 
-  void FindOutsiders(const Meetings& meetings, const RankClocks& clocks) {
-    const std::vector<MeetingArrivals> arrivals = FindArrivals(met_, meetings, clocks);
-    std::vector<std::map<std::int32_t, std::size_t>> collective_of_row(ranks_.size());
-    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-      const auto& collectives = Part(rank).graph.collectives;
-      for (std::size_t i = 0; i < collectives.size(); ++i) collective_of_row[rank][collectives[i].row] = i;
-    }
-    for (std::size_t i = 0; i < meetings.all.size(); ++i) {
-      const Meeting::Member& member = meetings.all[i].members[0];
-      const auto found = collective_of_row[member.rank].find(met_[member.rank].collectives.rows[member.row].operation);
-      if (found == collective_of_row[member.rank].end()) continue;
-      JobOperation& operation = result_.all[result_.of_rank[member.rank][found->second]];
-      FindOutsider(arrivals[i], operation);
-      if (operation.joint.outsider < 0) FindUnknownOutsider(meetings.all[i], operation);
-    }
-  }
-
-  // A member that was not captured, and came after all that were.
-  void FindOutsider(const MeetingArrivals& arrivals, JobOperation& operation) const {
-    if (arrivals.all.size() < 2) return;
-    const Arrival& last = arrivals.all.back();
-    if (last.source != ArrivalSource::kSeen) return;
-    operation.joint.last = last.time;
-    const TimeNs second = arrivals.all[arrivals.all.size() - 2].time;
-    if (last.time - second < least_lateness_) return;
-    operation.joint.outsider = last.time;
-    operation.joint.second = second;
-    operation.outsider = last.rank >= 0 ? last.rank : last.group_rank;
-  }
-
-  // Where no peers are recorded, the waits still tell when the last one came.
-  void FindUnknownOutsider(const Meeting& meeting, JobOperation& operation) const {
-    const std::size_t captured = meeting.members.size();
-    const bool all_captured = operation.members.empty() ? captured == ranks_.size() && captured > 2 : captured >= operation.members.size();
-    if (!meeting.is_barrier || all_captured) return;
-    TimeNs own = 0, latest = 0;
-    for (const Meeting::Member& member : meeting.members) {
-      const RankMeetings& rank = met_[member.rank];
-      own = std::max(own, rank.collectives.rows[member.row].start - result_.clock[member.rank]);
-      if (rank.last[member.row].known) latest = std::max(latest, rank.last[member.row].time - result_.clock[member.rank]);
-    }
-    if (latest <= own + least_lateness_) return;
-    operation.joint.last = latest;
-    operation.joint.outsider = latest;
-    operation.joint.second = own;
-    operation.outsider = OnlyOtherMember(operation);
-  }
-
-  // Who else it must have been, where all other members of the group were captured; -1: one of several.
-  std::int64_t OnlyOtherMember(const JobOperation& operation) const {
-    std::int64_t other = -1;
-    for (const std::int64_t rank : operation.members) {
-      const auto& members = operation.joint.members;
-      const auto is_rank = [&](const JointOperation::Member& member) { return ranks_[member.rank].rank == rank; };
-      if (std::any_of(members.begin(), members.end(), is_rank)) continue;
-      if (other >= 0) return -1;
-      other = rank;
-    }
-    return other;
-  }
-
   const std::vector<DiagnosedRank>& ranks_;
-  const TimeNs least_lateness_;
+  const Rules& rules_;
   std::vector<RankMeetings> met_;
   std::map<Key, JobOperation> joined_;
   JobOperations result_;

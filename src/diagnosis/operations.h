@@ -18,7 +18,7 @@ struct JobOperation {
   std::string kind;   ///< "allreduce"
   std::int32_t step = -1;
   std::vector<std::int64_t> members;  ///< ranks of the job by their number in the group; empty: unknown
-  std::int64_t outsider = -1;  ///< the rank behind JointOperation::outsider; -1: not recorded which
+  std::vector<std::int64_t> outsiders;  ///< ranks behind JointOperation::outsider; empty: not recorded which
 };
 
 struct DiagnosedRank {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,7 @@ namespace mpa {
 namespace {
 
 struct Outsider {
-  std::int64_t rank = -1;
+  std::vector<std::int64_t> ranks;
   TimeNs worst = 0, sum = 0;  // behind the last of the others
   Removal removal;
 };
@@ -23,21 +24,21 @@ class OutsiderCauses {
   OutsiderCauses(const Job& job, std::vector<Cause>& causes) : job_(job), causes_(causes) {}
 
   void Find() {
-    std::map<std::int64_t, Outsider> by_rank;
+    std::map<std::vector<std::int64_t>, Outsider> by_ranks;
     for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
       const JobOperation& operation = job_.operations.all[i];
       if (operation.joint.outsider < 0) continue;
       const TimeNs behind = operation.joint.outsider - operation.joint.second;
-      Outsider& late = by_rank[operation.outsider];
-      late.rank = operation.outsider;
+      Outsider& late = by_ranks[operation.outsiders];
+      late.ranks = operation.outsiders;
       late.worst = std::max(late.worst, behind);
       late.sum += behind;
       // The outsider comes with the last of the others.
       late.removal.cuts.push_back(job_.graph.outsiders[i]);
     }
     std::vector<Outsider> known;
-    for (auto& [rank, late] : by_rank) {
-      if (rank >= 0) {
+    for (auto& [ranks, late] : by_ranks) {
+      if (!ranks.empty()) {
         known.push_back(std::move(late));
       } else {
         AddOutsiders("unknown", {}, std::move(late));
@@ -47,17 +48,15 @@ class OutsiderCauses {
     std::stable_sort(known.begin(), known.end(), [](const Outsider& a, const Outsider& b) { return a.sum > b.sum; });
     for (std::size_t first = 0; first < known.size();) {
       Outsider together;
-      std::vector<std::int64_t> ranks;
+      std::set<std::int64_t> ranks;
       std::size_t next = first;
       for (; next < known.size() && static_cast<double>(known[first].sum) <= job_.rules.late_alike * static_cast<double>(known[next].sum); ++next) {
-        ranks.push_back(known[next].rank);
+        ranks.insert(known[next].ranks.begin(), known[next].ranks.end());
         together.worst = std::max(together.worst, known[next].worst);
         const auto& cuts = known[next].removal.cuts;
         together.removal.cuts.insert(together.removal.cuts.end(), cuts.begin(), cuts.end());
       }
-      std::sort(ranks.begin(), ranks.end());
-      const std::string place = fmt::format("r{}", fmt::join(ranks, "+"));
-      AddOutsiders(place, std::move(ranks), std::move(together));
+      AddOutsiders(fmt::format("r{}", fmt::join(ranks, "+")), {ranks.begin(), ranks.end()}, std::move(together));
       first = next;
     }
   }

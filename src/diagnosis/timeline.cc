@@ -157,7 +157,7 @@ class TimelineMaker {
       if (operation.step != number) continue;
       const JobOperation& joined = joined_.all[joined_.of_rank[rank][i]];
       TraceJson args = {{"kind", part.names[operation.kind]}, {"group", Printable(joined.group)}};
-      if (joined.outsider >= 0) args["last_came_rank"] = joined.outsider;
+      if (joined.outsiders.size() == 1) args["last_came_rank"] = joined.outsiders[0];
       Add(rank, kCollectiveRow, part.names[operation.name], operation.start, operation.dur, std::move(args));
     }
     for (const Evidence& place : finding_.evidence) {

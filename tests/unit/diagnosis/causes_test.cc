@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "diagnosis/diagnose.h"
 #include "diagnosis/part_builder.h"
 
@@ -533,6 +535,62 @@ TEST(Causes, TheOnlyOtherMemberIsTheLateOne) {
   ASSERT_NE(found, nullptr);
   EXPECT_TRUE(found->ranks.empty());
   EXPECT_EQ(found->gain, 4 * kMs);
+}
+
+// Rank 0 of four meets the others `count` times in each of three steps of 10 ms, for twice `late`. Rank 1 comes with it,
+// and so late come the ranks that `others` tells of the number of the meeting.
+template <typename Others>
+Diagnosis SeesOthersComeLate(int count, TimeNs late, Others others) {
+  PartBuilder builder;
+  RankMeetings& met = builder.Part().meetings;
+  met.rank = 0;
+  met.collectives.texts = {"a", "allReduce"};
+  met.own_rank_of_group = {0, -1};
+  for (int step = 0; step < 3; ++step) {
+    builder.Step().Kernel("MatMulV3", 10 * kMs);
+    for (int i = 0; i < count; ++i) {
+      const auto number = static_cast<std::int32_t>(builder.Part().operations.size());
+      const std::string name = "hcom_allReduce__1_" + std::to_string(number);
+      met.collectives.texts.push_back(name);
+      met.own_rank_of_group.push_back(-1);
+      met.collectives.rows.push_back({.group = 0,
+                                      .name = static_cast<std::uint32_t>(met.collectives.texts.size() - 1),
+                                      .type = 1,
+                                      .data_type = 1,
+                                      .start = builder.Now(),
+                                      .dur = 2 * late,
+                                      .operation = number});
+      met.last.push_back({});
+      auto& seen = met.seen.emplace_back();
+      const std::vector<std::int32_t> of_meeting = others(number);
+      for (std::int32_t peer = 1; peer < 4; ++peer) {
+        const bool is_late = std::find(of_meeting.begin(), of_meeting.end(), peer) != of_meeting.end();
+        seen.push_back({.operation = number, .peer = peer, .time = builder.Now() + (is_late ? late : 0), .waited = is_late});
+      }
+      builder.Collective(name, 2 * late, "allreduce", "a");
+    }
+  }
+  met.groups = {{"a", "tp", {0, 1, 2, 3}}};
+  return DiagnoseAll({builder.Build()});
+}
+
+TEST(Causes, SeveralThatComeTogetherAreLateTogether) {
+  const Diagnosis diagnosis = SeesOthersComeLate(1, 4 * kMs, [](std::int32_t) { return std::vector<std::int32_t>{2, 3}; });
+  const FoundCause* found = Find(diagnosis, "rank.late/r2+3");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->ranks, (std::vector<std::int64_t>{2, 3}));
+  EXPECT_EQ(found->gain, 4 * kMs);
+  const Diagnosis most = SeesOthersComeLate(1, 4 * kMs, [](std::int32_t) { return std::vector<std::int32_t>{1, 2, 3}; });
+  for (const FoundCause& finding : most.findings) EXPECT_NE(finding.id, "rank.late") << "rank 0 is early";
+}
+
+TEST(Causes, LittleLatenessAddsUpWhereItIsAHabit) {
+  const Diagnosis diagnosis = SeesOthersComeLate(10, 40 * kUs, [](std::int32_t) { return std::vector<std::int32_t>{2}; });
+  const FoundCause* found = Find(diagnosis, "rank.late/r2");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, 10 * 40 * kUs);
+  const Diagnosis turns = SeesOthersComeLate(10, 40 * kUs, [](std::int32_t number) { return std::vector<std::int32_t>{2 + number % 2}; });
+  for (const FoundCause& finding : turns.findings) EXPECT_NE(finding.id, "rank.late") << "each in half of the operations";
 }
 
 // --- What wins nothing by itself ---

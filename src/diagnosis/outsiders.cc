@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "outsiders.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "mpa/diagnosis/arrivals.h"
+
+namespace mpa {
+namespace {
+
+// Ranks differ by less without a cause.
+TimeNs LeastLateness(const RankDiagnosis& part, const Rules& rules) {
+  TimeNs longest = 0;
+  for (const StepPart& step : part.steps) longest = std::max(longest, step.end - step.begin);
+  return std::max(Whole(rules.outsider_ns), ShareOf(longest, rules.outsider_share));
+}
+
+// Members of an operation that were not captured and came about together, after all others.
+struct LateMembers {
+  std::vector<std::int64_t> ranks;
+  TimeNs last = 0, second = 0;  // of them, and of the others
+};
+
+class OutsiderFinder {
+ public:
+  OutsiderFinder(const std::vector<DiagnosedRank>& ranks, const std::vector<RankMeetings>& met,
+                 const RankClocks& clocks, const Rules& rules, JobOperations& operations)
+      : ranks_(ranks),
+        met_(met),
+        rules_(rules),
+        least_lateness_(LeastLateness(*ranks[0].part, rules)),
+        operations_(operations) {
+    for (const RankClock& clock : clocks.clocks) tolerance_ = std::max(tolerance_, 3 * clock.sigma);
+  }
+
+  void Find(const Meetings& meetings, const std::vector<MeetingArrivals>& arrivals) && {
+    std::vector<std::map<std::int32_t, std::size_t>> collective_of_row(ranks_.size());
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+      const auto& collectives = ranks_[rank].part->graph.collectives;
+      for (std::size_t i = 0; i < collectives.size(); ++i)
+        collective_of_row[rank][collectives[i].row] = i;
+    }
+    for (std::size_t i = 0; i < meetings.all.size(); ++i) {
+      const Meeting::Member& member = meetings.all[i].members[0];
+      const auto found = collective_of_row[member.rank].find(
+          met_[member.rank].collectives.rows[member.row].operation);
+      if (found == collective_of_row[member.rank].end()) continue;
+      JobOperation& operation = operations_.all[operations_.of_rank[member.rank][found->second]];
+      Judge(meetings.all[i], arrivals[i], operation);
+    }
+    AddHabits();
+  }
+
+ private:
+  void Judge(const Meeting& meeting, const MeetingArrivals& arrivals, JobOperation& operation) {
+    if (arrivals.all.size() > 1 && arrivals.all.back().source == ArrivalSource::kSeen) {
+      operation.joint.last = arrivals.all.back().time;
+      ++seen_[operation.group];
+      if (LateMembers late = LateOf(arrivals, tolerance_); !late.ranks.empty()) {
+        little_late_[{operation.group, late.ranks}].emplace_back(&operation, late);
+      }
+      if (const LateMembers late = LateOf(arrivals, least_lateness_); !late.ranks.empty())
+        return Set(late, operation);
+    }
+    FindUnknown(meeting, operation);
+  }
+
+  // The last of them, up to the first gap of that length. More than half of a group is not late:
+  // the others are early.
+  static LateMembers LateOf(const MeetingArrivals& arrivals, TimeNs least) {
+    const std::vector<Arrival>& all = arrivals.all;
+    std::size_t first = all.size() - 1;
+    while (first > 0 && all[first].source == ArrivalSource::kSeen &&
+           all[first].time - all[first - 1].time < least)
+      --first;
+    if (first == 0 || all[first].source != ArrivalSource::kSeen ||
+        2 * (all.size() - first) > all.size())
+      return {};
+    LateMembers late{{}, all.back().time, all[first - 1].time};
+    for (std::size_t i = first; i < all.size(); ++i)
+      late.ranks.push_back(all[i].rank >= 0 ? all[i].rank : all[i].group_rank);
+    std::sort(late.ranks.begin(), late.ranks.end());
+    return late;
+  }
+
+  static void Set(const LateMembers& late, JobOperation& operation) {
+    operation.joint.outsider = late.last;
+    operation.joint.second = late.second;
+    operation.outsiders = late.ranks;
+  }
+
+  // Who is the last in most operations of a group is late by little each time, and by much in all.
+  void AddHabits() {
+    for (const auto& [key, found] : little_late_) {
+      if (static_cast<double>(found.size()) <
+          rules_.systematic_share * static_cast<double>(seen_.at(key.first)))
+        continue;
+      for (const auto& [operation, late] : found) {
+        if (operation->joint.outsider < 0) Set(late, *operation);
+      }
+    }
+  }
+
+  // Where no peers are recorded, the waits still tell when the last one came.
+  void FindUnknown(const Meeting& meeting, JobOperation& operation) const {
+    const std::size_t captured = meeting.members.size();
+    const bool all_captured = operation.members.empty() ? captured == ranks_.size() && captured > 2
+                                                        : captured >= operation.members.size();
+    if (!meeting.is_barrier || all_captured) return;
+    TimeNs own = 0, latest = 0;
+    for (const Meeting::Member& member : meeting.members) {
+      const RankMeetings& rank = met_[member.rank];
+      const TimeNs clock = operations_.clock[member.rank];
+      own = std::max(own, rank.collectives.rows[member.row].start - clock);
+      if (rank.last[member.row].known)
+        latest = std::max(latest, rank.last[member.row].time - clock);
+    }
+    if (latest <= own + least_lateness_) return;
+    Set({OnlyOtherMember(operation), latest, own}, operation);
+    operation.joint.last = latest;
+  }
+
+  // Who else it must have been, where all other members of the group were captured; empty: one of
+  // several.
+  std::vector<std::int64_t> OnlyOtherMember(const JobOperation& operation) const {
+    std::vector<std::int64_t> others;
+    for (const std::int64_t rank : operation.members) {
+      const auto& members = operation.joint.members;
+      const auto is_rank = [&](const JointOperation::Member& member) {
+        return ranks_[member.rank].rank == rank;
+      };
+      if (std::none_of(members.begin(), members.end(), is_rank)) others.push_back(rank);
+    }
+    if (others.size() > 1) others.clear();
+    return others;
+  }
+
+  const std::vector<DiagnosedRank>& ranks_;
+  const std::vector<RankMeetings>& met_;
+  const Rules& rules_;
+  const TimeNs least_lateness_;
+  TimeNs tolerance_ = kArrivalTolerance;
+  JobOperations& operations_;
+  std::map<std::string, std::size_t> seen_;  // operations with an outsider as the last, by group
+  std::map<std::pair<std::string, std::vector<std::int64_t>>,
+           std::vector<std::pair<JobOperation*, LateMembers>>>
+      little_late_;
+};
+
+}  // namespace
+
+void FindOutsiders(const std::vector<DiagnosedRank>& ranks, const std::vector<RankMeetings>& met,
+                   const Meetings& meetings, const RankClocks& clocks, const Rules& rules,
+                   JobOperations& operations) {
+  OutsiderFinder(ranks, met, clocks, rules, operations)
+      .Find(meetings, FindArrivals(met, meetings, clocks));
+}
+
+}  // namespace mpa
