@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -181,6 +182,7 @@ class DevicePart {
     const std::vector<std::size_t> by_launch = ByLaunch();
     std::map<std::int64_t, std::size_t> last;  // by stream
     std::size_t next = 0;
+    std::set<std::uint32_t> waiting;  // edges
     std::vector<std::size_t> order(chain_.blocks.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
@@ -204,14 +206,18 @@ class DevicePart {
       }
       if (!latest || items_[*latest].work.end <= draft_.OnDevice(begin)) {
         // It did not wait: all of it is work of the host.
-        const TimeNs work = block.thread == kNoNode ? 0 : graph_.edges[block.thread].weight;
-        if (work > 0) host_.push_back({block.thread, begin + call.dur - work, begin + call.dur, call.track, call.track});
+        const bool is_own = block.thread != kNoNode && graph_.edges[block.thread].on == block.begin;
+        if (is_own && call.dur > 0) {
+          host_.push_back({block.thread, begin, begin + call.dur, call.track, call.track});
+        }
         continue;
       }
       if (!WaitsForAllStreams(trace_.strings.View(call.name))) waited = {*latest};
       if (block.thread != kNoNode) {
         GraphEdge& thread = graph_.edges[block.thread];
         thread.weight = thread.on == block.begin ? std::min(thread.weight, kOwnTimeOfWait) : 0;
+        // What it launched itself comes before: it waits from then on.
+        if (thread.weight == 0) waiting.insert(block.thread);
       }
       for (const std::size_t item : waited) {
         const std::uint32_t edge = draft_.Wait(block.end, end_node_[item], WaitsFor::kEnd, 0);
@@ -219,6 +225,7 @@ class DevicePart {
         graph_.blocked.back().edge = edge;
       }
     }
+    std::erase_if(host_, [&](const HostStretch& stretch) { return waiting.contains(stretch.edge); });
   }
 
   void FindLast() {

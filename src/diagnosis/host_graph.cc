@@ -173,8 +173,8 @@ class HostPart {
       if (previous != kNoNode) {
         const TimeNs work = OwnWork(before, moment);
         thread = draft_.Wait(node, previous, WaitsFor::kStart, work);
-        // Whether the end of a call that may wait is work of the host, the device tells.
-        if (moment.kind != Kind::kBlockEnd && work > 0) {
+        const bool in_block = moment.kind == Kind::kBlockEnd && before.kind == Kind::kBlockBegin;
+        if (!in_block && work > 0) {
           host_.push_back({thread, moment.time - work, moment.time, moment.track, before.track});
         }
       }

@@ -11,6 +11,9 @@
 namespace mpa {
 namespace {
 
+// Fewer operations show no habit.
+constexpr std::size_t kLeastOperations = 5;
+
 // Ranks differ by less without a cause.
 TimeNs LeastLateness(const RankDiagnosis& part, const Rules& rules) {
   TimeNs longest = 0;
@@ -92,12 +95,17 @@ class OutsiderFinder {
     operation.outsiders = late.ranks;
   }
 
-  // Who is the last in most operations of a group is late by little each time, and by much in all.
+  // Who is the last in most operations of a group is late by little each time, and by much in a
+  // step.
   void AddHabits() {
+    const auto steps = static_cast<TimeNs>(std::max<std::size_t>(1, ranks_[0].part->steps.size()));
     for (const auto& [key, found] : little_late_) {
-      if (static_cast<double>(found.size()) <
-          rules_.systematic_share * static_cast<double>(seen_.at(key.first)))
-        continue;
+      TimeNs sum = 0;
+      for (const auto& [operation, late] : found) sum += late.last - late.second;
+      const bool is_habit = found.size() >= kLeastOperations &&
+                            static_cast<double>(found.size()) >=
+                                rules_.systematic_share * static_cast<double>(seen_.at(key.first));
+      if (!is_habit || sum < steps * least_lateness_) continue;
       for (const auto& [operation, late] : found) {
         if (operation->joint.outsider < 0) Set(late, *operation);
       }
