@@ -25,7 +25,7 @@ class GroupRanks {
       for (const JobGroup& group : rank.groups) {
         if (!group.ranks.empty()) members_.try_emplace(group.id, group.ranks);
       }
-      for (const RankCollectives::Row& row : rank.collectives.rows) {
+      for (const RankRuns::Row& row : rank.collectives.rows) {
         const std::int32_t own = rank.own_rank_of_group[row.group];
         if (own < 0 || rank.rank < 0) continue;
         const std::string& name = rank.collectives.texts[row.group];
@@ -95,7 +95,7 @@ MeetingArrivals ArrivalsOf(const std::vector<RankMeetings>& ranks, const Meeting
     const RankMeetings& rank = ranks[position];
     const RankClock& clock = clocks.clocks[position];
     if (!clock.known && meeting.members.size() > 1) return {};
-    const RankCollectives::Row& row = rank.collectives.rows[row_number];
+    const RankRuns::Row& row = rank.collectives.rows[row_number];
     const std::int32_t own = rank.own_rank_of_group[row.group];
     captured.push_back(own);
     ends.push_back(row.start + row.dur - clock.offset);

@@ -19,8 +19,9 @@ void CheckMeetings(const RankMeetings& meetings) {
   const std::size_t rows = meetings.collectives.rows.size();
   Require(meetings.seen.size() == rows && meetings.last.size() == rows);
   Require(meetings.own_rank_of_group.size() == meetings.collectives.texts.size());
-  for (const RankCollectives::Row& row : meetings.collectives.rows) {
-    Require(std::max({row.group, row.name, row.type, row.data_type}) < meetings.collectives.texts.size());
+  for (const RankRuns::Row& row : meetings.collectives.rows) {
+    Require(std::max({row.group, row.name, row.type, row.data_type}) <
+            meetings.collectives.texts.size());
     RequireTime(row.start, row.dur);
   }
   for (const auto& seen : meetings.seen) {
@@ -75,7 +76,8 @@ void CheckPart(const RankDiagnosis& part) {
     Require(call.edge < graph.edges.size() && is_name(call.name) && is_name(call.place));
   }
   for (const KernelKind& kind : part.kinds) {
-    Require(is_name(kind.type) && is_name(kind.shapes) && is_name(kind.types) && is_name(kind.name));
+    Require(is_name(kind.type) && is_name(kind.shapes) && is_name(kind.types) &&
+            is_name(kind.name));
     Require(IsDuration(kind.least) && kind.bytes >= 0);
   }
   for (const OperationPart& row : part.operations) {
@@ -84,7 +86,8 @@ void CheckPart(const RankDiagnosis& part) {
   }
   for (const PeerTransfer& row : part.transfers) {
     Require(row.operation < part.operations.size() && is_name(row.transport));
-    Require(row.bytes >= 0 && IsDuration(row.time) && IsDuration(row.odd.time) && IsDuration(row.beside.time));
+    Require(row.bytes >= 0 && IsDuration(row.time) && IsDuration(row.odd.time) &&
+            IsDuration(row.beside.time));
   }
   for (const LongTask& row : part.long_tasks) {
     Require(row.operation < part.operations.size() && is_name(row.transport) && is_name(row.name));

@@ -12,22 +12,22 @@ namespace {
 // Some levels record no types; the name begins with it.
 bool IsBarrier(const std::string& type, const std::string& name) {
   const std::string kind = CollectiveKind(type.empty() || type == "N/A" ? name : type);
-  return IsOneOf(kind, {"allreduce", "allgather", "reducescatter", "alltoall", "alltoallv", "alltoallvc",
-                        "barrier"});
+  return IsOneOf(kind, {"allreduce", "allgather", "reducescatter", "alltoall", "alltoallv",
+                        "alltoallvc", "barrier"});
 }
 
 }  // namespace
 
 RankMeetings MeetingsOfRank(const RankTrace& trace) {
   RankMeetings meetings{.rank = trace.rank,
-                        .collectives = CollectivesOfRank(trace),
+                        .collectives = CollectiveRuns(trace),
                         .seen = {},
                         .last = {},
                         .own_rank_of_group = {},
                         .groups = trace.job.groups};
   const CollectiveParts parts(trace);
   const std::vector<LastArrival> last = OwnLastArrivals(trace, parts);
-  const std::vector<RankCollectives::Row>& rows = meetings.collectives.rows;
+  const std::vector<RankRuns::Row>& rows = meetings.collectives.rows;
   std::vector<std::int64_t> row_of_operation(trace.communications.Size(), -1);
   meetings.own_rank_of_group.assign(meetings.collectives.texts.size(), -1);
   std::vector<std::int32_t> own_rank(trace.comm_groups.Size(), -1);
@@ -52,16 +52,16 @@ RankMeetings MeetingsOfRank(const RankTrace& trace) {
 }
 
 Meetings JoinMeetings(const std::vector<RankMeetings>& ranks) {
-  std::vector<const RankCollectives*> parts;
+  std::vector<const RankRuns*> parts;
   for (const RankMeetings& rank : ranks) parts.push_back(&rank.collectives);
-  JointCollectives joint = JoinCollectives(parts);
+  JointRuns joint = JoinRuns(parts);
   Meetings meetings;
   meetings.uneven = joint.uneven;
-  for (JointCollective& collective : joint.all) {
+  for (JointRun& collective : joint.all) {
     Meeting meeting{
         .group = std::move(collective.group), .name = std::move(collective.name), .members = {}};
-    for (const CollectiveMember& member : collective.members) {
-      const RankCollectives& part = ranks[member.rank].collectives;
+    for (const RunMember& member : collective.members) {
+      const RankRuns& part = ranks[member.rank].collectives;
       meeting.members.push_back(
           {member.rank, static_cast<std::size_t>(member.row - part.rows.data())});
       meeting.is_barrier = IsBarrier(part.texts[member.row->type], meeting.name);

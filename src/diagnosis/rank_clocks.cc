@@ -17,12 +17,11 @@ namespace {
 constexpr std::size_t kLeastCollectives = 3;
 constexpr TimeNs kLargestShare = 10;  // an operation counts within a tenth of what is usual
 
-const RankCollectives::Row& RowOf(const std::vector<RankMeetings>& ranks,
-                                  const Meeting::Member& member) {
+const RankRuns::Row& RowOf(const std::vector<RankMeetings>& ranks, const Meeting::Member& member) {
   return ranks[member.rank].collectives.rows[member.row];
 }
 
-TimeNs EndOf(const RankCollectives::Row& row) { return row.start + row.dur; }
+TimeNs EndOf(const RankRuns::Row& row) { return row.start + row.dur; }
 
 // The time behind the last arrival, as the member itself knows it; -1 where it does not.
 TimeNs TimeBehindArrival(const std::vector<RankMeetings>& ranks, const Meeting::Member& member) {
@@ -34,7 +33,7 @@ TimeNs TimeBehindArrival(const std::vector<RankMeetings>& ranks, const Meeting::
 using OperationClass = std::tuple<std::string, std::size_t, std::int64_t>;
 
 OperationClass ClassOf(const std::vector<RankMeetings>& ranks, const Meeting& meeting) {
-  const RankCollectives::Row& row = RowOf(ranks, meeting.members.front());
+  const RankRuns::Row& row = RowOf(ranks, meeting.members.front());
   return {ranks[meeting.members.front().rank].collectives.texts[row.type], meeting.members.size(),
           row.count};
 }

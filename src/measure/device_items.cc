@@ -6,13 +6,13 @@
 #include <optional>
 #include <string_view>
 #include <tuple>
-#include <unordered_set>
 
 #include "compute_leaf.h"
 #include "host_classes.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/activities.h"
 #include "mpa/measure/intervals.h"
+#include "mpa/measure/memory_copies.h"
 #include "mpa/measure/nesting.h"
 #include "mpa/model/collective_tasks.h"
 #include "mpa/model/device_tasks.h"
@@ -109,15 +109,7 @@ Leaf GpuCopyLeaf(std::string_view name) {
 
 class ItemCollector {
  public:
-  explicit ItemCollector(const RankTrace& trace) : trace_(trace) {
-    const Communications& operations = trace.communications;
-    for (std::size_t i = 0; i < operations.Size(); ++i) {
-      if (operations.connection[i] >= 0) connections_.insert(operations.connection[i]);
-    }
-    for (const std::int64_t stream : trace.comm_tasks.stream) {
-      if (stream >= 0) streams_.insert(stream);
-    }
-  }
+  explicit ItemCollector(const RankTrace& trace) : trace_(trace) {}
 
   std::vector<DeviceItem> Collect() && {
     if (trace_.kernels.Empty()) {
@@ -170,30 +162,22 @@ class ItemCollector {
   // A timeline alone lists the kernels among the tasks.
   void AddKernelsOfTasks() {
     const DeviceTasks& tasks = trace_.device_tasks;
+    const TasksOfOperations of_operations(trace_);
     const auto view = [&](StringId text) { return trace_.strings.View(text); };
     for (std::size_t i = 0; i < tasks.Size(); ++i) {
       const std::string_view name = view(tasks.name[i]);
       const std::string_view type = view(tasks.type[i]);
       if (!IsWork(name, type) || IsCopy(name) || IsCopy(type) || IsLcclKernel(name)) continue;
-      if (IsPartOfOperation(i)) continue;
+      if (of_operations.Contains(i)) continue;
       items_.push_back(Item(tasks, i, ComputeLeaves::OfName(name), PieceTable::kDeviceTasks));
     }
   }
 
-  bool IsPartOfOperation(std::size_t task) const {
-    const DeviceTasks& tasks = trace_.device_tasks;
-    return connections_.contains(tasks.connection[task]) || streams_.contains(tasks.stream[task]);
-  }
-
   void AddCopies() {
-    const DeviceTasks& tasks = trace_.device_tasks;
     const CopyDirections directions(trace_);
-    for (std::size_t i = 0; i < tasks.Size(); ++i) {
-      const std::string_view name = trace_.strings.View(tasks.name[i]);
-      const bool is_copy =
-          IsCopy(name) || (!name.empty() && IsCopy(trace_.strings.View(tasks.type[i])));
-      if (!is_copy || IsPartOfOperation(i)) continue;
-      items_.push_back(Item(tasks, i, directions.Of(i), PieceTable::kDeviceTasks));
+    for (const std::size_t copy : MemoryCopies(trace_)) {
+      items_.push_back(
+          Item(trace_.device_tasks, copy, directions.Of(copy), PieceTable::kDeviceTasks));
     }
   }
 
@@ -205,7 +189,6 @@ class ItemCollector {
   }
 
   const RankTrace& trace_;
-  std::unordered_set<std::int64_t> connections_, streams_;  // of operations
   std::vector<DeviceItem> items_;
 };
 

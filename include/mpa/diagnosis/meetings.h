@@ -8,7 +8,7 @@
 
 #include "mpa/measure/collective_phases.h"
 #include "mpa/model/rank_trace.h"
-#include "mpa/recipe/joint_collectives.h"
+#include "mpa/recipe/joint_runs.h"
 
 /// Collectives as meetings of ranks: what each rank knows, put together over all ranks.
 namespace mpa {
@@ -16,7 +16,7 @@ namespace mpa {
 /// What one rank says of its collectives. Times are those of its own device.
 struct RankMeetings {
   std::int64_t rank = -1;
-  RankCollectives collectives;
+  RankRuns collectives;
   /// By row of the collectives: what the rank saw of the others, and of all together.
   std::vector<std::vector<SeenPeer>> seen;
   std::vector<LastArrival> last;

@@ -2,25 +2,35 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
 
-#include "mpa/model/device_tasks.h"
 #include "mpa/model/rank_trace.h"
 
 namespace mpa {
 
-/// True for a device task that copies between memories and is no part of a collective: databases
-/// name such copies only, and the timeline calls copies of collectives by other names.
-inline bool IsMemoryCopy(const RankTrace& trace, std::size_t task) {
-  return trace.strings.View(trace.device_tasks.name[task]) == "MEMCPY_ASYNC";
-}
+/// Which device tasks belong to operations of communication: by their connection, by their stream,
+/// or because they are listed among the operations' tasks. Refers to the rank, which must outlive
+/// it. Needs communications and their tasks.
+class TasksOfOperations {
+ public:
+  explicit TasksOfOperations(const RankTrace& trace);
+  bool Contains(std::size_t task) const;
+
+ private:
+  const DeviceTasks& tasks_;
+  std::unordered_set<std::int64_t> connections_, streams_;
+  std::vector<std::pair<TimeNs, TimeNs>> times_;  // start and duration
+};
+
+/// The copies between memories among the device tasks, without those that operations of
+/// communication make: their rows. Every command takes from here what a copy is.
+std::vector<std::size_t> MemoryCopies(const RankTrace& trace);
 
 /// What kind of task it is, under one name in all formats: "MEMCPY_ASYNC", "EVENT_WAIT".
-inline std::string_view TaskKind(const RankTrace& trace, std::size_t task) {
-  if (IsMemoryCopy(trace, task)) return "MEMCPY_ASYNC";
-  const std::string_view type =
-      WithoutQueueEntry(trace.strings.View(trace.device_tasks.type[task]));
-  return type == "AI_CPU" ? "KERNEL_AICPU" : type;  // so it is called in databases
-}
+std::string_view TaskKind(const RankTrace& trace, std::size_t task);
 
 }  // namespace mpa

@@ -3,12 +3,9 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <string_view>
-#include <unordered_map>
 #include <utility>
 
 #include "mpa/measure/activities.h"
-#include "mpa/measure/collectives.h"
 #include "mpa/measure/memory_copies.h"
 #include "mpa/model/step_bounds.h"
 #include "mpa/recipe/chosen_step.h"
@@ -79,32 +76,11 @@ void AddActivities(const Activities& activities, const StepsOfRank& steps, SumsB
   }
 }
 
-// Collectives copy, too. The timeline names their copies like all others, and shows them a second
-// time as parts of the collective.
-class TasksOfCollectives {
- public:
-  explicit TasksOfCollectives(const CommTasks& tasks) {
-    times_.reserve(tasks.Size());
-    for (std::size_t i = 0; i < tasks.Size(); ++i)
-      times_.emplace_back(tasks.start[i], tasks.dur[i]);
-    std::sort(times_.begin(), times_.end());
-  }
-
-  bool Contains(TimeNs start, TimeNs dur) const {
-    return std::binary_search(times_.begin(), times_.end(), std::pair(start, dur));
-  }
-
- private:
-  std::vector<std::pair<TimeNs, TimeNs>> times_;
-};
-
 void AddCopies(const RankTrace& trace, const Activities& activities, const StepsOfRank& steps,
                SumsByStep& sums) {
   const DeviceTasks& tasks = trace.device_tasks;
-  const TasksOfCollectives of_collectives(trace.comm_tasks);
   std::map<std::int32_t, std::vector<Interval>> copies;
-  for (std::size_t i = 0; i < tasks.Size(); ++i) {
-    if (!IsMemoryCopy(trace, i) || of_collectives.Contains(tasks.start[i], tasks.dur[i])) continue;
+  for (const std::size_t i : MemoryCopies(trace)) {
     const auto step = steps.Of(tasks.link[i], tasks.start[i]);
     if (!step) continue;
     copies[*step].push_back({tasks.start[i], tasks.start[i] + tasks.dur[i]});
@@ -116,31 +92,17 @@ void AddCopies(const RankTrace& trace, const Activities& activities, const Steps
   }
 }
 
-void AddRuns(const RankTrace& trace, const StepsOfRank& steps, TimesOfRank& part) {
+RankRuns RunsOf(const RankTrace& trace, const StepsOfRank& steps,
+                const std::optional<std::int32_t>& chosen) {
+  RankRuns runs = CommunicationRuns(trace);
   const Communications& ops = trace.communications;
-  std::unordered_map<std::string_view, std::uint32_t> numbers;
-  const auto number_of = [&](StringId id) {
-    const std::string_view text = trace.strings.View(id);
-    const auto [found, is_new] =
-        numbers.try_emplace(text, static_cast<std::uint32_t>(part.texts.size()));
-    if (is_new) part.texts.emplace_back(text);
-    return found->second;
-  };
-  for (const std::size_t i : ops.RowsByStart()) {
-    const auto step = steps.Of(ops.link[i], ops.start[i]);
-    if (!step) continue;
-    CommunicationRun run{.group = number_of(StringId::kEmpty),
-                         .name = number_of(ops.name[i]),
-                         .step = *step,
-                         .p2p = IsPointToPoint(trace, i),
-                         .dur = ops.dur[i]};
-    if (ops.group[i] >= 0) {
-      const auto group = static_cast<std::size_t>(ops.group[i]);
-      run.group = number_of(trace.comm_groups.name[group]);
-      run.ranks = trace.comm_groups.ranks[group];
-    }
-    part.runs.push_back(run);
-  }
+  std::erase_if(runs.rows, [&](RankRuns::Row& row) {
+    const auto operation = static_cast<std::size_t>(row.operation);
+    const auto step = steps.Of(ops.link[operation], row.start);
+    if (step) row.step = *step;
+    return !step || (chosen && *step != *chosen);
+  });
+  return runs;
 }
 
 }  // namespace
@@ -161,11 +123,10 @@ TimesOfRank MapTimes(const RankTrace& trace, const RecipeArguments& arguments) {
     AddStepTrace(trace.step_times, sums);
   }
   AddCopies(trace, activities, steps, sums);
-  AddRuns(trace, steps, part);
+  part.runs = RunsOf(trace, steps, chosen);
   for (const auto& [step, of_step] : sums) part.steps.push_back(of_step);
   if (chosen) {
     std::erase_if(part.steps, [&](const StepSums& of_step) { return of_step.step != *chosen; });
-    std::erase_if(part.runs, [&](const CommunicationRun& run) { return run.step != *chosen; });
   }
   return part;
 }

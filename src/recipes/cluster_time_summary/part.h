@@ -4,11 +4,11 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "mpa/model/rank_trace.h"
 #include "mpa/recipe/arguments.h"
+#include "mpa/recipe/joint_runs.h"
 #include "mpa/recipe/make_recipe.h"
 
 namespace mpa::time_summary {
@@ -20,15 +20,6 @@ struct StepSums {
   TimeNs computing = 0, exposed_communication = 0, overlapped = 0, communication = 0, free = 0;
   TimeNs copies = 0;          ///< copies between memories, each by itself
   TimeNs exposed_copies = 0;  ///< time in which nothing but copies ran
-};
-
-/// A communication operator, with texts as positions in TimesOfRank::texts.
-struct CommunicationRun {
-  std::uint32_t group = 0, name = 0;
-  std::int32_t step = -1;
-  std::int32_t ranks = 0;  ///< that belong to the group; 0: not recorded
-  bool p2p = false;        ///< between two ranks
-  TimeNs dur = 0;
 };
 
 inline constexpr std::size_t kMetrics = 10;
@@ -43,8 +34,7 @@ struct TimesOfRank {
   bool is_base = false;              ///< of the run that is compared with
   std::vector<EarlierStep> earlier;  ///< without any of the others
   std::vector<StepSums> steps;
-  std::vector<std::string> texts;
-  std::vector<CommunicationRun> runs;  ///< in order of start
+  RankRuns runs;  ///< that belong to a step, or all of a capture without steps
 };
 
 template <class Archive>
@@ -53,16 +43,12 @@ void serialize(Archive& archive, StepSums& sums) {
           sums.communication, sums.free, sums.copies, sums.exposed_copies);
 }
 template <class Archive>
-void serialize(Archive& archive, CommunicationRun& run) {
-  archive(run.group, run.name, run.step, run.ranks, run.p2p, run.dur);
-}
-template <class Archive>
 void serialize(Archive& archive, EarlierStep& step) {
   archive(step.step, step.times);
 }
 template <class Archive>
 void serialize(Archive& archive, TimesOfRank& part) {
-  archive(part.is_base, part.earlier, part.steps, part.texts, part.runs);
+  archive(part.is_base, part.earlier, part.steps, part.runs);
 }
 
 using Ranks = std::vector<OfRank<TimesOfRank>>;

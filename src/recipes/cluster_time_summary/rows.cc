@@ -63,11 +63,12 @@ std::vector<StepRow> RowsOf(const Ranks& ranks, std::vector<std::string>& notes)
     ranks_left_out += any_left_out ? 1 : 0;
   }
   if (left_out > 0) {
-    notes.push_back(
-        fmt::format("{} runs of communication operators on {} rank{} count neither as wait nor as "
-                    "transmission: "
-                    "other ranks of their group are missing; give the captures of all ranks",
-                    left_out, ranks_left_out, ranks_left_out == 1 ? "" : "s"));
+    notes.push_back(fmt::format(
+        "{} runs of communication operators on {} rank{} count neither as wait nor as "
+        "transmission: "
+        "other ranks of their group are missing, or ran them differently often; give the "
+        "captures of all ranks",
+        left_out, ranks_left_out, ranks_left_out == 1 ? "" : "s"));
   }
   return rows;
 }

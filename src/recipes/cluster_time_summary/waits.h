@@ -19,10 +19,10 @@ struct Waits {
 /// By step.
 using WaitsOfRank = std::map<std::int32_t, Waits>;
 
-/// The waits of each rank, in the order of `ranks`. The n-th run of a name in a group and step on
-/// one rank belongs to the n-th on the others. The rank that ran it shortest came last and waited
-/// for nobody; the others waited for what they ran longer. A collective that a rank of its group
-/// did not record is left out: the missing rank may be the one that came last.
+/// The waits of each rank, in the order of `ranks`, from runs as JoinRuns pairs them step by step.
+/// The rank that ran an operator shortest came last and waited for nobody; the others waited for
+/// what they ran longer. A collective that a rank of its group did not record is left out: the
+/// missing rank may be the one that came last. So are names that the ranks ran differently often.
 std::vector<WaitsOfRank> FindWaits(const Ranks& ranks);
 
 }  // namespace mpa::time_summary

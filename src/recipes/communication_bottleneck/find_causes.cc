@@ -4,8 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <tuple>
+#include <unordered_map>
 
 #include "alignment.h"
 #include "mpa/measure/device_work.h"
@@ -22,70 +21,82 @@ std::string LagText(const char* level, const Lags& lags) {
       lags.duration.name, Us(lags.duration.diff), lags.start.name, Us(lags.start.diff));
 }
 
+// A run of the operator on one rank.
 struct Member {
   const OfRank<RankEvents>* rank = nullptr;
-  const CommunicationRun* run = nullptr;
+  TimeNs start = 0, dur = 0;
+
+  TimeNs End() const { return start + dur; }
 };
 
-// The runs of all ranks by operator.
-class RunIndex {
+// The runs of one rank with their runs on all ranks. Those of a name that the ranks ran differently
+// often are alone: which belong together is not known.
+class Partners {
  public:
-  explicit RunIndex(const Ranks& ranks) {
-    for (const auto& rank : ranks) {
-      for (const CommunicationRun& run : rank.part.runs)
-        members_[KeyOf(run)].push_back({&rank, &run});
+  Partners(const Ranks& ranks, std::size_t target) : ranks_(ranks), joint_(Join(ranks)) {
+    for (const JointRun& run : joint_.all) {
+      for (const RunMember& member : run.members) {
+        if (member.rank == target) run_of_[member.row] = &run;
+      }
     }
   }
 
-  // The same run on all ranks that ran its name as often: on others it may be another one.
-  const std::vector<Member>& Of(const CommunicationRun& run) const {
-    return members_.at(KeyOf(run));
+  std::vector<Member> Of(const RankRuns::Row& row) const {
+    std::vector<Member> members;
+    const auto run = run_of_.find(&row);
+    if (run == run_of_.end()) return members;
+    for (const RunMember& member : run->second->members) {
+      members.push_back({&ranks_[member.rank], member.row->start, member.row->dur});
+    }
+    return members;
   }
 
  private:
-  using Key = std::tuple<std::string_view, std::string_view, std::uint32_t, std::uint32_t>;
-  static Key KeyOf(const CommunicationRun& run) {
-    return {run.group, run.name, run.occurrence, run.runs};
+  static JointRuns Join(const Ranks& ranks) {
+    std::vector<const RankRuns*> parts;
+    for (const auto& rank : ranks) parts.push_back(&rank.part.runs);
+    return JoinRuns(parts);
   }
-  std::map<Key, std::vector<Member>> members_;
+
+  const Ranks& ranks_;
+  JointRuns joint_;
+  std::unordered_map<const RankRuns::Row*, const JointRun*> run_of_;
 };
 
 class CauseFinder {
  public:
   explicit CauseFinder(const Limits& limits) : limits_(limits) {}
 
-  SlowRun Find(const CommunicationRun& run, const std::vector<Member>& members) const {
-    SlowRun found;
-    found.run = &run;
+  // Says in `found` which of the members came last, and why.
+  void Find(const std::vector<Member>& members, SlowRun& found) const {
     if (members.size() < 2) {
       found.bound = Bound::kUnknown;
       found.reason = "[Failed] No other rank recorded the communication operator";
-      return found;
+      return;
     }
-    const auto shorter = [](const Member& a, const Member& b) { return a.run->dur < b.run->dur; };
+    const auto shorter = [](const Member& a, const Member& b) { return a.dur < b.dur; };
     const Member& slow = *std::min_element(members.begin(), members.end(), shorter);
     const Member& fast = *std::max_element(members.begin(), members.end(), shorter);
-    const auto longest = static_cast<double>(fast.run->dur);
-    if (static_cast<double>(fast.run->dur - slow.run->dur) < limits_.slow_npu_happen * longest ||
-        fast.run->dur == 0) {
+    const auto longest = static_cast<double>(fast.dur);
+    if (static_cast<double>(fast.dur - slow.dur) < limits_.slow_npu_happen * longest ||
+        fast.dur == 0) {
       found.reason = fmt::format(
           "[Completed] No slow NPU detected: execution time difference is less than {}%",
           PlainNumber(100 * limits_.slow_npu_happen));
-      return found;
+      return;
     }
     found.slow = slow.rank->rank;
     found.fast = fast.rank->rank;
     Explain(slow, fast, found);
-    return found;
   }
 
  private:
   void Explain(const Member& slow, const Member& fast, SlowRun& found) const {
     const RankEvents &late = slow.rank->part, &early = fast.rank->part;
-    const TimeNs shift = fast.run->End() - slow.run->End();
-    found.bound = BoundOf(late, fast.run->start - shift, slow.run->End());
+    const TimeNs shift = fast.End() - slow.End();
+    found.bound = BoundOf(late, fast.start - shift, slow.End());
     const auto lags = [&](PackedEvents RankEvents::*events) {
-      return FindLags(late.*events, slow.run->start, early.*events, fast.run->start, shift,
+      return FindLags(late.*events, slow.start, early.*events, fast.start, shift,
                       static_cast<TimeNs>(limits_.start_ns_shifted));
     };
     if (found.bound == Bound::kUnknown) {
@@ -133,18 +144,24 @@ class CauseFinder {
 
 std::vector<SlowRun> FindCauses(const Ranks& ranks, std::size_t target, std::size_t most,
                                 const Limits& limits) {
-  std::vector<const CommunicationRun*> longest;
-  for (const CommunicationRun& run : ranks[target].part.runs) {
-    if (run.in_step) longest.push_back(&run);
+  const RankEvents& part = ranks[target].part;
+  std::vector<const RankRuns::Row*> longest;
+  for (std::size_t i = 0; i < std::min(part.runs.rows.size(), part.is_looked_at.size()); ++i) {
+    if (part.is_looked_at[i]) longest.push_back(&part.runs.rows[i]);
   }
-  std::stable_sort(
-      longest.begin(), longest.end(),
-      [](const CommunicationRun* a, const CommunicationRun* b) { return a->dur > b->dur; });
+  std::stable_sort(longest.begin(), longest.end(),
+                   [](const auto* a, const auto* b) { return a->dur > b->dur; });
   if (longest.size() > most) longest.resize(most);
-  const RunIndex index(ranks);
+  const Partners partners(ranks, target);
   const CauseFinder finder(limits);
   std::vector<SlowRun> found;
-  for (const CommunicationRun* run : longest) found.push_back(finder.Find(*run, index.Of(*run)));
+  for (const RankRuns::Row* run : longest) {
+    SlowRun& slow = found.emplace_back();
+    slow.name = part.runs.texts[run->name];
+    slow.start = run->start;
+    slow.dur = run->dur;
+    finder.Find(partners.Of(*run), slow);
+  }
   return found;
 }
 

@@ -21,11 +21,14 @@ enum class Bound : std::uint8_t { kNone, kDevice, kHost, kUnknown };
 
 /// What made a communication operator long.
 struct SlowRun {
-  const CommunicationRun* run = nullptr;  ///< on the rank that is looked at
+  std::string name;           ///< of the operator
+  TimeNs start = 0, dur = 0;  ///< on the rank that is looked at
   std::optional<std::int64_t> slow,
       fast;  ///< the rank that came last, and the one that waited most
   Bound bound = Bound::kNone;
   std::string reason;
+
+  TimeNs End() const { return start + dur; }
 };
 
 /// The longest operators of the rank at `target`, the longest first.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a rank keeps for the search of what made it late.
 #include <algorithm>
-#include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -14,30 +14,18 @@
 namespace mpa::bottleneck {
 namespace {
 
-std::vector<CommunicationRun> RunsOf(const RankTrace& trace,
-                                     const std::optional<std::int32_t>& chosen) {
-  const Communications& ops = trace.communications;
+std::vector<bool> AreInStep(const RankRuns& runs, const RankTrace& trace,
+                            const std::optional<std::int32_t>& chosen) {
+  std::vector<bool> in_step(runs.rows.size(), true);
+  if (!chosen) return in_step;
   const StepBounds steps(trace);
-  const auto step = chosen ? steps.Find(*chosen) : std::nullopt;
-  std::vector<CommunicationRun> runs;
-  std::map<std::pair<std::int32_t, StringId>, std::uint32_t> counts;
-  std::vector<std::uint32_t*> count_of;
-  for (const std::size_t i : ops.RowsByStart()) {
-    CommunicationRun& run = runs.emplace_back();
-    if (ops.group[i] >= 0) {
-      run.group =
-          trace.strings.View(trace.comm_groups.name[static_cast<std::size_t>(ops.group[i])]);
-    }
-    run.name = trace.strings.View(ops.name[i]);
-    std::uint32_t& count = counts[{ops.group[i], ops.name[i]}];
-    count_of.push_back(&count);
-    run.occurrence = count++;
-    run.in_step = !chosen || steps.OfDeviceWork(ops.link[i], ops.start[i]) == step;
-    run.start = ops.start[i];
-    run.dur = ops.dur[i];
+  const auto step = steps.Find(*chosen);
+  for (std::size_t i = 0; i < in_step.size(); ++i) {
+    const RankRuns::Row& row = runs.rows[i];
+    const auto operation = static_cast<std::size_t>(row.operation);
+    in_step[i] = steps.OfDeviceWork(trace.communications.link[operation], row.start) == step;
   }
-  for (std::size_t i = 0; i < runs.size(); ++i) runs[i].runs = *count_of[i];
-  return runs;
+  return in_step;
 }
 
 std::vector<LaunchedTask> TasksOf(const RankTrace& trace) {
@@ -48,9 +36,9 @@ std::vector<LaunchedTask> TasksOf(const RankTrace& trace) {
     const auto op = static_cast<std::size_t>(dispatch.op);
     if (trace.strings.View(trace.host_calls.name[call]) != "Node@launch") continue;
     const TimeNs called = trace.host_calls.start[call];
-    tasks.push_back({dispatch.work.start, dispatch.End(),
+    tasks.push_back({dispatch.work.begin, dispatch.work.end,
                      called - (trace.host_ops.start[op] + trace.host_ops.dur[op]),
-                     dispatch.work.start - (called + trace.host_calls.dur[call])});
+                     dispatch.work.begin - (called + trace.host_calls.dur[call])});
   }
   return tasks;
 }
@@ -88,8 +76,8 @@ PackedEvents DeviceEvents(const RankTrace& trace) {
   for (std::size_t i = 0; i < trace.communications.Size(); ++i) {
     list.Add(trace.communications, i, trace.communications.name[i]);
   }
-  for (std::size_t i = 0; i < trace.device_tasks.Size(); ++i) {
-    if (IsMemoryCopy(trace, i)) list.Add(trace.device_tasks, i, trace.device_tasks.name[i]);
+  for (const std::size_t copy : MemoryCopies(trace)) {
+    list.Add(trace.device_tasks, copy, trace.device_tasks.name[copy]);
   }
   return list.Pack([&](StringId name) { return trace.strings.View(name); });
 }
@@ -130,9 +118,10 @@ PackedEvents RuntimeEvents(const RankTrace& trace) {
 }  // namespace
 
 RankEvents MapEvents(const RankTrace& trace, const RecipeArguments& arguments) {
-  const auto step = ChosenStep(trace.steps, arguments);
-  return {RunsOf(trace, step), TasksOf(trace), DeviceEvents(trace), FrameworkEvents(trace),
-          RuntimeEvents(trace)};
+  RankRuns runs = CommunicationRuns(trace);
+  std::vector<bool> in_step = AreInStep(runs, trace, ChosenStep(trace.steps, arguments));
+  return {std::move(runs),     std::move(in_step),     TasksOf(trace),
+          DeviceEvents(trace), FrameworkEvents(trace), RuntimeEvents(trace)};
 }
 
 }  // namespace mpa::bottleneck

@@ -1,26 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <string>
 #include <vector>
 
 #include "mpa/model/rank_trace.h"
+#include "mpa/recipe/joint_runs.h"
 #include "mpa/recipe/make_recipe.h"
 #include "packed_events.h"
 
 namespace mpa::bottleneck {
-
-/// A communication operator of a rank.
-struct CommunicationRun {
-  std::string group, name;
-  std::uint32_t occurrence = 0;  ///< runs of the name in the group before it
-  std::uint32_t runs = 0;        ///< of the name in the group altogether
-  bool in_step = true;           ///< that was chosen
-  TimeNs start = 0, dur = 0;
-
-  TimeNs End() const { return start + dur; }
-};
 
 /// Device work that an operator launched through CANN.
 struct LaunchedTask {
@@ -30,22 +18,19 @@ struct LaunchedTask {
 };
 
 struct RankEvents {
-  std::vector<CommunicationRun> runs;  ///< in order of start
-  std::vector<LaunchedTask> tasks;     ///< in order of start
+  RankRuns runs;
+  std::vector<bool> is_looked_at;   ///< of each run: it is in the step that was chosen
+  std::vector<LaunchedTask> tasks;  ///< in order of start
   PackedEvents device, framework, runtime;
 };
 
-template <class Archive>
-void serialize(Archive& archive, CommunicationRun& run) {
-  archive(run.group, run.name, run.occurrence, run.runs, run.in_step, run.start, run.dur);
-}
 template <class Archive>
 void serialize(Archive& archive, LaunchedTask& task) {
   archive(task.start, task.end, task.host_wait, task.device_wait);
 }
 template <class Archive>
 void serialize(Archive& archive, RankEvents& part) {
-  archive(part.runs, part.tasks, part.device, part.framework, part.runtime);
+  archive(part.runs, part.is_looked_at, part.tasks, part.device, part.framework, part.runtime);
 }
 
 using Ranks = std::vector<OfRank<RankEvents>>;

@@ -11,7 +11,7 @@
 #include "mpa/base/error.h"
 #include "mpa/base/printable.h"
 #include "mpa/recipe/arguments.h"
-#include "mpa/recipe/joint_collectives.h"
+#include "mpa/recipe/joint_runs.h"
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/amount.h"
 
@@ -68,14 +68,14 @@ std::vector<ColumnOf<SlowRun>> SlowRunColumns() {
   return {
       {ColumnWithTitle("startTime(us)", "Start Time(us)", Format::kText,
                        "When the operator began on the rank that is looked at."),
-       [](const SlowRun& item) -> Cell { return MicrosecondsText(item.run->start); }},
+       [](const SlowRun& item) -> Cell { return MicrosecondsText(item.start); }},
       {ColumnWithTitle("endTime(us)", "End Time(us)", Format::kText, "When it ended there."),
-       [](const SlowRun& item) -> Cell { return MicrosecondsText(item.run->End()); }},
+       [](const SlowRun& item) -> Cell { return MicrosecondsText(item.End()); }},
       {ColumnWithTitle("duration(us)", "Duration(us)", Format::kDecimals3,
                        "How long it took there."),
-       [](const SlowRun& item) -> Cell { return static_cast<double>(item.run->dur) / 1000; }},
+       [](const SlowRun& item) -> Cell { return static_cast<double>(item.dur) / 1000; }},
       {ColumnWithTitle("communicationOp", "Communication Op", Format::kText, "The operator."),
-       [](const SlowRun& item) -> Cell { return item.run->name; }},
+       [](const SlowRun& item) -> Cell { return item.name; }},
       {ColumnWithTitle("slowRankId", "Slow Rank ID", Format::kInteger,
                        "The rank that came last, whose operator is the shortest; empty where the "
                        "ranks hardly differ."),
@@ -100,7 +100,7 @@ void AddLines(std::int64_t target, const std::vector<SlowRun>& found, Report& re
     ++late.times;
     late.device += item.bound == Bound::kDevice ? 1 : 0;
     late.host += item.bound == Bound::kHost ? 1 : 0;
-    late.duration += item.run->dur;
+    late.duration += item.dur;
   }
   std::vector<std::pair<std::int64_t, Late>> order(late_ranks.begin(), late_ranks.end());
   std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
@@ -123,8 +123,7 @@ void AddLines(std::int64_t target, const std::vector<SlowRun>& found, Report& re
   for (std::size_t i = 0; i < std::min(kShownOps, found.size()); ++i) {
     const SlowRun& item = found[i];
     report.lines.push_back(fmt::format(
-        "  {:<34.34} {:>12}  {}", Printable(item.run->name),
-        AmountText(Quantity::kTime, item.run->dur),
+        "  {:<34.34} {:>12}  {}", Printable(item.name), AmountText(Quantity::kTime, item.dur),
         item.slow
             ? fmt::format("rank {} waited for {}", RankNumber(*item.fast), RankNumber(*item.slow))
             : "no late rank"));
@@ -184,7 +183,7 @@ Recipe CommunicationBottleneck() {
        .summary = "which rank the longest communication operators waited for, and why",
        .needs = Tables::kKernels | Tables::kDeviceTasks | Tables::kCommunications |
                 Tables::kScheduleKernels | Tables::kHostOps | Tables::kLaunches |
-                Tables::kHostCalls | Tables::kDeviceRuns | Tables::kSteps,
+                Tables::kHostCalls | Tables::kCommTasks | Tables::kSteps,
        .parameters = {{kRankId,
                        "N",
                        "Rank whose operators are looked at [default: 0]",

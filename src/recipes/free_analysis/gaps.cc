@@ -15,13 +15,12 @@ namespace {
 class Neighbours {
  public:
   explicit Neighbours(const RankTrace& trace) : trace_(trace) {
-    for (Dispatch& dispatch : FindDispatches(trace)) {
-      const DeviceWork& work = dispatch.work;
-      const bool is_busy = work.kernel != DeviceWork::kNone || work.collective != DeviceWork::kNone;
-      if (is_busy && work.dur > 0) work_.push_back(dispatch);
+    for (const Dispatch& dispatch : FindDispatches(trace)) {
+      if (dispatch.work.end > dispatch.work.begin) work_.push_back(dispatch);
     }
     for (std::size_t i = 0; i < work_.size(); ++i) {
-      last_.push_back(i > 0 && work_[last_[i - 1]].End() > work_[i].End() ? last_[i - 1] : i);
+      const bool outlasts = i > 0 && work_[last_[i - 1]].work.end > work_[i].work.end;
+      last_.push_back(outlasts ? last_[i - 1] : i);
     }
   }
 
@@ -38,7 +37,7 @@ class Neighbours {
  private:
   std::size_t FirstFrom(TimeNs time) const {
     const auto at = std::partition_point(
-        work_.begin(), work_.end(), [&](const Dispatch& one) { return one.work.start < time; });
+        work_.begin(), work_.end(), [&](const Dispatch& one) { return one.work.begin < time; });
     return static_cast<std::size_t>(at - work_.begin());
   }
 

@@ -219,7 +219,7 @@ Recipe FreeAnalysis() {
        .summary = "the longest idle times of the device, and why",
        .needs = Tables::kOverlaps | Tables::kKernels | Tables::kDeviceTasks |
                 Tables::kCommunications | Tables::kScheduleKernels | Tables::kHostOps |
-                Tables::kLaunches | Tables::kHostCalls | Tables::kDeviceRuns,
+                Tables::kLaunches | Tables::kHostCalls | Tables::kCommTasks,
        .parameters = {{kTopNum, "N", "Idle times of each rank to explain [default: 10]",
                        RecipeParameter::Value::kCount}},
        .can_run = JudgeFreeAnalysis});

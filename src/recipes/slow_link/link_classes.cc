@@ -28,7 +28,7 @@ bool BeyondThreeDeviations(const LinkClass& same) {
 
 // One value for each collective, however many ranks took part.
 std::vector<RankValue> TransfersOf(const LinkClass& same) {
-  std::map<const JointCollective*, TimeNs> transfers;
+  std::map<const JointRun*, TimeNs> transfers;
   for (const LinkRow& row : same.rows) transfers.emplace(row.op, row.transmit);
   std::vector<RankValue> values;
   for (const auto& [op, transmit] : transfers)
@@ -48,7 +48,7 @@ bool Deviates(const LinkClass& same) {
 }
 
 // Empty: not recorded.
-std::optional<std::int64_t> BytesOf(const RankCollectives& part, const RankCollectives::Row& row) {
+std::optional<std::int64_t> BytesOf(const RankRuns& part, const RankRuns::Row& row) {
   const std::int64_t element = BytesOfElement(part.texts[row.data_type]);
   if (element == 0 || row.count < 0) return std::nullopt;
   if (row.count > std::numeric_limits<std::int64_t>::max() / element) return std::nullopt;
@@ -82,18 +82,18 @@ const LinkRow& LinkClass::Shortest() const {
   });
 }
 
-LinkClasses FindLinkClasses(const std::vector<const RankCollectives*>& parts,
-                            const std::vector<JointCollective>& collectives) {
+LinkClasses FindLinkClasses(const std::vector<const RankRuns*>& parts,
+                            const std::vector<JointRun>& collectives) {
   LinkClasses found;
   std::map<std::tuple<std::string, std::int64_t, std::int64_t>, LinkClass> classes;
-  for (const JointCollective& op : collectives) {
+  for (const JointRun& op : collectives) {
     TimeNs transmit = op.members.front().row->dur;
-    for (const CollectiveMember& member : op.members) {
+    for (const RunMember& member : op.members) {
       transmit = std::min(transmit, member.row->dur);
     }
     const auto ranks = static_cast<std::int64_t>(op.members.size());
-    for (const CollectiveMember& member : op.members) {
-      const RankCollectives& part = *parts[member.rank];
+    for (const RunMember& member : op.members) {
+      const RankRuns& part = *parts[member.rank];
       const auto bytes = BytesOf(part, *member.row);
       if (!bytes) {
         ++found.unsized;

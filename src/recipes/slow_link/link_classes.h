@@ -7,15 +7,15 @@
 #include <vector>
 
 #include "mpa/recipe/duration_sample.h"
-#include "mpa/recipe/joint_collectives.h"
+#include "mpa/recipe/joint_runs.h"
 
 namespace mpa::slow_link {
 
 /// A collective on one rank. The last rank to come does not wait, so the shortest time of all ranks
 /// is that of the transfer.
 struct LinkRow {
-  const JointCollective* op = nullptr;
-  CollectiveMember member;
+  const JointRun* op = nullptr;
+  RunMember member;
   TimeNs transmit = 0;
 };
 
@@ -42,7 +42,7 @@ struct LinkClasses {
 /// Finds the classes in which a transfer took another time than the rest: it is three standard
 /// deviations away from the mean. Of fewer than eleven collectives none can be; then one takes half
 /// as long again as the median, and is farther away from it than four times the usual distance.
-LinkClasses FindLinkClasses(const std::vector<const RankCollectives*>& parts,
-                            const std::vector<JointCollective>& collectives);
+LinkClasses FindLinkClasses(const std::vector<const RankRuns*>& parts,
+                            const std::vector<JointRun>& collectives);
 
 }  // namespace mpa::slow_link

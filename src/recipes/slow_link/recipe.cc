@@ -18,12 +18,12 @@ namespace {
 using slow_link::LinkClass;
 using slow_link::LinkClasses;
 using slow_link::LinkRow;
-using Ranks = std::vector<OfRank<RankCollectives>>;
+using Ranks = std::vector<OfRank<RankRuns>>;
 
 constexpr std::string_view kTopNum = "top_num";
 
-RankCollectives MapSlowLink(const RankTrace& trace, const RecipeArguments&) {
-  return CollectivesOfRank(trace);
+RankRuns MapSlowLink(const RankTrace& trace, const RecipeArguments&) {
+  return CollectiveRuns(trace);
 }
 
 // A row of a class with what the cells need.
@@ -31,7 +31,7 @@ struct LinkItem {
   std::int64_t rank = -1;
   const LinkClass& same;
   const LinkRow& row;
-  const RankCollectives& part;
+  const RankRuns& part;
 };
 struct LinkSumItem {
   const LinkClass& same;
@@ -158,10 +158,10 @@ void AddLinkLines(const LinkClasses& classes, const std::vector<const LinkClass*
 
 void ReduceSlowLink(const Ranks& ranks, const RecipeArguments& arguments, Wanted wanted,
                     Report& report) {
-  std::vector<const RankCollectives*> parts;
+  std::vector<const RankRuns*> parts;
   for (const auto& rank : ranks) parts.push_back(&rank.part);
-  const JointCollectives collectives = JoinCollectives(parts);
-  NoteCollectives("slow_link", collectives, report);
+  const JointRuns collectives = JoinRuns(parts);
+  NoteRuns("slow_link", collectives, report);
   const LinkClasses classes = slow_link::FindLinkClasses(parts, collectives.all);
   if (classes.unsized > 0) {
     report.notes.push_back(

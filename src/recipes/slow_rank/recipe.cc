@@ -9,7 +9,7 @@
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
 #include "mpa/recipe/duration_sample.h"
-#include "mpa/recipe/joint_collectives.h"
+#include "mpa/recipe/joint_runs.h"
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/amount.h"
@@ -18,15 +18,15 @@ namespace mpa::recipes {
 namespace {
 
 using slow_rank::LatecomersOf;
-using Ranks = std::vector<OfRank<RankCollectives>>;
+using Ranks = std::vector<OfRank<RankRuns>>;
 
-RankCollectives MapSlowRank(const RankTrace& trace, const RecipeArguments&) {
-  return CollectivesOfRank(trace);
+RankRuns MapSlowRank(const RankTrace& trace, const RecipeArguments&) {
+  return CollectiveRuns(trace);
 }
 
 // A collective to which a rank came late.
 struct LateOp {
-  const JointCollective* op = nullptr;
+  const JointRun* op = nullptr;
   std::vector<std::int64_t> late;  // ranks
   TimeNs first_start = 0;          // of these
   DurationStats stats;
@@ -44,14 +44,14 @@ struct Findings {
   std::size_t tested = 0;
 };
 
-Findings FindLatecomers(const Ranks& ranks, const std::vector<JointCollective>& collectives) {
+Findings FindLatecomers(const Ranks& ranks, const std::vector<JointRun>& collectives) {
   Findings findings;
   std::vector<Votes> votes(ranks.size());
-  for (const JointCollective& op : collectives) {
+  for (const JointRun& op : collectives) {
     if (op.members.size() < 2) continue;
     ++findings.tested;
     std::vector<TimeNs> durations;
-    for (const CollectiveMember& member : op.members) {
+    for (const RunMember& member : op.members) {
       durations.push_back(member.row->dur);
       ++votes[member.rank].collectives;
     }
@@ -59,7 +59,7 @@ Findings FindLatecomers(const Ranks& ranks, const std::vector<JointCollective>& 
     if (late.empty()) continue;
     LateOp found{&op, {}, op.members[late.front()].row->start, StatsOf(DurationSample(durations))};
     for (const std::size_t i : late) {
-      const CollectiveMember& member = op.members[i];
+      const RunMember& member = op.members[i];
       found.late.push_back(ranks[member.rank].rank);
       found.first_start = std::min(found.first_start, member.row->start);
       ++votes[member.rank].votes;
@@ -159,10 +159,10 @@ void AddLateLines(const Findings& findings, std::size_t rank_count, Report& repo
 }
 
 void ReduceSlowRank(const Ranks& ranks, const RecipeArguments&, Wanted wanted, Report& report) {
-  std::vector<const RankCollectives*> parts;
+  std::vector<const RankRuns*> parts;
   for (const auto& rank : ranks) parts.push_back(&rank.part);
-  const JointCollectives collectives = JoinCollectives(parts);
-  NoteCollectives("slow_rank", collectives, report);
+  const JointRuns collectives = JoinRuns(parts);
+  NoteRuns("slow_rank", collectives, report);
   const Findings findings = FindLatecomers(ranks, collectives.all);
   if (wanted.sheets) AddLateSheets(findings, report);
   if (wanted.screen != Detail::kNone) AddLateLines(findings, ranks.size(), report);

@@ -10,15 +10,14 @@
 namespace mpa::time_summary {
 namespace {
 
-TimesOfRank WithRuns(std::vector<CommunicationRun> runs) {
+TimesOfRank WithRuns(std::vector<RankRuns::Row> runs) {
   TimesOfRank part;
-  part.texts = {"group", "allReduce", "send"};
-  part.runs = std::move(runs);
+  part.runs = {{"group", "allReduce", "send"}, std::move(runs)};
   return part;
 }
 
-CommunicationRun AllReduce(TimeNs dur, std::int32_t step = 1, std::int32_t ranks = 0) {
-  return {.group = 0, .name = 1, .step = step, .ranks = ranks, .dur = dur};
+RankRuns::Row AllReduce(TimeNs dur, std::int32_t step = 1, std::int32_t ranks = 0) {
+  return {.group = 0, .name = 1, .dur = dur, .step = step, .group_ranks = ranks};
 }
 
 TEST(Waits, OfEqualNamesTheNthBelongTogether) {
@@ -47,8 +46,19 @@ TEST(Waits, ACollectiveWithoutAllRanksOfItsGroupIsLeftOut) {
   EXPECT_EQ(FindWaits(ranks)[0].at(1).left_out, 1u);
 }
 
+TEST(Waits, OfANameThatRanksRanDifferentlyOftenInAStepNoPairIsKnown) {
+  const TimesOfRank first = WithRuns({AllReduce(10, 1), AllReduce(30, 1), AllReduce(9, 2)});
+  const TimesOfRank second = WithRuns({AllReduce(25, 1), AllReduce(5, 2)});
+  const auto waits = FindWaits({{0, first}, {1, second}});
+  EXPECT_EQ(waits[0].at(1).left_out, 2u);
+  EXPECT_EQ(waits[0].at(1).wait, 0);
+  EXPECT_EQ(waits[1].at(1).left_out, 1u);
+  EXPECT_EQ(waits[0].at(2).wait, 4);
+}
+
 TEST(Waits, AnOperatorBetweenTwoRanksIsRecordedOnOne) {
-  CommunicationRun send{.group = 0, .name = 2, .step = 1, .ranks = 2, .p2p = true, .dur = 8};
+  const RankRuns::Row send{
+      .group = 0, .name = 2, .dur = 8, .step = 1, .group_ranks = 2, .p2p = true};
   const TimesOfRank part = WithRuns({send});
   EXPECT_EQ(FindWaits({{0, part}})[0].at(1).transmit, 8);
 }

@@ -57,9 +57,11 @@ TEST(Lags, RanksThatWereNeverTogetherHaveNone) {
   EXPECT_FALSE(FindLags(slow, 6000 * kUs, fast, 6000 * kUs, 0, 1000 * kUs));
 }
 
-RankEvents WithRun(TimeNs start, TimeNs dur, std::uint32_t runs = 1) {
+RankEvents WithRun(TimeNs start, TimeNs dur, std::size_t runs = 1) {
   RankEvents rank;
-  rank.runs.push_back({"group", "allReduce", 0, runs, true, start * kUs, dur * kUs});
+  rank.runs.texts = {"group", "allReduce"};
+  rank.runs.rows.resize(runs, {.group = 0, .name = 1, .start = start * kUs, .dur = dur * kUs});
+  rank.is_looked_at.resize(runs, true);
   return rank;
 }
 

@@ -9,10 +9,10 @@ namespace {
 // All-reduces of 1024 FP16 on two ranks; rank 1 comes `late` after rank 0.
 struct TwoRanks {
   explicit TwoRanks(const std::vector<TimeNs>& transfers, TimeNs late = 7) {
-    for (RankCollectives& part : parts) part.texts = {"g", "hcom_allReduce_", "FP16"};
+    for (RankRuns& part : parts) part.texts = {"g", "hcom_allReduce_", "FP16"};
     for (const TimeNs transfer : transfers) {
       const auto name = static_cast<std::uint32_t>(parts[0].texts.size());
-      for (RankCollectives& part : parts) {
+      for (RankRuns& part : parts) {
         part.texts.push_back("op" + std::to_string(name));
         const TimeNs dur = &part == parts.data() ? transfer + late : transfer;
         part.rows.push_back({0, name, 1, 2, 1000 * name, dur, 1024});
@@ -21,12 +21,12 @@ struct TwoRanks {
   }
 
   LinkClasses Find() {
-    joint = JoinCollectives({&parts[0], &parts[1]});
+    joint = JoinRuns({&parts[0], &parts[1]});
     return FindLinkClasses({&parts[0], &parts[1]}, joint.all);
   }
 
-  std::vector<RankCollectives> parts = std::vector<RankCollectives>(2);
-  JointCollectives joint;
+  std::vector<RankRuns> parts = std::vector<RankRuns>(2);
+  JointRuns joint;
 };
 
 // What the Python tool gives.
@@ -56,7 +56,7 @@ TEST(LinkClasses, OfFewAreHeldAgainstTheMedian) {
 
 TEST(LinkClasses, NeedTheSizeOfElements) {
   TwoRanks job({100, 101, 99, 100, 151});
-  for (RankCollectives& part : job.parts) part.texts[2] = "RESERVED";
+  for (RankRuns& part : job.parts) part.texts[2] = "RESERVED";
   const LinkClasses found = job.Find();
   EXPECT_EQ(found.count, 0u);
   EXPECT_EQ(found.unsized, 10u);
@@ -64,7 +64,7 @@ TEST(LinkClasses, NeedTheSizeOfElements) {
 
 TEST(LinkClasses, TellSizesApart) {
   TwoRanks job({100, 101, 99, 100, 151});
-  for (RankCollectives& part : job.parts) part.rows[4].count = 2048;
+  for (RankRuns& part : job.parts) part.rows[4].count = 2048;
   EXPECT_EQ(job.Find().count, 2u);
   EXPECT_TRUE(job.Find().deviating.empty());
   job.parts[0].rows[0].count = std::int64_t{1} << 62;  // times 2 is no number

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/recipe/joint_collectives.h"
+#include "mpa/recipe/joint_runs.h"
 
 #include <fmt/format.h>
 
@@ -33,16 +33,18 @@ class TextNumbers {
   std::unordered_map<std::string, std::uint32_t> numbers_;
 };
 
-// A run of a collective, in numbers that all ranks share.
+// A run of an operator, in numbers that all ranks share.
 struct Run {
-  std::uint32_t group = 0, name = 0, occurrence = 0, rank = 0;
-  const RankCollectives::Row* row = nullptr;
+  std::uint32_t group = 0, name = 0;
+  std::int32_t step = 0;  // 0 everywhere where runs are counted within the capture
+  std::uint32_t occurrence = 0, rank = 0;
+  const RankRuns::Row* row = nullptr;
 
-  auto Name() const { return std::pair(group, name); }
-  auto Key() const { return std::tie(group, name, occurrence, rank); }
+  auto Name() const { return std::tuple(group, name, step); }
+  auto Key() const { return std::tie(group, name, step, occurrence, rank); }
 };
 
-std::vector<Run> RunsOf(const std::vector<const RankCollectives*>& parts,
+std::vector<Run> RunsOf(const std::vector<const RankRuns*>& parts, Within within,
                         std::vector<std::string>& texts) {
   TextNumbers shared(texts);
   std::vector<Run> runs;
@@ -50,12 +52,16 @@ std::vector<Run> RunsOf(const std::vector<const RankCollectives*>& parts,
     std::vector<std::uint32_t> number_of;
     number_of.reserve(parts[rank]->texts.size());
     for (const std::string& text : parts[rank]->texts) number_of.push_back(shared.Of(text));
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> seen;
-    for (const RankCollectives::Row& row : parts[rank]->rows) {
+    std::map<std::tuple<std::uint32_t, std::uint32_t, std::int32_t>, std::uint32_t> seen;
+    for (const RankRuns::Row& row : parts[rank]->rows) {
       if (std::max({row.group, row.name, row.type, row.data_type}) >= number_of.size()) {
         Fail(ErrorKind::kCorrupt, "the part of a rank names a text that it does not hold");
       }
-      Run run{number_of[row.group], number_of[row.name], 0, static_cast<std::uint32_t>(rank), &row};
+      Run run{.group = number_of[row.group],
+              .name = number_of[row.name],
+              .step = within == Within::kStep ? row.step : 0,
+              .rank = static_cast<std::uint32_t>(rank),
+              .row = &row};
       run.occurrence = seen[run.Name()]++;
       runs.push_back(run);
     }
@@ -74,32 +80,48 @@ bool IsEven(RunAt first, RunAt last) {
   return last - first == ranks * static_cast<std::ptrdiff_t>(most);
 }
 
-}  // namespace
-
-RankCollectives CollectivesOfRank(const RankTrace& trace) {
+RankRuns RunsOfTrace(const RankTrace& trace, bool only_collectives) {
   const Communications& ops = trace.communications;
-  RankCollectives part;
+  RankRuns part;
   TextNumbers numbers(part.texts);
   for (const std::size_t i : ops.RowsByStart()) {
-    if (ops.group[i] < 0 || trace.device != DeviceKind::kNpu || IsPointToPoint(trace, i)) continue;
-    const auto group = static_cast<std::size_t>(ops.group[i]);
-    const std::string_view group_name = trace.strings.View(trace.comm_groups.name[group]);
-    part.rows.push_back({.group = numbers.Of(BareGroupName(group_name)),
+    const bool p2p = IsPointToPoint(trace, i);
+    if (only_collectives && (p2p || ops.group[i] < 0)) continue;
+    std::string_view group_name;
+    std::int32_t group_ranks = 0;
+    if (ops.group[i] >= 0) {
+      const auto group = static_cast<std::size_t>(ops.group[i]);
+      group_name = BareGroupName(trace.strings.View(trace.comm_groups.name[group]));
+      group_ranks = trace.comm_groups.ranks[group];
+    }
+    part.rows.push_back({.group = numbers.Of(group_name),
                          .name = numbers.Of(trace.strings.View(ops.name[i])),
                          .type = numbers.Of(OperatorTypeOf(trace, i)),
                          .data_type = numbers.Of(trace.strings.View(ops.data_type[i])),
                          .start = ops.start[i],
                          .dur = ops.dur[i],
                          .count = ops.count[i],
-                         .operation = static_cast<std::int32_t>(i)});
+                         .operation = static_cast<std::int32_t>(i),
+                         .step = -1,
+                         .group_ranks = group_ranks,
+                         .p2p = p2p});
   }
   return part;
 }
 
-JointCollectives JoinCollectives(const std::vector<const RankCollectives*>& parts) {
+}  // namespace
+
+RankRuns CommunicationRuns(const RankTrace& trace) { return RunsOfTrace(trace, false); }
+
+RankRuns CollectiveRuns(const RankTrace& trace) {
+  if (trace.device != DeviceKind::kNpu) return {};
+  return RunsOfTrace(trace, true);
+}
+
+JointRuns JoinRuns(const std::vector<const RankRuns*>& parts, Within within) {
   std::vector<std::string> texts;
-  const std::vector<Run> runs = RunsOf(parts, texts);
-  JointCollectives joint;
+  const std::vector<Run> runs = RunsOf(parts, within, texts);
+  JointRuns joint;
   for (auto first = runs.begin(); first != runs.end();) {
     const auto last = std::find_if(
         first, runs.end(), [name = first->Name()](const Run& run) { return run.Name() != name; });
@@ -118,7 +140,7 @@ JointCollectives JoinCollectives(const std::vector<const RankCollectives*>& part
   return joint;
 }
 
-void NoteCollectives(std::string_view recipe, const JointCollectives& collectives, Report& report) {
+void NoteRuns(std::string_view recipe, const JointRuns& collectives, Report& report) {
   if (collectives.uneven > 0) {
     report.notes.push_back(fmt::format(
         "{} {} left out: the ranks ran {} differently often, so it is not known which runs belong "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/recipe/joint_collectives.h"
+#include "mpa/recipe/joint_runs.h"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ struct Op {
   TimeNs start, dur;
 };
 
-RankCollectives RankWith(const std::vector<Op>& ops) {
+RankRuns RankWith(const std::vector<Op>& ops) {
   test::RankBuilder rank;
   std::int32_t group = 0;
   for (const Op& op : ops) {
@@ -25,26 +25,26 @@ RankCollectives RankWith(const std::vector<Op>& ops) {
                                       .op_type = rank.Text(op.name),
                                       .group = group++});
   }
-  return CollectivesOfRank(rank.trace);
+  return CollectiveRuns(rank.trace);
 }
 
-TEST(CollectivesOfRank, LeaveOutWhatTwoRanksDo) {
-  const RankCollectives part = RankWith({{"g", "hcom_allReduce__001_0_1", 5, 1},
-                                         {"g", "hcom_send__001_0_1", 1, 1},
-                                         {"g", "hcom_receive__001_0_1", 2, 1},
-                                         {"g", "hcom_batchSendRecv__001_0_1", 3, 1},
-                                         {"g", "hcom_recv__001_0_1", 4, 1}});
+TEST(CollectiveRuns, LeaveOutWhatTwoRanksDo) {
+  const RankRuns part = RankWith({{"g", "hcom_allReduce__001_0_1", 5, 1},
+                                  {"g", "hcom_send__001_0_1", 1, 1},
+                                  {"g", "hcom_receive__001_0_1", 2, 1},
+                                  {"g", "hcom_batchSendRecv__001_0_1", 3, 1},
+                                  {"g", "hcom_recv__001_0_1", 4, 1}});
   ASSERT_EQ(part.rows.size(), 1u);
   EXPECT_EQ(part.texts[part.rows[0].name], "hcom_allReduce__001_0_1");
   EXPECT_EQ(part.texts[part.rows[0].type], "hcom_allReduce_");
 }
 
-TEST(JoinCollectives, TakesRunsInTheOrderOfTheirStarts) {
+TEST(JoinRuns, TakesRunsInTheOrderOfTheirStarts) {
   // A name repeats in the second step; rank 1 calls the group as traces do.
-  const RankCollectives first = RankWith({{"g", "a", 100, 1}, {"g", "a", 10, 2}});
-  const RankCollectives second =
+  const RankRuns first = RankWith({{"g", "a", 100, 1}, {"g", "a", 10, 2}});
+  const RankRuns second =
       RankWith({{"Group g Communication", "a", 11, 3}, {"Group g Communication", "a", 101, 4}});
-  const JointCollectives joint = JoinCollectives({&first, &second});
+  const JointRuns joint = JoinRuns({&first, &second});
   ASSERT_EQ(joint.all.size(), 2u);
   EXPECT_EQ(joint.all[0].members[0].row->dur, 2);
   EXPECT_EQ(joint.all[0].members[1].row->dur, 3);
@@ -52,11 +52,11 @@ TEST(JoinCollectives, TakesRunsInTheOrderOfTheirStarts) {
   EXPECT_EQ(joint.all[1].members[1].row->dur, 4);
 }
 
-TEST(JoinCollectives, LeavesOutOneNameOfOneGroup) {
-  const RankCollectives first = RankWith({{"g", "a", 1, 1}, {"g", "b", 2, 1}, {"h", "a", 3, 1}});
-  const RankCollectives second =
+TEST(JoinRuns, LeavesOutOneNameOfOneGroup) {
+  const RankRuns first = RankWith({{"g", "a", 1, 1}, {"g", "b", 2, 1}, {"h", "a", 3, 1}});
+  const RankRuns second =
       RankWith({{"g", "a", 1, 1}, {"g", "a", 2, 1}, {"g", "b", 3, 1}, {"h", "a", 4, 1}});
-  const JointCollectives joint = JoinCollectives({&first, &second});
+  const JointRuns joint = JoinRuns({&first, &second});
   EXPECT_EQ(joint.uneven, 1u);
   ASSERT_EQ(joint.all.size(), 2u);
   EXPECT_EQ(joint.all[0].name, "b");
@@ -64,10 +64,10 @@ TEST(JoinCollectives, LeavesOutOneNameOfOneGroup) {
   EXPECT_EQ(joint.all[1].members.size(), 2u);
 }
 
-TEST(JoinCollectives, RefusesPartsThatNameTextsTheyLack) {
-  RankCollectives part = RankWith({{"g", "a", 1, 1}});
+TEST(JoinRuns, RefusesPartsThatNameTextsTheyLack) {
+  RankRuns part = RankWith({{"g", "a", 1, 1}});
   part.rows[0].data_type = 99;
-  EXPECT_THROW(JoinCollectives({&part}), Error);
+  EXPECT_THROW(JoinRuns({&part}), Error);
 }
 
 }  // namespace

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpa/measure/memory_copies.h"
+
+#include <algorithm>
+
+#include "mpa/model/device_tasks.h"
+
+namespace mpa {
+namespace {
+
+// Databases name only the copies that no operation of communication makes.
+bool IsNamedCopy(const RankTrace& trace, std::size_t task) {
+  const std::string_view name = trace.strings.View(trace.device_tasks.name[task]);
+  return IsCopy(name) ||
+         (!name.empty() && IsCopy(trace.strings.View(trace.device_tasks.type[task])));
+}
+
+}  // namespace
+
+TasksOfOperations::TasksOfOperations(const RankTrace& trace) : tasks_(trace.device_tasks) {
+  for (const std::int64_t connection : trace.communications.connection) {
+    if (connection >= 0) connections_.insert(connection);
+  }
+  for (const std::int64_t stream : trace.comm_tasks.stream) {
+    if (stream >= 0) streams_.insert(stream);
+  }
+  const CommTasks& listed = trace.comm_tasks;
+  times_.reserve(listed.Size());
+  for (std::size_t i = 0; i < listed.Size(); ++i) {
+    times_.emplace_back(listed.start[i], listed.dur[i]);
+  }
+  std::sort(times_.begin(), times_.end());
+}
+
+bool TasksOfOperations::Contains(std::size_t task) const {
+  return connections_.contains(tasks_.connection[task]) || streams_.contains(tasks_.stream[task]) ||
+         std::binary_search(times_.begin(), times_.end(),
+                            std::pair(tasks_.start[task], tasks_.dur[task]));
+}
+
+std::vector<std::size_t> MemoryCopies(const RankTrace& trace) {
+  const TasksOfOperations of_operations(trace);
+  std::vector<std::size_t> copies;
+  for (std::size_t i = 0; i < trace.device_tasks.Size(); ++i) {
+    if (IsNamedCopy(trace, i) && !of_operations.Contains(i)) copies.push_back(i);
+  }
+  return copies;
+}
+
+std::string_view TaskKind(const RankTrace& trace, std::size_t task) {
+  constexpr std::string_view kCopy = "MEMCPY_ASYNC";
+  if (trace.strings.View(trace.device_tasks.name[task]) == kCopy) return kCopy;
+  const std::string_view type =
+      WithoutQueueEntry(trace.strings.View(trace.device_tasks.type[task]));
+  return type == "AI_CPU" ? "KERNEL_AICPU" : type;  // so it is called in databases
+}
+
+}  // namespace mpa
