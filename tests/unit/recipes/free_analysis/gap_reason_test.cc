@@ -87,7 +87,7 @@ TEST(Gaps, TheWorkThatEndsLastIsBefore) {
                                   .track = thread,
                                   .connection = link});
     rank.trace.kernels.Append({.start = start, .dur = end - start, .link = link});
-    rank.trace.device_runs.Append({.start = start, .dur = end - start, .connection = link});
+    rank.trace.device_tasks.Append({.start = start, .dur = end - start, .connection = link});
   };
   launched(1, 10, 100, 300);
   launched(2, 20, 150, 200);
