@@ -30,6 +30,9 @@ class AnalyzerRowsMaker {
     AddCollected();
     AddCompiles();
     AddFusible();
+    rows_.on_some_cores = KernelsOnSomeCores(trace_);
+    rows_.without_bound = KernelsWithoutBound(trace_);
+    rows_.clocks = ClocksOfKernels(trace_);
     return std::move(rows_);
   }
 
@@ -83,7 +86,7 @@ class AnalyzerRowsMaker {
     const Kernels& kernels = trace_.kernels;
     std::vector<std::size_t> found;
     for (std::size_t i = 0; i < kernels.Size(); ++i) {
-      if (IsOneOf(View(kernels.core[i]), {"AI_CPU", "KERNEL_AICPU"})) found.push_back(i);
+      if (IsAiCpu(View(kernels.core[i]))) found.push_back(i);
     }
     std::stable_sort(found.begin(), found.end(), [&](std::size_t a, std::size_t b) { return kernels.dur[a] > kernels.dur[b]; });
     found.resize(std::min(found.size(), kMostKernels));

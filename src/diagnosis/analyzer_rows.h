@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "kernel_rows.h"
 #include "mpa/model/rank_trace.h"
 
 namespace mpa {
@@ -45,6 +46,8 @@ struct AnalyzerRows {
   std::int64_t compiles = 0;            ///< calls that look up or compile an operator
   TimeNs compile_time = 0;
   std::vector<FusibleRow> fusible;  ///< by name
+  KernelList on_some_cores, without_bound;
+  std::vector<ClockRow> clocks;
 };
 
 AnalyzerRows MakeAnalyzerRows(const RankTrace& trace);

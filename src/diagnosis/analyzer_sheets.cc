@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer_sheets.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <utility>
 
 #include "analyzer_columns.h"
 #include "finding_text.h"
+#include "kernel_sheets.h"
+#include "sheet_maker.h"
 
 namespace mpa {
 namespace {
@@ -25,10 +25,9 @@ constexpr Wording kSlowRank{"slow rank", "慢卡分析"}, kSlowLink{"slow link",
     kPackets{"Packet Analysis", "包分析"}, kResentSheet{"Communication Retransmission Analysis", "通信重传分析"},
     kFusible{"Affinity API Issues", "亲和API接口"};
 
-class AnalyzerSheetMaker {
+class AnalyzerSheetMaker : private SheetMaker {
  public:
-  AnalyzerSheetMaker(const std::vector<DiagnosedRank>& ranks, const Diagnosis& diagnosis, Language language, Report& report)
-      : ranks_(ranks), of_(diagnosis), language_(language), report_(report) {}
+  using SheetMaker::SheetMaker;
 
   std::vector<AnalyzerNote> Make() && {
     AddSlowRanks();
@@ -40,34 +39,10 @@ class AnalyzerSheetMaker {
     AddPackets();
     AddResent();
     AddFusible();
-    return std::move(notes_);
+    return TakeNotes();
   }
 
  private:
-  template <typename Row, typename Fill>
-  std::size_t AddSheet(const Wording& name, const RowsOfSheet<Row>& columns, Fill fill) {
-    Sheet sheet = SheetOf(name.In(language_), columns);
-    for (std::size_t i = 0; i < ranks_.size(); ++i) {
-      fill(*ranks_[i].part, [&](Row row) {
-        row.rank = ranks_[i].rank;
-        AddRow(columns, row, i, sheet);
-      });
-    }
-    const std::size_t rows = sheet.rows.size();
-    if (rows > 0) report_.sheets.push_back(std::move(sheet));
-    return rows;
-  }
-
-  template <typename... Values>
-  void Note(const Wording& category, std::int64_t count, TimeNs time, const Wording& description, const Wording& suggestion,
-            const Values&... values) {
-    const auto is_finding = [&](const FoundCause& finding) { return CategoryOf(finding, language_) == category.In(language_); };
-    // Those that cost something are priced.
-    if (std::any_of(of_.findings.begin(), of_.findings.end(), is_finding)) return;
-    notes_.push_back({std::string(category.In(language_)), fmt::format(fmt::runtime(description.In(language_)), values...),
-                      std::string(suggestion.In(language_)), count, time});
-  }
-
   void AddSlowRanks() {
     if (ranks_.size() < 2) return;
     AddSheet(kSlowRank, SlowRankColumns(), [&](const RankDiagnosis& part, auto add) {
@@ -212,19 +187,15 @@ class AnalyzerSheetMaker {
     Note(kFusible, count, 0, {"operators that one call could replace ran {} times", "可由一个亲和接口替代的算子出现 {} 次"},
          {"use the calls of the sheet; check the precision", "使用表中的接口，并验证精度"}, count);
   }
-
-  const std::vector<DiagnosedRank>& ranks_;
-  const Diagnosis& of_;
-  const Language language_;
-  Report& report_;
-  std::vector<AnalyzerNote> notes_;
 };
 
 }  // namespace
 
 std::vector<AnalyzerNote> AddAnalyzerSheets(const std::vector<DiagnosedRank>& ranks, const Diagnosis& diagnosis,
                                             Language language, Report& report) {
-  return AnalyzerSheetMaker(ranks, diagnosis, language, report).Make();
+  std::vector<AnalyzerNote> notes = AnalyzerSheetMaker(ranks, diagnosis, language, report).Make();
+  for (AnalyzerNote& note : AddKernelSheets(ranks, diagnosis, language, report)) notes.push_back(std::move(note));
+  return notes;
 }
 
 std::string CategoryOf(const FoundCause& finding, Language language) {
@@ -239,7 +210,7 @@ std::string CategoryOf(const FoundCause& finding, Language language) {
       {"comm.small", kPackets}, {"comm.unaligned", kAlignmentSheet}, {"comm.retransmit", kResentSheet},
       {"comm.contention", {"Bandwidth Contention Analysis", "带宽分析"}},
       {"op.aicpu", kAiCpuIssues}, {"op.attention", kFusible}, {"op.unfused", kFusible}, {"op.optimizer", kFusible},
-      {"dev.clock", {"AI Core Frequency Issues", "AIcore频率"}},
+      {"dev.clock", kClockSheet},
       {"env.check", {"Environment Variable Issues", "环境变量分析"}},
   };
   const auto found = categories.find(finding.id);

@@ -2,6 +2,7 @@
 #include "check_part.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 
 #include "mpa/base/error.h"
@@ -41,6 +42,11 @@ void CheckAnalyzers(const AnalyzerRows& rows) {
   for (const AiCpuRow& row : rows.ai_cpu) Require(IsDuration(row.dur));
   for (const CollectedRow& row : rows.collected) RequireTime(row.start, row.dur);
   Require(rows.compiles >= 0 && IsDuration(rows.compile_time));
+  for (const KernelList* list : {&rows.on_some_cores, &rows.without_bound}) {
+    Require(list->count >= 0 && IsDuration(list->time));
+    for (const KernelRow& row : list->rows) Require(IsDuration(row.dur));
+  }
+  for (const ClockRow& row : rows.clocks) Require(row.count >= 0 && IsDuration(row.time) && std::isfinite(row.mhz));
 }
 
 }  // namespace

@@ -101,8 +101,25 @@ void serialize(Archive& archive, FusibleRow& row) {
   archive(row.api, row.count);
 }
 template <class Archive>
+void serialize(Archive& archive, UnitLoads& row) {
+  archive(row.vec, row.mac, row.scalar, row.mte1, row.mte2, row.mte3, row.fixpipe);
+}
+template <class Archive>
+void serialize(Archive& archive, KernelRow& row) {
+  archive(row.name, row.type, row.core, row.dur, row.blocks, row.mix_blocks, row.cores, row.loads, row.tensors);
+}
+template <class Archive>
+void serialize(Archive& archive, KernelList& list) {
+  archive(list.rows, list.count, list.time);
+}
+template <class Archive>
+void serialize(Archive& archive, ClockRow& row) {
+  archive(row.name, row.count, row.time, row.mhz, row.least, row.most);
+}
+template <class Archive>
 void serialize(Archive& archive, AnalyzerRows& rows) {
-  archive(rows.moved, rows.ai_cpu, rows.collected, rows.compiles, rows.compile_time, rows.fusible);
+  archive(rows.moved, rows.ai_cpu, rows.collected, rows.compiles, rows.compile_time, rows.fusible,
+          rows.on_some_cores, rows.without_bound, rows.clocks);
 }
 template <class Archive>
 void serialize(Archive& archive, RankDiagnosis& part) {

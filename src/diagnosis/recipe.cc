@@ -160,7 +160,7 @@ Recipe DiagnosisRecipe() {
   info.folder = "Advisor";
   info.summary = "What costs the step, whose it is, and what mending it wins";
   info.needs = kAccountTables | Tables::kJobInfo | Tables::kCoreClocks | Tables::kDeviceRuns | Tables::kKernelTensors | Tables::kChips |
-               Tables::kMemorySamples;
+               Tables::kMemorySamples | Tables::kKernelLoads;
   info.can_run = CanDiagnose;
   info.empty_is_answer = true;
   return MakeRecipe<MapDiagnosis, ReduceDiagnosis>(std::move(info));

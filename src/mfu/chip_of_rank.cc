@@ -13,7 +13,9 @@ bool Alike(const Chips& chips, std::size_t a, std::size_t b) {
          chips.vector_cores[a] == chips.vector_cores[b] && chips.cube_mhz[a] == chips.cube_mhz[b];
 }
 
-std::optional<std::size_t> FindChip(const RankTrace& trace) {
+}  // namespace
+
+std::optional<std::size_t> ChipRowOf(const RankTrace& trace) {
   const Chips& chips = trace.chips;
   for (std::size_t i = 0; i < chips.Size(); ++i) {
     if (chips.device[i] == trace.device_id) return i;
@@ -23,8 +25,6 @@ std::optional<std::size_t> FindChip(const RankTrace& trace) {
   }
   return chips.Empty() ? std::nullopt : std::optional<std::size_t>(0);
 }
-
-}  // namespace
 
 std::vector<RecipeParameter> ChipParameters() {
   return {{"ai_core_num", "N", "Number of cube cores, instead of the one in info.json",
@@ -39,7 +39,7 @@ std::vector<RecipeParameter> ChipParameters() {
 
 ChipPeak ChipOf(const RankTrace& trace, const RecipeArguments& arguments) {
   ChipPeak peak;
-  if (const auto chip = FindChip(trace)) {
+  if (const auto chip = ChipRowOf(trace)) {
     peak.cores = trace.chips.cube_cores[*chip];
     peak.frequency_mhz = trace.chips.cube_mhz[*chip];
     // Since Atlas A2 a core has one cube and two vector units, apart from each other.
@@ -52,21 +52,32 @@ ChipPeak ChipOf(const RankTrace& trace, const RecipeArguments& arguments) {
   return peak;
 }
 
-std::optional<double> MeanMhz(const CoreClocks& clocks, TimeNs start, TimeNs end) {
+std::optional<ClockUse> ClockDuring(const CoreClocks& clocks, TimeNs start, TimeNs end) {
   auto next = std::upper_bound(clocks.start.begin(), clocks.start.end(), start);
   if (next == clocks.start.begin()) return std::nullopt;
   const auto mhz = [&](auto at) {
-    return static_cast<double>(clocks.mhz[static_cast<std::size_t>(at - clocks.start.begin())]);
+    return clocks.mhz[static_cast<std::size_t>(at - clocks.start.begin())];
   };
-  if (end <= start) return mhz(std::prev(next));
+  const std::int64_t first = mhz(std::prev(next));
+  ClockUse use{static_cast<double>(first), first, first};
+  if (end <= start) return use;
   double sum = 0;
   TimeNs from = start;
   for (; from < end; ++next) {
     const TimeNs until = next == clocks.start.end() ? end : std::min(*next, end);
-    sum += static_cast<double>(until - from) * mhz(std::prev(next));
+    const std::int64_t clock = mhz(std::prev(next));
+    sum += static_cast<double>(until - from) * static_cast<double>(clock);
+    use.least = std::min(use.least, clock);
+    use.most = std::max(use.most, clock);
     from = until;
   }
-  return sum / static_cast<double>(end - start);
+  use.mean = sum / static_cast<double>(end - start);
+  return use;
+}
+
+std::optional<double> MeanMhz(const CoreClocks& clocks, TimeNs start, TimeNs end) {
+  const auto use = ClockDuring(clocks, start, end);
+  return use ? std::optional(use->mean) : std::nullopt;
 }
 
 }  // namespace mpa

@@ -62,8 +62,11 @@ void SelectStep(RankTrace& trace, std::int32_t id) {
   trace.backward_links.Filter(
       [&](std::size_t i) { return on_host(trace.backward_links.forward_time[i]); });
   trace.memory_samples.Filter([&](std::size_t i) { return on_host(trace.memory_samples.time[i]); });
-  trace.kernels.Filter(
-      [&](std::size_t i) { return on_device(trace.kernels.link[i], trace.kernels.start[i]); });
+  const auto keep_kernel = [&](std::size_t i) {
+    return on_device(trace.kernels.link[i], trace.kernels.start[i]);
+  };
+  trace.kernel_loads.Filter(keep_kernel);
+  trace.kernels.Filter(keep_kernel);
   const Kernels& schedule = trace.schedule_kernels;
   trace.schedule_kernels.Filter(
       [&](std::size_t i) { return on_device(schedule.link[i], schedule.start[i]); });

@@ -21,6 +21,7 @@ void VisitTables(const RankTrace& trace, Visit visit) {
   visit("garbage_collections", trace.garbage_collections);
   visit("launches", trace.launches);
   visit("kernels", trace.kernels);
+  visit("kernel_loads", trace.kernel_loads);
   visit("schedule_kernels", trace.schedule_kernels);
   visit("listed_collectives", trace.listed_collectives);
   visit("listed_kernels", trace.listed_kernels);

@@ -6,6 +6,7 @@
 
 #include "collective_kernel.h"
 #include "csv_rows.h"
+#include "kernel_load_columns.h"
 #include "mpa/base/text.h"
 #include "mpa/io/csv_file.h"
 #include "mpa/io/numbers.h"
@@ -65,6 +66,41 @@ struct TensorColumns {
   std::optional<std::size_t> input_types, input_formats, output_shapes, output_formats, hf32;
 };
 
+// The columns that say how kernels used their cores.
+class LoadColumns {
+ public:
+  explicit LoadColumns(const io::CsvFile& csv)
+      : output_types_(csv.Find("Output Data Types")),
+        blocks_(FindEither(csv, "Block Num", "Block Dim")),
+        mix_blocks_(FindEither(csv, "Mix Block Num", "Mix Block Dim")) {
+    for (std::size_t i = 0; i < kLoadCounters.size(); ++i) {
+      loads_[i] = FindEither(csv, kLoadCounters[i].name, kLoadCounters[i].other_name);
+    }
+  }
+
+  KernelLoads::Row Read(const io::CsvFile& csv, StringPool& strings) const {
+    KernelLoads::Row row;
+    row.output_types = strings.Intern(Recorded(csv[output_types_]));
+    row.blocks = BlockCount(io::ParseInt(csv[blocks_]));
+    row.mix_blocks = BlockCount(io::ParseInt(csv[mix_blocks_]));
+    for (std::size_t i = 0; i < kLoadCounters.size(); ++i) {
+      row.*kLoadCounters[i].cell = Thousandths(io::ParseReal(csv[loads_[i]]).value_or(-1));
+    }
+    return row;
+  }
+
+ private:
+  using Column = std::optional<std::size_t>;
+
+  static Column FindEither(const io::CsvFile& csv, std::string_view name, std::string_view other) {
+    const Column column = csv.Find(name);
+    return column ? column : csv.Find(other);
+  }
+
+  Column output_types_, blocks_, mix_blocks_;
+  std::array<Column, kLoadCounters.size()> loads_;
+};
+
 void ReadKernelDetails(const CaptureFile& file, const ReadRequest& request, RankTrace& trace) {
   io::CsvFile csv(file.path);
   const auto name = csv.Require("Name");
@@ -76,6 +112,8 @@ void ReadKernelDetails(const CaptureFile& file, const ReadRequest& request, Rank
   const auto shapes = csv.Find("Input Shapes");
   const auto device = csv.Find("Device_id");
   const TensorColumns tensors(csv, Overlap(request.wanted, Tables::kKernelTensors));
+  std::optional<LoadColumns> loads;
+  if (Overlap(request.wanted, Tables::kKernelLoads)) loads.emplace(csv);
   auto step = csv.Find("Step Id");
   if (!step) step = csv.Find("Step ID");
   const CounterColumn aic_total(csv, "aicore_time(us)", "aic_total_time(us)");
@@ -92,8 +130,9 @@ void ReadKernelDetails(const CaptureFile& file, const ReadRequest& request, Rank
       trace.issues.Count("kernel left out, invalid start or duration", csv.Place());
       continue;
     }
-    Kernels& table =
-        IsCollectiveKernel(csv[core], csv[name]) ? trace.listed_collectives : trace.kernels;
+    const bool is_collective = IsCollectiveKernel(csv[core], csv[name]);
+    Kernels& table = is_collective ? trace.listed_collectives : trace.kernels;
+    if (loads && !is_collective) trace.kernel_loads.Append(loads->Read(csv, trace.strings));
     table.Append({.start = *start_ns,
                   .dur = *dur_ns,
                   .name = trace.strings.Intern(csv[name]),

@@ -12,6 +12,7 @@
 #include "collective_kernel.h"
 #include "comm_task_facts.h"
 #include "job_info.h"
+#include "kernel_load_columns.h"
 #include "megahertz.h"
 #include "mpa/base/log.h"
 #include "mpa/model/device_tasks.h"
@@ -40,16 +41,31 @@ std::vector<TimeNs> Kernels::*CounterColumnOf(std::string_view name) {
   return nullptr;
 }
 
-void ReadCounters(DbInput& input) {
+// The same for KernelLoads.
+std::vector<std::int16_t> KernelLoads::*LoadColumnOf(std::string_view name) {
+  for (const LoadCounter& counter : kLoadCounters) {
+    if (counter.IsCalled(name)) return counter.column;
+  }
+  return nullptr;
+}
+
+void ReadCounters(DbInput& input, bool with_loads) {
   if (!input.database.HasTable("TASK_PMU_INFO")) return;
   Kernels& kernels = input.trace.kernels;
   std::unordered_map<std::int64_t, std::size_t> kernel_of_task;
   kernel_of_task.reserve(kernels.Size());
   for (std::size_t i = 0; i < kernels.Size(); ++i) kernel_of_task[kernels.task_id[i]] = i;
   input.database.Scan("globalTaskId, name, value", "TASK_PMU_INFO", [&](const io::Row& row) {
-    const auto column = CounterColumnOf(input.trace.strings.View(input.strings.Text(row, 1)));
-    if (column == nullptr) return;
+    const std::string_view name = input.trace.strings.View(input.strings.Text(row, 1));
+    const auto column = CounterColumnOf(name);
+    const auto load = column == nullptr && with_loads ? LoadColumnOf(name) : nullptr;
+    if (column == nullptr && load == nullptr) return;
     const auto kernel = kernel_of_task.find(row.IntOr(0, -1));
+    if (load != nullptr) {
+      if (kernel == kernel_of_task.end()) return;
+      (input.trace.kernel_loads.*load)[kernel->second] = Thousandths(row.RealOr(2, -1));
+      return;
+    }
     const auto value = row.Int(2);
     if (kernel == kernel_of_task.end() || !value) return;
     if (IsDuration(*value)) {
@@ -222,6 +238,11 @@ void ReadKernels(DbInput& input, Tables wanted) {
        {"inputDataTypes", "inputFormats", "outputShapes", "outputFormats", "hf32Eligible"}) {
     tensors += ", " + (with_tensors ? optional(column) : "NULL");
   }
+  const bool with_loads = Overlap(wanted, Tables::kKernelLoads);
+  for (const char* column :
+       {"outputDataTypes", "blockNum", "blockDim", "mixBlockNum", "mixBlockDim"}) {
+    tensors += ", " + (with_loads ? optional(column) : "NULL");
+  }
   const std::string columns = fmt::format(
       "t.startNs, t.endNs, i.name, i.opType, i.taskType, t.taskType, t.streamId, t.connectionId, "
       "t.globalTaskId, {}{}",
@@ -250,8 +271,14 @@ void ReadKernels(DbInput& input, Tables wanted) {
                                 .task_id = row.IntOr(8, -1),
                                 .stream = row.IntOr(6, -1),
                                 .link = Link(row, 7)});
+    if (!with_loads) return;
+    // If both columns exist, blockDim is a text of graphs.
+    input.trace.kernel_loads.Append(
+        {.output_types = text(15),
+         .blocks = BlockCount(row.Int(16) ? row.Int(16) : row.Int(17)),
+         .mix_blocks = BlockCount(row.Int(18) ? row.Int(18) : row.Int(19))});
   });
-  if (Overlap(wanted, Tables::kKernelCounters)) ReadCounters(input);
+  if (Overlap(wanted, Tables::kKernelCounters)) ReadCounters(input, with_loads);
 }
 
 void ReadScheduleKernels(DbInput& input) {

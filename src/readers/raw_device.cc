@@ -11,6 +11,7 @@
 
 #include "collective_kernel.h"
 #include "comm_task_facts.h"
+#include "kernel_load_columns.h"
 #include "megahertz.h"
 #include "mpa/model/collective_tasks.h"
 #include "mpa/raw/enumerations.h"
@@ -160,13 +161,39 @@ class CounterTimes {
   const raw::Counters& counters_;
 };
 
+// How busy the units of the cores were; no shares where a kernel has no counters.
+class CounterShares {
+ public:
+  explicit CounterShares(const raw::Counters& counters) : counters_(counters) {
+    for (std::size_t metric = 0; metric < counters.names.size(); ++metric) {
+      for (const LoadCounter& counter : kLoadCounters) {
+        if (counter.IsCalled(counters.names[metric])) metrics_.emplace_back(metric, counter.cell);
+      }
+    }
+  }
+
+  void Fill(std::int32_t row, KernelLoads::Row& loads) const {
+    if (row < 0) return;
+    const std::size_t first = static_cast<std::size_t>(row) * counters_.names.size();
+    for (const auto& [metric, cell] : metrics_) {
+      loads.*cell = Thousandths(counters_.values[first + metric]);
+    }
+  }
+
+ private:
+  const raw::Counters& counters_;
+  std::vector<std::pair<std::size_t, std::int16_t KernelLoads::Row::*>> metrics_;
+};
+
 StringId Recorded(const Session& session, StringId text) {
   return session.strings.View(text) == "N/A" ? StringId::kEmpty : text;
 }
 
-void FillKernels(const Session& session, const LaunchOf& launch, RankTrace& trace) {
+void FillKernels(const Session& session, const LaunchOf& launch, bool with_loads,
+                 RankTrace& trace) {
   const raw::Kernels& kernels = session.kernels;
   const CounterTimes times(session.counters);
+  const CounterShares shares(session.counters);
   const raw::StepsOnDevice steps(session.steps);
   const auto view = [&](StringId text) { return session.strings.View(text); };
   for (std::size_t i = 0; i < kernels.Size(); ++i) {
@@ -176,6 +203,13 @@ void FillKernels(const Session& session, const LaunchOf& launch, RankTrace& trac
     const std::int32_t step = steps.At(session.tasks.start[task]);
     const std::int32_t row = kernels.counters[i];
     const auto recorded = [&](StringId text) { return Recorded(session, text); };
+    if (with_loads) {
+      KernelLoads::Row loads{.output_types = recorded(kernels.output_types[i]),
+                             .blocks = BlockCount(kernels.blocks[i]),
+                             .mix_blocks = BlockCount(kernels.mix_blocks[i])};
+      shares.Fill(row, loads);
+      trace.kernel_loads.Append(loads);
+    }
     trace.kernels.Append({.start = session.tasks.start[task],
                           .dur = std::llround(session.tasks.dur[task]),
                           .name = kernels.name[i],
@@ -292,7 +326,9 @@ void FillDeviceTables(Session& session, Tables wanted, TrackNumbers& tracks, Ran
   }
   if (Overlap(wanted, Tables::kDeviceTasks)) FillTasks(session, launch, trace);
   if (Overlap(wanted, Tables::kDeviceRuns)) FillRuns(session, trace);
-  if (Overlap(wanted, Tables::kKernels)) FillKernels(session, launch, trace);
+  if (Overlap(wanted, Tables::kKernels)) {
+    FillKernels(session, launch, Overlap(wanted, Tables::kKernelLoads), trace);
+  }
   FillActivities(session, trace);
   FillClocks(session, trace);
 }

@@ -17,8 +17,19 @@ std::vector<RecipeParameter> ChipParameters();
 /// is the one whose number is the device's; if that is not known all must be alike.
 ChipPeak ChipOf(const RankTrace& trace, const RecipeArguments& arguments);
 
+/// The row of `chips` that is the rank's: the one whose number is the device's, any if all are
+/// alike.
+std::optional<std::size_t> ChipRowOf(const RankTrace& trace);
+
 /// The mean clock from `start` to `end` (behind it), weighted by time. Empty where it was not
 /// measured from the start on. `clocks` is in order.
 std::optional<double> MeanMhz(const CoreClocks& clocks, TimeNs start, TimeNs end);
+
+/// The same with the extremes.
+struct ClockUse {
+  double mean = 0;
+  std::int64_t least = 0, most = 0;
+};
+std::optional<ClockUse> ClockDuring(const CoreClocks& clocks, TimeNs start, TimeNs end);
 
 }  // namespace mpa

@@ -51,6 +51,29 @@ struct Kernels : TableBase<Kernels> {
   }
 };
 
+/// How the kernels used their cores: row i is of row i of Kernels. Empty unless it was asked for.
+/// Shares of the time of a core are thousandths, as text captures have them; -1: not measured.
+struct KernelLoads : TableBase<KernelLoads> {
+  struct Row {
+    StringId output_types{};  ///< as Kernels.input_types
+    std::int32_t blocks = -1, mix_blocks = -1;
+    // Of the cube core; of the only core where one does both.
+    std::int16_t aic_mac = -1, aic_scalar = -1, aic_mte1 = -1, aic_mte2 = -1, aic_fixpipe = -1;
+    // Of the vector core.
+    std::int16_t aiv_vec = -1, aiv_scalar = -1, aiv_mte2 = -1, aiv_mte3 = -1;
+  };
+  std::vector<StringId> output_types;
+  std::vector<std::int32_t> blocks, mix_blocks;
+  std::vector<std::int16_t> aic_mac, aic_scalar, aic_mte1, aic_mte2, aic_fixpipe;
+  std::vector<std::int16_t> aiv_vec, aiv_scalar, aiv_mte2, aiv_mte3;
+
+  template <typename T>
+  static auto Tie(T& t) {
+    return std::tie(t.output_types, t.blocks, t.mix_blocks, t.aic_mac, t.aic_scalar, t.aic_mte1,
+                    t.aic_mte2, t.aic_fixpipe, t.aiv_vec, t.aiv_scalar, t.aiv_mte2, t.aiv_mte3);
+  }
+};
+
 /// The rows of kernel_details.csv as databases contain them: kernels, collectives, and kernels that
 /// only arrange collectives, each with all recorded details. Numbers: -1 is not recorded.
 struct ListedKernels : TableBase<ListedKernels> {

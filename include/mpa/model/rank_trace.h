@@ -50,6 +50,7 @@ enum class Tables : std::uint32_t {
   kCommSummary = 1u << 27,     ///< times, bandwidths and links of communication
   kJobInfo = 1u << 28,
   kListedKernels = 1u << 29,  ///< with the values of their counters
+  kKernelLoads = 1u << 30,    ///< of the kernels; needs these
 };
 
 constexpr Tables operator|(Tables a, Tables b) {
@@ -98,6 +99,7 @@ struct RankTrace {
   GarbageCollections garbage_collections;
   Launches launches;
   Kernels kernels;
+  KernelLoads kernel_loads;
   /// Kernels that only arrange collectives (on the AI CPU); databases list them apart.
   Kernels schedule_kernels;
   /// Collectives, as text captures list them among the kernels. See `communications`.
