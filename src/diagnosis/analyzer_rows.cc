@@ -76,7 +76,7 @@ class AnalyzerRowsMaker {
       row.sdma.unaligned += std::llround(rest.unaligned);
       row.rdma.time += std::llround(rest.rdma);
       row.name = View(comms.name[static_cast<std::size_t>(operation)]);
-      const auto step = steps.OfDeviceWork(comms.connection[static_cast<std::size_t>(operation)], start);
+      const auto step = steps.OfDeviceWork(comms.link[static_cast<std::size_t>(operation)], start);
       if (step) row.step = steps.Id(*step);
       rows_.moved.push_back(std::move(row));
     }

@@ -79,6 +79,19 @@ TEST_F(AnalyzerRowsTest, SumsWhatAnOperationMoves) {
   EXPECT_EQ(rows.moved[0].rdma.time, 50);
 }
 
+TEST_F(AnalyzerRowsTest, AnOperationBelongsToTheStepThatLaunchedIt) {
+  rank_.Step(1, 0, 1000);
+  rank_.Step(2, 1000, 2000);
+  rank_.Launch(7, 500, 0);  // in step 1
+  rank_.Collective(group_, 1400, 1700, "hcom_allReduce__1_1_1");
+  Task("Memcpy", 1500, 1600, 5120);
+  rank_.trace.communications.link.back() = 7;
+  rank_.trace.communications.connection.back() = 99;  // text captures number both apart
+  const AnalyzerRows rows = MakeAnalyzerRows(rank_.trace);
+  ASSERT_EQ(rows.moved.size(), 1u);
+  EXPECT_EQ(rows.moved[0].step, 1);
+}
+
 TEST_F(AnalyzerRowsTest, CountsCompilationsWhateverTheirLevelIsCalled) {
   Call("AscendCL@aclopCompileAndExecute", 0, 10);
   Call("acl@aclopCompileAndExecuteV2", 20, 25);
