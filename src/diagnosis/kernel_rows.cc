@@ -75,7 +75,8 @@ class KernelLister {
   KernelRow RowOf(std::size_t row) const {
     const Kernels& kernels = trace_.kernels;
     const KernelLoads& loads = trace_.kernel_loads;
-    const auto text = [&](StringId id) { return std::string(View(id)); };
+    // Some captures write "N/A" for shapes that they do not know.
+    const auto text = [&](StringId id) { return View(id) == "N/A" ? std::string() : std::string(View(id)); };
     return {.name = text(kernels.name[row]),
             .type = text(kernels.op_type[row]),
             .core = text(kernels.core[row]),

@@ -5,12 +5,14 @@
     test_advisor.py --tool BINARY [--shared DIR]
 
 On two ranks of a real job below DIR/data: what a rank waits for others, and what it transfers, is one number in both
-commands; the lists of transfers in the workbook are recomputed from the trace, or from the database.
+commands; the lists of transfers and of kernels in the workbook are recomputed from the trace, from kernel_details.csv,
+or from the database.
 
 Exit status: 0 equal, 1 otherwise, 2 usage, 77 skipped: there are no such captures.
 """
 
 import argparse
+import csv
 import json
 import sqlite3
 import subprocess
@@ -28,6 +30,7 @@ from workbook import Workbook  # noqa: E402: found only now
 
 SKIPPED = 77
 FORMS = [f"npu/{form}/level{level}" for form in ("text", "db") for level in (0, 1)]
+WITH_CORES = "npu/db_mstx"  # says how many cores the device has
 RANKS = ("rank0_ascend_pt", "rank1_ascend_pt")
 
 
@@ -128,6 +131,84 @@ def check_transfers(tool, job, scratch, object_to):
         object_to(f"{job}: rows of nothing: {links} {alignment}")
 
 
+UNITS = ("vec", "mac", "scalar", "mte1", "mte2", "mte3", "fixpipe")
+
+
+def load_of(counters, unit):
+    """The share of the time in which a unit works, of the busier kind of cores."""
+    names = {"vec": ("aiv_vec",), "mac": ("aic_mac",)}.get(unit, (f"aic_{unit}", f"aiv_{unit}"))
+    return max((counters.get(f"{name}_ratio", 0) for name in names), default=0)
+
+
+def kernels_of_text(capture):
+    with next(capture.rglob("kernel_details.csv")).open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            if row["Accelerator Core"] in ("COMMUNICATION", "HCCL"):
+                continue
+            counters = {name: float(value) for name, value in row.items()
+                        if name.endswith("_ratio") and value not in ("", "N/A")}
+            yield row["Name"], row["Accelerator Core"], float(row["Duration(us)"]), int(row["Block Dim"]), counters
+
+
+def kernels_of_database(capture):
+    with sqlite3.connect(next(capture.rglob("ascend_pytorch_profiler*.db"))) as database:
+        text = dict(database.execute("SELECT id, value FROM STRING_IDS"))
+        counters = defaultdict(dict)
+        for task, name, value in database.execute("SELECT globalTaskId, name, value FROM TASK_PMU_INFO"):
+            if text[name].endswith("_ratio"):
+                counters[task][text[name]] = round(float(value), 3)  # as text captures have it
+        for task, name, core, time, blocks in database.execute(
+                "SELECT info.globalTaskId, info.name, info.taskType, endNs - startNs, blockDim "
+                "FROM COMPUTE_TASK_INFO info JOIN TASK task USING (globalTaskId)"):
+            yield text[name], text[core], time / 1e3, blocks, counters[task]
+
+
+def kernels_of(capture):
+    is_database = any(capture.rglob("ascend_pytorch_profiler*.db"))
+    return kernels_of_database(capture) if is_database else kernels_of_text(capture)
+
+
+def cores_of(capture):
+    """{kind of core: how many}, nothing where the capture does not say."""
+    for path in capture.rglob("info.json*"):
+        device, = json.loads(path.read_text(encoding="utf-8"))["DeviceInfo"]
+        cube, vector = device["ai_core_num"], device["aiv_num"]
+        return {"AI_CORE": cube, "MIX_AIC": cube, "AI_VECTOR_CORE": vector, "MIX_AIV": vector}
+    return {}
+
+
+def check_kernels(tool, job, scratch, object_to):
+    """The lists of kernels, recomputed from the files. No capture at hand has more than they may hold."""
+    run(tool, "advisor", "all", "-d", job, "-o", scratch, "-l", "en")
+    shown = {name: sheet(scratch, name)[1:] for name in ("Operator No Bound Issues", "Block Dim Issues")}
+    for rank, name in enumerate(RANKS):
+        cores = cores_of(job / name)
+        unbound, idle = [], []
+        for kernel, core, time, blocks, counters in kernels_of(job / name):
+            loads = [load_of(counters, unit) for unit in UNITS]
+            if 0 < max(loads) <= 0.8:
+                unbound.append((kernel, time, *loads[:6], blocks))
+            if core in cores and blocks > 0 and blocks % cores[core]:
+                idle.append((kernel, time, blocks, cores[core]))
+        found = [(row[0], row[3], *(cell or 0 for cell in row[4:10]), row[10])
+                 for row in shown["Operator No Bound Issues"] if row[-1] == rank]
+        compare_kernels(f"{job}: {name}: No Bound", found, unbound, object_to)
+        found = [(row[0], row[3], row[5], row[13]) for row in shown["Block Dim Issues"] if row[-1] == rank]
+        compare_kernels(f"{job}: {name}: Block Dim", found, idle, object_to)
+
+
+def compare_kernels(what, found, expected, object_to):
+    times = [row[1] for row in found]
+    if times != sorted(times, reverse=True):
+        object_to(f"{what}: the longest are not first")
+    if len(found) != len(expected):
+        object_to(f"{what}: {len(found)} rows, not {len(expected)}")
+        return
+    for left, right in zip(sorted(found), sorted(expected), strict=True):
+        if left[0] != right[0] or not near(left[1:], right[1:]):
+            object_to(f"{what}: {left}, not {right}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tool", required=True)
@@ -147,6 +228,10 @@ def main():
                     objections.append(f"{job}: rank {rank} waits and transfers {left} in compare, {right} in advisor")
             if job.name == "level1":  # Level0 does not record sizes
                 check_transfers(args.tool, job, Path(scratch, "advisor"), objections.append)
+                check_kernels(args.tool, job, Path(scratch, "kernels"), objections.append)
+    if (args.shared / "data" / WITH_CORES).is_dir():
+        with tempfile.TemporaryDirectory() as scratch:
+            check_kernels(args.tool, args.shared / "data" / WITH_CORES, Path(scratch), objections.append)
     print("\n".join(objections) or f"{len(jobs)} captures agree")
     return 1 if objections else 0
 
