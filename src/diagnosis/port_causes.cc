@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A network between hosts that is slow everywhere: no link of its kind tells what is usual, but the
-// ports are sold with a speed.
+// A network between hosts that is slow everywhere: no link shows what is usual, but the speed of the
+// ports is known.
 #include <algorithm>
 #include <set>
 #include <string>
@@ -11,7 +11,7 @@
 namespace mpa {
 namespace {
 
-// Of fewer operations none is usual.
+// Fewer operations show nothing usual.
 constexpr std::size_t kOperationsCompared = 5;
 
 class PortCauses {
