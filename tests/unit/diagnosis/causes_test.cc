@@ -392,7 +392,8 @@ TEST(Causes, StallsOfOneRankMakeItLate) {
   const FoundCause* late = Find(one, "rank.late_host/r0");
   ASSERT_NE(late, nullptr);
   EXPECT_NEAR(static_cast<double>(late->gain), 1'990e3, 10);
-  const FoundCause* all = Find(StallsOnRanks(4), "host.launch_bound/stalls");
+  const Diagnosis every = StallsOnRanks(4);
+  const FoundCause* all = Find(every, "host.launch_bound/stalls");
   ASSERT_NE(all, nullptr);
   EXPECT_EQ(all->gain, 1'990 * kUs);
 }
@@ -406,7 +407,8 @@ TEST(Causes, NumbersThatAreReadAreNotCopied) {
       step.Part().graph.nodes.back().kind = NodeKind::kCopy;
     }
   });
-  const FoundCause* found = Find(DiagnoseAll({part}), "host.sync");
+  const Diagnosis diagnosis = DiagnoseAll({part});
+  const FoundCause* found = Find(diagnosis, "host.sync");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 5 * kMs + 3 * 10 * kUs) << "the last two of a step are usual";
 }
