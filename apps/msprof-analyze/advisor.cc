@@ -190,7 +190,7 @@ std::string DocumentText(const ClusterOutcome& outcome, const std::optional<std:
 }
 
 // What the command writes, as the Python tool does: <output>/log/mstt_advisor_<time>.xlsx, and beside
-// `log` a page.
+// `log` a page and the list for tuning tools.
 struct AdvisorPlaces {
   fs::path folder, log;
 };
@@ -206,9 +206,15 @@ AdvisorPlaces PrepareOutputs(const AdvisorOptions& options, bool tables) {
 }
 
 void WriteTables(const AdvisorPlaces& places, const Report& report) {
-  const fs::path tables = WriteXlsx(report, places.log, "mstt_advisor_" + UtcTimeStamp());
+  static constexpr std::string_view kStem = "mstt_advisor_";
+  const fs::path tables = WriteXlsx(report, places.log, std::string(kStem) + UtcTimeStamp());
   const fs::path page = places.folder / (tables.stem().string() + ".html");
   io::ReplaceText(page, report.page);
+  for (const TextDocument& document : report.documents) {
+    if (document.file_name != kTuningList) continue;
+    const std::string time = tables.stem().string().substr(kStem.size());
+    io::ReplaceText(places.folder / fmt::format("operator_tuning_file_{}.cfg", time), document.text);
+  }
   LogNotice("the results are in {} and {}", page.string(), tables.string());
 }
 

@@ -127,6 +127,19 @@ const RowsOfSheet<MovedOfRank>& ResentColumns() {
   return columns;
 }
 
+const RowsOfSheet<ContendedOfRank>& ContentionColumns() {
+  static const RowsOfSheet<ContendedOfRank> columns = {
+      {TextColumn("op name", 36, "The operation"), [](const ContendedOfRank& row) -> Cell { return std::string(row.operation); }},
+      {TimeColumn("duration(ms)", Unit::kNsShownAsMs, "Time of its tasks that ran while cube cores computed"),
+       [](const ContendedOfRank& row) -> Cell { return row.beside.time; }},
+      {NumberColumn("bandwidth(GB/s)", "Their size over their time"), [](const ContendedOfRank& row) -> Cell { return row.beside.Bandwidth(); }},
+      {NumberColumn("bandwidth alone(GB/s)", "That of the tasks of the job that ran alone"), [](const ContendedOfRank& row) -> Cell { return row.alone; }},
+      {TextColumn("transport", 12, "SDMA, RDMA"), [](const ContendedOfRank& row) -> Cell { return std::string(row.transport); }},
+      {CountColumn("rank_id", "Rank"), [](const ContendedOfRank& row) -> Cell { return row.rank; }},
+  };
+  return columns;
+}
+
 const RowsOfSheet<FusibleOfRank>& FusibleColumns() {
   static const RowsOfSheet<FusibleOfRank> columns = {
       {TextColumn("Affinity API", 40, "The call that replaces the operators"), [](const FusibleOfRank& row) -> Cell { return row.row->api; }},

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "analyzer_rows.h"
 #include "mpa/report/report.h"
+#include "part.h"
 
 /// The rows and columns of the sheets that the Python tool's advisor has, too.
 namespace mpa {
@@ -61,6 +63,12 @@ struct PacketsOfRank : WithRank {
   Packets sdma, rdma;
 };
 
+struct ContendedOfRank : WithRank {
+  std::string_view operation, transport;
+  TaskSum beside{};  ///< while cube cores computed
+  double alone = 0;  ///< bandwidth of the tasks of the job that run alone, GB/s
+};
+
 struct FusibleOfRank : WithRank {
   const FusibleRow* row = nullptr;
 };
@@ -73,6 +81,7 @@ const RowsOfSheet<CollectedOfRank>& CollectedColumns();
 const RowsOfSheet<MovedOfRank>& AlignmentColumns();
 const RowsOfSheet<PacketsOfRank>& PacketColumns();
 const RowsOfSheet<MovedOfRank>& ResentColumns();
+const RowsOfSheet<ContendedOfRank>& ContentionColumns();
 const RowsOfSheet<FusibleOfRank>& FusibleColumns();
 
 }  // namespace mpa

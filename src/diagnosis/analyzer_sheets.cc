@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analyzer_columns.h"
+#include "compared_tasks.h"
 #include "finding_text.h"
 #include "kernel_sheets.h"
 #include "sheet_maker.h"
@@ -23,7 +24,7 @@ constexpr Wording kSlowRank{"slow rank", "慢卡分析"}, kSlowLink{"slow link",
     kAiCpuIssues{"AICPU Issues", "AICPU算子"}, kDispatch{"Operator Dispatch Issues", "算子下发"},
     kCollections{"GC Analysis", "GC分析"}, kAlignmentSheet{"Byte Alignment Analysis", "字节对齐分析"},
     kPackets{"Packet Analysis", "包分析"}, kResentSheet{"Communication Retransmission Analysis", "通信重传分析"},
-    kFusible{"Affinity API Issues", "亲和API接口"};
+    kContention{"Bandwidth Contention Analysis", "带宽分析"}, kFusible{"Affinity API Issues", "亲和API接口"};
 
 class AnalyzerSheetMaker : private SheetMaker {
  public:
@@ -38,6 +39,7 @@ class AnalyzerSheetMaker : private SheetMaker {
     AddAlignment();
     AddPackets();
     AddResent();
+    AddContention();
     AddFusible();
     return TakeNotes();
   }
@@ -173,6 +175,32 @@ class AnalyzerSheetMaker : private SheetMaker {
          {"check optics, flow control (PFC, ECN) and HCCL_RDMA_TIMEOUT", "检查光模块、流控（PFC、ECN）和 HCCL_RDMA_TIMEOUT"}, rows);
   }
 
+  // The operations that the finding tells of.
+  void AddContention() {
+    const double ratio = of_.rules.beside_ratio;
+    const std::map<std::string, ComparedTasks> compared = CompareTasks(ranks_, &PeerTransfer::beside);
+    TimeNs time = 0;
+    const std::size_t rows = AddSheet(kContention, ContentionColumns(), [&](const RankDiagnosis& part, auto add) {
+      std::map<std::pair<std::uint32_t, NameId>, TaskSum> beside;  // by operation and transport
+      for (const PeerTransfer& transfer : part.transfers) Add(transfer.beside, beside[{transfer.operation, transfer.transport}]);
+      for (const auto& [of, sum] : beside) {
+        ContendedOfRank row;
+        row.operation = part.names[part.operations[of.first].name];
+        row.transport = part.names[of.second];
+        const ComparedTasks& tasks = compared.at(std::string(row.transport));
+        row.beside = sum;
+        row.alone = tasks.without.Bandwidth();
+        if (sum.time == 0 || !tasks.AreSlower(ratio, of_.rules) || sum.Bandwidth() >= ratio * row.alone) continue;
+        time += sum.time;
+        add(row);
+      }
+    });
+    if (rows == 0) return;
+    Note(kContention, static_cast<std::int64_t>(rows), time,
+         {"{} communication operators lose bandwidth to computing beside them", "{} 个通信算子与计算并行时带宽下降"},
+         EntryOf("comm.contention").advice, rows);
+  }
+
   void AddFusible() {
     std::int64_t count = 0;
     const std::size_t rows = AddSheet(kFusible, FusibleColumns(), [&](const RankDiagnosis& part, auto add) {
@@ -208,7 +236,7 @@ std::string CategoryOf(const FoundCause& finding, Language language) {
       {"host.dataloader", {"Slow Dataloader Issues", "Slow Dataloader Issues"}},
       {"host.memory", {"Memory Operator Issues", "Memory Operator Issues"}},
       {"comm.small", kPackets}, {"comm.unaligned", kAlignmentSheet}, {"comm.retransmit", kResentSheet},
-      {"comm.contention", {"Bandwidth Contention Analysis", "带宽分析"}},
+      {"comm.contention", kContention},
       {"op.aicpu", kAiCpuIssues}, {"op.attention", kFusible}, {"op.unfused", kFusible}, {"op.optimizer", kFusible},
       {"dev.clock", kClockSheet},
       {"env.check", {"Environment Variable Issues", "环境变量分析"}},

@@ -23,6 +23,7 @@
 #include "part_fields.h"
 #include "problem_sheets.h"
 #include "timeline.h"
+#include "tuning_list.h"
 #include "why.h"
 
 namespace mpa {
@@ -137,6 +138,8 @@ void ReduceDiagnosis(const std::vector<OfRank<RankDiagnosis>>& parts,
     if (wanted.sheets) {
       AddProblemSheets(ranks, diagnosis, language, report);
       report.page = DiagnosisPage(diagnosis, language);
+      std::string tuned = TuningList(ranks);
+      if (!tuned.empty()) report.documents.push_back({std::string(kTuningList), std::move(tuned)});
     }
   }
   const DiagnosisJsonOptions options{.findings = CountOr(arguments, "top", kInDocument),

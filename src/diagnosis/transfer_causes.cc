@@ -10,24 +10,11 @@
 #include <vector>
 
 #include "cause.h"
+#include "compared_tasks.h"
 #include "mpa/base/text.h"
 
 namespace mpa {
 namespace {
-
-TaskSum Less(const PeerTransfer& transfer, const TaskSum& part) {
-  return {transfer.count - part.count, transfer.bytes - part.bytes, transfer.time - part.time};
-}
-
-void Add(const TaskSum& more, TaskSum& sum) {
-  sum.count += more.count;
-  sum.bytes += more.bytes;
-  sum.time += more.time;
-}
-
-double MeanSize(const TaskSum& sum) {
-  return sum.count == 0 ? 0 : static_cast<double>(sum.bytes) / static_cast<double>(sum.count);
-}
 
 class TransferCauses {
  public:
@@ -43,27 +30,11 @@ class TransferCauses {
  private:
   std::size_t OperationOf(std::size_t rank, std::uint32_t collective) const { return job_.operations.of_rank[rank][collective]; }
 
-  // Tasks that have something in common against those of the same transport that have it not. Small
-  // tasks mostly start, so both must be of about one size.
+  // Tasks that have something in common against those of the same transport that have it not.
   void AddCompared(std::string_view id, TaskSum PeerTransfer::*part, double ratio, const char* metric) {
-    constexpr double kAlikeSizes = 4;
-    struct Sums {
-      TaskSum with, without;
-    };
-    std::map<std::string, Sums> by_transport;
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
-      for (const PeerTransfer& transfer : job_.Part(rank).transfers) {
-        Sums& sums = by_transport[job_.Part(rank).names[transfer.transport]];
-        Add(transfer.*part, sums.with);
-        Add(Less(transfer, transfer.*part), sums.without);
-      }
-    }
-    for (const auto& [transport, sums] : by_transport) {
-      const double size = MeanSize(sums.with), usual_size = MeanSize(sums.without);
-      const double own = sums.with.Bandwidth(), usual = sums.without.Bandwidth();
-      const auto fewest = static_cast<double>(std::min(sums.with.count, sums.without.count));
-      if (fewest < rules_.compared_tasks || size < rules_.link_least_bytes || usual_size > kAlikeSizes * size) continue;
-      if (own <= 0 || own >= ratio * usual) continue;
+    for (const auto& [transport, tasks] : CompareTasks(job_.ranks, part)) {
+      if (!tasks.AreSlower(ratio, rules_)) continue;
+      const double own = tasks.with.Bandwidth(), usual = tasks.without.Bandwidth();
       Cause cause = NewCause(job_, id, transport);
       std::vector<TimeNs> less(job_.operations.all.size(), 0);
       for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
@@ -78,7 +49,7 @@ class TransferCauses {
       }
       cause.finding.metrics.push_back({"bandwidth", own, "GB/s"});
       cause.finding.metrics.push_back({metric, usual, "GB/s"});
-      cause.finding.metrics.push_back({"mean_size", size, "bytes"});
+      cause.finding.metrics.push_back({"mean_size", MeanSize(tasks.with), "bytes"});
       causes_.push_back(std::move(cause));
     }
   }

@@ -34,6 +34,17 @@ const char* NumberFormat(Format format) {
   return "General";
 }
 
+// Lists show ids as they are: no separators between thousands.
+Format ListFormat(Format format) {
+  return format == Format::kInteger || format == Format::kGeneral ? Format::kText : format;
+}
+
+// Sentences, and names of kernels with their shapes; short texts never need a second line.
+bool IsWrapped(const Column& column) {
+  constexpr double kLongTexts = 36;
+  return column.format == Format::kText && column.width >= kLongTexts;
+}
+
 lxw_color_t FillOf(Emphasis emphasis) {
   if (emphasis == Emphasis::kSection) return kDeepBlue;
   return emphasis == Emphasis::kPart ? kLightBlue : kNoFill;
@@ -58,9 +69,10 @@ const SheetStyles& Styles::For(const Sheet& sheet) {
     if (!is_new) continue;
     for (const Column& column : sheet.columns) {
       const int indent = data->second.empty() ? row.indent : 0;  // of the first cell alone
-      data->second.push_back(list ? Get(Format::kText, kNoFill, 0, false, Look::kList)
-                                  : Get(column.format, FillOf(row.emphasis), indent,
-                                        column.format == Format::kGeneral, Look::kComparison));
+      data->second.push_back(
+          list ? Get(ListFormat(column.format), kNoFill, 0, false, Look::kList, IsWrapped(column))
+               : Get(column.format, FillOf(row.emphasis), indent, column.format == Format::kGeneral,
+                     Look::kComparison));
     }
   }
   if (std::any_of(sheet.columns.begin(), sheet.columns.end(),
@@ -70,8 +82,9 @@ const SheetStyles& Styles::For(const Sheet& sheet) {
   return styles;
 }
 
-lxw_format* Styles::Get(Format format, lxw_color_t fill, int indent, bool bold, Look look) {
-  lxw_format*& style = styles_[{format, fill, indent, bold, look}];
+lxw_format* Styles::Get(Format format, lxw_color_t fill, int indent, bool bold, Look look,
+                        bool wraps) {
+  lxw_format*& style = styles_[{format, fill, indent, bold, look, wraps}];
   if (style != nullptr) return style;
   style = workbook_add_format(workbook_);
   format_set_font_name(style, look == Look::kList ? "Times New Roman" : "Arial");
@@ -81,6 +94,7 @@ lxw_format* Styles::Get(Format format, lxw_color_t fill, int indent, bool bold, 
   format_set_border(style, LXW_BORDER_THIN);
   format_set_num_format(style, NumberFormat(format));
   if (bold) format_set_bold(style);
+  if (wraps) format_set_text_wrap(style);
   if (indent > 0) format_set_indent(style, static_cast<std::uint8_t>(indent));
   if (fill != kNoFill) {
     format_set_pattern(style, LXW_PATTERN_SOLID);

@@ -38,10 +38,11 @@ class Styles {
   const SheetStyles& For(const Sheet& sheet);
 
  private:
-  lxw_format* Get(Format format, lxw_color_t fill, int indent, bool bold, Look look);
+  lxw_format* Get(Format format, lxw_color_t fill, int indent, bool bold, Look look,
+                  bool wraps = false);
 
   lxw_workbook* workbook_;
-  std::map<std::tuple<Format, lxw_color_t, int, bool, Look>, lxw_format*> styles_;
+  std::map<std::tuple<Format, lxw_color_t, int, bool, Look, bool>, lxw_format*> styles_;
   std::deque<SheetStyles> sheets_;
 };
 

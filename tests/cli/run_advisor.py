@@ -306,6 +306,20 @@ class AdvisorFiles(Advising):
         names = [sheet.name for sheet in workbook.sheets]
         self.assertEqual(names[:3], ["problems", "Overall Summary", "Step Accounting"])
 
+    def test_list_for_tuning_tools(self):
+        self.assertEqual(self.advise("-l", "en").code, 0)
+        page, = self.out.glob("mstt_advisor_*.html")
+        path, = self.out.glob("*.cfg")
+        self.assertEqual(path.name, page.name.replace("mstt_advisor", "operator_tuning_file").replace(".html", ".cfg"))
+        tables, = (self.out / "log").glob("*.xlsx")
+        listed = {sheet.name: [row[0] for row in sheet.rows()[1:]] for sheet in Workbook(tables).sheets}
+        expected = []
+        for name in ("Block Dim Issues", "Operator No Bound Issues"):
+            expected += list(dict.fromkeys(listed.get(name, [])))[:10]
+        names = json.loads(path.read_text(encoding="utf-8"))
+        self.assertEqual(names, {"tune_ops_name": list(dict.fromkeys(expected))})
+        self.assertTrue(expected)
+
     def test_chinese_sheets(self):
         self.assertEqual(self.advise("-l", "cn").code, 0)
         tables, = (self.out / "log").glob("mstt_advisor_*.xlsx")

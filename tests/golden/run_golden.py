@@ -83,7 +83,7 @@ class Places:
                            (self.raw or "{raw}", "{raw}")):
             text = text.replace(str(path), name)
         text = re.sub(r"^(  size +)[0-9.]+ .B$", r"\1SIZE", text, flags=re.MULTILINE)
-        return re.sub(r"(performance_comparison_result_|mstt_advisor_)\d{14,16}", r"\1TIME", text)
+        return re.sub(r"(performance_comparison_result_|mstt_advisor_|operator_tuning_file_)\d{14,16}", r"\1TIME", text)
 
 
 def shown_columns(folder):

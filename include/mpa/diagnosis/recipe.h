@@ -13,9 +13,11 @@ namespace mpa {
 /// ParseRules()). The page of the report is HTML.
 Recipe DiagnosisRecipe();
 
-/// The names of the report's documents; a trace follows them.
+/// The names of the report's documents; a trace follows them, or the list for tuning tools.
 inline constexpr std::string_view kDiagnosisDocument = "diagnosis.json";
 /// All findings without places, whatever the other document leaves out.
 inline constexpr std::string_view kWholeDiagnosis = "diagnosis_whole.json";
+/// Kernels that tuning may make shorter, for the tools that do.
+inline constexpr std::string_view kTuningList = "operator_tuning_file.cfg";
 
 }  // namespace mpa

@@ -123,5 +123,26 @@ TEST(ProblemSheets, SheetsHaveChineseNames) {
             (std::vector<std::string>{"问题综述", "整网耗时分析", "step耗时明细", "慢卡分析"}));
 }
 
+// Six tasks of 1 MB at 10 GB/s alone, six at 5 GB/s beside computing: all of those belong to the first
+// operation. The other one is a little slower only.
+TEST(ProblemSheets, OperationsThatLoseBandwidthToComputingAreListed) {
+  constexpr std::int64_t kMb = 1'000'000;
+  MadeSheets made;
+  const auto slow = static_cast<NameId>(made.part.names.size());
+  made.part.names.insert(made.part.names.end(), {"hcom_allReduce__1", "hcom_allReduce__2", "SDMA"});
+  made.part.operations.resize(2);
+  made.part.operations[0].name = slow;
+  made.part.operations[1].name = slow + 1;
+  made.part.transfers = {
+      {.operation = 0, .peer = 1, .transport = slow + 2, .bytes = 12 * kMb, .time = 1'800'000, .count = 12, .beside = {6, 6 * kMb, 1'200'000}},
+      {.operation = 1, .peer = 1, .transport = slow + 2, .bytes = kMb, .time = 110'000, .count = 1, .beside = {1, kMb, 110'000}}};
+  const Report report = made.Of();
+  const Sheet& sheet = SheetNamed(report, "Bandwidth Contention Analysis");
+  ASSERT_EQ(sheet.rows.size(), 2);  // one of either rank
+  EXPECT_EQ(sheet.rows[0].cells, (std::vector<Cell>{"hcom_allReduce__1", std::int64_t{1'200'000}, 5.0, 10.0, "SDMA", std::int64_t{0}}));
+  made.part.transfers[0].beside.time = 650'000;  // 9.2 GB/s, and 5.2 alone
+  for (const std::string& name : NamesOf(made.Of())) EXPECT_NE(name, "Bandwidth Contention Analysis");
+}
+
 }  // namespace
 }  // namespace mpa

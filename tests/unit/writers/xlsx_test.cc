@@ -122,6 +122,38 @@ TEST_F(WriteXlsxTest, NeverMakesAFormulaOfWhatACaptureContains) {
   }
 }
 
+TEST_F(WriteXlsxTest, ListsShowSharesAsPercentAndWrapLongTexts) {
+  Report report = OneSheet({{"id", Format::kInteger},
+                            {"ratio", Format::kPercent},
+                            {"text", Format::kText, 60},
+                            {"word", Format::kText, 12}},
+                           {{{Cell(std::int64_t{5000}), Cell(0.25), Cell(std::string("long")),
+                              Cell(std::string("short"))}}});
+  report.sheets[0].look = Look::kList;
+  WriteXlsx(report, dir_.path(), "report");
+  const std::string styles = test::ZipMember(path_, "xl/styles.xml"),
+                    xml = test::ZipMember(path_, kFirstSheet);
+  // The format of a cell.
+  const auto look = [&](const char* cell) {
+    const std::string text = CellOf(xml, cell);
+    std::size_t number = std::stoul(text.substr(text.find("s=\"") + 3)),
+                at = styles.find("<cellXfs");
+    for (at = styles.find("<xf ", at); number > 0; --number) at = styles.find("<xf ", at + 1);
+    return styles.substr(at, styles.find("</xf>", at) - at);
+  };
+  const auto number_format = [&](const char* cell) {
+    const std::string text = look(cell),
+                      id = text.substr(text.find("numFmtId"),
+                                       text.find("\" ") + 2 - text.find("numFmtId"));
+    const std::size_t code = styles.find("formatCode=\"", styles.find("<numFmt " + id)) + 12;
+    return styles.substr(code, styles.find('"', code) - code);
+  };
+  EXPECT_EQ(number_format("A2"), "General");
+  EXPECT_EQ(number_format("B2"), "0.00%");
+  EXPECT_HAS_TEXT(look("C2"), "wrapText=\"1\"");
+  EXPECT_EQ(look("D2").find("wrapText"), std::string::npos);
+}
+
 TEST_F(WriteXlsxTest, KeepsTabsThatIndentLabels) {
   const std::string xml = Write({{"Index"}}, {{{Cell(std::string("\t\tWait"))}}});
   EXPECT_HAS_TEXT(CellOf(xml, "A2"), "<t xml:space=\"preserve\">\t\tWait</t>");
