@@ -33,6 +33,7 @@ class AnalyzerRowsMaker {
     rows_.on_some_cores = KernelsOnSomeCores(trace_);
     rows_.without_bound = KernelsWithoutBound(trace_);
     rows_.clocks = ClocksOfKernels(trace_);
+    rows_.performance = KernelPerformance(trace_);
     return std::move(rows_);
   }
 

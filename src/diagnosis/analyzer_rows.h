@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "kernel_perf.h"
 #include "kernel_rows.h"
 #include "mpa/model/rank_trace.h"
 
@@ -48,6 +49,7 @@ struct AnalyzerRows {
   std::vector<FusibleRow> fusible;  ///< by name
   KernelList on_some_cores, without_bound;
   std::vector<ClockRow> clocks;
+  std::vector<PerfRow> performance;  ///< by family and verdict
 };
 
 AnalyzerRows MakeAnalyzerRows(const RankTrace& trace);

@@ -9,6 +9,7 @@
 #include "compared_tasks.h"
 #include "finding_text.h"
 #include "kernel_sheets.h"
+#include "perf_sheets.h"
 #include "sheet_maker.h"
 
 namespace mpa {
@@ -223,6 +224,7 @@ std::vector<AnalyzerNote> AddAnalyzerSheets(const std::vector<DiagnosedRank>& ra
                                             Language language, Report& report) {
   std::vector<AnalyzerNote> notes = AnalyzerSheetMaker(ranks, diagnosis, language, report).Make();
   for (AnalyzerNote& note : AddKernelSheets(ranks, diagnosis, language, report)) notes.push_back(std::move(note));
+  for (AnalyzerNote& note : AddPerfSheets(ranks, diagnosis, language, report)) notes.push_back(std::move(note));
   return notes;
 }
 

@@ -46,6 +46,7 @@ void CheckAnalyzers(const AnalyzerRows& rows) {
     Require(list->count >= 0 && IsDuration(list->time));
     for (const KernelRow& row : list->rows) Require(IsDuration(row.dur));
   }
+  for (const PerfRow& row : rows.performance) Require(row.count >= 0 && IsDuration(row.time) && std::isfinite(row.room));
   for (const ClockRow& row : rows.clocks) Require(row.count >= 0 && IsDuration(row.time) && std::isfinite(row.mhz));
 }
 

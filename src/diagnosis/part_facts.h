@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "mpa/mfu/shapes.h"
 #include "mpa/model/rank_trace.h"
 #include "mpa/model/step_bounds.h"
 #include "part.h"
@@ -27,6 +28,9 @@ class PartNames {
   std::vector<std::string>& names_;
   std::unordered_map<std::string, NameId> numbers_;
 };
+
+/// Of a tensor; 0 for an absent one, and where its size is beyond what memories hold.
+std::int64_t ElementsOf(const Shape& shape);
 
 /// The kinds of the kernels of the part's graph, and the clock while they ran.
 void NameKernels(const RankTrace& trace, PartNames& names, RankDiagnosis& part);

@@ -10,6 +10,8 @@ namespace mpa {
 
 constexpr Leaf LastOf(Leaf) { return Leaf::kUnknown; }
 constexpr NodeKind LastOf(NodeKind) { return NodeKind::kLeave; }
+constexpr PerfFamily LastOf(PerfFamily) { return PerfFamily::kVector; }
+constexpr PerfVerdict LastOf(PerfVerdict) { return PerfVerdict::kShape; }
 constexpr WaitsFor LastOf(WaitsFor) { return WaitsFor::kEnd; }
 
 template <class Archive>
@@ -117,9 +119,14 @@ void serialize(Archive& archive, ClockRow& row) {
   archive(row.name, row.count, row.time, row.mhz, row.least, row.most);
 }
 template <class Archive>
+void serialize(Archive& archive, PerfRow& row) {
+  archive(EnumField{row.family}, EnumField{row.verdict}, row.name, row.type, row.shapes, row.types, row.what,
+          row.count, row.time, row.room);
+}
+template <class Archive>
 void serialize(Archive& archive, AnalyzerRows& rows) {
   archive(rows.moved, rows.ai_cpu, rows.collected, rows.compiles, rows.compile_time, rows.fusible,
-          rows.on_some_cores, rows.without_bound, rows.clocks);
+          rows.on_some_cores, rows.without_bound, rows.clocks, rows.performance);
 }
 template <class Archive>
 void serialize(Archive& archive, RankDiagnosis& part) {

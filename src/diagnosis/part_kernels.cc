@@ -14,18 +14,6 @@
 namespace mpa {
 namespace {
 
-// Of a tensor; 0 for an absent one, and where its size is beyond what memories hold.
-std::int64_t ElementsOf(const Shape& shape) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 40;
-  if (shape.empty()) return 0;
-  std::int64_t count = 1;
-  for (const std::int64_t size : shape) {
-    if (size <= 0 || count > kMost / size) return 0;
-    count *= size;
-  }
-  return count;
-}
-
 class KernelNamer {
  public:
   KernelNamer(const RankTrace& trace, PartNames& names, RankDiagnosis& part)
@@ -124,6 +112,17 @@ class KernelNamer {
 };
 
 }  // namespace
+
+std::int64_t ElementsOf(const Shape& shape) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 40;
+  if (shape.empty()) return 0;
+  std::int64_t count = 1;
+  for (const std::int64_t size : shape) {
+    if (size <= 0 || count > kMost / size) return 0;
+    count *= size;
+  }
+  return count;
+}
 
 void NameKernels(const RankTrace& trace, PartNames& names, RankDiagnosis& part) { KernelNamer(trace, names, part).Name(); }
 

@@ -14,6 +14,7 @@ Exit status: 0 equal, 1 otherwise, 2 usage, 77 skipped: there are no such captur
 import argparse
 import csv
 import json
+import math
 import sqlite3
 import subprocess
 import sys
@@ -197,6 +198,90 @@ def check_kernels(tool, job, scratch, object_to):
         compare_kernels(f"{job}: {name}: Block Dim", found, idle, object_to)
 
 
+ELEMENT = {"FLOAT": 4, "FLOAT16": 2, "DT_BF16": 2, "INT64": 8, "INT32": 4}  # bytes
+
+
+def detailed_kernels_of(capture):
+    """(name, type, core, time in us, shapes of inputs, of outputs, types of both, counters) of kernels."""
+    if not any(capture.rglob("ascend_pytorch_profiler*.db")):
+        with next(capture.rglob("kernel_details.csv")).open(encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                if row["Accelerator Core"] not in ("COMMUNICATION", "HCCL"):
+                    counters = {name: float(value) for name, value in row.items()
+                                if name.endswith("_ratio") and value not in ("", "N/A")}
+                    yield (row["Name"], row["Type"], row["Accelerator Core"], Decimal(row["Duration(us)"]),
+                           row["Input Shapes"], row["Output Shapes"], row["Input Data Types"],
+                           row["Output Data Types"], counters)
+        return
+    with sqlite3.connect(next(capture.rglob("ascend_pytorch_profiler*.db"))) as database:
+        text = dict(database.execute("SELECT id, value FROM STRING_IDS"))
+        counters = defaultdict(dict)
+        for task, name, value in database.execute("SELECT globalTaskId, name, value FROM TASK_PMU_INFO"):
+            if text[name].endswith("_ratio"):
+                counters[task][text[name]] = round(float(value), 3)
+        for task, time, *texts in database.execute(
+                "SELECT info.globalTaskId, endNs - startNs, info.name, opType, info.taskType, inputShapes, outputShapes, "
+                "inputDataTypes, outputDataTypes FROM COMPUTE_TASK_INFO info JOIN TASK task USING (globalTaskId)"):
+            name, kind, core, *tensors = (text[id] for id in texts)
+            yield name, kind, core, Decimal(time) / 1000, *tensors, counters[task]
+
+
+def megabytes_of(shapes, types):
+    total = 0
+    for shape, element in zip(shapes.strip('"').split(";"), types.split(";"), strict=True):
+        sizes = [int(size) for size in shape.split(",") if size]
+        total += math.prod(sizes) * ELEMENT[element] if sizes else 0
+    return total / 2**20
+
+
+def judged(family, shapes, loads):
+    """(verdict, room) of a product of matrices, or of a vector kernel, whose units are busy for `loads`."""
+    if family == "Cube":
+        if any(int(shape.split(",")[-1]) % 256 for shape in shapes.strip('"').split(";")[:2]):
+            return "shape", None
+        units = ((loads["aic_mac"], 0.8), (loads["aic_mte2"], 0.95))
+    else:
+        vector = [loads[unit] for unit in ("aiv_vec", "aiv_mte2", "aiv_mte3")]
+        units = ((sum(vector), 0.9), *((load, 0.7) for load in vector))
+    room = min(limit - load for load, limit in units)
+    return ("room", room) if room > 1e-9 else ("bound", None)
+
+
+def check_performance(tool, job, scratch, object_to):
+    """Products of matrices and vector kernels by their shapes. No capture at hand has attention."""
+    run(tool, "advisor", "all", "-d", job, "-o", scratch, "-l", "en")
+    for rank, name in enumerate(RANKS):
+        calls, whole, of_type = defaultdict(list), 0, defaultdict(Decimal)
+        for kernel, kind, core, time, *rest in detailed_kernels_of(job / name):
+            whole += time
+            if core in ("AI_VECTOR_CORE", "MIX_AIV"):
+                of_type[kind] += time
+            family = "Vector" if core in ("AI_VECTOR_CORE", "MIX_AIV") else "Cube" if "matmul" in kind.lower() else None
+            if family and rest[0].strip('"') not in ("", "N/A"):
+                calls[family, kernel, kind, rest[0], rest[1]].append((time, *rest))
+        expected = defaultdict(list)
+        for (family, kernel, kind, shapes, _), rows in calls.items():
+            time = sum(row[0] for row in rows)
+            if family == "Vector" and of_type[kind] < whole / 100:
+                continue
+            moved = [megabytes_of(row[1], row[3]) + megabytes_of(row[2], row[4]) for row in rows if family == "Cube"]
+            if family == "Cube" and sum(moved) < 100:
+                continue
+            loads = {unit: sum(row[-1].get(f"{unit}_ratio", 0) for row in rows) / len(rows)
+                     for unit in ("aic_mac", "aic_mte2", "aiv_vec", "aiv_mte2", "aiv_mte3")}
+            verdict, room = judged(family, shapes, loads)
+            weight = float(time) * (room or 1)
+            expected[family, verdict].append((weight, kernel, shapes, len(rows), float(time), room or 0))
+        for family in ("Cube", "Vector"):
+            shown = [row for row in sheet(scratch, f"{family} Operator Perf Analysis")[1:] if row[-1] == rank]
+            for verdict in ("room", "bound", "shape"):
+                best = [row[1:] for row in sorted(expected[family, verdict], key=lambda row: -row[0])[:5]]
+                found = [(row[2], row[4], row[6], row[7], row[8] or 0) for row in shown if row[0] == verdict]
+                if [row[:2] for row in found] != [row[:2] for row in best] or not all(
+                        near(left[2:], right[2:]) for left, right in zip(found, best, strict=True)):
+                    object_to(f"{job}: {name}: {family} {verdict}: {found}, not {best}")
+
+
 def compare_kernels(what, found, expected, object_to):
     times = [row[1] for row in found]
     if times != sorted(times, reverse=True):
@@ -229,6 +314,7 @@ def main():
             if job.name == "level1":  # Level0 does not record sizes
                 check_transfers(args.tool, job, Path(scratch, "advisor"), objections.append)
                 check_kernels(args.tool, job, Path(scratch, "kernels"), objections.append)
+                check_performance(args.tool, job, Path(scratch, "performance"), objections.append)
     if (args.shared / "data" / WITH_CORES).is_dir():
         with tempfile.TemporaryDirectory() as scratch:
             check_kernels(args.tool, args.shared / "data" / WITH_CORES, Path(scratch), objections.append)
