@@ -7,6 +7,7 @@
 
 #include "analyzer_columns.h"
 #include "compared_tasks.h"
+#include "environment_sheet.h"
 #include "finding_text.h"
 #include "kernel_sheets.h"
 #include "perf_sheets.h"
@@ -222,7 +223,8 @@ class AnalyzerSheetMaker : private SheetMaker {
 
 std::vector<AnalyzerNote> AddAnalyzerSheets(const std::vector<DiagnosedRank>& ranks, const Diagnosis& diagnosis,
                                             Language language, Report& report) {
-  std::vector<AnalyzerNote> notes = AnalyzerSheetMaker(ranks, diagnosis, language, report).Make();
+  std::vector<AnalyzerNote> notes = AddEnvironmentSheet(ranks, diagnosis, language, report);
+  for (AnalyzerNote& note : AnalyzerSheetMaker(ranks, diagnosis, language, report).Make()) notes.push_back(std::move(note));
   for (AnalyzerNote& note : AddKernelSheets(ranks, diagnosis, language, report)) notes.push_back(std::move(note));
   for (AnalyzerNote& note : AddPerfSheets(ranks, diagnosis, language, report)) notes.push_back(std::move(note));
   return notes;

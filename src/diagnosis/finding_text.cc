@@ -14,6 +14,7 @@
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/utf8.h"
+#include "mpa/measure/leaf.h"
 
 namespace mpa {
 namespace {
