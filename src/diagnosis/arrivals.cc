@@ -98,11 +98,11 @@ MeetingArrivals ArrivalsOf(const std::vector<RankMeetings>& ranks, const Meeting
     const RankRuns::Row& row = rank.collectives.rows[row_number];
     const std::int32_t own = rank.own_rank_of_group[row.group];
     captured.push_back(own);
-    ends.push_back(row.start + row.dur - clock.offset);
+    ends.push_back(clock.line.Convert(row.start + row.dur));
     found.all.push_back({own, rank.rank, static_cast<std::int64_t>(position),
-                         row.start - clock.offset, ArrivalSource::kCaptured});
+                         clock.line.Convert(row.start), ArrivalSource::kCaptured});
     for (const SeenPeer& seen : rank.seen[row_number]) {
-      sightings[seen.peer].push_back({seen.time - clock.offset, clock.sigma, seen.waited});
+      sightings[seen.peer].push_back({clock.line.Convert(seen.time), clock.sigma, seen.waited});
     }
   }
   for (const auto& [peer, list] : sightings) {

@@ -16,7 +16,7 @@ Intervals ComputedBy(const Job& job, std::size_t rank) {
   std::vector<Interval> rows;
   for (const GraphNode& node : job.Part(rank).graph.nodes) {
     if (node.kind != NodeKind::kKernel) continue;
-    const TimeNs start = node.start - job.operations.clock[rank];
+    const TimeNs start = job.operations.clock[rank].Convert(node.start);
     rows.push_back({start, start + node.dur});
   }
   return Union(std::move(rows));

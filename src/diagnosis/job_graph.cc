@@ -13,7 +13,7 @@ constexpr TimeNs kClockTolerance = 30'000;
 
 }  // namespace
 
-JobGraph BuildJobGraph(const std::vector<const RankGraph*>& ranks, const std::vector<TimeNs>& clock,
+JobGraph BuildJobGraph(const std::vector<const RankGraph*>& ranks, const std::vector<ClockLine>& clock,
                        const std::vector<JointOperation>& operations, std::size_t first_step) {
   JobGraph job;
   ReplayGraph& graph = job.graph;
@@ -21,7 +21,7 @@ JobGraph BuildJobGraph(const std::vector<const RankGraph*>& ranks, const std::ve
   std::size_t steps = 1;
   for (std::size_t r = 0; r < ranks.size(); ++r) {
     job.first_node.push_back(static_cast<std::uint32_t>(graph.Nodes()));
-    for (const GraphNode& node : ranks[r]->nodes) graph.Add(node.start - clock[r], node.dur);
+    for (const GraphNode& node : ranks[r]->nodes) graph.Add(clock[r].Convert(node.start), node.dur);
     steps = std::max(steps, ranks[r]->last.size());
   }
   job.steps.last.resize(steps);
@@ -36,7 +36,7 @@ JobGraph BuildJobGraph(const std::vector<const RankGraph*>& ranks, const std::ve
       for (const std::uint32_t node : ranks[r]->last[step]) job.steps.last[step].push_back(first + node);
     }
     for (const GraphNode& node : ranks[r]->nodes) {
-      if (node.step == 0 && node.kind == NodeKind::kHost) begin = std::min(begin, node.start - clock[r]);
+      if (node.step == 0 && node.kind == NodeKind::kHost) begin = std::min(begin, clock[r].Convert(node.start));
     }
   }
   if (begin == std::numeric_limits<TimeNs>::max()) {  // no host is recorded

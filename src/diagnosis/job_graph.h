@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "mpa/diagnosis/clock_line.h"
 #include "mpa/diagnosis/replay.h"
 #include "mpa/diagnosis/what_if.h"
 #include "rank_graph.h"
@@ -37,8 +38,8 @@ struct JobGraph {
   std::vector<ReplayGraph::Edge> outsiders;   ///< of every operation: joint to the outsider; Edges() for none
 };
 
-/// `clock`: what is taken off the times of every rank. `first_step`: see ReplaySteps.
-JobGraph BuildJobGraph(const std::vector<const RankGraph*>& ranks, const std::vector<TimeNs>& clock,
+/// `clock`: of every rank, to that of the job. `first_step`: see ReplaySteps.
+JobGraph BuildJobGraph(const std::vector<const RankGraph*>& ranks, const std::vector<ClockLine>& clock,
                        const std::vector<JointOperation>& operations, std::size_t first_step);
 
 }  // namespace mpa

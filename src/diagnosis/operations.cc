@@ -32,7 +32,7 @@ class OperationJoiner {
     RankClocks clocks = AlignClocks(met_, meetings);
     PairInOrder();
     JoinClocksOfPairs(EndsOfPairs(), clocks);
-    for (const RankClock& clock : clocks.clocks) result_.clock.push_back(clock.offset);
+    for (const RankClock& clock : clocks.clocks) result_.clock.push_back(clock.line);
     AlignApart(clocks);
     PairByTime();
     PutInOrder();
@@ -50,7 +50,7 @@ class OperationJoiner {
     for (std::size_t rank = 1; rank < ranks_.size(); ++rank) {
       const auto& steps = Part(rank).steps;
       if (clocks.clocks[rank].known || steps.empty()) continue;
-      if (steps.front().begin >= end || steps.back().end <= begin) result_.clock[rank] = steps.front().begin - begin;
+      if (steps.front().begin >= end || steps.back().end <= begin) result_.clock[rank].offset = steps.front().begin - begin;
     }
   }
 
@@ -131,14 +131,14 @@ class OperationJoiner {
       const auto [low, high] = std::minmax(operation.joint.members[0], operation.joint.members[1],
                                            [](const auto& a, const auto& b) { return a.rank < b.rank; });
       const auto end = [&](const JointOperation::Member& member) { return Of(member).start + Of(member).dur; };
-      ends.push_back({low.rank, high.rank, end(low) - end(high)});
+      ends.push_back({low.rank, high.rank, {end(low), end(low) - end(high)}});
     }
     return ends;
   }
 
   TimeNs EndOf(const JobOperation& operation) const {
     const JointOperation::Member& member = operation.joint.members[0];
-    return Of(member).start + Of(member).dur - result_.clock[member.rank];
+    return result_.clock[member.rank].Convert(Of(member).start + Of(member).dur);
   }
 
   // Where no peers are recorded, sending and receiving that end in one moment are one operation.

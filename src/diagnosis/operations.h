@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "job_graph.h"
+#include "mpa/diagnosis/clock_line.h"
 #include "mpa/diagnosis/rules.h"
 #include "part.h"
 
@@ -28,7 +29,7 @@ struct DiagnosedRank {
 
 struct JobOperations {
   std::vector<JobOperation> all;
-  std::vector<TimeNs> clock;  ///< by rank: how far its clock is ahead of the first rank's
+  std::vector<ClockLine> clock;  ///< by rank: from its clock to the first rank's
   /// By rank: ranks that did nothing together, not even through others, are on different islands.
   std::vector<std::size_t> island;
   std::vector<std::vector<std::size_t>> of_rank;  ///< position in `all` by rank and its collective

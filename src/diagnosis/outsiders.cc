@@ -121,10 +121,10 @@ class OutsiderFinder {
     TimeNs own = 0, latest = 0;
     for (const Meeting::Member& member : meeting.members) {
       const RankMeetings& rank = met_[member.rank];
-      const TimeNs clock = operations_.clock[member.rank];
-      own = std::max(own, rank.collectives.rows[member.row].start - clock);
+      const ClockLine& clock = operations_.clock[member.rank];
+      own = std::max(own, clock.Convert(rank.collectives.rows[member.row].start));
       if (rank.last[member.row].known)
-        latest = std::max(latest, rank.last[member.row].time - clock);
+        latest = std::max(latest, clock.Convert(rank.last[member.row].time));
     }
     if (latest <= own + least_lateness_) return;
     Set({OnlyOtherMember(operation), latest, own}, operation);

@@ -5,7 +5,6 @@
 #include <map>
 #include <utility>
 
-#include "mpa/measure/quantiles.h"
 
 namespace mpa {
 namespace {
@@ -37,15 +36,14 @@ class ClockIslands {
 }  // namespace
 
 void JoinClocksOfPairs(const std::vector<PairEnd>& ends, RankClocks& clocks) {
-  std::map<std::pair<std::size_t, std::size_t>, std::vector<TimeNs>> differences;
-  for (const PairEnd& end : ends) differences[{end.first, end.second}].push_back(end.difference);
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<ClockSample>> differences;
+  for (const PairEnd& end : ends) differences[{end.first, end.second}].push_back(end.sample);
   std::vector<ClockPair> pairs;
-  for (const auto& [ranks, values] : differences) {
-    if (values.size() < kLeastPairs) continue;
-    const TimeNs median = Median(values);
-    const TimeNs sigma = SigmaOf(values, median);
-    if (sigma <= kMostSpread)
-      pairs.push_back({ranks.first, ranks.second, median, sigma, values.size()});
+  for (const auto& [ranks, samples] : differences) {
+    if (samples.size() < kLeastPairs) continue;
+    const ClockFit fit = FitClockLine(samples);
+    if (fit.sigma <= kMostSpread)
+      pairs.push_back({ranks.first, ranks.second, fit.line, fit.sigma, samples.size()});
   }
   std::stable_sort(pairs.begin(), pairs.end(),
                    [](const ClockPair& a, const ClockPair& b) { return a.sigma < b.sigma; });
@@ -53,13 +51,16 @@ void JoinClocksOfPairs(const std::vector<PairEnd>& ends, RankClocks& clocks) {
   for (const ClockPair& pair : pairs) {
     const std::size_t first = islands.Of(pair.first), second = islands.Of(pair.second);
     if (first == second) continue;
-    // What the second clock is too far ahead of the first one.
-    const TimeNs ahead =
-        clocks.clocks[pair.first].offset - pair.difference - clocks.clocks[pair.second].offset;
     const std::size_t moved = std::max(first, second);
+    const ClockLine &of_first = clocks.clocks[pair.first].line,
+                    &of_second = clocks.clocks[pair.second].line;
+    // From the common clock of the one island to that of the other, by way of the pair.
+    const ClockLine move = moved == second
+                               ? of_second.Inverse().Then(pair.line.Inverse()).Then(of_first)
+                               : of_first.Inverse().Then(pair.line).Then(of_second);
     for (std::size_t rank = 0; rank < clocks.clocks.size(); ++rank) {
       if (islands.Of(rank) != moved) continue;
-      clocks.clocks[rank].offset += moved == second ? ahead : -ahead;
+      clocks.clocks[rank].line = clocks.clocks[rank].line.Then(move);
       clocks.clocks[rank].sigma += pair.sigma;
     }
     clocks.clocks[pair.first].known = clocks.clocks[pair.second].known = true;

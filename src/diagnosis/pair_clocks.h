@@ -11,7 +11,7 @@ namespace mpa {
 /// An operation between two ranks, by their positions, of which `first` is the lower one.
 struct PairEnd {
   std::size_t first = 0, second = 0;
-  TimeNs difference = 0;  ///< of the end on the first, by its own clock, less that on the second
+  ClockSample sample;  ///< of the end on the first, by its own clock, against that on the second
 };
 
 /// Sets clocks of ranks that meet in no collective, as the stages of a pipeline: a sender and its

@@ -53,7 +53,7 @@ std::vector<ClockPair> FindPairs(const std::vector<RankMeetings>& ranks, const M
   std::map<OperationClass, TimeNs> usual;
   for (auto& [operation_class, times] : behind) usual[operation_class] = Median(std::move(times));
 
-  std::map<PairKey, std::vector<TimeNs>> differences;
+  std::map<PairKey, std::vector<ClockSample>> differences;
   for (const Meeting& meeting : meetings.all) {
     if (!meeting.is_barrier || meeting.members.size() < 2) continue;
     const TimeNs expected = usual[ClassOf(ranks, meeting)];
@@ -65,26 +65,20 @@ std::vector<ClockPair> FindPairs(const std::vector<RankMeetings>& ranks, const M
     if (!is_usual(first)) continue;
     for (const Meeting::Member& member : meeting.members) {
       if (member.rank == first.rank || !is_usual(member)) continue;
-      differences[{first.rank, member.rank}].push_back(EndOf(RowOf(ranks, first)) -
-                                                       EndOf(RowOf(ranks, member)));
+      const TimeNs end = EndOf(RowOf(ranks, first));
+      differences[{first.rank, member.rank}].push_back({end, end - EndOf(RowOf(ranks, member))});
     }
   }
   std::vector<ClockPair> pairs;
-  for (const auto& [key, values] : differences) {
-    if (values.size() < kLeastCollectives) continue;
-    const TimeNs median = Median(values);
-    pairs.push_back({key.first, key.second, median, SigmaOf(values, median), values.size()});
+  for (const auto& [key, samples] : differences) {
+    if (samples.size() < kLeastCollectives) continue;
+    const ClockFit fit = FitClockLine(samples);
+    pairs.push_back({key.first, key.second, fit.line, fit.sigma, samples.size()});
   }
   return pairs;
 }
 
 }  // namespace
-
-TimeNs SigmaOf(const std::vector<TimeNs>& values, TimeNs median) {
-  std::vector<TimeNs> distances;
-  for (const TimeNs value : values) distances.push_back(std::abs(value - median));
-  return Median(std::move(distances)) * 14826 / 10000;
-}
 
 RankClocks AlignClocks(const std::vector<RankMeetings>& ranks, const Meetings& meetings) {
   RankClocks aligned;
@@ -113,7 +107,7 @@ RankClocks AlignClocks(const std::vector<RankMeetings>& ranks, const Meetings& m
         RankClock& clock = aligned.clocks[other];
         if (clock.known) continue;
         const RankClock& from = aligned.clocks[reached[at]];
-        clock = {forward ? from.offset - edge.difference : from.offset + edge.difference,
+        clock = {(forward ? edge.line.Inverse() : edge.line).Then(from.line),
                  from.sigma + edge.sigma, true};
         reached.push_back(other);
       }
@@ -121,8 +115,9 @@ RankClocks AlignClocks(const std::vector<RankMeetings>& ranks, const Meetings& m
   }
   for (std::size_t i = 0; i < aligned.pairs.size(); ++i) {
     ClockPair& pair = aligned.pairs[i];
-    pair.residual =
-        pair.difference - (aligned.clocks[pair.first].offset - aligned.clocks[pair.second].offset);
+    const TimeNs at = pair.line.origin;
+    pair.residual = aligned.clocks[pair.first].line.Convert(at) -
+                    aligned.clocks[pair.second].line.Convert(pair.line.Convert(at));
     if (std::abs(pair.residual) > 3 * std::max<TimeNs>(pair.sigma, 1000)) {
       aligned.inconsistent.push_back(i);
     }

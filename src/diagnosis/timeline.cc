@@ -44,7 +44,7 @@ class TimelineMaker {
     shown_ = ShownRanks();
     begin_ = std::numeric_limits<TimeNs>::max();
     for (const std::size_t rank : shown_) {
-      if (const StepPart* step = StepOf(rank)) begin_ = std::min(begin_, step->begin - joined_.clock[rank]);
+      if (const StepPart* step = StepOf(rank)) begin_ = std::min(begin_, joined_.clock[rank].Convert(step->begin));
     }
     for (const std::size_t rank : shown_) AddRank(rank);
     const TraceJson document = {{"displayTimeUnit", "ms"},
@@ -125,7 +125,7 @@ class TimelineMaker {
                        {"name", Printable(name)},
                        {"pid", ranks_[rank].rank},
                        {"tid", static_cast<int>(row)},
-                       {"ts", InUs(start - joined_.clock[rank] - begin_)},
+                       {"ts", InUs(joined_.clock[rank].Convert(start) - begin_)},
                        {"dur", InUs(dur)}};
     args["start_ns"] = start;
     event["args"] = std::move(args);

@@ -52,9 +52,9 @@ TEST(Meetings, ClocksComeFromEndsThatAreOneMoment) {
   const std::vector<RankMeetings> ranks = {a.Meetings(), b.Meetings(), c.Meetings()};
   const RankClocks clocks = AlignClocks(ranks, JoinMeetings(ranks));
   ASSERT_EQ(clocks.pairs.size(), 1u);
-  EXPECT_EQ(clocks.pairs[0].difference, -701);
-  EXPECT_EQ(clocks.clocks[0].offset, 0);
-  EXPECT_EQ(clocks.clocks[1].offset, 701);
+  EXPECT_EQ(clocks.pairs[0].line.offset, -701);
+  EXPECT_EQ(clocks.clocks[0].line.offset, 0);
+  EXPECT_EQ(clocks.clocks[1].line.offset, 701);
   EXPECT_FALSE(clocks.clocks[2].known);
 }
 

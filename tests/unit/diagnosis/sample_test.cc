@@ -156,7 +156,7 @@ TEST_F(SampleDiagnosisTest, RanksLeaveCollectivesAtOneTime) {
   const RankClocks clocks = AlignClocks(ranks, meetings);
   ASSERT_EQ(clocks.pairs.size(), 1u);
   EXPECT_EQ(clocks.pairs[0].collectives, 4u);
-  ExpectNear(clocks.pairs[0].difference, 8100, 100, "of 6.6, 7.1, 14.8, 9.2 us");
+  ExpectNear(clocks.pairs[0].line.offset, 8100, 100, "of 6.6, 7.1, 14.8, 9.2 us");
   EXPECT_TRUE(clocks.inconsistent.empty());
   const auto arrivals = FindArrivals(ranks, meetings, clocks);
   EXPECT_EQ(arrivals[0].all.back().rank, 5) << "which is not captured";
