@@ -28,6 +28,7 @@
 #include "mpa/io/numbers.h"
 #include "mpa/io/output_file.h"
 #include "mpa/pipeline/cluster.h"
+#include "mpa/writers/pages.h"
 #include "mpa/writers/writers.h"
 #include "screen.h"
 
@@ -209,7 +210,7 @@ void WriteTables(const AdvisorPlaces& places, const Report& report) {
   static constexpr std::string_view kStem = "mstt_advisor_";
   const fs::path tables = WriteXlsx(report, places.log, std::string(kStem) + UtcTimeStamp());
   const fs::path page = places.folder / (tables.stem().string() + ".html");
-  io::ReplaceText(page, report.page);
+  io::ReplaceText(page, FormatPage(*report.page));
   for (const TextDocument& document : report.documents) {
     if (document.file_name != kTuningList) continue;
     const std::string time = tables.stem().string().substr(kStem.size());

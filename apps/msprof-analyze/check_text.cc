@@ -8,7 +8,7 @@
 
 #include "check_report.h"
 #include "mpa/base/log.h"
-#include "page.h"
+#include "wrapped_text.h"
 
 namespace mpa {
 namespace {
@@ -104,7 +104,7 @@ std::string StepsText(const RankFacts& facts) {
   return fmt::format("{} ({})", facts.steps->size(), Ranges(*facts.steps));
 }
 
-void AddContents(const Contents& recorded, Page& page) {
+void AddContents(const Contents& recorded, WrappedText& page) {
   struct Item {
     const char* name;
     Recorded state;
@@ -135,7 +135,7 @@ void AddContents(const Contents& recorded, Page& page) {
 }
 
 // The kinds of records of a raw capture, and files whose kind nobody knows.
-void AddRecords(const RecordInventory& records, Page& page) {
+void AddRecords(const RecordInventory& records, WrappedText& page) {
   const auto names = [&](bool read) {
     std::vector<std::string> found;
     for (const RecordInventory::Entry& entry : records.kinds) {
@@ -158,7 +158,7 @@ void AddRecords(const RecordInventory& records, Page& page) {
 }
 
 void AddWarnings(const std::vector<Warning>& warnings, const std::filesystem::path& root,
-                 Page& page) {
+                 WrappedText& page) {
   constexpr std::size_t kPaths = 4;  // a wrong directory can bring hundreds
   for (const Warning& warning : warnings) {
     page.Add("  ! ", 4, warning.text);
@@ -183,7 +183,7 @@ const Lack* CommonLack(const std::vector<Verdict>& verdicts) {
   return one ? &verdicts[0].lacks[0] : nullptr;
 }
 
-void AddLack(const Lack& lack, Page& page) {
+void AddLack(const Lack& lack, WrappedText& page) {
   page.Add("    - ", 6, lack.reason);
   if (!lack.setting.empty()) page.Add("      -> ", 9, lack.setting);
 }
@@ -202,7 +202,7 @@ std::string AnalysesText(const std::vector<std::pair<std::string, std::vector<st
   return text;
 }
 
-void AddVerdicts(const std::vector<Verdict>& verdicts, Page& page) {
+void AddVerdicts(const std::vector<Verdict>& verdicts, WrappedText& page) {
   if (const Lack* lack = CommonLack(verdicts)) {
     page.AddColored(kRed, "  no analysis can run");
     AddLack(*lack, page);
@@ -234,7 +234,7 @@ void AddVerdicts(const std::vector<Verdict>& verdicts, Page& page) {
 // What is said of a rank, apart from what differs from rank to rank anyway.
 std::string Body(const RankFacts& facts, const std::vector<Verdict>& verdicts,
                  const std::filesystem::path& root, bool color) {
-  Page page(color);
+  WrappedText page(color);
   page.AddLabelled("capture", CaptureText(facts));
   page.AddLabelled("framework", FrameworkText(facts));
   if (facts.settings) page.AddLabelled("settings", SettingsText(*facts.settings));
@@ -278,7 +278,7 @@ std::string Title(const Block& block) {
                      Ranges({ranks.begin(), ranks.end()}));
 }
 
-void AddBlock(const Block& block, const std::filesystem::path& root, Page& page) {
+void AddBlock(const Block& block, const std::filesystem::path& root, WrappedText& page) {
   page.AddColored(kBold, Title(block));
   std::set<std::int64_t> devices;
   std::set<std::string> device_names, hosts;
@@ -312,7 +312,7 @@ void AddBlock(const Block& block, const std::filesystem::path& root, Page& page)
 std::string OthersText(const std::vector<Block>& blocks, std::size_t first) {
   std::size_t captures = 0;
   for (std::size_t i = first; i < blocks.size(); ++i) captures += blocks[i].ranks.size();
-  Page page(false);
+  WrappedText page(false);
   page.AddBlank();
   page.Add(
       "", 2,
@@ -325,7 +325,7 @@ std::string OthersText(const std::vector<Block>& blocks, std::size_t first) {
 
 std::string FormatCheckText(const CheckReport& report, bool color) {
   const Survey& survey = report.survey;
-  Page page(color);
+  WrappedText page(color);
   page.AddColored(kBold, survey.path.string());
   const std::size_t count = survey.ranks.size();
   page.Add("", 0,
@@ -335,7 +335,7 @@ std::string FormatCheckText(const CheckReport& report, bool color) {
   const std::vector<Block> blocks = Fold(report, color);
   constexpr std::ptrdiff_t kMostLines = 40;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
-    Page head(color);
+    WrappedText head(color);
     head.AddBlank();
     AddBlock(blocks[i], survey.path, head);
     const std::string told = head.text() + blocks[i].body;
@@ -348,7 +348,7 @@ std::string FormatCheckText(const CheckReport& report, bool color) {
     text += told;
   }
   if (survey.warnings.empty()) return text;
-  Page tail(color);
+  WrappedText tail(color);
   tail.AddBlank();
   tail.AddColored(kBold, "All captures");
   AddWarnings(survey.warnings, survey.path, tail);

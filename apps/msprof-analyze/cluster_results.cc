@@ -68,12 +68,6 @@ struct RecipeResult {
   bool partial = false;
 };
 
-// The recipe's own page, or its first timeline.
-std::string PageOf(const Report& report) {
-  if (!report.page.empty() || report.timelines.empty()) return report.page;
-  return FormatPage(report.timelines.front());
-}
-
 RecipeResult Finish(const RecipeRun& run, MappedRanks mapped, Wanted wanted,
                     const std::vector<ExportType>& types, const fs::path& output,
                     const EarlyDocuments& early, const ExportOptions* shown, NewNotes& notes) {
@@ -93,9 +87,9 @@ RecipeResult Finish(const RecipeRun& run, MappedRanks mapped, Wanted wanted,
   }
   RecipeResult result{WriteResults(recipe, outcome.report, types, output, early),
                       outcome.report.lines, std::move(fresh), outcome.partial};
-  const std::string text = page.empty() ? "" : PageOf(outcome.report);
-  if (!text.empty()) {  // otherwise a note says why
-    InContext(page.string(), [&] { io::ReplaceText(page, text); });
+  const std::vector<Timeline>& timelines = outcome.report.timelines;
+  if (!page.empty() && !timelines.empty()) {  // otherwise a note says why there is none
+    InContext(page.string(), [&] { io::ReplaceText(page, FormatPage(timelines.front())); });
     result.written.places.push_back(page);
     result.written.files.push_back(page);
   }

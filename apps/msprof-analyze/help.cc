@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "command.h"
-#include "page.h"
+#include "wrapped_text.h"
 
 namespace mpa {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kTextColumn = 30;
 constexpr const char* kProgram = "msprof-analyze";
 
-void AddTerm(const std::string& term, std::size_t column, std::string_view text, Page& page) {
+void AddTerm(const std::string& term, std::size_t column, std::string_view text, WrappedText& page) {
   std::string label = "  " + term;
   if (label.size() + 2 > column) {  // the explanation would touch it
     page.Add(std::move(label), 0, "");
@@ -24,7 +24,7 @@ void AddTerm(const std::string& term, std::size_t column, std::string_view text,
   page.Add(std::move(label), column, text);
 }
 
-void AddList(const HelpPage::List& list, Page& page) {
+void AddList(const HelpPage::List& list, WrappedText& page) {
   std::size_t longest = 0;
   for (const auto& [term, text] : list.terms) longest = std::max(longest, term.size());
   page.AddBlank();
@@ -105,7 +105,7 @@ std::vector<OptionGroup> OptionGroups(const CLI::App& app, const OptionFilter& s
 }
 
 std::string FormatHelp(const CLI::App& app, const HelpPage& page, std::size_t width) {
-  Page text(/*color=*/false, width);
+  WrappedText text(/*color=*/false, width);
   text.Add("", 0, page.summary);
   text.AddBlank();
   text.Add("", 0, "Usage:");

@@ -22,9 +22,6 @@ struct Link {
   auto operator<=>(const Link&) const = default;
 };
 
-// Of fewer members of an operation none is usual.
-constexpr std::size_t kMembersCompared = 3;
-
 struct Use {
   std::int64_t bytes = 0;
   TimeNs time = 0;
@@ -151,13 +148,12 @@ class CommunicationCauses {
     std::map<std::string, std::vector<std::size_t>> by_group;
     for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
       const JobOperation& operation = job_.operations.all[i];
-      if (IsReduction(operation) && operation.joint.members.size() >= kMembersCompared) by_group[operation.group].push_back(i);
+      if (IsReduction(operation) && IsAtLeast(operation.joint.members.size(), job_.rules.link_members)) by_group[operation.group].push_back(i);
     }
     for (const auto& [group, operations] : by_group) AddSlowMembersOf(operations);
   }
 
   void AddSlowMembersOf(const std::vector<std::size_t>& operations) {
-    constexpr double kOften = 0.6;
     std::map<std::int64_t, std::size_t> slow;  // by rank: in how many operations
     std::vector<std::pair<std::size_t, TimeNs>> less;
     double worst = 0;
@@ -181,7 +177,7 @@ class CommunicationCauses {
       less.emplace_back(i, moved.back() - usual);
       worst = std::max(worst, static_cast<double>(moved.back()) / static_cast<double>(usual));
     }
-    std::erase_if(slow, [&](const auto& rank) { return static_cast<double>(rank.second) < kOften * static_cast<double>(operations.size()); });
+    std::erase_if(slow, [&](const auto& rank) { return static_cast<double>(rank.second) < job_.rules.link_slow_share * static_cast<double>(operations.size()); });
     if (slow.empty()) return;
     std::vector<std::int64_t> ranks;
     for (const auto& [rank, count] : slow) ranks.push_back(rank);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
-
 #include "mpa/diagnosis/diagnosis.h"
+#include "mpa/report/page.h"
 
 namespace mpa {
 
-/// The diagnosis as one HTML page without scripts, which loads nothing.
-std::string DiagnosisPage(const Diagnosis& diagnosis, Language language);
+/// What the page of a diagnosis says.
+Page DiagnosisPage(const Diagnosis& diagnosis, Language language);
 
 }  // namespace mpa

@@ -63,6 +63,7 @@ class OperationJoiner {
 
   void AddRank(std::size_t rank) {
     const RankDiagnosis& part = Part(rank);
+    const JobGroups of_job(part.meetings.groups);
     std::map<Key, std::size_t> seen;
     for (std::size_t i = 0; i < part.operations.size(); ++i) {
       const OperationPart& row = part.operations[i];
@@ -84,15 +85,15 @@ class OperationJoiner {
         joined.kind = kind;
         joined.step = row.step;
         joined.joint.is_barrier = IsBarrierKind(kind) || is_pair;
-        Describe(group, part.meetings.groups, joined);
+        Describe(group, of_job, joined);
       }
       joined.joint.members.push_back({rank, i});
     }
   }
 
-  static void Describe(const std::string& group, const std::vector<JobGroup>& groups, JobOperation& joined) {
+  static void Describe(const std::string& group, const JobGroups& of_job, JobOperation& joined) {
     joined.group = group;
-    const JobGroup* known = FindJobGroup(groups, group);
+    const JobGroup* known = of_job.Find(group);
     if (known == nullptr) return;
     if (!known->name.empty()) joined.group = known->name;
     joined.members = known->ranks;

@@ -11,9 +11,6 @@
 namespace mpa {
 namespace {
 
-// Fewer operations show no habit.
-constexpr std::size_t kLeastOperations = 5;
-
 // Ranks differ by less without a cause.
 TimeNs LeastLateness(const RankDiagnosis& part, const Rules& rules) {
   TimeNs longest = 0;
@@ -102,7 +99,7 @@ class OutsiderFinder {
     for (const auto& [key, found] : little_late_) {
       TimeNs sum = 0;
       for (const auto& [operation, late] : found) sum += late.last - late.second;
-      const bool is_habit = found.size() >= kLeastOperations &&
+      const bool is_habit = IsAtLeast(found.size(), rules_.least_operations) &&
                             static_cast<double>(found.size()) >=
                                 rules_.systematic_share * static_cast<double>(seen_.at(key.first));
       if (!is_habit || sum < steps * least_lateness_) continue;

@@ -11,9 +11,6 @@
 namespace mpa {
 namespace {
 
-// Fewer operations show nothing usual.
-constexpr std::size_t kOperationsCompared = 5;
-
 class PortCauses {
  public:
   explicit PortCauses(const Job& job) : job_(job) {}
@@ -52,7 +49,7 @@ class PortCauses {
                          static_cast<double>(part.port_time));
       }
     }
-    if (values.size() < kOperationsCompared) return 0;
+    if (!IsAtLeast(values.size(), job_.rules.least_operations)) return 0;
     const auto upper = values.begin() + static_cast<std::ptrdiff_t>(values.size() * 3 / 4);
     std::nth_element(values.begin(), upper, values.end());
     return *upper;

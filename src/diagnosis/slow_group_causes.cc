@@ -8,16 +8,14 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "cause.h"
+#include "mpa/measure/quantiles.h"
 
 namespace mpa {
 namespace {
-
-// A group is judged by at least this many operations, and is slow when this share of them is.
-constexpr std::size_t kLeastOperations = 5;
-constexpr double kMostOfThem = 0.6;
 
 class SlowGroups {
  public:
@@ -55,9 +53,7 @@ class SlowGroups {
   TimeNs UsualOf(const Operations& operations) const {
     std::vector<TimeNs> times;
     for (const std::size_t i : operations) times.push_back(PostOf(job_, i));
-    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-    std::nth_element(times.begin(), middle, times.end());
-    return *middle;
+    return Median(std::move(times));
   }
 
   void Compare(const std::map<std::size_t, Operations>& groups) {
@@ -68,7 +64,7 @@ class SlowGroups {
       counts.insert(operations.size());
     }
     // Groups that do not do the same cannot be compared.
-    if (groups.size() < 2 || counts.size() > 1 || *counts.begin() < kLeastOperations) return;
+    if (groups.size() < 2 || counts.size() > 1 || !IsAtLeast(*counts.begin(), job_.rules.least_operations)) return;
     const TimeNs usual = Normal(std::move(usual_times));
     if (usual <= 0) return;
     for (const auto& [lane, operations] : groups) AddSlow(operations, usual);
@@ -79,7 +75,7 @@ class SlowGroups {
       return static_cast<double>(usual) < job_.rules.link_bandwidth_ratio * static_cast<double>(PostOf(job_, i));
     };
     const auto slow = std::count_if(operations.begin(), operations.end(), is_slow);
-    if (static_cast<double>(slow) < kMostOfThem * static_cast<double>(operations.size())) return;
+    if (static_cast<double>(slow) < job_.rules.link_slow_share * static_cast<double>(operations.size())) return;
     const std::vector<std::int64_t>& ranks = job_.operations.all[operations[0]].members;
     Cause cause = NewCause(job_, "link.slow", fmt::format("r{}", fmt::join(ranks, "+")));
     cause.finding.ranks = ranks;

@@ -8,19 +8,24 @@
 
 namespace mpa {
 
-const JobGroup* FindJobGroup(const std::vector<JobGroup>& groups, std::string_view name) {
-  const JobGroup* found = nullptr;
+void JobGroups::Add(const std::vector<JobGroup>& groups) {
   for (const JobGroup& group : groups) {
-    if (group.id == name || std::to_string(GroupHash(group.id)) == name) found = &group;
+    of_name_.try_emplace(group.id, &group);
+    of_name_.try_emplace(std::to_string(GroupHash(group.id)), &group);
   }
-  return found;
+}
+
+const JobGroup* JobGroups::Find(std::string_view name) const {
+  const auto found = of_name_.find(name);
+  return found == of_name_.end() ? nullptr : found->second;
 }
 
 GroupPeers::GroupPeers(const RankTrace& trace)
     : rank_(trace.rank), groups_(trace.comm_groups.Size()) {
+  const JobGroups of_job(trace.job.groups);
   for (std::size_t group = 0; group < groups_.size(); ++group) {
     const std::string_view name = trace.strings.View(trace.comm_groups.name[group]);
-    groups_[group].listed = FindJobGroup(trace.job.groups, BareGroupName(name));
+    groups_[group].listed = of_job.Find(BareGroupName(name));
   }
   for (std::size_t i = 0; i < trace.comm_tasks.Size(); ++i) {
     const std::int32_t group = trace.comm_tasks.group[i];

@@ -76,6 +76,10 @@ const std::vector<ExportType>& AllExportTypes() {
          writers::WriteCsvFiles(report, path);
        }},
       {"md", ".md", WriteMarkdown},
+      {"html", ".html",
+       [](const Report& report, const fs::path& path, Notes&) {
+         writers::WriteHtmlFile(report, path);
+       }},
       {"columns", "_columns.md",
        [](const Report& report, const fs::path& path, Notes&) {
          writers::WriteColumnsFile(report, path);

@@ -52,4 +52,8 @@ void WriteColumnsFile(const Report& report, const std::filesystem::path& path);
 /// The story, the tables of the screen, the first rows of each sheet and the notes.
 void WriteMarkdownFile(const Report& report, const std::filesystem::path& path);
 
+/// A page that needs nothing else: the page of the report, if it has one; else the answer of the
+/// screen, the findings, the story, the first rows of each sheet and the notes.
+void WriteHtmlFile(const Report& report, const std::filesystem::path& path);
+
 }  // namespace mpa::writers

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reports as Markdown, to be pasted into an issue or a chat: the beginning of each sheet.
 #include <algorithm>
-#include <cmath>
 
 #include "formats.h"
 #include "markdown_text.h"
@@ -13,39 +12,6 @@ namespace mpa::writers {
 namespace {
 
 constexpr std::size_t kShownRows = 20;
-
-std::string Number(double value, Format format) {
-  switch (format) {
-    case Format::kInteger:
-      return WithThousands(Fixed(value, 0));
-    case Format::kDecimals2:
-      return WithThousands(Fixed(value, 2));
-    case Format::kDecimals3:
-      return WithThousands(Fixed(value, 3));
-    case Format::kDecimals4:
-      return Fixed(value, 4);
-    case Format::kPercent:
-      return Fixed(value * 100, 2) + '%';
-    case Format::kGeneral:
-    case Format::kText:
-      break;
-  }
-  return fmt::format("{}", value);
-}
-
-std::string Shown(const Cell& cell, Format format) {
-  if (const auto* text = std::get_if<std::string>(&cell)) return EscapedMarkdown(*text);
-  if (const auto* whole = std::get_if<std::int64_t>(&cell)) {
-    const std::string digits = std::to_string(*whole);
-    return format == Format::kInteger ? WithThousands(digits)
-                                      : Number(static_cast<double>(*whole), format);
-  }
-  if (const auto* real = std::get_if<double>(&cell)) {
-    return std::isinf(*real) ? "INF" : Number(*real, format);
-  }
-  if (const auto* reason = std::get_if<NoNumber>(&cell)) return std::string(TextOf(*reason));
-  return {};
-}
 
 void PrintRow(const std::vector<std::string>& cells, std::FILE* stream) {
   Print(stream, "| {} |\n", fmt::join(cells, " | "));
@@ -89,7 +55,7 @@ void PrintSheet(const Sheet& sheet, std::FILE* stream) {
     const Row& row = sheet.rows[r];
     std::vector<std::string> cells;
     for (std::size_t i = 0; i < sheet.columns.size(); ++i) {
-      cells.push_back(Shown(ShownCell(sheet, row, i), sheet.columns[i].format));
+      cells.push_back(EscapedMarkdown(ShownText(sheet, row, i)));
     }
     for (int i = 0; i < row.indent && !cells.empty(); ++i) cells[0].insert(0, "&emsp;");
     PrintRow(cells, stream);

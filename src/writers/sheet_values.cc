@@ -2,6 +2,8 @@
 // Names and values of columns.
 #include "sheet_values.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -15,6 +17,25 @@ namespace {
 bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
 bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+std::string NumberText(double value, Format format) {
+  switch (format) {
+    case Format::kInteger:
+      return WithThousands(Fixed(value, 0));
+    case Format::kDecimals2:
+      return WithThousands(Fixed(value, 2));
+    case Format::kDecimals3:
+      return WithThousands(Fixed(value, 3));
+    case Format::kDecimals4:
+      return Fixed(value, 4);
+    case Format::kPercent:
+      return Fixed(value * 100, 2) + '%';
+    case Format::kGeneral:
+    case Format::kText:
+      break;
+  }
+  return fmt::format("{}", value);
+}
 
 // "OpType" and "Op Type" are op_type, "Ratio(%)" is ratio_percent.
 std::string SnakeCase(std::string_view name) {
@@ -95,6 +116,22 @@ Cell ShownCell(const Sheet& sheet, const Row& row, std::size_t column) {
   }
   const auto* real = std::get_if<double>(&cell);
   return real != nullptr && std::isnan(*real) ? Cell() : cell;
+}
+
+std::string ShownText(const Sheet& sheet, const Row& row, std::size_t column) {
+  const Cell cell = ShownCell(sheet, row, column);
+  const Format format = sheet.columns[column].format;
+  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
+  if (const auto* whole = std::get_if<std::int64_t>(&cell)) {
+    const std::string digits = std::to_string(*whole);
+    return format == Format::kInteger ? WithThousands(digits)
+                                      : NumberText(static_cast<double>(*whole), format);
+  }
+  if (const auto* real = std::get_if<double>(&cell)) {
+    return std::isinf(*real) ? "INF" : NumberText(*real, format);
+  }
+  if (const auto* reason = std::get_if<NoNumber>(&cell)) return std::string(TextOf(*reason));
+  return {};
 }
 
 Cell ProgramCell(const Sheet& sheet, const Row& row, std::size_t column) {

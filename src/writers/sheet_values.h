@@ -29,7 +29,10 @@ std::vector<std::string> ColumnKeys(const Sheet& sheet);
 /// not-a-number as an empty cell, texts in UTF-8, labels without the tabs that indent them.
 Cell ShownCell(const Sheet& sheet, const Row& row, std::size_t column);
 
-/// The same for programs, whose columns of numbers hold numbers only: empty where there is none, or
+/// The same as a text for people, in the form of the column.
+std::string ShownText(const Sheet& sheet, const Row& row, std::size_t column);
+
+/// As ShownCell() for programs, whose columns of numbers hold numbers only: empty where there is none, or
 /// an infinite one.
 Cell ProgramCell(const Sheet& sheet, const Row& row, std::size_t column);
 

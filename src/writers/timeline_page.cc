@@ -5,40 +5,18 @@
 #include <algorithm>
 #include <string_view>
 
-#include "mpa/base/printable.h"
+#include "html_text.h"
 #include "mpa/writers/pages.h"
 
 namespace mpa {
 namespace {
 
+using writers::EscapedHtml;
+
 // Pixels.
 constexpr double kLeft = 150, kWidth = 1000, kRight = 20;
 constexpr double kTop = 46, kLaneHeight = 30, kBarHeight = 22;
 constexpr double kLetter = 6.6;
-
-// Text within HTML or SVG, whatever it holds.
-std::string EscapedHtml(std::string_view text) {
-  std::string escaped;
-  for (const char c : Printable(text)) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      default:
-        escaped += c;
-    }
-  }
-  return escaped;
-}
 
 std::string UsText(TimeNs time) { return fmt::format("{:.1f}", static_cast<double>(time) / 1e3); }
 
@@ -169,18 +147,16 @@ std::string TableOf(const Timeline& timeline) {
 }  // namespace
 
 std::string FormatPage(const Timeline& timeline) {
-  return fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width\">\n"
-      "<link rel=\"icon\" href=\"data:,\">\n<title>{0}</title>\n"
-      "<style>body{{font:14px sans-serif;margin:1.5em;color:#222;background:#fff}}"
-      "table{{border-collapse:collapse;margin:1em 0}}td,th{{padding:2px 10px;text-align:right}}"
-      "td:first-child,th:first-child,td:last-child,th:last-child{{text-align:left}}"
-      "i{{display:inline-block;width:1em;height:1em;margin-right:.5em;vertical-align:-2px}}"
-      ".key{{white-space:nowrap;margin-right:1em}}"
-      "</style>\n</head>\n<body>\n<h1>{0}</h1>\n<p>{1}</p>\n{2}{3}{4}</body>\n</html>\n",
-      EscapedHtml(timeline.title), EscapedHtml(timeline.text), Drawing(timeline).Svg(), LegendOf(timeline),
-      TableOf(timeline));
+  constexpr std::string_view kStyle =
+      "body{font:14px sans-serif;margin:1.5em;color:#222;background:#fff}"
+      "table{border-collapse:collapse;margin:1em 0}td,th{padding:2px 10px;text-align:right}"
+      "td:first-child,th:first-child,td:last-child,th:last-child{text-align:left}"
+      "i{display:inline-block;width:1em;height:1em;margin-right:.5em;vertical-align:-2px}"
+      ".key{white-space:nowrap;margin-right:1em}";
+  const std::string body = fmt::format(
+      "<h1>{}</h1>\n<p>{}</p>\n{}{}{}", EscapedHtml(timeline.title), EscapedHtml(timeline.text),
+      Drawing(timeline).Svg(), LegendOf(timeline), TableOf(timeline));
+  return writers::HtmlDocument("en", timeline.title, kStyle, body);
 }
 
 }  // namespace mpa

@@ -189,7 +189,7 @@ class Export(Cli):
         for types, unknown in (("pdf", "pdf"), ("xlsx,text", "text"), ("xlsx json", "xlsx json")):
             with self.subTest(types=types):
                 self.assert_fails(2, self.compare("--export_type", types), "--export_type",
-                                  f"'{unknown}'", "xlsx, db, json, csv, md")
+                                  f"'{unknown}'", "xlsx, db, json, csv, md, html")
         self.assert_fails(2, self.compare("--export_type"), "--export_type")
         self.assertFalse(self.out.exists())
 

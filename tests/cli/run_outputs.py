@@ -23,7 +23,7 @@ from groups import parse_arguments, run_group  # noqa: E402
 from outputs import NEW, RESULTS, Outputs  # noqa: E402
 from running import run, table_sizes  # noqa: E402
 
-TYPES = ("xlsx", "json", "csv", "md")
+TYPES = ("xlsx", "json", "csv", "md", "html")
 
 
 class Places(Outputs):

@@ -10,7 +10,7 @@ namespace mpa {
 /// places the JSON document holds), "max_chars" (its size), "dimension" (all, schedule, computation:
 /// which findings), "key" (a finding to explain, the only one
 /// in the document), "timeline" (write a trace of it) and "rules" (the text of a file of thresholds, see
-/// ParseRules()). The page of the report is HTML.
+/// ParseRules()).
 Recipe DiagnosisRecipe();
 
 /// The names of the report's documents; a trace follows them, or the list for tuning tools.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -18,7 +19,7 @@ struct Rules {
   double low_share = 0.01, medium_share = 0.03, high_share = 0.1, critical_share = 0.2;
   double warm_up_ratio = 1.2, systematic_share = 0.6, intermittent_share = 0.2;
   double innocent_share = 0.05;
-  double grown_ratio = 1.2;
+  double grown_ratio = 1.2, least_operations = 5;
   // Ranks.
   double late_share = 0.005, late_of_peers = 0.05, late_peers = 3, late_alike = 1.35;
   double late_blocks_ratio = 1.5, late_clock_ratio = 0.97, foreign_share = 0.5;
@@ -26,6 +27,7 @@ struct Rules {
   double jitter_steps = 5, jitter_share = 0.03, jitter_top_share = 0.4;
   // Communication.
   double link_bandwidth_ratio = 0.7, link_least_bytes = 32'768;
+  double link_slow_share = 0.6, link_members = 3;
   double port_gbs = 12.5, port_share = 0.5, port_bytes = 1 << 20;
   double small_latency_ratio = 2, small_count_share = 0.2, small_calls = 4;
   double small_bytes = 16 << 20;
@@ -73,6 +75,8 @@ std::string RulesText(const Rules& rules);
 
 /// A whole number or a time among the rules.
 inline std::int64_t Whole(double rule) { return static_cast<std::int64_t>(rule); }
+/// A count and the least one that a rule wants.
+inline bool IsAtLeast(std::size_t count, double rule) { return static_cast<double>(count) >= rule; }
 /// A share of a time.
 inline TimeNs ShareOf(TimeNs time, double share) {
   return static_cast<TimeNs>(static_cast<double>(time) * share);

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -9,9 +12,20 @@
 
 namespace mpa {
 
-/// What the job says of the communication group, which captures name by its id or by the hash of
-/// it. Null: nothing.
-const JobGroup* FindJobGroup(const std::vector<JobGroup>& groups, std::string_view name);
+/// What the job says of its communication groups, which captures name by their ids or by the hashes
+/// of them. The lists have to outlive it.
+class JobGroups {
+ public:
+  JobGroups() = default;
+  explicit JobGroups(const std::vector<JobGroup>& groups) { Add(groups); }
+  /// Of a group that is known already, the first one stays.
+  void Add(const std::vector<JobGroup>& groups);
+  /// Null: the job says nothing of it.
+  const JobGroup* Find(std::string_view name) const;
+
+ private:
+  std::map<std::string, const JobGroup*, std::less<>> of_name_;
+};
 
 /// The members of the groups of a rank as ranks of the job, as far as the rank itself can tell.
 class GroupPeers {

@@ -12,6 +12,7 @@
 
 #include "mpa/report/chart.h"
 #include "mpa/report/gate_report.h"
+#include "mpa/report/page.h"
 #include "mpa/report/timeline.h"
 
 /// What an analysis hands to the writers: plain values, no formatting.
@@ -177,8 +178,8 @@ struct TextDocument {
   std::string text;
 };
 
-/// What a command found, for every format: each writer shows the parts that it can. Whole pages and
-/// documents are those of which a recipe alone knows the form.
+/// What a command found, for every format: each writer shows the parts that it can. Documents are those
+/// of which a recipe alone knows the form.
 struct Report {
   std::string preface;  ///< what to know before any number, for the screen; one of the notes
   std::vector<ScreenTable> screens;
@@ -190,7 +191,7 @@ struct Report {
   std::vector<Finding> findings;        ///< the most important one first
   std::vector<std::string> story;       ///< what changed most, in few lines, for the screen
   std::vector<std::string> notes;       ///< what could not be computed, and why
-  std::string page;                     ///< an HTML page, if one was asked for
+  std::optional<Page> page;             ///< for people, where PageOf() should not make it
   std::vector<TextDocument> documents;  ///< more files of --export_type text
   /// Of a gate: its verdict with what led to it. JUnit, OpenMetrics, annotations and the gate's own
   /// JSON and Markdown are about single metrics with their limits and runs, which lines for people

@@ -37,7 +37,7 @@ struct ExportType {
   bool IsDirectory() const { return ending.starts_with('_'); }
 };
 
-/// xlsx, db, json, csv (a directory with a file for each sheet), md, columns, text (a directory with
+/// xlsx, db, json, csv (a directory with a file for each sheet), md, html, columns, text (a directory with
 /// workbooks for each rank) and notebook, and for gates junit, openmetrics and github.
 const std::vector<ExportType>& AllExportTypes();
 

@@ -5,13 +5,13 @@
 
 #include <utility>
 
-#include "mpa/measure/group_hash.h"
+#include "mpa/measure/group_peers.h"
 
 namespace mpa::communication {
 
 std::vector<Group> FindGroups(const Ranks& ranks) {
   std::map<std::pair<bool, std::string>, Group> groups;
-  std::map<std::string, const JobGroup*> of_hash;
+  JobGroups of_job;
   for (const auto& [rank, part] : ranks) {
     const auto add = [&, id = rank](const auto& entries, bool p2p) {
       for (const auto& entry : entries) {
@@ -24,21 +24,17 @@ std::vector<Group> FindGroups(const Ranks& ranks) {
       add(step.collective_matrix, false);
       add(step.p2p_matrix, true);
     }
-    for (const JobGroup& group : part.job.groups) {
-      of_hash.try_emplace(fmt::format("{}", GroupHash(group.id)), &group);
-    }
+    of_job.Add(part.job.groups);
   }
   std::vector<Group> found;
   for (auto& [key, group] : groups) {
     group.p2p = key.first;
     group.name = key.second;
     group.ranks = group.seen;
-    if (const auto known = of_hash.find(group.name); known != of_hash.end()) {
-      group.id = known->second->id;
-      group.process_group = known->second->name;
-      if (!known->second->ranks.empty()) {
-        group.ranks = {known->second->ranks.begin(), known->second->ranks.end()};
-      }
+    if (const JobGroup* known = of_job.Find(group.name)) {
+      group.id = known->id;
+      group.process_group = known->name;
+      if (!known->ranks.empty()) group.ranks = {known->ranks.begin(), known->ranks.end()};
     }
     found.push_back(std::move(group));
   }

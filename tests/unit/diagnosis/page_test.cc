@@ -1,37 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <string>
-#include <vector>
 
 #include "diagnosis/diagnosis_page.h"
 #include "diagnosis/made_diagnosis.h"
+#include "mpa/writers/pages.h"
 #include "support/failures.h"
+#include "support/html.h"
 
 namespace mpa {
 namespace {
 
-// Every tag that is opened is closed, in order.
-void ExpectWellFormed(const std::string& page) {
-  std::vector<std::string> open;
-  for (std::size_t at = page.find('<'); at != std::string::npos; at = page.find('<', at + 1)) {
-    const std::size_t end = page.find('>', at);
-    ASSERT_NE(end, std::string::npos);
-    std::string tag = page.substr(at + 1, end - at - 1);
-    const bool closes = tag.starts_with('/');
-    tag = tag.substr(closes ? 1 : 0);
-    tag = tag.substr(0, tag.find_first_of(" /"));
-    if (tag == "!DOCTYPE" || tag == "meta" || tag == "link") continue;
-    if (!closes) {
-      open.push_back(tag);
-      continue;
-    }
-    ASSERT_FALSE(open.empty()) << tag;
-    EXPECT_EQ(open.back(), tag);
-    open.pop_back();
-  }
-  EXPECT_TRUE(open.empty());
+using test::ExpectWellFormed;
+
+std::string HtmlOf(const Diagnosis& diagnosis, Language language) {
+  return FormatPage(DiagnosisPage(diagnosis, language));
 }
 
 TEST(DiagnosisPage, ShowsFindingsAndWhatIsNotACause) {
@@ -39,7 +23,7 @@ TEST(DiagnosisPage, ShowsFindingsAndWhatIsNotACause) {
   diagnosis.findings = {MadeFinding("host.h2d", 8'000'000), MadeFinding("op.format", 9'000'000)};
   diagnosis.not_causes = {{"aten::item", 9'000'000, "host.h2d"}};
   diagnosis.not_judged = {{"host.gc", "gc_detect_threshold", "set it"}};
-  const std::string page = DiagnosisPage(diagnosis, Language::kEnglish);
+  const std::string page = HtmlOf(diagnosis, Language::kEnglish);
   ExpectWellFormed(page);
   for (const char* text : {"Faults", "Works as written, could be faster", "blocking copies stop the host",
                            "advisor why host.h2d", "aten::item", "gc_detect_threshold", "saves 8.0 ms (8 %)"}) {
@@ -51,7 +35,7 @@ TEST(DiagnosisPage, SpeaksChinese) {
   Diagnosis diagnosis = MadeDiagnosis();
   diagnosis.findings = {MadeFinding("host.h2d", 8'000'000)};
   diagnosis.not_judged = {{"rank.late_host", "three ranks of the same role", "captures of more ranks"}};
-  const std::string page = DiagnosisPage(diagnosis, Language::kChinese);
+  const std::string page = HtmlOf(diagnosis, Language::kChinese);
   ExpectWellFormed(page);
   EXPECT_HAS_TEXT(page, "lang=\"zh\"");
   EXPECT_HAS_TEXT(page, "阻塞式拷贝使 host 停顿");
@@ -65,13 +49,13 @@ TEST(DiagnosisPage, TextsOfCapturesAreNoMarkup) {
   diagnosis.findings[0].key = diagnosis.findings[0].evidence[0].name = "<script>alert(1)</script>";
   diagnosis.not_causes = {{"<i>", 1, "<u>"}};
   diagnosis.notes = {"<s>"};
-  const std::string page = DiagnosisPage(diagnosis, Language::kEnglish);
+  const std::string page = HtmlOf(diagnosis, Language::kEnglish);
   ExpectWellFormed(page);
   for (const char* text : {"<script", "<b>&\"", "<i>", "<u>", "<s>"}) EXPECT_EQ(page.find(text), std::string::npos) << text;
   EXPECT_HAS_TEXT(page, "&lt;script&gt;");
 }
 
-TEST(DiagnosisPage, OfNothing) { ExpectWellFormed(DiagnosisPage({}, Language::kEnglish)); }
+TEST(DiagnosisPage, OfNothing) { ExpectWellFormed(HtmlOf({}, Language::kEnglish)); }
 
 }  // namespace
 }  // namespace mpa

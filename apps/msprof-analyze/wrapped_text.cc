@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Wraps and aligns text for the screen.
-#include "page.h"
+#include "wrapped_text.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 
 namespace mpa {
 
-void Page::Fill(std::string line, std::size_t indent, std::string_view text,
+void WrappedText::Fill(std::string line, std::size_t indent, std::string_view text,
                 std::string_view more) {
   bool empty = true;
   const std::string printable = Printable(text);
@@ -30,20 +30,20 @@ void Page::Fill(std::string line, std::size_t indent, std::string_view text,
   text_ += line + '\n';
 }
 
-void Page::Add(std::string first, std::size_t indent, std::string_view text) {
+void WrappedText::Add(std::string first, std::size_t indent, std::string_view text) {
   std::string line = std::move(first);
   line.resize(std::max(line.size(), indent), ' ');
   Fill(std::move(line), indent, text, "");
 }
 
-void Page::AddLabelled(const std::string& label, std::string_view text) {
+void WrappedText::AddLabelled(const std::string& label, std::string_view text) {
   constexpr std::size_t kLabelWidth = 16;
   if (!text.empty()) Add("  " + label, kLabelWidth, text);
 }
 
-void Page::AddCommand(std::string_view command) { Fill("  ", 6, command, " \\"); }
+void WrappedText::AddCommand(std::string_view command) { Fill("  ", 6, command, " \\"); }
 
-void Page::AddColored(const char* code, const std::string& first, std::size_t indent,
+void WrappedText::AddColored(const char* code, const std::string& first, std::size_t indent,
                       std::string_view text) {
   const std::size_t begin = text_.size();
   Add(first, indent, text);
@@ -52,7 +52,7 @@ void Page::AddColored(const char* code, const std::string& first, std::size_t in
   text_.insert(begin, fmt::format("\x1b[{}m", code));
 }
 
-void Page::AddColored(const char* code, std::string_view line) {
+void WrappedText::AddColored(const char* code, std::string_view line) {
   const std::string printable = Printable(line);
   text_ += color_ ? fmt::format("\x1b[{}m{}\x1b[0m\n", code, printable) : printable + '\n';
 }

@@ -12,9 +12,9 @@ inline constexpr std::size_t kUsualWidth = 80;
 
 /// Text for the screen in lines of at most `width` columns; a word that is longer (a path) has a
 /// line of its own. Names from captures can neither steer the terminal nor break the layout.
-class Page {
+class WrappedText {
  public:
-  explicit Page(bool color, std::size_t width = kUsualWidth) : color_(color), width_(width) {}
+  explicit WrappedText(bool color, std::size_t width = kUsualWidth) : color_(color), width_(width) {}
 
   /// `first`, then `text` in the columns from `indent` on.
   void Add(std::string first, std::size_t indent, std::string_view text);
