@@ -10,14 +10,19 @@ namespace mpa {
 
 void JobGroups::Add(const std::vector<JobGroup>& groups) {
   for (const JobGroup& group : groups) {
-    of_name_.try_emplace(group.id, &group);
-    of_name_.try_emplace(std::to_string(GroupHash(group.id)), &group);
+    of_id_.try_emplace(group.id, &group);
+    of_hash_.try_emplace(std::to_string(GroupHash(group.id)), &group);
   }
 }
 
 const JobGroup* JobGroups::Find(std::string_view name) const {
-  const auto found = of_name_.find(name);
-  return found == of_name_.end() ? nullptr : found->second;
+  const auto found = of_id_.find(name);
+  return found == of_id_.end() ? OfHash(name) : found->second;
+}
+
+const JobGroup* JobGroups::OfHash(std::string_view hash) const {
+  const auto found = of_hash_.find(hash);
+  return found == of_hash_.end() ? nullptr : found->second;
 }
 
 GroupPeers::GroupPeers(const RankTrace& trace)

@@ -19,7 +19,6 @@ namespace mpa::writers {
 namespace {
 
 constexpr std::size_t kRowsOfPage = 100;
-constexpr const char* kEmSpace = "\xE2\x80\x83";  // is not left out at the beginning of a cell
 
 bool IsNumber(const Cell& cell) {
   return std::holds_alternative<std::int64_t>(cell) || std::holds_alternative<double>(cell) ||
@@ -44,7 +43,8 @@ PageTable TableOfSheet(const Sheet& sheet) {
     for (std::size_t i = 0; i < sheet.columns.size(); ++i) {
       cells.push_back(ShownText(sheet, sheet.rows[r], i));
     }
-    for (int i = 0; i < sheet.rows[r].indent && !cells.empty(); ++i) cells[0].insert(0, kEmSpace);
+    const auto indent = static_cast<std::size_t>(sheet.rows[r].indent);
+    if (!cells.empty()) cells[0].insert(0, 2 * indent, ' ');
   }
   return table;
 }

@@ -40,7 +40,7 @@ constexpr std::string_view kStyle =
     ".gain{margin-left:auto}.severity{color:var(--edge)}"
     "table{border-collapse:collapse;font-size:.9em;margin:.5em 0}"
     "td,th{text-align:left;padding:.15em 1em .15em 0;border-bottom:1px solid var(--line);"
-    "overflow-wrap:anywhere}"
+    "overflow-wrap:anywhere;white-space:pre-wrap}"
     "td.n,th.n{text-align:right;white-space:nowrap}summary{cursor:pointer;color:var(--dim)}"
     ".scroll{overflow-x:auto}";
 

@@ -20,11 +20,14 @@ class JobGroups {
   explicit JobGroups(const std::vector<JobGroup>& groups) { Add(groups); }
   /// Of a group that is known already, the first one stays.
   void Add(const std::vector<JobGroup>& groups);
-  /// Null: the job says nothing of it.
+  /// By the id or the hash. Null: the job says nothing of it.
   const JobGroup* Find(std::string_view name) const;
+  /// By the hash alone, as communication.json has it.
+  const JobGroup* OfHash(std::string_view hash) const;
 
  private:
-  std::map<std::string, const JobGroup*, std::less<>> of_name_;
+  using OfName = std::map<std::string, const JobGroup*, std::less<>>;
+  OfName of_id_, of_hash_;
 };
 
 /// The members of the groups of a rank as ranks of the job, as far as the rank itself can tell.

@@ -31,7 +31,7 @@ std::vector<Group> FindGroups(const Ranks& ranks) {
     group.p2p = key.first;
     group.name = key.second;
     group.ranks = group.seen;
-    if (const JobGroup* known = of_job.Find(group.name)) {
+    if (const JobGroup* known = of_job.OfHash(group.name)) {
       group.id = known->id;
       group.process_group = known->name;
       if (!known->ranks.empty()) group.ranks = {known->ranks.begin(), known->ranks.end()};
