@@ -42,16 +42,6 @@ void AddCaptureFindings(const Job& job, Diagnosis& diagnosis);
 /// The stages of a pipeline.
 void FindPipelineCauses(const Job& job, std::vector<Cause>& causes);
 
-struct PipelineShape {
-  std::int64_t stages = 1, micro_batches = 0;
-  /// The share of a step in which a stage has nothing to do although all is even.
-  double IdealBubble() const {
-    if (stages < 2 || micro_batches < 1) return 0;
-    return static_cast<double>(stages - 1) / static_cast<double>(micro_batches + stages - 1);
-  }
-};
-PipelineShape ShapeOfPipeline(const Job& job);
-
 /// A cause of the catalogue with its key: the id and what tells it from others.
 Cause NewCause(const Job& job, std::string_view id, std::string_view place = "");
 /// Takes time out of an operation of all its members, behind the last arrival.

@@ -9,8 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "bubble.h"
 #include "cause.h"
 #include "hiding.h"
+#include "micro_batches.h"
 
 namespace mpa {
 namespace {
@@ -54,36 +56,6 @@ bool DemoteUsual(const Job& job, const Waterfall& waterfall, std::vector<Cause>&
     causes[gain.cause].finding.kind = FindingKind::kOpportunity;
   }
   return any;
-}
-
-// The share of the steps in which ranks wait for another stage.
-double MeasuredBubble(const Job& job) {
-  double bubble = 0, time = 0;
-  for (const DiagnosedRank& rank : job.ranks) {
-    for (std::size_t step = job.first_step; step < rank.part->steps.size(); ++step) {
-      const StepPart& of = rank.part->steps[step];
-      bubble += static_cast<double>(of.leaves[static_cast<std::size_t>(Leaf::kBubble)]);
-      time += static_cast<double>(of.end - of.begin);
-    }
-  }
-  return time > 0 ? bubble / time : 0;
-}
-
-// What twice as many micro-batches of half the size win: half of the bubble, without what smaller
-// kernels and messages lose. Their schedule is another graph, so it is computed and not replayed: of
-// p stages and m micro-batches (p - 1) / (m + p - 1) is idle.
-void AddBubble(const Job& job, Diagnosis& diagnosis) {
-  const PipelineShape shape = ShapeOfPipeline(job);
-  const double ideal = std::min(shape.IdealBubble(), MeasuredBubble(job));
-  if (ideal < job.rules.bubble_share) return;
-  FoundCause found = NewCause(job, "pp.bubble").finding;
-  found.gain = ShareOf(diagnosis.floor, ideal * job.rules.bubble_gain);
-  found.alone = ShareOf(diagnosis.step, ideal * job.rules.bubble_gain);
-  found.gain_max = ShareOf(diagnosis.floor, ideal);
-  found.metrics.push_back({"ideal_bubble", ideal, "share"});
-  found.metrics.push_back({"micro_batches", static_cast<double>(shape.micro_batches), "count"});
-  diagnosis.floor -= found.gain;
-  diagnosis.findings.push_back(std::move(found));
 }
 
 // Calls that wait long look guilty. They are not while the device they wait for is held up itself.
@@ -136,6 +108,9 @@ void AddNotJudged(const Job& job, Diagnosis& diagnosis) {
     diagnosis.not_judged.push_back({"link.slow", "sizes and peers of transfers", kLevel1});
     diagnosis.not_judged.push_back({"comm.small", "sizes and peers of transfers", kLevel1});
   }
+  if (!ShapeOfPipeline(job).complete) {
+    diagnosis.not_judged.push_back({"pp.stage_imbalance", "a rank of every pipeline stage", "captures of more ranks"});
+  }
   if (static_cast<double>(job.ranks.size()) < job.rules.late_peers) {
     for (const char* id : {"rank.late_compute", "rank.late_host", "rank.late_input"}) {
       diagnosis.not_judged.push_back({id, "three ranks of the same role", "captures of more ranks"});
@@ -183,7 +158,7 @@ Diagnosis Diagnose(std::vector<DiagnosedRank> ranks, const Rules& rules) {
     of_findings.push_back(&what_ifs[gain.cause]);
   }
   FindHiding(job, of_findings, diagnosis);
-  AddBubble(job, diagnosis);
+  AddBubble(job, of_findings, diagnosis);
   AddNotCauses(job, diagnosis);
   AddNotJudged(job, diagnosis);
   AddCaptureFindings(job, diagnosis);

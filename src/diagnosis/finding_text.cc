@@ -180,6 +180,7 @@ std::string NeedText(const std::string& english, Language language) {
       {"calls of the runtime (CANN)", "CANN 接口调用"},
       {"sizes and peers of transfers", "传输的大小和对端"},
       {"three ranks of the same role", "同一角色的三张卡"},
+      {"a rank of every pipeline stage", "每个流水级至少一张卡"},
       {"captures of more ranks", "采集更多的卡"},
   };
   const auto found = chinese.find(english);

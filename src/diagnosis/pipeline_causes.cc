@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cause.h"
+#include "micro_batches.h"
 
 namespace mpa {
 namespace {
@@ -17,7 +18,8 @@ class PipelineCauses {
 
   void Find() {
     for (const std::int32_t role : job_.stage) stages_.insert(role);
-    if (stages_.size() < 2) return;
+    // A stage that was not captured may be the one with most layers.
+    if (stages_.size() < 2 || !ShapeOfPipeline(job_).complete) return;
     AddImbalance();
   }
 
@@ -112,20 +114,6 @@ class PipelineCauses {
 };
 
 }  // namespace
-
-// Every micro-batch goes from the first stage to the second once.
-PipelineShape ShapeOfPipeline(const Job& job) {
-  PipelineShape shape;
-  if (job.stage.empty()) return shape;
-  shape.stages = *std::max_element(job.stage.begin(), job.stage.end()) + 1;
-  const auto first = static_cast<std::size_t>(std::find(job.stage.begin(), job.stage.end(), 0) - job.stage.begin());
-  if (first == job.stage.size()) return shape;
-  const RankDiagnosis& part = job.Part(first);
-  std::int64_t sends = 0;
-  for (const OperationPart& operation : part.operations) sends += part.names[operation.kind] == "send" ? 1 : 0;
-  shape.micro_batches = sends / static_cast<std::int64_t>(std::max<std::size_t>(1, job.steps));
-  return shape;
-}
 
 void FindPipelineCauses(const Job& job, std::vector<Cause>& causes) { PipelineCauses(job, causes).Find(); }
 

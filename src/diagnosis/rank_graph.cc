@@ -2,11 +2,25 @@
 #include "rank_graph.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "graph_draft.h"
 
 namespace mpa {
+namespace {
+
+template <typename Matches>
+Intervals SpansOfOps(const RankTrace& trace, Matches matches) {
+  std::vector<Interval> spans;
+  const HostOps& ops = trace.host_ops;
+  for (std::size_t i = 0; i < ops.Size(); ++i) {
+    if (matches(trace.strings.View(ops.name[i]))) spans.push_back({ops.start[i], ops.start[i] + ops.dur[i]});
+  }
+  return Union(std::move(spans));
+}
+
+}  // namespace
 
 std::uint32_t GraphDraft::Add(TimeNs start, TimeNs dur, NodeKind kind, TimeNs host_time,
                               std::int32_t row) {
@@ -27,14 +41,11 @@ std::uint32_t GraphDraft::Wait(std::uint32_t node, std::uint32_t on, WaitsFor fr
 }
 
 Intervals OptimizerSpans(const RankTrace& trace) {
-  std::vector<Interval> spans;
-  const HostOps& ops = trace.host_ops;
-  for (std::size_t i = 0; i < ops.Size(); ++i) {
-    if (trace.strings.View(ops.name[i]).starts_with("Optimizer.step#")) {
-      spans.push_back({ops.start[i], ops.start[i] + ops.dur[i]});
-    }
-  }
-  return Union(std::move(spans));
+  return SpansOfOps(trace, [](std::string_view name) { return name.starts_with("Optimizer.step#"); });
+}
+
+Intervals GradientSpans(const RankTrace& trace) {
+  return SpansOfOps(trace, [](std::string_view name) { return name.ends_with("AccumulateGrad"); });
 }
 
 RankGraph BuildRankGraph(const RankTrace& trace, TimeNs host_offset,

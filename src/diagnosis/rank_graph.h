@@ -28,6 +28,7 @@ struct GraphNode {
   std::int32_t row = -1;   ///< of the table it comes from
   Leaf leaf{};             ///< of a kernel or copy
   bool in_optimizer = false;  ///< the host asked for it within Optimizer.step
+  bool adds_gradients = false;  ///< the host asked for it to add gradients to those of earlier passes
 };
 
 struct GraphEdge {
@@ -67,8 +68,9 @@ struct HostStretch {
   std::int32_t before = -1;  ///< and the earlier one; -1: unknown
 };
 
-/// When the host was within Optimizer.step.
+/// When the host was within Optimizer.step, and when it added up gradients (AccumulateGrad).
 Intervals OptimizerSpans(const RankTrace& trace);
+Intervals GradientSpans(const RankTrace& trace);
 
 /// Builds the graph. `host_offset`: how far the host's clock is ahead of the device's. `host` gets
 /// the stretches of its threads.

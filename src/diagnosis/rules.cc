@@ -167,7 +167,6 @@ const std::vector<RuleEntry>& RuleList() {
        "allocations free memory and ask again so many times a step"},
       {"capture.warmup", "steps", &Rules::few_steps, 1, kMostCalls, "fewer steps do not tell a habit from an accident"},
       {"pp.bubble", "share", &Rules::bubble_share, 0, 1, "a smaller ideal bubble is not reported"},
-      {"pp.bubble", "gain", &Rules::bubble_gain, 0, 1, "mending takes out this share of the bubble"},
   };
   return entries;
 }

@@ -37,7 +37,7 @@ struct Rules {
   double inner_share = 0.03, inner_gain = 0.5;
   double buffer_bytes = 200 << 20, buffer_ratio = 0.85;
   // Pipelines.
-  double stage_ratio = 1.05, bubble_share = 0.05, bubble_gain = 0.25;
+  double stage_ratio = 1.05, bubble_share = 0.05;
   // Hosts.
   double loader_ns = 1'000'000, usual_syncs = 2, stall_ratio = 20, checkpoint_copy_ns = 20'000, launch_gain = 0.2;
   double python_share = 0.02, python_gain = 0.5;

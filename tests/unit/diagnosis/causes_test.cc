@@ -441,28 +441,6 @@ TEST(Causes, ANetworkThatIsSlowEverywhere) {
   EXPECT_EQ(Find(WithPorts(1'048'575), "link.slow/ports"), nullptr) << "too little to tell";
 }
 
-// Two stages that are idle for 4 of 10 ms; the first one sends twice a step.
-TEST(Causes, FewMicroBatches) {
-  std::vector<RankDiagnosis> parts;
-  for (int rank = 0; rank < 2; ++rank) {
-    PartBuilder builder;
-    for (int step = 0; step < 3; ++step) {
-      builder.Step().Kernel("MatMulV3", 6 * kMs);
-      for (int i = 0; i < 2; ++i) builder.Collective("hcom_a", 2 * kMs, rank == 0 ? "send" : "receive", "p");
-      auto& leaves = builder.Part().steps.back().leaves;
-      std::swap(leaves[static_cast<std::size_t>(Leaf::kTransfer)], leaves[static_cast<std::size_t>(Leaf::kBubble)]);
-    }
-    builder.Part().meetings.groups = {{"p", "pp", {0, 1}}};
-    parts.push_back(builder.Build());
-  }
-  const Diagnosis diagnosis = DiagnoseAll(parts);
-  const FoundCause* found = Find(diagnosis, "pp.bubble");
-  ASSERT_NE(found, nullptr);
-  // 1 / (2 + 1) of 10 ms: half of it at best, and half of that for smaller kernels.
-  EXPECT_EQ(found->gain_max, 3'333'333);
-  EXPECT_EQ(found->gain, 833'333);
-}
-
 // Two groups called "tp" of two ranks each, with `count` operations of 1 ms; those of the first group take `slow`.
 Diagnosis TwoGroups(int count, TimeNs slow) {
   std::vector<RankDiagnosis> parts;

@@ -30,5 +30,21 @@ TEST(RankGraph, WhoWaitsForTheDeviceDoesNotWork) {
   EXPECT_EQ(WorkBehindLaunch(20, 30), 880) << "nothing to wait for";
 }
 
+TEST(RankGraph, KernelsThatAddUpGradients) {
+  test::RankBuilder rank;
+  const std::int32_t main = rank.Thread(1);
+  rank.Op("autograd::engine::evaluate_function: torch::autograd::AccumulateGrad", 100, 200, main);
+  rank.Launch(7, 150, main);
+  rank.trace.kernels.link[rank.KernelAt(300, 400)] = 7;
+  rank.Launch(8, 250, main);
+  rank.trace.kernels.link[rank.KernelAt(400, 500)] = 8;
+  std::vector<HostStretch> host;
+  std::vector<bool> adds;
+  for (const GraphNode& node : BuildRankGraph(rank.trace, 0, host).nodes) {
+    if (node.kind == NodeKind::kKernel) adds.push_back(node.adds_gradients);
+  }
+  EXPECT_EQ(adds, (std::vector<bool>{true, false}));
+}
+
 }  // namespace
 }  // namespace mpa

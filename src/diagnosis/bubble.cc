@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pipelines that wait because a step has few micro-batches.
+#include "bubble.h"
+
+#include <algorithm>
+
+#include "cause.h"
+#include "micro_batches.h"
+
+namespace mpa {
+namespace {
+
+// The share of the steps in which ranks wait for another stage.
+double MeasuredBubble(const Job& job) {
+  double bubble = 0, time = 0;
+  for (const DiagnosedRank& rank : job.ranks) {
+    for (std::size_t step = job.first_step; step < rank.part->steps.size(); ++step) {
+      const StepPart& of = rank.part->steps[step];
+      bubble += static_cast<double>(of.leaves[static_cast<std::size_t>(Leaf::kBubble)]);
+      time += static_cast<double>(of.end - of.begin);
+    }
+  }
+  return time > 0 ? bubble / time : 0;
+}
+
+}  // namespace
+
+void AddBubble(const Job& job, const std::vector<const WhatIf*>& mended, Diagnosis& diagnosis) {
+  const PipelineShape shape = ShapeOfPipeline(job);
+  const double ideal = std::min(shape.IdealBubble(), MeasuredBubble(job));
+  if (ideal < job.rules.bubble_share) return;
+  std::vector<const Removal*> made;
+  for (const WhatIf* what_if : mended) made.push_back(&what_if->expect);
+  const MicroBatches batches(job, shape);
+  FoundCause found = NewCause(job, "pp.bubble").finding;
+  found.gain = diagnosis.floor - batches.DoubledStep(made);
+  found.alone = diagnosis.step - batches.DoubledStep({});
+  found.gain_max = std::max(found.gain, ShareOf(diagnosis.floor, ideal));
+  if (found.gain <
+      std::max(Whole(job.rules.least_ns), ShareOf(diagnosis.step, job.rules.least_share)))
+    return;
+  if (!shape.complete) found.confidence = Certainty::kLow;
+  found.metrics.push_back({"ideal_bubble", ideal, "share"});
+  found.metrics.push_back({"micro_batches", static_cast<double>(shape.micro_batches), "count"});
+  diagnosis.floor -= found.gain;
+  diagnosis.findings.push_back(std::move(found));
+}
+
+}  // namespace mpa

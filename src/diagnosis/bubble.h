@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "job.h"
+#include "mpa/diagnosis/diagnosis.h"
+#include "mpa/diagnosis/what_if.h"
+
+namespace mpa {
+
+/// Adds `pp.bubble` where more and smaller micro-batches win time, behind all other findings, and
+/// takes its gain off the floor. `mended`: what the findings so far take out.
+void AddBubble(const Job& job, const std::vector<const WhatIf*>& mended, Diagnosis& diagnosis);
+
+}  // namespace mpa

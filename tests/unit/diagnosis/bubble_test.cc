@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// What more micro-batches win, on a pipeline of two stages with one micro-batch a step. The gains
+// are worked out by hand.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "diagnosis/diagnose.h"
+#include "diagnosis/part_builder.h"
+
+namespace mpa {
+namespace {
+
+constexpr TimeNs kShort = 10 * kUs;  // of the shortest kernel
+
+// The forward pass takes 2 ms, the backward pass 4, on either stage; the optimizer a moment.
+struct TwoStages {
+  TimeNs host = 0;          // of the forward pass of the first stage, instead of computing
+  TimeNs accumulating = 0;  // of its backward pass, instead of computing
+  TimeNs arriving = 0;      // of the 6 ms that it waits for the gradients
+
+  RankDiagnosis First() const {
+    PartBuilder builder;
+    for (int step = 0; step < 3; ++step) {
+      builder.Step();
+      if (host > 0) builder.Host(Leaf::kDispatchOp, host);
+      builder.Kernel("MatMulV3", 2 * kMs - host)
+          .Collective("a", 0, "send", "p")
+          .Collective("b", 6 * kMs, "receive", "p");
+      builder.Part().operations.back().moved = arriving;
+      Wait(builder);
+      builder.Kernel("MatMulGrad", 4 * kMs - accumulating);
+      if (accumulating > 0) {
+        builder.Kernel("Add", accumulating);
+        builder.Part().graph.nodes.back().adds_gradients = true;
+      }
+      builder.Kernel("Adam", kShort, Leaf::kVector, /*in_optimizer=*/true);
+    }
+    builder.Part().meetings.groups = {{"p", "pp", {0, 1}}};
+    return builder.Build();
+  }
+
+  // It is done 4 ms before the first one, and waits for its next forward pass.
+  static RankDiagnosis Second() {
+    PartBuilder builder;
+    for (int step = 0; step < 3; ++step) {
+      builder.Step().Collective("c", step == 0 ? 2 * kMs : 6 * kMs, "receive", "p");
+      Wait(builder);
+      builder.Kernel("MatMulV3", 6 * kMs)
+          .Collective("d", 0, "send", "p")
+          .Kernel("Adam", kShort, Leaf::kVector, true);
+    }
+    builder.Part().meetings.groups = {{"p", "pp", {0, 1}}};
+    return builder.Build();
+  }
+
+  static void Wait(PartBuilder& builder) {
+    auto& leaves = builder.Part().steps.back().leaves;
+    std::swap(leaves[static_cast<std::size_t>(Leaf::kTransfer)],
+              leaves[static_cast<std::size_t>(Leaf::kBubble)]);
+  }
+};
+
+Diagnosis DiagnoseParts(const std::vector<RankDiagnosis>& parts) {
+  std::vector<DiagnosedRank> ranks;
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    ranks.push_back({static_cast<std::int64_t>(i), &parts[i]});
+  return Diagnose(std::move(ranks));
+}
+
+const FoundCause* BubbleOf(const Diagnosis& diagnosis) {
+  for (const FoundCause& finding : diagnosis.findings) {
+    if (finding.id == "pp.bubble") return &finding;
+  }
+  return nullptr;
+}
+
+Diagnosis DiagnoseBoth(const TwoStages& job) {
+  return DiagnoseParts({job.First(), TwoStages::Second()});
+}
+
+// Kernels of 2, 4 and 6 ms take 1.005, 2.005 and 3.005 ms: the 10 us of the shortest remain. So a
+// step of half the work takes 6.025 ms, and the second micro-batch 3.01 ms on the first
+// stage: 9.035 of 12.01.
+TEST(Bubble, TwiceAsManyMicroBatches) {
+  const Diagnosis diagnosis = DiagnoseBoth({});
+  const FoundCause* found = BubbleOf(diagnosis);
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(diagnosis.step, 12'010 * kUs);
+  EXPECT_EQ(found->gain, 2'975 * kUs);
+  EXPECT_EQ(found->alone, found->gain);
+  EXPECT_EQ(diagnosis.floor, 9'035 * kUs);
+  EXPECT_EQ(found->confidence, Certainty::kHigh);
+  // Ranks wait for 18 of 36.03 ms and for 14 of 32.03: less than the half that an even pipeline
+  // would.
+  EXPECT_EQ(found->gain_max, static_cast<TimeNs>(12'010'000 * 32 / 68.06));
+}
+
+// 2 ms of the backward pass add up gradients, in 2 ms for every micro-batch: a step of half the
+// work takes 1.005 + 3.005 + 1.005 + 2 + 0.01 ms, and another micro-batch 4.01.
+TEST(Bubble, GradientsAreAsLargeForSmallMicroBatches) {
+  const Diagnosis diagnosis = DiagnoseBoth({.accumulating = 2 * kMs});
+  const FoundCause* found = BubbleOf(diagnosis);
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, (12'010 - 7'025 - 4'010) * kUs);
+}
+
+// Half of the forward pass is work of the host: a step of half the work takes
+// 1 + 0.505 + 3.005 + 2.005 + 0.01 ms. Of another micro-batch it launches nothing else before it
+// computes, so the second stage is the busier one, with 3.005 ms.
+TEST(Bubble, TheHostWorksAsLongForSmallMicroBatches) {
+  const Diagnosis diagnosis = DiagnoseBoth({.host = kMs});
+  const FoundCause* found = BubbleOf(diagnosis);
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, (12'010 - 6'525 - 3'005) * kUs);
+}
+
+// 3.9 of the 4 ms: 1.005 + 3.005 + 0.055 + 3.9 + 0.01 ms and 4.96 more are more than before.
+TEST(Bubble, SmallMicroBatchesMayCostMoreThanTheyWin) {
+  EXPECT_EQ(BubbleOf(DiagnoseBoth({.accumulating = 3'900 * kUs})), nullptr);
+}
+
+// The first stage is busy for 6.01 ms: 2, 4 and the 10 us in which gradients arrive. Of half the
+// size it takes 1.005 + 2.005 + 0.005, or 0.501664 of that, and so does what it waits for: 5.99 ms
+// become 3.005. The step takes 6.03 ms, and the second micro-batch 3.015.
+TEST(Bubble, OfAStageThatWasNotCaptured) {
+  const Diagnosis diagnosis = DiagnoseParts({TwoStages{.arriving = 10 * kUs}.First()});
+  const FoundCause* found = BubbleOf(diagnosis);
+  ASSERT_NE(found, nullptr);
+  EXPECT_NEAR(static_cast<double>(found->gain), 12'010e3 - 6'029.97e3 - 3'015e3, 100);
+  EXPECT_EQ(found->confidence, Certainty::kLow);
+  EXPECT_TRUE(std::any_of(diagnosis.not_judged.begin(), diagnosis.not_judged.end(),
+                          [](const NotJudged& row) { return row.id == "pp.stage_imbalance"; }));
+}
+
+// Two stages, the second of which computes twice as much; of a pipeline of `stages`.
+Diagnosis Uneven(std::int64_t stages) {
+  std::vector<RankDiagnosis> parts;
+  for (int rank = 0; rank < 2; ++rank) {
+    PartBuilder builder;
+    for (int step = 0; step < 3; ++step) {
+      builder.Step();
+      for (int i = 0; i <= rank; ++i) builder.Kernel("MatMulV3", kMs);
+    }
+    std::vector<std::int64_t> ranks;
+    for (std::int64_t stage = 0; stage < stages; ++stage) ranks.push_back(stage);
+    builder.Part().meetings.groups = {{"p", "pp", ranks}};
+    parts.push_back(builder.Build());
+  }
+  return DiagnoseParts(parts);
+}
+
+bool SaysImbalance(const Diagnosis& diagnosis) {
+  return std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
+                     [](const FoundCause& finding) { return finding.id == "pp.stage_imbalance"; });
+}
+
+TEST(Bubble, AStageThatWasNotCapturedMayBeTheHeaviest) {
+  EXPECT_TRUE(SaysImbalance(Uneven(2)));
+  EXPECT_FALSE(SaysImbalance(Uneven(3)));
+}
+
+}  // namespace
+}  // namespace mpa
