@@ -20,6 +20,6 @@ if(MPA_SANITIZE)
   # At a fixed address: the sanitizers' tables have millions of relocations, half of the time of a start.
   target_link_options(mpa_compiler INTERFACE -fsanitize=${MPA_SANITIZE} -no-pie)
 endif()
-if(MPA_FUZZ)
+if(MPA_FUZZ AND MPA_FUZZ_GUIDED)
   target_compile_options(mpa_compiler INTERFACE -fsanitize=fuzzer-no-link)
 endif()
