@@ -34,7 +34,7 @@ void AddBubble(const Job& job, const std::vector<const WhatIf*>& mended, Diagnos
   const MicroBatches batches(job, shape);
   FoundCause found = NewCause(job, "pp.bubble").finding;
   found.gain = diagnosis.floor - batches.DoubledStep(made);
-  found.alone = diagnosis.step - batches.DoubledStep({});
+  found.alone = std::max<TimeNs>(0, diagnosis.step - batches.DoubledStep({}));
   found.gain_max = std::max(found.gain, ShareOf(diagnosis.floor, ideal));
   if (found.gain <
       std::max(Whole(job.rules.least_ns), ShareOf(diagnosis.step, job.rules.least_share)))

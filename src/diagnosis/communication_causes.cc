@@ -110,34 +110,38 @@ class CommunicationCauses {
     cause.finding.ranks.assign(ends.begin(), ends.end());
     cause.finding.metrics.push_back({"bandwidth", slowest, "GB/s"});
     cause.finding.metrics.push_back({"bandwidth_of_others", usual, "GB/s"});
-    std::vector<TimeNs> less(job_.operations.all.size(), 0);
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) NoteSlow(rank, less);
-    for (std::size_t i = 0; i < less.size(); ++i) {
-      if (less[i] > 0) ShortenOperation(job_, i, less[i], cause.what_if.expect);
+    std::vector<LinkTimes> times(job_.operations.all.size());
+    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) NoteLinks(rank, times);
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      if (times[i].now > times[i].then) ShortenOperation(job_, i, times[i].now - times[i].then, cause.what_if.expect);
     }
     causes_.push_back(std::move(cause));
   }
 
-  // What the slow links of a rank took longer than they would have at the usual bandwidth, beyond
-  // the slowest of the other links, which the operation waits for as well.
-  void NoteSlow(std::size_t rank, std::vector<TimeNs>& less) const {
+  // How long the links of the slowest rank take for an operation, as they are and if none was slow. Those
+  // between nodes share the port of their card; an operation waits for all of its links.
+  struct LinkTimes {
+    TimeNs now = 0, then = 0;
+  };
+
+  void NoteLinks(std::size_t rank, std::vector<LinkTimes>& times) const {
     const auto& transfers = job_.Part(rank).transfers;
     for (std::size_t first = 0; first < transfers.size();) {
       std::size_t last = first;
       while (last < transfers.size() && transfers[last].operation == transfers[first].operation) ++last;
-      TimeNs longest_slow = 0, longest_other = 0;
+      LinkTimes port;
+      LinkTimes& of_operation = times[job_.operations.of_rank[rank][transfers[first].operation]];
       for (std::size_t i = first; i < last; ++i) {
         const Link link = LinkOf(rank, transfers[i]);
-        if (!IsSlow(link)) {
-          longest_other = std::max(longest_other, transfers[i].time);
-          continue;
-        }
-        const auto usual = static_cast<TimeNs>(static_cast<double>(transfers[i].bytes) / usual_.at(link.transport));
-        longest_slow = std::max(longest_slow, transfers[i].time);
-        longest_other = std::max(longest_other, std::min(usual, transfers[i].time));
+        const TimeNs now = transfers[i].time;
+        const auto usual = [&] { return static_cast<TimeNs>(static_cast<double>(transfers[i].bytes) / usual_.at(link.transport)); };
+        const TimeNs then = IsSlow(link) ? std::min(now, usual()) : now;
+        const bool shares_port = link.transport == kPortTransport;
+        port.now += shares_port ? now : 0;
+        port.then += shares_port ? then : 0;
+        of_operation.now = std::max({of_operation.now, now, port.now});
+        of_operation.then = std::max({of_operation.then, then, port.then});
       }
-      TimeNs& of_operation = less[job_.operations.of_rank[rank][transfers[first].operation]];
-      of_operation = std::max(of_operation, longest_slow - longest_other);
       first = last;
     }
   }

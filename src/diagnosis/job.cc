@@ -137,20 +137,25 @@ HostAmount StepWork::HostOf(const std::vector<Leaf>& leaves, const std::vector<L
   return amount;
 }
 
+std::vector<HostAmount> Job::UsualHost(const std::vector<std::size_t>& members, const std::vector<Leaf>& leaves,
+                                       const std::vector<Leaf>& waiting) const {
+  std::vector<HostAmount> usual;
+  for (std::size_t step = 0; step < steps; ++step) {
+    std::vector<TimeNs> times, blocks;
+    for (const std::size_t rank : members) {
+      const HostAmount amount = work[rank][step].HostOf(leaves, waiting);
+      times.push_back(amount.time);
+      blocks.push_back(amount.blocks);
+    }
+    usual.push_back({Normal(std::move(times)), Normal(std::move(blocks))});
+  }
+  return usual;
+}
+
 std::map<std::int32_t, std::vector<HostAmount>> Job::UsualHost(const std::vector<Leaf>& leaves,
                                                                const std::vector<Leaf>& waiting) const {
   std::map<std::int32_t, std::vector<HostAmount>> usual;
-  for (const auto& [of_role, members] : ranks_of_role) {
-    for (std::size_t step = 0; step < steps; ++step) {
-      std::vector<TimeNs> times, blocks;
-      for (const std::size_t rank : members) {
-        const HostAmount amount = work[rank][step].HostOf(leaves, waiting);
-        times.push_back(amount.time);
-        blocks.push_back(amount.blocks);
-      }
-      usual[of_role].push_back({Normal(std::move(times)), Normal(std::move(blocks))});
-    }
-  }
+  for (const auto& [of_role, members] : ranks_of_role) usual[of_role] = UsualHost(members, leaves, waiting);
   return usual;
 }
 

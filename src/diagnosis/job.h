@@ -72,7 +72,10 @@ struct Job {
   const UsualKernel& UsualOf(std::size_t rank, std::size_t step, const std::string& type) const {
     return usual_kernels.at(role[rank])[step].at(type);
   }
-  /// What is normal for HostOf(), by role and step.
+  /// What is normal for HostOf() among some ranks, by step.
+  std::vector<HostAmount> UsualHost(const std::vector<std::size_t>& members, const std::vector<Leaf>& leaves,
+                                    const std::vector<Leaf>& waiting) const;
+  /// The same by role.
   std::map<std::int32_t, std::vector<HostAmount>> UsualHost(const std::vector<Leaf>& leaves,
                                                             const std::vector<Leaf>& waiting) const;
   std::vector<std::int32_t> CountedIds() const;

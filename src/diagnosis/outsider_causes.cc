@@ -16,6 +16,7 @@ namespace {
 struct Outsider {
   std::vector<std::int64_t> ranks;
   TimeNs worst = 0, sum = 0;  // behind the last of the others
+  std::set<std::int32_t> steps;
   Removal removal;
 };
 
@@ -33,6 +34,7 @@ class OutsiderCauses {
       late.ranks = operation.outsiders;
       late.worst = std::max(late.worst, behind);
       late.sum += behind;
+      late.steps.insert(operation.step);
       // The outsider comes with the last of the others.
       late.removal.cuts.push_back(job_.graph.outsiders[i]);
     }
@@ -53,6 +55,7 @@ class OutsiderCauses {
       for (; next < known.size() && static_cast<double>(known[first].sum) <= job_.rules.late_alike * static_cast<double>(known[next].sum); ++next) {
         ranks.insert(known[next].ranks.begin(), known[next].ranks.end());
         together.worst = std::max(together.worst, known[next].worst);
+        together.steps.insert(known[next].steps.begin(), known[next].steps.end());
         const auto& cuts = known[next].removal.cuts;
         together.removal.cuts.insert(together.removal.cuts.end(), cuts.begin(), cuts.end());
       }
@@ -65,9 +68,20 @@ class OutsiderCauses {
   void AddOutsiders(const std::string& place, std::vector<std::int64_t> ranks, Outsider late) {
     Cause cause = NewCause(job_, "rank.late", place);
     cause.finding.ranks = std::move(ranks);
+    std::vector<std::int32_t> steps;
+    for (const std::int32_t id : cause.finding.steps) {
+      if (late.steps.contains(PositionOf(id))) steps.push_back(id);
+    }
+    if (!steps.empty()) cause.finding.steps = std::move(steps);
     cause.finding.metrics.push_back({"late_by", static_cast<double>(late.worst), "ns"});
     cause.what_if.expect = std::move(late.removal);
     causes_.push_back(std::move(cause));
+  }
+
+  std::int32_t PositionOf(std::int32_t id) const {
+    const auto& steps = job_.Part(0).steps;
+    const auto found = std::find_if(steps.begin(), steps.end(), [&](const StepPart& step) { return step.id == id; });
+    return static_cast<std::int32_t>(found - steps.begin());
   }
 
   const Job& job_;

@@ -18,16 +18,19 @@ struct HostFamily {
   std::string_view id, place;
   Leaf named{};
   Leaves leaves, blocks;
+  // Whose ranks define what is normal where there are too few of the role: nobody's; those of all that do
+  // such work at all; of all, because it is not part of a role.
+  enum class Peers : std::uint8_t { kOfRole, kWhoDoIt, kAll } peers = Peers::kOfRole;
 };
 
 const std::vector<HostFamily>& HostFamilies() {
   static const std::vector<HostFamily> families = {
       {"rank.late_host", "", Leaf::kDispatchOp,
        {Leaf::kDispatchOp, Leaf::kDispatchCann, Leaf::kDispatchComm, Leaf::kPython, Leaf::kHostIdle, Leaf::kScalarSync, Leaf::kExplicitSync}, {}},
-      {"rank.late_host", "compile", Leaf::kCompile, {Leaf::kCompile, Leaf::kAclOp}, {}},
-      {"rank.late_host", "memory", Leaf::kMemory, {Leaf::kMemory}, {Leaf::kMemory}},
+      {"rank.late_host", "compile", Leaf::kCompile, {Leaf::kCompile, Leaf::kAclOp}, {}, HostFamily::Peers::kAll},
+      {"rank.late_host", "memory", Leaf::kMemory, {Leaf::kMemory}, {Leaf::kMemory}, HostFamily::Peers::kAll},
       {"rank.late_host", "sync", Leaf::kScalarSync, {Leaf::kScalarSync}, {Leaf::kScalarSync, Leaf::kExplicitSync}},
-      {"rank.late_input", "", Leaf::kDataLoader, {Leaf::kDataLoader, Leaf::kHostCopy}, {Leaf::kHostCopy}},
+      {"rank.late_input", "", Leaf::kDataLoader, {Leaf::kDataLoader, Leaf::kHostCopy}, {Leaf::kHostCopy}, HostFamily::Peers::kWhoDoIt},
   };
   return families;
 }
@@ -157,15 +160,32 @@ class RankCauses {
     const auto usual = job_.UsualHost(family.leaves, family.blocks);
     std::vector<Excess> late, any;
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
-      if (!HasPeers(rank)) continue;
-      Excess excess = HostExcess(rank, family, usual.at(job_.role[rank]));
-      any.push_back(std::move(excess));
+      if (HasPeers(rank)) {
+        any.push_back(HostExcess(rank, family, usual.at(job_.role[rank])));
+        continue;
+      }
+      const std::vector<std::size_t> peers = PeersElsewhere(rank, family);
+      if (static_cast<double>(peers.size()) < job_.rules.late_peers) continue;
+      any.push_back(HostExcess(rank, family, job_.UsualHost(peers, family.leaves, family.blocks)));
     }
     if (AddJitter(any, family.named)) return;
     for (Excess& excess : any) {
       if (Matters(job_, excess) || !excess.removal.cuts.empty()) late.push_back(std::move(excess));
     }
     AddAlike(family.id, family.place, family.named, late, [](const Excess&, Cause&) {});
+  }
+
+  // Ranks of any role that define what is normal, with the rank itself.
+  std::vector<std::size_t> PeersElsewhere(std::size_t rank, const HostFamily& family) const {
+    std::vector<std::size_t> peers;
+    if (family.peers == HostFamily::Peers::kOfRole) return peers;
+    for (std::size_t other = 0; other < job_.ranks.size(); ++other) {
+      if (job_.operations.island[other] != job_.operations.island[rank]) continue;
+      const auto does_it = [&](const StepWork& step) { return step.HostOf(family.leaves, {}).time > 0; };
+      const auto& steps = job_.work[other];
+      if (family.peers == HostFamily::Peers::kAll || std::any_of(steps.begin(), steps.end(), does_it)) peers.push_back(other);
+    }
+    return peers;
   }
 
   Excess HostExcess(std::size_t rank, const HostFamily& family, const std::vector<HostAmount>& usual) const {

@@ -573,6 +573,15 @@ TEST(Causes, LittleLatenessAddsUpWhereItIsAHabit) {
   for (const FoundCause& finding : turns.findings) EXPECT_NE(finding.id, "rank.late") << "each in half of the operations";
 }
 
+TEST(Causes, LatenessIsSeenInItsSteps) {
+  const auto second = [](std::int32_t number) { return number == 1 ? std::vector<std::int32_t>{2} : std::vector<std::int32_t>{}; };
+  const Diagnosis diagnosis = SeesOthersComeLate(1, 3 * kMs, second);
+  const FoundCause* found = Find(diagnosis, "rank.late/r2");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, kMs) << "3 ms in one of three steps";
+  EXPECT_EQ(found->steps, std::vector<std::int32_t>{11});
+}
+
 // --- What wins nothing by itself ---
 
 TEST(Causes, AllocationsThatAskAgain) {

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks that are late in pipelines whose stages have two ranks. The gains are worked out by hand.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "diagnosis/diagnose.h"
+#include "diagnosis/part_builder.h"
+
+namespace mpa {
+namespace {
+
+// Ranks 0 and 1 are the first stage, 2 and 3 the second one. `host` says what the host of a rank does in a
+// step, at most 5 ms of it; the kernel takes 10 ms, and all meet when the latest is done.
+template <typename Host>
+Diagnosis TwoByTwo(Host host) {
+  std::vector<RankDiagnosis> parts;
+  for (std::int64_t rank = 0; rank < 4; ++rank) {
+    PartBuilder builder;
+    for (int step = 0; step < 3; ++step) {
+      const TimeNs begin = builder.Now();
+      builder.Step();
+      const std::pair<Leaf, TimeNs> work = host(rank);
+      if (work.second > 0) builder.Host(work.first, work.second);
+      builder.Kernel("MatMulV3", 10 * kMs).Collective("all_" + std::to_string(step), begin + 16 * kMs - builder.Now());
+    }
+    builder.Part().meetings.groups = {{"p", "pp", {rank % 2, rank % 2 + 2}}};
+    parts.push_back(builder.Build());
+  }
+  std::vector<DiagnosedRank> ranks;
+  for (std::size_t i = 0; i < parts.size(); ++i) ranks.push_back({static_cast<std::int64_t>(i), &parts[i]});
+  return Diagnose(std::move(ranks));
+}
+
+const FoundCause* FindByKey(const Diagnosis& diagnosis, std::string_view key) {
+  for (const FoundCause& finding : diagnosis.findings) {
+    if (finding.key == key) return &finding;
+  }
+  return nullptr;
+}
+
+TEST(RankCauses, WhoLoadsDataIsComparedWithAllThatDo) {
+  const Diagnosis diagnosis = TwoByTwo([](std::int64_t rank) { return std::pair(Leaf::kDataLoader, (rank == 1 ? 5 : 1) * kMs); });
+  const FoundCause* found = FindByKey(diagnosis, "rank.late_input/r1");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, 4 * kMs);
+  const auto first_stage = [](std::int64_t rank) { return std::pair(rank < 2 ? Leaf::kDataLoader : Leaf::kPython, (rank == 1 ? 5 : 1) * kMs); };
+  EXPECT_EQ(FindByKey(TwoByTwo(first_stage), "rank.late_input/r1"), nullptr) << "only two of them do";
+}
+
+TEST(RankCauses, CompilingIsPartOfNoRole) {
+  const Diagnosis diagnosis = TwoByTwo([](std::int64_t rank) { return std::pair(Leaf::kCompile, rank == 1 ? 5 * kMs : 0); });
+  const FoundCause* found = FindByKey(diagnosis, "rank.late_host/r1/compile");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, 5 * kMs);
+}
+
+TEST(RankCauses, AStageMayHaveMoreToDispatch) {
+  const Diagnosis diagnosis = TwoByTwo([](std::int64_t rank) { return std::pair(Leaf::kDispatchOp, (rank == 1 ? 5 : 1) * kMs); });
+  EXPECT_EQ(FindByKey(diagnosis, "rank.late_host/r1"), nullptr) << "of two ranks either may be the odd one";
+}
+
+// Ranks 0 to 2 of a node reduce with each other and, through their ports, with ranks 3 and 4, which takes
+// `port` for each. The link between 0 and 1 moves 36 MB in 4 ms, the others in 2.
+Diagnosis SlowLinkBesidePort(TimeNs port) {
+  constexpr std::int64_t kBytes = 36'000'000;
+  std::vector<RankDiagnosis> parts;
+  for (std::int32_t rank = 0; rank < 3; ++rank) {
+    PartBuilder builder;
+    for (std::uint32_t step = 0; step < 3; ++step) {
+      builder.Step().Kernel("MatMulV3", 10 * kMs).Collective("all_" + std::to_string(step), std::max(4 * kMs, 2 * port));
+      for (std::int32_t peer = 0; peer < 5; ++peer) {
+        if (peer == rank) continue;
+        const bool is_slow = rank + peer == 1;
+        builder.Part().transfers.push_back({.operation = step,
+                                            .peer = peer,
+                                            .transport = builder.NameOf(peer < 3 ? "SDMA" : "RDMA"),
+                                            .bytes = kBytes,
+                                            .time = peer >= 3 ? port : (is_slow ? 4 : 2) * kMs,
+                                            .count = 1});
+      }
+    }
+    parts.push_back(builder.Build());
+  }
+  std::vector<DiagnosedRank> ranks;
+  for (std::size_t i = 0; i < parts.size(); ++i) ranks.push_back({static_cast<std::int64_t>(i), &parts[i]});
+  return Diagnose(std::move(ranks));
+}
+
+TEST(RankCauses, ASlowLinkCostsWhatItTakesLongerThanThePort) {
+  const Diagnosis diagnosis = SlowLinkBesidePort(1'500 * kUs);
+  const FoundCause* found = FindByKey(diagnosis, "link.slow/0-1");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, kMs) << "the port takes 3 of the 4 ms";
+  EXPECT_EQ(FindByKey(SlowLinkBesidePort(2'500 * kUs), "link.slow/0-1"), nullptr) << "the port takes 5 ms";
+}
+
+}  // namespace
+}  // namespace mpa
