@@ -100,7 +100,7 @@ class HostCauses {
       }
       if (of.id == "host.sync") RemoveReads(rank, share, removal);
     }
-    if (of.id == "host.h2d") RemoveCopies(removal);
+    if (of.id == "host.h2d") RemoveCopies(usual, removal);
     if (of.id == "host.checkpoint") RemoveSavedCopies(removal);
     if (removal.waits.empty() && removal.cuts.empty() && removal.durations.empty()) return;
     const auto count = static_cast<TimeNs>(job_.ranks.size());
@@ -116,12 +116,20 @@ class HostCauses {
     causes_.push_back(std::move(cause));
   }
 
-  // Copies that do not block run beside what is computed.
-  void RemoveCopies(Removal& removal) const {
+  // Copies that do not block run beside what is computed. What a rank copies more than its peers is not
+  // common to all.
+  void RemoveCopies(const std::map<std::int32_t, std::vector<HostAmount>>& usual, Removal& removal) const {
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+      const bool compares = job_.RoleOf(rank).size() > 1;
       const auto& nodes = job_.Part(rank).graph.nodes;
       for (std::uint32_t i = 0; i < nodes.size(); ++i) {
-        if (nodes[i].leaf == Leaf::kCopyIn) removal.durations.push_back({job_.graph.first_node[rank] + i, nodes[i].dur});
+        if (nodes[i].leaf != Leaf::kCopyIn || nodes[i].step < 0 || static_cast<std::size_t>(nodes[i].step) >= job_.steps) continue;
+        const auto step = static_cast<std::size_t>(nodes[i].step);
+        const TimeNs own = job_.work[rank][step].copied_in;
+        const TimeNs normal = compares ? std::min(own, usual.at(job_.role[rank])[step].copies) : own;
+        if (own <= 0 || normal <= 0) continue;
+        const auto less = static_cast<TimeNs>(static_cast<double>(nodes[i].dur) * static_cast<double>(normal) / static_cast<double>(own));
+        removal.durations.push_back({job_.graph.first_node[rank] + i, less});
       }
     }
   }

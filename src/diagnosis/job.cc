@@ -100,8 +100,10 @@ void SumWork(Job& job) {
     const RankDiagnosis& part = job.Part(rank);
     auto& steps = job.work[rank];
     for (const GraphNode& node : part.graph.nodes) {
-      if (node.kind != NodeKind::kKernel || node.step < 0 || static_cast<std::size_t>(node.step) >= steps.size()) continue;
+      if (node.step < 0 || static_cast<std::size_t>(node.step) >= steps.size()) continue;
       StepWork& work = steps[static_cast<std::size_t>(node.step)];
+      if (node.leaf == Leaf::kCopyIn) work.copied_in += node.dur;
+      if (node.kind != NodeKind::kKernel) continue;
       const auto kind = static_cast<std::size_t>(node.row);
       KernelSum& sum = work.kernels[part.names[part.kinds[kind].type]];
       sum.time += node.dur;
@@ -134,6 +136,7 @@ HostAmount StepWork::HostOf(const std::vector<Leaf>& leaves, const std::vector<L
   HostAmount amount;
   for (const Leaf leaf : leaves) amount.time += host[static_cast<std::size_t>(leaf)];
   for (const Leaf leaf : waiting) amount.blocks += blocks[static_cast<std::size_t>(leaf)];
+  amount.copies = copied_in;
   return amount;
 }
 
@@ -141,13 +144,14 @@ std::vector<HostAmount> Job::UsualHost(const std::vector<std::size_t>& members, 
                                        const std::vector<Leaf>& waiting) const {
   std::vector<HostAmount> usual;
   for (std::size_t step = 0; step < steps; ++step) {
-    std::vector<TimeNs> times, blocks;
+    std::vector<TimeNs> times, blocks, copies;
     for (const std::size_t rank : members) {
       const HostAmount amount = work[rank][step].HostOf(leaves, waiting);
       times.push_back(amount.time);
       blocks.push_back(amount.blocks);
+      copies.push_back(amount.copies);
     }
-    usual.push_back({Normal(std::move(times)), Normal(std::move(blocks))});
+    usual.push_back({Normal(std::move(times)), Normal(std::move(blocks)), Normal(std::move(copies))});
   }
   return usual;
 }

@@ -27,10 +27,11 @@ struct UsualKernel {
   std::size_t ranks = 0;  ///< that run kernels of the type
 };
 
-/// Work of the host, and calls of it that waited for the device.
+/// Work of the host, calls of it that waited for the device, and what the device copied from the host.
 struct HostAmount {
   TimeNs time = 0;
   std::int64_t blocks = 0;
+  TimeNs copies = 0;
 };
 
 /// True if the leaf is one of these.
@@ -42,10 +43,11 @@ inline bool IsOf(const std::vector<Leaf>& leaves, Leaf leaf) {
 struct StepWork {
   std::map<std::string, KernelSum> kernels;  ///< by type
   TimeNs compute = 0;
+  TimeNs copied_in = 0;  ///< copies from the host to the device
   std::array<TimeNs, kLeaves> host{};  ///< work of the host by class
   std::array<std::int64_t, kLeaves> blocks{};  ///< calls that waited for the device, by class
 
-  /// The work of some classes, and the waiting calls of others.
+  /// The work of some classes, the waiting calls of others, and all copies to the device.
   HostAmount HostOf(const std::vector<Leaf>& leaves, const std::vector<Leaf>& waiting) const;
 };
 

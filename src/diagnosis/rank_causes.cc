@@ -21,6 +21,7 @@ struct HostFamily {
   // Whose ranks define what is normal where there are too few of the role: nobody's; those of all that do
   // such work at all; of all, because it is not part of a role.
   enum class Peers : std::uint8_t { kOfRole, kWhoDoIt, kAll } peers = Peers::kOfRole;
+  bool copies = false;  // copies to the device belong to it
 };
 
 const std::vector<HostFamily>& HostFamilies() {
@@ -30,7 +31,7 @@ const std::vector<HostFamily>& HostFamilies() {
       {"rank.late_host", "compile", Leaf::kCompile, {Leaf::kCompile, Leaf::kAclOp}, {}, HostFamily::Peers::kAll},
       {"rank.late_host", "memory", Leaf::kMemory, {Leaf::kMemory}, {Leaf::kMemory}, HostFamily::Peers::kAll},
       {"rank.late_host", "sync", Leaf::kScalarSync, {Leaf::kScalarSync}, {Leaf::kScalarSync, Leaf::kExplicitSync}},
-      {"rank.late_input", "", Leaf::kDataLoader, {Leaf::kDataLoader, Leaf::kHostCopy}, {Leaf::kHostCopy}, HostFamily::Peers::kWhoDoIt},
+      {"rank.late_input", "", Leaf::kDataLoader, {Leaf::kDataLoader, Leaf::kHostCopy}, {Leaf::kHostCopy}, HostFamily::Peers::kWhoDoIt, true},
   };
   return families;
 }
@@ -193,19 +194,22 @@ class RankCauses {
     excess.rank = rank;
     excess.by_step.assign(job_.steps, 0);
     const RankDiagnosis& part = job_.Part(rank);
-    std::vector<double> less(job_.steps, 0);
+    std::vector<double> less(job_.steps, 0), less_copied(job_.steps, 0);
     std::vector<bool> blocks_more(job_.steps, false);
     TimeNs time = 0, normal_time = 0;
     for (std::size_t step = 0; step < job_.steps; ++step) {
       const HostAmount amount = job_.work[rank][step].HostOf(family.leaves, family.blocks);
       const TimeNs own = amount.time, normal = usual[step].time;
       const TimeNs over = std::max<TimeNs>(0, own - normal);
+      const TimeNs copied = family.copies ? amount.copies : 0;
+      const TimeNs over_copied = std::max<TimeNs>(0, copied - usual[step].copies);
       if (own > 0) less[step] = static_cast<double>(over) / static_cast<double>(own);
+      if (copied > 0) less_copied[step] = static_cast<double>(over_copied) / static_cast<double>(copied);
       blocks_more[step] = amount.blocks > ShareOf(usual[step].blocks, job_.rules.late_blocks_ratio) + 1;
       if (step < job_.first_step) continue;
-      time += over;
-      excess.by_step[step] = over;
-      normal_time += std::min(own, normal);
+      time += over + over_copied;
+      excess.by_step[step] = over + over_copied;
+      normal_time += std::min(own, normal) + (copied - over_copied);
     }
     excess.time = PerStep(job_, time);
     excess.normal = PerStep(job_, normal_time);
@@ -214,6 +218,12 @@ class RankCauses {
       if (step < 0 || !IsOf(family.leaves, share.leaf)) continue;
       const auto removed = static_cast<TimeNs>(less[static_cast<std::size_t>(step)] * static_cast<double>(share.time));
       if (removed > 0) excess.removal.waits.push_back({job_.graph.first_edge[rank] + share.edge, removed});
+    }
+    for (std::uint32_t i = 0; i < part.graph.nodes.size(); ++i) {
+      const GraphNode& node = part.graph.nodes[i];
+      if (node.leaf != Leaf::kCopyIn || node.step < 0 || static_cast<std::size_t>(node.step) >= job_.steps) continue;
+      const auto removed = static_cast<TimeNs>(less_copied[static_cast<std::size_t>(node.step)] * static_cast<double>(node.dur));
+      if (removed > 0) excess.removal.durations.push_back({job_.graph.first_node[rank] + i, removed});
     }
     for (const BlockedPart& blocked : part.blocked) {
       if (blocked.step < 0 || static_cast<std::size_t>(blocked.step) >= job_.steps) continue;

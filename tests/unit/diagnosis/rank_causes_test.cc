@@ -62,6 +62,39 @@ TEST(RankCauses, AStageMayHaveMoreToDispatch) {
   EXPECT_EQ(FindByKey(diagnosis, "rank.late_host/r1"), nullptr) << "of two ranks either may be the odd one";
 }
 
+// Four ranks of one role copy for 1 ms in each step, rank 1 for `longest`, before they compute for 10 ms and
+// meet.
+Diagnosis CopyingRanks(TimeNs longest) {
+  std::vector<RankDiagnosis> parts;
+  for (int rank = 0; rank < 4; ++rank) {
+    PartBuilder builder;
+    for (int step = 0; step < 3; ++step) {
+      const TimeNs begin = builder.Now();
+      builder.Step().Kernel("MEMCPY_ASYNC", rank == 1 ? longest : kMs, Leaf::kCopyIn);
+      builder.Part().graph.nodes.back().kind = NodeKind::kCopy;
+      builder.Kernel("MatMulV3", 10 * kMs).Collective("all_" + std::to_string(step), begin + 16 * kMs - builder.Now());
+    }
+    parts.push_back(builder.Build());
+  }
+  std::vector<DiagnosedRank> ranks;
+  for (std::size_t i = 0; i < parts.size(); ++i) ranks.push_back({static_cast<std::int64_t>(i), &parts[i]});
+  return Diagnose(std::move(ranks));
+}
+
+TEST(RankCauses, WhoCopiesMoreThanItsPeersIsLate) {
+  const Diagnosis diagnosis = CopyingRanks(5 * kMs);
+  const FoundCause* late = FindByKey(diagnosis, "rank.late_input/r1");
+  ASSERT_NE(late, nullptr);
+  EXPECT_EQ(late->gain, 4 * kMs);
+  const FoundCause* all = FindByKey(diagnosis, "host.h2d");
+  ASSERT_NE(all, nullptr);
+  EXPECT_EQ(all->gain, kMs) << "what all of them copy";
+  const Diagnosis even = CopyingRanks(kMs);
+  EXPECT_EQ(FindByKey(even, "rank.late_input/r1"), nullptr);
+  ASSERT_NE(FindByKey(even, "host.h2d"), nullptr);
+  EXPECT_EQ(FindByKey(even, "host.h2d")->gain, kMs);
+}
+
 // Ranks 0 to 2 of a node reduce with each other and, through their ports, with ranks 3 and 4, which takes
 // `port` for each. The link between 0 and 1 moves 36 MB in 4 ms, the others in 2.
 Diagnosis SlowLinkBesidePort(TimeNs port) {
