@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "advisor_baseline.h"
+#include "advisor_comparison.h"
 #include "agent.h"
 #include "choices.h"
 #include "command.h"
@@ -139,7 +140,7 @@ RecipeArguments ArgumentsOf(const AdvisorOptions& options, const Question& quest
 ClusterOutcome DiagnoseCaptures(const AdvisorOptions& options, const std::string& captures,
                                 const RecipeArguments& arguments, Wanted wanted) {
   const Recipe recipe = DiagnosisRecipe();
-  ClusterRequest request = options.ranks.Request(captures);
+  ClusterRequest request = options.ranks.Request(ExpandHome(captures));
   request.arguments = arguments;
   ClusterOutcome outcome = ReduceRanks(recipe, arguments, wanted, MapRanks(recipe, request));
   ClearProgressLine();
@@ -159,16 +160,19 @@ bool Fails(const std::string& fail_on, const nlohmann::json& document) {
   });
 }
 
+// The diagnosis of the run to compare with; nothing without one.
+std::optional<nlohmann::json> BenchmarkOf(const AdvisorOptions& options, const RecipeArguments& arguments) {
+  if (options.baseline_captures.empty() || arguments.contains("key")) return std::nullopt;
+  const ClusterOutcome benchmark = DiagnoseCaptures(options, options.baseline_captures, arguments, {false, Detail::kNone});
+  LogNotes(benchmark.report.notes);
+  return WholeOf(benchmark.report);
+}
+
 // What is new, gone or has grown since the run that was given; nothing without one.
-std::optional<std::vector<FindingChange>> ChangesSince(const AdvisorOptions& options, const RecipeArguments& arguments,
-                                                       const std::optional<nlohmann::json>& baseline, const Report& report) {
-  if (arguments.contains("key")) return std::nullopt;  // the report holds one finding alone
-  const double grown = RulesOf(arguments).grown_ratio;
-  if (baseline) return ChangesOf(*baseline, WholeOf(report), grown);
-  if (options.baseline_captures.empty()) return std::nullopt;
-  const ClusterOutcome base = DiagnoseCaptures(options, ExpandHome(options.baseline_captures), arguments, {false, Detail::kNone});
-  LogNotes(base.report.notes);
-  return ChangesOf(WholeOf(base.report), WholeOf(report), grown);
+std::optional<std::vector<FindingChange>> ChangesSince(const RecipeArguments& arguments,
+                                                       const std::optional<nlohmann::json>& earlier, const Report& report) {
+  if (!earlier || arguments.contains("key")) return std::nullopt;  // the report holds one finding alone
+  return ChangesOf(*earlier, WholeOf(report), RulesOf(arguments).grown_ratio);
 }
 
 // The document with what only the command knows. The changes are left out, and counted, where the
@@ -244,9 +248,14 @@ int RunAdvisor(const AdvisorOptions& options, const Agent& agent) {
   AdvisorPlaces places;
   if (tables || timeline) places = PrepareOutputs(options, tables);
   const Wanted wanted{.sheets = tables, .screen = for_programs ? Detail::kNone : Detail::kAnswer};
-  const ClusterOutcome outcome = DiagnoseCaptures(options, question.captures, arguments, wanted);
+  ClusterOutcome outcome = DiagnoseCaptures(options, question.captures, arguments, wanted);
+  const auto benchmark = BenchmarkOf(options, arguments);
+  if (tables && benchmark) {
+    AddBenchmarkSheets(options.ranks.Request(question.captures), WholeOf(outcome.report),
+                       options.ranks.Request(ExpandHome(options.baseline_captures)), *benchmark, outcome.report);
+  }
   LogNotes(outcome.report.notes);
-  const auto changes = ChangesSince(options, arguments, baseline, outcome.report);
+  const auto changes = ChangesSince(arguments, baseline ? baseline : benchmark, outcome.report);
   const auto chars = arguments.find("max_chars");
   const auto most = chars == arguments.end() ? 0 : static_cast<std::size_t>(io::ParseInt(chars->second).value_or(0));
   const std::string document = DocumentText(outcome, changes, most);
@@ -295,7 +304,7 @@ Command AddAdvisor(CLI::App& program, const Agent& agent) {
   app->add_option("-d,--profiling_path", options->captures, "Directory with the captures of all ranks, or one capture")
       ->type_name("PATH")
       ->group(kMostUsed);
-  app->add_option("--benchmark_profiling_path", options->baseline_captures, "Captures of another run: what is new, gone or has grown since")
+  app->add_option("--benchmark_profiling_path", options->baseline_captures, "Captures of another run: what is new, gone or has grown since, and sheets that compare")
       ->type_name("PATH")
       ->group(kMostUsed);
   app->add_option("-o,--output_path", options->output, "Directory for page, tables and traces [default: the current one]")

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "find_ranks.h"
+#include "mpa/pipeline/find_ranks.h"
 #include "load_rank.h"
 #include "memory_budget.h"
 #include "mpa/base/error.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ranks of a job, each once.
-#include "find_ranks.h"
+#include "mpa/pipeline/find_ranks.h"
 
 #include <fmt/format.h>
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "collection_facts.h"
-#include "find_ranks.h"
+#include "mpa/pipeline/find_ranks.h"
 #include "load_rank.h"
 #include "memory_budget.h"
 #include "mpa/base/error.h"

@@ -268,6 +268,27 @@ class Advisor(Advising):
         self.assertIn("no finding is new, gone or has grown", same.out)
         self.assertEqual(self.advise("-bp", OTHER).code, 0)
 
+    def test_sheets_of_a_benchmark(self):
+        """The rows of compare, the largest loss against the benchmark first."""
+        self.assertEqual(self.advise("-bp", OTHER, "-l", "en").code, 0)
+        compared = self.scratch / "compared"
+        self.assertEqual(self.run_tool("compare", "-d", OTHER, "-bp", CAPTURE, "-o", compared, "--use_kernel_type").code, 0)
+        tables, = (self.out / "log").glob("*.xlsx")
+        workbook, = compared.glob("*.xlsx")
+        sheets = {sheet.name: sheet.rows() for path in (tables, workbook) for sheet in Workbook(path).sheets}
+        for name, other in (("Kernel compare of Target and Be", "KernelTypeCompare"),
+                            ("Api compare of Target and Bench", "ApiCompare")):
+            with self.subTest(sheet=name):
+                headers, *rows = sheets[name]
+                self.assertEqual([row[0] for row in rows], list(range(1, len(rows) + 1)))
+                totals = [i for i, header in enumerate(headers) if "Total Duration" in header]
+                self.assertEqual([headers[i].startswith("Benchmark  ") for i in totals], [False, True])
+                losses = [(row[totals[0]] or 0) - (row[totals[1]] or 0) for row in rows]
+                self.assertEqual(losses, sorted(losses, reverse=True))
+                expected = [row[1:] for row in sheets[other] if isinstance(row[0], float)]
+                self.assertTrue(expected)
+                self.assertEqual(sorted(map(str, expected)), sorted(str(row[1:]) for row in rows))
+
     def test_agent(self):
         result = self.advise("--agent")
         self.assertEqual(result.code, 0, result.err)

@@ -282,6 +282,32 @@ def check_performance(tool, job, scratch, object_to):
                     object_to(f"{job}: {name}: {family} {verdict}: {found}, not {best}")
 
 
+def check_benchmark(tool, job, scratch, object_to):
+    """The kernels of one rank beside those of the other, summed by type and core; the largest loss first."""
+    run(tool, "advisor", "all", "-d", job / RANKS[0], "-bp", job / RANKS[1], "-o", scratch, "-l", "en")
+    sides = []
+    for name in RANKS:
+        times = defaultdict(list)
+        for _, kind, core, time, *_ in detailed_kernels_of(job / name):
+            times[kind, core].append(time)
+        sides.append(times)
+    rows = sheet(scratch, "Kernel compare of Target and Be")[1:]
+    found = {tuple(row[1:3]): row for row in rows if row[2] not in ("COMMUNICATION", "HCCL")}
+    if found.keys() != sides[0].keys() | sides[1].keys():
+        object_to(f"{job}: compared are {sorted(found)}")
+    for key, row in found.items():
+        for times, cells in zip((side[key] for side in sides), (row[3:8], row[8:13]), strict=True):
+            total = float(sum(times))
+            expected = (total, total / max(1, len(times)), float(max(times, default=0)), float(min(times, default=0)))
+            if cells[4] != len(times) or not near([cell or 0 for cell in cells[:4]], expected):
+                object_to(f"{job}: {key}: {cells}, not {expected}, {len(times)} calls")
+    losses = [(row[3] or 0) - (row[8] or 0) for row in rows]
+    if losses != sorted(losses, reverse=True):
+        object_to(f"{job}: the largest loss is not first: {losses}")
+    if not sheet(scratch, "Api compare of Target and Bench"):
+        object_to(f"{job}: no api was compared")
+
+
 def compare_kernels(what, found, expected, object_to):
     times = [row[1] for row in found]
     if times != sorted(times, reverse=True):
@@ -315,6 +341,7 @@ def main():
                 check_transfers(args.tool, job, Path(scratch, "advisor"), objections.append)
                 check_kernels(args.tool, job, Path(scratch, "kernels"), objections.append)
                 check_performance(args.tool, job, Path(scratch, "performance"), objections.append)
+                check_benchmark(args.tool, job, Path(scratch, "benchmark"), objections.append)
     if (args.shared / "data" / WITH_CORES).is_dir():
         with tempfile.TemporaryDirectory() as scratch:
             check_kernels(args.tool, args.shared / "data" / WITH_CORES, Path(scratch), objections.append)

@@ -12,11 +12,13 @@
 
 namespace mpa {
 
+/// The capture of a rank.
 struct FoundRank {
   std::int64_t rank = -1;  ///< -1: the capture does not say
   RankInput input;
 };
 
+/// The captures of a job.
 struct FoundRanks {
   std::vector<FoundRank> ranks;    ///< in order of their numbers, of one rank the latest capture
   std::vector<std::string> notes;  ///< what was left out, kinds of records that are not read
