@@ -111,9 +111,14 @@ void AddNotJudged(const Job& job, Diagnosis& diagnosis) {
   if (!ShapeOfPipeline(job).complete) {
     diagnosis.not_judged.push_back({"pp.stage_imbalance", "a rank of every pipeline stage", "captures of more ranks"});
   }
-  if (static_cast<double>(job.ranks.size()) < job.rules.late_peers) {
-    for (const char* id : {"rank.late_compute", "rank.late_host", "rank.late_input"}) {
+  const auto& operations = job.operations.all;
+  const bool few_ranks = static_cast<double>(job.ranks.size()) < job.rules.late_peers;
+  if (!few_ranks && std::none_of(operations.begin(), operations.end(), [](const JobOperation& row) { return row.is_apart; })) return;
+  for (const char* id : {"rank.late_compute", "rank.late_host", "rank.late_input"}) {
+    if (few_ranks) {
       diagnosis.not_judged.push_back({id, "three ranks of the same role", "captures of more ranks"});
+    } else {
+      diagnosis.not_judged.push_back({id, "the same operations of a group on all of its ranks", "captures of the same steps"});
     }
   }
 }

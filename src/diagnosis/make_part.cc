@@ -188,6 +188,10 @@ class PartMaker {
       AddPhases(PhasesOf({part.start, part.start + part.dur}, arrivals[row], tasks.Of(row), IsReceive(trace_, row), kArrivalTolerance, 0), part);
     }
     part_.meetings = MeetingsOfRank(trace_);
+    for (RankRuns::Row& row : part_.meetings.collectives.rows) {
+      const auto found = number.find(row.operation);
+      if (found != number.end()) row.step = part_.IdOfStep(part_.operations[found->second].step);
+    }
     AddTransfers(trace_, number, names_, part_);
   }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpa/diagnosis/meetings.h"
 
+#include <map>
 #include <utility>
 
 #include "mpa/base/text.h"
 #include "mpa/measure/collectives.h"
+#include "run_matching.h"
 
 namespace mpa {
 namespace {
@@ -17,6 +19,13 @@ bool IsBarrier(const std::string& type, const std::string& name) {
 }
 
 }  // namespace
+
+void AddMember(const std::vector<RankMeetings>& ranks, std::size_t rank, std::size_t row,
+               Meeting& meeting) {
+  const RankRuns& part = ranks[rank].collectives;
+  meeting.members.push_back({rank, row});
+  meeting.is_barrier = IsBarrier(part.texts[part.rows[row].type], meeting.name);
+}
 
 RankMeetings MeetingsOfRank(const RankTrace& trace) {
   RankMeetings meetings{.rank = trace.rank,
@@ -52,21 +61,23 @@ RankMeetings MeetingsOfRank(const RankTrace& trace) {
 }
 
 Meetings JoinMeetings(const std::vector<RankMeetings>& ranks) {
-  std::vector<const RankRuns*> parts;
-  for (const RankMeetings& rank : ranks) parts.push_back(&rank.collectives);
-  JointRuns joint = JoinRuns(parts);
-  Meetings meetings;
-  meetings.uneven = joint.uneven;
-  for (JointRun& collective : joint.all) {
-    Meeting meeting{
-        .group = std::move(collective.group), .name = std::move(collective.name), .members = {}};
-    for (const RunMember& member : collective.members) {
-      const RankRuns& part = ranks[member.rank].collectives;
-      meeting.members.push_back(
-          {member.rank, static_cast<std::size_t>(member.row - part.rows.data())});
-      meeting.is_barrier = IsBarrier(part.texts[member.row->type], meeting.name);
+  std::map<std::pair<std::string, std::string>, std::vector<RankRun>> runs;  // by group and name
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    const RankRuns& part = ranks[rank].collectives;
+    for (std::size_t i = 0; i < part.rows.size(); ++i) {
+      const RankRuns::Row& row = part.rows[i];
+      runs[{part.texts[row.group], part.texts[row.name]}].push_back(
+          {rank, i, row.step, {row.start, row.start + row.dur}});
     }
-    meetings.all.push_back(std::move(meeting));
+  }
+  Meetings meetings;
+  for (const auto& [name, of_name] : runs) {
+    for (const JointRanks& joint : MatchInOrder(of_name)) {
+      Meeting& meeting = meetings.all.emplace_back();
+      meeting.group = name.first;
+      meeting.name = name.second;
+      for (const RankRun& run : joint) AddMember(ranks, run.rank, run.row, meeting);
+    }
   }
   return meetings;
 }

@@ -16,6 +16,7 @@
 #include "mpa/measure/group_peers.h"
 #include "outsiders.h"
 #include "pair_clocks.h"
+#include "run_matching.h"
 
 namespace mpa {
 namespace {
@@ -28,16 +29,18 @@ class OperationJoiner {
   JobOperations Join() && {
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) AddRank(rank);
     for (const DiagnosedRank& rank : ranks_) met_.push_back(rank.part->meetings);
-    const Meetings meetings = JoinMeetings(met_);
-    RankClocks clocks = AlignClocks(met_, meetings);
+    RankClocks clocks = AlignClocks(met_, JoinMeetings(met_));
+    Match(nullptr);
     PairInOrder();
     JoinClocksOfPairs(EndsOfPairs(), clocks);
+    Match(&clocks);
+    PairInOrder();
     for (const RankClock& clock : clocks.clocks) result_.clock.push_back(clock.line);
     AlignApart(clocks);
     PairByTime();
     PutInOrder();
     FindIslands();
-    FindOutsiders(ranks_, met_, meetings, clocks, rules_, result_);
+    FindOutsiders(ranks_, met_, clocks, rules_, result_);
     return std::move(result_);
   }
 
@@ -54,7 +57,8 @@ class OperationJoiner {
     }
   }
 
-  using Key = std::tuple<std::string, std::string, std::int32_t, std::int32_t, std::size_t>;
+  // Of operations between two ranks the group, nothing, the sender and the receiver within it.
+  using Key = std::tuple<std::string, std::string, std::int32_t, std::int32_t>;
 
   const RankDiagnosis& Part(std::size_t rank) const { return *ranks_[rank].part; }
   const OperationPart& Of(const JointOperation::Member& member) const {
@@ -63,8 +67,7 @@ class OperationJoiner {
 
   void AddRank(std::size_t rank) {
     const RankDiagnosis& part = Part(rank);
-    const JobGroups of_job(part.meetings.groups);
-    std::map<Key, std::size_t> seen;
+    groups_.emplace_back(part.meetings.groups);
     for (std::size_t i = 0; i < part.operations.size(); ++i) {
       const OperationPart& row = part.operations[i];
       const std::string group = std::string(BareGroupName(part.names[row.group]));
@@ -72,23 +75,75 @@ class OperationJoiner {
       const bool is_pair = IsPairKind(kind);
       const bool sends = kind == "send";
       // Names carry a running number, of operations between two ranks another one on each.
-      Key key{group, is_pair ? "" : part.names[row.name], 0, 0, 0};
+      Key key{group, is_pair ? "" : part.names[row.name], 0, 0};
       if (is_pair && row.own >= 0) {
         std::get<2>(key) = sends ? row.own : row.peer;
         std::get<3>(key) = sends ? row.peer : row.own;
       } else if (is_pair) {
         std::get<1>(key) = fmt::format("{}/{}", part.names[row.name], rank);
       }
-      std::get<4>(key) = seen[key]++;
-      JobOperation& joined = joined_[key];
-      if (joined.joint.members.empty()) {
-        joined.kind = kind;
-        joined.step = row.step;
-        joined.joint.is_barrier = IsBarrierKind(kind) || is_pair;
-        Describe(group, of_job, joined);
-      }
-      joined.joint.members.push_back({rank, i});
+      runs_[key].push_back({rank, i, part.IdOfStep(row.step), {row.start, row.start + row.dur}});
     }
+  }
+
+  // Which runs are one operation: by their order, and once the clocks are known, by time as well.
+  void Match(const RankClocks* clocks) {
+    struct Places {
+      std::size_t all = 0, taken = 0;
+    };
+    std::map<std::string, Places> places;  // of members in operations whose names have no number
+    std::map<Key, std::vector<JointRanks>> matched;
+    for (const auto& [key, runs] : runs_) {
+      matched[key] = clocks == nullptr ? MatchInOrder(runs) : MatchByClocks(runs, *clocks);
+      if (clocks == nullptr || IsPairKind(KindOf(runs[0]))) continue;
+      const std::size_t ranks = CountRanks(runs);
+      if (ranks == runs.size()) continue;
+      Places& of_group = places[std::get<0>(key)];
+      of_group.all += matched[key].size() * ranks;
+      of_group.taken += runs.size();
+    }
+    joined_.clear();
+    for (const auto& [key, operations] : matched) {
+      const Places& of_group = places[std::get<0>(key)];
+      const bool is_apart = static_cast<double>(of_group.all - of_group.taken) >
+                            rules_.unmatched_share * static_cast<double>(of_group.all);
+      std::size_t number = 0;
+      for (const JointRanks& operation : is_apart ? Alone(runs_.at(key)) : operations) {
+        AddJoined(key, number++, operation, is_apart);
+      }
+    }
+  }
+
+  const std::string& KindOf(const RankRun& run) const {
+    const RankDiagnosis& part = Part(run.rank);
+    return part.names[part.operations[run.row].kind];
+  }
+
+  // In order, unless ranks lost some: then who was in an operation at one time belongs together.
+  std::vector<JointRanks> MatchByClocks(std::vector<RankRun> runs, const RankClocks& clocks) const {
+    std::vector<JointRanks> matched = MatchInOrder(runs);
+    const std::size_t ranks = CountRanks(runs);
+    const bool is_pair = IsPairKind(KindOf(runs[0]));
+    if (ranks == runs.size() || !(is_pair || IsBarrierKind(KindOf(runs[0])))) return matched;
+    for (RankRun& run : runs) {
+      const RankClock& clock = clocks.clocks[run.rank];
+      if (!clock.known) return matched;
+      run.time = {clock.line.Convert(run.time.begin), clock.line.Convert(run.time.end)};
+    }
+    const bool is_complete = matched.size() * ranks == runs.size();
+    if (is_complete && (is_pair || ShareTogether(MatchInOrder(runs)) >= 1 - rules_.unmatched_share)) return matched;
+    return MatchInTime(runs);
+  }
+
+  void AddJoined(const Key& key, std::size_t number, const JointRanks& together, bool is_apart) {
+    JobOperation& joined = joined_[{key, number}];
+    const RankDiagnosis& part = Part(together[0].rank);
+    joined.kind = KindOf(together[0]);
+    joined.step = part.operations[together[0].row].step;
+    joined.is_apart = is_apart;
+    joined.joint.is_barrier = IsBarrierKind(joined.kind) || IsPairKind(joined.kind);
+    Describe(std::get<0>(key), groups_[together[0].rank], joined);
+    for (const RankRun& run : together) joined.joint.members.push_back({run.rank, run.row});
   }
 
   static void Describe(const std::string& group, const JobGroups& of_job, JobOperation& joined) {
@@ -107,7 +162,7 @@ class OperationJoiner {
     for (auto& [key, operation] : joined_) {
       const auto& members = operation.joint.members;
       if (!IsPairKind(operation.kind) || members.size() != 1 || operation.members.size() != 2) continue;
-      groups[std::get<0>(key)][members[0].rank][operation.kind == "send" ? 0 : 1].push_back(&operation);
+      groups[std::get<0>(key.first)][members[0].rank][operation.kind == "send" ? 0 : 1].push_back(&operation);
     }
     const auto by_start = [&](const JobOperation* a, const JobOperation* b) { return Of(a->joint.members[0]).start < Of(b->joint.members[0]).start; };
     for (auto& [group, ranks] : groups) {
@@ -148,7 +203,7 @@ class OperationJoiner {
     std::map<std::string, std::vector<JobOperation*>> sends, receives;  // by group
     for (auto& [key, operation] : joined_) {
       if (!IsPairKind(operation.kind) || operation.joint.members.size() != 1) continue;
-      (operation.kind == "send" ? sends : receives)[std::get<0>(key)].push_back(&operation);
+      (operation.kind == "send" ? sends : receives)[std::get<0>(key.first)].push_back(&operation);
     }
     const auto by_end = [&](const JobOperation* a, const JobOperation* b) { return EndOf(*a) < EndOf(*b); };
     for (auto& [group, of_group] : receives) {
@@ -174,7 +229,7 @@ class OperationJoiner {
     std::map<std::string, std::size_t> lanes;
     for (auto& [key, operation] : joined_) {
       if (operation.joint.members.empty()) continue;
-      operation.joint.lane = lanes.try_emplace(std::get<0>(key), lanes.size()).first->second;
+      operation.joint.lane = lanes.try_emplace(std::get<0>(key.first), lanes.size()).first->second;
       in_order.push_back(&operation);
     }
     std::stable_sort(in_order.begin(), in_order.end(), [&](const JobOperation* a, const JobOperation* b) {
@@ -206,7 +261,9 @@ class OperationJoiner {
   const std::vector<DiagnosedRank>& ranks_;
   const Rules& rules_;
   std::vector<RankMeetings> met_;
-  std::map<Key, JobOperation> joined_;
+  std::vector<JobGroups> groups_;  // by rank
+  std::map<Key, std::vector<RankRun>> runs_;
+  std::map<std::pair<Key, std::size_t>, JobOperation> joined_;
   JobOperations result_;
 };
 

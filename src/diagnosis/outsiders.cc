@@ -36,25 +36,44 @@ class OutsiderFinder {
     for (const RankClock& clock : clocks.clocks) tolerance_ = std::max(tolerance_, 3 * clock.sigma);
   }
 
-  void Find(const Meetings& meetings, const std::vector<MeetingArrivals>& arrivals) && {
-    std::vector<std::map<std::int32_t, std::size_t>> collective_of_row(ranks_.size());
-    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-      const auto& collectives = ranks_[rank].part->graph.collectives;
-      for (std::size_t i = 0; i < collectives.size(); ++i)
-        collective_of_row[rank][collectives[i].row] = i;
-    }
-    for (std::size_t i = 0; i < meetings.all.size(); ++i) {
-      const Meeting::Member& member = meetings.all[i].members[0];
-      const auto found = collective_of_row[member.rank].find(
-          met_[member.rank].collectives.rows[member.row].operation);
-      if (found == collective_of_row[member.rank].end()) continue;
-      JobOperation& operation = operations_.all[operations_.of_rank[member.rank][found->second]];
-      Judge(meetings.all[i], arrivals[i], operation);
-    }
+  void Find(const RankClocks& clocks) && {
+    std::vector<JobOperation*> met;
+    const Meetings meetings = FindMeetings(met);
+    const std::vector<MeetingArrivals> arrivals = FindArrivals(met_, meetings, clocks);
+    for (std::size_t i = 0; i < met.size(); ++i) Judge(meetings.all[i], arrivals[i], *met[i]);
     AddHabits();
   }
 
  private:
+  // The operations that are meetings of ranks, in the same order.
+  Meetings FindMeetings(std::vector<JobOperation*>& met) {
+    std::vector<std::map<std::int32_t, std::size_t>> row_of_operation(ranks_.size());
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+      const auto& rows = met_[rank].collectives.rows;
+      for (std::size_t row = 0; row < rows.size(); ++row) {
+        row_of_operation[rank][rows[row].operation] = row;
+      }
+    }
+    Meetings meetings;
+    for (JobOperation& operation : operations_.all) {
+      if (operation.is_apart) continue;
+      Meeting meeting;
+      for (const auto& member : operation.joint.members) {
+        const auto& collectives = ranks_[member.rank].part->graph.collectives;
+        const auto found = row_of_operation[member.rank].find(collectives[member.collective].row);
+        if (found == row_of_operation[member.rank].end()) break;
+        const RankRuns& part = met_[member.rank].collectives;
+        meeting.group = part.texts[part.rows[found->second].group];
+        meeting.name = part.texts[part.rows[found->second].name];
+        AddMember(met_, member.rank, found->second, meeting);
+      }
+      if (meeting.members.empty()) continue;
+      met.push_back(&operation);
+      meetings.all.push_back(std::move(meeting));
+    }
+    return meetings;
+  }
+
   void Judge(const Meeting& meeting, const MeetingArrivals& arrivals, JobOperation& operation) {
     if (arrivals.all.size() > 1 && arrivals.all.back().source == ArrivalSource::kSeen) {
       operation.joint.last = arrivals.all.back().time;
@@ -158,10 +177,8 @@ class OutsiderFinder {
 }  // namespace
 
 void FindOutsiders(const std::vector<DiagnosedRank>& ranks, const std::vector<RankMeetings>& met,
-                   const Meetings& meetings, const RankClocks& clocks, const Rules& rules,
-                   JobOperations& operations) {
-  OutsiderFinder(ranks, met, clocks, rules, operations)
-      .Find(meetings, FindArrivals(met, meetings, clocks));
+                   const RankClocks& clocks, const Rules& rules, JobOperations& operations) {
+  OutsiderFinder(ranks, met, clocks, rules, operations).Find(clocks);
 }
 
 }  // namespace mpa

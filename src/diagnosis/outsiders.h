@@ -10,7 +10,6 @@ namespace mpa {
 
 /// Sets in each operation who was not captured and came after all that were; see JobOperation.
 void FindOutsiders(const std::vector<DiagnosedRank>& ranks, const std::vector<RankMeetings>& met,
-                   const Meetings& meetings, const RankClocks& clocks, const Rules& rules,
-                   JobOperations& operations);
+                   const RankClocks& clocks, const Rules& rules, JobOperations& operations);
 
 }  // namespace mpa

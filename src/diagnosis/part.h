@@ -135,6 +135,12 @@ struct RankDiagnosis {
   std::string host;         ///< the machine; empty: not recorded
   std::int64_t rated_mhz = 0;  ///< of the cube cores; 0: not recorded
   std::int64_t peak_reserved = 0;  ///< bytes that the allocators held at most; 0: not recorded
+
+  /// The number that the job gives the step at this position; -1: none, or not recorded.
+  std::int32_t IdOfStep(std::int32_t position) const {
+    const auto at = static_cast<std::size_t>(position);
+    return position >= 0 && at < steps.size() ? steps[at].id : -1;
+  }
 };
 
 RankDiagnosis MakeRankDiagnosis(const RankTrace& trace);

@@ -84,6 +84,8 @@ const std::vector<RuleEntry>& RuleList() {
        "late ranks whose excess differs by less than this ratio are one finding"},
       {"rank", "blocks_ratio", &Rules::late_blocks_ratio, 1, 1000,
        "a rank waits for its device oftener than its peers above this ratio"},
+      {"rank", "unmatched_share", &Rules::unmatched_share, 0, 1,
+       "above this share of operations that ranks lack, a group whose names have no number is not compared"},
       {"rank.late_compute", "clock_ratio", &Rules::late_clock_ratio, 0, 1,
        "a clock below this share of that of the peers is named"},
       {"rank.late", "share", &Rules::outsider_share, 0, 1,

@@ -16,7 +16,7 @@ namespace mpa {
 /// What one rank says of its collectives. Times are those of its own device.
 struct RankMeetings {
   std::int64_t rank = -1;
-  RankRuns collectives;
+  RankRuns collectives;  ///< with the numbers of their steps, where steps are recorded
   /// By row of the collectives: what the rank saw of the others, and of all together.
   std::vector<std::vector<SeenPeer>> seen;
   std::vector<LastArrival> last;
@@ -41,11 +41,15 @@ struct Meeting {
 
 struct Meetings {
   std::vector<Meeting> all;
-  /// Names that the ranks of their group ran differently often; they are left out.
-  std::size_t uneven = 0;
 };
 
-/// Joins what belongs together: the same run of the same name in the same group.
+/// Adds a row of a rank's collectives.
+void AddMember(const std::vector<RankMeetings>& ranks, std::size_t rank, std::size_t row,
+               Meeting& meeting);
+
+/// Joins what belongs together: the same run of the same name in the same group, counted within a
+/// step where names repeat. Where ranks ran a name differently often, each run is a meeting of its
+/// own.
 Meetings JoinMeetings(const std::vector<RankMeetings>& ranks);
 
 }  // namespace mpa

@@ -21,7 +21,7 @@ struct RankClock {
 /// What the ends of common collectives say of two clocks.
 struct ClockPair {
   std::size_t first = 0, second = 0;  ///< positions of the ranks
-  ClockLine line;                     ///< from the first clock to the second
+  ClockLine line{};                   ///< from the first clock to the second
   TimeNs sigma = 0;
   std::size_t collectives = 0;  ///< that tell it
   /// The clocks of the ranks are so far from what this pair says; too far makes both unreliable.

@@ -13,7 +13,7 @@ namespace {
 RankClocks TwoIslands() {
   RankClocks clocks;
   clocks.clocks = {{{}, 0, true}, {{}, 0, true}, {{}, 1, true}, {{.offset = 5}, 1, true}};
-  clocks.pairs = {{.first = 0, .second = 1, .line = {}}, {.first = 2, .second = 3, .line = {}}};
+  clocks.pairs = {{.first = 0, .second = 1}, {.first = 2, .second = 3}};
   return clocks;
 }
 
@@ -38,7 +38,7 @@ TEST(PairClocks, AnIslandThatDriftsFollowsTheOther) {
   constexpr TimeNs kSecond = 1'000 * kMs;
   RankClocks clocks;
   clocks.clocks = {{{}, 0, true}, {{}, 0, true}, {{}, 1, true}, {{.offset = 5, .drift = -1e-4}, 1, true}};
-  clocks.pairs = {{.first = 0, .second = 1, .line = {}}, {.first = 2, .second = 3, .line = {}}};
+  clocks.pairs = {{.first = 0, .second = 1}, {.first = 2, .second = 3}};
   std::vector<PairEnd> ends;
   for (TimeNs i = 0; i < 9; ++i) ends.push_back({1, 2, {i * kSecond, -i * 100'000 - 7}});
   JoinClocksOfPairs(ends, clocks);
