@@ -72,7 +72,7 @@ Meetings JoinMeetings(const std::vector<RankMeetings>& ranks) {
   }
   Meetings meetings;
   for (const auto& [name, of_name] : runs) {
-    for (const JointRanks& joint : MatchInOrder(of_name)) {
+    for (const JointRanks& joint : MatchMostly(of_name)) {
       Meeting& meeting = meetings.all.emplace_back();
       meeting.group = name.first;
       meeting.name = name.second;

@@ -16,19 +16,31 @@ RunsOfRanks ByRank(const std::vector<RankRun>& runs) {
   return ranks;
 }
 
-// Every rank ran it as often as the others: the n-th runs are one operation. Else each stands alone.
-void AddInOrder(const RunsOfRanks& ranks, std::vector<JointRanks>& operations) {
+// What ranks ran differently often.
+enum class Uneven : std::uint8_t { kAlone, kEnds };
+
+void AddUneven(const RunsOfRanks& ranks, Uneven uneven, std::vector<JointRanks>& operations) {
+  JointRanks first, last;
+  for (const auto& [rank, runs] : ranks) {
+    const bool has_ends = uneven == Uneven::kEnds && runs.size() > 1;
+    if (has_ends) first.push_back(runs.front());
+    if (has_ends) last.push_back(runs.back());
+    const std::ptrdiff_t inner = has_ends ? 1 : 0;
+    const std::vector<JointRanks> alone = Alone({runs.begin() + inner, runs.end() - inner});
+    operations.insert(operations.end(), alone.begin(), alone.end());
+  }
+  if (first.empty()) return;
+  operations.push_back(std::move(first));
+  operations.push_back(std::move(last));
+}
+
+// Every rank ran it as often as the others: the n-th runs are one operation.
+void AddInOrder(const RunsOfRanks& ranks, Uneven uneven, std::vector<JointRanks>& operations) {
   const std::size_t count = ranks.begin()->second.size();
   const bool is_even = std::all_of(ranks.begin(), ranks.end(), [&](const auto& of_rank) {
     return of_rank.second.size() == count;
   });
-  if (!is_even) {
-    for (const auto& [rank, runs] : ranks) {
-      const std::vector<JointRanks> alone = Alone(runs);
-      operations.insert(operations.end(), alone.begin(), alone.end());
-    }
-    return;
-  }
+  if (!is_even) return AddUneven(ranks, uneven, operations);
   for (std::size_t i = 0; i < count; ++i) {
     JointRanks& operation = operations.emplace_back();
     for (const auto& [rank, runs] : ranks) operation.push_back(runs[i]);
@@ -39,6 +51,22 @@ bool AreTogether(const RankRun& a, const RankRun& b) {
   const TimeNs shared = std::min(a.time.end, b.time.end) - std::max(a.time.begin, b.time.begin);
   const TimeNs shorter = std::min(a.time.end - a.time.begin, b.time.end - b.time.begin);
   return shared >= 0 && 2 * shared >= shorter;
+}
+
+std::vector<JointRanks> MatchOrdered(const std::vector<RankRun>& runs, Uneven uneven) {
+  std::vector<JointRanks> operations;
+  if (runs.empty()) return operations;
+  const RunsOfRanks ranks = ByRank(runs);
+  const bool repeats = ranks.size() < runs.size();
+  const bool has_steps = std::all_of(runs.begin(), runs.end(), [](const RankRun& run) { return run.step >= 0; });
+  if (!repeats || !has_steps) {
+    AddInOrder(ranks, uneven, operations);
+    return operations;
+  }
+  std::map<std::int32_t, std::vector<RankRun>> steps;
+  for (const RankRun& run : runs) steps[run.step].push_back(run);
+  for (const auto& [step, of_step] : steps) AddInOrder(ByRank(of_step), uneven, operations);
+  return operations;
 }
 
 }  // namespace
@@ -52,19 +80,11 @@ std::vector<JointRanks> Alone(const std::vector<RankRun>& runs) {
 std::size_t CountRanks(const std::vector<RankRun>& runs) { return ByRank(runs).size(); }
 
 std::vector<JointRanks> MatchInOrder(const std::vector<RankRun>& runs) {
-  std::vector<JointRanks> operations;
-  if (runs.empty()) return operations;
-  const RunsOfRanks ranks = ByRank(runs);
-  const bool repeats = ranks.size() < runs.size();
-  const bool has_steps = std::all_of(runs.begin(), runs.end(), [](const RankRun& run) { return run.step >= 0; });
-  if (!repeats || !has_steps) {
-    AddInOrder(ranks, operations);
-    return operations;
-  }
-  std::map<std::int32_t, std::vector<RankRun>> steps;
-  for (const RankRun& run : runs) steps[run.step].push_back(run);
-  for (const auto& [step, of_step] : steps) AddInOrder(ByRank(of_step), operations);
-  return operations;
+  return MatchOrdered(runs, Uneven::kAlone);
+}
+
+std::vector<JointRanks> MatchMostly(const std::vector<RankRun>& runs) {
+  return MatchOrdered(runs, Uneven::kEnds);
 }
 
 std::vector<JointRanks> MatchInTime(const std::vector<RankRun>& runs) {

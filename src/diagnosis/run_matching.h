@@ -26,6 +26,10 @@ using JointRanks = std::vector<RankRun>;
 /// them differently often it is not known which is missing: each stands alone.
 std::vector<JointRanks> MatchInOrder(const std::vector<RankRun>& runs);
 
+/// The same, but where ranks ran them differently often, the first runs of all are one operation, and
+/// so are the last ones. Some of these may be wrong: enough for clocks, whose median bears it.
+std::vector<JointRanks> MatchMostly(const std::vector<RankRun>& runs);
+
 /// The same by time, for operations that nobody leaves before all have come: their spans share half
 /// of the shorter one at least. So runs that a rank lost leave the others as they are.
 std::vector<JointRanks> MatchInTime(const std::vector<RankRun>& runs);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Copies captures of a job with what happens to real ones: clocks that drift or stand apart, launches and operations that
-the profiler lost, ranks of which nothing was captured.
+"""Copies captures of a job with what happens to real ones: clocks that drift or stand apart, launches and operations
+that the profiler lost, ranks of which nothing was captured.
 
 The captures are those that the simulator writes, as text or as database. Both forms of a job lose and shift the same.
 """
@@ -20,12 +20,12 @@ OUTPUT = "ASCEND_PROFILER_OUTPUT"
 # Columns of times in the tables of a capture; durations are what lies between two of them.
 CSV_TIMES = {"kernel_details.csv": {"Start Time(us)": "Duration(us)"},
              "memory_record.csv": {"Timestamp(us)": None},
-             "operator_memory.csv": {"Allocation Time(us)": None, "Release Time(us)": None, "Active Release Time(us)": None}}
+             "operator_memory.csv": dict.fromkeys(("Allocation Time(us)", "Release Time(us)",
+                                                   "Active Release Time(us)"))}
 DB_TIMES = {"TASK": ("startNs", "endNs"), "COMMUNICATION_OP": ("startNs", "endNs"), "CANN_API": ("startNs", "endNs"),
             "PYTORCH_API": ("startNs", "endNs"), "STEP_TIME": ("startNs", "endNs"), "MSTX_EVENTS": ("startNs", "endNs"),
-            "GC_RECORD": ("startNs", "endNs"), "OVERLAP_ANALYSIS": ("startNs", "endNs"), "AICORE_FREQ": ("timestampNs",),
-            "MEMORY_RECORD": ("timestamp",),
-            "OP_MEMORY": ("allocationTime", "releaseTime", "activeReleaseTime"),
+            "GC_RECORD": ("startNs", "endNs"), "OVERLAP_ANALYSIS": ("startNs", "endNs"),
+            "AICORE_FREQ": ("timestampNs",), "MEMORY_RECORD": ("timestamp",), "OP_MEMORY": ("allocationTime", "releaseTime", "activeReleaseTime"),
             "SESSION_TIME_INFO": ("startTimeNs", "endTimeNs")}
 # What the tables of the simulator call the parts of an operation on the device.
 NUMBERED = re.compile(r"^(hcom_\w+__\d+)_\d+_(\d+)$")
@@ -100,7 +100,8 @@ class Perturber:
         return connection != NONE and self._lost(self.how.lost_links, "link", connection)
 
     def loses_operation(self, name):
-        return (not self.how.losing or self.rank in self.how.losing) and self._lost(self.how.lost_operations, "operation", name)
+        loses = not self.how.losing or self.rank in self.how.losing
+        return loses and self._lost(self.how.lost_operations, "operation", name)
 
     def name(self, operation):
         """hcom_allReduce__576_12_1 without the 12."""
@@ -127,20 +128,21 @@ class DatabasePerturber(Perturber):
             tasks = "SELECT globalTaskId FROM COMMUNICATION_TASK_INFO WHERE opId = ?"
             database.execute(f"DELETE FROM TASK WHERE globalTaskId IN ({tasks})", (number,))
             # Its own task, which begins and ends a little around it.
-            database.execute("DELETE FROM TASK WHERE connectionId = ? AND startNs BETWEEN ? - 1000 AND ? AND endNs BETWEEN ? AND ? + 1000",
-                             (connection, start, start, end, end))
+            database.execute("DELETE FROM TASK WHERE connectionId = ? AND startNs BETWEEN ? - 1000 AND ? "
+                             "AND endNs BETWEEN ? AND ? + 1000", (connection, start, start, end, end))
             database.execute("DELETE FROM COMMUNICATION_TASK_INFO WHERE opId = ?", (number,))
             database.execute("DELETE FROM COMMUNICATION_OP WHERE opId = ?", (number,))
 
     def _lose_links(self, database):
-        connections = {c for table in ("TASK", "CONNECTION_IDS") for c, in database.execute(f"SELECT DISTINCT connectionId FROM {table}")}
+        connections = {c for table in ("TASK", "CONNECTION_IDS")
+                       for c, in database.execute(f"SELECT DISTINCT connectionId FROM {table}")}
         lost = [(c,) for c in sorted(connections) if self.loses_link(c)]
         for table in ("TASK", "COMMUNICATION_OP"):
             database.executemany(f"UPDATE {table} SET connectionId = {NONE} WHERE connectionId = ?", lost)
         database.executemany("DELETE FROM CONNECTION_IDS WHERE connectionId = ?", lost)
 
     def _set_clock(self, database):
-        database.create_function("clock", 1, lambda time: None if time is None else self.clock(int(time)), deterministic=True)
+        database.create_function("clock", 1, lambda time: None if time is None else self.clock(int(time)))
         tables = {name for name, in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         for table, columns in DB_TIMES.items():
             if table in tables:
@@ -164,7 +166,7 @@ class TextPerturber(Perturber):
         lost, gone = self._lost_events(events, lanes)
         kept = [e for i, e in enumerate(events) if i not in gone and not self._is_lost_arrow(e)]
         unlinked = self._unlink(kept)
-        kept = [e for e in kept if e.get("cat") not in ("async_npu", "HostToDevice") or self._key(e) not in unlinked]
+        kept = [e for e in kept if e.get("cat") not in ("async_npu", "HostToDevice") or str(e["id"]) not in unlinked]
         for event in kept:
             event["name"] = self.name(event["name"])
             if self.clock.changes() and "ts" in event:
@@ -222,10 +224,6 @@ class TextPerturber(Perturber):
                 event["args"]["connection_id"] = NONE
                 ends.add(str(in_ns(event["ts"])))
         return ends
-
-    @staticmethod
-    def _key(event):
-        return str(event["id"])
 
     def _move(self, event):
         start = in_ns(event["ts"])

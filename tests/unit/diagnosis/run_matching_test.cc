@@ -40,6 +40,13 @@ TEST(MatchInOrder, AnUnevenStepTellsNothing) {
   EXPECT_EQ(Texts(MatchInOrder({{0, 0, -1, {}}, {0, 1, -1, {}}, {1, 0, -1, {}}})), (Names{"0.0", "0.1", "1.0"}));
 }
 
+TEST(MatchMostly, TakesTheEndsOfAnUnevenStep) {
+  EXPECT_EQ(Texts(MatchMostly({{0, 0, 5, {}}, {0, 1, 5, {}}, {0, 2, 5, {}}, {0, 3, 6, {}}, {1, 0, 5, {}}, {1, 1, 5, {}}, {1, 2, 6, {}}})),
+            (Names{"0.1", "0.0+1.0", "0.2+1.1", "0.3+1.2"}));
+  EXPECT_EQ(Texts(MatchMostly({{0, 0, 5, {}}, {0, 1, 5, {}}, {1, 0, 5, {}}})), (Names{"1.0", "0.0", "0.1"}))
+      << "a single run may be any";
+}
+
 TEST(MatchInOrder, WithoutStepsTheCaptureCounts) {
   EXPECT_EQ(Texts(MatchInOrder({{0, 0, -1, {}}, {0, 1, -1, {}}, {1, 0, 3, {}}, {1, 1, 3, {}}})), (Names{"0.0+1.0", "0.1+1.1"}));
   EXPECT_TRUE(MatchInOrder({}).empty());
