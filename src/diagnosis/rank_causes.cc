@@ -44,6 +44,7 @@ struct Excess {
   TimeNs foreign = 0;
   TimeNs tokens = 0;  // of `foreign`, of the products of experts
   std::vector<TimeNs> by_step;
+  std::size_t steps_blocked = 0;  // in which it waits for its device oftener
   Removal removal;
 };
 
@@ -51,6 +52,17 @@ struct Excess {
 bool Matters(const Job& job, const Excess& excess) {
   return static_cast<double>(excess.time) >= job.rules.late_share * static_cast<double>(job.step_time) &&
          static_cast<double>(excess.time) >= job.rules.late_of_peers * static_cast<double>(excess.normal);
+}
+
+// Of two ranks that differ in a step either may be the odd one. The one that is slower in most steps is
+// the one to look at.
+bool IsHabit(const Job& job, const Excess& excess) {
+  const TimeNs least = ShareOf(job.step_time, job.rules.late_share);
+  const auto first = excess.by_step.begin() + static_cast<std::ptrdiff_t>(job.first_step);
+  const auto slower = std::count_if(first, excess.by_step.end(), [&](TimeNs time) { return time >= least; });
+  const std::size_t seen = std::max(static_cast<std::size_t>(slower), excess.steps_blocked);
+  return IsAtLeast(seen, job.rules.late_pair_steps) &&
+         static_cast<double>(seen) >= job.rules.systematic_share * static_cast<double>(job.CountedSteps());
 }
 
 class RankCauses {
@@ -63,17 +75,18 @@ class RankCauses {
   }
 
  private:
-  // Of two ranks that differ either may be the odd one.
   bool HasPeers(std::size_t rank) const {
     return static_cast<double>(job_.RoleOf(rank).size()) >= job_.rules.late_peers;
   }
+
+  bool IsSure(const Excess& excess) const { return job_.RoleOf(excess.rank).size() != 2 || IsHabit(job_, excess); }
 
   void FindCompute() {
     std::vector<Excess> late, uneven, larger;
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
       if (!HasPeers(rank)) continue;
       Excess excess = ComputeExcess(rank);
-      if (!Matters(job_, excess)) continue;
+      if (!Matters(job_, excess) || !IsSure(excess)) continue;
       // Work of other shapes than the peers have is more work, not slower work.
       const bool more_work = static_cast<double>(excess.foreign) > job_.rules.foreign_share * static_cast<double>(excess.time);
       (!more_work ? late : 2 * excess.tokens > excess.foreign ? uneven : larger).push_back(std::move(excess));
@@ -171,7 +184,8 @@ class RankCauses {
     }
     if (AddJitter(any, family.named)) return;
     for (Excess& excess : any) {
-      if (Matters(job_, excess) || !excess.removal.cuts.empty()) late.push_back(std::move(excess));
+      const bool matters = Matters(job_, excess) || !excess.removal.cuts.empty();
+      if (matters && IsSure(excess)) late.push_back(std::move(excess));
     }
     AddAlike(family.id, family.place, family.named, late, [](const Excess&, Cause&) {});
   }
@@ -207,6 +221,7 @@ class RankCauses {
       if (copied > 0) less_copied[step] = static_cast<double>(over_copied) / static_cast<double>(copied);
       blocks_more[step] = amount.blocks > ShareOf(usual[step].blocks, job_.rules.late_blocks_ratio) + 1;
       if (step < job_.first_step) continue;
+      excess.steps_blocked += blocks_more[step] ? 1 : 0;
       time += over + over_copied;
       excess.by_step[step] = over + over_copied;
       normal_time += std::min(own, normal) + (copied - over_copied);

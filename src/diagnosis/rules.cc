@@ -80,6 +80,8 @@ const std::vector<RuleEntry>& RuleList() {
        "a rank is late by at least this share of what its peers take"},
       {"rank", "peers", &Rules::late_peers, 2, kMostCalls,
        "ranks of a role, with the late one, that define what is normal"},
+      {"rank", "pair_steps", &Rules::late_pair_steps, 1, kMostCalls,
+       "of the two ranks of a role, the late one is slower in at least so many steps, and in most"},
       {"rank", "alike", &Rules::late_alike, 1, 1000,
        "late ranks whose excess differs by less than this ratio are one finding"},
       {"rank", "blocks_ratio", &Rules::late_blocks_ratio, 1, 1000,

@@ -21,8 +21,8 @@ struct Rules {
   double innocent_share = 0.05;
   double grown_ratio = 1.2, least_operations = 5;
   // Ranks.
-  double late_share = 0.005, late_of_peers = 0.05, late_peers = 3, late_alike = 1.35, unmatched_share = 0.05;
-  double late_blocks_ratio = 1.5, late_clock_ratio = 0.97, foreign_share = 0.5;
+  double late_share = 0.005, late_of_peers = 0.05, late_peers = 2, late_pair_steps = 2, late_alike = 1.35;
+  double unmatched_share = 0.05, late_blocks_ratio = 1.5, late_clock_ratio = 0.97, foreign_share = 0.5;
   double outsider_share = 0.02, outsider_ns = 50'000;
   double jitter_steps = 5, jitter_share = 0.03, jitter_top_share = 0.4;
   // Communication.
