@@ -26,7 +26,7 @@ class PortCauses {
     for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
       TimeNs less = 0;
       for (const auto& member : job_.operations.all[i].joint.members) {
-        const OperationPart& part = job_.Part(member.rank).operations[member.collective];
+        const OperationPart& part = job_.PartOf(member);
         const auto least =
             static_cast<TimeNs>(static_cast<double>(part.port_bytes) / job_.rules.port_gbs);
         less = std::max(less, part.port_time - least);
