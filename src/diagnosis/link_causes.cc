@@ -10,6 +10,7 @@
 
 #include "cause.h"
 #include "link_speeds.h"
+#include "mpa/measure/quantiles.h"
 
 namespace mpa {
 namespace {
@@ -110,7 +111,7 @@ class LinkCauses {
       if (has_peers) return;
       const std::vector<TimeNs> unsorted = moved;
       std::sort(moved.begin(), moved.end());
-      const TimeNs usual = moved[(moved.size() - 1) / 2];
+      const TimeNs usual = moved[NearestRank(moved.size(), 50)];  // half of them may be slow
       const auto is_slow = [&](TimeNs time) {
         return static_cast<double>(usual) <
                job_.rules.link_bandwidth_ratio * static_cast<double>(time);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "mpa/measure/quantiles.h"
+
 namespace mpa {
 
 LinkSpeeds::LinkSpeeds(const Job& job) : job_(job) {
@@ -19,9 +21,8 @@ LinkSpeeds::LinkSpeeds(const Job& job) : job_(job) {
   std::map<std::string, std::vector<double>> by_transport;
   for (const auto& [link, use] : links_) by_transport[link.transport].push_back(use.Bandwidth());
   for (auto& [transport, values] : by_transport) {
-    std::sort(values.begin(), values.end());
     // The faster ones are usual: half of the links may end at a slow node.
-    usual_[transport] = values[values.size() * 3 / 4];
+    usual_[transport] = ValueOfRank(values, NearestRankAbove(values.size(), 75));
   }
 }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A network between hosts that is slow everywhere: no link shows what is usual, but the speed of the
-// ports is known.
+// A network between hosts that is slow everywhere: no link shows what is usual, but the speed of
+// the ports is known.
 #include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "cause.h"
+#include "mpa/measure/quantiles.h"
 
 namespace mpa {
 namespace {
@@ -50,9 +51,7 @@ class PortCauses {
       }
     }
     if (!IsAtLeast(values.size(), job_.rules.least_operations)) return 0;
-    const auto upper = values.begin() + static_cast<std::ptrdiff_t>(values.size() * 3 / 4);
-    std::nth_element(values.begin(), upper, values.end());
-    return *upper;
+    return ValueOfRank(values, NearestRankAbove(values.size(), 75));
   }
 
   // Either end may be the slow one.
