@@ -23,6 +23,10 @@ void ShortenOperation(const Job& job, std::size_t operation, TimeNs time, Remova
   for (const ReplayGraph::Edge edge : job.graph.leaves[operation]) removal.waits.push_back({edge, time});
 }
 
+bool IsReduction(const JobOperation& operation) {
+  return operation.kind == "allreduce" || operation.kind == "reducescatter" || operation.kind == "allgather";
+}
+
 TimeNs PostOf(const Job& job, std::size_t operation) {
   TimeNs post = 0;
   for (const ReplayGraph::Edge edge : job.graph.leaves[operation]) post = std::max(post, job.graph.graph.Weight(edge));

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "job.h"
+#include "link_speeds.h"
 #include "mpa/diagnosis/diagnosis.h"
 #include "mpa/diagnosis/what_if.h"
 
@@ -23,8 +24,10 @@ void FindOutsiderCauses(const Job& job, std::vector<Cause>& causes);
 void FindHostCauses(const Job& job, std::vector<Cause>& causes);
 /// What the devices of all ranks compute.
 void FindDeviceCauses(const Job& job, std::vector<Cause>& causes);
-/// Links, and how collectives are made.
-void FindCommunicationCauses(const Job& job, std::vector<Cause>& causes);
+/// Links that are slower than others of their kind.
+void FindSlowLinks(const Job& job, const LinkSpeeds& speeds, std::vector<Cause>& causes);
+/// How collectives are made.
+void FindCommunicationCauses(const Job& job, const LinkSpeeds& speeds, std::vector<Cause>& causes);
 /// A network between hosts that is slow everywhere.
 void FindSlowPorts(const Job& job, std::vector<Cause>& causes);
 /// Groups that transfer slower than others of their kind, where links are not recorded.
@@ -46,6 +49,8 @@ void FindPipelineCauses(const Job& job, std::vector<Cause>& causes);
 Cause NewCause(const Job& job, std::string_view id, std::string_view place = "");
 /// Takes time out of an operation of all its members, behind the last arrival.
 void ShortenOperation(const Job& job, std::size_t operation, TimeNs time, Removal& removal);
+/// True for operations in which every member moves the same amount of data.
+bool IsReduction(const JobOperation& operation);
 /// From the last arrival to the end.
 TimeNs PostOf(const Job& job, std::size_t operation);
 /// The share of a rank's launches that are followed by a wait for the device, and whether these make

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Links that are slower than others of their kind, and collectives that could cost less.
+// Collectives that could cost less.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,35 +7,25 @@
 #include <numeric>
 #include <set>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "cause.h"
 #include "exposure.h"
+#include "link_speeds.h"
 
 namespace mpa {
 namespace {
 
-struct Link {
-  std::int64_t low = -1, high = -1;  // ranks
-  std::string transport;
-  auto operator<=>(const Link&) const = default;
-};
-
-struct Use {
-  std::int64_t bytes = 0;
-  TimeNs time = 0;
-  double Bandwidth() const { return time > 0 ? static_cast<double>(bytes) / static_cast<double>(time) : 0; }
-};
-
 class CommunicationCauses {
  public:
-  CommunicationCauses(const Job& job, std::vector<Cause>& causes) : job_(job), causes_(causes), exposure_(job), micro_batches_(MicroBatches(job)) {}
+  CommunicationCauses(const Job& job, const LinkSpeeds& speeds, std::vector<Cause>& causes)
+      : job_(job),
+        speeds_(speeds),
+        causes_(causes),
+        exposure_(job),
+        micro_batches_(MicroBatches(job)) {}
 
   void Find() {
-    SumLinks();
-    AddSlowLinks();
-    AddSlowMembers();
     AddSmall();
     AddNotOverlapped();
     AddHeldUp();
@@ -43,188 +33,27 @@ class CommunicationCauses {
   }
 
  private:
-  const OperationPart& PartOf(const JointOperation::Member& member) const { return job_.Part(member.rank).operations[member.collective]; }
-
   // The least of its captured members: what all of them have in common.
   TimeNs LeastOf(std::size_t operation, TimeNs OperationPart::*time) const {
     TimeNs least = -1;
     for (const auto& member : job_.operations.all[operation].joint.members) {
-      const TimeNs of_member = PartOf(member).*time;
+      const TimeNs of_member = job_.PartOf(member).*time;
       least = least < 0 ? of_member : std::min(least, of_member);
     }
     return std::max<TimeNs>(0, least);
   }
 
-  const JobOperation& OperationOf(std::size_t rank, std::size_t collective) const {
-    return job_.operations.all[job_.operations.of_rank[rank][collective]];
-  }
-
-  Link LinkOf(std::size_t rank, const PeerTransfer& transfer) const {
-    const RankDiagnosis& part = job_.Part(rank);
-    const std::int64_t own = job_.ranks[rank].rank;
-    const std::int64_t peer = RankInJob(OperationOf(rank, transfer.operation), transfer.peer);
-    return {std::min(own, peer), std::max(own, peer), part.names[transfer.transport]};
-  }
-
-  void SumLinks() {
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
-      for (const PeerTransfer& transfer : job_.Part(rank).transfers) {
-        // It says nothing of the bandwidth, but of the latency.
-        if (transfer.bytes < Whole(job_.rules.link_least_bytes)) continue;
-        Use& use = links_[LinkOf(rank, transfer)];
-        use.bytes += transfer.bytes;
-        use.time += transfer.time;
-      }
-    }
-    std::map<std::string, std::vector<double>> by_transport;
-    for (const auto& [link, use] : links_) by_transport[link.transport].push_back(use.Bandwidth());
-    for (auto& [transport, values] : by_transport) {
-      std::sort(values.begin(), values.end());
-      // The faster ones are usual: half of the links may end at a slow node.
-      usual_[transport] = values[values.size() * 3 / 4];
-    }
-  }
-
-  bool IsSlow(const Link& link) const {
-    const auto use = links_.find(link);
-    return use != links_.end() && use->second.Bandwidth() < job_.rules.link_bandwidth_ratio * usual_.at(link.transport);
-  }
-
-  // All slow links that share an end are one cause: its card or its port.
-  void AddSlowLinks() {
-    std::set<std::int64_t> ends;
-    double slowest = 0, usual = 0;
-    std::vector<Link> slow;
-    for (const auto& [link, use] : links_) {
-      if (!IsSlow(link)) continue;
-      slow.push_back(link);
-      ends.insert({link.low, link.high});
-      if (slowest == 0 || use.Bandwidth() < slowest) {
-        slowest = use.Bandwidth();
-        usual = usual_.at(link.transport);
-      }
-    }
-    if (slow.empty()) return;
-    const std::string place = slow.size() == 1 ? fmt::format("{}-{}", slow[0].low, slow[0].high) : fmt::format("r{}", fmt::join(ends, "+"));
-    Cause cause = NewCause(job_, "link.slow", place);
-    cause.finding.ranks.assign(ends.begin(), ends.end());
-    cause.finding.metrics.push_back({"bandwidth", slowest, "GB/s"});
-    cause.finding.metrics.push_back({"bandwidth_of_others", usual, "GB/s"});
-    std::vector<LinkTimes> times(job_.operations.all.size());
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) NoteLinks(rank, times);
-    for (std::size_t i = 0; i < times.size(); ++i) {
-      if (times[i].now > times[i].then) ShortenOperation(job_, i, times[i].now - times[i].then, cause.what_if.expect);
-    }
-    causes_.push_back(std::move(cause));
-  }
-
-  // How long the links of the slowest rank take for an operation, as they are and if none was slow. Those
-  // between nodes share the port of their card; an operation waits for all of its links.
-  struct LinkTimes {
-    TimeNs now = 0, then = 0;
-  };
-
-  void NoteLinks(std::size_t rank, std::vector<LinkTimes>& times) const {
-    const auto& transfers = job_.Part(rank).transfers;
-    for (std::size_t first = 0; first < transfers.size();) {
-      std::size_t last = first;
-      while (last < transfers.size() && transfers[last].operation == transfers[first].operation) ++last;
-      LinkTimes port;
-      LinkTimes& of_operation = times[job_.operations.of_rank[rank][transfers[first].operation]];
-      for (std::size_t i = first; i < last; ++i) {
-        const Link link = LinkOf(rank, transfers[i]);
-        const TimeNs now = transfers[i].time;
-        const auto usual = [&] { return static_cast<TimeNs>(static_cast<double>(transfers[i].bytes) / usual_.at(link.transport)); };
-        const TimeNs then = IsSlow(link) ? std::min(now, usual()) : now;
-        const bool shares_port = link.transport == kPortTransport;
-        port.now += shares_port ? now : 0;
-        port.then += shares_port ? then : 0;
-        of_operation.now = std::max({of_operation.now, now, port.now});
-        of_operation.then = std::max({of_operation.then, then, port.then});
-      }
-      first = last;
-    }
-  }
-
-  // Where peers are not recorded, the members of a collective tell: all of them move as much, and
-  // those at a slow link take longer while the others wait for them within the operation.
-  void AddSlowMembers() {
-    std::map<std::string, std::vector<std::size_t>> by_group;
-    for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
-      const JobOperation& operation = job_.operations.all[i];
-      if (IsReduction(operation) && IsAtLeast(operation.joint.members.size(), job_.rules.link_members)) by_group[operation.group].push_back(i);
-    }
-    for (const auto& [group, operations] : by_group) AddSlowMembersOf(operations);
-  }
-
-  void AddSlowMembersOf(const std::vector<std::size_t>& operations) {
-    std::map<std::int64_t, std::size_t> slow;  // by rank: in how many operations
-    std::vector<std::pair<std::size_t, TimeNs>> less;
-    double worst = 0;
-    for (const std::size_t i : operations) {
-      const auto& members = job_.operations.all[i].joint.members;
-      std::vector<TimeNs> moved;
-      bool has_peers = false;
-      for (const auto& member : members) {
-        moved.push_back(PartOf(member).moved);
-        has_peers = has_peers || !job_.Part(member.rank).transfers.empty();
-      }
-      if (has_peers) return;
-      const std::vector<TimeNs> unsorted = moved;
-      std::sort(moved.begin(), moved.end());
-      const TimeNs usual = moved[(moved.size() - 1) / 2];
-      const auto is_slow = [&](TimeNs time) { return static_cast<double>(usual) < job_.rules.link_bandwidth_ratio * static_cast<double>(time); };
-      if (usual <= 0 || !is_slow(moved.back())) continue;
-      for (std::size_t at = 0; at < members.size(); ++at) {
-        if (is_slow(unsorted[at])) ++slow[job_.ranks[members[at].rank].rank];
-      }
-      less.emplace_back(i, moved.back() - usual);
-      worst = std::max(worst, static_cast<double>(moved.back()) / static_cast<double>(usual));
-    }
-    std::erase_if(slow, [&](const auto& rank) { return static_cast<double>(rank.second) < job_.rules.link_slow_share * static_cast<double>(operations.size()); });
-    if (slow.empty()) return;
-    std::vector<std::int64_t> ranks;
-    for (const auto& [rank, count] : slow) ranks.push_back(rank);
-    Cause cause = NewCause(job_, "link.slow", fmt::format("r{}", fmt::join(ranks, "+")));
-    cause.finding.ranks = std::move(ranks);
-    cause.finding.metrics.push_back({"slower_than_peers", worst, "ratio"});
-    for (const auto& [operation, time] : less) ShortenOperation(job_, operation, time, cause.what_if.expect);
-    causes_.push_back(std::move(cause));
-  }
-
-  // What the data alone takes: links within a node work side by side, those between nodes share the
-  // port of their card.
-  TimeNs TransferOf(std::size_t operation, std::int64_t& bytes) const {
-    TimeNs longest = 0;
-    for (const auto& member : job_.operations.all[operation].joint.members) {
-      const RankDiagnosis& part = job_.Part(member.rank);
-      auto at = std::partition_point(part.transfers.begin(), part.transfers.end(), [&](const PeerTransfer& row) { return row.operation < member.collective; });
-      TimeNs through_port = 0;
-      for (; at != part.transfers.end() && at->operation == member.collective; ++at) {
-        bytes = std::max(bytes, at->bytes);
-        const auto usual = usual_.find(part.names[at->transport]);
-        if (usual == usual_.end() || usual->second <= 0) continue;
-        const auto time = static_cast<TimeNs>(static_cast<double>(at->bytes) / usual->second);
-        through_port += usual->first == kPortTransport ? time : 0;
-        longest = std::max({longest, time, through_port});
-      }
-    }
-    return longest;
-  }
-
   // From the last arrival to the end, without the time in which a slow peer holds all members up.
   TimeNs OwnTimeOf(std::size_t operation) const {
-    return std::max<TimeNs>(0, PostOf(job_, operation) - LeastOf(operation, &OperationPart::held_up));
+    return std::max<TimeNs>(0,
+                            PostOf(job_, operation) - LeastOf(operation, &OperationPart::held_up));
   }
 
   // True for one that takes mostly latency.
-  bool IsSmall(std::size_t operation, TimeNs transfer, std::int64_t bytes) const {
-    return bytes > 0 && static_cast<double>(bytes) <= job_.rules.small_bytes &&
-           static_cast<double>(OwnTimeOf(operation)) >= job_.rules.small_latency_ratio * static_cast<double>(transfer);
-  }
-
-  static bool IsReduction(const JobOperation& operation) {
-    return operation.kind == "allreduce" || operation.kind == "reducescatter" || operation.kind == "allgather";
+  bool IsSmall(std::size_t operation, const LinkSpeeds::Data& data) const {
+    return data.bytes > 0 && static_cast<double>(data.bytes) <= job_.rules.small_bytes &&
+           static_cast<double>(OwnTimeOf(operation)) >=
+               job_.rules.small_latency_ratio * static_cast<double>(data.time);
   }
 
   // The reductions of gradients and the like, by group. Those on the way of the data are left out:
@@ -249,7 +78,9 @@ class CommunicationCauses {
         ++calls;
       }
     }
-    return ranks.empty() ? 0 : calls / static_cast<double>(ranks.size() * std::max<std::size_t>(1, job_.steps));
+    return ranks.empty()
+               ? 0
+               : calls / static_cast<double>(ranks.size() * std::max<std::size_t>(1, job_.steps));
   }
 
   // Many operations of a group that take mostly latency: in fewer and larger ones it would be paid
@@ -260,17 +91,19 @@ class CommunicationCauses {
       std::vector<std::size_t> small;
       std::int64_t all_bytes = 0;
       for (const std::size_t i : operations) {
-        std::int64_t bytes = 0;
-        const TimeNs transfer = TransferOf(i, bytes);
-        if (!IsSmall(i, transfer, bytes)) continue;
+        const LinkSpeeds::Data data = speeds_.DataOf(i);
+        if (!IsSmall(i, data)) continue;
         small.push_back(i);
-        all_bytes += bytes;
-        ShortenOperation(job_, i, OwnTimeOf(i) - transfer, cause.what_if.expect);
+        all_bytes += data.bytes;
+        ShortenOperation(job_, i, OwnTimeOf(i) - data.time, cause.what_if.expect);
       }
       const double calls = CallsPerStep(small), count = static_cast<double>(small.size());
-      if (small.empty() || calls < job_.rules.small_calls || count < job_.rules.small_count_share * static_cast<double>(operations.size())) continue;
+      if (small.empty() || calls < job_.rules.small_calls ||
+          count < job_.rules.small_count_share * static_cast<double>(operations.size()))
+        continue;
       cause.finding.metrics.push_back({"calls_per_step", calls, "count"});
-      cause.finding.metrics.push_back({"mean_size", static_cast<double>(all_bytes) / count, "bytes"});
+      cause.finding.metrics.push_back(
+          {"mean_size", static_cast<double>(all_bytes) / count, "bytes"});
       causes_.push_back(std::move(cause));
     }
   }
@@ -285,8 +118,11 @@ class CommunicationCauses {
       Cause cause = NewCause(job_, "comm.not_overlapped", group);
       double exposed_of_all = 0, post_of_all = 0;
       for (auto& [step, of_step] : by_step) {
-        const auto start = [&](std::size_t i) { return job_.graph.graph.Start(job_.graph.joints[i]); };
-        std::stable_sort(of_step.begin(), of_step.end(), [&](std::size_t a, std::size_t b) { return start(a) < start(b); });
+        const auto start = [&](std::size_t i) {
+          return job_.graph.graph.Start(job_.graph.joints[i]);
+        };
+        std::stable_sort(of_step.begin(), of_step.end(),
+                         [&](std::size_t a, std::size_t b) { return start(a) < start(b); });
         // One group of several with that name at a time: they work side by side.
         std::map<std::size_t, std::vector<std::size_t>> by_lane;
         for (const std::size_t i : of_step) by_lane[job_.operations.all[i].joint.lane].push_back(i);
@@ -296,20 +132,26 @@ class CommunicationCauses {
             post += PostOf(job_, i);
             exposed += exposure_.Of(i);
           }
-          const double must = std::max(LeastExposed(row, step), (1 - job_.rules.overlap_share) * static_cast<double>(post));
-          const double share = exposed <= 0 ? 0 : std::max(0.0, 1 - must / static_cast<double>(exposed));
+          const double must = std::max(LeastExposed(row, step),
+                                       (1 - job_.rules.overlap_share) * static_cast<double>(post));
+          const double share =
+              exposed <= 0 ? 0 : std::max(0.0, 1 - must / static_cast<double>(exposed));
           for (std::size_t at = 0; at < row.size(); ++at) {
             const TimeNs of_operation = PostOf(job_, row[at]);
             ShortenOperation(job_, row[at], ShareOf(of_operation, share), cause.what_if.expect);
-            if (at + 1 < row.size()) ShortenOperation(job_, row[at], of_operation, cause.what_if.bound);
+            if (at + 1 < row.size())
+              ShortenOperation(job_, row[at], of_operation, cause.what_if.bound);
           }
           exposed_of_all += static_cast<double>(exposed) / static_cast<double>(by_lane.size());
           post_of_all += static_cast<double>(post) / static_cast<double>(by_lane.size());
         }
       }
       if (post_of_all <= 0 || exposed_of_all <= 0) continue;
-      cause.finding.metrics.push_back({"time_per_step", exposed_of_all / static_cast<double>(std::max<std::size_t>(1, job_.steps)), "ns"});
-      cause.finding.metrics.push_back({"overlapped", std::max(0.0, 1 - exposed_of_all / post_of_all), "share"});
+      cause.finding.metrics.push_back(
+          {"time_per_step",
+           exposed_of_all / static_cast<double>(std::max<std::size_t>(1, job_.steps)), "ns"});
+      cause.finding.metrics.push_back(
+          {"overlapped", std::max(0.0, 1 - exposed_of_all / post_of_all), "share"});
       causes_.push_back(std::move(cause));
     }
   }
@@ -319,7 +161,9 @@ class CommunicationCauses {
   double LeastExposed(const std::vector<std::size_t>& row, std::int32_t step) const {
     if (step < 0 || static_cast<std::size_t>(step) >= job_.steps) return 0;
     const std::size_t rank = job_.operations.all[row[0]].joint.members[0].rank;
-    const double backward = static_cast<double>(job_.work[rank][static_cast<std::size_t>(step)].compute) * 2 / 3 / micro_batches_;
+    const double backward =
+        static_cast<double>(job_.work[rank][static_cast<std::size_t>(step)].compute) * 2 / 3 /
+        micro_batches_;
     double end = 0;
     for (std::size_t i = 0; i < row.size(); ++i) {
       const double made = backward * static_cast<double>(i + 1) / static_cast<double>(row.size());
@@ -328,15 +172,19 @@ class CommunicationCauses {
     return std::max(0.0, end - backward);
   }
 
-  // Every micro-batch of a step runs all products as often: what the numbers of times have in common.
+  // Every micro-batch of a step runs all products as often: what the numbers of times have in
+  // common.
   static double MicroBatches(const Job& job) {
     std::int64_t common = 0;
     for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
       const RankDiagnosis& part = job.Part(rank);
       std::vector<std::int64_t> counts(part.kinds.size(), 0);
       for (const GraphNode& node : part.graph.nodes) {
-        const bool is_product = node.leaf == Leaf::kMatmul || node.leaf == Leaf::kConvolution || node.leaf == Leaf::kAttention;
-        if (node.kind == NodeKind::kKernel && is_product && node.step == static_cast<std::int32_t>(job.first_step)) ++counts[static_cast<std::size_t>(node.row)];
+        const bool is_product = node.leaf == Leaf::kMatmul || node.leaf == Leaf::kConvolution ||
+                                node.leaf == Leaf::kAttention;
+        if (node.kind == NodeKind::kKernel && is_product &&
+            node.step == static_cast<std::int32_t>(job.first_step))
+          ++counts[static_cast<std::size_t>(node.row)];
       }
       for (const std::int64_t count : counts) common = std::gcd(common, count);
     }
@@ -348,7 +196,9 @@ class CommunicationCauses {
     double time = 0, steps = 0;
     for (const DiagnosedRank& rank : job_.ranks) {
       for (std::size_t step = job_.first_step; step < rank.part->steps.size(); ++step) {
-        for (const Leaf leaf : leaves) time += static_cast<double>(rank.part->steps[step].leaves[static_cast<std::size_t>(leaf)]);
+        for (const Leaf leaf : leaves)
+          time +=
+              static_cast<double>(rank.part->steps[step].leaves[static_cast<std::size_t>(leaf)]);
         ++steps;
       }
     }
@@ -356,14 +206,16 @@ class CommunicationCauses {
   }
 
   // True for time that is more than what starts and ends of operations take.
-  bool IsMuch(double time) const { return time > 0 && time >= job_.rules.inner_share * static_cast<double>(job_.step_time); }
+  bool IsMuch(double time) const {
+    return time > 0 && time >= job_.rules.inner_share * static_cast<double>(job_.step_time);
+  }
 
-  // A member that was not captured, or a link to it, holds up all that were. Without recorded transfer
-  // sizes, data on their way to another node look like such a wait.
+  // A member that was not captured, or a link to it, holds up all that were. Without recorded
+  // transfer sizes, data on their way to another node look like such a wait.
   void AddHeldUp() {
-    const bool sizes_known = std::all_of(
-        job_.ranks.begin(), job_.ranks.end(),
-        [](const DiagnosedRank& rank) { return !rank.part->transfers.empty(); });
+    const bool sizes_known =
+        std::all_of(job_.ranks.begin(), job_.ranks.end(),
+                    [](const DiagnosedRank& rank) { return !rank.part->transfers.empty(); });
     if (!sizes_known) return;
     const double waits = MeanOf({Leaf::kInnerWait});
     if (!IsMuch(waits)) return;
@@ -385,9 +237,8 @@ class CommunicationCauses {
     if (!IsMuch(idle)) return;
     Cause cause = NewCause(job_, "comm.inner");
     for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
-      std::int64_t bytes = 0;
-      const TimeNs transfer = TransferOf(i, bytes);
-      if (bytes == 0 || IsSmall(i, transfer, bytes)) continue;
+      const LinkSpeeds::Data data = speeds_.DataOf(i);
+      if (data.bytes == 0 || IsSmall(i, data)) continue;
       const TimeNs within = std::min(LeastOf(i, &OperationPart::idle), PostOf(job_, i));
       if (within == 0) continue;
       ShortenOperation(job_, i, ShareOf(within, job_.rules.inner_gain), cause.what_if.expect);
@@ -399,17 +250,16 @@ class CommunicationCauses {
   }
 
   const Job& job_;
+  const LinkSpeeds& speeds_;
   std::vector<Cause>& causes_;
   const Exposure exposure_;
   const double micro_batches_;
-  std::map<Link, Use> links_;
-  std::map<std::string, double> usual_;  // bandwidth by transport
 };
 
 }  // namespace
 
-void FindCommunicationCauses(const Job& job, std::vector<Cause>& causes) {
-  CommunicationCauses(job, causes).Find();
+void FindCommunicationCauses(const Job& job, const LinkSpeeds& speeds, std::vector<Cause>& causes) {
+  CommunicationCauses(job, speeds, causes).Find();
 }
 
 }  // namespace mpa

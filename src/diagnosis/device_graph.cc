@@ -11,6 +11,7 @@
 
 #include "graph_draft.h"
 #include "mpa/measure/collectives.h"
+#include "mpa/measure/quantiles.h"
 
 namespace mpa {
 namespace {
@@ -69,9 +70,7 @@ class DevicePart {
       busy = std::max(busy, item.work.end);
     }
     if (latencies.empty()) return 0;
-    const auto tenth = latencies.begin() + static_cast<std::ptrdiff_t>(latencies.size() / 10);
-    std::nth_element(latencies.begin(), tenth, latencies.end());
-    return std::max<TimeNs>(0, *tenth);
+    return std::max<TimeNs>(0, ValueOfRank(latencies, NearestRankAbove(latencies.size(), 10)));
   }
 
   // Operations of a group follow each other; sending and receiving do not wait for each other.

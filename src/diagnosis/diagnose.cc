@@ -133,7 +133,9 @@ Diagnosis Diagnose(std::vector<DiagnosedRank> ranks, const Rules& rules) {
   std::vector<Cause> causes;
   FindRankCauses(job, causes);
   FindOutsiderCauses(job, causes);
-  FindCommunicationCauses(job, causes);
+  const LinkSpeeds speeds(job);
+  FindSlowLinks(job, speeds, causes);
+  FindCommunicationCauses(job, speeds, causes);
   FindSlowPorts(job, causes);
   FindSlowGroups(job, causes);
   FindPipelineCauses(job, causes);

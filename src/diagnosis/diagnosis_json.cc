@@ -10,6 +10,7 @@
 #include "mpa/base/printable.h"
 #include "mpa/base/utf8.h"
 #include "mpa/diagnosis/diagnosis.h"
+#include "mpa/measure/quantiles.h"
 
 namespace mpa {
 namespace {
@@ -107,7 +108,7 @@ class DocumentMaker {
       for (const AccountRow& row : of_.accounting) by_length.push_back(&row);
       std::stable_sort(by_length.begin(), by_length.end(),
                        [](const AccountRow* a, const AccountRow* b) { return a->window < b->window; });
-      rows.push_back(Account(*by_length[by_length.size() / 2]));
+      rows.push_back(Account(*by_length[NearestRankAbove(by_length.size(), 50)]));
     }
     Omit("accounting", of_.accounting.size() - rows.size());
     return rows;

@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "mpa/measure/quantiles.h"
+
 namespace mpa {
 namespace {
 
@@ -26,9 +28,7 @@ std::vector<TimeNs> StepLengths(const JobGraph& graph) {
 // It is so much longer than the median of the others.
 bool FirstIsWarmUp(const std::vector<TimeNs>& lengths, double ratio) {
   if (lengths.size() < 3) return false;
-  std::vector<TimeNs> others(lengths.begin() + 1, lengths.end());
-  std::sort(others.begin(), others.end());
-  const TimeNs median = others[others.size() / 2];
+  const TimeNs median = Median(std::vector<TimeNs>(lengths.begin() + 1, lengths.end()));
   return median > 0 && static_cast<double>(lengths[0]) > ratio * static_cast<double>(median);
 }
 
@@ -179,9 +179,7 @@ std::int32_t Job::StepOfEdge(std::size_t rank, std::uint32_t edge) const {
 
 TimeNs Normal(std::vector<TimeNs> values) {
   if (values.empty()) return 0;
-  const auto quarter = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 4);
-  std::nth_element(values.begin(), quarter, values.end());
-  return *quarter;
+  return ValueOfRank(values, NearestRankAbove(values.size(), 25));
 }
 
 Job MakeJob(std::vector<DiagnosedRank> ranks, const Rules& rules) {

@@ -68,6 +68,9 @@ struct Job {
   std::map<std::int32_t, std::vector<std::map<std::string, UsualKernel>>> usual_kernels;
 
   const RankDiagnosis& Part(std::size_t rank) const { return *ranks[rank].part; }
+  const OperationPart& PartOf(const JointOperation::Member& member) const {
+    return Part(member.rank).operations[member.collective];
+  }
   std::size_t CountedSteps() const { return steps - first_step; }
   /// Ranks of the same role, the rank itself among them.
   const std::vector<std::size_t>& RoleOf(std::size_t rank) const { return ranks_of_role.at(role[rank]); }

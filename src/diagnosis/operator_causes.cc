@@ -9,6 +9,7 @@
 #include "cause.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/intervals.h"
+#include "mpa/measure/quantiles.h"
 
 namespace mpa {
 namespace {
@@ -83,9 +84,7 @@ class OperatorCauses {
       }
     }
     if (seen.empty()) return rules_.memory_gbs / 2;
-    const auto high = seen.begin() + static_cast<std::ptrdiff_t>((seen.size() - 1) * 9 / 10);
-    std::nth_element(seen.begin(), high, seen.end());
-    return std::min(*high, rules_.memory_gbs);
+    return std::min(ValueOfRank(seen, NearestRank(seen.size(), 90)), rules_.memory_gbs);
   }
 
   // The share of the chip that a kind uses; 1 where it is not known. Only products whose operations
@@ -176,7 +175,9 @@ class OperatorCauses {
         if (static_cast<double>(nodes.size()) < rules_.variance_calls) continue;
         const auto dur = [&](std::uint32_t node) { return part.graph.nodes[node].dur; };
         std::stable_sort(nodes.begin(), nodes.end(), [&](std::uint32_t a, std::uint32_t b) { return dur(a) < dur(b); });
-        const TimeNs median = dur(nodes[nodes.size() / 2]), decile = dur(nodes[(nodes.size() - 1) * 9 / 10]);
+        std::vector<TimeNs> durations;
+        for (const std::uint32_t node : nodes) durations.push_back(dur(node));
+        const TimeNs median = Percentile(durations, 50), decile = durations[NearestRank(durations.size(), 90)];
         if (median <= 0 || static_cast<double>(decile) < rules_.variance_ratio * static_cast<double>(median)) continue;
         Uneven& uneven = by_type[part.names[part.kinds[static_cast<std::size_t>(place.second)].type]];
         uneven.worst = std::max(uneven.worst, static_cast<double>(decile) / static_cast<double>(median));
@@ -271,8 +272,7 @@ class OperatorCauses {
       Remove(rank, [&](const GraphNode& node) { return on_cores(node.leaf) ? 1 - clock / at_best : 0; }, cause.what_if.expect);
     }
     if (clocks.empty() || 2 * clocks.size() <= recorded) return;
-    std::sort(clocks.begin(), clocks.end());
-    cause.finding.metrics.push_back({"clock", clocks[clocks.size() / 2], "MHz"});
+    cause.finding.metrics.push_back({"clock", Median(std::move(clocks)), "MHz"});
     cause.finding.metrics.push_back({"clock_rated", rated, "MHz"});
     causes_.push_back(std::move(cause));
   }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "mpa/base/text.h"
+#include "mpa/measure/quantiles.h"
 #include "part_facts.h"
 
 namespace mpa {
@@ -16,12 +17,6 @@ bool LaunchesKernel(std::string_view name) {
 }
 
 bool WaitsForStream(std::string_view name) { return name.find("Synchronize") != std::string_view::npos; }
-
-TimeNs QuantileOf(std::vector<TimeNs>& values, std::size_t tenths) {
-  const auto at = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) * tenths / 10);
-  std::nth_element(values.begin(), at, values.end());
-  return *at;
-}
 
 }  // namespace
 
@@ -47,8 +42,8 @@ void AddLaunches(const RankTrace& trace, const HostSteps& steps, RankDiagnosis& 
     StepPart& of = part.steps[step];
     of.launches = static_cast<std::int64_t>(durations[step].size());
     of.launch_time = std::accumulate(durations[step].begin(), durations[step].end(), TimeNs{0});
-    of.launch_median = QuantileOf(durations[step], 5);
-    of.launch_decile = QuantileOf(durations[step], 9);
+    of.launch_median = Median(durations[step]);
+    of.launch_decile = ValueOfRank(durations[step], NearestRank(durations[step].size(), 90));
   }
   for (auto& [track, of_track] : events) {
     std::stable_sort(of_track.begin(), of_track.end(), [](const Event& a, const Event& b) { return a.start < b.start; });

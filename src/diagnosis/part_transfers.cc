@@ -7,6 +7,7 @@
 
 #include "mpa/measure/intervals.h"
 #include "mpa/measure/moved_data.h"
+#include "mpa/measure/quantiles.h"
 #include "mpa/model/collective_tasks.h"
 #include "part_facts.h"
 
@@ -81,13 +82,12 @@ class TransferFinder {
       if (rows.size() < kLeastOfClass) continue;
       std::vector<TimeNs> durations;
       for (const std::size_t row : rows) durations.push_back(tasks_.dur[row]);
-      const auto middle = durations.begin() + static_cast<std::ptrdiff_t>(durations.size() / 2);
-      std::nth_element(durations.begin(), middle, durations.end());
+      const TimeNs usual = Median(std::move(durations));
       for (const std::size_t row : rows) {
-        if (*middle <= 0 || tasks_.dur[row] < kLong * *middle) continue;
+        if (usual <= 0 || tasks_.dur[row] < kLong * usual) continue;
         part_.long_tasks.push_back({number_.at(static_cast<std::int32_t>(operations_[row])), tasks_.peer[row],
                                     names_.Of(View(tasks_.transport[row])), names_.Of(View(tasks_.name[row])),
-                                    tasks_.start[row], tasks_.dur[row], *middle});
+                                    tasks_.start[row], tasks_.dur[row], usual});
       }
     }
   }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A network between hosts that is slow everywhere: no link shows what is usual, but the speed of the
-// ports is known.
+// A network between hosts that is slow everywhere: no link shows what is usual, but the speed of
+// the ports is known.
 #include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "cause.h"
+#include "mpa/measure/quantiles.h"
 
 namespace mpa {
 namespace {
@@ -26,7 +27,7 @@ class PortCauses {
     for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
       TimeNs less = 0;
       for (const auto& member : job_.operations.all[i].joint.members) {
-        const OperationPart& part = job_.Part(member.rank).operations[member.collective];
+        const OperationPart& part = job_.PartOf(member);
         const auto least =
             static_cast<TimeNs>(static_cast<double>(part.port_bytes) / job_.rules.port_gbs);
         less = std::max(less, part.port_time - least);
@@ -50,9 +51,7 @@ class PortCauses {
       }
     }
     if (!IsAtLeast(values.size(), job_.rules.least_operations)) return 0;
-    const auto upper = values.begin() + static_cast<std::ptrdiff_t>(values.size() * 3 / 4);
-    std::nth_element(values.begin(), upper, values.end());
-    return *upper;
+    return ValueOfRank(values, NearestRankAbove(values.size(), 75));
   }
 
   // Either end may be the slow one.

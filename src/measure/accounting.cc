@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "mpa/measure/device_items.h"
 #include "free_time.h"
 #include "mpa/base/error.h"
 #include "mpa/measure/activities.h"
+#include "mpa/measure/device_items.h"
 #include "mpa/model/step_bounds.h"
 #include "skyline.h"
 
@@ -224,7 +224,8 @@ RankAccount AccountRank(const RankTrace& trace, const AccountInput& input) {
   return AccountRank(trace, HostTimeline(trace), input);
 }
 
-RankAccount AccountRank(const RankTrace& trace, const HostTimeline& host, const AccountInput& input) {
+RankAccount AccountRank(const RankTrace& trace, const HostTimeline& host,
+                        const AccountInput& input) {
   return Accountant(trace, host, input).Account();
 }
 

@@ -67,7 +67,8 @@ ComputeLeaves::ComputeLeaves(const RankTrace& trace)
 Leaf ComputeLeaves::OfName(std::string_view name) {
   const Leaf family = FamilyOf(name);
   if (family != Leaf::kUnknown) return family;
-  // "aclnnMm_MatMulV3Common_MatMulV3": the type comes last. A counter may follow, "trans_TransData_0".
+  // "aclnnMm_MatMulV3Common_MatMulV3": the type comes last. A counter may follow,
+  // "trans_TransData_0".
   std::string_view typed = name;
   const std::size_t counter = typed.find_last_not_of("0123456789");
   if (counter != std::string_view::npos && typed[counter] == '_') typed = typed.substr(0, counter);

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "mpa/base/text.h"
+#include "mpa/measure/quantiles.h"
 
 namespace mpa {
 namespace {
@@ -87,9 +88,7 @@ void FreeTime::LearnLatency(const std::vector<FreeGap>& gaps) {
     if (launched > gap.begin && launched < gap.end) latencies.push_back(gap.end - launched);
   }
   if (latencies.empty()) return;
-  const auto middle = latencies.begin() + static_cast<std::ptrdiff_t>(latencies.size() / 2);
-  std::nth_element(latencies.begin(), middle, latencies.end());
-  usual_latency_ = *middle;
+  usual_latency_ = ValueOfRank(latencies, NearestRankAbove(latencies.size(), 50));
 }
 
 std::optional<std::int32_t> FreeTime::DrainingCall(const FreeGap& gap) const {

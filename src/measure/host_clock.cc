@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "mpa/measure/accounting.h"
 #include "mpa/measure/device_items.h"
 #include "mpa/measure/launch_calls.h"
-#include "mpa/measure/accounting.h"
+#include "mpa/measure/quantiles.h"
 
 namespace mpa {
 namespace {
@@ -26,9 +27,7 @@ HostClock HostClockOf(const RankTrace& trace, std::span<const DeviceItem> items)
   }
   if (delays.empty()) return {};
   const std::size_t rank = delays.size() <= kFew ? 0 : delays.size() / 1000;
-  const auto least = delays.begin() + static_cast<std::ptrdiff_t>(rank);
-  std::nth_element(delays.begin(), least, delays.end());
-  const TimeNs offset = std::max<TimeNs>(0, -*least);
+  const TimeNs offset = std::max<TimeNs>(0, -ValueOfRank(delays, rank));
   return offset > kLargestOffset ? HostClock{0, false} : HostClock{offset, true};
 }
 

@@ -140,7 +140,7 @@ class TimelineBuilder {
     std::vector<TimeNs> quick = before_launch;
     std::sort(quick.begin(), quick.end());
     quick.erase(std::upper_bound(quick.begin(), quick.end(), kFactor * quick.front()), quick.end());
-    const TimeNs usual = quick[quick.size() / 2];
+    const TimeNs usual = Median(std::move(quick));
     for (std::size_t i = 0; i < calls.size(); ++i) {
       if (before_launch[i] <= kFactor * usual) continue;
       const TimeNs start = rows.start[calls[i]];

@@ -21,14 +21,16 @@ std::vector<Intervals> WaitsOfGroups(const RankTrace& trace, const CollectivePar
     if (comms.group[i] < 0) continue;
     const auto group = static_cast<std::size_t>(comms.group[i]);
     const Interval operation{comms.start[i], comms.start[i] + comms.dur[i]};
-    for (const CollectivePhase& phase : PhasesOf(operation, arrivals[i], parts.Of(i), /*receives=*/false,
-                                                 kArrivalTolerance, /*slow=*/0)) {
+    for (const CollectivePhase& phase :
+         PhasesOf(operation, arrivals[i], parts.Of(i), /*receives=*/false, kArrivalTolerance,
+                  /*slow=*/0)) {
       (phase.leaf == Leaf::kWaitPeer ? waits : others)[group].push_back({phase.begin, phase.end});
     }
   }
   std::vector<Intervals> of_groups;
   for (std::size_t group = 0; group < waits.size(); ++group) {
-    of_groups.push_back(Difference(Union(std::move(waits[group])), Union(std::move(others[group]))));
+    of_groups.push_back(
+        Difference(Union(std::move(waits[group])), Union(std::move(others[group]))));
   }
   return of_groups;
 }
@@ -63,8 +65,9 @@ void ComputeGroupTimes(const RankTrace& trace, const Intervals& exposed, Overall
   metrics.has_too_many_groups = groups.Size() > kMostGroups;
   if (metrics.has_too_many_groups) return;
   const CollectiveParts parts(trace);
-  metrics.has_waits = !parts.Empty() || std::any_of(trace.comm_tasks.name.begin(), trace.comm_tasks.name.end(),
-                                                    [](StringId name) { return name != StringId::kEmpty; });
+  metrics.has_waits =
+      !parts.Empty() || std::any_of(trace.comm_tasks.name.begin(), trace.comm_tasks.name.end(),
+                                    [](StringId name) { return name != StringId::kEmpty; });
 
   std::vector<std::vector<Interval>> operations(groups.Size());
   for (std::size_t i = 0; i < comms.Size(); ++i) {

@@ -51,4 +51,8 @@ std::size_t NearestRank(std::size_t count, int percent) {
   return (static_cast<std::size_t>(percent) * count + 99) / 100 - 1;
 }
 
+std::size_t NearestRankAbove(std::size_t count, int percent) {
+  return static_cast<std::size_t>(percent) * count / 100;
+}
+
 }  // namespace mpa

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <string>
 
+#include "mpa/measure/quantiles.h"
+
 namespace mpa::raw {
 namespace {
 
@@ -24,10 +26,7 @@ struct Comparison {
 
   TimeNs Fastest() {
     // The first one may belong to another task of the same number.
-    const std::size_t one_percent = delays.size() / 100;
-    std::nth_element(delays.begin(), delays.begin() + static_cast<std::ptrdiff_t>(one_percent),
-                     delays.end());
-    return delays[one_percent];
+    return ValueOfRank(delays, NearestRankAbove(delays.size(), 1));
   }
 };
 

@@ -5,13 +5,16 @@
 #include <cmath>
 #include <map>
 
+#include "mpa/measure/quantiles.h"
+
 namespace mpa {
 namespace {
 
-double MedianOfSorted(const std::vector<RankValue>& values) {
-  const std::size_t half = values.size() / 2;
-  if (values.size() % 2 == 1) return values[half].value;
-  return (values[half - 1].value + values[half].value) / 2;
+double MedianOf(const std::vector<RankValue>& values) {
+  std::vector<double> numbers;
+  numbers.reserve(values.size());
+  for (const RankValue& value : values) numbers.push_back(value.value);
+  return Median(std::move(numbers));
 }
 
 void Sort(std::vector<RankValue>& values) {
@@ -40,7 +43,7 @@ RankSpread SpreadOf(std::vector<RankValue> values) {
   const auto max = std::find_if(values.begin(), values.end(), [&](const RankValue& value) {
     return value.value == values.back().value;
   });
-  return {.min = values.front(), .max = *max, .median = MedianOfSorted(values)};
+  return {.min = values.front(), .max = *max, .median = MedianOf(values)};
 }
 
 std::vector<RankValue> OutliersOf(const std::vector<RankValue>& values) {
@@ -52,8 +55,7 @@ std::vector<RankValue> OutliersOf(const std::vector<RankValue>& values) {
   std::vector<RankValue> distances;
   distances.reserve(values.size());
   for (const RankValue& value : values) distances.push_back({value.rank, distance(value)});
-  Sort(distances);
-  const double limit = std::max(kShare * std::abs(median), kDistances * MedianOfSorted(distances));
+  const double limit = std::max(kShare * std::abs(median), kDistances * MedianOf(distances));
   std::vector<RankValue> outliers;
   for (const RankValue& value : values) {
     if (distance(value) > limit) outliers.push_back(value);

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "job.h"
+
+namespace mpa {
+
+/// A connection between two ranks.
+struct Link {
+  std::int64_t low = -1, high = -1;  ///< ranks
+  std::string transport;
+  auto operator<=>(const Link&) const = default;
+};
+
+/// What went over a link.
+struct LinkTraffic {
+  std::int64_t bytes = 0;
+  TimeNs time = 0;
+  /// In GB/s.
+  double Bandwidth() const {
+    return time > 0 ? static_cast<double>(bytes) / static_cast<double>(time) : 0;
+  }
+};
+
+/// The recorded transfers of a job by link, and the usual bandwidth of each transport.
+class LinkSpeeds {
+ public:
+  explicit LinkSpeeds(const Job& job);
+
+  const std::map<Link, LinkTraffic>& Links() const { return links_; }
+  Link LinkOf(std::size_t rank, const PeerTransfer& transfer) const;
+  /// In GB/s; the link is one of Links().
+  double UsualOf(const Link& link) const { return usual_.at(link.transport); }
+  bool IsSlow(const Link& link) const;
+
+  /// What the data of an operation alone takes, and its largest transfer.
+  struct Data {
+    TimeNs time = 0;
+    std::int64_t bytes = 0;
+  };
+  Data DataOf(std::size_t operation) const;
+
+ private:
+  const Job& job_;
+  std::map<Link, LinkTraffic> links_;
+  std::map<std::string, double> usual_;  // bandwidth by transport
+};
+
+}  // namespace mpa
