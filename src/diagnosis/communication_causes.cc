@@ -11,6 +11,7 @@
 
 #include "cause.h"
 #include "exposure.h"
+#include "issuing.h"
 #include "link_speeds.h"
 
 namespace mpa {
@@ -84,8 +85,9 @@ class CommunicationCauses {
   }
 
   // Many operations of a group that take mostly latency: in fewer and larger ones it would be paid
-  // once.
+  // once, and the hosts would issue fewer.
   void AddSmall() {
+    const std::vector<std::vector<Removal::Edge>> issuing = IssuingWork(job_);
     for (const auto& [group, operations] : ReductionsByGroup()) {
       Cause cause = NewCause(job_, "comm.small", group);
       std::vector<std::size_t> small;
@@ -104,6 +106,12 @@ class CommunicationCauses {
       cause.finding.metrics.push_back({"calls_per_step", calls, "count"});
       cause.finding.metrics.push_back(
           {"mean_size", static_cast<double>(all_bytes) / count, "bytes"});
+      const double merged = std::max(static_cast<double>(all_bytes) / job_.rules.small_bytes, 1.0);
+      const double gone = std::max(0.0, 1 - merged / count);
+      for (const std::size_t i : small) {
+        for (const Removal::Edge& work : issuing[i])
+          cause.what_if.expect.waits.push_back({work.edge, ShareOf(work.less, gone)});
+      }
       causes_.push_back(std::move(cause));
     }
   }

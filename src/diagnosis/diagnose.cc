@@ -112,11 +112,14 @@ void AddNotJudged(const Job& job, Diagnosis& diagnosis) {
     diagnosis.not_judged.push_back({"pp.stage_imbalance", "a rank of every pipeline stage", "captures of more ranks"});
   }
   const auto& operations = job.operations.all;
-  const bool few_ranks = static_cast<double>(job.ranks.size()) < job.rules.late_peers;
+  const bool few_ranks = std::none_of(job.ranks_of_role.begin(), job.ranks_of_role.end(), [&](const auto& role) {
+    const std::size_t ranks = role.second.size();
+    return ranks > 2 || (ranks == 2 && IsAtLeast(ranks, job.rules.late_peers) && IsAtLeast(job.CountedSteps(), job.rules.late_pair_steps));
+  });
   if (!few_ranks && std::none_of(operations.begin(), operations.end(), [](const JobOperation& row) { return row.is_apart; })) return;
   for (const char* id : {"rank.late_compute", "rank.late_host", "rank.late_input"}) {
     if (few_ranks) {
-      diagnosis.not_judged.push_back({id, "three ranks of the same role", "captures of more ranks"});
+      diagnosis.not_judged.push_back({id, "three ranks of the same role, or two and more steps", "captures of more ranks or steps"});
     } else {
       diagnosis.not_judged.push_back({id, "the same operations of a group on all of its ranks", "captures of the same steps"});
     }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "graph_draft.h"
@@ -50,7 +51,7 @@ class RankIssuing {
     for (std::uint32_t i = 0; i < launch_.size(); ++i) {
       std::uint32_t node = launch_[i];
       if (node == kNoNode) continue;
-      while (asked_[node] == kNoNode && before_[node] != kNoNode) node = before_[node];
+      while (Node(node).kind == NodeKind::kLaunch && before_[node] != kNoNode) node = before_[node];
       if (asked_[node] != kNoNode) node = asked_[node];
       asking_.emplace_back(Node(node).start, i);
     }

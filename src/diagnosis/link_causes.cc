@@ -40,7 +40,12 @@ class LinkCauses {
     Cause cause = NewCause(job_, "link.slow", place);
     cause.finding.ranks.assign(ends.begin(), ends.end());
     cause.finding.metrics.push_back({"bandwidth", slowest, "GB/s"});
-    cause.finding.metrics.push_back({"bandwidth_of_others", usual, "GB/s"});
+    if (std::any_of(slow.begin(), slow.end(), [&](const Link& link) { return speeds_.IsSlowEverywhere(link); })) {
+      cause.finding.confidence = Certainty::kMedium;  // their speed is not recorded
+      cause.finding.metrics.push_back({"bandwidth_of_links", usual, "GB/s"});
+    } else {
+      cause.finding.metrics.push_back({"bandwidth_of_others", usual, "GB/s"});
+    }
     std::vector<LinkTimes> times(job_.operations.all.size());
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) NoteLinks(rank, times);
     for (std::size_t i = 0; i < times.size(); ++i) {

@@ -7,15 +7,24 @@
 #include "mpa/measure/quantiles.h"
 
 namespace mpa {
+namespace {
+
+void Add(const PeerTransfer& transfer, LinkTraffic& traffic) {
+  traffic.bytes += transfer.bytes;
+  traffic.time += transfer.time;
+}
+
+}  // namespace
 
 LinkSpeeds::LinkSpeeds(const Job& job) : job_(job) {
+  LinkTraffic large;  // between cards of a host, in transfers that show the bandwidth itself
   for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
     for (const PeerTransfer& transfer : job_.Part(rank).transfers) {
       // A small transfer shows the latency and not the bandwidth.
       if (transfer.bytes < Whole(job_.rules.link_least_bytes)) continue;
-      LinkTraffic& use = links_[LinkOf(rank, transfer)];
-      use.bytes += transfer.bytes;
-      use.time += transfer.time;
+      const Link link = LinkOf(rank, transfer);
+      Add(transfer, links_[link]);
+      if (link.transport == kCardTransport && static_cast<double>(transfer.bytes) >= job_.rules.port_bytes) Add(transfer, large);
     }
   }
   std::map<std::string, std::vector<double>> by_transport;
@@ -23,6 +32,12 @@ LinkSpeeds::LinkSpeeds(const Job& job) : job_(job) {
   for (auto& [transport, values] : by_transport) {
     // The faster ones are usual: half of the links may end at a slow node.
     usual_[transport] = ValueOfRank(values, NearestRankAbove(values.size(), 75));
+  }
+  const auto cards = usual_.find(std::string(kCardTransport));
+  const double least = job_.rules.card_share * job_.rules.card_gbs;
+  if (cards != usual_.end() && cards->second < least && large.time > 0 && large.Bandwidth() < least) {
+    cards->second = job_.rules.card_gbs;
+    slow_everywhere_.emplace(kCardTransport);
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 
 #include "job.h"
@@ -36,6 +37,8 @@ class LinkSpeeds {
   /// In GB/s; the link is one of Links().
   double UsualOf(const Link& link) const { return usual_.at(link.transport); }
   bool IsSlow(const Link& link) const;
+  /// True where all links are slow, so that the usual bandwidth is what such links move elsewhere.
+  bool IsSlowEverywhere(const Link& link) const { return slow_everywhere_.contains(link.transport); }
 
   /// What the data of an operation alone takes, and its largest transfer.
   struct Data {
@@ -48,6 +51,7 @@ class LinkSpeeds {
   const Job& job_;
   std::map<Link, LinkTraffic> links_;
   std::map<std::string, double> usual_;  // bandwidth by transport
+  std::set<std::string> slow_everywhere_;  // transports
 };
 
 }  // namespace mpa

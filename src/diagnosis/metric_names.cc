@@ -26,6 +26,7 @@ const std::map<std::string_view, Wording>& Forms() {
       {"time_per_launch", {"one launch per {}", "平均每 {} 下发一次"}},
       {"bandwidth", {"{} over the link", "链路带宽 {}"}},
       {"bandwidth_of_others", {"other links {}", "其他链路 {}"}},
+      {"bandwidth_of_links", {"such links move {}", "同类链路 {}"}},
       {"bandwidth_of_ports", {"ports of {}", "端口 {}"}},
       {"use_of_chip", {"{} of what the chip can do", "达到芯片能力的 {}"}},
       {"slowest_tenth", {"the slowest tenth takes {} times the median", "最慢的一成是中位数的 {} 倍"}},

@@ -20,6 +20,8 @@ inline constexpr const char* kGpuSource = "kineto";
 
 /// The transport whose links share the port of their card.
 inline constexpr std::string_view kPortTransport = "RDMA";
+/// The transport between cards of one host.
+inline constexpr std::string_view kCardTransport = "SDMA";
 
 /// Texts of a part by number.
 using NameId = std::uint32_t;

@@ -26,7 +26,7 @@ bool LoadsData(std::string_view text) {
 }
 
 bool IsCommunicationCall(std::string_view name) {
-  return name.starts_with("hcom_") || name.starts_with("Hccl") || name.starts_with("nccl");
+  return name.starts_with("hcom_") || name.starts_with("Hccl") || name.starts_with("nccl") || name.starts_with("c10d::");
 }
 
 }  // namespace

@@ -28,7 +28,8 @@ struct Rules {
   // Communication.
   double link_bandwidth_ratio = 0.7, link_least_bytes = 32'768;
   double link_slow_share = 0.6, link_members = 3;
-  double port_gbs = 12.5, port_share = 0.5, port_bytes = 1 << 20;
+  double card_gbs = 18, card_share = 0.4;
+  double port_gbs = 12.5, port_share = 0.6, port_bytes = 1 << 20;
   double small_latency_ratio = 2, small_count_share = 0.2, small_calls = 4;
   double small_bytes = 16 << 20;
   double overlap_share = 0.65;
