@@ -87,7 +87,7 @@ class CommunicationCauses {
   // Many operations of a group that take mostly latency: in fewer and larger ones it would be paid
   // once, and the hosts would issue fewer.
   void AddSmall() {
-    const std::vector<std::vector<Removal::Edge>> issuing = IssuingWork(job_);
+    std::map<std::size_t, IssuingWork> issuing;  // by rank
     for (const auto& [group, operations] : ReductionsByGroup()) {
       Cause cause = NewCause(job_, "comm.small", group);
       std::vector<std::size_t> small;
@@ -109,8 +109,12 @@ class CommunicationCauses {
       const double merged = std::max(static_cast<double>(all_bytes) / job_.rules.small_bytes, 1.0);
       const double gone = std::max(0.0, 1 - merged / count);
       for (const std::size_t i : small) {
-        for (const Removal::Edge& work : issuing[i])
-          cause.what_if.expect.waits.push_back({work.edge, ShareOf(work.less, gone)});
+        for (const auto& member : job_.operations.all[i].joint.members) {
+          const RankDiagnosis& part = job_.Part(member.rank);
+          const IssuingWork& of_rank = issuing.try_emplace(member.rank, part).first->second;
+          for (const Removal::Edge& work : of_rank.Of(part.graph.collectives[member.collective].arrive))
+            cause.what_if.expect.waits.push_back({job_.graph.first_edge[member.rank] + work.edge, ShareOf(work.less, gone)});
+        }
       }
       causes_.push_back(std::move(cause));
     }

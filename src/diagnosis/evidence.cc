@@ -88,6 +88,7 @@ class EvidenceFinder {
     if (id == "op.fp32") return kind.multiplies_fp32;
     if (id == "op.optimizer") return node.in_optimizer;
     if (id == "op.attention") return ContainsAny(ToLower(type), {"softmax"});
+    if (id == "op.unfused" && finding_.key.ends_with("/elementwise")) return node.leaf == Leaf::kVector && kind.bytes > 0;
     if (id == "op.unfused") return IsPieceOf(finding_.key.substr(id.size() + 1), ToLower(type));
     return true;
   }

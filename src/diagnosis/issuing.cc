@@ -2,104 +2,97 @@
 #include "issuing.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <limits>
-#include <utility>
 
 #include "graph_draft.h"
 
 namespace mpa {
 namespace {
 
-constexpr auto kNoOperation = std::numeric_limits<std::uint32_t>::max();
+bool IsOfDevice(NodeKind kind) {
+  return kind == NodeKind::kKernel || kind == NodeKind::kCopy || kind == NodeKind::kArrive;
+}
 
-// Who issues the collectives of a rank: the moments of its host, and pieces of its task queue.
-class RankIssuing {
+// For which work of the device the moments of the host stand.
+class IssuingFinder {
  public:
-  explicit RankIssuing(const RankDiagnosis& part)
-      : part_(part), owner_(part.graph.nodes.size(), kNoOperation), before_(owner_.size(), kNoNode), asked_(owner_.size(), kNoNode) {
+  explicit IssuingFinder(const RankGraph& graph)
+      : graph_(graph), issued_(graph.nodes.size(), kNoNode), before_(issued_.size(), kNoNode), asked_(issued_.size(), kNoNode) {}
+
+  /// By node: what is issued by the work that leads to it; kNoNode for nothing.
+  std::vector<std::uint32_t> Find(const std::vector<HostShare>& shares) && {
     FollowEdges();
     FindAsking();
-    OwnCalls();
-    OwnPieces();
+    for (const HostShare& share : shares) OwnCall(share);
+    for (const HostShare& share : shares) OwnPiece(graph_.edges[share.edge]);
+    return std::move(issued_);
   }
 
-  /// The collective that the host works for on this edge; kNoOperation for none.
-  std::uint32_t OwnerOf(std::uint32_t edge) const { return owner_[part_.graph.edges[edge].node]; }
-
  private:
-  const GraphNode& Node(std::uint32_t node) const { return part_.graph.nodes[node]; }
-
+  const GraphNode& Node(std::uint32_t node) const { return graph_.nodes[node]; }
   bool IsOnQueue(std::uint32_t node) const { return Node(node).kind == NodeKind::kQueue || before_[node] != kNoNode; }
 
   void FollowEdges() {
-    std::vector<std::uint32_t> collective(owner_.size(), kNoOperation);
-    const auto& collectives = part_.graph.collectives;
-    for (std::uint32_t i = 0; i < collectives.size(); ++i) collective[collectives[i].arrive] = i;
-    launch_.assign(collectives.size(), kNoNode);
-    for (const GraphEdge& edge : part_.graph.edges) {
-      const NodeKind on = Node(edge.on).kind, node = Node(edge.node).kind;
-      const bool on_queue = on == NodeKind::kQueue || (on == NodeKind::kLaunch && before_[edge.on] != kNoNode);
-      if (collective[edge.node] != kNoOperation && on == NodeKind::kLaunch) launch_[collective[edge.node]] = edge.on;
+    for (const GraphEdge& edge : graph_.edges) {
+      const NodeKind node = Node(edge.node).kind, on = Node(edge.on).kind;
+      if (IsOfDevice(node) && on == NodeKind::kLaunch) launched_.emplace_back(edge.node, edge.on);
       if (node == NodeKind::kQueue && on == NodeKind::kHost) asked_[edge.node] = edge.on;
-      if ((node == NodeKind::kQueue || node == NodeKind::kLaunch) && on_queue) before_[edge.node] = edge.on;
+      if ((node == NodeKind::kQueue || node == NodeKind::kLaunch) && IsOnQueue(edge.on)) before_[edge.node] = edge.on;
     }
   }
 
-  // When the host asked for each collective, on the thread that called for it.
+  // When the host asked for the work, on the thread that called for it.
   void FindAsking() {
-    for (std::uint32_t i = 0; i < launch_.size(); ++i) {
-      std::uint32_t node = launch_[i];
-      if (node == kNoNode) continue;
+    for (const auto& [work, launch] : launched_) {
+      std::uint32_t node = launch;
       while (Node(node).kind == NodeKind::kLaunch && before_[node] != kNoNode) node = before_[node];
       if (asked_[node] != kNoNode) node = asked_[node];
-      asking_.emplace_back(Node(node).start, i);
+      if (issued_[node] == kNoNode) issued_[node] = work;
+      if (Node(work).kind == NodeKind::kArrive) collectives_.emplace_back(Node(node).start, work);
     }
-    std::sort(asking_.begin(), asking_.end());
+    std::sort(collectives_.begin(), collectives_.end());
   }
 
-  // The call begins with what makes the streams wait for each other.
-  void OwnCalls() {
-    for (const HostShare& share : part_.shares) {
-      const std::uint32_t node = part_.graph.edges[share.edge].node;
-      if (share.leaf != Leaf::kDispatchComm || IsOnQueue(node)) continue;
-      const auto next = std::lower_bound(asking_.begin(), asking_.end(), std::pair{Node(node).start, std::uint32_t{0}});
-      if (next != asking_.end()) owner_[node] = next->second;
-    }
+  // The call for a collective begins with what makes the streams wait for each other.
+  void OwnCall(const HostShare& share) {
+    const std::uint32_t node = graph_.edges[share.edge].node;
+    if (share.leaf != Leaf::kDispatchComm || IsOnQueue(node)) return;
+    const auto next = std::lower_bound(collectives_.begin(), collectives_.end(), std::pair{Node(node).start, std::uint32_t{0}});
+    if (next != collectives_.end()) issued_[node] = next->second;
   }
 
-  void OwnPieces() {
-    for (const HostShare& share : part_.shares) {
-      const GraphEdge& edge = part_.graph.edges[share.edge];
-      if (!IsOnQueue(edge.node)) continue;
-      const std::uint32_t asked = asked_[edge.on];
-      owner_[edge.node] = asked == kNoNode ? owner_[edge.on] : owner_[asked];
-    }
+  void OwnPiece(const GraphEdge& edge) {
+    if (!IsOnQueue(edge.node)) return;
+    const std::uint32_t asked = asked_[edge.on];
+    issued_[edge.node] = issued_[asked == kNoNode ? edge.on : asked];
   }
 
-  const RankDiagnosis& part_;
-  std::vector<std::uint32_t> owner_;   // by node: the collective
-  std::vector<std::uint32_t> before_;  // by node: the one before it in the task queue
-  std::vector<std::uint32_t> asked_;   // by node: who put the piece that begins there into the queue
-  std::vector<std::uint32_t> launch_;  // by collective
-  std::vector<std::pair<TimeNs, std::uint32_t>> asking_;
+  const RankGraph& graph_;
+  std::vector<std::uint32_t> issued_, before_, asked_;  // by node; the node before it in the task queue,
+                                                        // and who put the piece that begins there into it
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> launched_;
+  std::vector<std::pair<TimeNs, std::uint32_t>> collectives_;  // by when they were asked for
 };
 
 }  // namespace
 
-std::vector<std::vector<Removal::Edge>> IssuingWork(const Job& job) {
-  std::vector<std::vector<Removal::Edge>> work(job.operations.all.size());
-  for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
-    const RankDiagnosis& part = job.Part(rank);
-    const RankIssuing issuing(part);
-    for (const HostShare& share : part.shares) {
-      const std::uint32_t owner = issuing.OwnerOf(share.edge);
-      const bool issues = IsOf({Leaf::kDispatchOp, Leaf::kDispatchCann, Leaf::kDispatchComm}, share.leaf);
-      if (owner == kNoOperation || !issues) continue;
-      work[job.operations.of_rank[rank][owner]].push_back({job.graph.first_edge[rank] + share.edge, share.time});
-    }
+IssuingWork::IssuingWork(const RankDiagnosis& part) {
+  const std::vector<std::uint32_t> issued = IssuingFinder(part.graph).Find(part.shares);
+  std::vector<std::pair<std::uint32_t, Removal::Edge>> found;
+  for (const HostShare& share : part.shares) {
+    const std::uint32_t node = issued[part.graph.edges[share.edge].node];
+    const bool issues = share.leaf == Leaf::kDispatchOp || share.leaf == Leaf::kDispatchCann || share.leaf == Leaf::kDispatchComm;
+    if (node != kNoNode && issues) found.push_back({node, {share.edge, share.time}});
   }
-  return work;
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (const auto& [node, work] : found) {
+    issued_.push_back(node);
+    work_.push_back(work);
+  }
+}
+
+std::span<const Removal::Edge> IssuingWork::Of(std::uint32_t node) const {
+  const auto [first, last] = std::equal_range(issued_.begin(), issued_.end(), node);
+  return {work_.data() + (first - issued_.begin()), static_cast<std::size_t>(last - first)};
 }
 
 }  // namespace mpa

@@ -1,16 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <span>
+#include <utility>
 #include <vector>
 
-#include "job.h"
 #include "mpa/diagnosis/replay.h"
+#include "part.h"
 
 namespace mpa {
 
-/// What the hosts of all members do to issue each operation of the job: by operation, edges of the
-/// job's graph with the work on them, in ns. That is what they do within the call for it, and what
-/// the task queue then does with all that this call asked for.
-std::vector<std::vector<Removal::Edge>> IssuingWork(const Job& job);
+/// What the host of a rank does to issue work of its device: in the call for it, and in the task queue
+/// with all that this call asked for.
+class IssuingWork {
+ public:
+  explicit IssuingWork(const RankDiagnosis& part);
+
+  /// Edges of the rank's graph with the work on them that issues this node of it, a kernel or the
+  /// arrival at a collective, in ns.
+  std::span<const Removal::Edge> Of(std::uint32_t node) const;
+
+ private:
+  std::vector<std::uint32_t> issued_;  // nodes, ascending
+  std::vector<Removal::Edge> work_;    // of the node at the same place
+};
 
 }  // namespace mpa

@@ -152,6 +152,8 @@ const std::vector<RuleEntry>& RuleList() {
       {"op.optimizer", "launches", &Rules::optimizer_launches, 1, kMostCalls, "it launches more kernels a step than that"},
       {"op.optimizer", "gain", &Rules::optimizer_gain, 0, 1, "mending takes out this share of its time"},
       {"op.unfused", "share", &Rules::unfused_share, 0, 1, "the pieces take at least this share of the step"},
+      {"op.unfused", "chain", &Rules::unfused_chain, 2, kMostCalls,
+       "so many vector kernels in a row on equal tensors could be one"},
       {"dev.clock", "ratio", &Rules::clock_ratio, 0, 1, "a device is throttled below this share of its rated clock"},
       {"comm.not_overlapped", "gain", &Rules::overlap_share, 0, 1, "a good schedule hides at most this share of the transfers"},
       {"comm.small", "latency_ratio", &Rules::small_latency_ratio, 1, 1000,

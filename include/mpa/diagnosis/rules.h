@@ -50,7 +50,7 @@ struct Rules {
   double variance_share = 0.02, variance_ratio = 2, variance_calls = 10;
   double fp32_share = 0.05, fp32_gain = 0.5;
   double optimizer_share = 0.03, optimizer_launches = 50, optimizer_gain = 0.6;
-  double unfused_share = 0.02;
+  double unfused_share = 0.02, unfused_chain = 3;
   double clock_ratio = 0.95;
   double memory_retries = 0.5;
   double few_steps = 3;
