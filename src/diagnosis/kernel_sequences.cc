@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <tuple>
@@ -14,6 +15,7 @@
 #include "kernel_rows.h"
 #include "mpa/base/text.h"
 #include "mpa/model/collective_tasks.h"
+#include "mpa/model/step_bounds.h"
 
 namespace mpa {
 namespace {
@@ -63,7 +65,8 @@ bool IsLonger(const CandidateSequence& a, const CandidateSequence& b) {
 // The kernels between which sequences are looked for, in order of start, and where sequences end.
 class KernelsInOrder {
  public:
-  explicit KernelsInOrder(const RankTrace& trace) : trace_(trace), kernels_(trace.kernels) {
+  explicit KernelsInOrder(const RankTrace& trace)
+      : trace_(trace), kernels_(trace.kernels), steps_(trace) {
     Sort();
     FindEnds();
     AddUp();
@@ -154,20 +157,22 @@ class KernelsInOrder {
   }
 
   // A kernel that starts when communication has ended may have waited for it: the gap before it is
-  // not the host's, so sequences do not go on there either.
+  // not the host's, so sequences do not go on there either. No kernel fuses work of two steps.
   void FindEnds() {
     end_.resize(Size());
     std::size_t begin = 0, cut = 0;
+    std::optional<std::size_t> step;
+    const auto end_at = [&](std::size_t at) {
+      for (; begin < at; ++begin) end_[begin] = at;
+    };
     for (std::size_t at = 0; at < Size(); ++at) {
-      const std::size_t known = cut;
+      const std::size_t passed = cut;
       while (cut < cuts_.size() && cuts_[cut] <= Start(at)) ++cut;
-      if (cut > known) {
-        std::fill(end_.begin() + static_cast<std::ptrdiff_t>(begin),
-                  end_.begin() + static_cast<std::ptrdiff_t>(at), at);
-        begin = at;
-      }
+      const auto step_before =
+          std::exchange(step, steps_.OfDeviceWork(kernels_.link[rows_[at]], Start(at)));
+      if (cut > passed || step != step_before) end_at(at);
     }
-    std::fill(end_.begin() + static_cast<std::ptrdiff_t>(begin), end_.end(), Size());
+    end_at(Size());
   }
 
   void AddUp() {
@@ -205,6 +210,7 @@ class KernelsInOrder {
 
   const RankTrace& trace_;
   const Kernels& kernels_;
+  const StepBounds steps_;
   std::map<std::pair<StringId, StringId>, bool> ends_sequences_;  // by name and core
   std::vector<std::size_t> rows_;
   std::vector<TimeNs> cuts_;  // starts and ends of what sequences end at

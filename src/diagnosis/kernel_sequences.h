@@ -31,9 +31,10 @@ struct SequenceList {
   TimeNs total = 0, busy = 0, moving = 0;
 };
 
-/// Sequences of three to ten kernels between communication and kernels on the AI CPU that ran six
-/// times or more. Host-bound ones have kernels for less than 40 % of their time and take more than
-/// 1 % of the capture; the others load and store for more than 80 % of the time of their cores.
+/// Sequences of three to ten kernels of a step, between communication and kernels on the AI CPU,
+/// that ran six times or more. Host-bound ones have kernels for less than 40 % of their time and
+/// take more than 1 % of the capture; the others load and store for more than 80 % of the time of
+/// their cores.
 SequenceList RepeatedSequences(const RankTrace& trace);
 
 }  // namespace mpa

@@ -159,6 +159,14 @@ TEST_F(KernelSequencesTest, TheLongestTakesTheKernelsOfOthers) {
   EXPECT_EQ(Listed(), "0-9 x6 5460/600/-1 host abcdefghij\n");
 }
 
+// Twelve runs of "abc" take more time than six of "abcd", which lie over six of them.
+TEST_F(KernelSequencesTest, MoreRunsMayTakeMoreTimeThanLongerOnes) {
+  for (const char* others : {"1A", "2B", "3C", "4D", "5E", "6F"}) {
+    Kernels(std::string("abcd") + others[0] + "abc" + others[1], 100);
+  }
+  EXPECT_EQ(Listed(), "0-2 x12 2520/360/-1 host abc\n");
+}
+
 // Thirteen kernels leave three.
 TEST_F(KernelSequencesTest, WhatIsLeftMayBeASequenceOfItsOwn) {
   Repeat(6, "abcdefghijklm", 100);
@@ -204,6 +212,17 @@ TEST_F(KernelSequencesTest, KernelsOnTheAiCpuEndSequences) {
     Kernels("ab", 100);
     Kernel("check", now_, now_ + 10, {}, "AI_CPU");
     now_ += 100;
+    Kernels(std::string("cd") + other, 100);
+  }
+  EXPECT_EQ(Listed(), "");
+}
+
+// A step ends between b and c; without it "abcd" would repeat.
+TEST_F(KernelSequencesTest, StepsEndSequences) {
+  std::int32_t step = 0;
+  for (const char other : {'1', '2', '3', '4', '5', '6'}) {
+    Kernels("ab", 100);
+    rank_.Step(step++, now_ - 500, now_);
     Kernels(std::string("cd") + other, 100);
   }
   EXPECT_EQ(Listed(), "");
