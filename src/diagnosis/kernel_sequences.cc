@@ -87,11 +87,10 @@ class KernelsInOrder {
 
   // Until its kernels have ended or the next one starts: no time belongs to two of them.
   TimeNs Total(std::size_t at, std::size_t length) const {
-    TimeNs end = Start(at);
-    for (std::size_t i = at; i < at + length; ++i)
-      end = std::max(end, Start(i) + kernels_.dur[rows_[i]]);
-    if (at + length < Size()) end = std::min(end, Start(at + length));
-    return end - Start(at);
+    const auto first = stop_.begin() + static_cast<std::ptrdiff_t>(at);
+    TimeNs end = *std::max_element(first, first + static_cast<std::ptrdiff_t>(length));
+    if (at + length < Size()) end = std::min(end, start_[at + length]);
+    return end - start_[at];
   }
 
   TimesOfKernels Times(std::size_t at, std::size_t length) const {
@@ -102,8 +101,6 @@ class KernelsInOrder {
   }
 
  private:
-  TimeNs Start(std::size_t at) const { return kernels_.start[rows_[at]]; }
-
   bool EndsSequences(std::size_t row) {
     const auto [known, is_new] =
         ends_sequences_.try_emplace({kernels_.name[row], kernels_.core[row]}, false);
@@ -140,18 +137,25 @@ class KernelsInOrder {
     const Kernels& listed = trace_.listed_collectives;
     const Communications& operations = trace_.communications;
     for (std::size_t i = 0; i < listed.Size(); ++i) add_other(listed.start[i], listed.dur[i]);
-    for (std::size_t i = 0; listed.Empty() && i < operations.Size(); ++i)
-      add_other(operations.start[i], operations.dur[i]);
+    if (listed.Empty()) {
+      for (std::size_t i = 0; i < operations.Size(); ++i) {
+        add_other(operations.start[i], operations.dur[i]);
+      }
+    }
     span_ = last > first ? last - first : 0;
     std::stable_sort(rows_.begin(), rows_.end(), [&](std::size_t a, std::size_t b) {
       return kernels_.start[a] < kernels_.start[b];
     });
+    for (const std::size_t row : rows_) {
+      start_.push_back(kernels_.start[row]);
+      stop_.push_back(kernels_.start[row] + kernels_.dur[row]);
+    }
     std::sort(others.begin(), others.end());
     std::sort(cuts_.begin(), cuts_.end());
     position_.reserve(Size());
     std::size_t before = 0;
     for (std::size_t at = 0; at < Size(); ++at) {
-      while (before < others.size() && others[before] < Start(at)) ++before;
+      while (before < others.size() && others[before] < start_[at]) ++before;
       position_.push_back(static_cast<std::int64_t>(at + before));
     }
   }
@@ -167,9 +171,9 @@ class KernelsInOrder {
     };
     for (std::size_t at = 0; at < Size(); ++at) {
       const std::size_t passed = cut;
-      while (cut < cuts_.size() && cuts_[cut] <= Start(at)) ++cut;
+      while (cut < cuts_.size() && cuts_[cut] <= start_[at]) ++cut;
       const auto step_before =
-          std::exchange(step, steps_.OfDeviceWork(kernels_.link[rows_[at]], Start(at)));
+          std::exchange(step, steps_.OfDeviceWork(kernels_.link[rows_[at]], start_[at]));
       if (cut > passed || step != step_before) end_at(at);
     }
     end_at(Size());
@@ -213,6 +217,7 @@ class KernelsInOrder {
   const StepBounds steps_;
   std::map<std::pair<StringId, StringId>, bool> ends_sequences_;  // by name and core
   std::vector<std::size_t> rows_;
+  std::vector<TimeNs> start_, stop_;
   std::vector<TimeNs> cuts_;  // starts and ends of what sequences end at
   std::vector<std::int64_t> position_;
   std::vector<std::size_t> end_;

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 using Rows = std::vector<std::string>;
 
-constexpr Tables kAllTables = static_cast<Tables>((1u << 26) - 1);
+constexpr Tables kAllTables = static_cast<Tables>((1u << 26) - 1) | Tables::kKernelLoads;
 
 RankTrace Load(const fs::path& path, bool raw) {
   return LoadRank(OpenRank(path, {.force = true, .raw = raw}), {kAllTables, ""}, std::nullopt)
@@ -256,7 +256,8 @@ void ExpectSame(const Rows& parsed, const Rows& raw, const char* table) {
 // The parsed form has rounded the counters to whole nanoseconds more than once.
 void ExpectSameCounters(const RankTrace& parsed, const RankTrace& raw) {
   ASSERT_EQ(parsed.kernels.Size(), raw.kernels.Size());
-  ASSERT_EQ(parsed.kernel_loads.Size(), raw.kernel_loads.Size());
+  ASSERT_EQ(parsed.kernel_loads.Size(), parsed.kernels.Size());
+  ASSERT_EQ(raw.kernel_loads.Size(), raw.kernels.Size());
   const std::vector<std::size_t> parsed_rows = parsed.kernels.RowsByStart(),
                                  raw_rows = raw.kernels.RowsByStart();
   const auto expect_near = [&](const std::vector<TimeNs>& left, const std::vector<TimeNs>& right) {
