@@ -17,6 +17,18 @@ constexpr Wording kHostSequences{"Host Bound Operator Sequences", "基于host瓶
     kMteSequences{"MTE Bound Operator Sequences", "基于mte瓶颈的算子序列分析"},
     kSequences{"Fusible Operator Analysis", "可融合算子分析"};
 
+constexpr Wording kDescription{
+    "repeated sequences of kernels that could be fused: {}. They take {:.3f} ms, of which kernels "
+    "run "
+    "for {:.3f} ms; {:.3f} of the time are gaps{}",
+    "{} 个重复的算子序列具有融合价值：总耗时 {:.3f} ms，其中算子执行 {:.3f} ms；间隙占比 {:.3f}{}"},
+    kMoving{", {:.3f} loads and stores", "，搬运占比 {:.3f}"},
+    kSuggestion{
+        "fuse their kernels, or use operators that do the work of several; where the host is late, "
+        "find "
+        "its code by the stacks first",
+        "评估序列能否融合或改用融合算子；host 瓶颈的序列先通过调用栈定位代码"};
+
 struct SequenceOfRank : WithRank {
   const KernelSequence* sequence = nullptr;
 };
@@ -106,18 +118,13 @@ class SequenceSheetMaker : private SheetMaker {
     const auto share = [&](TimeNs time) {
       return sum.total > 0 ? static_cast<double>(time) / static_cast<double>(sum.total) : 0;
     };
-    Note(kSequences, sum.count, sum.total,
-         {"{} sequences of kernels repeat and could be fused: {:.3f} ms, of which kernels run for "
-          "{:.3f} ms; "
-          "{:.3f} of the time are gaps, {:.3f} loads and stores",
-          "{} 个重复的算子序列具有融合价值：总耗时 {:.3f} ms，其中算子执行 {:.3f} ms；间隙占比 "
-          "{:.3f}，搬运占比 {:.3f}"},
-         {"fuse their kernels, or use operators that do the work of several; where the host is "
-          "late, find its code by the stacks first",
-          "评估序列能否融合或改用融合算子；host 瓶颈的序列先通过调用栈定位代码"},
-         sum.count, static_cast<double>(sum.total) / kMillisecond,
+    // Without counters nothing is known of loads and stores.
+    const std::string moving =
+        sum.moving > 0 ? fmt::format(fmt::runtime(kMoving.In(language_)), share(sum.moving)) : "";
+    Note(kSequences, sum.count, sum.total, kDescription, kSuggestion, sum.count,
+         static_cast<double>(sum.total) / kMillisecond,
          static_cast<double>(sum.busy) / kMillisecond,
-         share(std::max<TimeNs>(0, sum.total - sum.busy)), share(sum.moving));
+         share(std::max<TimeNs>(0, sum.total - sum.busy)), moving);
   }
 };
 
