@@ -34,6 +34,7 @@ class AnalyzerRowsMaker {
     rows_.without_bound = KernelsWithoutBound(trace_);
     rows_.clocks = ClocksOfKernels(trace_);
     rows_.performance = KernelPerformance(trace_);
+    rows_.sequences = RepeatedSequences(trace_);
     return std::move(rows_);
   }
 

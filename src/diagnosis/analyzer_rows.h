@@ -7,6 +7,7 @@
 
 #include "kernel_perf.h"
 #include "kernel_rows.h"
+#include "kernel_sequences.h"
 #include "mpa/model/rank_trace.h"
 
 namespace mpa {
@@ -50,6 +51,7 @@ struct AnalyzerRows {
   KernelList on_some_cores, without_bound;
   std::vector<ClockRow> clocks;
   std::vector<PerfRow> performance;  ///< by family and verdict
+  SequenceList sequences;
 };
 
 AnalyzerRows MakeAnalyzerRows(const RankTrace& trace);

@@ -11,6 +11,7 @@
 #include "finding_text.h"
 #include "kernel_sheets.h"
 #include "perf_sheets.h"
+#include "sequence_sheets.h"
 #include "sheet_maker.h"
 
 namespace mpa {
@@ -227,6 +228,7 @@ std::vector<AnalyzerNote> AddAnalyzerSheets(const std::vector<DiagnosedRank>& ra
   for (AnalyzerNote& note : AnalyzerSheetMaker(ranks, diagnosis, language, report).Make()) notes.push_back(std::move(note));
   for (AnalyzerNote& note : AddKernelSheets(ranks, diagnosis, language, report)) notes.push_back(std::move(note));
   for (AnalyzerNote& note : AddPerfSheets(ranks, diagnosis, language, report)) notes.push_back(std::move(note));
+  for (AnalyzerNote& note : AddSequenceSheets(ranks, diagnosis, language, report)) notes.push_back(std::move(note));
   return notes;
 }
 

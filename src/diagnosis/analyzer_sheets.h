@@ -20,7 +20,7 @@ struct AnalyzerNote {
 
 /// Adds the lists that the Python tool's advisor has, too, those without a row left out: slow ranks
 /// and links, kernels on the AI CPU, compiled operators, garbage collections, sizes of transfers,
-/// operators that can be fused. Returns what they say in short.
+/// operators and sequences of kernels that can be fused. Returns what they say in short.
 std::vector<AnalyzerNote> AddAnalyzerSheets(const std::vector<DiagnosedRank>& ranks, const Diagnosis& diagnosis,
                                             Language language, Report& report);
 

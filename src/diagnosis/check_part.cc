@@ -46,6 +46,11 @@ void CheckAnalyzers(const AnalyzerRows& rows) {
     Require(list->count >= 0 && IsDuration(list->time));
     for (const KernelRow& row : list->rows) Require(IsDuration(row.dur));
   }
+  const SequenceList& sequences = rows.sequences;
+  Require(sequences.count >= 0 && IsDuration(sequences.total) && IsDuration(sequences.busy) && IsDuration(sequences.moving));
+  for (const KernelSequence& row : sequences.rows) {
+    Require(row.count >= 0 && IsDuration(row.total) && IsDuration(row.busy) && row.moving >= -1);
+  }
   for (const PerfRow& row : rows.performance) Require(row.count >= 0 && IsDuration(row.time) && std::isfinite(row.room));
   for (const ClockRow& row : rows.clocks) Require(row.count >= 0 && IsDuration(row.time) && std::isfinite(row.mhz));
 }

@@ -124,9 +124,17 @@ void serialize(Archive& archive, PerfRow& row) {
           row.count, row.time, row.room);
 }
 template <class Archive>
+void serialize(Archive& archive, KernelSequence& row) {
+  archive(row.first, row.last, row.count, row.total, row.busy, row.moving, row.host_bound, row.mte_bound, row.names);
+}
+template <class Archive>
+void serialize(Archive& archive, SequenceList& list) {
+  archive(list.rows, list.count, list.total, list.busy, list.moving);
+}
+template <class Archive>
 void serialize(Archive& archive, AnalyzerRows& rows) {
   archive(rows.moved, rows.ai_cpu, rows.collected, rows.compiles, rows.compile_time, rows.fusible,
-          rows.on_some_cores, rows.without_bound, rows.clocks, rows.performance);
+          rows.on_some_cores, rows.without_bound, rows.clocks, rows.performance, rows.sequences);
 }
 template <class Archive>
 void serialize(Archive& archive, RankDiagnosis& part) {

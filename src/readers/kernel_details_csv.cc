@@ -3,6 +3,8 @@
 // columns varies with the profiling level and the counters chosen.
 #include <array>
 #include <limits>
+#include <string>
+#include <vector>
 
 #include "collective_kernel.h"
 #include "csv_rows.h"
@@ -76,16 +78,20 @@ class LoadColumns {
     for (std::size_t i = 0; i < kLoadCounters.size(); ++i) {
       loads_[i] = FindEither(csv, kLoadCounters[i].name, kLoadCounters[i].other_name);
     }
+    for (const LoadTime& time : kLoadTimes)
+      times_.emplace_back(csv, std::string(time.name) + "(us)");
   }
 
-  KernelLoads::Row Read(const io::CsvFile& csv, StringPool& strings) const {
+  KernelLoads::Row Read(const io::CsvFile& csv, RankTrace& trace) const {
     KernelLoads::Row row;
-    row.output_types = strings.Intern(Recorded(csv[output_types_]));
+    row.output_types = trace.strings.Intern(Recorded(csv[output_types_]));
     row.blocks = BlockCount(io::ParseInt(csv[blocks_]));
     row.mix_blocks = BlockCount(io::ParseInt(csv[mix_blocks_]));
     for (std::size_t i = 0; i < kLoadCounters.size(); ++i) {
       row.*kLoadCounters[i].cell = Thousandths(io::ParseReal(csv[loads_[i]]).value_or(-1));
     }
+    for (std::size_t i = 0; i < kLoadTimes.size(); ++i)
+      row.*kLoadTimes[i].cell = times_[i].Read(csv, trace.issues);
     return row;
   }
 
@@ -99,6 +105,7 @@ class LoadColumns {
 
   Column output_types_, blocks_, mix_blocks_;
   std::array<Column, kLoadCounters.size()> loads_;
+  std::vector<CounterColumn> times_;  // as kLoadTimes
 };
 
 void ReadKernelDetails(const CaptureFile& file, const ReadRequest& request, RankTrace& trace) {
@@ -132,7 +139,7 @@ void ReadKernelDetails(const CaptureFile& file, const ReadRequest& request, Rank
     }
     const bool is_collective = IsCollectiveKernel(csv[core], csv[name]);
     Kernels& table = is_collective ? trace.listed_collectives : trace.kernels;
-    if (loads && !is_collective) trace.kernel_loads.Append(loads->Read(csv, trace.strings));
+    if (loads && !is_collective) trace.kernel_loads.Append(loads->Read(csv, trace));
     table.Append({.start = *start_ns,
                   .dur = *dur_ns,
                   .name = trace.strings.Intern(csv[name]),

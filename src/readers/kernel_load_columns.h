@@ -36,6 +36,19 @@ inline constexpr std::array<LoadCounter, 9> kLoadCounters = {{
     {"aiv_mte3_ratio", "mte3_ratio", &KernelLoads::Row::aiv_mte3, &KernelLoads::aiv_mte3},
 }};
 
+/// A counter of captures that says how long a unit worked.
+struct LoadTime {
+  std::string_view name;
+  TimeNs KernelLoads::Row::*cell;
+  std::vector<TimeNs> KernelLoads::*column;
+};
+
+inline constexpr std::array<LoadTime, 3> kLoadTimes = {{
+    {"aic_fixpipe_time", &KernelLoads::Row::aic_fixpipe_time, &KernelLoads::aic_fixpipe_time},
+    {"aiv_mte2_time", &KernelLoads::Row::aiv_mte2_time, &KernelLoads::aiv_mte2_time},
+    {"aiv_mte3_time", &KernelLoads::Row::aiv_mte3_time, &KernelLoads::aiv_mte3_time},
+}};
+
 /// A recorded share in thousandths; -1 where it is none.
 inline std::int16_t Thousandths(double share) {
   constexpr double kMost = 30;  // above 1 are only errors of measurement

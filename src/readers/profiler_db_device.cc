@@ -49,6 +49,13 @@ std::vector<std::int16_t> KernelLoads::*LoadColumnOf(std::string_view name) {
   return nullptr;
 }
 
+std::vector<TimeNs> KernelLoads::*LoadTimeColumnOf(std::string_view name) {
+  for (const LoadTime& time : kLoadTimes) {
+    if (time.name == name) return time.column;
+  }
+  return nullptr;
+}
+
 void ReadCounters(DbInput& input, bool with_loads) {
   if (!input.database.HasTable("TASK_PMU_INFO")) return;
   Kernels& kernels = input.trace.kernels;
@@ -59,7 +66,8 @@ void ReadCounters(DbInput& input, bool with_loads) {
     const std::string_view name = input.trace.strings.View(input.strings.Text(row, 1));
     const auto column = CounterColumnOf(name);
     const auto load = column == nullptr && with_loads ? LoadColumnOf(name) : nullptr;
-    if (column == nullptr && load == nullptr) return;
+    const auto load_time = column == nullptr && with_loads ? LoadTimeColumnOf(name) : nullptr;
+    if (column == nullptr && load == nullptr && load_time == nullptr) return;
     const auto kernel = kernel_of_task.find(row.IntOr(0, -1));
     if (load != nullptr) {
       if (kernel == kernel_of_task.end()) return;
@@ -69,7 +77,9 @@ void ReadCounters(DbInput& input, bool with_loads) {
     const auto value = row.Int(2);
     if (kernel == kernel_of_task.end() || !value) return;
     if (IsDuration(*value)) {
-      (kernels.*column)[kernel->second] = *value;
+      std::vector<TimeNs>& times =
+          column != nullptr ? kernels.*column : input.trace.kernel_loads.*load_time;
+      times[kernel->second] = *value;
     } else {
       input.trace.issues.Count("counter left out, invalid value",
                                fmt::format("{}: table TASK_PMU_INFO", input.database.name()));

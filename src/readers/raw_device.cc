@@ -208,6 +208,7 @@ void FillKernels(const Session& session, const LaunchOf& launch, bool with_loads
                              .blocks = BlockCount(kernels.blocks[i]),
                              .mix_blocks = BlockCount(kernels.mix_blocks[i])};
       shares.Fill(row, loads);
+      for (const LoadTime& time : kLoadTimes) loads.*time.cell = times.Of(row, time.name, "");
       trace.kernel_loads.Append(loads);
     }
     trace.kernels.Append({.start = session.tasks.start[task],

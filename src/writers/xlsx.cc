@@ -14,6 +14,7 @@
 #include "xlsx_cells.h"
 #include "xlsx_package.h"
 #include "xlsx_styles.h"
+#include "xlsx_text.h"
 
 namespace mpa::writers {
 namespace {
@@ -102,7 +103,7 @@ void AddParts(const Sheet& sheet, lxw_workbook* workbook, Styles& styles,
         Part{sheet, its_styles, first, std::min(sheet.rows.size(), first + room), sheet.name});
     const std::string number = ++count > 1 ? fmt::format(" ({})", count) : "";
     constexpr std::size_t kLongestName = 31;  // that Excel takes
-    part.name = part.name.substr(0, kLongestName - number.size()) + number;
+    part.name = FitName(part.name, kLongestName - number.size()) + number;
     if (workbook_validate_sheet_name(workbook, part.name.c_str()) != LXW_NO_ERROR) {
       Fail(ErrorKind::kInternal, "bad sheet name '{}'", part.name);
     }

@@ -59,6 +59,13 @@ std::size_t BytesOf(std::string_view text, std::size_t limit, std::size_t& units
 
 }  // namespace
 
+std::string FitName(std::string_view text, std::size_t limit) {
+  std::string name = ValidUtf8(text);
+  std::size_t units = 0;
+  name.resize(BytesOf(name, limit, units));
+  return name;
+}
+
 bool IsPlain(std::string_view text, std::size_t limit) {
   bool seen = true;  // and ASCII
   for (const char c : text) {

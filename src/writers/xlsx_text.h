@@ -7,6 +7,9 @@
 
 namespace mpa::writers {
 
+/// The beginning of `text` that has at most `limit` UTF-16 units, which Excel counts.
+std::string FitName(std::string_view text, std::size_t limit);
+
 /// True of most texts: FitCell() would give them back as they are. Quick.
 bool IsPlain(std::string_view text, std::size_t limit);
 

@@ -6,7 +6,7 @@
 
 On two ranks of a real job below DIR/data: what a rank waits for others, and what it transfers, is one number in both
 commands; the lists of transfers and of kernels in the workbook are recomputed from the trace, from kernel_details.csv,
-or from the database.
+or from the database. Sequences of kernels that repeat need more steps than the job has: DIR/tools repeats its step.
 
 Exit status: 0 equal, 1 otherwise, 2 usage, 77 skipped: there are no such captures.
 """
@@ -27,12 +27,13 @@ HERE = Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / "support"))
 sys.dont_write_bytecode = True
 
-from workbook import Workbook  # noqa: E402: found only now
+from test_diagnosis import SKIPPED, python_with_numpy  # noqa: E402: found only now
+from workbook import Workbook  # noqa: E402
 
-SKIPPED = 77
 FORMS = [f"npu/{form}/level{level}" for form in ("text", "db") for level in (0, 1)]
 WITH_CORES = "npu/db_mstx"  # says how many cores the device has
 RANKS = ("rank0_ascend_pt", "rank1_ascend_pt")
+STEPS = 8  # of the longer jobs that are made of the real ones
 
 
 def run(tool, *arguments):
@@ -282,6 +283,145 @@ def check_performance(tool, job, scratch, object_to):
                     object_to(f"{job}: {name}: {family} {verdict}: {found}, not {best}")
 
 
+def nanoseconds(cell):
+    return int(Decimal(cell.strip()) * 1000) if cell.strip() not in ("", "N/A") else 0
+
+
+def moving_and_core(counters):
+    """Time in which a kernel loads and stores, and that of its busier core, in ns."""
+    moving = (max(counters.get("aic_mte2_time", 0), counters.get("aiv_mte2_time", 0))
+              + max(counters.get("aic_fixpipe_time", 0), counters.get("aiv_mte3_time", 0)))
+    core = max(counters.get(name, 0) for name in ("aicore_time", "aic_total_time", "aiv_time", "aiv_total_time"))
+    return moving, core
+
+
+def timed_rows_of_text(capture):
+    """(start, end, what it is, step, moving, core) of the rows of the file; collectives are nothing."""
+    with next(capture.rglob("kernel_details.csv")).open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            start = nanoseconds(row["Start Time(us)"])
+            counters = {name.removesuffix("(us)"): nanoseconds(cell) for name, cell in row.items()
+                        if name.endswith("_time(us)")}
+            what = None if row["Accelerator Core"] in ("HCCL", "COMMUNICATION", "AI_CPU") else (
+                row["Name"], row["Input Shapes"], row["Output Shapes"])
+            yield start, start + nanoseconds(row["Duration(us)"]), what, row["Step Id"], *moving_and_core(counters)
+
+
+def timed_rows_of_database(capture):
+    with sqlite3.connect(next(capture.rglob("ascend_pytorch_profiler*.db"))) as database:
+        text = dict(database.execute("SELECT id, value FROM STRING_IDS"))
+        counters = defaultdict(dict)
+        for task, name, value in database.execute("SELECT globalTaskId, name, value FROM TASK_PMU_INFO"):
+            counters[task][text[name]] = round(value)
+        steps = database.execute("SELECT id, startNs, endNs FROM STEP_TIME").fetchall()
+        launches = dict(database.execute("SELECT connectionId, startNs FROM CANN_API"))
+        for start, end in database.execute("SELECT startNs, endNs FROM COMMUNICATION_OP"):
+            yield start, end, None, None, 0, 0
+        for task, connection, start, end, core, *texts in database.execute(
+                "SELECT info.globalTaskId, connectionId, startNs, endNs, info.taskType, name, inputShapes, outputShapes "
+                "FROM COMPUTE_TASK_INFO info JOIN TASK task USING (globalTaskId)"):
+            if text[core] in ("HCCL", "COMMUNICATION"):
+                continue  # pieces of collectives
+            step = next((step for step, begin, finish in steps if begin <= launches[connection] <= finish), None)
+            what = None if text[core] == "AI_CPU" else tuple(text[id] for id in texts)
+            yield start, end, what, step, *moving_and_core(counters[task])
+
+
+def summed(rows, starts, length):
+    """(total, busy, moving, core) of the runs of a sequence. A run ends where the next kernel starts."""
+    sums = [0, 0, 0, 0]
+    for start in starts:
+        run = rows[start:start + length]
+        following = next((row[0] for row in rows[start + length:] if row[2]), run[-1][1] + 10**12)
+        times = (min(max(row[1] for row in run), following) - run[0][0], sum(row[1] - row[0] for row in run),
+                 sum(row[4] for row in run), sum(row[5] for row in run))
+        sums = [a + b for a, b in zip(sums, times, strict=True)]
+    return sums
+
+
+def bounds_of(sums):
+    """(waits for the host, moves data)."""
+    total, busy, moving, core = sums
+    return total > 0 and busy / total < 0.4, core > 0 and moving / core > 0.8
+
+
+def sequences_of(rows):
+    """[(first, last, total, busy, moving in us, runs, moves data, waits)] of the sequences, the longest first."""
+    rows = sorted(rows, key=lambda row: row[0])
+    span = max(row[1] for row in rows) - rows[0][0]
+    cuts = [time for row in rows if row[2] is None for time in row[:2]]
+    groups = defaultdict(list)
+    for first, row in enumerate(rows):
+        for length in range(1, 11):
+            run = rows[first:first + length]
+            if len(run) < length or run[-1][2] is None or run[-1][3] != row[3] or any(
+                    row[0] < cut <= run[-1][0] for cut in cuts):
+                break
+            if length >= 3:
+                groups[tuple(kernel[2] for kernel in run)].append(first)
+    taken = set()
+
+    def free_runs(starts, length):
+        free, last = [], -1
+        for start in starts:
+            if start >= last and taken.isdisjoint(range(start, start + length)):
+                free.append(start)
+                last = start + length
+        return free
+
+    def matters(starts, length):
+        sums = summed(rows, starts, length)
+        waits, moves = bounds_of(sums)
+        return len(starts) > 5 and (moves or waits and sums[0] / span > 0.01)
+
+    candidates = []
+    for what, starts in groups.items():
+        free = free_runs(starts, len(what))
+        if len(free) > 5 and matters(free, len(what)):
+            candidates.append((-summed(rows, free, len(what))[0], -len(what), starts))
+    result = []
+    for _, length, starts in sorted(candidates):
+        free = free_runs(starts, -length)
+        if not matters(free, -length):
+            continue
+        for start in free:
+            taken.update(range(start, start - length))
+        total, busy, moving, core = summed(rows, free, -length)
+        waits, moves = bounds_of((total, busy, moving, core))
+        result.append((free[0], free[0] - length - 1, total / 1e3, busy / 1e3, moving / 1e3, len(free), moves, waits))
+    return sorted(result, key=lambda row: (-row[2], row[0]))
+
+
+def check_sequences(tool, job, scratch, object_to):
+    """Sequences of kernels that repeat, recomputed by looking at every one. Returns how many there are."""
+    run(tool, "advisor", "all", "-d", job, "-o", scratch, "-l", "en")
+    count, whole = 0, 0
+    for rank, name in enumerate(RANKS):
+        is_database = any((job / name).rglob("ascend_pytorch_profiler*.db"))
+        expected = sequences_of((timed_rows_of_database if is_database else timed_rows_of_text)(job / name))
+        count += len(expected)
+        whole += sum(row[2] for row in expected)
+        for bound, column in (("Host", 7), ("MTE", 6)):
+            found = [tuple(row[:6]) + tuple(cell == "True" for cell in row[6:8])
+                     for row in sheet(scratch, f"{bound} Bound Operator Sequences")[1:] if row[-1] == rank]
+            best = [row for row in expected if row[column]]
+            if len(found) != len(best) or not all(near(left, right) for left, right in zip(found, best, strict=True)):
+                object_to(f"{job}: {name}: {bound} bound are {found}, not {best}")
+    problem = [row for row in sheet(scratch, "problems")[1:] if row[0] == "Fusible Operator Analysis"]
+    if [tuple(row[3:5]) for row in problem] != ([(count, round(whole, 3))] if count else []):
+        object_to(f"{job}: the problem is {problem}, not {count} in {whole} us")
+    return count
+
+
+def check_repeated_steps(tool, job, scale, scratch, object_to):
+    """The same with more steps, which the command `scale` makes."""
+    for seed, name in enumerate(RANKS):
+        subprocess.run([*scale, "--src", job / name, "--dst", scratch / "job" / name, "--factor", str(STEPS),
+                        "--seed", str(seed), "--jitter", "10"], check=True, stdout=subprocess.DEVNULL)
+    if check_sequences(tool, scratch / "job", scratch / "out", object_to) < 10:
+        object_to(f"{job}: {STEPS} times its step has hardly any sequence")
+
+
 def check_benchmark(tool, job, scratch, object_to):
     """The kernels of one rank beside those of the other, summed by type and core; the largest loss first."""
     run(tool, "advisor", "all", "-d", job / RANKS[0], "-bp", job / RANKS[1], "-o", scratch, "-l", "en")
@@ -330,6 +470,10 @@ def main():
         print(f"SKIPPED: no captures in {args.shared / 'data' / 'npu'}")
         return SKIPPED
     objections = []
+    python, scaler = python_with_numpy(), args.shared / "tools" / "scale_capture.py"
+    scale = [python, "-B", scaler] if python and scaler.is_file() else None
+    if not scale:
+        print(f"not compared: more steps, which need numpy and {scaler}")
     for job in jobs:
         with tempfile.TemporaryDirectory() as scratch:
             compared = waits_of_compare(args.tool, job, Path(scratch, "compare"))
@@ -342,6 +486,9 @@ def main():
                 check_kernels(args.tool, job, Path(scratch, "kernels"), objections.append)
                 check_performance(args.tool, job, Path(scratch, "performance"), objections.append)
                 check_benchmark(args.tool, job, Path(scratch, "benchmark"), objections.append)
+                check_sequences(args.tool, job, Path(scratch, "sequences"), objections.append)
+                if scale:
+                    check_repeated_steps(args.tool, job, scale, Path(scratch, "repeated"), objections.append)
     if (args.shared / "data" / WITH_CORES).is_dir():
         with tempfile.TemporaryDirectory() as scratch:
             check_kernels(args.tool, args.shared / "data" / WITH_CORES, Path(scratch), objections.append)

@@ -61,16 +61,22 @@ struct KernelLoads : TableBase<KernelLoads> {
     std::int16_t aic_mac = -1, aic_scalar = -1, aic_mte1 = -1, aic_mte2 = -1, aic_fixpipe = -1;
     // Of the vector core.
     std::int16_t aiv_vec = -1, aiv_scalar = -1, aiv_mte2 = -1, aiv_mte3 = -1;
+    // What the units took that Kernels leaves out, in ns; -1: not measured.
+    TimeNs aic_fixpipe_time = -1;  ///< stores from the cube core
+    TimeNs aiv_mte2_time = -1;     ///< loads into the vector core
+    TimeNs aiv_mte3_time = -1;     ///< stores from the vector core
   };
   std::vector<StringId> output_types;
   std::vector<std::int32_t> blocks, mix_blocks;
   std::vector<std::int16_t> aic_mac, aic_scalar, aic_mte1, aic_mte2, aic_fixpipe;
   std::vector<std::int16_t> aiv_vec, aiv_scalar, aiv_mte2, aiv_mte3;
+  std::vector<TimeNs> aic_fixpipe_time, aiv_mte2_time, aiv_mte3_time;
 
   template <typename T>
   static auto Tie(T& t) {
     return std::tie(t.output_types, t.blocks, t.mix_blocks, t.aic_mac, t.aic_scalar, t.aic_mte1,
-                    t.aic_mte2, t.aic_fixpipe, t.aiv_vec, t.aiv_scalar, t.aiv_mte2, t.aiv_mte3);
+                    t.aic_mte2, t.aic_fixpipe, t.aiv_vec, t.aiv_scalar, t.aiv_mte2, t.aiv_mte3,
+                    t.aic_fixpipe_time, t.aiv_mte2_time, t.aiv_mte3_time);
   }
 };
 

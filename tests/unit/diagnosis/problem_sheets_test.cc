@@ -144,6 +144,45 @@ TEST(ProblemSheets, OperationsThatLoseBandwidthToComputingAreListed) {
   for (const std::string& name : NamesOf(made.Of())) EXPECT_NE(name, "Bandwidth Contention Analysis");
 }
 
+// The second sequence is of either kind; the third one was cut off by its limit and counts all the same.
+TEST(ProblemSheets, SequencesOfKernelsHaveASheetOfEitherKind) {
+  MadeSheets made;
+  SequenceList& list = made.part.analyzers.sequences;
+  list.rows = {{.first = 4, .last = 6, .count = 7, .total = 9'000'000, .busy = 2'000'000, .host_bound = true, .names = {"a", "b", "c"}},
+               {.first = 9, .last = 12, .count = 6, .total = 800'000, .busy = 300'000, .moving = 250'000, .host_bound = true, .mte_bound = true, .names = {}}};
+  list.count = 3;
+  list.total = 10'000'000;
+  list.busy = 2'500'000;
+  list.moving = 500'000;
+  const Report report = made.Of();
+  const Sheet& host = SheetNamed(report, "Host Bound Operator Sequences");
+  ASSERT_EQ(host.rows.size(), 4u);  // two of either rank
+  const auto number = [](std::int64_t value) { return Cell(value); };
+  EXPECT_EQ(host.rows[0].cells, (std::vector<Cell>{number(4), number(6), number(9'000'000), number(2'000'000), Cell(), number(7), "False",
+                                                   "True", "a, b, c", number(0)}));
+  const Sheet& mte = SheetNamed(report, "MTE Bound Operator Sequences");
+  ASSERT_EQ(mte.rows.size(), 2u);
+  EXPECT_EQ(mte.rows[1].cells, (std::vector<Cell>{number(9), number(12), number(800'000), number(300'000), number(250'000), number(6), "True",
+                                                  "True", "", number(1)}));
+  std::vector<std::string> columns;
+  for (const Column& column : host.columns) columns.push_back(column.name);
+  EXPECT_EQ(columns, (std::vector<std::string>{"start index", "end index", "total time(us)", "execution time(us)", "mte time(us)",
+                                               "occurrences", "mte bound", "host bound", "op_names", "rank_id"}));
+  const std::vector<Cell>& problem = SheetNamed(report, "problems").rows.at(0).cells;
+  EXPECT_EQ(problem[0], Cell("Fusible Operator Analysis"));
+  EXPECT_EQ(problem[1], Cell("repeated sequences of kernels that could be fused: 6. They take 20.000 ms, of which kernels run for "
+                             "5.000 ms; 0.750 of the time are gaps, 0.050 loads and stores"));
+  EXPECT_EQ(problem[3], number(6));
+  EXPECT_EQ(problem[4], number(20'000'000));
+  list.moving = 0;  // without counters
+  EXPECT_EQ(SheetNamed(made.Of(), "problems").rows.at(0).cells[1],
+            Cell("repeated sequences of kernels that could be fused: 6. They take 20.000 ms, of which kernels run for "
+                 "5.000 ms; 0.750 of the time are gaps"));
+  const std::vector<std::string> names = NamesOf(made.Of(Language::kChinese));
+  EXPECT_EQ(names[names.size() - 2], "基于host瓶颈的算子序列分析");
+  EXPECT_EQ(names.back(), "基于mte瓶颈的算子序列分析");
+}
+
 TEST(ProblemSheets, VariablesThatCostTimeAreListedWithTheirValues) {
   MadeSheets made;
   made.diagnosis.findings = {MadeFinding("env.check", 0)};

@@ -70,6 +70,16 @@ TEST(KernelDetails, KnowsTheCountersByTheNamesOfOtherChips) {
   EXPECT_EQ(trace.kernels.aiv_total, Times{4000});
 }
 
+TEST(KernelDetails, ReadsHowLongUnitsMovedData) {
+  const RankTrace trace = ReadKernels(
+      "Name,Accelerator Core,Start Time(us),Duration(us),aic_fixpipe_time(us),aiv_mte2_time(us),"
+      "aiv_mte3_time(us)\n"
+      "hcom_allReduce_,HCCL,1,1,7,7,7\na,AI_CORE,1,1,2.5,N/A,0\nb,MIX_AIC,2,1,0.25,3,4.125\n");
+  EXPECT_EQ(trace.kernel_loads.aic_fixpipe_time, (Times{2500, 250}));
+  EXPECT_EQ(trace.kernel_loads.aiv_mte2_time, (Times{-1, 3000}));
+  EXPECT_EQ(trace.kernel_loads.aiv_mte3_time, (Times{0, 4125}));
+}
+
 TEST(KernelDetails, TakesTheLargerOfTwoCountersOfOneMeaning) {
   const RankTrace trace = ReadKernels(
       "Name,Start Time(us),Duration(us),aicore_time(us),aic_total_time(us),mac_time(us),"

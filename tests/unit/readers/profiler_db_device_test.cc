@@ -85,6 +85,22 @@ TEST(ProfilerDbDevice, GivesCountersToTheirKernels) {
   EXPECT_EQ(trace.kernels.aic_total, (Times{-1, -1}));
 }
 
+TEST(ProfilerDbDevice, ReadsHowLongUnitsMovedData) {
+  const RankTrace trace =
+      ReadDeviceDb(kTexts + test::kTasks + test::kComputeTasks + test::kCounters + R"(
+      INSERT INTO STRING_IDS VALUES
+          (30, 'aic_fixpipe_time'), (31, 'aiv_mte2_time'), (32, 'aiv_mte3_time');
+      INSERT INTO TASK (startNs, endNs, globalTaskId, taskType, streamId) VALUES
+          (1000, 1300, 11, 4, 7), (2000, 2100, 12, 4, 7);
+      INSERT INTO COMPUTE_TASK_INFO (name, globalTaskId, taskType, opType) VALUES
+          (1, 11, 3, 2), (0, 12, 3, 0);
+      INSERT INTO TASK_PMU_INFO VALUES
+          (12, 30, 40), (11, 31, 30), (12, 32, 20), (11, 32, -5);)");
+  EXPECT_EQ(trace.kernel_loads.aic_fixpipe_time, (Times{-1, 40}));
+  EXPECT_EQ(trace.kernel_loads.aiv_mte2_time, (Times{30, -1}));
+  EXPECT_EQ(trace.kernel_loads.aiv_mte3_time, (Times{-1, 20}));
+}
+
 TEST(ProfilerDbDevice, ReadsTimesStoredAsTexts) {
   const RankTrace trace = ReadDeviceDb(R"(
       CREATE TABLE TASK (startNs TEXT, endNs TEXT, taskType INTEGER, streamId INTEGER,

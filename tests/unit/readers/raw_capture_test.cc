@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 using Rows = std::vector<std::string>;
 
-constexpr Tables kAllTables = static_cast<Tables>((1u << 26) - 1);
+constexpr Tables kAllTables = static_cast<Tables>((1u << 26) - 1) | Tables::kKernelLoads;
 
 RankTrace Load(const fs::path& path, bool raw) {
   return LoadRank(OpenRank(path, {.force = true, .raw = raw}), {kAllTables, ""}, std::nullopt)
@@ -254,15 +254,25 @@ void ExpectSame(const Rows& parsed, const Rows& raw, const char* table) {
 }
 
 // The parsed form has rounded the counters to whole nanoseconds more than once.
-void ExpectSameCounters(const Kernels& parsed, const Kernels& raw) {
-  ASSERT_EQ(parsed.Size(), raw.Size());
-  const std::vector<std::size_t> parsed_rows = parsed.RowsByStart(), raw_rows = raw.RowsByStart();
+void ExpectSameCounters(const RankTrace& parsed, const RankTrace& raw) {
+  ASSERT_EQ(parsed.kernels.Size(), raw.kernels.Size());
+  ASSERT_EQ(parsed.kernel_loads.Size(), parsed.kernels.Size());
+  ASSERT_EQ(raw.kernel_loads.Size(), raw.kernels.Size());
+  const std::vector<std::size_t> parsed_rows = parsed.kernels.RowsByStart(),
+                                 raw_rows = raw.kernels.RowsByStart();
+  const auto expect_near = [&](const std::vector<TimeNs>& left, const std::vector<TimeNs>& right) {
+    for (std::size_t i = 0; i < raw_rows.size(); ++i) {
+      EXPECT_NEAR(static_cast<double>(left[parsed_rows[i]]),
+                  static_cast<double>(right[raw_rows[i]]), 1);
+    }
+  };
   for (const auto column : {&Kernels::aic_total, &Kernels::aic_mac, &Kernels::aic_mte2,
                             &Kernels::aiv_total, &Kernels::aiv_vec}) {
-    for (std::size_t i = 0; i < raw_rows.size(); ++i) {
-      EXPECT_NEAR(static_cast<double>((parsed.*column)[parsed_rows[i]]),
-                  static_cast<double>((raw.*column)[raw_rows[i]]), 1);
-    }
+    expect_near(parsed.kernels.*column, raw.kernels.*column);
+  }
+  for (const auto column :
+       {&KernelLoads::aic_fixpipe_time, &KernelLoads::aiv_mte2_time, &KernelLoads::aiv_mte3_time}) {
+    expect_near(parsed.kernel_loads.*column, raw.kernel_loads.*column);
   }
 }
 
@@ -291,7 +301,7 @@ TEST_P(RawReader, FillsTheTablesLikeTheParsedFiles) {
     ExpectSame(parsed.CommTasks(), raw.CommTasks(), "comm_tasks");
     ExpectSame(parsed.Overlaps(), raw.Overlaps(), "overlaps");
     ExpectSame(parsed.MemorySamples(), raw.MemorySamples(), "memory_samples");
-    ExpectSameCounters(parsed_trace.kernels, raw_trace.kernels);
+    ExpectSameCounters(parsed_trace, raw_trace);
     ExpectSame(parsed.Allocations(), raw.Allocations(), "allocations");
     ExpectSame(parsed.KernelStatistics(), raw.KernelStatistics(), "kernel_statistics");
     ExpectSame(parsed.Transfers(), raw.Transfers(), "transfers");

@@ -288,6 +288,22 @@ TEST_F(WriteXlsxTest, PutsBannersAboveTheColumns) {
   EXPECT_HAS_TEXT(CellOf(xml, "B4"), "<v>2</v>");
 }
 
+// Each of the 17 characters has three bytes, the letters before them have one.
+TEST_F(WriteXlsxTest, CutsNamesOfSheetsBetweenCharacters) {
+  const std::string character = "\xE5\x9F\xBA";
+  std::string name = "1234567890";
+  for (int i = 0; i < 17; ++i) name += character;
+  Report report = OneSheet({{"a"}}, {});
+  report.sheets[0].name = name;
+  std::vector<std::string> notes;
+  writers::WriteXlsxFile(report, path_, notes, {});
+  EXPECT_HAS_TEXT(test::ZipMember(path_, "xl/workbook.xml"), "name=\"" + name + "\" ");
+  report.sheets[0].name = "12345" + name;  // one more than fits
+  writers::WriteXlsxFile(report, path_, notes, {});
+  EXPECT_HAS_TEXT(test::ZipMember(path_, "xl/workbook.xml"),
+                  "name=\"12345" + name.substr(0, name.size() - character.size()) + "\" ");
+}
+
 TEST_F(WriteXlsxTest, SaysWhereItCannotWriteAndLeavesNothingBehind) {
   const Report report = OneSheet({{"a"}}, {});
   const Error error = test::ErrorOf([&] { WriteXlsx(report, dir_ / "missing", "report"); });
