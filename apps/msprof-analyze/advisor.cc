@@ -163,7 +163,7 @@ bool Fails(const std::string& fail_on, const nlohmann::json& document) {
 // The diagnosis of the run to compare with; nothing without one.
 std::optional<nlohmann::json> BenchmarkOf(const AdvisorOptions& options, const RecipeArguments& arguments) {
   if (options.baseline_captures.empty() || arguments.contains("key")) return std::nullopt;
-  const ClusterOutcome benchmark = DiagnoseCaptures(options, options.baseline_captures, arguments, {false, Detail::kNone});
+  const ClusterOutcome benchmark = DiagnoseCaptures(options, options.baseline_captures, arguments, {.sheets = false, .screen = Detail::kNone});
   LogNotes(benchmark.report.notes);
   return WholeOf(benchmark.report);
 }
@@ -260,7 +260,7 @@ int RunAdvisor(const AdvisorOptions& options, const Agent& agent) {
   const auto most = chars == arguments.end() ? 0 : static_cast<std::size_t>(io::ParseInt(chars->second).value_or(0));
   const std::string document = DocumentText(outcome, changes, most);
   if (options.agent) {
-    agent.PrintDocument(document, "mend the findings in their order; advisor why KEY shows the evidence of one", outcome.partial);
+    agent.PrintDocument(document, "fix the findings in this order; advisor why KEY shows the evidence for one", outcome.partial);
   } else if (options.json) {
     Print(document + "\n");
   } else {
@@ -276,14 +276,14 @@ int RunAdvisor(const AdvisorOptions& options, const Agent& agent) {
 
 HelpPage AdvisorPage() {
   HelpPage page;
-  page.summary = "Says what costs the step, whose it is, and what mending it wins.";
+  page.summary = "Finds what slows the step down, on which ranks, and how much time a fix saves.";
   page.usage = {"advisor [all|schedule|computation] -d DIR [OPTIONS]", "advisor why KEY -d DIR [OPTIONS]",
                 "advisor timeline KEY -d DIR [-o DIR]"};
-  page.after_options = {ExitCodeList({{"1", "--fail_on: a fault is that severe"}})};
+  page.after_options = {ExitCodeList({{"1", "--fail_on: a fault has that severity"}})};
   page.examples = {"advisor all -d ./result", "advisor all -d ./result --json --top 3",
                    "advisor why rank.late_host/r5 -d ./result", "advisor timeline rank.late_host/r5 -d ./result -o ./out",
                    "advisor all -d ./result --fail_on high --baseline main.json"};
-  page.notes = {"The gains are replayed: the step is computed again without the cause."};
+  page.notes = {"The savings come from a replay: the step is computed again without the cause."};
   page.documents = {"advisor.md"};
   return page;
 }
@@ -294,7 +294,7 @@ constexpr const char* kPythonTool = "Options of the Python tool without effect";
 }  // namespace
 
 Command AddAdvisor(CLI::App& program, const Agent& agent) {
-  CLI::App* app = program.add_subcommand("advisor", "Say what costs the step and what mending it wins");
+  CLI::App* app = program.add_subcommand("advisor", "Find what slows the step down and how much time a fix saves");
   const auto options = std::make_shared<AdvisorOptions>();
   app->add_option("words", options->words)
       ->expected(-1)
@@ -304,17 +304,17 @@ Command AddAdvisor(CLI::App& program, const Agent& agent) {
   app->add_option("-d,--profiling_path", options->captures, "Directory with the captures of all ranks, or one capture")
       ->type_name("PATH")
       ->group(kMostUsed);
-  app->add_option("--benchmark_profiling_path", options->baseline_captures, "Captures of another run: what is new, gone or has grown since, and sheets that compare")
+  app->add_option("--benchmark_profiling_path", options->baseline_captures, "Captures of another run to compare with: which findings are new, gone or larger, and sheets of the differences")
       ->type_name("PATH")
       ->group(kMostUsed);
-  app->add_option("-o,--output_path", options->output, "Directory for page, tables and traces [default: the current one]")
+  app->add_option("-o,--output_path", options->output, "Directory for the page, tables and traces [default: the current one]")
       ->type_name("DIR")
       ->group(kMostUsed);
   app->add_option("-l,--language", options->language, "Language of the texts [default: from the variable LANG]")
       ->check(OneOf({"cn", "en"}))
       ->type_name("LANG")
       ->group(kMostUsed);
-  app->add_option("--fail_on", options->fail_on, "Exit with 1 when a fault is that severe or more")
+  app->add_option("--fail_on", options->fail_on, "Exit with 1 if a fault has this severity or a higher one")
       ->check(OneOf({"info", "low", "medium", "high", "critical"}))
       ->type_name("SEVERITY")
       ->group(kMostUsed);
@@ -322,7 +322,7 @@ Command AddAdvisor(CLI::App& program, const Agent& agent) {
   app->add_option("--step_id", options->ranks.step, "Analyse one step of every rank [default: all]")->type_name("ID")->group(kReading);
   app->add_flag("--json", options->json, "Print the diagnosis as JSON; see docs/diagnosis.schema.json")->group(kPrograms);
   app->add_flag("--agent", options->agent, "Print one bounded JSON object for a language model")->group(kPrograms);
-  app->add_option("--baseline", options->baseline, "An earlier diagnosis (--json): what is new, gone or has grown since")
+  app->add_option("--baseline", options->baseline, "An earlier diagnosis (--json) to compare with: which findings are new, gone or larger")
       ->type_name("FILE")
       ->group(kPrograms);
   app->add_option("--top", options->top, "Findings to show [default: 5, in JSON 20]")->type_name("N")->group(kPrograms);
@@ -330,10 +330,10 @@ Command AddAdvisor(CLI::App& program, const Agent& agent) {
   app->add_option("--max_chars", options->max_chars, "Longest JSON document; what is left out is counted [default: unlimited, --agent 8000]")
       ->type_name("N")
       ->group(kPrograms);
-  app->add_option("--rules", options->rules, "Thresholds of the findings in place of the usual ones; see --print_rules")
+  app->add_option("--rules", options->rules, "Thresholds of the findings, instead of the built-in ones; see --print_rules")
       ->type_name("FILE")
       ->group(kReading);
-  app->add_flag("--print_rules", options->print_rules, "Print the usual thresholds as a rule file and end")->group(kReading);
+  app->add_flag("--print_rules", options->print_rules, "Print the built-in thresholds as a rule file and exit")->group(kReading);
   AddOpenOptions(*app, options->ranks.open);
   AddMemoryOption(*app, options->ranks.memory_limit)->group(kReading);
   app->add_option("--cann_version", options->cann_version, "Read from the capture")->type_name("VERSION")->group(kPythonTool);
