@@ -13,13 +13,14 @@ LinkSpeeds::LinkSpeeds(const Job& job) : job_(job) {
     for (const PeerTransfer& transfer : job_.Part(rank).transfers) {
       // A small transfer shows the latency and not the bandwidth.
       if (transfer.bytes < Whole(job_.rules.link_least_bytes)) continue;
-      LinkTraffic& use = links_[LinkOf(rank, transfer)];
+      Traffic& use = links_[LinkOf(rank, transfer)];
       use.bytes += transfer.bytes;
       use.time += transfer.time;
     }
   }
   std::map<std::string, std::vector<double>> by_transport;
-  for (const auto& [link, use] : links_) by_transport[link.transport].push_back(use.Bandwidth());
+  for (const auto& [link, use] : links_)
+    by_transport[link.transport].push_back(use.GigabytesPerSecond());
   for (auto& [transport, values] : by_transport) {
     // The faster ones are usual: half of the links may end at a slow node.
     usual_[transport] = ValueOfRank(values, NearestRankAbove(values.size(), 75));
@@ -38,7 +39,7 @@ Link LinkSpeeds::LinkOf(std::size_t rank, const PeerTransfer& transfer) const {
 bool LinkSpeeds::IsSlow(const Link& link) const {
   const auto use = links_.find(link);
   return use != links_.end() &&
-         use->second.Bandwidth() < job_.rules.link_bandwidth_ratio * UsualOf(link);
+         use->second.GigabytesPerSecond() < job_.rules.link_bandwidth_ratio * UsualOf(link);
 }
 
 // Links within a node work side by side, those between nodes share the port of their card.
