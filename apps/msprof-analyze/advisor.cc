@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `msprof-analyze advisor`: what costs the step, whose it is, and what mending it wins.
+// `msprof-analyze advisor`: what slows the step down, on which ranks, and how much time a fix saves.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,30 +14,26 @@
 
 #include "advisor_baseline.h"
 #include "advisor_comparison.h"
+#include "advisor_output.h"
 #include "agent.h"
 #include "choices.h"
 #include "command.h"
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
 #include "mpa/base/notes.h"
-#include "mpa/base/printable.h"
 #include "mpa/base/progress.h"
 #include "mpa/base/text.h"
 #include "mpa/diagnosis/recipe.h"
 #include "mpa/diagnosis/rules.h"
 #include "mpa/io/json_document.h"
 #include "mpa/io/numbers.h"
-#include "mpa/io/output_file.h"
 #include "mpa/pipeline/cluster.h"
-#include "mpa/writers/pages.h"
-#include "mpa/writers/writers.h"
 #include "screen.h"
 
 namespace mpa {
 namespace {
 
 namespace fs = std::filesystem;
-using AdvisorJson = nlohmann::ordered_json;
 
 constexpr int kExitFindings = 1;
 constexpr std::string_view kUsage = "msprof-analyze advisor all -d DIR";
@@ -147,19 +143,6 @@ ClusterOutcome DiagnoseCaptures(const AdvisorOptions& options, const std::string
   return outcome;
 }
 
-// All findings, whatever the printed document leaves out.
-nlohmann::json WholeOf(const Report& report) { return nlohmann::json::parse(report.documents.at(1).text); }
-
-// True when a fault is as severe as --fail_on says, or more.
-bool Fails(const std::string& fail_on, const nlohmann::json& document) {
-  static const std::vector<std::string> order = {"info", "low", "medium", "high", "critical"};
-  const auto place = [&](const std::string& name) { return std::find(order.begin(), order.end(), name) - order.begin(); };
-  if (fail_on.empty()) return false;
-  return std::any_of(document.at("findings").begin(), document.at("findings").end(), [&](const nlohmann::json& finding) {
-    return finding.at("kind") == "fault" && place(finding.at("severity").get<std::string>()) >= place(fail_on);
-  });
-}
-
 // The diagnosis of the run to compare with; nothing without one.
 std::optional<nlohmann::json> BenchmarkOf(const AdvisorOptions& options, const RecipeArguments& arguments) {
   if (options.baseline_captures.empty() || arguments.contains("key")) return std::nullopt;
@@ -173,60 +156,6 @@ std::optional<std::vector<FindingChange>> ChangesSince(const RecipeArguments& ar
                                                        const std::optional<nlohmann::json>& earlier, const Report& report) {
   if (!earlier || arguments.contains("key")) return std::nullopt;  // the report holds one finding alone
   return ChangesOf(*earlier, WholeOf(report), RulesOf(arguments).grown_ratio);
-}
-
-// The document with what only the command knows. The changes are left out, and counted, where the
-// document would become too long.
-std::string DocumentText(const ClusterOutcome& outcome, const std::optional<std::vector<FindingChange>>& changes,
-                         std::size_t most) {
-  const std::string& text = outcome.report.documents.at(0).text;
-  if (!outcome.partial && !changes) return text;
-  AdvisorJson document = AdvisorJson::parse(text);
-  if (outcome.partial) document["complete"] = false;
-  const auto dump = [&] { return PrintableJson(document.dump(most == 0 ? 1 : -1)); };
-  if (!changes) return dump();
-  document["changes"] = ChangesJson(*changes);
-  std::string whole = dump();
-  if (most == 0 || whole.size() <= most) return whole;
-  document["changes"] = AdvisorJson::array();
-  document["omitted"]["changes"] = changes->size();
-  whole = dump();
-  return whole.size() <= most ? whole : text;
-}
-
-// What the command writes, as the Python tool does: <output>/log/mstt_advisor_<time>.xlsx, and beside
-// `log` a page and the list for tuning tools.
-struct AdvisorPlaces {
-  fs::path folder, log;
-};
-
-// Made before the long work starts.
-AdvisorPlaces PrepareOutputs(const AdvisorOptions& options, bool tables) {
-  const fs::path below = options.output.empty() ? fs::current_path() : fs::path(ExpandHome(options.output));
-  AdvisorPlaces places;
-  places.folder = fs::absolute(below).lexically_normal();
-  places.log = places.folder / "log";
-  InContext("-o", [&] { io::PrepareOutputDirectory(tables ? places.log : places.folder); });
-  return places;
-}
-
-void WriteTables(const AdvisorPlaces& places, const Report& report) {
-  static constexpr std::string_view kStem = "mstt_advisor_";
-  const fs::path tables = WriteXlsx(report, places.log, std::string(kStem) + UtcTimeStamp());
-  const fs::path page = places.folder / (tables.stem().string() + ".html");
-  io::ReplaceText(page, FormatPage(*report.page));
-  for (const TextDocument& document : report.documents) {
-    if (document.file_name != kTuningList) continue;
-    const std::string time = tables.stem().string().substr(kStem.size());
-    io::ReplaceText(places.folder / fmt::format("operator_tuning_file_{}.cfg", time), document.text);
-  }
-  LogNotice("the results are in {} and {}", page.string(), tables.string());
-}
-
-void WriteTimeline(const AdvisorPlaces& places, const Report& report) {
-  const TextDocument& trace = report.documents.at(2);
-  io::ReplaceText(places.folder / trace.file_name, trace.text);
-  LogNotice("the trace is in {}; https://ui.perfetto.dev opens it", (places.folder / trace.file_name).string());
 }
 
 void PrintChanges(const std::optional<std::vector<FindingChange>>& changes) {
@@ -246,7 +175,7 @@ int RunAdvisor(const AdvisorOptions& options, const Agent& agent) {
   std::optional<nlohmann::json> baseline;
   if (!options.baseline.empty()) baseline = ReadEarlierDiagnosis(options.baseline);
   AdvisorPlaces places;
-  if (tables || timeline) places = PrepareOutputs(options, tables);
+  if (tables || timeline) places = PrepareOutputs(options.output, tables);
   const Wanted wanted{.sheets = tables, .screen = for_programs ? Detail::kNone : Detail::kAnswer};
   ClusterOutcome outcome = DiagnoseCaptures(options, question.captures, arguments, wanted);
   const auto benchmark = BenchmarkOf(options, arguments);
@@ -271,7 +200,7 @@ int RunAdvisor(const AdvisorOptions& options, const Agent& agent) {
   if (tables) WriteTables(places, outcome.report);
   if (timeline) WriteTimeline(places, outcome.report);
   if (outcome.partial) return kExitPartial;
-  return Fails(options.fail_on, WholeOf(outcome.report)) ? kExitFindings : 0;
+  return FailsOn(options.fail_on, WholeOf(outcome.report)) ? kExitFindings : 0;
 }
 
 HelpPage AdvisorPage() {
