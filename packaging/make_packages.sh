@@ -68,8 +68,7 @@ Section: devel
 Priority: optional
 Installed-Size: $(du -sk --apparent-size "$tree" | cut -f1)
 Description: command-line analyzer for Ascend NPU profiles
- Finds out why a model is slow on Ascend NPUs, from the captures of its
- profiler. One static program that needs no other package.
+ Finds out why a model is slow on Ascend NPUs, from captures of the profiler. One static program that needs no other package.
 END
 (cd "$folder/deb" && find usr -type f | sort | xargs -d '\n' md5sum >DEBIAN/md5sums)
 date_all "$folder/deb"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `msprof-analyze advisor`: what costs the step, whose it is, and what mending it wins.
+// `msprof-analyze advisor`: what slows the step down, on which ranks, and how much time a fix saves.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,30 +14,26 @@
 
 #include "advisor_baseline.h"
 #include "advisor_comparison.h"
+#include "advisor_output.h"
 #include "agent.h"
 #include "choices.h"
 #include "command.h"
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
 #include "mpa/base/notes.h"
-#include "mpa/base/printable.h"
 #include "mpa/base/progress.h"
 #include "mpa/base/text.h"
 #include "mpa/diagnosis/recipe.h"
 #include "mpa/diagnosis/rules.h"
 #include "mpa/io/json_document.h"
 #include "mpa/io/numbers.h"
-#include "mpa/io/output_file.h"
 #include "mpa/pipeline/cluster.h"
-#include "mpa/writers/pages.h"
-#include "mpa/writers/writers.h"
 #include "screen.h"
 
 namespace mpa {
 namespace {
 
 namespace fs = std::filesystem;
-using AdvisorJson = nlohmann::ordered_json;
 
 constexpr int kExitFindings = 1;
 constexpr std::string_view kUsage = "msprof-analyze advisor all -d DIR";
@@ -147,23 +143,10 @@ ClusterOutcome DiagnoseCaptures(const AdvisorOptions& options, const std::string
   return outcome;
 }
 
-// All findings, whatever the printed document leaves out.
-nlohmann::json WholeOf(const Report& report) { return nlohmann::json::parse(report.documents.at(1).text); }
-
-// True when a fault is as severe as --fail_on says, or more.
-bool Fails(const std::string& fail_on, const nlohmann::json& document) {
-  static const std::vector<std::string> order = {"info", "low", "medium", "high", "critical"};
-  const auto place = [&](const std::string& name) { return std::find(order.begin(), order.end(), name) - order.begin(); };
-  if (fail_on.empty()) return false;
-  return std::any_of(document.at("findings").begin(), document.at("findings").end(), [&](const nlohmann::json& finding) {
-    return finding.at("kind") == "fault" && place(finding.at("severity").get<std::string>()) >= place(fail_on);
-  });
-}
-
 // The diagnosis of the run to compare with; nothing without one.
 std::optional<nlohmann::json> BenchmarkOf(const AdvisorOptions& options, const RecipeArguments& arguments) {
   if (options.baseline_captures.empty() || arguments.contains("key")) return std::nullopt;
-  const ClusterOutcome benchmark = DiagnoseCaptures(options, options.baseline_captures, arguments, {false, Detail::kNone});
+  const ClusterOutcome benchmark = DiagnoseCaptures(options, options.baseline_captures, arguments, {.sheets = false, .screen = Detail::kNone});
   LogNotes(benchmark.report.notes);
   return WholeOf(benchmark.report);
 }
@@ -173,60 +156,6 @@ std::optional<std::vector<FindingChange>> ChangesSince(const RecipeArguments& ar
                                                        const std::optional<nlohmann::json>& earlier, const Report& report) {
   if (!earlier || arguments.contains("key")) return std::nullopt;  // the report holds one finding alone
   return ChangesOf(*earlier, WholeOf(report), RulesOf(arguments).grown_ratio);
-}
-
-// The document with what only the command knows. The changes are left out, and counted, where the
-// document would become too long.
-std::string DocumentText(const ClusterOutcome& outcome, const std::optional<std::vector<FindingChange>>& changes,
-                         std::size_t most) {
-  const std::string& text = outcome.report.documents.at(0).text;
-  if (!outcome.partial && !changes) return text;
-  AdvisorJson document = AdvisorJson::parse(text);
-  if (outcome.partial) document["complete"] = false;
-  const auto dump = [&] { return PrintableJson(document.dump(most == 0 ? 1 : -1)); };
-  if (!changes) return dump();
-  document["changes"] = ChangesJson(*changes);
-  std::string whole = dump();
-  if (most == 0 || whole.size() <= most) return whole;
-  document["changes"] = AdvisorJson::array();
-  document["omitted"]["changes"] = changes->size();
-  whole = dump();
-  return whole.size() <= most ? whole : text;
-}
-
-// What the command writes, as the Python tool does: <output>/log/mstt_advisor_<time>.xlsx, and beside
-// `log` a page and the list for tuning tools.
-struct AdvisorPlaces {
-  fs::path folder, log;
-};
-
-// Made before the long work starts.
-AdvisorPlaces PrepareOutputs(const AdvisorOptions& options, bool tables) {
-  const fs::path below = options.output.empty() ? fs::current_path() : fs::path(ExpandHome(options.output));
-  AdvisorPlaces places;
-  places.folder = fs::absolute(below).lexically_normal();
-  places.log = places.folder / "log";
-  InContext("-o", [&] { io::PrepareOutputDirectory(tables ? places.log : places.folder); });
-  return places;
-}
-
-void WriteTables(const AdvisorPlaces& places, const Report& report) {
-  static constexpr std::string_view kStem = "mstt_advisor_";
-  const fs::path tables = WriteXlsx(report, places.log, std::string(kStem) + UtcTimeStamp());
-  const fs::path page = places.folder / (tables.stem().string() + ".html");
-  io::ReplaceText(page, FormatPage(*report.page));
-  for (const TextDocument& document : report.documents) {
-    if (document.file_name != kTuningList) continue;
-    const std::string time = tables.stem().string().substr(kStem.size());
-    io::ReplaceText(places.folder / fmt::format("operator_tuning_file_{}.cfg", time), document.text);
-  }
-  LogNotice("the results are in {} and {}", page.string(), tables.string());
-}
-
-void WriteTimeline(const AdvisorPlaces& places, const Report& report) {
-  const TextDocument& trace = report.documents.at(2);
-  io::ReplaceText(places.folder / trace.file_name, trace.text);
-  LogNotice("the trace is in {}; https://ui.perfetto.dev opens it", (places.folder / trace.file_name).string());
 }
 
 void PrintChanges(const std::optional<std::vector<FindingChange>>& changes) {
@@ -246,7 +175,7 @@ int RunAdvisor(const AdvisorOptions& options, const Agent& agent) {
   std::optional<nlohmann::json> baseline;
   if (!options.baseline.empty()) baseline = ReadEarlierDiagnosis(options.baseline);
   AdvisorPlaces places;
-  if (tables || timeline) places = PrepareOutputs(options, tables);
+  if (tables || timeline) places = PrepareOutputs(options.output, tables);
   const Wanted wanted{.sheets = tables, .screen = for_programs ? Detail::kNone : Detail::kAnswer};
   ClusterOutcome outcome = DiagnoseCaptures(options, question.captures, arguments, wanted);
   const auto benchmark = BenchmarkOf(options, arguments);
@@ -260,7 +189,7 @@ int RunAdvisor(const AdvisorOptions& options, const Agent& agent) {
   const auto most = chars == arguments.end() ? 0 : static_cast<std::size_t>(io::ParseInt(chars->second).value_or(0));
   const std::string document = DocumentText(outcome, changes, most);
   if (options.agent) {
-    agent.PrintDocument(document, "mend the findings in their order; advisor why KEY shows the evidence of one", outcome.partial);
+    agent.PrintDocument(document, "fix the findings in this order; advisor why KEY shows the evidence for one", outcome.partial);
   } else if (options.json) {
     Print(document + "\n");
   } else {
@@ -271,19 +200,19 @@ int RunAdvisor(const AdvisorOptions& options, const Agent& agent) {
   if (tables) WriteTables(places, outcome.report);
   if (timeline) WriteTimeline(places, outcome.report);
   if (outcome.partial) return kExitPartial;
-  return Fails(options.fail_on, WholeOf(outcome.report)) ? kExitFindings : 0;
+  return FailsOn(options.fail_on, WholeOf(outcome.report)) ? kExitFindings : 0;
 }
 
 HelpPage AdvisorPage() {
   HelpPage page;
-  page.summary = "Says what costs the step, whose it is, and what mending it wins.";
+  page.summary = "Finds what slows the step down, on which ranks, and how much time a fix saves.";
   page.usage = {"advisor [all|schedule|computation] -d DIR [OPTIONS]", "advisor why KEY -d DIR [OPTIONS]",
                 "advisor timeline KEY -d DIR [-o DIR]"};
-  page.after_options = {ExitCodeList({{"1", "--fail_on: a fault is that severe"}})};
+  page.after_options = {ExitCodeList({{"1", "--fail_on: a fault has that severity"}})};
   page.examples = {"advisor all -d ./result", "advisor all -d ./result --json --top 3",
                    "advisor why rank.late_host/r5 -d ./result", "advisor timeline rank.late_host/r5 -d ./result -o ./out",
                    "advisor all -d ./result --fail_on high --baseline main.json"};
-  page.notes = {"The gains are replayed: the step is computed again without the cause."};
+  page.notes = {"The savings come from a replay: the step is computed again without the cause."};
   page.documents = {"advisor.md"};
   return page;
 }
@@ -294,7 +223,7 @@ constexpr const char* kPythonTool = "Options of the Python tool without effect";
 }  // namespace
 
 Command AddAdvisor(CLI::App& program, const Agent& agent) {
-  CLI::App* app = program.add_subcommand("advisor", "Say what costs the step and what mending it wins");
+  CLI::App* app = program.add_subcommand("advisor", "Find what slows the step down and how much time a fix saves");
   const auto options = std::make_shared<AdvisorOptions>();
   app->add_option("words", options->words)
       ->expected(-1)
@@ -304,17 +233,17 @@ Command AddAdvisor(CLI::App& program, const Agent& agent) {
   app->add_option("-d,--profiling_path", options->captures, "Directory with the captures of all ranks, or one capture")
       ->type_name("PATH")
       ->group(kMostUsed);
-  app->add_option("--benchmark_profiling_path", options->baseline_captures, "Captures of another run: what is new, gone or has grown since, and sheets that compare")
+  app->add_option("--benchmark_profiling_path", options->baseline_captures, "Captures of another run to compare with: which findings are new, gone or larger, and sheets of the differences")
       ->type_name("PATH")
       ->group(kMostUsed);
-  app->add_option("-o,--output_path", options->output, "Directory for page, tables and traces [default: the current one]")
+  app->add_option("-o,--output_path", options->output, "Directory for the page, tables and traces [default: the current one]")
       ->type_name("DIR")
       ->group(kMostUsed);
   app->add_option("-l,--language", options->language, "Language of the texts [default: from the variable LANG]")
       ->check(OneOf({"cn", "en"}))
       ->type_name("LANG")
       ->group(kMostUsed);
-  app->add_option("--fail_on", options->fail_on, "Exit with 1 when a fault is that severe or more")
+  app->add_option("--fail_on", options->fail_on, "Exit with 1 if a fault has this severity or a higher one")
       ->check(OneOf({"info", "low", "medium", "high", "critical"}))
       ->type_name("SEVERITY")
       ->group(kMostUsed);
@@ -322,7 +251,7 @@ Command AddAdvisor(CLI::App& program, const Agent& agent) {
   app->add_option("--step_id", options->ranks.step, "Analyse one step of every rank [default: all]")->type_name("ID")->group(kReading);
   app->add_flag("--json", options->json, "Print the diagnosis as JSON; see docs/diagnosis.schema.json")->group(kPrograms);
   app->add_flag("--agent", options->agent, "Print one bounded JSON object for a language model")->group(kPrograms);
-  app->add_option("--baseline", options->baseline, "An earlier diagnosis (--json): what is new, gone or has grown since")
+  app->add_option("--baseline", options->baseline, "An earlier diagnosis (--json) to compare with: which findings are new, gone or larger")
       ->type_name("FILE")
       ->group(kPrograms);
   app->add_option("--top", options->top, "Findings to show [default: 5, in JSON 20]")->type_name("N")->group(kPrograms);
@@ -330,10 +259,10 @@ Command AddAdvisor(CLI::App& program, const Agent& agent) {
   app->add_option("--max_chars", options->max_chars, "Longest JSON document; what is left out is counted [default: unlimited, --agent 8000]")
       ->type_name("N")
       ->group(kPrograms);
-  app->add_option("--rules", options->rules, "Thresholds of the findings in place of the usual ones; see --print_rules")
+  app->add_option("--rules", options->rules, "Thresholds of the findings, instead of the built-in ones; see --print_rules")
       ->type_name("FILE")
       ->group(kReading);
-  app->add_flag("--print_rules", options->print_rules, "Print the usual thresholds as a rule file and end")->group(kReading);
+  app->add_flag("--print_rules", options->print_rules, "Print the built-in thresholds as a rule file and exit")->group(kReading);
   AddOpenOptions(*app, options->ranks.open);
   AddMemoryOption(*app, options->ranks.memory_limit)->group(kReading);
   app->add_option("--cann_version", options->cann_version, "Read from the capture")->type_name("VERSION")->group(kPythonTool);

@@ -37,12 +37,12 @@ constexpr std::array<Shell, 3> kShells = {{
 
 HelpPage AutoCompletionPage() {
   HelpPage page;
-  page.summary = "Prints the line that makes a shell complete command lines of msprof-analyze.";
+  page.summary = "Prints the line that sets up completion of msprof-analyze in a shell.";
   page.usage = {"auto-completion [bash|zsh|fish]"};
   page.examples = {"auto-completion bash"};
   page.notes = {
-      "Completed are commands, options, their values, recipes, findings, and paths where an option "
-      "takes one. Installed packages need no such line."};
+      "The shell then completes commands, options, their values, recipes, findings and paths. The "
+      "deb and rpm packages set completion up themselves."};
   return page;
 }
 
@@ -72,7 +72,7 @@ bool AnswerShell(const CLI::App& program) {
 }
 
 Command AddAutoCompletion(CLI::App& program) {
-  CLI::App* app = program.add_subcommand("auto-completion", "Make a shell complete command lines");
+  CLI::App* app = program.add_subcommand("auto-completion", "Set up completion in a shell");
   const auto shell = std::make_shared<std::string>("bash");
   app->add_option("shell", *shell, "The shell [default: bash]")
       ->type_name("SHELL")

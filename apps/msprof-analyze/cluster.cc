@@ -71,8 +71,8 @@ int RunRecipeCommand(const RecipeCommandOptions& options, const Agent& agent) {
   for (const RecipeRun& run : runs) baselines.push_back(BaselineOf(run));
   if (from_parts && !(options.save_parts.empty() && request.step == std::nullopt)) {
     Fail(ErrorKind::kUsage,
-         "--from_parts: parts are made already; give --save_parts and --step_id "
-         "where they are made");
+         "--from_parts reads parts that exist already; give --save_parts and --step_id to the run "
+         "that makes them");
   }
   if (!options.save_parts.empty()) return SaveParts(runs, request, options.save_parts, agent);
   const fs::path below = options.output.empty() ? source : fs::path(ExpandHome(options.output));
@@ -183,7 +183,7 @@ HelpPage::List RecipeList() {
 
 Command AddCluster(CLI::App& program, const Agent& agent) {
   CLI::App* app = program.add_subcommand(
-      "cluster", "Run a recipe over all ranks of a job; the word may be left out");
+      "cluster", "Run a recipe over all ranks of a job; the word 'cluster' may be left out");
   const auto options = std::make_shared<RecipeCommandOptions>();
   app->add_option(
          "-m,--mode", options->recipe,
@@ -194,7 +194,7 @@ Command AddCluster(CLI::App& program, const Agent& agent) {
   options->captures.AddTo(
       *app, "Directory with the captures of all ranks, or one capture; parsed or raw");
   app->add_option("-o,--output_path", options->output,
-                  "Directory to create cluster_analysis_output in [default: the one of -d]")
+                  "Directory in which to create cluster_analysis_output [default: that of -d]")
       ->type_name("DIR")
       ->group(kMostUsed);
   options->exports.AddTo(*app, {ReportKind::kRecipe}, kRecipeType);

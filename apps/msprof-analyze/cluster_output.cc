@@ -100,6 +100,13 @@ void PrepareTargets(const Recipe& recipe, const std::vector<ExportType>& types,
   }
 }
 
+bool WritesDocuments(const Recipe& recipe, const std::vector<ExportType>& types) {
+  return recipe.documents_always ||
+         std::any_of(types.begin(), types.end(), [](const ExportType& type) {
+           return type.name == "text" || type.name == "notebook";
+         });
+}
+
 WrittenResults WriteResults(const Recipe& recipe, const Report& report,
                             const std::vector<ExportType>& types, const fs::path& directory,
                             const EarlyDocuments& early) {

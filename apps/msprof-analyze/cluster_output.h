@@ -60,6 +60,9 @@ class EarlyDocuments {
   std::map<std::string_view, std::set<std::filesystem::path>> files_;
 };
 
+/// True if the documents of the report are among the files of these types.
+bool WritesDocuments(const Recipe& recipe, const std::vector<ExportType>& types);
+
 /// Writes the report. Tables join those of other recipes in one database, and workbooks of ranks
 /// lie in the folder itself.
 WrittenResults WriteResults(const Recipe& recipe, const Report& report,

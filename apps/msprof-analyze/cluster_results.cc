@@ -130,7 +130,7 @@ int SaveParts(const std::vector<RecipeRun>& runs, const ClusterRequest& request,
   const int exit_code = partial ? kExitPartial : 0;
   if (agent.Wanted()) {
     agent.PrintResults({written}, {}, mapped.front().notes,
-                       "put the parts together with --from_parts", exit_code);
+                       "combine the parts of all machines with --from_parts", exit_code);
     FinishStdout();
   }
   return exit_code;
@@ -151,7 +151,6 @@ void AddBaseline(const RecipeRun& run, ClusterRequest request, const fs::path& d
 int FinishAll(const std::vector<RecipeRun>& runs, std::vector<MappedRanks> mapped,
               const Delivery& delivery) {
   const bool for_agent = delivery.agent.Wanted();
-  const Wanted wanted{.sheets = true, .screen = delivery.screen};
   std::vector<WrittenResults> written;
   std::vector<std::string> answer, warnings;
   NewNotes notes;
@@ -162,8 +161,11 @@ int FinishAll(const std::vector<RecipeRun>& runs, std::vector<MappedRanks> mappe
         Print(fmt::format("{}== {}\n", i == 0 ? "" : "\n", runs[i].recipe->name));
       }
       RecipeResult result =
-          Finish(runs[i], std::move(mapped[i]), wanted, delivery.types[i], delivery.output,
-                 delivery.early, for_agent ? nullptr : &delivery.exports, notes);
+          Finish(runs[i], std::move(mapped[i]),
+                 {.documents = WritesDocuments(*runs[i].recipe, delivery.types[i]),
+                  .screen = delivery.screen},
+                 delivery.types[i], delivery.output, delivery.early,
+                 for_agent ? nullptr : &delivery.exports, notes);
       written.push_back(std::move(result.written));
       answer.insert(answer.end(), result.answer.begin(), result.answer.end());
       warnings.insert(warnings.end(), result.notes.begin(), result.notes.end());

@@ -84,7 +84,8 @@ void CaptureArgument::AddTo(CLI::App& command, const std::string& help) {
 
 std::string CaptureArgument::Path(std::string_view usage) const {
   if (!named_.empty() && !bare_.empty()) {
-    Fail(ErrorKind::kUsage, "unexpected argument '{}': -d names the captures already; give one: {}",
+    Fail(ErrorKind::kUsage,
+         "unexpected argument '{}': -d already names the captures; give one of them: {}",
          bare_.front(), usage);
   }
   if (bare_.size() > 1) {
@@ -182,8 +183,8 @@ CLI::Option* AddMemoryOption(CLI::App& command, std::string& limit) {
   return command
       .add_option(
           "--memory_limit", limit,
-          "Memory to use at most, such as 8G: ranks wait for each other, and a run that "
-          "needs more exits with 7 [default: ranks wait at 75 % of the memory of the machine "
+          "Limit of the memory to use, such as 8G: ranks wait for each other, and a run that needs "
+          "more exits with 7 [default: ranks wait at 75 % of the memory of the machine "
           "or container, a run ends at 90 %]")
       ->type_name("SIZE");
 }

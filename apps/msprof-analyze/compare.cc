@@ -63,7 +63,7 @@ void RefuseSheetOptions(const CompareCommandOptions& options) {
   for (const auto& [name, is_given] : given) {
     if (is_given) {
       Fail(ErrorKind::kUsage,
-           "{}: a gate makes no sheets; run compare without the options of the gate for these",
+           "{}: a gate writes no sheets; run compare without the options of the gate to get them",
            name);
     }
   }
@@ -85,7 +85,7 @@ int RunCompare(const CompareCommandOptions& given) {
     options.comparison = {options.both[1]};
   } else if (!options.both.empty()) {
     Fail(ErrorKind::kUsage,
-         "two captures are compared: give -d CAPTURE -bp BASE, or the base and the capture alone");
+         "compare needs two captures: give -d CAPTURE -bp BASE, or just the paths BASE CAPTURE");
   }
   const bool needs_base = options.gate.NeedsBase();
   if (options.comparison.empty() || (options.base.empty() && needs_base)) {
@@ -163,7 +163,7 @@ Command AddCompare(CLI::App& program) {
       ->check(OneOf({"fit", "wide"}));
   add_flag("--compat", options->compat,
            "Lay out rows, cells and screen as the Python tool does: no Notes, 0 instead of N/A. "
-           "Numbers that are wrong there stay corrected",
+           "Its wrong numbers stay corrected",
            kHow);
   add("--compare_config", options->compare_config,
       "INI file with the names that sort kernels into categories, instead of the built-in names",

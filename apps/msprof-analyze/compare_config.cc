@@ -77,9 +77,9 @@ class Parser {
     if (end == std::string_view::npos) Complain(line_, "a ']' is missing");
     const std::string_view section = content.substr(1, end - 1);
     if (section != kSection) {
-      Complain(line_, "unknown section [{}]; known is [{}]", Shown(section), kSection);
+      Complain(line_, "unknown section [{}]; the only section is [{}]", Shown(section), kSection);
     }
-    if (section_line_ != 0) Complain(line_, "[{}] is in line {}, too", kSection, section_line_);
+    if (section_line_ != 0) Complain(line_, "[{}] is already in line {}", kSection, section_line_);
     section_line_ = line_;
     key_ = nullptr;
   }
@@ -96,7 +96,7 @@ class Parser {
     });
     if (key_ == std::end(kKeys)) Complain(line_, "unknown key '{}'", Shown(name));
     int& key_line = key_lines_[static_cast<std::size_t>(key_ - kKeys)];
-    if (key_line != 0) Complain(line_, "{} is in line {}, too", key_->name, key_line);
+    if (key_line != 0) Complain(line_, "{} is already in line {}", key_->name, key_line);
     key_line = line_;
     AddWords(content.substr(delimiter + 1));
   }

@@ -141,7 +141,7 @@ int RunSheets(const CompareCommandOptions& options) {
   constexpr std::size_t kLongestFlowCategory = 20;
   if (options.gpu_flow_cat.size() > kLongestFlowCategory) {
     Fail(ErrorKind::kUsage,
-         "--gpu_flow_cat {}: longer than {} characters; give the event's category alone",
+         "--gpu_flow_cat {}: longer than {} characters; give only the category of the events",
          options.gpu_flow_cat, kLongestFlowCategory);
   }
   request.gpu_flow_cat = options.gpu_flow_cat;

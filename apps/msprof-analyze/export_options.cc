@@ -84,8 +84,7 @@ void ExportOptions::AddTo(CLI::App& command, const std::vector<ReportKind>& kind
       ->type_name("LIST")
       ->check(SuggestedList(NamesOf(kinds)));
   command.add_flag("--json", json_,
-                   "Print the report as one JSON document; write no files but those that "
-                   "--export_type lists");
+                   "Print the report as one JSON document; write only the files that --export_type lists");
 }
 
 std::vector<std::string> ExportOptions::Names() const {
@@ -111,10 +110,10 @@ std::vector<ExportType> ExportOptions::Types(ReportKind kind, std::string_view s
   for (const std::string& name : Names()) {
     const ExportType* type = FindType(name);
     if (type == nullptr) {
-      Fail(ErrorKind::kUsage, "--export_type: '{}' is unknown; known are {}", name, TextOfNames(kind));
+      Fail(ErrorKind::kUsage, "--export_type: unknown type '{}'; available: {}", name, TextOfNames(kind));
     }
     if (!type->IsFor(kind)) {
-      Fail(ErrorKind::kUsage, "--export_type: a {} cannot be written as '{}', but as {}",
+      Fail(ErrorKind::kUsage, "--export_type: a {} cannot be written as '{}'; available: {}",
            NameOf(kind), name, TextOfNames(kind));
     }
     if (json_ && type->ending.empty()) {

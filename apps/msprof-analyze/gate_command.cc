@@ -47,7 +47,7 @@ SideOfGate Join(std::vector<LoadedRuns>::iterator first, std::vector<LoadedRuns>
     side.partial = side.partial || first->partial;
   }
   if (side.runs.size() > kMostRuns) {
-    Fail(ErrorKind::kUsage, "{}: {} runs are more than the {} that can be compared", option,
+    Fail(ErrorKind::kUsage, "{}: {} runs given; at most {} can be compared", option,
          side.runs.size(), kMostRuns);
   }
   return side;
@@ -76,7 +76,7 @@ std::pair<SideOfGate, SideOfGate> Load(const GateInputs& inputs, const GateOptio
 // What is kept must be whole: everything would be compared with it.
 bool IsWhole(const SideOfGate& side, const std::string& file) {
   if (side.partial) {
-    LogWarning("{} is not written: the data it would keep is partial, see above", file);
+    LogWarning("{} was not written, because its data would be partial; see above", file);
   }
   return !side.partial;
 }
@@ -214,7 +214,7 @@ int RunGate(const GateInputs& inputs, const GateOptions& options, const ExportOp
   if (options.update_baseline()) Update(inputs, base, comparison, report);
   if (report.verdict == GateVerdict::kInconclusive &&
       policy.on_inconclusive == gate::GatePolicy::Inconclusive::kWarn) {
-    LogWarning("the gate could not be judged, which --on_inconclusive lets pass");
+    LogWarning("the gate could not decide; --on_inconclusive lets it pass");
   }
   return report.exit_code;
 }

@@ -81,8 +81,8 @@ void GateOptions::AddTo(CLI::App& command) {
   AddMemoryOption(command, memory_limit_)->group(kRuns);
 
   add("--save_baseline", save_baseline_,
-      "Save what a gate needs of the -d runs in a small file, for -bp FILE; without -bp nothing is "
-      "judged",
+      "Save a summary of the -d runs in a small file, for -bp FILE of later gates; without -bp "
+      "nothing is judged",
       "FILE", kFiles);
   add_flag("--update_baseline", update_baseline_,
            "Replace the -bp file with the -d runs if they are better beyond noise", kFiles);
@@ -128,7 +128,7 @@ gate::GateSettings GateOptions::Settings() const {
                     [&](const gate::Rule& other) { return other.metric == rule.metric; });
     if (twice) {
       Fail(ErrorKind::kUsage,
-           "--fail_on {}: {} has a limit already; give one, '&' joins a share and an amount",
+           "--fail_on {}: {} already has a limit; give one limit, '&' joins a share and an amount",
            expression, gate::NameOf(rule.metric));
     }
     // What the file says of the metric gives way.

@@ -96,9 +96,8 @@ void PutCommandFirst(const CLI::App& program, std::vector<std::string>& argument
 }
 
 int RunProgram(int count, const char* const* arguments, const Agent& agent) {
-  CLI::App program(
-      "Finds out why a model is slow on Ascend NPUs, from the captures of its profiler.",
-      "msprof-analyze");
+  CLI::App program("Finds out why a model is slow on Ascend NPUs, from captures of the profiler.",
+                   "msprof-analyze");
   program.set_help_flag("-h,--help", "Show this page");
   program.set_version_flag("-V,--version", VersionText,
                            "Show the version and how the program was built");

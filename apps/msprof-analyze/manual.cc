@@ -162,9 +162,9 @@ std::string ManualPage(const ManualPart& part) {
 }
 
 Command AddManual(CLI::App& program, std::function<ManualPart(const std::string& name)> part) {
-  CLI::App* app = program.add_subcommand("man", "Print a page of the manual, for man -l");
+  CLI::App* app = program.add_subcommand("man", "Print a manual page, for man -l");
   const auto name = std::make_shared<std::string>();
-  app->add_option("command", *name, "The command; without one the page of the program")
+  app->add_option("command", *name, "The command [default: the program itself]")
       ->type_name("COMMAND")
       ->check(CLI::IsMember([&program] {
         std::vector<std::string> names;
@@ -180,7 +180,7 @@ Command AddManual(CLI::App& program, std::function<ManualPart(const std::string&
   const auto page = [] {
     HelpPage help;
     help.summary =
-        "Prints a page of the manual, of the program or of a command, in the form that man reads.";
+        "Prints the manual page of the program or of a command, in the format that man reads.";
     help.usage = {"man [COMMAND]"};
     help.examples = {"man compare | man -l -"};
     return help;

@@ -38,16 +38,15 @@ HelpPage ParsePage() {
          "memory_record.csv, npu_module_mem.csv, data_preprocess.csv, dp.csv, communication.json, "
          "communication_matrix.json, hccs.csv, pcie.csv, nic.csv, roce.csv, l2_cache.csv"},
         {"db",
-         "ascend_pytorch_profiler_<rank>.db and analysis.db; of MindSpore "
+         "ascend_pytorch_profiler_<rank>.db and analysis.db; for MindSpore "
          "ascend_mindspore_profiler_<rank>.db and communication_analyzer.db"}}},
-      ExitCodeList({{"2", "wrong command line, or results exist already"}})};
+      ExitCodeList({{"2", "wrong command line, or the results exist already"}})};
   page.examples = {"parse ./node-7_4711_20260225061520123_ascend_pt",
                    "parse ./result -o ./parsed --export_type text"};
   page.notes = {
       "Files for which the capture has no data are not written. The raw data is not changed.",
       "Verified on Ascend 910B, 910C and 910A. Experimental: other chips (310P, 310B, 950), graph "
-      "mode, and counters other than PipeUtilization; their records are read by their description "
-      "alone."};
+      "mode, and counters other than PipeUtilization; their records are read as their format describes them, and were not checked with real captures."};
   page.documents = {"raw-captures.md"};
   return page;
 }
@@ -78,8 +77,7 @@ Command AddParse(CLI::App& program) {
                           "A raw capture (a *_ascend_pt directory with FRAMEWORK and PROF_*, or a "
                           "PROF_* directory), or a directory with raw captures of many ranks");
   app->add_option("-o,--output_path", options->output,
-                  "Directory to create one with the name of the capture in [default: the results "
-                  "go into the capture]")
+                  "Directory for the results, with a subdirectory for each capture [default: the captures themselves]")
       ->type_name("DIR")
       ->group(kMostUsed);
   app->add_option("--export_type", options->export_type,

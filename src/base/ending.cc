@@ -47,7 +47,7 @@ void WriteLastLine(std::string_view message) {
     case SIGBUS:
       EndProgram(ExitCode(ErrorKind::kCorrupt),
                  "an input became shorter, or its disk failed, while it was read; run again when "
-                 "nobody writes to it");
+                 "no program writes to it");
     case SIGINT:
       EndProgram(128 + signal, "interrupted; unfinished outputs were removed");
     default:
@@ -142,9 +142,10 @@ void EndForMemory() {
   g_mutex.lock();
   std::set_new_handler(nullptr);
   delete[] std::exchange(g_reserve, nullptr);
-  EndProgram(ExitCode(ErrorKind::kResource),
-             "out of memory: more is needed than the machine or --memory_limit gives; try fewer "
-             "--jobs or one step");
+  EndProgram(
+      ExitCode(ErrorKind::kResource),
+      "out of memory: the run needs more than the machine has or --memory_limit allows; try fewer "
+      "--jobs or one step");
 }
 
 void PrepareForEnds() {

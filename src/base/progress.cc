@@ -27,7 +27,7 @@ std::int64_t MillisecondsSinceStart() {
       .count();
 }
 
-// A terminal that went away is no reason to end the run.
+// A terminal that went away is not a reason to end the run.
 void Show(const std::string& text) {
   (void)std::fputs(text.c_str(), stderr);
   (void)std::fflush(stderr);

@@ -17,7 +17,7 @@ void Verdict::AddUnknown(Recorded state, const char* what) {
   if (CannotRun() || state != Recorded::kUnknown) return;
   ability = Ability::kRunsWithLess;
   lacks.push_back(
-      {fmt::format("the trace is too large to see in a moment whether it has {}", what), ""});
+      {fmt::format("the trace is too large to find out quickly whether it has {}", what), ""});
 }
 
 Verdict CannotRun(std::string reason, std::string setting) {
@@ -56,7 +56,8 @@ Verdict JudgeNpuKernels(const RankFacts& facts, const char* of_gpus, const char*
   if (facts.kind == CaptureKind::kGpu) return CannotRun(of_gpus, "");
   if (facts.kind == CaptureKind::kNpuText && facts.single_file) {
     return CannotRun(
-        fmt::format("the trace alone: kernels with their {} are in the files beside it", details),
+        fmt::format("only the trace was given: kernels with their {} are in the files beside it",
+                    details),
         "give the directory of the capture");
   }
   if (facts.recorded.kernels == Recorded::kNo) {

@@ -25,8 +25,8 @@ namespace fs = std::filesystem;
 const char* Doubt(const std::filesystem::path& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) return nullptr;
-  if (status.st_uid != geteuid()) return "belongs to somebody else";
-  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) return "may be written by others";
+  if (status.st_uid != geteuid()) return "belongs to another user";
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) return "can be written by other users";
   return nullptr;
 }
 

@@ -55,12 +55,12 @@ void WarnOfUntriedChip(const std::string& platform, RankFacts& facts) {
       IsOneOf(platform, {"1", "5"})) {
     return;
   }
-  facts.warnings.push_back({kId,
-                            fmt::format("reading raw captures of {} is experimental: no real one "
-                                        "was seen yet",
-                                        ChipName(platform)),
-                            "compare a few numbers with those of the profiler's own parser",
-                            {}});
+  facts.warnings.push_back(
+      {kId,
+       fmt::format("reading raw captures of {} is experimental: it was never tried on a real one",
+                   ChipName(platform)),
+       "compare a few numbers with those of the profiler's own parser",
+       {}});
 }
 
 // info.json of the host, info.json.<N> of a device.
@@ -139,10 +139,9 @@ void WarnOfCuts(const std::vector<RawDirectory>& data, RankFacts& facts) {
   facts.complete = Recorded::kNo;
   facts.warnings.push_back(
       {"cut_records",
-       fmt::format("{} of the raw files {} off within a record: what stands before is read",
+       fmt::format("{} of the raw files {} off within a record: everything before is read",
                    cut.size(), cut.size() == 1 ? "breaks" : "break"),
-       "copy the capture again; where the job was killed, nothing more can be had",
-       std::move(cut)});
+       "copy the capture again; if the job was killed, the rest is lost", std::move(cut)});
 }
 
 // Parsing leaves a mark next to the records when it starts.

@@ -34,7 +34,7 @@ void WarnOfSchedule(const ProfilerSchedule& schedule, RankFacts& facts) {
   if (schedule.active <= 0) return;
   if (schedule.warmup == 0) {
     facts.warnings.push_back({"no_warmup",
-                              "no warm-up step: the first recorded step carries the start of the "
+                              "no warm-up step: the first recorded step includes the start of the "
                               "profiler and looks slower than it is",
                               "warmup=1 or more in the schedule; leave the first step out",
                               {}});

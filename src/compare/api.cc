@@ -59,7 +59,7 @@ void CompareApis(const CompareInput& input, Report& report) {
       Means(BoldText("api name"), "The operator of the framework or call on the host.")};
   AppendColumns(
       ForBothSides({Means(TwoDecimals("Total Duration(ms)"), "Host time of all calls."),
-                    Means(TwoDecimals("Self Time(ms)"), "Of it, without the calls within."),
+                    Means(TwoDecimals("Self Time(ms)"), "The same without the calls inside."),
                     Means(TwoDecimals("Avg Duration(ms)"), "Host time of one call."),
                     Means(Text("Calls"), "Number of calls.")}),
       columns);

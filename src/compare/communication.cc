@@ -22,8 +22,8 @@ std::vector<Column> Columns() {
                     Means(Decimals("Max Duration(us)", 17), "Time of the longest."),
                     Means(Decimals("Min Duration(us)", 17), "Time of the shortest.")}),
       columns);
-  columns.push_back(
-      Means(TwoDecimals("Diff Duration(us)"), "Total duration of the comparison less the base's."));
+  columns.push_back(Means(TwoDecimals("Diff Duration(us)"),
+                          "Total duration of the comparison minus that of the base."));
   columns.push_back(Means(Growth("Diff Ratio"), RatioMeaning("Total duration")));
   return columns;
 }

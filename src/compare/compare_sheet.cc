@@ -75,8 +75,8 @@ Column Means(Column column, std::string meaning) {
 }
 
 std::string RatioMeaning(std::string_view what) {
-  return fmt::format("{} of the comparison by that of the base; unknown where the base has none.",
-                     what);
+  return fmt::format(
+      "{} of the comparison divided by that of the base; unknown where the base has none.", what);
 }
 
 }  // namespace mpa

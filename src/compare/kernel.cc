@@ -215,7 +215,7 @@ void CompareKernels(const CompareInput& input, Report& report) {
 }
 
 Verdict JudgeKernelSheet(const RankFacts& facts) {
-  return JudgeKernelTypes(facts, "kernels of NPUs only are compared");
+  return JudgeKernelTypes(facts, "only kernels of NPUs are compared");
 }
 
 }  // namespace

@@ -140,7 +140,7 @@ Sheet StatisticSheet(const CompareInput& input, const Memories& memories) {
   add_side(Side::kBase, "Base", 25, 30);
   add_side(Side::kComparison, "Comparison", 27, 33);
   columns.push_back(
-      Means(TwoDecimals("Diff Memory(MB)"), "Memory of the comparison less the base's."));
+      Means(TwoDecimals("Diff Memory(MB)"), "Memory of the comparison minus that of the base."));
   columns.push_back(Means(Growth("Diff Ratio"), RatioMeaning("Memory")));
   Sheet sheet = CompareSheet("MemoryCompareStatistic", std::move(columns), input);
   for (const OpGroup& group : GroupByName(input, input.MatchedOps())) {
@@ -208,7 +208,7 @@ Verdict JudgeMemory(const RankFacts& facts) {
   Verdict verdict = JudgeHost(facts);
   if (verdict.CannotRun()) return verdict;
   if (facts.kind == CaptureKind::kNpuText && facts.single_file) {
-    return CannotRun("the trace alone: allocations are in operator_memory.csv beside it",
+    return CannotRun("only the trace was given: allocations are in operator_memory.csv beside it",
                      "give the directory of the capture");
   }
   if (facts.recorded.op_memory == Recorded::kNo) {

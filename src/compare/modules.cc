@@ -43,16 +43,16 @@ std::string ClassOf(std::string_view name) {
 std::vector<Column> FirstColumns() {
   return {Means(Text("Order Id", 10), kOrderMeaning),
           Means(Text("Module Class"), "The class of the module."),
-          Means(Text("Module Level", 15), "How many modules are around it."),
+          Means(Text("Module Level", 15), "Number of modules around it."),
           Means(Text("Module Name", 35), "The module with those around it, joined by '/'."),
           Means(Text("Operator Name", 25), "The operator; [ TOTAL ] for the whole module.")};
 }
 
 std::vector<Column> LastColumns(std::string_view unit) {
   return {Means(TwoDecimals(fmt::format("Device Total Time Diff({})", unit)),
-                "Total time of the comparison less the base's."),
+                "Total time of the comparison minus that of the base."),
           Means(TwoDecimals(fmt::format("Device Self Time Diff({})", unit)),
-                "Self time of the comparison less the base's."),
+                "Self time of the comparison minus that of the base."),
           Means(Growth("Diff Total Ratio", 15), RatioMeaning("Total time")),
           Means(Text("Base Call Stack", 30), "Where the base called the operator."),
           Means(Text("Comparison Call Stack", 30), "Where the comparison called it.")};
@@ -320,7 +320,7 @@ bool CompareModules(const CompareInput& input, Report& report) {
   for (const Side side : kSides) {
     if (HasModules(input.Trace(side))) continue;
     all = false;
-    if (input.Trace(side).host_ops.Empty()) continue;  // which is told anyway
+    if (input.Trace(side).host_ops.Empty()) continue;  // which is reported anyway
     report.notes.push_back(
         fmt::format("ModuleCompare, ModuleCompareStatistic: {} has no nn.Module events, operators "
                     "are compared instead; collect with with_stack=True or with_modules=True",

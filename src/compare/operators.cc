@@ -32,8 +32,8 @@ Sheet StatisticSheet(const CompareInput& input) {
   };
   add_side(Side::kBase, "Base", 25);
   add_side(Side::kComparison, "Comparison", 30);
-  columns.push_back(
-      Means(TwoDecimals("Diff Duration(ms)"), "Device time of the comparison less the base's."));
+  columns.push_back(Means(TwoDecimals("Diff Duration(ms)"),
+                          "Device time of the comparison minus that of the base."));
   columns.push_back(Means(Growth("Diff Ratio"), RatioMeaning("Device time")));
   Sheet sheet = CompareSheet("OperatorCompareStatistic", std::move(columns), input);
   for (const OpGroup& group : GroupByName(input, input.MatchedOps())) {

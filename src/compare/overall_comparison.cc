@@ -95,10 +95,10 @@ Verdict JudgeOverall(const RankFacts& facts) {
   }
   verdict.AddUnknown(facts.recorded.device_tasks, "device activity");
   if (facts.kind != CaptureKind::kGpu) {
-    verdict.AddLack(
-        facts.kind == CaptureKind::kNpuText && facts.single_file,
-        "the trace alone: the breakdown, bandwidths and memory use are in the files beside it",
-        "give the directory of the capture");
+    verdict.AddLack(facts.kind == CaptureKind::kNpuText && facts.single_file,
+                    "only the trace was given: the breakdown, bandwidths and memory use are in the "
+                    "files beside it",
+                    "give the directory of the capture");
     JudgeKernels(facts.recorded, verdict);
     JudgeCommunication(facts, verdict);
   }

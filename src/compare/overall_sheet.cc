@@ -42,8 +42,8 @@ std::vector<Column> OverallColumns() {
                        .side = side,
                        .meaning = "Kernels or calls; empty where none are counted."});
   }
-  columns.push_back(
-      Means(TwoDecimals("Diff Duration(ms)"), "Duration of the comparison less the base's."));
+  columns.push_back(Means(TwoDecimals("Diff Duration(ms)"),
+                          "Duration of the comparison minus that of the base."));
   columns.push_back(Means(Growth("Diff Ratio", 10), RatioMeaning("Duration")));
   return columns;
 }

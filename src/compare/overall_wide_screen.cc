@@ -115,7 +115,7 @@ ScreenTable OverallWideScreen(const OverallMetrics& base, const OverallMetrics& 
       "Lccl Time(Num)", [](const OverallMetrics& side) { return side.lccl.time; },
       [](const OverallMetrics& side) { return TimeAndNumber(side.lccl); });
   const auto other = [&](const OverallMetrics& side) {
-    return is_npu(side) ? side.Other() : 0;  // not told apart on GPUs
+    return is_npu(side) ? side.Other() : 0;  // not distinguished on GPUs
   };
   const bool has_other = compat ? other(base) != 0 || other(comparison) != 0
                                 : categories && (is_npu(base) || is_npu(comparison));

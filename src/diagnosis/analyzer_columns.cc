@@ -47,10 +47,10 @@ const RowsOfSheet<SlowLinkRow>& SlowLinkColumns() {
       {CountColumn("step", "Step"), [](const SlowLinkRow& row) -> Cell { return std::int64_t{row.step}; }},
       {CountColumn("rank_id", "Rank"), [](const SlowLinkRow& row) -> Cell { return row.rank; }},
       {NumberColumn("RDMA bandwidth(GB/s)", "Size over time"), [](const SlowLinkRow& row) -> Cell { return Bandwidth(row.rdma); }},
-      {NumberColumn("RDMA size(mb)", "What was sent by RDMA"), [](const SlowLinkRow& row) -> Cell { return Megabytes(row.rdma); }},
+      {NumberColumn("RDMA size(mb)", "Data that was sent by RDMA"), [](const SlowLinkRow& row) -> Cell { return Megabytes(row.rdma); }},
       {TimeColumn("RDMA time(ms)", Unit::kNsShownAsMs, "Time of these tasks"), [](const SlowLinkRow& row) -> Cell { return row.rdma.time; }},
       {NumberColumn("SDMA bandwidth(GB/s)", "Size over time"), [](const SlowLinkRow& row) -> Cell { return Bandwidth(row.sdma); }},
-      {NumberColumn("SDMA size(mb)", "What was moved by SDMA"), [](const SlowLinkRow& row) -> Cell { return Megabytes(row.sdma); }},
+      {NumberColumn("SDMA size(mb)", "Data that was moved by SDMA"), [](const SlowLinkRow& row) -> Cell { return Megabytes(row.sdma); }},
       {TimeColumn("SDMA time(ms)", Unit::kNsShownAsMs, "Time of these tasks"), [](const SlowLinkRow& row) -> Cell { return row.sdma.time; }},
   };
   return columns;
@@ -90,9 +90,9 @@ const RowsOfSheet<CollectedOfRank>& CollectedColumns() {
 const RowsOfSheet<MovedOfRank>& AlignmentColumns() {
   static const RowsOfSheet<MovedOfRank> columns = {
       {TextColumn("op name", 36, "The operation"), [](const MovedOfRank& row) -> Cell { return row.row->name; }},
-      {CountColumn("total size(Byte)", "What it moved by SDMA"), [](const MovedOfRank& row) -> Cell { return row.row->sdma.bytes; }},
+      {CountColumn("total size(Byte)", "Data that it moved by SDMA"), [](const MovedOfRank& row) -> Cell { return row.row->sdma.bytes; }},
       {TimeColumn("duration(us)", Unit::kNsShownAsUs, "Time of these tasks"), [](const MovedOfRank& row) -> Cell { return row.row->sdma.time; }},
-      {TimeColumn("abnormal duration(us)", Unit::kNsShownAsUs, "That of tasks whose size is no multiple of 512 bytes"),
+      {TimeColumn("abnormal duration(us)", Unit::kNsShownAsUs, "That of tasks whose size is not a multiple of 512 bytes"),
        [](const MovedOfRank& row) -> Cell { return row.row->sdma.unaligned; }},
       {NumberColumn("bandwidth(GB/s)", "Size over time"), [](const MovedOfRank& row) -> Cell { return Bandwidth(row.row->sdma); }},
       {CountColumn("rank_id", "Rank"), [](const MovedOfRank& row) -> Cell { return row.rank; }},

@@ -140,7 +140,7 @@ class AnalyzerSheetMaker : private SheetMaker {
     });
     if (rows == 0) return;
     Note(kAlignmentSheet, static_cast<std::int64_t>(rows), time,
-         {"{} communication operators move sizes that are no multiple of 512 bytes", "{} 个通信算子的数据量不是 512 字节的整数倍"},
+         {"{} communication operators move sizes that are not multiples of 512 bytes", "{} 个通信算子的数据量不是 512 字节的整数倍"},
          {"pad the buckets of gradients to multiples of 512 bytes", "将梯度 bucket 补齐为 512 字节的整数倍"}, rows);
   }
 
@@ -178,7 +178,7 @@ class AnalyzerSheetMaker : private SheetMaker {
          {"check optics, flow control (PFC, ECN) and HCCL_RDMA_TIMEOUT", "检查光模块、流控（PFC、ECN）和 HCCL_RDMA_TIMEOUT"}, rows);
   }
 
-  // The operations that the finding tells of.
+  // The operations of the finding.
   void AddContention() {
     const double ratio = of_.rules.beside_ratio;
     const std::map<std::string, ComparedTasks> compared = CompareTasks(ranks_, &PeerTransfer::beside);
@@ -200,7 +200,7 @@ class AnalyzerSheetMaker : private SheetMaker {
     });
     if (rows == 0) return;
     Note(kContention, static_cast<std::int64_t>(rows), time,
-         {"{} communication operators lose bandwidth to computing beside them", "{} 个通信算子与计算并行时带宽下降"},
+         {"{} communication operators lose bandwidth to computing at the same time", "{} 个通信算子与计算并行时带宽下降"},
          EntryOf("comm.contention").advice, rows);
   }
 

@@ -10,7 +10,7 @@
 
 namespace mpa {
 
-/// A finding that may be one, with what mending it would take out of the graph.
+/// A finding that may be one, with what a fix would take out of the graph.
 struct Cause {
   FoundCause finding;
   WhatIf what_if;

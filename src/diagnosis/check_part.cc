@@ -11,7 +11,7 @@ namespace mpa {
 namespace {
 
 void Require(bool holds) {
-  if (!holds) Fail(ErrorKind::kCorrupt, "the part of a rank names a row that it does not hold");
+  if (!holds) Fail(ErrorKind::kCorrupt, "the part of a rank refers to a row that it does not contain");
 }
 
 void RequireTime(TimeNs start, TimeNs dur) { Require(IsTime(start) && IsDuration(dur)); }

@@ -11,7 +11,7 @@
 namespace mpa {
 namespace {
 
-// The share of the time that mending takes out, expected and at most.
+// The share of the time that a fix removes, expected and at most.
 struct Cut {
   double expect = 0, bound = 0;
 };

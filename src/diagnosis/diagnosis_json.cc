@@ -164,7 +164,7 @@ class DocumentMaker {
     return json;
   }
 
-  // Keys of the findings that show once this one is mended.
+  // Keys of the findings that show once this one is fixed.
   Json HiddenBy(const FoundCause& finding) const {
     Json keys = Json::array();
     for (const FoundCause& other : of_.findings) {

@@ -25,7 +25,7 @@ class DiagnosisPageMaker {
 
   Page Make() && {
     page_.language = language_ == Language::kChinese ? "zh" : "en";
-    page_.title = Text({"What costs the step", "step 耗时诊断"});
+    page_.title = Text({"What slows the step down", "step 耗时诊断"});
     AddFacts();
     AddAccount();
     for (const FindingSection section : kSections) AddFindings(section);
@@ -130,7 +130,7 @@ class DiagnosisPageMaker {
                             innocent.explained_by.empty() ? Text({"nothing waits for it", "没有任务在等它"})
                                                           : innocent.explained_by});
     }
-    page_.sections.push_back({.heading = Text({"Looks guilty, is not a cause", "看似问题但不是原因"}),
+    page_.sections.push_back({.heading = Text({"Looks guilty, but is not a cause", "看似问题但不是原因"}),
                               .tables = {std::move(table)}});
   }
 

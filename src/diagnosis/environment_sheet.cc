@@ -10,7 +10,7 @@
 namespace mpa {
 namespace {
 
-// What a value costs, and what to set instead. `is_poor` judges variables that no finding tells of.
+// What a value costs, and what to set instead. `is_poor` judges variables without a finding.
 struct VariableAdvice {
   std::string_view name;
   Wording description, suggestion;
@@ -27,10 +27,10 @@ const std::vector<VariableAdvice>& VariableAdvices() {
        {"TASK_QUEUE_ENABLE=2", "TASK_QUEUE_ENABLE=2"}},
       {"HCCL_DETERMINISTIC", {"collectives add up in a fixed order, which takes longer", "集合通信按固定顺序规约，耗时更长"},
        {"HCCL_DETERMINISTIC=false unless results must repeat", "无需复现结果时设置 HCCL_DETERMINISTIC=false"}},
-      {"ACLNN_CACHE_LIMIT", {"few operators stay prepared for their next call", "缓存的 aclnn 算子数量过少"},
+      {"ACLNN_CACHE_LIMIT", {"few prepared operators are kept for their next call", "缓存的 aclnn 算子数量过少"},
        {"ACLNN_CACHE_LIMIT=100000", "ACLNN_CACHE_LIMIT=100000"},
        [](const std::string& value) { return io::ParseInt(value).value_or(10'000) < 10'000; }},
-      {"HOST_CACHE_CAPACITY", {"what was worked out for dynamic shapes is not kept", "动态 shape 的计算结果不缓存"},
+      {"HOST_CACHE_CAPACITY", {"results for dynamic shapes are not kept", "动态 shape 的计算结果不缓存"},
        {"HOST_CACHE_CAPACITY=20", "HOST_CACHE_CAPACITY=20"},
        [](const std::string& value) { return io::ParseInt(value).value_or(1) == 0; }},
       {"PYTORCH_NPU_ALLOC_CONF", {"segments of device memory cannot grow", "显存段不可扩展"},
@@ -54,7 +54,7 @@ struct VariableOfRank : WithRank {
 const RowsOfSheet<VariableOfRank>& EnvironmentColumns() {
   static const RowsOfSheet<VariableOfRank> columns = {
       {NamedColumn("Environment", Format::kText, 28, "The variable"), [](const VariableOfRank& row) -> Cell { return row.name; }},
-      {NamedColumn("Value", Format::kText, 24, "What the rank has; empty where it is not set"), [](const VariableOfRank& row) -> Cell { return row.value; }},
+      {NamedColumn("Value", Format::kText, 24, "Its value on the rank; empty where it is not set"), [](const VariableOfRank& row) -> Cell { return row.value; }},
       {NamedColumn("Description", Format::kText, 50, "What it costs"), [](const VariableOfRank& row) -> Cell { return row.description; }},
       {NamedColumn("Suggestion", Format::kText, 50, "What to set"), [](const VariableOfRank& row) -> Cell { return row.suggestion; }},
       {NamedColumn("rank_id", Format::kInteger, 10, "Rank"), [](const VariableOfRank& row) -> Cell { return row.rank; }},

@@ -95,7 +95,7 @@ std::string_view AdviceOf(const FoundCause& finding, Language language) {
 std::string GainText(const Diagnosis& diagnosis, const FoundCause& finding, Language language) {
   const MsText ms(diagnosis.step);
   if (finding.gain_max == 0 && !finding.with_next) return "";  // it says something about the capture
-  if (finding.with_next) return InChinese(language) ? "与下一项同时解决才有收益" : "pays with the next";
+  if (finding.with_next) return InChinese(language) ? "与下一项同时解决才有收益" : "pays only with the next";
   if (WinsLessAlone(finding)) {
     return fmt::format(fmt::runtime(InChinese(language) ? "可省 {} ms（单独 {}）" : "saves {} ms (alone {})"),
                        ms(finding.gain), ms(finding.alone));

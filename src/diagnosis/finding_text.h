@@ -36,7 +36,7 @@ class MsText {
 std::string TitleOf(const FoundCause& finding, Language language);
 /// What to do, the cheapest first.
 std::string_view AdviceOf(const FoundCause& finding, Language language);
-/// "saves 12.3 ms (4 %)", with what it wins alone where that differs.
+/// "saves 12.3 ms (4 %)", with what it saves alone where that differs.
 std::string GainText(const Diagnosis& diagnosis, const FoundCause& finding, Language language);
 /// "CRITICAL".
 std::string SeverityText(const Diagnosis& diagnosis, const FoundCause& finding);
@@ -45,7 +45,7 @@ std::string FactsText(const FoundCause& finding, Language language, std::size_t 
 /// "data loader" of "free.dataloader"; the leaf itself where it has no words.
 std::string LeafText(std::string_view leaf, Language language);
 
-/// What NotJudged says, in the language; the English text itself where it is no other.
+/// What NotJudged says, in the language; the English text itself if there is no other.
 std::string NeedText(const std::string& english, Language language);
 
 /// A part of a step.

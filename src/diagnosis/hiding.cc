@@ -11,7 +11,7 @@ namespace {
 // Those that hide others cost much, so they are among the first.
 constexpr std::size_t kMostHiding = 4;
 
-// What the last of some findings wins alone is clearly less than its gain.
+// What the last of some findings saves alone is clearly less than its gain.
 bool IsHidden(const FoundCause& finding) { return (finding.gain - finding.alone) * 5 > finding.gain; }
 
 }  // namespace

@@ -9,8 +9,8 @@
 
 namespace mpa {
 
-/// Gives every finding that wins less alone the keys of those it hides behind: findings ahead of it
-/// without which it wins more. `what_ifs` are those of the findings, in their order.
+/// Gives every finding that saves less alone the keys of those it hides behind: findings ahead of
+/// it without which it saves more. `what_ifs` are those of the findings, in their order.
 void FindHiding(const Job& job, const std::vector<const WhatIf*>& what_ifs, Diagnosis& diagnosis);
 
 }  // namespace mpa

@@ -58,7 +58,7 @@ const KernelColumns& BlockDimColumns() {
   static const KernelColumns columns = [] {
     KernelColumns made;
     AddHead(made);
-    made.push_back({NamedColumn("income", Format::kGeneral, 10, "Empty: what more blocks would win is not known"),
+    made.push_back({NamedColumn("income", Format::kGeneral, 10, "Empty: how much more blocks would save is not known"),
                     [](const KernelOfRank&) { return Cell{}; }});
     made.push_back(BlocksColumn());
     made.push_back({NamedColumn("mix_block_dim", Format::kInteger, 15, "Blocks of its vector part"),

@@ -178,7 +178,7 @@ class PerfJudge {
     rows.push_back(std::move(row));
   }
 
-  // The axes that are no multiples of what the units take at once; empty where they are, or are not known.
+  // The axes that are not multiples of what the units take at once; empty where they are, or are not known.
   std::string BadAxes(PerfFamily family, std::size_t row, const KernelTensors& tensors) const {
     if (family == PerfFamily::kCube) {
       if (!tensors.HasInput(0) || !tensors.HasInput(1)) return {};

@@ -46,7 +46,7 @@ class KernelSheetMaker : private SheetMaker {
     const Sum sum = AddKernels(kBlockDim, BlockDimColumns(), &AnalyzerRows::on_some_cores);
     if (sum.count == 0) return;
     Note(kBlockDim, sum.count, sum.time,
-         {"{} kernels leave cores idle: their blocks are no multiple of the cores", "{} 个算子的 block 数不是核数的整数倍，部分核空闲"},
+         {"{} kernels leave cores idle: the number of their blocks is not a multiple of the number of cores", "{} 个算子的 block 数不是核数的整数倍，部分核空闲"},
          {"tune the tiling of the longest ones with AOE, or choose shapes that split evenly",
           "使用 AOE 对耗时最长的算子调优，或选择可均分的 shape"},
          sum.count);

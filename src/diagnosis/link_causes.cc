@@ -29,8 +29,8 @@ class LinkCauses {
       if (!speeds_.IsSlow(link)) continue;
       slow.push_back(link);
       ends.insert({link.low, link.high});
-      if (slowest == 0 || use.Bandwidth() < slowest) {
-        slowest = use.Bandwidth();
+      if (slowest == 0 || use.GigabytesPerSecond() < slowest) {
+        slowest = use.GigabytesPerSecond();
         usual = speeds_.UsualOf(link);
       }
     }

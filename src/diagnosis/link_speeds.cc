@@ -9,7 +9,7 @@
 namespace mpa {
 namespace {
 
-void Add(const PeerTransfer& transfer, LinkTraffic& traffic) {
+void Add(const PeerTransfer& transfer, Traffic& traffic) {
   traffic.bytes += transfer.bytes;
   traffic.time += transfer.time;
 }
@@ -17,7 +17,7 @@ void Add(const PeerTransfer& transfer, LinkTraffic& traffic) {
 }  // namespace
 
 LinkSpeeds::LinkSpeeds(const Job& job) : job_(job) {
-  LinkTraffic large;  // between cards of a host, in transfers that show the bandwidth itself
+  Traffic large;  // between cards of a host, in transfers that show the bandwidth itself
   for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
     for (const PeerTransfer& transfer : job_.Part(rank).transfers) {
       // A small transfer shows the latency and not the bandwidth.
@@ -28,14 +28,15 @@ LinkSpeeds::LinkSpeeds(const Job& job) : job_(job) {
     }
   }
   std::map<std::string, std::vector<double>> by_transport;
-  for (const auto& [link, use] : links_) by_transport[link.transport].push_back(use.Bandwidth());
+  for (const auto& [link, use] : links_)
+    by_transport[link.transport].push_back(use.GigabytesPerSecond());
   for (auto& [transport, values] : by_transport) {
     // The faster ones are usual: half of the links may end at a slow node.
     usual_[transport] = ValueOfRank(values, NearestRankAbove(values.size(), 75));
   }
   const auto cards = usual_.find(std::string(kCardTransport));
   const double least = job_.rules.card_share * job_.rules.card_gbs;
-  if (cards != usual_.end() && cards->second < least && large.time > 0 && large.Bandwidth() < least) {
+  if (cards != usual_.end() && cards->second < least && large.time > 0 && large.GigabytesPerSecond() < least) {
     cards->second = job_.rules.card_gbs;
     slow_everywhere_.emplace(kCardTransport);
   }
@@ -53,7 +54,7 @@ Link LinkSpeeds::LinkOf(std::size_t rank, const PeerTransfer& transfer) const {
 bool LinkSpeeds::IsSlow(const Link& link) const {
   const auto use = links_.find(link);
   return use != links_.end() &&
-         use->second.Bandwidth() < job_.rules.link_bandwidth_ratio * UsualOf(link);
+         use->second.GigabytesPerSecond() < job_.rules.link_bandwidth_ratio * UsualOf(link);
 }
 
 // Links within a node work side by side, those between nodes share the port of their card.

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "job.h"
+#include "mpa/measure/overall_metrics.h"
 
 namespace mpa {
 
@@ -17,22 +18,12 @@ struct Link {
   auto operator<=>(const Link&) const = default;
 };
 
-/// What went over a link.
-struct LinkTraffic {
-  std::int64_t bytes = 0;
-  TimeNs time = 0;
-  /// In GB/s.
-  double Bandwidth() const {
-    return time > 0 ? static_cast<double>(bytes) / static_cast<double>(time) : 0;
-  }
-};
-
 /// The recorded transfers of a job by link, and the usual bandwidth of each transport.
 class LinkSpeeds {
  public:
   explicit LinkSpeeds(const Job& job);
 
-  const std::map<Link, LinkTraffic>& Links() const { return links_; }
+  const std::map<Link, Traffic>& Links() const { return links_; }
   Link LinkOf(std::size_t rank, const PeerTransfer& transfer) const;
   /// In GB/s; the link is one of Links().
   double UsualOf(const Link& link) const { return usual_.at(link.transport); }
@@ -49,7 +40,7 @@ class LinkSpeeds {
 
  private:
   const Job& job_;
-  std::map<Link, LinkTraffic> links_;
+  std::map<Link, Traffic> links_;
   std::map<std::string, double> usual_;  // bandwidth by transport
   std::set<std::string> slow_everywhere_;  // transports
 };

@@ -78,7 +78,7 @@ std::string MetricText(const Metric& metric, Language language) {
 std::string RanksText(const std::vector<std::int64_t>& ranks, Language language) {
   const bool chinese = language == Language::kChinese;
   if (ranks.empty()) return chinese ? "未采集的卡" : "a rank not captured";
-  if (*std::min_element(ranks.begin(), ranks.end()) < 0) return chinese ? "编号未知的卡" : "ranks of no number";
+  if (*std::min_element(ranks.begin(), ranks.end()) < 0) return chinese ? "编号未知的卡" : "ranks without a number";
   // More say nothing at a glance.
   constexpr std::size_t kMostRuns = 4;
   std::vector<std::int64_t> sorted = ranks;

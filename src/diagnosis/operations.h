@@ -19,7 +19,7 @@ struct JobOperation {
   std::string kind;   ///< "allreduce"
   std::int32_t step = -1;
   std::vector<std::int64_t> members;  ///< ranks of the job by their number in the group; empty: unknown
-  /// The ranks of its group recorded it differently often: nothing is said of it across ranks.
+  /// The ranks of its group recorded it a different number of times: nothing is said of it across ranks.
   bool is_apart = false;
   std::vector<std::int64_t> outsiders;  ///< ranks behind JointOperation::outsider; empty: not recorded which
 };

@@ -21,8 +21,8 @@ const Wording& TypeOf(PerfVerdict verdict) {
 const Wording& DescriptionOf(const PerfRow& row) {
   static constexpr Wording kRoom{"no unit reaches its limit; {} is the nearest", "没有单元达到上限，最接近的是 {}"},
       kBound{"{} is at its limit", "{} 已达上限"},
-      kAxis{"{} of the inputs is no multiple of 256", "输入的 {} 不是 256 的整数倍"},
-      kAttentionAxis{"{} is no multiple of 128", "{} 不是 128 的整数倍"};
+      kAxis{"{} of the inputs is not a multiple of 256", "输入的 {} 不是 256 的整数倍"},
+      kAttentionAxis{"{} is not a multiple of 128", "{} 不是 128 的整数倍"};
   if (row.verdict == PerfVerdict::kRoom) return kRoom;
   if (row.verdict == PerfVerdict::kBound) return kBound;
   return row.family == PerfFamily::kCube ? kAxis : kAttentionAxis;

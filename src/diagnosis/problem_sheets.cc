@@ -27,7 +27,7 @@ Column TimeOfProblem(std::string_view name, std::string_view meaning, Unit unit 
 // Those of the Python tool, and behind them what it does not have.
 const std::vector<ColumnOf<ProblemRow>>& ProblemColumns() {
   static const std::vector<ColumnOf<ProblemRow>> columns = {
-      {NamedColumn("category", Format::kText, 30, "What kind of problem it is, in the words of the Python tool where it has any"),
+      {NamedColumn("category", Format::kText, 30, "The kind of problem, in the words of the Python tool if it has any"),
        [](const ProblemRow& row) -> Cell { return row.category; }},
       {NamedColumn("description", Format::kText, 60, "What was found, and what was measured"),
        [](const ProblemRow& row) -> Cell { return row.description; }},
@@ -35,13 +35,13 @@ const std::vector<ColumnOf<ProblemRow>>& ProblemColumns() {
       {NamedColumn("problem count", Format::kInteger, 14, "How often it occurs"), [](const ProblemRow& row) { return row.count; }},
       {TimeOfProblem("total_time(us)", "Time that it takes"), [](const ProblemRow& row) { return row.time; }},
       {NamedColumn("time ratio", Format::kPercent, 12, "The same as a share of the step"), [](const ProblemRow& row) { return row.ratio; }},
-      {TimeOfProblem("income(us)", "What mending it wins per step, once the findings above it are mended"),
+      {TimeOfProblem("income(us)", "Time per step that a fix saves once the findings above it are fixed"),
        [](const ProblemRow& row) { return row.income; }},
       {NamedColumn("income ratio", Format::kPercent, 12, "The same as a share of the step"),
        [](const ProblemRow& row) { return row.income_ratio; }},
-      {NamedColumn("severity", Format::kText, 12, "How much of the step mending it wins; empty where nothing was replayed"),
+      {NamedColumn("severity", Format::kText, 12, "Share of the step that a fix saves; empty where nothing was replayed"),
        [](const ProblemRow& row) { return row.severity; }},
-      {TimeOfProblem("income alone(us)", "What mending it wins per step if nothing else is mended"),
+      {TimeOfProblem("income alone(us)", "Time per step that a fix saves if nothing else is fixed"),
        [](const ProblemRow& row) { return row.alone; }},
       {NamedColumn("key", Format::kText, 30, "The finding's name for programs"), [](const ProblemRow& row) { return row.key; }},
   };

@@ -55,7 +55,7 @@ bool IsOfDimension(const FoundCause& finding, std::string_view dimension) {
 }
 
 // Leaves the findings of one dimension, as the commands of the Python tool do. The gains stay: they
-// hold once the others are mended, too.
+// hold once the others are fixed, too.
 void KeepDimension(const RecipeArguments& arguments, Diagnosis& diagnosis) {
   const auto dimension = arguments.find("dimension");
   if (dimension == arguments.end() || arguments.contains("key")) return;
@@ -86,9 +86,9 @@ const FoundCause& FindingAsked(const Diagnosis& diagnosis, const std::string& ke
     if (finding.key == key) return finding;
     keys.push_back(finding.key);
   }
-  if (keys.empty()) Fail(ErrorKind::kUsage, "no finding '{}': nothing costs 1 % of the step here", key);
+  if (keys.empty()) Fail(ErrorKind::kUsage, "no finding '{}': no cause takes 1 % of the step here", key);
   const auto nearest = NearestKey(key, keys);
-  Fail(ErrorKind::kUsage, "no finding '{}'; {}there are: {}", key,
+  Fail(ErrorKind::kUsage, "no finding '{}'; {}available: {}", key,
        nearest ? fmt::format("did you mean '{}'? ", *nearest) : "", fmt::join(keys, ", "));
 }
 
@@ -110,7 +110,7 @@ void Explain(const std::vector<DiagnosedRank>& ranks, Diagnosis& diagnosis, cons
 void RequireRanks(const std::vector<OfRank<RankDiagnosis>>& parts) {
   const auto unknown = std::count_if(parts.begin(), parts.end(), [](const auto& part) { return part.rank < 0; });
   if (unknown < 2) return;
-  Fail(ErrorKind::kUsage, "{} captures do not tell which ranks they are, so they cannot be told apart; give one of them", unknown);
+  Fail(ErrorKind::kUsage, "{} captures do not say which rank they are from, so they cannot be distinguished; give one of them", unknown);
 }
 
 void ReduceDiagnosis(const std::vector<OfRank<RankDiagnosis>>& parts,
@@ -161,7 +161,7 @@ Recipe DiagnosisRecipe() {
   RecipeInfo info;
   info.name = "advisor";
   info.folder = "Advisor";
-  info.summary = "What costs the step, whose it is, and what mending it wins";
+  info.summary = "What slows the step down, on which ranks, and how much time a fix saves";
   info.needs = kAccountTables | Tables::kJobInfo | Tables::kCoreClocks | Tables::kDeviceRuns | Tables::kKernelTensors | Tables::kChips |
                Tables::kMemorySamples | Tables::kKernelLoads;
   info.can_run = CanDiagnose;

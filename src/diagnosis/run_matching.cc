@@ -16,7 +16,7 @@ RunsOfRanks ByRank(const std::vector<RankRun>& runs) {
   return ranks;
 }
 
-// What ranks ran differently often.
+// What ranks ran a different number of times.
 enum class Uneven : std::uint8_t { kAlone, kEnds };
 
 void AddUneven(const RunsOfRanks& ranks, Uneven uneven, std::vector<JointRanks>& operations) {

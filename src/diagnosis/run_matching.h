@@ -23,10 +23,10 @@ using JointRanks = std::vector<RankRun>;
 /// group, or of two ranks that send and receive, by rank and time. A name with a running number has
 /// one run on each rank: these belong together. Of other names the n-th run of a step on one rank is
 /// the n-th of every other, or the n-th of the capture where no steps are recorded. Where ranks ran
-/// them differently often it is not known which is missing: each stands alone.
+/// them a different number of times it is not known which is missing: each stands alone.
 std::vector<JointRanks> MatchInOrder(const std::vector<RankRun>& runs);
 
-/// The same, but where ranks ran them differently often, the first runs of all are one operation, and
+/// The same, but where ranks ran them a different number of times, the first runs of all are one operation, and
 /// so are the last ones. Some of these may be wrong: enough for clocks, whose median bears it.
 std::vector<JointRanks> MatchMostly(const std::vector<RankRun>& runs);
 

@@ -13,7 +13,7 @@
 
 namespace mpa {
 
-/// Makes sheets with the rows of all ranks, and the rows of "problems" that tell of them.
+/// Makes sheets with the rows of all ranks, and the rows of "problems" for them.
 class SheetMaker {
  public:
   SheetMaker(const std::vector<DiagnosedRank>& ranks, const Diagnosis& diagnosis, Language language, Report& report)

@@ -76,7 +76,7 @@ class Why {
     }
   }
 
-  // What has to be mended first, and what shows once this is mended.
+  // What has to be fixed first, and what shows once this is fixed.
   void AddHiding() {
     for (const std::string& key : finding_.after) Add({"  hidden by  {}", "  被掩盖于   {}"}, Printable(key));
     for (const FoundCause& other : of_.findings) {

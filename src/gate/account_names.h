@@ -10,7 +10,7 @@
 /// reports: "waiting for rank 5 in allreduce".
 namespace mpa::gate {
 
-/// Of all leaves of kernels: they are told apart by their types.
+/// Of all leaves of kernels: their types distinguish them.
 inline constexpr std::string_view kComputeKey = "comp";
 
 /// `what` may be empty.

@@ -122,7 +122,7 @@ Baseline BaselineFromJson(const json& document) {
   baseline.created = AsText(RequiredMember(document, "created"), "created");
   const json& runs = AsArray(RequiredMember(document, "runs"), "runs");
   if (runs.size() > kMostRuns) {
-    Fail(ErrorKind::kCorrupt, "runs: {} are more than the {} that can be judged", runs.size(),
+    Fail(ErrorKind::kCorrupt, "runs: {} given; at most {} can be judged", runs.size(),
          kMostRuns);
   }
   for (const json& run : runs) {

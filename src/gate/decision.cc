@@ -57,7 +57,8 @@ std::string Doubt(const GateMetric& judged, const Limit& limit, const Floors& fl
     return fmt::format("not above the floor of {}", amount(floors.min_abs));
   }
   if (size <= static_cast<double>(floors.min_share)) {
-    return fmt::format("not above the share of the step that counts, {}", amount(floors.min_share));
+    return fmt::format("not above the smallest share of the step that counts, {}",
+                       amount(floors.min_share));
   }
   if (size <= kNoiseFactor * judged.noise) {
     return fmt::format("not above three times the noise, {}",
@@ -77,7 +78,7 @@ std::string Doubt(const GateMetric& judged, const Limit& limit, const Floors& fl
 std::string Missing(const Floors& floors, const Runs& base, const Runs& comparison) {
   for (const auto& [runs, side] : {std::pair{&base, "base"}, {&comparison, "comparison"}}) {
     const std::size_t fewest = FewestSamples(*runs);
-    if (fewest == 0) return fmt::format("the {} has no values of it", side);
+    if (fewest == 0) return fmt::format("the {} has no values for it", side);
     if (fewest < floors.min_samples) {
       return fmt::format("{} step{} in a run of the {} {} too few, {} are needed (--min_steps)",
                          fewest, fewest == 1 ? "" : "s", side, fewest == 1 ? "is" : "are",

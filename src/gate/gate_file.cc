@@ -18,7 +18,7 @@ using nlohmann::json;
 void RefuseOthers(const json& object, std::initializer_list<std::string_view> known) {
   for (const auto& [key, value] : object.items()) {
     if (!IsOneOf(key, known)) {
-      Fail(ErrorKind::kUsage, "\"{}\" is unknown; there are {}", key, fmt::join(known, ", "));
+      Fail(ErrorKind::kUsage, "unknown name \"{}\"; available: {}", key, fmt::join(known, ", "));
     }
   }
 }

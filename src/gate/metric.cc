@@ -50,7 +50,7 @@ Metric ParseMetric(std::string_view text) {
     if (known.name != name) continue;
     if (!HasPattern(known.kind)) return {known.kind, ""};
     if (colon + 1 == text.size()) {
-      Fail(ErrorKind::kUsage, "'{}' needs a name behind the colon, such as {}MatMul*", text, name);
+      Fail(ErrorKind::kUsage, "'{}' needs a name after the colon, such as {}MatMul*", text, name);
     }
     return {known.kind, std::string(text.substr(colon + 1))};
   }

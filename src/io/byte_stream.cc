@@ -30,7 +30,7 @@ class Unpacker {
   Unpacker() {
     constexpr int kGzipWindow = 15 + 16;
     if (inflateInit2(&stream_, kGzipWindow) != Z_OK) {
-      Fail(ErrorKind::kResource, "no memory to unpack gzip data");
+      Fail(ErrorKind::kResource, "not enough memory to unpack gzip data");
     }
   }
   ~Unpacker() { inflateEnd(&stream_); }
@@ -57,7 +57,7 @@ class Unpacker {
     stream_.next_out = reinterpret_cast<Bytef*>(to);
     stream_.avail_out = room;
     const int status = inflate(&stream_, Z_NO_FLUSH);
-    if (status == Z_MEM_ERROR) Fail(ErrorKind::kResource, "no memory to unpack gzip data");
+    if (status == Z_MEM_ERROR) Fail(ErrorKind::kResource, "not enough memory to unpack gzip data");
     if (status != Z_OK && status != Z_BUF_ERROR && status != Z_STREAM_END) {
       Fail(ErrorKind::kCorrupt, "broken gzip data ({})",
            stream_.msg ? stream_.msg : "unknown cause");
@@ -119,7 +119,7 @@ struct ByteStream::State {
   void RefuseBomb() const {
     if (unpacked <= kSmallText || unpacked / kMostTextPerByte <= offset) return;
     Fail(ErrorKind::kCorrupt,
-         "the gzip data unpacks to more than {} times its size, as no capture does; if it is one, "
+         "the gzip data unpacks to more than {} times its size, unlike any capture; if it is one, "
          "unpack it with gunzip first",
          kMostTextPerByte);
   }

@@ -42,7 +42,7 @@ void DirectoryLock::Wait() {
 DirectoryLock LockForChanges(const std::filesystem::path& directory) {
   DirectoryLock lock(directory);
   if (lock.state() == DirectoryLock::State::kTaken) {
-    LogNotice("{}: another run writes there, waiting for its end", directory.string());
+    LogNotice("{}: another run is writing there; waiting until it ends", directory.string());
     lock.Wait();
   }
   return lock;

@@ -44,12 +44,11 @@ std::string ReadOnlyUri(const fs::path& path, bool has_writes) {
       Fail(ErrorKind::kResource, "{}: no room for temporary files, see TMPDIR", name);
     case SQLITE_INTERRUPT:
       Fail(ErrorKind::kCorrupt,
-           "{}: a query would take far longer than a database of its size may need; ids that have "
-           "to be unique occur many times",
+           "{}: a query would take far too long for a database of this size; ids that must be "
+           "unique occur many times",
            name);
     case SQLITE_CORRUPT:
-      Fail(ErrorKind::kCorrupt,
-           "{}: the database is damaged, or a copy of it broke off; copy it again", name);
+      Fail(ErrorKind::kCorrupt, "{}: the database is damaged or incomplete; copy it again", name);
     default:
       Fail(ErrorKind::kCorrupt, "{}: {}", name, sqlite3_errmsg(database));
   }
@@ -244,8 +243,8 @@ bool Database::HasTable(std::string_view table) const {
       table));
   if (!query.Step()) return false;
   if (query.Int(0) == 1) {
-    Fail(ErrorKind::kCorrupt,
-         "{}: {} is a view, which can compute anything; have it written as a table", name_, table);
+    Fail(ErrorKind::kCorrupt, "{}: {} is a view, which can compute anything; write it as a table",
+         name_, table);
   }
   return true;
 }

@@ -32,7 +32,7 @@ Leaf FamilyOf(std::string_view text) {
   return Leaf::kUnknown;
 }
 
-// The rest is told by the type alone: names hold the operators around, too.
+// The type alone decides the rest: names hold the operators around, too.
 Leaf LeafOfType(std::string_view type) {
   const Leaf family = FamilyOf(type);
   if (family != Leaf::kUnknown) return family;

@@ -77,7 +77,7 @@ class Stacks {
   std::vector<std::uint32_t> last_told_;  // the call itself, or the one around it at the last level
 };
 
-// The Python functions that are no modules, for the call stacks.
+// The Python functions that are not modules, for the call stacks.
 class Functions {
  public:
   explicit Functions(const RankTrace& trace)

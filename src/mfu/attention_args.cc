@@ -30,7 +30,7 @@ std::optional<std::int64_t> AsInt(const json* value) {
   return value->get<std::int64_t>();
 }
 
-// Empty when an element is no whole number: half a list is worse than none.
+// Empty when an element is not a whole number: half a list is worse than none.
 std::vector<std::int64_t> AsInts(const json* value) {
   std::vector<std::int64_t> numbers;
   if (value == nullptr || !value->is_array()) return numbers;

@@ -82,7 +82,7 @@ std::optional<Checked> TwiceScores(std::int64_t mode, std::int64_t q, std::int64
   return std::nullopt;  // all by a mask, bands, prefixes: not told by the arguments
 }
 
-// Lengths of sequences from where each ends; trailing zeros are no sequences. Empty when the ends
+// Lengths of sequences from where each ends; trailing zeros are not sequences. Empty when the ends
 // decrease.
 std::vector<std::int64_t> Lengths(const std::vector<std::int64_t>& ends) {
   std::vector<std::int64_t> lengths;

@@ -11,7 +11,7 @@ namespace mpa {
 
 std::optional<RecordedFlops> ParseRecordedFlops(std::string_view label) {
   RecordedFlops recorded;
-  if (label.empty() || label[0] == '-') return std::nullopt;  // a sign is no digit
+  if (label.empty() || label[0] == '-') return std::nullopt;  // a sign is not a digit
   const char* const end = label.data() + label.size();
   const auto [dash, error] = std::from_chars(label.data(), end, recorded.count);
   if (error != std::errc() || dash == end || *dash != '-' || dash + 1 == end) return std::nullopt;

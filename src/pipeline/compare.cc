@@ -23,7 +23,7 @@ void RefuseEmpty(const RankInput& input, const RankTrace& trace) {
       trace.device_tasks.Empty() && trace.communications.Empty() && trace.overlaps.Empty() &&
       trace.allocations.Empty() && trace.kernel_statistics.Empty()) {
     Fail(ErrorKind::kInput,
-         "{}: nothing to compare, it holds none of the requested events; see what is in it "
+         "{}: nothing to compare, because it holds none of the requested events; see what is in it "
          "with 'msprof-analyze check'",
          input.path.string());
   }

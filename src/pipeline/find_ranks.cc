@@ -47,7 +47,7 @@ std::vector<FoundRank> LatestOfEach(std::vector<FoundRank> found, std::vector<st
   std::vector<FoundRank> latest;
   for (FoundRank& next : found) {
     if (next.rank >= 0 && !latest.empty() && latest.back().rank == next.rank) {
-      notes.push_back(fmt::format("rank {}: {} is left out, {} is later", next.rank,
+      notes.push_back(fmt::format("rank {}: {} is left out, because {} is later", next.rank,
                                   latest.back().input.path.string(), next.input.path.string()));
       latest.back() = std::move(next);
     } else {

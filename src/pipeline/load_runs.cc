@@ -35,7 +35,7 @@ const char* NameOf(gate::RankStat stat) {
   return "p95";
 }
 
-// How the captures below the path were collected. What is cut off is told in `loaded`.
+// How the captures below the path were collected. `loaded` says what is cut off.
 Facts FactsOf(const RunInput& input, const LoadRunsRequest& request, LoadedRuns& loaded) {
   const Survey survey = SurveyCaptures(input.path, request.open);
   for (const RankFacts& rank : survey.ranks) {
@@ -107,7 +107,7 @@ ReadRank Read(const FoundRank& found, bool alone, const LoadRunsRequest& request
     CheckEnds(found.input, rank);
     CheckKernels(found.input, rank);
   } catch (const Error& error) {
-    // Of a job the other ranks can still be told; a capture alone is the whole run.
+    // Of a job the other ranks can still be judged; a single capture is the whole run.
     if (error.kind() == ErrorKind::kResource || alone) throw;
     rank.notes.push_back(fmt::format("{}; the rank is left out", error.what()));
     rank.partial = true;
@@ -144,7 +144,7 @@ void Finish(const RunInput& input, const LoadRunsRequest& request, Pending run,
   });
   if (empty) {
     Fail(ErrorKind::kInput,
-         "{}: nothing to judge, it holds no work of the device; see what is in it with "
+         "{}: nothing to judge, because it holds no work of the device; see what is in it with "
          "'msprof-analyze check'",
          input.path.string());
   }

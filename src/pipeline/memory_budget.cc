@@ -28,7 +28,7 @@ std::int64_t MemoryOf(const RankInput& input) {
 MemoryBudget::Share::Share(MemoryBudget& budget, const RankInput& rank)
     : budget_(budget), bytes_(MemoryOf(rank)) {
   if (budget.bytes_ > 0 && bytes_ > budget.bytes_) {
-    LogWarning("{}: may take up to {} MB of memory, where {} MB can be had; it is read alone",
+    LogWarning("{}: may need up to {} MB of memory, and {} MB are available; it is read alone",
                rank.path.string(), bytes_ / 1'000'000, budget.bytes_ / 1'000'000);
   }
   std::unique_lock lock(budget_.mutex_);

@@ -47,7 +47,8 @@ void CheckTarget(const fs::path& home, const ParseRequest& request) {
     Fail(ErrorKind::kOutput, "{}: a file has this name; -o writes elsewhere", results.string());
   }
   if (!request.replace && HoldsAnything(results)) {
-    Fail(ErrorKind::kUsage, "{}: results exist already; --force replaces them, -o writes elsewhere",
+    Fail(ErrorKind::kUsage,
+         "{}: the results exist already; --force replaces them, -o writes elsewhere",
          results.string());
   }
 }

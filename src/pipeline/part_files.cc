@@ -88,7 +88,7 @@ MappedRanks ReadParts(const Recipe& recipe, const RecipeArguments& arguments,
       const PartFile file = FromBytes<PartFile>(bytes.text());
       if (file.recipe != recipe.name) continue;
       if (file.arguments != arguments) {
-        Fail(ErrorKind::kInput, "{}: made with other options of the recipe; give the same",
+        Fail(ErrorKind::kInput, "{}: made with other options of the recipe; give the same ones",
              path.string());
       }
       mapped.parts.push_back({file.rank, recipe.decode(file.part)});

@@ -53,8 +53,7 @@ void TellRawDamage(std::vector<RankFacts>& ranks) {
       facts.complete = Recorded::kNo;
       facts.warnings.push_back({"damaged_raw",
                                 WithoutAdvice(line),
-                                "copy the capture again; where the job was killed, nothing more "
-                                "can be had",
+                                "copy the capture again; if the job was killed, the rest is lost",
                                 {}});
     }
   });

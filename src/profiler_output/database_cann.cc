@@ -22,7 +22,8 @@ void WriteCalls(const raw::Session& session, DatabaseStrings& strings, DatabaseW
       "connectionId INTEGER PRIMARY KEY, name INTEGER",
       [&](TableWriter& table) {
         for (std::size_t i = 0; i < calls.Size(); ++i) {
-          // Pieces of a collective are told apart by their item; all are named "master" or "slave".
+          // Pieces of a collective are distinguished by their item; all are named "master" or
+          // "slave".
           const bool is_piece = calls.level[i] == raw::Level::kCommunication;
           table.Add(calls.start[i], calls.end[i], static_cast<std::int64_t>(calls.level[i]),
                     GlobalThread(session.info.process, calls.thread[i]), CallConnection(i),

@@ -76,7 +76,7 @@ std::int64_t ConnectionsOfOp(const raw::Session& session, std::size_t op) {
   return static_cast<std::int64_t>(session.queue.Size() + op);
 }
 
-// A row of PYTORCH_API that is no operator.
+// A row of PYTORCH_API that is not an operator.
 void AddRange(TimeNs start, TimeNs end, std::int64_t thread, std::optional<std::int64_t> connection,
               std::int64_t name, std::int64_t type, TableWriter& table) {
   constexpr std::nullopt_t kNull = std::nullopt;

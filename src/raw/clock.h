@@ -13,7 +13,7 @@ namespace mpa::raw {
 
 __extension__ using Int128 = __int128;  ///< of GCC and Clang, not of the standard
 
-/// Decimal text of MHz in Hz; 0 when it is no usable frequency.
+/// Decimal text of MHz in Hz; 0 if it is not a usable frequency.
 std::int64_t HertzFromMegahertz(std::string_view text);
 
 /// `ticks` of a counter in ns, rounded down and clamped. `hertz` is positive.

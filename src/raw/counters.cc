@@ -129,7 +129,7 @@ void ReadCounters(const DataFiles& files, const Side& side, const Device& device
   Counters& counters = session.counters;
   if (counters.names.empty()) counters = table.columns();
   if (counters.names != table.columns().names) {
-    session.issues.Count("counters of a device left out, they are others than of the first one",
+    session.issues.Count("counters of a device left out, they differ from those of the first one",
                          kPlace);
     return;
   }

@@ -64,7 +64,7 @@ class Modules {
  public:
   struct Module {
     StringId name{};
-    std::int64_t ordinal = -1;  // -1: the function is no module
+    std::int64_t ordinal = -1;  // -1: the function is not a module
   };
 
   explicit Modules(StringPool& strings) : strings_(strings) {}

@@ -56,9 +56,9 @@ void VisitHostSlices(const DataFiles& files, std::string_view stem, std::size_t 
                      Issues& issues,
                      const std::function<void(std::string_view records, const Slice&)>& visit);
 
-/// The same for a device file, whose slices are one stream of bytes. Bytes that are no whole record
-/// are skipped where the magic says: at the beginning (the oldest data was removed) or at the end
-/// (the writer crashed). Files without magic lost their beginning when slice 0 is missing.
+/// The same for a device file, whose slices are one stream of bytes. Bytes that are not a whole
+/// record are skipped where the magic says: at the beginning (the oldest data was removed) or at
+/// the end (the writer crashed). Files without magic lost their beginning when slice 0 is missing.
 void VisitDeviceStream(const DataFiles& files, std::string_view stem, std::size_t record_size,
                        Magic magic, Issues& issues,
                        const std::function<void(std::string_view records)>& visit);

@@ -97,7 +97,7 @@ void ReadBandwidths(const io::Database& database, Ops& ops, Issues& issues) {
     use.bandwidth = row.RealOr(7, 0);
     use.large_packet_ratio = row.RealOr(8, 0);
     const double size = row.RealOr(9, 0), packets = row.RealOr(10, 0), total = row.RealOr(11, 0);
-    if (size + packets + total == 0) continue;  // no packet was told apart
+    if (size + packets + total == 0) continue;  // packets were not distinguished
     auto& [count, duration] = use.sizes[size];
     count += packets;
     duration += total;

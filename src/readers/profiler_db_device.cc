@@ -1,28 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device side of a profiler database: kernels with counters, tasks, collectives.
+// Device side of a profiler database: kernels with counters, tasks.
 #include <fmt/format.h>
 
 #include <array>
-#include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "collective_kernel.h"
-#include "comm_task_facts.h"
-#include "job_info.h"
 #include "kernel_load_columns.h"
 #include "megahertz.h"
-#include "mpa/base/log.h"
 #include "mpa/model/device_tasks.h"
-#include "process_groups.h"
 #include "profiler_db_tables.h"
 
 namespace mpa::readers {
+
 StringId RecordedText(StringId text, const StringPool& strings) {
   return strings.View(text) == "N/A" ? StringId::kEmpty : text;
 }
+
+std::int64_t RecordedNumber(std::int64_t number) { return number == 4294967295 ? -1 : number; }
 
 std::string OfTasks(const char* table) {
   return fmt::format("TASK t NOT INDEXED CROSS JOIN {} i ON i.globalTaskId = t.globalTaskId",
@@ -87,155 +84,7 @@ void ReadCounters(DbInput& input, bool with_loads) {
   });
 }
 
-// A number for which the largest 32-bit value means none.
-std::int64_t RecordedNumber(std::int64_t number) { return number == 4294967295 ? -1 : number; }
-
-// Group numbers by the id of the group's name in the database.
-class Groups {
- public:
-  explicit Groups(DbInput& input) : input_(input) {}
-
-  std::int32_t Of(const io::Row& row, int column) {
-    const StringId name = input_.strings.Text(row, column);
-    CommGroups& groups = input_.trace.comm_groups;
-    const auto [found, is_new] =
-        numbers_.try_emplace(name, static_cast<std::int32_t>(groups.Size()));
-    if (is_new) groups.Append({.name = name});
-    return found->second;
-  }
-
- private:
-  DbInput& input_;
-  std::unordered_map<StringId, std::int32_t> numbers_;
-};
-
-// The names of the numbers in a column, from the table `table`.
-std::map<std::int64_t, StringId> ReadNames(DbInput& input, const char* table) {
-  std::map<std::int64_t, StringId> names;
-  if (!input.database.HasTable(table)) return names;
-  io::Statement rows = input.database.Query(fmt::format("SELECT id, name FROM {}", table));
-  while (rows.Step()) {
-    if (const auto id = rows.Int(0)) {
-      names[*id] = input.trace.strings.Intern(KindOrNone(rows.Text(1)));
-    }
-  }
-  return names;
-}
-
-StringId NameIn(const std::map<std::int64_t, StringId>& names, const io::Row& row, int column) {
-  const auto found = names.find(row.IntOr(column, -1));
-  return found != names.end() ? found->second : StringId::kEmpty;
-}
-
-// The column is a number or the text of one.
-std::int64_t CountOf(const io::Row& row, int column) {
-  const auto number = io::ParseInt(row.Text(column));
-  return number.value_or(row.IntOr(column, -1));
-}
-
-void ReadOperations(DbInput& input, Groups& groups) {
-  if (!input.database.HasTable("COMMUNICATION_OP")) return;
-  constexpr const char* kTable = "COMMUNICATION_OP";
-  const std::map<std::int64_t, StringId> data_types = ReadNames(input, "ENUM_HCCL_DATA_TYPE");
-  io::Statement rows = input.database.Query(
-      fmt::format("SELECT startNs, endNs, opName, opType, groupName, connectionId, opId, {}, {} "
-                  "FROM COMMUNICATION_OP ORDER BY opId",
-                  ColumnOrNull(input.database, kTable, "dataType"),
-                  ColumnOrNull(input.database, kTable, "count")));
-  while (rows.Step()) {
-    const io::Row row = rows.row();
-    const auto span = ReadSpan(input, row, 0, 1, "COMMUNICATION_OP");
-    if (!span) continue;
-    input.trace.communications.Append({.start = span->start,
-                                       .dur = span->dur,
-                                       .name = input.strings.Text(row, 2),
-                                       .op_type = input.strings.Text(row, 3),
-                                       .group = groups.Of(row, 4),
-                                       .link = Link(row, 5),
-                                       .op_id = row.IntOr(6, -1),
-                                       .data_type = NameIn(data_types, row, 7),
-                                       .count = CountOf(row, 8),
-                                       .connection = RecordedNumber(Link(row, 5))});
-  }
-}
-
-void ReadCommTasks(DbInput& input, Groups& groups) {
-  constexpr const char* kTable = "COMMUNICATION_TASK_INFO";
-  if (!input.database.HasTable(kTable) || !input.database.HasTable("TASK")) return;
-  const auto transports = ReadNames(input, "ENUM_HCCL_TRANSPORT_TYPE");
-  const auto links = ReadNames(input, "ENUM_HCCL_LINK_TYPE");
-  const auto rdma_types = ReadNames(input, "ENUM_HCCL_RDMA_TYPE");
-  std::string columns = "t.startNs, t.endNs, i.taskType, i.groupName, i.planeId, t.streamId";
-  for (const char* column : {"opId", "srcRank", "dstRank", "size", "transportType", "linkType",
-                             "rdmaType", "notifyId"}) {
-    columns += ", " + ColumnOrNull(input.database, kTable, column, "i");
-  }
-  input.database.Scan(columns, OfTasks(kTable), [&](const io::Row& row) {
-    const auto span = ReadSpan(input, row, 0, 1, "TASK");
-    if (!span) return;
-    input.trace.comm_tasks.Append(
-        {.start = span->start,
-         .dur = span->dur,
-         .name = RecordedText(input.strings.Text(row, 2), input.trace.strings),
-         .group = groups.Of(row, 3),
-         .plane = row.IntOr(4, -1),
-         .op_id = row.IntOr(6, -1),
-         .own_rank = RankInGroup(row.IntOr(7, -1)),
-         .peer = RankInGroup(row.IntOr(8, -1)),
-         .bytes = row.IntOr(9, -1),
-         .transport = NameIn(transports, row, 10),
-         .link_type = NameIn(links, row, 11),
-         .rdma_type = NameIn(rdma_types, row, 12),
-         .notify = NotifyOrNone(static_cast<std::uint64_t>(row.IntOr(13, -1))),
-         .stream = row.IntOr(5, -1)});
-  });
-}
-
-void ReadGroupNames(DbInput& input) {
-  if (!input.database.HasTable("META_DATA")) return;
-  io::Statement rows =
-      input.database.Query("SELECT value FROM META_DATA WHERE name = 'parallel_group_info'");
-  if (!rows.Step()) return;
-  const auto document = nlohmann::json::parse(rows.Text(0), nullptr, /*allow_exceptions=*/false);
-  if (document.is_discarded()) {
-    LogWarning(
-        "{}: META_DATA.parallel_group_info is not valid JSON; groups keep their technical "
-        "names",
-        input.database.name());
-    return;
-  }
-  NameProcessGroups(document, input.trace);
-}
-
 }  // namespace
-
-void ReadJobInfo(DbInput& input) {
-  JobInfo& job = input.trace.job;
-  const io::Database& database = input.database;
-  const auto document_of = [&](const char* name) {
-    io::Statement rows =
-        database.Query(fmt::format("SELECT value FROM META_DATA WHERE name = '{}'", name));
-    return rows.Step() ? nlohmann::json::parse(rows.Text(0), nullptr, /*allow_exceptions=*/false)
-                       : nlohmann::json();
-  };
-  if (database.HasTable("META_DATA")) {
-    AddJobGroups(document_of("parallel_group_info"), job);
-    SetDistributedArgs(document_of("distributed_args"), job);
-    SetPipeline(document_of("pp_info"), job);
-    AddEnvironment(document_of("ENV_VARIABLES"), job);
-  }
-  if (database.HasTable("HOST_INFO")) {
-    io::Statement rows = database.Query("SELECT hostUid, hostName FROM HOST_INFO");
-    if (rows.Step()) {
-      job.host_uid = rows.Text(0);
-      job.host_name = rows.Text(1);
-    }
-  }
-  if (database.HasTable("RANK_DEVICE_MAP")) {
-    io::Statement rows = database.Query("SELECT rankId, deviceId FROM RANK_DEVICE_MAP");
-    while (rows.Step()) job.devices.push_back({rows.Int(0).value_or(-1), rows.Int(1).value_or(-1)});
-  }
-}
 
 void ReadKernels(DbInput& input, Tables wanted) {
   if (!input.database.HasTable("COMPUTE_TASK_INFO") || !input.database.HasTable("TASK")) return;
@@ -311,12 +160,6 @@ void ReadScheduleKernels(DbInput& input) {
   });
 }
 
-void ReadDeviceId(DbInput& input) {
-  if (!input.database.HasTable("RANK_DEVICE_MAP")) return;
-  io::Statement rows = input.database.Query("SELECT deviceId FROM RANK_DEVICE_MAP");
-  if (rows.Step()) input.trace.device_id = rows.IntOr(0, -1);
-}
-
 void ReadCoreClocks(DbInput& input) {
   if (!input.database.HasTable("AICORE_FREQ")) return;
   io::Statement rows = input.database.Query(
@@ -386,13 +229,6 @@ void ReadDeviceTasks(DbInput& input) {
   const std::string model = ColumnOrNull(input.database, "TASK", "modelId");
   input.database.Scan("startNs, endNs, taskType, streamId, connectionId, globalTaskId, " + model,
                       "TASK NOT INDEXED", read);
-}
-
-void ReadCommunications(DbInput& input, Tables wanted) {
-  Groups groups(input);
-  ReadOperations(input, groups);
-  if (Overlap(wanted, Tables::kCommTasks)) ReadCommTasks(input, groups);
-  ReadGroupNames(input);
 }
 
 }  // namespace mpa::readers

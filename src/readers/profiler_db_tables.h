@@ -61,6 +61,8 @@ std::string OfTasks(const char* table);
 
 /// Without texts that stand for "not recorded".
 StringId RecordedText(StringId text, const StringPool& strings);
+/// -1 for the largest 32-bit value, which stands for "not recorded".
+std::int64_t RecordedNumber(std::int64_t number);
 
 /// A connection of host and device; 0 and NULL both mean none, which is -1.
 std::int64_t Link(const io::Row& row, int column);

@@ -55,7 +55,7 @@ std::vector<Run> RunsOf(const std::vector<const RankRuns*>& parts, Within within
     std::map<std::tuple<std::uint32_t, std::uint32_t, std::int32_t>, std::uint32_t> seen;
     for (const RankRuns::Row& row : parts[rank]->rows) {
       if (std::max({row.group, row.name, row.type, row.data_type}) >= number_of.size()) {
-        Fail(ErrorKind::kCorrupt, "the part of a rank names a text that it does not hold");
+        Fail(ErrorKind::kCorrupt, "the part of a rank refers to a text that it does not contain");
       }
       Run run{.group = number_of[row.group],
               .name = number_of[row.name],
@@ -143,7 +143,8 @@ JointRuns JoinRuns(const std::vector<const RankRuns*>& parts, Within within) {
 void NoteRuns(std::string_view recipe, const JointRuns& collectives, Report& report) {
   if (collectives.uneven > 0) {
     report.notes.push_back(fmt::format(
-        "{} {} left out: the ranks ran {} differently often, so it is not known which runs belong "
+        "{} {} left out: the ranks ran {} a different number of times, so it is not known which "
+        "runs belong "
         "together; choose a step with --step_id",
         collectives.uneven, collectives.uneven == 1 ? "collective is" : "collectives are",
         collectives.uneven == 1 ? "it" : "them"));

@@ -79,7 +79,7 @@ class GateExitCodes(GateRuns):
         self.assert_verdict(self.gate(short, "--min_steps", "2"), 0, "OK step_time")
         self.assert_verdict(self.gate(self.base, "--warmup", "1"), 4, "INCONCLUSIVE step_time: 2 steps")
         nothing = self.gate(self.base, "--fail_on", "op:Conv*>+1%")
-        self.assert_verdict(nothing, 4, "INCONCLUSIVE op:Conv*: no name on either side fits")
+        self.assert_verdict(nothing, 4, "INCONCLUSIVE op:Conv*: no name on either side matches")
         unmarked = self.capture("unmarked", steps=False)
         self.assert_verdict(self.gate(unmarked, "--warmup", "0", base=unmarked), 4,
                             "INCONCLUSIVE step_time: the captures have no step markers")

@@ -65,7 +65,7 @@ class GateMetrics(GateRuns):
         result = self.gate(slow, "--gate", file)
         self.assert_verdict(result, 0, "OK step_time")
         self.assertIn("not above the floor of 6.000 ms", result.out)
-        self.assertIn("not above the share of the step that counts, 5.000 ms", result.out)
+        self.assertIn("not above the smallest share of the step that counts, 5.000 ms", result.out)
         self.assert_verdict(self.gate(slow, "--gate", file, "--fail_on", "step_time>+3%"), 1,
                             "REGRESSION step_time")
         for wrong, words in ((b'{"metric": []}', ['"metric" is unknown', "metrics"]),

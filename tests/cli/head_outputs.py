@@ -77,7 +77,7 @@ class HeadOutputs(HeadRuns):
              "ts": "1700000000000010", "dur": 30, "args": {}}]))
         result = self.head(trace.parent)
         self.assertEqual((result.code, result.errors), (0, []))
-        self.assertIn("seen by the runtime only", result.out)
+        self.assertIn("known from the runtime only", result.out)
         (call,) = self.rows("HEAD_CALL")
         self.assert_columns(call, dict(kind="runtime_alone", engine="ACLGRAPH", t3Ns=10, w0Ns=None, head=None,
                                        platform=None, nConstruct=None))

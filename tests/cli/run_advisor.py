@@ -217,7 +217,7 @@ class Advisor(Advising):
 
     def test_broken_rules(self):
         for text, code, word in (("", 2, "not a rule file"), ("{", 3, "rules.json"),
-                                 ('{"schema": "mpa.rules/1", "all": {"least": 1}}', 2, "no rule 'least'"),
+                                 ('{"schema": "mpa.rules/1", "all": {"least": 1}}', 2, "unknown rule 'least'"),
                                  ('{"schema": "mpa.rules/1", "gc": {}}', 2, "no rules for 'gc'"),
                                  ('{"schema": "mpa.rules/1", "all": {"low_share": 2}}', 2, "from 0 to 1")):
             with self.subTest(text=text):
@@ -373,7 +373,7 @@ class AdvisorFiles(Advising):
     def test_why_of_an_unknown_key(self):
         result = self.advise(words=("why", "rank.late/r77"))
         self.assertEqual(result.code, 2)
-        self.assertIn("no finding 'rank.late/r77'; there are: " + ", ".join(self.keys()), result.errors[0])
+        self.assertIn("no finding 'rank.late/r77'; available: " + ", ".join(self.keys()), result.errors[0])
 
     def test_why_of_a_misspelt_key(self):
         first = self.keys()[0]
@@ -381,7 +381,7 @@ class AdvisorFiles(Advising):
             result = self.advise(words=("why", wrong))
             self.assertEqual(result.code, 2)
             if wrong != first.upper():
-                self.assertIn(f"no finding '{wrong}'; did you mean '{first}'? there are: ", result.errors[0])
+                self.assertIn(f"no finding '{wrong}'; did you mean '{first}'? available: ", result.errors[0])
 
     def test_timeline(self):
         for key in self.keys():

@@ -108,7 +108,7 @@ OF_GPU = {
     "no json": (3, "gpu_base.json: not JSON: it begins with neither '[' nor '{'"),
     "null": (3, "gpu_base.json: not JSON: it begins with neither '[' nor '{'"),
     "no schema": AS_USUAL,
-    "no events": (3, "nothing to compare, it holds none of the requested events"),
+    "no events": (3, "nothing to compare, because it holds none of the requested events"),
     "events in an object": (3, 'no "traceEvents" array'),
     "events on lines": AS_USUAL,
     "something behind the trace": AS_USUAL,

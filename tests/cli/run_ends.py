@@ -196,7 +196,7 @@ class Together(Outputs):
         fcntl.flock(lock, fcntl.LOCK_EX)
         for number in (None, signal.SIGINT):
             process = start(self.recipe())
-            wait_for(process, "another run writes there, waiting for its end")
+            wait_for(process, "another run is writing there; waiting until it ends")
             if number is None:
                 os.close(lock)
                 self.assertEqual(finish(process).code, 0)

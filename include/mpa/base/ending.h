@@ -53,7 +53,7 @@ class Uninterrupted {
 /// - so does an input that becomes shorter while it is read (SIGBUS), with that of broken input;
 /// - exhausted memory ends it with the exit code of ErrorKind::kResource;
 /// - a pipe without reader, and a file that may not grow, are errors of the write;
-/// - standard streams that are closed are no numbers for other files.
+/// - standard streams that are closed do not become numbers of other files.
 void PrepareForEnds();
 
 }  // namespace mpa

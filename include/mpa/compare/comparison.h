@@ -81,7 +81,7 @@ class CompareInput {
 };
 
 /// An analysis of two captures. `run` appends its sheets to the report, and a note with the reason
-/// and the mend for a sheet that cannot be made; it depends on its arguments only and runs beside
+/// and the remedy for a sheet that cannot be made; it depends on its arguments only and runs beside
 /// the others.
 struct Comparison {
   std::string_view name;     ///< of its option: "kernel" for --enable_kernel_compare

@@ -12,7 +12,7 @@
 #include "mpa/base/time.h"
 #include "mpa/diagnosis/rules.h"
 
-/// What a diagnosis says: where the time of a step goes, what costs it, and what mending it wins.
+/// What a diagnosis says: where the time of a step goes, what slows it down, and how much a fix saves.
 namespace mpa {
 
 enum class Language : std::uint8_t { kEnglish, kChinese };
@@ -24,7 +24,7 @@ enum class FindingKind : std::uint8_t { kFault, kOpportunity };
 /// How sure a finding is.
 enum class Certainty : std::uint8_t { kLow, kMedium, kHigh };
 
-/// By the share of a step that mending wins.
+/// By the share of a step that a fix saves.
 enum class Impact : std::uint8_t { kInfo, kLow, kMedium, kHigh, kCritical };
 std::string_view NameOf(Impact impact);
 
@@ -51,8 +51,8 @@ struct FoundCause {
   std::string key;   ///< with what tells it from others of its id: "rank.late_host/r5"
   FindingKind kind = FindingKind::kFault;
   Certainty confidence = Certainty::kMedium;
-  TimeNs gain = 0;      ///< per step, once all before it are mended
-  TimeNs alone = 0;     ///< per step, if nothing else is mended
+  TimeNs gain = 0;      ///< per step, once all before it are fixed
+  TimeNs alone = 0;     ///< per step, if nothing else is fixed
   TimeNs gain_max = 0;  ///< as `gain`, if it were gone completely
   bool with_next = false;  ///< pays only together with the next one
   bool on_gpu = false;     ///< advice on settings of an NPU does not apply
@@ -96,7 +96,7 @@ struct Diagnosis {
   std::map<std::string, std::string> settings;
   TimeNs step = 0, floor = 0;
   std::vector<AccountRow> accounting;
-  std::vector<FoundCause> findings;  ///< in the order in which they should be mended
+  std::vector<FoundCause> findings;  ///< in the order in which they should be fixed
   std::vector<NotACause> not_causes;
   std::vector<NotJudged> not_judged;
   std::vector<std::string> notes;
@@ -117,7 +117,7 @@ struct Wording {
 struct CatalogueEntry {
   std::string_view id;
   FindingKind kind = FindingKind::kFault;
-  std::string_view owner;  ///< who can mend it: "model", "data", "framework", "operator", ...
+  std::string_view owner;  ///< who can fix it: "model", "data", "framework", "operator", ...
   Wording title;             ///< with "{}" for the ranks or the link, where it has any
   Wording advice;            ///< the cheapest action first
   Wording gpu_advice = {};   ///< the same for a GPU; empty: no other

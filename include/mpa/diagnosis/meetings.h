@@ -48,8 +48,8 @@ void AddMember(const std::vector<RankMeetings>& ranks, std::size_t rank, std::si
                Meeting& meeting);
 
 /// Joins what belongs together: the same run of the same name in the same group, counted within a
-/// step where names repeat. Where ranks ran a name differently often in a step, its first runs are
-/// one meeting, and so are its last ones, which may be wrong if a rank lost just these.
+/// step where names repeat. Where ranks ran a name a different number of times in a step, its first
+/// runs are one meeting, and so are its last ones, which may be wrong if a rank lost just these.
 Meetings JoinMeetings(const std::vector<RankMeetings>& ranks);
 
 }  // namespace mpa

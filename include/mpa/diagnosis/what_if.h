@@ -16,25 +16,25 @@ struct ReplaySteps {
   std::size_t first = 0;   ///< steps before it do not count (warm-up)
 };
 
-/// Something that could be mended, as what the step would no longer have to do.
+/// Something that could be fixed, as what the step would no longer have to do.
 struct WhatIf {
-  Removal expect;        ///< what mending it is likely to take out
+  Removal expect;        ///< what a fix is likely to take out
   Removal bound;         ///< all of it; empty: the same as `expect`
   bool opportunity = false;  ///< slow as it was written, not a deviation; faults go first
 };
 
-/// What mending one cause wins, per step and in ns.
+/// What fixing one cause saves, per step and in ns.
 struct Gain {
   std::size_t cause = 0;  ///< position in the list of causes
-  TimeNs gain = 0;        ///< once all causes before it in the list of gains are mended
-  TimeNs alone = 0;       ///< if nothing else is mended
+  TimeNs gain = 0;        ///< once all causes before it in the list of gains are fixed
+  TimeNs alone = 0;       ///< if nothing else is fixed
   TimeNs most = 0;        ///< as `gain`, with `bound` instead of `expect`
   bool with_next = false; ///< pays only together with the next gain of the list
 };
 
 struct Waterfall {
   TimeNs step = 0;   ///< mean length of a step, as recorded
-  TimeNs floor = 0;  ///< what is left of it once all is mended; step = floor + sum of the gains
+  TimeNs floor = 0;  ///< what is left of it once all is fixed; step = floor + sum of the gains
   std::vector<Gain> gains;   ///< in the order in which they are won
 };
 
@@ -42,8 +42,8 @@ struct Waterfall {
 TimeNs StepTime(const ReplayGraph& graph, const ReplaySteps& steps,
                 std::span<const Removal* const> removals);
 
-/// Takes the cause that wins most, then the one that wins most of what is left, and so on, so that
-/// nothing is won twice. Faults are mended before opportunities. Two causes that hide each other are
+/// Takes the cause that saves most, then the one that saves most of what is left, and so on, so that
+/// nothing is saved twice. Faults are fixed before opportunities. Two causes that hide each other are
 /// tried together. `least`: gains below it, in ns per step, are not worth a place.
 Waterfall MakeWaterfall(const ReplayGraph& graph, const ReplaySteps& steps,
                         const std::vector<WhatIf>& causes, TimeNs least);

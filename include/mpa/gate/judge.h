@@ -33,7 +33,7 @@ struct GateSettings {
 struct GatePolicy {
   enum class Inconclusive { kPass, kWarn, kFail };
   Inconclusive on_inconclusive = Inconclusive::kFail;
-  bool warn_only = false;  ///< a regression is told, but fails nothing
+  bool warn_only = false;  ///< a regression is reported, but fails nothing
 };
 
 /// Judges the runs: verdict, headline, metrics, mismatches and what explains the difference.

@@ -19,7 +19,7 @@ struct SummaryRequest {
 /// The tables that Summarise() needs for it.
 Tables TablesFor(const SummaryRequest& request);
 
-/// Condenses a rank: the steps are told apart in one pass, as SelectStep() does for one. Metrics
+/// Condenses a rank: the steps are separated in one pass, as SelectStep() does for one. Metrics
 /// that the capture tells nothing of have no samples; a pattern that no name fits has zeros. A
 /// capture without steps has one sample of each metric but step_time.
 RankSummary Summarise(const RankTrace& trace, const SummaryRequest& request);

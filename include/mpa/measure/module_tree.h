@@ -45,7 +45,7 @@ struct ModuleTrees {
   ModuleTree backward;  ///< calls that the backward links tie to a forward module
 };
 
-/// True when the capture tells of modules.
+/// True when the capture contains modules.
 bool HasModules(const RankTrace& trace);
 
 /// Builds the module calls of a rank. Forward: python calls "nn.Module: ..." and the optimizer's

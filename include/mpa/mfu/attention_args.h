@@ -21,7 +21,7 @@ struct AttentionArgs {
 /// torch_npu.npu_fusion_attention (`input_layout`, `sparse_mode`, `head_num`, `actual_seq_qlen`,
 /// `actual_seq_kvlen`), of npu_fused_infer_attention_score (`num_heads`, `actual_seq_lengths`,
 /// `actual_seq_lengths_kv`) or of scaled_dot_product_attention (`is_causal`, which means BNSD).
-/// Empty when neither a layout nor `is_causal` is told.
+/// Empty when neither a layout nor `is_causal` is given.
 std::optional<AttentionArgs> ParseAttentionArgs(std::string_view text);
 
 }  // namespace mpa

@@ -10,7 +10,7 @@
 
 namespace mpa {
 
-/// The options of a recipe that tell of the chip: ai_core_num, aic_frequency, peak_tflops.
+/// The options of a recipe about the chip: ai_core_num, aic_frequency, peak_tflops.
 std::vector<RecipeParameter> ChipParameters();
 
 /// How fast the rank's chip can be: as the options say, otherwise as its info.json does. The chip

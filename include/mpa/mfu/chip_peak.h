@@ -39,7 +39,7 @@ enum class Hf32 : std::uint8_t { kNotTold, kNo, kYes };
 TypeClass ComputeType(std::string_view op_type, const std::vector<std::string>& input_types,
                       Hf32 hf32 = Hf32::kNotTold);
 
-/// What tells how fast a chip can be at best.
+/// What determines how fast a chip can be at best.
 struct ChipPeak {
   std::int64_t cores = 0;             ///< cube cores, `ai_core_num` of info.json
   double frequency_mhz = 0;           ///< nominal, `aic_frequency` of info.json

@@ -17,7 +17,7 @@ using Shapes = std::vector<Shape>;
 std::string_view WithoutQuotes(std::string_view shapes);
 
 /// Shapes as captures write them: "32,4096;4096,4096;;4096", in quotes or not. An absent tensor
-/// keeps its position. Empty for `N/A`, an empty text, and text that is no list of shapes (a
+/// keeps its position. Empty for `N/A`, an empty text, and text that is not a list of shapes (a
 /// negative dimension, a number beyond 64 bits, a letter).
 Shapes ParseShapes(std::string_view text);
 
@@ -26,7 +26,7 @@ Shapes ParseShapes(std::string_view text);
 /// empty text.
 std::vector<std::string> ParseTensorNames(std::string_view text);
 
-/// What a capture tells of the tensors of a kernel.
+/// What a capture says about the tensors of a kernel.
 struct KernelTensors {
   Shapes inputs, outputs;
   std::vector<std::string> input_formats, output_formats;  // may be shorter than the shapes

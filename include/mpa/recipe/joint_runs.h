@@ -60,8 +60,8 @@ struct JointRun {
 
 struct JointRuns {
   std::vector<JointRun> all;  ///< by group and name as first seen, then by step and occurrence
-  /// Names that the ranks of their group ran differently often: which runs belong together is not
-  /// known, and none of them is in `all`.
+  /// Names that the ranks of their group ran a different number of times: which runs belong
+  /// together is not known, and none of them is in `all`.
   std::size_t uneven = 0;
 };
 

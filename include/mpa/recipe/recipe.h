@@ -52,6 +52,7 @@ enum class Detail : std::uint8_t {
 /// What a recipe is asked to make of the parts.
 struct Wanted {
   bool sheets = true;
+  bool documents = true;            ///< the files that the form text has beside the sheets
   Detail screen = Detail::kAnswer;  ///< the lines
 };
 

@@ -169,7 +169,7 @@ struct Finding {
   std::string scope;                 ///< what it is about, such as a graph
   std::string owner;                 ///< whom to ask
   std::string text;                  ///< what was measured, and what to do
-  std::optional<std::int64_t> gain;  ///< ns that mending it wins at most; empty: unknown
+  std::optional<std::int64_t> gain;  ///< ns that a fix saves at most; empty: unknown
 };
 
 /// A file of the form `text` that is not a table.

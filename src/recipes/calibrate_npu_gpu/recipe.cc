@@ -87,7 +87,7 @@ constexpr OpColumn kOpColumns[] = {
     {"Total Kernel Duration(us)", Format::kDecimals3, 10, "Time of its kernels, in us."},
     {"Total Kernel Duration(%)", Format::kText, 10,
      "The same as a share of all kernels in modules."},
-    {"Avg Kernel Duration(us)", Format::kDecimals3, 10, "The same by its count, in us."}};
+    {"Avg Kernel Duration(us)", Format::kDecimals3, 10, "The same divided by its count, in us."}};
 
 Column ListColumn(std::string name, Format format, double width, const char* meaning,
                   bool merges = false) {
@@ -107,9 +107,8 @@ Sheet EmptyComparison(std::int64_t rank) {
                    "Modules around the module, joined by '/'.", true));
     add(ListColumn(fmt::format("({}) Module", side), Format::kText, 20, "The module.", true));
   }
-  add(ListColumn(
-      "Match Type", Format::kText, 10,
-      "How the modules found each other: rule (equal names), fuzzy (names alike), none."));
+  add(ListColumn("Match Type", Format::kText, 10,
+                 "How the modules were matched: rule (equal names), fuzzy (similar names), none."));
   for (const char* side : {"NPU", "GPU"}) {
     for (const OpColumn& column : kOpColumns) {
       add(ListColumn(fmt::format("({}) {}", side, column.name), column.format, column.width,
@@ -117,9 +116,9 @@ Sheet EmptyComparison(std::int64_t rank) {
     }
   }
   add(ListColumn("(NPU/GPU) Module Time Ratio", Format::kText, 10,
-                 "Time of the module on the NPU by that on the GPU.", true));
+                 "Time of the module on the NPU divided by that on the GPU.", true));
   add(ListColumn("(NPU-GPU,us) Module Time Diff", Format::kDecimals3, 10,
-                 "Time of the module on the NPU less that on the GPU, in us.", true));
+                 "Time of the module on the NPU minus that on the GPU, in us.", true));
   return sheet;
 }
 
@@ -260,8 +259,10 @@ void ReduceCalibrate(const std::vector<OfRank<NpuModules>>& ranks, const RecipeA
     const std::size_t position = BeginRank(id, report);
     const std::vector<MatchedRow> rows = calibrate::MatchModules(npu, gpu->second, threshold);
     const TimeNs npu_total = TotalOf(npu), gpu_total = TotalOf(gpu->second);
-    report.sheets.push_back(CompareRank(id, position, rows, npu_total, gpu_total));
-    if (arguments.contains(kDump)) {
+    if (wanted.sheets) {
+      report.sheets.push_back(CompareRank(id, position, rows, npu_total, gpu_total));
+    }
+    if (wanted.sheets && arguments.contains(kDump)) {
       report.sheets.push_back(ProfileSheet("NPU", id, position, npu));
       report.sheets.push_back(ProfileSheet("GPU", id, position, gpu->second));
     }
@@ -279,7 +280,7 @@ Verdict JudgeCalibrate(const RankFacts& facts) {
   Verdict verdict = JudgeReadable(facts);
   if (verdict.CannotRun()) return verdict;
   if (facts.kind == CaptureKind::kGpu) {
-    return CannotRun("it compares an NPU with a GPU; this one goes to --baseline_profiling_path",
+    return CannotRun("it compares an NPU with a GPU; give the GPU run as --baseline_profiling_path",
                      "");
   }
   return JudgeHost(facts);
@@ -306,7 +307,7 @@ Recipe CalibrateNpuGpu() {
                        .required = true},
                       {.name = kThreshold,
                        .type_name = "X",
-                       .help = "How alike names of modules have to be, from 0 to 1 [default: 0.8]",
+                       .help = "How similar names of modules must be, from 0 to 1 [default: 0.8]",
                        .value = Value::kText,
                        .problem = ThresholdProblem},
                       {.name = kDump,

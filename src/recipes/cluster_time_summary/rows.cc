@@ -66,7 +66,7 @@ std::vector<StepRow> RowsOf(const Ranks& ranks, std::vector<std::string>& notes)
     notes.push_back(fmt::format(
         "{} runs of communication operators on {} rank{} count neither as wait nor as "
         "transmission: "
-        "other ranks of their group are missing, or ran them differently often; give the "
+        "other ranks of their group are missing, or ran them a different number of times; give the "
         "captures of all ranks",
         left_out, ranks_left_out, ranks_left_out == 1 ? "" : "s"));
   }

@@ -42,7 +42,7 @@ struct StepRow {
   std::array<std::optional<TimeNs>, kMetrics> times;
 };
 
-/// In order of rank and step. `notes` tells what had to be left out.
+/// In order of rank and step. `notes` says what had to be left out.
 std::vector<StepRow> RowsOf(const Ranks& ranks, std::vector<std::string>& notes);
 
 }  // namespace mpa::time_summary

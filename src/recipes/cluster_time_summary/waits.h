@@ -22,7 +22,8 @@ using WaitsOfRank = std::map<std::int32_t, Waits>;
 /// The waits of each rank, in the order of `ranks`, from runs as JoinRuns pairs them step by step.
 /// The rank that ran an operator shortest came last and waited for nobody; the others waited for
 /// what they ran longer. A collective that a rank of its group did not record is left out: the
-/// missing rank may be the one that came last. So are names that the ranks ran differently often.
+/// missing rank may be the one that came last. So are names that the ranks ran a different number
+/// of times.
 std::vector<WaitsOfRank> FindWaits(const Ranks& ranks);
 
 }  // namespace mpa::time_summary

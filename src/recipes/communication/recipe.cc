@@ -63,8 +63,10 @@ void Reduce(const Ranks& ranks, const Subjects& subjects, Wanted wanted, Report&
     communication::AddStepSheet(steps, report);
     if (subjects.steps) communication::AddJobSheets(ranks, report);
   }
-  if (wanted.sheets && subjects.steps) {  // as text they are documents
+  if (subjects.steps) {  // as text they are documents
     for (Sheet& sheet : report.sheets) sheet.text_file = {};
+  }
+  if (wanted.documents && subjects.steps) {
     report.documents.push_back(communication::GroupDocument(groups));
     if (!steps.empty()) {
       report.documents.push_back(communication::StepDocument(steps, grid.Known()));
@@ -90,7 +92,7 @@ Verdict JudgeCommunicationRecipes(const RankFacts& facts) {
   Verdict verdict = JudgeReadable(facts);
   if (verdict.CannotRun()) return verdict;
   if (facts.kind == CaptureKind::kGpu) {
-    return CannotRun("communication of NPUs only is summed up", "");
+    return CannotRun("only communication of NPUs is summed up", "");
   }
   verdict.AddLack(facts.recorded.communication == Recorded::kNo,
                   "no communication was recorded; a run on one device has none",

@@ -238,7 +238,7 @@ void AddTimeSheets(const OpSums& sums, Report& report) {
   for (const RankOp* op : all) {
     for (const auto& [kind, use] : op->op.links) {
       const auto sizes = op->sizes.find(kind);
-      if (sizes == op->sizes.end() || sizes->second.empty()) {  // no packet was told apart
+      if (sizes == op->sizes.end() || sizes->second.empty()) {  // packets were not distinguished
         if (IsUsed(use)) packets.push_back({*op, kind, use, 0, {0, 0}});
         continue;
       }

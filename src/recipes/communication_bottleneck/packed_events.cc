@@ -55,7 +55,7 @@ std::vector<Event> PackedEvents::EndingBy(TimeNs end) const {
     const std::uint64_t dur = reader.Next();
     const std::uint64_t name = reader.Next();
     if (name >= names_.size()) {
-      Fail(ErrorKind::kCorrupt, "the part names a text that it does not hold");
+      Fail(ErrorKind::kCorrupt, "the part refers to a text that it does not contain");
     }
     const Event event{static_cast<TimeNs>(start), static_cast<TimeNs>(dur),
                       static_cast<std::uint32_t>(name)};

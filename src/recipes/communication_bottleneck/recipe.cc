@@ -67,7 +67,7 @@ Cell RankCell(const std::optional<std::int64_t>& rank) { return rank ? Cell(*ran
 std::vector<ColumnOf<SlowRun>> SlowRunColumns() {
   return {
       {ColumnWithTitle("startTime(us)", "Start Time(us)", Format::kText,
-                       "When the operator began on the rank that is looked at."),
+                       "When the operator began on the rank that is explained."),
        [](const SlowRun& item) -> Cell { return MicrosecondsText(item.start); }},
       {ColumnWithTitle("endTime(us)", "End Time(us)", Format::kText, "When it ended there."),
        [](const SlowRun& item) -> Cell { return MicrosecondsText(item.End()); }},
@@ -148,10 +148,11 @@ void ReduceBottleneck(const Ranks& ranks, const RecipeArguments& arguments, Want
     return item.bound == Bound::kUnknown && !item.slow;
   });
   if (alone > 0) {
-    report.notes.push_back(fmt::format(
-        "{} of the operators ran on {} alone, or differently often on the other ranks; give the "
-        "captures of all ranks, of the same steps",
-        alone, RankText(ranks[target].rank)));
+    report.notes.push_back(
+        fmt::format("{} of the operators ran on {} alone, or a different number of times on the "
+                    "other ranks; give the "
+                    "captures of all ranks, of the same steps",
+                    alone, RankText(ranks[target].rank)));
   }
   if (wanted.sheets) {
     const auto columns = SlowRunColumns();
@@ -184,30 +185,29 @@ Recipe CommunicationBottleneck() {
        .needs = Tables::kKernels | Tables::kDeviceTasks | Tables::kCommunications |
                 Tables::kScheduleKernels | Tables::kHostOps | Tables::kLaunches |
                 Tables::kHostCalls | Tables::kCommTasks | Tables::kSteps,
-       .parameters = {{kRankId,
-                       "N",
-                       "Rank whose operators are looked at [default: 0]",
-                       Value::kText,
-                       {},
-                       ProblemOfRank},
-                      {kTopNum, "N", "Its longest operators to explain [default: 10]",
-                       Value::kCount},
-                      {kSlowNpu, "PART",
-                       "Part of its duration by which an operator differs between ranks "
-                       "for one to be late [default: 0.05]",
-                       Value::kPositive},
-                      {kWaiting, "NS",
-                       "Work waits on the device if it waits so much longer there than on "
-                       "the host [default: 100000]",
-                       Value::kPositive},
-                      {kProportion, "PART",
-                       "Part of the work that has to wait there for the device to be "
-                       "the cause [default: 0.5]",
-                       Value::kPositive},
-                      {kShifted, "NS",
-                       "Ranks are together where events start at most so far apart "
-                       "[default: 1000000]",
-                       Value::kPositive}},
+       .parameters =
+           {{kRankId,
+             "N",
+             "Rank whose operators are explained [default: 0]",
+             Value::kText,
+             {},
+             ProblemOfRank},
+            {kTopNum, "N", "Its longest operators to explain [default: 10]", Value::kCount},
+            {kSlowNpu, "PART",
+             "A rank is late if its operator differs from the others by this part of the duration "
+             "[default: 0.05]",
+             Value::kPositive},
+            {kWaiting, "NS",
+             "Work waits on the device if it waits this much longer there than on the host, in ns "
+             "[default: 100000]",
+             Value::kPositive},
+            {kProportion, "PART",
+             "The device is the cause if this part of the work waits there [default: 0.5]",
+             Value::kPositive},
+            {kShifted, "NS",
+             "Ranks are in step where events start at most this far apart, in ns [default: "
+             "1000000]",
+             Value::kPositive}},
        .can_run = JudgeBottleneck,
        .cuts_steps = true});
 }

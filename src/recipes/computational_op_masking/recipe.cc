@@ -178,7 +178,7 @@ void AddLines(const Ranks& ranks, const std::vector<TypeSet>& sets, Report& repo
   }
   if (lines.empty()) return;
   constexpr std::size_t kShown = 10;
-  report.lines.push_back("communication that no computing hides, in % of the steps");
+  report.lines.push_back("communication not hidden by computing, in % of the steps");
   report.lines.push_back(fmt::format("  {:<20} {:>8} {:>8} {:>8} {:<10} {:>8}", "process groups",
                                      "min", "median", "max", "(rank)", "hidden"));
   const std::size_t shown = std::min(kShown, lines.size());
@@ -253,7 +253,7 @@ Recipe ComputationalOpMasking() {
   return MakeRecipe<MapMasking, ReduceMasking>(
       {.name = "computational_op_masking",
        .folder = "ComputationalOpMasking",
-       .summary = "how much communication of each process group no computing hides",
+       .summary = "how much communication of each process group is not hidden by computing",
        .needs = Tables::kOverlaps | Tables::kKernels | Tables::kDeviceTasks |
                 Tables::kCommunications | Tables::kSteps,
        .parameters = {{kParallelTypes,

@@ -196,7 +196,7 @@ void ReduceComputeOpSum(const Ranks& ranks, const RecipeArguments& arguments, Wa
 }
 
 Verdict JudgeComputeOpSum(const RankFacts& facts) {
-  return JudgeKernelTypes(facts, "kernels of NPUs only are summed");
+  return JudgeKernelTypes(facts, "only kernels of NPUs are summed");
 }
 
 }  // namespace

@@ -217,8 +217,7 @@ void ReduceEpLoadBalance(const Ranks& ranks, const RecipeArguments&, Wanted want
 }
 
 Verdict JudgeEpLoadBalance(const RankFacts& facts) {
-  const Verdict verdict =
-      JudgeNpuKernels(facts, "the kernels of experts are looked for on NPUs only", "shapes");
+  const Verdict verdict = JudgeNpuKernels(facts, "only kernels of NPUs are examined", "shapes");
   if (!verdict.CannotRun() && facts.recorded.kernel_types == Recorded::kNo) {
     return CannotRun("kernels have no types and shapes", "profiler_level=Level1");
   }

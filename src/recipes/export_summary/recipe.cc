@@ -84,8 +84,8 @@ std::vector<TextDocument> TakeDocuments(RankPart& part) {
   return documents;
 }
 
-void ReduceExportSummary(const std::vector<OfRank<Summary>>& ranks, const RecipeArguments&, Wanted,
-                         Report& report) {
+void ReduceExportSummary(const std::vector<OfRank<Summary>>& ranks, const RecipeArguments&,
+                         Wanted wanted, Report& report) {
   const auto columns = FileColumns();
   Sheet files = SheetOf("ExportedFiles", columns);
   std::int64_t kernels = 0, calls = 0;
@@ -107,7 +107,7 @@ void ReduceExportSummary(const std::vector<OfRank<Summary>>& ranks, const Recipe
         return;
       }
       const std::string path = fmt::format("{}/{}", directory, name);
-      if (!text.empty()) report.documents.push_back({path, text});
+      if (wanted.documents && !text.empty()) report.documents.push_back({path, text});
       AddRow(columns, FileItem{id, path, rows}, row_rank, files);
     };
     add(kKernels, part.kernels, part.kernel_rows);
@@ -115,10 +115,12 @@ void ReduceExportSummary(const std::vector<OfRank<Summary>>& ranks, const Recipe
     kernels += part.kernel_rows;
     calls += part.call_rows;
   }
-  report.lines.push_back(
-      fmt::format("{} files of {} ranks: {} kernels and collectives, {} names of host calls",
-                  files.rows.size(), report.ranks.size(), kernels, calls));
-  report.sheets.push_back(std::move(files));
+  if (wanted.screen != Detail::kNone) {
+    report.lines.push_back(
+        fmt::format("{} files of {} ranks: {} kernels and collectives, {} names of host calls",
+                    files.rows.size(), report.ranks.size(), kernels, calls));
+  }
+  if (wanted.sheets) report.sheets.push_back(std::move(files));
 }
 
 Verdict JudgeExportSummary(const RankFacts& facts) {

@@ -15,8 +15,8 @@ enum class Cause : std::uint8_t {
   kDevice,     ///< other tasks ran on the device
   kFramework,  ///< the framework dispatched nothing
   kRuntime,    ///< the runtime (CANN) was late with what the framework had dispatched
-  kHost,       ///< the host, the capture does not tell which of the two
-  kUnknown,    ///< the capture does not tell what dispatched the work
+  kHost,       ///< the host; the capture does not say which of the two
+  kUnknown,    ///< the capture does not say what dispatched the work
 };
 constexpr Cause LastOf(Cause) { return Cause::kUnknown; }
 /// For people: "framework dispatched nothing".

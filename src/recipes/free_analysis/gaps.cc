@@ -60,7 +60,7 @@ class Neighbours {
   std::vector<std::size_t> last_;  // by work: of it and those before what ends last
 };
 
-// Tasks that take time, in order of start. Ranges that the program marked are no tasks.
+// Tasks that take time, in order of start. Ranges that the program marked are not tasks.
 std::vector<std::size_t> RunningTasks(const RankTrace& trace) {
   const DeviceTasks& tasks = trace.device_tasks;
   std::vector<std::size_t> rows = tasks.RowsByStart();

@@ -119,14 +119,14 @@ void ReduceFreqAnalysis(const Ranks& ranks, const RecipeArguments&, Wanted wante
     }
   }
   for (Sheet* sheet : {&idle, &abnormal}) {
-    if (!sheet->rows.empty()) report.sheets.push_back(std::move(*sheet));
+    if (wanted.sheets && !sheet->rows.empty()) report.sheets.push_back(std::move(*sheet));
   }
 }
 
 Verdict JudgeFreqAnalysis(const RankFacts& facts) {
   Verdict verdict = JudgeReadable(facts);
   if (!verdict.CannotRun() && facts.kind == CaptureKind::kGpu) {
-    return CannotRun("clocks of NPUs only are looked at", "");
+    return CannotRun("only clocks of NPUs are examined", "");
   }
   return verdict;
 }

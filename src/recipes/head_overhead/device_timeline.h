@@ -59,7 +59,7 @@ class DeviceTimeline {
   void FindBursts();
 
   std::vector<Run> runs_;
-  std::vector<std::size_t> next_kernel_;  // of each run: itself or the next that is no refresh
+  std::vector<std::size_t> next_kernel_;  // of each run: itself or the next that is not a refresh
   Intervals busy_;
   std::vector<TimeNs> busy_before_;  // of each busy interval: the sum of those before it
   Keyed by_connection_, by_model_;

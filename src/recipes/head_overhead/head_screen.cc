@@ -122,8 +122,8 @@ class Screen {
   void Answer() {
     const SummaryRow* head = Find("all", "head");
     if (head == nullptr) {
-      Say("{}: {} calls of graphs are seen by the runtime only: when they start, not who had the "
-          "time before",
+      Say("{}: {} calls of graphs are known from the runtime only: when they start, but not what "
+          "took the time before",
           rank_, part_.calls.size());
       return;
     }

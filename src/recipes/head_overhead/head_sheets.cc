@@ -185,7 +185,7 @@ std::vector<ColumnOf<CallItem>> CallColumns() {
        [](const Item& item) -> Cell { return Count(item.call, item.call.copies); }},
       {Number("nLaunch", "Launches within the call."),
        [](const Item& item) -> Cell { return item.call.launches; }},
-      {Words("flags", 30, "What to know of the numbers, joined by |."),
+      {Words("flags", 30, "Notes on the numbers, joined by |."),
        [](const Item& item) -> Cell { return FlagText(item.call); }}};
 }
 
@@ -234,7 +234,7 @@ std::vector<ColumnOf<Of<SummaryRow>>> SummaryColumns() {
        [](const Item& item) -> Cell { return item.row.scope; }},
       {Words("phase", 10, "steady or compile."),
        [](const Item& item) -> Cell { return Text(NameOf(item.row.phase)); }},
-      {Words("segment", 20, "Which time the row is about."),
+      {Words("segment", 20, "The time that the row describes."),
        [](const Item& item) -> Cell { return item.row.measure; }},
       {Number("count", "Calls that have it."),
        [](const Item& item) -> Cell { return item.row.spread.count; }},
@@ -301,15 +301,15 @@ std::vector<ColumnOf<Of<AdviceRow>>> AdviceColumns() {
       {Words("owner", 34, "Whom to ask."), [](const Item& item) -> Cell { return item.row.owner; }},
       {Words("text", 100, "What was measured, and what to do."),
        [](const Item& item) -> Cell { return item.row.text; }},
-      {Words("metric", 34, "What value and threshold are."),
+      {Words("metric", 34, "What the value and the threshold measure."),
        [](const Item& item) -> Cell { return item.row.metric; }},
       {Ratio("value", "The measured value."),
        [](const Item& item) -> Cell { return Rounded(item.row.value, 4); }},
-      {Ratio("threshold", "From where on the rule holds."),
+      {Ratio("threshold", "The value from which on the rule applies."),
        [](const Item& item) -> Cell { return Rounded(item.row.threshold, 4); }},
-      {Time("exposedPerStep", "The most that mending it wins in a step."),
+      {Time("exposedPerStep", "The most that a fix saves in a step."),
        [](const Item& item) -> Cell { return OrEmpty(item.row.exposed_per_step); }},
-      {Number("calls", "Calls that it is about."),
+      {Number("calls", "Number of calls with the problem."),
        [](const Item& item) -> Cell { return item.row.calls; }}};
 }
 

@@ -20,7 +20,7 @@ enum SpanKind : std::size_t { kEvent = kSegments, kRuntime, kBusy, kKernel, kMar
 
 constexpr std::string_view kColours[] = {"#f4a261", "#e9c46a", "#8ecae6", "#219ebc", "#90be6d",
                                          "#cfd8dc", "#d8c9e8", "#555e68", "#8d99ae", "#b00020"};
-constexpr std::size_t kMostBars = 3000;   // of a lane: more are no picture
+constexpr std::size_t kMostBars = 3000;   // of a lane: more cannot be seen
 constexpr std::size_t kMostStreams = 12;  // likewise
 
 std::string UsText(TimeNs time) { return fmt::format("{:.1f}", static_cast<double>(time) / 1e3); }

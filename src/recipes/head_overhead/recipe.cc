@@ -181,7 +181,7 @@ void ReduceHeadOverhead(const std::vector<RankHead>& ranks, const RecipeArgument
 Verdict JudgeHeadOverhead(const RankFacts& facts) {
   Verdict verdict = JudgeReadable(facts);
   if (verdict.CannotRun()) return verdict;
-  if (facts.kind == CaptureKind::kGpu) return CannotRun("graphs of NPUs only are looked for", "");
+  if (facts.kind == CaptureKind::kGpu) return CannotRun("only graphs of NPUs are examined", "");
   if (facts.recorded.host_ops == Recorded::kNo) {
     return CannotRun("no host operators were recorded: the calls of compiled graphs are among them",
                      "activities with ProfilerActivity.CPU");
@@ -234,8 +234,8 @@ Recipe HeadOverhead() {
        {"steady", "compile"}},
       {"thresholds",
        "LIST",
-       "Limits from which to give advice, such as lookup_us=500,built_tensors=4; a wrong name "
-       "lists all names",
+       "Thresholds of the advice, such as lookup_us=500,built_tensors=4; an unknown name lists all "
+       "names",
        Value::kText,
        {},
        ProblemOfThresholds},

@@ -231,7 +231,7 @@ void AddMadeNotes(const Ranks& ranks, Report& report) {
   }
   if (without_device > 0) {
     report.notes.push_back(fmt::format(
-        "marks of communication left out, for no task of the device belongs to them: {}; "
+        "marks of communication left out, because no task of the device belongs to them: {}; "
         "collect with activities of the NPU",
         without_device));
   }

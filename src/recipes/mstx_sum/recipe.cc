@@ -111,7 +111,7 @@ void AddMstxNotes(const Ranks& ranks, Report& report) {
   }
   if (left_out > 0) {
     report.notes.push_back(fmt::format(
-        "ranges left out, for they have no stream: {}; --all_ranges counts them", left_out));
+        "ranges left out, because they have no stream: {}; --all_ranges counts them", left_out));
   }
   if (outside > 0) {
     report.notes.push_back(

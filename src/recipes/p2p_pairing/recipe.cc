@@ -266,19 +266,19 @@ void AddP2pNotes(const Ranks& ranks, Report& report) {
         "them, collected with profiler_level=Level1");
   }
   if (unknown > contradictions) {
-    report.notes.push_back(
-        fmt::format("operators without a connection, for their tasks name no sender and receiver: "
-                    "{}; collect with profiler_level=Level1",
-                    unknown - contradictions));
+    report.notes.push_back(fmt::format(
+        "operators without a connection, because their tasks name no sender and receiver: "
+        "{}; collect with profiler_level=Level1",
+        unknown - contradictions));
   }
   if (contradictions > 0) {
     report.notes.push_back(fmt::format(
-        "operators without a connection, for their tasks name several senders or receivers: {}",
+        "operators without a connection, because their tasks name several senders or receivers: {}",
         contradictions));
   }
   if (foreign > 0) {
-    report.notes.push_back(
-        fmt::format("tasks left out, for their group is not that of their operator: {}", foreign));
+    report.notes.push_back(fmt::format(
+        "tasks left out, because their group is not that of their operator: {}", foreign));
   }
 }
 

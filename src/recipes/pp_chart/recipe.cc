@@ -149,8 +149,9 @@ void AddChartNotes(const Ranks& ranks, const PipelineLayout& layout, const Misfi
         empty.size(), ranks.size(), RankText(empty.front())));
   }
   if (without_device > 0) {
-    report.notes.push_back(fmt::format(
-        "passes left out, for they have no stream and no time on the device: {}", without_device));
+    report.notes.push_back(
+        fmt::format("passes left out, because they have no stream and no time on the device: {}",
+                    without_device));
   }
   if (misfit.steps > 0) {
     report.notes.push_back(fmt::format(

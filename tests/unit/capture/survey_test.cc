@@ -405,7 +405,8 @@ TEST_F(SurveyTest, LooksAtTheEventsOfSmallTraces) {
   EXPECT_EQ(device.recorded.op_memory, Recorded::kNo);
   const RankFacts large = recorded(kernel, std::size_t{65} << 20);
   EXPECT_EQ(large.recorded.device_tasks, Recorded::kUnknown);
-  EXPECT_TRUE(Lacks(Overall(large), "too large to see in a moment whether it has device activity"));
+  EXPECT_TRUE(
+      Lacks(Overall(large), "too large to find out quickly whether it has device activity"));
 }
 
 TEST_F(SurveyTest, AnEmptyListOfCollectivesIsNone) {

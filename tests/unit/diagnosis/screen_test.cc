@@ -110,7 +110,7 @@ TEST(DiagnosisScreen, WhatIsOfTheCaptureHasAHeadingOfItsOwn) {
   EXPECT_EQ(lines[8], "Settings and memory:");
   EXPECT_TRUE(lines[9].starts_with("2 INFO"));
   EXPECT_EQ(lines[11], "About the capture:");
-  EXPECT_TRUE(lines[12].starts_with("3 INFO     the captures do not tell all causes"));
+  EXPECT_TRUE(lines[12].starts_with("3 INFO     the captures do not show all causes"));
   EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kChinese, 5), "关于采集：\n"));
 }
 

@@ -164,7 +164,7 @@ TEST(GateDecision, TooFewOrNoSamplesAreInconclusive) {
   EXPECT_EQ(few.verdict, GateVerdict::kInconclusive);
   EXPECT_EQ(few.reason,
             "2 steps in a run of the comparison are too few, 3 are needed (--min_steps)");
-  EXPECT_EQ(Decide(StepTime(3), {}, {{}}, three).reason, "the base has no values of it");
+  EXPECT_EQ(Decide(StepTime(3), {}, {{}}, three).reason, "the base has no values for it");
   EXPECT_EQ(Decide(StepTime(3), {}, {}, three).verdict, GateVerdict::kInconclusive);
   EXPECT_EQ(Decide(StepTime(3), {.min_samples = 3}, InMs({{1, 1, 1}, {1}}), three).verdict,
             GateVerdict::kInconclusive);

@@ -487,7 +487,7 @@ TEST(GateBaseline, NumbersThatNoRunHasAreRefused) {
                   }),
                   "kernels: no step takes as long");
   EXPECT_HAS_TEXT(message([](auto& runs) { runs = nlohmann::json(101, runs[0]); }),
-                  "runs: 101 are more than the 100");
+                  "runs: 101 given; at most 100");
 }
 
 // --- The file of --gate ---

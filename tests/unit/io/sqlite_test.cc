@@ -274,7 +274,7 @@ TEST(Database, EndsJoinsThatGiveFarMoreRowsThanThereAre) {
       [&] { database.Scan("a.id", "t a CROSS JOIN t b ON b.id = a.id", [](const Row&) {}); });
   EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
   EXPECT_HAS_TEXT(error.what(), "a.db: ");
-  EXPECT_HAS_TEXT(error.what(), "ids that have to be unique");
+  EXPECT_HAS_TEXT(error.what(), "ids that must be unique");
   std::size_t rows = 0;  // the database can be used all the same
   database.Scan("id", "t", [&](const Row&) { ++rows; });
   EXPECT_EQ(rows, 20000u);
