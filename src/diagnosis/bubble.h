@@ -10,7 +10,7 @@
 namespace mpa {
 
 /// Adds `pp.bubble` where more and smaller micro-batches win time, behind all other findings, and
-/// takes its gain off the floor. `mended`: what the findings so far take out.
+/// takes its gain off the floor. `mended`: by finding so far, what it takes out.
 void AddBubble(const Job& job, const std::vector<const WhatIf*>& mended, Diagnosis& diagnosis);
 
 }  // namespace mpa
