@@ -9,6 +9,7 @@
 
 #include "comm_task_facts.h"
 #include "mpa/base/log.h"
+#include "mpa/io/numbers.h"
 #include "process_groups.h"
 #include "profiler_db_tables.h"
 

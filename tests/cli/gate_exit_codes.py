@@ -49,7 +49,7 @@ class GateExitCodes(GateRuns):
                                        "--comparison_step", "1"), "--base_step", "no sheets")
         self.assert_fails(2, self.gate(self.base, "-d", self.base), "-d is given 2 times", "--fail_on")
         self.assert_fails(2, self.gate(self.base, "--fail_on", "free>+1%", "--fail_on", "free>+1ms"),
-                          "--fail_on free>+1ms", "free has a limit already")
+                          "--fail_on free>+1ms", "free already has a limit")
         self.assert_fails(2, self.gate(self.base, "--update_baseline"), "--update_baseline",
                           "--save_baseline")
         self.assert_fails(2, self.gate(self.base, "--export_type", "github", "--json"), "--json")

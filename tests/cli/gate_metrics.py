@@ -68,7 +68,7 @@ class GateMetrics(GateRuns):
         self.assertIn("not above the smallest share of the step that counts, 5.000 ms", result.out)
         self.assert_verdict(self.gate(slow, "--gate", file, "--fail_on", "step_time>+3%"), 1,
                             "REGRESSION step_time")
-        for wrong, words in ((b'{"metric": []}', ['"metric" is unknown', "metrics"]),
+        for wrong, words in ((b'{"metric": []}', ['unknown name "metric"', "metrics"]),
                              (b'{"metrics": [{"metric": "free"}]}', ['"limit"']),
                              (b'{"metrics": [{"metric": "free", "limit": "3"}]}', ["free: limit", "'3'"]),
                              (b'{"metrics": [{"metric": "free", "limit": "3%"},'

@@ -121,8 +121,8 @@ OF_GPU = {
 OF_DATABASES = {
     "empty file": (3, ".db: the file is empty"),
     "no database": (3, ".db: file is not a database"),
-    "truncated": (3, ".db: the database is damaged, or a copy of it broke off"),
-    "corrupt pages": (3, ".db: the database is damaged, or a copy of it broke off"),
+    "truncated": (3, ".db: the database is damaged or incomplete"),
+    "corrupt pages": (3, ".db: the database is damaged or incomplete"),
     "corrupt header": (3, ".db: file is not a database"),
     "unknown format": (3, ".db: sqlite_master: unsupported file format"),
     "directory": (3, ".db: not a regular file"),

@@ -255,7 +255,7 @@ class Memory(Outputs):
         capture = self.capture()
         arguments = self.recipe("--memory_limit", "1M", capture=capture)
         ended = run(arguments)
-        self.assertIn("may take up to", ended.err)
+        self.assertIn("may need up to", ended.err)
         self.assertEqual(run(self.recipe("--memory_limit", "2G", capture=capture)).code, 0)
 
 
