@@ -108,7 +108,7 @@ const std::vector<CatalogueEntry>& Catalogue() {
         "TASK_QUEUE_ENABLE=2 和 CPU_AFFINITY_CONF=2；使用融合算子或图模式"},
        {"CUDA graphs or torch.compile; fused operators; bind processes to cores",
         "使用 CUDA graph 或 torch.compile；融合算子；进程绑核"}},
-      {"op.aicpu", kOpportunity, "model",
+      {"op.aicpu", kFault, "model",
        {"operators run on the AI CPU", "算子运行在 AI CPU 上"},
        {"avoid int64 and double; replace nonzero, index and sort; newer operators",
         "避免 int64 和 double；替换 nonzero、index、sort；使用新版算子"}},

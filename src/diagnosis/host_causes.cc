@@ -37,11 +37,15 @@ class UsualCalls {
     for (const BlockedPart& call : part.blocked) {
       if (call.step >= 0 && static_cast<std::size_t>(call.step) < steps) starts_[static_cast<std::size_t>(call.step)].push_back(call.start);
     }
-    for (auto& starts : starts_) std::sort(starts.begin(), starts.end());
+    // A call that waits for several streams is there once for each.
+    for (auto& starts : starts_) {
+      std::sort(starts.begin(), starts.end());
+      starts.erase(std::unique(starts.begin(), starts.end()), starts.end());
+    }
   }
   bool Holds(const BlockedPart& call) const {
     const std::vector<TimeNs>& starts = starts_[static_cast<std::size_t>(call.step)];
-    return starts.end() - std::upper_bound(starts.begin(), starts.end(), call.start) < usual_ - 1;
+    return starts.end() - std::upper_bound(starts.begin(), starts.end(), call.start) < usual_;
   }
 
  private:

@@ -12,6 +12,10 @@ bool IsOfDevice(NodeKind kind) {
   return kind == NodeKind::kKernel || kind == NodeKind::kCopy || kind == NodeKind::kArrive;
 }
 
+bool IsIssuing(Leaf leaf) {
+  return leaf == Leaf::kDispatchOp || leaf == Leaf::kDispatchCann || leaf == Leaf::kDispatchComm || leaf == Leaf::kPython;
+}
+
 // For which work of the device the moments of the host stand.
 class IssuingFinder {
  public:
@@ -80,8 +84,7 @@ IssuingWork::IssuingWork(const RankDiagnosis& part) {
   std::vector<std::pair<std::uint32_t, Removal::Edge>> found;
   for (const HostShare& share : part.shares) {
     const std::uint32_t node = issued[part.graph.edges[share.edge].node];
-    const bool issues = share.leaf == Leaf::kDispatchOp || share.leaf == Leaf::kDispatchCann || share.leaf == Leaf::kDispatchComm;
-    if (node != kNoNode && issues) found.push_back({node, {share.edge, share.time}});
+    if (node != kNoNode && IsIssuing(share.leaf)) found.push_back({node, {share.edge, share.time}});
   }
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   for (const auto& [node, work] : found) {

@@ -11,8 +11,8 @@
 
 namespace mpa {
 
-/// What the host of a rank does to issue work of its device: in the call for it, and in the task queue
-/// with all that this call asked for.
+/// What the host of a rank does to issue work of its device: on the way to the call for it, in that call,
+/// and in the task queue with all that the call asked for.
 class IssuingWork {
  public:
   explicit IssuingWork(const RankDiagnosis& part);

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -66,6 +67,8 @@ struct Job {
   std::vector<std::vector<StepWork>> work;  ///< by rank and step
   /// By role and step, the types that any rank of the role runs.
   std::map<std::int32_t, std::vector<std::map<std::string, UsualKernel>>> usual_kernels;
+  /// Those with kernels that take longer on all of their ranks than equal ones of other roles.
+  std::set<std::int32_t> slow_roles;
 
   const RankDiagnosis& Part(std::size_t rank) const { return *ranks[rank].part; }
   const OperationPart& PartOf(const JointOperation::Member& member) const {

@@ -84,7 +84,7 @@ class RankCauses {
   void FindCompute() {
     std::vector<Excess> late, uneven, larger;
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
-      if (!HasPeers(rank)) continue;
+      if (!HasPeers(rank) && !job_.slow_roles.contains(job_.role[rank])) continue;
       Excess excess = ComputeExcess(rank);
       if (!Matters(job_, excess) || !IsSure(excess)) continue;
       // Work of other shapes than the peers have is more work, not slower work.
