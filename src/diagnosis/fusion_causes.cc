@@ -94,7 +94,8 @@ class FusionCauses {
     ++found.count;
   }
 
-  // Vector kernels in a row that work on equal tensors, whatever they compute.
+  // Vector kernels in a row that work on equal tensors. They compute something else each: the same again
+  // and again is done to several tensors.
   void AddChains() {
     Found found;
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) FindChains(rank, found);
@@ -115,14 +116,17 @@ class FusionCauses {
     const TimeNs start = StartOfKernel(part);
     std::vector<std::uint32_t> chain;
     std::int32_t of_chain = -1, step = -1;
+    const auto type_of = [&](std::uint32_t i) { return part.kinds[static_cast<std::size_t>(part.graph.nodes[i].row)].type; };
     const auto end_chain = [&] {
-      if (IsAtLeast(chain.size(), job_.rules.unfused_chain)) TakeChain(rank, chain, start, issuing, found);
+      const bool is_one = IsAtLeast(chain.size(), job_.rules.unfused_chain) &&
+                          std::any_of(chain.begin(), chain.end(), [&](std::uint32_t i) { return type_of(i) != type_of(chain[0]); });
+      if (is_one) TakeChain(rank, chain, start, issuing, found);
       chain.clear();
     };
     for (std::uint32_t i = 0; i < part.graph.nodes.size(); ++i) {
       const GraphNode& node = part.graph.nodes[i];
       if (node.kind != NodeKind::kKernel || node.step < 0) continue;
-      const bool is_piece = node.leaf == Leaf::kVector && !node.in_optimizer && !node.adds_gradients && !taken_[rank][i];
+      const bool is_piece = node.leaf == Leaf::kVector && !node.in_optimizer && !taken_[rank][i];
       const std::int32_t own = is_piece ? tensor[static_cast<std::size_t>(node.row)] : -1;
       if (own < 0 || own != of_chain || node.step != step) end_chain();
       of_chain = own;
