@@ -122,13 +122,13 @@ class RolePace {
     for (const GraphNode& node : part.graph.nodes) {
       if (node.kind != NodeKind::kKernel || node.step < static_cast<std::int32_t>(job_.first_step)) continue;
       const KernelKind& kind = part.kinds[static_cast<std::size_t>(node.row)];
+      if (kind.bytes <= 0) continue;  // without shapes nothing says that two are equal
       TaskSum& sum = sums[part.names[kind.type]][Kind{job_.operations.island[rank], part.names[kind.type], part.names[kind.shapes]}];
       ++sum.count;
       sum.time += node.dur;
     }
     for (const auto& [type, kinds] : sums) {
       for (const auto& [kind, sum] : kinds) {
-        if (std::get<2>(kind).empty()) continue;
         means_[kind].push_back(sum.time / sum.count);
         roles_[kind].insert(job_.role[rank]);
       }

@@ -28,8 +28,8 @@ TimeNs ReplayGraph::Arrival(const EdgeRow& edge, const std::vector<TimeNs>& star
   return start[edge.on] + (edge.from == WaitsFor::kEnd ? dur[edge.on] : 0) + weight;
 }
 
-// Puts every node behind all that it waits for, the earliest first. What waits for itself in the end,
-// which equal times make possible, loses the edges that say so.
+// Puts every node behind all that it waits for, the earliest first. Where equal times make nodes wait for
+// each other, edges are dropped.
 void ReplayGraph::Order() {
   std::vector<std::uint32_t> open(Nodes(), 0), first(Nodes() + 1, 0);
   for (const EdgeRow& edge : edges_) {
@@ -66,13 +66,21 @@ void ReplayGraph::Order() {
     if (!placed[node] && open[node] == 0) place_from(node);
   }
   if (order_.size() == Nodes()) return;
-  for (EdgeRow& edge : edges_) {
-    if (!edge.dropped && !placed[edge.node] && !placed[edge.on] && start_[edge.on] >= start_[edge.node]) {
-      edge.dropped = true;
+  // Of what is left each node waits for another one that is. The first of them loses just these edges,
+  // which cannot hold: what it waits for begins no earlier. What follows keeps its own.
+  std::vector<std::vector<std::uint32_t>> waits(Nodes());
+  for (std::uint32_t i = 0; i < edges_.size(); ++i) {
+    if (!edges_[i].dropped && !placed[edges_[i].node] && !placed[edges_[i].on]) waits[edges_[i].node].push_back(i);
+  }
+  for (const Node node : by_start) {
+    if (placed[node]) continue;
+    for (const std::uint32_t i : waits[node]) {
+      if (placed[edges_[i].on]) continue;
+      edges_[i].dropped = true;
       ++dropped_;
     }
+    place_from(node);
   }
-  Order();
 }
 
 void ReplayGraph::Finish(TimeNs tolerance) {
