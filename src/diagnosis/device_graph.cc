@@ -154,26 +154,29 @@ class DevicePart {
           if (!dependency || items_[*dependency].launched <= items_[candidate].launched)
             dependency = candidate;
         }
-        if (dependency) draft_.Wait(begin_node_[i], end_node_[*dependency], WaitsFor::kEnd, 0);
+        // Launches that are not recorded may be in another order.
+        const TimeNs released = item.waits ? item.work.end : item.work.begin;
+        const bool is_late = dependency && items_[*dependency].work.end > released + kTolerance;
+        if (dependency && !is_late) draft_.Wait(begin_node_[i], end_node_[*dependency], WaitsFor::kEnd, 0);
+        if (is_late && item.IsOperation()) AddReleasing(i, released);
       }
-      if (item.waits && item.work.end - item.work.begin > kShortWait) AddReleasing(i);
+      if (item.waits && item.work.end - item.work.begin > kShortWait) AddReleasing(i, item.work.end);
       last[lane_[i]] = i;
     }
   }
 
-  // What ended just when the wait did.
-  void AddReleasing(std::size_t wait) {
+  // What a wait or an operation was released by: what ended just before.
+  void AddReleasing(std::size_t waiting, TimeNs end) {
     if (by_end_.empty()) {
       for (std::size_t i = 0; i < items_.size(); ++i) {
         if (!items_[i].waits) by_end_.emplace_back(items_[i].work.end, i);
       }
       std::sort(by_end_.begin(), by_end_.end());
     }
-    const TimeNs end = items_[wait].work.end;
     auto at = std::upper_bound(by_end_.begin(), by_end_.end(), std::pair{end, items_.size()});
     while (at != by_end_.begin() && (--at)->first >= end - kEventReach) {
-      if (lane_[at->second] == lane_[wait]) continue;
-      draft_.Wait(begin_node_[wait], end_node_[at->second], WaitsFor::kEnd, 0);
+      if (lane_[at->second] == lane_[waiting] || (items_[waiting].IsOperation() && items_[at->second].IsOperation())) continue;
+      draft_.Wait(begin_node_[waiting], end_node_[at->second], WaitsFor::kEnd, 0);
       return;
     }
   }
