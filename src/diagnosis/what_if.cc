@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "mpa/base/parallel.h"
+
 namespace mpa {
 namespace {
 
@@ -29,7 +31,9 @@ class Search {
 
   Waterfall Run() && {
     now_ = result_.step = StepTime(graph_, steps_, made_);
-    for (std::size_t i = 0; i < causes_.size(); ++i) alone_.push_back(result_.step - With({i}));
+    std::vector<Causes> each;
+    for (std::size_t i = 0; i < causes_.size(); ++i) each.push_back({i});
+    alone_ = GainsOf(each);
     for (const bool opportunities : {false, true}) {
       while (TakeBest(opportunities) || TakePair(opportunities)) {
       }
@@ -39,7 +43,20 @@ class Search {
   }
 
  private:
-  TimeNs With(const std::vector<std::size_t>& more, bool bound = false) {
+  using Causes = std::vector<std::size_t>;
+
+  // What each of several sets of causes wins beyond what is made. A replay needs memory for the whole
+  // graph, so few of them run at once.
+  std::vector<TimeNs> GainsOf(const std::vector<Causes>& sets) const {
+    constexpr std::size_t kAtOnce = 4;
+    std::vector<TimeNs> gains(sets.size(), 0);
+    ParallelFor(std::min(kAtOnce, sets.size()), [&](std::size_t first) {
+      for (std::size_t i = first; i < sets.size(); i += kAtOnce) gains[i] = now_ - With(sets[i]);
+    });
+    return gains;
+  }
+
+  TimeNs With(const Causes& more, bool bound = false) const {
     Removals all = made_;
     for (const std::size_t i : more) {
       const Removal& most = causes_[i].bound;
@@ -48,15 +65,27 @@ class Search {
     return StepTime(graph_, steps_, all);
   }
 
+  Causes OpenCauses(bool opportunities) const {
+    Causes open;
+    for (std::size_t i = 0; i < causes_.size(); ++i) {
+      if (open_[i] && causes_[i].opportunity == opportunities) open.push_back(i);
+    }
+    return open;
+  }
+
   bool TakeBest(bool opportunities) {
+    const Causes open = OpenCauses(opportunities);
+    std::vector<Causes> each;
+    for (const std::size_t cause : open) each.push_back({cause});
+    if (made_.empty()) each.clear();  // known already
+    const std::vector<TimeNs> gains = GainsOf(each);
     std::optional<std::size_t> best;
     TimeNs most = least_ - 1;
-    for (std::size_t i = 0; i < causes_.size(); ++i) {
-      if (!open_[i] || causes_[i].opportunity != opportunities) continue;
-      const TimeNs gain = made_.empty() ? alone_[i] : now_ - With({i});
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      const TimeNs gain = made_.empty() ? alone_[open[i]] : gains[i];
       if (gain > most) {
         most = gain;
-        best = i;
+        best = open[i];
       }
     }
     if (best.has_value()) Take(*best, false);
@@ -65,27 +94,26 @@ class Search {
 
   // Of the causes that take most time, the two that win most together.
   bool TakePair(bool opportunities) {
-    std::vector<std::size_t> largest;
-    for (std::size_t i = 0; i < causes_.size(); ++i) {
-      if (open_[i] && causes_[i].opportunity == opportunities && taken_[i] > 0) largest.push_back(i);
-    }
+    Causes largest = OpenCauses(opportunities);
+    std::erase_if(largest, [&](std::size_t cause) { return taken_[cause] <= 0; });
     std::stable_sort(largest.begin(), largest.end(),
                      [&](std::size_t a, std::size_t b) { return taken_[a] > taken_[b]; });
     largest.resize(std::min(largest.size(), kPaired));
-    TimeNs most = result_.step * 3 / 100;
-    std::optional<std::pair<std::size_t, std::size_t>> best;
+    std::vector<Causes> pairs;
     for (std::size_t a = 0; a < largest.size(); ++a) {
-      for (std::size_t b = a + 1; b < largest.size(); ++b) {
-        const TimeNs gain = now_ - With({largest[a], largest[b]});
-        if (gain > most) {
-          most = gain;
-          best = {largest[a], largest[b]};
-        }
-      }
+      for (std::size_t b = a + 1; b < largest.size(); ++b) pairs.push_back({largest[a], largest[b]});
     }
-    if (!best.has_value()) return false;
-    Take(best->first, true);
-    Take(best->second, false);
+    const std::vector<TimeNs> gains = GainsOf(pairs);
+    TimeNs most = result_.step * 3 / 100;
+    const Causes* best = nullptr;
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      if (gains[i] <= most) continue;
+      most = gains[i];
+      best = &pairs[i];
+    }
+    if (best == nullptr) return false;
+    Take((*best)[0], true);
+    Take((*best)[1], false);
     return true;
   }
 
