@@ -20,7 +20,7 @@ from pathlib import Path
 
 SKIPPED = 77
 SMALL = ["--set", "layers=3", "--set", "steps=4", "--set", "dp=4"]
-# A job of each kind of cause: a slow device, host, link and input, what all ranks do, two at once, and none.
+# A job of each kind of cause: a slow device, host, link, input and stage, what all ranks do, two at once, and none.
 JOBS = {
     "healthy": SMALL,
     "slow_device": [*SMALL, "--cause", "slow_rank_compute:ranks=2,factor=1.3"],
@@ -31,6 +31,13 @@ JOBS = {
     "compile": [*SMALL, "--cause", "op_compile:ranks=all,count=12,ms=1.5"],
     "copies": [*SMALL, "--cause", "h2d_sync:ranks=all,count=2,mb=16.0"],
     "two_causes": [*SMALL, "--cause", "slow_rank_compute:ranks=1,factor=1.4", "--cause", "dataloader:ranks=all,ms=4.0"],
+    "tensor_parallel": ["--preset", "tp2pp2dp2", "--set", "pp=1", "--set", "layers=2", "--set", "micro_batches=2", "--set", "steps=3",
+                        "--cause", "slow_rank_compute:ranks=3,factor=1.4"],
+    "two_ranks": [*SMALL, "--set", "dp=2", "--cause", "slow_rank_compute:ranks=1,factor=1.3"],
+    "small_packets": [*SMALL, "--cause", "small_packets:bucket_mb=0.5,latency_us=50"],
+    "pieces": ["--preset", "tp2pp2dp2", "--set", "pp=1", "--set", "layers=2", "--set", "steps=3", "--cause", "launch_bound:pieces=6"],
+    "slow_stage": ["--preset", "tp2pp2dp2", "--set", "ranks_per_node=4", "--set", "layers=4", "--set", "steps=3",
+                   "--cause", "slow_node:node=1,factor=1.5"],
     "pipeline": ["--preset", "tp2pp2dp2", "--set", "layers=4", "--set", "micro_batches=4", "--set", "steps=3",
                  "--cause", "slow_rank_compute:ranks=5,factor=1.4"],
 }
@@ -61,6 +68,9 @@ def main():
         for name, options in JOBS.items():
             subprocess.run([python, "-B", simulator / "simulate_job.py", "--dst", Path(scratch, name), *options],
                            check=True, stdout=subprocess.DEVNULL)
+        # Without calls of CANN nothing says when work was launched.
+        subprocess.run([python, "-B", simulator / "degrade.py", "--src", Path(scratch, "tensor_parallel"), "--dst", scratch,
+                        "--variant", "no_cann"], check=True, stdout=subprocess.DEVNULL)
         return subprocess.run([python, "-B", simulator / "score.py", "--tool", args.tool, "--suite", scratch,
                                "--format", "both", "--s7", "2", "--verbose"], check=False).returncode
 

@@ -437,7 +437,8 @@ TEST(Causes, ANetworkThatIsSlowEverywhere) {
   EXPECT_EQ(found->ranks, (std::vector<std::int64_t>{0, 1})) << "either may be the slow one";
   EXPECT_EQ(found->confidence, Certainty::kMedium);
   EXPECT_EQ(MetricOf(*found, "bandwidth"), 3.125);
-  EXPECT_EQ(Find(WithPorts(50 * kMb), "link.slow/ports"), nullptr) << "half of the port";
+  EXPECT_NE(Find(WithPorts(59 * kMb), "link.slow/ports"), nullptr) << "7.375 GB/s, 59 % of the port";
+  EXPECT_EQ(Find(WithPorts(60 * kMb), "link.slow/ports"), nullptr) << "60 % of the port";
   EXPECT_EQ(Find(WithPorts(1'048'575), "link.slow/ports"), nullptr) << "too little to tell";
 }
 
@@ -602,13 +603,24 @@ TEST(Causes, AllocationsThatAskAgain) {
   EXPECT_EQ(Find(DiagnoseAll({part}), "mem.pressure"), nullptr);
 }
 
+// How many causes of late ranks cannot be judged with so many ranks that meet in each of some steps.
+std::ptrdiff_t LateNotJudged(std::size_t ranks, int steps) {
+  PartBuilder builder;
+  for (int step = 0; step < steps; ++step) builder.Step().Kernel("MatMulV3", kMs).Collective("hcom_allReduce__1_" + std::to_string(step), kMs);
+  const auto rows = DiagnoseAll(std::vector<RankDiagnosis>(ranks, builder.Build())).not_judged;
+  return std::count_if(rows.begin(), rows.end(), [](const NotJudged& row) { return row.id.starts_with("rank.late_"); });
+}
+
 TEST(Causes, WhatCannotBeJudgedIsTold) {
+  EXPECT_EQ(LateNotJudged(3, 1), 0);
+  EXPECT_EQ(LateNotJudged(2, 2), 0);
+  EXPECT_EQ(LateNotJudged(2, 1), 3) << "in one step either may be the odd one";
+  EXPECT_EQ(LateNotJudged(1, 3), 3);
   const auto part = ThreeSteps([](PartBuilder& step) { step.Kernel("MatMulV3", kMs); });
-  EXPECT_EQ(Find(DiagnoseAll({part, part, part}), "capture.missing"), nullptr) << "all is there";
-  const Diagnosis diagnosis = DiagnoseAll({part, part});
+  const Diagnosis diagnosis = DiagnoseAll({part, part, part});
   ASSERT_FALSE(diagnosis.findings.empty());
   EXPECT_EQ(diagnosis.findings.back().id, "capture.missing") << "the last of all";
-  EXPECT_EQ(MetricOf(diagnosis.findings.back(), "causes_not_judged"), 3) << "late ranks need three";
+  EXPECT_EQ(MetricOf(diagnosis.findings.back(), "causes_not_judged"), 3) << "ranks that never meet are not compared";
   EXPECT_EQ(diagnosis.not_judged.size(), 3u);
 }
 

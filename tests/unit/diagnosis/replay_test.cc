@@ -117,5 +117,18 @@ TEST(Replay, BreaksCirclesOfOneTime) {
   EXPECT_EQ(graph.Replay({}), (std::vector<TimeNs>{5, 5}));
 }
 
+TEST(Replay, ACircleOfOneTimeLeavesWhatFollowsAsItIs) {
+  ReplayGraph graph;
+  const Node work = graph.Add(0, 5);
+  const Node a = graph.Add(5, 0), b = graph.Add(5, 0), next = graph.Add(5, 0);
+  graph.Wait(a, work, WaitsFor::kEnd, 0);
+  graph.Wait(a, b, WaitsFor::kStart, 0);
+  graph.Wait(b, a, WaitsFor::kStart, 0);
+  graph.Wait(next, b, WaitsFor::kStart, 0);
+  graph.Finish(0);
+  EXPECT_EQ(graph.Dropped(), 1U);
+  EXPECT_EQ(ReplayWithout(graph, {{{work, 5}}, {}, {}}), (std::vector<TimeNs>{0, 0, 0, 0}));
+}
+
 }  // namespace
 }  // namespace mpa
