@@ -222,8 +222,9 @@ class CommunicationCauses {
     return time > 0 && time >= job_.rules.inner_share * static_cast<double>(job_.step_time);
   }
 
-  // A member that was not captured, or a link to it, holds up all that were. Without recorded
-  // transfer sizes, data on their way to another node look like such a wait.
+  // A member that was not captured, or a link to it, holds up all that were. Data on their way to
+  // another node look like such a wait: who sends to several members through one port takes longer
+  // than they do. So do all data without recorded sizes.
   void AddHeldUp() {
     const bool sizes_known =
         std::all_of(job_.ranks.begin(), job_.ranks.end(),
@@ -236,11 +237,19 @@ class CommunicationCauses {
     cause.what_if.opportunity = false;
     for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
       const TimeNs held_up = LeastOf(i, &OperationPart::held_up);
-      if (held_up > 0) ShortenOperation(job_, i, held_up, cause.what_if.expect);
+      if (held_up > 0 && !CrossesPort(i))
+        ShortenOperation(job_, i, held_up, cause.what_if.expect);
     }
     if (cause.what_if.expect.waits.empty()) return;
     cause.finding.metrics.push_back({"time_per_step", waits, "ns"});
     causes_.push_back(std::move(cause));
+  }
+
+  bool CrossesPort(std::size_t operation) const {
+    const auto& members = job_.operations.all[operation].joint.members;
+    return std::any_of(members.begin(), members.end(), [&](const JointOperation::Member& member) {
+      return job_.PartOf(member).port_bytes > 0;
+    });
   }
 
   // What operations idle between and beside their transfers.

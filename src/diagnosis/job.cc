@@ -26,13 +26,6 @@ std::vector<TimeNs> StepLengths(const JobGraph& graph) {
   return lengths;
 }
 
-// It is so much longer than the median of the others.
-bool FirstIsWarmUp(const std::vector<TimeNs>& lengths, double ratio) {
-  if (lengths.size() < 3) return false;
-  const TimeNs median = Median(std::vector<TimeNs>(lengths.begin() + 1, lengths.end()));
-  return median > 0 && static_cast<double>(lengths[0]) > ratio * static_cast<double>(median);
-}
-
 std::vector<std::int32_t> StagesOf(const std::vector<DiagnosedRank>& ranks) {
   std::vector<std::int32_t> stages(ranks.size(), 0);
   for (std::size_t i = 0; i < ranks.size(); ++i) {
@@ -123,7 +116,7 @@ class RolePace {
       if (node.kind != NodeKind::kKernel || node.step < static_cast<std::int32_t>(job_.first_step)) continue;
       const KernelKind& kind = part.kinds[static_cast<std::size_t>(node.row)];
       if (kind.bytes <= 0) continue;  // without shapes nothing says that two are equal
-      TaskSum& sum = sums[part.names[kind.type]][Kind{job_.operations.island[rank], part.names[kind.type], part.names[kind.shapes]}];
+      KernelSum& sum = sums[part.names[kind.type]][Kind{job_.operations.island[rank], part.names[kind.type], part.names[kind.shapes]}];
       ++sum.count;
       sum.time += node.dur;
     }
@@ -150,7 +143,7 @@ class RolePace {
   }
 
   const Job& job_;
-  std::vector<std::map<std::string, std::map<Kind, TaskSum>>> sums_;  // by rank and type
+  std::vector<std::map<std::string, std::map<Kind, KernelSum>>> sums_;  // by rank and type
   std::map<Kind, std::vector<TimeNs>> means_;  // of the ranks
   std::map<Kind, std::set<std::int32_t>> roles_;
   std::map<Kind, TimeNs> normal_;  // of kinds that several roles have
@@ -200,6 +193,22 @@ void SumWork(Job& job) {
       ++steps[static_cast<std::size_t>(blocked.step)].blocks[static_cast<std::size_t>(blocked.leaf)];
     }
   }
+}
+
+// It is longer than the others by far, or compiles what they do not.
+bool FirstIsWarmUp(const Job& job) {
+  const std::vector<TimeNs> lengths = StepLengths(job.graph);
+  if (lengths.size() < 3) return false;
+  const auto of_others = [](const std::vector<TimeNs>& all) { return static_cast<double>(Median(std::vector<TimeNs>(all.begin() + 1, all.end()))); };
+  const double usual = of_others(lengths);
+  if (usual > 0 && static_cast<double>(lengths[0]) > job.rules.warm_up_ratio * usual) return true;
+  std::vector<TimeNs> compiling(lengths.size(), 0);  // of all ranks
+  for (const auto& steps : job.work) {
+    for (std::size_t step = 0; step < compiling.size(); ++step) compiling[step] += steps[step].HostOf({Leaf::kCompile, Leaf::kAclOp}, {}).time;
+  }
+  constexpr double kHardlyAny = 0.1;
+  const double first = static_cast<double>(compiling[0]), length = static_cast<double>(lengths[0]) * static_cast<double>(job.work.size());
+  return first > 0 && first >= job.rules.warm_up_compiling * length && of_others(compiling) <= kHardlyAny * first;
 }
 
 JobGraph GraphOf(const Job& job) {
@@ -272,10 +281,10 @@ Job MakeJob(std::vector<DiagnosedRank> ranks, const Rules& rules) {
   for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) job.ranks_of_role[job.role[rank]].push_back(rank);
   job.graph = GraphOf(job);
   job.steps = job.graph.steps.last.size();
-  job.first_step = FirstIsWarmUp(StepLengths(job.graph), rules.warm_up_ratio) ? 1 : 0;
+  SumWork(job);
+  job.first_step = FirstIsWarmUp(job) ? 1 : 0;
   job.graph.steps.first = job.first_step;
   job.step_time = StepTime(job.graph.graph, job.graph.steps, {});
-  SumWork(job);
   FindUsualKernels(job);
   FindSlowRoles(job);
   return job;

@@ -66,6 +66,8 @@ const std::vector<RuleEntry>& RuleList() {
       {"all", "critical_share", &Rules::critical_share, 0, 1, "severity critical from this share on"},
       {"all", "warm_up_ratio", &Rules::warm_up_ratio, 1, 1000,
        "a first step this many times as long as the others is warm-up"},
+      {"all", "warm_up_compiling", &Rules::warm_up_compiling, 0, 1,
+       "a first step is warm-up if compiling takes this share of it, and hardly any time of the others"},
       {"all", "systematic_share", &Rules::systematic_share, 0, 1,
        "a finding seen in this share of the steps is systematic"},
       {"all", "intermittent_share", &Rules::intermittent_share, 0, 1,

@@ -17,7 +17,7 @@ struct Rules {
   // All findings.
   double least_share = 0.01, least_ns = 10'000, search_share = 0.002, fault_share = 0.03;
   double low_share = 0.01, medium_share = 0.03, high_share = 0.1, critical_share = 0.2;
-  double warm_up_ratio = 1.2, systematic_share = 0.6, intermittent_share = 0.2;
+  double warm_up_ratio = 1.2, warm_up_compiling = 0.03, systematic_share = 0.6, intermittent_share = 0.2;
   double innocent_share = 0.05;
   double grown_ratio = 1.2, least_operations = 5;
   // Ranks.

@@ -319,6 +319,11 @@ TEST(Causes, AMemberThatWasNotCapturedHoldsUpTheOthers) {
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->alone, 3 * kMs) << "what all members wait";
   EXPECT_EQ(found->kind, FindingKind::kFault);
+  const auto through_port = [](std::size_t, OperationPart& operation) {
+    operation.held_up = 4 * kMs;
+    operation.port_bytes = 100 * kMb;
+  };
+  EXPECT_EQ(Find(DiagnoseAll(OneOperation(2, true, through_port)), "comm.inner/peer"), nullptr) << "the peer sends to both through one port";
   const auto all = [](std::size_t, OperationPart& operation) { operation.held_up = 4 * kMs; };
   EXPECT_EQ(Find(DiagnoseAll(OneOperation(2, false, all)), "comm.inner/peer"), nullptr) << "it may be data on their way";
   const auto only_one = [](std::size_t rank, OperationPart& operation) { operation.held_up = rank == 0 ? 4 * kMs : 0; };
@@ -601,6 +606,22 @@ TEST(Causes, AllocationsThatAskAgain) {
   EXPECT_EQ(MetricOf(*found, "peak_reserved"), 61e9);
   part.blocked.back().leaf = Leaf::kExplicitSync;
   EXPECT_EQ(Find(DiagnoseAll({part}), "mem.pressure"), nullptr);
+}
+
+// Four steps of 10 ms in which the host compiles for some time before.
+std::vector<std::int32_t> DroppedSteps(const std::vector<TimeNs>& compiling) {
+  PartBuilder builder;
+  for (const TimeNs time : compiling) builder.Step().Host(Leaf::kCompile, time).Kernel("MatMulV3", 10 * kMs);
+  return DiagnoseAll({builder.Build()}).dropped_steps;
+}
+
+TEST(Causes, AFirstStepThatCompilesIsWarmUp) {
+  const std::vector<std::int32_t> first = {10}, none;
+  EXPECT_EQ(DroppedSteps({kMs, 0, 0, 0}), first);
+  EXPECT_EQ(DroppedSteps({kMs, 100 * kUs, 100 * kUs, 100 * kUs}), first) << "a tenth of it later";
+  EXPECT_EQ(DroppedSteps({kMs, 101 * kUs, 101 * kUs, 101 * kUs}), none) << "more than that is usual";
+  EXPECT_EQ(DroppedSteps({300 * kUs, 0, 0, 0}), none) << "2.9 % of the step";
+  EXPECT_EQ(DroppedSteps({kMs, 0}), none) << "of two steps none is usual";
 }
 
 // How many causes of late ranks cannot be judged with so many ranks that meet in each of some steps.
