@@ -45,7 +45,7 @@ std::string FactsText(const FoundCause& finding, Language language, std::size_t 
 /// "data loader" of "free.dataloader"; the leaf itself where it has no words.
 std::string LeafText(std::string_view leaf, Language language);
 
-/// What NotJudged says, in the language; the English text itself if there is no other.
+/// A text of NotJudged in the language, or in English if it has no translation.
 std::string NeedText(const std::string& english, Language language);
 
 /// A part of a step.

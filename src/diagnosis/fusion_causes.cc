@@ -85,13 +85,17 @@ class FusionCauses {
   // The fused kernel takes as long as the longest piece: it reads and writes once.
   void Take(std::size_t rank, const std::vector<std::uint32_t>& pieces, Found& found) {
     const auto& nodes = job_.Part(rank).graph.nodes;
-    const std::uint32_t longest = *std::max_element(pieces.begin(), pieces.end(), [&](std::uint32_t a, std::uint32_t b) { return nodes[a].dur < nodes[b].dur; });
+    const std::uint32_t longest = LongestOf(pieces, nodes);
     for (const std::uint32_t piece : pieces) {
       taken_[rank][piece] = true;
       found.time += static_cast<double>(nodes[piece].dur);
       if (piece != longest) found.removal.durations.push_back({job_.graph.first_node[rank] + piece, nodes[piece].dur});
     }
     ++found.count;
+  }
+
+  static std::uint32_t LongestOf(const std::vector<std::uint32_t>& kernels, const std::vector<GraphNode>& nodes) {
+    return *std::max_element(kernels.begin(), kernels.end(), [&](std::uint32_t a, std::uint32_t b) { return nodes[a].dur < nodes[b].dur; });
   }
 
   // Vector kernels in a row that work on equal tensors. They compute something else each: the same again
@@ -149,7 +153,7 @@ class FusionCauses {
   void TakeChain(std::size_t rank, const std::vector<std::uint32_t>& chain, TimeNs start, const IssuingWork& issuing, Found& found) const {
     const auto& nodes = job_.Part(rank).graph.nodes;
     const std::uint32_t first_node = job_.graph.first_node[rank], first_edge = job_.graph.first_edge[rank];
-    const std::uint32_t longest = *std::max_element(chain.begin(), chain.end(), [&](std::uint32_t a, std::uint32_t b) { return nodes[a].dur < nodes[b].dur; });
+    const std::uint32_t longest = LongestOf(chain, nodes);
     for (const std::uint32_t piece : chain) {
       found.time += static_cast<double>(nodes[piece].dur);
       if (piece != longest) {

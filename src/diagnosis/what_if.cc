@@ -2,6 +2,7 @@
 #include "mpa/diagnosis/what_if.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
 #include "mpa/base/parallel.h"
@@ -31,9 +32,9 @@ class Search {
 
   Waterfall Run() && {
     now_ = result_.step = StepTime(graph_, steps_, made_);
-    std::vector<Causes> each;
-    for (std::size_t i = 0; i < causes_.size(); ++i) each.push_back({i});
-    alone_ = GainsOf(each);
+    Causes all(causes_.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    alone_ = GainsOf(EachOf(all));
     for (const bool opportunities : {false, true}) {
       while (TakeBest(opportunities) || TakePair(opportunities)) {
       }
@@ -44,6 +45,13 @@ class Search {
 
  private:
   using Causes = std::vector<std::size_t>;
+
+  // Each by itself.
+  static std::vector<Causes> EachOf(const Causes& causes) {
+    std::vector<Causes> sets;
+    for (const std::size_t cause : causes) sets.push_back({cause});
+    return sets;
+  }
 
   // What each of several sets of causes wins beyond what is made. A replay needs memory for the whole
   // graph, so few of them run at once.
@@ -75,18 +83,18 @@ class Search {
 
   bool TakeBest(bool opportunities) {
     const Causes open = OpenCauses(opportunities);
-    std::vector<Causes> each;
-    for (const std::size_t cause : open) each.push_back({cause});
-    if (made_.empty()) each.clear();  // known already
-    const std::vector<TimeNs> gains = GainsOf(each);
+    std::vector<TimeNs> gains;
+    if (made_.empty()) {
+      for (const std::size_t cause : open) gains.push_back(alone_[cause]);
+    } else {
+      gains = GainsOf(EachOf(open));
+    }
     std::optional<std::size_t> best;
     TimeNs most = least_ - 1;
     for (std::size_t i = 0; i < open.size(); ++i) {
-      const TimeNs gain = made_.empty() ? alone_[open[i]] : gains[i];
-      if (gain > most) {
-        most = gain;
-        best = open[i];
-      }
+      if (gains[i] <= most) continue;
+      most = gains[i];
+      best = open[i];
     }
     if (best.has_value()) Take(*best, false);
     return best.has_value();
