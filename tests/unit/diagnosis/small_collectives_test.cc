@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// What small collectives cost the hosts that issue them. The gains are worked out by hand.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "diagnosis/diagnosed.h"
+#include "diagnosis/part_builder.h"
+
+namespace mpa {
+namespace {
+
+constexpr std::int64_t kSmallMessage = 8 << 20;
+constexpr TimeNs kSmallData = 400 * kUs;  // what the link takes for it
+
+// A rank with four small operations of 1 ms in each of three steps, and one of 20 times the data that is
+// not small: 8 ms. For each of them the host works for 500 us, `leaf`.
+RankDiagnosis IssuesOperations(Leaf leaf, std::int32_t peer = 1) {
+  PartBuilder builder;
+  for (int step = 0; step < 3; ++step) {
+    builder.Step().Kernel("MatMulV3", kMs);
+    for (int i = 0; i < 5; ++i) {
+      const int messages = i == 4 ? 20 : 1;
+      const auto number = static_cast<std::uint32_t>(builder.Part().operations.size());
+      builder.Host(leaf, 500 * kUs);
+      builder.Part().graph.nodes.back().kind = NodeKind::kLaunch;
+      builder.Collective("hcom_allReduce__1_" + std::to_string(number), messages == 1 ? kMs : messages * kSmallData);
+      builder.Part().transfers.push_back({.operation = number,
+                                          .peer = peer,
+                                          .transport = builder.NameOf("SDMA"),
+                                          .bytes = messages * kSmallMessage,
+                                          .time = messages * kSmallData,
+                                          .count = 1});
+    }
+    builder.Host(Leaf::kHostIdle, 500 * kUs).Kernel("MatMulV3", kMs);
+  }
+  return builder.Build();
+}
+
+// Twelve operations of 8 MiB are six of 16 MiB: half of the work of their hosts, and all of their latency.
+constexpr TimeNs kLatencies = 4 * (kMs - kSmallData);
+
+TEST(SmallCollectives, FewerOperationsAreIssuedByFewerCalls) {
+  for (const Leaf leaf : {Leaf::kDispatchComm, Leaf::kDispatchOp, Leaf::kDispatchCann}) {
+    const Diagnosis diagnosis = DiagnoseJob({IssuesOperations(leaf)});
+    const FoundCause* found = FindingWith(diagnosis, "comm.small/g");
+    ASSERT_NE(found, nullptr) << NameOf(leaf);
+    // The data of an operation take 400 us, to the nanosecond.
+    EXPECT_NEAR(static_cast<double>(found->alone), static_cast<double>(kLatencies + 4 * 250 * kUs), 8) << NameOf(leaf);
+  }
+}
+
+TEST(SmallCollectives, OtherWorkOfTheHostIsLeft) {
+  for (const Leaf leaf : {Leaf::kDataLoader, Leaf::kGarbage, Leaf::kScalarSync}) {
+    const Diagnosis diagnosis = DiagnoseJob({IssuesOperations(leaf)});
+    const FoundCause* found = FindingWith(diagnosis, "comm.small/g");
+    ASSERT_NE(found, nullptr) << NameOf(leaf);
+    EXPECT_NEAR(static_cast<double>(found->alone), static_cast<double>(kLatencies), 8) << NameOf(leaf);
+  }
+}
+
+TEST(SmallCollectives, AllMembersIssueFewer) {
+  // Rank 1 is in each operation with rank 0: what both hosts do is the way to it, so both have to do less.
+  const Diagnosis diagnosis = DiagnoseJob({IssuesOperations(Leaf::kDispatchComm, 1), IssuesOperations(Leaf::kDispatchComm, 0)});
+  const FoundCause* found = FindingWith(diagnosis, "comm.small/g");
+  ASSERT_NE(found, nullptr);
+  EXPECT_NEAR(static_cast<double>(found->alone), static_cast<double>(kLatencies + 4 * 250 * kUs), 8);
+}
+
+TEST(SmallCollectives, WhatFillsTheLargestSizeIsNotMerged) {
+  Rules rules;
+  rules.small_bytes = static_cast<double>(kSmallMessage);
+  const Diagnosis diagnosis = DiagnoseJob({IssuesOperations(Leaf::kDispatchComm)}, rules);
+  const FoundCause* found = FindingWith(diagnosis, "comm.small/g");
+  ASSERT_NE(found, nullptr);
+  EXPECT_NEAR(static_cast<double>(found->alone), static_cast<double>(kLatencies), 8) << "as many operations as before";
+}
+
+}  // namespace
+}  // namespace mpa
