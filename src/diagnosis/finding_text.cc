@@ -179,9 +179,12 @@ std::string NeedText(const std::string& english, Language language) {
   static const std::map<std::string_view, std::string_view> chinese = {
       {"calls of the runtime (CANN)", "CANN 接口调用"},
       {"sizes and peers of transfers", "传输的大小和对端"},
-      {"three ranks of the same role", "同一角色的三张卡"},
+      {"three ranks of the same role, or two and more steps", "同一角色的三张卡，或两张卡和更多的 step"},
+      {"the same operations of a group on all of its ranks", "通信组的所有卡上有相同的通信算子"},
       {"a rank of every pipeline stage", "每个流水级至少一张卡"},
       {"captures of more ranks", "采集更多的卡"},
+      {"captures of more ranks or steps", "采集更多的卡或 step"},
+      {"captures of the same steps", "采集相同的 step"},
   };
   const auto found = chinese.find(english);
   return found == chinese.end() || !InChinese(language) ? english : std::string(found->second);

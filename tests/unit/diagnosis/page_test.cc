@@ -34,12 +34,12 @@ TEST(DiagnosisPage, ShowsFindingsAndWhatIsNotACause) {
 TEST(DiagnosisPage, SpeaksChinese) {
   Diagnosis diagnosis = MadeDiagnosis();
   diagnosis.findings = {MadeFinding("host.h2d", 8'000'000)};
-  diagnosis.not_judged = {{"rank.late_host", "three ranks of the same role", "captures of more ranks"}};
+  diagnosis.not_judged = {{"rank.late_host", "three ranks of the same role, or two and more steps", "captures of more ranks or steps"}};
   const std::string page = HtmlOf(diagnosis, Language::kChinese);
   ExpectWellFormed(page);
   EXPECT_HAS_TEXT(page, "lang=\"zh\"");
   EXPECT_HAS_TEXT(page, "阻塞式拷贝使 host 停顿");
-  EXPECT_HAS_TEXT(page, "<td>采集更多的卡</td>");
+  EXPECT_HAS_TEXT(page, "<td>采集更多的卡或 step</td>");
 }
 
 TEST(DiagnosisPage, TextsOfCapturesAreNoMarkup) {
