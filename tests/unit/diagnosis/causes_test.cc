@@ -5,31 +5,11 @@
 
 #include <algorithm>
 
-#include "diagnosis/diagnose.h"
+#include "diagnosis/diagnosed.h"
 #include "diagnosis/part_builder.h"
 
 namespace mpa {
 namespace {
-
-Diagnosis DiagnoseAll(const std::vector<RankDiagnosis>& parts) {
-  std::vector<DiagnosedRank> ranks;
-  for (std::size_t i = 0; i < parts.size(); ++i) ranks.push_back({static_cast<std::int64_t>(i), &parts[i]});
-  return Diagnose(std::move(ranks));
-}
-
-const FoundCause* Find(const Diagnosis& diagnosis, std::string_view key) {
-  for (const FoundCause& finding : diagnosis.findings) {
-    if (finding.key == key) return &finding;
-  }
-  return nullptr;
-}
-
-double MetricOf(const FoundCause& finding, std::string_view name) {
-  for (const Metric& metric : finding.metrics) {
-    if (metric.name == name) return metric.value;
-  }
-  return -1;
-}
 
 // Three equal steps.
 template <typename Fill>
@@ -43,19 +23,19 @@ TEST(Causes, KernelsOfUnequalLength) {
   const auto part = ThreeSteps([](PartBuilder& step) {
     for (int i = 0; i < 10; ++i) step.Kernel("MatMulV3", i < 8 ? kMs : 3 * kMs);
   });
-  const Diagnosis diagnosis = DiagnoseAll({part});
-  const FoundCause* found = Find(diagnosis, "op.variance/MatMulV3");
+  const Diagnosis diagnosis = DiagnoseJob({part});
+  const FoundCause* found = FindingWith(diagnosis, "op.variance/MatMulV3");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(diagnosis.step, 14 * kMs);
   EXPECT_EQ(found->gain, 4 * kMs);  // two of three times the median
-  EXPECT_EQ(MetricOf(*found, "slowest_tenth"), 3);
+  EXPECT_EQ(MetricIn(*found, "slowest_tenth"), 3);
 }
 
 TEST(Causes, NineEqualKernelsTellNothing) {
   const auto part = ThreeSteps([](PartBuilder& step) {
     for (int i = 0; i < 9; ++i) step.Kernel("MatMulV3", i < 5 ? kMs : 3 * kMs);
   });
-  EXPECT_EQ(Find(DiagnoseAll({part}), "op.variance/MatMulV3"), nullptr);
+  EXPECT_EQ(FindingWith(DiagnoseJob({part}), "op.variance/MatMulV3"), nullptr);
 }
 
 TEST(Causes, MatricesInFp32) {
@@ -63,8 +43,8 @@ TEST(Causes, MatricesInFp32) {
     step.Kernel("MatMulV3", 4 * kMs).Kernel("Add", 6 * kMs, Leaf::kVector);
     step.Kind("MatMulV3").multiplies_fp32 = true;
   });
-  const Diagnosis diagnosis = DiagnoseAll({part});
-  const FoundCause* found = Find(diagnosis, "op.fp32");
+  const Diagnosis diagnosis = DiagnoseJob({part});
+  const FoundCause* found = FindingWith(diagnosis, "op.fp32");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 2 * kMs);      // half
   EXPECT_EQ(found->gain_max, 3 * kMs);  // three quarters
@@ -77,13 +57,13 @@ TEST(Causes, AProductFarBelowTheChip) {
     step.Kind("MatMulV3").least = 240 * kUs;       // a quarter of the chip, roughly
     step.Kind("BatchMatMulV2").least = 500 * kUs;  // half of it is well
   });
-  const Diagnosis diagnosis = DiagnoseAll({part});
-  const FoundCause* found = Find(diagnosis, "op.slow/MatMulV3");
+  const Diagnosis diagnosis = DiagnoseJob({part});
+  const FoundCause* found = FindingWith(diagnosis, "op.slow/MatMulV3");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 600 * kUs);      // 1 ms - 240 us / 0.6
   EXPECT_EQ(found->gain_max, 760 * kUs);  // 1 ms - 240 us
-  EXPECT_EQ(MetricOf(*found, "use_of_chip"), 0.24);
-  EXPECT_EQ(Find(diagnosis, "op.slow/BatchMatMulV2"), nullptr);
+  EXPECT_EQ(MetricIn(*found, "use_of_chip"), 0.24);
+  EXPECT_EQ(FindingWith(diagnosis, "op.slow/BatchMatMulV2"), nullptr);
 }
 
 TEST(Causes, AnOptimizerOfManyKernels) {
@@ -91,18 +71,18 @@ TEST(Causes, AnOptimizerOfManyKernels) {
     step.Kernel("MatMulV3", 400 * kUs);
     for (int i = 0; i < 60; ++i) step.Kernel("Mul", 10 * kUs, Leaf::kVector, true);
   });
-  const Diagnosis diagnosis = DiagnoseAll({part});
-  const FoundCause* found = Find(diagnosis, "op.optimizer");
+  const Diagnosis diagnosis = DiagnoseJob({part});
+  const FoundCause* found = FindingWith(diagnosis, "op.optimizer");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 360 * kUs);  // 0.6 of 60 x 10 us
-  EXPECT_EQ(MetricOf(*found, "launches_per_step"), 60);
+  EXPECT_EQ(MetricIn(*found, "launches_per_step"), 60);
 }
 
 TEST(Causes, AFusedOptimizerIsNone) {
   const auto part = ThreeSteps([](PartBuilder& step) {
     for (int i = 0; i < 60; ++i) step.Kernel("ApplyFusedEmaAdam", 10 * kUs, Leaf::kVector, true);
   });
-  EXPECT_EQ(Find(DiagnoseAll({part}), "op.optimizer"), nullptr);
+  EXPECT_EQ(FindingWith(DiagnoseJob({part}), "op.optimizer"), nullptr);
 }
 
 TEST(Causes, OperatorsInPieces) {
@@ -110,11 +90,11 @@ TEST(Causes, OperatorsInPieces) {
     step.Kernel("MatMulV3", kMs).Kernel("Swish", 300 * kUs, Leaf::kVector).Kernel("Cast", 50 * kUs, Leaf::kFormat);
     step.Kernel("Mul", 200 * kUs, Leaf::kVector).Kernel("MatMulV3", kMs);
   });
-  const Diagnosis diagnosis = DiagnoseAll({part});
-  const FoundCause* found = Find(diagnosis, "op.unfused/swiglu");
+  const Diagnosis diagnosis = DiagnoseJob({part});
+  const FoundCause* found = FindingWith(diagnosis, "op.unfused/swiglu");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 250 * kUs);  // all but the longest piece
-  EXPECT_EQ(Find(diagnosis, "op.unfused/rms_norm"), nullptr);
+  EXPECT_EQ(FindingWith(diagnosis, "op.unfused/rms_norm"), nullptr);
 }
 
 TEST(Causes, AllDevicesThrottled) {
@@ -124,11 +104,11 @@ TEST(Causes, AllDevicesThrottled) {
     builder.Part().steps.back().mhz = 900;
   }
   builder.Part().rated_mhz = 1800;
-  const Diagnosis diagnosis = DiagnoseAll({builder.Build()});
-  const FoundCause* found = Find(diagnosis, "dev.clock");
+  const Diagnosis diagnosis = DiagnoseJob({builder.Build()});
+  const FoundCause* found = FindingWith(diagnosis, "dev.clock");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, kMs);
-  EXPECT_EQ(MetricOf(*found, "clock_rated"), 1800);
+  EXPECT_EQ(MetricIn(*found, "clock_rated"), 1800);
 }
 
 // One operation of 2 ms in each step, over a link to rank 1 of the group.
@@ -153,36 +133,36 @@ constexpr std::int64_t kMb = 1'000'000;
 TEST(Causes, MessagesOfOddSizes) {
   // 6 MB in 1.2 ms of odd sizes, 6 MB in 0.6 ms of others: the odd ones could take half.
   const PeerTransfer transfer{.bytes = 12 * kMb, .time = 1'800 * kUs, .count = 12, .odd = {6, 6 * kMb, 1'200 * kUs}};
-  const Diagnosis diagnosis = DiagnoseAll({WithTransfers(transfer)});
-  const FoundCause* found = Find(diagnosis, "comm.unaligned/SDMA");
+  const Diagnosis diagnosis = DiagnoseJob({WithTransfers(transfer)});
+  const FoundCause* found = FindingWith(diagnosis, "comm.unaligned/SDMA");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->alone, 600 * kUs);
-  EXPECT_DOUBLE_EQ(MetricOf(*found, "bandwidth"), 5);
-  EXPECT_DOUBLE_EQ(MetricOf(*found, "bandwidth_aligned"), 10);
-  EXPECT_EQ(Find(diagnosis, "comm.contention/SDMA"), nullptr);
+  EXPECT_DOUBLE_EQ(MetricIn(*found, "bandwidth"), 5);
+  EXPECT_DOUBLE_EQ(MetricIn(*found, "bandwidth_aligned"), 10);
+  EXPECT_EQ(FindingWith(diagnosis, "comm.contention/SDMA"), nullptr);
 }
 
 TEST(Causes, TransfersBesideComputing) {
   const PeerTransfer transfer{.bytes = 12 * kMb, .time = 1'800 * kUs, .count = 12, .beside = {6, 6 * kMb, 1'200 * kUs}};
   const FoundCause* found = nullptr;
-  const Diagnosis diagnosis = DiagnoseAll({WithTransfers(transfer)});
-  found = Find(diagnosis, "comm.contention/SDMA");
+  const Diagnosis diagnosis = DiagnoseJob({WithTransfers(transfer)});
+  found = FindingWith(diagnosis, "comm.contention/SDMA");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->alone, 600 * kUs);
 }
 
 TEST(Causes, TransfersOfOneSpeedAreWell) {
   const PeerTransfer transfer{.bytes = 12 * kMb, .time = 1'200 * kUs, .count = 12, .odd = {6, 6 * kMb, 600 * kUs}};
-  EXPECT_EQ(Find(DiagnoseAll({WithTransfers(transfer)}), "comm.unaligned/SDMA"), nullptr);
+  EXPECT_EQ(FindingWith(DiagnoseJob({WithTransfers(transfer)}), "comm.unaligned/SDMA"), nullptr);
 }
 
 TEST(Causes, TimeOutsOfRdma) {
-  const Diagnosis diagnosis = DiagnoseAll({WithTransfers({.bytes = 12 * kMb, .time = 1'800 * kUs, .count = 12}, true)});
-  const FoundCause* found = Find(diagnosis, "comm.retransmit/r0+1");
+  const Diagnosis diagnosis = DiagnoseJob({WithTransfers({.bytes = 12 * kMb, .time = 1'800 * kUs, .count = 12}, true)});
+  const FoundCause* found = FindingWith(diagnosis, "comm.retransmit/r0+1");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->alone, 1'450 * kUs);
   EXPECT_EQ(found->ranks, (std::vector<std::int64_t>{0, 1}));
-  EXPECT_EQ(MetricOf(*found, "beyond_usual"), 30);
+  EXPECT_EQ(MetricIn(*found, "beyond_usual"), 30);
 }
 
 // Two messages of 100 MiB at 10 ms and two of 300 MiB at 60 ms in each of three steps.
@@ -200,19 +180,19 @@ RankDiagnosis WithLargeMessages() {
 
 TEST(Causes, MessagesBeyondTheBuffer) {
   RankDiagnosis part = WithLargeMessages();
-  const Diagnosis diagnosis = DiagnoseAll({part});
-  const FoundCause* found = Find(diagnosis, "comm.buffer/allreduce/g");
+  const Diagnosis diagnosis = DiagnoseJob({part});
+  const FoundCause* found = FindingWith(diagnosis, "comm.buffer/allreduce/g");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->alone, 60 * kMs);  // 2 x 60 ms at half of the bandwidth
   EXPECT_EQ(found->confidence, Certainty::kLow) << "the size of the buffer is not recorded";
-  EXPECT_EQ(MetricOf(*found, "mean_size"), 300 << 20);
+  EXPECT_EQ(MetricIn(*found, "mean_size"), 300 << 20);
   part.settings["HCCL_BUFFSIZE"] = "200";
-  const Diagnosis recorded = DiagnoseAll({part});
-  ASSERT_NE(Find(recorded, "comm.buffer/allreduce/g"), nullptr);
-  EXPECT_EQ(Find(recorded, "comm.buffer/allreduce/g")->confidence, Certainty::kHigh);
+  const Diagnosis recorded = DiagnoseJob({part});
+  ASSERT_NE(FindingWith(recorded, "comm.buffer/allreduce/g"), nullptr);
+  EXPECT_EQ(FindingWith(recorded, "comm.buffer/allreduce/g")->confidence, Certainty::kHigh);
   for (const char* fits : {"400", "0", "", "x"}) {
     part.settings["HCCL_BUFFSIZE"] = fits;
-    EXPECT_EQ(Find(DiagnoseAll({part}), "comm.buffer/allreduce/g"), nullptr) << fits;
+    EXPECT_EQ(FindingWith(DiagnoseJob({part}), "comm.buffer/allreduce/g"), nullptr) << fits;
   }
 }
 
@@ -235,22 +215,22 @@ Diagnosis WithSmallOperations(int small, TimeNs dur) {
     }
     builder.Kernel("MatMulV3", kMs);
   }
-  return DiagnoseAll({builder.Build()});
+  return DiagnoseJob({builder.Build()});
 }
 
 TEST(Causes, ManySmallOperations) {
   const Diagnosis diagnosis = WithSmallOperations(4, 300 * kUs);
-  const FoundCause* found = Find(diagnosis, "comm.small/g");
+  const FoundCause* found = FindingWith(diagnosis, "comm.small/g");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->alone, 4 * 200 * kUs);  // all but the data
-  EXPECT_EQ(MetricOf(*found, "calls_per_step"), 4);
-  EXPECT_EQ(MetricOf(*found, "mean_size"), kMb);
+  EXPECT_EQ(MetricIn(*found, "calls_per_step"), 4);
+  EXPECT_EQ(MetricIn(*found, "mean_size"), kMb);
 }
 
 TEST(Causes, SmallOperationsHaveLimits) {
-  EXPECT_EQ(Find(WithSmallOperations(3, 300 * kUs), "comm.small/g"), nullptr) << "fewer than four";
-  EXPECT_NE(Find(WithSmallOperations(4, 200 * kUs), "comm.small/g"), nullptr) << "twice the data";
-  EXPECT_EQ(Find(WithSmallOperations(4, 199 * kUs), "comm.small/g"), nullptr) << "mostly data";
+  EXPECT_EQ(FindingWith(WithSmallOperations(3, 300 * kUs), "comm.small/g"), nullptr) << "fewer than four";
+  EXPECT_NE(FindingWith(WithSmallOperations(4, 200 * kUs), "comm.small/g"), nullptr) << "twice the data";
+  EXPECT_EQ(FindingWith(WithSmallOperations(4, 199 * kUs), "comm.small/g"), nullptr) << "mostly data";
 }
 
 TEST(Causes, OperationsThatASlowPeerHoldsUpAreNotSmall) {
@@ -271,7 +251,7 @@ TEST(Causes, OperationsThatASlowPeerHoldsUpAreNotSmall) {
     }
     builder.Kernel("MatMulV3", kMs);
   }
-  EXPECT_EQ(Find(DiagnoseAll({builder.Build()}), "comm.small/g"), nullptr);
+  EXPECT_EQ(FindingWith(DiagnoseJob({builder.Build()}), "comm.small/g"), nullptr);
 }
 
 // One operation of 14 ms in each step, of which 100 MB take 10 ms. `fill` says what its members do.
@@ -303,19 +283,19 @@ std::vector<RankDiagnosis> OneOperation(std::size_t ranks, bool has_peers, Fill 
 }
 
 TEST(Causes, OperationsThatIdle) {
-  const Diagnosis diagnosis = DiagnoseAll(OneOperation(2, true, [](std::size_t rank, OperationPart& operation) { operation.idle = (rank == 0 ? 4 : 3) * kMs; }));
-  const FoundCause* found = Find(diagnosis, "comm.inner");
+  const Diagnosis diagnosis = DiagnoseJob(OneOperation(2, true, [](std::size_t rank, OperationPart& operation) { operation.idle = (rank == 0 ? 4 : 3) * kMs; }));
+  const FoundCause* found = FindingWith(diagnosis, "comm.inner");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->alone, 1'500 * kUs) << "half of what all members idle";
   EXPECT_EQ(found->kind, FindingKind::kOpportunity);
-  EXPECT_EQ(MetricOf(*found, "time_per_step"), 3.5e6) << "the mean of the ranks";
+  EXPECT_EQ(MetricIn(*found, "time_per_step"), 3.5e6) << "the mean of the ranks";
   const auto little = [](std::size_t, OperationPart& operation) { operation.idle = 700 * kUs; };
-  EXPECT_EQ(Find(DiagnoseAll(OneOperation(2, true, little)), "comm.inner"), nullptr) << "2.9 % of the step";
+  EXPECT_EQ(FindingWith(DiagnoseJob(OneOperation(2, true, little)), "comm.inner"), nullptr) << "2.9 % of the step";
 }
 
 TEST(Causes, AMemberThatWasNotCapturedHoldsUpTheOthers) {
-  const Diagnosis diagnosis = DiagnoseAll(OneOperation(2, true, [](std::size_t rank, OperationPart& operation) { operation.held_up = (rank == 0 ? 4 : 3) * kMs; }));
-  const FoundCause* found = Find(diagnosis, "comm.inner/peer");
+  const Diagnosis diagnosis = DiagnoseJob(OneOperation(2, true, [](std::size_t rank, OperationPart& operation) { operation.held_up = (rank == 0 ? 4 : 3) * kMs; }));
+  const FoundCause* found = FindingWith(diagnosis, "comm.inner/peer");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->alone, 3 * kMs) << "what all members wait";
   EXPECT_EQ(found->kind, FindingKind::kFault);
@@ -323,11 +303,11 @@ TEST(Causes, AMemberThatWasNotCapturedHoldsUpTheOthers) {
     operation.held_up = 4 * kMs;
     operation.port_bytes = 100 * kMb;
   };
-  EXPECT_EQ(Find(DiagnoseAll(OneOperation(2, true, through_port)), "comm.inner/peer"), nullptr) << "the peer sends to both through one port";
+  EXPECT_EQ(FindingWith(DiagnoseJob(OneOperation(2, true, through_port)), "comm.inner/peer"), nullptr) << "the peer sends to both through one port";
   const auto all = [](std::size_t, OperationPart& operation) { operation.held_up = 4 * kMs; };
-  EXPECT_EQ(Find(DiagnoseAll(OneOperation(2, false, all)), "comm.inner/peer"), nullptr) << "it may be data on their way";
+  EXPECT_EQ(FindingWith(DiagnoseJob(OneOperation(2, false, all)), "comm.inner/peer"), nullptr) << "it may be data on their way";
   const auto only_one = [](std::size_t rank, OperationPart& operation) { operation.held_up = rank == 0 ? 4 * kMs : 0; };
-  EXPECT_EQ(Find(DiagnoseAll(OneOperation(2, true, only_one)), "comm.inner/peer"), nullptr) << "the slow one was captured";
+  EXPECT_EQ(FindingWith(DiagnoseJob(OneOperation(2, true, only_one)), "comm.inner/peer"), nullptr) << "the slow one was captured";
 }
 
 TEST(Causes, ASlowLinkShowsWithoutPeers) {
@@ -335,15 +315,15 @@ TEST(Causes, ASlowLinkShowsWithoutPeers) {
     operation.moved = (rank == 2 ? 13 : 10) * kMs;
     if (rank == 2) operation.moved += kMs;  // 14 ms against 10: 0.71 of the speed
   };
-  EXPECT_EQ(Find(DiagnoseAll(OneOperation(4, false, fill)), "link.slow/r2"), nullptr) << "not slow enough";
+  EXPECT_EQ(FindingWith(DiagnoseJob(OneOperation(4, false, fill)), "link.slow/r2"), nullptr) << "not slow enough";
   const auto slower = [](std::size_t rank, OperationPart& operation) { operation.moved = (rank == 2 ? 14 : 9) * kMs; };
-  const Diagnosis diagnosis = DiagnoseAll(OneOperation(4, false, slower));
-  const FoundCause* found = Find(diagnosis, "link.slow/r2");
+  const Diagnosis diagnosis = DiagnoseJob(OneOperation(4, false, slower));
+  const FoundCause* found = FindingWith(diagnosis, "link.slow/r2");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 5 * kMs);
   EXPECT_EQ(found->ranks, std::vector<std::int64_t>{2});
-  EXPECT_EQ(Find(DiagnoseAll(OneOperation(2, false, slower)), "link.slow/r2"), nullptr) << "two are no peers";
-  EXPECT_EQ(Find(DiagnoseAll(OneOperation(4, true, slower)), "link.slow/r2"), nullptr) << "the links are known, and well";
+  EXPECT_EQ(FindingWith(DiagnoseJob(OneOperation(2, false, slower)), "link.slow/r2"), nullptr) << "two are no peers";
+  EXPECT_EQ(FindingWith(DiagnoseJob(OneOperation(4, true, slower)), "link.slow/r2"), nullptr) << "the links are known, and well";
 }
 
 // Ten launches of 10 us in each step, `stalls` of them of `stall`.
@@ -352,26 +332,26 @@ Diagnosis WithStalls(int stalls, TimeNs stall, bool has_calls, Leaf leaf = Leaf:
     for (int i = 0; i < 10; ++i) step.Host(leaf, i < stalls ? stall : 10 * kUs).Kernel("MatMulV3", 100 * kUs);
   });
   part.has_calls = has_calls;
-  return DiagnoseAll({part});
+  return DiagnoseJob({part});
 }
 
 TEST(Causes, LaunchesThatStall) {
   const Diagnosis diagnosis = WithStalls(2, 210 * kUs, false);
-  const FoundCause* found = Find(diagnosis, "host.launch_bound/stalls");
+  const FoundCause* found = FindingWith(diagnosis, "host.launch_bound/stalls");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 400 * kUs);  // twice what is beyond the median
   EXPECT_EQ(found->kind, FindingKind::kFault);
-  EXPECT_EQ(MetricOf(*found, "calls_per_step"), 2);
-  EXPECT_EQ(Find(WithStalls(2, 199 * kUs, false), "host.launch_bound/stalls"), nullptr) << "below 20 times the median";
-  EXPECT_EQ(Find(WithStalls(2, 210 * kUs, true), "host.launch_bound/stalls"), nullptr) << "the calls tell why";
+  EXPECT_EQ(MetricIn(*found, "calls_per_step"), 2);
+  EXPECT_EQ(FindingWith(WithStalls(2, 199 * kUs, false), "host.launch_bound/stalls"), nullptr) << "below 20 times the median";
+  EXPECT_EQ(FindingWith(WithStalls(2, 210 * kUs, true), "host.launch_bound/stalls"), nullptr) << "the calls tell why";
 }
 
 TEST(Causes, OperatorsThatStall) {
   const Diagnosis diagnosis = WithStalls(3, 210 * kUs, false, Leaf::kDispatchOp);
-  const FoundCause* found = Find(diagnosis, "host.launch_bound/stalls");
+  const FoundCause* found = FindingWith(diagnosis, "host.launch_bound/stalls");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 600 * kUs);
-  EXPECT_EQ(MetricOf(*found, "time_per_step"), 600 * kUs);
+  EXPECT_EQ(MetricIn(*found, "time_per_step"), 600 * kUs);
 }
 
 // Four ranks that meet at the end of a step. Launches of 10 us, of which one on the first `stalling` ranks takes 2 ms.
@@ -388,17 +368,17 @@ Diagnosis StallsOnRanks(std::size_t stalling) {
     builder.Part().has_calls = false;
     parts.push_back(builder.Build());
   }
-  return DiagnoseAll(parts);
+  return DiagnoseJob(parts);
 }
 
 TEST(Causes, StallsOfOneRankMakeItLate) {
   const Diagnosis one = StallsOnRanks(1);
-  EXPECT_EQ(Find(one, "host.launch_bound/stalls"), nullptr);
-  const FoundCause* late = Find(one, "rank.late_host/r0");
+  EXPECT_EQ(FindingWith(one, "host.launch_bound/stalls"), nullptr);
+  const FoundCause* late = FindingWith(one, "rank.late_host/r0");
   ASSERT_NE(late, nullptr);
   EXPECT_NEAR(static_cast<double>(late->gain), 1'990e3, 10);
   const Diagnosis every = StallsOnRanks(4);
-  const FoundCause* all = Find(every, "host.launch_bound/stalls");
+  const FoundCause* all = FindingWith(every, "host.launch_bound/stalls");
   ASSERT_NE(all, nullptr);
   EXPECT_EQ(all->gain, 1'990 * kUs);
 }
@@ -412,8 +392,8 @@ TEST(Causes, NumbersThatAreReadAreNotCopied) {
       step.Part().graph.nodes.back().kind = NodeKind::kCopy;
     }
   });
-  const Diagnosis diagnosis = DiagnoseAll({part});
-  const FoundCause* found = Find(diagnosis, "host.sync");
+  const Diagnosis diagnosis = DiagnoseJob({part});
+  const FoundCause* found = FindingWith(diagnosis, "host.sync");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 5 * kMs + 3 * 10 * kUs) << "the last two of a step are usual";
 }
@@ -431,20 +411,20 @@ Diagnosis WithPorts(std::int64_t bytes) {
     }
     parts.push_back(builder.Build());
   }
-  return DiagnoseAll(parts);
+  return DiagnoseJob(parts);
 }
 
 TEST(Causes, ANetworkThatIsSlowEverywhere) {
   const Diagnosis diagnosis = WithPorts(25 * kMb);  // 3.125 GB/s; 2 ms at 12.5
-  const FoundCause* found = Find(diagnosis, "link.slow/ports");
+  const FoundCause* found = FindingWith(diagnosis, "link.slow/ports");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 6 * kMs);
   EXPECT_EQ(found->ranks, (std::vector<std::int64_t>{0, 1})) << "either may be the slow one";
   EXPECT_EQ(found->confidence, Certainty::kMedium);
-  EXPECT_EQ(MetricOf(*found, "bandwidth"), 3.125);
-  EXPECT_NE(Find(WithPorts(59 * kMb), "link.slow/ports"), nullptr) << "7.375 GB/s, 59 % of the port";
-  EXPECT_EQ(Find(WithPorts(60 * kMb), "link.slow/ports"), nullptr) << "60 % of the port";
-  EXPECT_EQ(Find(WithPorts(1'048'575), "link.slow/ports"), nullptr) << "too little to tell";
+  EXPECT_EQ(MetricIn(*found, "bandwidth"), 3.125);
+  EXPECT_NE(FindingWith(WithPorts(59 * kMb), "link.slow/ports"), nullptr) << "7.375 GB/s, 59 % of the port";
+  EXPECT_EQ(FindingWith(WithPorts(60 * kMb), "link.slow/ports"), nullptr) << "60 % of the port";
+  EXPECT_EQ(FindingWith(WithPorts(1'048'575), "link.slow/ports"), nullptr) << "too little to tell";
 }
 
 // Two groups called "tp" of two ranks each, with `count` operations of 1 ms; those of the first group take `slow`.
@@ -460,18 +440,18 @@ Diagnosis TwoGroups(int count, TimeNs slow) {
     builder.Part().meetings.groups = {{"a", "tp", {0, 1}}, {"b", "tp", {2, 3}}};
     parts.push_back(builder.Build());
   }
-  return DiagnoseAll(parts);
+  return DiagnoseJob(parts);
 }
 
 TEST(Causes, ASlowGroupShowsWithoutPeers) {
   const Diagnosis diagnosis = TwoGroups(5, 3 * kMs);
-  const FoundCause* found = Find(diagnosis, "link.slow/r0+1");
+  const FoundCause* found = FindingWith(diagnosis, "link.slow/r0+1");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 2 * kMs);
   EXPECT_EQ(found->ranks, (std::vector<std::int64_t>{0, 1}));
-  EXPECT_EQ(MetricOf(*found, "slower_than_peers"), 3);
-  EXPECT_EQ(Find(TwoGroups(4, 3 * kMs), "link.slow/r0+1"), nullptr) << "four operations are no habit";
-  EXPECT_EQ(Find(TwoGroups(5, 1'400 * kUs), "link.slow/r0+1"), nullptr) << "0.71 of the speed";
+  EXPECT_EQ(MetricIn(*found, "slower_than_peers"), 3);
+  EXPECT_EQ(FindingWith(TwoGroups(4, 3 * kMs), "link.slow/r0+1"), nullptr) << "four operations are no habit";
+  EXPECT_EQ(FindingWith(TwoGroups(5, 1'400 * kUs), "link.slow/r0+1"), nullptr) << "0.71 of the speed";
 }
 
 // Ranks 0 and 1 meet once a step in a group of their own. Each of them also waits for others that were
@@ -506,18 +486,18 @@ Diagnosis WaitForOutsiders(const std::vector<std::int64_t>& others_of_0, const s
     for (const std::int64_t other : others_of_1) met.groups[1].ranks.push_back(other);
     parts.push_back(builder.Build());
   }
-  return DiagnoseAll(parts);
+  return DiagnoseJob(parts);
 }
 
 TEST(Causes, TheOnlyOtherMemberIsTheLateOne) {
   const Diagnosis diagnosis = WaitForOutsiders({4}, {5});
   // Each of them alone would win nothing: the ranks meet behind.
-  const FoundCause* found = Find(diagnosis, "rank.late/r4+5");
+  const FoundCause* found = FindingWith(diagnosis, "rank.late/r4+5");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->ranks, (std::vector<std::int64_t>{4, 5}));
   EXPECT_EQ(found->gain, 4 * kMs);
   const Diagnosis several = WaitForOutsiders({4, 6}, {5, 7});
-  found = Find(several, "rank.late/unknown");
+  found = FindingWith(several, "rank.late/unknown");
   ASSERT_NE(found, nullptr);
   EXPECT_TRUE(found->ranks.empty());
   EXPECT_EQ(found->gain, 4 * kMs);
@@ -557,12 +537,12 @@ Diagnosis SeesOthersComeLate(int count, TimeNs late, Others others) {
     }
   }
   met.groups = {{"a", "tp", {0, 1, 2, 3}}};
-  return DiagnoseAll({builder.Build()});
+  return DiagnoseJob({builder.Build()});
 }
 
 TEST(Causes, SeveralThatComeTogetherAreLateTogether) {
   const Diagnosis diagnosis = SeesOthersComeLate(1, 4 * kMs, [](std::int32_t) { return std::vector<std::int32_t>{2, 3}; });
-  const FoundCause* found = Find(diagnosis, "rank.late/r2+3");
+  const FoundCause* found = FindingWith(diagnosis, "rank.late/r2+3");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->ranks, (std::vector<std::int64_t>{2, 3}));
   EXPECT_EQ(found->gain, 4 * kMs);
@@ -572,7 +552,7 @@ TEST(Causes, SeveralThatComeTogetherAreLateTogether) {
 
 TEST(Causes, LittleLatenessAddsUpWhereItIsAHabit) {
   const Diagnosis diagnosis = SeesOthersComeLate(10, 40 * kUs, [](std::int32_t) { return std::vector<std::int32_t>{2}; });
-  const FoundCause* found = Find(diagnosis, "rank.late/r2");
+  const FoundCause* found = FindingWith(diagnosis, "rank.late/r2");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 10 * 40 * kUs);
   const Diagnosis turns = SeesOthersComeLate(10, 40 * kUs, [](std::int32_t number) { return std::vector<std::int32_t>{2 + number % 2}; });
@@ -582,7 +562,7 @@ TEST(Causes, LittleLatenessAddsUpWhereItIsAHabit) {
 TEST(Causes, LatenessIsSeenInItsSteps) {
   const auto second = [](std::int32_t number) { return number == 1 ? std::vector<std::int32_t>{2} : std::vector<std::int32_t>{}; };
   const Diagnosis diagnosis = SeesOthersComeLate(1, 3 * kMs, second);
-  const FoundCause* found = Find(diagnosis, "rank.late/r2");
+  const FoundCause* found = FindingWith(diagnosis, "rank.late/r2");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, kMs) << "3 ms in one of three steps";
   EXPECT_EQ(found->steps, std::vector<std::int32_t>{11});
@@ -596,23 +576,23 @@ TEST(Causes, AllocationsThatAskAgain) {
   builder.Part().blocked.push_back({.edge = 1, .leaf = Leaf::kMemory, .step = 1});
   builder.Part().peak_reserved = 61 * std::int64_t{1'000'000'000};
   RankDiagnosis part = builder.Build();
-  EXPECT_EQ(Find(DiagnoseAll({part}), "mem.pressure"), nullptr) << "once in four steps";
+  EXPECT_EQ(FindingWith(DiagnoseJob({part}), "mem.pressure"), nullptr) << "once in four steps";
   part.blocked.push_back({.edge = 1, .leaf = Leaf::kMemory, .step = 2});
-  const Diagnosis diagnosis = DiagnoseAll({part});
-  const FoundCause* found = Find(diagnosis, "mem.pressure");
+  const Diagnosis diagnosis = DiagnoseJob({part});
+  const FoundCause* found = FindingWith(diagnosis, "mem.pressure");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 0) << "that is the matter of host.memory";
-  EXPECT_EQ(MetricOf(*found, "retries_per_step"), 0.5);
-  EXPECT_EQ(MetricOf(*found, "peak_reserved"), 61e9);
+  EXPECT_EQ(MetricIn(*found, "retries_per_step"), 0.5);
+  EXPECT_EQ(MetricIn(*found, "peak_reserved"), 61e9);
   part.blocked.back().leaf = Leaf::kExplicitSync;
-  EXPECT_EQ(Find(DiagnoseAll({part}), "mem.pressure"), nullptr);
+  EXPECT_EQ(FindingWith(DiagnoseJob({part}), "mem.pressure"), nullptr);
 }
 
 // Four steps of 10 ms in which the host compiles for some time before.
 std::vector<std::int32_t> DroppedSteps(const std::vector<TimeNs>& compiling) {
   PartBuilder builder;
   for (const TimeNs time : compiling) builder.Step().Host(Leaf::kCompile, time).Kernel("MatMulV3", 10 * kMs);
-  return DiagnoseAll({builder.Build()}).dropped_steps;
+  return DiagnoseJob({builder.Build()}).dropped_steps;
 }
 
 TEST(Causes, AFirstStepThatCompilesIsWarmUp) {
@@ -628,7 +608,7 @@ TEST(Causes, AFirstStepThatCompilesIsWarmUp) {
 std::ptrdiff_t LateNotJudged(std::size_t ranks, int steps) {
   PartBuilder builder;
   for (int step = 0; step < steps; ++step) builder.Step().Kernel("MatMulV3", kMs).Collective("hcom_allReduce__1_" + std::to_string(step), kMs);
-  const auto rows = DiagnoseAll(std::vector<RankDiagnosis>(ranks, builder.Build())).not_judged;
+  const auto rows = DiagnoseJob(std::vector<RankDiagnosis>(ranks, builder.Build())).not_judged;
   return std::count_if(rows.begin(), rows.end(), [](const NotJudged& row) { return row.id.starts_with("rank.late_"); });
 }
 
@@ -638,10 +618,10 @@ TEST(Causes, WhatCannotBeJudgedIsTold) {
   EXPECT_EQ(LateNotJudged(2, 1), 3) << "in one step either may be the odd one";
   EXPECT_EQ(LateNotJudged(1, 3), 3);
   const auto part = ThreeSteps([](PartBuilder& step) { step.Kernel("MatMulV3", kMs); });
-  const Diagnosis diagnosis = DiagnoseAll({part, part, part});
+  const Diagnosis diagnosis = DiagnoseJob({part, part, part});
   ASSERT_FALSE(diagnosis.findings.empty());
   EXPECT_EQ(diagnosis.findings.back().id, "capture.missing") << "the last of all";
-  EXPECT_EQ(MetricOf(diagnosis.findings.back(), "causes_not_judged"), 3) << "ranks that never meet are not compared";
+  EXPECT_EQ(MetricIn(diagnosis.findings.back(), "causes_not_judged"), 3) << "ranks that never meet are not compared";
   EXPECT_EQ(diagnosis.not_judged.size(), 3u);
 }
 
@@ -664,17 +644,17 @@ std::vector<RankDiagnosis> EightSteps(Leaf leaf, Extra extra) {
 }
 
 TEST(Causes, AnotherRankStallsInEachStep) {
-  const Diagnosis diagnosis = DiagnoseAll(EightSteps(Leaf::kPython, [](std::size_t rank, std::size_t step) { return step % 4 == rank ? 2 * kMs : 0; }));
+  const Diagnosis diagnosis = DiagnoseJob(EightSteps(Leaf::kPython, [](std::size_t rank, std::size_t step) { return step % 4 == rank ? 2 * kMs : 0; }));
   EXPECT_EQ(diagnosis.step, 8 * kMs);
-  const FoundCause* found = Find(diagnosis, "rank.jitter/free.dispatch.op");
+  const FoundCause* found = FindingWith(diagnosis, "rank.jitter/free.dispatch.op");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 2 * kMs);
-  EXPECT_EQ(MetricOf(*found, "different_ranks"), 4);
+  EXPECT_EQ(MetricIn(*found, "different_ranks"), 4);
   EXPECT_TRUE(found->ranks.empty());
 }
 
 TEST(Causes, OneRankThatIsAlwaysLateIsNoJitter) {
-  const Diagnosis diagnosis = DiagnoseAll(EightSteps(Leaf::kPython, [](std::size_t rank, std::size_t) { return rank == 2 ? 2 * kMs : 0; }));
+  const Diagnosis diagnosis = DiagnoseJob(EightSteps(Leaf::kPython, [](std::size_t rank, std::size_t) { return rank == 2 ? 2 * kMs : 0; }));
   ASSERT_FALSE(diagnosis.findings.empty());
   EXPECT_EQ(diagnosis.findings[0].key, "rank.late_host/r2");
   EXPECT_EQ(diagnosis.findings[0].gain, 2 * kMs);
@@ -683,9 +663,9 @@ TEST(Causes, OneRankThatIsAlwaysLateIsNoJitter) {
 // All differ a little in each step, but only one of them stalls, once.
 TEST(Causes, AStallInOneStepIsNoJitter) {
   const auto extra = [](std::size_t rank, std::size_t step) { return rank == 2 && step == 3 ? 20 * kMs : step % 4 == rank ? 100 * kUs : 0; };
-  const Diagnosis diagnosis = DiagnoseAll(EightSteps(Leaf::kPython, extra));
-  EXPECT_EQ(Find(diagnosis, "rank.jitter/free.dispatch.op"), nullptr);
-  const FoundCause* found = Find(diagnosis, "rank.late_host/r2");
+  const Diagnosis diagnosis = DiagnoseJob(EightSteps(Leaf::kPython, extra));
+  EXPECT_EQ(FindingWith(diagnosis, "rank.jitter/free.dispatch.op"), nullptr);
+  const FoundCause* found = FindingWith(diagnosis, "rank.late_host/r2");
   ASSERT_NE(found, nullptr);
   // 0.1 ms in steps 2 and 6; in step 3 what is beyond rank 3.
   EXPECT_NEAR(static_cast<double>(found->gain), (100e3 + 100e3 + 19.9e6) / 8, 10);
@@ -698,7 +678,7 @@ TEST(Causes, RanksThatHaveNothingToDoWithEachOtherAreNotCompared) {
     for (int step = 0; step < 3; ++step) builder.Step().Host(Leaf::kPython, rank == 2 ? 9 * kMs : kMs).Kernel("MatMulV3", kMs);
     parts.push_back(builder.Build());
   }
-  for (const FoundCause& finding : DiagnoseAll(parts).findings) EXPECT_NE(finding.id, "rank.late_host");
+  for (const FoundCause& finding : DiagnoseJob(parts).findings) EXPECT_NE(finding.id, "rank.late_host");
 }
 
 TEST(Causes, CapturesOfOtherDaysBeginTogether) {
@@ -712,7 +692,7 @@ TEST(Causes, CapturesOfOtherDaysBeginTogether) {
   parts[1].steps[0].begin += kDay;
   parts[1].steps[0].end += kDay;
   for (GraphNode& node : parts[1].graph.nodes) node.start += kDay;
-  EXPECT_EQ(DiagnoseAll(parts).step, kMs);
+  EXPECT_EQ(DiagnoseJob(parts).step, kMs);
 }
 
 TEST(Causes, LargerBatchesOnARank) {
@@ -727,8 +707,8 @@ TEST(Causes, LargerBatchesOnARank) {
     }
     parts.push_back(builder.Build());
   }
-  const Diagnosis diagnosis = DiagnoseAll(parts);
-  const FoundCause* found = Find(diagnosis, "data.imbalance/r1");
+  const Diagnosis diagnosis = DiagnoseJob(parts);
+  const FoundCause* found = FindingWith(diagnosis, "data.imbalance/r1");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 2 * kMs);
 }
@@ -749,13 +729,13 @@ TEST(Causes, EveryLaunchWaits) {
     part.graph.edges.push_back({builder.Last(), kernel, WaitsFor::kEnd, 0});  // one stream
     part.steps.back().launches = 2;
   }
-  const Diagnosis diagnosis = DiagnoseAll({builder.Build()});
+  const Diagnosis diagnosis = DiagnoseJob({builder.Build()});
   EXPECT_EQ(diagnosis.step, 3 * kMs);
-  const FoundCause* found = Find(diagnosis, "host.launch_blocking");
+  const FoundCause* found = FindingWith(diagnosis, "host.launch_blocking");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, kMs);
-  EXPECT_EQ(MetricOf(*found, "waits_of_launches"), 0.5);
-  EXPECT_EQ(Find(diagnosis, "host.sync"), nullptr);
+  EXPECT_EQ(MetricIn(*found, "waits_of_launches"), 0.5);
+  EXPECT_EQ(FindingWith(diagnosis, "host.sync"), nullptr);
 }
 
 TEST(Causes, LaunchesThatAreHeldUp) {
@@ -768,8 +748,8 @@ TEST(Causes, LaunchesThatAreHeldUp) {
     of.launch_decile = 40 * kUs;
     of.launch_time = 2 * kMs;  // half of it beyond 100 x 10 us
   }
-  const Diagnosis diagnosis = DiagnoseAll({builder.Build()});
-  const FoundCause* found = Find(diagnosis, "host.cpu_contention");
+  const Diagnosis diagnosis = DiagnoseJob({builder.Build()});
+  const FoundCause* found = FindingWith(diagnosis, "host.cpu_contention");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, kMs);
   EXPECT_EQ(found->confidence, Certainty::kLow);
@@ -777,8 +757,8 @@ TEST(Causes, LaunchesThatAreHeldUp) {
 
 TEST(Causes, PythonBetweenOperators) {
   const auto part = ThreeSteps([](PartBuilder& step) { step.Host(Leaf::kPython, 2 * kMs).Kernel("MatMulV3", 8 * kMs); });
-  const Diagnosis diagnosis = DiagnoseAll({part});
-  const FoundCause* found = Find(diagnosis, "host.python");
+  const Diagnosis diagnosis = DiagnoseJob({part});
+  const FoundCause* found = FindingWith(diagnosis, "host.python");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, kMs);
   EXPECT_EQ(found->gain_max, 2 * kMs);
@@ -788,8 +768,8 @@ TEST(Causes, SettingsThatCostTime) {
   std::vector<RankDiagnosis> parts = EightSteps(Leaf::kPython, [](std::size_t, std::size_t) { return TimeNs{0}; });
   for (RankDiagnosis& part : parts) part.settings["TASK_QUEUE_ENABLE"] = "2";
   parts[3].settings["TASK_QUEUE_ENABLE"] = "0";
-  const Diagnosis diagnosis = DiagnoseAll(parts);
-  const FoundCause* found = Find(diagnosis, "env.check/TASK_QUEUE_ENABLE");
+  const Diagnosis diagnosis = DiagnoseJob(parts);
+  const FoundCause* found = FindingWith(diagnosis, "env.check/TASK_QUEUE_ENABLE");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->ranks, (std::vector<std::int64_t>{3}));
   EXPECT_EQ(found->gain, 0);
@@ -797,9 +777,9 @@ TEST(Causes, SettingsThatCostTime) {
 
 TEST(Causes, StacksMakeTheHostSlow) {
   auto part = ThreeSteps([](PartBuilder& step) { step.Host(Leaf::kPython, 2 * kMs).Kernel("MatMulV3", 8 * kMs); });
-  EXPECT_EQ(Find(DiagnoseAll({part}), "capture.overhead"), nullptr);
+  EXPECT_EQ(FindingWith(DiagnoseJob({part}), "capture.overhead"), nullptr);
   part.settings["profiler.stack"] = "on";
-  EXPECT_NE(Find(DiagnoseAll({part}), "capture.overhead"), nullptr);
+  EXPECT_NE(FindingWith(DiagnoseJob({part}), "capture.overhead"), nullptr);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "diagnosis/diagnose.h"
+#include "diagnosis/diagnosed.h"
 #include "diagnosis/part_builder.h"
 
 namespace mpa {
@@ -28,15 +28,11 @@ Diagnosis WithChain(const std::vector<ChainKernel>& pieces, bool in_optimizer = 
     builder.Kind(pieces[i].type).bytes = 8192;
     if (i < shapes.size()) builder.Kind(pieces[i].type).shapes = builder.NameOf(shapes[i]);
   }
-  const RankDiagnosis part = builder.Build();
-  return Diagnose({{0, &part}});
+  return DiagnoseJob({builder.Build()});
 }
 
 const FoundCause* ChainOf(const Diagnosis& diagnosis) {
-  for (const FoundCause& finding : diagnosis.findings) {
-    if (finding.key == "op.unfused/elementwise") return &finding;
-  }
-  return nullptr;
+  return FindingWith(diagnosis, "op.unfused/elementwise");
 }
 
 const std::vector<ChainKernel> kThree = {{"Mul", 100 * kUs}, {"Add", 200 * kUs}, {"Pow", 300 * kUs}};

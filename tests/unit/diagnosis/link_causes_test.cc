@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "diagnosis/diagnose.h"
+#include "diagnosis/diagnosed.h"
 #include "diagnosis/part_builder.h"
 
 namespace mpa {
@@ -31,9 +31,7 @@ Diagnosis WithLinks(std::int32_t ranks, std::int64_t bytes, TimeNs time) {
     }
     parts.push_back(builder.Build());
   }
-  std::vector<DiagnosedRank> all;
-  for (std::size_t i = 0; i < parts.size(); ++i) all.push_back({static_cast<std::int64_t>(i), &parts[i]});
-  return Diagnose(std::move(all));
+  return DiagnoseJob(parts);
 }
 
 const FoundCause* SlowLink(const Diagnosis& diagnosis) {
@@ -43,13 +41,6 @@ const FoundCause* SlowLink(const Diagnosis& diagnosis) {
   return nullptr;
 }
 
-bool HasMetric(const FoundCause& finding, std::string_view name, double value) {
-  for (const Metric& metric : finding.metrics) {
-    if (metric.name == name) return metric.value == value;
-  }
-  return false;
-}
-
 TEST(LinkCauses, TheOnlyLinkIsSlowByWhatSuchLinksMove) {
   const Diagnosis diagnosis = WithLinks(2, 90 * kMillion, 0);  // 4.5 GB/s; 5 ms at 18 GB/s
   const FoundCause* found = SlowLink(diagnosis);
@@ -57,7 +48,7 @@ TEST(LinkCauses, TheOnlyLinkIsSlowByWhatSuchLinksMove) {
   EXPECT_EQ(found->key, "link.slow/0-1");
   EXPECT_EQ(found->gain, 15 * kMs);
   EXPECT_EQ(found->confidence, Certainty::kMedium) << "what the link can move is not recorded";
-  EXPECT_TRUE(HasMetric(*found, "bandwidth_of_links", 18));
+  EXPECT_EQ(MetricIn(*found, "bandwidth_of_links"), 18);
   EXPECT_EQ(SlowLink(WithLinks(2, 144 * kMillion, 0)), nullptr) << "7.2 GB/s, 40 %";
 }
 
@@ -71,7 +62,7 @@ TEST(LinkCauses, OtherLinksShowWhatIsUsual) {
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 10 * kMs) << "as long as the others, whatever such links move elsewhere";
   EXPECT_EQ(found->confidence, Certainty::kHigh);
-  EXPECT_TRUE(HasMetric(*found, "bandwidth_of_others", 9));
+  EXPECT_EQ(MetricIn(*found, "bandwidth_of_others"), 9);
 }
 
 // Four operations of 1 MB in each of three steps, for each of which the host works 100 us. They take 300 us,
@@ -93,8 +84,7 @@ TEST(LinkCauses, SmallOperationsCostTheirHosts) {
     }
     builder.Kernel("MatMulV3", kMs);
   }
-  const RankDiagnosis part = builder.Build();
-  const Diagnosis diagnosis = Diagnose({{0, &part}});
+  const Diagnosis diagnosis = DiagnoseJob({builder.Build()});
   const auto found = std::find_if(diagnosis.findings.begin(), diagnosis.findings.end(), [](const FoundCause& finding) { return finding.id == "comm.small"; });
   ASSERT_NE(found, diagnosis.findings.end());
   // The twelve operations have 12 MB, which fit into one: eleven of twelve are not issued.

@@ -6,17 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "diagnosis/diagnose.h"
+#include "diagnosis/diagnosed.h"
 #include "diagnosis/part_builder.h"
 
 namespace mpa {
 namespace {
-
-Diagnosis DiagnoseRanks(const std::vector<RankDiagnosis>& parts) {
-  std::vector<DiagnosedRank> ranks;
-  for (std::size_t i = 0; i < parts.size(); ++i) ranks.push_back({static_cast<std::int64_t>(i), &parts[i]});
-  return Diagnose(std::move(ranks));
-}
 
 // Ranks 0 and 1 are the first stage, 2 and 3 the second one. `host` says what the host of a rank does in a
 // step, at most 5 ms of it; the kernel takes 10 ms, and all meet when the latest is done.
@@ -35,40 +29,33 @@ Diagnosis TwoByTwo(Host host) {
     builder.Part().meetings.groups = {{"p", "pp", {rank % 2, rank % 2 + 2}}};
     parts.push_back(builder.Build());
   }
-  return DiagnoseRanks(parts);
-}
-
-const FoundCause* FindByKey(const Diagnosis& diagnosis, std::string_view key) {
-  for (const FoundCause& finding : diagnosis.findings) {
-    if (finding.key == key) return &finding;
-  }
-  return nullptr;
+  return DiagnoseJob(parts);
 }
 
 TEST(RankCauses, WhoLoadsDataIsComparedWithAllThatDo) {
   const Diagnosis diagnosis = TwoByTwo([](std::int64_t rank) { return std::pair(Leaf::kDataLoader, (rank == 1 ? 5 : 1) * kMs); });
-  const FoundCause* found = FindByKey(diagnosis, "rank.late_input/r1");
+  const FoundCause* found = FindingWith(diagnosis, "rank.late_input/r1");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 4 * kMs);
 }
 
 TEST(RankCauses, CompilingIsPartOfNoRole) {
   const Diagnosis diagnosis = TwoByTwo([](std::int64_t rank) { return std::pair(Leaf::kCompile, rank == 1 ? 5 * kMs : 0); });
-  const FoundCause* found = FindByKey(diagnosis, "rank.late_host/r1/compile");
+  const FoundCause* found = FindingWith(diagnosis, "rank.late_host/r1/compile");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 5 * kMs);
 }
 
 TEST(RankCauses, OfTwoRanksOfAStageTheSlowerOneIsLate) {
   const Diagnosis diagnosis = TwoByTwo([](std::int64_t rank) { return std::pair(Leaf::kDispatchOp, (rank == 1 ? 5 : 1) * kMs); });
-  const FoundCause* found = FindByKey(diagnosis, "rank.late_host/r1");
+  const FoundCause* found = FindingWith(diagnosis, "rank.late_host/r1");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 4 * kMs);
 }
 
 TEST(RankCauses, AStageMayHaveMoreToDispatch) {
   const Diagnosis diagnosis = TwoByTwo([](std::int64_t rank) { return std::pair(Leaf::kDispatchOp, (rank > 1 ? 5 : 1) * kMs); });
-  EXPECT_EQ(FindByKey(diagnosis, "rank.late_host/r2+3"), nullptr) << "its ranks do it alike";
+  EXPECT_EQ(FindingWith(diagnosis, "rank.late_host/r2+3"), nullptr) << "its ranks do it alike";
 }
 
 // Two ranks whose kernels take 10 ms, in some of the steps 14 ms on rank 1, before they meet.
@@ -83,17 +70,17 @@ Diagnosis TwoRanks(const std::vector<bool>& slow) {
     }
     parts.push_back(builder.Build());
   }
-  return DiagnoseRanks(parts);
+  return DiagnoseJob(parts);
 }
 
 TEST(RankCauses, OfTwoRanksTheOneThatIsSlowerInMostStepsIsLate) {
   const Diagnosis diagnosis = TwoRanks({true, false, true});
-  const FoundCause* found = FindByKey(diagnosis, "rank.late_compute/r1");
+  const FoundCause* found = FindingWith(diagnosis, "rank.late_compute/r1");
   ASSERT_NE(found, nullptr);
   EXPECT_NEAR(static_cast<double>(found->gain), 8e6 / 3, 1) << "4 ms in two of three steps";
-  EXPECT_EQ(FindByKey(TwoRanks({true}), "rank.late_compute/r1"), nullptr) << "either may be the odd one";
-  EXPECT_EQ(FindByKey(TwoRanks({true, false, false}), "rank.late_compute/r1"), nullptr) << "once in three steps";
-  EXPECT_EQ(FindByKey(TwoRanks({true, true, false, false}), "rank.late_compute/r1"), nullptr) << "in half of the steps";
+  EXPECT_EQ(FindingWith(TwoRanks({true}), "rank.late_compute/r1"), nullptr) << "either may be the odd one";
+  EXPECT_EQ(FindingWith(TwoRanks({true, false, false}), "rank.late_compute/r1"), nullptr) << "once in three steps";
+  EXPECT_EQ(FindingWith(TwoRanks({true, true, false, false}), "rank.late_compute/r1"), nullptr) << "in half of the steps";
 }
 
 // As TwoByTwo, with kernels of 15 ms on both ranks of the second stage. `bytes`: of their tensors, 0 where
@@ -111,15 +98,15 @@ Diagnosis SlowStage(std::int64_t bytes) {
     builder.Part().meetings.groups = {{"p", "pp", {rank % 2, rank % 2 + 2}}};
     parts.push_back(builder.Build());
   }
-  return DiagnoseRanks(parts);
+  return DiagnoseJob(parts);
 }
 
 TEST(RankCauses, AStageIsSlowWhereEqualKernelsTakeLongerThanElsewhere) {
   const Diagnosis diagnosis = SlowStage(8192);
-  const FoundCause* found = FindByKey(diagnosis, "rank.late_compute/r2+3");
+  const FoundCause* found = FindingWith(diagnosis, "rank.late_compute/r2+3");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, 5 * kMs);
-  EXPECT_EQ(FindByKey(SlowStage(0), "rank.late_compute/r2+3"), nullptr) << "the kernels may be of other shapes";
+  EXPECT_EQ(FindingWith(SlowStage(0), "rank.late_compute/r2+3"), nullptr) << "the kernels may be of other shapes";
 }
 
 // Four ranks of one role copy for 1 ms in each step, rank 1 for `longest`, before they compute for 10 ms and
@@ -136,21 +123,21 @@ Diagnosis CopyingRanks(TimeNs longest) {
     }
     parts.push_back(builder.Build());
   }
-  return DiagnoseRanks(parts);
+  return DiagnoseJob(parts);
 }
 
 TEST(RankCauses, WhoCopiesMoreThanItsPeersIsLate) {
   const Diagnosis diagnosis = CopyingRanks(5 * kMs);
-  const FoundCause* late = FindByKey(diagnosis, "rank.late_input/r1");
+  const FoundCause* late = FindingWith(diagnosis, "rank.late_input/r1");
   ASSERT_NE(late, nullptr);
   EXPECT_EQ(late->gain, 4 * kMs);
-  const FoundCause* all = FindByKey(diagnosis, "host.h2d");
+  const FoundCause* all = FindingWith(diagnosis, "host.h2d");
   ASSERT_NE(all, nullptr);
   EXPECT_EQ(all->gain, kMs) << "what all of them copy";
   const Diagnosis even = CopyingRanks(kMs);
-  EXPECT_EQ(FindByKey(even, "rank.late_input/r1"), nullptr);
-  ASSERT_NE(FindByKey(even, "host.h2d"), nullptr);
-  EXPECT_EQ(FindByKey(even, "host.h2d")->gain, kMs);
+  EXPECT_EQ(FindingWith(even, "rank.late_input/r1"), nullptr);
+  ASSERT_NE(FindingWith(even, "host.h2d"), nullptr);
+  EXPECT_EQ(FindingWith(even, "host.h2d")->gain, kMs);
 }
 
 // Ranks 0 to 2 of a node reduce with each other and, through their ports, with ranks 3 and 4, which takes
@@ -175,15 +162,15 @@ Diagnosis SlowLinkBesidePort(TimeNs port) {
     }
     parts.push_back(builder.Build());
   }
-  return DiagnoseRanks(parts);
+  return DiagnoseJob(parts);
 }
 
 TEST(RankCauses, ASlowLinkCostsWhatItTakesLongerThanThePort) {
   const Diagnosis diagnosis = SlowLinkBesidePort(1'500 * kUs);
-  const FoundCause* found = FindByKey(diagnosis, "link.slow/0-1");
+  const FoundCause* found = FindingWith(diagnosis, "link.slow/0-1");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, kMs) << "the port takes 3 of the 4 ms";
-  EXPECT_EQ(FindByKey(SlowLinkBesidePort(2'500 * kUs), "link.slow/0-1"), nullptr) << "the port takes 5 ms";
+  EXPECT_EQ(FindingWith(SlowLinkBesidePort(2'500 * kUs), "link.slow/0-1"), nullptr) << "the port takes 5 ms";
 }
 
 }  // namespace
