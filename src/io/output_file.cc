@@ -35,6 +35,30 @@ bool Exchange(const fs::path& a, const fs::path& b) {
   return renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0;
 }
 
+// What has the name of an output, once its directory is there. Asked once: another run may be making it.
+fs::file_status StatusOfPlace(const fs::path& path) {
+  PrepareOutputDirectory(fs::absolute(path).parent_path());
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::none) {
+    Fail(ErrorKind::kOutput, "{}: {}", path.string(), error.message());
+  }
+  return status;
+}
+
+// A file can take the place of what has that status.
+void CheckPlace(const fs::path& path, fs::file_status status) {
+  if (fs::is_directory(status)) {
+    Fail(ErrorKind::kOutput, "{}: a directory has this name", path.string());
+  }
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    Fail(ErrorKind::kOutput, "{}: not a regular file; it would be replaced", path.string());
+  }
+  if (fs::exists(status) && access(path.c_str(), W_OK) != 0) {
+    Fail(ErrorKind::kOutput, "{}: cannot be replaced: {}", path.string(), std::strerror(errno));
+  }
+}
+
 }  // namespace
 
 void PrepareOutputDirectory(const fs::path& directory) {
@@ -52,23 +76,11 @@ void PrepareOutputDirectory(const fs::path& directory) {
   const ScratchDirectory works(directory);
 }
 
-void PrepareOutputFile(const fs::path& path) {
-  const fs::path directory = fs::absolute(path).parent_path();
-  PrepareOutputDirectory(directory);
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  if (status.type() == fs::file_type::none) {
-    Fail(ErrorKind::kOutput, "{}: {}", path.string(), error.message());
-  }
-  if (fs::is_directory(status)) {
-    Fail(ErrorKind::kOutput, "{}: a directory has this name", path.string());
-  }
-  if (fs::exists(status) && !fs::is_regular_file(status)) {
-    Fail(ErrorKind::kOutput, "{}: not a regular file; it would be replaced", path.string());
-  }
-  if (fs::exists(status) && access(path.c_str(), W_OK) != 0) {
-    Fail(ErrorKind::kOutput, "{}: cannot be replaced: {}", path.string(), std::strerror(errno));
-  }
+void PrepareOutputFile(const fs::path& path) { CheckPlace(path, StatusOfPlace(path)); }
+
+void PrepareOutputTree(const fs::path& path) {
+  const fs::file_status status = StatusOfPlace(path);
+  if (!fs::is_directory(status)) CheckPlace(path, status);
 }
 
 OutputFile::OutputFile(const fs::path& path)
@@ -90,11 +102,18 @@ void OutputFile::Replace(const fs::path& path) {
   const Uninterrupted replacing;
   const fs::path before = scratch_.path() / "before";
   std::error_code error, ignored;
-  const bool both = fs::is_directory(temporary_) && fs::exists(path, ignored);
-  if (!both || !Exchange(temporary_, path)) {
-    if (both) fs::rename(path, before, ignored);
+  const bool is_directory = fs::is_directory(temporary_);
+  bool both = is_directory && fs::exists(path, ignored);
+  if (!both) {
     fs::rename(temporary_, path, error);
-    if (error && both) fs::rename(before, path, ignored);
+    both = error && is_directory && fs::exists(path, ignored);  // another run has made it meanwhile
+  }
+  if (both && !Exchange(temporary_, path)) {
+    fs::rename(path, before, ignored);
+    fs::rename(temporary_, path, error);
+    if (error) fs::rename(before, path, ignored);
+  } else if (both) {
+    error.clear();
   }
   if (error) Fail(ErrorKind::kOutput, "{}: {}", path.string(), error.message());
   committed_ = path;

@@ -118,9 +118,7 @@ WrittenReport WriteReport(const Report& report, const fs::path& directory, const
 
 void PrepareReport(const fs::path& directory, const std::string& stem, const ExportType& type) {
   const fs::path path = directory / (stem + std::string(type.ending));
-  std::error_code ignored;
-  if (type.IsDirectory() && fs::is_directory(path, ignored)) return;  // is replaced as a whole
-  io::PrepareOutputFile(path);
+  type.IsDirectory() ? io::PrepareOutputTree(path) : io::PrepareOutputFile(path);
 }
 
 fs::path ReplaceReport(const Report& report, const fs::path& directory, const std::string& stem,

@@ -177,5 +177,15 @@ TEST(PrepareOutputFile, RefusesWhatCannotBeReplacedByAFile) {
   EXPECT_TRUE(std::filesystem::is_directory(dir / "new"));
 }
 
+TEST(PrepareOutputTree, TakesThePlaceOfADirectory) {
+  const TempDir dir;
+  dir.Write("a_csv/old.csv", "old");
+  PrepareOutputTree(dir / "a_csv");
+  EXPECT_EQ(test::ReadAll(dir / "a_csv/old.csv"), "old");
+  PrepareOutputTree(dir / "new/b_csv");
+  EXPECT_TRUE(std::filesystem::is_empty(dir / "new"));
+  EXPECT_EQ(ErrorOf([] { PrepareOutputTree("/dev/null"); }).kind(), ErrorKind::kOutput);
+}
+
 }  // namespace
 }  // namespace mpa::io
