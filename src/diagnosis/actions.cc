@@ -57,7 +57,7 @@ const std::vector<Action>& ActionsOf(std::string_view id) {
       {"op.variance", {Check("contention, cache and clock while the slow ones run")}},
       {"op.fp32", {Change("matrix products", "bf16 or fp16"), SetOption("torch.npu.matmul.allow_hf32", true)}},
       {"op.optimizer", {Change("optimizer", "torch_npu.optim.NpuFused*")}},
-      {"op.unfused", {Change("operators in pieces", "fused operators of torch_npu")}},
+      {"op.unfused", {Change("operators in pieces", "fused operators of torch_npu"), Change("other operators in pieces", "torch.compile")}},
       {"dev.clock", {Check("power cap, temperature and cooling", "npu-smi")}},
       {"comm.unaligned", {Change("buckets", "multiples of 512 bytes")}},
       {"comm.contention", {Check("the step with and without the overlap")}},

@@ -16,6 +16,9 @@ struct Cause {
   WhatIf what_if;
 };
 
+/// True if so many ranks that do the same show which of them is slow: more than two in a single step, two
+/// only over several steps.
+bool CanCompare(const Job& job, std::size_t ranks);
 /// Ranks whose device, host or input is slower than that of their peers.
 void FindRankCauses(const Job& job, std::vector<Cause>& causes);
 /// Late ranks that were not captured.

@@ -91,12 +91,16 @@ class CommunicationCauses {
     for (const auto& [group, operations] : ReductionsByGroup()) {
       Cause cause = NewCause(job_, "comm.small", group);
       std::vector<std::size_t> small;
+      std::map<std::pair<std::int32_t, std::size_t>, Small> merged;  // by step and lane
       std::int64_t all_bytes = 0;
       for (const std::size_t i : operations) {
         const LinkSpeeds::Data data = speeds_.DataOf(i);
         if (!IsSmall(i, data)) continue;
         small.push_back(i);
         all_bytes += data.bytes;
+        Small& of_step = merged[MergedWith(i)];
+        of_step.bytes += data.bytes;
+        ++of_step.count;
         ShortenOperation(job_, i, OwnTimeOf(i) - data.time, cause.what_if.expect);
       }
       const double calls = CallsPerStep(small), count = static_cast<double>(small.size());
@@ -106,9 +110,8 @@ class CommunicationCauses {
       cause.finding.metrics.push_back({"calls_per_step", calls, "count"});
       cause.finding.metrics.push_back(
           {"mean_size", static_cast<double>(all_bytes) / count, "bytes"});
-      const double merged = std::max(static_cast<double>(all_bytes) / job_.rules.small_bytes, 1.0);
-      const double gone = std::max(0.0, 1 - merged / count);
       for (const std::size_t i : small) {
+        const double gone = merged.at(MergedWith(i)).ShareGone(job_.rules);
         for (const auto& member : job_.operations.all[i].joint.members) {
           const RankDiagnosis& part = job_.Part(member.rank);
           const IssuingWork& of_rank = issuing.try_emplace(member.rank, part).first->second;
@@ -119,6 +122,20 @@ class CommunicationCauses {
       causes_.push_back(std::move(cause));
     }
   }
+
+  // Those that larger operations can replace: of one group and one step.
+  std::pair<std::int32_t, std::size_t> MergedWith(std::size_t operation) const {
+    const JobOperation& of = job_.operations.all[operation];
+    return {of.step, of.joint.lane};
+  }
+
+  struct Small {
+    std::int64_t bytes = 0, count = 0;
+    double ShareGone(const Rules& rules) const {
+      const double left = std::max(static_cast<double>(bytes) / rules.small_bytes, 1.0);
+      return std::max(0.0, 1 - left / static_cast<double>(count));
+    }
+  };
 
   // Reductions of gradients that the device waits for although it could compute meanwhile. The last
   // backward pass makes the gradients one bucket after the other; what then is left to send when it

@@ -112,12 +112,11 @@ void AddNotJudged(const Job& job, Diagnosis& diagnosis) {
     diagnosis.not_judged.push_back({"pp.stage_imbalance", "a rank of every pipeline stage", "captures of more ranks"});
   }
   const auto& operations = job.operations.all;
-  const bool few_ranks = std::none_of(job.ranks_of_role.begin(), job.ranks_of_role.end(), [&](const auto& role) {
-    const std::size_t ranks = role.second.size();
-    return ranks > 2 || (ranks == 2 && IsAtLeast(ranks, job.rules.late_peers) && IsAtLeast(job.CountedSteps(), job.rules.late_pair_steps));
-  });
+  const bool few_ranks = std::none_of(job.ranks_of_role.begin(), job.ranks_of_role.end(), [&](const auto& role) { return CanCompare(job, role.second.size()); });
   if (!few_ranks && std::none_of(operations.begin(), operations.end(), [](const JobOperation& row) { return row.is_apart; })) return;
   for (const char* id : {"rank.late_compute", "rank.late_host", "rank.late_input"}) {
+    // Some work of the host is compared across roles, too.
+    if (std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), [&](const FoundCause& finding) { return finding.id == id; })) continue;
     if (few_ranks) {
       diagnosis.not_judged.push_back({id, "three ranks of the same role, or two and more steps", "captures of more ranks or steps"});
     } else {

@@ -3,7 +3,6 @@
 #include "evidence.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -11,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "fusible_kernels.h"
 #include "mpa/base/text.h"
 
 namespace mpa {
@@ -42,18 +42,44 @@ PlaceNames NamesOf(std::string_view source, std::string_view table) {
   return found->second;
 }
 
+// What several findings point into: each is made once, when the first finding needs it.
+class SharedFacts {
+ public:
+  SharedFacts(const std::vector<DiagnosedRank>& ranks, const Diagnosis& diagnosis) : ranks_(ranks), rules_(diagnosis.rules), step_(diagnosis.step) {}
+
+  const JobOperations& Operations() {
+    if (!operations_) operations_ = JoinOperations(ranks_, rules_);
+    return *operations_;
+  }
+  const std::map<std::string_view, std::vector<FusibleRun>>& Fusible() {
+    if (!fusible_) fusible_ = FindFusible(ranks_, rules_, step_);
+    return *fusible_;
+  }
+
+ private:
+  const std::vector<DiagnosedRank>& ranks_;
+  const Rules& rules_;
+  const TimeNs step_;
+  std::optional<JobOperations> operations_;
+  std::optional<std::map<std::string_view, std::vector<FusibleRun>>> fusible_;
+};
+
 class EvidenceFinder {
  public:
-  EvidenceFinder(const std::vector<DiagnosedRank>& ranks, FoundCause& finding, std::function<const JobOperations&()> operations)
-      : ranks_(ranks), finding_(finding), operations_(std::move(operations)), leaves_(LeavesOf(finding)) {}
+  EvidenceFinder(const std::vector<DiagnosedRank>& ranks, FoundCause& finding, SharedFacts& facts)
+      : ranks_(ranks), finding_(finding), facts_(facts), leaves_(LeavesOf(finding)) {}
 
   void Find() {
-    for (std::size_t i = 0; i < ranks_.size(); ++i) {
-      if (IsCulprit(ranks_[i].rank)) AddOfRank(i);
-    }
-    // A rank that was not captured shows in those that wait for it.
-    if (leaves_.empty()) {
-      for (std::size_t i = 0; i < ranks_.size(); ++i) AddOperations(i);
+    if (finding_.id == "op.unfused") {
+      AddPieces();
+    } else {
+      for (std::size_t i = 0; i < ranks_.size(); ++i) {
+        if (IsCulprit(ranks_[i].rank)) AddOfRank(i);
+      }
+      // A rank that was not captured shows in those that wait for it.
+      if (leaves_.empty()) {
+        for (std::size_t i = 0; i < ranks_.size(); ++i) AddOperations(i);
+      }
     }
     std::stable_sort(found_.begin(), found_.end(), [](const Evidence& a, const Evidence& b) { return a.dur > b.dur; });
     if (found_.size() > kMostPlaces) found_.resize(kMostPlaces);
@@ -88,26 +114,33 @@ class EvidenceFinder {
     if (id == "op.fp32") return kind.multiplies_fp32;
     if (id == "op.optimizer") return node.in_optimizer;
     if (id == "op.attention") return ContainsAny(ToLower(type), {"softmax"});
-    if (id == "op.unfused" && finding_.key.ends_with("/elementwise")) return node.leaf == Leaf::kVector && kind.bytes > 0;
-    if (id == "op.unfused") return IsPieceOf(finding_.key.substr(id.size() + 1), ToLower(type));
     return true;
   }
 
-  static bool IsPieceOf(std::string_view pattern, std::string_view type) {
-    if (pattern == "rms_norm") return type.starts_with("rsqrt");
-    if (pattern == "rotary_mul") return type.starts_with("neg");
-    if (pattern == "swiglu") return type.starts_with("swish") || type.starts_with("silu") || type.starts_with("sigmoid");
-    return type.starts_with("layernorm");
+  void AddKernel(std::size_t rank, const GraphNode& node) {
+    const RankDiagnosis& part = *ranks_[rank].part;
+    const KernelKind& kind = part.kinds[static_cast<std::size_t>(node.row)];
+    const bool named = !part.names[kind.name].empty();
+    Add(rank, "kernels", named ? kind.name : kind.type, kNoPeer, node.start, node.dur);
+  }
+
+  // Kernels that one kernel could replace.
+  void AddPieces() {
+    const auto runs = facts_.Fusible().find(std::string_view(finding_.key).substr(finding_.id.size() + 1));
+    if (runs == facts_.Fusible().end()) return;
+    for (const FusibleRun& run : runs->second) {
+      const RankDiagnosis& part = *ranks_[run.rank].part;
+      for (const std::uint32_t kernel : run.kernels) {
+        if (IsSeen(part, part.graph.nodes[kernel].step)) AddKernel(run.rank, part.graph.nodes[kernel]);
+      }
+    }
   }
 
   void AddOfRank(std::size_t rank) {
     const RankDiagnosis& part = *ranks_[rank].part;
     for (const GraphNode& node : part.graph.nodes) {
       if (node.kind != NodeKind::kKernel || !IsOfLeaf(node.leaf) || !IsSeen(part, node.step)) continue;
-      const KernelKind& kind = part.kinds[static_cast<std::size_t>(node.row)];
-      if (!IsOfKind(part, kind, node)) continue;
-      const bool named = !part.names[kind.name].empty();
-      Add(rank, "kernels", named ? kind.name : kind.type, kNoPeer, node.start, node.dur);
+      if (IsOfKind(part, part.kinds[static_cast<std::size_t>(node.row)], node)) AddKernel(rank, node);
     }
     for (const BlockedPart& call : part.blocked) {
       if (IsOfLeaf(call.leaf) && IsSeen(part, call.step)) Add(rank, "calls", call.name, kNoPeer, call.start, call.dur);
@@ -138,10 +171,10 @@ class EvidenceFinder {
   void AddOperations(std::size_t rank) {
     const RankDiagnosis& part = *ranks_[rank].part;
     if (finding_.id == "link.slow" || finding_.id == "comm.retransmit") return AddTransfers(rank);
-    const auto& of_rank = operations_().of_rank[rank];
+    const auto& of_rank = facts_.Operations().of_rank[rank];
     for (std::size_t i = 0; i < part.operations.size(); ++i) {
       const OperationPart& operation = part.operations[i];
-      const auto peer = PeerOf(operations_().all[of_rank[i]]);
+      const auto peer = PeerOf(facts_.Operations().all[of_rank[i]]);
       if (peer && IsSeen(part, operation.step)) Add(rank, "collectives", operation.name, *peer, operation.start, operation.dur);
     }
   }
@@ -150,10 +183,10 @@ class EvidenceFinder {
   void AddTransfers(std::size_t rank) {
     const RankDiagnosis& part = *ranks_[rank].part;
     if (!IsCulprit(ranks_[rank].rank)) return;
-    const auto& of_rank = operations_().of_rank[rank];
+    const auto& of_rank = facts_.Operations().of_rank[rank];
     for (const PeerTransfer& transfer : part.transfers) {
       const OperationPart& operation = part.operations[transfer.operation];
-      const std::int64_t peer = RankInJob(operations_().all[of_rank[transfer.operation]], transfer.peer);
+      const std::int64_t peer = RankInJob(facts_.Operations().all[of_rank[transfer.operation]], transfer.peer);
       if (peer == ranks_[rank].rank || !IsCulprit(peer) || !IsSeen(part, operation.step)) continue;
       Add(rank, "collectives", operation.name, peer, operation.start, operation.dur);
     }
@@ -161,7 +194,7 @@ class EvidenceFinder {
 
   const std::vector<DiagnosedRank>& ranks_;
   FoundCause& finding_;
-  const std::function<const JobOperations&()> operations_;
+  SharedFacts& facts_;
   const std::vector<Leaf> leaves_;
   std::vector<Evidence> found_;
 };
@@ -205,12 +238,8 @@ std::vector<Leaf> LeavesOf(const FoundCause& finding) {
 }
 
 void FindEvidence(const std::vector<DiagnosedRank>& ranks, Diagnosis& diagnosis) {
-  std::optional<JobOperations> operations;  // joined once, if a finding is about them
-  const auto joined = [&]() -> const JobOperations& {
-    if (!operations) operations = JoinOperations(ranks, diagnosis.rules);
-    return *operations;
-  };
-  for (FoundCause& finding : diagnosis.findings) EvidenceFinder(ranks, finding, joined).Find();
+  SharedFacts facts(ranks, diagnosis);
+  for (FoundCause& finding : diagnosis.findings) EvidenceFinder(ranks, finding, facts).Find();
 }
 
 }  // namespace mpa

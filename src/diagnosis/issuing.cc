@@ -20,7 +20,7 @@ bool IsIssuing(Leaf leaf) {
 class IssuingFinder {
  public:
   explicit IssuingFinder(const RankGraph& graph)
-      : graph_(graph), issued_(graph.nodes.size(), kNoNode), before_(issued_.size(), kNoNode), asked_(issued_.size(), kNoNode) {}
+      : graph_(graph), issued_(graph.nodes.size(), kNoNode), before_(issued_.size(), kNoNode), asked_(issued_.size(), kNoNode), direct_(issued_.size(), false) {}
 
   /// By node: what is issued by the work that leads to it; kNoNode for nothing.
   std::vector<std::uint32_t> Find(const std::vector<HostShare>& shares) && {
@@ -40,7 +40,9 @@ class IssuingFinder {
       const NodeKind node = Node(edge.node).kind, on = Node(edge.on).kind;
       if (IsOfDevice(node) && on == NodeKind::kLaunch) launched_.emplace_back(edge.node, edge.on);
       if (node == NodeKind::kQueue && on == NodeKind::kHost) asked_[edge.node] = edge.on;
-      if ((node == NodeKind::kQueue || node == NodeKind::kLaunch) && IsOnQueue(edge.on)) before_[edge.node] = edge.on;
+      // The edge to what its thread did before comes before the one to the queue that it waits for.
+      if (node == NodeKind::kLaunch && (on == NodeKind::kHost || direct_[edge.on])) direct_[edge.node] = true;
+      if ((node == NodeKind::kQueue || node == NodeKind::kLaunch) && !direct_[edge.node] && IsOnQueue(edge.on)) before_[edge.node] = edge.on;
     }
   }
 
@@ -61,7 +63,7 @@ class IssuingFinder {
     const std::uint32_t node = graph_.edges[share.edge].node;
     if (share.leaf != Leaf::kDispatchComm || IsOnQueue(node)) return;
     const auto next = std::lower_bound(collectives_.begin(), collectives_.end(), std::pair{Node(node).start, std::uint32_t{0}});
-    if (next != collectives_.end()) issued_[node] = next->second;
+    if (next != collectives_.end() && Node(next->second).step == Node(node).step) issued_[node] = next->second;
   }
 
   void OwnPiece(const GraphEdge& edge) {
@@ -73,6 +75,7 @@ class IssuingFinder {
   const RankGraph& graph_;
   std::vector<std::uint32_t> issued_, before_, asked_;  // by node; the node before it in the task queue,
                                                         // and who put the piece that begins there into it
+  std::vector<bool> direct_;  // by node: a launch made by a thread that also fills the queue
   std::vector<std::pair<std::uint32_t, std::uint32_t>> launched_;
   std::vector<std::pair<TimeNs, std::uint32_t>> collectives_;  // by when they were asked for
 };

@@ -53,7 +53,7 @@ Link LinkSpeeds::LinkOf(std::size_t rank, const PeerTransfer& transfer) const {
 
 bool LinkSpeeds::IsSlow(const Link& link) const {
   const auto use = links_.find(link);
-  return use != links_.end() &&
+  return use != links_.end() && use->second.time > 0 &&
          use->second.GigabytesPerSecond() < job_.rules.link_bandwidth_ratio * UsualOf(link);
 }
 
@@ -70,7 +70,10 @@ LinkSpeeds::Data LinkSpeeds::DataOf(std::size_t operation) const {
       data.bytes = std::max(data.bytes, at->bytes);
       const auto usual = usual_.find(part.names[at->transport]);
       if (usual == usual_.end() || usual->second <= 0) continue;
-      const auto time = static_cast<TimeNs>(static_cast<double>(at->bytes) / usual->second);
+      // What a slow link takes longer is its own finding.
+      const Link link = LinkOf(member.rank, *at);
+      const double speed = IsSlow(link) ? links_.at(link).GigabytesPerSecond() : usual->second;
+      const auto time = static_cast<TimeNs>(static_cast<double>(at->bytes) / speed);
       through_port += usual->first == kPortTransport ? time : 0;
       data.time = std::max({data.time, time, through_port});
     }

@@ -39,6 +39,7 @@ const std::vector<HostFamily>& HostFamilies() {
 // How much of a family a rank has more than is normal for its role, and what to take out.
 struct Excess {
   std::size_t rank = 0;
+  std::size_t compared = 0;  // ranks that say what is normal, with the rank itself
   TimeNs time = 0;    // per step
   TimeNs normal = 0;  // per step
   TimeNs foreign = 0;
@@ -54,6 +55,8 @@ bool Matters(const Job& job, const Excess& excess) {
          static_cast<double>(excess.time) >= job.rules.late_of_peers * static_cast<double>(excess.normal);
 }
 
+constexpr std::size_t kPair = 2;
+
 // Of two ranks that differ in a step either may be the odd one. The one that is slower in most steps is
 // the one to look at.
 bool IsHabit(const Job& job, const Excess& excess) {
@@ -65,6 +68,8 @@ bool IsHabit(const Job& job, const Excess& excess) {
          static_cast<double>(seen) >= job.rules.systematic_share * static_cast<double>(job.CountedSteps());
 }
 
+bool IsSure(const Job& job, const Excess& excess) { return excess.compared > kPair || IsHabit(job, excess); }
+
 class RankCauses {
  public:
   RankCauses(const Job& job, std::vector<Cause>& causes) : job_(job), causes_(causes) {}
@@ -75,18 +80,16 @@ class RankCauses {
   }
 
  private:
-  bool HasPeers(std::size_t rank) const {
-    return static_cast<double>(job_.RoleOf(rank).size()) >= job_.rules.late_peers;
-  }
-
-  bool IsSure(const Excess& excess) const { return job_.RoleOf(excess.rank).size() != 2 || IsHabit(job_, excess); }
-
   void FindCompute() {
     std::vector<Excess> late, uneven, larger;
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
-      if (!HasPeers(rank) && !job_.slow_roles.contains(job_.role[rank])) continue;
+      // A slow role was compared with the others.
+      const bool is_slow_role = job_.slow_roles.contains(job_.role[rank]);
+      const std::size_t compared = is_slow_role ? AllWith(rank).size() : job_.RoleOf(rank).size();
+      if (!CanCompare(job_, compared)) continue;
       Excess excess = ComputeExcess(rank);
-      if (!Matters(job_, excess) || !IsSure(excess)) continue;
+      excess.compared = compared;
+      if (!Matters(job_, excess) || !IsSure(job_, excess)) continue;
       // Work of other shapes than the peers have is more work, not slower work.
       const bool more_work = static_cast<double>(excess.foreign) > job_.rules.foreign_share * static_cast<double>(excess.time);
       (!more_work ? late : 2 * excess.tokens > excess.foreign ? uneven : larger).push_back(std::move(excess));
@@ -172,35 +175,53 @@ class RankCauses {
 
   void FindHost(const HostFamily& family) {
     const auto usual = job_.UsualHost(family.leaves, family.blocks);
+    std::map<std::size_t, UsualElsewhere> elsewhere;  // by island
     std::vector<Excess> late, any;
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
-      if (HasPeers(rank)) {
-        any.push_back(HostExcess(rank, family, usual.at(job_.role[rank])));
-        continue;
+      std::size_t compared = job_.RoleOf(rank).size();
+      const std::vector<HostAmount>* normal = &usual.at(job_.role[rank]);
+      if (compared <= kPair && family.peers != HostFamily::Peers::kOfRole) {
+        const auto [found, is_new] = elsewhere.try_emplace(job_.operations.island[rank]);
+        if (is_new) found->second = FindElsewhere(rank, family);
+        if (found->second.ranks > compared) {
+          compared = found->second.ranks;
+          normal = &found->second.amounts;
+        }
       }
-      const std::vector<std::size_t> peers = PeersElsewhere(rank, family);
-      if (static_cast<double>(peers.size()) < job_.rules.late_peers) continue;
-      any.push_back(HostExcess(rank, family, job_.UsualHost(peers, family.leaves, family.blocks)));
+      if (!CanCompare(job_, compared)) continue;
+      any.push_back(HostExcess(rank, family, *normal));
+      any.back().compared = compared;
     }
     if (AddJitter(any, family.named)) return;
     for (Excess& excess : any) {
       const bool matters = Matters(job_, excess) || !excess.removal.cuts.empty();
-      if (matters && IsSure(excess)) late.push_back(std::move(excess));
+      if (matters && IsSure(job_, excess)) late.push_back(std::move(excess));
     }
     AddAlike(family.id, family.place, family.named, late, [](const Excess&, Cause&) {});
   }
 
-  // Ranks of any role that define what is normal, with the rank itself.
-  std::vector<std::size_t> PeersElsewhere(std::size_t rank, const HostFamily& family) const {
-    std::vector<std::size_t> peers;
-    if (family.peers == HostFamily::Peers::kOfRole) return peers;
-    for (std::size_t other = 0; other < job_.ranks.size(); ++other) {
-      if (job_.operations.island[other] != job_.operations.island[rank]) continue;
+  // What is normal among ranks of any role.
+  struct UsualElsewhere {
+    std::size_t ranks = 0;
+    std::vector<HostAmount> amounts;
+  };
+
+  UsualElsewhere FindElsewhere(std::size_t rank, const HostFamily& family) const {
+    std::vector<std::size_t> peers = AllWith(rank);
+    if (family.peers == HostFamily::Peers::kWhoDoIt) {
       const auto does_it = [&](const StepWork& step) { return step.HostOf(family.leaves, {}).time > 0; };
-      const auto& steps = job_.work[other];
-      if (family.peers == HostFamily::Peers::kAll || std::any_of(steps.begin(), steps.end(), does_it)) peers.push_back(other);
+      std::erase_if(peers, [&](std::size_t peer) { return std::none_of(job_.work[peer].begin(), job_.work[peer].end(), does_it); });
     }
-    return peers;
+    return {peers.size(), peers.empty() ? std::vector<HostAmount>() : job_.UsualHost(peers, family.leaves, family.blocks)};
+  }
+
+  // The ranks of its job, itself among them.
+  std::vector<std::size_t> AllWith(std::size_t rank) const {
+    std::vector<std::size_t> ranks;
+    for (std::size_t other = 0; other < job_.ranks.size(); ++other) {
+      if (job_.operations.island[other] == job_.operations.island[rank]) ranks.push_back(other);
+    }
+    return ranks;
   }
 
   Excess HostExcess(std::size_t rank, const HostFamily& family, const std::vector<HostAmount>& usual) const {
@@ -325,6 +346,10 @@ class RankCauses {
 };
 
 }  // namespace
+
+bool CanCompare(const Job& job, std::size_t ranks) {
+  return IsAtLeast(ranks, job.rules.late_peers) && (ranks > kPair || IsAtLeast(job.CountedSteps(), job.rules.late_pair_steps));
+}
 
 void FindRankCauses(const Job& job, std::vector<Cause>& causes) { RankCauses(job, causes).Find(); }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "diagnosis/diagnosed.h"
+#include "diagnosis/evidence.h"
 #include "diagnosis/part_builder.h"
 
 namespace mpa {
@@ -98,6 +99,65 @@ TEST(ElementwiseChains, KernelsOfOtherUnitsEndThem) {
     };
     EXPECT_EQ(FindChain(DiagnoseJob({StepsWithChain(with)})), nullptr) << NameOf(leaf);
   }
+}
+
+TEST(ElementwiseChains, WhatWaitsForACollectiveBeginsAnother) {
+  const auto with = [](bool waits) {
+    return DiagnoseJob({StepsWithChain([waits](PartBuilder& builder) {
+      VectorKernel(builder, "Add", 100 * kUs);
+      const std::uint32_t before = builder.Last();
+      builder.Collective("hcom_allReduce__1_" + std::to_string(builder.Part().operations.size()), 300 * kUs, "allreduce", "tp");
+      VectorKernel(builder, "Sub", 100 * kUs);
+      if (!waits) builder.Part().graph.edges.back().on = before;
+      VectorKernel(builder, "Exp", 100 * kUs);
+    })});
+  };
+  EXPECT_EQ(FindChain(with(true)), nullptr) << "Add sends, Sub and Exp receive";
+  EXPECT_NE(FindChain(with(false)), nullptr) << "beside the collective";
+}
+
+TEST(ElementwiseChains, AWaitOnTheStreamCounts) {
+  const auto with = [](NodeKind released_by) {
+    return DiagnoseJob({StepsWithChain([released_by](PartBuilder& builder) {
+      VectorKernel(builder, "Add", 100 * kUs);
+      builder.Collective("hcom_allReduce__1_" + std::to_string(builder.Part().operations.size()), 300 * kUs, "allreduce", "tp");
+      const std::uint32_t leave = builder.Last();
+      builder.Host(Leaf::kHostIdle, kUs);
+      builder.Part().graph.nodes[builder.Last()].kind = NodeKind::kWait;
+      if (released_by != NodeKind::kLeave) builder.Part().graph.nodes[leave].kind = released_by;
+      VectorKernel(builder, "Sub", 100 * kUs);
+      VectorKernel(builder, "Exp", 100 * kUs);
+    })});
+  };
+  EXPECT_EQ(FindChain(with(NodeKind::kLeave)), nullptr);
+  EXPECT_NE(FindChain(with(NodeKind::kWait)), nullptr) << "another event";
+}
+
+TEST(ElementwiseChains, EvidenceIsTheChain) {
+  const RankDiagnosis part = StepsWithChain([](PartBuilder& builder) {
+    AddSubExp(builder);
+    builder.Kernel("MatMulV3", kMs).Kernel("Mul", 900 * kUs, Leaf::kVector);
+  });
+  Diagnosis diagnosis = DiagnoseJob({part});
+  FindEvidence({{0, &part}}, diagnosis);
+  const FoundCause* found = FindChain(diagnosis);
+  ASSERT_NE(found, nullptr);
+  ASSERT_EQ(found->evidence.size(), 9u);
+  for (const Evidence& place : found->evidence) EXPECT_NE(place.name, "Mul") << "alone between products";
+}
+
+TEST(ElementwiseChains, PiecesOfARarePatternAreOnlyVectorKernels) {
+  // Swish and Mul are SwiGLU in pieces, but take less of the step than the rule wants; the chain takes more.
+  const auto fill = [](PartBuilder& builder) {
+    VectorKernel(builder, "Add", 300 * kUs);
+    VectorKernel(builder, "Swish", 15 * kUs);
+    VectorKernel(builder, "Mul", 15 * kUs);
+  };
+  const Diagnosis diagnosis = DiagnoseJob({StepsWithChain(fill)});
+  EXPECT_EQ(FindingWith(diagnosis, "op.unfused/swiglu"), nullptr);
+  const FoundCause* found = FindChain(diagnosis);
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(MetricIn(*found, "time_per_step"), 330 * kUs);
 }
 
 TEST(ElementwiseChains, AStepEndsThem) {

@@ -71,5 +71,56 @@ TEST(Issuing, AKernelHasItsOwnCall) {
   EXPECT_TRUE(WorkOf(3).empty()) << "nothing of the device";
 }
 
+// A host works 40 ns and asks the queue for a kernel, then launches two more itself, for which it waits until
+// the queue is empty. Nodes by number: 0 the begin, 1 the request, 4 and 6 its launches; in the queue 2 to 5
+// with the launch 3; on the device the kernels 7, 8 and 9.
+TEST(Issuing, LaunchesBesideTheQueueHaveTheirOwnCalls) {
+  RankDiagnosis part;
+  const auto add = [&](TimeNs start, NodeKind kind) { part.graph.nodes.push_back({start, 0, kind}); };
+  const auto wait = [&](std::uint32_t node, std::uint32_t on, TimeNs work = 0) {
+    if (work > 0) part.shares.push_back({static_cast<std::uint32_t>(part.graph.edges.size()), Leaf::kDispatchCann, work});
+    part.graph.edges.push_back({node, on, WaitsFor::kStart, work});
+  };
+  add(0, NodeKind::kHost);
+  add(40, NodeKind::kHost);
+  add(40, NodeKind::kQueue);
+  add(60, NodeKind::kLaunch);
+  add(80, NodeKind::kLaunch);
+  add(65, NodeKind::kQueue);
+  add(87, NodeKind::kLaunch);
+  add(70, NodeKind::kKernel);
+  add(90, NodeKind::kKernel);
+  add(99, NodeKind::kKernel);
+  wait(3, 2, 20);
+  wait(5, 3, 5);
+  wait(1, 0, 40);
+  wait(4, 1, 15);
+  wait(4, 5);
+  wait(6, 4, 7);
+  wait(6, 5);
+  wait(2, 1);
+  wait(7, 3);
+  wait(8, 4);
+  wait(9, 6);
+  const IssuingWork issuing(part);
+  const auto times = [&](std::uint32_t node) {
+    std::vector<TimeNs> all;
+    for (const Removal::Edge& edge : issuing.Of(node)) all.push_back(edge.less);
+    return all;
+  };
+  EXPECT_EQ(times(7), (std::vector<TimeNs>{20, 5, 40}));
+  EXPECT_EQ(times(8), std::vector<TimeNs>{15});
+  EXPECT_EQ(times(9), std::vector<TimeNs>{7});
+}
+
+TEST(Issuing, CallsThatLaunchNothingAreNotOfTheNextStep) {
+  RankDiagnosis part = Issued();
+  for (GraphNode& node : part.graph.nodes) node.step = 0;
+  const auto first = [&] { return IssuingWork(part).Of(8).size(); };
+  ASSERT_EQ(first(), 6u);
+  for (const std::uint32_t node : {8, 6}) part.graph.nodes[node].step = 1;
+  EXPECT_EQ(first(), 4u) << "what was called for at 10 ns launches nothing in its step, nor does its piece in the queue";
+}
+
 }  // namespace
 }  // namespace mpa

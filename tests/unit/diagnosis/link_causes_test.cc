@@ -87,8 +87,8 @@ TEST(LinkCauses, SmallOperationsCostTheirHosts) {
   const Diagnosis diagnosis = DiagnoseJob({builder.Build()});
   const auto found = std::find_if(diagnosis.findings.begin(), diagnosis.findings.end(), [](const FoundCause& finding) { return finding.id == "comm.small"; });
   ASSERT_NE(found, diagnosis.findings.end());
-  // The twelve operations have 12 MB, which fit into one: eleven of twelve are not issued.
-  EXPECT_NEAR(static_cast<double>(found->alone), 4 * (200e3 + 100e3 * 11 / 12), 10);
+  // The four operations of a step have 4 MB, which fit into one: three of four are not issued.
+  EXPECT_NEAR(static_cast<double>(found->alone), 4 * (200e3 + 100e3 * 3 / 4), 10);
 }
 
 }  // namespace

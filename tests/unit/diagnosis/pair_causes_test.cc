@@ -197,6 +197,54 @@ TEST(PairCauses, WhoWaitsForItsDeviceInEachStepIsLate) {
   EXPECT_EQ(FindingWith(PairThatBlocks(1), "rank.late_host/r1/sync"), nullptr) << "in one step";
 }
 
+// --- Small stages of a pipeline ---
+
+// `stages` stages of `per_stage` ranks. In the last `late` of `steps` steps rank 1 works 5 ms before a kernel of
+// 10 ms, `leaf`, and the others wait for it.
+std::vector<RankDiagnosis> SmallStages(std::size_t stages, std::size_t per_stage, Leaf leaf, std::size_t late, std::size_t steps) {
+  std::vector<RankDiagnosis> parts;
+  for (std::size_t rank = 0; rank < stages * per_stage; ++rank) {
+    PartBuilder builder;
+    for (std::size_t step = 0; step < steps; ++step) {
+      const bool is_late = step + late >= steps;
+      builder.Step();
+      if (rank == 1 && is_late) builder.Host(leaf, 5 * kMs);
+      builder.Kernel("MatMulV3", 10 * kMs).Collective("hcom_allReduce__1_" + std::to_string(step), kMs + (rank != 1 && is_late ? 5 * kMs : 0));
+    }
+    std::vector<std::int64_t> stage_ranks;
+    for (std::size_t stage = 0; stage < stages; ++stage) stage_ranks.push_back(static_cast<std::int64_t>(rank % per_stage + stage * per_stage));
+    builder.Part().meetings.groups = {{"p", "pp", stage_ranks}};
+    parts.push_back(builder.Build());
+  }
+  return parts;
+}
+
+TEST(PairCauses, FourRanksOfTwoStagesShowWhoCompilesInOneStep) {
+  for (const auto& [leaf, key] : {std::pair(Leaf::kCompile, "rank.late_host/r1/compile"), std::pair(Leaf::kMemory, "rank.late_host/r1/memory")}) {
+    const Diagnosis diagnosis = DiagnoseJob(SmallStages(2, 2, leaf, 1, 3));
+    const FoundCause* found = FindingWith(diagnosis, key);
+    ASSERT_NE(found, nullptr) << key;
+    EXPECT_EQ(found->gain, 5 * kMs / 3) << key;
+  }
+  EXPECT_FALSE(NamesARank(DiagnoseJob(SmallStages(2, 2, Leaf::kPython, 1, 3)))) << "stages call for other work: two ranks, one step";
+}
+
+TEST(PairCauses, RulesSayHowManyRanksOfStagesAreCompared) {
+  Rules rules;
+  for (const double peers : {3.0, 4.0}) {
+    rules.late_peers = peers;
+    EXPECT_NE(FindingWith(DiagnoseJob(SmallStages(2, 2, Leaf::kCompile, 1, 3), rules), "rank.late_host/r1/compile"), nullptr) << peers;
+  }
+  rules.late_peers = 5;
+  EXPECT_FALSE(NamesARank(DiagnoseJob(SmallStages(2, 2, Leaf::kCompile, 1, 3), rules)));
+}
+
+TEST(PairCauses, TwoStagesOfOneRankNeedSteps) {
+  EXPECT_FALSE(NamesARank(DiagnoseJob(SmallStages(2, 1, Leaf::kCompile, 1, 1))));
+  EXPECT_FALSE(NamesARank(DiagnoseJob(SmallStages(2, 1, Leaf::kCompile, 1, 3))));
+  EXPECT_NE(FindingWith(DiagnoseJob(SmallStages(2, 1, Leaf::kCompile, 3, 3)), "rank.late_host/r1/compile"), nullptr);
+}
+
 // --- What of late ranks was not judged ---
 
 std::vector<std::string> LateNotJudgedOf(const Diagnosis& diagnosis) {
@@ -236,6 +284,21 @@ TEST(PairCauses, ThreeRanksAreJudgedByOneStep) {
   std::vector<RankDiagnosis> parts = PairWithWork(EvenSteps(1), Leaf::kPython);
   parts.push_back(parts[0]);
   EXPECT_TRUE(LateNotJudgedOf(DiagnoseJob(parts)).empty());
+}
+
+TEST(PairCauses, FewerRanksThanTheRuleWantsAreNotJudged) {
+  std::vector<RankDiagnosis> parts = PairWithWork(EvenSteps(3), Leaf::kPython);
+  parts.push_back(parts[0]);
+  Rules rules;
+  rules.late_peers = 4;
+  EXPECT_EQ(LateNotJudgedOf(DiagnoseJob(parts, rules)), LateRanks());
+  parts.push_back(parts[0]);
+  EXPECT_TRUE(LateNotJudgedOf(DiagnoseJob(parts, rules)).empty());
+}
+
+TEST(PairCauses, WhatIsFoundWasJudged) {
+  const std::vector<std::string> others = {"rank.late_compute", "rank.late_input"};
+  EXPECT_EQ(LateNotJudgedOf(DiagnoseJob(SmallStages(2, 1, Leaf::kCompile, 3, 3))), others);
 }
 
 TEST(PairCauses, StagesOfOneRankHaveNoPeers) {

@@ -68,6 +68,29 @@ TEST(SmallCollectives, AllMembersIssueFewer) {
   EXPECT_NEAR(static_cast<double>(found->alone), static_cast<double>(kLatencies + 4 * 250 * kUs), 8);
 }
 
+// Operations of 2.1 ms with 8 MiB, which a link moves in 2 ms: 4.2 GB/s, where such links move 18.
+TEST(SmallCollectives, DataOnASlowLinkAreNoLatency) {
+  std::vector<RankDiagnosis> parts;
+  for (int rank = 0; rank < 2; ++rank) {
+    PartBuilder builder;
+    for (int step = 0; step < 3; ++step) {
+      builder.Step().Kernel("MatMulV3", 10 * kMs);
+      for (int i = 0; i < 6; ++i) {
+        const auto number = static_cast<std::uint32_t>(builder.Part().operations.size());
+        builder.Host(Leaf::kDispatchComm, 200 * kUs).Collective("hcom_allReduce__1_" + std::to_string(number), 2'100 * kUs);
+        builder.Part().transfers.push_back(
+            {.operation = number, .peer = 1 - rank, .transport = builder.NameOf("SDMA"), .bytes = kSmallMessage, .time = 2 * kMs, .count = 1});
+      }
+    }
+    parts.push_back(builder.Build());
+  }
+  const Diagnosis diagnosis = DiagnoseJob(parts);
+  const FoundCause* link = FindingWith(diagnosis, "link.slow/0-1");
+  ASSERT_NE(link, nullptr);
+  EXPECT_NEAR(static_cast<double>(link->gain), 6 * (2e6 - 8388608 / 18.0), 10);
+  EXPECT_EQ(FindingWith(diagnosis, "comm.small/g"), nullptr);
+}
+
 TEST(SmallCollectives, WhatFillsTheLargestSizeIsNotMerged) {
   Rules rules;
   rules.small_bytes = static_cast<double>(kSmallMessage);
