@@ -23,6 +23,10 @@ void ShortenOperation(const Job& job, std::size_t operation, TimeNs time, Remova
   for (const ReplayGraph::Edge edge : job.graph.leaves[operation]) removal.waits.push_back({edge, time});
 }
 
+void DropIssuing(const Job& job, std::size_t rank, std::span<const Removal::Edge> issuing, double share, Removal& removal) {
+  for (const Removal::Edge& work : issuing) removal.waits.push_back({job.graph.first_edge[rank] + work.edge, ShareOf(work.less, share)});
+}
+
 bool IsReduction(const JobOperation& operation) {
   return operation.kind == "allreduce" || operation.kind == "reducescatter" || operation.kind == "allgather";
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "job.h"
@@ -52,6 +53,8 @@ void FindPipelineCauses(const Job& job, std::vector<Cause>& causes);
 Cause NewCause(const Job& job, std::string_view id, std::string_view place = "");
 /// Takes time out of an operation of all its members, behind the last arrival.
 void ShortenOperation(const Job& job, std::size_t operation, TimeNs time, Removal& removal);
+/// Takes out a share of what the host of a rank does to issue a piece of device work, a node of its graph.
+void DropIssuing(const Job& job, std::size_t rank, std::span<const Removal::Edge> issuing, double share, Removal& removal);
 /// True for operations in which every member moves the same amount of data.
 bool IsReduction(const JobOperation& operation);
 /// From the last arrival to the end.

@@ -115,8 +115,7 @@ class CommunicationCauses {
         for (const auto& member : job_.operations.all[i].joint.members) {
           const RankDiagnosis& part = job_.Part(member.rank);
           const IssuingWork& of_rank = issuing.try_emplace(member.rank, part).first->second;
-          for (const Removal::Edge& work : of_rank.Of(part.graph.collectives[member.collective].arrive))
-            cause.what_if.expect.waits.push_back({job_.graph.first_edge[member.rank] + work.edge, ShareOf(work.less, gone)});
+          DropIssuing(job_, member.rank, of_rank.Of(part.graph.collectives[member.collective].arrive), gone, cause.what_if.expect);
         }
       }
       causes_.push_back(std::move(cause));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cause.h"
+#include "issuing.h"
 #include "mpa/base/text.h"
 
 namespace mpa {
@@ -21,8 +22,9 @@ class DeviceCauses {
   DeviceCauses(const Job& job, std::vector<Cause>& causes) : job_(job), causes_(causes) {}
 
   void Find() {
-    AddLeaves("op.aicpu", {Leaf::kAiCpu}, {job_.rules.aicpu_gain, 1.0});
-    AddLeaves("op.format", {Leaf::kFormat, Leaf::kMove}, {job_.rules.format_gain, 1.0});
+    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) issuing_.emplace_back(job_.Part(rank));
+    AddLeaves("op.aicpu", {Leaf::kAiCpu}, {job_.rules.aicpu_gain, 1.0}, false);
+    AddLeaves("op.format", {Leaf::kFormat, Leaf::kMove}, {job_.rules.format_gain, 1.0}, true);
     AddAttention();
   }
 
@@ -48,12 +50,20 @@ class DeviceCauses {
     cause.what_if.bound.durations.push_back({number, static_cast<TimeNs>(cut.bound * static_cast<double>(dur))});
   }
 
-  // What is part of one kernel does not have to be started.
-  void StartAtOnce(std::size_t rank, std::uint32_t node, Cause& cause) const {
-    for (Removal* removal : {&cause.what_if.expect, &cause.what_if.bound}) removal->prompt.push_back(job_.graph.first_node[rank] + node);
+  // What does not run is not asked for.
+  void RemoveCall(std::size_t rank, std::uint32_t node, const Cut& cut, Cause& cause) const {
+    DropIssuing(job_, rank, issuing_[rank].Of(node), cut.expect, cause.what_if.expect);
+    DropIssuing(job_, rank, issuing_[rank].Of(node), cut.bound, cause.what_if.bound);
   }
 
-  void AddLeaves(std::string_view id, const std::vector<Leaf>& leaves, const Cut& cut) {
+  // What is part of one kernel is neither started nor asked for.
+  void JoinToBefore(std::size_t rank, std::uint32_t node, Cause& cause) const {
+    for (Removal* removal : {&cause.what_if.expect, &cause.what_if.bound}) removal->prompt.push_back(job_.graph.first_node[rank] + node);
+    RemoveCall(rank, node, {1, 1}, cause);
+  }
+
+  // `gone`: the kernels need not run at all.
+  void AddLeaves(std::string_view id, const std::vector<Leaf>& leaves, const Cut& cut, bool gone) {
     Cause cause = NewCause(job_, id);
     TimeNs time = 0;
     std::int64_t count = 0;
@@ -65,6 +75,7 @@ class DeviceCauses {
         if (node.kind != NodeKind::kKernel || node.step < 0 || static_cast<std::size_t>(node.step) >= job_.steps) continue;
         if (!IsOf(leaves, node.leaf) || !IsCommon(rank, node)) continue;
         Remove(rank, i, cut, cause);
+        if (gone) RemoveCall(rank, i, cut, cause);
         if (static_cast<std::size_t>(node.step) < job_.first_step) continue;
         time += node.dur;
         ++count;
@@ -106,10 +117,10 @@ class DeviceCauses {
         if (softmax && product < at && static_cast<double>(at - product) <= job_.rules.attention_reach) {
           for (std::size_t i = product + 1; i < at; ++i) {
             Remove(rank, kernels[i], between, cause);
-            StartAtOnce(rank, kernels[i], cause);
+            JoinToBefore(rank, kernels[i], cause);
             time += nodes[kernels[i]].dur;
           }
-          StartAtOnce(rank, kernels[at], cause);
+          JoinToBefore(rank, kernels[at], cause);
           ++count;
         }
         product = at;
@@ -123,6 +134,7 @@ class DeviceCauses {
 
   const Job& job_;
   std::vector<Cause>& causes_;
+  std::vector<IssuingWork> issuing_;  // by rank
 };
 
 }  // namespace

@@ -78,7 +78,7 @@ class FusionCauses {
   // One kernel starts once, and its host asks for one; at best it reads and writes once, too.
   void TakeChain(const FusibleRun& run, TimeNs start, const IssuingWork& issuing, WhatIf& what_if) const {
     const auto& nodes = NodesOf(run);
-    const std::uint32_t first_node = job_.graph.first_node[run.rank], first_edge = job_.graph.first_edge[run.rank];
+    const std::uint32_t first_node = job_.graph.first_node[run.rank];
     const std::uint32_t longest = LongestOf(run);
     for (const std::uint32_t piece : run.kernels) {
       if (piece != longest) {
@@ -88,7 +88,7 @@ class FusionCauses {
       if (piece == run.kernels.front()) continue;
       for (Removal* removal : {&what_if.expect, &what_if.bound}) {
         removal->prompt.push_back(first_node + piece);
-        for (const Removal::Edge& work : issuing.Of(piece)) removal->waits.push_back({first_edge + work.edge, work.less});
+        DropIssuing(job_, run.rank, issuing.Of(piece), 1, *removal);
       }
     }
   }
