@@ -19,7 +19,7 @@ struct GraphDraft {
   GraphDraft(const RankTrace& rank_trace, TimeNs host_offset)
       : trace(rank_trace),
         offset(host_offset),
-        found(FindGraphItems(rank_trace)),
+        found(FindGraphItems(rank_trace, host_offset)),
         steps(rank_trace) {}
 
   /// Adds a node; of the step at `host_time`, of none if that is negative.

@@ -23,8 +23,8 @@ bool WaitsForEvent(const RankTrace& trace, std::size_t task) {
 
 class ItemFinder {
  public:
-  explicit ItemFinder(const RankTrace& trace)
-      : trace_(trace), calls_(trace), chains_(trace), launches_(trace), queue_(trace.queued_work) {}
+  ItemFinder(const RankTrace& trace, TimeNs offset)
+      : trace_(trace), offset_(offset), calls_(trace), chains_(trace), launches_(trace), queue_(trace.queued_work) {}
 
   GraphItems Find() && {
     std::set<std::int64_t> streams;
@@ -53,15 +53,20 @@ class ItemFinder {
   }
 
  private:
+  // The call for a collective prepares it and launches it at its end, or before the collective begins.
   void Add(const DeviceItem& work, bool waits) {
     GraphItem item{work, waits, -1, -1};
     auto call = calls_.Find(work.connection);
     if (!call && work.model >= 0) call = calls_.LastGraph(work.begin);
     if (call) {
       const auto queued = queue_.Find(call->track, call->begin);
-      SetLaunch({call->begin, call->track, queued ? static_cast<std::int32_t>(*queued) : -1, true}, item);
+      item.launched = call->begin;
+      const TimeNs time = item.IsOperation() ? std::clamp(work.begin + offset_, call->begin, call->end) : call->begin;
+      SetLaunch({time, call->track, queued ? static_cast<std::int32_t>(*queued) : -1, true}, item);
     } else if (const auto launch = launches_.Find(work.link)) {
-      SetLaunch(LaunchOfOperator(*launch, work), item);
+      const GraphLaunch of_operator = LaunchOfOperator(*launch, work);
+      item.launched = of_operator.begin;
+      SetLaunch(of_operator, item);
     }
     found_.items.push_back(item);
   }
@@ -70,12 +75,11 @@ class ItemFinder {
   GraphLaunch LaunchOfOperator(std::size_t launch, const DeviceItem& work) const {
     const auto chain = chains_.FromOperator(work.link);
     if (!chain || chain->queued < 0) return {trace_.launches.host_time[launch], trace_.launches.host_track[launch], -1, false};
-    const TimeNs time = std::clamp(work.begin, chain->taken, chain->launched);
+    const TimeNs time = std::clamp(work.begin + offset_, chain->taken, chain->launched);
     return {time, chain->launching_track, chain->queued, false};
   }
 
   void SetLaunch(const GraphLaunch& launch, GraphItem& item) {
-    item.launched = launch.begin;
     const auto next = static_cast<std::int32_t>(found_.launches.size());
     const auto [found, is_new] = numbers_.try_emplace({launch.track, launch.begin}, next);
     if (is_new) found_.launches.push_back(launch);
@@ -99,6 +103,7 @@ class ItemFinder {
   }
 
   const RankTrace& trace_;
+  const TimeNs offset_;
   const LaunchCalls calls_;
   const LaunchChains chains_;
   const LaunchIndex launches_;
@@ -109,6 +114,6 @@ class ItemFinder {
 
 }  // namespace
 
-GraphItems FindGraphItems(const RankTrace& trace) { return ItemFinder(trace).Find(); }
+GraphItems FindGraphItems(const RankTrace& trace, TimeNs host_offset) { return ItemFinder(trace, host_offset).Find(); }
 
 }  // namespace mpa

@@ -31,6 +31,7 @@ struct GraphItems {
   std::vector<GraphLaunch> launches;
 };
 
-GraphItems FindGraphItems(const RankTrace& trace);
+/// `host_offset`: how far the host's clock is ahead of the device's.
+GraphItems FindGraphItems(const RankTrace& trace, TimeNs host_offset);
 
 }  // namespace mpa

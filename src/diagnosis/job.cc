@@ -198,6 +198,14 @@ std::vector<std::int32_t> Job::CountedIds() const {
   return ids;
 }
 
+std::vector<std::int32_t> Job::IdsOf(const std::set<std::size_t>& positions) const {
+  std::vector<std::int32_t> ids;
+  for (const std::size_t step : positions) {
+    if (step < Part(0).steps.size() && Part(0).steps[step].id >= 0) ids.push_back(Part(0).steps[step].id);
+  }
+  return ids;
+}
+
 std::int32_t Job::StepOfEdge(std::size_t rank, std::uint32_t edge) const {
   const RankGraph& graph_of = Part(rank).graph;
   const std::int32_t step = graph_of.nodes[graph_of.edges[edge].node].step;

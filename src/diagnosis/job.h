@@ -87,6 +87,8 @@ struct Job {
   std::map<std::int32_t, std::vector<HostAmount>> UsualHost(const std::vector<Leaf>& leaves,
                                                             const std::vector<Leaf>& waiting) const;
   std::vector<std::int32_t> CountedIds() const;
+  /// The ids of steps at these positions; without that of a whole capture.
+  std::vector<std::int32_t> IdsOf(const std::set<std::size_t>& positions) const;
   /// The part of step k of a rank by its position among the rank's steps; -1 for none.
   std::int32_t StepOfEdge(std::size_t rank, std::uint32_t edge) const;
 };

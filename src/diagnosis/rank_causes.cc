@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "cause.h"
 #include "mpa/base/text.h"
@@ -39,13 +41,13 @@ const std::vector<HostFamily>& HostFamilies() {
 // How much of a family a rank has more than is normal for its role, and what to take out.
 struct Excess {
   std::size_t rank = 0;
-  std::size_t compared = 0;  // ranks that say what is normal, with the rank itself
+  const std::vector<std::size_t>* compared = nullptr;  // ranks that say what is normal, with the rank itself
   TimeNs time = 0;    // per step
   TimeNs normal = 0;  // per step
   TimeNs foreign = 0;
   TimeNs tokens = 0;  // of `foreign`, of the products of experts
-  std::vector<TimeNs> by_step;
-  std::size_t steps_blocked = 0;  // in which it waits for its device oftener
+  std::vector<TimeNs> by_step, normal_by_step;
+  std::vector<bool> blocked_more;  // by step: it waits for its device oftener
   Removal removal;
 };
 
@@ -57,18 +59,26 @@ bool Matters(const Job& job, const Excess& excess) {
 
 constexpr std::size_t kPair = 2;
 
+// The positions of the steps in which it is late.
+std::vector<std::size_t> LateSteps(const Job& job, const Excess& excess) {
+  const TimeNs least = ShareOf(job.step_time, job.rules.late_share);
+  std::vector<std::size_t> steps;
+  for (std::size_t step = job.first_step; step < job.steps; ++step) {
+    const bool blocked = step < excess.blocked_more.size() && excess.blocked_more[step];
+    if (blocked || excess.by_step[step] >= least) steps.push_back(step);
+  }
+  return steps;
+}
+
 // Of two ranks that differ in a step either may be the odd one. The one that is slower in most steps is
 // the one to look at.
 bool IsHabit(const Job& job, const Excess& excess) {
-  const TimeNs least = ShareOf(job.step_time, job.rules.late_share);
-  const auto first = excess.by_step.begin() + static_cast<std::ptrdiff_t>(job.first_step);
-  const auto slower = std::count_if(first, excess.by_step.end(), [&](TimeNs time) { return time >= least; });
-  const std::size_t seen = std::max(static_cast<std::size_t>(slower), excess.steps_blocked);
+  const std::size_t seen = LateSteps(job, excess).size();
   return IsAtLeast(seen, job.rules.late_pair_steps) &&
          static_cast<double>(seen) >= job.rules.systematic_share * static_cast<double>(job.CountedSteps());
 }
 
-bool IsSure(const Job& job, const Excess& excess) { return excess.compared > kPair || IsHabit(job, excess); }
+bool IsSure(const Job& job, const Excess& excess) { return excess.compared->size() > kPair || IsHabit(job, excess); }
 
 class RankCauses {
  public:
@@ -85,10 +95,10 @@ class RankCauses {
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
       // A slow role was compared with the others.
       const bool is_slow_role = job_.slow_roles.contains(job_.role[rank]);
-      const std::size_t compared = is_slow_role ? AllWith(rank).size() : job_.RoleOf(rank).size();
-      if (!CanCompare(job_, compared)) continue;
+      const std::vector<std::size_t>& compared = is_slow_role ? AllWith(rank) : job_.RoleOf(rank);
+      if (!CanCompare(job_, compared.size())) continue;
       Excess excess = ComputeExcess(rank);
-      excess.compared = compared;
+      excess.compared = &compared;
       if (!Matters(job_, excess) || !IsSure(job_, excess)) continue;
       // Work of other shapes than the peers have is more work, not slower work.
       const bool more_work = static_cast<double>(excess.foreign) > job_.rules.foreign_share * static_cast<double>(excess.time);
@@ -106,6 +116,7 @@ class RankCauses {
     Excess excess;
     excess.rank = rank;
     excess.by_step.assign(job_.steps, 0);
+    excess.normal_by_step.assign(job_.steps, 0);
     const RankDiagnosis& part = job_.Part(rank);
     TimeNs time = 0, normal_time = 0, foreign = 0, tokens = 0;
     std::vector<std::map<std::string, double>> less(job_.steps);  // share of every type's time
@@ -120,6 +131,7 @@ class RankCauses {
         if (step < job_.first_step) continue;
         time += over;
         excess.by_step[step] += over;
+        excess.normal_by_step[step] += std::min(normal, own.time);
         normal_time += std::min(normal, own.time);
         foreign += shared ? std::min(over, own.foreign) : 0;
         if (shared && ToLower(type).starts_with("grouped")) tokens += std::min(over, own.foreign);
@@ -178,17 +190,17 @@ class RankCauses {
     std::map<std::size_t, UsualElsewhere> elsewhere;  // by island
     std::vector<Excess> late, any;
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
-      std::size_t compared = job_.RoleOf(rank).size();
+      const std::vector<std::size_t>* compared = &job_.RoleOf(rank);
       const std::vector<HostAmount>* normal = &usual.at(job_.role[rank]);
-      if (compared <= kPair && family.peers != HostFamily::Peers::kOfRole) {
+      if (compared->size() <= kPair && family.peers != HostFamily::Peers::kOfRole) {
         const auto [found, is_new] = elsewhere.try_emplace(job_.operations.island[rank]);
         if (is_new) found->second = FindElsewhere(rank, family);
-        if (found->second.ranks > compared) {
-          compared = found->second.ranks;
+        if (found->second.ranks.size() > compared->size()) {
+          compared = &found->second.ranks;
           normal = &found->second.amounts;
         }
       }
-      if (!CanCompare(job_, compared)) continue;
+      if (!CanCompare(job_, compared->size())) continue;
       any.push_back(HostExcess(rank, family, *normal));
       any.back().compared = compared;
     }
@@ -197,40 +209,67 @@ class RankCauses {
       const bool matters = Matters(job_, excess) || !excess.removal.cuts.empty();
       if (matters && IsSure(job_, excess)) late.push_back(std::move(excess));
     }
-    AddAlike(family.id, family.place, family.named, late, [](const Excess&, Cause&) {});
+    AddAlike(family.id, family.place, family.named, late, [&](const Excess& worst, Cause& cause) { cause.finding.leaf = NameOf(LeafOf(family, worst)); });
+  }
+
+  // What of a family a rank has most more of than is normal.
+  Leaf LeafOf(const HostFamily& family, const Excess& excess) const {
+    Leaf largest = family.named;
+    TimeNs most = 0;
+    const auto offer = [&](Leaf leaf, TimeNs over) {
+      if (over <= most) return;
+      most = over;
+      largest = leaf;
+    };
+    for (const Leaf leaf : family.leaves) {
+      const std::vector<HostAmount> usual = job_.UsualHost(*excess.compared, {leaf}, {});
+      TimeNs over = 0, over_copied = 0;
+      for (const std::size_t step : LateSteps(job_, excess)) {
+        const HostAmount amount = job_.work[excess.rank][step].HostOf({leaf}, {});
+        over += std::max<TimeNs>(0, amount.time - usual[step].time);
+        over_copied += std::max<TimeNs>(0, amount.copies - usual[step].copies);
+      }
+      const bool is_copy = family.copies && leaf == Leaf::kHostCopy;
+      offer(leaf, over + (is_copy ? over_copied : 0));
+    }
+    return largest;
   }
 
   // What is normal among ranks of any role.
   struct UsualElsewhere {
-    std::size_t ranks = 0;
+    std::vector<std::size_t> ranks;
     std::vector<HostAmount> amounts;
   };
 
-  UsualElsewhere FindElsewhere(std::size_t rank, const HostFamily& family) const {
+  UsualElsewhere FindElsewhere(std::size_t rank, const HostFamily& family) {
     std::vector<std::size_t> peers = AllWith(rank);
     if (family.peers == HostFamily::Peers::kWhoDoIt) {
       const auto does_it = [&](const StepWork& step) { return step.HostOf(family.leaves, {}).time > 0; };
       std::erase_if(peers, [&](std::size_t peer) { return std::none_of(job_.work[peer].begin(), job_.work[peer].end(), does_it); });
     }
-    return {peers.size(), peers.empty() ? std::vector<HostAmount>() : job_.UsualHost(peers, family.leaves, family.blocks)};
+    std::vector<HostAmount> amounts;
+    if (!peers.empty()) amounts = job_.UsualHost(peers, family.leaves, family.blocks);
+    return {std::move(peers), std::move(amounts)};
   }
 
   // The ranks of its job, itself among them.
-  std::vector<std::size_t> AllWith(std::size_t rank) const {
-    std::vector<std::size_t> ranks;
+  const std::vector<std::size_t>& AllWith(std::size_t rank) {
+    const auto [found, is_new] = islands_.try_emplace(job_.operations.island[rank]);
+    if (!is_new) return found->second;
     for (std::size_t other = 0; other < job_.ranks.size(); ++other) {
-      if (job_.operations.island[other] == job_.operations.island[rank]) ranks.push_back(other);
+      if (job_.operations.island[other] == found->first) found->second.push_back(other);
     }
-    return ranks;
+    return found->second;
   }
 
   Excess HostExcess(std::size_t rank, const HostFamily& family, const std::vector<HostAmount>& usual) const {
     Excess excess;
     excess.rank = rank;
     excess.by_step.assign(job_.steps, 0);
+    excess.normal_by_step.assign(job_.steps, 0);
+    excess.blocked_more.assign(job_.steps, false);
     const RankDiagnosis& part = job_.Part(rank);
     std::vector<double> less(job_.steps, 0), less_copied(job_.steps, 0);
-    std::vector<bool> blocks_more(job_.steps, false);
     TimeNs time = 0, normal_time = 0;
     for (std::size_t step = 0; step < job_.steps; ++step) {
       const HostAmount amount = job_.work[rank][step].HostOf(family.leaves, family.blocks);
@@ -240,12 +279,12 @@ class RankCauses {
       const TimeNs over_copied = std::max<TimeNs>(0, copied - usual[step].copies);
       if (own > 0) less[step] = static_cast<double>(over) / static_cast<double>(own);
       if (copied > 0) less_copied[step] = static_cast<double>(over_copied) / static_cast<double>(copied);
-      blocks_more[step] = amount.blocks > ShareOf(usual[step].blocks, job_.rules.late_blocks_ratio) + 1;
+      excess.blocked_more[step] = amount.blocks > ShareOf(usual[step].blocks, job_.rules.late_blocks_ratio) + 1;
       if (step < job_.first_step) continue;
-      excess.steps_blocked += blocks_more[step] ? 1 : 0;
       time += over + over_copied;
       excess.by_step[step] = over + over_copied;
-      normal_time += std::min(own, normal) + (copied - over_copied);
+      excess.normal_by_step[step] = std::min(own, normal) + (copied - over_copied);
+      normal_time += excess.normal_by_step[step];
     }
     excess.time = PerStep(job_, time);
     excess.normal = PerStep(job_, normal_time);
@@ -263,7 +302,7 @@ class RankCauses {
     }
     for (const BlockedPart& blocked : part.blocked) {
       if (blocked.step < 0 || static_cast<std::size_t>(blocked.step) >= job_.steps) continue;
-      if (IsOf(family.blocks, blocked.leaf) && blocks_more[static_cast<std::size_t>(blocked.step)]) {
+      if (IsOf(family.blocks, blocked.leaf) && excess.blocked_more[static_cast<std::size_t>(blocked.step)]) {
         excess.removal.cuts.push_back(job_.graph.first_edge[rank] + blocked.edge);
       }
     }
@@ -312,6 +351,21 @@ class RankCauses {
     removal.cuts.insert(removal.cuts.end(), more.cuts.begin(), more.cuts.end());
   }
 
+  // In the steps in which it is late.
+  void AddMetrics(const Excess& worst, Cause& cause) const {
+    const std::vector<std::size_t> steps = LateSteps(job_, worst);
+    TimeNs time = 0, normal = 0;
+    for (const std::size_t step : steps) {
+      time += worst.by_step[step];
+      normal += worst.normal_by_step[step];
+    }
+    if (normal > 0) {
+      cause.finding.metrics.push_back({"slower_than_peers", static_cast<double>(normal + time) / static_cast<double>(normal), "ratio"});
+    }
+    const auto count = static_cast<TimeNs>(std::max<std::size_t>(1, steps.size()));
+    cause.finding.metrics.push_back({"excess_per_step", static_cast<double>(time / count), "ns"});
+  }
+
   // Ranks that are about equally late are one cause: mending one of them wins nothing.
   template <typename Describe>
   void AddAlike(std::string_view id, std::string_view place, Leaf leaf, std::vector<Excess>& late, Describe describe) {
@@ -320,21 +374,20 @@ class RankCauses {
       std::size_t last = first;
       while (last + 1 < late.size() && static_cast<double>(late[first].time) <= job_.rules.late_alike * static_cast<double>(late[last + 1].time)) ++last;
       std::vector<std::int64_t> ranks;
+      std::set<std::size_t> steps;
       Removal removal;
       for (std::size_t i = first; i <= last; ++i) {
         ranks.push_back(job_.ranks[late[i].rank].rank);
+        for (const std::size_t step : LateSteps(job_, late[i])) steps.insert(step);
         Append(late[i].removal, removal);
       }
       std::sort(ranks.begin(), ranks.end());
       Cause cause = NewCause(job_, id, fmt::format("r{}{}{}", fmt::join(ranks, "+"), place.empty() ? "" : "/", place));
       cause.finding.ranks = std::move(ranks);
+      cause.finding.steps = job_.IdsOf(steps);
       cause.finding.leaf = NameOf(leaf);
-      const Excess& worst = late[first];
-      if (worst.normal > 0) {
-        cause.finding.metrics.push_back({"slower_than_peers", static_cast<double>(worst.normal + worst.time) / static_cast<double>(worst.normal), "ratio"});
-      }
-      cause.finding.metrics.push_back({"excess_per_step", static_cast<double>(worst.time), "ns"});
-      describe(worst, cause);
+      AddMetrics(late[first], cause);
+      describe(late[first], cause);
       cause.what_if.expect = std::move(removal);
       causes_.push_back(std::move(cause));
       first = last + 1;
@@ -343,6 +396,7 @@ class RankCauses {
 
   const Job& job_;
   std::vector<Cause>& causes_;
+  std::map<std::size_t, std::vector<std::size_t>> islands_;  // ranks, by island
 };
 
 }  // namespace

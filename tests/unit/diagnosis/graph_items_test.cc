@@ -17,7 +17,7 @@ GraphItems WithoutCalls(TimeNs begin, bool has_queue) {
   rank.Launch(7, 0, main);
   if (has_queue) rank.Queued(50, main, 200, 1200, queue);
   rank.trace.kernels.link[rank.KernelAt(begin, begin + 10)] = 7;
-  return FindGraphItems(rank.trace);
+  return FindGraphItems(rank.trace, 0);
 }
 
 TEST(GraphItems, TheQueueLaunchesWhatAnOperatorAskedFor) {
@@ -38,6 +38,24 @@ TEST(GraphItems, WithoutAQueueTheOperatorLaunches) {
   EXPECT_EQ(found.launches[0].queued, -1);
 }
 
+// A call from 100 to 300 asks for a collective that begins at `begin` on a device whose clock is 10 behind.
+GraphLaunch LaunchOfCollective(TimeNs begin) {
+  test::RankBuilder rank;
+  const std::int32_t main = rank.Thread(1);
+  rank.trace.host_calls.Append({.start = 100, .dur = 200, .name = rank.Text("launch"), .track = main, .connection = 7});
+  rank.Collective(rank.Group("g"), begin, begin + 50);
+  rank.trace.communications.connection[0] = 7;
+  const GraphItems found = FindGraphItems(rank.trace, 10);
+  EXPECT_EQ(found.items.at(0).launched, 100) << "when the host asked for it";
+  return found.launches.at(0);
+}
+
+TEST(GraphItems, ACollectiveIsLaunchedWithinItsCall) {
+  EXPECT_EQ(LaunchOfCollective(240).begin, 250) << "when it begins, in host time";
+  EXPECT_EQ(LaunchOfCollective(900).begin, 300) << "at the end of the call: something else held it up";
+  EXPECT_EQ(LaunchOfCollective(50).begin, 100) << "not before the call";
+}
+
 // A graph runs two kernels side by side, and nothing tells its launch. A kernel that is launched at 40 follows on the
 // first stream, none on the second.
 TEST(GraphItems, AGraphIsLaunchedBeforeWhatFollowsOnAnyStream) {
@@ -54,7 +72,7 @@ TEST(GraphItems, AGraphIsLaunchedBeforeWhatFollowsOnAnyStream) {
   add(100, 1, -1);
   add(200, 2, -1);
   add(300, 1, 7);
-  const GraphItems found = FindGraphItems(rank.trace);
+  const GraphItems found = FindGraphItems(rank.trace, 0);
   ASSERT_EQ(found.items.size(), 3u);
   EXPECT_EQ(found.items[0].launched, 40);
   EXPECT_EQ(found.items[1].launched, 40);

@@ -73,6 +73,53 @@ Diagnosis TwoRanks(const std::vector<bool>& slow) {
   return DiagnoseJob(parts);
 }
 
+// Four ranks in three steps. In the last `late` steps rank 1 does what `work` says before a kernel of 10 ms; the
+// others load data for 1 ms.
+Diagnosis LateInSteps(std::size_t late, const std::vector<std::pair<Leaf, TimeNs>>& work) {
+  std::vector<RankDiagnosis> parts;
+  for (int rank = 0; rank < 4; ++rank) {
+    PartBuilder builder;
+    for (std::size_t step = 0; step < 3; ++step) {
+      const TimeNs begin = builder.Now();
+      const bool is_late = step + late >= 3;
+      builder.Step();
+      if (rank == 1 && is_late) {
+        for (const auto& [leaf, time] : work) builder.Host(leaf, time);
+      } else {
+        builder.Host(Leaf::kDataLoader, kMs);
+      }
+      builder.Kernel("MatMulV3", 10 * kMs).Collective("all_" + std::to_string(step), begin + (is_late ? 20 : 12) * kMs - builder.Now());
+    }
+    parts.push_back(builder.Build());
+  }
+  return DiagnoseJob(parts);
+}
+
+TEST(RankCauses, TheStepsAreThoseInWhichItIsLate) {
+  const Diagnosis once = LateInSteps(1, {{Leaf::kDataLoader, 9 * kMs}});
+  const FoundCause* found = FindingWith(once, "rank.late_input/r1");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->steps, std::vector<std::int32_t>{12}) << "the third; the first is 10";
+  EXPECT_EQ(MetricIn(*found, "slower_than_peers"), 9) << "9 ms against 1 ms in that step";
+  EXPECT_EQ(MetricIn(*found, "excess_per_step"), 8 * kMs);
+  EXPECT_EQ(found->gain, 8 * kMs / 3) << "of the mean step";
+  const Diagnosis always = LateInSteps(3, {{Leaf::kDataLoader, 9 * kMs}});
+  ASSERT_NE(FindingWith(always, "rank.late_input/r1"), nullptr);
+  EXPECT_EQ(FindingWith(always, "rank.late_input/r1")->steps, (std::vector<std::int32_t>{10, 11, 12}));
+}
+
+TEST(RankCauses, TheLeafIsTheOneWithTheLargestExcess) {
+  const auto leaf_of = [](const char* key, const std::vector<std::pair<Leaf, TimeNs>>& work) {
+    const Diagnosis diagnosis = LateInSteps(3, work);
+    const FoundCause* found = FindingWith(diagnosis, key);
+    return found == nullptr ? std::string("no finding") : found->leaf;
+  };
+  EXPECT_EQ(leaf_of("rank.late_input/r1", {{Leaf::kDataLoader, 2 * kMs}, {Leaf::kHostCopy, 5 * kMs}}), "free.copy");
+  EXPECT_EQ(leaf_of("rank.late_input/r1", {{Leaf::kDataLoader, 6 * kMs}, {Leaf::kHostCopy, 2 * kMs}}), "free.dataloader");
+  EXPECT_EQ(leaf_of("rank.late_host/r1", {{Leaf::kDataLoader, kMs}, {Leaf::kDispatchOp, 2 * kMs}, {Leaf::kPython, 4 * kMs}}), "free.python");
+  EXPECT_EQ(leaf_of("rank.late_host/r1/compile", {{Leaf::kDataLoader, kMs}, {Leaf::kAclOp, 4 * kMs}}), "free.aclop");
+}
+
 TEST(RankCauses, OfTwoRanksTheOneThatIsSlowerInMostStepsIsLate) {
   const Diagnosis diagnosis = TwoRanks({true, false, true});
   const FoundCause* found = FindingWith(diagnosis, "rank.late_compute/r1");
