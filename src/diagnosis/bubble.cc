@@ -47,7 +47,13 @@ void AddBubble(const Job& job, const std::vector<const WhatIf*>& mended, Diagnos
   found.metrics.push_back({"ideal_bubble", ideal, "share"});
   found.metrics.push_back({"micro_batches", static_cast<double>(shape.micro_batches), "count"});
   diagnosis.floor -= found.gain;
-  diagnosis.findings.push_back(std::move(found));
+  // Its gain holds once all others are fixed, but it stands where opportunities of that size do.
+  const auto& findings = diagnosis.findings;
+  std::size_t at = findings.size();
+  while (at > 0 && findings[at - 1].kind == FindingKind::kOpportunity && findings[at - 1].gain < found.gain) --at;
+  // What pays together stays together.
+  if (at > 0 && findings[at - 1].with_next) --at;
+  diagnosis.findings.insert(diagnosis.findings.begin() + static_cast<std::ptrdiff_t>(at), std::move(found));
 }
 
 }  // namespace mpa

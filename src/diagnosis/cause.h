@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "issuing.h"
 #include "job.h"
 #include "link_speeds.h"
 #include "mpa/diagnosis/diagnosis.h"
@@ -27,11 +28,11 @@ void FindOutsiderCauses(const Job& job, std::vector<Cause>& causes);
 /// What the hosts of all ranks do.
 void FindHostCauses(const Job& job, std::vector<Cause>& causes);
 /// What the devices of all ranks compute.
-void FindDeviceCauses(const Job& job, std::vector<Cause>& causes);
+void FindDeviceCauses(const Job& job, IssuingOfRanks& issuing, std::vector<Cause>& causes);
 /// Links that are slower than others of their kind.
 void FindSlowLinks(const Job& job, const LinkSpeeds& speeds, std::vector<Cause>& causes);
 /// How collectives are made.
-void FindCommunicationCauses(const Job& job, const LinkSpeeds& speeds, std::vector<Cause>& causes);
+void FindCommunicationCauses(const Job& job, const LinkSpeeds& speeds, IssuingOfRanks& issuing, std::vector<Cause>& causes);
 /// A network between hosts that is slow everywhere.
 void FindSlowPorts(const Job& job, std::vector<Cause>& causes);
 /// Groups that transfer slower than others of their kind, where links are not recorded.
@@ -41,7 +42,7 @@ void FindTransferCauses(const Job& job, std::vector<Cause>& causes);
 /// Kernels that are slow for what they do.
 void FindOperatorCauses(const Job& job, std::vector<Cause>& causes);
 /// What one kernel could do at once.
-void FindFusionCauses(const Job& job, std::vector<Cause>& causes);
+void FindFusionCauses(const Job& job, IssuingOfRanks& issuing, std::vector<Cause>& causes);
 /// Launches that wait or are held up, and Python.
 void FindHostHabits(const Job& job, std::vector<Cause>& causes);
 /// Settings of the job and of its captures; they win nothing by themselves.

@@ -11,7 +11,6 @@
 
 #include "cause.h"
 #include "exposure.h"
-#include "issuing.h"
 #include "link_speeds.h"
 
 namespace mpa {
@@ -19,9 +18,10 @@ namespace {
 
 class CommunicationCauses {
  public:
-  CommunicationCauses(const Job& job, const LinkSpeeds& speeds, std::vector<Cause>& causes)
+  CommunicationCauses(const Job& job, const LinkSpeeds& speeds, IssuingOfRanks& issuing, std::vector<Cause>& causes)
       : job_(job),
         speeds_(speeds),
+        issuing_(issuing),
         causes_(causes),
         exposure_(job),
         micro_batches_(MicroBatches(job)) {}
@@ -87,7 +87,6 @@ class CommunicationCauses {
   // Many operations of a group that take mostly latency: in fewer and larger ones it would be paid
   // once, and the hosts would issue fewer.
   void AddSmall() {
-    std::map<std::size_t, IssuingWork> issuing;  // by rank
     for (const auto& [group, operations] : ReductionsByGroup()) {
       Cause cause = NewCause(job_, "comm.small", group);
       std::vector<std::size_t> small;
@@ -113,9 +112,8 @@ class CommunicationCauses {
       for (const std::size_t i : small) {
         const double gone = merged.at(MergedWith(i)).ShareGone(job_.rules);
         for (const auto& member : job_.operations.all[i].joint.members) {
-          const RankDiagnosis& part = job_.Part(member.rank);
-          const IssuingWork& of_rank = issuing.try_emplace(member.rank, part).first->second;
-          DropIssuing(job_, member.rank, of_rank.Of(part.graph.collectives[member.collective].arrive), gone, cause.what_if.expect);
+          const std::uint32_t arrive = job_.Part(member.rank).graph.collectives[member.collective].arrive;
+          DropIssuing(job_, member.rank, issuing_[member.rank].Of(arrive), gone, cause.what_if.expect);
         }
       }
       causes_.push_back(std::move(cause));
@@ -184,20 +182,33 @@ class CommunicationCauses {
     }
   }
 
-  // What a backward pass that makes the buckets at even distances leaves of them to send. It takes
-  // two thirds of what a micro-batch computes.
+  // What a backward pass that makes gradients evenly leaves of them to send: a bucket goes when it is
+  // full. It takes two thirds of what a micro-batch computes.
   double LeastExposed(const std::vector<std::size_t>& row, std::int32_t step) const {
     if (step < 0 || static_cast<std::size_t>(step) >= job_.steps) return 0;
     const std::size_t rank = job_.operations.all[row[0]].joint.members[0].rank;
     const double backward =
         static_cast<double>(job_.work[rank][static_cast<std::size_t>(step)].compute) * 2 / 3 /
         micro_batches_;
-    double end = 0;
+    const std::vector<double> sizes = SizesOf(row);
+    const double all = std::accumulate(sizes.begin(), sizes.end(), 0.0);
+    double end = 0, made = 0;
     for (std::size_t i = 0; i < row.size(); ++i) {
-      const double made = backward * static_cast<double>(i + 1) / static_cast<double>(row.size());
-      end = std::max(end, made) + static_cast<double>(PostOf(job_, row[i]));
+      made += sizes[i];
+      end = std::max(end, backward * made / all) + static_cast<double>(PostOf(job_, row[i]));
     }
     return std::max(0.0, end - backward);
+  }
+
+  // In bytes; equal where the size of one is not recorded.
+  std::vector<double> SizesOf(const std::vector<std::size_t>& operations) const {
+    std::vector<double> sizes;
+    for (const std::size_t i : operations) {
+      const auto bytes = job_.PartOf(job_.operations.all[i].joint.members[0]).bytes;
+      if (bytes <= 0) return std::vector<double>(operations.size(), 1.0);
+      sizes.push_back(static_cast<double>(bytes));
+    }
+    return sizes;
   }
 
   // Every micro-batch of a step runs all products as often: what the numbers of times have in
@@ -288,6 +299,7 @@ class CommunicationCauses {
 
   const Job& job_;
   const LinkSpeeds& speeds_;
+  IssuingOfRanks& issuing_;
   std::vector<Cause>& causes_;
   const Exposure exposure_;
   const double micro_batches_;
@@ -295,8 +307,8 @@ class CommunicationCauses {
 
 }  // namespace
 
-void FindCommunicationCauses(const Job& job, const LinkSpeeds& speeds, std::vector<Cause>& causes) {
-  CommunicationCauses(job, speeds, causes).Find();
+void FindCommunicationCauses(const Job& job, const LinkSpeeds& speeds, IssuingOfRanks& issuing, std::vector<Cause>& causes) {
+  CommunicationCauses(job, speeds, issuing, causes).Find();
 }
 
 }  // namespace mpa

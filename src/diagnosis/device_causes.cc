@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "cause.h"
-#include "issuing.h"
 #include "mpa/base/text.h"
 
 namespace mpa {
@@ -19,10 +18,9 @@ struct Cut {
 
 class DeviceCauses {
  public:
-  DeviceCauses(const Job& job, std::vector<Cause>& causes) : job_(job), causes_(causes) {}
+  DeviceCauses(const Job& job, IssuingOfRanks& issuing, std::vector<Cause>& causes) : job_(job), issuing_(issuing), causes_(causes) {}
 
   void Find() {
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) issuing_.emplace_back(job_.Part(rank));
     AddLeaves("op.aicpu", {Leaf::kAiCpu}, {job_.rules.aicpu_gain, 1.0}, false);
     AddLeaves("op.format", {Leaf::kFormat, Leaf::kMove}, {job_.rules.format_gain, 1.0}, true);
     AddAttention();
@@ -133,12 +131,12 @@ class DeviceCauses {
   }
 
   const Job& job_;
+  IssuingOfRanks& issuing_;
   std::vector<Cause>& causes_;
-  std::vector<IssuingWork> issuing_;  // by rank
 };
 
 }  // namespace
 
-void FindDeviceCauses(const Job& job, std::vector<Cause>& causes) { DeviceCauses(job, causes).Find(); }
+void FindDeviceCauses(const Job& job, IssuingOfRanks& issuing, std::vector<Cause>& causes) { DeviceCauses(job, issuing, causes).Find(); }
 
 }  // namespace mpa

@@ -2,6 +2,8 @@
 // From the parts of all ranks to the diagnosis of the job.
 #include "diagnose.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -11,15 +13,16 @@
 
 #include "bubble.h"
 #include "cause.h"
+#include "common_steps.h"
 #include "hiding.h"
 #include "micro_batches.h"
 
 namespace mpa {
 namespace {
 
-void AddFacts(const Job& job, Diagnosis& diagnosis) {
+void AddFacts(const std::vector<DiagnosedRank>& ranks, const Job& job, Diagnosis& diagnosis) {
   std::set<std::string> formats, levels;
-  for (const DiagnosedRank& rank : job.ranks) {
+  for (const DiagnosedRank& rank : ranks) {
     diagnosis.ranks.push_back(rank.rank);
     formats.insert(rank.part->source);
     if (!rank.part->level.empty()) levels.insert(rank.part->level);
@@ -36,13 +39,22 @@ void AddFacts(const Job& job, Diagnosis& diagnosis) {
       }
     }
   }
-  diagnosis.world = std::max(diagnosis.world, static_cast<std::int64_t>(job.ranks.size()));
+  diagnosis.world = std::max(diagnosis.world, static_cast<std::int64_t>(ranks.size()));
   diagnosis.formats.assign(formats.begin(), formats.end());
   if (!levels.empty()) diagnosis.level = *levels.begin();
   const auto& steps = job.Part(0).steps;
   for (std::size_t step = 0; step < steps.size(); ++step) {
     if (steps[step].id < 0) continue;  // the whole capture
     (step < job.first_step ? diagnosis.dropped_steps : diagnosis.steps).push_back(steps[step].id);
+  }
+}
+
+void AddNotes(const CommonSteps& common, Diagnosis& diagnosis) {
+  if (!common.left_out.empty()) {
+    diagnosis.notes.push_back(fmt::format("Left out of the comparison of ranks, because their captures break off or lack the steps of the others: {}.", fmt::join(common.left_out, ", ")));
+  }
+  if (!common.not_on_all.empty()) {
+    diagnosis.notes.push_back(fmt::format("Steps left out of the comparison of ranks, because not all captures have them: {}.", fmt::join(common.not_on_all, ", ")));
   }
 }
 
@@ -127,25 +139,28 @@ void AddNotJudged(const Job& job, Diagnosis& diagnosis) {
 
 }  // namespace
 
-Diagnosis Diagnose(std::vector<DiagnosedRank> ranks, const Rules& rules) {
-  const Job job = MakeJob(std::move(ranks), rules);
+Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules) {
+  const CommonSteps common = FindCommonSteps(ranks);
+  const Job job = MakeJob(common.ranks, rules);
   Diagnosis diagnosis;
   diagnosis.rules = rules;
-  AddFacts(job, diagnosis);
+  AddFacts(ranks, job, diagnosis);
+  AddNotes(common, diagnosis);
   std::vector<Cause> causes;
   FindRankCauses(job, causes);
   FindOutsiderCauses(job, causes);
   const LinkSpeeds speeds(job);
   FindSlowLinks(job, speeds, causes);
-  FindCommunicationCauses(job, speeds, causes);
+  IssuingOfRanks issuing(job.ranks);
+  FindCommunicationCauses(job, speeds, issuing, causes);
   FindSlowPorts(job, causes);
   FindSlowGroups(job, causes);
   FindPipelineCauses(job, causes);
   FindHostCauses(job, causes);
   FindHostHabits(job, causes);
   FindTransferCauses(job, causes);
-  FindDeviceCauses(job, causes);
-  FindFusionCauses(job, causes);
+  FindDeviceCauses(job, issuing, causes);
+  FindFusionCauses(job, issuing, causes);
   FindOperatorCauses(job, causes);
   std::vector<WhatIf> what_ifs;
   for (Cause& cause : causes) what_ifs.push_back(std::move(cause.what_if));

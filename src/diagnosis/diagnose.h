@@ -10,6 +10,6 @@
 namespace mpa {
 
 /// Puts the ranks together and says what costs the step.
-Diagnosis Diagnose(std::vector<DiagnosedRank> ranks, const Rules& rules = {});
+Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules = {});
 
 }  // namespace mpa

@@ -6,7 +6,6 @@
 
 #include "cause.h"
 #include "fusible_kernels.h"
-#include "issuing.h"
 #include "mpa/measure/quantiles.h"
 
 namespace mpa {
@@ -14,7 +13,7 @@ namespace {
 
 class FusionCauses {
  public:
-  FusionCauses(const Job& job, std::vector<Cause>& causes) : job_(job), causes_(causes) {}
+  FusionCauses(const Job& job, IssuingOfRanks& issuing, std::vector<Cause>& causes) : job_(job), issuing_(issuing), causes_(causes) {}
 
   void Find() {
     for (const auto& [place, runs] : FindFusible(job_.ranks, job_.rules, job_.step_time)) {
@@ -58,10 +57,9 @@ class FusionCauses {
   void TakeChains(const std::vector<FusibleRun>& runs, WhatIf& what_if) const {
     for (std::size_t first = 0; first < runs.size();) {
       const RankDiagnosis& part = job_.Part(runs[first].rank);
-      const IssuingWork issuing(part);
       const TimeNs start = StartOfKernel(part);
       std::size_t next = first;
-      for (; next < runs.size() && runs[next].rank == runs[first].rank; ++next) TakeChain(runs[next], start, issuing, what_if);
+      for (; next < runs.size() && runs[next].rank == runs[first].rank; ++next) TakeChain(runs[next], start, what_if);
       first = next;
     }
   }
@@ -76,7 +74,7 @@ class FusionCauses {
   }
 
   // One kernel starts once, and its host asks for one; at best it reads and writes once, too.
-  void TakeChain(const FusibleRun& run, TimeNs start, const IssuingWork& issuing, WhatIf& what_if) const {
+  void TakeChain(const FusibleRun& run, TimeNs start, WhatIf& what_if) const {
     const auto& nodes = NodesOf(run);
     const std::uint32_t first_node = job_.graph.first_node[run.rank];
     const std::uint32_t longest = LongestOf(run);
@@ -88,17 +86,18 @@ class FusionCauses {
       if (piece == run.kernels.front()) continue;
       for (Removal* removal : {&what_if.expect, &what_if.bound}) {
         removal->prompt.push_back(first_node + piece);
-        DropIssuing(job_, run.rank, issuing.Of(piece), 1, *removal);
+        DropIssuing(job_, run.rank, issuing_[run.rank].Of(piece), 1, *removal);
       }
     }
   }
 
   const Job& job_;
+  IssuingOfRanks& issuing_;
   std::vector<Cause>& causes_;
 };
 
 }  // namespace
 
-void FindFusionCauses(const Job& job, std::vector<Cause>& causes) { FusionCauses(job, causes).Find(); }
+void FindFusionCauses(const Job& job, IssuingOfRanks& issuing, std::vector<Cause>& causes) { FusionCauses(job, issuing, causes).Find(); }
 
 }  // namespace mpa

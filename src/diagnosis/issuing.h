@@ -2,11 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "mpa/diagnosis/replay.h"
+#include "operations.h"
 #include "part.h"
 
 namespace mpa {
@@ -24,6 +25,22 @@ class IssuingWork {
  private:
   std::vector<std::uint32_t> issued_;  // nodes, ascending
   std::vector<Removal::Edge> work_;    // of the node at the same place
+};
+
+/// The same of all ranks of a job; each is found when it is first asked for.
+class IssuingOfRanks {
+ public:
+  explicit IssuingOfRanks(const std::vector<DiagnosedRank>& ranks) : ranks_(ranks), of_rank_(ranks.size()) {}
+
+  /// `rank`: by position.
+  const IssuingWork& operator[](std::size_t rank) {
+    if (!of_rank_[rank]) of_rank_[rank].emplace(*ranks_[rank].part);
+    return *of_rank_[rank];
+  }
+
+ private:
+  const std::vector<DiagnosedRank>& ranks_;
+  std::vector<std::optional<IssuingWork>> of_rank_;
 };
 
 }  // namespace mpa

@@ -30,6 +30,7 @@ class PartMaker {
     part_.level = trace_.profiler_level;
     part_.capture = trace_.capture_path;
     part_.has_calls = !trace_.host_calls.Empty();
+    part_.breaks_off = trace_.issues.Contains(kTraceBreaksOff);
     AddSteps();
     std::vector<HostStretch> stretches;
     part_.graph = BuildRankGraph(trace_, account_.clock.offset, stretches);

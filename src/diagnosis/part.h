@@ -121,6 +121,7 @@ struct LongTask {
 struct RankDiagnosis {
   std::string source, level, capture;
   bool has_calls = true;  ///< of the runtime
+  bool breaks_off = false;  ///< the end of the run is missing
   std::vector<std::string> names;
   std::vector<StepPart> steps;
   RankGraph graph;  ///< nodes of kernels have the number of their kind as `row`

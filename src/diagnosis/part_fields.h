@@ -138,7 +138,7 @@ void serialize(Archive& archive, AnalyzerRows& rows) {
 }
 template <class Archive>
 void serialize(Archive& archive, RankDiagnosis& part) {
-  archive(part.source, part.level, part.capture, part.has_calls, part.names, part.steps,
+  archive(part.source, part.level, part.capture, part.has_calls, part.breaks_off, part.names, part.steps,
           part.graph, part.kinds, part.shares, part.places, part.blocked, part.operations,
           part.transfers, part.long_tasks, part.meetings, part.settings, part.host, part.rated_mhz,
           part.peak_reserved, part.analyzers);

@@ -76,7 +76,7 @@ void ReadPieces(const CaptureFile& file, Issues& issues, Parse parse, Join join)
     ParallelFor(kPiecesAtOnce, read_one);
   }
   if (pieces.cut_off_at() != std::string_view::npos) {
-    issues.Count("the trace breaks off, the end of the run is missing",
+    issues.Count(kTraceBreaksOff,
                  fmt::format("{}: byte {}", file.path.filename().string(), pieces.cut_off_at()));
   }
 }

@@ -9,6 +9,9 @@
 
 namespace mpa {
 
+/// The issue of a trace whose file ends too early.
+inline constexpr std::string_view kTraceBreaksOff = "the trace breaks off, the end of the run is missing";
+
 /// Rows that had to be left out while a rank was read, counted by what was wrong with them. A file
 /// that cannot be used at all throws an Error instead.
 class Issues {
@@ -18,6 +21,7 @@ class Issues {
   void Merge(const Issues& later);
 
   bool Empty() const { return counts_.empty(); }
+  bool Contains(std::string_view what) const { return counts_.contains(what); }
   /// One line per kind, in alphabetical order: "kernel left out, ..., 3 times (first: x.csv:812)".
   std::vector<std::string> Lines() const;
 

@@ -19,12 +19,13 @@ struct TwoStages {
   TimeNs host = 0;          // of the forward pass of the first stage, instead of computing
   TimeNs accumulating = 0;  // of its backward pass, instead of computing
   TimeNs arriving = 0;      // of the 6 ms that it waits for the gradients
+  Leaf host_leaf = Leaf::kDispatchOp;
 
   RankDiagnosis First() const {
     PartBuilder builder;
     for (int step = 0; step < 3; ++step) {
       builder.Step();
-      if (host > 0) builder.Host(Leaf::kDispatchOp, host);
+      if (host > 0) builder.Host(host_leaf, host);
       builder.Kernel("MatMulV3", 2 * kMs - host)
           .Collective("a", 0, "send", "p")
           .Collective("b", 6 * kMs, "receive", "p");
@@ -114,6 +115,14 @@ TEST(Bubble, TheHostWorksAsLongForSmallMicroBatches) {
   const FoundCause* found = BubbleOf(diagnosis);
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, (12'010 - 6'525 - 3'005) * kUs);
+}
+
+TEST(Bubble, StandsWhereOpportunitiesOfItsSizeDo) {
+  const Diagnosis diagnosis = DiagnoseBoth({.host = 1'500 * kUs, .host_leaf = Leaf::kDataLoader});
+  ASSERT_EQ(diagnosis.findings.size(), 2u);
+  EXPECT_EQ(diagnosis.findings[0].id, "pp.bubble");
+  EXPECT_EQ(diagnosis.findings[1].id, "host.dataloader") << "1.5 ms";
+  EXPECT_GT(diagnosis.findings[0].gain, diagnosis.findings[1].gain);
 }
 
 // 3.9 of the 4 ms: 1.005 + 3.005 + 0.055 + 3.9 + 0.01 ms and 4.96 more are more than before.
