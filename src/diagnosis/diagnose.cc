@@ -13,6 +13,7 @@
 #include "cause.h"
 #include "hiding.h"
 #include "micro_batches.h"
+#include "variables.h"
 
 namespace mpa {
 namespace {
@@ -39,6 +40,7 @@ void AddFacts(const Job& job, Diagnosis& diagnosis) {
   diagnosis.world = std::max(diagnosis.world, static_cast<std::int64_t>(job.ranks.size()));
   diagnosis.formats.assign(formats.begin(), formats.end());
   if (!levels.empty()) diagnosis.level = *levels.begin();
+  diagnosis.settings = SettingsOf(job.ranks);
   const auto& steps = job.Part(0).steps;
   for (std::size_t step = 0; step < steps.size(); ++step) {
     if (steps[step].id < 0) continue;  // the whole capture
