@@ -56,6 +56,9 @@ AdvicePart FittingShapes() {
 AdvicePart LowPrecision() {
   return {{"autocast to bf16 or fp16", "autocast 到 bf16 或 fp16"}, Change("matrix products", "bf16 or fp16")};
 }
+AdvicePart CaptureSkipped() {
+  return {{"capture what --json lists as skipped", "采集 --json 中 skipped 所列的数据"}, Capture({{"what", std::string("skipped")}})};
+}
 AdvicePart OldFormats(Wording text) { return {text, SetOption("torch.npu.config.allow_internal_format", false)}; }
 
 const std::map<std::string_view, Advice>& Advices() {
@@ -204,7 +207,8 @@ const std::map<std::string_view, Advice>& Advices() {
        {{{{"capture 3 steps or more (warmup=1, active=3)", "至少采集 3 个 step（warmup=1, active=3）"}, Capture({{"warmup_steps", 1}, {"active_steps", 3}})}}}},
       {"capture.missing",
        {{{{"profiler_level=Level1 on all ranks", "所有卡用 profiler_level=Level1 采集"}, Capture({{"level", std::string("Level1")}}), kProfilerLevel},
-         {{"capture what --json lists as skipped", "采集 --json 中 skipped 所列的数据"}, Capture({{"what", std::string("skipped")}})}}}},
+         CaptureSkipped()},
+        {CaptureSkipped()}}},
   };
   return advices;
 }

@@ -54,6 +54,12 @@ TEST(Actions, SettingsThatRanksHaveAreNotAdvised) {
   EXPECT_EQ(ActionsOf(finding)[0].what, "change");
 }
 
+TEST(Actions, AGpuHasNoLevelsOfTheProfiler) {
+  const FoundCause finding = MadeFinding("capture.missing", 0);
+  EXPECT_EQ(AdviceOf(finding, Language::kEnglish), "profiler_level=Level1 on all ranks; capture what --json lists as skipped");
+  EXPECT_EQ(AdviceOf(OnGpu(finding), Language::kEnglish), "capture what --json lists as skipped");
+}
+
 TEST(Actions, SomethingIsLeftWhereAllSettingsAreMade) {
   for (const CatalogueEntry& entry : Catalogue()) {
     FoundCause finding = MadeFinding(entry.id, 0);
