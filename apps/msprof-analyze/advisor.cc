@@ -81,6 +81,10 @@ Question QuestionOf(const AdvisorOptions& options) {
   if (question.captures.empty()) {
     Fail(ErrorKind::kUsage, "-d,--profiling_path is required; give the captures: {}", kUsage);
   }
+  const bool compares = !options.baseline.empty() || !options.baseline_captures.empty();
+  if (compares && !question.key.empty()) {
+    Fail(ErrorKind::kUsage, "advisor {} explains one finding of one run; compare runs with 'advisor all'", question.what);
+  }
   question.captures = ExpandHome(question.captures);
   return question;
 }
@@ -145,21 +149,17 @@ ClusterOutcome DiagnoseCaptures(const AdvisorOptions& options, const std::string
 
 // The diagnosis of the run to compare with; nothing without one.
 std::optional<nlohmann::json> BenchmarkOf(const AdvisorOptions& options, const RecipeArguments& arguments) {
-  if (options.baseline_captures.empty() || arguments.contains("key")) return std::nullopt;
+  if (options.baseline_captures.empty()) return std::nullopt;
   const ClusterOutcome benchmark = DiagnoseCaptures(options, options.baseline_captures, arguments, {.sheets = false, .screen = Detail::kNone});
   LogNotes(benchmark.report.notes);
   return WholeOf(benchmark.report);
 }
 
 // What is new, gone or has grown since the run that was given; nothing without one.
-std::optional<std::vector<FindingChange>> ChangesSince(const RecipeArguments& arguments,
+std::optional<FindingChanges> ChangesSince(const RecipeArguments& arguments,
                                                        const std::optional<nlohmann::json>& earlier, const Report& report) {
-  if (!earlier || arguments.contains("key")) return std::nullopt;  // the report holds one finding alone
+  if (!earlier) return std::nullopt;
   return ChangesOf(*earlier, WholeOf(report), RulesOf(arguments).grown_ratio);
-}
-
-void PrintChanges(const std::optional<std::vector<FindingChange>>& changes) {
-  if (changes) PrintLines(ChangeLines(*changes));
 }
 
 int RunAdvisor(const AdvisorOptions& options, const Agent& agent) {
@@ -188,19 +188,20 @@ int RunAdvisor(const AdvisorOptions& options, const Agent& agent) {
   const auto chars = arguments.find("max_chars");
   const auto most = chars == arguments.end() ? 0 : static_cast<std::size_t>(io::ParseInt(chars->second).value_or(0));
   const std::string document = DocumentText(outcome, changes, most);
+  const bool fails = !outcome.partial && FailsOn(options.fail_on, WholeOf(outcome.report));
+  const int code = outcome.partial ? kExitPartial : fails ? kExitFindings : 0;
   if (options.agent) {
-    agent.PrintDocument(document, "fix the findings in this order; advisor why KEY shows the evidence for one", outcome.partial);
+    agent.PrintDocument(document, "fix the findings in this order; advisor why KEY shows the evidence for one", code);
   } else if (options.json) {
     Print(document + "\n");
   } else {
     PrintLines(outcome.report.lines);
-    PrintChanges(changes);
+    if (changes) PrintLines(ChangeLines(*changes, InChinese(options)));
   }
   FinishStdout();
   if (tables) WriteTables(places, outcome.report);
   if (timeline) WriteTimeline(places, outcome.report);
-  if (outcome.partial) return kExitPartial;
-  return FailsOn(options.fail_on, WholeOf(outcome.report)) ? kExitFindings : 0;
+  return code;
 }
 
 HelpPage AdvisorPage() {

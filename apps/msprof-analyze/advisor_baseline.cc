@@ -3,10 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
+#include <optional>
 
 #include "command.h"
+#include "mpa/base/columns.h"
 #include "mpa/base/error.h"
 #include "mpa/base/printable.h"
 #include "mpa/io/json_document.h"
@@ -16,6 +19,26 @@ namespace {
 
 [[noreturn]] void FailNoDiagnosis(const std::filesystem::path& file) {
   Fail(ErrorKind::kCorrupt, "{}: not a diagnosis; make one with 'advisor all -d DIR --json'", file.string());
+}
+
+// Of a finding in the list of its document: faults, opportunities, settings and memory, the capture.
+int SectionIn(const nlohmann::json& finding) {
+  const auto text = [&](const char* member) {
+    const nlohmann::json& value = io::Member(finding, member);
+    return value.is_string() ? value.get<std::string>() : std::string();
+  };
+  const std::string id = text("id");
+  if (id.starts_with("capture.")) return 3;
+  if (id.starts_with("env.") || id.starts_with("mem.")) return 2;
+  return text("kind") == "fault" ? 0 : 1;
+}
+
+// A document that was cut lost findings of its last section, or of later ones. Nothing if it was not cut.
+std::optional<int> FirstCutSection(const nlohmann::json& document) {
+  const nlohmann::json& omitted = io::Member(io::Member(document, "omitted"), "findings");
+  if (!omitted.is_number_integer() || omitted.get<std::int64_t>() <= 0) return std::nullopt;
+  const nlohmann::json& findings = document["findings"];
+  return findings.empty() ? 0 : SectionIn(findings.back());
 }
 
 std::map<std::string, std::int64_t> GainsOf(const nlohmann::json& document) {
@@ -43,33 +66,49 @@ nlohmann::json ReadEarlierDiagnosis(const std::string& path) {
   });
 }
 
-std::vector<FindingChange> ChangesOf(const nlohmann::json& before, const nlohmann::json& now, double grown) {
-  std::vector<FindingChange> changes;
+FindingChanges ChangesOf(const nlohmann::json& before, const nlohmann::json& now, double grown) {
+  FindingChanges changes;
   const std::map<std::string, std::int64_t> old_gains = GainsOf(before), gains = GainsOf(now);
+  const std::optional<int> cut_from = FirstCutSection(before);
+  std::map<std::string, int> sections;
+  for (const nlohmann::json& finding : io::Member(now, "findings")) sections[finding.value("key", "")] = SectionIn(finding);
   for (const auto& [key, gain] : gains) {
     const auto old = old_gains.find(key);
-    if (old == old_gains.end()) {
-      changes.push_back({"new", key, 0, gain});
-    } else if (static_cast<double>(gain) > grown * static_cast<double>(old->second)) {
-      changes.push_back({"grown", key, old->second, gain});
+    if (old != old_gains.end()) {
+      const bool has_grown = static_cast<double>(gain) > grown * static_cast<double>(old->second);
+      if (has_grown) changes.rows.push_back({"grown", key, old->second, gain});
+    } else if (cut_from && sections[key] >= *cut_from) {
+      ++changes.untold;
+    } else {
+      changes.rows.push_back({"new", key, 0, gain});
     }
   }
   for (const auto& [key, gain] : old_gains) {
-    if (!gains.contains(key)) changes.push_back({"gone", key, gain, 0});
+    if (!gains.contains(key)) changes.rows.push_back({"gone", key, gain, 0});
   }
   return changes;
 }
 
-std::vector<std::string> ChangeLines(const std::vector<FindingChange>& changes) {
+std::vector<std::string> ChangeLines(const FindingChanges& changes, bool chinese) {
+  static const std::map<std::string_view, std::string_view> words = {{"new", "新增"}, {"grown", "变大"}, {"gone", "消失"}};
+  constexpr std::size_t kWord = 6;
   const auto ms = [](std::int64_t ns) { return static_cast<double>(ns) / 1e6; };
   std::vector<std::string> lines;
-  for (const FindingChange& change : changes) {
-    const std::string start = fmt::format("{:<6} {}: ", change.what, Printable(change.key));
+  for (const FindingChange& change : changes.rows) {
+    const std::string word(chinese ? words.at(change.what) : change.what);
+    const std::string blanks(kWord - std::min(kWord, ColumnsOf(word)), ' ');
+    const std::string start = fmt::format("{}{} {}{}", word, blanks, Printable(change.key), chinese ? "：" : ": ");
     const bool grown = change.what == "grown";
     lines.push_back(grown ? fmt::format("{}{:.1f} -> {:.1f} ms", start, ms(change.before), ms(change.now))
                           : fmt::format("{}{:.1f} ms", start, ms(change.before + change.now)));
   }
-  if (lines.empty()) lines.emplace_back("no finding is new, gone or has grown since the baseline");
+  if (changes.untold > 0) {
+    lines.push_back(fmt::format(fmt::runtime(chinese ? "{} 项无法判断是否新增：基线文档经过截断（可用 --top 1000 重新生成）"
+                                                     : "may be new: {}; the baseline was cut (--top 1000 keeps all findings)"),
+                                changes.untold));
+  } else if (lines.empty()) {
+    lines.emplace_back(chinese ? "与基线相比，没有新增、消失或变大的问题" : "no finding is new, gone or has grown since the baseline");
+  }
   return lines;
 }
 

@@ -49,7 +49,7 @@ bool FailsOn(const std::string& fail_on, const nlohmann::json& document) {
 }
 
 std::string DocumentText(const ClusterOutcome& outcome,
-                         const std::optional<std::vector<FindingChange>>& changes,
+                         const std::optional<FindingChanges>& changes,
                          std::size_t most) {
   const std::string& text = DocumentOf(outcome.report, kDiagnosisDocument);
   if (!outcome.partial && !changes) return text;
@@ -57,11 +57,12 @@ std::string DocumentText(const ClusterOutcome& outcome,
   if (outcome.partial) document["complete"] = false;
   const auto dump = [&] { return PrintableJson(document.dump(most == 0 ? 1 : -1)); };
   if (!changes) return dump();
-  document["changes"] = ChangesJson(*changes);
+  document["changes"] = ChangesJson(changes->rows);
+  if (changes->untold > 0) document["untold_changes"] = changes->untold;
   std::string whole = dump();
   if (most == 0 || whole.size() <= most) return whole;
   document["changes"] = AdvisorJson::array();
-  document["omitted"]["changes"] = changes->size();
+  document["omitted"]["changes"] = changes->rows.size();
   whole = dump();
   return whole.size() <= most ? whole : text;
 }

@@ -24,8 +24,8 @@ class Agent {
                     const std::vector<std::string>& answer,
                     const std::vector<std::string>& warnings, const std::string& suggestion,
                     int exit_code) const;
-  /// Prints a JSON document as the message; `partial`: parts of the input were left out.
-  void PrintDocument(std::string_view document, const std::string& suggestion, bool partial) const;
+  /// Prints a JSON document as the message; `exit_code` is that of the process.
+  void PrintDocument(std::string_view document, const std::string& suggestion, int exit_code) const;
   void PrintFailure(std::string_view text, int exit_code) const;
 
  private:

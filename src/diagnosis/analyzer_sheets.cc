@@ -91,8 +91,7 @@ class AnalyzerSheetMaker : private SheetMaker {
       }
     });
     if (rows == 0) return;
-    Note(kAiCpuIssues, static_cast<std::int64_t>(rows), time, {"{} kernels run on the AI CPU", "{} 个算子运行在 AI CPU 上"},
-         EntryOf("op.aicpu").advice, rows);
+    NoteAsFinding("op.aicpu", kAiCpuIssues, static_cast<std::int64_t>(rows), time, {"{} kernels run on the AI CPU", "{} 个算子运行在 AI CPU 上"}, rows);
   }
 
   void AddCompiles() {
@@ -108,8 +107,7 @@ class AnalyzerSheetMaker : private SheetMaker {
       add(row);
     });
     if (count == 0) return;
-    Note(kDispatch, count, time, {"{} calls of aclopCompileAndExecute", "{} 次 aclopCompileAndExecute 调用"},
-         EntryOf("host.aclop").advice, count);
+    NoteAsFinding("host.aclop", kDispatch, count, time, {"{} calls of aclopCompileAndExecute", "{} 次 aclopCompileAndExecute 调用"}, count);
   }
 
   void AddCollected() {
@@ -123,8 +121,7 @@ class AnalyzerSheetMaker : private SheetMaker {
       }
     });
     if (rows == 0) return;
-    Note(kCollections, static_cast<std::int64_t>(rows), time, {"{} garbage collections of 1 ms or more", "{} 次 1 ms 以上的垃圾回收"},
-         EntryOf("host.gc").advice, rows);
+    NoteAsFinding("host.gc", kCollections, static_cast<std::int64_t>(rows), time, {"{} garbage collections of 1 ms or more", "{} 次 1 ms 以上的垃圾回收"}, rows);
   }
 
   void AddAlignment() {
@@ -158,8 +155,7 @@ class AnalyzerSheetMaker : private SheetMaker {
       add(row);
     });
     if (sum.small == 0) return;
-    Note(kPackets, sum.small, sum.small_time, {"{} communication operators move little data", "{} 个通信算子的数据量过小"},
-         EntryOf("comm.small").advice, sum.small);
+    NoteAsFinding("comm.small", kPackets, sum.small, sum.small_time, {"{} communication operators move little data", "{} 个通信算子的数据量过小"}, sum.small);
   }
 
   void AddResent() {
@@ -199,9 +195,8 @@ class AnalyzerSheetMaker : private SheetMaker {
       }
     });
     if (rows == 0) return;
-    Note(kContention, static_cast<std::int64_t>(rows), time,
-         {"{} communication operators lose bandwidth to computing at the same time", "{} 个通信算子与计算并行时带宽下降"},
-         EntryOf("comm.contention").advice, rows);
+    NoteAsFinding("comm.contention", kContention, static_cast<std::int64_t>(rows), time,
+         {"{} communication operators lose bandwidth to computing at the same time", "{} 个通信算子与计算并行时带宽下降"}, rows);
   }
 
   void AddFusible() {

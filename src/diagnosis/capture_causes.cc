@@ -2,66 +2,65 @@
 // What the settings of the job and of its captures say. These findings win nothing by themselves.
 #include <algorithm>
 #include <map>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "advice.h"
 #include "cause.h"
 #include "finding_text.h"
+#include "variables.h"
 
 namespace mpa {
 namespace {
 
-// A variable that costs time with these values.
-struct CostlySetting {
-  std::string_view name;
-  bool (*costs)(const std::string& value);
-};
+using RanksByValue = std::map<std::string, std::vector<std::int64_t>>;
 
-const std::vector<CostlySetting>& CostlySettings() {
-  static const std::vector<CostlySetting> settings = {
-      {"ASCEND_LAUNCH_BLOCKING", [](const std::string& value) { return value != "0"; }},
-      // 3 is "errors only".
-      {"ASCEND_GLOBAL_LOG_LEVEL", [](const std::string& value) { return value == "0" || value == "1"; }},
-      {"TASK_QUEUE_ENABLE", [](const std::string& value) { return value == "0"; }},
-      {"HCCL_DETERMINISTIC", [](const std::string& value) { return value == "true" || value == "TRUE" || value == "strict"; }},
-  };
-  return settings;
+// The finding that a variable adds to; empty: there is none.
+std::string ServedBy(const Variable& variable, const Diagnosis& diagnosis) {
+  for (const std::string_view id : variable.serves) {
+    for (const FoundCause& found : diagnosis.findings) {
+      if (found.id == id) return found.key;
+    }
+  }
+  return "";
 }
 
-// Ranks of a job that talk to each other should agree in these.
-constexpr std::string_view kAgreed[] = {"HCCL_RDMA_TC", "HCCL_RDMA_SL", "HCCL_ALGO", "HCCL_BUFFSIZE", "HCCL_OP_EXPANSION_MODE", "TASK_QUEUE_ENABLE"};
-
-std::string ValueOn(const Job& job, std::size_t rank, std::string_view name) {
-  const auto& settings = job.Part(rank).settings;
-  const auto found = settings.find(std::string(name));
-  return found == settings.end() ? "" : found->second;
-}
-
-void AddSetting(const Job& job, std::string_view name, std::vector<std::int64_t> ranks, Diagnosis& diagnosis) {
-  FoundCause found = NewCause(job, "env.check", name).finding;
-  const bool is_told = std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), [&](const FoundCause& other) { return other.key == found.key; });
-  if (is_told) return;
-  if (ranks.size() < job.ranks.size()) found.ranks = std::move(ranks);
+void AddSetting(const Job& job, const Variable& variable, const RanksByValue& by_value, bool differs, Diagnosis& diagnosis) {
+  FoundCause found = NewCause(job, "env.check", variable.name).finding;
+  FoundSetting setting{.variable = std::string(variable.name), .values = {by_value.begin(), by_value.end()}, .differs = differs,
+                       .serves = ServedBy(variable, diagnosis)};
+  for (const auto& [value, ranks] : setting.values) {
+    if (!differs) found.ranks.insert(found.ranks.end(), ranks.begin(), ranks.end());
+  }
+  if (differs) {
+    const auto has_fewer = [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); };
+    found.ranks = std::min_element(by_value.begin(), by_value.end(), has_fewer)->second;
+    found.metrics.push_back({"different_values", static_cast<double>(by_value.size()), "count"});
+  } else {
+    found.metrics.push_back({"ranks_with_value", static_cast<double>(found.ranks.size()), "count"});
+  }
+  std::sort(found.ranks.begin(), found.ranks.end());
+  if (found.ranks.size() == job.ranks.size()) found.ranks.clear();
+  found.setting = std::move(setting);
   diagnosis.findings.push_back(std::move(found));
 }
 
+// Values that cost time; else values that differ where ranks that talk to each other should agree.
 void CheckSettings(const Job& job, Diagnosis& diagnosis) {
-  for (const CostlySetting& setting : CostlySettings()) {
-    std::vector<std::int64_t> ranks;
+  for (const Variable& variable : Variables()) {
+    RanksByValue poor, agreed;
     for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
-      const std::string value = ValueOn(job, rank, setting.name);
-      if (!value.empty() && setting.costs(value)) ranks.push_back(job.ranks[rank].rank);
+      const Settings& settings = job.Part(rank).settings;
+      const std::string value = ValueIn(settings, variable.name);
+      agreed[AgreedPart(variable.name, value)].push_back(job.ranks[rank].rank);
+      if (IsPoor(variable, settings)) poor[value].push_back(job.ranks[rank].rank);
     }
-    if (!ranks.empty()) AddSetting(job, setting.name, std::move(ranks), diagnosis);
-  }
-  for (const std::string_view name : kAgreed) {
-    std::map<std::string, std::vector<std::int64_t>> by_value;
-    for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) by_value[ValueOn(job, rank, name)].push_back(job.ranks[rank].rank);
-    if (by_value.size() < 2) continue;
-    const auto rarest = std::min_element(by_value.begin(), by_value.end(), [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
-    AddSetting(job, name, rarest->second, diagnosis);
+    if (variable.is_finding && !poor.empty()) {
+      AddSetting(job, variable, poor, false, diagnosis);
+    } else if (variable.must_agree && agreed.size() > 1) {
+      AddSetting(job, variable, agreed, true, diagnosis);
+    }
   }
 }
 
@@ -111,7 +110,30 @@ void CheckMissing(const Job& job, Diagnosis& diagnosis) {
   if (diagnosis.not_judged.empty()) return;
   FoundCause found = NewCause(job, "capture.missing").finding;
   found.metrics.push_back({"causes_not_judged", static_cast<double>(diagnosis.not_judged.size()), "count"});
+  const auto needs_level = [](const NotJudged& row) { return row.hint.starts_with(kProfilerLevel); };
+  const auto has_level = [](const DiagnosedRank& rank) { return rank.part->level == "Level1" || rank.part->level == "Level2"; };
+  const bool helps = std::any_of(diagnosis.not_judged.begin(), diagnosis.not_judged.end(), needs_level) &&
+                     !std::all_of(job.ranks.begin(), job.ranks.end(), has_level);
+  if (!helps) found.done.emplace_back(kProfilerLevel);
   diagnosis.findings.push_back(std::move(found));
+}
+
+// Settings that the ranks of a finding have already.
+void LeaveOutDone(const Job& job, FoundCause& found) {
+  const Advice& advice = AdviceOn(found.id);
+  for (const auto* parts : {&advice.parts, &advice.of_gpu}) {
+    for (const AdvicePart& part : *parts) {
+      if (part.action.what != "set_env") continue;
+      const std::string& value = std::get<std::string>(part.action.args.back().second);
+      std::size_t ranks = 0, done = 0;
+      for (const DiagnosedRank& rank : job.ranks) {
+        if (!found.ranks.empty() && std::find(found.ranks.begin(), found.ranks.end(), rank.rank) == found.ranks.end()) continue;
+        ++ranks;
+        done += IsDone(part.setting, value, rank.part->settings) ? 1 : 0;
+      }
+      if (ranks > 0 && done == ranks) found.done.emplace_back(part.setting);
+    }
+  }
 }
 
 }  // namespace
@@ -122,6 +144,7 @@ void AddCaptureFindings(const Job& job, Diagnosis& diagnosis) {
   CheckOverhead(job, diagnosis);
   CheckSteps(job, diagnosis);
   CheckMissing(job, diagnosis);
+  for (FoundCause& found : diagnosis.findings) LeaveOutDone(job, found);
 }
 
 }  // namespace mpa

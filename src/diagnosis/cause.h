@@ -45,7 +45,8 @@ void FindOperatorCauses(const Job& job, std::vector<Cause>& causes);
 void FindFusionCauses(const Job& job, IssuingOfRanks& issuing, std::vector<Cause>& causes);
 /// Launches that wait or are held up, and Python.
 void FindHostHabits(const Job& job, std::vector<Cause>& causes);
-/// Settings of the job and of its captures; they win nothing by themselves.
+/// Settings of the job and of its captures; they win nothing by themselves. Says of all findings, too,
+/// which of the advised settings their ranks have already.
 void AddCaptureFindings(const Job& job, Diagnosis& diagnosis);
 /// The stages of a pipeline.
 void FindPipelineCauses(const Job& job, std::vector<Cause>& causes);

@@ -16,6 +16,7 @@
 #include "common_steps.h"
 #include "hiding.h"
 #include "micro_batches.h"
+#include "variables.h"
 
 namespace mpa {
 namespace {
@@ -42,6 +43,7 @@ void AddFacts(const std::vector<DiagnosedRank>& ranks, const Job& job, Diagnosis
   diagnosis.world = std::max(diagnosis.world, static_cast<std::int64_t>(ranks.size()));
   diagnosis.formats.assign(formats.begin(), formats.end());
   if (!levels.empty()) diagnosis.level = *levels.begin();
+  diagnosis.settings = SettingsOf(job.ranks);
   const auto& steps = job.Part(0).steps;
   for (std::size_t step = 0; step < steps.size(); ++step) {
     if (steps[step].id < 0) continue;  // the whole capture

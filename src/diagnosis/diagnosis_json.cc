@@ -5,7 +5,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "actions.h"
+#include "advice.h"
 #include "finding_text.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/utf8.h"
@@ -142,7 +142,7 @@ class DocumentMaker {
         {"ranks", List(finding.ranks, "ranks")},
         {"steps", List(finding.steps, "steps")},
         {"persistence", PersistenceOf(finding)},
-        {"owner", Json::array({EntryOf(finding.id).owner})},
+        {"owner", EntryOf(finding.id).owners},
         {"cause_leaf", finding.leaf.empty() ? Json(nullptr) : Json(finding.leaf)},
         {"after", finding.after},
         {"hides", HiddenBy(finding)},
@@ -153,6 +153,7 @@ class DocumentMaker {
     } else {
       Omit("metrics", finding.metrics.size());
     }
+    if (finding.setting) json["setting"] = SettingOf(*finding.setting);
     json["evidence"] = EvidenceOf(finding);
     json["actions"] = ActionsOf(finding);
     json["next"] = Json::array();
@@ -176,12 +177,7 @@ class DocumentMaker {
 
   Json ActionsOf(const FoundCause& finding) {
     Json actions = Json::array();
-    if (finding.on_gpu && !EntryOf(finding.id).gpu_advice.english.empty()) {
-      const auto advice = std::string(EntryOf(finding.id).gpu_advice.english);
-      actions.push_back({{"what", "change"}, {"args", {{"to", advice}}}});
-      return actions;
-    }
-    for (const Action& action : mpa::ActionsOf(finding.id)) {
+    for (const Action& action : mpa::ActionsOf(finding)) {
       Json args = Json::object();
       for (const auto& [name, value] : action.args) {
         std::visit([&args, &name = name](const auto& of) { args[std::string(name)] = of; }, value);
@@ -190,6 +186,17 @@ class DocumentMaker {
       actions.push_back({{"what", action.what}, {"args", std::move(args)}});
     }
     return actions;
+  }
+
+  Json SettingOf(const FoundSetting& setting) {
+    Json values = Json::array();
+    for (const auto& [value, ranks] : setting.values) {
+      if (values.size() < extent_.list) values.push_back({{"value", Text(value)}, {"ranks", List(ranks, "ranks")}});
+    }
+    return {{"variable", setting.variable},
+            {"values", std::move(values)},
+            {"differs", setting.differs},
+            {"serves", setting.serves.empty() ? Json(nullptr) : Json(setting.serves)}};
   }
 
   static Json MetricsOf(const FoundCause& finding) {

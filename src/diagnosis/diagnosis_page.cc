@@ -102,6 +102,7 @@ class DiagnosisPageMaker {
       if (!card.facts.empty()) card.facts += Text({", ", "，"});
       card.facts += fact;
     }
+    if (finding.setting) card.facts = FactsText(finding, language_, kAllColumns);
     card.advice = AdviceOf(finding, language_);
     card.places = PlacesOf(finding);
     card.command = "advisor why " + finding.key;

@@ -128,7 +128,7 @@ class Screen {
 
   // What bounds the step when nothing is wrong with it.
   void AddNoFinding() {
-    lines_.push_back(Text({"No finding above 1 % of the step.", "没有超过 step 1 % 的问题。"}));
+    lines_.push_back(Fill({"No finding above {} of the step.", "没有超过 step {} 的问题。"}, LeastShareText(of_.rules)));
     const std::optional<AccountRow> row = ShownAccount(of_);
     if (!row || row->window <= 0) return;
     const auto largest = std::max_element(row->leaves.begin(), row->leaves.end(),

@@ -4,48 +4,11 @@
 #include <algorithm>
 #include <set>
 
-#include "mpa/io/numbers.h"
 #include "sheet_maker.h"
+#include "variables.h"
 
 namespace mpa {
 namespace {
-
-// What a value costs, and what to set instead. `is_poor` judges variables without a finding.
-struct VariableAdvice {
-  std::string_view name;
-  Wording description, suggestion;
-  bool (*is_poor)(const std::string& value) = nullptr;
-};
-
-const std::vector<VariableAdvice>& VariableAdvices() {
-  static const std::vector<VariableAdvice> advices = {
-      {"ASCEND_LAUNCH_BLOCKING", {"the host waits for the device at every launch", "每次下发都等待设备完成"},
-       {"ASCEND_LAUNCH_BLOCKING=0", "ASCEND_LAUNCH_BLOCKING=0"}},
-      {"ASCEND_GLOBAL_LOG_LEVEL", {"the host writes a log of what it does", "host 输出大量日志"},
-       {"ASCEND_GLOBAL_LOG_LEVEL=3", "ASCEND_GLOBAL_LOG_LEVEL=3"}},
-      {"TASK_QUEUE_ENABLE", {"the thread that calls operators launches them, too", "算子调用线程同时负责下发"},
-       {"TASK_QUEUE_ENABLE=2", "TASK_QUEUE_ENABLE=2"}},
-      {"HCCL_DETERMINISTIC", {"collectives add up in a fixed order, which takes longer", "集合通信按固定顺序规约，耗时更长"},
-       {"HCCL_DETERMINISTIC=false unless results must repeat", "无需复现结果时设置 HCCL_DETERMINISTIC=false"}},
-      {"ACLNN_CACHE_LIMIT", {"few prepared operators are kept for their next call", "缓存的 aclnn 算子数量过少"},
-       {"ACLNN_CACHE_LIMIT=100000", "ACLNN_CACHE_LIMIT=100000"},
-       [](const std::string& value) { return io::ParseInt(value).value_or(10'000) < 10'000; }},
-      {"HOST_CACHE_CAPACITY", {"results for dynamic shapes are not kept", "动态 shape 的计算结果不缓存"},
-       {"HOST_CACHE_CAPACITY=20", "HOST_CACHE_CAPACITY=20"},
-       [](const std::string& value) { return io::ParseInt(value).value_or(1) == 0; }},
-      {"PYTORCH_NPU_ALLOC_CONF", {"segments of device memory cannot grow", "显存段不可扩展"},
-       {"PYTORCH_NPU_ALLOC_CONF=expandable_segments:True", "PYTORCH_NPU_ALLOC_CONF=expandable_segments:True"},
-       [](const std::string& value) { return value.find("expandable_segments:True") == std::string::npos; }},
-  };
-  return advices;
-}
-
-const VariableAdvice* AdviceFor(std::string_view name) {
-  for (const VariableAdvice& advice : VariableAdvices()) {
-    if (advice.name == name) return &advice;
-  }
-  return nullptr;
-}
 
 struct VariableOfRank : WithRank {
   std::string name, value, description, suggestion;
@@ -86,30 +49,26 @@ class EnvironmentSheetMaker : private SheetMaker {
  private:
   // By name.
   std::set<std::string> PoorOf(std::int64_t rank, const RankDiagnosis& part) const {
-    static constexpr std::string_view kFinding = "env.check/";
     std::set<std::string> names;
     for (const FoundCause& finding : of_.findings) {
       const bool is_of_rank = finding.ranks.empty() || std::find(finding.ranks.begin(), finding.ranks.end(), rank) != finding.ranks.end();
-      if (is_of_rank && finding.key.starts_with(kFinding)) names.insert(finding.key.substr(kFinding.size()));
+      if (finding.setting && is_of_rank) names.insert(finding.setting->variable);
     }
-    for (const VariableAdvice& advice : VariableAdvices()) {
-      const auto set = part.settings.find(std::string(advice.name));
-      if (advice.is_poor != nullptr && set != part.settings.end() && advice.is_poor(set->second)) names.insert(set->first);
+    for (const Variable& variable : Variables()) {
+      if (!variable.is_finding && IsPoor(variable, part.settings)) names.insert(std::string(variable.name));
     }
     return names;
   }
 
   VariableOfRank RowOf(const std::string& name, const RankDiagnosis& part) const {
-    static constexpr Wording kDiffers{"the ranks have different values", "各卡取值不一致"}, kAgree{"the same value on all ranks", "所有卡设置为相同的值"};
-    const auto set = part.settings.find(name);
-    // The queue may be on everywhere, but not in the same way.
-    const bool differs = name == "TASK_QUEUE_ENABLE" && (set == part.settings.end() || set->second != "0");
-    const VariableAdvice* advice = differs ? nullptr : AdviceFor(name);
+    static constexpr Wording kDiffers{"the ranks have different values", "各卡取值不一致"};
+    const Variable* variable = VariableNamed(name);
+    const bool costs = variable != nullptr && IsPoor(*variable, part.settings);
     VariableOfRank row;
     row.name = name;
-    if (set != part.settings.end()) row.value = set->second;
-    row.description = (advice != nullptr ? advice->description : kDiffers).In(language_);
-    row.suggestion = (advice != nullptr ? advice->suggestion : kAgree).In(language_);
+    row.value = ValueIn(part.settings, name);
+    row.description = (costs ? variable->costs : kDiffers).In(language_);
+    row.suggestion = (costs ? variable->advice : kAgree).In(language_);
     return row;
   }
 };

@@ -15,6 +15,7 @@
 #include "mpa/base/printable.h"
 #include "mpa/base/utf8.h"
 #include "mpa/measure/leaf.h"
+#include "variables.h"
 
 namespace mpa {
 namespace {
@@ -33,6 +34,34 @@ std::string PlaceOf(const FoundCause& finding, Language language) {
   // Names of operators may be longer than a line.
   constexpr std::size_t kLongestName = 40;
   return ShortenMiddle(Printable(finding.evidence.front().name), kLongestName);
+}
+
+// "TASK_QUEUE_ENABLE=0: the thread that calls operators launches them, too"
+std::string SettingTitle(const FoundSetting& setting, Language language) {
+  const std::string name = Printable(setting.variable);
+  const Variable* variable = VariableNamed(setting.variable);
+  if (setting.differs || variable == nullptr) {
+    return fmt::format(fmt::runtime(InChinese(language) ? "各卡的 {} 取值不一致" : "the ranks have different values of {}"), name);
+  }
+  const std::string value = setting.values.size() == 1 ? "=" + ShortenMiddle(Printable(setting.values.front().first), 16) : "";
+  return fmt::format(fmt::runtime(InChinese(language) ? "{}{}：{}" : "{}{}: {}"), name, value, variable->costs.In(language));
+}
+
+// "0 on rank 3, 2 on ranks 0-2, adds to host.launch_bound": as much as fits into the columns.
+std::string SettingFacts(const FoundSetting& setting, Language language, std::size_t columns) {
+  std::vector<std::string> facts;
+  for (const auto& [value, ranks] : setting.values) {
+    const std::string shown = value.empty() ? (InChinese(language) ? "未设置" : "no value") : ShortenMiddle(Printable(value), 40);
+    facts.push_back(fmt::format(fmt::runtime(InChinese(language) ? "{}：{}" : "{} on {}"), shown, RanksText(ranks, language)));
+  }
+  if (!setting.serves.empty()) facts.push_back((InChinese(language) ? "影响 " : "adds to ") + Printable(setting.serves));
+  std::string text;
+  for (const std::string& fact : facts) {
+    const std::string before = text.empty() ? "" : InChinese(language) ? "，" : ", ";
+    if (ColumnsOf(text) + ColumnsOf(before) + ColumnsOf(fact) > columns) break;
+    text += before + fact;
+  }
+  return text;
 }
 
 // Percents of the whole that add up to 100: those with the largest rests are rounded up.
@@ -75,6 +104,7 @@ MsText::MsText(TimeNs step) : decimals_(step >= 10'000'000 ? 1 : step >= 1'000'0
 std::string MsText::operator()(TimeNs time) const { return fmt::format("{:.{}f}", InMs(time), decimals_); }
 
 std::string TitleOf(const FoundCause& finding, Language language) {
+  if (finding.setting) return SettingTitle(*finding.setting, language);
   const std::string_view title = EntryOf(finding.id).title.In(language);
   const std::string ranks = RanksText(finding.ranks, language);
   std::string text = fmt::format(fmt::runtime(title), ranks);
@@ -86,16 +116,10 @@ std::string TitleOf(const FoundCause& finding, Language language) {
   return (InChinese(language) ? "可能：" : "probably: ") + text;
 }
 
-std::string_view AdviceOf(const FoundCause& finding, Language language) {
-  const CatalogueEntry& entry = EntryOf(finding.id);
-  const bool of_gpu = finding.on_gpu && !entry.gpu_advice.english.empty();
-  return (of_gpu ? entry.gpu_advice : entry.advice).In(language);
-}
-
 std::string GainText(const Diagnosis& diagnosis, const FoundCause& finding, Language language) {
   const MsText ms(diagnosis.step);
   if (finding.gain_max == 0 && !finding.with_next) return "";  // it says something about the capture
-  if (finding.with_next) return InChinese(language) ? "与下一项同时解决才有收益" : "pays only with the next";
+  if (finding.with_next) return InChinese(language) ? "与下一项同时解决才有收益" : "pays only with the next finding";
   if (WinsLessAlone(finding)) {
     return fmt::format(fmt::runtime(InChinese(language) ? "可省 {} ms（单独 {}）" : "saves {} ms (alone {})"),
                        ms(finding.gain), ms(finding.alone));
@@ -105,6 +129,8 @@ std::string GainText(const Diagnosis& diagnosis, const FoundCause& finding, Lang
                      ms(finding.gain), share);
 }
 
+std::string LeastShareText(const Rules& rules) { return fmt::format("{:g} %", 100 * rules.least_share); }
+
 std::string SeverityText(const Diagnosis& diagnosis, const FoundCause& finding) {
   std::string text(NameOf(ImpactOf(diagnosis, finding)));
   for (char& letter : text) letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
@@ -112,6 +138,7 @@ std::string SeverityText(const Diagnosis& diagnosis, const FoundCause& finding) 
 }
 
 std::string FactsText(const FoundCause& finding, Language language, std::size_t columns) {
+  if (finding.setting) return SettingFacts(*finding.setting, language, columns);
   const std::string comma = InChinese(language) ? "，" : ", ";
   std::string facts = PlaceOf(finding, language);
   bool first = true;

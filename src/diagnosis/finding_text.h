@@ -34,12 +34,16 @@ class MsText {
 
 /// "rank 5 computes slowly", "probably: ..." where it is not sure.
 std::string TitleOf(const FoundCause& finding, Language language);
-/// What to do, the cheapest first.
-std::string_view AdviceOf(const FoundCause& finding, Language language);
+/// What to do, the cheapest first; without what its ranks have set already.
+std::string AdviceOf(const FoundCause& finding, Language language);
 /// "saves 12.3 ms (4 %)", with what it saves alone where that differs.
 std::string GainText(const Diagnosis& diagnosis, const FoundCause& finding, Language language);
+/// "1 %": the share of the step that a finding saves at least.
+std::string LeastShareText(const Rules& rules);
 /// "CRITICAL".
 std::string SeverityText(const Diagnosis& diagnosis, const FoundCause& finding);
+/// More than any line has.
+inline constexpr std::size_t kAllColumns = 1000;
 /// Where it shows most, and the first metrics that people read: as much as fits into the columns.
 std::string FactsText(const FoundCause& finding, Language language, std::size_t columns);
 /// "data loader" of "free.dataloader"; the leaf itself where it has no words.

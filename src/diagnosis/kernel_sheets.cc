@@ -76,8 +76,8 @@ class KernelSheetMaker : private SheetMaker {
       }
     });
     if (rows == 0) return;
-    Note(kClockSheet, static_cast<std::int64_t>(rows), time,
-         {"kernels of {} names ran while the clock was low", "{} 种算子运行时 AI Core 降频"}, EntryOf("dev.clock").advice, rows);
+    NoteAsFinding("dev.clock", kClockSheet, static_cast<std::int64_t>(rows), time,
+         {"kernels of {} names ran while the clock was low", "{} 种算子运行时 AI Core 降频"}, rows);
   }
 };
 

@@ -46,6 +46,8 @@ const std::map<std::string_view, Wording>& Forms() {
       {"retries_per_step", {"{} retries a step", "每个 step 重试 {} 次"}},
       {"peak_reserved", {"at most {} reserved", "最多占用 {}"}},
       {"causes_not_judged", {"causes not judged: {}", "无法判断的原因：{} 项"}},
+      {"ranks_with_value", {"ranks with this value: {}", "取该值的卡：{} 个"}},
+      {"different_values", {"{} different values", "{} 种不同取值"}},
       {"micro_batches", {"{} micro-batches", "{} 个 micro-batch"}},
   };
   return forms;

@@ -12,9 +12,6 @@
 namespace mpa {
 namespace {
 
-// Cells are not cut.
-constexpr std::size_t kAllColumns = 1000;
-
 struct ProblemRow {
   std::string category, description, suggestion;
   Cell count, time, ratio, income, income_ratio, severity, alone, key;
@@ -54,9 +51,9 @@ ProblemRow RowOf(const Diagnosis& diagnosis, const FoundCause& finding, Language
   ProblemRow row;
   row.category = CategoryOf(finding, language);
   row.description = TitleOf(finding, language);
-  const std::string facts = FactsText(finding, language, kAllColumns);
+  const std::string facts = FactsText(finding, language, kAllColumns);  // cells are not cut
   if (!facts.empty()) row.description += "\n" + facts;
-  row.suggestion = std::string("1. ") + std::string(AdviceOf(finding, language));
+  row.suggestion = "1. " + AdviceOf(finding, language);
   for (const Metric& metric : finding.metrics) {
     if (metric.name == "calls_per_step") row.count = metric.value;
     if (metric.name != "time_per_step") continue;

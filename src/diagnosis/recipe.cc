@@ -13,6 +13,7 @@
 #include "diagnose.h"
 #include "diagnosis_page.h"
 #include "evidence.h"
+#include "finding_text.h"
 #include "mpa/base/error.h"
 #include "mpa/base/text.h"
 #include "mpa/diagnosis/diagnosis.h"
@@ -79,6 +80,15 @@ std::optional<std::string> NearestKey(const std::string& key, const std::vector<
   return keys[static_cast<std::size_t>(std::find(ids.begin(), ids.end(), *closest) - ids.begin())];
 }
 
+[[noreturn]] void FailWithoutFindings(const std::string& key, const Rules& rules) {
+  std::vector<std::string> ids;
+  for (const CatalogueEntry& entry : Catalogue()) ids.emplace_back(entry.id);
+  const std::string id = key.substr(0, key.find('/'));
+  const auto nearest = std::find(ids.begin(), ids.end(), id) == ids.end() ? Closest(id, ids) : std::nullopt;
+  Fail(ErrorKind::kUsage, "no finding '{}'{}; this job has no findings: no cause costs {} of the step", key,
+       nearest ? fmt::format(" (did you mean '{}'?)", *nearest) : "", LeastShareText(rules));
+}
+
 // The finding that is asked about. Throws Error (kUsage) that lists those there are.
 const FoundCause& FindingAsked(const Diagnosis& diagnosis, const std::string& key) {
   std::vector<std::string> keys;
@@ -86,7 +96,7 @@ const FoundCause& FindingAsked(const Diagnosis& diagnosis, const std::string& ke
     if (finding.key == key) return finding;
     keys.push_back(finding.key);
   }
-  if (keys.empty()) Fail(ErrorKind::kUsage, "no finding '{}': no cause takes 1 % of the step here", key);
+  if (keys.empty()) FailWithoutFindings(key, diagnosis.rules);
   const auto nearest = NearestKey(key, keys);
   Fail(ErrorKind::kUsage, "no finding '{}'; {}available: {}", key,
        nearest ? fmt::format("did you mean '{}'? ", *nearest) : "", fmt::join(keys, ", "));

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "advice.h"
 #include "analyzer_columns.h"
 #include "analyzer_sheets.h"
 
@@ -37,11 +39,15 @@ class SheetMaker {
   template <typename... Values>
   void Note(const Wording& category, std::int64_t count, TimeNs time, const Wording& description, const Wording& suggestion,
             const Values&... values) {
-    const auto is_finding = [&](const FoundCause& finding) { return CategoryOf(finding, language_) == category.In(language_); };
-    // Those that cost something are priced.
-    if (std::any_of(of_.findings.begin(), of_.findings.end(), is_finding)) return;
-    notes_.push_back({std::string(category.In(language_)), fmt::format(fmt::runtime(description.In(language_)), values...),
-                      std::string(suggestion.In(language_)), count, time});
+    AddNote(category, count, time, fmt::format(fmt::runtime(description.In(language_)), values...),
+            fmt::format(fmt::runtime(suggestion.In(language_)), values...));
+  }
+
+  // With the advice of the catalogue.
+  template <typename... Values>
+  void NoteAsFinding(std::string_view id, const Wording& category, std::int64_t count, TimeNs time, const Wording& description,
+                     const Values&... values) {
+    AddNote(category, count, time, fmt::format(fmt::runtime(description.In(language_)), values...), UsualAdvice(id, language_));
   }
 
   std::vector<AnalyzerNote> TakeNotes() { return std::move(notes_); }
@@ -51,6 +57,13 @@ class SheetMaker {
   const Language language_;
 
  private:
+  void AddNote(const Wording& category, std::int64_t count, TimeNs time, std::string description, std::string suggestion) {
+    const auto is_finding = [&](const FoundCause& finding) { return CategoryOf(finding, language_) == category.In(language_); };
+    // Those that cost something are priced.
+    if (std::any_of(of_.findings.begin(), of_.findings.end(), is_finding)) return;
+    notes_.push_back({std::string(category.In(language_)), std::move(description), std::move(suggestion), count, time});
+  }
+
   Report& report_;
   std::vector<AnalyzerNote> notes_;
 };

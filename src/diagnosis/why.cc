@@ -21,8 +21,9 @@ class Why {
       : of_(diagnosis), finding_(finding), language_(language), ms_(diagnosis.step) {}
 
   std::vector<std::string> Make(std::size_t places) && {
-    Add({"{} {}: {}", "{} {}：{}"}, SeverityText(of_, finding_), TitleOf(finding_, language_),
-        GainText(of_, finding_, language_));
+    const std::string gain = GainText(of_, finding_, language_);
+    Add(gain.empty() ? Wording{"{} {}", "{} {}"} : Wording{"{} {}: {}", "{} {}：{}"}, SeverityText(of_, finding_),
+        TitleOf(finding_, language_), gain);
     Add({"  gain       {} ms of a step of {} ms; alone {} ms; at most {} ms",
          "  收益       step {1} ms 中可省 {0} ms；单独解决 {2} ms；最多 {3} ms"},
         ms_(finding_.gain), ms_(of_.step), ms_(finding_.alone), ms_(finding_.gain_max));
@@ -34,6 +35,7 @@ class Why {
       Add({"  mostly in  {} ({})", "  主要在     {}（{}）"}, LeafText(finding_.leaf, language_), finding_.leaf);
     }
     AddMetrics();
+    AddSetting();
     AddHiding();
     AddPlaces(places);
     Add({"  -> {}", "  -> {}"}, AdviceOf(finding_, language_));
@@ -76,6 +78,15 @@ class Why {
     }
   }
 
+  void AddSetting() {
+    if (!finding_.setting) return;
+    for (const auto& [value, ranks] : finding_.setting->values) {
+      Add({"  set        {} on {}", "  取值       {}：{}"}, value.empty() ? Text({"no value", "未设置"}) : Printable(value),
+          RanksText(ranks, language_));
+    }
+    if (!finding_.setting->serves.empty()) Add({"  adds to    {}", "  影响       {}"}, Printable(finding_.setting->serves));
+  }
+
   // What has to be fixed first, and what shows once this is fixed.
   void AddHiding() {
     for (const std::string& key : finding_.after) Add({"  hidden by  {}", "  被掩盖于   {}"}, Printable(key));
@@ -91,6 +102,10 @@ class Why {
 
   void AddPlaces(std::size_t most) {
     constexpr std::size_t kLongestName = 48;
+    if (finding_.setting) {
+      Add({"  where      profiler_metadata.json of the captures, META_DATA of databases", "  位置       采集目录的 profiler_metadata.json，或数据库的 META_DATA"});
+      return;
+    }
     if (finding_.evidence.empty()) {
       Add({"  where      the capture does not say", "  位置       采集数据无法定位"});
       return;

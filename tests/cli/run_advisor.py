@@ -166,15 +166,18 @@ class Advisor(Advising):
                 self.assertIn((place["name"], place["start_ns"] // 1000), events[path])
             self.assertIn(place["name"], {name for name, _ in events[path]})
 
-    def test_fail_on(self):
+    def capture_with_a_fault(self):
         # What the main thread does most becomes a data loader.
         capture = self.capture_copy(CAPTURE)
         trace = next(capture.rglob("trace_view.json"))
         text = trace.read_text(encoding="utf-8")
         loader = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
         trace.write_text(text.replace("train.py(10): step", loader), encoding="utf-8")
+        return capture
+
+    def test_fail_on(self):
         self.assertEqual(self.advise("--fail_on", "info").code, 0, "an opportunity is no fault")
-        self.check_fail_on(capture)
+        self.check_fail_on(self.capture_with_a_fault())
 
     def check_fail_on(self, capture):
         faults = [finding for finding in self.document(capture=capture)["findings"] if finding["kind"] == "fault"]
@@ -249,6 +252,35 @@ class Advisor(Advising):
         baseline.write_text(json.dumps(document), encoding="utf-8")
         self.assertEqual(self.document("--baseline", baseline, "--top", "1")["changes"], [])
 
+    def test_baseline_in_chinese(self):
+        baseline = self.scratch / "baseline.json"
+        document = self.document()
+        first = document["findings"][0]
+        baseline.write_text(json.dumps(document), encoding="utf-8")
+        self.assertIn("没有新增、消失或变大的问题", self.advise("-l", "cn", "--baseline", baseline).out)
+        baseline.write_text(json.dumps(dict(document, findings=[])), encoding="utf-8")
+        self.assertIn(f"新增   {first['key']}：", self.advise("-l", "cn", "--baseline", baseline).out)
+
+    def test_baseline_that_was_cut(self):
+        """What it may have lost is not called new."""
+        baseline = self.scratch / "baseline.json"
+        whole = self.document()
+        baseline.write_text(json.dumps(self.document("--top", "1")), encoding="utf-8")
+        lost = len(whole["findings"]) - 1
+        out = self.advise("--baseline", baseline).out
+        self.assertIn(f"may be new: {lost}; the baseline was cut", out)
+        self.assertNotIn("new    ", out)
+        document = self.document("--baseline", baseline)
+        self.assertEqual((document["changes"], document["untold_changes"]), ([], lost))
+        # The last one that it has is of the capture, so it has all before those.
+        of_capture = next(finding for finding in whole["findings"] if finding["id"].startswith("capture."))
+        cut = dict(whole, findings=[of_capture], omitted={"findings": 9, "evidence": 0})
+        baseline.write_text(json.dumps(cut), encoding="utf-8")
+        changes = self.document("--baseline", baseline)["changes"]
+        others = [finding["key"] for finding in whole["findings"] if not finding["id"].startswith("capture.")]
+        self.assertEqual(sorted(change["key"] for change in changes), sorted(others))
+        self.assertEqual({change["what"] for change in changes}, {"new"})
+
     def test_baseline_of_an_agent(self):
         baseline = self.scratch / "agent.json"
         baseline.write_text(self.advise("--agent").out, encoding="utf-8")
@@ -299,6 +331,13 @@ class Advisor(Advising):
         check_document(envelope["message"], "diagnosis", DOCS)
         self.assertLessEqual(len(json.dumps(envelope["message"], separators=(",", ":"))), 8000)
         self.assertFalse(self.out.exists())
+
+    def test_agent_says_how_it_ends(self):
+        result = self.advise("--agent", "--fail_on", "info", capture=self.capture_with_a_fault())
+        self.assertEqual(result.code, 1, result.err)
+        envelope = json.loads(result.out)
+        self.assertEqual((envelope["status"], envelope["code"]), ("warning", 1))
+        check_document(envelope["message"], "diagnosis", DOCS)
 
     def test_agent_on_failure(self):
         result = self.advise("--agent", capture=self.scratch / "nowhere")
@@ -374,6 +413,22 @@ class AdvisorFiles(Advising):
         result = self.advise(words=("why", "rank.late/r77"))
         self.assertEqual(result.code, 2)
         self.assertIn("no finding 'rank.late/r77'; available: " + ", ".join(self.keys()), result.errors[0])
+
+    def test_why_of_a_job_without_findings(self):
+        rules = self.scratch / "rules.json"
+        rules.write_text('{"schema": "mpa.rules/1", "all": {"least_share": 1}}', encoding="utf-8")
+        keys = [finding["key"] for finding in self.document("--rules", rules)["findings"]]
+        result = self.advise("--rules", rules, words=("why", "host.python"))
+        self.assertEqual(result.code, 2)
+        self.assertIn("no finding 'host.python'; available: " + ", ".join(keys), result.errors[0])
+
+    def test_why_compares_nothing(self):
+        for word in ("why", "timeline"):
+            for option in ("--baseline", "--benchmark_profiling_path"):
+                result = self.advise(option, CAPTURE, words=(word, self.keys()[0]))
+                self.assertEqual(result.code, 2, result.err)
+                self.assertIn(f"advisor {word} explains one finding of one run", result.errors[0])
+                self.assertEqual(result.out, "")
 
     def test_why_of_a_misspelt_key(self):
         first = self.keys()[0]

@@ -46,6 +46,15 @@ struct Evidence {
   std::string capture{};      ///< its directory or file
 };
 
+/// A variable of the environment that a finding is about.
+struct FoundSetting {
+  std::string variable;
+  /// With the ranks that have them; empty: none. Where a value costs time, only such values.
+  std::vector<std::pair<std::string, std::vector<std::int64_t>>> values;
+  bool differs = false;  ///< the ranks should agree; false: a value costs time
+  std::string serves{};  ///< key of the finding that it adds to
+};
+
 struct FoundCause {
   std::string id;    ///< of the catalogue: "rank.late_host"
   std::string key;   ///< with what tells it from others of its id: "rank.late_host/r5"
@@ -62,6 +71,9 @@ struct FoundCause {
   std::vector<std::string> after;   ///< keys of findings that hide it
   std::vector<Metric> metrics;
   std::vector<Evidence> evidence;
+  std::optional<FoundSetting> setting{};  ///< of env.check
+  /// Settings that all its ranks have as advised already, or that would have no effect.
+  std::vector<std::string> done{};
 };
 
 /// How the time of one step of one rank is spent, by leaf; the leaves add up to the window.
@@ -93,7 +105,7 @@ struct Diagnosis {
   std::vector<std::int32_t> steps, dropped_steps;
   std::string level;
   std::vector<std::string> formats;
-  std::map<std::string, std::string> settings;
+  std::map<std::string, std::string> settings;  ///< "2", or "0 (rank 3), 2 (ranks 0-2)" where ranks differ
   TimeNs step = 0, floor = 0;
   std::vector<AccountRow> accounting;
   std::vector<FoundCause> findings;  ///< in the order in which they should be fixed
@@ -113,14 +125,12 @@ struct Wording {
   }
 };
 
-/// What the catalogue says of a finding.
+/// What the catalogue says of a finding; advice.h has what to do about it.
 struct CatalogueEntry {
   std::string_view id;
   FindingKind kind = FindingKind::kFault;
-  std::string_view owner;  ///< who can fix it: "model", "data", "framework", "operator", ...
-  Wording title;             ///< with "{}" for the ranks or the link, where it has any
-  Wording advice;            ///< the cheapest action first
-  Wording gpu_advice = {};   ///< the same for a GPU; empty: no other
+  std::vector<std::string_view> owners;  ///< who can fix it: "model", "data", "framework", "operator", ...
+  Wording title;  ///< with "{}" for the ranks or the link, where it has any
 };
 
 /// Of every id that a finding may have, in the order of the catalogue.

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "diagnosis/diagnosed.h"
+#include "diagnosis/finding_text.h"
 #include "diagnosis/part_builder.h"
 
 namespace mpa {
@@ -773,6 +774,58 @@ TEST(Causes, SettingsThatCostTime) {
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->ranks, (std::vector<std::int64_t>{3}));
   EXPECT_EQ(found->gain, 0);
+  EXPECT_EQ(MetricIn(*found, "ranks_with_value"), 1);
+  EXPECT_EQ(TitleOf(*found, Language::kEnglish), "TASK_QUEUE_ENABLE=0: the thread that calls operators launches them, too");
+  EXPECT_EQ(FactsText(*found, Language::kEnglish, 76), "0 on rank 3");
+  EXPECT_EQ(AdviceOf(*found, Language::kEnglish), "TASK_QUEUE_ENABLE=2");
+  EXPECT_EQ(diagnosis.settings.at("TASK_QUEUE_ENABLE"), "0 (rank 3), 2 (ranks 0-2)");
+}
+
+TEST(Causes, SettingsThatDifferBetweenRanks) {
+  std::vector<RankDiagnosis> parts = EightSteps(Leaf::kPython, [](std::size_t, std::size_t) { return TimeNs{0}; });
+  for (RankDiagnosis& part : parts) part.settings["CPU_AFFINITY_CONF"] = "1,npu0:0-9";
+  parts[1].settings["CPU_AFFINITY_CONF"] = "1,npu1:10-19";  // the cores may differ, the mode not
+  EXPECT_EQ(FindingWith(DiagnoseJob(parts), "env.check/CPU_AFFINITY_CONF"), nullptr);
+  parts[2].settings["CPU_AFFINITY_CONF"] = "2";
+  parts[3].settings.clear();
+  const Diagnosis diagnosis = DiagnoseJob(parts);
+  const FoundCause* found = FindingWith(diagnosis, "env.check/CPU_AFFINITY_CONF");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(MetricIn(*found, "different_values"), 3);
+  EXPECT_EQ(TitleOf(*found, Language::kEnglish), "the ranks have different values of CPU_AFFINITY_CONF");
+  EXPECT_EQ(FactsText(*found, Language::kEnglish, 76), "no value on rank 3, 1 on ranks 0, 1, 2 on rank 2");
+  EXPECT_EQ(AdviceOf(*found, Language::kEnglish), "set the same value on all ranks");
+}
+
+TEST(Causes, AVariableNamesTheFindingThatItAddsTo) {
+  auto part = ThreeSteps([](PartBuilder& step) { step.Host(Leaf::kPython, 2 * kMs).Kernel("MatMulV3", 8 * kMs); });
+  part.settings["ASCEND_GLOBAL_LOG_LEVEL"] = "1";
+  EXPECT_EQ(FindingWith(DiagnoseJob({part}), "env.check/ASCEND_GLOBAL_LOG_LEVEL")->setting->serves, "");
+  const auto bound = ThreeSteps([](PartBuilder& step) {
+    for (int i = 0; i < 40; ++i) step.Host(Leaf::kDispatchOp, kMs / 5).Kernel("Add", kMs / 20);
+  });
+  part = bound;
+  part.settings["ASCEND_GLOBAL_LOG_LEVEL"] = "1";
+  const Diagnosis diagnosis = DiagnoseJob({part});
+  ASSERT_NE(FindingWith(diagnosis, "host.launch_bound"), nullptr);
+  EXPECT_EQ(FindingWith(diagnosis, "env.check/ASCEND_GLOBAL_LOG_LEVEL")->setting->serves, "host.launch_bound");
+}
+
+TEST(Causes, SettingsThatAllRanksHaveAreNotAdvised) {
+  std::vector<RankDiagnosis> parts(1, ThreeSteps([](PartBuilder& step) {
+    for (int i = 0; i < 40; ++i) step.Host(Leaf::kDispatchOp, kMs / 5).Kernel("Add", kMs / 20);
+  }));
+  const auto advice = [&] {
+    const Diagnosis diagnosis = DiagnoseJob(parts);
+    const FoundCause* found = FindingWith(diagnosis, "host.launch_bound");
+    return found == nullptr ? "none" : AdviceOf(*found, Language::kEnglish);
+  };
+  EXPECT_EQ(advice(), "TASK_QUEUE_ENABLE=2; CPU_AFFINITY_CONF=2");
+  parts[0].settings["TASK_QUEUE_ENABLE"] = "2";
+  EXPECT_EQ(advice(), "CPU_AFFINITY_CONF=2; use fused operators or graphs");
+  parts.push_back(parts[0]);
+  parts[1].settings.clear();
+  EXPECT_EQ(advice(), "TASK_QUEUE_ENABLE=2; CPU_AFFINITY_CONF=2") << "only one of the ranks has it";
 }
 
 TEST(Causes, StacksMakeTheHostSlow) {

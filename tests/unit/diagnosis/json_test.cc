@@ -30,6 +30,12 @@ Diagnosis FullDiagnosis() {
   return diagnosis;
 }
 
+TEST(DiagnosisJson, NamesAllWhoCanFixIt) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  diagnosis.findings = {MadeFinding("rank.late_compute", 8'000'000)};
+  EXPECT_EQ(DocumentOf(diagnosis, {})["findings"][0]["owner"], DiagnosisDocument({"hardware", "operator", "data"}));
+}
+
 TEST(DiagnosisJson, HoldsAllOfIt) {
   const DiagnosisDocument document = DocumentOf(FullDiagnosis(), {});
   EXPECT_EQ(document["findings"].size(), 3u);

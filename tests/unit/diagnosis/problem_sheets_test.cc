@@ -186,10 +186,10 @@ TEST(ProblemSheets, SequencesOfKernelsHaveASheetOfEitherKind) {
 TEST(ProblemSheets, VariablesThatCostTimeAreListedWithTheirValues) {
   MadeSheets made;
   made.diagnosis.findings = {MadeFinding("env.check", 0)};
-  made.diagnosis.findings[0].key = "env.check/TASK_QUEUE_ENABLE";
+  made.diagnosis.findings[0].setting = FoundSetting{"TASK_QUEUE_ENABLE", {{"0", {1}}}};
   made.diagnosis.findings[0].ranks = {1};
   made.part.settings = {{"ACLNN_CACHE_LIMIT", "9999"},
-                        {"HOST_CACHE_CAPACITY", "20"},
+                        {"HOST_CACHE_CAPACITY", "0"},
                         {"PYTORCH_NPU_ALLOC_CONF", "expandable_segments:True,max_split_size_mb:64"},
                         {"TASK_QUEUE_ENABLE", "0"}};
   const Report report = made.Of();
@@ -197,21 +197,22 @@ TEST(ProblemSheets, VariablesThatCostTimeAreListedWithTheirValues) {
   ASSERT_EQ(sheet.rows.size(), 3);  // the finding is of rank 1 alone
   EXPECT_EQ(sheet.rows[0].cells[0], Cell("ACLNN_CACHE_LIMIT"));
   EXPECT_EQ(sheet.rows[0].cells[1], Cell("9999"));
-  EXPECT_EQ(sheet.rows[0].cells[3], Cell("ACLNN_CACHE_LIMIT=100000"));
+  EXPECT_EQ(sheet.rows[0].cells[3], Cell("unset ACLNN_CACHE_LIMIT (10000 is its default)"));
   EXPECT_EQ(sheet.rows[0].cells[4], Cell(std::int64_t{0}));
   EXPECT_EQ(sheet.rows[2].cells[0], Cell("TASK_QUEUE_ENABLE"));
   EXPECT_EQ(sheet.rows[2].cells[1], Cell("0"));
+  EXPECT_EQ(sheet.rows[2].cells[3], Cell("TASK_QUEUE_ENABLE=2"));
   EXPECT_EQ(sheet.rows[2].cells[4], Cell(std::int64_t{1}));
 }
 
 TEST(ProblemSheets, VariablesThatOnlyDifferShouldBeEqual) {
   MadeSheets made;
   made.diagnosis.findings = {MadeFinding("env.check", 0)};
-  made.diagnosis.findings[0].key = "env.check/HCCL_BUFFSIZE";
+  made.diagnosis.findings[0].setting = FoundSetting{"HCCL_BUFFSIZE", {{"", {0}}, {"400", {1}}}, true};
   const Report report = made.Of();
   const std::vector<Cell>& row = SheetNamed(report, "Environment Variable Issues").rows.at(0).cells;
   EXPECT_EQ(row[1], Cell(""));
-  EXPECT_EQ(row[3], Cell("the same value on all ranks"));
+  EXPECT_EQ(row[3], Cell("set the same value on all ranks"));
 }
 
 }  // namespace

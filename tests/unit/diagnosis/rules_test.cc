@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpa/diagnosis/rules.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <cstddef>
+#include <filesystem>
 #include <set>
 #include <string>
 
 #include "diagnosis/made_diagnosis.h"
 #include "support/failures.h"
+#include "support/files.h"
 
 namespace mpa {
 namespace {
@@ -26,6 +30,23 @@ TEST(Rules, ListsEveryThresholdOnce) {
   }
   EXPECT_EQ(names.size(), RuleList().size());
   EXPECT_EQ(places.size(), sizeof(Rules) / sizeof(double));
+}
+
+// The guide says the same in a sentence: a capital, and names of settings in code.
+TEST(Rules, TheGuideHasTheSameWords) {
+  std::string guide = test::ReadAll(std::filesystem::path(MPA_SOURCE_DIR) / "docs" / "advisor.md");
+  for (const RuleEntry& entry : RuleList()) {
+    const std::string row = fmt::format("| `{}` | `{}` | ", entry.finding, entry.name);
+    const std::size_t begin = guide.find(row);
+    ASSERT_NE(begin, std::string::npos) << row;
+    const std::string line = guide.substr(begin, guide.find('\n', begin) - begin);
+    std::string meaning = line.substr(line.find(" | ", row.size()) + 3);
+    meaning.resize(meaning.size() - 2);
+    std::erase(meaning, '`');
+    std::string rule(entry.meaning);
+    for (std::string* text : {&meaning, &rule}) text->front() = static_cast<char>(std::tolower(static_cast<unsigned char>(text->front())));
+    EXPECT_EQ(meaning, rule) << row;
+  }
 }
 
 TEST(Rules, ReadsWhatItPrints) {

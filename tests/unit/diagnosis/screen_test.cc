@@ -69,7 +69,7 @@ TEST(DiagnosisScreen, AFindingHasNumberPlaceAndAction) {
   ASSERT_EQ(lines.size(), 8u);
   EXPECT_EQ(lines[4], "1 MEDIUM   blocking copies stop the host                      saves 8.0 ms (8 %)");
   EXPECT_EQ(lines[5], "    aten::to: 3 calls a step, 5.0 ms a step");
-  EXPECT_EQ(lines[6], "    -> pin_memory=True and .to(device, non_blocking=True)");
+  EXPECT_EQ(lines[6], "    -> pin_memory=True; .to(device, non_blocking=True)");
   EXPECT_EQ(lines[7], "After all of these: 92.0 ms.  Next: advisor why host.h2d -d DIR");
 }
 
@@ -112,6 +112,30 @@ TEST(DiagnosisScreen, WhatIsOfTheCaptureHasAHeadingOfItsOwn) {
   EXPECT_EQ(lines[11], "About the capture:");
   EXPECT_TRUE(lines[12].starts_with("3 INFO     the captures do not show all causes"));
   EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kChinese, 5), "关于采集：\n"));
+}
+
+TEST(DiagnosisScreen, AVariableHasItsValueItsRanksAndWhatItAddsTo) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  diagnosis.findings = {MadeFinding("host.launch_bound", 9'000'000), MadeFinding("env.check", 0)};
+  diagnosis.findings[1].setting = FoundSetting{"HCCL_DETERMINISTIC", {{"true", {0, 1}}}, false, "comm.inner"};
+  const ScreenLines lines = DiagnosisScreen(diagnosis, Language::kEnglish, 5);
+  EXPECT_EQ(lines[9], "2 INFO     HCCL_DETERMINISTIC=true: a fixed order of the sums slows collectives");
+  EXPECT_EQ(lines[10], "    true on ranks 0, 1, adds to comm.inner");
+  EXPECT_EQ(lines[11], "    -> HCCL_DETERMINISTIC=false unless results must repeat");
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kChinese, 5), "    true：rank 0, 1，影响 comm.inner\n"));
+}
+
+TEST(DiagnosisScreen, SaysThatAFindingNeedsTheNext) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  diagnosis.findings = {MadeFinding("host.h2d", 0), MadeFinding("host.sync", 9'000'000)};
+  diagnosis.findings[0].with_next = true;
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5), "pays only with the next finding\n"));
+}
+
+TEST(DiagnosisScreen, TheLeastShareIsThatOfTheRules) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  diagnosis.rules.least_share = 0.025;
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5), "No finding above 2.5 % of the step.\n"));
 }
 
 TEST(DiagnosisScreen, FindingsOfTheCaptureAloneCostNothing) {

@@ -49,6 +49,17 @@ TEST(Why, SaysWhatHidesWhat) {
   EXPECT_HAS_TEXT(first, "  ranks      rank 5\n");
 }
 
+TEST(Why, SaysWhichValuesAVariableHas) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  diagnosis.findings = {MadeFinding("env.check", 0)};
+  diagnosis.findings[0].setting = FoundSetting{"HCCL_BUFFSIZE", {{"", {0}}, {"400", {1}}}, true, "comm.buffer"};
+  const std::string text = WhyText(diagnosis, 0);
+  EXPECT_HAS_TEXT(text, "INFO the ranks have different values of HCCL_BUFFSIZE\n");
+  EXPECT_HAS_TEXT(text, "  set        no value on rank 0\n  set        400 on rank 1\n  adds to    comm.buffer\n");
+  EXPECT_HAS_TEXT(text, "  where      profiler_metadata.json");
+  EXPECT_HAS_TEXT(WhyText(diagnosis, 0, Language::kChinese), "  取值       未设置：rank 0\n");
+}
+
 TEST(Why, ShowsThePlaces) {
   Diagnosis diagnosis = TwoFindings();
   EXPECT_HAS_TEXT(WhyText(diagnosis, 1), "rank 0: aten::to\n");
