@@ -3,8 +3,10 @@
 #include "advice.h"
 
 #include <algorithm>
+#include <map>
 
 #include "finding_text.h"
+#include "mpa/measure/leaf.h"
 #include "variables.h"
 
 namespace mpa {
@@ -28,6 +30,17 @@ std::vector<const AdvicePart*> FirstOf(const std::vector<AdvicePart>& parts, con
   return first;
 }
 
+// What keeps a single rank busy is mended as on all of them, where it is not just slower.
+std::string_view AdvisedAs(const FoundCause& finding) {
+  if (!finding.id.starts_with("rank.late_")) return finding.id;
+  static const std::map<std::string_view, std::string_view> ids = {
+      {NameOf(Leaf::kCompile), "host.compile"},  {NameOf(Leaf::kAclOp), "host.aclop"},       {NameOf(Leaf::kMemory), "host.memory"},
+      {NameOf(Leaf::kScalarSync), "host.sync"},  {NameOf(Leaf::kExplicitSync), "host.sync"}, {NameOf(Leaf::kHostCopy), "host.h2d"},
+  };
+  const auto found = ids.find(finding.leaf);
+  return found == ids.end() ? std::string_view(finding.id) : found->second;
+}
+
 // A variable that costs time has a better value; one that differs has none that is known.
 Action ActionOn(const FoundSetting& setting) {
   const Variable* variable = VariableNamed(setting.variable);
@@ -39,8 +52,10 @@ Action ActionOn(const FoundSetting& setting) {
 
 }  // namespace
 
+const Advice& AdviceOn(const FoundCause& finding) { return AdviceOn(AdvisedAs(finding)); }
+
 std::vector<const AdvicePart*> PartsOf(const FoundCause& finding) {
-  const Advice& advice = AdviceOn(finding.id);
+  const Advice& advice = AdviceOn(finding);
   const bool of_gpu = finding.on_gpu && !advice.of_gpu.empty();
   return FirstOf(of_gpu ? advice.of_gpu : advice.parts, finding.done);
 }

@@ -38,6 +38,9 @@ struct Advice {
 /// Of an id of the catalogue; without parts where a finding brings its own.
 const Advice& AdviceOn(std::string_view id);
 
+/// That of its id; of a rank that is late by work that has a finding of its own, the advice on that work.
+const Advice& AdviceOn(const FoundCause& finding);
+
 /// No advice names more.
 inline constexpr std::size_t kMostActions = 2;
 

@@ -120,7 +120,7 @@ void CheckMissing(const Job& job, Diagnosis& diagnosis) {
 
 // Settings that the ranks of a finding have already.
 void LeaveOutDone(const Job& job, FoundCause& found) {
-  const Advice& advice = AdviceOn(found.id);
+  const Advice& advice = AdviceOn(found);
   for (const auto* parts : {&advice.parts, &advice.of_gpu}) {
     for (const AdvicePart& part : *parts) {
       if (part.action.what != "set_env") continue;

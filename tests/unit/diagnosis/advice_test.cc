@@ -54,6 +54,22 @@ TEST(Actions, SettingsThatRanksHaveAreNotAdvised) {
   EXPECT_EQ(ActionsOf(finding)[0].what, "change");
 }
 
+TEST(Actions, LateRanksHaveTheAdviceOfWhatMakesThemLate) {
+  const auto advice = [](std::string_view id, std::string_view leaf) {
+    FoundCause finding = MadeFinding(id, 0);
+    finding.leaf = leaf;
+    return AdviceOf(finding, Language::kEnglish);
+  };
+  const auto usual = [](std::string_view id) { return UsualAdvice(id, Language::kEnglish); };
+  EXPECT_EQ(advice("rank.late_host", "free.compile"), usual("host.compile"));
+  EXPECT_EQ(advice("rank.late_host", "free.sync.scalar"), usual("host.sync"));
+  EXPECT_EQ(advice("rank.late_host", "free.memory"), usual("host.memory"));
+  EXPECT_EQ(advice("rank.late_input", "free.copy"), usual("host.h2d"));
+  EXPECT_EQ(advice("rank.late_input", "free.dataloader"), usual("rank.late_input"));
+  EXPECT_EQ(advice("rank.late_host", "free.dispatch.op"), usual("rank.late_host")) << "the same work takes longer";
+  EXPECT_EQ(advice("rank.jitter", "free.memory"), usual("rank.jitter"));
+}
+
 TEST(Actions, AGpuHasNoLevelsOfTheProfiler) {
   const FoundCause finding = MadeFinding("capture.missing", 0);
   EXPECT_EQ(AdviceOf(finding, Language::kEnglish), "profiler_level=Level1 on all ranks; capture what --json lists as skipped");
