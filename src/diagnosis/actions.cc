@@ -3,6 +3,8 @@
 
 #include <map>
 
+#include "mpa/diagnosis/diagnosis.h"
+
 namespace mpa {
 namespace {
 
@@ -45,6 +47,7 @@ const std::vector<Action>& ActionsOf(std::string_view id) {
       {"host.memory", {SetEnv("PYTORCH_NPU_ALLOC_CONF", "expandable_segments:True"), Change("empty_cache in the loop", "none")}},
       {"host.checkpoint", {Change("checkpoint", "asynchronous"), Change("checkpoint interval", "longer")}},
       {"host.launch_bound", {SetEnv("TASK_QUEUE_ENABLE", "2"), SetEnv("CPU_AFFINITY_CONF", "2")}},
+      {kStallsKey, {{"capture", {{"level", "Level1"sv}, {"with_stack", true}}}, Check("the call that stands still")}},
       {"op.aicpu", {Change("int64 and double tensors", "int32 and float"), Change("nonzero, index, sort", "operators of the cores")}},
       {"op.format", {SetOption("torch.npu.config.allow_internal_format", false), Change("tensors", "contiguous")}},
       {"op.attention", {Change("attention", "torch_npu.npu_fusion_attention")}},

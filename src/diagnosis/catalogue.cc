@@ -194,10 +194,21 @@ const std::vector<CatalogueEntry>& Catalogue() {
        {"capture 3 steps or more (warmup=1, active=3)", "至少采集 3 个 step（warmup=1, active=3）"}},
       {"capture.missing", kOpportunity, "platform",
        {"the captures do not show all causes", "采集数据不足以判断全部原因"},
-       {"profiler_level=Level1 on all ranks; --json lists what is missing",
-        "所有卡用 profiler_level=Level1 采集；--json 列出缺少的数据"}},
+       {"--json lists what is missing, and the option that records it",
+        "--json 列出缺少的数据和对应的采集选项"}},
   };
   return entries;
+}
+
+const CatalogueEntry& TextsOf(const FoundCause& finding) {
+  static const CatalogueEntry stalls = {
+      "host.launch_bound", FindingKind::kFault, "framework",
+      {"single calls of the host stand still", "host 个别调用长时间停顿"},
+      {"profiler_level=Level1 and with_stack=True show what the calls do; capture later steps",
+       "用 profiler_level=Level1 和 with_stack=True 采集，查看这些调用在做什么；采集更靠后的 step"},
+      {"with_stack=True shows what the calls do; capture later steps",
+       "用 with_stack=True 采集，查看这些调用在做什么；采集更靠后的 step"}};
+  return finding.key == kStallsKey ? stalls : EntryOf(finding.id);
 }
 
 const CatalogueEntry& EntryOf(std::string_view id) {

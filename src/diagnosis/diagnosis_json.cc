@@ -56,6 +56,10 @@ class DocumentMaker {
     document["findings"] = Findings();
     document["not_causes"] = Innocents();
     document["skipped"] = Skipped();
+    if (!of_.fine.empty() && extent_.skipped) document["fine"] = of_.fine;
+    if (!of_.needed.empty() && extent_.innocents) document["needed"] = Needed();
+    if (!extent_.skipped) Omit("fine", of_.fine.size());
+    if (!extent_.innocents) Omit("needed", of_.needed.size());
     document["notes"] = Notes();
     document["omitted"] = std::move(omitted_);
     return document;
@@ -176,12 +180,12 @@ class DocumentMaker {
 
   Json ActionsOf(const FoundCause& finding) {
     Json actions = Json::array();
-    if (finding.on_gpu && !EntryOf(finding.id).gpu_advice.english.empty()) {
-      const auto advice = std::string(EntryOf(finding.id).gpu_advice.english);
+    if (finding.on_gpu && !TextsOf(finding).gpu_advice.english.empty()) {
+      const auto advice = std::string(TextsOf(finding).gpu_advice.english);
       actions.push_back({{"what", "change"}, {"args", {{"to", advice}}}});
       return actions;
     }
-    for (const Action& action : mpa::ActionsOf(finding.id)) {
+    for (const Action& action : mpa::ActionsOf(finding.key == kStallsKey ? finding.key : finding.id)) {
       Json args = Json::object();
       for (const auto& [name, value] : action.args) {
         std::visit([&args, &name = name](const auto& of) { args[std::string(name)] = of; }, value);
@@ -249,9 +253,16 @@ class DocumentMaker {
     return rows;
   }
 
+  Json Needed() const {
+    Json rows = Json::array();
+    for (const NeededFinding& row : of_.needed) rows.push_back({{"key", row.key}, {"gain_ns", row.gain}});
+    return rows;
+  }
+
   Json Notes() {
-    if (extent_.notes) return of_.notes;
-    Omit("notes", of_.notes.size());
+    const std::vector<std::string> notes = NotesOf(of_, language_);
+    if (extent_.notes) return notes;
+    Omit("notes", notes.size());
     return Json::array();
   }
 

@@ -621,8 +621,8 @@ TEST(Causes, WhatCannotBeJudgedIsTold) {
   const Diagnosis diagnosis = DiagnoseJob({part, part, part});
   ASSERT_FALSE(diagnosis.findings.empty());
   EXPECT_EQ(diagnosis.findings.back().id, "capture.missing") << "the last of all";
-  EXPECT_EQ(MetricIn(diagnosis.findings.back(), "causes_not_judged"), 3) << "ranks that never meet are not compared";
-  EXPECT_EQ(diagnosis.not_judged.size(), 3u);
+  EXPECT_EQ(MetricIn(diagnosis.findings.back(), "causes_not_judged"), 4) << "ranks that never meet are not compared, and no clock is recorded";
+  EXPECT_EQ(diagnosis.not_judged.size(), 4u);
 }
 
 // Four ranks that meet at the end of each of eight steps. `extra` tells what a rank's host takes more.
