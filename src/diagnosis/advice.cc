@@ -32,6 +32,7 @@ std::vector<const AdvicePart*> FirstOf(const std::vector<AdvicePart>& parts, con
 
 // What keeps a single rank busy is mended as on all of them, where it is not just slower.
 std::string_view AdvisedAs(const FoundCause& finding) {
+  if (finding.key == kStallsKey) return kStallsKey;
   if (!finding.id.starts_with("rank.late_")) return finding.id;
   static const std::map<std::string_view, std::string_view> ids = {
       {NameOf(Leaf::kCompile), "host.compile"},  {NameOf(Leaf::kAclOp), "host.aclop"},       {NameOf(Leaf::kMemory), "host.memory"},

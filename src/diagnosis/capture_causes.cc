@@ -89,10 +89,12 @@ void CheckMemory(const Job& job, Diagnosis& diagnosis) {
   std::int64_t peak = 0;
   for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
     const RankDiagnosis& part = job.Part(rank);
-    const auto retries = std::count_if(part.blocked.begin(), part.blocked.end(), [&](const BlockedPart& call) {
-      return call.leaf == Leaf::kMemory && call.step >= static_cast<std::int32_t>(job.first_step);
-    });
-    const double per_step = static_cast<double>(retries) / static_cast<double>(std::max<std::size_t>(1, job.CountedSteps()));
+    // A call that waits for several streams is there once for each.
+    std::set<std::pair<std::int32_t, TimeNs>> retries;  // steps and starts
+    for (const BlockedPart& call : part.blocked) {
+      if (call.leaf == Leaf::kMemory && call.step >= static_cast<std::int32_t>(job.first_step)) retries.emplace(call.step, call.start);
+    }
+    const double per_step = static_cast<double>(retries.size()) / static_cast<double>(std::max<std::size_t>(1, job.CountedSteps()));
     if (per_step < job.rules.memory_retries) continue;
     found.ranks.push_back(job.ranks[rank].rank);
     most = std::max(most, per_step);

@@ -61,6 +61,11 @@ const std::vector<CatalogueEntry>& Catalogue() {
   return entries;
 }
 
+const Wording& TitleWordsOf(const FoundCause& finding) {
+  static const Wording stalls = {"single calls of the host stand still", "host 个别调用长时间停顿"};
+  return finding.key == kStallsKey ? stalls : EntryOf(finding.id).title;
+}
+
 const CatalogueEntry& EntryOf(std::string_view id) {
   const auto found = std::find_if(Catalogue().begin(), Catalogue().end(),
                                   [&](const CatalogueEntry& entry) { return entry.id == id; });

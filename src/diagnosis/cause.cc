@@ -37,6 +37,8 @@ TimeNs PostOf(const Job& job, std::size_t operation) {
   return post;
 }
 
+TimeNs LeastGain(const Rules& rules, TimeNs step) { return std::max(Whole(rules.least_ns), ShareOf(step, rules.least_share)); }
+
 TimeNs PerStep(const Job& job, TimeNs time) {
   return time / static_cast<TimeNs>(std::max<std::size_t>(1, job.CountedSteps()));
 }

@@ -27,6 +27,8 @@ void FindRankCauses(const Job& job, std::vector<Cause>& causes);
 void FindOutsiderCauses(const Job& job, std::vector<Cause>& causes);
 /// What the hosts of all ranks do.
 void FindHostCauses(const Job& job, std::vector<Cause>& causes);
+/// Hosts that launch more slowly than their devices compute, and calls that stand still.
+void FindLaunchCauses(const Job& job, std::vector<Cause>& causes);
 /// What the devices of all ranks compute.
 void FindDeviceCauses(const Job& job, IssuingOfRanks& issuing, std::vector<Cause>& causes);
 /// Links that are slower than others of their kind.
@@ -65,6 +67,8 @@ TimeNs PostOf(const Job& job, std::size_t operation);
 /// a finding of their own.
 double WaitsOfLaunches(const Job& job, std::size_t rank);
 bool BlocksLaunches(const Job& job, std::size_t rank);
+/// What a finding saves at least.
+TimeNs LeastGain(const Rules& rules, TimeNs step);
 /// Per counted step.
 TimeNs PerStep(const Job& job, TimeNs time);
 

@@ -84,6 +84,10 @@ void CheckPart(const RankDiagnosis& part) {
     Require(share.edge < graph.edges.size() && IsDuration(share.time));
   }
   for (const HostPlace& place : part.places) Require(is_name(place.name));
+  for (const SilentGap& gap : part.gaps) {
+    Require(gap.edge < graph.edges.size());
+    RequireTime(gap.start, gap.dur);
+  }
   for (const BlockedPart& call : part.blocked) {
     Require(call.edge < graph.edges.size() && is_name(call.name) && is_name(call.place));
   }

@@ -2,10 +2,7 @@
 // From the parts of all ranks to the diagnosis of the job.
 #include "diagnose.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -15,11 +12,28 @@
 #include "cause.h"
 #include "common_steps.h"
 #include "hiding.h"
-#include "micro_batches.h"
+#include "innocents.h"
+#include "judged.h"
 #include "variables.h"
 
 namespace mpa {
 namespace {
+
+// As many ranks as the job has at least: those that were captured, and those that they met.
+std::int64_t RanksSeen(const Job& job) {
+  auto seen = static_cast<std::int64_t>(job.ranks.size());
+  for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
+    seen = std::max(seen, job.ranks[rank].rank + 1);
+    const auto& of_rank = job.operations.of_rank[rank];
+    for (const PeerTransfer& transfer : job.Part(rank).transfers) {
+      seen = std::max(seen, RankInJob(job.operations.all[of_rank[transfer.operation]], transfer.peer) + 1);
+    }
+  }
+  for (const JobOperation& operation : job.operations.all) {
+    for (const std::int64_t outsider : operation.outsiders) seen = std::max(seen, outsider + 1);
+  }
+  return seen;
+}
 
 void AddFacts(const std::vector<DiagnosedRank>& ranks, const Job& job, Diagnosis& diagnosis) {
   std::set<std::string> formats, levels;
@@ -40,7 +54,7 @@ void AddFacts(const std::vector<DiagnosedRank>& ranks, const Job& job, Diagnosis
       }
     }
   }
-  diagnosis.world = std::max(diagnosis.world, static_cast<std::int64_t>(ranks.size()));
+  diagnosis.world = std::max(diagnosis.world, std::max(RanksSeen(job), static_cast<std::int64_t>(ranks.size())));
   diagnosis.formats.assign(formats.begin(), formats.end());
   if (!levels.empty()) diagnosis.level = *levels.begin();
   diagnosis.settings = SettingsOf(job.ranks);
@@ -48,15 +62,6 @@ void AddFacts(const std::vector<DiagnosedRank>& ranks, const Job& job, Diagnosis
   for (std::size_t step = 0; step < steps.size(); ++step) {
     if (steps[step].id < 0) continue;  // the whole capture
     (step < job.first_step ? diagnosis.dropped_steps : diagnosis.steps).push_back(steps[step].id);
-  }
-}
-
-void AddNotes(const CommonSteps& common, Diagnosis& diagnosis) {
-  if (!common.left_out.empty()) {
-    diagnosis.notes.push_back(fmt::format("Left out of the comparison of ranks, because their captures break off or lack the steps of the others: {}.", fmt::join(common.left_out, ", ")));
-  }
-  if (!common.not_on_all.empty()) {
-    diagnosis.notes.push_back(fmt::format("Steps left out of the comparison of ranks, because not all captures have them: {}.", fmt::join(common.not_on_all, ", ")));
   }
 }
 
@@ -72,72 +77,20 @@ bool DemoteUsual(const Job& job, const Waterfall& waterfall, std::vector<Cause>&
   return any;
 }
 
-// Calls that wait long look guilty. They are not while the device they wait for is held up itself.
-void AddNotCauses(const Job& job, Diagnosis& diagnosis) {
-  constexpr std::size_t kMost = 2;
-  std::map<std::string, TimeNs> longest;  // of one rank, per step
-  for (const DiagnosedRank& rank : job.ranks) {
-    std::map<std::string, TimeNs> of_rank;
-    for (const BlockedPart& call : rank.part->blocked) {
-      const std::string& place = rank.part->names[call.place];
-      of_rank[place.empty() ? rank.part->names[call.name] : place] += call.dur;
-    }
-    for (const auto& [name, time] : of_rank) {
-      TimeNs& of_name = longest[name];
-      of_name = std::max(of_name, time / static_cast<TimeNs>(std::max<std::size_t>(1, job.steps)));
-    }
+// Two ranks whose clocks contradict each other do not show who of them is late by less.
+TimeNs DoubtOf(const Job& job, const FoundCause& finding) {
+  TimeNs most = 0;
+  if (!finding.id.starts_with("rank.")) return most;
+  for (const ClockDoubt& doubt : job.operations.clock_doubts) {
+    const auto is_named = [&](std::int64_t rank) { return std::find(finding.ranks.begin(), finding.ranks.end(), rank) != finding.ranks.end(); };
+    // Who was not captured is seen by all others, and a rank that changes may be any.
+    const bool rests_on_it = finding.id == "rank.late" || finding.ranks.empty() || is_named(doubt.first) || is_named(doubt.second);
+    if (rests_on_it) most = std::max(most, doubt.residual);
   }
-  TimeNs won_by_waiting_less = 0;
-  for (const FoundCause& found : diagnosis.findings) {
-    if (found.id == "host.sync" || found.id == "host.h2d") won_by_waiting_less += found.gain;
-  }
-  std::vector<std::pair<TimeNs, std::string>> largest;
-  for (const auto& [name, time] : longest) {
-    if (time >= ShareOf(diagnosis.step, job.rules.innocent_share) && won_by_waiting_less * 2 < time) largest.emplace_back(time, name);
-  }
-  std::stable_sort(largest.begin(), largest.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  for (std::size_t i = 0; i < std::min(kMost, largest.size()); ++i) {
-    NotACause& innocent = diagnosis.not_causes.emplace_back();
-    innocent.name = largest[i].second;
-    innocent.cost = largest[i].first;
-    if (!diagnosis.findings.empty() && diagnosis.findings[0].kind == FindingKind::kFault) {
-      innocent.explained_by = diagnosis.findings[0].key;
-    }
-  }
+  return most;
 }
 
-// What the captures do not hold.
-void AddNotJudged(const Job& job, Diagnosis& diagnosis) {
-  const auto any = [&](auto holds) {
-    return std::any_of(job.ranks.begin(), job.ranks.end(), [&](const DiagnosedRank& rank) { return holds(*rank.part); });
-  };
-  constexpr const char* kLevel1 = "profiler_level=Level1";
-  if (!any([](const RankDiagnosis& part) { return part.has_calls; })) {
-    for (const char* id : {"host.compile", "host.aclop", "host.memory"}) {
-      diagnosis.not_judged.push_back({id, "calls of the runtime (CANN)", kLevel1});
-    }
-  }
-  const bool communicates = any([](const RankDiagnosis& part) { return !part.operations.empty(); });
-  if (communicates && !any([](const RankDiagnosis& part) { return !part.transfers.empty(); })) {
-    diagnosis.not_judged.push_back({"link.slow", "sizes and peers of transfers", kLevel1});
-    diagnosis.not_judged.push_back({"comm.small", "sizes and peers of transfers", kLevel1});
-  }
-  if (!ShapeOfPipeline(job).complete) {
-    diagnosis.not_judged.push_back({"pp.stage_imbalance", "a rank of every pipeline stage", "captures of more ranks"});
-  }
-  const auto& operations = job.operations.all;
-  const bool few_ranks = std::none_of(job.ranks_of_role.begin(), job.ranks_of_role.end(), [&](const auto& role) { return CanCompare(job, role.second.size()); });
-  if (!few_ranks && std::none_of(operations.begin(), operations.end(), [](const JobOperation& row) { return row.is_apart; })) return;
-  for (const char* id : {"rank.late_compute", "rank.late_host", "rank.late_input"}) {
-    // Some work of the host is compared across roles, too.
-    if (std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), [&](const FoundCause& finding) { return finding.id == id; })) continue;
-    if (few_ranks) {
-      diagnosis.not_judged.push_back({id, "three ranks of the same role, or two and more steps", "captures of more ranks or steps"});
-    } else {
-      diagnosis.not_judged.push_back({id, "the same operations of a group on all of its ranks", "captures of the same steps"});
-    }
-  }
-}
+Certainty LessSure(Certainty certainty) { return certainty == Certainty::kHigh ? Certainty::kMedium : Certainty::kLow; }
 
 }  // namespace
 
@@ -147,7 +100,9 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules) 
   Diagnosis diagnosis;
   diagnosis.rules = rules;
   AddFacts(ranks, job, diagnosis);
-  AddNotes(common, diagnosis);
+  diagnosis.ranks_left_out = common.left_out;
+  diagnosis.steps_left_out = common.not_on_all;
+  diagnosis.clock_doubts = job.operations.clock_doubts;
   std::vector<Cause> causes;
   FindRankCauses(job, causes);
   FindOutsiderCauses(job, causes);
@@ -159,6 +114,7 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules) 
   FindSlowGroups(job, causes);
   FindPipelineCauses(job, causes);
   FindHostCauses(job, causes);
+  FindLaunchCauses(job, causes);
   FindHostHabits(job, causes);
   FindTransferCauses(job, causes);
   FindDeviceCauses(job, issuing, causes);
@@ -171,11 +127,15 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules) 
   if (DemoteUsual(job, waterfall, causes, what_ifs)) waterfall = MakeWaterfall(job.graph.graph, job.graph.steps, what_ifs, search);
   diagnosis.step = waterfall.step;
   diagnosis.floor = waterfall.step;
-  const TimeNs least = std::max(Whole(rules.least_ns), ShareOf(waterfall.step, rules.least_share));
+  const TimeNs least = LeastGain(rules, waterfall.step);
   std::vector<const WhatIf*> of_findings;
   for (const Gain& gain : waterfall.gains) {
-    if (gain.gain < least && gain.alone < least && !gain.with_next) continue;
+    // What is fixed first saves as much as it does alone. Others may save much alone and nothing more behind it.
+    if (gain.gain < least && !gain.with_next) continue;
+    const TimeNs doubt = DoubtOf(job, causes[gain.cause].finding);
+    if (doubt > 0 && gain.gain < doubt) continue;
     FoundCause& found = diagnosis.findings.emplace_back(std::move(causes[gain.cause].finding));
+    if (doubt > 0) found.confidence = LessSure(found.confidence);
     found.gain = gain.gain;
     found.alone = gain.alone;
     found.gain_max = gain.most;
@@ -185,9 +145,10 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules) 
   }
   FindHiding(job, of_findings, diagnosis);
   AddBubble(job, of_findings, diagnosis);
-  AddNotCauses(job, diagnosis);
-  AddNotJudged(job, diagnosis);
+  FindNotJudged(job, diagnosis);
   AddCaptureFindings(job, diagnosis);
+  FindNotCauses(job, of_findings, diagnosis);
+  FindFine(job, diagnosis);
   return diagnosis;
 }
 

@@ -56,6 +56,10 @@ class DocumentMaker {
     document["findings"] = Findings();
     document["not_causes"] = Innocents();
     document["skipped"] = Skipped();
+    if (!of_.fine.empty() && extent_.skipped) document["fine"] = of_.fine;
+    if (!of_.needed.empty() && extent_.innocents) document["needed"] = Needed();
+    if (!extent_.skipped) Omit("fine", of_.fine.size());
+    if (!extent_.innocents) Omit("needed", of_.needed.size());
     document["notes"] = Notes();
     document["omitted"] = std::move(omitted_);
     return document;
@@ -256,9 +260,16 @@ class DocumentMaker {
     return rows;
   }
 
+  Json Needed() const {
+    Json rows = Json::array();
+    for (const NeededFinding& row : of_.needed) rows.push_back({{"key", row.key}, {"gain_ns", row.gain}});
+    return rows;
+  }
+
   Json Notes() {
-    if (extent_.notes) return of_.notes;
-    Omit("notes", of_.notes.size());
+    const std::vector<std::string> notes = NotesOf(of_, language_);
+    if (extent_.notes) return notes;
+    Omit("notes", notes.size());
     return Json::array();
   }
 

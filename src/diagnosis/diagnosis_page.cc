@@ -62,6 +62,7 @@ class DiagnosisPageMaker {
     PageSection section{.heading = Text({"Where the time goes", "时间分布"})};
     if (row->rank >= 0) section.heading += fmt::format(" (rank {})", row->rank);
     for (const StepShare& share : SharesOf(*row)) {
+      if (!share.always && share.time == 0) continue;
       section.bar.push_back(
           {fmt::format("{} {} ms ({} %)", Text(share.name), ms_(share.time), share.percent), share.time});
     }
@@ -128,7 +129,7 @@ class DiagnosisPageMaker {
                      Text({"it waits for what this delays", "在等它造成的延迟"})};
     for (const NotACause& innocent : of_.not_causes) {
       table.rows.push_back({innocent.name, ms_(innocent.cost),
-                            innocent.explained_by.empty() ? Text({"nothing waits for it", "没有任务在等它"})
+                            innocent.explained_by.empty() ? Text({"the wait itself costs nothing", "等待本身不增加耗时"})
                                                           : innocent.explained_by});
     }
     page_.sections.push_back({.heading = Text({"Looks guilty, but is not a cause", "看似问题但不是原因"}),

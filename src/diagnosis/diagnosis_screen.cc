@@ -135,8 +135,15 @@ class Screen {
                                           [](const auto& a, const auto& b) { return a.second < b.second; });
     if (largest == row->leaves.end()) return;
     lines_.push_back(Fill({"Next limit: {}, {} ms ({} % of the step)", "下一个瓶颈：{}，{} ms（占 step {} %）"},
-                          LeafText(largest->first, language_), ms_(largest->second),
-                          largest->second * 100 / row->window));
+                          LeafText(largest->first, language_), ms_(largest->second), PercentOf(*row, largest->second)));
+  }
+
+  // As the account has it, where it is a part of its own there.
+  static std::int64_t PercentOf(const AccountRow& row, TimeNs time) {
+    for (const StepShare& share : SharesOf(row)) {
+      if (share.time == time) return share.percent;
+    }
+    return (time * 100 + row.window / 2) / row.window;
   }
 
   std::vector<std::string> Block(const FoundCause& finding, std::size_t number) const {
@@ -163,7 +170,7 @@ class Screen {
 
   // Those below the findings, when so many of them are shown.
   std::size_t LinesBelow(std::size_t shown) const {
-    const std::size_t more = shown < of_.findings.size() ? 1 : 0;
+    const std::size_t more = shown < of_.findings.size() || !of_.fine.empty() ? 1 : 0;
     return more + std::min(kMostInnocents, of_.not_causes.size()) + NextLines().size();
   }
 
@@ -172,10 +179,25 @@ class Screen {
     if (!IsOfStep(of_.findings.front())) {
       return {Fill({"Next: advisor why {} -d DIR", "下一步：advisor why {} -d DIR"}, Printable(of_.findings.front().key))};
     }
-    return Wrapped(Fill({"After all of these: {} ms.  Next: advisor why {} -d DIR",
-                         "全部解决后：{} ms。下一步：advisor why {} -d DIR"},
-                        ms_(of_.floor), Printable(of_.findings.front().key)),
+    return Wrapped(Fill({"After all of these{}: {} ms.  Next: advisor why {} -d DIR",
+                         "{}全部解决后：{} ms。下一步：advisor why {} -d DIR"},
+                        NeededText(), ms_(of_.floor), Printable(of_.findings.front().key)),
                    2);
+  }
+
+  // Findings that are not here, and have to be fixed as well.
+  std::string NeededText() const {
+    if (of_.needed.empty()) return "";
+    const std::string first = Printable(of_.needed.front().key);
+    if (of_.needed.size() == 1) return Fill({" and {} of 'advisor all'", "连同 'advisor all' 的 {} "}, first);
+    return Fill({" and {}, {} more of 'advisor all'", "连同 'advisor all' 的 {} 等 {} 项"}, first, English() ? of_.needed.size() - 1 : of_.needed.size());
+  }
+
+  std::string CountsText(std::size_t more) const {
+    const std::size_t fine = of_.fine.size();
+    if (fine == 0) return more == 0 ? "" : Fill({"{} more: --json lists them", "另有 {} 项，见 --json"}, more);
+    if (more == 0) return Fill({"{} others looked at and fine", "另检查了 {} 项，均正常"}, fine);
+    return Fill({"{} more; {} others looked at and fine: --json lists them", "另有 {} 项；还检查了 {} 项，均正常；见 --json"}, more, fine);
   }
 
   // The number that a finding has on the screen; its key where it has none.
@@ -186,7 +208,7 @@ class Screen {
 
   std::string InnocentLine(const NotACause& innocent) const {
     const std::string why = innocent.explained_by.empty()
-                                ? Text({"nothing waits for it", "没有任务在等它"})
+                                ? Text({"the wait itself costs nothing", "等待本身不增加耗时"})
                                 : Fill({"waits for what {} delays", "在等第 {} 项造成的延迟"}, NumberOf(innocent.explained_by));
     const std::string behind = Fill({", {} ms: {}", "，{} ms：{}"}, ms_(innocent.cost), why);
     const std::string before = Text({"Not a cause: ", "不是原因："});
@@ -198,7 +220,7 @@ class Screen {
 
   void AddBelow(std::size_t shown) {
     const std::size_t more = of_.findings.size() - shown;
-    if (more > 0) lines_.push_back(Fill({"{} more: --json lists them", "另有 {} 项，见 --json"}, more));
+    if (std::string counts = CountsText(more); !counts.empty()) lines_.push_back(std::move(counts));
     for (std::size_t i = 0; i < std::min(kMostInnocents, of_.not_causes.size()); ++i) {
       lines_.push_back(InnocentLine(of_.not_causes[i]));
     }

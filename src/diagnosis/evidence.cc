@@ -30,11 +30,13 @@ PlaceNames NamesOf(std::string_view source, std::string_view table) {
   static const Names text = {{"kernels", {"kernel_details.csv", "kernels"}},
                              {"host", {"trace_view.json", "host_ops"}},
                              {"calls", {"trace_view.json", "host_calls"}},
-                             {"collectives", {"trace_view.json", "collectives"}}};
+                             {"collectives", {"trace_view.json", "collectives"}},
+                             {"garbage", {"trace_view.json", "garbage_collections"}}};
   static const Names database = {{"kernels", {"database", "TASK"}},
                                  {"host", {"database", "PYTORCH_API"}},
                                  {"calls", {"database", "CANN_API"}},
-                                 {"collectives", {"database", "COMMUNICATION_OP"}}};
+                                 {"collectives", {"database", "COMMUNICATION_OP"}},
+                                 {"garbage", {"database", "GC_RECORD"}}};
   const Names& names = source == "database" ? database : text;
   const auto found = names.find(table);
   if (found == names.end()) return {source, table};
@@ -72,6 +74,10 @@ class EvidenceFinder {
   void Find() {
     if (finding_.id == "op.unfused") {
       AddPieces();
+    } else if (finding_.id == "host.gc") {
+      for (std::size_t i = 0; i < ranks_.size(); ++i) {
+        if (IsCulprit(ranks_[i].rank)) AddCollections(i);
+      }
     } else {
       for (std::size_t i = 0; i < ranks_.size(); ++i) {
         if (IsCulprit(ranks_[i].rank)) AddOfRank(i);
@@ -100,21 +106,51 @@ class EvidenceFinder {
   }
 
   void Add(std::size_t rank, std::string_view table, NameId name, std::int64_t peer, TimeNs start, TimeNs dur) {
+    Add(rank, table, ranks_[rank].part->names[name], peer, start, dur);
+  }
+  void Add(std::size_t rank, std::string_view table, const std::string& name, std::int64_t peer, TimeNs start, TimeNs dur) {
     const RankDiagnosis& part = *ranks_[rank].part;
     const PlaceNames names = NamesOf(part.source, table);
-    found_.push_back({ranks_[rank].rank, std::string(names.file), std::string(names.table), part.names[name], peer, start, dur,
-                      part.capture});
+    found_.push_back({ranks_[rank].rank, std::string(names.file), std::string(names.table), name, peer, start, dur, part.capture});
+  }
+
+  // Of the host, whose clock is a little off the one of the steps.
+  bool IsSeenAt(const RankDiagnosis& part, TimeNs time) const {
+    const auto after = std::find_if(part.steps.begin(), part.steps.end(), [time](const StepPart& step) { return time < step.end; });
+    return after != part.steps.end() && IsSeen(part, static_cast<std::int32_t>(after - part.steps.begin()));
+  }
+
+  void AddCollections(std::size_t rank) {
+    const RankDiagnosis& part = *ranks_[rank].part;
+    for (const CollectedRow& row : part.analyzers.collected) {
+      if (IsSeenAt(part, row.start)) Add(rank, "garbage", "garbage collection", kNoPeer, row.start, row.dur);
+    }
+    for (const SilentGap& gap : part.gaps) {
+      if (IsSeen(part, part.graph.nodes[part.graph.edges[gap.edge].node].step)) Add(rank, "host", "no record of the host", kNoPeer, gap.start, gap.dur);
+    }
   }
 
   // Findings about some types of kernels have the type, or what is computed in pieces, as their place.
-  bool IsOfKind(const RankDiagnosis& part, const KernelKind& kind, const GraphNode& node) const {
+  bool IsOfKind(const RankDiagnosis& part, const KernelKind& kind, const GraphNode& node) {
     const std::string& id = finding_.id;
     const std::string& type = part.names[kind.type];
     if (id == "op.slow" || id == "op.variance") return finding_.key.substr(id.size() + 1) == type;
     if (id == "op.fp32") return kind.multiplies_fp32;
     if (id == "op.optimizer") return node.in_optimizer;
+    if (id == "pp.stage_imbalance") return IsOfOtherStages(part, kind);
     if (id == "op.attention") return ContainsAny(ToLower(type), {"softmax"});
     return true;
+  }
+
+  // True for what other ranks run as well: the layers, not the embedding or the head of the stage.
+  bool IsOfOtherStages(const RankDiagnosis& part, const KernelKind& kind) {
+    if (of_others_.empty()) {
+      for (const DiagnosedRank& rank : ranks_) {
+        if (IsCulprit(rank.rank)) continue;
+        for (const KernelKind& other : rank.part->kinds) of_others_.emplace(rank.part->names[other.type], rank.part->names[other.shapes]);
+      }
+    }
+    return of_others_.contains({part.names[kind.type], part.names[kind.shapes]});
   }
 
   void AddKernel(std::size_t rank, const GraphNode& node) {
@@ -148,8 +184,17 @@ class EvidenceFinder {
     for (const HostPlace& place : part.places) {
       // The mark of a step is everywhere.
       const bool mark = part.names[place.name].starts_with("ProfilerStep#");
-      if (IsOfLeaf(place.leaf) && !mark) Add(rank, "host", place.name, kNoPeer, place.start, place.longest);
+      if (IsOfLeaf(place.leaf) && !mark && !IsWaitOfStalls(part, place)) Add(rank, "host", place.name, kNoPeer, place.start, place.longest);
     }
+  }
+
+  // Operators that wait for the device do not stand still, and what comes before a capture without steps
+  // launches anything is the start of the program; see LaunchCauses.
+  bool IsWaitOfStalls(const RankDiagnosis& part, const HostPlace& place) const {
+    if (finding_.id != "host.launch_bound") return false;
+    const bool waits = std::any_of(part.blocked.begin(), part.blocked.end(), [&](const BlockedPart& call) { return call.name == place.name; });
+    const bool is_start = !part.steps.empty() && part.steps.front().id < 0 && place.start < part.steps.front().begin;
+    return waits || is_start;
   }
 
   // The rank that the operation waited for, where the finding is about it; empty: not about this one.
@@ -196,6 +241,7 @@ class EvidenceFinder {
   FoundCause& finding_;
   SharedFacts& facts_;
   const std::vector<Leaf> leaves_;
+  std::set<std::pair<std::string, std::string>> of_others_;  // types and shapes of kernels
   std::vector<Evidence> found_;
 };
 
@@ -223,6 +269,8 @@ std::vector<Leaf> LeavesOf(const FoundCause& finding) {
       {"op.attention", {Leaf::kVector}},
       {"op.slow", ComputeLeaves()},
       {"op.variance", ComputeLeaves()},
+      {"pp.stage_imbalance", ComputeLeaves()},
+      {"mem.pressure", {Leaf::kMemory}},
       {"op.fp32", ComputeLeaves()},
       {"op.optimizer", ComputeLeaves()},
       {"op.unfused", ComputeLeaves()},

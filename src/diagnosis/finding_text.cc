@@ -105,7 +105,7 @@ std::string MsText::operator()(TimeNs time) const { return fmt::format("{:.{}f}"
 
 std::string TitleOf(const FoundCause& finding, Language language) {
   if (finding.setting) return SettingTitle(*finding.setting, language);
-  const std::string_view title = EntryOf(finding.id).title.In(language);
+  const std::string_view title = TitleWordsOf(finding).In(language);
   const std::string ranks = RanksText(finding.ranks, language);
   std::string text = fmt::format(fmt::runtime(title), ranks);
   const bool names_ranks = title.find("{}") != std::string_view::npos;
@@ -212,6 +212,14 @@ std::string NeedText(const std::string& english, Language language) {
       {"captures of more ranks", "采集更多的卡"},
       {"captures of more ranks or steps", "采集更多的卡或 step"},
       {"captures of the same steps", "采集相同的 step"},
+      {"calls of the CUDA runtime", "CUDA 运行时调用"},
+      {"records of garbage collections", "垃圾回收记录"},
+      {"stacks of Python, for source lines", "Python 调用栈（用于定位源码行）"},
+      {"shapes of kernels", "算子的 shape"},
+      {"the clock of the cores", "AI Core 频率"},
+      {"the rated clock of the cores", "AI Core 额定频率"},
+      {"info.json of the device, in its PROF folder", "保留 PROF 目录下设备的 info.json"},
+      {"traces of GPUs do not hold it", "GPU 采集不含此数据"},
   };
   const auto found = chinese.find(english);
   return found == chinese.end() || !InChinese(language) ? english : std::string(found->second);
@@ -223,16 +231,50 @@ std::vector<StepShare> SharesOf(const AccountRow& row) {
     for (const auto& [leaf, of_leaf] : row.leaves) time += leaf.starts_with(parent) ? of_leaf : 0;
     return time;
   };
-  const TimeNs wait = sum("comm.wait_peer"), bubble = sum("comm.bubble");
+  const TimeNs wait = sum("comm.wait_peer"), bubble = sum("comm.bubble"), unsplit = sum("comm.unsplit");
+  const TimeNs transfer = sum("comm.") - wait - bubble - unsplit;
+  // Where nothing tells waiting from transferring, neither of them is 0.
+  const bool is_split = unsplit == 0;
   std::vector<StepShare> shares = {{{"compute", "计算"}, sum("comp."), 0, true},
-                                   {{"waiting for ranks", "等待其他卡"}, wait, 0, true},
+                                   {{"waiting for ranks", "等待其他卡"}, wait, 0, is_split},
                                    {{"bubble", "流水线气泡"}, bubble},
-                                   {{"transfer", "通信传输"}, sum("comm.") - wait - bubble, 0, true},
+                                   {{"transfer", "通信传输"}, transfer, 0, is_split},
+                                   {{"communication", "通信"}, unsplit},
                                    {{"copies", "拷贝"}, sum("copy.")},
                                    {{"device free", "设备空闲"}, sum("free."), 0, true}};
   AddPercents(shares);
   return shares;
 }
+
+std::vector<std::string> NotesOf(const Diagnosis& diagnosis, Language language) {
+  std::vector<std::string> notes = diagnosis.notes;
+  const auto say = [&](const auto& numbers, std::string_view english, std::string_view chinese) {
+    if (!numbers.empty()) notes.push_back(fmt::format(fmt::runtime(InChinese(language) ? chinese : english), fmt::join(numbers, ", ")));
+  };
+  say(diagnosis.ranks_left_out, "ranks left out of all comparisons, because their captures break off or lack the steps of the others: {}",
+      "以下 rank 的采集数据中断或缺少其他卡的 step，不参与卡间比较：{}");
+  say(diagnosis.steps_left_out, "steps left out of all comparisons, because not all captures have them: {}", "以下 step 并非所有卡都有，不参与卡间比较：{}");
+  for (const ClockDoubt& doubt : diagnosis.clock_doubts) {
+    notes.push_back(fmt::format(
+        fmt::runtime(InChinese(language) ? "rank {} 与 rank {} 的时钟不一致，相差 {:.1f} us：更小的卡间差异不予判断"
+                                         : "clocks inconsistent between rank {} and rank {}, by {:.1f} us: smaller differences of ranks are not judged"),
+        doubt.first, doubt.second, static_cast<double>(doubt.residual) / 1e3));
+  }
+  return notes;
+}
+
+namespace {
+
+// Ranks that a fault is about. Their steps show the cause, and those of the others what it does.
+bool IsBlamed(const Diagnosis& diagnosis, std::int64_t rank) {
+  if (std::find(diagnosis.culprits.begin(), diagnosis.culprits.end(), rank) != diagnosis.culprits.end()) return true;
+  return std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), [&](const FoundCause& finding) {
+    const bool is_fault = SectionOf(finding) == FindingSection::kFaults;
+    return is_fault && std::find(finding.ranks.begin(), finding.ranks.end(), rank) != finding.ranks.end();
+  });
+}
+
+}  // namespace
 
 std::optional<AccountRow> ShownAccount(const Diagnosis& diagnosis) {
   struct Sum {
@@ -250,7 +292,9 @@ std::optional<AccountRow> ShownAccount(const Diagnosis& diagnosis) {
     for (const auto& [leaf, time] : row.leaves) sum.leaves[leaf] += time;
   }
   if (of_rank.empty()) return std::nullopt;
-  const auto away = [&](const auto& of) { return std::abs(of.second.Mean(of.second.window) - diagnosis.step); };
+  const auto away = [&](const auto& of) {
+    return std::pair{IsBlamed(diagnosis, of.first), std::abs(of.second.Mean(of.second.window) - diagnosis.step)};
+  };
   const auto nearest = std::min_element(of_rank.begin(), of_rank.end(),
                                         [&](const auto& a, const auto& b) { return away(a) < away(b); });
   const Sum& sum = nearest->second;

@@ -52,6 +52,9 @@ std::string LeafText(std::string_view leaf, Language language);
 /// A text of NotJudged in the language, or in English if it has no translation.
 std::string NeedText(const std::string& english, Language language);
 
+/// What people should know of the diagnosis as a whole.
+std::vector<std::string> NotesOf(const Diagnosis& diagnosis, Language language);
+
 /// A part of a step.
 struct StepShare {
   Wording name;
@@ -63,7 +66,8 @@ struct StepShare {
 /// Compute, waiting, transfer, free and the rest of an account; the percents add up to 100.
 std::vector<StepShare> SharesOf(const AccountRow& row);
 /// The account that people see: the mean over the diagnosed steps, of the rank whose mean step is
-/// nearest to that of the diagnosis. Its leaves add up to its window.
+/// nearest to that of the diagnosis; one that no fault is about, if there is any. Its leaves add up to its
+/// window.
 std::optional<AccountRow> ShownAccount(const Diagnosis& diagnosis);
 
 }  // namespace mpa

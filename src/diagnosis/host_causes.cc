@@ -59,8 +59,7 @@ class HostCauses {
 
   void Find() {
     for (const HostCauseOf& of : HostCauseList()) Add(of);
-    AddStalledLaunches();
-    AddLaunchBound();
+    AddConjecture();
   }
 
  private:
@@ -93,6 +92,7 @@ class HostCauses {
         if (static_cast<std::size_t>(step) >= job_.first_step) time += less;
       }
       const bool blocks_launches = BlocksLaunches(job_, rank);
+      std::set<std::uint32_t> ends;
       const UsualCalls usual_calls(part, job_.steps, job_.rules.usual_syncs);
       for (const BlockedPart& row : part.blocked) {
         if (row.step < 0 || static_cast<std::size_t>(row.step) >= job_.steps || !IsOf(of.blocks, row.leaf)) continue;
@@ -100,17 +100,23 @@ class HostCauses {
         if (of.id == "host.sync" && (usual_calls.Holds(row) || (blocks_launches && row.behind_launch))) continue;
         removal.cuts.push_back(job_.graph.first_edge[rank] + row.edge);
         Note(rank, row.step, ranks, steps);
-        if (static_cast<std::size_t>(row.step) >= job_.first_step) ++calls;
+        // A call that waits for several streams is there once for each.
+        const bool is_new = ends.insert(part.graph.edges[row.edge].node).second;
+        if (static_cast<std::size_t>(row.step) < job_.first_step || !is_new) continue;
+        ++calls;
+        // A read of a scalar waits for what the device does anyhow.
+        if (of.id != "host.sync") time += row.dur;
       }
       if (of.id == "host.sync") RemoveReads(rank, share, removal);
     }
     if (of.id == "host.h2d") RemoveCopies(usual, removal);
     if (of.id == "host.checkpoint") RemoveSavedCopies(removal);
     if (removal.waits.empty() && removal.cuts.empty() && removal.durations.empty()) return;
-    const auto count = static_cast<TimeNs>(job_.ranks.size());
-    if (calls > 0) cause.finding.metrics.push_back({"calls_per_step", static_cast<double>(calls) / static_cast<double>(job_.CountedSteps() * job_.ranks.size()), "count"});
-    if (time > 0) cause.finding.metrics.push_back({"time_per_step", static_cast<double>(PerStep(job_, time) / count), "ns"});
     if (ranks.size() < job_.ranks.size() || of.of_any_rank) cause.finding.ranks.assign(ranks.begin(), ranks.end());
+    // Of the ranks that it names.
+    const auto count = static_cast<TimeNs>(std::max<std::size_t>(1, ranks.empty() ? job_.ranks.size() : ranks.size()));
+    if (calls > 0) cause.finding.metrics.push_back({"calls_per_step", static_cast<double>(calls) / static_cast<double>(static_cast<TimeNs>(job_.CountedSteps()) * count), "count"});
+    if (time > 0) cause.finding.metrics.push_back({"time_per_step", static_cast<double>(PerStep(job_, time) / count), "ns"});
     cause.finding.steps.assign(steps.begin(), steps.end());
     if (of.id == "host.dataloader" && PerStep(job_, time) / count < Whole(job_.rules.loader_ns)) {
       cause.finding.kind = FindingKind::kOpportunity;
@@ -186,102 +192,39 @@ class HostCauses {
     }
   }
 
-  // Without calls of the runtime, the reason for a stall is unknown. That single operators and
-  // launches take many times as long as the others is a fault all the same, unless its peers show
-  // that the rank is late.
-  void AddStalledLaunches() {
-    Cause cause = NewCause(job_, "host.launch_bound", "stalls");
-    cause.finding.kind = FindingKind::kFault;
-    cause.what_if.opportunity = false;
-    std::vector<Stalls> stalls;
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
-      if (job_.Part(rank).has_calls) return;
-      stalls.push_back(StallsOf(rank));
+  // Where collections are not recorded: the whole process stood still for long, and the device waited for
+  // it. What makes a rank late beside its peers is a matter of that rank.
+  void AddConjecture() {
+    if (std::any_of(causes_.begin(), causes_.end(), [](const Cause& cause) { return cause.finding.id == "host.gc"; })) return;
+    std::set<ReplayGraph::Edge> of_ranks;
+    for (const Cause& cause : causes_) {
+      for (const Removal::Edge& wait : cause.what_if.expect.waits) of_ranks.insert(wait.edge);
     }
-    double time = 0, calls = 0;
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
-      const double common = CommonShare(rank, stalls);
-      for (const Removal::Edge& stall : stalls[rank].waits) {
-        const TimeNs less = ShareOf(stall.less, common);
-        if (less > 0) cause.what_if.expect.waits.push_back({stall.edge, less});
-      }
-      time += common * static_cast<double>(stalls[rank].time);
-      calls += common * static_cast<double>(stalls[rank].calls);
-    }
-    if (cause.what_if.expect.waits.empty()) return;
-    const double steps = static_cast<double>(job_.CountedSteps() * job_.ranks.size());
-    cause.finding.metrics.push_back({"calls_per_step", calls / steps, "count"});
-    cause.finding.metrics.push_back({"time_per_step", time / steps, "ns"});
-    causes_.push_back(std::move(cause));
-  }
-
-  // What stalls of a rank take more than their like does, in all and in the counted steps.
-  struct Stalls {
-    std::vector<Removal::Edge> waits;
+    Cause cause = NewCause(job_, "host.gc");
+    cause.finding.confidence = Certainty::kLow;
+    std::set<std::int64_t> ranks;
+    std::set<std::int32_t> steps;
     TimeNs time = 0;
-    std::int64_t calls = 0;
-  };
-
-  Stalls StallsOf(std::size_t rank) const {
-    Stalls stalls;
-    for (const Leaf leaf : {Leaf::kDispatchOp, Leaf::kDispatchCann}) {
-      const TimeNs usual = UsualStretch(rank, leaf);
-      if (usual == 0) continue;
-      for (const HostShare& row : job_.Part(rank).shares) {
-        if (row.leaf != leaf || static_cast<double>(row.time) < job_.rules.stall_ratio * static_cast<double>(usual)) continue;
-        stalls.waits.push_back({job_.graph.first_edge[rank] + row.edge, row.time - usual});
-        if (job_.StepOfEdge(rank, row.edge) < static_cast<std::int32_t>(job_.first_step)) continue;
-        stalls.time += row.time - usual;
-        ++stalls.calls;
-      }
-    }
-    return stalls;
-  }
-
-  // The part of the stalls of a rank that its peers have as well.
-  double CommonShare(std::size_t rank, const std::vector<Stalls>& stalls) const {
-    const std::vector<std::size_t>& peers = job_.RoleOf(rank);
-    const TimeNs own = stalls[rank].time;
-    if (static_cast<double>(peers.size()) < job_.rules.late_peers || own == 0) return 1;
-    std::vector<TimeNs> times;
-    for (const std::size_t peer : peers) times.push_back(stalls[peer].time);
-    return static_cast<double>(std::min(own, Normal(std::move(times)))) / static_cast<double>(own);
-  }
-
-  // What a stretch of the host takes between two moments of its thread, by the median.
-  TimeNs UsualStretch(std::size_t rank, Leaf leaf) const {
-    std::vector<TimeNs> times;
-    for (const HostShare& row : job_.Part(rank).shares) {
-      if (row.leaf == leaf) times.push_back(row.time);
-    }
-    if (times.empty()) return 0;
-    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-    std::nth_element(times.begin(), middle, times.end());
-    return *middle;
-  }
-
-  // All hosts would have to launch faster.
-  void AddLaunchBound() {
-    static const std::vector<Leaf> leaves = {Leaf::kDispatchOp, Leaf::kDispatchCann, Leaf::kDispatchComm};
-    Cause cause = NewCause(job_, "host.launch_bound");
-    TimeNs time = 0, kernel_time = 0;
-    std::int64_t kernels = 0;
+    std::int64_t gaps = 0;
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
-      for (const HostShare& row : job_.Part(rank).shares) {
-        if (!IsOf(leaves, row.leaf)) continue;
-        const std::uint32_t edge = job_.graph.first_edge[rank] + row.edge;
-        cause.what_if.expect.waits.push_back({edge, ShareOf(row.time, job_.rules.launch_gain)});
-        cause.what_if.bound.waits.push_back({edge, row.time});
-        time += row.time;
-      }
-      for (const auto& step : job_.work[rank]) {
-        kernel_time += step.compute;
-        for (const auto& [type, sum] : step.kernels) kernels += sum.count;
+      for (const SilentGap& gap : job_.Part(rank).gaps) {
+        const ReplayGraph::Edge edge = job_.graph.first_edge[rank] + gap.edge;
+        const std::int32_t step = job_.StepOfEdge(rank, gap.edge);
+        if (gap.dur < Whole(job_.rules.gap_ns) || step < 0 || of_ranks.contains(edge)) continue;
+        cause.what_if.expect.waits.push_back({edge, gap.dur});
+        Note(rank, step, ranks, steps);
+        if (static_cast<std::size_t>(step) < job_.first_step) continue;
+        time += gap.dur;
+        ++gaps;
       }
     }
-    if (kernels == 0 || time == 0) return;
-    cause.finding.metrics.push_back({"time_per_launch", static_cast<double>(time) / static_cast<double>(kernels), "ns"});
-    cause.finding.metrics.push_back({"mean_kernel", static_cast<double>(kernel_time) / static_cast<double>(kernels), "ns"});
+    // A host that is silent for most of the time is not recorded.
+    if (gaps == 0 || 2 * PerStep(job_, time) > job_.step_time * static_cast<TimeNs>(ranks.size())) return;
+    const auto count = static_cast<double>(job_.CountedSteps() * ranks.size());
+    cause.finding.metrics.push_back({"silent_gaps_per_step", static_cast<double>(gaps) / count, "count"});
+    cause.finding.metrics.push_back({"time_per_step", static_cast<double>(time) / count, "ns"});
+    cause.finding.ranks.assign(ranks.begin(), ranks.end());
+    cause.finding.steps.assign(steps.begin(), steps.end());
     causes_.push_back(std::move(cause));
   }
 

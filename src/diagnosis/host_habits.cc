@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the hosts work: launches that wait, launches that are held up, Python between the operators.
 #include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -78,11 +79,18 @@ class HostHabits {
 
   void AddPython() {
     Cause cause = NewCause(job_, "host.python");
+    // What may be garbage collection is not sold again.
+    std::set<ReplayGraph::Edge> collects;
+    for (const Cause& other : causes_) {
+      if (other.finding.id != "host.gc" || other.finding.confidence != Certainty::kLow) continue;
+      for (const Removal::Edge& wait : other.what_if.expect.waits) collects.insert(wait.edge);
+    }
     double time = 0;
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
       for (const HostShare& row : job_.Part(rank).shares) {
         if (row.leaf != Leaf::kPython && row.leaf != Leaf::kHostIdle) continue;
         const std::uint32_t edge = job_.graph.first_edge[rank] + row.edge;
+        if (collects.contains(edge)) continue;
         cause.what_if.expect.waits.push_back({edge, ShareOf(row.time, rules_.python_gain)});
         cause.what_if.bound.waits.push_back({edge, row.time});
         if (Counts(job_.StepOfEdge(rank, row.edge))) time += static_cast<double>(row.time);

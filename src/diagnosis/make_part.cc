@@ -2,6 +2,8 @@
 // What a rank keeps for the diagnosis of the job.
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
@@ -16,6 +18,7 @@
 #include "mpa/model/step_bounds.h"
 #include "part.h"
 #include "part_facts.h"
+#include "silent_gaps.h"
 
 namespace mpa {
 namespace {
@@ -29,12 +32,15 @@ class PartMaker {
     part_.source = trace_.device == DeviceKind::kGpu ? kGpuSource : trace_.source;
     part_.level = trace_.profiler_level;
     part_.capture = trace_.capture_path;
-    part_.has_calls = !trace_.host_calls.Empty();
+    part_.has_calls = !trace_.host_calls.Empty() || HasCudaCalls();
     part_.breaks_off = trace_.issues.Contains(kTraceBreaksOff);
+    part_.has_stacks = !trace_.python_calls.Empty() || trace_.job.settings.contains("profiler.stack");
+    part_.knows_garbage = !trace_.garbage_collections.Empty() || trace_.job.settings.contains("profiler.gc");
     AddSteps();
     std::vector<HostStretch> stretches;
     part_.graph = BuildRankGraph(trace_, account_.clock.offset, stretches);
     AddShares(stretches);
+    if (!part_.knows_garbage) part_.gaps = FindSilentGaps(trace_, timeline_, stretches);
     AddPlaces();
     AddBlocked();
     NameKernels(trace_, names_, part_);
@@ -49,6 +55,12 @@ class PartMaker {
 
  private:
   std::string_view View(StringId text) const { return trace_.strings.View(text); }
+
+  // Traces of GPUs list the calls of the runtime among the operators.
+  bool HasCudaCalls() const {
+    if (trace_.device != DeviceKind::kGpu) return false;
+    return std::any_of(trace_.host_ops.name.begin(), trace_.host_ops.name.end(), [&](StringId name) { return View(name).starts_with("cuda"); });
+  }
 
   void AddSteps() {
     account_ = AccountRank(trace_, timeline_, {});
@@ -101,16 +113,41 @@ class PartMaker {
     }
   }
 
-  // The operators, frames and calls that took most time of each class.
+  // When operators run on other threads than this one.
+  Intervals OpsBeside(std::size_t track) const {
+    std::vector<Interval> ops;
+    const HostOps& rows = trace_.host_ops;
+    for (std::size_t i = 0; i < rows.Size(); ++i) {
+      const bool is_beside = rows.track[i] != static_cast<std::int32_t>(track) && !IsStepMark(View(rows.name[i]));
+      if (is_beside) ops.push_back({rows.start[i], rows.start[i] + rows.dur[i]});
+    }
+    return Union(std::move(ops));
+  }
+
+  // Traces of GPUs list marks of the user among the operators: they say nothing of who works.
+  bool IsMarkOfUser(const HostPiece& piece, std::string_view name) const {
+    if (trace_.device != DeviceKind::kGpu || piece.table != PieceTable::kHostOps || piece.leaf != Leaf::kDispatchOp) return false;
+    return !ContainsAny(name, {"::", "Backward", "Optimizer."}) && !name.starts_with("cu") && !name.starts_with("nccl");
+  }
+
+  // The operators, frames and calls that took most time of each class. A frame in which the thread only
+  // waits for operators of another one, as that of the backward pass, is not what takes the time.
   void AddPlaces() {
     constexpr std::size_t kMost = 5;
     std::map<std::pair<Leaf, NameId>, HostPlace> places;
     for (std::size_t track = 0; track < trace_.tracks.Size(); ++track) {
       const Interval& span = timeline_.Span();
+      std::optional<Intervals> beside;
       timeline_.Walk(static_cast<std::int32_t>(track), span.begin, span.end, [&](const HostPiece& piece) {
-        const NameId name = names_.Of(HostNameOf(trace_, piece.table, piece.row));
-        HostPlace& place = places.try_emplace({piece.leaf, name}, HostPlace{piece.leaf, name}).first->second;
+        const std::string text(HostNameOf(trace_, piece.table, piece.row));
+        if (IsMarkOfUser(piece, text)) return;
         const TimeNs time = piece.end - piece.begin;
+        if (piece.table == PieceTable::kPythonCalls && piece.leaf == Leaf::kPython) {
+          if (!beside) beside = OpsBeside(track);
+          if (2 * LengthWithin(*beside, {piece.begin, piece.end}) > time) return;
+        }
+        const NameId name = names_.Of(text);
+        HostPlace& place = places.try_emplace({piece.leaf, name}, HostPlace{piece.leaf, name}).first->second;
         ++place.count;
         place.time += time;
         if (time > place.longest) {

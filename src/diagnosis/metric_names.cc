@@ -15,6 +15,7 @@ const std::map<std::string_view, Wording>& Forms() {
   static const std::map<std::string_view, Wording> forms = {
       {"calls_per_step", {"{} calls a step", "每个 step {} 次"}},
       {"time_per_step", {"{} a step", "每个 step {}"}},
+      {"silent_gaps_per_step", {"{} times a step nothing is recorded of the host", "每个 step 有 {} 次 host 无任何记录"}},
       {"device_idle_per_step", {"device idle for {} a step", "每个 step 设备空闲 {}"}},
       {"longest", {"longest {}", "最长 {}"}},
       {"slower_than_peers", {"{} times the time of its peers", "是其他卡的 {} 倍"}},

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <map>
 #include <tuple>
 
@@ -36,6 +37,10 @@ class OperationJoiner {
     Match(&clocks);
     PairInOrder();
     for (const RankClock& clock : clocks.clocks) result_.clock.push_back(clock.line);
+    for (const std::size_t pair : clocks.inconsistent) {
+      const ClockPair& of = clocks.pairs[pair];
+      result_.clock_doubts.push_back({ranks_[of.first].rank, ranks_[of.second].rank, std::abs(of.residual)});
+    }
     AlignApart(clocks);
     PairByTime();
     PutInOrder();

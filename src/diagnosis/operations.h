@@ -7,6 +7,7 @@
 
 #include "job_graph.h"
 #include "mpa/diagnosis/clock_line.h"
+#include "mpa/diagnosis/diagnosis.h"
 #include "mpa/diagnosis/rules.h"
 #include "part.h"
 
@@ -32,6 +33,7 @@ struct DiagnosedRank {
 struct JobOperations {
   std::vector<JobOperation> all;
   std::vector<ClockLine> clock;  ///< by rank: from its clock to the first rank's
+  std::vector<ClockDoubt> clock_doubts;
   /// By rank: ranks that did nothing together, not even through others, are on different islands.
   std::vector<std::size_t> island;
   std::vector<std::vector<std::size_t>> of_rank;  ///< position in `all` by rank and its collective

@@ -76,6 +76,12 @@ struct KernelKind {
   bool multiplies_fp32 = false;
 };
 
+/// Time within work of the host in which none of its threads recorded anything.
+struct SilentGap {
+  std::uint32_t edge = 0;
+  TimeNs start = 0, dur = 0;  ///< in host time
+};
+
 struct OperationPart {
   NameId group = 0, name = 0, kind = 0;
   std::int32_t own = -1, peer = -1;  ///< within the group; `peer` of operations between two ranks
@@ -122,12 +128,15 @@ struct RankDiagnosis {
   std::string source, level, capture;
   bool has_calls = true;  ///< of the runtime
   bool breaks_off = false;  ///< the end of the run is missing
+  bool knows_garbage = true;  ///< collections are recorded, if there are any
+  bool has_stacks = true;     ///< of Python
   std::vector<std::string> names;
   std::vector<StepPart> steps;
   RankGraph graph;  ///< nodes of kernels have the number of their kind as `row`
   std::vector<KernelKind> kinds;
   std::vector<HostShare> shares;
   std::vector<HostPlace> places;
+  std::vector<SilentGap> gaps;  ///< of 1 ms or more
   std::vector<BlockedPart> blocked;
   std::vector<OperationPart> operations;
   std::vector<PeerTransfer> transfers;

@@ -28,6 +28,10 @@ void serialize(Archive& archive, HostPlace& row) {
   archive(EnumField{row.leaf}, row.name, row.count, row.time, row.longest, row.start);
 }
 template <class Archive>
+void serialize(Archive& archive, SilentGap& row) {
+  archive(row.edge, row.start, row.dur);
+}
+template <class Archive>
 void serialize(Archive& archive, BlockedPart& row) {
   archive(row.edge, EnumField{row.leaf}, row.name, row.place, row.step, row.start, row.dur, row.behind_launch);
 }
@@ -138,8 +142,8 @@ void serialize(Archive& archive, AnalyzerRows& rows) {
 }
 template <class Archive>
 void serialize(Archive& archive, RankDiagnosis& part) {
-  archive(part.source, part.level, part.capture, part.has_calls, part.breaks_off, part.names, part.steps,
-          part.graph, part.kinds, part.shares, part.places, part.blocked, part.operations,
+  archive(part.source, part.level, part.capture, part.has_calls, part.breaks_off, part.knows_garbage, part.has_stacks, part.names,
+          part.steps, part.graph, part.kinds, part.shares, part.places, part.gaps, part.blocked, part.operations,
           part.transfers, part.long_tasks, part.meetings, part.settings, part.host, part.rated_mhz,
           part.peak_reserved, part.analyzers);
 }

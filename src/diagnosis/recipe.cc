@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,23 +50,46 @@ Rules RulesOf(const RecipeArguments& arguments) {
   return rules == arguments.end() ? Rules() : ParseRules(rules->second);
 }
 
-bool IsOfDimension(const FoundCause& finding, std::string_view dimension) {
-  const std::string_view id = finding.id;
+bool IsOfDimension(std::string_view id, std::string_view dimension) {
   const bool computes = id.starts_with("op.") || IsOneOf(id, {"rank.late_compute", "ep.imbalance", "data.imbalance", "pp.stage_imbalance", "dev.clock"});
   const bool schedules = id.starts_with("host.") || IsOneOf(id, {"rank.late_host", "rank.late_input"});
   return dimension == "computation" ? computes : dimension == "schedule" ? schedules : true;
 }
 
+// What hides some findings, and what hides that, among those that are left out. Of two that pay only
+// together, both.
+std::vector<NeededFinding> HidingFindings(const std::vector<FoundCause>& shown, const std::vector<FoundCause>& left_out) {
+  std::set<std::string> wanted;
+  for (const FoundCause& finding : shown) wanted.insert(finding.after.begin(), finding.after.end());
+  // What hides a finding comes before it.
+  for (std::size_t i = left_out.size(); i-- > 0;) {
+    const bool pays_with_next = left_out[i].with_next && i + 1 < left_out.size() && wanted.contains(left_out[i + 1].key);
+    if (pays_with_next) wanted.insert(left_out[i].key);
+    if (wanted.contains(left_out[i].key)) wanted.insert(left_out[i].after.begin(), left_out[i].after.end());
+  }
+  std::vector<NeededFinding> needed;
+  for (const FoundCause& finding : left_out) {
+    if (wanted.contains(finding.key)) needed.push_back({finding.key, finding.gain});
+  }
+  return needed;
+}
+
 // Leaves the findings of one dimension, as the commands of the Python tool do. The gains stay: they
-// hold once the others are fixed, too.
+// hold once what hides them is fixed, too.
 void KeepDimension(const RecipeArguments& arguments, Diagnosis& diagnosis) {
   const auto dimension = arguments.find("dimension");
   if (dimension == arguments.end() || arguments.contains("key")) return;
-  std::erase_if(diagnosis.findings, [&](const FoundCause& finding) {
-    const bool leaves = !IsOfDimension(finding, dimension->second);
-    if (leaves) diagnosis.floor += finding.gain;
-    return leaves;
-  });
+  const auto leaves = [&](const auto& finding) { return !IsOfDimension(finding, dimension->second); };
+  std::vector<FoundCause> left_out;
+  std::copy_if(diagnosis.findings.begin(), diagnosis.findings.end(), std::back_inserter(left_out), [&](const FoundCause& finding) { return leaves(finding.id); });
+  std::erase_if(diagnosis.findings, [&](const FoundCause& finding) { return leaves(finding.id); });
+  std::erase_if(diagnosis.fine, leaves);
+  diagnosis.needed = HidingFindings(diagnosis.findings, left_out);
+  for (const FoundCause& finding : left_out) {
+    diagnosis.floor += finding.gain;
+    if (finding.kind == FindingKind::kFault) diagnosis.culprits.insert(diagnosis.culprits.end(), finding.ranks.begin(), finding.ranks.end());
+  }
+  for (const NeededFinding& finding : diagnosis.needed) diagnosis.floor -= finding.gain;
 }
 
 // A misspelt key, or one of the same kind.
@@ -160,7 +185,8 @@ void ReduceDiagnosis(const std::vector<OfRank<RankDiagnosis>>& parts,
   report.documents.insert(report.documents.begin(),
                           {{std::string(kDiagnosisDocument), DiagnosisJson(diagnosis, options)},
                            {std::string(kWholeDiagnosis), DiagnosisJson(diagnosis, whole)}});
-  report.notes.insert(report.notes.end(), diagnosis.notes.begin(), diagnosis.notes.end());
+  const std::vector<std::string> notes = NotesOf(diagnosis, language);
+  report.notes.insert(report.notes.end(), notes.begin(), notes.end());
 }
 
 Verdict CanDiagnose(const RankFacts& facts) { return JudgeReadable(facts); }

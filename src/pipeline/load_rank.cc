@@ -68,6 +68,7 @@ void KeepSwitches(const ProfilerInfo& info, JobInfo& job) {
   keep("shapes", info.record_shapes);
   keep("memory", info.profile_memory);
   keep("modules", info.with_modules);
+  keep("gc", info.records_garbage);
 }
 
 }  // namespace

@@ -88,7 +88,7 @@ struct AccountRow {
 struct NotACause {
   std::string name;
   TimeNs cost = 0;
-  std::string explained_by;  ///< key of the finding; empty: nothing waits for it
+  std::string explained_by;  ///< key of the finding; empty: of none, but the wait itself costs nothing
 };
 
 /// What could not be judged, and what would have to be recorded.
@@ -96,6 +96,18 @@ struct NotJudged {
   std::string id;
   std::string needs;
   std::string hint;
+};
+
+/// Two ranks whose clocks contradict what they did together.
+struct ClockDoubt {
+  std::int64_t first = -1, second = -1;
+  TimeNs residual = 0;  ///< by how much
+};
+
+/// A finding that is not shown, although what is shown saves its time only once it is fixed.
+struct NeededFinding {
+  std::string key;
+  TimeNs gain = 0;
 };
 
 struct Diagnosis {
@@ -111,6 +123,13 @@ struct Diagnosis {
   std::vector<FoundCause> findings;  ///< in the order in which they should be fixed
   std::vector<NotACause> not_causes;
   std::vector<NotJudged> not_judged;
+  std::vector<std::string> fine;  ///< ids of the catalogue that were looked at and are no cause here
+  std::vector<NeededFinding> needed;  ///< fixed as well, where only some findings are shown
+  std::vector<std::int64_t> culprits;  ///< ranks of faults that are not shown
+  std::vector<ClockDoubt> clock_doubts;
+  /// Captured, but not compared: see common_steps.h.
+  std::vector<std::int64_t> ranks_left_out;
+  std::vector<std::int32_t> steps_left_out;
   std::vector<std::string> notes;
   bool complete = true;  ///< false: ranks or parts of them could not be read
 };
@@ -137,6 +156,10 @@ struct CatalogueEntry {
 const std::vector<CatalogueEntry>& Catalogue();
 /// The entry of an id. Throws std::out_of_range for an id that is not in the catalogue.
 const CatalogueEntry& EntryOf(std::string_view id);
+/// The key of calls that stand still, whose id is that of hosts that launch too slowly.
+inline constexpr std::string_view kStallsKey = "host.launch_bound/stalls";
+/// The title of a finding: that of its id, unless its key has one of its own.
+const Wording& TitleWordsOf(const FoundCause& finding);
 
 /// What the JSON document of a diagnosis holds.
 struct DiagnosisJsonOptions {

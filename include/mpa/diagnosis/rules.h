@@ -18,7 +18,7 @@ struct Rules {
   double least_share = 0.01, least_ns = 10'000, search_share = 0.002, fault_share = 0.03;
   double low_share = 0.01, medium_share = 0.03, high_share = 0.1, critical_share = 0.2;
   double warm_up_ratio = 1.2, warm_up_compiling = 0.03, systematic_share = 0.6, intermittent_share = 0.2;
-  double innocent_share = 0.05;
+  double innocent_share = 0.05, explained_share = 0.5;
   double grown_ratio = 1.2, least_operations = 5;
   // Ranks.
   double late_share = 0.005, late_of_peers = 0.05, late_peers = 2, late_pair_steps = 2, late_alike = 1.35;
@@ -41,6 +41,7 @@ struct Rules {
   double stage_ratio = 1.05, bubble_share = 0.05;
   // Hosts.
   double loader_ns = 1'000'000, usual_syncs = 2, stall_ratio = 20, checkpoint_copy_ns = 20'000, launch_gain = 0.2;
+  double launch_run = 10, launch_share = 0.05, gap_ns = 20'000'000;
   double python_share = 0.02, python_gain = 0.5;
   double blocking_share = 0.5;
   double cpu_ratio = 3, cpu_launches = 50, cpu_steps = 3;

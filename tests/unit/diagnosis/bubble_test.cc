@@ -118,10 +118,10 @@ TEST(Bubble, TheHostWorksAsLongForSmallMicroBatches) {
 }
 
 TEST(Bubble, StandsWhereOpportunitiesOfItsSizeDo) {
-  const Diagnosis diagnosis = DiagnoseBoth({.host = 1'500 * kUs, .host_leaf = Leaf::kDataLoader});
-  ASSERT_EQ(diagnosis.findings.size(), 2u);
+  const Diagnosis diagnosis = DiagnoseBoth({.host = 800 * kUs, .host_leaf = Leaf::kDataLoader});
+  ASSERT_GE(diagnosis.findings.size(), 2u);
   EXPECT_EQ(diagnosis.findings[0].id, "pp.bubble");
-  EXPECT_EQ(diagnosis.findings[1].id, "host.dataloader") << "1.5 ms";
+  EXPECT_EQ(diagnosis.findings[1].id, "host.dataloader") << "0.8 ms";
   EXPECT_GT(diagnosis.findings[0].gain, diagnosis.findings[1].gain);
 }
 

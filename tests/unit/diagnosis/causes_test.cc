@@ -622,8 +622,8 @@ TEST(Causes, WhatCannotBeJudgedIsTold) {
   const Diagnosis diagnosis = DiagnoseJob({part, part, part});
   ASSERT_FALSE(diagnosis.findings.empty());
   EXPECT_EQ(diagnosis.findings.back().id, "capture.missing") << "the last of all";
-  EXPECT_EQ(MetricIn(diagnosis.findings.back(), "causes_not_judged"), 3) << "ranks that never meet are not compared";
-  EXPECT_EQ(diagnosis.not_judged.size(), 3u);
+  EXPECT_EQ(MetricIn(diagnosis.findings.back(), "causes_not_judged"), 4) << "ranks that never meet are not compared, and no clock is recorded";
+  EXPECT_EQ(diagnosis.not_judged.size(), 4u);
 }
 
 // Four ranks that meet at the end of each of eight steps. `extra` tells what a rank's host takes more.
@@ -797,12 +797,18 @@ TEST(Causes, SettingsThatDifferBetweenRanks) {
   EXPECT_EQ(AdviceOf(*found, Language::kEnglish), "set the same value on all ranks");
 }
 
+PartBuilder& LaunchAfter(TimeNs work, PartBuilder& step) {
+  step.Host(Leaf::kDispatchOp, work);
+  step.Part().graph.nodes.back().kind = NodeKind::kLaunch;
+  return step;
+}
+
 TEST(Causes, AVariableNamesTheFindingThatItAddsTo) {
   auto part = ThreeSteps([](PartBuilder& step) { step.Host(Leaf::kPython, 2 * kMs).Kernel("MatMulV3", 8 * kMs); });
   part.settings["ASCEND_GLOBAL_LOG_LEVEL"] = "1";
   EXPECT_EQ(FindingWith(DiagnoseJob({part}), "env.check/ASCEND_GLOBAL_LOG_LEVEL")->setting->serves, "");
   const auto bound = ThreeSteps([](PartBuilder& step) {
-    for (int i = 0; i < 40; ++i) step.Host(Leaf::kDispatchOp, kMs / 5).Kernel("Add", kMs / 20);
+    for (int i = 0; i < 40; ++i) LaunchAfter(kMs / 5, step).Kernel("Add", kMs / 20);
   });
   part = bound;
   part.settings["ASCEND_GLOBAL_LOG_LEVEL"] = "1";
@@ -813,7 +819,7 @@ TEST(Causes, AVariableNamesTheFindingThatItAddsTo) {
 
 TEST(Causes, SettingsThatAllRanksHaveAreNotAdvised) {
   std::vector<RankDiagnosis> parts(1, ThreeSteps([](PartBuilder& step) {
-    for (int i = 0; i < 40; ++i) step.Host(Leaf::kDispatchOp, kMs / 5).Kernel("Add", kMs / 20);
+    for (int i = 0; i < 40; ++i) LaunchAfter(kMs / 5, step).Kernel("Add", kMs / 20);
   }));
   const auto advice = [&] {
     const Diagnosis diagnosis = DiagnoseJob(parts);

@@ -30,6 +30,31 @@ TEST(Evidence, KernelsOfTheLeafStandLongestFirst) {
   EXPECT_EQ(places[1].dur, 1'000'000);
 }
 
+TEST(Evidence, GarbageCollectionsAreThoseOfTheirTable) {
+  RankDiagnosis part = MadeRank();
+  part.analyzers.collected = {{3'000'000, 1'500'000}, {12'000'000, 2'500'000}};  // one in each step
+  Diagnosis diagnosis = DiagnosisOf("host.gc");
+  diagnosis.findings[0].steps = {8};
+  FindEvidence({{0, &part}}, diagnosis);
+  const auto& places = diagnosis.findings[0].evidence;
+  ASSERT_EQ(places.size(), 1u);
+  EXPECT_EQ(places[0].table, "garbage_collections");
+  EXPECT_EQ(places[0].start, 12'000'000);
+  EXPECT_EQ(places[0].dur, 2'500'000);
+}
+
+TEST(Evidence, LayersOfAStageAreWhatOtherStagesRunToo) {
+  const RankDiagnosis heavy = MadeRank();
+  RankDiagnosis other = MadeRank();
+  other.names[2] = "Embedding";  // so the heavy stage alone converts layouts
+  Diagnosis diagnosis = DiagnosisOf("pp.stage_imbalance");
+  diagnosis.findings[0].ranks = {0};
+  FindEvidence({{0, &heavy}, {1, &other}}, diagnosis);
+  const auto& places = diagnosis.findings[0].evidence;
+  ASSERT_EQ(places.size(), 2u);
+  for (const Evidence& place : places) EXPECT_EQ(place.name, "MatMulV2");
+}
+
 TEST(Evidence, OnlyStepsThatShowIt) {
   const RankDiagnosis part = MadeRank();
   Diagnosis diagnosis = DiagnosisOf("op.format");

@@ -162,7 +162,7 @@ TEST(DiagnosisScreen, NamesWhatOnlyLooksGuilty) {
   diagnosis.not_causes = {{"aclrtSynchronizeStream", 91'700'000, "rank.late"}, {"aten::nonzero", 3'000'000, ""}, {"third", 1, ""}};
   const ScreenLines lines = DiagnosisScreen(diagnosis, Language::kEnglish, 5);
   EXPECT_TRUE(ScreenHolds(lines, "Not a cause: aclrtSynchronizeStream, 91.7 ms: waits for what 1 delays\n"));
-  EXPECT_TRUE(ScreenHolds(lines, "Not a cause: aten::nonzero, 3.0 ms: nothing waits for it\n"));
+  EXPECT_TRUE(ScreenHolds(lines, "Not a cause: aten::nonzero, 3.0 ms: the wait itself costs nothing\n"));
   EXPECT_FALSE(ScreenHolds(lines, "third"));
 }
 
@@ -171,6 +171,51 @@ TEST(DiagnosisScreen, CountsWhatItLeavesOut) {
   for (int i = 0; i < 7; ++i) diagnosis.findings.push_back(MadeFinding("host.h2d", 8'000'000));
   EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5), "\n2 more: --json lists them\n"));
   EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 1), "\n6 more: --json lists them\n"));
+}
+
+TEST(DiagnosisScreen, CountsWhatIsFine) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  diagnosis.fine = {"host.gc", "op.fp32", "dev.clock"};
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5), "\n3 others looked at and fine\n"));
+  for (int i = 0; i < 7; ++i) diagnosis.findings.push_back(MadeFinding("host.h2d", 8'000'000));
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5), "\n2 more; 3 others looked at and fine: --json lists them\n"));
+}
+
+TEST(DiagnosisScreen, NamesWhatHasToBeFixedAsWell) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  diagnosis.findings = {MadeFinding("host.h2d", 8'000'000)};
+  diagnosis.floor = 72'000'000;
+  diagnosis.needed = {{"rank.late/r5", 20'000'000}};
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5), "After all of these and rank.late/r5 of 'advisor all': 72.0 ms."));
+}
+
+TEST(DiagnosisScreen, WhatIsNotSplitIsCommunication) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  diagnosis.accounting[0].leaves = {{"comp.matmul", 60'000'000}, {"comm.unsplit", 15'000'000}, {"free.python", 25'000'000}};
+  const ScreenLines lines = DiagnosisScreen(diagnosis, Language::kEnglish, 5);
+  EXPECT_EQ(lines[1], "  compute 60.0 (60 %), communication 15.0 (15 %),");
+  EXPECT_EQ(lines[2], "  device free 25.0 (25 %) on rank 0");
+}
+
+TEST(DiagnosisScreen, ShowsARankThatNoFaultIsAbout) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  diagnosis.accounting.push_back({1, 50, 98'000'000, {{"comp.matmul", 98'000'000}}});
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5), "on rank 0"));
+  diagnosis.findings = {MadeFinding("rank.late_host", 8'000'000)};
+  diagnosis.findings[0].ranks = {0};
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5), "on rank 1"));
+  diagnosis.findings.clear();
+  diagnosis.culprits = {0};
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5), "on rank 1"));
+}
+
+TEST(DiagnosisScreen, RoundsEachNumberInOneWay) {
+  // The rest of 0.6 % is rounded up in both places.
+  Diagnosis diagnosis = MadeDiagnosis();
+  diagnosis.accounting[0].leaves = {{"comp.matmul", 40'400'000}, {"comm.wait_peer", 59'600'000}};
+  const ScreenLines lines = DiagnosisScreen(diagnosis, Language::kEnglish, 5);
+  EXPECT_TRUE(ScreenHolds(lines, "waiting for ranks 59.6 (60 %)"));
+  EXPECT_TRUE(ScreenHolds(lines, ", 59.6 ms (60 % of the step)"));
 }
 
 // As many ranks, findings and long names as may come.

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "innocents.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "cause.h"
+#include "evidence.h"
+
+namespace mpa {
+namespace {
+
+constexpr std::size_t kMostNotCauses = 2;
+
+// Waiting calls of one name on one rank.
+struct WaitingCalls {
+  std::map<std::uint32_t, TimeNs> dur;  // by the moment at which the call ends: it may wait for several streams
+  TimeNs Sum() const {
+    TimeNs sum = 0;
+    for (const auto& [end, time] : dur) sum += time;
+    return sum;
+  }
+};
+
+class InnocentFinder {
+ public:
+  InnocentFinder(const Job& job, const std::vector<const WhatIf*>& what_ifs, Diagnosis& diagnosis)
+      : job_(job), what_ifs_(what_ifs), diagnosis_(diagnosis) {}
+
+  void Find() {
+    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) Collect(rank);
+    FindConcerned();
+    std::vector<std::pair<TimeNs, std::string>> largest;
+    for (const auto& [name, ranks] : calls_) {
+      const TimeNs time = PerStep(job_, LongestOf(ranks).second);
+      if (!concerned_.contains(name) && time >= ShareOf(diagnosis_.step, job_.rules.innocent_share)) largest.emplace_back(time, name);
+    }
+    std::stable_sort(largest.begin(), largest.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    for (const auto& [time, name] : largest) {
+      if (diagnosis_.not_causes.size() == kMostNotCauses) return;
+      Add(name, time);
+    }
+  }
+
+ private:
+  using OfRanks = std::map<std::size_t, WaitingCalls>;
+
+  std::string NameOf(const RankDiagnosis& part, const BlockedPart& call) const {
+    const std::string& place = part.names[call.place];
+    return place.empty() ? part.names[call.name] : place;
+  }
+
+  void Collect(std::size_t rank) {
+    const RankDiagnosis& part = job_.Part(rank);
+    for (const BlockedPart& call : part.blocked) {
+      const bool counts = call.step >= static_cast<std::int32_t>(job_.first_step) && static_cast<std::size_t>(call.step) < job_.steps;
+      if (counts && call.edge < part.graph.edges.size()) calls_[NameOf(part, call)][rank].dur[part.graph.edges[call.edge].node] = call.dur;
+    }
+  }
+
+  static std::pair<std::size_t, TimeNs> LongestOf(const OfRanks& ranks) {
+    std::pair<std::size_t, TimeNs> longest{0, -1};
+    for (const auto& [rank, calls] : ranks) {
+      if (calls.Sum() > longest.second) longest = {rank, calls.Sum()};
+    }
+    return longest;
+  }
+
+  // The names of calls that a finding is about: it takes out waits of theirs, or counts their kind among
+  // what it costs.
+  void FindConcerned() {
+    std::set<ReplayGraph::Edge> cuts;
+    for (const WhatIf* what_if : what_ifs_) cuts.insert(what_if->expect.cuts.begin(), what_if->expect.cuts.end());
+    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+      const RankDiagnosis& part = job_.Part(rank);
+      for (const BlockedPart& call : part.blocked) {
+        if (cuts.contains(job_.graph.first_edge[rank] + call.edge) || IsAbout(rank, call.leaf)) concerned_.insert(NameOf(part, call));
+      }
+    }
+  }
+
+  bool IsAbout(std::size_t rank, Leaf leaf) const {
+    return std::any_of(diagnosis_.findings.begin(), diagnosis_.findings.end(), [&](const FoundCause& finding) {
+      const bool is_culprit = finding.ranks.empty() || std::find(finding.ranks.begin(), finding.ranks.end(), job_.ranks[rank].rank) != finding.ranks.end();
+      return is_culprit && IsOf(LeavesOf(finding), leaf);
+    });
+  }
+
+  void Add(const std::string& name, TimeNs time) {
+    Removal without;
+    for (const auto& [rank, calls] : calls_.at(name)) {
+      for (const BlockedPart& call : job_.Part(rank).blocked) {
+        if (NameOf(job_.Part(rank), call) == name) without.cuts.push_back(job_.graph.first_edge[rank] + call.edge);
+      }
+    }
+    std::vector<const Removal*> mended;
+    const auto longest = LongestOf(calls_.at(name));
+    const std::string explained_by = Explain(longest.first, calls_.at(name).at(longest.first));
+    // What is explained costs something of its own, too; not most of it.
+    const TimeNs alone = Saved(mended, without);
+    if (explained_by.empty() ? alone >= LeastGain(job_.rules, diagnosis_.step) : 2 * alone >= time) return;
+    for (const WhatIf* what_if : what_ifs_) mended.push_back(&what_if->expect);
+    if (explained_by.empty() && Saved(mended, without) >= LeastGain(job_.rules, diagnosis_.step)) return;
+    NotACause& innocent = diagnosis_.not_causes.emplace_back();
+    innocent.name = name;
+    innocent.cost = time;
+    innocent.explained_by = explained_by;
+  }
+
+  // How much shorter the step is without the waits, once some findings are mended.
+  TimeNs Saved(std::vector<const Removal*> mended, const Removal& without) const {
+    const TimeNs before = StepTime(job_.graph.graph, job_.graph.steps, mended);
+    mended.push_back(&without);
+    return before - StepTime(job_.graph.graph, job_.graph.steps, mended);
+  }
+
+  // The finding without which the calls wait least; empty: they wait for long without any of them.
+  std::string Explain(std::size_t rank, const WaitingCalls& calls) const {
+    const TimeNs before = WaitOf(rank, calls, {});
+    TimeNs best = std::max<TimeNs>(1, ShareOf(before, job_.rules.explained_share));
+    std::string key;
+    for (std::size_t i = 0; i < what_ifs_.size(); ++i) {
+      std::vector<const Removal*> removals = {&what_ifs_[i]->expect};
+      if (diagnosis_.findings[i].with_next && i + 1 < what_ifs_.size()) removals.push_back(&what_ifs_[i + 1]->expect);
+      const TimeNs less = before - WaitOf(rank, calls, removals);
+      if (less < best) continue;
+      best = less + 1;  // of equal ones the first
+      key = diagnosis_.findings[i].key;
+    }
+    return key;
+  }
+
+  // How long calls of a rank wait for the device with some causes removed: from when all else that holds
+  // up their ends is done.
+  TimeNs WaitOf(std::size_t rank, const WaitingCalls& calls, const std::vector<const Removal*>& removals) const {
+    const std::vector<TimeNs> start = job_.graph.graph.Replay(removals);
+    const RankDiagnosis& part = job_.Part(rank);
+    std::set<std::uint32_t> blocking;
+    for (const BlockedPart& call : part.blocked) blocking.insert(call.edge);
+    const ReplayGraph::Node first = job_.graph.first_node[rank];
+    std::map<std::uint32_t, TimeNs> ready;
+    for (std::uint32_t i = 0; i < part.graph.edges.size(); ++i) {
+      const GraphEdge& edge = part.graph.edges[i];
+      if (!calls.dur.contains(edge.node) || blocking.contains(i)) continue;
+      const TimeNs from = start[first + edge.on] + (edge.from == WaitsFor::kEnd ? job_.graph.graph.Duration(first + edge.on) : 0);
+      const TimeNs then = from + job_.graph.graph.Weight(job_.graph.first_edge[rank] + i);
+      const auto [found, is_new] = ready.try_emplace(edge.node, then);
+      found->second = std::max(found->second, then);
+    }
+    TimeNs wait = 0;
+    for (const auto& [node, then] : ready) wait += std::max<TimeNs>(0, start[first + node] - then);
+    return wait;
+  }
+
+  const Job& job_;
+  const std::vector<const WhatIf*>& what_ifs_;
+  Diagnosis& diagnosis_;
+  std::map<std::string, OfRanks> calls_;  // by name
+  std::set<std::string> concerned_;
+};
+
+}  // namespace
+
+void FindNotCauses(const Job& job, const std::vector<const WhatIf*>& what_ifs, Diagnosis& diagnosis) {
+  InnocentFinder(job, what_ifs, diagnosis).Find();
+}
+
+}  // namespace mpa

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// What only looks guilty, what was not judged, and what was looked at and is fine.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "diagnosis/diagnosed.h"
+#include "diagnosis/finding_text.h"
+#include "diagnosis/made_diagnosis.h"
+#include "diagnosis/part_builder.h"
+
+namespace mpa {
+namespace {
+
+// In each step the host waits for a kernel of 10 ms and issues one of 1 ms within 10 us. With `stream`, that one
+// waits for the first one as well, so the host's wait costs nothing.
+RankDiagnosis WaitingHost(Leaf leaf, bool stream, bool fp32 = false) {
+  PartBuilder builder;
+  for (int step = 0; step < 3; ++step) {
+    builder.Step().Host(Leaf::kDispatchOp, 10 * kUs);
+    const std::uint32_t asked = builder.Last();
+    builder.Kernel("MatMulV3", 10 * kMs);
+    const std::uint32_t kernel = builder.Last();
+    builder.Host(Leaf::kDispatchOp, 10 * kUs);
+    const auto blocked = static_cast<std::uint32_t>(builder.Part().graph.edges.size() - 1);
+    builder.Part().graph.edges.push_back({builder.Last(), asked, WaitsFor::kStart, 0});
+    builder.Part().blocked.push_back({blocked, leaf, builder.NameOf("aclrtSynchronizeStream"), builder.NameOf("aten::waits"), step, builder.Now(), 10 * kMs});
+    builder.Kernel("Add", kMs, Leaf::kVector);
+    if (stream) builder.Part().graph.edges.push_back({builder.Last(), kernel, WaitsFor::kEnd, 0});
+  }
+  builder.Kind("MatMulV3").multiplies_fp32 = fp32;
+  return builder.Build();
+}
+
+TEST(NotCauses, AWaitThatCostsNothingIsExplainedByNoFinding) {
+  const Diagnosis diagnosis = DiagnoseJob({WaitingHost(Leaf::kExplicitSync, true)});
+  ASSERT_EQ(diagnosis.not_causes.size(), 1u);
+  EXPECT_EQ(diagnosis.not_causes[0].name, "aten::waits");
+  EXPECT_EQ(diagnosis.not_causes[0].cost, 10 * kMs);
+  EXPECT_EQ(diagnosis.not_causes[0].explained_by, "");
+}
+
+TEST(NotCauses, TheFindingThatShortensTheWaitExplainsIt) {
+  // Half of the kernel goes, and so 5 of 10.01 ms of the wait.
+  Rules rules;
+  rules.explained_share = 0.49;
+  const Diagnosis diagnosis = DiagnoseJob({WaitingHost(Leaf::kExplicitSync, true, true)}, rules);
+  ASSERT_NE(FindingWith(diagnosis, "op.fp32"), nullptr);
+  ASSERT_EQ(diagnosis.not_causes.size(), 1u);
+  EXPECT_EQ(diagnosis.not_causes[0].explained_by, "op.fp32");
+  rules.explained_share = 0.51;
+  const Diagnosis strict = DiagnoseJob({WaitingHost(Leaf::kExplicitSync, true, true)}, rules);
+  ASSERT_EQ(strict.not_causes.size(), 1u);
+  EXPECT_EQ(strict.not_causes[0].explained_by, "");
+}
+
+TEST(NotCauses, WhatAFindingIsAboutIsNone) {
+  const Diagnosis diagnosis = DiagnoseJob({WaitingHost(Leaf::kMemory, false)});
+  ASSERT_NE(FindingWith(diagnosis, "host.memory"), nullptr);
+  EXPECT_TRUE(diagnosis.not_causes.empty());
+}
+
+TEST(NotCauses, AWaitThatHoldsTheDeviceUpIsNone) {
+  // No finding is about it: the last calls of a step are usual. But the step is shorter without it.
+  const Diagnosis diagnosis = DiagnoseJob({WaitingHost(Leaf::kExplicitSync, false)});
+  EXPECT_EQ(FindingWith(diagnosis, "host.sync"), nullptr);
+  EXPECT_TRUE(diagnosis.not_causes.empty());
+}
+
+TEST(HostMetrics, BlockedTimeOfCopiesCounts) {
+  const Diagnosis diagnosis = DiagnoseJob({WaitingHost(Leaf::kHostCopy, false)});
+  const FoundCause* found = FindingWith(diagnosis, "host.h2d");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(MetricIn(*found, "time_per_step"), 10 * kMs);
+  EXPECT_EQ(MetricIn(*found, "calls_per_step"), 1);
+}
+
+RankDiagnosis CollectingHost(TimeNs garbage) {
+  PartBuilder builder;
+  for (int step = 0; step < 3; ++step) {
+    builder.Step();
+    if (garbage > 0) builder.Host(Leaf::kGarbage, garbage);
+    builder.Kernel("MatMulV3", 10 * kMs);
+  }
+  return builder.Build();
+}
+
+TEST(HostMetrics, AreThoseOfTheNamedRanks) {
+  const Diagnosis diagnosis = DiagnoseJob({CollectingHost(0), CollectingHost(0), CollectingHost(6 * kMs)});
+  const FoundCause* found = FindingWith(diagnosis, "host.gc");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->ranks, (std::vector<std::int64_t>{2}));
+  EXPECT_EQ(MetricIn(*found, "time_per_step"), 6 * kMs) << "not the mean of three ranks";
+}
+
+// A rank of a job that works for a while in each step, in `silence` of it without a record of its host.
+RankDiagnosis OneOfThree(TimeNs silence) {
+  PartBuilder builder;
+  for (int step = 0; step < 3; ++step) {
+    builder.Step();
+    if (silence > 0) {
+      builder.Host(Leaf::kHostIdle, silence);
+      builder.Part().gaps.push_back({static_cast<std::uint32_t>(builder.Part().graph.edges.size() - 1), builder.Now() - silence, silence});
+    }
+    builder.Kernel("MatMulV3", 40 * kMs).Collective("hcom_allReduce__1_" + std::to_string(step), 31 * kMs - silence);
+  }
+  builder.Part().knows_garbage = false;
+  return builder.Build();
+}
+
+// The host records nothing for a while in each step.
+RankDiagnosis SilentHost(TimeNs gap) {
+  PartBuilder builder;
+  for (int step = 0; step < 3; ++step) {
+    builder.Step().Host(Leaf::kHostIdle, gap);
+    builder.Part().gaps.push_back({static_cast<std::uint32_t>(builder.Part().graph.edges.size() - 1), builder.Now() - gap, gap});
+    builder.Kernel("MatMulV3", 40 * kMs);
+  }
+  builder.Part().knows_garbage = false;
+  return builder.Build();
+}
+
+TEST(SilentGaps, MayBeGarbageCollections) {
+  const Diagnosis diagnosis = DiagnoseJob({SilentHost(20 * kMs)});
+  const FoundCause* found = FindingWith(diagnosis, "host.gc");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, 20 * kMs);
+  EXPECT_EQ(found->confidence, Certainty::kLow);
+  EXPECT_EQ(MetricIn(*found, "silent_gaps_per_step"), 1);
+  EXPECT_EQ(FindingWith(diagnosis, "host.python"), nullptr) << "a gap is not sold twice";
+}
+
+TEST(SilentGaps, OfMostOfTheTimeMeanThatNothingWasRecorded) {
+  EXPECT_EQ(FindingWith(DiagnoseJob({SilentHost(41 * kMs)}), "host.gc"), nullptr) << "more than the 40 ms of the kernel";
+}
+
+TEST(SilentGaps, ShortOnesAreIdleTime) {
+  const Diagnosis diagnosis = DiagnoseJob({SilentHost(19 * kMs)});
+  EXPECT_EQ(FindingWith(diagnosis, "host.gc"), nullptr);
+  EXPECT_NE(FindingWith(diagnosis, "host.python"), nullptr);
+}
+
+TEST(SilentGaps, OfARankThatIsLateBelongToTheRank) {
+  const Diagnosis diagnosis = DiagnoseJob({OneOfThree(0), OneOfThree(0), OneOfThree(30 * kMs)});
+  EXPECT_NE(FindingWith(diagnosis, "rank.late_host/r2"), nullptr);
+  EXPECT_EQ(FindingWith(diagnosis, "host.gc"), nullptr);
+}
+
+// Kernels of `dur`, one after the other, that the host launches every 30 us.
+RankDiagnosis LaunchedKernels(int kernels, TimeNs dur) {
+  PartBuilder builder;
+  builder.Step().Kernel("MatMulV3", 1);
+  RankDiagnosis& part = builder.Part();
+  const TimeNs begin = builder.Now();
+  const std::uint32_t first = builder.Last();
+  std::uint32_t launch = first, before = first;
+  TimeNs busy = begin;
+  for (int i = 1; i <= kernels; ++i) {
+    const TimeNs time = begin + i * 30 * kUs, start = std::max(busy, time);
+    const auto node = static_cast<std::uint32_t>(part.graph.nodes.size());
+    part.graph.nodes.push_back({time, 0, NodeKind::kLaunch, 0});
+    part.graph.nodes.push_back({start, dur, NodeKind::kKernel, 0, 0, Leaf::kMatmul});
+    part.shares.push_back({static_cast<std::uint32_t>(part.graph.edges.size()), Leaf::kDispatchOp, 30 * kUs, false});
+    part.graph.edges.push_back({node, launch, WaitsFor::kStart, 30 * kUs});
+    part.graph.edges.push_back({node + 1, node, WaitsFor::kStart, 0});
+    part.graph.edges.push_back({node + 1, before, WaitsFor::kEnd, 0});
+    launch = node;
+    before = node + 1;
+    busy = start + dur;
+  }
+  RankDiagnosis built = builder.Build();
+  built.steps[0].end = busy;
+  built.graph.last = {{before}};
+  return built;
+}
+
+TEST(LaunchBound, IsMeasuredWhereTheDeviceWaitsForLaunches) {
+  const Diagnosis diagnosis = DiagnoseJob({LaunchedKernels(40, 10 * kUs)});
+  const FoundCause* found = FindingWith(diagnosis, "host.launch_bound");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(MetricIn(*found, "time_per_launch"), 30 * kUs);
+  EXPECT_EQ(MetricIn(*found, "mean_kernel"), 10 * kUs);
+  EXPECT_NEAR(static_cast<double>(found->gain), 0.2 * 40 * 30e3, 100) << "a fifth of the host's work";
+}
+
+TEST(LaunchBound, IsNoMatterOfAHostThatIsAhead) {
+  EXPECT_EQ(FindingWith(DiagnoseJob({LaunchedKernels(40, 40 * kUs)}), "host.launch_bound"), nullptr);
+  EXPECT_EQ(FindingWith(DiagnoseJob({LaunchedKernels(9, 10 * kUs)}), "host.launch_bound"), nullptr) << "a short run";
+  Rules rules;
+  rules.launch_share = 0.7;  // 39 gaps of 20 us in 1.21 ms are 64 %
+  EXPECT_EQ(FindingWith(DiagnoseJob({LaunchedKernels(40, 10 * kUs)}, rules), "host.launch_bound"), nullptr);
+}
+
+TEST(Findings, SaveSomethingBehindThoseBeforeThem) {
+  // 0.9 of 10 ms run on the AI CPU, and 90 % of it goes. Half of it would go with another type, but of the
+  // rest that is 0.09 ms, less than 1 %.
+  PartBuilder builder;
+  for (int step = 0; step < 3; ++step) builder.Step().Kernel("MatMulV3", 900 * kUs, Leaf::kAiCpu).Kernel("Add", 9'100 * kUs, Leaf::kVector);
+  builder.Kind("MatMulV3").multiplies_fp32 = true;
+  const Diagnosis diagnosis = DiagnoseJob({builder.Build()});
+  EXPECT_NE(FindingWith(diagnosis, "op.aicpu"), nullptr);
+  EXPECT_EQ(FindingWith(diagnosis, "op.fp32"), nullptr);
+}
+
+TEST(World, CountsRanksThatWereOnlyMet) {
+  PartBuilder builder;
+  for (int step = 0; step < 3; ++step) builder.Step().Kernel("MatMulV3", kMs).Collective("hcom_allReduce__1_" + std::to_string(step), kMs);
+  builder.Part().transfers.push_back({.operation = 0, .peer = 5, .transport = builder.NameOf("SDMA"), .bytes = 1, .time = 1, .count = 1});
+  EXPECT_EQ(DiagnoseJob({builder.Build(), CollectingHost(0)}).world, 6);
+}
+
+bool IsNotJudged(const Diagnosis& diagnosis, std::string_view id) {
+  return std::any_of(diagnosis.not_judged.begin(), diagnosis.not_judged.end(), [&](const NotJudged& row) { return row.id == id; });
+}
+
+bool IsFine(const Diagnosis& diagnosis, std::string_view id) {
+  return std::find(diagnosis.fine.begin(), diagnosis.fine.end(), id) != diagnosis.fine.end();
+}
+
+TEST(Judged, SaysWhatWasNotRecorded) {
+  RankDiagnosis part = CollectingHost(0);
+  EXPECT_TRUE(IsFine(DiagnoseJob({part}), "host.gc"));
+  EXPECT_TRUE(IsNotJudged(DiagnoseJob({part}), "dev.clock"));
+  part.knows_garbage = part.has_stacks = part.has_calls = false;
+  const Diagnosis diagnosis = DiagnoseJob({part});
+  for (const char* id : {"host.gc", "host.python", "host.memory", "mem.pressure", "host.aclop"}) {
+    EXPECT_TRUE(IsNotJudged(diagnosis, id)) << id;
+    EXPECT_FALSE(IsFine(diagnosis, id)) << id;
+  }
+  EXPECT_FALSE(IsFine(diagnosis, "pp.bubble")) << "there is no pipeline";
+  EXPECT_FALSE(IsFine(diagnosis, "comm.small")) << "nor communication";
+}
+
+TEST(Judged, OfGpusNamesNoOptionsOfNpus) {
+  RankDiagnosis part = CollectingHost(0);
+  part.source = kGpuSource;
+  part.knows_garbage = part.has_stacks = part.has_calls = false;
+  const Diagnosis diagnosis = DiagnoseJob({part});
+  EXPECT_TRUE(IsNotJudged(diagnosis, "host.compile"));
+  EXPECT_FALSE(IsNotJudged(diagnosis, "host.aclop"));
+  for (const NotJudged& row : diagnosis.not_judged) {
+    EXPECT_EQ(row.needs.find("CANN"), std::string::npos) << row.id;
+    EXPECT_EQ(row.hint.find("Level1"), std::string::npos) << row.id;
+  }
+}
+
+TEST(Judged, EveryNeedHasWordsInChinese) {
+  RankDiagnosis part = CollectingHost(0);
+  part.knows_garbage = part.has_stacks = part.has_calls = false;
+  for (const char* source : {"text", kGpuSource}) {
+    part.source = source;
+    for (const NotJudged& row : DiagnoseJob({part}).not_judged) EXPECT_NE(NeedText(row.needs, Language::kChinese), row.needs);
+  }
+}
+
+TEST(ClockDoubts, AreNotes) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  diagnosis.notes = {"first"};
+  diagnosis.clock_doubts = {{0, 3, 12'340}};
+  EXPECT_EQ(NotesOf(diagnosis, Language::kEnglish),
+            (std::vector<std::string>{"first", "clocks inconsistent between rank 0 and rank 3, by 12.3 us: smaller differences of ranks are not judged"}));
+  EXPECT_NE(NotesOf(diagnosis, Language::kChinese)[1].find("12.3 us"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace mpa
