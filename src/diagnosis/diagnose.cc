@@ -11,8 +11,10 @@
 
 #include "bubble.h"
 #include "cause.h"
+#include "chain.h"
 #include "hiding.h"
 #include "micro_batches.h"
+#include "source_lines.h"
 
 namespace mpa {
 namespace {
@@ -127,7 +129,7 @@ void AddNotJudged(const Job& job, Diagnosis& diagnosis) {
 
 }  // namespace
 
-Diagnosis Diagnose(std::vector<DiagnosedRank> ranks, const Rules& rules) {
+Diagnosis Diagnose(std::vector<DiagnosedRank> ranks, const Rules& rules, std::string_view explain) {
   const Job job = MakeJob(std::move(ranks), rules);
   Diagnosis diagnosis;
   diagnosis.rules = rules;
@@ -171,6 +173,12 @@ Diagnosis Diagnose(std::vector<DiagnosedRank> ranks, const Rules& rules) {
   AddNotCauses(job, diagnosis);
   AddNotJudged(job, diagnosis);
   AddCaptureFindings(job, diagnosis);
+  AddLinesOfNotCauses(job, diagnosis);
+  for (std::size_t i = 0; i < of_findings.size(); ++i) {
+    if (diagnosis.findings[i].key != explain) continue;
+    const Cause& cause = causes[static_cast<std::size_t>(of_findings[i] - what_ifs.data())];
+    AddChain(job, cause.late ? &*cause.late : nullptr, of_findings, i, diagnosis);
+  }
   return diagnosis;
 }
 

@@ -42,6 +42,8 @@ std::string GainText(const Diagnosis& diagnosis, const FoundCause& finding, Lang
 std::string SeverityText(const Diagnosis& diagnosis, const FoundCause& finding);
 /// Where it shows most, and the first metrics that people read: as much as fits into the columns.
 std::string FactsText(const FoundCause& finding, Language language, std::size_t columns);
+/// "aten::item at train.py:90", where the line is known: in so many columns, unless these are few.
+std::string AtLine(const std::string& name, const std::string& line, Language language, std::size_t columns);
 /// "data loader" of "free.dataloader"; the leaf itself where it has no words.
 std::string LeafText(std::string_view leaf, Language language);
 

@@ -47,6 +47,7 @@ struct Excess {
   std::vector<TimeNs> by_step;
   std::size_t steps_blocked = 0;  // in which it waits for its device oftener
   Removal removal;
+  LateWork work;  // what was compared
 };
 
 // Less is noise, as a share of the step, and of what the peers take.
@@ -89,6 +90,7 @@ class RankCauses {
       if (!CanCompare(job_, compared)) continue;
       Excess excess = ComputeExcess(rank);
       excess.compared = compared;
+      excess.work = {rank, is_slow_role ? AllWith(rank) : job_.RoleOf(rank), {}, false};
       if (!Matters(job_, excess) || !IsSure(job_, excess)) continue;
       // Work of other shapes than the peers have is more work, not slower work.
       const bool more_work = static_cast<double>(excess.foreign) > job_.rules.foreign_share * static_cast<double>(excess.time);
@@ -179,18 +181,21 @@ class RankCauses {
     std::vector<Excess> late, any;
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
       std::size_t compared = job_.RoleOf(rank).size();
+      const std::vector<std::size_t>* peers = &job_.RoleOf(rank);
       const std::vector<HostAmount>* normal = &usual.at(job_.role[rank]);
       if (compared <= kPair && family.peers != HostFamily::Peers::kOfRole) {
         const auto [found, is_new] = elsewhere.try_emplace(job_.operations.island[rank]);
         if (is_new) found->second = FindElsewhere(rank, family);
-        if (found->second.ranks > compared) {
-          compared = found->second.ranks;
+        if (found->second.ranks.size() > compared) {
+          compared = found->second.ranks.size();
+          peers = &found->second.ranks;
           normal = &found->second.amounts;
         }
       }
       if (!CanCompare(job_, compared)) continue;
       any.push_back(HostExcess(rank, family, *normal));
       any.back().compared = compared;
+      any.back().work = {rank, *peers, family.leaves, family.copies};
     }
     if (AddJitter(any, family.named)) return;
     for (Excess& excess : any) {
@@ -202,7 +207,7 @@ class RankCauses {
 
   // What is normal among ranks of any role.
   struct UsualElsewhere {
-    std::size_t ranks = 0;
+    std::vector<std::size_t> ranks;
     std::vector<HostAmount> amounts;
   };
 
@@ -212,7 +217,9 @@ class RankCauses {
       const auto does_it = [&](const StepWork& step) { return step.HostOf(family.leaves, {}).time > 0; };
       std::erase_if(peers, [&](std::size_t peer) { return std::none_of(job_.work[peer].begin(), job_.work[peer].end(), does_it); });
     }
-    return {peers.size(), peers.empty() ? std::vector<HostAmount>() : job_.UsualHost(peers, family.leaves, family.blocks)};
+    std::vector<HostAmount> amounts;
+    if (!peers.empty()) amounts = job_.UsualHost(peers, family.leaves, family.blocks);
+    return {std::move(peers), std::move(amounts)};
   }
 
   // The ranks of its job, itself among them.
@@ -336,6 +343,7 @@ class RankCauses {
       cause.finding.metrics.push_back({"excess_per_step", static_cast<double>(worst.time), "ns"});
       describe(worst, cause);
       cause.what_if.expect = std::move(removal);
+      cause.late = late[first].work;
       causes_.push_back(std::move(cause));
       first = last + 1;
     }

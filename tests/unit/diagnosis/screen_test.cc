@@ -142,6 +142,18 @@ TEST(DiagnosisScreen, NamesWhatOnlyLooksGuilty) {
   EXPECT_FALSE(ScreenHolds(lines, "third"));
 }
 
+TEST(DiagnosisScreen, NamesTheLinesOfTheProgram) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  diagnosis.findings = {MadeFinding("host.h2d", 8'000'000)};
+  diagnosis.findings[0].evidence[0].line = "train.py:90";
+  diagnosis.not_causes = {{"aten::_local_scalar_dense", 91'700'000, "host.h2d", "main.py:485"}};
+  const ScreenLines lines = DiagnosisScreen(diagnosis, Language::kEnglish, 5);
+  EXPECT_TRUE(ScreenHolds(lines, "    aten::to at train.py:90: 3 calls a step"));
+  // 80 columns: the middle of the name gives way.
+  EXPECT_TRUE(ScreenHolds(lines, "r_dense at main.py:485, 91.7 ms: waits for what 1 delays\n"));
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kChinese, 5), "aten::to（train.py:90）：每个 step 3 次"));
+}
+
 TEST(DiagnosisScreen, CountsWhatItLeavesOut) {
   Diagnosis diagnosis = MadeDiagnosis();
   for (int i = 0; i < 7; ++i) diagnosis.findings.push_back(MadeFinding("host.h2d", 8'000'000));
