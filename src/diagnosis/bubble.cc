@@ -3,6 +3,7 @@
 #include "bubble.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "cause.h"
 #include "micro_batches.h"
@@ -47,13 +48,18 @@ void AddBubble(const Job& job, const std::vector<const WhatIf*>& mended, Diagnos
   found.metrics.push_back({"ideal_bubble", ideal, "share"});
   found.metrics.push_back({"micro_batches", static_cast<double>(shape.micro_batches), "count"});
   diagnosis.floor -= found.gain;
-  // Its gain holds once all others are fixed, but it stands where opportunities of that size do.
-  const auto& findings = diagnosis.findings;
-  std::size_t at = findings.size();
-  while (at > 0 && findings[at - 1].kind == FindingKind::kOpportunity && findings[at - 1].gain < found.gain) --at;
+  diagnosis.findings.push_back(std::move(found));
+}
+
+void PlaceBubble(Diagnosis& diagnosis) {
+  auto& findings = diagnosis.findings;
+  const auto bubble = std::find_if(findings.begin(), findings.end(), [](const FoundCause& finding) { return finding.id == "pp.bubble"; });
+  if (bubble == findings.end()) return;
+  auto at = bubble;
+  while (at != findings.begin() && std::prev(at)->kind == FindingKind::kOpportunity && std::prev(at)->gain < bubble->gain) --at;
   // What pays together stays together.
-  if (at > 0 && findings[at - 1].with_next) --at;
-  diagnosis.findings.insert(diagnosis.findings.begin() + static_cast<std::ptrdiff_t>(at), std::move(found));
+  if (at != findings.begin() && at != bubble && std::prev(at)->with_next) --at;
+  std::rotate(at, bubble, std::next(bubble));
 }
 
 }  // namespace mpa

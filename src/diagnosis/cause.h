@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "issuing.h"
 #include "job.h"
+#include "late_rank.h"
 #include "link_speeds.h"
 #include "mpa/diagnosis/diagnosis.h"
 #include "mpa/diagnosis/what_if.h"
@@ -16,6 +18,7 @@ namespace mpa {
 struct Cause {
   FoundCause finding;
   WhatIf what_if;
+  std::optional<LateWork> late{};  ///< of a rank that is late
 };
 
 /// True if so many ranks that do the same show which of them is slow: more than two in a single step, two

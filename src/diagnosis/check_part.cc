@@ -26,7 +26,7 @@ void CheckMeetings(const RankMeetings& meetings) {
     RequireTime(row.start, row.dur);
   }
   for (const auto& seen : meetings.seen) {
-    for (const SeenPeer& peer : seen) Require(IsTime(peer.time));
+    for (const SeenPeer& peer : seen) Require(IsTime(peer.time) && IsTime(peer.begin));
   }
   for (const LastArrival& last : meetings.last) Require(IsTime(last.time));
 }
@@ -83,13 +83,13 @@ void CheckPart(const RankDiagnosis& part) {
   for (const HostShare& share : part.shares) {
     Require(share.edge < graph.edges.size() && IsDuration(share.time));
   }
-  for (const HostPlace& place : part.places) Require(is_name(place.name));
+  for (const HostPlace& place : part.places) Require(is_name(place.name) && is_name(place.line));
   for (const SilentGap& gap : part.gaps) {
     Require(gap.edge < graph.edges.size());
     RequireTime(gap.start, gap.dur);
   }
   for (const BlockedPart& call : part.blocked) {
-    Require(call.edge < graph.edges.size() && is_name(call.name) && is_name(call.place));
+    Require(call.edge < graph.edges.size() && is_name(call.name) && is_name(call.place) && is_name(call.line));
   }
   for (const KernelKind& kind : part.kinds) {
     Require(is_name(kind.type) && is_name(kind.shapes) && is_name(kind.types) &&

@@ -10,10 +10,12 @@
 
 #include "bubble.h"
 #include "cause.h"
+#include "chain.h"
 #include "common_steps.h"
 #include "hiding.h"
 #include "innocents.h"
 #include "judged.h"
+#include "source_lines.h"
 #include "variables.h"
 
 namespace mpa {
@@ -94,7 +96,7 @@ Certainty LessSure(Certainty certainty) { return certainty == Certainty::kHigh ?
 
 }  // namespace
 
-Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules) {
+Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules, std::string_view explain) {
   const CommonSteps common = FindCommonSteps(ranks);
   const Job job = MakeJob(common.ranks, rules);
   Diagnosis diagnosis;
@@ -149,6 +151,13 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules) 
   AddCaptureFindings(job, diagnosis);
   FindNotCauses(job, of_findings, diagnosis);
   FindFine(job, diagnosis);
+  AddLinesOfNotCauses(job, diagnosis);
+  for (std::size_t i = 0; i < of_findings.size(); ++i) {
+    if (diagnosis.findings[i].key != explain) continue;
+    const Cause& cause = causes[static_cast<std::size_t>(of_findings[i] - what_ifs.data())];
+    AddChain(job, cause.late ? &*cause.late : nullptr, of_findings, i, diagnosis);
+  }
+  PlaceBubble(diagnosis);
   return diagnosis;
 }
 

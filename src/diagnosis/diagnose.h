@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "mpa/diagnosis/diagnosis.h"
@@ -9,7 +10,8 @@
 
 namespace mpa {
 
-/// Puts the ranks together and says what costs the step.
-Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules = {});
+/// Puts the ranks together and says what costs the step. The finding with the key `explain` gets its
+/// chain of evidence.
+Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules = {}, std::string_view explain = "");
 
 }  // namespace mpa

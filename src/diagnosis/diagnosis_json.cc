@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "advice.h"
+#include "chain_json.h"
 #include "finding_text.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/utf8.h"
@@ -158,6 +159,7 @@ class DocumentMaker {
       Omit("metrics", finding.metrics.size());
     }
     if (finding.setting) json["setting"] = SettingOf(*finding.setting);
+    if (finding.chain && extent_.metrics) json["chain"] = ChainJson(*finding.chain, std::min<std::size_t>(extent_.list, 16));
     json["evidence"] = EvidenceOf(finding);
     json["actions"] = ActionsOf(finding);
     json["next"] = Json::array();
@@ -219,6 +221,8 @@ class DocumentMaker {
                   {"table", evidence.table},       {"name", Text(evidence.name)},       {"start_ns", evidence.start},
                   {"dur_ns", evidence.dur}};
       if (evidence.peer >= 0) row["peer"] = evidence.peer;
+      if (!evidence.op.empty()) row["op"] = Text(evidence.op);
+      if (!evidence.line.empty()) row["source_line"] = Text(evidence.line);
       rows.push_back(std::move(row));
     }
     Omit("evidence", finding.evidence.size() - rows.size());
@@ -245,6 +249,7 @@ class DocumentMaker {
       rows.push_back({{"name", Text(innocent.name)},
                       {"cost_ns", innocent.cost},
                       {"explained_by", innocent.explained_by.empty() ? Json(nullptr) : Json(innocent.explained_by)}});
+      if (!innocent.line.empty()) rows.back()["source_line"] = Text(innocent.line);
     }
     Omit("not_causes", of_.not_causes.size() - rows.size());
     return rows;

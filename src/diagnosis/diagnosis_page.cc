@@ -116,10 +116,14 @@ class DiagnosisPageMaker {
                      Text({"file", "文件"})};
     for (std::size_t i = 0; i < std::min(kMostPlacesOfPage, finding.evidence.size()); ++i) {
       const Evidence& place = finding.evidence[i];
-      table.rows.push_back({fmt::format("{}", place.rank), place.name, ms_(place.dur),
+      table.rows.push_back({fmt::format("{}", place.rank), NameAndLine(place.name, place.line), ms_(place.dur),
                             fmt::format("{}", place.start), place.source + ": " + place.table});
     }
     return table;
+  }
+
+  std::string NameAndLine(const std::string& name, const std::string& line) const {
+    return line.empty() || NamesLine(name, line) ? name : name + Text({" at ", "，"}) + line;
   }
 
   void AddInnocents() {
@@ -128,7 +132,7 @@ class DiagnosisPageMaker {
     table.headers = {Text({"call", "调用"}), "ms",
                      Text({"it waits for what this delays", "在等它造成的延迟"})};
     for (const NotACause& innocent : of_.not_causes) {
-      table.rows.push_back({innocent.name, ms_(innocent.cost),
+      table.rows.push_back({NameAndLine(innocent.name, innocent.line), ms_(innocent.cost),
                             innocent.explained_by.empty() ? Text({"the wait itself costs nothing", "等待本身不增加耗时"})
                                                           : innocent.explained_by});
     }

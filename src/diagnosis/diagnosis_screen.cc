@@ -215,7 +215,7 @@ class Screen {
     // The number and the reason stay, however long the name is.
     const std::size_t used = ColumnsOf(before) + ColumnsOf(behind);
     const std::size_t room = std::max<std::size_t>(12, kScreenColumns - std::min(kScreenColumns, used));
-    return CutEnd(before + CutEnd(Printable(innocent.name), room) + behind, kScreenColumns);
+    return CutEnd(before + AtLine(innocent.name, innocent.line, language_, room) + behind, kScreenColumns);
   }
 
   void AddBelow(std::size_t shown) {

@@ -30,11 +30,13 @@ PlaceNames NamesOf(std::string_view source, std::string_view table) {
   static const Names text = {{"kernels", {"kernel_details.csv", "kernels"}},
                              {"host", {"trace_view.json", "host_ops"}},
                              {"calls", {"trace_view.json", "host_calls"}},
+                             {"tasks", {"trace_view.json", "comm_tasks"}},
                              {"collectives", {"trace_view.json", "collectives"}},
                              {"garbage", {"trace_view.json", "garbage_collections"}}};
   static const Names database = {{"kernels", {"database", "TASK"}},
                                  {"host", {"database", "PYTORCH_API"}},
                                  {"calls", {"database", "CANN_API"}},
+                                 {"tasks", {"database", "COMMUNICATION_TASK_INFO"}},
                                  {"collectives", {"database", "COMMUNICATION_OP"}},
                                  {"garbage", {"database", "GC_RECORD"}}};
   const Names& names = source == "database" ? database : text;
@@ -129,6 +131,11 @@ class EvidenceFinder {
       if (IsSeen(part, part.graph.nodes[part.graph.edges[gap.edge].node].step)) Add(rank, "host", "no record of the host", kNoPeer, gap.start, gap.dur);
     }
   }
+  // What the host did, with the line of the program.
+  void AddOfHost(std::size_t rank, std::string_view table, NameId name, NameId line, TimeNs start, TimeNs dur) {
+    Add(rank, table, name, kNoPeer, start, dur);
+    found_.back().line = ranks_[rank].part->names[line];
+  }
 
   // Findings about some types of kernels have the type, or what is computed in pieces, as their place.
   bool IsOfKind(const RankDiagnosis& part, const KernelKind& kind, const GraphNode& node) {
@@ -179,12 +186,12 @@ class EvidenceFinder {
       if (IsOfKind(part, part.kinds[static_cast<std::size_t>(node.row)], node)) AddKernel(rank, node);
     }
     for (const BlockedPart& call : part.blocked) {
-      if (IsOfLeaf(call.leaf) && IsSeen(part, call.step)) Add(rank, "calls", call.name, kNoPeer, call.start, call.dur);
+      if (IsOfLeaf(call.leaf) && IsSeen(part, call.step)) AddOfHost(rank, "calls", call.name, call.line, call.start, call.dur);
     }
     for (const HostPlace& place : part.places) {
       // The mark of a step is everywhere.
       const bool mark = part.names[place.name].starts_with("ProfilerStep#");
-      if (IsOfLeaf(place.leaf) && !mark && !IsWaitOfStalls(part, place)) Add(rank, "host", place.name, kNoPeer, place.start, place.longest);
+      if (IsOfLeaf(place.leaf) && !mark && !IsWaitOfStalls(part, place)) AddOfHost(rank, "host", place.name, place.line, place.start, place.longest);
     }
   }
 
@@ -217,11 +224,39 @@ class EvidenceFinder {
     const RankDiagnosis& part = *ranks_[rank].part;
     if (finding_.id == "link.slow" || finding_.id == "comm.retransmit") return AddTransfers(rank);
     const auto& of_rank = facts_.Operations().of_rank[rank];
+    const RowsOfOperations rows = RowsOf(part.meetings);
     for (std::size_t i = 0; i < part.operations.size(); ++i) {
       const OperationPart& operation = part.operations[i];
       const auto peer = PeerOf(facts_.Operations().all[of_rank[i]]);
-      if (peer && IsSeen(part, operation.step)) Add(rank, "collectives", operation.name, *peer, operation.start, operation.dur);
+      if (!peer || !IsSeen(part, operation.step) || AddWait(rank, i, rows, *peer)) continue;
+      Add(rank, "collectives", operation.name, *peer, operation.start, operation.dur);
     }
+  }
+
+  using RowsOfOperations = std::map<std::int32_t, std::size_t>;  // of the meetings
+
+  RowsOfOperations RowsOf(const RankMeetings& meetings) const {
+    RowsOfOperations rows;
+    if (finding_.id != "rank.late") return rows;
+    for (std::size_t i = 0; i < meetings.collectives.rows.size(); ++i) rows[meetings.collectives.rows[i].operation] = i;
+    return rows;
+  }
+
+  // The task of an operation of the rank that waits for the peer; false: none is recorded.
+  bool AddWait(std::size_t rank, std::size_t number, const RowsOfOperations& rows, std::int64_t peer) {
+    const RankDiagnosis& part = *ranks_[rank].part;
+    const auto met = rows.find(part.graph.collectives[number].row);
+    if (peer == kNoPeer || met == rows.end()) return false;
+    const JobOperation& operation = facts_.Operations().all[facts_.Operations().of_rank[rank][number]];
+    for (const SeenPeer& seen : part.meetings.seen[met->second]) {
+      if (!seen.waited || RankInJob(operation, seen.peer) != peer) continue;
+      const PlaceNames names = NamesOf(part.source, "tasks");
+      found_.push_back({ranks_[rank].rank, std::string(names.file), std::string(names.table), "Notify_Wait", peer, seen.begin,
+                        seen.time - seen.begin, part.capture});
+      found_.back().op = part.names[part.operations[number].name];
+      return true;
+    }
+    return false;
   }
 
   // Operations that sent something over one of the slow links.

@@ -33,7 +33,8 @@ std::string PlaceOf(const FoundCause& finding, Language language) {
   if (finding.evidence.empty()) return LeafText(finding.leaf, language);
   // Names of operators may be longer than a line.
   constexpr std::size_t kLongestName = 40;
-  return ShortenMiddle(Printable(finding.evidence.front().name), kLongestName);
+  const Evidence& place = finding.evidence.front();
+  return AtLine(place.op.empty() ? place.name : place.op, place.line, language, kLongestName);
 }
 
 // "TASK_QUEUE_ENABLE=0: the thread that calls operators launches them, too"
@@ -151,6 +152,18 @@ std::string FactsText(const FoundCause& finding, Language language, std::size_t 
     first = false;
   }
   return facts;
+}
+
+bool NamesLine(const std::string& name, const std::string& line) {
+  const std::size_t colon = line.rfind(':');
+  return colon != std::string::npos && name.find(line.substr(0, colon) + "(" + line.substr(colon + 1) + ")") != std::string::npos;
+}
+
+std::string AtLine(const std::string& name, const std::string& line, Language language, std::size_t columns) {
+  constexpr std::size_t kLongestLine = 28, kShortestName = 8;
+  const std::string behind = line.empty() || NamesLine(name, line) ? "" : fmt::format(fmt::runtime(InChinese(language) ? "（{}）" : " at {}"), ShortenMiddle(Printable(line), kLongestLine));
+  const std::size_t room = std::max(kShortestName, columns - std::min(columns, ColumnsOf(behind)));
+  return CutEnd(ShortenMiddle(Printable(name), room), room) + behind;
 }
 
 std::string LeafText(std::string_view leaf, Language language) {

@@ -46,6 +46,11 @@ std::string SeverityText(const Diagnosis& diagnosis, const FoundCause& finding);
 inline constexpr std::size_t kAllColumns = 1000;
 /// Where it shows most, and the first metrics that people read: as much as fits into the columns.
 std::string FactsText(const FoundCause& finding, Language language, std::size_t columns);
+/// True for a frame of Python that has the line in its name: "train.py(90): step" and "train.py:90".
+bool NamesLine(const std::string& name, const std::string& line);
+/// "aten::item at train.py:90", where the line is known and not in the name: in so many columns, unless these
+/// are few.
+std::string AtLine(const std::string& name, const std::string& line, Language language, std::size_t columns);
 /// "data loader" of "free.dataloader"; the leaf itself where it has no words.
 std::string LeafText(std::string_view leaf, Language language);
 

@@ -41,8 +41,9 @@ class PartMaker {
     part_.graph = BuildRankGraph(trace_, account_.clock.offset, stretches);
     AddShares(stretches);
     if (!part_.knows_garbage) part_.gaps = FindSilentGaps(trace_, timeline_, stretches);
-    AddPlaces();
-    AddBlocked();
+    const CallSites sites(trace_, account_.clock);
+    AddPlaces(sites);
+    AddBlocked(sites);
     NameKernels(trace_, names_, part_);
     AddOperations();
     part_.analyzers = MakeAnalyzerRows(trace_);
@@ -132,9 +133,13 @@ class PartMaker {
 
   // The operators, frames and calls that took most time of each class. A frame in which the thread only
   // waits for operators of another one, as that of the backward pass, is not what takes the time.
-  void AddPlaces() {
+  void AddPlaces(const CallSites& sites) {
     constexpr std::size_t kMost = 5;
-    std::map<std::pair<Leaf, NameId>, HostPlace> places;
+    struct Found {
+      HostPlace place;
+      NestSpan longest;
+    };
+    std::map<std::pair<Leaf, NameId>, Found> places;
     for (std::size_t track = 0; track < trace_.tracks.Size(); ++track) {
       const Interval& span = timeline_.Span();
       std::optional<Intervals> beside;
@@ -147,25 +152,30 @@ class PartMaker {
           if (2 * LengthWithin(*beside, {piece.begin, piece.end}) > time) return;
         }
         const NameId name = names_.Of(text);
-        HostPlace& place = places.try_emplace({piece.leaf, name}, HostPlace{piece.leaf, name}).first->second;
+        Found& found = places.try_emplace({piece.leaf, name}, Found{{piece.leaf, name}, {}}).first->second;
+        HostPlace& place = found.place;
         ++place.count;
         place.time += time;
         if (time > place.longest) {
           place.longest = time;
           place.start = StartOfPiece(piece);
+          found.longest = {piece.begin, piece.end, static_cast<std::int32_t>(track)};
         }
       }, [](TimeNs, TimeNs) {});
     }
-    std::map<Leaf, std::vector<HostPlace>> by_leaf;
-    for (const auto& [key, place] : places) by_leaf[place.leaf].push_back(place);
+    std::map<Leaf, std::vector<Found>> by_leaf;
+    for (const auto& [key, found] : places) by_leaf[found.place.leaf].push_back(found);
     for (auto& [leaf, list] : by_leaf) {
-      std::stable_sort(list.begin(), list.end(), [](const HostPlace& a, const HostPlace& b) { return a.time > b.time; });
+      std::stable_sort(list.begin(), list.end(), [](const Found& a, const Found& b) { return a.place.time > b.place.time; });
       list.resize(std::min(list.size(), kMost));
-      part_.places.insert(part_.places.end(), list.begin(), list.end());
+      for (const Found& found : list) {
+        part_.places.push_back(found.place);
+        part_.places.back().line = names_.Of(IsIssuing(leaf) ? "" : sites.At(found.longest));
+      }
     }
   }
 
-  void AddBlocked() {
+  void AddBlocked(const CallSites& sites) {
     const Nesting ops(SpansOf(trace_.host_ops));
     for (const BlockedCall& blocked : part_.graph.blocked) {
       BlockedPart& part = part_.blocked.emplace_back();
@@ -182,6 +192,7 @@ class PartMaker {
       if (op != Nesting::kNone && part.leaf == Leaf::kExplicitSync && Allocates(ops.At(static_cast<std::size_t>(op)))) {
         part.leaf = Leaf::kMemory;
       }
+      part.line = names_.Of(sites.At({part.start, part.start + part.dur, blocked.track}));
       const auto step = steps_.OfHostTime(part.start);
       part.step = step ? static_cast<std::int32_t>(*step) : steps_.Count() == 0 ? 0 : -1;
     }

@@ -52,6 +52,7 @@ struct HostPlace {
   std::int64_t count = 0;
   TimeNs time = 0;
   TimeNs longest = 0, start = 0;  ///< the longest one, and when it began
+  NameId line = 0;  ///< of the program, around the longest one; see CallSites
 };
 
 /// A call that waited for the device, as the what-ifs need it.
@@ -63,6 +64,7 @@ struct BlockedPart {
   std::int32_t step = -1;
   TimeNs start = 0, dur = 0;
   bool behind_launch = false;  ///< nothing lies between it and the launch of a kernel
+  NameId line = 0;  ///< of the program, around the call; see CallSites
 };
 
 /// A kind of kernel: what equal work is called, and what is known of it.

@@ -25,7 +25,7 @@ void serialize(Archive& archive, HostShare& row) {
 }
 template <class Archive>
 void serialize(Archive& archive, HostPlace& row) {
-  archive(EnumField{row.leaf}, row.name, row.count, row.time, row.longest, row.start);
+  archive(EnumField{row.leaf}, row.name, row.count, row.time, row.longest, row.start, row.line);
 }
 template <class Archive>
 void serialize(Archive& archive, SilentGap& row) {
@@ -33,7 +33,7 @@ void serialize(Archive& archive, SilentGap& row) {
 }
 template <class Archive>
 void serialize(Archive& archive, BlockedPart& row) {
-  archive(row.edge, EnumField{row.leaf}, row.name, row.place, row.step, row.start, row.dur, row.behind_launch);
+  archive(row.edge, EnumField{row.leaf}, row.name, row.place, row.step, row.start, row.dur, row.behind_launch, row.line);
 }
 template <class Archive>
 void serialize(Archive& archive, KernelKind& row) {
@@ -58,7 +58,7 @@ void serialize(Archive& archive, LongTask& row) {
 }
 template <class Archive>
 void serialize(Archive& archive, SeenPeer& row) {
-  archive(row.operation, row.peer, row.time, row.waited);
+  archive(row.operation, row.peer, row.time, row.waited, row.begin);
 }
 template <class Archive>
 void serialize(Archive& archive, LastArrival& row) {

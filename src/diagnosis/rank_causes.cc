@@ -209,7 +209,11 @@ class RankCauses {
       const bool matters = Matters(job_, excess) || !excess.removal.cuts.empty();
       if (matters && IsSure(job_, excess)) late.push_back(std::move(excess));
     }
-    AddAlike(family.id, family.place, family.named, late, [&](const Excess& worst, Cause& cause) { cause.finding.leaf = NameOf(LeafOf(family, worst)); });
+    AddAlike(family.id, family.place, family.named, late, [&](const Excess& worst, Cause& cause) {
+      cause.finding.leaf = NameOf(LeafOf(family, worst));
+      cause.late->leaves = family.leaves;
+      cause.late->copies = family.copies;
+    });
   }
 
   // What of a family a rank has most more of than is normal.
@@ -387,6 +391,7 @@ class RankCauses {
       cause.finding.steps = job_.IdsOf(steps);
       cause.finding.leaf = NameOf(leaf);
       AddMetrics(late[first], cause);
+      cause.late = LateWork{late[first].rank, *late[first].compared, {}, false};
       describe(late[first], cause);
       cause.what_if.expect = std::move(removal);
       causes_.push_back(std::move(cause));

@@ -158,7 +158,8 @@ void ReduceDiagnosis(const std::vector<OfRank<RankDiagnosis>>& parts,
     ranks.push_back({rank, &part});
     BeginRank(rank, report);
   }
-  Diagnosis diagnosis = Diagnose(ranks, RulesOf(arguments));
+  const auto asked = arguments.find("key");
+  Diagnosis diagnosis = Diagnose(ranks, RulesOf(arguments), asked == arguments.end() ? "" : asked->second);
   const auto is_gpu = [](const DiagnosedRank& rank) { return rank.part->source == kGpuSource; };
   for (FoundCause& finding : diagnosis.findings) finding.on_gpu = std::all_of(ranks.begin(), ranks.end(), is_gpu);
   KeepDimension(arguments, diagnosis);
@@ -199,7 +200,7 @@ Recipe DiagnosisRecipe() {
   info.folder = "Advisor";
   info.summary = "What slows the step down, on which ranks, and how much time a fix saves";
   info.needs = kAccountTables | Tables::kJobInfo | Tables::kCoreClocks | Tables::kDeviceRuns | Tables::kKernelTensors | Tables::kChips |
-               Tables::kMemorySamples | Tables::kKernelLoads;
+               Tables::kMemorySamples | Tables::kKernelLoads | Tables::kOpStacks;
   info.can_run = CanDiagnose;
   info.empty_is_answer = true;
   return MakeRecipe<MapDiagnosis, ReduceDiagnosis>(std::move(info));

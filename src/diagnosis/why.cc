@@ -11,6 +11,7 @@
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/utf8.h"
+#include "why_chain.h"
 
 namespace mpa {
 namespace {
@@ -36,6 +37,7 @@ class Why {
     }
     AddMetrics();
     AddSetting();
+    for (const WhyLine& line : ChainLines(finding_, ms_, language_, kRoom)) AddLine(line.label, line.text);
     AddHiding();
     AddPlaces(places);
     Add({"  -> {}", "  -> {}"}, AdviceOf(finding_, language_));
@@ -96,12 +98,11 @@ class Why {
     }
     for (const NotACause& innocent : of_.not_causes) {
       if (innocent.explained_by != finding_.key) continue;
-      Add({"  explains   {}, {} ms", "  可解释     {}，{} ms"}, Printable(innocent.name), ms_(innocent.cost));
+      Add({"  explains   {}, {} ms", "  可解释     {}，{} ms"}, AtLine(innocent.name, innocent.line, language_, kRoom - 12), ms_(innocent.cost));
     }
   }
 
   void AddPlaces(std::size_t most) {
-    constexpr std::size_t kLongestName = 48;
     if (finding_.setting) {
       Add({"  where      profiler_metadata.json of the captures, META_DATA of databases", "  位置       采集目录的 profiler_metadata.json，或数据库的 META_DATA"});
       return;
@@ -117,8 +118,10 @@ class Why {
       captures[place.rank] = place.capture;
       const std::string label = i == 0 ? Text({"where", "位置"}) : "";
       const std::string peer = place.peer < 0 ? "" : fmt::format(fmt::runtime(Text({" for rank {}", "，对端 rank {}"})), place.peer);
-      AddLine(label, fmt::format("rank {}: {}{}", place.rank, ShortenMiddle(Printable(place.name), kLongestName), peer));
-      AddLine("", fmt::format(fmt::runtime(Text({"  {} ms at {} ns, {}: {}", "  {} ms，起始 {} ns，{}：{}"})), ms_(place.dur),
+      const std::string rank = fmt::format("rank {}: ", place.rank);
+      const std::string name = place.op.empty() ? place.name : place.op + ": " + place.name;
+      AddLine(label, rank + AtLine(name, place.line, language_, kRoom - rank.size() - ColumnsOf(peer)) + peer);
+      AddLine("", fmt::format(fmt::runtime(Text({"  {} at {} ns, {}: {}", "  {}，起始 {} ns，{}：{}"})), TimeWithUnit(ms_, place.dur),
                               place.start, place.source, place.table));
     }
     if (finding_.evidence.size() > shown) {
@@ -126,6 +129,8 @@ class Why {
     }
     for (const auto& [rank, capture] : captures) AddLine("", fmt::format("rank {}: {}", rank, Printable(capture)));
   }
+
+  static constexpr std::size_t kRoom = kScreenColumns - 13;  // behind a label
 
   // A label of ten columns, then the text.
   void AddLine(const std::string& label, const std::string& text) {

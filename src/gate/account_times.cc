@@ -30,9 +30,7 @@ class PieceNames {
     if (!IsFree(piece.leaf)) return "";
     std::string place = HostNameOf(trace_, piece.table, piece.row);
     if (place.empty()) return "";
-    // Operators are called from many lines of a program; what holds it up is at one.
-    const bool is_work = piece.leaf == Leaf::kDispatchOp || piece.leaf == Leaf::kDispatchCann;
-    if (const std::string site = is_work ? "" : sites_.Of(piece); !site.empty()) {
+    if (const std::string site = IsIssuing(piece.leaf) ? "" : sites_.Of(piece); !site.empty()) {
       place += " at " + site;
     }
     return AccountKey(NameOf(piece.leaf), place);

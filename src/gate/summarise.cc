@@ -222,7 +222,7 @@ Tables TablesFor(const SummaryRequest& request) {
       std::any_of(request.patterns.begin(), request.patterns.end(),
                   [](const Metric& metric) { return metric.kind == MetricKind::kModule; });
   const Tables always = kAccountTables | Tables::kOverlaps | Tables::kMemorySamples |
-                        Tables::kChips | Tables::kJobInfo;
+                        Tables::kChips | Tables::kJobInfo | Tables::kOpStacks;
   return modules ? always | Tables::kBackwardLinks : always;
 }
 

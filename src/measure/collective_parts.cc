@@ -126,7 +126,8 @@ std::vector<SeenPeer> FindSeenPeers(const RankTrace& trace, const CollectivePart
     for (const auto& [peer, wait] : first) {
       const bool waited = wait->end - wait->begin > kLeastWait;
       seen.push_back({static_cast<std::int32_t>(operation), peer,
-                      waited ? wait->end : trace.communications.start[operation], waited});
+                      waited ? wait->end : trace.communications.start[operation], waited,
+                      wait->begin});
     }
   }
   return seen;

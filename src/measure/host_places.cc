@@ -3,9 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <string_view>
+#include <utility>
 
 #include "mpa/base/text.h"
+#include "mpa/model/step_bounds.h"
 
 namespace mpa {
 namespace {
@@ -23,10 +27,52 @@ std::string LineOf(std::string_view frame) {
   return fmt::format("{}:{}", file, frame.substr(number, closes - number));
 }
 
+// Python shortens paths by the directories of its search path: modules of the standard library have
+// no directory of their own left.
+bool IsOfPython(std::string_view frame) {
+  constexpr std::string_view kModules[] = {
+      "multiprocessing/", "concurrent/",   "asyncio/",      "importlib/",     "threading.py(",
+      "contextlib.py(",   "functools.py(", "queue.py(",     "runpy.py(",      "pickle.py(",
+      "copy.py(",         "socket.py(",    "selectors.py(", "subprocess.py(", "weakref.py("};
+  return std::any_of(std::begin(kModules), std::end(kModules),
+                     [&](std::string_view module) { return frame.starts_with(module); });
+}
+
 bool IsOfLibrary(std::string_view frame) {
-  return frame.starts_with("<") || frame.starts_with("torch/") ||
+  return frame.starts_with("<") || frame.starts_with("torch/") || IsOfPython(frame) ||
          ContainsAny(frame,
                      {"/torch/", "torch_npu/", "site-packages/", "dist-packages/", "lib/python"});
+}
+
+// A line of the program itself, and of a library.
+struct Lines {
+  std::string own, of_library;
+
+  // True once the line of the program is known. Frames come from the inner to the outer ones.
+  bool Add(std::string_view frame) {
+    std::string line = LineOf(frame);
+    if (line.empty()) return false;
+    const bool is_own = !IsOfLibrary(frame);
+    std::string& kept = is_own ? own : of_library;
+    if (kept.empty()) kept = std::move(line);
+    return is_own;
+  }
+};
+
+Lines LinesOfStack(std::string_view stack) {
+  Lines lines;
+  while (!stack.empty()) {
+    const std::size_t end = std::min(stack.find(';'), stack.size());
+    std::string_view frame = stack.substr(0, end);
+    frame.remove_prefix(std::min(frame.find_first_not_of(" \r\n"), frame.size()));
+    if (lines.Add(frame)) break;
+    stack.remove_prefix(std::min(end + 1, stack.size()));
+  }
+  return lines;
+}
+
+bool HasStack(const RankTrace& trace, StringId stack) {
+  return stack != StringId::kEmpty && trace.strings.View(stack) != "N/A";
 }
 
 }  // namespace
@@ -51,7 +97,12 @@ std::string HostNameOf(const RankTrace& trace, PieceTable table, std::int32_t ro
 }
 
 CallSites::CallSites(const RankTrace& trace, const HostClock& clock)
-    : trace_(trace), offset_(clock.offset), frames_(SpansOf(trace.python_calls)) {}
+    : trace_(trace), offset_(clock.offset), frames_(SpansOf(trace.python_calls)) {
+  const auto& stacks = trace.host_ops.stack;
+  const bool has_any = std::any_of(stacks.begin(), stacks.end(),
+                                   [&](StringId stack) { return HasStack(trace, stack); });
+  if (has_any) ops_.emplace(SpansOf(trace.host_ops));
+}
 
 std::int32_t CallSites::TrackOf(const Piece& piece) const {
   const auto row = static_cast<std::size_t>(piece.row);
@@ -70,20 +121,37 @@ std::int32_t CallSites::TrackOf(const Piece& piece) const {
 }
 
 std::string CallSites::Of(const Piece& piece) const {
-  if (trace_.python_calls.Empty()) return "";
-  const std::int32_t track = TrackOf(piece);
-  if (track < 0) return "";
-  std::int64_t frame = frames_.FindEnclosing({piece.begin + offset_, piece.end + offset_, track});
-  std::string of_library;
+  return At({piece.begin + offset_, piece.end + offset_, TrackOf(piece)});
+}
+
+std::string CallSites::At(const NestSpan& span) const {
+  if (span.track < 0) return "";
+  Lines of_frames, of_stack;
+  std::int64_t frame = frames_.FindEnclosing(span);
   for (; frame != Nesting::kNone; frame = frames_.Parent(static_cast<std::size_t>(frame))) {
-    const std::string_view name =
-        trace_.strings.View(trace_.python_calls.name[static_cast<std::size_t>(frame)]);
-    std::string line = LineOf(name);
-    if (line.empty()) continue;
-    if (!IsOfLibrary(name)) return line;
-    if (of_library.empty()) of_library = std::move(line);
+    if (of_frames.Add(
+            trace_.strings.View(trace_.python_calls.name[static_cast<std::size_t>(frame)])))
+      break;
   }
-  return of_library;
+  std::int64_t op = ops_ ? ops_->FindEnclosing(span) : Nesting::kNone;
+  for (; op != Nesting::kNone; op = ops_->Parent(static_cast<std::size_t>(op))) {
+    const auto row = static_cast<std::size_t>(op);
+    // The mark of a step is around everything.
+    if (IsStepMark(trace_.strings.View(trace_.host_ops.name[row]))) continue;
+    if (!HasStack(trace_, trace_.host_ops.stack[row])) continue;
+    of_stack = LinesOfStack(trace_.strings.View(trace_.host_ops.stack[row]));
+    break;
+  }
+  const bool op_is_within =
+      op != Nesting::kNone &&
+      (frame == Nesting::kNone || ops_->At(static_cast<std::size_t>(op)).start >=
+                                      frames_.At(static_cast<std::size_t>(frame)).start);
+  const Lines& inner = op_is_within ? of_stack : of_frames;
+  const Lines& outer = op_is_within ? of_frames : of_stack;
+  for (const std::string* line : {&inner.own, &outer.own, &inner.of_library}) {
+    if (!line->empty()) return *line;
+  }
+  return outer.of_library;
 }
 
 }  // namespace mpa

@@ -72,9 +72,7 @@ void ReadFramework(const fs::path& directory, const FrameworkClock& clock, Parts
     if (fs::exists(directory / name)) reader(directory / name);
   };
   if (Overlap(wanted, Parts::kFramework)) {
-    const bool details = Overlap(wanted, Parts::kDetails);
-    read("torch.op_range",
-         [&](const fs::path& file) { ReadOperators(file, clock, details, part); });
+    read("torch.op_range", [&](const fs::path& file) { ReadOperators(file, clock, wanted, part); });
     FindSteps(part.ops, part.strings, part.steps);
     FindBackwardPairs(part.ops, part.backward);
     read("torch.op_mark", [&](const fs::path& file) { ReadTaskQueue(file, clock, part); });

@@ -26,8 +26,8 @@ enum Field : std::uint16_t {
 
 class Decoder {
  public:
-  Decoder(const FrameworkClock& clock, bool details, TorchOps& ops)
-      : clock_(clock), details_(details), ops_(ops) {}
+  Decoder(const FrameworkClock& clock, Parts wanted, TorchOps& ops)
+      : clock_(clock), wanted_(wanted), ops_(ops) {}
 
   bool operator()(std::string_view value, std::size_t row, LocalTexts& texts) const {
     if (value.size() < kTorchOpFixedSize) return false;
@@ -53,7 +53,8 @@ class Decoder {
  private:
   std::vector<StringId>* Column(std::uint16_t field) const {
     if (field == kName) return &ops_.name;
-    if (!details_) return nullptr;
+    if (field == kStack && Overlap(wanted_, Parts::kStacks)) return &ops_.stack;
+    if (!Overlap(wanted_, Parts::kDetails)) return nullptr;
     switch (field) {
       case kTypes:
         return &ops_.types;
@@ -71,7 +72,7 @@ class Decoder {
   }
 
   const FrameworkClock& clock_;
-  bool details_;
+  Parts wanted_;
   TorchOps& ops_;
 };
 
@@ -92,21 +93,22 @@ std::int64_t StepNumber(std::string_view name) {
 
 }  // namespace
 
-void ReadOperators(const std::filesystem::path& file, const FrameworkClock& clock, bool details,
+void ReadOperators(const std::filesystem::path& file, const FrameworkClock& clock, Parts wanted,
                    Session& part) {
   const TlvFile records(file, part.issues);
   TorchOps& ops = part.ops;
   std::apply([&](auto&... column) { (column.resize(records.Size()), ...); }, TorchOps::Tie(ops));
   ops.end.assign(records.Size(), -1);  // invalid range: rows of damaged records are left out
   RunTexts texts(records);
-  DecodeRecords(records, kTorchOpRecord, texts, part.issues, Decoder(clock, details, ops));
+  DecodeRecords(records, kTorchOpRecord, texts, part.issues, Decoder(clock, wanted, ops));
   texts.Intern(part.strings);
   texts.Translate(ops.name);
-  if (details) {
-    for (auto* column : {&ops.types, &ops.shapes, &ops.stack, &ops.modules, &ops.extra}) {
+  if (Overlap(wanted, Parts::kDetails)) {
+    for (auto* column : {&ops.types, &ops.shapes, &ops.modules, &ops.extra}) {
       texts.Translate(*column);
     }
   }
+  if (Overlap(wanted, Parts::kDetails | Parts::kStacks)) texts.Translate(ops.stack);
   ops.Reorder(RangesInOrder(ops.start, ops.end));
   FindParents(ops);
 }

@@ -9,7 +9,7 @@
 namespace mpa::raw {
 
 /// Fills ops from torch.op_range; shapes, types and stacks only if wanted.
-void ReadOperators(const std::filesystem::path& file, const FrameworkClock& clock, bool details,
+void ReadOperators(const std::filesystem::path& file, const FrameworkClock& clock, Parts wanted,
                    Session& part);
 
 /// The host side of the steps, from the operators.

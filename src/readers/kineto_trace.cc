@@ -119,12 +119,13 @@ class KinetoFiller {
     if (!span) return;
     events.push_back(
         {span->start, span->dur, Intern(event.name), IdFrom(event.pid), IdFrom(event.tid)});
-    if (!Wanted(Tables::kOpDetails)) return;
+    const bool details = Wanted(Tables::kOpDetails);
+    if (!details && !Wanted(Tables::kOpStacks)) return;
     HostEvent& op = events.back();
-    op.shapes = op.types = op.stack = Intern(kNotRecorded);
+    if (details) op.shapes = op.types = op.stack = Intern(kNotRecorded);
     for (const EventArg& arg : event.args) {
-      if (arg.key == "Input Dims") op.shapes = Intern(PythonText(arg.value));
-      if (arg.key == "Input type") op.types = Intern(PythonText(arg.value));
+      if (details && arg.key == "Input Dims") op.shapes = Intern(PythonText(arg.value));
+      if (details && arg.key == "Input type") op.types = Intern(PythonText(arg.value));
       if (arg.key == "Call stack") op.stack = texts_.Intern(arg);
     }
   }

@@ -200,20 +200,20 @@ class HostReader {
         types_(input.database),
         sets_(input.database),
         tracks_(input.trace.tracks) {
-    if (Wanted(Tables::kOpDetails)) stacks_ = ReadCallStacks(input_);
+    if (Wanted(kWithStacks)) stacks_ = ReadCallStacks(input_);
   }
 
   void Read() {
-    const auto detail = [&](const char* column) {
-      return Wanted(Tables::kOpDetails) ? ColumnOrNull(input_.database, "PYTORCH_API", column)
-                                        : "NULL";
+    const auto column = [&](Tables tables, const char* name) {
+      return Wanted(tables) ? ColumnOrNull(input_.database, "PYTORCH_API", name) : "NULL";
     };
     std::string kinds = std::to_string(types_.op);
     if (Wanted(Tables::kPythonCalls)) kinds += fmt::format(", {}", types_.python);
     if (Wanted(Tables::kQueuedWork)) kinds += fmt::format(", {}", types_.queue);
     input_.database.Scan(
         fmt::format("startNs, endNs, name, globalTid, connectionId, type, {}, {}, {}",
-                    detail("inputShapes"), detail("inputDtypes"), detail("callchainId")),
+                    column(Tables::kOpDetails, "inputShapes"),
+                    column(Tables::kOpDetails, "inputDtypes"), column(kWithStacks, "callchainId")),
         fmt::format("PYTORCH_API NOT INDEXED WHERE type IN ({})", kinds),
         [&](const io::Row& row) { ReadRow(row); });
     backward_.Finish(Wanted(Tables::kBackwardLinks), input_.trace);
@@ -221,6 +221,8 @@ class HostReader {
   }
 
  private:
+  static constexpr Tables kWithStacks = Tables::kOpDetails | Tables::kOpStacks;
+
   bool Wanted(Tables tables) const { return Overlap(wanted_, tables); }
 
   void ReadRow(const io::Row& row) {
@@ -248,6 +250,8 @@ class HostReader {
     }
     HostOps::Row op{.start = span->start, .dur = span->dur, .name = name, .track = track};
     if (Wanted(Tables::kOpDetails)) ReadDetails(row, op);
+    const auto stack = row.IsNull(8) ? stacks_.end() : stacks_.find(row.IntOr(8, -1));
+    if (stack != stacks_.end()) op.stack = stack->second;
     input_.trace.host_ops.Append(op);
     if (!set.empty() &&
         input_.trace.launches.Size() > MostPairs(sets_.Size() + input_.trace.host_ops.Size())) {
@@ -274,8 +278,6 @@ class HostReader {
       std::swap(op.shapes, op.types);
     }
     op.stack = none;
-    const auto stack = row.IsNull(8) ? stacks_.end() : stacks_.find(row.IntOr(8, -1));
-    if (stack != stacks_.end()) op.stack = stack->second;
   }
 
   DbInput& input_;

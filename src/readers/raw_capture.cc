@@ -22,7 +22,7 @@ Parts PartsOf(Tables wanted) {
                              Tables::kCommTasks | Tables::kOverlaps | Tables::kKernelStatistics |
                              Tables::kTransfers | Tables::kCommSummary | Tables::kHostCalls |
                              Tables::kDeviceRuns | Tables::kModelIterations;
-  constexpr std::array<Source, 8> kSources = {{
+  constexpr std::array<Source, 9> kSources = {{
       {Tables::kHostOps | Tables::kBackwardLinks | Tables::kQueuedWork | Tables::kPythonCalls |
            Tables::kGarbageCollections,
        Parts::kFramework},
@@ -32,6 +32,7 @@ Parts PartsOf(Tables wanted) {
            Tables::kTransfers | Tables::kCommSummary,
        Parts::kFramework | Parts::kCann},
       {Tables::kOpDetails, Parts::kDetails},
+      {Tables::kOpStacks, Parts::kStacks},
       {Tables::kKernels, Parts::kCounters},
       {Tables::kMemorySamples | Tables::kAllocations,
        Parts::kFramework | Parts::kCann | Parts::kAllocations | Parts::kMemory},
@@ -67,14 +68,14 @@ void ReadRawCapture(const CaptureFile& file, const ReadRequest& request, RankTra
 
 Reader RawCapture() {
   return {"raw captures", FileKind::kRawCapture,
-          Tables::kHostOps | Tables::kOpDetails | Tables::kLaunches | Tables::kKernels |
-              Tables::kKernelTensors | Tables::kDeviceTasks | Tables::kCommunications |
-              Tables::kCommTasks | Tables::kOverlaps | Tables::kMemorySamples |
-              Tables::kAllocations | Tables::kKernelStatistics | Tables::kTransfers |
-              Tables::kCommSummary | Tables::kSteps | Tables::kStepTimes | Tables::kPythonCalls |
-              Tables::kBackwardLinks | Tables::kQueuedWork | Tables::kMstx | Tables::kCoreClocks |
-              Tables::kHostCalls | Tables::kDeviceRuns | Tables::kModelIterations |
-              Tables::kGarbageCollections,
+          Tables::kHostOps | Tables::kOpDetails | Tables::kOpStacks | Tables::kLaunches |
+              Tables::kKernels | Tables::kKernelTensors | Tables::kDeviceTasks |
+              Tables::kCommunications | Tables::kCommTasks | Tables::kOverlaps |
+              Tables::kMemorySamples | Tables::kAllocations | Tables::kKernelStatistics |
+              Tables::kTransfers | Tables::kCommSummary | Tables::kSteps | Tables::kStepTimes |
+              Tables::kPythonCalls | Tables::kBackwardLinks | Tables::kQueuedWork | Tables::kMstx |
+              Tables::kCoreClocks | Tables::kHostCalls | Tables::kDeviceRuns |
+              Tables::kModelIterations | Tables::kGarbageCollections,
           ReadRawCapture};
 }
 

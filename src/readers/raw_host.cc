@@ -49,10 +49,12 @@ std::int32_t TrackOf(const raw::TorchOps& ops, std::size_t op, TrackNumbers& tra
   return tracks.Of(ops.process[op], ops.thread[op]);
 }
 
-void FillOps(Session& session, bool details, TrackNumbers& tracks, RankTrace& trace) {
+void FillOps(Session& session, Tables wanted, TrackNumbers& tracks, RankTrace& trace) {
   Rewriter rewrite(session.strings);
-  const auto on_lines = [&](StringId id) {
-    return details ? rewrite(id, OnLines) : StringId::kEmpty;
+  const bool details = Overlap(wanted, Tables::kOpDetails);
+  const bool stacks = details || Overlap(wanted, Tables::kOpStacks);
+  const auto on_lines = [&](bool is_wanted, StringId id) {
+    return is_wanted ? rewrite(id, OnLines) : StringId::kEmpty;
   };
   const raw::TorchOps& ops = session.ops;
   for (std::size_t i = 0; i < ops.Size(); ++i) {
@@ -60,9 +62,9 @@ void FillOps(Session& session, bool details, TrackNumbers& tracks, RankTrace& tr
                            .dur = ops.end[i] - ops.start[i],
                            .name = ops.name[i],
                            .track = TrackOf(ops, i, tracks),
-                           .shapes = on_lines(ops.shapes[i]),
-                           .types = on_lines(ops.types[i]),
-                           .stack = on_lines(ops.stack[i])});
+                           .shapes = on_lines(details, ops.shapes[i]),
+                           .types = on_lines(details, ops.types[i]),
+                           .stack = on_lines(stacks, ops.stack[i])});
   }
 }
 
@@ -178,7 +180,7 @@ void FillCalls(Session& session, TrackNumbers& tracks, RankTrace& trace) {
 void FillHostTables(Session& session, Tables wanted, TrackNumbers& tracks, RankTrace& trace) {
   trace.session_start = session.info.begin;
   trace.session_end = session.info.end;
-  FillOps(session, Overlap(wanted, Tables::kOpDetails), tracks, trace);
+  FillOps(session, wanted, tracks, trace);
   FillSteps(session, trace);
   FillBackwardLinks(session, tracks, trace);
   if (Overlap(wanted, Tables::kQueuedWork)) FillQueue(session, tracks, trace);

@@ -73,6 +73,7 @@ class FragmentFiller {
     if (kind == Kind::kHostOp) {
       fragment_.host.push_back({*start, *dur, name, pid, tid});
       if (Wanted(Tables::kOpDetails)) ReadOpArgs(event.args, fragment_.host.back());
+      if (Wanted(Tables::kOpStacks)) ReadStack(event.args, fragment_.host.back());
     } else if (kind == Kind::kPython) {
       fragment_.python.push_back({*start, *dur, name, pid, tid});
     } else if (kind == Kind::kDevice) {
@@ -100,6 +101,12 @@ class FragmentFiller {
     for (const EventArg& arg : args) {
       if (arg.key == "Input Dims") op.shapes = texts_.Intern(arg);
       if (arg.key == "Input type") op.types = texts_.Intern(arg);
+      if (arg.key == "Call stack") op.stack = texts_.Intern(arg);
+    }
+  }
+
+  void ReadStack(const std::vector<EventArg>& args, HostEvent& op) {
+    for (const EventArg& arg : args) {
       if (arg.key == "Call stack") op.stack = texts_.Intern(arg);
     }
   }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "mpa/base/time.h"
+#include "mpa/diagnosis/finding_chain.h"
 #include "mpa/diagnosis/rules.h"
 
 /// What a diagnosis says: where the time of a step goes, what slows it down, and how much a fix saves.
@@ -44,6 +45,8 @@ struct Evidence {
   std::int64_t peer = -1;
   TimeNs start = 0, dur = 0;  ///< as the file has them
   std::string capture{};      ///< its directory or file
+  std::string line{};         ///< of the program, "train.py:90"; empty: not recorded, or of many lines
+  std::string op{};           ///< the operation that the event is a task of; empty: it is of none
 };
 
 /// A variable of the environment that a finding is about.
@@ -74,6 +77,7 @@ struct FoundCause {
   std::optional<FoundSetting> setting{};  ///< of env.check
   /// Settings that all its ranks have as advised already, or that would have no effect.
   std::vector<std::string> done{};
+  std::optional<FindingChain> chain{};  ///< only of one that is to be explained
 };
 
 /// How the time of one step of one rank is spent, by leaf; the leaves add up to the window.
@@ -89,6 +93,7 @@ struct NotACause {
   std::string name;
   TimeNs cost = 0;
   std::string explained_by;  ///< key of the finding; empty: of none, but the wait itself costs nothing
+  std::string line{};        ///< of the program, where nearly all of it is at one; see Evidence
 };
 
 /// What could not be judged, and what would have to be recorded.

@@ -54,6 +54,18 @@ class ReplayGraph {
   TimeNs Duration(Node node) const { return dur_[node]; }
   TimeNs Weight(Edge edge) const { return edges_[edge].weight; }
 
+  static constexpr Edge kNoEdge = 0xffffffff;
+  /// Of a critical path: the duration of a node, or what it waited for by an edge.
+  struct PathCut {
+    Node node = 0;
+    Edge edge = kNoEdge;
+    TimeNs less = 0;
+  };
+  /// What `fix` takes out of the critical path that leads to the end of `last`, back to the time `from`,
+  /// once `made` is done; from its end on.
+  std::vector<PathCut> Shortened(Node last, TimeNs from, std::span<const Removal* const> made,
+                                 const Removal& fix) const;
+
   /// The start of every node once the removals are made. Linear in nodes and edges.
   std::vector<TimeNs> Replay(std::span<const Removal* const> removals) const;
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "mpa/measure/accounting.h"
@@ -17,9 +19,15 @@ class CallSites {
  public:
   /// Refers to the rank, which must outlive it. `clock` as in its account.
   CallSites(const RankTrace& trace, const HostClock& clock);
-  /// "train.py:90": the innermost Python function of the program itself around the piece, or of a
-  /// library where there is none. Empty: the capture does not tell, or the piece is of no thread.
+  /// "train.py:90": the innermost line of the program itself that is open around the piece, or of a
+  /// library where there is none. The call stack of an operator says which line runs, a Python
+  /// function only where it begins; so the stack counts, unless the function is within the
+  /// operator. Empty: the capture does not tell, or the piece is of no thread.
   std::string Of(const Piece& piece) const;
+  /// The same around a time of a thread, in host time.
+  std::string At(const NestSpan& span) const;
+  /// False: neither functions nor stacks are recorded.
+  bool Known() const { return !trace_.python_calls.Empty() || ops_.has_value(); }
 
  private:
   std::int32_t TrackOf(const Piece& piece) const;
@@ -27,6 +35,12 @@ class CallSites {
   const RankTrace& trace_;
   TimeNs offset_;
   Nesting frames_;
+  std::optional<Nesting> ops_;  // of captures with call stacks
 };
+
+/// Operators are issued from many lines of a program; what holds it up is at one.
+inline bool IsIssuing(Leaf leaf) {
+  return leaf == Leaf::kDispatchOp || leaf == Leaf::kDispatchCann;
+}
 
 }  // namespace mpa

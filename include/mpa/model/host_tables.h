@@ -34,7 +34,7 @@ struct HostOps : TableBase<HostOps> {
     // Details; "N/A" where the capture has none.
     StringId shapes{};  ///< "32,3,224,224;\r\n;\r\n", on GPUs "[[32, 3, 224, 224], [], []]"
     StringId types{};   ///< of the inputs, "float;\r\nScalar;\r\nScalar"
-    StringId stack{};   ///< Python call stack, innermost first
+    StringId stack{};   ///< Python call stack, innermost first: "train.py(90): step;\r\n..."
   };
   std::vector<TimeNs> start, dur;
   std::vector<StringId> name;

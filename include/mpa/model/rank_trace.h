@@ -51,6 +51,7 @@ enum class Tables : std::uint32_t {
   kJobInfo = 1u << 28,
   kListedKernels = 1u << 29,  ///< with the values of their counters
   kKernelLoads = 1u << 30,    ///< of the kernels; needs these
+  kOpStacks = 1u << 31,       ///< call stacks of the host operators alone; kOpDetails has them, too
 };
 
 constexpr Tables operator|(Tables a, Tables b) {

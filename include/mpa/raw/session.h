@@ -74,7 +74,8 @@ enum class Parts : std::uint32_t {
   kMemory = 1u << 6,  ///< device, module and operator memory of CANN
   kMarks = 1u << 7,
   kTraffic = 1u << 8,  ///< links, network ports, memory and caches; kernels of these need kCann
-  kAll = (1u << 9) - 1,
+  kStacks = 1u << 9,   ///< stacks of the operators alone
+  kAll = (1u << 10) - 1,
 };
 constexpr Parts operator|(Parts a, Parts b) {
   return static_cast<Parts>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));

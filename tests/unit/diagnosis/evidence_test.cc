@@ -78,6 +78,18 @@ TEST(Evidence, OnlyRanksThatShowIt) {
   }
 }
 
+TEST(Evidence, CallsHaveTheLineOfTheProgram) {
+  RankDiagnosis part = MadeRank();
+  part.names.push_back("train.py:90");
+  part.blocked[1].line = static_cast<NameId>(part.names.size() - 1);
+  part.blocked[1].dur += 1;  // the longer one
+  Diagnosis diagnosis = DiagnosisOf("host.sync");
+  FindEvidence({{0, &part}}, diagnosis);
+  ASSERT_EQ(diagnosis.findings[0].evidence.size(), 2u);
+  EXPECT_EQ(diagnosis.findings[0].evidence[0].line, "train.py:90");
+  EXPECT_EQ(diagnosis.findings[0].evidence[1].line, "");
+}
+
 TEST(Evidence, DatabasesNameTheirTables) {
   RankDiagnosis part = MadeRank();
   part.source = "database";

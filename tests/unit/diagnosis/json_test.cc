@@ -50,6 +50,40 @@ TEST(DiagnosisJson, HoldsAllOfIt) {
   EXPECT_FALSE(first["evidence"][0].contains("peer"));
 }
 
+TEST(DiagnosisJson, PlacesHaveLinesAndOperations) {
+  Diagnosis diagnosis = FullDiagnosis();
+  diagnosis.findings[0].evidence[0].line = "train.py:90";
+  diagnosis.findings[0].evidence[1].op = "hcom_allReduce__1_0";
+  diagnosis.not_causes[0].line = "train.py:95";
+  const DiagnosisDocument document = DocumentOf(diagnosis, {});
+  const DiagnosisDocument& places = document["findings"][0]["evidence"];
+  EXPECT_EQ(places[0]["source_line"], "train.py:90");
+  EXPECT_FALSE(places[0].contains("op"));
+  EXPECT_EQ(places[1]["op"], "hcom_allReduce__1_0");
+  EXPECT_FALSE(places[1].contains("source_line"));
+  EXPECT_EQ(document["not_causes"][0]["source_line"], "train.py:95");
+}
+
+TEST(DiagnosisJson, HoldsTheChainOfWhatIsExplained) {
+  Diagnosis diagnosis = FullDiagnosis();
+  EXPECT_FALSE(DocumentOf(diagnosis, {})["findings"][0].contains("chain"));
+  FindingChain chain;
+  chain.late.emplace();
+  chain.late->leaves = {{"free.python", 5, 2}};
+  chain.late->explained = Explained::kMainly;
+  for (std::int64_t rank = 0; rank < 100; ++rank) chain.late->waiting.push_back({rank, 4});
+  chain.path = {{-1, "hcom_allReduce__1_0", 8}};
+  diagnosis.findings[0].chain = chain;
+  const DiagnosisDocument json = DocumentOf(diagnosis, {})["findings"][0]["chain"];
+  EXPECT_EQ(json["late"]["leaves"][0]["excess_ns"], 3);
+  EXPECT_EQ(json["late"]["explained"], "mainly");
+  EXPECT_EQ(json["late"]["waiting"].size(), 16u);
+  EXPECT_EQ(json["late"]["waiting_ranks"], 100);
+  EXPECT_FALSE(json["late"].contains("divergence"));
+  EXPECT_FALSE(json.contains("arrivals"));
+  EXPECT_TRUE(json["critical_path"][0]["rank"].is_null());
+}
+
 TEST(DiagnosisJson, TitlesNameTheRanks) {
   Diagnosis diagnosis = MadeDiagnosis();
   diagnosis.findings = {MadeFinding("rank.late", 8'000'000)};

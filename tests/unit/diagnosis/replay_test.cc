@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
 #include <vector>
 
 namespace mpa {
@@ -128,6 +129,24 @@ TEST(Replay, ACircleOfOneTimeLeavesWhatFollowsAsItIs) {
   graph.Finish(0);
   EXPECT_EQ(graph.Dropped(), 1U);
   EXPECT_EQ(ReplayWithout(graph, {{{work, 5}}, {}, {}}), (std::vector<TimeNs>{0, 0, 0, 0}));
+}
+
+TEST(Replay, AFixShortensWhatIsOnTheCriticalPath) {
+  const TwoKernels of;
+  using Cuts = std::vector<std::pair<Node, TimeNs>>;
+  const auto shortened = [&](const Removal& fix, const Removal& made) {
+    const Removal* const before[] = {&made};
+    Cuts cuts;
+    for (const ReplayGraph::PathCut& cut : of.graph.Shortened(of.second, 0, before, fix)) cuts.emplace_back(cut.node, cut.less);
+    return cuts;
+  };
+  const Removal host{{}, {{of.host_work, 4}}, {}}, kernel{{{of.first, 15}}, {}, {}}, order{{}, {}, {of.on_stream}};
+  EXPECT_EQ(shortened(kernel, {}), (Cuts{{of.first, 15}}));
+  EXPECT_EQ(shortened(host, {}), Cuts{}) << "the device is busy";
+  EXPECT_EQ(shortened(host, order), (Cuts{{of.second_launch, 4}}));
+  // The first kernel ends at 23; the launch holds the second one up to 12.
+  EXPECT_EQ(shortened(order, {}), (Cuts{{of.second, 11}}));
+  EXPECT_EQ(shortened(kernel, kernel), (Cuts{})) << "5 ns are left of it, and then the host holds it up";
 }
 
 }  // namespace

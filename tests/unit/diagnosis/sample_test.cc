@@ -3,6 +3,7 @@
 // job of eight. The expected numbers were measured independently.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -10,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "diagnosis/part.h"
 #include "mpa/diagnosis/arrivals.h"
 #include "mpa/measure/accounting.h"
 #include "pipeline/load_rank.h"
@@ -27,7 +29,7 @@ class SampleDiagnosisTest : public ::testing::Test {
     for (const char* rank : {"rank0_ascend_pt", "rank1_ascend_pt"}) {
       if (!fs::exists(data / rank)) return false;
       LoadedRank loaded =
-          LoadRank(OpenRank(data / rank, {}), {kAccountTables | Tables::kJobInfo, ""}, {});
+          LoadRank(OpenRank(data / rank, {}), {kAccountTables | Tables::kJobInfo | Tables::kOpStacks, ""}, {});
       loaded.trace.rank = static_cast<std::int64_t>(traces_.size());
       traces_.push_back(std::move(loaded.trace));
     }
@@ -229,6 +231,25 @@ TEST(SimulatedAccounts, HaveTheLedgerOfTheSimulator) {
     ++looked_at;
   }
   EXPECT_EQ(looked_at, truth["world"].get<std::size_t>());
+}
+
+// What the call stacks of the captures say: `images.cuda()` and a number that is printed.
+TEST_F(SampleDiagnosisTest, TextAndDatabaseNameTheSameLines) {
+  for (const char* name : {"text/level1", "db/level1", "db/level0"}) {
+    traces_.clear();
+    LOAD_OR_SKIP(name);
+    const RankDiagnosis part = MakeRankDiagnosis(traces_[0]);
+    const auto copy = std::find_if(part.places.begin(), part.places.end(), [&](const HostPlace& place) {
+      return place.leaf == Leaf::kHostCopy && place.longest > 3'000'000;
+    });
+    ASSERT_NE(copy, part.places.end()) << name;
+    EXPECT_EQ(part.names[copy->line], "main.py:350") << name;
+    const auto longest = std::max_element(part.blocked.begin(), part.blocked.end(), [](const BlockedPart& a, const BlockedPart& b) {
+      return a.dur < b.dur;
+    });
+    ASSERT_NE(longest, part.blocked.end()) << name;
+    EXPECT_EQ(part.names[longest->line], "main.py:485") << name;
+  }
 }
 
 }  // namespace

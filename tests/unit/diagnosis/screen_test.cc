@@ -166,6 +166,18 @@ TEST(DiagnosisScreen, NamesWhatOnlyLooksGuilty) {
   EXPECT_FALSE(ScreenHolds(lines, "third"));
 }
 
+TEST(DiagnosisScreen, NamesTheLinesOfTheProgram) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  diagnosis.findings = {MadeFinding("host.h2d", 8'000'000)};
+  diagnosis.findings[0].evidence[0].line = "train.py:90";
+  diagnosis.not_causes = {{"aten::_local_scalar_dense", 91'700'000, "host.h2d", "main.py:485"}};
+  const ScreenLines lines = DiagnosisScreen(diagnosis, Language::kEnglish, 5);
+  EXPECT_TRUE(ScreenHolds(lines, "    aten::to at train.py:90: 3 calls a step"));
+  // 80 columns: the middle of the name gives way.
+  EXPECT_TRUE(ScreenHolds(lines, "r_dense at main.py:485, 91.7 ms: waits for what 1 delays\n"));
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kChinese, 5), "aten::to（train.py:90）：每个 step 3 次"));
+}
+
 TEST(DiagnosisScreen, CountsWhatItLeavesOut) {
   Diagnosis diagnosis = MadeDiagnosis();
   for (int i = 0; i < 7; ++i) diagnosis.findings.push_back(MadeFinding("host.h2d", 8'000'000));
@@ -291,6 +303,14 @@ TEST(DiagnosisScreen, ChineseCountsTwoColumns) {
 TEST(DiagnosisScreen, WithoutAnyRankNothingBreaks) {
   const ScreenLines lines = DiagnosisScreen(Diagnosis{}, Language::kEnglish, 5);
   EXPECT_EQ(lines, (ScreenLines{"0 ranks: step 0.000 ms", "No finding above 1 % of the step."}));
+}
+
+TEST(Screen, ALineIsNamedOnce) {
+  const auto at = [](const char* name, const char* line) { return AtLine(name, line, Language::kEnglish, 60); };
+  EXPECT_EQ(at("aten::item", "train.py:90"), "aten::item at train.py:90");
+  EXPECT_EQ(at("train.py(90): step", "train.py:90"), "train.py(90): step");
+  EXPECT_EQ(at("train.py(90): step", "train.py:9"), "train.py(90): step at train.py:9");
+  EXPECT_EQ(at("aten::item", ""), "aten::item");
 }
 
 }  // namespace

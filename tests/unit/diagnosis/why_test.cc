@@ -85,5 +85,58 @@ TEST(Why, LongNamesStayWithinTheScreen) {
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
 }
 
+Diagnosis WithChain() {
+  Diagnosis diagnosis = TwoFindings();
+  FindingChain chain;
+  chain.late.emplace();
+  chain.late->rank = 3;
+  chain.late->compared = 8;
+  chain.late->lateness = 4'000'000;
+  chain.late->share = 0.75;
+  chain.late->explained = Explained::kMainly;
+  chain.late->leaves = {{"free.dispatch.op", 4'000'000, 1'000'000}, {"free.python", 1'000'000, 0}};
+  for (std::int64_t rank = 0; rank < 1000; ++rank) chain.late->waiting.push_back({rank, 4'000'000});
+  chain.late->divergence = Divergence{3, 1, 10, "MatMulV3", "64,64", 2'000'000, "hcom_allReduce__1_0", 4'000'000};
+  chain.arrivals = {{"hcom_allReduce__1_0", 10, 4'000'000, {{0, 4'100'000}}, 0, 0},
+                    {"hcom_allReduce__1_3", 10, 50'000, {{0, 50'000}}, 27'000'000, 12'100'000}};
+  chain.path = {{3, "free.dispatch.op", 3'200'000}, {-1, "hcom_allReduce__1_0", 800'000}};
+  chain.more_path = 2;
+  diagnosis.findings[0].chain = std::move(chain);
+  return diagnosis;
+}
+
+TEST(Why, ShowsTheChainOfEvidence) {
+  const std::string text = WhyText(WithChain(), 0);
+  EXPECT_HAS_TEXT(text, "  work       rank 3, a step                       own  usual of 8      excess\n");
+  EXPECT_HAS_TEXT(text, "operator calls                    4.0 ms      1.0 ms     +3.0 ms\n");
+  EXPECT_HAS_TEXT(text, "together                          5.0 ms      1.0 ms     +4.0 ms\n");
+  EXPECT_HAS_TEXT(text, "  late by    4.0 ms a step; mainly operator calls (75 %)\n");
+  EXPECT_HAS_TEXT(text, "  waiting    rank 0 4.0 ms, rank 1 4.0 ms, rank 2 4.0 ms; 997 more\n");
+  EXPECT_HAS_TEXT(text, "  differs    first at MatMulV3 (64,64), step 10: 2.0 ms behind rank 1, of 4.0");
+  EXPECT_HAS_TEXT(text, "  arrivals   hcom_allReduce__1_0, step 10: 4.0 ms after the others\n");
+  EXPECT_HAS_TEXT(text, "hcom_allReduce__1_3, step 10: 50.0 us after the others\n");
+  EXPECT_HAS_TEXT(text, "came 27.0 ms after the first one; called for 12.1 ms after it\n");
+  EXPECT_HAS_TEXT(text, "3.2 ms a step\n");
+  EXPECT_HAS_TEXT(text, "rank 5: hcom_allReduce__1_0 0.8 ms a step\n");
+  EXPECT_HAS_TEXT(text, "2 shorter pieces\n");
+  EXPECT_HAS_TEXT(WhyText(WithChain(), 0, Language::kChinese), "  等待       rank 0 4.0 ms");
+}
+
+TEST(Why, ShortTimesAreInMicroseconds) {
+  Diagnosis diagnosis = TwoFindings();
+  diagnosis.findings[1].evidence[0].dur = 12'300;
+  EXPECT_HAS_TEXT(WhyText(diagnosis, 1), "  12.3 us at 7 ns, trace_view.json: host_ops\n");
+  diagnosis.findings[1].evidence[0].dur = 100'000;
+  EXPECT_HAS_TEXT(WhyText(diagnosis, 1), "  0.1 ms at 7 ns");
+}
+
+TEST(Why, ShowsTheLineOfTheProgram) {
+  Diagnosis diagnosis = TwoFindings();
+  diagnosis.findings[1].evidence[0].line = "train.py:90";
+  EXPECT_HAS_TEXT(WhyText(diagnosis, 1), "rank 0: aten::to at train.py:90\n");
+  diagnosis.findings[1].evidence[0].name = std::string(200, 'x');
+  EXPECT_HAS_TEXT(WhyText(diagnosis, 1), " at train.py:90\n");
+}
+
 }  // namespace
 }  // namespace mpa

@@ -55,6 +55,12 @@ TEST(TraceViewDetails, AreLeftOutWhenNobodyAsks) {
   EXPECT_TRUE(trace.python_calls.Empty());
 }
 
+TEST(TraceViewDetails, ReadsStacksAlone) {
+  const RankTrace trace = ReadNpu(std::string(kOpWithDetails) + "," + kOpWithout, Tables::kHostOps | Tables::kOpStacks);
+  EXPECT_EQ(ColumnTexts(trace, trace.host_ops.stack), (Names{"a.py(1): f", ""}));
+  EXPECT_EQ(ColumnTexts(trace, trace.host_ops.shapes), (Names{"", ""}));
+}
+
 TEST(TraceViewDetails, ReadsPythonFunctionsOnTheThreadOfTheOperators) {
   const RankTrace trace = ReadNpu(
       std::string(kOpWithout) +

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// The chain of evidence of a finding.
+#include "chain.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "evidence.h"
+
+namespace mpa {
+namespace {
+
+constexpr std::size_t kMostPieces = 5;
+
+// What the places of the job's graph are called.
+class PlaceNamer {
+ public:
+  // `about`: the leaves that the fix is about.
+  PlaceNamer(const Job& job, const std::vector<Leaf>& about) : job_(job) {
+    for (std::size_t i = 0; i < job.graph.leaves.size(); ++i) {
+      for (const ReplayGraph::Edge edge : job.graph.leaves[i]) operations_[edge] = i;
+      operations_[job.graph.outsiders[i]] = i;
+    }
+    for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
+      for (const HostShare& share : job.Part(rank).shares) {
+        HostShare& longest = shares_.try_emplace(job.graph.first_edge[rank] + share.edge, share).first->second;
+        const bool fits = IsOf(about, share.leaf), longest_fits = IsOf(about, longest.leaf);
+        if (fits != longest_fits ? fits : share.time > longest.time) longest = share;
+      }
+      for (const BlockedPart& call : job.Part(rank).blocked) blocked_[job.graph.first_edge[rank] + call.edge] = &call;
+    }
+  }
+
+  PathPiece Of(const ReplayGraph::PathCut& cut) const {
+    if (cut.edge == ReplayGraph::kNoEdge) return OfNode(cut);
+    if (const auto operation = operations_.find(cut.edge); operation != operations_.end()) return OfOperation(operation->second, cut);
+    const std::size_t rank = RankOf(cut.node);
+    PathPiece piece{job_.ranks[rank].rank, std::string(NameOf(Leaf::kUnknown)), cut.less};
+    const auto share = shares_.find(cut.edge);
+    if (share != shares_.end()) piece.name = NameOf(share->second.leaf);
+    if (const auto call = blocked_.find(cut.edge); call != blocked_.end()) {
+      const auto& names = job_.Part(rank).names;
+      const std::string& place = names[call->second->place];
+      piece.name = place.empty() ? names[call->second->name] : place;
+    }
+    return piece;
+  }
+
+ private:
+  // Of a node of the rank itself.
+  std::size_t RankOf(ReplayGraph::Node node) const {
+    const auto& first = job_.graph.first_node;
+    return static_cast<std::size_t>(std::upper_bound(first.begin(), first.end(), node) - first.begin()) - 1;
+  }
+
+  PathPiece OfNode(const ReplayGraph::PathCut& cut) const {
+    const std::size_t rank = RankOf(cut.node);
+    const RankDiagnosis& part = job_.Part(rank);
+    const GraphNode& node = part.graph.nodes[cut.node - job_.graph.first_node[rank]];
+    PathPiece piece{job_.ranks[rank].rank, std::string(NameOf(node.leaf)), cut.less};
+    if (node.kind == NodeKind::kKernel) piece.name = part.names[part.kinds[static_cast<std::size_t>(node.row)].type];
+    return piece;
+  }
+
+  PathPiece OfOperation(std::size_t operation, const ReplayGraph::PathCut& cut) const {
+    const JointOperation::Member& first = job_.operations.all[operation].joint.members[0];
+    PathPiece piece{-1, job_.Part(first.rank).names[job_.PartOf(first).name], cut.less};
+    if (cut.edge != job_.graph.outsiders[operation]) piece.rank = job_.ranks[RankOf(cut.node)].rank;
+    return piece;
+  }
+
+  const Job& job_;
+  std::map<ReplayGraph::Edge, std::size_t> operations_;
+  std::map<ReplayGraph::Edge, HostShare> shares_;
+  std::map<ReplayGraph::Edge, const BlockedPart*> blocked_;
+};
+
+// The node of a step that ends last, and when.
+std::pair<ReplayGraph::Node, TimeNs> EndOf(const Job& job, std::size_t step, const std::vector<const Removal*>& made) {
+  const ReplayGraph& graph = job.graph.graph;
+  const std::vector<TimeNs> start = graph.Replay(made);
+  std::vector<TimeNs> less(graph.Nodes(), 0);
+  for (const Removal* removal : made) {
+    for (const auto& node : removal->durations) less[node.node] += node.less;
+  }
+  std::pair<ReplayGraph::Node, TimeNs> last{0, job.graph.steps.begin};
+  for (std::size_t i = 0; i <= step; ++i) {
+    for (const ReplayGraph::Node node : job.graph.steps.last[i]) {
+      const TimeNs end = start[node] + std::max<TimeNs>(0, graph.Duration(node) - less[node]);
+      if (end > last.second) last = {node, end};
+    }
+  }
+  return last;
+}
+
+void AddPath(const Job& job, const std::vector<Leaf>& about, const std::vector<const WhatIf*>& what_ifs, std::size_t finding, FindingChain& chain) {
+  if (job.steps == 0 || job.graph.graph.Nodes() == 0) return;
+  std::vector<const Removal*> made;
+  for (std::size_t i = 0; i < finding; ++i) made.push_back(&what_ifs[i]->expect);
+  const TimeNs from = job.first_step == 0 ? job.graph.steps.begin : EndOf(job, job.first_step - 1, made).second;
+  const auto last = EndOf(job, job.steps - 1, made).first;
+  const PlaceNamer names(job, about);
+  std::map<std::pair<std::int64_t, std::string>, TimeNs> pieces;
+  for (const ReplayGraph::PathCut& cut : job.graph.graph.Shortened(last, from, made, what_ifs[finding]->expect)) {
+    const PathPiece piece = names.Of(cut);
+    pieces[{piece.rank, piece.name}] += piece.less;
+  }
+  const auto steps = static_cast<TimeNs>(job.CountedSteps());
+  for (const auto& [place, less] : pieces) chain.path.push_back({place.first, place.second, less / steps});
+  std::stable_sort(chain.path.begin(), chain.path.end(), [](const PathPiece& a, const PathPiece& b) { return a.less > b.less; });
+  chain.more_path = chain.path.size() - std::min(chain.path.size(), kMostPieces);
+  chain.path.resize(chain.path.size() - chain.more_path);
+}
+
+}  // namespace
+
+void AddChain(const Job& job, const LateWork* late, const std::vector<const WhatIf*>& what_ifs, std::size_t finding,
+              Diagnosis& diagnosis) {
+  FoundCause& found = diagnosis.findings[finding];
+  FindingChain chain;
+  if (late != nullptr) chain.late = ExplainLateRank(job, *late, found);
+  if (found.id == "rank.late") ExplainOutsider(job, found, chain);
+  AddPath(job, late != nullptr ? late->leaves : LeavesOf(found), what_ifs, finding, chain);
+  found.chain = std::move(chain);
+}
+
+}  // namespace mpa
