@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include "diagnosis/finding_text.h"
 #include "diagnosis/made_diagnosis.h"
 #include "mpa/base/columns.h"
 
