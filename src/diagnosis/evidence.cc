@@ -144,7 +144,7 @@ class EvidenceFinder {
     if (id == "op.slow" || id == "op.variance") return finding_.key.substr(id.size() + 1) == type;
     if (id == "op.fp32") return kind.multiplies_fp32;
     if (id == "op.optimizer") return node.in_optimizer;
-    if (id == "pp.stage_imbalance") return IsOfOtherStages(part, kind);
+    if (id == "pp.stage_imbalance") return !node.in_optimizer && IsOfOtherStages(part, kind);
     if (id == "op.attention") return ContainsAny(ToLower(type), {"softmax"});
     return true;
   }

@@ -10,6 +10,7 @@
 
 #include "cause.h"
 #include "evidence.h"
+#include "mpa/base/parallel.h"
 
 namespace mpa {
 namespace {
@@ -120,13 +121,21 @@ class InnocentFinder {
 
   // The finding without which the calls wait least; empty: they wait for long without any of them.
   std::string Explain(std::size_t rank, const WaitingCalls& calls) const {
-    const TimeNs before = WaitOf(rank, calls, {});
+    const std::vector<std::uint32_t> edges = EdgesBeside(rank, calls);
+    const TimeNs before = WaitOf(rank, edges, {});
+    std::vector<TimeNs> after(what_ifs_.size());
+    constexpr std::size_t kAtOnce = 4;  // each replay takes the memory of all moments
+    ParallelFor(std::min(kAtOnce, after.size()), [&](std::size_t first) {
+      for (std::size_t i = first; i < after.size(); i += kAtOnce) {
+        std::vector<const Removal*> removals = {&what_ifs_[i]->expect};
+        if (diagnosis_.findings[i].with_next && i + 1 < what_ifs_.size()) removals.push_back(&what_ifs_[i + 1]->expect);
+        after[i] = WaitOf(rank, edges, removals);
+      }
+    });
     TimeNs best = std::max<TimeNs>(1, ShareOf(before, job_.rules.explained_share));
     std::string key;
-    for (std::size_t i = 0; i < what_ifs_.size(); ++i) {
-      std::vector<const Removal*> removals = {&what_ifs_[i]->expect};
-      if (diagnosis_.findings[i].with_next && i + 1 < what_ifs_.size()) removals.push_back(&what_ifs_[i + 1]->expect);
-      const TimeNs less = before - WaitOf(rank, calls, removals);
+    for (std::size_t i = 0; i < after.size(); ++i) {
+      const TimeNs less = before - after[i];
       if (less < best) continue;
       best = less + 1;  // of equal ones the first
       key = diagnosis_.findings[i].key;
@@ -134,18 +143,28 @@ class InnocentFinder {
     return key;
   }
 
+  // What holds up the ends of calls beside the device.
+  std::vector<std::uint32_t> EdgesBeside(std::size_t rank, const WaitingCalls& calls) const {
+    const RankDiagnosis& part = job_.Part(rank);
+    std::vector<bool> is_end(part.graph.nodes.size(), false), blocking(part.graph.edges.size(), false);
+    for (const auto& [end, time] : calls.dur) is_end[end] = true;
+    for (const BlockedPart& call : part.blocked) blocking[call.edge] = true;
+    std::vector<std::uint32_t> edges;
+    for (std::uint32_t i = 0; i < part.graph.edges.size(); ++i) {
+      if (is_end[part.graph.edges[i].node] && !blocking[i]) edges.push_back(i);
+    }
+    return edges;
+  }
+
   // How long calls of a rank wait for the device with some causes removed: from when all else that holds
   // up their ends is done.
-  TimeNs WaitOf(std::size_t rank, const WaitingCalls& calls, const std::vector<const Removal*>& removals) const {
+  TimeNs WaitOf(std::size_t rank, const std::vector<std::uint32_t>& edges, const std::vector<const Removal*>& removals) const {
     const std::vector<TimeNs> start = job_.graph.graph.Replay(removals);
     const RankDiagnosis& part = job_.Part(rank);
-    std::set<std::uint32_t> blocking;
-    for (const BlockedPart& call : part.blocked) blocking.insert(call.edge);
     const ReplayGraph::Node first = job_.graph.first_node[rank];
     std::map<std::uint32_t, TimeNs> ready;
-    for (std::uint32_t i = 0; i < part.graph.edges.size(); ++i) {
+    for (const std::uint32_t i : edges) {
       const GraphEdge& edge = part.graph.edges[i];
-      if (!calls.dur.contains(edge.node) || blocking.contains(i)) continue;
       const TimeNs from = start[first + edge.on] + (edge.from == WaitsFor::kEnd ? job_.graph.graph.Duration(first + edge.on) : 0);
       const TimeNs then = from + job_.graph.graph.Weight(job_.graph.first_edge[rank] + i);
       const auto [found, is_new] = ready.try_emplace(edge.node, then);

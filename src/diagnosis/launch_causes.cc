@@ -29,8 +29,10 @@ struct StarvedRuns {
 };
 
 class StarvedKernels {
+  static constexpr TimeNs kNever = std::numeric_limits<TimeNs>::min();
+
  public:
-  StarvedKernels(const Job& job, std::size_t rank) : job_(job), part_(job.Part(rank)) {
+  StarvedKernels(const Job& job, std::size_t rank) : job_(job), part_(job.Part(rank)), launched_(part_.graph.nodes.size(), kNever) {
     for (const GraphEdge& edge : part_.graph.edges) {
       if (part_.graph.nodes[edge.on].kind == NodeKind::kLaunch && part_.graph.nodes[edge.node].kind == NodeKind::kKernel) {
         launched_[edge.node] = part_.graph.nodes[edge.on].start + edge.weight;
@@ -57,13 +59,13 @@ class StarvedKernels {
       const TimeNs before = busy;
       busy = std::max(busy, start + nodes[node].dur);
       if (nodes[node].kind != NodeKind::kKernel) continue;
-      const auto launch = launched_.find(node);
+      const TimeNs launched = launched_[node];
       const bool counts = nodes[node].step >= static_cast<std::int32_t>(job_.first_step) && static_cast<std::size_t>(nodes[node].step) < job_.steps;
-      if (!counts || launch == launched_.end() || launch->second <= before) {
+      if (!counts || launched == kNever || launched <= before) {
         EndRun();
         continue;
       }
-      AddToRun(nodes[node], launch->second, start - before);
+      AddToRun(nodes[node], launched, start - before);
     }
     EndRun();
     return found_;
@@ -116,7 +118,7 @@ class StarvedKernels {
 
   const Job& job_;
   const RankDiagnosis& part_;
-  std::map<std::uint32_t, TimeNs> launched_;  // by kernel, when it can start at the earliest
+  std::vector<TimeNs> launched_;  // by node: when the kernel can start at the earliest
   std::vector<std::pair<TimeNs, TimeNs>> other_;  // times and all such work until then
   TimeNs last_launched_ = 0;
   StarvedRuns run_, found_;

@@ -176,7 +176,9 @@ class PartMaker {
   }
 
   void AddBlocked(const CallSites& sites) {
-    const Nesting ops(SpansOf(trace_.host_ops));
+    std::optional<Nesting> made;
+    if (sites.Ops() == nullptr) made.emplace(SpansOf(trace_.host_ops));
+    const Nesting& ops = made ? *made : *sites.Ops();
     for (const BlockedCall& blocked : part_.graph.blocked) {
       BlockedPart& part = part_.blocked.emplace_back();
       part.edge = blocked.edge;

@@ -11,31 +11,28 @@ namespace {
 
 constexpr TimeNs kLeastGap = 1'000'000;
 
-Intervals SilentTimes(const RankTrace& trace, const HostTimeline& timeline) {
-  if (!timeline.HasAny()) return {};
+// When nothing of the host is recorded on any thread.
+Intervals SilentTimes(const RankTrace& trace, const HostTimeline& timeline, const Interval& within) {
   std::vector<Interval> busy;
   for (std::size_t track = 0; track < trace.tracks.Size(); ++track) {
-    const Interval& span = timeline.Span();
-    timeline.Walk(static_cast<std::int32_t>(track), span.begin, span.end, [&](const HostPiece& piece) {
+    timeline.Walk(static_cast<std::int32_t>(track), within.begin, within.end, [&](const HostPiece& piece) {
       const bool is_mark = piece.table == PieceTable::kHostOps && IsStepMark(trace.strings.View(trace.host_ops.name[static_cast<std::size_t>(piece.row)]));
       if (!is_mark) busy.push_back({piece.begin, piece.end});
     }, [](TimeNs, TimeNs) {});
   }
-  Intervals silent = Difference({timeline.Span()}, Union(std::move(busy)));
-  std::erase_if(silent, [](const Interval& gap) { return gap.end - gap.begin < kLeastGap; });
-  return silent;
+  return Difference({within}, Union(std::move(busy)));
 }
 
 }  // namespace
 
 std::vector<SilentGap> FindSilentGaps(const RankTrace& trace, const HostTimeline& timeline, const std::vector<HostStretch>& stretches) {
-  const Intervals silent = SilentTimes(trace, timeline);
   std::vector<SilentGap> gaps;
+  if (!timeline.HasAny()) return gaps;
   for (const HostStretch& stretch : stretches) {
-    auto at = std::partition_point(silent.begin(), silent.end(), [&](const Interval& gap) { return gap.end <= stretch.begin; });
-    for (; at != silent.end() && at->begin < stretch.end; ++at) {
-      const TimeNs begin = std::max(at->begin, stretch.begin), end = std::min(at->end, stretch.end);
-      if (end - begin >= kLeastGap) gaps.push_back({stretch.edge, begin, end - begin});
+    const Interval within = {std::max(stretch.begin, timeline.Span().begin), std::min(stretch.end, timeline.Span().end)};
+    if (within.end - within.begin < kLeastGap) continue;
+    for (const Interval& gap : SilentTimes(trace, timeline, within)) {
+      if (gap.end - gap.begin >= kLeastGap) gaps.push_back({stretch.edge, gap.begin, gap.end - gap.begin});
     }
   }
   return gaps;

@@ -131,7 +131,8 @@ bool IsShapes(std::string_view text) {
 
 using CallStacks = std::unordered_map<std::int64_t, StringId>;
 
-// Assembles call stacks from their frames, which come one stack after the other.
+// Assembles call stacks from their frames, which come one stack after the other. Most stacks are the same
+// over and over: a text is made once.
 class CallStackJoiner {
  public:
   explicit CallStackJoiner(DbInput& input) : input_(input) {}
@@ -139,8 +140,7 @@ class CallStackJoiner {
   void Add(std::int64_t stack, const io::Row& row, int frame_column) {
     if (stack != current_) Finish();
     current_ = stack;
-    if (!text_.empty()) text_ += ";\r\n";
-    text_ += input_.trace.strings.View(input_.strings.Text(row, frame_column));
+    frames_.push_back(input_.strings.Text(row, frame_column));
   }
 
   CallStacks Take() {
@@ -149,15 +149,37 @@ class CallStackJoiner {
   }
 
  private:
+  struct HashOfFrames {
+    std::size_t operator()(const std::vector<StringId>& frames) const {
+      std::size_t hash = frames.size();
+      for (const StringId frame : frames) hash = hash * 1'000'003 + static_cast<std::size_t>(frame);
+      return hash;
+    }
+  };
+
   void Finish() {
-    if (current_) stacks_[*current_] = input_.trace.strings.Intern(text_);
-    text_.clear();
+    if (current_) {
+      const auto [found, is_new] = texts_.try_emplace(frames_);
+      if (is_new) found->second = input_.trace.strings.Intern(Joined());
+      stacks_[*current_] = found->second;
+    }
+    frames_.clear();
+  }
+
+  std::string Joined() const {
+    std::string text;
+    for (const StringId frame : frames_) {
+      if (!text.empty()) text += ";\r\n";
+      text += input_.trace.strings.View(frame);
+    }
+    return text;
   }
 
   DbInput& input_;
   CallStacks stacks_;
+  std::unordered_map<std::vector<StringId>, StringId, HashOfFrames> texts_;
   std::optional<std::int64_t> current_;
-  std::string text_;
+  std::vector<StringId> frames_;
 };
 
 // The stacks if the table holds their frames in order, as exporters write them: to sort a large

@@ -28,6 +28,8 @@ class CallSites {
   std::string At(const NestSpan& span) const;
   /// False: neither functions nor stacks are recorded.
   bool Known() const { return !trace_.python_calls.Empty() || ops_.has_value(); }
+  /// The operators of the host by what is within what; null: none has a call stack.
+  const Nesting* Ops() const { return ops_ ? &*ops_ : nullptr; }
 
  private:
   std::int32_t TrackOf(const Piece& piece) const;
