@@ -92,22 +92,26 @@ void ReplayGraph::Finish(TimeNs tolerance) {
     if (edge.dropped) ++dropped_;
   }
   Order();
-  first_edge_.assign(Nodes() + 1, 0);
+  std::vector<std::uint32_t> position(Nodes());
+  for (std::uint32_t i = 0; i < order_.size(); ++i) position[order_[i]] = i;
+  first_step_.assign(Nodes() + 1, 0);
   for (const EdgeRow& edge : edges_) {
-    if (!edge.dropped) ++first_edge_[edge.node + 1];
+    if (!edge.dropped) ++first_step_[position[edge.node] + 1];
   }
-  std::partial_sum(first_edge_.begin(), first_edge_.end(), first_edge_.begin());
-  edges_of_.resize(first_edge_.back());
-  std::vector<std::uint32_t> next(first_edge_.begin(), first_edge_.end() - 1);
+  std::partial_sum(first_step_.begin(), first_step_.end(), first_step_.begin());
+  steps_.resize(first_step_.back());
+  std::vector<std::uint32_t> next(first_step_.begin(), first_step_.end() - 1);
   for (std::uint32_t i = 0; i < edges_.size(); ++i) {
-    if (!edges_[i].dropped) edges_of_[next[edges_[i].node]++] = i;
+    const EdgeRow& edge = edges_[i];
+    if (!edge.dropped) steps_[next[position[edge.node]]++] = {edge.weight, edge.on, i, edge.from == WaitsFor::kEnd};
   }
   lag_.assign(Nodes(), 0);
-  for (Node node = 0; node < Nodes(); ++node) {
+  for (std::uint32_t i = 0; i < order_.size(); ++i) {
+    const Node node = order_[i];
     TimeNs latest = kNothing;
-    for (std::uint32_t i = first_edge_[node]; i < first_edge_[node + 1]; ++i) {
-      const EdgeRow& edge = edges_[edges_of_[i]];
-      latest = std::max(latest, Arrival(edge, start_, dur_, edge.weight));
+    for (std::uint32_t at = first_step_[i]; at < first_step_[i + 1]; ++at) {
+      const Step& step = steps_[at];
+      latest = std::max(latest, start_[step.on] + (step.from_end ? dur_[step.on] : 0) + step.weight);
     }
     // What waits for nothing is held up by nothing: it keeps its time.
     lag_[node] = latest == kNothing ? start_[node] : start_[node] - latest;
@@ -125,15 +129,16 @@ std::vector<TimeNs> ReplayGraph::Replay(std::span<const Removal* const> removals
     for (const Edge edge : removal->cuts) cut[edge] = true;
     for (const Node node : removal->prompt) lag[node] = std::min<TimeNs>(0, lag[node]);
   }
+  const bool whole = less_weight.empty();
   std::vector<TimeNs> start(Nodes());
-  for (const Node node : order_) {
+  for (std::uint32_t i = 0; i < order_.size(); ++i) {
+    const Node node = order_[i];
     TimeNs latest = kNothing;
-    for (std::uint32_t i = first_edge_[node]; i < first_edge_[node + 1]; ++i) {
-      const std::uint32_t number = edges_of_[i];
-      if (!cut.empty() && cut[number]) continue;
-      const EdgeRow& edge = edges_[number];
-      const TimeNs less = less_weight.empty() ? 0 : less_weight[number];
-      latest = std::max(latest, Arrival(edge, start, dur, std::max<TimeNs>(0, edge.weight - less)));
+    for (std::uint32_t at = first_step_[i]; at < first_step_[i + 1]; ++at) {
+      const Step& step = steps_[at];
+      if (!whole && cut[step.number]) continue;
+      const TimeNs weight = whole ? step.weight : std::max<TimeNs>(0, step.weight - less_weight[step.number]);
+      latest = std::max(latest, start[step.on] + (step.from_end ? dur[step.on] : 0) + weight);
     }
     start[node] = latest == kNothing ? start_[node] : latest + lag[node];
   }

@@ -29,6 +29,8 @@ std::vector<ReplayGraph::PathCut> ReplayGraph::Shortened(Node last, TimeNs from,
     const EdgeRow& row = edges_[edge];
     return start[row.on] + (row.from == WaitsFor::kEnd ? duration(row.on) : 0) + weight(edge);
   };
+  std::vector<std::uint32_t> position(Nodes());
+  for (std::uint32_t i = 0; i < order_.size(); ++i) position[order_[i]] = i;
   std::vector<PathCut> cuts;
   const auto add = [&](Node node, Edge edge, TimeNs less) {
     if (less > 0) cuts.push_back({node, edge, less});
@@ -38,8 +40,8 @@ std::vector<ReplayGraph::PathCut> ReplayGraph::Shortened(Node last, TimeNs from,
     if (to_end) add(node, kNoEdge, std::min(now.dur[node], duration(node)));
     if (now.prompt[node] && !before.prompt[node]) add(node, kNoEdge, lag_[node]);
     Edge holds = kNoEdge, else_holds = kNoEdge;  // the second one of those that stay
-    for (std::uint32_t i = first_edge_[node]; i < first_edge_[node + 1]; ++i) {
-      const Edge edge = edges_of_[i];
+    for (std::uint32_t i = first_step_[position[node]]; i < first_step_[position[node] + 1]; ++i) {
+      const Edge edge = steps_[i].number;
       if (before.cut[edge]) continue;
       if (holds == kNoEdge || arrival(edge) > arrival(holds)) holds = edge;
       if (!now.cut[edge] && (else_holds == kNoEdge || arrival(edge) > arrival(else_holds))) else_holds = edge;

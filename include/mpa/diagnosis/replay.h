@@ -76,6 +76,13 @@ class ReplayGraph {
     TimeNs weight;
     bool dropped = false;
   };
+  // An edge as a replay reads it: those of a node stand together, nodes in the order of the replay.
+  struct Step {
+    TimeNs weight;
+    Node on;
+    Edge number;
+    bool from_end;
+  };
   void Order();
   TimeNs Arrival(const EdgeRow& edge, const std::vector<TimeNs>& start,
                  const std::vector<TimeNs>& dur, TimeNs weight) const;
@@ -83,7 +90,8 @@ class ReplayGraph {
   std::vector<TimeNs> start_, dur_, lag_;
   std::vector<EdgeRow> edges_;
   std::vector<Node> order_;
-  std::vector<std::uint32_t> first_edge_, edges_of_;  // by node, the edges it waits by
+  std::vector<Step> steps_;  // what nodes wait for
+  std::vector<std::uint32_t> first_step_;  // by position in order_
   std::size_t dropped_ = 0;
 };
 
