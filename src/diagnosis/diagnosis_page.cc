@@ -30,8 +30,7 @@ class DiagnosisPageMaker {
     AddAccount();
     for (const FindingSection section : kSections) AddFindings(section);
     if (std::none_of(of_.findings.begin(), of_.findings.end(), IsOfStep)) {
-      page_.sections.push_back(
-          {.heading = Text({"No finding above 1 % of the step.", "没有超过 step 1 % 的问题。"})});
+      page_.sections.push_back({.heading = NoFindingText(of_, language_)});
     }
     AddInnocents();
     AddNotJudged();
@@ -46,13 +45,7 @@ class DiagnosisPageMaker {
     if (!of_.findings.empty()) {
       answer += fmt::format(", {} {} ms", Text({"after all of these", "全部解决后"}), ms_(of_.floor));
     }
-    std::string facts = fmt::format("{} {}", of_.ranks.size(), Text({"ranks", "卡"}));
-    if (of_.steps.size() == 1) facts += fmt::format(", step {}", of_.steps[0]);
-    if (of_.steps.size() > 1) {
-      facts += fmt::format(", step {}-{}", of_.steps.front(), of_.steps.back());
-    }
-    if (!of_.level.empty()) facts += ", " + of_.level;
-    page_.lead = {std::move(answer), std::move(facts)};
+    page_.lead = {std::move(answer), CaptureText(of_, language_)};
   }
 
   // A piece of the bar for each part of the step, and all leaves below it.
@@ -144,7 +137,7 @@ class DiagnosisPageMaker {
     if (of_.not_judged.empty()) return;
     PageTable table;
     table.headers = {Text({"finding", "问题"}), Text({"needs", "需要的数据"}),
-                     Text({"to be had by", "获取方式"})};
+                     Text({"how to record it", "获取方式"})};
     for (const NotJudged& row : of_.not_judged) {
       table.rows.push_back({row.id, NeedText(row.needs, language_), NeedText(row.hint, language_)});
     }

@@ -65,30 +65,8 @@ class Screen {
     lines_.push_back(line);
   }
 
-  std::string StepsText() const {
-    std::string text;
-    if (of_.steps.size() == 1) text = Fill({", step {}", "，step {}"}, of_.steps[0]);
-    if (of_.steps.size() > 1) {
-      text = Fill({", steps {}-{}", "，step {}-{}"}, of_.steps.front(), of_.steps.back());
-    }
-    if (of_.dropped_steps.size() == 1) {
-      text += Fill({" ({} left out: warm-up)", "（{} 为预热，不计）"}, of_.dropped_steps[0]);
-    } else if (of_.dropped_steps.size() > 1) {
-      text += Fill({" ({} steps left out: warm-up)", "（{} 个 step 为预热，不计）"}, of_.dropped_steps.size());
-    }
-    return text;
-  }
-
   void AddHeader() {
-    const std::size_t count = of_.ranks.size();
-    std::string ranks = fmt::format("{}", count);
-    if (of_.world > static_cast<std::int64_t>(count)) {
-      ranks = Fill({"{} of {}", "共 {1} 卡，采集 {0}"}, count, of_.world);
-    }
-    const std::string comma = English() ? ", " : "，";
-    const std::string level = of_.level.empty() ? "" : comma + Printable(of_.level);
-    const std::string line = ranks + (English() ? (ranks == "1" ? " rank" : " ranks") : " 卡") + StepsText() + level +
-                             Fill({": step {} ms", "：step 耗时 {} ms"}, ms_(of_.step));
+    const std::string line = CaptureText(of_, language_) + Fill({": step {} ms", "：step 耗时 {} ms"}, ms_(of_.step));
     for (std::string& part : Wrapped(line, 2)) lines_.push_back(std::move(part));
   }
 
@@ -128,7 +106,7 @@ class Screen {
 
   // What bounds the step when nothing is wrong with it.
   void AddNoFinding() {
-    lines_.push_back(Fill({"No finding above {} of the step.", "没有超过 step {} 的问题。"}, LeastShareText(of_.rules)));
+    lines_.push_back(NoFindingText(of_, language_));
     const std::optional<AccountRow> row = ShownAccount(of_);
     if (!row || row->window <= 0) return;
     const auto largest = std::max_element(row->leaves.begin(), row->leaves.end(),

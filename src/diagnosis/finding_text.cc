@@ -154,6 +154,26 @@ std::string FactsText(const FoundCause& finding, Language language, std::size_t 
   return facts;
 }
 
+std::string CaptureText(const Diagnosis& diagnosis, Language language) {
+  const auto fill = [&](const Wording& texts, const auto&... values) { return fmt::format(fmt::runtime(texts.In(language)), values...); };
+  const std::size_t count = diagnosis.ranks.size();
+  std::string text = fmt::format("{}", count);
+  if (diagnosis.world > static_cast<std::int64_t>(count)) text = fill({"{} of {}", "共 {1} 卡，采集 {0}"}, count, diagnosis.world);
+  text += InChinese(language) ? " 卡" : text == "1" ? " rank" : " ranks";
+  const auto& steps = diagnosis.steps;
+  if (steps.size() == 1) text += fill({", step {}", "，step {}"}, steps[0]);
+  if (steps.size() > 1) text += fill({", steps {}-{}", "，step {}-{}"}, steps.front(), steps.back());
+  const auto& dropped = diagnosis.dropped_steps;
+  if (dropped.size() == 1) text += fill({" ({} left out: warm-up)", "（{} 为预热，不计）"}, dropped[0]);
+  if (dropped.size() > 1) text += fill({" ({} steps left out: warm-up)", "（{} 个 step 为预热，不计）"}, dropped.size());
+  if (!diagnosis.level.empty()) text += (InChinese(language) ? "，" : ", ") + Printable(diagnosis.level);
+  return text;
+}
+
+std::string NoFindingText(const Diagnosis& diagnosis, Language language) {
+  return fmt::format(fmt::runtime(InChinese(language) ? "没有超过 step {} 的问题。" : "No finding above {} of the step."), LeastShareText(diagnosis.rules));
+}
+
 bool NamesLine(const std::string& name, const std::string& line) {
   const std::size_t colon = line.rfind(':');
   return colon != std::string::npos && name.find(line.substr(0, colon) + "(" + line.substr(colon + 1) + ")") != std::string::npos;

@@ -46,6 +46,10 @@ std::string SeverityText(const Diagnosis& diagnosis, const FoundCause& finding);
 inline constexpr std::size_t kAllColumns = 1000;
 /// Where it shows most, and the first metrics that people read: as much as fits into the columns.
 std::string FactsText(const FoundCause& finding, Language language, std::size_t columns);
+/// "2 of 8 ranks, steps 10-14 (10 left out: warm-up), Level1".
+std::string CaptureText(const Diagnosis& diagnosis, Language language);
+/// What is said where nothing costs much.
+std::string NoFindingText(const Diagnosis& diagnosis, Language language);
 /// True for a frame of Python that has the line in its name: "train.py(90): step" and "train.py:90".
 bool NamesLine(const std::string& name, const std::string& line);
 /// "aten::item at train.py:90", where the line is known and not in the name: in so many columns, unless these

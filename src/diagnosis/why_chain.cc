@@ -120,7 +120,7 @@ class ChainText {
     const std::string kernel = shapes.empty() ? Name(found.kernel) : fmt::format("{} ({})", Name(found.kernel), Name(shapes));
     const std::string place = found.kernel.empty() ? Fill({"behind the last kernel", "最后一个算子之后"}) : Fill({"first at {}", "首次出现于 {}"}, kernel);
     const std::string step = found.step < 0 ? "" : Fill({", step {}", "，step {}"}, found.step);
-    Add({"differs", "偏离"}, Fill({"{}{}: {} behind rank {}, of {} late to {}", "{0}{1}：比 rank {3} 晚 {2}，最终晚 {4} 到达 {5}"}, place, step, Time(found.behind),
+    Add({"differs", "偏离"}, Fill({"{}{}: {} behind rank {}; in the end {} late to {}", "{0}{1}：比 rank {3} 晚 {2}，最终晚 {4} 到达 {5}"}, place, step, Time(found.behind),
                                 found.peer, Time(found.late), Name(found.until)));
   }
 
