@@ -51,7 +51,7 @@ class StarvedKernels {
       if (nodes[i].kind == NodeKind::kKernel || nodes[i].kind == NodeKind::kCopy) order.emplace_back(nodes[i].start, i);
     }
     std::sort(order.begin(), order.end());
-    TimeNs busy = std::numeric_limits<TimeNs>::min();
+    TimeNs busy = kNever;
     std::size_t collective = 0;
     for (const auto& [start, node] : order) {
       // A collective that goes on did not hold the kernel up.
@@ -65,7 +65,7 @@ class StarvedKernels {
         EndRun();
         continue;
       }
-      AddToRun(nodes[node], launched, start - before);
+      AddToRun(nodes[node], launched, before == kNever ? 0 : start - before);
     }
     EndRun();
     return found_;
