@@ -12,7 +12,7 @@ bool IsOfDevice(NodeKind kind) {
   return kind == NodeKind::kKernel || kind == NodeKind::kCopy || kind == NodeKind::kArrive;
 }
 
-bool IsIssuing(Leaf leaf) {
+bool CountsAsIssuing(Leaf leaf) {
   return leaf == Leaf::kDispatchOp || leaf == Leaf::kDispatchCann || leaf == Leaf::kDispatchComm || leaf == Leaf::kPython;
 }
 
@@ -87,7 +87,7 @@ IssuingWork::IssuingWork(const RankDiagnosis& part) {
   std::vector<std::pair<std::uint32_t, Removal::Edge>> found;
   for (const HostShare& share : part.shares) {
     const std::uint32_t node = issued[part.graph.edges[share.edge].node];
-    if (node != kNoNode && IsIssuing(share.leaf)) found.push_back({node, {share.edge, share.time}});
+    if (node != kNoNode && CountsAsIssuing(share.leaf)) found.push_back({node, {share.edge, share.time}});
   }
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   for (const auto& [node, work] : found) {

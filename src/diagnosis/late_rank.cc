@@ -134,7 +134,7 @@ class LateRankChain {
     // Who is behind in one of its groups is behind in the others, too.
     TimeNs lateness = 0;
     for (const auto& [of, sum] : sums) lateness = std::max(lateness, sum);
-    // Less is no lateness but what clocks are wrong by.
+    // Less may be an error of the clocks.
     if (Mean(lateness) < std::max(kLeastLateness, ShareOf(job_.step_time, kLeastShare))) return;
     late.lateness = Mean(lateness);
     for (const auto& [rank, time] : waiting) late.waiting.push_back({job_.ranks[rank].rank, Mean(time)});
