@@ -133,12 +133,19 @@ def trace_events(run, level1):
         flow("torch_to_npu", "async_npu", EPOCH + item.start,
              (PID, item.op.thread, stamp(item.op.start)),
              (pid, thread, stamp(item.start, item.style)))
+    # A call of CANN whose process has no name; runs with calls that databases know name it.
     first = run.launches[0]
-    span("AscendCL@aclrtMemcpyAsync", CANN, DEQUEUE, stamp(ns(60)), ns(2),
-         {"level": "acl", "connection_id": first.connection})
-    flow(f"HostToDevice{first.connection}", "HostToDevice", str(first.connection),
-         (CANN, DEQUEUE, stamp(ns(60))),
-         (HARDWARE, first.stream, stamp(first.start)))
+    calls = [(first, "aclrtMemcpyAsync", ns(60), ns(2))]
+    if run.runtime_calls:
+        meta(CANN, "CANN", [])
+        calls = [(item, name, ns(start), ns(dur)) for task, name, start, dur in run.runtime_calls
+                 for item in run.launches if item.name == task]
+    for item, name, start, dur in calls:
+        connection = item.connection
+        span(f"AscendCL@{name}", CANN, DEQUEUE, stamp(start), dur,
+             {"level": "acl", "connection_id": connection})
+        flow(f"HostToDevice{connection}", "HostToDevice", str(connection),
+             (CANN, DEQUEUE, stamp(start)), (HARDWARE, item.stream, stamp(item.start)))
     events.append(dict(ph="C", name="AI Core Freq", pid=2400, tid=0, ts=stamp(0),
                        args=dict(MHz=1800)))
     for number, (name, thread, start, end) in enumerate(run.overlap(whole=level1)):

@@ -79,6 +79,10 @@ void CheckPart(const RankDiagnosis& part) {
   for (const StepPart& step : part.steps) {
     Require(step.leaves.size() == kLeaves && step.end >= step.begin);
     RequireTime(step.begin, step.end - step.begin);
+    for (const UnsplitPiece& piece : step.unsplit) {
+      Require(piece.collective < graph.collectives.size());
+      RequireTime(piece.begin, piece.end - piece.begin);
+    }
   }
   for (const HostShare& share : part.shares) {
     Require(share.edge < graph.edges.size() && IsDuration(share.time));

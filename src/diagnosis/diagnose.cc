@@ -3,6 +3,7 @@
 #include "diagnose.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "innocents.h"
 #include "judged.h"
 #include "source_lines.h"
+#include "unsplit.h"
 #include "variables.h"
 
 namespace mpa {
@@ -37,6 +39,14 @@ std::int64_t RanksSeen(const Job& job) {
   return seen;
 }
 
+// Empty: the rank, or some of its steps, are left out of what is said of the job.
+std::optional<std::size_t> PositionOf(const Job& job, const DiagnosedRank& rank) {
+  for (std::size_t i = 0; i < job.ranks.size(); ++i) {
+    if (job.ranks[i].part == rank.part) return i;
+  }
+  return std::nullopt;
+}
+
 void AddFacts(const std::vector<DiagnosedRank>& ranks, const Job& job, Diagnosis& diagnosis) {
   std::set<std::string> formats, levels;
   for (const DiagnosedRank& rank : ranks) {
@@ -46,13 +56,15 @@ void AddFacts(const std::vector<DiagnosedRank>& ranks, const Job& job, Diagnosis
     for (const JobGroup& group : rank.part->meetings.groups) {
       for (const std::int64_t member : group.ranks) diagnosis.world = std::max(diagnosis.world, member + 1);
     }
+    const std::optional<std::size_t> position = PositionOf(job, rank);
     for (const StepPart& step : rank.part->steps) {
       AccountRow& row = diagnosis.accounting.emplace_back();
       row.rank = rank.rank;
       row.step = step.id;
       row.window = step.end - step.begin;
-      for (std::size_t leaf = 0; leaf < step.leaves.size(); ++leaf) {
-        if (step.leaves[leaf] != 0) row.leaves.emplace_back(NameOf(static_cast<Leaf>(leaf)), step.leaves[leaf]);
+      const std::vector<TimeNs> leaves = position ? DividedLeaves(job, *position, step) : step.leaves;
+      for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf) {
+        if (leaves[leaf] != 0) row.leaves.emplace_back(NameOf(static_cast<Leaf>(leaf)), leaves[leaf]);
       }
     }
   }

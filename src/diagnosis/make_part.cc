@@ -244,6 +244,17 @@ class PartMaker {
       if (found != number.end()) row.step = part_.IdOfStep(part_.operations[found->second].step);
     }
     AddTransfers(trace_, number, names_, part_);
+    AddUnsplit(number);
+  }
+
+  void AddUnsplit(const std::unordered_map<std::int32_t, std::uint32_t>& number) {
+    for (std::size_t step = 0; step < account_.steps.size(); ++step) {
+      for (const Piece& piece : account_.PiecesOf(account_.steps[step])) {
+        if (piece.leaf != Leaf::kUnsplit) continue;
+        const auto found = number.find(piece.row);
+        if (found != number.end()) part_.steps[step].unsplit.push_back({found->second, piece.begin, piece.end});
+      }
+    }
   }
 
   const RankTrace& trace_;

@@ -27,6 +27,12 @@ inline constexpr std::string_view kCardTransport = "SDMA";
 using NameId = std::uint32_t;
 
 /// One step of a rank: how its time was spent.
+/// Exposed time of an operation of which the capture does not tell what it was.
+struct UnsplitPiece {
+  std::uint32_t collective = 0;  ///< position in the graph's
+  TimeNs begin = 0, end = 0;     ///< on the clock of the device
+};
+
 struct StepPart {
   std::int32_t id = -1;
   TimeNs begin = 0, end = 0;  ///< on the clock of the device
@@ -35,6 +41,7 @@ struct StepPart {
   /// Calls that launched kernels, how long they took by their median and upper decile, and together.
   std::int64_t launches = 0;
   TimeNs launch_median = 0, launch_decile = 0, launch_time = 0;
+  std::vector<UnsplitPiece> unsplit;
 };
 
 /// Work of the host on an edge of the graph, by class.

@@ -15,9 +15,13 @@ constexpr PerfVerdict LastOf(PerfVerdict) { return PerfVerdict::kShape; }
 constexpr WaitsFor LastOf(WaitsFor) { return WaitsFor::kEnd; }
 
 template <class Archive>
+void serialize(Archive& archive, UnsplitPiece& row) {
+  archive(row.collective, row.begin, row.end);
+}
+template <class Archive>
 void serialize(Archive& archive, StepPart& row) {
   archive(row.id, row.begin, row.end, row.leaves, row.mhz, row.launches, row.launch_median, row.launch_decile,
-          row.launch_time);
+          row.launch_time, row.unsplit);
 }
 template <class Archive>
 void serialize(Archive& archive, HostShare& row) {

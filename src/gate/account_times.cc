@@ -28,12 +28,8 @@ class PieceNames {
   // Empty: the host did nothing, or it is not known what.
   std::string PlaceOf(const Piece& piece) const {
     if (!IsFree(piece.leaf)) return "";
-    std::string place = HostNameOf(trace_, piece.table, piece.row);
-    if (place.empty()) return "";
-    if (const std::string site = IsIssuing(piece.leaf) ? "" : sites_.Of(piece); !site.empty()) {
-      place += " at " + site;
-    }
-    return AccountKey(NameOf(piece.leaf), place);
+    const std::string place = HostPlaceOf(trace_, sites_, piece);
+    return place.empty() ? "" : AccountKey(NameOf(piece.leaf), place);
   }
 
  private:

@@ -66,6 +66,15 @@ std::span<const CollectivePart> CollectiveParts::Of(std::size_t operation) const
   return std::span(parts_).subspan(begin_[operation], begin_[operation + 1] - begin_[operation]);
 }
 
+// Databases name the operation of a task, whenever the task ran. In text captures a task is of an
+// operation that is no farther away than it is long, see OperationsOfTasks(); so it is here.
+void CollectiveParts::Add(const RankTrace& trace, const CollectivePart& part) {
+  const Communications& operations = trace.communications;
+  const auto row = static_cast<std::size_t>(part.operation);
+  const TimeNs dur = operations.dur[row], into = part.begin - operations.start[row];
+  if (into >= -dur && into <= 2 * dur) parts_.push_back(part);
+}
+
 void CollectiveParts::AddCommTasks(const RankTrace& trace) {
   const CommTasks& tasks = trace.comm_tasks;
   const std::vector<std::int64_t> operations = OperationsOfTasks(trace);
@@ -77,8 +86,8 @@ void CollectiveParts::AddCommTasks(const RankTrace& trace) {
     const bool transfers = (kind == PartKind::kTransfer && tasks.bytes[i] != 0) ||
                            (kind == PartKind::kSend && SendsPayload(trace, i));
     if (!waits && !transfers) continue;
-    parts_.push_back({static_cast<std::int32_t>(operations[i]), tasks.start[i],
-                      tasks.start[i] + tasks.dur[i], waits, tasks.peer[i]});
+    Add(trace, {static_cast<std::int32_t>(operations[i]), tasks.start[i],
+                tasks.start[i] + tasks.dur[i], waits, tasks.peer[i]});
   }
 }
 
@@ -105,8 +114,8 @@ void CollectiveParts::AddDeviceTasks(const RankTrace& trace) {
     if (after == places.begin()) continue;
     const auto& [connection, start, row] = *std::prev(after);
     if (connection != tasks.connection[i]) continue;
-    parts_.push_back({static_cast<std::int32_t>(row), tasks.start[i], tasks.start[i] + tasks.dur[i],
-                      kind == PartKind::kWait, -1});
+    Add(trace, {static_cast<std::int32_t>(row), tasks.start[i], tasks.start[i] + tasks.dur[i],
+                kind == PartKind::kWait, -1});
   }
 }
 

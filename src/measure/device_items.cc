@@ -59,6 +59,16 @@ class CopyDirections {
 
   Leaf Of(std::size_t task) const {
     const DeviceTasks& tasks = trace_.device_tasks;
+    switch (tasks.direction[task]) {
+      case CopyDirection::kToDevice:
+        return Leaf::kCopyIn;
+      case CopyDirection::kToHost:
+        return Leaf::kCopyOut;
+      case CopyDirection::kWithinDevice:
+        return Leaf::kCopyDevice;
+      case CopyDirection::kUnknown:
+        break;
+    }
     if (ContainsAny(trace_.strings.View(tasks.type[task]), {"SDMA"})) return Leaf::kCopyDevice;
     const auto launch = launches_.Find(tasks.link[task]);
     if (!launch) return Leaf::kCopyIn;

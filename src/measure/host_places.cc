@@ -154,4 +154,12 @@ std::string CallSites::At(const NestSpan& span) const {
   return outer.of_library;
 }
 
+std::string HostPlaceOf(const RankTrace& trace, const CallSites& sites, const Piece& piece) {
+  std::string place = HostNameOf(trace, piece.table, piece.row);
+  if (IsStepMark(place)) return "";
+  if (place.empty() || IsIssuing(piece.leaf)) return place;
+  if (const std::string site = sites.Of(piece); !site.empty()) place += " at " + site;
+  return place;
+}
+
 }  // namespace mpa

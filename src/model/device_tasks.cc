@@ -15,6 +15,29 @@ bool IsCopy(std::string_view name_or_type) {
   return IsOneOf(name_or_type, {"MEMCPY_ASYNC", "SDMA_SQE", "PCIE_DMA_SQE", "SDMA"});
 }
 
+CopyDirection CopyDirectionOf(std::int64_t operation) {
+  switch (operation) {
+    case 1:
+    case 6:
+      return CopyDirection::kToDevice;
+    case 2:
+    case 7:
+      return CopyDirection::kToHost;
+    case 3:
+    case 5:
+      return CopyDirection::kWithinDevice;
+    default:
+      return CopyDirection::kUnknown;
+  }
+}
+
+CopyDirection CopyDirectionNamed(std::string_view operation) {
+  if (operation.starts_with("host to device")) return CopyDirection::kToDevice;
+  if (operation.starts_with("device to host")) return CopyDirection::kToHost;
+  if (operation.ends_with("device to device")) return CopyDirection::kWithinDevice;
+  return CopyDirection::kUnknown;
+}
+
 bool BoundsDeviceSpan(std::string_view type) {
   return !IsOneOf(type, {"KERNEL_AICORE", "KERNEL_AIVEC", "FFTS_PLUS", "KERNEL_MIX_AIC",
                          "KERNEL_MIX_AIV", "PROFILING_ENABLE", "PROFILING_DISABLE"});

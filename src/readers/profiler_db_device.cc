@@ -203,11 +203,22 @@ class CollectiveTasks {
   std::unordered_set<std::int64_t> tasks_, links_;
 };
 
+// By the id of the task of a copy.
+std::unordered_map<std::int64_t, CopyDirection> ReadCopyDirections(const io::Database& database) {
+  std::unordered_map<std::int64_t, CopyDirection> directions;
+  if (!database.HasTable("MEMCPY_INFO")) return directions;
+  database.Scan("globalTaskId, memcpyOperation", "MEMCPY_INFO", [&](const io::Row& row) {
+    directions[row.IntOr(0, -1)] = CopyDirectionOf(row.IntOr(1, -1));
+  });
+  return directions;
+}
+
 }  // namespace
 
 void ReadDeviceTasks(DbInput& input) {
   if (!input.database.HasTable("TASK")) return;
   const CollectiveTasks collective_tasks(input.database);
+  const auto directions = ReadCopyDirections(input.database);
   const auto read = [&](const io::Row& row) {
     const auto span = ReadSpan(input, row, 0, 1, "TASK");
     if (!span) return;
@@ -216,6 +227,7 @@ void ReadDeviceTasks(DbInput& input) {
     const std::int64_t link = Link(row, 4);
     const bool is_copy =
         IsCopy(input.trace.strings.View(type)) && !collective_tasks.Contains(task_id, link);
+    const auto direction = is_copy ? directions.find(task_id) : directions.end();
     input.trace.device_tasks.Append({.start = span->start,
                                      .dur = span->dur,
                                      .name = is_copy ? type : StringId::kEmpty,
@@ -224,7 +236,10 @@ void ReadDeviceTasks(DbInput& input) {
                                      .stream = row.IntOr(3, -1),
                                      .link = link,
                                      .connection = RecordedNumber(link),
-                                     .model = RecordedNumber(row.IntOr(6, -1))});
+                                     .model = RecordedNumber(row.IntOr(6, -1)),
+                                     .direction = direction != directions.end()
+                                                      ? direction->second
+                                                      : CopyDirection::kUnknown});
   };
   const std::string model = ColumnOrNull(input.database, "TASK", "modelId");
   input.database.Scan("startNs, endNs, taskType, streamId, connectionId, globalTaskId, " + model,

@@ -14,6 +14,7 @@
 #include "kernel_load_columns.h"
 #include "megahertz.h"
 #include "mpa/model/collective_tasks.h"
+#include "mpa/model/device_tasks.h"
 #include "mpa/raw/enumerations.h"
 #include "mpa/raw/labels.h"
 #include "raw_tables.h"
@@ -76,6 +77,11 @@ struct Duration {
 
 void FillTasks(const Session& session, const LaunchOf& launch, RankTrace& trace) {
   const raw::Tasks& tasks = session.tasks;
+  std::vector<CopyDirection> directions(tasks.Size());
+  for (std::size_t i = 0; i < session.copies.Size(); ++i) {
+    directions[static_cast<std::size_t>(session.copies.task[i])] =
+        CopyDirectionOf(session.copies.direction[i]);
+  }
   for (std::size_t i = 0; i < tasks.Size(); ++i) {
     if (tasks.group[i]) continue;
     const Duration dur(tasks.dur[i]);
@@ -97,7 +103,8 @@ void FillTasks(const Session& session, const LaunchOf& launch, RankTrace& trace)
                                .link = launch.task[i],
                                .dur_rest = dur.rest,
                                .connection = tasks.call[i],
-                               .model = tasks.model[i] == raw::kNoModel ? -1 : tasks.model[i]});
+                               .model = tasks.model[i] == raw::kNoModel ? -1 : tasks.model[i],
+                               .direction = directions[i]});
   }
 }
 

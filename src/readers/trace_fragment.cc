@@ -9,6 +9,7 @@
 #include "megahertz.h"
 #include "mpa/base/text.h"
 #include "mpa/io/numbers.h"
+#include "mpa/model/device_tasks.h"
 #include "trace_events.h"
 
 namespace mpa::readers {
@@ -124,6 +125,8 @@ class FragmentFiller {
         device.connection = NumberOrNone(arg.value);
       } else if (arg.key == "Model Id") {
         device.model = NumberOrNone(arg.value);
+      } else if (arg.key == "operation") {
+        device.direction = CopyDirectionNamed(arg.value);
       }
     }
     fragment_.device.push_back(device);

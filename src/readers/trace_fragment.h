@@ -26,6 +26,7 @@ struct DeviceEvent {
   std::int64_t stream = -1, task_id = -1;
   std::int64_t connection = -1;  ///< the call of CANN that launched it
   std::int64_t model = -1;       ///< it is part of
+  CopyDirection direction{};     ///< of a copy
 };
 
 /// The args of a device event that is a collective or a piece of one.

@@ -238,7 +238,8 @@ class DeviceJoin {
                                 .stream = event.stream,
                                 .dur_rest = event.dur_rest,
                                 .connection = event.connection,
-                                .model = event.model});
+                                .model = event.model,
+                                .direction = event.direction});
     task_places_.push_back({event.pid, event.tid, event.start});
   }
 

@@ -36,30 +36,27 @@ class TextNumbers {
 // A run of an operator, in numbers that all ranks share.
 struct Run {
   std::uint32_t group = 0, name = 0;
-  std::int32_t step = 0;  // 0 everywhere where runs are counted within the capture
   std::uint32_t occurrence = 0, rank = 0;
   const RankRuns::Row* row = nullptr;
 
-  auto Name() const { return std::tuple(group, name, step); }
-  auto Key() const { return std::tie(group, name, step, occurrence, rank); }
+  auto Name() const { return std::tuple(group, name); }
+  auto Key() const { return std::tie(group, name, occurrence, rank); }
 };
 
-std::vector<Run> RunsOf(const std::vector<const RankRuns*>& parts, Within within,
-                        std::vector<std::string>& texts) {
+std::vector<Run> RunsOf(const std::vector<const RankRuns*>& parts, std::vector<std::string>& texts) {
   TextNumbers shared(texts);
   std::vector<Run> runs;
   for (std::size_t rank = 0; rank < parts.size(); ++rank) {
     std::vector<std::uint32_t> number_of;
     number_of.reserve(parts[rank]->texts.size());
     for (const std::string& text : parts[rank]->texts) number_of.push_back(shared.Of(text));
-    std::map<std::tuple<std::uint32_t, std::uint32_t, std::int32_t>, std::uint32_t> seen;
+    std::map<std::tuple<std::uint32_t, std::uint32_t>, std::uint32_t> seen;
     for (const RankRuns::Row& row : parts[rank]->rows) {
       if (std::max({row.group, row.name, row.type, row.data_type}) >= number_of.size()) {
         Fail(ErrorKind::kCorrupt, "the part of a rank refers to a text that it does not contain");
       }
       Run run{.group = number_of[row.group],
               .name = number_of[row.name],
-              .step = within == Within::kStep ? row.step : 0,
               .rank = static_cast<std::uint32_t>(rank),
               .row = &row};
       run.occurrence = seen[run.Name()]++;
@@ -118,9 +115,9 @@ RankRuns CollectiveRuns(const RankTrace& trace) {
   return RunsOfTrace(trace, true);
 }
 
-JointRuns JoinRuns(const std::vector<const RankRuns*>& parts, Within within) {
+JointRuns JoinRuns(const std::vector<const RankRuns*>& parts) {
   std::vector<std::string> texts;
-  const std::vector<Run> runs = RunsOf(parts, within, texts);
+  const std::vector<Run> runs = RunsOf(parts, texts);
   JointRuns joint;
   for (auto first = runs.begin(); first != runs.end();) {
     const auto last = std::find_if(

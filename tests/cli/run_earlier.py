@@ -53,6 +53,23 @@ class Earlier(Cli):
                 with self.subTest(options=options, place=place):
                     self.assertEqual(self.compared(place, *options), captures)
 
+    def test_results_of_another_tool(self):
+        """Their free time and waits are other quantities; times of kernels are the same."""
+        with contextlib.closing(sqlite3.connect(self.file)) as database:
+            database.execute("UPDATE ClusterTimeSummary SET free = free - 1 WHERE step = 1")
+            database.commit()
+        done = self.run_tool("-m", COMPARE, "-d", self.now, "--bp", self.file, "-o", self.out)
+        self.assertEqual((done.code, done.errors), (0, []), done.err)
+        self.assertIn("defines free time, wait and transfer differently", "\n".join(done.err))
+        file = self.out / "cluster_analysis_output/cluster_analysis.db"
+        columns = [column[1] for column in rows_of(file, "pragma_table_info('ClusterTimeCompareSummary')")]
+        for row in rows_of(file, "ClusterTimeCompareSummary"):
+            cells = dict(zip(columns, row))
+            self.assertEqual(cells["freeBase"] is None, cells["step"] == 1, cells)
+            if cells["step"] == 1:
+                self.assertIsNone(cells["communicationTransmitStageTimeBase"], cells)
+            self.assertIsNotNone(cells["computationBase"], cells)
+
     def test_a_rank_of_the_results(self):
         """Its waits were found when all ranks were there."""
         (rank, step, *_), *_ = rows = self.compared(self.file, "--rank_list", "1")[1]

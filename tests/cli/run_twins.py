@@ -71,7 +71,7 @@ class Twins(OneJob):
 
     # What these need is in one of the two only: summaries of steps and communication, calls of CANN, step numbers.
     NOT_IN_BOTH = {"all", "communication_time", "communication_matrix", "communication_group_map", "communication_time_sum",
-                   "cluster_time_summary", "cluster_time_compare_summary", "cann_api_sum", "export_summary"}
+                   "cann_api_sum", "export_summary"}
 
     def test_every_recipe(self):
         recipes = [recipe for recipe in recipes_of(TOOL) if recipe not in self.NOT_IN_BOTH]

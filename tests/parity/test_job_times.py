@@ -69,7 +69,14 @@ class Rank:
         tasks = list(self.query("SELECT startNs, endNs, taskType, globalTaskId, connectionId FROM TASK "
                                 "ORDER BY startNs"))
         self.tasks = [(start, end, text[kind]) for start, end, kind, _, _ in tasks]
-        self.copies = [(start, end, text[kind]) for start, end, kind, task, link in tasks
+        self.op_numbers = list(self.query("SELECT opName, groupName, startNs, endNs, opId FROM COMMUNICATION_OP"))
+        self.waits = defaultdict(list)  # by operation, in order of time
+        for number, start, end, kind, peer in self.query(
+                "SELECT i.opId, t.startNs, t.endNs, i.taskType, i.dstRank FROM COMMUNICATION_TASK_INFO i "
+                "JOIN TASK t USING (globalTaskId) ORDER BY t.startNs"):
+            if text[kind] == "Notify_Wait":
+                self.waits[number].append((start, end, peer))
+        self.copies = [(start, end, text[kind], link) for start, end, kind, task, link in tasks
                        if text[kind] == "MEMCPY_ASYNC" and task not in of_collectives and link not in links]
         levels = dict(self.query("SELECT id, name FROM ENUM_API_TYPE"))
         self.calls = [(start, end, f"{levels[kind]}@{text[name]}", link) for start, end, kind, name, link in
@@ -82,6 +89,13 @@ class Rank:
         for key, link in self.query("SELECT id, connectionId FROM CONNECTION_IDS"):
             links_of[key].append(link)
         self.op_of = {link: op for op in self.host_ops for link in links_of.get(op[3], ())}
+        self.host_times = defaultdict(list)  # by name
+        for start, end, name in self.query("SELECT startNs, endNs, name FROM PYTORCH_API"):
+            self.host_times[text[name].split("@")[-1]].append((int(start), int(end)))
+        for start, end, name, _ in self.calls:
+            self.host_times[name.split("@")[-1]].append((start, end))
+        self.sites = {f"{file}:{line}" for value in text.values()
+                      for file, line in re.findall(r"([^/\s]+\.py)\((\d+)\)", value)}
         info = self.query("SELECT value FROM META_DATA WHERE name = 'parallel_group_info'").fetchone() \
             if self.query("SELECT 1 FROM sqlite_master WHERE name = 'META_DATA'").fetchone() else None
         self.groups = json.loads(info[0]) if info else {}
@@ -95,6 +109,10 @@ class Rank:
     @property
     def communication(self):
         return [op[2:4] for op in self.ops]
+
+    def copy_step(self, copy):
+        launch = self.op_of.get(copy[3]) or self.call_of.get(copy[3])
+        return self.step_at(launch[0] if launch else copy[0])
 
     def step_at(self, time):
         return next((key for key, begin, end in self.steps if begin <= time <= end), None)
@@ -112,30 +130,55 @@ def us(time):
     return None if time is None else round(time / 1000, 3)
 
 
+def windows(rank):
+    """{step: (begin, end)} on the device: a step begins when the device is done with the one before, at the latest
+    with the first work that it launched, and ends where the next begins."""
+    work = [(start, end, link) for start, end, _, link in rank.kernels] + [op[2:] for op in rank.ops]
+    leads = sorted(start - rank.call_of[link][0] for start, _, link in work if link in rank.call_of)
+    offset = max(0, -(leads[0] if len(leads) <= 1000 else leads[len(leads) // 1000]))  # of the host's clock
+    launched = defaultdict(list)
+    for start, end, link in work:
+        launch = rank.op_of.get(link) or rank.call_of.get(link)
+        if launch:
+            launched[rank.step_at(launch[0])].append((start, end))
+    begins, done = [], 0
+    for key, begin, _ in rank.steps:
+        starts = [start for start, _ in launched[key]]
+        begins.append(min([max(begin - offset, done), *starts]))
+        done = max([begin - offset, done, *(end for _, end in launched[key])])
+    last, _, end = rank.steps[-1]
+    ends = begins[1:] + [max([end - offset, *(stop for _, stop in launched[last])])]
+    return {step[0]: span for step, span in zip(rank.steps, zip(begins, ends))}
+
+
+def wait_and_rest(rank, op):
+    """The times of an operation before and behind the arrival of its last member."""
+    _, _, start, end, number = op
+    arrivals, seen = [], set()
+    for begin, stop, peer in rank.waits.get(number, ()):
+        if peer not in seen and stop - begin >= 2000:
+            arrivals.append(stop)
+        seen.add(peer)
+    last = min(max(arrivals, default=start), end)
+    return ((start, last), (last, end)) if last > start + 5000 else ((start, start), (start, end))
+
+
 def time_summary(ranks):
-    runs, step_of = defaultdict(dict), {}
     for rank in ranks:
-        seen = Counter()
-        for name, group, start, end, link in rank.ops:
-            launch = rank.op_of.get(link) or rank.call_of[link]
-            step = rank.step_at(launch[0])
-            runs[group, name, step, seen[group, name, step]][rank.number] = end - start
-            seen[group, name, step] += 1
-    waits = defaultdict(lambda: [0, 0])
-    for (_, _, step, _), members in runs.items():
-        shortest = min(members.values())
-        for number, dur in members.items():
-            waits[number, step][0] += dur - shortest
-            waits[number, step][1] += shortest
-    for rank in ranks:
-        busy = [*rank.computing, *rank.communication]
-        trace = {int(row[0]): [ns(value) for value in row[1:]] for row in rank.trace}
-        for key, begin, end in rank.steps:
-            copies = [copy[:2] for copy in rank.copies if begin <= copy[0] <= end]
-            exposed = length_without(copies, busy)
-            computing, not_hidden, hidden, all_of_it, free = trace[key]
-            times = (end - begin, computing, not_hidden, hidden, all_of_it, free - exposed, *waits[rank.number, key],
-                     sum(b - a for a, b in copies), exposed)
+        phases = [wait_and_rest(rank, op) for op in rank.op_numbers]
+        others = [*rank.computing, *(rest for _, rest in phases)]
+        for key, (begin, end) in windows(rank).items():
+            def cut(spans, begin=begin, end=end):
+                return within(spans, begin, end)
+            computing, busy = cut(rank.computing), cut([*rank.computing, *rank.communication])
+            exposed = length_without(busy, computing)
+            copies = [copy[:2] for copy in rank.copies if rank.copy_step(copy) == key]
+            alone = length_without(cut(copy[:2] for copy in rank.copies), busy)
+            free = end - begin - length(computing) - exposed - alone
+            wait = length_without(cut(wait for wait, _ in phases), cut(others))
+            communication = length(cut(rank.communication))
+            times = (end - begin, length(computing), exposed, communication - exposed, communication, free, wait,
+                     exposed - wait, sum(b - a for a, b in copies), alone)
             yield [rank.number, key, *map(us, times)]
 
 
@@ -188,6 +231,34 @@ def free_reason(rank, begin, end):
     return framework, runtime, f"Abnormal CANN layer: {launches}"
 
 
+def causes_of(rank, begin, end):
+    """Whether a text can be the account of the gap: its leaves add up to what of it lies in the steps, those of copies
+    to the copies in it."""
+    inside = [part for window in windows(rank).values() for part in within([(begin, end)], *window)]
+    copies = length(part for span in inside for part in within((copy[:2] for copy in rank.copies), *span))
+
+    def holds(found):
+        parts = [re.fullmatch(r"((free|copy)\.[a-z0-9_.]+) ([0-9.]+) us", part) for part in (found or "").split(", ")]
+        if not all(parts):
+            return False
+        times = [ns(part[3]) for part in parts]
+        copied = sum(time for part, time in zip(parts, times) if part[2] == "copy")
+        return times == sorted(times, reverse=True) and sum(times) == length(inside) and copied == copies
+    return holds
+
+
+def place_of(rank, begin, end):
+    """Whether a text names something that the host did in the gap, and a line of the program."""
+    def holds(found):
+        if not found:
+            return found == ""
+        name, _, site = found.partition(" at ")
+        records = rank.host_times.get(name.split("@")[-1], ())
+        return (not site or site in rank.sites) and any(
+            start < end + 100_000 and stop > begin - 100_000 for start, stop in records)
+    return holds
+
+
 def free_times(ranks):
     for rank in ranks:
         busy = merged([*rank.computing, *rank.communication])
@@ -195,7 +266,7 @@ def free_times(ranks):
         for begin, end in gaps[:10]:
             framework, runtime, reason = free_reason(rank, begin, end)
             yield [rank.number, microseconds(begin), microseconds(end), us(end - begin), us(framework), us(runtime),
-                   reason]
+                   reason, causes_of(rank, begin, end), place_of(rank, begin, end)]
 
 
 def lags(slow, slow_end, fast, fast_end, shift):
@@ -224,7 +295,8 @@ def lag_text(level, found):
 
 
 def device_events(rank):
-    return [*(kernel[:3] for kernel in rank.kernels), *((op[2], op[3], op[0]) for op in rank.ops), *rank.copies]
+    return [*(kernel[:3] for kernel in rank.kernels), *((op[2], op[3], op[0]) for op in rank.ops),
+            *(copy[:3] for copy in rank.copies)]
 
 
 def slow_reason(slow, fast, slow_op, fast_op):
@@ -278,6 +350,8 @@ RECIPES = {"cluster_time_summary": ("ClusterTimeSummary", time_summary),
 
 
 def equal(left, right):
+    if callable(left):
+        return left(right)
     if isinstance(left, float) and isinstance(right, (int, float)):
         return abs(left - right) <= 1e-9 * max(abs(left), abs(right))
     return left == right

@@ -19,7 +19,8 @@ struct CollectivePart {
   std::int32_t peer = -1;  ///< the other rank, within the group; -1: not recorded, or none
 };
 
-/// The parts of all operations of a rank, in order of operation, begin and table. Captures whose
+/// The parts of all operations of a rank, in order of operation, begin and table. A task that ran
+/// far from its operation is not a part of it. Captures whose
 /// tasks of collectives have no names are read from the tasks of the device.
 class CollectiveParts {
  public:
@@ -28,6 +29,7 @@ class CollectiveParts {
   bool Empty() const { return parts_.empty(); }
 
  private:
+  void Add(const RankTrace& trace, const CollectivePart& part);
   void AddCommTasks(const RankTrace& trace);
   void AddDeviceTasks(const RankTrace& trace);
 

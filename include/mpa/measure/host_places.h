@@ -45,4 +45,8 @@ inline bool IsIssuing(Leaf leaf) {
   return leaf == Leaf::kDispatchOp || leaf == Leaf::kDispatchCann;
 }
 
+/// What the host did in a piece of free time, and where: "aten::item at train.py:90". Empty: it did
+/// nothing, or nothing but the step is recorded.
+std::string HostPlaceOf(const RankTrace& trace, const CallSites& sites, const Piece& piece);
+
 }  // namespace mpa

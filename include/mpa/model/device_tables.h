@@ -12,6 +12,9 @@
 /// What the device did: tasks, runs, compiled models, and its memory.
 namespace mpa {
 
+/// Between which memories a copy moves data.
+enum class CopyDirection : std::uint8_t { kUnknown, kToDevice, kToHost, kWithinDevice };
+
 /// Everything that occupied a device stream: kernels, copies, event waits, markers.
 struct DeviceTasks : TableBase<DeviceTasks> {
   struct Row {
@@ -26,17 +29,19 @@ struct DeviceTasks : TableBase<DeviceTasks> {
     double dur_rest = 0;
     std::int64_t connection = -1;  ///< the host call that launched it, see HostCalls
     std::int64_t model = -1;       ///< compiled model or graph that it is part of
+    CopyDirection direction{};     ///< of a copy, where the capture tells
   };
   std::vector<TimeNs> start, dur;
   std::vector<StringId> name, type;
   std::vector<std::int64_t> task_id, stream, link;
   std::vector<double> dur_rest;
   std::vector<std::int64_t> connection, model;
+  std::vector<CopyDirection> direction;
 
   template <typename T>
   static auto Tie(T& t) {
     return std::tie(t.start, t.dur, t.name, t.type, t.task_id, t.stream, t.link, t.dur_rest,
-                    t.connection, t.model);
+                    t.connection, t.model, t.direction);
   }
 };
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string_view>
+
+#include "mpa/model/device_tables.h"
 
 namespace mpa {
 
@@ -10,6 +13,11 @@ std::string_view WithoutQueueEntry(std::string_view type);
 
 /// True for the name or type of a task that copies between memories.
 bool IsCopy(std::string_view name_or_type);
+
+/// From the vendor's number of what a copy does, as in ENUM_MEMCPY_OPERATION of databases.
+CopyDirection CopyDirectionOf(std::int64_t operation);
+/// The same from its name on the timeline: "host to device".
+CopyDirection CopyDirectionNamed(std::string_view operation);
 
 /// True for a task that does work for its launcher: a copy or a kernel. Only kernels have a name
 /// that is not a type. Other tasks wait, signal or mark a place.

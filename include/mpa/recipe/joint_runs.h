@@ -22,7 +22,7 @@ struct RankRuns {
     TimeNs start = 0, dur = 0;
     std::int64_t count = -1;       ///< of elements; -1: not recorded
     std::int32_t operation = -1;   ///< row of the rank's communications
-    std::int32_t step = -1;        ///< as the recipe sets it, for Within::kStep
+    std::int32_t step = -1;        ///< as the recipe sets it; -1: not looked at
     std::int32_t group_ranks = 0;  ///< that belong to the group; 0: not recorded
     bool p2p = false;              ///< between two ranks
   };
@@ -59,18 +59,15 @@ struct JointRun {
 };
 
 struct JointRuns {
-  std::vector<JointRun> all;  ///< by group and name as first seen, then by step and occurrence
+  std::vector<JointRun> all;  ///< by group and name as first seen, then by occurrence
   /// Names that the ranks of their group ran a different number of times: which runs belong
   /// together is not known, and none of them is in `all`.
   std::size_t uneven = 0;
 };
 
-/// Where runs of a name are counted.
-enum class Within : std::uint8_t { kCapture, kStep };
-
 /// The n-th run of a name in a group on one rank belongs to the n-th on every other. The parts have
 /// to outlive what is returned.
-JointRuns JoinRuns(const std::vector<const RankRuns*>& parts, Within within = Within::kCapture);
+JointRuns JoinRuns(const std::vector<const RankRuns*>& parts);
 
 /// Adds a note on `uneven` ones. Throws Error (kInput) when there are no collectives at all.
 void NoteRuns(std::string_view recipe, const JointRuns& collectives, Report& report);

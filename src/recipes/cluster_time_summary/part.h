@@ -8,18 +8,20 @@
 
 #include "mpa/model/rank_trace.h"
 #include "mpa/recipe/arguments.h"
-#include "mpa/recipe/joint_runs.h"
 #include "mpa/recipe/make_recipe.h"
 
 namespace mpa::time_summary {
 
-/// Where the time of a step went, in ns.
+/// Where the time of a step went, in ns: the account of the step, and what ran beside it.
 struct StepSums {
   std::int32_t step = -1;  ///< -1: the capture has no steps
-  TimeNs length = -1;      ///< of the step on the host; -1: not recorded
-  TimeNs computing = 0, exposed_communication = 0, overlapped = 0, communication = 0, free = 0;
-  TimeNs copies = 0;          ///< copies between memories, each by itself
-  TimeNs exposed_copies = 0;  ///< time in which nothing but copies ran
+  TimeNs length = 0;       ///< of its window on the device: the sum of the next three and `free`
+  TimeNs computing = 0, exposed_communication = 0, exposed_copies = 0;
+  TimeNs free = 0;
+  TimeNs waiting = 0;  ///< of the exposed communication: until the last member came
+  TimeNs unsplit = 0;  ///< of the exposed communication: the capture does not tell what it was
+  TimeNs communication = 0;  ///< also what kernels hide
+  TimeNs copies = 0;         ///< copies between memories, each by itself
 };
 
 inline constexpr std::size_t kMetrics = 10;
@@ -28,27 +30,28 @@ inline constexpr std::size_t kMetrics = 10;
 struct EarlierStep {
   std::int32_t step = -1;
   std::array<std::optional<TimeNs>, kMetrics> times;
+  /// The table defines free time and waits in another way; they are left out.
+  bool divided_otherwise = false;
 };
 
 struct TimesOfRank {
   bool is_base = false;              ///< of the run that is compared with
   std::vector<EarlierStep> earlier;  ///< without any of the others
   std::vector<StepSums> steps;
-  RankRuns runs;  ///< that belong to a step, or all of a capture without steps
 };
 
 template <class Archive>
 void serialize(Archive& archive, StepSums& sums) {
-  archive(sums.step, sums.length, sums.computing, sums.exposed_communication, sums.overlapped,
-          sums.communication, sums.free, sums.copies, sums.exposed_copies);
+  archive(sums.step, sums.length, sums.computing, sums.exposed_communication, sums.exposed_copies,
+          sums.free, sums.waiting, sums.unsplit, sums.communication, sums.copies);
 }
 template <class Archive>
 void serialize(Archive& archive, EarlierStep& step) {
-  archive(step.step, step.times);
+  archive(step.step, step.times, step.divided_otherwise);
 }
 template <class Archive>
 void serialize(Archive& archive, TimesOfRank& part) {
-  archive(part.is_base, part.earlier, part.steps, part.runs);
+  archive(part.is_base, part.earlier, part.steps);
 }
 
 using Ranks = std::vector<OfRank<TimesOfRank>>;

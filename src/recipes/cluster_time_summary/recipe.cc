@@ -7,6 +7,7 @@
 
 #include "compare_runs.h"
 #include "earlier_rows.h"
+#include "mpa/measure/accounting.h"
 #include "rows.h"
 
 namespace mpa::recipes {
@@ -51,7 +52,7 @@ void AddLines(const std::vector<StepRow>& rows, Report& report) {
                              {kFree, "free"},
                              {kExposedMemory, "copies alone"},
                              {kWait, "waiting for other ranks"},
-                             {kTransmit, "transmission"}};
+                             {kTransmit, "transfer"}};
   if (rows.empty()) return;
   OutlierLines outliers;
   report.lines.push_back(
@@ -99,9 +100,7 @@ Verdict JudgeTimes(const RankFacts& facts) {
 
 RecipeInfo TimesInfo() {
   RecipeInfo info;
-  info.needs = Tables::kOverlaps | Tables::kKernels | Tables::kDeviceTasks |
-               Tables::kCommunications | Tables::kCommTasks | Tables::kLaunches | Tables::kSteps |
-               Tables::kStepTimes;
+  info.needs = kAccountTables;
   info.can_run = JudgeTimes;
   info.cuts_steps = true;  // where the time of a step begins depends on the one before
   return info;

@@ -35,14 +35,14 @@ enum MetricPlace : std::size_t {
 };
 extern const std::array<Metric, kMetrics> kMetricsOfStep;
 
-/// A step of a rank. Times are ns; those of waits are empty where no operator could be compared.
+/// A step of a rank. Times are ns; those of waits are empty where they are unknown.
 struct StepRow {
   std::int64_t rank = -1;
   std::int32_t step = -1;
   std::array<std::optional<TimeNs>, kMetrics> times;
 };
 
-/// In order of rank and step. `notes` says what had to be left out.
+/// In order of rank and step. `notes` says what is unknown.
 std::vector<StepRow> RowsOf(const Ranks& ranks, std::vector<std::string>& notes);
 
 }  // namespace mpa::time_summary

@@ -37,22 +37,6 @@ std::string LaunchText(const Interval& before, const Interval& behind) {
 
 }  // namespace
 
-std::string_view NameOf(Cause cause) {
-  switch (cause) {
-    case Cause::kDevice:
-      return "other tasks of the device";
-    case Cause::kFramework:
-      return "framework dispatched nothing";
-    case Cause::kRuntime:
-      return "runtime launched late";
-    case Cause::kHost:
-      return "host, layer not recorded";
-    case Cause::kUnknown:
-      break;
-  }
-  return "dispatch not recorded";
-}
-
 Reason ReasonOf(const Gap& gap) {
   Reason reason;
   if (!gap.tasks.empty()) {

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "gaps.h"
 
@@ -19,8 +18,6 @@ enum class Cause : std::uint8_t {
   kUnknown,    ///< the capture does not say what dispatched the work
 };
 constexpr Cause LastOf(Cause) { return Cause::kUnknown; }
-/// For people: "framework dispatched nothing".
-std::string_view NameOf(Cause cause);
 
 struct Reason {
   Cause cause = Cause::kUnknown;

@@ -93,31 +93,28 @@ void AddTasks(const RankTrace& trace, const std::vector<std::size_t>& by_start, 
 
 }  // namespace
 
-Gaps FindGaps(const RankTrace& trace, std::size_t most) {
+std::vector<Gap> FindGaps(const RankTrace& trace, std::size_t most) {
   const Activities activities = ActivitiesOf(trace);
   const Intervals busy =
       Union(Union(activities.computing, activities.exposed), Union(activities.lccl));
-  Gaps gaps;
-  if (busy.empty()) return gaps;
-  gaps.span = busy.back().end - busy.front().begin;
+  std::vector<Gap> longest;
+  if (busy.empty()) return longest;
   Intervals free = Difference({{busy.front().begin, busy.back().end}}, busy);
-  gaps.count = free.size();
-  gaps.total = Length(free);
   std::stable_sort(free.begin(), free.end(), [](const Interval& a, const Interval& b) {
     return a.end - a.begin > b.end - b.begin;
   });
   if (free.size() > most) free.resize(most);
-  if (free.empty()) return gaps;
+  if (free.empty()) return longest;
   const Neighbours neighbours(trace);
   const std::vector<std::size_t> tasks = RunningTasks(trace);
   for (const Interval& time : free) {
-    Gap& gap = gaps.longest.emplace_back();
+    Gap& gap = longest.emplace_back();
     gap.time = time;
     gap.before = neighbours.Before(time);
     gap.behind = neighbours.Behind(time);
     AddTasks(trace, tasks, gap);
   }
-  return gaps;
+  return longest;
 }
 
 }  // namespace mpa::free_analysis

@@ -27,14 +27,7 @@ struct Gap {
   HostSide before, behind;  ///< the work that ends where the gap begins, and begins where it ends
 };
 
-/// The gaps of a rank, and the facts on the longest ones.
-struct Gaps {
-  std::vector<Gap> longest;  ///< the longest first; of equal ones the earlier
-  std::size_t count = 0;     ///< all of them
-  TimeNs total = 0;          ///< of all
-  TimeNs span = 0;           ///< from the first computing or communication to the last
-};
-
-Gaps FindGaps(const RankTrace& trace, std::size_t most);
+/// The longest gaps of a rank, the longest first; of equal ones the earlier.
+std::vector<Gap> FindGaps(const RankTrace& trace, std::size_t most);
 
 }  // namespace mpa::free_analysis

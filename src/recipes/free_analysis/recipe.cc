@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <string_view>
 #include <utility>
 
+#include "gap_account.h"
 #include "gap_reason.h"
 #include "gaps.h"
 #include "mpa/base/printable.h"
@@ -19,23 +20,23 @@ namespace mpa::free_analysis {
 struct Idle {
   Interval time;
   Reason reason;
+  GapAccount account;
 };
 
 struct IdleOfRank {
   std::vector<Idle> longest;
-  std::size_t count = 0;
-  TimeNs total = 0, span = 0;
+  std::vector<TimeNs> leaves;  ///< of all steps, by leaf
 };
 
 template <class Archive>
 void serialize(Archive& archive, Idle& idle) {
   Reason& reason = idle.reason;
   archive(idle.time.begin, idle.time.end, EnumField{reason.cause}, reason.framework_idle,
-          reason.runtime_idle, reason.text);
+          reason.runtime_idle, reason.text, idle.account.causes, idle.account.place);
 }
 template <class Archive>
 void serialize(Archive& archive, IdleOfRank& part) {
-  archive(part.longest, part.count, part.total, part.span);
+  archive(part.longest, part.leaves);
 }
 
 }  // namespace mpa::free_analysis
@@ -44,6 +45,7 @@ namespace mpa::recipes {
 namespace {
 
 using free_analysis::Cause;
+using free_analysis::Gap;
 using free_analysis::Idle;
 using free_analysis::IdleOfRank;
 
@@ -52,10 +54,14 @@ constexpr std::int64_t kUsualTop = 10;
 
 IdleOfRank MapFreeAnalysis(const RankTrace& trace, const RecipeArguments& arguments) {
   const std::int64_t most = NumberArgument<std::int64_t>(arguments, kTopNum).value_or(kUsualTop);
-  const free_analysis::Gaps gaps = free_analysis::FindGaps(trace, static_cast<std::size_t>(most));
-  IdleOfRank part{{}, gaps.count, gaps.total, gaps.span};
-  for (const free_analysis::Gap& gap : gaps.longest) {
-    part.longest.push_back({gap.time, ReasonOf(gap)});
+  const free_analysis::StepAccounts accounts(trace);
+  IdleOfRank part;
+  for (const Gap& gap : free_analysis::FindGaps(trace, static_cast<std::size_t>(most))) {
+    part.longest.push_back({gap.time, ReasonOf(gap), accounts.Of(gap.time)});
+  }
+  const LeafTimes leaves = accounts.Leaves();
+  for (std::size_t leaf = 0; leaf < kLeaves; ++leaf) {
+    part.leaves.push_back(leaves[static_cast<Leaf>(leaf)]);
   }
   return part;
 }
@@ -94,70 +100,104 @@ std::vector<ColumnOf<IdleItem>> IdleColumns() {
               "The same of the calls of CANN."),
        [](const Item& item) -> Cell { return Microseconds(item.idle.reason.runtime_idle); }},
       {column("reason", "Reason", Format::kText, "What the host, or else the device, did."),
-       [](const Item& item) -> Cell { return item.idle.reason.text; }}};
+       [](const Item& item) -> Cell { return item.idle.reason.text; }},
+      {column("causes", "Causes", Format::kText,
+              "How the account of the step divides this time: leaves, the largest first."),
+       [](const Item& item) -> Cell { return item.idle.account.causes; }},
+      {column("place", "Place", Format::kText,
+              "What the host did longest in this time, for a tenth of it at least, and the line of the "
+              "program; empty where nothing is recorded."),
+       [](const Item& item) -> Cell { return item.idle.account.place; }}};
 }
 
 using Ranks = std::vector<OfRank<IdleOfRank>>;
 
-// By cause how much of the listed idle time it explains, over all ranks.
-void AddCauses(const Ranks& ranks, Report& report) {
-  struct Share {
-    std::size_t count = 0;
-    TimeNs time = 0;
-  };
-  constexpr auto kCauses = static_cast<std::size_t>(LastOf(Cause{})) + 1;
-  std::array<Share, kCauses> shares{};
-  TimeNs all = 0;
+// The leaves of all ranks together.
+LeafTimes LeavesOf(const Ranks& ranks) {
+  LeafTimes all;
   for (const auto& [id, part] : ranks) {
-    for (const Idle& idle : part.longest) {
-      Share& share = shares[static_cast<std::size_t>(idle.reason.cause)];
-      ++share.count;
-      share.time += idle.time.end - idle.time.begin;
-      all += idle.time.end - idle.time.begin;
+    for (std::size_t leaf = 0; leaf < std::min(kLeaves, part.leaves.size()); ++leaf) {
+      all[static_cast<Leaf>(leaf)] += part.leaves[leaf];
     }
   }
-  std::array<std::size_t, kCauses> order{};
-  for (std::size_t i = 0; i < kCauses; ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return shares[a].time > shares[b].time; });
-  report.lines.push_back("causes of the longest idle times, by their share of these times");
-  for (const std::size_t cause : order) {
-    const Share& share = shares[cause];
-    if (share.count == 0) continue;
-    report.lines.push_back(
-        fmt::format("  {:<30} {:>6.1f} %  {} times", NameOf(static_cast<Cause>(cause)),
-                    100 * static_cast<double>(share.time) / static_cast<double>(all), share.count));
+  return all;
+}
+
+double PercentOf(TimeNs part, TimeNs whole) {
+  return whole > 0 ? 100 * static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
+
+// The largest causes of the free time of all ranks.
+void AddCauses(const LeafTimes& leaves, Report& report) {
+  constexpr std::size_t kMost = 8;
+  std::vector<std::pair<TimeNs, std::string_view>> causes;
+  for (std::size_t i = 0; i < kLeaves; ++i) {
+    const auto leaf = static_cast<Leaf>(i);
+    if (IsFree(leaf) && leaves[leaf] > 0) causes.push_back({leaves[leaf], TitleOf(leaf)});
   }
+  if (causes.empty()) return;
+  std::stable_sort(causes.begin(), causes.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  const TimeNs all = leaves.SumOf(IsFree);
+  report.lines.push_back("causes, by their share of the free time of all ranks");
+  const auto add = [&](std::string_view name, TimeNs time) {
+    report.lines.push_back(fmt::format("  {:<34} {:>6.1f} %  {:>12.3f} ms", name,
+                                       PercentOf(time, all), static_cast<double>(time) / 1e6));
+  };
+  TimeNs rest = all;
+  for (std::size_t i = 0; i < std::min(kMost, causes.size()); ++i) {
+    add(causes[i].second, causes[i].first);
+    rest -= causes[i].first;
+  }
+  if (rest > 0) add("others", rest);
+}
+
+// As many of them as a line of the screen holds.
+std::string LargestCauses(const std::string& causes) {
+  constexpr std::size_t kWidth = 76;
+  if (causes.size() <= kWidth) return causes;
+  return causes.substr(0, causes.rfind(", ", kWidth - 5)) + ", ...";
+}
+
+void AddLongest(const Ranks& ranks, Report& report) {
+  const Idle* longest = nullptr;
+  std::int64_t its_rank = -1;
+  const auto length = [](const Idle& idle) { return idle.time.end - idle.time.begin; };
+  for (const auto& [id, part] : ranks) {
+    if (part.longest.empty()) continue;
+    const Idle& idle = part.longest.front();
+    if (longest != nullptr && length(idle) <= length(*longest)) continue;
+    longest = &idle;
+    its_rank = id;
+  }
+  if (longest == nullptr) return;
+  report.lines.push_back(fmt::format("longest between two pieces of work: {} on {}",
+                                     AmountText(Quantity::kTime, length(*longest)),
+                                     RankText(its_rank)));
+  const auto add = [&](const std::string& text) {
+    if (!text.empty()) report.lines.push_back(fmt::format("  {:.76}", Printable(text)));
+  };
+  add(longest->reason.text);
+  add(LargestCauses(longest->account.causes));
+  add(longest->account.place);
 }
 
 void AddLines(const Ranks& ranks, Report& report) {
   std::vector<RankValue> shares;
-  const Idle* longest = nullptr;
-  std::int64_t its_rank = -1;
-  for (const auto& [id, part] : ranks) {
-    if (part.span == 0) continue;
-    shares.push_back({id, 100 * static_cast<double>(part.total) / static_cast<double>(part.span)});
-    if (part.longest.empty()) continue;
-    const Interval time = part.longest.front().time;
-    if (longest == nullptr || time.end - time.begin > longest->time.end - longest->time.begin) {
-      longest = &part.longest.front();
-      its_rank = id;
-    }
+  for (const OfRank<IdleOfRank>& rank : ranks) {
+    const LeafTimes leaves = LeavesOf({rank});
+    if (leaves.Sum() == 0) continue;
+    shares.push_back({rank.rank, PercentOf(leaves.SumOf(IsFree), leaves.Sum())});
   }
   if (shares.empty()) return;
   OutlierLines outliers;
-  outliers.Add("idle", shares, [](double value) { return fmt::format("{:.1f} %", value); });
+  outliers.Add("free", shares, [](double value) { return fmt::format("{:.1f} %", value); });
   const RankSpread spread = SpreadOf(std::move(shares));
   report.lines.push_back(
-      fmt::format("the device is idle {:.1f} % of the time: min {:.1f} %, max {:.1f} % ({})",
+      fmt::format("the device is free {:.1f} % of the time: min {:.1f} %, max {:.1f} % ({})",
                   spread.median, spread.min.value, spread.max.value, RankText(spread.max.rank)));
-  if (longest != nullptr) {
-    AddCauses(ranks, report);
-    report.lines.push_back(fmt::format(
-        "longest: {} on {}", AmountText(Quantity::kTime, longest->time.end - longest->time.begin),
-        RankText(its_rank)));
-    report.lines.push_back(fmt::format("  {:.76}", Printable(longest->reason.text)));
-  }
+  AddCauses(LeavesOf(ranks), report);
+  AddLongest(ranks, report);
   outliers.AppendTo(report.lines);
 }
 
@@ -217,9 +257,7 @@ Recipe FreeAnalysis() {
       {.name = "free_analysis",
        .folder = "FreeAnalysis",
        .summary = "the longest idle times of the device, and why",
-       .needs = Tables::kOverlaps | Tables::kKernels | Tables::kDeviceTasks |
-                Tables::kCommunications | Tables::kScheduleKernels | Tables::kHostOps |
-                Tables::kLaunches | Tables::kHostCalls | Tables::kCommTasks,
+       .needs = kAccountTables | Tables::kOverlaps | Tables::kScheduleKernels | Tables::kOpStacks,
        .parameters = {{kTopNum, "N", "Idle times of each rank to explain [default: 10]",
                        RecipeParameter::Value::kCount}},
        .can_run = JudgeFreeAnalysis});

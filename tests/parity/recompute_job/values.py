@@ -36,6 +36,9 @@ class Shown:
 
 
 def alike(expected, found):
+    """What is expected may be a test of what is found."""
+    if callable(expected):
+        return expected(found)
     numbers = isinstance(expected, (int, float)), isinstance(found, (int, float))
     if isinstance(expected, Shown):
         return numbers[1] and expected.is_shown_as(found)

@@ -301,6 +301,16 @@ TEST_F(AccountingTest, WhatIsSavedIsCopiedToTheHost) {
   EXPECT_NE(pieces.find("100-300 copy.d2h"), std::string::npos) << pieces;
 }
 
+// The type of the task says "within the device" for copies to the host on some chips.
+TEST_F(AccountingTest, TheRecordedDirectionOfACopyCounts) {
+  Task("SDMA_SQE", 100, 200, -1, 3, "MEMCPY_ASYNC");
+  Task("SDMA_SQE", 300, 400, -1, 3, "MEMCPY_ASYNC");
+  rank_.trace.device_tasks.direction.back() = CopyDirection::kToHost;
+  const std::string pieces = Pieces();
+  EXPECT_NE(pieces.find("100-200 copy.d2d"), std::string::npos) << pieces;
+  EXPECT_NE(pieces.find("300-400 copy.d2h"), std::string::npos) << pieces;
+}
+
 TEST_F(AccountingTest, TakesArrivalsFromOutside) {
   rank_.Collective(rank_.Group("dp"), 0, 1000);
   const std::vector<LastArrival> arrivals = {{true, 700, 3}};

@@ -95,6 +95,20 @@ TEST_F(CollectivePartsTest, AreWaitsAndTransfersOfBytes) {
   EXPECT_EQ(text, "transfer 10-20 wait 22-90 transfer 92-96 transfer 94-98 ");
 }
 
+// Databases say of which operation a task is, whenever it ran.
+TEST_F(CollectivePartsTest, WhatRanFarFromTheOperationIsNoPartOfIt) {
+  rank_.Collective(rank_.Group("dp"), 100'000, 150'000);
+  rank_.trace.communications.op_id = {7};
+  for (const TimeNs start : {49'999, 50'000, 110'000, 200'000, 200'001}) {
+    Task("Notify_Wait", start, start + 10'000, 3);
+    rank_.trace.comm_tasks.op_id.back() = 7;
+  }
+  const CollectiveParts parts(rank_.trace);
+  ASSERT_EQ(parts.Of(0).size(), 3u);  // as far away as the operation is long
+  EXPECT_EQ(parts.Of(0)[0].begin, 50'000);
+  EXPECT_EQ(parts.Of(0)[2].begin, 200'000);
+}
+
 TEST_F(CollectivePartsTest, TheFirstWaitForAPeerTellsItsArrival) {
   rank_.Collective(rank_.Group("dp"), 1000, 100'000);
   Task("Notify_Wait", 1100, 31'100, 2);

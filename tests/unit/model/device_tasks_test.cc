@@ -6,6 +6,7 @@
 
 #include <initializer_list>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 namespace mpa {
@@ -44,6 +45,20 @@ TEST(DeviceTasks, KernelsAndCopiesAreWork) {
 }
 
 TEST(DeviceTasks, WithoutANameAreNoWork) { EXPECT_FALSE(IsWork("", "MEMCPY_ASYNC")); }
+
+TEST(DeviceTasks, DirectionsOfCopiesHaveANumberAndAName) {
+  using enum CopyDirection;
+  for (const auto& [number, name, direction] :
+       {std::tuple{0, "host to host", kUnknown}, std::tuple{1, "host to device", kToDevice},
+        std::tuple{2, "device to host", kToHost}, std::tuple{3, "device to device", kWithinDevice},
+        std::tuple{4, "managed memory", kUnknown},
+        std::tuple{5, "addr device to device", kWithinDevice},
+        std::tuple{6, "host to device ex", kToDevice}, std::tuple{7, "device to host ex", kToHost},
+        std::tuple{65535, "other", kUnknown}}) {
+    EXPECT_EQ(CopyDirectionOf(number), direction) << name;
+    EXPECT_EQ(CopyDirectionNamed(name), direction) << name;
+  }
+}
 
 }  // namespace
 }  // namespace mpa
