@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "mpa/measure/accounting.h"
+#include "mpa/measure/host_timeline.h"
 #include "mpa/measure/memory_copies.h"
 #include "mpa/model/step_bounds.h"
 #include "mpa/recipe/chosen_step.h"
@@ -57,7 +58,8 @@ TimesOfRank MapTimes(const RankTrace& trace, const RecipeArguments& arguments) {
   const auto chosen = ChosenStep(trace.steps, arguments);
   TimesOfRank part;
   part.is_base = arguments.contains(kIsBaseline);
-  const RankAccount account = AccountRank(trace);
+  const RankTrace no_host;  // what the host did is not asked for
+  const RankAccount account = AccountRank(trace, HostTimeline(no_host), {});
   const Intervals communication = CommunicationOf(trace);
   for (const StepAccount& step : account.steps) part.steps.push_back(SumsOf(step, communication));
   AddCopies(trace, account.clock, part.steps);

@@ -7,7 +7,6 @@
 
 #include "compare_runs.h"
 #include "earlier_rows.h"
-#include "mpa/measure/accounting.h"
 #include "rows.h"
 
 namespace mpa::recipes {
@@ -100,7 +99,9 @@ Verdict JudgeTimes(const RankFacts& facts) {
 
 RecipeInfo TimesInfo() {
   RecipeInfo info;
-  info.needs = kAccountTables;
+  // Of the account what the device did; without the host, free time has no causes.
+  info.needs = Tables::kKernels | Tables::kDeviceTasks | Tables::kCommunications |
+               Tables::kCommTasks | Tables::kLaunches | Tables::kSteps | Tables::kHostCalls;
   info.can_run = JudgeTimes;
   info.cuts_steps = true;  // where the time of a step begins depends on the one before
   return info;
