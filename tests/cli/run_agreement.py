@@ -235,7 +235,7 @@ class Parts(Equal):
 
 
 class Commands(Equal):
-    """compare, its gate and advisor take the numbers of a step from one accounting."""
+    """compare, its gate, recipes and advisor take the numbers of a step from one accounting."""
 
     STEP = 2  # its groups do not communicate at once
 
@@ -276,6 +276,33 @@ class Commands(Equal):
             name = row["index"].strip()
             found[name] = tuple(map(sum, zip(found.get(name, (0, 0)), sides)))
         return found
+
+    # Column of the table, and the leaves that it is the sum of.
+    COLUMNS = {"stepTime": ("",), "computation": ("comp.",), "free": ("free.",),
+               "communicationNotOverlapComputation": ("comm.",),
+               "communicationWaitStageTime": ("comm.wait_peer", "comm.bubble"),
+               "communicationTransmitStageTime": ("comm.transfer", "comm.slow", "comm.inner"),
+               "memoryNotOverlapComputationCommunication": ("copy.",)}
+
+    def test_time_summary(self):
+        """Every column of every step is a sum of leaves."""
+        for name in ("twin_text_base", "twin_db_new", "text_base", "db_base", "text_level0"):
+            path, out = self.path(f"{name}_ascend_pt"), self.scratch / f"out_{name}"
+            subprocess.run([TOOL, "-m", "cluster_time_summary", "-d", path, "-o", out, "--export_type", "db", "-q"],
+                           check=True, stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT_SECONDS)
+            with contextlib.closing(sqlite3.connect(out / "cluster_analysis_output/cluster_analysis.db")) as database:
+                rows = database.execute(f"SELECT step, {', '.join(self.COLUMNS)} FROM ClusterTimeSummary").fetchall()
+            accounts = self.document("advisor", "all", "-d", path)["accounting"]
+            self.assertEqual(len(rows), len(accounts))
+            for (step, *cells), account in zip(rows, accounts):
+                with self.subTest(capture=name, step=step):
+                    self.assertEqual(step, account["step"])
+                    for (column, leaves), cell in zip(self.COLUMNS.items(), cells):
+                        expected = sum(time for leaf, time in account["leaves"].items() if leaf.startswith(leaves))
+                        if "comm.unsplit" in account["leaves"] and column.endswith("StageTime"):
+                            self.assertIsNone(cell, column)
+                        else:
+                            self.assertEqual(round(cell * 1000), expected, column)
 
     def test_one_account(self):
         for kind in ("text", "db"):
