@@ -9,6 +9,7 @@ namespace mpa {
 namespace {
 
 constexpr TimeNs kNothing = std::numeric_limits<TimeNs>::min();
+constexpr std::uint32_t kLastEdge = 0x7fffffff;
 
 }  // namespace
 
@@ -100,10 +101,14 @@ void ReplayGraph::Finish(TimeNs tolerance) {
   }
   std::partial_sum(first_step_.begin(), first_step_.end(), first_step_.begin());
   steps_.resize(first_step_.back());
+  step_of_edge_.assign(edges_.size(), kNoEdge);
   std::vector<std::uint32_t> next(first_step_.begin(), first_step_.end() - 1);
   for (std::uint32_t i = 0; i < edges_.size(); ++i) {
     const EdgeRow& edge = edges_[i];
-    if (!edge.dropped) steps_[next[position[edge.node]]++] = {edge.weight, edge.on, i, edge.from == WaitsFor::kEnd};
+    if (edge.dropped) continue;
+    std::uint32_t& at = next[position[edge.node]];
+    step_of_edge_[i] = at;
+    steps_[at++] = {edge.weight, edge.on, i & kLastEdge, edge.from == WaitsFor::kEnd};
   }
   lag_.assign(Nodes(), 0);
   for (std::uint32_t i = 0; i < order_.size(); ++i) {
@@ -119,29 +124,11 @@ void ReplayGraph::Finish(TimeNs tolerance) {
 }
 
 std::vector<TimeNs> ReplayGraph::Replay(std::span<const Removal* const> removals) const {
-  std::vector<TimeNs> dur = dur_;
-  std::vector<TimeNs> less_weight(removals.empty() ? 0 : Edges(), 0);
-  std::vector<bool> cut(less_weight.size(), false);
-  std::vector<TimeNs> lag = lag_;
-  for (const Removal* removal : removals) {
-    for (const auto& [node, less] : removal->durations) dur[node] = std::max<TimeNs>(0, dur[node] - less);
-    for (const auto& [edge, less] : removal->waits) less_weight[edge] += less;
-    for (const Edge edge : removal->cuts) cut[edge] = true;
-    for (const Node node : removal->prompt) lag[node] = std::min<TimeNs>(0, lag[node]);
-  }
-  const bool whole = less_weight.empty();
+  Replays replays(*this);
+  const std::vector<const Removal*> set(removals.begin(), removals.end());
+  replays.Run({}, {&set, 1});
   std::vector<TimeNs> start(Nodes());
-  for (std::uint32_t i = 0; i < order_.size(); ++i) {
-    const Node node = order_[i];
-    TimeNs latest = kNothing;
-    for (std::uint32_t at = first_step_[i]; at < first_step_[i + 1]; ++at) {
-      const Step& step = steps_[at];
-      if (!whole && cut[step.number]) continue;
-      const TimeNs weight = whole ? step.weight : std::max<TimeNs>(0, step.weight - less_weight[step.number]);
-      latest = std::max(latest, start[step.on] + (step.from_end ? dur[step.on] : 0) + weight);
-    }
-    start[node] = latest == kNothing ? start_[node] : latest + lag[node];
-  }
+  for (Node node = 0; node < start.size(); ++node) start[node] = replays.Start(0, node);
   return start;
 }
 

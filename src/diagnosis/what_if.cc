@@ -12,6 +12,9 @@ namespace {
 
 using Removals = std::vector<const Removal*>;
 
+// So many threads replay: the room for replays of a large graph is large.
+constexpr std::size_t kAtOnce = 2;
+
 // How many causes are tried in pairs, by the time they take alone.
 constexpr std::size_t kPaired = 6;
 
@@ -22,16 +25,34 @@ TimeNs Taken(const Removal& removal) {
   return sum;
 }
 
+// The mean length of a counted step in one of the replays.
+TimeNs StepTimeOf(const ReplaySteps& steps, const Replays& replays, std::size_t set) {
+  // Ranks may have unequally many steps: no step ends before the one ahead of it.
+  const auto end_of = [&](std::size_t step) {
+    TimeNs latest = steps.begin;
+    for (std::size_t i = 0; i <= step; ++i) {
+      for (const ReplayGraph::Node node : steps.last[i]) {
+        latest = std::max(latest, replays.Start(set, node) + replays.Duration(set, node));
+      }
+    }
+    return latest;
+  };
+  const std::size_t count = steps.last.size() - steps.first;
+  const TimeNs begin = steps.first == 0 ? steps.begin : end_of(steps.first - 1);
+  return (end_of(steps.last.size() - 1) - begin) / static_cast<TimeNs>(count);
+}
+
 class Search {
  public:
   Search(const ReplayGraph& graph, const ReplaySteps& steps, const std::vector<WhatIf>& causes,
          TimeNs least)
       : graph_(graph), steps_(steps), causes_(causes), least_(least), open_(causes.size(), true) {
     for (const WhatIf& cause : causes) taken_.push_back(Taken(cause.expect));
+    for (std::size_t i = 0; i < kAtOnce; ++i) replays_.emplace_back(graph);
   }
 
   Waterfall Run() && {
-    now_ = result_.step = StepTime(graph_, steps_, made_);
+    now_ = result_.step = StepTimes({{}}).front();
     Causes all(causes_.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
     alone_ = GainsOf(EachOf(all));
@@ -53,24 +74,30 @@ class Search {
     return sets;
   }
 
-  // What each of several sets of causes wins beyond what is made. A replay needs memory for the whole
-  // graph, so few of them run at once.
-  std::vector<TimeNs> GainsOf(const std::vector<Causes>& sets) const {
-    constexpr std::size_t kAtOnce = 4;
-    std::vector<TimeNs> gains(sets.size(), 0);
-    ParallelFor(std::min(kAtOnce, sets.size()), [&](std::size_t first) {
-      for (std::size_t i = first; i < sets.size(); i += kAtOnce) gains[i] = now_ - With(sets[i]);
+  // The length of a step with each of several sets of removals and all that is made.
+  std::vector<TimeNs> StepTimes(const std::vector<Removals>& sets) {
+    std::vector<TimeNs> times(sets.size(), 0);
+    const std::size_t most = std::min(Replays::kMost, (sets.size() + kAtOnce - 1) / kAtOnce);
+    ParallelFor(kAtOnce, [&](std::size_t worker) {
+      for (std::size_t first = worker * most; first < sets.size(); first += kAtOnce * most) {
+        const std::span<const Removals> some(&sets[first], std::min(most, sets.size() - first));
+        replays_[worker].Run(made_, some);
+        for (std::size_t i = 0; i < some.size(); ++i) times[first + i] = StepTimeOf(steps_, replays_[worker], i);
+      }
     });
-    return gains;
+    return times;
   }
 
-  TimeNs With(const Causes& more, bool bound = false) const {
-    Removals all = made_;
-    for (const std::size_t i : more) {
-      const Removal& most = causes_[i].bound;
-      all.push_back(bound && Taken(most) > 0 ? &most : &causes_[i].expect);
+  // What each of several sets of causes wins beyond what is made.
+  std::vector<TimeNs> GainsOf(const std::vector<Causes>& sets) {
+    std::vector<Removals> removals;
+    for (const Causes& causes : sets) {
+      Removals& of_set = removals.emplace_back();
+      for (const std::size_t cause : causes) of_set.push_back(&causes_[cause].expect);
     }
-    return StepTime(graph_, steps_, all);
+    std::vector<TimeNs> gains = StepTimes(removals);
+    for (TimeNs& gain : gains) gain = now_ - gain;
+    return gains;
   }
 
   Causes OpenCauses(bool opportunities) const {
@@ -126,8 +153,10 @@ class Search {
   }
 
   void Take(std::size_t cause, bool with_next) {
-    const TimeNs most = now_ - With({cause}, true);
-    const TimeNs then = With({cause});
+    const WhatIf& what_if = causes_[cause];
+    const Removal& bound = Taken(what_if.bound) > 0 ? what_if.bound : what_if.expect;
+    const std::vector<TimeNs> times = StepTimes({{&what_if.expect}, {&bound}});
+    const TimeNs then = times[0], most = now_ - times[1];
     result_.gains.push_back({cause, now_ - then, alone_[cause], std::max(most, now_ - then), with_next});
     now_ = then;
     made_.push_back(&causes_[cause].expect);
@@ -140,6 +169,7 @@ class Search {
   const TimeNs least_;
   std::vector<bool> open_;
   std::vector<TimeNs> taken_, alone_;
+  std::vector<Replays> replays_;
   Removals made_;
   TimeNs now_ = 0;
   Waterfall result_;
@@ -149,24 +179,10 @@ class Search {
 
 TimeNs StepTime(const ReplayGraph& graph, const ReplaySteps& steps,
                 std::span<const Removal* const> removals) {
-  const std::vector<TimeNs> start = graph.Replay(removals);
-  std::vector<TimeNs> less(graph.Nodes(), 0);
-  for (const Removal* removal : removals) {
-    for (const auto& node : removal->durations) less[node.node] += node.less;
-  }
-  // Ranks may have unequally many steps: no step ends before the one ahead of it.
-  const auto end_of = [&](std::size_t step) {
-    TimeNs latest = steps.begin;
-    for (std::size_t i = 0; i <= step; ++i) {
-      for (const ReplayGraph::Node node : steps.last[i]) {
-        latest = std::max(latest, start[node] + std::max<TimeNs>(0, graph.Duration(node) - less[node]));
-      }
-    }
-    return latest;
-  };
-  const std::size_t count = steps.last.size() - steps.first;
-  const TimeNs begin = steps.first == 0 ? steps.begin : end_of(steps.first - 1);
-  return (end_of(steps.last.size() - 1) - begin) / static_cast<TimeNs>(count);
+  Replays replays(graph);
+  const Removals none;
+  replays.Run(removals, {&none, 1});
+  return StepTimeOf(steps, replays, 0);
 }
 
 Waterfall MakeWaterfall(const ReplayGraph& graph, const ReplaySteps& steps,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -70,6 +71,7 @@ class ReplayGraph {
   std::vector<TimeNs> Replay(std::span<const Removal* const> removals) const;
 
  private:
+  friend class Replays;
   struct EdgeRow {
     Node node, on;
     WaitsFor from;
@@ -80,8 +82,7 @@ class ReplayGraph {
   struct Step {
     TimeNs weight;
     Node on;
-    Edge number;
-    bool from_end;
+    std::uint32_t number : 31, from_end : 1;
   };
   void Order();
   TimeNs Arrival(const EdgeRow& edge, const std::vector<TimeNs>& start,
@@ -91,8 +92,50 @@ class ReplayGraph {
   std::vector<EdgeRow> edges_;
   std::vector<Node> order_;
   std::vector<Step> steps_;  // what nodes wait for
+  std::vector<std::uint32_t> step_of_edge_;  // position in steps_; kNoEdge: dropped
   std::vector<std::uint32_t> first_step_;  // by position in order_
   std::size_t dropped_ = 0;
+};
+
+/// Several replays of one graph at once. Most of the time of a replay goes into reading the graph, and
+/// here it is read once for all of them. The room that they need is used again by the next ones.
+class Replays {
+ public:
+  static constexpr std::size_t kMost = 8;
+
+  /// Refers to the graph, which must outlive it.
+  explicit Replays(const ReplayGraph& graph);
+
+  /// A replay for each of `sets`, of which there are at most kMost, with its removals and those of
+  /// `common`.
+  void Run(std::span<const Removal* const> common, std::span<const std::vector<const Removal*>> sets);
+
+  /// Of the last run.
+  TimeNs Start(std::size_t set, ReplayGraph::Node node) const { return start_[node * lanes_ + set]; }
+  TimeNs Duration(std::size_t set, ReplayGraph::Node node) const;
+
+ private:
+  // What the sets take out of an edge or a node.
+  struct Change {
+    std::array<TimeNs, kMost> less{};
+    std::uint8_t cut = 0;  // of an edge; of a node: starts promptly; a bit for each set
+  };
+  struct Lanes {
+    std::size_t first, end;
+  };
+  void Add(const Removal& removal, Lanes lanes);
+  Change& EdgeChange(ReplayGraph::Edge edge);
+  Change& NodeChange(ReplayGraph::Node node);
+  void Forget();
+  template <std::size_t kLanes>
+  void Pass();
+
+  const ReplayGraph& graph_;
+  std::size_t lanes_ = 1;
+  std::vector<TimeNs> start_;  // by node and set
+  std::vector<std::uint32_t> of_step_, of_node_;  // 1 + position in changes_; 0: unchanged
+  std::vector<std::uint32_t> changed_steps_, changed_nodes_;
+  std::vector<Change> changes_;
 };
 
 }  // namespace mpa
