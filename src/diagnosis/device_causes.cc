@@ -34,8 +34,8 @@ class DeviceCauses {
     return job_.Part(rank).names[KindOf(rank, node).type];
   }
 
-  // True for a type that the ranks of the role have in common; what single ranks have more is a
-  // matter of these ranks.
+  // True for a type that the ranks of the role have in common, so that its usual time is not 0: that is
+  // their lower quartile, see Normal(). What single ranks have more is a matter of these ranks.
   bool IsCommon(std::size_t rank, const GraphNode& node) const {
     const std::size_t ranks = job_.RoleOf(rank).size();
     return ranks < 2 || job_.UsualOf(rank, static_cast<std::size_t>(node.step), TypeOf(rank, node)).ranks * 4 > ranks;

@@ -124,9 +124,12 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules, 
   FindOperatorCauses(job, causes);
   std::vector<WhatIf> what_ifs;
   for (Cause& cause : causes) what_ifs.push_back(std::move(cause.what_if));
-  const TimeNs search = std::max<TimeNs>(1, ShareOf(job.step_time, rules.search_share));
-  Waterfall waterfall = MakeWaterfall(job.graph.graph, job.graph.steps, what_ifs, search);
-  if (DemoteUsual(job, waterfall, causes, what_ifs)) waterfall = MakeWaterfall(job.graph.graph, job.graph.steps, what_ifs, search);
+  const auto share_of_step = [&](double share) { return std::max<TimeNs>(1, ShareOf(job.step_time, share)); };
+  const auto search = [&] {
+    return MakeWaterfall(job.graph.graph, job.graph.steps, what_ifs, share_of_step(rules.search_share), share_of_step(rules.pair_share));
+  };
+  Waterfall waterfall = search();
+  if (DemoteUsual(job, waterfall, causes, what_ifs)) waterfall = search();
   diagnosis.step = waterfall.step;
   diagnosis.floor = waterfall.step;
   const TimeNs least = LeastGain(rules, waterfall.step);

@@ -13,13 +13,6 @@
 namespace mpa {
 namespace {
 
-// As in the rule that names a cause: nearly all of the lateness, or most of it.
-constexpr double kNearlyAll = 0.8, kMost = 0.6;
-// The rank has fallen behind once it is late by this share of what it will be late by.
-constexpr double kFallenBehind = 0.2;
-constexpr TimeNs kLeastLateness = 50'000;
-constexpr double kLeastShare = 0.002;  // of the step
-
 class LateRankChain {
  public:
   LateRankChain(const Job& job, const LateWork& work, const FoundCause& finding) : job_(job), work_(work) {
@@ -135,7 +128,7 @@ class LateRankChain {
     TimeNs lateness = 0;
     for (const auto& [of, sum] : sums) lateness = std::max(lateness, sum);
     // Less may be an error of the clocks.
-    if (Mean(lateness) < std::max(kLeastLateness, ShareOf(job_.step_time, kLeastShare))) return;
+    if (Mean(lateness) < std::max(Whole(job_.rules.lateness_ns), ShareOf(job_.step_time, job_.rules.lateness_share))) return;
     late.lateness = Mean(lateness);
     for (const auto& [rank, time] : waiting) late.waiting.push_back({job_.ranks[rank].rank, Mean(time)});
     std::stable_sort(late.waiting.begin(), late.waiting.end(), [](const TimeOfRank& a, const TimeOfRank& b) { return a.time > b.time; });
@@ -229,7 +222,7 @@ class LateRankChain {
       const auto equal = ends.find(key);
       if (equal == ends.end() || number >= equal->second.size()) continue;
       found.behind = work.end - equal->second[number];
-      if (static_cast<double>(found.behind) < kFallenBehind * static_cast<double>(late.by)) continue;
+      if (static_cast<double>(found.behind) < job_.rules.late_behind_share * static_cast<double>(late.by)) continue;
       found.kernel = std::move(work.type);
       found.shapes = std::move(work.shapes);
       return found;
@@ -239,10 +232,12 @@ class LateRankChain {
     return found;
   }
 
-  static void Judge(LateRank& late) {
+  void Judge(LateRank& late) const {
     if (late.lateness <= 0 || late.leaves.empty() || late.leaves[0].Excess() <= 0) return;
     late.share = std::min(1.0, static_cast<double>(late.leaves[0].Excess()) / static_cast<double>(late.lateness));
-    late.explained = late.share >= kNearlyAll ? Explained::kNearlyAll : late.share >= kMost ? Explained::kMainly : Explained::kMixed;
+    late.explained = late.share >= job_.rules.late_cause_share  ? Explained::kNearlyAll
+                     : late.share >= job_.rules.late_main_share ? Explained::kMainly
+                                                                : Explained::kMixed;
   }
 
   const Job& job_;

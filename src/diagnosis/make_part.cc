@@ -209,7 +209,8 @@ class PartMaker {
     return memory > 0;
   }
 
-  // Members also wait for signals of each other, which takes them but a moment.
+  // Members also wait for signals of each other, which takes them but a moment: some us, so that what is
+  // longer is a wait for a peer that is slow.
   static void AddPhases(const std::vector<CollectivePhase>& phases, OperationPart& part) {
     constexpr TimeNs kLongestSignal = 20'000;
     for (const CollectivePhase& phase : phases) {

@@ -23,6 +23,9 @@ inline constexpr std::string_view kPortTransport = "RDMA";
 /// The transport between cards of one host.
 inline constexpr std::string_view kCardTransport = "SDMA";
 
+/// LongTask: of at least so many times what is usual. No rule can ask for shorter ones.
+inline constexpr TimeNs kLongTaskRatio = 5;
+
 /// Texts of a part by number.
 using NameId = std::uint32_t;
 

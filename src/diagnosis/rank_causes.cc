@@ -338,7 +338,7 @@ class RankCauses {
       top = std::max(top, count);
     }
     // A stall in a single step is an accident of a rank.
-    if (worst_in.size() < 3 || 2 * seen <= steps || top > job_.rules.jitter_top_share * steps) return false;
+    if (!IsAtLeast(worst_in.size(), job_.rules.jitter_ranks) || 2 * seen <= steps || top > job_.rules.jitter_top_share * steps) return false;
     if (cost / steps < job_.rules.jitter_share * static_cast<double>(job_.step_time)) return false;
     Cause cause = NewCause(job_, "rank.jitter", std::string(NameOf(leaf)));
     for (const Excess& excess : excesses) Append(excess.removal, cause.what_if.expect);

@@ -79,7 +79,6 @@ class TransferCauses {
 
   // What does not fit the buffer goes through it in turns.
   void AddBuffer() {
-    constexpr double kComparable = 8;  // smaller messages are held up by their start
     const auto& settings = job_.Part(0).settings;
     const auto said = settings.find("HCCL_BUFFSIZE");
     double buffer = rules_.buffer_bytes;
@@ -95,7 +94,8 @@ class TransferCauses {
       if (operation.joint.members.empty()) continue;
       const auto& member = operation.joint.members[0];
       const auto bytes = job_.Part(member.rank).operations[member.collective].bytes;
-      if (static_cast<double>(bytes) * kComparable < buffer) continue;
+      // Smaller messages are held up by their start.
+      if (static_cast<double>(bytes) * rules_.buffer_reach < buffer) continue;
       Sizes& sizes = by_kind[operation.kind + "/" + operation.group];
       const bool is_large = static_cast<double>(bytes) > buffer;
       Add({1, bytes, PostOf(job_, i)}, is_large ? sizes.exceeds : sizes.fits);

@@ -12,7 +12,8 @@ namespace {
 
 using Removals = std::vector<const Removal*>;
 
-// How many causes are tried in pairs, by the time they take alone.
+// How many causes are tried in pairs, by the time they take alone: a bound of the work, since six make
+// fifteen replays.
 constexpr std::size_t kPaired = 6;
 
 TimeNs Taken(const Removal& removal) {
@@ -25,8 +26,8 @@ TimeNs Taken(const Removal& removal) {
 class Search {
  public:
   Search(const ReplayGraph& graph, const ReplaySteps& steps, const std::vector<WhatIf>& causes,
-         TimeNs least)
-      : graph_(graph), steps_(steps), causes_(causes), least_(least), open_(causes.size(), true) {
+         TimeNs least, TimeNs least_of_two)
+      : graph_(graph), steps_(steps), causes_(causes), least_(least), least_of_two_(least_of_two), open_(causes.size(), true) {
     for (const WhatIf& cause : causes) taken_.push_back(Taken(cause.expect));
   }
 
@@ -112,7 +113,7 @@ class Search {
       for (std::size_t b = a + 1; b < largest.size(); ++b) pairs.push_back({largest[a], largest[b]});
     }
     const std::vector<TimeNs> gains = GainsOf(pairs);
-    TimeNs most = result_.step * 3 / 100;
+    TimeNs most = least_of_two_ - 1;
     const Causes* best = nullptr;
     for (std::size_t i = 0; i < pairs.size(); ++i) {
       if (gains[i] <= most) continue;
@@ -137,7 +138,7 @@ class Search {
   const ReplayGraph& graph_;
   const ReplaySteps& steps_;
   const std::vector<WhatIf>& causes_;
-  const TimeNs least_;
+  const TimeNs least_, least_of_two_;
   std::vector<bool> open_;
   std::vector<TimeNs> taken_, alone_;
   Removals made_;
@@ -170,8 +171,8 @@ TimeNs StepTime(const ReplayGraph& graph, const ReplaySteps& steps,
 }
 
 Waterfall MakeWaterfall(const ReplayGraph& graph, const ReplaySteps& steps,
-                        const std::vector<WhatIf>& causes, TimeNs least) {
-  return Search(graph, steps, causes, least).Run();
+                        const std::vector<WhatIf>& causes, TimeNs least, TimeNs least_of_two) {
+  return Search(graph, steps, causes, least, least_of_two).Run();
 }
 
 }  // namespace mpa

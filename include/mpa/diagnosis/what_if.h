@@ -44,8 +44,9 @@ TimeNs StepTime(const ReplayGraph& graph, const ReplaySteps& steps,
 
 /// Takes the cause that saves most, then the one that saves most of what is left, and so on, so that
 /// nothing is saved twice. Faults are fixed before opportunities. Two causes that hide each other are
-/// tried together. `least`: gains below it, in ns per step, are not worth a place.
+/// tried together. In ns per step, gains below `least` are not worth a place, nor those of two causes
+/// together below `least_of_two`.
 Waterfall MakeWaterfall(const ReplayGraph& graph, const ReplaySteps& steps,
-                        const std::vector<WhatIf>& causes, TimeNs least);
+                        const std::vector<WhatIf>& causes, TimeNs least, TimeNs least_of_two);
 
 }  // namespace mpa

@@ -18,10 +18,10 @@ namespace mpa {
 namespace {
 
 // The chain of the finding; fails where there is no such finding.
-FindingChain ChainOf(const std::vector<RankDiagnosis>& parts, const std::string& key) {
+FindingChain ChainOf(const std::vector<RankDiagnosis>& parts, const std::string& key, const Rules& rules = {}) {
   std::vector<DiagnosedRank> ranks;
   for (std::size_t i = 0; i < parts.size(); ++i) ranks.push_back({static_cast<std::int64_t>(i), &parts[i]});
-  const Diagnosis diagnosis = Diagnose(std::move(ranks), {}, key);
+  const Diagnosis diagnosis = Diagnose(std::move(ranks), rules, key);
   const FoundCause* found = FindingWith(diagnosis, key);
   if (found == nullptr || !found->chain) {
     ADD_FAILURE() << "no chain of " << key;
@@ -71,6 +71,29 @@ TEST(Chain, ALateHostIsComparedLeafByLeaf) {
 TEST(Chain, TheSharesHaveTheirWords) {
   EXPECT_EQ(ChainOf(FourRanks(4 * kMs, kMs, 0), "rank.late_host/r3").late->explained, Explained::kNearlyAll) << "80 %";
   EXPECT_EQ(ChainOf(FourRanks(2 * kMs, 2 * kMs, 0), "rank.late_host/r3").late->explained, Explained::kMixed) << "50 %";
+}
+
+TEST(Chain, RulesSayWhatTheCauseIs) {
+  const auto explained = [](double cause_share, double main_share) {
+    Rules rules;
+    rules.late_cause_share = cause_share;
+    rules.late_main_share = main_share;
+    return ChainOf(FourRanks(3 * kMs, kMs, 0), "rank.late_host/r3", rules).late->explained;
+  };
+  EXPECT_EQ(explained(0.75, 0.6), Explained::kNearlyAll) << "3 of 4 ms";
+  EXPECT_EQ(explained(0.76, 0.75), Explained::kMainly);
+  EXPECT_EQ(explained(0.8, 0.76), Explained::kMixed);
+}
+
+// It dispatches 1 ms longer, and the second kernel takes 3 ms more: 4 ms in the end.
+TEST(Chain, RulesSayWhereARankHasFallenBehind) {
+  const auto kernel = [](double share) {
+    Rules rules;
+    rules.late_behind_share = share;
+    return ChainOf(FourRanks(kMs, 0, 3 * kMs), "rank.late_compute/r3", rules).late->divergence->kernel;
+  };
+  EXPECT_EQ(kernel(0.25), "MatMulV3");
+  EXPECT_EQ(kernel(0.26), "Softmax");
 }
 
 TEST(Chain, ALateHostFallsBehindBeforeItsFirstKernel) {
@@ -143,14 +166,21 @@ TEST(Chain, AMomentIsNoLateness) {
     // The others come almost as late.
     for (const RankCollective& collective : parts[i].graph.collectives) parts[i].graph.nodes[collective.arrive].start += 4 * kMs - 30 * kUs;
   }
-  const Job job = MakeJob(ranks, {});
   FoundCause finding;
   finding.ranks = {3};
-  const LateRank late = ExplainLateRank(job, {3, {0, 1, 2, 3}, {Leaf::kDispatchOp}, false}, finding);
+  const auto explain = [&](const Rules& rules) { return ExplainLateRank(MakeJob(ranks, rules), {3, {0, 1, 2, 3}, {Leaf::kDispatchOp}, false}, finding); };
+  const LateRank late = explain({});
   EXPECT_EQ(late.lateness, 0);
   EXPECT_TRUE(late.waiting.empty());
   EXPECT_FALSE(late.divergence);
   EXPECT_EQ(late.explained, Explained::kNothing);
+  Rules rules;
+  rules.lateness_ns = 30'000;
+  EXPECT_EQ(explain(rules).lateness, 0) << "0.2 % of 16 ms are 32 us";
+  rules.lateness_share = 0.001;
+  EXPECT_EQ(explain(rules).lateness, 30 * kUs);
+  rules.lateness_ns = 30'001;
+  EXPECT_EQ(explain(rules).lateness, 0);
 }
 
 TEST(Chain, OnlyTheFindingThatIsAskedForHasOne) {
