@@ -48,7 +48,7 @@ class PartMaker {
     AddOperations();
     part_.analyzers = MakeAnalyzerRows(trace_);
     AddLaunches(trace_, steps_, part_);
-    for (const std::int64_t bytes : trace_.memory_samples.reserved_bytes) part_.peak_reserved = std::max(part_.peak_reserved, bytes);
+    AddMemory();
     part_.settings = trace_.job.settings;
     part_.host = trace_.job.host_uid.empty() ? trace_.job.host_name : trace_.job.host_uid;
     return std::move(part_);
@@ -207,6 +207,16 @@ class PartMaker {
       if (piece.leaf == Leaf::kMemory) memory += piece.end - piece.begin;
     }, [](TimeNs, TimeNs) {});
     return memory > 0;
+  }
+
+  void AddMemory() {
+    const MemorySamples& samples = trace_.memory_samples;
+    for (std::size_t i = 0; i < samples.Size(); ++i) {
+      part_.peak_reserved = std::max(part_.peak_reserved, samples.reserved_bytes[i]);
+      if (samples.allocated_bytes[i] <= 0 || samples.reserved_bytes[i] <= part_.pool_reserved) continue;
+      part_.pool_reserved = samples.reserved_bytes[i];
+      part_.pool_allocated = samples.allocated_bytes[i];
+    }
   }
 
   // Members also wait for signals of each other, which takes them but a moment: some us, so that what is

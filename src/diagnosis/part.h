@@ -152,6 +152,9 @@ struct RankDiagnosis {
   std::string host;         ///< the machine; empty: not recorded
   std::int64_t rated_mhz = 0;  ///< of the cube cores; 0: not recorded
   std::int64_t peak_reserved = 0;  ///< bytes that the allocators held at most; 0: not recorded
+  /// Of the allocator whose tensors are recorded: what it held at most, and what its tensors took then; 0: not
+  /// recorded.
+  std::int64_t pool_reserved = 0, pool_allocated = 0;
 
   /// The number that the job gives the step at this position; -1: none, or not recorded.
   std::int32_t IdOfStep(std::int32_t position) const {

@@ -191,6 +191,8 @@ const std::vector<RuleEntry>& RuleList() {
       {"comm.small", "calls", &Rules::small_calls, 1, kMostCalls,
        "a group has at least this many small operations per step"},
       {"comm.small", "bytes", &Rules::small_bytes, 1, kMostBytes, "larger operations do not count as small"},
+      {"comm.small", "vector_gain", &Rules::small_vector_gain, 0, 1,
+       "in inference, vector cores remove this share of the latency of small operations"},
       {"comm.unaligned", "ratio", &Rules::odd_ratio, 0, 1,
        "tasks of odd sizes reach less than this share of the bandwidth of the others"},
       {"comm.contention", "ratio", &Rules::beside_ratio, 0, 1,
@@ -205,6 +207,8 @@ const std::vector<RuleEntry>& RuleList() {
       {"comm.buffer", "reach", &Rules::buffer_reach, 1, 1e6, "they are compared with messages down to one in this many of it"},
       {"mem.pressure", "retries", &Rules::memory_retries, 0.01, kMostCalls,
        "allocations free memory and ask again this many times per step"},
+      {"mem.pressure", "in_pieces", &Rules::memory_in_pieces, 1, 1e6,
+       "the memory is in pieces if the allocator holds this many times what its tensors take"},
       {"capture.warmup", "steps", &Rules::few_steps, 1, kMostCalls, "with fewer steps, a habit cannot be distinguished from an accident"},
       {"pp.bubble", "share", &Rules::bubble_share, 0, 1, "a smaller ideal bubble is not reported"},
   };

@@ -67,6 +67,7 @@ struct FoundCause {
   TimeNs alone = 0;     ///< per step, if nothing else is fixed
   TimeNs gain_max = 0;  ///< as `gain`, if it were gone completely
   bool with_next = false;  ///< pays only together with the next one
+  bool on_the_way = false;  ///< of collectives: what is computed next needs them, so they cannot become fewer
   bool on_gpu = false;     ///< advice on settings of an NPU does not apply
   std::vector<std::int64_t> ranks;  ///< the culprits; empty: all
   std::vector<std::int32_t> steps;  ///< those in which it was seen

@@ -7,6 +7,7 @@
 
 #include "diagnosis/diagnosed.h"
 #include "diagnosis/finding_text.h"
+#include "diagnosis/made_diagnosis.h"
 #include "diagnosis/part_builder.h"
 
 namespace mpa {
@@ -292,6 +293,24 @@ TEST(Causes, OperationsThatIdle) {
   EXPECT_EQ(MetricIn(*found, "time_per_step"), 3.5e6) << "the mean of the ranks";
   const auto little = [](std::size_t, OperationPart& operation) { operation.idle = 700 * kUs; };
   EXPECT_EQ(FindingWith(DiagnoseJob(OneOperation(2, true, little)), "comm.inner"), nullptr) << "2.9 % of the step";
+}
+
+TEST(Causes, AFixedOrderOfSumsIsAdvisedAgainstWhereItIsSet) {
+  std::vector<RankDiagnosis> parts = OneOperation(2, true, [](std::size_t, OperationPart& operation) { operation.idle = 4 * kMs; });
+  const auto advice = [&] { return AdviceOf(*FindingWith(DiagnoseJob(parts), "comm.inner"), Language::kEnglish); };
+  const std::string usual = "compare the modes of HCCL_OP_EXPANSION_MODE; HCCL_BUFFSIZE above the message";
+  EXPECT_EQ(advice(), usual);
+  parts[0].settings["HCCL_DETERMINISTIC"] = "false";
+  EXPECT_EQ(advice(), usual);
+  parts[1].settings["HCCL_DETERMINISTIC"] = "true";
+  EXPECT_EQ(advice(), "HCCL_DETERMINISTIC=false unless results must repeat; compare the modes of HCCL_OP_EXPANSION_MODE");
+}
+
+TEST(Causes, TasksOfTheProfilerMayBeWhatOperationsIdleFor) {
+  std::vector<RankDiagnosis> parts = OneOperation(2, true, [](std::size_t, OperationPart& operation) { operation.idle = 4 * kMs; });
+  EXPECT_EQ(FindingWith(DiagnoseJob(parts), "comm.inner")->confidence, Certainty::kHigh);
+  parts[1].level = "Level2";
+  EXPECT_EQ(FindingWith(DiagnoseJob(parts), "comm.inner")->confidence, Certainty::kLow);
 }
 
 TEST(Causes, AMemberThatWasNotCapturedHoldsUpTheOthers) {
@@ -587,6 +606,37 @@ TEST(Causes, AllocationsThatAskAgain) {
   EXPECT_EQ(MetricIn(*found, "peak_reserved"), 61e9);
   part.blocked.back().leaf = Leaf::kExplicitSync;
   EXPECT_EQ(FindingWith(DiagnoseJob({part}), "mem.pressure"), nullptr);
+}
+
+// Allocations that ask again while the allocator holds so many times what its tensors take; 0: not recorded.
+FoundCause RetriesWith(double held, const Rules& rules = {}, const std::string& setting = "") {
+  PartBuilder builder;
+  for (int step = 0; step < 4; ++step) {
+    builder.Step().Host(Leaf::kPython, kMs).Kernel("MatMulV3", kMs);
+    builder.Part().blocked.push_back({.edge = 1, .leaf = Leaf::kMemory, .step = step});
+  }
+  builder.Part().pool_allocated = held > 0 ? 1'000'000 : 0;
+  builder.Part().pool_reserved = static_cast<std::int64_t>(held * 1e6);
+  if (!setting.empty()) builder.Part().settings["PYTORCH_NPU_ALLOC_CONF"] = setting;
+  const Diagnosis diagnosis = DiagnoseJob({builder.Build()}, rules);
+  const FoundCause* found = FindingWith(diagnosis, "mem.pressure");
+  if (found == nullptr) ADD_FAILURE() << "no mem.pressure";
+  return found == nullptr ? MadeFinding("mem.pressure", 0) : *found;
+}
+
+TEST(Causes, MemoryInPiecesNeedsSegmentsThatGrow) {
+  const std::string in_pieces = "PYTORCH_NPU_ALLOC_CONF=expandable_segments:True; recompute activations";
+  const std::string full = "recompute activations; shard the optimizer over the ranks";
+  const auto advice = [](const FoundCause& found) { return AdviceOf(found, Language::kEnglish); };
+  EXPECT_EQ(advice(RetriesWith(1.4)), in_pieces);
+  EXPECT_EQ(advice(RetriesWith(1.39)), full) << "tensors fill it";
+  EXPECT_EQ(advice(RetriesWith(0)), full) << "not recorded";
+  EXPECT_EQ(advice(RetriesWith(2, {}, "expandable_segments:True")), full) << "they grow already";
+  EXPECT_EQ(MetricIn(RetriesWith(1.5), "reserved_of_allocated"), 1.5);
+  EXPECT_EQ(MetricIn(RetriesWith(0), "reserved_of_allocated"), -1);
+  Rules rules;
+  rules.memory_in_pieces = 1.6;
+  EXPECT_EQ(advice(RetriesWith(1.5, rules)), full);
 }
 
 // Four steps of 10 ms in which the host compiles for some time before.
