@@ -3,6 +3,7 @@
 #include "diagnose.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <string>
 #include <utility>
@@ -92,6 +93,22 @@ TimeNs DoubtOf(const Job& job, const FoundCause& finding) {
   return most;
 }
 
+// Findings are told, and what saves nothing at all is fine. Between them are causes that findings cover.
+void FindHidden(const Job& job, const Waterfall& waterfall, const std::vector<WhatIf>& what_ifs, const std::vector<const WhatIf*>& of_findings,
+                std::vector<Cause>& causes, Diagnosis& diagnosis) {
+  for (std::size_t i = 0; i < causes.size() && !of_findings.empty(); ++i) {
+    const TimeNs alone = waterfall.alone[i];
+    const bool is_told = std::find(of_findings.begin(), of_findings.end(), &what_ifs[i]) != of_findings.end();
+    if (is_told || alone < LeastGain(job.rules, waterfall.step) || alone < DoubtOf(job, causes[i].finding)) continue;
+    causes[i].finding.alone = alone;
+    const auto step_with = [&](const Removal& finding) {
+      const std::array<const Removal*, 2> both = {&finding, &what_ifs[i].expect};
+      return StepTime(job.graph.graph, job.graph.steps, both);
+    };
+    AddHidden(of_findings, step_with, std::move(causes[i].finding), diagnosis);
+  }
+}
+
 Certainty LessSure(Certainty certainty) { return certainty == Certainty::kHigh ? Certainty::kMedium : Certainty::kLow; }
 
 }  // namespace
@@ -149,6 +166,7 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules, 
     of_findings.push_back(&what_ifs[gain.cause]);
   }
   FindHiding(job, of_findings, diagnosis);
+  FindHidden(job, waterfall, what_ifs, of_findings, causes, diagnosis);
   AddBubble(job, of_findings, diagnosis);
   FindNotJudged(job, diagnosis);
   AddCaptureFindings(job, diagnosis);

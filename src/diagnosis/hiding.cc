@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
 
 namespace mpa {
 namespace {
@@ -31,6 +32,19 @@ void FindHiding(const Job& job, const std::vector<const WhatIf*>& what_ifs, Diag
     // It takes several of them.
     for (std::size_t other = 0; other < ahead; ++other) finding.after.push_back(diagnosis.findings[other].key);
   }
+}
+
+void AddHidden(const std::vector<const WhatIf*>& what_ifs, const std::function<TimeNs(const Removal&)>& step_with, FoundCause cause, Diagnosis& diagnosis) {
+  const std::size_t ahead = std::min(what_ifs.size(), kMostHiding);
+  for (std::size_t other = 0; other < ahead; ++other) {
+    const FoundCause& finding = diagnosis.findings[other];
+    const TimeNs then = diagnosis.step - finding.alone - step_with(what_ifs[other]->expect);
+    if (cause.alone - then > ShareOf(cause.alone, diagnosis.rules.hidden_share)) cause.after.push_back(finding.key);
+  }
+  const bool several = cause.after.empty();  // it takes more than one of them
+  for (std::size_t other = 0; several && other < what_ifs.size(); ++other) cause.after.push_back(diagnosis.findings[other].key);
+  const auto place = std::find_if(diagnosis.hidden.begin(), diagnosis.hidden.end(), [&](const FoundCause& other) { return other.alone < cause.alone; });
+  diagnosis.hidden.insert(place, std::move(cause));
 }
 
 }  // namespace mpa

@@ -41,6 +41,7 @@ class Search {
       }
     }
     result_.floor = now_;
+    result_.alone = std::move(alone_);
     return std::move(result_);
   }
 

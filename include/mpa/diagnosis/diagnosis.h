@@ -129,7 +129,10 @@ struct Diagnosis {
   std::vector<FoundCause> findings;  ///< in the order in which they should be fixed
   std::vector<NotACause> not_causes;
   std::vector<NotJudged> not_judged;
-  std::vector<std::string> fine;  ///< ids of the catalogue that were looked at and are no cause here
+  /// Causes that save much alone, but hardly anything more once findings are fixed: their keys are `after`. The
+  /// largest first.
+  std::vector<FoundCause> hidden;
+  std::vector<std::string> fine;  ///< ids of the catalogue that were looked at and cost nothing in this job
   std::vector<NeededFinding> needed;  ///< fixed as well, where only some findings are shown
   std::vector<std::int64_t> culprits;  ///< ranks of faults that are not shown
   std::vector<ClockDoubt> clock_doubts;

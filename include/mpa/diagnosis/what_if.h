@@ -36,6 +36,7 @@ struct Waterfall {
   TimeNs step = 0;   ///< mean length of a step, as recorded
   TimeNs floor = 0;  ///< what is left of it once all is fixed; step = floor + sum of the gains
   std::vector<Gain> gains;   ///< in the order in which they are won
+  std::vector<TimeNs> alone;  ///< of every cause, what it saves if nothing else is fixed
 };
 
 /// The mean length of a counted step with the removals made.

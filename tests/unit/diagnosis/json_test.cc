@@ -64,6 +64,25 @@ TEST(DiagnosisJson, PlacesHaveLinesAndOperations) {
   EXPECT_EQ(document["not_causes"][0]["source_line"], "train.py:95");
 }
 
+TEST(DiagnosisJson, ListsWhatFindingsHide) {
+  Diagnosis diagnosis = FullDiagnosis();
+  EXPECT_FALSE(DocumentOf(diagnosis, {}).contains("hidden"));
+  diagnosis.hidden = {MadeFinding("host.gc", 0)};
+  diagnosis.hidden[0].alone = 13'000'000;
+  diagnosis.hidden[0].ranks = {3};
+  diagnosis.hidden[0].after = {"host.h2d"};
+  const DiagnosisDocument hidden = DocumentOf(diagnosis, {})["hidden"];
+  ASSERT_EQ(hidden.size(), 1u);
+  EXPECT_EQ(hidden[0]["key"], "host.gc");
+  EXPECT_EQ(hidden[0]["kind"], "fault");
+  EXPECT_EQ(hidden[0]["alone_ns"], 13'000'000);
+  EXPECT_EQ(hidden[0]["ranks"], DiagnosisDocument({3}));
+  EXPECT_EQ(hidden[0]["behind"], DiagnosisDocument({"host.h2d"}));
+  const DiagnosisDocument cut = DocumentOf(diagnosis, {.max_chars = 1200});
+  EXPECT_FALSE(cut.contains("hidden"));
+  EXPECT_EQ(cut["omitted"]["hidden"], 1);
+}
+
 TEST(DiagnosisJson, HoldsTheChainOfWhatIsExplained) {
   Diagnosis diagnosis = FullDiagnosis();
   EXPECT_FALSE(DocumentOf(diagnosis, {})["findings"][0].contains("chain"));

@@ -27,6 +27,9 @@ Diagnosis TwoFindings() {
   diagnosis.findings[1].alone = 1'000'000;
   diagnosis.findings[1].after = {"rank.late"};
   diagnosis.not_causes = {{"aten::item", 9'000'000, "rank.late"}};
+  diagnosis.hidden = {MadeFinding("host.gc", 0)};
+  diagnosis.hidden[0].alone = 7'000'000;
+  diagnosis.hidden[0].after = {"rank.late"};
   return diagnosis;
 }
 
@@ -45,6 +48,8 @@ TEST(Why, SaysWhatHidesWhat) {
   EXPECT_HAS_TEXT(WhyText(TwoFindings(), 1), "  hidden by  rank.late\n");
   const std::string first = WhyText(TwoFindings(), 0);
   EXPECT_HAS_TEXT(first, "  hides      host.h2d\n");
+  EXPECT_HAS_TEXT(first, "  covers     host.gc: alone 7.0 ms, hardly anything more after this\n");
+  EXPECT_EQ(WhyText(TwoFindings(), 1).find("covers"), std::string::npos);
   EXPECT_HAS_TEXT(first, "  explains   aten::item, 9.0 ms\n");
   EXPECT_HAS_TEXT(first, "  ranks      rank 5\n");
 }
