@@ -176,7 +176,7 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules, 
   for (std::size_t i = 0; i < of_findings.size(); ++i) {
     if (diagnosis.findings[i].key != explain) continue;
     const Cause& cause = causes[static_cast<std::size_t>(of_findings[i] - what_ifs.data())];
-    AddChain(job, cause.late ? &*cause.late : nullptr, of_findings, i, diagnosis);
+    AddChain(job, cause, of_findings, i, diagnosis);
   }
   PlaceBubble(diagnosis);
   return diagnosis;

@@ -25,8 +25,8 @@ namespace {
 
 class PartMaker {
  public:
-  explicit PartMaker(const RankTrace& trace)
-      : trace_(trace), names_(part_.names), timeline_(trace), steps_(trace.steps), garbage_(Covered(trace.garbage_collections)) {}
+  PartMaker(const RankTrace& trace, bool explains)
+      : trace_(trace), explains_(explains), names_(part_.names), timeline_(trace), steps_(trace.steps), garbage_(Covered(trace.garbage_collections)) {}
 
   RankDiagnosis Make() && {
     part_.source = trace_.device == DeviceKind::kGpu ? kGpuSource : trace_.source;
@@ -44,6 +44,7 @@ class PartMaker {
     const CallSites sites(trace_, account_.clock);
     AddPlaces(sites);
     AddBlocked(sites);
+    if (explains_) FindOrigins(trace_, account_.clock.offset, sites, names_, part_);
     NameKernels(trace_, names_, part_);
     AddOperations();
     part_.analyzers = MakeAnalyzerRows(trace_);
@@ -258,6 +259,7 @@ class PartMaker {
   }
 
   const RankTrace& trace_;
+  const bool explains_;
   RankDiagnosis part_;
   PartNames names_;
   const HostTimeline timeline_;
@@ -268,6 +270,6 @@ class PartMaker {
 
 }  // namespace
 
-RankDiagnosis MakeRankDiagnosis(const RankTrace& trace) { return PartMaker(trace).Make(); }
+RankDiagnosis MakeRankDiagnosis(const RankTrace& trace, bool explains) { return PartMaker(trace, explains).Make(); }
 
 }  // namespace mpa

@@ -81,6 +81,13 @@ struct KernelKind {
   bool multiplies_fp32 = false;
 };
 
+/// Who asked for a kernel.
+struct KernelOrigin {
+  std::uint32_t node = 0;
+  NameId op = 0;    ///< the innermost operator
+  NameId line = 0;  ///< of the program, around it; see CallSites
+};
+
 /// Time within work of the host in which none of its threads recorded anything.
 struct SilentGap {
   std::uint32_t edge = 0;
@@ -139,6 +146,7 @@ struct RankDiagnosis {
   std::vector<StepPart> steps;
   RankGraph graph;  ///< nodes of kernels have the number of their kind as `row`
   std::vector<KernelKind> kinds;
+  std::vector<KernelOrigin> origins;  ///< by node; only where a finding is to be explained
   std::vector<HostShare> shares;
   std::vector<HostPlace> places;
   std::vector<SilentGap> gaps;  ///< of 1 ms or more
@@ -163,6 +171,7 @@ struct RankDiagnosis {
   }
 };
 
-RankDiagnosis MakeRankDiagnosis(const RankTrace& trace);
+/// `explains`: a finding will be explained, which takes more of the trace.
+RankDiagnosis MakeRankDiagnosis(const RankTrace& trace, bool explains = false);
 
 }  // namespace mpa

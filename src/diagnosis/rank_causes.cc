@@ -319,6 +319,7 @@ class RankCauses {
     if (steps < job_.rules.jitter_steps || excesses.size() < 2) return false;
     std::map<std::size_t, double> worst_in;  // steps, by rank
     double cost = 0;
+    std::vector<StepStall> found;
     for (std::size_t step = job_.first_step; step < job_.steps; ++step) {
       const Excess* worst = nullptr;
       TimeNs others = 0;
@@ -331,6 +332,7 @@ class RankCauses {
       if (!stalls || 2 * others > worst->by_step[step]) continue;
       ++worst_in[worst->rank];
       cost += static_cast<double>(worst->by_step[step] - others);
+      found.push_back({job_.Part(0).IdOfStep(static_cast<std::int32_t>(step)), job_.ranks[worst->rank].rank, worst->by_step[step], others});
     }
     double seen = 0, top = 0;
     for (const auto& [rank, count] : worst_in) {
@@ -342,6 +344,7 @@ class RankCauses {
     if (cost / steps < job_.rules.jitter_share * static_cast<double>(job_.step_time)) return false;
     Cause cause = NewCause(job_, "rank.jitter", std::string(NameOf(leaf)));
     for (const Excess& excess : excesses) Append(excess.removal, cause.what_if.expect);
+    cause.stalls = std::move(found);
     cause.finding.leaf = NameOf(leaf);
     cause.finding.metrics.push_back({"different_ranks", static_cast<double>(worst_in.size()), "count"});
     cause.finding.metrics.push_back({"excess_per_step", cost / steps, "ns"});

@@ -32,8 +32,8 @@
 namespace mpa {
 namespace {
 
-RankDiagnosis MapDiagnosis(const RankTrace& trace, const RecipeArguments&) {
-  return MakeRankDiagnosis(trace);
+RankDiagnosis MapDiagnosis(const RankTrace& trace, const RecipeArguments& arguments) {
+  return MakeRankDiagnosis(trace, arguments.contains("key"));
 }
 
 std::size_t CountOr(const RecipeArguments& arguments, std::string_view name, std::size_t otherwise) {

@@ -122,6 +122,46 @@ TEST(Chain, ASlowKernelIsWhereARankFallsBehind) {
   EXPECT_EQ(chain.late->divergence->behind, 3 * kMs);
 }
 
+TEST(Chain, TheOperatorThatLaunchedTheKernelIsNamed) {
+  std::vector<RankDiagnosis> parts = FourRanks(3 * kMs, kMs, 0);
+  RankDiagnosis& late = parts[3];
+  late.names.insert(late.names.end(), {"aten::linear", "train.py:90", "aten::softmax"});
+  const auto name = static_cast<NameId>(late.names.size() - 3);
+  for (std::uint32_t node = 0; node < late.graph.nodes.size(); ++node) {
+    const GraphNode& kernel = late.graph.nodes[node];
+    if (kernel.kind == NodeKind::kKernel) late.origins.push_back({node, kernel.row == 0 ? name : name + 2, kernel.row == 0 ? name + 1 : 0});
+  }
+  const auto found = ChainOf(parts, "rank.late_host/r3").late->divergence;
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->kernel, "MatMulV3");
+  EXPECT_EQ(found->op, "aten::linear");
+  EXPECT_EQ(found->line, "train.py:90");
+  late.origins.clear();
+  EXPECT_EQ(ChainOf(parts, "rank.late_host/r3").late->divergence->op, "") << "not recorded";
+}
+
+// Each of four ranks takes 2 ms more than 1 ms in every fourth of eight steps; rank 0 takes 0.5 ms more in the others.
+TEST(Chain, StepsSayWhichRankIsLate) {
+  std::vector<RankDiagnosis> parts;
+  for (int rank = 0; rank < 4; ++rank) {
+    PartBuilder builder;
+    for (int step = 0; step < 8; ++step) {
+      const TimeNs more = step % 4 == rank ? 2 * kMs : rank == 0 ? 500 * kUs : 0;
+      builder.Step().Host(Leaf::kDispatchOp, kMs + more).Kernel("MatMulV3", 4 * kMs).Collective(std::to_string(step), 3 * kMs - more);
+    }
+    parts.push_back(builder.Build());
+  }
+  const FindingChain chain = ChainOf(parts, "rank.jitter/free.dispatch.op");
+  ASSERT_EQ(chain.stalls.size(), 8u);
+  for (std::size_t step = 0; step < 8; ++step) {
+    EXPECT_EQ(chain.stalls[step].step, static_cast<std::int32_t>(step) + 10);
+    EXPECT_EQ(chain.stalls[step].rank, static_cast<std::int64_t>(step % 4));
+    EXPECT_EQ(chain.stalls[step].late, 2 * kMs);
+    EXPECT_EQ(chain.stalls[step].next, step % 4 == 0 ? 0 : 500 * kUs);
+  }
+  EXPECT_FALSE(chain.late);
+}
+
 // Of the 5 ms 4 are more than usual: the fix takes four fifths of both.
 TEST(Chain, ThePathIsWhatTheFixTakesOutOfIt) {
   const FindingChain chain = ChainOf(FourRanks(3 * kMs, kMs, 0), "rank.late_host/r3");
