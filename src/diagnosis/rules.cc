@@ -161,6 +161,7 @@ const std::vector<RuleEntry>& RuleList() {
       {"op.attention", "gain", &Rules::attention_gain, 0, 1,
        "a fix removes this share of the kernels between the products"},
       {"op.attention", "reach", &Rules::attention_reach, 1, 1000, "at most this many kernels are between the products"},
+      {"op.attention", "sequence", &Rules::attention_sequence, 0, 1e9, "shorter sequences gain little from a fused kernel"},
       {"op.slow", "share", &Rules::slow_share, 0, 1, "kernels of a kind take at least this share of the step"},
       {"op.slow", "use", &Rules::slow_use, 0, 1, "a kernel is slow below this share of what the chip can do"},
       {"op.slow", "reach", &Rules::slow_reach, 0.01, 1, "a fix reaches this share of it"},

@@ -47,7 +47,7 @@ struct Rules {
   double blocking_share = 0.5;
   double cpu_ratio = 3, cpu_launches = 50, cpu_steps = 3;
   // Devices.
-  double aicpu_gain = 0.9, format_gain = 0.7, attention_gain = 0.9, attention_reach = 8;
+  double aicpu_gain = 0.9, format_gain = 0.7, attention_gain = 0.9, attention_reach = 8, attention_sequence = 128;
   double slow_share = 0.02, slow_use = 0.5, slow_reach = 0.6, slow_kernel_ns = 20'000, memory_gbs = 1600, cache_bytes = 32 << 20;
   double variance_share = 0.02, variance_ratio = 2, variance_calls = 10;
   double fp32_share = 0.05, fp32_gain = 0.5, fp32_most = 0.75;

@@ -68,6 +68,27 @@ TEST(Causes, AProductFarBelowTheChip) {
   EXPECT_EQ(FindingWith(diagnosis, "op.slow/BatchMatMulV2"), nullptr);
 }
 
+// A softmax of 0.5 ms between two products, over rows of that shape.
+bool IsAttention(std::string_view shape, const Rules& rules = {}) {
+  const auto part = ThreeSteps([&](PartBuilder& step) {
+    step.Kernel("BatchMatMulV2", kMs).Kernel("SoftmaxV2", 500 * kUs, Leaf::kVector).Kernel("BatchMatMulV2", kMs);
+    step.Kind("SoftmaxV2").shapes = step.NameOf(shape);
+  });
+  const Diagnosis diagnosis = DiagnoseJob({part}, rules);
+  const FoundCause* found = FindingWith(diagnosis, "op.attention");
+  EXPECT_TRUE(found == nullptr || found->gain == 450 * kUs) << "0.9 of the softmax";
+  return found != nullptr;
+}
+
+TEST(Causes, AttentionOfShortSequencesIsNotWorthAFusedKernel) {
+  EXPECT_TRUE(IsAttention("\"4,16,128,128\""));
+  EXPECT_FALSE(IsAttention("\"4,16,128,127\""));
+  EXPECT_TRUE(IsAttention("N/A")) << "not known";
+  Rules rules;
+  rules.attention_sequence = 64;
+  EXPECT_TRUE(IsAttention("\"4,16,128,64\"", rules));
+}
+
 TEST(Causes, AnOptimizerOfManyKernels) {
   const auto part = ThreeSteps([](PartBuilder& step) {
     step.Kernel("MatMulV3", 400 * kUs);
@@ -165,6 +186,20 @@ TEST(Causes, TimeOutsOfRdma) {
   EXPECT_EQ(found->alone, 1'450 * kUs);
   EXPECT_EQ(found->ranks, (std::vector<std::int64_t>{0, 1}));
   EXPECT_EQ(MetricIn(*found, "beyond_usual"), 30);
+}
+
+TEST(Causes, DataThatTakeLongOnAllRanksWaitForALateOne) {
+  const RankDiagnosis slow = WithTransfers({.bytes = 12 * kMb, .time = 1'800 * kUs, .count = 12}, true);
+  std::vector<RankDiagnosis> parts(3, slow);
+  const auto is_found = [&] {
+    const Diagnosis diagnosis = DiagnoseJob(parts);
+    return std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), [](const FoundCause& found) { return found.id == "comm.retransmit"; });
+  };
+  EXPECT_FALSE(is_found());
+  parts[2].long_tasks.clear();
+  EXPECT_TRUE(is_found()) << "one rank sent in time";
+  parts.resize(2);
+  EXPECT_TRUE(is_found()) << "both ends of a link";
 }
 
 // Two messages of 100 MiB at 10 ms and two of 300 MiB at 60 ms in each of three steps.
