@@ -33,6 +33,7 @@ std::vector<const AdvicePart*> FirstOf(const std::vector<AdvicePart>& parts, con
 // What keeps a single rank busy is mended as on all of them, where it is not just slower.
 std::string_view AdvisedAs(const FoundCause& finding) {
   if (finding.key == kStallsKey) return kStallsKey;
+  if (finding.on_the_way) return kSmallOnTheWay;
   if (!finding.id.starts_with("rank.late_")) return finding.id;
   static const std::map<std::string_view, std::string_view> ids = {
       {NameOf(Leaf::kCompile), "host.compile"},  {NameOf(Leaf::kAclOp), "host.aclop"},       {NameOf(Leaf::kMemory), "host.memory"},
@@ -75,7 +76,11 @@ std::string AdviceOf(const FoundCause& finding, Language language) {
 }
 
 std::string UsualAdvice(std::string_view id, Language language) {
-  return JoinedText(FirstOf(AdviceOn(id).parts, {}), language);
+  std::vector<std::string> unknown;
+  for (const AdvicePart& part : AdviceOn(id).parts) {
+    if (part.against_poor) unknown.emplace_back(part.setting);
+  }
+  return JoinedText(FirstOf(AdviceOn(id).parts, unknown), language);
 }
 
 }  // namespace mpa

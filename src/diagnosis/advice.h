@@ -27,6 +27,7 @@ struct AdvicePart {
   Wording text;
   Action action;
   std::string_view setting = {};  ///< what it sets; empty: nothing that captures record
+  bool against_poor = false;  ///< only where a rank has a value that costs time; else the default is as good
 };
 
 /// What to do about a finding, the cheapest first.
@@ -34,6 +35,9 @@ struct Advice {
   std::vector<AdvicePart> parts;
   std::vector<AdvicePart> of_gpu = {};  ///< the same for a GPU; empty: no other
 };
+
+/// What there is to do about small collectives that cannot become fewer.
+inline constexpr std::string_view kSmallOnTheWay = "comm.small/on_the_way";
 
 /// Of an id of the catalogue; without parts where a finding brings its own.
 const Advice& AdviceOn(std::string_view id);

@@ -44,6 +44,11 @@ AdvicePart Recompute() { return {{"recompute activations", "激活重计算"}, C
 AdvicePart ExpandSegments(Wording text, std::string_view variable) {
   return Setting(text, variable, "expandable_segments:True");
 }
+AdvicePart AnyOrder() {
+  AdvicePart part = Setting({"HCCL_DETERMINISTIC=false unless results must repeat", "无需复现结果时设置 HCCL_DETERMINISTIC=false"}, "HCCL_DETERMINISTIC", "false");
+  part.against_poor = true;
+  return part;
+}
 AdvicePart SwapCard() { return {{"swap the card", "必要时换卡"}, Change("card", "another")}; }
 AdvicePart FixedShapes() { return {{"use fixed or bucketed shapes", "使用固定或分桶的 shape"}, Change("shapes", "fixed or bucketed")}; }
 AdvicePart CheckCabling() {
@@ -185,6 +190,9 @@ const std::map<std::string_view, Advice>& Advices() {
          {{"tune bucket sizes", "调整 bucket 大小"}, Change("bucket size", "tuned")}}}},
       {"comm.small",
        {{{{"use larger buckets", "增大 bucket"}, Change("bucket size", "larger")}, {{"accumulate gradients", "梯度累积"}, Change("gradients", "accumulated")}}}},
+      {kSmallOnTheWay,
+       {{Setting({"HCCL_OP_EXPANSION_MODE=AIV (the vector cores start them sooner)", "HCCL_OP_EXPANSION_MODE=AIV（由 Vector 核启动，时延更低）"},
+                 "HCCL_OP_EXPANSION_MODE", "AIV")}}},
       {"comm.unaligned",
        {{{{"pad the buckets to multiples of 512 bytes", "将 bucket 补齐到 512 字节的整数倍"}, Change("buckets", "multiples of 512 bytes")}}}},
       {"comm.contention",
@@ -194,7 +202,8 @@ const std::map<std::string_view, Advice>& Advices() {
        {{{{"check optics and PFC/ECN of the network", "检查光模块和网络 PFC/ECN"}, Check("optics and PFC/ECN of the network", "hccn_tool")},
          {{"check HCCL_RDMA_TIMEOUT", "检查 HCCL_RDMA_TIMEOUT"}, Check("HCCL_RDMA_TIMEOUT")}}}},
       {"comm.inner",
-       {{{{"compare the modes of HCCL_OP_EXPANSION_MODE", "对比 HCCL_OP_EXPANSION_MODE 的各种模式"}, Check("HCCL_OP_EXPANSION_MODE")},
+       {{AnyOrder(),
+         {{"compare the modes of HCCL_OP_EXPANSION_MODE", "对比 HCCL_OP_EXPANSION_MODE 的各种模式"}, Check("HCCL_OP_EXPANSION_MODE")},
          {{"HCCL_BUFFSIZE above the message", "HCCL_BUFFSIZE 大于消息"}, Check("HCCL_BUFFSIZE")}}}},
       {"comm.buffer",
        {{{{"raise HCCL_BUFFSIZE (each group takes twice its size of device memory)", "增大 HCCL_BUFFSIZE（每个通信域占用两倍显存）"},
@@ -203,7 +212,8 @@ const std::map<std::string_view, Advice>& Advices() {
        {{{{"use more micro-batches", "增加 micro-batch"}, Change("micro-batches", "more")}, {{"use an interleaved schedule", "使用交织流水"}, Change("schedule", "interleaved")}}}},
       {"env.check", {}},  // the variable has its own
       {"mem.pressure",
-       {{Recompute(), {{"shard the optimizer over the ranks", "优化器在各卡间分片"}, Change("optimizer", "sharded over the ranks")}}}},
+       {{ExpandSegments({"PYTORCH_NPU_ALLOC_CONF=expandable_segments:True", "PYTORCH_NPU_ALLOC_CONF=expandable_segments:True"}, "PYTORCH_NPU_ALLOC_CONF"),
+         Recompute(), {{"shard the optimizer over the ranks", "优化器在各卡间分片"}, Change("optimizer", "sharded over the ranks")}}}},
       {"capture.overhead",
        {{{{"capture again without stacks, shapes and memory before changing host code", "修改 host 代码前，先关闭 stack、shape、memory 采集后重采"},
           Capture({{"level", std::string("Level1")}, {"with_stack", false}, {"record_shapes", false}, {"profile_memory", false}})}}}},

@@ -15,6 +15,7 @@
 namespace mpa {
 namespace {
 
+// Two observers note one arrival within it: the time that a signal takes, which no capture records.
 constexpr TimeNs kLeastTolerance = 50'000;
 
 // Ranks of the job behind the ranks of a group.

@@ -3,9 +3,11 @@
 #include "bubble.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 
 #include "cause.h"
+#include "hiding.h"
 #include "micro_batches.h"
 
 namespace mpa {
@@ -41,9 +43,15 @@ void AddBubble(const Job& job, const std::vector<const WhatIf*>& mended, Diagnos
   found.gain = StepTime(job.graph.graph, job.graph.steps, made) - batches.DoubledStep(made);
   found.alone = std::max<TimeNs>(0, diagnosis.step - batches.DoubledStep({}));
   found.gain_max = std::max(found.gain, ShareOf(diagnosis.floor, ideal));
-  if (found.gain <
-      std::max(Whole(job.rules.least_ns), ShareOf(diagnosis.step, job.rules.least_share)))
+  const TimeNs least = LeastGain(job.rules, diagnosis.step);
+  if (found.gain < least) {
+    const auto step_with = [&](const Removal& finding) {
+      const std::array<const Removal*, 1> fixed = {&finding};
+      return batches.DoubledStep(fixed);
+    };
+    if (found.alone >= least && !mended.empty()) AddHidden(mended, step_with, std::move(found), diagnosis);
     return;
+  }
   if (!shape.complete) found.confidence = Certainty::kLow;
   found.metrics.push_back({"ideal_bubble", ideal, "share"});
   found.metrics.push_back({"micro_batches", static_cast<double>(shape.micro_batches), "count"});

@@ -82,11 +82,13 @@ void CheckSteps(const Job& job, Diagnosis& diagnosis) {
 }
 
 // An allocator that finds no room waits for the device, frees what it kept and asks again. What that
-// costs is the matter of host.memory.
+// costs is the matter of host.memory. Where it holds much more than its tensors take, there is room, but in
+// pieces.
 void CheckMemory(const Job& job, Diagnosis& diagnosis) {
   FoundCause found = NewCause(job, "mem.pressure").finding;
   double most = 0;
   std::int64_t peak = 0;
+  double in_pieces = 0;
   for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
     const RankDiagnosis& part = job.Part(rank);
     // A call that waits for several streams is there once for each.
@@ -99,11 +101,15 @@ void CheckMemory(const Job& job, Diagnosis& diagnosis) {
     found.ranks.push_back(job.ranks[rank].rank);
     most = std::max(most, per_step);
     peak = std::max(peak, part.peak_reserved);
+    if (part.pool_allocated > 0) in_pieces = std::max(in_pieces, static_cast<double>(part.pool_reserved) / static_cast<double>(part.pool_allocated));
   }
   if (found.ranks.empty()) return;
   if (found.ranks.size() == job.ranks.size()) found.ranks.clear();
   found.metrics.push_back({"retries_per_step", most, "count"});
   if (peak > 0) found.metrics.push_back({"peak_reserved", static_cast<double>(peak), "bytes"});
+  if (in_pieces > 0) found.metrics.push_back({"reserved_of_allocated", in_pieces, "ratio"});
+  // The tensors themselves fill the memory: segments that grow leave no more room.
+  if (in_pieces < job.rules.memory_in_pieces) found.done = {"PYTORCH_NPU_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF"};
   diagnosis.findings.push_back(std::move(found));
 }
 
@@ -120,12 +126,20 @@ void CheckMissing(const Job& job, Diagnosis& diagnosis) {
   diagnosis.findings.push_back(std::move(found));
 }
 
+bool IsPoorOnAny(const Job& job, std::string_view variable) {
+  return std::any_of(job.ranks.begin(), job.ranks.end(), [&](const DiagnosedRank& rank) { return IsPoor(*VariableNamed(variable), rank.part->settings); });
+}
+
 // Settings that the ranks of a finding have already.
 void LeaveOutDone(const Job& job, FoundCause& found) {
   const Advice& advice = AdviceOn(found);
   for (const auto* parts : {&advice.parts, &advice.of_gpu}) {
     for (const AdvicePart& part : *parts) {
       if (part.action.what != "set_env") continue;
+      if (part.against_poor && !IsPoorOnAny(job, part.setting)) {
+        found.done.emplace_back(part.setting);
+        continue;
+      }
       const std::string& value = std::get<std::string>(part.action.args.back().second);
       std::size_t ranks = 0, done = 0;
       for (const DiagnosedRank& rank : job.ranks) {

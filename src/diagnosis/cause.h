@@ -19,6 +19,7 @@ struct Cause {
   FoundCause finding;
   WhatIf what_if;
   std::optional<LateWork> late{};  ///< of a rank that is late
+  std::vector<StepStall> stalls{};  ///< of ranks that are late in turn
 };
 
 /// True if so many ranks that do the same show which of them is slow: more than two in a single step, two

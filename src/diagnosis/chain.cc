@@ -116,13 +116,14 @@ void AddPath(const Job& job, const std::vector<Leaf>& about, const std::vector<c
 
 }  // namespace
 
-void AddChain(const Job& job, const LateWork* late, const std::vector<const WhatIf*>& what_ifs, std::size_t finding,
+void AddChain(const Job& job, const Cause& cause, const std::vector<const WhatIf*>& what_ifs, std::size_t finding,
               Diagnosis& diagnosis) {
   FoundCause& found = diagnosis.findings[finding];
   FindingChain chain;
-  if (late != nullptr) chain.late = ExplainLateRank(job, *late, found);
+  if (cause.late) chain.late = ExplainLateRank(job, *cause.late, found);
+  chain.stalls = cause.stalls;
   if (found.id == "rank.late") ExplainOutsider(job, found, chain);
-  AddPath(job, late != nullptr ? late->leaves : LeavesOf(found), what_ifs, finding, chain);
+  AddPath(job, cause.late ? cause.late->leaves : LeavesOf(found), what_ifs, finding, chain);
   found.chain = std::move(chain);
 }
 

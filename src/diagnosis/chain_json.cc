@@ -43,6 +43,8 @@ ChainDocument Late(const LateRank& late, std::size_t most_ranks) {
     const Divergence& found = *late.divergence;
     json["divergence"] = {{"rank", found.rank},          {"peer", found.peer},     {"step", found.step},       {"kernel", found.kernel},
                           {"shapes", found.shapes},      {"behind_ns", found.behind}, {"operation", found.until}, {"late_ns", found.late}};
+    if (!found.op.empty()) json["divergence"]["op"] = found.op;
+    if (!found.line.empty()) json["divergence"]["source_line"] = found.line;
   }
   return json;
 }
@@ -64,6 +66,13 @@ nlohmann::ordered_json ChainJson(const FindingChain& chain, std::size_t most_ran
       arrivals.push_back(std::move(row));
     }
     json["arrivals"] = std::move(arrivals);
+  }
+  if (!chain.stalls.empty()) {
+    ChainDocument stalls = ChainDocument::array();
+    for (const StepStall& stall : chain.stalls) {
+      stalls.push_back({{"step", stall.step}, {"rank", stall.rank}, {"late_ns", stall.late}, {"next_ns", stall.next}});
+    }
+    json["stalls"] = std::move(stalls);
   }
   ChainDocument path = ChainDocument::array();
   for (const PathPiece& piece : chain.path) {

@@ -87,6 +87,7 @@ void CheckPart(const RankDiagnosis& part) {
   for (const HostShare& share : part.shares) {
     Require(share.edge < graph.edges.size() && IsDuration(share.time));
   }
+  for (const KernelOrigin& origin : part.origins) Require(is_node(origin.node) && is_name(origin.op) && is_name(origin.line));
   for (const HostPlace& place : part.places) Require(is_name(place.name) && is_name(place.line));
   for (const SilentGap& gap : part.gaps) {
     Require(gap.edge < graph.edges.size());

@@ -11,9 +11,10 @@
 namespace mpa {
 namespace {
 
-// A drift does not show in less.
+// No rules: how well a line can be fitted is a matter of the stamps. A drift is some 10 ppm, 10 us in a
+// second, and what two ranks leave together they leave within some us: less time, or a smaller change,
+// is not told from that noise.
 constexpr TimeNs kLeastSpan = 1'000'000'000;
-// Clocks whose difference changes by less are not corrected.
 constexpr TimeNs kLeastDrift = 5'000;
 
 // `samples` in order of time.

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "cause.h"
 #include "exposure.h"
 #include "link_speeds.h"
+#include "small_operations.h"
 
 namespace mpa {
 namespace {
@@ -28,35 +28,13 @@ class CommunicationCauses {
 
   void Find() {
     AddSmall();
+    FindSmallOnTheWay(job_, speeds_, exposure_, causes_);
     AddNotOverlapped();
     AddHeldUp();
     AddInner();
   }
 
  private:
-  // The least of its captured members: what all of them have in common.
-  TimeNs LeastOf(std::size_t operation, TimeNs OperationPart::*time) const {
-    TimeNs least = -1;
-    for (const auto& member : job_.operations.all[operation].joint.members) {
-      const TimeNs of_member = job_.PartOf(member).*time;
-      least = least < 0 ? of_member : std::min(least, of_member);
-    }
-    return std::max<TimeNs>(0, least);
-  }
-
-  // From the last arrival to the end, without the time in which a slow peer holds all members up.
-  TimeNs OwnTimeOf(std::size_t operation) const {
-    return std::max<TimeNs>(0,
-                            PostOf(job_, operation) - LeastOf(operation, &OperationPart::held_up));
-  }
-
-  // True for one that takes mostly latency.
-  bool IsSmall(std::size_t operation, const LinkSpeeds::Data& data) const {
-    return data.bytes > 0 && static_cast<double>(data.bytes) <= job_.rules.small_bytes &&
-           static_cast<double>(OwnTimeOf(operation)) >=
-               job_.rules.small_latency_ratio * static_cast<double>(data.time);
-  }
-
   // The reductions of gradients and the like, by group. Those on the way of the data are left out:
   // nothing can run beside them, and none can wait for another.
   std::map<std::string, std::vector<std::size_t>> ReductionsByGroup() const {
@@ -69,21 +47,6 @@ class CommunicationCauses {
     return by_group;
   }
 
-  // Of the mean rank that takes part, and per step.
-  double CallsPerStep(const std::vector<std::size_t>& operations) const {
-    std::set<std::size_t> ranks;
-    double calls = 0;
-    for (const std::size_t i : operations) {
-      for (const auto& member : job_.operations.all[i].joint.members) {
-        ranks.insert(member.rank);
-        ++calls;
-      }
-    }
-    return ranks.empty()
-               ? 0
-               : calls / static_cast<double>(ranks.size() * std::max<std::size_t>(1, job_.steps));
-  }
-
   // Many operations of a group that take mostly latency: in fewer and larger ones it would be paid
   // once, and the hosts would issue fewer.
   void AddSmall() {
@@ -94,15 +57,15 @@ class CommunicationCauses {
       std::int64_t all_bytes = 0;
       for (const std::size_t i : operations) {
         const LinkSpeeds::Data data = speeds_.DataOf(i);
-        if (!IsSmall(i, data)) continue;
+        if (!IsSmallOperation(job_, i, data)) continue;
         small.push_back(i);
         all_bytes += data.bytes;
         Small& of_step = merged[MergedWith(i)];
         of_step.bytes += data.bytes;
         ++of_step.count;
-        ShortenOperation(job_, i, OwnTimeOf(i) - data.time, cause.what_if.expect);
+        ShortenOperation(job_, i, OwnTimeOf(job_, i) - data.time, cause.what_if.expect);
       }
-      const double calls = CallsPerStep(small), count = static_cast<double>(small.size());
+      const double calls = CallsPerStep(job_, small), count = static_cast<double>(small.size());
       if (small.empty() || calls < job_.rules.small_calls ||
           count < job_.rules.small_count_share * static_cast<double>(operations.size()))
         continue;
@@ -263,8 +226,8 @@ class CommunicationCauses {
     cause.finding.kind = FindingKind::kFault;
     cause.what_if.opportunity = false;
     for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
-      const TimeNs held_up = LeastOf(i, &OperationPart::held_up);
-      if (held_up > 0 && !CrossesPort(i))
+      const TimeNs held_up = LeastOfMembers(job_, i, &OperationPart::held_up);
+      if (held_up > 0 && !CrossesPort(job_, i))
         ShortenOperation(job_, i, held_up, cause.what_if.expect);
     }
     if (cause.what_if.expect.waits.empty()) return;
@@ -272,22 +235,18 @@ class CommunicationCauses {
     causes_.push_back(std::move(cause));
   }
 
-  bool CrossesPort(std::size_t operation) const {
-    const auto& members = job_.operations.all[operation].joint.members;
-    return std::any_of(members.begin(), members.end(), [&](const JointOperation::Member& member) {
-      return job_.PartOf(member).port_bytes > 0;
-    });
-  }
-
   // What operations idle between and beside their transfers.
   void AddInner() {
     const double idle = MeanOf({Leaf::kInnerWait, Leaf::kInnerIdle});
     if (!IsMuch(idle)) return;
     Cause cause = NewCause(job_, "comm.inner");
+    // There the profiler adds tasks of its own to every operation.
+    const auto is_level2 = [](const DiagnosedRank& rank) { return rank.part->level == "Level2"; };
+    if (std::any_of(job_.ranks.begin(), job_.ranks.end(), is_level2)) cause.finding.confidence = Certainty::kLow;
     for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
       const LinkSpeeds::Data data = speeds_.DataOf(i);
-      if (data.bytes == 0 || IsSmall(i, data)) continue;
-      const TimeNs within = std::min(LeastOf(i, &OperationPart::idle), PostOf(job_, i));
+      if (data.bytes == 0 || IsSmallOperation(job_, i, data)) continue;
+      const TimeNs within = std::min(LeastOfMembers(job_, i, &OperationPart::idle), PostOf(job_, i));
       if (within == 0) continue;
       ShortenOperation(job_, i, ShareOf(within, job_.rules.inner_gain), cause.what_if.expect);
       ShortenOperation(job_, i, within, cause.what_if.bound);

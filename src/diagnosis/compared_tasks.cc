@@ -17,10 +17,9 @@ double MeanSize(const TaskSum& sum) {
 }
 
 bool ComparedTasks::AreSlower(double ratio, const Rules& rules) const {
-  constexpr double kAlikeSizes = 4;
   const double size = MeanSize(with), own = with.Bandwidth();
   const auto fewest = static_cast<double>(std::min(with.count, without.count));
-  if (fewest < rules.compared_tasks || size < rules.link_least_bytes || MeanSize(without) > kAlikeSizes * size) return false;
+  if (fewest < rules.compared_tasks || size < rules.link_least_bytes || MeanSize(without) > rules.alike_sizes * size) return false;
   return own > 0 && own < ratio * without.Bandwidth();
 }
 

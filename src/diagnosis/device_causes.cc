@@ -7,6 +7,7 @@
 
 #include "cause.h"
 #include "mpa/base/text.h"
+#include "mpa/mfu/shapes.h"
 
 namespace mpa {
 namespace {
@@ -34,8 +35,8 @@ class DeviceCauses {
     return job_.Part(rank).names[KindOf(rank, node).type];
   }
 
-  // True for a type that the ranks of the role have in common; what single ranks have more is a
-  // matter of these ranks.
+  // True for a type that the ranks of the role have in common, so that its usual time is not 0: that is
+  // their lower quartile, see Normal(). What single ranks have more is a matter of these ranks.
   bool IsCommon(std::size_t rank, const GraphNode& node) const {
     const std::size_t ranks = job_.RoleOf(rank).size();
     return ranks < 2 || job_.UsualOf(rank, static_cast<std::size_t>(node.step), TypeOf(rank, node)).ranks * 4 > ranks;
@@ -93,6 +94,12 @@ class DeviceCauses {
     cause.finding.metrics.push_back({"time_per_step", static_cast<double>(time) / steps, "ns"});
   }
 
+  // Over so few elements at a time that a fused kernel gains little. Unknown shapes may be of any length.
+  bool IsOfShortRows(std::size_t rank, const GraphNode& softmax) const {
+    const Shapes shapes = ParseShapes(job_.Part(rank).names[KindOf(rank, softmax).shapes]);
+    return !shapes.empty() && !shapes[0].empty() && static_cast<double>(shapes[0].back()) < job_.rules.attention_sequence;
+  }
+
   // A softmax between two batched products, and what lies around it: a fused kernel reads and writes
   // none of what they exchange.
   void AddAttention() {
@@ -110,7 +117,7 @@ class DeviceCauses {
       bool softmax = false;
       for (std::size_t at = 0; at < kernels.size(); ++at) {
         const std::string type = ToLower(TypeOf(rank, nodes[kernels[at]]));
-        softmax = softmax || ContainsAny(type, {"softmax"});
+        softmax = softmax || (ContainsAny(type, {"softmax"}) && !IsOfShortRows(rank, nodes[kernels[at]]));
         if (!ContainsAny(type, {"batchmatmul"})) continue;
         if (softmax && product < at && static_cast<double>(at - product) <= job_.rules.attention_reach) {
           for (std::size_t i = product + 1; i < at; ++i) {

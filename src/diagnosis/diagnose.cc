@@ -3,6 +3,7 @@
 #include "diagnose.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <set>
 #include <string>
@@ -104,6 +105,22 @@ TimeNs DoubtOf(const Job& job, const FoundCause& finding) {
   return most;
 }
 
+// Findings are told, and what saves nothing at all is fine. Between them are causes that findings cover.
+void FindHidden(const Job& job, const Waterfall& waterfall, const std::vector<WhatIf>& what_ifs, const std::vector<const WhatIf*>& of_findings,
+                std::vector<Cause>& causes, Diagnosis& diagnosis) {
+  for (std::size_t i = 0; i < causes.size() && !of_findings.empty(); ++i) {
+    const TimeNs alone = waterfall.alone[i];
+    const bool is_told = std::find(of_findings.begin(), of_findings.end(), &what_ifs[i]) != of_findings.end();
+    if (is_told || alone < LeastGain(job.rules, waterfall.step) || alone < DoubtOf(job, causes[i].finding)) continue;
+    causes[i].finding.alone = alone;
+    const auto step_with = [&](const Removal& finding) {
+      const std::array<const Removal*, 2> both = {&finding, &what_ifs[i].expect};
+      return StepTime(job.graph.graph, job.graph.steps, both);
+    };
+    AddHidden(of_findings, step_with, std::move(causes[i].finding), diagnosis);
+  }
+}
+
 Certainty LessSure(Certainty certainty) { return certainty == Certainty::kHigh ? Certainty::kMedium : Certainty::kLow; }
 
 }  // namespace
@@ -136,9 +153,12 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules, 
   FindOperatorCauses(job, causes);
   std::vector<WhatIf> what_ifs;
   for (Cause& cause : causes) what_ifs.push_back(std::move(cause.what_if));
-  const TimeNs search = std::max<TimeNs>(1, ShareOf(job.step_time, rules.search_share));
-  Waterfall waterfall = MakeWaterfall(job.graph.graph, job.graph.steps, what_ifs, search);
-  if (DemoteUsual(job, waterfall, causes, what_ifs)) waterfall = MakeWaterfall(job.graph.graph, job.graph.steps, what_ifs, search);
+  const auto share_of_step = [&](double share) { return std::max<TimeNs>(1, ShareOf(job.step_time, share)); };
+  const auto search = [&] {
+    return MakeWaterfall(job.graph.graph, job.graph.steps, what_ifs, share_of_step(rules.search_share), share_of_step(rules.pair_share));
+  };
+  Waterfall waterfall = search();
+  if (DemoteUsual(job, waterfall, causes, what_ifs)) waterfall = search();
   diagnosis.step = waterfall.step;
   diagnosis.floor = waterfall.step;
   const TimeNs least = LeastGain(rules, waterfall.step);
@@ -158,6 +178,7 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules, 
     of_findings.push_back(&what_ifs[gain.cause]);
   }
   FindHiding(job, of_findings, diagnosis);
+  FindHidden(job, waterfall, what_ifs, of_findings, causes, diagnosis);
   AddBubble(job, of_findings, diagnosis);
   FindNotJudged(job, diagnosis);
   AddCaptureFindings(job, diagnosis);
@@ -167,7 +188,7 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules, 
   for (std::size_t i = 0; i < of_findings.size(); ++i) {
     if (diagnosis.findings[i].key != explain) continue;
     const Cause& cause = causes[static_cast<std::size_t>(of_findings[i] - what_ifs.data())];
-    AddChain(job, cause.late ? &*cause.late : nullptr, of_findings, i, diagnosis);
+    AddChain(job, cause, of_findings, i, diagnosis);
   }
   PlaceBubble(diagnosis);
   return diagnosis;

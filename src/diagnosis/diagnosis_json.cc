@@ -57,8 +57,10 @@ class DocumentMaker {
     document["findings"] = Findings();
     document["not_causes"] = Innocents();
     document["skipped"] = Skipped();
+    if (!of_.hidden.empty() && extent_.skipped) document["hidden"] = Hidden();
     if (!of_.fine.empty() && extent_.skipped) document["fine"] = of_.fine;
     if (!of_.needed.empty() && extent_.innocents) document["needed"] = Needed();
+    if (!extent_.skipped) Omit("hidden", of_.hidden.size());
     if (!extent_.skipped) Omit("fine", of_.fine.size());
     if (!extent_.innocents) Omit("needed", of_.needed.size());
     document["notes"] = Notes();
@@ -262,6 +264,20 @@ class DocumentMaker {
       rows.push_back({{"id", row.id}, {"needs", row.needs}, {"hint", row.hint}});
     }
     Omit("skipped", of_.not_judged.size() - rows.size());
+    return rows;
+  }
+
+  Json Hidden() const {
+    Json rows = Json::array();
+    for (const FoundCause& cause : of_.hidden) {
+      rows.push_back({{"id", cause.id},
+                      {"key", cause.key},
+                      {"kind", NameOf(cause.kind)},
+                      {"alone_ns", cause.alone},
+                      {"ranks", cause.ranks},
+                      {"behind", cause.after},
+                      {"text", {{"title", TitleOf(cause, language_)}}}});
+    }
     return rows;
   }
 

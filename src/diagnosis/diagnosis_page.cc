@@ -32,6 +32,7 @@ class DiagnosisPageMaker {
     if (std::none_of(of_.findings.begin(), of_.findings.end(), IsOfStep)) {
       page_.sections.push_back({.heading = NoFindingText(of_, language_)});
     }
+    AddHidden();
     AddInnocents();
     AddNotJudged();
     return std::move(page_);
@@ -117,6 +118,17 @@ class DiagnosisPageMaker {
 
   std::string NameAndLine(const std::string& name, const std::string& line) const {
     return line.empty() || NamesLine(name, line) ? name : name + Text({" at ", "，"}) + line;
+  }
+
+  void AddHidden() {
+    if (of_.hidden.empty()) return;
+    PageTable table{.numbers = {1}};
+    table.headers = {Text({"cause", "原因"}), Text({"saves alone, ms", "单独可省 ms"}), Text({"covered by", "被以下问题掩盖"})};
+    for (const FoundCause& cause : of_.hidden) {
+      table.rows.push_back({TitleOf(cause, language_), ms_(cause.alone), fmt::format("{}", fmt::join(cause.after, ", "))});
+    }
+    page_.sections.push_back({.heading = Text({"Hidden: hardly anything to save once the findings are fixed", "被掩盖：解决上述问题后几乎无额外收益"}),
+                              .tables = {std::move(table)}});
   }
 
   void AddInnocents() {

@@ -9,6 +9,7 @@
 #include "finding_text.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
+#include "mpa/base/utf8.h"
 #include "mpa/diagnosis/diagnosis.h"
 
 namespace mpa {
@@ -149,7 +150,7 @@ class Screen {
   // Those below the findings, when so many of them are shown.
   std::size_t LinesBelow(std::size_t shown) const {
     const std::size_t more = shown < of_.findings.size() || !of_.fine.empty() ? 1 : 0;
-    return more + std::min(kMostInnocents, of_.not_causes.size()) + NextLines().size();
+    return more + (of_.hidden.empty() ? 0 : 1) + std::min(kMostInnocents, of_.not_causes.size()) + NextLines().size();
   }
 
   std::vector<std::string> NextLines() const {
@@ -184,6 +185,21 @@ class Screen {
     return found == of_.findings.end() ? Printable(key) : fmt::format("{}", found - of_.findings.begin() + 1);
   }
 
+  // The largest of the causes that findings cover; where it takes several findings, the first of them.
+  std::string HiddenLine() const {
+    const FoundCause& hidden = of_.hidden.front();
+    const std::size_t findings = hidden.after.size();
+    // A finding that is not on the screen has its key.
+    std::string by = findings == 0 ? "" : ShortenMiddle(NumberOf(hidden.after.front()), 30);
+    if (findings > 1) by += Fill({" and {} more", " 等 {} 项"}, English() ? findings - 1 : findings);
+    const std::size_t others = of_.hidden.size() - 1;
+    const std::string behind = Fill({", {} ms alone, hardly any after it{}", "，单独 {} ms，其后几乎无收益{}"}, ms_(hidden.alone),
+                                    others == 0 ? "" : Fill({"; {} more", "；另有 {} 项"}, others));
+    const std::string before = Fill({"Hidden behind {}: ", "被第 {} 项掩盖："}, by);
+    const std::size_t used = ColumnsOf(before) + ColumnsOf(behind);
+    return CutEnd(before + CutEnd(Printable(hidden.key), kScreenColumns - std::min(kScreenColumns - 8, used)) + behind, kScreenColumns);
+  }
+
   std::string InnocentLine(const NotACause& innocent) const {
     const std::string why = innocent.explained_by.empty()
                                 ? Text({"the wait itself costs nothing", "等待本身不增加耗时"})
@@ -198,6 +214,7 @@ class Screen {
 
   void AddBelow(std::size_t shown) {
     const std::size_t more = of_.findings.size() - shown;
+    if (!of_.hidden.empty()) lines_.push_back(HiddenLine());
     if (std::string counts = CountsText(more); !counts.empty()) lines_.push_back(std::move(counts));
     for (std::size_t i = 0; i < std::min(kMostInnocents, of_.not_causes.size()); ++i) {
       lines_.push_back(InnocentLine(of_.not_causes[i]));

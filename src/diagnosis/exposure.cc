@@ -6,11 +6,6 @@
 namespace mpa {
 namespace {
 
-// Kernels stand directly beside an operation within this time.
-constexpr TimeNs kBeside = 30'000;
-// Of an operation that stands alone so much shows.
-constexpr double kAlone = 0.9;
-
 // Kernels of a rank on the clock of the job.
 Intervals ComputedBy(const Job& job, std::size_t rank) {
   std::vector<Interval> rows;
@@ -33,6 +28,7 @@ Exposure::Exposure(const Job& job) : exposed_(job.operations.all.size(), 0), bet
 void Exposure::Measure(const Job& job, std::size_t operation, const std::vector<Intervals>& computes) {
   const auto& members = job.operations.all[operation].joint.members;
   const ReplayGraph& graph = job.graph.graph;
+  const TimeNs beside = Whole(job.rules.beside_ns);
   TimeNs sum = 0;
   std::size_t between = 0;
   for (const auto& member : members) {
@@ -42,15 +38,15 @@ void Exposure::Measure(const Job& job, std::size_t operation, const std::vector<
     const TimeNs begin = std::min(end, std::max(arrive, graph.Start(job.graph.joints[operation])));
     const Intervals& computed = computes[member.rank];
     auto next = std::partition_point(computed.begin(), computed.end(), [&](const Interval& piece) { return piece.end <= arrive; });
-    const bool is_preceded = next != computed.begin() && arrive - std::prev(next)->end <= kBeside;
+    const bool is_preceded = next != computed.begin() && arrive - std::prev(next)->end <= beside;
     TimeNs exposed = end - begin, alone = end - arrive;
     for (; next != computed.end() && next->begin < end; ++next) {
       exposed -= std::max<TimeNs>(0, std::min(end, next->end) - std::max(begin, next->begin));
       alone -= std::min(end, next->end) - std::max(arrive, next->begin);
     }
-    const bool is_followed = next != computed.end() && next->begin - end <= kBeside;
+    const bool is_followed = next != computed.end() && next->begin - end <= beside;
     sum += std::max<TimeNs>(0, exposed);
-    const bool is_alone = static_cast<double>(alone) >= kAlone * static_cast<double>(end - arrive);
+    const bool is_alone = static_cast<double>(alone) >= job.rules.alone_share * static_cast<double>(end - arrive);
     between += is_preceded && is_followed && is_alone ? 1 : 0;
   }
   if (members.empty()) return;

@@ -25,8 +25,8 @@ bool InChinese(Language language) { return language == Language::kChinese; }
 double InMs(TimeNs time) { return static_cast<double>(time) / 1e6; }
 
 // Gains that differ by less are said once.
-bool WinsLessAlone(const FoundCause& finding) {
-  return std::abs(finding.alone - finding.gain) * 5 > finding.gain;
+bool WinsLessAlone(const Rules& rules, const FoundCause& finding) {
+  return std::abs(finding.alone - finding.gain) > ShareOf(finding.gain, rules.hidden_share);
 }
 
 std::string PlaceOf(const FoundCause& finding, Language language) {
@@ -121,7 +121,7 @@ std::string GainText(const Diagnosis& diagnosis, const FoundCause& finding, Lang
   const MsText ms(diagnosis.step);
   if (finding.gain_max == 0 && !finding.with_next) return "";  // it says something about the capture
   if (finding.with_next) return InChinese(language) ? "与下一项同时解决才有收益" : "pays only with the next finding";
-  if (WinsLessAlone(finding)) {
+  if (WinsLessAlone(diagnosis.rules, finding)) {
     return fmt::format(fmt::runtime(InChinese(language) ? "可省 {} ms（单独 {}）" : "saves {} ms (alone {})"),
                        ms(finding.gain), ms(finding.alone));
   }

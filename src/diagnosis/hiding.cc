@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
 
 namespace mpa {
 namespace {
@@ -11,26 +12,39 @@ namespace {
 // Those that hide others cost much, so they are among the first.
 constexpr std::size_t kMostHiding = 4;
 
-// What the last of some findings saves alone is clearly less than its gain.
-bool IsHidden(const FoundCause& finding) { return (finding.gain - finding.alone) * 5 > finding.gain; }
+// A gain is clearly larger than what is saved alone.
+bool IsMore(TimeNs gain, const FoundCause& finding, const Rules& rules) { return gain - finding.alone > ShareOf(finding.gain, rules.hidden_share); }
 
 }  // namespace
 
 void FindHiding(const Job& job, const std::vector<const WhatIf*>& what_ifs, Diagnosis& diagnosis) {
   for (std::size_t i = 1; i < what_ifs.size(); ++i) {
     FoundCause& finding = diagnosis.findings[i];
-    if (!IsHidden(finding)) continue;
+    if (!IsMore(finding.gain, finding, job.rules)) continue;
     const std::size_t ahead = std::min(i, kMostHiding);
     for (std::size_t other = 0; other < ahead; ++other) {
       const std::array<const Removal*, 2> both = {&what_ifs[other]->expect, &what_ifs[i]->expect};
       const TimeNs with_other = diagnosis.step - diagnosis.findings[other].alone;
       const TimeNs then = with_other - StepTime(job.graph.graph, job.graph.steps, both);
-      if ((then - finding.alone) * 5 > finding.gain) finding.after.push_back(diagnosis.findings[other].key);
+      if (IsMore(then, finding, job.rules)) finding.after.push_back(diagnosis.findings[other].key);
     }
     if (!finding.after.empty()) continue;
     // It takes several of them.
     for (std::size_t other = 0; other < ahead; ++other) finding.after.push_back(diagnosis.findings[other].key);
   }
+}
+
+void AddHidden(const std::vector<const WhatIf*>& what_ifs, const std::function<TimeNs(const Removal&)>& step_with, FoundCause cause, Diagnosis& diagnosis) {
+  const std::size_t ahead = std::min(what_ifs.size(), kMostHiding);
+  for (std::size_t other = 0; other < ahead; ++other) {
+    const FoundCause& finding = diagnosis.findings[other];
+    const TimeNs then = diagnosis.step - finding.alone - step_with(what_ifs[other]->expect);
+    if (cause.alone - then > ShareOf(cause.alone, diagnosis.rules.hidden_share)) cause.after.push_back(finding.key);
+  }
+  const bool several = cause.after.empty();  // it takes more than one of them
+  for (std::size_t other = 0; several && other < what_ifs.size(); ++other) cause.after.push_back(diagnosis.findings[other].key);
+  const auto place = std::find_if(diagnosis.hidden.begin(), diagnosis.hidden.end(), [&](const FoundCause& other) { return other.alone < cause.alone; });
+  diagnosis.hidden.insert(place, std::move(cause));
 }
 
 }  // namespace mpa

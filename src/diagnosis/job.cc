@@ -144,9 +144,8 @@ bool FirstIsWarmUp(const Job& job) {
   for (const auto& steps : job.work) {
     for (std::size_t step = 0; step < compiling.size(); ++step) compiling[step] += steps[step].HostOf({Leaf::kCompile, Leaf::kAclOp}, {}).time;
   }
-  constexpr double kHardlyAny = 0.1;
   const double first = static_cast<double>(compiling[0]), length = static_cast<double>(lengths[0]) * static_cast<double>(job.work.size());
-  return first > 0 && first >= job.rules.warm_up_compiling * length && of_others(compiling) <= kHardlyAny * first;
+  return first > 0 && first >= job.rules.warm_up_compiling * length && of_others(compiling) <= job.rules.warm_up_rest * first;
 }
 
 JobGraph GraphOf(const Job& job) {

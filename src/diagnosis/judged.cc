@@ -32,6 +32,7 @@ class JudgedCauses {
       const std::string_view id = entry.id;
       const auto is_of = [id](const auto& row) { return row.id == id; };
       const bool is_told = std::any_of(diagnosis_.findings.begin(), diagnosis_.findings.end(), is_of) ||
+                           std::any_of(diagnosis_.hidden.begin(), diagnosis_.hidden.end(), is_of) ||
                            std::any_of(diagnosis_.not_judged.begin(), diagnosis_.not_judged.end(), is_of);
       if (!is_told && !id.starts_with("capture.") && Applies(id)) diagnosis_.fine.emplace_back(id);
     }

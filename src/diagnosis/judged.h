@@ -8,7 +8,8 @@ namespace mpa {
 
 /// What the captures do not hold, and which causes could not be judged without it. The findings are there.
 void FindNotJudged(const Job& job, Diagnosis& diagnosis);
-/// The causes that were looked at and cost nothing here. The findings and what was not judged are there.
+/// The causes that were looked at and cost nothing in this job: neither findings, nor hidden behind them, nor
+/// among what was not judged, which are all there.
 void FindFine(const Job& job, Diagnosis& diagnosis);
 
 }  // namespace mpa

@@ -13,13 +13,6 @@
 namespace mpa {
 namespace {
 
-// As in the rule that names a cause: nearly all of the lateness, or most of it.
-constexpr double kNearlyAll = 0.8, kMost = 0.6;
-// The rank has fallen behind once it is late by this share of what it will be late by.
-constexpr double kFallenBehind = 0.2;
-constexpr TimeNs kLeastLateness = 50'000;
-constexpr double kLeastShare = 0.002;  // of the step
-
 class LateRankChain {
  public:
   LateRankChain(const Job& job, const LateWork& work, const FoundCause& finding) : job_(job), work_(work) {
@@ -135,7 +128,7 @@ class LateRankChain {
     TimeNs lateness = 0;
     for (const auto& [of, sum] : sums) lateness = std::max(lateness, sum);
     // Less may be an error of the clocks.
-    if (Mean(lateness) < std::max(kLeastLateness, ShareOf(job_.step_time, kLeastShare))) return;
+    if (Mean(lateness) < std::max(Whole(job_.rules.lateness_ns), ShareOf(job_.step_time, job_.rules.lateness_share))) return;
     late.lateness = Mean(lateness);
     for (const auto& [rank, time] : waiting) late.waiting.push_back({job_.ranks[rank].rank, Mean(time)});
     std::stable_sort(late.waiting.begin(), late.waiting.end(), [](const TimeOfRank& a, const TimeOfRank& b) { return a.time > b.time; });
@@ -193,22 +186,32 @@ class LateRankChain {
   struct Work {
     TimeNs end = 0;  // since both left together
     std::string type, shapes;
+    std::uint32_t node = 0;
   };
 
   // The kernels of a rank between two times, in the order of their starts.
   std::vector<Work> WorkBetween(std::size_t rank, TimeNs begin, TimeNs end) const {
     const RankDiagnosis& part = job_.Part(rank);
-    std::vector<const GraphNode*> nodes;
-    for (const GraphNode& node : part.graph.nodes) {
-      if (node.kind == NodeKind::kKernel && node.start >= begin && node.start < end) nodes.push_back(&node);
+    const auto& nodes = part.graph.nodes;
+    std::vector<std::uint32_t> kernels;
+    for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+      if (nodes[i].kind == NodeKind::kKernel && nodes[i].start >= begin && nodes[i].start < end) kernels.push_back(i);
     }
-    std::stable_sort(nodes.begin(), nodes.end(), [](const GraphNode* a, const GraphNode* b) { return a->start < b->start; });
+    std::stable_sort(kernels.begin(), kernels.end(), [&](std::uint32_t a, std::uint32_t b) { return nodes[a].start < nodes[b].start; });
     std::vector<Work> work;
-    for (const GraphNode* node : nodes) {
-      const KernelKind& kind = part.kinds[static_cast<std::size_t>(node->row)];
-      work.push_back({node->start + node->dur - begin, part.names[kind.type], part.names[kind.shapes]});
+    for (const std::uint32_t kernel : kernels) {
+      const KernelKind& kind = part.kinds[static_cast<std::size_t>(nodes[kernel].row)];
+      work.push_back({nodes[kernel].start + nodes[kernel].dur - begin, part.names[kind.type], part.names[kind.shapes], kernel});
     }
     return work;
+  }
+
+  // The operator that asked for a kernel of the rank, as far as it is recorded.
+  static void AddOrigin(const RankDiagnosis& part, std::uint32_t node, Divergence& found) {
+    const auto origin = std::partition_point(part.origins.begin(), part.origins.end(), [node](const KernelOrigin& row) { return row.node < node; });
+    if (origin == part.origins.end() || origin->node != node) return;
+    found.op = part.names[origin->op];
+    found.line = part.names[origin->line];
   }
 
   // Equal work is that of one type and shape, in the order of time.
@@ -221,7 +224,7 @@ class LateRankChain {
     std::map<std::pair<std::string, std::string>, std::vector<TimeNs>> ends;
     for (Work& work : WorkBetween(peer->rank, peer_begin, other.start)) ends[{std::move(work.type), std::move(work.shapes)}].push_back(work.end);
     std::map<std::pair<std::string, std::string>, std::size_t> done;
-    Divergence found{job_.ranks[late.last.rank].rank, job_.ranks[peer->rank].rank, job_.Part(0).IdOfStep(late.operation->step), "", "", 0,
+    Divergence found{job_.ranks[late.last.rank].rank, job_.ranks[peer->rank].rank, job_.Part(0).IdOfStep(late.operation->step), {}, {}, {}, {}, 0,
                      job_.Part(late.last.rank).names[own.name], late.by};
     for (Work& work : WorkBetween(late.last.rank, own_begin, own.start)) {
       const std::pair key{work.type, work.shapes};
@@ -229,9 +232,10 @@ class LateRankChain {
       const auto equal = ends.find(key);
       if (equal == ends.end() || number >= equal->second.size()) continue;
       found.behind = work.end - equal->second[number];
-      if (static_cast<double>(found.behind) < kFallenBehind * static_cast<double>(late.by)) continue;
+      if (static_cast<double>(found.behind) < job_.rules.late_behind_share * static_cast<double>(late.by)) continue;
       found.kernel = std::move(work.type);
       found.shapes = std::move(work.shapes);
+      AddOrigin(job_.Part(late.last.rank), work.node, found);
       return found;
     }
     // All that both compute is done in time; what comes behind it is not.
@@ -239,10 +243,12 @@ class LateRankChain {
     return found;
   }
 
-  static void Judge(LateRank& late) {
+  void Judge(LateRank& late) const {
     if (late.lateness <= 0 || late.leaves.empty() || late.leaves[0].Excess() <= 0) return;
     late.share = std::min(1.0, static_cast<double>(late.leaves[0].Excess()) / static_cast<double>(late.lateness));
-    late.explained = late.share >= kNearlyAll ? Explained::kNearlyAll : late.share >= kMost ? Explained::kMainly : Explained::kMixed;
+    late.explained = late.share >= job_.rules.late_cause_share  ? Explained::kNearlyAll
+                     : late.share >= job_.rules.late_main_share ? Explained::kMainly
+                                                                : Explained::kMixed;
   }
 
   const Job& job_;

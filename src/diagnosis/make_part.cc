@@ -25,8 +25,8 @@ namespace {
 
 class PartMaker {
  public:
-  explicit PartMaker(const RankTrace& trace)
-      : trace_(trace), names_(part_.names), timeline_(trace), steps_(trace.steps), garbage_(Covered(trace.garbage_collections)) {}
+  PartMaker(const RankTrace& trace, bool explains)
+      : trace_(trace), explains_(explains), names_(part_.names), timeline_(trace), steps_(trace.steps), garbage_(Covered(trace.garbage_collections)) {}
 
   RankDiagnosis Make() && {
     part_.source = trace_.device == DeviceKind::kGpu ? kGpuSource : trace_.source;
@@ -44,11 +44,12 @@ class PartMaker {
     const CallSites sites(trace_, account_.clock);
     AddPlaces(sites);
     AddBlocked(sites);
+    if (explains_) FindOrigins(trace_, account_.clock.offset, sites, names_, part_);
     NameKernels(trace_, names_, part_);
     AddOperations();
     part_.analyzers = MakeAnalyzerRows(trace_);
     AddLaunches(trace_, steps_, part_);
-    for (const std::int64_t bytes : trace_.memory_samples.reserved_bytes) part_.peak_reserved = std::max(part_.peak_reserved, bytes);
+    AddMemory();
     part_.settings = trace_.job.settings;
     part_.host = trace_.job.host_uid.empty() ? trace_.job.host_name : trace_.job.host_uid;
     return std::move(part_);
@@ -209,7 +210,18 @@ class PartMaker {
     return memory > 0;
   }
 
-  // Members also wait for signals of each other, which takes them but a moment.
+  void AddMemory() {
+    const MemorySamples& samples = trace_.memory_samples;
+    for (std::size_t i = 0; i < samples.Size(); ++i) {
+      part_.peak_reserved = std::max(part_.peak_reserved, samples.reserved_bytes[i]);
+      if (samples.allocated_bytes[i] <= 0 || samples.reserved_bytes[i] <= part_.pool_reserved) continue;
+      part_.pool_reserved = samples.reserved_bytes[i];
+      part_.pool_allocated = samples.allocated_bytes[i];
+    }
+  }
+
+  // Members also wait for signals of each other, which takes them but a moment: some us, so that what is
+  // longer is a wait for a peer that is slow.
   static void AddPhases(const std::vector<CollectivePhase>& phases, OperationPart& part) {
     constexpr TimeNs kLongestSignal = 20'000;
     for (const CollectivePhase& phase : phases) {
@@ -258,6 +270,7 @@ class PartMaker {
   }
 
   const RankTrace& trace_;
+  const bool explains_;
   RankDiagnosis part_;
   PartNames names_;
   const HostTimeline timeline_;
@@ -268,6 +281,6 @@ class PartMaker {
 
 }  // namespace
 
-RankDiagnosis MakeRankDiagnosis(const RankTrace& trace) { return PartMaker(trace).Make(); }
+RankDiagnosis MakeRankDiagnosis(const RankTrace& trace, bool explains) { return PartMaker(trace, explains).Make(); }
 
 }  // namespace mpa

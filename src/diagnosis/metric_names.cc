@@ -46,6 +46,7 @@ const std::map<std::string_view, Wording>& Forms() {
       {"ideal_bubble", {"ideal bubble {}", "理论气泡 {}"}},
       {"retries_per_step", {"{} retries a step", "每个 step 重试 {} 次"}},
       {"peak_reserved", {"at most {} reserved", "最多占用 {}"}},
+      {"reserved_of_allocated", {"{} times what tensors take", "是张量占用的 {} 倍"}},
       {"causes_not_judged", {"causes not judged: {}", "无法判断的原因：{} 项"}},
       {"ranks_with_value", {"ranks with this value: {}", "取该值的卡：{} 个"}},
       {"different_values", {"{} different values", "{} 种不同取值"}},

@@ -204,6 +204,7 @@ class OperationJoiner {
 
   // Where no peers are recorded, sending and receiving that end in one moment are one operation.
   void PairByTime() {
+    // Both ends of one transfer are noted within some us, and clocks are known within tens of them.
     constexpr TimeNs kTogether = 50'000;
     std::map<std::string, std::vector<JobOperation*>> sends, receives;  // by group
     for (auto& [key, operation] : joined_) {

@@ -14,9 +14,6 @@
 namespace mpa {
 namespace {
 
-// Tensors that are smaller fit the cache, and say nothing of the memory.
-constexpr std::int64_t kBeyondCache = 32 << 20;
-
 class OperatorCauses {
  public:
   OperatorCauses(const Job& job, std::vector<Cause>& causes) : job_(job), rules_(job.rules), causes_(causes) {
@@ -80,7 +77,7 @@ class OperatorCauses {
       for (std::size_t kind = 0; kind < uses_[rank].size(); ++kind) {
         const KernelKind& of = job_.Part(rank).kinds[kind];
         const TimeNs mean = uses_[rank][kind].Mean();
-        if (of.streams && of.bytes >= kBeyondCache && mean > 0) seen.push_back(static_cast<double>(of.bytes) / static_cast<double>(mean));
+        if (of.streams && static_cast<double>(of.bytes) >= rules_.cache_bytes && mean > 0) seen.push_back(static_cast<double>(of.bytes) / static_cast<double>(mean));
       }
     }
     if (seen.empty()) return rules_.memory_gbs / 2;
@@ -210,7 +207,7 @@ class OperatorCauses {
       }
       const auto is_fp32 = [&](const GraphNode& node) { return kinds[static_cast<std::size_t>(node.row)].multiplies_fp32; };
       Remove(rank, [&](const GraphNode& node) { return is_fp32(node) ? rules_.fp32_gain : 0; }, cause.what_if.expect);
-      Remove(rank, [&](const GraphNode& node) { return is_fp32(node) ? 0.75 : 0; }, cause.what_if.bound);
+      Remove(rank, [&](const GraphNode& node) { return is_fp32(node) ? rules_.fp32_most : 0; }, cause.what_if.bound);
     }
     if (count == 0 || !IsShare(time, rules_.fp32_share)) return;
     AddSums(count, time, cause);

@@ -10,7 +10,8 @@ namespace mpa {
 namespace {
 
 constexpr std::size_t kLeastPairs = 3;
-// Ends that differ by more and less than that are not one moment.
+// Sender and receiver note the end of one transfer within some us. What spreads wider is not one moment,
+// and no measure of clocks.
 constexpr TimeNs kMostSpread = 50'000;
 
 // Ranks whose clocks are compared, by their lowest position.

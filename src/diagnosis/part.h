@@ -23,6 +23,9 @@ inline constexpr std::string_view kPortTransport = "RDMA";
 /// The transport between cards of one host.
 inline constexpr std::string_view kCardTransport = "SDMA";
 
+/// LongTask: of at least so many times what is usual. No rule can ask for shorter ones.
+inline constexpr TimeNs kLongTaskRatio = 5;
+
 /// Texts of a part by number.
 using NameId = std::uint32_t;
 
@@ -85,6 +88,13 @@ struct KernelKind {
   bool multiplies_fp32 = false;
 };
 
+/// Who asked for a kernel.
+struct KernelOrigin {
+  std::uint32_t node = 0;
+  NameId op = 0;    ///< the innermost operator
+  NameId line = 0;  ///< of the program, around it; see CallSites
+};
+
 /// Time within work of the host in which none of its threads recorded anything.
 struct SilentGap {
   std::uint32_t edge = 0;
@@ -143,6 +153,7 @@ struct RankDiagnosis {
   std::vector<StepPart> steps;
   RankGraph graph;  ///< nodes of kernels have the number of their kind as `row`
   std::vector<KernelKind> kinds;
+  std::vector<KernelOrigin> origins;  ///< by node; only where a finding is to be explained
   std::vector<HostShare> shares;
   std::vector<HostPlace> places;
   std::vector<SilentGap> gaps;  ///< of 1 ms or more
@@ -156,6 +167,9 @@ struct RankDiagnosis {
   std::string host;         ///< the machine; empty: not recorded
   std::int64_t rated_mhz = 0;  ///< of the cube cores; 0: not recorded
   std::int64_t peak_reserved = 0;  ///< bytes that the allocators held at most; 0: not recorded
+  /// Of the allocator whose tensors are recorded: what it held at most, and what its tensors took then; 0: not
+  /// recorded.
+  std::int64_t pool_reserved = 0, pool_allocated = 0;
 
   /// The number that the job gives the step at this position; -1: none, or not recorded.
   std::int32_t IdOfStep(std::int32_t position) const {
@@ -164,6 +178,7 @@ struct RankDiagnosis {
   }
 };
 
-RankDiagnosis MakeRankDiagnosis(const RankTrace& trace);
+/// `explains`: a finding will be explained, which takes more of the trace.
+RankDiagnosis MakeRankDiagnosis(const RankTrace& trace, bool explains = false);
 
 }  // namespace mpa

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "mpa/measure/host_places.h"
 #include "mpa/mfu/shapes.h"
 #include "mpa/model/rank_trace.h"
 #include "mpa/model/step_bounds.h"
@@ -34,6 +35,9 @@ std::int64_t ElementsOf(const Shape& shape);
 
 /// The kinds of the kernels of the part's graph, and the clock while they ran.
 void NameKernels(const RankTrace& trace, PartNames& names, RankDiagnosis& part);
+
+/// Which operators asked for the kernels of the part's graph, whose rows are still those of the trace.
+void FindOrigins(const RankTrace& trace, TimeNs host_offset, const CallSites& sites, PartNames& names, RankDiagnosis& part);
 
 /// What the operations of the part moved. `number`: the operation by row of the communications.
 void AddTransfers(const RankTrace& trace, const std::unordered_map<std::int32_t, std::uint32_t>& number,

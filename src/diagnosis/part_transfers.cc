@@ -14,9 +14,7 @@
 namespace mpa {
 namespace {
 
-// Tasks that took so many times the median of their class are kept.
-constexpr TimeNs kLong = 5;
-// Of fewer tasks none is usual.
+// Of fewer tasks none is usual. What is made of those that are kept is a matter of the rules.
 constexpr std::size_t kLeastOfClass = 5;
 
 Intervals CubeWork(const RankTrace& trace, const RankGraph& graph) {
@@ -84,7 +82,7 @@ class TransferFinder {
       for (const std::size_t row : rows) durations.push_back(tasks_.dur[row]);
       const TimeNs usual = Median(std::move(durations));
       for (const std::size_t row : rows) {
-        if (usual <= 0 || tasks_.dur[row] < kLong * usual) continue;
+        if (usual <= 0 || tasks_.dur[row] < kLongTaskRatio * usual) continue;
         part_.long_tasks.push_back({number_.at(static_cast<std::int32_t>(operations_[row])), tasks_.peer[row],
                                     names_.Of(View(tasks_.transport[row])), names_.Of(View(tasks_.name[row])),
                                     tasks_.start[row], tasks_.dur[row], usual});

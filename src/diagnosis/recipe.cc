@@ -32,8 +32,8 @@
 namespace mpa {
 namespace {
 
-RankDiagnosis MapDiagnosis(const RankTrace& trace, const RecipeArguments&) {
-  return MakeRankDiagnosis(trace);
+RankDiagnosis MapDiagnosis(const RankTrace& trace, const RecipeArguments& arguments) {
+  return MakeRankDiagnosis(trace, arguments.contains("key"));
 }
 
 std::size_t CountOr(const RecipeArguments& arguments, std::string_view name, std::size_t otherwise) {
@@ -83,6 +83,7 @@ void KeepDimension(const RecipeArguments& arguments, Diagnosis& diagnosis) {
   std::vector<FoundCause> left_out;
   std::copy_if(diagnosis.findings.begin(), diagnosis.findings.end(), std::back_inserter(left_out), [&](const FoundCause& finding) { return leaves(finding.id); });
   std::erase_if(diagnosis.findings, [&](const FoundCause& finding) { return leaves(finding.id); });
+  std::erase_if(diagnosis.hidden, [&](const FoundCause& finding) { return leaves(finding.id); });
   std::erase_if(diagnosis.fine, leaves);
   diagnosis.needed = HidingFindings(diagnosis.findings, left_out);
   for (const FoundCause& finding : left_out) {
@@ -120,6 +121,11 @@ const FoundCause& FindingAsked(const Diagnosis& diagnosis, const std::string& ke
   for (const FoundCause& finding : diagnosis.findings) {
     if (finding.key == key) return finding;
     keys.push_back(finding.key);
+  }
+  for (const FoundCause& hidden : diagnosis.hidden) {
+    if (hidden.key != key && hidden.id != key) continue;
+    Fail(ErrorKind::kUsage, "no finding '{}': alone it saves {} ms, but hardly anything more once others are fixed; ask for {}", key,
+         MsText(diagnosis.step)(hidden.alone), fmt::join(hidden.after, " or "));
   }
   if (keys.empty()) FailWithoutFindings(key, diagnosis.rules);
   const auto nearest = NearestKey(key, keys);

@@ -9,6 +9,8 @@
 namespace mpa {
 namespace {
 
+// Shorter gaps lie between any two records. What is made of longer ones is a matter of the rules, and none
+// of them can ask for shorter ones.
 constexpr TimeNs kLeastGap = 1'000'000;
 
 // When nothing of the host is recorded on any thread.

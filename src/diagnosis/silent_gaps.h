@@ -9,8 +9,8 @@
 
 namespace mpa {
 
-/// Where the host had to issue work and nothing of it is recorded for 1 ms or more, on none of its threads:
-/// something held the whole process up. The marks of steps are no record of work.
+/// Gaps of 1 ms or more in which the host had work to issue, but none of its threads recorded anything: something
+/// stopped the whole process. Marks of steps do not count as a record.
 std::vector<SilentGap> FindSilentGaps(const RankTrace& trace, const HostTimeline& timeline, const std::vector<HostStretch>& stretches);
 
 }  // namespace mpa

@@ -54,16 +54,36 @@ class TransferCauses {
     }
   }
 
+  static double RatioOf(const LongTask& task) { return static_cast<double>(task.dur) / static_cast<double>(std::max<TimeNs>(1, task.usual)); }
+  bool IsResent(std::size_t rank, const LongTask& task) const {
+    return job_.Part(rank).names[task.transport] == kPortTransport && RatioOf(task) >= rules_.retransmit_ratio;
+  }
+
+  // By operation.
+  std::map<std::size_t, std::set<std::size_t>> ResendingRanks() const {
+    std::map<std::size_t, std::set<std::size_t>> ranks;
+    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+      for (const LongTask& task : job_.Part(rank).long_tasks) {
+        if (IsResent(rank, task)) ranks[OperationOf(rank, task.operation)].insert(rank);
+      }
+    }
+    return ranks;
+  }
+
   // RDMA sends again what got lost, long after.
   void AddRetransmit() {
     std::map<std::size_t, TimeNs> less;
     std::set<std::int64_t> ends;
     double worst = 0;
+    const std::map<std::size_t, std::set<std::size_t>> resending = ResendingRanks();
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
       for (const LongTask& task : job_.Part(rank).long_tasks) {
-        const double ratio = static_cast<double>(task.dur) / static_cast<double>(std::max<TimeNs>(1, task.usual));
-        if (job_.Part(rank).names[task.transport] != "RDMA" || ratio < rules_.retransmit_ratio) continue;
+        if (!IsResent(rank, task)) continue;
+        const double ratio = RatioOf(task);
         const std::size_t operation = OperationOf(rank, task.operation);
+        // Data that take long on all of several ranks wait for a late one.
+        const std::size_t members = job_.operations.all[operation].joint.members.size();
+        if (members > 2 && resending.at(operation).size() == members) continue;
         less[operation] = std::max(less[operation], task.dur - task.usual);
         ends.insert({job_.ranks[rank].rank, RankInJob(job_.operations.all[operation], task.peer)});
         worst = std::max(worst, ratio);
@@ -79,7 +99,6 @@ class TransferCauses {
 
   // What does not fit the buffer goes through it in turns.
   void AddBuffer() {
-    constexpr double kComparable = 8;  // smaller messages are held up by their start
     const auto& settings = job_.Part(0).settings;
     const auto said = settings.find("HCCL_BUFFSIZE");
     double buffer = rules_.buffer_bytes;
@@ -95,7 +114,8 @@ class TransferCauses {
       if (operation.joint.members.empty()) continue;
       const auto& member = operation.joint.members[0];
       const auto bytes = job_.Part(member.rank).operations[member.collective].bytes;
-      if (static_cast<double>(bytes) * kComparable < buffer) continue;
+      // Smaller messages are held up by their start.
+      if (static_cast<double>(bytes) * rules_.buffer_reach < buffer) continue;
       Sizes& sizes = by_kind[operation.kind + "/" + operation.group];
       const bool is_large = static_cast<double>(bytes) > buffer;
       Add({1, bytes, PostOf(job_, i)}, is_large ? sizes.exceeds : sizes.fits);

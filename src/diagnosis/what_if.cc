@@ -15,7 +15,8 @@ using Removals = std::vector<const Removal*>;
 // So many threads replay: the room for replays of a large graph is large.
 constexpr std::size_t kAtOnce = 2;
 
-// How many causes are tried in pairs, by the time they take alone.
+// How many causes are tried in pairs, by the time they take alone: a bound of the work, since six make
+// fifteen replays.
 constexpr std::size_t kPaired = 6;
 
 TimeNs Taken(const Removal& removal) {
@@ -45,8 +46,8 @@ TimeNs StepTimeOf(const ReplaySteps& steps, const Replays& replays, std::size_t 
 class Search {
  public:
   Search(const ReplayGraph& graph, const ReplaySteps& steps, const std::vector<WhatIf>& causes,
-         TimeNs least)
-      : graph_(graph), steps_(steps), causes_(causes), least_(least), open_(causes.size(), true) {
+         TimeNs least, TimeNs least_of_two)
+      : graph_(graph), steps_(steps), causes_(causes), least_(least), least_of_two_(least_of_two), open_(causes.size(), true) {
     for (const WhatIf& cause : causes) taken_.push_back(Taken(cause.expect));
     for (std::size_t i = 0; i < kAtOnce; ++i) replays_.emplace_back(graph);
   }
@@ -61,6 +62,7 @@ class Search {
       }
     }
     result_.floor = now_;
+    result_.alone = std::move(alone_);
     return std::move(result_);
   }
 
@@ -139,7 +141,7 @@ class Search {
       for (std::size_t b = a + 1; b < largest.size(); ++b) pairs.push_back({largest[a], largest[b]});
     }
     const std::vector<TimeNs> gains = GainsOf(pairs);
-    TimeNs most = result_.step * 3 / 100;
+    TimeNs most = least_of_two_ - 1;
     const Causes* best = nullptr;
     for (std::size_t i = 0; i < pairs.size(); ++i) {
       if (gains[i] <= most) continue;
@@ -166,7 +168,7 @@ class Search {
   const ReplayGraph& graph_;
   const ReplaySteps& steps_;
   const std::vector<WhatIf>& causes_;
-  const TimeNs least_;
+  const TimeNs least_, least_of_two_;
   std::vector<bool> open_;
   std::vector<TimeNs> taken_, alone_;
   std::vector<Replays> replays_;
@@ -186,8 +188,8 @@ TimeNs StepTime(const ReplayGraph& graph, const ReplaySteps& steps,
 }
 
 Waterfall MakeWaterfall(const ReplayGraph& graph, const ReplaySteps& steps,
-                        const std::vector<WhatIf>& causes, TimeNs least) {
-  return Search(graph, steps, causes, least).Run();
+                        const std::vector<WhatIf>& causes, TimeNs least, TimeNs least_of_two) {
+  return Search(graph, steps, causes, least, least_of_two).Run();
 }
 
 }  // namespace mpa

@@ -96,6 +96,10 @@ class Why {
       const bool hides = std::find(other.after.begin(), other.after.end(), finding_.key) != other.after.end();
       if (hides) Add({"  hides      {}", "  掩盖了     {}"}, Printable(other.key));
     }
+    for (const FoundCause& other : of_.hidden) {
+      const bool covers = std::find(other.after.begin(), other.after.end(), finding_.key) != other.after.end();
+      if (covers) Add({"  covers     {}: alone {} ms, hardly anything more after this", "  覆盖了     {}：单独可省 {} ms，本项解决后几乎无额外收益"}, Printable(other.key), ms_(other.alone));
+    }
     for (const NotACause& innocent : of_.not_causes) {
       if (innocent.explained_by != finding_.key) continue;
       Add({"  explains   {}, {} ms", "  可解释     {}，{} ms"}, AtLine(innocent.name, innocent.line, language_, kRoom - 12), ms_(innocent.cost));

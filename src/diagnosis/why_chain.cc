@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "metric_names.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/utf8.h"
@@ -16,7 +17,7 @@
 namespace mpa {
 namespace {
 
-constexpr std::size_t kMostLeaves = 5, kMostWaiting = 3, kLongestName = 40;
+constexpr std::size_t kMostLeaves = 5, kMostWaiting = 3, kMostStalls = 10, kLongestName = 40;
 
 class ChainText {
  public:
@@ -26,6 +27,7 @@ class ChainText {
   std::vector<WhyLine> Make() && {
     if (!finding_.chain) return {};
     if (finding_.chain->late) AddLate(*finding_.chain->late);
+    AddStalls();
     AddArrivals();
     AddPath();
     return std::move(lines_);
@@ -117,11 +119,21 @@ class ChainText {
   void AddDivergence(const Divergence& found) {
     std::string shapes = found.shapes;
     std::erase(shapes, '"');
-    const std::string kernel = shapes.empty() ? Name(found.kernel) : fmt::format("{} ({})", Name(found.kernel), Name(shapes));
+    std::string kernel = shapes.empty() ? Name(found.kernel) : fmt::format("{} ({})", Name(found.kernel), Name(shapes));
+    if (!found.op.empty()) kernel += Fill({" of {}", "，算子 {}"}, AtLine(found.op, found.line, language_, kLongestName));
     const std::string place = found.kernel.empty() ? Fill({"behind the last kernel", "最后一个算子之后"}) : Fill({"first at {}", "首次出现于 {}"}, kernel);
     const std::string step = found.step < 0 ? "" : Fill({", step {}", "，step {}"}, found.step);
     Add({"differs", "偏离"}, Fill({"{}{}: {} behind rank {}; in the end {} late to {}", "{0}{1}：比 rank {3} 晚 {2}，最终晚 {4} 到达 {5}"}, place, step, Time(found.behind),
                                 found.peer, Time(found.late), Name(found.until)));
+  }
+
+  void AddStalls() {
+    const auto& stalls = finding_.chain->stalls;
+    for (std::size_t i = 0; i < std::min(kMostStalls, stalls.size()); ++i) {
+      Add(i == 0 ? Wording{"stalls", "停顿"} : Wording{}, Fill({"step {}: rank {} takes {} more than usual, the next {}", "step {}：rank {} 比通常多 {}，次之多 {}"}, stalls[i].step,
+                                                            stalls[i].rank, Time(stalls[i].late), Time(stalls[i].next)));
+    }
+    if (stalls.size() > kMostStalls) Add({}, Fill({"{} more: --json lists them", "另有 {} 个 step，见 --json"}, stalls.size() - kMostStalls));
   }
 
   void AddArrivals() {

@@ -163,12 +163,13 @@ class KinetoFiller {
 
   void AddMemory(const TraceEvent& event) {
     std::int64_t device = -1;
-    std::int64_t reserved = 0;
+    std::int64_t reserved = 0, allocated = -1;
     MemoryEvent memory;
     constexpr std::int64_t kNoSize = std::numeric_limits<std::int64_t>::max();
     for (const EventArg& arg : event.args) {
       if (arg.key == "Device Id") device = io::ParseInt(arg.value).value_or(-1);
       if (arg.key == "Total Reserved") reserved = io::ScaledDecimal(arg.value, 0).value_or(kNoSize);
+      if (arg.key == "Total Allocated") allocated = io::ScaledDecimal(arg.value, 0).value_or(-1);
       if (arg.key == "Bytes") memory.bytes = io::ScaledDecimal(arg.value, 0).value_or(kNoSize);
       if (arg.key == "Addr") memory.address = IdFrom(arg.value);
     }
@@ -180,7 +181,8 @@ class KinetoFiller {
       fragment_.part.issues.Count("memory event left out, invalid size", file_name_);
       return;
     }
-    fragment_.part.memory_samples.Append({.time = *time, .reserved_bytes = reserved});
+    fragment_.part.memory_samples.Append(
+        {.time = *time, .reserved_bytes = reserved, .allocated_bytes = IsMemorySize(allocated) ? allocated : -1});
     fragment_.rest.memory.push_back(memory);
   }
 

@@ -9,9 +9,14 @@
 namespace mpa::readers {
 namespace {
 
+std::int64_t SizeOrNone(std::optional<std::int64_t> bytes) {
+  return bytes && IsMemorySize(*bytes) ? *bytes : -1;
+}
+
 void ReadMemoryRecord(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
   io::CsvFile csv(file.path);
   const auto reserved = csv.Require("Total Reserved(MB)");
+  const auto allocated = csv.Find("Total Allocated(MB)");
   const auto time = csv.Find("Timestamp(us)");
   const auto component = csv.Find("Component");
   while (NextRow(csv, trace.issues)) {
@@ -23,7 +28,8 @@ void ReadMemoryRecord(const CaptureFile& file, const ReadRequest&, RankTrace& tr
     }
     trace.memory_samples.Append({.time = io::NsFromMicros(csv[time]).value_or(-1),
                                  .component = trace.strings.Intern(csv[component]),
-                                 .reserved_bytes = *bytes});
+                                 .reserved_bytes = *bytes,
+                                 .allocated_bytes = SizeOrNone(BytesFromMebibytes(csv[allocated]))});
   }
 }
 

@@ -67,11 +67,14 @@ void ReadMemorySamples(DbInput& input) {
                                fmt::format("{}: table MEMORY_RECORD", input.database.name()));
       return;
     }
+    const std::int64_t allocated = row.Int(3).value_or(-1);
     input.trace.memory_samples.Append({.time = TimeOrNone(row, 0),
                                        .component = input.strings.Text(row, 1),
-                                       .reserved_bytes = *reserved});
+                                       .reserved_bytes = *reserved,
+                                       .allocated_bytes = IsMemorySize(allocated) ? allocated : -1});
   };
-  input.database.Scan("timestamp, component, totalReserved", "MEMORY_RECORD NOT INDEXED", read);
+  const std::string allocated = ColumnOrNull(input.database, "MEMORY_RECORD", "totalAllocated");
+  input.database.Scan("timestamp, component, totalReserved, " + allocated, "MEMORY_RECORD NOT INDEXED", read);
 }
 
 void ReadAllocations(DbInput& input) {

@@ -30,7 +30,8 @@ void FillMemorySamples(Session& session, RankTrace& trace) {
     }
     trace.memory_samples.Append({.time = record.time,
                                  .component = session.strings.Intern(record.component),
-                                 .reserved_bytes = record.reserved});
+                                 .reserved_bytes = record.reserved,
+                                 .allocated_bytes = IsMemorySize(record.allocated) ? record.allocated : -1});
   }
 }
 

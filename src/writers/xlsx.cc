@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "formats.h"
+#include "mpa/base/columns.h"
 #include "mpa/base/error.h"
 #include "mpa/base/parallel.h"
 #include "mpa/io/scratch_directory.h"
@@ -57,6 +58,32 @@ void WriteHeaders(const Part& part, CellWriter& cells) {
   if (sheet.look == Look::kList) {
     worksheet_set_row(part.worksheet, row, kListHeaderHeight, nullptr);
   }
+}
+
+// In lines, of a text that breaks at the width of its column. Words are kept whole, so that a line may be a
+// tenth shorter.
+std::size_t LinesOf(std::string_view text, double width) {
+  const std::size_t room = std::max<std::size_t>(1, static_cast<std::size_t>(0.9 * width));
+  std::size_t lines = 0;
+  while (true) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    lines += std::max<std::size_t>(1, (ColumnsOf(text.substr(0, end)) + room - 1) / room);
+    if (end == text.size()) return lines;
+    text.remove_prefix(end + 1);
+  }
+}
+
+// In points; 0 for a row of one line. Readers do not all fit rows to texts that break: in LibreOffice the
+// lines would lie over those of the next row.
+int HeightOf(const Sheet& sheet, const Row& row) {
+  constexpr int kLineHeight = 15, kMostHeight = 405;  // Excel takes 409
+  if (sheet.look != Look::kList) return 0;
+  std::size_t lines = 1;
+  for (std::size_t i = 0; i < row.cells.size(); ++i) {
+    const auto* text = IsWrapped(sheet.columns[i]) ? std::get_if<std::string>(&row.cells[i]) : nullptr;
+    if (text != nullptr) lines = std::max(lines, LinesOf(*text, sheet.columns[i].width));
+  }
+  return lines == 1 ? 0 : static_cast<int>(std::min<std::size_t>(lines * kLineHeight, kMostHeight));
 }
 
 void WriteRow(const Part& part, std::size_t row, CellWriter& cells) {
@@ -184,7 +211,11 @@ class WorkbookWriter {
       CellWriter cells(part.sheet, part.styles, limits_, sink);
       WriteHeaders(part, cells);
       if (!streams_) {
-        for (std::size_t row = part.first; row < part.last; ++row) WriteRow(part, row, cells);
+        for (std::size_t row = part.first; row < part.last; ++row) {
+          const int height = HeightOf(part.sheet, part.sheet.rows[row]);
+          if (height > 0) worksheet_set_row(part.worksheet, PlaceOf(part, row), height, nullptr);
+          WriteRow(part, row, cells);
+        }
         MergeEqualCells(part, cells);
       }
       part.cuts = cells.cuts();
@@ -205,7 +236,7 @@ class WorkbookWriter {
       XmlCells sink;
       CellWriter cells(part.sheet, part.styles, limits_, sink);
       for (std::size_t row = block.first; row < block.last; ++row) {
-        sink.BeginRow(PlaceOf(part, row));
+        sink.BeginRow(PlaceOf(part, row), HeightOf(part.sheet, part.sheet.rows[row]));
         WriteRow(part, row, cells);
         sink.EndRow();
       }

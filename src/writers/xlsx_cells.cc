@@ -79,10 +79,15 @@ void LibraryCells::Text(lxw_row_t row, lxw_col_t column, const std::string& text
   Check(worksheet_write_string(worksheet_, row, column, text.c_str(), style), "writing a cell");
 }
 
-void XmlCells::BeginRow(lxw_row_t row) {
+void XmlCells::BeginRow(lxw_row_t row, int height) {
   row_number_ = std::to_string(row + 1);
   xml_ += "<row r=\"";
   xml_ += row_number_;
+  if (height > 0) {
+    xml_ += "\" ht=\"";
+    xml_ += std::to_string(height);
+    xml_ += "\" customHeight=\"1";
+  }
   xml_ += "\">";
 }
 

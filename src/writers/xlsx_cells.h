@@ -43,7 +43,8 @@ class LibraryCells : public CellSink {
 /// any rows of a worksheet, so that all workers can do it.
 class XmlCells : public CellSink {
  public:
-  void BeginRow(lxw_row_t row);
+  /// `height`: in points; 0: the reader's own.
+  void BeginRow(lxw_row_t row, int height = 0);
   void Blank(lxw_row_t row, lxw_col_t column, lxw_format* style) override;
   void Number(lxw_row_t row, lxw_col_t column, double value, lxw_format* style) override;
   void Text(lxw_row_t row, lxw_col_t column, const std::string& text, lxw_format* style) override;

@@ -39,18 +39,17 @@ Format ListFormat(Format format) {
   return format == Format::kInteger || format == Format::kGeneral ? Format::kText : format;
 }
 
-// Sentences, and names of kernels with their shapes; short texts never need a second line.
-bool IsWrapped(const Column& column) {
-  constexpr double kLongTexts = 36;
-  return column.format == Format::kText && column.width >= kLongTexts;
-}
-
 lxw_color_t FillOf(Emphasis emphasis) {
   if (emphasis == Emphasis::kSection) return kDeepBlue;
   return emphasis == Emphasis::kPart ? kLightBlue : kNoFill;
 }
 
 }  // namespace
+
+bool IsWrapped(const Column& column) {
+  constexpr double kLongTexts = 36;
+  return column.format == Format::kText && column.width >= kLongTexts;
+}
 
 const SheetStyles& Styles::For(const Sheet& sheet) {
   const bool list = sheet.look == Look::kList;

@@ -130,6 +130,7 @@ std::string BrokenPromise(const RankTrace& t) {
   promises.Columns("memory_samples", t.memory_samples);
   promises.Times("memory_samples.time", t.memory_samples.time);
   promises.Amounts("memory_samples.reserved_bytes", t.memory_samples.reserved_bytes, 0);
+  promises.Amounts("memory_samples.allocated_bytes", t.memory_samples.allocated_bytes, -1);
   promises.Columns("allocations", t.allocations);
   promises.Times("allocations.allocated", t.allocations.allocated);
   promises.Times("allocations.released", t.allocations.released);

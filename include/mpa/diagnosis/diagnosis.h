@@ -67,6 +67,7 @@ struct FoundCause {
   TimeNs alone = 0;     ///< per step, if nothing else is fixed
   TimeNs gain_max = 0;  ///< as `gain`, if it were gone completely
   bool with_next = false;  ///< pays only together with the next one
+  bool on_the_way = false;  ///< of collectives: what is computed next needs them, so they cannot become fewer
   bool on_gpu = false;     ///< advice on settings of an NPU does not apply
   std::vector<std::int64_t> ranks;  ///< the culprits; empty: all
   std::vector<std::int32_t> steps;  ///< those in which it was seen
@@ -128,7 +129,10 @@ struct Diagnosis {
   std::vector<FoundCause> findings;  ///< in the order in which they should be fixed
   std::vector<NotACause> not_causes;
   std::vector<NotJudged> not_judged;
-  std::vector<std::string> fine;  ///< ids of the catalogue that were looked at and are no cause here
+  /// Causes that save much alone, but hardly anything more once findings are fixed: their keys are `after`. The
+  /// largest first.
+  std::vector<FoundCause> hidden;
+  std::vector<std::string> fine;  ///< ids of the catalogue that were looked at and cost nothing in this job
   std::vector<NeededFinding> needed;  ///< fixed as well, where only some findings are shown
   std::vector<std::int64_t> culprits;  ///< ranks of faults that are not shown
   std::vector<ClockDoubt> clock_doubts;

@@ -28,6 +28,7 @@ struct Divergence {
   std::int64_t rank = -1, peer = -1;
   std::int32_t step = -1;
   std::string kernel, shapes;
+  std::string op, line;  ///< the operator of the host that launched it, and its line of the program; empty: not recorded
   TimeNs behind = 0;  ///< the peer, counted from what both left together last
   std::string until;  ///< the operation to which the rank comes late
   TimeNs late = 0;    ///< there
@@ -59,6 +60,14 @@ struct SeenArrival {
   TimeNs came = 0, asked = -1;
 };
 
+/// A step in which one rank, another one each time, held up the others.
+struct StepStall {
+  std::int32_t step = -1;
+  std::int64_t rank = -1;
+  TimeNs late = 0;  ///< what it takes more than usual
+  TimeNs next = 0;  ///< the same of the rank that comes second
+};
+
 /// Work on the critical path that a fix takes out, of all pieces of one name on one rank. Per step.
 struct PathPiece {
   std::int64_t rank = -1;  ///< -1: a rank that was not captured
@@ -70,6 +79,7 @@ struct FindingChain {
   std::optional<LateRank> late;
   std::vector<SeenArrival> arrivals;  ///< in the order of time; the latest ones where there are many
   std::size_t more_arrivals = 0;
+  std::vector<StepStall> stalls;  ///< of rank.jitter, in the order of time
   std::vector<PathPiece> path;  ///< the longest first
   std::size_t more_path = 0;
 };

@@ -36,6 +36,7 @@ struct Waterfall {
   TimeNs step = 0;   ///< mean length of a step, as recorded
   TimeNs floor = 0;  ///< what is left of it once all is fixed; step = floor + sum of the gains
   std::vector<Gain> gains;   ///< in the order in which they are won
+  std::vector<TimeNs> alone;  ///< of every cause, what it saves if nothing else is fixed
 };
 
 /// The mean length of a counted step with the removals made.
@@ -44,8 +45,9 @@ TimeNs StepTime(const ReplayGraph& graph, const ReplaySteps& steps,
 
 /// Takes the cause that saves most, then the one that saves most of what is left, and so on, so that
 /// nothing is saved twice. Faults are fixed before opportunities. Two causes that hide each other are
-/// tried together. `least`: gains below it, in ns per step, are not worth a place.
+/// tried together. In ns per step, gains below `least` are not worth a place, nor those of two causes
+/// together below `least_of_two`.
 Waterfall MakeWaterfall(const ReplayGraph& graph, const ReplaySteps& steps,
-                        const std::vector<WhatIf>& causes, TimeNs least);
+                        const std::vector<WhatIf>& causes, TimeNs least, TimeNs least_of_two);
 
 }  // namespace mpa

@@ -113,14 +113,15 @@ struct MemorySamples : TableBase<MemorySamples> {
     TimeNs time = 0;
     StringId component{};  ///< PTA, GE, APP, ...
     std::int64_t reserved_bytes = 0;
+    std::int64_t allocated_bytes = -1;  ///< of those, what tensors hold; -1: not recorded
   };
   std::vector<TimeNs> time;
   std::vector<StringId> component;
-  std::vector<std::int64_t> reserved_bytes;
+  std::vector<std::int64_t> reserved_bytes, allocated_bytes;
 
   template <typename T>
   static auto Tie(T& t) {
-    return std::tie(t.time, t.component, t.reserved_bytes);
+    return std::tie(t.time, t.component, t.reserved_bytes, t.allocated_bytes);
   }
 };
 

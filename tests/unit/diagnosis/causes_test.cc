@@ -7,6 +7,7 @@
 
 #include "diagnosis/diagnosed.h"
 #include "diagnosis/finding_text.h"
+#include "diagnosis/made_diagnosis.h"
 #include "diagnosis/part_builder.h"
 
 namespace mpa {
@@ -65,6 +66,27 @@ TEST(Causes, AProductFarBelowTheChip) {
   EXPECT_EQ(found->gain_max, 760 * kUs);  // 1 ms - 240 us
   EXPECT_EQ(MetricIn(*found, "use_of_chip"), 0.24);
   EXPECT_EQ(FindingWith(diagnosis, "op.slow/BatchMatMulV2"), nullptr);
+}
+
+// A softmax of 0.5 ms between two products, over rows of that shape.
+bool IsAttention(std::string_view shape, const Rules& rules = {}) {
+  const auto part = ThreeSteps([&](PartBuilder& step) {
+    step.Kernel("BatchMatMulV2", kMs).Kernel("SoftmaxV2", 500 * kUs, Leaf::kVector).Kernel("BatchMatMulV2", kMs);
+    step.Kind("SoftmaxV2").shapes = step.NameOf(shape);
+  });
+  const Diagnosis diagnosis = DiagnoseJob({part}, rules);
+  const FoundCause* found = FindingWith(diagnosis, "op.attention");
+  EXPECT_TRUE(found == nullptr || found->gain == 450 * kUs) << "0.9 of the softmax";
+  return found != nullptr;
+}
+
+TEST(Causes, AttentionOfShortSequencesIsNotWorthAFusedKernel) {
+  EXPECT_TRUE(IsAttention("\"4,16,128,128\""));
+  EXPECT_FALSE(IsAttention("\"4,16,128,127\""));
+  EXPECT_TRUE(IsAttention("N/A")) << "not known";
+  Rules rules;
+  rules.attention_sequence = 64;
+  EXPECT_TRUE(IsAttention("\"4,16,128,64\"", rules));
 }
 
 TEST(Causes, AnOptimizerOfManyKernels) {
@@ -164,6 +186,20 @@ TEST(Causes, TimeOutsOfRdma) {
   EXPECT_EQ(found->alone, 1'450 * kUs);
   EXPECT_EQ(found->ranks, (std::vector<std::int64_t>{0, 1}));
   EXPECT_EQ(MetricIn(*found, "beyond_usual"), 30);
+}
+
+TEST(Causes, DataThatTakeLongOnAllRanksWaitForALateOne) {
+  const RankDiagnosis slow = WithTransfers({.bytes = 12 * kMb, .time = 1'800 * kUs, .count = 12}, true);
+  std::vector<RankDiagnosis> parts(3, slow);
+  const auto is_found = [&] {
+    const Diagnosis diagnosis = DiagnoseJob(parts);
+    return std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), [](const FoundCause& found) { return found.id == "comm.retransmit"; });
+  };
+  EXPECT_FALSE(is_found());
+  parts[2].long_tasks.clear();
+  EXPECT_TRUE(is_found()) << "one rank sent in time";
+  parts.resize(2);
+  EXPECT_TRUE(is_found()) << "both ends of a link";
 }
 
 // Two messages of 100 MiB at 10 ms and two of 300 MiB at 60 ms in each of three steps.
@@ -292,6 +328,24 @@ TEST(Causes, OperationsThatIdle) {
   EXPECT_EQ(MetricIn(*found, "time_per_step"), 3.5e6) << "the mean of the ranks";
   const auto little = [](std::size_t, OperationPart& operation) { operation.idle = 700 * kUs; };
   EXPECT_EQ(FindingWith(DiagnoseJob(OneOperation(2, true, little)), "comm.inner"), nullptr) << "2.9 % of the step";
+}
+
+TEST(Causes, AFixedOrderOfSumsIsAdvisedAgainstWhereItIsSet) {
+  std::vector<RankDiagnosis> parts = OneOperation(2, true, [](std::size_t, OperationPart& operation) { operation.idle = 4 * kMs; });
+  const auto advice = [&] { return AdviceOf(*FindingWith(DiagnoseJob(parts), "comm.inner"), Language::kEnglish); };
+  const std::string usual = "compare the modes of HCCL_OP_EXPANSION_MODE; HCCL_BUFFSIZE above the message";
+  EXPECT_EQ(advice(), usual);
+  parts[0].settings["HCCL_DETERMINISTIC"] = "false";
+  EXPECT_EQ(advice(), usual);
+  parts[1].settings["HCCL_DETERMINISTIC"] = "true";
+  EXPECT_EQ(advice(), "HCCL_DETERMINISTIC=false unless results must repeat; compare the modes of HCCL_OP_EXPANSION_MODE");
+}
+
+TEST(Causes, TasksOfTheProfilerMayBeWhatOperationsIdleFor) {
+  std::vector<RankDiagnosis> parts = OneOperation(2, true, [](std::size_t, OperationPart& operation) { operation.idle = 4 * kMs; });
+  EXPECT_EQ(FindingWith(DiagnoseJob(parts), "comm.inner")->confidence, Certainty::kHigh);
+  parts[1].level = "Level2";
+  EXPECT_EQ(FindingWith(DiagnoseJob(parts), "comm.inner")->confidence, Certainty::kLow);
 }
 
 TEST(Causes, AMemberThatWasNotCapturedHoldsUpTheOthers) {
@@ -587,6 +641,37 @@ TEST(Causes, AllocationsThatAskAgain) {
   EXPECT_EQ(MetricIn(*found, "peak_reserved"), 61e9);
   part.blocked.back().leaf = Leaf::kExplicitSync;
   EXPECT_EQ(FindingWith(DiagnoseJob({part}), "mem.pressure"), nullptr);
+}
+
+// Allocations that ask again while the allocator holds so many times what its tensors take; 0: not recorded.
+FoundCause RetriesWith(double held, const Rules& rules = {}, const std::string& setting = "") {
+  PartBuilder builder;
+  for (int step = 0; step < 4; ++step) {
+    builder.Step().Host(Leaf::kPython, kMs).Kernel("MatMulV3", kMs);
+    builder.Part().blocked.push_back({.edge = 1, .leaf = Leaf::kMemory, .step = step});
+  }
+  builder.Part().pool_allocated = held > 0 ? 1'000'000 : 0;
+  builder.Part().pool_reserved = static_cast<std::int64_t>(held * 1e6);
+  if (!setting.empty()) builder.Part().settings["PYTORCH_NPU_ALLOC_CONF"] = setting;
+  const Diagnosis diagnosis = DiagnoseJob({builder.Build()}, rules);
+  const FoundCause* found = FindingWith(diagnosis, "mem.pressure");
+  if (found == nullptr) ADD_FAILURE() << "no mem.pressure";
+  return found == nullptr ? MadeFinding("mem.pressure", 0) : *found;
+}
+
+TEST(Causes, MemoryInPiecesNeedsSegmentsThatGrow) {
+  const std::string in_pieces = "PYTORCH_NPU_ALLOC_CONF=expandable_segments:True; recompute activations";
+  const std::string full = "recompute activations; shard the optimizer over the ranks";
+  const auto advice = [](const FoundCause& found) { return AdviceOf(found, Language::kEnglish); };
+  EXPECT_EQ(advice(RetriesWith(1.4)), in_pieces);
+  EXPECT_EQ(advice(RetriesWith(1.39)), full) << "tensors fill it";
+  EXPECT_EQ(advice(RetriesWith(0)), full) << "not recorded";
+  EXPECT_EQ(advice(RetriesWith(2, {}, "expandable_segments:True")), full) << "they grow already";
+  EXPECT_EQ(MetricIn(RetriesWith(1.5), "reserved_of_allocated"), 1.5);
+  EXPECT_EQ(MetricIn(RetriesWith(0), "reserved_of_allocated"), -1);
+  Rules rules;
+  rules.memory_in_pieces = 1.6;
+  EXPECT_EQ(advice(RetriesWith(1.5, rules)), full);
 }
 
 // Four steps of 10 ms in which the host compiles for some time before.

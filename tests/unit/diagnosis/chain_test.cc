@@ -18,10 +18,10 @@ namespace mpa {
 namespace {
 
 // The chain of the finding; fails where there is no such finding.
-FindingChain ChainOf(const std::vector<RankDiagnosis>& parts, const std::string& key) {
+FindingChain ChainOf(const std::vector<RankDiagnosis>& parts, const std::string& key, const Rules& rules = {}) {
   std::vector<DiagnosedRank> ranks;
   for (std::size_t i = 0; i < parts.size(); ++i) ranks.push_back({static_cast<std::int64_t>(i), &parts[i]});
-  const Diagnosis diagnosis = Diagnose(std::move(ranks), {}, key);
+  const Diagnosis diagnosis = Diagnose(std::move(ranks), rules, key);
   const FoundCause* found = FindingWith(diagnosis, key);
   if (found == nullptr || !found->chain) {
     ADD_FAILURE() << "no chain of " << key;
@@ -73,6 +73,29 @@ TEST(Chain, TheSharesHaveTheirWords) {
   EXPECT_EQ(ChainOf(FourRanks(2 * kMs, 2 * kMs, 0), "rank.late_host/r3").late->explained, Explained::kMixed) << "50 %";
 }
 
+TEST(Chain, RulesSayWhatTheCauseIs) {
+  const auto explained = [](double cause_share, double main_share) {
+    Rules rules;
+    rules.late_cause_share = cause_share;
+    rules.late_main_share = main_share;
+    return ChainOf(FourRanks(3 * kMs, kMs, 0), "rank.late_host/r3", rules).late->explained;
+  };
+  EXPECT_EQ(explained(0.75, 0.6), Explained::kNearlyAll) << "3 of 4 ms";
+  EXPECT_EQ(explained(0.76, 0.75), Explained::kMainly);
+  EXPECT_EQ(explained(0.8, 0.76), Explained::kMixed);
+}
+
+// It dispatches 1 ms longer, and the second kernel takes 3 ms more: 4 ms in the end.
+TEST(Chain, RulesSayWhereARankHasFallenBehind) {
+  const auto kernel = [](double share) {
+    Rules rules;
+    rules.late_behind_share = share;
+    return ChainOf(FourRanks(kMs, 0, 3 * kMs), "rank.late_compute/r3", rules).late->divergence->kernel;
+  };
+  EXPECT_EQ(kernel(0.25), "MatMulV3");
+  EXPECT_EQ(kernel(0.26), "Softmax");
+}
+
 TEST(Chain, ALateHostFallsBehindBeforeItsFirstKernel) {
   const auto found = ChainOf(FourRanks(3 * kMs, kMs, 0), "rank.late_host/r3").late->divergence;
   ASSERT_TRUE(found);
@@ -97,6 +120,46 @@ TEST(Chain, ASlowKernelIsWhereARankFallsBehind) {
   ASSERT_TRUE(chain.late->divergence);
   EXPECT_EQ(chain.late->divergence->kernel, "Softmax") << "MatMulV3 is as fast as elsewhere";
   EXPECT_EQ(chain.late->divergence->behind, 3 * kMs);
+}
+
+TEST(Chain, TheOperatorThatLaunchedTheKernelIsNamed) {
+  std::vector<RankDiagnosis> parts = FourRanks(3 * kMs, kMs, 0);
+  RankDiagnosis& late = parts[3];
+  late.names.insert(late.names.end(), {"aten::linear", "train.py:90", "aten::softmax"});
+  const auto name = static_cast<NameId>(late.names.size() - 3);
+  for (std::uint32_t node = 0; node < late.graph.nodes.size(); ++node) {
+    const GraphNode& kernel = late.graph.nodes[node];
+    if (kernel.kind == NodeKind::kKernel) late.origins.push_back({node, kernel.row == 0 ? name : name + 2, kernel.row == 0 ? name + 1 : 0});
+  }
+  const auto found = ChainOf(parts, "rank.late_host/r3").late->divergence;
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->kernel, "MatMulV3");
+  EXPECT_EQ(found->op, "aten::linear");
+  EXPECT_EQ(found->line, "train.py:90");
+  late.origins.clear();
+  EXPECT_EQ(ChainOf(parts, "rank.late_host/r3").late->divergence->op, "") << "not recorded";
+}
+
+// Each of four ranks takes 2 ms more than 1 ms in every fourth of eight steps; rank 0 takes 0.5 ms more in the others.
+TEST(Chain, StepsSayWhichRankIsLate) {
+  std::vector<RankDiagnosis> parts;
+  for (int rank = 0; rank < 4; ++rank) {
+    PartBuilder builder;
+    for (int step = 0; step < 8; ++step) {
+      const TimeNs more = step % 4 == rank ? 2 * kMs : rank == 0 ? 500 * kUs : 0;
+      builder.Step().Host(Leaf::kDispatchOp, kMs + more).Kernel("MatMulV3", 4 * kMs).Collective(std::to_string(step), 3 * kMs - more);
+    }
+    parts.push_back(builder.Build());
+  }
+  const FindingChain chain = ChainOf(parts, "rank.jitter/free.dispatch.op");
+  ASSERT_EQ(chain.stalls.size(), 8u);
+  for (std::size_t step = 0; step < 8; ++step) {
+    EXPECT_EQ(chain.stalls[step].step, static_cast<std::int32_t>(step) + 10);
+    EXPECT_EQ(chain.stalls[step].rank, static_cast<std::int64_t>(step % 4));
+    EXPECT_EQ(chain.stalls[step].late, 2 * kMs);
+    EXPECT_EQ(chain.stalls[step].next, step % 4 == 0 ? 0 : 500 * kUs);
+  }
+  EXPECT_FALSE(chain.late);
 }
 
 // Of the 5 ms 4 are more than usual: the fix takes four fifths of both.
@@ -143,14 +206,21 @@ TEST(Chain, AMomentIsNoLateness) {
     // The others come almost as late.
     for (const RankCollective& collective : parts[i].graph.collectives) parts[i].graph.nodes[collective.arrive].start += 4 * kMs - 30 * kUs;
   }
-  const Job job = MakeJob(ranks, {});
   FoundCause finding;
   finding.ranks = {3};
-  const LateRank late = ExplainLateRank(job, {3, {0, 1, 2, 3}, {Leaf::kDispatchOp}, false}, finding);
+  const auto explain = [&](const Rules& rules) { return ExplainLateRank(MakeJob(ranks, rules), {3, {0, 1, 2, 3}, {Leaf::kDispatchOp}, false}, finding); };
+  const LateRank late = explain({});
   EXPECT_EQ(late.lateness, 0);
   EXPECT_TRUE(late.waiting.empty());
   EXPECT_FALSE(late.divergence);
   EXPECT_EQ(late.explained, Explained::kNothing);
+  Rules rules;
+  rules.lateness_ns = 30'000;
+  EXPECT_EQ(explain(rules).lateness, 0) << "0.2 % of 16 ms are 32 us";
+  rules.lateness_share = 0.001;
+  EXPECT_EQ(explain(rules).lateness, 30 * kUs);
+  rules.lateness_ns = 30'001;
+  EXPECT_EQ(explain(rules).lateness, 0);
 }
 
 TEST(Chain, OnlyTheFindingThatIsAskedForHasOne) {

@@ -64,6 +64,25 @@ TEST(DiagnosisJson, PlacesHaveLinesAndOperations) {
   EXPECT_EQ(document["not_causes"][0]["source_line"], "train.py:95");
 }
 
+TEST(DiagnosisJson, ListsWhatFindingsHide) {
+  Diagnosis diagnosis = FullDiagnosis();
+  EXPECT_FALSE(DocumentOf(diagnosis, {}).contains("hidden"));
+  diagnosis.hidden = {MadeFinding("host.gc", 0)};
+  diagnosis.hidden[0].alone = 13'000'000;
+  diagnosis.hidden[0].ranks = {3};
+  diagnosis.hidden[0].after = {"host.h2d"};
+  const DiagnosisDocument hidden = DocumentOf(diagnosis, {})["hidden"];
+  ASSERT_EQ(hidden.size(), 1u);
+  EXPECT_EQ(hidden[0]["key"], "host.gc");
+  EXPECT_EQ(hidden[0]["kind"], "fault");
+  EXPECT_EQ(hidden[0]["alone_ns"], 13'000'000);
+  EXPECT_EQ(hidden[0]["ranks"], DiagnosisDocument({3}));
+  EXPECT_EQ(hidden[0]["behind"], DiagnosisDocument({"host.h2d"}));
+  const DiagnosisDocument cut = DocumentOf(diagnosis, {.max_chars = 1200});
+  EXPECT_FALSE(cut.contains("hidden"));
+  EXPECT_EQ(cut["omitted"]["hidden"], 1);
+}
+
 TEST(DiagnosisJson, HoldsTheChainOfWhatIsExplained) {
   Diagnosis diagnosis = FullDiagnosis();
   EXPECT_FALSE(DocumentOf(diagnosis, {})["findings"][0].contains("chain"));
@@ -73,6 +92,7 @@ TEST(DiagnosisJson, HoldsTheChainOfWhatIsExplained) {
   chain.late->explained = Explained::kMainly;
   for (std::int64_t rank = 0; rank < 100; ++rank) chain.late->waiting.push_back({rank, 4});
   chain.path = {{-1, "hcom_allReduce__1_0", 8}};
+  for (std::int32_t step = 0; step < 30; ++step) chain.stalls.push_back({step, 2, 9, 4});
   diagnosis.findings[0].chain = chain;
   const DiagnosisDocument json = DocumentOf(diagnosis, {})["findings"][0]["chain"];
   EXPECT_EQ(json["late"]["leaves"][0]["excess_ns"], 3);
@@ -80,8 +100,16 @@ TEST(DiagnosisJson, HoldsTheChainOfWhatIsExplained) {
   EXPECT_EQ(json["late"]["waiting"].size(), 16u);
   EXPECT_EQ(json["late"]["waiting_ranks"], 100);
   EXPECT_FALSE(json["late"].contains("divergence"));
+  EXPECT_EQ(json["stalls"].size(), 30u) << "all of them";
+  EXPECT_EQ(json["stalls"][29], DiagnosisDocument({{"step", 29}, {"rank", 2}, {"late_ns", 9}, {"next_ns", 4}}));
   EXPECT_FALSE(json.contains("arrivals"));
   EXPECT_TRUE(json["critical_path"][0]["rank"].is_null());
+  chain.late->divergence = Divergence{.rank = 3, .peer = 1, .step = 10, .kernel = "MatMulV3", .shapes = "", .op = "aten::mm", .line = "a.py:7",
+                                      .behind = 2, .until = "all", .late = 4};
+  diagnosis.findings[0].chain = chain;
+  const DiagnosisDocument divergence = DocumentOf(diagnosis, {})["findings"][0]["chain"]["late"]["divergence"];
+  EXPECT_EQ(divergence["op"], "aten::mm");
+  EXPECT_EQ(divergence["source_line"], "a.py:7");
 }
 
 TEST(DiagnosisJson, TitlesNameTheRanks) {

@@ -23,10 +23,13 @@ TEST(DiagnosisPage, ShowsFindingsAndWhatIsNotACause) {
   diagnosis.findings = {MadeFinding("host.h2d", 8'000'000), MadeFinding("op.format", 9'000'000)};
   diagnosis.not_causes = {{"aten::item", 9'000'000, "host.h2d"}};
   diagnosis.not_judged = {{"host.gc", "gc_detect_threshold", "set it"}};
+  diagnosis.hidden = {MadeFinding("host.memory", 0)};
+  diagnosis.hidden[0].alone = 7'000'000;
+  diagnosis.hidden[0].after = {"host.h2d", "op.format"};
   const std::string page = HtmlOf(diagnosis, Language::kEnglish);
   ExpectWellFormed(page);
   for (const char* text : {"Faults", "Works as written, could be faster", "blocking copies stop the host",
-                           "advisor why host.h2d", "aten::item", "gc_detect_threshold", "saves 8.0 ms (8 %)"}) {
+                           "advisor why host.h2d", "aten::item", "gc_detect_threshold", "saves 8.0 ms (8 %)", "hardly anything to save", "<td>host.h2d, op.format</td>"}) {
     EXPECT_HAS_TEXT(page, text);
   }
 }

@@ -80,6 +80,7 @@ TEST(Rules, NamesWhatIsWrong) {
             "link.slow: bandwidth_ratio: give a number from 0 to 1");
   EXPECT_EQ(failure(R"("link.slow": {"bandwidth_ratio": "0.5"})"),
             "link.slow: bandwidth_ratio: give a number from 0 to 1");
+  EXPECT_EQ(failure(R"("comm.retransmit": {"ratio": 4.9})"), "comm.retransmit: ratio: give a number from 5 to 1000000") << "shorter tasks are not kept";
   for (const char* text : {"[]", "{}", "3", R"({"schema": "mpa.rules/2"})", R"({"schema": 1})"}) {
     EXPECT_HAS_TEXT(test::ErrorOf([&] { ParseRules(text); }).what(), "not a rule file");
   }

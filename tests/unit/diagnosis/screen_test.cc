@@ -194,6 +194,24 @@ TEST(DiagnosisScreen, CountsWhatIsFine) {
   EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5), "\n2 more; 3 others looked at and fine: --json lists them\n"));
 }
 
+FoundCause HiddenBehind(std::string_view id, TimeNs alone, std::vector<std::string> keys) {
+  FoundCause cause = MadeFinding(id, 0);
+  cause.alone = alone;
+  cause.after = std::move(keys);
+  return cause;
+}
+
+TEST(DiagnosisScreen, NamesWhatFindingsHide) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  diagnosis.findings = {MadeFinding("host.sync", 9'000'000), MadeFinding("host.h2d", 8'000'000)};
+  diagnosis.hidden = {HiddenBehind("host.gc", 13'000'000, {"host.h2d"})};
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5), "\nHidden behind 2: host.gc, 13.0 ms alone, hardly any after it\n"));
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kChinese, 5), "\n被第 2 项掩盖：host.gc，单独 13.0 ms，其后几乎无收益\n"));
+  diagnosis.hidden = {HiddenBehind("host.gc", 13'000'000, {"host.sync", "host.h2d"}), HiddenBehind("op.fp32", 3'000'000, {"host.sync"})};
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5),
+                          "\nHidden behind 1 and 1 more: host.gc, 13.0 ms alone, hardly any after it; 1 more\n"));
+}
+
 TEST(DiagnosisScreen, NamesWhatHasToBeFixedAsWell) {
   Diagnosis diagnosis = MadeDiagnosis();
   diagnosis.findings = {MadeFinding("host.h2d", 8'000'000)};
@@ -261,6 +279,9 @@ Diagnosis LargeDiagnosis() {
     diagnosis.findings.push_back(std::move(finding));
   }
   diagnosis.not_causes = {{wild, 1'000'000'000, diagnosis.findings[0].key}, {wild, 1'000'000'000, ""}};
+  diagnosis.hidden.assign(40, diagnosis.findings[0]);
+  diagnosis.hidden[0].alone = 1'000'000'000;
+  diagnosis.hidden[0].after.assign(100, diagnosis.findings[0].key);
   return diagnosis;
 }
 

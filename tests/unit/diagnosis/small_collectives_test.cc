@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "diagnosis/diagnosed.h"
+#include "diagnosis/finding_text.h"
 #include "diagnosis/part_builder.h"
 
 namespace mpa {
@@ -89,6 +90,62 @@ TEST(SmallCollectives, DataOnASlowLinkAreNoLatency) {
   ASSERT_NE(link, nullptr);
   EXPECT_NEAR(static_cast<double>(link->gain), 6 * (2e6 - 8388608 / 18.0), 10);
   EXPECT_EQ(FindingWith(diagnosis, "comm.small/g"), nullptr);
+}
+
+// Attention of a model that answers, then four operations of 300 us with data of 100 us, each before a kernel
+// that needs it. A large one shows the bandwidth.
+RankDiagnosis Answers(std::string_view attention = "PagedAttentionMaskNdKernel") {
+  PartBuilder builder;
+  for (int step = 0; step < 3; ++step) {
+    builder.Step().Kernel(attention, kMs, Leaf::kAttention);
+    for (int i = 0; i < 5; ++i) {
+      const auto number = static_cast<std::uint32_t>(builder.Part().operations.size());
+      builder.Collective("hcom_allReduce__1_" + std::to_string(number), i == 4 ? 10 * kMs : 300 * kUs).Kernel("MatMulV3", kMs);
+      builder.Part().transfers.push_back({.operation = number,
+                                          .peer = 1,
+                                          .transport = builder.NameOf("SDMA"),
+                                          .bytes = i == 4 ? 100'000'000 : 1'000'000,
+                                          .time = i == 4 ? 10 * kMs : 100 * kUs,
+                                          .count = 1});
+    }
+  }
+  return builder.Build();
+}
+
+TEST(SmallCollectives, OfInferenceStartSoonerOnTheVectorCores) {
+  const Diagnosis diagnosis = DiagnoseJob({Answers()});
+  const FoundCause* found = FindingWith(diagnosis, "comm.small/g");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->alone, 4 * 100 * kUs) << "half of the latency";
+  EXPECT_EQ(found->gain_max, 4 * 200 * kUs);
+  EXPECT_EQ(found->confidence, Certainty::kLow);
+  EXPECT_EQ(MetricIn(*found, "calls_per_step"), 4);
+  EXPECT_EQ(AdviceOf(*found, Language::kEnglish), "HCCL_OP_EXPANSION_MODE=AIV (the vector cores start them sooner)");
+  Rules rules;
+  rules.small_vector_gain = 1;
+  EXPECT_EQ(FindingWith(DiagnoseJob({Answers()}, rules), "comm.small/g")->alone, 4 * 200 * kUs);
+}
+
+TEST(SmallCollectives, VectorCoresHaveLimits) {
+  const auto is_found = [](auto change) {
+    RankDiagnosis part = Answers();
+    change(part);
+    return FindingWith(DiagnoseJob({part}), "comm.small/g") != nullptr;
+  };
+  EXPECT_TRUE(is_found([](RankDiagnosis& part) { part.settings["HCCL_DETERMINISTIC"] = "false"; }));
+  EXPECT_FALSE(is_found([](RankDiagnosis& part) { part.settings["HCCL_DETERMINISTIC"] = "true"; })) << "it rules the mode out";
+  EXPECT_FALSE(is_found([](RankDiagnosis& part) { part.settings["HCCL_OP_EXPANSION_MODE"] = "AIV"; })) << "they do it already";
+  EXPECT_FALSE(is_found([](RankDiagnosis& part) { part.source = kGpuSource; }));
+  EXPECT_FALSE(is_found([](RankDiagnosis& part) { part.graph.nodes.back().in_optimizer = true; })) << "a model that learns";
+  EXPECT_FALSE(is_found([](RankDiagnosis& part) {
+    for (OperationPart& operation : part.operations) operation.port_bytes = 1;
+  })) << "to another host";
+  EXPECT_FALSE(is_found([](RankDiagnosis& part) {
+    part.names.emplace_back("h");
+    part.operations[1].group = static_cast<NameId>(part.names.size() - 1);
+    part.operations[1].start = part.operations[0].start + 1;
+  })) << "two groups at once";
+  EXPECT_EQ(FindingWith(DiagnoseJob({Answers("FlashAttentionScore")}), "comm.small/g"), nullptr) << "nothing says that it is inference";
 }
 
 TEST(SmallCollectives, WhatFillsTheLargestSizeIsNotMerged) {

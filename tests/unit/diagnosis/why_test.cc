@@ -27,6 +27,9 @@ Diagnosis TwoFindings() {
   diagnosis.findings[1].alone = 1'000'000;
   diagnosis.findings[1].after = {"rank.late"};
   diagnosis.not_causes = {{"aten::item", 9'000'000, "rank.late"}};
+  diagnosis.hidden = {MadeFinding("host.gc", 0)};
+  diagnosis.hidden[0].alone = 7'000'000;
+  diagnosis.hidden[0].after = {"rank.late"};
   return diagnosis;
 }
 
@@ -45,6 +48,8 @@ TEST(Why, SaysWhatHidesWhat) {
   EXPECT_HAS_TEXT(WhyText(TwoFindings(), 1), "  hidden by  rank.late\n");
   const std::string first = WhyText(TwoFindings(), 0);
   EXPECT_HAS_TEXT(first, "  hides      host.h2d\n");
+  EXPECT_HAS_TEXT(first, "  covers     host.gc: alone 7.0 ms, hardly anything more after this\n");
+  EXPECT_EQ(WhyText(TwoFindings(), 1).find("covers"), std::string::npos);
   EXPECT_HAS_TEXT(first, "  explains   aten::item, 9.0 ms\n");
   EXPECT_HAS_TEXT(first, "  ranks      rank 5\n");
 }
@@ -96,7 +101,7 @@ Diagnosis WithChain() {
   chain.late->explained = Explained::kMainly;
   chain.late->leaves = {{"free.dispatch.op", 4'000'000, 1'000'000}, {"free.python", 1'000'000, 0}};
   for (std::int64_t rank = 0; rank < 1000; ++rank) chain.late->waiting.push_back({rank, 4'000'000});
-  chain.late->divergence = Divergence{3, 1, 10, "MatMulV3", "64,64", 2'000'000, "hcom_allReduce__1_0", 4'000'000};
+  chain.late->divergence = Divergence{3, 1, 10, "MatMulV3", "64,64", "", "", 2'000'000, "hcom_allReduce__1_0", 4'000'000};
   chain.arrivals = {{"hcom_allReduce__1_0", 10, 4'000'000, {{0, 4'100'000}}, 0, 0},
                     {"hcom_allReduce__1_3", 10, 50'000, {{0, 50'000}}, 27'000'000, 12'100'000}};
   chain.path = {{3, "free.dispatch.op", 3'200'000}, {-1, "hcom_allReduce__1_0", 800'000}};
@@ -120,6 +125,30 @@ TEST(Why, ShowsTheChainOfEvidence) {
   EXPECT_HAS_TEXT(text, "rank 5: hcom_allReduce__1_0 0.8 ms a step\n");
   EXPECT_HAS_TEXT(text, "2 shorter pieces\n");
   EXPECT_HAS_TEXT(WhyText(WithChain(), 0, Language::kChinese), "  等待       rank 0 4.0 ms");
+}
+
+TEST(Why, NamesTheOperatorThatLaunchedTheKernel) {
+  Diagnosis diagnosis = WithChain();
+  diagnosis.findings[0].chain->late->divergence->op = "aten::linear";
+  EXPECT_HAS_TEXT(WhyText(diagnosis, 0), "  differs    first at MatMulV3 (64,64) of aten::linear, step 10:");
+  diagnosis.findings[0].chain->late->divergence->line = "train.py:90";
+  EXPECT_HAS_TEXT(WhyText(diagnosis, 0), "first at MatMulV3 (64,64) of aten::linear at train.py:90,");
+  EXPECT_HAS_TEXT(WhyText(diagnosis, 0, Language::kChinese), "首次出现于 MatMulV3 (64,64)，算子 aten::linear（train.py:90）");
+}
+
+TEST(Why, ShowsTenStepsThatStall) {
+  Diagnosis diagnosis = WithChain();
+  auto& stalls = diagnosis.findings[0].chain->stalls;
+  for (std::int32_t step = 0; step < 10; ++step) stalls.push_back({step + 20, step % 3, 2'000'000, 500'000});
+  const std::string ten = WhyText(diagnosis, 0);
+  EXPECT_HAS_TEXT(ten, "  stalls     step 20: rank 0 takes 2.0 ms more than usual, the next 0.5 ms\n");
+  EXPECT_HAS_TEXT(ten, "             step 29: rank 0 takes");
+  EXPECT_EQ(ten.find("more: --json lists them"), std::string::npos);
+  stalls.push_back({30, 1, 2'000'000, 0});
+  stalls.push_back({31, 1, 2'000'000, 0});
+  const std::string twelve = WhyText(diagnosis, 0);
+  EXPECT_HAS_TEXT(twelve, "             2 more: --json lists them\n");
+  EXPECT_EQ(twelve.find("step 30"), std::string::npos);
 }
 
 TEST(Why, ShortTimesAreInMicroseconds) {

@@ -77,6 +77,7 @@ TEST(KinetoTrace, ReadsTheMemoryOfTheDeviceOnly) {
        "args":{"Total Reserved":3145728.0,"Bytes":-512,"Device Id":1,"Device Type":1}})");
   EXPECT_EQ(trace.memory_samples.time, (Times{5500, 7000}));
   EXPECT_EQ(trace.memory_samples.reserved_bytes, (std::vector<std::int64_t>{2097152, 3145728}));
+  EXPECT_EQ(trace.memory_samples.allocated_bytes, (std::vector<std::int64_t>{1, -1}));
 }
 
 TEST(KinetoTrace, CountsMemoryThatNoDeviceHas) {

@@ -168,6 +168,7 @@ TEST(ProfilerDbDevice, LeavesOutNumbersThatWouldOverflowSums) {
   EXPECT_EQ(trace.kernels.aiv_vec, Times{-1});
   EXPECT_EQ(trace.kernels.aic_total, Times{1});
   EXPECT_EQ(trace.memory_samples.reserved_bytes, Numbers{4});
+  EXPECT_EQ(trace.memory_samples.allocated_bytes, Numbers{-1}) << "there is no such column";
   EXPECT_EQ(trace.memory_samples.time, Times{-1});
   EXPECT_EQ(trace.allocations.allocated, Times{-1});
   EXPECT_EQ(trace.allocations.released, Times{-1});
@@ -228,6 +229,7 @@ TEST(ProfilerDbDevice, ReadsStepsAndMemory) {
   EXPECT_EQ(trace.steps.id, (std::vector<std::int32_t>{50, 52}));
   EXPECT_EQ(trace.steps.end, (Times{200, 400}));
   EXPECT_EQ(trace.memory_samples.reserved_bytes, Numbers{4096});
+  EXPECT_EQ(trace.memory_samples.allocated_bytes, Numbers{5});
   EXPECT_EQ(trace.memory_samples.time, Times{10});
   EXPECT_EQ(trace.allocations.bytes, (Numbers{512, 1024}));
   EXPECT_EQ(trace.allocations.released, (Times{-1, 30}));

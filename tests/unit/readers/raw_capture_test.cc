@@ -166,8 +166,8 @@ class Printed {
     return Lines(t.Size(), [&](std::size_t i) {
       // The times of these went through doubles, or the device's clock, in the parsed form.
       const bool exact = Text(t.component[i]) != "APP" && !Text(t.component[i]).ends_with("GE");
-      return fmt::format("{} {} {}", exact ? t.time[i] : -1, Text(t.component[i]),
-                         t.reserved_bytes[i]);
+      return fmt::format("{} {} {} {}", exact ? t.time[i] : -1, Text(t.component[i]),
+                         t.reserved_bytes[i], t.allocated_bytes[i]);
     });
   }
   Rows Allocations() const {

@@ -154,6 +154,33 @@ TEST_F(WriteXlsxTest, ListsShowSharesAsPercentAndWrapLongTexts) {
   EXPECT_EQ(look("D2").find("wrapText"), std::string::npos);
 }
 
+// Of 60 characters 54 count: 108 make two lines, 109 three. A wide character counts twice.
+TEST_F(WriteXlsxTest, RowsOfListsAreAsHighAsTheirTexts) {
+  std::string wide;
+  for (int i = 0; i < 55; ++i) wide += "卡";
+  std::vector<Row> rows;
+  for (const std::string& text : {std::string("one line"), std::string("two\nlines"), std::string(108, 'x'), std::string(109, 'x'), wide,
+                                  "ten\n" + std::string(9, '\n'), std::string(100'000, '\n')}) {
+    rows.push_back({{Cell(text), Cell(std::string("a\nb\nc"))}});
+  }
+  for (const bool merges : {false, true}) {
+    Report report = OneSheet({{"text", Format::kText, 60}, {"word", Format::kText, 12}}, rows);
+    report.sheets[0].look = Look::kList;
+    report.sheets[0].columns[1].merges_equal = merges;  // another way to write the rows
+    WriteXlsx(report, dir_.path(), "report");
+    const std::string xml = test::ZipMember(path_, kFirstSheet);
+    const auto height_of = [&](int row) {
+      const std::size_t begin = xml.find("<row r=\"" + std::to_string(row) + "\"");
+      const std::string tag = xml.substr(begin, xml.find('>', begin) - begin);
+      const std::size_t height = tag.find("ht=\"");
+      EXPECT_EQ(height != std::string::npos, tag.find("customHeight=\"1\"") != std::string::npos) << tag;
+      return height == std::string::npos ? 0 : std::stoi(tag.substr(height + 4));
+    };
+    const std::vector<int> heights = {height_of(2), height_of(3), height_of(4), height_of(5), height_of(6), height_of(7), height_of(8)};
+    EXPECT_EQ(heights, (std::vector<int>{0, 30, 30, 45, 45, 165, 405})) << merges;
+  }
+}
+
 TEST_F(WriteXlsxTest, KeepsTabsThatIndentLabels) {
   const std::string xml = Write({{"Index"}}, {{{Cell(std::string("\t\tWait"))}}});
   EXPECT_HAS_TEXT(CellOf(xml, "A2"), "<t xml:space=\"preserve\">\t\tWait</t>");

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules that decide whether and how something is found: another value, another result.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "diagnosis/diagnosed.h"
+#include "diagnosis/finding_text.h"
+#include "diagnosis/part_builder.h"
+
+namespace mpa {
+namespace {
+
+TEST(RuleEffects, HowMuchOfFp32GoesAtMost) {
+  PartBuilder builder;
+  for (int step = 0; step < 3; ++step) builder.Step().Kernel("MatMulV3", 4 * kMs);
+  builder.Kind("MatMulV3").multiplies_fp32 = true;
+  Rules rules;
+  rules.fp32_most = 1;
+  const Diagnosis diagnosis = DiagnoseJob({builder.Build()}, rules);
+  ASSERT_NE(FindingWith(diagnosis, "op.fp32"), nullptr);
+  EXPECT_EQ(FindingWith(diagnosis, "op.fp32")->gain_max, 4 * kMs);
+}
+
+// 16 MB take 40 us, 400 bytes a ns; other 16 MB take 100 us.
+TEST(RuleEffects, WhichTensorsShowTheBandwidth) {
+  PartBuilder builder;
+  for (int step = 0; step < 3; ++step) builder.Step().Kernel("Mul", 40 * kUs, Leaf::kVector).Kernel("Add", 100 * kUs, Leaf::kVector);
+  for (const char* type : {"Mul", "Add"}) {
+    builder.Kind(type).streams = true;
+    builder.Kind(type).bytes = 16'000'000;
+  }
+  const auto use_of_add = [&](double cache_bytes) {
+    Rules rules;
+    rules.cache_bytes = cache_bytes;
+    const Diagnosis diagnosis = DiagnoseJob({builder.Build()}, rules);
+    const FoundCause* found = FindingWith(diagnosis, "op.slow/Add");
+    return found == nullptr ? -1 : MetricIn(*found, "use_of_chip");
+  };
+  EXPECT_DOUBLE_EQ(use_of_add(16'000'001), 0.2) << "half of what the rule says the memory moves: 800 bytes a ns";
+  EXPECT_DOUBLE_EQ(use_of_add(16'000'000), 0.4) << "the faster one shows 400";
+}
+
+TEST(RuleEffects, HowSmallMessagesAreCompared) {
+  PartBuilder builder;
+  for (int step = 0; step < 3; ++step) {
+    builder.Step().Kernel("MatMulV3", kMs);
+    for (const std::int64_t mib : {50, 50, 300, 300}) {
+      builder.Collective(std::to_string(builder.Part().operations.size()), mib == 50 ? 5 * kMs : 60 * kMs);
+      builder.Part().operations.back().bytes = mib << 20;
+    }
+  }
+  const auto is_found = [&](double reach) {
+    Rules rules;
+    rules.buffer_reach = reach;
+    const Diagnosis diagnosis = DiagnoseJob({builder.Build()}, rules);
+    return FindingWith(diagnosis, "comm.buffer/allreduce/g") != nullptr;
+  };
+  EXPECT_TRUE(is_found(4)) << "50 of 200 MiB";
+  EXPECT_FALSE(is_found(3.9));
+}
+
+// Tasks of odd sizes move 1 MB each, the others five times as much.
+TEST(RuleEffects, HowLargeComparedTasksAre) {
+  PartBuilder builder;
+  for (std::uint32_t step = 0; step < 3; ++step) {
+    builder.Step().Kernel("MatMulV3", kMs).Collective(std::to_string(step), 5 * kMs);
+    builder.Part().transfers.push_back({.operation = step, .peer = 1, .transport = builder.NameOf("SDMA"), .bytes = 36'000'000,
+                                        .time = 4'200 * kUs, .count = 12, .odd = {6, 6'000'000, 1'200 * kUs}});
+  }
+  const auto is_found = [&](double sizes) {
+    Rules rules;
+    rules.alike_sizes = sizes;
+    const Diagnosis diagnosis = DiagnoseJob({builder.Build()}, rules);
+    return FindingWith(diagnosis, "comm.unaligned/SDMA") != nullptr;
+  };
+  EXPECT_TRUE(is_found(5));
+  EXPECT_FALSE(is_found(4.9));
+}
+
+// The others compile a fifth of what the first step does.
+TEST(RuleEffects, HowMuchLaterStepsCompile) {
+  PartBuilder builder;
+  for (const TimeNs time : {kMs, 200 * kUs, 200 * kUs}) builder.Step().Host(Leaf::kCompile, time).Kernel("MatMulV3", 10 * kMs);
+  const auto dropped = [&](double rest) {
+    Rules rules;
+    rules.warm_up_rest = rest;
+    return DiagnoseJob({builder.Build()}, rules).dropped_steps.size();
+  };
+  EXPECT_EQ(dropped(0.2), 1u);
+  EXPECT_EQ(dropped(0.19), 0u);
+}
+
+// Ranks that meet at the end of each step. Of `extra` each host takes more than 1 ms, by step.
+std::vector<RankDiagnosis> RanksWithMore(const std::vector<std::vector<TimeNs>>& extra) {
+  std::vector<RankDiagnosis> parts;
+  for (const std::vector<TimeNs>& of_rank : extra) {
+    PartBuilder builder;
+    for (std::size_t step = 0; step < of_rank.size(); ++step) {
+      TimeNs last = 0;
+      for (const auto& of_other : extra) last = std::max(last, of_other[step]);
+      builder.Step().Host(Leaf::kDispatchOp, kMs + of_rank[step]).Kernel("MatMulV3", 4 * kMs);
+      builder.Collective(std::to_string(step), kMs + last - of_rank[step]);
+    }
+    parts.push_back(builder.Build());
+  }
+  return parts;
+}
+
+TEST(RuleEffects, HowManyRanksJitter) {
+  const TimeNs more = 2 * kMs;
+  const auto parts = RanksWithMore({{more, 0, 0, more, 0, 0}, {0, more, 0, 0, more, 0}, {0, 0, more, 0, 0, more}, {0, 0, 0, 0, 0, 0}});
+  const auto is_found = [&](double ranks) {
+    Rules rules;
+    rules.jitter_ranks = ranks;
+    return FindingWith(DiagnoseJob(parts, rules), "rank.jitter/free.dispatch.op") != nullptr;
+  };
+  EXPECT_TRUE(is_found(3));
+  EXPECT_FALSE(is_found(4));
+}
+
+// Without rank 1 the step is 2 ms shorter, and so it is without rank 2 behind that.
+TEST(RuleEffects, HowMuchAFindingHides) {
+  const auto parts = RanksWithMore({{0, 0, 0}, {4 * kMs, 4 * kMs, 4 * kMs}, {2 * kMs, 2 * kMs, 2 * kMs}});
+  const auto hidden_by = [&](double share) {
+    Rules rules;
+    rules.hidden_share = share;
+    const Diagnosis diagnosis = DiagnoseJob(parts, rules);
+    const FoundCause* found = FindingWith(diagnosis, "rank.late_host/r2");
+    return found == nullptr ? std::vector<std::string>{"no finding"} : found->after;
+  };
+  EXPECT_EQ(hidden_by(0.2), std::vector<std::string>{"rank.late_host/r1"});
+  EXPECT_TRUE(hidden_by(1).empty());
+  Diagnosis diagnosis;
+  diagnosis.step = 100 * kMs;
+  FoundCause finding;
+  finding.gain = finding.gain_max = 10 * kMs;
+  finding.alone = 7 * kMs;
+  EXPECT_EQ(GainText(diagnosis, finding, Language::kEnglish), "saves 10.0 ms (alone 7.0)");
+  diagnosis.rules.hidden_share = 0.3;
+  EXPECT_EQ(GainText(diagnosis, finding, Language::kEnglish), "saves 10.0 ms (10 %)");
+}
+
+// Behind a kernel the host works for 20 us, then an operation of 5 ms and another kernel follow; twice in
+// each step.
+PartBuilder OperationsBetweenKernels() {
+  PartBuilder builder;
+  for (int step = 0; step < 3; ++step) {
+    builder.Step().Kernel("MatMulV3", 10 * kMs);
+    for (const char* name : {"a_", "b_"}) {
+      builder.Host(Leaf::kPython, 20 * kUs).Collective(name + std::to_string(step), 5 * kMs).Kernel("MatMulV3", 10 * kMs);
+    }
+  }
+  return builder;
+}
+
+bool IsNotOverlapped(const RankDiagnosis& part, const Rules& rules) {
+  return FindingWith(DiagnoseJob({part}, rules), "comm.not_overlapped/g") != nullptr;
+}
+
+TEST(RuleEffects, WhichOperationsStandBetweenKernels) {
+  Rules rules;
+  rules.beside_ns = 20'000;
+  EXPECT_FALSE(IsNotOverlapped(OperationsBetweenKernels().Build(), rules)) << "what is computed needs it";
+  rules.beside_ns = 19'999;
+  EXPECT_TRUE(IsNotOverlapped(OperationsBetweenKernels().Build(), rules));
+}
+
+// For 1 of its 5 ms a kernel of another stream runs.
+TEST(RuleEffects, WhichOperationsStandAlone) {
+  RankDiagnosis part = OperationsBetweenKernels().Build();
+  for (const RankCollective& collective : part.graph.collectives) {
+    GraphNode beside = part.graph.nodes[collective.arrive];
+    beside.start += 2 * kMs;
+    beside.dur = kMs;
+    beside.kind = NodeKind::kKernel;
+    beside.leaf = Leaf::kVector;
+    beside.row = 0;
+    part.graph.nodes.push_back(beside);
+  }
+  Rules rules;
+  rules.alone_share = 0.8;
+  EXPECT_FALSE(IsNotOverlapped(part, rules));
+  rules.alone_share = 0.81;
+  EXPECT_TRUE(IsNotOverlapped(part, rules));
+}
+
+}  // namespace
+}  // namespace mpa
