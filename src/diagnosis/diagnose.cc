@@ -3,7 +3,6 @@
 #include "diagnose.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <set>
 #include <string>
@@ -107,16 +106,13 @@ TimeNs DoubtOf(const Job& job, const FoundCause& finding) {
 
 // Findings are told, and what saves nothing at all is fine. Between them are causes that findings cover.
 void FindHidden(const Job& job, const Waterfall& waterfall, const std::vector<WhatIf>& what_ifs, const std::vector<const WhatIf*>& of_findings,
-                std::vector<Cause>& causes, Diagnosis& diagnosis) {
+                StepReplays& replays, std::vector<Cause>& causes, Diagnosis& diagnosis) {
   for (std::size_t i = 0; i < causes.size() && !of_findings.empty(); ++i) {
     const TimeNs alone = waterfall.alone[i];
     const bool is_told = std::find(of_findings.begin(), of_findings.end(), &what_ifs[i]) != of_findings.end();
     if (is_told || alone < LeastGain(job.rules, waterfall.step) || alone < DoubtOf(job, causes[i].finding)) continue;
     causes[i].finding.alone = alone;
-    const auto step_with = [&](const Removal& finding) {
-      const std::array<const Removal*, 2> both = {&finding, &what_ifs[i].expect};
-      return StepTime(job.graph.graph, job.graph.steps, both);
-    };
+    const auto step_with = [&](const Removal& finding) { return replays.Time({&finding, &what_ifs[i].expect}); };
     AddHidden(of_findings, step_with, std::move(causes[i].finding), diagnosis);
   }
 }
@@ -154,8 +150,9 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules, 
   std::vector<WhatIf> what_ifs;
   for (Cause& cause : causes) what_ifs.push_back(std::move(cause.what_if));
   const auto share_of_step = [&](double share) { return std::max<TimeNs>(1, ShareOf(job.step_time, share)); };
+  StepReplays replays(job.graph.graph, job.graph.steps);
   const auto search = [&] {
-    return MakeWaterfall(job.graph.graph, job.graph.steps, what_ifs, share_of_step(rules.search_share), share_of_step(rules.pair_share));
+    return MakeWaterfall(replays, what_ifs, share_of_step(rules.search_share), share_of_step(rules.pair_share));
   };
   Waterfall waterfall = search();
   if (DemoteUsual(job, waterfall, causes, what_ifs)) waterfall = search();
@@ -177,12 +174,12 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules, 
     diagnosis.floor -= gain.gain;
     of_findings.push_back(&what_ifs[gain.cause]);
   }
-  FindHiding(job, of_findings, diagnosis);
-  FindHidden(job, waterfall, what_ifs, of_findings, causes, diagnosis);
+  FindHiding(replays, of_findings, diagnosis);
+  FindHidden(job, waterfall, what_ifs, of_findings, replays, causes, diagnosis);
   AddBubble(job, of_findings, diagnosis);
   FindNotJudged(job, diagnosis);
   AddCaptureFindings(job, diagnosis);
-  FindNotCauses(job, of_findings, diagnosis);
+  FindNotCauses(job, of_findings, replays, diagnosis);
   FindFine(job, diagnosis);
   AddLinesOfNotCauses(job, diagnosis);
   for (std::size_t i = 0; i < of_findings.size(); ++i) {

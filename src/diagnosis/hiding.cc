@@ -2,7 +2,6 @@
 #include "hiding.h"
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <utility>
 
@@ -17,16 +16,18 @@ bool IsMore(TimeNs gain, const FoundCause& finding, const Rules& rules) { return
 
 }  // namespace
 
-void FindHiding(const Job& job, const std::vector<const WhatIf*>& what_ifs, Diagnosis& diagnosis) {
+void FindHiding(StepReplays& replays, const std::vector<const WhatIf*>& what_ifs, Diagnosis& diagnosis) {
   for (std::size_t i = 1; i < what_ifs.size(); ++i) {
     FoundCause& finding = diagnosis.findings[i];
-    if (!IsMore(finding.gain, finding, job.rules)) continue;
+    if (!IsMore(finding.gain, finding, diagnosis.rules)) continue;
     const std::size_t ahead = std::min(i, kMostHiding);
+    std::vector<StepReplays::Removals> pairs;
+    for (std::size_t other = 0; other < ahead; ++other) pairs.push_back({&what_ifs[other]->expect, &what_ifs[i]->expect});
+    const std::vector<TimeNs> with_both = replays.Times({}, pairs);
     for (std::size_t other = 0; other < ahead; ++other) {
-      const std::array<const Removal*, 2> both = {&what_ifs[other]->expect, &what_ifs[i]->expect};
       const TimeNs with_other = diagnosis.step - diagnosis.findings[other].alone;
-      const TimeNs then = with_other - StepTime(job.graph.graph, job.graph.steps, both);
-      if (IsMore(then, finding, job.rules)) finding.after.push_back(diagnosis.findings[other].key);
+      const TimeNs then = with_other - with_both[other];
+      if (IsMore(then, finding, diagnosis.rules)) finding.after.push_back(diagnosis.findings[other].key);
     }
     if (!finding.after.empty()) continue;
     // It takes several of them.

@@ -12,7 +12,7 @@ namespace mpa {
 
 /// Gives every finding that saves less alone the keys of those it hides behind: findings ahead of
 /// it without which it saves more. `what_ifs` are those of the findings, in their order.
-void FindHiding(const Job& job, const std::vector<const WhatIf*>& what_ifs, Diagnosis& diagnosis);
+void FindHiding(StepReplays& replays, const std::vector<const WhatIf*>& what_ifs, Diagnosis& diagnosis);
 
 /// Adds a cause that is no finding because findings save its time, too, with the keys of these: once any of them
 /// is fixed, it saves clearly less than alone. `step_with`: the length of a step with the cause and the removal

@@ -10,7 +10,6 @@
 
 #include "cause.h"
 #include "evidence.h"
-#include "mpa/base/parallel.h"
 
 namespace mpa {
 namespace {
@@ -29,26 +28,33 @@ struct WaitingCalls {
 
 class InnocentFinder {
  public:
-  InnocentFinder(const Job& job, const std::vector<const WhatIf*>& what_ifs, Diagnosis& diagnosis)
-      : job_(job), what_ifs_(what_ifs), diagnosis_(diagnosis) {}
+  InnocentFinder(const Job& job, const std::vector<const WhatIf*>& what_ifs, StepReplays& replays, Diagnosis& diagnosis)
+      : job_(job), what_ifs_(what_ifs), replays_(replays), diagnosis_(diagnosis) {}
 
   void Find() {
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) Collect(rank);
     FindConcerned();
-    std::vector<std::pair<TimeNs, std::string>> largest;
+    std::vector<Candidate> largest;
     for (const auto& [name, ranks] : calls_) {
       const TimeNs time = PerStep(job_, LongestOf(ranks).second);
       if (!concerned_.contains(name) && time >= ShareOf(diagnosis_.step, job_.rules.innocent_share)) largest.emplace_back(time, name);
     }
     std::stable_sort(largest.begin(), largest.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-    for (const auto& [time, name] : largest) {
-      if (diagnosis_.not_causes.size() == kMostNotCauses) return;
-      Add(name, time);
+    // A few at a time: a replay tells all calls how long they wait then.
+    constexpr std::size_t kTogether = 2 * kMostNotCauses;
+    for (std::size_t first = 0; first < largest.size(); first += kTogether) {
+      const std::span<const Candidate> some = std::span(largest).subspan(first, std::min(kTogether, largest.size() - first));
+      const std::vector<std::string> explained_by = Explain(some);
+      for (std::size_t i = 0; i < some.size(); ++i) {
+        if (diagnosis_.not_causes.size() == kMostNotCauses) return;
+        Add(some[i].second, some[i].first, explained_by[i]);
+      }
     }
   }
 
  private:
   using OfRanks = std::map<std::size_t, WaitingCalls>;
+  using Candidate = std::pair<TimeNs, std::string>;  // how long the calls wait, and their name
 
   std::string NameOf(const RankDiagnosis& part, const BlockedPart& call) const {
     const std::string& place = part.names[call.place];
@@ -91,19 +97,17 @@ class InnocentFinder {
     });
   }
 
-  void Add(const std::string& name, TimeNs time) {
+  void Add(const std::string& name, TimeNs time, const std::string& explained_by) {
     Removal without;
     for (const auto& [rank, calls] : calls_.at(name)) {
       for (const BlockedPart& call : job_.Part(rank).blocked) {
         if (NameOf(job_.Part(rank), call) == name) without.cuts.push_back(job_.graph.first_edge[rank] + call.edge);
       }
     }
-    std::vector<const Removal*> mended;
-    const auto longest = LongestOf(calls_.at(name));
-    const std::string explained_by = Explain(longest.first, calls_.at(name).at(longest.first));
     // What is explained costs something of its own, too; not most of it.
-    const TimeNs alone = Saved(mended, without);
+    const TimeNs alone = Saved({}, without);
     if (explained_by.empty() ? alone >= LeastGain(job_.rules, diagnosis_.step) : 2 * alone >= time) return;
+    StepReplays::Removals mended;
     for (const WhatIf* what_if : what_ifs_) mended.push_back(&what_if->expect);
     if (explained_by.empty() && Saved(mended, without) >= LeastGain(job_.rules, diagnosis_.step)) return;
     NotACause& innocent = diagnosis_.not_causes.emplace_back();
@@ -113,32 +117,44 @@ class InnocentFinder {
   }
 
   // How much shorter the step is without the waits, once some findings are mended.
-  TimeNs Saved(std::vector<const Removal*> mended, const Removal& without) const {
-    const TimeNs before = StepTime(job_.graph.graph, job_.graph.steps, mended);
-    mended.push_back(&without);
-    return before - StepTime(job_.graph.graph, job_.graph.steps, mended);
+  TimeNs Saved(const StepReplays::Removals& mended, const Removal& without) {
+    const std::vector<TimeNs> times = replays_.Times(mended, std::vector<StepReplays::Removals>{{}, {&without}});
+    return times[0] - times[1];
   }
 
-  // The finding without which the calls wait least; empty: they wait for long without any of them.
-  std::string Explain(std::size_t rank, const WaitingCalls& calls) const {
-    const std::vector<std::uint32_t> edges = EdgesBeside(rank, calls);
-    const TimeNs before = WaitOf(rank, edges, {});
-    std::vector<TimeNs> after(what_ifs_.size());
-    constexpr std::size_t kAtOnce = 4;  // each replay takes the memory of all moments
-    ParallelFor(std::min(kAtOnce, after.size()), [&](std::size_t first) {
-      for (std::size_t i = first; i < after.size(); i += kAtOnce) {
-        std::vector<const Removal*> removals = {&what_ifs_[i]->expect};
-        if (diagnosis_.findings[i].with_next && i + 1 < what_ifs_.size()) removals.push_back(&what_ifs_[i + 1]->expect);
-        after[i] = WaitOf(rank, edges, removals);
-      }
+  // For each the finding without which the calls wait least; empty: they wait for long without any of them.
+  std::vector<std::string> Explain(std::span<const Candidate> candidates) {
+    struct Waits {
+      std::size_t rank = 0;
+      std::vector<std::uint32_t> edges;
+      std::vector<TimeNs> times;  // with nothing mended, then with each finding
+    };
+    std::vector<StepReplays::Removals> sets(1);
+    for (std::size_t i = 0; i < what_ifs_.size(); ++i) {
+      StepReplays::Removals& removals = sets.emplace_back(1, &what_ifs_[i]->expect);
+      if (diagnosis_.findings[i].with_next && i + 1 < what_ifs_.size()) removals.push_back(&what_ifs_[i + 1]->expect);
+    }
+    std::vector<Waits> waits;
+    for (const Candidate& candidate : candidates) {
+      const std::size_t rank = LongestOf(calls_.at(candidate.second)).first;
+      waits.push_back({rank, EdgesBeside(rank, calls_.at(candidate.second).at(rank)), std::vector<TimeNs>(sets.size())});
+    }
+    replays_.ForEach({}, sets, [&](std::size_t number, const Replays& replays, std::size_t set) {
+      for (Waits& of_calls : waits) of_calls.times[number] = WaitOf(of_calls.rank, of_calls.edges, replays, set);
     });
-    TimeNs best = std::max<TimeNs>(1, ShareOf(before, job_.rules.explained_share));
+    std::vector<std::string> keys;
+    for (const Waits& of_calls : waits) keys.push_back(KeyOf(of_calls.times));
+    return keys;
+  }
+
+  std::string KeyOf(const std::vector<TimeNs>& waits) const {
+    TimeNs best = std::max<TimeNs>(1, ShareOf(waits.front(), job_.rules.explained_share));
     std::string key;
-    for (std::size_t i = 0; i < after.size(); ++i) {
-      const TimeNs less = before - after[i];
+    for (std::size_t i = 1; i < waits.size(); ++i) {
+      const TimeNs less = waits.front() - waits[i];
       if (less < best) continue;
       best = less + 1;  // of equal ones the first
-      key = diagnosis_.findings[i].key;
+      key = diagnosis_.findings[i - 1].key;
     }
     return key;
   }
@@ -156,27 +172,27 @@ class InnocentFinder {
     return edges;
   }
 
-  // How long calls of a rank wait for the device with some causes removed: from when all else that holds
-  // up their ends is done.
-  TimeNs WaitOf(std::size_t rank, const std::vector<std::uint32_t>& edges, const std::vector<const Removal*>& removals) const {
-    const std::vector<TimeNs> start = job_.graph.graph.Replay(removals);
+  // How long calls of a rank wait for the device in a replay: from when all else that holds up their ends
+  // is done.
+  TimeNs WaitOf(std::size_t rank, const std::vector<std::uint32_t>& edges, const Replays& replays, std::size_t set) const {
     const RankDiagnosis& part = job_.Part(rank);
     const ReplayGraph::Node first = job_.graph.first_node[rank];
     std::map<std::uint32_t, TimeNs> ready;
     for (const std::uint32_t i : edges) {
       const GraphEdge& edge = part.graph.edges[i];
-      const TimeNs from = start[first + edge.on] + (edge.from == WaitsFor::kEnd ? job_.graph.graph.Duration(first + edge.on) : 0);
+      const TimeNs from = replays.Start(set, first + edge.on) + (edge.from == WaitsFor::kEnd ? replays.Duration(set, first + edge.on) : 0);
       const TimeNs then = from + job_.graph.graph.Weight(job_.graph.first_edge[rank] + i);
       const auto [found, is_new] = ready.try_emplace(edge.node, then);
       found->second = std::max(found->second, then);
     }
     TimeNs wait = 0;
-    for (const auto& [node, then] : ready) wait += std::max<TimeNs>(0, start[first + node] - then);
+    for (const auto& [node, then] : ready) wait += std::max<TimeNs>(0, replays.Start(set, first + node) - then);
     return wait;
   }
 
   const Job& job_;
   const std::vector<const WhatIf*>& what_ifs_;
+  StepReplays& replays_;
   Diagnosis& diagnosis_;
   std::map<std::string, OfRanks> calls_;  // by name
   std::set<std::string> concerned_;
@@ -184,8 +200,8 @@ class InnocentFinder {
 
 }  // namespace
 
-void FindNotCauses(const Job& job, const std::vector<const WhatIf*>& what_ifs, Diagnosis& diagnosis) {
-  InnocentFinder(job, what_ifs, diagnosis).Find();
+void FindNotCauses(const Job& job, const std::vector<const WhatIf*>& what_ifs, StepReplays& replays, Diagnosis& diagnosis) {
+  InnocentFinder(job, what_ifs, replays, diagnosis).Find();
 }
 
 }  // namespace mpa

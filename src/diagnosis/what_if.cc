@@ -5,15 +5,10 @@
 #include <numeric>
 #include <optional>
 
-#include "mpa/base/parallel.h"
-
 namespace mpa {
 namespace {
 
-using Removals = std::vector<const Removal*>;
-
-// So many threads replay: the room for replays of a large graph is large.
-constexpr std::size_t kAtOnce = 2;
+using Removals = StepReplays::Removals;
 
 // How many causes are tried in pairs, by the time they take alone: a bound of the work, since six make
 // fifteen replays.
@@ -26,34 +21,15 @@ TimeNs Taken(const Removal& removal) {
   return sum;
 }
 
-// The mean length of a counted step in one of the replays.
-TimeNs StepTimeOf(const ReplaySteps& steps, const Replays& replays, std::size_t set) {
-  // Ranks may have unequally many steps: no step ends before the one ahead of it.
-  const auto end_of = [&](std::size_t step) {
-    TimeNs latest = steps.begin;
-    for (std::size_t i = 0; i <= step; ++i) {
-      for (const ReplayGraph::Node node : steps.last[i]) {
-        latest = std::max(latest, replays.Start(set, node) + replays.Duration(set, node));
-      }
-    }
-    return latest;
-  };
-  const std::size_t count = steps.last.size() - steps.first;
-  const TimeNs begin = steps.first == 0 ? steps.begin : end_of(steps.first - 1);
-  return (end_of(steps.last.size() - 1) - begin) / static_cast<TimeNs>(count);
-}
-
 class Search {
  public:
-  Search(const ReplayGraph& graph, const ReplaySteps& steps, const std::vector<WhatIf>& causes,
-         TimeNs least, TimeNs least_of_two)
-      : graph_(graph), steps_(steps), causes_(causes), least_(least), least_of_two_(least_of_two), open_(causes.size(), true) {
+  Search(StepReplays& replays, const std::vector<WhatIf>& causes, TimeNs least, TimeNs least_of_two)
+      : replays_(replays), causes_(causes), least_(least), least_of_two_(least_of_two), open_(causes.size(), true) {
     for (const WhatIf& cause : causes) taken_.push_back(Taken(cause.expect));
-    for (std::size_t i = 0; i < kAtOnce; ++i) replays_.emplace_back(graph);
   }
 
   Waterfall Run() && {
-    now_ = result_.step = StepTimes({{}}).front();
+    now_ = result_.step = replays_.Time({});
     Causes all(causes_.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
     alone_ = GainsOf(EachOf(all));
@@ -76,20 +52,6 @@ class Search {
     return sets;
   }
 
-  // The length of a step with each of several sets of removals and all that is made.
-  std::vector<TimeNs> StepTimes(const std::vector<Removals>& sets) {
-    std::vector<TimeNs> times(sets.size(), 0);
-    const std::size_t most = std::min(Replays::kMost, (sets.size() + kAtOnce - 1) / kAtOnce);
-    ParallelFor(kAtOnce, [&](std::size_t worker) {
-      for (std::size_t first = worker * most; first < sets.size(); first += kAtOnce * most) {
-        const std::span<const Removals> some(&sets[first], std::min(most, sets.size() - first));
-        replays_[worker].Run(made_, some);
-        for (std::size_t i = 0; i < some.size(); ++i) times[first + i] = StepTimeOf(steps_, replays_[worker], i);
-      }
-    });
-    return times;
-  }
-
   // What each of several sets of causes wins beyond what is made.
   std::vector<TimeNs> GainsOf(const std::vector<Causes>& sets) {
     std::vector<Removals> removals;
@@ -97,7 +59,7 @@ class Search {
       Removals& of_set = removals.emplace_back();
       for (const std::size_t cause : causes) of_set.push_back(&causes_[cause].expect);
     }
-    std::vector<TimeNs> gains = StepTimes(removals);
+    std::vector<TimeNs> gains = replays_.Times(made_, removals);
     for (TimeNs& gain : gains) gain = now_ - gain;
     return gains;
   }
@@ -157,7 +119,7 @@ class Search {
   void Take(std::size_t cause, bool with_next) {
     const WhatIf& what_if = causes_[cause];
     const Removal& bound = Taken(what_if.bound) > 0 ? what_if.bound : what_if.expect;
-    const std::vector<TimeNs> times = StepTimes({{&what_if.expect}, {&bound}});
+    const std::vector<TimeNs> times = replays_.Times(made_, std::vector<Removals>{{&what_if.expect}, {&bound}});
     const TimeNs then = times[0], most = now_ - times[1];
     result_.gains.push_back({cause, now_ - then, alone_[cause], std::max(most, now_ - then), with_next});
     now_ = then;
@@ -165,13 +127,11 @@ class Search {
     open_[cause] = false;
   }
 
-  const ReplayGraph& graph_;
-  const ReplaySteps& steps_;
+  StepReplays& replays_;
   const std::vector<WhatIf>& causes_;
   const TimeNs least_, least_of_two_;
   std::vector<bool> open_;
   std::vector<TimeNs> taken_, alone_;
-  std::vector<Replays> replays_;
   Removals made_;
   TimeNs now_ = 0;
   Waterfall result_;
@@ -179,17 +139,8 @@ class Search {
 
 }  // namespace
 
-TimeNs StepTime(const ReplayGraph& graph, const ReplaySteps& steps,
-                std::span<const Removal* const> removals) {
-  Replays replays(graph);
-  const Removals none;
-  replays.Run(removals, {&none, 1});
-  return StepTimeOf(steps, replays, 0);
-}
-
-Waterfall MakeWaterfall(const ReplayGraph& graph, const ReplaySteps& steps,
-                        const std::vector<WhatIf>& causes, TimeNs least, TimeNs least_of_two) {
-  return Search(graph, steps, causes, least, least_of_two).Run();
+Waterfall MakeWaterfall(StepReplays& replays, const std::vector<WhatIf>& causes, TimeNs least, TimeNs least_of_two) {
+  return Search(replays, causes, least, least_of_two).Run();
 }
 
 }  // namespace mpa

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <span>
 #include <vector>
 
 #include "mpa/diagnosis/replay.h"
@@ -39,6 +41,30 @@ struct Waterfall {
   std::vector<TimeNs> alone;  ///< of every cause, what it saves if nothing else is fixed
 };
 
+/// Replays of a job, some at once. They need room for the whole graph several times, which is used
+/// again and again.
+class StepReplays {
+ public:
+  using Removals = std::vector<const Removal*>;
+
+  /// Refers to both, which must outlive it.
+  StepReplays(const ReplayGraph& graph, const ReplaySteps& steps);
+
+  /// A replay for each of `sets`, with its removals and those of `common`. Calls `visit` with the number of
+  /// the set, the replays it is one of, and its number among them; on several threads.
+  void ForEach(std::span<const Removal* const> common, std::span<const Removals> sets,
+               const std::function<void(std::size_t, const Replays&, std::size_t)>& visit);
+  /// The mean length of a counted step in each of them.
+  std::vector<TimeNs> Times(std::span<const Removal* const> common, std::span<const Removals> sets);
+  TimeNs Time(const Removals& removals) { return Times({}, {&removals, 1}).front(); }
+
+ private:
+  TimeNs TimeOf(const Replays& replays, std::size_t set) const;
+
+  const ReplaySteps& steps_;
+  std::vector<Replays> workers_;
+};
+
 /// The mean length of a counted step with the removals made.
 TimeNs StepTime(const ReplayGraph& graph, const ReplaySteps& steps,
                 std::span<const Removal* const> removals);
@@ -47,7 +73,6 @@ TimeNs StepTime(const ReplayGraph& graph, const ReplaySteps& steps,
 /// nothing is saved twice. Faults are fixed before opportunities. Two causes that hide each other are
 /// tried together. In ns per step, gains below `least` are not worth a place, nor those of two causes
 /// together below `least_of_two`.
-Waterfall MakeWaterfall(const ReplayGraph& graph, const ReplaySteps& steps,
-                        const std::vector<WhatIf>& causes, TimeNs least, TimeNs least_of_two);
+Waterfall MakeWaterfall(StepReplays& replays, const std::vector<WhatIf>& causes, TimeNs least, TimeNs least_of_two);
 
 }  // namespace mpa

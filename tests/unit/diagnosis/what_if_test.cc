@@ -36,10 +36,15 @@ WhatIf Shorten(ReplayGraph::Node node, TimeNs less, bool opportunity = false) {
   return cause;
 }
 
+Waterfall WaterfallOf(const TwoRanks& of, const std::vector<WhatIf>& causes, TimeNs least, TimeNs least_of_two) {
+  StepReplays replays(of.graph, of.steps);
+  return MakeWaterfall(replays, causes, least, least_of_two);
+}
+
 TEST(Waterfall, WinsNothingTwice) {
   const TwoRanks of(100, 80);
   // The slow rank can lose 50, but the other one holds the step at 80; then it can lose 20.
-  const Waterfall waterfall = MakeWaterfall(of.graph, of.steps, {Shorten(of.fast, 20), Shorten(of.slow, 50)}, 1, 1);
+  const Waterfall waterfall = WaterfallOf(of, {Shorten(of.fast, 20), Shorten(of.slow, 50)}, 1, 1);
   EXPECT_EQ(waterfall.step, 100);
   ASSERT_EQ(waterfall.gains.size(), 2U);
   EXPECT_EQ(waterfall.gains[0].cause, 1U);
@@ -54,7 +59,7 @@ TEST(Waterfall, WinsNothingTwice) {
 TEST(Waterfall, TheGainsAndTheFloorAddUpToTheStep) {
   const TwoRanks of(1000, 900);
   const std::vector<WhatIf> causes = {Shorten(of.slow, 300), Shorten(of.fast, 100), Shorten(of.slow, 100), Shorten(of.fast, 350)};
-  const Waterfall waterfall = MakeWaterfall(of.graph, of.steps, causes, 1, 1);
+  const Waterfall waterfall = WaterfallOf(of, causes, 1, 1);
   TimeNs sum = waterfall.floor;
   for (const Gain& gain : waterfall.gains) sum += gain.gain;
   EXPECT_EQ(sum, waterfall.step);
@@ -62,7 +67,7 @@ TEST(Waterfall, TheGainsAndTheFloorAddUpToTheStep) {
 
 TEST(Waterfall, FindsTwoCausesThatHideEachOther) {
   const TwoRanks of(100, 100);
-  const Waterfall waterfall = MakeWaterfall(of.graph, of.steps, {Shorten(of.slow, 30), Shorten(of.fast, 30)}, 1, 1);
+  const Waterfall waterfall = WaterfallOf(of, {Shorten(of.slow, 30), Shorten(of.fast, 30)}, 1, 1);
   ASSERT_EQ(waterfall.gains.size(), 2U);
   EXPECT_TRUE(waterfall.gains[0].with_next);
   EXPECT_EQ(waterfall.gains[0].gain, 0);
@@ -73,13 +78,13 @@ TEST(Waterfall, FindsTwoCausesThatHideEachOther) {
 TEST(Waterfall, TwoCausesThatSaveLittleTogetherAreNone) {
   const TwoRanks of(100, 100);
   const std::vector<WhatIf> causes = {Shorten(of.slow, 30), Shorten(of.fast, 30)};
-  EXPECT_EQ(MakeWaterfall(of.graph, of.steps, causes, 1, 30).gains.size(), 2U);
-  EXPECT_TRUE(MakeWaterfall(of.graph, of.steps, causes, 1, 31).gains.empty());
+  EXPECT_EQ(WaterfallOf(of, causes, 1, 30).gains.size(), 2U);
+  EXPECT_TRUE(WaterfallOf(of, causes, 1, 31).gains.empty());
 }
 
 TEST(Waterfall, MendsFaultsBeforeOpportunities) {
   const TwoRanks of(100, 20);
-  const Waterfall waterfall = MakeWaterfall(of.graph, of.steps, {Shorten(of.slow, 40, /*opportunity=*/true), Shorten(of.slow, 10)}, 1, 1);
+  const Waterfall waterfall = WaterfallOf(of, {Shorten(of.slow, 40, /*opportunity=*/true), Shorten(of.slow, 10)}, 1, 1);
   ASSERT_EQ(waterfall.gains.size(), 2U);
   EXPECT_EQ(waterfall.gains[0].cause, 1U);
   EXPECT_EQ(waterfall.gains[1].cause, 0U);
@@ -87,7 +92,7 @@ TEST(Waterfall, MendsFaultsBeforeOpportunities) {
 
 TEST(Waterfall, LeavesOutWhatWinsNothing) {
   const TwoRanks of(100, 50);
-  const Waterfall waterfall = MakeWaterfall(of.graph, of.steps, {Shorten(of.fast, 20)}, 1, 1);
+  const Waterfall waterfall = WaterfallOf(of, {Shorten(of.fast, 20)}, 1, 1);
   EXPECT_TRUE(waterfall.gains.empty());
 }
 
@@ -95,7 +100,7 @@ TEST(Waterfall, TellsWhatCompleteRemovalWouldWin) {
   const TwoRanks of(100, 10);
   WhatIf cause = Shorten(of.slow, 20);
   cause.bound.durations.push_back({of.slow, 60});
-  const Waterfall waterfall = MakeWaterfall(of.graph, of.steps, {cause}, 1, 1);
+  const Waterfall waterfall = WaterfallOf(of, {cause}, 1, 1);
   ASSERT_EQ(waterfall.gains.size(), 1U);
   EXPECT_EQ(waterfall.gains[0].gain, 20);
   EXPECT_EQ(waterfall.gains[0].most, 60);
