@@ -74,6 +74,7 @@ struct KernelKind {
   NameId name = 0;   ///< of the first of them
   TimeNs least = 0;  ///< what its multiplications take at the chip's peak; 0: not known
   std::int64_t bytes = 0;  ///< of its tensors, each read or written once; 0: not known
+  std::int64_t written = 0;  ///< bytes of what it makes; 0: not known
   bool streams = false;    ///< works element by element, so that memory holds it up
   bool multiplies_fp32 = false;
 };

@@ -37,7 +37,7 @@ void serialize(Archive& archive, BlockedPart& row) {
 }
 template <class Archive>
 void serialize(Archive& archive, KernelKind& row) {
-  archive(row.type, row.shapes, row.types, row.name, row.least, row.bytes, row.streams, row.multiplies_fp32);
+  archive(row.type, row.shapes, row.types, row.name, row.least, row.bytes, row.written, row.streams, row.multiplies_fp32);
 }
 template <class Archive>
 void serialize(Archive& archive, OperationPart& row) {

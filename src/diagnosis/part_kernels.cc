@@ -96,10 +96,10 @@ class KernelNamer {
     std::int64_t written = 0;
     const std::int64_t element = types.empty() ? 0 : BytesOfElement(types[0]);
     for (const Shape& shape : tensors.outputs) {
-      bytes += ElementsOf(shape) * element;
+      kind.written += ElementsOf(shape) * element;
       written = std::max(written, ElementsOf(shape));
     }
-    kind.bytes = bytes;
+    kind.bytes = bytes + kind.written;
     kind.streams = leaf == Leaf::kVector && written > 0 && written == largest;
   }
 
