@@ -34,7 +34,7 @@ class HostHabits {
       worst = std::max(worst, waits);
       cause.finding.ranks.push_back(job_.ranks[rank].rank);
       for (const BlockedPart& call : job_.Part(rank).blocked) {
-        if (call.behind_launch) cause.what_if.expect.cuts.push_back(job_.graph.first_edge[rank] + call.edge);
+        if (call.behind_launch) DropWait(job_, rank, call, cause.what_if.expect);
       }
     }
     if (cause.finding.ranks.empty()) return;

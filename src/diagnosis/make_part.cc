@@ -182,6 +182,8 @@ class PartMaker {
     for (const BlockedCall& blocked : part_.graph.blocked) {
       BlockedPart& part = part_.blocked.emplace_back();
       part.edge = blocked.edge;
+      part.own_edge = blocked.own_edge;
+      part.own = blocked.own;
       part.name = names_.Of(View(blocked.name));
       part.start = blocked.begin;
       part.dur = blocked.dur;

@@ -65,6 +65,8 @@ struct BlockedPart {
   TimeNs start = 0, dur = 0;
   bool behind_launch = false;  ///< nothing lies between it and the launch of a kernel
   NameId line = 0;  ///< of the program, around the call; see CallSites
+  std::uint32_t own_edge = 0;  ///< see BlockedCall
+  TimeNs own = 0;
 };
 
 /// A kind of kernel: what equal work is called, and what is known of it.

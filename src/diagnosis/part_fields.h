@@ -33,7 +33,8 @@ void serialize(Archive& archive, SilentGap& row) {
 }
 template <class Archive>
 void serialize(Archive& archive, BlockedPart& row) {
-  archive(row.edge, EnumField{row.leaf}, row.name, row.place, row.step, row.start, row.dur, row.behind_launch, row.line);
+  archive(row.edge, EnumField{row.leaf}, row.name, row.place, row.step, row.start, row.dur, row.behind_launch, row.line,
+          row.own_edge, row.own);
 }
 template <class Archive>
 void serialize(Archive& archive, KernelKind& row) {
