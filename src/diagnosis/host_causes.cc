@@ -84,7 +84,7 @@ class HostCauses {
       const RankDiagnosis& part = job_.Part(rank);
       for (const HostShare& row : part.shares) {
         const std::int32_t step = job_.StepOfEdge(rank, row.edge);
-        if (step < 0 || !IsOf(of.leaves, row.leaf)) continue;
+        if (step < 0 || row.starts_up || !IsOf(of.leaves, row.leaf)) continue;
         const auto less = static_cast<TimeNs>(share[static_cast<std::size_t>(step)] * static_cast<double>(row.time));
         if (less <= 0) continue;
         removal.waits.push_back({job_.graph.first_edge[rank] + row.edge, less});

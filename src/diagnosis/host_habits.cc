@@ -88,7 +88,7 @@ class HostHabits {
     double time = 0;
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
       for (const HostShare& row : job_.Part(rank).shares) {
-        if (row.leaf != Leaf::kPython && row.leaf != Leaf::kHostIdle) continue;
+        if (row.starts_up || (row.leaf != Leaf::kPython && row.leaf != Leaf::kHostIdle)) continue;
         const std::uint32_t edge = job_.graph.first_edge[rank] + row.edge;
         if (collects.contains(edge)) continue;
         cause.what_if.expect.waits.push_back({edge, ShareOf(row.time, rules_.python_gain)});

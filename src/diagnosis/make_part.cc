@@ -45,6 +45,7 @@ class PartMaker {
     AddPlaces(sites);
     AddBlocked(sites);
     NameKernels(trace_, names_, part_);
+    if (steps_.Count() == 0) MarkStartUp(part_);
     AddOperations();
     part_.analyzers = MakeAnalyzerRows(trace_);
     AddLaunches(trace_, steps_, part_);

@@ -43,6 +43,9 @@ struct HostShare {
   Leaf leaf{};
   TimeNs time = 0;
   bool in_optimizer = false;  ///< within Optimizer.step
+  /// Of a capture without steps: up to the first launch of all, or to the first of a kind of kernel, when the
+  /// program loads libraries and code.
+  bool starts_up = false;
 };
 
 /// Where the host spent its time: an operator, a frame or a call.

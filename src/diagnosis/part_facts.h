@@ -35,6 +35,9 @@ std::int64_t ElementsOf(const Shape& shape);
 /// The kinds of the kernels of the part's graph, and the clock while they ran.
 void NameKernels(const RankTrace& trace, PartNames& names, RankDiagnosis& part);
 
+/// Finds the host's work of the part that starts the program up, see HostShare.
+void MarkStartUp(RankDiagnosis& part);
+
 /// What the operations of the part moved. `number`: the operation by row of the communications.
 void AddTransfers(const RankTrace& trace, const std::unordered_map<std::int32_t, std::uint32_t>& number,
                   PartNames& names, RankDiagnosis& part);

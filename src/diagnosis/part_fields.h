@@ -21,7 +21,7 @@ void serialize(Archive& archive, StepPart& row) {
 }
 template <class Archive>
 void serialize(Archive& archive, HostShare& row) {
-  archive(row.edge, EnumField{row.leaf}, row.time, row.in_optimizer);
+  archive(row.edge, EnumField{row.leaf}, row.time, row.in_optimizer, row.starts_up);
 }
 template <class Archive>
 void serialize(Archive& archive, HostPlace& row) {
