@@ -81,6 +81,26 @@ void CheckSteps(const Job& job, Diagnosis& diagnosis) {
   diagnosis.findings.push_back(std::move(found));
 }
 
+// A capture without steps that mostly shows how the program loads libraries and code tells no habit, either.
+void CheckStartUp(const Job& job, Diagnosis& diagnosis) {
+  if (!diagnosis.steps.empty()) return;
+  TimeNs starting = 0, all = 0;
+  for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
+    const RankDiagnosis& part = job.Part(rank);
+    if (part.steps.empty()) continue;
+    const StepPart& window = part.steps.front();
+    all += window.end - window.begin;
+    for (const HostShare& share : part.shares) {
+      const bool within = part.graph.nodes[part.graph.edges[share.edge].node].start > window.begin;
+      if (share.starts_up && within) starting += share.time;
+    }
+  }
+  if (starting == 0 || 2 * starting < all) return;
+  FoundCause found = NewCause(job, "capture.warmup").finding;
+  found.metrics.push_back({"start_up", std::min(1.0, static_cast<double>(starting) / static_cast<double>(all)), "share"});
+  diagnosis.findings.push_back(std::move(found));
+}
+
 // An allocator that finds no room waits for the device, frees what it kept and asks again. What that
 // costs is the matter of host.memory. Where it holds much more than its tensors take, there is room, but in
 // pieces.
@@ -159,6 +179,7 @@ void AddCaptureFindings(const Job& job, Diagnosis& diagnosis) {
   CheckMemory(job, diagnosis);
   CheckOverhead(job, diagnosis);
   CheckSteps(job, diagnosis);
+  CheckStartUp(job, diagnosis);
   CheckMissing(job, diagnosis);
   for (FoundCause& found : diagnosis.findings) LeaveOutDone(job, found);
 }

@@ -27,6 +27,18 @@ void DropIssuing(const Job& job, std::size_t rank, std::span<const Removal::Edge
   for (const Removal::Edge& work : issuing) removal.waits.push_back({job.graph.first_edge[rank] + work.edge, ShareOf(work.less, share)});
 }
 
+void DropWait(const Job& job, std::size_t rank, const BlockedPart& call, Removal& removal) {
+  const std::uint32_t first = job.graph.first_edge[rank];
+  removal.cuts.push_back(first + call.edge);
+  if (call.own > 0) removal.waits.push_back({first + call.own_edge, call.own});
+}
+
+void DropDeviceWork(const Job& job, std::size_t rank, std::uint32_t node, Removal& removal) {
+  const std::uint32_t number = job.graph.first_node[rank] + node;
+  removal.durations.push_back({number, job.Part(rank).graph.nodes[node].dur});
+  removal.prompt.push_back(number);
+}
+
 bool IsReduction(const JobOperation& operation) {
   return operation.kind == "allreduce" || operation.kind == "reducescatter" || operation.kind == "allgather";
 }

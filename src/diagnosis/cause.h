@@ -63,6 +63,10 @@ Cause NewCause(const Job& job, std::string_view id, std::string_view place = "")
 void ShortenOperation(const Job& job, std::size_t operation, TimeNs time, Removal& removal);
 /// Takes out a share of what the host of a rank does to issue a piece of device work, a node of its graph.
 void DropIssuing(const Job& job, std::size_t rank, std::span<const Removal::Edge> issuing, double share, Removal& removal);
+/// Takes out a call of a rank that waits for its device: the wait, and what the call takes without it.
+void DropWait(const Job& job, std::size_t rank, const BlockedPart& call, Removal& removal);
+/// Takes out a kernel or a copy of a rank, a node of its graph: how long it runs, and what it takes to start.
+void DropDeviceWork(const Job& job, std::size_t rank, std::uint32_t node, Removal& removal);
 /// True for operations in which every member moves the same amount of data.
 bool IsReduction(const JobOperation& operation);
 /// From the last arrival to the end.

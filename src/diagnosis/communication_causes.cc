@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cause.h"
 #include "exposure.h"
+#include "gradient_curve.h"
 #include "link_speeds.h"
 #include "small_operations.h"
 
@@ -145,8 +147,8 @@ class CommunicationCauses {
     }
   }
 
-  // What a backward pass that makes gradients evenly leaves of them to send: a bucket goes when it is
-  // full. It takes two thirds of what a micro-batch computes.
+  // What the backward pass leaves of the gradients to send when it ends: a bucket goes when it is full. Where
+  // it is not recorded when they are made, it makes them evenly, in two thirds of what a micro-batch computes.
   double LeastExposed(const std::vector<std::size_t>& row, std::int32_t step) const {
     if (step < 0 || static_cast<std::size_t>(step) >= job_.steps) return 0;
     const std::size_t rank = job_.operations.all[row[0]].joint.members[0].rank;
@@ -155,12 +157,23 @@ class CommunicationCauses {
         micro_batches_;
     const std::vector<double> sizes = SizesOf(row);
     const double all = std::accumulate(sizes.begin(), sizes.end(), 0.0);
-    double end = 0, made = 0;
+    const std::optional<GradientCurve> curve = CurveOf(row, step, all);
+    double end = -backward, made = 0;
     for (std::size_t i = 0; i < row.size(); ++i) {
       made += sizes[i];
-      end = std::max(end, backward * made / all) + static_cast<double>(PostOf(job_, row[i]));
+      const double ready = curve ? -static_cast<double>(curve->LeadOf(made)) : backward * (made / all - 1);
+      end = (i == 0 ? ready : std::max(end, ready)) + static_cast<double>(PostOf(job_, row[i]));
     }
-    return std::max(0.0, end - backward);
+    return std::max(0.0, end);
+  }
+
+  // None where it is not known, and of rows that gather parameters, too: the backward pass does not make these.
+  std::optional<GradientCurve> CurveOf(const std::vector<std::size_t>& row, std::int32_t step, double bytes) const {
+    if (std::any_of(row.begin(), row.end(), [&](std::size_t i) { return job_.operations.all[i].kind == "allgather"; })) return {};
+    const JointOperation::Member& last = job_.operations.all[row.back()].joint.members[0];
+    GradientCurve curve(job_.Part(last.rank), step, bytes, static_cast<std::int64_t>(micro_batches_), job_.PartOf(last).start);
+    if (!curve.IsKnown()) return {};
+    return curve;
   }
 
   // In bytes; equal where the size of one is not recorded.

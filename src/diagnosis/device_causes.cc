@@ -12,18 +12,13 @@
 namespace mpa {
 namespace {
 
-// The share of the time that a fix removes, expected and at most.
-struct Cut {
-  double expect = 0, bound = 0;
-};
-
 class DeviceCauses {
  public:
   DeviceCauses(const Job& job, IssuingOfRanks& issuing, std::vector<Cause>& causes) : job_(job), issuing_(issuing), causes_(causes) {}
 
   void Find() {
-    AddLeaves("op.aicpu", {Leaf::kAiCpu}, {job_.rules.aicpu_gain, 1.0}, false);
-    AddLeaves("op.format", {Leaf::kFormat, Leaf::kMove}, {job_.rules.format_gain, 1.0}, true);
+    AddLeaves("op.aicpu", {Leaf::kAiCpu}, job_.rules.aicpu_gain, false);
+    AddLeaves("op.format", {Leaf::kFormat, Leaf::kMove}, job_.rules.format_gain, true);
     AddAttention();
   }
 
@@ -42,27 +37,28 @@ class DeviceCauses {
     return ranks < 2 || job_.UsualOf(rank, static_cast<std::size_t>(node.step), TypeOf(rank, node)).ranks * 4 > ranks;
   }
 
-  void Remove(std::size_t rank, std::uint32_t node, const Cut& cut, Cause& cause) const {
+  // At most, the kernel does not run at all.
+  void Remove(std::size_t rank, std::uint32_t node, double share, Cause& cause) const {
     const TimeNs dur = job_.Part(rank).graph.nodes[node].dur;
-    const std::uint32_t number = job_.graph.first_node[rank] + node;
-    cause.what_if.expect.durations.push_back({number, static_cast<TimeNs>(cut.expect * static_cast<double>(dur))});
-    cause.what_if.bound.durations.push_back({number, static_cast<TimeNs>(cut.bound * static_cast<double>(dur))});
+    cause.what_if.expect.durations.push_back({job_.graph.first_node[rank] + node, ShareOf(dur, share)});
+    DropDeviceWork(job_, rank, node, cause.what_if.bound);
   }
 
   // What does not run is not asked for.
-  void RemoveCall(std::size_t rank, std::uint32_t node, const Cut& cut, Cause& cause) const {
-    DropIssuing(job_, rank, issuing_[rank].Of(node), cut.expect, cause.what_if.expect);
-    DropIssuing(job_, rank, issuing_[rank].Of(node), cut.bound, cause.what_if.bound);
+  void RemoveCall(std::size_t rank, std::uint32_t node, double share, Removal& removal) const {
+    DropIssuing(job_, rank, issuing_[rank].Of(node), share, removal);
   }
 
   // What is part of one kernel is neither started nor asked for.
   void JoinToBefore(std::size_t rank, std::uint32_t node, Cause& cause) const {
-    for (Removal* removal : {&cause.what_if.expect, &cause.what_if.bound}) removal->prompt.push_back(job_.graph.first_node[rank] + node);
-    RemoveCall(rank, node, {1, 1}, cause);
+    for (Removal* removal : {&cause.what_if.expect, &cause.what_if.bound}) {
+      removal->prompt.push_back(job_.graph.first_node[rank] + node);
+      RemoveCall(rank, node, 1, *removal);
+    }
   }
 
-  // `gone`: the kernels need not run at all.
-  void AddLeaves(std::string_view id, const std::vector<Leaf>& leaves, const Cut& cut, bool gone) {
+  // A fix removes a share of their time. `gone`: by doing without as many of them, not by faster ones.
+  void AddLeaves(std::string_view id, const std::vector<Leaf>& leaves, double share, bool gone) {
     Cause cause = NewCause(job_, id);
     TimeNs time = 0;
     std::int64_t count = 0;
@@ -73,8 +69,9 @@ class DeviceCauses {
         const GraphNode& node = nodes[i];
         if (node.kind != NodeKind::kKernel || node.step < 0 || static_cast<std::size_t>(node.step) >= job_.steps) continue;
         if (!IsOf(leaves, node.leaf) || !IsCommon(rank, node)) continue;
-        Remove(rank, i, cut, cause);
-        if (gone) RemoveCall(rank, i, cut, cause);
+        Remove(rank, i, share, cause);
+        if (gone) RemoveCall(rank, i, share, cause.what_if.expect);
+        RemoveCall(rank, i, 1, cause.what_if.bound);
         if (static_cast<std::size_t>(node.step) < job_.first_step) continue;
         time += node.dur;
         ++count;
@@ -103,7 +100,6 @@ class DeviceCauses {
   // A softmax between two batched products, and what lies around it: a fused kernel reads and writes
   // none of what they exchange.
   void AddAttention() {
-    const Cut between{job_.rules.attention_gain, 1.0};
     Cause cause = NewCause(job_, "op.attention");
     TimeNs time = 0;
     std::int64_t count = 0;
@@ -121,7 +117,7 @@ class DeviceCauses {
         if (!ContainsAny(type, {"batchmatmul"})) continue;
         if (softmax && product < at && static_cast<double>(at - product) <= job_.rules.attention_reach) {
           for (std::size_t i = product + 1; i < at; ++i) {
-            Remove(rank, kernels[i], between, cause);
+            Remove(rank, kernels[i], job_.rules.attention_gain, cause);
             JoinToBefore(rank, kernels[i], cause);
             time += nodes[kernels[i]].dur;
           }

@@ -227,6 +227,9 @@ class DevicePart {
         const std::uint32_t edge = draft_.Wait(block.end, end_node_[item], WaitsFor::kEnd, 0);
         graph_.blocked.push_back(call);
         graph_.blocked.back().edge = edge;
+        if (block.thread == kNoNode) continue;
+        graph_.blocked.back().own_edge = block.thread;
+        graph_.blocked.back().own = graph_.edges[block.thread].weight;
       }
     }
     std::erase_if(host_, [&](const HostStretch& stretch) { return waiting.contains(stretch.edge); });

@@ -84,7 +84,7 @@ class HostCauses {
       const RankDiagnosis& part = job_.Part(rank);
       for (const HostShare& row : part.shares) {
         const std::int32_t step = job_.StepOfEdge(rank, row.edge);
-        if (step < 0 || !IsOf(of.leaves, row.leaf)) continue;
+        if (step < 0 || row.starts_up || !IsOf(of.leaves, row.leaf)) continue;
         const auto less = static_cast<TimeNs>(share[static_cast<std::size_t>(step)] * static_cast<double>(row.time));
         if (less <= 0) continue;
         removal.waits.push_back({job_.graph.first_edge[rank] + row.edge, less});
@@ -98,7 +98,7 @@ class HostCauses {
         if (row.step < 0 || static_cast<std::size_t>(row.step) >= job_.steps || !IsOf(of.blocks, row.leaf)) continue;
         if (!cut[static_cast<std::size_t>(row.step)]) continue;
         if (of.id == "host.sync" && (usual_calls.Holds(row) || (blocks_launches && row.behind_launch))) continue;
-        removal.cuts.push_back(job_.graph.first_edge[rank] + row.edge);
+        DropWait(job_, rank, row, removal);
         Note(rank, row.step, ranks, steps);
         // A call that waits for several streams is there once for each.
         const bool is_new = ends.insert(part.graph.edges[row.edge].node).second;
@@ -157,7 +157,7 @@ class HostCauses {
     for (auto& of_step : reads) {
       std::stable_sort(of_step.begin(), of_step.end(), [&](std::uint32_t a, std::uint32_t b) { return nodes[a].start < nodes[b].start; });
       const auto usual = static_cast<std::size_t>(Whole(job_.rules.usual_syncs));
-      for (std::size_t i = 0; i + usual < of_step.size(); ++i) removal.durations.push_back({job_.graph.first_node[rank] + of_step[i], nodes[of_step[i]].dur});
+      for (std::size_t i = 0; i + usual < of_step.size(); ++i) DropDeviceWork(job_, rank, of_step[i], removal);
     }
   }
 
@@ -169,7 +169,7 @@ class HostCauses {
         const GraphNode& node = nodes[i];
         if (node.leaf != Leaf::kCopyOut || node.dur < Whole(job_.rules.checkpoint_copy_ns) || node.step < 0 || static_cast<std::size_t>(node.step) >= job_.steps) continue;
         if (job_.work[rank][static_cast<std::size_t>(node.step)].HostOf({Leaf::kCheckpoint}, {}).time == 0) continue;
-        removal.durations.push_back({job_.graph.first_node[rank] + i, node.dur});
+        DropDeviceWork(job_, rank, i, removal);
       }
     }
   }

@@ -125,7 +125,7 @@ Excess HostComparison::ExcessOf(std::size_t rank, const HostFamily& family, cons
   for (const BlockedPart& blocked : part.blocked) {
     if (blocked.step < 0 || static_cast<std::size_t>(blocked.step) >= job_.steps) continue;
     if (IsOf(family.blocks, blocked.leaf) && excess.blocked_more[static_cast<std::size_t>(blocked.step)]) {
-      excess.removal.cuts.push_back(job_.graph.first_edge[rank] + blocked.edge);
+      DropWait(job_, rank, blocked, excess.removal);
     }
   }
   return excess;

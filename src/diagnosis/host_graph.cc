@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "graph_draft.h"
+#include "mpa/measure/nesting.h"
 
 namespace mpa {
 namespace {
@@ -121,13 +122,24 @@ class HostPart {
     }
   }
 
-  // The least profiling records no calls of the runtime, but the operators that make them.
+  // The least profiling records no calls of the runtime, but the operators that make them. Traces of GPUs
+  // list the calls among the operators.
   void FindWaiting() {
-    if (trace_.host_calls.Empty()) {
-      AddWaiting(trace_.host_ops, true, WaitsWithin);
-    } else {
+    if (!trace_.host_calls.Empty()) {
       AddWaiting(trace_.host_calls, false, WaitsForDevice);
+      return;
     }
+    AddWaiting(trace_.host_ops, true, WaitsWithin);
+    if (trace_.device != DeviceKind::kGpu) return;
+    const std::vector<BlockedCall> ops = chain_.waiting;
+    AddWaiting(trace_.host_ops, false, WaitsForDevice);
+    // Within an operator that waits, the call is what it waits in.
+    std::vector<NestSpan> spans;
+    for (const BlockedCall& op : ops) spans.push_back({op.begin, op.begin + op.dur, op.track});
+    const Nesting nesting(std::move(spans));
+    std::erase_if(chain_.waiting, [&](const BlockedCall& call) {
+      return !call.is_op && nesting.FindEnclosing({call.begin, call.begin + call.dur, call.track}) != Nesting::kNone;
+    });
   }
 
   std::vector<HostMoment> IssueMoments() const {

@@ -34,7 +34,7 @@ class HostHabits {
       worst = std::max(worst, waits);
       cause.finding.ranks.push_back(job_.ranks[rank].rank);
       for (const BlockedPart& call : job_.Part(rank).blocked) {
-        if (call.behind_launch) cause.what_if.expect.cuts.push_back(job_.graph.first_edge[rank] + call.edge);
+        if (call.behind_launch) DropWait(job_, rank, call, cause.what_if.expect);
       }
     }
     if (cause.finding.ranks.empty()) return;
@@ -88,7 +88,7 @@ class HostHabits {
     double time = 0;
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
       for (const HostShare& row : job_.Part(rank).shares) {
-        if (row.leaf != Leaf::kPython && row.leaf != Leaf::kHostIdle) continue;
+        if (row.starts_up || (row.leaf != Leaf::kPython && row.leaf != Leaf::kHostIdle)) continue;
         const std::uint32_t edge = job_.graph.first_edge[rank] + row.edge;
         if (collects.contains(edge)) continue;
         cause.what_if.expect.waits.push_back({edge, ShareOf(row.time, rules_.python_gain)});

@@ -108,8 +108,7 @@ class JudgedCauses {
     if (id == "rank.jitter") return ComparesRanks() && static_cast<double>(job_.CountedSteps()) >= job_.rules.jitter_steps;
     if (id.starts_with("rank.") || IsOneOf(id, {"data.imbalance", "ep.imbalance"})) return ComparesRanks();
     if (id == "host.cpu_contention") return HasCalls() && !IsGpu() && static_cast<double>(job_.CountedSteps()) >= job_.rules.cpu_steps;
-    // Names of the runtime's calls are not told apart on GPUs.
-    return !IsGpu() || !IsOneOf(id, {"host.compile", "host.aclop", "host.memory", "host.launch_blocking", "op.aicpu", "mem.pressure", "env.check"});
+    return !IsGpu() || !IsOneOf(id, {"host.aclop", "host.launch_blocking", "op.aicpu", "mem.pressure", "env.check"});
   }
 
   const Job& job_;

@@ -76,7 +76,8 @@ class StarvedKernels {
   void AddOtherWork() {
     std::map<TimeNs, TimeNs> other;
     for (const HostShare& share : part_.shares) {
-      const bool launches = IsOf(DispatchLeaves(), share.leaf) || share.leaf == Leaf::kPython || share.leaf == Leaf::kHostIdle;
+      const bool issues = IsOf(DispatchLeaves(), share.leaf) || share.leaf == Leaf::kPython || share.leaf == Leaf::kHostIdle;
+      const bool launches = issues && !share.starts_up;
       if (!launches) other[part_.graph.nodes[part_.graph.edges[share.edge].node].start] += share.time;
     }
     for (const BlockedPart& call : part_.blocked) {
@@ -174,14 +175,13 @@ class LaunchCauses {
     Stalls stalls;
     const RankDiagnosis& part = job_.Part(rank);
     const std::vector<Interval> blocked = TimesOfBlockedCalls(part);
-    const TimeNs first = FirstLaunch(part);
     for (const Leaf leaf : {Leaf::kDispatchOp, Leaf::kDispatchCann}) {
       const TimeNs usual = UsualStretch(rank, leaf);
       if (usual == 0) continue;
       for (const HostShare& row : part.shares) {
-        if (row.leaf != leaf || static_cast<double>(row.time) < job_.rules.stall_ratio * static_cast<double>(usual)) continue;
+        if (row.leaf != leaf || row.starts_up || static_cast<double>(row.time) < job_.rules.stall_ratio * static_cast<double>(usual)) continue;
         const TimeNs done = part.graph.nodes[part.graph.edges[row.edge].node].start;
-        if (done <= first || IsWithin(blocked, done)) continue;
+        if (IsWithin(blocked, done)) continue;
         stalls.waits.push_back({job_.graph.first_edge[rank] + row.edge, row.time - usual});
         if (job_.StepOfEdge(rank, row.edge) < static_cast<std::int32_t>(job_.first_step)) continue;
         stalls.time += row.time - usual;
@@ -199,18 +199,6 @@ class LaunchCauses {
       times.push_back({end - call.dur, end});
     }
     return times;
-  }
-
-  // What comes before a capture without steps launches anything is the start of the program.
-  static TimeNs FirstLaunch(const RankDiagnosis& part) {
-    constexpr TimeNs kNever = std::numeric_limits<TimeNs>::min();
-    if (part.steps.empty() || part.steps.front().id >= 0) return kNever;
-    TimeNs first = std::numeric_limits<TimeNs>::max();
-    for (const GraphEdge& edge : part.graph.edges) {
-      const bool is_launch = part.graph.nodes[edge.on].kind == NodeKind::kLaunch && part.graph.nodes[edge.node].kind == NodeKind::kKernel;
-      if (is_launch) first = std::min(first, part.graph.nodes[edge.on].start);
-    }
-    return first == std::numeric_limits<TimeNs>::max() ? kNever : first;
   }
 
   static bool IsWithin(const std::vector<Interval>& times, TimeNs time) {
@@ -253,7 +241,7 @@ class LaunchCauses {
       runs.host += of_rank.host;
       runs.device += of_rank.device;
       for (const HostShare& row : job_.Part(rank).shares) {
-        if (!IsOf(DispatchLeaves(), row.leaf)) continue;
+        if (!IsOf(DispatchLeaves(), row.leaf) || row.starts_up) continue;
         const std::uint32_t edge = job_.graph.first_edge[rank] + row.edge;
         cause.what_if.expect.waits.push_back({edge, ShareOf(row.time, job_.rules.launch_gain)});
         cause.what_if.bound.waits.push_back({edge, row.time});

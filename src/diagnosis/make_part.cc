@@ -46,6 +46,7 @@ class PartMaker {
     AddBlocked(sites);
     if (explains_) FindOrigins(trace_, account_.clock.offset, sites, names_, part_);
     NameKernels(trace_, names_, part_);
+    if (steps_.Count() == 0) MarkStartUp(part_);
     AddOperations();
     part_.analyzers = MakeAnalyzerRows(trace_);
     AddLaunches(trace_, steps_, part_);
@@ -183,6 +184,8 @@ class PartMaker {
     for (const BlockedCall& blocked : part_.graph.blocked) {
       BlockedPart& part = part_.blocked.emplace_back();
       part.edge = blocked.edge;
+      part.own_edge = blocked.own_edge;
+      part.own = blocked.own;
       part.name = names_.Of(View(blocked.name));
       part.start = blocked.begin;
       part.dur = blocked.dur;

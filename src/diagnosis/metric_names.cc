@@ -39,6 +39,7 @@ const std::map<std::string_view, Wording>& Forms() {
       {"bandwidth_below", {"smaller ones {}", "较小的消息 {}"}},
       {"beyond_usual", {"{} times the usual time", "是通常耗时的 {} 倍"}},
       {"different_ranks", {"{} different ranks", "{} 个不同的卡"}},
+      {"start_up", {"start of the program: {}", "程序启动占 {}"}},
       {"steps_captured", {"steps captured: {}", "采集 step 数：{}"}},
       {"mean_size", {"mean size {}", "平均大小 {}"}},
       {"overlapped", {"{} overlapped", "已重叠 {}"}},

@@ -222,10 +222,11 @@ MicroBatches::Load MicroBatches::LoadOf(std::size_t rank, std::size_t step,
       phase = {std::min(phase.begin, arrive), std::max(phase.end, start[first_node + row.leave])};
       continue;
     }
-    // What arrives keeps the stage busy, whatever else waits meanwhile.
+    // What arrives keeps the stage busy, whatever else waits meanwhile: that of the first micro-batch, too.
     if (arrive < met) waits.push_back({arrive, met});
     if (met < start[first_node + row.leave] && part.names[part.operations[i].kind] != "send") {
       moving.push_back({met, start[first_node + row.leave]});
+      phase.begin = std::min(phase.begin, met);
     }
   }
   if (phase.begin >= phase.end) return {};

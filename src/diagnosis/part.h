@@ -53,6 +53,9 @@ struct HostShare {
   Leaf leaf{};
   TimeNs time = 0;
   bool in_optimizer = false;  ///< within Optimizer.step
+  /// Of a capture without steps: up to the first launch of all, or to the first of a kind of kernel, when the
+  /// program loads libraries and code.
+  bool starts_up = false;
 };
 
 /// Where the host spent its time: an operator, a frame or a call.
@@ -75,6 +78,8 @@ struct BlockedPart {
   TimeNs start = 0, dur = 0;
   bool behind_launch = false;  ///< nothing lies between it and the launch of a kernel
   NameId line = 0;  ///< of the program, around the call; see CallSites
+  std::uint32_t own_edge = 0;  ///< see BlockedCall
+  TimeNs own = 0;
 };
 
 /// A kind of kernel: what equal work is called, and what is known of it.
@@ -84,6 +89,7 @@ struct KernelKind {
   NameId name = 0;   ///< of the first of them
   TimeNs least = 0;  ///< what its multiplications take at the chip's peak; 0: not known
   std::int64_t bytes = 0;  ///< of its tensors, each read or written once; 0: not known
+  std::int64_t written = 0;  ///< bytes of what it makes; 0: not known
   bool streams = false;    ///< works element by element, so that memory holds it up
   bool multiplies_fp32 = false;
 };

@@ -39,6 +39,9 @@ void NameKernels(const RankTrace& trace, PartNames& names, RankDiagnosis& part);
 /// Which operators asked for the kernels of the part's graph, whose rows are still those of the trace.
 void FindOrigins(const RankTrace& trace, TimeNs host_offset, const CallSites& sites, PartNames& names, RankDiagnosis& part);
 
+/// Finds the host's work of the part that starts the program up, see HostShare.
+void MarkStartUp(RankDiagnosis& part);
+
 /// What the operations of the part moved. `number`: the operation by row of the communications.
 void AddTransfers(const RankTrace& trace, const std::unordered_map<std::int32_t, std::uint32_t>& number,
                   PartNames& names, RankDiagnosis& part);

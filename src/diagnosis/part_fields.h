@@ -25,7 +25,7 @@ void serialize(Archive& archive, StepPart& row) {
 }
 template <class Archive>
 void serialize(Archive& archive, HostShare& row) {
-  archive(row.edge, EnumField{row.leaf}, row.time, row.in_optimizer);
+  archive(row.edge, EnumField{row.leaf}, row.time, row.in_optimizer, row.starts_up);
 }
 template <class Archive>
 void serialize(Archive& archive, HostPlace& row) {
@@ -37,11 +37,12 @@ void serialize(Archive& archive, SilentGap& row) {
 }
 template <class Archive>
 void serialize(Archive& archive, BlockedPart& row) {
-  archive(row.edge, EnumField{row.leaf}, row.name, row.place, row.step, row.start, row.dur, row.behind_launch, row.line);
+  archive(row.edge, EnumField{row.leaf}, row.name, row.place, row.step, row.start, row.dur, row.behind_launch, row.line,
+          row.own_edge, row.own);
 }
 template <class Archive>
 void serialize(Archive& archive, KernelKind& row) {
-  archive(row.type, row.shapes, row.types, row.name, row.least, row.bytes, row.streams, row.multiplies_fp32);
+  archive(row.type, row.shapes, row.types, row.name, row.least, row.bytes, row.written, row.streams, row.multiplies_fp32);
 }
 template <class Archive>
 void serialize(Archive& archive, OperationPart& row) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 #include <tuple>
 
 #include "mpa/measure/data_types.h"
@@ -96,10 +97,10 @@ class KernelNamer {
     std::int64_t written = 0;
     const std::int64_t element = types.empty() ? 0 : BytesOfElement(types[0]);
     for (const Shape& shape : tensors.outputs) {
-      bytes += ElementsOf(shape) * element;
+      kind.written += ElementsOf(shape) * element;
       written = std::max(written, ElementsOf(shape));
     }
-    kind.bytes = bytes;
+    kind.bytes = bytes + kind.written;
     kind.streams = leaf == Leaf::kVector && written > 0 && written == largest;
   }
 
@@ -122,6 +123,24 @@ std::int64_t ElementsOf(const Shape& shape) {
     count *= size;
   }
   return count;
+}
+
+void MarkStartUp(RankDiagnosis& part) {
+  const auto& nodes = part.graph.nodes;
+  std::map<std::int32_t, TimeNs> first_of_kind;
+  for (const GraphEdge& edge : part.graph.edges) {
+    if (nodes[edge.on].kind != NodeKind::kLaunch || nodes[edge.node].kind != NodeKind::kKernel) continue;
+    const TimeNs launched = nodes[edge.on].start;
+    const auto [found, is_new] = first_of_kind.try_emplace(nodes[edge.node].row, launched);
+    if (!is_new) found->second = std::min(found->second, launched);
+  }
+  std::set<TimeNs> firsts;
+  for (const auto& [kind, launched] : first_of_kind) firsts.insert(launched);
+  if (firsts.empty()) return;
+  for (HostShare& share : part.shares) {
+    const TimeNs done = nodes[part.graph.edges[share.edge].node].start;
+    share.starts_up = done <= *firsts.begin() || firsts.contains(done);
+  }
 }
 
 void NameKernels(const RankTrace& trace, PartNames& names, RankDiagnosis& part) { KernelNamer(trace, names, part).Name(); }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "mpa/base/text.h"
@@ -16,12 +17,20 @@ bool LaunchesKernel(std::string_view name) {
   return IsOneOf(name, {"Node@launch", "cudaLaunchKernel", "cudaLaunchKernelExC", "cuLaunchKernel", "cuLaunchKernelEx"});
 }
 
+// Launching a collective takes many times as long as launching a kernel.
+std::set<std::int64_t> ConnectionsOfCollectives(const RankTrace& trace) {
+  std::set<std::int64_t> connections(trace.communications.connection.begin(), trace.communications.connection.end());
+  connections.erase(-1);
+  return connections;
+}
+
 bool WaitsForStream(std::string_view name) { return name.find("Synchronize") != std::string_view::npos; }
 
 }  // namespace
 
 void AddLaunches(const RankTrace& trace, const HostSteps& steps, RankDiagnosis& part) {
   const HostCalls& calls = trace.host_calls;
+  const std::set<std::int64_t> collectives = ConnectionsOfCollectives(trace);
   std::vector<std::vector<TimeNs>> durations(part.steps.size());  // by step
   struct Event {
     TimeNs start;
@@ -30,7 +39,7 @@ void AddLaunches(const RankTrace& trace, const HostSteps& steps, RankDiagnosis& 
   std::map<std::int32_t, std::vector<Event>> events;  // by thread
   for (std::size_t i = 0; i < calls.Size(); ++i) {
     const std::string_view name = trace.strings.View(calls.name[i]);
-    const bool launches = LaunchesKernel(name);
+    const bool launches = LaunchesKernel(name) && !collectives.contains(calls.connection[i]);
     if (!launches && !WaitsForStream(name)) continue;
     events[calls.track[i]].push_back({calls.start[i], launches});
     if (!launches) continue;

@@ -44,6 +44,8 @@ struct BlockedCall {
   std::int32_t track = -1;
   StringId name{};
   bool is_op = false;  ///< an operator, which launches the work itself that it waits for
+  std::uint32_t own_edge = 0;  ///< on what its thread did before
+  TimeNs own = 0;              ///< time on that edge: what the call takes without waiting
 };
 
 struct RankCollective {

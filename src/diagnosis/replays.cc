@@ -69,7 +69,11 @@ void Replays::Run(std::span<const Removal* const> common, std::span<const std::v
   for (std::size_t set = 0; set < sets.size(); ++set) {
     for (const Removal* removal : sets[set]) Add(*removal, {set, set + 1});
   }
-  start_.resize(graph_.Nodes() * lanes_);
+  if (const std::size_t room = graph_.Nodes() * lanes_; room > room_) {
+    start_.reset();  // before there is more of it
+    start_ = std::make_unique_for_overwrite<TimeNs[]>(room);
+    room_ = room;
+  }
   switch (lanes_) {
     case 1: return Pass<1>();
     case 2: return Pass<2>();
@@ -80,7 +84,7 @@ void Replays::Run(std::span<const Removal* const> common, std::span<const std::v
 
 template <std::size_t kLanes>
 void Replays::Pass() {
-  TimeNs* const start = start_.data();
+  TimeNs* const start = start_.get();
   for (std::uint32_t i = 0; i < graph_.order_.size(); ++i) {
     const ReplayGraph::Node node = graph_.order_[i];
     std::array<TimeNs, kLanes> latest;

@@ -118,9 +118,10 @@ class Search {
 
   void Take(std::size_t cause, bool with_next) {
     const WhatIf& what_if = causes_[cause];
-    const Removal& bound = Taken(what_if.bound) > 0 ? what_if.bound : what_if.expect;
-    const std::vector<TimeNs> times = replays_.Times(made_, std::vector<Removals>{{&what_if.expect}, {&bound}});
-    const TimeNs then = times[0], most = now_ - times[1];
+    std::vector<Removals> sets = {{&what_if.expect}};
+    if (Taken(what_if.bound) > 0) sets.push_back({&what_if.bound});
+    const std::vector<TimeNs> times = replays_.Times(made_, sets);
+    const TimeNs then = times.front(), most = now_ - times.back();
     result_.gains.push_back({cause, now_ - then, alone_[cause], std::max(most, now_ - then), with_next});
     now_ = then;
     made_.push_back(&causes_[cause].expect);

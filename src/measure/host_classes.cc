@@ -29,9 +29,18 @@ bool IsCommunicationCall(std::string_view name) {
   return name.starts_with("hcom_") || name.starts_with("Hccl") || name.starts_with("nccl") || name.starts_with("c10d::");
 }
 
+// cudaMalloc, cuLaunchKernel, but not cumsum.
+bool IsCudaCall(std::string_view name) {
+  return name.starts_with("cuda") || (name.starts_with("cu") && name.size() > 2 && name[2] >= 'A' && name[2] <= 'Z');
+}
+
 }  // namespace
 
 Leaf ClassOfOp(std::string_view name) {
+  if (IsCudaCall(name)) {  // what it does for an operator is part of the operator
+    const Leaf leaf = ClassOfCall(name);
+    return leaf == Leaf::kDispatchCann ? Leaf::kDispatchOp : leaf;
+  }
   if (SavesCheckpoint(name)) return Leaf::kCheckpoint;
   if (LoadsData(name)) return Leaf::kDataLoader;
   if (IsOneOf(name, {"aten::item", "aten::_local_scalar_dense", "aten::is_nonzero", "aten::nonzero",

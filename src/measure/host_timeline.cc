@@ -39,6 +39,9 @@ class TimelineBuilder {
     AddPythonCalls();
     AddQueuedWork();
     AddHostCalls();
+    FindBlockingOps();
+    std::stable_sort(blocking_.begin(), blocking_.end(),
+                     [](const BlockingCall& a, const BlockingCall& b) { return a.end < b.end; });
     AddHostOps();
     AddMarks();
     return std::move(threads_);
@@ -105,7 +108,7 @@ class TimelineBuilder {
       const Leaf leaf = classes.Of(calls.name[i]);
       Add(calls.track[i], calls.start[i], end, leaf, PieceTable::kHostCalls, i);
       if (leaf == Leaf::kExplicitSync || leaf == Leaf::kHostCopy) {
-        blocking_.push_back({calls.start[i], end, static_cast<std::int32_t>(i)});
+        blocking_.push_back({calls.start[i], end, PieceTable::kHostCalls, static_cast<std::int32_t>(i)});
       }
       if (leaf != Leaf::kDispatchCann) continue;
       const std::string_view name = trace_.strings.View(calls.name[i]);
@@ -113,8 +116,20 @@ class TimelineBuilder {
       if (WithoutLevel(name) == "launch") launches.push_back(i);
     }
     AddColdLookUps(compile_and_execute, launches);
-    std::stable_sort(blocking_.begin(), blocking_.end(),
-                     [](const BlockingCall& a, const BlockingCall& b) { return a.end < b.end; });
+  }
+
+  // Traces of GPUs list the calls of the runtime among the operators.
+  void FindBlockingOps() {
+    if (trace_.device != DeviceKind::kGpu) return;
+    const HostOps& ops = trace_.host_ops;
+    NamedClasses classes(trace_.strings, [](std::string_view name) {
+      return name.starts_with("cuda") ? ClassOfOp(name) : Leaf::kDispatchOp;
+    });
+    for (std::size_t i = 0; i < ops.Size(); ++i) {
+      const Leaf leaf = classes.Of(ops.name[i]);
+      if (leaf != Leaf::kExplicitSync && leaf != Leaf::kHostCopy) continue;
+      blocking_.push_back({ops.start[i], ops.start[i] + ops.dur[i], PieceTable::kHostOps, static_cast<std::int32_t>(i)});
+    }
   }
 
   // Calls of the legacy path take long before their first launch when they look up their operator
@@ -156,7 +171,8 @@ class TimelineBuilder {
     if (blocking_.empty() || ops.Empty()) return blocks;
     const Nesting nesting(SpansOf(ops));
     for (const BlockingCall& call : blocking_) {
-      const std::int32_t track = trace_.host_calls.track[static_cast<std::size_t>(call.row)];
+      const auto& tracks = call.table == PieceTable::kHostCalls ? trace_.host_calls.track : ops.track;
+      const std::int32_t track = tracks[static_cast<std::size_t>(call.row)];
       std::int64_t op = nesting.FindEnclosing({call.begin, call.end, track});
       // What is around an operator that was seen was seen, too.
       for (; op != Nesting::kNone && !blocks[static_cast<std::size_t>(op)];

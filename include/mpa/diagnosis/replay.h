@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -132,7 +133,8 @@ class Replays {
 
   const ReplayGraph& graph_;
   std::size_t lanes_ = 1;
-  std::vector<TimeNs> start_;  // by node and set
+  std::unique_ptr<TimeNs[]> start_;  // by node and set; a run writes all of it
+  std::size_t room_ = 0;             // of start_
   std::vector<std::uint32_t> of_step_, of_node_;  // 1 + position in changes_; 0: unchanged
   std::vector<std::uint32_t> changed_steps_, changed_nodes_;
   std::vector<Change> changes_;

@@ -20,7 +20,8 @@ struct HostPiece {
 /// A call in which the host waits for the device.
 struct BlockingCall {
   TimeNs begin = 0, end = 0;
-  std::int32_t row = -1;  ///< of the host calls
+  PieceTable table{};     ///< host calls, or of a GPU host operators
+  std::int32_t row = -1;
 };
 
 /// The threads of the host over time, on the clock of the host.

@@ -19,6 +19,7 @@ struct TwoStages {
   TimeNs host = 0;          // of the forward pass of the first stage, instead of computing
   TimeNs accumulating = 0;  // of its backward pass, instead of computing
   TimeNs arriving = 0;      // of the 6 ms that it waits for the gradients
+  TimeNs sending = 0;       // its results to the second stage, beside all else
   Leaf host_leaf = Leaf::kDispatchOp;
 
   RankDiagnosis First() const {
@@ -27,7 +28,7 @@ struct TwoStages {
       builder.Step();
       if (host > 0) builder.Host(host_leaf, host);
       builder.Kernel("MatMulV3", 2 * kMs - host)
-          .Collective("a", 0, "send", "p")
+          .Collective("a", sending, "send", "p")
           .Collective("b", 6 * kMs, "receive", "p");
       builder.Part().operations.back().moved = arriving;
       Wait(builder);
@@ -43,10 +44,10 @@ struct TwoStages {
   }
 
   // It is done 4 ms before the first one, and waits for its next forward pass.
-  static RankDiagnosis Second() {
+  RankDiagnosis Second() const {
     PartBuilder builder;
     for (int step = 0; step < 3; ++step) {
-      builder.Step().Collective("c", step == 0 ? 2 * kMs : 6 * kMs, "receive", "p");
+      builder.Step().Collective("c", (step == 0 ? 2 * kMs : 6 * kMs) + sending, "receive", "p");
       Wait(builder);
       builder.Kernel("MatMulV3", 6 * kMs)
           .Collective("d", 0, "send", "p")
@@ -78,7 +79,7 @@ const FoundCause* BubbleOf(const Diagnosis& diagnosis) {
 }
 
 Diagnosis DiagnoseBoth(const TwoStages& job) {
-  return DiagnoseParts({job.First(), TwoStages::Second()});
+  return DiagnoseParts({job.First(), job.Second()});
 }
 
 // Kernels of 2, 4 and 6 ms take 1.005, 2.005 and 3.005 ms: the 10 us of the shortest remain. So a
@@ -115,6 +116,16 @@ TEST(Bubble, TheHostWorksAsLongForSmallMicroBatches) {
   const FoundCause* found = BubbleOf(diagnosis);
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->gain, (12'010 - 6'525 - 3'005) * kUs);
+}
+
+// The same, and results take 200 us to the second stage, 100 us those of half the size: for as long it is busy
+// with every micro-batch, too.
+TEST(Bubble, WhatArrivesKeepsAStageBusy) {
+  const Diagnosis diagnosis = DiagnoseBoth({.host = kMs, .sending = 200 * kUs});
+  const FoundCause* found = BubbleOf(diagnosis);
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(diagnosis.step, 12'210 * kUs);
+  EXPECT_EQ(found->gain, (12'210 - 6'625 - 3'105) * kUs);
 }
 
 TEST(Bubble, StandsWhereOpportunitiesOfItsSizeDo) {

@@ -453,6 +453,64 @@ TEST(Causes, NumbersThatAreReadAreNotCopied) {
   EXPECT_EQ(found->gain, 5 * kMs + 3 * 10 * kUs) << "the last two of a step are usual";
 }
 
+// The copies start 10 us after the device is free for them.
+TEST(Causes, WhatIsNotCopiedNeedNotStart) {
+  const auto part = ThreeSteps([](PartBuilder& step) {
+    step.Kernel("MatMulV3", 10 * kMs);
+    for (int i = 0; i < 5; ++i) {
+      const std::uint32_t before = step.Host(Leaf::kScalarSync, kMs).Last();
+      step.Host(Leaf::kDispatchOp, 10 * kUs).Kernel("MEMCPY_ASYNC", 10 * kUs, Leaf::kCopyOut);
+      step.Part().graph.nodes.back().kind = NodeKind::kCopy;
+      step.Part().graph.edges.back().on = before;
+    }
+  });
+  const Diagnosis diagnosis = DiagnoseJob({part});
+  const FoundCause* found = FindingWith(diagnosis, "host.sync");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, 5 * kMs + 3 * (10 + 10) * kUs) << "the last two of a step are usual";
+}
+
+// A step has five calls that wait for the device, which has nothing to do: each takes 1 ms of its own.
+TEST(Causes, ACallThatNeedNotWaitIsNotMade) {
+  const auto part = ThreeSteps([](PartBuilder& step) {
+    for (int i = 0; i < 5; ++i) {
+      const std::uint32_t before = step.Last();
+      const auto edge = static_cast<std::uint32_t>(step.Part().graph.edges.size());
+      step.Host(Leaf::kScalarSync, kMs);
+      RankDiagnosis& part_of = step.Part();
+      part_of.shares.pop_back();
+      part_of.graph.edges.push_back({step.Last(), before, WaitsFor::kEnd, 0});
+      part_of.blocked.push_back({.edge = edge + 1,
+                                 .leaf = Leaf::kScalarSync,
+                                 .step = static_cast<std::int32_t>(part_of.steps.size()) - 1,
+                                 .start = step.Now() - kMs,
+                                 .dur = kMs,
+                                 .own_edge = edge,
+                                 .own = kMs});
+    }
+    step.Kernel("MatMulV3", kMs);
+  });
+  const Diagnosis diagnosis = DiagnoseJob({part});
+  EXPECT_EQ(diagnosis.step, 6 * kMs);
+  const FoundCause* found = FindingWith(diagnosis, "host.sync");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, 3 * kMs) << "the last two of a step are usual";
+}
+
+// A kernel of 1 ms, which the host takes 500 us to launch.
+TEST(Causes, AtMostAKernelOfTheAiCpuIsNotNeeded) {
+  const auto part = ThreeSteps([](PartBuilder& step) {
+    step.Kernel("MatMulV3", 2 * kMs).Host(Leaf::kDispatchCann, 500 * kUs);
+    step.Part().graph.nodes.back().kind = NodeKind::kLaunch;
+    step.Kernel("Unique", kMs, Leaf::kAiCpu);
+  });
+  const Diagnosis diagnosis = DiagnoseJob({part});
+  const FoundCause* found = FindingWith(diagnosis, "op.aicpu");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, 900 * kUs);
+  EXPECT_EQ(found->gain_max, 1500 * kUs);
+}
+
 // Two ranks of two hosts reduce once a step for 10 ms, in which `bytes` go through the port in 8 ms.
 Diagnosis WithPorts(std::int64_t bytes) {
   std::vector<RankDiagnosis> parts;

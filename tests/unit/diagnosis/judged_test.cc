@@ -281,6 +281,8 @@ TEST(Judged, OfGpusNamesNoOptionsOfNpus) {
     EXPECT_EQ(row.needs.find("CANN"), std::string::npos) << row.id;
     EXPECT_EQ(row.hint.find("Level1"), std::string::npos) << row.id;
   }
+  part.has_calls = true;
+  EXPECT_TRUE(IsFine(DiagnoseJob({part}), "host.memory"));
 }
 
 TEST(Judged, EveryNeedHasWordsInChinese) {

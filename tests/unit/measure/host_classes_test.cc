@@ -13,5 +13,15 @@ TEST(HostClasses, CallsForCollectives) {
   EXPECT_EQ(ClassOfCall("Node@launch"), Leaf::kDispatchCann);
 }
 
+TEST(HostClasses, CallsOfCudaAmongOperators) {
+  EXPECT_EQ(ClassOfOp("cudaMalloc"), Leaf::kMemory);
+  EXPECT_EQ(ClassOfOp("cudaFree"), Leaf::kMemory);
+  EXPECT_EQ(ClassOfOp("cuMemMap"), Leaf::kMemory);
+  EXPECT_EQ(ClassOfOp("cudaStreamSynchronize"), Leaf::kExplicitSync);
+  EXPECT_EQ(ClassOfOp("cudaMemcpy"), Leaf::kHostCopy);
+  EXPECT_EQ(ClassOfOp("cuModuleLoadData"), Leaf::kCompile);
+  for (const char* name : {"cudaLaunchKernel", "cudaMemcpyAsync", "cumsum", "cuda", "cu"}) EXPECT_EQ(ClassOfOp(name), Leaf::kDispatchOp) << name;
+}
+
 }  // namespace
 }  // namespace mpa

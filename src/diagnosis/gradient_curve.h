@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "part.h"
+
+namespace mpa {
+
+/// When the last backward pass of a step has made how much of the gradients, by the kernels that add
+/// them to those of earlier passes. Large layers, as the embedding of a vocabulary, make them unevenly.
+class GradientCurve {
+ public:
+  /// Of one rank. `bytes`: of all gradients that are reduced. `until`: when the reduction of the last
+  /// of them began, on the clock of the rank. `passes`: backward passes of a step.
+  GradientCurve(const RankDiagnosis& part, std::int32_t step, double bytes, std::int64_t passes, TimeNs until);
+
+  /// False where such kernels, or their sizes, are not recorded for most of the bytes.
+  bool IsKnown() const { return !made_.empty(); }
+  /// How long before the end of the pass the first `bytes` are made, in time that the device computes.
+  /// What no kernel adds counts as made at the end.
+  TimeNs LeadOf(double bytes) const;
+
+ private:
+  struct Made {
+    double bytes = 0;  // of this one and those before it
+    TimeNs lead = 0;
+  };
+  std::vector<Made> made_;
+  double slack_ = 0;  // sizes are rounded up for the reduction
+};
+
+}  // namespace mpa
