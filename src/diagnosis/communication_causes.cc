@@ -171,7 +171,9 @@ class CommunicationCauses {
   std::optional<GradientCurve> CurveOf(const std::vector<std::size_t>& row, std::int32_t step, double bytes) const {
     if (std::any_of(row.begin(), row.end(), [&](std::size_t i) { return job_.operations.all[i].kind == "allgather"; })) return {};
     const JointOperation::Member& last = job_.operations.all[row.back()].joint.members[0];
-    GradientCurve curve(job_.Part(last.rank), step, bytes, static_cast<std::int64_t>(micro_batches_), job_.PartOf(last).start);
+    const RankDiagnosis& part = job_.Part(last.rank);
+    const KernelsOfSteps& kernels = kernels_.try_emplace(last.rank, part).first->second;
+    GradientCurve curve(part, kernels.Of(step), bytes, static_cast<std::int64_t>(micro_batches_), job_.PartOf(last).start);
     if (!curve.IsKnown()) return {};
     return curve;
   }
@@ -275,6 +277,7 @@ class CommunicationCauses {
   std::vector<Cause>& causes_;
   const Exposure exposure_;
   const double micro_batches_;
+  mutable std::map<std::size_t, KernelsOfSteps> kernels_;  // by rank, of those that were asked for
 };
 
 }  // namespace

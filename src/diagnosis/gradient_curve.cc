@@ -5,20 +5,33 @@
 
 namespace mpa {
 
-GradientCurve::GradientCurve(const RankDiagnosis& part, std::int32_t step, double bytes, std::int64_t passes, TimeNs until)
-    : slack_(bytes / 100) {
-  std::vector<const GraphNode*> kernels;
+KernelsOfSteps::KernelsOfSteps(const RankDiagnosis& part) : of_step_(part.steps.size()) {
   for (const GraphNode& node : part.graph.nodes) {
-    if (node.kind == NodeKind::kKernel && node.step == step && node.start < until) kernels.push_back(&node);
+    const auto step = static_cast<std::size_t>(node.step);
+    if (node.kind == NodeKind::kKernel && step < of_step_.size()) of_step_[step].push_back(&node);
   }
-  std::stable_sort(kernels.begin(), kernels.end(), [](const GraphNode* a, const GraphNode* b) { return a->start > b->start; });
+  for (auto& kernels : of_step_) {
+    std::stable_sort(kernels.begin(), kernels.end(), [](const GraphNode* a, const GraphNode* b) { return a->start < b->start; });
+  }
+}
+
+std::span<const GraphNode* const> KernelsOfSteps::Of(std::int32_t step) const {
+  const auto at = static_cast<std::size_t>(step);
+  return at < of_step_.size() ? std::span<const GraphNode* const>(of_step_[at]) : std::span<const GraphNode* const>();
+}
+
+GradientCurve::GradientCurve(const RankDiagnosis& part, std::span<const GraphNode* const> step, double bytes, std::int64_t passes,
+                             TimeNs until)
+    : slack_(bytes / 100) {
+  const auto behind = std::partition_point(step.begin(), step.end(), [&](const GraphNode* node) { return node->start < until; });
+  const std::span<const GraphNode* const> kernels(step.begin(), behind);
   const auto adding = std::count_if(kernels.begin(), kernels.end(), [](const GraphNode* node) { return node->adds_gradients; });
   // The first pass of a step need not add anything; then all that was added is more than one pass.
   auto left = static_cast<std::size_t>(passes > 0 && adding % passes == 0 ? adding / passes : adding);
   TimeNs lead = 0;
   double sum = 0;
-  for (const GraphNode* node : kernels) {  // from the last one back
-    if (left == 0) break;
+  for (auto at = kernels.rbegin(); at != kernels.rend() && left > 0; ++at) {
+    const GraphNode* node = *at;
     if (node->adds_gradients) {
       const auto size = static_cast<double>(part.kinds[static_cast<std::size_t>(node->row)].written);
       if (sum + size > bytes + slack_) break;

@@ -77,8 +77,7 @@ void Replays::Run(std::span<const Removal* const> common, std::span<const std::v
   switch (lanes_) {
     case 1: return Pass<1>();
     case 2: return Pass<2>();
-    case 4: return Pass<4>();
-    default: return Pass<8>();
+    default: return Pass<kMost>();
   }
 }
 

@@ -102,7 +102,7 @@ class ReplayGraph {
 /// here it is read once for all of them. The room that they need is used again by the next ones.
 class Replays {
  public:
-  static constexpr std::size_t kMost = 8;
+  static constexpr std::size_t kMost = 4;
 
   /// Refers to the graph, which must outlive it.
   explicit Replays(const ReplayGraph& graph);

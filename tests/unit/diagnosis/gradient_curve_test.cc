@@ -39,7 +39,8 @@ RankDiagnosis MakesGradients(int passes) {
 
 TEST(GradientCurve, CountsBackFromTheEndOfThePass) {
   const RankDiagnosis part = MakesGradients(1);
-  const GradientCurve curve(part, 0, 1000, 1, part.operations[0].start);
+  const KernelsOfSteps kernels(part);
+  const GradientCurve curve(part, kernels.Of(0), 1000, 1, part.operations[0].start);
   ASSERT_TRUE(curve.IsKnown());
   EXPECT_EQ(curve.LeadOf(1), (50 + 10 + 30 + 10 + 20) * kUs);
   EXPECT_EQ(curve.LeadOf(600), (50 + 10 + 30 + 10 + 20) * kUs);
@@ -50,7 +51,8 @@ TEST(GradientCurve, CountsBackFromTheEndOfThePass) {
 
 TEST(GradientCurve, TheLastOfSeveralPassesCounts) {
   const RankDiagnosis part = MakesGradients(2);
-  const GradientCurve curve(part, 0, 1000, 2, part.operations[0].start);
+  const KernelsOfSteps kernels(part);
+  const GradientCurve curve(part, kernels.Of(0), 1000, 2, part.operations[0].start);
   ASSERT_TRUE(curve.IsKnown());
   EXPECT_EQ(curve.LeadOf(600), (50 + 10 + 30 + 10 + 20) * kUs);
   EXPECT_EQ(curve.LeadOf(900), 0);
@@ -58,8 +60,8 @@ TEST(GradientCurve, TheLastOfSeveralPassesCounts) {
 
 TEST(GradientCurve, LessThanHalfOfTheGradientsTellNothing) {
   const RankDiagnosis part = MakesGradients(1);
-  EXPECT_TRUE(GradientCurve(part, 0, 1600, 1, part.operations[0].start).IsKnown());
-  EXPECT_FALSE(GradientCurve(part, 0, 1601, 1, part.operations[0].start).IsKnown());
+  EXPECT_TRUE(GradientCurve(part, KernelsOfSteps(part).Of(0), 1600, 1, part.operations[0].start).IsKnown());
+  EXPECT_FALSE(GradientCurve(part, KernelsOfSteps(part).Of(0), 1601, 1, part.operations[0].start).IsKnown());
 }
 
 // Three steps with two reductions of 1 ms each behind all that is computed. Of the 1000 bytes that they

@@ -164,10 +164,11 @@ class Printed {
   Rows MemorySamples() const {
     const auto& t = trace_.memory_samples;
     return Lines(t.Size(), [&](std::size_t i) {
-      // The times of these went through doubles, or the device's clock, in the parsed form.
+      // The times of these went through doubles, or the device's clock, in the parsed form, which
+      // rounds MB, too.
       const bool exact = Text(t.component[i]) != "APP" && !Text(t.component[i]).ends_with("GE");
       return fmt::format("{} {} {} {}", exact ? t.time[i] : -1, Text(t.component[i]),
-                         t.reserved_bytes[i], t.allocated_bytes[i]);
+                         t.reserved_bytes[i], (t.allocated_bytes[i] + 512) / 1024);
     });
   }
   Rows Allocations() const {
