@@ -10,6 +10,7 @@
 #include "cause.h"
 #include "host_comparison.h"
 #include "mpa/base/text.h"
+#include "small_operations.h"
 
 namespace mpa {
 namespace {
@@ -42,7 +43,10 @@ class RankCauses {
       cause.finding.leaf = LargestComputeLeaf(first.rank);
       AddClock(first.rank, cause);
     });
-    AddAlike("ep.imbalance", "", Leaf::kGroupedMatmul, uneven, [](const Excess&, Cause&) {});
+    AddAlike("ep.imbalance", "", Leaf::kGroupedMatmul, uneven, [&](const Excess&, Cause& cause) {
+      // A few tokens fall on some experts by chance, and on others in the next step.
+      if (Infers(job_)) cause.finding.confidence = Certainty::kLow;
+    });
     AddAlike("data.imbalance", "", Leaf::kMatmul, larger, [&](const Excess& first, Cause& cause) { cause.finding.leaf = LargestComputeLeaf(first.rank); });
   }
 

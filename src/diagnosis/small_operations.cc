@@ -13,19 +13,6 @@
 namespace mpa {
 namespace {
 
-// Kernels that only models run that answer, not models that learn.
-bool Infers(const Job& job) {
-  bool infers = false;
-  for (const DiagnosedRank& rank : job.ranks) {
-    const RankDiagnosis& part = *rank.part;
-    if (std::any_of(part.graph.nodes.begin(), part.graph.nodes.end(), [](const GraphNode& node) { return node.in_optimizer; })) return false;
-    infers = infers || std::any_of(part.kinds.begin(), part.kinds.end(), [&](const KernelKind& kind) {
-               return ContainsAny(ToLower(part.names[kind.type]), {"pagedattention", "increflashattention", "fusedinferattention", "reshapeandcache"});
-             });
-  }
-  return infers;
-}
-
 bool TakesTurns(const RankDiagnosis& part) {
   const OperationPart* last = nullptr;  // of those that began, the one that ends last
   for (const OperationPart& operation : part.operations) {
@@ -45,6 +32,18 @@ bool FitsVectorCores(const Job& job) {
 }
 
 }  // namespace
+
+bool Infers(const Job& job) {
+  bool infers = false;
+  for (const DiagnosedRank& rank : job.ranks) {
+    const RankDiagnosis& part = *rank.part;
+    if (std::any_of(part.graph.nodes.begin(), part.graph.nodes.end(), [](const GraphNode& node) { return node.in_optimizer; })) return false;
+    infers = infers || std::any_of(part.kinds.begin(), part.kinds.end(), [&](const KernelKind& kind) {
+               return ContainsAny(ToLower(part.names[kind.type]), {"pagedattention", "increflashattention", "fusedinferattention", "reshapeandcache"});
+             });
+  }
+  return infers;
+}
 
 TimeNs LeastOfMembers(const Job& job, std::size_t operation, TimeNs OperationPart::*time) {
   TimeNs least = -1;

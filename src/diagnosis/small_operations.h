@@ -11,6 +11,9 @@ namespace mpa {
 
 struct Cause;
 
+/// True for jobs with kernels that only models run that answer, not models that learn.
+bool Infers(const Job& job);
+
 /// The least of the captured members of an operation: what all of them have in common.
 TimeNs LeastOfMembers(const Job& job, std::size_t operation, TimeNs OperationPart::*time);
 /// From the last arrival to the end, without the time in which a slow peer holds all members up.

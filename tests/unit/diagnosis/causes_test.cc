@@ -857,6 +857,30 @@ TEST(Causes, LargerBatchesOnARank) {
   EXPECT_EQ(found->gain, 2 * kMs);
 }
 
+// The experts of rank 1 get more tokens. In training that is sure; a few tokens of inference fall on
+// some experts by chance.
+TEST(Causes, UnevenExpertsOfInferenceMayBeChance) {
+  const auto diagnose = [](std::string_view attention) {
+    std::vector<RankDiagnosis> parts;
+    for (std::size_t rank = 0; rank < 4; ++rank) {
+      PartBuilder builder;
+      for (int step = 0; step < 3; ++step) {
+        const TimeNs own = rank == 1 ? 6 * kMs : 4 * kMs;
+        builder.Step().Kernel(attention, kMs, Leaf::kAttention).Kernel("GroupedMatmul", own, Leaf::kGroupedMatmul);
+        if (rank == 1) builder.Kind("GroupedMatmul").shapes = builder.NameOf("96,64");
+        builder.Collective("hcom_alltoall__1_" + std::to_string(step), kMs + 6 * kMs - own, "alltoall");
+      }
+      parts.push_back(builder.Build());
+    }
+    const Diagnosis diagnosis = DiagnoseJob(parts);
+    const FoundCause* found = FindingWith(diagnosis, "ep.imbalance/r1");
+    EXPECT_NE(found, nullptr) << attention;
+    return found != nullptr ? found->confidence : Certainty::kMedium;
+  };
+  EXPECT_EQ(diagnose("FlashAttentionScore"), Certainty::kHigh);
+  EXPECT_EQ(diagnose("PagedAttentionMaskKernel"), Certainty::kLow);
+}
+
 TEST(Causes, EveryLaunchWaits) {
   PartBuilder builder;
   for (int step = 0; step < 3; ++step) {
