@@ -14,9 +14,9 @@ namespace mpa {
 /// it without which it saves more. `what_ifs` are those of the findings, in their order.
 void FindHiding(StepReplays& replays, const std::vector<const WhatIf*>& what_ifs, Diagnosis& diagnosis);
 
-/// Adds a cause that is no finding because findings save its time, too, with the keys of these: once any of them
-/// is fixed, it saves clearly less than alone. `step_with`: the length of a step with the cause and the removal
-/// of a finding.
+/// Adds a cause that is not a finding because other findings already save its time, with their keys: once one of
+/// them is fixed, the cause saves clearly less than alone. `step_with`: the length of a step with the cause and
+/// the removal of a finding.
 void AddHidden(const std::vector<const WhatIf*>& what_ifs, const std::function<TimeNs(const Removal&)>& step_with, FoundCause cause, Diagnosis& diagnosis);
 
 }  // namespace mpa
