@@ -24,8 +24,8 @@ class KernelsOfSteps {
 /// them to those of earlier passes. Large layers, as the embedding of a vocabulary, make them unevenly.
 class GradientCurve {
  public:
-  /// Of one rank and the kernels of a step. `bytes`: of all gradients that are reduced. `until`: when the reduction of the last
-  /// of them began, on the clock of the rank. `passes`: backward passes of a step.
+  /// Of one rank and its kernels of a `step`. `bytes`: of all gradients that are reduced. `until`: when the
+  /// reduction of the last of them began, on the clock of the rank. `passes`: backward passes of a step.
   GradientCurve(const RankDiagnosis& part, std::span<const GraphNode* const> step, double bytes, std::int64_t passes, TimeNs until);
 
   /// False where such kernels, or their sizes, are not recorded for most of the bytes.

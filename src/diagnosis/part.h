@@ -29,13 +29,13 @@ inline constexpr TimeNs kLongTaskRatio = 5;
 /// Texts of a part by number.
 using NameId = std::uint32_t;
 
-/// One step of a rank: how its time was spent.
 /// Exposed time of an operation of which the capture does not tell what it was.
 struct UnsplitPiece {
   std::uint32_t collective = 0;  ///< position in the graph's
   TimeNs begin = 0, end = 0;     ///< on the clock of the device
 };
 
+/// One step of a rank: how its time was spent.
 struct StepPart {
   std::int32_t id = -1;
   TimeNs begin = 0, end = 0;  ///< on the clock of the device

@@ -40,7 +40,7 @@ void Replays::Add(const Removal& removal, Lanes lanes) {
     for (std::size_t lane = lanes.first; lane < lanes.end; ++lane) change.less[lane] += time;
   };
   const auto mark = [&](Change& change) {
-    for (std::size_t lane = lanes.first; lane < lanes.end; ++lane) change.cut |= static_cast<std::uint8_t>(1u << lane);
+    for (std::size_t lane = lanes.first; lane < lanes.end; ++lane) change.marked |= static_cast<std::uint8_t>(1u << lane);
   };
   const auto is_there = [&](ReplayGraph::Edge edge) { return graph_.step_of_edge_[edge] != ReplayGraph::kNoEdge; };
   for (const auto& [node, time] : removal.durations) less(NodeChange(node), time);
@@ -104,14 +104,14 @@ void Replays::Pass() {
           time += step.weight;
         } else {
           const Change& change = changes_[of_step - 1];
-          if (Has(change.cut, lane)) continue;
+          if (Has(change.marked, lane)) continue;
           time += std::max<TimeNs>(0, step.weight - change.less[lane]);
         }
         latest[lane] = std::max(latest[lane], from[lane] + time);
       }
     }
     const TimeNs lag = graph_.lag_[node];
-    const std::uint8_t prompt = of_node_[node] == 0 ? std::uint8_t{0} : changes_[of_node_[node] - 1].cut;
+    const std::uint8_t prompt = of_node_[node] == 0 ? std::uint8_t{0} : changes_[of_node_[node] - 1].marked;
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
       const TimeNs own = Has(prompt, lane) ? std::min<TimeNs>(0, lag) : lag;
       start[node * kLanes + lane] = latest[lane] == kHoldsNothing ? graph_.start_[node] : latest[lane] + own;

@@ -13,15 +13,14 @@ constexpr std::size_t kWorkers = 2;
 
 }  // namespace
 
-StepReplays::StepReplays(const ReplayGraph& graph, const ReplaySteps& steps) : steps_(steps) {
-  workers_.reserve(kWorkers);
-  for (std::size_t i = 0; i < kWorkers; ++i) workers_.emplace_back(graph);
-}
+StepReplays::StepReplays(const ReplayGraph& graph, const ReplaySteps& steps) : graph_(graph), steps_(steps) {}
 
 void StepReplays::ForEach(std::span<const Removal* const> common, std::span<const Removals> sets,
                           const std::function<void(std::size_t, const Replays&, std::size_t)>& visit) {
   const std::size_t most = std::min(Replays::kMost, (sets.size() + kWorkers - 1) / kWorkers);
-  ParallelFor(std::min(kWorkers, sets.size()), [&](std::size_t worker) {
+  const std::size_t workers = std::min(kWorkers, sets.size());
+  while (workers_.size() < workers) workers_.emplace_back(graph_);
+  ParallelFor(workers, [&](std::size_t worker) {
     for (std::size_t first = worker * most; first < sets.size(); first += kWorkers * most) {
       const std::size_t count = std::min(most, sets.size() - first);
       workers_[worker].Run(common, sets.subspan(first, count));

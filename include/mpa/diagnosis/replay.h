@@ -119,7 +119,7 @@ class Replays {
   // What the sets take out of an edge or a node.
   struct Change {
     std::array<TimeNs, kMost> less{};
-    std::uint8_t cut = 0;  // of an edge; of a node: starts promptly; a bit for each set
+    std::uint8_t marked = 0;  // a bit for each set: an edge is cut, a node starts promptly
   };
   struct Lanes {
     std::size_t first, end;

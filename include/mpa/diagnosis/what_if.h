@@ -61,8 +61,9 @@ class StepReplays {
  private:
   TimeNs TimeOf(const Replays& replays, std::size_t set) const;
 
+  const ReplayGraph& graph_;
   const ReplaySteps& steps_;
-  std::vector<Replays> workers_;
+  std::vector<Replays> workers_;  // as many as were needed at once
 };
 
 /// The mean length of a counted step with the removals made.
