@@ -128,6 +128,7 @@ bool FreeTime::IsInGraph(const FreeGap& gap, const LaunchChain& chain) const {
 
 void FreeTime::Explain(const FreeGap& gap, std::vector<Piece>& pieces) {
   pieces_ = &pieces;
+  first_piece_ = pieces.size();
   tags_ = gap.tags;
   const bool has_calls = chains_.calls().HasCalls();
   known_ = has_calls && clock_.trusted ? Confidence::kExact : Confidence::kPartial;
@@ -273,7 +274,7 @@ void FreeTime::Add(const Cut& range, Leaf leaf, PieceTable table, std::int32_t r
     Piece piece = like;
     piece.begin = begin - clock_.offset;
     piece.end = end - clock_.offset;
-    if (!pieces_->empty() && pieces_->back().end == piece.begin) {
+    if (pieces_->size() > first_piece_ && pieces_->back().end == piece.begin) {
       Piece longer = pieces_->back();
       longer.end = piece.end;
       Piece same = piece;

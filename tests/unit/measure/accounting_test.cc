@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "mpa/measure/host_timeline.h"
 #include "support/rank_builder.h"
 
 namespace mpa {
@@ -336,6 +337,18 @@ TEST_F(AccountingTest, WindowsOfStepsFollowEachOther) {
   EXPECT_EQ(account.steps[0].window, (Interval{0, 1050}));
   EXPECT_EQ(account.steps[1].window, (Interval{1050, 2500}));
   EXPECT_EQ(account.PiecesOf(account.steps[1]).front().tags, kPrepare);
+}
+
+// The free time of both has one cause, and no work lies between; still each keeps its own.
+TEST_F(AccountingTest, StepsWithoutDeviceWorkDoNotShareAPiece) {
+  rank_.Step(8, 1000, 2000);
+  const RankTrace no_host;
+  const RankAccount account = AccountRank(rank_.trace, HostTimeline(no_host), {});
+  ASSERT_EQ(account.steps.size(), 2u);
+  for (const StepAccount& step : account.steps) {
+    EXPECT_EQ(account.PiecesOf(step).size(), 1u);
+    EXPECT_EQ(step.leaves[Leaf::kUnrecorded], 1000);
+  }
 }
 
 TEST_F(AccountingTest, ACallThatDrainedTheDeviceIsNamed) {
