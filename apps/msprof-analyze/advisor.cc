@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// `msprof-analyze advisor`: what slows the step down, on which ranks, and how much time a fix saves.
+// `msprof-analyze advisor`: what slows the step down, on which ranks, and how much time a fix
+// saves.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,8 +24,8 @@
 #include "mpa/base/notes.h"
 #include "mpa/base/progress.h"
 #include "mpa/base/text.h"
+#include "mpa/diagnosis/findings/rules.h"
 #include "mpa/diagnosis/recipe.h"
-#include "mpa/diagnosis/rules.h"
 #include "mpa/io/json_document.h"
 #include "mpa/io/numbers.h"
 #include "mpa/pipeline/cluster.h"
@@ -60,13 +61,15 @@ struct Question {
 Question QuestionOf(const AdvisorOptions& options) {
   Question question;
   std::vector<std::string> words = options.words;
-  if (!words.empty() && std::find(std::begin(kQuestions), std::end(kQuestions), words[0]) != std::end(kQuestions)) {
+  if (!words.empty() &&
+      std::find(std::begin(kQuestions), std::end(kQuestions), words[0]) != std::end(kQuestions)) {
     question.what = words[0];
     words.erase(words.begin());
   }
   if (IsOneOf(question.what, {"why", "timeline"})) {
     if (words.empty()) {
-      Fail(ErrorKind::kUsage, "advisor {} needs the key of a finding; 'advisor all -d DIR --json' lists them",
+      Fail(ErrorKind::kUsage,
+           "advisor {} needs the key of a finding; 'advisor all -d DIR --json' lists them",
            question.what);
     }
     question.key = words[0];
@@ -77,13 +80,16 @@ Question QuestionOf(const AdvisorOptions& options) {
     question.captures = words[0];
     words.erase(words.begin());
   }
-  if (!words.empty()) Fail(ErrorKind::kUsage, "unexpected argument '{}': give {}", words[0], kUsage);
+  if (!words.empty())
+    Fail(ErrorKind::kUsage, "unexpected argument '{}': give {}", words[0], kUsage);
   if (question.captures.empty()) {
     Fail(ErrorKind::kUsage, "-d,--profiling_path is required; give the captures: {}", kUsage);
   }
   const bool compares = !options.baseline.empty() || !options.baseline_captures.empty();
   if (compares && !question.key.empty()) {
-    Fail(ErrorKind::kUsage, "advisor {} explains one finding of one run; compare runs with 'advisor all'", question.what);
+    Fail(ErrorKind::kUsage,
+         "advisor {} explains one finding of one run; compare runs with 'advisor all'",
+         question.what);
   }
   question.captures = ExpandHome(question.captures);
   return question;
@@ -122,7 +128,8 @@ Rules RulesOf(const RecipeArguments& arguments) {
 
 RecipeArguments ArgumentsOf(const AdvisorOptions& options, const Question& question) {
   constexpr std::int64_t kLeastChars = 600;
-  RecipeArguments arguments = {{"dimension", question.what}, {"language", InChinese(options) ? "cn" : "en"}};
+  RecipeArguments arguments = {{"dimension", question.what},
+                               {"language", InChinese(options) ? "cn" : "en"}};
   if (!question.key.empty()) arguments["key"] = question.key;
   if (question.what == "timeline") arguments["timeline"] = "";
   AddCount("--top", options.top, "top", arguments);
@@ -148,16 +155,19 @@ ClusterOutcome DiagnoseCaptures(const AdvisorOptions& options, const std::string
 }
 
 // The diagnosis of the run to compare with; nothing without one.
-std::optional<nlohmann::json> BenchmarkOf(const AdvisorOptions& options, const RecipeArguments& arguments) {
+std::optional<nlohmann::json> BenchmarkOf(const AdvisorOptions& options,
+                                          const RecipeArguments& arguments) {
   if (options.baseline_captures.empty()) return std::nullopt;
-  const ClusterOutcome benchmark = DiagnoseCaptures(options, options.baseline_captures, arguments, {.sheets = false, .screen = Detail::kNone});
+  const ClusterOutcome benchmark = DiagnoseCaptures(options, options.baseline_captures, arguments,
+                                                    {.sheets = false, .screen = Detail::kNone});
   LogNotes(benchmark.report.notes);
   return WholeOf(benchmark.report);
 }
 
 // What is new, gone or has grown since the run that was given; nothing without one.
 std::optional<FindingChanges> ChangesSince(const RecipeArguments& arguments,
-                                                       const std::optional<nlohmann::json>& earlier, const Report& report) {
+                                           const std::optional<nlohmann::json>& earlier,
+                                           const Report& report) {
   if (!earlier) return std::nullopt;
   return ChangesOf(*earlier, WholeOf(report), RulesOf(arguments).grown_ratio);
 }
@@ -171,7 +181,8 @@ int RunAdvisor(const AdvisorOptions& options, const Agent& agent) {
   const Question question = QuestionOf(options);
   const RecipeArguments arguments = ArgumentsOf(options, question);
   const bool for_programs = options.json || options.agent;
-  const bool tables = !for_programs && question.key.empty(), timeline = arguments.contains("timeline");
+  const bool tables = !for_programs && question.key.empty(),
+             timeline = arguments.contains("timeline");
   std::optional<nlohmann::json> baseline;
   if (!options.baseline.empty()) baseline = ReadEarlierDiagnosis(options.baseline);
   AdvisorPlaces places;
@@ -181,17 +192,22 @@ int RunAdvisor(const AdvisorOptions& options, const Agent& agent) {
   const auto benchmark = BenchmarkOf(options, arguments);
   if (tables && benchmark) {
     AddBenchmarkSheets(options.ranks.Request(question.captures), WholeOf(outcome.report),
-                       options.ranks.Request(ExpandHome(options.baseline_captures)), *benchmark, outcome.report);
+                       options.ranks.Request(ExpandHome(options.baseline_captures)), *benchmark,
+                       outcome.report);
   }
   LogNotes(outcome.report.notes);
   const auto changes = ChangesSince(arguments, baseline ? baseline : benchmark, outcome.report);
   const auto chars = arguments.find("max_chars");
-  const auto most = chars == arguments.end() ? 0 : static_cast<std::size_t>(io::ParseInt(chars->second).value_or(0));
+  const auto most = chars == arguments.end()
+                        ? 0
+                        : static_cast<std::size_t>(io::ParseInt(chars->second).value_or(0));
   const std::string document = DocumentText(outcome, changes, most);
   const bool fails = !outcome.partial && FailsOn(options.fail_on, WholeOf(outcome.report));
   const int code = outcome.partial ? kExitPartial : fails ? kExitFindings : 0;
   if (options.agent) {
-    agent.PrintDocument(document, "fix the findings in this order; advisor why KEY shows the evidence for one", code);
+    agent.PrintDocument(
+        document, "fix the findings in this order; advisor why KEY shows the evidence for one",
+        code);
   } else if (options.json) {
     Print(document + "\n");
   } else {
@@ -207,11 +223,12 @@ int RunAdvisor(const AdvisorOptions& options, const Agent& agent) {
 HelpPage AdvisorPage() {
   HelpPage page;
   page.summary = "Finds what slows the step down, on which ranks, and how much time a fix saves.";
-  page.usage = {"advisor [all|schedule|computation] -d DIR [OPTIONS]", "advisor why KEY -d DIR [OPTIONS]",
-                "advisor timeline KEY -d DIR [-o DIR]"};
+  page.usage = {"advisor [all|schedule|computation] -d DIR [OPTIONS]",
+                "advisor why KEY -d DIR [OPTIONS]", "advisor timeline KEY -d DIR [-o DIR]"};
   page.after_options = {ExitCodeList({{"1", "--fail_on: a fault has that severity"}})};
   page.examples = {"advisor all -d ./result", "advisor all -d ./result --json --top 3",
-                   "advisor why rank.late_host/r5 -d ./result", "advisor timeline rank.late_host/r5 -d ./result -o ./out",
+                   "advisor why rank.late_host/r5 -d ./result",
+                   "advisor timeline rank.late_host/r5 -d ./result -o ./out",
                    "advisor all -d ./result --fail_on high --baseline main.json"};
   page.notes = {"The savings come from a replay: the step is computed again without the cause."};
   page.documents = {"advisor.md"};
@@ -224,54 +241,84 @@ constexpr const char* kPythonTool = "Options of the Python tool without effect";
 }  // namespace
 
 Command AddAdvisor(CLI::App& program, const Agent& agent) {
-  CLI::App* app = program.add_subcommand("advisor", "Find what slows the step down and how much time a fix saves");
+  CLI::App* app = program.add_subcommand(
+      "advisor", "Find what slows the step down and how much time a fix saves");
   const auto options = std::make_shared<AdvisorOptions>();
   app->add_option("words", options->words)
       ->expected(-1)
       ->type_name("WORD")
       ->check(Suggested(kQuestions))
       ->group("");
-  app->add_option("-d,--profiling_path", options->captures, "Directory with the captures of all ranks, or one capture")
+  app->add_option("-d,--profiling_path", options->captures,
+                  "Directory with the captures of all ranks, or one capture")
       ->type_name("PATH")
       ->group(kMostUsed);
-  app->add_option("--benchmark_profiling_path", options->baseline_captures, "Captures of another run to compare with: which findings are new, gone or larger, and sheets of the differences")
+  app->add_option("--benchmark_profiling_path", options->baseline_captures,
+                  "Captures of another run to compare with: which findings are new, gone or "
+                  "larger, and sheets of the differences")
       ->type_name("PATH")
       ->group(kMostUsed);
-  app->add_option("-o,--output_path", options->output, "Directory for the page, tables and traces [default: the current one]")
+  app->add_option("-o,--output_path", options->output,
+                  "Directory for the page, tables and traces [default: the current one]")
       ->type_name("DIR")
       ->group(kMostUsed);
-  app->add_option("-l,--language", options->language, "Language of the texts [default: from the variable LANG]")
+  app->add_option("-l,--language", options->language,
+                  "Language of the texts [default: from the variable LANG]")
       ->check(OneOf({"cn", "en"}))
       ->type_name("LANG")
       ->group(kMostUsed);
-  app->add_option("--fail_on", options->fail_on, "Exit with 1 if a fault has this severity or a higher one")
+  app->add_option("--fail_on", options->fail_on,
+                  "Exit with 1 if a fault has this severity or a higher one")
       ->check(OneOf({"info", "low", "medium", "high", "critical"}))
       ->type_name("SEVERITY")
       ->group(kMostUsed);
-  app->add_option("--rank_list", options->ranks.rank_list, "Ranks, such as 0,1,4-7 [default: all]")->type_name("LIST")->group(kReading);
-  app->add_option("--step_id", options->ranks.step, "Analyse one step of every rank [default: all]")->type_name("ID")->group(kReading);
-  app->add_flag("--json", options->json, "Print the diagnosis as JSON; see docs/diagnosis.schema.json")->group(kPrograms);
-  app->add_flag("--agent", options->agent, "Print one bounded JSON object for a language model")->group(kPrograms);
-  app->add_option("--baseline", options->baseline, "An earlier diagnosis (--json) to compare with: which findings are new, gone or larger")
+  app->add_option("--rank_list", options->ranks.rank_list, "Ranks, such as 0,1,4-7 [default: all]")
+      ->type_name("LIST")
+      ->group(kReading);
+  app->add_option("--step_id", options->ranks.step, "Analyse one step of every rank [default: all]")
+      ->type_name("ID")
+      ->group(kReading);
+  app->add_flag("--json", options->json,
+                "Print the diagnosis as JSON; see docs/diagnosis.schema.json")
+      ->group(kPrograms);
+  app->add_flag("--agent", options->agent, "Print one bounded JSON object for a language model")
+      ->group(kPrograms);
+  app->add_option(
+         "--baseline", options->baseline,
+         "An earlier diagnosis (--json) to compare with: which findings are new, gone or larger")
       ->type_name("FILE")
       ->group(kPrograms);
-  app->add_option("--top", options->top, "Findings to show [default: 5, in JSON 20]")->type_name("N")->group(kPrograms);
-  app->add_option("--evidence", options->evidence, "Places to show for each finding [default: 5]")->type_name("N")->group(kPrograms);
-  app->add_option("--max_chars", options->max_chars, "Longest JSON document; what is left out is counted [default: unlimited, --agent 8000]")
+  app->add_option("--top", options->top, "Findings to show [default: 5, in JSON 20]")
       ->type_name("N")
       ->group(kPrograms);
-  app->add_option("--rules", options->rules, "Thresholds of the findings, instead of the built-in ones; see --print_rules")
+  app->add_option("--evidence", options->evidence, "Places to show for each finding [default: 5]")
+      ->type_name("N")
+      ->group(kPrograms);
+  app->add_option(
+         "--max_chars", options->max_chars,
+         "Longest JSON document; what is left out is counted [default: unlimited, --agent 8000]")
+      ->type_name("N")
+      ->group(kPrograms);
+  app->add_option("--rules", options->rules,
+                  "Thresholds of the findings, instead of the built-in ones; see --print_rules")
       ->type_name("FILE")
       ->group(kReading);
-  app->add_flag("--print_rules", options->print_rules, "Print the built-in thresholds as a rule file and exit")->group(kReading);
+  app->add_flag("--print_rules", options->print_rules,
+                "Print the built-in thresholds as a rule file and exit")
+      ->group(kReading);
   AddOpenOptions(*app, options->ranks.open);
   AddMemoryOption(*app, options->ranks.memory_limit)->group(kReading);
-  app->add_option("--cann_version", options->cann_version, "Read from the capture")->type_name("VERSION")->group(kPythonTool);
-  app->add_option("--torch_version", options->torch_version, "Read from the capture")->type_name("VERSION")->group(kPythonTool);
-  app->add_option("--profiling_type", options->profiling_type, "Read from the capture")->type_name("TYPE")->group(kPythonTool);
+  app->add_option("--cann_version", options->cann_version, "Read from the capture")
+      ->type_name("VERSION")
+      ->group(kPythonTool);
+  app->add_option("--torch_version", options->torch_version, "Read from the capture")
+      ->type_name("VERSION")
+      ->group(kPythonTool);
+  app->add_option("--profiling_type", options->profiling_type, "Read from the capture")
+      ->type_name("TYPE")
+      ->group(kPythonTool);
   app->add_flag("--debug", options->debug, "See -v")->group(kPythonTool);
-  return {app, [options, &agent] { return RunAdvisor(*options, agent); },
-          AdvisorPage};
+  return {app, [options, &agent] { return RunAdvisor(*options, agent); }, AdvisorPage};
 }
 
 }  // namespace mpa

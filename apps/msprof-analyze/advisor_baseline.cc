@@ -18,10 +18,12 @@ namespace mpa {
 namespace {
 
 [[noreturn]] void FailNoDiagnosis(const std::filesystem::path& file) {
-  Fail(ErrorKind::kCorrupt, "{}: not a diagnosis; make one with 'advisor all -d DIR --json'", file.string());
+  Fail(ErrorKind::kCorrupt, "{}: not a diagnosis; make one with 'advisor all -d DIR --json'",
+       file.string());
 }
 
-// Of a finding in the list of its document: faults, opportunities, settings and memory, the capture.
+// Of a finding in the list of its document: faults, opportunities, settings and memory, the
+// capture.
 int SectionIn(const nlohmann::json& finding) {
   const auto text = [&](const char* member) {
     const nlohmann::json& value = io::Member(finding, member);
@@ -33,7 +35,8 @@ int SectionIn(const nlohmann::json& finding) {
   return text("kind") == "fault" ? 0 : 1;
 }
 
-// A document that was cut lost findings of its last section, or of later ones. Nothing if it was not cut.
+// A document that was cut lost findings of its last section, or of later ones. Nothing if it was
+// not cut.
 std::optional<int> FirstCutSection(const nlohmann::json& document) {
   const nlohmann::json& omitted = io::Member(io::Member(document, "omitted"), "findings");
   if (!omitted.is_number_integer() || omitted.get<std::int64_t>() <= 0) return std::nullopt;
@@ -46,7 +49,8 @@ std::map<std::string, std::int64_t> GainsOf(const nlohmann::json& document) {
   for (const nlohmann::json& finding : io::Member(document, "findings")) {
     const nlohmann::json& key = io::Member(finding, "key");
     const nlohmann::json& gain = io::Member(finding, "gain_ns");
-    if (key.is_string() && gain.is_number_integer()) gains[key.get<std::string>()] = gain.get<std::int64_t>();
+    if (key.is_string() && gain.is_number_integer())
+      gains[key.get<std::string>()] = gain.get<std::int64_t>();
   }
   return gains;
 }
@@ -60,7 +64,8 @@ nlohmann::json ReadEarlierDiagnosis(const std::string& path) {
     // What --agent prints has the diagnosis within.
     if (io::Member(document, "message").is_object()) document = nlohmann::json(document["message"]);
     const nlohmann::json& schema = io::Member(document, "schema");
-    const bool known = schema.is_string() && schema.get<std::string>().starts_with("mpa.diagnosis/1");
+    const bool known =
+        schema.is_string() && schema.get<std::string>().starts_with("mpa.diagnosis/1");
     if (!known || !io::Member(document, "findings").is_array()) FailNoDiagnosis(file);
     return document;
   });
@@ -71,7 +76,8 @@ FindingChanges ChangesOf(const nlohmann::json& before, const nlohmann::json& now
   const std::map<std::string, std::int64_t> old_gains = GainsOf(before), gains = GainsOf(now);
   const std::optional<int> cut_from = FirstCutSection(before);
   std::map<std::string, int> sections;
-  for (const nlohmann::json& finding : io::Member(now, "findings")) sections[finding.value("key", "")] = SectionIn(finding);
+  for (const nlohmann::json& finding : io::Member(now, "findings"))
+    sections[finding.value("key", "")] = SectionIn(finding);
   for (const auto& [key, gain] : gains) {
     const auto old = old_gains.find(key);
     if (old != old_gains.end()) {
@@ -90,24 +96,30 @@ FindingChanges ChangesOf(const nlohmann::json& before, const nlohmann::json& now
 }
 
 std::vector<std::string> ChangeLines(const FindingChanges& changes, bool chinese) {
-  static const std::map<std::string_view, std::string_view> words = {{"new", "新增"}, {"grown", "变大"}, {"gone", "消失"}};
+  static const std::map<std::string_view, std::string_view> words = {
+      {"new", "新增"}, {"grown", "变大"}, {"gone", "消失"}};
   constexpr std::size_t kWord = 6;
   const auto ms = [](std::int64_t ns) { return static_cast<double>(ns) / 1e6; };
   std::vector<std::string> lines;
   for (const FindingChange& change : changes.rows) {
     const std::string word(chinese ? words.at(change.what) : change.what);
     const std::string blanks(kWord - std::min(kWord, ColumnsOf(word)), ' ');
-    const std::string start = fmt::format("{}{} {}{}", word, blanks, Printable(change.key), chinese ? "：" : ": ");
+    const std::string start =
+        fmt::format("{}{} {}{}", word, blanks, Printable(change.key), chinese ? "：" : ": ");
     const bool grown = change.what == "grown";
-    lines.push_back(grown ? fmt::format("{}{:.1f} -> {:.1f} ms", start, ms(change.before), ms(change.now))
-                          : fmt::format("{}{:.1f} ms", start, ms(change.before + change.now)));
+    lines.push_back(
+        grown ? fmt::format("{}{:.1f} -> {:.1f} ms", start, ms(change.before), ms(change.now))
+              : fmt::format("{}{:.1f} ms", start, ms(change.before + change.now)));
   }
   if (changes.untold > 0) {
-    lines.push_back(fmt::format(fmt::runtime(chinese ? "{} 项无法判断是否新增：基线文档经过截断（可用 --top 1000 重新生成）"
-                                                     : "may be new: {}; the baseline was cut (--top 1000 keeps all findings)"),
-                                changes.untold));
+    lines.push_back(fmt::format(
+        fmt::runtime(chinese
+                         ? "{} 项无法判断是否新增：基线文档经过截断（可用 --top 1000 重新生成）"
+                         : "may be new: {}; the baseline was cut (--top 1000 keeps all findings)"),
+        changes.untold));
   } else if (lines.empty()) {
-    lines.emplace_back(chinese ? "与基线相比，没有新增、消失或变大的问题" : "no finding is new, gone or has grown since the baseline");
+    lines.emplace_back(chinese ? "与基线相比，没有新增、消失或变大的问题"
+                               : "no finding is new, gone or has grown since the baseline");
   }
   return lines;
 }
@@ -115,7 +127,10 @@ std::vector<std::string> ChangeLines(const FindingChanges& changes, bool chinese
 nlohmann::ordered_json ChangesJson(const std::vector<FindingChange>& changes) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const FindingChange& change : changes) {
-    rows.push_back({{"what", change.what}, {"key", change.key}, {"before_ns", change.before}, {"gain_ns", change.now}});
+    rows.push_back({{"what", change.what},
+                    {"key", change.key},
+                    {"before_ns", change.before},
+                    {"gain_ns", change.now}});
   }
   return rows;
 }

@@ -25,7 +25,8 @@ struct FindingChanges {
 /// The document of an earlier run. Throws Error (kCorrupt) for anything else.
 nlohmann::json ReadEarlierDiagnosis(const std::string& path);
 
-/// Findings are the same when their keys are; one has grown when it costs `grown` times what it cost.
+/// Findings are the same when their keys are; one has grown when it costs `grown` times what it
+/// cost.
 FindingChanges ChangesOf(const nlohmann::json& before, const nlohmann::json& now, double grown);
 
 std::vector<std::string> ChangeLines(const FindingChanges& changes, bool chinese);

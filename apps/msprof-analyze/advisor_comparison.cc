@@ -53,7 +53,8 @@ std::optional<RankPair> LargestLoss(const FoundRanks& targets, const Times& targ
     const auto same = [&](const FoundRank& other) { return other.rank == of_target.rank; };
     const auto found = std::find_if(benchmarks.ranks.begin(), benchmarks.ranks.end(), same);
     const auto own = target.find(of_target.rank), other = benchmark.find(of_target.rank);
-    if (found == benchmarks.ranks.end() || own == target.end() || other == benchmark.end()) continue;
+    if (found == benchmarks.ranks.end() || own == target.end() || other == benchmark.end())
+      continue;
     const double loss = own->second - other->second;
     if (worst && loss <= most) continue;
     worst = RankPair{&of_target, &*found};
@@ -65,7 +66,8 @@ std::optional<RankPair> LargestLoss(const FoundRanks& targets, const Times& targ
 // 0 where there is none.
 double NumberIn(const Row& row, std::size_t column) {
   if (column >= row.cells.size()) return 0;
-  if (const auto* whole = std::get_if<std::int64_t>(&row.cells[column])) return static_cast<double>(*whole);
+  if (const auto* whole = std::get_if<std::int64_t>(&row.cells[column]))
+    return static_cast<double>(*whole);
   const auto* real = std::get_if<double>(&row.cells[column]);
   return real == nullptr ? 0 : *real;
 }
@@ -110,10 +112,12 @@ class BenchmarkComparison {
         benchmarks_(FindRanks(benchmark.directory, benchmark.ranks, benchmark.open)),
         report_(report) {}
 
-  void Add(std::string_view comparison, std::string_view title, const Times& target, const Times& benchmark) {
+  void Add(std::string_view comparison, std::string_view title, const Times& target,
+           const Times& benchmark) {
     const auto pair = LargestLoss(targets_, target, benchmarks_, benchmark);
     if (!pair) {
-      report_.notes.push_back(fmt::format("{}: no rank was captured in both runs; give runs with the same ranks", title));
+      report_.notes.push_back(fmt::format(
+          "{}: no rank was captured in both runs; give runs with the same ranks", title));
       return;
     }
     CompareRequest request;
@@ -128,12 +132,16 @@ class BenchmarkComparison {
       if (known.name == comparison) request.comparisons.push_back(known);
     }
     CompareOutcome outcome = Compare(request);
-    const std::string whose = targets_.ranks.size() == 1 ? "Target and Benchmark" : fmt::format("Rank{}", pair->target->rank);
+    const std::string whose = targets_.ranks.size() == 1
+                                  ? "Target and Benchmark"
+                                  : fmt::format("Rank{}", pair->target->rank);
     for (Sheet& sheet : outcome.report.sheets) {
-      report_.sheets.push_back(AsBenchmarkSheet(std::move(sheet), fmt::format("{} of {}", title, whose)));
+      report_.sheets.push_back(
+          AsBenchmarkSheet(std::move(sheet), fmt::format("{} of {}", title, whose)));
     }
     for (const std::string& note : outcome.report.notes) {
-      if (std::find(report_.notes.begin(), report_.notes.end(), note) == report_.notes.end()) report_.notes.push_back(note);
+      if (std::find(report_.notes.begin(), report_.notes.end(), note) == report_.notes.end())
+        report_.notes.push_back(note);
     }
   }
 
@@ -149,8 +157,10 @@ void AddBenchmarkSheets(const ClusterRequest& target, const nlohmann::json& diag
                         const ClusterRequest& benchmark, const nlohmann::json& benchmark_diagnosis,
                         Report& report) {
   BenchmarkComparison comparison(target, benchmark, report);
-  comparison.Add("kernel", "Kernel compare", TimesOf(diagnosis, "comp."), TimesOf(benchmark_diagnosis, "comp."));
-  comparison.Add("api", "Api compare", TimesOf(diagnosis, "free."), TimesOf(benchmark_diagnosis, "free."));
+  comparison.Add("kernel", "Kernel compare", TimesOf(diagnosis, "comp."),
+                 TimesOf(benchmark_diagnosis, "comp."));
+  comparison.Add("api", "Api compare", TimesOf(diagnosis, "free."),
+                 TimesOf(benchmark_diagnosis, "free."));
 }
 
 }  // namespace mpa

@@ -49,8 +49,7 @@ bool FailsOn(const std::string& fail_on, const nlohmann::json& document) {
 }
 
 std::string DocumentText(const ClusterOutcome& outcome,
-                         const std::optional<FindingChanges>& changes,
-                         std::size_t most) {
+                         const std::optional<FindingChanges>& changes, std::size_t most) {
   const std::string& text = DocumentOf(outcome.report, kDiagnosisDocument);
   if (!outcome.partial && !changes) return text;
   AdvisorJson document = AdvisorJson::parse(text);

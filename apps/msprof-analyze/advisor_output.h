@@ -23,8 +23,7 @@ bool FailsOn(const std::string& fail_on, const nlohmann::json& document);
 /// The document with what only the command knows. The changes are left out, and counted, where the
 /// document would become longer than `most` bytes; 0: of any length.
 std::string DocumentText(const ClusterOutcome& outcome,
-                         const std::optional<FindingChanges>& changes,
-                         std::size_t most);
+                         const std::optional<FindingChanges>& changes, std::size_t most);
 
 /// What the command writes, as the Python tool does: <output>/log/mstt_advisor_<time>.xlsx, and
 /// beside `log` a page and the list for tuning tools.

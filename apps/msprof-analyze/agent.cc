@@ -83,8 +83,10 @@ void Agent::PrintResults(const std::vector<WrittenResults>& written,
   PrintObject(exit_code == 0 ? "success" : "warning", exit_code, message, suggestion, log_);
 }
 
-void Agent::PrintDocument(std::string_view document, const std::string& suggestion, int exit_code) const {
-  PrintObject(exit_code == 0 ? "success" : "warning", exit_code, Json::parse(document), suggestion, log_);
+void Agent::PrintDocument(std::string_view document, const std::string& suggestion,
+                          int exit_code) const {
+  PrintObject(exit_code == 0 ? "success" : "warning", exit_code, Json::parse(document), suggestion,
+              log_);
 }
 
 void Agent::PrintFailure(std::string_view text, int exit_code) const {

@@ -69,8 +69,7 @@ Command AddCheck(CLI::App& program) {
   app->add_flag("--json", options->json, "Print one JSON document instead of the text")
       ->group(kMostUsed);
   AddOpenOptions(*app, options->open);
-  return {app, [options] { return RunCheck(*options); },
-          CheckPage};
+  return {app, [options] { return RunCheck(*options); }, CheckPage};
 }
 
 }  // namespace mpa

@@ -189,14 +189,16 @@ void AddLack(const Lack& lack, WrappedText& page) {
 }
 
 // "compare: api, kernels; cluster: all, hccl_sum and 12 more", with -v all of them.
-std::string AnalysesText(const std::vector<std::pair<std::string, std::vector<std::string>>>& names) {
+std::string AnalysesText(
+    const std::vector<std::pair<std::string, std::vector<std::string>>>& names) {
   constexpr std::size_t kMost = 5;
   std::string text;
   for (const auto& [command, analyses] : names) {
     const bool all = LogEnabled(LogLevel::kInfo) || analyses.size() <= kMost + 1;
     const std::size_t shown = all ? analyses.size() : kMost;
-    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", command,
-                        fmt::join(analyses.begin(), analyses.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+    text += fmt::format(
+        "{}{}: {}", text.empty() ? "" : "; ", command,
+        fmt::join(analyses.begin(), analyses.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
     if (!all) text += fmt::format(" and {} more", analyses.size() - shown);
   }
   return text;
@@ -219,7 +221,8 @@ void AddVerdicts(const std::vector<Verdict>& verdicts, WrappedText& page) {
       said[k] = true;
       const std::string& name = AllAnalyzerChecks()[k].name;
       const std::size_t colon = name.find(": ");
-      if (names.empty() || names.back().first != name.substr(0, colon)) names.push_back({name.substr(0, colon), {}});
+      if (names.empty() || names.back().first != name.substr(0, colon))
+        names.push_back({name.substr(0, colon), {}});
       names.back().second.push_back(name.substr(colon + 2));
     }
     const bool runs = verdict.ability != Ability::kCannotRun;

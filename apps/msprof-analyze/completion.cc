@@ -8,7 +8,8 @@
 
 #include "command.h"
 #include "help.h"
-#include "mpa/diagnosis/diagnosis.h"
+#include "mpa/diagnosis/findings/catalogue.h"
+#include "mpa/diagnosis/findings/diagnosis.h"
 #include "mpa/recipe/recipe.h"
 
 namespace mpa {
@@ -87,8 +88,7 @@ std::string PatternsOf(const CompletedCommand& command, const CompletedOption& o
                        std::string_view separator) {
   std::string patterns;
   for (const std::string& spelling : option.spellings) {
-    patterns +=
-        fmt::format("{}'{} {}'", patterns.empty() ? "" : separator, command.name, spelling);
+    patterns += fmt::format("{}'{} {}'", patterns.empty() ? "" : separator, command.name, spelling);
   }
   return patterns;
 }

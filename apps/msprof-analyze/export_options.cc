@@ -74,8 +74,8 @@ void PrintGate(const GateReport& report) {
 
 void ExportOptions::AddTo(CLI::App& command, const std::vector<ReportKind>& kinds,
                           std::string_view standard) {
-  std::string help =
-      fmt::format("Files to write, a list of {} [default: {}]", TextOfNames(kinds.front()), standard);
+  std::string help = fmt::format("Files to write, a list of {} [default: {}]",
+                                 TextOfNames(kinds.front()), standard);
   for (auto kind = kinds.begin() + 1; kind != kinds.end(); ++kind) {
     help += fmt::format("; of a {} {} [default: none]", NameOf(*kind), TextOfNames(*kind));
   }
@@ -83,8 +83,9 @@ void ExportOptions::AddTo(CLI::App& command, const std::vector<ReportKind>& kind
       ->join(',')  // given twice is one list
       ->type_name("LIST")
       ->check(SuggestedList(NamesOf(kinds)));
-  command.add_flag("--json", json_,
-                   "Print the report as one JSON document; write only the files that --export_type lists");
+  command.add_flag(
+      "--json", json_,
+      "Print the report as one JSON document; write only the files that --export_type lists");
 }
 
 std::vector<std::string> ExportOptions::Names() const {
@@ -110,7 +111,8 @@ std::vector<ExportType> ExportOptions::Types(ReportKind kind, std::string_view s
   for (const std::string& name : Names()) {
     const ExportType* type = FindType(name);
     if (type == nullptr) {
-      Fail(ErrorKind::kUsage, "--export_type: unknown type '{}'; available: {}", name, TextOfNames(kind));
+      Fail(ErrorKind::kUsage, "--export_type: unknown type '{}'; available: {}", name,
+           TextOfNames(kind));
     }
     if (!type->IsFor(kind)) {
       Fail(ErrorKind::kUsage, "--export_type: a {} cannot be written as '{}'; available: {}",

@@ -15,7 +15,8 @@ namespace {
 constexpr std::size_t kTextColumn = 30;
 constexpr const char* kProgram = "msprof-analyze";
 
-void AddTerm(const std::string& term, std::size_t column, std::string_view text, WrappedText& page) {
+void AddTerm(const std::string& term, std::size_t column, std::string_view text,
+             WrappedText& page) {
   std::string label = "  " + term;
   if (label.size() + 2 > column) {  // the explanation would touch it
     page.Add(std::move(label), 0, "");
@@ -98,9 +99,8 @@ std::vector<OptionGroup> OptionGroups(const CLI::App& app, const OptionFilter& s
   const auto place = [](const OptionGroup& group) {
     return group.heading == kMostUsed ? 0 : group.heading == kCommon ? 2 : 1;
   };
-  std::stable_sort(
-      groups.begin(), groups.end(),
-      [&](const OptionGroup& a, const OptionGroup& b) { return place(a) < place(b); });
+  std::stable_sort(groups.begin(), groups.end(),
+                   [&](const OptionGroup& a, const OptionGroup& b) { return place(a) < place(b); });
   return groups;
 }
 

@@ -46,7 +46,8 @@ HelpPage ParsePage() {
   page.notes = {
       "Files for which the capture has no data are not written. The raw data is not changed.",
       "Verified on Ascend 910B, 910C and 910A. Experimental: other chips (310P, 310B, 950), graph "
-      "mode, and counters other than PipeUtilization; their records are read as their format describes them, and were not checked with real captures."};
+      "mode, and counters other than PipeUtilization; their records are read as their format "
+      "describes them, and were not checked with real captures."};
   page.documents = {"raw-captures.md"};
   return page;
 }
@@ -77,7 +78,8 @@ Command AddParse(CLI::App& program) {
                           "A raw capture (a *_ascend_pt directory with FRAMEWORK and PROF_*, or a "
                           "PROF_* directory), or a directory with raw captures of many ranks");
   app->add_option("-o,--output_path", options->output,
-                  "Directory for the results, with a subdirectory for each capture [default: the captures themselves]")
+                  "Directory for the results, with a subdirectory for each capture [default: the "
+                  "captures themselves]")
       ->type_name("DIR")
       ->group(kMostUsed);
   app->add_option("--export_type", options->export_type,
@@ -89,8 +91,7 @@ Command AddParse(CLI::App& program) {
                 "Replace existing results, and follow links that lead out of the capture; existing "
                 "files that this run does not write stay")
       ->group(kMostUsed);
-  return {app, [options] { return RunParse(*options); },
-          ParsePage};
+  return {app, [options] { return RunParse(*options); }, ParsePage};
 }
 
 }  // namespace mpa

@@ -11,7 +11,7 @@
 namespace mpa {
 
 void WrappedText::Fill(std::string line, std::size_t indent, std::string_view text,
-                std::string_view more) {
+                       std::string_view more) {
   bool empty = true;
   const std::string printable = Printable(text);
   for (std::string_view rest = printable; !rest.empty();) {
@@ -44,7 +44,7 @@ void WrappedText::AddLabelled(const std::string& label, std::string_view text) {
 void WrappedText::AddCommand(std::string_view command) { Fill("  ", 6, command, " \\"); }
 
 void WrappedText::AddColored(const char* code, const std::string& first, std::size_t indent,
-                      std::string_view text) {
+                             std::string_view text) {
   const std::size_t begin = text_.size();
   Add(first, indent, text);
   if (!color_) return;

@@ -14,7 +14,8 @@ inline constexpr std::size_t kUsualWidth = 80;
 /// line of its own. Names from captures can neither steer the terminal nor break the layout.
 class WrappedText {
  public:
-  explicit WrappedText(bool color, std::size_t width = kUsualWidth) : color_(color), width_(width) {}
+  explicit WrappedText(bool color, std::size_t width = kUsualWidth)
+      : color_(color), width_(width) {}
 
   /// `first`, then `text` in the columns from `indent` on.
   void Add(std::string first, std::size_t indent, std::string_view text);

@@ -70,7 +70,8 @@ std::string WithoutAddresses(std::string_view text) {
   constexpr std::string_view kAt = " at 0x", kDigits = "0123456789abcdefABCDEF";
   std::string stable;
   for (std::size_t found; (found = text.find(kAt)) != std::string_view::npos;) {
-    const std::size_t end = std::min(text.size(), text.find_first_not_of(kDigits, found + kAt.size()));
+    const std::size_t end =
+        std::min(text.size(), text.find_first_not_of(kDigits, found + kAt.size()));
     const bool is_address = end > found + kAt.size();
     stable += text.substr(0, is_address ? found : end);
     text.remove_prefix(end);

@@ -45,7 +45,8 @@ void ReadSettings(const Json& common, const Json& experimental, ProfilerInfo& in
   info.profile_memory = Flag(Member(common, "profile_memory"));
   info.with_stack = Flag(Member(common, "with_stack"));
   info.with_modules = Flag(Member(common, "with_modules"));
-  info.records_garbage = EitherMember(experimental, "_gc_detect_threshold", "gc_detect_threshold").is_number();
+  info.records_garbage =
+      EitherMember(experimental, "_gc_detect_threshold", "gc_detect_threshold").is_number();
 }
 
 }  // namespace

@@ -6,9 +6,9 @@
 #include <array>
 #include <iterator>
 
-#include "cause.h"
 #include "hiding.h"
-#include "micro_batches.h"
+#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/micro_batches.h"
 
 namespace mpa {
 namespace {
@@ -32,8 +32,8 @@ void AddBubble(const Job& job, const std::vector<const WhatIf*>& mended, Diagnos
   const PipelineShape shape = ShapeOfPipeline(job);
   const double ideal = std::min(shape.IdealBubble(), MeasuredBubble(job));
   if (ideal < job.rules.bubble_share) return;
-  // Gradients hide behind the last micro-batch. Half of it hides less, which no replay of the recorded
-  // step shows: what overlapping saves is taken to be the same either way.
+  // Gradients hide behind the last micro-batch. Half of it hides less, which no replay of the
+  // recorded step shows: what overlapping saves is taken to be the same either way.
   std::vector<const Removal*> made;
   for (std::size_t i = 0; i < mended.size(); ++i) {
     if (diagnosis.findings[i].id != "comm.not_overlapped") made.push_back(&mended[i]->expect);
@@ -49,7 +49,8 @@ void AddBubble(const Job& job, const std::vector<const WhatIf*>& mended, Diagnos
       const std::array<const Removal*, 1> fixed = {&finding};
       return batches.DoubledStep(fixed);
     };
-    if (found.alone >= least && !mended.empty()) AddHidden(mended, step_with, std::move(found), diagnosis);
+    if (found.alone >= least && !mended.empty())
+      AddHidden(mended, step_with, std::move(found), diagnosis);
     return;
   }
   if (!shape.complete) found.confidence = Certainty::kLow;
@@ -61,10 +62,14 @@ void AddBubble(const Job& job, const std::vector<const WhatIf*>& mended, Diagnos
 
 void PlaceBubble(Diagnosis& diagnosis) {
   auto& findings = diagnosis.findings;
-  const auto bubble = std::find_if(findings.begin(), findings.end(), [](const FoundCause& finding) { return finding.id == "pp.bubble"; });
+  const auto bubble = std::find_if(findings.begin(), findings.end(), [](const FoundCause& finding) {
+    return finding.id == "pp.bubble";
+  });
   if (bubble == findings.end()) return;
   auto at = bubble;
-  while (at != findings.begin() && std::prev(at)->kind == FindingKind::kOpportunity && std::prev(at)->gain < bubble->gain) --at;
+  while (at != findings.begin() && std::prev(at)->kind == FindingKind::kOpportunity &&
+         std::prev(at)->gain < bubble->gain)
+    --at;
   // What pays together stays together.
   if (at != findings.begin() && at != bubble && std::prev(at)->with_next) --at;
   std::rotate(at, bubble, std::next(bubble));

@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "job.h"
-#include "mpa/diagnosis/diagnosis.h"
-#include "mpa/diagnosis/what_if.h"
+#include "mpa/diagnosis/findings/diagnosis.h"
+#include "mpa/diagnosis/job/job.h"
+#include "mpa/diagnosis/replay/what_if.h"
 
 namespace mpa {
 

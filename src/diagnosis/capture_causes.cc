@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "advice.h"
-#include "cause.h"
-#include "finding_text.h"
-#include "variables.h"
+#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/job/variables.h"
+#include "mpa/diagnosis/report/advice.h"
+#include "mpa/diagnosis/report/finding_text.h"
 
 namespace mpa {
 namespace {
@@ -26,15 +26,20 @@ std::string ServedBy(const Variable& variable, const Diagnosis& diagnosis) {
   return "";
 }
 
-void AddSetting(const Job& job, const Variable& variable, const RanksByValue& by_value, bool differs, Diagnosis& diagnosis) {
+void AddSetting(const Job& job, const Variable& variable, const RanksByValue& by_value,
+                bool differs, Diagnosis& diagnosis) {
   FoundCause found = NewCause(job, "env.check", variable.name).finding;
-  FoundSetting setting{.variable = std::string(variable.name), .values = {by_value.begin(), by_value.end()}, .differs = differs,
+  FoundSetting setting{.variable = std::string(variable.name),
+                       .values = {by_value.begin(), by_value.end()},
+                       .differs = differs,
                        .serves = ServedBy(variable, diagnosis)};
   for (const auto& [value, ranks] : setting.values) {
     if (!differs) found.ranks.insert(found.ranks.end(), ranks.begin(), ranks.end());
   }
   if (differs) {
-    const auto has_fewer = [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); };
+    const auto has_fewer = [](const auto& a, const auto& b) {
+      return a.second.size() < b.second.size();
+    };
     found.ranks = std::min_element(by_value.begin(), by_value.end(), has_fewer)->second;
     found.metrics.push_back({"different_values", static_cast<double>(by_value.size()), "count"});
   } else {
@@ -66,22 +71,28 @@ void CheckSettings(const Job& job, Diagnosis& diagnosis) {
 
 // What the profiler keeps of each call takes the host time, which matters where the host is slow.
 void CheckOverhead(const Job& job, Diagnosis& diagnosis) {
-  const bool host_is_slow = std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), [](const FoundCause& found) {
-    return found.id == "host.launch_bound" || found.id == "host.python";
-  });
+  const bool host_is_slow = std::any_of(
+      diagnosis.findings.begin(), diagnosis.findings.end(), [](const FoundCause& found) {
+        return found.id == "host.launch_bound" || found.id == "host.python";
+      });
   const auto& settings = job.Part(0).settings;
-  const bool costs = settings.contains("profiler.stack") || settings.contains("profiler.memory") || settings.contains("profiler.modules") || job.Part(0).level == "Level2";
-  if (host_is_slow && costs) diagnosis.findings.push_back(NewCause(job, "capture.overhead").finding);
+  const bool costs = settings.contains("profiler.stack") || settings.contains("profiler.memory") ||
+                     settings.contains("profiler.modules") || job.Part(0).level == "Level2";
+  if (host_is_slow && costs)
+    diagnosis.findings.push_back(NewCause(job, "capture.overhead").finding);
 }
 
 void CheckSteps(const Job& job, Diagnosis& diagnosis) {
-  if (std::none_of(diagnosis.findings.begin(), diagnosis.findings.end(), IsOfStep) || diagnosis.steps.empty() || static_cast<double>(job.CountedSteps()) >= job.rules.few_steps) return;
+  if (std::none_of(diagnosis.findings.begin(), diagnosis.findings.end(), IsOfStep) ||
+      diagnosis.steps.empty() || static_cast<double>(job.CountedSteps()) >= job.rules.few_steps)
+    return;
   FoundCause found = NewCause(job, "capture.warmup").finding;
   found.metrics.push_back({"steps_captured", static_cast<double>(job.CountedSteps()), "count"});
   diagnosis.findings.push_back(std::move(found));
 }
 
-// A capture without steps that mostly shows how the program loads libraries and code tells no habit, either.
+// A capture without steps that mostly shows how the program loads libraries and code tells no
+// habit, either.
 void CheckStartUp(const Job& job, Diagnosis& diagnosis) {
   if (!diagnosis.steps.empty()) return;
   TimeNs starting = 0, all = 0;
@@ -97,13 +108,15 @@ void CheckStartUp(const Job& job, Diagnosis& diagnosis) {
   }
   if (starting == 0 || 2 * starting < all) return;
   FoundCause found = NewCause(job, "capture.warmup").finding;
-  found.metrics.push_back({"start_up", std::min(1.0, static_cast<double>(starting) / static_cast<double>(all)), "share"});
+  found.metrics.push_back({"start_up",
+                           std::min(1.0, static_cast<double>(starting) / static_cast<double>(all)),
+                           "share"});
   diagnosis.findings.push_back(std::move(found));
 }
 
-// An allocator that finds no room waits for the device, frees what it kept and asks again. What that
-// costs is the matter of host.memory. Where it holds much more than its tensors take, there is room, but in
-// pieces.
+// An allocator that finds no room waits for the device, frees what it kept and asks again. What
+// that costs is the matter of host.memory. Where it holds much more than its tensors take, there is
+// room, but in pieces.
 void CheckMemory(const Job& job, Diagnosis& diagnosis) {
   FoundCause found = NewCause(job, "mem.pressure").finding;
   double most = 0;
@@ -114,14 +127,18 @@ void CheckMemory(const Job& job, Diagnosis& diagnosis) {
     // A call that waits for several streams is there once for each.
     std::set<std::pair<std::int32_t, TimeNs>> retries;  // steps and starts
     for (const BlockedPart& call : part.blocked) {
-      if (call.leaf == Leaf::kMemory && call.step >= static_cast<std::int32_t>(job.first_step)) retries.emplace(call.step, call.start);
+      if (call.leaf == Leaf::kMemory && call.step >= static_cast<std::int32_t>(job.first_step))
+        retries.emplace(call.step, call.start);
     }
-    const double per_step = static_cast<double>(retries.size()) / static_cast<double>(std::max<std::size_t>(1, job.CountedSteps()));
+    const double per_step = static_cast<double>(retries.size()) /
+                            static_cast<double>(std::max<std::size_t>(1, job.CountedSteps()));
     if (per_step < job.rules.memory_retries) continue;
     found.ranks.push_back(job.ranks[rank].rank);
     most = std::max(most, per_step);
     peak = std::max(peak, part.peak_reserved);
-    if (part.pool_allocated > 0) in_pieces = std::max(in_pieces, static_cast<double>(part.pool_reserved) / static_cast<double>(part.pool_allocated));
+    if (part.pool_allocated > 0)
+      in_pieces = std::max(in_pieces, static_cast<double>(part.pool_reserved) /
+                                          static_cast<double>(part.pool_allocated));
   }
   if (found.ranks.empty()) return;
   if (found.ranks.size() == job.ranks.size()) found.ranks.clear();
@@ -129,7 +146,8 @@ void CheckMemory(const Job& job, Diagnosis& diagnosis) {
   if (peak > 0) found.metrics.push_back({"peak_reserved", static_cast<double>(peak), "bytes"});
   if (in_pieces > 0) found.metrics.push_back({"reserved_of_allocated", in_pieces, "ratio"});
   // The tensors themselves fill the memory: segments that grow leave no more room.
-  if (in_pieces < job.rules.memory_in_pieces) found.done = {"PYTORCH_NPU_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF"};
+  if (in_pieces < job.rules.memory_in_pieces)
+    found.done = {"PYTORCH_NPU_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF"};
   diagnosis.findings.push_back(std::move(found));
 }
 
@@ -137,17 +155,25 @@ void CheckMemory(const Job& job, Diagnosis& diagnosis) {
 void CheckMissing(const Job& job, Diagnosis& diagnosis) {
   if (diagnosis.not_judged.empty()) return;
   FoundCause found = NewCause(job, "capture.missing").finding;
-  found.metrics.push_back({"causes_not_judged", static_cast<double>(diagnosis.not_judged.size()), "count"});
-  const auto needs_level = [](const NotJudged& row) { return row.hint.starts_with(kProfilerLevel); };
-  const auto has_level = [](const DiagnosedRank& rank) { return rank.part->level == "Level1" || rank.part->level == "Level2"; };
-  const bool helps = std::any_of(diagnosis.not_judged.begin(), diagnosis.not_judged.end(), needs_level) &&
-                     !std::all_of(job.ranks.begin(), job.ranks.end(), has_level);
+  found.metrics.push_back(
+      {"causes_not_judged", static_cast<double>(diagnosis.not_judged.size()), "count"});
+  const auto needs_level = [](const NotJudged& row) {
+    return row.hint.starts_with(kProfilerLevel);
+  };
+  const auto has_level = [](const DiagnosedRank& rank) {
+    return rank.part->level == "Level1" || rank.part->level == "Level2";
+  };
+  const bool helps =
+      std::any_of(diagnosis.not_judged.begin(), diagnosis.not_judged.end(), needs_level) &&
+      !std::all_of(job.ranks.begin(), job.ranks.end(), has_level);
   if (!helps) found.done.emplace_back(kProfilerLevel);
   diagnosis.findings.push_back(std::move(found));
 }
 
 bool IsPoorOnAny(const Job& job, std::string_view variable) {
-  return std::any_of(job.ranks.begin(), job.ranks.end(), [&](const DiagnosedRank& rank) { return IsPoor(*VariableNamed(variable), rank.part->settings); });
+  return std::any_of(job.ranks.begin(), job.ranks.end(), [&](const DiagnosedRank& rank) {
+    return IsPoor(*VariableNamed(variable), rank.part->settings);
+  });
 }
 
 // Settings that the ranks of a finding have already.
@@ -163,7 +189,9 @@ void LeaveOutDone(const Job& job, FoundCause& found) {
       const std::string& value = std::get<std::string>(part.action.args.back().second);
       std::size_t ranks = 0, done = 0;
       for (const DiagnosedRank& rank : job.ranks) {
-        if (!found.ranks.empty() && std::find(found.ranks.begin(), found.ranks.end(), rank.rank) == found.ranks.end()) continue;
+        if (!found.ranks.empty() &&
+            std::find(found.ranks.begin(), found.ranks.end(), rank.rank) == found.ranks.end())
+          continue;
         ++ranks;
         done += IsDone(part.setting, value, rank.part->settings) ? 1 : 0;
       }

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "evidence.h"
+#include "mpa/diagnosis/causes/evidence.h"
 
 namespace mpa {
 namespace {
@@ -25,17 +25,20 @@ class PlaceNamer {
     }
     for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
       for (const HostShare& share : job.Part(rank).shares) {
-        HostShare& longest = shares_.try_emplace(job.graph.first_edge[rank] + share.edge, share).first->second;
+        HostShare& longest =
+            shares_.try_emplace(job.graph.first_edge[rank] + share.edge, share).first->second;
         const bool fits = IsOf(about, share.leaf), longest_fits = IsOf(about, longest.leaf);
         if (fits != longest_fits ? fits : share.time > longest.time) longest = share;
       }
-      for (const BlockedPart& call : job.Part(rank).blocked) blocked_[job.graph.first_edge[rank] + call.edge] = &call;
+      for (const BlockedPart& call : job.Part(rank).blocked)
+        blocked_[job.graph.first_edge[rank] + call.edge] = &call;
     }
   }
 
   PathPiece Of(const ReplayGraph::PathCut& cut) const {
     if (cut.edge == ReplayGraph::kNoEdge) return OfNode(cut);
-    if (const auto operation = operations_.find(cut.edge); operation != operations_.end()) return OfOperation(operation->second, cut);
+    if (const auto operation = operations_.find(cut.edge); operation != operations_.end())
+      return OfOperation(operation->second, cut);
     const std::size_t rank = RankOf(cut.node);
     PathPiece piece{job_.ranks[rank].rank, std::string(NameOf(Leaf::kUnknown)), cut.less};
     const auto share = shares_.find(cut.edge);
@@ -52,7 +55,9 @@ class PlaceNamer {
   // Of a node of the rank itself.
   std::size_t RankOf(ReplayGraph::Node node) const {
     const auto& first = job_.graph.first_node;
-    return static_cast<std::size_t>(std::upper_bound(first.begin(), first.end(), node) - first.begin()) - 1;
+    return static_cast<std::size_t>(std::upper_bound(first.begin(), first.end(), node) -
+                                    first.begin()) -
+           1;
   }
 
   PathPiece OfNode(const ReplayGraph::PathCut& cut) const {
@@ -60,7 +65,8 @@ class PlaceNamer {
     const RankDiagnosis& part = job_.Part(rank);
     const GraphNode& node = part.graph.nodes[cut.node - job_.graph.first_node[rank]];
     PathPiece piece{job_.ranks[rank].rank, std::string(NameOf(node.leaf)), cut.less};
-    if (node.kind == NodeKind::kKernel) piece.name = part.names[part.kinds[static_cast<std::size_t>(node.row)].type];
+    if (node.kind == NodeKind::kKernel)
+      piece.name = part.names[part.kinds[static_cast<std::size_t>(node.row)].type];
     return piece;
   }
 
@@ -78,7 +84,8 @@ class PlaceNamer {
 };
 
 // The node of a step that ends last, and when.
-std::pair<ReplayGraph::Node, TimeNs> EndOf(const Job& job, std::size_t step, const std::vector<const Removal*>& made) {
+std::pair<ReplayGraph::Node, TimeNs> EndOf(const Job& job, std::size_t step,
+                                           const std::vector<const Removal*>& made) {
   const ReplayGraph& graph = job.graph.graph;
   const std::vector<TimeNs> start = graph.Replay(made);
   std::vector<TimeNs> less(graph.Nodes(), 0);
@@ -95,29 +102,34 @@ std::pair<ReplayGraph::Node, TimeNs> EndOf(const Job& job, std::size_t step, con
   return last;
 }
 
-void AddPath(const Job& job, const std::vector<Leaf>& about, const std::vector<const WhatIf*>& what_ifs, std::size_t finding, FindingChain& chain) {
+void AddPath(const Job& job, const std::vector<Leaf>& about,
+             const std::vector<const WhatIf*>& what_ifs, std::size_t finding, FindingChain& chain) {
   if (job.steps == 0 || job.graph.graph.Nodes() == 0) return;
   std::vector<const Removal*> made;
   for (std::size_t i = 0; i < finding; ++i) made.push_back(&what_ifs[i]->expect);
-  const TimeNs from = job.first_step == 0 ? job.graph.steps.begin : EndOf(job, job.first_step - 1, made).second;
+  const TimeNs from =
+      job.first_step == 0 ? job.graph.steps.begin : EndOf(job, job.first_step - 1, made).second;
   const auto last = EndOf(job, job.steps - 1, made).first;
   const PlaceNamer names(job, about);
   std::map<std::pair<std::int64_t, std::string>, TimeNs> pieces;
-  for (const ReplayGraph::PathCut& cut : job.graph.graph.Shortened(last, from, made, what_ifs[finding]->expect)) {
+  for (const ReplayGraph::PathCut& cut :
+       job.graph.graph.Shortened(last, from, made, what_ifs[finding]->expect)) {
     const PathPiece piece = names.Of(cut);
     pieces[{piece.rank, piece.name}] += piece.less;
   }
   const auto steps = static_cast<TimeNs>(job.CountedSteps());
-  for (const auto& [place, less] : pieces) chain.path.push_back({place.first, place.second, less / steps});
-  std::stable_sort(chain.path.begin(), chain.path.end(), [](const PathPiece& a, const PathPiece& b) { return a.less > b.less; });
+  for (const auto& [place, less] : pieces)
+    chain.path.push_back({place.first, place.second, less / steps});
+  std::stable_sort(chain.path.begin(), chain.path.end(),
+                   [](const PathPiece& a, const PathPiece& b) { return a.less > b.less; });
   chain.more_path = chain.path.size() - std::min(chain.path.size(), kMostPieces);
   chain.path.resize(chain.path.size() - chain.more_path);
 }
 
 }  // namespace
 
-void AddChain(const Job& job, const Cause& cause, const std::vector<const WhatIf*>& what_ifs, std::size_t finding,
-              Diagnosis& diagnosis) {
+void AddChain(const Job& job, const Cause& cause, const std::vector<const WhatIf*>& what_ifs,
+              std::size_t finding, Diagnosis& diagnosis) {
   FoundCause& found = diagnosis.findings[finding];
   FindingChain chain;
   if (cause.late) chain.late = ExplainLateRank(job, *cause.late, found);

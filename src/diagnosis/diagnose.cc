@@ -10,15 +10,15 @@
 #include <vector>
 
 #include "bubble.h"
-#include "cause.h"
 #include "chain.h"
-#include "common_steps.h"
 #include "hiding.h"
 #include "innocents.h"
 #include "judged.h"
+#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/job/common_steps.h"
+#include "mpa/diagnosis/job/unsplit.h"
+#include "mpa/diagnosis/job/variables.h"
 #include "source_lines.h"
-#include "unsplit.h"
-#include "variables.h"
 
 namespace mpa {
 namespace {
@@ -30,7 +30,8 @@ std::int64_t RanksSeen(const Job& job) {
     seen = std::max(seen, job.ranks[rank].rank + 1);
     const auto& of_rank = job.operations.of_rank[rank];
     for (const PeerTransfer& transfer : job.Part(rank).transfers) {
-      seen = std::max(seen, RankInJob(job.operations.all[of_rank[transfer.operation]], transfer.peer) + 1);
+      seen = std::max(
+          seen, RankInJob(job.operations.all[of_rank[transfer.operation]], transfer.peer) + 1);
     }
   }
   for (const JobOperation& operation : job.operations.all) {
@@ -54,7 +55,8 @@ void AddFacts(const std::vector<DiagnosedRank>& ranks, const Job& job, Diagnosis
     formats.insert(rank.part->source);
     if (!rank.part->level.empty()) levels.insert(rank.part->level);
     for (const JobGroup& group : rank.part->meetings.groups) {
-      for (const std::int64_t member : group.ranks) diagnosis.world = std::max(diagnosis.world, member + 1);
+      for (const std::int64_t member : group.ranks)
+        diagnosis.world = std::max(diagnosis.world, member + 1);
     }
     const std::optional<std::size_t> position = PositionOf(job, rank);
     for (const StepPart& step : rank.part->steps) {
@@ -62,13 +64,16 @@ void AddFacts(const std::vector<DiagnosedRank>& ranks, const Job& job, Diagnosis
       row.rank = rank.rank;
       row.step = step.id;
       row.window = step.end - step.begin;
-      const std::vector<TimeNs> leaves = position ? DividedLeaves(job, *position, step) : step.leaves;
+      const std::vector<TimeNs> leaves =
+          position ? DividedLeaves(job, *position, step) : step.leaves;
       for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf) {
-        if (leaves[leaf] != 0) row.leaves.emplace_back(NameOf(static_cast<Leaf>(leaf)), leaves[leaf]);
+        if (leaves[leaf] != 0)
+          row.leaves.emplace_back(NameOf(static_cast<Leaf>(leaf)), leaves[leaf]);
       }
     }
   }
-  diagnosis.world = std::max(diagnosis.world, std::max(RanksSeen(job), static_cast<std::int64_t>(ranks.size())));
+  diagnosis.world =
+      std::max(diagnosis.world, std::max(RanksSeen(job), static_cast<std::int64_t>(ranks.size())));
   diagnosis.formats.assign(formats.begin(), formats.end());
   if (!levels.empty()) diagnosis.level = *levels.begin();
   diagnosis.settings = SettingsOf(job.ranks);
@@ -80,11 +85,13 @@ void AddFacts(const std::vector<DiagnosedRank>& ranks, const Job& job, Diagnosis
 }
 
 // What costs every rank a little in every step is how the job was written, not a deviation.
-bool DemoteUsual(const Job& job, const Waterfall& waterfall, std::vector<Cause>& causes, std::vector<WhatIf>& what_ifs) {
+bool DemoteUsual(const Job& job, const Waterfall& waterfall, std::vector<Cause>& causes,
+                 std::vector<WhatIf>& what_ifs) {
   bool any = false;
   for (const Gain& gain : waterfall.gains) {
     const bool is_small = gain.gain < ShareOf(waterfall.step, job.rules.fault_share);
-    if (!is_small || what_ifs[gain.cause].opportunity || !causes[gain.cause].finding.ranks.empty()) continue;
+    if (!is_small || what_ifs[gain.cause].opportunity || !causes[gain.cause].finding.ranks.empty())
+      continue;
     what_ifs[gain.cause].opportunity = any = true;
     causes[gain.cause].finding.kind = FindingKind::kOpportunity;
   }
@@ -96,32 +103,45 @@ TimeNs DoubtOf(const Job& job, const FoundCause& finding) {
   TimeNs most = 0;
   if (!finding.id.starts_with("rank.")) return most;
   for (const ClockDoubt& doubt : job.operations.clock_doubts) {
-    const auto is_named = [&](std::int64_t rank) { return std::find(finding.ranks.begin(), finding.ranks.end(), rank) != finding.ranks.end(); };
+    const auto is_named = [&](std::int64_t rank) {
+      return std::find(finding.ranks.begin(), finding.ranks.end(), rank) != finding.ranks.end();
+    };
     // Who was not captured is seen by all others, and a rank that changes may be any.
-    const bool rests_on_it = finding.id == "rank.late" || finding.ranks.empty() || is_named(doubt.first) || is_named(doubt.second);
+    const bool rests_on_it = finding.id == "rank.late" || finding.ranks.empty() ||
+                             is_named(doubt.first) || is_named(doubt.second);
     if (rests_on_it) most = std::max(most, doubt.residual);
   }
   return most;
 }
 
-// Findings are told, and what saves nothing at all is fine. Between them are causes that findings cover.
-void FindHidden(const Job& job, const Waterfall& waterfall, const std::vector<WhatIf>& what_ifs, const std::vector<const WhatIf*>& of_findings,
-                StepReplays& replays, std::vector<Cause>& causes, Diagnosis& diagnosis) {
+// Findings are told, and what saves nothing at all is fine. Between them are causes that findings
+// cover.
+void FindHidden(const Job& job, const Waterfall& waterfall, const std::vector<WhatIf>& what_ifs,
+                const std::vector<const WhatIf*>& of_findings, StepReplays& replays,
+                std::vector<Cause>& causes, Diagnosis& diagnosis) {
   for (std::size_t i = 0; i < causes.size() && !of_findings.empty(); ++i) {
     const TimeNs alone = waterfall.alone[i];
-    const bool is_told = std::find(of_findings.begin(), of_findings.end(), &what_ifs[i]) != of_findings.end();
-    if (is_told || alone < LeastGain(job.rules, waterfall.step) || alone < DoubtOf(job, causes[i].finding)) continue;
+    const bool is_told =
+        std::find(of_findings.begin(), of_findings.end(), &what_ifs[i]) != of_findings.end();
+    if (is_told || alone < LeastGain(job.rules, waterfall.step) ||
+        alone < DoubtOf(job, causes[i].finding))
+      continue;
     causes[i].finding.alone = alone;
-    const auto step_with = [&](const Removal& finding) { return replays.Time({&finding, &what_ifs[i].expect}); };
+    const auto step_with = [&](const Removal& finding) {
+      return replays.Time({&finding, &what_ifs[i].expect});
+    };
     AddHidden(of_findings, step_with, std::move(causes[i].finding), diagnosis);
   }
 }
 
-Certainty LessSure(Certainty certainty) { return certainty == Certainty::kHigh ? Certainty::kMedium : Certainty::kLow; }
+Certainty LessSure(Certainty certainty) {
+  return certainty == Certainty::kHigh ? Certainty::kMedium : Certainty::kLow;
+}
 
 }  // namespace
 
-Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules, std::string_view explain) {
+Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules,
+                   std::string_view explain) {
   const CommonSteps common = FindCommonSteps(ranks);
   const Job job = MakeJob(common.ranks, rules);
   Diagnosis diagnosis;
@@ -149,10 +169,13 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules, 
   FindOperatorCauses(job, causes);
   std::vector<WhatIf> what_ifs;
   for (Cause& cause : causes) what_ifs.push_back(std::move(cause.what_if));
-  const auto share_of_step = [&](double share) { return std::max<TimeNs>(1, ShareOf(job.step_time, share)); };
+  const auto share_of_step = [&](double share) {
+    return std::max<TimeNs>(1, ShareOf(job.step_time, share));
+  };
   StepReplays replays(job.graph.graph, job.graph.steps);
   const auto search = [&] {
-    return MakeWaterfall(replays, what_ifs, share_of_step(rules.search_share), share_of_step(rules.pair_share));
+    return MakeWaterfall(replays, what_ifs, share_of_step(rules.search_share),
+                         share_of_step(rules.pair_share));
   };
   Waterfall waterfall = search();
   if (DemoteUsual(job, waterfall, causes, what_ifs)) waterfall = search();
@@ -161,7 +184,8 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules, 
   const TimeNs least = LeastGain(rules, waterfall.step);
   std::vector<const WhatIf*> of_findings;
   for (const Gain& gain : waterfall.gains) {
-    // What is fixed first saves as much as it does alone. Others may save much alone and nothing more behind it.
+    // What is fixed first saves as much as it does alone. Others may save much alone and nothing
+    // more behind it.
     if (gain.gain < least && !gain.with_next) continue;
     const TimeNs doubt = DoubtOf(job, causes[gain.cause].finding);
     if (doubt > 0 && gain.gain < doubt) continue;

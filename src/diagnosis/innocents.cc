@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
-#include "cause.h"
-#include "evidence.h"
+#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/evidence.h"
 
 namespace mpa {
 namespace {
@@ -18,7 +18,8 @@ constexpr std::size_t kMostNotCauses = 2;
 
 // Waiting calls of one name on one rank.
 struct WaitingCalls {
-  std::map<std::uint32_t, TimeNs> dur;  // by the moment at which the call ends: it may wait for several streams
+  std::map<std::uint32_t, TimeNs>
+      dur;  // by the moment at which the call ends: it may wait for several streams
   TimeNs Sum() const {
     TimeNs sum = 0;
     for (const auto& [end, time] : dur) sum += time;
@@ -28,7 +29,8 @@ struct WaitingCalls {
 
 class InnocentFinder {
  public:
-  InnocentFinder(const Job& job, const std::vector<const WhatIf*>& what_ifs, StepReplays& replays, Diagnosis& diagnosis)
+  InnocentFinder(const Job& job, const std::vector<const WhatIf*>& what_ifs, StepReplays& replays,
+                 Diagnosis& diagnosis)
       : job_(job), what_ifs_(what_ifs), replays_(replays), diagnosis_(diagnosis) {}
 
   void Find() {
@@ -37,13 +39,16 @@ class InnocentFinder {
     std::vector<Candidate> largest;
     for (const auto& [name, ranks] : calls_) {
       const TimeNs time = PerStep(job_, LongestOf(ranks).second);
-      if (!concerned_.contains(name) && time >= ShareOf(diagnosis_.step, job_.rules.innocent_share)) largest.emplace_back(time, name);
+      if (!concerned_.contains(name) && time >= ShareOf(diagnosis_.step, job_.rules.innocent_share))
+        largest.emplace_back(time, name);
     }
-    std::stable_sort(largest.begin(), largest.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::stable_sort(largest.begin(), largest.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
     // A few at a time: a replay tells all calls how long they wait then.
     constexpr std::size_t kTogether = 2 * kMostNotCauses;
     for (std::size_t first = 0; first < largest.size(); first += kTogether) {
-      const std::span<const Candidate> some = std::span(largest).subspan(first, std::min(kTogether, largest.size() - first));
+      const std::span<const Candidate> some =
+          std::span(largest).subspan(first, std::min(kTogether, largest.size() - first));
       const std::vector<std::string> explained_by = Explain(some);
       for (std::size_t i = 0; i < some.size(); ++i) {
         if (diagnosis_.not_causes.size() == kMostNotCauses) return;
@@ -64,8 +69,10 @@ class InnocentFinder {
   void Collect(std::size_t rank) {
     const RankDiagnosis& part = job_.Part(rank);
     for (const BlockedPart& call : part.blocked) {
-      const bool counts = call.step >= static_cast<std::int32_t>(job_.first_step) && static_cast<std::size_t>(call.step) < job_.steps;
-      if (counts && call.edge < part.graph.edges.size()) calls_[NameOf(part, call)][rank].dur[part.graph.edges[call.edge].node] = call.dur;
+      const bool counts = call.step >= static_cast<std::int32_t>(job_.first_step) &&
+                          static_cast<std::size_t>(call.step) < job_.steps;
+      if (counts && call.edge < part.graph.edges.size())
+        calls_[NameOf(part, call)][rank].dur[part.graph.edges[call.edge].node] = call.dur;
     }
   }
 
@@ -77,39 +84,47 @@ class InnocentFinder {
     return longest;
   }
 
-  // The names of calls that a finding is about: it takes out waits of theirs, or counts their kind among
-  // what it costs.
+  // The names of calls that a finding is about: it takes out waits of theirs, or counts their kind
+  // among what it costs.
   void FindConcerned() {
     std::set<ReplayGraph::Edge> cuts;
-    for (const WhatIf* what_if : what_ifs_) cuts.insert(what_if->expect.cuts.begin(), what_if->expect.cuts.end());
+    for (const WhatIf* what_if : what_ifs_)
+      cuts.insert(what_if->expect.cuts.begin(), what_if->expect.cuts.end());
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
       const RankDiagnosis& part = job_.Part(rank);
       for (const BlockedPart& call : part.blocked) {
-        if (cuts.contains(job_.graph.first_edge[rank] + call.edge) || IsAbout(rank, call.leaf)) concerned_.insert(NameOf(part, call));
+        if (cuts.contains(job_.graph.first_edge[rank] + call.edge) || IsAbout(rank, call.leaf))
+          concerned_.insert(NameOf(part, call));
       }
     }
   }
 
   bool IsAbout(std::size_t rank, Leaf leaf) const {
-    return std::any_of(diagnosis_.findings.begin(), diagnosis_.findings.end(), [&](const FoundCause& finding) {
-      const bool is_culprit = finding.ranks.empty() || std::find(finding.ranks.begin(), finding.ranks.end(), job_.ranks[rank].rank) != finding.ranks.end();
-      return is_culprit && IsOf(LeavesOf(finding), leaf);
-    });
+    return std::any_of(
+        diagnosis_.findings.begin(), diagnosis_.findings.end(), [&](const FoundCause& finding) {
+          const bool is_culprit =
+              finding.ranks.empty() || std::find(finding.ranks.begin(), finding.ranks.end(),
+                                                 job_.ranks[rank].rank) != finding.ranks.end();
+          return is_culprit && IsOf(LeavesOf(finding), leaf);
+        });
   }
 
   void Add(const std::string& name, TimeNs time, const std::string& explained_by) {
     Removal without;
     for (const auto& [rank, calls] : calls_.at(name)) {
       for (const BlockedPart& call : job_.Part(rank).blocked) {
-        if (NameOf(job_.Part(rank), call) == name) without.cuts.push_back(job_.graph.first_edge[rank] + call.edge);
+        if (NameOf(job_.Part(rank), call) == name)
+          without.cuts.push_back(job_.graph.first_edge[rank] + call.edge);
       }
     }
     // What is explained costs something of its own, too; not most of it.
     const TimeNs alone = Saved({}, without);
-    if (explained_by.empty() ? alone >= LeastGain(job_.rules, diagnosis_.step) : 2 * alone >= time) return;
+    if (explained_by.empty() ? alone >= LeastGain(job_.rules, diagnosis_.step) : 2 * alone >= time)
+      return;
     StepReplays::Removals mended;
     for (const WhatIf* what_if : what_ifs_) mended.push_back(&what_if->expect);
-    if (explained_by.empty() && Saved(mended, without) >= LeastGain(job_.rules, diagnosis_.step)) return;
+    if (explained_by.empty() && Saved(mended, without) >= LeastGain(job_.rules, diagnosis_.step))
+      return;
     NotACause& innocent = diagnosis_.not_causes.emplace_back();
     innocent.name = name;
     innocent.cost = time;
@@ -118,11 +133,13 @@ class InnocentFinder {
 
   // How much shorter the step is without the waits, once some findings are mended.
   TimeNs Saved(const StepReplays::Removals& mended, const Removal& without) {
-    const std::vector<TimeNs> times = replays_.Times(mended, std::vector<StepReplays::Removals>{{}, {&without}});
+    const std::vector<TimeNs> times =
+        replays_.Times(mended, std::vector<StepReplays::Removals>{{}, {&without}});
     return times[0] - times[1];
   }
 
-  // For each the finding without which the calls wait least; empty: they wait for long without any of them.
+  // For each the finding without which the calls wait least; empty: they wait for long without any
+  // of them.
   std::vector<std::string> Explain(std::span<const Candidate> candidates) {
     struct Waits {
       std::size_t rank = 0;
@@ -132,15 +149,18 @@ class InnocentFinder {
     std::vector<StepReplays::Removals> sets(1);
     for (std::size_t i = 0; i < what_ifs_.size(); ++i) {
       StepReplays::Removals& removals = sets.emplace_back(1, &what_ifs_[i]->expect);
-      if (diagnosis_.findings[i].with_next && i + 1 < what_ifs_.size()) removals.push_back(&what_ifs_[i + 1]->expect);
+      if (diagnosis_.findings[i].with_next && i + 1 < what_ifs_.size())
+        removals.push_back(&what_ifs_[i + 1]->expect);
     }
     std::vector<Waits> waits;
     for (const Candidate& candidate : candidates) {
       const std::size_t rank = LongestOf(calls_.at(candidate.second)).first;
-      waits.push_back({rank, EdgesBeside(rank, calls_.at(candidate.second).at(rank)), std::vector<TimeNs>(sets.size())});
+      waits.push_back({rank, EdgesBeside(rank, calls_.at(candidate.second).at(rank)),
+                       std::vector<TimeNs>(sets.size())});
     }
     replays_.ForEach({}, sets, [&](std::size_t number, const Replays& replays, std::size_t set) {
-      for (Waits& of_calls : waits) of_calls.times[number] = WaitOf(of_calls.rank, of_calls.edges, replays, set);
+      for (Waits& of_calls : waits)
+        of_calls.times[number] = WaitOf(of_calls.rank, of_calls.edges, replays, set);
     });
     std::vector<std::string> keys;
     for (const Waits& of_calls : waits) keys.push_back(KeyOf(of_calls.times));
@@ -162,7 +182,8 @@ class InnocentFinder {
   // What holds up the ends of calls beside the device.
   std::vector<std::uint32_t> EdgesBeside(std::size_t rank, const WaitingCalls& calls) const {
     const RankDiagnosis& part = job_.Part(rank);
-    std::vector<bool> is_end(part.graph.nodes.size(), false), blocking(part.graph.edges.size(), false);
+    std::vector<bool> is_end(part.graph.nodes.size(), false),
+        blocking(part.graph.edges.size(), false);
     for (const auto& [end, time] : calls.dur) is_end[end] = true;
     for (const BlockedPart& call : part.blocked) blocking[call.edge] = true;
     std::vector<std::uint32_t> edges;
@@ -172,21 +193,25 @@ class InnocentFinder {
     return edges;
   }
 
-  // How long calls of a rank wait for the device in a replay: from when all else that holds up their ends
-  // is done.
-  TimeNs WaitOf(std::size_t rank, const std::vector<std::uint32_t>& edges, const Replays& replays, std::size_t set) const {
+  // How long calls of a rank wait for the device in a replay: from when all else that holds up
+  // their ends is done.
+  TimeNs WaitOf(std::size_t rank, const std::vector<std::uint32_t>& edges, const Replays& replays,
+                std::size_t set) const {
     const RankDiagnosis& part = job_.Part(rank);
     const ReplayGraph::Node first = job_.graph.first_node[rank];
     std::map<std::uint32_t, TimeNs> ready;
     for (const std::uint32_t i : edges) {
       const GraphEdge& edge = part.graph.edges[i];
-      const TimeNs from = replays.Start(set, first + edge.on) + (edge.from == WaitsFor::kEnd ? replays.Duration(set, first + edge.on) : 0);
+      const TimeNs from =
+          replays.Start(set, first + edge.on) +
+          (edge.from == WaitsFor::kEnd ? replays.Duration(set, first + edge.on) : 0);
       const TimeNs then = from + job_.graph.graph.Weight(job_.graph.first_edge[rank] + i);
       const auto [found, is_new] = ready.try_emplace(edge.node, then);
       found->second = std::max(found->second, then);
     }
     TimeNs wait = 0;
-    for (const auto& [node, then] : ready) wait += std::max<TimeNs>(0, replays.Start(set, first + node) - then);
+    for (const auto& [node, then] : ready)
+      wait += std::max<TimeNs>(0, replays.Start(set, first + node) - then);
     return wait;
   }
 
@@ -200,7 +225,8 @@ class InnocentFinder {
 
 }  // namespace
 
-void FindNotCauses(const Job& job, const std::vector<const WhatIf*>& what_ifs, StepReplays& replays, Diagnosis& diagnosis) {
+void FindNotCauses(const Job& job, const std::vector<const WhatIf*>& what_ifs, StepReplays& replays,
+                   Diagnosis& diagnosis) {
   InnocentFinder(job, what_ifs, replays, diagnosis).Find();
 }
 

@@ -5,9 +5,10 @@
 #include <initializer_list>
 #include <string_view>
 
-#include "cause.h"
-#include "micro_batches.h"
 #include "mpa/base/text.h"
+#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/micro_batches.h"
+#include "mpa/diagnosis/findings/catalogue.h"
 
 namespace mpa {
 namespace {
@@ -23,7 +24,8 @@ class JudgedCauses {
     FindMissingCalls();
     FindMissingTransfers();
     FindMissingKernels();
-    if (!ShapeOfPipeline(job_).complete) Miss({"pp.stage_imbalance"}, "a rank of every pipeline stage", "captures of more ranks");
+    if (!ShapeOfPipeline(job_).complete)
+      Miss({"pp.stage_imbalance"}, "a rank of every pipeline stage", "captures of more ranks");
     FindMissingRanks();
   }
 
@@ -31,9 +33,10 @@ class JudgedCauses {
     for (const CatalogueEntry& entry : Catalogue()) {
       const std::string_view id = entry.id;
       const auto is_of = [id](const auto& row) { return row.id == id; };
-      const bool is_told = std::any_of(diagnosis_.findings.begin(), diagnosis_.findings.end(), is_of) ||
-                           std::any_of(diagnosis_.hidden.begin(), diagnosis_.hidden.end(), is_of) ||
-                           std::any_of(diagnosis_.not_judged.begin(), diagnosis_.not_judged.end(), is_of);
+      const bool is_told =
+          std::any_of(diagnosis_.findings.begin(), diagnosis_.findings.end(), is_of) ||
+          std::any_of(diagnosis_.hidden.begin(), diagnosis_.hidden.end(), is_of) ||
+          std::any_of(diagnosis_.not_judged.begin(), diagnosis_.not_judged.end(), is_of);
       if (!is_told && !id.starts_with("capture.") && Applies(id)) diagnosis_.fine.emplace_back(id);
     }
   }
@@ -41,59 +44,89 @@ class JudgedCauses {
  private:
   template <typename Holds>
   bool Any(Holds holds) const {
-    return std::any_of(job_.ranks.begin(), job_.ranks.end(), [&](const DiagnosedRank& rank) { return holds(*rank.part); });
+    return std::any_of(job_.ranks.begin(), job_.ranks.end(),
+                       [&](const DiagnosedRank& rank) { return holds(*rank.part); });
   }
-  bool IsGpu() const { return !Any([](const RankDiagnosis& part) { return part.source != kGpuSource; }); }
+  bool IsGpu() const {
+    return !Any([](const RankDiagnosis& part) { return part.source != kGpuSource; });
+  }
   bool HasOperations() const { return !job_.operations.all.empty(); }
-  bool HasTransfers() const { return Any([](const RankDiagnosis& part) { return !part.transfers.empty(); }); }
-  bool HasCalls() const { return Any([](const RankDiagnosis& part) { return part.has_calls; }); }
+  bool HasTransfers() const {
+    return Any([](const RankDiagnosis& part) { return !part.transfers.empty(); });
+  }
+  bool HasCalls() const {
+    return Any([](const RankDiagnosis& part) { return part.has_calls; });
+  }
   bool ComparesRanks() const {
-    return std::any_of(job_.ranks_of_role.begin(), job_.ranks_of_role.end(), [&](const auto& role) { return CanCompare(job_, role.second.size()); });
+    return std::any_of(job_.ranks_of_role.begin(), job_.ranks_of_role.end(),
+                       [&](const auto& role) { return CanCompare(job_, role.second.size()); });
   }
 
-  void Miss(std::initializer_list<std::string_view> ids, std::string_view needs, std::string_view hint) {
-    for (const std::string_view id : ids) diagnosis_.not_judged.push_back({std::string(id), std::string(needs), std::string(hint)});
+  void Miss(std::initializer_list<std::string_view> ids, std::string_view needs,
+            std::string_view hint) {
+    for (const std::string_view id : ids)
+      diagnosis_.not_judged.push_back({std::string(id), std::string(needs), std::string(hint)});
   }
 
   void FindMissingCalls() {
-    if (!HasCalls() && IsGpu()) Miss({"host.compile", "host.memory", "mem.pressure"}, "calls of the CUDA runtime", "ProfilerActivity.CPU");
-    if (!HasCalls() && !IsGpu()) Miss({"host.compile", "host.aclop", "host.memory", "mem.pressure"}, "calls of the runtime (CANN)", kLevel1);
+    if (!HasCalls() && IsGpu())
+      Miss({"host.compile", "host.memory", "mem.pressure"}, "calls of the CUDA runtime",
+           "ProfilerActivity.CPU");
+    if (!HasCalls() && !IsGpu())
+      Miss({"host.compile", "host.aclop", "host.memory", "mem.pressure"},
+           "calls of the runtime (CANN)", kLevel1);
     if (!Any([](const RankDiagnosis& part) { return part.knows_garbage; })) {
-      Miss({"host.gc"}, "records of garbage collections", IsGpu() ? kNotOnGpus : "gc_detect_threshold=1");
+      Miss({"host.gc"}, "records of garbage collections",
+           IsGpu() ? kNotOnGpus : "gc_detect_threshold=1");
     }
-    if (!Any([](const RankDiagnosis& part) { return part.has_stacks; })) Miss({"host.python"}, "stacks of Python, for source lines", "with_stack=True");
+    if (!Any([](const RankDiagnosis& part) { return part.has_stacks; }))
+      Miss({"host.python"}, "stacks of Python, for source lines", "with_stack=True");
   }
 
   void FindMissingTransfers() {
-    if (HasOperations() && !HasTransfers()) Miss({"link.slow", "comm.small"}, "sizes and peers of transfers", IsGpu() ? kNotOnGpus : kLevel1);
+    if (HasOperations() && !HasTransfers())
+      Miss({"link.slow", "comm.small"}, "sizes and peers of transfers",
+           IsGpu() ? kNotOnGpus : kLevel1);
   }
 
   void FindMissingKernels() {
     const bool has_shapes = Any([](const RankDiagnosis& part) {
-      return std::any_of(part.kinds.begin(), part.kinds.end(), [&](const KernelKind& kind) { return !IsOneOf(part.names[kind.shapes], {"", "N/A"}); });
+      return std::any_of(part.kinds.begin(), part.kinds.end(), [&](const KernelKind& kind) {
+        return !IsOneOf(part.names[kind.shapes], {"", "N/A"});
+      });
     });
-    if (!has_shapes) Miss({"op.slow", "op.variance", "op.unfused", "data.imbalance", "ep.imbalance"}, "shapes of kernels", IsGpu() ? "record_shapes=True" : kLevel1);
+    if (!has_shapes)
+      Miss({"op.slow", "op.variance", "op.unfused", "data.imbalance", "ep.imbalance"},
+           "shapes of kernels", IsGpu() ? "record_shapes=True" : kLevel1);
     const bool has_clock = Any([](const RankDiagnosis& part) {
-      return std::any_of(part.steps.begin(), part.steps.end(), [](const StepPart& step) { return step.mhz > 0; });
+      return std::any_of(part.steps.begin(), part.steps.end(),
+                         [](const StepPart& step) { return step.mhz > 0; });
     });
     if (!has_clock) {
       Miss({"dev.clock"}, "the clock of the cores", IsGpu() ? kNotOnGpus : kLevel1);
     } else if (!Any([](const RankDiagnosis& part) { return part.rated_mhz > 0; })) {
-      Miss({"dev.clock"}, "the rated clock of the cores", "info.json of the device, in its PROF folder");
+      Miss({"dev.clock"}, "the rated clock of the cores",
+           "info.json of the device, in its PROF folder");
     }
   }
 
   void FindMissingRanks() {
     const auto& operations = job_.operations.all;
     const bool compares = ComparesRanks();
-    if (compares && std::none_of(operations.begin(), operations.end(), [](const JobOperation& row) { return row.is_apart; })) return;
+    if (compares && std::none_of(operations.begin(), operations.end(),
+                                 [](const JobOperation& row) { return row.is_apart; }))
+      return;
     for (const std::string_view id : {"rank.late_compute", "rank.late_host", "rank.late_input"}) {
       // Some work of the host is compared across roles, too.
-      if (std::any_of(diagnosis_.findings.begin(), diagnosis_.findings.end(), [&](const FoundCause& finding) { return finding.id == id; })) continue;
+      if (std::any_of(diagnosis_.findings.begin(), diagnosis_.findings.end(),
+                      [&](const FoundCause& finding) { return finding.id == id; }))
+        continue;
       if (compares) {
-        Miss({id}, "the same operations of a group on all of its ranks", "captures of the same steps");
+        Miss({id}, "the same operations of a group on all of its ranks",
+             "captures of the same steps");
       } else {
-        Miss({id}, "three ranks of the same role, or two and more steps", "captures of more ranks or steps");
+        Miss({id}, "three ranks of the same role, or two and more steps",
+             "captures of more ranks or steps");
       }
     }
   }
@@ -102,13 +135,21 @@ class JudgedCauses {
   bool Applies(std::string_view id) const {
     if (id.starts_with("pp.")) return ShapeOfPipeline(job_).stages > 1;
     if (id.starts_with("comm.") || id == "link.slow" || id == "rank.late") {
-      if (IsOneOf(id, {"comm.unaligned", "comm.contention", "comm.retransmit", "comm.inner", "comm.buffer"}) && !HasTransfers()) return false;
+      if (IsOneOf(id, {"comm.unaligned", "comm.contention", "comm.retransmit", "comm.inner",
+                       "comm.buffer"}) &&
+          !HasTransfers())
+        return false;
       return HasOperations();
     }
-    if (id == "rank.jitter") return ComparesRanks() && static_cast<double>(job_.CountedSteps()) >= job_.rules.jitter_steps;
-    if (id.starts_with("rank.") || IsOneOf(id, {"data.imbalance", "ep.imbalance"})) return ComparesRanks();
-    if (id == "host.cpu_contention") return HasCalls() && !IsGpu() && static_cast<double>(job_.CountedSteps()) >= job_.rules.cpu_steps;
-    return !IsGpu() || !IsOneOf(id, {"host.aclop", "host.launch_blocking", "op.aicpu", "mem.pressure", "env.check"});
+    if (id == "rank.jitter")
+      return ComparesRanks() && static_cast<double>(job_.CountedSteps()) >= job_.rules.jitter_steps;
+    if (id.starts_with("rank.") || IsOneOf(id, {"data.imbalance", "ep.imbalance"}))
+      return ComparesRanks();
+    if (id == "host.cpu_contention")
+      return HasCalls() && !IsGpu() &&
+             static_cast<double>(job_.CountedSteps()) >= job_.rules.cpu_steps;
+    return !IsGpu() || !IsOneOf(id, {"host.aclop", "host.launch_blocking", "op.aicpu",
+                                     "mem.pressure", "env.check"});
   }
 
   const Job& job_;
@@ -117,7 +158,9 @@ class JudgedCauses {
 
 }  // namespace
 
-void FindNotJudged(const Job& job, Diagnosis& diagnosis) { JudgedCauses(job, diagnosis).FindMissing(); }
+void FindNotJudged(const Job& job, Diagnosis& diagnosis) {
+  JudgedCauses(job, diagnosis).FindMissing();
+}
 
 void FindFine(const Job& job, Diagnosis& diagnosis) { JudgedCauses(job, diagnosis).FindOthers(); }
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "job.h"
-#include "mpa/diagnosis/diagnosis.h"
+#include "mpa/diagnosis/findings/diagnosis.h"
+#include "mpa/diagnosis/job/job.h"
 
 namespace mpa {
 
-/// What the captures do not hold, and which causes could not be judged without it. The findings are there.
+/// What the captures do not hold, and which causes could not be judged without it. The findings are
+/// there.
 void FindNotJudged(const Job& job, Diagnosis& diagnosis);
-/// The causes that were looked at and cost nothing in this job: neither findings, nor hidden behind them, nor
-/// among what was not judged, which are all there.
+/// The causes that were looked at and cost nothing in this job: neither findings, nor hidden behind
+/// them, nor among what was not judged, which are all there.
 void FindFine(const Job& job, Diagnosis& diagnosis);
 
 }  // namespace mpa

@@ -11,23 +11,26 @@
 #include <utility>
 #include <vector>
 
-#include "check_part.h"
 #include "diagnose.h"
-#include "diagnosis_page.h"
-#include "evidence.h"
-#include "finding_text.h"
 #include "mpa/base/error.h"
 #include "mpa/base/text.h"
-#include "mpa/diagnosis/diagnosis.h"
-#include "mpa/diagnosis/rules.h"
+#include "mpa/diagnosis/causes/evidence.h"
+#include "mpa/diagnosis/findings/catalogue.h"
+#include "mpa/diagnosis/findings/diagnosis.h"
+#include "mpa/diagnosis/findings/rules.h"
+#include "mpa/diagnosis/part/check_part.h"
+#include "mpa/diagnosis/part/part_fields.h"
+#include "mpa/diagnosis/report/diagnosis_json.h"
+#include "mpa/diagnosis/report/diagnosis_page.h"
+#include "mpa/diagnosis/report/diagnosis_screen.h"
+#include "mpa/diagnosis/report/finding_text.h"
+#include "mpa/diagnosis/report/problem_sheets.h"
+#include "mpa/diagnosis/report/timeline.h"
+#include "mpa/diagnosis/report/tuning_list.h"
+#include "mpa/diagnosis/report/why.h"
 #include "mpa/measure/accounting.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/make_recipe.h"
-#include "part_fields.h"
-#include "problem_sheets.h"
-#include "timeline.h"
-#include "tuning_list.h"
-#include "why.h"
 
 namespace mpa {
 namespace {
@@ -36,13 +39,15 @@ RankDiagnosis MapDiagnosis(const RankTrace& trace, const RecipeArguments& argume
   return MakeRankDiagnosis(trace, arguments.contains("key"));
 }
 
-std::size_t CountOr(const RecipeArguments& arguments, std::string_view name, std::size_t otherwise) {
+std::size_t CountOr(const RecipeArguments& arguments, std::string_view name,
+                    std::size_t otherwise) {
   return NumberArgument<std::size_t>(arguments, name).value_or(otherwise);
 }
 
 Language LanguageOf(const RecipeArguments& arguments) {
   const auto language = arguments.find("language");
-  return language != arguments.end() && language->second == "cn" ? Language::kChinese : Language::kEnglish;
+  return language != arguments.end() && language->second == "cn" ? Language::kChinese
+                                                                 : Language::kEnglish;
 }
 
 Rules RulesOf(const RecipeArguments& arguments) {
@@ -51,21 +56,27 @@ Rules RulesOf(const RecipeArguments& arguments) {
 }
 
 bool IsOfDimension(std::string_view id, std::string_view dimension) {
-  const bool computes = id.starts_with("op.") || IsOneOf(id, {"rank.late_compute", "ep.imbalance", "data.imbalance", "pp.stage_imbalance", "dev.clock"});
-  const bool schedules = id.starts_with("host.") || IsOneOf(id, {"rank.late_host", "rank.late_input"});
+  const bool computes =
+      id.starts_with("op.") || IsOneOf(id, {"rank.late_compute", "ep.imbalance", "data.imbalance",
+                                            "pp.stage_imbalance", "dev.clock"});
+  const bool schedules =
+      id.starts_with("host.") || IsOneOf(id, {"rank.late_host", "rank.late_input"});
   return dimension == "computation" ? computes : dimension == "schedule" ? schedules : true;
 }
 
-// What hides some findings, and what hides that, among those that are left out. Of two that pay only
-// together, both.
-std::vector<NeededFinding> HidingFindings(const std::vector<FoundCause>& shown, const std::vector<FoundCause>& left_out) {
+// What hides some findings, and what hides that, among those that are left out. Of two that pay
+// only together, both.
+std::vector<NeededFinding> HidingFindings(const std::vector<FoundCause>& shown,
+                                          const std::vector<FoundCause>& left_out) {
   std::set<std::string> wanted;
   for (const FoundCause& finding : shown) wanted.insert(finding.after.begin(), finding.after.end());
   // What hides a finding comes before it.
   for (std::size_t i = left_out.size(); i-- > 0;) {
-    const bool pays_with_next = left_out[i].with_next && i + 1 < left_out.size() && wanted.contains(left_out[i + 1].key);
+    const bool pays_with_next =
+        left_out[i].with_next && i + 1 < left_out.size() && wanted.contains(left_out[i + 1].key);
     if (pays_with_next) wanted.insert(left_out[i].key);
-    if (wanted.contains(left_out[i].key)) wanted.insert(left_out[i].after.begin(), left_out[i].after.end());
+    if (wanted.contains(left_out[i].key))
+      wanted.insert(left_out[i].after.begin(), left_out[i].after.end());
   }
   std::vector<NeededFinding> needed;
   for (const FoundCause& finding : left_out) {
@@ -79,25 +90,32 @@ std::vector<NeededFinding> HidingFindings(const std::vector<FoundCause>& shown, 
 void KeepDimension(const RecipeArguments& arguments, Diagnosis& diagnosis) {
   const auto dimension = arguments.find("dimension");
   if (dimension == arguments.end() || arguments.contains("key")) return;
-  const auto leaves = [&](const auto& finding) { return !IsOfDimension(finding, dimension->second); };
+  const auto leaves = [&](const auto& finding) {
+    return !IsOfDimension(finding, dimension->second);
+  };
   std::vector<FoundCause> left_out;
-  std::copy_if(diagnosis.findings.begin(), diagnosis.findings.end(), std::back_inserter(left_out), [&](const FoundCause& finding) { return leaves(finding.id); });
+  std::copy_if(diagnosis.findings.begin(), diagnosis.findings.end(), std::back_inserter(left_out),
+               [&](const FoundCause& finding) { return leaves(finding.id); });
   std::erase_if(diagnosis.findings, [&](const FoundCause& finding) { return leaves(finding.id); });
   std::erase_if(diagnosis.hidden, [&](const FoundCause& finding) { return leaves(finding.id); });
   std::erase_if(diagnosis.fine, leaves);
   diagnosis.needed = HidingFindings(diagnosis.findings, left_out);
   for (const FoundCause& finding : left_out) {
     diagnosis.floor += finding.gain;
-    if (finding.kind == FindingKind::kFault) diagnosis.culprits.insert(diagnosis.culprits.end(), finding.ranks.begin(), finding.ranks.end());
+    if (finding.kind == FindingKind::kFault)
+      diagnosis.culprits.insert(diagnosis.culprits.end(), finding.ranks.begin(),
+                                finding.ranks.end());
   }
   for (const NeededFinding& finding : diagnosis.needed) diagnosis.floor -= finding.gain;
 }
 
 // A misspelt key, or one of the same kind.
-std::optional<std::string> NearestKey(const std::string& key, const std::vector<std::string>& keys) {
+std::optional<std::string> NearestKey(const std::string& key,
+                                      const std::vector<std::string>& keys) {
   if (auto closest = Closest(key, keys)) return closest;
   const std::string id = key.substr(0, key.find('/'));
-  const auto same = std::find_if(keys.begin(), keys.end(), [&](const std::string& known) { return known.starts_with(id); });
+  const auto same = std::find_if(keys.begin(), keys.end(),
+                                 [&](const std::string& known) { return known.starts_with(id); });
   if (same != keys.end() && !id.empty()) return *same;
   std::vector<std::string> ids;
   for (const std::string& known : keys) ids.push_back(known.substr(0, known.find('/')));
@@ -110,8 +128,10 @@ std::optional<std::string> NearestKey(const std::string& key, const std::vector<
   std::vector<std::string> ids;
   for (const CatalogueEntry& entry : Catalogue()) ids.emplace_back(entry.id);
   const std::string id = key.substr(0, key.find('/'));
-  const auto nearest = std::find(ids.begin(), ids.end(), id) == ids.end() ? Closest(id, ids) : std::nullopt;
-  Fail(ErrorKind::kUsage, "no finding '{}'{}; this job has no findings: no cause costs {} of the step", key,
+  const auto nearest =
+      std::find(ids.begin(), ids.end(), id) == ids.end() ? Closest(id, ids) : std::nullopt;
+  Fail(ErrorKind::kUsage,
+       "no finding '{}'{}; this job has no findings: no cause costs {} of the step", key,
        nearest ? fmt::format(" (did you mean '{}'?)", *nearest) : "", LeastShareText(rules));
 }
 
@@ -124,8 +144,10 @@ const FoundCause& FindingAsked(const Diagnosis& diagnosis, const std::string& ke
   }
   for (const FoundCause& hidden : diagnosis.hidden) {
     if (hidden.key != key && hidden.id != key) continue;
-    Fail(ErrorKind::kUsage, "no finding '{}': alone it saves {} ms, but hardly anything more once others are fixed; ask for {}", key,
-         MsText(diagnosis.step)(hidden.alone), fmt::join(hidden.after, " or "));
+    Fail(ErrorKind::kUsage,
+         "no finding '{}': alone it saves {} ms, but hardly anything more once others are fixed; "
+         "ask for {}",
+         key, MsText(diagnosis.step)(hidden.alone), fmt::join(hidden.after, " or "));
   }
   if (keys.empty()) FailWithoutFindings(key, diagnosis.rules);
   const auto nearest = NearestKey(key, keys);
@@ -134,8 +156,8 @@ const FoundCause& FindingAsked(const Diagnosis& diagnosis, const std::string& ke
 }
 
 // What is said of one finding.
-void Explain(const std::vector<DiagnosedRank>& ranks, Diagnosis& diagnosis, const RecipeArguments& arguments,
-             Wanted wanted, Report& report) {
+void Explain(const std::vector<DiagnosedRank>& ranks, Diagnosis& diagnosis,
+             const RecipeArguments& arguments, Wanted wanted, Report& report) {
   constexpr std::size_t kPlaces = 8;
   FoundCause finding = FindingAsked(diagnosis, arguments.at("key"));
   const Language language = LanguageOf(arguments);
@@ -149,9 +171,13 @@ void Explain(const std::vector<DiagnosedRank>& ranks, Diagnosis& diagnosis, cons
 
 // Captures of unknown ranks are not known to be of one job.
 void RequireRanks(const std::vector<OfRank<RankDiagnosis>>& parts) {
-  const auto unknown = std::count_if(parts.begin(), parts.end(), [](const auto& part) { return part.rank < 0; });
+  const auto unknown =
+      std::count_if(parts.begin(), parts.end(), [](const auto& part) { return part.rank < 0; });
   if (unknown < 2) return;
-  Fail(ErrorKind::kUsage, "{} captures do not say which rank they are from, so they cannot be distinguished; give one of them", unknown);
+  Fail(ErrorKind::kUsage,
+       "{} captures do not say which rank they are from, so they cannot be distinguished; give one "
+       "of them",
+       unknown);
 }
 
 void ReduceDiagnosis(const std::vector<OfRank<RankDiagnosis>>& parts,
@@ -165,9 +191,11 @@ void ReduceDiagnosis(const std::vector<OfRank<RankDiagnosis>>& parts,
     BeginRank(rank, report);
   }
   const auto asked = arguments.find("key");
-  Diagnosis diagnosis = Diagnose(ranks, RulesOf(arguments), asked == arguments.end() ? "" : asked->second);
+  Diagnosis diagnosis =
+      Diagnose(ranks, RulesOf(arguments), asked == arguments.end() ? "" : asked->second);
   const auto is_gpu = [](const DiagnosedRank& rank) { return rank.part->source == kGpuSource; };
-  for (FoundCause& finding : diagnosis.findings) finding.on_gpu = std::all_of(ranks.begin(), ranks.end(), is_gpu);
+  for (FoundCause& finding : diagnosis.findings)
+    finding.on_gpu = std::all_of(ranks.begin(), ranks.end(), is_gpu);
   KeepDimension(arguments, diagnosis);
   FindEvidence(ranks, diagnosis);
   const Language language = LanguageOf(arguments);
@@ -205,8 +233,9 @@ Recipe DiagnosisRecipe() {
   info.name = "advisor";
   info.folder = "Advisor";
   info.summary = "What slows the step down, on which ranks, and how much time a fix saves";
-  info.needs = kAccountTables | Tables::kJobInfo | Tables::kCoreClocks | Tables::kDeviceRuns | Tables::kKernelTensors | Tables::kChips |
-               Tables::kMemorySamples | Tables::kKernelLoads | Tables::kOpStacks;
+  info.needs = kAccountTables | Tables::kJobInfo | Tables::kCoreClocks | Tables::kDeviceRuns |
+               Tables::kKernelTensors | Tables::kChips | Tables::kMemorySamples |
+               Tables::kKernelLoads | Tables::kOpStacks;
   info.can_run = CanDiagnose;
   info.empty_is_answer = true;
   return MakeRecipe<MapDiagnosis, ReduceDiagnosis>(std::move(info));

@@ -14,7 +14,8 @@ using TimeOfLines = std::map<std::string, TimeNs>;
 std::string LineOfNearlyAll(const TimeOfLines& lines) {
   TimeNs whole = 0;
   for (const auto& [line, time] : lines) whole += time;
-  const auto found = std::find_if(lines.begin(), lines.end(), [&](const auto& line) { return line.second * 5 >= whole * 4; });
+  const auto found = std::find_if(lines.begin(), lines.end(),
+                                  [&](const auto& line) { return line.second * 5 >= whole * 4; });
   return found == lines.end() ? "" : found->first;
 }
 
@@ -29,7 +30,8 @@ void AddLinesOfNotCauses(const Job& job, Diagnosis& diagnosis) {
       lines[place.empty() ? names[call.name] : place][names[call.line]] += call.dur;
     }
   }
-  for (NotACause& innocent : diagnosis.not_causes) innocent.line = LineOfNearlyAll(lines[innocent.name]);
+  for (NotACause& innocent : diagnosis.not_causes)
+    innocent.line = LineOfNearlyAll(lines[innocent.name]);
 }
 
 }  // namespace mpa

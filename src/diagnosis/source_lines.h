@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "job.h"
-#include "mpa/diagnosis/diagnosis.h"
+#include "mpa/diagnosis/findings/diagnosis.h"
+#include "mpa/diagnosis/job/job.h"
 
 namespace mpa {
 

@@ -63,8 +63,9 @@ void AddAccount(const RankTrace& trace, const RankAccount& account,
   auto first = account.pieces.begin();
   for (std::size_t window = 0; window < windows.size(); ++window) {
     const auto& [begin, end] = windows[window];
-    first = std::partition_point(first, account.pieces.end(),
-                                 [&, from = begin](const Piece& piece) { return piece.end <= from; });
+    first =
+        std::partition_point(first, account.pieces.end(),
+                             [&, from = begin](const Piece& piece) { return piece.end <= from; });
     for (auto piece = first; piece != account.pieces.end() && piece->begin < end; ++piece) {
       const TimeNs time = std::min(piece->end, end) - std::max(piece->begin, begin);
       parts.Add(names.PartOf(*piece), window, time);

@@ -25,9 +25,12 @@ struct Section {
   bool is_newer = false;  ///< baselines of versions before tell nothing of it
 };
 constexpr Section kSections[] = {
-    {"kernels", &Breakdown::kernels},     {"op_types", &Breakdown::op_types},
-    {"operators", &Breakdown::operators}, {"modules", &Breakdown::modules},
-    {"apis", &Breakdown::apis},           {"collectives", &Breakdown::collectives},
+    {"kernels", &Breakdown::kernels},
+    {"op_types", &Breakdown::op_types},
+    {"operators", &Breakdown::operators},
+    {"modules", &Breakdown::modules},
+    {"apis", &Breakdown::apis},
+    {"collectives", &Breakdown::collectives},
     {"capture", &Breakdown::capture, true},
     {"account", &Breakdown::account, true},
     {"places", &Breakdown::places, true},
@@ -122,8 +125,7 @@ Baseline BaselineFromJson(const json& document) {
   baseline.created = AsText(RequiredMember(document, "created"), "created");
   const json& runs = AsArray(RequiredMember(document, "runs"), "runs");
   if (runs.size() > kMostRuns) {
-    Fail(ErrorKind::kCorrupt, "runs: {} given; at most {} can be judged", runs.size(),
-         kMostRuns);
+    Fail(ErrorKind::kCorrupt, "runs: {} given; at most {} can be judged", runs.size(), kMostRuns);
   }
   for (const json& run : runs) {
     InContext(fmt::format("run {}", baseline.runs.size() + 1),

@@ -11,8 +11,9 @@ namespace mpa::gate {
 
 /// What a change of the metric is made of, the largest part first: kernels by type, communication
 /// by what it did and for which operation, copies, free time by its cause. Where a baseline has no
-/// account: kernels by type, exposed communication by kind, LCCL and free time. The last one is the remainder, and all add up to the
-/// change. Parts that did not change are left out. Empty for a metric that has no parts.
+/// account: kernels by type, exposed communication by kind, LCCL and free time. The last one is the
+/// remainder, and all add up to the change. Parts that did not change are left out. Empty for a
+/// metric that has no parts.
 std::vector<GatePart> PartsOf(const Metric& metric, const std::vector<RunSummary>& base,
                               const std::vector<RunSummary>& comparison);
 

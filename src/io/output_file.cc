@@ -35,7 +35,8 @@ bool Exchange(const fs::path& a, const fs::path& b) {
   return renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0;
 }
 
-// What has the name of an output, once its directory is there. Asked once: another run may be making it.
+// What has the name of an output, once its directory is there. Asked once: another run may be
+// making it.
 fs::file_status StatusOfPlace(const fs::path& path) {
   PrepareOutputDirectory(fs::absolute(path).parent_path());
   std::error_code error;

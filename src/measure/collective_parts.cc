@@ -66,9 +66,9 @@ std::span<const CollectivePart> CollectiveParts::Of(std::size_t operation) const
   return std::span(parts_).subspan(begin_[operation], begin_[operation + 1] - begin_[operation]);
 }
 
-// Databases name the operation of a task, whenever the task ran. Text captures do not, so there a task
-// belongs to an operation at most the operation's length away (OperationsOfTasks()). The same limit
-// holds here, so that both give the same parts.
+// Databases name the operation of a task, whenever the task ran. Text captures do not, so there a
+// task belongs to an operation at most the operation's length away (OperationsOfTasks()). The same
+// limit holds here, so that both give the same parts.
 void CollectiveParts::Add(const RankTrace& trace, const CollectivePart& part) {
   const Communications& operations = trace.communications;
   const auto row = static_cast<std::size_t>(part.operation);

@@ -99,7 +99,8 @@ std::optional<std::int32_t> FreeTime::DrainingCall(const FreeGap& gap) const {
       [&](const BlockingCall& call) { return call.end <= gap.end + clock_.offset; });
   if (after == calls.begin()) return std::nullopt;
   const BlockingCall& call = *std::prev(after);
-  const bool drained = call.table == PieceTable::kHostCalls && call.end >= begin && call.begin < begin;
+  const bool drained =
+      call.table == PieceTable::kHostCalls && call.end >= begin && call.begin < begin;
   return drained ? std::optional(call.row) : std::nullopt;
 }
 

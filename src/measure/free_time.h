@@ -74,7 +74,8 @@ class FreeTime {
 
   // Of the gap being explained.
   std::vector<Piece>* pieces_ = nullptr;
-  std::size_t first_piece_ = 0;  // what was there before belongs to another gap, perhaps another step
+  std::size_t first_piece_ =
+      0;  // what was there before belongs to another gap, perhaps another step
   std::uint8_t tags_ = 0;
   Confidence known_ = Confidence::kExact;
 };

@@ -26,12 +26,14 @@ bool LoadsData(std::string_view text) {
 }
 
 bool IsCommunicationCall(std::string_view name) {
-  return name.starts_with("hcom_") || name.starts_with("Hccl") || name.starts_with("nccl") || name.starts_with("c10d::");
+  return name.starts_with("hcom_") || name.starts_with("Hccl") || name.starts_with("nccl") ||
+         name.starts_with("c10d::");
 }
 
 // cudaMalloc, cuLaunchKernel, but not cumsum.
 bool IsCudaCall(std::string_view name) {
-  return name.starts_with("cuda") || (name.starts_with("cu") && name.size() > 2 && name[2] >= 'A' && name[2] <= 'Z');
+  return name.starts_with("cuda") ||
+         (name.starts_with("cu") && name.size() > 2 && name[2] >= 'A' && name[2] <= 'Z');
 }
 
 }  // namespace

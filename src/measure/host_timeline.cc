@@ -108,7 +108,8 @@ class TimelineBuilder {
       const Leaf leaf = classes.Of(calls.name[i]);
       Add(calls.track[i], calls.start[i], end, leaf, PieceTable::kHostCalls, i);
       if (leaf == Leaf::kExplicitSync || leaf == Leaf::kHostCopy) {
-        blocking_.push_back({calls.start[i], end, PieceTable::kHostCalls, static_cast<std::int32_t>(i)});
+        blocking_.push_back(
+            {calls.start[i], end, PieceTable::kHostCalls, static_cast<std::int32_t>(i)});
       }
       if (leaf != Leaf::kDispatchCann) continue;
       const std::string_view name = trace_.strings.View(calls.name[i]);
@@ -128,7 +129,8 @@ class TimelineBuilder {
     for (std::size_t i = 0; i < ops.Size(); ++i) {
       const Leaf leaf = classes.Of(ops.name[i]);
       if (leaf != Leaf::kExplicitSync && leaf != Leaf::kHostCopy) continue;
-      blocking_.push_back({ops.start[i], ops.start[i] + ops.dur[i], PieceTable::kHostOps, static_cast<std::int32_t>(i)});
+      blocking_.push_back({ops.start[i], ops.start[i] + ops.dur[i], PieceTable::kHostOps,
+                           static_cast<std::int32_t>(i)});
     }
   }
 
@@ -171,7 +173,8 @@ class TimelineBuilder {
     if (blocking_.empty() || ops.Empty()) return blocks;
     const Nesting nesting(SpansOf(ops));
     for (const BlockingCall& call : blocking_) {
-      const auto& tracks = call.table == PieceTable::kHostCalls ? trace_.host_calls.track : ops.track;
+      const auto& tracks =
+          call.table == PieceTable::kHostCalls ? trace_.host_calls.track : ops.track;
       const std::int32_t track = tracks[static_cast<std::size_t>(call.row)];
       std::int64_t op = nesting.FindEnclosing({call.begin, call.end, track});
       // What is around an operator that was seen was seen, too.

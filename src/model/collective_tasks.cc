@@ -140,7 +140,7 @@ class StreamOwners {
   }
 
   const RankTrace& trace_;
-  std::map<std::int32_t, std::vector<std::size_t>> operations_;                       // by group
+  std::map<std::int32_t, std::vector<std::size_t>> operations_;                  // by group
   std::map<std::pair<std::int32_t, std::int64_t>, std::vector<TimeNs>> starts_;  // of tasks
 };
 

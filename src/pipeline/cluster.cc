@@ -7,11 +7,11 @@
 #include <filesystem>
 #include <utility>
 
-#include "mpa/pipeline/find_ranks.h"
 #include "load_rank.h"
 #include "memory_budget.h"
 #include "mpa/base/error.h"
 #include "mpa/base/parallel.h"
+#include "mpa/pipeline/find_ranks.h"
 
 namespace mpa {
 namespace {

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "collection_facts.h"
-#include "mpa/pipeline/find_ranks.h"
 #include "load_rank.h"
 #include "memory_budget.h"
 #include "mpa/base/error.h"
@@ -16,6 +15,7 @@
 #include "mpa/base/text.h"
 #include "mpa/capture/survey.h"
 #include "mpa/io/input_text.h"
+#include "mpa/pipeline/find_ranks.h"
 #include "mpa/pipeline/gate.h"
 
 namespace mpa {

@@ -6,9 +6,9 @@
 namespace mpa {
 namespace {
 
-// Memory for each byte of a file, in tenths, as docs/performance.md measures it, with a margin: of a
-// trace 3.8 (a gzipped one holds 15 times its size), of a database 6.6, of raw data 11. Of traces and
-// databases only the columns that are needed are kept.
+// Memory for each byte of a file, in tenths, as docs/performance.md measures it, with a margin: of
+// a trace 3.8 (a gzipped one holds 15 times its size), of a database 6.6, of raw data 11. Of traces
+// and databases only the columns that are needed are kept.
 constexpr std::int64_t kOfText = 5, kOfGzip = 75, kOfDatabase = 8, kOfRaw = 15;
 
 std::int64_t TenthsOf(const CaptureFile& file) {

@@ -45,7 +45,8 @@ void SetDistributedArgs(const nlohmann::json& distributed_args, JobInfo& job) {
 void AddEnvironment(const nlohmann::json& variables, JobInfo& job) {
   if (!variables.is_object()) return;
   for (const auto& [name, value] : variables.items()) {
-    if (value.is_string() && !value.get_ref<const std::string&>().empty()) job.settings[name] = value.get<std::string>();
+    if (value.is_string() && !value.get_ref<const std::string&>().empty())
+      job.settings[name] = value.get<std::string>();
   }
 }
 

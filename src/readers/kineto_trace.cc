@@ -182,7 +182,9 @@ class KinetoFiller {
       return;
     }
     fragment_.part.memory_samples.Append(
-        {.time = *time, .reserved_bytes = reserved, .allocated_bytes = IsMemorySize(allocated) ? allocated : -1});
+        {.time = *time,
+         .reserved_bytes = reserved,
+         .allocated_bytes = IsMemorySize(allocated) ? allocated : -1});
     fragment_.rest.memory.push_back(memory);
   }
 

@@ -26,10 +26,11 @@ void ReadMemoryRecord(const CaptureFile& file, const ReadRequest&, RankTrace& tr
       trace.issues.Count("memory sample left out, invalid size", csv.Place());
       continue;
     }
-    trace.memory_samples.Append({.time = io::NsFromMicros(csv[time]).value_or(-1),
-                                 .component = trace.strings.Intern(csv[component]),
-                                 .reserved_bytes = *bytes,
-                                 .allocated_bytes = SizeOrNone(BytesFromMebibytes(csv[allocated]))});
+    trace.memory_samples.Append(
+        {.time = io::NsFromMicros(csv[time]).value_or(-1),
+         .component = trace.strings.Intern(csv[component]),
+         .reserved_bytes = *bytes,
+         .allocated_bytes = SizeOrNone(BytesFromMebibytes(csv[allocated]))});
   }
 }
 

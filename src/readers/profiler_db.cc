@@ -68,13 +68,15 @@ void ReadMemorySamples(DbInput& input) {
       return;
     }
     const std::int64_t allocated = row.Int(3).value_or(-1);
-    input.trace.memory_samples.Append({.time = TimeOrNone(row, 0),
-                                       .component = input.strings.Text(row, 1),
-                                       .reserved_bytes = *reserved,
-                                       .allocated_bytes = IsMemorySize(allocated) ? allocated : -1});
+    input.trace.memory_samples.Append(
+        {.time = TimeOrNone(row, 0),
+         .component = input.strings.Text(row, 1),
+         .reserved_bytes = *reserved,
+         .allocated_bytes = IsMemorySize(allocated) ? allocated : -1});
   };
   const std::string allocated = ColumnOrNull(input.database, "MEMORY_RECORD", "totalAllocated");
-  input.database.Scan("timestamp, component, totalReserved, " + allocated, "MEMORY_RECORD NOT INDEXED", read);
+  input.database.Scan("timestamp, component, totalReserved, " + allocated,
+                      "MEMORY_RECORD NOT INDEXED", read);
 }
 
 void ReadAllocations(DbInput& input) {

@@ -228,18 +228,17 @@ void ReadDeviceTasks(DbInput& input) {
     const bool is_copy =
         IsCopy(input.trace.strings.View(type)) && !collective_tasks.Contains(task_id, link);
     const auto direction = is_copy ? directions.find(task_id) : directions.end();
-    input.trace.device_tasks.Append({.start = span->start,
-                                     .dur = span->dur,
-                                     .name = is_copy ? type : StringId::kEmpty,
-                                     .type = type,
-                                     .task_id = task_id,
-                                     .stream = row.IntOr(3, -1),
-                                     .link = link,
-                                     .connection = RecordedNumber(link),
-                                     .model = RecordedNumber(row.IntOr(6, -1)),
-                                     .direction = direction != directions.end()
-                                                      ? direction->second
-                                                      : CopyDirection::kUnknown});
+    input.trace.device_tasks.Append(
+        {.start = span->start,
+         .dur = span->dur,
+         .name = is_copy ? type : StringId::kEmpty,
+         .type = type,
+         .task_id = task_id,
+         .stream = row.IntOr(3, -1),
+         .link = link,
+         .connection = RecordedNumber(link),
+         .model = RecordedNumber(row.IntOr(6, -1)),
+         .direction = direction != directions.end() ? direction->second : CopyDirection::kUnknown});
   };
   const std::string model = ColumnOrNull(input.database, "TASK", "modelId");
   input.database.Scan("startNs, endNs, taskType, streamId, connectionId, globalTaskId, " + model,

@@ -131,8 +131,8 @@ bool IsShapes(std::string_view text) {
 
 using CallStacks = std::unordered_map<std::int64_t, StringId>;
 
-// Assembles call stacks from their frames, which come one stack after the other. Most stacks are the same
-// over and over: a text is made once.
+// Assembles call stacks from their frames, which come one stack after the other. Most stacks are
+// the same over and over: a text is made once.
 class CallStackJoiner {
  public:
   explicit CallStackJoiner(DbInput& input) : input_(input) {}

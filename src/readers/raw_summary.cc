@@ -28,10 +28,11 @@ void FillMemorySamples(Session& session, RankTrace& trace) {
                          "memory records");
       continue;
     }
-    trace.memory_samples.Append({.time = record.time,
-                                 .component = session.strings.Intern(record.component),
-                                 .reserved_bytes = record.reserved,
-                                 .allocated_bytes = IsMemorySize(record.allocated) ? record.allocated : -1});
+    trace.memory_samples.Append(
+        {.time = record.time,
+         .component = session.strings.Intern(record.component),
+         .reserved_bytes = record.reserved,
+         .allocated_bytes = IsMemorySize(record.allocated) ? record.allocated : -1});
   }
 }
 

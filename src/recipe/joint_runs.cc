@@ -43,7 +43,8 @@ struct Run {
   auto Key() const { return std::tie(group, name, occurrence, rank); }
 };
 
-std::vector<Run> RunsOf(const std::vector<const RankRuns*>& parts, std::vector<std::string>& texts) {
+std::vector<Run> RunsOf(const std::vector<const RankRuns*>& parts,
+                        std::vector<std::string>& texts) {
   TextNumbers shared(texts);
   std::vector<Run> runs;
   for (std::size_t rank = 0; rank < parts.size(); ++rank) {

@@ -32,8 +32,8 @@ void WriteJsonFile(const Report& report, const std::filesystem::path& path);
 /// programs would run as formulas made harmless.
 std::string CsvField(const Cell& cell);
 
-/// The CSV file of a sheet of the form `text` or `notebook`; one that has none there is named as the
-/// sheet.
+/// The CSV file of a sheet of the form `text` or `notebook`; one that has none there is named as
+/// the sheet.
 TextFile TextFileOf(const Sheet& sheet);
 
 /// A column of that file.

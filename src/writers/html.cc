@@ -34,8 +34,9 @@ PageTable TableOfSheet(const Sheet& sheet) {
                     : fmt::format("{} (the first {} of {} rows)", sheet.name, shown, count);
   for (std::size_t i = 0; i < sheet.columns.size(); ++i) {
     table.headers.push_back(SidedName(sheet.columns[i]));
-    const bool numbers = std::any_of(sheet.rows.begin(), sheet.rows.begin() + shown,
-                                     [&](const Row& row) { return i < row.cells.size() && IsNumber(row.cells[i]); });
+    const bool numbers =
+        std::any_of(sheet.rows.begin(), sheet.rows.begin() + shown,
+                    [&](const Row& row) { return i < row.cells.size() && IsNumber(row.cells[i]); });
     if (numbers) table.numbers.push_back(i);
   }
   for (std::size_t r = 0; r < shown; ++r) {
@@ -61,10 +62,12 @@ PageCard CardOf(const Finding& finding) {
   const char* looks = finding.severity == Severity::kHigh   ? "high"
                       : finding.severity == Severity::kWarn ? "medium"
                                                             : "info";
-  PageCard card{.severity = looks, .label = std::string(NameOf(finding.severity)), .title = finding.scope};
+  PageCard card{
+      .severity = looks, .label = std::string(NameOf(finding.severity)), .title = finding.scope};
   card.facts = finding.text;
   if (!finding.owner.empty()) card.title += fmt::format(" ({})", finding.owner);
-  if (finding.gain) card.gain = fmt::format("wins up to {:.3f} ms", static_cast<double>(*finding.gain) / 1e6);
+  if (finding.gain)
+    card.gain = fmt::format("wins up to {:.3f} ms", static_cast<double>(*finding.gain) / 1e6);
   return card;
 }
 
@@ -78,7 +81,8 @@ Page PageOf(const Report& report, std::string title) {
     page.sections.push_back({.heading = "What changed most", .points = report.story});
   }
   for (const ScreenTable& screen : report.screens) {
-    page.sections.push_back({.heading = screen.title, .lines = screen.heading, .tables = {TableOfScreen(screen)}});
+    page.sections.push_back(
+        {.heading = screen.title, .lines = screen.heading, .tables = {TableOfScreen(screen)}});
   }
   PageSection findings{.heading = "Findings"};
   for (const Finding& finding : report.findings) findings.cards.push_back(CardOf(finding));

@@ -87,7 +87,8 @@ class PageWriter {
       const std::string text = EscapedHtml(shares[i].text);
       bar += fmt::format("<div style=\"flex:{} 0 0;background:var(--c{})\" title=\"{}\"></div>",
                          shares[i].time, i % kColours, text);
-      key += fmt::format("<span><i style=\"background:var(--c{})\"></i>{}</span>", i % kColours, text);
+      key +=
+          fmt::format("<span><i style=\"background:var(--c{})\"></i>{}</span>", i % kColours, text);
     }
     Add("<div class=\"bar\">{}</div>\n<div class=\"key\">{}</div>\n", bar, key);
   }
@@ -112,7 +113,8 @@ class PageWriter {
   }
 
   void AddCard(const PageCard& card) {
-    Add("<article style=\"--edge:var(--{})\">\n<h3><span>{}</span><span class=\"severity\">{}</span>",
+    Add("<article style=\"--edge:var(--{})\">\n<h3><span>{}</span><span "
+        "class=\"severity\">{}</span>",
         EscapedHtml(card.severity), ++cards_, EscapedHtml(card.label));
     Add("<span>{}</span><span class=\"gain\">{}</span></h3>\n", EscapedHtml(card.title),
         EscapedHtml(card.gain));

@@ -32,8 +32,8 @@ Cell ShownCell(const Sheet& sheet, const Row& row, std::size_t column);
 /// The same as a text for people, in the form of the column.
 std::string ShownText(const Sheet& sheet, const Row& row, std::size_t column);
 
-/// As ShownCell() for programs, whose columns of numbers hold numbers only: empty where there is none, or
-/// an infinite one.
+/// As ShownCell() for programs, whose columns of numbers hold numbers only: empty where there is
+/// none, or an infinite one.
 Cell ProgramCell(const Sheet& sheet, const Row& row, std::size_t column);
 
 /// The capture that the banner of a side names.

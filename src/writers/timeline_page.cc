@@ -51,8 +51,9 @@ class Drawing {
 
   void BeginLane(std::string_view title) {
     ++lanes_;
-    body_ += fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"end\">{}</text>\n",
-                         kLeft - 8, kTop + kLaneHeight * lanes_ - kLaneHeight + 16, EscapedHtml(title));
+    body_ +=
+        fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"end\">{}</text>\n", kLeft - 8,
+                    kTop + kLaneHeight * lanes_ - kLaneHeight + 16, EscapedHtml(title));
   }
 
   std::string HintOf(const TimelineSpan& span) const {
@@ -71,7 +72,8 @@ class Drawing {
     body_ += fmt::format(
         "<rect x=\"{:.2f}\" y=\"{:.0f}\" width=\"{:.2f}\" height=\"{:.0f}\" fill=\"{}\">"
         "<title>{}</title></rect>\n",
-        x, y, width, kBarHeight, EscapedHtml(timeline_.kinds[span.kind].colour), EscapedHtml(HintOf(span)));
+        x, y, width, kBarHeight, EscapedHtml(timeline_.kinds[span.kind].colour),
+        EscapedHtml(HintOf(span)));
     if (static_cast<double>(span.label.size()) * kLetter < width - 4) {
       body_ += fmt::format(
           "<text x=\"{:.2f}\" y=\"{:.0f}\" text-anchor=\"middle\" "
@@ -138,7 +140,8 @@ std::string TableOf(const Timeline& timeline) {
     if (kind.cells.empty()) continue;
     table += fmt::format("<tr><td><i style=\"background:{}\"></i>{}</td>", EscapedHtml(kind.colour),
                          EscapedHtml(kind.meaning));
-    for (const std::string& cell : kind.cells) table += fmt::format("<td>{}</td>", EscapedHtml(cell));
+    for (const std::string& cell : kind.cells)
+      table += fmt::format("<td>{}</td>", EscapedHtml(cell));
     table += "</tr>\n";
   }
   return table + "</table>\n";

@@ -60,8 +60,8 @@ void WriteHeaders(const Part& part, CellWriter& cells) {
   }
 }
 
-// In lines, of a text that breaks at the width of its column. Words are kept whole, so that a line may be a
-// tenth shorter.
+// In lines, of a text that breaks at the width of its column. Words are kept whole, so that a line
+// may be a tenth shorter.
 std::size_t LinesOf(std::string_view text, double width) {
   const std::size_t room = std::max<std::size_t>(1, static_cast<std::size_t>(0.9 * width));
   std::size_t lines = 0;
@@ -73,14 +73,15 @@ std::size_t LinesOf(std::string_view text, double width) {
   }
 }
 
-// In points; 0 for a row of one line. Readers do not all fit rows to texts that break: in LibreOffice the
-// lines would lie over those of the next row.
+// In points; 0 for a row of one line. Readers do not all fit rows to texts that break: in
+// LibreOffice the lines would lie over those of the next row.
 int HeightOf(const Sheet& sheet, const Row& row) {
   constexpr int kLineHeight = 15, kMostHeight = 405;  // Excel takes 409
   if (sheet.look != Look::kList) return 0;
   std::size_t lines = 1;
   for (std::size_t i = 0; i < row.cells.size(); ++i) {
-    const auto* text = IsWrapped(sheet.columns[i]) ? std::get_if<std::string>(&row.cells[i]) : nullptr;
+    const auto* text =
+        IsWrapped(sheet.columns[i]) ? std::get_if<std::string>(&row.cells[i]) : nullptr;
     if (text != nullptr) lines = std::max(lines, LinesOf(*text, sheet.columns[i].width));
   }
   return lines == 1 ? 0 : static_cast<int>(std::min<std::size_t>(lines * kLineHeight, kMostHeight));

@@ -46,8 +46,8 @@ class Styles {
   std::deque<SheetStyles> sheets_;
 };
 
-/// True for a column of sentences, or of names of kernels with their shapes, in a list: its texts break at the
-/// width of the column. Short texts never need a second line.
+/// True for a column of sentences, or of names of kernels with their shapes, in a list: its texts
+/// break at the width of the column. Short texts never need a second line.
 bool IsWrapped(const Column& column);
 
 }  // namespace mpa::writers

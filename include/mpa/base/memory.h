@@ -9,8 +9,9 @@ namespace mpa {
 /// control group or ulimit say so.
 std::int64_t MemoryOfProcess();
 
-/// Keeps freed memory for what comes next instead of giving it back to the system at once: the tables
-/// of one rank take the room of those before. A fresh page costs more than the value put into it.
+/// Keeps freed memory for what comes next instead of giving it back to the system at once: the
+/// tables of one rank take the room of those before. A fresh page costs more than the value put
+/// into it.
 void KeepFreedMemory();
 
 /// From now on the program ends, as when the machine has no more (see PrepareForEnds), rather than

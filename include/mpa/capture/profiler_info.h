@@ -26,7 +26,7 @@ struct ProfilerInfo {
   bool record_shapes = false, profile_memory = false, with_stack = false, with_modules = false;
   bool mstx = false;
   bool records_garbage = false;  ///< collections that Python makes, from a length on
-  bool has_end = false;  ///< the profiler was stopped properly
+  bool has_end = false;          ///< the profiler was stopped properly
   std::string torch_npu_version, cann_version;
 
   bool HasActivity(const std::string& name) const;

@@ -24,15 +24,15 @@ class OpTree;
 
 /// What the user chose for the sheets.
 struct CompareOptions {
-  bool details = true;        ///< sheets with a row for each pair of operators, modules, ...
-  bool modules = true;        ///< module sheets instead of operator sheets where both sides can
-  bool match_shapes = false;  ///< operators match when their shapes do, too
-  bool kernel_types = false;  ///< kernels summed by type and core instead of type and shapes
-  bool compat = false;        ///< rows, cells and screen as the Python tool lays them out
-  bool wide_screen = false;   ///< the table of the Python tool on the screen; so with `compat`
+  bool details = true;            ///< sheets with a row for each pair of operators, modules, ...
+  bool modules = true;            ///< module sheets instead of operator sheets where both sides can
+  bool match_shapes = false;      ///< operators match when their shapes do, too
+  bool kernel_types = false;      ///< kernels summed by type and core instead of type and shapes
+  bool compat = false;            ///< rows, cells and screen as the Python tool lays them out
+  bool wide_screen = false;       ///< the table of the Python tool on the screen; so with `compat`
   std::size_t screen_width = 80;  ///< characters of the longest line but of that table
-  bool one_step = false;                  ///< the captures were cut down to one step each
-  std::size_t max_kernels = 0;            ///< pairs with more kernels are opened; 0: never
+  bool one_step = false;          ///< the captures were cut down to one step each
+  std::size_t max_kernels = 0;    ///< pairs with more kernels are opened; 0: never
   std::map<std::string, std::string, std::less<>> op_names;  ///< operator -> name to match it by
   KernelMasks masks;                                         ///< sort kernels into categories
 };

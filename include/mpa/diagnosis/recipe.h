@@ -7,9 +7,9 @@ namespace mpa {
 
 /// The diagnosis as a recipe: it condenses every rank, and says of all of them what costs the step.
 /// `advisor` runs it. Arguments: "language" (en, cn), "top" and "evidence" (how many findings and
-/// places the JSON document holds), "max_chars" (its size), "dimension" (all, schedule, computation:
-/// which findings), "key" (a finding to explain, the only one
-/// in the document), "timeline" (write a trace of it) and "rules" (the text of a file of thresholds, see
+/// places the JSON document holds), "max_chars" (its size), "dimension" (all, schedule,
+/// computation: which findings), "key" (a finding to explain, the only one in the document),
+/// "timeline" (write a trace of it) and "rules" (the text of a file of thresholds, see
 /// ParseRules()).
 Recipe DiagnosisRecipe();
 

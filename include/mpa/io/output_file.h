@@ -21,7 +21,8 @@ void PrepareOutputDirectory(const std::filesystem::path& directory);
 /// The same for the directory of a file, and checks that the file can take the place of what has
 /// its name. Throws Error (kOutput).
 void PrepareOutputFile(const std::filesystem::path& path);
-/// The same for an output that is a directory, which takes the place of another directory as a whole.
+/// The same for an output that is a directory, which takes the place of another directory as a
+/// whole.
 void PrepareOutputTree(const std::filesystem::path& path);
 
 /// A file, or a directory with its contents, that appears under its name only when it is complete.

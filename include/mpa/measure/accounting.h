@@ -108,6 +108,7 @@ inline constexpr Tables kAccountTables =
 /// Where the time of every step of a rank went, to the nanosecond. O(n log n).
 RankAccount AccountRank(const RankTrace& trace, const AccountInput& input = {});
 /// The same for who has the timeline of the rank's host already.
-RankAccount AccountRank(const RankTrace& trace, const HostTimeline& host, const AccountInput& input);
+RankAccount AccountRank(const RankTrace& trace, const HostTimeline& host,
+                        const AccountInput& input);
 
 }  // namespace mpa

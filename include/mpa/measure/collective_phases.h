@@ -45,7 +45,7 @@ struct SeenPeer {
   std::int32_t peer = -1;  ///< within the group
   TimeNs time = 0;         ///< of the arrival; the own one where `waited` is false
   bool waited = false;
-  TimeNs begin = 0;        ///< of that first wait
+  TimeNs begin = 0;  ///< of that first wait
 };
 std::vector<SeenPeer> FindSeenPeers(const RankTrace& trace, const CollectiveParts& parts);
 

@@ -11,7 +11,8 @@
 
 namespace mpa {
 
-/// What a row of a table of the host is called, in every run alike: "aten::item", "train.py(90): f".
+/// What a row of a table of the host is called, in every run alike: "aten::item", "train.py(90):
+/// f".
 std::string HostNameOf(const RankTrace& trace, PieceTable table, std::int32_t row);
 
 /// The lines of the program behind what the host does.

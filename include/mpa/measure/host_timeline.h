@@ -20,7 +20,7 @@ struct HostPiece {
 /// A call in which the host waits for the device.
 struct BlockingCall {
   TimeNs begin = 0, end = 0;
-  PieceTable table{};     ///< host calls, or of a GPU host operators
+  PieceTable table{};  ///< host calls, or of a GPU host operators
   std::int32_t row = -1;
 };
 

@@ -20,7 +20,7 @@ struct LaunchChain {
   std::int32_t asking_track = -1, launching_track = -1;
   TimeNs call_begin = 0;
   std::int32_t queued = -1;  ///< row of the queued work that launched; -1: none, or not looked for
-  bool complete = false;  ///< the call of the runtime is known, not only who asked for it
+  bool complete = false;     ///< the call of the runtime is known, not only who asked for it
 };
 
 /// Finds the chains of device work. Refers to the rank, which must outlive it.

@@ -10,7 +10,8 @@
 namespace mpa {
 
 /// The issue of a trace whose file ends too early.
-inline constexpr std::string_view kTraceBreaksOff = "the trace breaks off, the end of the run is missing";
+inline constexpr std::string_view kTraceBreaksOff =
+    "the trace breaks off, the end of the run is missing";
 
 /// Rows that had to be left out while a rank was read, counted by what was wrong with them. A file
 /// that cannot be used at all throws an Error instead.

@@ -28,8 +28,8 @@ struct JobInfo {
   std::string host_uid, host_name;
   std::vector<DeviceOfRank> devices;
   /// Environment variables of the rank that the profiler kept, and its own switches:
-  /// "profiler.stack", "profiler.shapes", "profiler.memory", "profiler.modules", "profiler.gc", each "on".
-  /// Empty values are left out.
+  /// "profiler.stack", "profiler.shapes", "profiler.memory", "profiler.modules", "profiler.gc",
+  /// each "on". Empty values are left out.
   std::map<std::string, std::string> settings;
 };
 

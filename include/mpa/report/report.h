@@ -178,8 +178,8 @@ struct TextDocument {
   std::string text;
 };
 
-/// What a command found, for every format: each writer shows the parts that it can. Documents are those
-/// of which a recipe alone knows the form.
+/// What a command found, for every format: each writer shows the parts that it can. Documents are
+/// those of which a recipe alone knows the form.
 struct Report {
   std::string preface;  ///< what to know before any number, for the screen; one of the notes
   std::vector<ScreenTable> screens;

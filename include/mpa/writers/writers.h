@@ -12,8 +12,8 @@
 
 namespace mpa {
 
-/// A text table, ending in a newline: bordered, with centred cells and a title over its whole width;
-/// or plain, below its heading.
+/// A text table, ending in a newline: bordered, with centred cells and a title over its whole
+/// width; or plain, below its heading.
 std::string FormatTable(const ScreenTable& table);
 
 /// Prints the report as one JSON document, a row on each line; failures are left in the stream.
@@ -37,8 +37,9 @@ struct ExportType {
   bool IsDirectory() const { return ending.starts_with('_'); }
 };
 
-/// xlsx, db, json, csv (a directory with a file for each sheet), md, html, columns, text (a directory with
-/// workbooks for each rank) and notebook, and for gates junit, openmetrics and github.
+/// xlsx, db, json, csv (a directory with a file for each sheet), md, html, columns, text (a
+/// directory with workbooks for each rank) and notebook, and for gates junit, openmetrics and
+/// github.
 const std::vector<ExportType>& AllExportTypes();
 
 struct WrittenReport {
@@ -85,14 +86,14 @@ enum class Sheets : std::uint8_t {
   kAll,
 };
 
-/// Writes sheets as CSV files into `directory`, and the documents, in place of what a run before left
-/// there. Throws Error (kOutput).
+/// Writes sheets as CSV files into `directory`, and the documents, in place of what a run before
+/// left there. Throws Error (kOutput).
 std::vector<std::filesystem::path> WriteTextFiles(const Report& report,
                                                   const std::filesystem::path& directory,
                                                   Sheets sheets = Sheets::kWithTextForm);
 
-/// Writes all sheets as CSV files into `directory`, and stats.ipynb, a notebook that shows and plots
-/// them. Returns the paths. Throws Error (kOutput).
+/// Writes all sheets as CSV files into `directory`, and stats.ipynb, a notebook that shows and
+/// plots them. Returns the paths. Throws Error (kOutput).
 std::vector<std::filesystem::path> WriteNotebook(const Report& report,
                                                  const std::filesystem::path& directory,
                                                  std::string_view title);

@@ -49,7 +49,8 @@ Cell Microseconds(const std::optional<TimeNs>& time) {
 std::vector<RankValue> MeansOfRanks(const std::vector<StepRow>& rows, std::size_t metric) {
   std::vector<RankValue> values;
   for (const StepRow& row : rows) {
-    if (row.times[metric]) values.push_back({row.rank, static_cast<double>(*row.times[metric]) / 1e6});
+    if (row.times[metric])
+      values.push_back({row.rank, static_cast<double>(*row.times[metric]) / 1e6});
   }
   return mpa::MeansOfRanks(values);
 }

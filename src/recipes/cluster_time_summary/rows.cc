@@ -65,7 +65,8 @@ std::vector<StepRow> RowsOf(const Ranks& ranks, std::vector<std::string>& notes)
   }
   if (divided_otherwise > 0) {
     notes.push_back(
-        "the table of the earlier run was made by another tool or version, which defines free time, "
+        "the table of the earlier run was made by another tool or version, which defines free "
+        "time, "
         "wait and transfer differently; they are not compared; run cluster_time_summary on its "
         "captures again");
   }

@@ -105,7 +105,8 @@ std::vector<ColumnOf<IdleItem>> IdleColumns() {
               "How the account of the step divides this time: leaves, the largest first."),
        [](const Item& item) -> Cell { return item.idle.account.causes; }},
       {column("place", "Place", Format::kText,
-              "What the host did longest in this time, for a tenth of it at least, and the line of the "
+              "What the host did longest in this time, for a tenth of it at least, and the line of "
+              "the "
               "program; empty where nothing is recorded."),
        [](const Item& item) -> Cell { return item.idle.account.place; }}};
 }

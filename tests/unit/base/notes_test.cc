@@ -27,7 +27,8 @@ TEST(FoldNotes, KeepsOtherNotesAndTheOrder) {
   const NoteTexts notes = {"step 1 is cut", "step 2 is cut", "rank 0: no steps",
                            "rank 0: no kernels", "rank of 3: x"};
   EXPECT_EQ(FoldNotes(notes), notes);
-  EXPECT_EQ(FoldNotes({"rank 0: a", "b", "rank 1: a", "b"}), (NoteTexts{"2 ranks (0, 1): a", "b", "b"}));
+  EXPECT_EQ(FoldNotes({"rank 0: a", "b", "rank 1: a", "b"}),
+            (NoteTexts{"2 ranks (0, 1): a", "b", "b"}));
   EXPECT_TRUE(FoldNotes({}).empty());
 }
 

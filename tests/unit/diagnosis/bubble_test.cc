@@ -78,9 +78,7 @@ const FoundCause* BubbleOf(const Diagnosis& diagnosis) {
   return nullptr;
 }
 
-Diagnosis DiagnoseBoth(const TwoStages& job) {
-  return DiagnoseParts({job.First(), job.Second()});
-}
+Diagnosis DiagnoseBoth(const TwoStages& job) { return DiagnoseParts({job.First(), job.Second()}); }
 
 // Kernels of 2, 4 and 6 ms take 1.005, 2.005 and 3.005 ms: the 10 us of the shortest remain. So a
 // step of half the work takes 6.025 ms, and the second micro-batch 3.01 ms on the first
@@ -118,8 +116,8 @@ TEST(Bubble, TheHostWorksAsLongForSmallMicroBatches) {
   EXPECT_EQ(found->gain, (12'010 - 6'525 - 3'005) * kUs);
 }
 
-// The same, and results take 200 us to the second stage, 100 us those of half the size: for as long it is busy
-// with every micro-batch, too.
+// The same, and results take 200 us to the second stage, 100 us those of half the size: for as long
+// it is busy with every micro-batch, too.
 TEST(Bubble, WhatArrivesKeepsAStageBusy) {
   const Diagnosis diagnosis = DiagnoseBoth({.host = kMs, .sending = 200 * kUs});
   const FoundCause* found = BubbleOf(diagnosis);

@@ -8,19 +8,21 @@
 
 #include "diagnosis/diagnose.h"
 #include "diagnosis/diagnosed.h"
-#include "diagnosis/evidence.h"
-#include "diagnosis/job.h"
-#include "diagnosis/late_rank.h"
 #include "diagnosis/part_builder.h"
 #include "diagnosis/source_lines.h"
+#include "mpa/diagnosis/causes/evidence.h"
+#include "mpa/diagnosis/causes/late_rank.h"
+#include "mpa/diagnosis/job/job.h"
 
 namespace mpa {
 namespace {
 
 // The chain of the finding; fails where there is no such finding.
-FindingChain ChainOf(const std::vector<RankDiagnosis>& parts, const std::string& key, const Rules& rules = {}) {
+FindingChain ChainOf(const std::vector<RankDiagnosis>& parts, const std::string& key,
+                     const Rules& rules = {}) {
   std::vector<DiagnosedRank> ranks;
-  for (std::size_t i = 0; i < parts.size(); ++i) ranks.push_back({static_cast<std::int64_t>(i), &parts[i]});
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    ranks.push_back({static_cast<std::int64_t>(i), &parts[i]});
   const Diagnosis diagnosis = Diagnose(std::move(ranks), rules, key);
   const FoundCause* found = FindingWith(diagnosis, key);
   if (found == nullptr || !found->chain) {
@@ -30,8 +32,9 @@ FindingChain ChainOf(const std::vector<RankDiagnosis>& parts, const std::string&
   return *found->chain;
 }
 
-// Four ranks meet, and leave 16 ms behind the begin of each of three steps. Their hosts dispatch for 1 ms, then two
-// kernels run for 5 ms each. Rank 3 takes so much longer for each of it, and has work of Python as well.
+// Four ranks meet, and leave 16 ms behind the begin of each of three steps. Their hosts dispatch
+// for 1 ms, then two kernels run for 5 ms each. Rank 3 takes so much longer for each of it, and has
+// work of Python as well.
 std::vector<RankDiagnosis> FourRanks(TimeNs dispatch, TimeNs python, TimeNs compute) {
   std::vector<RankDiagnosis> parts;
   for (int rank = 0; rank < 4; ++rank) {
@@ -41,7 +44,8 @@ std::vector<RankDiagnosis> FourRanks(TimeNs dispatch, TimeNs python, TimeNs comp
       const TimeNs begin = builder.Now();
       builder.Step().Host(Leaf::kDispatchOp, kMs + (is_late ? dispatch : 0));
       if (is_late && python > 0) builder.Host(Leaf::kPython, python);
-      builder.Kernel("MatMulV3", 5 * kMs).Kernel("Softmax", 5 * kMs + (is_late ? compute : 0), Leaf::kVector);
+      builder.Kernel("MatMulV3", 5 * kMs)
+          .Kernel("Softmax", 5 * kMs + (is_late ? compute : 0), Leaf::kVector);
       builder.Collective("all_" + std::to_string(step), begin + 16 * kMs - builder.Now());
     }
     parts.push_back(builder.Build());
@@ -69,8 +73,12 @@ TEST(Chain, ALateHostIsComparedLeafByLeaf) {
 }
 
 TEST(Chain, TheSharesHaveTheirWords) {
-  EXPECT_EQ(ChainOf(FourRanks(4 * kMs, kMs, 0), "rank.late_host/r3").late->explained, Explained::kNearlyAll) << "80 %";
-  EXPECT_EQ(ChainOf(FourRanks(2 * kMs, 2 * kMs, 0), "rank.late_host/r3").late->explained, Explained::kMixed) << "50 %";
+  EXPECT_EQ(ChainOf(FourRanks(4 * kMs, kMs, 0), "rank.late_host/r3").late->explained,
+            Explained::kNearlyAll)
+      << "80 %";
+  EXPECT_EQ(ChainOf(FourRanks(2 * kMs, 2 * kMs, 0), "rank.late_host/r3").late->explained,
+            Explained::kMixed)
+      << "50 %";
 }
 
 TEST(Chain, RulesSayWhatTheCauseIs) {
@@ -90,7 +98,8 @@ TEST(Chain, RulesSayWhereARankHasFallenBehind) {
   const auto kernel = [](double share) {
     Rules rules;
     rules.late_behind_share = share;
-    return ChainOf(FourRanks(kMs, 0, 3 * kMs), "rank.late_compute/r3", rules).late->divergence->kernel;
+    return ChainOf(FourRanks(kMs, 0, 3 * kMs), "rank.late_compute/r3", rules)
+        .late->divergence->kernel;
   };
   EXPECT_EQ(kernel(0.25), "MatMulV3");
   EXPECT_EQ(kernel(0.26), "Softmax");
@@ -129,7 +138,9 @@ TEST(Chain, TheOperatorThatLaunchedTheKernelIsNamed) {
   const auto name = static_cast<NameId>(late.names.size() - 3);
   for (std::uint32_t node = 0; node < late.graph.nodes.size(); ++node) {
     const GraphNode& kernel = late.graph.nodes[node];
-    if (kernel.kind == NodeKind::kKernel) late.origins.push_back({node, kernel.row == 0 ? name : name + 2, kernel.row == 0 ? name + 1 : 0});
+    if (kernel.kind == NodeKind::kKernel)
+      late.origins.push_back(
+          {node, kernel.row == 0 ? name : name + 2, kernel.row == 0 ? name + 1 : 0});
   }
   const auto found = ChainOf(parts, "rank.late_host/r3").late->divergence;
   ASSERT_TRUE(found);
@@ -140,14 +151,18 @@ TEST(Chain, TheOperatorThatLaunchedTheKernelIsNamed) {
   EXPECT_EQ(ChainOf(parts, "rank.late_host/r3").late->divergence->op, "") << "not recorded";
 }
 
-// Each of four ranks takes 2 ms more than 1 ms in every fourth of eight steps; rank 0 takes 0.5 ms more in the others.
+// Each of four ranks takes 2 ms more than 1 ms in every fourth of eight steps; rank 0 takes 0.5 ms
+// more in the others.
 TEST(Chain, StepsSayWhichRankIsLate) {
   std::vector<RankDiagnosis> parts;
   for (int rank = 0; rank < 4; ++rank) {
     PartBuilder builder;
     for (int step = 0; step < 8; ++step) {
       const TimeNs more = step % 4 == rank ? 2 * kMs : rank == 0 ? 500 * kUs : 0;
-      builder.Step().Host(Leaf::kDispatchOp, kMs + more).Kernel("MatMulV3", 4 * kMs).Collective(std::to_string(step), 3 * kMs - more);
+      builder.Step()
+          .Host(Leaf::kDispatchOp, kMs + more)
+          .Kernel("MatMulV3", 4 * kMs)
+          .Collective(std::to_string(step), 3 * kMs - more);
     }
     parts.push_back(builder.Build());
   }
@@ -201,14 +216,19 @@ TEST(Chain, LatenessIsNotCountedTwice) {
 TEST(Chain, AMomentIsNoLateness) {
   std::vector<RankDiagnosis> parts = FourRanks(3 * kMs, kMs, 0);
   std::vector<DiagnosedRank> ranks;
-  for (std::size_t i = 0; i < parts.size(); ++i) ranks.push_back({static_cast<std::int64_t>(i), &parts[i]});
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    ranks.push_back({static_cast<std::int64_t>(i), &parts[i]});
   for (std::size_t i = 0; i < 3; ++i) {
     // The others come almost as late.
-    for (const RankCollective& collective : parts[i].graph.collectives) parts[i].graph.nodes[collective.arrive].start += 4 * kMs - 30 * kUs;
+    for (const RankCollective& collective : parts[i].graph.collectives)
+      parts[i].graph.nodes[collective.arrive].start += 4 * kMs - 30 * kUs;
   }
   FoundCause finding;
   finding.ranks = {3};
-  const auto explain = [&](const Rules& rules) { return ExplainLateRank(MakeJob(ranks, rules), {3, {0, 1, 2, 3}, {Leaf::kDispatchOp}, false}, finding); };
+  const auto explain = [&](const Rules& rules) {
+    return ExplainLateRank(MakeJob(ranks, rules), {3, {0, 1, 2, 3}, {Leaf::kDispatchOp}, false},
+                           finding);
+  };
   const LateRank late = explain({});
   EXPECT_EQ(late.lateness, 0);
   EXPECT_TRUE(late.waiting.empty());
@@ -242,16 +262,21 @@ RankDiagnosis WaitsForRankTwo() {
     const std::string name = "hcom_allReduce__1_" + std::to_string(step);
     met.collectives.texts.push_back(name);
     met.own_rank_of_group.push_back(-1);
-    met.collectives.rows.push_back({.group = 0,
-                                    .name = static_cast<std::uint32_t>(met.collectives.texts.size() - 1),
-                                    .type = 1,
-                                    .data_type = 1,
-                                    .start = builder.Now(),
-                                    .dur = 8 * kMs,
-                                    .operation = step});
+    met.collectives.rows.push_back(
+        {.group = 0,
+         .name = static_cast<std::uint32_t>(met.collectives.texts.size() - 1),
+         .type = 1,
+         .data_type = 1,
+         .start = builder.Now(),
+         .dur = 8 * kMs,
+         .operation = step});
     met.last.push_back({true, builder.Now() + 4 * kMs, 2});
     met.seen.push_back({{.operation = step, .peer = 1, .time = builder.Now()},
-                        {.operation = step, .peer = 2, .time = builder.Now() + 4 * kMs, .waited = true, .begin = builder.Now() + kUs},
+                        {.operation = step,
+                         .peer = 2,
+                         .time = builder.Now() + 4 * kMs,
+                         .waited = true,
+                         .begin = builder.Now() + kUs},
                         {.operation = step, .peer = 3, .time = builder.Now()}});
     builder.Collective(name, 8 * kMs, "allreduce", "a");
   }

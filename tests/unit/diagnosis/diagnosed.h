@@ -14,7 +14,8 @@ namespace mpa {
 /// The diagnosis of a job whose ranks are numbered from 0 on.
 inline Diagnosis DiagnoseJob(const std::vector<RankDiagnosis>& parts, const Rules& rules = {}) {
   std::vector<DiagnosedRank> ranks;
-  for (std::size_t i = 0; i < parts.size(); ++i) ranks.push_back({static_cast<std::int64_t>(i), &parts[i]});
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    ranks.push_back({static_cast<std::int64_t>(i), &parts[i]});
   return Diagnose(std::move(ranks), rules);
 }
 

@@ -5,15 +5,15 @@
 #include <algorithm>
 
 #include "diagnosis/diagnosed.h"
-#include "diagnosis/finding_text.h"
 #include "diagnosis/made_diagnosis.h"
 #include "diagnosis/part_builder.h"
+#include "mpa/diagnosis/report/finding_text.h"
 
 namespace mpa {
 namespace {
 
-// In each step the host waits for a kernel of 10 ms and issues one of 1 ms within 10 us. With `stream`, that one
-// waits for the first one as well, so the host's wait costs nothing.
+// In each step the host waits for a kernel of 10 ms and issues one of 1 ms within 10 us. With
+// `stream`, that one waits for the first one as well, so the host's wait costs nothing.
 RankDiagnosis WaitingHost(Leaf leaf, bool stream, bool fp32 = false) {
   PartBuilder builder;
   for (int step = 0; step < 3; ++step) {
@@ -24,7 +24,9 @@ RankDiagnosis WaitingHost(Leaf leaf, bool stream, bool fp32 = false) {
     builder.Host(Leaf::kDispatchOp, 10 * kUs);
     const auto blocked = static_cast<std::uint32_t>(builder.Part().graph.edges.size() - 1);
     builder.Part().graph.edges.push_back({builder.Last(), asked, WaitsFor::kStart, 0});
-    builder.Part().blocked.push_back({blocked, leaf, builder.NameOf("aclrtSynchronizeStream"), builder.NameOf("aten::waits"), step, builder.Now(), 10 * kMs});
+    builder.Part().blocked.push_back({blocked, leaf, builder.NameOf("aclrtSynchronizeStream"),
+                                      builder.NameOf("aten::waits"), step, builder.Now(),
+                                      10 * kMs});
     builder.Kernel("Add", kMs, Leaf::kVector);
     if (stream) builder.Part().graph.edges.push_back({builder.Last(), kernel, WaitsFor::kEnd, 0});
   }
@@ -86,23 +88,28 @@ RankDiagnosis CollectingHost(TimeNs garbage) {
 }
 
 TEST(HostMetrics, AreThoseOfTheNamedRanks) {
-  const Diagnosis diagnosis = DiagnoseJob({CollectingHost(0), CollectingHost(0), CollectingHost(6 * kMs)});
+  const Diagnosis diagnosis =
+      DiagnoseJob({CollectingHost(0), CollectingHost(0), CollectingHost(6 * kMs)});
   const FoundCause* found = FindingWith(diagnosis, "host.gc");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->ranks, (std::vector<std::int64_t>{2}));
   EXPECT_EQ(MetricIn(*found, "time_per_step"), 6 * kMs) << "not the mean of three ranks";
 }
 
-// A rank of a job that works for a while in each step, in `silence` of it without a record of its host.
+// A rank of a job that works for a while in each step, in `silence` of it without a record of its
+// host.
 RankDiagnosis OneOfThree(TimeNs silence) {
   PartBuilder builder;
   for (int step = 0; step < 3; ++step) {
     builder.Step();
     if (silence > 0) {
       builder.Host(Leaf::kHostIdle, silence);
-      builder.Part().gaps.push_back({static_cast<std::uint32_t>(builder.Part().graph.edges.size() - 1), builder.Now() - silence, silence});
+      builder.Part().gaps.push_back(
+          {static_cast<std::uint32_t>(builder.Part().graph.edges.size() - 1),
+           builder.Now() - silence, silence});
     }
-    builder.Kernel("MatMulV3", 40 * kMs).Collective("hcom_allReduce__1_" + std::to_string(step), 31 * kMs - silence);
+    builder.Kernel("MatMulV3", 40 * kMs)
+        .Collective("hcom_allReduce__1_" + std::to_string(step), 31 * kMs - silence);
   }
   builder.Part().knows_garbage = false;
   return builder.Build();
@@ -113,7 +120,9 @@ RankDiagnosis SilentHost(TimeNs gap) {
   PartBuilder builder;
   for (int step = 0; step < 3; ++step) {
     builder.Step().Host(Leaf::kHostIdle, gap);
-    builder.Part().gaps.push_back({static_cast<std::uint32_t>(builder.Part().graph.edges.size() - 1), builder.Now() - gap, gap});
+    builder.Part().gaps.push_back(
+        {static_cast<std::uint32_t>(builder.Part().graph.edges.size() - 1), builder.Now() - gap,
+         gap});
     builder.Kernel("MatMulV3", 40 * kMs);
   }
   builder.Part().knows_garbage = false;
@@ -131,7 +140,8 @@ TEST(SilentGaps, MayBeGarbageCollections) {
 }
 
 TEST(SilentGaps, OfMostOfTheTimeMeanThatNothingWasRecorded) {
-  EXPECT_EQ(FindingWith(DiagnoseJob({SilentHost(41 * kMs)}), "host.gc"), nullptr) << "more than the 40 ms of the kernel";
+  EXPECT_EQ(FindingWith(DiagnoseJob({SilentHost(41 * kMs)}), "host.gc"), nullptr)
+      << "more than the 40 ms of the kernel";
 }
 
 TEST(SilentGaps, ShortOnesAreIdleTime) {
@@ -160,7 +170,8 @@ RankDiagnosis LaunchedKernels(int kernels, TimeNs dur) {
     const auto node = static_cast<std::uint32_t>(part.graph.nodes.size());
     part.graph.nodes.push_back({time, 0, NodeKind::kLaunch, 0});
     part.graph.nodes.push_back({start, dur, NodeKind::kKernel, 0, 0, Leaf::kMatmul});
-    part.shares.push_back({static_cast<std::uint32_t>(part.graph.edges.size()), Leaf::kDispatchOp, 30 * kUs, false});
+    part.shares.push_back(
+        {static_cast<std::uint32_t>(part.graph.edges.size()), Leaf::kDispatchOp, 30 * kUs, false});
     part.graph.edges.push_back({node, launch, WaitsFor::kStart, 30 * kUs});
     part.graph.edges.push_back({node + 1, node, WaitsFor::kStart, 0});
     part.graph.edges.push_back({node + 1, before, WaitsFor::kEnd, 0});
@@ -180,37 +191,53 @@ TEST(LaunchBound, IsMeasuredWhereTheDeviceWaitsForLaunches) {
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(MetricIn(*found, "time_per_launch"), 30 * kUs);
   EXPECT_EQ(MetricIn(*found, "mean_kernel"), 10 * kUs);
-  EXPECT_NEAR(static_cast<double>(found->gain), 0.2 * 40 * 30e3, 100) << "a fifth of the host's work";
+  EXPECT_NEAR(static_cast<double>(found->gain), 0.2 * 40 * 30e3, 100)
+      << "a fifth of the host's work";
 }
 
 TEST(LaunchBound, IsNoMatterOfAHostThatIsAhead) {
-  EXPECT_EQ(FindingWith(DiagnoseJob({LaunchedKernels(40, 40 * kUs)}), "host.launch_bound"), nullptr);
-  EXPECT_EQ(FindingWith(DiagnoseJob({LaunchedKernels(9, 10 * kUs)}), "host.launch_bound"), nullptr) << "a short run";
+  EXPECT_EQ(FindingWith(DiagnoseJob({LaunchedKernels(40, 40 * kUs)}), "host.launch_bound"),
+            nullptr);
+  EXPECT_EQ(FindingWith(DiagnoseJob({LaunchedKernels(9, 10 * kUs)}), "host.launch_bound"), nullptr)
+      << "a short run";
   Rules rules;
   rules.launch_share = 0.7;  // 39 gaps of 20 us in 1.21 ms are 64 %
-  EXPECT_EQ(FindingWith(DiagnoseJob({LaunchedKernels(40, 10 * kUs)}, rules), "host.launch_bound"), nullptr);
+  EXPECT_EQ(FindingWith(DiagnoseJob({LaunchedKernels(40, 10 * kUs)}, rules), "host.launch_bound"),
+            nullptr);
 }
 
 TEST(World, CountsRanksThatWereOnlyMet) {
   PartBuilder builder;
-  for (int step = 0; step < 3; ++step) builder.Step().Kernel("MatMulV3", kMs).Collective("hcom_allReduce__1_" + std::to_string(step), kMs);
-  builder.Part().transfers.push_back({.operation = 0, .peer = 5, .transport = builder.NameOf("SDMA"), .bytes = 1, .time = 1, .count = 1});
+  for (int step = 0; step < 3; ++step)
+    builder.Step()
+        .Kernel("MatMulV3", kMs)
+        .Collective("hcom_allReduce__1_" + std::to_string(step), kMs);
+  builder.Part().transfers.push_back({.operation = 0,
+                                      .peer = 5,
+                                      .transport = builder.NameOf("SDMA"),
+                                      .bytes = 1,
+                                      .time = 1,
+                                      .count = 1});
   EXPECT_EQ(DiagnoseJob({builder.Build(), CollectingHost(0)}).world, 6);
 }
 
 bool IsNotJudged(const Diagnosis& diagnosis, std::string_view id) {
-  return std::any_of(diagnosis.not_judged.begin(), diagnosis.not_judged.end(), [&](const NotJudged& row) { return row.id == id; });
+  return std::any_of(diagnosis.not_judged.begin(), diagnosis.not_judged.end(),
+                     [&](const NotJudged& row) { return row.id == id; });
 }
 
 bool IsFine(const Diagnosis& diagnosis, std::string_view id) {
   return std::find(diagnosis.fine.begin(), diagnosis.fine.end(), id) != diagnosis.fine.end();
 }
 
-// 0.9 of 10 ms run on the AI CPU, and 90 % of it goes. Half of it would go with another type, but of the rest
-// that is 0.045 ms, less than 1 %.
+// 0.9 of 10 ms run on the AI CPU, and 90 % of it goes. Half of it would go with another type, but
+// of the rest that is 0.045 ms, less than 1 %.
 Diagnosis ProductsOnTheAiCpu(const Rules& rules = {}) {
   PartBuilder builder;
-  for (int step = 0; step < 3; ++step) builder.Step().Kernel("MatMulV3", 900 * kUs, Leaf::kAiCpu).Kernel("Add", 9'100 * kUs, Leaf::kVector);
+  for (int step = 0; step < 3; ++step)
+    builder.Step()
+        .Kernel("MatMulV3", 900 * kUs, Leaf::kAiCpu)
+        .Kernel("Add", 9'100 * kUs, Leaf::kVector);
   builder.Kind("MatMulV3").multiplies_fp32 = true;
   return DiagnoseJob({builder.Build()}, rules);
 }
@@ -236,11 +263,15 @@ TEST(Hidden, WhatSavesLittleAloneIsFine) {
   EXPECT_TRUE(IsFine(diagnosis, "op.fp32"));
 }
 
-// The kernels of an optimizer on the AI CPU are 2 us, of which 0.6 would go: less than the products.
+// The kernels of an optimizer on the AI CPU are 2 us, of which 0.6 would go: less than the
+// products.
 TEST(Hidden, TheLargestComesFirst) {
   PartBuilder builder;
   for (int step = 0; step < 3; ++step) {
-    builder.Step().Kernel("MatMulV3", 900 * kUs, Leaf::kAiCpu).Kernel("MatMulV2", 300 * kUs, Leaf::kAiCpu).Kernel("Add", 8'800 * kUs, Leaf::kVector);
+    builder.Step()
+        .Kernel("MatMulV3", 900 * kUs, Leaf::kAiCpu)
+        .Kernel("MatMulV2", 300 * kUs, Leaf::kAiCpu)
+        .Kernel("Add", 8'800 * kUs, Leaf::kVector);
     for (int i = 0; i < 2; ++i) builder.Kernel("Mul", kUs, Leaf::kAiCpu, true);
   }
   builder.Kind("MatMulV3").multiplies_fp32 = builder.Kind("MatMulV2").multiplies_fp32 = true;
@@ -290,7 +321,8 @@ TEST(Judged, EveryNeedHasWordsInChinese) {
   part.knows_garbage = part.has_stacks = part.has_calls = false;
   for (const char* source : {"text", kGpuSource}) {
     part.source = source;
-    for (const NotJudged& row : DiagnoseJob({part}).not_judged) EXPECT_NE(NeedText(row.needs, Language::kChinese), row.needs);
+    for (const NotJudged& row : DiagnoseJob({part}).not_judged)
+      EXPECT_NE(NeedText(row.needs, Language::kChinese), row.needs);
   }
 }
 
@@ -299,7 +331,9 @@ TEST(ClockDoubts, AreNotes) {
   diagnosis.notes = {"first"};
   diagnosis.clock_doubts = {{0, 3, 12'340}};
   EXPECT_EQ(NotesOf(diagnosis, Language::kEnglish),
-            (std::vector<std::string>{"first", "clocks inconsistent between rank 0 and rank 3, by 12.3 us: smaller differences of ranks are not judged"}));
+            (std::vector<std::string>{"first",
+                                      "clocks inconsistent between rank 0 and rank 3, by 12.3 us: "
+                                      "smaller differences of ranks are not judged"}));
   EXPECT_NE(NotesOf(diagnosis, Language::kChinese)[1].find("12.3 us"), std::string::npos);
 }
 

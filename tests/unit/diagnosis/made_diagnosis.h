@@ -4,7 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "mpa/diagnosis/diagnosis.h"
+#include "mpa/diagnosis/findings/catalogue.h"
+#include "mpa/diagnosis/findings/diagnosis.h"
 
 namespace mpa {
 
@@ -17,7 +18,9 @@ inline Diagnosis MadeDiagnosis() {
   diagnosis.level = "Level1";
   diagnosis.formats = {"text"};
   diagnosis.step = diagnosis.floor = 100'000'000;
-  diagnosis.accounting.push_back({0, 50, 100'000'000,
+  diagnosis.accounting.push_back({0,
+                                  50,
+                                  100'000'000,
                                   {{"comp.matmul", 30'400'000},
                                    {"comm.wait_peer", 20'400'000},
                                    {"comm.transfer", 10'400'000},
@@ -33,7 +36,12 @@ inline FoundCause MadeFinding(std::string_view id, TimeNs gain) {
   finding.gain = finding.alone = finding.gain_max = gain;
   finding.steps = {50};
   finding.metrics = {{"calls_per_step", 3, "count"}, {"time_per_step", 5e6, "ns"}};
-  finding.evidence.push_back({.rank = 0, .source = "trace_view.json", .table = "host_ops", .name = "aten::to", .start = 7, .dur = 9});
+  finding.evidence.push_back({.rank = 0,
+                              .source = "trace_view.json",
+                              .table = "host_ops",
+                              .name = "aten::to",
+                              .start = 7,
+                              .dur = 9});
   return finding;
 }
 

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "diagnosis/operations.h"
-#include "diagnosis/part.h"
+#include "mpa/diagnosis/job/operations.h"
+#include "mpa/diagnosis/part/part.h"
 
 namespace mpa {
 
@@ -30,7 +30,8 @@ inline RankDiagnosis MadeRank() {
     step.leaves[static_cast<std::size_t>(Leaf::kFormat)] = convert;
     step.leaves[static_cast<std::size_t>(Leaf::kScalarSync)] = 6 * kMs - convert;
     part.graph.nodes.push_back({begin, 4 * kMs, NodeKind::kKernel, number, 0, Leaf::kMatmul});
-    part.graph.nodes.push_back({begin + 4 * kMs, convert, NodeKind::kKernel, number, 1, Leaf::kFormat});
+    part.graph.nodes.push_back(
+        {begin + 4 * kMs, convert, NodeKind::kKernel, number, 1, Leaf::kFormat});
     part.blocked.push_back({0, Leaf::kScalarSync, 3, 4, number, begin + 6 * kMs, 2 * kMs});
   }
   return part;

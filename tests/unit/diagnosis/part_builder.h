@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "diagnosis/part.h"
+#include "mpa/diagnosis/part/part.h"
 
 namespace mpa {
 
@@ -35,12 +35,14 @@ class PartBuilder {
     const std::uint32_t before = last_;
     now_ += time;
     last_ = Node(now_, 0, NodeKind::kHost);
-    part_.shares.push_back({static_cast<std::uint32_t>(part_.graph.edges.size()), leaf, time, in_optimizer});
+    part_.shares.push_back(
+        {static_cast<std::uint32_t>(part_.graph.edges.size()), leaf, time, in_optimizer});
     part_.graph.edges.push_back({last_, before, WaitsFor::kEnd, time});
     return *this;
   }
 
-  PartBuilder& Kernel(std::string_view type, TimeNs dur, Leaf leaf = Leaf::kMatmul, bool in_optimizer = false) {
+  PartBuilder& Kernel(std::string_view type, TimeNs dur, Leaf leaf = Leaf::kMatmul,
+                      bool in_optimizer = false) {
     const std::uint32_t before = last_;
     last_ = Node(now_, dur, NodeKind::kKernel);
     part_.graph.nodes.back().row = KindOf(type);
@@ -52,11 +54,13 @@ class PartBuilder {
     return *this;
   }
 
-  PartBuilder& Collective(std::string_view name, TimeNs dur, std::string_view kind = "allreduce", std::string_view group = "g") {
+  PartBuilder& Collective(std::string_view name, TimeNs dur, std::string_view kind = "allreduce",
+                          std::string_view group = "g") {
     const std::uint32_t arrive = Node(now_, 0, NodeKind::kArrive);
     part_.graph.edges.push_back({arrive, last_, WaitsFor::kEnd, 0});
     last_ = Node(now_ + dur, 0, NodeKind::kLeave);
-    part_.graph.collectives.push_back({arrive, last_, static_cast<std::int32_t>(part_.operations.size())});
+    part_.graph.collectives.push_back(
+        {arrive, last_, static_cast<std::int32_t>(part_.operations.size())});
     OperationPart& row = part_.operations.emplace_back();
     row.group = NameOf(group);
     row.name = NameOf(name);
@@ -70,7 +74,9 @@ class PartBuilder {
   }
 
   /// The kind of the kernels of a type, to say more of it.
-  KernelKind& Kind(std::string_view type) { return part_.kinds[static_cast<std::size_t>(KindOf(type))]; }
+  KernelKind& Kind(std::string_view type) {
+    return part_.kinds[static_cast<std::size_t>(KindOf(type))];
+  }
   NameId NameOf(std::string_view text) {
     for (NameId i = 0; i < part_.names.size(); ++i) {
       if (part_.names[i] == text) return i;

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "diagnosis/diagnosed.h"
-#include "diagnosis/finding_text.h"
 #include "diagnosis/part_builder.h"
+#include "mpa/diagnosis/report/finding_text.h"
 
 namespace mpa {
 namespace {
@@ -26,7 +26,8 @@ TEST(RuleEffects, HowMuchOfFp32GoesAtMost) {
 // 16 MB take 40 us, 400 bytes a ns; other 16 MB take 100 us.
 TEST(RuleEffects, WhichTensorsShowTheBandwidth) {
   PartBuilder builder;
-  for (int step = 0; step < 3; ++step) builder.Step().Kernel("Mul", 40 * kUs, Leaf::kVector).Kernel("Add", 100 * kUs, Leaf::kVector);
+  for (int step = 0; step < 3; ++step)
+    builder.Step().Kernel("Mul", 40 * kUs, Leaf::kVector).Kernel("Add", 100 * kUs, Leaf::kVector);
   for (const char* type : {"Mul", "Add"}) {
     builder.Kind(type).streams = true;
     builder.Kind(type).bytes = 16'000'000;
@@ -38,7 +39,8 @@ TEST(RuleEffects, WhichTensorsShowTheBandwidth) {
     const FoundCause* found = FindingWith(diagnosis, "op.slow/Add");
     return found == nullptr ? -1 : MetricIn(*found, "use_of_chip");
   };
-  EXPECT_DOUBLE_EQ(use_of_add(16'000'001), 0.2) << "half of what the rule says the memory moves: 800 bytes a ns";
+  EXPECT_DOUBLE_EQ(use_of_add(16'000'001), 0.2)
+      << "half of what the rule says the memory moves: 800 bytes a ns";
   EXPECT_DOUBLE_EQ(use_of_add(16'000'000), 0.4) << "the faster one shows 400";
 }
 
@@ -47,7 +49,8 @@ TEST(RuleEffects, HowSmallMessagesAreCompared) {
   for (int step = 0; step < 3; ++step) {
     builder.Step().Kernel("MatMulV3", kMs);
     for (const std::int64_t mib : {50, 50, 300, 300}) {
-      builder.Collective(std::to_string(builder.Part().operations.size()), mib == 50 ? 5 * kMs : 60 * kMs);
+      builder.Collective(std::to_string(builder.Part().operations.size()),
+                         mib == 50 ? 5 * kMs : 60 * kMs);
       builder.Part().operations.back().bytes = mib << 20;
     }
   }
@@ -66,8 +69,13 @@ TEST(RuleEffects, HowLargeComparedTasksAre) {
   PartBuilder builder;
   for (std::uint32_t step = 0; step < 3; ++step) {
     builder.Step().Kernel("MatMulV3", kMs).Collective(std::to_string(step), 5 * kMs);
-    builder.Part().transfers.push_back({.operation = step, .peer = 1, .transport = builder.NameOf("SDMA"), .bytes = 36'000'000,
-                                        .time = 4'200 * kUs, .count = 12, .odd = {6, 6'000'000, 1'200 * kUs}});
+    builder.Part().transfers.push_back({.operation = step,
+                                        .peer = 1,
+                                        .transport = builder.NameOf("SDMA"),
+                                        .bytes = 36'000'000,
+                                        .time = 4'200 * kUs,
+                                        .count = 12,
+                                        .odd = {6, 6'000'000, 1'200 * kUs}});
   }
   const auto is_found = [&](double sizes) {
     Rules rules;
@@ -82,7 +90,8 @@ TEST(RuleEffects, HowLargeComparedTasksAre) {
 // The others compile a fifth of what the first step does.
 TEST(RuleEffects, HowMuchLaterStepsCompile) {
   PartBuilder builder;
-  for (const TimeNs time : {kMs, 200 * kUs, 200 * kUs}) builder.Step().Host(Leaf::kCompile, time).Kernel("MatMulV3", 10 * kMs);
+  for (const TimeNs time : {kMs, 200 * kUs, 200 * kUs})
+    builder.Step().Host(Leaf::kCompile, time).Kernel("MatMulV3", 10 * kMs);
   const auto dropped = [&](double rest) {
     Rules rules;
     rules.warm_up_rest = rest;
@@ -110,7 +119,10 @@ std::vector<RankDiagnosis> RanksWithMore(const std::vector<std::vector<TimeNs>>&
 
 TEST(RuleEffects, HowManyRanksJitter) {
   const TimeNs more = 2 * kMs;
-  const auto parts = RanksWithMore({{more, 0, 0, more, 0, 0}, {0, more, 0, 0, more, 0}, {0, 0, more, 0, 0, more}, {0, 0, 0, 0, 0, 0}});
+  const auto parts = RanksWithMore({{more, 0, 0, more, 0, 0},
+                                    {0, more, 0, 0, more, 0},
+                                    {0, 0, more, 0, 0, more},
+                                    {0, 0, 0, 0, 0, 0}});
   const auto is_found = [&](double ranks) {
     Rules rules;
     rules.jitter_ranks = ranks;
@@ -122,7 +134,8 @@ TEST(RuleEffects, HowManyRanksJitter) {
 
 // Without rank 1 the step is 2 ms shorter, and so it is without rank 2 behind that.
 TEST(RuleEffects, HowMuchAFindingHides) {
-  const auto parts = RanksWithMore({{0, 0, 0}, {4 * kMs, 4 * kMs, 4 * kMs}, {2 * kMs, 2 * kMs, 2 * kMs}});
+  const auto parts =
+      RanksWithMore({{0, 0, 0}, {4 * kMs, 4 * kMs, 4 * kMs}, {2 * kMs, 2 * kMs, 2 * kMs}});
   const auto hidden_by = [&](double share) {
     Rules rules;
     rules.hidden_share = share;
@@ -142,14 +155,16 @@ TEST(RuleEffects, HowMuchAFindingHides) {
   EXPECT_EQ(GainText(diagnosis, finding, Language::kEnglish), "saves 10.0 ms (10 %)");
 }
 
-// Behind a kernel the host works for 20 us, then an operation of 5 ms and another kernel follow; twice in
-// each step.
+// Behind a kernel the host works for 20 us, then an operation of 5 ms and another kernel follow;
+// twice in each step.
 PartBuilder OperationsBetweenKernels() {
   PartBuilder builder;
   for (int step = 0; step < 3; ++step) {
     builder.Step().Kernel("MatMulV3", 10 * kMs);
     for (const char* name : {"a_", "b_"}) {
-      builder.Host(Leaf::kPython, 20 * kUs).Collective(name + std::to_string(step), 5 * kMs).Kernel("MatMulV3", 10 * kMs);
+      builder.Host(Leaf::kPython, 20 * kUs)
+          .Collective(name + std::to_string(step), 5 * kMs)
+          .Kernel("MatMulV3", 10 * kMs);
     }
   }
   return builder;
@@ -162,7 +177,8 @@ bool IsNotOverlapped(const RankDiagnosis& part, const Rules& rules) {
 TEST(RuleEffects, WhichOperationsStandBetweenKernels) {
   Rules rules;
   rules.beside_ns = 20'000;
-  EXPECT_FALSE(IsNotOverlapped(OperationsBetweenKernels().Build(), rules)) << "what is computed needs it";
+  EXPECT_FALSE(IsNotOverlapped(OperationsBetweenKernels().Build(), rules))
+      << "what is computed needs it";
   rules.beside_ns = 19'999;
   EXPECT_TRUE(IsNotOverlapped(OperationsBetweenKernels().Build(), rules));
 }

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "diagnosis/part.h"
-#include "mpa/diagnosis/arrivals.h"
+#include "diagnosis/job/arrivals.h"
+#include "mpa/diagnosis/part/part.h"
 #include "mpa/measure/accounting.h"
 #include "pipeline/load_rank.h"
 
@@ -28,8 +28,8 @@ class SampleDiagnosisTest : public ::testing::Test {
     const fs::path data = fs::path(MPA_SOURCE_DIR).parent_path() / "shared" / "data" / "npu" / name;
     for (const char* rank : {"rank0_ascend_pt", "rank1_ascend_pt"}) {
       if (!fs::exists(data / rank)) return false;
-      LoadedRank loaded =
-          LoadRank(OpenRank(data / rank, {}), {kAccountTables | Tables::kJobInfo | Tables::kOpStacks, ""}, {});
+      LoadedRank loaded = LoadRank(OpenRank(data / rank, {}),
+                                   {kAccountTables | Tables::kJobInfo | Tables::kOpStacks, ""}, {});
       loaded.trace.rank = static_cast<std::int64_t>(traces_.size());
       traces_.push_back(std::move(loaded.trace));
     }
@@ -239,14 +239,15 @@ TEST_F(SampleDiagnosisTest, TextAndDatabaseNameTheSameLines) {
     traces_.clear();
     LOAD_OR_SKIP(name);
     const RankDiagnosis part = MakeRankDiagnosis(traces_[0]);
-    const auto copy = std::find_if(part.places.begin(), part.places.end(), [&](const HostPlace& place) {
-      return place.leaf == Leaf::kHostCopy && place.longest > 3'000'000;
-    });
+    const auto copy =
+        std::find_if(part.places.begin(), part.places.end(), [&](const HostPlace& place) {
+          return place.leaf == Leaf::kHostCopy && place.longest > 3'000'000;
+        });
     ASSERT_NE(copy, part.places.end()) << name;
     EXPECT_EQ(part.names[copy->line], "main.py:350") << name;
-    const auto longest = std::max_element(part.blocked.begin(), part.blocked.end(), [](const BlockedPart& a, const BlockedPart& b) {
-      return a.dur < b.dur;
-    });
+    const auto longest =
+        std::max_element(part.blocked.begin(), part.blocked.end(),
+                         [](const BlockedPart& a, const BlockedPart& b) { return a.dur < b.dur; });
     ASSERT_NE(longest, part.blocked.end()) << name;
     EXPECT_EQ(part.names[longest->line], "main.py:485") << name;
   }

@@ -241,22 +241,21 @@ TEST(GateJudge, TheAccountExplainsWhatItHas) {
       WithKernels(OneRun(400, 300, 20), {{"MatMul", {310, 9}}}),
       {{"comp: MatMul", {300, 1}}, {"comm.transfer: allreduce", {20, 1}}, {"free.python", {80, 1}}},
       {{"free.python: train.py(3): f", {80, 1}}});
-  const RunSummary slow = WithAccount(
-      WithKernels(OneRun(450, 304, 36), {{"MatMul", {314, 10}}}),
-      {{"comp: MatMul", {304, 1}},
-       {"comm.transfer: allreduce", {24, 1}},
-       {"comm.wait_peer: allreduce, rank 5", {12, 1}},
-       {"free.sync.scalar", {30, 1}},
-       {"free.python", {80, 1}}},
-      {{"free.python: train.py(3): f", {80, 1}},
-       {"free.sync.scalar: aten::item at train.py:90", {29, 1}},
-       {"free.sync.scalar: aten::equal", {1, 1}}});
+  const RunSummary slow = WithAccount(WithKernels(OneRun(450, 304, 36), {{"MatMul", {314, 10}}}),
+                                      {{"comp: MatMul", {304, 1}},
+                                       {"comm.transfer: allreduce", {24, 1}},
+                                       {"comm.wait_peer: allreduce, rank 5", {12, 1}},
+                                       {"free.sync.scalar", {30, 1}},
+                                       {"free.python", {80, 1}}},
+                                      {{"free.python: train.py(3): f", {80, 1}},
+                                       {"free.sync.scalar: aten::item at train.py:90", {29, 1}},
+                                       {"free.sync.scalar: aten::equal", {1, 1}}});
   const GateReport report = Judge(Settings({"step_time>+3%"}), {base}, {slow}, {});
-  EXPECT_EQ(PartTexts(report.contributions),
-            (std::vector<std::string>{"component free time (scalar reads) 30",
-                                      "collective waiting for rank 5 in allreduce 12",
-                                      "collective transfer in allreduce 4", "kernel MatMul 4",
-                                      "remainder other 0"}));
+  EXPECT_EQ(
+      PartTexts(report.contributions),
+      (std::vector<std::string>{
+          "component free time (scalar reads) 30", "collective waiting for rank 5 in allreduce 12",
+          "collective transfer in allreduce 4", "kernel MatMul 4", "remainder other 0"}));
   EXPECT_EQ(report.contributions[0].leaf, "free.sync.scalar");
   EXPECT_EQ(report.contributions[3].comparison_count, 10) << "of the kernels, not of the pieces";
   EXPECT_EQ(PartTexts(report.host_calls),
@@ -273,8 +272,8 @@ TEST(GateJudge, TheAccountExplainsWhatItHas) {
   EXPECT_EQ(explains("comm_exposed>+1%"),
             (std::vector<std::string>{"collective waiting for rank 5 in allreduce 12",
                                       "collective transfer in allreduce 4", "remainder other 0"}));
-  EXPECT_EQ(explains("free>+1%"),
-            (std::vector<std::string>{"component free time (scalar reads) 30", "remainder other 0"}));
+  EXPECT_EQ(explains("free>+1%"), (std::vector<std::string>{"component free time (scalar reads) 30",
+                                                            "remainder other 0"}));
 }
 
 TEST(GateJudge, ABaselineWithoutAnAccountIsExplainedByWhatItHas) {

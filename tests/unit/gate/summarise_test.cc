@@ -180,8 +180,7 @@ TEST_F(GateSummarise, BreakdownIsOfTheMedianStep) {
 
 // Step 2 is 120 to 200 on the device: MatMul, a collective without tasks, and free time.
 TEST_F(GateSummarise, TheAccountAddsUpToTheStep) {
-  const Breakdown breakdown =
-      Summarise(builder_.trace, {.patterns = {}, .warmup = 1}).breakdown;
+  const Breakdown breakdown = Summarise(builder_.trace, {.patterns = {}, .warmup = 1}).breakdown;
   TimesByName occupied = breakdown.account;
   TimeNs free = 0;
   for (const auto& [name, time] : breakdown.account) {
@@ -189,7 +188,8 @@ TEST_F(GateSummarise, TheAccountAddsUpToTheStep) {
     free += time.ns;
     occupied.erase(name);
   }
-  EXPECT_EQ(occupied, (TimesByName{{"comm.unsplit: allreduce", {15, 1}}, {"comp: MatMul", {40, 1}}}));
+  EXPECT_EQ(occupied,
+            (TimesByName{{"comm.unsplit: allreduce", {15, 1}}, {"comp: MatMul", {40, 1}}}));
   EXPECT_EQ(free, 25);
 }
 
@@ -202,8 +202,7 @@ TEST_F(GateSummarise, FreeTimeHasThePlacesOfTheHost) {
                                     .track = 0});
   builder_.Launch(9, 179, 0);
   builder_.trace.communications.link.back() = 9;  // 180 to 195
-  const Breakdown breakdown =
-      Summarise(builder_.trace, {.patterns = {}, .warmup = 1}).breakdown;
+  const Breakdown breakdown = Summarise(builder_.trace, {.patterns = {}, .warmup = 1}).breakdown;
   EXPECT_EQ(breakdown.account.at("free.sync.scalar").ns, 7);
   EXPECT_EQ(breakdown.places.at("free.sync.scalar: aten::nonzero at train.py:7").ns, 7);
 }

@@ -7,7 +7,8 @@ namespace mpa {
 namespace {
 
 TEST(HostClasses, CallsForCollectives) {
-  for (const char* name : {"c10d::allreduce_", "HcclAllreduce", "nccl:all_reduce"}) EXPECT_EQ(ClassOfOp(name), Leaf::kDispatchComm) << name;
+  for (const char* name : {"c10d::allreduce_", "HcclAllreduce", "nccl:all_reduce"})
+    EXPECT_EQ(ClassOfOp(name), Leaf::kDispatchComm) << name;
   EXPECT_EQ(ClassOfOp("aten::add"), Leaf::kDispatchOp);
   EXPECT_EQ(ClassOfCall("AscendCL@hcom_allReduce_"), Leaf::kDispatchComm);
   EXPECT_EQ(ClassOfCall("Node@launch"), Leaf::kDispatchCann);
@@ -20,7 +21,8 @@ TEST(HostClasses, CallsOfCudaAmongOperators) {
   EXPECT_EQ(ClassOfOp("cudaStreamSynchronize"), Leaf::kExplicitSync);
   EXPECT_EQ(ClassOfOp("cudaMemcpy"), Leaf::kHostCopy);
   EXPECT_EQ(ClassOfOp("cuModuleLoadData"), Leaf::kCompile);
-  for (const char* name : {"cudaLaunchKernel", "cudaMemcpyAsync", "cumsum", "cuda", "cu"}) EXPECT_EQ(ClassOfOp(name), Leaf::kDispatchOp) << name;
+  for (const char* name : {"cudaLaunchKernel", "cudaMemcpyAsync", "cumsum", "cuda", "cu"})
+    EXPECT_EQ(ClassOfOp(name), Leaf::kDispatchOp) << name;
 }
 
 }  // namespace

@@ -19,11 +19,13 @@ class HostPlaces : public ::testing::Test {
  protected:
   HostPlaces() : thread_(rank_.Thread(1)) {}
 
-  std::string SiteOf(const Piece& piece) {
-    return CallSites(rank_.trace, {.offset = 5}).Of(piece);
-  }
+  std::string SiteOf(const Piece& piece) { return CallSites(rank_.trace, {.offset = 5}).Of(piece); }
   static Piece OfOp(std::int32_t row) {
-    return {.begin = 15, .end = 20, .row = row, .leaf = Leaf::kScalarSync, .table = PieceTable::kHostOps};
+    return {.begin = 15,
+            .end = 20,
+            .row = row,
+            .leaf = Leaf::kScalarSync,
+            .table = PieceTable::kHostOps};
   }
 
   RankBuilder rank_;

@@ -17,15 +17,18 @@ std::map<Leaf, TimeNs> ReadWith(std::string_view call, DeviceKind device = Devic
   rank.Op("aten::_local_scalar_dense", 0, 100, main);
   rank.Op(call, 20, 90, main);
   std::map<Leaf, TimeNs> times;
-  HostTimeline(rank.trace).Walk(
-      main, 0, 100, [&](const HostPiece& piece) { times[piece.leaf] += piece.end - piece.begin; },
-      [](TimeNs, TimeNs) {});
+  HostTimeline(rank.trace)
+      .Walk(
+          main, 0, 100,
+          [&](const HostPiece& piece) { times[piece.leaf] += piece.end - piece.begin; },
+          [](TimeNs, TimeNs) {});
   return times;
 }
 
 TEST(HostTimeline, OfAGpuTellsTheCallsOfTheRuntime) {
   using Times = std::map<Leaf, TimeNs>;
-  EXPECT_EQ(ReadWith("cudaStreamSynchronize"), (Times{{Leaf::kScalarSync, 100}})) << "it waits within the read";
+  EXPECT_EQ(ReadWith("cudaStreamSynchronize"), (Times{{Leaf::kScalarSync, 100}}))
+      << "it waits within the read";
   EXPECT_EQ(ReadWith("cudaMemcpy"), (Times{{Leaf::kScalarSync, 100}}));
   EXPECT_EQ(ReadWith("cudaLaunchKernel"), (Times{{Leaf::kDispatchOp, 100}}));
   EXPECT_EQ(ReadWith("cudaMalloc"), (Times{{Leaf::kMemory, 70}, {Leaf::kDispatchOp, 30}}));

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/model/device_tables.h"
-
 #include <gtest/gtest.h>
 
+#include "mpa/model/device_tables.h"
 #include "mpa/model/rank_trace.h"
 
 namespace mpa {

@@ -20,7 +20,8 @@ TEST(MemoryBudget, LetsSixteenTracesOf500MegabytesIntoSixteenGigabytes) {
             12'000 * kMegabyte);
 }
 
-// Measured peaks of whole runs: docs/performance.md and, of the gzipped trace, 75 MB for two of 8 MB.
+// Measured peaks of whole runs: docs/performance.md and, of the gzipped trace, 75 MB for two of 8
+// MB.
 TEST(MemoryBudget, ReckonsWithNoLessThanWhatWasMeasured) {
   EXPECT_GE(MemoryOfFile(FileKind::kTraceView, "trace_view.json", 5990 * kMegabyte),
             2264 * kMegabyte);

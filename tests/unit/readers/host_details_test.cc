@@ -56,7 +56,8 @@ TEST(TraceViewDetails, AreLeftOutWhenNobodyAsks) {
 }
 
 TEST(TraceViewDetails, ReadsStacksAlone) {
-  const RankTrace trace = ReadNpu(std::string(kOpWithDetails) + "," + kOpWithout, Tables::kHostOps | Tables::kOpStacks);
+  const RankTrace trace =
+      ReadNpu(std::string(kOpWithDetails) + "," + kOpWithout, Tables::kHostOps | Tables::kOpStacks);
   EXPECT_EQ(ColumnTexts(trace, trace.host_ops.stack), (Names{"a.py(1): f", ""}));
   EXPECT_EQ(ColumnTexts(trace, trace.host_ops.shapes), (Names{"", ""}));
 }

@@ -34,7 +34,8 @@ TEST(MemoryRecord, ReadsReservedMemoryAsBytes) {
   EXPECT_EQ(trace.memory_samples.time, (Times{1736408883704643212, 1736408883704645000}));
   EXPECT_EQ(trace.memory_samples.reserved_bytes,
             (Numbers{2621440, 1}));  // 2.5 * 2^20; 2^-20 * 2^20
-  EXPECT_EQ(trace.memory_samples.allocated_bytes, (Numbers{1572864, -1})) << "1.5 * 2^20; not recorded";
+  EXPECT_EQ(trace.memory_samples.allocated_bytes, (Numbers{1572864, -1}))
+      << "1.5 * 2^20; not recorded";
 }
 
 TEST(MemoryRecord, NeedsTheReservedMemory) {

@@ -63,8 +63,9 @@ TEST(OutlierLines, HaveOneForEachRank) {
   lines.Add("b", {{0, 10}, {1, 10}, {2, 30}, {3, 5}}, text);
   std::vector<std::string> said;
   lines.AppendTo(said);
-  EXPECT_EQ(said, (std::vector<std::string>{"stands out: rank 2, b: 30 ns instead of 10 ns (+200.0 %)",
-                                            "stands out: rank 3, a: 11 ns instead of 10 ns (+10.0 %)"}));
+  EXPECT_EQ(said,
+            (std::vector<std::string>{"stands out: rank 2, b: 30 ns instead of 10 ns (+200.0 %)",
+                                      "stands out: rank 3, a: 11 ns instead of 10 ns (+10.0 %)"}));
 }
 
 }  // namespace

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "support/html.h"
+
 #include <gtest/gtest.h>
 
 #include "mpa/writers/pages.h"
 #include "support/failures.h"
 #include "support/files.h"
-#include "support/html.h"
 #include "support/reports.h"
 #include "writers/formats.h"
 
@@ -22,19 +23,21 @@ std::string HtmlOf(const Report& report) {
 }
 
 TEST(Html, AnswersFirst) {
-  Report report = OneSheet({{"Name", Format::kText}, {"Time", Format::kDecimals3, 10, Side::kNeither, Unit::kNsShownAsUs}},
+  Report report = OneSheet({{"Name", Format::kText},
+                            {"Time", Format::kDecimals3, 10, Side::kNeither, Unit::kNsShownAsUs}},
                            {{{"MatMul", std::int64_t{1'234'500}}}});
   report.lines = {"rank 3 is late"};
   report.story = {"MatMul: +2 ms"};
-  report.findings.push_back({"sync", Severity::kHigh, 3, "graph 1", "host", "the host waits", 2'500'000});
+  report.findings.push_back(
+      {"sync", Severity::kHigh, 3, "graph 1", "host", "the host waits", 2'500'000});
   report.notes = {"no steps"};
   const std::string page = HtmlOf(report);
   ExpectWellFormed(page);
   std::size_t last = 0;
   for (const char* text :
-       {"<h1>times</h1>", "rank 3 is late", "<li>MatMul: +2 ms</li>", "--edge:var(--high)", "graph 1 (host)",
-        "wins up to 2.500 ms", "the host waits", "Sheet (1 row)", "<td>MatMul</td><td class=\"n\">1,234.500</td>",
-        "<li>no steps</li>"}) {
+       {"<h1>times</h1>", "rank 3 is late", "<li>MatMul: +2 ms</li>", "--edge:var(--high)",
+        "graph 1 (host)", "wins up to 2.500 ms", "the host waits", "Sheet (1 row)",
+        "<td>MatMul</td><td class=\"n\">1,234.500</td>", "<li>no steps</li>"}) {
     const std::size_t at = page.find(text);
     ASSERT_NE(at, std::string::npos) << text;
     EXPECT_GT(at, last) << text;
@@ -77,8 +80,10 @@ TEST(Html, PiecesOfABarAreAsLongAsTheirTimes) {
   page.sections.push_back({.bar = {{"compute 3 ms", 3}, {"nothing", 0}, {"free 1 ms", 1}}});
   const std::string html = FormatPage(page);
   ExpectWellFormed(html);
-  EXPECT_HAS_TEXT(html, "<div style=\"flex:3 0 0;background:var(--c0)\" title=\"compute 3 ms\"></div>");
-  EXPECT_HAS_TEXT(html, "<div style=\"flex:1 0 0;background:var(--c2)\" title=\"free 1 ms\"></div>");
+  EXPECT_HAS_TEXT(html,
+                  "<div style=\"flex:3 0 0;background:var(--c0)\" title=\"compute 3 ms\"></div>");
+  EXPECT_HAS_TEXT(html,
+                  "<div style=\"flex:1 0 0;background:var(--c2)\" title=\"free 1 ms\"></div>");
   EXPECT_EQ(html.find("nothing"), std::string::npos);
 }
 

@@ -34,12 +34,11 @@ class WriteReportTest : public ::testing::Test {
 
 TEST_F(WriteReportTest, NamesEachTypeByItsEnding) {
   const WrittenReport written = Write();
-  EXPECT_EQ(dir_.Names(),
-            (Names{"report.db", "report.html", "report.json", "report.md", "report.xlsx", "report_csv"}));
+  EXPECT_EQ(dir_.Names(), (Names{"report.db", "report.html", "report.json", "report.md",
+                                 "report.xlsx", "report_csv"}));
   EXPECT_EQ(written.paths,
             (std::vector{dir_ / "report.xlsx", dir_ / "report.db", dir_ / "report.json",
-                         dir_ / "report_csv", dir_ / "report.md",
-                         dir_ / "report.html"}));
+                         dir_ / "report_csv", dir_ / "report.md", dir_ / "report.html"}));
   EXPECT_EQ(test::ReadAll(dir_ / "report_csv/Sheet.csv"), "a\r\n1\r\n");
 }
 
@@ -47,8 +46,8 @@ TEST_F(WriteReportTest, NumbersAllFilesWhenOneNameIsTaken) {
   dir_.Write("report.md", "old");
   dir_.Write("report01_csv/old.csv", "old");
   Write();
-  EXPECT_EQ(dir_.Names(), (Names{"report.md", "report01_csv", "report02.db", "report02.html", "report02.json",
-                                 "report02.md", "report02.xlsx", "report02_csv"}));
+  EXPECT_EQ(dir_.Names(), (Names{"report.md", "report01_csv", "report02.db", "report02.html",
+                                 "report02.json", "report02.md", "report02.xlsx", "report02_csv"}));
   EXPECT_EQ(test::ReadAll(dir_ / "report.md"), "old");
 }
 

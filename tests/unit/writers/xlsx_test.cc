@@ -159,8 +159,9 @@ TEST_F(WriteXlsxTest, RowsOfListsAreAsHighAsTheirTexts) {
   std::string wide;
   for (int i = 0; i < 55; ++i) wide += "卡";
   std::vector<Row> rows;
-  for (const std::string& text : {std::string("one line"), std::string("two\nlines"), std::string(108, 'x'), std::string(109, 'x'), wide,
-                                  "ten\n" + std::string(9, '\n'), std::string(100'000, '\n')}) {
+  for (const std::string& text :
+       {std::string("one line"), std::string("two\nlines"), std::string(108, 'x'),
+        std::string(109, 'x'), wide, "ten\n" + std::string(9, '\n'), std::string(100'000, '\n')}) {
     rows.push_back({{Cell(text), Cell(std::string("a\nb\nc"))}});
   }
   for (const bool merges : {false, true}) {
@@ -173,10 +174,12 @@ TEST_F(WriteXlsxTest, RowsOfListsAreAsHighAsTheirTexts) {
       const std::size_t begin = xml.find("<row r=\"" + std::to_string(row) + "\"");
       const std::string tag = xml.substr(begin, xml.find('>', begin) - begin);
       const std::size_t height = tag.find("ht=\"");
-      EXPECT_EQ(height != std::string::npos, tag.find("customHeight=\"1\"") != std::string::npos) << tag;
+      EXPECT_EQ(height != std::string::npos, tag.find("customHeight=\"1\"") != std::string::npos)
+          << tag;
       return height == std::string::npos ? 0 : std::stoi(tag.substr(height + 4));
     };
-    const std::vector<int> heights = {height_of(2), height_of(3), height_of(4), height_of(5), height_of(6), height_of(7), height_of(8)};
+    const std::vector<int> heights = {height_of(2), height_of(3), height_of(4), height_of(5),
+                                      height_of(6), height_of(7), height_of(8)};
     EXPECT_EQ(heights, (std::vector<int>{0, 30, 30, 45, 45, 165, 405})) << merges;
   }
 }

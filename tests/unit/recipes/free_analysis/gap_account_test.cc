@@ -40,7 +40,8 @@ class GapAccounts : public ::testing::Test {
 
 TEST_F(GapAccounts, TheLeavesAddUpToTheGap) {
   const GapAccount account = StepAccounts(rank_.trace).Of({20'000, 70'000});
-  // 25-60 the scalar read; 60-65 only Python; 65-70 the launch. Of equal ones the leaf that comes first.
+  // 25-60 the scalar read; 60-65 only Python; 65-70 the launch. Of equal ones the leaf that comes
+  // first.
   EXPECT_EQ(account.causes,
             "free.sync.scalar 35.0 us, copy.h2d 5.0 us, free.dispatch.cann 5.0 us, "
             "free.python 5.0 us");
@@ -52,7 +53,8 @@ TEST_F(GapAccounts, APartOfAPieceCountsAsThatPart) {
   EXPECT_EQ(account.causes, "free.sync.scalar 1.5 us");
 }
 
-// Nothing but the step is recorded around the scalar read, of which 5 of 40 us are in the gap, then 3.
+// Nothing but the step is recorded around the scalar read, of which 5 of 40 us are in the gap,
+// then 3.
 TEST_F(GapAccounts, WhatTookLittleOfTheGapIsNoPlace) {
   rank_.trace.python_calls.dur[0] = 1;
   rank_.trace.host_calls.dur[0] = 10'000;

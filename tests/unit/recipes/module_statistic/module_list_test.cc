@@ -62,14 +62,15 @@ TEST(ModuleList, HasTheSpreadOverRanksAndWhoStandsOut) {
   ListRanks ranks;
   for (int rank = 0; rank < 4; ++rank) ranks.Add(2000, rank == 2 ? 10000 : 5000, 3000);
   // All ranks: 25 of 45 s in Net/Linear, 8 in Net, 12 outside.
-  EXPECT_EQ(ranks.List(),
-            (ListTexts{"4 ranks: kernels take 10.00 s (median), 73.3 % of it in modules (mstx ranges)",
-                       "share                median      min      max of rank  own time (s)",
-                       "######      55.6 %     5.00     5.00    10.00       2  Net/Linear",
-                       "##          17.8 %     2.00     2.00     2.00       0  Net",
-                       "###         26.7 %     3.00     3.00     3.00       0  (outside of modules)",
-                       "########## 100.0 %    10.00    10.00    15.00       2  all kernels",
-                       "stands out: rank 2, Net/Linear: 10.00 s instead of 5.00 s (+100.0 %)"}));
+  EXPECT_EQ(
+      ranks.List(),
+      (ListTexts{"4 ranks: kernels take 10.00 s (median), 73.3 % of it in modules (mstx ranges)",
+                 "share                median      min      max of rank  own time (s)",
+                 "######      55.6 %     5.00     5.00    10.00       2  Net/Linear",
+                 "##          17.8 %     2.00     2.00     2.00       0  Net",
+                 "###         26.7 %     3.00     3.00     3.00       0  (outside of modules)",
+                 "########## 100.0 %    10.00    10.00    15.00       2  all kernels",
+                 "stands out: rank 2, Net/Linear: 10.00 s instead of 5.00 s (+100.0 %)"}));
 }
 
 TEST(ModuleList, PutsSmallModulesTogether) {

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "mpa/base/time.h"
+#include "mpa/diagnosis/findings/finding_chain.h"
+#include "mpa/diagnosis/findings/rules.h"
+
+/// What a diagnosis says: where the time of a step goes, what slows it down, and how much a fix
+/// saves.
+namespace mpa {
+
+enum class Language : std::uint8_t { kEnglish, kChinese };
+
+/// A deviation from what is normal for the job, or work that is as it was written and could be
+/// faster.
+enum class FindingKind : std::uint8_t { kFault, kOpportunity };
+
+/// How sure a finding is.
+enum class Certainty : std::uint8_t { kLow, kMedium, kHigh };
+
+/// By the share of a step that a fix saves.
+enum class Impact : std::uint8_t { kInfo, kLow, kMedium, kHigh, kCritical };
+std::string_view NameOf(Impact impact);
+
+/// A measured number behind a finding; the name says what it is.
+struct Metric {
+  std::string name;
+  double value = 0;
+  std::string unit;  ///< "ns", "count", "ratio", "bytes", "GB/s", "MHz"
+};
+
+/// A place in the capture that shows it.
+struct Evidence {
+  std::int64_t rank = -1;
+  std::string source;  ///< file of the capture, or what its rows come from
+  std::string table;   ///< "kernels", "host_calls", ...
+  std::string name;    ///< of the event
+  std::int64_t peer = -1;
+  TimeNs start = 0, dur = 0;  ///< as the file has them
+  std::string capture{};      ///< its directory or file
+  std::string line{};  ///< of the program, "train.py:90"; empty: not recorded, or of many lines
+  std::string op{};    ///< the operation that the event is a task of; empty: it is of none
+};
+
+/// A variable of the environment that a finding is about.
+struct FoundSetting {
+  std::string variable;
+  /// With the ranks that have them; empty: none. Where a value costs time, only such values.
+  std::vector<std::pair<std::string, std::vector<std::int64_t>>> values;
+  bool differs = false;  ///< the ranks should agree; false: a value costs time
+  std::string serves{};  ///< key of the finding that it adds to
+};
+
+struct FoundCause {
+  std::string id;   ///< of the catalogue: "rank.late_host"
+  std::string key;  ///< with what tells it from others of its id: "rank.late_host/r5"
+  FindingKind kind = FindingKind::kFault;
+  Certainty confidence = Certainty::kMedium;
+  TimeNs gain = 0;         ///< per step, once all before it are fixed
+  TimeNs alone = 0;        ///< per step, if nothing else is fixed
+  TimeNs gain_max = 0;     ///< as `gain`, if it were gone completely
+  bool with_next = false;  ///< pays only together with the next one
+  bool on_the_way =
+      false;  ///< of collectives: what is computed next needs them, so they cannot become fewer
+  bool on_gpu = false;              ///< advice on settings of an NPU does not apply
+  std::vector<std::int64_t> ranks;  ///< the culprits; empty: all
+  std::vector<std::int32_t> steps;  ///< those in which it was seen
+  std::string leaf;                 ///< of the accounting, where it is the cause of a late rank
+  std::vector<std::string> after;   ///< keys of findings that hide it
+  std::vector<Metric> metrics;
+  std::vector<Evidence> evidence;
+  std::optional<FoundSetting> setting{};  ///< of env.check
+  /// Settings that all its ranks have as advised already, or that would have no effect.
+  std::vector<std::string> done{};
+  std::optional<FindingChain> chain{};  ///< only of one that is to be explained
+};
+
+/// How the time of one step of one rank is spent, by leaf; the leaves add up to the window.
+struct AccountRow {
+  std::int64_t rank = -1;
+  std::int32_t step = -1;  ///< -1: the whole capture
+  TimeNs window = 0;
+  std::vector<std::pair<std::string_view, TimeNs>> leaves;
+};
+
+/// Something that looks guilty and is explained by a finding.
+struct NotACause {
+  std::string name;
+  TimeNs cost = 0;
+  std::string
+      explained_by;    ///< key of the finding; empty: of none, but the wait itself costs nothing
+  std::string line{};  ///< of the program, where nearly all of it is at one; see Evidence
+};
+
+/// What could not be judged, and what would have to be recorded.
+struct NotJudged {
+  std::string id;
+  std::string needs;
+  std::string hint;
+};
+
+/// Two ranks whose clocks contradict what they did together.
+struct ClockDoubt {
+  std::int64_t first = -1, second = -1;
+  TimeNs residual = 0;  ///< by how much
+};
+
+/// A finding that is not shown, although what is shown saves its time only once it is fixed.
+struct NeededFinding {
+  std::string key;
+  TimeNs gain = 0;
+};
+
+struct Diagnosis {
+  Rules rules;  ///< those it was made with
+  std::vector<std::int64_t> ranks;
+  std::int64_t world = 0;  ///< ranks of the job; 0: unknown
+  std::vector<std::int32_t> steps, dropped_steps;
+  std::string level;
+  std::vector<std::string> formats;
+  std::map<std::string, std::string>
+      settings;  ///< "2", or "0 (rank 3), 2 (ranks 0-2)" where ranks differ
+  TimeNs step = 0, floor = 0;
+  std::vector<AccountRow> accounting;
+  std::vector<FoundCause> findings;  ///< in the order in which they should be fixed
+  std::vector<NotACause> not_causes;
+  std::vector<NotJudged> not_judged;
+  /// Causes that save much alone, but hardly anything more once findings are fixed: their keys are
+  /// `after`. The largest first.
+  std::vector<FoundCause> hidden;
+  std::vector<std::string>
+      fine;  ///< ids of the catalogue that were looked at and cost nothing in this job
+  std::vector<NeededFinding> needed;   ///< fixed as well, where only some findings are shown
+  std::vector<std::int64_t> culprits;  ///< ranks of faults that are not shown
+  std::vector<ClockDoubt> clock_doubts;
+  /// Captured, but not compared: see common_steps.h.
+  std::vector<std::int64_t> ranks_left_out;
+  std::vector<std::int32_t> steps_left_out;
+  std::vector<std::string> notes;
+  bool complete = true;  ///< false: ranks or parts of them could not be read
+};
+
+Impact ImpactOf(const Diagnosis& diagnosis, const FoundCause& finding);
+
+}  // namespace mpa

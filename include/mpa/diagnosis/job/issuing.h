@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "mpa/diagnosis/job/operations.h"
+#include "mpa/diagnosis/part/part.h"
+#include "mpa/diagnosis/replay/replay.h"
+
+namespace mpa {
+
+/// What the host of a rank does to issue work of its device: on the way to the call for it, in that
+/// call, and in the task queue with all that the call asked for.
+class IssuingWork {
+ public:
+  explicit IssuingWork(const RankDiagnosis& part);
+
+  /// Edges of the rank's graph with the work on them that issues this node of it, a kernel or the
+  /// arrival at a collective, in ns.
+  std::span<const Removal::Edge> Of(std::uint32_t node) const;
+
+ private:
+  std::vector<std::uint32_t> issued_;  // nodes, ascending
+  std::vector<Removal::Edge> work_;    // of the node at the same place
+};
+
+/// The same of all ranks of a job; each is found when it is first asked for.
+class IssuingOfRanks {
+ public:
+  explicit IssuingOfRanks(const std::vector<DiagnosedRank>& ranks)
+      : ranks_(ranks), of_rank_(ranks.size()) {}
+
+  /// `rank`: by position.
+  const IssuingWork& operator[](std::size_t rank) {
+    if (!of_rank_[rank]) of_rank_[rank].emplace(*ranks_[rank].part);
+    return *of_rank_[rank];
+  }
+
+ private:
+  const std::vector<DiagnosedRank>& ranks_;
+  std::vector<std::optional<IssuingWork>> of_rank_;
+};
+
+}  // namespace mpa

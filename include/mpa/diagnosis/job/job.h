@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "mpa/diagnosis/findings/rules.h"
+#include "mpa/diagnosis/job/job_graph.h"
+#include "mpa/diagnosis/job/operations.h"
+#include "mpa/diagnosis/part/part.h"
+
+namespace mpa {
+
+/// Kernels of one type on one rank in one step.
+struct KernelSum {
+  TimeNs time = 0, foreign = 0;  ///< `foreign`: of shapes that no other rank of the role has
+  std::int64_t count = 0;
+};
+
+/// What is normal in a step for a type of kernels, among the ranks of a role.
+struct UsualKernel {
+  TimeNs time = 0;
+  std::size_t ranks = 0;  ///< that run kernels of the type
+};
+
+/// Work of the host, calls of it that waited for the device, and what the device copied from the
+/// host.
+struct HostAmount {
+  TimeNs time = 0;
+  std::int64_t blocks = 0;
+  TimeNs copies = 0;
+};
+
+/// True if the leaf is one of these.
+inline bool IsOf(const std::vector<Leaf>& leaves, Leaf leaf) {
+  return std::find(leaves.begin(), leaves.end(), leaf) != leaves.end();
+}
+
+/// What a rank did in a step, in sums that compare with those of other ranks.
+struct StepWork {
+  std::map<std::string, KernelSum> kernels;  ///< by type
+  TimeNs compute = 0;
+  TimeNs copied_in = 0;                        ///< copies from the host to the device
+  std::array<TimeNs, kLeaves> host{};          ///< work of the host by class
+  std::array<std::int64_t, kLeaves> blocks{};  ///< calls that waited for the device, by class
+
+  /// The work of some classes, the waiting calls of others, and all copies to the device.
+  HostAmount HostOf(const std::vector<Leaf>& leaves, const std::vector<Leaf>& waiting) const;
+};
+
+/// The job as the search for causes sees it.
+struct Job {
+  Rules rules;
+  std::vector<DiagnosedRank> ranks;
+  JobOperations operations;
+  JobGraph graph;
+  std::size_t steps = 0;            ///< of the capture
+  std::size_t first_step = 0;       ///< earlier ones are warm-up
+  TimeNs step_time = 0;             ///< mean of the counted steps
+  std::vector<std::int32_t> stage;  ///< by rank: of the pipeline
+  std::vector<std::int32_t> role;   ///< by rank: those of one role do the same work
+  std::map<std::int32_t, std::vector<std::size_t>> ranks_of_role;
+  std::vector<std::vector<StepWork>> work;  ///< by rank and step
+  /// By role and step, the types that any rank of the role runs.
+  std::map<std::int32_t, std::vector<std::map<std::string, UsualKernel>>> usual_kernels;
+  /// Those with kernels that take longer on all of their ranks than equal ones of other roles.
+  std::set<std::int32_t> slow_roles;
+
+  const RankDiagnosis& Part(std::size_t rank) const { return *ranks[rank].part; }
+  const OperationPart& PartOf(const JointOperation::Member& member) const {
+    return Part(member.rank).operations[member.collective];
+  }
+  std::size_t CountedSteps() const { return steps - first_step; }
+  /// Ranks of the same role, the rank itself among them.
+  const std::vector<std::size_t>& RoleOf(std::size_t rank) const {
+    return ranks_of_role.at(role[rank]);
+  }
+  const UsualKernel& UsualOf(std::size_t rank, std::size_t step, const std::string& type) const {
+    return usual_kernels.at(role[rank])[step].at(type);
+  }
+  /// What is normal for HostOf() among some ranks, by step.
+  std::vector<HostAmount> UsualHost(const std::vector<std::size_t>& members,
+                                    const std::vector<Leaf>& leaves,
+                                    const std::vector<Leaf>& waiting) const;
+  /// The same by role.
+  std::map<std::int32_t, std::vector<HostAmount>> UsualHost(const std::vector<Leaf>& leaves,
+                                                            const std::vector<Leaf>& waiting) const;
+  std::vector<std::int32_t> CountedIds() const;
+  /// The ids of steps at these positions; without that of a whole capture.
+  std::vector<std::int32_t> IdsOf(const std::set<std::size_t>& positions) const;
+  /// The part of step k of a rank by its position among the rank's steps; -1 for none.
+  std::int32_t StepOfEdge(std::size_t rank, std::uint32_t edge) const;
+};
+
+/// What is normal among ranks of a role: their lower quartile, so that half of them may be slow.
+TimeNs Normal(std::vector<TimeNs> values);
+
+Job MakeJob(std::vector<DiagnosedRank> ranks, const Rules& rules);
+
+}  // namespace mpa

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "mpa/diagnosis/findings/diagnosis.h"
+
+namespace mpa {
+
+/// "33 calls a step", "kernels 1.31 times as long as on other ranks": a metric for people. Empty
+/// for metrics that only programs read.
+std::string MetricText(const Metric& metric, Language language);
+
+/// "ranks 0-3, 7", "ranks 0, 2, 4, 6 and 12 more".
+std::string RanksText(const std::vector<std::int64_t>& ranks, Language language);
+
+}  // namespace mpa

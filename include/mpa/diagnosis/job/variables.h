@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mpa/diagnosis/findings/catalogue.h"
+#include "mpa/diagnosis/findings/diagnosis.h"
+#include "mpa/diagnosis/job/operations.h"
+
+namespace mpa {
+
+/// Variables of one rank and the switches of its profiler ("profiler.stack"), as captures record
+/// them.
+using Settings = std::map<std::string, std::string>;
+
+/// A variable of the environment that bears on the performance.
+struct Variable {
+  std::string_view name;
+  bool must_agree = false;  ///< all ranks of a job should have the same value
+  bool is_finding = false;  ///< its poor values are findings; others stand in the sheet alone
+  bool (*is_poor)(const std::string& value) = nullptr;  ///< none: no value costs time by itself
+  Wording costs = {};                                   ///< what a poor value does
+  Wording advice = {};                                  ///< what to set instead
+  std::string_view better = {};                         ///< that value
+  std::vector<std::string_view> serves =
+      {};  ///< ids of findings that it adds to, the nearest first
+};
+
+/// In the order in which they are judged.
+const std::vector<Variable>& Variables();
+/// null: it is not known to bear on the performance.
+const Variable* VariableNamed(std::string_view name);
+/// What to do where ranks should agree.
+inline constexpr Wording kAgree{"set the same value on all ranks", "所有卡设置为相同的值"};
+
+/// Empty: not set, or not recorded.
+std::string ValueIn(const Settings& settings, std::string_view name);
+/// What ranks can have in common: the mode of CPU_AFFINITY_CONF, not the cores of each device
+/// behind it.
+std::string AgreedPart(std::string_view variable, const std::string& value);
+/// True if the rank's value of the variable costs time.
+bool IsPoor(const Variable& variable, const Settings& settings);
+/// True if the rank has the value already, or would not heed it.
+bool IsDone(std::string_view variable, std::string_view value, const Settings& settings);
+
+/// Those of all ranks that bear on the performance, as Diagnosis::settings has them.
+std::map<std::string, std::string> SettingsOf(const std::vector<DiagnosedRank>& ranks);
+
+}  // namespace mpa

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "mpa/diagnosis/part/graph_items.h"
+#include "mpa/diagnosis/part/rank_graph.h"
+#include "mpa/model/step_bounds.h"
+
+namespace mpa {
+
+inline constexpr auto kNoNode = std::numeric_limits<std::uint32_t>::max();
+
+/// The graph of a rank while it is made: what the parts that make it share.
+struct GraphDraft {
+  GraphDraft(const RankTrace& rank_trace, TimeNs host_offset)
+      : trace(rank_trace),
+        offset(host_offset),
+        found(FindGraphItems(rank_trace, host_offset)),
+        steps(rank_trace) {}
+
+  /// Adds a node; of the step at `host_time`, of none if that is negative.
+  std::uint32_t Add(TimeNs start, TimeNs dur, NodeKind kind, TimeNs host_time, std::int32_t row);
+  std::uint32_t AddOfStep(TimeNs start, TimeNs dur, NodeKind kind, std::optional<std::size_t> step,
+                          std::int32_t row);
+  /// Adds an edge and returns its number.
+  std::uint32_t Wait(std::uint32_t node, std::uint32_t on, WaitsFor from, TimeNs weight);
+  TimeNs OnDevice(TimeNs host_time) const { return host_time - offset; }
+  TimeNs StartOf(std::uint32_t node) const { return graph.nodes[node].start; }
+
+  const RankTrace& trace;
+  const TimeNs offset;  ///< how far the host's clock is ahead of the device's
+  const GraphItems found;
+  const StepBounds steps;
+  RankGraph graph;
+};
+
+/// A waiting call on its thread.
+struct HostBlock {
+  std::int32_t call = -1;            ///< position in HostChain::waiting
+  std::uint32_t begin = 0, end = 0;  ///< its nodes
+  std::uint32_t thread = 0;  ///< edge to its end from what its thread did before; kNoNode: none
+};
+
+/// What the device's part of the graph refers to.
+struct HostChain {
+  std::vector<std::uint32_t> node_of_launch;  ///< by position in GraphItems::launches
+  std::vector<BlockedCall> waiting;
+  std::vector<HostBlock> blocks;
+};
+
+/// Adds the moments of the host. `host` gets the stretches of its threads.
+HostChain AddHost(GraphDraft& draft, std::vector<HostStretch>& host);
+
+/// Adds the work of the device, what it waited for, and what waited for it. `host` gets the
+/// blocking calls that did not wait: all of them is work of the host.
+void AddDevice(GraphDraft& draft, const HostChain& chain, std::vector<HostStretch>& host);
+
+}  // namespace mpa

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mpa/diagnosis/part/analyzer_rows.h"
+#include "mpa/diagnosis/part/meetings.h"
+#include "mpa/diagnosis/part/rank_graph.h"
+#include "mpa/measure/leaf.h"
+
+namespace mpa {
+
+/// RankDiagnosis::source of a GPU trace.
+inline constexpr const char* kGpuSource = "kineto";
+
+/// The transport whose links share the port of their card.
+inline constexpr std::string_view kPortTransport = "RDMA";
+/// The transport between cards of one host.
+inline constexpr std::string_view kCardTransport = "SDMA";
+
+/// LongTask: of at least so many times what is usual. No rule can ask for shorter ones.
+inline constexpr TimeNs kLongTaskRatio = 5;
+
+/// Texts of a part by number.
+using NameId = std::uint32_t;
+
+/// Exposed time of an operation of which the capture does not tell what it was.
+struct UnsplitPiece {
+  std::uint32_t collective = 0;  ///< position in the graph's
+  TimeNs begin = 0, end = 0;     ///< on the clock of the device
+};
+
+/// One step of a rank: how its time was spent.
+struct StepPart {
+  std::int32_t id = -1;
+  TimeNs begin = 0, end = 0;   ///< on the clock of the device
+  std::vector<TimeNs> leaves;  ///< by Leaf
+  std::int64_t mhz = 0;        ///< mean clock while kernels ran; 0: not recorded
+  /// Calls that launched kernels, how long they took by their median and upper decile, and
+  /// together.
+  std::int64_t launches = 0;
+  TimeNs launch_median = 0, launch_decile = 0, launch_time = 0;
+  std::vector<UnsplitPiece> unsplit;
+};
+
+/// Work of the host on an edge of the graph, by class.
+struct HostShare {
+  std::uint32_t edge = 0;
+  Leaf leaf{};
+  TimeNs time = 0;
+  bool in_optimizer = false;  ///< within Optimizer.step
+  /// Of a capture without steps: up to the first launch of all, or to the first of a kind of
+  /// kernel, when the program loads libraries and code.
+  bool starts_up = false;
+};
+
+/// Where the host spent its time: an operator, a frame or a call.
+struct HostPlace {
+  Leaf leaf{};
+  NameId name = 0;
+  std::int64_t count = 0;
+  TimeNs time = 0;
+  TimeNs longest = 0, start = 0;  ///< the longest one, and when it began
+  NameId line = 0;                ///< of the program, around the longest one; see CallSites
+};
+
+/// A call that waited for the device, as the what-ifs need it.
+struct BlockedPart {
+  std::uint32_t edge = 0;
+  Leaf leaf{};       ///< class of everything that was open then
+  NameId name = 0;   ///< of the call
+  NameId place = 0;  ///< of the operator around it
+  std::int32_t step = -1;
+  TimeNs start = 0, dur = 0;
+  bool behind_launch = false;  ///< nothing lies between it and the launch of a kernel
+  NameId line = 0;             ///< of the program, around the call; see CallSites
+  std::uint32_t own_edge = 0;  ///< see BlockedCall
+  TimeNs own = 0;
+};
+
+/// A kind of kernel: what equal work is called, and what is known of it.
+struct KernelKind {
+  NameId type = 0, shapes = 0;
+  NameId types = 0;          ///< of its inputs
+  NameId name = 0;           ///< of the first of them
+  TimeNs least = 0;          ///< what its multiplications take at the chip's peak; 0: not known
+  std::int64_t bytes = 0;    ///< of its tensors, each read or written once; 0: not known
+  std::int64_t written = 0;  ///< bytes of what it makes; 0: not known
+  bool streams = false;      ///< works element by element, so that memory holds it up
+  bool multiplies_fp32 = false;
+};
+
+/// Who asked for a kernel.
+struct KernelOrigin {
+  std::uint32_t node = 0;
+  NameId op = 0;    ///< the innermost operator
+  NameId line = 0;  ///< of the program, around it; see CallSites
+};
+
+/// Time within work of the host in which none of its threads recorded anything.
+struct SilentGap {
+  std::uint32_t edge = 0;
+  TimeNs start = 0, dur = 0;  ///< in host time
+};
+
+struct OperationPart {
+  NameId group = 0, name = 0, kind = 0;
+  std::int32_t own = -1, peer = -1;  ///< within the group; `peer` of operations between two ranks
+  std::int32_t step = -1;
+  TimeNs start = 0, dur = 0;
+  std::int64_t bytes = 0;  ///< of its message; 0: not recorded
+  /// From the last arrival on, as far as tasks are recorded: while data moved, while nothing did
+  /// because a peer was slow, and the rest.
+  TimeNs moved = 0, held_up = 0, idle = 0;
+  /// What its tasks sent to other hosts, and while any of them did.
+  std::int64_t port_bytes = 0;
+  TimeNs port_time = 0;
+};
+
+/// Tasks that move data: how many, how much, how long.
+struct TaskSum {
+  std::int64_t count = 0, bytes = 0;
+  TimeNs time = 0;
+  double Bandwidth() const {
+    return time > 0 ? static_cast<double>(bytes) / static_cast<double>(time) : 0;
+  }
+};
+
+/// What an operation moved to or from another member.
+struct PeerTransfer {
+  std::uint32_t operation = 0;
+  std::int32_t peer = -1;  ///< within the group
+  NameId transport = 0;
+  std::int64_t bytes = 0;
+  TimeNs time = 0;
+  std::int64_t count = 0;
+  TaskSum odd{};     ///< of sizes that are not a multiple of 512 bytes
+  TaskSum beside{};  ///< while cube cores computed
+};
+
+/// A task that took many times what others of its transport and size take.
+struct LongTask {
+  std::uint32_t operation = 0;
+  std::int32_t peer = -1;
+  NameId transport = 0, name = 0;
+  TimeNs start = 0, dur = 0, usual = 0;
+};
+
+/// What one rank comes to. Operations are numbered as the collectives of the graph.
+struct RankDiagnosis {
+  std::string source, level, capture;
+  bool has_calls = true;      ///< of the runtime
+  bool breaks_off = false;    ///< the end of the run is missing
+  bool knows_garbage = true;  ///< collections are recorded, if there are any
+  bool has_stacks = true;     ///< of Python
+  std::vector<std::string> names;
+  std::vector<StepPart> steps;
+  RankGraph graph;  ///< nodes of kernels have the number of their kind as `row`
+  std::vector<KernelKind> kinds;
+  std::vector<KernelOrigin> origins;  ///< by node; only where a finding is to be explained
+  std::vector<HostShare> shares;
+  std::vector<HostPlace> places;
+  std::vector<SilentGap> gaps;  ///< of 1 ms or more
+  std::vector<BlockedPart> blocked;
+  std::vector<OperationPart> operations;
+  std::vector<PeerTransfer> transfers;
+  std::vector<LongTask> long_tasks;
+  RankMeetings meetings;
+  AnalyzerRows analyzers;
+  std::map<std::string, std::string> settings;  ///< see JobInfo
+  std::string host;                             ///< the machine; empty: not recorded
+  std::int64_t rated_mhz = 0;                   ///< of the cube cores; 0: not recorded
+  std::int64_t peak_reserved = 0;  ///< bytes that the allocators held at most; 0: not recorded
+  /// Of the allocator whose tensors are recorded: what it held at most, and what its tensors took
+  /// then; 0: not recorded.
+  std::int64_t pool_reserved = 0, pool_allocated = 0;
+
+  /// The number that the job gives the step at this position; -1: none, or not recorded.
+  std::int32_t IdOfStep(std::int32_t position) const {
+    const auto at = static_cast<std::size_t>(position);
+    return position >= 0 && at < steps.size() ? steps[at].id : -1;
+  }
+};
+
+/// `explains`: a finding will be explained, which takes more of the trace.
+RankDiagnosis MakeRankDiagnosis(const RankTrace& trace, bool explains = false);
+
+}  // namespace mpa

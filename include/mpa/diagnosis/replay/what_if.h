@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "mpa/diagnosis/replay/replay.h"
+
+namespace mpa {
+
+/// The job's steps in the graph: what has to be done before a step counts as done.
+struct ReplaySteps {
+  /// Of every step the last nodes of each rank; a step ends when all of them have ended.
+  std::vector<std::vector<ReplayGraph::Node>> last;
+  TimeNs begin = 0;       ///< of the first step, on the clock of the job
+  std::size_t first = 0;  ///< steps before it do not count (warm-up)
+};
+
+/// Something that could be fixed, as what the step would no longer have to do.
+struct WhatIf {
+  Removal expect;            ///< what a fix is likely to take out
+  Removal bound;             ///< all of it; empty: the same as `expect`
+  bool opportunity = false;  ///< slow as it was written, not a deviation; faults go first
+};
+
+/// What fixing one cause saves, per step and in ns.
+struct Gain {
+  std::size_t cause = 0;   ///< position in the list of causes
+  TimeNs gain = 0;         ///< once all causes before it in the list of gains are fixed
+  TimeNs alone = 0;        ///< if nothing else is fixed
+  TimeNs most = 0;         ///< as `gain`, with `bound` instead of `expect`
+  bool with_next = false;  ///< pays only together with the next gain of the list
+};
+
+struct Waterfall {
+  TimeNs step = 0;   ///< mean length of a step, as recorded
+  TimeNs floor = 0;  ///< what is left of it once all is fixed; step = floor + sum of the gains
+  std::vector<Gain> gains;    ///< in the order in which they are won
+  std::vector<TimeNs> alone;  ///< of every cause, what it saves if nothing else is fixed
+};
+
+/// Replays of a job, some at once. They need room for the whole graph several times, which is used
+/// again and again.
+class StepReplays {
+ public:
+  using Removals = std::vector<const Removal*>;
+
+  /// Refers to both, which must outlive it.
+  StepReplays(const ReplayGraph& graph, const ReplaySteps& steps);
+
+  /// A replay for each of `sets`, with its removals and those of `common`. Calls `visit` with the
+  /// number of the set, the replays it is one of, and its number among them; on several threads.
+  void ForEach(std::span<const Removal* const> common, std::span<const Removals> sets,
+               const std::function<void(std::size_t, const Replays&, std::size_t)>& visit);
+  /// The mean length of a counted step in each of them.
+  std::vector<TimeNs> Times(std::span<const Removal* const> common, std::span<const Removals> sets);
+  TimeNs Time(const Removals& removals) { return Times({}, {&removals, 1}).front(); }
+
+ private:
+  TimeNs TimeOf(const Replays& replays, std::size_t set) const;
+
+  const ReplayGraph& graph_;
+  const ReplaySteps& steps_;
+  std::vector<Replays> workers_;  // as many as were needed at once
+};
+
+/// The mean length of a counted step with the removals made.
+TimeNs StepTime(const ReplayGraph& graph, const ReplaySteps& steps,
+                std::span<const Removal* const> removals);
+
+/// Takes the cause that saves most, then the one that saves most of what is left, and so on, so
+/// that nothing is saved twice. Faults are fixed before opportunities. Two causes that hide each
+/// other are tried together. In ns per step, gains below `least` are not worth a place, nor those
+/// of two causes together below `least_of_two`.
+Waterfall MakeWaterfall(StepReplays& replays, const std::vector<WhatIf>& causes, TimeNs least,
+                        TimeNs least_of_two);
+
+}  // namespace mpa

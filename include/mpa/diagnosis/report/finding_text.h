@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mpa/diagnosis/findings/catalogue.h"
+#include "mpa/diagnosis/findings/diagnosis.h"
+
+namespace mpa {
+
+/// What findings stand under, in the order of the lists.
+enum class FindingSection : std::uint8_t { kFaults, kOpportunities, kSettings, kCapture };
+inline constexpr FindingSection kSections[] = {FindingSection::kFaults,
+                                               FindingSection::kOpportunities,
+                                               FindingSection::kSettings, FindingSection::kCapture};
+FindingSection SectionOf(const FoundCause& finding);
+/// "Works as written, could be faster"
+const Wording& HeadingOf(FindingSection section);
+/// True for findings that tell something of the step, not of settings and captures.
+bool IsOfStep(const FoundCause& finding);
+
+/// Times of a diagnosis in ms. A short step gets more decimals, so that its parts do not all read
+/// 0.0.
+class MsText {
+ public:
+  explicit MsText(TimeNs step);
+  std::string operator()(TimeNs time) const;
+
+ private:
+  int decimals_;
+};
+
+/// "rank 5 computes slowly", "probably: ..." where it is not sure.
+std::string TitleOf(const FoundCause& finding, Language language);
+/// What to do, the cheapest first; without what its ranks have set already.
+std::string AdviceOf(const FoundCause& finding, Language language);
+/// "saves 12.3 ms (4 %)", with what it saves alone where that differs.
+std::string GainText(const Diagnosis& diagnosis, const FoundCause& finding, Language language);
+/// "1 %": the share of the step that a finding saves at least.
+std::string LeastShareText(const Rules& rules);
+/// "CRITICAL".
+std::string SeverityText(const Diagnosis& diagnosis, const FoundCause& finding);
+/// More than any line has.
+inline constexpr std::size_t kAllColumns = 1000;
+/// Where it shows most, and the first metrics that people read: as much as fits into the columns.
+std::string FactsText(const FoundCause& finding, Language language, std::size_t columns);
+/// "2 of 8 ranks, steps 10-14 (10 left out: warm-up), Level1".
+std::string CaptureText(const Diagnosis& diagnosis, Language language);
+/// What is said where nothing costs much.
+std::string NoFindingText(const Diagnosis& diagnosis, Language language);
+/// True for a frame of Python that has the line in its name: "train.py(90): step" and
+/// "train.py:90".
+bool NamesLine(const std::string& name, const std::string& line);
+/// "aten::item at train.py:90", where the line is known and not in the name: in so many columns,
+/// unless these are few.
+std::string AtLine(const std::string& name, const std::string& line, Language language,
+                   std::size_t columns);
+/// "data loader" of "free.dataloader"; the leaf itself where it has no words.
+std::string LeafText(std::string_view leaf, Language language);
+
+/// A text of NotJudged in the language, or in English if it has no translation.
+std::string NeedText(const std::string& english, Language language);
+
+/// What people should know of the diagnosis as a whole.
+std::vector<std::string> NotesOf(const Diagnosis& diagnosis, Language language);
+
+/// A part of a step.
+struct StepShare {
+  Wording name;
+  TimeNs time = 0;
+  int percent = 0;
+  bool always = false;  ///< shown even if it is 0
+};
+
+/// Compute, waiting, transfer, free and the rest of an account; the percents add up to 100.
+std::vector<StepShare> SharesOf(const AccountRow& row);
+/// The account that people see: the mean over the diagnosed steps, of the rank whose mean step is
+/// nearest to that of the diagnosis; one that no fault is about, if there is any. Its leaves add up
+/// to its window.
+std::optional<AccountRow> ShownAccount(const Diagnosis& diagnosis);
+
+}  // namespace mpa

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpa/diagnosis/causes/cause.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "mpa/diagnosis/findings/catalogue.h"
+
+namespace mpa {
+
+Cause NewCause(const Job& job, std::string_view id, std::string_view place) {
+  Cause cause;
+  const CatalogueEntry& entry = EntryOf(id);
+  cause.finding.id = id;
+  cause.finding.key = place.empty() ? std::string(id) : fmt::format("{}/{}", id, place);
+  cause.finding.kind = entry.kind;
+  cause.finding.steps = job.CountedIds();
+  cause.finding.confidence = job.CountedSteps() >= 3 ? Certainty::kHigh : Certainty::kMedium;
+  cause.what_if.opportunity = entry.kind == FindingKind::kOpportunity;
+  return cause;
+}
+
+void ShortenOperation(const Job& job, std::size_t operation, TimeNs time, Removal& removal) {
+  for (const ReplayGraph::Edge edge : job.graph.leaves[operation])
+    removal.waits.push_back({edge, time});
+}
+
+void DropIssuing(const Job& job, std::size_t rank, std::span<const Removal::Edge> issuing,
+                 double share, Removal& removal) {
+  for (const Removal::Edge& work : issuing)
+    removal.waits.push_back({job.graph.first_edge[rank] + work.edge, ShareOf(work.less, share)});
+}
+
+void DropWait(const Job& job, std::size_t rank, const BlockedPart& call, Removal& removal) {
+  const std::uint32_t first = job.graph.first_edge[rank];
+  removal.cuts.push_back(first + call.edge);
+  if (call.own > 0) removal.waits.push_back({first + call.own_edge, call.own});
+}
+
+void DropDeviceWork(const Job& job, std::size_t rank, std::uint32_t node, Removal& removal) {
+  const std::uint32_t number = job.graph.first_node[rank] + node;
+  removal.durations.push_back({number, job.Part(rank).graph.nodes[node].dur});
+  removal.prompt.push_back(number);
+}
+
+bool IsReduction(const JobOperation& operation) {
+  return operation.kind == "allreduce" || operation.kind == "reducescatter" ||
+         operation.kind == "allgather";
+}
+
+TimeNs PostOf(const Job& job, std::size_t operation) {
+  TimeNs post = 0;
+  for (const ReplayGraph::Edge edge : job.graph.leaves[operation])
+    post = std::max(post, job.graph.graph.Weight(edge));
+  return post;
+}
+
+TimeNs LeastGain(const Rules& rules, TimeNs step) {
+  return std::max(Whole(rules.least_ns), ShareOf(step, rules.least_share));
+}
+
+TimeNs PerStep(const Job& job, TimeNs time) {
+  return time / static_cast<TimeNs>(std::max<std::size_t>(1, job.CountedSteps()));
+}
+
+}  // namespace mpa

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collectives that could cost less.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "exposure.h"
+#include "gradient_curve.h"
+#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/link_speeds.h"
+#include "small_operations.h"
+
+namespace mpa {
+namespace {
+
+class CommunicationCauses {
+ public:
+  CommunicationCauses(const Job& job, const LinkSpeeds& speeds, IssuingOfRanks& issuing,
+                      std::vector<Cause>& causes)
+      : job_(job),
+        speeds_(speeds),
+        issuing_(issuing),
+        causes_(causes),
+        exposure_(job),
+        micro_batches_(MicroBatches(job)) {}
+
+  void Find() {
+    AddSmall();
+    FindSmallOnTheWay(job_, speeds_, exposure_, causes_);
+    AddNotOverlapped();
+    AddHeldUp();
+    AddInner();
+  }
+
+ private:
+  // The reductions of gradients and the like, by group. Those on the way of the data are left out:
+  // nothing can run beside them, and none can wait for another.
+  std::map<std::string, std::vector<std::size_t>> ReductionsByGroup() const {
+    std::map<std::string, std::vector<std::size_t>> by_group;
+    for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
+      const JobOperation& operation = job_.operations.all[i];
+      if (operation.group != "tp" && IsReduction(operation)) by_group[operation.group].push_back(i);
+    }
+    std::erase_if(by_group, [&](const auto& group) { return exposure_.OnTheWay(group.second); });
+    return by_group;
+  }
+
+  // Many operations of a group that take mostly latency: in fewer and larger ones it would be paid
+  // once, and the hosts would issue fewer.
+  void AddSmall() {
+    for (const auto& [group, operations] : ReductionsByGroup()) {
+      Cause cause = NewCause(job_, "comm.small", group);
+      std::vector<std::size_t> small;
+      std::map<std::pair<std::int32_t, std::size_t>, Small> merged;  // by step and lane
+      std::int64_t all_bytes = 0;
+      for (const std::size_t i : operations) {
+        const LinkSpeeds::Data data = speeds_.DataOf(i);
+        if (!IsSmallOperation(job_, i, data)) continue;
+        small.push_back(i);
+        all_bytes += data.bytes;
+        Small& of_step = merged[MergedWith(i)];
+        of_step.bytes += data.bytes;
+        ++of_step.count;
+        ShortenOperation(job_, i, OwnTimeOf(job_, i) - data.time, cause.what_if.expect);
+      }
+      const double calls = CallsPerStep(job_, small), count = static_cast<double>(small.size());
+      if (small.empty() || calls < job_.rules.small_calls ||
+          count < job_.rules.small_count_share * static_cast<double>(operations.size()))
+        continue;
+      cause.finding.metrics.push_back({"calls_per_step", calls, "count"});
+      cause.finding.metrics.push_back(
+          {"mean_size", static_cast<double>(all_bytes) / count, "bytes"});
+      for (const std::size_t i : small) {
+        const double gone = merged.at(MergedWith(i)).ShareGone(job_.rules);
+        for (const auto& member : job_.operations.all[i].joint.members) {
+          const std::uint32_t arrive =
+              job_.Part(member.rank).graph.collectives[member.collective].arrive;
+          DropIssuing(job_, member.rank, issuing_[member.rank].Of(arrive), gone,
+                      cause.what_if.expect);
+        }
+      }
+      causes_.push_back(std::move(cause));
+    }
+  }
+
+  // Those that larger operations can replace: of one group and one step.
+  std::pair<std::int32_t, std::size_t> MergedWith(std::size_t operation) const {
+    const JobOperation& of = job_.operations.all[operation];
+    return {of.step, of.joint.lane};
+  }
+
+  struct Small {
+    std::int64_t bytes = 0, count = 0;
+    double ShareGone(const Rules& rules) const {
+      const double left = std::max(static_cast<double>(bytes) / rules.small_bytes, 1.0);
+      return std::max(0.0, 1 - left / static_cast<double>(count));
+    }
+  };
+
+  // Reductions of gradients that the device waits for although it could compute meanwhile. The last
+  // backward pass makes the gradients one bucket after the other; what then is left to send when it
+  // ends is all that has to show.
+  void AddNotOverlapped() {
+    for (const auto& [group, operations] : ReductionsByGroup()) {
+      std::map<std::int32_t, std::vector<std::size_t>> by_step;
+      for (const std::size_t i : operations) by_step[job_.operations.all[i].step].push_back(i);
+      Cause cause = NewCause(job_, "comm.not_overlapped", group);
+      double exposed_of_all = 0, post_of_all = 0;
+      for (auto& [step, of_step] : by_step) {
+        const auto start = [&](std::size_t i) {
+          return job_.graph.graph.Start(job_.graph.joints[i]);
+        };
+        std::stable_sort(of_step.begin(), of_step.end(),
+                         [&](std::size_t a, std::size_t b) { return start(a) < start(b); });
+        // One group of several with that name at a time: they work side by side.
+        std::map<std::size_t, std::vector<std::size_t>> by_lane;
+        for (const std::size_t i : of_step) by_lane[job_.operations.all[i].joint.lane].push_back(i);
+        for (const auto& [lane, row] : by_lane) {
+          TimeNs post = 0, exposed = 0;
+          for (const std::size_t i : row) {
+            post += PostOf(job_, i);
+            exposed += exposure_.Of(i);
+          }
+          const double must = std::max(LeastExposed(row, step),
+                                       (1 - job_.rules.overlap_share) * static_cast<double>(post));
+          const double share =
+              exposed <= 0 ? 0 : std::max(0.0, 1 - must / static_cast<double>(exposed));
+          for (std::size_t at = 0; at < row.size(); ++at) {
+            const TimeNs of_operation = PostOf(job_, row[at]);
+            ShortenOperation(job_, row[at], ShareOf(of_operation, share), cause.what_if.expect);
+            if (at + 1 < row.size())
+              ShortenOperation(job_, row[at], of_operation, cause.what_if.bound);
+          }
+          exposed_of_all += static_cast<double>(exposed) / static_cast<double>(by_lane.size());
+          post_of_all += static_cast<double>(post) / static_cast<double>(by_lane.size());
+        }
+      }
+      if (post_of_all <= 0 || exposed_of_all <= 0) continue;
+      cause.finding.metrics.push_back(
+          {"time_per_step",
+           exposed_of_all / static_cast<double>(std::max<std::size_t>(1, job_.steps)), "ns"});
+      cause.finding.metrics.push_back(
+          {"overlapped", std::max(0.0, 1 - exposed_of_all / post_of_all), "share"});
+      causes_.push_back(std::move(cause));
+    }
+  }
+
+  // What the backward pass leaves of the gradients to send when it ends: a bucket goes when it is
+  // full. Where it is not recorded when they are made, it makes them evenly, in two thirds of what
+  // a micro-batch computes.
+  double LeastExposed(const std::vector<std::size_t>& row, std::int32_t step) const {
+    if (step < 0 || static_cast<std::size_t>(step) >= job_.steps) return 0;
+    const std::size_t rank = job_.operations.all[row[0]].joint.members[0].rank;
+    const double backward =
+        static_cast<double>(job_.work[rank][static_cast<std::size_t>(step)].compute) * 2 / 3 /
+        micro_batches_;
+    const std::vector<double> sizes = SizesOf(row);
+    const double all = std::accumulate(sizes.begin(), sizes.end(), 0.0);
+    const std::optional<GradientCurve> curve = CurveOf(row, step, all);
+    double end = -backward, made = 0;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      made += sizes[i];
+      const double ready =
+          curve ? -static_cast<double>(curve->LeadOf(made)) : backward * (made / all - 1);
+      end = (i == 0 ? ready : std::max(end, ready)) + static_cast<double>(PostOf(job_, row[i]));
+    }
+    return std::max(0.0, end);
+  }
+
+  // None where it is not known, and of rows that gather parameters, too: the backward pass does not
+  // make these.
+  std::optional<GradientCurve> CurveOf(const std::vector<std::size_t>& row, std::int32_t step,
+                                       double bytes) const {
+    if (std::any_of(row.begin(), row.end(),
+                    [&](std::size_t i) { return job_.operations.all[i].kind == "allgather"; }))
+      return {};
+    const JointOperation::Member& last = job_.operations.all[row.back()].joint.members[0];
+    const RankDiagnosis& part = job_.Part(last.rank);
+    const KernelsOfSteps& kernels = kernels_.try_emplace(last.rank, part).first->second;
+    GradientCurve curve(part, kernels.Of(step), bytes, static_cast<std::int64_t>(micro_batches_),
+                        job_.PartOf(last).start);
+    if (!curve.IsKnown()) return {};
+    return curve;
+  }
+
+  // In bytes; equal where the size of one is not recorded.
+  std::vector<double> SizesOf(const std::vector<std::size_t>& operations) const {
+    std::vector<double> sizes;
+    for (const std::size_t i : operations) {
+      const auto bytes = job_.PartOf(job_.operations.all[i].joint.members[0]).bytes;
+      if (bytes <= 0) return std::vector<double>(operations.size(), 1.0);
+      sizes.push_back(static_cast<double>(bytes));
+    }
+    return sizes;
+  }
+
+  // Every micro-batch of a step runs all products as often: what the numbers of times have in
+  // common.
+  static double MicroBatches(const Job& job) {
+    std::int64_t common = 0;
+    for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
+      const RankDiagnosis& part = job.Part(rank);
+      std::vector<std::int64_t> counts(part.kinds.size(), 0);
+      for (const GraphNode& node : part.graph.nodes) {
+        const bool is_product = node.leaf == Leaf::kMatmul || node.leaf == Leaf::kConvolution ||
+                                node.leaf == Leaf::kAttention;
+        if (node.kind == NodeKind::kKernel && is_product &&
+            node.step == static_cast<std::int32_t>(job.first_step))
+          ++counts[static_cast<std::size_t>(node.row)];
+      }
+      for (const std::int64_t count : counts) common = std::gcd(common, count);
+    }
+    return static_cast<double>(std::max<std::int64_t>(1, common));
+  }
+
+  // The time of leaves in a mean step of a mean rank.
+  double MeanOf(std::initializer_list<Leaf> leaves) const {
+    double time = 0, steps = 0;
+    for (const DiagnosedRank& rank : job_.ranks) {
+      for (std::size_t step = job_.first_step; step < rank.part->steps.size(); ++step) {
+        for (const Leaf leaf : leaves)
+          time +=
+              static_cast<double>(rank.part->steps[step].leaves[static_cast<std::size_t>(leaf)]);
+        ++steps;
+      }
+    }
+    return steps == 0 ? 0 : time / steps;
+  }
+
+  // True for time that is more than what starts and ends of operations take.
+  bool IsMuch(double time) const {
+    return time > 0 && time >= job_.rules.inner_share * static_cast<double>(job_.step_time);
+  }
+
+  // A member that was not captured, or a link to it, holds up all that were. Data on their way to
+  // another node look like such a wait: who sends to several members through one port takes longer
+  // than they do. So do all data without recorded sizes.
+  void AddHeldUp() {
+    const bool sizes_known =
+        std::all_of(job_.ranks.begin(), job_.ranks.end(),
+                    [](const DiagnosedRank& rank) { return !rank.part->transfers.empty(); });
+    if (!sizes_known) return;
+    const double waits = MeanOf({Leaf::kInnerWait});
+    if (!IsMuch(waits)) return;
+    Cause cause = NewCause(job_, "comm.inner", "peer");
+    cause.finding.kind = FindingKind::kFault;
+    cause.what_if.opportunity = false;
+    for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
+      const TimeNs held_up = LeastOfMembers(job_, i, &OperationPart::held_up);
+      if (held_up > 0 && !CrossesPort(job_, i))
+        ShortenOperation(job_, i, held_up, cause.what_if.expect);
+    }
+    if (cause.what_if.expect.waits.empty()) return;
+    cause.finding.metrics.push_back({"time_per_step", waits, "ns"});
+    causes_.push_back(std::move(cause));
+  }
+
+  // What operations idle between and beside their transfers.
+  void AddInner() {
+    const double idle = MeanOf({Leaf::kInnerWait, Leaf::kInnerIdle});
+    if (!IsMuch(idle)) return;
+    Cause cause = NewCause(job_, "comm.inner");
+    // There the profiler adds tasks of its own to every operation.
+    const auto is_level2 = [](const DiagnosedRank& rank) { return rank.part->level == "Level2"; };
+    if (std::any_of(job_.ranks.begin(), job_.ranks.end(), is_level2))
+      cause.finding.confidence = Certainty::kLow;
+    for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
+      const LinkSpeeds::Data data = speeds_.DataOf(i);
+      if (data.bytes == 0 || IsSmallOperation(job_, i, data)) continue;
+      const TimeNs within =
+          std::min(LeastOfMembers(job_, i, &OperationPart::idle), PostOf(job_, i));
+      if (within == 0) continue;
+      ShortenOperation(job_, i, ShareOf(within, job_.rules.inner_gain), cause.what_if.expect);
+      ShortenOperation(job_, i, within, cause.what_if.bound);
+    }
+    if (cause.what_if.expect.waits.empty()) return;
+    cause.finding.metrics.push_back({"time_per_step", idle, "ns"});
+    causes_.push_back(std::move(cause));
+  }
+
+  const Job& job_;
+  const LinkSpeeds& speeds_;
+  IssuingOfRanks& issuing_;
+  std::vector<Cause>& causes_;
+  const Exposure exposure_;
+  const double micro_batches_;
+  mutable std::map<std::size_t, KernelsOfSteps> kernels_;  // by rank, of those that were asked for
+};
+
+}  // namespace
+
+void FindCommunicationCauses(const Job& job, const LinkSpeeds& speeds, IssuingOfRanks& issuing,
+                             std::vector<Cause>& causes) {
+  CommunicationCauses(job, speeds, issuing, causes).Find();
+}
+
+}  // namespace mpa

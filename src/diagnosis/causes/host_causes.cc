@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the hosts of all ranks do that holds up their devices. What single ranks do more than the
+// others is a matter of these ranks (rank_causes.cc), so that nothing is taken out twice.
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "mpa/diagnosis/causes/cause.h"
+
+namespace mpa {
+namespace {
+
+struct HostCauseOf {
+  std::string_view id;
+  std::vector<Leaf> leaves, blocks;
+  bool of_any_rank = false;  ///< rare, and on few ranks by nature: all of it is one cause
+};
+
+const std::vector<HostCauseOf>& HostCauseList() {
+  static const std::vector<HostCauseOf> causes = {
+      {"host.dataloader", {Leaf::kDataLoader}, {}},
+      {"host.h2d", {Leaf::kHostCopy}, {Leaf::kHostCopy}},
+      {"host.sync",
+       {Leaf::kScalarSync, Leaf::kExplicitSync},
+       {Leaf::kScalarSync, Leaf::kExplicitSync}},
+      {"host.compile", {Leaf::kCompile}, {}},
+      {"host.aclop", {Leaf::kAclOp}, {}},
+      {"host.gc", {Leaf::kGarbage}, {}, true},
+      {"host.memory", {Leaf::kMemory}, {Leaf::kMemory}},
+      {"host.checkpoint", {Leaf::kCheckpoint}, {Leaf::kCheckpoint}, true},
+  };
+  return causes;
+}
+
+// The last calls of a step read its results: loops read the loss and the norm of the gradients.
+class UsualCalls {
+ public:
+  UsualCalls(const RankDiagnosis& part, std::size_t steps, double usual)
+      : usual_(Whole(usual)), starts_(steps) {
+    for (const BlockedPart& call : part.blocked) {
+      if (call.step >= 0 && static_cast<std::size_t>(call.step) < steps)
+        starts_[static_cast<std::size_t>(call.step)].push_back(call.start);
+    }
+    // A call that waits for several streams is there once for each.
+    for (auto& starts : starts_) {
+      std::sort(starts.begin(), starts.end());
+      starts.erase(std::unique(starts.begin(), starts.end()), starts.end());
+    }
+  }
+  bool Holds(const BlockedPart& call) const {
+    const std::vector<TimeNs>& starts = starts_[static_cast<std::size_t>(call.step)];
+    return starts.end() - std::upper_bound(starts.begin(), starts.end(), call.start) < usual_;
+  }
+
+ private:
+  const std::int64_t usual_;
+  std::vector<std::vector<TimeNs>> starts_;  // by step
+};
+
+class HostCauses {
+ public:
+  HostCauses(const Job& job, std::vector<Cause>& causes) : job_(job), causes_(causes) {}
+
+  void Find() {
+    for (const HostCauseOf& of : HostCauseList()) Add(of);
+    AddConjecture();
+  }
+
+ private:
+  void Add(const HostCauseOf& of) {
+    Cause cause = NewCause(job_, of.id);
+    Removal& removal = cause.what_if.expect;
+    std::set<std::int64_t> ranks;
+    std::set<std::int32_t> steps;
+    TimeNs time = 0;
+    std::int64_t calls = 0;
+    const auto usual = job_.UsualHost(of.leaves, of.blocks);
+    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+      std::vector<double> share(job_.steps, 1);
+      std::vector<bool> cut(job_.steps, true);
+      const bool compares = !of.of_any_rank && job_.RoleOf(rank).size() > 1;
+      for (std::size_t step = 0; compares && step < job_.steps; ++step) {
+        const HostAmount& normal = usual.at(job_.role[rank])[step];
+        const TimeNs own = job_.work[rank][step].HostOf(of.leaves, {}).time;
+        share[step] =
+            own > 0 ? static_cast<double>(std::min(own, normal.time)) / static_cast<double>(own)
+                    : 0;
+        cut[step] = normal.blocks > 0;
+      }
+      const RankDiagnosis& part = job_.Part(rank);
+      for (const HostShare& row : part.shares) {
+        const std::int32_t step = job_.StepOfEdge(rank, row.edge);
+        if (step < 0 || row.starts_up || !IsOf(of.leaves, row.leaf)) continue;
+        const auto less = static_cast<TimeNs>(share[static_cast<std::size_t>(step)] *
+                                              static_cast<double>(row.time));
+        if (less <= 0) continue;
+        removal.waits.push_back({job_.graph.first_edge[rank] + row.edge, less});
+        Note(rank, step, ranks, steps);
+        if (static_cast<std::size_t>(step) >= job_.first_step) time += less;
+      }
+      const bool blocks_launches = BlocksLaunches(job_, rank);
+      std::set<std::uint32_t> ends;
+      const UsualCalls usual_calls(part, job_.steps, job_.rules.usual_syncs);
+      for (const BlockedPart& row : part.blocked) {
+        if (row.step < 0 || static_cast<std::size_t>(row.step) >= job_.steps ||
+            !IsOf(of.blocks, row.leaf))
+          continue;
+        if (!cut[static_cast<std::size_t>(row.step)]) continue;
+        if (of.id == "host.sync" &&
+            (usual_calls.Holds(row) || (blocks_launches && row.behind_launch)))
+          continue;
+        DropWait(job_, rank, row, removal);
+        Note(rank, row.step, ranks, steps);
+        // A call that waits for several streams is there once for each.
+        const bool is_new = ends.insert(part.graph.edges[row.edge].node).second;
+        if (static_cast<std::size_t>(row.step) < job_.first_step || !is_new) continue;
+        ++calls;
+        // A read of a scalar waits for what the device does anyhow.
+        if (of.id != "host.sync") time += row.dur;
+      }
+      if (of.id == "host.sync") RemoveReads(rank, share, removal);
+    }
+    if (of.id == "host.h2d") RemoveCopies(usual, removal);
+    if (of.id == "host.checkpoint") RemoveSavedCopies(removal);
+    if (removal.waits.empty() && removal.cuts.empty() && removal.durations.empty()) return;
+    if (ranks.size() < job_.ranks.size() || of.of_any_rank)
+      cause.finding.ranks.assign(ranks.begin(), ranks.end());
+    // Of the ranks that it names.
+    const auto count = static_cast<TimeNs>(
+        std::max<std::size_t>(1, ranks.empty() ? job_.ranks.size() : ranks.size()));
+    if (calls > 0)
+      cause.finding.metrics.push_back(
+          {"calls_per_step",
+           static_cast<double>(calls) /
+               static_cast<double>(static_cast<TimeNs>(job_.CountedSteps()) * count),
+           "count"});
+    if (time > 0)
+      cause.finding.metrics.push_back(
+          {"time_per_step", static_cast<double>(PerStep(job_, time) / count), "ns"});
+    cause.finding.steps.assign(steps.begin(), steps.end());
+    if (of.id == "host.dataloader" && PerStep(job_, time) / count < Whole(job_.rules.loader_ns)) {
+      cause.finding.kind = FindingKind::kOpportunity;
+      cause.what_if.opportunity = true;
+    }
+    AddPlaces(of.leaves, cause);
+    causes_.push_back(std::move(cause));
+  }
+
+  // Copies that do not block run beside what is computed. What a rank copies more than its peers is
+  // not common to all.
+  void RemoveCopies(const std::map<std::int32_t, std::vector<HostAmount>>& usual,
+                    Removal& removal) const {
+    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+      const bool compares = job_.RoleOf(rank).size() > 1;
+      const auto& nodes = job_.Part(rank).graph.nodes;
+      for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+        if (nodes[i].leaf != Leaf::kCopyIn || nodes[i].step < 0 ||
+            static_cast<std::size_t>(nodes[i].step) >= job_.steps)
+          continue;
+        const auto step = static_cast<std::size_t>(nodes[i].step);
+        const TimeNs own = job_.work[rank][step].copied_in;
+        const TimeNs normal =
+            compares ? std::min(own, usual.at(job_.role[rank])[step].copies) : own;
+        if (own <= 0 || normal <= 0) continue;
+        const auto less =
+            static_cast<TimeNs>(static_cast<double>(nodes[i].dur) * static_cast<double>(normal) /
+                                static_cast<double>(own));
+        removal.durations.push_back({job_.graph.first_node[rank] + i, less});
+      }
+    }
+  }
+
+  // The copies of the numbers that are read, of steps in which others read them as well. The last
+  // ones of a step are usual.
+  void RemoveReads(std::size_t rank, const std::vector<double>& share, Removal& removal) const {
+    const auto& nodes = job_.Part(rank).graph.nodes;
+    std::vector<std::vector<std::uint32_t>> reads(job_.steps);
+    for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+      const auto step = static_cast<std::size_t>(nodes[i].step);
+      if (nodes[i].leaf != Leaf::kCopyOut || nodes[i].dur >= Whole(job_.rules.checkpoint_copy_ns) ||
+          nodes[i].step < 0 || step >= job_.steps)
+        continue;
+      if (share[step] > 0 && job_.work[rank][step].HostOf({Leaf::kScalarSync}, {}).time > 0)
+        reads[step].push_back(i);
+    }
+    for (auto& of_step : reads) {
+      std::stable_sort(of_step.begin(), of_step.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return nodes[a].start < nodes[b].start;
+      });
+      const auto usual = static_cast<std::size_t>(Whole(job_.rules.usual_syncs));
+      for (std::size_t i = 0; i + usual < of_step.size(); ++i)
+        DropDeviceWork(job_, rank, of_step[i], removal);
+    }
+  }
+
+  // What a checkpoint copies from the device; other copies to the host are single numbers.
+  void RemoveSavedCopies(Removal& removal) const {
+    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+      const auto& nodes = job_.Part(rank).graph.nodes;
+      for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+        const GraphNode& node = nodes[i];
+        if (node.leaf != Leaf::kCopyOut || node.dur < Whole(job_.rules.checkpoint_copy_ns) ||
+            node.step < 0 || static_cast<std::size_t>(node.step) >= job_.steps)
+          continue;
+        if (job_.work[rank][static_cast<std::size_t>(node.step)]
+                .HostOf({Leaf::kCheckpoint}, {})
+                .time == 0)
+          continue;
+        DropDeviceWork(job_, rank, i, removal);
+      }
+    }
+  }
+
+  void Note(std::size_t rank, std::int32_t step, std::set<std::int64_t>& ranks,
+            std::set<std::int32_t>& steps) const {
+    if (static_cast<std::size_t>(step) < job_.first_step) return;
+    ranks.insert(job_.ranks[rank].rank);
+    const auto& of_rank = job_.Part(rank).steps;
+    if (static_cast<std::size_t>(step) < of_rank.size())
+      steps.insert(of_rank[static_cast<std::size_t>(step)].id);
+  }
+
+  // The places of the first rank that has any.
+  void AddPlaces(const std::vector<Leaf>& leaves, Cause& cause) const {
+    for (const DiagnosedRank& rank : job_.ranks) {
+      for (const HostPlace& place : rank.part->places) {
+        if (!IsOf(leaves, place.leaf)) continue;
+        cause.finding.evidence.push_back({rank.rank, rank.part->capture, "host",
+                                          rank.part->names[place.name], -1, place.start,
+                                          place.longest});
+      }
+      if (!cause.finding.evidence.empty()) return;
+    }
+  }
+
+  // Where collections are not recorded: the whole process stood still for long, and the device
+  // waited for it. What makes a rank late beside its peers is a matter of that rank.
+  void AddConjecture() {
+    if (std::any_of(causes_.begin(), causes_.end(),
+                    [](const Cause& cause) { return cause.finding.id == "host.gc"; }))
+      return;
+    std::set<ReplayGraph::Edge> of_ranks;
+    for (const Cause& cause : causes_) {
+      for (const Removal::Edge& wait : cause.what_if.expect.waits) of_ranks.insert(wait.edge);
+    }
+    Cause cause = NewCause(job_, "host.gc");
+    cause.finding.confidence = Certainty::kLow;
+    std::set<std::int64_t> ranks;
+    std::set<std::int32_t> steps;
+    TimeNs time = 0;
+    std::int64_t gaps = 0;
+    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+      for (const SilentGap& gap : job_.Part(rank).gaps) {
+        const ReplayGraph::Edge edge = job_.graph.first_edge[rank] + gap.edge;
+        const std::int32_t step = job_.StepOfEdge(rank, gap.edge);
+        if (gap.dur < Whole(job_.rules.gap_ns) || step < 0 || of_ranks.contains(edge)) continue;
+        cause.what_if.expect.waits.push_back({edge, gap.dur});
+        Note(rank, step, ranks, steps);
+        if (static_cast<std::size_t>(step) < job_.first_step) continue;
+        time += gap.dur;
+        ++gaps;
+      }
+    }
+    // A host that is silent for most of the time is not recorded.
+    if (gaps == 0 || 2 * PerStep(job_, time) > job_.step_time * static_cast<TimeNs>(ranks.size()))
+      return;
+    const auto count = static_cast<double>(job_.CountedSteps() * ranks.size());
+    cause.finding.metrics.push_back(
+        {"silent_gaps_per_step", static_cast<double>(gaps) / count, "count"});
+    cause.finding.metrics.push_back({"time_per_step", static_cast<double>(time) / count, "ns"});
+    cause.finding.ranks.assign(ranks.begin(), ranks.end());
+    cause.finding.steps.assign(steps.begin(), steps.end());
+    causes_.push_back(std::move(cause));
+  }
+
+  const Job& job_;
+  std::vector<Cause>& causes_;
+};
+
+}  // namespace
+
+void FindHostCauses(const Job& job, std::vector<Cause>& causes) { HostCauses(job, causes).Find(); }
+
+}  // namespace mpa

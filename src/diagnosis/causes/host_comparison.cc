@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// What hosts do more than others of their kind.
+#include "host_comparison.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "mpa/diagnosis/causes/cause.h"
+
+namespace mpa {
+
+const std::vector<HostFamily>& HostFamilies() {
+  static const std::vector<HostFamily> families = {
+      {"rank.late_host",
+       "",
+       Leaf::kDispatchOp,
+       {Leaf::kDispatchOp, Leaf::kDispatchCann, Leaf::kDispatchComm, Leaf::kPython, Leaf::kHostIdle,
+        Leaf::kScalarSync, Leaf::kExplicitSync},
+       {}},
+      {"rank.late_host",
+       "compile",
+       Leaf::kCompile,
+       {Leaf::kCompile, Leaf::kAclOp},
+       {},
+       HostFamily::Peers::kAll},
+      {"rank.late_host",
+       "memory",
+       Leaf::kMemory,
+       {Leaf::kMemory},
+       {Leaf::kMemory},
+       HostFamily::Peers::kAll},
+      {"rank.late_host",
+       "sync",
+       Leaf::kScalarSync,
+       {Leaf::kScalarSync},
+       {Leaf::kScalarSync, Leaf::kExplicitSync}},
+      {"rank.late_input",
+       "",
+       Leaf::kDataLoader,
+       {Leaf::kDataLoader, Leaf::kHostCopy},
+       {Leaf::kHostCopy},
+       HostFamily::Peers::kWhoDoIt,
+       true},
+  };
+  return families;
+}
+
+std::vector<Excess> HostComparison::ExcessesOf(const HostFamily& family) {
+  const auto usual = job_.UsualHost(family.leaves, family.blocks);
+  std::vector<Excess> excesses;
+  for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+    const std::vector<std::size_t>* compared = &job_.RoleOf(rank);
+    const std::vector<HostAmount>* normal = &usual.at(job_.role[rank]);
+    if (compared->size() <= kPairOfRanks && family.peers != HostFamily::Peers::kOfRole) {
+      const auto [found, is_new] = elsewhere_.try_emplace({&family, job_.operations.island[rank]});
+      if (is_new) found->second = FindElsewhere(rank, family);
+      if (found->second.ranks.size() > compared->size()) {
+        compared = &found->second.ranks;
+        normal = &found->second.amounts;
+      }
+    }
+    if (!CanCompare(job_, compared->size())) continue;
+    excesses.push_back(ExcessOf(rank, family, *normal));
+    excesses.back().compared = compared;
+  }
+  return excesses;
+}
+
+Leaf HostComparison::LeafOf(const HostFamily& family, const Excess& excess) const {
+  Leaf largest = family.named;
+  TimeNs most = 0;
+  const auto offer = [&](Leaf leaf, TimeNs over) {
+    if (over <= most) return;
+    most = over;
+    largest = leaf;
+  };
+  for (const Leaf leaf : family.leaves) {
+    const std::vector<HostAmount> usual = job_.UsualHost(*excess.compared, {leaf}, {});
+    TimeNs over = 0, over_copied = 0;
+    for (const std::size_t step : LateSteps(job_, excess)) {
+      const HostAmount amount = job_.work[excess.rank][step].HostOf({leaf}, {});
+      over += std::max<TimeNs>(0, amount.time - usual[step].time);
+      over_copied += std::max<TimeNs>(0, amount.copies - usual[step].copies);
+    }
+    const bool is_copy = family.copies && leaf == Leaf::kHostCopy;
+    offer(leaf, over + (is_copy ? over_copied : 0));
+  }
+  return largest;
+}
+
+HostComparison::UsualElsewhere HostComparison::FindElsewhere(std::size_t rank,
+                                                             const HostFamily& family) {
+  std::vector<std::size_t> peers = AllWith(rank);
+  if (family.peers == HostFamily::Peers::kWhoDoIt) {
+    const auto does_it = [&](const StepWork& step) {
+      return step.HostOf(family.leaves, {}).time > 0;
+    };
+    std::erase_if(peers, [&](std::size_t peer) {
+      return std::none_of(job_.work[peer].begin(), job_.work[peer].end(), does_it);
+    });
+  }
+  std::vector<HostAmount> amounts;
+  if (!peers.empty()) amounts = job_.UsualHost(peers, family.leaves, family.blocks);
+  return {std::move(peers), std::move(amounts)};
+}
+
+const std::vector<std::size_t>& HostComparison::AllWith(std::size_t rank) {
+  const auto [found, is_new] = islands_.try_emplace(job_.operations.island[rank]);
+  if (!is_new) return found->second;
+  for (std::size_t other = 0; other < job_.ranks.size(); ++other) {
+    if (job_.operations.island[other] == found->first) found->second.push_back(other);
+  }
+  return found->second;
+}
+
+Excess HostComparison::ExcessOf(std::size_t rank, const HostFamily& family,
+                                const std::vector<HostAmount>& usual) const {
+  Excess excess;
+  excess.rank = rank;
+  excess.by_step.assign(job_.steps, 0);
+  excess.normal_by_step.assign(job_.steps, 0);
+  excess.blocked_more.assign(job_.steps, false);
+  const RankDiagnosis& part = job_.Part(rank);
+  std::vector<double> less(job_.steps, 0), less_copied(job_.steps, 0);
+  TimeNs time = 0, normal_time = 0;
+  for (std::size_t step = 0; step < job_.steps; ++step) {
+    const HostAmount amount = job_.work[rank][step].HostOf(family.leaves, family.blocks);
+    const TimeNs own = amount.time, normal = usual[step].time;
+    const TimeNs over = std::max<TimeNs>(0, own - normal);
+    const TimeNs copied = family.copies ? amount.copies : 0;
+    const TimeNs over_copied = std::max<TimeNs>(0, copied - usual[step].copies);
+    if (own > 0) less[step] = static_cast<double>(over) / static_cast<double>(own);
+    if (copied > 0)
+      less_copied[step] = static_cast<double>(over_copied) / static_cast<double>(copied);
+    excess.blocked_more[step] =
+        amount.blocks > ShareOf(usual[step].blocks, job_.rules.late_blocks_ratio) + 1;
+    if (step < job_.first_step) continue;
+    time += over + over_copied;
+    excess.by_step[step] = over + over_copied;
+    excess.normal_by_step[step] = std::min(own, normal) + (copied - over_copied);
+    normal_time += excess.normal_by_step[step];
+  }
+  excess.time = PerStep(job_, time);
+  excess.normal = PerStep(job_, normal_time);
+  for (const HostShare& share : part.shares) {
+    const std::int32_t step = job_.StepOfEdge(rank, share.edge);
+    if (step < 0 || !IsOf(family.leaves, share.leaf)) continue;
+    const auto removed =
+        static_cast<TimeNs>(less[static_cast<std::size_t>(step)] * static_cast<double>(share.time));
+    if (removed > 0)
+      excess.removal.waits.push_back({job_.graph.first_edge[rank] + share.edge, removed});
+  }
+  for (std::uint32_t i = 0; i < part.graph.nodes.size(); ++i) {
+    const GraphNode& node = part.graph.nodes[i];
+    if (node.leaf != Leaf::kCopyIn || node.step < 0 ||
+        static_cast<std::size_t>(node.step) >= job_.steps)
+      continue;
+    const auto removed = static_cast<TimeNs>(less_copied[static_cast<std::size_t>(node.step)] *
+                                             static_cast<double>(node.dur));
+    if (removed > 0) excess.removal.durations.push_back({job_.graph.first_node[rank] + i, removed});
+  }
+  for (const BlockedPart& blocked : part.blocked) {
+    if (blocked.step < 0 || static_cast<std::size_t>(blocked.step) >= job_.steps) continue;
+    if (IsOf(family.blocks, blocked.leaf) &&
+        excess.blocked_more[static_cast<std::size_t>(blocked.step)]) {
+      DropWait(job_, rank, blocked, excess.removal);
+    }
+  }
+  return excess;
+}
+
+}  // namespace mpa

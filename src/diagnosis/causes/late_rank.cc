@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a rank's excess of work becomes the lateness for which others wait.
+#include "mpa/diagnosis/causes/late_rank.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "mpa/measure/quantiles.h"
+
+namespace mpa {
+namespace {
+
+class LateRankChain {
+ public:
+  LateRankChain(const Job& job, const LateWork& work, const FoundCause& finding)
+      : job_(job), work_(work) {
+    for (std::size_t step = job.first_step; step < job.steps; ++step) {
+      const auto& of_first = job.Part(0).steps;
+      const std::int32_t id = step < of_first.size() ? of_first[step].id : -1;
+      const bool is_seen =
+          finding.steps.empty() ||
+          std::find(finding.steps.begin(), finding.steps.end(), id) != finding.steps.end();
+      if (is_seen) steps_.insert(step);
+    }
+    for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
+      if (std::find(finding.ranks.begin(), finding.ranks.end(), job.ranks[rank].rank) !=
+          finding.ranks.end())
+        late_.insert(rank);
+    }
+  }
+
+  LateRank Make() && {
+    LateRank late;
+    late.rank = job_.ranks[work_.rank].rank;
+    late.compared = work_.peers.size();
+    late.leaves = Leaves();
+    AddLateness(late);
+    Judge(late);
+    return late;
+  }
+
+ private:
+  TimeNs Mean(TimeNs sum) const {
+    return sum / static_cast<TimeNs>(std::max<std::size_t>(1, steps_.size()));
+  }
+
+  struct Amounts {
+    TimeNs own = 0, usual = 0;
+  };
+  using OfLeaves = std::map<Leaf, Amounts>;
+
+  std::vector<LeafExcess> Leaves() const {
+    OfLeaves sums;
+    if (work_.leaves.empty()) {
+      SumKernels(sums);
+    } else {
+      for (const std::size_t step : steps_) SumHost(step, sums);
+    }
+    std::vector<LeafExcess> leaves;
+    for (const auto& [leaf, sum] : sums) {
+      if (sum.own > 0 || sum.usual > 0)
+        leaves.push_back({std::string(NameOf(leaf)), Mean(sum.own), Mean(sum.usual)});
+    }
+    std::stable_sort(leaves.begin(), leaves.end(), [](const LeafExcess& a, const LeafExcess& b) {
+      return a.Excess() > b.Excess();
+    });
+    return leaves;
+  }
+
+  // What is shorter than usual makes up for nothing: each type of kernels counts for itself.
+  void SumKernels(OfLeaves& sums) const {
+    std::map<std::string, Leaf> leaf_of;
+    const RankDiagnosis& part = job_.Part(work_.rank);
+    for (const GraphNode& node : part.graph.nodes) {
+      if (node.kind == NodeKind::kKernel)
+        leaf_of.try_emplace(part.names[part.kinds[static_cast<std::size_t>(node.row)].type],
+                            node.leaf);
+    }
+    for (const std::size_t step : steps_) {
+      for (const auto& [type, own] : job_.work[work_.rank][step].kernels) {
+        Amounts& sum = sums[leaf_of.at(type)];
+        sum.own += own.time;
+        sum.usual += std::min(own.time, job_.UsualOf(work_.rank, step, type).time);
+      }
+    }
+  }
+
+  // The classes belong together: the usual peer is the one whose sum of them is usual.
+  void SumHost(std::size_t step, OfLeaves& sums) const {
+    const auto time_of = [&](std::size_t rank) {
+      return job_.work[rank][step].HostOf(work_.leaves, {}).time;
+    };
+    std::vector<std::size_t> peers = work_.peers;
+    std::stable_sort(peers.begin(), peers.end(),
+                     [&](std::size_t a, std::size_t b) { return time_of(a) < time_of(b); });
+    const std::size_t usual = peers[NearestRankAbove(peers.size(), 25)];
+    const std::size_t like = time_of(work_.rank) > time_of(usual) ? usual : work_.rank;
+    for (const Leaf leaf : work_.leaves) {
+      sums[leaf].own += job_.work[work_.rank][step].host[static_cast<std::size_t>(leaf)];
+      sums[leaf].usual += job_.work[like][step].host[static_cast<std::size_t>(leaf)];
+    }
+    if (!work_.copies) return;
+    std::vector<TimeNs> copies;
+    for (const std::size_t peer : work_.peers) copies.push_back(job_.work[peer][step].copied_in);
+    const TimeNs own = job_.work[work_.rank][step].copied_in;
+    sums[Leaf::kCopyIn].own += own;
+    sums[Leaf::kCopyIn].usual += std::min(own, Normal(std::move(copies)));
+  }
+
+  TimeNs ArrivalOf(const JointOperation::Member& member) const {
+    const std::uint32_t arrive = job_.Part(member.rank).graph.collectives[member.collective].arrive;
+    return job_.graph.graph.Start(job_.graph.first_node[member.rank] + arrive);
+  }
+
+  // An operation to which one of the late ranks came last.
+  struct Late {
+    const JobOperation* operation = nullptr;
+    JointOperation::Member last;
+    TimeNs by = 0;
+  };
+
+  void AddLateness(LateRank& late) const {
+    Late worst;
+    std::map<std::pair<std::string, std::size_t>, TimeNs> sums;  // by group and late rank
+    std::map<std::size_t, TimeNs> waiting;
+    for (const JobOperation& operation : job_.operations.all) {
+      // Who receives comes before who sends: it waits for no one but a stage of the pipeline.
+      const bool counts = IsBarrierKind(operation.kind) && !operation.is_apart &&
+                          operation.step >= 0 &&
+                          steps_.contains(static_cast<std::size_t>(operation.step));
+      if (!counts) continue;
+      const Late found = LateIn(operation);
+      if (found.operation == nullptr) continue;
+      sums[{operation.group, found.last.rank}] += found.by;
+      if (found.by > worst.by) worst = found;
+      const TimeNs came = ArrivalOf(found.last);
+      for (const JointOperation::Member& member : operation.joint.members) {
+        if (!late_.contains(member.rank)) waiting[member.rank] += came - ArrivalOf(member);
+      }
+    }
+    // Who is behind in one of its groups is behind in the others, too.
+    TimeNs lateness = 0;
+    for (const auto& [of, sum] : sums) lateness = std::max(lateness, sum);
+    // Less may be an error of the clocks.
+    if (Mean(lateness) <
+        std::max(Whole(job_.rules.lateness_ns), ShareOf(job_.step_time, job_.rules.lateness_share)))
+      return;
+    late.lateness = Mean(lateness);
+    for (const auto& [rank, time] : waiting)
+      late.waiting.push_back({job_.ranks[rank].rank, Mean(time)});
+    std::stable_sort(late.waiting.begin(), late.waiting.end(),
+                     [](const TimeOfRank& a, const TimeOfRank& b) { return a.time > b.time; });
+    if (worst.operation != nullptr) late.divergence = DivergenceIn(worst);
+  }
+
+  Late LateIn(const JobOperation& operation) const {
+    Late late{&operation, {}, 0};
+    TimeNs last = -1, others = -1;
+    for (const JointOperation::Member& member : operation.joint.members) {
+      const TimeNs came = ArrivalOf(member);
+      if (!late_.contains(member.rank)) {
+        others = std::max(others, came);
+      } else if (came > last) {
+        last = came;
+        late.last = member;
+      }
+    }
+    late.by = last - others;
+    // Somebody who was not captured may have come even later.
+    if (last < 0 || others < 0 || late.by <= 0 || operation.joint.last > last) return {};
+    return late;
+  }
+
+  // One of the same role whose arrival is in the middle.
+  std::optional<JointOperation::Member> PeerIn(const Late& late) const {
+    std::vector<JointOperation::Member> peers;
+    for (const JointOperation::Member& member : late.operation->joint.members) {
+      if (!late_.contains(member.rank) && job_.role[member.rank] == job_.role[late.last.rank])
+        peers.push_back(member);
+    }
+    if (peers.empty()) return std::nullopt;
+    std::stable_sort(peers.begin(), peers.end(),
+                     [&](const auto& a, const auto& b) { return ArrivalOf(a) < ArrivalOf(b); });
+    return peers[(peers.size() - 1) / 2];
+  }
+
+  // When both left what they did together last, each on its own clock; the begin of the step where
+  // there is nothing.
+  std::pair<TimeNs, TimeNs> LeftTogether(const Late& late,
+                                         const JointOperation::Member& peer) const {
+    const std::size_t rank = late.last.rank;
+    const std::int32_t step = late.operation->step;
+    for (std::size_t i = late.last.collective; i-- > 0;) {
+      const JobOperation& before = job_.operations.all[job_.operations.of_rank[rank][i]];
+      if (before.step != step) break;
+      if (!before.joint.is_barrier || before.is_apart) continue;
+      for (const JointOperation::Member& member : before.joint.members) {
+        if (member.rank != peer.rank || member.collective >= peer.collective) continue;
+        const OperationPart &own = job_.Part(rank).operations[i], &other = job_.PartOf(member);
+        return {own.start + own.dur, other.start + other.dur};
+      }
+    }
+    const auto begin = [&](std::size_t of) {
+      return job_.Part(of).steps[static_cast<std::size_t>(step)].begin;
+    };
+    return {begin(rank), begin(peer.rank)};
+  }
+
+  struct Work {
+    TimeNs end = 0;  // since both left together
+    std::string type, shapes;
+    std::uint32_t node = 0;
+  };
+
+  // The kernels of a rank between two times, in the order of their starts.
+  std::vector<Work> WorkBetween(std::size_t rank, TimeNs begin, TimeNs end) const {
+    const RankDiagnosis& part = job_.Part(rank);
+    const auto& nodes = part.graph.nodes;
+    std::vector<std::uint32_t> kernels;
+    for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+      if (nodes[i].kind == NodeKind::kKernel && nodes[i].start >= begin && nodes[i].start < end)
+        kernels.push_back(i);
+    }
+    std::stable_sort(kernels.begin(), kernels.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return nodes[a].start < nodes[b].start;
+    });
+    std::vector<Work> work;
+    for (const std::uint32_t kernel : kernels) {
+      const KernelKind& kind = part.kinds[static_cast<std::size_t>(nodes[kernel].row)];
+      work.push_back({nodes[kernel].start + nodes[kernel].dur - begin, part.names[kind.type],
+                      part.names[kind.shapes], kernel});
+    }
+    return work;
+  }
+
+  // The operator that asked for a kernel of the rank, as far as it is recorded.
+  static void AddOrigin(const RankDiagnosis& part, std::uint32_t node, Divergence& found) {
+    const auto origin =
+        std::partition_point(part.origins.begin(), part.origins.end(),
+                             [node](const KernelOrigin& row) { return row.node < node; });
+    if (origin == part.origins.end() || origin->node != node) return;
+    found.op = part.names[origin->op];
+    found.line = part.names[origin->line];
+  }
+
+  // Equal work is that of one type and shape, in the order of time.
+  std::optional<Divergence> DivergenceIn(const Late& late) const {
+    const auto peer = PeerIn(late);
+    const auto step = static_cast<std::size_t>(late.operation->step);
+    if (!peer || step >= job_.Part(late.last.rank).steps.size() ||
+        step >= job_.Part(peer->rank).steps.size())
+      return std::nullopt;
+    const auto [own_begin, peer_begin] = LeftTogether(late, *peer);
+    const OperationPart &own = job_.PartOf(late.last), &other = job_.PartOf(*peer);
+    std::map<std::pair<std::string, std::string>, std::vector<TimeNs>> ends;
+    for (Work& work : WorkBetween(peer->rank, peer_begin, other.start))
+      ends[{std::move(work.type), std::move(work.shapes)}].push_back(work.end);
+    std::map<std::pair<std::string, std::string>, std::size_t> done;
+    Divergence found{job_.ranks[late.last.rank].rank,
+                     job_.ranks[peer->rank].rank,
+                     job_.Part(0).IdOfStep(late.operation->step),
+                     {},
+                     {},
+                     {},
+                     {},
+                     0,
+                     job_.Part(late.last.rank).names[own.name],
+                     late.by};
+    for (Work& work : WorkBetween(late.last.rank, own_begin, own.start)) {
+      const std::pair key{work.type, work.shapes};
+      const std::size_t number = done[key]++;
+      const auto equal = ends.find(key);
+      if (equal == ends.end() || number >= equal->second.size()) continue;
+      found.behind = work.end - equal->second[number];
+      if (static_cast<double>(found.behind) <
+          job_.rules.late_behind_share * static_cast<double>(late.by))
+        continue;
+      found.kernel = std::move(work.type);
+      found.shapes = std::move(work.shapes);
+      AddOrigin(job_.Part(late.last.rank), work.node, found);
+      return found;
+    }
+    // All that both compute is done in time; what comes behind it is not.
+    found.behind = (own.start - own_begin) - (other.start - peer_begin);
+    return found;
+  }
+
+  void Judge(LateRank& late) const {
+    if (late.lateness <= 0 || late.leaves.empty() || late.leaves[0].Excess() <= 0) return;
+    late.share = std::min(
+        1.0, static_cast<double>(late.leaves[0].Excess()) / static_cast<double>(late.lateness));
+    late.explained = late.share >= job_.rules.late_cause_share  ? Explained::kNearlyAll
+                     : late.share >= job_.rules.late_main_share ? Explained::kMainly
+                                                                : Explained::kMixed;
+  }
+
+  const Job& job_;
+  const LateWork& work_;
+  std::set<std::size_t> steps_, late_;  // positions
+};
+
+}  // namespace
+
+LateRank ExplainLateRank(const Job& job, const LateWork& work, const FoundCause& finding) {
+  return LateRankChain(job, work, finding).Make();
+}
+
+}  // namespace mpa

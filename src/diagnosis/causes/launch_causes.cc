@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hosts that launch more slowly than their devices compute, and single calls that stand still.
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/measure/quantiles.h"
+
+namespace mpa {
+namespace {
+
+const std::vector<Leaf>& DispatchLeaves() {
+  static const std::vector<Leaf> leaves = {Leaf::kDispatchOp, Leaf::kDispatchCann,
+                                           Leaf::kDispatchComm};
+  return leaves;
+}
+
+// Kernels that follow each other and start only because they were launched then: the device had
+// nothing else to do.
+struct StarvedRuns {
+  std::int64_t kernels = 0;
+  std::int64_t launches = 0;  // each behind another one of its run
+  TimeNs host = 0;            // that the host took from each to the next
+  TimeNs device = 0;          // that they ran
+  TimeNs starved = 0;         // that the device waited for them
+};
+
+class StarvedKernels {
+  static constexpr TimeNs kNever = std::numeric_limits<TimeNs>::min();
+
+ public:
+  StarvedKernels(const Job& job, std::size_t rank)
+      : job_(job), part_(job.Part(rank)), launched_(part_.graph.nodes.size(), kNever) {
+    for (const GraphEdge& edge : part_.graph.edges) {
+      if (part_.graph.nodes[edge.on].kind == NodeKind::kLaunch &&
+          part_.graph.nodes[edge.node].kind == NodeKind::kKernel) {
+        launched_[edge.node] = part_.graph.nodes[edge.on].start + edge.weight;
+      }
+    }
+    AddOtherWork();
+  }
+
+  StarvedRuns Find() {
+    std::vector<std::pair<TimeNs, std::uint32_t>> order;
+    const auto& nodes = part_.graph.nodes;
+    std::vector<TimeNs> left;  // when collectives ended
+    for (const RankCollective& collective : part_.graph.collectives)
+      left.push_back(nodes[collective.leave].start);
+    std::sort(left.begin(), left.end());
+    for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+      if (nodes[i].kind == NodeKind::kKernel || nodes[i].kind == NodeKind::kCopy)
+        order.emplace_back(nodes[i].start, i);
+    }
+    std::sort(order.begin(), order.end());
+    TimeNs busy = kNever;
+    std::size_t collective = 0;
+    for (const auto& [start, node] : order) {
+      // A collective that goes on did not hold the kernel up.
+      for (; collective < left.size() && left[collective] <= start; ++collective)
+        busy = std::max(busy, left[collective]);
+      const TimeNs before = busy;
+      busy = std::max(busy, start + nodes[node].dur);
+      if (nodes[node].kind != NodeKind::kKernel) continue;
+      const TimeNs launched = launched_[node];
+      const bool counts = nodes[node].step >= static_cast<std::int32_t>(job_.first_step) &&
+                          static_cast<std::size_t>(nodes[node].step) < job_.steps;
+      if (!counts || launched == kNever || launched <= before) {
+        EndRun();
+        continue;
+      }
+      AddToRun(nodes[node], launched, before == kNever ? 0 : start - before);
+    }
+    EndRun();
+    return found_;
+  }
+
+ private:
+  // What the host does that is not launching, and where it waits for the device, by when it has
+  // done so.
+  void AddOtherWork() {
+    std::map<TimeNs, TimeNs> other;
+    for (const HostShare& share : part_.shares) {
+      const bool issues = IsOf(DispatchLeaves(), share.leaf) || share.leaf == Leaf::kPython ||
+                          share.leaf == Leaf::kHostIdle;
+      const bool launches = issues && !share.starts_up;
+      if (!launches)
+        other[part_.graph.nodes[part_.graph.edges[share.edge].node].start] += share.time;
+    }
+    for (const BlockedPart& call : part_.blocked) {
+      TimeNs& waited = other[part_.graph.nodes[part_.graph.edges[call.edge].node].start];
+      waited = std::max(waited, call.dur);
+    }
+    other_.assign(other.begin(), other.end());
+    for (std::size_t i = 1; i < other_.size(); ++i) other_[i].second += other_[i - 1].second;
+  }
+
+  TimeNs OtherWorkUntil(TimeNs time) const {
+    const auto after = std::upper_bound(other_.begin(), other_.end(),
+                                        std::pair{time, std::numeric_limits<TimeNs>::max()});
+    return after == other_.begin() ? 0 : std::prev(after)->second;
+  }
+
+  void AddToRun(const GraphNode& kernel, TimeNs launched, TimeNs gap) {
+    if (run_.kernels > 0) {
+      const TimeNs since = launched - last_launched_;
+      const TimeNs other =
+          std::min(since, OtherWorkUntil(launched) - OtherWorkUntil(last_launched_));
+      ++run_.launches;
+      run_.host += since - other;
+      run_.starved += std::max<TimeNs>(0, gap - other);
+    }
+    ++run_.kernels;
+    run_.device += kernel.dur;
+    last_launched_ = launched;
+  }
+
+  void EndRun() {
+    if (static_cast<double>(run_.kernels) >= job_.rules.launch_run) {
+      found_.kernels += run_.kernels;
+      found_.launches += run_.launches;
+      found_.host += run_.host;
+      found_.device += run_.device;
+      found_.starved += run_.starved;
+    }
+    run_ = {};
+  }
+
+  const Job& job_;
+  const RankDiagnosis& part_;
+  std::vector<TimeNs> launched_;  // by node: when the kernel can start at the earliest
+  std::vector<std::pair<TimeNs, TimeNs>> other_;  // times and all such work until then
+  TimeNs last_launched_ = 0;
+  StarvedRuns run_, found_;
+};
+
+// What stalls of a rank take more than their like does, in all and in the counted steps.
+struct Stalls {
+  std::vector<Removal::Edge> waits;
+  TimeNs time = 0;
+  std::int64_t calls = 0;
+};
+
+class LaunchCauses {
+ public:
+  LaunchCauses(const Job& job, std::vector<Cause>& causes) : job_(job), causes_(causes) {}
+
+  void Find() {
+    AddStalledLaunches();
+    AddLaunchBound();
+  }
+
+ private:
+  // Without calls of the runtime, or their names, the reason for a stall is unknown. That single
+  // operators and launches take many times as long as the others is a fault all the same, unless
+  // its peers show that the rank is late.
+  void AddStalledLaunches() {
+    Cause cause = NewCause(job_, "host.launch_bound", "stalls");
+    cause.finding.kind = FindingKind::kFault;
+    cause.what_if.opportunity = false;
+    std::vector<Stalls> stalls;
+    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+      if (job_.Part(rank).has_calls && job_.Part(rank).source != kGpuSource) return;
+      stalls.push_back(StallsOf(rank));
+    }
+    double time = 0, calls = 0;
+    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+      const double common = CommonShare(rank, stalls);
+      for (const Removal::Edge& stall : stalls[rank].waits) {
+        const TimeNs less = ShareOf(stall.less, common);
+        if (less > 0) cause.what_if.expect.waits.push_back({stall.edge, less});
+      }
+      time += common * static_cast<double>(stalls[rank].time);
+      calls += common * static_cast<double>(stalls[rank].calls);
+    }
+    if (cause.what_if.expect.waits.empty()) return;
+    const double steps = static_cast<double>(job_.CountedSteps() * job_.ranks.size());
+    cause.finding.metrics.push_back({"calls_per_step", calls / steps, "count"});
+    cause.finding.metrics.push_back({"time_per_step", time / steps, "ns"});
+    causes_.push_back(std::move(cause));
+  }
+
+  Stalls StallsOf(std::size_t rank) const {
+    Stalls stalls;
+    const RankDiagnosis& part = job_.Part(rank);
+    const std::vector<Interval> blocked = TimesOfBlockedCalls(part);
+    for (const Leaf leaf : {Leaf::kDispatchOp, Leaf::kDispatchCann}) {
+      const TimeNs usual = UsualStretch(rank, leaf);
+      if (usual == 0) continue;
+      for (const HostShare& row : part.shares) {
+        if (row.leaf != leaf || row.starts_up ||
+            static_cast<double>(row.time) < job_.rules.stall_ratio * static_cast<double>(usual))
+          continue;
+        const TimeNs done = part.graph.nodes[part.graph.edges[row.edge].node].start;
+        if (IsWithin(blocked, done)) continue;
+        stalls.waits.push_back({job_.graph.first_edge[rank] + row.edge, row.time - usual});
+        if (job_.StepOfEdge(rank, row.edge) < static_cast<std::int32_t>(job_.first_step)) continue;
+        stalls.time += row.time - usual;
+        ++stalls.calls;
+      }
+    }
+    return stalls;
+  }
+
+  // A call that waits for the device does not stand still: it is judged as what it is.
+  static std::vector<Interval> TimesOfBlockedCalls(const RankDiagnosis& part) {
+    std::vector<Interval> times;
+    for (const BlockedPart& call : part.blocked) {
+      const TimeNs end = part.graph.nodes[part.graph.edges[call.edge].node].start;
+      times.push_back({end - call.dur, end});
+    }
+    return times;
+  }
+
+  static bool IsWithin(const std::vector<Interval>& times, TimeNs time) {
+    return std::any_of(times.begin(), times.end(),
+                       [time](const Interval& of) { return of.begin < time && time <= of.end; });
+  }
+
+  // The part of the stalls of a rank that its peers have as well.
+  double CommonShare(std::size_t rank, const std::vector<Stalls>& stalls) const {
+    const std::vector<std::size_t>& peers = job_.RoleOf(rank);
+    const TimeNs own = stalls[rank].time;
+    if (static_cast<double>(peers.size()) < job_.rules.late_peers || own == 0) return 1;
+    std::vector<TimeNs> times;
+    for (const std::size_t peer : peers) times.push_back(stalls[peer].time);
+    return static_cast<double>(std::min(own, Normal(std::move(times)))) / static_cast<double>(own);
+  }
+
+  // What a stretch of the host takes between two moments of its thread, by the median.
+  TimeNs UsualStretch(std::size_t rank, Leaf leaf) const {
+    std::vector<TimeNs> times;
+    for (const HostShare& row : job_.Part(rank).shares) {
+      if (row.leaf == leaf) times.push_back(row.time);
+    }
+    if (times.empty()) return 0;
+    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+    std::nth_element(times.begin(), middle, times.end());
+    return *middle;
+  }
+
+  // All hosts would have to launch faster. Launches come in bursts, so only those for which the
+  // device waited tell how long one takes.
+  void AddLaunchBound() {
+    Cause cause = NewCause(job_, "host.launch_bound");
+    StarvedRuns runs;
+    std::vector<double> shares;
+    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+      const StarvedRuns of_rank = StarvedKernels(job_, rank).Find();
+      shares.push_back(static_cast<double>(of_rank.starved) /
+                       static_cast<double>(job_.CountedSteps()));
+      runs.kernels += of_rank.kernels;
+      runs.launches += of_rank.launches;
+      runs.host += of_rank.host;
+      runs.device += of_rank.device;
+      for (const HostShare& row : job_.Part(rank).shares) {
+        if (!IsOf(DispatchLeaves(), row.leaf) || row.starts_up) continue;
+        const std::uint32_t edge = job_.graph.first_edge[rank] + row.edge;
+        cause.what_if.expect.waits.push_back({edge, ShareOf(row.time, job_.rules.launch_gain)});
+        cause.what_if.bound.waits.push_back({edge, row.time});
+      }
+    }
+    // A single rank that is starved is late.
+    const bool is_common =
+        Median(std::move(shares)) >= job_.rules.launch_share * static_cast<double>(job_.step_time);
+    if (!is_common || runs.launches == 0) return;
+    const double per_launch = static_cast<double>(runs.host) / static_cast<double>(runs.launches);
+    const double mean_kernel = static_cast<double>(runs.device) / static_cast<double>(runs.kernels);
+    if (per_launch <= mean_kernel) return;
+    cause.finding.metrics.push_back({"time_per_launch", per_launch, "ns"});
+    cause.finding.metrics.push_back({"mean_kernel", mean_kernel, "ns"});
+    causes_.push_back(std::move(cause));
+  }
+
+  const Job& job_;
+  std::vector<Cause>& causes_;
+};
+
+}  // namespace
+
+void FindLaunchCauses(const Job& job, std::vector<Cause>& causes) {
+  LaunchCauses(job, causes).Find();
+}
+
+}  // namespace mpa

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "small_operations.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+
+#include "mpa/base/text.h"
+#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/job/variables.h"
+
+namespace mpa {
+namespace {
+
+bool TakesTurns(const RankDiagnosis& part) {
+  const OperationPart* last = nullptr;  // of those that began, the one that ends last
+  for (const OperationPart& operation : part.operations) {
+    if (last != nullptr && operation.start < last->start + last->dur &&
+        operation.group != last->group)
+      return false;
+    if (last == nullptr || operation.start + operation.dur > last->start + last->dur)
+      last = &operation;
+  }
+  return true;
+}
+
+// The vector cores serve one group at a time, and sums in no fixed order.
+bool FitsVectorCores(const Job& job) {
+  const Variable& fixed_order = *VariableNamed("HCCL_DETERMINISTIC");
+  return std::all_of(job.ranks.begin(), job.ranks.end(), [&](const DiagnosedRank& rank) {
+    const RankDiagnosis& part = *rank.part;
+    return part.source != kGpuSource && !IsPoor(fixed_order, part.settings) &&
+           ValueIn(part.settings, "HCCL_OP_EXPANSION_MODE") != "AIV" && TakesTurns(part);
+  });
+}
+
+}  // namespace
+
+bool Infers(const Job& job) {
+  bool infers = false;
+  for (const DiagnosedRank& rank : job.ranks) {
+    const RankDiagnosis& part = *rank.part;
+    if (std::any_of(part.graph.nodes.begin(), part.graph.nodes.end(),
+                    [](const GraphNode& node) { return node.in_optimizer; }))
+      return false;
+    infers =
+        infers || std::any_of(part.kinds.begin(), part.kinds.end(), [&](const KernelKind& kind) {
+          return ContainsAny(
+              ToLower(part.names[kind.type]),
+              {"pagedattention", "increflashattention", "fusedinferattention", "reshapeandcache"});
+        });
+  }
+  return infers;
+}
+
+TimeNs LeastOfMembers(const Job& job, std::size_t operation, TimeNs OperationPart::*time) {
+  TimeNs least = -1;
+  for (const auto& member : job.operations.all[operation].joint.members) {
+    const TimeNs of_member = job.PartOf(member).*time;
+    least = least < 0 ? of_member : std::min(least, of_member);
+  }
+  return std::max<TimeNs>(0, least);
+}
+
+TimeNs OwnTimeOf(const Job& job, std::size_t operation) {
+  return std::max<TimeNs>(
+      0, PostOf(job, operation) - LeastOfMembers(job, operation, &OperationPart::held_up));
+}
+
+bool IsSmallOperation(const Job& job, std::size_t operation, const LinkSpeeds::Data& data) {
+  return data.bytes > 0 && static_cast<double>(data.bytes) <= job.rules.small_bytes &&
+         static_cast<double>(OwnTimeOf(job, operation)) >=
+             job.rules.small_latency_ratio * static_cast<double>(data.time);
+}
+
+bool CrossesPort(const Job& job, std::size_t operation) {
+  const auto& members = job.operations.all[operation].joint.members;
+  return std::any_of(members.begin(), members.end(), [&](const JointOperation::Member& member) {
+    return job.PartOf(member).port_bytes > 0;
+  });
+}
+
+double CallsPerStep(const Job& job, const std::vector<std::size_t>& operations) {
+  std::set<std::size_t> ranks;
+  double calls = 0;
+  for (const std::size_t i : operations) {
+    for (const auto& member : job.operations.all[i].joint.members) {
+      ranks.insert(member.rank);
+      ++calls;
+    }
+  }
+  return ranks.empty()
+             ? 0
+             : calls / static_cast<double>(ranks.size() * std::max<std::size_t>(1, job.steps));
+}
+
+void FindSmallOnTheWay(const Job& job, const LinkSpeeds& speeds, const Exposure& exposure,
+                       std::vector<Cause>& causes) {
+  if (!Infers(job) || !FitsVectorCores(job)) return;
+  std::map<std::string, std::vector<std::size_t>> by_group;
+  for (std::size_t i = 0; i < job.operations.all.size(); ++i) {
+    if (IsReduction(job.operations.all[i])) by_group[job.operations.all[i].group].push_back(i);
+  }
+  for (const auto& [group, operations] : by_group) {
+    if (group != "tp" && !exposure.OnTheWay(operations)) continue;
+    Cause cause = NewCause(job, "comm.small", group);
+    cause.finding.confidence =
+        Certainty::kLow;  // how much sooner they start depends on the chip and on CANN
+    cause.finding.on_the_way = true;
+    std::vector<std::size_t> small;
+    double bytes = 0;
+    for (const std::size_t i : operations) {
+      const LinkSpeeds::Data data = speeds.DataOf(i);
+      if (!IsSmallOperation(job, i, data) || CrossesPort(job, i)) continue;
+      small.push_back(i);
+      bytes += static_cast<double>(data.bytes);
+      const TimeNs latency = OwnTimeOf(job, i) - data.time;
+      ShortenOperation(job, i, ShareOf(latency, job.rules.small_vector_gain), cause.what_if.expect);
+      ShortenOperation(job, i, latency, cause.what_if.bound);
+    }
+    const double calls = CallsPerStep(job, small), count = static_cast<double>(small.size());
+    if (small.empty() || calls < job.rules.small_calls ||
+        count < job.rules.small_count_share * static_cast<double>(operations.size()))
+      continue;
+    cause.finding.metrics.push_back({"calls_per_step", calls, "count"});
+    cause.finding.metrics.push_back({"mean_size", bytes / count, "bytes"});
+    causes.push_back(std::move(cause));
+  }
+}
+
+}  // namespace mpa

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who came to a collective when: by the own record, or by how long others waited.
+#include "arrivals.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "mpa/measure/quantiles.h"
+
+namespace mpa {
+namespace {
+
+// Two observers note one arrival within it: the time that a signal takes, which no capture records.
+constexpr TimeNs kLeastTolerance = 50'000;
+
+// Ranks of the job behind the ranks of a group.
+class GroupRanks {
+ public:
+  explicit GroupRanks(const std::vector<RankMeetings>& ranks) {
+    for (const RankMeetings& rank : ranks) {
+      for (const JobGroup& group : rank.groups) {
+        if (!group.ranks.empty()) members_.try_emplace(group.id, group.ranks);
+      }
+      for (const RankRuns::Row& row : rank.collectives.rows) {
+        const std::int32_t own = rank.own_rank_of_group[row.group];
+        if (own < 0 || rank.rank < 0) continue;
+        const std::string& name = rank.collectives.texts[row.group];
+        known_[name][own] = rank.rank;
+      }
+    }
+  }
+
+  // As the capture lists the members; else as they are known to be. Where all that are known have
+  // one number in the group and the job, the others are taken to have it, too.
+  std::int64_t Of(const std::string& group, std::int32_t group_rank) const {
+    if (group_rank < 0) return -1;
+    const auto listed = members_.find(group);
+    if (listed != members_.end()) {
+      const auto at = static_cast<std::size_t>(group_rank);
+      return at < listed->second.size() ? listed->second[at] : -1;
+    }
+    const auto known = known_.find(group);
+    if (known == known_.end()) return -1;
+    const auto rank = known->second.find(group_rank);
+    if (rank != known->second.end()) return rank->second;
+    const bool identical = std::all_of(known->second.begin(), known->second.end(),
+                                       [](const auto& pair) { return pair.first == pair.second; });
+    return identical ? group_rank : -1;
+  }
+
+ private:
+  std::map<std::string, std::vector<std::int64_t>> members_;
+  std::map<std::string, std::map<std::int32_t, std::int64_t>> known_;  // by group and its rank
+};
+
+struct Sighting {
+  TimeNs time = 0, sigma = 0;
+  bool waited = false;
+};
+
+// What several observers together say of a rank that was not captured.
+Arrival Judge(const std::vector<Sighting>& sightings) {
+  std::vector<TimeNs> waited;
+  TimeNs sigma = 0;
+  TimeNs bound = std::numeric_limits<TimeNs>::max();
+  for (const Sighting& sighting : sightings) {
+    sigma = std::max(sigma, sighting.sigma);
+    bound = std::min(bound, sighting.time);
+    if (sighting.waited) waited.push_back(sighting.time);
+  }
+  Arrival arrival{.time = bound, .source = ArrivalSource::kBound};
+  if (waited.empty()) return arrival;
+  const auto [least, most] = std::minmax_element(waited.begin(), waited.end());
+  const TimeNs tolerance = std::max(kLeastTolerance, 3 * sigma);
+  if (*most - *least > tolerance) {
+    arrival.time = *most;  // no later than that
+    return arrival;
+  }
+  arrival.time = Median(waited);
+  arrival.source = ArrivalSource::kSeen;
+  return arrival;
+}
+
+MeetingArrivals ArrivalsOf(const std::vector<RankMeetings>& ranks, const Meeting& meeting,
+                           const RankClocks& clocks, const GroupRanks& group_ranks) {
+  MeetingArrivals found;
+  std::vector<TimeNs> ends;
+  std::map<std::int32_t, std::vector<Sighting>> sightings;  // by rank within the group
+  std::vector<std::int32_t> captured;
+  for (const auto& [position, row_number] : meeting.members) {
+    const RankMeetings& rank = ranks[position];
+    const RankClock& clock = clocks.clocks[position];
+    if (!clock.known && meeting.members.size() > 1) return {};
+    const RankRuns::Row& row = rank.collectives.rows[row_number];
+    const std::int32_t own = rank.own_rank_of_group[row.group];
+    captured.push_back(own);
+    ends.push_back(clock.line.Convert(row.start + row.dur));
+    found.all.push_back({own, rank.rank, static_cast<std::int64_t>(position),
+                         clock.line.Convert(row.start), ArrivalSource::kCaptured});
+    for (const SeenPeer& seen : rank.seen[row_number]) {
+      sightings[seen.peer].push_back({clock.line.Convert(seen.time), clock.sigma, seen.waited});
+    }
+  }
+  for (const auto& [peer, list] : sightings) {
+    if (std::find(captured.begin(), captured.end(), peer) != captured.end()) continue;
+    Arrival arrival = Judge(list);
+    arrival.group_rank = peer;
+    arrival.rank = group_ranks.Of(meeting.group, peer);
+    found.all.push_back(arrival);
+  }
+  std::stable_sort(found.all.begin(), found.all.end(), [](const Arrival& a, const Arrival& b) {
+    return std::tie(a.time, a.group_rank, a.position) < std::tie(b.time, b.group_rank, b.position);
+  });
+  found.end = Median(std::move(ends));
+  const TimeNs last = found.all.back().time;
+  for (const Arrival& arrival : found.all) {
+    if (arrival.source == ArrivalSource::kCaptured) found.lost += last - arrival.time;
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<MeetingArrivals> FindArrivals(const std::vector<RankMeetings>& ranks,
+                                          const Meetings& meetings, const RankClocks& clocks) {
+  const GroupRanks group_ranks(ranks);
+  std::vector<MeetingArrivals> arrivals;
+  for (const Meeting& meeting : meetings.all) {
+    arrivals.push_back(ArrivalsOf(ranks, meeting, clocks, group_ranks));
+  }
+  return arrivals;
+}
+
+}  // namespace mpa

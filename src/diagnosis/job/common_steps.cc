@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpa/diagnosis/job/common_steps.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace mpa {
+namespace {
+
+using Ids = std::vector<std::int32_t>;
+
+Ids IdsOf(const RankDiagnosis& part) {
+  Ids ids;
+  for (const StepPart& step : part.steps) ids.push_back(step.id);
+  return ids;
+}
+
+// Those that at least half of the ranks have, ascending.
+Ids UsualIds(const std::vector<DiagnosedRank>& ranks) {
+  std::map<std::int32_t, std::size_t> count;
+  for (const DiagnosedRank& rank : ranks) {
+    const Ids ids = IdsOf(*rank.part);
+    for (const std::int32_t id : std::set<std::int32_t>(ids.begin(), ids.end())) ++count[id];
+  }
+  Ids usual;
+  for (const auto& [id, of_ranks] : count) {
+    if (2 * of_ranks >= ranks.size()) usual.push_back(id);
+  }
+  return usual;
+}
+
+std::size_t CountOf(const Ids& wanted, const Ids& ids) {
+  return static_cast<std::size_t>(std::count_if(wanted.begin(), wanted.end(), [&](std::int32_t id) {
+    return std::find(ids.begin(), ids.end(), id) != ids.end();
+  }));
+}
+
+// The longest row of `usual` that all ranks have, the first of equal ones. What lies between two
+// rows would be time of no step.
+Ids LongestRow(const Ids& usual, const std::vector<DiagnosedRank>& ranks) {
+  Ids longest, row;
+  for (const std::int32_t id : usual) {
+    const bool on_all = std::all_of(ranks.begin(), ranks.end(), [&](const DiagnosedRank& rank) {
+      return CountOf({id}, IdsOf(*rank.part)) > 0;
+    });
+    if (!on_all) row.clear();
+    if (on_all) row.push_back(id);
+    if (row.size() > longest.size()) longest = row;
+  }
+  return longest;
+}
+
+RankDiagnosis WithSteps(const RankDiagnosis& part, const Ids& ids) {
+  RankDiagnosis cut = part;
+  std::vector<std::int32_t> position(part.steps.size(), -1);  // by the one it had
+  cut.steps.clear();
+  cut.graph.last.assign(ids.size(), {});
+  for (const std::int32_t id : ids) {
+    const auto step = std::find_if(part.steps.begin(), part.steps.end(),
+                                   [&](const StepPart& of) { return of.id == id; });
+    const auto before = static_cast<std::size_t>(step - part.steps.begin());
+    position[before] = static_cast<std::int32_t>(cut.steps.size());
+    if (before < part.graph.last.size()) cut.graph.last[cut.steps.size()] = part.graph.last[before];
+    cut.steps.push_back(*step);
+  }
+  const auto move = [&](std::int32_t& step) {
+    if (step >= 0)
+      step = static_cast<std::size_t>(step) < position.size()
+                 ? position[static_cast<std::size_t>(step)]
+                 : -1;
+  };
+  for (GraphNode& node : cut.graph.nodes) move(node.step);
+  for (OperationPart& operation : cut.operations) move(operation.step);
+  for (BlockedPart& blocked : cut.blocked) move(blocked.step);
+  return cut;
+}
+
+}  // namespace
+
+CommonSteps FindCommonSteps(const std::vector<DiagnosedRank>& all) {
+  CommonSteps common;
+  const auto breaks_off = [](const DiagnosedRank& rank) { return rank.part->breaks_off; };
+  std::vector<DiagnosedRank> ranks = all;
+  if (!std::all_of(all.begin(), all.end(), breaks_off)) std::erase_if(ranks, breaks_off);
+  const Ids usual = UsualIds(ranks);
+  Ids row = usual;
+  const auto same = [&](const DiagnosedRank& rank) {
+    return IdsOf(*rank.part) == IdsOf(*ranks[0].part);
+  };
+  const bool all_same = std::all_of(ranks.begin(), ranks.end(), same);
+  const auto count = [&](const DiagnosedRank& rank) { return CountOf(usual, IdsOf(*rank.part)); };
+  for (const DiagnosedRank& rank : ranks) {
+    if (all_same || 2 * count(rank) >= usual.size()) common.ranks.push_back(rank);
+  }
+  if (!all_same) row = LongestRow(usual, common.ranks);
+  if (!all_same &&
+      row.empty()) {  // all lack some, but not the same ones: the rank with the most has its way
+    const auto most =
+        std::max_element(ranks.begin(), ranks.end(),
+                         [&](const auto& a, const auto& b) { return count(a) < count(b); });
+    row = LongestRow(usual, {*most});
+    common.ranks = ranks;
+    std::erase_if(common.ranks, [&](const DiagnosedRank& rank) {
+      return CountOf(row, IdsOf(*rank.part)) < row.size();
+    });
+  }
+  std::set<std::int64_t> kept;
+  for (const DiagnosedRank& rank : common.ranks) kept.insert(rank.rank);
+  for (const DiagnosedRank& rank : all) {
+    if (!kept.contains(rank.rank)) common.left_out.push_back(rank.rank);
+  }
+  for (const std::int32_t id : usual) {
+    if (CountOf({id}, row) == 0) common.not_on_all.push_back(id);
+  }
+  for (DiagnosedRank& rank : common.ranks) {
+    if (all_same || IdsOf(*rank.part) == row) continue;
+    common.cut.push_back(WithSteps(*rank.part, row));
+    rank.part = &common.cut.back();
+  }
+  return common;
+}
+
+}  // namespace mpa

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpa/diagnosis/job/job.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "mpa/measure/quantiles.h"
+#include "role_pace.h"
+
+namespace mpa {
+namespace {
+
+std::vector<TimeNs> StepLengths(const JobGraph& graph) {
+  std::vector<TimeNs> lengths;
+  TimeNs begin = graph.steps.begin;
+  for (const auto& nodes : graph.steps.last) {
+    TimeNs end = begin;
+    for (const ReplayGraph::Node node : nodes) {
+      end = std::max(end, graph.graph.Start(node) + graph.graph.Duration(node));
+    }
+    lengths.push_back(end - begin);
+    begin = end;
+  }
+  return lengths;
+}
+
+std::vector<std::int32_t> StagesOf(const std::vector<DiagnosedRank>& ranks) {
+  std::vector<std::int32_t> stages(ranks.size(), 0);
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    for (const JobGroup& group : ranks[i].part->meetings.groups) {
+      if (group.name != "pp") continue;
+      const auto place = std::find(group.ranks.begin(), group.ranks.end(), ranks[i].rank);
+      if (place != group.ranks.end())
+        stages[i] = static_cast<std::int32_t>(place - group.ranks.begin());
+    }
+  }
+  return stages;
+}
+
+// The stages of a pipeline do different work, and so do captures that have nothing to do with each
+// other.
+std::vector<std::int32_t> RolesOf(const Job& job) {
+  std::vector<std::int32_t> roles;
+  std::map<std::pair<std::size_t, std::int32_t>, std::int32_t> numbers;
+  for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
+    roles.push_back(numbers
+                        .try_emplace({job.operations.island[rank], job.stage[rank]},
+                                     static_cast<std::int32_t>(numbers.size()))
+                        .first->second);
+  }
+  return roles;
+}
+
+// Of a rank's kinds of kernels those that no other rank of its role has.
+std::vector<std::vector<bool>> ForeignKinds(const Job& job) {
+  using Shapes = std::pair<std::string, std::string>;
+  const auto shapes_of = [&](std::size_t rank, const KernelKind& kind) {
+    const RankDiagnosis& part = job.Part(rank);
+    return Shapes{part.names[kind.type], part.names[kind.shapes]};
+  };
+  std::map<std::int32_t, std::map<Shapes, std::set<std::size_t>>> ranks_with;  // by role
+  for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
+    for (const KernelKind& kind : job.Part(rank).kinds)
+      ranks_with[job.role[rank]][shapes_of(rank, kind)].insert(rank);
+  }
+  std::vector<std::vector<bool>> foreign(job.ranks.size());
+  for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
+    for (const KernelKind& kind : job.Part(rank).kinds) {
+      foreign[rank].push_back(ranks_with[job.role[rank]][shapes_of(rank, kind)].size() == 1);
+    }
+  }
+  return foreign;
+}
+
+void FindUsualKernels(Job& job) {
+  for (const auto& [role, ranks] : job.ranks_of_role) {
+    auto& steps = job.usual_kernels[role];
+    for (std::size_t step = 0; step < job.steps; ++step) {
+      std::map<std::string, std::vector<TimeNs>> times;
+      for (const std::size_t rank : ranks) {
+        for (const auto& [type, sum] : job.work[rank][step].kernels)
+          times[type].push_back(sum.time);
+      }
+      auto& usual = steps.emplace_back();
+      for (auto& [type, of_ranks] : times) {
+        const std::size_t count = of_ranks.size();
+        of_ranks.resize(ranks.size(), 0);
+        usual[type] = {Normal(std::move(of_ranks)), count};
+      }
+    }
+  }
+}
+
+void FindSlowRoles(Job& job) {
+  if (job.ranks_of_role.size() < 2) return;
+  const RolePace pace(job);
+  for (auto& [role, steps] : job.usual_kernels) {
+    std::map<std::string, double> of_type;
+    for (auto& step : steps) {
+      for (auto& [type, usual] : step) {
+        const auto [found, is_new] = of_type.try_emplace(type, 1);
+        if (is_new) found->second = pace.Of(job.ranks_of_role.at(role), type);
+        if (found->second < 1 + job.rules.late_of_peers) continue;
+        usual.time = static_cast<TimeNs>(static_cast<double>(usual.time) / found->second);
+        job.slow_roles.insert(role);
+      }
+    }
+  }
+}
+
+void SumWork(Job& job) {
+  job.work.assign(job.ranks.size(), std::vector<StepWork>(job.steps));
+  const std::vector<std::vector<bool>> foreign = ForeignKinds(job);
+  for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
+    const RankDiagnosis& part = job.Part(rank);
+    auto& steps = job.work[rank];
+    for (const GraphNode& node : part.graph.nodes) {
+      if (node.step < 0 || static_cast<std::size_t>(node.step) >= steps.size()) continue;
+      StepWork& work = steps[static_cast<std::size_t>(node.step)];
+      if (node.leaf == Leaf::kCopyIn) work.copied_in += node.dur;
+      if (node.kind != NodeKind::kKernel) continue;
+      const auto kind = static_cast<std::size_t>(node.row);
+      KernelSum& sum = work.kernels[part.names[part.kinds[kind].type]];
+      sum.time += node.dur;
+      sum.foreign += foreign[rank][kind] ? node.dur : 0;
+      ++sum.count;
+      work.compute += node.dur;
+    }
+    for (const HostShare& share : part.shares) {
+      const std::int32_t step = job.StepOfEdge(rank, share.edge);
+      if (step >= 0)
+        steps[static_cast<std::size_t>(step)].host[static_cast<std::size_t>(share.leaf)] +=
+            share.time;
+    }
+    for (const BlockedPart& blocked : part.blocked) {
+      if (blocked.step < 0 || static_cast<std::size_t>(blocked.step) >= steps.size()) continue;
+      ++steps[static_cast<std::size_t>(blocked.step)]
+            .blocks[static_cast<std::size_t>(blocked.leaf)];
+    }
+  }
+}
+
+// It is longer than the others by far, or compiles what they do not.
+bool FirstIsWarmUp(const Job& job) {
+  const std::vector<TimeNs> lengths = StepLengths(job.graph);
+  if (lengths.size() < 3) return false;
+  const auto of_others = [](const std::vector<TimeNs>& all) {
+    return static_cast<double>(Median(std::vector<TimeNs>(all.begin() + 1, all.end())));
+  };
+  const double usual = of_others(lengths);
+  if (usual > 0 && static_cast<double>(lengths[0]) > job.rules.warm_up_ratio * usual) return true;
+  std::vector<TimeNs> compiling(lengths.size(), 0);  // of all ranks
+  for (const auto& steps : job.work) {
+    for (std::size_t step = 0; step < compiling.size(); ++step)
+      compiling[step] += steps[step].HostOf({Leaf::kCompile, Leaf::kAclOp}, {}).time;
+  }
+  const double first = static_cast<double>(compiling[0]),
+               length = static_cast<double>(lengths[0]) * static_cast<double>(job.work.size());
+  return first > 0 && first >= job.rules.warm_up_compiling * length &&
+         of_others(compiling) <= job.rules.warm_up_rest * first;
+}
+
+JobGraph GraphOf(const Job& job) {
+  std::vector<const RankGraph*> graphs;
+  for (const DiagnosedRank& rank : job.ranks) graphs.push_back(&rank.part->graph);
+  std::vector<JointOperation> operations;
+  for (const JobOperation& operation : job.operations.all) operations.push_back(operation.joint);
+  return BuildJobGraph(graphs, job.operations.clock, operations, 0);
+}
+
+}  // namespace
+
+HostAmount StepWork::HostOf(const std::vector<Leaf>& leaves,
+                            const std::vector<Leaf>& waiting) const {
+  HostAmount amount;
+  for (const Leaf leaf : leaves) amount.time += host[static_cast<std::size_t>(leaf)];
+  for (const Leaf leaf : waiting) amount.blocks += blocks[static_cast<std::size_t>(leaf)];
+  amount.copies = copied_in;
+  return amount;
+}
+
+std::vector<HostAmount> Job::UsualHost(const std::vector<std::size_t>& members,
+                                       const std::vector<Leaf>& leaves,
+                                       const std::vector<Leaf>& waiting) const {
+  std::vector<HostAmount> usual;
+  for (std::size_t step = 0; step < steps; ++step) {
+    std::vector<TimeNs> times, blocks, copies;
+    for (const std::size_t rank : members) {
+      const HostAmount amount = work[rank][step].HostOf(leaves, waiting);
+      times.push_back(amount.time);
+      blocks.push_back(amount.blocks);
+      copies.push_back(amount.copies);
+    }
+    usual.push_back(
+        {Normal(std::move(times)), Normal(std::move(blocks)), Normal(std::move(copies))});
+  }
+  return usual;
+}
+
+std::map<std::int32_t, std::vector<HostAmount>> Job::UsualHost(
+    const std::vector<Leaf>& leaves, const std::vector<Leaf>& waiting) const {
+  std::map<std::int32_t, std::vector<HostAmount>> usual;
+  for (const auto& [of_role, members] : ranks_of_role)
+    usual[of_role] = UsualHost(members, leaves, waiting);
+  return usual;
+}
+
+std::vector<std::int32_t> Job::CountedIds() const {
+  std::vector<std::int32_t> ids;
+  for (std::size_t step = first_step; step < Part(0).steps.size(); ++step) {
+    if (Part(0).steps[step].id >= 0) ids.push_back(Part(0).steps[step].id);
+  }
+  return ids;
+}
+
+std::vector<std::int32_t> Job::IdsOf(const std::set<std::size_t>& positions) const {
+  std::vector<std::int32_t> ids;
+  for (const std::size_t step : positions) {
+    if (step < Part(0).steps.size() && Part(0).steps[step].id >= 0)
+      ids.push_back(Part(0).steps[step].id);
+  }
+  return ids;
+}
+
+std::int32_t Job::StepOfEdge(std::size_t rank, std::uint32_t edge) const {
+  const RankGraph& graph_of = Part(rank).graph;
+  const std::int32_t step = graph_of.nodes[graph_of.edges[edge].node].step;
+  return static_cast<std::size_t>(step) < steps ? step : -1;
+}
+
+TimeNs Normal(std::vector<TimeNs> values) {
+  if (values.empty()) return 0;
+  return ValueOfRank(values, NearestRankAbove(values.size(), 25));
+}
+
+Job MakeJob(std::vector<DiagnosedRank> ranks, const Rules& rules) {
+  Job job;
+  job.rules = rules;
+  job.ranks = std::move(ranks);
+  job.operations = JoinOperations(job.ranks, rules);
+  job.stage = StagesOf(job.ranks);
+  job.role = RolesOf(job);
+  for (std::size_t rank = 0; rank < job.ranks.size(); ++rank)
+    job.ranks_of_role[job.role[rank]].push_back(rank);
+  job.graph = GraphOf(job);
+  job.steps = job.graph.steps.last.size();
+  SumWork(job);
+  job.first_step = FirstIsWarmUp(job) ? 1 : 0;
+  job.graph.steps.first = job.first_step;
+  job.step_time = StepTime(job.graph.graph, job.graph.steps, {});
+  FindUsualKernels(job);
+  FindSlowRoles(job);
+  return job;
+}
+
+}  // namespace mpa

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpa/diagnosis/job/job_graph.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+namespace mpa {
+namespace {
+
+// Recorded times may contradict the graph by so much: clocks of host and device, and of ranks.
+constexpr TimeNs kClockTolerance = 30'000;
+
+}  // namespace
+
+JobGraph BuildJobGraph(const std::vector<const RankGraph*>& ranks,
+                       const std::vector<ClockLine>& clock,
+                       const std::vector<JointOperation>& operations, std::size_t first_step) {
+  JobGraph job;
+  ReplayGraph& graph = job.graph;
+  TimeNs begin = std::numeric_limits<TimeNs>::max();
+  std::size_t steps = 1;
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    job.first_node.push_back(static_cast<std::uint32_t>(graph.Nodes()));
+    for (const GraphNode& node : ranks[r]->nodes) graph.Add(clock[r].Convert(node.start), node.dur);
+    steps = std::max(steps, ranks[r]->last.size());
+  }
+  job.steps.last.resize(steps);
+  job.steps.first = first_step;
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    const std::uint32_t first = job.first_node[r];
+    job.first_edge.push_back(static_cast<std::uint32_t>(graph.Edges()));
+    for (const GraphEdge& edge : ranks[r]->edges) {
+      graph.Wait(first + edge.node, first + edge.on, edge.from, edge.weight);
+    }
+    for (std::size_t step = 0; step < ranks[r]->last.size(); ++step) {
+      for (const std::uint32_t node : ranks[r]->last[step])
+        job.steps.last[step].push_back(first + node);
+    }
+    for (const GraphNode& node : ranks[r]->nodes) {
+      if (node.step == 0 && node.kind == NodeKind::kHost)
+        begin = std::min(begin, clock[r].Convert(node.start));
+    }
+  }
+  if (begin == std::numeric_limits<TimeNs>::max()) {  // no host is recorded
+    for (std::uint32_t node = 0; node < graph.Nodes(); ++node)
+      begin = std::min(begin, graph.Start(node));
+  }
+  job.steps.begin = graph.Nodes() == 0 ? 0 : begin;
+  std::map<std::size_t, ReplayGraph::Node> last_joint;  // by lane
+  for (const JointOperation& operation : operations) {
+    TimeNs arrival = operation.last;
+    const auto node_of = [&](const JointOperation::Member& member,
+                             std::uint32_t RankCollective::*node) {
+      return job.first_node[member.rank] + ranks[member.rank]->collectives[member.collective].*node;
+    };
+    for (const auto& member : operation.members) {
+      arrival = std::max(arrival, graph.Start(node_of(member, &RankCollective::arrive)));
+    }
+    const ReplayGraph::Node joint = graph.Add(arrival, 0);
+    job.joints.push_back(joint);
+    job.leaves.emplace_back();
+    constexpr auto kNone = std::numeric_limits<ReplayGraph::Edge>::max();
+    // Who was not captured is as far behind the operation before as it was.
+    const auto before = last_joint.find(operation.lane);
+    const auto wait_for_moment = [&](TimeNs time) {
+      if (time < 0) return kNone;
+      const ReplayGraph::Node moment = graph.Add(time, 0);
+      if (before != last_joint.end()) {
+        graph.Wait(moment, before->second, WaitsFor::kStart, time - graph.Start(before->second));
+      }
+      return graph.Wait(joint, moment, WaitsFor::kStart, 0);
+    };
+    wait_for_moment(operation.second);
+    job.outsiders.push_back(wait_for_moment(operation.outsider));
+    last_joint[operation.lane] = joint;
+    for (const auto& member : operation.members) {
+      const auto leave = node_of(member, &RankCollective::leave);
+      graph.Wait(joint, node_of(member, &RankCollective::arrive), WaitsFor::kStart, 0);
+      job.leaves.back().push_back(
+          graph.Wait(leave, joint, WaitsFor::kStart, graph.Start(leave) - arrival));
+    }
+  }
+  graph.Finish(kClockTolerance);
+  return job;
+}
+
+}  // namespace mpa

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is known of the variables of torch_npu and CANN, as their environment references describe
+// them.
+#include "mpa/diagnosis/job/variables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "mpa/diagnosis/job/metric_names.h"
+#include "mpa/io/numbers.h"
+
+namespace mpa {
+namespace {
+
+bool IsOn(const std::string& value) { return value != "0"; }
+
+// The second stage of the queue does not exist while every launch waits.
+bool IsVoid(std::string_view variable, const Settings& settings) {
+  const std::string blocking = ValueIn(settings, "ASCEND_LAUNCH_BLOCKING");
+  return variable == "TASK_QUEUE_ENABLE" && !blocking.empty() && IsOn(blocking);
+}
+
+}  // namespace
+
+const std::vector<Variable>& Variables() {
+  static const std::vector<Variable> variables = {
+      {.name = "ASCEND_LAUNCH_BLOCKING",
+       .must_agree = true,
+       .is_finding = true,
+       .is_poor = IsOn,
+       .costs = {"the host waits for the device at every launch", "每次下发都等待设备完成"},
+       .advice = {"ASCEND_LAUNCH_BLOCKING=0", "ASCEND_LAUNCH_BLOCKING=0"},
+       .better = "0",
+       .serves = {"host.launch_blocking", "host.launch_bound", "host.sync"}},
+      // 3 is "errors only", 4 nothing.
+      {.name = "ASCEND_GLOBAL_LOG_LEVEL",
+       .must_agree = true,
+       .is_finding = true,
+       .is_poor =
+           [](const std::string& value) { return value == "0" || value == "1" || value == "2"; },
+       .costs = {"the host writes a log of what it does", "host 输出大量日志"},
+       .advice = {"ASCEND_GLOBAL_LOG_LEVEL=3", "ASCEND_GLOBAL_LOG_LEVEL=3"},
+       .better = "3",
+       .serves = {"host.launch_bound"}},
+      {.name = "TASK_QUEUE_ENABLE",
+       .must_agree = true,
+       .is_finding = true,
+       .is_poor = [](const std::string& value) { return value == "0"; },
+       .costs = {"the thread that calls operators launches them, too", "算子调用线程同时负责下发"},
+       .advice = {"TASK_QUEUE_ENABLE=2", "TASK_QUEUE_ENABLE=2"},
+       .better = "2",
+       .serves = {"host.launch_bound", "rank.late_host"}},
+      {.name = "HCCL_DETERMINISTIC",
+       .must_agree = true,
+       .is_finding = true,
+       .is_poor =
+           [](const std::string& value) {
+             return value == "true" || value == "TRUE" || value == "strict";
+           },
+       .costs = {"a fixed order of the sums slows collectives", "集合通信按固定顺序规约，耗时更长"},
+       .advice = {"HCCL_DETERMINISTIC=false unless results must repeat",
+                  "无需复现结果时设置 HCCL_DETERMINISTIC=false"},
+       .better = "false",
+       .serves = {"comm.inner", "comm.not_overlapped"}},
+      // The default of 10000 is what the vendor advises to leave.
+      {.name = "ACLNN_CACHE_LIMIT",
+       .is_poor =
+           [](const std::string& value) { return io::ParseInt(value).value_or(10'000) < 10'000; },
+       .costs = {"few prepared operators are kept for their next call",
+                 "缓存的 aclnn 算子数量过少"},
+       .advice = {"unset ACLNN_CACHE_LIMIT (10000 is its default)",
+                  "取消 ACLNN_CACHE_LIMIT（默认 10000）"}},
+      {.name = "PYTORCH_NPU_ALLOC_CONF",
+       .is_poor =
+           [](const std::string& value) {
+             return value.find("expandable_segments:True") == std::string::npos;
+           },
+       .costs = {"segments of device memory cannot grow", "显存段不可扩展"},
+       .advice = {"PYTORCH_NPU_ALLOC_CONF=expandable_segments:True",
+                  "PYTORCH_NPU_ALLOC_CONF=expandable_segments:True"},
+       .better = "expandable_segments:True",
+       .serves = {"host.memory"}},
+      {.name = "HCCL_BUFFSIZE", .must_agree = true, .serves = {"comm.buffer", "comm.inner"}},
+      {.name = "HCCL_OP_EXPANSION_MODE", .must_agree = true, .serves = {"comm.inner"}},
+      {.name = "HCCL_ALGO", .must_agree = true, .serves = {"comm.inner"}},
+      {.name = "HCCL_RDMA_TC", .must_agree = true, .serves = {"link.slow", "comm.retransmit"}},
+      {.name = "HCCL_RDMA_SL", .must_agree = true, .serves = {"link.slow", "comm.retransmit"}},
+      {.name = "HCCL_RDMA_TIMEOUT", .must_agree = true, .serves = {"comm.retransmit"}},
+      {.name = "HCCL_RDMA_RETRY_CNT", .must_agree = true, .serves = {"comm.retransmit"}},
+      {.name = "HCCL_RDMA_QPS_PER_CONNECTION", .must_agree = true, .serves = {"link.slow"}},
+      {.name = "CPU_AFFINITY_CONF",
+       .must_agree = true,
+       .serves = {"rank.late_host", "host.cpu_contention", "host.launch_bound"}},
+      {.name = "OMP_NUM_THREADS"},
+      {.name = "CUDA_LAUNCH_BLOCKING"},
+      {.name = "PYTORCH_CUDA_ALLOC_CONF"},
+  };
+  return variables;
+}
+
+const Variable* VariableNamed(std::string_view name) {
+  for (const Variable& variable : Variables()) {
+    if (variable.name == name) return &variable;
+  }
+  return nullptr;
+}
+
+std::string ValueIn(const Settings& settings, std::string_view name) {
+  const auto found = settings.find(std::string(name));
+  return found == settings.end() ? "" : found->second;
+}
+
+std::string AgreedPart(std::string_view variable, const std::string& value) {
+  return variable == "CPU_AFFINITY_CONF" ? value.substr(0, value.find(',')) : value;
+}
+
+bool IsPoor(const Variable& variable, const Settings& settings) {
+  const std::string value = ValueIn(settings, variable.name);
+  return variable.is_poor != nullptr && !value.empty() && variable.is_poor(value) &&
+         !IsVoid(variable.name, settings);
+}
+
+bool IsDone(std::string_view variable, std::string_view value, const Settings& settings) {
+  if (IsVoid(variable, settings)) return true;
+  const std::string now = ValueIn(settings, variable);
+  // It is a list of options.
+  if (variable.ends_with("_ALLOC_CONF")) return now.find(value) != std::string::npos;
+  return AgreedPart(variable, now) == value;
+}
+
+std::map<std::string, std::string> SettingsOf(const std::vector<DiagnosedRank>& ranks) {
+  std::set<std::string> names;
+  for (const DiagnosedRank& rank : ranks) {
+    for (const auto& [name, value] : rank.part->settings) {
+      if (name.starts_with("profiler.") || VariableNamed(name) != nullptr) names.insert(name);
+    }
+  }
+  std::map<std::string, std::string> settings;
+  for (const std::string& name : names) {
+    std::map<std::string, std::vector<std::int64_t>> by_value;
+    for (const DiagnosedRank& rank : ranks)
+      by_value[ValueIn(rank.part->settings, name)].push_back(rank.rank);
+    std::string& text = settings[name];
+    if (by_value.size() == 1) text = by_value.begin()->first;
+    if (by_value.size() == 1) continue;
+    for (const auto& [value, of_value] : by_value) {
+      text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", value.empty() ? "none" : value,
+                          RanksText(of_value, Language::kEnglish));
+    }
+  }
+  return settings;
+}
+
+}  // namespace mpa

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// Facts that need no graph: sizes of transfers, kernels on the AI CPU, compilations.
+#include "mpa/diagnosis/part/analyzer_rows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "mpa/base/text.h"
+#include "mpa/diagnosis/part/fusion_targets.h"
+#include "mpa/measure/call_names.h"
+#include "mpa/measure/moved_data.h"
+#include "mpa/model/collective_tasks.h"
+#include "mpa/model/step_bounds.h"
+
+namespace mpa {
+namespace {
+
+constexpr TimeNs kLeastCollection = 1'000'000;
+constexpr std::size_t kMostKernels = 1000;
+
+class AnalyzerRowsMaker {
+ public:
+  explicit AnalyzerRowsMaker(const RankTrace& trace) : trace_(trace) {}
+
+  AnalyzerRows Make() && {
+    AddMoved();
+    AddAiCpu();
+    AddCollected();
+    AddCompiles();
+    AddFusible();
+    rows_.on_some_cores = KernelsOnSomeCores(trace_);
+    rows_.without_bound = KernelsWithoutBound(trace_);
+    rows_.clocks = ClocksOfKernels(trace_);
+    rows_.performance = KernelPerformance(trace_);
+    rows_.sequences = RepeatedSequences(trace_);
+    return std::move(rows_);
+  }
+
+ private:
+  std::string_view View(StringId text) const { return trace_.strings.View(text); }
+
+  void AddMoved() {
+    const CommTasks& tasks = trace_.comm_tasks;
+    const std::vector<std::int64_t> operations = OperationsOfTasks(trace_);
+    // Of what whole nanoseconds leave out, for many short tasks of an operation.
+    struct Rests {
+      double sdma = 0, rdma = 0, unaligned = 0;
+    };
+    std::map<std::int64_t, MovedRow> moved;  // by row of the communications
+    std::map<std::int64_t, Rests> rests;
+    for (std::size_t i = 0; i < tasks.Size(); ++i) {
+      if (operations[i] < 0 || !MovesData(trace_, i)) continue;
+      const std::string_view transport = View(tasks.transport[i]);
+      const bool rdma = transport == "RDMA", sdma = transport == "SDMA";
+      if (!rdma && !sdma) continue;
+      MovedRow& row = moved[operations[i]];
+      MovedRow::Moved& sum = rdma ? row.rdma : row.sdma;
+      sum.bytes += tasks.bytes[i];
+      sum.time += tasks.dur[i];
+      Rests& rest = rests[operations[i]];
+      (rdma ? rest.rdma : rest.sdma) += tasks.dur_rest[i];
+      if (!IsOddSize(tasks.bytes[i])) continue;
+      sum.unaligned += tasks.dur[i];
+      ++sum.unaligned_tasks;
+      if (sdma) rest.unaligned += tasks.dur_rest[i];
+    }
+    const StepBounds steps(trace_);
+    const Communications& comms = trace_.communications;
+    std::vector<std::pair<TimeNs, std::int64_t>> order;
+    for (const auto& [operation, row] : moved)
+      order.emplace_back(comms.start[static_cast<std::size_t>(operation)], operation);
+    std::sort(order.begin(), order.end());
+    for (const auto& [start, operation] : order) {
+      MovedRow& row = moved[operation];
+      const Rests& rest = rests[operation];
+      row.sdma.time += std::llround(rest.sdma);
+      row.sdma.unaligned += std::llround(rest.unaligned);
+      row.rdma.time += std::llround(rest.rdma);
+      row.name = View(comms.name[static_cast<std::size_t>(operation)]);
+      const auto step = steps.OfDeviceWork(comms.link[static_cast<std::size_t>(operation)], start);
+      if (step) row.step = steps.Id(*step);
+      rows_.moved.push_back(std::move(row));
+    }
+  }
+
+  void AddAiCpu() {
+    const Kernels& kernels = trace_.kernels;
+    std::vector<std::size_t> found;
+    for (std::size_t i = 0; i < kernels.Size(); ++i) {
+      if (IsAiCpu(View(kernels.core[i]))) found.push_back(i);
+    }
+    std::stable_sort(found.begin(), found.end(),
+                     [&](std::size_t a, std::size_t b) { return kernels.dur[a] > kernels.dur[b]; });
+    found.resize(std::min(found.size(), kMostKernels));
+    for (const std::size_t i : found) {
+      rows_.ai_cpu.push_back({std::string(View(kernels.name[i])),
+                              std::string(View(kernels.op_type[i])),
+                              std::string(View(kernels.shapes[i])), kernels.dur[i]});
+    }
+  }
+
+  void AddCollected() {
+    const GarbageCollections& rows = trace_.garbage_collections;
+    for (std::size_t i = 0; i < rows.Size(); ++i) {
+      if (rows.dur[i] >= kLeastCollection) rows_.collected.push_back({rows.start[i], rows.dur[i]});
+    }
+  }
+
+  void AddCompiles() {
+    const HostCalls& calls = trace_.host_calls;
+    for (std::size_t i = 0; i < calls.Size(); ++i) {
+      if (!IsOpCompileAndExecute(View(calls.name[i]))) continue;
+      ++rows_.compiles;
+      rows_.compile_time += calls.dur[i];
+    }
+  }
+
+  // Operators that no other one of their thread encloses, in order of time.
+  void AddFusible() {
+    const HostOps& ops = trace_.host_ops;
+    std::vector<std::size_t> order(ops.Size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return ops.start[a] != ops.start[b] ? ops.start[a] < ops.start[b] : ops.dur[a] > ops.dur[b];
+    });
+    std::map<std::int32_t, std::pair<TimeNs, std::vector<std::string_view>>> of_track;
+    std::map<std::string, std::int64_t> sums;
+    for (const std::size_t i : order) {
+      const std::string_view name = View(ops.name[i]);
+      if (name.starts_with("Optimizer.step#")) NoteOptimizer(name, sums);
+      if (!name.starts_with("aten::")) continue;
+      auto& [end, names] = of_track[ops.track[i]];
+      if (!names.empty() && ops.start[i] < end) continue;
+      end = ops.start[i] + ops.dur[i];
+      names.push_back(name.substr(6));
+    }
+    for (const auto& [track, run] : of_track) {
+      for (const FusibleRow& row : FusibleRuns(run.second)) sums[row.api] += row.count;
+    }
+    for (const auto& [api, count] : sums) rows_.fusible.push_back({api, count});
+  }
+
+  static void NoteOptimizer(std::string_view name, std::map<std::string, std::int64_t>& sums) {
+    std::string_view optimizer = name.substr(name.find('#') + 1);
+    optimizer = optimizer.substr(0, optimizer.find('.'));
+    if (!IsOneOf(optimizer, {"AdamW", "SGD", "Adadelta", "Lamb", "AdamP", "BertAdam", "RMSprop",
+                             "RMSpropTF", "Adam"}))
+      return;
+    ++sums["torch_npu.optim.NpuFused" + std::string(optimizer)];
+  }
+
+  const RankTrace& trace_;
+  AnalyzerRows rows_;
+};
+
+// Takes the first word off a text of words.
+std::string_view TakeWord(std::string_view& text, char separator) {
+  const std::size_t end = std::min(text.find(separator), text.size());
+  const std::string_view word = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return word;
+}
+
+// How many names from `at` on are such a run; 0: they are none.
+std::size_t LengthOfRun(const std::vector<std::string_view>& names, std::size_t at,
+                        std::string_view operators) {
+  const std::size_t first = at;
+  while (!operators.empty()) {
+    std::string_view word = TakeWord(operators, ' ');
+    const bool optional = word.ends_with('?');
+    if (optional) word.remove_suffix(1);
+    bool matches = false;
+    while (!word.empty() && at < names.size())
+      matches = TakeWord(word, '|') == names[at] || matches;
+    if (matches) {
+      ++at;
+    } else if (!optional) {
+      return 0;
+    }
+  }
+  return at - first;
+}
+
+}  // namespace
+
+std::vector<FusibleRow> FusibleRuns(const std::vector<std::string_view>& names) {
+  std::map<std::string_view, std::int64_t> counts;
+  for (std::size_t at = 0; at < names.size();) {
+    // Of several runs that begin here the longest counts, and what it holds counts once.
+    std::size_t longest = 0;
+    std::string_view api;
+    for (const FusionTarget& target : FusionTargets()) {
+      for (const std::string_view run : target.runs) {
+        const std::size_t length = LengthOfRun(names, at, run);
+        if (length <= longest) continue;
+        longest = length;
+        api = target.api;
+      }
+    }
+    if (longest > 0) ++counts[api];
+    at += std::max<std::size_t>(1, longest);
+  }
+  std::vector<FusibleRow> rows;
+  for (const auto& [api, count] : counts) rows.push_back({std::string(api), count});
+  return rows;
+}
+
+AnalyzerRows MakeAnalyzerRows(const RankTrace& trace) { return AnalyzerRowsMaker(trace).Make(); }
+
+}  // namespace mpa

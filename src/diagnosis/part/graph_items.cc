@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpa/diagnosis/part/graph_items.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "mpa/base/text.h"
+#include "mpa/measure/launch_calls.h"
+#include "mpa/measure/launch_chain.h"
+#include "mpa/model/launches.h"
+#include "mpa/model/queue_index.h"
+
+namespace mpa {
+namespace {
+
+bool WaitsForEvent(const RankTrace& trace, std::size_t task) {
+  return ContainsAny(trace.strings.View(trace.device_tasks.type[task]), {"EVENT_WAIT"}) ||
+         ContainsAny(trace.strings.View(trace.device_tasks.name[task]), {"EVENT_WAIT"});
+}
+
+class ItemFinder {
+ public:
+  ItemFinder(const RankTrace& trace, TimeNs offset)
+      : trace_(trace),
+        offset_(offset),
+        calls_(trace),
+        chains_(trace),
+        launches_(trace),
+        queue_(trace.queued_work) {}
+
+  GraphItems Find() && {
+    std::set<std::int64_t> streams;
+    for (const DeviceItem& item : FindDeviceItems(trace_)) {
+      Add(item, false);
+      if (item.table != PieceTable::kCommunications) streams.insert(item.stream);
+    }
+    const DeviceTasks& tasks = trace_.device_tasks;
+    for (std::size_t i = 0; i < tasks.Size(); ++i) {
+      if (!WaitsForEvent(trace_, i) || !streams.contains(tasks.stream[i])) continue;
+      Add({.begin = tasks.start[i],
+           .end = tasks.start[i] + tasks.dur[i],
+           .table = PieceTable::kDeviceTasks,
+           .row = static_cast<std::int32_t>(i),
+           .stream = tasks.stream[i],
+           .connection = tasks.connection[i],
+           .link = tasks.link[i],
+           .model = tasks.model[i]},
+          true);
+    }
+    std::stable_sort(
+        found_.items.begin(), found_.items.end(), [](const GraphItem& a, const GraphItem& b) {
+          return std::pair{a.work.begin, a.work.end} < std::pair{b.work.begin, b.work.end};
+        });
+    GuessLaunched();
+    return std::move(found_);
+  }
+
+ private:
+  // The call for a collective prepares it and launches it at its end, or before the collective
+  // begins.
+  void Add(const DeviceItem& work, bool waits) {
+    GraphItem item{work, waits, -1, -1};
+    auto call = calls_.Find(work.connection);
+    if (!call && work.model >= 0) call = calls_.LastGraph(work.begin);
+    if (call) {
+      const auto queued = queue_.Find(call->track, call->begin);
+      item.launched = call->begin;
+      const TimeNs time = item.IsOperation()
+                              ? std::clamp(work.begin + offset_, call->begin, call->end)
+                              : call->begin;
+      SetLaunch({time, call->track, queued ? static_cast<std::int32_t>(*queued) : -1, true}, item);
+    } else if (const auto launch = launches_.Find(work.link)) {
+      const GraphLaunch of_operator = LaunchOfOperator(*launch, work);
+      item.launched = of_operator.begin;
+      SetLaunch(of_operator, item);
+    }
+    found_.items.push_back(item);
+  }
+
+  // What the operator asked the queue for launched the work, at its end or before the work began.
+  GraphLaunch LaunchOfOperator(std::size_t launch, const DeviceItem& work) const {
+    const auto chain = chains_.FromOperator(work.link);
+    if (!chain || chain->queued < 0)
+      return {trace_.launches.host_time[launch], trace_.launches.host_track[launch], -1, false};
+    const TimeNs time = std::clamp(work.begin + offset_, chain->taken, chain->launched);
+    return {time, chain->launching_track, chain->queued, false};
+  }
+
+  void SetLaunch(const GraphLaunch& launch, GraphItem& item) {
+    const auto next = static_cast<std::int32_t>(found_.launches.size());
+    const auto [found, is_new] = numbers_.try_emplace({launch.track, launch.begin}, next);
+    if (is_new) found_.launches.push_back(launch);
+    item.launch = found->second;
+  }
+
+  // Work without a launch was asked for before what follows on its stream. A graph is launched as a
+  // whole, and many of its streams carry nothing else: what follows on any stream tells, too.
+  void GuessLaunched() {
+    std::map<std::int64_t, TimeNs> next;
+    TimeNs next_of_all = -1;
+    for (std::size_t i = found_.items.size(); i-- > 0;) {
+      GraphItem& item = found_.items[i];
+      if (item.launched >= 0) {
+        next[item.work.stream] = next_of_all = item.launched;
+        continue;
+      }
+      const auto later = next.find(item.work.stream);
+      item.launched = later == next.end() || item.work.model >= 0 ? next_of_all : later->second;
+    }
+  }
+
+  const RankTrace& trace_;
+  const TimeNs offset_;
+  const LaunchCalls calls_;
+  const LaunchChains chains_;
+  const LaunchIndex launches_;
+  const QueueIndex queue_;
+  std::map<std::pair<std::int32_t, TimeNs>, std::int32_t> numbers_;
+  GraphItems found_;
+};
+
+}  // namespace
+
+GraphItems FindGraphItems(const RankTrace& trace, TimeNs host_offset) {
+  return ItemFinder(trace, host_offset).Find();
+}
+
+}  // namespace mpa

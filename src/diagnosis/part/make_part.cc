@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a rank keeps for the diagnosis of the job.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+
+#include "mpa/base/text.h"
+#include "mpa/diagnosis/part/part.h"
+#include "mpa/measure/accounting.h"
+#include "mpa/measure/collectives.h"
+#include "mpa/measure/data_types.h"
+#include "mpa/measure/host_places.h"
+#include "mpa/measure/host_timeline.h"
+#include "mpa/measure/nesting.h"
+#include "mpa/model/step_bounds.h"
+#include "part_facts.h"
+#include "silent_gaps.h"
+
+namespace mpa {
+namespace {
+
+class PartMaker {
+ public:
+  PartMaker(const RankTrace& trace, bool explains)
+      : trace_(trace),
+        explains_(explains),
+        names_(part_.names),
+        timeline_(trace),
+        steps_(trace.steps),
+        garbage_(Covered(trace.garbage_collections)) {}
+
+  RankDiagnosis Make() && {
+    part_.source = trace_.device == DeviceKind::kGpu ? kGpuSource : trace_.source;
+    part_.level = trace_.profiler_level;
+    part_.capture = trace_.capture_path;
+    part_.has_calls = !trace_.host_calls.Empty() || HasCudaCalls();
+    part_.breaks_off = trace_.issues.Contains(kTraceBreaksOff);
+    part_.has_stacks =
+        !trace_.python_calls.Empty() || trace_.job.settings.contains("profiler.stack");
+    part_.knows_garbage =
+        !trace_.garbage_collections.Empty() || trace_.job.settings.contains("profiler.gc");
+    AddSteps();
+    std::vector<HostStretch> stretches;
+    part_.graph = BuildRankGraph(trace_, account_.clock.offset, stretches);
+    AddShares(stretches);
+    if (!part_.knows_garbage) part_.gaps = FindSilentGaps(trace_, timeline_, stretches);
+    const CallSites sites(trace_, account_.clock);
+    AddPlaces(sites);
+    AddBlocked(sites);
+    if (explains_) FindOrigins(trace_, account_.clock.offset, sites, names_, part_);
+    NameKernels(trace_, names_, part_);
+    if (steps_.Count() == 0) MarkStartUp(part_);
+    AddOperations();
+    part_.analyzers = MakeAnalyzerRows(trace_);
+    AddLaunches(trace_, steps_, part_);
+    AddMemory();
+    part_.settings = trace_.job.settings;
+    part_.host = trace_.job.host_uid.empty() ? trace_.job.host_name : trace_.job.host_uid;
+    return std::move(part_);
+  }
+
+ private:
+  std::string_view View(StringId text) const { return trace_.strings.View(text); }
+
+  // Traces of GPUs list the calls of the runtime among the operators.
+  bool HasCudaCalls() const {
+    if (trace_.device != DeviceKind::kGpu) return false;
+    return std::any_of(trace_.host_ops.name.begin(), trace_.host_ops.name.end(),
+                       [&](StringId name) { return View(name).starts_with("cuda"); });
+  }
+
+  void AddSteps() {
+    account_ = AccountRank(trace_, timeline_, {});
+    for (const StepAccount& step : account_.steps) {
+      StepPart& part = part_.steps.emplace_back();
+      part.id = step.id;
+      part.begin = step.window.begin;
+      part.end = step.window.end;
+      for (std::size_t leaf = 0; leaf < kLeaves; ++leaf)
+        part.leaves.push_back(step.leaves[static_cast<Leaf>(leaf)]);
+    }
+  }
+
+  void AddShares(const std::vector<HostStretch>& stretches) {
+    const Intervals optimizer = OptimizerSpans(trace_);
+    for (const HostStretch& stretch : stretches) {
+      std::array<TimeNs, kLeaves> times{};
+      const auto add = [&](Leaf leaf, TimeNs time) {
+        times[static_cast<std::size_t>(leaf)] += time;
+      };
+      const auto on_piece = [&](const HostPiece& piece) {
+        add(piece.leaf, piece.end - piece.begin);
+      };
+      timeline_.Walk(
+          stretch.track, stretch.begin, stretch.end, on_piece, [&](TimeNs begin, TimeNs end) {
+            timeline_.Walk(stretch.before, begin, end, on_piece,
+                           [&](TimeNs from, TimeNs to) { add(Leaf::kHostIdle, to - from); });
+          });
+      if (!garbage_.empty()) {
+        // Who holds the interpreter collects garbage; nobody else gets on.
+        const TimeNs garbage = LengthWithin(garbage_, {stretch.begin, stretch.end});
+        TimeNs rest = garbage;
+        for (TimeNs& time : times) {
+          const TimeNs taken = std::min(time, rest);
+          time -= taken;
+          rest -= taken;
+        }
+        add(Leaf::kGarbage, garbage);
+      }
+      for (std::size_t leaf = 0; leaf < kLeaves; ++leaf) {
+        if (times[leaf] == 0) continue;
+        part_.shares.push_back({stretch.edge, static_cast<Leaf>(leaf), times[leaf],
+                                Contains(optimizer, stretch.begin)});
+      }
+    }
+  }
+
+  // Of the event, which may have begun before the piece of it that counts.
+  TimeNs StartOfPiece(const HostPiece& piece) const {
+    const auto row = static_cast<std::size_t>(piece.row);
+    switch (piece.table) {
+      case PieceTable::kHostOps:
+        return trace_.host_ops.start[row];
+      case PieceTable::kPythonCalls:
+        return trace_.python_calls.start[row];
+      case PieceTable::kHostCalls:
+        return trace_.host_calls.start[row];
+      case PieceTable::kMstx:
+        return trace_.mstx.start[row];
+      default:
+        return piece.begin;
+    }
+  }
+
+  // When operators run on other threads than this one.
+  Intervals OpsBeside(std::size_t track) const {
+    std::vector<Interval> ops;
+    const HostOps& rows = trace_.host_ops;
+    for (std::size_t i = 0; i < rows.Size(); ++i) {
+      const bool is_beside =
+          rows.track[i] != static_cast<std::int32_t>(track) && !IsStepMark(View(rows.name[i]));
+      if (is_beside) ops.push_back({rows.start[i], rows.start[i] + rows.dur[i]});
+    }
+    return Union(std::move(ops));
+  }
+
+  // Traces of GPUs list marks of the user among the operators: they say nothing of who works.
+  bool IsMarkOfUser(const HostPiece& piece, std::string_view name) const {
+    if (trace_.device != DeviceKind::kGpu || piece.table != PieceTable::kHostOps ||
+        piece.leaf != Leaf::kDispatchOp)
+      return false;
+    return !ContainsAny(name, {"::", "Backward", "Optimizer."}) && !name.starts_with("cu") &&
+           !name.starts_with("nccl");
+  }
+
+  // The operators, frames and calls that took most time of each class. A frame in which the thread
+  // only waits for operators of another one, as that of the backward pass, is not what takes the
+  // time.
+  void AddPlaces(const CallSites& sites) {
+    constexpr std::size_t kMost = 5;
+    struct Found {
+      HostPlace place;
+      NestSpan longest;
+    };
+    std::map<std::pair<Leaf, NameId>, Found> places;
+    for (std::size_t track = 0; track < trace_.tracks.Size(); ++track) {
+      const Interval& span = timeline_.Span();
+      std::optional<Intervals> beside;
+      timeline_.Walk(
+          static_cast<std::int32_t>(track), span.begin, span.end,
+          [&](const HostPiece& piece) {
+            const std::string text(HostNameOf(trace_, piece.table, piece.row));
+            if (IsMarkOfUser(piece, text)) return;
+            const TimeNs time = piece.end - piece.begin;
+            if (piece.table == PieceTable::kPythonCalls && piece.leaf == Leaf::kPython) {
+              if (!beside) beside = OpsBeside(track);
+              if (2 * LengthWithin(*beside, {piece.begin, piece.end}) > time) return;
+            }
+            const NameId name = names_.Of(text);
+            Found& found =
+                places.try_emplace({piece.leaf, name}, Found{{piece.leaf, name}, {}}).first->second;
+            HostPlace& place = found.place;
+            ++place.count;
+            place.time += time;
+            if (time > place.longest) {
+              place.longest = time;
+              place.start = StartOfPiece(piece);
+              found.longest = {piece.begin, piece.end, static_cast<std::int32_t>(track)};
+            }
+          },
+          [](TimeNs, TimeNs) {});
+    }
+    std::map<Leaf, std::vector<Found>> by_leaf;
+    for (const auto& [key, found] : places) by_leaf[found.place.leaf].push_back(found);
+    for (auto& [leaf, list] : by_leaf) {
+      std::stable_sort(list.begin(), list.end(),
+                       [](const Found& a, const Found& b) { return a.place.time > b.place.time; });
+      list.resize(std::min(list.size(), kMost));
+      for (const Found& found : list) {
+        part_.places.push_back(found.place);
+        part_.places.back().line = names_.Of(IsIssuing(leaf) ? "" : sites.At(found.longest));
+      }
+    }
+  }
+
+  void AddBlocked(const CallSites& sites) {
+    std::optional<Nesting> made;
+    if (sites.Ops() == nullptr) made.emplace(SpansOf(trace_.host_ops));
+    const Nesting& ops = made ? *made : *sites.Ops();
+    for (const BlockedCall& blocked : part_.graph.blocked) {
+      BlockedPart& part = part_.blocked.emplace_back();
+      part.edge = blocked.edge;
+      part.own_edge = blocked.own_edge;
+      part.own = blocked.own;
+      part.name = names_.Of(View(blocked.name));
+      part.start = blocked.begin;
+      part.dur = blocked.dur;
+      part.leaf = Leaf::kExplicitSync;
+      timeline_.Walk(
+          blocked.track, part.start, part.start + 1,
+          [&](const HostPiece& piece) { part.leaf = piece.leaf; }, [](TimeNs, TimeNs) {});
+      if (blocked.is_op)
+        part.leaf = View(blocked.name) == "aten::copy_" ? Leaf::kHostCopy : Leaf::kScalarSync;
+      const std::int64_t op = ops.FindEnclosing({part.start, part.start + part.dur, blocked.track});
+      part.place = op == Nesting::kNone
+                       ? names_.Of("")
+                       : names_.Of(View(trace_.host_ops.name[static_cast<std::size_t>(op)]));
+      if (op != Nesting::kNone && part.leaf == Leaf::kExplicitSync &&
+          Allocates(ops.At(static_cast<std::size_t>(op)))) {
+        part.leaf = Leaf::kMemory;
+      }
+      part.line = names_.Of(sites.At({part.start, part.start + part.dur, blocked.track}));
+      const auto step = steps_.OfHostTime(part.start);
+      part.step = step ? static_cast<std::int32_t>(*step) : steps_.Count() == 0 ? 0 : -1;
+    }
+  }
+
+  // An operator that synchronises and frees memory makes room for an allocation.
+  bool Allocates(const NestSpan& op) const {
+    TimeNs memory = 0;
+    timeline_.Walk(
+        op.track, op.start, op.end,
+        [&](const HostPiece& piece) {
+          if (piece.leaf == Leaf::kMemory) memory += piece.end - piece.begin;
+        },
+        [](TimeNs, TimeNs) {});
+    return memory > 0;
+  }
+
+  void AddMemory() {
+    const MemorySamples& samples = trace_.memory_samples;
+    for (std::size_t i = 0; i < samples.Size(); ++i) {
+      part_.peak_reserved = std::max(part_.peak_reserved, samples.reserved_bytes[i]);
+      if (samples.allocated_bytes[i] <= 0 || samples.reserved_bytes[i] <= part_.pool_reserved)
+        continue;
+      part_.pool_reserved = samples.reserved_bytes[i];
+      part_.pool_allocated = samples.allocated_bytes[i];
+    }
+  }
+
+  // Members also wait for signals of each other, which takes them but a moment: some us, so that
+  // what is longer is a wait for a peer that is slow.
+  static void AddPhases(const std::vector<CollectivePhase>& phases, OperationPart& part) {
+    constexpr TimeNs kLongestSignal = 20'000;
+    for (const CollectivePhase& phase : phases) {
+      const TimeNs time = phase.end - phase.begin;
+      if (phase.leaf == Leaf::kTransfer) part.moved += time;
+      if (phase.leaf == Leaf::kInnerIdle) part.idle += time;
+      if (phase.leaf == Leaf::kInnerWait)
+        (time > kLongestSignal ? part.held_up : part.idle) += time;
+    }
+  }
+
+  void AddOperations() {
+    std::unordered_map<std::int32_t, std::uint32_t> number;  // by row of the communications
+    const Communications& rows = trace_.communications;
+    const CollectiveParts tasks(trace_);
+    const std::vector<LastArrival> arrivals = OwnLastArrivals(trace_, tasks);
+    for (const RankCollective& collective : part_.graph.collectives) {
+      const auto row = static_cast<std::size_t>(collective.row);
+      number[collective.row] = static_cast<std::uint32_t>(part_.operations.size());
+      OperationPart& part = part_.operations.emplace_back();
+      part.group =
+          names_.Of(rows.group[row] < 0
+                        ? ""
+                        : View(trace_.comm_groups.name[static_cast<std::size_t>(rows.group[row])]));
+      part.name = names_.Of(View(rows.name[row]));
+      part.kind = names_.Of(CollectiveKindOf(trace_, row));
+      part.step = part_.graph.nodes[collective.arrive].step;
+      part.start = rows.start[row];
+      part.dur = rows.dur[row];
+      part.bytes =
+          rows.count[row] <= 0 ? 0 : rows.count[row] * BytesOfElement(View(rows.data_type[row]));
+      AddPhases(PhasesOf({part.start, part.start + part.dur}, arrivals[row], tasks.Of(row),
+                         IsReceive(trace_, row), kArrivalTolerance, 0),
+                part);
+    }
+    part_.meetings = MeetingsOfRank(trace_);
+    for (RankRuns::Row& row : part_.meetings.collectives.rows) {
+      const auto found = number.find(row.operation);
+      if (found != number.end()) row.step = part_.IdOfStep(part_.operations[found->second].step);
+    }
+    AddTransfers(trace_, number, names_, part_);
+    AddUnsplit(number);
+  }
+
+  void AddUnsplit(const std::unordered_map<std::int32_t, std::uint32_t>& number) {
+    for (std::size_t step = 0; step < account_.steps.size(); ++step) {
+      for (const Piece& piece : account_.PiecesOf(account_.steps[step])) {
+        if (piece.leaf != Leaf::kUnsplit) continue;
+        const auto found = number.find(piece.row);
+        if (found != number.end())
+          part_.steps[step].unsplit.push_back({found->second, piece.begin, piece.end});
+      }
+    }
+  }
+
+  const RankTrace& trace_;
+  const bool explains_;
+  RankDiagnosis part_;
+  PartNames names_;
+  const HostTimeline timeline_;
+  const HostSteps steps_;
+  const Intervals garbage_;
+  RankAccount account_;
+};
+
+}  // namespace
+
+RankDiagnosis MakeRankDiagnosis(const RankTrace& trace, bool explains) {
+  return PartMaker(trace, explains).Make();
+}
+
+}  // namespace mpa

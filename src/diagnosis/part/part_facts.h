@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "mpa/diagnosis/part/part.h"
+#include "mpa/measure/host_places.h"
+#include "mpa/mfu/shapes.h"
+#include "mpa/model/rank_trace.h"
+#include "mpa/model/step_bounds.h"
+
+namespace mpa {
+
+/// Numbers texts in the order in which they are asked for.
+class PartNames {
+ public:
+  explicit PartNames(std::vector<std::string>& names) : names_(names) {}
+  NameId Of(std::string_view text) {
+    const auto [found, is_new] =
+        numbers_.try_emplace(std::string(text), static_cast<NameId>(names_.size()));
+    if (is_new) names_.push_back(found->first);
+    return found->second;
+  }
+
+ private:
+  std::vector<std::string>& names_;
+  std::unordered_map<std::string, NameId> numbers_;
+};
+
+/// Of a tensor; 0 for an absent one, and where its size is beyond what memories hold.
+std::int64_t ElementsOf(const Shape& shape);
+
+/// The kinds of the kernels of the part's graph, and the clock while they ran.
+void NameKernels(const RankTrace& trace, PartNames& names, RankDiagnosis& part);
+
+/// Which operators asked for the kernels of the part's graph, whose rows are still those of the
+/// trace.
+void FindOrigins(const RankTrace& trace, TimeNs host_offset, const CallSites& sites,
+                 PartNames& names, RankDiagnosis& part);
+
+/// Finds the host's work of the part that starts the program up, see HostShare.
+void MarkStartUp(RankDiagnosis& part);
+
+/// What the operations of the part moved. `number`: the operation by row of the communications.
+void AddTransfers(const RankTrace& trace,
+                  const std::unordered_map<std::int32_t, std::uint32_t>& number, PartNames& names,
+                  RankDiagnosis& part);
+
+/// How long launches take, and which of the part's blocked calls stand directly behind one.
+void AddLaunches(const RankTrace& trace, const HostSteps& steps, RankDiagnosis& part);
+
+}  // namespace mpa

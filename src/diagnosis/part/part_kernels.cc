@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// What kinds of kernels a rank ran, and how fast its chip could have run them.
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+#include <tuple>
+
+#include "mpa/measure/data_types.h"
+#include "mpa/mfu/chip_of_rank.h"
+#include "mpa/mfu/flops.h"
+#include "mpa/mfu/shapes.h"
+#include "part_facts.h"
+
+namespace mpa {
+namespace {
+
+class KernelNamer {
+ public:
+  KernelNamer(const RankTrace& trace, PartNames& names, RankDiagnosis& part)
+      : trace_(trace), names_(names), part_(part), chip_(ChipOf(trace, {})) {}
+
+  void Name() {
+    const Kernels& kernels = trace_.kernels;
+    for (GraphNode& node : part_.graph.nodes) {
+      if (node.kind != NodeKind::kKernel) continue;
+      AddClock(node);
+      const bool known = node.row >= 0 && static_cast<std::size_t>(node.row) < kernels.Size();
+      const auto row = static_cast<std::size_t>(node.row);
+      const Texts texts = known ? Texts{kernels.op_type[row], kernels.name[row],
+                                        kernels.shapes[row], kernels.input_types[row]}
+                                : Texts{};
+      // Names of kernels tell their types, where these are not recorded; else they only vary.
+      const StringId type =
+          std::get<0>(texts) == StringId::kEmpty ? std::get<1>(texts) : std::get<0>(texts);
+      const auto [found, is_new] =
+          numbers_.try_emplace({type, std::get<2>(texts), std::get<3>(texts)},
+                               static_cast<std::int32_t>(part_.kinds.size()));
+      if (is_new) Describe(type, texts, known ? node.row : -1, node.leaf);
+      node.row = found->second;
+    }
+    part_.rated_mhz = static_cast<std::int64_t>(chip_.frequency_mhz);
+    for (std::size_t step = 0; step < clock_.size() && step < part_.steps.size(); ++step) {
+      if (clock_[step].time > 0)
+        part_.steps[step].mhz = static_cast<std::int64_t>(
+            clock_[step].sum / static_cast<double>(clock_[step].time) + 0.5);
+    }
+  }
+
+ private:
+  using Texts =
+      std::tuple<StringId, StringId, StringId, StringId>;  // type, name, shapes, data types
+  struct Clock {
+    double sum = 0;
+    TimeNs time = 0;
+  };
+
+  std::string_view View(StringId text) const { return trace_.strings.View(text); }
+
+  void AddClock(const GraphNode& node) {
+    if (node.step < 0 || trace_.core_clocks.Empty()) return;
+    const auto mhz = MeanMhz(trace_.core_clocks, node.start, node.start + node.dur);
+    if (!mhz) return;
+    const auto step = static_cast<std::size_t>(node.step);
+    if (clock_.size() <= step) clock_.resize(step + 1);
+    clock_[step].sum += *mhz * static_cast<double>(node.dur);
+    clock_[step].time += node.dur;
+  }
+
+  void Describe(StringId type, const Texts& texts, std::int32_t row, Leaf leaf) {
+    KernelKind& kind = part_.kinds.emplace_back();
+    kind.type = names_.Of(View(type));
+    kind.name = names_.Of(View(std::get<1>(texts)));
+    kind.shapes = names_.Of(View(std::get<2>(texts)));
+    kind.types = names_.Of(View(std::get<3>(texts)));
+    if (row < 0) return;
+    const Kernels& kernels = trace_.kernels;
+    const auto at = static_cast<std::size_t>(row);
+    const KernelTensors tensors =
+        KernelTensors::Parse(View(kernels.shapes[at]), View(kernels.input_formats[at]),
+                             View(kernels.output_shapes[at]), View(kernels.output_formats[at]));
+    const std::vector<std::string> types = ParseTensorNames(View(kernels.input_types[at]));
+    AddBytes(tensors, types, leaf, kind);
+    const Flops flops = FlopsOf(View(type), tensors);
+    if (FlopsFamilyOf(View(type)) == FlopsFamily::kNone) return;
+    const std::string_view said = View(kernels.hf32[at]);
+    const TypeClass computes = ComputeType(View(type), types,
+                                           said == "YES"  ? Hf32::kYes
+                                           : said == "NO" ? Hf32::kNo
+                                                          : Hf32::kNotTold);
+    kind.multiplies_fp32 = computes == TypeClass::kFp32;
+    const PeakTflops peak = PeakOf(chip_, computes);
+    if (flops.Known() && peak.gap == PeakGap::kNone && peak.tflops > 0) {
+      kind.least = static_cast<TimeNs>(static_cast<double>(flops.count) / (peak.tflops * 1e3));
+    }
+  }
+
+  // The types of outputs are not kept: they are taken for that of the first input.
+  static void AddBytes(const KernelTensors& tensors, const std::vector<std::string>& types,
+                       Leaf leaf, KernelKind& kind) {
+    std::int64_t bytes = 0, largest = 0;
+    for (std::size_t i = 0; i < tensors.inputs.size(); ++i) {
+      const std::int64_t elements = ElementsOf(tensors.inputs[i]);
+      const std::int64_t element = i < types.size() ? BytesOfElement(types[i]) : 0;
+      if (elements > 0 && element == 0) return;
+      bytes += elements * element;
+      largest = std::max(largest, elements);
+    }
+    std::int64_t written = 0;
+    const std::int64_t element = types.empty() ? 0 : BytesOfElement(types[0]);
+    for (const Shape& shape : tensors.outputs) {
+      kind.written += ElementsOf(shape) * element;
+      written = std::max(written, ElementsOf(shape));
+    }
+    kind.bytes = bytes + kind.written;
+    kind.streams = leaf == Leaf::kVector && written > 0 && written == largest;
+  }
+
+  const RankTrace& trace_;
+  PartNames& names_;
+  RankDiagnosis& part_;
+  const ChipPeak chip_;
+  std::vector<Clock> clock_;  // by step
+  std::map<std::tuple<StringId, StringId, StringId>, std::int32_t> numbers_;
+};
+
+}  // namespace
+
+std::int64_t ElementsOf(const Shape& shape) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 40;
+  if (shape.empty()) return 0;
+  std::int64_t count = 1;
+  for (const std::int64_t size : shape) {
+    if (size <= 0 || count > kMost / size) return 0;
+    count *= size;
+  }
+  return count;
+}
+
+void MarkStartUp(RankDiagnosis& part) {
+  const auto& nodes = part.graph.nodes;
+  std::map<std::int32_t, TimeNs> first_of_kind;
+  for (const GraphEdge& edge : part.graph.edges) {
+    if (nodes[edge.on].kind != NodeKind::kLaunch || nodes[edge.node].kind != NodeKind::kKernel)
+      continue;
+    const TimeNs launched = nodes[edge.on].start;
+    const auto [found, is_new] = first_of_kind.try_emplace(nodes[edge.node].row, launched);
+    if (!is_new) found->second = std::min(found->second, launched);
+  }
+  std::set<TimeNs> firsts;
+  for (const auto& [kind, launched] : first_of_kind) firsts.insert(launched);
+  if (firsts.empty()) return;
+  for (HostShare& share : part.shares) {
+    const TimeNs done = nodes[part.graph.edges[share.edge].node].start;
+    share.starts_up = done <= *firsts.begin() || firsts.contains(done);
+  }
+}
+
+void NameKernels(const RankTrace& trace, PartNames& names, RankDiagnosis& part) {
+  KernelNamer(trace, names, part).Name();
+}
+
+}  // namespace mpa

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpa/diagnosis/replay/replay.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace mpa {
+namespace {
+
+constexpr TimeNs kNothing = std::numeric_limits<TimeNs>::min();
+constexpr std::uint32_t kLastEdge = 0x7fffffff;
+
+}  // namespace
+
+ReplayGraph::Node ReplayGraph::Add(TimeNs start, TimeNs dur) {
+  start_.push_back(start);
+  dur_.push_back(dur);
+  return static_cast<Node>(start_.size() - 1);
+}
+
+ReplayGraph::Edge ReplayGraph::Wait(Node node, Node on, WaitsFor from, TimeNs weight) {
+  edges_.push_back({node, on, from, std::max<TimeNs>(0, weight), false});
+  return static_cast<Edge>(edges_.size() - 1);
+}
+
+TimeNs ReplayGraph::Arrival(const EdgeRow& edge, const std::vector<TimeNs>& start,
+                            const std::vector<TimeNs>& dur, TimeNs weight) const {
+  return start[edge.on] + (edge.from == WaitsFor::kEnd ? dur[edge.on] : 0) + weight;
+}
+
+// Puts every node behind all that it waits for, the earliest first. Where equal times make nodes
+// wait for each other, edges are dropped.
+void ReplayGraph::Order() {
+  std::vector<std::uint32_t> open(Nodes(), 0), first(Nodes() + 1, 0);
+  for (const EdgeRow& edge : edges_) {
+    if (edge.dropped) continue;
+    ++open[edge.node];
+    ++first[edge.on + 1];
+  }
+  std::partial_sum(first.begin(), first.end(), first.begin());
+  std::vector<std::uint32_t> followers(first.back()), next(first.begin(), first.end() - 1);
+  for (std::uint32_t i = 0; i < edges_.size(); ++i) {
+    if (!edges_[i].dropped) followers[next[edges_[i].on]++] = i;
+  }
+  std::vector<Node> by_start(Nodes());
+  std::iota(by_start.begin(), by_start.end(), 0U);
+  std::stable_sort(by_start.begin(), by_start.end(),
+                   [&](Node a, Node b) { return start_[a] < start_[b]; });
+  std::vector<bool> placed(Nodes(), false);
+  order_.clear();
+  order_.reserve(Nodes());
+  const auto place_from = [&](Node node) {
+    std::size_t at = order_.size();
+    placed[node] = true;
+    order_.push_back(node);
+    for (; at < order_.size(); ++at) {
+      for (std::uint32_t i = first[order_[at]]; i < first[order_[at] + 1]; ++i) {
+        const EdgeRow& edge = edges_[followers[i]];
+        if (edge.dropped || --open[edge.node] > 0 || placed[edge.node]) continue;
+        placed[edge.node] = true;
+        order_.push_back(edge.node);
+      }
+    }
+  };
+  for (const Node node : by_start) {
+    if (!placed[node] && open[node] == 0) place_from(node);
+  }
+  if (order_.size() == Nodes()) return;
+  // Of what is left each node waits for another one that is. The first of them loses just these
+  // edges, which cannot hold: what it waits for begins no earlier. What follows keeps its own.
+  std::vector<std::vector<std::uint32_t>> waits(Nodes());
+  for (std::uint32_t i = 0; i < edges_.size(); ++i) {
+    if (!edges_[i].dropped && !placed[edges_[i].node] && !placed[edges_[i].on])
+      waits[edges_[i].node].push_back(i);
+  }
+  for (const Node node : by_start) {
+    if (placed[node]) continue;
+    for (const std::uint32_t i : waits[node]) {
+      if (placed[edges_[i].on]) continue;
+      edges_[i].dropped = true;
+      ++dropped_;
+    }
+    place_from(node);
+  }
+}
+
+void ReplayGraph::Finish(TimeNs tolerance) {
+  for (EdgeRow& edge : edges_) {
+    const TimeNs late = Arrival(edge, start_, dur_, edge.weight) - start_[edge.node];
+    // A recorded time that is a little early is the clock's fault: the weight gives way.
+    if (late > 0 && late <= tolerance + edge.weight)
+      edge.weight = std::max<TimeNs>(0, edge.weight - late);
+    edge.dropped = late > tolerance + edge.weight || edge.on == edge.node;
+    if (edge.dropped) ++dropped_;
+  }
+  Order();
+  std::vector<std::uint32_t> position(Nodes());
+  for (std::uint32_t i = 0; i < order_.size(); ++i) position[order_[i]] = i;
+  first_step_.assign(Nodes() + 1, 0);
+  for (const EdgeRow& edge : edges_) {
+    if (!edge.dropped) ++first_step_[position[edge.node] + 1];
+  }
+  std::partial_sum(first_step_.begin(), first_step_.end(), first_step_.begin());
+  steps_.resize(first_step_.back());
+  step_of_edge_.assign(edges_.size(), kNoEdge);
+  std::vector<std::uint32_t> next(first_step_.begin(), first_step_.end() - 1);
+  for (std::uint32_t i = 0; i < edges_.size(); ++i) {
+    const EdgeRow& edge = edges_[i];
+    if (edge.dropped) continue;
+    std::uint32_t& at = next[position[edge.node]];
+    step_of_edge_[i] = at;
+    steps_[at++] = {edge.weight, edge.on, i & kLastEdge, edge.from == WaitsFor::kEnd};
+  }
+  lag_.assign(Nodes(), 0);
+  for (std::uint32_t i = 0; i < order_.size(); ++i) {
+    const Node node = order_[i];
+    TimeNs latest = kNothing;
+    for (std::uint32_t at = first_step_[i]; at < first_step_[i + 1]; ++at) {
+      const Step& step = steps_[at];
+      latest =
+          std::max(latest, start_[step.on] + (step.from_end ? dur_[step.on] : 0) + step.weight);
+    }
+    // What waits for nothing is held up by nothing: it keeps its time.
+    lag_[node] = latest == kNothing ? start_[node] : start_[node] - latest;
+  }
+}
+
+std::vector<TimeNs> ReplayGraph::Replay(std::span<const Removal* const> removals) const {
+  Replays replays(*this);
+  const std::vector<const Removal*> set(removals.begin(), removals.end());
+  replays.Run({}, {&set, 1});
+  std::vector<TimeNs> start(Nodes());
+  for (Node node = 0; node < start.size(); ++node) start[node] = replays.Start(0, node);
+  return start;
+}
+
+}  // namespace mpa

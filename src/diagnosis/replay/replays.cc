@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Several replays at once.
+#include <algorithm>
+#include <limits>
+
+#include "mpa/diagnosis/replay/replay.h"
+
+namespace mpa {
+namespace {
+
+constexpr TimeNs kHoldsNothing = std::numeric_limits<TimeNs>::min();
+
+bool Has(std::uint8_t bits, std::size_t lane) { return (bits >> lane & 1) != 0; }
+
+}  // namespace
+
+Replays::Replays(const ReplayGraph& graph)
+    : graph_(graph), of_step_(graph.steps_.size(), 0), of_node_(graph.Nodes(), 0) {}
+
+Replays::Change& Replays::EdgeChange(ReplayGraph::Edge edge) {
+  const std::uint32_t step = graph_.step_of_edge_[edge];
+  if (of_step_[step] == 0) {
+    changed_steps_.push_back(step);
+    changes_.emplace_back();
+    of_step_[step] = static_cast<std::uint32_t>(changes_.size());
+  }
+  return changes_[of_step_[step] - 1];
+}
+
+Replays::Change& Replays::NodeChange(ReplayGraph::Node node) {
+  if (of_node_[node] == 0) {
+    changed_nodes_.push_back(node);
+    changes_.emplace_back();
+    of_node_[node] = static_cast<std::uint32_t>(changes_.size());
+  }
+  return changes_[of_node_[node] - 1];
+}
+
+void Replays::Add(const Removal& removal, Lanes lanes) {
+  const auto less = [&](Change& change, TimeNs time) {
+    for (std::size_t lane = lanes.first; lane < lanes.end; ++lane) change.less[lane] += time;
+  };
+  const auto mark = [&](Change& change) {
+    for (std::size_t lane = lanes.first; lane < lanes.end; ++lane)
+      change.marked |= static_cast<std::uint8_t>(1u << lane);
+  };
+  const auto is_there = [&](ReplayGraph::Edge edge) {
+    return graph_.step_of_edge_[edge] != ReplayGraph::kNoEdge;
+  };
+  for (const auto& [node, time] : removal.durations) less(NodeChange(node), time);
+  for (const ReplayGraph::Node node : removal.prompt) mark(NodeChange(node));
+  for (const auto& [edge, time] : removal.waits) {
+    if (is_there(edge)) less(EdgeChange(edge), time);
+  }
+  for (const ReplayGraph::Edge edge : removal.cuts) {
+    if (is_there(edge)) mark(EdgeChange(edge));
+  }
+}
+
+void Replays::Forget() {
+  for (const std::uint32_t step : changed_steps_) of_step_[step] = 0;
+  for (const std::uint32_t node : changed_nodes_) of_node_[node] = 0;
+  changed_steps_.clear();
+  changed_nodes_.clear();
+  changes_.clear();
+}
+
+void Replays::Run(std::span<const Removal* const> common,
+                  std::span<const std::vector<const Removal*>> sets) {
+  Forget();
+  lanes_ = 1;
+  while (lanes_ < sets.size()) lanes_ *= 2;
+  for (const Removal* removal : common) Add(*removal, {0, lanes_});
+  for (std::size_t set = 0; set < sets.size(); ++set) {
+    for (const Removal* removal : sets[set]) Add(*removal, {set, set + 1});
+  }
+  if (const std::size_t room = graph_.Nodes() * lanes_; room > room_) {
+    start_.reset();  // before there is more of it
+    start_ = std::make_unique_for_overwrite<TimeNs[]>(room);
+    room_ = room;
+  }
+  switch (lanes_) {
+    case 1:
+      return Pass<1>();
+    case 2:
+      return Pass<2>();
+    default:
+      return Pass<kMost>();
+  }
+}
+
+template <std::size_t kLanes>
+void Replays::Pass() {
+  TimeNs* const start = start_.get();
+  for (std::uint32_t i = 0; i < graph_.order_.size(); ++i) {
+    const ReplayGraph::Node node = graph_.order_[i];
+    std::array<TimeNs, kLanes> latest;
+    latest.fill(kHoldsNothing);
+    for (std::uint32_t at = graph_.first_step_[i]; at < graph_.first_step_[i + 1]; ++at) {
+      const ReplayGraph::Step& step = graph_.steps_[at];
+      const TimeNs* const from = start + step.on * kLanes;
+      const TimeNs dur = step.from_end ? graph_.dur_[step.on] : 0;
+      const std::uint32_t of_step = of_step_[at], of_node = step.from_end ? of_node_[step.on] : 0;
+      if ((of_step | of_node) == 0) {
+        const TimeNs time = dur + step.weight;
+        for (std::size_t lane = 0; lane < kLanes; ++lane)
+          latest[lane] = std::max(latest[lane], from[lane] + time);
+        continue;
+      }
+      for (std::size_t lane = 0; lane < kLanes; ++lane) {
+        TimeNs time =
+            of_node == 0 ? dur : std::max<TimeNs>(0, dur - changes_[of_node - 1].less[lane]);
+        if (of_step == 0) {
+          time += step.weight;
+        } else {
+          const Change& change = changes_[of_step - 1];
+          if (Has(change.marked, lane)) continue;
+          time += std::max<TimeNs>(0, step.weight - change.less[lane]);
+        }
+        latest[lane] = std::max(latest[lane], from[lane] + time);
+      }
+    }
+    const TimeNs lag = graph_.lag_[node];
+    const std::uint8_t prompt =
+        of_node_[node] == 0 ? std::uint8_t{0} : changes_[of_node_[node] - 1].marked;
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      const TimeNs own = Has(prompt, lane) ? std::min<TimeNs>(0, lag) : lag;
+      start[node * kLanes + lane] =
+          latest[lane] == kHoldsNothing ? graph_.start_[node] : latest[lane] + own;
+    }
+  }
+}
+
+TimeNs Replays::Duration(std::size_t set, ReplayGraph::Node node) const {
+  const TimeNs less = of_node_[node] == 0 ? 0 : changes_[of_node_[node] - 1].less[set];
+  return std::max<TimeNs>(0, graph_.dur_[node] - less);
+}
+
+}  // namespace mpa

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long steps take with some work taken out.
+#include <algorithm>
+
+#include "mpa/base/parallel.h"
+#include "mpa/diagnosis/replay/what_if.h"
+
+namespace mpa {
+namespace {
+
+// So many threads replay: the room for replays of a large graph is large.
+constexpr std::size_t kWorkers = 2;
+
+}  // namespace
+
+StepReplays::StepReplays(const ReplayGraph& graph, const ReplaySteps& steps)
+    : graph_(graph), steps_(steps) {}
+
+void StepReplays::ForEach(
+    std::span<const Removal* const> common, std::span<const Removals> sets,
+    const std::function<void(std::size_t, const Replays&, std::size_t)>& visit) {
+  const std::size_t most = std::min(Replays::kMost, (sets.size() + kWorkers - 1) / kWorkers);
+  const std::size_t workers = std::min(kWorkers, sets.size());
+  while (workers_.size() < workers) workers_.emplace_back(graph_);
+  ParallelFor(workers, [&](std::size_t worker) {
+    for (std::size_t first = worker * most; first < sets.size(); first += kWorkers * most) {
+      const std::size_t count = std::min(most, sets.size() - first);
+      workers_[worker].Run(common, sets.subspan(first, count));
+      for (std::size_t i = 0; i < count; ++i) visit(first + i, workers_[worker], i);
+    }
+  });
+}
+
+std::vector<TimeNs> StepReplays::Times(std::span<const Removal* const> common,
+                                       std::span<const Removals> sets) {
+  std::vector<TimeNs> times(sets.size(), 0);
+  ForEach(common, sets, [&](std::size_t number, const Replays& replays, std::size_t set) {
+    times[number] = TimeOf(replays, set);
+  });
+  return times;
+}
+
+TimeNs StepReplays::TimeOf(const Replays& replays, std::size_t set) const {
+  // Ranks may have unequally many steps: no step ends before the one ahead of it.
+  const auto end_of = [&](std::size_t step) {
+    TimeNs latest = steps_.begin;
+    for (std::size_t i = 0; i <= step; ++i) {
+      for (const ReplayGraph::Node node : steps_.last[i]) {
+        latest = std::max(latest, replays.Start(set, node) + replays.Duration(set, node));
+      }
+    }
+    return latest;
+  };
+  const std::size_t count = steps_.last.size() - steps_.first;
+  const TimeNs begin = steps_.first == 0 ? steps_.begin : end_of(steps_.first - 1);
+  return (end_of(steps_.last.size() - 1) - begin) / static_cast<TimeNs>(count);
+}
+
+TimeNs StepTime(const ReplayGraph& graph, const ReplaySteps& steps,
+                std::span<const Removal* const> removals) {
+  return StepReplays(graph, steps).Time({removals.begin(), removals.end()});
+}
+
+}  // namespace mpa

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which parts of an advice hold for a finding.
+#include "mpa/diagnosis/report/advice.h"
+
+#include <algorithm>
+#include <map>
+
+#include "mpa/diagnosis/findings/catalogue.h"
+#include "mpa/diagnosis/job/variables.h"
+#include "mpa/diagnosis/report/finding_text.h"
+#include "mpa/measure/leaf.h"
+
+namespace mpa {
+namespace {
+
+std::string JoinedText(const std::vector<const AdvicePart*>& parts, Language language) {
+  std::string text;
+  for (const AdvicePart* part : parts) {
+    if (!text.empty()) text += language == Language::kEnglish ? "; " : "；";
+    text += part->text.In(language);
+  }
+  return text;
+}
+
+std::vector<const AdvicePart*> FirstOf(const std::vector<AdvicePart>& parts,
+                                       const std::vector<std::string>& done) {
+  std::vector<const AdvicePart*> first;
+  for (const AdvicePart& part : parts) {
+    if (first.size() == kMostActions) break;
+    if (std::find(done.begin(), done.end(), part.setting) == done.end()) first.push_back(&part);
+  }
+  return first;
+}
+
+// What keeps a single rank busy is mended as on all of them, where it is not just slower.
+std::string_view AdvisedAs(const FoundCause& finding) {
+  if (finding.key == kStallsKey) return kStallsKey;
+  if (finding.on_the_way) return kSmallOnTheWay;
+  if (!finding.id.starts_with("rank.late_")) return finding.id;
+  static const std::map<std::string_view, std::string_view> ids = {
+      {NameOf(Leaf::kCompile), "host.compile"},   {NameOf(Leaf::kAclOp), "host.aclop"},
+      {NameOf(Leaf::kMemory), "host.memory"},     {NameOf(Leaf::kScalarSync), "host.sync"},
+      {NameOf(Leaf::kExplicitSync), "host.sync"}, {NameOf(Leaf::kHostCopy), "host.h2d"},
+  };
+  const auto found = ids.find(finding.leaf);
+  return found == ids.end() ? std::string_view(finding.id) : found->second;
+}
+
+// A variable that costs time has a better value; one that differs has none that is known.
+Action ActionOn(const FoundSetting& setting) {
+  const Variable* variable = VariableNamed(setting.variable);
+  if (setting.differs || variable == nullptr || variable->better.empty()) {
+    return {"change", {{"subject", setting.variable}, {"to", "the same value on all ranks"}}};
+  }
+  return {
+      "set_env", {{"variable", setting.variable}, {"value", std::string(variable->better)}}, true};
+}
+
+}  // namespace
+
+const Advice& AdviceOn(const FoundCause& finding) { return AdviceOn(AdvisedAs(finding)); }
+
+std::vector<const AdvicePart*> PartsOf(const FoundCause& finding) {
+  const Advice& advice = AdviceOn(finding);
+  const bool of_gpu = finding.on_gpu && !advice.of_gpu.empty();
+  return FirstOf(of_gpu ? advice.of_gpu : advice.parts, finding.done);
+}
+
+std::vector<Action> ActionsOf(const FoundCause& finding) {
+  std::vector<Action> actions;
+  if (finding.setting) actions.push_back(ActionOn(*finding.setting));
+  for (const AdvicePart* part : PartsOf(finding)) actions.push_back(part->action);
+  return actions;
+}
+
+std::string AdviceOf(const FoundCause& finding, Language language) {
+  if (!finding.setting) return JoinedText(PartsOf(finding), language);
+  const Variable* variable = VariableNamed(finding.setting->variable);
+  return std::string(
+      (finding.setting->differs || variable == nullptr ? kAgree : variable->advice).In(language));
+}
+
+std::string UsualAdvice(std::string_view id, Language language) {
+  std::vector<std::string> unknown;
+  for (const AdvicePart& part : AdviceOn(id).parts) {
+    if (part.against_poor) unknown.emplace_back(part.setting);
+  }
+  return JoinedText(FirstOf(AdviceOn(id).parts, unknown), language);
+}
+
+}  // namespace mpa

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "mpa/diagnosis/findings/diagnosis.h"
+#include "mpa/diagnosis/job/operations.h"
+#include "mpa/report/report.h"
+
+namespace mpa {
+
+/// What an analyzer found that no finding prices: a row of "problems" without a gain.
+struct AnalyzerNote {
+  std::string category, description, suggestion;
+  std::int64_t count = 0;
+  TimeNs time = 0;
+};
+
+/// Adds the lists that the Python tool's advisor has, too, those without a row left out: slow ranks
+/// and links, kernels on the AI CPU, compiled operators, garbage collections, sizes of transfers,
+/// operators and sequences of kernels that can be fused. Returns what they say in short.
+std::vector<AnalyzerNote> AddAnalyzerSheets(const std::vector<DiagnosedRank>& ranks,
+                                            const Diagnosis& diagnosis, Language language,
+                                            Report& report);
+
+/// The category that the Python tool has for a finding, its title where it has none.
+std::string CategoryOf(const FoundCause& finding, Language language);
+
+}  // namespace mpa

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+// The JSON document of a diagnosis, whole or cut to a size.
+#include "mpa/diagnosis/report/diagnosis_json.h"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "chain_json.h"
+#include "mpa/base/printable.h"
+#include "mpa/base/utf8.h"
+#include "mpa/diagnosis/findings/catalogue.h"
+#include "mpa/diagnosis/findings/diagnosis.h"
+#include "mpa/diagnosis/report/advice.h"
+#include "mpa/diagnosis/report/finding_text.h"
+#include "mpa/measure/quantiles.h"
+
+namespace mpa {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
+
+// How much of the diagnosis goes into the document.
+struct Extent {
+  std::size_t findings = kAll, evidence = kAll;
+  bool all_accounts = true, notes = true, skipped = true, metrics = true;
+  std::size_t list = kAll;  // of ranks, steps and settings
+  std::size_t text = kAll;  // characters of a name
+  bool innocents = true;
+};
+
+std::string_view NameOf(FindingKind kind) {
+  return kind == FindingKind::kFault ? "fault" : "opportunity";
+}
+
+std::string_view NameOf(Certainty confidence) {
+  switch (confidence) {
+    case Certainty::kHigh:
+      return "high";
+    case Certainty::kMedium:
+      return "medium";
+    case Certainty::kLow:
+      break;
+  }
+  return "low";
+}
+
+// Makes the document, and counts what it leaves out.
+class DocumentMaker {
+ public:
+  DocumentMaker(const Diagnosis& diagnosis, const Extent& extent, Language language)
+      : of_(diagnosis), extent_(extent), language_(language) {}
+
+  Json Make() && {
+    Json document = {{"schema", "mpa.diagnosis/1"}, {"complete", of_.complete}};
+    document["capture"] = Capture();
+    document["step_ns"] = of_.step;
+    document["floor_ns"] = of_.floor;
+    document["accounting"] = Accounts();
+    document["findings"] = Findings();
+    document["not_causes"] = Innocents();
+    document["skipped"] = Skipped();
+    if (!of_.hidden.empty() && extent_.skipped) document["hidden"] = Hidden();
+    if (!of_.fine.empty() && extent_.skipped) document["fine"] = of_.fine;
+    if (!of_.needed.empty() && extent_.innocents) document["needed"] = Needed();
+    if (!extent_.skipped) Omit("hidden", of_.hidden.size());
+    if (!extent_.skipped) Omit("fine", of_.fine.size());
+    if (!extent_.innocents) Omit("needed", of_.needed.size());
+    document["notes"] = Notes();
+    document["omitted"] = std::move(omitted_);
+    return document;
+  }
+
+ private:
+  void Omit(const char* what, std::size_t count) {
+    if (count > 0) omitted_[what] = omitted_.value(what, std::size_t{0}) + count;
+  }
+
+  // Where the texts of captures are shortened, the middle goes.
+  std::string Text(const std::string& text) const {
+    return extent_.text == kAll ? text : ShortenMiddle(ValidUtf8(text), extent_.text);
+  }
+
+  template <typename Number>
+  Json List(const std::vector<Number>& values, const char* what) {
+    Json list = Json::array();
+    for (std::size_t i = 0; i < std::min(values.size(), extent_.list); ++i)
+      list.push_back(values[i]);
+    Omit(what, values.size() - list.size());
+    return list;
+  }
+
+  Json Capture() {
+    Json settings = Json::object();
+    for (const auto& [name, value] : of_.settings) {
+      if (settings.size() < extent_.list) settings[Text(name)] = Text(value);
+    }
+    return {{"ranks", List(of_.ranks, "ranks")},
+            {"world", of_.world},
+            {"steps", List(of_.steps, "steps")},
+            {"dropped_steps", List(of_.dropped_steps, "steps")},
+            {"level", Text(of_.level)},
+            {"formats", of_.formats},
+            {"settings", settings}};
+  }
+
+  static Json Account(const AccountRow& row) {
+    Json leaves = Json::object();
+    for (const auto& [leaf, time] : row.leaves) leaves[std::string(leaf)] = time;
+    return {{"rank", row.rank}, {"step", row.step}, {"window_ns", row.window}, {"leaves", leaves}};
+  }
+
+  Json Accounts() {
+    Json rows = Json::array();
+    if (extent_.all_accounts) {
+      for (const AccountRow& row : of_.accounting) rows.push_back(Account(row));
+    } else if (!of_.accounting.empty() && extent_.innocents) {
+      std::vector<const AccountRow*> by_length;
+      for (const AccountRow& row : of_.accounting) by_length.push_back(&row);
+      std::stable_sort(
+          by_length.begin(), by_length.end(),
+          [](const AccountRow* a, const AccountRow* b) { return a->window < b->window; });
+      rows.push_back(Account(*by_length[NearestRankAbove(by_length.size(), 50)]));
+    }
+    Omit("accounting", of_.accounting.size() - rows.size());
+    return rows;
+  }
+
+  Json Findings() {
+    Json findings = Json::array();
+    for (const FoundCause& finding : of_.findings) {
+      if (findings.size() < extent_.findings) {
+        findings.push_back(FindingOf(finding));
+      } else {
+        Omit("findings", 1);
+        Omit("evidence", finding.evidence.size());
+      }
+    }
+    return findings;
+  }
+
+  Json FindingOf(const FoundCause& finding) {
+    const double share =
+        of_.step > 0 ? static_cast<double>(finding.gain) / static_cast<double>(of_.step) : 0.0;
+    Json json = {
+        {"id", finding.id},
+        {"key", finding.key},
+        {"kind", NameOf(finding.kind)},
+        {"severity", mpa::NameOf(ImpactOf(of_, finding))},
+        {"confidence", NameOf(finding.confidence)},
+        {"gain_ns", finding.gain},
+        {"alone_ns", finding.alone},
+        {"gain_max_ns", finding.gain_max},
+        {"share", share},
+        {"ranks", List(finding.ranks, "ranks")},
+        {"steps", List(finding.steps, "steps")},
+        {"persistence", PersistenceOf(finding)},
+        {"owner", EntryOf(finding.id).owners},
+        {"cause_leaf", finding.leaf.empty() ? Json(nullptr) : Json(finding.leaf)},
+        {"after", finding.after},
+        {"hides", HiddenBy(finding)},
+        {"with_next", finding.with_next},
+    };
+    if (extent_.metrics) {
+      json["metrics"] = MetricsOf(finding);
+    } else {
+      Omit("metrics", finding.metrics.size());
+    }
+    if (finding.setting) json["setting"] = SettingOf(*finding.setting);
+    if (finding.chain && extent_.metrics)
+      json["chain"] = ChainJson(*finding.chain, std::min<std::size_t>(extent_.list, 16));
+    json["evidence"] = EvidenceOf(finding);
+    json["actions"] = ActionsOf(finding);
+    json["next"] = Json::array();
+    if (extent_.metrics) {
+      json["next"].push_back("advisor why " + finding.key + " -d DIR --json");
+      json["next"].push_back("advisor timeline " + finding.key + " -d DIR");
+    }
+    json["text"] = {{"title", TitleOf(finding, language_)},
+                    {"advice", AdviceOf(finding, language_)}};
+    return json;
+  }
+
+  // Keys of the findings that show once this one is fixed.
+  Json HiddenBy(const FoundCause& finding) const {
+    Json keys = Json::array();
+    for (const FoundCause& other : of_.findings) {
+      const bool hidden =
+          std::find(other.after.begin(), other.after.end(), finding.key) != other.after.end();
+      if (hidden && keys.size() < extent_.list) keys.push_back(other.key);
+    }
+    return keys;
+  }
+
+  Json ActionsOf(const FoundCause& finding) {
+    Json actions = Json::array();
+    for (const Action& action : mpa::ActionsOf(finding)) {
+      Json args = Json::object();
+      for (const auto& [name, value] : action.args) {
+        std::visit([&args, &name = name](const auto& of) { args[std::string(name)] = of; }, value);
+      }
+      if (action.of_ranks && !finding.ranks.empty()) args["ranks"] = List(finding.ranks, "ranks");
+      actions.push_back({{"what", action.what}, {"args", std::move(args)}});
+    }
+    return actions;
+  }
+
+  Json SettingOf(const FoundSetting& setting) {
+    Json values = Json::array();
+    for (const auto& [value, ranks] : setting.values) {
+      if (values.size() < extent_.list)
+        values.push_back({{"value", Text(value)}, {"ranks", List(ranks, "ranks")}});
+    }
+    return {{"variable", setting.variable},
+            {"values", std::move(values)},
+            {"differs", setting.differs},
+            {"serves", setting.serves.empty() ? Json(nullptr) : Json(setting.serves)}};
+  }
+
+  static Json MetricsOf(const FoundCause& finding) {
+    Json metrics = Json::array();
+    for (const Metric& metric : finding.metrics) {
+      metrics.push_back({{"name", metric.name}, {"value", metric.value}, {"unit", metric.unit}});
+    }
+    return metrics;
+  }
+
+  Json EvidenceOf(const FoundCause& finding) {
+    Json rows = Json::array();
+    for (const Evidence& evidence : finding.evidence) {
+      if (rows.size() == extent_.evidence) break;
+      Json row = {{"rank", evidence.rank},           {"capture", Text(evidence.capture)},
+                  {"source", Text(evidence.source)}, {"table", evidence.table},
+                  {"name", Text(evidence.name)},     {"start_ns", evidence.start},
+                  {"dur_ns", evidence.dur}};
+      if (evidence.peer >= 0) row["peer"] = evidence.peer;
+      if (!evidence.op.empty()) row["op"] = Text(evidence.op);
+      if (!evidence.line.empty()) row["source_line"] = Text(evidence.line);
+      rows.push_back(std::move(row));
+    }
+    Omit("evidence", finding.evidence.size() - rows.size());
+    return rows;
+  }
+
+  // Of how many counted steps the finding was seen in.
+  Json PersistenceOf(const FoundCause& finding) const {
+    const std::size_t total = of_.steps.size();
+    const std::size_t seen = std::min(finding.steps.size(), total);
+    std::string_view name = "unknown";
+    if (total >= 3) {
+      const double share = static_cast<double>(seen) / static_cast<double>(total);
+      name = share >= of_.rules.systematic_share     ? "systematic"
+             : share >= of_.rules.intermittent_share ? "intermittent"
+                                                     : "one-off";
+      if (seen == 1) name = "one-off";
+    }
+    return {{"class", name}, {"steps_seen", seen}, {"steps_total", total}};
+  }
+
+  Json Innocents() {
+    Json rows = Json::array();
+    for (const NotACause& innocent : of_.not_causes) {
+      if (!extent_.innocents) break;
+      rows.push_back(
+          {{"name", Text(innocent.name)},
+           {"cost_ns", innocent.cost},
+           {"explained_by",
+            innocent.explained_by.empty() ? Json(nullptr) : Json(innocent.explained_by)}});
+      if (!innocent.line.empty()) rows.back()["source_line"] = Text(innocent.line);
+    }
+    Omit("not_causes", of_.not_causes.size() - rows.size());
+    return rows;
+  }
+
+  Json Skipped() {
+    Json rows = Json::array();
+    for (const NotJudged& row : of_.not_judged) {
+      if (!extent_.skipped) break;
+      rows.push_back({{"id", row.id}, {"needs", row.needs}, {"hint", row.hint}});
+    }
+    Omit("skipped", of_.not_judged.size() - rows.size());
+    return rows;
+  }
+
+  Json Hidden() const {
+    Json rows = Json::array();
+    for (const FoundCause& cause : of_.hidden) {
+      rows.push_back({{"id", cause.id},
+                      {"key", cause.key},
+                      {"kind", NameOf(cause.kind)},
+                      {"alone_ns", cause.alone},
+                      {"ranks", cause.ranks},
+                      {"behind", cause.after},
+                      {"text", {{"title", TitleOf(cause, language_)}}}});
+    }
+    return rows;
+  }
+
+  Json Needed() const {
+    Json rows = Json::array();
+    for (const NeededFinding& row : of_.needed)
+      rows.push_back({{"key", row.key}, {"gain_ns", row.gain}});
+    return rows;
+  }
+
+  Json Notes() {
+    const std::vector<std::string> notes = NotesOf(of_, language_);
+    if (extent_.notes) return notes;
+    Omit("notes", notes.size());
+    return Json::array();
+  }
+
+  const Diagnosis& of_;
+  const Extent extent_;
+  const Language language_;
+  Json omitted_ = {{"findings", 0}, {"evidence", 0}};
+};
+
+std::string TextOf(const Json& document, bool compact) {
+  return PrintableJson(document.dump(compact ? -1 : 1, ' ', false, Json::error_handler_t::replace));
+}
+
+}  // namespace
+
+std::string DiagnosisJson(const Diagnosis& diagnosis, const DiagnosisJsonOptions& options) {
+  constexpr std::size_t kShortList = 16, kShortText = 80;
+  Extent extent{.findings = options.findings, .evidence = options.evidence};
+  const bool bounded = options.max_chars > 0;
+  const auto make = [&] {
+    return TextOf(DocumentMaker(diagnosis, extent, options.language).Make(), bounded);
+  };
+  const auto fits = [&](const std::string& text) {
+    return !bounded || text.size() <= options.max_chars;
+  };
+  // The least useful goes first.
+  const std::function<void()> cuts[] = {
+      [&] { extent.evidence = std::min<std::size_t>(extent.evidence, 1); },
+      [&] { extent.all_accounts = false; },
+      [&] { extent.notes = false; },
+      [&] { extent.skipped = false; },
+      [&] { extent.metrics = false; },
+      [&] {
+        extent.list = kShortList;
+        extent.text = kShortText;
+      }};
+  std::string text = make();
+  for (const auto& cut : cuts) {
+    if (fits(text)) return text;
+    cut();
+    text = make();
+  }
+  extent.findings = std::min(extent.findings, diagnosis.findings.size());
+  while (!fits(text) && extent.findings > 0) {
+    --extent.findings;
+    text = make();
+  }
+  if (fits(text)) return text;
+  extent.innocents = false;
+  extent.list = 0;
+  extent.text = 3;
+  return make();
+}
+
+}  // namespace mpa

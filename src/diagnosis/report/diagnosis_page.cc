@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpa/diagnosis/report/diagnosis_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mpa/diagnosis/findings/catalogue.h"
+#include "mpa/diagnosis/job/metric_names.h"
+#include "mpa/diagnosis/report/finding_text.h"
+
+namespace mpa {
+namespace {
+
+// Of a finding; programs get all of them.
+constexpr std::size_t kMostPlacesOfPage = 5;
+
+class DiagnosisPageMaker {
+ public:
+  DiagnosisPageMaker(const Diagnosis& diagnosis, Language language)
+      : of_(diagnosis), language_(language), ms_(diagnosis.step) {}
+
+  Page Make() && {
+    page_.language = language_ == Language::kChinese ? "zh" : "en";
+    page_.title = Text({"What slows the step down", "step 耗时诊断"});
+    AddFacts();
+    AddAccount();
+    for (const FindingSection section : kSections) AddFindings(section);
+    if (std::none_of(of_.findings.begin(), of_.findings.end(), IsOfStep)) {
+      page_.sections.push_back({.heading = NoFindingText(of_, language_)});
+    }
+    AddHidden();
+    AddInnocents();
+    AddNotJudged();
+    return std::move(page_);
+  }
+
+ private:
+  std::string Text(const Wording& text) const { return std::string(text.In(language_)); }
+
+  void AddFacts() {
+    std::string answer = fmt::format("{}: {} ms", Text({"Step", "step 耗时"}), ms_(of_.step));
+    if (!of_.findings.empty()) {
+      answer +=
+          fmt::format(", {} {} ms", Text({"after all of these", "全部解决后"}), ms_(of_.floor));
+    }
+    page_.lead = {std::move(answer), CaptureText(of_, language_)};
+  }
+
+  // A piece of the bar for each part of the step, and all leaves below it.
+  void AddAccount() {
+    const std::optional<AccountRow> row = ShownAccount(of_);
+    if (!row) return;
+    PageSection section{.heading = Text({"Where the time goes", "时间分布"})};
+    if (row->rank >= 0) section.heading += fmt::format(" (rank {})", row->rank);
+    for (const StepShare& share : SharesOf(*row)) {
+      if (!share.always && share.time == 0) continue;
+      section.bar.push_back(
+          {fmt::format("{} {} ms ({} %)", Text(share.name), ms_(share.time), share.percent),
+           share.time});
+    }
+    section.tables.push_back(LeavesOf(*row));
+    page_.sections.push_back(std::move(section));
+  }
+
+  PageTable LeavesOf(const AccountRow& row) const {
+    auto leaves = row.leaves;
+    std::stable_sort(leaves.begin(), leaves.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    PageTable table{.title = Text({"All parts", "全部明细"}), .numbers = {2, 3}};
+    for (const auto& [leaf, time] : leaves) {
+      const double share =
+          row.window > 0 ? 100 * static_cast<double>(time) / static_cast<double>(row.window) : 0;
+      table.rows.push_back({LeafText(leaf, language_), std::string(leaf), ms_(time) + " ms",
+                            fmt::format("{:.1f} %", share)});
+    }
+    return table;
+  }
+
+  void AddFindings(FindingSection section) {
+    PageSection shown{.heading = Text(HeadingOf(section))};
+    for (const FoundCause& finding : of_.findings) {
+      if (SectionOf(finding) == section) shown.cards.push_back(CardOf(finding));
+    }
+    if (!shown.cards.empty()) page_.sections.push_back(std::move(shown));
+  }
+
+  PageCard CardOf(const FoundCause& finding) const {
+    PageCard card{.severity = std::string(NameOf(ImpactOf(of_, finding))),
+                  .label = SeverityText(of_, finding),
+                  .title = TitleOf(finding, language_),
+                  .gain = GainText(of_, finding, language_)};
+    for (const Metric& metric : finding.metrics) {
+      const std::string fact = MetricText(metric, language_);
+      if (fact.empty()) continue;
+      if (!card.facts.empty()) card.facts += Text({", ", "，"});
+      card.facts += fact;
+    }
+    if (finding.setting) card.facts = FactsText(finding, language_, kAllColumns);
+    card.advice = AdviceOf(finding, language_);
+    card.places = PlacesOf(finding);
+    card.command = "advisor why " + finding.key;
+    return card;
+  }
+
+  PageTable PlacesOf(const FoundCause& finding) const {
+    PageTable table{.title = Text({"Where it shows", "出现位置"}), .numbers = {2, 3}};
+    table.headers = {"rank", Text({"name", "名称"}), "ms", Text({"start", "起始"}) + " (ns)",
+                     Text({"file", "文件"})};
+    for (std::size_t i = 0; i < std::min(kMostPlacesOfPage, finding.evidence.size()); ++i) {
+      const Evidence& place = finding.evidence[i];
+      table.rows.push_back({fmt::format("{}", place.rank), NameAndLine(place.name, place.line),
+                            ms_(place.dur), fmt::format("{}", place.start),
+                            place.source + ": " + place.table});
+    }
+    return table;
+  }
+
+  std::string NameAndLine(const std::string& name, const std::string& line) const {
+    return line.empty() || NamesLine(name, line) ? name : name + Text({" at ", "，"}) + line;
+  }
+
+  void AddHidden() {
+    if (of_.hidden.empty()) return;
+    PageTable table{.numbers = {1}};
+    table.headers = {Text({"cause", "原因"}), Text({"saves alone, ms", "单独可省 ms"}),
+                     Text({"covered by", "被以下问题掩盖"})};
+    for (const FoundCause& cause : of_.hidden) {
+      table.rows.push_back({TitleOf(cause, language_), ms_(cause.alone),
+                            fmt::format("{}", fmt::join(cause.after, ", "))});
+    }
+    page_.sections.push_back(
+        {.heading = Text({"Hidden: hardly anything to save once the findings are fixed",
+                          "被掩盖：解决上述问题后几乎无额外收益"}),
+         .tables = {std::move(table)}});
+  }
+
+  void AddInnocents() {
+    if (of_.not_causes.empty()) return;
+    PageTable table{.numbers = {1}};
+    table.headers = {Text({"call", "调用"}), "ms",
+                     Text({"it waits for what this delays", "在等它造成的延迟"})};
+    for (const NotACause& innocent : of_.not_causes) {
+      table.rows.push_back({NameAndLine(innocent.name, innocent.line), ms_(innocent.cost),
+                            innocent.explained_by.empty()
+                                ? Text({"the wait itself costs nothing", "等待本身不增加耗时"})
+                                : innocent.explained_by});
+    }
+    page_.sections.push_back(
+        {.heading = Text({"Looks guilty, but is not a cause", "看似问题但不是原因"}),
+         .tables = {std::move(table)}});
+  }
+
+  void AddNotJudged() {
+    if (of_.not_judged.empty()) return;
+    PageTable table;
+    table.headers = {Text({"finding", "问题"}), Text({"needs", "需要的数据"}),
+                     Text({"how to record it", "获取方式"})};
+    for (const NotJudged& row : of_.not_judged) {
+      table.rows.push_back({row.id, NeedText(row.needs, language_), NeedText(row.hint, language_)});
+    }
+    page_.sections.push_back(
+        {.heading = Text({"Not judged", "无法判断"}), .tables = {std::move(table)}});
+  }
+
+  const Diagnosis& of_;
+  const Language language_;
+  const MsText ms_;
+  Page page_;
+};
+
+}  // namespace
+
+Page DiagnosisPage(const Diagnosis& diagnosis, Language language) {
+  return DiagnosisPageMaker(diagnosis, language).Make();
+}
+
+}  // namespace mpa

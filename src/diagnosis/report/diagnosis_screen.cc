@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first screen of a diagnosis: where the step goes, what costs it, what to do.
+#include "mpa/diagnosis/report/diagnosis_screen.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "mpa/base/columns.h"
+#include "mpa/base/printable.h"
+#include "mpa/base/utf8.h"
+#include "mpa/diagnosis/findings/catalogue.h"
+#include "mpa/diagnosis/findings/diagnosis.h"
+#include "mpa/diagnosis/report/finding_text.h"
+
+namespace mpa {
+namespace {
+
+constexpr std::size_t kMostLines = 25;
+constexpr std::size_t kMostInnocents = 2;
+// Leaves of the free time that have a place of their own.
+constexpr std::size_t kMostFree = 6;
+
+class Screen {
+ public:
+  Screen(const Diagnosis& diagnosis, Language language)
+      : of_(diagnosis), language_(language), ms_(diagnosis.step) {}
+
+  std::vector<std::string> Make(std::size_t most) && {
+    AddHeader();
+    AddAccount();
+    if (std::none_of(of_.findings.begin(), of_.findings.end(), IsOfStep)) AddNoFinding();
+    std::size_t shown = 0;
+    FindingSection section = FindingSection::kFaults;  // needs no heading
+    for (const FoundCause& finding : of_.findings) {
+      std::vector<std::string> block = Block(finding, shown + 1);
+      const FindingSection of_finding = SectionOf(finding);
+      if (of_finding != section)
+        block.insert(block.begin(), Text(HeadingOf(of_finding)) + Text({":", "："}));
+      if (shown == most || lines_.size() + block.size() + LinesBelow(shown + 1) > kMostLines) break;
+      section = of_finding;
+      lines_.insert(lines_.end(), block.begin(), block.end());
+      ++shown;
+    }
+    AddBelow(shown);
+    return std::move(lines_);
+  }
+
+ private:
+  bool English() const { return language_ == Language::kEnglish; }
+  std::string Text(const Wording& texts) const { return std::string(texts.In(language_)); }
+  template <typename... Values>
+  std::string Fill(const Wording& texts, const Values&... values) const {
+    return fmt::format(fmt::runtime(texts.In(language_)), values...);
+  }
+
+  // Items with commas between, none of them broken.
+  void AddItems(std::string line, const std::vector<std::string>& items, std::size_t indent) {
+    const std::string comma = English() ? "," : "，";
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      const std::string text = items[i] + (i + 1 < items.size() ? comma : "");
+      if (ColumnsOf(line) + ColumnsOf(text) + 1 > kScreenColumns) {
+        lines_.push_back(line);
+        line = std::string(indent, ' ');
+      }
+      if (English() && !line.ends_with(' ')) line += ' ';
+      line += text;
+    }
+    lines_.push_back(line);
+  }
+
+  void AddHeader() {
+    const std::string line =
+        CaptureText(of_, language_) + Fill({": step {} ms", "：step 耗时 {} ms"}, ms_(of_.step));
+    for (std::string& part : Wrapped(line, 2)) lines_.push_back(std::move(part));
+  }
+
+  void AddAccount() {
+    const std::optional<AccountRow> row = ShownAccount(of_);
+    if (!row) return;
+    std::vector<std::string> items;
+    for (const StepShare& share : SharesOf(*row)) {
+      if (!share.always && share.percent == 0) continue;
+      items.push_back(Fill({"{} {} ({} %)", "{} {}（{} %）"}, Text(share.name), ms_(share.time),
+                           share.percent));
+    }
+    if (of_.ranks.size() > 1) items.back() += Fill({" on rank {}", "[rank {}]"}, row->rank);
+    AddItems("  ", items, 2);
+    AddFree(*row);
+  }
+
+  // Largest first; what is below half a percent of the step is one item.
+  void AddFree(const AccountRow& row) {
+    std::vector<std::pair<std::string_view, TimeNs>> leaves;
+    for (const auto& leaf : row.leaves) {
+      if (leaf.first.starts_with("free.") && leaf.second > 0) leaves.push_back(leaf);
+    }
+    std::stable_sort(leaves.begin(), leaves.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    std::vector<std::string> items;
+    TimeNs rest = 0;
+    for (const auto& [leaf, time] : leaves) {
+      if (items.size() == kMostFree || time * 200 < row.window) {
+        rest += time;
+      } else {
+        items.push_back(fmt::format("{} {}", LeafText(leaf, language_), ms_(time)));
+      }
+    }
+    if (items.empty()) return;
+    if (rest > 0) items.push_back(Fill({"other {}", "其他 {}"}, ms_(rest)));
+    AddItems(Text({"  device free:", "  设备空闲："}), items, 4);
+  }
+
+  // What bounds the step when nothing is wrong with it.
+  void AddNoFinding() {
+    lines_.push_back(NoFindingText(of_, language_));
+    const std::optional<AccountRow> row = ShownAccount(of_);
+    if (!row || row->window <= 0) return;
+    const auto largest =
+        std::max_element(row->leaves.begin(), row->leaves.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (largest == row->leaves.end()) return;
+    lines_.push_back(
+        Fill({"Next limit: {}, {} ms ({} % of the step)", "下一个瓶颈：{}，{} ms（占 step {} %）"},
+             LeafText(largest->first, language_), ms_(largest->second),
+             PercentOf(*row, largest->second)));
+  }
+
+  // As the account has it, where it is a part of its own there.
+  static std::int64_t PercentOf(const AccountRow& row, TimeNs time) {
+    for (const StepShare& share : SharesOf(row)) {
+      if (share.time == time) return share.percent;
+    }
+    return (time * 100 + row.window / 2) / row.window;
+  }
+
+  std::vector<std::string> Block(const FoundCause& finding, std::size_t number) const {
+    std::vector<std::string> block;
+    const std::string head = fmt::format("{} {:<8} ", number, SeverityText(of_, finding));
+    const std::string gain = GainText(of_, finding, language_);
+    const std::size_t room = kScreenColumns - ColumnsOf(gain) - 2;
+    const std::string title = head + TitleOf(finding, language_);
+    if (gain.empty()) {
+      block = Wrapped(title, 11);
+    } else if (ColumnsOf(title) <= room) {
+      block.push_back(title +
+                      std::string(kScreenColumns - ColumnsOf(title) - ColumnsOf(gain), ' ') + gain);
+    } else {
+      block = Wrapped(title, 11);
+      block.push_back(std::string(kScreenColumns - ColumnsOf(gain), ' ') + gain);
+    }
+    const std::string facts = FactsText(finding, language_, kScreenColumns - 4);
+    if (!facts.empty()) block.push_back("    " + facts);
+    for (std::string& line : Wrapped(fmt::format("    -> {}", AdviceOf(finding, language_)), 7)) {
+      block.push_back(std::move(line));
+    }
+    return block;
+  }
+
+  // Those below the findings, when so many of them are shown.
+  std::size_t LinesBelow(std::size_t shown) const {
+    const std::size_t more = shown < of_.findings.size() || !of_.fine.empty() ? 1 : 0;
+    return more + (of_.hidden.empty() ? 0 : 1) + std::min(kMostInnocents, of_.not_causes.size()) +
+           NextLines().size();
+  }
+
+  std::vector<std::string> NextLines() const {
+    if (of_.findings.empty()) return {};
+    if (!IsOfStep(of_.findings.front())) {
+      return {Fill({"Next: advisor why {} -d DIR", "下一步：advisor why {} -d DIR"},
+                   Printable(of_.findings.front().key))};
+    }
+    return Wrapped(Fill({"After all of these{}: {} ms.  Next: advisor why {} -d DIR",
+                         "{}全部解决后：{} ms。下一步：advisor why {} -d DIR"},
+                        NeededText(), ms_(of_.floor), Printable(of_.findings.front().key)),
+                   2);
+  }
+
+  // Findings that are not here, and have to be fixed as well.
+  std::string NeededText() const {
+    if (of_.needed.empty()) return "";
+    const std::string first = Printable(of_.needed.front().key);
+    if (of_.needed.size() == 1)
+      return Fill({" and {} of 'advisor all'", "连同 'advisor all' 的 {} "}, first);
+    return Fill({" and {}, {} more of 'advisor all'", "连同 'advisor all' 的 {} 等 {} 项"}, first,
+                English() ? of_.needed.size() - 1 : of_.needed.size());
+  }
+
+  std::string CountsText(std::size_t more) const {
+    const std::size_t fine = of_.fine.size();
+    if (fine == 0)
+      return more == 0 ? "" : Fill({"{} more: --json lists them", "另有 {} 项，见 --json"}, more);
+    if (more == 0) return Fill({"{} others looked at and fine", "另检查了 {} 项，均正常"}, fine);
+    return Fill({"{} more; {} others looked at and fine: --json lists them",
+                 "另有 {} 项；还检查了 {} 项，均正常；见 --json"},
+                more, fine);
+  }
+
+  // The number that a finding has on the screen; its key where it has none.
+  std::string NumberOf(const std::string& key) const {
+    const auto found = std::find_if(of_.findings.begin(), of_.findings.end(),
+                                    [&](const FoundCause& finding) { return finding.key == key; });
+    return found == of_.findings.end() ? Printable(key)
+                                       : fmt::format("{}", found - of_.findings.begin() + 1);
+  }
+
+  // The largest of the causes that findings cover; where it takes several findings, the first of
+  // them.
+  std::string HiddenLine() const {
+    const FoundCause& hidden = of_.hidden.front();
+    const std::size_t findings = hidden.after.size();
+    // A finding that is not on the screen has its key.
+    std::string by = findings == 0 ? "" : ShortenMiddle(NumberOf(hidden.after.front()), 30);
+    if (findings > 1)
+      by += Fill({" and {} more", " 等 {} 项"}, English() ? findings - 1 : findings);
+    const std::size_t others = of_.hidden.size() - 1;
+    const std::string behind =
+        Fill({", {} ms alone, hardly any after it{}", "，单独 {} ms，其后几乎无收益{}"},
+             ms_(hidden.alone), others == 0 ? "" : Fill({"; {} more", "；另有 {} 项"}, others));
+    const std::string before = Fill({"Hidden behind {}: ", "被第 {} 项掩盖："}, by);
+    const std::size_t used = ColumnsOf(before) + ColumnsOf(behind);
+    return CutEnd(
+        before +
+            CutEnd(Printable(hidden.key), kScreenColumns - std::min(kScreenColumns - 8, used)) +
+            behind,
+        kScreenColumns);
+  }
+
+  std::string InnocentLine(const NotACause& innocent) const {
+    const std::string why = innocent.explained_by.empty()
+                                ? Text({"the wait itself costs nothing", "等待本身不增加耗时"})
+                                : Fill({"waits for what {} delays", "在等第 {} 项造成的延迟"},
+                                       NumberOf(innocent.explained_by));
+    const std::string behind = Fill({", {} ms: {}", "，{} ms：{}"}, ms_(innocent.cost), why);
+    const std::string before = Text({"Not a cause: ", "不是原因："});
+    // The number and the reason stay, however long the name is.
+    const std::size_t used = ColumnsOf(before) + ColumnsOf(behind);
+    const std::size_t room =
+        std::max<std::size_t>(12, kScreenColumns - std::min(kScreenColumns, used));
+    return CutEnd(before + AtLine(innocent.name, innocent.line, language_, room) + behind,
+                  kScreenColumns);
+  }
+
+  void AddBelow(std::size_t shown) {
+    const std::size_t more = of_.findings.size() - shown;
+    if (!of_.hidden.empty()) lines_.push_back(HiddenLine());
+    if (std::string counts = CountsText(more); !counts.empty()) lines_.push_back(std::move(counts));
+    for (std::size_t i = 0; i < std::min(kMostInnocents, of_.not_causes.size()); ++i) {
+      lines_.push_back(InnocentLine(of_.not_causes[i]));
+    }
+    for (std::string& line : NextLines()) lines_.push_back(std::move(line));
+  }
+
+  const Diagnosis& of_;
+  const Language language_;
+  const MsText ms_;
+  std::vector<std::string> lines_;
+};
+
+}  // namespace
+
+std::vector<std::string> DiagnosisScreen(const Diagnosis& diagnosis, Language language,
+                                         std::size_t findings) {
+  return Screen(diagnosis, language).Make(findings);
+}
+
+}  // namespace mpa

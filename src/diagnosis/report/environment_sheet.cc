@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "environment_sheet.h"
+
+#include <algorithm>
+#include <set>
+
+#include "mpa/diagnosis/findings/catalogue.h"
+#include "mpa/diagnosis/job/variables.h"
+#include "sheet_maker.h"
+
+namespace mpa {
+namespace {
+
+struct VariableOfRank : WithRank {
+  std::string name, value, description, suggestion;
+};
+
+const RowsOfSheet<VariableOfRank>& EnvironmentColumns() {
+  static const RowsOfSheet<VariableOfRank> columns = {
+      {NamedColumn("Environment", Format::kText, 28, "The variable"),
+       [](const VariableOfRank& row) -> Cell { return row.name; }},
+      {NamedColumn("Value", Format::kText, 24, "Its value on the rank; empty where it is not set"),
+       [](const VariableOfRank& row) -> Cell { return row.value; }},
+      {NamedColumn("Description", Format::kText, 50, "What it costs"),
+       [](const VariableOfRank& row) -> Cell { return row.description; }},
+      {NamedColumn("Suggestion", Format::kText, 50, "What to set"),
+       [](const VariableOfRank& row) -> Cell { return row.suggestion; }},
+      {NamedColumn("rank_id", Format::kInteger, 10, "Rank"),
+       [](const VariableOfRank& row) -> Cell { return row.rank; }},
+  };
+  return columns;
+}
+
+class EnvironmentSheetMaker : private SheetMaker {
+ public:
+  using SheetMaker::SheetMaker;
+
+  std::vector<AnalyzerNote> Make() && {
+    static constexpr Wording kEnvironment{"Environment Variable Issues", "环境变量分析"};
+    std::set<std::string> poor;
+    std::size_t rank = 0;
+    const std::size_t rows =
+        AddSheet(kEnvironment, EnvironmentColumns(), [&](const RankDiagnosis& part, auto add) {
+          for (const std::string& name : PoorOf(ranks_[rank++].rank, part)) {
+            poor.insert(name);
+            add(RowOf(name, part));
+          }
+        });
+    if (rows > 0) {
+      Note(kEnvironment, static_cast<std::int64_t>(poor.size()), 0,
+           {"{} environment variables have values that may cost time",
+            "{} 个环境变量的取值可能影响性能"},
+           {"set them as the sheet says", "按表中建议设置"}, poor.size());
+    }
+    return TakeNotes();
+  }
+
+ private:
+  // By name.
+  std::set<std::string> PoorOf(std::int64_t rank, const RankDiagnosis& part) const {
+    std::set<std::string> names;
+    for (const FoundCause& finding : of_.findings) {
+      const bool is_of_rank =
+          finding.ranks.empty() ||
+          std::find(finding.ranks.begin(), finding.ranks.end(), rank) != finding.ranks.end();
+      if (finding.setting && is_of_rank) names.insert(finding.setting->variable);
+    }
+    for (const Variable& variable : Variables()) {
+      if (!variable.is_finding && IsPoor(variable, part.settings))
+        names.insert(std::string(variable.name));
+    }
+    return names;
+  }
+
+  VariableOfRank RowOf(const std::string& name, const RankDiagnosis& part) const {
+    static constexpr Wording kDiffers{"the ranks have different values", "各卡取值不一致"};
+    const Variable* variable = VariableNamed(name);
+    const bool costs = variable != nullptr && IsPoor(*variable, part.settings);
+    VariableOfRank row;
+    row.name = name;
+    row.value = ValueIn(part.settings, name);
+    row.description = (costs ? variable->costs : kDiffers).In(language_);
+    row.suggestion = (costs ? variable->advice : kAgree).In(language_);
+    return row;
+  }
+};
+
+}  // namespace
+
+std::vector<AnalyzerNote> AddEnvironmentSheet(const std::vector<DiagnosedRank>& ranks,
+                                              const Diagnosis& diagnosis, Language language,
+                                              Report& report) {
+  return EnvironmentSheetMaker(ranks, diagnosis, language, report).Make();
+}
+
+}  // namespace mpa

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpa/diagnosis/report/problem_sheets.h"
+
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "analyzer_sheets.h"
+#include "mpa/diagnosis/findings/catalogue.h"
+#include "mpa/diagnosis/report/finding_text.h"
+
+namespace mpa {
+namespace {
+
+struct ProblemRow {
+  std::string category, description, suggestion;
+  Cell count, time, ratio, income, income_ratio, severity, alone, key;
+};
+
+Column TimeOfProblem(std::string_view name, std::string_view meaning,
+                     Unit unit = Unit::kNsShownAsUs) {
+  return {.name = std::string(name),
+          .format = Format::kDecimals3,
+          .width = 14,
+          .unit = unit,
+          .meaning = std::string(meaning)};
+}
+
+// Those of the Python tool, and behind them what it does not have.
+const std::vector<ColumnOf<ProblemRow>>& ProblemColumns() {
+  static const std::vector<ColumnOf<ProblemRow>> columns = {
+      {NamedColumn("category", Format::kText, 30,
+                   "The kind of problem, in the words of the Python tool if it has any"),
+       [](const ProblemRow& row) -> Cell { return row.category; }},
+      {NamedColumn("description", Format::kText, 60, "What was found, and what was measured"),
+       [](const ProblemRow& row) -> Cell { return row.description; }},
+      {NamedColumn("suggestion", Format::kText, 60, "What to do about it"),
+       [](const ProblemRow& row) -> Cell { return row.suggestion; }},
+      {NamedColumn("problem count", Format::kInteger, 14, "How often it occurs"),
+       [](const ProblemRow& row) { return row.count; }},
+      {TimeOfProblem("total_time(us)", "Time that it takes"),
+       [](const ProblemRow& row) { return row.time; }},
+      {NamedColumn("time ratio", Format::kPercent, 12, "The same as a share of the step"),
+       [](const ProblemRow& row) { return row.ratio; }},
+      {TimeOfProblem("income(us)",
+                     "Time per step that a fix saves once the findings above it are fixed"),
+       [](const ProblemRow& row) { return row.income; }},
+      {NamedColumn("income ratio", Format::kPercent, 12, "The same as a share of the step"),
+       [](const ProblemRow& row) { return row.income_ratio; }},
+      {NamedColumn("severity", Format::kText, 12,
+                   "Share of the step that a fix saves; empty where nothing was replayed"),
+       [](const ProblemRow& row) { return row.severity; }},
+      {TimeOfProblem("income alone(us)", "Time per step that a fix saves if nothing else is fixed"),
+       [](const ProblemRow& row) { return row.alone; }},
+      {NamedColumn("key", Format::kText, 30, "The finding's name for programs"),
+       [](const ProblemRow& row) { return row.key; }},
+  };
+  return columns;
+}
+
+double ShareOfStep(TimeNs time, TimeNs step) {
+  return step > 0 ? static_cast<double>(time) / static_cast<double>(step) : 0;
+}
+
+ProblemRow RowOf(const Diagnosis& diagnosis, const FoundCause& finding, Language language) {
+  ProblemRow row;
+  row.category = CategoryOf(finding, language);
+  row.description = TitleOf(finding, language);
+  const std::string facts = FactsText(finding, language, kAllColumns);  // cells are not cut
+  if (!facts.empty()) row.description += "\n" + facts;
+  row.suggestion = "1. " + AdviceOf(finding, language);
+  for (const Metric& metric : finding.metrics) {
+    if (metric.name == "calls_per_step") row.count = metric.value;
+    if (metric.name != "time_per_step") continue;
+    row.time = static_cast<TimeNs>(metric.value);
+    row.ratio = ShareOfStep(static_cast<TimeNs>(metric.value), diagnosis.step);
+  }
+  row.income = finding.gain;
+  row.income_ratio = ShareOfStep(finding.gain, diagnosis.step);
+  row.severity = std::string(NameOf(ImpactOf(diagnosis, finding)));
+  row.alone = finding.alone;
+  row.key = finding.key;
+  return row;
+}
+
+ProblemRow RowOf(const AnalyzerNote& note) {
+  ProblemRow row;
+  row.category = note.category;
+  row.description = note.description;
+  row.suggestion = "1. " + note.suggestion;
+  row.count = note.count;
+  if (note.time > 0) row.time = note.time;
+  return row;
+}
+
+// Part of the shown account, in the words of the Python tool.
+struct OverallRow {
+  std::string index;
+  TimeNs time = 0, whole = 0;
+};
+
+const std::vector<ColumnOf<OverallRow>>& OverallColumns() {
+  static const std::vector<ColumnOf<OverallRow>> columns = {
+      {NamedColumn("Performance Index", Format::kText, 34,
+                   "What the time of the step was spent on"),
+       [](const OverallRow& row) -> Cell { return row.index; }},
+      {TimeOfProblem("Duration(ms)", "How long; mean of the steps", Unit::kNsShownAsMs),
+       [](const OverallRow& row) -> Cell { return row.time; }},
+      {NamedColumn("Duration Ratio", Format::kPercent, 14, "The same as a share of the step"),
+       [](const OverallRow& row) -> Cell { return ShareOfStep(row.time, row.whole); }},
+  };
+  return columns;
+}
+
+class OverallSheet {
+ public:
+  explicit OverallSheet(const AccountRow& account) : account_(account) {}
+
+  Sheet Make(std::string_view name) && {
+    sheet_ = SheetOf(name, OverallColumns());
+    Add("Computing Time", {"comp."});
+    Add("    -- Flash Attention", {"comp.attention"});
+    Add("    -- Conv", {"comp.conv"});
+    Add("    -- Matmul", {"comp.matmul", "comp.gmm"});
+    Add("    -- Vector", {"comp.vector", "comp.format"});
+    Add("    -- SDMA(Tensor Move)", {"comp.move"});
+    Add("    -- Other", {"comp.mc2", "comp.aicpu", "comp.other"});
+    Add("Uncovered Communication Time", {"comm."});
+    Add("    -- Wait", {"comm.wait_peer", "comm.bubble"});
+    Add("    -- Transmit", {"comm.transfer", "comm.slow", "comm.inner", "comm.unsplit"});
+    Add("Free Time", {"free.", "copy."});
+    Add("    -- SDMA", {"copy."});
+    Add("    -- Free", {"free."});
+    AddRow(OverallColumns(), {"E2E Time", account_.window, account_.window}, 0, sheet_);
+    return std::move(sheet_);
+  }
+
+ private:
+  void Add(const char* index, std::initializer_list<std::string_view> prefixes) {
+    TimeNs time = 0;
+    for (const auto& [leaf, of_leaf] : account_.leaves) {
+      for (const std::string_view prefix : prefixes) time += leaf.starts_with(prefix) ? of_leaf : 0;
+    }
+    AddRow(OverallColumns(), {index, time, account_.window}, 0, sheet_);
+  }
+
+  const AccountRow& account_;
+  Sheet sheet_;
+};
+
+struct SummaryRow {
+  const AccountRow* account = nullptr;
+  std::string leaf;
+  TimeNs time = 0;
+};
+
+const std::vector<ColumnOf<SummaryRow>>& SummaryColumns() {
+  static const std::vector<ColumnOf<SummaryRow>> columns = {
+      {NamedColumn("rank_id", Format::kInteger, 10, "Rank"),
+       [](const SummaryRow& row) -> Cell { return row.account->rank; }},
+      {NamedColumn("step", Format::kInteger, 10, "Step"),
+       [](const SummaryRow& row) -> Cell { return std::int64_t{row.account->step}; }},
+      {NamedColumn("Performance Index", Format::kText, 26, "What the time was spent on"),
+       [](const SummaryRow& row) -> Cell { return row.leaf; }},
+      {{.name = "Duration(ms)",
+        .format = Format::kDecimals3,
+        .width = 14,
+        .unit = Unit::kNsShownAsMs,
+        .meaning = "Time of the step that was spent on it; the rows of a step add up to it"},
+       [](const SummaryRow& row) -> Cell { return row.time; }},
+      {NamedColumn("Duration Ratio", Format::kPercent, 14, "The same as a share of the step"),
+       [](const SummaryRow& row) -> Cell {
+         if (row.account->window == 0) return 0.0;
+         return static_cast<double>(row.time) / static_cast<double>(row.account->window);
+       }},
+  };
+  return columns;
+}
+
+}  // namespace
+
+void AddProblemSheets(const std::vector<DiagnosedRank>& ranks, const Diagnosis& diagnosis,
+                      Language language, Report& report) {
+  const auto name = [&](const Wording& text) { return text.In(language); };
+  Sheet problems = SheetOf(name({"problems", "问题综述"}), ProblemColumns());
+  Report analyzers;
+  const std::vector<AnalyzerNote> notes = AddAnalyzerSheets(ranks, diagnosis, language, analyzers);
+  for (const FoundCause& finding : diagnosis.findings)
+    AddRow(ProblemColumns(), RowOf(diagnosis, finding, language), 0, problems);
+  for (const AnalyzerNote& note : notes) AddRow(ProblemColumns(), RowOf(note), 0, problems);
+  report.sheets.push_back(std::move(problems));
+  if (const auto shown = ShownAccount(diagnosis)) {
+    report.sheets.push_back(OverallSheet(*shown).Make(name({"Overall Summary", "整网耗时分析"})));
+  }
+  Sheet summary = SheetOf(name({"Step Accounting", "step耗时明细"}), SummaryColumns());
+  std::map<std::int64_t, std::size_t> place;
+  for (std::size_t i = 0; i < report.ranks.size(); ++i) place[report.ranks[i]] = i;
+  for (const AccountRow& row : diagnosis.accounting) {
+    for (const auto& [leaf, time] : row.leaves) {
+      AddRow(SummaryColumns(), {&row, std::string(leaf), time}, place[row.rank], summary);
+    }
+  }
+  report.sheets.push_back(std::move(summary));
+  for (Sheet& sheet : analyzers.sheets) report.sheets.push_back(std::move(sheet));
+}
+
+}  // namespace mpa

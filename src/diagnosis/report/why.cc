@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpa/diagnosis/report/why.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "mpa/base/columns.h"
+#include "mpa/base/printable.h"
+#include "mpa/base/utf8.h"
+#include "mpa/diagnosis/findings/catalogue.h"
+#include "mpa/diagnosis/job/metric_names.h"
+#include "mpa/diagnosis/report/finding_text.h"
+#include "why_chain.h"
+
+namespace mpa {
+namespace {
+
+class Why {
+ public:
+  Why(const Diagnosis& diagnosis, const FoundCause& finding, Language language)
+      : of_(diagnosis), finding_(finding), language_(language), ms_(diagnosis.step) {}
+
+  std::vector<std::string> Make(std::size_t places) && {
+    const std::string gain = GainText(of_, finding_, language_);
+    Add(gain.empty() ? Wording{"{} {}", "{} {}"} : Wording{"{} {}: {}", "{} {}：{}"},
+        SeverityText(of_, finding_), TitleOf(finding_, language_), gain);
+    Add({"  gain       {} ms of a step of {} ms; alone {} ms; at most {} ms",
+         "  收益       step {1} ms 中可省 {0} ms；单独解决 {2} ms；最多 {3} ms"},
+        ms_(finding_.gain), ms_(of_.step), ms_(finding_.alone), ms_(finding_.gain_max));
+    Add({"  sure       {}", "  置信度     {}"}, CertaintyText());
+    Add({"  ranks      {}", "  卡         {}"},
+        finding_.ranks.empty() ? Text({"all", "全部"}) : RanksText(finding_.ranks, language_));
+    Add({"  steps      {}", "  step       {}"}, StepsText());
+    if (!finding_.leaf.empty()) {
+      Add({"  mostly in  {} ({})", "  主要在     {}（{}）"}, LeafText(finding_.leaf, language_),
+          finding_.leaf);
+    }
+    AddMetrics();
+    AddSetting();
+    for (const WhyLine& line : ChainLines(finding_, ms_, language_, kRoom))
+      AddLine(line.label, line.text);
+    AddHiding();
+    AddPlaces(places);
+    Add({"  -> {}", "  -> {}"}, AdviceOf(finding_, language_));
+    return std::move(lines_);
+  }
+
+ private:
+  std::string Text(const Wording& text) const { return std::string(text.In(language_)); }
+
+  template <typename... Values>
+  void Add(const Wording& form, const Values&... values) {
+    constexpr std::size_t kIndent = 13;
+    for (std::string& line :
+         Wrapped(fmt::format(fmt::runtime(form.In(language_)), values...), kIndent)) {
+      lines_.push_back(std::move(line));
+    }
+  }
+
+  std::string CertaintyText() const {
+    switch (finding_.confidence) {
+      case Certainty::kHigh:
+        return Text({"high", "高"});
+      case Certainty::kMedium:
+        return Text({"medium", "中"});
+      case Certainty::kLow:
+        break;
+    }
+    return Text({"low", "低"});
+  }
+
+  std::string StepsText() const {
+    constexpr std::size_t kMostSteps = 12;
+    const std::size_t shown = std::min(kMostSteps, finding_.steps.size());
+    std::string text = fmt::format(
+        "{}", fmt::join(finding_.steps.begin(),
+                        finding_.steps.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+    if (shown < finding_.steps.size()) text += ", ...";
+    const std::string of = fmt::format(fmt::runtime(Text({"{} of {}: ", "{}/{}："})),
+                                       finding_.steps.size(), of_.steps.size());
+    return (finding_.steps.empty() ? Text({"the whole capture", "整个采集"}) : of) + text;
+  }
+
+  void AddMetrics() {
+    for (const Metric& metric : finding_.metrics) {
+      const std::string text = MetricText(metric, language_);
+      if (!text.empty()) Add({"  measured   {}", "  实测       {}"}, text);
+    }
+  }
+
+  void AddSetting() {
+    if (!finding_.setting) return;
+    for (const auto& [value, ranks] : finding_.setting->values) {
+      Add({"  set        {} on {}", "  取值       {}：{}"},
+          value.empty() ? Text({"no value", "未设置"}) : Printable(value),
+          RanksText(ranks, language_));
+    }
+    if (!finding_.setting->serves.empty())
+      Add({"  adds to    {}", "  影响       {}"}, Printable(finding_.setting->serves));
+  }
+
+  // What has to be fixed first, and what shows once this is fixed.
+  void AddHiding() {
+    for (const std::string& key : finding_.after)
+      Add({"  hidden by  {}", "  被掩盖于   {}"}, Printable(key));
+    for (const FoundCause& other : of_.findings) {
+      const bool hides =
+          std::find(other.after.begin(), other.after.end(), finding_.key) != other.after.end();
+      if (hides) Add({"  hides      {}", "  掩盖了     {}"}, Printable(other.key));
+    }
+    for (const FoundCause& other : of_.hidden) {
+      const bool covers =
+          std::find(other.after.begin(), other.after.end(), finding_.key) != other.after.end();
+      if (covers)
+        Add({"  covers     {}: alone {} ms, hardly anything more after this",
+             "  覆盖了     {}：单独可省 {} ms，本项解决后几乎无额外收益"},
+            Printable(other.key), ms_(other.alone));
+    }
+    for (const NotACause& innocent : of_.not_causes) {
+      if (innocent.explained_by != finding_.key) continue;
+      Add({"  explains   {}, {} ms", "  可解释     {}，{} ms"},
+          AtLine(innocent.name, innocent.line, language_, kRoom - 12), ms_(innocent.cost));
+    }
+  }
+
+  void AddPlaces(std::size_t most) {
+    if (finding_.setting) {
+      Add({"  where      profiler_metadata.json of the captures, META_DATA of databases",
+           "  位置       采集目录的 profiler_metadata.json，或数据库的 META_DATA"});
+      return;
+    }
+    if (finding_.evidence.empty()) {
+      Add({"  where      the capture does not say", "  位置       采集数据无法定位"});
+      return;
+    }
+    std::map<std::int64_t, std::string> captures;
+    const std::size_t shown = std::min(most, finding_.evidence.size());
+    for (std::size_t i = 0; i < shown; ++i) {
+      const Evidence& place = finding_.evidence[i];
+      captures[place.rank] = place.capture;
+      const std::string label = i == 0 ? Text({"where", "位置"}) : "";
+      const std::string peer =
+          place.peer < 0
+              ? ""
+              : fmt::format(fmt::runtime(Text({" for rank {}", "，对端 rank {}"})), place.peer);
+      const std::string rank = fmt::format("rank {}: ", place.rank);
+      const std::string name = place.op.empty() ? place.name : place.op + ": " + place.name;
+      AddLine(
+          label,
+          rank + AtLine(name, place.line, language_, kRoom - rank.size() - ColumnsOf(peer)) + peer);
+      AddLine("",
+              fmt::format(fmt::runtime(Text({"  {} at {} ns, {}: {}", "  {}，起始 {} ns，{}：{}"})),
+                          TimeWithUnit(ms_, place.dur), place.start, place.source, place.table));
+    }
+    if (finding_.evidence.size() > shown) {
+      AddLine("", fmt::format(
+                      fmt::runtime(Text({"{} more: --evidence N", "另有 {} 处，见 --evidence N"})),
+                      finding_.evidence.size() - shown));
+    }
+    for (const auto& [rank, capture] : captures)
+      AddLine("", fmt::format("rank {}: {}", rank, Printable(capture)));
+  }
+
+  static constexpr std::size_t kRoom = kScreenColumns - 13;  // behind a label
+
+  // A label of ten columns, then the text.
+  void AddLine(const std::string& label, const std::string& text) {
+    const std::string blanks(std::size_t{11} - std::min<std::size_t>(10, ColumnsOf(label)), ' ');
+    lines_.push_back("  " + label + blanks + text);
+  }
+
+  const Diagnosis& of_;
+  const FoundCause& finding_;
+  const Language language_;
+  const MsText ms_;
+  std::vector<std::string> lines_;
+};
+
+}  // namespace
+
+std::vector<std::string> WhyLines(const Diagnosis& diagnosis, const FoundCause& finding,
+                                  Language language, std::size_t places) {
+  return Why(diagnosis, finding, language).Make(places);
+}
+
+}  // namespace mpa

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two ranks of one role: which of them is the late one. The gains are worked out by hand.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "diagnosis/diagnosed.h"
+#include "diagnosis/part_builder.h"
+#include "mpa/diagnosis/report/finding_text.h"
+
+namespace mpa {
+namespace {
+
+constexpr TimeNs kKernelOfPair = 10 * kMs;
+
+// What a step has one rank do longer than the other one.
+struct PairStep {
+  std::size_t late = 0;
+  TimeNs excess = 0;
+};
+
+// Two ranks whose work takes 1 ms and the excess. With a `leaf` of the host it stands before a
+// kernel of 10 ms, else it is a kernel. They meet 1 ms after the later one came.
+std::vector<RankDiagnosis> PairWithWork(const std::vector<PairStep>& steps, Leaf leaf) {
+  std::vector<RankDiagnosis> parts;
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    PartBuilder builder;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const TimeNs work = kMs + (steps[i].late == rank ? steps[i].excess : 0);
+      builder.Step();
+      if (IsCompute(leaf)) {
+        builder.Kernel("Add", work, leaf);
+      } else {
+        builder.Host(leaf, work);
+      }
+      builder.Kernel("MatMulV3", kKernelOfPair);
+      builder.Collective("hcom_allReduce__1_" + std::to_string(i),
+                         2 * kMs + steps[i].excess - work);
+    }
+    parts.push_back(builder.Build());
+  }
+  return parts;
+}
+
+// As many steps of 12 ms in which nobody is late.
+std::vector<PairStep> EvenSteps(std::size_t count) { return std::vector<PairStep>(count); }
+
+// Rank 1 is late by 4 ms in the last `late` of `count` steps. A first step that is longer were
+// warm-up.
+std::vector<PairStep> LastAreLate(std::size_t late, std::size_t count) {
+  std::vector<PairStep> steps = EvenSteps(count);
+  std::fill_n(steps.rbegin(), late, PairStep{1, 4 * kMs});
+  return steps;
+}
+
+bool NamesARank(const Diagnosis& diagnosis) {
+  return std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
+                     [](const FoundCause& finding) { return finding.id.starts_with("rank."); });
+}
+
+TEST(PairCauses, TheHostThatIsSlowerInEachStepIsLate) {
+  const Diagnosis diagnosis = DiagnoseJob(PairWithWork(LastAreLate(3, 3), Leaf::kPython));
+  const FoundCause* found = FindingWith(diagnosis, "rank.late_host/r1");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, 4 * kMs);
+  EXPECT_EQ(found->ranks, std::vector<std::int64_t>{1});
+  EXPECT_EQ(MetricIn(*found, "slower_than_peers"), 5) << "5 ms against 1 ms";
+  EXPECT_EQ(FindingWith(diagnosis, "rank.late_host/r0"), nullptr);
+}
+
+TEST(PairCauses, TheDeviceThatIsSlowerInEachStepIsLate) {
+  const Diagnosis diagnosis = DiagnoseJob(PairWithWork(LastAreLate(3, 3), Leaf::kVector));
+  const FoundCause* found = FindingWith(diagnosis, "rank.late_compute/r1");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, 4 * kMs);
+  EXPECT_EQ(found->leaf, "comp.vector");
+}
+
+TEST(PairCauses, OneStepDoesNotSayWhichIsTheOddOne) {
+  for (const Leaf leaf : {Leaf::kPython, Leaf::kVector}) {
+    const std::string key = leaf == Leaf::kPython ? "rank.late_host/r1" : "rank.late_compute/r1";
+    for (const std::size_t count : {1, 5}) {
+      std::vector<RankDiagnosis> parts = PairWithWork(LastAreLate(1, count), leaf);
+      EXPECT_FALSE(NamesARank(DiagnoseJob(parts))) << key << ": one of " << count;
+      parts.push_back(parts[0]);
+      EXPECT_NE(FindingWith(DiagnoseJob(parts), key), nullptr)
+          << key << ": a third rank says it, one of " << count;
+    }
+  }
+}
+
+TEST(PairCauses, MostStepsMakeAHabit) {
+  for (const Leaf leaf : {Leaf::kPython, Leaf::kVector}) {
+    const std::string key = leaf == Leaf::kPython ? "rank.late_host/r1" : "rank.late_compute/r1";
+    const Diagnosis most = DiagnoseJob(PairWithWork(LastAreLate(3, 5), leaf));
+    const FoundCause* found = FindingWith(most, key);
+    ASSERT_NE(found, nullptr) << key;
+    EXPECT_EQ(found->gain, 2'400 * kUs) << "4 ms in three of five steps";
+    EXPECT_FALSE(NamesARank(DiagnoseJob(PairWithWork(LastAreLate(2, 5), leaf))))
+        << key << ": fewer than 0.6 of the steps";
+  }
+}
+
+TEST(PairCauses, WhoTakeTurnsAreBothWell) {
+  const std::vector<PairStep> steps = {{0, 4 * kMs}, {1, 4 * kMs}, {0, 4 * kMs}, {1, 4 * kMs}};
+  EXPECT_FALSE(NamesARank(DiagnoseJob(PairWithWork(steps, Leaf::kPython))));
+  EXPECT_FALSE(NamesARank(DiagnoseJob(PairWithWork(steps, Leaf::kVector))));
+}
+
+TEST(PairCauses, AMomentIsNotSlower) {
+  // 2 ms in one step, and 60 us in the two others: 0.5 % of 12.7 ms is 64 us.
+  std::vector<PairStep> steps = {{1, 60 * kUs}, {1, 60 * kUs}, {1, 2 * kMs}};
+  EXPECT_FALSE(NamesARank(DiagnoseJob(PairWithWork(steps, Leaf::kPython))));
+  steps[1].excess = 70 * kUs;
+  EXPECT_NE(FindingWith(DiagnoseJob(PairWithWork(steps, Leaf::kPython)), "rank.late_host/r1"),
+            nullptr);
+}
+
+TEST(PairCauses, WarmUpDoesNotCount) {
+  // The first step takes 16 ms, the others 12 and 13: rank 1 is late in one of the two that count.
+  EXPECT_FALSE(
+      NamesARank(DiagnoseJob(PairWithWork({{1, 4 * kMs}, {1, kMs}, {1, 0}}, Leaf::kPython))));
+  const Diagnosis both =
+      DiagnoseJob(PairWithWork({{1, 4 * kMs}, {1, kMs}, {1, kMs}}, Leaf::kPython));
+  const FoundCause* found = FindingWith(both, "rank.late_host/r1");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, kMs);
+}
+
+TEST(PairCauses, RulesSayHowManySteps) {
+  Rules rules;
+  rules.late_pair_steps = 1;
+  EXPECT_NE(FindingWith(DiagnoseJob(PairWithWork(LastAreLate(1, 1), Leaf::kPython), rules),
+                        "rank.late_host/r1"),
+            nullptr);
+  rules.late_pair_steps = 4;
+  EXPECT_FALSE(NamesARank(DiagnoseJob(PairWithWork(LastAreLate(3, 3), Leaf::kPython), rules)));
+  rules = {};
+  rules.late_peers = 3;
+  EXPECT_FALSE(NamesARank(DiagnoseJob(PairWithWork(LastAreLate(3, 3), Leaf::kPython), rules)))
+      << "two ranks are no peers";
+}
+
+TEST(PairCauses, LargerBatchesOnOneOfTwo) {
+  const auto diagnose = [](std::size_t larger) {
+    std::vector<RankDiagnosis> parts;
+    for (int rank = 0; rank < 2; ++rank) {
+      PartBuilder builder;
+      for (std::size_t step = 0; step < 3; ++step) {
+        const bool is_larger = rank == 1 && step < larger;
+        builder.Step().Kernel("MatMulV3", (is_larger ? 6 : 4) * kMs);
+        if (rank == 1) builder.Kind("MatMulV3").shapes = builder.NameOf("96,64");
+        builder.Collective("hcom_allReduce__1_" + std::to_string(step), (is_larger ? 1 : 3) * kMs);
+      }
+      parts.push_back(builder.Build());
+    }
+    return DiagnoseJob(parts);
+  };
+  const Diagnosis diagnosis = diagnose(3);
+  const FoundCause* found = FindingWith(diagnosis, "data.imbalance/r1");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, 2 * kMs);
+  EXPECT_EQ(FindingWith(diagnose(1), "data.imbalance/r1"), nullptr) << "in one step";
+}
+
+// Two ranks whose device computes for 8 ms, four kernels of 2 ms. In the last `blocked` of three
+// steps the host of rank 1 waits for each of the first three before it asks for the next, for which
+// it takes 1 ms. That of rank 0 works as long while the device computes.
+Diagnosis PairThatBlocks(std::size_t blocked) {
+  std::vector<RankDiagnosis> parts;
+  for (int rank = 0; rank < 2; ++rank) {
+    PartBuilder builder;
+    RankDiagnosis& part = builder.Part();
+    for (std::size_t step = 0; step < 3; ++step) {
+      const bool is_late = step + blocked >= 3, waits = rank == 1 && is_late;
+      std::uint32_t host = builder.Step().Last();
+      for (int i = 0; i < 4; ++i) {
+        const std::uint32_t kernel = builder.Last();
+        if (i > 0 && waits) {
+          const auto edge = static_cast<std::uint32_t>(part.graph.edges.size());
+          builder.Host(Leaf::kDispatchOp, kMs);
+          part.graph.edges[edge].on = host;
+          part.graph.edges.push_back({builder.Last(), kernel, WaitsFor::kEnd, kMs});
+          part.blocked.push_back({.edge = edge + 1,
+                                  .leaf = Leaf::kScalarSync,
+                                  .step = static_cast<std::int32_t>(step),
+                                  .start = builder.Now() - kMs});
+          host = builder.Last();
+        }
+        builder.Kernel("MatMulV3", 2 * kMs);
+        if (i > 0 && waits)
+          part.graph.edges.push_back({builder.Last(), kernel, WaitsFor::kEnd, 0});  // one stream
+      }
+      if (!waits)
+        part.shares.push_back(
+            {static_cast<std::uint32_t>(part.graph.edges.size() - 1), Leaf::kDispatchOp, 3 * kMs});
+      builder.Collective("hcom_allReduce__1_" + std::to_string(step),
+                         kMs + (is_late && !waits ? 3 * kMs : 0));
+    }
+    parts.push_back(builder.Build());
+  }
+  return DiagnoseJob(parts);
+}
+
+TEST(PairCauses, WhoWaitsForItsDeviceInEachStepIsLate) {
+  const Diagnosis diagnosis = PairThatBlocks(3);
+  EXPECT_EQ(diagnosis.step, 12 * kMs);
+  const FoundCause* found = FindingWith(diagnosis, "rank.late_host/r1/sync");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, 3 * kMs) << "the host works while the device computes";
+  EXPECT_EQ(FindingWith(PairThatBlocks(1), "rank.late_host/r1/sync"), nullptr) << "in one step";
+}
+
+// --- Small stages of a pipeline ---
+
+// `stages` stages of `per_stage` ranks. In the last `late` of `steps` steps rank 1 works 5 ms
+// before a kernel of 10 ms, `leaf`, and the others wait for it.
+std::vector<RankDiagnosis> SmallStages(std::size_t stages, std::size_t per_stage, Leaf leaf,
+                                       std::size_t late, std::size_t steps) {
+  std::vector<RankDiagnosis> parts;
+  for (std::size_t rank = 0; rank < stages * per_stage; ++rank) {
+    PartBuilder builder;
+    for (std::size_t step = 0; step < steps; ++step) {
+      const bool is_late = step + late >= steps;
+      builder.Step();
+      if (rank == 1 && is_late) builder.Host(leaf, 5 * kMs);
+      builder.Kernel("MatMulV3", 10 * kMs)
+          .Collective("hcom_allReduce__1_" + std::to_string(step),
+                      kMs + (rank != 1 && is_late ? 5 * kMs : 0));
+    }
+    std::vector<std::int64_t> stage_ranks;
+    for (std::size_t stage = 0; stage < stages; ++stage)
+      stage_ranks.push_back(static_cast<std::int64_t>(rank % per_stage + stage * per_stage));
+    builder.Part().meetings.groups = {{"p", "pp", stage_ranks}};
+    parts.push_back(builder.Build());
+  }
+  return parts;
+}
+
+TEST(PairCauses, FourRanksOfTwoStagesShowWhoCompilesInOneStep) {
+  for (const auto& [leaf, key] : {std::pair(Leaf::kCompile, "rank.late_host/r1/compile"),
+                                  std::pair(Leaf::kMemory, "rank.late_host/r1/memory")}) {
+    const Diagnosis diagnosis = DiagnoseJob(SmallStages(2, 2, leaf, 1, 3));
+    const FoundCause* found = FindingWith(diagnosis, key);
+    ASSERT_NE(found, nullptr) << key;
+    EXPECT_EQ(found->gain, 5 * kMs / 3) << key;
+  }
+  EXPECT_FALSE(NamesARank(DiagnoseJob(SmallStages(2, 2, Leaf::kPython, 1, 3))))
+      << "stages call for other work: two ranks, one step";
+}
+
+TEST(PairCauses, RulesSayHowManyRanksOfStagesAreCompared) {
+  Rules rules;
+  for (const double peers : {3.0, 4.0}) {
+    rules.late_peers = peers;
+    EXPECT_NE(FindingWith(DiagnoseJob(SmallStages(2, 2, Leaf::kCompile, 1, 3), rules),
+                          "rank.late_host/r1/compile"),
+              nullptr)
+        << peers;
+  }
+  rules.late_peers = 5;
+  EXPECT_FALSE(NamesARank(DiagnoseJob(SmallStages(2, 2, Leaf::kCompile, 1, 3), rules)));
+}
+
+TEST(PairCauses, TwoStagesOfOneRankNeedSteps) {
+  EXPECT_FALSE(NamesARank(DiagnoseJob(SmallStages(2, 1, Leaf::kCompile, 1, 1))));
+  EXPECT_FALSE(NamesARank(DiagnoseJob(SmallStages(2, 1, Leaf::kCompile, 1, 3))));
+  EXPECT_NE(FindingWith(DiagnoseJob(SmallStages(2, 1, Leaf::kCompile, 3, 3)),
+                        "rank.late_host/r1/compile"),
+            nullptr);
+}
+
+// --- What of late ranks was not judged ---
+
+std::vector<std::string> LateNotJudgedOf(const Diagnosis& diagnosis) {
+  std::vector<std::string> ids;
+  for (const NotJudged& row : diagnosis.not_judged) {
+    if (row.id.starts_with("rank.")) ids.emplace_back(row.id);
+  }
+  return ids;
+}
+
+const std::vector<std::string>& LateRanks() {
+  static const std::vector<std::string> ids = {"rank.late_compute", "rank.late_host",
+                                               "rank.late_input"};
+  return ids;
+}
+
+TEST(PairCauses, TwoRanksAreJudgedByTwoSteps) {
+  EXPECT_TRUE(LateNotJudgedOf(DiagnoseJob(PairWithWork(EvenSteps(2), Leaf::kPython))).empty());
+  EXPECT_EQ(LateNotJudgedOf(DiagnoseJob(PairWithWork(EvenSteps(1), Leaf::kPython))), LateRanks());
+  EXPECT_EQ(LateNotJudgedOf(DiagnoseJob({PairWithWork(EvenSteps(2), Leaf::kPython)[0]})),
+            LateRanks())
+      << "one rank has no peers";
+  Rules rules;
+  rules.late_pair_steps = 3;
+  EXPECT_EQ(LateNotJudgedOf(DiagnoseJob(PairWithWork(EvenSteps(2), Leaf::kPython), rules)),
+            LateRanks());
+  rules = {};
+  rules.late_peers = 3;
+  EXPECT_EQ(LateNotJudgedOf(DiagnoseJob(PairWithWork(EvenSteps(2), Leaf::kPython), rules)),
+            LateRanks());
+}
+
+TEST(PairCauses, OnlyStepsThatCountJudgeTwoRanks) {
+  // Of three steps the first is warm-up.
+  Rules rules;
+  rules.late_pair_steps = 3;
+  EXPECT_TRUE(
+      LateNotJudgedOf(DiagnoseJob(PairWithWork(EvenSteps(3), Leaf::kPython), rules)).empty());
+  EXPECT_EQ(
+      LateNotJudgedOf(DiagnoseJob(PairWithWork({{1, 4 * kMs}, {}, {}}, Leaf::kPython), rules)),
+      LateRanks());
+}
+
+TEST(PairCauses, ThreeRanksAreJudgedByOneStep) {
+  std::vector<RankDiagnosis> parts = PairWithWork(EvenSteps(1), Leaf::kPython);
+  parts.push_back(parts[0]);
+  EXPECT_TRUE(LateNotJudgedOf(DiagnoseJob(parts)).empty());
+}
+
+TEST(PairCauses, FewerRanksThanTheRuleWantsAreNotJudged) {
+  std::vector<RankDiagnosis> parts = PairWithWork(EvenSteps(3), Leaf::kPython);
+  parts.push_back(parts[0]);
+  Rules rules;
+  rules.late_peers = 4;
+  EXPECT_EQ(LateNotJudgedOf(DiagnoseJob(parts, rules)), LateRanks());
+  parts.push_back(parts[0]);
+  EXPECT_TRUE(LateNotJudgedOf(DiagnoseJob(parts, rules)).empty());
+}
+
+TEST(PairCauses, WhatIsFoundWasJudged) {
+  const std::vector<std::string> others = {"rank.late_compute", "rank.late_input"};
+  EXPECT_EQ(LateNotJudgedOf(DiagnoseJob(SmallStages(2, 1, Leaf::kCompile, 3, 3))), others);
+}
+
+TEST(PairCauses, StagesOfOneRankHaveNoPeers) {
+  std::vector<RankDiagnosis> parts = PairWithWork(EvenSteps(3), Leaf::kPython);
+  for (RankDiagnosis& part : parts) part.meetings.groups = {{"p", "pp", {0, 1}}};
+  EXPECT_EQ(LateNotJudgedOf(DiagnoseJob(parts)), LateRanks());
+}
+
+// Two ranks meet in each of two steps. Of another group, whose names have no number, rank 1 has one
+// operation of two.
+Diagnosis WithLostOperations() {
+  std::vector<RankDiagnosis> parts;
+  for (int rank = 0; rank < 2; ++rank) {
+    PartBuilder builder;
+    for (int step = 0; step < 2; ++step) {
+      builder.Step()
+          .Kernel("MatMulV3", kMs)
+          .Collective("hcom_allReduce__1_" + std::to_string(step), kMs);
+      if (rank == 0 || step == 0) builder.Collective("reduce", kMs, "allreduce", "h");
+    }
+    parts.push_back(builder.Build());
+  }
+  return DiagnoseJob(parts);
+}
+
+TEST(PairCauses, WhatWasNotJudgedIsSaidInChinese) {
+  for (const Diagnosis& diagnosis :
+       {DiagnoseJob(PairWithWork(EvenSteps(1), Leaf::kPython)), WithLostOperations()}) {
+    EXPECT_EQ(LateNotJudgedOf(diagnosis), LateRanks());
+    for (const NotJudged& row : diagnosis.not_judged) {
+      if (!row.id.starts_with("rank.")) continue;
+      for (const std::string& text : {row.needs, row.hint}) {
+        EXPECT_NE(NeedText(text, Language::kChinese), text);
+        EXPECT_EQ(NeedText(text, Language::kEnglish), text);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mpa

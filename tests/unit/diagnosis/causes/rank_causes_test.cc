@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks that are late in pipelines whose stages have two ranks. The gains are worked out by hand.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "diagnosis/diagnosed.h"
+#include "diagnosis/part_builder.h"
+
+namespace mpa {
+namespace {
+
+// Ranks 0 and 1 are the first stage, 2 and 3 the second one. `host` says what the host of a rank
+// does in a step, at most 5 ms of it; the kernel takes 10 ms, and all meet when the latest is done.
+template <typename Host>
+Diagnosis TwoByTwo(Host host) {
+  std::vector<RankDiagnosis> parts;
+  for (std::int64_t rank = 0; rank < 4; ++rank) {
+    PartBuilder builder;
+    for (int step = 0; step < 3; ++step) {
+      const TimeNs begin = builder.Now();
+      builder.Step();
+      const std::pair<Leaf, TimeNs> work = host(rank);
+      if (work.second > 0) builder.Host(work.first, work.second);
+      builder.Kernel("MatMulV3", 10 * kMs)
+          .Collective("all_" + std::to_string(step), begin + 16 * kMs - builder.Now());
+    }
+    builder.Part().meetings.groups = {{"p", "pp", {rank % 2, rank % 2 + 2}}};
+    parts.push_back(builder.Build());
+  }
+  return DiagnoseJob(parts);
+}
+
+TEST(RankCauses, WhoLoadsDataIsComparedWithAllThatDo) {
+  const Diagnosis diagnosis = TwoByTwo(
+      [](std::int64_t rank) { return std::pair(Leaf::kDataLoader, (rank == 1 ? 5 : 1) * kMs); });
+  const FoundCause* found = FindingWith(diagnosis, "rank.late_input/r1");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, 4 * kMs);
+}
+
+TEST(RankCauses, CompilingIsPartOfNoRole) {
+  const Diagnosis diagnosis = TwoByTwo(
+      [](std::int64_t rank) { return std::pair(Leaf::kCompile, rank == 1 ? 5 * kMs : 0); });
+  const FoundCause* found = FindingWith(diagnosis, "rank.late_host/r1/compile");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, 5 * kMs);
+}
+
+TEST(RankCauses, OfTwoRanksOfAStageTheSlowerOneIsLate) {
+  const Diagnosis diagnosis = TwoByTwo(
+      [](std::int64_t rank) { return std::pair(Leaf::kDispatchOp, (rank == 1 ? 5 : 1) * kMs); });
+  const FoundCause* found = FindingWith(diagnosis, "rank.late_host/r1");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, 4 * kMs);
+}
+
+TEST(RankCauses, AStageMayHaveMoreToDispatch) {
+  const Diagnosis diagnosis = TwoByTwo(
+      [](std::int64_t rank) { return std::pair(Leaf::kDispatchOp, (rank > 1 ? 5 : 1) * kMs); });
+  EXPECT_EQ(FindingWith(diagnosis, "rank.late_host/r2+3"), nullptr) << "its ranks do it alike";
+}
+
+// Two ranks whose kernels take 10 ms, in some of the steps 14 ms on rank 1, before they meet.
+Diagnosis TwoRanks(const std::vector<bool>& slow) {
+  std::vector<RankDiagnosis> parts;
+  for (int rank = 0; rank < 2; ++rank) {
+    PartBuilder builder;
+    for (std::size_t step = 0; step < slow.size(); ++step) {
+      const TimeNs begin = builder.Now();
+      builder.Step().Kernel("MatMulV3", (rank == 1 && slow[step] ? 14 : 10) * kMs);
+      builder.Collective("all_" + std::to_string(step), begin + 16 * kMs - builder.Now());
+    }
+    parts.push_back(builder.Build());
+  }
+  return DiagnoseJob(parts);
+}
+
+// Four ranks in three steps. In the last `late` steps rank 1 does what `work` says before a kernel
+// of 10 ms; the others load data for 1 ms.
+Diagnosis LateInSteps(std::size_t late, const std::vector<std::pair<Leaf, TimeNs>>& work) {
+  std::vector<RankDiagnosis> parts;
+  for (int rank = 0; rank < 4; ++rank) {
+    PartBuilder builder;
+    for (std::size_t step = 0; step < 3; ++step) {
+      const TimeNs begin = builder.Now();
+      const bool is_late = step + late >= 3;
+      builder.Step();
+      if (rank == 1 && is_late) {
+        for (const auto& [leaf, time] : work) builder.Host(leaf, time);
+      } else {
+        builder.Host(Leaf::kDataLoader, kMs);
+      }
+      builder.Kernel("MatMulV3", 10 * kMs)
+          .Collective("all_" + std::to_string(step),
+                      begin + (is_late ? 20 : 12) * kMs - builder.Now());
+    }
+    parts.push_back(builder.Build());
+  }
+  return DiagnoseJob(parts);
+}
+
+TEST(RankCauses, TheStepsAreThoseInWhichItIsLate) {
+  const Diagnosis once = LateInSteps(1, {{Leaf::kDataLoader, 9 * kMs}});
+  const FoundCause* found = FindingWith(once, "rank.late_input/r1");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->steps, std::vector<std::int32_t>{12}) << "the third; the first is 10";
+  EXPECT_EQ(MetricIn(*found, "slower_than_peers"), 9) << "9 ms against 1 ms in that step";
+  EXPECT_EQ(MetricIn(*found, "excess_per_step"), 8 * kMs);
+  EXPECT_EQ(found->gain, 8 * kMs / 3) << "of the mean step";
+  const Diagnosis always = LateInSteps(3, {{Leaf::kDataLoader, 9 * kMs}});
+  ASSERT_NE(FindingWith(always, "rank.late_input/r1"), nullptr);
+  EXPECT_EQ(FindingWith(always, "rank.late_input/r1")->steps,
+            (std::vector<std::int32_t>{10, 11, 12}));
+}
+
+TEST(RankCauses, TheLeafIsTheOneWithTheLargestExcess) {
+  const auto leaf_of = [](const char* key, const std::vector<std::pair<Leaf, TimeNs>>& work) {
+    const Diagnosis diagnosis = LateInSteps(3, work);
+    const FoundCause* found = FindingWith(diagnosis, key);
+    return found == nullptr ? std::string("no finding") : found->leaf;
+  };
+  EXPECT_EQ(
+      leaf_of("rank.late_input/r1", {{Leaf::kDataLoader, 2 * kMs}, {Leaf::kHostCopy, 5 * kMs}}),
+      "free.copy");
+  EXPECT_EQ(
+      leaf_of("rank.late_input/r1", {{Leaf::kDataLoader, 6 * kMs}, {Leaf::kHostCopy, 2 * kMs}}),
+      "free.dataloader");
+  EXPECT_EQ(
+      leaf_of("rank.late_host/r1",
+              {{Leaf::kDataLoader, kMs}, {Leaf::kDispatchOp, 2 * kMs}, {Leaf::kPython, 4 * kMs}}),
+      "free.python");
+  EXPECT_EQ(
+      leaf_of("rank.late_host/r1/compile", {{Leaf::kDataLoader, kMs}, {Leaf::kAclOp, 4 * kMs}}),
+      "free.aclop");
+}
+
+TEST(RankCauses, OfTwoRanksTheOneThatIsSlowerInMostStepsIsLate) {
+  const Diagnosis diagnosis = TwoRanks({true, false, true});
+  const FoundCause* found = FindingWith(diagnosis, "rank.late_compute/r1");
+  ASSERT_NE(found, nullptr);
+  EXPECT_NEAR(static_cast<double>(found->gain), 8e6 / 3, 1) << "4 ms in two of three steps";
+  EXPECT_EQ(FindingWith(TwoRanks({true}), "rank.late_compute/r1"), nullptr)
+      << "either may be the odd one";
+  EXPECT_EQ(FindingWith(TwoRanks({true, false, false}), "rank.late_compute/r1"), nullptr)
+      << "once in three steps";
+  EXPECT_EQ(FindingWith(TwoRanks({true, true, false, false}), "rank.late_compute/r1"), nullptr)
+      << "in half of the steps";
+}
+
+// As TwoByTwo, with kernels of 15 ms on both ranks of the second stage. `bytes`: of their tensors,
+// 0 where shapes are not recorded.
+Diagnosis SlowStage(std::int64_t bytes) {
+  std::vector<RankDiagnosis> parts;
+  for (std::int64_t rank = 0; rank < 4; ++rank) {
+    PartBuilder builder;
+    for (int step = 0; step < 3; ++step) {
+      const TimeNs begin = builder.Now();
+      builder.Step().Kernel("MatMulV3", (rank > 1 ? 15 : 10) * kMs);
+      builder.Collective("all_" + std::to_string(step), begin + 16 * kMs - builder.Now());
+    }
+    builder.Kind("MatMulV3").bytes = bytes;
+    builder.Part().meetings.groups = {{"p", "pp", {rank % 2, rank % 2 + 2}}};
+    parts.push_back(builder.Build());
+  }
+  return DiagnoseJob(parts);
+}
+
+TEST(RankCauses, AStageIsSlowWhereEqualKernelsTakeLongerThanElsewhere) {
+  const Diagnosis diagnosis = SlowStage(8192);
+  const FoundCause* found = FindingWith(diagnosis, "rank.late_compute/r2+3");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, 5 * kMs);
+  EXPECT_EQ(FindingWith(SlowStage(0), "rank.late_compute/r2+3"), nullptr)
+      << "the kernels may be of other shapes";
+}
+
+// Four ranks of one role copy for 1 ms in each step, rank 1 for `longest`, before they compute for
+// 10 ms and meet.
+Diagnosis CopyingRanks(TimeNs longest) {
+  std::vector<RankDiagnosis> parts;
+  for (int rank = 0; rank < 4; ++rank) {
+    PartBuilder builder;
+    for (int step = 0; step < 3; ++step) {
+      const TimeNs begin = builder.Now();
+      builder.Step().Kernel("MEMCPY_ASYNC", rank == 1 ? longest : kMs, Leaf::kCopyIn);
+      builder.Part().graph.nodes.back().kind = NodeKind::kCopy;
+      builder.Kernel("MatMulV3", 10 * kMs)
+          .Collective("all_" + std::to_string(step), begin + 16 * kMs - builder.Now());
+    }
+    parts.push_back(builder.Build());
+  }
+  return DiagnoseJob(parts);
+}
+
+TEST(RankCauses, WhoCopiesMoreThanItsPeersIsLate) {
+  const Diagnosis diagnosis = CopyingRanks(5 * kMs);
+  const FoundCause* late = FindingWith(diagnosis, "rank.late_input/r1");
+  ASSERT_NE(late, nullptr);
+  EXPECT_EQ(late->gain, 4 * kMs);
+  const FoundCause* all = FindingWith(diagnosis, "host.h2d");
+  ASSERT_NE(all, nullptr);
+  EXPECT_EQ(all->gain, kMs) << "what all of them copy";
+  const Diagnosis even = CopyingRanks(kMs);
+  EXPECT_EQ(FindingWith(even, "rank.late_input/r1"), nullptr);
+  ASSERT_NE(FindingWith(even, "host.h2d"), nullptr);
+  EXPECT_EQ(FindingWith(even, "host.h2d")->gain, kMs);
+}
+
+// Ranks 0 to 2 of a node reduce with each other and, through their ports, with ranks 3 and 4, which
+// takes `port` for each. The link between 0 and 1 moves 36 MB in 4 ms, the others in 2.
+Diagnosis SlowLinkBesidePort(TimeNs port) {
+  constexpr std::int64_t kBytes = 36'000'000;
+  std::vector<RankDiagnosis> parts;
+  for (std::int32_t rank = 0; rank < 3; ++rank) {
+    PartBuilder builder;
+    for (std::uint32_t step = 0; step < 3; ++step) {
+      builder.Step()
+          .Kernel("MatMulV3", 10 * kMs)
+          .Collective("all_" + std::to_string(step), std::max(4 * kMs, 2 * port));
+      for (std::int32_t peer = 0; peer < 5; ++peer) {
+        if (peer == rank) continue;
+        const bool is_slow = rank + peer == 1;
+        builder.Part().transfers.push_back({.operation = step,
+                                            .peer = peer,
+                                            .transport = builder.NameOf(peer < 3 ? "SDMA" : "RDMA"),
+                                            .bytes = kBytes,
+                                            .time = peer >= 3 ? port : (is_slow ? 4 : 2) * kMs,
+                                            .count = 1});
+      }
+    }
+    parts.push_back(builder.Build());
+  }
+  return DiagnoseJob(parts);
+}
+
+TEST(RankCauses, ASlowLinkCostsWhatItTakesLongerThanThePort) {
+  const Diagnosis diagnosis = SlowLinkBesidePort(1'500 * kUs);
+  const FoundCause* found = FindingWith(diagnosis, "link.slow/0-1");
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->gain, kMs) << "the port takes 3 of the 4 ms";
+  EXPECT_EQ(FindingWith(SlowLinkBesidePort(2'500 * kUs), "link.slow/0-1"), nullptr)
+      << "the port takes 5 ms";
+}
+
+}  // namespace
+}  // namespace mpa

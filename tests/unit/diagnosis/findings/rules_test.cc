@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpa/diagnosis/findings/rules.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cctype>
+#include <cstddef>
+#include <filesystem>
+#include <set>
+#include <string>
+
+#include "diagnosis/made_diagnosis.h"
+#include "support/failures.h"
+#include "support/files.h"
+
+namespace mpa {
+namespace {
+
+TEST(Rules, ListsEveryThresholdOnce) {
+  std::set<std::string> names;
+  std::set<const double*> places;
+  const Rules rules;
+  for (const RuleEntry& entry : RuleList()) {
+    names.insert(std::string(entry.finding) + "/" + std::string(entry.name));
+    places.insert(&(rules.*entry.value));
+    EXPECT_FALSE(entry.meaning.empty());
+    EXPECT_GE(rules.*entry.value, entry.least) << entry.name;
+    EXPECT_LE(rules.*entry.value, entry.most) << entry.name;
+  }
+  EXPECT_EQ(names.size(), RuleList().size());
+  EXPECT_EQ(places.size(), sizeof(Rules) / sizeof(double));
+}
+
+// The guide says the same in a sentence: a capital, and names of settings in code.
+TEST(Rules, TheGuideHasTheSameWords) {
+  std::string guide = test::ReadAll(std::filesystem::path(MPA_SOURCE_DIR) / "docs" / "advisor.md");
+  for (const RuleEntry& entry : RuleList()) {
+    const std::string row = fmt::format("| `{}` | `{}` | ", entry.finding, entry.name);
+    const std::size_t begin = guide.find(row);
+    ASSERT_NE(begin, std::string::npos) << row;
+    const std::string line = guide.substr(begin, guide.find('\n', begin) - begin);
+    std::string meaning = line.substr(line.find(" | ", row.size()) + 3);
+    meaning.resize(meaning.size() - 2);
+    std::erase(meaning, '`');
+    std::string rule(entry.meaning);
+    for (std::string* text : {&meaning, &rule})
+      text->front() = static_cast<char>(std::tolower(static_cast<unsigned char>(text->front())));
+    EXPECT_EQ(meaning, rule) << row;
+  }
+}
+
+TEST(Rules, ReadsWhatItPrints) {
+  Rules rules;
+  rules.link_bandwidth_ratio = 0.55;
+  rules.late_peers = 7;
+  const std::string text = RulesText(rules);
+  const Rules read = ParseRules(text);
+  EXPECT_EQ(read.link_bandwidth_ratio, 0.55);
+  EXPECT_EQ(read.late_peers, 7);
+  EXPECT_EQ(RulesText(read), text);
+}
+
+TEST(Rules, KeepsWhatAFileLeavesOut) {
+  const Rules rules = ParseRules(R"({"schema": "mpa.rules/1", "all": {"least_share": 0.5}})");
+  EXPECT_EQ(rules.least_share, 0.5);
+  EXPECT_EQ(rules.fault_share, Rules().fault_share);
+}
+
+TEST(Rules, NamesWhatIsWrong) {
+  const auto failure = [](const std::string& inner) -> std::string {
+    return test::ErrorOf([&] { ParseRules(R"({"schema": "mpa.rules/1", )" + inner + "}"); }).what();
+  };
+  EXPECT_EQ(failure(R"("link.slow": {"bandwith": 1})"),
+            "link.slow: unknown rule 'bandwith'; available: bandwidth_ratio, least_bytes, share, "
+            "members, card_gbs, card_share, port_gbs, port_share, port_bytes");
+  EXPECT_EQ(failure(R"("link.fast": {})"),
+            "no rules for 'link.fast'; 'advisor --print_rules' lists all");
+  EXPECT_EQ(failure(R"("link.slow": 3)"), "link.slow: give an object of rules");
+  EXPECT_EQ(failure(R"("link.slow": {"bandwidth_ratio": 1.01})"),
+            "link.slow: bandwidth_ratio: give a number from 0 to 1");
+  EXPECT_EQ(failure(R"("link.slow": {"bandwidth_ratio": -0.1})"),
+            "link.slow: bandwidth_ratio: give a number from 0 to 1");
+  EXPECT_EQ(failure(R"("link.slow": {"bandwidth_ratio": "0.5"})"),
+            "link.slow: bandwidth_ratio: give a number from 0 to 1");
+  EXPECT_EQ(failure(R"("comm.retransmit": {"ratio": 4.9})"),
+            "comm.retransmit: ratio: give a number from 5 to 1000000")
+      << "shorter tasks are not kept";
+  for (const char* text : {"[]", "{}", "3", R"({"schema": "mpa.rules/2"})", R"({"schema": 1})"}) {
+    EXPECT_HAS_TEXT(test::ErrorOf([&] { ParseRules(text); }).what(), "not a rule file");
+  }
+}
+
+TEST(Rules, DecideTheSeverity) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  const FoundCause finding = MadeFinding("host.gc", 15'000'000);
+  EXPECT_EQ(ImpactOf(diagnosis, finding), Impact::kHigh);
+  diagnosis.rules.critical_share = 0.15;
+  EXPECT_EQ(ImpactOf(diagnosis, finding), Impact::kCritical);
+  diagnosis.rules.critical_share = diagnosis.rules.high_share = 0.16;
+  EXPECT_EQ(ImpactOf(diagnosis, finding), Impact::kMedium);
+}
+
+}  // namespace
+}  // namespace mpa

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpa/diagnosis/replay/what_if.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <vector>
+
+namespace mpa {
+namespace {
+
+// Two ranks that meet at the end of their step: the slower one decides.
+struct TwoRanks {
+  ReplayGraph graph;
+  ReplaySteps steps;
+  ReplayGraph::Node slow = 0, fast = 0;
+
+  TwoRanks(TimeNs slow_time, TimeNs fast_time) {
+    const auto begin = graph.Add(0, 0);
+    slow = graph.Add(0, slow_time);
+    fast = graph.Add(0, fast_time);
+    const auto end = graph.Add(std::max(slow_time, fast_time), 0);
+    graph.Wait(slow, begin, WaitsFor::kStart, 0);
+    graph.Wait(fast, begin, WaitsFor::kStart, 0);
+    graph.Wait(end, slow, WaitsFor::kEnd, 0);
+    graph.Wait(end, fast, WaitsFor::kEnd, 0);
+    graph.Finish(0);
+    steps.last = {{end}};
+  }
+};
+
+WhatIf Shorten(ReplayGraph::Node node, TimeNs less, bool opportunity = false) {
+  WhatIf cause;
+  cause.expect.durations.push_back({node, less});
+  cause.opportunity = opportunity;
+  return cause;
+}
+
+Waterfall WaterfallOf(const TwoRanks& of, const std::vector<WhatIf>& causes, TimeNs least,
+                      TimeNs least_of_two) {
+  StepReplays replays(of.graph, of.steps);
+  return MakeWaterfall(replays, causes, least, least_of_two);
+}
+
+TEST(Waterfall, WinsNothingTwice) {
+  const TwoRanks of(100, 80);
+  // The slow rank can lose 50, but the other one holds the step at 80; then it can lose 20.
+  const Waterfall waterfall = WaterfallOf(of, {Shorten(of.fast, 20), Shorten(of.slow, 50)}, 1, 1);
+  EXPECT_EQ(waterfall.step, 100);
+  ASSERT_EQ(waterfall.gains.size(), 2U);
+  EXPECT_EQ(waterfall.gains[0].cause, 1U);
+  EXPECT_EQ(waterfall.gains[0].gain, 20);
+  EXPECT_EQ(waterfall.gains[0].alone, 20);
+  EXPECT_EQ(waterfall.gains[1].cause, 0U);
+  EXPECT_EQ(waterfall.gains[1].gain, 20);
+  EXPECT_EQ(waterfall.gains[1].alone, 0);
+  EXPECT_EQ(waterfall.floor, 60);
+}
+
+TEST(Waterfall, TheGainsAndTheFloorAddUpToTheStep) {
+  const TwoRanks of(1000, 900);
+  const std::vector<WhatIf> causes = {Shorten(of.slow, 300), Shorten(of.fast, 100),
+                                      Shorten(of.slow, 100), Shorten(of.fast, 350)};
+  const Waterfall waterfall = WaterfallOf(of, causes, 1, 1);
+  TimeNs sum = waterfall.floor;
+  for (const Gain& gain : waterfall.gains) sum += gain.gain;
+  EXPECT_EQ(sum, waterfall.step);
+}
+
+TEST(Waterfall, FindsTwoCausesThatHideEachOther) {
+  const TwoRanks of(100, 100);
+  const Waterfall waterfall = WaterfallOf(of, {Shorten(of.slow, 30), Shorten(of.fast, 30)}, 1, 1);
+  ASSERT_EQ(waterfall.gains.size(), 2U);
+  EXPECT_TRUE(waterfall.gains[0].with_next);
+  EXPECT_EQ(waterfall.gains[0].gain, 0);
+  EXPECT_EQ(waterfall.gains[1].gain, 30);
+  EXPECT_EQ(waterfall.floor, 70);
+}
+
+TEST(Waterfall, TwoCausesThatSaveLittleTogetherAreNone) {
+  const TwoRanks of(100, 100);
+  const std::vector<WhatIf> causes = {Shorten(of.slow, 30), Shorten(of.fast, 30)};
+  EXPECT_EQ(WaterfallOf(of, causes, 1, 30).gains.size(), 2U);
+  EXPECT_TRUE(WaterfallOf(of, causes, 1, 31).gains.empty());
+}
+
+TEST(Waterfall, MendsFaultsBeforeOpportunities) {
+  const TwoRanks of(100, 20);
+  const Waterfall waterfall =
+      WaterfallOf(of, {Shorten(of.slow, 40, /*opportunity=*/true), Shorten(of.slow, 10)}, 1, 1);
+  ASSERT_EQ(waterfall.gains.size(), 2U);
+  EXPECT_EQ(waterfall.gains[0].cause, 1U);
+  EXPECT_EQ(waterfall.gains[1].cause, 0U);
+}
+
+TEST(Waterfall, LeavesOutWhatWinsNothing) {
+  const TwoRanks of(100, 50);
+  const Waterfall waterfall = WaterfallOf(of, {Shorten(of.fast, 20)}, 1, 1);
+  EXPECT_TRUE(waterfall.gains.empty());
+}
+
+TEST(Waterfall, TellsWhatCompleteRemovalWouldWin) {
+  const TwoRanks of(100, 10);
+  WhatIf cause = Shorten(of.slow, 20);
+  cause.bound.durations.push_back({of.slow, 60});
+  const Waterfall waterfall = WaterfallOf(of, {cause}, 1, 1);
+  ASSERT_EQ(waterfall.gains.size(), 1U);
+  EXPECT_EQ(waterfall.gains[0].gain, 20);
+  EXPECT_EQ(waterfall.gains[0].most, 60);
+}
+
+TEST(StepTime, IsTheMeanOfTheCountedSteps) {
+  ReplayGraph graph;
+  const auto begin = graph.Add(0, 0);
+  const auto warm_up = graph.Add(0, 500);
+  const auto second = graph.Add(500, 100);
+  const auto third = graph.Add(600, 120);
+  graph.Wait(warm_up, begin, WaitsFor::kStart, 0);
+  graph.Wait(second, warm_up, WaitsFor::kEnd, 0);
+  graph.Wait(third, second, WaitsFor::kEnd, 0);
+  graph.Finish(0);
+  ReplaySteps steps;
+  steps.last = {{warm_up}, {second}, {third}};
+  EXPECT_EQ(StepTime(graph, steps, {}), 240);
+  steps.first = 1;
+  EXPECT_EQ(StepTime(graph, steps, {}), 110);
+}
+
+}  // namespace
+}  // namespace mpa

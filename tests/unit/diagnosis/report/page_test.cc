@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "diagnosis/made_diagnosis.h"
+#include "mpa/diagnosis/report/diagnosis_page.h"
+#include "mpa/writers/pages.h"
+#include "support/failures.h"
+#include "support/html.h"
+
+namespace mpa {
+namespace {
+
+using test::ExpectWellFormed;
+
+std::string HtmlOf(const Diagnosis& diagnosis, Language language) {
+  return FormatPage(DiagnosisPage(diagnosis, language));
+}
+
+TEST(DiagnosisPage, ShowsFindingsAndWhatIsNotACause) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  diagnosis.findings = {MadeFinding("host.h2d", 8'000'000), MadeFinding("op.format", 9'000'000)};
+  diagnosis.not_causes = {{"aten::item", 9'000'000, "host.h2d"}};
+  diagnosis.not_judged = {{"host.gc", "gc_detect_threshold", "set it"}};
+  diagnosis.hidden = {MadeFinding("host.memory", 0)};
+  diagnosis.hidden[0].alone = 7'000'000;
+  diagnosis.hidden[0].after = {"host.h2d", "op.format"};
+  const std::string page = HtmlOf(diagnosis, Language::kEnglish);
+  ExpectWellFormed(page);
+  for (const char* text :
+       {"Faults", "Works as written, could be faster", "blocking copies stop the host",
+        "advisor why host.h2d", "aten::item", "gc_detect_threshold", "saves 8.0 ms (8 %)",
+        "hardly anything to save", "<td>host.h2d, op.format</td>"}) {
+    EXPECT_HAS_TEXT(page, text);
+  }
+}
+
+TEST(DiagnosisPage, SpeaksChinese) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  diagnosis.findings = {MadeFinding("host.h2d", 8'000'000)};
+  diagnosis.not_judged = {{"rank.late_host", "three ranks of the same role, or two and more steps",
+                           "captures of more ranks or steps"}};
+  const std::string page = HtmlOf(diagnosis, Language::kChinese);
+  ExpectWellFormed(page);
+  EXPECT_HAS_TEXT(page, "lang=\"zh\"");
+  EXPECT_HAS_TEXT(page, "阻塞式拷贝使 host 停顿");
+  EXPECT_HAS_TEXT(page, "<td>采集更多的卡或 step</td>");
+}
+
+TEST(DiagnosisPage, TextsOfCapturesAreNoMarkup) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  diagnosis.level = "<b>&\"";
+  diagnosis.findings = {MadeFinding("host.h2d", 8'000'000)};
+  diagnosis.findings[0].key = diagnosis.findings[0].evidence[0].name = "<script>alert(1)</script>";
+  diagnosis.not_causes = {{"<i>", 1, "<u>"}};
+  diagnosis.notes = {"<s>"};
+  const std::string page = HtmlOf(diagnosis, Language::kEnglish);
+  ExpectWellFormed(page);
+  for (const char* text : {"<script", "<b>&\"", "<i>", "<u>", "<s>"})
+    EXPECT_EQ(page.find(text), std::string::npos) << text;
+  EXPECT_HAS_TEXT(page, "&lt;script&gt;");
+}
+
+TEST(DiagnosisPage, OfNothing) { ExpectWellFormed(HtmlOf({}, Language::kEnglish)); }
+
+}  // namespace
+}  // namespace mpa

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "diagnosis/made_diagnosis.h"
+#include "mpa/base/columns.h"
+#include "mpa/diagnosis/findings/catalogue.h"
+#include "mpa/diagnosis/report/diagnosis_screen.h"
+#include "mpa/diagnosis/report/finding_text.h"
+
+namespace mpa {
+namespace {
+
+using ScreenLines = std::vector<std::string>;
+
+std::string JoinedScreen(const ScreenLines& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+
+bool ScreenHolds(const ScreenLines& lines, std::string_view text) {
+  return JoinedScreen(lines).find(text) != std::string::npos;
+}
+
+// Within 25 lines of 80 columns, without control characters.
+void ExpectScreenFits(const ScreenLines& lines) {
+  EXPECT_LE(lines.size(), 25u) << JoinedScreen(lines);
+  for (const std::string& line : lines) {
+    EXPECT_LE(ColumnsOf(line), 80u) << line;
+    for (const char letter : line) EXPECT_GE(static_cast<unsigned char>(letter), 0x20) << line;
+  }
+}
+
+TEST(DiagnosisScreen, SharesAddUpToHundred) {
+  // 30.4 + 20.4 + 10.4 + 38.8 %: the rests are 0.4, 0.4, 0.4 and 0.8, and two percents are left.
+  // One goes to the largest rest, one to the first of the equal ones.
+  const ScreenLines lines = DiagnosisScreen(MadeDiagnosis(), Language::kEnglish, 5);
+  ASSERT_GE(lines.size(), 4u);
+  EXPECT_EQ(lines[0], "2 of 8 ranks, step 50, Level1: step 100.0 ms");
+  EXPECT_EQ(lines[1],
+            "  compute 30.4 (31 %), waiting for ranks 20.4 (20 %), transfer 10.4 (10 %),");
+  EXPECT_EQ(lines[2], "  device free 38.8 (39 %) on rank 0");
+}
+
+TEST(DiagnosisScreen, LargestRestsAreRoundedUp) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  diagnosis.ranks = {0};
+  diagnosis.world = 1;
+  // Thirds of 33.33 %: 33 each, and the percent that is left goes to the first.
+  diagnosis.accounting[0].leaves = {
+      {"comp.vector", 20'000'000}, {"comm.transfer", 20'000'000}, {"free.python", 20'000'000}};
+  const ScreenLines lines = DiagnosisScreen(diagnosis, Language::kEnglish, 5);
+  EXPECT_EQ(lines[0], "1 rank, step 50, Level1: step 100.0 ms");
+  EXPECT_EQ(lines[1], "  compute 20.0 (34 %), waiting for ranks 0.0 (0 %), transfer 20.0 (33 %),");
+}
+
+TEST(DiagnosisScreen, FreeTimeBelowHalfAPercentIsOther) {
+  // Garbage collections take 0.4 of 100 ms.
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(MadeDiagnosis(), Language::kEnglish, 5),
+                          "  device free: Python 38.4, other 0.4"));
+}
+
+TEST(DiagnosisScreen, WithoutFindingsTheLargestPartIsTheLimit) {
+  const ScreenLines lines = DiagnosisScreen(MadeDiagnosis(), Language::kEnglish, 5);
+  ASSERT_EQ(lines.size(), 6u);
+  EXPECT_EQ(lines[4], "No finding above 1 % of the step.");
+  EXPECT_EQ(lines[5], "Next limit: Python, 38.4 ms (38 % of the step)");
+}
+
+TEST(DiagnosisScreen, AFindingHasNumberPlaceAndAction) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  diagnosis.findings = {MadeFinding("host.h2d", 8'000'000)};
+  diagnosis.floor = 92'000'000;
+  const ScreenLines lines = DiagnosisScreen(diagnosis, Language::kEnglish, 5);
+  ASSERT_EQ(lines.size(), 8u);
+  EXPECT_EQ(lines[4],
+            "1 MEDIUM   blocking copies stop the host                      saves 8.0 ms (8 %)");
+  EXPECT_EQ(lines[5], "    aten::to: 3 calls a step, 5.0 ms a step");
+  EXPECT_EQ(lines[6], "    -> pin_memory=True; .to(device, non_blocking=True)");
+  EXPECT_EQ(lines[7], "After all of these: 92.0 ms.  Next: advisor why host.h2d -d DIR");
+}
+
+TEST(DiagnosisScreen, SaysWhatMendingItAloneWins) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  diagnosis.findings = {MadeFinding("host.h2d", 8'000'000)};
+  diagnosis.findings[0].alone = 6'300'000;  // 1.7 ms less, which is more than a fifth
+  EXPECT_TRUE(
+      ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5), "saves 8.0 ms (alone 6.3)"));
+  diagnosis.findings[0].alone = 6'500'000;  // 1.5 ms are not
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5), "saves 8.0 ms (8 %)"));
+}
+
+TEST(DiagnosisScreen, ShortStepsGetMoreDecimals) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  diagnosis.step = 9'204'000;
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5), "step 9.20 ms"));
+  diagnosis.step = 546'000;
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5), "step 0.546 ms"));
+}
+
+TEST(DiagnosisScreen, OpportunitiesStandBelowFaults) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  diagnosis.findings = {MadeFinding("host.h2d", 8'000'000), MadeFinding("op.format", 9'000'000)};
+  const ScreenLines lines = DiagnosisScreen(diagnosis, Language::kEnglish, 5);
+  EXPECT_EQ(lines[7], "Works as written, could be faster:");
+  EXPECT_TRUE(lines[8].starts_with("2 MEDIUM   layouts and types are converted"));
+}
+
+TEST(DiagnosisScreen, WhatIsOfTheCaptureHasAHeadingOfItsOwn) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  diagnosis.findings = {MadeFinding("op.format", 9'000'000), MadeFinding("env.check", 0),
+                        MadeFinding("capture.missing", 0)};
+  for (std::size_t i : {1, 2}) {
+    diagnosis.findings[i].metrics.clear();
+    diagnosis.findings[i].evidence.clear();
+  }
+  const ScreenLines lines = DiagnosisScreen(diagnosis, Language::kEnglish, 5);
+  EXPECT_EQ(lines[4], "Works as written, could be faster:");
+  EXPECT_EQ(lines[8], "Settings and memory:");
+  EXPECT_TRUE(lines[9].starts_with("2 INFO"));
+  EXPECT_EQ(lines[11], "About the capture:");
+  EXPECT_TRUE(lines[12].starts_with("3 INFO     the captures do not show all causes"));
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kChinese, 5), "关于采集：\n"));
+}
+
+TEST(DiagnosisScreen, AVariableHasItsValueItsRanksAndWhatItAddsTo) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  diagnosis.findings = {MadeFinding("host.launch_bound", 9'000'000), MadeFinding("env.check", 0)};
+  diagnosis.findings[1].setting =
+      FoundSetting{"HCCL_DETERMINISTIC", {{"true", {0, 1}}}, false, "comm.inner"};
+  const ScreenLines lines = DiagnosisScreen(diagnosis, Language::kEnglish, 5);
+  EXPECT_EQ(lines[9],
+            "2 INFO     HCCL_DETERMINISTIC=true: a fixed order of the sums slows collectives");
+  EXPECT_EQ(lines[10], "    true on ranks 0, 1, adds to comm.inner");
+  EXPECT_EQ(lines[11], "    -> HCCL_DETERMINISTIC=false unless results must repeat");
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kChinese, 5),
+                          "    true：rank 0, 1，影响 comm.inner\n"));
+}
+
+TEST(DiagnosisScreen, SaysThatAFindingNeedsTheNext) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  diagnosis.findings = {MadeFinding("host.h2d", 0), MadeFinding("host.sync", 9'000'000)};
+  diagnosis.findings[0].with_next = true;
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5),
+                          "pays only with the next finding\n"));
+}
+
+TEST(DiagnosisScreen, TheLeastShareIsThatOfTheRules) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  diagnosis.rules.least_share = 0.025;
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5),
+                          "No finding above 2.5 % of the step.\n"));
+}
+
+TEST(DiagnosisScreen, FindingsOfTheCaptureAloneCostNothing) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  diagnosis.findings = {MadeFinding("capture.missing", 0)};
+  const ScreenLines lines = DiagnosisScreen(diagnosis, Language::kEnglish, 5);
+  EXPECT_TRUE(ScreenHolds(lines, "No finding above 1 % of the step.\n"));
+  EXPECT_FALSE(ScreenHolds(lines, "After all of these"));
+  EXPECT_EQ(lines.back(), "Next: advisor why capture.missing -d DIR");
+}
+
+TEST(DiagnosisScreen, UnsureFindingsSaySo) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  diagnosis.findings = {MadeFinding("rank.late", 8'000'000)};
+  diagnosis.findings[0].confidence = Certainty::kLow;
+  diagnosis.findings[0].ranks = {5};
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5),
+                          "probably: collectives wait for rank 5"));
+  EXPECT_TRUE(
+      ScreenHolds(DiagnosisScreen(diagnosis, Language::kChinese, 5), "可能：集合通信等待 rank 5"));
+}
+
+TEST(DiagnosisScreen, NamesWhatOnlyLooksGuilty) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  diagnosis.findings = {MadeFinding("rank.late", 8'000'000)};
+  diagnosis.not_causes = {{"aclrtSynchronizeStream", 91'700'000, "rank.late"},
+                          {"aten::nonzero", 3'000'000, ""},
+                          {"third", 1, ""}};
+  const ScreenLines lines = DiagnosisScreen(diagnosis, Language::kEnglish, 5);
+  EXPECT_TRUE(ScreenHolds(
+      lines, "Not a cause: aclrtSynchronizeStream, 91.7 ms: waits for what 1 delays\n"));
+  EXPECT_TRUE(
+      ScreenHolds(lines, "Not a cause: aten::nonzero, 3.0 ms: the wait itself costs nothing\n"));
+  EXPECT_FALSE(ScreenHolds(lines, "third"));
+}
+
+TEST(DiagnosisScreen, NamesTheLinesOfTheProgram) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  diagnosis.findings = {MadeFinding("host.h2d", 8'000'000)};
+  diagnosis.findings[0].evidence[0].line = "train.py:90";
+  diagnosis.not_causes = {{"aten::_local_scalar_dense", 91'700'000, "host.h2d", "main.py:485"}};
+  const ScreenLines lines = DiagnosisScreen(diagnosis, Language::kEnglish, 5);
+  EXPECT_TRUE(ScreenHolds(lines, "    aten::to at train.py:90: 3 calls a step"));
+  // 80 columns: the middle of the name gives way.
+  EXPECT_TRUE(ScreenHolds(lines, "r_dense at main.py:485, 91.7 ms: waits for what 1 delays\n"));
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kChinese, 5),
+                          "aten::to（train.py:90）：每个 step 3 次"));
+}
+
+TEST(DiagnosisScreen, CountsWhatItLeavesOut) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  for (int i = 0; i < 7; ++i) diagnosis.findings.push_back(MadeFinding("host.h2d", 8'000'000));
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5),
+                          "\n2 more: --json lists them\n"));
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 1),
+                          "\n6 more: --json lists them\n"));
+}
+
+TEST(DiagnosisScreen, CountsWhatIsFine) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  diagnosis.fine = {"host.gc", "op.fp32", "dev.clock"};
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5),
+                          "\n3 others looked at and fine\n"));
+  for (int i = 0; i < 7; ++i) diagnosis.findings.push_back(MadeFinding("host.h2d", 8'000'000));
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5),
+                          "\n2 more; 3 others looked at and fine: --json lists them\n"));
+}
+
+FoundCause HiddenBehind(std::string_view id, TimeNs alone, std::vector<std::string> keys) {
+  FoundCause cause = MadeFinding(id, 0);
+  cause.alone = alone;
+  cause.after = std::move(keys);
+  return cause;
+}
+
+TEST(DiagnosisScreen, NamesWhatFindingsHide) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  diagnosis.findings = {MadeFinding("host.sync", 9'000'000), MadeFinding("host.h2d", 8'000'000)};
+  diagnosis.hidden = {HiddenBehind("host.gc", 13'000'000, {"host.h2d"})};
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5),
+                          "\nHidden behind 2: host.gc, 13.0 ms alone, hardly any after it\n"));
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kChinese, 5),
+                          "\n被第 2 项掩盖：host.gc，单独 13.0 ms，其后几乎无收益\n"));
+  diagnosis.hidden = {HiddenBehind("host.gc", 13'000'000, {"host.sync", "host.h2d"}),
+                      HiddenBehind("op.fp32", 3'000'000, {"host.sync"})};
+  EXPECT_TRUE(ScreenHolds(
+      DiagnosisScreen(diagnosis, Language::kEnglish, 5),
+      "\nHidden behind 1 and 1 more: host.gc, 13.0 ms alone, hardly any after it; 1 more\n"));
+}
+
+TEST(DiagnosisScreen, NamesWhatHasToBeFixedAsWell) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  diagnosis.findings = {MadeFinding("host.h2d", 8'000'000)};
+  diagnosis.floor = 72'000'000;
+  diagnosis.needed = {{"rank.late/r5", 20'000'000}};
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5),
+                          "After all of these and rank.late/r5 of 'advisor all': 72.0 ms."));
+}
+
+TEST(DiagnosisScreen, WhatIsNotSplitIsCommunication) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  diagnosis.accounting[0].leaves = {
+      {"comp.matmul", 60'000'000}, {"comm.unsplit", 15'000'000}, {"free.python", 25'000'000}};
+  const ScreenLines lines = DiagnosisScreen(diagnosis, Language::kEnglish, 5);
+  EXPECT_EQ(lines[1], "  compute 60.0 (60 %), communication 15.0 (15 %),");
+  EXPECT_EQ(lines[2], "  device free 25.0 (25 %) on rank 0");
+}
+
+TEST(DiagnosisScreen, ShowsARankThatNoFaultIsAbout) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  diagnosis.accounting.push_back({1, 50, 98'000'000, {{"comp.matmul", 98'000'000}}});
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5), "on rank 0"));
+  diagnosis.findings = {MadeFinding("rank.late_host", 8'000'000)};
+  diagnosis.findings[0].ranks = {0};
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5), "on rank 1"));
+  diagnosis.findings.clear();
+  diagnosis.culprits = {0};
+  EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5), "on rank 1"));
+}
+
+TEST(DiagnosisScreen, RoundsEachNumberInOneWay) {
+  // The rest of 0.6 % is rounded up in both places.
+  Diagnosis diagnosis = MadeDiagnosis();
+  diagnosis.accounting[0].leaves = {{"comp.matmul", 40'400'000}, {"comm.wait_peer", 59'600'000}};
+  const ScreenLines lines = DiagnosisScreen(diagnosis, Language::kEnglish, 5);
+  EXPECT_TRUE(ScreenHolds(lines, "waiting for ranks 59.6 (60 %)"));
+  EXPECT_TRUE(ScreenHolds(lines, ", 59.6 ms (60 % of the step)"));
+}
+
+// As many ranks, findings and long names as may come.
+Diagnosis LargeDiagnosis() {
+  Diagnosis diagnosis = MadeDiagnosis();
+  diagnosis.world = 4096;
+  diagnosis.ranks.clear();
+  diagnosis.steps.clear();
+  for (std::int64_t rank = 0; rank < 2048; ++rank) diagnosis.ranks.push_back(rank);
+  for (std::int32_t step = 100000; step < 100900; ++step) diagnosis.steps.push_back(step);
+  diagnosis.dropped_steps = {99997, 99998, 99999};
+  diagnosis.level = "Level1";
+  diagnosis.step = diagnosis.floor = 123'456'789'000'000;
+  AccountRow& row = diagnosis.accounting[0];
+  row.rank = 2047;
+  row.window = diagnosis.step;
+  row.leaves.clear();
+  for (const std::string_view leaf :
+       {"comp.vector", "comm.wait_peer", "comm.bubble", "comm.transfer", "copy.h2d",
+        "free.dispatch.comm", "free.launch_latency", "free.sync.scalar", "free.copy", "free.aclop",
+        "free.gc", "free.python", "free.device_queue"}) {
+    row.leaves.emplace_back(leaf, 9'000'000'000'000);
+  }
+  const std::string wild = "\x1b[31m" + std::string(300, 'x') + "\n\xff";
+  for (const CatalogueEntry& entry : Catalogue()) {
+    FoundCause finding = MadeFinding(entry.id, 9'876'543'210'000);
+    finding.alone = 1;
+    for (std::int64_t rank = 0; rank < 2048; rank += 2) finding.ranks.push_back(rank);
+    finding.evidence[0].name = wild;
+    finding.metrics.assign(12, {"slower_than_peers", 1.5, "ratio"});
+    diagnosis.findings.push_back(std::move(finding));
+  }
+  diagnosis.not_causes = {{wild, 1'000'000'000, diagnosis.findings[0].key},
+                          {wild, 1'000'000'000, ""}};
+  diagnosis.hidden.assign(40, diagnosis.findings[0]);
+  diagnosis.hidden[0].alone = 1'000'000'000;
+  diagnosis.hidden[0].after.assign(100, diagnosis.findings[0].key);
+  return diagnosis;
+}
+
+TEST(DiagnosisScreen, FitsWhateverComes) {
+  const Diagnosis large = LargeDiagnosis();
+  for (const Language language : {Language::kEnglish, Language::kChinese}) {
+    // Each kind of finding as the first one, with the next ones behind it.
+    for (std::size_t first = 0; first < large.findings.size(); ++first) {
+      Diagnosis diagnosis = large;
+      std::rotate(diagnosis.findings.begin(),
+                  diagnosis.findings.begin() + static_cast<std::ptrdiff_t>(first),
+                  diagnosis.findings.end());
+      const ScreenLines lines = DiagnosisScreen(diagnosis, language, 50);
+      ExpectScreenFits(lines);
+      EXPECT_TRUE(
+          ScreenHolds(lines, language == Language::kEnglish ? " more: --json" : "见 --json"));
+    }
+  }
+}
+
+TEST(DiagnosisScreen, ShowsFiveUsualFindings) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  for (const std::string_view id :
+       {"host.dataloader", "host.h2d", "host.sync", "host.compile", "op.format", "comm.small"}) {
+    diagnosis.findings.push_back(MadeFinding(id, 8'000'000));
+  }
+  diagnosis.not_causes = {{"aclrtSynchronizeStream", 91'700'000, "host.sync"},
+                          {"aten::nonzero", 3'000'000, ""}};
+  for (const Language language : {Language::kEnglish, Language::kChinese}) {
+    const ScreenLines lines = DiagnosisScreen(diagnosis, language, 5);
+    ExpectScreenFits(lines);
+    EXPECT_TRUE(ScreenHolds(lines, "\n5 ")) << JoinedScreen(lines);
+  }
+}
+
+TEST(DiagnosisScreen, ChineseCountsTwoColumns) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  diagnosis.findings = {MadeFinding("host.h2d", 8'000'000)};
+  const ScreenLines lines = DiagnosisScreen(diagnosis, Language::kChinese, 5);
+  EXPECT_EQ(lines[0], "共 8 卡，采集 2 卡，step 50，Level1：step 耗时 100.0 ms");
+  // The gain ends in column 80: 11 + 22 columns before it, 19 of its own.
+  EXPECT_EQ(lines[4],
+            "1 MEDIUM   阻塞式拷贝使 host 停顿                             可省 8.0 ms（8 %）");
+  EXPECT_EQ(ColumnsOf(lines[4]), 80u);
+}
+
+TEST(DiagnosisScreen, WithoutAnyRankNothingBreaks) {
+  const ScreenLines lines = DiagnosisScreen(Diagnosis{}, Language::kEnglish, 5);
+  EXPECT_EQ(lines, (ScreenLines{"0 ranks: step 0.000 ms", "No finding above 1 % of the step."}));
+}
+
+TEST(Screen, ALineIsNamedOnce) {
+  const auto at = [](const char* name, const char* line) {
+    return AtLine(name, line, Language::kEnglish, 60);
+  };
+  EXPECT_EQ(at("aten::item", "train.py:90"), "aten::item at train.py:90");
+  EXPECT_EQ(at("train.py(90): step", "train.py:90"), "train.py(90): step");
+  EXPECT_EQ(at("train.py(90): step", "train.py:9"), "train.py(90): step at train.py:9");
+  EXPECT_EQ(at("aten::item", ""), "aten::item");
+}
+
+}  // namespace
+}  // namespace mpa
