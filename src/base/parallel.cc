@@ -72,7 +72,11 @@ void ParallelFor(std::size_t count, const std::function<void(std::size_t)>& body
     }
   }
   work();
-  for (std::thread& worker : workers) worker.join();
+  if (!workers.empty()) {
+    ++IdleWorkers();  // while this thread waits, loops of the last bodies may have its place
+    for (std::thread& worker : workers) worker.join();
+    --IdleWorkers();
+  }
   if (failure) std::rethrow_exception(failure);
 }
 

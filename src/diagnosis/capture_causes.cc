@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the settings of the job and of its captures say. These findings win nothing by themselves.
+#include "capture_causes.h"
+
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>

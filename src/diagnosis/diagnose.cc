@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bubble.h"
+#include "capture_causes.h"
 #include "chain.h"
 #include "hiding.h"
 #include "innocents.h"
@@ -150,35 +151,17 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules,
   diagnosis.ranks_left_out = common.left_out;
   diagnosis.steps_left_out = common.not_on_all;
   diagnosis.clock_doubts = job.operations.clock_doubts;
-  std::vector<Cause> causes;
-  FindRankCauses(job, causes);
-  FindOutsiderCauses(job, causes);
-  const LinkSpeeds speeds(job);
-  FindSlowLinks(job, speeds, causes);
-  IssuingOfRanks issuing(job.ranks);
-  FindCommunicationCauses(job, speeds, issuing, causes);
-  FindSlowPorts(job, causes);
-  FindSlowGroups(job, causes);
-  FindPipelineCauses(job, causes);
-  FindHostCauses(job, causes);
-  FindLaunchCauses(job, causes);
-  FindHostHabits(job, causes);
-  FindTransferCauses(job, causes);
-  FindDeviceCauses(job, issuing, causes);
-  FindFusionCauses(job, issuing, causes);
-  FindOperatorCauses(job, causes);
+  std::vector<Cause> causes = FindCauses(job);
   std::vector<WhatIf> what_ifs;
   for (Cause& cause : causes) what_ifs.push_back(std::move(cause.what_if));
   const auto share_of_step = [&](double share) {
     return std::max<TimeNs>(1, ShareOf(job.step_time, share));
   };
   StepReplays replays(job.graph.graph, job.graph.steps);
-  const auto search = [&] {
-    return MakeWaterfall(replays, what_ifs, share_of_step(rules.search_share),
+  WaterfallSearch search(replays, what_ifs, share_of_step(rules.search_share),
                          share_of_step(rules.pair_share));
-  };
-  Waterfall waterfall = search();
-  if (DemoteUsual(job, waterfall, causes, what_ifs)) waterfall = search();
+  Waterfall waterfall = search.Run();
+  if (DemoteUsual(job, waterfall, causes, what_ifs)) waterfall = search.Run();
   diagnosis.step = waterfall.step;
   diagnosis.floor = waterfall.step;
   const TimeNs least = LeastGain(rules, waterfall.step);

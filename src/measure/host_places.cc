@@ -77,23 +77,27 @@ bool HasStack(const RankTrace& trace, StringId stack) {
 
 }  // namespace
 
-std::string HostNameOf(const RankTrace& trace, PieceTable table, std::int32_t row) {
+StringId HostTextOf(const RankTrace& trace, PieceTable table, std::int32_t row) {
   const auto at = static_cast<std::size_t>(row);
-  const auto name = [&](StringId text) { return std::string(trace.strings.View(text)); };
   switch (table) {
     case PieceTable::kHostOps:
-      return name(trace.host_ops.name[at]);
+      return trace.host_ops.name[at];
     case PieceTable::kPythonCalls:
-      return WithoutAddresses(trace.strings.View(trace.python_calls.name[at]));
+      return trace.python_calls.name[at];
     case PieceTable::kHostCalls:
-      return name(trace.host_calls.name[at]);
+      return trace.host_calls.name[at];
     case PieceTable::kQueuedWork:
-      return name(trace.queued_work.name[at]);
+      return trace.queued_work.name[at];
     case PieceTable::kMstx:
-      return name(trace.mstx.message[at]);
+      return trace.mstx.message[at];
     default:
-      return "";
+      return StringId::kEmpty;
   }
+}
+
+std::string HostNameOf(const RankTrace& trace, PieceTable table, std::int32_t row) {
+  const std::string_view text = trace.strings.View(HostTextOf(trace, table, row));
+  return table == PieceTable::kPythonCalls ? WithoutAddresses(text) : std::string(text);
 }
 
 CallSites::CallSites(const RankTrace& trace, const HostClock& clock)

@@ -11,6 +11,9 @@
 
 namespace mpa {
 
+/// The recorded name of a row of a table of the host; empty for tables without names.
+StringId HostTextOf(const RankTrace& trace, PieceTable table, std::int32_t row);
+
 /// What a row of a table of the host is called, in every run alike: "aten::item", "train.py(90):
 /// f".
 std::string HostNameOf(const RankTrace& trace, PieceTable table, std::int32_t row);

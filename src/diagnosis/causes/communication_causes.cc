@@ -10,9 +10,10 @@
 #include <vector>
 
 #include "exposure.h"
+#include "finders.h"
 #include "gradient_curve.h"
+#include "link_speeds.h"
 #include "mpa/diagnosis/causes/cause.h"
-#include "mpa/diagnosis/causes/link_speeds.h"
 #include "small_operations.h"
 
 namespace mpa {

@@ -90,9 +90,7 @@ class EvidenceFinder {
         for (std::size_t i = 0; i < ranks_.size(); ++i) AddOperations(i);
       }
     }
-    std::stable_sort(found_.begin(), found_.end(),
-                     [](const Evidence& a, const Evidence& b) { return a.dur > b.dur; });
-    if (found_.size() > kMostPlaces) found_.resize(kMostPlaces);
+    KeepLongest();
     finding_.evidence = std::move(found_);
   }
 
@@ -113,16 +111,28 @@ class EvidenceFinder {
            std::find(finding_.steps.begin(), finding_.steps.end(), id) != finding_.steps.end();
   }
 
-  void Add(std::size_t rank, std::string_view table, NameId name, std::int64_t peer, TimeNs start,
-           TimeNs dur) {
-    Add(rank, table, ranks_[rank].part->names[name], peer, start, dur);
+  void KeepLongest() {
+    std::stable_sort(found_.begin(), found_.end(),
+                     [](const Evidence& a, const Evidence& b) { return a.dur > b.dur; });
+    if (found_.size() < kMostPlaces) return;
+    found_.resize(kMostPlaces);
+    least_ = found_.back().dur;
   }
-  void Add(std::size_t rank, std::string_view table, const std::string& name, std::int64_t peer,
-           TimeNs start, TimeNs dur) {
+
+  // Null: there are enough longer ones. A finding may have millions of places.
+  Evidence* Add(std::size_t rank, std::string_view table, NameId name, std::int64_t peer,
+                TimeNs start, TimeNs dur) {
+    return Add(rank, table, ranks_[rank].part->names[name], peer, start, dur);
+  }
+  Evidence* Add(std::size_t rank, std::string_view table, const std::string& name,
+                std::int64_t peer, TimeNs start, TimeNs dur) {
+    if (dur <= least_) return nullptr;
+    if (found_.size() >= 4 * kMostPlaces) KeepLongest();
     const RankDiagnosis& part = *ranks_[rank].part;
     const PlaceNames names = NamesOf(part.source, table);
-    found_.push_back({ranks_[rank].rank, std::string(names.file), std::string(names.table), name,
-                      peer, start, dur, part.capture});
+    return &found_.emplace_back(Evidence{ranks_[rank].rank, std::string(names.file),
+                                         std::string(names.table), name, peer, start, dur,
+                                         part.capture});
   }
 
   // Of the host, whose clock is a little off the one of the steps.
@@ -147,8 +157,8 @@ class EvidenceFinder {
   // What the host did, with the line of the program.
   void AddOfHost(std::size_t rank, std::string_view table, NameId name, NameId line, TimeNs start,
                  TimeNs dur) {
-    Add(rank, table, name, kNoPeer, start, dur);
-    found_.back().line = ranks_[rank].part->names[line];
+    if (Evidence* const added = Add(rank, table, name, kNoPeer, start, dur))
+      added->line = ranks_[rank].part->names[line];
   }
 
   // Findings about some types of kernels have the type, or what is computed in pieces, as their
@@ -285,10 +295,9 @@ class EvidenceFinder {
         facts_.Operations().all[facts_.Operations().of_rank[rank][number]];
     for (const SeenPeer& seen : part.meetings.seen[met->second]) {
       if (!seen.waited || RankInJob(operation, seen.peer) != peer) continue;
-      const PlaceNames names = NamesOf(part.source, "tasks");
-      found_.push_back({ranks_[rank].rank, std::string(names.file), std::string(names.table),
-                        "Notify_Wait", peer, seen.begin, seen.time - seen.begin, part.capture});
-      found_.back().op = part.names[part.operations[number].name];
+      if (Evidence* const added =
+              Add(rank, "tasks", "Notify_Wait", peer, seen.begin, seen.time - seen.begin))
+        added->op = part.names[part.operations[number].name];
       return true;
     }
     return false;
@@ -314,6 +323,7 @@ class EvidenceFinder {
   const std::vector<Leaf> leaves_;
   std::set<std::pair<std::string, std::string>> of_others_;  // types and shapes of kernels
   std::vector<Evidence> found_;
+  TimeNs least_ = -1;  // shorter ones and equal ones are too many
 };
 
 std::vector<Leaf> ComputeLeaves() {

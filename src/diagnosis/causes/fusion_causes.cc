@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "finders.h"
 #include "fusible_kernels.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/measure/quantiles.h"

@@ -5,6 +5,7 @@
 #include <array>
 #include <set>
 
+#include "finders.h"
 #include "mpa/diagnosis/causes/cause.h"
 
 namespace mpa {

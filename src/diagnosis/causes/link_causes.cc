@@ -8,8 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "finders.h"
+#include "link_speeds.h"
 #include "mpa/diagnosis/causes/cause.h"
-#include "mpa/diagnosis/causes/link_speeds.h"
 #include "mpa/measure/quantiles.h"
 
 namespace mpa {

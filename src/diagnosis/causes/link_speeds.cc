@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/diagnosis/causes/link_speeds.h"
+#include "link_speeds.h"
 
 #include <algorithm>
 #include <vector>

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "finders.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/measure/quantiles.h"
 

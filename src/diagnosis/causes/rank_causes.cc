@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "finders.h"
 #include "host_comparison.h"
 #include "mpa/base/text.h"
 #include "mpa/diagnosis/causes/cause.h"

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "finders.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/measure/quantiles.h"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "exposure.h"
-#include "mpa/diagnosis/causes/link_speeds.h"
+#include "link_speeds.h"
 
 namespace mpa {
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "finders.h"
 #include "mpa/base/text.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/diagnosis/causes/compared_tasks.h"

@@ -249,7 +249,7 @@ Job MakeJob(std::vector<DiagnosedRank> ranks, const Rules& rules) {
   SumWork(job);
   job.first_step = FirstIsWarmUp(job) ? 1 : 0;
   job.graph.steps.first = job.first_step;
-  job.step_time = StepTime(job.graph.graph, job.graph.steps, {});
+  job.step_time = RecordedStepTime(job.graph.graph, job.graph.steps);
   FindUsualKernels(job);
   FindSlowRoles(job);
   return job;

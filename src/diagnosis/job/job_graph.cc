@@ -11,6 +11,18 @@ namespace {
 // Recorded times may contradict the graph by so much: clocks of host and device, and of ranks.
 constexpr TimeNs kClockTolerance = 30'000;
 
+void ReserveGraph(const std::vector<const RankGraph*>& ranks,
+                  const std::vector<JointOperation>& operations, ReplayGraph& graph) {
+  // An operation is a node, two moments at most and a wait for each of them; see BuildJobGraph().
+  std::size_t nodes = 3 * operations.size(), edges = 4 * operations.size();
+  for (const RankGraph* rank : ranks) {
+    nodes += rank->nodes.size();
+    edges += rank->edges.size();
+  }
+  for (const JointOperation& operation : operations) edges += 2 * operation.members.size();
+  graph.Reserve(nodes, edges);
+}
+
 }  // namespace
 
 JobGraph BuildJobGraph(const std::vector<const RankGraph*>& ranks,
@@ -18,6 +30,7 @@ JobGraph BuildJobGraph(const std::vector<const RankGraph*>& ranks,
                        const std::vector<JointOperation>& operations, std::size_t first_step) {
   JobGraph job;
   ReplayGraph& graph = job.graph;
+  ReserveGraph(ranks, operations, graph);
   TimeNs begin = std::numeric_limits<TimeNs>::max();
   std::size_t steps = 1;
   for (std::size_t r = 0; r < ranks.size(); ++r) {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a rank keeps for the diagnosis of the job.
 #include <algorithm>
-#include <map>
+#include <array>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
 
-#include "mpa/base/text.h"
+#include "mpa/base/parallel.h"
 #include "mpa/diagnosis/part/part.h"
 #include "mpa/measure/accounting.h"
 #include "mpa/measure/collectives.h"
@@ -46,17 +47,24 @@ class PartMaker {
     AddSteps();
     std::vector<HostStretch> stretches;
     part_.graph = BuildRankGraph(trace_, account_.clock.offset, stretches);
-    AddShares(stretches);
-    if (!part_.knows_garbage) part_.gaps = FindSilentGaps(trace_, timeline_, stretches);
-    const CallSites sites(trace_, account_.clock);
-    AddPlaces(sites);
-    AddBlocked(sites);
-    if (explains_) FindOrigins(trace_, account_.clock.offset, sites, names_, part_);
-    NameKernels(trace_, names_, part_);
+    // Independent of each other: the last rank of a job to be read has idle cores beside it.
+    const std::array<std::function<void()>, 3> pieces = {
+        [&] {
+          AddShares(stretches);
+          if (!part_.knows_garbage) part_.gaps = FindSilentGaps(trace_, timeline_, stretches);
+        },
+        [&] {
+          const CallSites sites(trace_, account_.clock);
+          AddPlaces(trace_, timeline_, sites, names_, part_);
+          AddBlocked(sites);
+          if (explains_) FindOrigins(trace_, account_.clock.offset, sites, names_, part_);
+          NameKernels(trace_, names_, part_);
+          AddLaunches(trace_, steps_, part_);
+        },
+        [&] { part_.analyzers = MakeAnalyzerRows(trace_); }};
+    ParallelFor(pieces.size(), [&](std::size_t piece) { pieces[piece](); });
     if (steps_.Count() == 0) MarkStartUp(part_);
     AddOperations();
-    part_.analyzers = MakeAnalyzerRows(trace_);
-    AddLaunches(trace_, steps_, part_);
     AddMemory();
     part_.settings = trace_.job.settings;
     part_.host = trace_.job.host_uid.empty() ? trace_.job.host_name : trace_.job.host_uid;
@@ -115,94 +123,6 @@ class PartMaker {
         if (times[leaf] == 0) continue;
         part_.shares.push_back({stretch.edge, static_cast<Leaf>(leaf), times[leaf],
                                 Contains(optimizer, stretch.begin)});
-      }
-    }
-  }
-
-  // Of the event, which may have begun before the piece of it that counts.
-  TimeNs StartOfPiece(const HostPiece& piece) const {
-    const auto row = static_cast<std::size_t>(piece.row);
-    switch (piece.table) {
-      case PieceTable::kHostOps:
-        return trace_.host_ops.start[row];
-      case PieceTable::kPythonCalls:
-        return trace_.python_calls.start[row];
-      case PieceTable::kHostCalls:
-        return trace_.host_calls.start[row];
-      case PieceTable::kMstx:
-        return trace_.mstx.start[row];
-      default:
-        return piece.begin;
-    }
-  }
-
-  // When operators run on other threads than this one.
-  Intervals OpsBeside(std::size_t track) const {
-    std::vector<Interval> ops;
-    const HostOps& rows = trace_.host_ops;
-    for (std::size_t i = 0; i < rows.Size(); ++i) {
-      const bool is_beside =
-          rows.track[i] != static_cast<std::int32_t>(track) && !IsStepMark(View(rows.name[i]));
-      if (is_beside) ops.push_back({rows.start[i], rows.start[i] + rows.dur[i]});
-    }
-    return Union(std::move(ops));
-  }
-
-  // Traces of GPUs list marks of the user among the operators: they say nothing of who works.
-  bool IsMarkOfUser(const HostPiece& piece, std::string_view name) const {
-    if (trace_.device != DeviceKind::kGpu || piece.table != PieceTable::kHostOps ||
-        piece.leaf != Leaf::kDispatchOp)
-      return false;
-    return !ContainsAny(name, {"::", "Backward", "Optimizer."}) && !name.starts_with("cu") &&
-           !name.starts_with("nccl");
-  }
-
-  // The operators, frames and calls that took most time of each class. A frame in which the thread
-  // only waits for operators of another one, as that of the backward pass, is not what takes the
-  // time.
-  void AddPlaces(const CallSites& sites) {
-    constexpr std::size_t kMost = 5;
-    struct Found {
-      HostPlace place;
-      NestSpan longest;
-    };
-    std::map<std::pair<Leaf, NameId>, Found> places;
-    for (std::size_t track = 0; track < trace_.tracks.Size(); ++track) {
-      const Interval& span = timeline_.Span();
-      std::optional<Intervals> beside;
-      timeline_.Walk(
-          static_cast<std::int32_t>(track), span.begin, span.end,
-          [&](const HostPiece& piece) {
-            const std::string text(HostNameOf(trace_, piece.table, piece.row));
-            if (IsMarkOfUser(piece, text)) return;
-            const TimeNs time = piece.end - piece.begin;
-            if (piece.table == PieceTable::kPythonCalls && piece.leaf == Leaf::kPython) {
-              if (!beside) beside = OpsBeside(track);
-              if (2 * LengthWithin(*beside, {piece.begin, piece.end}) > time) return;
-            }
-            const NameId name = names_.Of(text);
-            Found& found =
-                places.try_emplace({piece.leaf, name}, Found{{piece.leaf, name}, {}}).first->second;
-            HostPlace& place = found.place;
-            ++place.count;
-            place.time += time;
-            if (time > place.longest) {
-              place.longest = time;
-              place.start = StartOfPiece(piece);
-              found.longest = {piece.begin, piece.end, static_cast<std::int32_t>(track)};
-            }
-          },
-          [](TimeNs, TimeNs) {});
-    }
-    std::map<Leaf, std::vector<Found>> by_leaf;
-    for (const auto& [key, found] : places) by_leaf[found.place.leaf].push_back(found);
-    for (auto& [leaf, list] : by_leaf) {
-      std::stable_sort(list.begin(), list.end(),
-                       [](const Found& a, const Found& b) { return a.place.time > b.place.time; });
-      list.resize(std::min(list.size(), kMost));
-      for (const Found& found : list) {
-        part_.places.push_back(found.place);
-        part_.places.back().line = names_.Of(IsIssuing(leaf) ? "" : sites.At(found.longest));
       }
     }
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -9,6 +10,7 @@
 
 #include "mpa/diagnosis/part/part.h"
 #include "mpa/measure/host_places.h"
+#include "mpa/measure/host_timeline.h"
 #include "mpa/mfu/shapes.h"
 #include "mpa/model/rank_trace.h"
 #include "mpa/model/step_bounds.h"
@@ -20,15 +22,18 @@ class PartNames {
  public:
   explicit PartNames(std::vector<std::string>& names) : names_(names) {}
   NameId Of(std::string_view text) {
-    const auto [found, is_new] =
-        numbers_.try_emplace(std::string(text), static_cast<NameId>(names_.size()));
-    if (is_new) names_.push_back(found->first);
-    return found->second;
+    if (const auto known = numbers_.find(text); known != numbers_.end()) return known->second;
+    const auto number = static_cast<NameId>(names_.size());
+    numbers_.emplace(names_.emplace_back(text), number);
+    return number;
   }
 
  private:
+  struct Hash : std::hash<std::string_view> {
+    using is_transparent = void;
+  };
   std::vector<std::string>& names_;
-  std::unordered_map<std::string, NameId> numbers_;
+  std::unordered_map<std::string, NameId, Hash, std::equal_to<>> numbers_;
 };
 
 /// Of a tensor; 0 for an absent one, and where its size is beyond what memories hold.
@@ -36,6 +41,10 @@ std::int64_t ElementsOf(const Shape& shape);
 
 /// The kinds of the kernels of the part's graph, and the clock while they ran.
 void NameKernels(const RankTrace& trace, PartNames& names, RankDiagnosis& part);
+
+/// The operators, frames and calls of the host that took most time of each class.
+void AddPlaces(const RankTrace& trace, const HostTimeline& timeline, const CallSites& sites,
+               PartNames& names, RankDiagnosis& part);
 
 /// Which operators asked for the kernels of the part's graph, whose rows are still those of the
 /// trace.

@@ -13,6 +13,12 @@ constexpr std::uint32_t kLastEdge = 0x7fffffff;
 
 }  // namespace
 
+void ReplayGraph::Reserve(std::size_t nodes, std::size_t edges) {
+  start_.reserve(nodes);
+  dur_.reserve(nodes);
+  edges_.reserve(edges);
+}
+
 ReplayGraph::Node ReplayGraph::Add(TimeNs start, TimeNs dur) {
   start_.push_back(start);
   dur_.push_back(dur);

@@ -11,6 +11,17 @@ namespace {
 // So many threads replay: the room for replays of a large graph is large.
 constexpr std::size_t kWorkers = 2;
 
+// Ranks may have unequally many steps: no step ends before the one ahead of it.
+template <typename EndOf>
+TimeNs MeanStep(const ReplaySteps& steps, EndOf end_of) {
+  TimeNs end = steps.begin, begin = steps.begin;
+  for (std::size_t step = 0; step < steps.last.size(); ++step) {
+    if (step == steps.first) begin = end;
+    for (const ReplayGraph::Node node : steps.last[step]) end = std::max(end, end_of(node));
+  }
+  return (end - begin) / static_cast<TimeNs>(steps.last.size() - steps.first);
+}
+
 }  // namespace
 
 StepReplays::StepReplays(const ReplayGraph& graph, const ReplaySteps& steps)
@@ -35,25 +46,16 @@ std::vector<TimeNs> StepReplays::Times(std::span<const Removal* const> common,
                                        std::span<const Removals> sets) {
   std::vector<TimeNs> times(sets.size(), 0);
   ForEach(common, sets, [&](std::size_t number, const Replays& replays, std::size_t set) {
-    times[number] = TimeOf(replays, set);
+    times[number] = MeanStep(steps_, [&](ReplayGraph::Node node) {
+      return replays.Start(set, node) + replays.Duration(set, node);
+    });
   });
   return times;
 }
 
-TimeNs StepReplays::TimeOf(const Replays& replays, std::size_t set) const {
-  // Ranks may have unequally many steps: no step ends before the one ahead of it.
-  const auto end_of = [&](std::size_t step) {
-    TimeNs latest = steps_.begin;
-    for (std::size_t i = 0; i <= step; ++i) {
-      for (const ReplayGraph::Node node : steps_.last[i]) {
-        latest = std::max(latest, replays.Start(set, node) + replays.Duration(set, node));
-      }
-    }
-    return latest;
-  };
-  const std::size_t count = steps_.last.size() - steps_.first;
-  const TimeNs begin = steps_.first == 0 ? steps_.begin : end_of(steps_.first - 1);
-  return (end_of(steps_.last.size() - 1) - begin) / static_cast<TimeNs>(count);
+TimeNs RecordedStepTime(const ReplayGraph& graph, const ReplaySteps& steps) {
+  return MeanStep(steps,
+                  [&](ReplayGraph::Node node) { return graph.Start(node) + graph.Duration(node); });
 }
 
 TimeNs StepTime(const ReplayGraph& graph, const ReplaySteps& steps,

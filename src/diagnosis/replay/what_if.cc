@@ -21,134 +21,122 @@ TimeNs Taken(const Removal& removal) {
   return sum;
 }
 
-class Search {
- public:
-  Search(StepReplays& replays, const std::vector<WhatIf>& causes, TimeNs least, TimeNs least_of_two)
-      : replays_(replays),
-        causes_(causes),
-        least_(least),
-        least_of_two_(least_of_two),
-        open_(causes.size(), true) {
-    for (const WhatIf& cause : causes) taken_.push_back(Taken(cause.expect));
-  }
-
-  Waterfall Run() && {
-    now_ = result_.step = replays_.Time({});
-    Causes all(causes_.size());
-    std::iota(all.begin(), all.end(), std::size_t{0});
-    alone_ = GainsOf(EachOf(all));
-    for (const bool opportunities : {false, true}) {
-      while (TakeBest(opportunities) || TakePair(opportunities)) {
-      }
-    }
-    result_.floor = now_;
-    result_.alone = std::move(alone_);
-    return std::move(result_);
-  }
-
- private:
-  using Causes = std::vector<std::size_t>;
-
-  // Each by itself.
-  static std::vector<Causes> EachOf(const Causes& causes) {
-    std::vector<Causes> sets;
-    for (const std::size_t cause : causes) sets.push_back({cause});
-    return sets;
-  }
-
-  // What each of several sets of causes wins beyond what is made.
-  std::vector<TimeNs> GainsOf(const std::vector<Causes>& sets) {
-    std::vector<Removals> removals;
-    for (const Causes& causes : sets) {
-      Removals& of_set = removals.emplace_back();
-      for (const std::size_t cause : causes) of_set.push_back(&causes_[cause].expect);
-    }
-    std::vector<TimeNs> gains = replays_.Times(made_, removals);
-    for (TimeNs& gain : gains) gain = now_ - gain;
-    return gains;
-  }
-
-  Causes OpenCauses(bool opportunities) const {
-    Causes open;
-    for (std::size_t i = 0; i < causes_.size(); ++i) {
-      if (open_[i] && causes_[i].opportunity == opportunities) open.push_back(i);
-    }
-    return open;
-  }
-
-  bool TakeBest(bool opportunities) {
-    const Causes open = OpenCauses(opportunities);
-    std::vector<TimeNs> gains;
-    if (made_.empty()) {
-      for (const std::size_t cause : open) gains.push_back(alone_[cause]);
-    } else {
-      gains = GainsOf(EachOf(open));
-    }
-    std::optional<std::size_t> best;
-    TimeNs most = least_ - 1;
-    for (std::size_t i = 0; i < open.size(); ++i) {
-      if (gains[i] <= most) continue;
-      most = gains[i];
-      best = open[i];
-    }
-    if (best.has_value()) Take(*best, false);
-    return best.has_value();
-  }
-
-  // Of the causes that take most time, the two that win most together.
-  bool TakePair(bool opportunities) {
-    Causes largest = OpenCauses(opportunities);
-    std::erase_if(largest, [&](std::size_t cause) { return taken_[cause] <= 0; });
-    std::stable_sort(largest.begin(), largest.end(),
-                     [&](std::size_t a, std::size_t b) { return taken_[a] > taken_[b]; });
-    largest.resize(std::min(largest.size(), kPaired));
-    std::vector<Causes> pairs;
-    for (std::size_t a = 0; a < largest.size(); ++a) {
-      for (std::size_t b = a + 1; b < largest.size(); ++b)
-        pairs.push_back({largest[a], largest[b]});
-    }
-    const std::vector<TimeNs> gains = GainsOf(pairs);
-    TimeNs most = least_of_two_ - 1;
-    const Causes* best = nullptr;
-    for (std::size_t i = 0; i < pairs.size(); ++i) {
-      if (gains[i] <= most) continue;
-      most = gains[i];
-      best = &pairs[i];
-    }
-    if (best == nullptr) return false;
-    Take((*best)[0], true);
-    Take((*best)[1], false);
-    return true;
-  }
-
-  void Take(std::size_t cause, bool with_next) {
-    const WhatIf& what_if = causes_[cause];
-    std::vector<Removals> sets = {{&what_if.expect}};
-    if (Taken(what_if.bound) > 0) sets.push_back({&what_if.bound});
-    const std::vector<TimeNs> times = replays_.Times(made_, sets);
-    const TimeNs then = times.front(), most = now_ - times.back();
-    result_.gains.push_back(
-        {cause, now_ - then, alone_[cause], std::max(most, now_ - then), with_next});
-    now_ = then;
-    made_.push_back(&causes_[cause].expect);
-    open_[cause] = false;
-  }
-
-  StepReplays& replays_;
-  const std::vector<WhatIf>& causes_;
-  const TimeNs least_, least_of_two_;
-  std::vector<bool> open_;
-  std::vector<TimeNs> taken_, alone_;
-  Removals made_;
-  TimeNs now_ = 0;
-  Waterfall result_;
-};
-
 }  // namespace
 
-Waterfall MakeWaterfall(StepReplays& replays, const std::vector<WhatIf>& causes, TimeNs least,
-                        TimeNs least_of_two) {
-  return Search(replays, causes, least, least_of_two).Run();
+WaterfallSearch::WaterfallSearch(StepReplays& replays, const std::vector<WhatIf>& causes,
+                                 TimeNs least, TimeNs least_of_two)
+    : replays_(replays), causes_(causes), least_(least), least_of_two_(least_of_two) {
+  for (const WhatIf& cause : causes) taken_.push_back(Taken(cause.expect));
+}
+
+Waterfall WaterfallSearch::Run() {
+  made_.clear();
+  result_ = {};
+  now_ = result_.step = replays_.Recorded();
+  std::vector<Causes> each;
+  for (std::size_t cause = 0; cause < causes_.size(); ++cause) each.push_back({cause});
+  result_.alone = GainsOf(each);
+  for (const bool opportunities : {false, true}) {
+    while (TakeBest(opportunities) || TakePair(opportunities)) {
+    }
+  }
+  result_.floor = now_;
+  return std::move(result_);
+}
+
+const Removal& WaterfallSearch::RemovalOf(std::size_t cause) const {
+  return cause < causes_.size() ? causes_[cause].expect : causes_[cause - causes_.size()].bound;
+}
+
+// How long a step is with each of several sets of causes fixed beyond what is made.
+std::vector<TimeNs> WaterfallSearch::TimesWith(const std::vector<Causes>& sets) {
+  std::vector<Causes> keys;
+  std::vector<Removals> unknown;
+  std::vector<std::size_t> of_unknown;  // the sets
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    Causes& key = keys.emplace_back(sets[i]);
+    key.insert(key.end(), made_.begin(), made_.end());
+    std::sort(key.begin(), key.end());
+    if (times_.contains(key)) continue;
+    of_unknown.push_back(i);
+    Removals& removals = unknown.emplace_back();
+    for (const std::size_t cause : sets[i]) removals.push_back(&RemovalOf(cause));
+  }
+  Removals made;
+  for (const std::size_t cause : made_) made.push_back(&RemovalOf(cause));
+  const std::vector<TimeNs> replayed = replays_.Times(made, unknown);
+  for (std::size_t i = 0; i < replayed.size(); ++i) times_[keys[of_unknown[i]]] = replayed[i];
+  std::vector<TimeNs> times;
+  for (const Causes& key : keys) times.push_back(times_.at(key));
+  return times;
+}
+
+std::vector<TimeNs> WaterfallSearch::GainsOf(const std::vector<Causes>& sets) {
+  std::vector<TimeNs> gains = TimesWith(sets);
+  for (TimeNs& gain : gains) gain = now_ - gain;
+  return gains;
+}
+
+WaterfallSearch::Causes WaterfallSearch::OpenCauses(bool opportunities) const {
+  Causes open;
+  for (std::size_t i = 0; i < causes_.size(); ++i) {
+    if (causes_[i].opportunity == opportunities &&
+        std::find(made_.begin(), made_.end(), i) == made_.end())
+      open.push_back(i);
+  }
+  return open;
+}
+
+bool WaterfallSearch::TakeBest(bool opportunities) {
+  const Causes open = OpenCauses(opportunities);
+  std::vector<Causes> each;
+  for (const std::size_t cause : open) each.push_back({cause});
+  const std::vector<TimeNs> gains = GainsOf(each);
+  std::optional<std::size_t> best;
+  TimeNs most = least_ - 1;
+  for (std::size_t i = 0; i < open.size(); ++i) {
+    if (gains[i] <= most) continue;
+    most = gains[i];
+    best = open[i];
+  }
+  if (best.has_value()) Take(*best, false);
+  return best.has_value();
+}
+
+// Of the causes that take most time, the two that win most together.
+bool WaterfallSearch::TakePair(bool opportunities) {
+  Causes largest = OpenCauses(opportunities);
+  std::erase_if(largest, [&](std::size_t cause) { return taken_[cause] <= 0; });
+  std::stable_sort(largest.begin(), largest.end(),
+                   [&](std::size_t a, std::size_t b) { return taken_[a] > taken_[b]; });
+  largest.resize(std::min(largest.size(), kPaired));
+  std::vector<Causes> pairs;
+  for (std::size_t a = 0; a < largest.size(); ++a) {
+    for (std::size_t b = a + 1; b < largest.size(); ++b) pairs.push_back({largest[a], largest[b]});
+  }
+  const std::vector<TimeNs> gains = GainsOf(pairs);
+  TimeNs most = least_of_two_ - 1;
+  const Causes* best = nullptr;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    if (gains[i] <= most) continue;
+    most = gains[i];
+    best = &pairs[i];
+  }
+  if (best == nullptr) return false;
+  Take((*best)[0], true);
+  Take((*best)[1], false);
+  return true;
+}
+
+void WaterfallSearch::Take(std::size_t cause, bool with_next) {
+  std::vector<Causes> sets = {{cause}};
+  if (Taken(causes_[cause].bound) > 0) sets.push_back({causes_.size() + cause});
+  const std::vector<TimeNs> times = TimesWith(sets);
+  const TimeNs then = times.front(), most = now_ - times.back();
+  result_.gains.push_back(
+      {cause, now_ - then, result_.alone[cause], std::max(most, now_ - then), with_next});
+  now_ = then;
+  made_.push_back(cause);
 }
 
 }  // namespace mpa

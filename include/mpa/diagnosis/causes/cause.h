@@ -6,9 +6,7 @@
 #include <vector>
 
 #include "mpa/diagnosis/causes/late_rank.h"
-#include "mpa/diagnosis/causes/link_speeds.h"
 #include "mpa/diagnosis/findings/diagnosis.h"
-#include "mpa/diagnosis/job/issuing.h"
 #include "mpa/diagnosis/job/job.h"
 #include "mpa/diagnosis/replay/what_if.h"
 
@@ -25,38 +23,9 @@ struct Cause {
 /// True if so many ranks that do the same show which of them is slow: more than two in a single
 /// step, two only over several steps.
 bool CanCompare(const Job& job, std::size_t ranks);
-/// Ranks whose device, host or input is slower than that of their peers.
-void FindRankCauses(const Job& job, std::vector<Cause>& causes);
-/// Late ranks that were not captured.
-void FindOutsiderCauses(const Job& job, std::vector<Cause>& causes);
-/// What the hosts of all ranks do.
-void FindHostCauses(const Job& job, std::vector<Cause>& causes);
-/// Hosts that launch more slowly than their devices compute, and calls that stand still.
-void FindLaunchCauses(const Job& job, std::vector<Cause>& causes);
-/// What the devices of all ranks compute.
-void FindDeviceCauses(const Job& job, IssuingOfRanks& issuing, std::vector<Cause>& causes);
-/// Links that are slower than others of their kind.
-void FindSlowLinks(const Job& job, const LinkSpeeds& speeds, std::vector<Cause>& causes);
-/// How collectives are made.
-void FindCommunicationCauses(const Job& job, const LinkSpeeds& speeds, IssuingOfRanks& issuing,
-                             std::vector<Cause>& causes);
-/// A network between hosts that is slow everywhere.
-void FindSlowPorts(const Job& job, std::vector<Cause>& causes);
-/// Groups that transfer slower than others of their kind, where links are not recorded.
-void FindSlowGroups(const Job& job, std::vector<Cause>& causes);
-/// Transfers that are slow for a reason of their own.
-void FindTransferCauses(const Job& job, std::vector<Cause>& causes);
-/// Kernels that are slow for what they do.
-void FindOperatorCauses(const Job& job, std::vector<Cause>& causes);
-/// What one kernel could do at once.
-void FindFusionCauses(const Job& job, IssuingOfRanks& issuing, std::vector<Cause>& causes);
-/// Launches that wait or are held up, and Python.
-void FindHostHabits(const Job& job, std::vector<Cause>& causes);
-/// Settings of the job and of its captures; they win nothing by themselves. Says of all findings,
-/// too, which of the advised settings their ranks have already.
-void AddCaptureFindings(const Job& job, Diagnosis& diagnosis);
-/// The stages of a pipeline.
-void FindPipelineCauses(const Job& job, std::vector<Cause>& causes);
+/// All causes of a job that may be findings. Groups of them are searched at the same time; their
+/// order is always the same.
+std::vector<Cause> FindCauses(const Job& job);
 
 /// A cause of the catalogue with its key: the id and what tells it from others.
 Cause NewCause(const Job& job, std::string_view id, std::string_view place = "");

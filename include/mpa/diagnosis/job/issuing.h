@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
@@ -27,7 +29,7 @@ class IssuingWork {
   std::vector<Removal::Edge> work_;    // of the node at the same place
 };
 
-/// The same of all ranks of a job; each is found when it is first asked for.
+/// The same of all ranks of a job; each is found when it is first asked for, by any thread.
 class IssuingOfRanks {
  public:
   explicit IssuingOfRanks(const std::vector<DiagnosedRank>& ranks)
@@ -35,13 +37,18 @@ class IssuingOfRanks {
 
   /// `rank`: by position.
   const IssuingWork& operator[](std::size_t rank) {
-    if (!of_rank_[rank]) of_rank_[rank].emplace(*ranks_[rank].part);
-    return *of_rank_[rank];
+    OfRank& of = of_rank_[rank];
+    std::call_once(of.once, [&] { of.work.emplace(*ranks_[rank].part); });
+    return *of.work;
   }
 
  private:
+  struct OfRank {
+    std::once_flag once;
+    std::optional<IssuingWork> work;
+  };
   const std::vector<DiagnosedRank>& ranks_;
-  std::vector<std::optional<IssuingWork>> of_rank_;
+  std::vector<OfRank> of_rank_;
 };
 
 }  // namespace mpa

@@ -41,6 +41,8 @@ class ReplayGraph {
   using Node = std::uint32_t;
   using Edge = std::uint32_t;
 
+  /// Makes room, so that a large graph does not move as it grows.
+  void Reserve(std::size_t nodes, std::size_t edges);
   Node Add(TimeNs start, TimeNs dur);
   /// `node` starts at the earliest `weight` behind `on`.
   Edge Wait(Node node, Node on, WaitsFor from, TimeNs weight);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -17,6 +18,10 @@ struct ReplaySteps {
   TimeNs begin = 0;       ///< of the first step, on the clock of the job
   std::size_t first = 0;  ///< steps before it do not count (warm-up)
 };
+
+/// The mean length of a counted step as it was recorded, which is what replaying the untouched
+/// graph gives.
+TimeNs RecordedStepTime(const ReplayGraph& graph, const ReplaySteps& steps);
 
 /// Something that could be fixed, as what the step would no longer have to do.
 struct WhatIf {
@@ -58,9 +63,10 @@ class StepReplays {
   std::vector<TimeNs> Times(std::span<const Removal* const> common, std::span<const Removals> sets);
   TimeNs Time(const Removals& removals) { return Times({}, {&removals, 1}).front(); }
 
- private:
-  TimeNs TimeOf(const Replays& replays, std::size_t set) const;
+  /// The mean length of a counted step as it was recorded.
+  TimeNs Recorded() const { return RecordedStepTime(graph_, steps_); }
 
+ private:
   const ReplayGraph& graph_;
   const ReplaySteps& steps_;
   std::vector<Replays> workers_;  // as many as were needed at once
@@ -72,9 +78,36 @@ TimeNs StepTime(const ReplayGraph& graph, const ReplaySteps& steps,
 
 /// Takes the cause that saves most, then the one that saves most of what is left, and so on, so
 /// that nothing is saved twice. Faults are fixed before opportunities. Two causes that hide each
-/// other are tried together. In ns per step, gains below `least` are not worth a place, nor those
-/// of two causes together below `least_of_two`.
-Waterfall MakeWaterfall(StepReplays& replays, const std::vector<WhatIf>& causes, TimeNs least,
-                        TimeNs least_of_two);
+/// other are tried together.
+class WaterfallSearch {
+ public:
+  /// Refers to the first two, which must outlive it. In ns per step, gains below `least` are not
+  /// worth a place, nor those of two causes together below `least_of_two`.
+  WaterfallSearch(StepReplays& replays, const std::vector<WhatIf>& causes, TimeNs least,
+                  TimeNs least_of_two);
+
+  /// May run again when faults have become opportunities: no set of causes is replayed twice.
+  Waterfall Run();
+
+ private:
+  using Causes = std::vector<std::size_t>;  // by position; that of a bound is behind all causes
+
+  const Removal& RemovalOf(std::size_t cause) const;
+  std::vector<TimeNs> TimesWith(const std::vector<Causes>& sets);
+  std::vector<TimeNs> GainsOf(const std::vector<Causes>& sets);
+  Causes OpenCauses(bool opportunities) const;
+  bool TakeBest(bool opportunities);
+  bool TakePair(bool opportunities);
+  void Take(std::size_t cause, bool with_next);
+
+  StepReplays& replays_;
+  const std::vector<WhatIf>& causes_;
+  const TimeNs least_, least_of_two_;
+  std::vector<TimeNs> taken_;       // by cause
+  std::map<Causes, TimeNs> times_;  // of a step without all these, ascending
+  Causes made_;                     // of the run, in the order in which they were taken
+  TimeNs now_ = 0;
+  Waterfall result_;
+};
 
 }  // namespace mpa

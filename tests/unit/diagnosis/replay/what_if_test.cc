@@ -39,7 +39,7 @@ WhatIf Shorten(ReplayGraph::Node node, TimeNs less, bool opportunity = false) {
 Waterfall WaterfallOf(const TwoRanks& of, const std::vector<WhatIf>& causes, TimeNs least,
                       TimeNs least_of_two) {
   StepReplays replays(of.graph, of.steps);
-  return MakeWaterfall(replays, causes, least, least_of_two);
+  return WaterfallSearch(replays, causes, least, least_of_two).Run();
 }
 
 TEST(Waterfall, WinsNothingTwice) {
@@ -93,6 +93,24 @@ TEST(Waterfall, MendsFaultsBeforeOpportunities) {
   EXPECT_EQ(waterfall.gains[1].cause, 0U);
 }
 
+TEST(Waterfall, RunsAgainWhenAFaultHasBecomeAnOpportunity) {
+  const TwoRanks of(100, 20);
+  std::vector<WhatIf> causes = {Shorten(of.slow, 40), Shorten(of.slow, 10), Shorten(of.fast, 5)};
+  StepReplays replays(of.graph, of.steps);
+  WaterfallSearch search(replays, causes, 1, 1);
+  ASSERT_EQ(search.Run().gains.front().cause, 0U);
+  causes[0].opportunity = true;
+  const Waterfall again = search.Run();
+  EXPECT_EQ(again.step, 100);
+  EXPECT_EQ(again.alone, (std::vector<TimeNs>{40, 10, 0}));
+  ASSERT_EQ(again.gains.size(), 2U);
+  EXPECT_EQ(again.gains[0].cause, 1U);
+  EXPECT_EQ(again.gains[0].gain, 10);
+  EXPECT_EQ(again.gains[1].cause, 0U);
+  EXPECT_EQ(again.gains[1].gain, 40);
+  EXPECT_EQ(again.floor, 50);
+}
+
 TEST(Waterfall, LeavesOutWhatWinsNothing) {
   const TwoRanks of(100, 50);
   const Waterfall waterfall = WaterfallOf(of, {Shorten(of.fast, 20)}, 1, 1);
@@ -122,8 +140,10 @@ TEST(StepTime, IsTheMeanOfTheCountedSteps) {
   ReplaySteps steps;
   steps.last = {{warm_up}, {second}, {third}};
   EXPECT_EQ(StepTime(graph, steps, {}), 240);
+  EXPECT_EQ(RecordedStepTime(graph, steps), 240);
   steps.first = 1;
   EXPECT_EQ(StepTime(graph, steps, {}), 110);
+  EXPECT_EQ(RecordedStepTime(graph, steps), 110);
 }
 
 }  // namespace
