@@ -219,7 +219,8 @@ Database::Database(const fs::path& path) : name_(path.string()) {
   try {
     if (status != SQLITE_OK) FailToRead(database_, name_);
     Distrust(database_);
-    effort_ = std::make_unique<Effort>(SizeWithWrites(path));
+    bytes_ = SizeWithWrites(path);
+    effort_ = std::make_unique<Effort>(bytes_);
     sqlite3_progress_handler(database_, Effort::kStepsBetweenChecks, Effort::Check, effort_.get());
     if (has_writes) {
       // The index of the -wal file is kept in memory, and the file stays as it is.
@@ -260,6 +261,19 @@ bool Database::IsPrimaryKey(std::string_view table, std::string_view column) con
       "SELECT 1 FROM pragma_table_info('{}') WHERE name = '{}' AND pk = 1 AND type = 'INTEGER'",
       table, column));
   return query.Step();
+}
+
+std::size_t Database::RowsAtMost(std::string_view table) const {
+  constexpr std::int64_t kBytesOfRow = 8;  // at least: its number, its header and some cells
+  if (!HasTable(table)) return 0;
+  sqlite3_stmt* statement = nullptr;
+  const std::string sql = fmt::format("SELECT MAX(rowid) FROM {}", table);
+  // A table WITHOUT ROWID has no such number.
+  if (sqlite3_prepare_v2(database_, sql.c_str(), -1, &statement, nullptr) != SQLITE_OK) return 0;
+  Statement query(database_, statement, name_);
+  query.Step();
+  const std::int64_t last = query.IntOr(0, 0);
+  return static_cast<std::size_t>(std::clamp<std::int64_t>(last, 0, bytes_ / kBytesOfRow));
 }
 
 Statement Database::Query(std::string_view sql) const {

@@ -96,6 +96,7 @@ void ReadCommTasks(DbInput& input, Groups& groups) {
                              "rdmaType", "notifyId"}) {
     columns += ", " + ColumnOrNull(input.database, kTable, column, "i");
   }
+  input.trace.comm_tasks.Reserve(input.database.RowsAtMost(kTable));
   input.database.Scan(columns, OfTasks(kTable), [&](const io::Row& row) {
     const auto span = ReadSpan(input, row, 0, 1, "TASK");
     if (!span) return;

@@ -2,10 +2,11 @@
 // Device side of a profiler database: kernels with counters, tasks.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
+#include <vector>
 
 #include "collective_kernel.h"
 #include "kernel_load_columns.h"
@@ -53,30 +54,50 @@ std::vector<TimeNs> KernelLoads::*LoadTimeColumnOf(std::string_view name) {
   return nullptr;
 }
 
+// Where the values of a counter go; null everywhere: nowhere.
+struct CounterColumns {
+  std::vector<TimeNs>* times = nullptr;
+  std::vector<std::int16_t>* loads = nullptr;
+};
+
+CounterColumns ColumnsOf(std::string_view name, bool with_loads, RankTrace& trace) {
+  if (const auto column = CounterColumnOf(name)) return {.times = &(trace.kernels.*column)};
+  if (!with_loads) return {};
+  if (const auto load = LoadColumnOf(name)) return {.loads = &(trace.kernel_loads.*load)};
+  if (const auto time = LoadTimeColumnOf(name)) return {.times = &(trace.kernel_loads.*time)};
+  return {};
+}
+
 void ReadCounters(DbInput& input, bool with_loads) {
   if (!input.database.HasTable("TASK_PMU_INFO")) return;
-  Kernels& kernels = input.trace.kernels;
+  const Kernels& kernels = input.trace.kernels;
   std::unordered_map<std::int64_t, std::size_t> kernel_of_task;
   kernel_of_task.reserve(kernels.Size());
   for (std::size_t i = 0; i < kernels.Size(); ++i) kernel_of_task[kernels.task_id[i]] = i;
+  std::unordered_map<StringId, CounterColumns> columns_of;
+  // The counters of a task stand together.
+  std::int64_t task = -1;
+  auto kernel = kernel_of_task.find(task);
   input.database.Scan("globalTaskId, name, value", "TASK_PMU_INFO", [&](const io::Row& row) {
-    const std::string_view name = input.trace.strings.View(input.strings.Text(row, 1));
-    const auto column = CounterColumnOf(name);
-    const auto load = column == nullptr && with_loads ? LoadColumnOf(name) : nullptr;
-    const auto load_time = column == nullptr && with_loads ? LoadTimeColumnOf(name) : nullptr;
-    if (column == nullptr && load == nullptr && load_time == nullptr) return;
-    const auto kernel = kernel_of_task.find(row.IntOr(0, -1));
-    if (load != nullptr) {
-      if (kernel == kernel_of_task.end()) return;
-      (input.trace.kernel_loads.*load)[kernel->second] = Thousandths(row.RealOr(2, -1));
+    const StringId name = input.strings.Text(row, 1);
+    const auto [columns, is_new] = columns_of.try_emplace(name);
+    if (is_new)
+      columns->second = ColumnsOf(input.trace.strings.View(name), with_loads, input.trace);
+    const auto [times, loads] = columns->second;
+    if (times == nullptr && loads == nullptr) return;
+    if (const std::int64_t of_row = row.IntOr(0, -1); of_row != task) {
+      task = of_row;
+      kernel = kernel_of_task.find(task);
+    }
+    if (kernel == kernel_of_task.end()) return;
+    if (loads != nullptr) {
+      (*loads)[kernel->second] = Thousandths(row.RealOr(2, -1));
       return;
     }
     const auto value = row.Int(2);
-    if (kernel == kernel_of_task.end() || !value) return;
+    if (!value) return;
     if (IsDuration(*value)) {
-      std::vector<TimeNs>& times =
-          column != nullptr ? kernels.*column : input.trace.kernel_loads.*load_time;
-      times[kernel->second] = *value;
+      (*times)[kernel->second] = *value;
     } else {
       input.trace.issues.Count("counter left out, invalid value",
                                fmt::format("{}: table TASK_PMU_INFO", input.database.name()));
@@ -98,6 +119,9 @@ void ReadKernels(DbInput& input, Tables wanted) {
     tensors += ", " + (with_tensors ? optional(column) : "NULL");
   }
   const bool with_loads = Overlap(wanted, Tables::kKernelLoads);
+  const std::size_t rows = input.database.RowsAtMost("COMPUTE_TASK_INFO");
+  input.trace.kernels.Reserve(rows);
+  if (with_loads) input.trace.kernel_loads.Reserve(rows);
   for (const char* column :
        {"outputDataTypes", "blockNum", "blockDim", "mixBlockNum", "mixBlockDim"}) {
     tensors += ", " + (with_loads ? optional(column) : "NULL");
@@ -183,24 +207,26 @@ class CollectiveTasks {
  public:
   explicit CollectiveTasks(const io::Database& database)
       : tasks_(Numbers(database, "COMMUNICATION_TASK_INFO", "globalTaskId")),
-        links_(Numbers(database, "COMMUNICATION_OP", "connectionId")) {
-    links_.erase(0);
-  }
+        links_(Numbers(database, "COMMUNICATION_OP", "connectionId")) {}
 
   bool Contains(std::int64_t task_id, std::int64_t link) const {
-    return tasks_.contains(task_id) || links_.contains(link);
+    return std::binary_search(tasks_.begin(), tasks_.end(), task_id) ||
+           (link != 0 && std::binary_search(links_.begin(), links_.end(), link));
   }
 
  private:
-  static std::unordered_set<std::int64_t> Numbers(const io::Database& database, const char* table,
-                                                  const char* column) {
-    std::unordered_set<std::int64_t> numbers;
+  // Ascending.
+  static std::vector<std::int64_t> Numbers(const io::Database& database, const char* table,
+                                           const char* column) {
+    std::vector<std::int64_t> numbers;
     if (!database.HasTable(table)) return numbers;
-    database.Scan(column, table, [&](const io::Row& row) { numbers.insert(row.IntOr(0, 0)); });
+    numbers.reserve(database.RowsAtMost(table));
+    database.Scan(column, table, [&](const io::Row& row) { numbers.push_back(row.IntOr(0, 0)); });
+    if (!std::is_sorted(numbers.begin(), numbers.end())) std::sort(numbers.begin(), numbers.end());
     return numbers;
   }
 
-  std::unordered_set<std::int64_t> tasks_, links_;
+  std::vector<std::int64_t> tasks_, links_;
 };
 
 // By the id of the task of a copy.
@@ -219,6 +245,7 @@ void ReadDeviceTasks(DbInput& input) {
   if (!input.database.HasTable("TASK")) return;
   const CollectiveTasks collective_tasks(input.database);
   const auto directions = ReadCopyDirections(input.database);
+  input.trace.device_tasks.Reserve(input.database.RowsAtMost("TASK"));
   const auto read = [&](const io::Row& row) {
     const auto span = ReadSpan(input, row, 0, 1, "TASK");
     if (!span) return;

@@ -31,6 +31,7 @@ class ConnectionSets {
 
   explicit ConnectionSets(const io::Database& database) {
     if (!database.HasTable("CONNECTION_IDS")) return;
+    members_.reserve(database.RowsAtMost("CONNECTION_IDS"));
     database.Scan("id, connectionId", "CONNECTION_IDS NOT INDEXED", [&](const io::Row& row) {
       const auto set = row.Int(0);
       const auto connection = row.Int(1);
@@ -226,6 +227,7 @@ class HostReader {
   }
 
   void Read() {
+    Reserve();
     const auto column = [&](Tables tables, const char* name) {
       return Wanted(tables) ? ColumnOrNull(input_.database, "PYTORCH_API", name) : "NULL";
     };
@@ -246,6 +248,15 @@ class HostReader {
   static constexpr Tables kWithStacks = Tables::kOpDetails | Tables::kOpStacks;
 
   bool Wanted(Tables tables) const { return Overlap(wanted_, tables); }
+
+  // All rows may be of one kind; what is not filled takes no memory.
+  void Reserve() {
+    const std::size_t rows = input_.database.RowsAtMost("PYTORCH_API");
+    input_.trace.host_ops.Reserve(rows);
+    input_.trace.launches.Reserve(sets_.Size());
+    if (Wanted(Tables::kPythonCalls)) input_.trace.python_calls.Reserve(rows);
+    if (Wanted(Tables::kQueuedWork)) queue_.reserve(rows);
+  }
 
   void ReadRow(const io::Row& row) {
     const auto span = ReadSpan(input_, row, 0, 1, "PYTORCH_API");

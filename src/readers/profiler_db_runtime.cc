@@ -70,16 +70,30 @@ void ReadSession(DbInput& input) {
   input.trace.session_end = TimeOrNone(rows.row(), 1);
 }
 
-// Where the tasks of a connection ran.
+// Where the first task of a connection ran.
 struct Owner {
+  bool known = false;
   std::int64_t pid = -1, device = -1;
 };
 
-void ReadKernelRuns(DbInput& input, std::unordered_map<std::int64_t, Owner>& owners) {
+// By the connection of a collective.
+using Owners = std::unordered_map<std::int64_t, Owner>;
+
+Owners ConnectionsOfCollectives(const io::Database& database) {
+  Owners owners;
+  if (!database.HasTable("COMMUNICATION_OP")) return owners;
+  database.Scan("connectionId", "COMMUNICATION_OP NOT INDEXED",
+                [&](const io::Row& row) { owners.try_emplace(Link(row, 0)); });
+  return owners;
+}
+
+void ReadKernelRuns(DbInput& input, Owners& owners) {
   const auto read = [&](const io::Row& row) {
     const std::int64_t connection = Link(row, 3);
-    const Owner owner{NumberOrNone(row, 5), NumberOrNone(row, 6)};
-    owners.try_emplace(connection, owner);
+    const Owner owner{true, NumberOrNone(row, 5), NumberOrNone(row, 6)};
+    const auto of_collective = owners.find(connection);
+    if (of_collective != owners.end() && !of_collective->second.known)
+      of_collective->second = owner;
     if (row.IsNull(7)) return;
     const auto span = ReadSpan(input, row, 0, 1, "TASK");
     if (!span) return;
@@ -99,7 +113,7 @@ void ReadKernelRuns(DbInput& input, std::unordered_map<std::int64_t, Owner>& own
       "TASK t NOT INDEXED LEFT JOIN COMPUTE_TASK_INFO i ON i.globalTaskId = t.globalTaskId", read);
 }
 
-void ReadCollectiveRuns(DbInput& input, const std::unordered_map<std::int64_t, Owner>& owners) {
+void ReadCollectiveRuns(DbInput& input, const Owners& owners) {
   io::Statement rows = input.database.Query(
       "SELECT startNs, endNs, opName, connectionId FROM COMMUNICATION_OP ORDER BY opId");
   while (rows.Step()) {
@@ -123,6 +137,7 @@ void ReadCollectiveRuns(DbInput& input, const std::unordered_map<std::int64_t, O
 void ReadHostCalls(DbInput& input) {
   ReadSession(input);
   if (!input.database.HasTable("CANN_API")) return;
+  input.trace.host_calls.Reserve(input.database.RowsAtMost("CANN_API"));
   CallNames names(input);
   TrackNumbers tracks(input.trace.tracks);
   const auto read = [&](const io::Row& row) {
@@ -140,7 +155,7 @@ void ReadHostCalls(DbInput& input) {
 }
 
 void ReadDeviceRuns(DbInput& input) {
-  std::unordered_map<std::int64_t, Owner> owners;
+  Owners owners = ConnectionsOfCollectives(input.database);
   if (input.database.HasTable("TASK") && input.database.HasTable("COMPUTE_TASK_INFO")) {
     ReadKernelRuns(input, owners);
   }

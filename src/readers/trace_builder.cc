@@ -3,6 +3,7 @@
 #include "trace_builder.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "mpa/io/numbers.h"
@@ -130,15 +131,19 @@ void AppendBackwardLinks(const std::vector<FlowPoint>& points, TrackNumbers& tra
 
 void AppendQueuedWork(const std::vector<QueueEvent>& events, TrackNumbers& tracks,
                       RankTrace& trace) {
-  std::unordered_map<std::int64_t, const QueueEvent*> demands;
+  std::vector<const QueueEvent*> demands;  // by id; of equal ones the last one counts
+  demands.reserve(events.size());
   for (const QueueEvent& event : events) {
-    if (!event.is_work) demands[event.id] = &event;
+    if (!event.is_work) demands.push_back(&event);
   }
+  if (!std::ranges::is_sorted(demands, {}, &QueueEvent::id))
+    std::ranges::stable_sort(demands, {}, &QueueEvent::id);
+  trace.queued_work.Reserve(demands.size());
   for (const QueueEvent& event : events) {
     if (!event.is_work) continue;
-    const auto demand = demands.find(event.id);
-    if (demand == demands.end()) continue;
-    const QueueEvent& asked = *demand->second;
+    const auto after = std::ranges::upper_bound(demands, event.id, {}, &QueueEvent::id);
+    if (after == demands.begin() || (*std::prev(after))->id != event.id) continue;
+    const QueueEvent& asked = **std::prev(after);
     trace.queued_work.Append({.queued = asked.start,
                               .queued_track = tracks.Of(asked.pid, asked.tid),
                               .start = event.start,

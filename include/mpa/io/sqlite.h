@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -90,6 +91,9 @@ class Database {
   bool HasColumn(std::string_view table, std::string_view column) const;
   /// True when rows are found by `column` without a scan: it is the table's INTEGER PRIMARY KEY.
   bool IsPrimaryKey(std::string_view table, std::string_view column) const;
+  /// An upper bound for the rows of a table, found without a scan; 0: unknown. It says how much to
+  /// reserve and nothing else: in a damaged database it may be wrong.
+  std::size_t RowsAtMost(std::string_view table) const;
   /// Throws Error (kInput) when the query does not fit the schema (a column is missing).
   Statement Query(std::string_view sql) const;
   /// Calls visit() with each row of "SELECT columns FROM source", without leaving SQLite's loop in
@@ -106,6 +110,7 @@ class Database {
   struct Effort;
 
   std::string name_;
+  std::int64_t bytes_ = 0;
   sqlite3* database_ = nullptr;
   std::unique_ptr<Effort> effort_;       // of the last query
   mutable RunningScan* scan_ = nullptr;  // the innermost one

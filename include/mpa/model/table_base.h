@@ -27,6 +27,11 @@ struct TableBase {
                std::make_index_sequence<std::tuple_size_v<decltype(Derived::Tie(row))>>());
   }
 
+  /// Makes room for so many rows in all, so that columns do not move as they grow.
+  void Reserve(std::size_t rows) {
+    std::apply([&](auto&... column) { (column.reserve(rows), ...); }, Derived::Tie(self()));
+  }
+
   /// Appends all rows of another table of the same kind; both must use the same string pool.
   void AppendAll(const Derived& other) {
     AppendColumns(Derived::Tie(self()), Derived::Tie(other),
