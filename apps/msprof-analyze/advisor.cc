@@ -202,7 +202,8 @@ int RunAdvisor(const AdvisorOptions& options, const Agent& agent) {
                         ? 0
                         : static_cast<std::size_t>(io::ParseInt(chars->second).value_or(0));
   const std::string document = DocumentText(outcome, changes, most);
-  const bool fails = !outcome.partial && FailsOn(options.fail_on, WholeOf(outcome.report));
+  const bool fails = !options.fail_on.empty() && !outcome.partial &&
+                     FailsOn(options.fail_on, WholeOf(outcome.report));
   const int code = outcome.partial ? kExitPartial : fails ? kExitFindings : 0;
   if (options.agent) {
     agent.PrintDocument(
