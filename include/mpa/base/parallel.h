@@ -10,7 +10,8 @@ namespace mpa {
 void SetJobs(int jobs);
 
 /// Calls body(0..count-1), each once, borrowing idle workers up to the job limit. The caller takes
-/// part, so nested calls never wait for each other. The first failing index's exception is rethrown
+/// part, so nested calls never wait for each other; once it has nothing left to do but wait, loops
+/// within the last bodies may have its place. The first failing index's exception is rethrown
 /// after all started bodies have ended; results should be stored by index, which makes the outcome
 /// independent of the number of jobs.
 void ParallelFor(std::size_t count, const std::function<void(std::size_t)>& body);
