@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <optional>
 #include <tuple>
 
 #include "mpa/measure/intervals.h"
@@ -43,47 +44,79 @@ class TransferFinder {
         operations_(OperationsOfTasks(trace)),
         number_(number),
         names_(names),
-        part_(part) {}
+        part_(part),
+        times_(trace.comm_tasks.dur) {}
 
   void Find() {
+    ServePorts();
     const Intervals cube = CubeWork(trace_, part_.graph);
     std::map<std::tuple<std::uint32_t, std::int32_t, StringId>, PeerTransfer> sums;
     for (std::size_t i = 0; i < tasks_.Size(); ++i) {
-      const auto operation = number_.find(static_cast<std::int32_t>(operations_[i]));
-      if (operation == number_.end() || tasks_.peer[i] < 0 || tasks_.peer[i] == tasks_.own_rank[i])
-        continue;
-      OperationPart& part = part_.operations[operation->second];
+      const std::optional<std::uint32_t> operation = OperationWithPeer(i);
+      if (!operation) continue;
+      OperationPart& part = part_.operations[*operation];
       if (part.own < 0 && tasks_.own_rank[i] >= 0) {
         part.own = tasks_.own_rank[i];
         part.peer = tasks_.peer[i];
       }
       if (!MovesData(trace_, i)) continue;
-      PeerTransfer& sum = sums[{operation->second, tasks_.peer[i], tasks_.transport[i]}];
-      sum.operation = operation->second;
+      PeerTransfer& sum = sums[{*operation, tasks_.peer[i], tasks_.transport[i]}];
+      sum.operation = *operation;
       sum.peer = tasks_.peer[i];
       sum.transport = names_.Of(View(tasks_.transport[i]));
       sum.bytes += tasks_.bytes[i];
-      sum.time += tasks_.dur[i];
+      sum.time += times_[i];
       ++sum.count;
-      if (IsOddSize(tasks_.bytes[i])) AddTask(tasks_.bytes[i], tasks_.dur[i], sum.odd);
-      const TimeNs end = tasks_.start[i] + tasks_.dur[i];
-      if (View(tasks_.transport[i]) == kPortTransport) {
-        part.port_bytes += tasks_.bytes[i];
-        at_port_[operation->second].push_back({tasks_.start[i], end});
-      }
-      if (2 * LengthWithin(cube, {tasks_.start[i], end}) > tasks_.dur[i])
-        AddTask(tasks_.bytes[i], tasks_.dur[i], sum.beside);
+      if (IsOddSize(tasks_.bytes[i])) AddTask(tasks_.bytes[i], times_[i], sum.odd);
+      if (2 * LengthWithin(cube, {tasks_.start[i], EndOf(i)}) > tasks_.dur[i])
+        AddTask(tasks_.bytes[i], times_[i], sum.beside);
       by_class_[{tasks_.transport[i], std::bit_width(static_cast<std::uint64_t>(tasks_.bytes[i]))}]
           .push_back(i);
     }
     for (const auto& [key, sum] : sums) part_.transfers.push_back(sum);
-    for (auto& [number, tasks] : at_port_)
-      part_.operations[number].port_time = Length(Union(std::move(tasks)));
     FindLong();
   }
 
  private:
   std::string_view View(StringId text) const { return trace_.strings.View(text); }
+  TimeNs EndOf(std::size_t task) const { return tasks_.start[task] + tasks_.dur[task]; }
+
+  // Of a task that has to do with another rank, which is empty for all others.
+  std::optional<std::uint32_t> OperationWithPeer(std::size_t task) const {
+    const auto operation = number_.find(static_cast<std::int32_t>(operations_[task]));
+    if (operation == number_.end() || tasks_.peer[task] < 0 ||
+        tasks_.peer[task] == tasks_.own_rank[task])
+      return std::nullopt;
+    return operation->second;
+  }
+
+  // A port serves one transfer after the other: what a task is recorded for while others end is
+  // their time, else the last in a queue would look like a slow link.
+  void ServePorts() {
+    std::map<std::uint32_t, std::vector<std::size_t>> of_operation;
+    for (std::size_t i = 0; i < tasks_.Size(); ++i) {
+      const std::optional<std::uint32_t> operation = OperationWithPeer(i);
+      if (operation && View(tasks_.transport[i]) == kPortTransport && MovesData(trace_, i))
+        of_operation[*operation].push_back(i);
+    }
+    for (auto& [number, tasks] : of_operation) {
+      std::stable_sort(tasks.begin(), tasks.end(),
+                       [&](std::size_t a, std::size_t b) { return EndOf(a) < EndOf(b); });
+      OperationPart& part = part_.operations[number];
+      std::vector<Interval> busy;  // the port, up to the task
+      for (const std::size_t i : tasks) {
+        Interval span{tasks_.start[i], EndOf(i)};
+        while (!busy.empty() && busy.back().end > span.begin) {
+          times_[i] -= busy.back().end - std::max(busy.back().begin, tasks_.start[i]);
+          span.begin = std::min(span.begin, busy.back().begin);
+          busy.pop_back();
+        }
+        busy.push_back(span);
+        part.port_bytes += tasks_.bytes[i];
+        part.port_time += times_[i];
+      }
+    }
+  }
 
   void FindLong() {
     for (const auto& [of, rows] : by_class_) {
@@ -107,7 +140,7 @@ class TransferFinder {
   const std::unordered_map<std::int32_t, std::uint32_t>& number_;
   PartNames& names_;
   RankDiagnosis& part_;
-  std::map<std::uint32_t, std::vector<Interval>> at_port_;  // by operation
+  std::vector<TimeNs> times_;  // by task: what it takes itself
   std::map<std::pair<StringId, int>, std::vector<std::size_t>>
       by_class_;  // rows by transport and power of two
 };

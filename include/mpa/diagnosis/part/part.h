@@ -137,7 +137,7 @@ struct PeerTransfer {
   std::int32_t peer = -1;  ///< within the group
   NameId transport = 0;
   std::int64_t bytes = 0;
-  TimeNs time = 0;
+  TimeNs time = 0;  ///< without what a port served before it
   std::int64_t count = 0;
   TaskSum odd{};     ///< of sizes that are not a multiple of 512 bytes
   TaskSum beside{};  ///< while cube cores computed
