@@ -37,7 +37,7 @@ class PartTransfersTest : public ::testing::Test {
     return times;
   }
 
-  RankBuilder rank_;
+  test::RankBuilder rank_;
   const std::int32_t group_ = rank_.Group("world");
   RankDiagnosis part_;
 };
