@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "diagnosis/made_diagnosis.h"
 #include "diagnosis/made_ranks.h"
 
@@ -41,6 +44,24 @@ TEST(Evidence, GarbageCollectionsAreThoseOfTheirTable) {
   EXPECT_EQ(places[0].table, "garbage_collections");
   EXPECT_EQ(places[0].start, 12'000'000);
   EXPECT_EQ(places[0].dur, 2'500'000);
+}
+
+TEST(Evidence, OfManyPlacesTheLongestAreKeptAndOfEqualOnesTheFirst) {
+  RankDiagnosis part = MadeRank();
+  // Collections of 90 lengths, five or six of each: the ninth or tenth length is cut.
+  for (TimeNs i = 0; i < 500; ++i)
+    part.analyzers.collected.push_back({3'000'000 + i, 2'000 + i * 37 % 90});
+  Diagnosis diagnosis = DiagnosisOf("host.gc");
+  FindEvidence({{0, &part}}, diagnosis);
+  const auto& places = diagnosis.findings[0].evidence;
+  ASSERT_EQ(places.size(), 50u);
+  std::vector<CollectedRow> longest = part.analyzers.collected;
+  std::stable_sort(longest.begin(), longest.end(),
+                   [](const CollectedRow& a, const CollectedRow& b) { return a.dur > b.dur; });
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    EXPECT_EQ(places[i].dur, longest[i].dur) << i;
+    EXPECT_EQ(places[i].start, longest[i].start) << i;
+  }
 }
 
 TEST(Evidence, LayersOfAStageAreWhatOtherStagesRunToo) {
