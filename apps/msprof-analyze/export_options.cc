@@ -55,9 +55,13 @@ void PrintGate(const GateReport& report) {
   }
   std::vector<std::string> lines;
   std::size_t headline = 0;
-  for (const std::string& line : FormatGateText(report)) {
+  const std::size_t width = ScreenWidth(stdout);
+  // Programs that search the output line by line find the verdict in one.
+  const bool brief = !HasScreenWidth(stdout);
+  for (const std::string& line : FormatGateText(report, brief, width)) {
     const std::size_t indent = std::min(line.find_first_not_of(' '), line.size()) + 4;
-    for (std::string& piece : Wrapped(Printable(line), indent, ScreenWidth(stdout)))
+    const std::size_t longest = brief && headline == 0 ? kShortHeadline : width;
+    for (std::string& piece : Wrapped(Printable(line), indent, longest))
       lines.push_back(std::move(piece));
     if (headline == 0) headline = lines.size();
   }

@@ -21,18 +21,33 @@ bool UseColor(std::FILE* stream) {
   return IsTerminal(stream) && (no_color == nullptr || *no_color == '\0');
 }
 
+namespace {
+
+// What the environment says; 0: nothing.
+std::size_t ChosenColumns() {
+  constexpr long kMost = 10'000;
+  const char* columns = std::getenv("COLUMNS");
+  const long chosen = columns == nullptr ? 0 : std::strtol(columns, nullptr, 10);
+  return static_cast<std::size_t>(std::clamp(chosen, 0L, kMost));
+}
+
+// Of a terminal; 0: there is none.
+std::size_t TerminalColumns(std::FILE* stream) {
+  winsize size{};
+  return ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+}  // namespace
+
+bool HasScreenWidth(std::FILE* stream) {
+  return ChosenColumns() > 0 || TerminalColumns(stream) > 0 || isatty(fileno(stream)) != 0;
+}
+
 std::size_t ScreenWidth(std::FILE* stream) {
   constexpr std::size_t kUsual = 80, kNarrowest = 60, kWidest = 120;
-  constexpr long kMost = 10'000;
-  if (const char* columns = std::getenv("COLUMNS")) {
-    const long chosen = std::strtol(columns, nullptr, 10);
-    if (chosen > 0)
-      return std::clamp<std::size_t>(static_cast<std::size_t>(std::min(chosen, kMost)), kNarrowest,
-                                     kMost);
-  }
-  winsize size{};
-  if (ioctl(fileno(stream), TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kUsual;
-  return std::clamp<std::size_t>(size.ws_col, kNarrowest, kWidest);
+  if (const std::size_t chosen = ChosenColumns(); chosen > 0) return std::max(chosen, kNarrowest);
+  const std::size_t columns = TerminalColumns(stream);
+  return columns == 0 ? kUsual : std::clamp(columns, kNarrowest, kWidest);
 }
 
 }  // namespace mpa

@@ -27,6 +27,28 @@ std::size_t EditDistance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+// "f" of "f(int, g(4))".
+std::string_view WithoutParameters(std::string_view name) {
+  if (!name.ends_with(')')) return name;
+  int depth = 0;
+  for (std::size_t at = name.size(); at-- > 1;) {
+    depth += name[at] == ')' ? 1 : name[at] == '(' ? -1 : 0;
+    if (depth == 0) return name.substr(0, at);
+  }
+  return name;
+}
+
+bool IsOfIdentifier(char c) {
+  return c == '_' || (c >= '0' && c <= '9') || (Lower(c) >= 'a' && Lower(c) <= 'z');
+}
+
+// Takes the last identifier away, or "(anonymous namespace)".
+void DropQualifier(std::string& text) {
+  constexpr std::string_view kAnonymous = "(anonymous namespace)";
+  if (text.ends_with(kAnonymous)) text.resize(text.size() - kAnonymous.size());
+  while (!text.empty() && IsOfIdentifier(text.back())) text.pop_back();
+}
+
 }  // namespace
 
 std::string ToLower(std::string_view text) {
@@ -77,6 +99,24 @@ std::string WithoutAddresses(std::string_view text) {
     text.remove_prefix(end);
   }
   return stable + std::string(text);
+}
+
+std::string ShortFunctionName(std::string_view name) {
+  constexpr std::string_view kVoid = "void ", kScope = "::";
+  if (name.starts_with(kVoid)) name.remove_prefix(kVoid.size());
+  name = WithoutParameters(name);
+  std::string text;
+  int depth = 0;  // of template arguments
+  for (std::size_t at = 0; at < name.size(); ++at) {
+    depth += name[at] == '<' ? 1 : name[at] == '>' ? -1 : 0;
+    if (depth > 0 && name.substr(at).starts_with(kScope) && !text.ends_with('>')) {
+      DropQualifier(text);
+      ++at;
+    } else {
+      text += name[at];
+    }
+  }
+  return text;
 }
 
 std::string QuotedField(std::string_view text) {

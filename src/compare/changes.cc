@@ -1,44 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the change of the end-to-end time is made of: kernels and their families, groups.
+// The lines below the table: what changed, and what has changed most.
 #include "changes.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <array>
 #include <map>
 #include <set>
 #include <string_view>
 #include <utility>
 
 #include "group_pairs.h"
-#include "mpa/measure/activities.h"
-#include "mpa/measure/collectives.h"
-#include "mpa/measure/kernel_category.h"
-#include "overall_rows.h"
+#include "mpa/base/parallel.h"
+#include "mpa/change/account_change.h"
+#include "mpa/change/account_names.h"
+#include "mpa/measure/accounting.h"
+#include "mpa/measure/op_tree.h"
+#include "mpa/model/step_bounds.h"
+#include "mpa/report/amount.h"
 
 namespace mpa {
 namespace {
-
-void SortChanges(std::vector<Change>& parts) {
-  std::erase_if(parts, [](const Change& part) { return part.time == 0; });
-  std::stable_sort(parts.begin(), parts.end(), [](const Change& a, const Change& b) {
-    return std::abs(a.time) > std::abs(b.time);
-  });
-}
-
-TimeNs SumOf(const std::vector<Change>& parts) {
-  TimeNs sum = 0;
-  for (const Change& part : parts) sum += part.time;
-  return sum;
-}
-
-// Empty where there was nothing to grow.
-std::string GrowthOf(TimeNs base, TimeNs comparison) {
-  return base > 0 ? GrowthText(base, comparison) + " %" : "";
-}
-
-// --- Computing, by kernel type; by name where one side does not tell the types ---
 
 bool AnyKernelHasType(const RankTrace& trace) {
   const std::vector<StringId>& types = trace.kernels.op_type;
@@ -46,262 +29,146 @@ bool AnyKernelHasType(const RankTrace& trace) {
                      [](StringId type) { return type != StringId::kEmpty; });
 }
 
-// The name of a GPU kernel without what every signature has: "void f<int>(int, int)" is "f<int>".
-std::string_view BareKernelName(std::string_view name) {
-  if (name.starts_with("void ")) name.remove_prefix(5);
-  if (!name.ends_with(')')) return name;
-  int depth = 0;
-  for (std::size_t at = name.size(); at-- > 1;) {
-    depth += name[at] == ')' ? 1 : name[at] == '(' ? -1 : 0;
-    if (depth == 0) return name.substr(0, at);
+// How often kernels ran, by type or name.
+TimesByName CountKernels(const RankTrace& trace, bool by_type) {
+  std::vector<std::int64_t> counts(trace.strings.Size());
+  const Kernels& kernels = trace.kernels;
+  for (std::size_t i = 0; i < kernels.Size(); ++i) {
+    const bool typed = by_type && kernels.op_type[i] != StringId::kEmpty;
+    ++counts[Index(typed ? kernels.op_type[i] : kernels.name[i])];
   }
-  return name;
+  TimesByName by_name;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] == 0) continue;
+    by_name[std::string(trace.strings.View(static_cast<StringId>(i)))].calls = counts[i];
+  }
+  return by_name;
 }
 
-// The kernels that compute on one side.
-class ComputeKernels {
- public:
-  ComputeKernels(const RankTrace& trace, bool by_type)
-      : trace_(trace), by_type_(by_type), is_copy_(trace.strings.Size(), false) {
-    if (trace.device != DeviceKind::kGpu) return;
-    const std::set<StringId> names(trace.kernels.name.begin(), trace.kernels.name.end());
-    for (const StringId name : names) {
-      is_copy_[Index(name)] = IsGpuCopy(trace.strings.View(name));
-    }
-  }
+// What the groups of a side are called for both.
+using GroupNames = std::map<std::string_view, std::string>;
 
-  // Sorts them into categories, as OverallMetrics does.
-  void Classify(const KernelMasks& masks) {
-    const KernelClassifier classifier(trace_, masks);
-    categories_.reserve(trace_.kernels.Size());
-    for (std::size_t i = 0; i < trace_.kernels.Size(); ++i) {
-      categories_.push_back(classifier.Classify(i));
-    }
+GroupNames NameGroups(const OverallMetrics& base, const OverallMetrics& comparison, Side side) {
+  GroupNames names;
+  if (std::max(base.groups.size(), comparison.groups.size()) < 2) return names;
+  for (const GroupPair& pair : MatchAllGroups(base, comparison)) {
+    const GroupTime* group = side == Side::kBase ? pair.base : pair.comparison;
+    if (group != nullptr) names[group->name] = GroupMeaning(base, comparison, pair);
   }
+  return names;
+}
 
-  // By type or name; `belongs` says which categories, once they are classified.
-  template <typename Belongs>
-  std::map<std::string, TimeAndCount> Times(Belongs belongs) const {
-    std::vector<TimeAndCount> of_text(trace_.strings.Size());
-    const Kernels& kernels = trace_.kernels;
-    for (std::size_t i = 0; i < kernels.Size(); ++i) {
-      if (is_copy_[Index(kernels.name[i])]) continue;  // not computing
-      if (!categories_.empty() && !belongs(categories_[i])) continue;
-      const bool typed = by_type_ && kernels.op_type[i] != StringId::kEmpty;
-      of_text[Index(typed ? kernels.op_type[i] : kernels.name[i])].Add(kernels.dur[i]);
-    }
-    std::map<std::string, TimeAndCount> times;
-    for (std::size_t i = 0; i < of_text.size(); ++i) {
-      if (of_text[i].count == 0) continue;
-      times[std::string(trace_.strings.View(static_cast<StringId>(i)))] = of_text[i];
-    }
-    return times;
-  }
-
- private:
-  const RankTrace& trace_;
-  bool by_type_;
-  std::vector<bool> is_copy_;  // by name
-  std::vector<Category> categories_;
+// Where the time of all steps of a side went.
+struct SideAccount {
+  AccountTimes times;
+  std::size_t steps = 0;
 };
 
-std::string CountText(const TimeAndCount& base, const TimeAndCount& comparison) {
-  const auto kernels = [](std::int64_t count) {
-    return fmt::format("{} kernel{}", count, count == 1 ? "" : "s");
+SideAccount AccountSide(const RankTrace& trace, const GroupNames& groups, bool by_type) {
+  const RankAccount account = AccountRank(trace);
+  const auto group_of = [&](std::size_t row) -> std::string {
+    const std::int32_t group = trace.communications.group[row];
+    if (group < 0) return "";
+    const auto found = groups.find(
+        trace.strings.View(trace.comm_groups.name[static_cast<std::size_t>(group)]));
+    return found == groups.end() ? "" : found->second;
   };
-  if (base.count == 0) return kernels(comparison.count) + ", new";
-  if (comparison.count == 0) return kernels(base.count) + ", gone";
-  const std::string before =
-      base.count == comparison.count ? "" : fmt::format(" instead of {}", base.count);
-  const std::string growth = GrowthOf(base.time, comparison.time);
-  return kernels(comparison.count) + before + (growth.empty() ? "" : ", " + growth);
-}
-
-Change KernelChange(std::string name, const TimeAndCount& base, const TimeAndCount& comparison) {
-  return {comparison.time - base.time, std::move(name), CountText(base, comparison)};
-}
-
-std::vector<Change> KernelChanges(const std::map<std::string, TimeAndCount>& base,
-                                  std::map<std::string, TimeAndCount> comparison) {
-  std::vector<Change> changes;
-  for (const auto& [name, before] : base) {
-    const auto after = comparison.extract(name);
-    changes.push_back(KernelChange(std::string(BareKernelName(name)), before,
-                                   after.empty() ? TimeAndCount() : after.mapped()));
-  }
-  for (const auto& [name, after] : comparison) {
-    changes.push_back(KernelChange(std::string(BareKernelName(name)), {}, after));
-  }
-  SortChanges(changes);
-  return changes;
-}
-
-// What `parts` do not add up to, as a part of its own.
-void AddRest(TimeNs change, const char* name, std::vector<Change>& parts) {
-  parts.push_back({change - SumOf(parts), name});
-  SortChanges(parts);
-}
-
-constexpr const char* kConcurrentKernels = "kernels that ran at the same time as others";
-
-// The change of the computing time by families of kernels, as on the screen. `find_names` gives the
-// kernels of those categories that it is asked for.
-template <typename FindNames>
-std::vector<Change> FamilyChanges(TimeNs change, const OverallMetrics& base,
-                                  const OverallMetrics& comparison, FindNames find_names) {
-  std::vector<Change> changes;
-  const auto add = [&](std::string_view name, const TimeAndCount& before, const TimeAndCount& after,
-                       auto belongs) {
-    if (before.time == after.time) return;
-    Change family = KernelChange(std::string(name), before, after);
-    family.names = find_names(belongs);
-    if (family.names.size() == 1) {  // one line says it all
-      family.name += ": " + family.names.front().name;
-      family.names.clear();
+  const AccountPieces names(trace, account.clock, {.kernel_types = by_type, .group = group_of});
+  SideAccount side;
+  for (const StepAccount& step : account.steps) {
+    if (step.id >= 0) ++side.steps;
+    for (const Piece& piece : account.PiecesOf(step)) {
+      const TimeNs time = piece.end - piece.begin;
+      side.times.parts[names.PartOf(piece)].ns += time;
+      const std::string place = names.PlaceOf(piece);
+      if (!place.empty()) side.times.places[place].ns += time;
     }
-    changes.push_back(std::move(family));
-  };
-  for (const KernelFamily& family : kKernelFamilies) {
-    add(family.name, family.Of(base), family.Of(comparison),
-        [&](Category category) { return family.Has(category); });
   }
-  add("fused with communication (MC2)", base.Of(Category::kMc2), comparison.Of(Category::kMc2),
-      [](Category category) { return category == Category::kMc2; });
-  if (const TimeNs other = comparison.Other() - base.Other(); other != 0) {
-    changes.push_back({other, "Other", "computing that no family holds"});
-  }
-  AddRest(change, kConcurrentKernels, changes);
-  return changes;
+  side.times.kernels = CountKernels(trace, by_type);
+  return side;
 }
 
-Change ComputingChange(const CompareInput& input, const OverallMetrics& base,
-                       const OverallMetrics& comparison) {
-  Change computing{comparison.computing - base.computing, "computing",
-                   GrowthOf(base.computing, comparison.computing)};
+std::string StepsText(std::size_t base, std::size_t comparison) {
+  if (base == 0 && comparison == 0) return "all device work";
+  if (base != comparison) return fmt::format("{} steps instead of {}", comparison, base);
+  return base == 1 ? "step" : fmt::format("{} steps", base);
+}
+
+ChangeNode StepChange(const CompareInput& input, const OverallMetrics& base,
+                      const OverallMetrics& comparison) {
+  constexpr std::array kSides = {Side::kBase, Side::kComparison};
   const RankTrace& base_trace = input.Trace(Side::kBase);
   const RankTrace& comparison_trace = input.Trace(Side::kComparison);
   const bool by_type = AnyKernelHasType(base_trace) && AnyKernelHasType(comparison_trace);
-  ComputeKernels base_kernels(base_trace, by_type);
-  ComputeKernels comparison_kernels(comparison_trace, by_type);
-  // Kernels of an NPU and of a GPU have nothing in common but their families.
-  const bool same_device = base_trace.device == comparison_trace.device;
-  const auto names = [&](auto belongs) {
-    if (!same_device) return std::vector<Change>();
-    return KernelChanges(base_kernels.Times(belongs), comparison_kernels.Times(belongs));
-  };
-  if (same_device && !base_trace.kernels.Empty() && !comparison_trace.kernels.Empty()) {
-    computing.names = names([](Category) { return true; });
-    AddRest(computing.time, kConcurrentKernels, computing.names);
-    if (Concentrates(computing.names, computing.time)) return computing;
-  }
-  if (base.has_categories && comparison.has_categories) {
-    if (same_device) {
-      base_kernels.Classify(input.options().masks);
-      comparison_kernels.Classify(input.options().masks);
+  std::array<SideAccount, 2> sides;
+  ParallelFor(kSides.size(), [&](std::size_t i) {
+    sides[i] = AccountSide(input.Trace(kSides[i]), NameGroups(base, comparison, kSides[i]), by_type);
+  });
+  ChangeNode whole = AccountChange(StepsText(sides[0].steps, sides[1].steps), sides[0].times,
+                                   sides[1].times);
+  if (base_trace.device != comparison_trace.device) {
+    // Kernels of an NPU and of a GPU have no names in common.
+    for (ChangeNode& part : whole.children) {
+      if (part.name == kComputing) part.children.clear();
     }
-    computing.levels = FamilyChanges(computing.time, base, comparison, names);
   }
-  return computing;
+  return whole;
 }
 
-// --- Exposed communication, by group ---
+// --- Operators of one side only ---
 
-// What the communication of each group mostly is, "allreduce", by the name of the group; of all
-// communication under "".
-std::map<std::string_view, std::string> MainKinds(const RankTrace& trace) {
-  std::map<std::string_view, std::map<std::string, TimeNs>> times;
-  const Communications& comms = trace.communications;
-  for (std::size_t i = 0; i < comms.Size(); ++i) {
-    const std::string kind = CollectiveKindOf(trace, i);
-    if (kind.empty() || kind == "N/A") continue;
-    times[""][kind] += comms.dur[i];
-    if (comms.group[i] < 0) continue;
-    const auto group = static_cast<std::size_t>(comms.group[i]);
-    times[trace.strings.View(trace.comm_groups.name[group])][kind] += comms.dur[i];
+std::set<std::string_view> OpNames(const RankTrace& trace) {
+  std::set<std::string_view> names;
+  for (const StringId name :
+       std::set<StringId>(trace.host_ops.name.begin(), trace.host_ops.name.end())) {
+    const std::string_view text = trace.strings.View(name);
+    if (!IsStepMark(text) && !IsRuntimeCall(text)) names.insert(text);
   }
-  std::map<std::string_view, std::string> kinds;
-  for (const auto& [group, of_group] : times) {
-    kinds[group] = std::max_element(of_group.begin(), of_group.end(), [](auto& a, auto& b) {
-                     return a.second < b.second;
-                   })->first;
-  }
-  return kinds;
+  return names;
 }
 
-// The group's change is that of how long the rank waits for others, not of what it transfers.
-bool IsWaiting(const GroupPair& pair, bool known) {
-  if (!known || pair.base == nullptr || pair.comparison == nullptr) return false;
-  const TimeNs all = pair.comparison->exposed - pair.base->exposed;
-  const TimeNs waits = pair.comparison->wait - pair.base->wait;
-  return all != 0 && (all > 0) == (waits > 0) && 5 * std::abs(waits) >= 4 * std::abs(all);
-}
-
-Change ExposedChange(const CompareInput& input, const OverallMetrics& base,
-                     const OverallMetrics& comparison) {
-  Change exposed{comparison.exposed_communication - base.exposed_communication,
-                 "exposed communication",
-                 GrowthOf(base.exposed_communication, comparison.exposed_communication)};
-  const auto base_kinds = MainKinds(input.Trace(Side::kBase));
-  const auto comparison_kinds = MainKinds(input.Trace(Side::kComparison));
-  if (base.groups.empty() || comparison.groups.empty()) {
-    const bool in_base = base.exposed_communication > comparison.exposed_communication;
-    const auto& kinds = in_base ? base_kinds : comparison_kinds;
-    if (!kinds.empty()) exposed.name += ", mostly " + kinds.at("");
-    return exposed;
-  }
-  const auto time = [](const GroupTime* group) { return group != nullptr ? group->exposed : 0; };
-  for (const GroupPair& pair : MatchAllGroups(base, comparison)) {
-    const bool in_base = pair.comparison == nullptr;
-    const auto& kinds = in_base ? base_kinds : comparison_kinds;
-    const auto kind = kinds.find(in_base ? pair.base->name : pair.comparison->name);
-    const bool waits = IsWaiting(pair, base.has_waits && comparison.has_waits);
-    exposed.names.push_back(
-        {time(pair.comparison) - time(pair.base),
-         fmt::format(fmt::runtime(waits ? "waiting in {} of {}" : "exposed {} in {}"),
-                     kind == kinds.end() ? "communication" : kind->second,
-                     GroupMeaning(base, comparison, pair)),
-         GrowthOf(time(pair.base), time(pair.comparison))});
-  }
-  AddRest(exposed.time, "groups that communicated at the same time", exposed.names);
-  if (exposed.names.size() == 1) return exposed.names.front();
-  exposed.levels = exposed.names;  // groups are few, all of them can be listed
-  return exposed;
+// "12 operators only in the comparison, 4 only in the base"; empty when both sides have the same.
+std::string OneSidedOps(const CompareInput& input) {
+  const auto base = OpNames(input.Trace(Side::kBase));
+  const auto comparison = OpNames(input.Trace(Side::kComparison));
+  if (base.empty() || comparison.empty()) return "";
+  std::string text;
+  const auto add = [&](const auto& names, const auto& others, std::string_view side) {
+    const auto count = std::count_if(names.begin(), names.end(),
+                                     [&](std::string_view name) { return !others.contains(name); });
+    if (count == 0) return;
+    const std::string_view word = !text.empty() ? "" : count == 1 ? " operator" : " operators";
+    text += fmt::format("{}{}{} only in the {}", text.empty() ? "" : ", ", count, word, side);
+  };
+  add(comparison, base, "comparison");
+  add(base, comparison, "base");
+  return text;
 }
 
 }  // namespace
 
-bool Concentrates(const std::vector<Change>& parts, TimeNs change) {
-  TimeNs rest = change;
-  // A single part more takes no more room than the line that sums it up.
-  const std::size_t shown = parts.size() == kMostNames + 1 ? parts.size() : kMostNames;
-  for (std::size_t i = 0; i < std::min(shown, parts.size()); ++i) rest -= parts[i].time;
-  return !parts.empty() && 5 * std::abs(rest) <= std::abs(change);
-}
-
-std::string GrowthText(TimeNs base, TimeNs comparison) {
-  const double growth = 100.0 * static_cast<double>(comparison - base) / static_cast<double>(base);
-  if (growth >= 1000) return ">999";
-  return std::abs(growth) < 0.05 ? "0.0" : fmt::format("{:+.1f}", growth);
-}
-
-Change EndToEndChange(const CompareInput& input, const OverallMetrics& base,
-                      const OverallMetrics& comparison) {
-  Change all{comparison.e2e - base.e2e, "end to end", GrowthOf(base.e2e, comparison.e2e)};
-  all.levels = {ComputingChange(input, base, comparison),
-                ExposedChange(input, base, comparison),
-                {comparison.lccl.time - base.lccl.time, "LCCL"},
-                {comparison.free - base.free, "free time of the device",
-                 GrowthOf(base.free, comparison.free)}};
-  for (const Change& part : all.levels) {
-    if (part.names.empty()) {
-      all.names.push_back(part);
-    } else {
-      all.names.insert(all.names.end(), part.names.begin(), part.names.end());
-    }
+std::vector<std::string> DescribeChanges(const CompareInput& input, const OverallMetrics& base,
+                                         const OverallMetrics& comparison) {
+  if (base.e2e == 0 || comparison.e2e == 0) return {};
+  const ChangeNode whole = StepChange(input, base, comparison);
+  if (base.e2e == comparison.e2e && LeavesOf(whole).empty()) return {"end to end: no change"};
+  const AmountScale scale = AmountScale::ForPartsOf(std::max(base.e2e, comparison.e2e));
+  std::vector<std::string> lines;
+  const auto add = [&](std::string_view name, TimeNs before, TimeNs after) {
+    lines.push_back(fmt::format("{}: {} {} ({})", name, scale.Signed(scale.Rounded(after - before)),
+                                scale.unit(), GrowthOf(before, after)));
+  };
+  add("end to end", base.e2e, comparison.e2e);
+  if (whole.base != base.e2e || whole.comparison != comparison.e2e) {
+    add(whole.name, whole.base, whole.comparison);
   }
-  SortChanges(all.levels);
-  SortChanges(all.names);
-  return all;
+  constexpr std::size_t kIndent = 2;
+  const std::size_t width = input.options().screen_width - kIndent;
+  for (const std::string& line : ChangeLines(SummariseChange(whole, scale), scale, width)) {
+    lines.push_back("  " + line);
+  }
+  if (const std::string ops = OneSidedOps(input); !ops.empty()) lines.push_back("  " + ops);
+  return lines;
 }
 
 }  // namespace mpa

@@ -2,10 +2,11 @@
 // The overall comparison: where the end-to-end time of two captures went.
 #include <fmt/format.h>
 
+#include "changes.h"
 #include "compare_sheet.h"
 #include "mpa/compare/comparison.h"
+#include "mpa/measure/accounting.h"
 #include "overall_report.h"
-#include "story.h"
 
 namespace mpa::comparisons {
 namespace {
@@ -18,7 +19,7 @@ void CompareOverall(const CompareInput& input, Report& report) {
   report.screens.push_back(options.wide_screen || options.compat
                                ? OverallWideScreen(base, comparison, options.compat)
                                : OverallScreen(input, base, comparison));
-  report.story = Story(input, base, comparison);
+  report.story = DescribeChanges(input, base, comparison);
   bool complete = true;
   for (const Side side : {Side::kBase, Side::kComparison}) {
     const OverallMetrics& metrics = side == Side::kBase ? base : comparison;
@@ -117,7 +118,8 @@ Comparison Overall() {
           "End-to-end time: computing, communication, free time",
           Tables::kHostOps | Tables::kLaunches | Tables::kKernels | Tables::kKernelCounters |
               Tables::kDeviceTasks | Tables::kCommunications | Tables::kCommTasks |
-              Tables::kOverlaps | Tables::kMemorySamples | Tables::kTransfers,
+              Tables::kOverlaps | Tables::kMemorySamples | Tables::kTransfers | Tables::kOpStacks |
+              kAccountTables,
           CompareOverall,
           JudgeOverall};
 }

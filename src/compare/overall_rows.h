@@ -19,7 +19,6 @@ struct KernelFamily {
   std::size_t size = 1;
   std::array<std::string_view, 2> halves{};  ///< of two categories
 
-  bool Has(Category category) const { return category >= first && Index(category) < End(); }
   TimeAndCount Of(const OverallMetrics& side) const;
 
  private:

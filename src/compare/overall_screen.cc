@@ -7,10 +7,10 @@
 #include <cmath>
 #include <utility>
 
-#include "changes.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/utf8.h"
 #include "mpa/report/amount.h"
+#include "mpa/report/change_tree.h"
 #include "overall_report.h"
 #include "overall_rows.h"
 

@@ -2,88 +2,33 @@
 // Where the difference of the step comes from.
 #include "contributions.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
-#include <map>
-#include <optional>
+#include <iterator>
 #include <utility>
 
-#include "account_names.h"
 #include "levels.h"
+#include "mpa/base/text.h"
+#include "mpa/change/account_names.h"
 #include "run_medians.h"
 
 namespace mpa::gate {
 namespace {
 
-// A row for each name of either side.
-std::vector<GatePart> Join(const TimesByName& base, const TimesByName& comparison,
-                           const char* kind) {
-  std::map<std::string, GatePart> joined;
-  for (const auto& [name, time] : base) {
-    joined[name] = {kind, name, time.ns, 0, time.calls, 0};
-  }
-  for (const auto& [name, time] : comparison) {
-    GatePart& part = joined.try_emplace(name, GatePart{kind, name, 0, 0, 0, 0}).first->second;
-    part.comparison = time.ns;
-    part.comparison_count = time.calls;
-  }
-  std::vector<GatePart> parts;
-  parts.reserve(joined.size());
-  for (auto& [name, part] : joined) parts.push_back(std::move(part));
-  return parts;
+ChangeNode WholeOf(const char* name, std::vector<ChangeNode> children) {
+  ChangeNode whole{"component", name};
+  for (ChangeNode& child : children) AddChild(std::move(child), whole);
+  return whole;
 }
 
-void LargestFirst(std::vector<GatePart>& parts) {
-  std::erase_if(parts, [](const GatePart& part) { return part.Change() == 0; });
-  std::stable_sort(parts.begin(), parts.end(), [](const GatePart& a, const GatePart& b) {
-    return std::abs(a.Change()) > std::abs(b.Change());
-  });
-}
-
-// The parts of a component, and the rest that they do not explain.
-void AddComponent(std::vector<GatePart> parts, const GatePart& whole, const char* rest,
-                  std::vector<GatePart>& all) {
-  GatePart left = whole;
-  left.name = parts.empty() ? whole.name : rest;
-  for (GatePart& part : parts) {
-    left.base -= part.base;
-    left.comparison -= part.comparison;
-    all.push_back(std::move(part));
-  }
-  all.push_back(std::move(left));
+// What a side does not have takes no time.
+Runs SamplesOrNone(const std::vector<RunSummary>& runs, MetricKind kind) {
+  Runs samples = SamplesOf(runs, {kind, ""});
+  return samples.empty() ? Runs{{0}} : samples;
 }
 
 bool Has(const std::vector<RunSummary>& runs, MetricKind kind) {
   return !SamplesOf(runs, {kind, ""}).empty();
-}
-
-bool HaveSteps(const std::vector<RunSummary>& base, const std::vector<RunSummary>& comparison) {
-  return Has(base, MetricKind::kStepTime) || Has(comparison, MetricKind::kStepTime);
-}
-
-// The values that are judged. Empty where a side has none.
-std::optional<std::pair<std::int64_t, std::int64_t>> Both(const std::vector<RunSummary>& base,
-                                                          const std::vector<RunSummary>& comparison,
-                                                          MetricKind kind) {
-  const Runs before = SamplesOf(base, {kind, ""}), after = SamplesOf(comparison, {kind, ""});
-  if (before.empty() || after.empty()) return std::nullopt;
-  const Levels levels = LevelsOf(before, after);
-  return std::pair{levels.base, levels.comparison};
-}
-
-// What a side does not have takes no time.
-std::pair<std::int64_t, std::int64_t> BothOrNone(const std::vector<RunSummary>& base,
-                                                 const std::vector<RunSummary>& comparison,
-                                                 MetricKind kind) {
-  const auto of = [&](const std::vector<RunSummary>& runs) {
-    const Runs samples = SamplesOf(runs, {kind, ""});
-    return samples.empty() ? Runs{{0}} : samples;
-  };
-  const Levels levels = LevelsOf(of(base), of(comparison));
-  return {levels.base, levels.comparison};
 }
 
 // Names that only `of` has.
@@ -94,192 +39,160 @@ void AddMissing(const TimesByName& from, const TimesByName& of, std::vector<std:
   }
 }
 
-std::vector<GatePart> KernelParts(const Breakdown& base, const Breakdown& comparison) {
-  if (!base.op_types.empty() && !comparison.op_types.empty()) {
-    return Join(base.op_types, comparison.op_types, "kernel");
-  }
-  if (!base.kernels.empty() && !comparison.kernels.empty()) {
-    return Join(base.kernels, comparison.kernels, "kernel");
+std::vector<ChangeNode> KernelsOf(const Breakdown& base, const Breakdown& comparison) {
+  for (const auto section : {&Breakdown::op_types, &Breakdown::kernels}) {
+    if (!(base.*section).empty() && !(comparison.*section).empty()) {
+      return JoinTimes(base.*section, comparison.*section, "kernel");
+    }
   }
   return {};
 }
 
-// Collectives are told by what they did to the step.
-std::vector<GatePart> Collectives(const Breakdown& base, const Breakdown& comparison) {
-  std::vector<GatePart> parts = Join(base.collectives, comparison.collectives, "collective");
-  for (GatePart& part : parts) part.name = "exposed " + part.name;
-  return parts;
+AccountTimes AccountOf(const Breakdown& of) {
+  return {of.account, of.places, of.op_types.empty() ? of.kernels : of.op_types};
 }
 
-// Parts of the account that `wanted` says yes to, with the kernels' calls.
-template <typename Wanted>
-std::vector<GatePart> AccountParts(const Breakdown& base, const Breakdown& comparison,
-                                   Wanted wanted) {
-  std::vector<GatePart> parts;
-  for (GatePart& part : Join(base.account, comparison.account, "")) {
-    const AccountName name = ReadAccountKey(part.name);
-    if (!wanted(name)) continue;
-    part.kind = name.Kind();
-    part.name = name.Title();
-    part.base_count = part.comparison_count = 0;
-    if (name.IsCompute()) {
-      const auto count = [&](const Breakdown& of) {
-        for (const TimesByName* table : {&of.op_types, &of.kernels}) {
-          const auto found = table->find(name.what);
-          if (found != table->end()) return found->second.calls;
-        }
-        return std::int64_t{0};
-      };
-      part.base_count = count(base);
-      part.comparison_count = count(comparison);
-    } else {
-      part.leaf = name.leaf;
-    }
-    parts.push_back(std::move(part));
+// True for a component of the step that the metric measures. Copies occupy the device and compute
+// nothing.
+bool IsMeasuredBy(MetricKind kind, const std::string& component) {
+  switch (kind) {
+    case MetricKind::kComputing:
+      return component == kComputing;
+    case MetricKind::kCommExposed:
+      return component == kExposed;
+    case MetricKind::kFree:
+      return component == kFreeTime || component == kCopies;
+    default:
+      return false;
   }
-  return parts;
 }
 
-// The parts of one of the metrics that the account explains; empty for others, and where a side has
-// no account.
-std::vector<GatePart> AccountPartsOf(MetricKind kind, const Breakdown& base,
-                                     const Breakdown& comparison) {
+// One of the metrics that the account explains; without children for others.
+ChangeNode AccountChangeOf(MetricKind kind, const Breakdown& base, const Breakdown& comparison,
+                           double noise) {
   if (base.account.empty() || comparison.account.empty()) return {};
-  return AccountParts(base, comparison, [&](const AccountName& name) {
-    switch (kind) {
-      case MetricKind::kStepTime:
-      case MetricKind::kE2e:
-        return true;
-      case MetricKind::kComputing:
-        return name.IsCompute();
-      case MetricKind::kCommExposed:
-        return name.IsCommunication();
-      case MetricKind::kFree:
-        return name.IsFree();
-      default:
-        return false;
-    }
-  });
+  ChangeNode step = AccountChange("step", AccountOf(base), AccountOf(comparison), noise);
+  if (kind == MetricKind::kStepTime || kind == MetricKind::kE2e) return step;
+  std::vector<ChangeNode> parts;
+  for (ChangeNode& part : step.children) {
+    if (!IsMeasuredBy(kind, part.name)) continue;
+    std::move(part.children.begin(), part.children.end(), std::back_inserter(parts));
+  }
+  return WholeOf("", std::move(parts));
 }
 
 // The same of runs without an account, from the medians of their tables.
-std::vector<GatePart> TablePartsOf(MetricKind kind, const std::vector<RunSummary>& base,
-                                   const std::vector<RunSummary>& comparison,
-                                   const Breakdown& base_times, const Breakdown& times) {
-  using Times = std::pair<std::int64_t, std::int64_t>;
-  std::vector<GatePart> parts;
-  const auto add_computing = [&](const Times& computing) {
-    AddComponent(KernelParts(base_times, times),
-                 {"component", "computing", computing.first, computing.second, 0, 0},
-                 "kernels that ran at the same time", parts);
-  };
-  const auto add_exposed = [&](const Times& exposed) {
-    AddComponent(Collectives(base_times, times),
-                 {"component", "exposed communication", exposed.first, exposed.second, 0, 0},
-                 "other exposed communication", parts);
-  };
-  const auto add = [&](const char* name, const Times& time) {
-    parts.push_back({"component", name, time.first, time.second, 0, 0});
-  };
-  const auto whole = Both(base, comparison, kind);
-  switch (kind) {
-    case MetricKind::kE2e:
-      if (HaveSteps(base, comparison)) {
-        if (base_times.capture.empty() || times.capture.empty()) return {};
-        return Join(base_times.capture, times.capture, "component");
-      }
-      [[fallthrough]];
-    case MetricKind::kStepTime: {
-      const auto computing = Both(base, comparison, MetricKind::kComputing);
-      const auto exposed = Both(base, comparison, MetricKind::kCommExposed);
-      const auto free = Both(base, comparison, MetricKind::kFree);
-      if (!computing || !exposed || !free) return {};
-      add_computing(*computing);
-      add_exposed(*exposed);
-      add("LCCL", BothOrNone(base, comparison, MetricKind::kLccl));
-      add(kFreeTime, *free);
-      break;
+class TableChange {
+ public:
+  TableChange(const std::vector<RunSummary>& base, const std::vector<RunSummary>& comparison,
+              const Breakdown& base_times, const Breakdown& times)
+      : base_(base), comparison_(comparison), base_times_(base_times), times_(times) {}
+
+  ChangeNode Of(MetricKind kind) const {
+    const bool has_steps = Has(base_, MetricKind::kStepTime) ||
+                           Has(comparison_, MetricKind::kStepTime);
+    if (kind == MetricKind::kE2e && has_steps) {
+      if (base_times_.capture.empty() || times_.capture.empty()) return {};
+      return WholeOf("", JoinTimes(base_times_.capture, times_.capture, "component"));
     }
-    case MetricKind::kComputing:
-      add_computing(*whole);
-      break;
-    case MetricKind::kCommExposed:
-      add_exposed(*whole);
-      break;
-    case MetricKind::kLccl:
-      add("LCCL", *whole);
-      break;
-    case MetricKind::kFree:
-      add(kFreeTime, *whole);
-      break;
-    default:
-      break;
+    if (kind == MetricKind::kStepTime || kind == MetricKind::kE2e) {
+      for (const MetricKind part :
+           {MetricKind::kComputing, MetricKind::kCommExposed, MetricKind::kFree}) {
+        if (!Has(base_, part) || !Has(comparison_, part)) return {};
+      }
+      return WholeOf("", {Computing(), Exposed(), Part("LCCL", MetricKind::kLccl),
+                          Part(kFreeTime, MetricKind::kFree)});
+    }
+    if (kind == MetricKind::kComputing) return WholeOf("", {Computing()});
+    if (kind == MetricKind::kCommExposed) return WholeOf("", {Exposed()});
+    if (kind == MetricKind::kLccl) return WholeOf("", {Part("LCCL", kind)});
+    if (kind == MetricKind::kFree) return WholeOf("", {Part(kFreeTime, kind)});
+    return {};
   }
-  return parts;
-}
+
+ private:
+  ChangeNode Part(const char* name, MetricKind kind) const {
+    const Levels levels = LevelsOf(SamplesOrNone(base_, kind), SamplesOrNone(comparison_, kind));
+    return {"component", name, levels.base, levels.comparison};
+  }
+
+  ChangeNode Computing() const {
+    ChangeNode computing = Part(kComputing, MetricKind::kComputing);
+    computing.children = KernelsOf(base_times_, times_);
+    for (ChangeNode& kernel : computing.children) kernel.name = ShortFunctionName(kernel.name);
+    return WithRest("kernels that ran at the same time", std::move(computing));
+  }
+
+  // Collectives are told by what they did to the step.
+  ChangeNode Exposed() const {
+    ChangeNode exposed = Part(kExposed, MetricKind::kCommExposed);
+    exposed.children = JoinTimes(base_times_.collectives, times_.collectives, "collective");
+    for (ChangeNode& kind : exposed.children) kind.name = "exposed " + kind.name;
+    return WithRest("other exposed communication", std::move(exposed));
+  }
+
+  static ChangeNode WithRest(const char* name, ChangeNode whole) {
+    if (!whole.children.empty()) AddRest("component", name, whole);
+    return whole;
+  }
+
+  const std::vector<RunSummary>& base_;
+  const std::vector<RunSummary>& comparison_;
+  const Breakdown& base_times_;
+  const Breakdown& times_;
+};
 
 }  // namespace
 
-std::vector<GatePart> PartsOf(const Metric& metric, const std::vector<RunSummary>& base,
-                              const std::vector<RunSummary>& comparison) {
-  const auto whole = Both(base, comparison, metric.kind);
-  if (!whole) return {};
+ChangeNode ChangeOf(const Metric& metric, const std::vector<RunSummary>& base,
+                    const std::vector<RunSummary>& comparison, double noise) {
+  if (!Has(base, metric.kind) || !Has(comparison, metric.kind) || HasPattern(metric.kind)) {
+    return {};
+  }
   const Breakdown base_times = MedianBreakdown(base), times = MedianBreakdown(comparison);
-  std::vector<GatePart> parts;
-  if (metric.kind != MetricKind::kE2e || !HaveSteps(base, comparison)) {
-    parts = AccountPartsOf(metric.kind, base_times, times);
+  const bool of_steps = Has(base, MetricKind::kStepTime) || Has(comparison, MetricKind::kStepTime);
+  ChangeNode whole;
+  if (metric.kind != MetricKind::kE2e || !of_steps) {
+    whole = AccountChangeOf(metric.kind, base_times, times, noise);
   }
-  if (parts.empty()) parts = TablePartsOf(metric.kind, base, comparison, base_times, times);
-  if (parts.empty()) return {};
-  // Medians of parts need not add up to the median of the whole.
-  GatePart remainder{"remainder", "other", whole->first, whole->second, 0, 0};
-  for (const GatePart& part : parts) {
-    remainder.base -= part.base;
-    remainder.comparison -= part.comparison;
+  if (whole.children.empty()) {
+    whole = TableChange(base, comparison, base_times, times).Of(metric.kind);
   }
-  LargestFirst(parts);
-  parts.push_back(std::move(remainder));
-  return parts;
+  if (whole.children.empty()) return {};
+  const Levels levels = LevelsOf(SamplesOf(base, metric), SamplesOf(comparison, metric));
+  whole.name = NameOf(metric);
+  whole.base = levels.base;
+  whole.comparison = levels.comparison;
+  AddRest(kRemainder, "other", whole);
+  return whole;
 }
 
-std::vector<GatePart> PartsFitting(const Metric& metric, const std::vector<RunSummary>& base,
-                                   const std::vector<RunSummary>& comparison) {
+ChangeNode ChangeOfFitting(const Metric& metric, const std::vector<RunSummary>& base,
+                           const std::vector<RunSummary>& comparison) {
   const auto section =
       metric.kind == MetricKind::kKernel ? &Breakdown::kernels : &Breakdown::op_types;
-  std::vector<GatePart> parts =
-      Join(MedianBreakdown(base).*section, MedianBreakdown(comparison).*section, "kernel");
-  std::erase_if(parts,
-                [&](const GatePart& part) { return !FitsPattern(metric.pattern, part.name); });
-  LargestFirst(parts);
-  return parts;
+  std::vector<ChangeNode> kernels =
+      JoinTimes(MedianBreakdown(base).*section, MedianBreakdown(comparison).*section, "kernel");
+  std::erase_if(kernels,
+                [&](const ChangeNode& kernel) { return !FitsPattern(metric.pattern, kernel.name); });
+  for (ChangeNode& kernel : kernels) kernel.name = ShortFunctionName(kernel.name);
+  return WholeOf("", std::move(kernels));
 }
 
-std::vector<GatePart> OperatorsOf(const std::vector<RunSummary>& base,
-                                  const std::vector<RunSummary>& comparison) {
-  std::vector<GatePart> operators =
-      Join(MedianBreakdown(base).operators, MedianBreakdown(comparison).operators, "operator");
-  LargestFirst(operators);
-  return operators;
+std::vector<ChangeNode> OperatorsOf(const std::vector<RunSummary>& base,
+                                    const std::vector<RunSummary>& comparison) {
+  return LeavesOf(WholeOf("", JoinTimes(MedianBreakdown(base).operators,
+                                        MedianBreakdown(comparison).operators, "operator")));
 }
 
-std::vector<GatePart> HostCallsThatGrew(const std::vector<RunSummary>& base,
-                                        const std::vector<RunSummary>& comparison) {
+std::vector<ChangeNode> HostCallsThatGrew(const std::vector<RunSummary>& base,
+                                          const std::vector<RunSummary>& comparison, double noise) {
   const Breakdown before = MedianBreakdown(base), after = MedianBreakdown(comparison);
-  std::vector<GatePart> calls;
   if (!before.account.empty() && !after.account.empty()) {
-    calls = Join(before.places, after.places, "host");
-    for (GatePart& call : calls) {
-      AccountName name = ReadAccountKey(call.name);
-      call.leaf = std::move(name.leaf);
-      call.name = std::move(name.what);
-      call.base_count = call.comparison_count = 0;
-    }
-  } else if (!before.apis.empty() && !after.apis.empty()) {  // not recorded has not grown
-    calls = Join(before.apis, after.apis, "host");
+    return PlacesThatGrew(AccountOf(before), AccountOf(after), noise);
   }
-  std::erase_if(calls, [](const GatePart& call) { return call.Change() <= 0; });
-  LargestFirst(calls);
-  return calls;
+  if (before.apis.empty() || after.apis.empty()) return {};  // not recorded has not grown
+  return Grown(JoinTimes(before.apis, after.apis, "host"), noise);
 }
 
 std::vector<std::string> NewNames(const std::vector<RunSummary>& runs,

@@ -10,72 +10,42 @@
 #include "contributions.h"
 #include "decision.h"
 #include "headline.h"
+#include "mpa/change/account_names.h"
 
 namespace mpa::gate {
 namespace {
 
 // True for what has no parts but itself, which need not be said twice.
-bool IsOnePart(const Metric& metric, const std::vector<GatePart>& parts) {
+bool IsOnePart(const Metric& metric, const ChangeNode& change) {
   if (metric.kind == MetricKind::kLccl) return true;
   return metric.kind == MetricKind::kFree &&
-         std::none_of(parts.begin(), parts.end(),
-                      [](const GatePart& part) { return !part.leaf.empty(); });
+         std::none_of(change.children.begin(), change.children.end(),
+                      [](const ChangeNode& part) { return !part.leaf.empty(); });
 }
 
 // Changes up to the noise of the whole are noise, and all of them where it did not change itself.
-void MarkNoise(const GateMetric& whole, std::vector<GatePart>& parts) {
-  const double change = std::abs(static_cast<double>(whole.Change()));
-  const bool changed = change > kNoiseFactor * whole.noise;
-  for (GatePart& part : parts) {
-    part.is_noise = !changed || std::abs(static_cast<double>(part.Change())) <= whole.noise;
+void MarkNoise(double noise, bool all, ChangeNode& node) {
+  node.is_noise = all || std::abs(static_cast<double>(node.Change())) <= noise;
+  for (ChangeNode& child : node.children) MarkNoise(noise, all, child);
+}
+
+void MarkNoise(const GateMetric& whole, ChangeNode& change) {
+  const bool changed =
+      std::abs(static_cast<double>(whole.Change())) > kNoiseFactor * whole.noise;
+  MarkNoise(whole.noise, !changed, change);
+}
+
+bool IsGrownFreeTime(const ChangeNode& part) {
+  const bool free = part.name == kFreeTime || part.leaf.starts_with("free.");
+  return free && part.Change() > 0 && !part.is_noise;
+}
+
+// Where a baseline has no account, nothing says which call is behind which part of the free time.
+void AddCauseOfFreeTime(const std::vector<ChangeNode>& calls, ChangeNode& node) {
+  for (ChangeNode& child : node.children) AddCauseOfFreeTime(calls, child);
+  if (node.children.empty() && node.leaf.empty() && IsGrownFreeTime(node) && !calls.empty()) {
+    node.cause = "on the host " + CallsText(calls);
   }
-}
-
-// "aten::item +4.000 ms": what grew most, of the leaf if it is given.
-std::string OnTheHost(const std::vector<GatePart>& calls, std::string_view leaf = "") {
-  constexpr std::size_t kMostNamed = 2;
-  std::vector<std::string> named;
-  for (const GatePart& call : calls) {
-    if (named.size() == kMostNamed) break;
-    if (!leaf.empty() && call.leaf != leaf) continue;
-    named.push_back(fmt::format("{} +{}", call.name, AmountText(Quantity::kTime, call.Change())));
-  }
-  return fmt::format("{}", fmt::join(named, ", "));
-}
-
-bool IsFreeTime(const GatePart& part) {
-  return part.name == kFreeTime || part.leaf.starts_with("free.");
-}
-
-// What the host did longer while the device had more free time.
-std::vector<GatePart> CallsBehindFreeTime(const GateReport& report, const GateMetric& step,
-                                          const std::vector<RunSummary>& base,
-                                          const std::vector<RunSummary>& comparison) {
-  const bool grew = std::any_of(
-      report.contributions.begin(), report.contributions.end(),
-      [](const GatePart& part) { return IsFreeTime(part) && part.Change() > 0 && !part.is_noise; });
-  if (!grew) return {};
-  std::vector<GatePart> calls = HostCallsThatGrew(base, comparison);
-  std::erase_if(calls, [&](const GatePart& call) {
-    return static_cast<double>(call.Change()) <= step.noise;
-  });
-  return calls;
-}
-
-std::string HeadlineOf(const GateMetric& leading, const GateReport& report) {
-  std::vector<GatePart> parts = report.contributions;
-  for (GatePart& part : parts) {
-    if (!IsFreeTime(part) || part.Change() <= 0) continue;
-    const std::string calls = OnTheHost(report.host_calls, part.leaf);
-    if (calls.empty()) continue;
-    // "free time (scalar reads: aten::item at train.py:90 +5.000 ms)"
-    if (part.leaf.empty()) {
-      part.name += fmt::format(" (on the host {})", calls);
-    } else {
-      part.name.insert(part.name.size() - 1, ": " + calls);
-    }
-  }
-  return MetricLine(leading, parts);
 }
 
 }  // namespace
@@ -88,34 +58,35 @@ bool AddsUp(const Metric& metric) {
 void Explain(const GateMetric& leading, const GateMetric& step, const Watch& watched,
              const std::vector<RunSummary>& base, const std::vector<RunSummary>& comparison,
              GateReport& report) {
-  report.headline = leading.line;
-  for (GatePart& part : report.operators) {
+  for (ChangeNode& part : report.operators) {
     part.is_noise = std::abs(static_cast<double>(part.Change())) <= step.noise;
   }
+  const bool counts = leading.quantity == Quantity::kCount;
   std::vector<Metric> candidates = {{MetricKind::kStepTime, ""}, {MetricKind::kE2e, ""}};
-  if (leading.quantity == Quantity::kCount) {
-    if (!leading.reason.empty()) report.headline += ": " + leading.reason;
-  } else {
-    candidates.insert(candidates.begin(), ParseMetric(leading.name));
-  }
+  if (!counts) candidates.insert(candidates.begin(), ParseMetric(leading.name));
   for (const Metric& metric : candidates) {
-    report.contributions = PartsOf(metric, base, comparison);
-    if (report.contributions.empty()) continue;
-    report.explained = NameOf(metric);
+    report.change = ChangeOf(metric, base, comparison, step.noise);
+    if (report.change.children.empty()) continue;
     const GateMetric whole = watched(metric);
-    if (whole.verdict != GateVerdict::kInconclusive) MarkNoise(whole, report.contributions);
+    if (whole.verdict != GateVerdict::kInconclusive) MarkNoise(whole, report.change);
     break;
   }
-  report.host_calls = CallsBehindFreeTime(report, step, base, comparison);
-  if (leading.quantity == Quantity::kCount || leading.verdict == GateVerdict::kOk) return;
+  const std::vector<ChangeNode> parts = LeavesOf(report.change);
+  if (std::any_of(parts.begin(), parts.end(), IsGrownFreeTime)) {
+    report.host_calls = HostCallsThatGrew(base, comparison, step.noise);
+    AddCauseOfFreeTime(report.host_calls, report.change);
+  }
+  SetHeadline(leading.line + (counts && !leading.reason.empty() ? ": " + leading.reason : ""),
+              report);
+  if (counts || leading.verdict == GateVerdict::kOk) return;
   const Metric& metric = candidates.front();
-  const bool one_part = IsOnePart(metric, report.contributions);
+  const bool one_part = IsOnePart(metric, report.change);
   if (AddsUp(metric)) {
-    report.headline = MetricLine(leading, PartsFitting(metric, base, comparison));
+    SetHeadline(leading, ChangeOfFitting(metric, base, comparison), report);
   } else if (one_part && metric.kind == MetricKind::kFree && !report.host_calls.empty()) {
-    report.headline += ": on the host " + OnTheHost(report.host_calls);
-  } else if (report.explained == leading.name && !one_part) {
-    report.headline = HeadlineOf(leading, report);
+    SetHeadline(leading.line + ": on the host " + CallsText(report.host_calls), report);
+  } else if (report.change.name == leading.name && !one_part) {
+    SetHeadline(leading, report.change, report);
   }
 }
 

@@ -16,8 +16,8 @@ bool AddsUp(const Metric& metric);
 /// A metric judged without a limit.
 using Watch = std::function<GateMetric(const Metric&)>;
 
-/// Adds the headline, and the parts of the metric that decides (`leading`), to the report. What has
-/// no parts of its own is seen beside those of the step. `step`: the step, or the whole capture
+/// Adds the headlines, and what the metric that decides (`leading`) is made of, to the report. What
+/// has no parts of its own is seen beside those of the step. `step`: the step, or the whole capture
 /// without steps.
 void Explain(const GateMetric& leading, const GateMetric& step, const Watch& watched,
              const std::vector<RunSummary>& base, const std::vector<RunSummary>& comparison,

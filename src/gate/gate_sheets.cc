@@ -39,7 +39,7 @@ std::vector<ColumnOf<GateMetric>> MetricColumns() {
 // A part with what it is a part of.
 struct PartItem {
   const char* of;
-  const GatePart& part;
+  const ChangeNode& part;
 };
 
 std::vector<ColumnOf<PartItem>> PartColumns() {
@@ -92,10 +92,12 @@ Report ReportOf(GateReport gate) {
   for (const GateMetric& metric : gate.metrics) AddRow(metric_columns, metric, 0, metrics);
   const auto part_columns = PartColumns();
   Sheet& parts = report.sheets.emplace_back(SheetOf("Explanation", part_columns));
+  const std::vector<ChangeNode> contributions = LeavesOf(gate.change);
   for (const auto& [of, list] :
-       {std::pair{"contributions", &gate.contributions}, std::pair{"host_calls", &gate.host_calls},
-        std::pair{"operators", &gate.operators}}) {
-    for (const GatePart& part : *list) AddRow(part_columns, {of, part}, 0, parts);
+       {std::pair{"contributions", &contributions},
+        std::pair{"host_calls", &std::as_const(gate).host_calls},
+        std::pair{"operators", &std::as_const(gate).operators}}) {
+    for (const ChangeNode& part : *list) AddRow(part_columns, {of, part}, 0, parts);
   }
   const auto mismatch_columns = MismatchColumns();
   Sheet& mismatches = report.sheets.emplace_back(SheetOf("Mismatches", mismatch_columns));

@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <utility>
 
+#include "mpa/base/utf8.h"
 #include "mpa/gate/comparable.h"
 
 namespace mpa::gate {
@@ -43,35 +45,20 @@ std::string NoiseText(const GateMetric& metric) {
   return fmt::format("{:.1f} %", 100 * metric.noise / std::abs(static_cast<double>(metric.base)));
 }
 
-// Causes that are a good part of the largest one are named, others are one sum.
-std::string Causes(const GateMetric& metric, const AmountScale& scale,
-                   const std::vector<GatePart>& parts) {
-  constexpr std::size_t kMostNamed = 3;
-  constexpr std::int64_t kPartOfLargest = 10;
-  std::string text;
-  const auto add = [&](std::int64_t rounded, std::string_view name) {
-    text += fmt::format("{}{} {}", text.empty() ? ": " : ", ",
-                        WithUnit(scale.Signed(rounded), scale.unit()), name);
-  };
-  std::int64_t rest = scale.Rounded(metric.comparison) - scale.Rounded(metric.base);
-  std::size_t named = 0;
-  std::int64_t largest = 0;
-  for (const GatePart& part : parts) {
-    if (part.kind == "remainder" || named == kMostNamed) continue;
-    const std::int64_t rounded = scale.Rounded(part.Change());
-    largest = std::max(largest, std::abs(rounded));
-    if (rounded == 0 || std::abs(rounded) * kPartOfLargest < largest) continue;
-    add(rounded, part.name);
-    rest -= rounded;
-    ++named;
+// The beginning of the text that ends with a part of the sentence.
+std::string Beginning(const std::string& text, std::size_t most) {
+  if (CountCharacters(text) <= most) return text;
+  std::size_t end = 0;
+  for (const std::string_view mark : {": ", "; ", ", "}) {
+    const std::size_t found = text.rfind(mark, most);
+    if (found != std::string::npos && found > end) end = found;
   }
-  if (rest != 0 && named > 0) add(rest, "other");
-  return text;
+  return ShortenMiddle(end > 0 ? text.substr(0, end) : text, most);
 }
 
 }  // namespace
 
-std::string MetricLine(const GateMetric& metric, const std::vector<GatePart>& parts) {
+std::string MetricLine(const GateMetric& metric) {
   if (metric.verdict == GateVerdict::kInconclusive) {
     return fmt::format("{} {}: {}", Word(metric.verdict), metric.name, metric.reason);
   }
@@ -83,7 +70,25 @@ std::string MetricLine(const GateMetric& metric, const std::vector<GatePart>& pa
                   ChangeText(metric, scale));
   if (!metric.limit.empty()) line += ", limit " + metric.limit;
   if (metric.quantity != Quantity::kCount) line += ", noise " + NoiseText(metric);
-  return line + ")" + Causes(metric, scale, parts);
+  return line + ")";
+}
+
+void SetHeadline(std::string text, GateReport& report) {
+  report.headline = std::move(text);
+  report.short_headline = Beginning(report.headline, kShortHeadline);
+}
+
+void SetHeadline(const GateMetric& metric, const ChangeNode& change, GateReport& report) {
+  const AmountScale scale(metric.quantity, std::max(metric.base, metric.comparison));
+  const std::int64_t rounded = scale.Rounded(metric.comparison) - scale.Rounded(metric.base);
+  const auto line = [&](std::size_t width) {
+    const std::size_t taken = CountCharacters(metric.line) + 2;
+    const std::string causes =
+        width > taken ? ChangeCauses(change, scale, rounded, width - taken) : "";
+    return metric.line + (causes.empty() ? "" : ": " + causes);
+  };
+  report.headline = line(std::string::npos);
+  report.short_headline = Beginning(line(kShortHeadline), kShortHeadline);
 }
 
 std::string MismatchLine(const std::vector<GateMismatch>& mismatches) {

@@ -2,6 +2,7 @@
 // Times by operators of the framework and by modules.
 #include "host_times.h"
 
+#include <cstdint>
 #include <string_view>
 
 #include "mpa/measure/module_tree.h"
@@ -34,6 +35,17 @@ std::vector<bool> WithinFitting(const OpTree& ops, const std::string& pattern,
   return within;
 }
 
+// For every operator the operator of the framework that it is or runs in: calls of the runtime are
+// none. kNone where there is none around.
+std::vector<std::int64_t> FrameworkOps(const OpTree& ops) {
+  std::vector<std::int64_t> framework(ops.trace().host_ops.Size(), Nesting::kNone);
+  for (const std::uint32_t op : ops.InOrder()) {  // those around come first
+    if (!ops.IsStep(op) && !IsRuntimeCall(NameOfOp(ops, op))) framework[op] = op;
+    for (const std::uint32_t child : ops.Children(op)) framework[child] = framework[op];
+  }
+  return framework;
+}
+
 void SumModules(const ModuleTree& tree, const StepFinder& find, const std::string& pattern,
                 std::vector<TimeNs>& sums) {
   std::vector<std::uint32_t> queue = tree.roots;
@@ -50,21 +62,25 @@ void SumModules(const ModuleTree& tree, const StepFinder& find, const std::strin
 }  // namespace
 
 void AddOperators(const OpTree& ops, const StepFinder& find, StepTable& device, StepTable& host) {
+  const std::vector<std::int64_t> framework = FrameworkOps(ops);
+  const auto name_of = [&](std::int64_t op) { return NameOfOp(ops, static_cast<std::size_t>(op)); };
   for (const LaunchedWork& launched : ops.Launched()) {
     if (launched.op == Nesting::kNone) continue;
-    const auto op = static_cast<std::size_t>(launched.op);
-    if (ops.IsStep(op)) continue;
+    const std::int64_t op = framework[static_cast<std::size_t>(launched.op)];
+    if (op == Nesting::kNone) continue;
     if (const auto step = find.of_launched(launched.launched, launched.work.start)) {
-      device.Add(NameOfOp(ops, op), *step, launched.work.dur);
+      device.Add(name_of(op), *step, launched.work.dur);
     }
   }
   const HostOps& host_ops = ops.trace().host_ops;
   for (const std::uint32_t op : ops.InOrder()) {
-    if (ops.IsStep(op)) continue;
+    if (framework[op] != static_cast<std::int64_t>(op)) continue;
     const auto step = find.of_host(host_ops.start[op]);
     if (!step) continue;
     TimeNs self = host_ops.dur[op];
-    for (const std::uint32_t child : ops.Children(op)) self -= host_ops.dur[child];
+    for (const std::uint32_t child : ops.Children(op)) {
+      if (framework[child] != static_cast<std::int64_t>(op)) self -= host_ops.dur[child];
+    }
     host.Add(NameOfOp(ops, op), *step, self);
   }
 }

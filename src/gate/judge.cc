@@ -181,7 +181,7 @@ GateReport Judge(const GateSettings& settings, std::vector<RunSummary> base,
                   [](const GateMismatch& mismatch) { return mismatch.allowed; });
   if (!comparable) {
     report.verdict = GateVerdict::kNotComparable;
-    report.headline = MismatchLine(report.mismatches);
+    SetHeadline(MismatchLine(report.mismatches), report);
     return report;
   }
   if (!settings.warmup) {
@@ -201,7 +201,7 @@ GateReport Judge(const GateSettings& settings, std::vector<RunSummary> base,
     report.metrics.push_back(std::move(judged));
   }
   if (settings.fail_on_new_op) report.metrics.push_back(NewOps(report.added));
-  for (GateMetric& metric : report.metrics) metric.line = MetricLine(metric, {});
+  for (GateMetric& metric : report.metrics) metric.line = MetricLine(metric);
   report.verdict = VerdictOfAll(report.metrics);
   const GateMetric* leading = report.Leading();
   if (leading == nullptr) Fail(ErrorKind::kInternal, "a gate without rules");

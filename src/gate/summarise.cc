@@ -11,8 +11,8 @@
 #include <set>
 #include <utility>
 
-#include "account_times.h"
 #include "host_times.h"
+#include "mpa/change/account_names.h"
 #include "mpa/gate/comparable.h"
 #include "mpa/measure/module_tree.h"
 #include "mpa/measure/op_tree.h"
@@ -125,7 +125,20 @@ class Summariser {
 
   void AddAccountOfSteps() {
     StepTable parts(windows_.size()), places(windows_.size());
-    AddAccount(trace_, account_, windows_, parts, places);
+    const AccountPieces names(trace_, account_.clock);
+    auto first = account_.pieces.begin();
+    for (std::size_t window = 0; window < windows_.size(); ++window) {
+      const auto& [begin, end] = windows_[window];
+      first =
+          std::partition_point(first, account_.pieces.end(),
+                               [&, from = begin](const Piece& piece) { return piece.end <= from; });
+      for (auto piece = first; piece != account_.pieces.end() && piece->begin < end; ++piece) {
+        const TimeNs time = std::min(piece->end, end) - std::max(piece->begin, begin);
+        parts.Add(names.PartOf(*piece), window, time);
+        const std::string place = names.PlaceOf(*piece);
+        if (!place.empty()) places.Add(place, window, time);
+      }
+    }
     summary_.breakdown.account = parts.Medians();
     summary_.breakdown.places = places.Medians();
   }

@@ -10,6 +10,11 @@
 
 namespace mpa {
 
+bool IsRuntimeCall(std::string_view name) {
+  return name.starts_with("cuda") || name.starts_with("hip") ||
+         (name.starts_with("cu") && name.size() > 2 && name[2] >= 'A' && name[2] <= 'Z');
+}
+
 OpTree::OpTree(const RankTrace& trace)
     : trace_(trace),
       nesting_(SpansOf(trace.host_ops)),

@@ -62,7 +62,7 @@ std::string Metric(const GateMetric& metric) {
       runs(metric.comparison_runs), OrNull(metric.anchor));
 }
 
-std::string Part(const GatePart& part) {
+std::string Part(const ChangeNode& part) {
   return fmt::format(
       "{{\"kind\": {}, \"name\": {}, \"base_ns\": {}, \"comparison_ns\": {}, \"change_ns\": {}, "
       "\"base_calls\": {}, \"comparison_calls\": {}, \"leaf\": {}}}",
@@ -89,8 +89,8 @@ std::string FormatGateJson(const GateReport& report) {
       kGateSchemaVersion, VerdictName(report.verdict), report.exit_code, report.partial,
       Quoted(report.headline), Texts(report.base), Texts(report.comparison),
       List(report.metrics, ",\n  ", Metric), Warmup(report.warmup),
-      List(report.mismatches, ",\n  ", Mismatch), Quoted(report.explained),
-      List(report.contributions, ",\n  ", Part), List(report.host_calls, ",\n  ", Part),
+      List(report.mismatches, ",\n  ", Mismatch), Quoted(report.change.name),
+      List(LeavesOf(report.change), ",\n  ", Part), List(report.host_calls, ",\n  ", Part),
       List(report.operators, ",\n  ", Part), Texts(report.added), Texts(report.removed),
       Texts(report.notes));
 }

@@ -63,9 +63,9 @@ void AddMetrics(const std::vector<GateMetric>& metrics, Document& document) {
   }
 }
 
-void AddParts(const std::string& title, const std::vector<GatePart>& parts, Document& document) {
+void AddParts(const std::string& title, const std::vector<ChangeNode>& parts, Document& document) {
   const bool all_noise =
-      std::all_of(parts.begin(), parts.end(), [](const GatePart& part) { return part.is_noise; });
+      std::all_of(parts.begin(), parts.end(), [](const ChangeNode& part) { return part.is_noise; });
   if (all_noise) return;
   document.Add(fmt::format("\n### {}\n", title));
   document.Add("| Change | | Base | Comparison | Calls |");
@@ -84,7 +84,7 @@ void AddParts(const std::string& title, const std::vector<GatePart>& parts, Docu
     count = 0;
   };
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    const GatePart& part = parts[i];
+    const ChangeNode& part = parts[i];
     if (part.is_noise || (i >= kMostRows && part.kind != "remainder")) {
       folded += part.Change();
       ++count;
@@ -132,8 +132,8 @@ std::string FormatGateMarkdown(const GateReport& report) {
                                      mismatch.comparison, mismatch.allowed ? " (allowed)" : ""));
   }
   AddList("Collected differently", mismatches, document);
-  AddParts(fmt::format("What the difference of {} is made of", report.explained),
-           report.contributions, document);
+  AddParts(fmt::format("What the difference of {} is made of", report.change.name),
+           LeavesOf(report.change), document);
   AddParts("On the host while free time grew", report.host_calls, document);
   AddParts("Device time by operator that launched it", report.operators, document);
   AddList("Only in the comparison", report.added, document);

@@ -43,10 +43,35 @@ void AddMetrics(const GateReport& report, std::vector<std::string>& lines) {
   }
 }
 
-void AddParts(const std::string& title, const std::vector<GatePart>& parts,
+// The verdict, and what a short one leaves out.
+void AddHeadline(const GateReport& report, bool brief, std::vector<std::string>& lines) {
+  lines.push_back(brief ? report.short_headline : report.headline);
+  const std::string_view all = report.headline, first = lines.back();
+  if (all.size() == first.size() || !all.starts_with(first)) return;
+  const std::string_view rest = all.substr(first.size());
+  lines.push_back(fmt::format("  {}", rest.substr(rest.find_first_not_of(":;, "))));
+}
+
+// What the metric is made of, as compare shows it.
+void AddChange(const ChangeNode& change, std::size_t width, std::vector<std::string>& lines) {
+  TimeNs largest = std::abs(change.Change());
+  for (const ChangeNode& part : LeavesOf(change)) {
+    if (!part.is_noise) largest = std::max(largest, std::abs(part.Change()));
+  }
+  const AmountScale scale(Quantity::kTime, largest);
+  const std::vector<ChangeLine> summary = SummariseChange(change, scale);
+  if (summary.empty()) return;
+  lines.push_back(fmt::format("what the difference of {} is made of:", change.name));
+  constexpr std::size_t kIndent = 2;
+  for (const std::string& line : ChangeLines(summary, scale, width - kIndent)) {
+    lines.push_back("  " + line);
+  }
+}
+
+void AddParts(const std::string& title, const std::vector<ChangeNode>& parts,
               std::vector<std::string>& lines) {
   std::int64_t largest = 0;
-  for (const GatePart& part : parts) {
+  for (const ChangeNode& part : parts) {
     if (!part.is_noise) largest = std::max(largest, std::abs(part.Change()));
   }
   if (largest == 0) return;
@@ -62,13 +87,12 @@ void AddParts(const std::string& title, const std::vector<GatePart>& parts,
     count = 0;
   };
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    const GatePart& part = parts[i];
-    if (part.is_noise || (i >= kShownParts && part.kind != "remainder")) {
+    const ChangeNode& part = parts[i];
+    if (part.is_noise || i >= kShownParts) {
       folded += part.Change();
       ++count;
       continue;
     }
-    add_folded();  // before the remainder
     std::string calls;
     if (part.base_count != part.comparison_count) {
       calls = fmt::format(" ({} calls instead of {})", part.comparison_count, part.base_count);
@@ -90,8 +114,9 @@ void AddNames(const char* title, const std::vector<std::string>& names,
 
 }  // namespace
 
-std::vector<std::string> FormatGateText(const GateReport& report) {
-  std::vector<std::string> lines = {report.headline};
+std::vector<std::string> FormatGateText(const GateReport& report, bool brief, std::size_t width) {
+  std::vector<std::string> lines;
+  AddHeadline(report, brief, lines);
   if (report.partial) {
     lines.emplace_back("judged on partial data: parts of the input were broken and left out");
   }
@@ -110,8 +135,7 @@ std::vector<std::string> FormatGateText(const GateReport& report) {
                                 mismatch.comparison));
   }
   AddMetrics(report, lines);
-  AddParts(fmt::format("what the difference of {} is made of:", report.explained),
-           report.contributions, lines);
+  AddChange(report.change, width, lines);
   AddParts("on the host while free time grew:", report.host_calls, lines);
   AddParts("device time by operator that launched it:", report.operators, lines);
   AddNames("only in the comparison", report.added, lines);

@@ -27,6 +27,11 @@ std::string_view WithoutNumber(std::string_view text);
 /// "<function f at 0x7f12a0>".
 std::string WithoutAddresses(std::string_view text);
 
+/// The name of a C++ function without what its signature has around it: result type, parameters,
+/// and the namespaces of template arguments. "f<Add<float>>" for "void f<at::Add<float>>(int)".
+/// Other names stay as they are.
+std::string ShortFunctionName(std::string_view name);
+
 /// `text` as a field of a CSV file: between quotes where it has to be (RFC 4180).
 std::string QuotedField(std::string_view text);
 

@@ -6,23 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "mpa/change/account_change.h"
 #include "mpa/gate/metric.h"
 
 namespace mpa::gate {
 
 /// Values of a metric in order of the steps, or one for the whole capture: ns or bytes.
 using Samples = std::map<Metric, std::vector<std::int64_t>>;
-
-/// Time and calls in the median step.
-struct TimeAndCalls {
-  std::int64_t ns = 0, calls = 0;
-
-  friend bool operator==(const TimeAndCalls&, const TimeAndCalls&) = default;
-};
-using TimesByName = std::map<std::string, TimeAndCalls, std::less<>>;
-
-/// The name of the part of a step or capture in which the device did nothing.
-inline constexpr const char* kFreeTime = "free time";
 
 /// What ran in the median step of a rank, and in its whole capture. Every table counts each piece
 /// of time once, under the name of what it is directly part of. Empty where the capture does not
@@ -36,7 +26,7 @@ struct Breakdown {
   TimesByName collectives;  ///< exposed communication by kind: allreduce
   TimesByName capture;      ///< parts of e2e: computing, exposed communication, LCCL, free time
   /// Parts of the step: where its device time went by the accounting (measure/accounting.h), by
-  /// leaf and what it was about; see account_names.h.
+  /// leaf and what it was about; see change/account_names.h.
   TimesByName account;
   TimesByName places;  ///< free time by its leaf and what the host did: "free.gc: ..."
 

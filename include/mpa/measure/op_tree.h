@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "mpa/measure/device_work.h"
@@ -11,6 +12,10 @@
 #include "mpa/model/rank_trace.h"
 
 namespace mpa {
+
+/// True for calls of a GPU's runtime and driver, which traces list among the operators:
+/// "cudaLaunchKernel", "cuLaunchKernelEx", "hipLaunchKernel".
+bool IsRuntimeCall(std::string_view name);
 
 /// The operators of a rank as trees, each thread for itself: an operator that begins before another
 /// of its thread ends is a child of it. Operators are named by their row in the host

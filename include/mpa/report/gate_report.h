@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "mpa/report/amount.h"
+#include "mpa/report/change_tree.h"
 
 namespace mpa {
 
@@ -63,23 +64,14 @@ struct GateMetric {
   std::optional<double> ChangePercent() const;
 };
 
-/// A part of the step, or something that ran in it, on both sides (ns in the median step).
-struct GatePart {
-  std::string kind;  ///< "component", "kernel", "collective", "operator", "host", "remainder"
-  std::string name;
-  std::int64_t base = 0, comparison = 0;
-  std::int64_t base_count = 0, comparison_count = 0;  ///< calls in the median step; 0: not counted
-  bool is_noise = false;  ///< the change is not above the noise of what it is a part of
-  std::string leaf = {};  ///< of the accounting, "free.sync.scalar"; empty: it is of no leaf
-
-  std::int64_t Change() const { return comparison - base; }
-};
-
 /// Something by which two captures differ in how they were collected.
 struct GateMismatch {
   std::string field, base, comparison;
   bool allowed = false;
 };
+
+/// Characters of a headline that is read by programs line by line.
+inline constexpr std::size_t kShortHeadline = 100;
 
 /// What a gate found.
 struct GateReport {
@@ -87,21 +79,21 @@ struct GateReport {
   int exit_code = 0;
   bool partial = false;                       ///< parts of the input were broken and left out
   std::string headline;                       ///< the verdict with its cause, one line
+  std::string short_headline;                 ///< the same in kShortHeadline characters at most
   std::vector<std::string> base, comparison;  ///< the captures, as they were given
   std::vector<GateMetric> metrics;
   std::optional<GateWarmup> warmup;
   std::string hint;  ///< what to try for a clearer verdict; empty: nothing
   std::vector<GateMismatch> mismatches;
-  /// The parts of `explained`, the metric that decided if it has parts, or else the step. The last
-  /// one is the remainder, and they add up to its difference.
-  std::vector<GatePart> contributions;
-  std::string explained;
+  /// What the metric that decided is made of if it has parts, or else the step; its name is that of
+  /// the metric. No children: nothing is explained.
+  ChangeNode change;
   /// Operators of the framework by the device work they launched, the largest change first.
-  std::vector<GatePart> operators;
+  std::vector<ChangeNode> operators;
   /// Where free time grew: what the host did longer while the device had nothing to do, the largest
   /// growth first, without noise. Where a baseline does not tell, the framework's operators by the
   /// host time that they themselves took longer.
-  std::vector<GatePart> host_calls;
+  std::vector<ChangeNode> host_calls;
   std::vector<std::string> added, removed;  ///< operators that one side alone has
   std::vector<std::string> notes;
 

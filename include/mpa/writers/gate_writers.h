@@ -11,8 +11,11 @@
 /// What a gate found, in the forms that platforms show. Texts, not files: they are small.
 namespace mpa {
 
-/// Lines for the screen, the headline first. Names from captures are in them as they are.
-std::vector<std::string> FormatGateText(const GateReport& report);
+/// Lines for the screen, the headline first; `brief`: in one line of kShortHeadline characters at
+/// most. Names of what changed give way where a line is longer than `width`; other names from
+/// captures are as they are.
+std::vector<std::string> FormatGateText(const GateReport& report, bool brief = false,
+                                        std::size_t width = 80);
 
 /// One document; docs/gate.md describes it. Keys are only ever added under one schema_version.
 std::string FormatGateJson(const GateReport& report);

@@ -10,6 +10,7 @@
 #include "mpa/base/error.h"
 #include "mpa/capture/capture.h"
 #include "mpa/io/sqlite.h"
+#include "mpa/measure/op_tree.h"
 #include "mpa/measure/op_work.h"
 #include "mpa/measure/thread_groups.h"
 #include "mpa/model/launches.h"
@@ -182,12 +183,6 @@ bool IsDatabase(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
   return begin == kMark;
-}
-
-// "cudaLaunchKernel", "cuLaunchKernelEx", "hipLaunchKernel": the trace lists them among operators.
-bool IsRuntimeCall(std::string_view name) {
-  return name.starts_with("cuda") || name.starts_with("hip") ||
-         (name.starts_with("cu") && name.size() > 2 && name[2] >= 'A' && name[2] <= 'Z');
 }
 
 // The work of each operator, with that of the calls of the runtime in it.

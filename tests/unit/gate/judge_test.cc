@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "gate/account_names.h"
 #include "gate/contributions.h"
+#include "mpa/change/account_names.h"
 #include "mpa/gate/comparable.h"
 #include "mpa/gate/gate_file.h"
 #include "support/failures.h"

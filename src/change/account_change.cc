@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// The accounts of two steps as a tree of changes.
+#include "mpa/change/account_change.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "mpa/change/account_names.h"
+#include "mpa/report/amount.h"
+
+namespace mpa {
+namespace {
+
+void AddCounts(const std::string& kernel, const AccountTimes& base, const AccountTimes& comparison,
+               ChangeNode& node) {
+  const auto count = [&](const AccountTimes& side) {
+    const auto found = side.kernels.find(kernel);
+    return found == side.kernels.end() ? 0 : found->second.calls;
+  };
+  node.base_count = count(base);
+  node.comparison_count = count(comparison);
+}
+
+const char* ComponentOf(const AccountName& name) {
+  if (name.IsCompute()) return kComputing;
+  if (name.IsCommunication()) return kExposed;
+  return name.IsCopy() ? kCopies : kFreeTime;
+}
+
+bool IsWait(std::string_view leaf) {
+  const std::optional<Leaf> known = LeafNamed(leaf);
+  return known == Leaf::kWaitPeer || known == Leaf::kBubble;
+}
+
+}  // namespace
+
+std::vector<ChangeNode> JoinTimes(const TimesByName& base, const TimesByName& comparison,
+                                  const char* kind) {
+  std::map<std::string, ChangeNode> joined;
+  for (const auto& [name, time] : base) {
+    joined[name] = {kind, name, time.ns, 0, time.calls, 0};
+  }
+  for (const auto& [name, time] : comparison) {
+    ChangeNode& node = joined.try_emplace(name, ChangeNode{kind, name}).first->second;
+    node.comparison = time.ns;
+    node.comparison_count = time.calls;
+  }
+  std::vector<ChangeNode> nodes;
+  nodes.reserve(joined.size());
+  for (auto& [name, node] : joined) nodes.push_back(std::move(node));
+  return nodes;
+}
+
+ChangeNode AccountChange(std::string name, const AccountTimes& base,
+                         const AccountTimes& comparison, double noise) {
+  const std::vector<ChangeNode> places = PlacesThatGrew(base, comparison, noise);
+  std::map<std::string_view, ChangeNode> components;
+  const auto component = [&](const char* of) -> ChangeNode& {
+    return components.try_emplace(of, ChangeNode{"component", of}).first->second;
+  };
+  // The waits of a rank are one part, whoever it waits for and in which operation.
+  ChangeNode waits{"component", "waiting for other ranks"};
+  for (ChangeNode& node : JoinTimes(base.parts, comparison.parts, "")) {
+    const AccountName part = ReadAccountKey(node.name);
+    node.kind = part.Kind();
+    node.name = part.Title();
+    node.base_count = node.comparison_count = 0;
+    if (part.IsCompute()) {
+      AddCounts(part.what, base, comparison, node);
+    } else {
+      node.leaf = part.leaf;
+      if (node.Change() > 0) node.cause = CallsText(places, part.leaf);
+    }
+    AddChild(std::move(node), IsWait(part.leaf) ? waits : component(ComponentOf(part)));
+  }
+  if (waits.children.size() == 1) waits = ChangeNode(waits.children.front());
+  if (waits.base + waits.comparison > 0) AddChild(std::move(waits), component(kExposed));
+  ChangeNode whole{"component", std::move(name)};
+  for (auto& [of, component] : components) AddChild(std::move(component), whole);
+  return whole;
+}
+
+std::vector<ChangeNode> PlacesThatGrew(const AccountTimes& base, const AccountTimes& comparison,
+                                       double noise) {
+  std::vector<ChangeNode> calls = JoinTimes(base.places, comparison.places, "host");
+  for (ChangeNode& call : calls) {
+    AccountName name = ReadAccountKey(call.name);
+    call.leaf = std::move(name.leaf);
+    call.name = std::move(name.what);
+    call.base_count = call.comparison_count = 0;
+  }
+  return Grown(std::move(calls), noise);
+}
+
+std::vector<ChangeNode> Grown(std::vector<ChangeNode> nodes, double noise) {
+  std::erase_if(nodes, [&](const ChangeNode& node) {
+    return node.Change() <= 0 || static_cast<double>(node.Change()) <= noise;
+  });
+  std::stable_sort(nodes.begin(), nodes.end(), [](const ChangeNode& a, const ChangeNode& b) {
+    return a.Change() > b.Change();
+  });
+  return nodes;
+}
+
+std::string CallsText(const std::vector<ChangeNode>& calls, std::string_view leaf) {
+  constexpr std::size_t kMostNamed = 2;
+  std::vector<std::string> named;
+  for (const ChangeNode& call : calls) {
+    if (named.size() == kMostNamed) break;
+    if (!leaf.empty() && call.leaf != leaf) continue;
+    named.push_back(fmt::format("{} +{}", call.name, AmountText(Quantity::kTime, call.Change())));
+  }
+  return fmt::format("{}", fmt::join(named, ", "));
+}
+
+}  // namespace mpa

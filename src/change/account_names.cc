@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpa/change/account_names.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <utility>
+
+#include "mpa/base/text.h"
+#include "mpa/measure/collectives.h"
+
+namespace mpa {
+namespace {
+
+constexpr std::string_view kBetween = ": ";
+
+// "rank 5 in allreduce" of "allreduce, rank 5". What an operation is called may have commas, too.
+std::string Awaited(std::string_view what) {
+  const std::size_t comma = what.rfind(", ");
+  const std::string_view last =
+      comma == std::string_view::npos ? "" : what.substr(comma + 2);
+  const bool peer = last.starts_with("rank ") || last.starts_with("group rank ");
+  return peer ? fmt::format("{} in {}", last, what.substr(0, comma))
+              : fmt::format("other ranks in {}", what);
+}
+
+}  // namespace
+
+std::string AccountKey(std::string_view leaf, std::string_view what) {
+  return what.empty() ? std::string(leaf) : fmt::format("{}{}{}", leaf, kBetween, what);
+}
+
+AccountName ReadAccountKey(std::string_view key) {
+  const std::size_t between = key.find(kBetween);
+  if (between == std::string_view::npos) return {std::string(key), ""};
+  return {std::string(key.substr(0, between)), std::string(key.substr(between + kBetween.size()))};
+}
+
+const char* AccountName::Kind() const {
+  if (IsCompute()) return "kernel";
+  return IsCommunication() ? "collective" : "component";
+}
+
+std::string AccountName::Title() const {
+  if (IsCompute() && !what.empty()) return ShortFunctionName(what);
+  const std::optional<Leaf> known = LeafNamed(leaf);
+  if (!known) return what.empty() ? leaf : what;
+  const std::string_view title = TitleOf(*known);
+  switch (*known) {
+    case Leaf::kUnsplit:
+      return fmt::format("exposed {}", what);
+    case Leaf::kWaitPeer:
+      return fmt::format("waiting for {}", Awaited(what));
+    case Leaf::kBubble:
+      return fmt::format("{} while waiting for {}", title, Awaited(what));
+    case Leaf::kTransfer:
+    case Leaf::kSlow:
+      return fmt::format("{} in {}", title, what);
+    case Leaf::kInnerWait:
+    case Leaf::kInnerIdle:
+      return fmt::format("{} {}", title, what);
+    default:
+      return mpa::IsFree(*known) ? fmt::format("{} ({})", kFreeTime, title) : std::string(title);
+  }
+}
+
+AccountPieces::AccountPieces(const RankTrace& trace, const HostClock& clock, AccountNaming naming)
+    : trace_(trace), naming_(std::move(naming)), peers_(trace), sites_(trace, clock) {}
+
+std::string AccountPieces::PartOf(const Piece& piece) const {
+  if (IsCompute(piece.leaf)) return AccountKey(kComputeKey, KernelOf(piece));
+  const std::string_view leaf = NameOf(piece.leaf);
+  return IsCommunication(piece.leaf) ? AccountKey(leaf, OperationOf(piece)) : std::string(leaf);
+}
+
+std::string AccountPieces::PlaceOf(const Piece& piece) const {
+  if (!IsFree(piece.leaf)) return "";
+  const std::string place = HostPlaceOf(trace_, sites_, piece);
+  return place.empty() ? "" : AccountKey(NameOf(piece.leaf), place);
+}
+
+std::string AccountPieces::KernelOf(const Piece& piece) const {
+  const auto row = static_cast<std::size_t>(piece.row);
+  const auto view = [&](StringId text) { return std::string(trace_.strings.View(text)); };
+  if (piece.table != PieceTable::kKernels) return view(trace_.device_tasks.name[row]);
+  const StringId type = trace_.kernels.op_type[row];
+  return naming_.kernel_types && type != StringId::kEmpty ? view(type)
+                                                          : view(trace_.kernels.name[row]);
+}
+
+std::string AccountPieces::OperationOf(const Piece& piece) const {
+  const auto row = static_cast<std::size_t>(piece.row);
+  std::string operation = CollectiveKindOf(trace_, row);
+  if (operation.empty() || operation == "N/A") operation = "communication";
+  const std::string group = naming_.group ? naming_.group(row) : "";
+  if (!group.empty()) operation += " of " + group;
+  if (piece.peer < 0) return operation;
+  const std::int64_t rank = peers_.RankOf(trace_.communications.group[row], piece.peer);
+  return operation + (rank >= 0 ? fmt::format(", rank {}", rank)
+                                : fmt::format(", group rank {}", piece.peer));
+}
+
+}  // namespace mpa

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+// One tree of changes, and what is shown of it.
+#include "mpa/report/change_tree.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <utility>
+
+#include "mpa/base/printable.h"
+#include "mpa/base/utf8.h"
+
+namespace mpa {
+namespace {
+
+// So many names stand for a change, so many parts for a level.
+constexpr std::size_t kMostNames = 3, kMostParts = 4;
+constexpr std::size_t kLongestName = 48;  // in one line with others
+
+using Nodes = std::vector<const ChangeNode*>;
+
+void CollectLeaves(const ChangeNode& node, Nodes& leaves) {
+  const bool counts = node.Change() != 0 || node.kind == kRemainder;
+  if (node.children.empty() && counts) leaves.push_back(&node);
+  for (const ChangeNode& child : node.children) CollectLeaves(child, leaves);
+}
+
+void SortLargestFirst(Nodes& nodes) {
+  std::stable_sort(nodes.begin(), nodes.end(), [](const ChangeNode* a, const ChangeNode* b) {
+    return std::abs(a->Change()) > std::abs(b->Change());
+  });
+}
+
+// Parts of one level: those that may be named, and how many have changed in all.
+struct Parts {
+  Nodes named;
+  std::size_t changed = 0;
+};
+
+Parts NamedOf(Nodes nodes, bool with_remainder) {
+  std::erase_if(nodes, [](const ChangeNode* node) { return node->Change() == 0; });
+  Parts parts;
+  parts.changed = nodes.size();
+  std::erase_if(nodes, [&](const ChangeNode* node) {
+    return node->is_noise || (node->kind == kRemainder && !with_remainder);
+  });
+  SortLargestFirst(nodes);
+  parts.named = std::move(nodes);
+  return parts;
+}
+
+Parts NamesIn(const ChangeNode& node) {
+  Nodes leaves;
+  CollectLeaves(node, leaves);
+  return NamedOf(std::move(leaves), /*with_remainder=*/false);
+}
+
+Parts ChildrenOf(const ChangeNode& node) {
+  Nodes children;
+  for (const ChangeNode& child : node.children) children.push_back(&child);
+  return NamedOf(std::move(children), /*with_remainder=*/true);
+}
+
+// A single part more takes no more room than the line that sums it up.
+std::size_t ShownOf(const Parts& parts, std::size_t most) {
+  const bool one_more = parts.changed == most + 1 && parts.named.size() == parts.changed;
+  return std::min(parts.named.size(), one_more ? most + 1 : most);
+}
+
+// True when the names that would be shown make up 80 % of the change.
+bool Explain(const Parts& names, TimeNs change) {
+  TimeNs rest = change;
+  for (std::size_t i = 0; i < ShownOf(names, kMostNames); ++i) rest -= names.named[i]->Change();
+  return !names.named.empty() && 5 * std::abs(rest) <= std::abs(change);
+}
+
+bool HasLevels(const ChangeNode& node) {
+  return std::any_of(node.children.begin(), node.children.end(),
+                     [](const ChangeNode& child) { return !child.children.empty(); });
+}
+
+// True when none of many names has half of the change.
+bool IsSpread(const ChangeNode& node, const Parts& names) {
+  if (names.changed <= kMostNames || HasLevels(node)) return false;
+  return names.named.empty() ||
+         2 * std::abs(names.named.front()->Change()) <= std::abs(node.Change());
+}
+
+std::string SpreadText(const ChangeNode& node, std::size_t count) {
+  const std::string& kind = node.children.front().kind;
+  return fmt::format("spread over {} {}", count,
+                     kind == "kernel"       ? "kinds of kernels"
+                     : kind == "collective" ? "kinds of communication"
+                                            : "causes");
+}
+
+// "free time (scalar reads: aten::item at train.py:90 +5.000 ms)"
+std::string WithCause(const ChangeNode& node) {
+  if (node.cause.empty()) return node.name;
+  if (!node.name.ends_with(')')) return fmt::format("{} ({})", node.name, node.cause);
+  return fmt::format("{}: {})", std::string_view(node.name).substr(0, node.name.size() - 1),
+                     node.cause);
+}
+
+std::string CountText(const ChangeNode& node) {
+  const auto kernels = [](std::int64_t count) {
+    return fmt::format("{} kernel{}", count, count == 1 ? "" : "s");
+  };
+  if (node.base_count == 0) return kernels(node.comparison_count) + ", new";
+  if (node.comparison_count == 0) return kernels(node.base_count) + ", gone";
+  const std::string before = node.base_count == node.comparison_count
+                                 ? ""
+                                 : fmt::format(" instead of {}", node.base_count);
+  const std::string growth = GrowthOf(node.base, node.comparison);
+  return kernels(node.comparison_count) + before + (growth.empty() ? "" : ", " + growth);
+}
+
+std::string DetailOf(const ChangeNode& node) {
+  const bool counted = node.base_count + node.comparison_count > 0;
+  return counted && node.kind == "kernel" ? CountText(node) : GrowthOf(node.base, node.comparison);
+}
+
+class Summary {
+ public:
+  explicit Summary(const AmountScale& scale) : scale_(scale) {}
+
+  void AddWhole(const ChangeNode& whole) {
+    const std::int64_t rounded = scale_.Rounded(whole.Change());
+    const Parts names = NamesIn(whole);
+    const bool spread = !Explain(names, whole.Change()) && IsSpread(whole, names);
+    if (spread) {
+      lines_.push_back({0, rounded, SpreadText(whole, names.changed), DetailOf(whole)});
+    }
+    Add(whole, rounded, spread ? 1 : 0);
+  }
+
+  void Add(const ChangeNode& node, std::int64_t rounded, std::size_t level) {
+    const Parts names = NamesIn(node);
+    if (Explain(names, node.Change())) {
+      List(names, kMostNames, rounded, level);
+    } else if (HasLevels(node)) {
+      List(ChildrenOf(node), kMostParts, rounded, level);
+    } else {
+      List(names, IsSpread(node, names) ? 1 : kMostNames, rounded, level);
+    }
+  }
+
+  std::vector<ChangeLine> Take() { return std::move(lines_); }
+
+ private:
+  void List(const Parts& parts, std::size_t most, std::int64_t sum, std::size_t level) {
+    if (parts.named.empty()) return;
+    const std::size_t shown = ShownOf(parts, most);
+    const TimeNs largest = std::abs(parts.named.front()->Change());
+    for (std::size_t i = 0; i < shown; ++i) {
+      const ChangeNode& part = *parts.named[i];
+      // What stands for the line of the rest takes what rounding left over.
+      const std::int64_t rounded = i == most ? sum : scale_.Rounded(part.Change());
+      sum -= rounded;
+      AddPart(part, rounded, level, 5 * std::abs(part.Change()) >= largest);
+    }
+    const std::size_t smaller = parts.changed - shown;
+    if (smaller > 0) {
+      const char* plural = smaller == 1 ? "" : "s";
+      lines_.push_back({level, sum, fmt::format("in {} smaller change{}", smaller, plural), ""});
+    } else if (sum != 0) {
+      lines_.push_back({level, sum, "by rounding", ""});
+    }
+  }
+
+  void AddPart(const ChangeNode& part, std::int64_t rounded, std::size_t level, bool explained) {
+    const Parts names = NamesIn(part);
+    if (names.changed == 1 && names.named.size() == 1) {  // one line says it all
+      const ChangeNode& only = *names.named.front();
+      lines_.push_back({level, rounded, WithCause(only), DetailOf(only)});
+      return;
+    }
+    const bool spread = !Explain(names, part.Change()) && IsSpread(part, names);
+    lines_.push_back({level, rounded,
+                      spread ? part.name + " " + SpreadText(part, names.changed) : part.name,
+                      DetailOf(part)});
+    if (explained && !part.children.empty()) Add(part, rounded, level + 1);
+  }
+
+  AmountScale scale_;
+  std::vector<ChangeLine> lines_;
+};
+
+// --- One line ---
+
+struct Cause {
+  const ChangeNode* node;
+  std::string name, with_cause;
+};
+
+void CollectCauses(const ChangeNode& node, std::vector<Cause>& causes) {
+  if (node.is_noise || node.Change() == 0) return;
+  if (node.children.empty()) {
+    if (node.kind == kRemainder) return;
+    ChangeNode named = node;
+    named.name = ShortenMiddle(node.name, kLongestName);
+    causes.push_back({&node, named.name, WithCause(named)});
+    return;
+  }
+  const Parts names = NamesIn(node);
+  if (Explain(names, node.Change())) {
+    for (std::size_t i = 0; i < std::min(names.named.size(), kMostNames); ++i) {
+      CollectCauses(*names.named[i], causes);
+    }
+  } else if (HasLevels(node)) {
+    for (const ChangeNode& child : node.children) CollectCauses(child, causes);
+  } else {
+    std::string name = node.name;
+    if (IsSpread(node, names)) name += " " + SpreadText(node, names.changed);
+    if (const std::string growth = GrowthOf(node.base, node.comparison); !growth.empty()) {
+      name += fmt::format(" ({})", growth);
+    }
+    causes.push_back({&node, node.name, name});
+  }
+}
+
+// Those that are a good part of the largest one, the largest first.
+std::vector<Cause> CausesOf(const ChangeNode& whole, const AmountScale& scale) {
+  constexpr std::int64_t kPartOfLargest = 10;
+  std::vector<Cause> causes;
+  CollectCauses(whole, causes);
+  const auto size = [&](const Cause& cause) {
+    return std::abs(scale.Rounded(cause.node->Change()));
+  };
+  std::stable_sort(causes.begin(), causes.end(), [](const Cause& a, const Cause& b) {
+    return std::abs(a.node->Change()) > std::abs(b.node->Change());
+  });
+  if (causes.empty()) return causes;
+  const std::int64_t least = size(causes.front());
+  std::erase_if(causes, [&](const Cause& cause) {
+    return size(cause) == 0 || size(cause) * kPartOfLargest < least;
+  });
+  if (causes.size() > kMostNames) causes.resize(kMostNames);
+  return causes;
+}
+
+}  // namespace
+
+void AddChild(ChangeNode child, ChangeNode& parent) {
+  parent.base += child.base;
+  parent.comparison += child.comparison;
+  parent.children.push_back(std::move(child));
+}
+
+void AddRest(std::string_view kind, std::string_view name, ChangeNode& parent) {
+  ChangeNode left{std::string(kind), std::string(name), parent.base, parent.comparison};
+  for (const ChangeNode& child : parent.children) {
+    left.base -= child.base;
+    left.comparison -= child.comparison;
+  }
+  parent.children.push_back(std::move(left));
+}
+
+std::vector<ChangeNode> LeavesOf(const ChangeNode& whole) {
+  if (whole.children.empty()) return {};
+  Nodes nodes;
+  CollectLeaves(whole, nodes);
+  SortLargestFirst(nodes);
+  std::stable_partition(nodes.begin(), nodes.end(),
+                        [](const ChangeNode* node) { return node->kind != kRemainder; });
+  std::vector<ChangeNode> leaves;
+  leaves.reserve(nodes.size());
+  for (const ChangeNode* node : nodes) leaves.push_back(*node);
+  return leaves;
+}
+
+std::string GrowthText(TimeNs base, TimeNs comparison) {
+  const double growth = 100.0 * static_cast<double>(comparison - base) / static_cast<double>(base);
+  if (growth >= 1000) return ">999";
+  return std::abs(growth) < 0.05 ? "0.0" : fmt::format("{:+.1f}", growth);
+}
+
+std::string GrowthOf(TimeNs base, TimeNs comparison) {
+  return base > 0 ? GrowthText(base, comparison) + " %" : "";
+}
+
+std::vector<ChangeLine> SummariseChange(const ChangeNode& whole, const AmountScale& scale) {
+  if (whole.is_noise || whole.children.empty()) return {};
+  Summary summary(scale);
+  summary.AddWhole(whole);
+  return summary.Take();
+}
+
+std::vector<std::string> ChangeLines(const std::vector<ChangeLine>& lines, const AmountScale& scale,
+                                     std::size_t width) {
+  constexpr std::size_t kFewest = 16;
+  std::vector<std::string> texts;
+  for (const ChangeLine& line : lines) {
+    const std::string before =
+        fmt::format("{:{}}{} {} ", "", 2 * line.level, scale.Signed(line.rounded), scale.unit());
+    const bool bracketed = line.name.ends_with(')');  // one pair of brackets is enough
+    const std::string behind = line.detail.empty() ? ""
+                               : bracketed         ? ", " + line.detail
+                                                   : fmt::format(" ({})", line.detail);
+    const std::size_t taken = before.size() + behind.size();
+    const std::size_t left = width > taken + kFewest ? width - taken : kFewest;
+    texts.push_back(before + ShortenMiddle(Printable(line.name), left) + behind);
+  }
+  return texts;
+}
+
+std::string ChangeCauses(const ChangeNode& whole, const AmountScale& scale, std::int64_t rounded,
+                         std::size_t width) {
+  const std::vector<Cause> causes = CausesOf(whole, scale);
+  const std::string unit = scale.unit().empty() ? "" : fmt::format(" {}", scale.unit());
+  const auto text_of = [&](std::size_t count, auto name_of, bool with_rest) {
+    std::string text;
+    std::int64_t rest = rounded;
+    const auto add = [&](std::int64_t amount, const std::string& name) {
+      text += fmt::format("{}{}{} {}", text.empty() ? "" : ", ", scale.Signed(amount), unit, name);
+    };
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::int64_t amount = scale.Rounded(causes[i].node->Change());
+      add(amount, name_of(causes[i]));
+      rest -= amount;
+    }
+    if (with_rest && rest != 0) add(rest, "other");
+    return text;
+  };
+  constexpr std::size_t kWidths[] = {kLongestName, 32, 24, 16};
+  for (const bool with_rest : {true, false}) {
+    for (std::size_t count = causes.size(); count > 0; --count) {
+      std::vector<std::string> texts = {
+          text_of(count, [](const Cause& cause) { return cause.with_cause; }, with_rest)};
+      for (const std::size_t most : kWidths) {
+        texts.push_back(text_of(
+            count, [most](const Cause& cause) { return ShortenMiddle(cause.name, most); },
+            with_rest));
+      }
+      for (std::string& text : texts) {
+        if (CountCharacters(text) <= width) return std::move(text);
+      }
+    }
+  }
+  return "";
+}
+
+}  // namespace mpa
