@@ -89,9 +89,12 @@ SideAccount AccountSide(const RankTrace& trace, const GroupNames& groups, bool b
 }
 
 std::string StepsText(std::size_t base, std::size_t comparison) {
-  if (base == 0 && comparison == 0) return "all device work";
-  if (base != comparison) return fmt::format("{} steps instead of {}", comparison, base);
-  return base == 1 ? "step" : fmt::format("{} steps", base);
+  const auto text = [](std::size_t steps) -> std::string {
+    if (steps == 0) return "all device work";
+    return steps == 1 ? "step" : fmt::format("{} steps", steps);
+  };
+  if (base == comparison) return text(base);
+  return fmt::format("{} instead of {}", text(comparison), text(base));
 }
 
 ChangeNode StepChange(const CompareInput& input, const OverallMetrics& base,

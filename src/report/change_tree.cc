@@ -69,11 +69,15 @@ std::size_t ShownOf(const Parts& parts, std::size_t most) {
   return std::min(parts.named.size(), one_more ? most + 1 : most);
 }
 
-// True when the names that would be shown make up 80 % of the change.
+// True when the names that would be shown make up 80 % of the change, and none that would not has
+// more than the rest of it: parts that cancel each other out are no small change.
 bool Explain(const Parts& names, TimeNs change) {
+  const std::size_t shown = ShownOf(names, kMostNames);
   TimeNs rest = change;
-  for (std::size_t i = 0; i < ShownOf(names, kMostNames); ++i) rest -= names.named[i]->Change();
-  return !names.named.empty() && 5 * std::abs(rest) <= std::abs(change);
+  for (std::size_t i = 0; i < shown; ++i) rest -= names.named[i]->Change();
+  const auto is_small = [&](TimeNs time) { return 5 * std::abs(time) <= std::abs(change); };
+  return !names.named.empty() && is_small(rest) &&
+         (shown == names.named.size() || is_small(names.named[shown]->Change()));
 }
 
 bool HasLevels(const ChangeNode& node) {
@@ -131,7 +135,7 @@ class Summary {
     const Parts names = NamesIn(whole);
     const bool spread = !Explain(names, whole.Change()) && IsSpread(whole, names);
     if (spread) {
-      lines_.push_back({0, rounded, SpreadText(whole, names.changed), DetailOf(whole)});
+      lines_.push_back({0, rounded, SpreadText(whole, names.changed), DetailOf(whole), ""});
     }
     Add(whole, rounded, spread ? 1 : 0);
   }
@@ -164,9 +168,9 @@ class Summary {
     const std::size_t smaller = parts.changed - shown;
     if (smaller > 0) {
       const char* plural = smaller == 1 ? "" : "s";
-      lines_.push_back({level, sum, fmt::format("in {} smaller change{}", smaller, plural), ""});
+      lines_.push_back({level, sum, fmt::format("in {} smaller change{}", smaller, plural), "", ""});
     } else if (sum != 0) {
-      lines_.push_back({level, sum, "by rounding", ""});
+      lines_.push_back({level, sum, "by rounding", "", ""});
     }
   }
 
@@ -174,13 +178,13 @@ class Summary {
     const Parts names = NamesIn(part);
     if (names.changed == 1 && names.named.size() == 1) {  // one line says it all
       const ChangeNode& only = *names.named.front();
-      lines_.push_back({level, rounded, WithCause(only), DetailOf(only)});
+      lines_.push_back({level, rounded, only.name, DetailOf(only), WithCause(only)});
       return;
     }
     const bool spread = !Explain(names, part.Change()) && IsSpread(part, names);
     lines_.push_back({level, rounded,
                       spread ? part.name + " " + SpreadText(part, names.changed) : part.name,
-                      DetailOf(part)});
+                      DetailOf(part), ""});
     if (explained && !part.children.empty()) Add(part, rounded, level + 1);
   }
 
@@ -295,13 +299,17 @@ std::vector<std::string> ChangeLines(const std::vector<ChangeLine>& lines, const
   for (const ChangeLine& line : lines) {
     const std::string before =
         fmt::format("{:{}}{} {} ", "", 2 * line.level, scale.Signed(line.rounded), scale.unit());
-    const bool bracketed = line.name.ends_with(')');  // one pair of brackets is enough
+    // One pair of brackets is enough.
+    const bool bracketed = line.name.ends_with(')') || line.with_cause.ends_with(')');
     const std::string behind = line.detail.empty() ? ""
                                : bracketed         ? ", " + line.detail
                                                    : fmt::format(" ({})", line.detail);
     const std::size_t taken = before.size() + behind.size();
     const std::size_t left = width > taken + kFewest ? width - taken : kFewest;
-    texts.push_back(before + ShortenMiddle(Printable(line.name), left) + behind);
+    const std::string with_cause = Printable(line.with_cause);
+    const bool fits = !with_cause.empty() && CountCharacters(with_cause) <= left;
+    texts.push_back(before +
+                    (fits ? with_cause : ShortenMiddle(Printable(line.name), left)) + behind);
   }
   return texts;
 }

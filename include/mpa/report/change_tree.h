@@ -51,6 +51,7 @@ struct ChangeLine {
   std::size_t level = 0;
   std::int64_t rounded = 0;
   std::string name, detail;
+  std::string with_cause;  ///< the name with what is behind it, where that is known
 };
 
 /// What the change of `whole` is made of, the largest part first: a few names if these explain 80 %
@@ -60,8 +61,8 @@ struct ChangeLine {
 /// where the whole is.
 std::vector<ChangeLine> SummariseChange(const ChangeNode& whole, const AmountScale& scale);
 
-/// "  +20.00 ms MatMulV2 (42 kernels, +7.4 %)": the lines as text. Names give way in the middle
-/// where a line is longer than `width` characters.
+/// "  +20.00 ms MatMulV2 (42 kernels, +7.4 %)": the lines as text. Where a line is longer than
+/// `width` characters, the cause is left out, then the name gives way in the middle.
 std::vector<std::string> ChangeLines(const std::vector<ChangeLine>& lines, const AmountScale& scale,
                                      std::size_t width);
 
