@@ -31,6 +31,7 @@ constexpr std::size_t kMostRuns = 50;
 
 // The runs of one side.
 struct SideOfGate {
+  std::size_t given = 0;  // captures and files, with those that are given twice
   std::vector<gate::RunSummary> runs;
   std::optional<gate::Baseline> baseline;  // when it was one file, without its runs
   std::vector<std::string> notes;
@@ -40,6 +41,7 @@ struct SideOfGate {
 SideOfGate Join(std::vector<LoadedRuns>::iterator first, std::vector<LoadedRuns>::iterator last,
                 const char* option) {
   SideOfGate side;
+  side.given = static_cast<std::size_t>(last - first);
   if (last - first == 1) side.baseline = std::move(first->baseline);
   for (; first != last; ++first) {
     std::move(first->runs.begin(), first->runs.end(), std::back_inserter(side.runs));
@@ -93,8 +95,12 @@ gate::Baseline AsBaseline(const SideOfGate& side) {
 int LearnNoise(const SideOfGate& side, const std::string& file) {
   constexpr std::size_t kFewestRuns = 3;
   if (side.runs.size() < kFewestRuns) {
-    Fail(ErrorKind::kUsage, "--learn_noise: {} run{} too few; give {} of one program or more",
-         side.runs.size(), side.runs.size() == 1 ? " is" : "s are", kFewestRuns);
+    const std::size_t given = side.given;
+    const std::string few = given < kFewestRuns
+                                ? fmt::format("{} run{}", given, given == 1 ? " is" : "s are")
+                                : fmt::format("{} different runs are", side.runs.size());
+    Fail(ErrorKind::kUsage, "--learn_noise: {} too few; give {} of one program or more", few,
+         kFewestRuns);
   }
   if (!IsWhole(side, file)) return kExitPartial;
   const gate::NoiseFloors noise = gate::LearnNoise(side.runs);
@@ -146,6 +152,21 @@ void CheckUpdate(const GateInputs& inputs, const GateOptions& options) {
   }
 }
 
+// What a baseline was made without is left out of the captures beside it, too.
+void TakeWarmupOfBaselines(const GateInputs& inputs, gate::GateSettings& settings) {
+  if (settings.warmup) return;
+  std::size_t warmup = 0;
+  const auto take = [&](const char* option, const std::vector<std::string>& paths) {
+    for (const std::string& path : paths) {
+      warmup =
+          std::max(warmup, InContext(option, [&] { return WarmupOfBaseline(ExpandHome(path)); }));
+    }
+  };
+  take("-bp", inputs.base);
+  take("-d", inputs.comparison);
+  if (warmup > 0) settings.warmup = warmup;
+}
+
 // Everything that will be written, before any capture is read.
 void PrepareFiles(const GateInputs& inputs, const GateOptions& options,
                   const std::vector<ExportType>& types, const fs::path& output) {
@@ -187,13 +208,14 @@ void Update(const GateInputs& inputs, const SideOfGate& base, const SideOfGate& 
 }  // namespace
 
 int RunGate(const GateInputs& inputs, const GateOptions& options, const ExportOptions& exports) {
-  const gate::GateSettings settings = options.Settings();
+  gate::GateSettings settings = options.Settings();
   const gate::GatePolicy policy = options.Policy();
   const std::vector<ExportType> types = exports.Types(ReportKind::kGate, "");
   CheckUpdate(inputs, options);
   const fs::path output = fs::absolute(ExpandHome(inputs.output)).lexically_normal();
   PrepareFiles(inputs, options, types, output);
 
+  TakeWarmupOfBaselines(inputs, settings);
   auto [base, comparison] = Load(inputs, options, settings);
   if (options.LearnsNoise()) return LearnNoise(comparison, options.learn_noise());
   const bool saves = !options.save_baseline().empty();

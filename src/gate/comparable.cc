@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <string_view>
 
 namespace mpa::gate {
 namespace {
@@ -28,6 +30,28 @@ std::string HashOf(std::string_view type, std::string_view shapes) {
   mix("|");
   mix(shapes);
   return fmt::format("{:016x}", hash);
+}
+
+// What "Ascend910B or 910C" may be: a capture need not tell chips of one family apart.
+std::set<std::string> Alternatives(std::string_view value) {
+  constexpr std::string_view kOr = " or ";
+  const std::string_view family = value.substr(0, value.find_first_of("0123456789"));
+  std::set<std::string> all;
+  while (!value.empty()) {
+    const std::size_t end = std::min(value.find(kOr), value.size());
+    const std::string_view one = value.substr(0, end);
+    all.insert(one.starts_with(family) ? std::string(one) : fmt::format("{}{}", family, one));
+    value.remove_prefix(std::min(end + kOr.size(), value.size()));
+  }
+  return all;
+}
+
+// Values of a fact that cannot be true at once.
+bool Contradict(const std::string& a, const std::string& b) {
+  if (a == b) return false;
+  const std::set<std::string> of_a = Alternatives(a), of_b = Alternatives(b);
+  return std::none_of(of_a.begin(), of_a.end(),
+                      [&](const std::string& one) { return of_b.contains(one); });
 }
 
 }  // namespace
@@ -73,7 +97,9 @@ std::vector<GateMismatch> FindMismatches(const std::vector<RunSummary>& base,
   const auto check = [&](const RunSummary& run) {
     for (const auto& [field, value] : run.facts) {
       const auto found = first.facts.find(field);
-      if (found != first.facts.end() && found->second != value) add(field, found->second, value);
+      if (found != first.facts.end() && Contradict(found->second, value)) {
+        add(field, found->second, value);
+      }
     }
     if (first.shapes.empty() || run.shapes.empty()) return;
     const double common = ShapesInCommon(first.shapes, run.shapes);

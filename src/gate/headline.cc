@@ -91,15 +91,25 @@ void SetHeadline(const GateMetric& metric, const ChangeNode& change, GateReport&
   report.short_headline = Beginning(line(kShortHeadline), kShortHeadline);
 }
 
-std::string MismatchLine(const std::vector<GateMismatch>& mismatches) {
-  std::string list;
+std::string MismatchLine(const std::vector<GateMismatch>& mismatches, std::size_t warmup) {
+  std::string list, advice;
   for (const GateMismatch& mismatch : mismatches) {
     if (mismatch.allowed) continue;
-    list += (list.empty() ? "" : ",") + mismatch.field;
+    if (mismatch.field == "warmup") {
+      // One of the sides is a baseline, which stays as it is.
+      const bool base_is_given = mismatch.base == std::to_string(warmup);
+      advice = "give --warmup " + (base_is_given ? mismatch.comparison : mismatch.base);
+    } else {
+      list += (list.empty() ? "" : ",") + mismatch.field;
+    }
   }
-  return fmt::format(
-      "{} {}: collect both sides alike, or say that it does not matter with --allow_mismatch {}",
-      Word(GateVerdict::kNotComparable), MismatchText(mismatches), list);
+  if (!list.empty()) {
+    advice += fmt::format(
+        "{}collect both sides alike, or say that it does not matter with --allow_mismatch {}",
+        advice.empty() ? "" : "; ", list);
+  }
+  return fmt::format("{} {}: {}", Word(GateVerdict::kNotComparable), MismatchText(mismatches),
+                     advice);
 }
 
 }  // namespace mpa::gate

@@ -20,7 +20,8 @@ void SetHeadline(const GateMetric& metric, const ChangeNode& change, GateReport&
 /// The same with a text for both; the short headline ends with a part of the sentence.
 void SetHeadline(std::string text, GateReport& report);
 
-/// "NOT COMPARABLE world_size (8 / 4): ..."
-std::string MismatchLine(const std::vector<GateMismatch>& mismatches);
+/// "NOT COMPARABLE world_size (8 / 4): ..." with what to do about it. `warmup`: the leading steps
+/// that captures are judged without.
+std::string MismatchLine(const std::vector<GateMismatch>& mismatches, std::size_t warmup);
 
 }  // namespace mpa::gate

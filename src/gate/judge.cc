@@ -181,7 +181,7 @@ GateReport Judge(const GateSettings& settings, std::vector<RunSummary> base,
                   [](const GateMismatch& mismatch) { return mismatch.allowed; });
   if (!comparable) {
     report.verdict = GateVerdict::kNotComparable;
-    SetHeadline(MismatchLine(report.mismatches), report);
+    SetHeadline(MismatchLine(report.mismatches, settings.warmup.value_or(0)), report);
     return report;
   }
   if (!settings.warmup) {

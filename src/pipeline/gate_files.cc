@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The small documents of a gate: baselines and noise.
+#include <algorithm>
 #include <cstdio>
+#include <optional>
 
 #include "mpa/base/error.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/utf8.h"
 #include "mpa/io/json_document.h"
+#include "mpa/io/numbers.h"
 #include "mpa/io/output_file.h"
 #include "mpa/pipeline/gate.h"
 
@@ -31,6 +34,14 @@ nlohmann::json ReadDocument(const fs::path& path) { return io::ReadJson(path); }
 gate::Baseline ReadBaseline(const fs::path& path) {
   const nlohmann::json document = ReadDocument(path);
   return InContext(path.string(), [&] { return gate::BaselineFromJson(document); });
+}
+
+std::size_t WarmupOfBaseline(const fs::path& path) {
+  if (!IsBaselineFile(path)) return 0;
+  const gate::Facts facts = ReadBaseline(path).runs.front().facts;
+  const auto warmup = facts.find("warmup");
+  const auto steps = warmup == facts.end() ? std::nullopt : io::ParseInt(warmup->second);
+  return static_cast<std::size_t>(std::max<std::int64_t>(steps.value_or(0), 0));
 }
 
 gate::NoiseFloors ReadNoise(const fs::path& path) {

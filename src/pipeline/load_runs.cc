@@ -17,6 +17,7 @@
 #include "mpa/io/input_text.h"
 #include "mpa/pipeline/find_ranks.h"
 #include "mpa/pipeline/gate.h"
+#include "same_capture.h"
 
 namespace mpa {
 namespace {
@@ -59,6 +60,7 @@ struct ReadRank {
 // An input on the way from its ranks to a run.
 struct Pending {
   std::vector<FoundRank> found;
+  bool repeats = false;        // an earlier input of the same side
   std::vector<ReadRank> read;  // one for each
   Facts facts;
 };
@@ -127,6 +129,30 @@ Pending Prepare(const RunInput& input, const LoadRunsRequest& request, LoadedRun
   return run;
 }
 
+// A capture that was given twice would count as two runs that agree perfectly.
+void FindRepeated(const std::vector<RunInput>& inputs, std::vector<Pending>& pending,
+                  std::vector<LoadedRuns>& loaded) {
+  const auto source = [&](std::size_t i) { return RunSource{inputs[i].path, pending[i].found}; };
+  std::vector<RunSource> sources;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    sources.push_back(source(i));
+    for (std::size_t other = 0; other < i; ++other) {
+      if (pending[other].repeats || !IsSameCapture(sources[i], sources[other])) continue;
+      const bool same_side = inputs[i].option == inputs[other].option;
+      const std::string note = fmt::format(
+          "{}: the same capture as {} {}; {}", inputs[i].path.string(), inputs[other].option,
+          inputs[other].path.string(), same_side ? "it counts once" : "it is compared with itself");
+      if (!same_side) {
+        loaded[i].notes.push_back(note);
+        continue;
+      }
+      pending[i] = {.repeats = true};
+      loaded[i] = {.notes = {note}};
+      break;
+    }
+  }
+}
+
 void Finish(const RunInput& input, const LoadRunsRequest& request, Pending run,
             LoadedRuns& loaded) {
   std::vector<gate::RankSummary> ranks;
@@ -172,6 +198,9 @@ std::vector<LoadedRuns> LoadRuns(const std::vector<RunInput>& inputs,
         pending[i] = Prepare(inputs[i], request, loaded[i]);
       }
     });
+  }
+  FindRepeated(inputs, pending, loaded);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
     for (std::size_t rank = 0; rank < pending[i].found.size(); ++rank) ranks.emplace_back(i, rank);
   }
   MemoryBudget budget(request.memory_bytes);
@@ -184,7 +213,7 @@ std::vector<LoadedRuns> LoadRuns(const std::vector<RunInput>& inputs,
     });
   });
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (loaded[i].baseline) continue;
+    if (loaded[i].baseline || pending[i].repeats) continue;
     InContext(inputs[i].option,
               [&] { Finish(inputs[i], request, std::move(pending[i]), loaded[i]); });
   }

@@ -156,7 +156,11 @@ class Summary {
  private:
   void List(const Parts& parts, std::size_t most, std::int64_t sum, std::size_t level) {
     if (parts.named.empty()) return;
-    const std::size_t shown = ShownOf(parts, most);
+    std::size_t shown = ShownOf(parts, most);
+    const auto shows = [&](std::size_t i) {
+      return i < parts.named.size() && scale_.Rounded(parts.named[i]->Change()) != 0;
+    };
+    while (shown > 1 && !shows(shown - 1)) --shown;
     const TimeNs largest = std::abs(parts.named.front()->Change());
     for (std::size_t i = 0; i < shown; ++i) {
       const ChangeNode& part = *parts.named[i];
@@ -166,10 +170,11 @@ class Summary {
       AddPart(part, rounded, level, 5 * std::abs(part.Change()) >= largest);
     }
     const std::size_t smaller = parts.changed - shown;
-    if (smaller > 0) {
+    if (smaller > 0 && (sum != 0 || shows(shown))) {
       const char* plural = smaller == 1 ? "" : "s";
-      lines_.push_back({level, sum, fmt::format("in {} smaller change{}", smaller, plural), "", ""});
-    } else if (sum != 0) {
+      lines_.push_back(
+          {level, sum, fmt::format("in {} smaller change{}", smaller, plural), "", ""});
+    } else if (sum != 0) {  // they are all shown
       lines_.push_back({level, sum, "by rounding", "", ""});
     }
   }
@@ -308,8 +313,8 @@ std::vector<std::string> ChangeLines(const std::vector<ChangeLine>& lines, const
     const std::size_t left = width > taken + kFewest ? width - taken : kFewest;
     const std::string with_cause = Printable(line.with_cause);
     const bool fits = !with_cause.empty() && CountCharacters(with_cause) <= left;
-    texts.push_back(before +
-                    (fits ? with_cause : ShortenMiddle(Printable(line.name), left)) + behind);
+    texts.push_back(before + (fits ? with_cause : ShortenMiddle(Printable(line.name), left)) +
+                    behind);
   }
   return texts;
 }
@@ -335,8 +340,8 @@ std::string ChangeCauses(const ChangeNode& whole, const AmountScale& scale, std:
   constexpr std::size_t kWidths[] = {kLongestName, 32, 24, 16};
   for (const bool with_rest : {true, false}) {
     for (std::size_t count = causes.size(); count > 0; --count) {
-      std::vector<std::string> texts = {
-          text_of(count, [](const Cause& cause) { return cause.with_cause; }, with_rest)};
+      std::vector<std::string> texts = {text_of(
+          count, [](const Cause& cause) { return cause.with_cause; }, with_rest)};
       for (const std::size_t most : kWidths) {
         texts.push_back(text_of(
             count, [most](const Cause& cause) { return ShortenMiddle(cause.name, most); },

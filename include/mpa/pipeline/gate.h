@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -29,7 +30,8 @@ struct LoadRunsRequest {
   std::int64_t memory_bytes = 0;  ///< for all ranks being read; 0: no limit
 };
 
-/// What became of one input; a baseline file may hold several runs.
+/// What became of one input; a baseline file may hold several runs. Without runs where the input is
+/// the same capture as an earlier one of its side, which the notes say.
 struct LoadedRuns {
   std::vector<gate::RunSummary> runs;
   std::optional<gate::Baseline> baseline;  ///< without its runs, if it was one
@@ -44,6 +46,9 @@ std::vector<LoadedRuns> LoadRuns(const std::vector<RunInput>& inputs,
 
 /// True for a file that says it is a baseline.
 bool IsBaselineFile(const std::filesystem::path& path);
+
+/// The leading steps that the runs of a baseline were made without; 0 for other files.
+std::size_t WarmupOfBaseline(const std::filesystem::path& path);
 
 /// Throw Error (kInput, kCorrupt) that names file and member.
 gate::Baseline ReadBaseline(const std::filesystem::path& path);
