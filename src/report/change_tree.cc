@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <string_view>
 #include <utility>
 
 #include "mpa/base/printable.h"
@@ -204,29 +205,29 @@ struct Cause {
   std::string name, with_cause;
 };
 
-void CollectCauses(const ChangeNode& node, std::vector<Cause>& causes) {
-  if (node.is_noise || node.Change() == 0) return;
+void CollectCauses(const ChangeNode& node, std::string_view name, std::vector<Cause>& causes) {
+  if (node.is_noise || node.Change() == 0 || node.kind == kRemainder) return;
   if (node.children.empty()) {
-    if (node.kind == kRemainder) return;
     ChangeNode named = node;
     named.name = ShortenMiddle(node.name, kLongestName);
     causes.push_back({&node, named.name, WithCause(named)});
     return;
   }
   const Parts names = NamesIn(node);
-  if (Explain(names, node.Change())) {
+  const bool explained = Explain(names, node.Change()), spread = IsSpread(node, names);
+  if (!explained && HasLevels(node)) {
+    for (const ChangeNode& child : node.children) CollectCauses(child, child.name, causes);
+  } else if (explained || (name.empty() && !spread)) {
     for (std::size_t i = 0; i < std::min(names.named.size(), kMostNames); ++i) {
-      CollectCauses(*names.named[i], causes);
+      CollectCauses(*names.named[i], names.named[i]->name, causes);
     }
-  } else if (HasLevels(node)) {
-    for (const ChangeNode& child : node.children) CollectCauses(child, causes);
   } else {
-    std::string name = node.name;
-    if (IsSpread(node, names)) name += " " + SpreadText(node, names.changed);
-    if (const std::string growth = GrowthOf(node.base, node.comparison); !growth.empty()) {
-      name += fmt::format(" ({})", growth);
-    }
-    causes.push_back({&node, node.name, name});
+    const std::string text = spread ? SpreadText(node, names.changed) : "";
+    const std::string_view blank = name.empty() || text.empty() ? "" : " ";
+    const std::string growth = GrowthOf(node.base, node.comparison);
+    causes.push_back({&node, std::string(name.empty() ? text : name),
+                      fmt::format("{}{}{}{}", name, blank, text,
+                                  growth.empty() ? "" : fmt::format(" ({})", growth))});
   }
 }
 
@@ -234,7 +235,7 @@ void CollectCauses(const ChangeNode& node, std::vector<Cause>& causes) {
 std::vector<Cause> CausesOf(const ChangeNode& whole, const AmountScale& scale) {
   constexpr std::int64_t kPartOfLargest = 10;
   std::vector<Cause> causes;
-  CollectCauses(whole, causes);
+  CollectCauses(whole, /*name=*/"", causes);
   const auto size = [&](const Cause& cause) {
     return std::abs(scale.Rounded(cause.node->Change()));
   };

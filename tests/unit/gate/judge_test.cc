@@ -44,22 +44,36 @@ GateSettings Settings(const std::vector<const char*>& rules) {
   return settings;
 }
 
-std::vector<std::string> PartTexts(const std::vector<GatePart>& parts) {
+std::vector<std::string> PartTexts(const std::vector<ChangeNode>& parts) {
   std::vector<std::string> texts;
   texts.reserve(parts.size());
-  for (const GatePart& part : parts) {
+  for (const ChangeNode& part : parts) {
     texts.push_back(fmt::format("{} {} {}", part.kind, part.name, part.Change() / kGateMs));
   }
   return texts;
 }
 
+RunSummary WithAccount(RunSummary run, TimesByName account, TimesByName places) {
+  for (TimesByName* table : {&account, &places}) {
+    for (auto& [name, time] : *table) time.ns *= kGateMs;
+  }
+  run.breakdown.account = std::move(account);
+  run.breakdown.places = std::move(places);
+  return run;
+}
+
 // --- Contributions ---
+
+std::vector<ChangeNode> PartsOf(const Metric& metric, const std::vector<RunSummary>& base,
+                                const std::vector<RunSummary>& comparison) {
+  return LeavesOf(ChangeOf(metric, base, comparison, 0));
+}
 
 const Metric kStep = {MetricKind::kStepTime, ""};
 
-std::int64_t Sum(const std::vector<GatePart>& parts) {
+std::int64_t Sum(const std::vector<ChangeNode>& parts) {
   std::int64_t sum = 0;
-  for (const GatePart& part : parts) sum += part.Change();
+  for (const ChangeNode& part : parts) sum += part.Change();
   return sum;
 }
 
@@ -68,7 +82,7 @@ TEST(GateContributions, PartsAndRemainderAddUpToTheStep) {
   const RunSummary base = WithKernels(OneRun(100, 50, 20), {{"MatMul", {40, 1}}, {"Old", {12, 2}}});
   RunSummary slow = WithKernels(OneRun(120, 60, 25), {{"MatMul", {58, 2}}, {"New", {6, 1}}});
   slow.samples[ParseMetric("step_time")] = {118 * kGateMs, 121 * kGateMs, 121 * kGateMs};
-  const std::vector<GatePart> parts = PartsOf(kStep, {base}, {slow});
+  const std::vector<ChangeNode> parts = PartsOf(kStep, {base}, {slow});
   EXPECT_EQ(PartTexts(parts),
             (std::vector<std::string>{"kernel MatMul 18", "kernel Old -12", "kernel New 6",
                                       "component exposed communication 5", "component free time 5",
@@ -93,7 +107,7 @@ TEST(GateContributions, RunsAreTakenByTheirMedian) {
   const auto run = [](std::int64_t matmul) {
     return WithKernels(OneRun(100, 50, 20), {{"MatMul", {matmul, 1}}});
   };
-  const std::vector<GatePart> parts =
+  const std::vector<ChangeNode> parts =
       PartsOf(kStep, {run(40), run(41), run(90)}, {run(45), run(46), run(46)});
   EXPECT_EQ(parts.front().name, "MatMul");
   EXPECT_EQ(parts.front().Change(), 5 * kGateMs);
@@ -116,7 +130,7 @@ TEST(GateContributions, PartsOfTheWholeCaptureAddUpToIt) {
                                        {"exposed allreduce", {4, 0}},
                                        {"LCCL", {22, 0}},
                                        {"free time", {168, 0}}});
-  const std::vector<GatePart> parts = PartsOf(ParseMetric("e2e"), {base}, {slow});
+  const std::vector<ChangeNode> parts = PartsOf(ParseMetric("e2e"), {base}, {slow});
   EXPECT_EQ(
       PartTexts(parts),
       (std::vector<std::string>{"component free time 8", "component exposed allreduce 4",
@@ -175,6 +189,40 @@ TEST(GateComparable, FieldsThatBothKnowHaveToAgree) {
   EXPECT_EQ(FindMismatches({base, other}, {base}, {}).size(), 1u) << "runs of one side, too";
 }
 
+TEST(GateComparable, ChipsThatMayBeTheSameAgree) {
+  const auto mismatches = [](const char* before, const char* after) {
+    RunSummary base = OneRun(100, 50, 20), other = base;
+    base.facts = {{"soc", before}};
+    other.facts = {{"soc", after}};
+    return FindMismatches({base}, {other}, {}).size();
+  };
+  EXPECT_EQ(mismatches("Ascend910B", "Ascend910B or 910C"), 0u);
+  EXPECT_EQ(mismatches("Ascend910B or 910C", "Ascend910C"), 0u);
+  EXPECT_EQ(mismatches("Ascend910B or 910C", "Ascend910A"), 1u);
+  EXPECT_EQ(mismatches("Ascend910B", "Ascend910C"), 1u);
+}
+
+TEST(GateComparable, AnotherWarmUpThanThatOfTheBaselineIsNamed) {
+  RunSummary base = OneRun(100, 50, 20), other = base;
+  base.facts = {{"warmup", "1"}};
+  other.facts = {{"warmup", "2"}};
+  GateSettings settings = Settings({"step_time>+3%"});
+  settings.warmup = 2;
+  EXPECT_EQ(Judge(settings, {base}, {other}, {}).headline,
+            "NOT COMPARABLE warmup (1 / 2): give --warmup 1");
+  EXPECT_EQ(Judge(settings, {other}, {base}, {}).headline,
+            "NOT COMPARABLE warmup (2 / 1): give --warmup 1");
+  base.facts["soc"] = "Ascend910A";
+  other.facts["soc"] = "Ascend910B";
+  const GateReport both = Judge(settings, {base}, {other}, {});
+  EXPECT_TRUE(both.headline.ends_with(
+      ": give --warmup 1; collect both sides alike, or say that it does not matter with "
+      "--allow_mismatch soc"))
+      << both.headline;
+  EXPECT_EQ(both.short_headline,
+            "NOT COMPARABLE soc (Ascend910A / Ascend910B), warmup (1 / 2): give --warmup 1");
+}
+
 TEST(GateComparable, HalfOfTheKernelsHaveToBeAlike) {
   // Shares: a 0.5 and 0.25, b 0.5 and 0, c 0 and 0.75.
   EXPECT_DOUBLE_EQ(ShapesInCommon({{"a", 2}, {"b", 2}}, {{"a", 1}, {"c", 3}}), 0.25);
@@ -227,13 +275,39 @@ TEST(GateJudge, GrowthOfFreeTimeNamesTheCallsThatGrew) {
       << "what was not recorded has not grown";
 }
 
-RunSummary WithAccount(RunSummary run, TimesByName account, TimesByName places) {
-  for (TimesByName* table : {&account, &places}) {
-    for (auto& [name, time] : *table) time.ns *= kGateMs;
+TEST(GateJudge, TheShortHeadlineLeavesOutCausesBeforeNumbers) {
+  const auto headline = [](const TimesByName& before, const TimesByName& after) {
+    const RunSummary base = WithKernels(OneRun(400, 300, 20), before);
+    const RunSummary slow = WithKernels(OneRun(440, 340, 20), after);
+    return Judge(Settings({"step_time>+3%"}), {base}, {slow}, {}).short_headline;
+  };
+  const std::string numbers =  // 72 characters
+      "REGRESSION step_time 400.0 -> 440.0 ms (+10.0 %, limit 3 %, noise 0.3 %)";
+  EXPECT_EQ(headline({{"Add", {300, 9}}}, {{"Add", {340, 9}}}), numbers + ": +40.0 ms Add");
+  // 12 + 2 + 16 characters beside a name leave it 16 or more; the second kernel has no room.
+  EXPECT_EQ(headline({{"FlashAttentionScoreGrad", {270, 9}}, {"Add", {30, 9}}},
+                     {{"FlashAttentionScoreGrad", {300, 9}}, {"Add", {40, 9}}}),
+            numbers + ": +30.0 ms FlashAt...reGrad");
+}
+
+TEST(GateJudge, ASlowDownOfAllKernelsIsSpread) {
+  // Ten kinds of 30 ms each grow by 10 %: 30 ms, of which the largest has a tenth.
+  TimesByName before, after, account, slow_account;
+  for (int i = 0; i < 10; ++i) {
+    before["K" + std::to_string(i)] = {30, 1};
+    after["K" + std::to_string(i)] = {33, 1};
+    account["comp: K" + std::to_string(i)] = {30, 1};
+    slow_account["comp: K" + std::to_string(i)] = {33, 1};
   }
-  run.breakdown.account = std::move(account);
-  run.breakdown.places = std::move(places);
-  return run;
+  account["free.python"] = slow_account["free.python"] = {100, 1};
+  const RunSummary base = WithAccount(WithKernels(OneRun(400, 300, 0), before), account, {});
+  const RunSummary slow = WithAccount(WithKernels(OneRun(430, 330, 0), after), slow_account, {});
+  const GateReport report = Judge(Settings({"step_time>+3%"}), {base}, {slow}, {});
+  EXPECT_HAS_TEXT(report.headline,
+                  "): +30.0 ms computing spread over 10 kinds of kernels (+10.0 %)");
+  EXPECT_TRUE(report.short_headline.ends_with("): +30.0 ms computing")) << report.short_headline;
+  const GateReport computing = Judge(Settings({"computing>+3%"}), {base}, {slow}, {});
+  EXPECT_HAS_TEXT(computing.headline, "): +30.0 ms spread over 10 kinds of kernels (+10.0 %)");
 }
 
 TEST(GateJudge, TheAccountExplainsWhatItHas) {
@@ -252,12 +326,12 @@ TEST(GateJudge, TheAccountExplainsWhatItHas) {
                                        {"free.sync.scalar: aten::equal", {1, 1}}});
   const GateReport report = Judge(Settings({"step_time>+3%"}), {base}, {slow}, {});
   EXPECT_EQ(
-      PartTexts(report.contributions),
-      (std::vector<std::string>{
-          "component free time (scalar reads) 30", "collective waiting for rank 5 in allreduce 12",
-          "collective transfer in allreduce 4", "kernel MatMul 4", "remainder other 0"}));
-  EXPECT_EQ(report.contributions[0].leaf, "free.sync.scalar");
-  EXPECT_EQ(report.contributions[3].comparison_count, 10) << "of the kernels, not of the pieces";
+      PartTexts(LeavesOf(report.change)),
+      (std::vector<std::string>{"component free time (scalar reads) 30",
+                                "collective waiting for rank 5 in allreduce 12", "kernel MatMul 4",
+                                "collective transfer in allreduce 4", "remainder other 0"}));
+  EXPECT_EQ(LeavesOf(report.change)[0].leaf, "free.sync.scalar");
+  EXPECT_EQ(LeavesOf(report.change)[2].comparison_count, 10) << "of the kernels, not of the pieces";
   EXPECT_EQ(PartTexts(report.host_calls),
             (std::vector<std::string>{"host aten::item at train.py:90 29"}))
       << "1 ms is below the noise of the step";
@@ -265,7 +339,7 @@ TEST(GateJudge, TheAccountExplainsWhatItHas) {
                   ": +30.0 ms free time (scalar reads: aten::item at train.py:90 +29.00 ms), "
                   "+12.0 ms waiting for rank 5 in allreduce");
   const auto explains = [&](const char* rule) {
-    return PartTexts(Judge(Settings({rule}), {base}, {slow}, {}).contributions);
+    return PartTexts(LeavesOf(Judge(Settings({rule}), {base}, {slow}, {}).change));
   };
   EXPECT_EQ(explains("computing>+1%"),
             (std::vector<std::string>{"kernel MatMul 4", "remainder other 0"}));
@@ -280,7 +354,7 @@ TEST(GateJudge, ABaselineWithoutAnAccountIsExplainedByWhatItHas) {
   const RunSummary old = WithKernels(OneRun(400, 300, 20), {{"MatMul", {300, 9}}});
   const RunSummary slow = WithAccount(WithKernels(OneRun(450, 350, 20), {{"MatMul", {350, 9}}}),
                                       {{"comp: MatMul", {1, 1}}}, {});
-  EXPECT_EQ(PartTexts(Judge(Settings({"step_time>+3%"}), {old}, {slow}, {}).contributions),
+  EXPECT_EQ(PartTexts(LeavesOf(Judge(Settings({"step_time>+3%"}), {old}, {slow}, {}).change)),
             (std::vector<std::string>{"kernel MatMul 50", "remainder other 0"}));
 }
 
@@ -303,8 +377,8 @@ TEST(GateJudge, ChangesUpToTheNoiseAreMarked) {
   const auto base = WithKernels(OneRun(400, 300, 20), {{"MatMul", {290, 9}}, {"Relu", {10, 1}}});
   const auto marks = [&](const RunSummary& run) {
     std::string text;
-    for (const GatePart& part :
-         Judge(Settings({"step_time>+3%"}), {base}, {run}, {}).contributions) {
+    for (const ChangeNode& part :
+         LeavesOf(Judge(Settings({"step_time>+3%"}), {base}, {run}, {}).change)) {
       text += fmt::format("{}{} ", part.name, part.is_noise ? "-" : "+");
     }
     return text;

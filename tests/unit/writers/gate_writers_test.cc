@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "support/failures.h"
 
@@ -35,8 +36,14 @@ GateMetric NotJudged(const char* name) {
   return metric;
 }
 
-GatePart Part(const char* kind, const char* name, std::int64_t base, std::int64_t comparison) {
+ChangeNode Part(const char* kind, const char* name, std::int64_t base, std::int64_t comparison) {
   return {kind, name, base * kGateMs, comparison * kGateMs, 0, 0};
+}
+
+ChangeNode StepOf(std::vector<ChangeNode> parts) {
+  ChangeNode step{"component", "step_time"};
+  for (ChangeNode& part : parts) AddChild(std::move(part), step);
+  return step;
 }
 
 // step_time grew by 5 ms.
@@ -46,8 +53,7 @@ GateReport Slower() {
   report.exit_code = 1;
   report.headline = "line of step_time: +5.0 ms MatMulV2";
   report.metrics = {Judged("step_time", GateVerdict::kRegression, 100, 105)};
-  report.contributions = {Part("kernel", "MatMulV2", 40, 45), Part("remainder", "other", 60, 60)};
-  report.explained = "step_time";
+  report.change = StepOf({Part("kernel", "MatMulV2", 40, 45), Part("remainder", "other", 60, 60)});
   return report;
 }
 
@@ -82,14 +88,15 @@ TEST(GateText, SaysTheVerdictOnce) {
 
 TEST(GateText, ListsNoNoise) {
   GateReport report = Slower();
-  report.contributions = {Part("kernel", "MatMulV2", 40, 46), Part("kernel", "Relu", 8, 7),
-                          Part("component", "free time", 2, 3), Part("remainder", "other", 50, 49)};
-  for (std::size_t i = 1; i < 4; ++i) report.contributions[i].is_noise = true;
+  report.change =
+      StepOf({Part("kernel", "MatMulV2", 40, 46), Part("kernel", "Relu", 8, 7),
+              Part("component", "free time", 2, 3), Part("remainder", "other", 50, 49)});
+  for (std::size_t i = 1; i < 4; ++i) report.change.children[i].is_noise = true;
   const std::string text = Screen(report);
-  EXPECT_HAS_TEXT(text, "+6.000 ms MatMulV2\n      -1.000 ms in 3 smaller changes\n");
+  EXPECT_HAS_TEXT(text, "  +6.000 ms MatMulV2 (+15.0 %)\n  -1.000 ms in 3 smaller changes\n");
   EXPECT_EQ(CountOf(text, "Relu") + CountOf(text, "free time") + CountOf(text, " other"), 0u);
   EXPECT_EQ(CountOf(FormatGateMarkdown(report), "Relu"), 0u);
-  report.contributions[0].is_noise = true;
+  report.change.is_noise = report.change.children[0].is_noise = true;
   EXPECT_EQ(CountOf(Screen(report), "made of"), 0u) << "nothing to list";
   EXPECT_EQ(CountOf(FormatGateMarkdown(report), "made of"), 0u);
 }
@@ -157,8 +164,8 @@ TEST(GateMarkdown, TellsTheBaseFromTheComparison) {
   EXPECT_HAS_TEXT(text, "| Change | | Base | Comparison | Calls |");
   EXPECT_HAS_TEXT(text, "| +5.000 ms | MatMulV2 | 40.00 ms | 45.00 ms |  |");
   GateReport report = Slower();
-  report.contributions[0].base_count = 3;
-  report.contributions[0].comparison_count = 4;
+  report.change.children[0].base_count = 3;
+  report.change.children[0].comparison_count = 4;
   EXPECT_HAS_TEXT(FormatGateMarkdown(report), "| 40.00 ms | 45.00 ms | 4 instead of 3 |");
 }
 
