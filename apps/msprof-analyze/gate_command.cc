@@ -128,7 +128,7 @@ constexpr const char* kStem = "gate";
 void Deliver(const Report& report, const std::vector<ExportType>& types,
              const ExportOptions& exports, const fs::path& output) {
   exports.Show(report);
-  if (exports.json()) LogNotice("{}", report.gate->headline);
+  if (exports.json()) LogNotice("{}", report.gate->short_headline);
   std::vector<std::string> notes;
   for (const ExportType& type : types) {
     if (!type.ending.empty()) {

@@ -161,8 +161,12 @@ std::vector<std::string> DescribeChanges(const CompareInput& input, const Overal
     lines.push_back(fmt::format("{}: {} {} ({})", name, scale.Signed(scale.Rounded(after - before)),
                                 scale.unit(), GrowthOf(before, after)));
   };
-  add("end to end", base.e2e, comparison.e2e);
-  if (whole.base != base.e2e || whole.comparison != comparison.e2e) {
+  if (whole.base == base.e2e && whole.comparison == comparison.e2e) {
+    add("end to end", base.e2e, comparison.e2e);
+  } else {
+    lines.push_back(fmt::format("end to end: {} -> {} {} ({})", scale.Text(scale.Rounded(base.e2e)),
+                                scale.Text(scale.Rounded(comparison.e2e)), scale.unit(),
+                                GrowthOf(base.e2e, comparison.e2e)));
     add(whole.name, whole.base, whole.comparison);
   }
   constexpr std::size_t kIndent = 2;

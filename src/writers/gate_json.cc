@@ -87,7 +87,7 @@ std::string FormatGateJson(const GateReport& report) {
       "{},\n \"host_calls\": {},\n \"operators\": {},\n \"added\": {},\n \"removed\": {},\n "
       "\"notes\": {}}}\n",
       kGateSchemaVersion, VerdictName(report.verdict), report.exit_code, report.partial,
-      Quoted(report.headline), Texts(report.base), Texts(report.comparison),
+      Quoted(report.short_headline), Texts(report.base), Texts(report.comparison),
       List(report.metrics, ",\n  ", Metric), Warmup(report.warmup),
       List(report.mismatches, ",\n  ", Mismatch), Quoted(report.change.name),
       List(LeavesOf(report.change), ",\n  ", Part), List(report.host_calls, ",\n  ", Part),

@@ -193,7 +193,7 @@ TEST(Story, StepsHaveALineOfTheirOwn) {
   };
   const Texts story = Story(run(4 * kStoryMs, 10 * kStoryMs), run(6 * kStoryMs, 13 * kStoryMs));
   ASSERT_EQ(story.size(), 4u);
-  EXPECT_EQ(story[0], "end to end: +2000.00 us (+50.0 %)");
+  EXPECT_EQ(story[0], "end to end: 4000.00 -> 6000.00 us (+50.0 %)");
   EXPECT_EQ(story[1], "step: +3000.00 us (+30.0 %)");
   EXPECT_EQ(story[2], "  +2000.00 us MatMul (1 kernel, +50.0 %)");
   EXPECT_TRUE(story[3].starts_with("  +1000.00 us free time (")) << story[3];
