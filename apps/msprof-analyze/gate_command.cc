@@ -62,6 +62,7 @@ std::pair<SideOfGate, SideOfGate> Load(const GateInputs& inputs, const GateOptio
   request.rank_stat = options.RankStat();
   request.open = inputs.open;
   request.memory_bytes = options.MemoryBytes();
+  request.count_copies = options.LearnsNoise();
   std::vector<RunInput> all;
   for (const std::string& path : inputs.base) all.push_back({"-bp", ExpandHome(path)});
   for (const std::string& path : inputs.comparison) all.push_back({"-d", ExpandHome(path)});

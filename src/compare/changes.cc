@@ -69,8 +69,8 @@ SideAccount AccountSide(const RankTrace& trace, const GroupNames& groups, bool b
   const auto group_of = [&](std::size_t row) -> std::string {
     const std::int32_t group = trace.communications.group[row];
     if (group < 0) return "";
-    const auto found = groups.find(
-        trace.strings.View(trace.comm_groups.name[static_cast<std::size_t>(group)]));
+    const auto found =
+        groups.find(trace.strings.View(trace.comm_groups.name[static_cast<std::size_t>(group)]));
     return found == groups.end() ? "" : found->second;
   };
   const AccountPieces names(trace, account.clock, {.kernel_types = by_type, .group = group_of});
@@ -105,10 +105,11 @@ ChangeNode StepChange(const CompareInput& input, const OverallMetrics& base,
   const bool by_type = AnyKernelHasType(base_trace) && AnyKernelHasType(comparison_trace);
   std::array<SideAccount, 2> sides;
   ParallelFor(kSides.size(), [&](std::size_t i) {
-    sides[i] = AccountSide(input.Trace(kSides[i]), NameGroups(base, comparison, kSides[i]), by_type);
+    sides[i] =
+        AccountSide(input.Trace(kSides[i]), NameGroups(base, comparison, kSides[i]), by_type);
   });
-  ChangeNode whole = AccountChange(StepsText(sides[0].steps, sides[1].steps), sides[0].times,
-                                   sides[1].times);
+  ChangeNode whole =
+      AccountChange(StepsText(sides[0].steps, sides[1].steps), sides[0].times, sides[1].times);
   if (base_trace.device != comparison_trace.device) {
     // Kernels of an NPU and of a GPU have no names in common.
     for (ChangeNode& part : whole.children) {

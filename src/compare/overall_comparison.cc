@@ -118,8 +118,8 @@ Comparison Overall() {
           "End-to-end time: computing, communication, free time",
           Tables::kHostOps | Tables::kLaunches | Tables::kKernels | Tables::kKernelCounters |
               Tables::kDeviceTasks | Tables::kCommunications | Tables::kCommTasks |
-              Tables::kOverlaps | Tables::kMemorySamples | Tables::kTransfers | Tables::kOpStacks |
-              kAccountTables,
+              Tables::kOverlaps | Tables::kMemorySamples | Tables::kTransfers | Tables::kJobInfo |
+              Tables::kOpStacks | kAccountTables,
           CompareOverall,
           JudgeOverall};
 }

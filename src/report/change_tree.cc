@@ -123,8 +123,8 @@ std::string CountText(const ChangeNode& node) {
 }
 
 std::string DetailOf(const ChangeNode& node) {
-  const bool counted = node.base_count + node.comparison_count > 0;
-  return counted && node.kind == "kernel" ? CountText(node) : GrowthOf(node.base, node.comparison);
+  if (node.kind == "kernel" && node.base_count + node.comparison_count > 0) return CountText(node);
+  return node.base == 0 ? "new" : GrowthOf(node.base, node.comparison);
 }
 
 class Summary {
