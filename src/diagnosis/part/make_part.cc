@@ -219,8 +219,8 @@ class PartMaker {
                          IsReceive(trace_, row), kArrivalTolerance, 0),
                 part);
     }
-    part_.meetings = MeetingsOfRank(trace_);
-    for (RankRuns::Row& row : part_.meetings.collectives.rows) {
+    part_.collectives = CollectivesOfRank(trace_);
+    for (RankRuns::Row& row : part_.collectives.runs.rows) {
       const auto found = number.find(row.operation);
       if (found != number.end()) row.step = part_.IdOfStep(part_.operations[found->second].step);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who came to a collective when: by the own record, or by how long others waited.
-#include "arrivals.h"
+#include "mpa/collectives/arrivals.h"
 
 #include <algorithm>
 #include <limits>
@@ -21,15 +21,15 @@ constexpr TimeNs kLeastTolerance = 50'000;
 // Ranks of the job behind the ranks of a group.
 class GroupRanks {
  public:
-  explicit GroupRanks(const std::vector<RankMeetings>& ranks) {
-    for (const RankMeetings& rank : ranks) {
+  explicit GroupRanks(const JobCollectives& ranks) {
+    for (const RankCollectives& rank : ranks) {
       for (const JobGroup& group : rank.groups) {
         if (!group.ranks.empty()) members_.try_emplace(group.id, group.ranks);
       }
-      for (const RankRuns::Row& row : rank.collectives.rows) {
+      for (const RankRuns::Row& row : rank.runs.rows) {
         const std::int32_t own = rank.own_rank_of_group[row.group];
         if (own < 0 || rank.rank < 0) continue;
-        const std::string& name = rank.collectives.texts[row.group];
+        const std::string& name = rank.runs.texts[row.group];
         known_[name][own] = rank.rank;
       }
     }
@@ -86,36 +86,62 @@ Arrival Judge(const std::vector<Sighting>& sightings) {
   return arrival;
 }
 
-MeetingArrivals ArrivalsOf(const std::vector<RankMeetings>& ranks, const Meeting& meeting,
-                           const RankClocks& clocks, const GroupRanks& group_ranks) {
-  MeetingArrivals found;
+// By member, to the common clock. Without one, nobody leaves a barrier before the others. Empty:
+// the members cannot be compared.
+std::vector<ClockLine> LinesOf(const JobCollectives& ranks, const CollectiveInstance& instance,
+                               const RankClocks& clocks) {
+  std::vector<ClockLine> lines;
+  bool are_known = true;
+  for (const CollectiveInstance::Member& member : instance.members) {
+    lines.push_back(clocks.clocks[member.rank].line);
+    are_known = are_known && clocks.clocks[member.rank].known;
+  }
+  if (are_known || lines.size() < 2) return lines;
+  if (!instance.is_barrier) return {};
+  const auto end_of = [&](const CollectiveInstance::Member& member) {
+    const RankRuns::Row& row = ranks[member.rank].get().runs.rows[member.row];
+    return row.start + row.dur;
+  };
+  const TimeNs end = lines[0].Convert(end_of(instance.members[0]));
+  for (std::size_t i = 1; i < lines.size(); ++i)
+    lines[i].offset += lines[i].Convert(end_of(instance.members[i])) - end;
+  return lines;
+}
+
+InstanceArrivals ArrivalsOf(const JobCollectives& ranks, const CollectiveInstance& instance,
+                            const RankClocks& clocks, const GroupRanks& group_ranks) {
+  InstanceArrivals found;
+  const std::vector<ClockLine> lines = LinesOf(ranks, instance, clocks);
+  if (lines.empty()) return found;
   std::vector<TimeNs> ends;
   std::map<std::int32_t, std::vector<Sighting>> sightings;  // by rank within the group
   std::vector<std::int32_t> captured;
-  for (const auto& [position, row_number] : meeting.members) {
-    const RankMeetings& rank = ranks[position];
-    const RankClock& clock = clocks.clocks[position];
-    if (!clock.known && meeting.members.size() > 1) return {};
-    const RankRuns::Row& row = rank.collectives.rows[row_number];
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const auto& [position, row_number] = instance.members[i];
+    const RankCollectives& rank = ranks[position];
+    const TimeNs sigma = clocks.clocks[position].sigma;
+    const RankRuns::Row& row = rank.runs.rows[row_number];
     const std::int32_t own = rank.own_rank_of_group[row.group];
     captured.push_back(own);
-    ends.push_back(clock.line.Convert(row.start + row.dur));
+    ends.push_back(lines[i].Convert(row.start + row.dur));
     found.all.push_back({own, rank.rank, static_cast<std::int64_t>(position),
-                         clock.line.Convert(row.start), ArrivalSource::kCaptured});
+                         lines[i].Convert(row.start), ArrivalSource::kCaptured});
     for (const SeenPeer& seen : rank.seen[row_number]) {
-      sightings[seen.peer].push_back({clock.line.Convert(seen.time), clock.sigma, seen.waited});
+      sightings[seen.peer].push_back({lines[i].Convert(seen.time), sigma, seen.waited});
     }
   }
   for (const auto& [peer, list] : sightings) {
     if (std::find(captured.begin(), captured.end(), peer) != captured.end()) continue;
     Arrival arrival = Judge(list);
     arrival.group_rank = peer;
-    arrival.rank = group_ranks.Of(meeting.group, peer);
+    arrival.rank = group_ranks.Of(instance.group, peer);
     found.all.push_back(arrival);
   }
   std::stable_sort(found.all.begin(), found.all.end(), [](const Arrival& a, const Arrival& b) {
     return std::tie(a.time, a.group_rank, a.position) < std::tie(b.time, b.group_rank, b.position);
   });
+  const auto [first, latest] = std::minmax_element(ends.begin(), ends.end());
+  found.apart = *latest - *first;
   found.end = Median(std::move(ends));
   const TimeNs last = found.all.back().time;
   for (const Arrival& arrival : found.all) {
@@ -126,14 +152,33 @@ MeetingArrivals ArrivalsOf(const std::vector<RankMeetings>& ranks, const Meeting
 
 }  // namespace
 
-std::vector<MeetingArrivals> FindArrivals(const std::vector<RankMeetings>& ranks,
-                                          const Meetings& meetings, const RankClocks& clocks) {
+std::vector<InstanceArrivals> FindArrivals(const JobCollectives& ranks,
+                                           const CollectiveInstances& instances,
+                                           const RankClocks& clocks) {
   const GroupRanks group_ranks(ranks);
-  std::vector<MeetingArrivals> arrivals;
-  for (const Meeting& meeting : meetings.all) {
-    arrivals.push_back(ArrivalsOf(ranks, meeting, clocks, group_ranks));
+  std::vector<InstanceArrivals> arrivals;
+  for (const CollectiveInstance& instance : instances) {
+    arrivals.push_back(ArrivalsOf(ranks, instance, clocks, group_ranks));
   }
   return arrivals;
+}
+
+std::size_t CountRanksOfJob(const JobCollectives& ranks) {
+  const GroupRanks group_ranks(ranks);
+  auto most = static_cast<std::int64_t>(ranks.size());
+  for (const RankCollectives& rank : ranks) {
+    most = std::max(most, rank.rank + 1);
+    for (const JobGroup& group : rank.groups) {
+      for (const std::int64_t member : group.ranks) most = std::max(most, member + 1);
+    }
+    for (std::size_t row = 0; row < rank.seen.size(); ++row) {
+      const RankRuns::Row& run = rank.runs.rows[row];
+      most = std::max<std::int64_t>(most, run.group_ranks);
+      for (const SeenPeer& seen : rank.seen[row])
+        most = std::max(most, group_ranks.Of(rank.runs.texts[run.group], seen.peer) + 1);
+    }
+  }
+  return static_cast<std::size_t>(most);
 }
 
 }  // namespace mpa
