@@ -38,7 +38,7 @@ class LatenessFinder {
     for (std::size_t i = 0; i < result_.instances.size(); ++i) {
       InstanceLateness& found = result_.of_instance.emplace_back();
       if (!uncaptured[i].late.empty()) {
-        found = {true, false, std::move(uncaptured[i].late)};
+        found = {true, std::move(uncaptured[i].late)};
       } else {
         JudgeCaptured(i, arrivals[i], found);
       }
@@ -47,7 +47,9 @@ class LatenessFinder {
     }
     for (auto& [key, ranks] : late_) result_.ranks.push_back(std::move(ranks));
     std::stable_sort(result_.ranks.begin(), result_.ranks.end(),
-                     [](const LateRanks& a, const LateRanks& b) { return a.sum > b.sum; });
+                     [](const LateRanks& a, const LateRanks& b) {
+                       return std::pair{a.as_last, a.sum} > std::pair{b.as_last, b.sum};
+                     });
     return std::move(result_);
   }
 
@@ -61,17 +63,23 @@ class LatenessFinder {
     found.known = arrivals.all.size() > 1 && instance.is_barrier && is_one &&
                   (IsComplete(instance, arrivals) || SawNobodyLater(instance));
     if (!found.known) return;
-    const Arrival& last = arrivals.all.back();
-    const TimeNs before = arrivals.all[arrivals.all.size() - 2].time;
-    const TimeNs behind = last.time - before;
-    if (behind <= kArrivalTolerance) return;
-    // What the clocks do not show is nothing as long as it is little.
-    if (behind <= std::max(tolerance_, DoubtOf(instance))) {
-      found.known = behind < limits_.least;
-      return;
+    // Lateness that the clocks do not show is nothing as long as it is little.
+    const TimeNs unsure = std::max(tolerance_, DoubtOf(instance));
+    LateMembers late;
+    for (const LateMembers& next : FindLateMembers(arrivals, kArrivalTolerance + 1, true)) {
+      if (late.ranks.empty())
+        late = {.ranks = {}, .time = next.time, .before = 0, .captured = true};
+      late.ranks.insert(late.ranks.end(), next.ranks.begin(), next.ranks.end());
+      late.before = next.before;
+      late.captured = late.captured && next.captured;
+      if (next.Behind() <= unsure) {
+        found.known = found.known && next.Behind() < limits_.least;
+      } else if (found.late.empty() || next.Behind() >= limits_.least) {
+        std::sort(late.ranks.begin(), late.ranks.end());
+        found.late.push_back(std::exchange(late, {}));
+      }
     }
-    found.captured = last.source == ArrivalSource::kCaptured;
-    found.late = {{{last.rank}, last.time, before}};
+    if (!found.late.empty()) found.known = true;
   }
 
   // Every member was captured, or others saw it come.
@@ -111,11 +119,12 @@ class LatenessFinder {
 
   void Add(std::size_t number, const InstanceLateness& found) {
     for (const LateMembers& members : found.late) {
-      LateRanks& late = late_[{found.captured, members.ranks}];
+      LateRanks& late = late_[{members.captured, members.ranks}];
       late.ranks = members.ranks;
-      late.captured = found.captured;
+      late.captured = members.captured;
       ++late.times;
       late.sum += members.Behind();
+      if (&members == &found.late.front()) late.as_last += members.Behind();
       if (members.Behind() <= late.most) continue;
       late.most = members.Behind();
       late.worst = number;

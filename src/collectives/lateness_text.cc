@@ -23,7 +23,8 @@ std::string CollectivesText(std::size_t count) {
 std::string_view BeforeText(const Lateness& lateness, const LateRanks& late) {
   if (late.ranks.empty()) return "the captured ranks";
   const bool was_last = lateness.of_instance[late.worst].late.front().ranks == late.ranks;
-  return was_last ? "the second-to-last rank" : "the ranks before it";
+  if (was_last) return "the second-to-last rank";
+  return late.ranks.size() == 1 ? "the ranks before it" : "the ranks before them";
 }
 
 void AddLateRanks(const Lateness& lateness, const LateRanks& late,
@@ -31,7 +32,7 @@ void AddLateRanks(const Lateness& lateness, const LateRanks& late,
   const std::string name = Printable(lateness.instances[late.worst].name);
   lines.push_back(fmt::format("  {} arrived {} after {}", LateRanksText(late.ranks, late.captured),
                               TimeText(late.most), BeforeText(lateness, late)));
-  lines.push_back(fmt::format("    {}{}", CutBeginning(name, 40),
+  lines.push_back(fmt::format("    {}{}", CutBeginning(name, 42),
                               late.times == 1 ? ""
                                               : fmt::format("; {} late in {}", TimeText(late.sum),
                                                             CollectivesText(late.times))));
@@ -50,6 +51,7 @@ std::string CoverageText(const Lateness& lateness) {
 
 std::string LateRanksText(const std::vector<std::int64_t>& ranks, bool captured) {
   if (ranks.empty()) return "a rank that was not captured";
+  if (ranks.front() < 0) return "rank ?";  // captures that do not say which they are
   return fmt::format("rank{} {}{}", ranks.size() == 1 ? "" : "s", fmt::join(ranks, ", "),
                      captured ? "" : " (not captured)");
 }

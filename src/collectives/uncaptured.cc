@@ -32,32 +32,12 @@ class UncapturedFinder {
       found.last = arrivals.all.back().time;
       const std::string& group = instances_[number].group;
       ++seen_[group];
-      std::vector<LateMembers> little = LateOf(arrivals, tolerance_);
+      std::vector<LateMembers> little = FindLateMembers(arrivals, tolerance_, false);
       if (!little.empty())
         little_late_[{group, little.front().ranks}].emplace_back(number, little.front());
-      found.late = LateOf(arrivals, limits_.least);
+      found.late = FindLateMembers(arrivals, limits_.least, false);
     }
     if (found.late.empty()) FindUnknown(number);
-  }
-
-  // From the last of them on, up to each gap of that length. More than half of a group is not late:
-  // the others are early.
-  static std::vector<LateMembers> LateOf(const InstanceArrivals& arrivals, TimeNs least) {
-    const std::vector<Arrival>& all = arrivals.all;
-    std::vector<LateMembers> late;
-    std::size_t end = all.size();
-    for (std::size_t first = end; first-- > 1;) {
-      if (all[first].source != ArrivalSource::kSeen || 2 * (all.size() - first) > all.size()) break;
-      if (all[first].time - all[first - 1].time < least) continue;
-      LateMembers& members = late.emplace_back();
-      members.time = all[end - 1].time;
-      members.before = all[first - 1].time;
-      for (std::size_t i = first; i < end; ++i)
-        members.ranks.push_back(all[i].rank >= 0 ? all[i].rank : all[i].group_rank);
-      std::sort(members.ranks.begin(), members.ranks.end());
-      end = first;
-    }
-    return late;
   }
 
   // A rank that is the last in most operations of a group is late by little each time, and by much
@@ -96,7 +76,7 @@ class UncapturedFinder {
         latest = std::max(latest, clock.Convert(rank.last[member.row].time));
     }
     if (latest <= own + limits_.least) return;
-    found_[number].late = {{OnlyOtherMember(instance), latest, own}};
+    found_[number].late = {{.ranks = OnlyOtherMember(instance), .time = latest, .before = own}};
     found_[number].last = latest;
   }
 
@@ -128,6 +108,32 @@ class UncapturedFinder {
 };
 
 }  // namespace
+
+std::vector<LateMembers> FindLateMembers(const InstanceArrivals& arrivals, TimeNs least,
+                                         bool captured) {
+  const std::vector<Arrival>& all = arrivals.all;
+  std::vector<LateMembers> late;
+  std::size_t end = all.size();
+  for (std::size_t first = end; first-- > 1;) {
+    const ArrivalSource source = all[first].source;
+    const bool counts =
+        source == ArrivalSource::kSeen || (captured && source == ArrivalSource::kCaptured);
+    if (!counts || 2 * (all.size() - first) > all.size()) break;
+    if (all[first].time - all[first - 1].time < least) continue;
+    LateMembers& members = late.emplace_back();
+    members.time = all[end - 1].time;
+    members.before = all[first - 1].time;
+    members.captured = true;
+    for (std::size_t i = first; i < end; ++i) {
+      members.ranks.push_back(all[i].rank >= 0 || all[i].position >= 0 ? all[i].rank
+                                                                       : all[i].group_rank);
+      members.captured = members.captured && all[i].source == ArrivalSource::kCaptured;
+    }
+    std::sort(members.ranks.begin(), members.ranks.end());
+    end = first;
+  }
+  return late;
+}
 
 std::vector<UncapturedMembers> FindUncapturedMembers(const JobCollectives& ranks,
                                                      const CollectiveInstances& instances,

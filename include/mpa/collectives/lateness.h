@@ -17,17 +17,18 @@ namespace mpa {
 /// Who came last to one instance. Of an instance of which this is not known, nothing is said.
 struct InstanceLateness {
   bool known = false;
-  bool captured = true;  ///< the last one, or all that matter
-  /// Empty: the last ones came together. Else the last ones first; see UncapturedMembers.
+  /// The last ones first: at any distance from those before, the others at one that matters. Empty:
+  /// the last ones came together.
   std::vector<LateMembers> late;
 };
 
 /// Ranks that came last together, over all instances.
 struct LateRanks {
   std::vector<std::int64_t> ranks;  ///< empty: ranks that were not captured, not recorded which
-  bool captured = true;
+  bool captured = false;
   std::size_t times = 0;  ///< that they were the last, or the last but later ones
   TimeNs sum = 0;         ///< by which they came after those before them, in all instances
+  TimeNs as_last = 0;     ///< of it in those to which they came last
   TimeNs most = 0;        ///< the same in one instance
   std::size_t worst = 0;  ///< that instance
 };
@@ -35,7 +36,7 @@ struct LateRanks {
 struct Lateness {
   CollectiveInstances instances;
   std::vector<InstanceLateness> of_instance;
-  std::vector<LateRanks> ranks;        ///< by sum, the largest first
+  std::vector<LateRanks> ranks;        ///< the largest `as_last` first, then the largest sum
   std::size_t captured = 0;            ///< ranks
   std::size_t of_job = 0;              ///< ranks that the job has at least
   std::size_t known = 0, unknown = 0;  ///< of the instances in which everyone waits for everyone

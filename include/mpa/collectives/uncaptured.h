@@ -25,8 +25,15 @@ struct LateMembers {
   std::vector<std::int64_t> ranks;  ///< of the job, ascending; empty: not recorded which
   TimeNs time = 0;                  ///< of the last of them, on the common clock
   TimeNs before = 0;                ///< when the last of the members before them came
+  bool captured = false;            ///< all of them
   TimeNs Behind() const { return time - before; }
 };
+
+/// The last ones first: the members of an instance from the last one on, up to each gap of at least
+/// `least`, while others waited for them; `captured`: those that were captured count, too. More
+/// than half of a group is not late: the others are early.
+std::vector<LateMembers> FindLateMembers(const InstanceArrivals& arrivals, TimeNs least,
+                                         bool captured);
 
 /// What an instance shows of its members that were not captured.
 struct UncapturedMembers {

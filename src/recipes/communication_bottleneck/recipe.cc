@@ -107,7 +107,7 @@ class LastRanks {
     const InstanceLateness& found = lateness_.of_instance[*number];
     if (!found.known) return "the last rank cannot be known";
     if (found.late.empty()) return "no late rank";
-    return "last: " + LateRanksText(found.late.front().ranks, found.captured);
+    return "last: " + LateRanksText(found.late.front().ranks, found.late.front().captured);
   }
 
  private:

@@ -641,6 +641,7 @@ Diagnosis WaitForUncaptured(const std::vector<std::int64_t>& others_of_0,
     const std::string own = rank == 0 ? "a" : "b";
     PartBuilder builder;
     RankCollectives& met = builder.Part().collectives;
+    met.rank = rank;
     met.runs.texts = {own, "allReduce"};
     met.own_rank_of_group = {0, -1};
     for (int step = 0; step < 3; ++step) {

@@ -83,7 +83,7 @@ TEST(RankGraph, NestedWaitsCountOnce) {
   rank.trace.kernels.link[rank.KernelAt(50, 400)] = 7;
   const auto call = [&](const char* name, TimeNs begin, TimeNs end, std::int32_t track) {
     rank.trace.host_calls.Append(
-        {.start = begin, .dur = end - begin, .track = track, .name = rank.Text(name)});
+        {.start = begin, .dur = end - begin, .name = rank.Text(name), .track = track});
   };
   call("Runtime@StreamSynchronize", 120, 490, main);
   call("AscendCL@aclrtSynchronizeStreamWithTimeout", 100, 500, main);
