@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -108,6 +108,28 @@ std::vector<ClockLine> LinesOf(const JobCollectives& ranks, const CollectiveInst
   return lines;
 }
 
+// Members of which there is a record.
+class CapturedMembers {
+ public:
+  void Add(std::int32_t group_rank, std::int64_t rank) {
+    are_known_ = are_known_ && group_rank >= 0 && group_ranks_.insert(group_rank).second;
+    ranks_.insert(rank);
+    ++count_;
+  }
+  // Where members do not say which of the group they are, or say the same, others may have seen
+  // them.
+  bool Has(std::int32_t group_rank, std::int64_t rank) const {
+    if (group_ranks_.contains(group_rank) || (rank >= 0 && ranks_.contains(rank))) return true;
+    return !are_known_ && count_ > 1;
+  }
+
+ private:
+  std::set<std::int32_t> group_ranks_;
+  std::set<std::int64_t> ranks_;
+  std::size_t count_ = 0;
+  bool are_known_ = true;
+};
+
 InstanceArrivals ArrivalsOf(const JobCollectives& ranks, const CollectiveInstance& instance,
                             const RankClocks& clocks, const GroupRanks& group_ranks) {
   InstanceArrivals found;
@@ -115,14 +137,14 @@ InstanceArrivals ArrivalsOf(const JobCollectives& ranks, const CollectiveInstanc
   if (lines.empty()) return found;
   std::vector<TimeNs> ends;
   std::map<std::int32_t, std::vector<Sighting>> sightings;  // by rank within the group
-  std::vector<std::int32_t> captured;
+  CapturedMembers captured;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const auto& [position, row_number] = instance.members[i];
     const RankCollectives& rank = ranks[position];
     const TimeNs sigma = clocks.clocks[position].sigma;
     const RankRuns::Row& row = rank.runs.rows[row_number];
     const std::int32_t own = rank.own_rank_of_group[row.group];
-    captured.push_back(own);
+    captured.Add(own, rank.rank);
     ends.push_back(lines[i].Convert(row.start + row.dur));
     found.all.push_back({own, rank.rank, static_cast<std::int64_t>(position),
                          lines[i].Convert(row.start), ArrivalSource::kCaptured});
@@ -131,10 +153,11 @@ InstanceArrivals ArrivalsOf(const JobCollectives& ranks, const CollectiveInstanc
     }
   }
   for (const auto& [peer, list] : sightings) {
-    if (std::find(captured.begin(), captured.end(), peer) != captured.end()) continue;
+    const std::int64_t rank = group_ranks.Of(instance.group, peer);
+    if (captured.Has(peer, rank)) continue;
     Arrival arrival = Judge(list);
     arrival.group_rank = peer;
-    arrival.rank = group_ranks.Of(instance.group, peer);
+    arrival.rank = rank;
     found.all.push_back(arrival);
   }
   std::stable_sort(found.all.begin(), found.all.end(), [](const Arrival& a, const Arrival& b) {

@@ -106,9 +106,6 @@ CollectiveInstances JoinInstances(const JobCollectives& ranks) {
       instance.name = name.second;
       if (of_job != nullptr) instance.of_group = of_job->ranks;
       for (const RankRun& run : joint) AddMember(ranks, run.rank, run.row, instance);
-      // Two ranks may as well send and receive in turn.
-      if (instance.members.size() > 2 && CollectiveKind(instance.name) == kExchangeKind)
-        instance.is_barrier = true;
     }
   }
   return instances;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "mpa/collectives/arrivals.h"
+#include "mpa/measure/collectives.h"
 
 namespace mpa {
 namespace {
@@ -25,10 +26,19 @@ class LatenessFinder {
     result_.captured = ranks.size();
     result_.of_job = CountRanksOfJob(ranks);
     result_.instances = JoinInstances(ranks);
+    for (CollectiveInstance& instance : result_.instances) {
+      // Two ranks may as well send and receive in turn.
+      if (instance.members.size() > 2 && CollectiveKind(instance.name) == kExchangeKind)
+        instance.is_barrier = true;
+    }
     clocks_ = AlignClocks(ranks, result_.instances);
     result_.doubts = FindClockDoubts(ranks, clocks_);
-    for (const RankClock& clock : clocks_.clocks)
-      tolerance_ = std::max(tolerance_, 3 * clock.sigma);
+    for (RankClock& clock : clocks_.clocks) {
+      // What spreads wider is no measure of clocks: each instance is compared by its own ends.
+      constexpr TimeNs kMostSpread = 1'000'000;
+      clock.known = clock.known && clock.sigma <= kMostSpread;
+      if (clock.known) tolerance_ = std::max(tolerance_, 3 * clock.sigma);
+    }
   }
 
   Lateness Find() && {
@@ -57,10 +67,7 @@ class LatenessFinder {
   void JudgeCaptured(std::size_t number, const InstanceArrivals& arrivals,
                      InstanceLateness& found) const {
     const CollectiveInstance& instance = result_.instances[number];
-    // Without groups, runs of two of them may have been taken for one instance.
-    constexpr TimeNs kTogether = 1'000'000;
-    const bool is_one = !instance.group.empty() || arrivals.apart <= kTogether;
-    found.known = arrivals.all.size() > 1 && instance.is_barrier && is_one &&
+    found.known = arrivals.all.size() > 1 && instance.is_barrier && IsOne(instance, arrivals) &&
                   (IsComplete(instance, arrivals) || SawNobodyLater(instance));
     if (!found.known) return;
     // Lateness that the clocks do not show is nothing as long as it is little.
@@ -80,6 +87,17 @@ class LatenessFinder {
       }
     }
     if (!found.late.empty()) found.known = true;
+  }
+
+  // Without groups, runs of two of them may have been taken for one instance.
+  bool IsOne(const CollectiveInstance& instance, const InstanceArrivals& arrivals) const {
+    constexpr TimeNs kTogether = 100'000;
+    const auto is_known = [&](const CollectiveInstance::Member& member) {
+      return clocks_.clocks[member.rank].known;
+    };
+    return !instance.group.empty() ||
+           (arrivals.apart <= kTogether &&
+            std::all_of(instance.members.begin(), instance.members.end(), is_known));
   }
 
   // Every member was captured, or others saw it come.

@@ -65,7 +65,6 @@ void AddClockLines(const Lateness& lateness, std::vector<std::string>& lines) {
 }
 
 void AddLatenessLines(const Lateness& lateness, std::size_t most, std::vector<std::string>& lines) {
-  if (lateness.instances.empty()) return;
   if (const std::string coverage = CoverageText(lateness); !coverage.empty())
     lines.push_back(coverage);
   if (!lateness.ranks.empty()) {

@@ -14,7 +14,8 @@ class UncapturedFinder {
   UncapturedFinder(const JobCollectives& ranks, const CollectiveInstances& instances,
                    const RankClocks& clocks, const LatenessLimits& limits)
       : ranks_(ranks), instances_(instances), clocks_(clocks), limits_(limits) {
-    for (const RankClock& clock : clocks.clocks) tolerance_ = std::max(tolerance_, 3 * clock.sigma);
+    for (const RankClock& clock : clocks.clocks)
+      if (clock.known) tolerance_ = std::max(tolerance_, 3 * clock.sigma);
   }
 
   std::vector<UncapturedMembers> Find() && {

@@ -65,7 +65,7 @@ void AddClockLines(const Lateness& lateness, std::vector<std::string>& lines);
 inline constexpr std::size_t kShownLateRanks = 3;
 
 /// Adds what the screens of all commands say of late ranks: the coverage, at most `most` late ranks
-/// with how late they came where, and what cannot be known. Without collectives nothing.
+/// with how late they came where, and what cannot be known. Without collectives the coverage alone.
 void AddLatenessLines(const Lateness& lateness, std::size_t most, std::vector<std::string>& lines);
 
 }  // namespace mpa
