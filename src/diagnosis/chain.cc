@@ -21,7 +21,7 @@ class PlaceNamer {
   PlaceNamer(const Job& job, const std::vector<Leaf>& about) : job_(job) {
     for (std::size_t i = 0; i < job.graph.leaves.size(); ++i) {
       for (const ReplayGraph::Edge edge : job.graph.leaves[i]) operations_[edge] = i;
-      operations_[job.graph.outsiders[i]] = i;
+      for (const ReplayGraph::Edge edge : job.graph.late[i]) operations_[edge] = i;
     }
     for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
       for (const HostShare& share : job.Part(rank).shares) {
@@ -73,7 +73,9 @@ class PlaceNamer {
   PathPiece OfOperation(std::size_t operation, const ReplayGraph::PathCut& cut) const {
     const JointOperation::Member& first = job_.operations.all[operation].joint.members[0];
     PathPiece piece{-1, job_.Part(first.rank).names[job_.PartOf(first).name], cut.less};
-    if (cut.edge != job_.graph.outsiders[operation]) piece.rank = job_.ranks[RankOf(cut.node)].rank;
+    const auto& late = job_.graph.late[operation];
+    if (std::find(late.begin(), late.end(), cut.edge) == late.end())
+      piece.rank = job_.ranks[RankOf(cut.node)].rank;
     return piece;
   }
 
@@ -134,7 +136,7 @@ void AddChain(const Job& job, const Cause& cause, const std::vector<const WhatIf
   FindingChain chain;
   if (cause.late) chain.late = ExplainLateRank(job, *cause.late, found);
   chain.stalls = cause.stalls;
-  if (found.id == "rank.late") ExplainOutsider(job, found, chain);
+  if (found.id == "rank.late") ExplainUncaptured(job, found, chain);
   AddPath(job, cause.late ? cause.late->leaves : LeavesOf(found), what_ifs, finding, chain);
   found.chain = std::move(chain);
 }

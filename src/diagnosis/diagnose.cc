@@ -35,10 +35,7 @@ std::int64_t RanksSeen(const Job& job) {
           seen, RankInJob(job.operations.all[of_rank[transfer.operation]], transfer.peer) + 1);
     }
   }
-  for (const JobOperation& operation : job.operations.all) {
-    for (const std::int64_t outsider : operation.outsiders) seen = std::max(seen, outsider + 1);
-  }
-  return seen;
+  return std::max(seen, static_cast<std::int64_t>(job.operations.ranks_of_job));
 }
 
 // Empty: the rank, or some of its steps, are left out of what is said of the job.
@@ -55,7 +52,7 @@ void AddFacts(const std::vector<DiagnosedRank>& ranks, const Job& job, Diagnosis
     diagnosis.ranks.push_back(rank.rank);
     formats.insert(rank.part->source);
     if (!rank.part->level.empty()) levels.insert(rank.part->level);
-    for (const JobGroup& group : rank.part->meetings.groups) {
+    for (const JobGroup& group : rank.part->collectives.groups) {
       for (const std::int64_t member : group.ranks)
         diagnosis.world = std::max(diagnosis.world, member + 1);
     }

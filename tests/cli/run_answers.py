@@ -342,7 +342,7 @@ LATE_COMMANDS = ("slow_rank", "communication_bottleneck", "cluster_time_summary"
 
 def late_of_advisor(advisor):
     """Ranks of the findings on late ranks; those that were not captured."""
-    late = [finding for finding in advisor["findings"] if finding["id"].startswith("rank.late")]
+    late = [finding for finding in advisor["findings"] if finding["id"] == "rank.late"]
     return sorted({rank for finding in late for rank in finding["ranks"]})
 
 

@@ -246,11 +246,7 @@ class EvidenceFinder {
         finding_.key.substr(std::min(finding_.key.size(), finding_.id.size() + 1));
     if (finding_.id == "rank.late") {
       const std::int64_t culprit = finding_.ranks.empty() ? kNoPeer : finding_.ranks[0];
-      const std::vector<std::int64_t>& late = operation.outsiders;
-      const bool waits_for_it = culprit == kNoPeer
-                                    ? late.empty()
-                                    : std::find(late.begin(), late.end(), culprit) != late.end();
-      return operation.joint.outsider >= 0 && waits_for_it ? std::optional(culprit) : std::nullopt;
+      return FindLate(operation, finding_.ranks) != nullptr ? std::optional(culprit) : std::nullopt;
     }
     const bool of_all = finding_.id == "comm.inner" || finding_.id == "comm.unaligned" ||
                         finding_.id == "comm.contention";
@@ -266,7 +262,7 @@ class EvidenceFinder {
     const RankDiagnosis& part = *ranks_[rank].part;
     if (finding_.id == "link.slow" || finding_.id == "comm.retransmit") return AddTransfers(rank);
     const auto& of_rank = facts_.Operations().of_rank[rank];
-    const RowsOfOperations rows = RowsOf(part.meetings);
+    const RowsOfOperations rows = RowsOf(part.collectives);
     for (std::size_t i = 0; i < part.operations.size(); ++i) {
       const OperationPart& operation = part.operations[i];
       const auto peer = PeerOf(facts_.Operations().all[of_rank[i]]);
@@ -275,13 +271,13 @@ class EvidenceFinder {
     }
   }
 
-  using RowsOfOperations = std::map<std::int32_t, std::size_t>;  // of the meetings
+  using RowsOfOperations = std::map<std::int32_t, std::size_t>;  // of the collectives
 
-  RowsOfOperations RowsOf(const RankMeetings& meetings) const {
+  RowsOfOperations RowsOf(const RankCollectives& collectives) const {
     RowsOfOperations rows;
     if (finding_.id != "rank.late") return rows;
-    for (std::size_t i = 0; i < meetings.collectives.rows.size(); ++i)
-      rows[meetings.collectives.rows[i].operation] = i;
+    for (std::size_t i = 0; i < collectives.runs.rows.size(); ++i)
+      rows[collectives.runs.rows[i].operation] = i;
     return rows;
   }
 
@@ -293,7 +289,7 @@ class EvidenceFinder {
     if (peer == kNoPeer || met == rows.end()) return false;
     const JobOperation& operation =
         facts_.Operations().all[facts_.Operations().of_rank[rank][number]];
-    for (const SeenPeer& seen : part.meetings.seen[met->second]) {
+    for (const SeenPeer& seen : part.collectives.seen[met->second]) {
       if (!seen.waited || RankInJob(operation, seen.peer) != peer) continue;
       if (Evidence* const added =
               Add(rank, "tasks", "Notify_Wait", peer, seen.begin, seen.time - seen.begin))

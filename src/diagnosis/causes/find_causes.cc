@@ -19,7 +19,7 @@ std::vector<Cause> FindCauses(const Job& job) {
   const std::array<std::function<void(Causes&)>, 4> groups = {
       [&](Causes& found) {
         FindRankCauses(job, found);
-        FindOutsiderCauses(job, found);
+        FindUncapturedCauses(job, found);
       },
       [&](Causes& found) {
         const LinkSpeeds speeds(job);

@@ -13,7 +13,7 @@ namespace mpa {
 /// Ranks whose device, host or input is slower than that of their peers.
 void FindRankCauses(const Job& job, std::vector<Cause>& causes);
 /// Late ranks that were not captured.
-void FindOutsiderCauses(const Job& job, std::vector<Cause>& causes);
+void FindUncapturedCauses(const Job& job, std::vector<Cause>& causes);
 /// What the hosts of all ranks do.
 void FindHostCauses(const Job& job, std::vector<Cause>& causes);
 /// Hosts that launch more slowly than their devices compute, and calls that stand still.

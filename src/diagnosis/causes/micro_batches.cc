@@ -247,7 +247,7 @@ PipelineShape ShapeOfPipeline(const Job& job) {
   std::set<std::int32_t> captured;
   for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
     const RankDiagnosis& part = job.Part(rank);
-    for (const JobGroup& group : part.meetings.groups) {
+    for (const JobGroup& group : part.collectives.groups) {
       if (group.name == "pp")
         shape.stages = std::max(shape.stages, static_cast<std::int64_t>(group.ranks.size()));
     }

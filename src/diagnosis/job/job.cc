@@ -29,7 +29,7 @@ std::vector<TimeNs> StepLengths(const JobGraph& graph) {
 std::vector<std::int32_t> StagesOf(const std::vector<DiagnosedRank>& ranks) {
   std::vector<std::int32_t> stages(ranks.size(), 0);
   for (std::size_t i = 0; i < ranks.size(); ++i) {
-    for (const JobGroup& group : ranks[i].part->meetings.groups) {
+    for (const JobGroup& group : ranks[i].part->collectives.groups) {
       if (group.name != "pp") continue;
       const auto place = std::find(group.ranks.begin(), group.ranks.end(), ranks[i].rank);
       if (place != group.ranks.end())

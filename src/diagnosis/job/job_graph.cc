@@ -73,19 +73,18 @@ JobGraph BuildJobGraph(const std::vector<const RankGraph*>& ranks,
     const ReplayGraph::Node joint = graph.Add(arrival, 0);
     job.joints.push_back(joint);
     job.leaves.emplace_back();
-    constexpr auto kNone = std::numeric_limits<ReplayGraph::Edge>::max();
     // Who was not captured is as far behind the operation before as it was.
     const auto before = last_joint.find(operation.lane);
     const auto wait_for_moment = [&](TimeNs time) {
-      if (time < 0) return kNone;
       const ReplayGraph::Node moment = graph.Add(time, 0);
       if (before != last_joint.end()) {
         graph.Wait(moment, before->second, WaitsFor::kStart, time - graph.Start(before->second));
       }
       return graph.Wait(joint, moment, WaitsFor::kStart, 0);
     };
-    wait_for_moment(operation.second);
-    job.outsiders.push_back(wait_for_moment(operation.outsider));
+    if (!operation.late.empty()) wait_for_moment(operation.late.back().before);
+    std::vector<ReplayGraph::Edge>& late = job.late.emplace_back();
+    for (const LateMembers& members : operation.late) late.push_back(wait_for_moment(members.time));
     last_joint[operation.lane] = joint;
     for (const auto& member : operation.members) {
       const auto leave = node_of(member, &RankCollective::leave);

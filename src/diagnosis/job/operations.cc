@@ -6,18 +6,17 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <map>
 #include <tuple>
 
 #include "mpa/base/text.h"
-#include "mpa/diagnosis/part/meetings.h"
-#include "mpa/diagnosis/part/run_matching.h"
+#include "mpa/collectives/arrivals.h"
+#include "mpa/collectives/instances.h"
+#include "mpa/collectives/pair_clocks.h"
+#include "mpa/collectives/rank_clocks.h"
+#include "mpa/collectives/run_matching.h"
 #include "mpa/measure/collectives.h"
 #include "mpa/measure/group_peers.h"
-#include "outsiders.h"
-#include "pair_clocks.h"
-#include "rank_clocks.h"
 
 namespace mpa {
 namespace {
@@ -29,38 +28,35 @@ class OperationJoiner {
 
   JobOperations Join() && {
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) AddRank(rank);
-    for (const DiagnosedRank& rank : ranks_) met_.push_back(rank.part->meetings);
-    RankClocks clocks = AlignClocks(met_, JoinMeetings(met_));
+    for (const DiagnosedRank& rank : ranks_) met_.emplace_back(rank.part->collectives);
+    RankClocks clocks = AlignClocks(met_, JoinInstances(met_));
     Match(nullptr);
     PairInOrder();
     JoinClocksOfPairs(EndsOfPairs(), clocks);
     Match(&clocks);
     PairInOrder();
-    for (const RankClock& clock : clocks.clocks) result_.clock.push_back(clock.line);
-    for (const std::size_t pair : clocks.inconsistent) {
-      const ClockPair& of = clocks.pairs[pair];
-      result_.clock_doubts.push_back(
-          {ranks_[of.first].rank, ranks_[of.second].rank, std::abs(of.residual)});
-    }
+    result_.clock_doubts = FindClockDoubts(met_, clocks);
     AlignApart(clocks);
+    for (const RankClock& clock : clocks.clocks) result_.clock.push_back(clock.line);
     PairByTime();
     PutInOrder();
     FindIslands();
-    FindOutsiders(ranks_, met_, clocks, rules_, result_);
+    FindLateMembers(clocks);
+    result_.ranks_of_job = CountRanksOfJob(met_);
     return std::move(result_);
   }
 
  private:
   // Ranks that met no other, and whose steps lie at another time altogether: their first steps are
   // taken to begin at once. Hosts without a common clock may be hours apart.
-  void AlignApart(const RankClocks& clocks) {
+  void AlignApart(RankClocks& clocks) const {
     if (Part(0).steps.empty()) return;
     const TimeNs begin = Part(0).steps.front().begin, end = Part(0).steps.back().end;
     for (std::size_t rank = 1; rank < ranks_.size(); ++rank) {
       const auto& steps = Part(rank).steps;
       if (clocks.clocks[rank].known || steps.empty()) continue;
       if (steps.front().begin >= end || steps.back().end <= begin)
-        result_.clock[rank].offset = steps.front().begin - begin;
+        clocks.clocks[rank].line.offset = steps.front().begin - begin;
     }
   }
 
@@ -74,7 +70,7 @@ class OperationJoiner {
 
   void AddRank(std::size_t rank) {
     const RankDiagnosis& part = Part(rank);
-    groups_.emplace_back(part.meetings.groups);
+    groups_.emplace_back(part.collectives.groups);
     for (std::size_t i = 0; i < part.operations.size(); ++i) {
       const OperationPart& row = part.operations[i];
       const std::string group = std::string(BareGroupName(part.names[row.group]));
@@ -264,6 +260,58 @@ class OperationJoiner {
     }
   }
 
+  // Ranks differ by less without a cause.
+  LatenessLimits Limits() const {
+    TimeNs longest = 0;
+    for (const StepPart& step : Part(0).steps) longest = std::max(longest, step.end - step.begin);
+    LatenessLimits limits;
+    limits.least = std::max(Whole(rules_.outsider_ns), ShareOf(longest, rules_.outsider_share));
+    limits.least_operations = rules_.least_operations;
+    limits.systematic_share = rules_.systematic_share;
+    const auto steps = static_cast<TimeNs>(std::max<std::size_t>(1, Part(0).steps.size()));
+    limits.least_of_habit = steps * limits.least;
+    return limits;
+  }
+
+  // By rank, the row of its runs by the row of the communications.
+  std::vector<std::map<std::int32_t, std::size_t>> RowsOfOperations() const {
+    std::vector<std::map<std::int32_t, std::size_t>> rows(ranks_.size());
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+      const auto& runs = met_[rank].get().runs.rows;
+      for (std::size_t row = 0; row < runs.size(); ++row) rows[rank][runs[row].operation] = row;
+    }
+    return rows;
+  }
+
+  // Members that were not captured and came after all that were.
+  void FindLateMembers(const RankClocks& clocks) {
+    const auto row_of_operation = RowsOfOperations();
+    CollectiveInstances instances;
+    std::vector<JointOperation*> of_instances;
+    for (JobOperation& operation : result_.all) {
+      if (operation.is_apart) continue;
+      CollectiveInstance instance;
+      for (const auto& member : operation.joint.members) {
+        const auto& own = Part(member.rank).graph.collectives;
+        const auto found = row_of_operation[member.rank].find(own[member.collective].row);
+        if (found == row_of_operation[member.rank].end()) break;
+        const RankRuns& runs = met_[member.rank].get().runs;
+        instance.group = runs.texts[runs.rows[found->second].group];
+        instance.name = runs.texts[runs.rows[found->second].name];
+        AddMember(met_, member.rank, found->second, instance);
+      }
+      if (instance.members.empty()) continue;
+      instance.of_group = operation.members;
+      of_instances.push_back(&operation.joint);
+      instances.push_back(std::move(instance));
+    }
+    std::vector<UncapturedMembers> found = FindUncapturedMembers(met_, instances, clocks, Limits());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      of_instances[i]->last = found[i].last;
+      of_instances[i]->late = std::move(found[i].late);
+    }
+  }
+
   void FindIslands() {
     std::vector<std::size_t>& island = result_.island;
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) island.push_back(rank);
@@ -282,7 +330,7 @@ class OperationJoiner {
 
   const std::vector<DiagnosedRank>& ranks_;
   const Rules& rules_;
-  std::vector<RankMeetings> met_;
+  JobCollectives met_;
   std::vector<JobGroups> groups_;  // by rank
   std::map<Key, std::vector<RankRun>> runs_;
   std::map<std::pair<Key, std::size_t>, JobOperation> joined_;
@@ -294,6 +342,17 @@ class OperationJoiner {
 std::int64_t RankInJob(const JobOperation& operation, std::int32_t number) {
   const auto place = static_cast<std::size_t>(number);
   return number >= 0 && place < operation.members.size() ? operation.members[place] : number;
+}
+
+const LateMembers* FindLate(const JobOperation& operation, const std::vector<std::int64_t>& ranks) {
+  const auto is_meant = [&](const LateMembers& members) {
+    if (ranks.empty()) return members.ranks.empty();
+    return std::find_first_of(members.ranks.begin(), members.ranks.end(), ranks.begin(),
+                              ranks.end()) != members.ranks.end();
+  };
+  const std::vector<LateMembers>& late = operation.joint.late;
+  const auto found = std::find_if(late.begin(), late.end(), is_meant);
+  return found == late.end() ? nullptr : &*found;
 }
 
 bool IsPairKind(const std::string& kind) { return IsOneOf(kind, {"send", "receive", "recv"}); }

@@ -15,7 +15,7 @@ std::optional<TimeNs> LastBegin(const Job& job, std::size_t rank, const JobOpera
   const auto& members = operation.joint.members;
   if (operation.is_apart || !IsBarrierKind(operation.kind) || members.size() < 2)
     return std::nullopt;
-  if (members.size() < operation.members.size() || !operation.outsiders.empty())
+  if (members.size() < operation.members.size() || !operation.joint.late.empty())
     return std::nullopt;
   std::optional<TimeNs> last;
   for (const JointOperation::Member& member : members) {

@@ -17,19 +17,19 @@ void Require(bool holds) {
 
 void RequireTime(TimeNs start, TimeNs dur) { Require(IsTime(start) && IsDuration(dur)); }
 
-void CheckMeetings(const RankMeetings& meetings) {
-  const std::size_t rows = meetings.collectives.rows.size();
-  Require(meetings.seen.size() == rows && meetings.last.size() == rows);
-  Require(meetings.own_rank_of_group.size() == meetings.collectives.texts.size());
-  for (const RankRuns::Row& row : meetings.collectives.rows) {
+void CheckCollectives(const RankCollectives& collectives) {
+  const std::size_t rows = collectives.runs.rows.size();
+  Require(collectives.seen.size() == rows && collectives.last.size() == rows);
+  Require(collectives.own_rank_of_group.size() == collectives.runs.texts.size());
+  for (const RankRuns::Row& row : collectives.runs.rows) {
     Require(std::max({row.group, row.name, row.type, row.data_type}) <
-            meetings.collectives.texts.size());
+            collectives.runs.texts.size());
     RequireTime(row.start, row.dur);
   }
-  for (const auto& seen : meetings.seen) {
+  for (const auto& seen : collectives.seen) {
     for (const SeenPeer& peer : seen) Require(IsTime(peer.time) && IsTime(peer.begin));
   }
-  for (const LastArrival& last : meetings.last) Require(IsTime(last.time));
+  for (const LastArrival& last : collectives.last) Require(IsTime(last.time));
 }
 
 void CheckAnalyzers(const AnalyzerRows& rows) {
@@ -120,7 +120,7 @@ void CheckPart(const RankDiagnosis& part) {
     Require(row.operation < part.operations.size() && is_name(row.transport) && is_name(row.name));
     Require(IsDuration(row.dur) && IsDuration(row.usual));
   }
-  CheckMeetings(part.meetings);
+  CheckCollectives(part.collectives);
   CheckAnalyzers(part.analyzers);
 }
 

@@ -4,10 +4,10 @@
 #include <map>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "mpa/diagnosis/part/graph_draft.h"
-#include "mpa/measure/nesting.h"
 
 namespace mpa {
 namespace {
@@ -127,19 +127,27 @@ class HostPart {
   void FindWaiting() {
     if (!trace_.host_calls.Empty()) {
       AddWaiting(trace_.host_calls, false, WaitsForDevice);
-      return;
+    } else {
+      AddWaiting(trace_.host_ops, true, WaitsWithin);
+      if (trace_.device == DeviceKind::kGpu) AddWaiting(trace_.host_ops, false, WaitsForDevice);
     }
-    AddWaiting(trace_.host_ops, true, WaitsWithin);
-    if (trace_.device != DeviceKind::kGpu) return;
-    const std::vector<BlockedCall> ops = chain_.waiting;
-    AddWaiting(trace_.host_ops, false, WaitsForDevice);
-    // Within an operator that waits, the call is what it waits in.
-    std::vector<NestSpan> spans;
-    for (const BlockedCall& op : ops) spans.push_back({op.begin, op.begin + op.dur, op.track});
-    const Nesting nesting(std::move(spans));
-    std::erase_if(chain_.waiting, [&](const BlockedCall& call) {
-      return !call.is_op && nesting.FindEnclosing(
-                                {call.begin, call.begin + call.dur, call.track}) != Nesting::kNone;
+    DropNestedWaits();
+  }
+
+  // A call of one layer waits in calls of the layers below it, which is one wait: the outermost.
+  void DropNestedWaits() {
+    std::vector<BlockedCall>& calls = chain_.waiting;
+    std::stable_sort(calls.begin(), calls.end(), [](const BlockedCall& a, const BlockedCall& b) {
+      return std::tuple{a.track, a.begin, -a.dur} < std::tuple{b.track, b.begin, -b.dur};
+    });
+    std::int32_t track = -1;
+    TimeNs outer_end = 0;
+    std::erase_if(calls, [&](const BlockedCall& call) {
+      const TimeNs end = call.begin + call.dur;
+      if (call.track == track && end <= outer_end) return true;
+      track = call.track;
+      outer_end = end;
+      return false;
     });
   }
 

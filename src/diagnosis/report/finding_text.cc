@@ -186,6 +186,8 @@ std::string CaptureText(const Diagnosis& diagnosis, Language language) {
   if (diagnosis.world > static_cast<std::int64_t>(count))
     text = fill({"{} of {}", "共 {1} 卡，采集 {0}"}, count, diagnosis.world);
   text += InChinese(language) ? " 卡" : text == "1" ? " rank" : " ranks";
+  if (diagnosis.world > static_cast<std::int64_t>(count) && !InChinese(language))
+    text += " captured";
   const auto& steps = diagnosis.steps;
   if (steps.size() == 1) text += fill({", step {}", "，step {}"}, steps[0]);
   if (steps.size() > 1)
@@ -338,8 +340,8 @@ std::vector<std::string> NotesOf(const Diagnosis& diagnosis, Language language) 
     notes.push_back(fmt::format(
         fmt::runtime(InChinese(language)
                          ? "rank {} 与 rank {} 的时钟不一致，相差 {:.1f} us：更小的卡间差异不予判断"
-                         : "clocks inconsistent between rank {} and rank {}, by {:.1f} us: smaller "
-                           "differences of ranks are not judged"),
+                         : "the clocks of ranks {} and {} contradict each other by {:.1f} us: which "
+                           "rank is late by less cannot be known"),
         doubt.first, doubt.second, static_cast<double>(doubt.residual) / 1e3));
   }
   return notes;

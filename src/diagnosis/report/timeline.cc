@@ -177,7 +177,8 @@ class TimelineMaker {
       if (operation.step != number) continue;
       const JobOperation& joined = joined_.all[joined_.of_rank[rank][i]];
       TraceJson args = {{"kind", part.names[operation.kind]}, {"group", Printable(joined.group)}};
-      if (joined.outsiders.size() == 1) args["last_came_rank"] = joined.outsiders[0];
+      const std::vector<LateMembers>& late = joined.joint.late;
+      if (!late.empty() && late[0].ranks.size() == 1) args["last_came_rank"] = late[0].ranks[0];
       Add(rank, kCollectiveRow, part.names[operation.name], operation.start, operation.dur,
           std::move(args));
     }

@@ -57,6 +57,7 @@ void AddCopies(const RankTrace& trace, const HostClock& clock, std::vector<StepS
 TimesOfRank MapTimes(const RankTrace& trace, const RecipeArguments& arguments) {
   const auto chosen = ChosenStep(trace.steps, arguments);
   TimesOfRank part;
+  part.collectives = CollectivesOfRank(trace, chosen);
   part.is_base = arguments.contains(kIsBaseline);
   const RankTrace no_host;  // what the host did is not asked for
   const RankAccount account = AccountRank(trace, HostTimeline(no_host), {});

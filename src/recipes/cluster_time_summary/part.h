@@ -6,8 +6,10 @@
 #include <optional>
 #include <vector>
 
+#include "mpa/collectives/instances.h"
 #include "mpa/model/rank_trace.h"
 #include "mpa/recipe/arguments.h"
+#include "mpa/recipe/job_info_fields.h"
 #include "mpa/recipe/make_recipe.h"
 
 namespace mpa::time_summary {
@@ -38,6 +40,7 @@ struct TimesOfRank {
   bool is_base = false;              ///< of the run that is compared with
   std::vector<EarlierStep> earlier;  ///< without any of the others
   std::vector<StepSums> steps;
+  RankCollectives collectives;
 };
 
 template <class Archive>
@@ -51,7 +54,7 @@ void serialize(Archive& archive, EarlierStep& step) {
 }
 template <class Archive>
 void serialize(Archive& archive, TimesOfRank& part) {
-  archive(part.is_base, part.earlier, part.steps);
+  archive(part.is_base, part.earlier, part.steps, part.collectives);
 }
 
 using Ranks = std::vector<OfRank<TimesOfRank>>;

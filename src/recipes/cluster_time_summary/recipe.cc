@@ -7,6 +7,7 @@
 
 #include "compare_runs.h"
 #include "earlier_rows.h"
+#include "mpa/collectives/lateness.h"
 #include "rows.h"
 
 namespace mpa::recipes {
@@ -71,7 +72,11 @@ void AddLines(const std::vector<StepRow>& rows, Report& report) {
 void ReduceTimeSummary(const Ranks& ranks, const RecipeArguments&, Wanted wanted, Report& report) {
   const std::vector<StepRow> rows = RowsOf(ranks, report.notes);
   if (wanted.sheets) report.sheets.push_back(SummarySheet(rows, report));
-  if (wanted.screen != Detail::kNone) AddLines(rows, report);
+  if (wanted.screen == Detail::kNone) return;
+  AddLines(rows, report);
+  JobCollectives collectives;
+  for (const auto& rank : ranks) collectives.emplace_back(rank.part.collectives);
+  AddLatenessLines(FindLateness(collectives), kShownLateRanks, report.lines);
 }
 
 void ReduceTimeComparison(const Ranks& ranks, const RecipeArguments&, Wanted wanted,
@@ -101,7 +106,8 @@ RecipeInfo TimesInfo() {
   RecipeInfo info;
   // Of the account what the device did; without the host, free time has no causes.
   info.needs = Tables::kKernels | Tables::kDeviceTasks | Tables::kCommunications |
-               Tables::kCommTasks | Tables::kLaunches | Tables::kSteps | Tables::kHostCalls;
+               Tables::kCommTasks | Tables::kLaunches | Tables::kSteps | Tables::kHostCalls |
+               kLatenessTables;
   info.can_run = JudgeTimes;
   info.cuts_steps = true;  // where the time of a step begins depends on the one before
   return info;

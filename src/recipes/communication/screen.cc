@@ -89,9 +89,9 @@ void AddGroupLines(const std::vector<Group>& groups, Report& report) {
       report.lines.push_back(fmt::format("    ... {} more kinds", kinds.size() - kKindsOfGroups));
       break;
     }
-    report.lines.push_back(fmt::format("    {:<10}  {:<16.16}  {} of {} rank{}", type,
-                                       name.empty() ? "(no name)" : name, count, ranks,
-                                       ranks == 1 ? "" : "s"));
+    report.lines.push_back(fmt::format("    {:<10}  {:<16.16}  {} group{} of {} rank{}", type,
+                                       name.empty() ? "(no name)" : name, count,
+                                       count == 1 ? "" : "s", ranks, ranks == 1 ? "" : "s"));
   }
 }
 

@@ -158,6 +158,7 @@ std::vector<SlowRun> FindCauses(const Ranks& ranks, std::size_t target, std::siz
   for (const RankRuns::Row* run : longest) {
     SlowRun& slow = found.emplace_back();
     slow.name = part.runs.texts[run->name];
+    slow.operation = run->operation;
     slow.start = run->start;
     slow.dur = run->dur;
     finder.Find(partners.Of(*run), slow);

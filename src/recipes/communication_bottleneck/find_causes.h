@@ -21,8 +21,9 @@ enum class Bound : std::uint8_t { kNone, kDevice, kHost, kUnknown };
 
 /// What made a communication operator long.
 struct SlowRun {
-  std::string name;           ///< of the operator
-  TimeNs start = 0, dur = 0;  ///< on the rank that is explained
+  std::string name;             ///< of the operator
+  std::int32_t operation = -1;  ///< row of the communications
+  TimeNs start = 0, dur = 0;    ///< on the rank that is explained
   std::optional<std::int64_t> slow,
       fast;  ///< the rank that came last, and the one that waited most
   Bound bound = Bound::kNone;

@@ -119,9 +119,10 @@ PackedEvents RuntimeEvents(const RankTrace& trace) {
 
 RankEvents MapEvents(const RankTrace& trace, const RecipeArguments& arguments) {
   RankRuns runs = CommunicationRuns(trace);
-  std::vector<bool> in_step = AreInStep(runs, trace, ChosenStep(trace.steps, arguments));
-  return {std::move(runs),     std::move(in_step),     TasksOf(trace),
-          DeviceEvents(trace), FrameworkEvents(trace), RuntimeEvents(trace)};
+  const std::optional<std::int32_t> step = ChosenStep(trace.steps, arguments);
+  std::vector<bool> in_step = AreInStep(runs, trace, step);
+  return {std::move(runs),     CollectivesOfRank(trace, step), std::move(in_step),  TasksOf(trace),
+          DeviceEvents(trace), FrameworkEvents(trace),         RuntimeEvents(trace)};
 }
 
 }  // namespace mpa::bottleneck

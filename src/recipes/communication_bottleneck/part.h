@@ -3,8 +3,10 @@
 
 #include <vector>
 
+#include "mpa/collectives/instances.h"
+#include "mpa/collectives/runs.h"
 #include "mpa/model/rank_trace.h"
-#include "mpa/recipe/joint_runs.h"
+#include "mpa/recipe/job_info_fields.h"
 #include "mpa/recipe/make_recipe.h"
 #include "packed_events.h"
 
@@ -18,7 +20,8 @@ struct LaunchedTask {
 };
 
 struct RankEvents {
-  RankRuns runs;
+  RankRuns runs;  ///< with those between two ranks
+  RankCollectives collectives;
   std::vector<bool> is_looked_at;   ///< of each run: it is in the step that was chosen
   std::vector<LaunchedTask> tasks;  ///< in order of start
   PackedEvents device, framework, runtime;
@@ -30,7 +33,8 @@ void serialize(Archive& archive, LaunchedTask& task) {
 }
 template <class Archive>
 void serialize(Archive& archive, RankEvents& part) {
-  archive(part.runs, part.is_looked_at, part.tasks, part.device, part.framework, part.runtime);
+  archive(part.runs, part.collectives, part.is_looked_at, part.tasks, part.device, part.framework,
+          part.runtime);
 }
 
 using Ranks = std::vector<OfRank<RankEvents>>;

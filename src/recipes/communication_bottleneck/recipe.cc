@@ -10,6 +10,7 @@
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"
 #include "mpa/base/printable.h"
+#include "mpa/collectives/lateness.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/joint_runs.h"
 #include "mpa/recipe/rank_lines.h"
@@ -88,49 +89,80 @@ std::vector<ColumnOf<SlowRun>> SlowRunColumns() {
        [](const SlowRun& item) -> Cell { return item.reason; }}};
 }
 
-void AddLines(std::int64_t target, const std::vector<SlowRun>& found, Report& report) {
+// What all commands say of who came last to an operator of the rank at `target`.
+class LastRanks {
+ public:
+  LastRanks(const Ranks& ranks, std::size_t target) : target_(target) {
+    for (const auto& rank : ranks) collectives_.emplace_back(rank.part.collectives);
+    lateness_ = FindLateness(collectives_);
+  }
+
+  const Lateness& Of() const { return lateness_; }
+
+  std::string TextOf(const SlowRun& item) const {
+    const auto number = FindInstance(lateness_, collectives_, target_, item.operation);
+    if (!number || !lateness_.instances[*number].is_barrier) {
+      return item.slow ? "last: " + RankText(*item.slow) : "no late rank";
+    }
+    const InstanceLateness& found = lateness_.of_instance[*number];
+    if (!found.known) return "the last rank cannot be known";
+    if (found.late.empty()) return "no late rank";
+    return "last: " + LateRanksText(found.late.front().ranks, found.late.front().captured);
+  }
+
+ private:
+  const std::size_t target_;
+  JobCollectives collectives_;
+  Lateness lateness_;
+};
+
+void AddLines(const LastRanks& last, std::int64_t target, const std::vector<SlowRun>& found,
+              Report& report) {
   struct Late {
     std::size_t times = 0, device = 0, host = 0;
     TimeNs duration = 0;
   };
-  std::map<std::int64_t, Late> late_ranks;
+  std::map<std::string, Late> late_ranks;  // by what the screen says
   for (const SlowRun& item : found) {
-    if (!item.slow) continue;
-    Late& late = late_ranks[*item.slow];
+    const std::string text = last.TextOf(item);
+    if (!text.starts_with("last: ")) continue;
+    Late& late = late_ranks[text.substr(6)];
     ++late.times;
-    late.device += item.bound == Bound::kDevice ? 1 : 0;
-    late.host += item.bound == Bound::kHost ? 1 : 0;
+    const bool is_explained = item.slow && text.substr(6) == RankText(*item.slow);
+    late.device += is_explained && item.bound == Bound::kDevice ? 1 : 0;
+    late.host += is_explained && item.bound == Bound::kHost ? 1 : 0;
     late.duration += item.dur;
   }
-  std::vector<std::pair<std::int64_t, Late>> order(late_ranks.begin(), late_ranks.end());
+  std::vector<std::pair<std::string, Late>> order(late_ranks.begin(), late_ranks.end());
   std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
     return a.second.duration > b.second.duration;
   });
+  if (const std::string coverage = CoverageText(last.Of()); !coverage.empty())
+    report.lines.push_back(coverage);
   report.lines.push_back(
       fmt::format("the {} longest communication operators of {}:", found.size(), RankText(target)));
-  if (order.empty()) report.lines.push_back("  no rank came later than the others");
   constexpr std::size_t kShownRanks = 3, kShownOps = 6;
   for (std::size_t i = 0; i < std::min(kShownRanks, order.size()); ++i) {
-    const Late& late = order[i].second;
-    report.lines.push_back(
-        fmt::format("  {} came last in {}, which took {} (its device late {}, its host {})",
-                    RankText(order[i].first), late.times,
-                    AmountText(Quantity::kTime, late.duration), late.device, late.host));
+    const auto& [text, late] = order[i];
+    const std::string bound =
+        late.device + late.host == 0
+            ? ""
+            : fmt::format(" ({} device-bound, {} host-bound)", late.device, late.host);
+    report.lines.push_back(fmt::format("  {} came last in {}, which took {}{}", text, late.times,
+                                       AmountText(Quantity::kTime, late.duration), bound));
   }
   if (order.size() > kShownRanks) {
     report.lines.push_back(fmt::format("  ... and {} more ranks", order.size() - kShownRanks));
   }
   for (std::size_t i = 0; i < std::min(kShownOps, found.size()); ++i) {
     const SlowRun& item = found[i];
-    report.lines.push_back(fmt::format(
-        "  {:<34.34} {:>12}  {}", Printable(item.name), AmountText(Quantity::kTime, item.dur),
-        item.slow
-            ? fmt::format("rank {} waited for {}", RankNumber(*item.fast), RankNumber(*item.slow))
-            : "no late rank"));
+    report.lines.push_back(fmt::format("  {:<34.34} {:>10}  {}", Printable(item.name),
+                                       AmountText(Quantity::kTime, item.dur), last.TextOf(item)));
   }
   if (found.size() > kShownOps) {
     report.lines.push_back(fmt::format("  ... and {} more operators", found.size() - kShownOps));
   }
+  AddClockLines(last.Of(), report.lines);
 }
 
 void ReduceBottleneck(const Ranks& ranks, const RecipeArguments& arguments, Wanted wanted,
@@ -162,7 +194,8 @@ void ReduceBottleneck(const Ranks& ranks, const RecipeArguments& arguments, Want
     for (const SlowRun& item : found) AddRow(columns, item, rank, sheet);
     report.sheets.push_back(std::move(sheet));
   }
-  if (wanted.screen != Detail::kNone && !found.empty()) AddLines(ranks[target].rank, found, report);
+  if (wanted.screen != Detail::kNone && !found.empty())
+    AddLines(LastRanks(ranks, target), ranks[target].rank, found, report);
 }
 
 Verdict JudgeBottleneck(const RankFacts& facts) {
@@ -184,7 +217,7 @@ Recipe CommunicationBottleneck() {
        .summary = "which rank the longest communication operators waited for, and why",
        .needs = Tables::kKernels | Tables::kDeviceTasks | Tables::kCommunications |
                 Tables::kScheduleKernels | Tables::kHostOps | Tables::kLaunches |
-                Tables::kHostCalls | Tables::kCommTasks | Tables::kSteps,
+                Tables::kHostCalls | kLatenessTables,
        .parameters =
            {{kRankId,
              "N",

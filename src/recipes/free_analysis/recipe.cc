@@ -10,7 +10,9 @@
 #include "gap_reason.h"
 #include "gaps.h"
 #include "mpa/base/printable.h"
+#include "mpa/collectives/lateness.h"
 #include "mpa/recipe/arguments.h"
+#include "mpa/recipe/job_info_fields.h"
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/amount.h"
@@ -26,6 +28,7 @@ struct Idle {
 struct IdleOfRank {
   std::vector<Idle> longest;
   std::vector<TimeNs> leaves;  ///< of all steps, by leaf
+  RankCollectives collectives;
 };
 
 template <class Archive>
@@ -36,7 +39,7 @@ void serialize(Archive& archive, Idle& idle) {
 }
 template <class Archive>
 void serialize(Archive& archive, IdleOfRank& part) {
-  archive(part.longest, part.leaves);
+  archive(part.longest, part.leaves, part.collectives);
 }
 
 }  // namespace mpa::free_analysis
@@ -56,6 +59,7 @@ IdleOfRank MapFreeAnalysis(const RankTrace& trace, const RecipeArguments& argume
   const std::int64_t most = NumberArgument<std::int64_t>(arguments, kTopNum).value_or(kUsualTop);
   const free_analysis::StepAccounts accounts(trace);
   IdleOfRank part;
+  part.collectives = CollectivesOfRank(trace);
   for (const Gap& gap : free_analysis::FindGaps(trace, static_cast<std::size_t>(most))) {
     part.longest.push_back({gap.time, ReasonOf(gap), accounts.Of(gap.time)});
   }
@@ -236,7 +240,11 @@ void ReduceFreeAnalysis(const Ranks& ranks, const RecipeArguments&, Wanted wante
     report.sheets.push_back(std::move(sheet));
   }
   AddNotes(ranks, report);
-  if (wanted.screen != Detail::kNone) AddLines(ranks, report);
+  if (wanted.screen == Detail::kNone) return;
+  AddLines(ranks, report);
+  JobCollectives collectives;
+  for (const auto& rank : ranks) collectives.emplace_back(rank.part.collectives);
+  AddLatenessLines(FindLateness(collectives), kShownLateRanks, report.lines);
 }
 
 Verdict JudgeFreeAnalysis(const RankFacts& facts) {
@@ -258,7 +266,8 @@ Recipe FreeAnalysis() {
       {.name = "free_analysis",
        .folder = "FreeAnalysis",
        .summary = "the longest idle times of the device, and why",
-       .needs = kAccountTables | Tables::kOverlaps | Tables::kScheduleKernels | Tables::kOpStacks,
+       .needs = kAccountTables | Tables::kOverlaps | Tables::kScheduleKernels | Tables::kOpStacks |
+                kLatenessTables,
        .parameters = {{kTopNum, "N", "Idle times of each rank to explain [default: 10]",
                        RecipeParameter::Value::kCount}},
        .can_run = JudgeFreeAnalysis});

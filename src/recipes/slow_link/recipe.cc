@@ -8,7 +8,9 @@
 #include "link_classes.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
+#include "mpa/collectives/lateness.h"
 #include "mpa/recipe/arguments.h"
+#include "mpa/recipe/job_info_fields.h"
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/report/amount.h"
 
@@ -18,12 +20,12 @@ namespace {
 using slow_link::LinkClass;
 using slow_link::LinkClasses;
 using slow_link::LinkRow;
-using Ranks = std::vector<OfRank<RankRuns>>;
+using Ranks = std::vector<OfRank<RankCollectives>>;
 
 constexpr std::string_view kTopNum = "top_num";
 
-RankRuns MapSlowLink(const RankTrace& trace, const RecipeArguments&) {
-  return CollectiveRuns(trace);
+RankCollectives MapSlowLink(const RankTrace& trace, const RecipeArguments&) {
+  return CollectivesOfRank(trace);
 }
 
 // A row of a class with what the cells need.
@@ -119,7 +121,7 @@ void AddLinkSheets(const Ranks& ranks, const LinkClasses& classes,
   for (const LinkClass& same : classes.deviating) {
     for (const LinkRow& row : same.rows) {
       const auto& rank = ranks[row.member.rank];
-      AddRow(op_columns, LinkItem{rank.rank, same, row, rank.part}, 0, ops);
+      AddRow(op_columns, LinkItem{rank.rank, same, row, rank.part.runs}, 0, ops);
     }
   }
   report.sheets = {std::move(sums), std::move(ops)};
@@ -156,10 +158,26 @@ void AddLinkLines(const LinkClasses& classes, const std::vector<const LinkClass*
   }
 }
 
+// The shortest time of the captured ranks is that of the transfer only if one of them came last.
+void AddWaitLines(const Lateness& lateness, Report& report) {
+  if (const std::string coverage = CoverageText(lateness); !coverage.empty())
+    report.lines.push_back(coverage);
+  for (const LateRanks& late : lateness.ranks) {
+    if (late.captured) continue;
+    report.lines.push_back(fmt::format("times of transfer hold waits for {}, up to {}",
+                                       LateRanksText(late.ranks, false),
+                                       AmountText(Quantity::kTime, late.most)));
+  }
+}
+
 void ReduceSlowLink(const Ranks& ranks, const RecipeArguments& arguments, Wanted wanted,
                     Report& report) {
   std::vector<const RankRuns*> parts;
-  for (const auto& rank : ranks) parts.push_back(&rank.part);
+  JobCollectives known;
+  for (const auto& rank : ranks) {
+    parts.push_back(&rank.part.runs);
+    known.emplace_back(rank.part);
+  }
   const JointRuns collectives = JoinRuns(parts);
   NoteRuns("slow_link", collectives, report);
   const LinkClasses classes = slow_link::FindLinkClasses(parts, collectives.all);
@@ -174,7 +192,9 @@ void ReduceSlowLink(const Ranks& ranks, const RecipeArguments& arguments, Wanted
       Farthest(classes, static_cast<std::size_t>(
                             NumberArgument<std::int64_t>(arguments, kTopNum).value_or(kUsualTop)));
   if (wanted.sheets) AddLinkSheets(ranks, classes, top, report);
-  if (wanted.screen != Detail::kNone) AddLinkLines(classes, top, report);
+  if (wanted.screen == Detail::kNone) return;
+  AddLinkLines(classes, top, report);
+  AddWaitLines(FindLateness(known), report);
 }
 
 }  // namespace
@@ -184,7 +204,7 @@ Recipe SlowLink() {
       {.name = "slow_link",
        .folder = "SlowLink",
        .summary = "collectives whose transfer takes longer than that of similar ones",
-       .needs = Tables::kCommunications,
+       .needs = kLatenessTables,
        .parameters = {{kTopNum, "N", "Kinds of collectives to list [default: 15]",
                        RecipeParameter::Value::kCount}},
        .can_run = JudgeCollectives,

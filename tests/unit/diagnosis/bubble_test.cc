@@ -39,7 +39,7 @@ struct TwoStages {
       }
       builder.Kernel("Adam", kShort, Leaf::kVector, /*in_optimizer=*/true);
     }
-    builder.Part().meetings.groups = {{"p", "pp", {0, 1}}};
+    builder.Part().collectives.groups = {{"p", "pp", {0, 1}}};
     return builder.Build();
   }
 
@@ -53,7 +53,7 @@ struct TwoStages {
           .Collective("d", 0, "send", "p")
           .Kernel("Adam", kShort, Leaf::kVector, true);
     }
-    builder.Part().meetings.groups = {{"p", "pp", {0, 1}}};
+    builder.Part().collectives.groups = {{"p", "pp", {0, 1}}};
     return builder.Build();
   }
 
@@ -163,7 +163,7 @@ Diagnosis Uneven(std::int64_t stages) {
     }
     std::vector<std::int64_t> ranks;
     for (std::int64_t stage = 0; stage < stages; ++stage) ranks.push_back(stage);
-    builder.Part().meetings.groups = {{"p", "pp", ranks}};
+    builder.Part().collectives.groups = {{"p", "pp", ranks}};
     parts.push_back(builder.Build());
   }
   return DiagnoseParts(parts);

@@ -253,23 +253,22 @@ TEST(Chain, OnlyTheFindingThatIsAskedForHasOne) {
 RankDiagnosis WaitsForRankTwo() {
   PartBuilder builder;
   builder.Part().source = "text";
-  RankMeetings& met = builder.Part().meetings;
+  RankCollectives& met = builder.Part().collectives;
   met.rank = 0;
-  met.collectives.texts = {"a", "allReduce"};
+  met.runs.texts = {"a", "allReduce"};
   met.own_rank_of_group = {0, -1};
   for (std::int32_t step = 0; step < 3; ++step) {
     builder.Step().Kernel("MatMulV3", 10 * kMs);
     const std::string name = "hcom_allReduce__1_" + std::to_string(step);
-    met.collectives.texts.push_back(name);
+    met.runs.texts.push_back(name);
     met.own_rank_of_group.push_back(-1);
-    met.collectives.rows.push_back(
-        {.group = 0,
-         .name = static_cast<std::uint32_t>(met.collectives.texts.size() - 1),
-         .type = 1,
-         .data_type = 1,
-         .start = builder.Now(),
-         .dur = 8 * kMs,
-         .operation = step});
+    met.runs.rows.push_back({.group = 0,
+                             .name = static_cast<std::uint32_t>(met.runs.texts.size() - 1),
+                             .type = 1,
+                             .data_type = 1,
+                             .start = builder.Now(),
+                             .dur = 8 * kMs,
+                             .operation = step});
     met.last.push_back({true, builder.Now() + 4 * kMs, 2});
     met.seen.push_back({{.operation = step, .peer = 1, .time = builder.Now()},
                         {.operation = step,
@@ -302,8 +301,8 @@ TEST(Chain, ObserversSayWhenARankCameThatWasNotCaptured) {
 
 TEST(Evidence, AWaitForARankIsTheTaskThatWaits) {
   RankDiagnosis part = WaitsForRankTwo();
-  part.meetings.seen[1][1].begin -= kUs;  // the longest
-  part.meetings.seen[2][1].peer = 3;      // no task is recorded
+  part.collectives.seen[1][1].begin -= kUs;  // the longest
+  part.collectives.seen[2][1].peer = 3;      // no task is recorded
   Diagnosis diagnosis = DiagnoseJob({part});
   FindEvidence({{0, &part}}, diagnosis);
   const FoundCause* found = FindingWith(diagnosis, "rank.late/r2");
@@ -322,8 +321,8 @@ TEST(Evidence, AWaitForARankIsTheTaskThatWaits) {
 TEST(Evidence, OfAWaitWithoutATaskItIsTheOperation) {
   RankDiagnosis part = WaitsForRankTwo();
   Diagnosis diagnosis = DiagnoseJob({part});
-  for (auto& seen : part.meetings.seen) seen.clear();
-  part.meetings.groups = {{"a", "tp", {0, 2}}};  // who else is it
+  for (auto& seen : part.collectives.seen) seen.clear();
+  part.collectives.groups = {{"a", "tp", {0, 2}}};  // who else is it
   FindEvidence({{0, &part}}, diagnosis);
   const FoundCause* found = FindingWith(diagnosis, "rank.late/r2");
   ASSERT_NE(found, nullptr);

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "diagnosis/job/arrivals.h"
+#include "mpa/collectives/arrivals.h"
 #include "mpa/diagnosis/part/part.h"
 #include "mpa/measure/accounting.h"
 #include "pipeline/load_rank.h"
@@ -35,9 +35,9 @@ class SampleDiagnosisTest : public ::testing::Test {
     }
     return true;
   }
-  std::vector<RankMeetings> Meet() const {
-    std::vector<RankMeetings> ranks;
-    for (const RankTrace& trace : traces_) ranks.push_back(MeetingsOfRank(trace));
+  std::vector<RankCollectives> Meet() const {
+    std::vector<RankCollectives> ranks;
+    for (const RankTrace& trace : traces_) ranks.push_back(CollectivesOfRank(trace));
     return ranks;
   }
 
@@ -152,15 +152,16 @@ TEST_F(SampleDiagnosisTest, EveryCaptureIsAccountedForWhole) {
 
 TEST_F(SampleDiagnosisTest, RanksLeaveCollectivesAtOneTime) {
   LOAD_OR_SKIP("text/level1");
-  const std::vector<RankMeetings> ranks = Meet();
-  const Meetings meetings = JoinMeetings(ranks);
-  ASSERT_EQ(meetings.all.size(), 4u);
-  const RankClocks clocks = AlignClocks(ranks, meetings);
+  const std::vector<RankCollectives> known = Meet();
+  const JobCollectives ranks(known.begin(), known.end());
+  const CollectiveInstances instances = JoinInstances(ranks);
+  ASSERT_EQ(instances.size(), 4u);
+  const RankClocks clocks = AlignClocks(ranks, instances);
   ASSERT_EQ(clocks.pairs.size(), 1u);
   EXPECT_EQ(clocks.pairs[0].collectives, 4u);
   ExpectNear(clocks.pairs[0].line.offset, 8100, 100, "of 6.6, 7.1, 14.8, 9.2 us");
   EXPECT_TRUE(clocks.inconsistent.empty());
-  const auto arrivals = FindArrivals(ranks, meetings, clocks);
+  const auto arrivals = FindArrivals(ranks, instances, clocks);
   EXPECT_EQ(arrivals[0].all.back().rank, 5) << "which is not captured";
   EXPECT_EQ(arrivals[0].all.back().source, ArrivalSource::kSeen);
   EXPECT_EQ(arrivals[3].all.back().rank, 5);
@@ -186,10 +187,11 @@ TEST_F(SampleDiagnosisTest, TransfersTakeTheSameTimeOnAllRanks) {
 
 TEST_F(SampleDiagnosisTest, ArrivalsOfUncapturedRanksAreSeenByOthers) {
   LOAD_OR_SKIP("db/level1");
-  const std::vector<RankMeetings> ranks = Meet();
-  const Meetings meetings = JoinMeetings(ranks);
-  const RankClocks clocks = AlignClocks(ranks, meetings);
-  const MeetingArrivals arrivals = FindArrivals(ranks, meetings, clocks).at(0);
+  const std::vector<RankCollectives> known = Meet();
+  const JobCollectives ranks(known.begin(), known.end());
+  const CollectiveInstances instances = JoinInstances(ranks);
+  const RankClocks clocks = AlignClocks(ranks, instances);
+  const InstanceArrivals arrivals = FindArrivals(ranks, instances, clocks).at(0);
   ASSERT_EQ(arrivals.all.size(), 8u);
   const TimeNs own = arrivals.all.front().time;
   EXPECT_EQ(arrivals.all.front().rank, 0);

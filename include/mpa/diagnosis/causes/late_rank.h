@@ -23,6 +23,6 @@ struct LateWork {
 LateRank ExplainLateRank(const Job& job, const LateWork& work, const FoundCause& finding);
 
 /// When a rank of rank.late, which was not captured, came to the operations that waited for it.
-void ExplainOutsider(const Job& job, const FoundCause& finding, FindingChain& chain);
+void ExplainUncaptured(const Job& job, const FoundCause& finding, FindingChain& chain);
 
 }  // namespace mpa

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "mpa/base/time.h"
+#include "mpa/collectives/rank_clocks.h"
 #include "mpa/diagnosis/findings/finding_chain.h"
 #include "mpa/diagnosis/findings/rules.h"
 
@@ -105,12 +106,6 @@ struct NotJudged {
   std::string id;
   std::string needs;
   std::string hint;
-};
-
-/// Two ranks whose clocks contradict what they did together.
-struct ClockDoubt {
-  std::int64_t first = -1, second = -1;
-  TimeNs residual = 0;  ///< by how much
 };
 
 /// A finding that is not shown, although what is shown saves its time only once it is fixed.

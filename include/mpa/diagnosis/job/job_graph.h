@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "mpa/diagnosis/job/clock_line.h"
+#include "mpa/collectives/clock_line.h"
+#include "mpa/collectives/uncaptured.h"
 #include "mpa/diagnosis/part/rank_graph.h"
 #include "mpa/diagnosis/replay/replay.h"
 #include "mpa/diagnosis/replay/what_if.h"
@@ -19,13 +20,11 @@ struct JointOperation {
     std::size_t collective = 0;  ///< position in its graph
   };
   std::vector<Member> members;
-  TimeNs last =
-      -1;  ///< when the last member came, on the clock of the job; -1: one that was captured
-  /// The same where it was not captured and is so late that it is a cause of its own; else it keeps
-  /// its distance from those that were captured.
-  TimeNs outsider = -1;
-  TimeNs second =
-      -1;  ///< when the last but one came, where that is known and the last is an outsider
+  /// When the last member came, on the clock of the job; -1: one that was captured.
+  TimeNs last = -1;
+  /// Members that were not captured and are so late that they are causes of their own, the last
+  /// first. Others keep their distance from those that were captured.
+  std::vector<LateMembers> late;
   std::size_t lane = 0;    ///< operations of a lane follow each other
   bool is_barrier = true;  ///< nobody leaves before all have arrived
 };
@@ -37,8 +36,8 @@ struct JobGraph {
   std::vector<std::uint32_t> first_node, first_edge;   ///< of every rank
   std::vector<ReplayGraph::Node> joints;               ///< of every operation
   std::vector<std::vector<ReplayGraph::Edge>> leaves;  ///< of every operation: joint to each leave
-  std::vector<ReplayGraph::Edge>
-      outsiders;  ///< of every operation: joint to the outsider; Edges() for none
+  /// Of every operation: joint to each of its late members, the last first.
+  std::vector<std::vector<ReplayGraph::Edge>> late;
 };
 
 /// `clock`: of every rank, to that of the job. `first_step`: see ReplaySteps.

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "mpa/collectives/clock_line.h"
 #include "mpa/diagnosis/findings/diagnosis.h"
 #include "mpa/diagnosis/findings/rules.h"
-#include "mpa/diagnosis/job/clock_line.h"
 #include "mpa/diagnosis/job/job_graph.h"
 #include "mpa/diagnosis/part/part.h"
 
@@ -24,8 +24,6 @@ struct JobOperation {
   /// The ranks of its group recorded it a different number of times: nothing is said of it across
   /// ranks.
   bool is_apart = false;
-  std::vector<std::int64_t>
-      outsiders;  ///< ranks behind JointOperation::outsider; empty: not recorded which
 };
 
 struct DiagnosedRank {
@@ -37,6 +35,7 @@ struct JobOperations {
   std::vector<JobOperation> all;
   std::vector<ClockLine> clock;  ///< by rank: from its clock to the first rank's
   std::vector<ClockDoubt> clock_doubts;
+  std::size_t ranks_of_job = 0;  ///< that its collectives show at least
   /// By rank: ranks that did nothing together, not even through others, are on different islands.
   std::vector<std::size_t> island;
   std::vector<std::vector<std::size_t>> of_rank;  ///< position in `all` by rank and its collective
@@ -45,6 +44,10 @@ struct JobOperations {
 /// The rank of the job that has this number in the group of the operation; the number itself where
 /// the group's ranks are not recorded.
 std::int64_t RankInJob(const JobOperation& operation, std::int32_t number);
+
+/// Of the late members of the operation those that have one of these ranks; null: none. Empty:
+/// those of which it is not recorded which they are.
+const LateMembers* FindLate(const JobOperation& operation, const std::vector<std::int64_t>& ranks);
 
 JobOperations JoinOperations(const std::vector<DiagnosedRank>& ranks, const Rules& rules);
 

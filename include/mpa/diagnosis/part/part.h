@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "mpa/collectives/instances.h"
 #include "mpa/diagnosis/part/analyzer_rows.h"
-#include "mpa/diagnosis/part/meetings.h"
 #include "mpa/diagnosis/part/rank_graph.h"
 #include "mpa/measure/leaf.h"
 
@@ -170,7 +170,7 @@ struct RankDiagnosis {
   std::vector<OperationPart> operations;
   std::vector<PeerTransfer> transfers;
   std::vector<LongTask> long_tasks;
-  RankMeetings meetings;
+  RankCollectives collectives;
   AnalyzerRows analyzers;
   std::map<std::string, std::string> settings;  ///< see JobInfo
   std::string host;                             ///< the machine; empty: not recorded

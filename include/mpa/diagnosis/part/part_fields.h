@@ -64,19 +64,6 @@ void serialize(Archive& archive, LongTask& row) {
   archive(row.operation, row.peer, row.transport, row.name, row.start, row.dur, row.usual);
 }
 template <class Archive>
-void serialize(Archive& archive, SeenPeer& row) {
-  archive(row.operation, row.peer, row.time, row.waited, row.begin);
-}
-template <class Archive>
-void serialize(Archive& archive, LastArrival& row) {
-  archive(row.known, row.time, row.peer);
-}
-template <class Archive>
-void serialize(Archive& archive, RankMeetings& meetings) {
-  archive(meetings.rank, meetings.collectives, meetings.seen, meetings.last,
-          meetings.own_rank_of_group, meetings.groups);
-}
-template <class Archive>
 void serialize(Archive& archive, GraphNode& row) {
   archive(row.start, row.dur, EnumField{row.kind}, row.step, row.row, EnumField{row.leaf},
           row.in_optimizer, row.adds_gradients);
@@ -158,8 +145,9 @@ void serialize(Archive& archive, RankDiagnosis& part) {
   archive(part.source, part.level, part.capture, part.has_calls, part.breaks_off,
           part.knows_garbage, part.has_stacks, part.names, part.steps, part.graph, part.kinds,
           part.origins, part.shares, part.places, part.gaps, part.blocked, part.operations,
-          part.transfers, part.long_tasks, part.meetings, part.settings, part.host, part.rated_mhz,
-          part.peak_reserved, part.pool_reserved, part.pool_allocated, part.analyzers);
+          part.transfers, part.long_tasks, part.collectives, part.settings, part.host,
+          part.rated_mhz, part.peak_reserved, part.pool_reserved, part.pool_allocated,
+          part.analyzers);
 }
 
 }  // namespace mpa

@@ -613,7 +613,7 @@ Diagnosis TwoGroups(int count, TimeNs slow) {
       builder.Collective("hcom_allReduce__1_" + std::to_string(step), is_first ? slow : kMs,
                          "allreduce", is_first ? "a" : "b");
     }
-    builder.Part().meetings.groups = {{"a", "tp", {0, 1}}, {"b", "tp", {2, 3}}};
+    builder.Part().collectives.groups = {{"a", "tp", {0, 1}}, {"b", "tp", {2, 3}}};
     parts.push_back(builder.Build());
   }
   return DiagnoseJob(parts);
@@ -634,24 +634,25 @@ TEST(Causes, ASlowGroupShowsWithoutPeers) {
 
 // Ranks 0 and 1 meet once a step in a group of their own. Each of them also waits for others that
 // were not captured: for 4 ms, in an operation of 5 ms.
-Diagnosis WaitForOutsiders(const std::vector<std::int64_t>& others_of_0,
-                           const std::vector<std::int64_t>& others_of_1) {
+Diagnosis WaitForUncaptured(const std::vector<std::int64_t>& others_of_0,
+                            const std::vector<std::int64_t>& others_of_1) {
   std::vector<RankDiagnosis> parts;
   for (int rank = 0; rank < 2; ++rank) {
     const std::string own = rank == 0 ? "a" : "b";
     PartBuilder builder;
-    RankMeetings& met = builder.Part().meetings;
-    met.collectives.texts = {own, "allReduce"};
+    RankCollectives& met = builder.Part().collectives;
+    met.rank = rank;
+    met.runs.texts = {own, "allReduce"};
     met.own_rank_of_group = {0, -1};
     for (int step = 0; step < 3; ++step) {
       builder.Step().Kernel("MatMulV3", 10 * kMs);
       const TimeNs start = builder.Now();
       const std::string name = "hcom_allReduce__1_" + std::to_string(step);
-      met.collectives.texts.push_back(name);
+      met.runs.texts.push_back(name);
       met.own_rank_of_group.push_back(-1);
-      met.collectives.rows.push_back(
+      met.runs.rows.push_back(
           {.group = 0,
-           .name = static_cast<std::uint32_t>(met.collectives.texts.size() - 1),
+           .name = static_cast<std::uint32_t>(met.runs.texts.size() - 1),
            .type = 1,
            .data_type = 1,
            .start = start,
@@ -671,13 +672,13 @@ Diagnosis WaitForOutsiders(const std::vector<std::int64_t>& others_of_0,
 }
 
 TEST(Causes, TheOnlyOtherMemberIsTheLateOne) {
-  const Diagnosis diagnosis = WaitForOutsiders({4}, {5});
+  const Diagnosis diagnosis = WaitForUncaptured({4}, {5});
   // Each of them alone would win nothing: the ranks meet behind.
   const FoundCause* found = FindingWith(diagnosis, "rank.late/r4+5");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->ranks, (std::vector<std::int64_t>{4, 5}));
   EXPECT_EQ(found->gain, 4 * kMs);
-  const Diagnosis several = WaitForOutsiders({4, 6}, {5, 7});
+  const Diagnosis several = WaitForUncaptured({4, 6}, {5, 7});
   found = FindingWith(several, "rank.late/unknown");
   ASSERT_NE(found, nullptr);
   EXPECT_TRUE(found->ranks.empty());
@@ -686,39 +687,37 @@ TEST(Causes, TheOnlyOtherMemberIsTheLateOne) {
 
 // Rank 0 of four meets the others `count` times in each of three steps of 10 ms, for twice `late`.
 // Rank 1 comes with it, and so late come the ranks that `others` tells of the number of the
-// meeting.
+// meeting, each by `further` after the one before.
 template <typename Others>
-Diagnosis SeesOthersComeLate(int count, TimeNs late, Others others) {
+Diagnosis SeesOthersComeLate(int count, TimeNs late, Others others, TimeNs further = 0) {
   PartBuilder builder;
-  RankMeetings& met = builder.Part().meetings;
+  RankCollectives& met = builder.Part().collectives;
   met.rank = 0;
-  met.collectives.texts = {"a", "allReduce"};
+  met.runs.texts = {"a", "allReduce"};
   met.own_rank_of_group = {0, -1};
   for (int step = 0; step < 3; ++step) {
     builder.Step().Kernel("MatMulV3", 10 * kMs);
     for (int i = 0; i < count; ++i) {
       const auto number = static_cast<std::int32_t>(builder.Part().operations.size());
       const std::string name = "hcom_allReduce__1_" + std::to_string(number);
-      met.collectives.texts.push_back(name);
+      met.runs.texts.push_back(name);
       met.own_rank_of_group.push_back(-1);
-      met.collectives.rows.push_back(
-          {.group = 0,
-           .name = static_cast<std::uint32_t>(met.collectives.texts.size() - 1),
-           .type = 1,
-           .data_type = 1,
-           .start = builder.Now(),
-           .dur = 2 * late,
-           .operation = number});
+      met.runs.rows.push_back({.group = 0,
+                               .name = static_cast<std::uint32_t>(met.runs.texts.size() - 1),
+                               .type = 1,
+                               .data_type = 1,
+                               .start = builder.Now(),
+                               .dur = 2 * late,
+                               .operation = number});
       met.last.push_back({});
       auto& seen = met.seen.emplace_back();
       const std::vector<std::int32_t> of_meeting = others(number);
       for (std::int32_t peer = 1; peer < 4; ++peer) {
-        const bool is_late =
-            std::find(of_meeting.begin(), of_meeting.end(), peer) != of_meeting.end();
-        seen.push_back({.operation = number,
-                        .peer = peer,
-                        .time = builder.Now() + (is_late ? late : 0),
-                        .waited = is_late});
+        const auto place = std::find(of_meeting.begin(), of_meeting.end(), peer);
+        const bool is_late = place != of_meeting.end();
+        const TimeNs behind = is_late ? late + further * (place - of_meeting.begin()) : 0;
+        seen.push_back(
+            {.operation = number, .peer = peer, .time = builder.Now() + behind, .waited = is_late});
       }
       builder.Collective(name, 2 * late, "allreduce", "a");
     }
@@ -740,6 +739,26 @@ TEST(Causes, SeveralThatComeTogetherAreLateTogether) {
   });
   for (const FoundCause& finding : most.findings)
     EXPECT_NE(finding.id, "rank.late") << "rank 0 is early";
+}
+
+// Rank 2 comes 4 ms late, and rank 3 3 ms after it: two causes, although they cost about the same.
+TEST(Causes, TheSecondLateRankHasACostOfItsOwn) {
+  const Diagnosis diagnosis = SeesOthersComeLate(
+      1, 4 * kMs,
+      [](std::int32_t) {
+        return std::vector<std::int32_t>{2, 3};
+      },
+      3 * kMs);
+  const FoundCause* last = FindingWith(diagnosis, "rank.late/r3");
+  ASSERT_NE(last, nullptr);
+  EXPECT_EQ(last->gain, 3 * kMs);
+  EXPECT_EQ(MetricIn(*last, "late_by"), 3e6);
+  const FoundCause* second = FindingWith(diagnosis, "rank.late/r2");
+  ASSERT_NE(second, nullptr);
+  EXPECT_EQ(second->gain, 4 * kMs);
+  EXPECT_EQ(second->alone, 0) << "hidden behind rank 3";
+  EXPECT_EQ(MetricIn(*second, "late_by_before_last"), 4e6);
+  EXPECT_EQ(diagnosis.step - diagnosis.floor, 7 * kMs);
 }
 
 TEST(Causes, LittleLatenessAddsUpWhereItIsAHabit) {

@@ -234,7 +234,7 @@ std::vector<RankDiagnosis> SmallStages(std::size_t stages, std::size_t per_stage
     std::vector<std::int64_t> stage_ranks;
     for (std::size_t stage = 0; stage < stages; ++stage)
       stage_ranks.push_back(static_cast<std::int64_t>(rank % per_stage + stage * per_stage));
-    builder.Part().meetings.groups = {{"p", "pp", stage_ranks}};
+    builder.Part().collectives.groups = {{"p", "pp", stage_ranks}};
     parts.push_back(builder.Build());
   }
   return parts;
@@ -339,7 +339,7 @@ TEST(PairCauses, WhatIsFoundWasJudged) {
 
 TEST(PairCauses, StagesOfOneRankHaveNoPeers) {
   std::vector<RankDiagnosis> parts = PairWithWork(EvenSteps(3), Leaf::kPython);
-  for (RankDiagnosis& part : parts) part.meetings.groups = {{"p", "pp", {0, 1}}};
+  for (RankDiagnosis& part : parts) part.collectives.groups = {{"p", "pp", {0, 1}}};
   EXPECT_EQ(LateNotJudgedOf(DiagnoseJob(parts)), LateRanks());
 }
 

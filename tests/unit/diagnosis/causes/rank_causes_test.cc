@@ -27,7 +27,7 @@ Diagnosis TwoByTwo(Host host) {
       builder.Kernel("MatMulV3", 10 * kMs)
           .Collective("all_" + std::to_string(step), begin + 16 * kMs - builder.Now());
     }
-    builder.Part().meetings.groups = {{"p", "pp", {rank % 2, rank % 2 + 2}}};
+    builder.Part().collectives.groups = {{"p", "pp", {rank % 2, rank % 2 + 2}}};
     parts.push_back(builder.Build());
   }
   return DiagnoseJob(parts);
@@ -162,7 +162,7 @@ Diagnosis SlowStage(std::int64_t bytes) {
       builder.Collective("all_" + std::to_string(step), begin + 16 * kMs - builder.Now());
     }
     builder.Kind("MatMulV3").bytes = bytes;
-    builder.Part().meetings.groups = {{"p", "pp", {rank % 2, rank % 2 + 2}}};
+    builder.Part().collectives.groups = {{"p", "pp", {rank % 2, rank % 2 + 2}}};
     parts.push_back(builder.Build());
   }
   return DiagnoseJob(parts);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks whose clocks contradict each other, from their meetings to the findings.
+// Ranks whose clocks contradict each other, from their collectives to the findings.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -32,7 +32,7 @@ class PairingRank {
   }
   RankDiagnosis Build() {
     RankDiagnosis part = built_.Build();
-    part.meetings = MeetingsOfRank(met_.trace);
+    part.collectives = CollectivesOfRank(met_.trace);
     return part;
   }
 

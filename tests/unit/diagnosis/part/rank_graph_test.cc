@@ -74,6 +74,32 @@ TEST(RankGraph, CallsOfAGpuWaitOutsideOfOperatorsThatDo) {
             (std::vector<std::string>{"aten::_local_scalar_dense", "cudaDeviceSynchronize"}));
 }
 
+// A call of AscendCL waits from 100 to 500 within a call of the runtime that takes 120 to 490;
+// another thread waits at the same time. Each wait counts once, as its outermost call.
+TEST(RankGraph, NestedWaitsCountOnce) {
+  test::RankBuilder rank;
+  const std::int32_t main = rank.Thread(1), other = rank.Thread(2);
+  rank.Launch(7, 10, main);
+  rank.trace.kernels.link[rank.KernelAt(50, 400)] = 7;
+  const auto call = [&](const char* name, TimeNs begin, TimeNs end, std::int32_t track) {
+    rank.trace.host_calls.Append(
+        {.start = begin, .dur = end - begin, .name = rank.Text(name), .track = track});
+  };
+  call("Runtime@StreamSynchronize", 120, 490, main);
+  call("AscendCL@aclrtSynchronizeStreamWithTimeout", 100, 500, main);
+  call("Runtime@StreamSynchronize", 130, 480, other);
+  std::vector<HostStretch> host;
+  TimeNs waited = 0;
+  std::vector<std::string> waiting;
+  for (const BlockedCall& blocked : BuildRankGraph(rank.trace, 0, host).blocked) {
+    waited += blocked.dur;
+    waiting.emplace_back(rank.trace.strings.View(blocked.name));
+  }
+  EXPECT_EQ(waiting, (std::vector<std::string>{"AscendCL@aclrtSynchronizeStreamWithTimeout",
+                                               "Runtime@StreamSynchronize"}));
+  EXPECT_EQ(waited, 400 + 350);
+}
+
 // Two streams of a GPU: each kernel waits for its own launch, also where the other stream was asked
 // later and runs earlier.
 TEST(RankGraph, LaunchesBelongToTheirStreams) {

@@ -36,7 +36,7 @@ TEST(DiagnosisScreen, SharesAddUpToHundred) {
   // One goes to the largest rest, one to the first of the equal ones.
   const ScreenLines lines = DiagnosisScreen(MadeDiagnosis(), Language::kEnglish, 5);
   ASSERT_GE(lines.size(), 4u);
-  EXPECT_EQ(lines[0], "2 of 8 ranks, step 50, Level1: step 100.0 ms");
+  EXPECT_EQ(lines[0], "2 of 8 ranks captured, step 50, Level1: step 100.0 ms");
   EXPECT_EQ(lines[1],
             "  compute 30.4 (31 %), waiting for ranks 20.4 (20 %), transfer 10.4 (10 %),");
   EXPECT_EQ(lines[2], "  device free 38.8 (39 %) on rank 0");

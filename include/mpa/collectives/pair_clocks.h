@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "rank_clocks.h"
+#include "mpa/collectives/rank_clocks.h"
 
 namespace mpa {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/diagnosis/job/clock_line.h"
+#include "mpa/collectives/clock_line.h"
 
 #include <algorithm>
 #include <cmath>

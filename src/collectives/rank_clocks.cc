@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The clocks of ranks, from collectives that they left at one time.
-#include "rank_clocks.h"
+#include "mpa/collectives/rank_clocks.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -17,35 +17,36 @@ namespace {
 constexpr std::size_t kLeastCollectives = 3;
 constexpr TimeNs kLargestShare = 10;  // an operation counts within a tenth of what is usual
 
-const RankRuns::Row& RowOf(const std::vector<RankMeetings>& ranks, const Meeting::Member& member) {
-  return ranks[member.rank].collectives.rows[member.row];
+const RankRuns::Row& RowOf(const JobCollectives& ranks, const CollectiveInstance::Member& member) {
+  return ranks[member.rank].get().runs.rows[member.row];
 }
 
 TimeNs EndOf(const RankRuns::Row& row) { return row.start + row.dur; }
 
 // The time behind the last arrival, as the member itself knows it; -1 where it does not.
-TimeNs TimeBehindArrival(const std::vector<RankMeetings>& ranks, const Meeting::Member& member) {
-  const LastArrival& last = ranks[member.rank].last[member.row];
+TimeNs TimeBehindArrival(const JobCollectives& ranks, const CollectiveInstance::Member& member) {
+  const LastArrival& last = ranks[member.rank].get().last[member.row];
   return last.known ? std::max<TimeNs>(0, EndOf(RowOf(ranks, member)) - last.time) : -1;
 }
 
 // Operations that take alike: of one type, as many members, and as many elements.
 using OperationClass = std::tuple<std::string, std::size_t, std::int64_t>;
 
-OperationClass ClassOf(const std::vector<RankMeetings>& ranks, const Meeting& meeting) {
-  const RankRuns::Row& row = RowOf(ranks, meeting.members.front());
-  return {ranks[meeting.members.front().rank].collectives.texts[row.type], meeting.members.size(),
+OperationClass ClassOf(const JobCollectives& ranks, const CollectiveInstance& instance) {
+  const RankRuns::Row& row = RowOf(ranks, instance.members.front());
+  return {ranks[instance.members.front().rank].get().runs.texts[row.type], instance.members.size(),
           row.count};
 }
 
 using PairKey = std::pair<std::size_t, std::size_t>;
 
-std::vector<ClockPair> FindPairs(const std::vector<RankMeetings>& ranks, const Meetings& meetings) {
+std::vector<ClockPair> FindPairs(const JobCollectives& ranks,
+                                 const CollectiveInstances& instances) {
   std::map<OperationClass, std::vector<TimeNs>> behind;
-  for (const Meeting& meeting : meetings.all) {
-    if (!meeting.is_barrier || meeting.members.size() < 2) continue;
-    std::vector<TimeNs>& times = behind[ClassOf(ranks, meeting)];
-    for (const Meeting::Member& member : meeting.members) {
+  for (const CollectiveInstance& instance : instances) {
+    if (!instance.is_barrier || instance.members.size() < 2) continue;
+    std::vector<TimeNs>& times = behind[ClassOf(ranks, instance)];
+    for (const CollectiveInstance::Member& member : instance.members) {
       const TimeNs time = TimeBehindArrival(ranks, member);
       if (time >= 0) times.push_back(time);
     }
@@ -54,16 +55,16 @@ std::vector<ClockPair> FindPairs(const std::vector<RankMeetings>& ranks, const M
   for (auto& [operation_class, times] : behind) usual[operation_class] = Median(std::move(times));
 
   std::map<PairKey, std::vector<ClockSample>> differences;
-  for (const Meeting& meeting : meetings.all) {
-    if (!meeting.is_barrier || meeting.members.size() < 2) continue;
-    const TimeNs expected = usual[ClassOf(ranks, meeting)];
-    const auto is_usual = [&](const Meeting::Member& member) {
+  for (const CollectiveInstance& instance : instances) {
+    if (!instance.is_barrier || instance.members.size() < 2) continue;
+    const TimeNs expected = usual[ClassOf(ranks, instance)];
+    const auto is_usual = [&](const CollectiveInstance::Member& member) {
       const TimeNs time = TimeBehindArrival(ranks, member);
       return time < 0 || std::abs(time - expected) * kLargestShare <= expected;
     };
-    const Meeting::Member& first = meeting.members.front();
+    const CollectiveInstance::Member& first = instance.members.front();
     if (!is_usual(first)) continue;
-    for (const Meeting::Member& member : meeting.members) {
+    for (const CollectiveInstance::Member& member : instance.members) {
       if (member.rank == first.rank || !is_usual(member)) continue;
       const TimeNs end = EndOf(RowOf(ranks, first));
       differences[{first.rank, member.rank}].push_back({end, end - EndOf(RowOf(ranks, member))});
@@ -80,10 +81,10 @@ std::vector<ClockPair> FindPairs(const std::vector<RankMeetings>& ranks, const M
 
 }  // namespace
 
-RankClocks AlignClocks(const std::vector<RankMeetings>& ranks, const Meetings& meetings) {
+RankClocks AlignClocks(const JobCollectives& ranks, const CollectiveInstances& instances) {
   RankClocks aligned;
   aligned.clocks.resize(ranks.size());
-  aligned.pairs = FindPairs(ranks, meetings);
+  aligned.pairs = FindPairs(ranks, instances);
   std::vector<std::size_t> order(aligned.pairs.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
@@ -123,6 +124,16 @@ RankClocks AlignClocks(const std::vector<RankMeetings>& ranks, const Meetings& m
     }
   }
   return aligned;
+}
+
+std::vector<ClockDoubt> FindClockDoubts(const JobCollectives& ranks, const RankClocks& clocks) {
+  std::vector<ClockDoubt> doubts;
+  for (const std::size_t number : clocks.inconsistent) {
+    const ClockPair& pair = clocks.pairs[number];
+    doubts.push_back(
+        {ranks[pair.first].get().rank, ranks[pair.second].get().rank, std::abs(pair.residual)});
+  }
+  return doubts;
 }
 
 }  // namespace mpa

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "diagnosis/job/pair_clocks.h"
+#include "mpa/collectives/pair_clocks.h"
 
 #include <gtest/gtest.h>
 
@@ -88,7 +88,7 @@ TEST(PairClocks, StagesWithoutPeersArePairedInOrder) {
       }
     }
     RankDiagnosis& part = builder.Part();
-    part.meetings.groups = {{"p", "pp", {0, 1}}};
+    part.collectives.groups = {{"p", "pp", {0, 1}}};
     if (rank == 1) {
       for (OperationPart& operation : part.operations) operation.start += kAhead;
       for (GraphNode& node : part.graph.nodes) node.start += kAhead;

@@ -3,11 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
-#include "mpa/diagnosis/job/clock_line.h"
-#include "mpa/diagnosis/part/meetings.h"
+#include "mpa/collectives/clock_line.h"
+#include "mpa/collectives/instances.h"
 
 namespace mpa {
 
@@ -35,8 +34,16 @@ struct RankClocks {
   std::vector<std::size_t> inconsistent;
 };
 
+/// Two ranks whose clocks contradict what they did together.
+struct ClockDoubt {
+  std::int64_t first = -1, second = -1;
+  TimeNs residual = 0;  ///< by how much
+};
+
+std::vector<ClockDoubt> FindClockDoubts(const JobCollectives& ranks, const RankClocks& clocks);
+
 /// Members leave a barrier at one time, so their ends tell how the clocks differ. Each rank is
 /// compared with the first one of each of its groups; at least three collectives must tell.
-RankClocks AlignClocks(const std::vector<RankMeetings>& ranks, const Meetings& meetings);
+RankClocks AlignClocks(const JobCollectives& ranks, const CollectiveInstances& instances);
 
 }  // namespace mpa

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Outliers among the times of a collective.
-#include "latecomers.h"
+#include "stragglers.h"
 
 #include <algorithm>
 #include <array>
@@ -71,7 +71,7 @@ std::vector<std::size_t> BeyondThreeDeviations(const std::vector<TimeNs>& durati
 
 }  // namespace
 
-std::vector<std::size_t> LatecomersOf(const std::vector<TimeNs>& durations) {
+std::vector<std::size_t> StragglersOf(const std::vector<TimeNs>& durations) {
   constexpr std::size_t kFewValues = 3;
   if (durations.size() < 2) return {};
   const auto shortest = static_cast<std::size_t>(

@@ -14,6 +14,6 @@ namespace mpa::slow_rank {
 /// Up to 100 ranks Dixon's test says so (one-sided, 99.5 %), of more the distance of three standard
 /// deviations from the mean. Dixon's test needs four different values; below that the shortest is
 /// late if the next one is more than twice as long, and longer by 100 us.
-std::vector<std::size_t> LatecomersOf(const std::vector<TimeNs>& durations);
+std::vector<std::size_t> StragglersOf(const std::vector<TimeNs>& durations);
 
 }  // namespace mpa::slow_rank

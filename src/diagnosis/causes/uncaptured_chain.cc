@@ -9,23 +9,23 @@ namespace {
 
 constexpr std::size_t kMostArrivals = 5;
 
-class OutsiderChain {
+class UncapturedChain {
  public:
-  OutsiderChain(const Job& job, const FoundCause& finding) : job_(job), finding_(finding) {}
+  UncapturedChain(const Job& job, const FoundCause& finding) : job_(job), finding_(finding) {}
 
   void Add(FindingChain& chain) const {
     std::vector<std::size_t> late;  // operations
     for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
-      if (IsLate(job_.operations.all[i])) late.push_back(i);
+      if (LateIn(i) != nullptr && !Of(i).joint.members.empty()) late.push_back(i);
     }
-    const auto behind = [&](std::size_t i) { return Of(i).joint.outsider - Of(i).joint.second; };
+    const auto behind = [&](std::size_t i) { return LateIn(i)->Behind(); };
     std::stable_sort(late.begin(), late.end(),
                      [&](std::size_t a, std::size_t b) { return behind(a) > behind(b); });
     const std::size_t shown = std::min(kMostArrivals, late.size());
     chain.more_arrivals = late.size() - shown;
     late.resize(shown);
     std::stable_sort(late.begin(), late.end(), [&](std::size_t a, std::size_t b) {
-      return Of(a).joint.outsider < Of(b).joint.outsider;
+      return LateIn(a)->time < LateIn(b)->time;
     });
     for (const std::size_t i : late) {
       SeenArrival& arrival = chain.arrivals.emplace_back();
@@ -33,7 +33,7 @@ class OutsiderChain {
       arrival.operation = job_.Part(first.rank).names[job_.PartOf(first).name];
       arrival.step = job_.Part(0).IdOfStep(Of(i).step);
       arrival.behind = behind(i);
-      arrival.came = Of(i).joint.outsider - Of(late[0]).joint.outsider;
+      arrival.came = LateIn(i)->time - LateIn(late[0])->time;
       const TimeNs asked = AskedFor(late[0], first.rank), asked_then = AskedFor(i, first.rank);
       if (asked >= 0 && asked_then >= 0) arrival.asked = asked_then - asked;
       AddObservers(Of(i), arrival);
@@ -43,14 +43,8 @@ class OutsiderChain {
  private:
   const JobOperation& Of(std::size_t operation) const { return job_.operations.all[operation]; }
 
-  bool IsLate(const JobOperation& operation) const {
-    if (operation.joint.outsider < 0 || operation.joint.members.empty()) return false;
-    if (finding_.ranks.empty()) return operation.outsiders.empty();
-    return std::any_of(operation.outsiders.begin(), operation.outsiders.end(),
-                       [&](std::int64_t rank) {
-                         return std::find(finding_.ranks.begin(), finding_.ranks.end(), rank) !=
-                                finding_.ranks.end();
-                       });
+  const LateMembers* LateIn(std::size_t operation) const {
+    return FindLate(Of(operation), finding_.ranks);
   }
 
   // As each of them recorded it itself.
@@ -58,11 +52,12 @@ class OutsiderChain {
     for (const JointOperation::Member& member : operation.joint.members) {
       const RankDiagnosis& part = job_.Part(member.rank);
       const std::int32_t row = part.graph.collectives[member.collective].row;
-      const auto& rows = part.meetings.collectives.rows;
+      const auto& rows = part.collectives.runs.rows;
       const auto found = std::find_if(
           rows.begin(), rows.end(), [&](const RankRuns::Row& met) { return met.operation == row; });
       if (found == rows.end()) continue;
-      const LastArrival& last = part.meetings.last[static_cast<std::size_t>(found - rows.begin())];
+      const LastArrival& last =
+          part.collectives.last[static_cast<std::size_t>(found - rows.begin())];
       if (last.known && last.time > found->start)
         arrival.observers.push_back({job_.ranks[member.rank].rank, last.time - found->start});
     }
@@ -91,8 +86,8 @@ class OutsiderChain {
 
 }  // namespace
 
-void ExplainOutsider(const Job& job, const FoundCause& finding, FindingChain& chain) {
-  OutsiderChain(job, finding).Add(chain);
+void ExplainUncaptured(const Job& job, const FoundCause& finding, FindingChain& chain) {
+  UncapturedChain(job, finding).Add(chain);
 }
 
 }  // namespace mpa

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/recipe/joint_runs.h"
+#include "mpa/collectives/runs.h"
 
 #include <gtest/gtest.h>
 

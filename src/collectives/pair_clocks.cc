@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pair_clocks.h"
+#include "mpa/collectives/pair_clocks.h"
 
 #include <algorithm>
 #include <map>

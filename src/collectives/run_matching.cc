@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/diagnosis/part/run_matching.h"
+#include "mpa/collectives/run_matching.h"
 
 #include <algorithm>
 #include <map>

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "mpa/collectives/instances.h"
+#include "mpa/collectives/rank_clocks.h"
+
+namespace mpa {
+
+enum class ArrivalSource : std::uint8_t {
+  kCaptured,  ///< the rank's own record
+  kSeen,      ///< others waited for it
+  kBound,     ///< no later than that: nobody waited, or observers disagree
+};
+
+/// When a rank came to an instance, on the common clock.
+struct Arrival {
+  std::int32_t group_rank = -1;  ///< within the group; -1: not recorded
+  std::int64_t rank = -1;        ///< of the job; -1: not known
+  std::int64_t position = -1;    ///< of a captured rank
+  TimeNs time = 0;
+  ArrivalSource source{};
+};
+
+/// By time.
+struct InstanceArrivals {
+  std::vector<Arrival> all;
+  TimeNs end = 0;    ///< median over the members
+  TimeNs apart = 0;  ///< from the first end to the last one
+  TimeNs lost = 0;   ///< time of all captured members together
+};
+
+/// By instance. Members of a barrier that have no common clock are compared by their ends, on the
+/// clock of the first of them; other instances without a common clock have no arrivals.
+std::vector<InstanceArrivals> FindArrivals(const JobCollectives& ranks,
+                                           const CollectiveInstances& instances,
+                                           const RankClocks& clocks);
+
+/// As many ranks as the job has at least: those that were captured, and those that they met.
+std::size_t CountRanksOfJob(const JobCollectives& ranks);
+
+}  // namespace mpa

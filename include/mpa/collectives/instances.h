@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mpa/collectives/runs.h"
+#include "mpa/measure/collective_phases.h"
+#include "mpa/model/rank_trace.h"
+
+/// Instances of collectives: what each rank knows of one, put together over all ranks.
+namespace mpa {
+
+/// What one rank knows of its collectives. Times are those of its own device.
+struct RankCollectives {
+  std::int64_t rank = -1;
+  RankRuns runs;
+  /// By row of the runs: what the rank saw of the others, and of all together.
+  std::vector<std::vector<SeenPeer>> seen;
+  std::vector<LastArrival> last;
+  /// By text of the runs: of a group the number of this rank in it, -1 where unknown.
+  std::vector<std::int32_t> own_rank_of_group;
+  std::vector<JobGroup> groups;  ///< with the ranks of the job, where the capture tells
+  TimeNs longest_step = 0;       ///< on the device; 0: no steps are recorded
+};
+
+// Archives need mpa/recipe/job_info_fields.h, too.
+template <class Archive>
+void serialize(Archive& archive, SeenPeer& row) {
+  archive(row.operation, row.peer, row.time, row.waited, row.begin);
+}
+template <class Archive>
+void serialize(Archive& archive, LastArrival& row) {
+  archive(row.known, row.time, row.peer);
+}
+template <class Archive>
+void serialize(Archive& archive, RankCollectives& collectives) {
+  archive(collectives.rank, collectives.runs, collectives.seen, collectives.last,
+          collectives.own_rank_of_group, collectives.groups, collectives.longest_step);
+}
+
+/// Those of the ranks of a job, which have to outlive it.
+using JobCollectives = std::vector<std::reference_wrapper<const RankCollectives>>;
+
+/// What CollectivesOfRank() reads. Device tasks tell waits where tasks of collectives have no
+/// names.
+inline constexpr Tables kLatenessTables = Tables::kCommunications | Tables::kCommTasks |
+                                          Tables::kDeviceTasks | Tables::kKernels |
+                                          Tables::kLaunches | Tables::kSteps | Tables::kJobInfo;
+
+/// Runs have the number of their step, where steps are recorded. `step`: of that step alone.
+RankCollectives CollectivesOfRank(const RankTrace& trace,
+                                  const std::optional<std::int32_t>& step = std::nullopt);
+
+/// One run of a collective, with all members that were captured. Positions are those of the ranks.
+struct CollectiveInstance {
+  struct Member {
+    std::size_t rank = 0;  ///< position
+    std::size_t row = 0;   ///< of the rank's runs
+  };
+  std::string group, name;
+  std::vector<Member> members;
+  /// Ranks of the job by their number in the group; empty: unknown.
+  std::vector<std::int64_t> of_group;
+  /// Everyone waits for everyone: not a broadcast, a reduce or a scatter.
+  bool is_barrier = false;
+};
+
+using CollectiveInstances = std::vector<CollectiveInstance>;
+
+/// Adds a row of a rank's runs.
+void AddMember(const JobCollectives& ranks, std::size_t rank, std::size_t row,
+               CollectiveInstance& instance);
+
+/// Joins what belongs together: the same run of the same name in the same group, counted within a
+/// step where names repeat. Where ranks ran a name a different number of times in a step, its first
+/// runs are one instance, and so are its last ones, which may be wrong if a rank lost just these.
+CollectiveInstances JoinInstances(const JobCollectives& ranks);
+
+}  // namespace mpa

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mpa/collectives/instances.h"
+#include "mpa/collectives/rank_clocks.h"
+#include "mpa/collectives/uncaptured.h"
+
+/// Which ranks came last to collectives, and by how much: the one answer of all commands.
+namespace mpa {
+
+/// Who came last to one instance. Of an instance of which this is not known, nothing is said.
+struct InstanceLateness {
+  bool known = false;
+  /// The last ones first: at any distance from those before, the others at one that matters. Empty:
+  /// the last ones came together.
+  std::vector<LateMembers> late;
+};
+
+/// Ranks that came last together, over all instances.
+struct LateRanks {
+  std::vector<std::int64_t> ranks;  ///< empty: ranks that were not captured, not recorded which
+  bool captured = false;
+  std::size_t times = 0;  ///< that they were the last, or the last but later ones
+  TimeNs sum = 0;         ///< by which they came after those before them, in all instances
+  TimeNs as_last = 0;     ///< of it in those to which they came last
+  TimeNs most = 0;        ///< the same in one instance
+  std::size_t worst = 0;  ///< that instance
+};
+
+struct Lateness {
+  CollectiveInstances instances;
+  std::vector<InstanceLateness> of_instance;
+  std::vector<LateRanks> ranks;        ///< the largest `as_last` first, then the largest sum
+  std::size_t captured = 0;            ///< ranks
+  std::size_t of_job = 0;              ///< ranks that the job has at least
+  std::size_t known = 0, unknown = 0;  ///< of the instances in which everyone waits for everyone
+  std::vector<ClockDoubt> doubts;
+
+  /// True if the captures show that ranks are missing.
+  bool IsPartial() const;
+};
+
+/// Where a run of the rank at this position is among the instances; empty: it is none.
+std::optional<std::size_t> FindInstance(const Lateness& lateness, const JobCollectives& ranks,
+                                        std::size_t rank, std::int32_t operation);
+
+Lateness FindLateness(const JobCollectives& ranks);
+
+/// "2 of 8 ranks captured"; "2 ranks captured, not all of the job"; empty: all are captured.
+std::string CoverageText(const Lateness& lateness);
+
+/// "rank 5 (not captured)", "rank 3", "a rank that was not captured".
+std::string LateRanksText(const std::vector<std::int64_t>& ranks, bool captured);
+
+/// Adds that clocks contradict each other, where they do.
+void AddClockLines(const Lateness& lateness, std::vector<std::string>& lines);
+
+/// Of commands about something else.
+inline constexpr std::size_t kShownLateRanks = 3;
+
+/// Adds what the screens of all commands say of late ranks: the coverage, at most `most` late ranks
+/// with how late they came where, and what cannot be known. Without collectives the coverage alone.
+void AddLatenessLines(const Lateness& lateness, std::size_t most, std::vector<std::string>& lines);
+
+}  // namespace mpa

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who came to a collective when: by the own record, or by how long others waited.
+#include "mpa/collectives/arrivals.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "mpa/measure/quantiles.h"
+
+namespace mpa {
+namespace {
+
+// Two observers note one arrival within it: the time that a signal takes, which no capture records.
+constexpr TimeNs kLeastTolerance = 50'000;
+
+// Ranks of the job behind the ranks of a group.
+class GroupRanks {
+ public:
+  explicit GroupRanks(const JobCollectives& ranks) {
+    for (const RankCollectives& rank : ranks) {
+      for (const JobGroup& group : rank.groups) {
+        if (!group.ranks.empty()) members_.try_emplace(group.id, group.ranks);
+      }
+      for (const RankRuns::Row& row : rank.runs.rows) {
+        const std::int32_t own = rank.own_rank_of_group[row.group];
+        if (own < 0 || rank.rank < 0) continue;
+        const std::string& name = rank.runs.texts[row.group];
+        known_[name][own] = rank.rank;
+      }
+    }
+  }
+
+  // As the capture lists the members; else as they are known to be. Where all that are known have
+  // one number in the group and the job, the others are taken to have it, too.
+  std::int64_t Of(const std::string& group, std::int32_t group_rank) const {
+    if (group_rank < 0) return -1;
+    const auto listed = members_.find(group);
+    if (listed != members_.end()) {
+      const auto at = static_cast<std::size_t>(group_rank);
+      return at < listed->second.size() ? listed->second[at] : -1;
+    }
+    const auto known = known_.find(group);
+    if (known == known_.end()) return -1;
+    const auto rank = known->second.find(group_rank);
+    if (rank != known->second.end()) return rank->second;
+    const bool identical = std::all_of(known->second.begin(), known->second.end(),
+                                       [](const auto& pair) { return pair.first == pair.second; });
+    return identical ? group_rank : -1;
+  }
+
+ private:
+  std::map<std::string, std::vector<std::int64_t>> members_;
+  std::map<std::string, std::map<std::int32_t, std::int64_t>> known_;  // by group and its rank
+};
+
+struct Sighting {
+  TimeNs time = 0, sigma = 0;
+  bool waited = false;
+};
+
+// What several observers together say of a rank that was not captured.
+Arrival Judge(const std::vector<Sighting>& sightings) {
+  std::vector<TimeNs> waited;
+  TimeNs sigma = 0;
+  TimeNs bound = std::numeric_limits<TimeNs>::max();
+  for (const Sighting& sighting : sightings) {
+    sigma = std::max(sigma, sighting.sigma);
+    bound = std::min(bound, sighting.time);
+    if (sighting.waited) waited.push_back(sighting.time);
+  }
+  Arrival arrival{.time = bound, .source = ArrivalSource::kBound};
+  if (waited.empty()) return arrival;
+  const auto [least, most] = std::minmax_element(waited.begin(), waited.end());
+  const TimeNs tolerance = std::max(kLeastTolerance, 3 * sigma);
+  if (*most - *least > tolerance) {
+    arrival.time = *most;  // no later than that
+    return arrival;
+  }
+  arrival.time = Median(waited);
+  arrival.source = ArrivalSource::kSeen;
+  return arrival;
+}
+
+// By member, to the common clock. Without one, nobody leaves a barrier before the others. Empty:
+// the members cannot be compared.
+std::vector<ClockLine> LinesOf(const JobCollectives& ranks, const CollectiveInstance& instance,
+                               const RankClocks& clocks) {
+  std::vector<ClockLine> lines;
+  bool are_known = true;
+  for (const CollectiveInstance::Member& member : instance.members) {
+    lines.push_back(clocks.clocks[member.rank].line);
+    are_known = are_known && clocks.clocks[member.rank].known;
+  }
+  if (are_known || lines.size() < 2) return lines;
+  if (!instance.is_barrier) return {};
+  const auto end_of = [&](const CollectiveInstance::Member& member) {
+    const RankRuns::Row& row = ranks[member.rank].get().runs.rows[member.row];
+    return row.start + row.dur;
+  };
+  const TimeNs end = lines[0].Convert(end_of(instance.members[0]));
+  for (std::size_t i = 1; i < lines.size(); ++i)
+    lines[i].offset += lines[i].Convert(end_of(instance.members[i])) - end;
+  return lines;
+}
+
+// Members of which there is a record.
+class CapturedMembers {
+ public:
+  void Add(std::int32_t group_rank, std::int64_t rank) {
+    are_known_ = are_known_ && group_rank >= 0 && group_ranks_.insert(group_rank).second;
+    ranks_.insert(rank);
+    ++count_;
+  }
+  // Where members do not say which of the group they are, or say the same, others may have seen
+  // them.
+  bool Has(std::int32_t group_rank, std::int64_t rank) const {
+    if (group_ranks_.contains(group_rank) || (rank >= 0 && ranks_.contains(rank))) return true;
+    return !are_known_ && count_ > 1;
+  }
+
+ private:
+  std::set<std::int32_t> group_ranks_;
+  std::set<std::int64_t> ranks_;
+  std::size_t count_ = 0;
+  bool are_known_ = true;
+};
+
+InstanceArrivals ArrivalsOf(const JobCollectives& ranks, const CollectiveInstance& instance,
+                            const RankClocks& clocks, const GroupRanks& group_ranks) {
+  InstanceArrivals found;
+  const std::vector<ClockLine> lines = LinesOf(ranks, instance, clocks);
+  if (lines.empty()) return found;
+  std::vector<TimeNs> ends;
+  std::map<std::int32_t, std::vector<Sighting>> sightings;  // by rank within the group
+  CapturedMembers captured;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const auto& [position, row_number] = instance.members[i];
+    const RankCollectives& rank = ranks[position];
+    const TimeNs sigma = clocks.clocks[position].sigma;
+    const RankRuns::Row& row = rank.runs.rows[row_number];
+    const std::int32_t own = rank.own_rank_of_group[row.group];
+    captured.Add(own, rank.rank);
+    ends.push_back(lines[i].Convert(row.start + row.dur));
+    found.all.push_back({own, rank.rank, static_cast<std::int64_t>(position),
+                         lines[i].Convert(row.start), ArrivalSource::kCaptured});
+    for (const SeenPeer& seen : rank.seen[row_number]) {
+      sightings[seen.peer].push_back({lines[i].Convert(seen.time), sigma, seen.waited});
+    }
+  }
+  for (const auto& [peer, list] : sightings) {
+    const std::int64_t rank = group_ranks.Of(instance.group, peer);
+    if (captured.Has(peer, rank)) continue;
+    Arrival arrival = Judge(list);
+    arrival.group_rank = peer;
+    arrival.rank = rank;
+    found.all.push_back(arrival);
+  }
+  std::stable_sort(found.all.begin(), found.all.end(), [](const Arrival& a, const Arrival& b) {
+    return std::tie(a.time, a.group_rank, a.position) < std::tie(b.time, b.group_rank, b.position);
+  });
+  const auto [first, latest] = std::minmax_element(ends.begin(), ends.end());
+  found.apart = *latest - *first;
+  found.end = Median(std::move(ends));
+  const TimeNs last = found.all.back().time;
+  for (const Arrival& arrival : found.all) {
+    if (arrival.source == ArrivalSource::kCaptured) found.lost += last - arrival.time;
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<InstanceArrivals> FindArrivals(const JobCollectives& ranks,
+                                           const CollectiveInstances& instances,
+                                           const RankClocks& clocks) {
+  const GroupRanks group_ranks(ranks);
+  std::vector<InstanceArrivals> arrivals;
+  for (const CollectiveInstance& instance : instances) {
+    arrivals.push_back(ArrivalsOf(ranks, instance, clocks, group_ranks));
+  }
+  return arrivals;
+}
+
+std::size_t CountRanksOfJob(const JobCollectives& ranks) {
+  const GroupRanks group_ranks(ranks);
+  auto most = static_cast<std::int64_t>(ranks.size());
+  for (const RankCollectives& rank : ranks) {
+    most = std::max(most, rank.rank + 1);
+    for (const JobGroup& group : rank.groups) {
+      for (const std::int64_t member : group.ranks) most = std::max(most, member + 1);
+    }
+    for (std::size_t row = 0; row < rank.seen.size(); ++row) {
+      const RankRuns::Row& run = rank.runs.rows[row];
+      most = std::max<std::int64_t>(most, run.group_ranks);
+      for (const SeenPeer& seen : rank.seen[row])
+        most = std::max(most, group_ranks.Of(rank.runs.texts[run.group], seen.peer) + 1);
+    }
+  }
+  return static_cast<std::size_t>(most);
+}
+
+}  // namespace mpa

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpa/collectives/instances.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "mpa/base/text.h"
+#include "mpa/collectives/run_matching.h"
+#include "mpa/measure/collectives.h"
+#include "mpa/measure/group_peers.h"
+#include "mpa/model/step_bounds.h"
+
+namespace mpa {
+namespace {
+
+// Some levels record no types; the name begins with it.
+bool IsBarrier(const std::string& type, const std::string& name) {
+  const std::string kind = CollectiveKind(type.empty() || type == "N/A" ? name : type);
+  return IsOneOf(kind, {"allreduce", "allgather", "reducescatter", "alltoall", "alltoallv",
+                        "alltoallvc", "barrier"});
+}
+
+// By group of the capture; -1: not recorded.
+std::vector<std::int32_t> OwnRanks(const RankTrace& trace) {
+  std::vector<std::int32_t> own_ranks(trace.comm_groups.Size(), -1);
+  for (std::size_t i = 0; i < trace.comm_tasks.Size(); ++i) {
+    const std::int32_t group = trace.comm_tasks.group[i];
+    if (group < 0 || trace.comm_tasks.own_rank[i] < 0) continue;
+    own_ranks[static_cast<std::size_t>(group)] = trace.comm_tasks.own_rank[i];
+  }
+  return own_ranks;
+}
+
+// What the rank saw of the others in its runs.
+void AddArrivals(const RankTrace& trace, RankCollectives& known) {
+  const CollectiveParts parts(trace);
+  const std::vector<LastArrival> last = OwnLastArrivals(trace, parts);
+  const std::vector<std::int32_t> own_ranks = OwnRanks(trace);
+  const std::vector<RankRuns::Row>& rows = known.runs.rows;
+  std::vector<std::int64_t> row_of_operation(trace.communications.Size(), -1);
+  known.own_rank_of_group.assign(known.runs.texts.size(), -1);
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    const auto operation = static_cast<std::size_t>(rows[row].operation);
+    row_of_operation[operation] = static_cast<std::int64_t>(row);
+    known.last.push_back(last[operation]);
+    const std::int32_t group = trace.communications.group[operation];
+    if (group >= 0)
+      known.own_rank_of_group[rows[row].group] = own_ranks[static_cast<std::size_t>(group)];
+  }
+  known.seen.resize(rows.size());
+  for (const SeenPeer& seen : FindSeenPeers(trace, parts)) {
+    const std::int64_t row = row_of_operation[static_cast<std::size_t>(seen.operation)];
+    if (row >= 0) known.seen[static_cast<std::size_t>(row)].push_back(seen);
+  }
+}
+
+}  // namespace
+
+void AddMember(const JobCollectives& ranks, std::size_t rank, std::size_t row,
+               CollectiveInstance& instance) {
+  const RankRuns& part = ranks[rank].get().runs;
+  instance.members.push_back({rank, row});
+  instance.is_barrier = IsBarrier(part.texts[part.rows[row].type], instance.name);
+}
+
+RankCollectives CollectivesOfRank(const RankTrace& trace, const std::optional<std::int32_t>& step) {
+  RankCollectives known{.rank = trace.rank,
+                        .runs = CollectiveRuns(trace),
+                        .seen = {},
+                        .last = {},
+                        .own_rank_of_group = {},
+                        .groups = trace.job.groups};
+  std::vector<RankRuns::Row>& rows = known.runs.rows;
+  const StepBounds steps(trace);
+  for (std::size_t at = 0; at < steps.Count(); ++at)
+    known.longest_step = std::max(known.longest_step, steps.DeviceEnd(at) - steps.DeviceBegin(at));
+  for (RankRuns::Row& row : rows) {
+    const auto operation = static_cast<std::size_t>(row.operation);
+    const auto at = steps.OfDeviceWork(trace.communications.link[operation], row.start);
+    if (at) row.step = steps.Id(*at);
+  }
+  if (step) std::erase_if(rows, [&](const RankRuns::Row& row) { return row.step != *step; });
+  AddArrivals(trace, known);
+  return known;
+}
+
+CollectiveInstances JoinInstances(const JobCollectives& ranks) {
+  std::map<std::pair<std::string, std::string>, std::vector<RankRun>> runs;  // by group and name
+  JobGroups groups;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    groups.Add(ranks[rank].get().groups);
+    const RankRuns& part = ranks[rank].get().runs;
+    for (std::size_t i = 0; i < part.rows.size(); ++i) {
+      const RankRuns::Row& row = part.rows[i];
+      runs[{part.texts[row.group], part.texts[row.name]}].push_back(
+          {rank, i, row.step, {row.start, row.start + row.dur}});
+    }
+  }
+  CollectiveInstances instances;
+  for (const auto& [name, of_name] : runs) {
+    const JobGroup* const of_job = groups.Find(name.first);
+    for (const JointRanks& joint : MatchMostly(of_name)) {
+      CollectiveInstance& instance = instances.emplace_back();
+      instance.group = name.first;
+      instance.name = name.second;
+      if (of_job != nullptr) instance.of_group = of_job->ranks;
+      for (const RankRun& run : joint) AddMember(ranks, run.rank, run.row, instance);
+    }
+  }
+  return instances;
+}
+
+}  // namespace mpa

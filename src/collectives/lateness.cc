@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpa/collectives/lateness.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "mpa/collectives/arrivals.h"
+#include "mpa/measure/collectives.h"
+
+namespace mpa {
+namespace {
+
+LatenessLimits LimitsOf(const JobCollectives& ranks) {
+  LatenessLimits limits;
+  TimeNs longest = 0;
+  for (const RankCollectives& rank : ranks) longest = std::max(longest, rank.longest_step);
+  constexpr TimeNs kShareOfStep = 50;
+  limits.least = limits.least_of_habit = std::max(limits.least, longest / kShareOfStep);
+  return limits;
+}
+
+class LatenessFinder {
+ public:
+  explicit LatenessFinder(const JobCollectives& ranks) : ranks_(ranks), limits_(LimitsOf(ranks)) {
+    result_.captured = ranks.size();
+    result_.of_job = CountRanksOfJob(ranks);
+    result_.instances = JoinInstances(ranks);
+    for (CollectiveInstance& instance : result_.instances) {
+      // Two ranks may as well send and receive in turn.
+      if (instance.members.size() > 2 && CollectiveKind(instance.name) == kExchangeKind)
+        instance.is_barrier = true;
+    }
+    clocks_ = AlignClocks(ranks, result_.instances);
+    result_.doubts = FindClockDoubts(ranks, clocks_);
+    for (RankClock& clock : clocks_.clocks) {
+      // What spreads wider is no measure of clocks: each instance is compared by its own ends.
+      constexpr TimeNs kMostSpread = 1'000'000;
+      clock.known = clock.known && clock.sigma <= kMostSpread;
+      if (clock.known) tolerance_ = std::max(tolerance_, 3 * clock.sigma);
+    }
+  }
+
+  Lateness Find() && {
+    const std::vector<InstanceArrivals> arrivals = FindArrivals(ranks_, result_.instances, clocks_);
+    std::vector<UncapturedMembers> uncaptured =
+        FindUncapturedMembers(ranks_, result_.instances, clocks_, limits_);
+    for (std::size_t i = 0; i < result_.instances.size(); ++i) {
+      InstanceLateness& found = result_.of_instance.emplace_back();
+      if (!uncaptured[i].late.empty()) {
+        found = {true, std::move(uncaptured[i].late)};
+      } else {
+        JudgeCaptured(i, arrivals[i], found);
+      }
+      if (result_.instances[i].is_barrier) ++(found.known ? result_.known : result_.unknown);
+      Add(i, found);
+    }
+    for (auto& [key, ranks] : late_) result_.ranks.push_back(std::move(ranks));
+    std::stable_sort(result_.ranks.begin(), result_.ranks.end(),
+                     [](const LateRanks& a, const LateRanks& b) {
+                       return std::pair{a.as_last, a.sum} > std::pair{b.as_last, b.sum};
+                     });
+    return std::move(result_);
+  }
+
+ private:
+  void JudgeCaptured(std::size_t number, const InstanceArrivals& arrivals,
+                     InstanceLateness& found) const {
+    const CollectiveInstance& instance = result_.instances[number];
+    found.known = arrivals.all.size() > 1 && instance.is_barrier && IsOne(instance, arrivals) &&
+                  (IsComplete(instance, arrivals) || SawNobodyLater(instance));
+    if (!found.known) return;
+    // Lateness that the clocks do not show is nothing as long as it is little.
+    const TimeNs unsure = std::max(tolerance_, DoubtOf(instance));
+    LateMembers late;
+    for (const LateMembers& next : FindLateMembers(arrivals, kArrivalTolerance + 1, true)) {
+      if (late.ranks.empty())
+        late = {.ranks = {}, .time = next.time, .before = 0, .captured = true};
+      late.ranks.insert(late.ranks.end(), next.ranks.begin(), next.ranks.end());
+      late.before = next.before;
+      late.captured = late.captured && next.captured;
+      if (next.Behind() <= unsure) {
+        found.known = found.known && next.Behind() < limits_.least;
+      } else if (found.late.empty() || next.Behind() >= limits_.least) {
+        std::sort(late.ranks.begin(), late.ranks.end());
+        found.late.push_back(std::exchange(late, {}));
+      }
+    }
+    if (!found.late.empty()) found.known = true;
+  }
+
+  // Without groups, runs of two of them may have been taken for one instance.
+  bool IsOne(const CollectiveInstance& instance, const InstanceArrivals& arrivals) const {
+    constexpr TimeNs kTogether = 100'000;
+    const auto is_known = [&](const CollectiveInstance::Member& member) {
+      return clocks_.clocks[member.rank].known;
+    };
+    return !instance.group.empty() ||
+           (arrivals.apart <= kTogether &&
+            std::all_of(instance.members.begin(), instance.members.end(), is_known));
+  }
+
+  // Every member was captured, or others saw it come.
+  bool IsComplete(const CollectiveInstance& instance, const InstanceArrivals& arrivals) const {
+    std::size_t members = instance.of_group.size();
+    for (const CollectiveInstance::Member& member : instance.members) {
+      const RankRuns::Row& row = ranks_[member.rank].get().runs.rows[member.row];
+      members = std::max(members, static_cast<std::size_t>(std::max(0, row.group_ranks)));
+    }
+    if (members == 0) members = result_.of_job;
+    return arrivals.all.size() >= members;
+  }
+
+  // A captured member did not wait, so nobody came after it.
+  bool SawNobodyLater(const CollectiveInstance& instance) const {
+    return std::any_of(instance.members.begin(), instance.members.end(), [&](const auto& member) {
+      const RankCollectives& rank = ranks_[member.rank];
+      const LastArrival& last = rank.last[member.row];
+      return last.known && last.time <= rank.runs.rows[member.row].start + tolerance_;
+    });
+  }
+
+  // Clocks that contradict each other do not show who came last by less.
+  TimeNs DoubtOf(const CollectiveInstance& instance) const {
+    TimeNs most = 0;
+    for (const ClockDoubt& doubt : result_.doubts) {
+      const auto takes_part = [&](std::int64_t rank) {
+        return std::any_of(
+            instance.members.begin(), instance.members.end(),
+            [&](const auto& member) { return ranks_[member.rank].get().rank == rank; });
+      };
+      if (takes_part(doubt.first) || takes_part(doubt.second))
+        most = std::max(most, doubt.residual);
+    }
+    return most;
+  }
+
+  void Add(std::size_t number, const InstanceLateness& found) {
+    for (const LateMembers& members : found.late) {
+      LateRanks& late = late_[{members.captured, members.ranks}];
+      late.ranks = members.ranks;
+      late.captured = members.captured;
+      ++late.times;
+      late.sum += members.Behind();
+      if (&members == &found.late.front()) late.as_last += members.Behind();
+      if (members.Behind() <= late.most) continue;
+      late.most = members.Behind();
+      late.worst = number;
+    }
+  }
+
+  const JobCollectives& ranks_;
+  const LatenessLimits limits_;
+  RankClocks clocks_;
+  TimeNs tolerance_ = kArrivalTolerance;
+  std::map<std::pair<bool, std::vector<std::int64_t>>, LateRanks> late_;
+  Lateness result_;
+};
+
+}  // namespace
+
+bool Lateness::IsPartial() const {
+  return of_job > captured || std::any_of(ranks.begin(), ranks.end(),
+                                          [](const LateRanks& late) { return !late.captured; });
+}
+
+std::optional<std::size_t> FindInstance(const Lateness& lateness, const JobCollectives& ranks,
+                                        std::size_t rank, std::int32_t operation) {
+  for (std::size_t i = 0; i < lateness.instances.size(); ++i) {
+    for (const CollectiveInstance::Member& member : lateness.instances[i].members) {
+      if (member.rank == rank && ranks[rank].get().runs.rows[member.row].operation == operation)
+        return i;
+    }
+  }
+  return std::nullopt;
+}
+
+Lateness FindLateness(const JobCollectives& ranks) { return LatenessFinder(ranks).Find(); }
+
+}  // namespace mpa

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// What screens say of late ranks.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "mpa/base/columns.h"
+#include "mpa/base/printable.h"
+#include "mpa/collectives/lateness.h"
+#include "mpa/report/amount.h"
+
+namespace mpa {
+namespace {
+
+std::string TimeText(TimeNs time) { return AmountText(Quantity::kTime, time); }
+
+std::string CollectivesText(std::size_t count) {
+  return fmt::format("{} collective{}", count, count == 1 ? "" : "s");
+}
+
+// The members before the late ones.
+std::string_view BeforeText(const Lateness& lateness, const LateRanks& late) {
+  if (late.ranks.empty()) return "the captured ranks";
+  const bool was_last = lateness.of_instance[late.worst].late.front().ranks == late.ranks;
+  if (was_last) return "the second-to-last rank";
+  return late.ranks.size() == 1 ? "the ranks before it" : "the ranks before them";
+}
+
+void AddLateRanks(const Lateness& lateness, const LateRanks& late,
+                  std::vector<std::string>& lines) {
+  const std::string name = Printable(lateness.instances[late.worst].name);
+  lines.push_back(fmt::format("  {} arrived {} after {}", LateRanksText(late.ranks, late.captured),
+                              TimeText(late.most), BeforeText(lateness, late)));
+  lines.push_back(fmt::format("    {}{}", CutBeginning(name, 42),
+                              late.times == 1 ? ""
+                                              : fmt::format("; {} late in {}", TimeText(late.sum),
+                                                            CollectivesText(late.times))));
+}
+
+}  // namespace
+
+std::string CoverageText(const Lateness& lateness) {
+  if (!lateness.IsPartial()) return "";
+  const std::string captured =
+      fmt::format("{}{} rank{} captured", lateness.captured,
+                  lateness.of_job > lateness.captured ? fmt::format(" of {}", lateness.of_job) : "",
+                  std::max(lateness.of_job, lateness.captured) == 1 ? "" : "s");
+  return lateness.of_job > lateness.captured ? captured : captured + ", not all of the job";
+}
+
+std::string LateRanksText(const std::vector<std::int64_t>& ranks, bool captured) {
+  if (ranks.empty()) return "a rank that was not captured";
+  if (ranks.front() < 0) return "rank ?";  // captures that do not say which they are
+  return fmt::format("rank{} {}{}", ranks.size() == 1 ? "" : "s", fmt::join(ranks, ", "),
+                     captured ? "" : " (not captured)");
+}
+
+void AddClockLines(const Lateness& lateness, std::vector<std::string>& lines) {
+  for (const ClockDoubt& doubt : lateness.doubts) {
+    lines.push_back(fmt::format("the clocks of ranks {} and {} contradict each other by {}:",
+                                doubt.first, doubt.second, TimeText(doubt.residual)));
+    lines.emplace_back("  which rank is late by less cannot be known");
+  }
+}
+
+void AddLatenessLines(const Lateness& lateness, std::size_t most, std::vector<std::string>& lines) {
+  if (const std::string coverage = CoverageText(lateness); !coverage.empty())
+    lines.push_back(coverage);
+  if (!lateness.ranks.empty()) {
+    lines.push_back(fmt::format("late ranks in {}:", CollectivesText(lateness.known)));
+    const std::size_t shown = std::min(most, lateness.ranks.size());
+    for (std::size_t i = 0; i < shown; ++i) AddLateRanks(lateness, lateness.ranks[i], lines);
+    if (shown < lateness.ranks.size())
+      lines.push_back(fmt::format("  ... and {} more", lateness.ranks.size() - shown));
+  } else if (lateness.known > 0) {
+    lines.push_back(fmt::format("no rank came late to {}", CollectivesText(lateness.known)));
+  }
+  if (lateness.unknown > 0) {
+    lines.push_back(
+        fmt::format("{}: which rank came last cannot be known", CollectivesText(lateness.unknown)));
+  }
+  AddClockLines(lateness, lines);
+}
+
+}  // namespace mpa

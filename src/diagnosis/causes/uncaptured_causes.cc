@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks that were not captured and hold up those that were: others saw them come, but did not see
+// why.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "finders.h"
+#include "mpa/diagnosis/causes/cause.h"
+
+namespace mpa {
+namespace {
+
+struct LateUncaptured {
+  std::vector<std::int64_t> ranks;
+  TimeNs worst = 0, sum = 0;  // behind the last of the others
+  std::set<std::int32_t> steps;
+  std::set<std::size_t> operations;
+  bool was_last = false;  // of any operation
+  Removal removal;
+};
+
+bool Intersects(const std::set<std::size_t>& a, const std::set<std::size_t>& b) {
+  return std::any_of(a.begin(), a.end(), [&](std::size_t value) { return b.contains(value); });
+}
+
+class UncapturedCauses {
+ public:
+  UncapturedCauses(const Job& job, std::vector<Cause>& causes) : job_(job), causes_(causes) {}
+
+  void Find() {
+    std::map<std::vector<std::int64_t>, LateUncaptured> by_ranks;
+    for (std::size_t i = 0; i < job_.operations.all.size(); ++i) {
+      const JobOperation& operation = job_.operations.all[i];
+      for (std::size_t k = 0; k < operation.joint.late.size(); ++k) {
+        const LateMembers& members = operation.joint.late[k];
+        LateUncaptured& late = by_ranks[members.ranks];
+        late.ranks = members.ranks;
+        late.worst = std::max(late.worst, members.Behind());
+        late.sum += members.Behind();
+        late.steps.insert(operation.step);
+        late.operations.insert(i);
+        late.was_last = late.was_last || k == 0;
+        // They come with the last of those before them.
+        late.removal.cuts.push_back(job_.graph.late[i][k]);
+      }
+    }
+    std::vector<LateUncaptured> known;
+    for (auto& [ranks, late] : by_ranks) {
+      if (!ranks.empty()) {
+        known.push_back(std::move(late));
+      } else {
+        AddLate("unknown", {}, std::move(late));
+      }
+    }
+    // As with captured ranks, those that are about equally late are one cause, unless they came to
+    // an operation one after the other.
+    std::stable_sort(
+        known.begin(), known.end(),
+        [](const LateUncaptured& a, const LateUncaptured& b) { return a.sum > b.sum; });
+    for (std::size_t first = 0; first < known.size();) {
+      LateUncaptured together;
+      std::set<std::int64_t> ranks;
+      std::size_t next = first;
+      for (; next < known.size() &&
+             static_cast<double>(known[first].sum) <=
+                 job_.rules.late_alike * static_cast<double>(known[next].sum) &&
+             !Intersects(together.operations, known[next].operations);
+           ++next) {
+        together.was_last = together.was_last || known[next].was_last;
+        together.operations.insert(known[next].operations.begin(), known[next].operations.end());
+        ranks.insert(known[next].ranks.begin(), known[next].ranks.end());
+        together.worst = std::max(together.worst, known[next].worst);
+        together.steps.insert(known[next].steps.begin(), known[next].steps.end());
+        const auto& cuts = known[next].removal.cuts;
+        together.removal.cuts.insert(together.removal.cuts.end(), cuts.begin(), cuts.end());
+      }
+      AddLate(fmt::format("r{}", fmt::join(ranks, "+")), {ranks.begin(), ranks.end()},
+              std::move(together));
+      first = next;
+    }
+  }
+
+ private:
+  void AddLate(const std::string& place, std::vector<std::int64_t> ranks, LateUncaptured late) {
+    Cause cause = NewCause(job_, "rank.late", place);
+    cause.finding.ranks = std::move(ranks);
+    std::vector<std::int32_t> steps;
+    for (const std::int32_t id : cause.finding.steps) {
+      if (late.steps.contains(PositionOf(id))) steps.push_back(id);
+    }
+    if (!steps.empty()) cause.finding.steps = std::move(steps);
+    const char* const metric = cause.finding.ranks.empty() ? "late_by_captured"
+                               : late.was_last             ? "late_by"
+                                                           : "late_by_before_last";
+    cause.finding.metrics.push_back({metric, static_cast<double>(late.worst), "ns"});
+    cause.what_if.expect = std::move(late.removal);
+    causes_.push_back(std::move(cause));
+  }
+
+  std::int32_t PositionOf(std::int32_t id) const {
+    const auto& steps = job_.Part(0).steps;
+    const auto found = std::find_if(steps.begin(), steps.end(),
+                                    [&](const StepPart& step) { return step.id == id; });
+    return static_cast<std::int32_t>(found - steps.begin());
+  }
+
+  const Job& job_;
+  std::vector<Cause>& causes_;
+};
+
+}  // namespace
+
+void FindUncapturedCauses(const Job& job, std::vector<Cause>& causes) {
+  UncapturedCauses(job, causes).Find();
+}
+
+}  // namespace mpa
