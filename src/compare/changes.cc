@@ -61,14 +61,7 @@ std::string_view BareKernelName(std::string_view name) {
 // The kernels that compute on one side.
 class ComputeKernels {
  public:
-  ComputeKernels(const RankTrace& trace, bool by_type)
-      : trace_(trace), by_type_(by_type), is_copy_(trace.strings.Size(), false) {
-    if (trace.device != DeviceKind::kGpu) return;
-    const std::set<StringId> names(trace.kernels.name.begin(), trace.kernels.name.end());
-    for (const StringId name : names) {
-      is_copy_[Index(name)] = IsGpuCopy(trace.strings.View(name));
-    }
-  }
+  ComputeKernels(const RankTrace& trace, bool by_type) : trace_(trace), by_type_(by_type) {}
 
   // Sorts them into categories, as OverallMetrics does.
   void Classify(const KernelMasks& masks) {
@@ -85,7 +78,6 @@ class ComputeKernels {
     std::vector<TimeAndCount> of_text(trace_.strings.Size());
     const Kernels& kernels = trace_.kernels;
     for (std::size_t i = 0; i < kernels.Size(); ++i) {
-      if (is_copy_[Index(kernels.name[i])]) continue;  // not computing
       if (!categories_.empty() && !belongs(categories_[i])) continue;
       const bool typed = by_type_ && kernels.op_type[i] != StringId::kEmpty;
       of_text[Index(typed ? kernels.op_type[i] : kernels.name[i])].Add(kernels.dur[i]);
@@ -101,7 +93,6 @@ class ComputeKernels {
  private:
   const RankTrace& trace_;
   bool by_type_;
-  std::vector<bool> is_copy_;  // by name
   std::vector<Category> categories_;
 };
 
