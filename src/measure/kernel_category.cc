@@ -40,6 +40,13 @@ Category FamilyCategory(KernelClass family, bool backward, Core core) {
   }
 }
 
+// On GPUs by the mask, or by the class: matrix work, but not what prepares and gathers it.
+bool UsesTensorCores(std::string_view lower, KernelClass of_name, const KernelMasks& masks) {
+  if (FitsMask(lower, masks.cube)) return true;
+  return IsMatrixWork(of_name) &&
+         !ContainsAny(lower, {"dot_do_o", "convert_dq", "combine", "reduce_kernel"});
+}
+
 }  // namespace
 
 Core CoreOf(const RankTrace& trace, std::size_t kernel) {
@@ -68,14 +75,15 @@ KernelClassifier::OpName KernelClassifier::ReadOpName(std::string_view name,
 KernelClassifier::KernelName KernelClassifier::ReadKernelName(std::string_view name,
                                                               const KernelMasks& masks) {
   const std::string lower = ToLower(name);
+  const KernelClass of_name = ClassOfName(name);
   return {
       .tensor_move = lower.starts_with("aclnninplacecopy") && ContainsAny(lower, {"tensormove"}),
       .mc2 = std::find(masks.mc2.begin(), masks.mc2.end(), lower) != masks.mc2.end(),
       .trans = FitsMask(lower, masks.trans),
-      .cube = FitsMask(lower, masks.cube),
+      .cube = UsesTensorCores(lower, of_name, masks),
       .backward = IsBackwardKernel(lower),
       .of_call = ClassOfKernelCall(name),
-      .of_name = ClassOfName(name)};
+      .of_name = of_name};
 }
 
 KernelClassifier::TypeName KernelClassifier::ReadTypeName(std::string_view name) {
@@ -83,6 +91,8 @@ KernelClassifier::TypeName KernelClassifier::ReadTypeName(std::string_view name)
   TypeName read;
   read.paged_attention = ContainsAny(lower, {"pagedattention"});
   read.of_type = ClassOfType(name);
+  read.in_family = read.of_type == KernelClass::kAttention || lower.starts_with("conv") ||
+                   ContainsAny(lower, {"matmul"});
   read.backward = read.of_type == KernelClass::kAttention ? ContainsAny(lower, {"bwd", "grad"})
                                                           : IsBackwardName(lower);
   return read;
@@ -169,8 +179,7 @@ const KernelClassifier::CubeOp* KernelClassifier::LaunchingOp(std::size_t kernel
 
 Core KernelClassifier::CoreOfKernel(std::size_t kernel) const {
   if (trace_.device == DeviceKind::kNpu) return CoreOf(trace_, kernel);
-  const KernelName& name = kernel_names_[Index(trace_.kernels.name[kernel])];
-  return name.cube || IsMatrixWork(name.of_name) ? Core::kCube : Core::kVector;
+  return kernel_names_[Index(trace_.kernels.name[kernel])].cube ? Core::kCube : Core::kVector;
 }
 
 Category KernelClassifier::Classify(std::size_t kernel) const {
@@ -195,7 +204,7 @@ Category KernelClassifier::WithoutOperator(std::size_t kernel, Core core) const 
   const KernelName& name = kernel_names_[Index(trace_.kernels.name[kernel])];
   const TypeName& type = type_names_[Index(trace_.kernels.op_type[kernel])];
   const KernelClass family = npu ? type.of_type : name.of_name;
-  if (IsMatrixWork(family)) {
+  if (npu ? type.in_family : IsMatrixWork(family)) {
     return FamilyCategory(family, npu ? type.backward : name.backward, Core::kCube);
   }
   if (core == Core::kCube) return Category::kOtherCube;
@@ -225,7 +234,7 @@ KernelClass KernelClassifier::ClassOf(std::size_t kernel) const {
     case Category::kVectorNoTrans:
       return own == KernelClass::kFormat || own == KernelClass::kMove ? own : KernelClass::kVector;
     case Category::kOtherCube:
-      return IsMatrixWork(own) ? own : KernelClass::kOther;
+      return KernelClass::kOther;
     case Category::kTensorMove:
       return KernelClass::kMove;
     case Category::kMc2:

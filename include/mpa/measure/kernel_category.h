@@ -44,7 +44,8 @@ Core CoreOf(const RankTrace& trace, std::size_t kernel);
 /// 1. NPU: paged attention by operator type; tensor moves and MC2 kernels by kernel name;
 /// 2. the convolution, matmul or attention operator that was running on the launching thread when
 ///    the kernel was launched (the outermost of nested ones);
-/// 3. attention, convolution, matmul by operator type, on GPUs by the kernel's name;
+/// 3. attention, convolution, matmul by operator type (Conv..., ...MatMul...; a Gemm is a cube
+///    kernel of rule 4), on GPUs by the kernel's name;
 /// 4. cube core, or vector core with layout changes (trans) apart.
 /// A kernel whose core is unknown is not guessed in 2 and 4.
 class KernelClassifier {
@@ -82,6 +83,7 @@ class KernelClassifier {
   struct TypeName {
     bool paged_attention = false, backward = false;
     KernelClass of_type{};
+    bool in_family = false;  ///< the comparison counts it there; others are cube kernels
   };
 
   static OpName ReadOpName(std::string_view name, const KernelMasks& masks);

@@ -261,7 +261,7 @@ TEST(KernelClassifier, GivesTheWorkOfAnOperatorToItsClass) {
   const std::size_t grouped = launched(8, "GroupedMatmul", "MIX_AIC");
   const std::size_t alone = rank.Kernel("k", "TransData", "AI_VECTOR_CORE");
   const std::size_t on_host = rank.Kernel("k", "Index", "AI_CPU");
-  const std::size_t cube = rank.Kernel("k", "Unheard", "AI_CORE");
+  const std::size_t cube = rank.Kernel("k", "Gemm", "AI_CORE");
   const KernelClassifier classifier(rank.trace);
   EXPECT_EQ(classifier.ClassOf(conv), KernelClass::kConvolution);
   EXPECT_EQ(classifier.ClassOf(layout), KernelClass::kConvolution);
@@ -270,7 +270,9 @@ TEST(KernelClassifier, GivesTheWorkOfAnOperatorToItsClass) {
   EXPECT_EQ(classifier.ClassOf(grouped), KernelClass::kGroupedMatmul) << "a kind of product";
   EXPECT_EQ(classifier.ClassOf(alone), KernelClass::kFormat);
   EXPECT_EQ(classifier.ClassOf(on_host), KernelClass::kAiCpu);
-  EXPECT_EQ(classifier.ClassOf(cube), KernelClass::kOther);
+  EXPECT_EQ(classifier.Classify(cube), Category::kOtherCube);
+  EXPECT_EQ(classifier.ClassOf(cube), KernelClass::kOther) << "no part of what is called Matmul";
+  EXPECT_EQ(classifier.OwnClassOf(cube), KernelClass::kMatmul);
 }
 
 }  // namespace
