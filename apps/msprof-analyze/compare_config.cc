@@ -23,13 +23,14 @@ struct Key {
 constexpr Key kKeys[] = {
     {"FA_MASK", &KernelMasks::flash_attention}, {"CONV_MASK", &KernelMasks::convolution},
     {"MATMUL_MASK", &KernelMasks::matmul},      {"CUBE_MASK", &KernelMasks::cube},
-    {"TRANS_MASK", &KernelMasks::trans},        {"MC2_KERNEL", &KernelMasks::mc2}};
+    {"TRANS_MASK", &KernelMasks::trans},        {"MC2_KERNEL", &KernelMasks::mc2},
+    {"COMM_MASK", &KernelMasks::communication}};
+// The last key is ours: files made for the Python tool lack it.
+constexpr std::size_t kNeeded = std::size(kKeys) - 1;
 
 class Parser {
  public:
-  explicit Parser(std::string name) : name_(std::move(name)) {
-    for (const Key& key : kKeys) (masks_.*key.mask).clear();
-  }
+  explicit Parser(std::string name) : name_(std::move(name)) {}
 
   KernelMasks Read(std::string_view text) {
     text = WithoutByteOrderMark(text);
@@ -40,7 +41,7 @@ class Parser {
       text.remove_prefix(std::min(end + 1, text.size()));
     }
     if (section_line_ == 0) Complain(std::max(line_, 1), "the section [{}] is missing", kSection);
-    for (std::size_t i = 0; i < std::size(kKeys); ++i) {
+    for (std::size_t i = 0; i < kNeeded; ++i) {
       if (key_lines_[i] == 0) {
         Complain(section_line_, "the section [{}] lacks the key {}", kSection, kKeys[i].name);
       }
@@ -98,6 +99,7 @@ class Parser {
     int& key_line = key_lines_[static_cast<std::size_t>(key_ - kKeys)];
     if (key_line != 0) Complain(line_, "{} is already in line {}", key_->name, key_line);
     key_line = line_;
+    (masks_.*key_->mask).clear();
     AddWords(content.substr(delimiter + 1));
   }
 

@@ -166,7 +166,7 @@ class Summariser {
     for (std::size_t i = 0; i < table.Size(); ++i) {
       const auto step = Judged(bounds_.OfDeviceWork(table.link[i], table.start[i]));
       const std::string_view name = trace_.strings.View(table.name[i]);
-      if (!step || (trace_.device == DeviceKind::kGpu && IsGpuCopy(name))) continue;
+      if (!step) continue;
       listed[*step] = true;
       kernels.Add(name, *step, table.dur[i]);
       const std::string_view type = trace_.strings.View(table.op_type[i]);

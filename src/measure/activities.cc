@@ -68,8 +68,7 @@ Activities FromWork(const RankTrace& trace) {
   const Kernels& kernels = trace.kernels;
   std::vector<Interval> computing;
   for (std::size_t i = 0; i < kernels.Size(); ++i) {
-    const std::string_view name = trace.strings.View(kernels.name[i]);
-    if (IsLcclKernel(name) || (trace.device == DeviceKind::kGpu && IsGpuCopy(name))) continue;
+    if (IsLcclKernel(trace.strings.View(kernels.name[i]))) continue;
     computing.push_back({kernels.start[i], kernels.start[i] + kernels.dur[i]});
   }
   const Communications& comms = trace.communications;
@@ -122,10 +121,6 @@ Activities ActivitiesOf(const RankTrace& trace) {
 Intervals Activities::Free() const {
   if (Length() == 0) return {};
   return Difference({span}, Union(Union(computing, exposed), Union(lccl)));
-}
-
-bool IsGpuCopy(std::string_view name) {
-  return ContainsAny(ToLower(name), {"htod", "dtod", "dtoh", "memset (device)"});
 }
 
 }  // namespace mpa

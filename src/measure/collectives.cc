@@ -8,10 +8,33 @@
 #include <vector>
 
 #include "mpa/base/text.h"
+#include "mpa/measure/kernel_class.h"
 #include "mpa/model/collective_tasks.h"
 
 namespace mpa {
 namespace {
+
+// The longer of two words with one begin comes first.
+constexpr std::array<std::string_view, 7> kCollectives = {
+    "allgather", "allreduce", "alltoall", "broadcast", "reducescatter", "reduce", "sendrecv"};
+
+// Kernels of other libraries than HCCL and NCCL have the word within: "void
+// c10d::symmetric_memory::multimem_all_reduce_kernel<c10::BFloat16>". Empty where there is none.
+std::string_view CollectiveWithin(const std::string& lower) {
+  if (!IsCommunicationKernel(lower)) return {};
+  if (ContainsAny(lower, {"cross_device_reduce", "quickreduce"})) return "allreduce";
+  std::string joined = lower;
+  std::erase(joined, '_');
+  for (const std::string_view collective : kCollectives) {
+    if (joined.find(collective) != std::string::npos) return collective;
+  }
+  if (ContainsAny(lower, {"deep_ep::"})) {  // the exchanges of tokens with experts
+    for (const std::string_view exchange : {"dispatch", "combine"}) {
+      if (ContainsAny(lower, {exchange})) return exchange;
+    }
+  }
+  return {};
+}
 
 // `lower` without "nccl". Empty when no collective is named there.
 std::string_view NcclCollective(std::string_view lower) {
@@ -21,10 +44,7 @@ std::string_view NcclCollective(std::string_view lower) {
     const std::string_view word = lower.substr(begin + 1);
     return word.substr(0, word.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789"));
   }
-  // NCCL before 2.8: ncclAllReduceRingLLKernel_sum_f32. The longer of two words with one begin
-  // comes first.
-  constexpr std::array<std::string_view, 7> kCollectives = {
-      "allgather", "allreduce", "alltoall", "broadcast", "reducescatter", "reduce", "sendrecv"};
+  // NCCL before 2.8: ncclAllReduceRingLLKernel_sum_f32.
   for (const std::string_view collective : kCollectives) {
     if (lower.starts_with(collective)) return collective;
   }
@@ -41,7 +61,10 @@ std::string CollectiveKind(std::string_view name) {
     if (!collective.empty()) return std::string(collective);
   }
   const std::string_view first = text.substr(0, text.find('_'));
-  if (first != "hcom" || first == text) return std::string(first.empty() ? text : first);
+  if (first != "hcom" || first == text) {
+    const std::string_view within = CollectiveWithin(lower);
+    return std::string(!within.empty() ? within : first.empty() ? text : first);
+  }
   const std::string_view rest = text.substr(first.size() + 1);
   const std::string_view second = rest.substr(0, rest.find('_'));
   return std::string(second.empty() ? text : second);

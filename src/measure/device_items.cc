@@ -7,11 +7,11 @@
 #include <string_view>
 #include <tuple>
 
-#include "compute_leaf.h"
 #include "host_classes.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/activities.h"
 #include "mpa/measure/intervals.h"
+#include "mpa/measure/kernel_category.h"
 #include "mpa/measure/memory_copies.h"
 #include "mpa/measure/nesting.h"
 #include "mpa/model/collective_tasks.h"
@@ -21,10 +21,12 @@
 namespace mpa {
 namespace {
 
-// Finds the task of the device that a kernel is.
+// Finds the task of the device that a kernel is. On GPUs tasks are copies only.
 class TasksByStart {
  public:
-  explicit TasksByStart(const DeviceTasks& tasks) {
+  explicit TasksByStart(const RankTrace& trace) {
+    if (trace.device == DeviceKind::kGpu) return;
+    const DeviceTasks& tasks = trace.device_tasks;
     places_.reserve(tasks.Size());
     for (std::size_t i = 0; i < tasks.Size(); ++i) {
       places_.push_back({tasks.start[i], tasks.stream[i], i});
@@ -111,12 +113,6 @@ class CopyDirections {
   Intervals saving_;
 };
 
-Leaf GpuCopyLeaf(std::string_view name) {
-  const std::string lower = ToLower(name);
-  if (ContainsAny(lower, {"htod"})) return Leaf::kCopyIn;
-  return ContainsAny(lower, {"dtoh"}) ? Leaf::kCopyOut : Leaf::kCopyDevice;
-}
-
 class ItemCollector {
  public:
   explicit ItemCollector(const RankTrace& trace) : trace_(trace) {}
@@ -140,6 +136,7 @@ class ItemCollector {
     DeviceItem item{.begin = table.start[row],
                     .end = table.start[row] + table.dur[row],
                     .leaf = leaf,
+                    .own = leaf,
                     .table = of,
                     .row = static_cast<std::int32_t>(row),
                     .link = table.link[row]};
@@ -151,14 +148,12 @@ class ItemCollector {
 
   void AddKernels() {
     const Kernels& kernels = trace_.kernels;
-    const ComputeLeaves leaves(trace_);
-    const TasksByStart tasks(trace_.device_tasks);
+    const KernelClassifier classes(trace_);
+    const TasksByStart tasks(trace_);
     for (std::size_t i = 0; i < kernels.Size(); ++i) {
-      const std::string_view name = trace_.strings.View(kernels.name[i]);
-      if (IsLcclKernel(name)) continue;
-      const bool is_copy = trace_.device == DeviceKind::kGpu && IsGpuCopy(name);
-      DeviceItem item =
-          Item(kernels, i, is_copy ? GpuCopyLeaf(name) : leaves.Of(i), PieceTable::kKernels);
+      if (IsLcclKernel(trace_.strings.View(kernels.name[i]))) continue;
+      DeviceItem item = Item(kernels, i, LeafOf(classes.ClassOf(i)), PieceTable::kKernels);
+      item.own = LeafOf(classes.OwnClassOf(i));
       if (const auto task = tasks.Find(kernels.start[i], kernels.stream[i])) {
         item.connection = trace_.device_tasks.connection[*task];
         item.model = trace_.device_tasks.model[*task];
@@ -179,7 +174,7 @@ class ItemCollector {
       const std::string_view type = view(tasks.type[i]);
       if (!IsWork(name, type) || IsCopy(name) || IsCopy(type) || IsLcclKernel(name)) continue;
       if (of_operations.Contains(i)) continue;
-      items_.push_back(Item(tasks, i, ComputeLeaves::OfName(name), PieceTable::kDeviceTasks));
+      items_.push_back(Item(tasks, i, LeafOf(ClassOfName(name)), PieceTable::kDeviceTasks));
     }
   }
 

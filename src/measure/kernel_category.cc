@@ -4,27 +4,47 @@
 #include "mpa/measure/kernel_category.h"
 
 #include <algorithm>
-#include <array>
+#include <string>
 
 #include "mpa/base/text.h"
 
 namespace mpa {
 namespace {
 
-bool ContainsOne(std::string_view text, const std::vector<std::string>& masks) {
-  return std::any_of(masks.begin(), masks.end(), [&](const std::string& mask) {
-    return text.find(mask) != std::string_view::npos;
-  });
-}
-
 bool IsBackwardName(std::string_view lower) {
   return ContainsAny(lower, {"bwd", "backward", "back", "grad"});
+}
+
+// MIOpen calls the gradient of weights wrw.
+bool IsBackwardKernel(std::string_view lower) {
+  return IsBackwardName(lower) || ContainsAny(lower, {"_wrw_", "bprop"});
 }
 
 // Cube or vector half of a family, which follow each other in Category.
 Category Half(Category cube_half, Core core) {
   if (core == Core::kUnknown) return Category::kNone;
   return static_cast<Category>(static_cast<int>(cube_half) + (core == Core::kVector ? 1 : 0));
+}
+
+// Of conv, matmul and attention kernels.
+Category FamilyCategory(KernelClass family, bool backward, Core core) {
+  switch (family) {
+    case KernelClass::kAttention:
+      return Half(
+          backward ? Category::kFlashAttentionBackwardCube : Category::kFlashAttentionForwardCube,
+          core);
+    case KernelClass::kConvolution:
+      return Half(backward ? Category::kConvBackwardCube : Category::kConvForwardCube, core);
+    default:
+      return Half(Category::kMatmulCube, core);
+  }
+}
+
+// On GPUs by the mask, or by the class: matrix work, but not what prepares and gathers it.
+bool UsesTensorCores(std::string_view lower, KernelClass of_name, const KernelMasks& masks) {
+  if (FitsMask(lower, masks.cube)) return true;
+  return IsMatrixWork(of_name) &&
+         !ContainsAny(lower, {"dot_do_o", "convert_dq", "combine", "reduce_kernel"});
 }
 
 }  // namespace
@@ -34,24 +54,19 @@ Core CoreOf(const RankTrace& trace, std::size_t kernel) {
   const TimeNs cube_busy = std::max(kernels.aic_total[kernel], kernels.aic_mac[kernel]);
   const TimeNs vector_busy = std::max(kernels.aiv_total[kernel], kernels.aiv_vec[kernel]);
   if (cube_busy >= 0 || vector_busy >= 0) return cube_busy > 0 ? Core::kCube : Core::kVector;
-  const std::string_view core = trace.strings.View(kernels.core[kernel]);
-  if (IsOneOf(core, {"AI_CORE", "MIX_AIC", "KERNEL_AICORE", "KERNEL_MIX_AIC"})) return Core::kCube;
-  if (IsOneOf(core, {"AI_VECTOR_CORE", "MIX_AIV", "KERNEL_AIVEC", "KERNEL_MIX_AIV"})) {
-    return Core::kVector;
-  }
-  return Core::kUnknown;
+  return CoreNamed(trace.strings.View(kernels.core[kernel]));
 }
 
 KernelClassifier::OpName KernelClassifier::ReadOpName(std::string_view name,
                                                       const KernelMasks& masks) {
   const std::string lower = ToLower(name);
   OpName read;
-  if (ContainsOne(lower, masks.flash_attention)) {
-    read.family = OpFamily::kFlashAttention;
-  } else if (ContainsOne(lower, masks.convolution)) {
-    read.family = OpFamily::kConv;
-  } else if (ContainsOne(lower, masks.matmul)) {
-    read.family = OpFamily::kMatmul;
+  if (FitsMask(lower, masks.flash_attention)) {
+    read.launches = KernelClass::kAttention;
+  } else if (FitsMask(lower, masks.convolution)) {
+    read.launches = KernelClass::kConvolution;
+  } else if (FitsMask(lower, masks.matmul)) {
+    read.launches = KernelClass::kMatmul;
   }
   read.backward = IsBackwardName(lower);
   return read;
@@ -60,62 +75,70 @@ KernelClassifier::OpName KernelClassifier::ReadOpName(std::string_view name,
 KernelClassifier::KernelName KernelClassifier::ReadKernelName(std::string_view name,
                                                               const KernelMasks& masks) {
   const std::string lower = ToLower(name);
+  const KernelClass of_name = ClassOfName(name);
   return {
       .tensor_move = lower.starts_with("aclnninplacecopy") && ContainsAny(lower, {"tensormove"}),
       .mc2 = std::find(masks.mc2.begin(), masks.mc2.end(), lower) != masks.mc2.end(),
-      .trans = ContainsOne(lower, masks.trans),
-      .cube = ContainsOne(lower, masks.cube)};
+      .trans = FitsMask(lower, masks.trans),
+      .cube = UsesTensorCores(lower, of_name, masks),
+      .backward = IsBackwardKernel(lower),
+      .of_call = ClassOfKernelCall(name),
+      .of_name = of_name};
 }
 
 KernelClassifier::TypeName KernelClassifier::ReadTypeName(std::string_view name) {
   const std::string lower = ToLower(name);
   TypeName read;
   read.paged_attention = ContainsAny(lower, {"pagedattention"});
-  if (ContainsAny(lower, {"flashattention", "fusedinferattention"})) {
-    read.family = OpFamily::kFlashAttention;
-    read.backward = ContainsAny(lower, {"bwd", "grad"});
-  } else if (lower.starts_with("conv")) {
-    read.family = OpFamily::kConv;
-    read.backward = IsBackwardName(lower);
-  } else if (ContainsAny(lower, {"matmul"})) {
-    read.family = OpFamily::kMatmul;
-  }
+  read.of_type = ClassOfType(name);
+  read.in_family = read.of_type == KernelClass::kAttention || lower.starts_with("conv") ||
+                   ContainsAny(lower, {"matmul"});
+  read.backward = read.of_type == KernelClass::kAttention ? ContainsAny(lower, {"bwd", "grad"})
+                                                          : IsBackwardName(lower);
   return read;
 }
 
 KernelClassifier::KernelClassifier(const RankTrace& trace, const KernelMasks& masks)
     : trace_(trace), launches_(trace) {
-  const std::size_t texts = trace.strings.Size();
-  std::vector<std::optional<OpName>> op_names(texts);
-  const HostOps& ops = trace.host_ops;
+  ReadOperators(masks);
+  ReadNames(masks);
+}
+
+void KernelClassifier::ReadOperators(const KernelMasks& masks) {
+  std::vector<std::optional<OpName>> op_names(trace_.strings.Size());
+  const HostOps& ops = trace_.host_ops;
   for (std::size_t i = 0; i < ops.Size(); ++i) {
     std::optional<OpName>& name = op_names[Index(ops.name[i])];
-    if (!name) name = ReadOpName(trace.strings.View(ops.name[i]), masks);
+    if (!name) name = ReadOpName(trace_.strings.View(ops.name[i]), masks);
     Thread& thread = threads_[ops.track[i]];
-    if (name->family == OpFamily::kNone) continue;
+    if (name->launches == KernelClass::kOther) continue;
     const bool backward =
         name->backward ||
-        (name->family == OpFamily::kConv &&
-         trace.tracks.tid[static_cast<std::size_t>(ops.track[i])] == trace.backward_tid);
-    const CubeOp op{ops.start[i], ops.start[i] + ops.dur[i], name->family, backward};
+        (name->launches == KernelClass::kConvolution &&
+         trace_.tracks.tid[static_cast<std::size_t>(ops.track[i])] == trace_.backward_tid);
+    const CubeOp op{ops.start[i], ops.start[i] + ops.dur[i], name->launches, backward};
     thread.ops.push_back(op);
     all_threads_.ops.push_back(op);
   }
   for (auto& [track, thread] : threads_) Finish(thread);
   Finish(all_threads_);
+}
 
+void KernelClassifier::ReadNames(const KernelMasks& masks) {
+  const Kernels& kernels = trace_.kernels;
+  const std::size_t texts = trace_.strings.Size();
   kernel_names_.resize(texts);
   type_names_.resize(texts);
   std::vector<bool> seen_name(texts), seen_type(texts);
-  for (std::size_t i = 0; i < trace.kernels.Size(); ++i) {
-    const std::size_t name = Index(trace.kernels.name[i]);
-    const std::size_t type = Index(trace.kernels.op_type[i]);
+  for (std::size_t i = 0; i < kernels.Size(); ++i) {
+    const std::size_t name = Index(kernels.name[i]);
+    const std::size_t type = Index(kernels.op_type[i]);
     if (!seen_name[name]) {
-      kernel_names_[name] = ReadKernelName(trace.strings.View(trace.kernels.name[i]), masks);
+      kernel_names_[name] = ReadKernelName(trace_.strings.View(kernels.name[i]), masks);
       seen_name[name] = true;
     }
     if (!seen_type[type]) {
-      type_names_[type] = ReadTypeName(trace.strings.View(trace.kernels.op_type[i]));
+      type_names_[type] = ReadTypeName(trace_.strings.View(kernels.op_type[i]));
       seen_type[type] = true;
     }
   }
@@ -154,36 +177,86 @@ const KernelClassifier::CubeOp* KernelClassifier::LaunchingOp(std::size_t kernel
                    trace_.launches.host_time[*launch]);
 }
 
+Core KernelClassifier::CoreOfKernel(std::size_t kernel) const {
+  if (trace_.device == DeviceKind::kNpu) return CoreOf(trace_, kernel);
+  return kernel_names_[Index(trace_.kernels.name[kernel])].cube ? Core::kCube : Core::kVector;
+}
+
 Category KernelClassifier::Classify(std::size_t kernel) const {
-  const bool npu = trace_.device == DeviceKind::kNpu;
-  const KernelName& name = kernel_names_[Index(trace_.kernels.name[kernel])];
-  const TypeName& type = type_names_[Index(trace_.kernels.op_type[kernel])];
-  if (npu) {
-    if (type.paged_attention) return Category::kPagedAttention;
+  if (trace_.device == DeviceKind::kNpu) {
+    const KernelName& name = kernel_names_[Index(trace_.kernels.name[kernel])];
+    if (type_names_[Index(trace_.kernels.op_type[kernel])].paged_attention) {
+      return Category::kPagedAttention;
+    }
     if (name.tensor_move) return Category::kTensorMove;
     if (name.mc2) return Category::kMc2;
   }
-  const Core core = npu ? CoreOf(trace_, kernel) : (name.cube ? Core::kCube : Core::kVector);
-  const CubeOp* op = LaunchingOp(kernel);
-  const OpFamily family = op != nullptr ? op->family : npu ? type.family : OpFamily::kNone;
-  const bool backward = op != nullptr ? op->backward : type.backward;
-  // Without an operator to go by, the type stands for a cube kernel.
-  const Core half = op != nullptr ? core : Core::kCube;
-  switch (family) {
-    case OpFamily::kFlashAttention:
-      return Half(
-          backward ? Category::kFlashAttentionBackwardCube : Category::kFlashAttentionForwardCube,
-          half);
-    case OpFamily::kConv:
-      return Half(backward ? Category::kConvBackwardCube : Category::kConvForwardCube, half);
-    case OpFamily::kMatmul:
-      return Half(Category::kMatmulCube, half);
-    case OpFamily::kNone:
-      break;
+  const Core core = CoreOfKernel(kernel);
+  if (const CubeOp* op = LaunchingOp(kernel)) {
+    return FamilyCategory(op->launches, op->backward, core);
+  }
+  return WithoutOperator(kernel, core);
+}
+
+// Then the type, or the name of a GPU kernel, stands for a cube kernel.
+Category KernelClassifier::WithoutOperator(std::size_t kernel, Core core) const {
+  const bool npu = trace_.device == DeviceKind::kNpu;
+  const KernelName& name = kernel_names_[Index(trace_.kernels.name[kernel])];
+  const TypeName& type = type_names_[Index(trace_.kernels.op_type[kernel])];
+  const KernelClass family = npu ? type.of_type : name.of_name;
+  if (npu ? type.in_family : IsMatrixWork(family)) {
+    return FamilyCategory(family, npu ? type.backward : name.backward, Core::kCube);
   }
   if (core == Core::kCube) return Category::kOtherCube;
   if (core == Core::kUnknown) return Category::kNone;
   return npu && name.trans ? Category::kVectorTrans : Category::kVectorNoTrans;
+}
+
+KernelClass KernelClassifier::ClassOf(std::size_t kernel) const {
+  const KernelClass own = OwnClassOf(kernel);
+  switch (Classify(kernel)) {
+    case Category::kFlashAttentionForwardCube:
+    case Category::kFlashAttentionForwardVector:
+    case Category::kFlashAttentionBackwardCube:
+    case Category::kFlashAttentionBackwardVector:
+    case Category::kPagedAttention:
+      return KernelClass::kAttention;
+    case Category::kConvForwardCube:
+    case Category::kConvForwardVector:
+    case Category::kConvBackwardCube:
+    case Category::kConvBackwardVector:
+      return KernelClass::kConvolution;
+    case Category::kMatmulCube:
+    case Category::kMatmulVector:
+      return own == KernelClass::kGroupedMatmul || own == KernelClass::kMc2 ? own
+                                                                            : KernelClass::kMatmul;
+    case Category::kVectorTrans:
+    case Category::kVectorNoTrans:
+      return own == KernelClass::kFormat || own == KernelClass::kMove ? own : KernelClass::kVector;
+    case Category::kOtherCube:
+      return KernelClass::kOther;
+    case Category::kTensorMove:
+      return KernelClass::kMove;
+    case Category::kMc2:
+      return KernelClass::kMc2;
+    case Category::kNone:
+      break;
+  }
+  return own;
+}
+
+KernelClass KernelClassifier::OwnClassOf(std::size_t kernel) const {
+  const Kernels& kernels = trace_.kernels;
+  const KernelName& name = kernel_names_[Index(kernels.name[kernel])];
+  const std::string_view core = trace_.strings.View(kernels.core[kernel]);
+  const bool is_only_named = kernels.op_type[kernel] == StringId::kEmpty && core.empty();
+  if (is_only_named || trace_.device == DeviceKind::kGpu) return name.of_name;
+  const KernelClass of_type = type_names_[Index(kernels.op_type[kernel])].of_type;
+  const KernelClass family = name.of_call != KernelClass::kOther ? name.of_call : of_type;
+  if (IsMatrixWork(family)) return family;
+  if (ContainsAny(core, {"AI_CPU", "AICPU"})) return KernelClass::kAiCpu;
+  if (family != KernelClass::kOther) return family;
+  return CoreOf(trace_, kernel) == Core::kVector ? KernelClass::kVector : KernelClass::kOther;
 }
 
 }  // namespace mpa

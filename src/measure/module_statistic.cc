@@ -143,15 +143,28 @@ class Statistic {
   void Cover() {
     ModuleCoverage& coverage = result_.coverage;
     TimeNs launched = 0;
-    for (const OpWork& work : work_.ops) launched += TimeOf(work);
-    for (const Record& record : records_) coverage.in_modules += TimeOf(*record.work);
+    for (const OpWork& work : work_.ops) {
+      launched += ComputedBy(work);
+      coverage.collectives += TimeOf(work) - ComputedBy(work);
+    }
+    for (const Record& record : records_) coverage.in_modules += ComputedBy(*record.work);
     coverage.outside_modules = launched - coverage.in_modules;
-    for (const DeviceWork& work : work_.without_op) coverage.without_op += work.dur;
+    for (const DeviceWork& work : work_.without_op) {
+      (work.IsComputeKernel() ? coverage.without_op : coverage.collectives) += work.dur;
+    }
   }
 
   static TimeNs TimeOf(const OpWork& work) {
     TimeNs time = 0;
     for (const DeviceWork& kernel : work.kernels) time += kernel.dur;
+    return time;
+  }
+
+  static TimeNs ComputedBy(const OpWork& work) {
+    TimeNs time = 0;
+    for (const DeviceWork& kernel : work.kernels) {
+      if (kernel.IsComputeKernel()) time += kernel.dur;
+    }
     return time;
   }
 
@@ -199,6 +212,7 @@ class Statistic {
       row.op_start = std::min(row.op_start, record.op_start);
       ++row.row.count;
       row.row.total += TimeOf(*record.work);
+      row.row.computed += ComputedBy(*record.work);
       row.row.work.insert(row.row.work.end(), record.work->kernels.begin(),
                           record.work->kernels.end());
     }

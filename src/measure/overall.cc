@@ -7,6 +7,7 @@
 
 #include "mpa/base/text.h"
 #include "mpa/measure/activities.h"
+#include "mpa/measure/memory_copies.h"
 #include "mpa/measure/overall_metrics.h"
 #include "mpa/model/collective_tasks.h"
 #include "mpa/model/device_tasks.h"
@@ -82,14 +83,12 @@ bool KnowsMostCores(const RankTrace& trace) {
   return 2 * known > trace.kernels.Size();
 }
 
-void AddCategories(const RankTrace& trace, const KernelMasks& masks,
-                   const std::vector<bool>& is_copy, OverallMetrics& metrics) {
+void AddCategories(const RankTrace& trace, const KernelMasks& masks, OverallMetrics& metrics) {
   metrics.has_categories = trace.device == DeviceKind::kGpu || KnowsMostCores(trace);
   if (!metrics.has_categories) return;
   const KernelClassifier classifier(trace, masks);
   const std::vector<TimeNs> c_core_ends = CCoreEnds(trace);
   for (const std::size_t kernel : LaunchOrder(trace)) {
-    if (is_copy[kernel]) continue;
     const Category category = classifier.Classify(kernel);
     metrics.categories[static_cast<std::size_t>(category)].Add(trace.kernels.dur[kernel]);
     if (category == Category::kMc2) AddMc2(trace, kernel, c_core_ends, metrics);
@@ -152,19 +151,16 @@ void AddNpuCopies(const RankTrace& trace, const Intervals& free, OverallMetrics&
 }
 
 // Copies and memsets of a GPU in which it did nothing else.
-void AddGpuCopies(const RankTrace& trace, const std::vector<bool>& is_copy,
-                  OverallMetrics& metrics) {
-  std::vector<Interval> copies, busy;
-  const auto add = [&](const auto& table, std::size_t row, bool copy) {
-    (copy ? copies : busy).push_back({table.start[row], table.start[row] + table.dur[row]});
-    metrics.sdma.count += copy ? 1 : 0;
-  };
-  for (std::size_t i = 0; i < trace.kernels.Size(); ++i) add(trace.kernels, i, is_copy[i]);
-  for (std::size_t i = 0; i < trace.communications.Size(); ++i) add(trace.communications, i, false);
-  for (std::size_t i = 0; i < trace.device_tasks.Size(); ++i) {
-    if (IsGpuCopy(trace.strings.View(trace.device_tasks.name[i]))) add(trace.device_tasks, i, true);
+void AddGpuCopies(const RankTrace& trace, const Activities& activities, OverallMetrics& metrics) {
+  const std::vector<std::size_t> rows = MemoryCopies(trace);
+  std::vector<Interval> copies;
+  for (const std::size_t row : rows) {
+    const TimeNs start = trace.device_tasks.start[row];
+    copies.push_back({start, start + trace.device_tasks.dur[row]});
   }
-  metrics.sdma.time = Length(Difference(Union(std::move(copies)), Union(std::move(busy))));
+  metrics.sdma.count = static_cast<std::int64_t>(rows.size());
+  metrics.sdma.time = Length(
+      Difference(Union(std::move(copies)), Union(activities.computing, activities.communication)));
   metrics.sdma_in_free = metrics.sdma.time;
 }
 
@@ -185,12 +181,7 @@ OverallMetrics ComputeOverall(const RankTrace& trace, const KernelMasks& masks) 
   metrics.device = trace.device;
   metrics.minimal_profiling = trace.minimal_profiling;
   const bool gpu = trace.device == DeviceKind::kGpu;
-  std::vector<bool> is_copy(trace.kernels.Size(), false);
-  for (std::size_t i = 0; gpu && i < is_copy.size(); ++i) {
-    is_copy[i] = IsGpuCopy(trace.strings.View(trace.kernels.name[i]));
-  }
-
-  AddCategories(trace, masks, is_copy, metrics);
+  AddCategories(trace, masks, metrics);
   const Activities activities = ActivitiesOf(trace);
   metrics.e2e = activities.Length();
   metrics.computing = Length(activities.computing);
@@ -199,7 +190,7 @@ OverallMetrics ComputeOverall(const RankTrace& trace, const KernelMasks& masks) 
   ComputeGroupTimes(trace, activities.exposed, metrics);
   AddLccl(trace, metrics);
   if (gpu) {
-    AddGpuCopies(trace, is_copy, metrics);
+    AddGpuCopies(trace, activities, metrics);
   } else {
     AddNpuCopies(trace, activities.Free(), metrics);
   }

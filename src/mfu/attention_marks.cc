@@ -7,6 +7,7 @@
 
 #include "mpa/base/text.h"
 #include "mpa/measure/backward_pairs.h"
+#include "mpa/measure/kernel_class.h"
 #include "mpa/measure/module_nest.h"
 #include "mpa/measure/mstx_places.h"
 #include "mpa/mfu/flops.h"
@@ -29,8 +30,9 @@ bool LaunchesAttention(const RankTrace& trace, const OpWork& op, bool gradient) 
   return std::any_of(op.kernels.begin(), op.kernels.end(), [&](const DeviceWork& work) {
     if (!work.IsComputeKernel()) return false;
     const auto row = static_cast<std::size_t>(work.kernel);
-    const FlopsFamily family = FlopsFamilyOf(trace.strings.View(trace.kernels.op_type[row]));
-    return IsAttention(family) && (family == FlopsFamily::kAttentionGrad) == gradient;
+    const std::string_view type = trace.strings.View(trace.kernels.op_type[row]);
+    return ClassOfType(type) == KernelClass::kAttention &&
+           (FlopsFamilyOf(type) == FlopsFamily::kAttentionGrad) == gradient;
   });
 }
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 
 #include "mpa/base/text.h"
+#include "mpa/measure/kernel_class.h"
 
 namespace mpa {
 namespace {
@@ -39,11 +40,11 @@ std::optional<double> RateOf(TypeClass type, bool multiplies_fp32) {
 }
 
 // The inputs that a kernel multiplies with each other.
-std::vector<std::size_t> Operands(FlopsFamily family, std::size_t inputs) {
-  if (IsAttention(family)) return {0, 1, 2};
+std::vector<std::size_t> Operands(std::string_view op_type, std::size_t inputs) {
+  const FlopsFamily family = FlopsFamilyOf(op_type);
+  if (family == FlopsFamily::kNone) return {0};
+  if (ClassOfType(op_type) == KernelClass::kAttention) return {0, 1, 2};
   switch (family) {
-    case FlopsFamily::kNone:
-      return {0};
     case FlopsFamily::kConvolutionInput:  // the size of the gradient, filter, output gradient
       return inputs > 2 ? std::vector<std::size_t>{1, 2} : std::vector<std::size_t>{0, 1};
     case FlopsFamily::kConvolutionFilter:  // input, the size of the gradient, output gradient
@@ -85,10 +86,10 @@ std::string_view Text(TypeClass type) {
 
 TypeClass ComputeType(std::string_view op_type, const std::vector<std::string>& input_types,
                       Hf32 hf32) {
-  const FlopsFamily family = FlopsFamilyOf(op_type);
-  const bool as_hf32 = hf32 == Hf32::kNotTold ? IsConvolution(family) : hf32 == Hf32::kYes;
+  const bool as_hf32 = hf32 == Hf32::kNotTold ? ClassOfType(op_type) == KernelClass::kConvolution
+                                              : hf32 == Hf32::kYes;
   TypeClass widest = TypeClass::kUnknown;
-  for (const std::size_t i : Operands(family, input_types.size())) {
+  for (const std::size_t i : Operands(op_type, input_types.size())) {
     const TypeClass type =
         i < input_types.size() ? TypeClassOf(input_types[i], as_hf32) : TypeClass::kUnknown;
     if (type == TypeClass::kUnknown) return TypeClass::kUnknown;

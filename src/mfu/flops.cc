@@ -115,23 +115,6 @@ FlopsFamily FlopsFamilyOf(std::string_view op_type) {
   return kNone;
 }
 
-bool IsAttention(FlopsFamily family) {
-  switch (family) {
-    case kAttention:
-    case kAttentionGrad:
-    case kPromptAttention:
-    case kIncreAttention:
-    case kFusedInferAttention:
-      return true;
-    default:
-      return false;
-  }
-}
-
-bool IsConvolution(FlopsFamily family) {
-  return family == kConvolution || family == kConvolutionInput || family == kConvolutionFilter;
-}
-
 Flops FlopsOf(std::string_view op_type, const KernelTensors& tensors,
               const AttentionArgs* attention) {
   const FlopsFamily family = FlopsFamilyOf(op_type);

@@ -12,7 +12,8 @@ std::string_view WithoutQueueEntry(std::string_view type) {
 }
 
 bool IsCopy(std::string_view name_or_type) {
-  return IsOneOf(name_or_type, {"MEMCPY_ASYNC", "SDMA_SQE", "PCIE_DMA_SQE", "SDMA"});
+  return IsOneOf(name_or_type,
+                 {"MEMCPY_ASYNC", "SDMA_SQE", "PCIE_DMA_SQE", "SDMA", kGpuCopy, kGpuMemset});
 }
 
 CopyDirection CopyDirectionOf(std::int64_t operation) {

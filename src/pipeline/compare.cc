@@ -46,7 +46,8 @@ CompareOutcome Compare(const CompareRequest& request) {
   const std::array steps = {request.base_step, request.comparison_step};
   std::array<LoadedRank, 2> ranks;
   ParallelFor(ranks.size(), [&](std::size_t i) {
-    ranks[i] = LoadRank(*inputs[i], {wanted, request.gpu_flow_cat}, steps[i]);
+    ranks[i] =
+        LoadRank(*inputs[i], {wanted, request.gpu_flow_cat, request.options.masks}, steps[i]);
   });
   for (std::size_t i = 0; i < ranks.size(); ++i) RefuseEmpty(*inputs[i], ranks[i].trace);
   CompareOptions options = request.options;

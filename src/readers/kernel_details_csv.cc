@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "collective_kernel.h"
 #include "csv_rows.h"
 #include "kernel_load_columns.h"
 #include "mpa/base/text.h"
 #include "mpa/io/csv_file.h"
 #include "mpa/io/numbers.h"
+#include "mpa/measure/kernel_class.h"
 #include "mpa/readers/reader.h"
 
 namespace mpa::readers {
@@ -137,7 +137,7 @@ void ReadKernelDetails(const CaptureFile& file, const ReadRequest& request, Rank
       trace.issues.Count("kernel left out, invalid start or duration", csv.Place());
       continue;
     }
-    const bool is_collective = IsCollectiveKernel(csv[core], csv[name]);
+    const bool is_collective = IsHcclKernel(csv[core], csv[name]);
     Kernels& table = is_collective ? trace.listed_collectives : trace.kernels;
     if (loads && !is_collective) trace.kernel_loads.Append(loads->Read(csv, trace));
     table.Append({.start = *start_ns,

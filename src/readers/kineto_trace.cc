@@ -12,6 +12,8 @@
 #include "megabytes.h"
 #include "mpa/base/text.h"
 #include "mpa/io/numbers.h"
+#include "mpa/measure/kernel_class.h"
+#include "mpa/model/device_tasks.h"
 #include "mpa/readers/reader.h"
 #include "python_text.h"
 #include "trace_builder.h"
@@ -23,6 +25,10 @@ namespace {
 
 constexpr std::array<std::string_view, 6> kHostCategories = {
     "cpu_op", "user_annotation", "cuda_runtime", "cuda_driver", "operator", "runtime"};
+// Copies have a type of their own: exporters of 2021 write Memcpy and Memset.
+constexpr std::array<std::string_view, 2> kCopyCategories = {"gpu_memcpy", "memcpy"};
+constexpr std::array<std::string_view, 2> kMemsetCategories = {"gpu_memset", "memset"};
+constexpr std::string_view kCollectiveCategory = "collective_comm";  // of torch.profiler on NPUs
 constexpr std::array<std::string_view, 4> kFlowCategories = {"async_gpu", "async_cpu_to_gpu",
                                                              "ac2g", "async"};
 
@@ -84,8 +90,14 @@ class KinetoFiller {
       AddHost(event, fragment_.host);
     } else if (category == "python_function") {
       if (Wanted(Tables::kPythonCalls)) AddHost(event, fragment_.python);
-    } else if (category == "kernel" || category == "gpu_memcpy" || category == "gpu_memset") {
-      AddDevice(event, category);
+    } else if (Contains(kCopyCategories, category)) {
+      AddDevice(event, WorkKind::kCopy);
+    } else if (Contains(kMemsetCategories, category)) {
+      AddDevice(event, WorkKind::kMemset);
+    } else if (category == kCollectiveCategory) {
+      AddDevice(event, WorkKind::kCollective);
+    } else if (category == "kernel") {
+      AddDevice(event, KindOfKernel(event.name));
     } else if (EqualsIgnoringCase(event.name, "[memory]")) {
       AddMemory(event);
     }
@@ -137,27 +149,48 @@ class KinetoFiller {
         {IdFrom(event.id), event.ph == "f", *time, IdFrom(event.pid), IdFrom(event.tid)});
   }
 
-  void AddDevice(const TraceEvent& event, const std::string& category) {
+  // Which table device work belongs to. The category decides, then the name.
+  enum class WorkKind : std::uint8_t { kKernel, kCollective, kCopy, kMemset };
+
+  WorkKind KindOfKernel(std::string_view name) {
+    const auto [known, is_new] = kinds_.try_emplace(Intern(name), WorkKind::kKernel);
+    if (!is_new) return known->second;
+    if (IsCommunicationKernel(name, request_.masks)) {
+      known->second = WorkKind::kCollective;
+    } else if (IsCopyName(name)) {
+      known->second = StartsWithIgnoringCase(name, "memset") ? WorkKind::kMemset : WorkKind::kCopy;
+    }
+    return known->second;
+  }
+
+  void AddDevice(const TraceEvent& event, WorkKind kind) {
     const auto span = SpanOf(event);
     if (!span) return;
     const StringId name = Intern(event.name);
     const std::int64_t stream = IdFrom(event.tid);
     const EventPlace place{IdFrom(event.pid), stream, span->start};
-    if (category != "kernel") {
-      fragment_.part.device_tasks.Append({.start = span->start,
-                                          .dur = span->dur,
-                                          .name = name,
-                                          .type = Intern(category),
-                                          .stream = stream});
-      fragment_.rest.task_places.push_back(place);
-    } else if (StartsWithIgnoringCase(event.name, "nccl")) {
-      fragment_.part.communications.Append(
-          {.start = span->start, .dur = span->dur, .name = name, .op_type = name});
-      fragment_.rest.communication_places.push_back(place);
-    } else {
-      fragment_.part.kernels.Append(
-          {.start = span->start, .dur = span->dur, .name = name, .stream = stream});
-      fragment_.rest.kernel_places.push_back(place);
+    switch (kind) {
+      case WorkKind::kCopy:
+      case WorkKind::kMemset:
+        fragment_.part.device_tasks.Append(
+            {.start = span->start,
+             .dur = span->dur,
+             .name = name,
+             .type = Intern(kind == WorkKind::kCopy ? kGpuCopy : kGpuMemset),
+             .stream = stream,
+             .direction = DirectionOfCopyName(event.name)});
+        fragment_.rest.task_places.push_back(place);
+        break;
+      case WorkKind::kCollective:
+        fragment_.part.communications.Append(
+            {.start = span->start, .dur = span->dur, .name = name, .op_type = name});
+        fragment_.rest.communication_places.push_back(place);
+        break;
+      case WorkKind::kKernel:
+        fragment_.part.kernels.Append(
+            {.start = span->start, .dur = span->dur, .name = name, .stream = stream});
+        fragment_.rest.kernel_places.push_back(place);
+        break;
     }
   }
 
@@ -192,6 +225,7 @@ class KinetoFiller {
   EscapedTexts texts_;
   const ReadRequest& request_;
   std::string_view file_name_;
+  std::unordered_map<StringId, WorkKind> kinds_;  // by name of a kernel
 };
 
 // The allocations in a list of allocations and releases. An address that is allocated again before
@@ -249,7 +283,8 @@ void Join(const Fragment& fragment, TrackNumbers& tracks, RankTrace& trace) {
                                .dur = part.device_tasks.dur[i],
                                .name = texts[part.device_tasks.name[i]],
                                .type = texts[part.device_tasks.type[i]],
-                               .stream = part.device_tasks.stream[i]});
+                               .stream = part.device_tasks.stream[i],
+                               .direction = part.device_tasks.direction[i]});
   }
   trace.memory_samples.AppendAll(part.memory_samples);
   if (trace.backward_tid == -1 && fragment.first_backward_tid) {

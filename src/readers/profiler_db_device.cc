@@ -8,9 +8,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "collective_kernel.h"
 #include "kernel_load_columns.h"
 #include "megahertz.h"
+#include "mpa/measure/kernel_class.h"
 #include "mpa/model/device_tasks.h"
 #include "profiler_db_tables.h"
 
@@ -139,7 +139,7 @@ void ReadKernels(DbInput& input, Tables wanted) {
     const StringId core = text(4);
     const StringId name = input.strings.Text(row, 2);
     const StringPool& strings = input.trace.strings;
-    if (IsCollectiveKernel(strings.View(core), strings.View(name))) return;
+    if (IsHcclKernel(strings.View(core), strings.View(name))) return;
     input.trace.kernels.Append({.start = span->start,
                                 .dur = span->dur,
                                 .name = name,

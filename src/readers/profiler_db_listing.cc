@@ -4,7 +4,7 @@
 
 #include <unordered_map>
 
-#include "collective_kernel.h"
+#include "mpa/measure/kernel_class.h"
 #include "profiler_db_tables.h"
 
 namespace mpa::readers {
@@ -44,7 +44,7 @@ void ListTasks(DbInput& input, const char* table) {
       return RecordedText(input.strings.Text(row, column), strings);
     };
     const StringId core = text(12), name = input.strings.Text(row, 10);
-    if (IsCollectiveKernel(strings.View(core), strings.View(name))) return;
+    if (IsHcclKernel(strings.View(core), strings.View(name))) return;
     input.trace.listed_kernels.Append({.start = span->start,
                                        .dur = span->dur,
                                        .name = name,

@@ -9,10 +9,10 @@
 #include <string_view>
 #include <vector>
 
-#include "collective_kernel.h"
 #include "comm_task_facts.h"
 #include "kernel_load_columns.h"
 #include "megahertz.h"
+#include "mpa/measure/kernel_class.h"
 #include "mpa/model/collective_tasks.h"
 #include "mpa/model/device_tasks.h"
 #include "mpa/raw/enumerations.h"
@@ -205,7 +205,7 @@ void FillKernels(const Session& session, const LaunchOf& launch, bool with_loads
   const auto view = [&](StringId text) { return session.strings.View(text); };
   for (std::size_t i = 0; i < kernels.Size(); ++i) {
     if (!raw::IsListedKernel(session, i)) continue;
-    if (IsCollectiveKernel(view(kernels.core[i]), view(kernels.name[i]))) continue;
+    if (IsHcclKernel(view(kernels.core[i]), view(kernels.name[i]))) continue;
     const auto task = static_cast<std::size_t>(kernels.task[i]);
     const std::int32_t step = steps.At(session.tasks.start[task]);
     const std::int32_t row = kernels.counters[i];

@@ -41,7 +41,8 @@ class Config(Cli):
         config = configparser.RawConfigParser()
         config.read_string(printed.out)
         self.assertEqual(config.sections(), ["OP_MASK"])
-        self.assertEqual(sorted(config["OP_MASK"]), sorted(key.lower() for key in self.MASKS))
+        self.assertEqual(sorted(config["OP_MASK"]),
+                         sorted(key.lower() for key in [*self.MASKS, "COMM_MASK"]))
         file = self.write("printed.ini", printed.out)
         self.assertEqual(self.overall("--compare_config", file), self.overall())
 

@@ -47,7 +47,7 @@ CASES = [
         "Free Time": 1.059, "\tSDMA": 3, "\tFree": 1.0474, "E2E Time": 1.0357}),
     ("text_base_ascend_pt", "gpu_base.json", {
         **dict.fromkeys((
-            "\tAllGatherMatmul", "\t\tComputing", "\t\tCommunication", "\tPage Attention",
+            "\tAllGatherMatmul", "\t\tComputing", "\t\tCommunication", "\tPage Attention", "\tCube",
             "\tOther", "\t\tFlash Attention (Forward) (Vector)", "\t\tVector (Trans)",
             "\tSDMA (Tensor Move)", "\tdp: Group group_0 Communication",
             "\ttp: Group group_1 Communication", "\t\tWait", "\t\tTransmit",
@@ -57,7 +57,7 @@ CASES = [
         "\t\tFlash Attention (Backward) (Cube)": 1.36, "\tConv (Forward)": 1.2889,
         "\t\tConv (Forward) (Cube)": 1.325, "\tConv (Backward)": 1.2857,
         "\t\tConv (Backward) (Cube)": 1.25, "\t\tConv (Backward) (Vector)": 2,
-        "\tMatmul": 1.3429, "\t\tMatmul (Cube)": 1.3636, "\tVector": 9.8883,
+        "\tMatmul": 1.0805, "\t\tMatmul (Cube)": 1.0843, "\tVector": 9.8883,
         "\t\tVector (No Trans)": 9.3328, "Uncovered Communication Time": 1.2281,
         "Free Time": 2.7802, "\tFree": 2.9046, "E2E Time": 2.2979}),
 ]

@@ -31,13 +31,10 @@ struct Activities {
 
 /// As the profiler's own overlap analysis says; of captures without one, and of one step of a
 /// capture with kernels (the analysis is cut at the step, where work may reach over), from kernels
-/// and collectives. Copies on a GPU are kernels there, but compute nothing.
+/// and collectives.
 Activities ActivitiesOf(const RankTrace& trace);
 
 /// True if ActivitiesOf takes the profiler's own overlap analysis.
 bool HasOverlapAnalysis(const RankTrace& trace);
-
-/// True for the name of a copy or memset on a GPU.
-bool IsGpuCopy(std::string_view name);
 
 }  // namespace mpa

@@ -12,7 +12,8 @@
 namespace mpa {
 
 /// What an operation does, in the word that HCCL and NCCL share: "allreduce" for
-/// hcom_allReduce__271_0_1, hcom_allReduce_ and ncclDevKernel_AllReduce_Sum_f32_RING_LL(...).
+/// hcom_allReduce__271_0_1, hcom_allReduce_, ncclDevKernel_AllReduce_Sum_f32_RING_LL(...) and
+/// cross_device_reduce_1stage.
 /// Other names up to their first '_', in lower case.
 std::string CollectiveKind(std::string_view name);
 

@@ -19,7 +19,8 @@ struct ModuleStatisticRow {
   std::string module;  ///< "Linear", "[Backward]Linear", "Linear_1" (see VariantNaming)
   std::string op;
   std::string kernels;  ///< names, joined by ", "
-  TimeNs total = 0;     ///< of the kernels
+  TimeNs total = 0;     ///< of the kernels and collectives
+  TimeNs computed = 0;  ///< of the kernels alone
   double average = 0;   ///< of the operator's calls
   std::int64_t count = 0;
   std::string mfu;  ///< of each kernel, see AverageMfu(); empty unless it was asked for
@@ -44,11 +45,12 @@ struct ModuleStatisticOptions {
   bool backward = true;
 };
 
-/// Where the time of the device's kernels went.
+/// Where the time of the device's kernels went. Collectives are no kernels.
 struct ModuleCoverage {
   TimeNs in_modules = 0;
   TimeNs outside_modules = 0;  ///< their operators run in no module
   TimeNs without_op = 0;       ///< no operator is known to have launched them
+  TimeNs collectives = 0;      ///< of all places, with the kernels that arrange them
 };
 
 struct ModuleStatistic {

@@ -63,11 +63,6 @@ enum class FlopsFamily : std::uint8_t {
 /// version and letter case.
 FlopsFamily FlopsFamilyOf(std::string_view op_type);
 
-/// True for attention of training and inference, forward and backward.
-bool IsAttention(FlopsFamily family);
-/// True for convolutions and their gradients.
-bool IsConvolution(FlopsFamily family);
-
 /// The operations of one run of a kernel. `attention` are the arguments of an attention operator,
 /// null when no mark tells them; others do not need them. Norms, softmax, bias, scaling and
 /// quantisation are not counted.

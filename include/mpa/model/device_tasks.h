@@ -11,7 +11,10 @@ namespace mpa {
 /// The type of a task as the runtime calls it: "EVENT_WAIT" where the device says "EVENT_WAIT_SQE".
 std::string_view WithoutQueueEntry(std::string_view type);
 
-/// True for the name or type of a task that copies between memories.
+/// The types of copies and memsets of GPUs.
+inline constexpr std::string_view kGpuCopy = "gpu_memcpy", kGpuMemset = "gpu_memset";
+
+/// True for the name or type of a task that copies between memories, or fills one.
 bool IsCopy(std::string_view name_or_type);
 
 /// From the vendor's number of what a copy does, as in ENUM_MEMCPY_OPERATION of databases.

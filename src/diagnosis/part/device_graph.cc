@@ -103,7 +103,7 @@ class DevicePart {
         const NodeKind kind = IsDeviceCopy(work.leaf) ? NodeKind::kCopy : NodeKind::kKernel;
         begin_node_[i] = end_node_[i] =
             draft_.AddOfStep(work.begin, work.end - work.begin, kind, StepOf(item), work.row);
-        graph_.nodes.back().leaf = work.leaf;
+        graph_.nodes.back().leaf = work.own;
         graph_.nodes.back().in_optimizer = Contains(optimizer_, AskedFor(item));
         graph_.nodes.back().adds_gradients = Contains(gradients_, AskedFor(item));
       }

@@ -11,6 +11,7 @@
 
 #include "mpa/base/text.h"
 #include "mpa/measure/data_types.h"
+#include "mpa/measure/kernel_class.h"
 #include "mpa/mfu/shapes.h"
 #include "part_facts.h"
 
@@ -99,12 +100,17 @@ class PerfJudge {
   std::string_view View(StringId text) const { return trace_.strings.View(text); }
 
   std::optional<PerfFamily> FamilyOf(std::size_t row) const {
-    const std::string_view core = View(kernels_.core[row]), type = View(kernels_.op_type[row]);
-    if (IsOneOf(type, {"FlashAttentionScore", "FlashAttentionScoreGrad"}))
+    const std::string_view type = View(kernels_.op_type[row]);
+    const Core core = CoreNamed(View(kernels_.core[row]));
+    const KernelClass type_class = ClassOfType(type);
+    // The limits of units and axes are those of attention in training.
+    if (type_class == KernelClass::kAttention && type.starts_with("FlashAttentionScore"))
       return PerfFamily::kAttention;
-    if (IsOneOf(core, {"AI_CORE", "MIX_AIC"}) && ToLower(type).find("matmul") != std::string::npos)
-      return PerfFamily::kCube;
-    if (IsOneOf(core, {"AI_VECTOR_CORE", "MIX_AIV"})) return PerfFamily::kVector;
+    const bool is_product = type_class == KernelClass::kMatmul ||
+                            type_class == KernelClass::kGroupedMatmul ||
+                            type_class == KernelClass::kMc2;
+    if (core == Core::kCube && is_product) return PerfFamily::kCube;
+    if (core == Core::kVector) return PerfFamily::kVector;
     return std::nullopt;
   }
 

@@ -38,12 +38,15 @@ std::vector<ListRow> OwnTimes(const Ranks& ranks) {
     for (const ModuleStatisticRow& row : ranks[i].part.rows) {
       auto& of_ranks = times[row.parent.empty() ? row.module : row.parent + "/" + row.module];
       of_ranks.resize(ranks.size());
-      of_ranks[i] += row.total;
+      of_ranks[i] += row.computed;
     }
   }
   std::vector<ListRow> rows;
   rows.reserve(times.size());
-  for (auto& [path, of_ranks] : times) rows.push_back({path, std::move(of_ranks)});
+  for (auto& [path, of_ranks] : times) {
+    ListRow row{path, std::move(of_ranks)};
+    if (row.Total() > 0) rows.push_back(std::move(row));  // others only communicate
+  }
   std::stable_sort(rows.begin(), rows.end(),
                    [](const ListRow& a, const ListRow& b) { return a.Total() > b.Total(); });
   return rows;
@@ -111,16 +114,23 @@ std::vector<std::string> ModuleList(const Ranks& ranks) {
   const RankSpread kernels = SpreadOf(ValuesOf(all, ranks));
   const AmountScale scale(Quantity::kTime, std::llround(kernels.max.value));
   const auto text = [&](double time) { return scale.Text(scale.Rounded(std::llround(time))); };
+  const ListRow collectives = RowOf(
+      "collectives", ranks, [](const ModuleCoverage& coverage) { return coverage.collectives; });
   const double inside = share(all.Total() - outside.Total() - without.Total());
 
   std::vector<std::string> lines;
   OutlierLines outliers;
   const bool several = ranks.size() > 1;
+  const std::string median = several ? " (median)" : "";
   lines.push_back(
       fmt::format("{}: kernels take {} {}{}, {:.1f} % of it in modules ({})",
                   several ? fmt::format("{} ranks", ranks.size()) : RankText(ranks.front().rank),
-                  text(kernels.median), scale.unit(), several ? " (median)" : "", inside * 100,
-                  SourceText(ranks)));
+                  text(kernels.median), scale.unit(), median, inside * 100, SourceText(ranks)));
+  if (collectives.Total() > 0) {
+    lines.push_back(fmt::format("collectives take {} {}{}, which is not in the list",
+                                text(SpreadOf(ValuesOf(collectives, ranks)).median), scale.unit(),
+                                median));
+  }
   lines.push_back(
       several ? fmt::format("{:<10} {:>7} {:>8} {:>8} {:>8} {:>7}  {}", "share", "",
                             fmt::format("median", scale.unit()), "min", "max", "of rank",

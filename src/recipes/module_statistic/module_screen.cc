@@ -28,9 +28,9 @@ class ModulesByPath {
   explicit ModulesByPath(const std::vector<ModuleStatisticRow>& rows) {
     for (const ModuleStatisticRow& row : rows) {
       const std::string path = row.parent.empty() ? row.module : row.parent + "/" + row.module;
-      total_ += row.total;
+      total_ += row.computed;
       for (std::size_t end = path.find('/');; end = path.find('/', end + 1)) {
-        Node(path.substr(0, end)).time += row.total;
+        Node(path.substr(0, end)).time += row.computed;
         if (end == std::string::npos) break;
       }
     }

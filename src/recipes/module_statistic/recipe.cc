@@ -25,7 +25,7 @@ constexpr ModuleSource LastOf(ModuleSource) { return ModuleSource::kPythonCalls;
 
 template <class Archive>
 void serialize(Archive& archive, ModuleCoverage& coverage) {
-  archive(coverage.in_modules, coverage.outside_modules, coverage.without_op);
+  archive(coverage.in_modules, coverage.outside_modules, coverage.without_op, coverage.collectives);
 }
 
 template <class Archive>
@@ -109,7 +109,9 @@ void AddLines(const std::vector<PartOfRank>& parts, bool tree, std::size_t most,
   std::vector<std::string> lines = ModuleList(parts);
   if (lines.empty()) return;
   if (tree) {
-    lines.resize(1);
+    lines.erase(std::find_if(lines.begin(), lines.end(),
+                             [](const std::string& line) { return line.starts_with("share"); }),
+                lines.end());
     for (std::string& line : ModuleScreen(parts.front().part.rows, most)) {
       lines.push_back(std::move(line));
     }

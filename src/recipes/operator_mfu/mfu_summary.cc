@@ -8,15 +8,22 @@
 #include <tuple>
 
 #include "mpa/measure/activities.h"
+#include "mpa/measure/kernel_class.h"
 #include "mpa/model/step_bounds.h"
 
 namespace mpa {
 namespace {
 
-std::string_view KindOf(FlopsFamily family) {
-  if (IsAttention(family)) return "attention";
-  if (IsConvolution(family)) return "convolutions";
-  return family == FlopsFamily::kNone ? "other recorded work" : "matrix products";
+std::string_view KindOf(std::string_view op_type) {
+  if (FlopsFamilyOf(op_type) == FlopsFamily::kNone) return "other recorded work";
+  switch (ClassOfType(op_type)) {
+    case KernelClass::kAttention:
+      return "attention";
+    case KernelClass::kConvolution:
+      return "convolutions";
+    default:
+      return "matrix products";
+  }
 }
 
 void Add(const KernelMfu& kernel, TimeNs dur, MfuShare& share) {
@@ -53,7 +60,7 @@ class Summary {
       summary_.device_time += dur;
       if (kernel.flops.Known()) {
         Add(kernel, dur, all);
-        Add(kernel, dur, kinds[KindOf(FlopsFamilyOf(Type(row)))]);
+        Add(kernel, dur, kinds[KindOf(Type(row))]);
         if (kernel.use.Known()) {
           AddWaste(row);
         } else if (kernel.use.gap != PeakGap::kNoChip) {  // that concerns all of them

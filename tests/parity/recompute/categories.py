@@ -11,6 +11,11 @@ OPERATORS = (
     (MATMUL, ("aten::addmm", "aten::bmm", "aten::mm", "aten::matmul")))
 BACKWARD = ("bwd", "backward", "back", "grad")
 GPU_CUBE = ("gemm", "conv", "cutlass", "wgrad", "gemvx")
+# Kernels of a GPU that no such operator launched: cuDNN, FlashAttention, cuBLAS, CUTLASS, rocBLAS.
+GPU_NAMES = (
+    (ATTENTION, ("flash_fwd", "flash_bwd", "fmha", "attn_fwd", "attn_bwd")),
+    (CONV, ("convolve", "fprop", "dgrad", "wgrad", "winograd", "scudnn", "igemm_")),
+    (MATMUL, ("gemm", "gemv", "matmul", "cutlass", "cijk_", "nvjet")))
 TRANS = ("cast", "transdata", "transpose")
 FUSED = ("allgathermatmul", "matmulreducescatter", "matmulallreduce")
 CUBE_CORES = ("AI_CORE", "MIX_AIC", "KERNEL_AICORE", "KERNEL_MIX_AIC")
@@ -63,7 +68,7 @@ class Categories:
         family = self._by_operator(kernel)
         if family:
             return f"{family} ({core})" if core else None
-        if not self._is_gpu and (family := by_type(kind)):
+        if family := by_gpu_name(name) if self._is_gpu else by_type(kind):
             return f"{family} (Cube)"
         if core == "Vector":
             trans = has(name, TRANS) and not self._is_gpu
@@ -85,6 +90,13 @@ class Categories:
                     family == CONV and str(thread[1]) == str(self._backward_thread))
                 return f"{family} ({'Backward' if backward else 'Forward'})"
         return None
+
+
+def by_gpu_name(name):
+    family = next((family for family, words in GPU_NAMES if has(name, words)), None)
+    if family in (None, MATMUL):
+        return family
+    return f"{family} ({'Backward' if has(name, BACKWARD) else 'Forward'})"
 
 
 def by_type(kind):

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "mpa/measure/device_items.h"
 #include "mpa/measure/host_timeline.h"
 #include "support/rank_builder.h"
 
@@ -387,6 +388,43 @@ TEST(Account, OfNothingIsEmpty) {
   rank.Step(1, 100, 100);
   rank.Step(2, 100, 50);
   EXPECT_EQ(AccountRank(rank.trace).steps.size(), 2u);
+}
+
+// Copies and collectives of a GPU are what their category says; nothing else of them is free time.
+TEST(GpuAccount, HasCopiesAndCollectivesOfEveryName) {
+  RankBuilder rank(DeviceKind::kGpu);
+  const auto copy = [&](std::string_view type, TimeNs begin, TimeNs end, CopyDirection direction) {
+    rank.Task(type, begin, end, 7, "a copy");
+    rank.trace.device_tasks.direction.back() = direction;
+  };
+  rank.KernelAt(0, 100, "Cijk_Alik_Bljk_BBS");
+  copy("gpu_memcpy", 50, 150, CopyDirection::kToDevice);  // 50 of them beside the kernel
+  copy("gpu_memcpy", 200, 230, CopyDirection::kToHost);
+  copy("gpu_memset", 240, 245, CopyDirection::kWithinDevice);
+  rank.Collective(-1, 300, 400, "mscclKernel_Sum_half");
+  rank.KernelAt(490, 500, "reduce_kernel");
+  const RankAccount account = AccountRank(rank.trace);
+  ASSERT_EQ(account.steps.size(), 1u);
+  const LeafTimes& leaves = account.steps[0].leaves;
+  EXPECT_EQ(leaves[Leaf::kMatmul], 100);
+  EXPECT_EQ(leaves[Leaf::kVector], 10);
+  EXPECT_EQ(leaves[Leaf::kCopyIn], 50);
+  EXPECT_EQ(leaves[Leaf::kCopyOut], 30);
+  EXPECT_EQ(leaves[Leaf::kCopyDevice], 5);
+  EXPECT_EQ(leaves.SumOf(IsCommunication), 100);
+  EXPECT_EQ(leaves.SumOf(IsFree), 500 - 295);
+}
+
+// A kernel and a copy of another stream that begin in the same nanosecond are two things.
+TEST(GpuAccount, DoesNotTakeACopyForTheTaskOfAKernel) {
+  RankBuilder rank(DeviceKind::kGpu);
+  rank.KernelAt(0, 100, "volta_sgemm");
+  rank.trace.kernels.stream.back() = 7;
+  rank.Task("gpu_memcpy", 0, 100, 20, "Memcpy HtoD");
+  const std::vector<DeviceItem> items = FindDeviceItems(rank.trace);
+  ASSERT_EQ(items.size(), 2u);
+  EXPECT_EQ(items[0].stream, 7);
+  EXPECT_EQ(items[1].stream, 20);
 }
 
 }  // namespace

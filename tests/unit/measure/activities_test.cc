@@ -63,11 +63,11 @@ TEST(Activities, OfTheLcclLibraryAreNoComputingInAnyCommand) {
 }
 
 TEST(Activities, CopiesComputeNothingOnAGpu) {
-  RankBuilder rank;
-  rank.KernelAt(0, 10, "Memcpy HtoD (Pinned -> Device)");
-  EXPECT_EQ(ActivitiesOf(rank.trace).computing, (Intervals{{0, 10}}));
-  rank.trace.device = DeviceKind::kGpu;
-  EXPECT_TRUE(ActivitiesOf(rank.trace).computing.empty());
+  RankBuilder rank(DeviceKind::kGpu);
+  rank.Task("gpu_memcpy", 0, 10, 7, "Memcpy HtoD (Pinned -> Device)");
+  const Activities activities = ActivitiesOf(rank.trace);
+  EXPECT_TRUE(activities.computing.empty());
+  EXPECT_EQ(activities.Length(), 10);
 }
 
 TEST(Activities, OfARankWithoutWorkAreNone) {

@@ -31,6 +31,11 @@ TEST(CollectiveKind, IsFoundInTheNamesOfOldNccl) {
 
 TEST(CollectiveKind, IsTheFirstWordOfOtherNames) {
   EXPECT_EQ(CollectiveKind("kernel_aivec"), "kernel");
+  EXPECT_EQ(CollectiveKind("void vllm::cross_device_reduce_2stage<__nv_bfloat16, 8>"), "allreduce");
+  EXPECT_EQ(CollectiveKind("void c10d::multimem_all_reduce_kernel<float, 16>"), "allreduce");
+  EXPECT_EQ(CollectiveKind("oneccl_reduce_scatter_pcie"), "reducescatter");
+  EXPECT_EQ(CollectiveKind("void deep_ep::internode_ll::combine<true, 7168>"), "combine");
+  EXPECT_EQ(CollectiveKind("mscclKernel_Sum_half_Simple_false"), "mscclkernel") << "runs any";
   EXPECT_EQ(CollectiveKind("Receive_x_1"), "receive");
   EXPECT_EQ(CollectiveKind("ncclKernel"), "ncclkernel");
 }

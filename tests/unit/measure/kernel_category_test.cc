@@ -228,13 +228,51 @@ TEST(KernelClassifier, GoesByTheNameOfTheKernelOnGpus) {
     rank.Kernel(name, "PagedAttention", "AI_CORE");  // types and cores mean nothing there
     return CategoryOf(rank);
   };
-  for (const char* name :
-       {"volta_sgemm_128", "implicit_convolve", "void cutlass::Kernel", "wgrad_alg0", "GemvX"}) {
-    EXPECT_EQ(on_gpu(name), Category::kOtherCube) << name;
+  for (const char* name : {"volta_sgemm_128", "void cutlass::Kernel", "GemvX", "Cijk_Ailk"}) {
+    EXPECT_EQ(on_gpu(name), Category::kMatmulCube) << name;
   }
-  for (const char* name : {"elementwise_kernel", "transpose_kernel", "AllGatherMatmul"}) {
+  EXPECT_EQ(on_gpu("implicit_convolve"), Category::kConvForwardCube);
+  EXPECT_EQ(on_gpu("wgrad_alg0"), Category::kConvBackwardCube);
+  EXPECT_EQ(on_gpu("igemm_wrw_gtcx3_nhwc"), Category::kConvBackwardCube);
+  EXPECT_EQ(on_gpu("flash_bwd_kernel"), Category::kFlashAttentionBackwardCube);
+  EXPECT_EQ(on_gpu("conv_something"), Category::kOtherCube) << "a cube kernel by the mask alone";
+  for (const char* name : {"elementwise_kernel", "transpose_kernel"}) {
     EXPECT_EQ(on_gpu(name), Category::kVectorNoTrans) << name;
   }
+}
+
+// What one screen calls convolution is the same on every other: the operator decides. Only causes
+// ask what the kernel itself does.
+TEST(KernelClassifier, GivesTheWorkOfAnOperatorToItsClass) {
+  RankBuilder rank;
+  const std::int32_t thread = rank.Thread(1);
+  rank.Op("aten::conv2d", 100, 200, thread);
+  rank.Op("aten::mm", 300, 400, thread);
+  rank.Launch(7, 150, thread);
+  rank.Launch(8, 350, thread);
+  const auto launched = [&](std::int64_t link, std::string_view type, std::string_view core) {
+    const std::size_t kernel = rank.Kernel("k", type, core);
+    rank.trace.kernels.link.at(kernel) = link;
+    return kernel;
+  };
+  const std::size_t conv = launched(7, "Conv2D", "AI_CORE");
+  const std::size_t layout = launched(7, "TransData", "AI_VECTOR_CORE");
+  const std::size_t product = launched(8, "Cast", "AI_VECTOR_CORE");
+  const std::size_t grouped = launched(8, "GroupedMatmul", "MIX_AIC");
+  const std::size_t alone = rank.Kernel("k", "TransData", "AI_VECTOR_CORE");
+  const std::size_t on_host = rank.Kernel("k", "Index", "AI_CPU");
+  const std::size_t cube = rank.Kernel("k", "Gemm", "AI_CORE");
+  const KernelClassifier classifier(rank.trace);
+  EXPECT_EQ(classifier.ClassOf(conv), KernelClass::kConvolution);
+  EXPECT_EQ(classifier.ClassOf(layout), KernelClass::kConvolution);
+  EXPECT_EQ(classifier.OwnClassOf(layout), KernelClass::kFormat);
+  EXPECT_EQ(classifier.ClassOf(product), KernelClass::kMatmul);
+  EXPECT_EQ(classifier.ClassOf(grouped), KernelClass::kGroupedMatmul) << "a kind of product";
+  EXPECT_EQ(classifier.ClassOf(alone), KernelClass::kFormat);
+  EXPECT_EQ(classifier.ClassOf(on_host), KernelClass::kAiCpu);
+  EXPECT_EQ(classifier.Classify(cube), Category::kOtherCube);
+  EXPECT_EQ(classifier.ClassOf(cube), KernelClass::kOther) << "no part of what is called Matmul";
+  EXPECT_EQ(classifier.OwnClassOf(cube), KernelClass::kMatmul);
 }
 
 }  // namespace

@@ -13,12 +13,13 @@ using Names = std::vector<std::string>;
 using Times = std::vector<TimeNs>;
 
 // Reads a trace with these events.
-RankTrace ReadTrace(const std::string& events, const std::string& gpu_flow_cat = "") {
+RankTrace ReadTrace(const std::string& events, const std::string& gpu_flow_cat = "",
+                    const KernelMasks& masks = {}) {
   const test::TempDir dir;
   return test::ReadFile(FileKind::kKinetoTrace,
                         dir.Write("gpu.json", "{\"schemaVersion\": 1, \"traceEvents\": [" + events +
                                                   "], \"traceName\": \"gpu.json\"}"),
-                        {test::kAllTables, gpu_flow_cat});
+                        {test::kAllTables, gpu_flow_cat, masks});
 }
 
 std::string Span(const std::string& category, const std::string& name, int tid = 7) {
@@ -50,6 +51,34 @@ TEST(KinetoTrace, TellsKernelsFromNcclCopiesAndMemsets) {
   EXPECT_EQ(test::ColumnTexts(trace, trace.device_tasks.name),
             (Names{"Memcpy HtoD", "Memset (Device)"}));
   EXPECT_EQ(test::ColumnTexts(trace, trace.device_tasks.type), (Names{"gpu_memcpy", "gpu_memset"}));
+}
+
+// The category decides, then the name.
+TEST(KinetoTrace, PutsDeviceWorkIntoTheTableOfItsKind) {
+  const RankTrace trace = ReadTrace(
+      Span("Memcpy", "Memcpy HtoD", 7) + "," + Span("Memset", "Memset (Device)", 7) + "," +
+      Span("gpu_memcpy", "CopyDeviceToHost", 7) + "," + Span("kernel", "Memcpy DtoD", 7) + "," +
+      Span("kernel", "Memset (Device)", 7) + "," + Span("collective_comm", "exchange", 20) + "," +
+      Span("kernel", "mscclKernel_Sum_half_Simple_false", 20) + "," + Span("kernel", "Add", 7));
+  EXPECT_EQ(test::ColumnTexts(trace, trace.kernels.name), (Names{"Add"}));
+  EXPECT_EQ(test::ColumnTexts(trace, trace.communications.name),
+            (Names{"exchange", "mscclKernel_Sum_half_Simple_false"}));
+  EXPECT_EQ(test::ColumnTexts(trace, trace.device_tasks.type),
+            (Names{"gpu_memcpy", "gpu_memset", "gpu_memcpy", "gpu_memcpy", "gpu_memset"}));
+  using enum CopyDirection;
+  EXPECT_EQ(trace.device_tasks.direction,
+            (std::vector<CopyDirection>{kToDevice, kWithinDevice, kToHost, kWithinDevice,
+                                        kWithinDevice}));
+}
+
+TEST(KinetoTrace, TakesTheCommunicationKernelsOfTheRequest) {
+  KernelMasks masks;
+  masks.communication = {"ours_"};
+  const RankTrace trace = ReadTrace(
+      Span("kernel", "void ours_exchange<int>") + "," + Span("kernel", "ncclKernel"), "", masks);
+  EXPECT_EQ(test::ColumnTexts(trace, trace.communications.name),
+            (Names{"void ours_exchange<int>"}));
+  EXPECT_EQ(test::ColumnTexts(trace, trace.kernels.name), (Names{"ncclKernel"}));
 }
 
 TEST(KinetoTrace, TakesProcessesAndThreadsThatAreTexts) {

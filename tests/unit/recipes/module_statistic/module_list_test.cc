@@ -41,7 +41,7 @@ class ListRanks {
     ModuleStatisticRow row;
     row.parent = parent;
     row.module = module;
-    row.total = total;
+    row.total = row.computed = total;
     return row;
   }
   std::deque<ModuleStatistic> statistics_;

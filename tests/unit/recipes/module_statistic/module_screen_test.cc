@@ -12,7 +12,7 @@ ModuleStatisticRow RowOf(const char* parent, const char* module, TimeNs total) {
   ModuleStatisticRow row;
   row.parent = parent;
   row.module = module;
-  row.total = total;
+  row.total = row.computed = total;
   return row;
 }
 
