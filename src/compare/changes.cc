@@ -91,10 +91,10 @@ SideAccount AccountSide(const RankTrace& trace, const GroupNames& groups, bool b
 std::string StepsText(std::size_t base, std::size_t comparison) {
   const auto text = [](std::size_t steps) -> std::string {
     if (steps == 0) return "all device work";
-    return steps == 1 ? "step" : fmt::format("{} steps", steps);
+    return fmt::format("{} step{}", steps, steps == 1 ? "" : "s");
   };
-  if (base == comparison) return text(base);
-  return fmt::format("{} instead of {}", text(comparison), text(base));
+  if (base != comparison) return fmt::format("{} instead of {}", text(comparison), text(base));
+  return base == 1 ? "step" : text(base);
 }
 
 ChangeNode StepChange(const CompareInput& input, const OverallMetrics& base,
