@@ -8,6 +8,7 @@
 
 #include "mpa/base/text.h"
 #include "mpa/measure/collectives.h"
+#include "mpa/model/collective_tasks.h"
 
 namespace mpa {
 namespace {
@@ -92,6 +93,7 @@ std::string AccountPieces::OperationOf(const Piece& piece) const {
   const auto row = static_cast<std::size_t>(piece.row);
   std::string operation = CollectiveKindOf(trace_, row);
   if (operation.empty() || operation == "N/A") operation = "communication";
+  if (IsLcclKernel(trace_.strings.View(trace_.communications.name[row]))) operation = "LCCL";
   const std::string group = naming_.group ? naming_.group(row) : "";
   if (!group.empty()) operation += " of " + group;
   if (piece.peer < 0) return operation;
