@@ -19,6 +19,7 @@
 #include "agent.h"
 #include "choices.h"
 #include "command.h"
+#include "mpa/base/console.h"
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
 #include "mpa/base/notes.h"
@@ -213,7 +214,7 @@ int RunAdvisor(const AdvisorOptions& options, const Agent& agent) {
     Print(document + "\n");
   } else {
     PrintLines(outcome.report.lines);
-    if (changes) PrintLines(ChangeLines(*changes, InChinese(options)));
+    if (changes) PrintLines(LinesOf(*changes, InChinese(options), ScreenWidth(stdout)));
   }
   FinishStdout();
   if (tables) WriteTables(places, outcome.report);
@@ -286,7 +287,8 @@ Command AddAdvisor(CLI::App& program, const Agent& agent) {
       ->group(kPrograms);
   app->add_option(
          "--baseline", options->baseline,
-         "An earlier diagnosis (--json) to compare with: which findings are new, gone or larger")
+         "An earlier diagnosis (--json) to compare with: what of the step changed, which findings "
+         "are new, gone or larger")
       ->type_name("FILE")
       ->group(kPrograms);
   app->add_option("--top", options->top, "Findings to show [default: 5, in JSON 20]")

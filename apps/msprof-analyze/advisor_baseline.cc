@@ -7,12 +7,14 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "command.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"
 #include "mpa/base/printable.h"
 #include "mpa/io/json_document.h"
+#include "mpa/report/amount.h"
 
 namespace mpa {
 namespace {
@@ -55,7 +57,61 @@ std::map<std::string, std::int64_t> GainsOf(const nlohmann::json& document) {
   return gains;
 }
 
+bool IsDropped(const nlohmann::json& diagnosis, const nlohmann::json& row) {
+  const nlohmann::json& dropped = io::Member(io::Member(diagnosis, "capture"), "dropped_steps");
+  return std::find(dropped.begin(), dropped.end(), io::Member(row, "step")) != dropped.end();
+}
+
+ChangeNode StepChange(const nlohmann::json& before, const nlohmann::json& now) {
+  const auto old_accounts = MeanAccounts(before), accounts = MeanAccounts(now);
+  const bool alone = old_accounts.size() == 1 && accounts.size() == 1;
+  ChangeNode longest;
+  for (const auto& [rank, account] : accounts) {
+    // The numbers of single ranks need not agree.
+    const auto old = alone ? old_accounts.begin() : old_accounts.find(rank);
+    if (old == old_accounts.end()) continue;
+    ChangeNode step = AccountChange(rank < 0 ? "step" : fmt::format("step of rank {}", rank),
+                                    {.parts = old->second}, {.parts = account});
+    if (longest.children.empty() || step.comparison > longest.comparison) longest = std::move(step);
+  }
+  return longest;
+}
+
+// "step of rank 0: +12.000 ms (+8.1 %)" and what that is made of.
+void AddStep(const ChangeNode& step, bool chinese, std::size_t width,
+             std::vector<std::string>& lines) {
+  constexpr std::size_t kIndent = 2;
+  if (step.children.empty()) return;
+  const AmountScale scale = AmountScale::ForPartsOf(std::max(step.base, step.comparison));
+  lines.push_back(fmt::format("{}{}{} {} ({})", chinese ? "单步耗时变化" : step.name,
+                              chinese ? "：" : ": ", scale.Signed(scale.Rounded(step.Change())),
+                              scale.unit(), GrowthOf(step.base, step.comparison)));
+  if (chinese) return;  // the parts have English names
+  for (const std::string& line :
+       ChangeLines(SummariseChange(step, scale), scale, width - kIndent)) {
+    lines.push_back("  " + line);
+  }
+}
+
 }  // namespace
+
+std::map<std::int64_t, TimesByName> MeanAccounts(const nlohmann::json& diagnosis) {
+  std::map<std::int64_t, TimesByName> accounts;
+  std::map<std::int64_t, std::int64_t> steps;
+  for (const nlohmann::json& row : io::Member(diagnosis, "accounting")) {
+    const nlohmann::json& rank = io::Member(row, "rank");
+    if (!rank.is_number_integer() || IsDropped(diagnosis, row)) continue;
+    ++steps[rank.get<std::int64_t>()];
+    for (const auto& [leaf, time] : io::Member(row, "leaves").items()) {
+      if (time.is_number_integer())
+        accounts[rank.get<std::int64_t>()][leaf].ns += time.get<std::int64_t>();
+    }
+  }
+  for (auto& [rank, account] : accounts) {
+    for (auto& [leaf, time] : account) time.ns /= steps[rank];
+  }
+  return accounts;
+}
 
 nlohmann::json ReadEarlierDiagnosis(const std::string& path) {
   return InContext("--baseline", [&] {
@@ -73,6 +129,7 @@ nlohmann::json ReadEarlierDiagnosis(const std::string& path) {
 
 FindingChanges ChangesOf(const nlohmann::json& before, const nlohmann::json& now, double grown) {
   FindingChanges changes;
+  changes.step = StepChange(before, now);
   const std::map<std::string, std::int64_t> old_gains = GainsOf(before), gains = GainsOf(now);
   const std::optional<int> cut_from = FirstCutSection(before);
   std::map<std::string, int> sections;
@@ -95,12 +152,14 @@ FindingChanges ChangesOf(const nlohmann::json& before, const nlohmann::json& now
   return changes;
 }
 
-std::vector<std::string> ChangeLines(const FindingChanges& changes, bool chinese) {
+std::vector<std::string> LinesOf(const FindingChanges& changes, bool chinese, std::size_t width) {
   static const std::map<std::string_view, std::string_view> words = {
       {"new", "新增"}, {"grown", "变大"}, {"gone", "消失"}};
   constexpr std::size_t kWord = 6;
   const auto ms = [](std::int64_t ns) { return static_cast<double>(ns) / 1e6; };
   std::vector<std::string> lines;
+  AddStep(changes.step, chinese, width, lines);
+  const std::size_t before_findings = lines.size();
   for (const FindingChange& change : changes.rows) {
     const std::string word(chinese ? words.at(change.what) : change.what);
     const std::string blanks(kWord - std::min(kWord, ColumnsOf(word)), ' ');
@@ -117,11 +176,22 @@ std::vector<std::string> ChangeLines(const FindingChanges& changes, bool chinese
                          ? "{} 项无法判断是否新增：基线文档经过截断（可用 --top 1000 重新生成）"
                          : "may be new: {}; the baseline was cut (--top 1000 keeps all findings)"),
         changes.untold));
-  } else if (lines.empty()) {
+  } else if (lines.size() == before_findings) {
     lines.emplace_back(chinese ? "与基线相比，没有新增、消失或变大的问题"
                                : "no finding is new, gone or has grown since the baseline");
   }
   return lines;
+}
+
+nlohmann::ordered_json StepChangeJson(const ChangeNode& step) {
+  nlohmann::ordered_json parts = nlohmann::ordered_json::array();
+  for (const ChangeNode& part : LeavesOf(step)) {
+    parts.push_back({{"name", part.name},
+                     {"leaf", part.leaf},
+                     {"before_ns", part.base},
+                     {"now_ns", part.comparison}});
+  }
+  return {{"before_ns", step.base}, {"now_ns", step.comparison}, {"parts", parts}};
 }
 
 nlohmann::ordered_json ChangesJson(const std::vector<FindingChange>& changes) {

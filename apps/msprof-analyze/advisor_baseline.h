@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "mpa/change/account_change.h"
 
 namespace mpa {
 
@@ -16,7 +19,13 @@ struct FindingChange {
   std::int64_t before = 0, now = 0;  ///< gains, ns
 };
 
+/// The accounts of the mean step by rank, without steps that were dropped: ns by leaf.
+std::map<std::int64_t, TimesByName> MeanAccounts(const nlohmann::json& diagnosis);
+
 struct FindingChanges {
+  /// What the step of a rank that both runs have is made of, by leaves: of the rank whose step
+  /// takes longest. No children: there is none.
+  ChangeNode step;
   std::vector<FindingChange> rows;
   /// Findings of now that the earlier document does not have, but may have lost when it was cut.
   std::size_t untold = 0;
@@ -29,7 +38,9 @@ nlohmann::json ReadEarlierDiagnosis(const std::string& path);
 /// cost.
 FindingChanges ChangesOf(const nlohmann::json& before, const nlohmann::json& now, double grown);
 
-std::vector<std::string> ChangeLines(const FindingChanges& changes, bool chinese);
+/// Lines of at most `width` columns for what the step is made of, then one for each finding.
+std::vector<std::string> LinesOf(const FindingChanges& changes, bool chinese, std::size_t width);
 nlohmann::ordered_json ChangesJson(const std::vector<FindingChange>& changes);
+nlohmann::ordered_json StepChangeJson(const ChangeNode& step);
 
 }  // namespace mpa

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "advisor_baseline.h"
 #include "mpa/compare/comparison.h"
 #include "mpa/pipeline/compare.h"
 #include "mpa/pipeline/find_ranks.h"
@@ -19,19 +20,16 @@
 namespace mpa {
 namespace {
 
-using Times = std::map<std::int64_t, double>;  // ns of the mean step, by rank
+using Times = std::map<std::int64_t, std::int64_t>;  // ns of the mean step, by rank
 
 // What the leaves that begin with `prefix` take.
 Times TimesOf(const nlohmann::json& diagnosis, std::string_view prefix) {
-  Times sums, steps;
-  for (const nlohmann::json& row : diagnosis.at("accounting")) {
-    const auto rank = row.at("rank").get<std::int64_t>();
-    ++steps[rank];
-    for (const auto& [leaf, time] : row.at("leaves").items()) {
-      if (leaf.starts_with(prefix)) sums[rank] += time.get<double>();
+  Times sums;
+  for (const auto& [rank, account] : MeanAccounts(diagnosis)) {
+    for (const auto& [leaf, time] : account) {
+      if (leaf.starts_with(prefix)) sums[rank] += time.ns;
     }
   }
-  for (auto& [rank, sum] : sums) sum /= steps[rank];
   return sums;
 }
 
@@ -48,14 +46,14 @@ std::optional<RankPair> LargestLoss(const FoundRanks& targets, const Times& targ
     return RankPair{&targets.ranks[0], &benchmarks.ranks[0]};
   }
   std::optional<RankPair> worst;
-  double most = 0;
+  std::int64_t most = 0;
   for (const FoundRank& of_target : targets.ranks) {
     const auto same = [&](const FoundRank& other) { return other.rank == of_target.rank; };
     const auto found = std::find_if(benchmarks.ranks.begin(), benchmarks.ranks.end(), same);
     const auto own = target.find(of_target.rank), other = benchmark.find(of_target.rank);
     if (found == benchmarks.ranks.end() || own == target.end() || other == benchmark.end())
       continue;
-    const double loss = own->second - other->second;
+    const std::int64_t loss = own->second - other->second;
     if (worst && loss <= most) continue;
     worst = RankPair{&of_target, &*found};
     most = loss;

@@ -56,9 +56,11 @@ std::string DocumentText(const ClusterOutcome& outcome,
   const auto dump = [&] { return PrintableJson(document.dump(most == 0 ? 1 : -1)); };
   if (!changes) return dump();
   document["changes"] = ChangesJson(changes->rows);
+  if (!changes->step.children.empty()) document["step_change"] = StepChangeJson(changes->step);
   if (changes->untold > 0) document["untold_changes"] = changes->untold;
   std::string whole = dump();
   if (most == 0 || whole.size() <= most) return whole;
+  document.erase("step_change");
   document["changes"] = AdvisorJson::array();
   document["omitted"]["changes"] = changes->rows.size();
   whole = dump();

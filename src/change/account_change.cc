@@ -57,8 +57,8 @@ std::vector<ChangeNode> JoinTimes(const TimesByName& base, const TimesByName& co
   return nodes;
 }
 
-ChangeNode AccountChange(std::string name, const AccountTimes& base,
-                         const AccountTimes& comparison, double noise) {
+ChangeNode AccountChange(std::string name, const AccountTimes& base, const AccountTimes& comparison,
+                         double noise) {
   const std::vector<ChangeNode> places = PlacesThatGrew(base, comparison, noise);
   std::map<std::string_view, ChangeNode> components;
   const auto component = [&](const char* of) -> ChangeNode& {
@@ -71,7 +71,7 @@ ChangeNode AccountChange(std::string name, const AccountTimes& base,
     node.kind = part.Kind();
     node.name = part.Title();
     node.base_count = node.comparison_count = 0;
-    if (part.IsCompute()) {
+    if (part.leaf == kComputeKey) {
       AddCounts(part.what, base, comparison, node);
     } else {
       node.leaf = part.leaf;

@@ -8,6 +8,7 @@
 
 #include "mpa/base/text.h"
 #include "mpa/measure/collectives.h"
+#include "mpa/model/collective_tasks.h"
 
 namespace mpa {
 namespace {
@@ -17,8 +18,7 @@ constexpr std::string_view kBetween = ": ";
 // "rank 5 in allreduce" of "allreduce, rank 5". What an operation is called may have commas, too.
 std::string Awaited(std::string_view what) {
   const std::size_t comma = what.rfind(", ");
-  const std::string_view last =
-      comma == std::string_view::npos ? "" : what.substr(comma + 2);
+  const std::string_view last = comma == std::string_view::npos ? "" : what.substr(comma + 2);
   const bool peer = last.starts_with("rank ") || last.starts_with("group rank ");
   return peer ? fmt::format("{} in {}", last, what.substr(0, comma))
               : fmt::format("other ranks in {}", what);
@@ -46,6 +46,7 @@ std::string AccountName::Title() const {
   const std::optional<Leaf> known = LeafNamed(leaf);
   if (!known) return what.empty() ? leaf : what;
   const std::string_view title = TitleOf(*known);
+  if (what.empty() && IsCommunication()) return std::string(title);
   switch (*known) {
     case Leaf::kUnsplit:
       return fmt::format("exposed {}", what);
@@ -92,12 +93,13 @@ std::string AccountPieces::OperationOf(const Piece& piece) const {
   const auto row = static_cast<std::size_t>(piece.row);
   std::string operation = CollectiveKindOf(trace_, row);
   if (operation.empty() || operation == "N/A") operation = "communication";
+  if (IsLcclKernel(trace_.strings.View(trace_.communications.name[row]))) operation = "LCCL";
   const std::string group = naming_.group ? naming_.group(row) : "";
   if (!group.empty()) operation += " of " + group;
   if (piece.peer < 0) return operation;
   const std::int64_t rank = peers_.RankOf(trace_.communications.group[row], piece.peer);
-  return operation + (rank >= 0 ? fmt::format(", rank {}", rank)
-                                : fmt::format(", group rank {}", piece.peer));
+  return operation +
+         (rank >= 0 ? fmt::format(", rank {}", rank) : fmt::format(", group rank {}", piece.peer));
 }
 
 }  // namespace mpa

@@ -45,6 +45,12 @@ TimesByName CountKernels(const RankTrace& trace, bool by_type) {
   return by_name;
 }
 
+// "dp" of "dp (data parallel, 8 ranks)", unless there are others of that name.
+std::string ShortMeaning(std::string meaning) {
+  const bool numbered = meaning.find('#') != std::string::npos;
+  return numbered ? meaning : meaning.substr(0, meaning.find(" ("));
+}
+
 // What the groups of a side are called for both.
 using GroupNames = std::map<std::string_view, std::string>;
 
@@ -53,7 +59,8 @@ GroupNames NameGroups(const OverallMetrics& base, const OverallMetrics& comparis
   if (std::max(base.groups.size(), comparison.groups.size()) < 2) return names;
   for (const GroupPair& pair : MatchAllGroups(base, comparison)) {
     const GroupTime* group = side == Side::kBase ? pair.base : pair.comparison;
-    if (group != nullptr) names[group->name] = GroupMeaning(base, comparison, pair);
+    if (group == nullptr) continue;
+    names[group->name] = ShortMeaning(GroupMeaning(base, comparison, pair));
   }
   return names;
 }
@@ -91,10 +98,10 @@ SideAccount AccountSide(const RankTrace& trace, const GroupNames& groups, bool b
 std::string StepsText(std::size_t base, std::size_t comparison) {
   const auto text = [](std::size_t steps) -> std::string {
     if (steps == 0) return "all device work";
-    return steps == 1 ? "step" : fmt::format("{} steps", steps);
+    return fmt::format("{} step{}", steps, steps == 1 ? "" : "s");
   };
-  if (base == comparison) return text(base);
-  return fmt::format("{} instead of {}", text(comparison), text(base));
+  if (base != comparison) return fmt::format("{} instead of {}", text(comparison), text(base));
+  return base == 1 ? "step" : text(base);
 }
 
 ChangeNode StepChange(const CompareInput& input, const OverallMetrics& base,

@@ -124,7 +124,7 @@ std::string CountText(const ChangeNode& node) {
 
 std::string DetailOf(const ChangeNode& node) {
   if (node.kind == "kernel" && node.base_count + node.comparison_count > 0) return CountText(node);
-  return node.base == 0 ? "new" : GrowthOf(node.base, node.comparison);
+  return node.base == 0 && node.comparison > 0 ? "new" : GrowthOf(node.base, node.comparison);
 }
 
 class Summary {

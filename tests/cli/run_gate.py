@@ -11,13 +11,14 @@ Exit status: 0 passed, 1 failed, 2 usage.
 import sys
 
 from cli import main
+from gate_changes import GateChanges
 from gate_exit_codes import GateExitCodes
 from gate_forms import GateForms
 from gate_many_runs import GateManyRuns
 from gate_metrics import GateMetrics
 
 
-class Gate(GateExitCodes, GateMetrics, GateManyRuns, GateForms):
+class Gate(GateExitCodes, GateMetrics, GateManyRuns, GateForms, GateChanges):
     """All of them."""
 
 

@@ -29,8 +29,8 @@ struct AccountTimes {
 /// How the step changed: computing by kernels, exposed communication by what it does and for which
 /// operation, copies, and free time by its leaf, each with what the host did longer by more than
 /// `noise` (ns) as its cause.
-ChangeNode AccountChange(std::string name, const AccountTimes& base,
-                         const AccountTimes& comparison, double noise = 0);
+ChangeNode AccountChange(std::string name, const AccountTimes& base, const AccountTimes& comparison,
+                         double noise = 0);
 
 /// A row for each name of either side, without a parent.
 std::vector<ChangeNode> JoinTimes(const TimesByName& base, const TimesByName& comparison,

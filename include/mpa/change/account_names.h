@@ -30,7 +30,7 @@ struct AccountName {
   std::string leaf;  ///< "comm.wait_peer"; of kernels kComputeKey
   std::string what;  ///< "allreduce, rank 5"
 
-  bool IsCompute() const { return leaf == kComputeKey; }
+  bool IsCompute() const { return leaf == kComputeKey || leaf.starts_with("comp."); }
   bool IsCommunication() const { return leaf.starts_with("comm."); }
   bool IsCopy() const { return leaf.starts_with("copy."); }
   /// "kernel", "collective" or "component"
