@@ -93,8 +93,10 @@ std::vector<ClockLine> LinesOf(const JobCollectives& ranks, const CollectiveInst
   std::vector<ClockLine> lines;
   bool are_known = true;
   for (const CollectiveInstance::Member& member : instance.members) {
-    lines.push_back(clocks.clocks[member.rank].line);
-    are_known = are_known && clocks.clocks[member.rank].known;
+    const RankClock& clock = clocks.clocks[member.rank];
+    lines.push_back(clock.line);
+    are_known =
+        are_known && clock.known && clock.root == clocks.clocks[instance.members.front().rank].root;
   }
   if (are_known || lines.size() < 2) return lines;
   if (!instance.is_barrier) return {};

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "mpa/collectives/arrivals.h"
@@ -14,9 +15,14 @@ namespace {
 LatenessLimits LimitsOf(const JobCollectives& ranks) {
   LatenessLimits limits;
   TimeNs longest = 0;
+  if (ranks.empty()) return limits;
   for (const RankCollectives& rank : ranks) longest = std::max(longest, rank.longest_step);
   constexpr TimeNs kShareOfStep = 50;
-  limits.least = limits.least_of_habit = std::max(limits.least, longest / kShareOfStep);
+  limits.least = std::max(limits.least, longest / kShareOfStep);
+  std::set<std::int32_t> steps;
+  for (const RankRuns::Row& row : ranks.front().get().runs.rows) steps.insert(row.step);
+  limits.least_of_habit =
+      limits.least * static_cast<TimeNs>(std::max<std::size_t>(1, steps.size()));
   return limits;
 }
 

@@ -62,6 +62,7 @@ void JoinClocksOfPairs(const std::vector<PairEnd>& ends, RankClocks& clocks) {
       if (islands.Of(rank) != moved) continue;
       clocks.clocks[rank].line = clocks.clocks[rank].line.Then(move);
       clocks.clocks[rank].sigma += pair.sigma;
+      clocks.clocks[rank].root = std::min(first, second);
     }
     clocks.clocks[pair.first].known = clocks.clocks[pair.second].known = true;
     islands.Join(first, second);

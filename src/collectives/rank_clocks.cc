@@ -99,6 +99,7 @@ RankClocks AlignClocks(const JobCollectives& ranks, const CollectiveInstances& i
   for (std::size_t root = 0; root < ranks.size(); ++root) {
     if (aligned.clocks[root].known || pairs_of[root].empty()) continue;
     aligned.clocks[root].known = true;
+    aligned.clocks[root].root = root;
     std::vector<std::size_t> reached = {root};
     for (std::size_t at = 0; at < reached.size(); ++at) {
       for (const std::size_t pair : pairs_of[reached[at]]) {
@@ -109,7 +110,7 @@ RankClocks AlignClocks(const JobCollectives& ranks, const CollectiveInstances& i
         if (clock.known) continue;
         const RankClock& from = aligned.clocks[reached[at]];
         clock = {(forward ? edge.line.Inverse() : edge.line).Then(from.line),
-                 from.sigma + edge.sigma, true};
+                 from.sigma + edge.sigma, true, root};
         reached.push_back(other);
       }
     }

@@ -15,6 +15,7 @@ struct RankClock {
   ClockLine line;    ///< to the common clock
   TimeNs sigma = 0;  ///< how far the offset may be wrong; of a chain of ranks the sum
   bool known = false;
+  std::size_t root = 0;  ///< position of the rank whose clock is the common one
 };
 
 /// What the ends of common collectives say of two clocks.

@@ -98,6 +98,25 @@ TEST(Lateness, OneCollectiveIsComparedByItsEnd) {
   EXPECT_EQ(lateness.ranks[0].sum, 20 * kMs);
 }
 
+// Ranks 0 and 1 have one clock, ranks 2 and 3 another one, 7 s ahead. All four meet once, where
+// rank 3 is the last by 20 ms: what the two clocks have in common is that end.
+TEST(Lateness, ClocksOfRanksThatHardlyMeetAreNotOne) {
+  std::vector<RankCollectives> known;
+  for (std::int64_t rank = 0; rank < 4; ++rank) {
+    MetRank met(rank, rank < 2 ? 0 : 7000 * kMs);
+    for (int i = 0; i < 3; ++i)
+      met.Collective(rank < 2 ? i : 10 + i, 100 * kMs * i, 100 * kMs * i + 50 * kMs);
+    met.Collective(20, 1000 * kMs + (rank == 3 ? 20 * kMs : 0), 1030 * kMs);
+    known.push_back(met.Known());
+    for (RankRuns::Row& row : known.back().runs.rows) row.group_ranks = 2;
+    known.back().runs.rows.back().group_ranks = 4;
+  }
+  const Lateness lateness = LatenessOf(known);
+  ASSERT_EQ(lateness.ranks.size(), 1u);
+  EXPECT_EQ(lateness.ranks[0].ranks, Ranks{3});
+  EXPECT_EQ(lateness.ranks[0].sum, 20 * kMs);
+}
+
 // Ranks 0 and 1 meet, 0 and 2, then 1 and 2, where the clock of rank 2 is 300 us beyond what the
 // others say. Rank 1 comes 100 us after rank 2 to the last group, rank 0 2 ms after rank 1.
 TEST(Lateness, ClocksThatContradictEachOtherAreSaid) {
