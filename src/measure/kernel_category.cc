@@ -4,6 +4,7 @@
 #include "mpa/measure/kernel_category.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <string>
 
 #include "mpa/base/text.h"
@@ -214,35 +215,24 @@ Category KernelClassifier::WithoutOperator(std::size_t kernel, Core core) const 
 
 KernelClass KernelClassifier::ClassOf(std::size_t kernel) const {
   const KernelClass own = OwnClassOf(kernel);
-  switch (Classify(kernel)) {
-    case Category::kFlashAttentionForwardCube:
-    case Category::kFlashAttentionForwardVector:
-    case Category::kFlashAttentionBackwardCube:
-    case Category::kFlashAttentionBackwardVector:
-    case Category::kPagedAttention:
-      return KernelClass::kAttention;
-    case Category::kConvForwardCube:
-    case Category::kConvForwardVector:
-    case Category::kConvBackwardCube:
-    case Category::kConvBackwardVector:
-      return KernelClass::kConvolution;
-    case Category::kMatmulCube:
-    case Category::kMatmulVector:
-      return own == KernelClass::kGroupedMatmul || own == KernelClass::kMc2 ? own
-                                                                            : KernelClass::kMatmul;
-    case Category::kVectorTrans:
-    case Category::kVectorNoTrans:
-      return own == KernelClass::kFormat || own == KernelClass::kMove ? own : KernelClass::kVector;
-    case Category::kOtherCube:
-      return KernelClass::kOther;
-    case Category::kTensorMove:
-      return KernelClass::kMove;
-    case Category::kMc2:
-      return KernelClass::kMc2;
-    case Category::kNone:
-      break;
+  const auto own_of = [own](std::initializer_list<KernelClass> kinds, KernelClass family) {
+    return std::find(kinds.begin(), kinds.end(), own) != kinds.end() ? own : family;
+  };
+  using enum Category;
+  const Category category = Classify(kernel);
+  if (category <= kFlashAttentionBackwardVector || category == kPagedAttention) {
+    return KernelClass::kAttention;
   }
-  return own;
+  if (category <= kConvBackwardVector) return KernelClass::kConvolution;
+  if (category <= kMatmulVector) {
+    return own_of({KernelClass::kGroupedMatmul, KernelClass::kMc2}, KernelClass::kMatmul);
+  }
+  if (category <= kVectorNoTrans) {
+    return own_of({KernelClass::kFormat, KernelClass::kMove}, KernelClass::kVector);
+  }
+  if (category == kTensorMove) return KernelClass::kMove;
+  if (category == kMc2) return KernelClass::kMc2;
+  return category == kOtherCube ? KernelClass::kOther : own;
 }
 
 KernelClass KernelClassifier::OwnClassOf(std::size_t kernel) const {

@@ -242,6 +242,37 @@ def ask_kernels(capture, ranks, answers):
                      "module_statistic screen")
 
 
+# --- classes of kernels: the account and compare ---
+
+CLASSES = {"attention": (("Flash Attention (Forward)", "Flash Attention (Backward)", "Page Attention"), ("comp.attention",)),
+           "convolution": (("Conv (Forward)", "Conv (Backward)"), ("comp.conv",)),
+           "matrix product": (("Matmul",), ("comp.matmul", "comp.gmm")),
+           "vector and move": (("Vector", "SDMA (Tensor Move)"), ("comp.vector", "comp.format", "comp.move"))}
+
+
+def ask_classes(base, comparison, ranks, advisor, answers):
+    """Each class takes as long in compare as in the account of all steps, where no kernels ran at the same time."""
+    compared = document("compare", "-d", comparison, "-bp", base, "--enable_profiling_compare")
+    if compared is None or not compared["sheets"]:
+        return
+    for side, rank in zip(("base", "comparison"), ranks):
+        found = {row["index"].strip(): round(1e6 * (row[f"{side}_duration_ms"] or 0))
+                 for row in compared["sheets"][0]["rows"]}
+        leaves = defaultdict(int)
+        for row in advisor["accounting"]:
+            if row["rank"] == rank:
+                for leaf, time in row["leaves"].items():
+                    leaves[leaf] += time
+        families = sum(found.get(name, 0) for names, _ in CLASSES.values() for name in names)
+        families += sum(found.get(name, 0) for name in ("Cube", "Other"))
+        computing = sum_of(leaves, ("comp.",))
+        if not families or abs(found["Computing Time"] - computing) > 100 or abs(families - computing) > 100:
+            continue
+        for word, (names, parts) in CLASSES.items():
+            answers.give(Question(f"all {word}", rank), sum(leaves[part] for part in parts), 0, "advisor --json")
+            answers.give(Question(f"all {word}", rank), sum(found.get(name, 0) for name in names), 100, "compare --json")
+
+
 # --- compare and the gate: a rank against another ---
 
 
@@ -405,6 +436,8 @@ def ask_everything(job):
         ask_compare(base, comparison, ranks, named, answers) if named else None
         ask_compare_screen(base, comparison, ranks, named, answers) if named else None
         ask_gate(base, comparison, ranks, named, answers)
+        if advisor is not None:
+            ask_classes(base, comparison, ranks, advisor, answers)
     return answers.compare()
 
 

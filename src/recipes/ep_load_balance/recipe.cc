@@ -18,6 +18,7 @@ namespace mpa::recipes {
 namespace {
 
 constexpr std::string_view kGroupName = "group_name", kUsualGroup = "exp";
+// Of the grouped products the plain one; those fused with others order their inputs otherwise.
 constexpr std::string_view kExpertKernel = "GroupedMatmul";
 
 struct ExpertTokens {

@@ -127,7 +127,7 @@ std::vector<std::string> ModuleList(const Ranks& ranks) {
                   several ? fmt::format("{} ranks", ranks.size()) : RankText(ranks.front().rank),
                   text(kernels.median), scale.unit(), median, inside * 100, SourceText(ranks)));
   if (collectives.Total() > 0) {
-    lines.push_back(fmt::format("collectives take {} {}{}, which is not in the list",
+    lines.push_back(fmt::format("collectives take {} {}{}; the list has kernels only",
                                 text(SpreadOf(ValuesOf(collectives, ranks)).median), scale.unit(),
                                 median));
   }

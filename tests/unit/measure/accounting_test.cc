@@ -390,6 +390,19 @@ TEST(Account, OfNothingIsEmpty) {
   EXPECT_EQ(AccountRank(rank.trace).steps.size(), 2u);
 }
 
+// The account says what an operator cost, causes ask what the kernel does.
+TEST_F(AccountingTest, KernelsAreOfTheClassOfTheirOperator) {
+  rank_.Op("aten::conv2d", 10, 90, main_);
+  rank_.Launch(5, 50, main_);
+  Kernel(100, 200, 5, "TransData");
+  rank_.trace.kernels.link.back() = 5;
+  Kernel(300, 350, 6, "TransData");
+  const LeafTimes leaves = AccountRank(rank_.trace).steps.at(0).leaves;
+  EXPECT_EQ(leaves[Leaf::kConvolution], 100);
+  EXPECT_EQ(leaves[Leaf::kFormat], 50);
+  for (const DeviceItem& item : FindDeviceItems(rank_.trace)) EXPECT_EQ(item.own, Leaf::kFormat);
+}
+
 // Copies and collectives of a GPU are what their category says; nothing else of them is free time.
 TEST(GpuAccount, HasCopiesAndCollectivesOfEveryName) {
   RankBuilder rank(DeviceKind::kGpu);

@@ -28,6 +28,7 @@ class ListRanks {
     statistics_.back().rows.push_back(Row("", name, time * kListMs));
     statistics_.back().coverage.in_modules += time * kListMs;
   }
+  void AddCollectives(TimeNs time) { statistics_.back().coverage.collectives = time * kListMs; }
   ListTexts List() const {
     std::vector<OfRank<ModuleStatistic>> ranks;
     for (const ModuleStatistic& statistic : statistics_) {
@@ -56,6 +57,17 @@ TEST(ModuleList, AddsUpToAllKernelsOfARank) {
                        "##########            50.0 %      5.00  Net/Linear",
                        "####                  20.0 %      2.00  Net",
                        "######                30.0 %      3.00  (outside of modules)"}));
+}
+
+// Collectives take time, but are no kernels.
+TEST(ModuleList, TellsTheTimeOfCollectivesApart) {
+  ListRanks ranks;
+  ranks.Add(2000, 5000, 3000);
+  ranks.AddCollectives(90000);
+  const ListTexts lines = ranks.List();
+  ASSERT_EQ(lines.size(), 6u);
+  EXPECT_EQ(lines[0], "rank 0: kernels take 10.00 s, 70.0 % of it in modules (mstx ranges)");
+  EXPECT_EQ(lines[1], "collectives take 90.00 s; the list has kernels only");
 }
 
 TEST(ModuleList, HasTheSpreadOverRanksAndWhoStandsOut) {
