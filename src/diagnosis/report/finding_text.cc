@@ -293,6 +293,7 @@ std::string NeedText(const std::string& english, Language language) {
       {"the rated clock of the cores", "AI Core 额定频率"},
       {"info.json of the device, in its PROF folder", "保留 PROF 目录下设备的 info.json"},
       {"traces of GPUs do not hold it", "GPU 采集不含此数据"},
+      {"all files of the capture", "采集目录中的全部文件"},
   };
   const auto found = chinese.find(english);
   return found == chinese.end() || !InChinese(language) ? english : std::string(found->second);
