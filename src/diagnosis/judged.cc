@@ -14,6 +14,9 @@
 namespace mpa {
 namespace {
 
+constexpr std::string_view kChip = "what the chip and its links move at most";
+constexpr std::string_view kChipHint = "info.json of the device, or numbers with --rules";
+
 class JudgedCauses {
  public:
   JudgedCauses(const Job& job, Diagnosis& diagnosis)
@@ -63,6 +66,11 @@ class JudgedCauses {
                        [&](const auto& role) { return CanCompare(job_, role.second.size()); });
   }
 
+  bool IsFound(std::string_view id) const {
+    return std::any_of(diagnosis_.findings.begin(), diagnosis_.findings.end(),
+                       [&](const FoundCause& finding) { return finding.id == id; });
+  }
+
   void Miss(std::initializer_list<std::string_view> ids, std::string_view needs,
             std::string_view hint) {
     for (const std::string_view id : ids)
@@ -85,6 +93,9 @@ class JudgedCauses {
   }
 
   void FindMissingTransfers() {
+    const bool knows_links = job_.rules.card_gbs > 0 && job_.rules.port_gbs > 0;
+    if (HasTransfers() && !knows_links && !IsFound("link.slow"))
+      Miss({"link.slow"}, kChip, kChipHint);
     if (HasOperations() && !HasTransfers())
       Miss({"link.slow", "comm.small"}, "sizes and peers of transfers",
            IsGpu() ? kNotOnGpus : LevelHint());
@@ -99,6 +110,8 @@ class JudgedCauses {
     if (!has_shapes)
       Miss({"op.slow", "op.variance", "op.unfused", "data.imbalance", "ep.imbalance"},
            "shapes of kernels", IsGpu() ? kNotOnGpus : LevelHint());
+    if (has_shapes && job_.rules.memory_gbs <= 0 && !IsFound("op.slow"))
+      Miss({"op.slow"}, kChip, kChipHint);
     const bool has_clock = Any([](const RankDiagnosis& part) {
       return std::any_of(part.steps.begin(), part.steps.end(),
                          [](const StepPart& step) { return step.mhz > 0; });
@@ -119,9 +132,7 @@ class JudgedCauses {
       return;
     for (const std::string_view id : {"rank.late_compute", "rank.late_host", "rank.late_input"}) {
       // Some work of the host is compared across roles, too.
-      if (std::any_of(diagnosis_.findings.begin(), diagnosis_.findings.end(),
-                      [&](const FoundCause& finding) { return finding.id == id; }))
-        continue;
+      if (IsFound(id)) continue;
       if (compares) {
         Miss({id}, "the same operations of a group on all of its ranks",
              "captures of the same steps");

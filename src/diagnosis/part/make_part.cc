@@ -70,6 +70,7 @@ class PartMaker {
     AddOperations();
     AddMemory();
     part_.settings = trace_.job.settings;
+    part_.chip = trace_.job.chip;
     part_.host = trace_.job.host_uid.empty() ? trace_.job.host_name : trace_.job.host_uid;
     return std::move(part_);
   }

@@ -175,6 +175,7 @@ struct RankDiagnosis {
   AnalyzerRows analyzers;
   std::map<std::string, std::string> settings;  ///< see JobInfo
   std::string host;                             ///< the machine; empty: not recorded
+  std::string chip;                             ///< "Ascend910B"; empty: not recorded
   std::int64_t rated_mhz = 0;                   ///< of the cube cores; 0: not recorded
   std::int64_t peak_reserved = 0;  ///< bytes that the allocators held at most; 0: not recorded
   /// Of the allocator whose tensors are recorded: what it held at most, and what its tensors took

@@ -159,7 +159,7 @@ void serialize(Archive& archive, RankDiagnosis& part) {
           part.knows_garbage, part.has_stacks, part.is_compiled, part.names, part.steps, part.graph,
           part.kinds, part.origins, part.shares, part.places, part.gaps, part.blocked,
           part.operations, part.transfers, part.long_tasks, part.meetings, part.settings, part.host,
-          part.rated_mhz, part.peak_reserved, part.pool_reserved, part.pool_allocated,
+          part.chip, part.rated_mhz, part.peak_reserved, part.pool_reserved, part.pool_allocated,
           part.analyzers);
 }
 
