@@ -160,8 +160,12 @@ Found FoundInJob(const std::vector<std::vector<Trial>>& trials, std::size_t chec
 Verdict Judged(const AnalyzerCheck& check, const RankFacts& facts, Found alone, Found in_job) {
   Verdict verdict = check.can_run(facts);
   LeaveOutSettingsMade(facts, verdict);
-  const bool was_tried = check.recipe == nullptr || check.recipe->tried_as.empty();
-  if (verdict.CannotRun()) return was_tried && alone.value_or(false) ? Verdict() : verdict;
+  if (verdict.CannotRun()) {
+    const bool may_be_empty = check.recipe != nullptr && check.recipe->empty_is_answer;
+    const bool was_tried = facts.kind != CaptureKind::kGpu || check.recipe == nullptr ||
+                           check.recipe->tried_as.empty();
+    return was_tried && !may_be_empty && alone.value_or(false) ? Verdict() : verdict;
+  }
   if (!in_job.value_or(true)) {
     verdict.ability = Ability::kCannotRun;
     verdict.lacks.insert(verdict.lacks.begin(), {"nothing that it shows was recorded", ""});
