@@ -7,7 +7,6 @@
 #include "command.h"
 #include "mpa/base/console.h"
 #include "mpa/base/error.h"
-#include "mpa/pipeline/event_facts.h"
 #include "mpa/pipeline/raw_damage.h"
 #include "screen.h"
 
@@ -35,12 +34,8 @@ HelpPage CheckPage() {
 int RunCheck(const CheckOptions& options) {
   CheckReport report;
   report.survey = SurveyCaptures(options.captures.Path("msprof-analyze check PATH"), options.open);
-  TellFromEvents(options.open, report.survey.ranks);
   TellRawDamage(report.survey.ranks);
-  for (const RankFacts& facts : report.survey.ranks) {
-    std::vector<Verdict>& verdicts = report.verdicts.emplace_back();
-    for (const AnalyzerCheck& check : AllAnalyzerChecks()) verdicts.push_back(check.can_run(facts));
-  }
+  report.verdicts = JudgeCaptures(options.open, report.survey.ranks);
   const std::string page =
       options.json ? FormatCheckJson(report) : FormatCheckText(report, UseColor(stdout));
   Print(page);

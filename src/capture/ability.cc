@@ -3,7 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
 #include <utility>
+#include <vector>
+
+#include "mpa/base/text.h"
 
 namespace mpa {
 
@@ -50,6 +54,17 @@ Verdict JudgeHost(const RankFacts& facts) {
   return verdict;
 }
 
+Verdict JudgeModules(const RankFacts& facts) {
+  Verdict verdict = JudgeHost(facts);
+  if (verdict.CannotRun()) return verdict;
+  if (facts.recorded.mstx == Recorded::kNo && facts.recorded.stacks == Recorded::kNo) {
+    return CannotRun("the capture contains no modules",
+                     "mstx=True with ranges of the domain Module in the model, or "
+                     "with_modules=True");
+  }
+  return verdict;
+}
+
 Verdict JudgeNpuKernels(const RankFacts& facts, const char* of_gpus, const char* details) {
   Verdict verdict = JudgeReadable(facts);
   if (verdict.CannotRun()) return verdict;
@@ -66,6 +81,31 @@ Verdict JudgeNpuKernels(const RankFacts& facts, const char* of_gpus, const char*
                                                : "activities with ProfilerActivity.NPU");
   }
   return verdict;
+}
+
+void LeaveOutSettingsMade(const RankFacts& facts, Verdict& verdict) {
+  std::vector<std::string_view> made;
+  const auto add_if = [&](bool is_made, std::string_view setting) {
+    if (is_made) made.push_back(setting);
+  };
+  const ProfilerInfo settings = facts.settings.value_or(ProfilerInfo());
+  add_if(facts.kind == CaptureKind::kGpu || IsOneOf(settings.level, {"Level1", "Level2"}),
+         "profiler_level=Level1");
+  add_if(settings.with_stack || settings.with_modules, "with_stack=True or with_modules=True");
+  add_if(settings.with_modules, "with_modules=True");
+  add_if(settings.profile_memory, "profile_memory=True");
+  for (Lack& lack : verdict.lacks) {
+    for (const std::string_view setting : made) {
+      const std::size_t at = lack.setting.find(setting);
+      if (at == std::string::npos) continue;
+      lack.setting.erase(at, setting.size());
+      // What joined it to the rest.
+      for (const std::string_view joint : {", and ", ", or ", " or ", " and ", " with ", ", "}) {
+        if (lack.setting.starts_with(joint)) lack.setting.erase(0, joint.size());
+        if (lack.setting.ends_with(joint)) lack.setting.resize(lack.setting.size() - joint.size());
+      }
+    }
+  }
 }
 
 Verdict JudgeKernelTypes(const RankFacts& facts, const char* of_gpus) {

@@ -118,8 +118,9 @@ void SurveyContents(const std::vector<RawDirectory>& data, RankFacts& facts) {
   };
   Contents& recorded = facts.recorded;
   recorded.device_tasks = any(device, {"stars_soc.data", "hwts."});
-  recorded.kernels = any(host, {"node_basic_info"});
-  recorded.kernel_types = recorded.kernel_cores = recorded.kernels;
+  // Each task is a kernel or not; its operator is another record.
+  recorded.kernels = recorded.device_tasks;
+  recorded.kernel_types = recorded.kernel_cores = any(host, {"node_basic_info"});
   recorded.counters = any(device, {"ffts_profile.", "aicore.data", "aiVectorCore.data"});
   recorded.communication = any(host, {"hccl_op_info", "additional.hccl_info"});
   recorded.communication_tasks = any(host, {"additional.hccl_info"});

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "judged.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/diagnosis/job/variables.h"
 #include "mpa/diagnosis/report/advice.h"
@@ -154,22 +155,19 @@ void CheckMemory(const Job& job, Diagnosis& diagnosis) {
   diagnosis.findings.push_back(std::move(found));
 }
 
-// Causes of which nothing is recorded. They are listed one by one beside the findings.
+// Causes of which nothing is recorded, although it could be. They are listed one by one beside the
+// findings.
 void CheckMissing(const Job& job, Diagnosis& diagnosis) {
-  if (diagnosis.not_judged.empty()) return;
+  const auto missing = std::count_if(diagnosis.not_judged.begin(), diagnosis.not_judged.end(),
+                                     [](const NotJudged& row) { return row.hint != kNotOnGpus; });
+  if (missing == 0) return;
   FoundCause found = NewCause(job, "capture.missing").finding;
-  found.metrics.push_back(
-      {"causes_not_judged", static_cast<double>(diagnosis.not_judged.size()), "count"});
+  found.metrics.push_back({"causes_not_judged", static_cast<double>(missing), "count"});
   const auto needs_level = [](const NotJudged& row) {
     return row.hint.starts_with(kProfilerLevel);
   };
-  const auto has_level = [](const DiagnosedRank& rank) {
-    return rank.part->level == "Level1" || rank.part->level == "Level2";
-  };
-  const bool helps =
-      std::any_of(diagnosis.not_judged.begin(), diagnosis.not_judged.end(), needs_level) &&
-      !std::all_of(job.ranks.begin(), job.ranks.end(), has_level);
-  if (!helps) found.done.emplace_back(kProfilerLevel);
+  if (std::none_of(diagnosis.not_judged.begin(), diagnosis.not_judged.end(), needs_level))
+    found.done.emplace_back(kProfilerLevel);
   diagnosis.findings.push_back(std::move(found));
 }
 
@@ -179,9 +177,39 @@ bool IsPoorOnAny(const Job& job, std::string_view variable) {
   });
 }
 
+std::vector<DiagnosedRank> RanksOf(const Job& job, const FoundCause& found) {
+  std::vector<DiagnosedRank> ranks;
+  for (const DiagnosedRank& rank : job.ranks) {
+    if (found.ranks.empty() ||
+        std::find(found.ranks.begin(), found.ranks.end(), rank.rank) != found.ranks.end())
+      ranks.push_back(rank);
+  }
+  // Nothing is known of ranks that were not captured but that they are of the same job.
+  return ranks.empty() ? job.ranks : ranks;
+}
+
+// How the ranks of a finding ran and were captured. What all calls of a late rank did is what those
+// did that make it late.
+void AddFacts(const Job& job, FoundCause& found) {
+  const std::vector<DiagnosedRank> ranks = RanksOf(job, found);
+  AdviceFacts facts = FactsOf(ranks, job.rules);
+  facts.copying_in = found.facts.copying_in;
+  facts.copying_out = found.facts.copying_out;
+  facts.reading = found.facts.reading;
+  facts.synchronising = found.facts.synchronising;
+  found.facts = facts;
+  if (!found.id.starts_with("rank.")) return;
+  for (const DiagnosedRank& rank : ranks) {
+    for (const BlockedPart& call : rank.part->blocked) {
+      if (NameOf(call.leaf) == found.leaf) AddWait(*rank.part, call, found.facts);
+    }
+  }
+}
+
 // Settings that the ranks of a finding have already.
 void LeaveOutDone(const Job& job, FoundCause& found) {
   const Advice& advice = AdviceOn(found);
+  const std::vector<DiagnosedRank> of_finding = RanksOf(job, found);
   for (const auto* parts : {&advice.parts, &advice.of_gpu}) {
     for (const AdvicePart& part : *parts) {
       if (part.action.what != "set_env") continue;
@@ -190,15 +218,11 @@ void LeaveOutDone(const Job& job, FoundCause& found) {
         continue;
       }
       const std::string& value = std::get<std::string>(part.action.args.back().second);
-      std::size_t ranks = 0, done = 0;
-      for (const DiagnosedRank& rank : job.ranks) {
-        if (!found.ranks.empty() &&
-            std::find(found.ranks.begin(), found.ranks.end(), rank.rank) == found.ranks.end())
-          continue;
-        ++ranks;
-        done += IsDone(part.setting, value, rank.part->settings) ? 1 : 0;
-      }
-      if (ranks > 0 && done == ranks) found.done.emplace_back(part.setting);
+      const bool done =
+          std::all_of(of_finding.begin(), of_finding.end(), [&](const DiagnosedRank& rank) {
+            return IsDone(part.setting, value, rank.part->settings);
+          });
+      if (done) found.done.emplace_back(part.setting);
     }
   }
 }
@@ -212,7 +236,10 @@ void AddCaptureFindings(const Job& job, Diagnosis& diagnosis) {
   CheckSteps(job, diagnosis);
   CheckStartUp(job, diagnosis);
   CheckMissing(job, diagnosis);
-  for (FoundCause& found : diagnosis.findings) LeaveOutDone(job, found);
+  for (FoundCause& found : diagnosis.findings) {
+    AddFacts(job, found);
+    LeaveOutDone(job, found);
+  }
 }
 
 }  // namespace mpa

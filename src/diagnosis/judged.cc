@@ -9,16 +9,18 @@
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/diagnosis/causes/micro_batches.h"
 #include "mpa/diagnosis/findings/catalogue.h"
+#include "mpa/diagnosis/job/variables.h"
 
 namespace mpa {
 namespace {
 
-constexpr std::string_view kLevel1 = "profiler_level=Level1";
-constexpr std::string_view kNotOnGpus = "traces of GPUs do not hold it";
+constexpr std::string_view kChip = "what the chip and its links move at most";
+constexpr std::string_view kChipHint = "info.json of the device, or numbers with --rules";
 
 class JudgedCauses {
  public:
-  JudgedCauses(const Job& job, Diagnosis& diagnosis) : job_(job), diagnosis_(diagnosis) {}
+  JudgedCauses(const Job& job, Diagnosis& diagnosis)
+      : job_(job), diagnosis_(diagnosis), facts_(FactsOf(job.ranks, job.rules)) {}
 
   void FindMissing() {
     FindMissingCalls();
@@ -47,8 +49,10 @@ class JudgedCauses {
     return std::any_of(job_.ranks.begin(), job_.ranks.end(),
                        [&](const DiagnosedRank& rank) { return holds(*rank.part); });
   }
-  bool IsGpu() const {
-    return !Any([](const RankDiagnosis& part) { return part.source != kGpuSource; });
+  bool IsGpu() const { return facts_.on_gpu; }
+  // A capture of the level that lacks what it records has lost it since.
+  std::string_view LevelHint() const {
+    return facts_.has_level1 ? "all files of the capture" : "profiler_level=Level1";
   }
   bool HasOperations() const { return !job_.operations.all.empty(); }
   bool HasTransfers() const {
@@ -60,6 +64,11 @@ class JudgedCauses {
   bool ComparesRanks() const {
     return std::any_of(job_.ranks_of_role.begin(), job_.ranks_of_role.end(),
                        [&](const auto& role) { return CanCompare(job_, role.second.size()); });
+  }
+
+  bool IsFound(std::string_view id) const {
+    return std::any_of(diagnosis_.findings.begin(), diagnosis_.findings.end(),
+                       [&](const FoundCause& finding) { return finding.id == id; });
   }
 
   void Miss(std::initializer_list<std::string_view> ids, std::string_view needs,
@@ -74,7 +83,7 @@ class JudgedCauses {
            "ProfilerActivity.CPU");
     if (!HasCalls() && !IsGpu())
       Miss({"host.compile", "host.aclop", "host.memory", "mem.pressure"},
-           "calls of the runtime (CANN)", kLevel1);
+           "calls of the runtime (CANN)", LevelHint());
     if (!Any([](const RankDiagnosis& part) { return part.knows_garbage; })) {
       Miss({"host.gc"}, "records of garbage collections",
            IsGpu() ? kNotOnGpus : "gc_detect_threshold=1");
@@ -84,9 +93,12 @@ class JudgedCauses {
   }
 
   void FindMissingTransfers() {
+    const bool knows_links = job_.rules.card_gbs > 0 && job_.rules.port_gbs > 0;
+    if (HasTransfers() && !knows_links && !IsFound("link.slow"))
+      Miss({"link.slow"}, kChip, kChipHint);
     if (HasOperations() && !HasTransfers())
       Miss({"link.slow", "comm.small"}, "sizes and peers of transfers",
-           IsGpu() ? kNotOnGpus : kLevel1);
+           IsGpu() ? kNotOnGpus : LevelHint());
   }
 
   void FindMissingKernels() {
@@ -97,13 +109,15 @@ class JudgedCauses {
     });
     if (!has_shapes)
       Miss({"op.slow", "op.variance", "op.unfused", "data.imbalance", "ep.imbalance"},
-           "shapes of kernels", IsGpu() ? "record_shapes=True" : kLevel1);
+           "shapes of kernels", IsGpu() ? kNotOnGpus : LevelHint());
+    if (has_shapes && job_.rules.memory_gbs <= 0 && !IsFound("op.slow"))
+      Miss({"op.slow"}, kChip, kChipHint);
     const bool has_clock = Any([](const RankDiagnosis& part) {
       return std::any_of(part.steps.begin(), part.steps.end(),
                          [](const StepPart& step) { return step.mhz > 0; });
     });
     if (!has_clock) {
-      Miss({"dev.clock"}, "the clock of the cores", IsGpu() ? kNotOnGpus : kLevel1);
+      Miss({"dev.clock"}, "the clock of the cores", IsGpu() ? kNotOnGpus : LevelHint());
     } else if (!Any([](const RankDiagnosis& part) { return part.rated_mhz > 0; })) {
       Miss({"dev.clock"}, "the rated clock of the cores",
            "info.json of the device, in its PROF folder");
@@ -118,9 +132,7 @@ class JudgedCauses {
       return;
     for (const std::string_view id : {"rank.late_compute", "rank.late_host", "rank.late_input"}) {
       // Some work of the host is compared across roles, too.
-      if (std::any_of(diagnosis_.findings.begin(), diagnosis_.findings.end(),
-                      [&](const FoundCause& finding) { return finding.id == id; }))
-        continue;
+      if (IsFound(id)) continue;
       if (compares) {
         Miss({id}, "the same operations of a group on all of its ranks",
              "captures of the same steps");
@@ -154,6 +166,7 @@ class JudgedCauses {
 
   const Job& job_;
   Diagnosis& diagnosis_;
+  const AdviceFacts facts_;
 };
 
 }  // namespace

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string_view>
+
 #include "mpa/diagnosis/findings/diagnosis.h"
 #include "mpa/diagnosis/job/job.h"
 
 namespace mpa {
+
+/// NotJudged::hint of what no capture of a GPU can hold.
+inline constexpr std::string_view kNotOnGpus = "traces of GPUs do not hold it";
 
 /// What the captures do not hold, and which causes could not be judged without it. The findings are
 /// there.

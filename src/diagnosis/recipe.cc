@@ -193,9 +193,6 @@ void ReduceDiagnosis(const std::vector<OfRank<RankDiagnosis>>& parts,
   const auto asked = arguments.find("key");
   Diagnosis diagnosis =
       Diagnose(ranks, RulesOf(arguments), asked == arguments.end() ? "" : asked->second);
-  const auto is_gpu = [](const DiagnosedRank& rank) { return rank.part->source == kGpuSource; };
-  for (FoundCause& finding : diagnosis.findings)
-    finding.on_gpu = std::all_of(ranks.begin(), ranks.end(), is_gpu);
   KeepDimension(arguments, diagnosis);
   FindEvidence(ranks, diagnosis);
   const Language language = LanguageOf(arguments);

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "mpa/base/text.h"
+#include "mpa/measure/call_names.h"
 
 namespace mpa {
 namespace {
@@ -39,12 +39,7 @@ LaunchCalls::LaunchCalls(const RankTrace& trace)
   std::vector<std::uint8_t> starts_graph(trace.strings.Size(), 2);  // by name; 2: not looked at
   for (std::size_t i = 0; i < calls.Size(); ++i) {
     std::uint8_t& starts = starts_graph[Index(calls.name[i])];
-    if (starts == 2) {
-      const bool found =
-          ContainsAny(trace.strings.View(calls.name[i]),
-                      {"ModelExecute", "aclmdlRIExecute", "aclmdlExecute", "GraphLaunch"});
-      starts = found ? 1 : 0;
-    }
+    if (starts == 2) starts = StartsGraph(trace.strings.View(calls.name[i])) ? 1 : 0;
     if (starts == 1) graphs_.push_back(static_cast<std::uint32_t>(i));
   }
   std::stable_sort(graphs_.begin(), graphs_.end(), [&](std::uint32_t a, std::uint32_t b) {

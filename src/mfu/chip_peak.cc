@@ -98,6 +98,16 @@ TypeClass ComputeType(std::string_view op_type, const std::vector<std::string>& 
   return widest;
 }
 
+ChipLimits LimitsOf(std::string_view chip) {
+  // Links: 18 GB/s is what the Python tool expects of SDMA (its advisor, bandwidth contention), and
+  // single links of a healthy Atlas A2 mesh reach 17.4. The port is RoCE of 100 Gbit/s. Memory:
+  // 1.6 TB/s by the data sheet of Atlas A2; tensors from 32 MiB on were measured to show it.
+  constexpr double kMebibyte = 1 << 20;
+  if (chip.starts_with("Ascend910B"))
+    return {.card_gbs = 18, .port_gbs = 12.5, .memory_gbs = 1600, .cache_bytes = 32 * kMebibyte};
+  return {};
+}
+
 std::string_view Text(PeakGap gap) {
   switch (gap) {
     case PeakGap::kNone:

@@ -3,19 +3,17 @@
 
 #include <fmt/format.h>
 
-#include "mpa/compare/comparison.h"
-#include "mpa/recipe/recipe.h"
-
 namespace mpa {
 
 const std::vector<AnalyzerCheck>& AllAnalyzerChecks() {
   static const std::vector<AnalyzerCheck> all = [] {
     std::vector<AnalyzerCheck> checks;
     for (const Comparison& comparison : AllComparisons()) {
-      checks.push_back({fmt::format("compare: {}", comparison.title), comparison.can_run});
+      checks.push_back(
+          {fmt::format("compare: {}", comparison.title), comparison.can_run, &comparison, nullptr});
     }
     for (const Recipe& recipe : AllRecipes()) {
-      checks.push_back({fmt::format("cluster: {}", recipe.name), recipe.can_run});
+      checks.push_back({fmt::format("cluster: {}", recipe.name), recipe.can_run, nullptr, &recipe});
     }
     return checks;
   }();

@@ -28,6 +28,10 @@ std::int64_t CountOf(const nlohmann::json& value) {
 
 void ReadChip(const CaptureFile& file, const ReadRequest&, RankTrace& trace) {
   const nlohmann::json document = io::ReadJson(file.path);
+  // One number stands for 910B and 910C, whose dies are alike.
+  constexpr double kAscend910B = 5;
+  if (NumberOf(io::Member(document, "platform_version")) == kAscend910B)
+    trace.job.chip = "Ascend910B";
   const nlohmann::json& devices = io::Member(document, "DeviceInfo");
   if (!devices.is_array()) return;
   for (const nlohmann::json& device : devices) {

@@ -31,6 +31,10 @@ void ReadJobInfo(DbInput& input) {
       job.host_name = rows.Text(1);
     }
   }
+  if (database.HasTable("NPU_INFO")) {
+    io::Statement rows = database.Query("SELECT name FROM NPU_INFO");
+    if (rows.Step()) job.chip = rows.Text(0);
+  }
   if (database.HasTable("RANK_DEVICE_MAP")) {
     io::Statement rows = database.Query("SELECT rankId, deviceId FROM RANK_DEVICE_MAP");
     while (rows.Step()) job.devices.push_back({rows.Int(0).value_or(-1), rows.Int(1).value_or(-1)});

@@ -40,11 +40,16 @@ Verdict CannotRun(std::string reason, std::string setting);
 Verdict JudgeReadable(const RankFacts& facts);
 /// The verdict for analyses of host operators.
 Verdict JudgeHost(const RankFacts& facts);
+/// The verdict for analyses of modules of the model.
+Verdict JudgeModules(const RankFacts& facts);
 /// The verdict for analyses that need compute kernels of an NPU with these details, which the
 /// capture has next to the trace. `of_gpus` is the reason why the analysis does not support GPUs.
 Verdict JudgeNpuKernels(const RankFacts& facts, const char* of_gpus, const char* details);
 /// The verdict for analyses that sum NPU kernels by type.
 Verdict JudgeKernelTypes(const RankFacts& facts, const char* of_gpus);
+/// Takes settings out of the advice that the capture was made with, or that its device does not
+/// have.
+void LeaveOutSettingsMade(const RankFacts& facts, Verdict& verdict);
 /// The setting that records device activity.
 const char* DeviceSetting(const RankFacts& facts);
 

@@ -3,6 +3,8 @@
 
 #include <string_view>
 
+#include "mpa/base/text.h"
+
 namespace mpa {
 
 /// "aclrtMemcpy" for "AscendCL@aclrtMemcpy".
@@ -15,6 +17,11 @@ inline std::string_view WithoutLevel(std::string_view name) {
 /// aclopCompileAndExecute, aclopCompileAndExecuteV2.
 inline bool IsOpCompileAndExecute(std::string_view name) {
   return WithoutLevel(name).starts_with("aclopCompileAndExecute");
+}
+
+/// True for a call that starts a whole graph.
+inline bool StartsGraph(std::string_view name) {
+  return ContainsAny(name, {"ModelExecute", "aclmdlRIExecute", "aclmdlExecute", "GraphLaunch"});
 }
 
 }  // namespace mpa

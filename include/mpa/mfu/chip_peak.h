@@ -47,6 +47,19 @@ struct ChipPeak {
   bool multiplies_fp32 = true;        ///< false for chips before Atlas A2, whose cube cannot
 };
 
+/// What a chip and its links move at most, in GB/s, and the size of its cache; 0: not known.
+struct ChipLimits {
+  double card_gbs = 0;    ///< a link between two cards of a host
+  double port_gbs = 0;    ///< the port to other hosts
+  double memory_gbs = 0;  ///< the memory of the device
+  double cache_bytes = 0;
+
+  friend bool operator==(const ChipLimits&, const ChipLimits&) = default;
+};
+
+/// By the chip's name, "Ascend910B"; nothing is known of chips without an entry.
+ChipLimits LimitsOf(std::string_view chip);
+
 /// Why there is no utilisation.
 enum class PeakGap : std::uint8_t {
   kNone,

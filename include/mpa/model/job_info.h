@@ -26,6 +26,7 @@ struct JobInfo {
   std::string pipeline_type;     ///< "1f1b", "dualpipev"
   std::int64_t micro_batches = -1;  ///< of a step
   std::string host_uid, host_name;
+  std::string chip;  ///< "Ascend910B"
   std::vector<DeviceOfRank> devices;
   /// Environment variables of the rank that the profiler kept, and its own switches:
   /// "profiler.stack", "profiler.shapes", "profiler.memory", "profiler.modules", "profiler.gc",

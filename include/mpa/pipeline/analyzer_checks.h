@@ -5,15 +5,26 @@
 #include <vector>
 
 #include "mpa/capture/ability.h"
+#include "mpa/compare/comparison.h"
+#include "mpa/recipe/recipe.h"
 
 namespace mpa {
 
+/// An analysis: a comparison or a recipe.
 struct AnalyzerCheck {
   std::string name;  ///< "<command>: <analysis>"
   Verdict (*can_run)(const RankFacts& facts);
+  const Comparison* comparison = nullptr;
+  const Recipe* recipe = nullptr;
 };
 
 /// Asks every analysis of this program, in the order of --help.
 const std::vector<AnalyzerCheck>& AllAnalyzerChecks();
+
+/// What each of AllAnalyzerChecks() can do with each rank. Captures that are small are read, so
+/// that this takes a moment: what the survey left unknown is filled in, and the analyses are tried.
+/// Of larger ones the verdict follows from the facts alone.
+std::vector<std::vector<Verdict>> JudgeCaptures(const OpenOptions& options,
+                                                std::vector<RankFacts>& ranks);
 
 }  // namespace mpa

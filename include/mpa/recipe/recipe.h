@@ -74,6 +74,9 @@ struct RecipeInfo {
   std::vector<RecipeParameter> parameters{};
   /// What the recipe can do with a capture, for `check`.
   Verdict (*can_run)(const RankFacts& facts) = nullptr;
+  /// A recipe that finds something in the same captures, where this one needs more than a capture;
+  /// `check` tries that one instead. Empty: it tries this one.
+  std::string_view tried_as{};
   /// Without --export_type, text captures give the form text, as the plain modes of the Python tool
   /// do; databases give tables.
   bool text_form_of_text = false;

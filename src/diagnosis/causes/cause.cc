@@ -38,6 +38,21 @@ void DropWait(const Job& job, std::size_t rank, const BlockedPart& call, Removal
   if (call.own > 0) removal.waits.push_back({first + call.own_edge, call.own});
 }
 
+void AddWait(const RankDiagnosis& part, const BlockedPart& call, AdviceFacts& facts) {
+  const RankGraph& graph = part.graph;
+  const Leaf awaited = graph.nodes[graph.edges[call.edge].on].leaf;
+  // Operators that read numbers synchronise, too; the program has no say in how.
+  const bool is_operator = part.names[call.place].find("::") != std::string::npos;
+  if (call.leaf == Leaf::kHostCopy) {
+    if (awaited == Leaf::kCopyOut) facts.copying_out += call.dur;
+    if (awaited == Leaf::kCopyIn) facts.copying_in += call.dur;
+  } else if (call.leaf == Leaf::kExplicitSync && !is_operator) {
+    facts.synchronising += call.dur;
+  } else {
+    facts.reading += call.dur;
+  }
+}
+
 void DropDeviceWork(const Job& job, std::size_t rank, std::uint32_t node, Removal& removal) {
   const std::uint32_t number = job.graph.first_node[rank] + node;
   removal.durations.push_back({number, job.Part(rank).graph.nodes[node].dur});

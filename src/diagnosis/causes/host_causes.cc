@@ -116,6 +116,7 @@ class HostCauses {
         const bool is_new = ends.insert(part.graph.edges[row.edge].node).second;
         if (static_cast<std::size_t>(row.step) < job_.first_step || !is_new) continue;
         ++calls;
+        AddWait(part, row, cause.finding.facts);
         // A read of a scalar waits for what the device does anyhow.
         if (of.id != "host.sync") time += row.dur;
       }

@@ -75,8 +75,10 @@ class OperatorCauses {
     }
   }
 
-  // What works element by element shows how fast the memory is, at least.
+  // What works element by element shows how fast the memory is, at least. 0: nothing is known of
+  // it.
   double MemoryBandwidth() const {
+    if (rules_.memory_gbs <= 0) return 0;
     std::vector<double> seen;
     for (std::size_t rank = 0; rank < uses_.size(); ++rank) {
       for (std::size_t kind = 0; kind < uses_[rank].size(); ++kind) {
@@ -97,9 +99,9 @@ class OperatorCauses {
     const bool product =
         kind.least > 0 && (use.leaf == Leaf::kMatmul || use.leaf == Leaf::kGroupedMatmul ||
                            use.leaf == Leaf::kConvolution);
-    if (mean <= 0 || (!product && !kind.streams)) return 1;
-    const double ideal =
-        std::max(static_cast<double>(kind.least), static_cast<double>(kind.bytes) / bandwidth);
+    if (mean <= 0 || (!product && (!kind.streams || bandwidth <= 0))) return 1;
+    const double ideal = std::max(static_cast<double>(kind.least),
+                                  bandwidth > 0 ? static_cast<double>(kind.bytes) / bandwidth : 0);
     return std::min(1.0, ideal / static_cast<double>(mean));
   }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "mpa/measure/quantiles.h"
+#include "mpa/mfu/chip_peak.h"
 #include "role_pace.h"
 
 namespace mpa {
@@ -235,9 +236,29 @@ TimeNs Normal(std::vector<TimeNs> values) {
   return ValueOfRank(values, NearestRankAbove(values.size(), 25));
 }
 
+namespace {
+
+// What no file gives is taken from the entry of the chip, if all ranks have the same.
+Rules WithLimitsOfChip(Rules rules, const std::vector<DiagnosedRank>& ranks) {
+  const ChipLimits limits = ranks.empty() ? ChipLimits() : LimitsOf(ranks.front().part->chip);
+  if (!std::all_of(ranks.begin(), ranks.end(),
+                   [&](const DiagnosedRank& rank) { return LimitsOf(rank.part->chip) == limits; }))
+    return rules;
+  const auto fill = [](double& rule, double limit) {
+    if (rule == 0) rule = limit;
+  };
+  fill(rules.card_gbs, limits.card_gbs);
+  fill(rules.port_gbs, limits.port_gbs);
+  fill(rules.memory_gbs, limits.memory_gbs);
+  fill(rules.cache_bytes, limits.cache_bytes);
+  return rules;
+}
+
+}  // namespace
+
 Job MakeJob(std::vector<DiagnosedRank> ranks, const Rules& rules) {
   Job job;
-  job.rules = rules;
+  job.rules = WithLimitsOfChip(rules, ranks);
   job.ranks = std::move(ranks);
   job.operations = JoinOperations(job.ranks, rules);
   job.stage = StagesOf(job.ranks);

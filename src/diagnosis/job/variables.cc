@@ -49,7 +49,7 @@ const std::vector<Variable>& Variables() {
        .is_finding = true,
        .is_poor = [](const std::string& value) { return value == "0"; },
        .costs = {"the thread that calls operators launches them, too", "算子调用线程同时负责下发"},
-       .advice = {"TASK_QUEUE_ENABLE=2", "TASK_QUEUE_ENABLE=2"},
+       .advice = kTaskQueueAdvice,
        .better = "2",
        .serves = {"host.launch_bound", "rank.late_host"}},
       {.name = "HCCL_DETERMINISTIC",
@@ -128,6 +128,32 @@ bool IsDone(std::string_view variable, std::string_view value, const Settings& s
   // It is a list of options.
   if (variable.ends_with("_ALLOC_CONF")) return now.find(value) != std::string::npos;
   return AgreedPart(variable, now) == value;
+}
+
+AdviceFacts FactsOf(const std::vector<DiagnosedRank>& ranks, const Rules& rules) {
+  AdviceFacts facts;
+  const auto all = [&](auto holds) {
+    return !ranks.empty() &&
+           std::all_of(ranks.begin(), ranks.end(),
+                       [&](const DiagnosedRank& rank) { return holds(*rank.part); });
+  };
+  const auto switched_on = [&](const char* name) {
+    return all([&](const RankDiagnosis& part) { return part.settings.contains(name); });
+  };
+  facts.on_gpu = all([](const RankDiagnosis& part) { return part.source == kGpuSource; });
+  facts.is_compiled = std::any_of(ranks.begin(), ranks.end(),
+                                  [](const DiagnosedRank& rank) { return rank.part->is_compiled; });
+  facts.has_stacks = all([](const RankDiagnosis& part) { return part.has_stacks; });
+  facts.has_shapes = switched_on("profiler.shapes");
+  facts.has_memory = switched_on("profiler.memory");
+  facts.has_modules = switched_on("profiler.modules");
+  facts.has_level2 = all([](const RankDiagnosis& part) { return part.level == "Level2"; });
+  facts.has_level1 = all(
+      [](const RankDiagnosis& part) { return part.level == "Level1" || part.level == "Level2"; });
+  facts.has_steps = all([&](const RankDiagnosis& part) {
+    return static_cast<double>(part.steps.size()) >= rules.few_steps;
+  });
+  return facts;
 }
 
 std::map<std::string, std::string> SettingsOf(const std::vector<DiagnosedRank>& ranks) {

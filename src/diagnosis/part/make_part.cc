@@ -8,10 +8,12 @@
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
+#include <vector>
 
 #include "mpa/base/parallel.h"
 #include "mpa/diagnosis/part/part.h"
 #include "mpa/measure/accounting.h"
+#include "mpa/measure/call_names.h"
 #include "mpa/measure/collectives.h"
 #include "mpa/measure/data_types.h"
 #include "mpa/measure/host_places.h"
@@ -42,6 +44,7 @@ class PartMaker {
     part_.breaks_off = trace_.issues.Contains(kTraceBreaksOff);
     part_.has_stacks =
         !trace_.python_calls.Empty() || trace_.job.settings.contains("profiler.stack");
+    part_.is_compiled = RunsCompiled();
     part_.knows_garbage =
         !trace_.garbage_collections.Empty() || trace_.job.settings.contains("profiler.gc");
     AddSteps();
@@ -67,6 +70,7 @@ class PartMaker {
     AddOperations();
     AddMemory();
     part_.settings = trace_.job.settings;
+    part_.chip = trace_.job.chip;
     part_.host = trace_.job.host_uid.empty() ? trace_.job.host_name : trace_.job.host_uid;
     return std::move(part_);
   }
@@ -79,6 +83,23 @@ class PartMaker {
     if (trace_.device != DeviceKind::kGpu) return false;
     return std::any_of(trace_.host_ops.name.begin(), trace_.host_ops.name.end(),
                        [&](StringId name) { return View(name).starts_with("cuda"); });
+  }
+
+  // Functions of torch.compile, with the kernels that it generates, or graphs that were captured.
+  bool RunsCompiled() const {
+    std::vector<bool> seen(trace_.strings.Size());
+    for (const auto* names :
+         {&trace_.host_ops.name, &trace_.host_calls.name, &trace_.kernels.name}) {
+      for (const StringId id : *names) {
+        if (seen[Index(id)]) continue;
+        seen[Index(id)] = true;
+        const std::string_view name = View(id);
+        if (name.starts_with("Torch-Compiled Region") || name.starts_with("CompiledFunction") ||
+            name.starts_with("triton_") || StartsGraph(name))
+          return true;
+      }
+    }
+    return false;
   }
 
   void AddSteps() {

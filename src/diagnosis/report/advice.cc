@@ -22,12 +22,15 @@ std::string JoinedText(const std::vector<const AdvicePart*>& parts, Language lan
   return text;
 }
 
-std::vector<const AdvicePart*> FirstOf(const std::vector<AdvicePart>& parts,
+std::vector<const AdvicePart*> FirstOf(const Advice& advice, const AdviceFacts& facts,
                                        const std::vector<std::string>& done) {
   std::vector<const AdvicePart*> first;
-  for (const AdvicePart& part : parts) {
+  for (const AdvicePart& part :
+       facts.on_gpu && !advice.of_gpu.empty() ? advice.of_gpu : advice.parts) {
     if (first.size() == kMostActions) break;
-    if (std::find(done.begin(), done.end(), part.setting) == done.end()) first.push_back(&part);
+    const bool fits = part.fits == nullptr || part.fits(facts);
+    if (fits && std::find(done.begin(), done.end(), part.setting) == done.end())
+      first.push_back(&part);
   }
   return first;
 }
@@ -61,9 +64,7 @@ Action ActionOn(const FoundSetting& setting) {
 const Advice& AdviceOn(const FoundCause& finding) { return AdviceOn(AdvisedAs(finding)); }
 
 std::vector<const AdvicePart*> PartsOf(const FoundCause& finding) {
-  const Advice& advice = AdviceOn(finding);
-  const bool of_gpu = finding.on_gpu && !advice.of_gpu.empty();
-  return FirstOf(of_gpu ? advice.of_gpu : advice.parts, finding.done);
+  return FirstOf(AdviceOn(finding), finding.facts, finding.done);
 }
 
 std::vector<Action> ActionsOf(const FoundCause& finding) {
@@ -80,12 +81,12 @@ std::string AdviceOf(const FoundCause& finding, Language language) {
       (finding.setting->differs || variable == nullptr ? kAgree : variable->advice).In(language));
 }
 
-std::string UsualAdvice(std::string_view id, Language language) {
+std::string UsualAdvice(std::string_view id, const AdviceFacts& facts, Language language) {
   std::vector<std::string> unknown;
   for (const AdvicePart& part : AdviceOn(id).parts) {
     if (part.against_poor) unknown.emplace_back(part.setting);
   }
-  return JoinedText(FirstOf(AdviceOn(id).parts, unknown), language);
+  return JoinedText(FirstOf(AdviceOn(id), facts, unknown), language);
 }
 
 }  // namespace mpa

@@ -32,6 +32,20 @@ AdvicePart Setting(Wording text, std::string_view variable, std::string_view val
   return {text, SetVariable(variable, value), variable};
 }
 
+using Fits = bool (*)(const AdviceFacts& facts);
+AdvicePart If(Fits fits, AdvicePart part) {
+  part.fits = fits;
+  return part;
+}
+bool IsNotCompiled(const AdviceFacts& facts) { return !facts.is_compiled; }
+bool IsCompiled(const AdviceFacts& facts) { return facts.is_compiled; }
+bool MostlySynchronises(const AdviceFacts& facts) { return facts.synchronising > facts.reading; }
+bool MostlyReads(const AdviceFacts& facts) { return !MostlySynchronises(facts); }
+bool MostlyCopiesOut(const AdviceFacts& facts) { return facts.copying_out > facts.copying_in; }
+bool MostlyCopiesIn(const AdviceFacts& facts) { return !MostlyCopiesOut(facts); }
+bool HasSteps(const AdviceFacts& facts) { return facts.has_steps; }
+bool LacksSteps(const AdviceFacts& facts) { return !facts.has_steps; }
+
 AdvicePart BindCores() {
   return Setting({"CPU_AFFINITY_CONF=2", "CPU_AFFINITY_CONF=2"}, "CPU_AFFINITY_CONF", "2");
 }
@@ -63,6 +77,15 @@ AdvicePart AnyOrder() {
   part.against_poor = true;
   return part;
 }
+AdvicePart CompareNccl() {
+  return {{"compare the algorithms and protocols of NCCL (NCCL_ALGO, NCCL_PROTO)",
+           "对比 NCCL 的算法和协议（NCCL_ALGO、NCCL_PROTO）"},
+          Check("NCCL_ALGO and NCCL_PROTO")};
+}
+AdvicePart ShardOptimizer() {
+  return {{"shard the optimizer over the ranks", "优化器在各卡间分片"},
+          Change("optimizer", "sharded over the ranks")};
+}
 AdvicePart SwapCard() { return {{"swap the card", "必要时换卡"}, Change("card", "another")}; }
 AdvicePart FixedShapes() {
   return {{"use fixed or bucketed shapes", "使用固定或分桶的 shape"},
@@ -83,6 +106,36 @@ AdvicePart LowPrecision() {
   return {{"autocast to bf16 or fp16", "autocast 到 bf16 或 fp16"},
           Change("matrix products", "bf16 or fp16")};
 }
+AdvicePart MendBreaks() {
+  return If(IsCompiled, {{"find what breaks compiled functions apart (TORCH_LOGS=graph_breaks)",
+                          "查找编译中断的位置（TORCH_LOGS=graph_breaks）"},
+                         Check("breaks of compiled functions", "TORCH_LOGS=graph_breaks")});
+}
+AdvicePart NoReads() {
+  return {{"no .item(), nonzero or printing of tensors in the loop",
+           "循环内避免 .item()、nonzero 和打印张量"},
+          Change("scalar reads and synchronisations in the loop", "none")};
+}
+AdvicePart TimeWithEvents() {
+  return If(MostlySynchronises, {{"measure times with events, and read them after the step",
+                                  "使用 event 计时，在 step 之后读取"},
+                                 Change("measurements of time", "events, read after the step")});
+}
+AdvicePart NoSynchronisation(Wording text) {
+  return If(MostlySynchronises, {text, Change("synchronisations in the loop", "none")});
+}
+AdvicePart LogSeldom() {
+  return If(MostlyReads, {{"log every n steps", "每 n 个 step 记录一次"},
+                          Change("logging of tensors", "every n steps")});
+}
+// What the profiler keeps beside the work is switched off, one part for each switch.
+AdvicePart CaptureWithout(Fits fits, Wording text, std::string_view option, Action::Value value) {
+  return If(fits, {text, Capture({{option, std::move(value)}})});
+}
+AdvicePart CaptureThatRank(Fits fits, Wording text,
+                           std::vector<std::pair<std::string_view, Action::Value>> options) {
+  return If(fits, {text, Capture(std::move(options), true)});
+}
 AdvicePart CaptureSkipped() {
   return {{"capture what --json lists as skipped", "采集 --json 中 skipped 所列的数据"},
           Capture({{"what", std::string("skipped")}})};
@@ -90,6 +143,10 @@ AdvicePart CaptureSkipped() {
 AdvicePart OldFormats(Wording text) {
   return {text, SetOption("torch.npu.config.allow_internal_format", false)};
 }
+
+constexpr Wording kThatRank{"capture that rank and its node", "采集该卡及其节点"},
+    kThatRankAndSteps{"capture that rank and its node, 3 steps or more (warmup=1, active=3)",
+                      "采集该卡及其节点，至少 3 个 step（warmup=1, active=3）"};
 
 const std::map<std::string_view, Advice>& Advices() {
   static const std::map<std::string_view, Advice> advices = {
@@ -114,10 +171,12 @@ const std::map<std::string_view, Advice>& Advices() {
           Check("storage of the node and sizes of its shards")},
          {{"use more workers", "增加 worker"}, MoreOf("DataLoader.num_workers")}}}},
       {"rank.late",
-       {{{{"capture that rank and its node, 3 steps or more (warmup=1, active=3)",
-           "采集该卡及其节点，至少 3 个 step（warmup=1, active=3）"},
-          Capture({{"level", std::string("Level1")}, {"warmup_steps", 1}, {"active_steps", 3}},
-                  true)}}}},
+       {{CaptureThatRank(
+             LacksSteps, kThatRankAndSteps,
+             {{"level", std::string("Level1")}, {"warmup_steps", 1}, {"active_steps", 3}}),
+         CaptureThatRank(HasSteps, kThatRank, {{"level", std::string("Level1")}})},
+        {CaptureThatRank(LacksSteps, kThatRankAndSteps, {{"warmup_steps", 1}, {"active_steps", 3}}),
+         CaptureThatRank(HasSteps, kThatRank, {})}}},
       {"rank.jitter",
        {{{{"collect garbage on all ranks together (gc.freeze)", "所有卡同时垃圾回收（gc.freeze）"},
           Change("garbage collection", "every n steps on all ranks together")},
@@ -151,15 +210,24 @@ const std::map<std::string_view, Advice>& Advices() {
          {{"persistent_workers=True", "persistent_workers=True"},
           SetOption("DataLoader.persistent_workers", true)}}}},
       {"host.h2d",
-       {{{{"pin_memory=True", "pin_memory=True"}, SetOption("DataLoader.pin_memory", true)},
-         {{".to(device, non_blocking=True)", "使用 .to(device, non_blocking=True)"},
-          SetOption("Tensor.to.non_blocking", true)}}}},
+       {{If(MostlyCopiesIn,
+            {{"pin_memory=True", "pin_memory=True"}, SetOption("DataLoader.pin_memory", true)}),
+         If(MostlyCopiesIn,
+            {{".to(device, non_blocking=True)", "使用 .to(device, non_blocking=True)"},
+             SetOption("Tensor.to.non_blocking", true)}),
+         If(MostlyCopiesOut, {{"copy to the host every n steps", "每 n 个 step 拷回一次"},
+                              Change("copies to the host", "every n steps")}),
+         If(MostlyCopiesOut,
+            {{"copy without blocking into pinned tensors, and wait before they are read",
+              "非阻塞拷贝到锁页张量，读取前再同步"},
+             Change("copies to the host", "non_blocking=True into pinned tensors")})}}},
       {"host.sync",
-       {{{{"log every n steps", "每 n 个 step 记录一次"},
-          Change("logging of tensors", "every n steps")},
-         {{"no .item(), nonzero or printing of tensors in the loop",
-           "循环内避免 .item()、nonzero 和打印张量"},
-          Change("scalar reads and synchronisations in the loop", "none")}}}},
+       {{NoSynchronisation({"no torch.npu.synchronize() or the like in the loop",
+                            "循环内避免 torch.npu.synchronize() 等同步"}),
+         TimeWithEvents(), LogSeldom(), NoReads()},
+        {NoSynchronisation({"no torch.cuda.synchronize() or the like in the loop",
+                            "循环内避免 torch.cuda.synchronize() 等同步"}),
+         TimeWithEvents(), LogSeldom(), NoReads()}}},
       {"host.compile",
        {{{{"set_compile_mode(jit_compile=False)", "set_compile_mode(jit_compile=False)"},
           SetOption("torch_npu.npu.set_compile_mode.jit_compile", false)},
@@ -203,17 +271,23 @@ const std::map<std::string_view, Advice>& Advices() {
        {{{{"move logging, metrics and locks out of the step", "把日志、指标统计和锁移出 step"},
           Change("logging, metrics and locks", "out of the step")}}}},
       {"host.launch_bound",
-       {{Setting({"TASK_QUEUE_ENABLE=2", "TASK_QUEUE_ENABLE=2"}, "TASK_QUEUE_ENABLE", "2"),
-         BindCores(),
-         {{"use fused operators or graphs", "使用融合算子或图模式"},
-          Change("operators", "fused, or captured as a graph")}},
+       {{Setting(kTaskQueueAdvice, "TASK_QUEUE_ENABLE", "2"), BindCores(),
+         If(IsNotCompiled, {{"use fused operators or graphs", "使用融合算子或图模式"},
+                            Change("operators", "fused, or captured as a graph")}),
+         MendBreaks()},
         {BindProcesses(),
-         {{"use CUDA graphs or torch.compile", "使用 CUDA graph 或 torch.compile"},
-          Change("operators", "CUDA graphs or torch.compile")}}}},
+         If(IsNotCompiled,
+            {{"use CUDA graphs or torch.compile", "使用 CUDA graph 或 torch.compile"},
+             Change("operators", "CUDA graphs or torch.compile")}),
+         MendBreaks()}}},
       {kStallsKey,
-       {{{{"capture with stacks (with_stack=True), which show what the calls do",
-           "用 with_stack=True 采集，查看这些调用在做什么"},
-          Capture({{"with_stack", true}})},
+       {{If([](const AdviceFacts& facts) { return !facts.has_stacks; },
+            {{"capture with stacks (with_stack=True), which show what the calls do",
+              "用 with_stack=True 采集，查看这些调用在做什么"},
+             Capture({{"with_stack", true}})}),
+         If([](const AdviceFacts& facts) { return facts.has_stacks; },
+            {{"see in their stacks what the calls do", "查看调用栈，了解这些调用在做什么"},
+             Check("stacks of the calls")}),
          {{"capture later steps", "采集更靠后的 step"},
           Capture({{"skip_first", std::string("more")}})}}}},
       {"op.aicpu",
@@ -262,11 +336,14 @@ const std::map<std::string_view, Advice>& Advices() {
        {{{{"use npu_rms_norm, npu_swiglu or the like (check the precision)",
            "使用 npu_rms_norm、npu_swiglu 等融合算子（注意验证精度）"},
           Change("operators in pieces", "fused operators of torch_npu")},
-         {{"else torch.compile", "否则使用 torch.compile"},
-          Change("other operators in pieces", "torch.compile")}},
-        {{{"use torch.compile or fused operators (check the precision)",
-           "使用 torch.compile 或融合算子（注意验证精度）"},
-          Change("operators in pieces", "torch.compile or fused operators")}}}},
+         If(IsNotCompiled, {{"else torch.compile", "否则使用 torch.compile"},
+                            Change("other operators in pieces", "torch.compile")})},
+        {If(IsNotCompiled, {{"use torch.compile or fused operators (check the precision)",
+                             "使用 torch.compile 或融合算子（注意验证精度）"},
+                            Change("operators in pieces", "torch.compile or fused operators")}),
+         If(IsCompiled,
+            {{"use fused operators (check the precision)", "使用融合算子（注意验证精度）"},
+             Change("operators in pieces", "fused operators")})}}},
       {"dev.clock",
        {{{{"check power cap, temperature and cooling (npu-smi)",
            "检查功耗上限、温度和散热（npu-smi）"},
@@ -284,7 +361,8 @@ const std::map<std::string_view, Advice>& Advices() {
       {kSmallOnTheWay,
        {{Setting({"HCCL_OP_EXPANSION_MODE=AIV (the vector cores start them sooner)",
                   "HCCL_OP_EXPANSION_MODE=AIV（由 Vector 核启动，时延更低）"},
-                 "HCCL_OP_EXPANSION_MODE", "AIV")}}},
+                 "HCCL_OP_EXPANSION_MODE", "AIV")},
+        {CompareNccl()}}},
       {"comm.unaligned",
        {{{{"pad the buckets to multiples of 512 bytes", "将 bucket 补齐到 512 字节的整数倍"},
           Change("buckets", "multiples of 512 bytes")}}}},
@@ -295,12 +373,15 @@ const std::map<std::string_view, Advice>& Advices() {
       {"comm.retransmit",
        {{{{"check optics and PFC/ECN of the network", "检查光模块和网络 PFC/ECN"},
           Check("optics and PFC/ECN of the network", "hccn_tool")},
-         {{"check HCCL_RDMA_TIMEOUT", "检查 HCCL_RDMA_TIMEOUT"}, Check("HCCL_RDMA_TIMEOUT")}}}},
+         {{"check HCCL_RDMA_TIMEOUT", "检查 HCCL_RDMA_TIMEOUT"}, Check("HCCL_RDMA_TIMEOUT")}},
+        {{{"check optics and PFC/ECN of the network", "检查光模块和网络 PFC/ECN"},
+          Check("optics and PFC/ECN of the network", "ibstat")}}}},
       {"comm.inner",
        {{AnyOrder(),
          {{"compare the modes of HCCL_OP_EXPANSION_MODE", "对比 HCCL_OP_EXPANSION_MODE 的各种模式"},
           Check("HCCL_OP_EXPANSION_MODE")},
-         {{"HCCL_BUFFSIZE above the message", "HCCL_BUFFSIZE 大于消息"}, Check("HCCL_BUFFSIZE")}}}},
+         {{"HCCL_BUFFSIZE above the message", "HCCL_BUFFSIZE 大于消息"}, Check("HCCL_BUFFSIZE")}},
+        {CompareNccl()}}},
       {"comm.buffer",
        {{{{"raise HCCL_BUFFSIZE (each group takes twice its size of device memory)",
            "增大 HCCL_BUFFSIZE（每个通信域占用两倍显存）"},
@@ -313,24 +394,35 @@ const std::map<std::string_view, Advice>& Advices() {
        {{ExpandSegments({"PYTORCH_NPU_ALLOC_CONF=expandable_segments:True",
                          "PYTORCH_NPU_ALLOC_CONF=expandable_segments:True"},
                         "PYTORCH_NPU_ALLOC_CONF"),
-         Recompute(),
-         {{"shard the optimizer over the ranks", "优化器在各卡间分片"},
-          Change("optimizer", "sharded over the ranks")}}}},
+         Recompute(), ShardOptimizer()},
+        {ExpandSegments({"PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
+                         "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"},
+                        "PYTORCH_CUDA_ALLOC_CONF"),
+         Recompute(), ShardOptimizer()}}},
       {"capture.overhead",
-       {{{{"capture again without stacks, shapes and memory before changing host code",
-           "修改 host 代码前，先关闭 stack、shape、memory 采集后重采"},
-          Capture({{"level", std::string("Level1")},
-                   {"with_stack", false},
-                   {"record_shapes", false},
-                   {"profile_memory", false}})}}}},
+       {{CaptureWithout([](const AdviceFacts& facts) { return facts.has_stacks; },
+                        {"set with_stack=False before changing host code",
+                         "修改 host 代码前先设置 with_stack=False"},
+                        "with_stack", false),
+         CaptureWithout([](const AdviceFacts& facts) { return facts.has_modules; },
+                        {"set with_modules=False before changing host code",
+                         "修改 host 代码前先设置 with_modules=False"},
+                        "with_modules", false),
+         CaptureWithout([](const AdviceFacts& facts) { return facts.has_memory; },
+                        {"set profile_memory=False", "设置 profile_memory=False"}, "profile_memory",
+                        false),
+         CaptureWithout([](const AdviceFacts& facts) { return facts.has_level2; },
+                        {"set profiler_level=Level1", "设置 profiler_level=Level1"}, "level",
+                        std::string("Level1"))}}},
       {"capture.warmup",
        {{{{"capture 3 steps or more (warmup=1, active=3)",
            "至少采集 3 个 step（warmup=1, active=3）"},
           Capture({{"warmup_steps", 1}, {"active_steps", 3}})}}}},
       {"capture.missing",
-       {{{{"profiler_level=Level1 on all ranks", "所有卡用 profiler_level=Level1 采集"},
-          Capture({{"level", std::string("Level1")}}),
-          kProfilerLevel},
+       {{If([](const AdviceFacts& facts) { return !facts.has_level1; },
+            {{"profiler_level=Level1 on all ranks", "所有卡用 profiler_level=Level1 采集"},
+             Capture({{"level", std::string("Level1")}}),
+             kProfilerLevel}),
          CaptureSkipped()},
         {CaptureSkipped()}}},
   };

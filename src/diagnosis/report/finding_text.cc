@@ -295,6 +295,10 @@ std::string NeedText(const std::string& english, Language language) {
       {"the rated clock of the cores", "AI Core 额定频率"},
       {"info.json of the device, in its PROF folder", "保留 PROF 目录下设备的 info.json"},
       {"traces of GPUs do not hold it", "GPU 采集不含此数据"},
+      {"all files of the capture", "采集目录中的全部文件"},
+      {"what the chip and its links move at most", "芯片及其链路的最大带宽"},
+      {"info.json of the device, or numbers with --rules",
+       "保留设备的 info.json，或用 --rules 给出数值"},
   };
   const auto found = chinese.find(english);
   return found == chinese.end() || !InChinese(language) ? english : std::string(found->second);

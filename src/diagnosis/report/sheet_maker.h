@@ -12,6 +12,7 @@
 #include "analyzer_columns.h"
 #include "analyzer_sheets.h"
 #include "mpa/diagnosis/findings/catalogue.h"
+#include "mpa/diagnosis/job/variables.h"
 #include "mpa/diagnosis/report/advice.h"
 
 namespace mpa {
@@ -50,7 +51,7 @@ class SheetMaker {
   void NoteAsFinding(std::string_view id, const Wording& category, std::int64_t count, TimeNs time,
                      const Wording& description, const Values&... values) {
     AddNote(category, count, time, fmt::format(fmt::runtime(description.In(language_)), values...),
-            UsualAdvice(id, language_));
+            UsualAdvice(id, FactsOf(ranks_, of_.rules), language_));
   }
 
   std::vector<AnalyzerNote> TakeNotes() { return std::move(notes_); }

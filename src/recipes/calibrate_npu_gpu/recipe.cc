@@ -283,7 +283,7 @@ Verdict JudgeCalibrate(const RankFacts& facts) {
     return CannotRun("it compares an NPU with a GPU; give the GPU run as --baseline_profiling_path",
                      "");
   }
-  return JudgeHost(facts);
+  return JudgeModules(facts);
 }
 
 std::string ThresholdProblem(const std::string& text) {
@@ -318,7 +318,8 @@ Recipe CalibrateNpuGpu() {
                        .help = "NVTX ranges whose names contain one of these are modules [default: "
                                "Qwen, Attention, Linear, RMSNorm, Embedding, Sampler, Logits]",
                        .value = Value::kText}},
-       .can_run = JudgeCalibrate});
+       .can_run = JudgeCalibrate,
+       .tried_as = "module_statistic"});
 }
 
 }  // namespace mpa::recipes

@@ -134,17 +134,6 @@ void ReduceModuleStatistic(const std::vector<PartOfRank>& parts, const RecipeArg
   for (const PartOfRank& part : parts) AddLines({part}, true, kAllLines, report);
 }
 
-Verdict JudgeModuleStatistic(const RankFacts& facts) {
-  Verdict verdict = JudgeHost(facts);
-  if (verdict.CannotRun()) return verdict;
-  if (facts.recorded.mstx == Recorded::kNo && facts.recorded.stacks == Recorded::kNo) {
-    return CannotRun("the capture contains no modules",
-                     "mstx=True with ranges of the domain Module in the model, or "
-                     "with_modules=True");
-  }
-  return verdict;
-}
-
 }  // namespace
 
 Recipe ModuleStatistic() {
@@ -165,7 +154,7 @@ Recipe ModuleStatistic() {
        .summary = "device time of the modules of the model, with their operators and kernels",
        .needs = kModuleTables | kMfuTables,
        .parameters = std::move(parameters),
-       .can_run = JudgeModuleStatistic});
+       .can_run = JudgeModules});
 }
 
 }  // namespace recipes

@@ -10,7 +10,6 @@
 
 #include "mpa/base/error.h"
 #include "mpa/pipeline/analyzer_checks.h"
-#include "mpa/pipeline/event_facts.h"
 #include "support/files.h"
 
 namespace mpa {
@@ -390,7 +389,7 @@ TEST_F(SurveyTest, LooksAtTheEventsOfSmallTraces) {
   const auto recorded = [&](const std::string& events, std::size_t blanks) {
     Write("trace.json", R"({"traceEvents":[)" + std::string(blanks, ' ') + events + "]}");
     std::vector<RankFacts> ranks = {LookAtOne("trace.json")};
-    TellFromEvents({.force = true}, ranks);
+    JudgeCaptures({.force = true}, ranks);
     return ranks.front();
   };
   const RankFacts host = recorded(op, 0);

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <string_view>
+
+#include "support/rank_builder.h"
+
 namespace mpa {
 namespace {
 
@@ -36,6 +40,25 @@ TEST(Diagnose, TakesACaptureOfNothing) {
   EXPECT_EQ(diagnosis.step, 0);
   ASSERT_EQ(diagnosis.findings.size(), 1u);
   EXPECT_EQ(diagnosis.findings[0].id, "capture.missing") << "one rank has no peers";
+}
+
+TEST(Diagnose, KnowsCompiledFunctionsAndGraphs) {
+  const auto runs_compiled = [](std::string_view op, std::string_view call,
+                                std::string_view kernel) {
+    test::RankBuilder rank;
+    rank.KernelAt(0, 1'000);
+    rank.trace.kernels.name.back() = rank.Text(kernel);
+    rank.trace.host_ops.Append({.start = 0, .dur = 10, .name = rank.Text(op)});
+    rank.trace.host_calls.Append({.start = 0, .dur = 10, .name = rank.Text(call)});
+    return MakeRankDiagnosis(rank.trace).is_compiled;
+  };
+  EXPECT_FALSE(runs_compiled("aten::add", "Node@launch", "Add_1"));
+  EXPECT_FALSE(runs_compiled("aten::triton", "Node@launch", "_matmul_ogs_triton_1"));
+  EXPECT_TRUE(runs_compiled("Torch-Compiled Region: 0/0", "Node@launch", "Add_1"));
+  EXPECT_TRUE(runs_compiled("CompiledFunctionBackward", "Node@launch", "Add_1"));
+  EXPECT_TRUE(runs_compiled("aten::add", "Node@launch", "triton_poi_fused_add_0"));
+  EXPECT_TRUE(runs_compiled("aten::add", "AscendCL@aclmdlRIExecuteAsync", "Add_1"));
+  EXPECT_TRUE(runs_compiled("cudaGraphLaunch", "Node@launch", "Add_1"));
 }
 
 }  // namespace

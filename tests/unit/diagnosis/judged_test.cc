@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
 
 #include "diagnosis/diagnosed.h"
 #include "diagnosis/made_diagnosis.h"
@@ -67,6 +69,84 @@ TEST(NotCauses, AWaitThatHoldsTheDeviceUpIsNone) {
   const Diagnosis diagnosis = DiagnoseJob({WaitingHost(Leaf::kExplicitSync, false)});
   EXPECT_EQ(FindingWith(diagnosis, "host.sync"), nullptr);
   EXPECT_TRUE(diagnosis.not_causes.empty());
+}
+
+// What the host waits for in WaitingHost(), as work of another kind.
+RankDiagnosis WaitingFor(Leaf awaited, Leaf leaf, std::string_view place = "aten::waits") {
+  RankDiagnosis part = WaitingHost(leaf, false);
+  part.names.emplace_back(place);
+  for (BlockedPart& call : part.blocked) {
+    call.place = static_cast<NameId>(part.names.size() - 1);
+    part.graph.nodes[part.graph.edges[call.edge].on].leaf = awaited;
+  }
+  return part;
+}
+
+std::string AdviceOn(const RankDiagnosis& part, std::string_view key) {
+  Rules rules;
+  rules.usual_syncs = 0;
+  const Diagnosis diagnosis = DiagnoseJob({part}, rules);
+  const FoundCause* found = FindingWith(diagnosis, key);
+  return found == nullptr ? "no finding" : AdviceOf(*found, Language::kEnglish);
+}
+
+TEST(Advice, OnCopiesFitsTheirDirection) {
+  EXPECT_EQ(AdviceOn(WaitingFor(Leaf::kCopyIn, Leaf::kHostCopy), "host.h2d"),
+            "pin_memory=True; .to(device, non_blocking=True)");
+  EXPECT_EQ(AdviceOn(WaitingFor(Leaf::kCopyOut, Leaf::kHostCopy), "host.h2d"),
+            "copy to the host every n steps; copy without blocking into pinned tensors, and wait "
+            "before they are read");
+}
+
+TEST(Advice, OnSynchronisationsFitsWhoAsksForThem) {
+  const std::string of_reads =
+      "log every n steps; no .item(), nonzero or printing of tensors in the loop";
+  EXPECT_EQ(AdviceOn(WaitingFor(Leaf::kMatmul, Leaf::kScalarSync), "host.sync"), of_reads);
+  EXPECT_EQ(AdviceOn(WaitingFor(Leaf::kMatmul, Leaf::kExplicitSync), "host.sync"), of_reads)
+      << "an operator that synchronises to read a size";
+  EXPECT_EQ(AdviceOn(WaitingFor(Leaf::kMatmul, Leaf::kExplicitSync, ""), "host.sync"),
+            "no torch.npu.synchronize() or the like in the loop; measure times with events, and "
+            "read them after the step");
+  RankDiagnosis gpu = WaitingFor(Leaf::kMatmul, Leaf::kExplicitSync, "");
+  gpu.source = kGpuSource;
+  EXPECT_EQ(AdviceOn(gpu, "host.sync"),
+            "no torch.cuda.synchronize() or the like in the loop; measure times with events, and "
+            "read them after the step");
+}
+
+TEST(Advice, IsNotToRecordWhatTheLevelRecords) {
+  RankDiagnosis part = WaitingHost(Leaf::kHostCopy, false);
+  part.level = "Level0";
+  part.has_calls = false;
+  const auto hints = [&] {
+    std::set<std::string> found;
+    for (const NotJudged& row : DiagnoseJob({part}).not_judged) found.insert(row.hint);
+    return found;
+  };
+  EXPECT_TRUE(hints().contains("profiler_level=Level1"));
+  part.level = "Level1";
+  EXPECT_FALSE(hints().contains("profiler_level=Level1"));
+  EXPECT_TRUE(hints().contains("all files of the capture"));
+}
+
+TEST(Advice, IsNotToCaptureWhatGpusDoNotHave) {
+  RankDiagnosis part = WaitingHost(Leaf::kHostCopy, false);
+  part.source = kGpuSource;
+  part.knows_garbage = false;
+  part.has_stacks = true;
+  for (int i = 0; i < 3; ++i) part.steps[static_cast<std::size_t>(i)].mhz = 0;
+  const Diagnosis diagnosis = DiagnoseJob({part});
+  const FoundCause* missing = FindingWith(diagnosis, "capture.missing");
+  std::int64_t capturable = 0;
+  for (const NotJudged& row : diagnosis.not_judged)
+    capturable += row.hint == "traces of GPUs do not hold it" ? 0 : 1;
+  EXPECT_LT(capturable, static_cast<std::int64_t>(diagnosis.not_judged.size()));
+  if (capturable == 0) {
+    EXPECT_EQ(missing, nullptr);
+  } else {
+    ASSERT_NE(missing, nullptr);
+    EXPECT_EQ(MetricIn(*missing, "causes_not_judged"), capturable);
+  }
 }
 
 TEST(HostMetrics, BlockedTimeOfCopiesCounts) {

@@ -15,7 +15,10 @@ inline constexpr TimeNs kUs = 1'000, kMs = 1'000'000;
 /// follow each other without a gap. A new step begins where the one before ends.
 class PartBuilder {
  public:
-  PartBuilder() { part_.names = {""}; }
+  PartBuilder() {
+    part_.names = {""};
+    part_.chip = "Ascend910B";
+  }
 
   PartBuilder& Step() {
     EndStep();

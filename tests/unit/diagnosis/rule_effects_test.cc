@@ -2,6 +2,9 @@
 // Rules that decide whether and how something is found: another value, another result.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string_view>
+
 #include <string>
 #include <vector>
 
@@ -42,6 +45,37 @@ TEST(RuleEffects, WhichTensorsShowTheBandwidth) {
   EXPECT_DOUBLE_EQ(use_of_add(16'000'001), 0.2)
       << "half of what the rule says the memory moves: 800 bytes a ns";
   EXPECT_DOUBLE_EQ(use_of_add(16'000'000), 0.4) << "the faster one shows 400";
+}
+
+// 64 MB take 400 us, 160 bytes a ns: a tenth of what the memory of Ascend910B moves.
+TEST(RuleEffects, UnknownChipsAreNotJudgedByTheLimitsOfKnownOnes) {
+  const auto diagnose = [](std::string_view chip, double memory_gbs) {
+    PartBuilder builder;
+    for (int step = 0; step < 3; ++step) builder.Step().Kernel("Mul", 400 * kUs, Leaf::kVector);
+    builder.Kind("Mul").streams = true;
+    builder.Kind("Mul").bytes = 64'000'000;
+    builder.Part().chip = chip;
+    Rules rules;
+    rules.memory_gbs = memory_gbs;
+    // Larger than the tensors, so that these do not show what the memory moves.
+    rules.cache_bytes = 65'000'000;
+    return DiagnoseJob({builder.Build()}, rules);
+  };
+  const auto is_not_judged = [](const Diagnosis& diagnosis) {
+    return std::any_of(diagnosis.not_judged.begin(), diagnosis.not_judged.end(),
+                       [](const NotJudged& row) { return row.id == "op.slow"; });
+  };
+  const Diagnosis known = diagnose("Ascend910B", 0);
+  ASSERT_NE(FindingWith(known, "op.slow/Mul"), nullptr);
+  EXPECT_DOUBLE_EQ(MetricIn(*FindingWith(known, "op.slow/Mul"), "use_of_chip"), 0.2)
+      << "half of 1600 bytes a ns";
+  EXPECT_FALSE(is_not_judged(known));
+  for (const char* chip : {"", "Ascend310P"}) {
+    EXPECT_EQ(FindingWith(diagnose(chip, 0), "op.slow/Mul"), nullptr) << chip;
+    EXPECT_TRUE(is_not_judged(diagnose(chip, 0))) << chip;
+    EXPECT_NE(FindingWith(diagnose(chip, 1600), "op.slow/Mul"), nullptr) << "the user says it";
+    EXPECT_FALSE(is_not_judged(diagnose(chip, 1600)));
+  }
 }
 
 TEST(RuleEffects, HowSmallMessagesAreCompared) {

@@ -38,6 +38,8 @@ void DropIssuing(const Job& job, std::size_t rank, std::span<const Removal::Edge
 /// Takes out a call of a rank that waits for its device: the wait, and what the call takes without
 /// it.
 void DropWait(const Job& job, std::size_t rank, const BlockedPart& call, Removal& removal);
+/// Adds how long a call waited for the device, to what it did.
+void AddWait(const RankDiagnosis& part, const BlockedPart& call, AdviceFacts& facts);
 /// Takes out a kernel or a copy of a rank, a node of its graph: how long it runs, and what it takes
 /// to start.
 void DropDeviceWork(const Job& job, std::size_t rank, std::uint32_t node, Removal& removal);

@@ -60,6 +60,21 @@ struct FoundSetting {
   std::string serves{};  ///< key of the finding that it adds to
 };
 
+/// What advice on a finding has to fit: how its ranks ran and were captured, and what its calls
+/// did.
+struct AdviceFacts {
+  bool on_gpu = false;       ///< settings of an NPU do not apply
+  bool is_compiled = false;  ///< compiled functions or captured graphs run
+  /// What the profiler recorded.
+  bool has_stacks = false, has_shapes = false, has_memory = false, has_modules = false;
+  bool has_level1 = false;  ///< Level1 or more
+  bool has_level2 = false;
+  bool has_steps = false;  ///< enough of them to tell a habit from an accident
+  /// How long calls waited, by what they did: copies in either direction; synchronisations that the
+  /// program asks for, and operators that read numbers or sizes from the device.
+  TimeNs copying_out = 0, copying_in = 0, synchronising = 0, reading = 0;
+};
+
 struct FoundCause {
   std::string id;   ///< of the catalogue: "rank.late_host"
   std::string key;  ///< with what tells it from others of its id: "rank.late_host/r5"
@@ -71,7 +86,6 @@ struct FoundCause {
   bool with_next = false;  ///< pays only together with the next one
   bool on_the_way =
       false;  ///< of collectives: what is computed next needs them, so they cannot become fewer
-  bool on_gpu = false;              ///< advice on settings of an NPU does not apply
   std::vector<std::int64_t> ranks;  ///< the culprits; empty: all
   std::vector<std::int32_t> steps;  ///< those in which it was seen
   std::string leaf;                 ///< of the accounting, where it is the cause of a late rank
@@ -81,6 +95,7 @@ struct FoundCause {
   std::optional<FoundSetting> setting{};  ///< of env.check
   /// Settings that all its ranks have as advised already, or that would have no effect.
   std::vector<std::string> done{};
+  AdviceFacts facts{};
   std::optional<FindingChain> chain{};  ///< only of one that is to be explained
 };
 

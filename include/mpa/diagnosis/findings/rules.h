@@ -12,7 +12,8 @@
 /// The thresholds of the diagnosis, which a file may replace.
 namespace mpa {
 
-/// Shares are parts of 1, times are ns. RuleList() says what each one means.
+/// Shares are parts of 1, times are ns. RuleList() says what each one means. Facts of the chip are
+/// 0 unless a file gives them: its entry has them then (ChipLimits).
 struct Rules {
   // All findings.
   double least_share = 0.01, least_ns = 10'000, search_share = 0.002, pair_share = 0.03,
@@ -34,8 +35,8 @@ struct Rules {
   // Communication.
   double link_bandwidth_ratio = 0.7, link_least_bytes = 32'768;
   double link_slow_share = 0.6, link_members = 3;
-  double card_gbs = 18, card_share = 0.4;
-  double port_gbs = 12.5, port_share = 0.6, port_bytes = 1 << 20;
+  double card_gbs = 0, card_share = 0.4;
+  double port_gbs = 0, port_share = 0.6, port_bytes = 1 << 20;
   double small_latency_ratio = 2, small_count_share = 0.2, small_calls = 4;
   double small_bytes = 16 << 20, small_vector_gain = 0.5;
   double overlap_share = 0.65, beside_ns = 30'000, alone_share = 0.9;
@@ -56,7 +57,7 @@ struct Rules {
   double aicpu_gain = 0.9, format_gain = 0.7, attention_gain = 0.9, attention_reach = 8,
          attention_sequence = 128;
   double slow_share = 0.02, slow_use = 0.5, slow_reach = 0.6, slow_kernel_ns = 20'000,
-         memory_gbs = 1600, cache_bytes = 32 << 20;
+         memory_gbs = 0, cache_bytes = 0;
   double variance_share = 0.02, variance_ratio = 2, variance_calls = 10;
   double fp32_share = 0.05, fp32_gain = 0.5, fp32_most = 0.75;
   double optimizer_share = 0.03, optimizer_launches = 50, optimizer_gain = 0.6;

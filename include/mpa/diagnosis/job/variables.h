@@ -36,6 +36,10 @@ const Variable* VariableNamed(std::string_view name);
 /// What to do where ranks should agree.
 inline constexpr Wording kAgree{"set the same value on all ranks", "所有卡设置为相同的值"};
 
+/// Workspaces are then allocated beside what computes.
+inline constexpr Wording kTaskQueueAdvice{"TASK_QUEUE_ENABLE=2 (raises peak device memory)",
+                                          "TASK_QUEUE_ENABLE=2（显存峰值会升高）"};
+
 /// Empty: not set, or not recorded.
 std::string ValueIn(const Settings& settings, std::string_view name);
 /// What ranks can have in common: the mode of CPU_AFFINITY_CONF, not the cores of each device
@@ -45,6 +49,9 @@ std::string AgreedPart(std::string_view variable, const std::string& value);
 bool IsPoor(const Variable& variable, const Settings& settings);
 /// True if the rank has the value already, or would not heed it.
 bool IsDone(std::string_view variable, std::string_view value, const Settings& settings);
+
+/// What advice on these ranks has to fit; without what single findings know of their calls.
+AdviceFacts FactsOf(const std::vector<DiagnosedRank>& ranks, const Rules& rules);
 
 /// Those of all ranks that bear on the performance, as Diagnosis::settings has them.
 std::map<std::string, std::string> SettingsOf(const std::vector<DiagnosedRank>& ranks);

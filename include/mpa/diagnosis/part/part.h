@@ -158,6 +158,7 @@ struct RankDiagnosis {
   bool breaks_off = false;    ///< the end of the run is missing
   bool knows_garbage = true;  ///< collections are recorded, if there are any
   bool has_stacks = true;     ///< of Python
+  bool is_compiled = false;   ///< it runs compiled functions or captured graphs
   std::vector<std::string> names;
   std::vector<StepPart> steps;
   RankGraph graph;  ///< nodes of kernels have the number of their kind as `row`
@@ -174,6 +175,7 @@ struct RankDiagnosis {
   AnalyzerRows analyzers;
   std::map<std::string, std::string> settings;  ///< see JobInfo
   std::string host;                             ///< the machine; empty: not recorded
+  std::string chip;                             ///< "Ascend910B"; empty: not recorded
   std::int64_t rated_mhz = 0;                   ///< of the cube cores; 0: not recorded
   std::int64_t peak_reserved = 0;  ///< bytes that the allocators held at most; 0: not recorded
   /// Of the allocator whose tensors are recorded: what it held at most, and what its tensors took

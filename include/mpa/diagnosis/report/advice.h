@@ -30,6 +30,7 @@ struct AdvicePart {
   std::string_view setting = {};  ///< what it sets; empty: nothing that captures record
   bool against_poor =
       false;  ///< only where a rank has a value that costs time; else the default is as good
+  bool (*fits)(const AdviceFacts& facts) = nullptr;  ///< null: always
 };
 
 /// What to do about a finding, the cheapest first.
@@ -51,11 +52,12 @@ const Advice& AdviceOn(const FoundCause& finding);
 /// No advice names more.
 inline constexpr std::size_t kMostActions = 2;
 
-/// The parts that hold for a finding: without those whose settings its ranks have already.
+/// The parts that hold for a finding: without those that do not fit how its ranks ran and were
+/// captured, and those whose settings they have already.
 std::vector<const AdvicePart*> PartsOf(const FoundCause& finding);
 /// What the parts say, for programs.
 std::vector<Action> ActionsOf(const FoundCause& finding);
-/// What the catalogue advises where nothing is known of the job.
-std::string UsualAdvice(std::string_view id, Language language);
+/// What the catalogue advises for a job of which only the facts are known.
+std::string UsualAdvice(std::string_view id, const AdviceFacts& facts, Language language);
 
 }  // namespace mpa

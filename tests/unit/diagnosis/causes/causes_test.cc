@@ -1078,7 +1078,8 @@ TEST(Causes, SettingsThatCostTime) {
   EXPECT_EQ(TitleOf(*found, Language::kEnglish),
             "TASK_QUEUE_ENABLE=0: the thread that calls operators launches them, too");
   EXPECT_EQ(FactsText(*found, Language::kEnglish, 76), "0 on rank 3");
-  EXPECT_EQ(AdviceOf(*found, Language::kEnglish), "TASK_QUEUE_ENABLE=2");
+  EXPECT_EQ(AdviceOf(*found, Language::kEnglish),
+            "TASK_QUEUE_ENABLE=2 (raises peak device memory)");
   EXPECT_EQ(diagnosis.settings.at("TASK_QUEUE_ENABLE"), "0 (rank 3), 2 (ranks 0-2)");
 }
 
@@ -1134,12 +1135,14 @@ TEST(Causes, SettingsThatAllRanksHaveAreNotAdvised) {
     const FoundCause* found = FindingWith(diagnosis, "host.launch_bound");
     return found == nullptr ? "none" : AdviceOf(*found, Language::kEnglish);
   };
-  EXPECT_EQ(advice(), "TASK_QUEUE_ENABLE=2; CPU_AFFINITY_CONF=2");
+  EXPECT_EQ(advice(),
+            "TASK_QUEUE_ENABLE=2 (raises peak device memory); CPU_AFFINITY_CONF=2");
   parts[0].settings["TASK_QUEUE_ENABLE"] = "2";
   EXPECT_EQ(advice(), "CPU_AFFINITY_CONF=2; use fused operators or graphs");
   parts.push_back(parts[0]);
   parts[1].settings.clear();
-  EXPECT_EQ(advice(), "TASK_QUEUE_ENABLE=2; CPU_AFFINITY_CONF=2") << "only one of the ranks has it";
+  EXPECT_EQ(advice(), "TASK_QUEUE_ENABLE=2 (raises peak device memory); CPU_AFFINITY_CONF=2")
+      << "only one of the ranks has it";
 }
 
 TEST(Causes, StacksMakeTheHostSlow) {

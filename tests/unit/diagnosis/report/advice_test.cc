@@ -15,7 +15,7 @@ namespace mpa {
 namespace {
 
 FoundCause OnGpu(FoundCause finding) {
-  finding.on_gpu = true;
+  finding.facts.on_gpu = true;
   return finding;
 }
 
@@ -23,6 +23,7 @@ TEST(Actions, EveryFindingHasOneAndAtMostTwo) {
   for (const CatalogueEntry& entry : Catalogue()) {
     FoundCause finding = MadeFinding(entry.id, 0);
     if (entry.id == "env.check") finding.setting = FoundSetting{"TASK_QUEUE_ENABLE", {{"0", {0}}}};
+    finding.facts.has_stacks = true;
     for (const FoundCause& found : {finding, OnGpu(finding)}) {
       EXPECT_FALSE(ActionsOf(found).empty()) << entry.id;
       EXPECT_LE(ActionsOf(found).size(), 2u) << entry.id;
@@ -47,7 +48,8 @@ TEST(Actions, SettingsAreThoseOfTheAdvice) {
 
 TEST(Actions, SettingsThatRanksHaveAreNotAdvised) {
   FoundCause finding = MadeFinding("host.launch_bound", 8'000'000);
-  EXPECT_EQ(AdviceOf(finding, Language::kEnglish), "TASK_QUEUE_ENABLE=2; CPU_AFFINITY_CONF=2");
+  EXPECT_EQ(AdviceOf(finding, Language::kEnglish),
+            "TASK_QUEUE_ENABLE=2 (raises peak device memory); CPU_AFFINITY_CONF=2");
   finding.done = {"TASK_QUEUE_ENABLE"};
   EXPECT_EQ(AdviceOf(finding, Language::kEnglish),
             "CPU_AFFINITY_CONF=2; use fused operators or graphs");
@@ -64,7 +66,7 @@ TEST(Actions, LateRanksHaveTheAdviceOfWhatMakesThemLate) {
     finding.leaf = leaf;
     return AdviceOf(finding, Language::kEnglish);
   };
-  const auto usual = [](std::string_view id) { return UsualAdvice(id, Language::kEnglish); };
+  const auto usual = [](std::string_view id) { return UsualAdvice(id, {}, Language::kEnglish); };
   EXPECT_EQ(advice("rank.late_host", "free.compile"), usual("host.compile"));
   EXPECT_EQ(advice("rank.late_host", "free.sync.scalar"), usual("host.sync"));
   EXPECT_EQ(advice("rank.late_host", "free.memory"), usual("host.memory"));
@@ -85,6 +87,7 @@ TEST(Actions, AGpuHasNoLevelsOfTheProfiler) {
 TEST(Actions, SomethingIsLeftWhereAllSettingsAreMade) {
   for (const CatalogueEntry& entry : Catalogue()) {
     FoundCause finding = MadeFinding(entry.id, 0);
+    finding.facts.has_stacks = true;
     if (entry.id == "env.check") continue;
     for (const AdvicePart& part : AdviceOn(entry.id).parts)
       finding.done.emplace_back(part.setting.empty() ? "none" : part.setting);

@@ -239,7 +239,7 @@ TEST(ProblemSheets, VariablesThatCostTimeAreListedWithTheirValues) {
   EXPECT_EQ(sheet.rows[0].cells[4], Cell(std::int64_t{0}));
   EXPECT_EQ(sheet.rows[2].cells[0], Cell("TASK_QUEUE_ENABLE"));
   EXPECT_EQ(sheet.rows[2].cells[1], Cell("0"));
-  EXPECT_EQ(sheet.rows[2].cells[3], Cell("TASK_QUEUE_ENABLE=2"));
+  EXPECT_EQ(sheet.rows[2].cells[3], Cell("TASK_QUEUE_ENABLE=2 (raises peak device memory)"));
   EXPECT_EQ(sheet.rows[2].cells[4], Cell(std::int64_t{1}));
 }
 

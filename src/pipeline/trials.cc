@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// What analyses can do with captures, found out by trying them where the captures are small.
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "load_rank.h"
+#include "mpa/base/error.h"
+#include "mpa/base/parallel.h"
+#include "mpa/base/progress.h"
+#include "mpa/pipeline/analyzer_checks.h"
+#include "mpa/recipe/arguments.h"
+
+namespace mpa {
+namespace {
+
+// Of all captures together.
+constexpr std::int64_t kMostToTry = std::int64_t{64} << 20;
+
+// Compressed traces are some ten times as large.
+std::int64_t BytesOf(const RankFacts& facts) {
+  constexpr std::int64_t kInflation = 10;
+  return facts.path.extension() == ".gz" ? kInflation * facts.bytes : facts.bytes;
+}
+
+// Survey and events of a text capture or a GPU trace: only the events tell some of it.
+void Fill(const RankTrace& trace, RankFacts& facts) {
+  if (facts.kind != CaptureKind::kGpu && facts.kind != CaptureKind::kNpuText) return;
+  const auto tell = [](bool is_there, Recorded& state) {
+    if (state == Recorded::kUnknown) state = is_there ? Recorded::kYes : Recorded::kNo;
+  };
+  Contents& recorded = facts.recorded;
+  tell(!trace.kernels.Empty() || !trace.device_tasks.Empty() || !trace.communications.Empty() ||
+           !trace.overlaps.Empty(),
+       recorded.device_tasks);
+  tell(!trace.communications.Empty(), recorded.communication);
+  tell(!trace.host_ops.Empty(), recorded.host_ops);
+  tell(!trace.python_calls.Empty(), recorded.stacks);
+  tell(!trace.memory_samples.Empty(), recorded.memory);
+  tell(!trace.allocations.Empty(), recorded.op_memory);
+  tell(!trace.mstx.Empty(), recorded.mstx);
+}
+
+bool HasRows(const Report& report) {
+  return std::any_of(report.sheets.begin(), report.sheets.end(),
+                     [](const Sheet& sheet) { return !sheet.rows.empty(); });
+}
+
+// Empty where it was not tried.
+using Found = std::optional<bool>;
+
+// What an analysis made of a rank.
+struct Trial {
+  Found alone;                  // whether it finds something in this rank
+  std::vector<RankPart> parts;  // of a recipe; two where it compares with another run
+};
+
+bool FindsSomething(const Recipe& recipe, const std::vector<RankPart>& parts) {
+  Report report;
+  recipe.reduce(parts, {}, {.documents = false, .screen = Detail::kNone}, report);
+  return recipe.empty_is_answer || HasRows(report);
+}
+
+// Whether `run` finds something; what it cannot read or use holds nothing for it.
+template <typename Run>
+bool Succeeds(Run run) {
+  try {
+    return run();
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kResource) throw;
+    return false;
+  }
+}
+
+Tables NeedsOf(const AnalyzerCheck& check) {
+  return Tables::kSteps | (check.recipe != nullptr ? check.recipe->needs : check.comparison->needs);
+}
+
+const Recipe& RecipeToTry(const Recipe& recipe) {
+  const auto& all = AllRecipes();
+  const auto other = std::find_if(all.begin(), all.end(), [&](const Recipe& candidate) {
+    return candidate.name == recipe.tried_as;
+  });
+  return other == all.end() ? recipe : *other;
+}
+
+Trial TryOn(const RankTrace& trace, const AnalyzerCheck& check) {
+  Trial trial;
+  if (check.comparison != nullptr) {
+    trial.alone = Succeeds([&] {
+      const CompareInput input(trace, "", trace, "", {});
+      Report report;
+      check.comparison->run(input, report);
+      return HasRows(report);
+    });
+    return trial;
+  }
+  const Recipe& recipe = RecipeToTry(*check.recipe);
+  trial.alone = Succeeds([&] {
+    trial.parts.push_back({trace.rank, recipe.map(trace, {})});
+    if (!recipe.baseline.empty())
+      trial.parts.push_back({trace.rank, recipe.map(trace, {{std::string(kIsBaseline), ""}})});
+    return FindsSomething(recipe, trial.parts);
+  });
+  return trial;
+}
+
+RankTrace Load(const RankInput& input, const RankFacts& facts, Tables wanted) {
+  RankTrace trace = LoadRank(input, {wanted, ""}, std::nullopt).trace;
+  trace.capture_path = input.path.string();
+  trace.rank = facts.rank.value_or(-1);
+  return trace;
+}
+
+// By analysis; empty where the rank is not read.
+std::vector<Trial> TryRank(const OpenOptions& options, RankFacts& facts) {
+  const std::vector<AnalyzerCheck>& checks = AllAnalyzerChecks();
+  std::vector<Trial> trials(checks.size());
+  const std::vector<RankInput> inputs = Discover(facts.path, options).ranks;
+  if (inputs.empty()) return {};
+  Tables wanted = Tables::kNone;
+  for (const AnalyzerCheck& check : checks) wanted = wanted | NeedsOf(check);
+  try {
+    const RankTrace trace = Load(inputs.front(), facts, wanted);
+    Fill(trace, facts);
+    ParallelFor(checks.size(), [&](std::size_t i) { trials[i] = TryOn(trace, checks[i]); });
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kResource) throw;
+    // Some analyses do without what cannot be read.
+    for (std::size_t i = 0; i < checks.size(); ++i) {
+      trials[i].alone = Succeeds([&] {
+        const RankTrace trace = Load(inputs.front(), facts, NeedsOf(checks[i]));
+        trials[i] = TryOn(trace, checks[i]);
+        return trials[i].alone.value_or(false);
+      });
+    }
+    if (facts.kind == CaptureKind::kGpu || facts.kind == CaptureKind::kNpuText)
+      facts.problem = error.what();
+  }
+  return trials;
+}
+
+// What an analysis finds in all ranks together; some need several.
+Found FoundInJob(const std::vector<std::vector<Trial>>& trials, std::size_t check) {
+  std::vector<RankPart> parts, baseline;
+  for (const std::vector<Trial>& of_rank : trials) {
+    if (of_rank.empty()) return std::nullopt;
+    const Trial& trial = of_rank[check];
+    if (!trial.alone || *trial.alone) return trial.alone;
+    if (!trial.parts.empty()) parts.push_back(trial.parts.front());
+    if (trial.parts.size() > 1) baseline.push_back(trial.parts.back());
+  }
+  const Recipe* recipe = AllAnalyzerChecks()[check].recipe;
+  if (recipe == nullptr || trials.size() < 2) return false;
+  parts.insert(parts.end(), baseline.begin(), baseline.end());
+  return Succeeds([&] { return FindsSomething(RecipeToTry(*recipe), parts); });
+}
+
+Verdict Judged(const AnalyzerCheck& check, const RankFacts& facts, Found alone, Found in_job) {
+  Verdict verdict = check.can_run(facts);
+  LeaveOutSettingsMade(facts, verdict);
+  if (verdict.CannotRun()) {
+    const bool may_be_empty = check.recipe != nullptr && check.recipe->empty_is_answer;
+    const bool was_tried = facts.kind != CaptureKind::kGpu || check.recipe == nullptr ||
+                           check.recipe->tried_as.empty();
+    return was_tried && !may_be_empty && alone.value_or(false) ? Verdict() : verdict;
+  }
+  if (!in_job.value_or(true)) {
+    verdict.ability = Ability::kCannotRun;
+    verdict.lacks.insert(verdict.lacks.begin(), {"nothing that it shows was recorded", ""});
+  }
+  return verdict;
+}
+
+}  // namespace
+
+std::vector<std::vector<Verdict>> JudgeCaptures(const OpenOptions& options,
+                                                std::vector<RankFacts>& ranks) {
+  std::vector<std::vector<Trial>> trials;
+  std::int64_t left = kMostToTry;
+  for (RankFacts& facts : ranks) {
+    trials.emplace_back();
+    if (facts.bytes == 0 || BytesOf(facts) > left) continue;
+    left -= BytesOf(facts);
+    trials.back() = TryRank(options, facts);
+  }
+  ClearProgressLine();
+  std::vector<Found> in_job;
+  for (std::size_t i = 0; i < AllAnalyzerChecks().size(); ++i)
+    in_job.push_back(FoundInJob(trials, i));
+  std::vector<std::vector<Verdict>> verdicts;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    verdicts.emplace_back();
+    for (std::size_t i = 0; i < in_job.size(); ++i) {
+      verdicts.back().push_back(Judged(AllAnalyzerChecks()[i], ranks[rank],
+                                       trials[rank].empty() ? Found() : trials[rank][i].alone,
+                                       in_job[i]));
+    }
+  }
+  return verdicts;
+}
+
+}  // namespace mpa

@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests that `check` says of every capture and every analysis what the analysis does with it.
+
+    run_check.py --tool BINARY --testdata DIR [--raw DIR] [--shared DIR] GROUP [-v]
+
+GROUP is one of the classes below: verdicts (of testdata and raw captures), sharedverdicts (of the
+captures of --shared, which are kept apart from the sources; skipped without them).
+Exit status: 0 passed, 1 failed, 2 usage, 77 skipped.
+"""
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from captures import build_database  # noqa: E402
+
+OPTIONS = None  # set by main()
+SKIPPED = 77
+TIMEOUT_SECONDS = 300
+SWITCHES = {"overall": "profiling", "communication": "communication", "operators": "operator",
+            "memory": "memory", "api": "api", "kernels": "kernel"}
+SHEETS = {"overall": "OverallMetrics", "communication": "CommunicationCompare",
+          "operators": ("OperatorCompare", "ModuleCompare"), "memory": "MemoryCompare",
+          "api": "ApiCompare", "kernels": ("KernelCompare", "KernelTypeCompare")}
+# "No rank was late" and the like are answers as well, without rows.
+ANSWER_WITH_NOTHING = ("freq_analysis", "head_overhead", "slow_link", "slow_rank")
+SHARED = ("npu/text/*", "npu/db/*", "npu/db_mstx", "gpu/*.json.gz", "raw/*", "traces/param/*",
+          "traces/dlrm_8ranks/worker[03]*", "traces/resnet50_2021/*",
+          "traces/npu_pp2dp2_without_traces")
+
+
+def run(*words):
+    return subprocess.run([OPTIONS.tool, *map(str, words)], check=False, stdin=subprocess.DEVNULL,
+                          capture_output=True, encoding="utf-8", timeout=TIMEOUT_SECONDS)
+
+
+def checked(directory):
+    done = run("check", "--json", "-d", directory)
+    return json.loads(done.stdout)["ranks"]
+
+
+def compares(name, capture):
+    """A capture with itself: whether the sheets of the analysis have rows."""
+    done = run("compare", "-d", capture, "-bp", capture, "--json",
+               f"--enable_{SWITCHES[name]}_compare")
+    if done.returncode not in (0, 5):
+        return False
+    return any(sheet["rows"] for sheet in json.loads(done.stdout)["sheets"]
+               if sheet["name"].startswith(SHEETS[name]))
+
+
+def clusters(name, directory, out):
+    needed = {"cluster_time_compare_summary": ["--bp", directory],
+              "calibrate_npu_gpu": ["--baseline_profiling_path",
+                                    OPTIONS.testdata / "captures" / "gpu_base.json"]}
+    done = run("cluster", "-m", name, "-d", directory, "-o", out, "--export_type", "json",
+               *needed.get(name, []))
+    if done.returncode not in (0, 5):
+        return False
+    files = [file for file in Path(out).rglob("*") if file.is_file()]
+    # It writes text files beside the tables; none of the tables has to have rows.
+    if name == "export_summary" or name in ANSWER_WITH_NOTHING:
+        return bool(files)
+    return any(has_rows(json.loads(file.read_text(encoding="utf-8")))
+               for file in files if file.suffix == ".json")
+
+
+def has_rows(document):
+    if isinstance(document, dict):
+        return bool(document.get("rows")) or any(map(has_rows, document.values()))
+    return isinstance(document, list) and any(map(has_rows, document))
+
+
+def settings_made(rank):
+    """Texts that ask for what the capture was made with."""
+    settings = rank["settings"] or {}
+    if rank["kind"] == "gpu" or settings.get("level") in ("Level1", "Level2"):
+        yield "profiler_level=Level1"
+    for switch in ("with_modules", "profile_memory"):
+        if settings.get(switch):
+            yield f"{switch}=True"
+
+
+class Judged(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.scratch = Path(scratch.name).resolve()
+
+    def directory_of(self, capture):
+        """Recipes take directories only."""
+        if capture.is_dir():
+            return capture
+        directory = self.scratch / f"of_{capture.name}"
+        directory.mkdir()
+        shutil.copy(capture, directory)
+        return directory
+
+    def objections(self, directory, capture):
+        ranks = checked(directory)
+        for rank in ranks:
+            for analyzer in rank["analyzers"]:
+                for lack in analyzer["lacks"]:
+                    for text in settings_made(rank):
+                        if text in (lack["setting"] or ""):
+                            yield f"{analyzer['name']} asks for {text}, which the capture has"
+        for at, analyzer in enumerate(ranks[0]["analyzers"]):
+            command, name = analyzer["name"].split(": ")
+            runs = any(rank["analyzers"][at]["ability"] != "cannot_run" for rank in ranks)
+            if command == "compare":
+                works = compares(name, capture) if len(ranks) == 1 else runs
+            else:
+                with tempfile.TemporaryDirectory(dir=self.scratch) as out:
+                    works = clusters(name, directory, out)
+            if runs != works and not (works and name in ANSWER_WITH_NOTHING):
+                yield (f"{analyzer['name']}: check says {analyzer['ability']}, but it "
+                       f"{'works' if works else 'gives nothing'}: {analyzer['lacks']}")
+
+    def assert_agree(self, captures):
+        self.assertTrue(captures, "no captures")
+        jobs = [(self.directory_of(capture), capture) for capture in captures]
+        with ThreadPoolExecutor() as pool:
+            found = pool.map(lambda job: [*self.objections(*job)], jobs)
+            for capture, objections in zip(captures, found):
+                with self.subTest(capture=capture.name):
+                    self.assertEqual(objections, [])
+
+
+class Verdicts(Judged):
+    def captures(self):
+        root = OPTIONS.testdata / "captures"
+        for entry in sorted(root.iterdir()):
+            if entry.suffix == ".sql":
+                yield build_database(root, entry.stem, self.scratch)
+            elif entry.name != "broken":
+                yield entry
+
+    def test_of_testdata(self):
+        self.assert_agree([*self.captures()])
+
+    def test_of_raw_captures(self):
+        if OPTIONS.raw is None:
+            self.skipTest("no --raw")
+        captures = sorted(OPTIONS.raw.rglob("*_ascend_pt"))
+        self.assert_agree(captures)
+
+    def test_of_a_job(self):
+        """Analyses that need several ranks are tried on all of them."""
+        job = self.scratch / "job"
+        job.mkdir()
+        for name in ("pipeline_first_ascend_pt", "pipeline_last_ascend_pt"):
+            build_database(OPTIONS.testdata / "captures", name, job)
+        self.assertEqual([*self.objections(job, job)], [])
+
+
+class SharedVerdicts(Judged):
+    def test_of_shared_captures(self):
+        captures = [path for pattern in SHARED
+                    for path in sorted((OPTIONS.shared / "data").glob(pattern))
+                    if path.suffix != ".md"]
+        self.assert_agree(captures)
+
+
+GROUPS = {"verdicts": Verdicts, "sharedverdicts": SharedVerdicts}
+
+
+def main():
+    global OPTIONS
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tool", required=True, type=Path)
+    parser.add_argument("--testdata", required=True, type=Path)
+    parser.add_argument("--raw", type=Path)
+    parser.add_argument("--shared", type=Path,
+                        default=Path(__file__).resolve().parents[3] / "shared")
+    parser.add_argument("group", choices=GROUPS)
+    OPTIONS = parser.parse_args()
+    if OPTIONS.group == "sharedverdicts" and not (OPTIONS.shared / "data").is_dir():
+        print(f"SKIPPED: {OPTIONS.shared} has no data/; name the folder with --shared")
+        return SKIPPED
+    suite = unittest.defaultTestLoader.loadTestsFromTestCase(GROUPS[OPTIONS.group])
+    return 0 if unittest.TextTestRunner().run(suite).wasSuccessful() else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
