@@ -152,8 +152,10 @@ void FindRepeated(const std::vector<RunInput>& inputs, bool count_copies,
         loaded[i].notes.push_back(note);
         continue;
       }
-      pending[i] = {.repeats = true};
-      loaded[i] = {.notes = {note}};
+      pending[i].found.clear();
+      pending[i].repeats = true;
+      loaded[i] = {};
+      loaded[i].notes.push_back(note);
       break;
     }
   }
