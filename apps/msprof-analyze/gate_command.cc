@@ -31,7 +31,6 @@ constexpr std::size_t kMostRuns = 50;
 
 // The runs of one side.
 struct SideOfGate {
-  std::size_t given = 0;  // captures and files, with those that are given twice
   std::vector<gate::RunSummary> runs;
   std::optional<gate::Baseline> baseline;  // when it was one file, without its runs
   std::vector<std::string> notes;
@@ -41,7 +40,6 @@ struct SideOfGate {
 SideOfGate Join(std::vector<LoadedRuns>::iterator first, std::vector<LoadedRuns>::iterator last,
                 const char* option) {
   SideOfGate side;
-  side.given = static_cast<std::size_t>(last - first);
   if (last - first == 1) side.baseline = std::move(first->baseline);
   for (; first != last; ++first) {
     std::move(first->runs.begin(), first->runs.end(), std::back_inserter(side.runs));
@@ -62,7 +60,7 @@ std::pair<SideOfGate, SideOfGate> Load(const GateInputs& inputs, const GateOptio
   request.rank_stat = options.RankStat();
   request.open = inputs.open;
   request.memory_bytes = options.MemoryBytes();
-  request.count_copies = options.LearnsNoise();
+  request.count_repeated = options.LearnsNoise();
   std::vector<RunInput> all;
   for (const std::string& path : inputs.base) all.push_back({"-bp", ExpandHome(path)});
   for (const std::string& path : inputs.comparison) all.push_back({"-d", ExpandHome(path)});
@@ -96,12 +94,8 @@ gate::Baseline AsBaseline(const SideOfGate& side) {
 int LearnNoise(const SideOfGate& side, const std::string& file) {
   constexpr std::size_t kFewestRuns = 3;
   if (side.runs.size() < kFewestRuns) {
-    const std::size_t given = side.given;
-    const std::string few = given < kFewestRuns
-                                ? fmt::format("{} run{}", given, given == 1 ? " is" : "s are")
-                                : fmt::format("{} different runs are", side.runs.size());
-    Fail(ErrorKind::kUsage, "--learn_noise: {} too few; give {} of one program or more", few,
-         kFewestRuns);
+    Fail(ErrorKind::kUsage, "--learn_noise: {} run{} too few; give {} of one program or more",
+         side.runs.size(), side.runs.size() == 1 ? " is" : "s are", kFewestRuns);
   }
   if (!IsWhole(side, file)) return kExitPartial;
   const gate::NoiseFloors noise = gate::LearnNoise(side.runs);

@@ -61,7 +61,7 @@ ChangeNode AccountChange(std::string name, const AccountTimes& base, const Accou
                          double noise) {
   const std::vector<ChangeNode> places = PlacesThatGrew(base, comparison, noise);
   std::map<std::string_view, ChangeNode> components;
-  const auto component = [&](const char* of) -> ChangeNode& {
+  const auto component_of = [&](const char* of) -> ChangeNode& {
     return components.try_emplace(of, ChangeNode{"component", of}).first->second;
   };
   // The waits of a rank are one part, whoever it waits for and in which operation.
@@ -77,10 +77,10 @@ ChangeNode AccountChange(std::string name, const AccountTimes& base, const Accou
       node.leaf = part.leaf;
       if (node.Change() > 0) node.cause = CallsText(places, part.leaf);
     }
-    AddChild(std::move(node), IsWait(part.leaf) ? waits : component(ComponentOf(part)));
+    AddChild(std::move(node), IsWait(part.leaf) ? waits : component_of(ComponentOf(part)));
   }
   if (waits.children.size() == 1) waits = ChangeNode(waits.children.front());
-  if (waits.base + waits.comparison > 0) AddChild(std::move(waits), component(kExposed));
+  if (waits.base + waits.comparison > 0) AddChild(std::move(waits), component_of(kExposed));
   ChangeNode whole{"component", std::move(name)};
   for (auto& [of, component] : components) AddChild(std::move(component), whole);
   return whole;

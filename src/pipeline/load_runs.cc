@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include "collection_facts.h"
@@ -131,29 +130,28 @@ Pending Prepare(const RunInput& input, const LoadRunsRequest& request, LoadedRun
 }
 
 // A capture that was given twice would count as two runs that agree perfectly.
-void FindRepeated(const std::vector<RunInput>& inputs, bool count_copies,
+void FindRepeated(const std::vector<RunInput>& inputs, bool count_repeated,
                   std::vector<Pending>& pending, std::vector<LoadedRuns>& loaded) {
   std::vector<RunSource> sources;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     sources.push_back({inputs[i].path, pending[i].found});
     for (std::size_t other = 0; other < i; ++other) {
       if (pending[other].repeats || !IsSameCapture(sources[i], sources[other])) continue;
-      std::error_code ignored;
       const bool same_side = inputs[i].option == inputs[other].option;
-      const bool counts =
-          count_copies && !std::filesystem::equivalent(inputs[i].path, inputs[other].path, ignored);
-      const char* effect = !same_side ? "it is compared with itself"
-                           : counts   ? "a copy says nothing of noise"
-                                      : "it counts once";
+      const char* effect = !same_side       ? "it is compared with itself"
+                           : count_repeated ? "it says nothing of noise"
+                                            : "it counts once";
       const std::string note =
           fmt::format("{}: the same capture as {} {}; {}", inputs[i].path.string(),
                       inputs[other].option, inputs[other].path.string(), effect);
-      if (!same_side || counts) {
+      if (!same_side || count_repeated) {
         loaded[i].notes.push_back(note);
         continue;
       }
-      pending[i] = {.repeats = true};
-      loaded[i] = {.notes = {note}};
+      pending[i].found.clear();
+      pending[i].repeats = true;
+      loaded[i] = {};
+      loaded[i].notes.push_back(note);
       break;
     }
   }
@@ -205,7 +203,7 @@ std::vector<LoadedRuns> LoadRuns(const std::vector<RunInput>& inputs,
       }
     });
   }
-  FindRepeated(inputs, request.count_copies, pending, loaded);
+  FindRepeated(inputs, request.count_repeated, pending, loaded);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     for (std::size_t rank = 0; rank < pending[i].found.size(); ++rank) ranks.emplace_back(i, rank);
   }

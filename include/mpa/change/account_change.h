@@ -21,9 +21,9 @@ using TimesByName = std::map<std::string, TimeAndCalls, std::less<>>;
 
 /// What the account of one side says.
 struct AccountTimes {
-  TimesByName parts;    ///< by keys of account_names.h; they add up to the step
-  TimesByName places;   ///< free time by its leaf and what the host did
-  TimesByName kernels;  ///< their calls, by what the parts of kernels are named by
+  TimesByName parts = {};    ///< by keys of account_names.h; they add up to the step
+  TimesByName places = {};   ///< free time by its leaf and what the host did
+  TimesByName kernels = {};  ///< their calls, by what the parts of kernels are named by
 };
 
 /// How the step changed: computing by kernels, exposed communication by what it does and for which

@@ -28,8 +28,8 @@ struct LoadRunsRequest {
   gate::RankStat rank_stat = gate::RankStat::kWorst;
   OpenOptions open;
   std::int64_t memory_bytes = 0;  ///< for all ranks being read; 0: no limit
-  /// Copies of a capture in other places are runs of their own, and only named in the notes.
-  bool count_copies = false;
+  /// Captures that are given twice are only named in the notes.
+  bool count_repeated = false;
 };
 
 /// What became of one input; a baseline file may hold several runs. Without runs where the input is
