@@ -41,11 +41,10 @@ Category FamilyCategory(KernelClass family, bool backward, Core core) {
   }
 }
 
-// On GPUs by the mask, or by the class: matrix work, but not what prepares and gathers it.
+// On GPUs by the mask; products of rocBLAS, Triton and others are called otherwise.
 bool UsesTensorCores(std::string_view lower, KernelClass of_name, const KernelMasks& masks) {
-  if (FitsMask(lower, masks.cube)) return true;
-  return IsMatrixWork(of_name) &&
-         !ContainsAny(lower, {"dot_do_o", "convert_dq", "combine", "reduce_kernel"});
+  return FitsMask(lower, masks.cube) || of_name == KernelClass::kMatmul ||
+         of_name == KernelClass::kGroupedMatmul;
 }
 
 }  // namespace

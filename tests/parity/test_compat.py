@@ -33,7 +33,7 @@ MORE_SHEETS = {("compare_text_level0", "KernelCompare"),  # kernels-without-type
                ("compare_text_level1_vs_level0", "KernelCompare"),
                ("compare_db_level0", "CommunicationCompare")}  # communication-without-type
 MORE_ROWS = {"\t\tWait", "\tSDMA", "\tOther"}  # wait-per-group, task-type-spellings, gpu-intervals
-FEWER_ROWS = {"\tOther"}
+FEWER_ROWS = {"\tOther", "\tCube"}  # the latter gpu-classes
 # A kernel in two ranges is one row, not two (nested-ranges).
 OF_OUTER_RANGES = "aten::linear"
 MERGED = ("Parent Module", "Module")  # over rows of several parents (merged-modules)

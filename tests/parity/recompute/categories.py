@@ -56,7 +56,7 @@ class Categories:
     def of(self, kernel):
         name, kind = kernel.name.lower(), kernel.type.lower()
         if self._is_gpu:
-            core = "Cube" if has(name, GPU_CUBE) else "Vector"
+            core = "Cube" if has(name, GPU_CUBE) or by_gpu_name(name) == MATMUL else "Vector"
         else:
             core = core_of(kernel)
             if "pagedattention" in kind:
