@@ -9,6 +9,7 @@
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
 #include "mpa/base/progress.h"
+#include "mpa/measure/accounting.h"
 #include "mpa/model/launches.h"
 #include "mpa/model/step_selection.h"
 #include "table_rows.h"
@@ -96,12 +97,10 @@ LoadedRank LoadRank(const RankInput& input, const ReadRequest& request,
     }
   }
   LinkByTime(rank.trace);
+  DropEmptySteps(rank.trace);
   if (step) {
-    if (rank.trace.device == DeviceKind::kGpu) {
-      Fail(ErrorKind::kUsage, "{}: steps can be chosen for NPU captures only; leave the step out",
-           input.path.string());
-    }
-    InContext(input.path.string(), [&] { SelectStep(rank.trace, *step); });
+    InContext(input.path.string(),
+              [&] { SelectStep(rank.trace, *step, HostClockOf(rank.trace).offset); });
   }
   for (const std::string& line : rank.trace.issues.Lines()) {
     rank.notes.push_back(fmt::format("{}: {}", input.path.string(), line));

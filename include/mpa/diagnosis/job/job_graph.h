@@ -41,7 +41,8 @@ struct JobGraph {
       outsiders;  ///< of every operation: joint to the outsider; Edges() for none
 };
 
-/// `clock`: of every rank, to that of the job. `first_step`: see ReplaySteps.
+/// `clock`: of every rank, to that of the job. `first_step`: see ReplaySteps, whose `begin` is left
+/// to the caller.
 JobGraph BuildJobGraph(const std::vector<const RankGraph*>& ranks,
                        const std::vector<ClockLine>& clock,
                        const std::vector<JointOperation>& operations, std::size_t first_step);
