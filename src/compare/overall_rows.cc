@@ -242,7 +242,7 @@ std::vector<OverallRow> OverallRows(const OverallMetrics& base, const OverallMet
            [](const OverallMetrics& side) { return side.free - side.sdma_in_free; });
   add_time("E2E Time", "End to end", Emphasis::kSection,
            [](const OverallMetrics& side) { return side.e2e; });
-  if (base.step != base.e2e || comparison.step != comparison.e2e) AddSteps(rows);
+  if (base.steps > 0 || comparison.steps > 0) AddSteps(rows);
   return rows.Take();
 }
 
