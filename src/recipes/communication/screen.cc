@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "mpa/measure/quantiles.h"
+#include "mpa/recipe/arguments.h"
 #include "mpa/recipe/rank_spread.h"
 
 namespace mpa::communication {
