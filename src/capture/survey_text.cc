@@ -4,6 +4,7 @@
 
 #include "json_members.h"
 #include "mpa/base/text.h"
+#include "mpa/capture/gpu_trace_facts.h"
 #include "mpa/io/csv_file.h"
 #include "mpa/io/input_text.h"
 #include "mpa/io/numbers.h"
@@ -126,17 +127,6 @@ Recorded TraceIsComplete(const std::filesystem::path& path) {
   return YesIf(text.back() == (array ? ']' : '}'));
 }
 
-// The part of a GPU trace before the events, as a separate document.
-nlohmann::json TraceHead(const std::filesystem::path& path) {
-  constexpr std::size_t kHeadBytes = 256 * 1024;  // device properties of 16 GPUs take 10 KB
-  std::string head = io::ReadStart(path, kHeadBytes);
-  const std::size_t events = head.find("\"traceEvents\"");
-  if (events == std::string::npos) return {};
-  head.resize(events);
-  head.resize(head.find_last_not_of(" \t\r\n,") + 1);
-  return nlohmann::json::parse(head + "}", nullptr, /*allow_exceptions=*/false);
-}
-
 }  // namespace
 
 void SurveyText(const RankInput& input, RankFacts& facts) {
@@ -158,14 +148,10 @@ void SurveyGpu(const RankInput& input, RankFacts& facts) {
   const CaptureFile* trace = input.Find(FileKind::kKinetoTrace);
   OrWarn(facts, "whether the trace is complete stays unknown", [&] {
     facts.complete = TraceIsComplete(trace->path);
-    const nlohmann::json head = TraceHead(trace->path);
-    const nlohmann::json& job = Member(head, "distributedInfo");
-    facts.rank = Id(Member(job, "rank"));
-    facts.world_size = Id(Member(job, "world_size"));
-    const nlohmann::json& devices = Member(head, "deviceProperties");
-    if (devices.is_array() && !devices.empty()) {
-      facts.device_name = Text(Member(devices.front(), "name"));
-    }
+    const GpuTraceFacts told = ReadGpuTraceFacts(trace->path);
+    facts.rank = told.rank;
+    facts.world_size = told.world_size;
+    facts.device_name = told.device_name;
   });
 }
 

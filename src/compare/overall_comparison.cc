@@ -16,9 +16,13 @@ void CompareOverall(const CompareInput& input, Report& report) {
   const OverallMetrics base = ComputeOverall(input.Trace(Side::kBase), masks);
   const OverallMetrics comparison = ComputeOverall(input.Trace(Side::kComparison), masks);
   const CompareOptions& options = input.options();
-  report.screens.push_back(options.wide_screen || options.compat
-                               ? OverallWideScreen(base, comparison, options.compat)
-                               : OverallScreen(input, base, comparison));
+  if (!options.compat && (base.e2e == 0 || comparison.e2e == 0)) {
+    report.screens.push_back(OverallWithoutWork(input, base, comparison));
+  } else {
+    report.screens.push_back(options.wide_screen || options.compat
+                                 ? OverallWideScreen(base, comparison, options.compat)
+                                 : OverallScreen(input, base, comparison));
+  }
   report.story = DescribeChanges(input, base, comparison);
   bool complete = true;
   for (const Side side : {Side::kBase, Side::kComparison}) {
@@ -119,7 +123,7 @@ Comparison Overall() {
           Tables::kHostOps | Tables::kLaunches | Tables::kKernels | Tables::kKernelCounters |
               Tables::kDeviceTasks | Tables::kCommunications | Tables::kCommTasks |
               Tables::kOverlaps | Tables::kMemorySamples | Tables::kTransfers | Tables::kJobInfo |
-              Tables::kOpStacks | kAccountTables,
+              Tables::kOpStacks | Tables::kSteps | Tables::kHostCalls | kAccountTables,
           CompareOverall,
           JudgeOverall};
 }

@@ -15,6 +15,10 @@ Sheet OverallSheet(const CompareInput& input, const OverallMetrics& base,
 ScreenTable OverallScreen(const CompareInput& input, const OverallMetrics& base,
                           const OverallMetrics& comparison);
 
+/// The screen where a side did nothing on the device: the captures, and that nothing is judged.
+ScreenTable OverallWithoutWork(const CompareInput& input, const OverallMetrics& base,
+                               const OverallMetrics& comparison);
+
 /// The screen table "Model Profiling Time Distribution", one row for each side. `compat`: with the
 /// columns and cells of the Python tool.
 ScreenTable OverallWideScreen(const OverallMetrics& base, const OverallMetrics& comparison,

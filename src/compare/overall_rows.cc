@@ -180,6 +180,29 @@ void AddGroupOverlaps(RowsBuilder& rows) {
   }
 }
 
+// Of an NPU those that hold up kernels, of a GPU all that run while nothing else does.
+const char* CopiesName(const OverallMetrics& base, const OverallMetrics& comparison) {
+  if (base.device != comparison.device) return "copies";
+  return base.device == DeviceKind::kGpu ? "copies alone" : "copies on compute streams";
+}
+
+// What lies between the end-to-end time and the steps, on the screen alone.
+void AddSteps(RowsBuilder& rows) {
+  const auto most = [](TimeNs a, TimeNs b) {
+    return std::max<TimeNs>(a, 0) + std::max<TimeNs>(b, 0);
+  };
+  rows.AddBoth("", "Before first and after last task", Emphasis::kSection,
+               [&](const OverallMetrics& side) {
+                 return TimeOnly(most(side.before_first, side.behind_last));
+               });
+  rows.AddBoth("", "Tasks outside the steps", Emphasis::kSection, [&](const OverallMetrics& side) {
+    return TimeOnly(-most(-side.before_first, -side.behind_last));
+  });
+  const bool one = rows.base().steps == 1 && rows.comparison().steps == 1;
+  rows.AddBoth("", one ? "Step" : "All steps", Emphasis::kSection,
+               [](const OverallMetrics& side) { return TimeOnly(side.step); });
+}
+
 }  // namespace
 
 TimeAndCount KernelFamily::Of(const OverallMetrics& side) const {
@@ -211,14 +234,15 @@ std::vector<OverallRow> OverallRows(const OverallMetrics& base, const OverallMet
   AddGroupOverlaps(rows);
   add_time("", "LCCL", Emphasis::kSection,
            [](const OverallMetrics& side) { return side.lccl.time; });
-  add_time("Free Time", "Free", Emphasis::kSection,
+  add_time("Free Time", "Free between tasks", Emphasis::kSection,
            [](const OverallMetrics& side) { return side.free; });
-  add_time("\tSDMA", "copies (SDMA)", Emphasis::kNone,
+  add_time("\tSDMA", CopiesName(base, comparison), Emphasis::kNone,
            [](const OverallMetrics& side) { return side.sdma_in_free; });
   add_time("\tFree", "idle", Emphasis::kNone,
            [](const OverallMetrics& side) { return side.free - side.sdma_in_free; });
   add_time("E2E Time", "End to end", Emphasis::kSection,
            [](const OverallMetrics& side) { return side.e2e; });
+  if (base.steps > 0 || comparison.steps > 0) AddSteps(rows);
   return rows.Take();
 }
 

@@ -116,6 +116,18 @@ class ScreenRows {
 
 }  // namespace
 
+ScreenTable OverallWithoutWork(const CompareInput& input, const OverallMetrics& base,
+                               const OverallMetrics& comparison) {
+  ScreenTable table;
+  table.heading = Heading(input);
+  table.heading.push_back(fmt::format("Nothing is judged: no device work was recorded in the {}.",
+                                      base.e2e > 0         ? "comparison"
+                                      : comparison.e2e > 0 ? "base"
+                                                           : "captures"));
+  table.plain = true;
+  return table;
+}
+
 ScreenTable OverallScreen(const CompareInput& input, const OverallMetrics& base,
                           const OverallMetrics& comparison) {
   ScreenTable table;

@@ -132,6 +132,33 @@ void FindHidden(const Job& job, const Waterfall& waterfall, const std::vector<Wh
   }
 }
 
+// The account of a rank has no steps where no device work was recorded.
+std::vector<DiagnosedRank> WithDeviceWork(std::vector<DiagnosedRank> ranks) {
+  std::erase_if(ranks, [](const DiagnosedRank& rank) { return rank.part->steps.empty(); });
+  return ranks;
+}
+
+// What the host did says nothing of a step whose device work is unknown.
+Diagnosis NothingJudged(const std::vector<DiagnosedRank>& ranks, const Rules& rules) {
+  Diagnosis diagnosis;
+  diagnosis.rules = rules;
+  std::set<std::string> formats;
+  for (const DiagnosedRank& rank : ranks) {
+    diagnosis.ranks.push_back(rank.rank);
+    formats.insert(rank.part->source);
+    diagnosis.level = std::max(diagnosis.level, rank.part->level);
+  }
+  diagnosis.formats.assign(formats.begin(), formats.end());
+  diagnosis.world = static_cast<std::int64_t>(ranks.size());
+  const std::string hint = formats.contains(std::string(kGpuSource)) ? "activities=[CPU, CUDA]"
+                                                                     : "activities=[CPU, NPU]";
+  for (const CatalogueEntry& entry : Catalogue()) {
+    if (!entry.id.starts_with("capture."))
+      diagnosis.not_judged.push_back({std::string(entry.id), "work of the device", hint});
+  }
+  return diagnosis;
+}
+
 Certainty LessSure(Certainty certainty) {
   return certainty == Certainty::kHigh ? Certainty::kMedium : Certainty::kLow;
 }
@@ -140,12 +167,17 @@ Certainty LessSure(Certainty certainty) {
 
 Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules,
                    std::string_view explain) {
-  const CommonSteps common = FindCommonSteps(ranks);
+  const std::vector<DiagnosedRank> working = WithDeviceWork(ranks);
+  if (working.empty()) return NothingJudged(ranks, rules);
+  const CommonSteps common = FindCommonSteps(working);
   const Job job = MakeJob(common.ranks, rules);
   Diagnosis diagnosis;
   diagnosis.rules = rules;
   AddFacts(ranks, job, diagnosis);
   diagnosis.ranks_left_out = common.left_out;
+  for (const DiagnosedRank& rank : ranks) {
+    if (rank.part->steps.empty()) diagnosis.ranks_without_work.push_back(rank.rank);
+  }
   diagnosis.steps_left_out = common.not_on_all;
   diagnosis.clock_doubts = job.operations.clock_doubts;
   std::vector<Cause> causes = FindCauses(job);

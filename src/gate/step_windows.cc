@@ -32,18 +32,6 @@ void VisitPieces(const Intervals& intervals, const std::vector<Interval>& window
 
 }  // namespace
 
-std::vector<Interval> StepWindows(const RankTrace& trace, const StepBounds& bounds,
-                                  const Activities& activities) {
-  std::vector<Interval> windows;
-  for (std::size_t step = 0; step < bounds.Count(); ++step) {
-    windows.push_back({bounds.DeviceBegin(step), bounds.DeviceFinish(step)});
-  }
-  if (!trace.steps.Empty() || activities.Empty()) return windows;
-  const Intervals all =
-      Union(Union(activities.computing, activities.communication), Union(activities.lccl));
-  return {{all.front().begin, all.back().end}};
-}
-
 std::vector<TimeNs> LengthInWindows(const std::vector<Interval>& intervals,
                                     const std::vector<Interval>& windows) {
   std::vector<TimeNs> lengths(windows.size(), 0);

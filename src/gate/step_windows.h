@@ -1,22 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "mpa/gate/run_summary.h"
-#include "mpa/measure/activities.h"
 #include "mpa/measure/intervals.h"
 #include "mpa/model/rank_trace.h"
-#include "mpa/model/step_bounds.h"
 
 namespace mpa::gate {
-
-/// The time on the device that each judged step takes, in order and apart from each other. Without
-/// steps one window around all activities.
-std::vector<Interval> StepWindows(const RankTrace& trace, const StepBounds& bounds,
-                                  const Activities& activities);
 
 /// How much of each window the intervals take, which are in order of their starts. Linear where
 /// they are apart.

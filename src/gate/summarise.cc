@@ -14,9 +14,12 @@
 #include "host_times.h"
 #include "mpa/change/account_names.h"
 #include "mpa/gate/comparable.h"
+#include "mpa/measure/accounting.h"
+#include "mpa/measure/activities.h"
 #include "mpa/measure/module_tree.h"
 #include "mpa/measure/op_tree.h"
 #include "mpa/measure/overall_metrics.h"
+#include "mpa/model/step_bounds.h"
 #include "step_tables.h"
 #include "step_windows.h"
 
@@ -42,8 +45,8 @@ class Summariser {
         account_(AccountRank(trace)),
         bounds_(trace, account_.clock.offset),
         activities_(ActivitiesOf(trace)),
-        overall_(ComputeOverall(trace)),
-        windows_(StepWindows(trace, bounds_, activities_)) {
+        overall_(ComputeOverall(trace)) {
+    for (const StepAccount& step : account_.steps) windows_.push_back(step.window);
     if (!trace.steps.Empty()) {
       warmup_ = std::min(request.warmup, windows_.size());
       windows_.erase(windows_.begin(), windows_.begin() + static_cast<std::ptrdiff_t>(warmup_));
@@ -52,8 +55,8 @@ class Summariser {
   }
 
   RankSummary Summarise() {
-    for (std::size_t step = warmup_; step < bounds_.Count(); ++step) {
-      summary_.steps.push_back(bounds_.Id(step));
+    for (std::size_t step = warmup_; step < account_.steps.size(); ++step) {
+      if (account_.steps[step].id >= 0) summary_.steps.push_back(account_.steps[step].id);
     }
     summary_.chip = ChipOf(trace_);
     AddWholeCapture();
@@ -67,8 +70,8 @@ class Summariser {
  private:
   // Counted from the first judged step; without steps all belongs to the only window.
   std::optional<std::size_t> Judged(std::optional<std::size_t> step) const {
-    if (trace_.steps.Empty())
-      return windows_.empty() ? std::nullopt : std::optional<std::size_t>(0);
+    if (windows_.empty()) return std::nullopt;
+    if (trace_.steps.Empty()) return 0;
     if (!step || *step < warmup_) return std::nullopt;
     return *step - warmup_;
   }

@@ -145,6 +145,8 @@ std::size_t ByteStream::Read(char* to, std::size_t count) {
   });
 }
 
+bool ByteStream::is_gzip() const { return state_->unpacker != nullptr; }
+
 void ByteStream::Seek(std::size_t offset) {
   state_->truncated = false;
   if (!state_->unpacker) {

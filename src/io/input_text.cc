@@ -76,4 +76,18 @@ std::string ReadEnd(const std::filesystem::path& path, std::size_t count) {
   });
 }
 
+std::string ReadTextEnd(const std::filesystem::path& path, std::size_t count) {
+  ByteStream stream(path);
+  if (!stream.is_gzip()) return ReadEnd(path, count);
+  std::string before, last(count, '\0');
+  std::size_t got = count;
+  while (got == count) {
+    before.swap(last);
+    last.resize(count);
+    got = stream.Read(last.data(), count);
+  }
+  before += last.substr(0, got);
+  return before.size() > count ? before.substr(before.size() - count) : before;
+}
+
 }  // namespace mpa::io

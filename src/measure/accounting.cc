@@ -16,20 +16,6 @@
 namespace mpa {
 namespace {
 
-std::vector<StepAccount> FindWindows(const RankTrace& trace, const HostClock& clock) {
-  std::vector<StepAccount> steps;
-  const StepBounds bounds(trace, clock.offset);
-  for (std::size_t step = 0; step < bounds.Count(); ++step) {
-    const TimeNs end =
-        step + 1 < bounds.Count() ? bounds.DeviceBegin(step + 1) : bounds.DeviceFinish(step);
-    steps.push_back({.id = bounds.Id(step), .window = {bounds.DeviceBegin(step), end}});
-  }
-  if (!steps.empty()) return steps;
-  const Interval span = DeviceSpan(trace);
-  if (span.begin < span.end) steps.push_back({.window = span});
-  return steps;
-}
-
 // What occupies the device, with operations of communication divided into their phases.
 class Occupants {
  public:
@@ -110,7 +96,7 @@ class Accountant {
   Accountant(const RankTrace& trace, const HostTimeline& host, const AccountInput& input)
       : items_(FindDeviceItems(trace)), input_(input), trace_(trace), host_(host) {
     account_.clock = HostClockOf(trace, items_);
-    account_.steps = FindWindows(trace, account_.clock);
+    account_.steps = FindStepWindows(trace, account_.clock);
   }
 
   RankAccount Account() && {
@@ -219,6 +205,22 @@ class Accountant {
 };
 
 }  // namespace
+
+std::vector<StepAccount> FindStepWindows(const RankTrace& trace, const HostClock& clock) {
+  const Interval work = DeviceSpan(trace);
+  if (work.begin >= work.end) return {};
+  const StepBounds bounds(trace, clock.offset);
+  if (bounds.Count() == 0) return {{.window = work}};
+  if (trace.is_one_step)
+    return {{.id = bounds.Id(0), .window = {trace.step_begin, trace.step_end}}};
+  std::vector<StepAccount> steps;
+  for (std::size_t step = 0; step < bounds.Count(); ++step) {
+    const TimeNs end =
+        step + 1 < bounds.Count() ? bounds.DeviceBegin(step + 1) : bounds.DeviceFinish(step);
+    steps.push_back({.id = bounds.Id(step), .window = {bounds.DeviceBegin(step), end}});
+  }
+  return steps;
+}
 
 RankAccount AccountRank(const RankTrace& trace, const AccountInput& input) {
   return AccountRank(trace, HostTimeline(trace), input);

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "mpa/base/text.h"
+#include "mpa/measure/accounting.h"
 #include "mpa/measure/activities.h"
 #include "mpa/measure/memory_copies.h"
 #include "mpa/measure/overall_metrics.h"
@@ -164,6 +165,16 @@ void AddGpuCopies(const RankTrace& trace, const Activities& activities, OverallM
   metrics.sdma_in_free = metrics.sdma.time;
 }
 
+void AddStep(const RankTrace& trace, const Interval& span, OverallMetrics& metrics) {
+  const std::vector<StepAccount> steps = FindStepWindows(trace, HostClockOf(trace));
+  if (steps.empty() || metrics.e2e == 0) return;
+  const Interval windows{steps.front().window.begin, steps.back().window.end};
+  metrics.steps = trace.steps.Empty() ? 0 : steps.size();
+  metrics.step = windows.end - windows.begin;
+  metrics.before_first = span.begin - windows.begin;
+  metrics.behind_last = windows.end - span.end;
+}
+
 void AddTraffic(const RankTrace& trace, OverallMetrics& metrics) {
   const Transfers& transfers = trace.transfers;
   for (std::size_t i = 0; i < transfers.Size(); ++i) {
@@ -199,6 +210,7 @@ OverallMetrics ComputeOverall(const RankTrace& trace, const KernelMasks& masks) 
   for (const std::int64_t bytes : trace.memory_samples.reserved_bytes) {
     metrics.peak_memory_bytes = std::max(metrics.peak_memory_bytes, bytes);
   }
+  AddStep(trace, activities.span, metrics);
   AddTraffic(trace, metrics);
   return metrics;
 }

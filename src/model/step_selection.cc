@@ -30,7 +30,32 @@ void FilterAllocations(RankTrace& trace, OnHost on_host) {
 
 }  // namespace
 
-void SelectStep(RankTrace& trace, std::int32_t id) {
+void DropEmptySteps(RankTrace& trace) {
+  if (trace.steps.Empty()) return;
+  const StepBounds bounds(trace);
+  std::size_t used = 0;  // up to the last step with work
+  const auto note = [&](const auto& table) {
+    for (std::size_t i = 0; i < table.Size(); ++i) {
+      if (const auto step = bounds.OfDeviceWork(table.link[i], table.start[i]))
+        used = std::max(used, *step + 1);
+    }
+  };
+  note(trace.kernels);
+  note(trace.communications);
+  note(trace.device_tasks);
+  const Overlaps& overlaps = trace.overlaps;
+  for (std::size_t i = 0; i < overlaps.Size(); ++i) {
+    const auto step = bounds.OfDeviceWork(-1, overlaps.start[i]);
+    if (step && overlaps.activity[i] != Activity::kFree) used = std::max(used, *step + 1);
+  }
+  if (used == 0) return;
+  std::vector<bool> kept(trace.steps.Size(), true);
+  const std::vector<std::size_t> rows = trace.steps.RowsByStart();
+  for (std::size_t step = used; step < rows.size(); ++step) kept[rows[step]] = false;
+  trace.steps.Filter([&](std::size_t row) { return kept[row]; });
+}
+
+void SelectStep(RankTrace& trace, std::int32_t id, TimeNs host_offset) {
   const StepBounds bounds(trace);
   const std::optional<std::size_t> step = bounds.Find(id);
   if (!step) {
@@ -41,6 +66,11 @@ void SelectStep(RankTrace& trace, std::int32_t id) {
     }
     Fail(ErrorKind::kInput, "step {} not found; available steps: {}", id, bounds.Ids());
   }
+
+  const StepBounds on_clock(trace, host_offset);
+  const bool is_last = *step + 1 == on_clock.Count();
+  trace.step_begin = on_clock.DeviceBegin(*step);
+  trace.step_end = is_last ? on_clock.DeviceFinish(*step) : on_clock.DeviceBegin(*step + 1);
 
   const auto on_host = [&](TimeNs time) { return bounds.OfHostTime(time) == step; };
   const auto on_device = [&](std::int64_t link, TimeNs start) {

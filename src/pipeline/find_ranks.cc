@@ -8,13 +8,29 @@
 #include <utility>
 
 #include "mpa/base/error.h"
+#include "mpa/base/log.h"
+#include "mpa/base/parallel.h"
 #include "mpa/capture/profiler_info.h"
 #include "unread_records.h"
 
 namespace mpa {
 namespace {
 
+// What GPU traces say of themselves. An unreadable one is reported by its reader.
+void ReadGpuFacts(std::vector<RankInput>& inputs) {
+  ParallelFor(inputs.size(), [&](std::size_t i) {
+    const CaptureFile* trace = inputs[i].Find(FileKind::kKinetoTrace);
+    if (trace == nullptr) return;
+    try {
+      inputs[i].gpu = ReadGpuTraceFacts(trace->path);
+    } catch (const Error& error) {
+      Log(LogLevel::kDebug, "{}; its rank is unknown", error.what());
+    }
+  });
+}
+
 std::int64_t RankOf(const RankInput& input) {
+  if (input.gpu) return input.gpu->rank.value_or(-1);
   if (input.info && input.info->rank) return *input.info->rank;
   if (const CaptureFile* database = input.Find(FileKind::kProfilerDb)) {
     return NumberInName(database->path).value_or(-1);
@@ -22,14 +38,15 @@ std::int64_t RankOf(const RankInput& input) {
   return input.host_rank.value_or(-1);
 }
 
-// "20250109153804000" of "<worker>_20250109153804000_ascend_pt": the time of the capture.
+// The time of the capture: "20250109153804000" of "<worker>_20250109153804000_ascend_pt",
+// "1694128201545", milliseconds since the epoch, of "<worker>.1694128201545.pt.trace.json".
 std::string TimeStampOf(const std::filesystem::path& path) {
   const std::string name = path.filename().string();
   std::string latest;
   for (std::size_t at = 0; at < name.size();) {
-    const std::size_t end = std::min(name.find('_', at), name.size());
+    const std::size_t end = std::min(name.find_first_of("_.", at), name.size());
     const std::string field = name.substr(at, end - at);
-    constexpr std::size_t kDigits = 14;  // to the second at least
+    constexpr std::size_t kDigits = 13;  // process ids are shorter
     if (field.size() >= kDigits && field.find_first_not_of("0123456789") == std::string::npos) {
       latest = field;
     }
@@ -68,6 +85,7 @@ FoundRanks FindRanks(const std::filesystem::path& directory,
     result.notes.push_back(fmt::format("{}; it is left out", unusable.Told()));
     result.partial = true;
   }
+  ReadGpuFacts(discovery.ranks);
   std::vector<FoundRank> found;
   std::set<std::int64_t> seen;
   for (RankInput& input : discovery.ranks) {

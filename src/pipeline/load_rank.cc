@@ -9,6 +9,7 @@
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
 #include "mpa/base/progress.h"
+#include "mpa/measure/accounting.h"
 #include "mpa/model/launches.h"
 #include "mpa/model/step_selection.h"
 #include "table_rows.h"
@@ -60,7 +61,9 @@ void NoteMissingFiles(const RankInput& input, const ReadRequest& request, Loaded
   }
 }
 
-void KeepSwitches(const ProfilerInfo& info, JobInfo& job) {
+// `Info` is what the profiler of an NPU or of a GPU wrote about its settings.
+template <typename Info>
+void KeepSwitches(const Info& info, JobInfo& job) {
   const auto keep = [&](const char* name, bool is_on) {
     if (is_on) job.settings[std::string("profiler.") + name] = "on";
   };
@@ -68,7 +71,7 @@ void KeepSwitches(const ProfilerInfo& info, JobInfo& job) {
   keep("shapes", info.record_shapes);
   keep("memory", info.profile_memory);
   keep("modules", info.with_modules);
-  keep("gc", info.records_garbage);
+  if constexpr (requires { info.records_garbage; }) keep("gc", info.records_garbage);
 }
 
 }  // namespace
@@ -81,6 +84,7 @@ LoadedRank LoadRank(const RankInput& input, const ReadRequest& request,
     rank.trace.profiler_level = input.info->level;
     KeepSwitches(*input.info, rank.trace.job);
   }
+  if (input.gpu) KeepSwitches(*input.gpu, rank.trace.job);
   rank.trace.minimal_profiling = input.info && input.info->Minimal();
   for (const CaptureFile& file : input.files) {
     if (IsMain(file.kind)) AddProgressTotal(file.bytes);
@@ -93,12 +97,10 @@ LoadedRank LoadRank(const RankInput& input, const ReadRequest& request,
     }
   }
   LinkByTime(rank.trace);
+  DropEmptySteps(rank.trace);
   if (step) {
-    if (rank.trace.device == DeviceKind::kGpu) {
-      Fail(ErrorKind::kUsage, "{}: steps can be chosen for NPU captures only; leave the step out",
-           input.path.string());
-    }
-    InContext(input.path.string(), [&] { SelectStep(rank.trace, *step); });
+    InContext(input.path.string(),
+              [&] { SelectStep(rank.trace, *step, HostClockOf(rank.trace).offset); });
   }
   for (const std::string& line : rank.trace.issues.Lines()) {
     rank.notes.push_back(fmt::format("{}: {}", input.path.string(), line));

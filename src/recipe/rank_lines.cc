@@ -14,6 +14,13 @@ namespace mpa {
 
 std::string RankNumber(std::int64_t rank) { return rank >= 0 ? std::to_string(rank) : "?"; }
 
+std::string NoDeviceWorkNote(std::int64_t rank) {
+  return fmt::format(
+      "rank {}: no device work was recorded, so nothing is judged; collect with the activity NPU, "
+      "or CUDA on a GPU",
+      RankNumber(rank));
+}
+
 void OutlierLines::Add(std::string_view what, const std::vector<RankValue>& values,
                        const std::function<std::string(double)>& text) {
   const std::vector<RankValue> outliers = OutliersOf(values);

@@ -314,8 +314,9 @@ class Usage(UsageCli):
             with self.subTest(step=step):
                 self.assert_fails(2, self.compare("--base_step", step, "--comparison_step", "1"),
                                   "--base_step", step)
-        self.assert_fails(2, self.compare("--base_step", "1", "--comparison_step", "1",
-                                          comparison="gpu_new.json"), "gpu_new.json", "NPU")
+        self.assert_fails(3, self.compare("--base_step", "1", "--comparison_step", "7",
+                                          comparison="gpu_new.json"), "gpu_new.json", "step 7 not found",
+                          "available steps: 1")
 
     def test_values(self):
         self.assert_fails(2, self.compare("--gpu_flow_cat", "x" * 21), "--gpu_flow_cat", "20")

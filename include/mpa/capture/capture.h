@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "mpa/capture/gpu_trace_facts.h"
 #include "mpa/capture/profiler_info.h"
 
 namespace mpa {
@@ -58,6 +59,7 @@ struct RankInput {
   std::string info_problem;          ///< why an existing profiler_info*.json cannot be read
   /// Of a raw capture without profiler_info*.json: the rank that PROF_*/host/info.json states.
   std::optional<std::int64_t> host_rank;
+  std::optional<GpuTraceFacts> gpu;  ///< of a GPU trace, once FindRanks() looked at it
   std::vector<std::filesystem::path> unread_databases;  ///< in addition to the one in `files`
   bool follow_links = false;                            ///< including those outside the capture
 

@@ -22,6 +22,7 @@ class ByteStream {
   /// for broken gzip data and for data that unpacks to hundreds of times its size, kInput when
   /// reading fails.
   std::size_t Read(char* to, std::size_t count);
+  bool is_gzip() const;
   /// Seeks back to a byte of the text that was already read.
   void Seek(std::size_t offset);
   /// True when the text ended before the gzip data in the file did: the file was cut off.

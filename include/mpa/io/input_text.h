@@ -38,5 +38,7 @@ class InputText {
 std::string ReadStart(const std::filesystem::path& path, std::size_t count);
 /// The last `count` bytes of a file as it is, not inflated; all of a shorter one.
 std::string ReadEnd(const std::filesystem::path& path, std::size_t count);
+/// The last `count` bytes of the (inflated) content; a gzipped file is unpacked up to its end.
+std::string ReadTextEnd(const std::filesystem::path& path, std::size_t count);
 
 }  // namespace mpa::io

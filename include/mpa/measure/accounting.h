@@ -79,6 +79,11 @@ struct StepAccount {
   std::size_t first_piece = 0, end_piece = 0;
 };
 
+/// The steps of a rank with their windows on the device, one behind the other: the step of every
+/// command. A capture without steps is one step, from its first device work to its last. None where
+/// no device work was recorded. Needs what StepBounds needs, and device tasks.
+std::vector<StepAccount> FindStepWindows(const RankTrace& trace, const HostClock& clock);
+
 /// The accounts of a rank. The windows of its steps follow each other without a gap.
 struct RankAccount {
   HostClock clock;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -66,7 +67,8 @@ struct Traffic {
   }
 };
 
-/// The overall picture of one rank. computing + exposed_communication + lccl + free = e2e.
+/// The overall picture of one rank. computing + exposed_communication + lccl + free = e2e, and
+/// before_first + e2e + behind_last = step.
 struct OverallMetrics {
   DeviceKind device = DeviceKind::kNpu;
   bool minimal_profiling = false;
@@ -79,7 +81,13 @@ struct OverallMetrics {
   /// are unknown.
   bool has_too_many_groups = false;
 
-  TimeNs computing = 0, exposed_communication = 0, free = 0, e2e = 0;
+  TimeNs computing = 0, exposed_communication = 0;
+  TimeNs e2e = 0;   ///< from the first to the last device task
+  TimeNs free = 0;  ///< of e2e; other than the free time of an account it holds copies
+  /// All windows of FindStepWindows() together, and how far they reach beyond the first and the
+  /// last device task; negative where work lies outside of all steps. 0 where nothing was recorded.
+  TimeNs step = 0, before_first = 0, behind_last = 0;
+  std::size_t steps = 0;  ///< 0: the capture has no steps, `step` is all of it
   std::array<TimeAndCount, kCategories> categories{};
   std::vector<Mc2Kernel> mc2;  ///< in order of first launch
   TimeAndCount lccl;
@@ -111,7 +119,8 @@ struct OverallMetrics {
 };
 
 /// Computes the overall picture. Needs host operators, launches, kernels, device tasks,
-/// communications with tasks, overlaps, memory samples and transfers; what is missing counts as 0.
+/// communications with tasks, overlaps, memory samples, transfers, steps and host calls; what is
+/// missing counts as 0.
 OverallMetrics ComputeOverall(const RankTrace& trace, const KernelMasks& masks = {});
 
 /// The communication part: groups with waits, and their overlaps. `exposed` is the time in which

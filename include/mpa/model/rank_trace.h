@@ -77,6 +77,8 @@ struct RankTrace {
   std::string capture_path;  ///< the capture's directory or file
   std::int64_t rank = -1;
   bool is_one_step = false;  ///< SelectStep() cut it
+  /// The window of that step on the device; it depends on the steps around it, which are gone.
+  TimeNs step_begin = 0, step_end = 0;
   /// Collected at Level0 without host activities: device times only.
   bool minimal_profiling = false;
   /// Thread that runs the backward pass; -1 when the capture does not show it.

@@ -18,7 +18,13 @@ namespace mpa {
 /// lasts until the next step's begins. Intervals of the overlap analysis are cut at these bounds,
 /// and those of free time dropped: a step lasts from its first to its last work, in every format.
 ///
+/// `host_offset`: how far the host's clock is ahead of the device's, for the window of the step.
+///
 /// Throws Error (kInput) that lists the steps of the capture when the step does not exist.
-void SelectStep(RankTrace& trace, std::int32_t id);
+void SelectStep(RankTrace& trace, std::int32_t id, TimeNs host_offset = 0);
+
+/// Drops steps at the end of the capture that launched no device work: the profiler was stopped
+/// there. Keeps all steps where no device work was read at all. Needs what StepBounds needs.
+void DropEmptySteps(RankTrace& trace);
 
 }  // namespace mpa

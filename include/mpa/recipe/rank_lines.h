@@ -15,6 +15,9 @@ namespace mpa {
 /// "3", or "?" where the capture does not say.
 std::string RankNumber(std::int64_t rank);
 
+/// "rank 3: no device work was recorded, so nothing is judged; ..."
+std::string NoDeviceWorkNote(std::int64_t rank);
+
 /// The ranks that stand out in what a screen lists, in a few lines.
 class OutlierLines {
  public:

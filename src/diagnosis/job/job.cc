@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "mpa/measure/quantiles.h"
+#include "mpa/measure/warm_up.h"
 #include "mpa/mfu/chip_peak.h"
 #include "role_pace.h"
 
@@ -143,24 +145,16 @@ void SumWork(Job& job) {
   }
 }
 
-// It is longer than the others by far, or compiles what they do not.
 bool FirstIsWarmUp(const Job& job) {
   const std::vector<TimeNs> lengths = StepLengths(job.graph);
-  if (lengths.size() < 3) return false;
-  const auto of_others = [](const std::vector<TimeNs>& all) {
-    return static_cast<double>(Median(std::vector<TimeNs>(all.begin() + 1, all.end())));
-  };
-  const double usual = of_others(lengths);
-  if (usual > 0 && static_cast<double>(lengths[0]) > job.rules.warm_up_ratio * usual) return true;
   std::vector<TimeNs> compiling(lengths.size(), 0);  // of all ranks
   for (const auto& steps : job.work) {
     for (std::size_t step = 0; step < compiling.size(); ++step)
       compiling[step] += steps[step].HostOf({Leaf::kCompile, Leaf::kAclOp}, {}).time;
   }
-  const double first = static_cast<double>(compiling[0]),
-               length = static_cast<double>(lengths[0]) * static_cast<double>(job.work.size());
-  return first > 0 && first >= job.rules.warm_up_compiling * length &&
-         of_others(compiling) <= job.rules.warm_up_rest * first;
+  return FirstStepIsWarmUp(
+      lengths, compiling, job.work.size(),
+      {job.rules.warm_up_ratio, job.rules.warm_up_compiling, job.rules.warm_up_rest});
 }
 
 JobGraph GraphOf(const Job& job) {
@@ -168,7 +162,16 @@ JobGraph GraphOf(const Job& job) {
   for (const DiagnosedRank& rank : job.ranks) graphs.push_back(&rank.part->graph);
   std::vector<JointOperation> operations;
   for (const JobOperation& operation : job.operations.all) operations.push_back(operation.joint);
-  return BuildJobGraph(graphs, job.operations.clock, operations, 0);
+  JobGraph graph = BuildJobGraph(graphs, job.operations.clock, operations, 0);
+  // The job begins with the first window of its ranks.
+  std::optional<TimeNs> begin;
+  for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
+    if (job.Part(rank).steps.empty()) continue;
+    const TimeNs of_rank = job.operations.clock[rank].Convert(job.Part(rank).steps.front().begin);
+    begin = std::min(begin.value_or(of_rank), of_rank);
+  }
+  graph.steps.begin = begin.value_or(0);
+  return graph;
 }
 
 }  // namespace

@@ -31,7 +31,6 @@ JobGraph BuildJobGraph(const std::vector<const RankGraph*>& ranks,
   JobGraph job;
   ReplayGraph& graph = job.graph;
   ReserveGraph(ranks, operations, graph);
-  TimeNs begin = std::numeric_limits<TimeNs>::max();
   std::size_t steps = 1;
   for (std::size_t r = 0; r < ranks.size(); ++r) {
     job.first_node.push_back(static_cast<std::uint32_t>(graph.Nodes()));
@@ -50,16 +49,10 @@ JobGraph BuildJobGraph(const std::vector<const RankGraph*>& ranks,
       for (const std::uint32_t node : ranks[r]->last[step])
         job.steps.last[step].push_back(first + node);
     }
-    for (const GraphNode& node : ranks[r]->nodes) {
-      if (node.step == 0 && node.kind == NodeKind::kHost)
-        begin = std::min(begin, clock[r].Convert(node.start));
-    }
+    for (const std::uint32_t node : ranks[r]->opening) job.steps.opening.push_back(first + node);
   }
-  if (begin == std::numeric_limits<TimeNs>::max()) {  // no host is recorded
-    for (std::uint32_t node = 0; node < graph.Nodes(); ++node)
-      begin = std::min(begin, graph.Start(node));
-  }
-  job.steps.begin = graph.Nodes() == 0 ? 0 : begin;
+  for (const ReplayGraph::Node node : job.steps.opening)
+    job.steps.opened = std::min(job.steps.opened, graph.Start(node));
   std::map<std::size_t, ReplayGraph::Node> last_joint;  // by lane
   for (const JointOperation& operation : operations) {
     TimeNs arrival = operation.last;

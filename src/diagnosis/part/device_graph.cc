@@ -49,6 +49,8 @@ class DevicePart {
     AddItems();
     AddBlocks();
     FindLast();
+    // Items are in order of time.
+    if (steps_.Count() == 0 && !begin_node_.empty()) graph_.opening = {begin_node_.front()};
   }
 
  private:

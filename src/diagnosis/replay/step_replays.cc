@@ -12,9 +12,15 @@ namespace {
 constexpr std::size_t kWorkers = 2;
 
 // Ranks may have unequally many steps: no step ends before the one ahead of it.
-template <typename EndOf>
-TimeNs MeanStep(const ReplaySteps& steps, EndOf end_of) {
-  TimeNs end = steps.begin, begin = steps.begin;
+template <typename StartOf, typename EndOf>
+TimeNs MeanStep(const ReplaySteps& steps, StartOf start_of, EndOf end_of) {
+  TimeNs begin = steps.begin;
+  if (!steps.opening.empty()) {
+    TimeNs opened = start_of(steps.opening.front());
+    for (const ReplayGraph::Node node : steps.opening) opened = std::min(opened, start_of(node));
+    begin += opened - steps.opened;
+  }
+  TimeNs end = begin;
   for (std::size_t step = 0; step < steps.last.size(); ++step) {
     if (step == steps.first) begin = end;
     for (const ReplayGraph::Node node : steps.last[step]) end = std::max(end, end_of(node));
@@ -46,16 +52,18 @@ std::vector<TimeNs> StepReplays::Times(std::span<const Removal* const> common,
                                        std::span<const Removals> sets) {
   std::vector<TimeNs> times(sets.size(), 0);
   ForEach(common, sets, [&](std::size_t number, const Replays& replays, std::size_t set) {
-    times[number] = MeanStep(steps_, [&](ReplayGraph::Node node) {
-      return replays.Start(set, node) + replays.Duration(set, node);
+    const auto start_of = [&](ReplayGraph::Node node) { return replays.Start(set, node); };
+    times[number] = MeanStep(steps_, start_of, [&](ReplayGraph::Node node) {
+      return start_of(node) + replays.Duration(set, node);
     });
   });
   return times;
 }
 
 TimeNs RecordedStepTime(const ReplayGraph& graph, const ReplaySteps& steps) {
-  return MeanStep(steps,
-                  [&](ReplayGraph::Node node) { return graph.Start(node) + graph.Duration(node); });
+  const auto start_of = [&](ReplayGraph::Node node) { return graph.Start(node); };
+  return MeanStep(steps, start_of,
+                  [&](ReplayGraph::Node node) { return start_of(node) + graph.Duration(node); });
 }
 
 TimeNs StepTime(const ReplayGraph& graph, const ReplaySteps& steps,

@@ -44,6 +44,9 @@ class DiagnosisPageMaker {
 
   void AddFacts() {
     std::string answer = fmt::format("{}: {} ms", Text({"Step", "step 耗时"}), ms_(of_.step));
+    if (of_.accounting.empty())
+      answer = Text(
+          {"No device work was recorded: nothing is judged", "未采集到设备任务，不作任何判断"});
     if (!of_.findings.empty()) {
       answer +=
           fmt::format(", {} {} ms", Text({"after all of these", "全部解决后"}), ms_(of_.floor));
@@ -56,7 +59,8 @@ class DiagnosisPageMaker {
     const std::optional<AccountRow> row = ShownAccount(of_);
     if (!row) return;
     PageSection section{.heading = Text({"Where the time goes", "时间分布"})};
-    if (row->rank >= 0) section.heading += fmt::format(" (rank {})", row->rank);
+    if (of_.ranks.size() > 1)
+      section.heading += fmt::format(" (rank {}: {} ms)", row->rank, ms_(row->window));
     for (const StepShare& share : SharesOf(*row)) {
       if (!share.always && share.time == 0) continue;
       section.bar.push_back(

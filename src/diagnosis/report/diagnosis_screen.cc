@@ -29,6 +29,7 @@ class Screen {
       : of_(diagnosis), language_(language), ms_(diagnosis.step) {}
 
   std::vector<std::string> Make(std::size_t most) && {
+    if (!of_.ranks.empty() && of_.accounting.empty()) return NothingJudged();
     AddHeader();
     AddAccount();
     if (std::none_of(of_.findings.begin(), of_.findings.end(), IsOfStep)) AddNoFinding();
@@ -71,6 +72,17 @@ class Screen {
     lines_.push_back(line);
   }
 
+  std::vector<std::string> NothingJudged() const {
+    std::vector<std::string> lines = Wrapped(
+        CaptureText(of_, language_) + Text({": no device work was recorded, so nothing is judged",
+                                            "：未采集到设备任务，不作任何判断"}),
+        2);
+    if (!of_.not_judged.empty())
+      lines.push_back(
+          Fill({"    -> capture with {}", "    -> 采集时设置 {}"}, of_.not_judged.front().hint));
+    return lines;
+  }
+
   void AddHeader() {
     const std::string line =
         CaptureText(of_, language_) + Fill({": step {} ms", "：step 耗时 {} ms"}, ms_(of_.step));
@@ -86,7 +98,12 @@ class Screen {
       items.push_back(Fill({"{} {} ({} %)", "{} {}（{} %）"}, Text(share.name), ms_(share.time),
                            share.percent));
     }
-    if (of_.ranks.size() > 1) items.back() += Fill({" on rank {}", "[rank {}]"}, row->rank);
+    // The job begins with its first rank and ends with its last: a rank's own step may be shorter.
+    const bool is_other = ms_(row->window) != ms_(of_.step);
+    if (of_.ranks.size() > 1 && is_other)
+      items.back() += Fill({" of {} on rank {}", "[rank {1}：{0}]"}, ms_(row->window), row->rank);
+    if (of_.ranks.size() > 1 && !is_other)
+      items.back() += Fill({" on rank {}", "[rank {}]"}, row->rank);
     AddItems("  ", items, 2);
     AddFree(*row);
   }

@@ -337,6 +337,9 @@ std::vector<std::string> NotesOf(const Diagnosis& diagnosis, Language language) 
       "ranks left out of all comparisons, because their captures break off or lack the steps of "
       "the others: {}",
       "以下 rank 的采集数据中断或缺少其他卡的 step，不参与卡间比较：{}");
+  say(diagnosis.ranks_without_work,
+      "ranks left out, because no device work was recorded on them: {}",
+      "以下 rank 未采集到设备任务，不参与分析：{}");
   say(diagnosis.steps_left_out,
       "steps left out of all comparisons, because not all captures have them: {}",
       "以下 step 并非所有卡都有，不参与卡间比较：{}");

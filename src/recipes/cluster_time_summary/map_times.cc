@@ -52,6 +52,24 @@ void AddCopies(const RankTrace& trace, const HostClock& clock, std::vector<StepS
   }
 }
 
+// What the threads of the host compiled during each step.
+void AddCompiling(const RankTrace& trace, std::vector<StepSums>& steps) {
+  const HostSteps on_host(trace.steps);
+  if (on_host.Count() != steps.size()) return;
+  const HostTimeline timeline(trace);
+  const auto nothing = [](TimeNs, TimeNs) {};
+  for (std::size_t step = 0; step < steps.size(); ++step) {
+    const auto add = [&](const HostPiece& piece) {
+      if (piece.leaf == Leaf::kCompile || piece.leaf == Leaf::kAclOp)
+        steps[step].compiling += piece.end - piece.begin;
+    };
+    for (std::size_t track = 0; track < trace.tracks.Size(); ++track) {
+      timeline.Walk(static_cast<std::int32_t>(track), on_host.HostBegin(step),
+                    on_host.HostEnd(step), add, nothing);
+    }
+  }
+}
+
 }  // namespace
 
 TimesOfRank MapTimes(const RankTrace& trace, const RecipeArguments& arguments) {
@@ -63,7 +81,9 @@ TimesOfRank MapTimes(const RankTrace& trace, const RecipeArguments& arguments) {
   const RankAccount account = AccountRank(trace, HostTimeline(no_host), {});
   const Intervals communication = CommunicationOf(trace);
   for (const StepAccount& step : account.steps) part.steps.push_back(SumsOf(step, communication));
+  if (part.steps.empty()) return part;
   AddCopies(trace, account.clock, part.steps);
+  AddCompiling(trace, part.steps);
   if (chosen) {
     std::erase_if(part.steps, [&](const StepSums& of_step) { return of_step.step != *chosen; });
   }

@@ -24,6 +24,7 @@ struct StepSums {
   TimeNs unsplit = 0;  ///< of the exposed communication: the capture does not tell what it was
   TimeNs communication = 0;  ///< also what kernels hide
   TimeNs copies = 0;         ///< copies between memories, each by itself
+  TimeNs compiling = 0;      ///< of the host, for this step
 };
 
 inline constexpr std::size_t kMetrics = 10;
@@ -46,7 +47,7 @@ struct TimesOfRank {
 template <class Archive>
 void serialize(Archive& archive, StepSums& sums) {
   archive(sums.step, sums.length, sums.computing, sums.exposed_communication, sums.exposed_copies,
-          sums.free, sums.waiting, sums.unsplit, sums.communication, sums.copies);
+          sums.free, sums.waiting, sums.unsplit, sums.communication, sums.copies, sums.compiling);
 }
 template <class Archive>
 void serialize(Archive& archive, EarlierStep& step) {

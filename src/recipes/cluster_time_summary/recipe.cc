@@ -40,7 +40,17 @@ Sheet SummarySheet(const std::vector<StepRow>& rows, Report& report) {
   return sheet;
 }
 
-void AddLines(const std::vector<StepRow>& rows, Report& report) {
+// The rows without those of the warm-up, and a line that says so.
+std::vector<StepRow> WithoutWarmUp(const Ranks& ranks, std::vector<StepRow> rows,
+                                   std::string_view of_run, std::vector<std::string>& lines) {
+  const auto warm_up = time_summary::WarmUpOf(ranks, rows);
+  if (!warm_up) return rows;
+  std::erase_if(rows, [&](const StepRow& row) { return row.step == *warm_up; });
+  lines.push_back(fmt::format("  step {}{} is left out here: warm-up", *warm_up, of_run));
+  return rows;
+}
+
+void AddLines(const Ranks& ranks, const std::vector<StepRow>& all, Report& report) {
   struct Line {
     std::size_t metric;
     const char* name;
@@ -53,7 +63,9 @@ void AddLines(const std::vector<StepRow>& rows, Report& report) {
                              {kExposedMemory, "copies alone"},
                              {kWait, "waiting for other ranks"},
                              {kTransmit, "transfer"}};
-  if (rows.empty()) return;
+  if (all.empty()) return;
+  std::vector<std::string> left_out;
+  const std::vector<StepRow> rows = WithoutWarmUp(ranks, all, "", left_out);
   OutlierLines outliers;
   report.lines.push_back(
       fmt::format("  {:<26} {:>12} {:>12} {:>12}", "ms in a step", "min", "median", "max (rank)"));
@@ -66,6 +78,7 @@ void AddLines(const std::vector<StepRow>& rows, Report& report) {
                                        spread.min.value, spread.median, spread.max.value,
                                        RankNumber(spread.max.rank)));
   }
+  report.lines.insert(report.lines.end(), left_out.begin(), left_out.end());
   outliers.AppendTo(report.lines);
 }
 
@@ -73,7 +86,7 @@ void ReduceTimeSummary(const Ranks& ranks, const RecipeArguments&, Wanted wanted
   const std::vector<StepRow> rows = RowsOf(ranks, report.notes);
   if (wanted.sheets) report.sheets.push_back(SummarySheet(rows, report));
   if (wanted.screen == Detail::kNone) return;
-  AddLines(rows, report);
+  AddLines(ranks, rows, report);
   JobCollectives collectives;
   for (const auto& rank : ranks) collectives.emplace_back(rank.part.collectives);
   AddLatenessLines(FindLateness(collectives), kShownLateRanks, report.lines);
@@ -87,7 +100,14 @@ void ReduceTimeComparison(const Ranks& ranks, const RecipeArguments&, Wanted wan
   const std::vector<StepRow> base_rows = RowsOf(base, report.notes);
   const auto pairs = time_summary::PairSteps(rows, base_rows, report.notes);
   if (wanted.sheets) report.sheets.push_back(time_summary::ComparisonSheet(pairs, report));
-  if (wanted.screen != Detail::kNone) time_summary::AddComparisonLines(pairs, report.lines);
+  if (wanted.screen == Detail::kNone) return;
+  std::vector<std::string> left_out, ignored;
+  const std::vector<StepRow> counted = WithoutWarmUp(comparison, rows, " of this run", left_out);
+  const std::vector<StepRow> base_counted =
+      WithoutWarmUp(base, base_rows, " of the baseline", left_out);
+  time_summary::AddComparisonLines(time_summary::PairSteps(counted, base_counted, ignored),
+                                   report.lines);
+  report.lines.insert(report.lines.end(), left_out.begin(), left_out.end());
 }
 
 Verdict JudgeTimes(const RankFacts& facts) {
@@ -104,10 +124,10 @@ Verdict JudgeTimes(const RankFacts& facts) {
 
 RecipeInfo TimesInfo() {
   RecipeInfo info;
-  // Of the account what the device did; without the host, free time has no causes.
+  // Of the account what the device did, and of the host whether it compiled.
   info.needs = Tables::kKernels | Tables::kDeviceTasks | Tables::kCommunications |
                Tables::kCommTasks | Tables::kLaunches | Tables::kSteps | Tables::kHostCalls |
-               kLatenessTables;
+               Tables::kHostOps | kLatenessTables;
   info.can_run = JudgeTimes;
   info.cuts_steps = true;  // where the time of a step begins depends on the one before
   return info;

@@ -3,6 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "mpa/measure/warm_up.h"
+#include "mpa/recipe/rank_lines.h"
+
 namespace mpa::time_summary {
 
 const std::array<Metric, kMetrics> kMetricsOfStep = {
@@ -57,6 +64,9 @@ std::vector<StepRow> RowsOf(const Ranks& ranks, std::vector<std::string>& notes)
       }
     }
   }
+  for (const auto& [rank, part] : ranks) {
+    if (part.steps.empty() && part.earlier.empty()) notes.push_back(NoDeviceWorkNote(rank));
+  }
   if (not_split > 0) {
     notes.push_back(fmt::format(
         "the wait for other ranks is unknown in {} step{} of ranks, where no tasks of an operation "
@@ -71,6 +81,24 @@ std::vector<StepRow> RowsOf(const Ranks& ranks, std::vector<std::string>& notes)
         "captures again");
   }
   return rows;
+}
+
+std::optional<std::int32_t> WarmUpOf(const Ranks& ranks, const std::vector<StepRow>& rows) {
+  std::map<std::int32_t, std::pair<TimeNs, TimeNs>> steps;  // the longest rank, all compiling
+  for (const StepRow& row : rows) {
+    TimeNs& length = steps[row.step].first;
+    length = std::max(length, row.times[kStepTime].value_or(0));
+  }
+  for (const auto& [rank, part] : ranks) {
+    for (const StepSums& sums : part.steps) steps[sums.step].second += sums.compiling;
+  }
+  std::vector<TimeNs> lengths, compiling;
+  for (const auto& [id, step] : steps) {
+    lengths.push_back(step.first);
+    compiling.push_back(step.second);
+  }
+  if (!FirstStepIsWarmUp(lengths, compiling, ranks.size())) return std::nullopt;
+  return steps.begin()->first;
 }
 
 }  // namespace mpa::time_summary

@@ -45,4 +45,7 @@ struct StepRow {
 /// In order of rank and step. `notes` says what is unknown.
 std::vector<StepRow> RowsOf(const Ranks& ranks, std::vector<std::string>& notes);
 
+/// The step of the rows that is warm-up, where advisor leaves it out as well.
+std::optional<std::int32_t> WarmUpOf(const Ranks& ranks, const std::vector<StepRow>& rows);
+
 }  // namespace mpa::time_summary

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "mpa/measure/quantiles.h"
+#include "mpa/recipe/arguments.h"
 #include "mpa/recipe/rank_spread.h"
 
 namespace mpa::communication {
@@ -69,8 +70,9 @@ void AddStepLines(const std::vector<StepTraceRow>& rows, Report& report) {
       fmt::format("  {:<24} {:>12} {:>12} {:>12}", "ms in a step", "min", "median", "max (rank)"));
   of_ranks(&StepTimes::Row::computing, "computing");
   of_ranks(&StepTimes::Row::exposed_communication, "exposed communication");
-  of_ranks(&StepTimes::Row::free, "free");
-  of_ranks(&StepTimes::Row::bubble, "bubble");
+  // The profiler's own words for these mean other things than those of the account.
+  of_ranks(&StepTimes::Row::free, "free between tasks");
+  of_ranks(&StepTimes::Row::bubble, "receives (Bubble)");
 }
 
 void AddGroupLines(const std::vector<Group>& groups, Report& report) {

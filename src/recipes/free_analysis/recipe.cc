@@ -209,6 +209,7 @@ void AddLines(const Ranks& ranks, Report& report) {
 void AddNotes(const Ranks& ranks, Report& report) {
   std::size_t unknown = 0, layers = 0;
   for (const auto& [id, part] : ranks) {
+    if (LeavesOf({{id, part}}).Sum() == 0) report.notes.push_back(NoDeviceWorkNote(id));
     for (const Idle& idle : part.longest) {
       unknown += idle.reason.cause == Cause::kUnknown ? 1 : 0;
       layers += idle.reason.cause == Cause::kHost ? 1 : 0;

@@ -7,6 +7,7 @@
 #include "mpa/base/utf8.h"
 #include "mpa/writers/writers.h"
 #include "support/comparing.h"
+#include "support/failures.h"
 #include "support/rank_builder.h"
 
 namespace mpa {
@@ -59,7 +60,7 @@ TEST(OverallScreen, ShowsTheCapturesAndThePartsOfTheTime) {
             "  dp (data parallel, 8 ranks)       3.000       6.000      +3.000    +100.0\n"
             "    wait                            1.000       1.000       0.000       0.0\n"
             "    transmit                        2.000       5.000      +3.000    +150.0\n"
-            "Free                               10.000      10.000       0.000       0.0\n"
+            "Free between tasks                 10.000      10.000       0.000       0.0\n"
             "  idle                             10.000      10.000       0.000       0.0\n"
             "End to end                         19.000      23.000      +4.000     +21.1\n"
             "\n");
@@ -115,6 +116,31 @@ TEST(OverallScreen, FitsItsWidthWhateverTheNames) {
     }
     EXPECT_EQ(longest, width) << text;
   }
+}
+
+// The base's step goes on for 1 ms behind its last task, the other for 2 ms.
+TEST(OverallScreen, PartsAddUpToTheStep) {
+  RankBuilder base = ScreenRank(4 * kScreenMs, 3 * kScreenMs);
+  RankBuilder comparison = ScreenRank(5 * kScreenMs, 6 * kScreenMs);
+  base.Step(3, 0, 20 * kScreenMs);
+  comparison.Step(3, 0, 25 * kScreenMs);
+  EXPECT_HAS_TEXT(
+      ScreenText(base, comparison),
+      "Free between tasks                    10.000      10.000       0.000       0.0\n"
+      "  idle                                10.000      10.000       0.000       0.0\n"
+      "End to end                            19.000      23.000      +4.000     +21.1\n"
+      "Before first and after last task       1.000       2.000      +1.000    +100.0\n"
+      "Step                                  20.000      25.000      +5.000     +25.0\n");
+}
+
+TEST(OverallScreen, JudgesNothingWithoutDeviceWork) {
+  RankBuilder host;
+  host.Step(1, 0, kScreenMs);
+  EXPECT_EQ(ScreenText(host, ScreenRank(4 * kScreenMs, 3 * kScreenMs)),
+            "Base:       old (NPU)\n"
+            "Comparison: new (NPU)\n"
+            "Nothing is judged: no device work was recorded in the base.\n"
+            "\n\n\n");
 }
 
 }  // namespace

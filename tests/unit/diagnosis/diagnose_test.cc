@@ -5,6 +5,7 @@
 
 #include <string_view>
 
+#include "mpa/diagnosis/report/diagnosis_screen.h"
 #include "support/rank_builder.h"
 
 namespace mpa {
@@ -33,13 +34,53 @@ TEST(Diagnose, RanksThatNeverMetMayBeHoursApart) {
   EXPECT_EQ(Diagnose({{0, &first}, {1, &second}}).step, 700'000);
 }
 
-TEST(Diagnose, TakesACaptureOfNothing) {
-  const RankTrace trace;
-  const RankDiagnosis part = MakeRankDiagnosis(trace);
+// The host waits for the device 0.3 ms before the first kernel: the window is the work.
+TEST(Diagnose, WithoutStepsTheTimeBeforeTheFirstWorkIsNotOfTheStep) {
+  test::RankBuilder rank;
+  const std::int32_t main = rank.Thread(1);
+  rank.trace.device = DeviceKind::kGpu;
+  rank.Op("cudaDeviceSynchronize", 100'000, 200'000, main);
+  rank.Launch(71, 450'000, main);
+  rank.Launch(72, 460'000, main);
+  rank.trace.kernels.Append({.start = 500'000, .dur = 300'000, .stream = 7, .link = 71});
+  rank.trace.kernels.Append({.start = 1'000'000, .dur = 200'000, .stream = 7, .link = 72});
+  rank.Op("cudaDeviceSynchronize", 1'100'000, 1'210'000, main);
+  const RankDiagnosis part = MakeRankDiagnosis(rank.trace);
+  const Diagnosis diagnosis = Diagnose({{0, &part}});
+  EXPECT_EQ(diagnosis.step, 700'000);
+  ASSERT_EQ(diagnosis.accounting.size(), 1U);
+  EXPECT_EQ(diagnosis.accounting[0].window, 700'000);
+}
+
+// A step of the host alone says nothing of the device.
+TEST(Diagnose, JudgesNothingWithoutDeviceWork) {
+  test::RankBuilder rank;
+  const std::int32_t main = rank.Thread(1);
+  rank.Step(1, 0, 1'000'000);
+  rank.Op("aten::mm", 100'000, 900'000, main);
+  const RankDiagnosis part = MakeRankDiagnosis(rank.trace);
   const Diagnosis diagnosis = Diagnose({{0, &part}});
   EXPECT_EQ(diagnosis.step, 0);
-  ASSERT_EQ(diagnosis.findings.size(), 1u);
-  EXPECT_EQ(diagnosis.findings[0].id, "capture.missing") << "one rank has no peers";
+  EXPECT_TRUE(diagnosis.findings.empty());
+  EXPECT_TRUE(diagnosis.accounting.empty());
+  EXPECT_TRUE(diagnosis.fine.empty()) << "nothing was looked at";
+  EXPECT_EQ(DiagnosisScreen(diagnosis, Language::kEnglish, 5),
+            (std::vector<std::string>{"1 rank: no device work was recorded, so nothing is judged",
+                                      "    -> capture with activities=[CPU, NPU]"}));
+}
+
+TEST(Diagnose, LeavesOutRanksWithoutDeviceWork) {
+  test::RankBuilder host, device;
+  host.Step(1, 0, 1'000'000);
+  device.Step(1, 0, 1'000'000);
+  device.KernelAt(100'000, 900'000);
+  const RankDiagnosis without = MakeRankDiagnosis(host.trace);
+  const RankDiagnosis with = MakeRankDiagnosis(device.trace);
+  const Diagnosis diagnosis = Diagnose({{0, &without}, {1, &with}});
+  EXPECT_EQ(diagnosis.ranks_without_work, std::vector<std::int64_t>{0});
+  EXPECT_EQ(diagnosis.step, 1'000'000);
+  ASSERT_EQ(diagnosis.accounting.size(), 1U);
+  EXPECT_EQ(diagnosis.accounting[0].rank, 1);
 }
 
 TEST(Diagnose, KnowsCompiledFunctionsAndGraphs) {

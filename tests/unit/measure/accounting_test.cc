@@ -6,6 +6,7 @@
 
 #include "mpa/measure/device_items.h"
 #include "mpa/measure/host_timeline.h"
+#include "mpa/model/step_selection.h"
 #include "support/rank_builder.h"
 
 namespace mpa {
@@ -343,6 +344,7 @@ TEST_F(AccountingTest, WindowsOfStepsFollowEachOther) {
 // The free time of both has one cause, and no work lies between; still each keeps its own.
 TEST_F(AccountingTest, StepsWithoutDeviceWorkDoNotShareAPiece) {
   rank_.Step(8, 1000, 2000);
+  Kernel(5000, 5001, -1);  // of no step
   const RankTrace no_host;
   const RankAccount account = AccountRank(rank_.trace, HostTimeline(no_host), {});
   ASSERT_EQ(account.steps.size(), 2u);
@@ -387,6 +389,7 @@ TEST(Account, OfNothingIsEmpty) {
   RankBuilder rank;
   rank.Step(1, 100, 100);
   rank.Step(2, 100, 50);
+  rank.KernelAt(100, 110);
   EXPECT_EQ(AccountRank(rank.trace).steps.size(), 2u);
 }
 
@@ -438,6 +441,42 @@ TEST(GpuAccount, DoesNotTakeACopyForTheTaskOfAKernel) {
   ASSERT_EQ(items.size(), 2u);
   EXPECT_EQ(items[0].stream, 7);
   EXPECT_EQ(items[1].stream, 20);
+}
+
+// A step of the host and nothing of the device: what the device did is unknown.
+TEST_F(AccountingTest, HasNoStepsWhereNoDeviceWorkWasRecorded) {
+  rank_.Op("aten::mm", 100, 900, main_);
+  EXPECT_TRUE(AccountRank(rank_.trace).steps.empty());
+  Kernel(800, 900, -1);
+  EXPECT_EQ(AccountRank(rank_.trace).steps.size(), 1u);
+}
+
+TEST(StepWindows, OfACaptureWithoutStepsAreAllItsWork) {
+  RankBuilder rank;
+  rank.KernelAt(300, 400);
+  rank.Task("MEMCPY_ASYNC", 900, 950, 1);
+  const std::vector<StepAccount> steps = FindStepWindows(rank.trace, {});
+  ASSERT_EQ(steps.size(), 1u);
+  EXPECT_EQ(steps[0].id, -1);
+  EXPECT_EQ(steps[0].window, (Interval{300, 950}));
+}
+
+// Step 2 begins when the device has finished step 1 at 260, and that alone keeps it so.
+TEST(StepWindows, OfAChosenStepAreThoseOfTheWholeCapture) {
+  RankBuilder rank;
+  const std::int32_t main = rank.Thread(1);
+  rank.Step(1, 0, 99);
+  rank.Step(2, 100, 300);
+  rank.Launch(71, 50, main);
+  rank.Launch(72, 150, main);
+  rank.trace.kernels.Append({.start = 120, .dur = 140, .link = 71});
+  rank.trace.kernels.Append({.start = 270, .dur = 60, .link = 72});
+  EXPECT_EQ(FindStepWindows(rank.trace, {}).at(1).window, (Interval{260, 330}));
+  SelectStep(rank.trace, 2);
+  const std::vector<StepAccount> steps = FindStepWindows(rank.trace, {});
+  ASSERT_EQ(steps.size(), 1u);
+  EXPECT_EQ(steps[0].id, 2);
+  EXPECT_EQ(steps[0].window, (Interval{260, 330}));
 }
 
 }  // namespace

@@ -252,5 +252,45 @@ TEST(Overall, TakesTheLargestReservedMemoryAndAddsUpTraffic) {
   EXPECT_EQ(metrics.sdma_traffic.GigabytesPerSecond(), 0.0);
 }
 
+// The steps last from 0 to 500, the tasks from 100 to 400.
+TEST(Overall, PartsBeforeAndBehindTheTasksLeadToTheSteps) {
+  RankBuilder rank;
+  rank.Step(1, 0, 250);
+  rank.Step(2, 250, 500);
+  rank.KernelAt(100, 150);
+  rank.KernelAt(300, 400);
+  const OverallMetrics metrics = ComputeOverall(rank.trace);
+  EXPECT_EQ(metrics.e2e, 300);
+  EXPECT_EQ(metrics.free, 150);
+  EXPECT_EQ(metrics.steps, 2u);
+  EXPECT_EQ(metrics.before_first, 100);
+  EXPECT_EQ(metrics.behind_last, 100);
+  EXPECT_EQ(metrics.step, 500);
+}
+
+// A task at -50 belongs to no step.
+TEST(Overall, WorkOutsideTheStepsIsTakenOff) {
+  RankBuilder rank;
+  rank.Step(1, 0, 500);
+  rank.KernelAt(-50, -20);
+  rank.KernelAt(100, 400);
+  const OverallMetrics metrics = ComputeOverall(rank.trace);
+  EXPECT_EQ(metrics.e2e, 450);
+  EXPECT_EQ(metrics.before_first, -50);
+  EXPECT_EQ(metrics.behind_last, 100);
+  EXPECT_EQ(metrics.step, 500);
+}
+
+TEST(Overall, WithoutStepsTheWorkIsTheStep) {
+  RankBuilder rank;
+  rank.KernelAt(100, 150);
+  rank.KernelAt(300, 400);
+  const OverallMetrics metrics = ComputeOverall(rank.trace);
+  EXPECT_EQ(metrics.steps, 0u);
+  EXPECT_EQ(metrics.step, 300);
+  EXPECT_EQ(metrics.before_first, 0);
+  EXPECT_EQ(metrics.behind_last, 0);
+}
+
 }  // namespace
 }  // namespace mpa

@@ -242,5 +242,45 @@ TEST(HostSteps, HoldTheirEndsUnlessTheNextBeginsThere) {
   EXPECT_EQ(id(31), -1);
 }
 
+// Step 2 begins on the device at 160, when step 1 has finished there, and ends with its last work.
+TEST_F(SelectStepTest, KeepsTheWindowOfTheStep) {
+  SelectStep(trace_, 2);
+  EXPECT_EQ(trace_.step_begin, 160);
+  EXPECT_EQ(trace_.step_end, 230);
+}
+
+// The host's clock is 10 ahead: its step begins at 990 on the device's.
+TEST(SelectStep, PutsTheWindowOnTheClockOfTheDevice) {
+  RankBuilder rank;
+  rank.Step(1, 1000, 1099);
+  rank.Launch(71, 1050, rank.Thread(1));
+  rank.trace.kernels.Append({.start = 1060, .dur = 10, .link = 71});
+  SelectStep(rank.trace, 1, 10);
+  EXPECT_EQ(rank.trace.step_begin, 990);
+  EXPECT_EQ(rank.trace.step_end, 1089);
+}
+
+TEST_F(SelectStepTest, DropsStepsAtTheEndThatLaunchedNothing) {
+  rank_.Step(3, 200, 299);
+  rank_.Step(4, 300, 399);
+  DropEmptySteps(trace_);
+  EXPECT_EQ(trace_.steps.id, (std::vector<std::int32_t>{1, 2}));
+}
+
+TEST_F(SelectStepTest, KeepsStepsBeforeOneThatLaunchedWork) {
+  rank_.Step(3, 200, 299);
+  rank_.Step(4, 300, 399);
+  rank_.Launch(73, 350, main_);
+  trace_.device_tasks.Append({.start = 360, .dur = 5, .link = 73});
+  DropEmptySteps(trace_);
+  EXPECT_EQ(trace_.steps.Size(), 4u);
+}
+
+TEST_F(SelectStepTest, KeepsAllStepsWhereNoDeviceWorkWasRead) {
+  trace_.kernels.Filter([](std::size_t) { return false; });
+  DropEmptySteps(trace_);
+  EXPECT_EQ(trace_.steps.Size(), 2u);
+}
+
 }  // namespace
 }  // namespace mpa

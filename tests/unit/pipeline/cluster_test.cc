@@ -56,6 +56,17 @@ class ClusterTest : public ::testing::Test {
     dir_.Write(capture + "ASCEND_PROFILER_OUTPUT/trace_view.json", "[" + events + "]");
     dir_.Write(capture + "profiler_info_" + std::to_string(rank) + ".json", "{}");
   }
+  // A GPU trace with so many operators. The rank stands before or behind the events.
+  void WriteGpuRank(const std::string& name, int rank, int operators, bool behind = false) const {
+    std::string events;
+    for (int i = 0; i < operators; ++i) {
+      events += std::string(i == 0 ? "" : ",") +
+                R"({"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":2,"ts":1,"dur":2})";
+    }
+    const std::string job = R"("distributedInfo":{"rank":)" + std::to_string(rank) + "}";
+    const std::string list = R"("traceEvents":[)" + events + "]";
+    dir_.Write(name, "{" + (behind ? list + "," + job : job + "," + list) + "}");
+  }
   ClusterRequest Request() const {
     ClusterRequest request;
     request.directory = dir_ / "";
@@ -87,6 +98,24 @@ TEST_F(ClusterTest, ReadsTheChosenRanksOnlyAndMissesThoseThatAreNotThere) {
   EXPECT_TRUE(outcome.partial);
   ASSERT_EQ(outcome.report.notes.size(), 1u);
   EXPECT_HAS_TEXT(outcome.report.notes[0], "rank 7 not found");
+}
+
+TEST_F(ClusterTest, TakesTheRanksOfGpuTracesFromTheTraces) {
+  WriteGpuRank("a.pt.trace.json", 10, 1);
+  WriteGpuRank("b.pt.trace.json", 2, 2, /*behind=*/true);
+  EXPECT_EQ(Run(Request()), (Texts{"2: 2", "10: 1"}));
+  ClusterRequest request = Request();
+  request.ranks = {2};
+  EXPECT_EQ(Run(request), Texts{"2: 2"});
+}
+
+// The name of a GPU trace ends in milliseconds since the epoch.
+TEST_F(ClusterTest, TakesTheLatestOfSeveralGpuTracesOfARank) {
+  WriteGpuRank("b_1.1694128201545.pt.trace.json", 3, 1);
+  WriteGpuRank("a_1.1694128209999.pt.trace.json", 3, 2);
+  const ClusterOutcome outcome = Outcome(Request());
+  EXPECT_EQ(outcome.report.lines, Texts{"3: 2"});
+  EXPECT_EQ(outcome.report.notes.size(), 1u);
 }
 
 TEST_F(ClusterTest, LosesOnlyTheRankThatIsBroken) {

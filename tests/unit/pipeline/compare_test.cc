@@ -169,13 +169,25 @@ TEST_F(CompareTest, ReportsTheBaseFirstWhenBothTracesAreBroken) {
   }
 }
 
-TEST_F(CompareTest, RefusesStepsOfAGpu) {
+// Two kernels, of 5 us in step 1 and of 7 us in step 2.
+TEST_F(CompareTest, ComparesStepsOfAGpu) {
+  std::string events;
+  for (const int step : {1, 2}) {
+    const std::string at = std::to_string(1000 * step);
+    events += std::string(step == 1 ? "" : ",") +
+              R"({"ph":"X","cat":"user_annotation","name":"ProfilerStep#)" + std::to_string(step) +
+              R"(","pid":1,"tid":1,"ts":)" + at + R"(,"dur":900},)" +
+              R"({"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":)" + at +
+              R"(,"dur":)" + std::to_string(3 + 2 * step) + "}";
+  }
   CompareRequest request = Request();
-  request.comparison = OpenRank(dir_.Write("gpu.json", R"({"traceEvents": []})"), {.force = true});
-  request.base_step = request.comparison_step = 1;
-  const Error error = test::ErrorOf([&] { Compare(request); });
-  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-  EXPECT_HAS_TEXT(error.what(), "gpu.json");
+  request.base = request.comparison =
+      OpenRank(dir_.Write("gpu.json", R"({"traceEvents": [)" + events + "]}"), {.force = true});
+  request.base_step = 1;
+  request.comparison_step = 2;
+  const std::vector<Cell> row = RowOf(Compare(request).report, "Computing Time");
+  EXPECT_EQ(row.at(1), Cell(std::int64_t{5000}));
+  EXPECT_EQ(row.at(4), Cell(std::int64_t{7000}));
 }
 
 TEST_F(CompareTest, RefusesACaptureInWhichNothingHappened) {

@@ -153,6 +153,7 @@ struct Diagnosis {
   std::vector<ClockDoubt> clock_doubts;
   /// Captured, but not compared: see common_steps.h.
   std::vector<std::int64_t> ranks_left_out;
+  std::vector<std::int64_t> ranks_without_work;  ///< of which no device work was recorded
   std::vector<std::int32_t> steps_left_out;
   std::vector<std::string> notes;
   bool complete = true;  ///< false: ranks or parts of them could not be read

@@ -40,7 +40,8 @@ struct JobGraph {
   std::vector<std::vector<ReplayGraph::Edge>> late;
 };
 
-/// `clock`: of every rank, to that of the job. `first_step`: see ReplaySteps.
+/// `clock`: of every rank, to that of the job. `first_step`: see ReplaySteps, whose `begin` is left
+/// to the caller.
 JobGraph BuildJobGraph(const std::vector<const RankGraph*>& ranks,
                        const std::vector<ClockLine>& clock,
                        const std::vector<JointOperation>& operations, std::size_t first_step);

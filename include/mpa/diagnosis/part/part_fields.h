@@ -78,7 +78,7 @@ void serialize(Archive& archive, RankCollective& row) {
 }
 template <class Archive>
 void serialize(Archive& archive, RankGraph& graph) {
-  archive(graph.nodes, graph.edges, graph.collectives, graph.last);
+  archive(graph.nodes, graph.edges, graph.collectives, graph.last, graph.opening);
 }
 template <class Archive>
 void serialize(Archive& archive, MovedRow::Moved& row) {

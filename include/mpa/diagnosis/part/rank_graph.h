@@ -64,6 +64,8 @@ struct RankGraph {
   std::vector<BlockedCall> blocked;
   std::vector<RankCollective> collectives;       ///< in order of start
   std::vector<std::vector<std::uint32_t>> last;  ///< by step, see ReplaySteps
+  /// The first device work of a capture without steps, which begins with it; else empty.
+  std::vector<std::uint32_t> opening;
 };
 
 /// Work of the host between two of its moments, in host time.

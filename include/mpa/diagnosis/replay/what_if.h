@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <map>
 #include <span>
 #include <vector>
@@ -15,7 +16,11 @@ namespace mpa {
 struct ReplaySteps {
   /// Of every step the last nodes of each rank; a step ends when all of them have ended.
   std::vector<std::vector<ReplayGraph::Node>> last;
-  TimeNs begin = 0;       ///< of the first step, on the clock of the job
+  TimeNs begin = 0;  ///< of the first step, on the clock of the job
+  /// Of a job without steps the first work of each rank: where a replay moves it, the job begins
+  /// earlier by as much. Else empty.
+  std::vector<ReplayGraph::Node> opening = {};
+  TimeNs opened = std::numeric_limits<TimeNs>::max();  ///< when the first of them was recorded
   std::size_t first = 0;  ///< steps before it do not count (warm-up)
 };
 

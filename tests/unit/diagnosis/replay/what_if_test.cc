@@ -146,5 +146,27 @@ TEST(StepTime, IsTheMeanOfTheCountedSteps) {
   EXPECT_EQ(RecordedStepTime(graph, steps), 110);
 }
 
+// Work of the host before the first kernel is not of the step: a replay without it moves the step.
+TEST(StepReplays, AJobWithoutStepsBeginsWithItsFirstWork) {
+  ReplayGraph graph;
+  const ReplayGraph::Node host = graph.Add(0, 0), first = graph.Add(100, 50),
+                          last = graph.Add(170, 50);
+  const ReplayGraph::Edge launch = graph.Wait(first, host, WaitsFor::kStart, 100);
+  const ReplayGraph::Edge gap = graph.Wait(last, first, WaitsFor::kEnd, 20);
+  graph.Finish(0);
+  ReplaySteps steps;
+  steps.last = {{last}};
+  steps.begin = 90;  // something else began before the first kernel
+  steps.opening = {first};
+  steps.opened = 100;
+  EXPECT_EQ(RecordedStepTime(graph, steps), 130);
+  const Removal before{.durations = {}, .waits = {{launch, 60}}, .cuts = {}};
+  const Removal between{.durations = {}, .waits = {{gap, 15}}, .cuts = {}};
+  const Removal* const of_before[] = {&before};
+  const Removal* const of_between[] = {&between};
+  EXPECT_EQ(StepTime(graph, steps, of_before), 130);
+  EXPECT_EQ(StepTime(graph, steps, of_between), 115);
+}
+
 }  // namespace
 }  // namespace mpa

@@ -95,5 +95,31 @@ TEST(TimesOfRanks, StepsOfOneRunOnlyAreListed) {
   EXPECT_EQ(notes.size(), 1u);
 }
 
+// Three steps of 300, 100 and 100 us on rank 0, of 100 us on rank 1: the job waits for rank 0.
+TEST(TimeSummaryWarmUp, IsTheFirstStepIfARankTakesMuchLonger) {
+  test::RankBuilder slow, usual;
+  for (const std::int32_t step : {1, 2, 3}) {
+    const TimeNs begin = step == 1 ? 0 : (step + 1) * 100'000;
+    slow.Step(step, begin, (step + 2) * 100'000);
+    slow.KernelAt(begin + 10'000, begin + 20'000);
+    usual.Step(step, step * 100'000, (step + 1) * 100'000);
+    usual.KernelAt(step * 100'000 + 10'000, step * 100'000 + 20'000);
+  }
+  std::vector<std::string> notes;
+  const TimesOfRank of_slow = MapTimes(slow.trace, {}), of_usual = MapTimes(usual.trace, {});
+  const Ranks both{{0, of_slow}, {1, of_usual}}, alone{{1, of_usual}};
+  EXPECT_EQ(WarmUpOf(both, RowsOf(both, notes)), 1);
+  EXPECT_FALSE(WarmUpOf(alone, RowsOf(alone, notes)));
+}
+
+TEST(TimeSummaryWarmUp, RanksWithoutDeviceWorkAreNamed) {
+  test::RankBuilder host;
+  host.Step(1, 0, 100'000);
+  std::vector<std::string> notes;
+  EXPECT_TRUE(RowsOf({{3, MapTimes(host.trace, {})}}, notes).empty());
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_EQ(notes[0].find("rank 3: no device work was recorded, so nothing is judged"), 0u);
+}
+
 }  // namespace
 }  // namespace mpa::time_summary
