@@ -16,6 +16,7 @@
 #include "innocents.h"
 #include "judged.h"
 #include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/evidence.h"
 #include "mpa/diagnosis/job/common_steps.h"
 #include "mpa/diagnosis/job/unsplit.h"
 #include "mpa/diagnosis/job/variables.h"
@@ -180,6 +181,12 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules,
     found.with_next = gain.with_next;
     diagnosis.floor -= gain.gain;
     of_findings.push_back(&what_ifs[gain.cause]);
+  }
+  EvidenceFinder evidence(job);
+  for (std::size_t i = 0; i < of_findings.size(); ++i) {
+    const Cause& cause = causes[static_cast<std::size_t>(of_findings[i] - what_ifs.data())];
+    FoundCause& finding = diagnosis.findings[i];
+    evidence.Find(*of_findings[i], cause.late ? cause.late->leaves : LeavesOf(finding), finding);
   }
   FindHiding(replays, of_findings, diagnosis);
   FindHidden(job, waterfall, what_ifs, of_findings, replays, causes, diagnosis);

@@ -197,7 +197,6 @@ void ReduceDiagnosis(const std::vector<OfRank<RankDiagnosis>>& parts,
   for (FoundCause& finding : diagnosis.findings)
     finding.on_gpu = std::all_of(ranks.begin(), ranks.end(), is_gpu);
   KeepDimension(arguments, diagnosis);
-  FindEvidence(ranks, diagnosis);
   const Language language = LanguageOf(arguments);
   if (arguments.contains("key")) {
     Explain(ranks, diagnosis, arguments, wanted, report);

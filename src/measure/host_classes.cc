@@ -19,6 +19,11 @@ bool SavesCheckpoint(std::string_view text) {
   return ContainsAny(text, {"torch.save", "torch/serialization.py", "checkpoint"});
 }
 
+// What the profiler does for itself. The body of a profiled program runs outside of its frames.
+bool Profiles(std::string_view frame) {
+  return ContainsAny(frame, {"torch_npu/profiler/", "torch/profiler/"});
+}
+
 bool LoadsData(std::string_view text) {
   return text.starts_with("enumerate(DataLoader)#") ||
          ContainsAny(text, {"_BaseDataLoaderIter.__next__", "_next_data"}) ||
@@ -59,6 +64,7 @@ Leaf ClassOfOp(std::string_view name) {
 }
 
 Leaf ClassOfPython(std::string_view frame) {
+  if (Profiles(frame)) return Leaf::kProfiler;
   if (SavesCheckpoint(frame)) return Leaf::kCheckpoint;
   if (LoadsData(frame)) return Leaf::kDataLoader;
   if (ContainsAny(frame, {"torch/_inductor", "torch/_dynamo/convert_frame", "torchair"}) &&
@@ -78,6 +84,7 @@ Leaf ClassOfCall(std::string_view full) {
   if (IsOneOf(name, {"aclrtMemcpy", "aclrtMemcpy2d", "cudaMemcpy", "cudaMemcpy2D"})) {
     return Leaf::kHostCopy;
   }
+  if (ContainsAny(name, {"aclprof", "cudaProfiler", "cupti"})) return Leaf::kProfiler;
   if (!IsOpCompileAndExecute(name) &&
       ContainsAny(name, {"opCompile", "aclopCompile", "cuModuleLoad", "aclgrphBuild",
                          "GEInitialize", "CompileGraph", "BuildGraph"})) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string_view>
 
@@ -73,7 +74,12 @@ std::string ValueText(const Metric& metric) {
     return fmt::format("{:.1f} {}", metric.value / (small ? 1e3 : 1e6), small ? "kB" : "MB");
   }
   if (metric.unit == "ratio") return fmt::format("{:.2f}", metric.value);
-  if (metric.unit == "count") return fmt::format("{:.0f}", metric.value);
+  // Less than one a step is not none.
+  if (metric.unit == "count") {
+    const bool is_part =
+        metric.value < 10 && std::abs(metric.value - std::round(metric.value)) > 0.05;
+    return fmt::format("{:.{}f}", metric.value, is_part ? 1 : 0);
+  }
   return fmt::format("{:.1f} {}", metric.value, metric.unit);
 }
 

@@ -108,14 +108,24 @@ class DiagnosisPageMaker {
   }
 
   PageTable PlacesOf(const FoundCause& finding) const {
-    PageTable table{.title = Text({"Where it shows", "出现位置"}), .numbers = {2, 3}};
-    table.headers = {"rank", Text({"name", "名称"}), "ms", Text({"start", "起始"}) + " (ns)",
+    PageTable table{.title = Text({"Where it shows", "出现位置"}), .numbers = {2, 3, 4, 5, 6}};
+    table.headers = {"rank",
+                     Text({"name", "名称"}),
+                     Text({"calls a step", "每个 step 次数"}),
+                     Text({"ms a step", "每个 step ms"}),
+                     Text({"% of the finding", "占比 %"}),
+                     Text({"longest, ms", "最长 ms"}),
+                     Text({"start of it", "其起始"}) + " (ns)",
                      Text({"file", "文件"})};
     for (std::size_t i = 0; i < std::min(kMostPlacesOfPage, finding.evidence.size()); ++i) {
       const Evidence& place = finding.evidence[i];
+      const double share = place.of_all > 0 ? 100 * static_cast<double>(place.time) /
+                                                  static_cast<double>(place.of_all)
+                                            : 0;
       table.rows.push_back({fmt::format("{}", place.rank), NameAndLine(place.name, place.line),
-                            ms_(place.dur), fmt::format("{}", place.start),
-                            place.source + ": " + place.table});
+                            fmt::format("{:.1f}", place.calls), ms_(place.time),
+                            fmt::format("{:.0f}", share), ms_(place.dur),
+                            fmt::format("{}", place.start), place.source + ": " + place.table});
     }
     return table;
   }

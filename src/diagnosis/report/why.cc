@@ -150,8 +150,13 @@ class Why {
       AddLine(
           label,
           rank + AtLine(name, place.line, language_, kRoom - rank.size() - ColumnsOf(peer)) + peer);
+      AddLine("", fmt::format(fmt::runtime(Text({"  {} of {} a step, {:.1f} calls",
+                                                 "  每个 step {1} 中的 {0}，{2:.1f} 次"})),
+                              TimeWithUnit(ms_, place.time), TimeWithUnit(ms_, place.of_all),
+                              place.calls));
       AddLine("",
-              fmt::format(fmt::runtime(Text({"  {} at {} ns, {}: {}", "  {}，起始 {} ns，{}：{}"})),
+              fmt::format(fmt::runtime(Text(
+                              {"  longest {} at {} ns, {}: {}", "  最长 {}，起始 {} ns，{}：{}"})),
                           TimeWithUnit(ms_, place.dur), place.start, place.source, place.table));
     }
     if (finding_.evidence.size() > shown) {

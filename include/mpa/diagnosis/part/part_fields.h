@@ -29,7 +29,7 @@ void serialize(Archive& archive, HostShare& row) {
 }
 template <class Archive>
 void serialize(Archive& archive, HostPlace& row) {
-  archive(EnumField{row.leaf}, row.name, row.count, row.time, row.longest, row.start, row.line);
+  archive(row.share, row.name, row.line, row.count, row.time, row.longest, row.start);
 }
 template <class Archive>
 void serialize(Archive& archive, SilentGap& row) {
