@@ -84,9 +84,13 @@ class JudgedCauses {
   }
 
   void FindMissingTransfers() {
-    if (HasOperations() && !HasTransfers())
-      Miss({"link.slow", "comm.small"}, "sizes and peers of transfers",
-           IsGpu() ? kNotOnGpus : kLevel1);
+    if (!HasOperations() || HasTransfers()) return;
+    // How many operations a group makes is known without their sizes.
+    if (IsGpu()) {
+      Miss({"link.slow"}, "sizes and peers of transfers", kNotOnGpus);
+    } else {
+      Miss({"link.slow", "comm.small"}, "sizes and peers of transfers", kLevel1);
+    }
   }
 
   void FindMissingKernels() {
@@ -95,9 +99,12 @@ class JudgedCauses {
         return !IsOneOf(part.names[kind.shapes], {"", "N/A"});
       });
     });
-    if (!has_shapes)
+    if (!has_shapes) {
       Miss({"op.slow", "op.variance", "op.unfused", "data.imbalance", "ep.imbalance"},
            "shapes of kernels", IsGpu() ? "record_shapes=True" : kLevel1);
+    } else if (IsGpu()) {
+      Miss({"op.slow", "op.unfused"}, "tensors of kernels", kNotOnGpus);
+    }
     const bool has_clock = Any([](const RankDiagnosis& part) {
       return std::any_of(part.steps.begin(), part.steps.end(),
                          [](const StepPart& step) { return step.mhz > 0; });

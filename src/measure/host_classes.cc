@@ -35,9 +35,9 @@ bool IsCommunicationCall(std::string_view name) {
          name.starts_with("c10d::");
 }
 
-// cudaMalloc, cuLaunchKernel, but not cumsum.
+// cudaMalloc, cuLaunchKernel, hipMalloc, but not cumsum.
 bool IsCudaCall(std::string_view name) {
-  return name.starts_with("cuda") ||
+  return name.starts_with("cuda") || name.starts_with("hip") ||
          (name.starts_with("cu") && name.size() > 2 && name[2] >= 'A' && name[2] <= 'Z');
 }
 
@@ -81,17 +81,18 @@ Leaf ClassOfCall(std::string_view full) {
                          "DeviceSynchronize", "StreamSynchronize", "EventSynchronize"})) {
     return Leaf::kExplicitSync;
   }
-  if (IsOneOf(name, {"aclrtMemcpy", "aclrtMemcpy2d", "cudaMemcpy", "cudaMemcpy2D"})) {
+  if (IsOneOf(name, {"aclrtMemcpy", "aclrtMemcpy2d", "cudaMemcpy", "cudaMemcpy2D", "hipMemcpy",
+                     "hipMemcpyWithStream"})) {
     return Leaf::kHostCopy;
   }
   if (ContainsAny(name, {"aclprof", "cudaProfiler", "cupti"})) return Leaf::kProfiler;
   if (!IsOpCompileAndExecute(name) &&
-      ContainsAny(name, {"opCompile", "aclopCompile", "cuModuleLoad", "aclgrphBuild",
-                         "GEInitialize", "CompileGraph", "BuildGraph"})) {
+      ContainsAny(name, {"opCompile", "aclopCompile", "cuModuleLoad", "hipModuleLoad",
+                         "aclgrphBuild", "GEInitialize", "CompileGraph", "BuildGraph"})) {
     return Leaf::kCompile;
   }
   if (ContainsAny(name, {"aclrtMalloc", "aclMallocMemInner", "aclrtFree", "Physical", "MapMem",
-                         "UnmapMem", "cudaMalloc", "cudaFree"}) ||
+                         "UnmapMem", "cudaMalloc", "cudaFree", "hipMalloc", "hipFree"}) ||
       name.starts_with("cuMem")) {
     return Leaf::kMemory;
   }

@@ -405,7 +405,7 @@ std::vector<Leaf> LeavesOf(const FoundCause& finding) {
       {"op.optimizer", ComputeLeaves()},
       {"op.unfused", ComputeLeaves()},
       {"dev.clock", {Leaf::kMatmul}},
-      {"host.python", {Leaf::kPython}},
+      {"host.python", {Leaf::kPython, Leaf::kHostIdle}},
       {"host.launch_blocking", {Leaf::kExplicitSync}},
       {"host.cpu_contention", {Leaf::kDispatchCann}},
       {"rank.late_input", {Leaf::kDataLoader, Leaf::kHostCopy}},

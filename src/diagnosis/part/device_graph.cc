@@ -43,7 +43,8 @@ class DevicePart {
         chain_(chain),
         host_(host),
         optimizer_(OptimizerSpans(draft.trace)),
-        gradients_(GradientSpans(draft.trace)) {}
+        gradients_(GradientSpans(draft.trace)),
+        clearing_(ClearingSpans(draft.trace)) {}
 
   void Build() && {
     AddItems();
@@ -106,6 +107,7 @@ class DevicePart {
         graph_.nodes.back().leaf = work.leaf;
         graph_.nodes.back().in_optimizer = Contains(optimizer_, AskedFor(item));
         graph_.nodes.back().adds_gradients = Contains(gradients_, AskedFor(item));
+        graph_.nodes.back().clears_gradients = Contains(clearing_, AskedFor(item));
       }
       if (item.launch >= 0 &&
           chain_.node_of_launch[static_cast<std::size_t>(item.launch)] != kNoNode) {
@@ -260,7 +262,7 @@ class DevicePart {
   RankGraph& graph_;
   const HostChain& chain_;
   std::vector<HostStretch>& host_;
-  const Intervals optimizer_, gradients_;
+  const Intervals optimizer_, gradients_, clearing_;
   std::vector<std::uint32_t> begin_node_, end_node_;  // by item
   std::map<std::pair<std::int32_t, std::string>, std::int64_t> lanes_;
   std::vector<std::int64_t>

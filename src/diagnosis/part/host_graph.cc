@@ -18,7 +18,7 @@ constexpr TimeNs kQueueReach = 20'000;
 
 bool WaitsForDevice(std::string_view name) {
   return name.find("Synchronize") != std::string_view::npos || name.ends_with("@aclrtMemcpy") ||
-         name == "cudaMemcpy";
+         name == "cudaMemcpy" || name == "hipMemcpy" || name == "hipMemcpyWithStream";
 }
 
 // Of an operator: it reads from the device, or copies to it.

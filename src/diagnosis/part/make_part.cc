@@ -76,7 +76,9 @@ class PartMaker {
   bool HasCudaCalls() const {
     if (trace_.device != DeviceKind::kGpu) return false;
     return std::any_of(trace_.host_ops.name.begin(), trace_.host_ops.name.end(),
-                       [&](StringId name) { return View(name).starts_with("cuda"); });
+                       [&](StringId name) {
+                         return View(name).starts_with("cuda") || View(name).starts_with("hip");
+                       });
   }
 
   void AddSteps() {

@@ -29,6 +29,7 @@ class ShareMaker {
         optimizer_(OptimizerSpans(trace)) {}
 
   void Add(const HostStretch& stretch) {
+    begin_ = stretch.begin;
     times_ = {};
     found_.clear();
     const auto add_idle = [&](TimeNs begin, TimeNs end) {
@@ -79,12 +80,14 @@ class ShareMaker {
     if (text == StringId::kEmpty || IsMark(piece, trace_.strings.View(text)) ||
         WaitsForOther(piece, track, before))
       return;
+    const TimeNs start = StartOfPiece(piece);
+    // A call that goes on from an earlier stretch was counted there.
     found_.push_back({piece.leaf,
                       {.name = NameOf(piece, text),
-                       .count = 1,
+                       .count = start >= begin_ ? 1u : 0u,
                        .time = time,
                        .longest = piece.end - piece.begin,
-                       .start = StartOfPiece(piece)},
+                       .start = start},
                       {piece.begin, piece.end, track},
                       {piece.table, piece.row}});
   }
@@ -116,7 +119,7 @@ class ShareMaker {
     for (;
          next != found_.end() && next->leaf == first->leaf && next->place.name == first->place.name;
          ++next) {
-      if (next->event != std::prev(next)->event) ++place.count;
+      if (next->event != std::prev(next)->event) place.count += next->place.count;
       place.time += next->place.time;
       if (next->place.longest <= place.longest) continue;
       place.longest = next->place.longest;
@@ -186,6 +189,7 @@ class ShareMaker {
   const Intervals garbage_, optimizer_;
   std::unordered_map<StringId, NameId> of_frames_, of_others_;
   // Of the stretch at hand.
+  TimeNs begin_ = 0;
   std::array<TimeNs, kLeaves> times_{};
   std::vector<Found> found_;
 };

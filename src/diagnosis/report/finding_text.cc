@@ -54,8 +54,9 @@ std::string FactOf(const FoundCause& finding, const Metric& metric, Language lan
   if (finding.evidence.empty() || finding.evidence.front().time == 0)
     return MetricText(metric, language);
   const Evidence& place = finding.evidence.front();
-  if (metric.name == "calls_per_step")
-    return MetricText({metric.name, place.calls, metric.unit}, language);
+  if (metric.name == "calls_per_step") {
+    return place.calls > 0 ? MetricText({metric.name, place.calls, metric.unit}, language) : "";
+  }
   if (metric.name != "time_per_step") return MetricText(metric, language);
   // Of an operation the capture does not tell how much of it is exposed.
   if (finding.id.starts_with("comm.") && place.of_all > 0) {
@@ -192,13 +193,14 @@ std::string FactsText(const FoundCause& finding, Language language, std::size_t 
   if (finding.setting) return SettingFacts(*finding.setting, language, columns);
   const std::string comma = InChinese(language) ? "，" : ", ";
   std::string facts = PlaceOf(finding, language);
-  const bool has_time =
-      std::any_of(finding.metrics.begin(), finding.metrics.end(),
-                  [](const Metric& metric) { return metric.name == "time_per_step"; });
-  if (!has_time && !finding.evidence.empty() && finding.evidence.front().time > 0)
+  const auto is_time = [](const Metric& metric) { return metric.name == "time_per_step"; };
+  if (std::none_of(finding.metrics.begin(), finding.metrics.end(), is_time) &&
+      !finding.evidence.empty() && finding.evidence.front().time > 0)
     facts += comma + PartText(finding.evidence.front());
   bool first = true;
-  for (const Metric& metric : finding.metrics) {
+  std::vector<Metric> metrics = finding.metrics;
+  std::stable_partition(metrics.begin(), metrics.end(), is_time);
+  for (const Metric& metric : metrics) {
     const std::string fact = FactOf(finding, metric, language);
     if (fact.empty()) continue;
     const std::string before = facts.empty() ? ""
@@ -324,6 +326,7 @@ std::string NeedText(const std::string& english, Language language) {
       {"records of garbage collections", "垃圾回收记录"},
       {"stacks of Python, for source lines", "Python 调用栈（用于定位源码行）"},
       {"shapes of kernels", "算子的 shape"},
+      {"tensors of kernels", "算子读写的张量"},
       {"the clock of the cores", "AI Core 频率"},
       {"the rated clock of the cores", "AI Core 额定频率"},
       {"info.json of the device, in its PROF folder", "保留 PROF 目录下设备的 info.json"},

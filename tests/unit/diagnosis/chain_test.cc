@@ -304,8 +304,7 @@ TEST(Evidence, AWaitForARankIsTheTaskThatWaits) {
   RankDiagnosis part = WaitsForRankTwo();
   part.meetings.seen[1][1].begin -= kUs;  // the longest
   part.meetings.seen[2][1].peer = 3;      // no task is recorded
-  Diagnosis diagnosis = DiagnoseJob({part});
-  FindEvidence({{0, &part}}, diagnosis);
+  const Diagnosis diagnosis = DiagnoseJob({part});
   const FoundCause* found = FindingWith(diagnosis, "rank.late/r2");
   ASSERT_NE(found, nullptr);
   ASSERT_EQ(found->evidence.size(), 2u);
@@ -320,17 +319,17 @@ TEST(Evidence, AWaitForARankIsTheTaskThatWaits) {
 }
 
 TEST(Evidence, OfAWaitWithoutATaskItIsTheOperation) {
-  RankDiagnosis part = WaitsForRankTwo();
-  Diagnosis diagnosis = DiagnoseJob({part});
-  for (auto& seen : part.meetings.seen) seen.clear();
-  part.meetings.groups = {{"a", "tp", {0, 2}}};  // who else is it
-  FindEvidence({{0, &part}}, diagnosis);
-  const FoundCause* found = FindingWith(diagnosis, "rank.late/r2");
-  ASSERT_NE(found, nullptr);
-  ASSERT_FALSE(found->evidence.empty());
-  EXPECT_EQ(found->evidence[0].name, "hcom_allReduce__1_0");
-  EXPECT_EQ(found->evidence[0].op, "");
-  EXPECT_EQ(found->evidence[0].dur, 8 * kMs);
+  const RankDiagnosis part = WaitsForRankTwo();
+  const Job job = MakeJob({{0, &part}}, {});
+  WhatIf what_if;
+  what_if.expect.cuts.push_back(job.graph.outsiders[0]);
+  FoundCause found;
+  found.id = "rank.late";  // of a rank whose number is not known
+  EvidenceFinder(job).Find(what_if, {}, found);
+  ASSERT_EQ(found.evidence.size(), 1u);
+  EXPECT_EQ(found.evidence[0].name, "hcom_allReduce__1_0");
+  EXPECT_EQ(found.evidence[0].op, "");
+  EXPECT_EQ(found.evidence[0].dur, 8 * kMs);
 }
 
 TEST(SourceLines, NotACauseIsAtALineThatHasNearlyAllOfIt) {

@@ -79,7 +79,7 @@ void serialize(Archive& archive, RankMeetings& meetings) {
 template <class Archive>
 void serialize(Archive& archive, GraphNode& row) {
   archive(row.start, row.dur, EnumField{row.kind}, row.step, row.row, EnumField{row.leaf},
-          row.in_optimizer, row.adds_gradients);
+          row.in_optimizer, row.adds_gradients, row.clears_gradients);
 }
 template <class Archive>
 void serialize(Archive& archive, GraphEdge& row) {
