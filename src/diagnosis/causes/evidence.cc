@@ -191,7 +191,8 @@ namespace {
 
 // A rank does more than its peers: only what it does more is the finding.
 bool IsExcess(const FoundCause& finding) {
-  return finding.id.starts_with("rank.") || finding.id.ends_with("imbalance");
+  return finding.id.starts_with("rank.") || finding.id == "step.long" ||
+         finding.id.ends_with("imbalance");
 }
 
 // Adds the work of ranks that a fix takes out.

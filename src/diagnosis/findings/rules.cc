@@ -276,6 +276,8 @@ const std::vector<RuleEntry>& RuleList() {
        "allocations free memory and ask again this many times per step"},
       {"mem.pressure", "in_pieces", &Rules::memory_in_pieces, 1, 1e6,
        "the memory is in pieces if the allocator holds this many times what its tensors take"},
+      {"step.long", "ratio", &Rules::long_ratio, 1, 1000,
+       "the step takes at least this many times the median of the others"},
       {"capture.warmup", "steps", &Rules::few_steps, 1, kMostCalls,
        "with fewer steps, a habit cannot be distinguished from an accident"},
       {"pp.bubble", "share", &Rules::bubble_share, 0, 1, "a smaller ideal bubble is not reported"},

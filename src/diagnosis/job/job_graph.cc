@@ -84,7 +84,7 @@ JobGraph BuildJobGraph(const std::vector<const RankGraph*>& ranks,
       }
       return graph.Wait(joint, moment, WaitsFor::kStart, 0);
     };
-    wait_for_moment(operation.second);
+    job.seconds.push_back(wait_for_moment(operation.second));
     job.outsiders.push_back(wait_for_moment(operation.outsider));
     last_joint[operation.lane] = joint;
     for (const auto& member : operation.members) {

@@ -24,6 +24,7 @@ const std::map<std::string_view, Wording>& Forms() {
       {"longest", {"longest {}", "最长 {}"}},
       {"slower_than_peers", {"{} times the time of its peers", "是其他卡的 {} 倍"}},
       {"excess_per_step", {"{} a step more than its peers", "每个 step 比其他卡多 {}"}},
+      {"slower_than_steps", {"{} times the length of the others", "是其他 step 的 {} 倍"}},
       {"late_by", {"{} behind the rank before it", "比前一个到达的卡晚 {}"}},
       {"clock", {"cores at {}", "AI Core 频率 {}"}},
       {"clock_of_peers", {"peers at {}", "其他卡 {}"}},

@@ -166,6 +166,22 @@ class DevicePart {
         AddReleasing(i, item.work.end);
       last[lane_[i]] = i;
     }
+    if (trace_.device == DeviceKind::kGpu) AddUnrecordedWaits();
+  }
+
+  // Traces of GPUs record no waits of streams. What was launched long before, and whose stream was
+  // idle until an operation of another stream ended, waited for that.
+  void AddUnrecordedWaits() {
+    const TimeNs latency = LaunchLatency();
+    std::map<std::int64_t, TimeNs> busy_until;  // by lane
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      const GraphItem& item = items_[i];
+      TimeNs& busy = busy_until[lane_[i]];
+      const TimeNs ready = std::max(busy, draft_.OnDevice(item.launched) + latency);
+      if (!item.IsOperation() && item.launched >= 0 && item.work.begin - ready > kEventReach)
+        AddReleasing(i, item.work.begin);
+      busy = std::max(busy, item.work.end);
+    }
   }
 
   // What a wait or an operation was released by: what ended just before.
@@ -178,8 +194,10 @@ class DevicePart {
     }
     auto at = std::upper_bound(by_end_.begin(), by_end_.end(), std::pair{end, items_.size()});
     while (at != by_end_.begin() && (--at)->first >= end - kEventReach) {
+      // Work waits for an operation, or an operation or a wait for work.
+      const bool is_work = !items_[waiting].waits && !items_[waiting].IsOperation();
       if (lane_[at->second] == lane_[waiting] ||
-          (items_[waiting].IsOperation() && items_[at->second].IsOperation()))
+          (!items_[waiting].waits && is_work != items_[at->second].IsOperation()))
         continue;
       draft_.Wait(begin_node_[waiting], end_node_[at->second], WaitsFor::kEnd, 0);
       return;

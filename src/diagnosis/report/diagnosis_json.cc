@@ -298,6 +298,7 @@ class DocumentMaker {
                       {"key", cause.key},
                       {"kind", NameOf(cause.kind)},
                       {"alone_ns", cause.alone},
+                      {"if_others_do", cause.if_others_do},
                       {"ranks", cause.ranks},
                       {"behind", cause.after},
                       {"text", {{"title", TitleOf(cause, language_)}}}});

@@ -140,8 +140,14 @@ class DiagnosisPageMaker {
     table.headers = {Text({"cause", "原因"}), Text({"saves alone, ms", "单独可省 ms"}),
                      Text({"covered by", "被以下问题掩盖"})};
     for (const FoundCause& cause : of_.hidden) {
-      table.rows.push_back({TitleOf(cause, language_), ms_(cause.alone),
-                            fmt::format("{}", fmt::join(cause.after, ", "))});
+      const std::string alone =
+          cause.if_others_do
+              ? fmt::format(
+                    fmt::runtime(Text({"{} if the others do the same", "{}（若其他卡相同）"})),
+                    ms_(cause.alone))
+              : ms_(cause.alone);
+      table.rows.push_back(
+          {TitleOf(cause, language_), alone, fmt::format("{}", fmt::join(cause.after, ", "))});
     }
     page_.sections.push_back(
         {.heading = Text({"Hidden: hardly anything to save once the findings are fixed",

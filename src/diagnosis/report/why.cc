@@ -113,7 +113,11 @@ class Why {
     for (const FoundCause& other : of_.hidden) {
       const bool covers =
           std::find(other.after.begin(), other.after.end(), finding_.key) != other.after.end();
-      if (covers)
+      if (covers && other.if_others_do)
+        Add({"  covers     {}: up to {} ms if the other ranks do the same",
+             "  覆盖了     {}：若其他卡相同，最多可省 {} ms"},
+            Printable(other.key), ms_(other.alone));
+      if (covers && !other.if_others_do)
         Add({"  covers     {}: alone {} ms, hardly anything more after this",
              "  覆盖了     {}：单独可省 {} ms，本项解决后几乎无额外收益"},
             Printable(other.key), ms_(other.alone));

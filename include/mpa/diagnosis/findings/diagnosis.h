@@ -79,6 +79,7 @@ struct FoundCause {
   std::vector<std::int32_t> steps;  ///< those in which it was seen
   std::string leaf;                 ///< of the accounting, where it is the cause of a late rank
   std::vector<std::string> after;   ///< keys of findings that hide it
+  bool if_others_do = false;  ///< hidden: saves `alone` only if ranks not captured do the same
   std::vector<Metric> metrics;
   std::vector<Evidence> evidence;         ///< the place with most time first
   std::optional<FoundSetting> setting{};  ///< of env.check

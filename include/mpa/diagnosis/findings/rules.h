@@ -65,7 +65,7 @@ struct Rules {
   double unfused_share = 0.02, unfused_chain = 3;
   double clock_ratio = 0.95;
   double memory_retries = 0.5, memory_in_pieces = 1.4;
-  double few_steps = 3;
+  double few_steps = 3, long_ratio = 2;
 };
 
 /// A threshold as people and files call it.

@@ -39,6 +39,7 @@ struct JobGraph {
   std::vector<std::vector<ReplayGraph::Edge>> leaves;  ///< of every operation: joint to each leave
   std::vector<ReplayGraph::Edge>
       outsiders;  ///< of every operation: joint to the outsider; Edges() for none
+  std::vector<ReplayGraph::Edge> seconds;  ///< the same to who came last but one
 };
 
 /// `clock`: of every rank, to that of the job. `first_step`: see ReplaySteps.

@@ -208,6 +208,30 @@ TEST(RankGraph, KernelsOfAGpuHaveTheShapesOfTheirOperators) {
   EXPECT_EQ(part.names[part.kinds[0].shapes], "8;32,16;;1");
 }
 
+// Traces of GPUs record no waits of streams: a kernel that was launched long before begins when a
+// collective of another stream ends.
+TEST(RankGraph, OnAGpuAKernelWaitsForTheCollectiveThatEndedJustBefore) {
+  const auto waits = [](TimeNs begin) {
+    test::RankBuilder rank(DeviceKind::kGpu);
+    const std::int32_t main = rank.Thread(1);
+    const std::int32_t group = rank.Group("0");
+    for (const TimeNs launched : {1'000, 2'000, 3'000}) rank.Launch(launched, launched, main);
+    rank.trace.kernels.link[rank.KernelAt(10'000, 20'000)] = 1'000;
+    rank.Collective(group, 20'000, 900'000, "allreduce");
+    rank.trace.communications.link.back() = 2'000;
+    rank.trace.kernels.link[rank.KernelAt(begin, begin + 5'000)] = 3'000;
+    std::vector<HostStretch> host;
+    const RankGraph graph = BuildRankGraph(rank.trace, 0, host);
+    return std::any_of(graph.edges.begin(), graph.edges.end(), [&](const GraphEdge& edge) {
+      return graph.nodes[edge.on].kind == NodeKind::kLeave &&
+             graph.nodes[edge.node].kind == NodeKind::kKernel;
+    });
+  };
+  EXPECT_TRUE(waits(915'000));
+  EXPECT_FALSE(waits(930'000)) << "30 us behind the end: for something else";
+  EXPECT_FALSE(waits(40'000)) << "beside it";
+}
+
 // What a user calls a part of the program is no place where the host works.
 TEST(RankGraph, MarksOfUsersAreNoPlacesOnAGpu) {
   test::RankBuilder rank(DeviceKind::kGpu);

@@ -79,7 +79,7 @@ TEST(DiagnosisScreen, APlaceHasItsOwnTimeBesideThatOfTheFinding) {
   place.time = 138'000;
   place.of_all = 7'400'000;
   diagnosis.findings = {finding};
-  const auto facts = [&] { return DiagnosisScreen(diagnosis, Language::kEnglish, 5).at(5); };
+  const auto facts = [&] { return DiagnosisScreen(diagnosis, Language::kEnglish, 5).at(6); };
   EXPECT_EQ(facts(), "    train.py(90): log: 0.1 of 7.4 ms a step, 1.5 calls a step");
   diagnosis.findings[0].evidence[0].time = 7'400'000;  // the only one
   EXPECT_EQ(facts(), "    train.py(90): log: 7.4 ms a step, 1.5 calls a step");
@@ -97,7 +97,7 @@ TEST(DiagnosisScreen, AnOperationHasItsShareOfTheFinding) {
   finding.evidence[0].time = 470'000;
   finding.evidence[0].of_all = 1'000'000;
   diagnosis.findings = {finding};
-  EXPECT_EQ(DiagnosisScreen(diagnosis, Language::kEnglish, 5).at(5),
+  EXPECT_EQ(DiagnosisScreen(diagnosis, Language::kEnglish, 5).at(6),
             "    hcom_allReduce__868_2_1: 47 % of 5.1 ms a step");
 }
 
@@ -230,7 +230,19 @@ TEST(DiagnosisScreen, NamesTheLinesOfTheProgram) {
   // 80 columns: the middle of the name gives way.
   EXPECT_TRUE(ScreenHolds(lines, "r_dense at main.py:485, 91.7 ms: waits for what 1 delays\n"));
   EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kChinese, 5),
-                          "aten::to（train.py:90）：每个 step 3 次"));
+                          "aten::to（train.py:90）：每个 step 5.0 ms，每个 step 3 次"));
+}
+
+TEST(DiagnosisScreen, WhatOthersMayDoAsWellIsSaidSo) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  diagnosis.findings = {MadeFinding("rank.late", 50'000'000)};
+  diagnosis.hidden = {MadeFinding("host.dataloader", 0)};
+  diagnosis.hidden[0].alone = 3'400'000;
+  diagnosis.hidden[0].after = {"rank.late"};
+  diagnosis.hidden[0].if_others_do = true;
+  EXPECT_TRUE(ScreenHolds(
+      DiagnosisScreen(diagnosis, Language::kEnglish, 5),
+      "Hidden behind 1: host.dataloader; saves up to 3.4 ms if the others do the same\n"));
 }
 
 TEST(DiagnosisScreen, CountsWhatItLeavesOut) {
