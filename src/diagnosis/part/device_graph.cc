@@ -18,6 +18,9 @@ namespace {
 
 // An event recorded on one stream releases the wait on another within this time.
 constexpr TimeNs kEventReach = 25'000;
+// Where waits of streams are not recorded: what is left of an idle time behind what ended it may be
+// copies that are not recorded, either.
+constexpr TimeNs kShortRest = 16;
 // Device times may contradict each other by so much.
 constexpr TimeNs kTolerance = 2'000;
 // Shorter waits found their event there.
@@ -178,14 +181,15 @@ class DevicePart {
       const GraphItem& item = items_[i];
       TimeNs& busy = busy_until[lane_[i]];
       const TimeNs ready = std::max(busy, draft_.OnDevice(item.launched) + latency);
-      if (!item.IsOperation() && item.launched >= 0 && item.work.begin - ready > kEventReach)
-        AddReleasing(i, item.work.begin);
+      const TimeNs idle = item.work.begin - ready;
+      if (!item.IsOperation() && item.launched >= 0 && idle > kEventReach)
+        AddReleasing(i, item.work.begin, std::max(kEventReach, idle / kShortRest));
       busy = std::max(busy, item.work.end);
     }
   }
 
   // What a wait or an operation was released by: what ended just before.
-  void AddReleasing(std::size_t waiting, TimeNs end) {
+  void AddReleasing(std::size_t waiting, TimeNs end, TimeNs reach = kEventReach) {
     if (by_end_.empty()) {
       for (std::size_t i = 0; i < items_.size(); ++i) {
         if (!items_[i].waits) by_end_.emplace_back(items_[i].work.end, i);
@@ -193,7 +197,7 @@ class DevicePart {
       std::sort(by_end_.begin(), by_end_.end());
     }
     auto at = std::upper_bound(by_end_.begin(), by_end_.end(), std::pair{end, items_.size()});
-    while (at != by_end_.begin() && (--at)->first >= end - kEventReach) {
+    while (at != by_end_.begin() && (--at)->first >= end - reach) {
       // Work waits for an operation, or an operation or a wait for work.
       const bool is_work = !items_[waiting].waits && !items_[waiting].IsOperation();
       if (lane_[at->second] == lane_[waiting] ||
