@@ -146,8 +146,10 @@ class JudgedCauses {
                        "comm.buffer"}) &&
           !HasTransfers())
         return false;
+      if (id == "comm.exposed" && job_.ranks.size() > 1) return false;
       return HasOperations();
     }
+    if (id == "step.long") return static_cast<double>(job_.CountedSteps()) >= job_.rules.few_steps;
     if (id == "rank.jitter")
       return ComparesRanks() && static_cast<double>(job_.CountedSteps()) >= job_.rules.jitter_steps;
     if (id.starts_with("rank.") || IsOneOf(id, {"data.imbalance", "ep.imbalance"}))
