@@ -38,7 +38,7 @@ std::string PlaceOf(const FoundCause& finding, Language language) {
   return AtLine(place.op.empty() ? place.name : place.op, place.line, language, kLongestName);
 }
 
-// "0.1 of 7.4 ms": the time of a place, and that of all places if there are others.
+// "0.1 of 7.4 ms": the time of a place, and that of all places if others count.
 std::string PartText(const Evidence& place) {
   const bool is_short = place.of_all < 100'000;
   const double unit = is_short ? 1e3 : 1e6;
@@ -46,7 +46,8 @@ std::string PartText(const Evidence& place) {
     return fmt::format("{:.1f}", static_cast<double>(time) / unit);
   };
   const std::string whole = fmt::format("{} {}", number(place.of_all), is_short ? "us" : "ms");
-  return place.time == place.of_all ? whole : fmt::format("{} of {}", number(place.time), whole);
+  const std::string own = number(place.time);
+  return own == number(place.of_all) ? whole : fmt::format("{} of {}", own, whole);
 }
 
 // What is known of the first place is said of it, not of the whole finding.

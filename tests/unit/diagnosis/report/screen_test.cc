@@ -83,6 +83,8 @@ TEST(DiagnosisScreen, APlaceHasItsOwnTimeBesideThatOfTheFinding) {
   EXPECT_EQ(facts(), "    train.py(90): log: 0.1 of 7.4 ms a step, 1.5 calls a step");
   diagnosis.findings[0].evidence[0].time = 7'400'000;  // the only one
   EXPECT_EQ(facts(), "    train.py(90): log: 7.4 ms a step, 1.5 calls a step");
+  diagnosis.findings[0].evidence[0].time = 7'360'000;  // the others do not count
+  EXPECT_EQ(facts(), "    train.py(90): log: 7.4 ms a step, 1.5 calls a step");
   diagnosis.findings[0].metrics = {{"late_by", 2e6, "ns"}};
   diagnosis.findings[0].evidence[0].time = 1'200'000;
   EXPECT_EQ(facts(), "    train.py(90): log, 1.2 of 7.4 ms: 2.0 ms behind the rank before it");
@@ -240,9 +242,9 @@ TEST(DiagnosisScreen, WhatOthersMayDoAsWellIsSaidSo) {
   diagnosis.hidden[0].alone = 3'400'000;
   diagnosis.hidden[0].after = {"rank.late"};
   diagnosis.hidden[0].if_others_do = true;
-  EXPECT_TRUE(ScreenHolds(
-      DiagnosisScreen(diagnosis, Language::kEnglish, 5),
-      "Hidden behind 1: host.dataloader; saves up to 3.4 ms if the others do the same\n"));
+  EXPECT_TRUE(
+      ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5),
+                  "Hidden behind 1: host.dataloader; saves up to 3.4 ms if others do the same\n"));
 }
 
 TEST(DiagnosisScreen, CountsWhatItLeavesOut) {
