@@ -2,9 +2,11 @@
 // What data-parallel training asks of its ranks beside the model: how often gradients and buffers
 // are exchanged, how long the device waits for that, how gradients are cleared.
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "exposure.h"

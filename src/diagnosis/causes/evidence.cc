@@ -12,6 +12,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "mpa/diagnosis/causes/cause.h"
+
 namespace mpa {
 namespace {
 
@@ -65,7 +67,7 @@ class Places {
   }
 
   struct Event {
-    std::string_view name, op, line;
+    std::string_view name{}, op{}, line{};
     std::int64_t peer = -1;
     TimeNs start = 0, dur = 0;
     TimeNs time = 0;  // of all that stand behind it

@@ -2,7 +2,7 @@
 // What the threads that issue work do between two of their moments: by class, and where.
 #include <algorithm>
 #include <array>
-#include <optional>
+#include <iterator>
 #include <string_view>
 #include <unordered_map>
 #include <utility>

@@ -41,9 +41,9 @@ struct Metric {
 /// that count. Of its longest event the file says where it is.
 struct Evidence {
   std::int64_t rank = -1;
-  std::string source;  ///< file of the capture, or what its rows come from
-  std::string table;   ///< "kernels", "host_calls", ...
-  std::string name;    ///< of the event
+  std::string source{};  ///< file of the capture, or what its rows come from
+  std::string table{};   ///< "kernels", "host_calls", ...
+  std::string name{};    ///< of the event
   std::int64_t peer = -1;
   TimeNs start = 0, dur = 0;  ///< as the file has them
   std::string capture{};      ///< its directory or file
