@@ -8,6 +8,7 @@
 
 #include "hiding.h"
 #include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/evidence.h"
 #include "mpa/diagnosis/causes/micro_batches.h"
 
 namespace mpa {
@@ -56,6 +57,14 @@ void AddBubble(const Job& job, const std::vector<const WhatIf*>& mended, Diagnos
   if (!shape.complete) found.confidence = Certainty::kLow;
   found.metrics.push_back({"ideal_bubble", ideal, "share"});
   found.metrics.push_back({"micro_batches", static_cast<double>(shape.micro_batches), "count"});
+  WhatIf waits;
+  for (std::size_t i = 0; i < job.operations.all.size(); ++i) {
+    const auto& members = job.operations.all[i].joint.members;
+    for (std::size_t member = 0; IsPairKind(job.operations.all[i].kind) && member < members.size();
+         ++member)
+      waits.expect.waits.push_back({job.graph.leaves[i][member], job.PartOf(members[member]).dur});
+  }
+  EvidenceFinder(job).Find(waits, {}, found);
   diagnosis.floor -= found.gain;
   diagnosis.findings.push_back(std::move(found));
 }

@@ -11,6 +11,7 @@
 
 #include "judged.h"
 #include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/evidence.h"
 #include "mpa/diagnosis/job/variables.h"
 #include "mpa/diagnosis/report/advice.h"
 #include "mpa/diagnosis/report/finding_text.h"
@@ -126,6 +127,7 @@ void CheckMemory(const Job& job, Diagnosis& diagnosis) {
   double most = 0;
   std::int64_t peak = 0;
   double in_pieces = 0;
+  WhatIf retrying;
   for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
     const RankDiagnosis& part = job.Part(rank);
     // A call that waits for several streams is there once for each.
@@ -138,6 +140,10 @@ void CheckMemory(const Job& job, Diagnosis& diagnosis) {
                             static_cast<double>(std::max<std::size_t>(1, job.CountedSteps()));
     if (per_step < job.rules.memory_retries) continue;
     found.ranks.push_back(job.ranks[rank].rank);
+    for (const BlockedPart& call : part.blocked) {
+      if (call.leaf == Leaf::kMemory)
+        retrying.expect.cuts.push_back(job.graph.first_edge[rank] + call.edge);
+    }
     most = std::max(most, per_step);
     peak = std::max(peak, part.peak_reserved);
     if (part.pool_allocated > 0)
@@ -152,6 +158,7 @@ void CheckMemory(const Job& job, Diagnosis& diagnosis) {
   // The tensors themselves fill the memory: segments that grow leave no more room.
   if (in_pieces < job.rules.memory_in_pieces)
     found.done = {"PYTORCH_NPU_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF"};
+  EvidenceFinder(job).Find(retrying, {Leaf::kMemory}, found);
   diagnosis.findings.push_back(std::move(found));
 }
 

@@ -15,7 +15,9 @@
 #include "hiding.h"
 #include "innocents.h"
 #include "judged.h"
+#include "long_step.h"
 #include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/evidence.h"
 #include "mpa/diagnosis/job/common_steps.h"
 #include "mpa/diagnosis/job/unsplit.h"
 #include "mpa/diagnosis/job/variables.h"
@@ -112,18 +114,39 @@ TimeNs DoubtOf(const Job& job, const FoundCause& finding) {
   return most;
 }
 
+// When ranks came that were not captured: as if they did what the captured ones do.
+Removal ArrivalsOfOthers(const Job& job) {
+  Removal removal;
+  for (const auto* edges : {&job.graph.outsiders, &job.graph.seconds}) {
+    for (const ReplayGraph::Edge edge : *edges) {
+      if (edge < job.graph.graph.Edges()) removal.cuts.push_back(edge);
+    }
+  }
+  return removal;
+}
+
 // Findings are told, and what saves nothing at all is fine. Between them are causes that findings
 // cover.
 void FindHidden(const Job& job, const Waterfall& waterfall, const std::vector<WhatIf>& what_ifs,
                 const std::vector<const WhatIf*>& of_findings, StepReplays& replays,
                 std::vector<Cause>& causes, Diagnosis& diagnosis) {
+  const bool waits_for_others =
+      std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
+                  [](const FoundCause& finding) { return finding.id == "rank.late"; });
+  const Removal arrivals = ArrivalsOfOthers(job);
+  StepReplays::Removals others = {&arrivals};
+  for (const WhatIf* what_if : of_findings) others.push_back(&what_if->expect);
   for (std::size_t i = 0; i < causes.size() && !of_findings.empty(); ++i) {
     const TimeNs alone = waterfall.alone[i];
     const bool is_told =
         std::find(of_findings.begin(), of_findings.end(), &what_ifs[i]) != of_findings.end();
-    if (is_told || alone < LeastGain(job.rules, waterfall.step) ||
-        alone < DoubtOf(job, causes[i].finding))
+    if (is_told) continue;
+    if (alone < LeastGain(job.rules, waterfall.step) || alone < DoubtOf(job, causes[i].finding)) {
+      if (waits_for_others && causes[i].finding.ranks.empty())
+        AddHiddenBehindOthers(replays, others, what_ifs[i], std::move(causes[i].finding),
+                              diagnosis);
       continue;
+    }
     causes[i].finding.alone = alone;
     const auto step_with = [&](const Removal& finding) {
       return replays.Time({&finding, &what_ifs[i].expect});
@@ -210,8 +233,15 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules,
     diagnosis.floor -= gain.gain;
     of_findings.push_back(&what_ifs[gain.cause]);
   }
+  EvidenceFinder evidence(job);
+  for (std::size_t i = 0; i < of_findings.size(); ++i) {
+    const Cause& cause = causes[static_cast<std::size_t>(of_findings[i] - what_ifs.data())];
+    FoundCause& finding = diagnosis.findings[i];
+    evidence.Find(*of_findings[i], cause.late ? cause.late->leaves : LeavesOf(finding), finding);
+  }
   FindHiding(replays, of_findings, diagnosis);
   FindHidden(job, waterfall, what_ifs, of_findings, replays, causes, diagnosis);
+  AddLongStep(job, of_findings, replays, diagnosis);
   AddBubble(job, of_findings, diagnosis);
   FindNotJudged(job, diagnosis);
   AddCaptureFindings(job, diagnosis);
@@ -224,6 +254,7 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules,
     AddChain(job, cause, of_findings, i, diagnosis);
   }
   PlaceBubble(diagnosis);
+  PlaceLongStep(diagnosis);
   return diagnosis;
 }
 

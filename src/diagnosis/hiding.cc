@@ -5,11 +5,20 @@
 #include <string>
 #include <utility>
 
+#include "mpa/diagnosis/causes/cause.h"
+
 namespace mpa {
 namespace {
 
 // Those that hide others cost much, so they are among the first.
 constexpr std::size_t kMostHiding = 4;
+
+void Insert(FoundCause cause, Diagnosis& diagnosis) {
+  const auto place =
+      std::find_if(diagnosis.hidden.begin(), diagnosis.hidden.end(),
+                   [&](const FoundCause& other) { return other.alone < cause.alone; });
+  diagnosis.hidden.insert(place, std::move(cause));
+}
 
 // A gain is clearly larger than what is saved alone.
 bool IsMore(TimeNs gain, const FoundCause& finding, const Rules& rules) {
@@ -54,10 +63,20 @@ void AddHidden(const std::vector<const WhatIf*>& what_ifs,
   const bool several = cause.after.empty();  // it takes more than one of them
   for (std::size_t other = 0; several && other < what_ifs.size(); ++other)
     cause.after.push_back(diagnosis.findings[other].key);
-  const auto place =
-      std::find_if(diagnosis.hidden.begin(), diagnosis.hidden.end(),
-                   [&](const FoundCause& other) { return other.alone < cause.alone; });
-  diagnosis.hidden.insert(place, std::move(cause));
+  Insert(std::move(cause), diagnosis);
+}
+
+void AddHiddenBehindOthers(StepReplays& replays, const StepReplays::Removals& others,
+                           const WhatIf& what_if, FoundCause cause, Diagnosis& diagnosis) {
+  StepReplays::Removals with = others;
+  with.push_back(&what_if.expect);
+  cause.alone = replays.Time(others) - replays.Time(with);
+  if (cause.alone < LeastGain(diagnosis.rules, diagnosis.step)) return;
+  cause.if_others_do = true;
+  for (const FoundCause& finding : diagnosis.findings) {
+    if (finding.id == "rank.late") cause.after.push_back(finding.key);
+  }
+  Insert(std::move(cause), diagnosis);
 }
 
 }  // namespace mpa

@@ -22,4 +22,10 @@ void AddHidden(const std::vector<const WhatIf*>& what_ifs,
                const std::function<TimeNs(const Removal&)>& step_with, FoundCause cause,
                Diagnosis& diagnosis);
 
+/// Adds a cause that all captured ranks share and that saves nothing, because ranks that were not
+/// captured come later, with what it saves if those do the same. `others`: what a job of captured
+/// ranks would not wait for, with all findings fixed.
+void AddHiddenBehindOthers(StepReplays& replays, const StepReplays::Removals& others,
+                           const WhatIf& what_if, FoundCause cause, Diagnosis& diagnosis);
+
 }  // namespace mpa

@@ -96,9 +96,13 @@ class JudgedCauses {
     const bool knows_links = job_.rules.card_gbs > 0 && job_.rules.port_gbs > 0;
     if (HasTransfers() && !knows_links && !IsFound("link.slow"))
       Miss({"link.slow"}, kChip, kChipHint);
-    if (HasOperations() && !HasTransfers())
-      Miss({"link.slow", "comm.small"}, "sizes and peers of transfers",
-           IsGpu() ? kNotOnGpus : LevelHint());
+    if (!HasOperations() || HasTransfers()) return;
+    // How many operations a group makes is known without their sizes.
+    if (IsGpu()) {
+      Miss({"link.slow"}, "sizes and peers of transfers", kNotOnGpus);
+    } else {
+      Miss({"link.slow", "comm.small"}, "sizes and peers of transfers", LevelHint());
+    }
   }
 
   void FindMissingKernels() {
@@ -107,11 +111,14 @@ class JudgedCauses {
         return !IsOneOf(part.names[kind.shapes], {"", "N/A"});
       });
     });
-    if (!has_shapes)
+    if (!has_shapes) {
       Miss({"op.slow", "op.variance", "op.unfused", "data.imbalance", "ep.imbalance"},
-           "shapes of kernels", IsGpu() ? kNotOnGpus : LevelHint());
-    if (has_shapes && job_.rules.memory_gbs <= 0 && !IsFound("op.slow"))
+           "shapes of kernels", IsGpu() ? "record_shapes=True" : LevelHint());
+    } else if (IsGpu()) {
+      Miss({"op.slow", "op.unfused"}, "tensors of kernels", kNotOnGpus);
+    } else if (job_.rules.memory_gbs <= 0 && !IsFound("op.slow")) {
       Miss({"op.slow"}, kChip, kChipHint);
+    }
     const bool has_clock = Any([](const RankDiagnosis& part) {
       return std::any_of(part.steps.begin(), part.steps.end(),
                          [](const StepPart& step) { return step.mhz > 0; });
@@ -151,8 +158,10 @@ class JudgedCauses {
                        "comm.buffer"}) &&
           !HasTransfers())
         return false;
+      if (id == "comm.exposed" && job_.ranks.size() > 1) return false;
       return HasOperations();
     }
+    if (id == "step.long") return static_cast<double>(job_.CountedSteps()) >= job_.rules.few_steps;
     if (id == "rank.jitter")
       return ComparesRanks() && static_cast<double>(job_.CountedSteps()) >= job_.rules.jitter_steps;
     if (id.starts_with("rank.") || IsOneOf(id, {"data.imbalance", "ep.imbalance"}))

@@ -194,7 +194,6 @@ void ReduceDiagnosis(const std::vector<OfRank<RankDiagnosis>>& parts,
   Diagnosis diagnosis =
       Diagnose(ranks, RulesOf(arguments), asked == arguments.end() ? "" : asked->second);
   KeepDimension(arguments, diagnosis);
-  FindEvidence(ranks, diagnosis);
   const Language language = LanguageOf(arguments);
   if (arguments.contains("key")) {
     Explain(ranks, diagnosis, arguments, wanted, report);

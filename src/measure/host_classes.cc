@@ -19,6 +19,11 @@ bool SavesCheckpoint(std::string_view text) {
   return ContainsAny(text, {"torch.save", "torch/serialization.py", "checkpoint"});
 }
 
+// What the profiler does for itself. The body of a profiled program runs outside of its frames.
+bool Profiles(std::string_view frame) {
+  return ContainsAny(frame, {"torch_npu/profiler/", "torch/profiler/"});
+}
+
 bool LoadsData(std::string_view text) {
   return text.starts_with("enumerate(DataLoader)#") ||
          ContainsAny(text, {"_BaseDataLoaderIter.__next__", "_next_data"}) ||
@@ -30,9 +35,9 @@ bool IsCommunicationCall(std::string_view name) {
          name.starts_with("c10d::");
 }
 
-// cudaMalloc, cuLaunchKernel, but not cumsum.
+// cudaMalloc, cuLaunchKernel, hipMalloc, but not cumsum.
 bool IsCudaCall(std::string_view name) {
-  return name.starts_with("cuda") ||
+  return name.starts_with("cuda") || name.starts_with("hip") ||
          (name.starts_with("cu") && name.size() > 2 && name[2] >= 'A' && name[2] <= 'Z');
 }
 
@@ -59,6 +64,7 @@ Leaf ClassOfOp(std::string_view name) {
 }
 
 Leaf ClassOfPython(std::string_view frame) {
+  if (Profiles(frame)) return Leaf::kProfiler;
   if (SavesCheckpoint(frame)) return Leaf::kCheckpoint;
   if (LoadsData(frame)) return Leaf::kDataLoader;
   if (ContainsAny(frame, {"torch/_inductor", "torch/_dynamo/convert_frame", "torchair"}) &&
@@ -75,16 +81,18 @@ Leaf ClassOfCall(std::string_view full) {
                          "DeviceSynchronize", "StreamSynchronize", "EventSynchronize"})) {
     return Leaf::kExplicitSync;
   }
-  if (IsOneOf(name, {"aclrtMemcpy", "aclrtMemcpy2d", "cudaMemcpy", "cudaMemcpy2D"})) {
+  if (IsOneOf(name, {"aclrtMemcpy", "aclrtMemcpy2d", "cudaMemcpy", "cudaMemcpy2D", "hipMemcpy",
+                     "hipMemcpyWithStream"})) {
     return Leaf::kHostCopy;
   }
+  if (ContainsAny(name, {"aclprof", "cudaProfiler", "cupti"})) return Leaf::kProfiler;
   if (!IsOpCompileAndExecute(name) &&
-      ContainsAny(name, {"opCompile", "aclopCompile", "cuModuleLoad", "aclgrphBuild",
-                         "GEInitialize", "CompileGraph", "BuildGraph"})) {
+      ContainsAny(name, {"opCompile", "aclopCompile", "cuModuleLoad", "hipModuleLoad",
+                         "aclgrphBuild", "GEInitialize", "CompileGraph", "BuildGraph"})) {
     return Leaf::kCompile;
   }
   if (ContainsAny(name, {"aclrtMalloc", "aclMallocMemInner", "aclrtFree", "Physical", "MapMem",
-                         "UnmapMem", "cudaMalloc", "cudaFree"}) ||
+                         "UnmapMem", "cudaMalloc", "cudaFree", "hipMalloc", "hipFree"}) ||
       name.starts_with("cuMem")) {
     return Leaf::kMemory;
   }

@@ -124,7 +124,8 @@ class TimelineBuilder {
     if (trace_.device != DeviceKind::kGpu) return;
     const HostOps& ops = trace_.host_ops;
     NamedClasses classes(trace_.strings, [](std::string_view name) {
-      return name.starts_with("cuda") ? ClassOfOp(name) : Leaf::kDispatchOp;
+      const bool is_call = name.starts_with("cuda") || name.starts_with("hip");
+      return is_call ? ClassOfOp(name) : Leaf::kDispatchOp;
     });
     for (std::size_t i = 0; i < ops.Size(); ++i) {
       const Leaf leaf = classes.Of(ops.name[i]);

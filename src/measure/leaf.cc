@@ -33,6 +33,7 @@ constexpr LeafTexts kTexts[] = {
     {"copy.d2h", "copy to host"},
     {"copy.d2d", "copy on device"},
     {"free.gc", "garbage collection"},
+    {"free.profiler", "profiler"},
     {"free.checkpoint", "checkpoint"},
     {"free.dataloader", "data loader"},
     {"free.sync.scalar", "scalar reads"},

@@ -166,6 +166,16 @@ class Advisor(Advising):
                 self.assertIn((place["name"], place["start_ns"] // 1000), events[path])
             self.assertIn(place["name"], {name for name, _ in events[path]})
 
+    def test_places_have_their_own_times(self):
+        for finding in self.document("--evidence", "50")["findings"]:
+            times = [place["time_per_step_ns"] for place in finding["evidence"]]
+            self.assertEqual(times, sorted(times, reverse=True), finding["key"])
+            for place in finding["evidence"]:
+                of_rank = [other for other in finding["evidence"] if other["rank"] == place["rank"]]
+                self.assertEqual({other["of_ns"] for other in of_rank}, {place["of_ns"]})
+                # Fifty places at most are listed.
+                self.assertLessEqual(sum(other["time_per_step_ns"] for other in of_rank), place["of_ns"])
+
     def capture_with_a_fault(self):
         # What the main thread does most becomes a data loader.
         capture = self.capture_copy(CAPTURE)

@@ -34,7 +34,8 @@ enum class Leaf : std::uint8_t {
   kCopyIn,    ///< copy.*: only copies run; from the host
   kCopyOut,
   kCopyDevice,
-  kGarbage,  ///< free.*: the device has nothing to do; what the host did instead
+  kGarbage,   ///< free.*: the device has nothing to do; what the host did instead
+  kProfiler,  ///< starts or stops, which the run has only while it is captured
   kCheckpoint,
   kDataLoader,
   kScalarSync,

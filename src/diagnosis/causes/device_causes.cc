@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the devices compute on all ranks that could be computed faster.
 #include <algorithm>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -69,7 +68,6 @@ class DeviceCauses {
     Cause cause = NewCause(job_, id);
     TimeNs time = 0;
     std::int64_t count = 0;
-    std::map<std::string, TimeNs> by_type;
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
       const auto& nodes = job_.Part(rank).graph.nodes;
       for (std::uint32_t i = 0; i < nodes.size(); ++i) {
@@ -84,16 +82,10 @@ class DeviceCauses {
         if (static_cast<std::size_t>(node.step) < job_.first_step) continue;
         time += node.dur;
         ++count;
-        by_type[TypeOf(rank, node)] += node.dur;
       }
     }
     if (count == 0) return;
     Finish(time, count, cause);
-    for (const auto& [type, total] : by_type)
-      cause.finding.evidence.push_back(
-          {job_.ranks[0].rank, job_.Part(0).capture, "kernels", type, -1, 0, total});
-    std::stable_sort(cause.finding.evidence.begin(), cause.finding.evidence.end(),
-                     [](const Evidence& a, const Evidence& b) { return a.dur > b.dur; });
     causes_.push_back(std::move(cause));
   }
 

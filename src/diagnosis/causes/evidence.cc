@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The places in the captures that show a finding.
+// The places in the captures that show a finding: what its fix takes out of the graph.
 #include "mpa/diagnosis/causes/evidence.h"
 
 #include <algorithm>
@@ -8,10 +8,11 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <unordered_map>
 #include <utility>
 
-#include "fusible_kernels.h"
-#include "mpa/base/text.h"
+#include "mpa/diagnosis/causes/cause.h"
 
 namespace mpa {
 namespace {
@@ -19,6 +20,10 @@ namespace {
 // Of a finding; --evidence shows as many of them as it says.
 constexpr std::size_t kMostPlaces = 50;
 constexpr auto kNoPeer = std::int64_t{-1};
+
+bool IsEmpty(const Removal& removal) {
+  return removal.durations.empty() && removal.waits.empty() && removal.cuts.empty();
+}
 
 // Which file of the capture holds a table, and what it is called there.
 struct PlaceNames {
@@ -46,280 +51,330 @@ PlaceNames NamesOf(std::string_view source, std::string_view table) {
   return found->second;
 }
 
-// What several findings point into: each is made once, when the first finding needs it.
-class SharedFacts {
+// Places of one finding, joined by what they are called.
+class Places {
  public:
-  SharedFacts(const std::vector<DiagnosedRank>& ranks, const Diagnosis& diagnosis)
-      : ranks_(ranks), rules_(diagnosis.rules), step_(diagnosis.step) {}
+  Places(const Job& job, const FoundCause& finding) : job_(job), finding_(finding) {}
 
-  const JobOperations& Operations() {
-    if (!operations_) operations_ = JoinOperations(ranks_, rules_);
-    return *operations_;
-  }
-  const std::map<std::string_view, std::vector<FusibleRun>>& Fusible() {
-    if (!fusible_) fusible_ = FindFusible(ranks_, rules_, step_);
-    return *fusible_;
-  }
-
- private:
-  const std::vector<DiagnosedRank>& ranks_;
-  const Rules& rules_;
-  const TimeNs step_;
-  std::optional<JobOperations> operations_;
-  std::optional<std::map<std::string_view, std::vector<FusibleRun>>> fusible_;
-};
-
-class EvidenceFinder {
- public:
-  EvidenceFinder(const std::vector<DiagnosedRank>& ranks, FoundCause& finding, SharedFacts& facts)
-      : ranks_(ranks), finding_(finding), facts_(facts), leaves_(LeavesOf(finding)) {}
-
-  void Find() {
-    if (finding_.id == "op.unfused") {
-      AddPieces();
-    } else if (finding_.id == "host.gc") {
-      for (std::size_t i = 0; i < ranks_.size(); ++i) {
-        if (IsCulprit(ranks_[i].rank)) AddCollections(i);
-      }
-    } else {
-      for (std::size_t i = 0; i < ranks_.size(); ++i) {
-        if (IsCulprit(ranks_[i].rank)) AddOfRank(i);
-      }
-      // A rank that was not captured shows in those that wait for it.
-      if (leaves_.empty()) {
-        for (std::size_t i = 0; i < ranks_.size(); ++i) AddOperations(i);
-      }
-    }
-    KeepLongest();
-    finding_.evidence = std::move(found_);
-  }
-
- private:
   bool IsCulprit(std::int64_t rank) const {
     return finding_.ranks.empty() ||
            std::find(finding_.ranks.begin(), finding_.ranks.end(), rank) != finding_.ranks.end();
   }
-  bool IsOfLeaf(Leaf leaf) const {
-    return std::find(leaves_.begin(), leaves_.end(), leaf) != leaves_.end();
+  /// True for the step at this position if it counts.
+  bool Counts(std::int32_t step) const {
+    return step >= static_cast<std::int32_t>(job_.first_step) &&
+           static_cast<std::size_t>(step) < job_.steps;
   }
 
-  // True for the step at this position when the finding was seen in it.
-  bool IsSeen(const RankDiagnosis& part, std::int32_t step) const {
-    if (step < 0 || static_cast<std::size_t>(step) >= part.steps.size()) return false;
-    const std::int32_t id = part.steps[static_cast<std::size_t>(step)].id;
-    return finding_.steps.empty() ||
-           std::find(finding_.steps.begin(), finding_.steps.end(), id) != finding_.steps.end();
+  struct Event {
+    std::string_view name{}, op{}, line{};
+    std::int64_t peer = -1;
+    TimeNs start = 0, dur = 0;
+    TimeNs time = 0;  // of all that stand behind it
+    std::int64_t count = 1;
+  };
+  void Add(std::size_t rank, std::string_view table, const Event& event) {
+    const std::string_view shown = event.op.empty() ? event.name : event.op;
+    Evidence& place =
+        places_.try_emplace({rank, shown, event.line, event.peer}, Evidence{.dur = -1})
+            .first->second;
+    place.calls += static_cast<double>(event.count);
+    place.time += event.time;
+    whole_[rank] += event.time;
+    if (event.dur <= place.dur) return;
+    const PlaceNames names = NamesOf(job_.Part(rank).source, table);
+    place.rank = job_.ranks[rank].rank;
+    place.source = names.file;
+    place.table = names.table;
+    place.name = event.name;
+    place.peer = event.peer;
+    place.start = event.start;
+    place.dur = event.dur;
+    place.capture = job_.Part(rank).capture;
+    place.line = event.line;
+    place.op = event.op;
   }
+  /// Time that the finding takes without a place of its own.
+  void AddRest(std::size_t rank, TimeNs time) { whole_[rank] += time; }
 
-  void KeepLongest() {
-    std::stable_sort(found_.begin(), found_.end(),
-                     [](const Evidence& a, const Evidence& b) { return a.dur > b.dur; });
-    if (found_.size() < kMostPlaces) return;
-    found_.resize(kMostPlaces);
-    least_ = found_.back().dur;
-  }
-
-  // Null: there are enough longer ones. A finding may have millions of places.
-  Evidence* Add(std::size_t rank, std::string_view table, NameId name, std::int64_t peer,
-                TimeNs start, TimeNs dur) {
-    return Add(rank, table, ranks_[rank].part->names[name], peer, start, dur);
-  }
-  Evidence* Add(std::size_t rank, std::string_view table, const std::string& name,
-                std::int64_t peer, TimeNs start, TimeNs dur) {
-    if (dur <= least_) return nullptr;
-    if (found_.size() >= 4 * kMostPlaces) KeepLongest();
-    const RankDiagnosis& part = *ranks_[rank].part;
-    const PlaceNames names = NamesOf(part.source, table);
-    return &found_.emplace_back(Evidence{ranks_[rank].rank, std::string(names.file),
-                                         std::string(names.table), name, peer, start, dur,
-                                         part.capture});
-  }
-
-  // Of the host, whose clock is a little off the one of the steps.
-  bool IsSeenAt(const RankDiagnosis& part, TimeNs time) const {
-    const auto after = std::find_if(part.steps.begin(), part.steps.end(),
-                                    [time](const StepPart& step) { return time < step.end; });
-    return after != part.steps.end() &&
-           IsSeen(part, static_cast<std::int32_t>(after - part.steps.begin()));
-  }
-
-  void AddCollections(std::size_t rank) {
-    const RankDiagnosis& part = *ranks_[rank].part;
-    for (const CollectedRow& row : part.analyzers.collected) {
-      if (IsSeenAt(part, row.start))
-        Add(rank, "garbage", "garbage collection", kNoPeer, row.start, row.dur);
+  std::vector<Evidence> Largest() && {
+    std::vector<Evidence> largest;
+    for (auto& [key, place] : places_) {
+      place.calls /= static_cast<double>(std::max<std::size_t>(1, job_.CountedSteps()));
+      place.time = PerStep(job_, place.time);
+      place.of_all = PerStep(job_, whole_.at(std::get<0>(key)));
+      largest.push_back(std::move(place));
     }
-    for (const SilentGap& gap : part.gaps) {
-      if (IsSeen(part, part.graph.nodes[part.graph.edges[gap.edge].node].step))
-        Add(rank, "host", "no record of the host", kNoPeer, gap.start, gap.dur);
+    std::stable_sort(largest.begin(), largest.end(), [](const Evidence& a, const Evidence& b) {
+      return std::pair{a.time, a.dur} > std::pair{b.time, b.dur};
+    });
+    largest.resize(std::min(largest.size(), kMostPlaces));
+    return largest;
+  }
+
+ private:
+  const Job& job_;
+  const FoundCause& finding_;
+  // By rank, name, line and peer; the names are those of the parts.
+  std::map<std::tuple<std::size_t, std::string_view, std::string_view, std::int64_t>, Evidence>
+      places_;
+  std::map<std::size_t, TimeNs> whole_;
+};
+
+// Rows of a part by the edge of its graph that they lie on.
+template <typename Row>
+class RowsByEdge {
+ public:
+  explicit RowsByEdge(const std::vector<Row>& rows) {
+    for (std::uint32_t i = 0; i < rows.size(); ++i) rows_.emplace_back(rows[i].edge, i);
+    std::sort(rows_.begin(), rows_.end());
+  }
+  template <typename Visit>
+  void ForEach(std::uint32_t edge, Visit visit) const {
+    auto at = std::lower_bound(rows_.begin(), rows_.end(), std::pair{edge, std::uint32_t{0}});
+    for (; at != rows_.end() && at->first == edge; ++at) visit(at->second);
+  }
+
+ private:
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> rows_;
+};
+
+}  // namespace
+
+// What stands behind the edges of the job's graph.
+class GraphIndex {
+ public:
+  struct OfRank {
+    explicit OfRank(const RankDiagnosis& part)
+        : shares(part.shares), blocked(part.blocked), gaps(part.gaps) {}
+    RowsByEdge<HostShare> shares;
+    RowsByEdge<BlockedPart> blocked;
+    RowsByEdge<SilentGap> gaps;
+  };
+  struct OfOperation {
+    std::size_t operation = 0, member = 0;
+    bool outsider = false;
+  };
+
+  explicit GraphIndex(const Job& job) : job_(job), ranks_(job.ranks.size()) {
+    for (std::size_t i = 0; i < job.graph.leaves.size(); ++i) {
+      for (std::size_t member = 0; member < job.graph.leaves[i].size(); ++member)
+        operations_[job.graph.leaves[i][member]] = {i, member, false};
+      operations_[job.graph.outsiders[i]] = {i, 0, true};
     }
   }
-  // What the host did, with the line of the program.
-  void AddOfHost(std::size_t rank, std::string_view table, NameId name, NameId line, TimeNs start,
-                 TimeNs dur) {
-    if (Evidence* const added = Add(rank, table, name, kNoPeer, start, dur))
-      added->line = ranks_[rank].part->names[line];
+
+  const OfOperation* OperationAt(ReplayGraph::Edge edge) const {
+    const auto found = operations_.find(edge);
+    return found == operations_.end() ? nullptr : &found->second;
+  }
+  /// The rank whose graph has the edge, and its number there; empty: it is of the job.
+  std::optional<std::pair<std::size_t, std::uint32_t>> RankAt(ReplayGraph::Edge edge) const {
+    const auto& first = job_.graph.first_edge;
+    const auto next = std::upper_bound(first.begin(), first.end(), edge);
+    if (next == first.begin()) return std::nullopt;
+    const auto rank = static_cast<std::size_t>(next - first.begin()) - 1;
+    const std::uint32_t local = edge - first[rank];
+    if (local >= job_.Part(rank).graph.edges.size()) return std::nullopt;
+    return std::pair{rank, local};
+  }
+  const OfRank& Of(std::size_t rank) {
+    if (!ranks_[rank]) ranks_[rank].emplace(job_.Part(rank));
+    return *ranks_[rank];
   }
 
-  // Findings about some types of kernels have the type, or what is computed in pieces, as their
-  // place.
-  bool IsOfKind(const RankDiagnosis& part, const KernelKind& kind, const GraphNode& node) {
-    const std::string& id = finding_.id;
-    const std::string& type = part.names[kind.type];
-    if (id == "op.slow" || id == "op.variance") return finding_.key.substr(id.size() + 1) == type;
-    if (id == "op.fp32") return kind.multiplies_fp32;
-    if (id == "op.optimizer") return node.in_optimizer;
-    if (id == "pp.stage_imbalance") return !node.in_optimizer && IsOfOtherStages(part, kind);
-    if (id == "op.attention") return ContainsAny(ToLower(type), {"softmax"});
-    return true;
-  }
+ private:
+  const Job& job_;
+  std::vector<std::optional<OfRank>> ranks_;
+  std::unordered_map<ReplayGraph::Edge, OfOperation> operations_;
+};
 
-  // True for what other ranks run as well: the layers, not the embedding or the head of the stage.
-  bool IsOfOtherStages(const RankDiagnosis& part, const KernelKind& kind) {
-    if (of_others_.empty()) {
-      for (const DiagnosedRank& rank : ranks_) {
-        if (IsCulprit(rank.rank)) continue;
-        for (const KernelKind& other : rank.part->kinds)
-          of_others_.emplace(rank.part->names[other.type], rank.part->names[other.shapes]);
-      }
+namespace {
+
+// A rank does more than its peers: only what it does more is the finding.
+bool IsExcess(const FoundCause& finding) {
+  return finding.id.starts_with("rank.") || finding.id == "step.long" ||
+         finding.id.ends_with("imbalance");
+}
+
+// Adds the work of ranks that a fix takes out.
+class WorkOfRanks {
+ public:
+  WorkOfRanks(const Job& job, GraphIndex& index, const std::vector<Leaf>& about,
+              const FoundCause& finding, Places& places)
+      : job_(job), index_(index), about_(about), is_excess_(IsExcess(finding)), places_(places) {}
+
+  void Add(const Removal& removal) {
+    for (const Removal::Node& node : removal.durations) AddNode(node);
+    for (const Removal::Edge& wait : removal.waits) {
+      const auto at = index_.RankAt(wait.edge);
+      if (at && wait.less > 0) AddHostWork(at->first, at->second, wait.less);
     }
-    return of_others_.contains({part.names[kind.type], part.names[kind.shapes]});
+    for (const ReplayGraph::Edge cut : removal.cuts) {
+      if (const auto at = index_.RankAt(cut)) AddCall(at->first, at->second);
+    }
   }
 
-  void AddKernel(std::size_t rank, const GraphNode& node) {
-    const RankDiagnosis& part = *ranks_[rank].part;
+ private:
+  bool IsAbout(Leaf leaf) const { return about_.empty() || IsOf(about_, leaf); }
+
+  void AddNode(const Removal::Node& removed) {
+    const auto& first = job_.graph.first_node;
+    const auto rank = static_cast<std::size_t>(
+        std::upper_bound(first.begin(), first.end(), removed.node) - first.begin() - 1);
+    const RankDiagnosis& part = job_.Part(rank);
+    const GraphNode& node = part.graph.nodes[removed.node - first[rank]];
+    if (node.kind != NodeKind::kKernel || removed.less <= 0 || !places_.Counts(node.step) ||
+        !IsAbout(node.leaf) || !places_.IsCulprit(job_.ranks[rank].rank))
+      return;
     const KernelKind& kind = part.kinds[static_cast<std::size_t>(node.row)];
-    const bool named = !part.names[kind.name].empty();
-    Add(rank, "kernels", named ? kind.name : kind.type, kNoPeer, node.start, node.dur);
+    places_.Add(rank, "kernels",
+                {.name = part.names[part.names[kind.name].empty() ? kind.type : kind.name],
+                 .start = node.start,
+                 .dur = node.dur,
+                 .time = is_excess_ ? removed.less : node.dur});
   }
 
-  // Kernels that one kernel could replace.
-  void AddPieces() {
-    const auto runs =
-        facts_.Fusible().find(std::string_view(finding_.key).substr(finding_.id.size() + 1));
-    if (runs == facts_.Fusible().end()) return;
-    for (const FusibleRun& run : runs->second) {
-      const RankDiagnosis& part = *ranks_[run.rank].part;
-      for (const std::uint32_t kernel : run.kernels) {
-        if (IsSeen(part, part.graph.nodes[kernel].step))
-          AddKernel(run.rank, part.graph.nodes[kernel]);
-      }
+  // Several shares may lie on an edge: a fix that takes less than all of one takes it from the
+  // shortest that has so much.
+  void AddHostWork(std::size_t rank, std::uint32_t edge, TimeNs less) {
+    if (!places_.Counts(job_.StepOfEdge(rank, edge)) || !places_.IsCulprit(job_.ranks[rank].rank))
+      return;
+    const RankDiagnosis& part = job_.Part(rank);
+    std::optional<std::uint32_t> found;
+    index_.Of(rank).shares.ForEach(edge, [&](std::uint32_t i) {
+      const HostShare& share = part.shares[i];
+      if (IsAbout(share.leaf) && share.time >= less &&
+          (!found || share.time < part.shares[*found].time))
+        found = i;
+    });
+    if (found) return AddShare(rank, *found, less);
+    index_.Of(rank).gaps.ForEach(edge, [&](std::uint32_t i) {
+      const SilentGap& gap = part.gaps[i];
+      if (gap.dur != less || !IsOf(about_, Leaf::kGarbage)) return;
+      places_.Add(
+          rank, "host",
+          {.name = "no record of the host", .start = gap.start, .dur = gap.dur, .time = gap.dur});
+    });
+  }
+
+  void AddShare(std::size_t rank, std::uint32_t number, TimeNs less) {
+    const RankDiagnosis& part = job_.Part(rank);
+    const HostShare& share = part.shares[number];
+    const double of_share =
+        is_excess_ ? static_cast<double>(less) / static_cast<double>(share.time) : 1;
+    TimeNs rest = ShareOf(share.time, of_share);
+    auto place = std::lower_bound(
+        part.places.begin(), part.places.end(), number,
+        [](const HostPlace& row, std::uint32_t wanted) { return row.share < wanted; });
+    for (; place != part.places.end() && place->share == number; ++place) {
+      const TimeNs time = ShareOf(place->time, of_share);
+      places_.Add(rank, share.leaf == Leaf::kGarbage ? "garbage" : "host",
+                  {.name = part.names[place->name],
+                   .line = part.names[place->line],
+                   .start = place->start,
+                   .dur = place->longest,
+                   .time = time,
+                   .count = place->count});
+      rest -= time;
+    }
+    places_.AddRest(rank, std::max<TimeNs>(0, rest));
+  }
+
+  // A call that waits for several streams is there once for each.
+  void AddCall(std::size_t rank, std::uint32_t edge) {
+    const RankDiagnosis& part = job_.Part(rank);
+    index_.Of(rank).blocked.ForEach(edge, [&](std::uint32_t i) {
+      const BlockedPart& call = part.blocked[i];
+      if (!places_.Counts(call.step) || !places_.IsCulprit(job_.ranks[rank].rank) ||
+          !calls_.emplace(rank, call.start, call.name).second)
+        return;
+      places_.Add(rank, "calls",
+                  {.name = part.names[call.name],
+                   .op = part.names[call.place],
+                   .line = part.names[call.line],
+                   .start = call.start,
+                   .dur = call.dur,
+                   .time = call.dur});
+    });
+  }
+
+  const Job& job_;
+  GraphIndex& index_;
+  const std::vector<Leaf>& about_;
+  const bool is_excess_;
+  Places& places_;
+  std::set<std::tuple<std::size_t, TimeNs, NameId>> calls_;
+};
+
+// Adds the operations that a fix shortens, on the ranks that were captured.
+class WorkOfOperations {
+ public:
+  WorkOfOperations(const Job& job, const FoundCause& finding, Places& places)
+      : job_(job), finding_(finding), places_(places) {}
+
+  void Shorten(std::size_t operation, std::size_t member, TimeNs less) {
+    const JointOperation::Member& of = job_.operations.all[operation].joint.members[member];
+    const OperationPart& row = job_.PartOf(of);
+    if (!places_.Counts(row.step) || !places_.IsCulprit(job_.ranks[of.rank].rank)) return;
+    places_.Add(of.rank, "collectives",
+                {.name = job_.Part(of.rank).names[row.name],
+                 .peer = OtherEnd(job_.ranks[of.rank].rank),
+                 .start = row.start,
+                 .dur = row.dur,
+                 .time = less});
+  }
+
+  // A rank that was not captured shows in those that wait for it.
+  void AddWaits(std::size_t operation) {
+    const JobOperation& of = job_.operations.all[operation];
+    const std::int64_t culprit = finding_.ranks.empty() ? kNoPeer : finding_.ranks[0];
+    for (const JointOperation::Member& member : of.joint.members) {
+      const OperationPart& row = job_.PartOf(member);
+      if (!places_.Counts(row.step) || AddWait(of, member, culprit)) continue;
+      places_.Add(member.rank, "collectives",
+                  {.name = job_.Part(member.rank).names[row.name],
+                   .peer = culprit,
+                   .start = row.start,
+                   .dur = row.dur,
+                   .time = row.dur});
     }
   }
 
-  void AddOfRank(std::size_t rank) {
-    const RankDiagnosis& part = *ranks_[rank].part;
-    for (const GraphNode& node : part.graph.nodes) {
-      if (node.kind != NodeKind::kKernel || !IsOfLeaf(node.leaf) || !IsSeen(part, node.step))
-        continue;
-      if (IsOfKind(part, part.kinds[static_cast<std::size_t>(node.row)], node))
-        AddKernel(rank, node);
-    }
-    for (const BlockedPart& call : part.blocked) {
-      if (IsOfLeaf(call.leaf) && IsSeen(part, call.step))
-        AddOfHost(rank, "calls", call.name, call.line, call.start, call.dur);
-    }
-    for (const HostPlace& place : part.places) {
-      // The mark of a step is everywhere.
-      const bool mark = part.names[place.name].starts_with("ProfilerStep#");
-      if (IsOfLeaf(place.leaf) && !mark && !IsWaitOfStalls(part, place))
-        AddOfHost(rank, "host", place.name, place.line, place.start, place.longest);
-    }
+ private:
+  // Of a link between two ranks.
+  std::int64_t OtherEnd(std::int64_t rank) const {
+    if (finding_.ranks.size() != 2) return kNoPeer;
+    return finding_.ranks[finding_.ranks[0] == rank ? 1 : 0];
   }
 
-  // Operators that wait for the device do not stand still, and what comes before a capture without
-  // steps launches anything is the start of the program; see LaunchCauses.
-  bool IsWaitOfStalls(const RankDiagnosis& part, const HostPlace& place) const {
-    if (finding_.id != "host.launch_bound") return false;
-    const bool waits =
-        std::any_of(part.blocked.begin(), part.blocked.end(),
-                    [&](const BlockedPart& call) { return call.name == place.name; });
-    const bool is_start =
-        !part.steps.empty() && part.steps.front().id < 0 && place.start < part.steps.front().begin;
-    return waits || is_start;
-  }
-
-  // The rank that the operation waited for, where the finding is about it; empty: not about this
-  // one.
-  std::optional<std::int64_t> PeerOf(const JobOperation& operation) const {
-    const std::string group =
-        finding_.key.substr(std::min(finding_.key.size(), finding_.id.size() + 1));
-    if (finding_.id == "rank.late") {
-      const std::int64_t culprit = finding_.ranks.empty() ? kNoPeer : finding_.ranks[0];
-      return FindLate(operation, finding_.ranks) != nullptr ? std::optional(culprit) : std::nullopt;
-    }
-    const bool of_all = finding_.id == "comm.inner" || finding_.id == "comm.unaligned" ||
-                        finding_.id == "comm.contention";
-    if (of_all) return kNoPeer;
-    if (finding_.id.starts_with("comm."))
-      return operation.group == group ? std::optional(kNoPeer) : std::nullopt;
-    if (finding_.id == "pp.bubble")
-      return IsPairKind(operation.kind) ? std::optional(kNoPeer) : std::nullopt;
-    return std::nullopt;
-  }
-
-  void AddOperations(std::size_t rank) {
-    const RankDiagnosis& part = *ranks_[rank].part;
-    if (finding_.id == "link.slow" || finding_.id == "comm.retransmit") return AddTransfers(rank);
-    const auto& of_rank = facts_.Operations().of_rank[rank];
-    const RowsOfOperations rows = RowsOf(part.collectives);
-    for (std::size_t i = 0; i < part.operations.size(); ++i) {
-      const OperationPart& operation = part.operations[i];
-      const auto peer = PeerOf(facts_.Operations().all[of_rank[i]]);
-      if (!peer || !IsSeen(part, operation.step) || AddWait(rank, i, rows, *peer)) continue;
-      Add(rank, "collectives", operation.name, *peer, operation.start, operation.dur);
-    }
-  }
-
-  using RowsOfOperations = std::map<std::int32_t, std::size_t>;  // of the collectives
-
-  RowsOfOperations RowsOf(const RankCollectives& collectives) const {
-    RowsOfOperations rows;
-    if (finding_.id != "rank.late") return rows;
-    for (std::size_t i = 0; i < collectives.runs.rows.size(); ++i)
-      rows[collectives.runs.rows[i].operation] = i;
-    return rows;
-  }
-
-  // The task of an operation of the rank that waits for the peer; false: none is recorded.
-  bool AddWait(std::size_t rank, std::size_t number, const RowsOfOperations& rows,
+  // The task of an operation that waits for the peer; false: none is recorded.
+  bool AddWait(const JobOperation& operation, const JointOperation::Member& member,
                std::int64_t peer) {
-    const RankDiagnosis& part = *ranks_[rank].part;
-    const auto met = rows.find(part.graph.collectives[number].row);
+    const RankDiagnosis& part = job_.Part(member.rank);
+    const std::int32_t wanted = part.graph.collectives[member.collective].row;
+    const auto& rows = part.collectives.runs.rows;
+    const auto met = std::find_if(rows.begin(), rows.end(), [wanted](const RankRuns::Row& row) {
+      return row.operation == wanted;
+    });
     if (peer == kNoPeer || met == rows.end()) return false;
-    const JobOperation& operation =
-        facts_.Operations().all[facts_.Operations().of_rank[rank][number]];
-    for (const SeenPeer& seen : part.collectives.seen[met->second]) {
+    for (const SeenPeer& seen : part.collectives.seen[static_cast<std::size_t>(met - rows.begin())]) {
       if (!seen.waited || RankInJob(operation, seen.peer) != peer) continue;
-      if (Evidence* const added =
-              Add(rank, "tasks", "Notify_Wait", peer, seen.begin, seen.time - seen.begin))
-        added->op = part.names[part.operations[number].name];
+      places_.Add(member.rank, "tasks",
+                  {.name = "Notify_Wait",
+                   .op = part.names[job_.PartOf(member).name],
+                   .peer = peer,
+                   .start = seen.begin,
+                   .dur = seen.time - seen.begin,
+                   .time = seen.time - seen.begin});
       return true;
     }
     return false;
   }
 
-  // Operations that sent something over one of the slow links.
-  void AddTransfers(std::size_t rank) {
-    const RankDiagnosis& part = *ranks_[rank].part;
-    if (!IsCulprit(ranks_[rank].rank)) return;
-    const auto& of_rank = facts_.Operations().of_rank[rank];
-    for (const PeerTransfer& transfer : part.transfers) {
-      const OperationPart& operation = part.operations[transfer.operation];
-      const std::int64_t peer =
-          RankInJob(facts_.Operations().all[of_rank[transfer.operation]], transfer.peer);
-      if (peer == ranks_[rank].rank || !IsCulprit(peer) || !IsSeen(part, operation.step)) continue;
-      Add(rank, "collectives", operation.name, peer, operation.start, operation.dur);
-    }
-  }
-
-  const std::vector<DiagnosedRank>& ranks_;
-  FoundCause& finding_;
-  SharedFacts& facts_;
-  const std::vector<Leaf> leaves_;
-  std::set<std::pair<std::string, std::string>> of_others_;  // types and shapes of kernels
-  std::vector<Evidence> found_;
-  TimeNs least_ = -1;  // shorter ones and equal ones are too many
+  const Job& job_;
+  const FoundCause& finding_;
+  Places& places_;
 };
 
 std::vector<Leaf> ComputeLeaves() {
@@ -353,7 +408,7 @@ std::vector<Leaf> LeavesOf(const FoundCause& finding) {
       {"op.optimizer", ComputeLeaves()},
       {"op.unfused", ComputeLeaves()},
       {"dev.clock", {Leaf::kMatmul}},
-      {"host.python", {Leaf::kPython}},
+      {"host.python", {Leaf::kPython, Leaf::kHostIdle}},
       {"host.launch_blocking", {Leaf::kExplicitSync}},
       {"host.cpu_contention", {Leaf::kDispatchCann}},
       {"rank.late_input", {Leaf::kDataLoader, Leaf::kHostCopy}},
@@ -363,9 +418,34 @@ std::vector<Leaf> LeavesOf(const FoundCause& finding) {
   return named ? std::vector<Leaf>{*named} : std::vector<Leaf>{};
 }
 
-void FindEvidence(const std::vector<DiagnosedRank>& ranks, Diagnosis& diagnosis) {
-  SharedFacts facts(ranks, diagnosis);
-  for (FoundCause& finding : diagnosis.findings) EvidenceFinder(ranks, finding, facts).Find();
+EvidenceFinder::EvidenceFinder(const Job& job)
+    : job_(job), index_(std::make_unique<GraphIndex>(job)) {}
+
+EvidenceFinder::~EvidenceFinder() = default;
+
+void EvidenceFinder::Find(const WhatIf& what_if, const std::vector<Leaf>& about,
+                          FoundCause& finding) {
+  Places places(job_, finding);
+  WorkOfOperations operations(job_, finding, places);
+  bool has_operations = false;
+  for (const Removal::Edge& wait : what_if.expect.waits) {
+    const GraphIndex::OfOperation* of = about.empty() ? index_->OperationAt(wait.edge) : nullptr;
+    if (of == nullptr || wait.less <= 0) continue;
+    operations.Shorten(of->operation, of->member, wait.less);
+    has_operations = true;
+  }
+  for (const ReplayGraph::Edge cut : what_if.expect.cuts) {
+    const GraphIndex::OfOperation* of = index_->OperationAt(cut);
+    if (of == nullptr || !of->outsider) continue;
+    operations.AddWaits(of->operation);
+    has_operations = true;
+  }
+  // Where operations become fewer, their hosts ask for fewer: that is no place of its own.
+  if (!has_operations) {
+    WorkOfRanks ranks(job_, *index_, about, finding, places);
+    ranks.Add(IsEmpty(what_if.bound) ? what_if.expect : what_if.bound);
+  }
+  finding.evidence = std::move(places).Largest();
 }
 
 }  // namespace mpa

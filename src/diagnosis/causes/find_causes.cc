@@ -25,6 +25,7 @@ std::vector<Cause> FindCauses(const Job& job) {
         const LinkSpeeds speeds(job);
         FindSlowLinks(job, speeds, found);
         FindCommunicationCauses(job, speeds, issuing, found);
+        FindDataParallelCauses(job, issuing, found);
         FindSlowPorts(job, found);
         FindSlowGroups(job, found);
         FindPipelineCauses(job, found);

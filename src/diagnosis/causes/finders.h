@@ -25,6 +25,8 @@ void FindSlowLinks(const Job& job, const LinkSpeeds& speeds, std::vector<Cause>&
 /// How collectives are made.
 void FindCommunicationCauses(const Job& job, const LinkSpeeds& speeds, IssuingOfRanks& issuing,
                              std::vector<Cause>& causes);
+/// What data-parallel training exchanges and clears in every step.
+void FindDataParallelCauses(const Job& job, IssuingOfRanks& issuing, std::vector<Cause>& causes);
 /// A network between hosts that is slow everywhere.
 void FindSlowPorts(const Job& job, std::vector<Cause>& causes);
 /// Groups that transfer slower than others of their kind, where links are not recorded.

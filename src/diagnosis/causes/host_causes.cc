@@ -144,7 +144,6 @@ class HostCauses {
       cause.finding.kind = FindingKind::kOpportunity;
       cause.what_if.opportunity = true;
     }
-    AddPlaces(of.leaves, cause);
     causes_.push_back(std::move(cause));
   }
 
@@ -220,19 +219,6 @@ class HostCauses {
     const auto& of_rank = job_.Part(rank).steps;
     if (static_cast<std::size_t>(step) < of_rank.size())
       steps.insert(of_rank[static_cast<std::size_t>(step)].id);
-  }
-
-  // The places of the first rank that has any.
-  void AddPlaces(const std::vector<Leaf>& leaves, Cause& cause) const {
-    for (const DiagnosedRank& rank : job_.ranks) {
-      for (const HostPlace& place : rank.part->places) {
-        if (!IsOf(leaves, place.leaf)) continue;
-        cause.finding.evidence.push_back({rank.rank, rank.part->capture, "host",
-                                          rank.part->names[place.name], -1, place.start,
-                                          place.longest});
-      }
-      if (!cause.finding.evidence.empty()) return;
-    }
   }
 
   // Where collections are not recorded: the whole process stood still for long, and the device

@@ -191,9 +191,11 @@ class LaunchCauses {
     for (const Leaf leaf : {Leaf::kDispatchOp, Leaf::kDispatchCann}) {
       const TimeNs usual = UsualStretch(rank, leaf);
       if (usual == 0) continue;
-      for (const HostShare& row : part.shares) {
+      for (std::uint32_t i = 0; i < part.shares.size(); ++i) {
+        const HostShare& row = part.shares[i];
         if (row.leaf != leaf || row.starts_up ||
-            static_cast<double>(row.time) < job_.rules.stall_ratio * static_cast<double>(usual))
+            static_cast<double>(row.time) < job_.rules.stall_ratio * static_cast<double>(usual) ||
+            !IsSingleCall(part, i))
           continue;
         const TimeNs done = part.graph.nodes[part.graph.edges[row.edge].node].start;
         if (IsWithin(blocked, done)) continue;
@@ -204,6 +206,20 @@ class LaunchCauses {
       }
     }
     return stalls;
+  }
+
+  // Many short calls without a launch take long as well, but none of them stands still.
+  static bool IsSingleCall(const RankDiagnosis& part, std::uint32_t share) {
+    auto place = std::lower_bound(
+        part.places.begin(), part.places.end(), share,
+        [](const HostPlace& row, std::uint32_t wanted) { return row.share < wanted; });
+    TimeNs longest = 0;
+    bool any = false;
+    for (; place != part.places.end() && place->share == share; ++place) {
+      longest = std::max(longest, place->longest);
+      any = true;
+    }
+    return !any || 2 * longest >= part.shares[share].time;
   }
 
   // A call that waits for the device does not stand still: it is judged as what it is.

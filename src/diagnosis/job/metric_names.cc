@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string_view>
 
@@ -26,6 +27,7 @@ const std::map<std::string_view, Wording>& Forms() {
       {"late_by", {"arrived {} after the second-to-last rank", "比倒数第二个到达的卡晚 {}"}},
       {"late_by_captured", {"arrived {} after the captured ranks", "比已采集的卡晚 {}"}},
       {"late_by_before_last", {"arrived {} after the ranks before it", "比更早到达的卡晚 {}"}},
+      {"slower_than_steps", {"{} times the length of the others", "是其他 step 的 {} 倍"}},
       {"clock", {"cores at {}", "AI Core 频率 {}"}},
       {"clock_of_peers", {"peers at {}", "其他卡 {}"}},
       {"mean_kernel", {"mean kernel {}", "算子平均 {}"}},
@@ -75,7 +77,12 @@ std::string ValueText(const Metric& metric) {
     return fmt::format("{:.1f} {}", metric.value / (small ? 1e3 : 1e6), small ? "kB" : "MB");
   }
   if (metric.unit == "ratio") return fmt::format("{:.2f}", metric.value);
-  if (metric.unit == "count") return fmt::format("{:.0f}", metric.value);
+  // Less than one a step is not none.
+  if (metric.unit == "count") {
+    const bool is_part =
+        metric.value < 10 && std::abs(metric.value - std::round(metric.value)) > 0.05;
+    return fmt::format("{:.{}f}", metric.value, is_part ? 1 : 0);
+  }
   return fmt::format("{:.1f} {}", metric.value, metric.unit);
 }
 

@@ -93,7 +93,13 @@ void CheckPart(const RankDiagnosis& part) {
   }
   for (const KernelOrigin& origin : part.origins)
     Require(is_node(origin.node) && is_name(origin.op) && is_name(origin.line));
-  for (const HostPlace& place : part.places) Require(is_name(place.name) && is_name(place.line));
+  std::uint32_t share = 0;
+  for (const HostPlace& place : part.places) {
+    Require(is_name(place.name) && is_name(place.line) && place.share < part.shares.size());
+    Require(place.share >= share && IsDuration(place.time));
+    RequireTime(place.start, place.longest);
+    share = place.share;
+  }
   for (const SilentGap& gap : part.gaps) {
     Require(gap.edge < graph.edges.size());
     RequireTime(gap.start, gap.dur);

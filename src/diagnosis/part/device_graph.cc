@@ -18,6 +18,9 @@ namespace {
 
 // An event recorded on one stream releases the wait on another within this time.
 constexpr TimeNs kEventReach = 25'000;
+// Where waits of streams are not recorded: what is left of an idle time behind what ended it may be
+// copies that are not recorded, either.
+constexpr TimeNs kShortRest = 16;
 // Device times may contradict each other by so much.
 constexpr TimeNs kTolerance = 2'000;
 // Shorter waits found their event there.
@@ -43,7 +46,8 @@ class DevicePart {
         chain_(chain),
         host_(host),
         optimizer_(OptimizerSpans(draft.trace)),
-        gradients_(GradientSpans(draft.trace)) {}
+        gradients_(GradientSpans(draft.trace)),
+        clearing_(ClearingSpans(draft.trace)) {}
 
   void Build() && {
     AddItems();
@@ -108,6 +112,7 @@ class DevicePart {
         graph_.nodes.back().leaf = work.own;
         graph_.nodes.back().in_optimizer = Contains(optimizer_, AskedFor(item));
         graph_.nodes.back().adds_gradients = Contains(gradients_, AskedFor(item));
+        graph_.nodes.back().clears_gradients = Contains(clearing_, AskedFor(item));
       }
       if (item.launch >= 0 &&
           chain_.node_of_launch[static_cast<std::size_t>(item.launch)] != kNoNode) {
@@ -166,10 +171,27 @@ class DevicePart {
         AddReleasing(i, item.work.end);
       last[lane_[i]] = i;
     }
+    if (trace_.device == DeviceKind::kGpu) AddUnrecordedWaits();
+  }
+
+  // Traces of GPUs record no waits of streams. What was launched long before, and whose stream was
+  // idle until an operation of another stream ended, waited for that.
+  void AddUnrecordedWaits() {
+    const TimeNs latency = LaunchLatency();
+    std::map<std::int64_t, TimeNs> busy_until;  // by lane
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      const GraphItem& item = items_[i];
+      TimeNs& busy = busy_until[lane_[i]];
+      const TimeNs ready = std::max(busy, draft_.OnDevice(item.launched) + latency);
+      const TimeNs idle = item.work.begin - ready;
+      if (!item.IsOperation() && item.launched >= 0 && idle > kEventReach)
+        AddReleasing(i, item.work.begin, std::max(kEventReach, idle / kShortRest));
+      busy = std::max(busy, item.work.end);
+    }
   }
 
   // What a wait or an operation was released by: what ended just before.
-  void AddReleasing(std::size_t waiting, TimeNs end) {
+  void AddReleasing(std::size_t waiting, TimeNs end, TimeNs reach = kEventReach) {
     if (by_end_.empty()) {
       for (std::size_t i = 0; i < items_.size(); ++i) {
         if (!items_[i].waits) by_end_.emplace_back(items_[i].work.end, i);
@@ -177,9 +199,11 @@ class DevicePart {
       std::sort(by_end_.begin(), by_end_.end());
     }
     auto at = std::upper_bound(by_end_.begin(), by_end_.end(), std::pair{end, items_.size()});
-    while (at != by_end_.begin() && (--at)->first >= end - kEventReach) {
+    while (at != by_end_.begin() && (--at)->first >= end - reach) {
+      // Work waits for an operation, or an operation or a wait for work.
+      const bool is_work = !items_[waiting].waits && !items_[waiting].IsOperation();
       if (lane_[at->second] == lane_[waiting] ||
-          (items_[waiting].IsOperation() && items_[at->second].IsOperation()))
+          (!items_[waiting].waits && is_work != items_[at->second].IsOperation()))
         continue;
       draft_.Wait(begin_node_[waiting], end_node_[at->second], WaitsFor::kEnd, 0);
       return;
@@ -262,7 +286,7 @@ class DevicePart {
   RankGraph& graph_;
   const HostChain& chain_;
   std::vector<HostStretch>& host_;
-  const Intervals optimizer_, gradients_;
+  const Intervals optimizer_, gradients_, clearing_;
   std::vector<std::uint32_t> begin_node_, end_node_;  // by item
   std::map<std::pair<std::int32_t, std::string>, std::int64_t> lanes_;
   std::vector<std::int64_t>

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "mpa/diagnosis/part/graph_draft.h"
+#include "mpa/measure/nesting.h"
+#include "mpa/model/step_bounds.h"
 
 namespace mpa {
 namespace {
@@ -17,7 +19,7 @@ constexpr TimeNs kQueueReach = 20'000;
 
 bool WaitsForDevice(std::string_view name) {
   return name.find("Synchronize") != std::string_view::npos || name.ends_with("@aclrtMemcpy") ||
-         name == "cudaMemcpy";
+         name == "cudaMemcpy" || name == "hipMemcpy" || name == "hipMemcpyWithStream";
 }
 
 // Of an operator: it reads from the device, or copies to it.
@@ -57,6 +59,7 @@ class HostPart {
     chain_.node_of_launch.assign(found_.launches.size(), kNoNode);
     node_of_queued_.assign(trace_.queued_work.Size(), kNoNode);
     AddQueues();
+    FindIssuingTracks();
     FindWaiting();
     AddIssue();
     JoinQueues();
@@ -115,11 +118,24 @@ class HostPart {
   template <typename Table>
   void AddWaiting(const Table& table, bool is_op, bool (*waits)(std::string_view)) {
     for (std::size_t i = 0; i < table.Size(); ++i) {
-      if (queue_tracks_.contains(table.track[i]) || !waits(trace_.strings.View(table.name[i])))
-        continue;
+      const bool issues = issuing_tracks_.empty() ? !queue_tracks_.contains(table.track[i])
+                                                  : issuing_tracks_.contains(table.track[i]);
+      if (!issues || !waits(trace_.strings.View(table.name[i]))) continue;
       chain_.waiting.push_back(
           {0, table.start[i], table.dur[i], table.track[i], table.name[i], is_op});
     }
+  }
+
+  // Who issues no work holds up none: watchdogs, monitors and loaders wait for ends of their own.
+  void FindIssuingTracks() {
+    issuing_tracks_.insert(trace_.queued_work.queued_track.begin(),
+                           trace_.queued_work.queued_track.end());
+    for (const GraphLaunch& launch : found_.launches) issuing_tracks_.insert(launch.track);
+    for (std::size_t i = 0; i < trace_.host_ops.Size(); ++i) {
+      if (IsStepMark(trace_.strings.View(trace_.host_ops.name[i])))
+        issuing_tracks_.insert(trace_.host_ops.track[i]);
+    }
+    for (const std::int32_t track : queue_tracks_) issuing_tracks_.erase(track);
   }
 
   // The least profiling records no calls of the runtime, but the operators that make them. Traces
@@ -263,7 +279,7 @@ class HostPart {
   RankGraph& graph_;
   std::vector<HostStretch>& host_;
   HostChain chain_;
-  std::set<std::int32_t> queue_tracks_;
+  std::set<std::int32_t> queue_tracks_, issuing_tracks_;
   std::vector<std::uint32_t> node_of_queued_;
   std::vector<std::pair<TimeNs, std::uint32_t>> queue_ends_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> enqueued_;

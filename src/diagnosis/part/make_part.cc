@@ -33,8 +33,7 @@ class PartMaker {
         explains_(explains),
         names_(part_.names),
         timeline_(trace),
-        steps_(trace.steps),
-        garbage_(Covered(trace.garbage_collections)) {}
+        steps_(trace.steps) {}
 
   RankDiagnosis Make() && {
     part_.source = trace_.device == DeviceKind::kGpu ? kGpuSource : trace_.source;
@@ -53,12 +52,11 @@ class PartMaker {
     // Independent of each other: the last rank of a job to be read has idle cores beside it.
     const std::array<std::function<void()>, 3> pieces = {
         [&] {
-          AddShares(stretches);
           if (!part_.knows_garbage) part_.gaps = FindSilentGaps(trace_, timeline_, stretches);
         },
         [&] {
           const CallSites sites(trace_, account_.clock);
-          AddPlaces(trace_, timeline_, sites, names_, part_);
+          AddShares(trace_, timeline_, sites, stretches, names_, part_);
           AddBlocked(sites);
           if (explains_) FindOrigins(trace_, account_.clock.offset, sites, names_, part_);
           NameKernels(trace_, names_, part_);
@@ -82,7 +80,9 @@ class PartMaker {
   bool HasCudaCalls() const {
     if (trace_.device != DeviceKind::kGpu) return false;
     return std::any_of(trace_.host_ops.name.begin(), trace_.host_ops.name.end(),
-                       [&](StringId name) { return View(name).starts_with("cuda"); });
+                       [&](StringId name) {
+                         return View(name).starts_with("cuda") || View(name).starts_with("hip");
+                       });
   }
 
   // Functions of torch.compile, with the kernels that it generates, or graphs that were captured.
@@ -111,40 +111,6 @@ class PartMaker {
       part.end = step.window.end;
       for (std::size_t leaf = 0; leaf < kLeaves; ++leaf)
         part.leaves.push_back(step.leaves[static_cast<Leaf>(leaf)]);
-    }
-  }
-
-  void AddShares(const std::vector<HostStretch>& stretches) {
-    const Intervals optimizer = OptimizerSpans(trace_);
-    for (const HostStretch& stretch : stretches) {
-      std::array<TimeNs, kLeaves> times{};
-      const auto add = [&](Leaf leaf, TimeNs time) {
-        times[static_cast<std::size_t>(leaf)] += time;
-      };
-      const auto on_piece = [&](const HostPiece& piece) {
-        add(piece.leaf, piece.end - piece.begin);
-      };
-      timeline_.Walk(
-          stretch.track, stretch.begin, stretch.end, on_piece, [&](TimeNs begin, TimeNs end) {
-            timeline_.Walk(stretch.before, begin, end, on_piece,
-                           [&](TimeNs from, TimeNs to) { add(Leaf::kHostIdle, to - from); });
-          });
-      if (!garbage_.empty()) {
-        // Who holds the interpreter collects garbage; nobody else gets on.
-        const TimeNs garbage = LengthWithin(garbage_, {stretch.begin, stretch.end});
-        TimeNs rest = garbage;
-        for (TimeNs& time : times) {
-          const TimeNs taken = std::min(time, rest);
-          time -= taken;
-          rest -= taken;
-        }
-        add(Leaf::kGarbage, garbage);
-      }
-      for (std::size_t leaf = 0; leaf < kLeaves; ++leaf) {
-        if (times[leaf] == 0) continue;
-        part_.shares.push_back({stretch.edge, static_cast<Leaf>(leaf), times[leaf],
-                                Contains(optimizer, stretch.begin)});
-      }
     }
   }
 
@@ -272,7 +238,6 @@ class PartMaker {
   PartNames names_;
   const HostTimeline timeline_;
   const HostSteps steps_;
-  const Intervals garbage_;
   RankAccount account_;
 };
 

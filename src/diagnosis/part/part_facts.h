@@ -42,9 +42,12 @@ std::int64_t ElementsOf(const Shape& shape);
 /// The kinds of the kernels of the part's graph, and the clock while they ran.
 void NameKernels(const RankTrace& trace, PartNames& names, RankDiagnosis& part);
 
-/// The operators, frames and calls of the host that took most time of each class.
-void AddPlaces(const RankTrace& trace, const HostTimeline& timeline, const CallSites& sites,
-               PartNames& names, RankDiagnosis& part);
+/// What a place of the host is called where garbage is collected.
+inline constexpr std::string_view kCollection = "garbage collection";
+
+/// The work of the stretches by class, and the operators, frames and calls that it consists of.
+void AddShares(const RankTrace& trace, const HostTimeline& timeline, const CallSites& sites,
+               const std::vector<HostStretch>& stretches, PartNames& names, RankDiagnosis& part);
 
 /// Which operators asked for the kernels of the part's graph, whose rows are still those of the
 /// trace.

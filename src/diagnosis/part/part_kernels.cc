@@ -3,22 +3,76 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
+#include <string>
 #include <tuple>
 
 #include "mpa/measure/data_types.h"
+#include "mpa/measure/nesting.h"
 #include "mpa/mfu/chip_of_rank.h"
 #include "mpa/mfu/flops.h"
 #include "mpa/mfu/shapes.h"
+#include "mpa/model/launches.h"
 #include "part_facts.h"
 
 namespace mpa {
 namespace {
 
+// "[[32, 3], [], 8]" as captures of NPUs write it: "32,3;;8".
+std::string ListedShapes(std::string_view text) {
+  std::string shapes;
+  int depth = 0;
+  for (const char letter : text) {
+    if (letter == '[') ++depth;
+    if (letter == ']') --depth;
+    if (letter == ',') {
+      shapes += depth > 1 ? ',' : ';';
+    } else if (letter >= '0' && letter <= '9') {
+      shapes += letter;
+    }
+  }
+  return shapes;
+}
+
+// Traces of GPUs record shapes with operators: those of the innermost one that launched a kernel
+// and has any.
+class ShapesOfOperators {
+ public:
+  explicit ShapesOfOperators(const RankTrace& trace) : trace_(trace), launches_(trace) {
+    const auto& shapes = trace.host_ops.shapes;
+    const bool has_any = std::any_of(shapes.begin(), shapes.end(),
+                                     [](StringId text) { return text != StringId::kEmpty; });
+    if (trace.device == DeviceKind::kGpu && has_any) ops_.emplace(SpansOf(trace.host_ops));
+  }
+
+  /// As the trace writes them; empty: not recorded.
+  StringId Of(std::size_t kernel) const {
+    const auto launch = ops_ ? launches_.Find(trace_.kernels.link[kernel]) : std::nullopt;
+    if (!launch) return StringId::kEmpty;
+    const TimeNs time = trace_.launches.host_time[*launch];
+    std::int64_t op = ops_->FindEnclosing({time, time, trace_.launches.host_track[*launch]});
+    for (; op != Nesting::kNone; op = ops_->Parent(static_cast<std::size_t>(op))) {
+      const StringId shapes = trace_.host_ops.shapes[static_cast<std::size_t>(op)];
+      if (!ListedShapes(trace_.strings.View(shapes)).empty()) return shapes;
+    }
+    return StringId::kEmpty;
+  }
+
+ private:
+  const RankTrace& trace_;
+  const LaunchIndex launches_;
+  std::optional<Nesting> ops_;  // of traces with shapes
+};
+
 class KernelNamer {
  public:
   KernelNamer(const RankTrace& trace, PartNames& names, RankDiagnosis& part)
-      : trace_(trace), names_(names), part_(part), chip_(ChipOf(trace, {})) {}
+      : trace_(trace),
+        names_(names),
+        part_(part),
+        chip_(ChipOf(trace, {})),
+        shapes_of_operators_(trace) {}
 
   void Name() {
     const Kernels& kernels = trace_.kernels;
@@ -28,7 +82,7 @@ class KernelNamer {
       const bool known = node.row >= 0 && static_cast<std::size_t>(node.row) < kernels.Size();
       const auto row = static_cast<std::size_t>(node.row);
       const Texts texts = known ? Texts{kernels.op_type[row], kernels.name[row],
-                                        kernels.shapes[row], kernels.input_types[row]}
+                                        ShapesOfKernel(row), kernels.input_types[row]}
                                 : Texts{};
       // Names of kernels tell their types, where these are not recorded; else they only vary.
       const StringId type =
@@ -57,6 +111,11 @@ class KernelNamer {
 
   std::string_view View(StringId text) const { return trace_.strings.View(text); }
 
+  StringId ShapesOfKernel(std::size_t row) const {
+    const StringId own = trace_.kernels.shapes[row];
+    return own == StringId::kEmpty ? shapes_of_operators_.Of(row) : own;
+  }
+
   void AddClock(const GraphNode& node) {
     if (node.step < 0 || trace_.core_clocks.Empty()) return;
     const auto mhz = MeanMhz(trace_.core_clocks, node.start, node.start + node.dur);
@@ -71,7 +130,8 @@ class KernelNamer {
     KernelKind& kind = part_.kinds.emplace_back();
     kind.type = names_.Of(View(type));
     kind.name = names_.Of(View(std::get<1>(texts)));
-    kind.shapes = names_.Of(View(std::get<2>(texts)));
+    const std::string_view shapes = View(std::get<2>(texts));
+    kind.shapes = names_.Of(shapes.starts_with("[") ? ListedShapes(shapes) : std::string(shapes));
     kind.types = names_.Of(View(std::get<3>(texts)));
     if (row < 0) return;
     const Kernels& kernels = trace_.kernels;
@@ -120,6 +180,7 @@ class KernelNamer {
   PartNames& names_;
   RankDiagnosis& part_;
   const ChipPeak chip_;
+  const ShapesOfOperators shapes_of_operators_;
   std::vector<Clock> clock_;  // by step
   std::map<std::tuple<StringId, StringId, StringId>, std::int32_t> numbers_;
 };

@@ -51,6 +51,11 @@ Intervals GradientSpans(const RankTrace& trace) {
   return SpansOfOps(trace, [](std::string_view name) { return name.ends_with("AccumulateGrad"); });
 }
 
+Intervals ClearingSpans(const RankTrace& trace) {
+  return SpansOfOps(trace,
+                    [](std::string_view name) { return name.starts_with("Optimizer.zero_grad#"); });
+}
+
 RankGraph BuildRankGraph(const RankTrace& trace, TimeNs host_offset,
                          std::vector<HostStretch>& host) {
   GraphDraft draft(trace, host_offset);

@@ -232,10 +232,16 @@ class DocumentMaker {
     Json rows = Json::array();
     for (const Evidence& evidence : finding.evidence) {
       if (rows.size() == extent_.evidence) break;
-      Json row = {{"rank", evidence.rank},           {"capture", Text(evidence.capture)},
-                  {"source", Text(evidence.source)}, {"table", evidence.table},
-                  {"name", Text(evidence.name)},     {"start_ns", evidence.start},
-                  {"dur_ns", evidence.dur}};
+      Json row = {{"rank", evidence.rank},
+                  {"capture", Text(evidence.capture)},
+                  {"source", Text(evidence.source)},
+                  {"table", evidence.table},
+                  {"name", Text(evidence.name)},
+                  {"start_ns", evidence.start},
+                  {"dur_ns", evidence.dur},
+                  {"calls_per_step", evidence.calls},
+                  {"time_per_step_ns", evidence.time},
+                  {"of_ns", evidence.of_all}};
       if (evidence.peer >= 0) row["peer"] = evidence.peer;
       if (!evidence.op.empty()) row["op"] = Text(evidence.op);
       if (!evidence.line.empty()) row["source_line"] = Text(evidence.line);
@@ -292,6 +298,7 @@ class DocumentMaker {
                       {"key", cause.key},
                       {"kind", NameOf(cause.kind)},
                       {"alone_ns", cause.alone},
+                      {"if_others_do", cause.if_others_do},
                       {"ranks", cause.ranks},
                       {"behind", cause.after},
                       {"text", {{"title", TitleOf(cause, language_)}}}});

@@ -112,14 +112,24 @@ class DiagnosisPageMaker {
   }
 
   PageTable PlacesOf(const FoundCause& finding) const {
-    PageTable table{.title = Text({"Where it shows", "出现位置"}), .numbers = {2, 3}};
-    table.headers = {"rank", Text({"name", "名称"}), "ms", Text({"start", "起始"}) + " (ns)",
+    PageTable table{.title = Text({"Where it shows", "出现位置"}), .numbers = {2, 3, 4, 5, 6}};
+    table.headers = {"rank",
+                     Text({"name", "名称"}),
+                     Text({"calls a step", "每个 step 次数"}),
+                     Text({"ms a step", "每个 step ms"}),
+                     Text({"% of the finding", "占比 %"}),
+                     Text({"longest, ms", "最长 ms"}),
+                     Text({"start of it", "其起始"}) + " (ns)",
                      Text({"file", "文件"})};
     for (std::size_t i = 0; i < std::min(kMostPlacesOfPage, finding.evidence.size()); ++i) {
       const Evidence& place = finding.evidence[i];
+      const double share = place.of_all > 0 ? 100 * static_cast<double>(place.time) /
+                                                  static_cast<double>(place.of_all)
+                                            : 0;
       table.rows.push_back({fmt::format("{}", place.rank), NameAndLine(place.name, place.line),
-                            ms_(place.dur), fmt::format("{}", place.start),
-                            place.source + ": " + place.table});
+                            fmt::format("{:.1f}", place.calls), ms_(place.time),
+                            fmt::format("{:.0f}", share), ms_(place.dur),
+                            fmt::format("{}", place.start), place.source + ": " + place.table});
     }
     return table;
   }
@@ -134,8 +144,14 @@ class DiagnosisPageMaker {
     table.headers = {Text({"cause", "原因"}), Text({"saves alone, ms", "单独可省 ms"}),
                      Text({"covered by", "被以下问题掩盖"})};
     for (const FoundCause& cause : of_.hidden) {
-      table.rows.push_back({TitleOf(cause, language_), ms_(cause.alone),
-                            fmt::format("{}", fmt::join(cause.after, ", "))});
+      const std::string alone =
+          cause.if_others_do
+              ? fmt::format(
+                    fmt::runtime(Text({"{} if the others do the same", "{}（若其他卡相同）"})),
+                    ms_(cause.alone))
+              : ms_(cause.alone);
+      table.rows.push_back(
+          {TitleOf(cause, language_), alone, fmt::format("{}", fmt::join(cause.after, ", "))});
     }
     page_.sections.push_back(
         {.heading = Text({"Hidden: hardly anything to save once the findings are fixed",

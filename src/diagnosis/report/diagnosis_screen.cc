@@ -234,8 +234,13 @@ class Screen {
       by += Fill({" and {} more", " 等 {} 项"}, English() ? findings - 1 : findings);
     const std::size_t others = of_.hidden.size() - 1;
     const std::string behind =
-        Fill({", {} ms alone, hardly any after it{}", "，单独 {} ms，其后几乎无收益{}"},
-             ms_(hidden.alone), others == 0 ? "" : Fill({"; {} more", "；另有 {} 项"}, others));
+        hidden.if_others_do
+            ? Fill({"; saves up to {} ms if others do the same{}",
+                    "；若其他卡相同，最多可省 {} ms{}"},
+                   ms_(hidden.alone), others == 0 ? "" : Fill({" (+{})", "（+{}）"}, others))
+            : Fill({", {} ms alone, hardly any after it{}", "，单独 {} ms，其后几乎无收益{}"},
+                   ms_(hidden.alone),
+                   others == 0 ? "" : Fill({"; {} more", "；另有 {} 项"}, others));
     const std::string before = Fill({"Hidden behind {}: ", "被第 {} 项掩盖："}, by);
     const std::size_t used = ColumnsOf(before) + ColumnsOf(behind);
     return CutEnd(

@@ -38,6 +38,37 @@ std::string PlaceOf(const FoundCause& finding, Language language) {
   return AtLine(place.op.empty() ? place.name : place.op, place.line, language, kLongestName);
 }
 
+// "0.1 of 7.4 ms": the time of a place, and that of all places if others count.
+std::string PartText(const Evidence& place) {
+  const bool is_short = place.of_all < 100'000;
+  const double unit = is_short ? 1e3 : 1e6;
+  const auto number = [unit](TimeNs time) {
+    return fmt::format("{:.1f}", static_cast<double>(time) / unit);
+  };
+  const std::string whole = fmt::format("{} {}", number(place.of_all), is_short ? "us" : "ms");
+  const std::string own = number(place.time);
+  return own == number(place.of_all) ? whole : fmt::format("{} of {}", own, whole);
+}
+
+// What is known of the first place is said of it, not of the whole finding.
+std::string FactOf(const FoundCause& finding, const Metric& metric, Language language) {
+  if (finding.evidence.empty() || finding.evidence.front().time == 0)
+    return MetricText(metric, language);
+  const Evidence& place = finding.evidence.front();
+  if (metric.name == "calls_per_step") {
+    return place.calls > 0 ? MetricText({metric.name, place.calls, metric.unit}, language) : "";
+  }
+  if (metric.name != "time_per_step") return MetricText(metric, language);
+  // Of an operation the capture does not tell how much of it is exposed.
+  if (finding.id.starts_with("comm.") && place.of_all > 0) {
+    const std::int64_t percent = (200 * place.time + place.of_all) / (2 * place.of_all);
+    return fmt::format(fmt::runtime(InChinese(language) ? "占 {1} 的 {0} %" : "{} % of {}"),
+                       percent, MetricText(metric, language));
+  }
+  return fmt::format(fmt::runtime(InChinese(language) ? "每个 step {}" : "{} a step"),
+                     PartText(place));
+}
+
 // "TASK_QUEUE_ENABLE=0: the thread that calls operators launches them, too"
 std::string SettingTitle(const FoundSetting& setting, Language language) {
   const std::string name = Printable(setting.variable);
@@ -163,9 +194,15 @@ std::string FactsText(const FoundCause& finding, Language language, std::size_t 
   if (finding.setting) return SettingFacts(*finding.setting, language, columns);
   const std::string comma = InChinese(language) ? "，" : ", ";
   std::string facts = PlaceOf(finding, language);
+  const auto is_time = [](const Metric& metric) { return metric.name == "time_per_step"; };
+  if (std::none_of(finding.metrics.begin(), finding.metrics.end(), is_time) &&
+      !finding.evidence.empty() && finding.evidence.front().time > 0)
+    facts += comma + PartText(finding.evidence.front());
   bool first = true;
-  for (const Metric& metric : finding.metrics) {
-    const std::string fact = MetricText(metric, language);
+  std::vector<Metric> metrics = finding.metrics;
+  std::stable_partition(metrics.begin(), metrics.end(), is_time);
+  for (const Metric& metric : metrics) {
+    const std::string fact = FactOf(finding, metric, language);
     if (fact.empty()) continue;
     const std::string before = facts.empty() ? ""
                                : first       ? (InChinese(language) ? "：" : ": ")
@@ -249,6 +286,7 @@ std::string LeafText(std::string_view leaf, Language language) {
       {"copy.d2h", "拷出"},
       {"copy.d2d", "设备内拷贝"},
       {"free.gc", "垃圾回收"},
+      {"free.profiler", "profiler 自身"},
       {"free.checkpoint", "保存 checkpoint"},
       {"free.dataloader", "数据加载"},
       {"free.sync.scalar", "标量读取"},
@@ -291,6 +329,7 @@ std::string NeedText(const std::string& english, Language language) {
       {"records of garbage collections", "垃圾回收记录"},
       {"stacks of Python, for source lines", "Python 调用栈（用于定位源码行）"},
       {"shapes of kernels", "算子的 shape"},
+      {"tensors of kernels", "算子读写的张量"},
       {"the clock of the cores", "AI Core 频率"},
       {"the rated clock of the cores", "AI Core 额定频率"},
       {"info.json of the device, in its PROF folder", "保留 PROF 目录下设备的 info.json"},

@@ -113,7 +113,11 @@ class Why {
     for (const FoundCause& other : of_.hidden) {
       const bool covers =
           std::find(other.after.begin(), other.after.end(), finding_.key) != other.after.end();
-      if (covers)
+      if (covers && other.if_others_do)
+        Add({"  covers     {}: up to {} ms if the other ranks do the same",
+             "  覆盖了     {}：若其他卡相同，最多可省 {} ms"},
+            Printable(other.key), ms_(other.alone));
+      if (covers && !other.if_others_do)
         Add({"  covers     {}: alone {} ms, hardly anything more after this",
              "  覆盖了     {}：单独可省 {} ms，本项解决后几乎无额外收益"},
             Printable(other.key), ms_(other.alone));
@@ -150,8 +154,13 @@ class Why {
       AddLine(
           label,
           rank + AtLine(name, place.line, language_, kRoom - rank.size() - ColumnsOf(peer)) + peer);
+      AddLine("", fmt::format(fmt::runtime(Text({"  {} of {} a step, {:.1f} calls",
+                                                 "  每个 step {1} 中的 {0}，{2:.1f} 次"})),
+                              TimeWithUnit(ms_, place.time), TimeWithUnit(ms_, place.of_all),
+                              place.calls));
       AddLine("",
-              fmt::format(fmt::runtime(Text({"  {} at {} ns, {}: {}", "  {}，起始 {} ns，{}：{}"})),
+              fmt::format(fmt::runtime(Text(
+                              {"  longest {} at {} ns, {}: {}", "  最长 {}，起始 {} ns，{}：{}"})),
                           TimeWithUnit(ms_, place.dur), place.start, place.source, place.table));
     }
     if (finding_.evidence.size() > shown) {

@@ -2,6 +2,7 @@
 // Chains of evidence and what they point at. All times are worked out by hand.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -250,7 +251,7 @@ TEST(Chain, OnlyTheFindingThatIsAskedForHasOne) {
 }
 
 // Rank 0 of four waits 4 ms for rank 2 in each step, of 10 ms of kernels and 8 ms of the operation.
-RankDiagnosis WaitsForRankTwo() {
+RankDiagnosis WaitsForRankTwo(TimeNs loads = 0) {
   PartBuilder builder;
   builder.Part().source = "text";
   RankCollectives& met = builder.Part().collectives;
@@ -258,7 +259,9 @@ RankDiagnosis WaitsForRankTwo() {
   met.runs.texts = {"a", "allReduce"};
   met.own_rank_of_group = {0, -1};
   for (std::int32_t step = 0; step < 3; ++step) {
-    builder.Step().Kernel("MatMulV3", 10 * kMs);
+    builder.Step();
+    if (loads > 0) builder.Host(Leaf::kDataLoader, loads);
+    builder.Kernel("MatMulV3", 10 * kMs);
     const std::string name = "hcom_allReduce__1_" + std::to_string(step);
     met.runs.texts.push_back(name);
     met.own_rank_of_group.push_back(-1);
@@ -299,12 +302,25 @@ TEST(Chain, ObserversSayWhenARankCameThatWasNotCaptured) {
   EXPECT_EQ(chain.path[0].rank, -1);
 }
 
+// Rank 2 comes later than all, so what the captured rank loads costs nothing by what is known.
+TEST(Hidden, WhatAllCapturedRanksDoIsListedBehindTheLateOne) {
+  const RankDiagnosis part = WaitsForRankTwo(2 * kMs);
+  const Diagnosis diagnosis = DiagnoseJob({part});
+  ASSERT_NE(FindingWith(diagnosis, "rank.late/r2"), nullptr);
+  EXPECT_EQ(FindingWith(diagnosis, "host.dataloader"), nullptr);
+  ASSERT_EQ(diagnosis.hidden.size(), 1u);
+  EXPECT_EQ(diagnosis.hidden[0].key, "host.dataloader");
+  EXPECT_EQ(diagnosis.hidden[0].alone, 2 * kMs) << "all of it, if the others do the same";
+  EXPECT_TRUE(diagnosis.hidden[0].if_others_do);
+  EXPECT_EQ(diagnosis.hidden[0].after, (std::vector<std::string>{"rank.late/r2"}));
+  EXPECT_EQ(std::count(diagnosis.fine.begin(), diagnosis.fine.end(), "host.dataloader"), 0);
+}
+
 TEST(Evidence, AWaitForARankIsTheTaskThatWaits) {
   RankDiagnosis part = WaitsForRankTwo();
   part.collectives.seen[1][1].begin -= kUs;  // the longest
   part.collectives.seen[2][1].peer = 3;      // no task is recorded
-  Diagnosis diagnosis = DiagnoseJob({part});
-  FindEvidence({{0, &part}}, diagnosis);
+  const Diagnosis diagnosis = DiagnoseJob({part});
   const FoundCause* found = FindingWith(diagnosis, "rank.late/r2");
   ASSERT_NE(found, nullptr);
   ASSERT_EQ(found->evidence.size(), 2u);
@@ -319,17 +335,17 @@ TEST(Evidence, AWaitForARankIsTheTaskThatWaits) {
 }
 
 TEST(Evidence, OfAWaitWithoutATaskItIsTheOperation) {
-  RankDiagnosis part = WaitsForRankTwo();
-  Diagnosis diagnosis = DiagnoseJob({part});
-  for (auto& seen : part.collectives.seen) seen.clear();
-  part.collectives.groups = {{"a", "tp", {0, 2}}};  // who else is it
-  FindEvidence({{0, &part}}, diagnosis);
-  const FoundCause* found = FindingWith(diagnosis, "rank.late/r2");
-  ASSERT_NE(found, nullptr);
-  ASSERT_FALSE(found->evidence.empty());
-  EXPECT_EQ(found->evidence[0].name, "hcom_allReduce__1_0");
-  EXPECT_EQ(found->evidence[0].op, "");
-  EXPECT_EQ(found->evidence[0].dur, 8 * kMs);
+  const RankDiagnosis part = WaitsForRankTwo();
+  const Job job = MakeJob({{0, &part}}, {});
+  WhatIf what_if;
+  what_if.expect.cuts.push_back(job.graph.late[0][0]);
+  FoundCause found;
+  found.id = "rank.late";  // of a rank whose number is not known
+  EvidenceFinder(job).Find(what_if, {}, found);
+  ASSERT_EQ(found.evidence.size(), 1u);
+  EXPECT_EQ(found.evidence[0].name, "hcom_allReduce__1_0");
+  EXPECT_EQ(found.evidence[0].op, "");
+  EXPECT_EQ(found.evidence[0].dur, 8 * kMs);
 }
 
 TEST(SourceLines, NotACauseIsAtALineThatHasNearlyAllOfIt) {

@@ -58,6 +58,23 @@ TEST(NotCauses, TheFindingThatShortensTheWaitExplainsIt) {
   EXPECT_EQ(strict.not_causes[0].explained_by, "");
 }
 
+// Nobody asks to record what the trace has.
+TEST(NotJudged, ShapesOfAGpuThatAreRecordedAreNotMissed) {
+  const auto needs_of = [](std::string_view shapes, std::string_view id) -> std::string {
+    PartBuilder builder;
+    for (int step = 0; step < 3; ++step) builder.Step().Kernel("gemm", kMs);
+    builder.Part().source = kGpuSource;
+    builder.Kind("gemm").shapes = builder.NameOf(shapes);
+    for (const NotJudged& row : DiagnoseJob({builder.Build()}).not_judged) {
+      if (row.id == id) return row.needs + "; " + row.hint;
+    }
+    return "";
+  };
+  EXPECT_EQ(needs_of("", "op.variance"), "shapes of kernels; record_shapes=True");
+  EXPECT_EQ(needs_of("32,3;3,8", "op.variance"), "");
+  EXPECT_EQ(needs_of("32,3;3,8", "op.slow"), "tensors of kernels; traces of GPUs do not hold it");
+}
+
 TEST(NotCauses, WhatAFindingIsAboutIsNone) {
   const Diagnosis diagnosis = DiagnoseJob({WaitingHost(Leaf::kMemory, false)});
   ASSERT_NE(FindingWith(diagnosis, "host.memory"), nullptr);

@@ -242,10 +242,10 @@ TEST_F(SampleDiagnosisTest, TextAndDatabaseNameTheSameLines) {
     LOAD_OR_SKIP(name);
     const RankDiagnosis part = MakeRankDiagnosis(traces_[0]);
     const auto copy =
-        std::find_if(part.places.begin(), part.places.end(), [&](const HostPlace& place) {
-          return place.leaf == Leaf::kHostCopy && place.longest > 3'000'000;
+        std::find_if(part.blocked.begin(), part.blocked.end(), [&](const BlockedPart& call) {
+          return call.leaf == Leaf::kHostCopy && call.dur > 3'000'000;
         });
-    ASSERT_NE(copy, part.places.end()) << name;
+    ASSERT_NE(copy, part.blocked.end()) << name;
     EXPECT_EQ(part.names[copy->line], "main.py:350") << name;
     const auto longest =
         std::max_element(part.blocked.begin(), part.blocked.end(),

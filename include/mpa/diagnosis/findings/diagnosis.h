@@ -38,17 +38,21 @@ struct Metric {
   std::string unit;  ///< "ns", "count", "ratio", "bytes", "GB/s", "MHz"
 };
 
-/// A place in the capture that shows it.
+/// A place in the capture that shows it: all events of one name and line on a rank in the steps
+/// that count. Of its longest event the file says where it is.
 struct Evidence {
   std::int64_t rank = -1;
-  std::string source;  ///< file of the capture, or what its rows come from
-  std::string table;   ///< "kernels", "host_calls", ...
-  std::string name;    ///< of the event
+  std::string source{};  ///< file of the capture, or what its rows come from
+  std::string table{};   ///< "kernels", "host_calls", ...
+  std::string name{};    ///< of the event
   std::int64_t peer = -1;
   TimeNs start = 0, dur = 0;  ///< as the file has them
   std::string capture{};      ///< its directory or file
   std::string line{};  ///< of the program, "train.py:90"; empty: not recorded, or of many lines
   std::string op{};    ///< the operation that the event is a task of; empty: it is of none
+  double calls = 0;    ///< events per step
+  TimeNs time = 0;     ///< of all of them, per step
+  TimeNs of_all = 0;   ///< of all places of the finding on this rank, per step
 };
 
 /// A variable of the environment that a finding is about.
@@ -90,8 +94,9 @@ struct FoundCause {
   std::vector<std::int32_t> steps;  ///< those in which it was seen
   std::string leaf;                 ///< of the accounting, where it is the cause of a late rank
   std::vector<std::string> after;   ///< keys of findings that hide it
+  bool if_others_do = false;  ///< hidden: saves `alone` only if ranks not captured do the same
   std::vector<Metric> metrics;
-  std::vector<Evidence> evidence;
+  std::vector<Evidence> evidence;         ///< the place with most time first
   std::optional<FoundSetting> setting{};  ///< of env.check
   /// Settings that all its ranks have as advised already, or that would have no effect.
   std::vector<std::string> done{};

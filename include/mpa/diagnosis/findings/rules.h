@@ -38,7 +38,8 @@ struct Rules {
   double card_gbs = 0, card_share = 0.4;
   double port_gbs = 0, port_share = 0.6, port_bytes = 1 << 20;
   double small_latency_ratio = 2, small_count_share = 0.2, small_calls = 4;
-  double small_bytes = 16 << 20, small_vector_gain = 0.5;
+  double small_bytes = 16 << 20, small_vector_gain = 0.5, bucket_calls = 20;
+  double exposed_share = 0.1, exposed_gain = 0.5;
   double overlap_share = 0.65, beside_ns = 30'000, alone_share = 0.9;
   double odd_ratio = 0.7, beside_ratio = 0.7, compared_tasks = 5, alike_sizes = 4;
   double retransmit_ratio = 20;
@@ -61,10 +62,11 @@ struct Rules {
   double variance_share = 0.02, variance_ratio = 2, variance_calls = 10;
   double fp32_share = 0.05, fp32_gain = 0.5, fp32_most = 0.75;
   double optimizer_share = 0.03, optimizer_launches = 50, optimizer_gain = 0.6;
+  double zero_calls = 20;
   double unfused_share = 0.02, unfused_chain = 3;
   double clock_ratio = 0.95;
   double memory_retries = 0.5, memory_in_pieces = 1.4;
-  double few_steps = 3;
+  double few_steps = 3, long_ratio = 2;
 };
 
 /// A threshold as people and files call it.

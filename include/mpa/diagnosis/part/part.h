@@ -59,14 +59,14 @@ struct HostShare {
   bool starts_up = false;
 };
 
-/// Where the host spent its time: an operator, a frame or a call.
+/// Where the host spent the time of a share: all pieces of one operator, frame or call.
 struct HostPlace {
-  Leaf leaf{};
+  std::uint32_t share = 0;  ///< position in the shares
   NameId name = 0;
-  std::int64_t count = 0;
+  NameId line = 0;          ///< of the program, around the longest piece; see CallSites
+  std::uint32_t count = 0;  ///< of its events
   TimeNs time = 0;
-  TimeNs longest = 0, start = 0;  ///< the longest one, and when it began
-  NameId line = 0;                ///< of the program, around the longest one; see CallSites
+  TimeNs longest = 0, start = 0;  ///< the longest piece, and when its event began
 };
 
 /// A call that waited for the device, as the what-ifs need it.
@@ -165,8 +165,8 @@ struct RankDiagnosis {
   std::vector<KernelKind> kinds;
   std::vector<KernelOrigin> origins;  ///< by node; only where a finding is to be explained
   std::vector<HostShare> shares;
-  std::vector<HostPlace> places;
-  std::vector<SilentGap> gaps;  ///< of 1 ms or more
+  std::vector<HostPlace> places;  ///< by share
+  std::vector<SilentGap> gaps;    ///< of 1 ms or more
   std::vector<BlockedPart> blocked;
   std::vector<OperationPart> operations;
   std::vector<PeerTransfer> transfers;

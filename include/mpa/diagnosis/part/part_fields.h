@@ -29,7 +29,7 @@ void serialize(Archive& archive, HostShare& row) {
 }
 template <class Archive>
 void serialize(Archive& archive, HostPlace& row) {
-  archive(EnumField{row.leaf}, row.name, row.count, row.time, row.longest, row.start, row.line);
+  archive(row.share, row.name, row.line, row.count, row.time, row.longest, row.start);
 }
 template <class Archive>
 void serialize(Archive& archive, SilentGap& row) {
@@ -66,7 +66,7 @@ void serialize(Archive& archive, LongTask& row) {
 template <class Archive>
 void serialize(Archive& archive, GraphNode& row) {
   archive(row.start, row.dur, EnumField{row.kind}, row.step, row.row, EnumField{row.leaf},
-          row.in_optimizer, row.adds_gradients);
+          row.in_optimizer, row.adds_gradients, row.clears_gradients);
 }
 template <class Archive>
 void serialize(Archive& archive, GraphEdge& row) {

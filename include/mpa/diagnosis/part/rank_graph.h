@@ -33,6 +33,7 @@ struct GraphNode {
   bool in_optimizer = false;  ///< the host asked for it within Optimizer.step
   bool adds_gradients =
       false;  ///< the host asked for it to add gradients to those of earlier passes
+  bool clears_gradients = false;  ///< the host asked for it within Optimizer.zero_grad
 };
 
 struct GraphEdge {
@@ -79,6 +80,8 @@ struct HostStretch {
 /// When the host was within Optimizer.step, and when it added up gradients (AccumulateGrad).
 Intervals OptimizerSpans(const RankTrace& trace);
 Intervals GradientSpans(const RankTrace& trace);
+/// When it was within Optimizer.zero_grad.
+Intervals ClearingSpans(const RankTrace& trace);
 
 /// Builds the graph. `host_offset`: how far the host's clock is ahead of the device's. `host` gets
 /// the stretches of its threads.

@@ -456,6 +456,29 @@ TEST(Causes, OperatorsThatStall) {
   EXPECT_EQ(MetricIn(*found, "time_per_step"), 600 * kUs);
 }
 
+// The longest of the calls in a stall tells whether it is one that stands still.
+TEST(Causes, ManyShortCallsDoNotStandStill) {
+  const auto is_found = [](TimeNs longest) {
+    RankDiagnosis part = ThreeSteps([&](PartBuilder& step) {
+      for (int i = 0; i < 10; ++i) {
+        step.Host(Leaf::kDispatchOp, i == 0 ? 210 * kUs : 10 * kUs);
+        HostPlace place;
+        place.share = static_cast<std::uint32_t>(step.Part().shares.size() - 1);
+        place.name = step.NameOf("aten::view");
+        place.count = i == 0 ? 20 : 1;
+        place.time = i == 0 ? 210 * kUs : 10 * kUs;
+        place.longest = i == 0 ? longest : 10 * kUs;
+        step.Part().places.push_back(place);
+        step.Kernel("MatMulV3", 100 * kUs);
+      }
+    });
+    part.has_calls = false;
+    return FindingWith(DiagnoseJob({part}), "host.launch_bound/stalls") != nullptr;
+  };
+  EXPECT_TRUE(is_found(105 * kUs)) << "half of it";
+  EXPECT_FALSE(is_found(104 * kUs));
+}
+
 // Four ranks that meet at the end of a step. Launches of 10 us, of which one on the first
 // `stalling` ranks takes 2 ms.
 Diagnosis StallsOnRanks(std::size_t stalling) {

@@ -3,121 +3,217 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <string>
+#include <utility>
 #include <vector>
 
-#include "diagnosis/made_diagnosis.h"
-#include "diagnosis/made_ranks.h"
+#include "diagnosis/part_builder.h"
 
 namespace mpa {
 namespace {
 
-Diagnosis DiagnosisOf(std::string_view id) {
-  Diagnosis diagnosis = MadeDiagnosis();
-  diagnosis.findings = {MadeFinding(id, 8'000'000)};
-  diagnosis.findings[0].steps = {};
-  return diagnosis;
+// A share of the host and where it was spent.
+void AddPlace(PartBuilder& builder, std::string_view name, std::string_view line, TimeNs time,
+              std::uint32_t count = 1, TimeNs start = 0) {
+  HostPlace place;
+  place.share = static_cast<std::uint32_t>(builder.Part().shares.size() - 1);
+  place.name = builder.NameOf(name);
+  place.line = builder.NameOf(line);
+  place.count = count;
+  place.time = time;
+  place.longest = time / count;
+  place.start = start;
+  builder.Part().places.push_back(place);
 }
 
-TEST(Evidence, KernelsOfTheLeafStandLongestFirst) {
-  const RankDiagnosis part = MadeRank();
-  Diagnosis diagnosis = DiagnosisOf("op.format");
-  FindEvidence({{0, &part}}, diagnosis);
-  const auto& places = diagnosis.findings[0].evidence;
-  ASSERT_EQ(places.size(), 2u);
+// Two steps: 4 ms of a matmul, then layouts of 1 and 3 ms.
+PartBuilder TwoSteps() {
+  PartBuilder builder;
+  builder.Part().source = "text";
+  builder.Part().capture = "/job/rank_ascend_pt";
+  for (const TimeNs convert : {1 * kMs, 3 * kMs}) {
+    builder.Step().Host(Leaf::kDispatchOp, kMs).Kernel("MatMulV2", 4 * kMs);
+    builder.Kernel("TransData", convert, Leaf::kFormat);
+  }
+  return builder;
+}
+
+class EvidenceTest : public ::testing::Test {
+ protected:
+  void MakeJobOf(std::vector<RankDiagnosis> parts) {
+    parts_ = std::move(parts);
+    std::vector<DiagnosedRank> ranks;
+    for (std::size_t i = 0; i < parts_.size(); ++i)
+      ranks.push_back({static_cast<std::int64_t>(i), &parts_[i]});
+    job_ = MakeJob(std::move(ranks), {});
+  }
+  std::vector<Evidence> Find(std::string_view id, const WhatIf& what_if,
+                             const std::vector<Leaf>& about, std::vector<std::int64_t> ranks = {}) {
+    FoundCause finding;
+    finding.id = id;
+    finding.ranks = std::move(ranks);
+    EvidenceFinder(job_).Find(what_if, about, finding);
+    return finding.evidence;
+  }
+  // All kernels of a leaf, for a share of their time.
+  WhatIf WithoutKernels(Leaf leaf, double share = 1) const {
+    WhatIf what_if;
+    for (std::size_t rank = 0; rank < parts_.size(); ++rank) {
+      const auto& nodes = parts_[rank].graph.nodes;
+      for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+        if (nodes[i].kind == NodeKind::kKernel && nodes[i].leaf == leaf)
+          what_if.expect.durations.push_back(
+              {job_.graph.first_node[rank] + i, ShareOf(nodes[i].dur, share)});
+      }
+    }
+    return what_if;
+  }
+
+  std::vector<RankDiagnosis> parts_;
+  Job job_;
+};
+
+TEST_F(EvidenceTest, KernelsOfANameAreOnePlaceWithTheirOwnTime) {
+  MakeJobOf({TwoSteps().Build()});
+  // What a fix is likely to take is a part of it; the place has all of its time.
+  const auto places = Find("op.format", WithoutKernels(Leaf::kFormat, 0.7), {Leaf::kFormat});
+  ASSERT_EQ(places.size(), 1u);
   EXPECT_EQ(places[0].name, "TransData");
   EXPECT_EQ(places[0].source, "kernel_details.csv");
   EXPECT_EQ(places[0].capture, "/job/rank_ascend_pt");
-  EXPECT_EQ(places[0].start, 15'000'000);  // 4 ms behind the begin of the second step at 11 ms
-  EXPECT_EQ(places[0].dur, 3'000'000);
-  EXPECT_EQ(places[1].dur, 1'000'000);
+  EXPECT_EQ(places[0].calls, 1) << "one a step";
+  EXPECT_EQ(places[0].time, 2 * kMs) << "(1 + 3) / 2";
+  EXPECT_EQ(places[0].of_all, 2 * kMs);
+  EXPECT_EQ(places[0].dur, 3 * kMs) << "the longest";
 }
 
-TEST(Evidence, GarbageCollectionsAreThoseOfTheirTable) {
-  RankDiagnosis part = MadeRank();
-  part.analyzers.collected = {{3'000'000, 1'500'000}, {12'000'000, 2'500'000}};  // one in each step
-  Diagnosis diagnosis = DiagnosisOf("host.gc");
-  diagnosis.findings[0].steps = {8};
-  FindEvidence({{0, &part}}, diagnosis);
-  const auto& places = diagnosis.findings[0].evidence;
+TEST_F(EvidenceTest, ThePlaceWithMostTimeIsFirstNotTheOneWithTheLongestEvent) {
+  PartBuilder builder = TwoSteps();
+  builder.Step().Host(Leaf::kPython, 9 * kMs).Kernel("MatMulV2", kMs);
+  AddPlace(builder, "main.py(10): once", "main.py:10", 2 * kMs);
+  AddPlace(builder, "main.py(20): often", "main.py:20", 6 * kMs, 12, 77);
+  MakeJobOf({builder.Build()});
+  WhatIf what_if;
+  const HostShare& share = parts_[0].shares.back();
+  what_if.expect.waits.push_back({job_.graph.first_edge[0] + share.edge, share.time / 2});
+  what_if.bound.waits.push_back({job_.graph.first_edge[0] + share.edge, share.time});
+  const auto places = Find("host.python", what_if, {Leaf::kPython});
+  ASSERT_EQ(places.size(), 2u);
+  EXPECT_EQ(places[0].name, "main.py(20): often");
+  EXPECT_EQ(places[0].line, "main.py:20");
+  EXPECT_EQ(places[0].time, 2 * kMs) << "6 ms in three steps";
+  EXPECT_EQ(places[0].calls, 4);
+  EXPECT_EQ(places[0].start, 77);
+  EXPECT_EQ(places[0].dur, kMs / 2);
+  EXPECT_EQ(places[0].of_all, 3 * kMs) << "9 ms, of which 1 ms has no place";
+  EXPECT_EQ(places[1].time, 2 * kMs / 3);
+}
+
+// The old search took everything of a class, whether the fix takes it out or not.
+TEST_F(EvidenceTest, WhatTheFixLeavesIsNoPlace) {
+  PartBuilder builder = TwoSteps();
+  builder.Step().Host(Leaf::kDispatchOp, 8 * kMs).Kernel("MatMulV2", kMs);
+  AddPlace(builder, "aten::stalls", "", 8 * kMs);
+  builder.Host(Leaf::kDispatchOp, kMs).Kernel("MatMulV2", kMs);
+  AddPlace(builder, "aten::usual", "", kMs);
+  MakeJobOf({builder.Build()});
+  WhatIf what_if;
+  const HostShare& stall = parts_[0].shares[parts_[0].shares.size() - 2];
+  what_if.expect.waits.push_back({job_.graph.first_edge[0] + stall.edge, 7 * kMs});
+  const auto places = Find("host.launch_bound", what_if, {Leaf::kDispatchOp});
+  ASSERT_EQ(places.size(), 1u);
+  EXPECT_EQ(places[0].name, "aten::stalls");
+}
+
+TEST_F(EvidenceTest, OfSeveralSharesOnAnEdgeItIsTheOneOfTheClass) {
+  PartBuilder builder = TwoSteps();
+  builder.Step().Host(Leaf::kPython, 4 * kMs);
+  AddPlace(builder, "frame", "", 4 * kMs);
+  HostShare other = builder.Part().shares.back();
+  other.leaf = Leaf::kMemory;
+  builder.Part().shares.push_back(other);
+  AddPlace(builder, "cudaMalloc", "", 4 * kMs);
+  builder.Kernel("MatMulV2", kMs);
+  MakeJobOf({builder.Build()});
+  WhatIf what_if;
+  what_if.expect.waits.push_back({job_.graph.first_edge[0] + other.edge, other.time});
+  const auto places = Find("host.memory", what_if, {Leaf::kMemory});
+  ASSERT_EQ(places.size(), 1u);
+  EXPECT_EQ(places[0].name, "cudaMalloc");
+}
+
+TEST_F(EvidenceTest, GarbageCollectionsAreThoseOfTheirTable) {
+  PartBuilder builder = TwoSteps();
+  builder.Step().Host(Leaf::kGarbage, 3 * kMs).Kernel("MatMulV2", kMs);
+  AddPlace(builder, "garbage collection", "", 3 * kMs, 1, 12);
+  MakeJobOf({builder.Build()});
+  WhatIf what_if;
+  what_if.expect.waits.push_back(
+      {job_.graph.first_edge[0] + parts_[0].shares.back().edge, 3 * kMs});
+  const auto places = Find("host.gc", what_if, {Leaf::kGarbage});
   ASSERT_EQ(places.size(), 1u);
   EXPECT_EQ(places[0].table, "garbage_collections");
-  EXPECT_EQ(places[0].start, 12'000'000);
-  EXPECT_EQ(places[0].dur, 2'500'000);
+  EXPECT_EQ(places[0].start, 12);
 }
 
-TEST(Evidence, OfManyPlacesTheLongestAreKeptAndOfEqualOnesTheFirst) {
-  RankDiagnosis part = MadeRank();
-  // Collections of 90 lengths, five or six of each: the ninth or tenth length is cut.
-  for (TimeNs i = 0; i < 500; ++i)
-    part.analyzers.collected.push_back({3'000'000 + i, 2'000 + i * 37 % 90});
-  Diagnosis diagnosis = DiagnosisOf("host.gc");
-  FindEvidence({{0, &part}}, diagnosis);
-  const auto& places = diagnosis.findings[0].evidence;
-  ASSERT_EQ(places.size(), 50u);
-  std::vector<CollectedRow> longest = part.analyzers.collected;
-  std::stable_sort(longest.begin(), longest.end(),
-                   [](const CollectedRow& a, const CollectedRow& b) { return a.dur > b.dur; });
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    EXPECT_EQ(places[i].dur, longest[i].dur) << i;
-    EXPECT_EQ(places[i].start, longest[i].start) << i;
-  }
+TEST_F(EvidenceTest, OnlyRanksThatShowIt) {
+  MakeJobOf({TwoSteps().Build(), TwoSteps().Build()});
+  const auto places = Find("op.format", WithoutKernels(Leaf::kFormat), {Leaf::kFormat}, {1});
+  ASSERT_EQ(places.size(), 1u);
+  EXPECT_EQ(places[0].rank, 1);
 }
 
-TEST(Evidence, LayersOfAStageAreWhatOtherStagesRunToo) {
-  const RankDiagnosis heavy = MadeRank();
-  RankDiagnosis other = MadeRank();
-  other.names[2] = "Embedding";  // so the heavy stage alone converts layouts
-  Diagnosis diagnosis = DiagnosisOf("pp.stage_imbalance");
-  diagnosis.findings[0].ranks = {0};
-  FindEvidence({{0, &heavy}, {1, &other}}, diagnosis);
-  const auto& places = diagnosis.findings[0].evidence;
-  ASSERT_EQ(places.size(), 2u);
-  for (const Evidence& place : places) EXPECT_EQ(place.name, "MatMulV2");
+// What a rank does beyond its peers is its finding, not all that it does.
+TEST_F(EvidenceTest, OfALateRankItIsTheExcess) {
+  MakeJobOf({TwoSteps().Build()});
+  const auto places = Find("rank.late_compute", WithoutKernels(Leaf::kMatmul, 0.25), {}, {0});
+  ASSERT_EQ(places.size(), 1u);
+  EXPECT_EQ(places[0].name, "MatMulV2");
+  EXPECT_EQ(places[0].time, kMs);
+  EXPECT_EQ(places[0].dur, 4 * kMs);
 }
 
-TEST(Evidence, OnlyStepsThatShowIt) {
-  const RankDiagnosis part = MadeRank();
-  Diagnosis diagnosis = DiagnosisOf("op.format");
-  diagnosis.findings[0].steps = {7};
-  FindEvidence({{0, &part}}, diagnosis);
-  ASSERT_EQ(diagnosis.findings[0].evidence.size(), 1u);
-  EXPECT_EQ(diagnosis.findings[0].evidence[0].start, 5'000'000);
-}
-
-TEST(Evidence, OnlyRanksThatShowIt) {
-  const RankDiagnosis part = MadeRank();
-  Diagnosis diagnosis = DiagnosisOf("host.sync");
-  diagnosis.findings[0].ranks = {1};
-  FindEvidence({{0, &part}, {1, &part}}, diagnosis);
-  const auto& places = diagnosis.findings[0].evidence;
-  ASSERT_EQ(places.size(), 2u);  // one call in each step
-  for (const Evidence& place : places) {
-    EXPECT_EQ(place.rank, 1);
-    EXPECT_EQ(place.name, "aclrtSynchronizeStream");
-    EXPECT_EQ(place.table, "host_calls");
-  }
-}
-
-TEST(Evidence, CallsHaveTheLineOfTheProgram) {
-  RankDiagnosis part = MadeRank();
-  part.names.push_back("train.py:90");
-  part.blocked[1].line = static_cast<NameId>(part.names.size() - 1);
-  part.blocked[1].dur += 1;  // the longer one
-  Diagnosis diagnosis = DiagnosisOf("host.sync");
-  FindEvidence({{0, &part}}, diagnosis);
-  ASSERT_EQ(diagnosis.findings[0].evidence.size(), 2u);
-  EXPECT_EQ(diagnosis.findings[0].evidence[0].line, "train.py:90");
-  EXPECT_EQ(diagnosis.findings[0].evidence[1].line, "");
-}
-
-TEST(Evidence, DatabasesNameTheirTables) {
-  RankDiagnosis part = MadeRank();
+// Two calls of an operator on one line are a place; a call that waits for two streams is one call.
+TEST_F(EvidenceTest, CallsHaveTheLineOfTheProgram) {
+  PartBuilder builder = TwoSteps();
+  const std::uint32_t edge = 0;
+  const NameId call = builder.NameOf("aclrtSynchronizeStream"), op = builder.NameOf("aten::item");
+  const auto block = [&](std::int32_t step, TimeNs start, TimeNs dur, std::string_view line) {
+    builder.Part().blocked.push_back(
+        {edge, Leaf::kScalarSync, call, op, step, start, dur, false, builder.NameOf(line)});
+  };
+  block(0, 100, 2 * kMs, "train.py:90");
+  block(0, 100, 2 * kMs, "train.py:90");
+  block(1, 200, 4 * kMs, "train.py:90");
+  block(1, 300, 1 * kMs, "train.py:95");
+  RankDiagnosis part = builder.Build();
   part.source = "database";
-  Diagnosis diagnosis = DiagnosisOf("host.sync");
-  FindEvidence({{0, &part}}, diagnosis);
-  ASSERT_FALSE(diagnosis.findings[0].evidence.empty());
-  EXPECT_EQ(diagnosis.findings[0].evidence[0].table, "CANN_API");
+  MakeJobOf({std::move(part)});
+  WhatIf what_if;
+  what_if.expect.cuts.push_back(job_.graph.first_edge[0] + edge);
+  const auto places = Find("host.sync", what_if, {Leaf::kScalarSync});
+  ASSERT_EQ(places.size(), 2u);
+  EXPECT_EQ(places[0].line, "train.py:90");
+  EXPECT_EQ(places[0].op, "aten::item");
+  EXPECT_EQ(places[0].name, "aclrtSynchronizeStream");
+  EXPECT_EQ(places[0].table, "CANN_API");
+  EXPECT_EQ(places[0].time, 3 * kMs) << "(2 + 4) / 2";
+  EXPECT_EQ(places[0].calls, 1);
+  EXPECT_EQ(places[0].of_all, 3'500'000);
+  EXPECT_EQ(places[1].line, "train.py:95");
+}
+
+TEST_F(EvidenceTest, OfManyPlacesTheLargestAreKept) {
+  PartBuilder builder;
+  builder.Step();
+  for (TimeNs i = 0; i < 90; ++i)
+    builder.Kernel("K" + std::to_string(i), (1 + i * 37 % 90) * kUs, Leaf::kFormat);
+  MakeJobOf({builder.Build()});
+  const auto places = Find("op.format", WithoutKernels(Leaf::kFormat), {Leaf::kFormat});
+  ASSERT_EQ(places.size(), 50u);
+  for (std::size_t i = 0; i < places.size(); ++i)
+    EXPECT_EQ(places[i].time, (90 - static_cast<TimeNs>(i)) * kUs) << i;
+  EXPECT_EQ(places[0].of_all, 4095 * kUs) << "90 * 91 / 2";
 }
 
 }  // namespace

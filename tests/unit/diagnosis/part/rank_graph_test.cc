@@ -126,6 +126,139 @@ TEST(RankGraph, LaunchesBelongToTheirStreams) {
   EXPECT_EQ(launches, (std::vector<std::pair<TimeNs, TimeNs>>{{10, 20}, {30, 500}, {50, 60}}));
 }
 
+std::vector<std::string> PlacesOfPart(const RankDiagnosis& part) {
+  std::vector<std::string> places;
+  for (const HostPlace& place : part.places) places.push_back(part.names[place.name]);
+  return places;
+}
+
+// The main thread prepares images while a progress bar sleeps, and a watchdog asks the device.
+RankDiagnosis PartWithIdleThreads() {
+  test::RankBuilder rank(DeviceKind::kGpu);
+  const std::int32_t main = rank.Thread(1), monitor = rank.Thread(2), watchdog = rank.Thread(3);
+  rank.Call("threading.py(59): wait", 0, 5000, monitor);
+  rank.Op("cudaStreamSynchronize", 1500, 4500, watchdog);
+  rank.Op("aten::mm", 100, 200, main);
+  rank.Launch(7, 150, main);
+  rank.trace.kernels.link[rank.KernelAt(300, 400)] = 7;
+  rank.Call("images.py(178): preprocess", 200, 4000, main);
+  rank.Op("aten::mm", 4000, 4200, main);
+  rank.Launch(8, 4100, main);
+  rank.trace.kernels.link[rank.KernelAt(4300, 4400)] = 8;
+  return MakeRankDiagnosis(rank.trace);
+}
+
+TEST(RankGraph, IdleThreadsAreNoPlaces) {
+  const RankDiagnosis part = PartWithIdleThreads();
+  EXPECT_EQ(PlacesOfPart(part),
+            (std::vector<std::string>{"aten::mm", "images.py(178): preprocess"}));
+  const auto longest =
+      std::max_element(part.places.begin(), part.places.end(),
+                       [](const HostPlace& a, const HostPlace& b) { return a.time < b.time; });
+  EXPECT_EQ(longest->time, 3800) << "from 200 to 4000";
+  EXPECT_EQ(part.shares[longest->share].leaf, Leaf::kPython);
+}
+
+TEST(RankGraph, AThreadThatIssuesNothingHoldsUpNothing) {
+  EXPECT_TRUE(PartWithIdleThreads().blocked.empty()) << "the watchdog waits for itself";
+}
+
+// Of an event that several stretches share each has its own time; it is one call.
+TEST(RankGraph, ACallThatGoesOnIsCountedOnce) {
+  test::RankBuilder rank(DeviceKind::kGpu);
+  const std::int32_t main = rank.Thread(1);
+  rank.Call("train.py(10): step", 150, 900, main);
+  for (const TimeNs launched : {100, 300, 600, 1000}) {
+    rank.Launch(launched, launched, main);
+    rank.trace.kernels.link[rank.KernelAt(launched + 1000, launched + 1050)] = launched;
+  }
+  const RankDiagnosis part = MakeRankDiagnosis(rank.trace);
+  std::uint32_t calls = 0;
+  TimeNs time = 0;
+  for (const HostPlace& place : part.places) {
+    calls += place.count;
+    time += place.time;
+  }
+  EXPECT_EQ(part.places.size(), 3u);
+  EXPECT_EQ(calls, 1u);
+  EXPECT_EQ(time, 750);
+}
+
+// Nothing that the profiler does for itself is Python of the program.
+TEST(RankGraph, TheProfilersOwnWorkIsOfItsOwnClass) {
+  test::RankBuilder rank(DeviceKind::kGpu);
+  const std::int32_t main = rank.Thread(1);
+  rank.Launch(1, 100, main);
+  rank.trace.kernels.link[rank.KernelAt(200, 300)] = 1;
+  rank.Call("torch/profiler/profiler.py(200): start_trace", 400, 900, main);
+  rank.Call("json/encoder.py(9): encode", 500, 800, main);
+  rank.Launch(2, 1000, main);
+  rank.trace.kernels.link[rank.KernelAt(1100, 1200)] = 2;
+  const RankDiagnosis part = MakeRankDiagnosis(rank.trace);
+  TimeNs profiler = 0, python = 0;
+  for (const HostShare& share : part.shares) {
+    if (share.leaf == Leaf::kProfiler) profiler += share.time;
+    if (share.leaf == Leaf::kPython) python += share.time;
+  }
+  EXPECT_EQ(profiler, 500);
+  EXPECT_EQ(python, 0);
+}
+
+TEST(RankGraph, KernelsThatClearGradients) {
+  test::RankBuilder rank(DeviceKind::kGpu);
+  const std::int32_t main = rank.Thread(1);
+  rank.Op("Optimizer.zero_grad#SGD.zero_grad", 100, 200, main);
+  for (const TimeNs launched : {150, 300}) {
+    rank.Launch(launched, launched, main);
+    rank.trace.kernels.link[rank.KernelAt(launched + 1000, launched + 1050)] = launched;
+  }
+  const RankDiagnosis part = MakeRankDiagnosis(rank.trace);
+  std::vector<bool> clears;
+  for (const GraphNode& node : part.graph.nodes) {
+    if (node.kind == NodeKind::kKernel) clears.push_back(node.clears_gradients);
+  }
+  EXPECT_EQ(clears, (std::vector<bool>{true, false}));
+}
+
+// Traces of GPUs have no shapes of kernels, but those of the operators that launch them.
+TEST(RankGraph, KernelsOfAGpuHaveTheShapesOfTheirOperators) {
+  test::RankBuilder rank(DeviceKind::kGpu);
+  const std::int32_t main = rank.Thread(1);
+  rank.Op("aten::addmm", 100, 300, main);
+  rank.trace.host_ops.shapes.back() = rank.Text("[[8], [32, 16], [], 1]");
+  rank.Op("cudaLaunchKernel", 150, 160, main);
+  rank.Launch(7, 155, main);
+  rank.trace.kernels.link[rank.KernelAt(400, 800)] = 7;
+  const RankDiagnosis part = MakeRankDiagnosis(rank.trace);
+  ASSERT_EQ(part.kinds.size(), 1u);
+  EXPECT_EQ(part.names[part.kinds[0].shapes], "8;32,16;;1");
+}
+
+// Traces of GPUs record no waits of streams: a kernel that was launched long before begins when a
+// collective of another stream ends.
+TEST(RankGraph, OnAGpuAKernelWaitsForTheCollectiveThatEndedJustBefore) {
+  const auto waits = [](TimeNs begin) {
+    test::RankBuilder rank(DeviceKind::kGpu);
+    const std::int32_t main = rank.Thread(1);
+    const std::int32_t group = rank.Group("0");
+    for (const TimeNs launched : {1'000, 2'000, 3'000}) rank.Launch(launched, launched, main);
+    rank.trace.kernels.link[rank.KernelAt(10'000, 20'000)] = 1'000;
+    rank.Collective(group, 20'000, 900'000, "allreduce");
+    rank.trace.communications.link.back() = 2'000;
+    rank.trace.kernels.link[rank.KernelAt(begin, begin + 5'000)] = 3'000;
+    std::vector<HostStretch> host;
+    const RankGraph graph = BuildRankGraph(rank.trace, 0, host);
+    return std::any_of(graph.edges.begin(), graph.edges.end(), [&](const GraphEdge& edge) {
+      return graph.nodes[edge.on].kind == NodeKind::kLeave &&
+             graph.nodes[edge.node].kind == NodeKind::kKernel;
+    });
+  };
+  EXPECT_TRUE(waits(915'000));
+  EXPECT_TRUE(waits(950'000)) << "50 us behind it, and idle for 930";
+  EXPECT_FALSE(waits(970'000)) << "70 us behind the end: for something else";
+  EXPECT_FALSE(waits(40'000)) << "beside it";
+}
+
 // What a user calls a part of the program is no place where the host works.
 TEST(RankGraph, MarksOfUsersAreNoPlacesOnAGpu) {
   test::RankBuilder rank(DeviceKind::kGpu);
@@ -134,10 +267,10 @@ TEST(RankGraph, MarksOfUsersAreNoPlacesOnAGpu) {
   rank.Op("aten::mm", 100, 300, main);
   rank.Launch(7, 200, main);
   rank.trace.kernels.link[rank.KernelAt(400, 800)] = 7;
+  rank.Launch(8, 600, main);
+  rank.trace.kernels.link[rank.KernelAt(900, 950)] = 8;
   const RankDiagnosis part = MakeRankDiagnosis(rank.trace);
-  std::vector<std::string> places;
-  for (const HostPlace& place : part.places) places.push_back(part.names[place.name]);
-  EXPECT_EQ(places, (std::vector<std::string>{"aten::mm"}));
+  EXPECT_EQ(PlacesOfPart(part), (std::vector<std::string>{"aten::mm"}));
 }
 
 }  // namespace

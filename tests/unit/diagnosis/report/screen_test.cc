@@ -67,6 +67,42 @@ TEST(DiagnosisScreen, WithoutFindingsTheLargestPartIsTheLimit) {
   EXPECT_EQ(lines[5], "Next limit: Python, 38.4 ms (38 % of the step)");
 }
 
+// The finding takes 7.4 ms, the first of its places 0.1 of them.
+TEST(DiagnosisScreen, APlaceHasItsOwnTimeBesideThatOfTheFinding) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  FoundCause finding = MadeFinding("host.python", 8'000'000);
+  finding.metrics = {{"calls_per_step", 40, "count"}, {"time_per_step", 7.4e6, "ns"}};
+  Evidence& place = finding.evidence[0];
+  place.name = "train.py(90): log";
+  place.line = "train.py:90";
+  place.calls = 1.5;
+  place.time = 138'000;
+  place.of_all = 7'400'000;
+  diagnosis.findings = {finding};
+  const auto facts = [&] { return DiagnosisScreen(diagnosis, Language::kEnglish, 5).at(6); };
+  EXPECT_EQ(facts(), "    train.py(90): log: 0.1 of 7.4 ms a step, 1.5 calls a step");
+  diagnosis.findings[0].evidence[0].time = 7'400'000;  // the only one
+  EXPECT_EQ(facts(), "    train.py(90): log: 7.4 ms a step, 1.5 calls a step");
+  diagnosis.findings[0].evidence[0].time = 7'360'000;  // the others do not count
+  EXPECT_EQ(facts(), "    train.py(90): log: 7.4 ms a step, 1.5 calls a step");
+  diagnosis.findings[0].metrics = {{"late_by", 2e6, "ns"}};
+  diagnosis.findings[0].evidence[0].time = 1'200'000;
+  EXPECT_EQ(facts(), "    train.py(90): log, 1.2 of 7.4 ms: 2.0 ms behind the rank before it");
+}
+
+// How much of an operation is exposed is not recorded, only what a fix takes of each.
+TEST(DiagnosisScreen, AnOperationHasItsShareOfTheFinding) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  FoundCause finding = MadeFinding("comm.not_overlapped", 8'000'000);
+  finding.metrics = {{"time_per_step", 5.1e6, "ns"}};
+  finding.evidence[0].name = "hcom_allReduce__868_2_1";
+  finding.evidence[0].time = 470'000;
+  finding.evidence[0].of_all = 1'000'000;
+  diagnosis.findings = {finding};
+  EXPECT_EQ(DiagnosisScreen(diagnosis, Language::kEnglish, 5).at(6),
+            "    hcom_allReduce__868_2_1: 47 % of 5.1 ms a step");
+}
+
 TEST(DiagnosisScreen, AFindingHasNumberPlaceAndAction) {
   Diagnosis diagnosis = MadeDiagnosis();
   diagnosis.findings = {MadeFinding("host.h2d", 8'000'000)};
@@ -75,7 +111,7 @@ TEST(DiagnosisScreen, AFindingHasNumberPlaceAndAction) {
   ASSERT_EQ(lines.size(), 8u);
   EXPECT_EQ(lines[4],
             "1 MEDIUM   blocking copies stop the host                      saves 8.0 ms (8 %)");
-  EXPECT_EQ(lines[5], "    aten::to: 3 calls a step, 5.0 ms a step");
+  EXPECT_EQ(lines[5], "    aten::to: 5.0 ms a step, 3 calls a step");
   EXPECT_EQ(lines[6], "    -> pin_memory=True; .to(device, non_blocking=True)");
   EXPECT_EQ(lines[7], "After all of these: 92.0 ms.  Next: advisor why host.h2d -d DIR");
 }
@@ -192,11 +228,23 @@ TEST(DiagnosisScreen, NamesTheLinesOfTheProgram) {
   diagnosis.findings[0].evidence[0].line = "train.py:90";
   diagnosis.not_causes = {{"aten::_local_scalar_dense", 91'700'000, "host.h2d", "main.py:485"}};
   const ScreenLines lines = DiagnosisScreen(diagnosis, Language::kEnglish, 5);
-  EXPECT_TRUE(ScreenHolds(lines, "    aten::to at train.py:90: 3 calls a step"));
+  EXPECT_TRUE(ScreenHolds(lines, "    aten::to at train.py:90: 5.0 ms a step, 3 calls"));
   // 80 columns: the middle of the name gives way.
   EXPECT_TRUE(ScreenHolds(lines, "r_dense at main.py:485, 91.7 ms: waits for what 1 delays\n"));
   EXPECT_TRUE(ScreenHolds(DiagnosisScreen(diagnosis, Language::kChinese, 5),
-                          "aten::to（train.py:90）：每个 step 3 次"));
+                          "aten::to（train.py:90）：每个 step 5.0 ms，每个 step 3 次"));
+}
+
+TEST(DiagnosisScreen, WhatOthersMayDoAsWellIsSaidSo) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  diagnosis.findings = {MadeFinding("rank.late", 50'000'000)};
+  diagnosis.hidden = {MadeFinding("host.dataloader", 0)};
+  diagnosis.hidden[0].alone = 3'400'000;
+  diagnosis.hidden[0].after = {"rank.late"};
+  diagnosis.hidden[0].if_others_do = true;
+  EXPECT_TRUE(
+      ScreenHolds(DiagnosisScreen(diagnosis, Language::kEnglish, 5),
+                  "Hidden behind 1: host.dataloader; saves up to 3.4 ms if others do the same\n"));
 }
 
 TEST(DiagnosisScreen, CountsWhatItLeavesOut) {

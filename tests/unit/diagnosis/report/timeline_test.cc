@@ -9,7 +9,6 @@
 
 #include "diagnosis/made_diagnosis.h"
 #include "diagnosis/made_ranks.h"
-#include "mpa/diagnosis/causes/evidence.h"
 
 namespace mpa {
 namespace {
@@ -25,7 +24,17 @@ struct MadeTimeline {
     diagnosis.findings[0].steps = {};
     diagnosis.findings[0].ranks = std::move(ranks);
     const std::vector<DiagnosedRank> all = {{0, &part}, {1, &part}};
-    FindEvidence(all, diagnosis);
+    // As its finding shows it: the longest of the kernels.
+    FoundCause& finding = diagnosis.findings[0];
+    finding.evidence.clear();
+    for (const std::int64_t rank : {0, 1}) {
+      if (!finding.ranks.empty() && finding.ranks[0] != rank) continue;
+      finding.evidence.push_back({.rank = rank,
+                                  .table = "kernels",
+                                  .name = "TransData",
+                                  .start = 15'000'000,
+                                  .dur = 3'000'000});
+    }
     return TimelineJson::parse(TimelineOf(all, diagnosis, diagnosis.findings[0]));
   }
 };

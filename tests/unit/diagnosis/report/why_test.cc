@@ -168,9 +168,9 @@ TEST(Why, ShowsTenStepsThatStall) {
 TEST(Why, ShortTimesAreInMicroseconds) {
   Diagnosis diagnosis = TwoFindings();
   diagnosis.findings[1].evidence[0].dur = 12'300;
-  EXPECT_HAS_TEXT(WhyText(diagnosis, 1), "  12.3 us at 7 ns, trace_view.json: host_ops\n");
+  EXPECT_HAS_TEXT(WhyText(diagnosis, 1), "  longest 12.3 us at 7 ns, trace_view.json: host_ops\n");
   diagnosis.findings[1].evidence[0].dur = 100'000;
-  EXPECT_HAS_TEXT(WhyText(diagnosis, 1), "  0.1 ms at 7 ns");
+  EXPECT_HAS_TEXT(WhyText(diagnosis, 1), "  longest 0.1 ms at 7 ns");
 }
 
 TEST(Why, ShowsTheLineOfTheProgram) {

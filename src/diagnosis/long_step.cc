@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// A single step that takes much longer than the others.
+#include "long_step.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "mpa/diagnosis/causes/cause.h"
+#include "mpa/diagnosis/causes/evidence.h"
+#include "mpa/measure/quantiles.h"
+
+namespace mpa {
+namespace {
+
+// What a rank does in a step beyond the median of its other steps, by class.
+struct StepExcess {
+  std::size_t rank = 0, step = 0;
+  double ratio = 0;  // of the lengths of the step and the others
+  std::array<TimeNs, kLeaves> by_leaf{};
+  TimeNs Sum() const {
+    TimeNs sum = 0;
+    for (const TimeNs time : by_leaf) sum += time;
+    return sum;
+  }
+};
+
+class LongSteps {
+ public:
+  explicit LongSteps(const Job& job) : job_(job) {}
+
+  // The step and rank with the largest excess, of steps that are much longer for it.
+  std::optional<StepExcess> Find() const {
+    std::optional<StepExcess> largest;
+    if (static_cast<double>(job_.CountedSteps()) < job_.rules.few_steps) return largest;
+    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+      for (std::size_t step = job_.first_step; step < job_.steps; ++step) {
+        const TimeNs own = LengthOf(rank, step);
+        const TimeNs usual =
+            UsualOf(step, [&](std::size_t other) { return LengthOf(rank, other); });
+        if (usual <= 0 ||
+            static_cast<double>(own) < job_.rules.long_ratio * static_cast<double>(usual))
+          continue;
+        StepExcess excess = ExcessOf(rank, step);
+        excess.ratio = static_cast<double>(own) / static_cast<double>(usual);
+        // What waits for another rank is long as well, but not for what it does.
+        if (2 * excess.Sum() < own - usual || (largest && excess.Sum() <= largest->Sum())) continue;
+        largest = excess;
+      }
+    }
+    return largest;
+  }
+
+  // The excess out of the host's work and the kernels of the step, each class by its share.
+  Removal Without(const StepExcess& excess) const {
+    Removal removal;
+    const RankDiagnosis& part = job_.Part(excess.rank);
+    const auto step = static_cast<std::int32_t>(excess.step);
+    const auto less = [&](Leaf leaf, TimeNs time) {
+      const TimeNs all = TimeOf(excess.rank, excess.step, leaf);
+      return all <= 0
+                 ? 0
+                 : ShareOf(time,
+                           static_cast<double>(excess.by_leaf[static_cast<std::size_t>(leaf)]) /
+                               static_cast<double>(all));
+    };
+    for (const HostShare& share : part.shares) {
+      if (job_.StepOfEdge(excess.rank, share.edge) != step || share.starts_up) continue;
+      const TimeNs time = less(share.leaf, share.time);
+      if (time > 0)
+        removal.waits.push_back({job_.graph.first_edge[excess.rank] + share.edge, time});
+    }
+    for (std::uint32_t i = 0; i < part.graph.nodes.size(); ++i) {
+      const GraphNode& node = part.graph.nodes[i];
+      if (node.kind != NodeKind::kKernel || node.step != step) continue;
+      const TimeNs time = less(node.leaf, node.dur);
+      if (time > 0) removal.durations.push_back({job_.graph.first_node[excess.rank] + i, time});
+    }
+    return removal;
+  }
+
+ private:
+  TimeNs LengthOf(std::size_t rank, std::size_t step) const {
+    const auto& steps = job_.Part(rank).steps;
+    return step < steps.size() ? steps[step].end - steps[step].begin : 0;
+  }
+
+  // Of the host's work, or of the account where kernels compute.
+  TimeNs TimeOf(std::size_t rank, std::size_t step, Leaf leaf) const {
+    const auto at = static_cast<std::size_t>(leaf);
+    if (IsFree(leaf)) return job_.work[rank][step].host[at];
+    TimeNs time = 0;
+    for (const GraphNode& node : job_.Part(rank).graph.nodes) {
+      if (node.kind == NodeKind::kKernel && node.leaf == leaf &&
+          node.step == static_cast<std::int32_t>(step))
+        time += node.dur;
+    }
+    return time;
+  }
+
+  template <typename TimeOfStep>
+  TimeNs UsualOf(std::size_t step, TimeOfStep time_of) const {
+    std::vector<TimeNs> others;
+    for (std::size_t other = job_.first_step; other < job_.steps; ++other) {
+      if (other != step) others.push_back(time_of(other));
+    }
+    return Median(std::move(others));
+  }
+
+  StepExcess ExcessOf(std::size_t rank, std::size_t step) const {
+    StepExcess excess{.rank = rank, .step = step};
+    for (std::size_t i = 0; i < kLeaves; ++i) {
+      const auto leaf = static_cast<Leaf>(i);
+      if (!IsCompute(leaf) && (!IsFree(leaf) || leaf == Leaf::kProfiler)) continue;
+      const TimeNs own = TimeOf(rank, step, leaf);
+      const TimeNs usual =
+          UsualOf(step, [&](std::size_t other) { return TimeOf(rank, other, leaf); });
+      excess.by_leaf[i] = std::max<TimeNs>(0, own - usual);
+    }
+    return excess;
+  }
+
+  const Job& job_;
+};
+
+}  // namespace
+
+void AddLongStep(const Job& job, const std::vector<const WhatIf*>& mended, StepReplays& replays,
+                 Diagnosis& diagnosis) {
+  const LongSteps steps(job);
+  const std::optional<StepExcess> excess = steps.Find();
+  if (!excess) return;
+  WhatIf what_if;
+  what_if.expect = steps.Without(*excess);
+  StepReplays::Removals made, with;
+  for (const WhatIf* other : mended) made.push_back(&other->expect);
+  with = made;
+  with.push_back(&what_if.expect);
+  const TimeNs gain = replays.Time(made) - replays.Time(with);
+  // A finding that has taken most of it tells the cause.
+  const TimeNs alone = diagnosis.step - replays.Time({&what_if.expect});
+  if (gain < LeastGain(job.rules, diagnosis.step) || 2 * gain < alone) return;
+  const std::int32_t id = job.Part(excess->rank).steps[excess->step].id;
+  const std::int64_t rank = job.ranks[excess->rank].rank;
+  FoundCause found = NewCause(job, "step.long", fmt::format("s{}/r{}", id, rank)).finding;
+  found.ranks = {rank};
+  found.steps = {id};
+  const auto largest = std::max_element(excess->by_leaf.begin(), excess->by_leaf.end());
+  found.leaf = NameOf(static_cast<Leaf>(largest - excess->by_leaf.begin()));
+  found.metrics.push_back({"slower_than_steps", excess->ratio, "ratio"});
+  found.gain = gain;
+  found.alone = alone;
+  found.gain_max = gain;
+  EvidenceFinder(job).Find(what_if, {}, found);
+  diagnosis.floor -= gain;
+  diagnosis.findings.push_back(std::move(found));
+}
+
+void PlaceLongStep(Diagnosis& diagnosis) {
+  auto& findings = diagnosis.findings;
+  const auto step = std::find_if(findings.begin(), findings.end(), [](const FoundCause& finding) {
+    return finding.id == "step.long";
+  });
+  if (step == findings.end()) return;
+  const auto at = std::find_if(findings.begin(), step, [](const FoundCause& finding) {
+    return finding.kind != FindingKind::kFault;
+  });
+  std::rotate(at, step, std::next(step));
+}
+
+}  // namespace mpa
