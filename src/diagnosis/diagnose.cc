@@ -117,11 +117,9 @@ TimeNs DoubtOf(const Job& job, const FoundCause& finding) {
 // When ranks came that were not captured: as if they did what the captured ones do.
 Removal ArrivalsOfOthers(const Job& job) {
   Removal removal;
-  for (const auto* edges : {&job.graph.outsiders, &job.graph.seconds}) {
-    for (const ReplayGraph::Edge edge : *edges) {
-      if (edge < job.graph.graph.Edges()) removal.cuts.push_back(edge);
-    }
-  }
+  removal.cuts = job.graph.before_late;
+  for (const auto& edges : job.graph.late)
+    removal.cuts.insert(removal.cuts.end(), edges.begin(), edges.end());
   return removal;
 }
 

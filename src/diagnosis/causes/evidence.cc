@@ -153,14 +153,14 @@ class GraphIndex {
   };
   struct OfOperation {
     std::size_t operation = 0, member = 0;
-    bool outsider = false;
+    bool is_late = false;  // the edge waits for late members
   };
 
   explicit GraphIndex(const Job& job) : job_(job), ranks_(job.ranks.size()) {
     for (std::size_t i = 0; i < job.graph.leaves.size(); ++i) {
       for (std::size_t member = 0; member < job.graph.leaves[i].size(); ++member)
         operations_[job.graph.leaves[i][member]] = {i, member, false};
-      operations_[job.graph.outsiders[i]] = {i, 0, true};
+      for (const ReplayGraph::Edge edge : job.graph.late[i]) operations_[edge] = {i, 0, true};
     }
   }
 
@@ -436,7 +436,7 @@ void EvidenceFinder::Find(const WhatIf& what_if, const std::vector<Leaf>& about,
   }
   for (const ReplayGraph::Edge cut : what_if.expect.cuts) {
     const GraphIndex::OfOperation* of = index_->OperationAt(cut);
-    if (of == nullptr || !of->outsider) continue;
+    if (of == nullptr || !of->is_late) continue;
     operations.AddWaits(of->operation);
     has_operations = true;
   }

@@ -75,7 +75,8 @@ JobGraph BuildJobGraph(const std::vector<const RankGraph*>& ranks,
       }
       return graph.Wait(joint, moment, WaitsFor::kStart, 0);
     };
-    if (!operation.late.empty()) wait_for_moment(operation.late.back().before);
+    if (!operation.late.empty())
+      job.before_late.push_back(wait_for_moment(operation.late.back().before));
     std::vector<ReplayGraph::Edge>& late = job.late.emplace_back();
     for (const LateMembers& members : operation.late) late.push_back(wait_for_moment(members.time));
     last_joint[operation.lane] = joint;

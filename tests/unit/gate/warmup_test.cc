@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "mpa/change/account_names.h"
 #include "mpa/gate/judge.h"
 #include "support/failures.h"
 

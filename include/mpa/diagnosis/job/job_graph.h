@@ -38,6 +38,8 @@ struct JobGraph {
   std::vector<std::vector<ReplayGraph::Edge>> leaves;  ///< of every operation: joint to each leave
   /// Of every operation: joint to each of its late members, the last first.
   std::vector<std::vector<ReplayGraph::Edge>> late;
+  /// Of every operation with late members: joint to the last of the members before them.
+  std::vector<ReplayGraph::Edge> before_late;
 };
 
 /// `clock`: of every rank, to that of the job. `first_step`: see ReplaySteps, whose `begin` is left
