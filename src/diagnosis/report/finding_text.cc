@@ -195,12 +195,17 @@ std::string FactsText(const FoundCause& finding, Language language, std::size_t 
   const std::string comma = InChinese(language) ? "，" : ", ";
   std::string facts = PlaceOf(finding, language);
   const auto is_time = [](const Metric& metric) { return metric.name == "time_per_step"; };
-  if (std::none_of(finding.metrics.begin(), finding.metrics.end(), is_time) &&
-      !finding.evidence.empty() && finding.evidence.front().time > 0)
-    facts += comma + PartText(finding.evidence.front());
-  bool first = true;
   std::vector<Metric> metrics = finding.metrics;
   std::stable_partition(metrics.begin(), metrics.end(), is_time);
+  if ((metrics.empty() || !is_time(metrics.front())) && !finding.evidence.empty() &&
+      finding.evidence.front().time > 0) {
+    const std::string part = comma + PartText(finding.evidence.front());
+    const std::string fact =
+        metrics.empty() ? "" : ": " + FactOf(finding, metrics.front(), language);
+    // What was measured says more than the share of the place.
+    if (ColumnsOf(facts) + ColumnsOf(part) + ColumnsOf(fact) <= columns) facts += part;
+  }
+  bool first = true;
   for (const Metric& metric : metrics) {
     const std::string fact = FactOf(finding, metric, language);
     if (fact.empty()) continue;
@@ -384,10 +389,11 @@ std::vector<std::string> NotesOf(const Diagnosis& diagnosis, Language language) 
       "以下 step 并非所有卡都有，不参与卡间比较：{}");
   for (const ClockDoubt& doubt : diagnosis.clock_doubts) {
     notes.push_back(fmt::format(
-        fmt::runtime(InChinese(language)
-                         ? "rank {} 与 rank {} 的时钟不一致，相差 {:.1f} us：更小的卡间差异不予判断"
-                         : "the clocks of ranks {} and {} contradict each other by {:.1f} us: which "
-                           "rank is late by less cannot be known"),
+        fmt::runtime(
+            InChinese(language)
+                ? "rank {} 与 rank {} 的时钟不一致，相差 {:.1f} us：更小的卡间差异不予判断"
+                : "the clocks of ranks {} and {} contradict each other by {:.1f} us: which "
+                  "rank is late by less cannot be known"),
         doubt.first, doubt.second, static_cast<double>(doubt.residual) / 1e3));
   }
   return notes;

@@ -85,6 +85,8 @@ TEST(RankGraph, NestedWaitsCountOnce) {
     rank.trace.host_calls.Append(
         {.start = begin, .dur = end - begin, .name = rank.Text(name), .track = track});
   };
+  rank.Launch(8, 5, other);  // a thread that issues nothing holds up nothing
+  rank.trace.kernels.link[rank.KernelAt(400, 410)] = 8;
   call("Runtime@StreamSynchronize", 120, 490, main);
   call("AscendCL@aclrtSynchronizeStreamWithTimeout", 100, 500, main);
   call("Runtime@StreamSynchronize", 130, 480, other);

@@ -87,7 +87,12 @@ TEST(DiagnosisScreen, APlaceHasItsOwnTimeBesideThatOfTheFinding) {
   EXPECT_EQ(facts(), "    train.py(90): log: 7.4 ms a step, 1.5 calls a step");
   diagnosis.findings[0].metrics = {{"late_by", 2e6, "ns"}};
   diagnosis.findings[0].evidence[0].time = 1'200'000;
-  EXPECT_EQ(facts(), "    train.py(90): log, 1.2 of 7.4 ms: 2.0 ms behind the rank before it");
+  diagnosis.findings[0].evidence[0].line.clear();
+  diagnosis.findings[0].evidence[0].name = "hcom_allReduce_";
+  EXPECT_EQ(facts(),
+            "    hcom_allReduce_, 1.2 of 7.4 ms: arrived 2.0 ms after the second-to-last rank");
+  diagnosis.findings[0].evidence[0].name = "hcom_allReduce__586_0_1";  // no room for both
+  EXPECT_EQ(facts(), "    hcom_allReduce__586_0_1: arrived 2.0 ms after the second-to-last rank");
 }
 
 // How much of an operation is exposed is not recorded, only what a fix takes of each.
