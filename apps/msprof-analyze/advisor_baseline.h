@@ -24,7 +24,7 @@ std::map<std::int64_t, TimesByName> MeanAccounts(const nlohmann::json& diagnosis
 
 struct FindingChanges {
   /// What the step of a rank that both runs have is made of, by leaves: of the rank whose step
-  /// takes longest. No children: there is none.
+  /// takes longest. Without children: no rank has one.
   ChangeNode step;
   std::vector<FindingChange> rows;
   /// Findings of now that the earlier document does not have, but may have lost when it was cut.

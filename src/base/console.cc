@@ -31,7 +31,7 @@ std::size_t ChosenColumns() {
   return static_cast<std::size_t>(std::clamp(chosen, 0L, kMost));
 }
 
-// Of a terminal; 0: there is none.
+// Columns of the terminal; 0: not a terminal.
 std::size_t TerminalColumns(std::FILE* stream) {
   winsize size{};
   return ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;

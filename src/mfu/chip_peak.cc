@@ -99,9 +99,9 @@ TypeClass ComputeType(std::string_view op_type, const std::vector<std::string>& 
 }
 
 ChipLimits LimitsOf(std::string_view chip) {
-  // Links: 18 GB/s is what the Python tool expects of SDMA (its advisor, bandwidth contention), and
-  // single links of a healthy Atlas A2 mesh reach 17.4. The port is RoCE of 100 Gbit/s. Memory:
-  // 1.6 TB/s by the data sheet of Atlas A2; tensors from 32 MiB on were measured to show it.
+  // 18 GB/s is what the Python tool expects of SDMA (its advisor, bandwidth contention); links of a
+  // healthy mesh were measured at 17.4. The other three have no public source of the vendor: they
+  // are working values, RoCE of 100 Gbit/s, and what tensors of 32 MiB and more were seen to reach.
   constexpr double kMebibyte = 1 << 20;
   if (chip.starts_with("Ascend910B"))
     return {.card_gbs = 18, .port_gbs = 12.5, .memory_gbs = 1600, .cache_bytes = 32 * kMebibyte};

@@ -53,7 +53,6 @@ std::vector<MappedRank> MapRank(const std::vector<RecipeRun>& runs, const Cluste
   }
   loaded.trace.capture = CaptureName(input.path);
   loaded.trace.capture_path = input.path.string();
-  loaded.trace.rank = found.rank;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const Recipe& recipe = *runs[i].recipe;
     RecipeArguments arguments = runs[i].arguments;

@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "load_rank.h"
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
 #include "mpa/base/parallel.h"
-#include "mpa/capture/profiler_info.h"
 #include "unread_records.h"
 
 namespace mpa {
@@ -27,15 +27,6 @@ void ReadGpuFacts(std::vector<RankInput>& inputs) {
       Log(LogLevel::kDebug, "{}; its rank is unknown", error.what());
     }
   });
-}
-
-std::int64_t RankOf(const RankInput& input) {
-  if (input.gpu) return input.gpu->rank.value_or(-1);
-  if (input.info && input.info->rank) return *input.info->rank;
-  if (const CaptureFile* database = input.Find(FileKind::kProfilerDb)) {
-    return NumberInName(database->path).value_or(-1);
-  }
-  return input.host_rank.value_or(-1);
 }
 
 // The time of the capture: "20250109153804000" of "<worker>_20250109153804000_ascend_pt",
@@ -89,7 +80,7 @@ FoundRanks FindRanks(const std::filesystem::path& directory,
   std::vector<FoundRank> found;
   std::set<std::int64_t> seen;
   for (RankInput& input : discovery.ranks) {
-    const std::int64_t rank = RankOf(input);
+    const std::int64_t rank = RankNumberOf(input);
     seen.insert(rank);
     if (wanted && !wanted->contains(rank)) continue;
     found.push_back({rank, std::move(input)});

@@ -9,6 +9,7 @@
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
 #include "mpa/base/progress.h"
+#include "mpa/capture/profiler_info.h"
 #include "mpa/measure/accounting.h"
 #include "mpa/model/launches.h"
 #include "mpa/model/step_selection.h"
@@ -76,10 +77,20 @@ void KeepSwitches(const Info& info, JobInfo& job) {
 
 }  // namespace
 
+std::int64_t RankNumberOf(const RankInput& input) {
+  if (input.gpu) return input.gpu->rank.value_or(-1);
+  if (input.info && input.info->rank) return *input.info->rank;
+  if (const CaptureFile* database = input.Find(FileKind::kProfilerDb)) {
+    return NumberInName(database->path).value_or(-1);
+  }
+  return input.host_rank.value_or(-1);
+}
+
 LoadedRank LoadRank(const RankInput& input, const ReadRequest& request,
                     std::optional<std::int32_t> step) {
   LoadedRank rank;
   rank.trace.source = SourceName(input.kind);
+  rank.trace.rank = RankNumberOf(input);
   if (input.info) {
     rank.trace.profiler_level = input.info->level;
     KeepSwitches(*input.info, rank.trace.job);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,10 @@ struct LoadedRank {
   std::vector<std::string> notes;  ///< files that are missing, rows that were left out
   bool partial = false;            ///< something was there but broken
 };
+
+/// The number of the rank as its settings, the name of its database or its raw data say; -1:
+/// unknown.
+std::int64_t RankNumberOf(const RankInput& input);
 
 /// Reads the wanted tables of a rank, ties device work to its launches and keeps only `step` if
 /// one is given. A broken side file costs its table, not the rank; the trace or database itself

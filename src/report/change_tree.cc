@@ -320,6 +320,17 @@ std::vector<std::string> ChangeLines(const std::vector<ChangeLine>& lines, const
   return texts;
 }
 
+namespace {
+
+// "waiting for rank 5 in allreduce" rather goes without its place than without its middle.
+std::string ShortCause(const std::string& name, std::size_t most) {
+  const std::size_t place = name.find(" in ");
+  if (CountCharacters(name) > most && place <= most) return name.substr(0, place);
+  return ShortenMiddle(name, most);
+}
+
+}  // namespace
+
 std::string ChangeCauses(const ChangeNode& whole, const AmountScale& scale, std::int64_t rounded,
                          std::size_t width) {
   const std::vector<Cause> causes = CausesOf(whole, scale);
@@ -338,15 +349,14 @@ std::string ChangeCauses(const ChangeNode& whole, const AmountScale& scale, std:
     if (with_rest && rest != 0) add(rest, "other");
     return text;
   };
-  constexpr std::size_t kWidths[] = {kLongestName, 32, 24, 16};
+  constexpr std::size_t kWidths[] = {kLongestName, 32, 24, 20, 16};
   for (const bool with_rest : {true, false}) {
     for (std::size_t count = causes.size(); count > 0; --count) {
       std::vector<std::string> texts = {text_of(
           count, [](const Cause& cause) { return cause.with_cause; }, with_rest)};
       for (const std::size_t most : kWidths) {
         texts.push_back(text_of(
-            count, [most](const Cause& cause) { return ShortenMiddle(cause.name, most); },
-            with_rest));
+            count, [most](const Cause& cause) { return ShortCause(cause.name, most); }, with_rest));
       }
       for (std::string& text : texts) {
         if (CountCharacters(text) <= width) return std::move(text);

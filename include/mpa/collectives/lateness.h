@@ -46,7 +46,7 @@ struct Lateness {
   bool IsPartial() const;
 };
 
-/// Where a run of the rank at this position is among the instances; empty: it is none.
+/// Where a run of the rank at this position is among the instances; empty: not among them.
 std::optional<std::size_t> FindInstance(const Lateness& lateness, const JobCollectives& ranks,
                                         std::size_t rank, std::int32_t operation);
 

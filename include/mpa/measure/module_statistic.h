@@ -45,7 +45,7 @@ struct ModuleStatisticOptions {
   bool backward = true;
 };
 
-/// Where the time of the device's kernels went. Collectives are no kernels.
+/// Where the time of the device's kernels went. Collectives do not count as kernels.
 struct ModuleCoverage {
   TimeNs in_modules = 0;
   TimeNs outside_modules = 0;  ///< their operators run in no module

@@ -14,7 +14,7 @@ namespace mpa {
 struct ReadRequest {
   Tables wanted{};           ///< tables outside this set may be left empty
   std::string gpu_flow_cat;  ///< category of a GPU trace's launch flows; empty: the usual ones
-  KernelMasks masks;         ///< which kernels of a GPU trace communicate
+  KernelMasks masks{};       ///< which kernels of a GPU trace communicate
 };
 
 /// Parses one kind of file into the tables of a RankTrace. Invalid rows are counted in

@@ -34,7 +34,7 @@ void AddChild(ChangeNode child, ChangeNode& parent);
 
 /// Adds what the children leave of the parent as one of them.
 void AddRest(std::string_view kind, std::string_view name, ChangeNode& parent);
-/// The kind of a rest that is no part of its own: it is never a cause.
+/// The kind of a remainder, which is never named as a cause.
 inline constexpr std::string_view kRemainder = "remainder";
 
 /// The names in the tree that changed, the largest change first. A remainder comes last, and is

@@ -160,5 +160,11 @@ TEST(ChangeTree, NamesAreShortenedBeforeCausesAreLeftOut) {
   EXPECT_EQ(Causes(step, 10), "");
 }
 
+TEST(ChangeTree, ANameGoesWithoutItsPlaceBeforeItIsCut) {
+  const ChangeNode step = Parent("step", {Leaf("part", "waiting for rank 5 in allreduce", 10, 20)});
+  EXPECT_EQ(Causes(step, 41), "+10.00 ms waiting for rank 5 in allreduce");
+  EXPECT_EQ(Causes(step, 40), "+10.00 ms waiting for rank 5");
+}
+
 }  // namespace
 }  // namespace mpa
