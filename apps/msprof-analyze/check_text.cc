@@ -183,9 +183,13 @@ const Lack* CommonLack(const std::vector<Verdict>& verdicts) {
   return one ? &verdicts[0].lacks[0] : nullptr;
 }
 
+// The setting stands on the line of the reason where both fit.
 void AddLack(const Lack& lack, WrappedText& page) {
-  page.Add("    - ", 6, lack.reason);
-  if (!lack.setting.empty()) page.Add("      -> ", 9, lack.setting);
+  constexpr std::size_t kIndent = 6;
+  const std::string both = lack.reason + " -> " + lack.setting;
+  const bool on_one_line = !lack.setting.empty() && kIndent + both.size() <= kUsualWidth;
+  page.Add("    - ", kIndent, on_one_line ? both : lack.reason);
+  if (!lack.setting.empty() && !on_one_line) page.Add("      -> ", 9, lack.setting);
 }
 
 // "compare: api, kernels; cluster: all, hccl_sum and 12 more", with -v all of them.

@@ -161,14 +161,14 @@ Verdict Judged(const AnalyzerCheck& check, const RankFacts& facts, Found alone, 
   Verdict verdict = check.can_run(facts);
   LeaveOutSettingsMade(facts, verdict);
   if (verdict.CannotRun()) {
-    const bool may_be_empty = check.recipe != nullptr && check.recipe->empty_is_answer;
-    const bool was_tried = facts.kind != CaptureKind::kGpu || check.recipe == nullptr ||
-                           check.recipe->tried_as.empty();
-    return was_tried && !may_be_empty && alone.value_or(false) ? Verdict() : verdict;
+    // Comparisons list what they cannot compare, too, so their rows prove nothing.
+    if (check.recipe == nullptr || check.recipe->empty_is_answer) return verdict;
+    const bool was_tried = facts.kind != CaptureKind::kGpu || check.recipe->tried_as.empty();
+    return was_tried && alone.value_or(false) ? Verdict() : verdict;
   }
   if (!in_job.value_or(true)) {
     verdict.ability = Ability::kCannotRun;
-    verdict.lacks.insert(verdict.lacks.begin(), {"nothing that it shows was recorded", ""});
+    if (verdict.lacks.empty()) verdict.lacks.push_back({"nothing that it shows was recorded", ""});
   }
   return verdict;
 }
