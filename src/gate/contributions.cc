@@ -89,8 +89,8 @@ class TableChange {
       : base_(base), comparison_(comparison), base_times_(base_times), times_(times) {}
 
   ChangeNode Of(MetricKind kind) const {
-    const bool has_steps = Has(base_, MetricKind::kStepTime) ||
-                           Has(comparison_, MetricKind::kStepTime);
+    const bool has_steps =
+        Has(base_, MetricKind::kStepTime) || Has(comparison_, MetricKind::kStepTime);
     if (kind == MetricKind::kE2e && has_steps) {
       if (base_times_.capture.empty() || times_.capture.empty()) return {};
       return WholeOf("", JoinTimes(base_times_.capture, times_.capture, "component"));
@@ -173,8 +173,8 @@ ChangeNode ChangeOfFitting(const Metric& metric, const std::vector<RunSummary>& 
       metric.kind == MetricKind::kKernel ? &Breakdown::kernels : &Breakdown::op_types;
   std::vector<ChangeNode> kernels =
       JoinTimes(MedianBreakdown(base).*section, MedianBreakdown(comparison).*section, "kernel");
-  std::erase_if(kernels,
-                [&](const ChangeNode& kernel) { return !FitsPattern(metric.pattern, kernel.name); });
+  std::erase_if(
+      kernels, [&](const ChangeNode& kernel) { return !FitsPattern(metric.pattern, kernel.name); });
   for (ChangeNode& kernel : kernels) kernel.name = ShortFunctionName(kernel.name);
   return WholeOf("", std::move(kernels));
 }

@@ -30,8 +30,7 @@ void MarkNoise(double noise, bool all, ChangeNode& node) {
 }
 
 void MarkNoise(const GateMetric& whole, ChangeNode& change) {
-  const bool changed =
-      std::abs(static_cast<double>(whole.Change())) > kNoiseFactor * whole.noise;
+  const bool changed = std::abs(static_cast<double>(whole.Change())) > kNoiseFactor * whole.noise;
   MarkNoise(whole.noise, !changed, change);
 }
 

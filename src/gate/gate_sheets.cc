@@ -93,10 +93,9 @@ Report ReportOf(GateReport gate) {
   const auto part_columns = PartColumns();
   Sheet& parts = report.sheets.emplace_back(SheetOf("Explanation", part_columns));
   const std::vector<ChangeNode> contributions = LeavesOf(gate.change);
-  for (const auto& [of, list] :
-       {std::pair{"contributions", &contributions},
-        std::pair{"host_calls", &std::as_const(gate).host_calls},
-        std::pair{"operators", &std::as_const(gate).operators}}) {
+  for (const auto& [of, list] : {std::pair{"contributions", &contributions},
+                                 std::pair{"host_calls", &std::as_const(gate).host_calls},
+                                 std::pair{"operators", &std::as_const(gate).operators}}) {
     for (const ChangeNode& part : *list) AddRow(part_columns, {of, part}, 0, parts);
   }
   const auto mismatch_columns = MismatchColumns();

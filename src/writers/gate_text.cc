@@ -47,8 +47,8 @@ void AddMetrics(const GateReport& report, std::vector<std::string>& lines) {
 void AddHeadline(const GateReport& report, bool brief, std::vector<std::string>& lines) {
   lines.push_back(brief ? report.short_headline : report.headline);
   const GateMetric* leading = report.Leading();
-  const bool judged = report.verdict == GateVerdict::kRegression ||
-                      report.verdict == GateVerdict::kImproved;
+  const bool judged =
+      report.verdict == GateVerdict::kRegression || report.verdict == GateVerdict::kImproved;
   if (judged && leading != nullptr && leading->name == report.change.name) return;
   const std::string_view all = report.headline, first = lines.back();
   if (all.size() == first.size() || !all.starts_with(first)) return;

@@ -21,8 +21,8 @@ struct ChangeNode {
   std::string name;
   TimeNs base = 0, comparison = 0;
   std::int64_t base_count = 0, comparison_count = 0;  ///< calls; 0: not counted
-  bool is_noise = false;  ///< the change is not above the noise of what it is a part of
-  std::string leaf = {};  ///< of the accounting, "free.sync.scalar"; empty: it is of no leaf
+  bool is_noise = false;   ///< the change is not above the noise of what it is a part of
+  std::string leaf = {};   ///< of the accounting, "free.sync.scalar"; empty: it is of no leaf
   std::string cause = {};  ///< what is behind the change, for people
   std::vector<ChangeNode> children = {};
 

@@ -358,7 +358,8 @@ class WorkOfOperations {
       return row.operation == wanted;
     });
     if (peer == kNoPeer || met == rows.end()) return false;
-    for (const SeenPeer& seen : part.collectives.seen[static_cast<std::size_t>(met - rows.begin())]) {
+    for (const SeenPeer& seen :
+         part.collectives.seen[static_cast<std::size_t>(met - rows.begin())]) {
       if (!seen.waited || RankInJob(operation, seen.peer) != peer) continue;
       places_.Add(member.rank, "tasks",
                   {.name = "Notify_Wait",

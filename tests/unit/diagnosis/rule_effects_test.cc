@@ -3,9 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <string_view>
-
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "diagnosis/diagnosed.h"

@@ -145,9 +145,9 @@ void serialize(Archive& archive, RankDiagnosis& part) {
   archive(part.source, part.level, part.capture, part.has_calls, part.breaks_off,
           part.knows_garbage, part.has_stacks, part.is_compiled, part.names, part.steps, part.graph,
           part.kinds, part.origins, part.shares, part.places, part.gaps, part.blocked,
-          part.operations, part.transfers, part.long_tasks, part.collectives, part.settings, part.host,
-          part.chip, part.rated_mhz, part.peak_reserved, part.pool_reserved, part.pool_allocated,
-          part.analyzers);
+          part.operations, part.transfers, part.long_tasks, part.collectives, part.settings,
+          part.host, part.chip, part.rated_mhz, part.peak_reserved, part.pool_reserved,
+          part.pool_allocated, part.analyzers);
 }
 
 }  // namespace mpa

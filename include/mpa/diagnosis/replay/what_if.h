@@ -21,7 +21,7 @@ struct ReplaySteps {
   /// earlier by as much. Else empty.
   std::vector<ReplayGraph::Node> opening = {};
   TimeNs opened = std::numeric_limits<TimeNs>::max();  ///< when the first of them was recorded
-  std::size_t first = 0;  ///< steps before it do not count (warm-up)
+  std::size_t first = 0;                               ///< steps before it do not count (warm-up)
 };
 
 /// The mean length of a counted step as it was recorded, which is what replaying the untouched

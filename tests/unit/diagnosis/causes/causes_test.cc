@@ -1158,8 +1158,7 @@ TEST(Causes, SettingsThatAllRanksHaveAreNotAdvised) {
     const FoundCause* found = FindingWith(diagnosis, "host.launch_bound");
     return found == nullptr ? "none" : AdviceOf(*found, Language::kEnglish);
   };
-  EXPECT_EQ(advice(),
-            "TASK_QUEUE_ENABLE=2 (raises peak device memory); CPU_AFFINITY_CONF=2");
+  EXPECT_EQ(advice(), "TASK_QUEUE_ENABLE=2 (raises peak device memory); CPU_AFFINITY_CONF=2");
   parts[0].settings["TASK_QUEUE_ENABLE"] = "2";
   EXPECT_EQ(advice(), "CPU_AFFINITY_CONF=2; use fused operators or graphs");
   parts.push_back(parts[0]);
