@@ -52,8 +52,13 @@ std::string CoverageText(const Lateness& lateness) {
 std::string LateRanksText(const std::vector<std::int64_t>& ranks, bool captured) {
   if (ranks.empty()) return "a rank that was not captured";
   if (ranks.front() < 0) return "rank ?";  // captures that do not say which they are
-  return fmt::format("rank{} {}{}", ranks.size() == 1 ? "" : "s", fmt::join(ranks, ", "),
-                     captured ? "" : " (not captured)");
+  constexpr std::size_t kShown = 6;
+  const std::string which = captured ? "" : " (not captured)";
+  if (ranks.size() > kShown + 1) {
+    return fmt::format("{} ranks ({}, ...){}", ranks.size(),
+                       fmt::join(ranks.begin(), ranks.begin() + kShown, ", "), which);
+  }
+  return fmt::format("rank{} {}{}", ranks.size() == 1 ? "" : "s", fmt::join(ranks, ", "), which);
 }
 
 void AddClockLines(const Lateness& lateness, std::vector<std::string>& lines) {

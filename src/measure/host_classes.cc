@@ -6,6 +6,7 @@
 
 #include "mpa/base/text.h"
 #include "mpa/measure/call_names.h"
+#include "mpa/measure/op_tree.h"
 
 namespace mpa {
 namespace {
@@ -35,16 +36,10 @@ bool IsCommunicationCall(std::string_view name) {
          name.starts_with("c10d::");
 }
 
-// cudaMalloc, cuLaunchKernel, hipMalloc, but not cumsum.
-bool IsCudaCall(std::string_view name) {
-  return name.starts_with("cuda") || name.starts_with("hip") ||
-         (name.starts_with("cu") && name.size() > 2 && name[2] >= 'A' && name[2] <= 'Z');
-}
-
 }  // namespace
 
 Leaf ClassOfOp(std::string_view name) {
-  if (IsCudaCall(name)) {  // what it does for an operator is part of the operator
+  if (IsRuntimeCall(name)) {  // what it does for an operator is part of the operator
     const Leaf leaf = ClassOfCall(name);
     return leaf == Leaf::kDispatchCann ? Leaf::kDispatchOp : leaf;
   }

@@ -10,6 +10,7 @@
 
 namespace mpa {
 
+// cudaMalloc, cuLaunchKernel, hipMalloc, but not cumsum.
 bool IsRuntimeCall(std::string_view name) {
   return name.starts_with("cuda") || name.starts_with("hip") ||
          (name.starts_with("cu") && name.size() > 2 && name[2] >= 'A' && name[2] <= 'Z');

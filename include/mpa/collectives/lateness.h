@@ -55,7 +55,7 @@ Lateness FindLateness(const JobCollectives& ranks);
 /// "2 of 8 ranks captured"; "2 ranks captured, not all of the job"; empty: all are captured.
 std::string CoverageText(const Lateness& lateness);
 
-/// "rank 5 (not captured)", "rank 3", "a rank that was not captured".
+/// "rank 5 (not captured)", "rank 3", "a rank that was not captured"; of many the first ones.
 std::string LateRanksText(const std::vector<std::int64_t>& ranks, bool captured);
 
 /// Adds that clocks contradict each other, where they do.

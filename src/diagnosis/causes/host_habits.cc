@@ -95,6 +95,7 @@ class HostHabits {
     }
     double time = 0;
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+      if (!job_.Part(rank).has_host_ops) continue;  // what the host does is unknown, not Python
       for (const HostShare& row : job_.Part(rank).shares) {
         if (row.starts_up || (row.leaf != Leaf::kPython && row.leaf != Leaf::kHostIdle)) continue;
         const std::uint32_t edge = job_.graph.first_edge[rank] + row.edge;

@@ -19,6 +19,7 @@
 #include "mpa/measure/host_places.h"
 #include "mpa/measure/host_timeline.h"
 #include "mpa/measure/nesting.h"
+#include "mpa/measure/op_tree.h"
 #include "mpa/model/step_bounds.h"
 #include "part_facts.h"
 #include "silent_gaps.h"
@@ -39,10 +40,14 @@ class PartMaker {
     part_.source = trace_.device == DeviceKind::kGpu ? kGpuSource : trace_.source;
     part_.level = trace_.profiler_level;
     part_.capture = trace_.capture_path;
-    part_.has_calls = !trace_.host_calls.Empty() || HasCudaCalls();
+    part_.has_calls = !trace_.host_calls.Empty() ||
+                      (trace_.device == DeviceKind::kGpu && HasHostOps(IsRuntimeCall));
     part_.breaks_off = trace_.issues.Contains(kTraceBreaksOff);
     part_.has_stacks =
         !trace_.python_calls.Empty() || trace_.job.settings.contains("profiler.stack");
+    part_.has_host_ops = part_.has_stacks || HasHostOps([](std::string_view name) {
+                           return !IsRuntimeCall(name) && !IsStepMark(name);
+                         });
     part_.is_compiled = RunsCompiled();
     part_.knows_garbage =
         !trace_.garbage_collections.Empty() || trace_.job.settings.contains("profiler.gc");
@@ -77,12 +82,9 @@ class PartMaker {
   std::string_view View(StringId text) const { return trace_.strings.View(text); }
 
   // Traces of GPUs list the calls of the runtime among the operators.
-  bool HasCudaCalls() const {
-    if (trace_.device != DeviceKind::kGpu) return false;
+  bool HasHostOps(bool (*is_one)(std::string_view name)) const {
     return std::any_of(trace_.host_ops.name.begin(), trace_.host_ops.name.end(),
-                       [&](StringId name) {
-                         return View(name).starts_with("cuda") || View(name).starts_with("hip");
-                       });
+                       [&](StringId name) { return is_one(View(name)); });
   }
 
   // Functions of torch.compile, with the kernels that it generates, or graphs that were captured.

@@ -142,6 +142,12 @@ void AddLines(const LastRanks& last, std::int64_t target, const std::vector<Slow
   report.lines.push_back(
       fmt::format("the {} longest communication operators of {}:", found.size(), RankText(target)));
   constexpr std::size_t kShownRanks = 3, kShownOps = 6;
+  TimeNs longest = 0;
+  for (const SlowRun& item : found) longest = std::max(longest, item.dur);
+  const AmountScale scale(Quantity::kTime, longest);
+  const auto time_text = [&](TimeNs time) {
+    return fmt::format("{} {}", scale.Text(scale.Rounded(time)), scale.unit());
+  };
   for (std::size_t i = 0; i < std::min(kShownRanks, order.size()); ++i) {
     const auto& [text, late] = order[i];
     const std::string bound =
@@ -149,7 +155,7 @@ void AddLines(const LastRanks& last, std::int64_t target, const std::vector<Slow
             ? ""
             : fmt::format(" ({} device-bound, {} host-bound)", late.device, late.host);
     report.lines.push_back(fmt::format("  {} came last in {}, which took {}{}", text, late.times,
-                                       AmountText(Quantity::kTime, late.duration), bound));
+                                       time_text(late.duration), bound));
   }
   if (order.size() > kShownRanks) {
     report.lines.push_back(fmt::format("  ... and {} more ranks", order.size() - kShownRanks));
@@ -157,7 +163,7 @@ void AddLines(const LastRanks& last, std::int64_t target, const std::vector<Slow
   for (std::size_t i = 0; i < std::min(kShownOps, found.size()); ++i) {
     const SlowRun& item = found[i];
     report.lines.push_back(fmt::format("  {:<34.34} {:>10}  {}", Printable(item.name),
-                                       AmountText(Quantity::kTime, item.dur), last.TextOf(item)));
+                                       time_text(item.dur), last.TextOf(item)));
   }
   if (found.size() > kShownOps) {
     report.lines.push_back(fmt::format("  ... and {} more operators", found.size() - kShownOps));

@@ -128,7 +128,6 @@ void AddLinkSheets(const Ranks& ranks, const LinkClasses& classes,
 }
 
 std::string BytesText(std::int64_t bytes) { return AmountText(Quantity::kBytes, bytes); }
-std::string NsText(std::int64_t time) { return AmountText(Quantity::kTime, time); }
 
 void AddLinkLines(const LinkClasses& classes, const std::vector<const LinkClass*>& top,
                   Report& report) {
@@ -146,10 +145,12 @@ void AddLinkLines(const LinkClasses& classes, const std::vector<const LinkClass*
   for (std::size_t i = 0; i < std::min(kShown, top.size()); ++i) {
     const LinkClass& same = *top[i];
     const auto median = static_cast<std::int64_t>(same.stats.median + 0.5);
-    report.lines.push_back(fmt::format("  {}, {}, {} ranks: median {}, {} to {}",
+    const AmountScale scale(Quantity::kTime, same.stats.max);
+    const auto text = [&](std::int64_t time) { return scale.Text(scale.Rounded(time)); };
+    report.lines.push_back(fmt::format("  {}, {}, {} ranks: median {}, {} to {} {}",
                                        CutEnd(Printable(same.type), 24), BytesText(same.bytes),
-                                       same.ranks, NsText(median), NsText(same.stats.min),
-                                       NsText(same.stats.max)));
+                                       same.ranks, text(median), text(same.stats.min),
+                                       text(same.stats.max), scale.unit()));
     report.lines.push_back(
         fmt::format("    the longest: {}", CutBeginning(Printable(same.Longest().op->name), 60)));
   }

@@ -269,5 +269,12 @@ TEST(Lateness, CapturedRanksHaveACostEach) {
   EXPECT_EQ(lateness.ranks[1].as_last, 0);
 }
 
+TEST(Lateness, NamesAFewOfManyRanks) {
+  EXPECT_EQ(LateRanksText({}, false), "a rank that was not captured");
+  EXPECT_EQ(LateRanksText({5}, false), "rank 5 (not captured)");
+  EXPECT_EQ(LateRanksText({0, 1, 2, 3, 4, 5, 6}, true), "ranks 0, 1, 2, 3, 4, 5, 6");
+  EXPECT_EQ(LateRanksText({0, 1, 2, 3, 4, 5, 6, 7}, true), "8 ranks (0, 1, 2, 3, 4, 5, ...)");
+}
+
 }  // namespace
 }  // namespace mpa

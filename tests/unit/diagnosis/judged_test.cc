@@ -384,6 +384,17 @@ TEST(Hidden, TheLargestComesFirst) {
   EXPECT_EQ(diagnosis.hidden[1].key, "op.optimizer");
 }
 
+// The device of a trace without operators and stacks waits for something that is not recorded.
+TEST(Judged, AnUnknownHostIsNotPython) {
+  PartBuilder builder;
+  for (int step = 0; step < 3; ++step)
+    builder.Step().Host(Leaf::kHostIdle, 50 * kMs).Kernel("MatMulV3", 50 * kMs);
+  RankDiagnosis part = builder.Build();
+  EXPECT_NE(FindingWith(DiagnoseJob({part}), "host.python"), nullptr);
+  part.has_host_ops = false;
+  EXPECT_EQ(FindingWith(DiagnoseJob({part}), "host.python"), nullptr);
+}
+
 TEST(Judged, SaysWhatWasNotRecorded) {
   RankDiagnosis part = CollectingHost(0);
   EXPECT_TRUE(IsFine(DiagnoseJob({part}), "host.gc"));

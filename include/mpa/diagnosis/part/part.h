@@ -158,6 +158,7 @@ struct RankDiagnosis {
   bool breaks_off = false;    ///< the end of the run is missing
   bool knows_garbage = true;  ///< collections are recorded, if there are any
   bool has_stacks = true;     ///< of Python
+  bool has_host_ops = true;   ///< operators of the framework, or Python
   bool is_compiled = false;   ///< it runs compiled functions or captured graphs
   std::vector<std::string> names;
   std::vector<StepPart> steps;

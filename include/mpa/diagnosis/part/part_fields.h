@@ -143,11 +143,11 @@ void serialize(Archive& archive, KernelOrigin& row) {
 template <class Archive>
 void serialize(Archive& archive, RankDiagnosis& part) {
   archive(part.source, part.level, part.capture, part.has_calls, part.breaks_off,
-          part.knows_garbage, part.has_stacks, part.is_compiled, part.names, part.steps, part.graph,
-          part.kinds, part.origins, part.shares, part.places, part.gaps, part.blocked,
-          part.operations, part.transfers, part.long_tasks, part.collectives, part.settings,
-          part.host, part.chip, part.rated_mhz, part.peak_reserved, part.pool_reserved,
-          part.pool_allocated, part.analyzers);
+          part.knows_garbage, part.has_stacks, part.has_host_ops, part.is_compiled, part.names,
+          part.steps, part.graph, part.kinds, part.origins, part.shares, part.places, part.gaps,
+          part.blocked, part.operations, part.transfers, part.long_tasks, part.collectives,
+          part.settings, part.host, part.chip, part.rated_mhz, part.peak_reserved,
+          part.pool_reserved, part.pool_allocated, part.analyzers);
 }
 
 }  // namespace mpa
