@@ -342,8 +342,17 @@ def ask_compare_screen(base, comparison, ranks, steps, answers):
                   if (found := re.match(r"  ([+-][\d.]+) (?:ns|us|ms|s) ", line))]
         if listed and abs(sum(listed) - change) > 1e-9 + 10 ** -len(head.split(".")[1].split()[0]) * 0.01:
             answers.object(f"compare's lines add up to {sum(listed)}, not {change}: {head}")
-        answers.give(Question("largest change", tuple(ranks), steps), listed[0] if listed else 0.0,
-                     slack_of(f"{listed[0]:.3f}") if listed else 0, "compare screen")
+        give_largest_change(lines[lines.index(head) + 1:], ranks, steps, answers, "compare screen")
+
+
+def give_largest_change(lines, ranks, steps, answers, source):
+    """The first of the lines "  -5.604 ms exposed communication (-5.5 %)": what changed most, and by how much."""
+    found = lines and re.match(r"  ([+-])([\d.]+) (ns|us|ms|s) (.*?)(?: \(|, [+->]|$)", lines[0])
+    if found and not found[4].startswith("in "):
+        where, unit = (tuple(ranks), steps), UNITS[found[3]]
+        answers.give(Question("largest change", *where), found[1] + found[4], 0, source)
+        answers.give(Question("time of the largest change", *where), float(found[2]) * unit,
+                     slack_of(found[2], unit), source)
 
 
 def ask_gate(base, comparison, ranks, steps, answers):
@@ -364,6 +373,10 @@ def ask_gate(base, comparison, ranks, steps, answers):
             answers.object(f"gate: contributions add up to {total}, the step changed by {metric['change']}")
     if len(gate["headline"]) > 100:
         answers.object(f"gate: a headline of {len(gate['headline'])} characters: {gate['headline']}")
+    lines = run("compare", "-d", comparison, "-bp", base, "--fail_on", "step_time>+3%", *options[:4]).out.splitlines()
+    made_of = "what the difference of step_time is made of:"
+    if steps and made_of in lines:
+        give_largest_change(lines[lines.index(made_of) + 1:], ranks, steps, answers, "gate screen")
 
 
 # --- who came last ---
@@ -529,6 +542,15 @@ class Judge(unittest.TestCase):
         answers.give(Question("free", 0, 1), 1, 0, "one")
         answers.give(Question("free", 1, 1), 2, 0, "another")
         self.assertEqual(answers.compare(), [])
+
+    def test_largest_change(self):
+        answers = Given("captures")
+        give_largest_change(["  -5.604 ms waiting for rank 5 in allreduce (-5.5 %)"], (0, 1), None, answers, "one")
+        give_largest_change(["  -5.60 ms waiting for rank 5 in allreduce, -5.5 %"], (0, 1), None, answers, "same")
+        self.assertEqual(answers.compare(), [])
+        give_largest_change(["  -5.604 ms free time (-5.5 %)"], (0, 1), None, answers, "another cause")
+        give_largest_change(["  -5.70 ms waiting for rank 5 in allreduce"], (0, 1), None, answers, "another time")
+        self.assertEqual(len(answers.compare()), 2)
 
     def test_table(self):
         screen = "Time (ms)       Base  Comparison   Diff\nComputing    12.000      13.000 +1.000\n  Conv   1.0  2.0 +1\n\n"
