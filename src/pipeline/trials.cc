@@ -127,13 +127,17 @@ std::vector<Trial> TryRank(const OpenOptions& options, RankFacts& facts) {
     ParallelFor(checks.size(), [&](std::size_t i) { trials[i] = TryOn(trace, checks[i]); });
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::kResource) throw;
-    // Some analyses do without what cannot be read.
+    // Some analyses do without what cannot be read, but all of them need the steps.
+    const bool has_steps = Succeeds([&] {
+      Load(inputs.front(), facts, Tables::kSteps);
+      return true;
+    });
     for (std::size_t i = 0; i < checks.size(); ++i) {
-      trials[i].alone = Succeeds([&] {
-        const RankTrace trace = Load(inputs.front(), facts, NeedsOf(checks[i]));
-        trials[i] = TryOn(trace, checks[i]);
-        return trials[i].alone.value_or(false);
-      });
+      trials[i].alone = has_steps && Succeeds([&] {
+                          const RankTrace trace = Load(inputs.front(), facts, NeedsOf(checks[i]));
+                          trials[i] = TryOn(trace, checks[i]);
+                          return trials[i].alone.value_or(false);
+                        });
     }
     if (facts.kind == CaptureKind::kGpu || facts.kind == CaptureKind::kNpuText)
       facts.problem = error.what();
