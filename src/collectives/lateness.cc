@@ -40,7 +40,7 @@ class LatenessFinder {
     clocks_ = AlignClocks(ranks, result_.instances);
     result_.doubts = FindClockDoubts(ranks, clocks_);
     for (RankClock& clock : clocks_.clocks) {
-      // What spreads wider is no measure of clocks: each instance is compared by its own ends.
+      // A wider spread does not measure the clocks: each instance is compared by its own ends.
       constexpr TimeNs kMostSpread = 1'000'000;
       clock.known = clock.known && clock.sigma <= kMostSpread;
       if (clock.known) tolerance_ = std::max(tolerance_, 3 * clock.sigma);
@@ -50,7 +50,7 @@ class LatenessFinder {
   Lateness Find() && {
     const std::vector<InstanceArrivals> arrivals = FindArrivals(ranks_, result_.instances, clocks_);
     std::vector<UncapturedMembers> uncaptured =
-        FindUncapturedMembers(ranks_, result_.instances, clocks_, limits_);
+        FindUncapturedMembers(ranks_, result_.instances, arrivals, clocks_, limits_);
     for (std::size_t i = 0; i < result_.instances.size(); ++i) {
       InstanceLateness& found = result_.of_instance.emplace_back();
       if (!uncaptured[i].late.empty()) {

@@ -18,8 +18,7 @@ class UncapturedFinder {
       if (clock.known) tolerance_ = std::max(tolerance_, 3 * clock.sigma);
   }
 
-  std::vector<UncapturedMembers> Find() && {
-    const std::vector<InstanceArrivals> arrivals = FindArrivals(ranks_, instances_, clocks_);
+  std::vector<UncapturedMembers> Find(const std::vector<InstanceArrivals>& arrivals) && {
     found_.resize(instances_.size());
     for (std::size_t i = 0; i < instances_.size(); ++i) Judge(i, arrivals[i]);
     AddHabits();
@@ -138,9 +137,10 @@ std::vector<LateMembers> FindLateMembers(const InstanceArrivals& arrivals, TimeN
 
 std::vector<UncapturedMembers> FindUncapturedMembers(const JobCollectives& ranks,
                                                      const CollectiveInstances& instances,
+                                                     const std::vector<InstanceArrivals>& arrivals,
                                                      const RankClocks& clocks,
                                                      const LatenessLimits& limits) {
-  return UncapturedFinder(ranks, instances, clocks, limits).Find();
+  return UncapturedFinder(ranks, instances, clocks, limits).Find(arrivals);
 }
 
 }  // namespace mpa

@@ -123,7 +123,7 @@ class TableChange {
     return WithRest("kernels that ran at the same time", std::move(computing));
   }
 
-  // Collectives are told by what they did to the step.
+  // Collectives are named by what they did to the step.
   ChangeNode Exposed() const {
     ChangeNode exposed = Part(kExposed, MetricKind::kCommExposed);
     exposed.children = JoinTimes(base_times_.collectives, times_.collectives, "collective");

@@ -12,8 +12,8 @@ namespace mpa::gate {
 /// What a change of the metric is made of: computing by kernels, communication by what it did and
 /// for which operation, copies, free time by its cause. Where a baseline has no account: kernels by
 /// type, exposed communication by kind, LCCL and free time. The last child of the whole is the
-/// remainder, because medians of parts need not add up. Host calls up to `noise` (ns) are no cause.
-/// Without children for a metric that has no parts.
+/// remainder, because medians of parts need not add up. Host calls up to `noise` (ns) are not a
+/// cause. Without children for a metric that has no parts.
 ChangeNode ChangeOf(const Metric& metric, const std::vector<RunSummary>& base,
                     const std::vector<RunSummary>& comparison, double noise);
 

@@ -36,7 +36,7 @@ std::vector<bool> WithinFitting(const OpTree& ops, const std::string& pattern,
 }
 
 // For every operator the operator of the framework that it is or runs in: calls of the runtime are
-// none. kNone where there is none around.
+// none. kNone: no operator is around it.
 std::vector<std::int64_t> FrameworkOps(const OpTree& ops) {
   std::vector<std::int64_t> framework(ops.trace().host_ops.Size(), Nesting::kNone);
   for (const std::uint32_t op : ops.InOrder()) {  // those around come first

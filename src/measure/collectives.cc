@@ -19,7 +19,8 @@ constexpr std::array<std::string_view, 7> kCollectives = {
     "allgather", "allreduce", "alltoall", "broadcast", "reducescatter", "reduce", "sendrecv"};
 
 // Kernels of other libraries than HCCL and NCCL have the word within: "void
-// c10d::symmetric_memory::multimem_all_reduce_kernel<c10::BFloat16>". Empty where there is none.
+// c10d::symmetric_memory::multimem_all_reduce_kernel<c10::BFloat16>". Empty: the kernel does not
+// communicate, or its kind is unknown.
 std::string_view CollectiveWithin(const std::string& lower) {
   if (!IsCommunicationKernel(lower)) return {};
   if (ContainsAny(lower, {"cross_device_reduce", "quickreduce"})) return "allreduce";

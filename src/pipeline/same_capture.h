@@ -15,7 +15,8 @@ struct RunSource {
 };
 
 /// True when both are the same files, or files with the same names within and the same content:
-/// links and copies are no runs of their own. Contents are read only where names and sizes agree.
+/// links and copies do not count as runs of their own. Contents are read only where names and sizes
+/// agree.
 bool IsSameCapture(const RunSource& a, const RunSource& b);
 
 }  // namespace mpa

@@ -71,7 +71,7 @@ std::size_t ShownOf(const Parts& parts, std::size_t most) {
 }
 
 // True when the names that would be shown make up 80 % of the change, and none that would not has
-// more than the rest of it: parts that cancel each other out are no small change.
+// more than the rest of it: parts that cancel each other out do not count as a small change.
 bool Explain(const Parts& names, TimeNs change) {
   const std::size_t shown = ShownOf(names, kMostNames);
   TimeNs rest = change;

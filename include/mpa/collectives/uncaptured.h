@@ -42,9 +42,10 @@ struct UncapturedMembers {
   TimeNs last = -1;  ///< when the last member came, on the common clock; -1: it was captured
 };
 
-/// By instance.
+/// By instance. `arrivals` are those that FindArrivals gives for the instances and clocks.
 std::vector<UncapturedMembers> FindUncapturedMembers(const JobCollectives& ranks,
                                                      const CollectiveInstances& instances,
+                                                     const std::vector<InstanceArrivals>& arrivals,
                                                      const RankClocks& clocks,
                                                      const LatenessLimits& limits);
 

@@ -441,7 +441,7 @@ void EvidenceFinder::Find(const WhatIf& what_if, const std::vector<Leaf>& about,
     operations.AddWaits(of->operation);
     has_operations = true;
   }
-  // Where operations become fewer, their hosts ask for fewer: that is no place of its own.
+  // Where operations become fewer, their hosts ask for fewer: that is not a place of its own.
   if (!has_operations) {
     WorkOfRanks ranks(job_, *index_, about, finding, places);
     ranks.Add(IsEmpty(what_if.bound) ? what_if.expect : what_if.bound);

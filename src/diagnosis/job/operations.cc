@@ -305,7 +305,8 @@ class OperationJoiner {
       of_instances.push_back(&operation.joint);
       instances.push_back(std::move(instance));
     }
-    std::vector<UncapturedMembers> found = FindUncapturedMembers(met_, instances, clocks, Limits());
+    std::vector<UncapturedMembers> found = FindUncapturedMembers(
+        met_, instances, FindArrivals(met_, instances, clocks), clocks, Limits());
     for (std::size_t i = 0; i < found.size(); ++i) {
       of_instances[i]->last = found[i].last;
       of_instances[i]->late = std::move(found[i].late);
