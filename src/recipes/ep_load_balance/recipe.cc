@@ -11,6 +11,8 @@
 
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
+#include "mpa/measure/kernel_category.h"
+#include "mpa/mfu/flops.h"
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/recipe/rank_lines.h"
 
@@ -18,9 +20,6 @@ namespace mpa::recipes {
 namespace {
 
 constexpr std::string_view kGroupName = "group_name", kUsualGroup = "exp";
-// Of the grouped products the plain one; those fused with others order their inputs otherwise.
-constexpr std::string_view kExpertKernel = "GroupedMatmul";
-
 struct ExpertTokens {
   std::string ep_ranks;  // "0,1,2,3"; empty: the capture does not say
   std::int64_t tokens = 0;
@@ -69,6 +68,14 @@ std::optional<std::int64_t> TokensOf(std::string_view shapes) {
   return tokens;
 }
 
+// Grouped products that are fused with other work order their inputs otherwise: only those of the
+// plain operator and its versions tell their tokens.
+std::optional<std::int64_t> ExpertTokensOf(const RankTrace& trace, std::size_t kernel) {
+  const std::string_view type = trace.strings.View(trace.kernels.op_type[kernel]);
+  if (FlopsFamilyOf(type) != FlopsFamily::kGroupedMatMul) return std::nullopt;
+  return TokensOf(trace.strings.View(trace.kernels.shapes[kernel]));
+}
+
 ExpertTokens MapEpLoadBalance(const RankTrace& trace, const RecipeArguments& arguments) {
   ExpertTokens part;
   const auto given = arguments.find(kGroupName);
@@ -79,9 +86,10 @@ ExpertTokens MapEpLoadBalance(const RankTrace& trace, const RecipeArguments& arg
     part.knows_group = true;
     break;
   }
+  const KernelClassifier classes(trace);
   for (std::size_t i = 0; i < trace.kernels.Size(); ++i) {
-    if (trace.strings.View(trace.kernels.op_type[i]) != kExpertKernel) continue;
-    const auto tokens = TokensOf(trace.strings.View(trace.kernels.shapes[i]));
+    if (classes.OwnClassOf(i) != KernelClass::kGroupedMatmul) continue;
+    const auto tokens = ExpertTokensOf(trace, i);
     ++(tokens ? part.kernels : part.skipped);
     part.tokens += tokens.value_or(0);
   }
@@ -193,7 +201,7 @@ void AddEpNotes(const Ranks& ranks, Report& report) {
   }
   if (!without_kernels.empty()) {
     report.notes.push_back(fmt::format(
-        "{} of {} ranks have no GroupedMatmul kernels with shapes (first: {}); models without "
+        "{} of {} ranks have no grouped matmul kernels with shapes (first: {}); models without "
         "experts have none, and shapes need profiler_level=Level1",
         without_kernels.size(), ranks.size(), RankText(without_kernels.front())));
   }
@@ -205,7 +213,7 @@ void AddEpNotes(const Ranks& ranks, Report& report) {
   }
   if (skipped > 0) {
     report.notes.push_back(fmt::format(
-        "GroupedMatmul kernels left out, because their shapes show no tokens: {}", skipped));
+        "grouped matmul kernels left out, because their shapes show no tokens: {}", skipped));
   }
 }
 
@@ -218,7 +226,7 @@ void ReduceEpLoadBalance(const Ranks& ranks, const RecipeArguments&, Wanted want
 }
 
 Verdict JudgeEpLoadBalance(const RankFacts& facts) {
-  const Verdict verdict = JudgeNpuKernels(facts, "only kernels of NPUs are examined", "shapes");
+  const Verdict verdict = JudgeNpuKernels(facts, "kernels of GPUs have no shapes", "shapes");
   if (!verdict.CannotRun() && facts.recorded.kernel_types == Recorded::kNo) {
     return CannotRun("kernels have no types and shapes", "profiler_level=Level1");
   }

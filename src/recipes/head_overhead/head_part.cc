@@ -15,7 +15,8 @@ CaptureFacts FactsOf(const RankTrace& trace, const HostForest& forest) {
                      .steps = trace.steps.Size(),
                      .overhangs = forest.Overhangs(),
                      .too_deep = forest.TooDeep(),
-                     .has_ge_api = false};
+                     .has_ge_api = false,
+                     .of_gpu = trace.device == DeviceKind::kGpu};
   std::vector<bool> seen(trace.tracks.Size(), false);
   for (const std::int32_t track : trace.host_ops.track)
     seen[static_cast<std::size_t>(track)] = true;

@@ -22,6 +22,7 @@ struct CaptureFacts {
   std::int64_t overhangs = 0;  ///< events that last longer than the event around them
   std::int64_t too_deep = 0;   ///< events that were left out, see HostForest::TooDeep()
   bool has_ge_api = false;     ///< InferShape and Tiling of GE were collected
+  bool of_gpu = false;
 };
 CaptureFacts FactsOf(const RankTrace& trace, const HostForest& forest);
 

@@ -62,7 +62,8 @@ constexpr ChildSegment LastOf(ChildSegment) { return ChildSegment::kEpilogue; }
 template <class Archive>
 void serialize(Archive& archive, CaptureFacts& facts) {
   archive(facts.source, facts.level, facts.framework_events, facts.runtime_calls, facts.device_runs,
-          facts.threads, facts.steps, facts.overhangs, facts.too_deep, facts.has_ge_api);
+          facts.threads, facts.steps, facts.overhangs, facts.too_deep, facts.has_ge_api,
+          facts.of_gpu);
 }
 
 template <class Archive>

@@ -169,6 +169,10 @@ void AddPicture(const std::vector<RankHead>& ranks, const RecipeArguments& argum
 
 void ReduceHeadOverhead(const std::vector<RankHead>& ranks, const RecipeArguments& arguments,
                         Wanted wanted, Report& report) {
+  if (std::all_of(ranks.begin(), ranks.end(),
+                  [](const RankHead& rank) { return rank.part.facts.of_gpu; })) {
+    Fail(ErrorKind::kInput, "head_overhead: only graphs of NPUs are examined");
+  }
   if (wanted.sheets) head::AddHeadSheets(ranks, report);
   if (wanted.screen != Detail::kNone) {
     AddScreen(ranks, Given(arguments, "policy"), wanted.screen == Detail::kAll, report);
