@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // analysis.db: sums per step, and what the collectives moved between the ranks.
-#include "analysis_database.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -9,11 +7,11 @@
 #include <string_view>
 #include <vector>
 
-#include "database_writer.h"
 #include "mpa/base/error.h"
 #include "mpa/io/scratch_directory.h"
 #include "mpa/raw/communication_summary.h"
 #include "mpa/raw/step_times.h"
+#include "profiler_database.h"
 
 namespace mpa::profiler_output {
 namespace {

@@ -1,18 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
-// api_statistic.csv: durations of the calls of CANN by name and level.
 #include <algorithm>
 #include <map>
 #include <string_view>
 #include <utility>
 
-#include "call_names.h"
-#include "chunked_file.h"
 #include "csv_text.h"
 #include "kernel_rules.h"
+#include "mpa/raw/enumerations.h"
 #include "mpa/raw/labels.h"
 #include "text_files.h"
 
 namespace mpa::profiler_output {
+
+std::string_view LevelName(raw::Level level) {
+  return raw::NameOf(raw::ApiLevels(), static_cast<std::int64_t>(level));
+}
+
+std::string_view AclMode(std::uint32_t type) {
+  switch (type >> 16) {
+    case 1:
+      return "ACL_OP";
+    case 2:
+      return "ACL_MODEL";
+    case 3:
+      return "ACL_RTS";
+    case 4:
+      return "ACL_OTHERS";
+    case 5:
+      return "ACL_NN";
+    case 6:
+      return "ASCENDC";
+    case 7:
+      return "HOST_HCCL";
+    case 9:
+      return "ACL_DVPP";
+    case 10:
+      return "ACL_GRAPH";
+    case 11:
+      return "ACL_ATB";
+    case 12:
+      return "HIXL";
+    default:
+      return "";
+  }
+}
+
+// api_statistic.csv: durations of the calls of CANN by name and level.
+
 namespace {
 
 /// Durations in µs. The mean runs along with the sum of squared distances from it, so that no

@@ -2,10 +2,9 @@
 // communication.json and communication_matrix.json: what the collectives of each step moved.
 #include <optional>
 
-#include "chunked_file.h"
 #include "mpa/raw/communication_summary.h"
 #include "text_files.h"
-#include "trace_json.h"
+#include "trace_view.h"
 
 namespace mpa::profiler_output {
 namespace {

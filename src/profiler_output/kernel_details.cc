@@ -1,15 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel_details.csv: one row a kernel or collective, in order of device and start.
 #include <algorithm>
 #include <cmath>
+#include <map>
 
-#include "chunked_file.h"
 #include "csv_text.h"
 #include "kernel_rules.h"
+#include "mpa/raw/kernel_sums.h"
 #include "mpa/raw/labels.h"
 #include "text_files.h"
 
 namespace mpa::profiler_output {
+
+bool HasMixedCores(const raw::Session& session) {
+  const auto& devices = session.info.devices;
+  return devices.empty() || std::any_of(devices.begin(), devices.end(), [](const auto& device) {
+           return device.generation != raw::Generation::kHwts;
+         });
+}
+
+// kernel_details.csv: one row a kernel or collective, in order of device and start.
+
 namespace {
 
 struct KernelRow {
@@ -245,6 +255,34 @@ void WriteKernelDetails(const raw::Session& session, const std::filesystem::path
   file.WriteRows(table.Size(), [&](std::size_t begin, std::size_t end, std::string& out) {
     for (std::size_t i = begin; i < end; ++i) table.AppendRow(i, out);
   });
+  file.Close();
+}
+
+// op_statistic.csv: kernel durations by device, type and core, longest first.
+
+void WriteOpStatistic(const raw::Session& session, const std::filesystem::path& path) {
+  const std::vector<raw::KernelSum> sums = raw::SumKernels(session);
+  if (IsLevel0(session) || sums.empty()) return;
+  std::map<std::int64_t, double> device_totals;
+  for (const raw::KernelSum& sum : sums) device_totals[sum.device] += sum.total;
+  std::string text =
+      "Device_id,OP Type,Core Type,Count,Total Time(us),Min Time(us),Avg Time(us),Max Time(us),"
+      "Ratio(%)\r\n";
+  for (const raw::KernelSum& sum : sums) {
+    const double total = device_totals[sum.device];
+    CsvRow row(text);
+    row.Cell(sum.device);
+    row.Text(session.strings.View(sum.op_type));
+    row.Text(session.strings.View(sum.core));
+    row.Cell(sum.count);
+    row.Cell(RoundedShort{sum.total / 1000});
+    row.Cell(RoundedShort{sum.shortest / 1000});
+    row.Cell(RoundedShort{sum.average / 1000});
+    row.Cell(RoundedShort{sum.longest / 1000});
+    row.Cell(RoundedShort{total > 0 ? sum.total / total * 100 : 0});
+  }
+  ChunkedFile file(path);
+  file.Write(text);
   file.Close();
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "chunked_file.h"
 #include "csv_text.h"
 #include "mpa/raw/enumerations.h"
 #include "mpa/raw/memory_rows.h"

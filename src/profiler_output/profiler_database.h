@@ -1,15 +1,153 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
-#include "database_strings.h"
-#include "database_writer.h"
+#include "mpa/model/string_pool.h"
 #include "mpa/raw/session.h"
 
-/// ascend_pytorch_profiler_<rank>.db, by groups of tables. A table without rows is left out.
+struct sqlite3;
+struct sqlite3_stmt;
 namespace mpa::profiler_output {
+
+/// Appends rows to one table, several with each statement.
+class TableWriter {
+ public:
+  ~TableWriter();
+  TableWriter(const TableWriter&) = delete;
+  TableWriter& operator=(const TableWriter&) = delete;
+
+  /// One value a column: a number, a text (UTF-8), or nullopt for NULL. A column of type TEXT turns
+  /// numbers into text. Throws Error (kOutput).
+  template <typename... Cells>
+  void Add(const Cells&... cells) {
+    (Put(cells), ...);
+    if (++rows_ == kBatch) InsertBatch();
+  }
+
+ private:
+  friend class DatabaseWriter;
+
+  // A statement costs as much as the columns of several rows.
+  static constexpr std::size_t kBatch = 16;
+
+  enum class Type : std::uint8_t { kNull, kInteger, kReal, kText };
+  struct Cell {
+    Type type{};
+    std::int64_t integer = 0;  ///< of a text its place in texts_
+    double real = 0;
+    std::size_t size = 0;
+  };
+
+  TableWriter(sqlite3* database, std::string_view name, std::size_t columns);
+
+  void Put(std::integral auto number) {
+    cells_.push_back({.type = Type::kInteger, .integer = static_cast<std::int64_t>(number)});
+  }
+  void Put(std::optional<std::int64_t> number);
+  void Put(double number) { cells_.push_back({.type = Type::kReal, .real = number}); }
+  void Put(std::string_view text);
+
+  sqlite3_stmt* Prepare(std::size_t rows) const;
+  void Insert(sqlite3_stmt* statement, std::size_t first_cell, std::size_t cells);
+  void InsertBatch();
+  void InsertRest();
+
+  sqlite3* database_;
+  std::string name_;
+  std::size_t columns_;
+  sqlite3_stmt* insert_one_ = nullptr;
+  sqlite3_stmt* insert_batch_ = nullptr;
+  std::vector<Cell> cells_;  ///< of the rows that are not in the table yet
+  std::string texts_;
+  std::size_t rows_ = 0;
+};
+
+/// A database that is written once, in one go: without journal and without waiting for the disk.
+/// Errors are of kind kOutput.
+class DatabaseWriter {
+ public:
+  /// Takes the place of a file of that name.
+  explicit DatabaseWriter(const std::filesystem::path& path);
+  ~DatabaseWriter();
+  DatabaseWriter(const DatabaseWriter&) = delete;
+  DatabaseWriter& operator=(const DatabaseWriter&) = delete;
+
+  /// Creates a table and fills it by add_rows(TableWriter&). `columns` as SQL has them:
+  /// "id INTEGER PRIMARY KEY, name TEXT".
+  template <typename AddRows>
+  void WriteTable(std::string_view name, std::string_view columns, AddRows add_rows) {
+    TableWriter table(database_, name, CreateTable(name, columns));
+    add_rows(table);
+    table.InsertRest();
+  }
+  /// For a table that has its rows: an index is built faster than it is kept up.
+  void CreateIndex(std::string_view name, std::string_view table, std::string_view columns);
+  /// The file is complete after this only.
+  void Finish();
+
+ private:
+  std::size_t CreateTable(std::string_view name, std::string_view columns);
+  void Run(const char* sql);
+
+  sqlite3* database_ = nullptr;
+};
+
+/// The table STRING_IDS in the making: texts of the session keep their numbers there, texts made
+/// for the database get numbers after those. Only texts that were asked for are written.
+class DatabaseStrings {
+ public:
+  explicit DatabaseStrings(const StringPool& session) : session_(session), used_(session.Size()) {}
+
+  std::int64_t Id(StringId text) {
+    used_[Index(text)] = 1;
+    return static_cast<std::int64_t>(Index(text));
+  }
+  std::int64_t Id(std::string_view made) {
+    if (made.empty()) return Id(StringId::kEmpty);
+    return static_cast<std::int64_t>(session_.Size() + Index(made_.Intern(made)));
+  }
+  std::string_view View(StringId text) const { return session_.View(text); }
+  const StringPool& session() const { return session_; }
+
+  void Write(DatabaseWriter& database) const;
+
+ private:
+  const StringPool& session_;
+  std::vector<std::uint8_t> used_;  ///< by number of the session's text
+  StringPool made_;
+};
+
+/// Texts that are made of texts of the session, each made once.
+class DerivedTexts {
+ public:
+  using Make = std::string (*)(std::string_view);
+
+  DerivedTexts(DatabaseStrings& strings, Make make)
+      : strings_(strings), make_(make), ids_(strings.session().Size(), kNotMade) {}
+
+  std::int64_t Id(StringId source) {
+    std::int64_t& id = ids_[Index(source)];
+    if (id == kNotMade) id = strings_.Id(make_(strings_.View(source)));
+    return id;
+  }
+
+ private:
+  static constexpr std::int64_t kNotMade = -1;
+
+  DatabaseStrings& strings_;
+  Make make_;
+  std::vector<std::int64_t> ids_;
+};
+
+// ascend_pytorch_profiler_<rank>.db, by groups of tables. A table without rows is left out.
 
 void WriteProfilerDatabase(const raw::Session& session, const std::filesystem::path& path);
 
@@ -40,5 +178,8 @@ inline std::int64_t GlobalThread(std::int64_t process, std::int64_t thread) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(process) << 32 |
                                    (static_cast<std::uint64_t>(thread) & kLow));
 }
+
+/// analysis.db: how the steps went, and what the collectives moved.
+void WriteAnalysisDatabase(const raw::Session& session, const std::filesystem::path& path);
 
 }  // namespace mpa::profiler_output

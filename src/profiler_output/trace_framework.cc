@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <set>
 
+#include "kernel_rules.h"
+#include "mpa/raw/enumerations.h"
+#include "mpa/raw/labels.h"
 #include "trace_view.h"
 
 namespace mpa::profiler_output {
@@ -136,6 +139,102 @@ void WriteFrameworkEvents(const TraceSource& source, ChunkedFile& file) {
   write(session.backward.Size(), PutBackward);
   write(session.python.Size(), PutPythonCall);
   file.Write(Collections(session));
+}
+
+// Calls of CANN on the timeline, and where the arrows to the device begin.
+
+namespace {
+
+void PutCall(const TraceSource& source, std::size_t i, const TracePlace& place, std::string& out) {
+  const raw::HostCalls& calls = source.session.calls;
+  const raw::Level level = calls.level[i];
+  const bool is_acl = level == raw::Level::kAcl;
+  const std::string_view name = source.texts[calls.name[i]];
+  BeginSlice(out, "", place, Duration(calls.start[i], calls.end[i]), raw::LevelPrefix(level), "@",
+             source.texts[raw::CallName(calls, i)]);
+  Put(out, R"("Thread Id": )", calls.thread[i], R"(, "Mode": ")",
+      is_acl ? AclMode(calls.type[i]) : name, R"(", "level": ")", LevelName(level), R"(", "id": ")",
+      is_acl ? name : "0", R"(", "item_id": ")");
+  if (calls.item[i] != StringId::kEmpty) {
+    out += source.texts[calls.item[i]];
+  } else {
+    PutUnsigned(out, calls.item_id[i]);
+  }
+  Put(out, R"(", "connection_id": )", i, "}}");
+}
+
+}  // namespace
+
+void WriteCallEvents(const TraceSource& source, ChunkedFile& file) {
+  const raw::Session& session = source.session;
+  const raw::HostCalls& calls = session.calls;
+  if (calls.Empty()) return;
+  // At level 0 the profiler leaves out the calls, but not where they launch device work.
+  const bool level0 = IsLevel0(session);
+  const std::uint64_t process = TraceProcess(session.info.process, Layer::kCann, kHost);
+  std::string names;
+  PutProcess(names, process, "CANN", "CPU", Layer::kCann);
+  for (const std::int64_t thread : Distinct(calls.thread)) {
+    PutThread(names, process, thread, "Thread " + std::to_string(thread), thread);
+  }
+  file.Write(names);
+  file.WriteRows(calls.Size(), [&](std::size_t begin, std::size_t end, std::string& out) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const TracePlace place{process, calls.thread[i], calls.start[i]};
+      if (!level0) PutCall(source, i, place, out);
+      if (calls.launches[i] != 0) PutLaunchArrow(out, 's', i, place);
+    }
+  });
+}
+
+// Marks and ranges of the program on the timeline: on the host, and their side on the device.
+
+namespace {
+
+// The profiler's numbers of arrows between marks begin behind this.
+constexpr std::int64_t kFirstArrow = 4000000001;
+
+void PutMarkArrow(std::string& out, char phase, std::int64_t mark, const TracePlace& place) {
+  std::string id;
+  PutUnsigned(id, static_cast<std::uint64_t>(mark) + kFirstArrow);
+  PutArrow(out, phase, "MsTx_" + id, "MsTx", place, "\"", id, "\"");
+}
+
+void PutMark(const TraceSource& source, std::size_t i, std::string& out) {
+  const raw::Marks& marks = source.session.marks;
+  const std::uint64_t host = TraceProcess(source.session.info.process, Layer::kMarks, kHost);
+  const TracePlace place{host, marks.thread[i], marks.start[i]};
+  BeginSlice(out, "", place, Duration(marks.start[i], marks.end[i]),
+             source.texts[marks.message[i]]);
+  Put(out, R"("event_type": ")", raw::NameOf(raw::MarkTypes(), marks.event_type[i]),
+      R"(", "domain": ")", source.texts[marks.domain[i]], R"("}})");
+  PutMarkArrow(out, 's', marks.mark_id[i], place);
+  if (marks.device_start[i] < 0) return;
+  const std::uint64_t device =
+      TraceProcess(source.session.info.process, Layer::kHardware, marks.device[i]);
+  const TracePlace there{device, marks.device_stream[i], marks.device_start[i]};
+  BeginSlice(out, "", there, Duration(marks.device_start[i], marks.device_end[i]),
+             source.texts[marks.message[i]]);
+  Put(out, R"("Physic Stream Id": )", marks.device_stream[i], R"(, "Task Id": )",
+      marks.device_task[i], "}}");
+  PutMarkArrow(out, 'f', marks.mark_id[i], there);
+}
+
+}  // namespace
+
+void WriteMarkEvents(const TraceSource& source, ChunkedFile& file) {
+  const raw::Session& session = source.session;
+  if (session.marks.Empty()) return;
+  std::string names;
+  const std::uint64_t process = TraceProcess(session.info.process, Layer::kMarks, kHost);
+  PutProcess(names, process, session.info.process_name, "CPU", Layer::kMarks);
+  for (const std::int64_t thread : Distinct(session.marks.thread)) {
+    PutThread(names, process, thread, "Thread " + std::to_string(thread), thread);
+  }
+  file.Write(names);
+  file.WriteRows(session.marks.Size(), [&](std::size_t begin, std::size_t end, std::string& out) {
+    for (std::size_t i = begin; i < end; ++i) PutMark(source, i, out);
+  });
 }
 
 }  // namespace mpa::profiler_output

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "chunked_file.h"
 #include "csv_text.h"
 #include "text_files.h"
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The AI CPU's records of its own work.
-#include "ai_cpu.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "cann_stages.h"
 #include "device_tasks.h"
 #include "time_order.h"
 

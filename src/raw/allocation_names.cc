@@ -1,11 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of allocations: the operator that is open at the time, or that enqueued the work containing
-// the allocation.
+// Names of allocations, and the operators that are open at a time.
 #include "allocation_names.h"
 
 #include <algorithm>
 
 namespace mpa::raw {
+
+std::int32_t OpenOps::Around(std::int32_t row, TimeNs time) {
+  std::int32_t open = row;
+  while (open >= 0 && end_[open] < time) open = up_[open];
+  while (row >= 0 && row != open) {
+    const std::int32_t next = up_[row];
+    up_[row] = open;
+    row = next;
+  }
+  return open;
+}
+
+// Names of allocations: the operator that is open at the time, or that enqueued the work containing
+// the allocation.
+
 namespace {
 
 // The last of `rows` that starts at `time` or before; -1: none.

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the records of host and devices and joins them.
-#include "cann.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,22 +8,16 @@
 #include <utility>
 #include <vector>
 
-#include "ai_cpu.h"
-#include "collectives.h"
-#include "counters.h"
+#include "cann_stages.h"
 #include "device_tasks.h"
 #include "dictionary.h"
-#include "frequencies.h"
 #include "graph_capture.h"
-#include "host_calls.h"
 #include "host_records.h"
 #include "host_side.h"
 #include "join_tasks.h"
-#include "kernels.h"
-#include "marks.h"
-#include "memory_samples.h"
 #include "mpa/base/parallel.h"
 #include "mpa/capture/record_kinds.h"
+#include "stages.h"
 #include "tensors.h"
 #include "traffic_samples.h"
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "clock_readings.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <map>
 
 #include "clock.h"
+#include "control_documents.h"
 #include "mpa/io/json_document.h"
 
 namespace mpa::raw {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collectives and their parts: which tasks belong to which operation, and the host's records of
 // them.
-#include "collectives.h"
-
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -11,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "cann_stages.h"
 #include "collective_records.h"
 #include "collective_traffic.h"
 

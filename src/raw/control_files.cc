@@ -11,10 +11,7 @@
 #include <string_view>
 #include <utility>
 
-#include "clock_readings.h"
 #include "control_documents.h"
-#include "describe_device.h"
-#include "missing_records.h"
 #include "mpa/base/error.h"
 #include "mpa/io/json_document.h"
 #include "slices.h"

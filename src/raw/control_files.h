@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "clock.h"
-#include "framework_clock.h"
 #include "mpa/model/issues.h"
 #include "mpa/raw/session.h"
 

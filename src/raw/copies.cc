@@ -5,7 +5,7 @@
 #include <map>
 #include <tuple>
 
-#include "kernels.h"
+#include "cann_stages.h"
 
 namespace mpa::raw {
 namespace {

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds the kernel of each counter record and derives the metrics of the kernels.
-#include "counters.h"
-
 #include <algorithm>
 #include <string_view>
 #include <tuple>
 #include <vector>
 
-#include "counter_records.h"
+#include "cann_stages.h"
 #include "counter_table.h"
 
 namespace mpa::raw {

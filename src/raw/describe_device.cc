@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "describe_device.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <string>
 
 #include "clock.h"
+#include "control_documents.h"
 #include "mpa/base/text.h"
 #include "mpa/io/json_document.h"
 

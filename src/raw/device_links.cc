@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "open_ops.h"
+#include "allocation_names.h"
 #include "stages.h"
 #include "time_order.h"
 

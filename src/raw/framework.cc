@@ -2,13 +2,10 @@
 // FRAMEWORK: the files of torch_npu.
 #include <algorithm>
 
-#include "fixed_records.h"
-#include "python_calls.h"
+#include "record.h"
 #include "stages.h"
-#include "task_queue.h"
 #include "time_order.h"
 #include "tlv.h"
-#include "torch_ops.h"
 
 namespace mpa::raw {
 namespace {

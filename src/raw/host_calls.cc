@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Completes the host calls once their tasks are known.
-#include "host_calls.h"
-
+#include "cann_stages.h"
 #include "mpa/base/text.h"
 
 namespace mpa::raw {

@@ -1,8 +1,164 @@
 // SPDX-License-Identifier: Apache-2.0
-// Assigns the records of the host to the calls in which they were written.
+// The nesting of host calls: one sweep over the calls in order, with the innermost open call of
+// each thread at hand.
 #include "host_side.h"
 
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
 namespace mpa::raw {
+namespace {
+
+constexpr std::int32_t kNone = -1;
+
+// The innermost open call of each thread. Consecutive questions mostly concern one thread.
+class OpenCalls {
+ public:
+  std::int32_t& Of(std::int64_t thread) {
+    if (last_ == nullptr || thread != last_thread_) {
+      last_ = &tops_.try_emplace(thread, kNone).first->second;
+      last_thread_ = thread;
+    }
+    return *last_;
+  }
+
+ private:
+  std::unordered_map<std::int64_t, std::int32_t> tops_;
+  std::int64_t last_thread_ = 0;
+  std::int32_t* last_ = nullptr;
+};
+
+// The calls in the tree: all nodes, and of the other levels above the runtime those that begin
+// after the end of the last call that was kept on their thread and level.
+class Selection {
+ public:
+  bool Keeps(const HostCalls& calls, std::size_t row) {
+    const Level level = calls.level[row];
+    if (calls.start[row] == calls.end[row]) return false;
+    if (level == Level::kNode) return true;
+    if (level != Level::kAcl && level != Level::kModel && level != Level::kCommunication)
+      return false;
+    const auto [last_end, fresh] =
+        last_ends_.try_emplace({calls.thread[row], level}, calls.end[row]);
+    if (fresh) return true;
+    if (calls.start[row] <= last_end->second) return false;
+    last_end->second = calls.end[row];
+    return true;
+  }
+
+ private:
+  std::map<std::pair<std::int64_t, Level>, TimeNs> last_ends_;
+};
+
+std::int32_t At(const std::vector<std::int32_t>& column, std::int32_t row) {
+  return row < 0 ? kNone : column[static_cast<std::size_t>(row)];
+}
+
+}  // namespace
+
+HostTree BuildHostTree(const HostCalls& calls) {
+  HostTree tree;
+  const std::size_t size = calls.Size();
+  for (auto* column :
+       {&tree.parent, &tree.node, &tree.outer_node, &tree.communication, &tree.model}) {
+    column->assign(size, kNone);
+  }
+  tree.in_tree.assign(size, 0);
+  OpenCalls open;
+  Selection selection;
+  for (std::size_t i = 0; i < size; ++i) {
+    if (!selection.Keeps(calls, i)) continue;
+    const auto row = static_cast<std::int32_t>(i);
+    const Level level = calls.level[i];
+    std::int32_t& top = open.Of(calls.thread[i]);
+    while (top >= 0 && calls.end[static_cast<std::size_t>(top)] < calls.end[i]) {
+      top = At(tree.parent, top);
+    }
+    tree.in_tree[i] = 1;
+    tree.parent[i] = top;
+    tree.node[i] = level == Level::kNode ? row : At(tree.node, top);
+    tree.communication[i] = level == Level::kCommunication ? row : At(tree.communication, top);
+    tree.model[i] = level == Level::kModel ? row : At(tree.model, top);
+    const std::int32_t outer = At(tree.outer_node, top);
+    tree.outer_node[i] = outer < 0 && level == Level::kNode ? row : outer;
+    top = row;
+  }
+  return tree;
+}
+
+std::vector<std::int32_t> CallsAround(const HostCalls& calls, const HostTree& tree,
+                                      std::span<const Moment> moments) {
+  std::vector<std::uint32_t> order(moments.size());
+  std::iota(order.begin(), order.end(), 0u);
+  const auto earlier = [&](std::uint32_t a, std::uint32_t b) {
+    return moments[a].time < moments[b].time;
+  };
+  if (!std::is_sorted(order.begin(), order.end(), earlier)) {
+    std::stable_sort(order.begin(), order.end(), earlier);
+  }
+  std::vector<std::int32_t> around(moments.size(), kNone);
+  OpenCalls open;
+  std::size_t next = 0;
+  for (const std::uint32_t i : order) {
+    const auto [time, thread] = moments[i];
+    for (; next < calls.Size() && calls.start[next] < time; ++next) {
+      if (tree.in_tree[next]) open.Of(calls.thread[next]) = static_cast<std::int32_t>(next);
+    }
+    std::int32_t& top = open.Of(thread);
+    while (top >= 0 && calls.end[static_cast<std::size_t>(top)] < time) top = At(tree.parent, top);
+    around[i] = top;
+  }
+  return around;
+}
+
+RecordsOfCalls::RecordsOfCalls(std::size_t calls, const std::vector<std::int32_t>& call_of)
+    : starts_(calls + 1, 0) {
+  for (const std::int32_t call : call_of) {
+    if (call >= 0) ++starts_[static_cast<std::size_t>(call) + 1];
+  }
+  std::partial_sum(starts_.begin(), starts_.end(), starts_.begin());
+  records_.resize(starts_.back());
+  std::vector<std::uint32_t> next(starts_.begin(), starts_.end() - 1);
+  for (std::size_t i = 0; i < call_of.size(); ++i) {
+    if (call_of[i] < 0) continue;
+    records_[next[static_cast<std::size_t>(call_of[i])]++] = static_cast<std::uint32_t>(i);
+  }
+}
+
+NumberedRecords::NumberedRecords(std::vector<Entry> entries) : entries_(std::move(entries)) {
+  std::erase_if(entries_, [](const Entry& entry) { return entry.call < 0; });
+  std::stable_sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
+    return std::tie(a.call, a.number) < std::tie(b.call, b.number);
+  });
+}
+
+std::span<const NumberedRecords::Entry> NumberedRecords::Of(std::int32_t call,
+                                                            std::uint64_t number) const {
+  const auto [first, last] =
+      std::equal_range(entries_.begin(), entries_.end(), Entry{.call = call, .number = number},
+                       [](const Entry& a, const Entry& b) {
+                         return std::tie(a.call, a.number) < std::tie(b.call, b.number);
+                       });
+  return {first, last};
+}
+
+bool NumberedRecords::HasCall(std::int32_t call) const {
+  return std::binary_search(entries_.begin(), entries_.end(), Entry{.call = call},
+                            [](const Entry& a, const Entry& b) { return a.call < b.call; });
+}
+
+std::vector<std::int32_t> AtLevel(std::vector<std::int32_t> around,
+                                  const std::vector<std::int32_t>& level) {
+  for (std::int32_t& call : around) call = At(level, call);
+  return around;
+}
+
+// Assigns the records of the host to the calls in which they were written.
+
 namespace {
 
 // The calls of a level around each record.

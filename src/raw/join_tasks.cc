@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joins what ran on the device with what the host launched: by stream, batch and task id.
 #include "join_tasks.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
@@ -9,12 +10,83 @@
 #include <unordered_set>
 #include <utility>
 
-#include "device_clocks.h"
-#include "launch_index.h"
-#include "partners.h"
 #include "time_order.h"
 
 namespace mpa::raw {
+
+std::uint64_t TaskKey(std::uint64_t device, std::uint32_t stream, std::uint16_t batch,
+                      std::uint32_t task, bool wide) {
+  if (wide) return device << 52 | task;
+  return device << 52 | std::uint64_t{stream & 0xFFFFFu} << 32 | std::uint64_t{batch} << 16 |
+         (task & 0xFFFFu);
+}
+
+LaunchIndex::LaunchIndex(const std::vector<HostTask>& launches, bool wide)
+    : launches_(launches), wide_(wide) {
+  entries_.reserve(launches.size());
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    const HostTask& task = launches[i];
+    entries_.push_back({TaskKey(task.device, task.stream, task.batch, task.task, wide),
+                        static_cast<std::int32_t>(i)});
+  }
+  std::sort(entries_.begin(), entries_.end());
+}
+
+std::int32_t LaunchIndex::Find(std::uint64_t device, const DeviceTask& task, TimeNs start) const {
+  const std::uint64_t key = TaskKey(device, task.stream, task.batch, task.task, wide_);
+  auto found = std::lower_bound(entries_.begin(), entries_.end(), Entry{key, 0});
+  if (found == entries_.end() || found->first != key) return -1;
+  // Records of one key are in order of time.
+  const auto last = std::partition_point(found + 1, entries_.end(), [&](const Entry& entry) {
+    return entry.first == key && launches_[static_cast<std::size_t>(entry.second)].time <= start;
+  });
+  return (last - 1)->second;
+}
+
+TimeNs LaunchIndex::OnlyTime(std::uint64_t device, const DeviceTask& task) const {
+  const std::uint64_t key = TaskKey(device, task.stream, task.batch, task.task, wide_);
+  const auto found = std::lower_bound(entries_.begin(), entries_.end(), Entry{key, 0});
+  if (found == entries_.end() || found->first != key) return -1;
+  const auto next = found + 1;
+  if (next != entries_.end() && next->first == key) return -1;
+  return launches_[static_cast<std::size_t>(found->second)].time;
+}
+
+void PartnerCount::Add(const DeviceTask& task, const Tasks::Row& row, bool has_partner) {
+  ++tasks_;
+  Stream& stream = streams_[task.stream];
+  if (!has_partner) {
+    stream.lonely.push_back(row.start);
+  } else if (stream.first_launched < 0 || row.start < stream.first_launched) {
+    stream.first_launched = row.start;
+  }
+}
+
+void PartnerCount::Tell(const HostSide& host, const DeviceLog& log, Issues& issues) const {
+  std::size_t lost = 0;
+  for (const auto& [number, stream] : streams_) {
+    const TimeNs first_launched = stream.first_launched;
+    if (first_launched < 0) continue;
+    lost += static_cast<std::size_t>(
+        std::count_if(stream.lonely.begin(), stream.lonely.end(),
+                      [=](TimeNs start) { return start > first_launched; }));
+  }
+  if (host.tasks.empty()) lost = tasks_;
+  if (lost == 0) return;
+  const bool wrapped = std::any_of(host.tasks.begin(), host.tasks.end(),
+                                   [](const HostTask& task) { return task.batch > 0; });
+  const bool lacks_flips = wrapped && !log.has_flips;
+  issues.Count(
+      fmt::format("{} of {} tasks of device_{} have no launch on the host, kernels among them are "
+                  "left out: {} would tell; copy the capture again",
+                  lost, tasks_, device_.id,
+                  lacks_flips ? fmt::format("device_{}/ts_track.data", device_.id)
+                              : "host/task_track, or host/context_id_info for groups,"),
+      lacks_flips ? "their ids wrapped" : "no record with their stream and id");
+}
+
+// Joins what ran on the device with what the host launched: by stream, batch and task id.
+
 namespace {
 
 bool IsMix(std::string_view type) { return type == "KERNEL_MIX_AIC" || type == "KERNEL_MIX_AIV"; }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which tasks are kernels, and the host's records of their operators.
-#include "kernels.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,8 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "cann_stages.h"
 #include "mpa/base/text.h"
-#include "tensor_names.h"
+#include "tensors.h"
 
 namespace mpa::raw {
 namespace {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "mpa/io/numbers.h"
-#include "text_lines.h"
 #include "traffic_samples.h"
 
 namespace mpa::raw {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Marks and ranges of the program (msproftx), and the records of devices that passed them.
-#include "marks.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "cann_stages.h"
 #include "time_order.h"
 
 namespace mpa::raw {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "memory_samples.h"
-
 #include <algorithm>
 #include <limits>
 #include <numeric>
 #include <vector>
+
+#include "cann_stages.h"
 
 namespace mpa::raw {
 namespace {

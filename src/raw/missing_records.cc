@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "missing_records.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "control_documents.h"
 #include "mpa/base/error.h"
 #include "mpa/capture/record_kinds.h"
 #include "mpa/io/input_text.h"

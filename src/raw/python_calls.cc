@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // torch.python_tracer_func: calls and returns of Python functions, replayed thread by thread.
-#include "python_calls.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <unordered_map>
 
-#include "fixed_records.h"
+#include "record.h"
+#include "stages.h"
 #include "time_order.h"
 #include "tlv.h"
 

@@ -9,9 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "cann.h"
+#include "clock.h"
 #include "control_files.h"
-#include "framework_clock.h"
 #include "mpa/base/parallel.h"
 #include "mpa/capture/record_kinds.h"
 #include "stages.h"

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // torch.op_mark: begin and end of enqueuing work, and of its execution.
-#include "task_queue.h"
-
 #include <algorithm>
 #include <unordered_map>
 
+#include "stages.h"
 #include "time_order.h"
 #include "tlv.h"
 

@@ -11,8 +11,15 @@
 #include <vector>
 
 #include "host_records.h"
+#include "mpa/raw/enumerations.h"
 
+/// The names behind the numbers in the description of operators, in order of the numbers.
 namespace mpa::raw {
+
+std::span<const NamedNumber> TensorTypes();
+std::span<const NamedNumber> TensorFormats();
+/// What an operator runs on: "AI_CORE", "MIX_AIC".
+std::span<const NamedNumber> CoreTypes();
 
 /// Tensors of an operator (tensor_info); five at most in one record.
 struct TensorRecord {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "text_lines.h"
-
 #include <fmt/format.h>
 
 #include <string>
@@ -11,6 +9,7 @@
 #include "mpa/base/progress.h"
 #include "mpa/io/input_text.h"
 #include "mpa/io/numbers.h"
+#include "traffic_samples.h"
 
 namespace mpa::raw {
 namespace {

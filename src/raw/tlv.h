@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "local_texts.h"
 #include "mpa/base/parallel.h"
 #include "mpa/base/progress.h"
 #include "mpa/io/input_text.h"
@@ -15,8 +14,29 @@
 #include "mpa/model/string_pool.h"
 #include "record.h"
 
-/// Files and records of "u16 type, u32 length, value[length]".
 namespace mpa::raw {
+
+/// Numbers the distinct texts of one part of a file in order of appearance, 0 is the empty one.
+/// Faster than a StringPool, and every thread has its own: only the few distinct texts of a part
+/// go on to the pool. The texts are views into the file.
+class LocalTexts {
+ public:
+  /// The number as a StringId, for a column that is translated later.
+  StringId Number(std::string_view text);
+  const std::vector<std::string_view>& All() const { return texts_; }
+
+ private:
+  struct Slot {
+    std::uint32_t hash = 0;
+    std::uint32_t number = 0;  // 0: free
+  };
+  void Grow();
+
+  std::vector<std::string_view> texts_{std::string_view()};
+  std::vector<Slot> slots_;  // open addressing; a power of two, at most half full
+};
+
+// Files and records of "u16 type, u32 length, value[length]".
 
 /// Calls visit(type, value) for each whole record of `bytes`; returns how many bytes they take.
 template <typename Visit>

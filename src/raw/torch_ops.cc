@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // torch.op_range: the operators of the framework, their tree, and the steps among them.
-#include "torch_ops.h"
-
 #include <algorithm>
 
 #include "mpa/io/numbers.h"
 #include "mpa/model/step_bounds.h"
+#include "stages.h"
 #include "time_order.h"
 #include "tlv.h"
 

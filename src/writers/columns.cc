@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the columns of a report say, as Markdown.
 #include "formats.h"
-#include "markdown_text.h"
+#include "markup_text.h"
 #include "mpa/io/output_file.h"
-#include "print.h"
 #include "sheet_values.h"
 
 namespace mpa::writers {

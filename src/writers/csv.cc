@@ -10,7 +10,6 @@
 #include "mpa/base/printable.h"
 #include "mpa/base/text.h"
 #include "mpa/io/output_file.h"
-#include "print.h"
 #include "sheet_values.h"
 
 namespace mpa::writers {

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstddef>
+#include <cstdio>
 #include <filesystem>
+#include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "mpa/report/report.h"
@@ -55,5 +60,13 @@ void WriteMarkdownFile(const Report& report, const std::filesystem::path& path);
 /// A page that needs nothing else: the page of the report, if it has one; else the answer of the
 /// screen, the findings, the story, the first rows of each sheet and the notes.
 void WriteHtmlFile(const Report& report, const std::filesystem::path& path);
+
+/// fmt::print without its exception: whoever closes the stream asks it for failures, once.
+template <typename... Args>
+void Print(std::FILE* stream, fmt::format_string<Args...> format, Args&&... args) {
+  fmt::memory_buffer text;
+  fmt::format_to(std::back_inserter(text), format, std::forward<Args>(args)...);
+  (void)std::fwrite(text.data(), 1, text.size(), stream);
+}
 
 }  // namespace mpa::writers

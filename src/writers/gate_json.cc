@@ -2,7 +2,7 @@
 // A gate for programs.
 #include <fmt/format.h>
 
-#include "json_text.h"
+#include "markup_text.h"
 #include "mpa/writers/gate_writers.h"
 
 namespace mpa {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reports as JSON, for programs. Written as it goes: a sheet can have a million rows.
 #include "formats.h"
-#include "json_text.h"
+#include "markup_text.h"
 #include "mpa/io/output_file.h"
 #include "mpa/writers/gate_writers.h"
 #include "mpa/writers/writers.h"
-#include "print.h"
 #include "sheet_values.h"
 
 namespace mpa {

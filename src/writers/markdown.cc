@@ -3,9 +3,8 @@
 #include <algorithm>
 
 #include "formats.h"
-#include "markdown_text.h"
+#include "markup_text.h"
 #include "mpa/io/output_file.h"
-#include "print.h"
 #include "sheet_values.h"
 
 namespace mpa::writers {

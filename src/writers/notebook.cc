@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "formats.h"
-#include "json_text.h"
+#include "markup_text.h"
 #include "mpa/base/text.h"
 #include "mpa/io/output_file.h"
 #include "mpa/writers/writers.h"

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "html_text.h"
+#include "markup_text.h"
 #include "mpa/writers/pages.h"
 
 namespace mpa {

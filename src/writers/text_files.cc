@@ -8,7 +8,6 @@
 #include "formats.h"
 #include "mpa/io/output_file.h"
 #include "mpa/writers/writers.h"
-#include "print.h"
 #include "sheet_values.h"
 
 namespace mpa {

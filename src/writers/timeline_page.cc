@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "html_text.h"
+#include "markup_text.h"
 #include "mpa/writers/pages.h"
 
 namespace mpa {

@@ -14,8 +14,6 @@
 #include "sheet_values.h"
 #include "xlsx_cells.h"
 #include "xlsx_package.h"
-#include "xlsx_styles.h"
-#include "xlsx_text.h"
 
 namespace mpa::writers {
 namespace {

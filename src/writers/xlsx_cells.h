@@ -4,14 +4,72 @@
 #include <xlsxwriter.h>
 
 #include <cstddef>
+#include <deque>
+#include <map>
 #include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "formats.h"
 #include "mpa/report/report.h"
-#include "xlsx_styles.h"
 
 namespace mpa::writers {
+
+/// The cell styles of a sheet. Nothing here changes while cells are written.
+class SheetStyles {
+ public:
+  std::vector<lxw_format*> banners;  ///< by banner
+  std::vector<lxw_format*> headers;  ///< by column
+  lxw_format* growth = nullptr;      ///< of values that are marked; null where none are
+  /// By column, for a row of the sheet.
+  const std::vector<lxw_format*>& Data(const Row& row) const {
+    return data_.at({row.emphasis, row.indent});
+  }
+
+ private:
+  friend class Styles;
+  std::map<std::pair<Emphasis, int>, std::vector<lxw_format*>> data_;
+};
+
+/// The cell styles of a workbook, each made once.
+class Styles {
+ public:
+  explicit Styles(lxw_workbook* workbook) : workbook_(workbook) {}
+
+  /// All styles that the cells of a sheet can have. Valid as long as this object is.
+  const SheetStyles& For(const Sheet& sheet);
+
+ private:
+  lxw_format* Get(Format format, lxw_color_t fill, int indent, bool bold, Look look,
+                  bool wraps = false);
+
+  lxw_workbook* workbook_;
+  std::map<std::tuple<Format, lxw_color_t, int, bool, Look, bool>, lxw_format*> styles_;
+  std::deque<SheetStyles> sheets_;
+};
+
+/// True for a column of sentences, or of names of kernels with their shapes, in a list: its texts
+/// break at the width of the column. Short texts never need a second line.
+bool IsWrapped(const Column& column);
+
+/// The beginning of `text` that has at most `limit` UTF-16 units, which Excel counts.
+std::string FitName(std::string_view text, std::size_t limit);
+
+/// True of most texts: FitCell() would give them back as they are. Quick.
+bool IsPlain(std::string_view text, std::size_t limit);
+
+struct CellText {
+  std::string text;
+  bool cut = false;
+};
+
+/// `text` as a cell of a workbook can hold it: nothing that breaks the XML or that Excel would take
+/// for an escape of its own, and at most `limit` characters, the way Excel counts them (those
+/// beyond U+FFFF twice). A longer text is cut between characters and ends in a mark with its
+/// length.
+CellText FitCell(std::string_view text, std::size_t limit);
 
 /// A column as the library counts them.
 inline lxw_col_t Col(std::size_t column) { return static_cast<lxw_col_t>(column); }

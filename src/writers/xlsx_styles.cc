@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What cells of workbooks look like.
-#include "xlsx_styles.h"
-
 #include <algorithm>
+
+#include "xlsx_cells.h"
 
 namespace mpa::writers {
 namespace {

@@ -8,7 +8,7 @@
 #include "../../apps/msprof-analyze/compare_config.h"
 #include "../../apps/msprof-analyze/op_name_map.h"
 #include "fuzz/fuzzing.h"
-#include "recipes/head_overhead/thresholds.h"
+#include "recipes/head_overhead/advice.h"
 
 namespace mpa::test {
 namespace {

@@ -10,7 +10,6 @@
 #include "recipes/head_overhead/advice.h"
 #include "recipes/head_overhead/analyse.h"
 #include "recipes/head_overhead/call_children.h"
-#include "recipes/head_overhead/child_sums.h"
 
 namespace mpa::test {
 

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "module_profile.h"
+#include "matching.h"
 #include "mpa/base/error.h"
 #include "mpa/capture/capture.h"
 #include "mpa/io/sqlite.h"

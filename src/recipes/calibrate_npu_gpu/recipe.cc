@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "matching.h"
-#include "module_profile.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"
 #include "mpa/base/printable.h"

@@ -9,7 +9,7 @@
 #include "mpa/measure/memory_copies.h"
 #include "mpa/model/step_bounds.h"
 #include "mpa/recipe/chosen_step.h"
-#include "part.h"
+#include "rows.h"
 
 namespace mpa::time_summary {
 namespace {

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "compare_runs.h"
-#include "earlier_rows.h"
 #include "mpa/collectives/lateness.h"
 #include "rows.h"
 

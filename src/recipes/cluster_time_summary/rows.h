@@ -3,13 +3,68 @@
 
 #include <array>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "part.h"
+#include "mpa/collectives/instances.h"
+#include "mpa/model/rank_trace.h"
+#include "mpa/recipe/arguments.h"
+#include "mpa/recipe/job_info_fields.h"
+#include "mpa/recipe/make_recipe.h"
+#include "mpa/recipe/rank_lines.h"
+#include "mpa/recipe/recipe.h"
 
 namespace mpa::time_summary {
+
+/// Where the time of a step went, in ns: the account of the step, and what ran beside it.
+struct StepSums {
+  std::int32_t step = -1;  ///< -1: the capture has no steps
+  TimeNs length = 0;       ///< of its window on the device: the sum of the next three and `free`
+  TimeNs computing = 0, exposed_communication = 0, exposed_copies = 0;
+  TimeNs free = 0;
+  TimeNs waiting = 0;  ///< of the exposed communication: until the last member came
+  TimeNs unsplit = 0;  ///< of the exposed communication: the capture does not tell what it was
+  TimeNs communication = 0;  ///< also what kernels hide
+  TimeNs copies = 0;         ///< copies between memories, each by itself
+  TimeNs compiling = 0;      ///< of the host, for this step
+};
+
+inline constexpr std::size_t kMetrics = 10;
+
+/// A step as an earlier run wrote it, with the times in the order of kMetricsOfStep.
+struct EarlierStep {
+  std::int32_t step = -1;
+  std::array<std::optional<TimeNs>, kMetrics> times;
+  /// The table defines free time and waits in another way; they are left out.
+  bool divided_otherwise = false;
+};
+
+struct TimesOfRank {
+  bool is_base = false;              ///< of the run that is compared with
+  std::vector<EarlierStep> earlier;  ///< without any of the others
+  std::vector<StepSums> steps;
+  RankCollectives collectives;
+};
+
+template <class Archive>
+void serialize(Archive& archive, StepSums& sums) {
+  archive(sums.step, sums.length, sums.computing, sums.exposed_communication, sums.exposed_copies,
+          sums.free, sums.waiting, sums.unsplit, sums.communication, sums.copies, sums.compiling);
+}
+template <class Archive>
+void serialize(Archive& archive, EarlierStep& step) {
+  archive(step.step, step.times, step.divided_otherwise);
+}
+template <class Archive>
+void serialize(Archive& archive, TimesOfRank& part) {
+  archive(part.is_base, part.earlier, part.steps, part.collectives);
+}
+
+using Ranks = std::vector<OfRank<TimesOfRank>>;
+
+TimesOfRank MapTimes(const RankTrace& trace, const RecipeArguments& arguments);
 
 /// The table of cluster_time_summary, which a later comparison reads.
 inline constexpr const char* kSummaryTable = "ClusterTimeSummary";
@@ -47,5 +102,31 @@ std::vector<StepRow> RowsOf(const Ranks& ranks, std::vector<std::string>& notes)
 
 /// The step of the rows that is warm-up, where advisor leaves it out as well.
 std::optional<std::int32_t> WarmUpOf(const Ranks& ranks, const std::vector<StepRow>& rows);
+
+/// The parts that an earlier run of cluster_time_summary left: of a database, or of the one below a
+/// directory. Empty: there is no table ClusterTimeSummary.
+std::vector<RankPart> ReadEarlierRows(const std::filesystem::path& path,
+                                      std::optional<std::int32_t> step);
+
+/// A step of a rank in both runs, or in one of them.
+struct StepPair {
+  std::int64_t rank = -1;
+  std::int32_t step = -1;
+  const StepRow *comparison = nullptr, *base = nullptr;
+};
+
+/// Puts equal steps of equal ranks together. The rows have to outlive the pairs.
+std::vector<StepPair> PairSteps(const std::vector<StepRow>& comparison,
+                                const std::vector<StepRow>& base, std::vector<std::string>& notes);
+
+Sheet ComparisonSheet(const std::vector<StepPair>& pairs, Report& report);
+void AddComparisonLines(const std::vector<StepPair>& pairs, std::vector<std::string>& lines);
+
+/// The columns of rank and step.
+std::vector<Column> KeyColumns();
+/// Empty where it is not known.
+Cell Microseconds(const std::optional<TimeNs>& time);
+/// The mean over its steps of each rank that has the metric, in ms.
+std::vector<RankValue> MeansOfRanks(const std::vector<StepRow>& rows, std::size_t metric);
 
 }  // namespace mpa::time_summary

@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-#include "first_kernel.h"
+#include "device_timeline.h"
 #include "graph_names.h"
 #include "runtime_parts.h"
 #include "segments.h"

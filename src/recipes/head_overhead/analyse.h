@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "boundaries.h"
 #include "call.h"
 #include "device_timeline.h"
 #include "find_calls.h"
 #include "host_forest.h"
 #include "mpa/model/step_bounds.h"
 #include "runtime_calls.h"
+#include "segments.h"
 
 namespace mpa::head {
 

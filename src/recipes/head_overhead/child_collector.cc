@@ -2,7 +2,12 @@
 // What happens before GE begins: in the platform, TorchAir's Python and its C++.
 #include "child_collector.h"
 
-#include "py_children.h"
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include "call_children.h"
+#include "mpa/base/text.h"
 #include "segments.h"
 
 namespace mpa::head {
@@ -165,6 +170,105 @@ std::vector<Child> ChildCollector::Joined() {
     first = at;
   }
   return children;
+}
+
+// What happens within the segments of a call.
+
+namespace {
+
+constexpr std::array<std::string_view, kChildSegments> kSegmentNames = {
+    "platform", "torchair_py", "torchair_cpp", "ge", "aclgraph", "epilogue"};
+
+}  // namespace
+
+std::string_view NameOf(ChildSegment segment) {
+  return kSegmentNames[static_cast<std::size_t>(segment)];
+}
+
+ChildFinder::ChildFinder(const RankTrace& trace, const HeadAnalysis& analysis)
+    : trace_(trace), analysis_(analysis), garbage_(Covered(trace.garbage_collections)) {
+  const QueuedWork& work = trace.queued_work;
+  for (const std::size_t row : work.RowsByStart()) {
+    const std::int64_t pid = trace.tracks.pid[static_cast<std::size_t>(work.track[row])];
+    queue_of_pid_[pid].push_back(
+        {work.start[row], work.start[row] + work.dur[row], work.name[row]});
+  }
+}
+
+std::vector<Child> ChildFinder::Of(std::size_t call) const {
+  return ChildCollector(*this, call).Collect();
+}
+
+void CountConversions(const std::vector<Child>& children, Call& call) {
+  for (const Child& child : children) {
+    if (child.segment != ChildSegment::kTorchairPy) continue;
+    if (child.kind == kTensorConstruct) call.tensors_built += child.count;
+    if (child.kind == kContiguous) call.contiguous += child.count;
+    if (child.kind == kClone) call.clones += child.count;
+    if (child.kind == kToCopy) call.copies += child.count;
+  }
+}
+
+// What TorchAir's Python does before the graph runs: mostly conversions of inputs.
+
+namespace {
+
+// Building a tensor from a Python value takes several operators, among them one of this name; in
+// newer versions it is the only one.
+constexpr std::string_view kLift = "aten::lift_fresh";
+
+bool MayBuildTensor(std::string_view name) {
+  return IsOneOf(
+      name, {"aten::empty", "aten::to", "aten::_to_copy", "aten::copy_", kLift, "aten::detach_"});
+}
+
+std::string_view KindOfAlone(const PyChild& child, Engine engine) {
+  const std::string_view name = child.name;
+  if (child.event == HostEvent::kCompiledCall || child.event == HostEvent::kCachedCall) {
+    return "nested_call";
+  }
+  if (IsCompileEvent(child.event)) return "compile";
+  if (engine == Engine::kEagerFx) return "other_op";  // the graph itself
+  if (engine == Engine::kAclGraph &&
+      IsOneOf(name, {"aten::_foreach_copy_", "aten::copy_", "process_input"})) {
+    return "input_copy";
+  }
+  if (name == "aten::contiguous" || name.starts_with("contiguous_") ||
+      name.starts_with("cached_contiguous_") || name.starts_with("format_contiguous")) {
+    return kContiguous;
+  }
+  if (name == "aten::clone") return kClone;
+  if (IsOneOf(name, {"aten::to", "aten::_to_copy", "aten::copy_"}) ||
+      (name.starts_with("npu::") && name.find("copy") != std::string_view::npos)) {
+    return kToCopy;
+  }
+  return "other_op";
+}
+
+}  // namespace
+
+void ClassifyPyChildren(Engine engine, std::vector<PyChild>& children) {
+  std::size_t run = 0;  // where operators that may build the next tensor begin
+  for (std::size_t i = 0; i < children.size(); ++i) {
+    PyChild& child = children[i];
+    child.kind = KindOfAlone(child, engine);
+    if (child.kind == kContiguous) child.counts = child.name == "aten::contiguous";
+    if (!MayBuildTensor(child.name) || engine == Engine::kEagerFx) {
+      run = i + 1;
+      continue;
+    }
+    const bool ends = i > 0 && child.name == "aten::detach_" && children[i - 1].name == kLift;
+    if (ends) {
+      child.kind = kTensorConstruct;
+      child.counts = false;
+      run = i + 1;
+    }
+    if (child.name != kLift) continue;
+    for (; run <= i; ++run) {
+      children[run].kind = kTensorConstruct;
+      children[run].counts = run == i;
+    }
+  }
 }
 
 }  // namespace mpa::head

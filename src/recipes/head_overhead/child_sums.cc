@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "child_sums.h"
-
 #include <algorithm>
 #include <utility>
+
+#include "call_children.h"
 
 namespace mpa::head {
 namespace {

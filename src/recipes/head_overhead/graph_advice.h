@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "advice.h"
-#include "parts.h"
+#include "call.h"
 
 namespace mpa::head {
 

@@ -7,7 +7,7 @@
 
 #include "advice.h"
 #include "call.h"
-#include "child_sums.h"
+#include "call_children.h"
 #include "mpa/report/timeline.h"
 #include "summary.h"
 

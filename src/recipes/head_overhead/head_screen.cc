@@ -9,9 +9,9 @@
 #include <set>
 #include <utility>
 
+#include "call.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
-#include "parts.h"
 
 namespace mpa::head {
 namespace {

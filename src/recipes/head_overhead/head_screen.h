@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "head_part.h"
+#include "mpa/recipe/make_recipe.h"
 
 namespace mpa::head {
 
@@ -15,5 +16,16 @@ namespace mpa::head {
 std::vector<std::string> HeadScreen(const HeadPart& part, std::string_view rank,
                                     std::string_view policy, std::size_t room,
                                     const std::vector<std::string>& spread = {});
+
+/// Adds the sheets HEAD_CALL, HEAD_STEP, HEAD_SUMMARY, HEAD_CHILD, HEAD_ADVICE. Times are
+/// nanoseconds, in workbooks microseconds. What is unknown is an empty cell.
+void AddHeadSheets(const std::vector<OfRank<HeadPart>>& ranks, Report& report);
+
+/// The position of the rank whose median head is the longest; the first one where none has a head.
+std::size_t LongestHead(const std::vector<OfRank<HeadPart>>& ranks);
+
+/// The spread of the heads over several ranks as lines of a screen: medians, exposed time, ranks
+/// that stand out, ranks without calls of graphs. Nothing for one rank.
+std::vector<std::string> HeadSpreadLines(const std::vector<OfRank<HeadPart>>& ranks);
 
 }  // namespace mpa::head

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "head_sheets.h"
-
 #include <cmath>
 #include <string>
 #include <utility>
+
+#include "head_screen.h"
 
 namespace mpa::head {
 namespace {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "head_spread.h"
-
 #include <fmt/format.h>
 
+#include "head_screen.h"
 #include "mpa/recipe/rank_lines.h"
 
 namespace mpa::head {

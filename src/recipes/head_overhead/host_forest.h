@@ -2,12 +2,84 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string_view>
 #include <vector>
 
-#include "host_events.h"
 #include "mpa/measure/nesting.h"
+#include "mpa/model/rank_trace.h"
 
+/// Who owns the time between the start of a compiled call and the first kernel of its graph.
 namespace mpa::head {
+
+/// What a framework event means for a compiled call.
+enum class HostEvent : std::uint8_t {
+  kOther,
+  kStep,              ///< ProfilerStep#n
+  kCompiledCall,      ///< the anchor: TorchAir's compiled callable
+  kCachedCall,        ///< the anchor of cache_compile
+  kRun,               ///< TorchNpuGraphBase::Run
+  kAssembleInputs,    ///< filling of GE's input tensors
+  kAssembleOutputs,   ///< binding of the outputs
+  kLoadGraph,         ///< first run of a graph
+  kGraphExecution,    ///< GE: ExecuteGraph and its older names
+  kRefreshOutputs,    ///< wrapping of the outputs
+  kReplay,            ///< acl_graph_replay
+  kEagerRun,          ///< fx_run_eagerly
+  kCompileStep,       ///< of the first call: Load, SetHintShape, Compile, AutoTune
+  kCapture,           ///< acl_graph_warm_up, acl_graph_capture
+  kRegion,            ///< Torch-Compiled Region
+  kLookup,            ///< TorchDynamo Cache Lookup
+  kDynamoCompile,     ///< "... (dynamo_timed)"
+  kCompiledFunction,  ///< autograd's wrapper
+  kPrologue,          ///< of the compiled code, before its first graph
+  kBlocking,          ///< an operator that waits for the device
+};
+
+HostEvent HostEventOf(std::string_view name);
+/// True for what runs once per graph or captured shape.
+bool IsCompileEvent(HostEvent event);
+
+/// "i" and "j" of "Torch-Compiled Region: i/j".
+struct RegionId {
+  std::int64_t frame = 0, variant = 0;
+};
+std::optional<RegionId> RegionIdOf(std::string_view name);
+
+/// What a call of the runtime means.
+enum class RuntimeCall : std::uint8_t {
+  kOther,
+  kLaunch,
+  kInputCopy,
+  kStepInfo,
+  kModelExecute,
+  kOutputCopy,
+  kModelLoad,
+  kReplay,  ///< aclmdlRIExecuteAsync
+  kInferShape,
+  kTiling,
+  kSync,         ///< aclrtSynchronize*
+  kMemcpy,       ///< aclrtMemcpy* that block
+  kMemcpyAsync,  ///< and those that do not
+};
+
+RuntimeCall RuntimeCallOf(std::string_view name);
+/// True for the operator that refreshes the arguments of a static model.
+bool IsParameterUpdate(std::string_view name);
+
+/// The meaning of every text of the pool, each found out once.
+template <typename Meaning>
+std::vector<Meaning> MeaningOfTexts(const StringPool& strings, const std::vector<StringId>& used,
+                                    Meaning (*meaning)(std::string_view)) {
+  std::vector<Meaning> meanings(strings.Size());
+  std::vector<bool> known(strings.Size(), false);
+  for (const StringId id : used) {
+    if (known[Index(id)]) continue;
+    known[Index(id)] = true;
+    meanings[Index(id)] = meaning(strings.View(id));
+  }
+  return meanings;
+}
 
 /// A framework event in the tree of its thread. Nodes are named by their position.
 struct HostNode {

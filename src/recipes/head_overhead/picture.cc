@@ -9,7 +9,7 @@
 #include <map>
 #include <utility>
 
-#include "parts.h"
+#include "call.h"
 #include "segments.h"
 
 namespace mpa::head {

@@ -12,8 +12,6 @@
 #include "call_children.h"
 #include "head_part_bytes.h"
 #include "head_screen.h"
-#include "head_sheets.h"
-#include "head_spread.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"
 #include "mpa/recipe/arguments.h"

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "host_events.h"
+#include "host_forest.h"
 
 namespace mpa::head {
 

@@ -2,17 +2,28 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "boundaries.h"
 #include "call.h"
+#include "mpa/base/time.h"
 #include "mpa/model/step_bounds.h"
-#include "spread.h"
+#include "segments.h"
 
 namespace mpa::head {
+
+/// How a measure spreads over the calls that have it. Times are nanoseconds.
+struct Spread {
+  std::int64_t count = 0;
+  TimeNs sum = 0, max = 0;
+  TimeNs mean = 0, p50 = 0, p90 = 0;  ///< rounded; see quantiles.h
+};
+
+/// Empty when there are no values.
+std::optional<Spread> SpreadOf(std::vector<TimeNs> values);
 
 /// A graph on a thread, or all.
 struct Scope {

@@ -7,14 +7,160 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <string_view>
 #include <utility>
 
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
+#include "mpa/recipe/rank_lines.h"
 #include "mpa/report/amount.h"
 
 namespace mpa {
+namespace {
+
+using Ranks = std::vector<OfRank<ModuleStatistic>>;
+
+// A line of the list: times by position of the rank.
+struct ListRow {
+  std::string name;
+  std::vector<TimeNs> times;
+
+  TimeNs Total() const { return std::accumulate(times.begin(), times.end(), TimeNs{0}); }
+};
+
+TimeNs KernelTime(const ModuleCoverage& coverage) {
+  return coverage.in_modules + coverage.outside_modules + coverage.without_op;
+}
+
+// The most expensive module first.
+std::vector<ListRow> OwnTimes(const Ranks& ranks) {
+  std::map<std::string, std::vector<TimeNs>> times;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    for (const ModuleStatisticRow& row : ranks[i].part.rows) {
+      auto& of_ranks = times[row.parent.empty() ? row.module : row.parent + "/" + row.module];
+      of_ranks.resize(ranks.size());
+      of_ranks[i] += row.computed;
+    }
+  }
+  std::vector<ListRow> rows;
+  rows.reserve(times.size());
+  for (auto& [path, of_ranks] : times) {
+    ListRow row{path, std::move(of_ranks)};
+    if (row.Total() > 0) rows.push_back(std::move(row));  // others only communicate
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const ListRow& a, const ListRow& b) { return a.Total() > b.Total(); });
+  return rows;
+}
+
+template <typename Time>
+ListRow RowOf(std::string name, const Ranks& ranks, Time time) {
+  ListRow row{std::move(name), {}};
+  for (const OfRank<ModuleStatistic>& rank : ranks) row.times.push_back(time(rank.part.coverage));
+  return row;
+}
+
+// The rows that are not among the first become one.
+void FoldSmaller(std::size_t most, std::vector<ListRow>& rows) {
+  if (rows.size() <= most + 1) return;
+  ListRow smaller{fmt::format("({} smaller modules)", rows.size() - most),
+                  std::vector<TimeNs>(rows.front().times.size())};
+  for (std::size_t i = most; i < rows.size(); ++i) {
+    for (std::size_t rank = 0; rank < smaller.times.size(); ++rank) {
+      smaller.times[rank] += rows[i].times[rank];
+    }
+  }
+  rows.resize(most);
+  rows.push_back(std::move(smaller));
+}
+
+std::vector<RankValue> ValuesOf(const ListRow& row, const Ranks& ranks) {
+  std::vector<RankValue> values;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    values.push_back({ranks[i].rank, static_cast<double>(row.times[i])});
+  }
+  return values;
+}
+
+std::string SourceText(const Ranks& ranks) {
+  bool ranges = false, calls = false;
+  for (const OfRank<ModuleStatistic>& rank : ranks) {
+    if (rank.part.rows.empty()) continue;
+    (rank.part.source == ModuleSource::kMstxRanges ? ranges : calls) = true;
+  }
+  if (ranges && calls) return "mstx ranges and nn.Module calls";
+  return ranges ? "mstx ranges" : "nn.Module calls";
+}
+
+}  // namespace
+
+std::vector<std::string> ModuleList(const Ranks& ranks) {
+  constexpr std::size_t kMostModules = 10;
+  const ListRow all = RowOf("all kernels", ranks, KernelTime);
+  if (all.Total() == 0) return {};
+  std::vector<ListRow> rows = OwnTimes(ranks);
+  FoldSmaller(kMostModules, rows);
+  const ListRow outside = RowOf("(outside of modules)", ranks, [](const ModuleCoverage& coverage) {
+    return coverage.outside_modules;
+  });
+  const ListRow without = RowOf("(operator unknown)", ranks,
+                                [](const ModuleCoverage& coverage) { return coverage.without_op; });
+  rows.push_back(outside);
+  if (without.Total() > 0) rows.push_back(without);
+  if (ranks.size() > 1) rows.push_back(all);
+
+  const auto share = [&](TimeNs time) {
+    return static_cast<double>(time) / static_cast<double>(all.Total());
+  };
+  const RankSpread kernels = SpreadOf(ValuesOf(all, ranks));
+  const AmountScale scale(Quantity::kTime, std::llround(kernels.max.value));
+  const auto text = [&](double time) { return scale.Text(scale.Rounded(std::llround(time))); };
+  const ListRow collectives = RowOf(
+      "collectives", ranks, [](const ModuleCoverage& coverage) { return coverage.collectives; });
+  const double inside = share(all.Total() - outside.Total() - without.Total());
+
+  std::vector<std::string> lines;
+  OutlierLines outliers;
+  const bool several = ranks.size() > 1;
+  const std::string median = several ? " (median)" : "";
+  lines.push_back(
+      fmt::format("{}: kernels take {} {}{}, {:.1f} % of it in modules ({})",
+                  several ? fmt::format("{} ranks", ranks.size()) : RankText(ranks.front().rank),
+                  text(kernels.median), scale.unit(), median, inside * 100, SourceText(ranks)));
+  if (collectives.Total() > 0) {
+    lines.push_back(fmt::format("collectives take {} {}{}; the list has kernels only",
+                                text(SpreadOf(ValuesOf(collectives, ranks)).median), scale.unit(),
+                                median));
+  }
+  lines.push_back(
+      several ? fmt::format("{:<10} {:>7} {:>8} {:>8} {:>8} {:>7}  {}", "share", "",
+                            fmt::format("median", scale.unit()), "min", "max", "of rank",
+                            fmt::format("own time ({})", scale.unit()))
+              : fmt::format("{:<20} {:>7} {:>9}  {}", "share", "", scale.unit(), "own time"));
+  for (const ListRow& row : rows) {
+    const double part = share(row.Total());
+    const RankSpread spread = SpreadOf(ValuesOf(row, ranks));
+    const std::size_t width = several ? 10 : 20;
+    const std::string bar(static_cast<std::size_t>(std::lround(part * static_cast<double>(width))),
+                          '#');
+    const std::string numbers =
+        several
+            ? fmt::format("{:>8} {:>8} {:>8} {:>7}", text(spread.median), text(spread.min.value),
+                          text(spread.max.value), RankNumber(spread.max.rank))
+            : fmt::format("{:>9}", text(spread.median));
+    const std::string start =
+        fmt::format("{:<{}} {:>5.1f} % {}  ", bar, width, part * 100, numbers);
+    lines.push_back(start + CutBeginning(Printable(row.name), kScreenColumns - ColumnsOf(start)));
+    constexpr double kSmall = 0.01;
+    if (part < kSmall) continue;
+    outliers.Add(row.name, ValuesOf(row, ranks),
+                 [&](double time) { return fmt::format("{} {}", text(time), scale.unit()); });
+  }
+  outliers.AppendTo(lines);
+  return lines;
+}
+
 namespace {
 
 // Modules by their path; a path comes behind those of the modules around it.

@@ -7,7 +7,6 @@
 #include <limits>
 #include <utility>
 
-#include "module_list.h"
 #include "module_screen.h"
 #include "mpa/base/columns.h"
 #include "mpa/measure/module_statistic.h"

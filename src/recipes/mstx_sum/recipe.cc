@@ -10,7 +10,7 @@
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
 #include "mpa/recipe/rank_lines.h"
-#include "sheets.h"
+#include "spans.h"
 
 namespace mpa::recipes {
 namespace {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sheets.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include <utility>
 
 #include "mpa/recipe/duration_sample.h"
+#include "spans.h"
 
 namespace mpa::recipes::mstx {
 namespace {

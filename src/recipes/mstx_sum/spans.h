@@ -8,6 +8,7 @@
 
 #include "mpa/base/time.h"
 #include "mpa/model/rank_trace.h"
+#include "mpa/recipe/make_recipe.h"
 
 namespace mpa::recipes::mstx {
 
@@ -46,5 +47,10 @@ void serialize(Archive& archive, MarkedSpans& part) {
 /// The marks and ranges of a rank. `all_ranges`: with those that nothing on the device refers to.
 /// Ranges are nested within their thread and domain, by containment.
 MarkedSpans FindMarkedSpans(const RankTrace& trace, bool all_ranges);
+
+using Ranks = std::vector<OfRank<MarkedSpans>>;
+
+/// MSTXMarkStats, and MSTXAllFrameworkStats, MSTXAllCannStats, MSTXAllDeviceStats.
+void AddMstxSheets(const Ranks& ranks, Report& report);
 
 }  // namespace mpa::recipes::mstx

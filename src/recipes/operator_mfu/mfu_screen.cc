@@ -4,9 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
 
+#include "mfu_spread_screen.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
+#include "mpa/recipe/rank_lines.h"
 
 namespace mpa {
 namespace {
@@ -72,6 +77,118 @@ std::vector<std::string> MfuScreen(std::string_view rank, const MfuSummary& summ
   const AmountScale wasted(Quantity::kTime, summary.wastes.front().wasted);
   lines.push_back(WasteHeading(wasted.unit()));
   for (const MfuWaste& waste : summary.wastes) lines.push_back(WasteLine(waste, wasted));
+  return lines;
+}
+
+namespace {
+
+using Ranks = std::vector<OfRank<MfuSummary>>;
+
+// A kind of work on the ranks that have it.
+struct WorkOfRanks {
+  std::string work, reason;
+  std::vector<RankValue> uses, tflops, times;  // times as shares of the device's
+};
+
+// In the order in which the ranks name them.
+std::vector<WorkOfRanks> CollectWork(const Ranks& ranks) {
+  std::vector<WorkOfRanks> all;
+  std::map<std::pair<std::string, std::string>, std::size_t> places;
+  for (const auto& [rank, summary] : ranks) {
+    for (const MfuShare& share : summary.shares) {
+      const auto [place, is_new] = places.try_emplace({share.work, share.reason}, all.size());
+      if (is_new) all.push_back({share.work, share.reason, {}, {}, {}});
+      WorkOfRanks& work = all[place->second];
+      if (share.Use()) work.uses.push_back({rank, *share.Use()});
+      if (const auto part = summary.ShareOfTime(share)) work.times.push_back({rank, *part});
+      if (share.flops <= 0 || share.duration <= 0) continue;
+      work.tflops.push_back({rank, share.flops / static_cast<double>(share.duration) / 1e3});
+    }
+  }
+  return all;
+}
+
+// Kernels alike on all ranks, those that waste most first. Exact for what is among the ten of each
+// rank.
+std::vector<MfuWaste> CollectWastes(const Ranks& ranks) {
+  std::map<std::tuple<std::string, std::string, TypeClass>, MfuWaste> sums;
+  for (const OfRank<MfuSummary>& rank : ranks) {
+    for (const MfuWaste& waste : rank.part.wastes) {
+      const auto [found, is_new] =
+          sums.try_emplace({waste.op_type, waste.input_shapes, waste.type}, waste);
+      if (is_new) continue;
+      MfuWaste& sum = found->second;
+      const auto before = static_cast<double>(sum.duration);
+      sum.duration += waste.duration;
+      sum.use = (sum.use * before + waste.use * static_cast<double>(waste.duration)) /
+                static_cast<double>(sum.duration);
+      sum.count += waste.count;
+      sum.wasted += waste.wasted;
+    }
+  }
+  std::vector<MfuWaste> wastes;
+  for (auto& [key, waste] : sums) wastes.push_back(std::move(waste));
+  std::stable_sort(wastes.begin(), wastes.end(),
+                   [](const MfuWaste& a, const MfuWaste& b) { return a.wasted > b.wasted; });
+  constexpr std::size_t kMost = 8;
+  if (wastes.size() > kMost) wastes.resize(kMost);
+  return wastes;
+}
+
+std::string ChipsText(const Ranks& ranks) {
+  const std::string first = ChipText(ranks.front().part.chip);
+  const bool alike = std::all_of(ranks.begin(), ranks.end(), [&](const auto& rank) {
+    return ChipText(rank.part.chip) == first;
+  });
+  return alike ? first : fmt::format("peaks differ, {}: {}", RankText(ranks.front().rank), first);
+}
+
+std::string UseText(double use) { return PercentText(use); }
+std::string TflopsText(double tflops) { return fmt::format("{:.2f}", tflops); }
+
+std::string SpreadText(const std::vector<RankValue>& values, std::string (*text)(double)) {
+  if (values.empty()) return fmt::format("{:>8} {:>6} {:>8} {:>8} {:>6}", "-", "", "-", "-", "");
+  const RankSpread spread = SpreadOf(values);
+  return fmt::format("{:>8} {:>6} {:>8} {:>8} {:>6}", text(spread.min.value),
+                     RankNumber(spread.min.rank), text(spread.median), text(spread.max.value),
+                     RankNumber(spread.max.rank));
+}
+
+}  // namespace
+
+std::vector<std::string> MfuSpreadScreen(const Ranks& ranks) {
+  const std::vector<WorkOfRanks> all = CollectWork(ranks);
+  const bool any_use = std::any_of(all.begin(), all.end(),
+                                   [](const WorkOfRanks& work) { return !work.uses.empty(); });
+  std::string (*const text)(double) = any_use ? UseText : TflopsText;
+  std::vector<std::string> lines =
+      Wrapped(fmt::format("{} ranks: {}", ranks.size(), ChipsText(ranks)), 2);
+  lines.push_back(fmt::format("  {:<24} {:>8} {:>6} {:>8} {:>8} {:>6} {:>10}",
+                              any_use ? "MFU" : "TFLOPS", "min", "rank", "median", "max", "rank",
+                              "of device"));
+  constexpr std::size_t kMostWork = 8;
+  OutlierLines outliers;
+  for (std::size_t i = 0; i < std::min(kMostWork, all.size()); ++i) {
+    const WorkOfRanks& work = all[i];
+    const std::vector<RankValue>& values = any_use ? work.uses : work.tflops;
+    lines.push_back(fmt::format("  {:<24} {} {:>10}", CutEnd(Printable(work.work), 24),
+                                SpreadText(values, text),
+                                work.times.empty() ? "-" : UseText(SpreadOf(work.times).median)));
+    if (!work.reason.empty()) {
+      lines.push_back("    no MFU: " + CutEnd(work.reason, kScreenColumns - 12));
+    }
+    if (!values.empty()) outliers.Add(work.work, values, text);
+  }
+  if (all.size() > kMostWork) {
+    lines.push_back(fmt::format("  ... {} more in MFUSummary", all.size() - kMostWork));
+  }
+  const std::vector<MfuWaste> wastes = CollectWastes(ranks);
+  if (!wastes.empty()) {
+    const AmountScale scale(Quantity::kTime, wastes.front().wasted);
+    lines.push_back(WasteHeading(scale.unit()));
+    for (const MfuWaste& waste : wastes) lines.push_back(WasteLine(waste, scale));
+  }
+  outliers.AppendTo(lines);
   return lines;
 }
 

@@ -1,13 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "layout.h"
-#include "schedule.h"
+#include "mpa/base/time.h"
+#include "mpa/recipe/arguments.h"
+#include "mpa/recipe/make_recipe.h"
 
 namespace mpa::recipes::pp {
+
+/// A box of the chart of a pipeline.
+struct ScheduledBox {
+  std::string name;       ///< "3", "4b", "3F+5B", "logits"
+  std::int32_t type = 0;  ///< phase of the schedule, from 0 (warm-up) to 6 (cool-down)
+};
+
+/// More boxes than this are not of a real job.
+inline constexpr std::int64_t kMostMicroBatches = 1 << 16;
+inline constexpr std::int64_t kMostStages = 1 << 12;
+
+/// What a stage of a DualPipeV pipeline runs in a step, in order. Micro-batches pass every stage
+/// twice; the second time they are numbered from `micro_batches` on. A pipeline of that kind has at
+/// least twice as many micro-batches as stages; else the list is empty.
+std::vector<ScheduledBox> DualPipeVSchedule(std::int64_t stages, std::int64_t micro_batches,
+                                            std::int64_t stage);
+
+/// A marked piece of the forward or backward pass of a micro-batch, on the device.
+struct PassBox {
+  TimeNs start = 0, end = 0;
+  std::int32_t step = -1;  ///< -1: in none
+  bool forward = false;
+};
+
+struct PipelinePart {
+  std::vector<PassBox> boxes;       ///< in order of start
+  std::int64_t without_device = 0;  ///< marked pieces that were not recorded on the device
+  std::string distributed_args, type;
+  std::int64_t micro_batches = -1;
+};
+
+template <class Archive>
+void serialize(Archive& archive, PassBox& box) {
+  archive(box.start, box.end, box.step, box.forward);
+}
+
+template <class Archive>
+void serialize(Archive& archive, PipelinePart& part) {
+  archive(part.boxes, part.without_device, part.distributed_args, part.type, part.micro_batches);
+}
+
+using Ranks = std::vector<OfRank<PipelinePart>>;
+
+/// How the job is laid out as a pipeline; what the capture and the options do not say is empty.
+struct PipelineLayout {
+  std::string type;  ///< in lower case
+  std::optional<std::int64_t> stages, micro_batches;
+  std::optional<std::int64_t> ranks_of_stage;
+
+  /// The stage of a rank; empty where it is unknown.
+  std::optional<std::int64_t> StageOf(std::int64_t rank) const;
+};
+
+/// From the options, else from the first rank that says it.
+PipelineLayout LayoutOf(const Ranks& ranks, const RecipeArguments& arguments);
 
 struct LabelledBox {
   TimeNs start = 0, end = 0;

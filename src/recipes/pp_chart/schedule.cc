@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "schedule.h"
-
 #include <fmt/format.h>
 
 #include <utility>
+
+#include "labels.h"
 
 namespace mpa::recipes::pp {
 namespace {

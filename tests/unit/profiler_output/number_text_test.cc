@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profiler_output/number_text.h"
-
 #include <gtest/gtest.h>
 
 #include <limits>

@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "raw/framework_clock.h"
-
 namespace mpa::raw {
 namespace {
 

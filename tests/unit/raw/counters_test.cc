@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "raw/counters.h"
-
 #include <gtest/gtest.h>
 
+#include "raw/cann_stages.h"
 #include "raw/made_capture.h"
 #include "raw/metric_sets.h"
 #include "support/files.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "raw/host_tree.h"
-
 #include <gtest/gtest.h>
+
+#include "raw/host_side.h"
 
 namespace mpa::raw {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "writers/xlsx_text.h"
-
 #include <gtest/gtest.h>
+
+#include "writers/xlsx_cells.h"
 
 namespace mpa::writers {
 namespace {

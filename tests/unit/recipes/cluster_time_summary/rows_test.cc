@@ -6,7 +6,6 @@
 
 #include <string>
 
-#include "recipes/cluster_time_summary/compare_runs.h"
 #include "support/rank_builder.h"
 
 namespace mpa::time_summary {

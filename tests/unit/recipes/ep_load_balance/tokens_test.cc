@@ -5,7 +5,7 @@
 #include <string>
 
 #include "mpa/recipe/recipe.h"
-#include "rank_builder.h"
+#include "support/rank_builder.h"
 
 namespace mpa::recipes {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipes/module_statistic/module_list.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <deque>
+
+#include "recipes/module_statistic/module_screen.h"
 
 namespace mpa {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipes/pp_chart/schedule.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include "recipes/pp_chart/labels.h"
 
 namespace mpa::recipes::pp {
 namespace {

@@ -13,4 +13,11 @@ std::string EscapedHtml(std::string_view text);
 std::string HtmlDocument(std::string_view language, std::string_view title, std::string_view style,
                          std::string_view body);
 
+/// `text` as JSON has it, in quotes.
+std::string Quoted(std::string_view text);
+
+/// Names of a capture are only ever text: no end of a cell or line, no HTML, no links and images.
+/// As entities, which mean the same within tables and outside.
+std::string EscapedMarkdown(std::string_view text);
+
 }  // namespace mpa::writers

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text tables that one function writes: tasks, steps, L2 cache, operators, AI CPU, input queues.
+#include <algorithm>
+#include <numeric>
+
+#include "csv_text.h"
+#include "kernel_rules.h"
+#include "mpa/model/step_bounds.h"
+#include "mpa/raw/labels.h"
+#include "mpa/raw/operator_times.h"
+#include "mpa/raw/step_times.h"
+#include "text_files.h"
+
+namespace mpa::profiler_output {
+
+// task_time.csv: every device task; of an FFTS+ group one task stands for all.
+
+namespace {
+
+/// The tasks of the table, in order of start. Of tasks that differ in their context only, those of
+/// context 0 are listed; when there are none, all.
+std::vector<std::uint32_t> ListedTasks(const raw::Tasks& tasks) {
+  std::vector<std::uint32_t> rows(tasks.Size());
+  std::iota(rows.begin(), rows.end(), std::uint32_t{0});
+  if (std::all_of(tasks.context.begin(), tasks.context.end(),
+                  [](std::int64_t context) { return context == raw::kNoContext; })) {
+    return rows;
+  }
+  const auto key = [&](std::uint32_t i) {
+    return std::tuple(tasks.device[i], tasks.stream[i], tasks.task[i], tasks.batch[i]);
+  };
+  std::sort(rows.begin(), rows.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return std::tuple(key(a), tasks.context[a], a) < std::tuple(key(b), tasks.context[b], b);
+  });
+  std::vector<std::uint32_t> listed;
+  for (std::size_t i = 0; i < rows.size();) {
+    const std::size_t first = i;
+    const bool has_zero = tasks.context[rows[first]] == 0;
+    for (; i < rows.size() && key(rows[i]) == key(rows[first]); ++i) {
+      if (!has_zero || tasks.context[rows[i]] == 0) listed.push_back(rows[i]);
+    }
+  }
+  std::sort(listed.begin(), listed.end());
+  return listed;
+}
+
+}  // namespace
+
+void WriteTaskTime(const raw::Session& session, const std::filesystem::path& path) {
+  const raw::Tasks& tasks = session.tasks;
+  const std::vector<std::uint32_t> listed = ListedTasks(tasks);
+  if (listed.empty()) return;
+  ChunkedFile file(path);
+  file.Write(
+      "Device_id,kernel_name,kernel_type,stream_id,task_id,task_time(us),task_start(us),"
+      "task_stop(us)\r\n");
+  file.WriteRows(listed.size(), [&](std::size_t begin, std::size_t end, std::string& out) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const std::size_t task = listed[i];
+      const std::string_view function = session.strings.View(tasks.function[task]);
+      CsvRow row(out);
+      row.Cell(tasks.device[task]);
+      row.Text(function.empty() ? kNone : function);
+      row.Text(session.strings.View(raw::TaskType(session, task)));
+      row.Cell(tasks.stream[task]);
+      row.Cell(tasks.task[task]);
+      row.Cell(Micros{static_cast<TimeNs>(tasks.dur[task])});
+      row.Time(tasks.start[task]);
+      row.Time(tasks.end[task]);
+    }
+  });
+  file.Close();
+}
+
+// step_trace_time.csv: what the devices did in each step.
+
+void WriteStepTraceTime(const raw::Session& session, const std::filesystem::path& path) {
+  if (session.activities.Empty()) return;
+  const std::vector<raw::StepTime> steps = raw::StepTimes(session, raw::StepTimeForm::kText);
+  if (steps.empty()) return;
+  std::string text =
+      "Device_id,Step,Computing,Communication(Not Overlapped),Overlapped,Communication,Free,Stage,"
+      "Bubble,Communication(Not Overlapped and Exclude Receive),Preparing\r\n";
+  for (const raw::StepTime& step : steps) {
+    CsvRow row(text);
+    row.Cell(step.device);
+    if (step.step < 0) {
+      row.Cell();
+    } else {
+      row.Cell(step.step);
+    }
+    for (const double ns :
+         {step.computing, step.exposed_communication, step.overlapped, step.communication,
+          step.free, step.stage, step.bubble, step.exposed_without_receive, step.preparing}) {
+      if (ns == 0) {
+        row.Cell("0");
+      } else {
+        row.Cell(ShortMicros{ns});
+      }
+    }
+  }
+  ChunkedFile file(path);
+  file.Write(text);
+  file.Close();
+}
+
+// l2_cache.csv: how each task used the L2 cache.
+
+namespace {
+
+bool IsHwts(const raw::SessionInfo& info, std::int64_t device) {
+  return std::any_of(info.devices.begin(), info.devices.end(), [&](const raw::Device& described) {
+    return described.id == device && described.generation == raw::Generation::kHwts;
+  });
+}
+
+}  // namespace
+
+void WriteL2Cache(const raw::Session& session, const std::filesystem::path& path) {
+  const raw::L2CacheUse& use = session.l2_cache;
+  if (use.Empty()) return;
+  ChunkedFile file(path);
+  file.Write("Device_id,Stream Id,Task Id,Hit Rate,Victim Rate,Op Name\r\n");
+  file.WriteRows(use.Size(), [&](std::size_t begin, std::size_t end, std::string& out) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const std::string_view name = session.strings.View(use.name[i]);
+      CsvRow row(out);
+      row.Cell(use.device[i]);
+      row.Cell(use.stream[i]);
+      row.Cell(use.task[i]);
+      // Other chips count hits of the whole device; a metric set of the cores has those of a task.
+      if (IsHwts(session.info, use.device[i])) {
+        row.Cell(Decimal{use.hit_rate[i]});
+      } else {
+        row.Text(kNone);
+      }
+      row.Cell(Decimal{use.victim_rate[i]});
+      row.Text(name.empty() ? kNone : name);
+    }
+  });
+  file.Close();
+}
+
+// operator_details.csv: one row an operator of the framework, with its times on host and device.
+
+namespace {
+
+/// ns as µs; "0" for nothing.
+void PutDeviceTime(double ns, CsvRow& row) {
+  if (ns == 0) {
+    row.Cell("0");
+  } else {
+    row.Cell(ShortMicros{ns});
+  }
+}
+
+void PutHostTime(TimeNs ns, CsvRow& row) { row.Cell(ShortMicros{static_cast<double>(ns)}); }
+
+}  // namespace
+
+void WriteOperatorDetails(const raw::Session& session, const std::filesystem::path& path) {
+  const raw::TorchOps& ops = session.ops;
+  if (ops.Empty()) return;
+  const raw::OperatorTimes times = raw::SumOperatorTimes(session);
+  ChunkedFile file(path);
+  file.Write(
+      "Name,Input Shapes,Call Stack,Host Self Duration(us),Host Total Duration(us),"
+      "Device Self Duration(us),Device Total Duration(us),Device Self Duration With AICore(us),"
+      "Device Total Duration With AICore(us)\r\n");
+  file.WriteRows(ops.Size(), [&](std::size_t begin, std::size_t end, std::string& out) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const std::string_view name = session.strings.View(ops.name[i]);
+      if (IsStepMark(name)) continue;
+      CsvRow row(out);
+      row.Text(name);
+      row.Text(ListLines(session.strings.View(ops.shapes[i])));
+      row.Text(ListLines(session.strings.View(ops.stack[i])));
+      PutHostTime(times.host_self[i], row);
+      PutHostTime(times.host_total[i], row);
+      PutDeviceTime(times.device_self[i], row);
+      PutDeviceTime(times.device_total[i], row);
+      PutDeviceTime(times.cube_self[i], row);
+      PutDeviceTime(times.cube_total[i], row);
+    }
+  });
+  file.Close();
+}
+
+// data_preprocess.csv: what the AI CPU says of its kernels.
+
+void WriteDataPreprocess(const raw::Session& session, const std::filesystem::path& path) {
+  const raw::AiCpuKernels& kernels = session.ai_cpu;
+  if (kernels.Empty()) return;
+  ChunkedFile file(path);
+  file.Write(
+      "Device_id,Timestamp(us),Node,Compute_time(us),Memcpy_time(us),Task_time(us),"
+      "Dispatch_time(us),Total_time(us),Stream ID,Task ID\r\n");
+  file.WriteRows(kernels.Size(), [&](std::size_t begin, std::size_t end, std::string& out) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const auto micros = [](std::int64_t us) { return Rounded{static_cast<double>(us)}; };
+      const auto nanos = [](TimeNs ns) { return Rounded{static_cast<double>(ns) / 1000}; };
+      CsvRow row(out);
+      row.Cell(kernels.device[i]);
+      row.Time(kernels.start[i]);
+      row.Text(session.strings.View(kernels.name[i]));
+      row.Cell(micros(kernels.compute[i]));
+      row.Cell(micros(kernels.copy[i]));
+      row.Cell(nanos(kernels.dur[i]));
+      row.Cell(micros(kernels.dispatch[i]));
+      row.Cell(nanos(kernels.total[i]));
+      row.Cell(kernels.stream[i]);
+      row.Cell(kernels.task[i]);
+    }
+  });
+  file.Close();
+}
+
+// dp.csv: what the program did with its queues of input data.
+
+void WriteInputQueue(const raw::Session& session, const std::filesystem::path& path) {
+  const raw::InputQueue& queue = session.input_queue;
+  if (queue.Empty()) return;
+  ChunkedFile file(path);
+  file.Write("Device_id,Timestamp(us),Action,Source,Cached Buffer Size\r\n");
+  file.WriteRows(queue.Size(), [&](std::size_t begin, std::size_t end, std::string& out) {
+    for (std::size_t i = begin; i < end; ++i) {
+      CsvRow row(out);
+      row.Cell(queue.device[i]);
+      row.Cell(Micros{queue.time[i]});
+      row.Text(session.strings.View(queue.action[i]));
+      row.Text(session.strings.View(queue.source[i]));
+      row.Cell(queue.size[i]);
+    }
+  });
+  file.Close();
+}
+
+}  // namespace mpa::profiler_output

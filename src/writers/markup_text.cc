@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "markup_text.h"
+
+#include <fmt/format.h>
+
+#include "mpa/base/printable.h"
+#include "mpa/base/utf8.h"
+
+namespace mpa::writers {
+
+std::string EscapedHtml(std::string_view text) {
+  std::string escaped;
+  for (const char c : Printable(text)) {
+    switch (c) {
+      case '&':
+        escaped += "&amp;";
+        break;
+      case '<':
+        escaped += "&lt;";
+        break;
+      case '>':
+        escaped += "&gt;";
+        break;
+      case '"':
+        escaped += "&quot;";
+        break;
+      default:
+        escaped += c;
+    }
+  }
+  return escaped;
+}
+
+// The empty icon keeps browsers from asking for one.
+std::string HtmlDocument(std::string_view language, std::string_view title, std::string_view style,
+                         std::string_view body) {
+  return fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"{}\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width\">\n"
+      "<link rel=\"icon\" href=\"data:,\">\n<title>{}</title>\n<style>{}</style>\n</head>\n"
+      "<body>\n{}</body>\n</html>\n",
+      EscapedHtml(language), EscapedHtml(title), style, body);
+}
+
+std::string Quoted(std::string_view text) {
+  std::string quoted = "\"";
+  const std::string valid = ValidUtf8(text);
+  for (std::string_view rest = valid; !rest.empty();) {
+    const std::string_view character = rest.substr(0, Utf8Length(rest));
+    const char32_t code = CodePoint(character);
+    rest.remove_prefix(character.size());
+    if (code == '"' || code == '\\') {
+      quoted += '\\';
+      quoted += character;
+    } else if (code == '\n') {
+      quoted += "\\n";
+    } else if (code == '\t') {
+      quoted += "\\t";
+    } else if (IsHidden(code)) {
+      quoted += fmt::format("\\u{:04x}", static_cast<unsigned>(code));
+    } else {
+      quoted += character;
+    }
+  }
+  return quoted + '"';
+}
+
+std::string EscapedMarkdown(std::string_view text) {
+  std::string escaped;
+  for (const char c : ValidUtf8(text)) {
+    if (c == '\n' || c == '\r' || c == '\t') {
+      escaped += ' ';
+    } else if (std::string_view("&<>|\\`*[]").find(c) != std::string_view::npos) {
+      escaped += fmt::format("&#{};", static_cast<int>(c));
+    } else {
+      escaped += c;
+    }
+  }
+  return Printable(escaped);
+}
+
+}  // namespace mpa::writers
