@@ -34,7 +34,7 @@ SHEETS = {"overall": "OverallMetrics", "communication": "CommunicationCompare",
 # "No rank was late" and the like are answers as well, without rows.
 ANSWER_WITH_NOTHING = ("freq_analysis", "head_overhead", "slow_link", "slow_rank")
 # They also answer for captures that `check` denies.
-SAY_THAT_NOTHING_IS_KNOWN = ("slow_link", "slow_rank")
+SAY_THAT_NOTHING_IS_KNOWN = ("head_overhead", "slow_link", "slow_rank")
 SHARED = ("npu/text/*", "npu/db/*", "npu/db_mstx", "gpu/*.json.gz", "raw/*/*_ascend_pt", "traces/param/*",
           "traces/dlrm_8ranks/worker[03]*", "traces/resnet50_2021/*",
           "traces/npu_pp2dp2_without_traces")
