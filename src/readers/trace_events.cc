@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "mpa/base/printable.h"
 #include "mpa/base/text.h"
 #include "mpa/io/numbers.h"
 
@@ -164,6 +165,21 @@ const EventArg* TraceEvent::FindArg(std::string_view key) const {
 std::string_view TraceEvent::Arg(std::string_view key) const {
   const EventArg* arg = FindArg(key);
   return arg == nullptr ? std::string_view() : arg->value;
+}
+
+std::optional<SpanTimes> TimesOf(const TraceEvent& event, std::string_view file_name,
+                                 Issues& issues) {
+  const auto left_out = [&](std::string_view what) {
+    issues.Count(what, fmt::format("{}: \"{}\" at {} us", file_name, Printable(event.name),
+                                   event.ts.empty() ? "unknown" : event.ts));
+    return std::nullopt;
+  };
+  if (event.name.empty()) return left_out("event left out, it has no name");
+  if (event.dur.empty()) return left_out("event left out, its duration is missing");
+  const auto start = io::NsFromMicros(event.ts);
+  const auto dur = io::NsFromMicros(event.dur);
+  if (!start || !dur || !IsDuration(*dur)) return left_out(kInvalidTimes);
+  return SpanTimes{*start, *dur};
 }
 
 struct EventParser::State {

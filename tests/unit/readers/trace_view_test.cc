@@ -98,9 +98,38 @@ TEST(TraceView, CountsEventsWhoseTimesMakeNoSense) {
 
 TEST(TraceView, TakesAMemberThatIsNullForAbsent) {
   const RankTrace trace = ReadEvents("[" + std::string(kHardware) + R"(,
-      {"ph":"X","cat":null,"name":"MatMul","pid":10,"tid":3,"ts":1,"dur":null,"args":null}])");
+      {"ph":"X","cat":null,"name":"MatMul","pid":10,"tid":3,"ts":1,"dur":2,"args":null}])");
   ASSERT_EQ(trace.device_tasks.Size(), 1u);
-  EXPECT_EQ(trace.device_tasks.dur[0], 0);
+  EXPECT_EQ(trace.device_tasks.dur[0], 2000);
+}
+
+// Unknown is not 0.
+TEST(TraceView, LeavesOutEventsWithoutADuration) {
+  const RankTrace trace = ReadEvents("[" + std::string(kHardware) + R"(,
+      {"ph":"X","name":"MatMul","pid":10,"tid":3,"ts":1,"dur":null},
+      {"ph":"X","name":"Add","pid":10,"tid":3,"ts":5}])");
+  EXPECT_TRUE(trace.device_tasks.Empty());
+  ASSERT_EQ(trace.issues.Lines().size(), 1u);
+  EXPECT_HAS_TEXT(trace.issues.Lines()[0],
+                  "event left out, its duration is missing, 2 times (first: trace_view.json: "
+                  "\"MatMul\" at 1 us)");
+}
+
+// E closes the innermost B of its thread; one without its other half is counted.
+TEST(TraceView, PairsTheBeginningsAndEndsOfSpans) {
+  const RankTrace trace = ReadEvents(R"([
+      {"ph":"E","pid":1,"tid":2,"ts":9},
+      {"ph":"B","cat":"cpu_op","name":"outer","pid":1,"tid":2,"ts":1},
+      {"ph":"B","cat":"cpu_op","name":"other thread","pid":1,"tid":3,"ts":2},
+      {"ph":"B","cat":"cpu_op","name":"inner","pid":1,"tid":2,"ts":2},
+      {"ph":"E","pid":1,"tid":2,"ts":4.5},
+      {"ph":"E","pid":1,"tid":3,"ts":6},
+      {"ph":"E","pid":1,"tid":4,"ts":6},
+      {"ph":"B","cat":"cpu_op","name":"endless","pid":1,"tid":3,"ts":7}])");
+  EXPECT_EQ(test::ColumnTexts(trace, trace.host_ops.name),
+            (Names{"inner", "other thread", "outer"}));
+  EXPECT_EQ(trace.host_ops.dur, (std::vector<TimeNs>{2500, 4000, 8000}));
+  EXPECT_EQ(trace.issues.Lines().size(), 2u);
 }
 
 TEST(TraceView, IgnoresEventsOfOtherKinds) {
@@ -206,8 +235,8 @@ TEST(TraceView, ReadsLargeTracesInFileOrder) {
   for (int i = 0; i < 40; ++i) {
     names.push_back("op" + std::to_string(i));
     content += R"({"ph":"X","name":")" + names.back() +
-               R"(","pid":10,"tid":3,"ts":1,"args":{"pad":")" + padding + R"(","Task Type":"type)" +
-               std::to_string(i) + "\"}},";
+               R"(","pid":10,"tid":3,"ts":1,"dur":1,"args":{"pad":")" + padding +
+               R"(","Task Type":"type)" + std::to_string(i) + "\"}},";
   }
   const RankTrace trace = ReadEvents(content + kHardware + "]");
   EXPECT_EQ(test::ColumnTexts(trace, trace.device_tasks.name), names);

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "trace_builder.h"
+
+namespace mpa::readers {
+
+/// A call of the runtime, or work of a device, with the number that a call shares with all the work
+/// it launched; -1: not recorded.
+struct CorrelatedEvent {
+  EventPlace place;
+  std::int64_t correlation = -1;
+  std::int64_t device = -1;  ///< of work: the number of the device
+};
+
+/// Finds the launch of each piece of device work of a GPU trace: by the arrow that ends there, else
+/// by the correlation that it shares with a call. An arrow, and a call, may lead to many pieces
+/// (captured graphs). The order of the events in the file does not matter: of several starts with
+/// one number the last before the work counts.
+class GpuLaunches {
+ public:
+  /// `calls` are those of the runtime and the driver.
+  GpuLaunches(const std::vector<FlowPoint>& arrows, const std::vector<CorrelatedEvent>& calls);
+
+  /// The place on the host that launched the work; empty when the trace does not say.
+  std::optional<EventPlace> Find(const CorrelatedEvent& work) const;
+  /// Gives the work of one table the links of its launches.
+  void Link(const std::vector<CorrelatedEvent>& work, std::vector<std::int64_t>& links);
+  /// Appends all launches that lead to an event, in order of time; `numbers` translates the links
+  /// that Link() gave. To be called when all tables are linked.
+  void Append(TrackNumbers& tracks, RankTrace& trace,
+              const std::vector<std::vector<std::int64_t>*>& linked) const;
+
+ private:
+  using Places = std::vector<std::pair<std::int64_t, EventPlace>>;  // by number, then time
+  struct Launch {
+    std::int64_t number = 0;  // in order of appearance
+    TimeNs device_time = 0;   // of the first piece of work
+    std::int64_t stream = -1;
+  };
+  std::int64_t Note(const EventPlace& host, TimeNs device_time, std::int64_t stream);
+
+  Places starts_, calls_;
+  std::map<EventPlace, EventPlace> start_of_end_;
+  std::map<EventPlace, Launch> launches_;  // by place on the host
+};
+
+}  // namespace mpa::readers
