@@ -52,8 +52,7 @@ bool ReadScalar(od::value value, std::string_view& text) {
   if (token.empty()) return false;
   if (token[0] == '"') {
     text = WithoutQuotes(token);
-    if (HasEscapes(text) && value.get_string().get(text) != simdjson::SUCCESS) text = {};
-    return true;
+    return !HasEscapes(text) || value.get_string().get(text) == simdjson::SUCCESS;
   }
   if (StartsNumber(token[0])) {
     text = WithoutBlanks(token);
@@ -235,8 +234,10 @@ bool EventParser::Parse(const io::EventPiece& piece, std::string_view file_name,
     const std::string alone = PaddedArray(objects[i]);
     if (state_->ParseArray(alone.data(), alone.size() - simdjson::SIMDJSON_PADDING, alone.size(),
                            on_event)) {
+      const auto at = static_cast<std::size_t>(objects[i].data() - array.data()) - 1;
       issues.Count("event left out, it is not valid JSON",
-                   fmt::format("{}: \"{}\"", file_name, objects[i].substr(0, 60)));
+                   fmt::format("{}: byte {}: \"{}\"", file_name, piece.offset() + at,
+                               Printable(objects[i].substr(0, 60))));
     }
   }
   return true;
