@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,19 @@ struct CorrelatedEvent {
   std::int64_t correlation = -1;
   std::int64_t device = -1;  ///< of work: the number of the device
 };
+
+/// The work of a trace; each table in the order of its rows.
+struct GpuWork {
+  std::vector<CorrelatedEvent> kernels, communications, tasks;
+};
+
+class GpuLaunches;
+
+/// Leaves the work of one device and process: several devices, or ranks, in one trace are not one.
+/// The one with most work stays, work and operators of the others are counted as issues and
+/// dropped. To be called before the work is linked.
+void KeepOneDevice(const GpuLaunches& launches, std::string_view file_name, GpuWork& work,
+                   RankTrace& trace);
 
 /// Finds the launch of each piece of device work of a GPU trace: by the arrow that ends there, else
 /// by the correlation that it shares with a call. An arrow, and a call, may lead to many pieces

@@ -54,14 +54,15 @@ struct MemoryEvent {
 
 // The data that is joined after all pieces were read.
 struct Joined {
-  std::vector<CorrelatedEvent> kernels, communications, tasks, calls;
+  GpuWork work;
+  std::vector<CorrelatedEvent> calls;
   std::vector<MemoryEvent> memory;
   std::vector<FlowPoint> flows, backward_flows;
 
   void Add(const Joined& other) {
-    AppendAll(other.kernels, kernels);
-    AppendAll(other.communications, communications);
-    AppendAll(other.tasks, tasks);
+    AppendAll(other.work.kernels, work.kernels);
+    AppendAll(other.work.communications, work.communications);
+    AppendAll(other.work.tasks, work.tasks);
     AppendAll(other.calls, calls);
     AppendAll(other.memory, memory);
     AppendAll(other.flows, flows);
@@ -205,17 +206,17 @@ class KinetoFiller {
              .type = Intern(kind == WorkKind::kCopy ? kGpuCopy : kGpuMemset),
              .stream = stream,
              .direction = DirectionOfCopyName(event.name)});
-        fragment_.rest.tasks.push_back(work);
+        fragment_.rest.work.tasks.push_back(work);
         break;
       case WorkKind::kCollective:
         fragment_.part.communications.Append(
             {.start = span->start, .dur = span->dur, .name = name, .op_type = name});
-        fragment_.rest.communications.push_back(work);
+        fragment_.rest.work.communications.push_back(work);
         break;
       case WorkKind::kKernel:
         fragment_.part.kernels.Append(
             {.start = span->start, .dur = span->dur, .name = name, .stream = stream});
-        fragment_.rest.kernels.push_back(work);
+        fragment_.rest.work.kernels.push_back(work);
         break;
     }
   }
@@ -319,11 +320,13 @@ void Join(const Fragment& fragment, TrackNumbers& tracks, RankTrace& trace) {
   trace.issues.Merge(part.issues);
 }
 
-void LinkLaunches(const Joined& joined, TrackNumbers& tracks, RankTrace& trace) {
+void LinkLaunches(std::string_view file_name, Joined& joined, TrackNumbers& tracks,
+                  RankTrace& trace) {
   GpuLaunches launches(joined.flows, joined.calls);
-  launches.Link(joined.kernels, trace.kernels.link);
-  launches.Link(joined.communications, trace.communications.link);
-  launches.Link(joined.tasks, trace.device_tasks.link);
+  KeepOneDevice(launches, file_name, joined.work, trace);
+  launches.Link(joined.work.kernels, trace.kernels.link);
+  launches.Link(joined.work.communications, trace.communications.link);
+  launches.Link(joined.work.tasks, trace.device_tasks.link);
   launches.Append(tracks, trace,
                   {&trace.kernels.link, &trace.communications.link, &trace.device_tasks.link});
 }
@@ -350,7 +353,7 @@ void ReadKinetoTrace(const CaptureFile& file, const ReadRequest& request, RankTr
   begin_ends.ForEachSpan(of_pairs.part.issues, file_name, std::ref(filler));
   Join(of_pairs, tracks, trace);
   joined.Add(of_pairs.rest);
-  LinkLaunches(joined, tracks, trace);
+  LinkLaunches(file_name, joined, tracks, trace);
   AppendBackwardLinks(joined.backward_flows, tracks, trace);
   AppendAllocations(std::move(joined.memory), trace.allocations);
 }

@@ -17,7 +17,7 @@ struct GpuTraceFacts {
 };
 
 /// Reads the members before the events and those behind them; exporters write either. Without a
-/// rank before the events, a compressed trace is unpacked up to its end. Broken members count as
+/// rank and a device before the events, a compressed trace is unpacked up to its end. Broken members count as
 /// absent. Throws Error (kInput, kCorrupt) when the file cannot be read.
 GpuTraceFacts ReadGpuTraceFacts(const std::filesystem::path& path);
 

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
+#include <tuple>
 
 #include "support/failures.h"
 #include "support/files.h"
@@ -185,6 +187,46 @@ TEST(KinetoTrace, TiesWorkToItsLaunchByCorrelationWhereNoArrowDoes) {
   EXPECT_EQ(trace.launches.host_time, (Times{5000, 8000}));
   EXPECT_EQ(trace.kernels.link, (std::vector<std::int64_t>{-1, 0}));
   EXPECT_EQ(trace.device_tasks.link, std::vector<std::int64_t>{1});
+}
+
+// Kernels of device 3 are more; the operators are those of one process.
+TEST(KinetoTrace, NeverAddsUpTheWorkOfSeveralDevices) {
+  const auto kernel = [](int device, int time) {
+    return R"({"ph":"X","cat":"kernel","name":"k","pid":)" + std::to_string(device) +
+           R"(,"tid":7,"ts":)" + std::to_string(time) + R"(,"dur":1},)";
+  };
+  const RankTrace trace =
+      ReadTrace(kernel(1, 10) + kernel(3, 11) + kernel(3, 12) + Span("cpu_op", "a"));
+  EXPECT_EQ(trace.kernels.start, (Times{11000, 12000}));
+  EXPECT_EQ(trace.host_ops.Size(), 1u);
+  ASSERT_EQ(trace.issues.Lines().size(), 1u);
+  EXPECT_HAS_TEXT(trace.issues.Lines()[0], "work of another device left out");
+  EXPECT_HAS_TEXT(trace.issues.Lines()[0], "(gpu.json: 1, in place of 3)");
+}
+
+// Two ranks of two hosts, both on device 0.
+TEST(KinetoTrace, NeverAddsUpTheRanksOfAMergedTrace) {
+  std::string events;
+  const auto launch = [&](int pid, int correlation, int time) {
+    for (const auto& [category, name, place, at] :
+         {std::tuple{"user_annotation", "ProfilerStep#1", pid, time},
+          std::tuple{"cuda_runtime", "cudaLaunchKernel", pid, time + 1},
+          std::tuple{"kernel", "k", 0, time + 2}}) {
+      events += std::string(events.empty() ? "" : ",") + R"({"ph":"X","cat":")" + category +
+                R"(","name":")" + name + R"(","pid":)" + std::to_string(place) +
+                R"(,"tid":7,"ts":)" + std::to_string(at) + R"(,"dur":9,"args":{"correlation":)" +
+                std::to_string(correlation) + "}}";
+    }
+  };
+  launch(50, 1, 100);
+  launch(60, 2, 200);
+  launch(60, 3, 300);
+  const RankTrace trace = ReadTrace(events);
+  EXPECT_EQ(trace.kernels.start, (Times{202000, 302000}));
+  EXPECT_EQ(trace.steps.start, (Times{200000, 300000}));
+  EXPECT_EQ(trace.host_ops.Size(), 4u);
+  ASSERT_EQ(trace.issues.Lines().size(), 1u);
+  EXPECT_HAS_TEXT(trace.issues.Lines()[0], "(gpu.json: 50, in place of 60)");
 }
 
 TEST(KinetoTrace, NamesWorkOfDevicesThatItDoesNotKnow) {

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Traces that hold the work of several devices, or of several processes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "gpu_launches.h"
+
+namespace mpa::readers {
+namespace {
+
+// Keeps the rows of a table, and their events, for which keep(event) holds.
+template <typename Table, typename Keep>
+void KeepRows(std::vector<CorrelatedEvent>& events, Table& table, Keep keep) {
+  table.Filter([&](std::size_t row) { return keep(events[row]); });
+  std::erase_if(events, [&](const CorrelatedEvent& event) { return !keep(event); });
+}
+
+template <typename Keep>
+void KeepWork(GpuWork& work, RankTrace& trace, Keep keep) {
+  KeepRows(work.kernels, trace.kernels, keep);
+  KeepRows(work.communications, trace.communications, keep);
+  KeepRows(work.tasks, trace.device_tasks, keep);
+}
+
+// The number with most pieces of work; of several the least. Also counts those of the others.
+template <typename NumberOf>
+std::int64_t Most(const GpuWork& work, std::map<std::int64_t, std::int64_t>& pieces,
+                  NumberOf number_of) {
+  for (const auto* events : {&work.kernels, &work.communications, &work.tasks}) {
+    for (const CorrelatedEvent& event : *events) {
+      const std::int64_t number = number_of(event);
+      if (number >= 0) ++pieces[number];
+    }
+  }
+  std::int64_t most = -1;
+  for (const auto& [number, count] : pieces) {
+    if (most < 0 || count > pieces[most]) most = number;
+  }
+  return most;
+}
+
+// Operators, Python functions and steps of other processes that launched work.
+void DropProcesses(const std::set<std::int64_t>& pids, RankTrace& trace) {
+  const auto is_kept = [&](std::int32_t track) {
+    return track < 0 || !pids.contains(trace.tracks.pid[static_cast<std::size_t>(track)]);
+  };
+  trace.host_ops.Filter([&](std::size_t row) { return is_kept(trace.host_ops.track[row]); });
+  trace.python_calls.Filter(
+      [&](std::size_t row) { return is_kept(trace.python_calls.track[row]); });
+  std::set<std::pair<TimeNs, TimeNs>> spans;
+  for (std::size_t row = 0; row < trace.host_ops.Size(); ++row) {
+    const TimeNs start = trace.host_ops.start[row];
+    spans.emplace(start, start + trace.host_ops.dur[row]);
+  }
+  trace.steps.Filter([&](std::size_t row) {
+    return spans.contains({trace.steps.start[row], trace.steps.end[row]});
+  });
+}
+
+}  // namespace
+
+void KeepOneDevice(const GpuLaunches& launches, std::string_view file_name, GpuWork& work,
+                   RankTrace& trace) {
+  const auto count = [&](std::string_view what, std::int64_t number, std::int64_t kept) {
+    trace.issues.Count(what, fmt::format("{}: {}, in place of {}", file_name, number, kept));
+  };
+  std::map<std::int64_t, std::int64_t> pieces;
+  const auto device_of = [](const CorrelatedEvent& event) { return event.device; };
+  const std::int64_t device = Most(work, pieces, device_of);
+  if (pieces.size() > 1) {
+    for (const auto& [number, times] : pieces) {
+      if (number != device) {
+        count("work of another device left out, the trace holds several", number, device);
+      }
+    }
+    KeepWork(work, trace, [&](const CorrelatedEvent& event) { return event.device == device; });
+  }
+  const auto process_of = [&](const CorrelatedEvent& event) {
+    const auto host = launches.Find(event);
+    return host ? host->pid : -1;
+  };
+  pieces.clear();
+  const std::int64_t process = Most(work, pieces, process_of);
+  if (pieces.size() < 2) return;
+  std::set<std::int64_t> others;
+  for (const auto& [number, times] : pieces) {
+    if (number == process) continue;
+    others.insert(number);
+    count("work of another process left out, the trace holds several ranks", number, process);
+  }
+  KeepWork(work, trace,
+           [&](const CorrelatedEvent& event) { return !others.contains(process_of(event)); });
+  DropProcesses(others, trace);
+}
+
+}  // namespace mpa::readers
