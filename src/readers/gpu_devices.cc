@@ -66,17 +66,18 @@ void DropProcesses(const std::set<std::int64_t>& pids, RankTrace& trace) {
 
 void KeepOneDevice(const GpuLaunches& launches, std::string_view file_name, GpuWork& work,
                    RankTrace& trace) {
-  const auto count = [&](std::string_view what, std::int64_t number, std::int64_t kept) {
-    trace.issues.Count(what, fmt::format("{}: {}, in place of {}", file_name, number, kept));
+  const auto count = [&](std::string_view what, std::string_view kind, auto of_other,
+                         std::int64_t kept) {
+    trace.issues.Count(what, fmt::format("{}: {} {} with {} pieces of work, in place of {}",
+                                         file_name, kind, of_other.first, of_other.second, kept));
   };
   std::map<std::int64_t, std::int64_t> pieces;
   const auto device_of = [](const CorrelatedEvent& event) { return event.device; };
   const std::int64_t device = Most(work, pieces, device_of);
   if (pieces.size() > 1) {
-    for (const auto& [number, times] : pieces) {
-      if (number != device) {
-        count("work of another device left out, the trace holds several", number, device);
-      }
+    for (const auto& other : pieces) {
+      if (other.first == device) continue;
+      count("work of another device left out, the trace holds several", "device", other, device);
     }
     KeepWork(work, trace, [&](const CorrelatedEvent& event) { return event.device == device; });
   }
@@ -88,10 +89,11 @@ void KeepOneDevice(const GpuLaunches& launches, std::string_view file_name, GpuW
   const std::int64_t process = Most(work, pieces, process_of);
   if (pieces.size() < 2) return;
   std::set<std::int64_t> others;
-  for (const auto& [number, times] : pieces) {
-    if (number == process) continue;
-    others.insert(number);
-    count("work of another process left out, the trace holds several ranks", number, process);
+  for (const auto& other : pieces) {
+    if (other.first == process) continue;
+    others.insert(other.first);
+    count("work of another process left out, the trace holds several ranks", "process", other,
+          process);
   }
   KeepWork(work, trace,
            [&](const CorrelatedEvent& event) { return !others.contains(process_of(event)); });

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 
 namespace mpa::readers {
 namespace {
+
+constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
 
 using Places = std::vector<std::pair<std::int64_t, EventPlace>>;
 
@@ -31,7 +34,8 @@ std::optional<EventPlace> LastBefore(const Places& places, std::int64_t number, 
 }  // namespace
 
 GpuLaunches::GpuLaunches(const std::vector<FlowPoint>& arrows,
-                         const std::vector<CorrelatedEvent>& calls) {
+                         const std::vector<CorrelatedEvent>& calls, bool arrows_decide)
+    : arrows_decide_(arrows_decide) {
   for (const FlowPoint& point : arrows) {
     if (!point.is_end) starts_.push_back({point.id, {point.pid, point.tid, point.time}});
   }
@@ -44,11 +48,10 @@ GpuLaunches::GpuLaunches(const std::vector<FlowPoint>& arrows,
     if (!point.is_end) continue;
     const auto start = LastBefore(starts_, point.id, point.time);
     if (!start) continue;
-    const auto [found, is_new] =
-        start_of_end_.try_emplace({point.pid, point.tid, point.time}, *start);
-    if (!is_new) found->second = std::min(found->second, *start);
+    ends_.push_back({{point.pid, point.tid, point.time}, *start, point.id});
+    Note(*start, point.time, point.tid);
   }
-  for (const auto& [end, start] : start_of_end_) Note(start, end.start, end.tid);
+  std::sort(ends_.begin(), ends_.end());
 }
 
 std::int64_t GpuLaunches::Note(const EventPlace& host, TimeNs device_time, std::int64_t stream) {
@@ -63,11 +66,19 @@ std::int64_t GpuLaunches::Note(const EventPlace& host, TimeNs device_time, std::
 }
 
 std::optional<EventPlace> GpuLaunches::Find(const CorrelatedEvent& work) const {
-  const auto arrow = start_of_end_.find(work.place);
-  if (arrow != start_of_end_.end()) return arrow->second;
-  if (work.correlation < 0) return std::nullopt;
-  const auto call = LastBefore(calls_, work.correlation, work.place.start);
-  return call ? call : LastBefore(starts_, work.correlation, work.place.start);
+  const auto arrow =
+      std::lower_bound(ends_.begin(), ends_.end(), ArrowEnd{work.place, {kMin, kMin, kMin}, kMin});
+  const bool has_arrow = arrow != ends_.end() && arrow->place == work.place;
+  if (has_arrow && arrows_decide_) return arrow->start;
+  for (auto at = arrow; at != ends_.end() && at->place == work.place; ++at) {
+    if (at->id == work.correlation) return at->start;
+  }
+  if (work.correlation >= 0) {
+    if (const auto call = LastBefore(calls_, work.correlation, work.place.start)) return call;
+  }
+  if (has_arrow) return arrow->start;
+  return work.correlation < 0 ? std::nullopt
+                              : LastBefore(starts_, work.correlation, work.place.start);
 }
 
 void GpuLaunches::Link(const std::vector<CorrelatedEvent>& work, std::vector<std::int64_t>& links) {

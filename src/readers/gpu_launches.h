@@ -33,14 +33,16 @@ class GpuLaunches;
 void KeepOneDevice(const GpuLaunches& launches, std::string_view file_name, GpuWork& work,
                    RankTrace& trace);
 
-/// Finds the launch of each piece of device work of a GPU trace: by the arrow that ends there, else
-/// by the correlation that it shares with a call. An arrow, and a call, may lead to many pieces
-/// (captured graphs). The order of the events in the file does not matter: of several starts with
-/// one number the last before the work counts.
+/// Finds the launch of each piece of device work of a GPU trace: by the arrow of its
+/// correlation that ends there, the call of its correlation, or any arrow that ends there. An
+/// arrow, and a call, may lead to many pieces (captured graphs). The order of the events in the
+/// file does not matter: of several starts with one number the last before the work counts.
 class GpuLaunches {
  public:
-  /// `calls` are those of the runtime and the driver.
-  GpuLaunches(const std::vector<FlowPoint>& arrows, const std::vector<CorrelatedEvent>& calls);
+  /// `calls` are those of the runtime and the driver. `arrows_decide`: also where the correlation
+  /// names another call.
+  GpuLaunches(const std::vector<FlowPoint>& arrows, const std::vector<CorrelatedEvent>& calls,
+              bool arrows_decide);
 
   /// The place on the host that launched the work; empty when the trace does not say.
   std::optional<EventPlace> Find(const CorrelatedEvent& work) const;
@@ -53,6 +55,11 @@ class GpuLaunches {
 
  private:
   using Places = std::vector<std::pair<std::int64_t, EventPlace>>;  // by number, then time
+  struct ArrowEnd {
+    EventPlace place, start;
+    std::int64_t id = 0;
+    auto operator<=>(const ArrowEnd&) const = default;
+  };
   struct Launch {
     std::int64_t number = 0;  // in order of appearance
     TimeNs device_time = 0;   // of the first piece of work
@@ -60,8 +67,9 @@ class GpuLaunches {
   };
   std::int64_t Note(const EventPlace& host, TimeNs device_time, std::int64_t stream);
 
+  bool arrows_decide_;
   Places starts_, calls_;
-  std::map<EventPlace, EventPlace> start_of_end_;
+  std::vector<ArrowEnd> ends_;             // in order
   std::map<EventPlace, Launch> launches_;  // by place on the host
 };
 

@@ -320,9 +320,9 @@ void Join(const Fragment& fragment, TrackNumbers& tracks, RankTrace& trace) {
   trace.issues.Merge(part.issues);
 }
 
-void LinkLaunches(std::string_view file_name, Joined& joined, TrackNumbers& tracks,
-                  RankTrace& trace) {
-  GpuLaunches launches(joined.flows, joined.calls);
+void LinkLaunches(const ReadRequest& request, std::string_view file_name, Joined& joined,
+                  TrackNumbers& tracks, RankTrace& trace) {
+  GpuLaunches launches(joined.flows, joined.calls, !request.gpu_flow_cat.empty());
   KeepOneDevice(launches, file_name, joined.work, trace);
   launches.Link(joined.work.kernels, trace.kernels.link);
   launches.Link(joined.work.communications, trace.communications.link);
@@ -353,7 +353,7 @@ void ReadKinetoTrace(const CaptureFile& file, const ReadRequest& request, RankTr
   begin_ends.ForEachSpan(of_pairs.part.issues, file_name, std::ref(filler));
   Join(of_pairs, tracks, trace);
   joined.Add(of_pairs.rest);
-  LinkLaunches(file_name, joined, tracks, trace);
+  LinkLaunches(request, file_name, joined, tracks, trace);
   AppendBackwardLinks(joined.backward_flows, tracks, trace);
   AppendAllocations(std::move(joined.memory), trace.allocations);
 }

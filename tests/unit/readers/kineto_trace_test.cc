@@ -201,7 +201,8 @@ TEST(KinetoTrace, NeverAddsUpTheWorkOfSeveralDevices) {
   EXPECT_EQ(trace.host_ops.Size(), 1u);
   ASSERT_EQ(trace.issues.Lines().size(), 1u);
   EXPECT_HAS_TEXT(trace.issues.Lines()[0], "work of another device left out");
-  EXPECT_HAS_TEXT(trace.issues.Lines()[0], "(gpu.json: 1, in place of 3)");
+  EXPECT_HAS_TEXT(trace.issues.Lines()[0],
+                  "(gpu.json: device 1 with 1 pieces of work, in place of 3)");
 }
 
 // Two ranks of two hosts, both on device 0.
@@ -226,7 +227,7 @@ TEST(KinetoTrace, NeverAddsUpTheRanksOfAMergedTrace) {
   EXPECT_EQ(trace.steps.start, (Times{200000, 300000}));
   EXPECT_EQ(trace.host_ops.Size(), 4u);
   ASSERT_EQ(trace.issues.Lines().size(), 1u);
-  EXPECT_HAS_TEXT(trace.issues.Lines()[0], "(gpu.json: 50, in place of 60)");
+  EXPECT_HAS_TEXT(trace.issues.Lines()[0], "process 50 with 1 pieces of work, in place of 60)");
 }
 
 TEST(KinetoTrace, NamesWorkOfDevicesThatItDoesNotKnow) {
