@@ -24,6 +24,7 @@ void BeginEnds::Add(const TraceEvent& event, Issues& issues, std::string_view fi
   kept.is_end = event.ph == "E";
   kept.cat = event.cat;
   kept.name = event.name;
+  kept.has_name = event.name.data() != nullptr;
   kept.pid = event.pid;
   kept.tid = event.tid;
   kept.ts = event.ts;
@@ -44,7 +45,7 @@ void BeginEnds::Give(const Event& begin, const Event& end,
   TraceEvent span;
   span.ph = "X";
   span.cat = begin.cat;
-  span.name = begin.name;
+  if (begin.has_name) span.name = begin.name;
   span.pid = begin.pid;
   span.tid = begin.tid;
   span.ts = begin.ts;
@@ -71,7 +72,7 @@ void BeginEnds::ForEachSpan(Issues& issues, std::string_view file_name,
       continue;
     }
     auto begin = std::find_if(stack.rbegin(), stack.rend(), [&](const Event* candidate) {
-      return event.name.empty() || candidate->name == event.name;
+      return !event.has_name || candidate->name == event.name;
     });
     if (begin == stack.rend()) {
       count_alone("end of a span left out, its beginning (ph B) is missing", event);

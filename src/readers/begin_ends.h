@@ -28,7 +28,7 @@ class BeginEnds {
  private:
   struct Event {
     TimeNs time = 0;
-    bool is_end = false;
+    bool is_end = false, has_name = false;
     std::string cat, name, pid, tid, ts;
     struct Arg {
       std::string key, value;

@@ -33,6 +33,10 @@ class GpuLaunches;
 void KeepOneDevice(const GpuLaunches& launches, std::string_view file_name, GpuWork& work,
                    RankTrace& trace);
 
+/// Makes collectives of the kernels that an operator of communication launched itself (c10d::,
+/// nccl:, record_param_comms), whatever their names are. To be called when the work is linked.
+void MoveCollectives(RankTrace& trace);
+
 /// Finds the launch of each piece of device work of a GPU trace: by the arrow of its
 /// correlation that ends there, the call of its correlation, or any arrow that ends there. An
 /// arrow, and a call, may lead to many pieces (captured graphs). The order of the events in the

@@ -329,6 +329,8 @@ void LinkLaunches(const ReadRequest& request, std::string_view file_name, Joined
   launches.Link(joined.work.tasks, trace.device_tasks.link);
   launches.Append(tracks, trace,
                   {&trace.kernels.link, &trace.communications.link, &trace.device_tasks.link});
+  // A list of the user decides alone.
+  if (request.masks.communication == BuiltInMasks().communication) MoveCollectives(trace);
 }
 
 void ReadKinetoTrace(const CaptureFile& file, const ReadRequest& request, RankTrace& trace) {

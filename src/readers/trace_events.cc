@@ -173,7 +173,7 @@ std::optional<SpanTimes> TimesOf(const TraceEvent& event, std::string_view file_
                                    event.ts.empty() ? "unknown" : event.ts));
     return std::nullopt;
   };
-  if (event.name.empty()) return left_out("event left out, it has no name");
+  if (event.name.data() == nullptr) return left_out("event left out, it has no name");
   if (event.dur.empty()) return left_out("event left out, its duration is missing");
   const auto start = io::NsFromMicros(event.ts);
   const auto dur = io::NsFromMicros(event.dur);

@@ -24,7 +24,7 @@ struct EventArg {
 };
 
 /// One event of a Chrome trace. Numbers are the text of the file, texts but those of args are
-/// unescaped; members that the event lacks are empty.
+/// unescaped; members that the event lacks are empty and have no data(), texts of no length have.
 struct TraceEvent {
   std::string_view ph, cat, name;
   std::string_view pid, tid, ts, dur, id;

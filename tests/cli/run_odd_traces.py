@@ -146,6 +146,14 @@ class OddTraces(Cli):
                     if sheet["name"] == "OperatorCompareStatistic" for row in sheet["rows"]}
             self.assertAlmostEqual(rows["model::replay"], 0.56)
 
+    def test_collectives_by_their_operator(self):
+        """A kernel of any name that c10d launched itself; one of an operator within it computes."""
+        events = two_steps()
+        for event in events:
+            if event["name"] == "ncclDevKernel_AllReduce":
+                event["name"] = "exchange_halves"
+        self.holds(self.document(events))
+
     def test_what_stands_behind_the_end(self):
         events = two_steps()
         first, second = json.dumps(events[:20]), json.dumps(events[20:])
