@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -336,6 +337,27 @@ void TraceJoin::Add(const TraceFragment& fragment) {
   AppendAll(fragment.mstx_flows, mstx_flows_);
 }
 
+namespace {
+
+// What belongs to a collective is found by the order of its tasks, which must not depend on that of
+// the file.
+void SortCommunication(RankTrace& trace) {
+  const auto sort = [&](auto& table, auto place) {
+    std::vector<std::size_t> rows = table.RowsByStart();
+    const auto key = [&](std::size_t i) {
+      return std::tuple{table.start[i], table.group[i], place(i), table.dur[i],
+                        trace.strings.View(table.name[i])};
+    };
+    std::stable_sort(rows.begin(), rows.end(),
+                     [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+    table.Reorder(rows);
+  };
+  sort(trace.comm_tasks, [&](std::size_t i) { return trace.comm_tasks.plane[i]; });
+  sort(trace.communications, [](std::size_t) { return 0; });
+}
+
+}  // namespace
+
 void TraceJoin::Finish() {
   const Processes processes = FindProcesses(metadata_, trace_.strings);
   const bool with_runtime = Overlap(wanted_, kRuntimeTables);
@@ -363,6 +385,7 @@ void TraceJoin::Finish() {
   mstx.Place(tracks_, trace_);
   if (with_runtime) runtime.Finish(runtime_flows_, tracks_);
   if (Overlap(wanted_, Tables::kHostCalls)) AppendCallStamps(runtime_flows_, trace_);
+  SortCommunication(trace_);
   trace_.core_clocks.Reorder(trace_.core_clocks.RowsByStart());
 }
 

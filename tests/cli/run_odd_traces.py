@@ -122,6 +122,15 @@ class OddTraces(Cli):
             random.Random(seed).shuffle(events)
             self.holds(self.document(events))
 
+    def test_any_order_of_an_npu_trace(self):
+        capture = self.capture_copy()
+        trace = capture / "ASCEND_PROFILER_OUTPUT/trace_view.json"
+        events = json.loads(trace.read_text())
+        random.Random(1).shuffle(events)
+        trace.write_text(json.dumps(events))
+        result = self.compare("--json", comparison=capture)
+        self.assertEqual(json.loads(result.out)["story"], ["end to end: no change"])
+
     def test_beginnings_and_ends(self):
         self.holds(self.document(as_pairs(two_steps())))
         self.told(self.document(as_pairs(two_steps()) + [{"ph": "B", "name": "x", "pid": 1, "tid": 1, "ts": 5}]),
