@@ -29,7 +29,7 @@ void Look(std::string_view part, TraceLook& look) {
 }  // namespace
 
 TraceLook LookAtTrace(const std::filesystem::path& path) {
-  constexpr std::size_t kPart = std::size_t{1} << 20;
+  constexpr std::size_t kPart = std::size_t{64} << 10;
   constexpr std::size_t kOverlap = 32;                   // longer than any of the words
   constexpr std::size_t kMost = std::size_t{256} << 20;  // other JSON may be large, too
   io::ByteStream stream(path);

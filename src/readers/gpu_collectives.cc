@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of GPUs that communicate, known by the operators that launched them.
+#include <map>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "gpu_launches.h"
 #include "mpa/base/text.h"
+#include "mpa/measure/intervals.h"
 #include "mpa/measure/nesting.h"
-#include "mpa/model/launches.h"
 
 namespace mpa::readers {
 namespace {
@@ -22,30 +24,55 @@ bool IsCall(std::string_view op) {
          op.starts_with("xpu") || op.starts_with("urEnqueue");
 }
 
+// By text, whether it names such an operator.
+std::vector<bool> NamesThatCommunicate(const RankTrace& trace) {
+  std::vector<bool> communicates(trace.strings.Size(), false);
+  for (std::size_t i = 0; i < communicates.size(); ++i) {
+    communicates[i] = Communicates(trace.strings.View(static_cast<StringId>(i)));
+  }
+  return communicates;
+}
+
+// The kernels that were launched while an operator of communication ran on the thread; few are.
+std::vector<std::size_t> Candidates(const RankTrace& trace, const std::vector<bool>& communicates) {
+  std::map<std::int32_t, Intervals> running;  // by thread
+  for (std::size_t i = 0; i < trace.host_ops.Size(); ++i) {
+    if (!communicates[Index(trace.host_ops.name[i])]) continue;
+    const TimeNs start = trace.host_ops.start[i];
+    running[trace.host_ops.track[i]].push_back({start, start + trace.host_ops.dur[i]});
+  }
+  for (auto& [track, spans] : running) spans = Union(std::move(spans));
+  std::vector<std::size_t> found;
+  if (running.empty()) return found;
+  for (std::size_t i = 0; i < trace.kernels.Size(); ++i) {
+    if (trace.kernels.link[i] < 0) continue;
+    const auto launch = static_cast<std::size_t>(trace.kernels.link[i]);  // links are rows
+    const auto spans = running.find(trace.launches.host_track[launch]);
+    if (spans != running.end() && Contains(spans->second, trace.launches.host_time[launch])) {
+      found.push_back(i);
+    }
+  }
+  return found;
+}
+
 }  // namespace
 
 void MoveCollectives(RankTrace& trace) {
-  // By text; most traces have no such operator.
-  std::vector<bool> communicates(trace.strings.Size(), false);
-  bool any = false;
-  for (const StringId name : trace.host_ops.name) {
-    if (communicates[Index(name)] || !Communicates(trace.strings.View(name))) continue;
-    any = communicates[Index(name)] = true;
-  }
-  if (!any || trace.kernels.Empty()) return;
+  const std::vector<bool> communicates = NamesThatCommunicate(trace);
+  const std::vector<std::size_t> candidates = Candidates(trace, communicates);
+  if (candidates.empty()) return;
   const Nesting ops(SpansOf(trace.host_ops));
-  const LaunchIndex launches(trace);
   const auto is_collective = [&](std::size_t kernel) {
-    const auto launch = launches.Find(trace.kernels.link[kernel]);
-    if (!launch) return false;
-    auto op = ops.Find(trace.launches.host_track[*launch], trace.launches.host_time[*launch]);
+    const auto launch = static_cast<std::size_t>(trace.kernels.link[kernel]);
+    auto op = ops.Find(trace.launches.host_track[launch], trace.launches.host_time[launch]);
     const auto name_of = [&] { return trace.host_ops.name[static_cast<std::size_t>(op)]; };
-    while (op != Nesting::kNone && IsCall(trace.strings.View(name_of())))
+    while (op != Nesting::kNone && IsCall(trace.strings.View(name_of()))) {
       op = ops.Parent(static_cast<std::size_t>(op));
+    }
     return op != Nesting::kNone && communicates[Index(name_of())];
   };
   std::vector<bool> stays(trace.kernels.Size(), true);
-  for (std::size_t i = 0; i < trace.kernels.Size(); ++i) {
+  for (const std::size_t i : candidates) {
     if (!is_collective(i)) continue;
     stays[i] = false;
     const StringId name = trace.kernels.name[i];

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <numeric>
+#include <tuple>
 
 namespace mpa::readers {
 namespace {
@@ -14,12 +16,14 @@ constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
 using Places = std::vector<std::pair<std::int64_t, EventPlace>>;
 
 bool ByNumberAndTime(const Places::value_type& a, const Places::value_type& b) {
-  return std::pair{a.first, a.second.start} < std::pair{b.first, b.second.start};
+  return std::tie(a.first, a.second.start) < std::tie(b.first, b.second.start);
 }
 
 void Sort(Places& places) {
-  std::sort(places.begin(), places.end());
-  std::stable_sort(places.begin(), places.end(), ByNumberAndTime);
+  std::sort(places.begin(), places.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.first, a.second.start, a.second) <
+           std::tie(b.first, b.second.start, b.second);
+  });
 }
 
 // Of those with the number the last that is not behind `time`, else the first.
@@ -49,63 +53,75 @@ GpuLaunches::GpuLaunches(const std::vector<FlowPoint>& arrows,
     const auto start = LastBefore(starts_, point.id, point.time);
     if (!start) continue;
     ends_.push_back({{point.pid, point.tid, point.time}, *start, point.id});
-    Note(*start, point.time, point.tid);
   }
   std::sort(ends_.begin(), ends_.end());
+  for (const ArrowEnd& end : ends_)
+    launches_.push_back({end.start, end.place.start, end.place.tid});
 }
 
-std::int64_t GpuLaunches::Note(const EventPlace& host, TimeNs device_time, std::int64_t stream) {
-  const auto next = static_cast<std::int64_t>(launches_.size());
-  const auto [found, is_new] = launches_.try_emplace(host, Launch{next, device_time, stream});
-  Launch& launch = found->second;
-  if (std::pair{device_time, stream} < std::pair{launch.device_time, launch.stream}) {
-    launch.device_time = device_time;
-    launch.stream = stream;
+std::optional<GpuLaunches::Source> GpuLaunches::FindSource(const CorrelatedEvent& work) const {
+  const auto arrow =
+      std::lower_bound(ends_.begin(), ends_.end(), ArrowEnd{work.place, {kMin, kMin, kMin}, kMin});
+  const auto by_arrow = [&](auto at) { return Source{at->start, at - ends_.begin()}; };
+  const bool has_arrow = arrow != ends_.end() && arrow->place == work.place;
+  if (has_arrow && arrows_decide_) return by_arrow(arrow);
+  for (auto at = arrow; at != ends_.end() && at->place == work.place; ++at) {
+    if (at->id == work.correlation) return by_arrow(at);
   }
-  return launch.number;
+  const auto from = [&](const Places& places) -> std::optional<Source> {
+    const auto place = LastBefore(places, work.correlation, work.place.start);
+    return place ? std::optional(Source{*place}) : std::nullopt;
+  };
+  if (work.correlation >= 0) {
+    if (const auto call = from(calls_)) return call;
+  }
+  if (has_arrow) return by_arrow(arrow);
+  return work.correlation < 0 ? std::nullopt : from(starts_);
 }
 
 std::optional<EventPlace> GpuLaunches::Find(const CorrelatedEvent& work) const {
-  const auto arrow =
-      std::lower_bound(ends_.begin(), ends_.end(), ArrowEnd{work.place, {kMin, kMin, kMin}, kMin});
-  const bool has_arrow = arrow != ends_.end() && arrow->place == work.place;
-  if (has_arrow && arrows_decide_) return arrow->start;
-  for (auto at = arrow; at != ends_.end() && at->place == work.place; ++at) {
-    if (at->id == work.correlation) return at->start;
-  }
-  if (work.correlation >= 0) {
-    if (const auto call = LastBefore(calls_, work.correlation, work.place.start)) return call;
-  }
-  if (has_arrow) return arrow->start;
-  return work.correlation < 0 ? std::nullopt
-                              : LastBefore(starts_, work.correlation, work.place.start);
+  const auto source = FindSource(work);
+  return source ? std::optional(source->host) : std::nullopt;
 }
 
 void GpuLaunches::Link(const std::vector<CorrelatedEvent>& work, std::vector<std::int64_t>& links) {
   for (std::size_t i = 0; i < work.size(); ++i) {
-    const auto host = Find(work[i]);
-    if (host) links[i] = Note(*host, work[i].place.start, work[i].place.tid);
+    const auto source = FindSource(work[i]);
+    if (!source) continue;
+    links[i] = source->arrow;
+    if (source->arrow >= 0) continue;
+    links[i] = static_cast<std::int64_t>(launches_.size());
+    launches_.push_back({source->host, work[i].place.start, work[i].place.tid});
   }
 }
 
 void GpuLaunches::Append(TrackNumbers& tracks, RankTrace& trace,
                          const std::vector<std::vector<std::int64_t>*>& linked) const {
-  std::vector<std::pair<EventPlace, Launch>> in_order(launches_.begin(), launches_.end());
-  std::stable_sort(in_order.begin(), in_order.end(),
-                   [](const auto& a, const auto& b) { return a.first.start < b.first.start; });
-  std::vector<std::int64_t> link_of(in_order.size());
-  for (const auto& [host, launch] : in_order) {
-    const auto link = static_cast<std::int64_t>(trace.launches.Size());
-    link_of[static_cast<std::size_t>(launch.number)] = link;
-    trace.launches.Append({.link = link,
-                           .host_time = host.start,
-                           .host_track = tracks.Of(host.pid, host.tid),
-                           .device_time = launch.device_time,
-                           .stream = launch.stream});
+  std::vector<std::size_t> in_order(launches_.size());
+  std::iota(in_order.begin(), in_order.end(), std::size_t{0});
+  const auto key = [&](std::size_t i) {
+    const Launch& launch = launches_[i];
+    return std::tie(launch.host.start, launch.host, launch.device_time, launch.stream);
+  };
+  std::sort(in_order.begin(), in_order.end(),
+            [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+  std::vector<std::int64_t> row_of(launches_.size());
+  const EventPlace* last = nullptr;
+  for (const std::size_t i : in_order) {
+    const Launch& launch = launches_[i];
+    if (last == nullptr || *last != launch.host) {
+      trace.launches.Append({.link = static_cast<std::int64_t>(trace.launches.Size()),
+                             .host_time = launch.host.start,
+                             .host_track = tracks.Of(launch.host.pid, launch.host.tid),
+                             .device_time = launch.device_time,
+                             .stream = launch.stream});
+    }
+    last = &launch.host;
+    row_of[i] = static_cast<std::int64_t>(trace.launches.Size()) - 1;
   }
   for (std::vector<std::int64_t>* links : linked) {
     for (std::int64_t& link : *links) {
-      if (link >= 0) link = link_of[static_cast<std::size_t>(link)];
+      if (link >= 0) link = row_of[static_cast<std::size_t>(link)];
     }
   }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -52,8 +52,8 @@ class GpuLaunches {
   std::optional<EventPlace> Find(const CorrelatedEvent& work) const;
   /// Gives the work of one table the links of its launches.
   void Link(const std::vector<CorrelatedEvent>& work, std::vector<std::int64_t>& links);
-  /// Appends all launches that lead to an event, in order of time; `numbers` translates the links
-  /// that Link() gave. To be called when all tables are linked.
+  /// Appends all launches that lead to an event, in order of time, whose links are their rows, and
+  /// gives these links to the tables. To be called when all tables are linked.
   void Append(TrackNumbers& tracks, RankTrace& trace,
               const std::vector<std::vector<std::int64_t>*>& linked) const;
 
@@ -64,17 +64,22 @@ class GpuLaunches {
     std::int64_t id = 0;
     auto operator<=>(const ArrowEnd&) const = default;
   };
+  struct Source {
+    EventPlace host;
+    std::ptrdiff_t arrow = -1;  // row of ends_, and of launches_; -1: found without an arrow
+  };
+  std::optional<Source> FindSource(const CorrelatedEvent& work) const;
+
   struct Launch {
-    std::int64_t number = 0;  // in order of appearance
-    TimeNs device_time = 0;   // of the first piece of work
+    EventPlace host;
+    TimeNs device_time = 0;  // of a piece of work
     std::int64_t stream = -1;
   };
-  std::int64_t Note(const EventPlace& host, TimeNs device_time, std::int64_t stream);
 
   bool arrows_decide_;
   Places starts_, calls_;
-  std::vector<ArrowEnd> ends_;             // in order
-  std::map<EventPlace, Launch> launches_;  // by place on the host
+  std::vector<ArrowEnd> ends_;    // in order
+  std::vector<Launch> launches_;  // of each arrow, then of work without one
 };
 
 }  // namespace mpa::readers
