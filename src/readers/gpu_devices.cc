@@ -13,6 +13,18 @@
 namespace mpa::readers {
 namespace {
 
+bool IsOfOneDevice(const GpuWork& work) {
+  std::int64_t device = -1;
+  for (const auto* events : {&work.kernels, &work.communications, &work.tasks}) {
+    if (events->empty()) continue;
+    if (device < 0) device = events->front().device;
+    for (const CorrelatedEvent& event : *events) {
+      if (event.device != device) return false;
+    }
+  }
+  return true;
+}
+
 // Keeps the rows of a table, and their events, for which keep(event) holds.
 template <typename Table, typename Keep>
 void KeepRows(std::vector<CorrelatedEvent>& events, Table& table, Keep keep) {
@@ -72,6 +84,7 @@ void KeepOneDevice(const GpuLaunches& launches, std::string_view file_name, GpuW
                                          file_name, kind, of_other.first, of_other.second, kept));
   };
   std::map<std::int64_t, std::int64_t> pieces;
+  if (IsOfOneDevice(work) && launches.HasOneProcess()) return;
   const auto device_of = [](const CorrelatedEvent& event) { return event.device; };
   const std::int64_t device = Most(work, pieces, device_of);
   if (pieces.size() > 1) {
@@ -85,6 +98,7 @@ void KeepOneDevice(const GpuLaunches& launches, std::string_view file_name, GpuW
     const auto host = launches.Find(event);
     return host ? host->pid : -1;
   };
+  if (launches.HasOneProcess()) return;
   pieces.clear();
   const std::int64_t process = Most(work, pieces, process_of);
   if (pieces.size() < 2) return;

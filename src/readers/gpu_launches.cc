@@ -84,6 +84,17 @@ std::optional<EventPlace> GpuLaunches::Find(const CorrelatedEvent& work) const {
   return source ? std::optional(source->host) : std::nullopt;
 }
 
+bool GpuLaunches::HasOneProcess() const {
+  std::optional<std::int64_t> pid;
+  for (const Places* places : {&starts_, &calls_}) {
+    for (const auto& [number, place] : *places) {
+      if (pid.value_or(place.pid) != place.pid) return false;
+      pid = place.pid;
+    }
+  }
+  return true;
+}
+
 void GpuLaunches::Link(const std::vector<CorrelatedEvent>& work, std::vector<std::int64_t>& links) {
   for (std::size_t i = 0; i < work.size(); ++i) {
     const auto source = FindSource(work[i]);

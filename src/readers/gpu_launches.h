@@ -50,6 +50,8 @@ class GpuLaunches {
 
   /// The place on the host that launched the work; empty when the trace does not say.
   std::optional<EventPlace> Find(const CorrelatedEvent& work) const;
+  /// True when all launches of the trace come from one process.
+  bool HasOneProcess() const;
   /// Gives the work of one table the links of its launches.
   void Link(const std::vector<CorrelatedEvent>& work, std::vector<std::int64_t>& links);
   /// Appends all launches that lead to an event, in order of time, whose links are their rows, and
