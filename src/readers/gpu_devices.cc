@@ -56,24 +56,6 @@ std::int64_t Most(const GpuWork& work, std::map<std::int64_t, std::int64_t>& pie
   return most;
 }
 
-// Operators, Python functions and steps of other processes that launched work.
-void DropProcesses(const std::set<std::int64_t>& pids, RankTrace& trace) {
-  const auto is_kept = [&](std::int32_t track) {
-    return track < 0 || !pids.contains(trace.tracks.pid[static_cast<std::size_t>(track)]);
-  };
-  trace.host_ops.Filter([&](std::size_t row) { return is_kept(trace.host_ops.track[row]); });
-  trace.python_calls.Filter(
-      [&](std::size_t row) { return is_kept(trace.python_calls.track[row]); });
-  std::set<std::pair<TimeNs, TimeNs>> spans;
-  for (std::size_t row = 0; row < trace.host_ops.Size(); ++row) {
-    const TimeNs start = trace.host_ops.start[row];
-    spans.emplace(start, start + trace.host_ops.dur[row]);
-  }
-  trace.steps.Filter([&](std::size_t row) {
-    return spans.contains({trace.steps.start[row], trace.steps.end[row]});
-  });
-}
-
 }  // namespace
 
 void KeepOneDevice(const GpuLaunches& launches, std::string_view file_name, GpuWork& work,

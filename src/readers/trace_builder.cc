@@ -23,13 +23,6 @@ std::int32_t TrackNumbers::Of(std::int64_t pid, std::int64_t tid) {
   return found->second;
 }
 
-namespace {
-
-// Exporters make process ids for the viewer from the program's: its number, 10 bits further up.
-constexpr int kViewerBits = 10;
-
-}  // namespace
-
 HostThreads::HostThreads(const RankTrace& trace) {
   std::vector<bool> seen(trace.tracks.Size(), false);
   const auto note = [&](const std::vector<std::int32_t>& rows) {
@@ -204,6 +197,27 @@ void AppendPythonCalls(const std::vector<HostEvent>& events, StringMapping& text
                                .name = texts[event.name],
                                .track = tracks.Of(event.pid, event.tid)});
   }
+}
+
+void DropProcesses(const std::set<std::int64_t>& pids, RankTrace& trace) {
+  if (pids.empty()) return;
+  const auto is_kept = [&](std::int32_t track) {
+    return track < 0 || !pids.contains(trace.tracks.pid[static_cast<std::size_t>(track)]);
+  };
+  trace.host_ops.Filter([&](std::size_t row) { return is_kept(trace.host_ops.track[row]); });
+  trace.python_calls.Filter(
+      [&](std::size_t row) { return is_kept(trace.python_calls.track[row]); });
+  std::multiset<std::pair<TimeNs, TimeNs>> spans;
+  for (std::size_t row = 0; row < trace.host_ops.Size(); ++row) {
+    const TimeNs start = trace.host_ops.start[row];
+    spans.emplace(start, start + trace.host_ops.dur[row]);
+  }
+  trace.steps.Filter([&](std::size_t row) {
+    const auto span = spans.find({trace.steps.start[row], trace.steps.end[row]});
+    if (span == spans.end()) return false;
+    spans.erase(span);  // another rank may have the same
+    return true;
+  });
 }
 
 }  // namespace mpa::readers

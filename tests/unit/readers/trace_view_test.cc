@@ -234,6 +234,29 @@ TEST(TraceView, LeavesOutEventsWhoseNamesCannotBeRead) {
   EXPECT_HAS_TEXT(lines[2], "not valid JSON (trace_view.json: byte " + std::to_string(byte) + ":");
 }
 
+// Two ranks: processes 7 and 8, with device processes made from them.
+TEST(TraceView, NeverAddsUpTheRanksOfAMergedTrace) {
+  std::string events;
+  for (const int pid : {7, 8}) {
+    const std::string program = std::to_string(pid), device = std::to_string((pid << 10) + 3);
+    events += R"({"ph":"M","name":"process_name","pid":)" + device +
+              R"(,"args":{"name":"Ascend Hardware"}},)";
+    events += R"({"ph":"X","cat":"cpu_op","name":"ProfilerStep#1","ts":1,"dur":9,"tid":1,"pid":)" +
+              program + "},";
+    for (int i = pid; i < 9; ++i) {
+      events += R"({"ph":"X","name":"MatMul","ts":)" + std::to_string(i) +
+                R"(,"dur":1,"tid":3,"pid":)" + device + "},";
+    }
+  }
+  events.pop_back();
+  const RankTrace trace = ReadEvents("[" + events + "]");
+  EXPECT_EQ(trace.device_tasks.start, (Times{7000, 8000}));
+  EXPECT_EQ(trace.host_ops.Size(), 1u);
+  EXPECT_EQ(trace.steps.Size(), 1u);
+  ASSERT_EQ(trace.issues.Lines().size(), 1u);
+  EXPECT_HAS_TEXT(trace.issues.Lines()[0], "process 8195 \"Ascend Hardware\" with 1 events");
+}
+
 TEST(TraceView, NamesTheFileThatIsNoTrace) {
   for (const char* content : {"", "{\"a\": 1}", "[1, 2]"}) {
     const Error error = test::ErrorOf([&] { ReadEvents(content); });
