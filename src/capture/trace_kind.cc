@@ -40,7 +40,8 @@ TraceLook LookAtTrace(const std::filesystem::path& path) {
   if (start[0] != '{' && start[0] != '[') {
     Fail(ErrorKind::kCorrupt, "{}: not JSON: it begins with neither '[' nor '{{'", path.string());
   }
-  TraceLook look{.is_array = start[0] == '['};
+  TraceLook look;
+  look.is_array = start[0] == '[';
   for (std::size_t done = text.size(); !text.empty(); done += kPart) {
     Look(text, look);
     if ((look.has_events && look.is_gpu) || text.size() < kPart || done > kMost) break;

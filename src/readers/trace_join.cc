@@ -397,9 +397,8 @@ void TraceJoin::Add(const TraceFragment& fragment) {
 
 namespace {
 
-// What belongs to a collective is found by the order of its tasks, which must not depend on that of
-// the file.
-void SortCommunication(RankTrace& trace) {
+// Analyses go by the order of the rows, which must not depend on that of the file.
+void SortDeviceWork(RankTrace& trace) {
   const auto sort = [&](auto& table, auto place) {
     std::vector<std::size_t> rows = table.RowsByStart();
     const auto key = [&](std::size_t i) {
@@ -412,6 +411,15 @@ void SortCommunication(RankTrace& trace) {
   };
   sort(trace.comm_tasks, [&](std::size_t i) { return trace.comm_tasks.plane[i]; });
   sort(trace.communications, [](std::size_t) { return 0; });
+  DeviceTasks& tasks = trace.device_tasks;
+  if (std::is_sorted(tasks.start.begin(), tasks.start.end())) return;
+  std::vector<std::size_t> rows = tasks.RowsByStart();
+  const auto key = [&](std::size_t i) {
+    return std::tuple{tasks.start[i], tasks.stream[i], tasks.task_id[i]};
+  };
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+  tasks.Reorder(rows);
 }
 
 }  // namespace
@@ -444,7 +452,7 @@ void TraceJoin::Finish() {
   mstx.Place(tracks_, trace_);
   if (with_runtime) runtime.Finish(runtime_flows_, tracks_);
   if (Overlap(wanted_, Tables::kHostCalls)) AppendCallStamps(runtime_flows_, trace_);
-  SortCommunication(trace_);
+  SortDeviceWork(trace_);
   trace_.core_clocks.Reorder(trace_.core_clocks.RowsByStart());
 }
 

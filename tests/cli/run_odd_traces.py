@@ -170,6 +170,13 @@ class OddTraces(Cli):
             self.holds(joint, 5, ["byte "])
         self.told(json.dumps(events) + " oops", "text behind the end of the trace was left out")
 
+    def test_check_says_what_the_commands_say(self):
+        events = two_steps()
+        self.write("behind.json", json.dumps(events[:20]) + json.dumps(events[20:]))
+        self.write("nul.json", json.dumps(events).replace("}, {", "}, " + "\0" * 700 + "{", 1))
+        for name, said in (("behind.json", "events behind the end of the trace"), ("nul.json", "NUL bytes")):
+            self.assertIn(said, self.run_tool("check", self.scratch / name).out)
+
     def test_text_between_events(self):
         text = json.dumps(two_steps())
         for put, said in (("},, {", "comma without an event"), ("}, " + "\0" * 700 + "{", "NUL bytes"),
