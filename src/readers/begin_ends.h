@@ -20,8 +20,9 @@ class BeginEnds {
   void Append(BeginEnds&& later);
 
   /// Calls on_span(event) for each span as if it were one event (ph X), with the args of both. An
-  /// end belongs to the innermost open beginning of its thread, of its name if it has one; events
-  /// of one time are in file order. What remains alone is counted in `issues`.
+  /// end belongs to the innermost open beginning of its thread, of its name if it has one. Events
+  /// of one time are in file order; where spans do not nest (streams), or the file is not in order,
+  /// spans end before others begin. What remains alone is counted in `issues`.
   void ForEachSpan(Issues& issues, std::string_view file_name,
                    const std::function<void(const TraceEvent&)>& on_span);
 
@@ -36,6 +37,7 @@ class BeginEnds {
     };
     std::vector<Arg> args;
   };
+  static std::vector<const Event*> InOrder(std::vector<const Event*> events);
   static void Give(const Event& begin, const Event& end,
                    const std::function<void(const TraceEvent&)>& on_span);
 

@@ -133,6 +133,9 @@ class OddTraces(Cli):
 
     def test_beginnings_and_ends(self):
         self.holds(self.document(as_pairs(two_steps())))
+        # A kernel begins when the one before it ends: in any order of the two.
+        self.holds(self.document(sorted(as_pairs(two_steps()), key=lambda event: (event["ts"], event["ph"]))))
+        self.holds(self.document(as_pairs(two_steps())[::-1]))
         self.told(self.document(as_pairs(two_steps()) + [{"ph": "B", "name": "x", "pid": 1, "tid": 1, "ts": 5}]),
                   "its end (ph E) is missing", '"x" at 5 us')
 

@@ -127,8 +127,8 @@ TEST(TraceView, PairsTheBeginningsAndEndsOfSpans) {
       {"ph":"E","pid":1,"tid":4,"ts":6},
       {"ph":"B","cat":"cpu_op","name":"endless","pid":1,"tid":3,"ts":7}])");
   EXPECT_EQ(test::ColumnTexts(trace, trace.host_ops.name),
-            (Names{"inner", "other thread", "outer"}));
-  EXPECT_EQ(trace.host_ops.dur, (std::vector<TimeNs>{2500, 4000, 8000}));
+            (Names{"inner", "outer", "other thread"}));
+  EXPECT_EQ(trace.host_ops.dur, (std::vector<TimeNs>{2500, 8000, 4000}));
   EXPECT_EQ(trace.issues.Lines().size(), 2u);
 }
 
