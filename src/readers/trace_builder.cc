@@ -61,15 +61,15 @@ namespace {
 struct Flow {
   const FlowPoint* start = nullptr;
   const FlowPoint* end = nullptr;
-  bool from_end = false;  ///< its end comes first in the file
+  bool from_end = false;   ///< its end comes first in the file
+  std::size_t before = 0;  ///< one more than the flow before it that waits for the same start
 
   bool IsComplete() const { return start != nullptr && end != nullptr; }
 };
 
 // The flows with both ends, in order of first appearance. Exporters number arrows by the times at
-// which they end, so flows with one number follow each other; an end that does not begin another
-// flow replaces the earlier end.
-// replaces what came before.
+// which they end, so flows with one number follow each other. Of several ends with one start each
+// is a flow; of several starts with one end the last counts.
 std::vector<Flow> CompleteFlows(const std::vector<FlowPoint>& points) {
   std::vector<Flow> flows;
   std::unordered_map<std::int64_t, std::size_t> flow_of_id;
@@ -79,9 +79,19 @@ std::vector<Flow> CompleteFlows(const std::vector<FlowPoint>& points) {
       const Flow& last = flows[found->second];
       if (last.IsComplete() && last.from_end == point.is_end) found->second = flows.size();
     }
+    if (found->second < flows.size() && point.is_end && flows[found->second].end != nullptr) {
+      Flow further = flows[found->second];
+      if (!further.IsComplete()) further.before = found->second + 1;
+      found->second = flows.size();
+      flows.push_back(further);
+    }
     if (found->second == flows.size()) flows.push_back({.from_end = point.is_end});
-    Flow& flow = flows[found->second];
-    (point.is_end ? flow.end : flow.start) = &point;
+    Flow* flow = &flows[found->second];
+    (point.is_end ? flow->end : flow->start) = &point;
+    while (!point.is_end && flow->before > 0) {
+      flow = &flows[flow->before - 1];
+      flow->start = &point;
+    }
   }
   std::erase_if(flows, [](const Flow& flow) { return !flow.IsComplete(); });
   return flows;

@@ -68,8 +68,8 @@ struct EventPlace {
   auto operator<=>(const EventPlace&) const = default;
 };
 
-/// Pairs the ends of flows by id (a later end of the same id and role replaces an earlier one) and
-/// appends the complete ones to trace.launches, in order of first appearance.
+/// Pairs the ends of flows by id, several ends with one start, too, and appends the complete ones
+/// to trace.launches, in order of first appearance.
 class LaunchFlows {
  public:
   void Append(const std::vector<FlowPoint>& points, TrackNumbers& tracks, RankTrace& trace);

@@ -170,6 +170,26 @@ TEST(TraceView, ReadsTheOverlapAnalysis) {
                                    Activity::kExposedCommunication, Activity::kFree}));
 }
 
+// One arrow with several ends, before or behind its start, and others with the same number.
+TEST(TraceView, TakesAllEndsOfAnArrow) {
+  const auto flow = [](const std::string& kind, int time) {
+    return R"({"ph":")" + kind + R"(","cat":"async_npu","id":1,"pid":1,"tid":2,"ts":)" +
+           std::to_string(time) + "}";
+  };
+  const std::string s = flow("s", 1), a = flow("f", 10), b = flow("f", 20), c = flow("f", 30);
+  for (const std::string& events :
+       {s + "," + a + "," + b + "," + c, a + "," + b + "," + c + "," + s}) {
+    const RankTrace trace = ReadEvents("[" + events + "]");
+    EXPECT_EQ(trace.launches.device_time, (Times{10000, 20000, 30000})) << events;
+    EXPECT_EQ(trace.launches.host_time, (Times{1000, 1000, 1000})) << events;
+  }
+  const std::string s2 = flow("s", 2);
+  for (const std::string& events :
+       {s + "," + a + "," + s2 + "," + b, a + "," + s + "," + b + "," + s2}) {
+    EXPECT_EQ(ReadEvents("[" + events + "]").launches.host_time, (Times{1000, 2000})) << events;
+  }
+}
+
 TEST(TraceView, PairsTheEndsOfFlowsByNumberOrText) {
   const RankTrace trace = ReadEvents(R"([
       {"ph":"s","cat":"async_npu","id":65536,"pid":1,"tid":2,"ts":"1","name":"x"},
