@@ -437,13 +437,13 @@ TEST(Judged, EveryNeedHasWordsInChinese) {
 TEST(ClockDoubts, AreNotes) {
   Diagnosis diagnosis = MadeDiagnosis();
   diagnosis.notes = {"first"};
-  diagnosis.clock_doubts = {{0, 3, 12'340}};
+  diagnosis.lateness.doubts = {{0, 3, 12'340}};
   EXPECT_EQ(
       NotesOf(diagnosis, Language::kEnglish),
       (std::vector<std::string>{"first",
-                                "the clocks of ranks 0 and 3 contradict each other by 12.3 us: "
+                                "the clocks of ranks 0 and 3 contradict each other by 12.34 us: "
                                 "which rank is late by less cannot be known"}));
-  EXPECT_NE(NotesOf(diagnosis, Language::kChinese)[1].find("12.3 us"), std::string::npos);
+  EXPECT_NE(NotesOf(diagnosis, Language::kChinese)[1].find("12.34 us"), std::string::npos);
 }
 
 }  // namespace
