@@ -109,8 +109,8 @@ struct AccountRow {
   std::int64_t rank = -1;
   std::int32_t step = -1;  ///< -1: the whole capture
   TimeNs window = 0;
-  bool communicates = true;  ///< the rank recorded communication, in this step or another
   std::vector<std::pair<std::string_view, TimeNs>> leaves;
+  bool communicates = true;  ///< the rank recorded communication, in this step or another
 };
 
 /// Something that looks guilty and is explained by a finding.
