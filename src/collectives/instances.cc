@@ -85,7 +85,7 @@ RankCollectives CollectivesOfRank(const RankTrace& trace, const std::optional<st
   return known;
 }
 
-CollectiveInstances JoinInstances(const std::vector<const RankRuns*>& ranks) {
+CollectiveInstances JoinInstancesOfRuns(const std::vector<const RankRuns*>& ranks) {
   std::map<std::pair<std::string, std::string>, std::vector<RankRun>> runs;  // by group and name
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     const RankRuns& part = *ranks[rank];
@@ -117,7 +117,7 @@ CollectiveInstances JoinInstances(const JobCollectives& ranks) {
     runs.push_back(&rank.runs);
     groups.Add(rank.groups);
   }
-  CollectiveInstances instances = JoinInstances(runs);
+  CollectiveInstances instances = JoinInstancesOfRuns(runs);
   for (CollectiveInstance& instance : instances) {
     if (const JobGroup* of_job = groups.Find(instance.group)) instance.of_group = of_job->ranks;
     // Two ranks may as well send and receive in turn.

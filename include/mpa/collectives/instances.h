@@ -85,6 +85,6 @@ void AddMember(const RankRuns& runs, std::size_t rank, std::size_t row,
 CollectiveInstances JoinInstances(const JobCollectives& ranks);
 
 /// The same from the runs alone, which tell no ranks of groups.
-CollectiveInstances JoinInstances(const std::vector<const RankRuns*>& ranks);
+CollectiveInstances JoinInstancesOfRuns(const std::vector<const RankRuns*>& ranks);
 
 }  // namespace mpa

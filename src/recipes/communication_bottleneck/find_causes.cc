@@ -57,7 +57,7 @@ class Partners {
   static CollectiveInstances Join(const Ranks& ranks) {
     std::vector<const RankRuns*> parts;
     for (const auto& rank : ranks) parts.push_back(&rank.part.runs);
-    return JoinInstances(parts);
+    return JoinInstancesOfRuns(parts);
   }
 
   const Ranks& ranks_;

@@ -43,7 +43,7 @@ TEST(JoinInstances, TakesRunsInTheOrderOfTheirStarts) {
   const RankRuns first = RankWith({{"g", "a", 100, 1}, {"g", "a", 10, 2}});
   const RankRuns second =
       RankWith({{"Group g Communication", "a", 11, 3}, {"Group g Communication", "a", 101, 4}});
-  const CollectiveInstances joined = JoinInstances({&first, &second});
+  const CollectiveInstances joined = JoinInstancesOfRuns({&first, &second});
   ASSERT_EQ(joined.size(), 2u);
   const auto dur = [&](std::size_t instance, std::size_t member) {
     const RankRuns& runs = member == 0 ? first : second;
@@ -59,7 +59,7 @@ TEST(JoinInstances, MarksOneNameOfOneGroup) {
   const RankRuns first = RankWith({{"g", "a", 1, 1}, {"g", "b", 2, 1}, {"h", "a", 3, 1}});
   const RankRuns second =
       RankWith({{"g", "a", 1, 1}, {"g", "a", 2, 1}, {"g", "b", 3, 1}, {"h", "a", 4, 1}});
-  CollectiveInstances joined = JoinInstances({&first, &second});
+  CollectiveInstances joined = JoinInstancesOfRuns({&first, &second});
   EXPECT_EQ(std::erase_if(joined, [](const auto& one) { return one.is_uneven && one.name == "a"; }),
             3u);
   ASSERT_EQ(joined.size(), 2u);
@@ -71,7 +71,7 @@ TEST(JoinInstances, MarksOneNameOfOneGroup) {
 TEST(JoinInstances, RefusesPartsThatNameTextsTheyLack) {
   RankRuns part = RankWith({{"g", "a", 1, 1}});
   part.rows[0].data_type = 99;
-  EXPECT_THROW(JoinInstances({&part}), Error);
+  EXPECT_THROW(JoinInstancesOfRuns({&part}), Error);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ struct TwoRanks {
   }
 
   LinkClasses Find() {
-    instances = JoinInstances({&parts[0], &parts[1]});
+    instances = JoinInstancesOfRuns({&parts[0], &parts[1]});
     return FindLinkClasses({&parts[0], &parts[1]}, instances);
   }
 
