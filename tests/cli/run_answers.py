@@ -407,6 +407,10 @@ def ask_late(capture, advisor, answers):
         wrong = named - {*late} if missing and late else set()
         if wrong:
             answers.object(f"{name} calls the ranks {sorted(wrong)} late, advisor {late}")
+        first = re.search(r"late ranks in \d+ collectives?: ranks? (\d+)", screen)
+        ranks = (advisor.get("late_ranks") or [{"ranks": []}])[0]["ranks"]
+        if first and int(first[1]) not in ranks:
+            answers.object(f"{name} says that rank {first[1]} was late most, advisor {ranks}")
         if late and missing and name in ("slow_rank", "communication_bottleneck") and not any(
                 re.search(rf"\brank {rank}\b", screen) for rank in late):
             answers.object(f"{name} does not name rank {late[0]}: {done.out[:160]!r}")
