@@ -85,6 +85,9 @@ class Judging {
       judged.reason +=
           "; a baseline has only the patterns that it was saved with (--fail_on with "
           "--save_baseline)";
+    } else if (judged.verdict == GateVerdict::kInconclusive && !HasSamples(base_, metric) &&
+               (metric.kind == MetricKind::kFree || metric.kind == MetricKind::kCopies)) {
+      judged.reason += "; older baselines count copies as free time: save it anew";
     } else if (judged.verdict == GateVerdict::kInconclusive &&
                metric.kind == MetricKind::kStepTime && NoSteps()) {
       judged.reason = "the captures have no step markers; profile with step(), or judge e2e";
