@@ -168,7 +168,10 @@ std::vector<std::string> DescribeChanges(const CompareInput& input, const Overal
                                          const OverallMetrics& comparison) {
   if (base.e2e == 0 || comparison.e2e == 0) return {};
   const ChangeNode whole = StepChange(input, base, comparison);
-  if (base.e2e == comparison.e2e && LeavesOf(whole).empty()) return {"end to end: no change"};
+  const std::vector<ChangeNode> changed = LeavesOf(whole);
+  const bool same = std::all_of(changed.begin(), changed.end(),
+                                [](const ChangeNode& node) { return node.Change() == 0; });
+  if (base.e2e == comparison.e2e && same) return {"end to end: no change"};
   const AmountScale scale = AmountScale::ForPartsOf(std::max(base.e2e, comparison.e2e));
   std::vector<std::string> lines;
   const auto add = [&](std::string_view name, TimeNs before, TimeNs after) {
