@@ -120,12 +120,14 @@ TimesByName StepTable::Medians() const {
 }
 
 AccountTimes MedianAccount(const RankTrace& trace, const RankAccount& account, std::size_t first,
-                           AccountNaming naming) {
+                           AccountNaming naming, bool together) {
   PieceTimes times(trace, account, std::move(naming));
   for (std::size_t step = first; step < account.steps.size(); ++step) {
-    for (const Piece& piece : account.PiecesOf(account.steps[step])) times.Add(piece, step - first);
+    const std::size_t number = together ? 0 : step - first;
+    for (const Piece& piece : account.PiecesOf(account.steps[step])) times.Add(piece, number);
   }
-  return times.Medians(account.steps.size() - std::min(first, account.steps.size()));
+  const std::size_t steps = account.steps.size() - std::min(first, account.steps.size());
+  return times.Medians(together ? 1 : steps);
 }
 
 }  // namespace mpa

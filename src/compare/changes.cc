@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -32,8 +33,9 @@ bool AnyKernelHasType(const RankTrace& trace) {
 }
 
 // How often kernels ran in the median step, by type or name.
-TimesByName CountKernels(const RankTrace& trace, const RankAccount& account, bool by_type) {
-  StepTable counts(account.steps.size());
+TimesByName CountKernels(const RankTrace& trace, const RankAccount& account, bool by_type,
+                         bool together) {
+  StepTable counts(together ? 1 : account.steps.size());
   const StepBounds bounds(trace, account.clock.offset);
   const Kernels& kernels = trace.kernels;
   for (std::size_t i = 0; i < kernels.Size(); ++i) {
@@ -41,7 +43,8 @@ TimesByName CountKernels(const RankTrace& trace, const RankAccount& account, boo
         trace.steps.Empty() ? 0 : bounds.OfDeviceWork(kernels.link[i], kernels.start[i]);
     if (!step || *step >= account.steps.size()) continue;
     const bool typed = by_type && kernels.op_type[i] != StringId::kEmpty;
-    counts.Add(trace.strings.View(typed ? kernels.op_type[i] : kernels.name[i]), *step, 0);
+    counts.Add(trace.strings.View(typed ? kernels.op_type[i] : kernels.name[i]),
+               together ? 0 : *step, 0);
   }
   return counts.Medians();
 }
@@ -73,7 +76,8 @@ struct SideAccount {
   std::size_t steps = 0;  // 0: all device work is one
 };
 
-SideAccount AccountSide(const RankTrace& trace, const GroupNames& groups, bool by_type) {
+SideAccount AccountSide(const RankTrace& trace, const GroupNames& groups, bool by_type,
+                        bool together) {
   const RankAccount account = AccountRank(trace);
   const auto group_of = [&](std::size_t row) -> std::string {
     const std::int32_t group = trace.communications.group[row];
@@ -83,14 +87,16 @@ SideAccount AccountSide(const RankTrace& trace, const GroupNames& groups, bool b
     return found == groups.end() ? "" : found->second;
   };
   SideAccount side;
-  side.times = MedianAccount(trace, account, 0, {.kernel_types = by_type, .group = group_of});
-  side.times.kernels = CountKernels(trace, account, by_type);
+  side.times =
+      MedianAccount(trace, account, 0, {.kernel_types = by_type, .group = group_of}, together);
+  side.times.kernels = CountKernels(trace, account, by_type, together);
   std::vector<TimeNs> lengths;
   for (const StepAccount& step : account.steps) {
     if (step.id >= 0) ++side.steps;
     lengths.push_back(step.window.end - step.window.begin);
   }
-  side.step = Median(lengths);
+  side.step =
+      together ? std::accumulate(lengths.begin(), lengths.end(), TimeNs{0}) : Median(lengths);
   return side;
 }
 
@@ -98,7 +104,7 @@ std::string StepsText(std::size_t base, std::size_t comparison) {
   const auto text = [](std::size_t steps) -> std::string {
     return steps == 0 ? "all device work" : fmt::format("{} step{}", steps, steps == 1 ? "" : "s");
   };
-  if (std::max(base, comparison) <= 1) {
+  if (std::max(base, comparison) <= 1 || std::min(base, comparison) == 0) {
     return base == comparison ? (base == 1 ? "step" : text(base))
                               : fmt::format("{} instead of {}", text(comparison), text(base));
   }
@@ -112,17 +118,20 @@ ChangeNode StepChange(const CompareInput& input, const OverallMetrics& base,
   const RankTrace& base_trace = input.Trace(Side::kBase);
   const RankTrace& comparison_trace = input.Trace(Side::kComparison);
   const bool by_type = AnyKernelHasType(base_trace) && AnyKernelHasType(comparison_trace);
+  // A capture without steps is compared with all steps of the other one.
+  const bool together = base_trace.steps.Empty() || comparison_trace.steps.Empty();
   std::array<SideAccount, 2> sides;
   ParallelFor(kSides.size(), [&](std::size_t i) {
-    sides[i] =
-        AccountSide(input.Trace(kSides[i]), NameGroups(base, comparison, kSides[i]), by_type);
+    sides[i] = AccountSide(input.Trace(kSides[i]), NameGroups(base, comparison, kSides[i]), by_type,
+                           together);
   });
   ChangeNode whole =
       AccountChange(StepsText(sides[0].steps, sides[1].steps), sides[0].times, sides[1].times);
   whole.base = sides[0].step;
   whole.comparison = sides[1].step;
   // Medians of parts need not add up to the median step.
-  if (std::max(sides[0].steps, sides[1].steps) > 1) AddRest(kRemainder, "other", whole);
+  if (!together && std::max(sides[0].steps, sides[1].steps) > 1)
+    AddRest(kRemainder, "other", whole);
   if (base_trace.device != comparison_trace.device) {
     // Kernels of an NPU and of a GPU have no names in common.
     for (ChangeNode& part : whole.children) {

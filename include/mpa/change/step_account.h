@@ -44,7 +44,8 @@ class StepTable {
 
 /// Where the time of the median step went: the median over the steps from `first` on of every part
 /// and place, by the keys of account_names.h. Without `kernels`, which the account does not count.
+/// `together`: all these steps count as one.
 AccountTimes MedianAccount(const RankTrace& trace, const RankAccount& account, std::size_t first,
-                           AccountNaming naming = {});
+                           AccountNaming naming = {}, bool together = false);
 
 }  // namespace mpa
