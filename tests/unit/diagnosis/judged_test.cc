@@ -460,7 +460,8 @@ TEST(ClockDoubts, AreOnTheScreen) {
 TEST(LateRanks, AreNamedWhereNoFindingNamesThem) {
   Diagnosis diagnosis = MadeDiagnosis();
   diagnosis.findings.clear();
-  diagnosis.lateness.instances = {{.group = "g", .name = "allreduce"}};
+  diagnosis.lateness.instances = {
+      {.group = "g", .name = "allreduce", .members = {}, .of_group = {}}};
   diagnosis.lateness.of_instance = {
       {true, {{.ranks = {7}, .time = 2 * diagnosis.step, .before = diagnosis.step}}}};
   diagnosis.lateness.ranks = {{.ranks = {7},
