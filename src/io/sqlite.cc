@@ -254,8 +254,7 @@ void Database::ReadSchema() {
   };
   sqlite3_progress_handler(database_, kMostSteps, stop, &excessive);
   sqlite3_stmt* statement = nullptr;
-  const int status =
-      sqlite3_prepare_v2(database_, "SELECT 1 FROM sqlite_master", -1, &statement, nullptr);
+  sqlite3_prepare_v2(database_, "SELECT 1 FROM sqlite_master", -1, &statement, nullptr);
   sqlite3_finalize(statement);
   if (excessive) {
     Fail(ErrorKind::kCorrupt,
@@ -263,7 +262,7 @@ void Database::ReadSchema() {
          "a hundred",
          name_);
   }
-  if (status != SQLITE_OK) FailToRead(database_, name_);
+  HasTable("sqlite_master");  // fails if the file is not a database
 }
 
 bool Database::HasTable(std::string_view table) const {
