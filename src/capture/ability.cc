@@ -33,6 +33,12 @@ Verdict JudgeReadable(const RankFacts& facts) {
   return CannotRun(facts.problem, facts.kind == CaptureKind::kNpuDb ? kCopyAgain : "");
 }
 
+const char* NoCommunication(const RankFacts& facts) {
+  return facts.world_size.value_or(1) > 1
+             ? "no communication was recorded, though the job has several ranks"
+             : "no communication was recorded; a run on one device has none";
+}
+
 const char* DeviceSetting(const RankFacts& facts) {
   return facts.kind == CaptureKind::kGpu
              ? "activities with ProfilerActivity.CUDA"

@@ -6,10 +6,9 @@
 #include "file_checks.h"
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
-#include "mpa/base/text.h"
 #include "mpa/capture/capture.h"
-#include "mpa/io/input_text.h"
 #include "scan_rank.h"
+#include "trace_kind.h"
 
 namespace mpa {
 namespace {
@@ -26,15 +25,14 @@ bool LooksLikeCapture(const fs::path& directory) {
          HoldsRawData(directory);
 }
 
-// A trace file among other files: a directory may contain any JSON, so the first bytes decide.
+// A trace file among other files: a directory may contain any JSON, so the events decide.
 bool IsLooseGpuTrace(const fs::path& path) {
   const std::string name = path.filename().string();
   if (name.ends_with(".pt.trace.json") || name.ends_with(".pt.trace.json.gz")) return true;
   if (!name.ends_with(".json") && !name.ends_with(".json.gz")) return false;
   try {
-    const std::string start = io::ReadStart(path, 4096);
-    return Trim(start).starts_with("{") &&
-           ContainsAny(start, {"\"traceEvents\"", "\"deviceProperties\""});
+    const TraceLook look = LookAtTrace(path);
+    return look.is_gpu.value_or(!look.is_array) && (look.has_events || look.is_gpu);
   } catch (const Error&) {
     return false;  // unreadable, so it is not known to be a trace
   }

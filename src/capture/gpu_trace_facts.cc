@@ -17,6 +17,7 @@ using Json = nlohmann::json;
 
 // Device properties of 16 GPUs take 10 KB, the process groups of a large job some 100 KB.
 constexpr std::size_t kEndBytes = std::size_t{256} << 10;
+constexpr std::size_t kLargeHead = std::size_t{32} << 20;
 
 Json ParseMembers(const std::string& text) {
   return Json::parse(text, nullptr, /*allow_exceptions=*/false);
@@ -25,22 +26,29 @@ Json ParseMembers(const std::string& text) {
 // The members before the events, as a document of their own.
 Json MembersBefore(const std::filesystem::path& path) {
   std::string head = io::ReadStart(path, kEndBytes);
-  const std::size_t events = head.find("\"traceEvents\"");
+  std::size_t events = head.find("\"traceEvents\"");
+  if (events == std::string::npos && head.size() == kEndBytes) {
+    head = io::ReadStart(path, kLargeHead);
+    events = head.find("\"traceEvents\"");
+  }
   if (events == std::string::npos) return {};
   head.resize(events);
   head.resize(head.find_last_not_of(" \t\r\n,") + 1);
   return ParseMembers(head + "}");
 }
 
-// The members behind the events: what follows the first bracket that closes an array and leaves a
-// valid document.
+// The members behind the events: what follows the first bracket that closes an array of objects and
+// leaves a valid document.
 Json MembersBehind(const std::filesystem::path& path) {
   const std::string tail = io::ReadTextEnd(path, kEndBytes);
-  constexpr int kMostTries = 64;  // arrays within the last events
-  std::size_t at = tail.find(']');
-  for (int i = 0; i < kMostTries && at != std::string::npos; ++i, at = tail.find(']', at + 1)) {
+  constexpr int kMostTries = 1024;  // arrays of objects within the last events
+  int tries = 0;
+  for (std::size_t at = tail.find(']'); at != std::string::npos && tries < kMostTries;
+       at = tail.find(']', at + 1)) {
+    const std::string_view before = Trim(std::string_view(tail).substr(0, at));
     const std::string_view rest = Trim(std::string_view(tail).substr(at + 1));
-    if (!rest.starts_with(',')) continue;
+    if (!rest.starts_with(',') || !(before.ends_with('}') || before.ends_with('['))) continue;
+    ++tries;
     Json members = ParseMembers("{" + std::string(rest.substr(1)));
     if (members.is_object()) return members;
   }
@@ -69,7 +77,7 @@ void AddFacts(const Json& members, GpuTraceFacts& facts) {
 GpuTraceFacts ReadGpuTraceFacts(const std::filesystem::path& path) {
   GpuTraceFacts facts;
   AddFacts(MembersBefore(path), facts);
-  if (!facts.rank) AddFacts(MembersBehind(path), facts);
+  if (!facts.rank || facts.device_name.empty()) AddFacts(MembersBehind(path), facts);
   return facts;
 }
 

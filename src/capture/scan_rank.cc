@@ -11,8 +11,8 @@
 #include "mpa/base/error.h"
 #include "mpa/base/text.h"
 #include "mpa/capture/archive.h"
-#include "mpa/io/input_text.h"
 #include "raw_data.h"
+#include "trace_kind.h"
 
 namespace mpa {
 namespace {
@@ -67,15 +67,10 @@ void AddFile(RankInput& rank, FileKind kind, const fs::path& path) {
   rank.files.push_back({kind, path, error ? 0 : static_cast<std::int64_t>(bytes)});
 }
 
-// A GPU trace is an object, an NPU trace an array.
-bool StartsWithObject(const fs::path& path) {
-  const std::string start = io::ReadStart(path, 4096);
-  const std::string_view text = Trim(WithoutByteOrderMark(start));
-  if (text.empty()) Fail(ErrorKind::kInput, "{}: the file is empty", path.string());
-  if (text[0] != '{' && text[0] != '[') {
-    Fail(ErrorKind::kCorrupt, "{}: not JSON: it begins with neither '[' nor '{{'", path.string());
-  }
-  return text[0] == '{';
+// By its events; where they do not say, a GPU trace is an object, an NPU trace an array.
+bool IsGpuTrace(const fs::path& path) {
+  const TraceLook look = LookAtTrace(path);
+  return look.is_gpu.value_or(!look.is_array);
 }
 
 // info.json.<digits>.
@@ -114,7 +109,7 @@ ScannedRank ScanFile(const fs::path& path) {
   rank.path = path;
   const std::string name = path.filename().string();
   if (name.ends_with(".json") || name.ends_with(".json.gz")) {
-    const bool gpu = StartsWithObject(path);
+    const bool gpu = IsGpuTrace(path);
     rank.kind = gpu ? CaptureKind::kGpu : CaptureKind::kNpuText;
     AddFile(rank, gpu ? FileKind::kKinetoTrace : FileKind::kTraceView, path);
     return {std::move(rank), ""};

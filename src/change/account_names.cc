@@ -69,7 +69,9 @@ AccountPieces::AccountPieces(const RankTrace& trace, const HostClock& clock, Acc
     : trace_(trace), naming_(std::move(naming)), peers_(trace), sites_(trace, clock) {}
 
 std::string AccountPieces::PartOf(const Piece& piece) const {
-  if (IsCompute(piece.leaf)) return AccountKey(kComputeKey, KernelOf(piece));
+  if (IsCompute(piece.leaf)) {
+    return AccountKey(kComputeKey, trace_.strings.View(KernelTextOf(piece)));
+  }
   const std::string_view leaf = NameOf(piece.leaf);
   return IsCommunication(piece.leaf) ? AccountKey(leaf, OperationOf(piece)) : std::string(leaf);
 }
@@ -80,13 +82,11 @@ std::string AccountPieces::PlaceOf(const Piece& piece) const {
   return place.empty() ? "" : AccountKey(NameOf(piece.leaf), place);
 }
 
-std::string AccountPieces::KernelOf(const Piece& piece) const {
+StringId AccountPieces::KernelTextOf(const Piece& piece) const {
   const auto row = static_cast<std::size_t>(piece.row);
-  const auto view = [&](StringId text) { return std::string(trace_.strings.View(text)); };
-  if (piece.table != PieceTable::kKernels) return view(trace_.device_tasks.name[row]);
+  if (piece.table != PieceTable::kKernels) return trace_.device_tasks.name[row];
   const StringId type = trace_.kernels.op_type[row];
-  return naming_.kernel_types && type != StringId::kEmpty ? view(type)
-                                                          : view(trace_.kernels.name[row]);
+  return naming_.kernel_types && type != StringId::kEmpty ? type : trace_.kernels.name[row];
 }
 
 std::string AccountPieces::OperationOf(const Piece& piece) const {

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "mpa/base/error.h"
 #include "mpa/base/text.h"
 #include "mpa/collectives/run_matching.h"
 #include "mpa/measure/collectives.h"
@@ -57,11 +58,10 @@ void AddArrivals(const RankTrace& trace, RankCollectives& known) {
 
 }  // namespace
 
-void AddMember(const JobCollectives& ranks, std::size_t rank, std::size_t row,
+void AddMember(const RankRuns& runs, std::size_t rank, std::size_t row,
                CollectiveInstance& instance) {
-  const RankRuns& part = ranks[rank].get().runs;
   instance.members.push_back({rank, row});
-  instance.is_barrier = IsBarrier(part.texts[part.rows[row].type], instance.name);
+  instance.is_barrier = IsBarrier(runs.texts[runs.rows[row].type], instance.name);
 }
 
 RankCollectives CollectivesOfRank(const RankTrace& trace, const std::optional<std::int32_t>& step) {
@@ -85,28 +85,44 @@ RankCollectives CollectivesOfRank(const RankTrace& trace, const std::optional<st
   return known;
 }
 
-CollectiveInstances JoinInstances(const JobCollectives& ranks) {
+CollectiveInstances JoinInstancesOfRuns(const std::vector<const RankRuns*>& ranks) {
   std::map<std::pair<std::string, std::string>, std::vector<RankRun>> runs;  // by group and name
-  JobGroups groups;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    groups.Add(ranks[rank].get().groups);
-    const RankRuns& part = ranks[rank].get().runs;
+    const RankRuns& part = *ranks[rank];
     for (std::size_t i = 0; i < part.rows.size(); ++i) {
       const RankRuns::Row& row = part.rows[i];
+      if (std::max({row.group, row.name, row.type, row.data_type}) >= part.texts.size())
+        Fail(ErrorKind::kCorrupt, "the part of a rank refers to a text that it does not contain");
       runs[{part.texts[row.group], part.texts[row.name]}].push_back(
           {rank, i, row.step, {row.start, row.start + row.dur}});
     }
   }
   CollectiveInstances instances;
   for (const auto& [name, of_name] : runs) {
-    const JobGroup* const of_job = groups.Find(name.first);
     for (const JointRanks& joint : MatchMostly(of_name)) {
       CollectiveInstance& instance = instances.emplace_back();
       instance.group = name.first;
       instance.name = name.second;
-      if (of_job != nullptr) instance.of_group = of_job->ranks;
-      for (const RankRun& run : joint) AddMember(ranks, run.rank, run.row, instance);
+      instance.is_uneven = joint.front().is_uneven;
+      for (const RankRun& run : joint) AddMember(*ranks[run.rank], run.rank, run.row, instance);
     }
+  }
+  return instances;
+}
+
+CollectiveInstances JoinInstances(const JobCollectives& ranks) {
+  std::vector<const RankRuns*> runs;
+  JobGroups groups;
+  for (const RankCollectives& rank : ranks) {
+    runs.push_back(&rank.runs);
+    groups.Add(rank.groups);
+  }
+  CollectiveInstances instances = JoinInstancesOfRuns(runs);
+  for (CollectiveInstance& instance : instances) {
+    if (const JobGroup* of_job = groups.Find(instance.group)) instance.of_group = of_job->ranks;
+    // Two ranks may as well send and receive in turn.
+    if (instance.members.size() > 2 && CollectiveKind(instance.name) == kExchangeKind)
+      instance.is_barrier = true;
   }
   return instances;
 }

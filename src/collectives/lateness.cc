@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "mpa/collectives/arrivals.h"
-#include "mpa/measure/collectives.h"
+#include "mpa/measure/collective_phases.h"
 
 namespace mpa {
 namespace {
@@ -32,12 +32,7 @@ class LatenessFinder {
     result_.captured = ranks.size();
     result_.of_job = CountRanksOfJob(ranks);
     result_.instances = JoinInstances(ranks);
-    for (CollectiveInstance& instance : result_.instances) {
-      // Two ranks may as well send and receive in turn.
-      if (instance.members.size() > 2 && CollectiveKind(instance.name) == kExchangeKind)
-        instance.is_barrier = true;
-    }
-    clocks_ = AlignClocks(ranks, result_.instances);
+    result_.clocks = clocks_ = AlignClocks(ranks, result_.instances);
     result_.doubts = FindClockDoubts(ranks, clocks_);
     for (RankClock& clock : clocks_.clocks) {
       // A wider spread does not measure the clocks: each instance is compared by its own ends.

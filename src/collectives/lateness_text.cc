@@ -30,12 +30,9 @@ std::string_view BeforeText(const Lateness& lateness, const LateRanks& late) {
 void AddLateRanks(const Lateness& lateness, const LateRanks& late,
                   std::vector<std::string>& lines) {
   const std::string name = Printable(lateness.instances[late.worst].name);
-  lines.push_back(fmt::format("  {} arrived {} after {}", LateRanksText(late.ranks, late.captured),
-                              TimeText(late.most), BeforeText(lateness, late)));
-  lines.push_back(fmt::format("    {}{}", CutBeginning(name, 42),
-                              late.times == 1 ? ""
-                                              : fmt::format("; {} late in {}", TimeText(late.sum),
-                                                            CollectivesText(late.times))));
+  const std::string sum = LateSumText(late);
+  lines.push_back("  " + LateArrivalText(lateness, late));
+  lines.push_back(fmt::format("    {}{}{}", CutBeginning(name, 42), sum.empty() ? "" : "; ", sum));
 }
 
 }  // namespace
@@ -61,12 +58,30 @@ std::string LateRanksText(const std::vector<std::int64_t>& ranks, bool captured)
   return fmt::format("rank{} {}{}", ranks.size() == 1 ? "" : "s", fmt::join(ranks, ", "), which);
 }
 
+std::string LateArrivalText(const Lateness& lateness, const LateRanks& late) {
+  return fmt::format("{} arrived {} after {}", LateRanksText(late.ranks, late.captured),
+                     TimeText(late.most), BeforeText(lateness, late));
+}
+
+std::string LateSumText(const LateRanks& late) {
+  if (late.times == 1) return "";
+  return fmt::format("{} late in {}", TimeText(late.sum), CollectivesText(late.times));
+}
+
+std::string ClockDoubtText(const Lateness& lateness) {
+  if (lateness.doubts.empty()) return "";
+  const ClockDoubt& most = *std::max_element(
+      lateness.doubts.begin(), lateness.doubts.end(),
+      [](const ClockDoubt& a, const ClockDoubt& b) { return a.residual < b.residual; });
+  return fmt::format("the clocks of ranks {} and {} contradict each other by {}", most.first,
+                     most.second, TimeText(most.residual));
+}
+
 void AddClockLines(const Lateness& lateness, std::vector<std::string>& lines) {
-  for (const ClockDoubt& doubt : lateness.doubts) {
-    lines.push_back(fmt::format("the clocks of ranks {} and {} contradict each other by {}:",
-                                doubt.first, doubt.second, TimeText(doubt.residual)));
-    lines.emplace_back("  which rank is late by less cannot be known");
-  }
+  const std::string doubt = ClockDoubtText(lateness);
+  if (doubt.empty()) return;
+  lines.push_back(doubt + ":");
+  lines.push_back(fmt::format("  {}", kDoubtMeans));
 }
 
 void AddLatenessLines(const Lateness& lateness, std::size_t most, std::vector<std::string>& lines) {

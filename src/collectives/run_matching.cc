@@ -40,7 +40,14 @@ void AddInOrder(const RunsOfRanks& ranks, Uneven uneven, std::vector<JointRanks>
   const bool is_even = std::all_of(ranks.begin(), ranks.end(), [&](const auto& of_rank) {
     return of_rank.second.size() == count;
   });
-  if (!is_even) return AddUneven(ranks, uneven, operations);
+  if (!is_even) {
+    const std::size_t before = operations.size();
+    AddUneven(ranks, uneven, operations);
+    for (std::size_t i = before; i < operations.size(); ++i) {
+      for (RankRun& run : operations[i]) run.is_uneven = true;
+    }
+    return;
+  }
   for (std::size_t i = 0; i < count; ++i) {
     JointRanks& operation = operations.emplace_back();
     for (const auto& [rank, runs] : ranks) operation.push_back(runs[i]);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -15,8 +16,10 @@
 #include "mpa/base/parallel.h"
 #include "mpa/change/account_change.h"
 #include "mpa/change/account_names.h"
+#include "mpa/change/step_account.h"
 #include "mpa/measure/accounting.h"
 #include "mpa/measure/op_tree.h"
+#include "mpa/measure/quantiles.h"
 #include "mpa/model/step_bounds.h"
 #include "mpa/report/amount.h"
 
@@ -29,20 +32,21 @@ bool AnyKernelHasType(const RankTrace& trace) {
                      [](StringId type) { return type != StringId::kEmpty; });
 }
 
-// How often kernels ran, by type or name.
-TimesByName CountKernels(const RankTrace& trace, bool by_type) {
-  std::vector<std::int64_t> counts(trace.strings.Size());
+// How often kernels ran in the median step, by type or name.
+TimesByName CountKernels(const RankTrace& trace, const RankAccount& account, bool by_type,
+                         bool together) {
+  StepTable counts(together ? 1 : account.steps.size());
+  const StepBounds bounds(trace, account.clock.offset);
   const Kernels& kernels = trace.kernels;
   for (std::size_t i = 0; i < kernels.Size(); ++i) {
+    const auto step =
+        trace.steps.Empty() ? 0 : bounds.OfDeviceWork(kernels.link[i], kernels.start[i]);
+    if (!step || *step >= account.steps.size()) continue;
     const bool typed = by_type && kernels.op_type[i] != StringId::kEmpty;
-    ++counts[Index(typed ? kernels.op_type[i] : kernels.name[i])];
+    counts.Add(trace.strings.View(typed ? kernels.op_type[i] : kernels.name[i]),
+               together ? 0 : *step, 0);
   }
-  TimesByName by_name;
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    if (counts[i] == 0) continue;
-    by_name[std::string(trace.strings.View(static_cast<StringId>(i)))].calls = counts[i];
-  }
-  return by_name;
+  return counts.Medians();
 }
 
 // "dp" of "dp (data parallel, 8 ranks)", unless there are others of that name.
@@ -65,13 +69,15 @@ GroupNames NameGroups(const OverallMetrics& base, const OverallMetrics& comparis
   return names;
 }
 
-// Where the time of all steps of a side went.
+// Where the time of the median step of a side went.
 struct SideAccount {
   AccountTimes times;
-  std::size_t steps = 0;
+  TimeNs step = 0;
+  std::size_t steps = 0;  // 0: all device work is one
 };
 
-SideAccount AccountSide(const RankTrace& trace, const GroupNames& groups, bool by_type) {
+SideAccount AccountSide(const RankTrace& trace, const GroupNames& groups, bool by_type,
+                        bool together) {
   const RankAccount account = AccountRank(trace);
   const auto group_of = [&](std::size_t row) -> std::string {
     const std::int32_t group = trace.communications.group[row];
@@ -80,28 +86,30 @@ SideAccount AccountSide(const RankTrace& trace, const GroupNames& groups, bool b
         groups.find(trace.strings.View(trace.comm_groups.name[static_cast<std::size_t>(group)]));
     return found == groups.end() ? "" : found->second;
   };
-  const AccountPieces names(trace, account.clock, {.kernel_types = by_type, .group = group_of});
   SideAccount side;
+  side.times =
+      MedianAccount(trace, account, 0, {.kernel_types = by_type, .group = group_of}, together);
+  side.times.kernels = CountKernels(trace, account, by_type, together);
+  std::vector<TimeNs> lengths;
   for (const StepAccount& step : account.steps) {
     if (step.id >= 0) ++side.steps;
-    for (const Piece& piece : account.PiecesOf(step)) {
-      const TimeNs time = piece.end - piece.begin;
-      side.times.parts[names.PartOf(piece)].ns += time;
-      const std::string place = names.PlaceOf(piece);
-      if (!place.empty()) side.times.places[place].ns += time;
-    }
+    lengths.push_back(step.window.end - step.window.begin);
   }
-  side.times.kernels = CountKernels(trace, by_type);
+  side.step =
+      together ? std::accumulate(lengths.begin(), lengths.end(), TimeNs{0}) : Median(lengths);
   return side;
 }
 
 std::string StepsText(std::size_t base, std::size_t comparison) {
   const auto text = [](std::size_t steps) -> std::string {
-    if (steps == 0) return "all device work";
-    return fmt::format("{} step{}", steps, steps == 1 ? "" : "s");
+    return steps == 0 ? "all device work" : fmt::format("{} step{}", steps, steps == 1 ? "" : "s");
   };
-  if (base != comparison) return fmt::format("{} instead of {}", text(comparison), text(base));
-  return base == 1 ? "step" : text(base);
+  if (std::max(base, comparison) <= 1 || std::min(base, comparison) == 0) {
+    return base == comparison ? (base == 1 ? "step" : text(base))
+                              : fmt::format("{} instead of {}", text(comparison), text(base));
+  }
+  if (base == comparison) return "median of " + text(base);
+  return fmt::format("median step ({} instead of {})", text(comparison), text(base));
 }
 
 ChangeNode StepChange(const CompareInput& input, const OverallMetrics& base,
@@ -110,13 +118,20 @@ ChangeNode StepChange(const CompareInput& input, const OverallMetrics& base,
   const RankTrace& base_trace = input.Trace(Side::kBase);
   const RankTrace& comparison_trace = input.Trace(Side::kComparison);
   const bool by_type = AnyKernelHasType(base_trace) && AnyKernelHasType(comparison_trace);
+  // A capture without steps is compared with all steps of the other one.
+  const bool together = base_trace.steps.Empty() || comparison_trace.steps.Empty();
   std::array<SideAccount, 2> sides;
   ParallelFor(kSides.size(), [&](std::size_t i) {
-    sides[i] =
-        AccountSide(input.Trace(kSides[i]), NameGroups(base, comparison, kSides[i]), by_type);
+    sides[i] = AccountSide(input.Trace(kSides[i]), NameGroups(base, comparison, kSides[i]), by_type,
+                           together);
   });
   ChangeNode whole =
       AccountChange(StepsText(sides[0].steps, sides[1].steps), sides[0].times, sides[1].times);
+  whole.base = sides[0].step;
+  whole.comparison = sides[1].step;
+  // Medians of parts need not add up to the median step.
+  if (!together && std::max(sides[0].steps, sides[1].steps) > 1)
+    AddRest(kRemainder, "other", whole);
   if (base_trace.device != comparison_trace.device) {
     // Kernels of an NPU and of a GPU have no names in common.
     for (ChangeNode& part : whole.children) {
@@ -162,7 +177,10 @@ std::vector<std::string> DescribeChanges(const CompareInput& input, const Overal
                                          const OverallMetrics& comparison) {
   if (base.e2e == 0 || comparison.e2e == 0) return {};
   const ChangeNode whole = StepChange(input, base, comparison);
-  if (base.e2e == comparison.e2e && LeavesOf(whole).empty()) return {"end to end: no change"};
+  const std::vector<ChangeNode> changed = LeavesOf(whole);
+  const bool same = std::all_of(changed.begin(), changed.end(),
+                                [](const ChangeNode& node) { return node.Change() == 0; });
+  if (base.e2e == comparison.e2e && same) return {"end to end: no change"};
   const AmountScale scale = AmountScale::ForPartsOf(std::max(base.e2e, comparison.e2e));
   std::vector<std::string> lines;
   const auto add = [&](std::string_view name, TimeNs before, TimeNs after) {

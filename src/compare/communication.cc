@@ -84,7 +84,7 @@ Verdict JudgeCollectives(const RankFacts& facts) {
   Verdict verdict = JudgeReadable(facts);
   if (verdict.CannotRun()) return verdict;
   if (facts.recorded.communication == Recorded::kNo) {
-    return CannotRun("no communication was recorded; a run on one device has none",
+    return CannotRun(NoCommunication(facts),
                      facts.kind == CaptureKind::kGpu ? "" : "profiler_level=Level1");
   }
   verdict.AddUnknown(facts.recorded.communication, "communication");

@@ -150,7 +150,7 @@ std::string LabelOf(const GroupPair& pair) {
 }
 
 void AddGroupOverlaps(RowsBuilder& rows) {
-  rows.AddBoth("\tUncovered Communication Overlapped", "counted in two groups", Emphasis::kPart,
+  rows.AddBoth("\tUncovered Communication Overlapped", kCountedTwice, Emphasis::kPart,
                [](const OverallMetrics& side) { return TimeOnly(side.GroupOverlapTime()); });
   const auto label = [](const GroupOverlap& overlap) {
     return "\t\t" + overlap.first + " & " + overlap.second;
@@ -198,8 +198,11 @@ void AddSteps(RowsBuilder& rows) {
   rows.AddBoth("", "Tasks outside the steps", Emphasis::kSection, [&](const OverallMetrics& side) {
     return TimeOnly(-most(-side.before_first, -side.behind_last));
   });
-  const bool one = rows.base().steps == 1 && rows.comparison().steps == 1;
-  rows.AddBoth("", one ? "Step" : "All steps", Emphasis::kSection,
+  const std::size_t steps = rows.base().steps;
+  const std::string name = steps != rows.comparison().steps ? "All steps"
+                           : steps == 1                     ? "Step"
+                                        : "All " + std::to_string(steps) + " steps";
+  rows.AddBoth("", name, Emphasis::kSection,
                [](const OverallMetrics& side) { return TimeOnly(side.step); });
 }
 

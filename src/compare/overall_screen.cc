@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <utility>
 
 #include "mpa/base/printable.h"
@@ -83,7 +84,8 @@ class ScreenRows {
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       row.push_back(RightAligned(numbers[i], kNumberWidths[i]));
     }
-    rows_.push_back({std::move(row), level, std::max(base.time, comparison.time)});
+    rows_.push_back(
+        {std::move(row), level, std::max(std::abs(base.time), std::abs(comparison.time))});
   }
 
   // The rows that matter: with too many the lowest level goes, then the smallest rows of the next.
@@ -128,6 +130,16 @@ ScreenTable OverallWithoutWork(const CompareInput& input, const OverallMetrics& 
   return table;
 }
 
+namespace {
+
+// The table sums up what the lines below it show of the median step.
+std::string WindowText(const OverallMetrics& base, const OverallMetrics& comparison) {
+  if (std::max(base.steps, comparison.steps) <= 1) return "";
+  return base.steps == comparison.steps ? fmt::format(", all {} steps", base.steps) : ", all steps";
+}
+
+}  // namespace
+
 ScreenTable OverallScreen(const CompareInput& input, const OverallMetrics& base,
                           const OverallMetrics& comparison) {
   ScreenTable table;
@@ -137,7 +149,11 @@ ScreenTable OverallScreen(const CompareInput& input, const OverallMetrics& base,
   const AmountScale times = AmountScale::ForPartsOf(std::max(base.e2e, comparison.e2e));
   ScreenRows rows(input.options().screen_width);
   const std::vector<GroupPair> groups = MatchAllGroups(base, comparison);
-  for (const OverallRow& row : OverallRows(base, comparison, groups, /*compat=*/false)) {
+  for (OverallRow& row : OverallRows(base, comparison, groups, /*compat=*/false)) {
+    if (row.name == kCountedTwice) {
+      row.base.time = -row.base.time;
+      row.comparison.time = -row.comparison.time;
+    }
     const bool zero =
         row.base.known && row.comparison.known && row.base.time == 0 && row.comparison.time == 0;
     if (!row.name.empty() && !zero) rows.Add(times, row.name, row.level, row.base, row.comparison);
@@ -154,7 +170,7 @@ ScreenTable OverallScreen(const CompareInput& input, const OverallMetrics& base,
     rows.Add(sizes, fmt::format("Peak memory ({})", sizes.unit()), 0, value(base),
              value(comparison));
   }
-  table.headers = {fmt::format("Time ({})", times.unit())};
+  table.headers = {fmt::format("Time ({}){}", times.unit(), WindowText(base, comparison))};
   constexpr std::array<const char*, 4> kHeaders = {"Base", "Comparison", "Diff", "Diff %"};
   for (std::size_t i = 0; i < kHeaders.size(); ++i) {
     table.headers.push_back(RightAligned(kHeaders[i], kNumberWidths[i]));

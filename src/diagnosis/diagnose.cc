@@ -37,7 +37,7 @@ std::int64_t RanksSeen(const Job& job) {
           seen, RankInJob(job.operations.all[of_rank[transfer.operation]], transfer.peer) + 1);
     }
   }
-  return std::max(seen, static_cast<std::int64_t>(job.operations.ranks_of_job));
+  return std::max(seen, static_cast<std::int64_t>(job.operations.lateness.of_job));
 }
 
 // Empty: the rank, or some of its steps, are left out of what is said of the job.
@@ -64,6 +64,7 @@ void AddFacts(const std::vector<DiagnosedRank>& ranks, const Job& job, Diagnosis
       row.rank = rank.rank;
       row.step = step.id;
       row.window = step.end - step.begin;
+      row.communicates = !rank.part->operations.empty();
       const std::vector<TimeNs> leaves =
           position ? DividedLeaves(job, *position, step) : step.leaves;
       for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf) {
@@ -102,7 +103,7 @@ bool DemoteUsual(const Job& job, const Waterfall& waterfall, std::vector<Cause>&
 TimeNs DoubtOf(const Job& job, const FoundCause& finding) {
   TimeNs most = 0;
   if (!finding.id.starts_with("rank.")) return most;
-  for (const ClockDoubt& doubt : job.operations.clock_doubts) {
+  for (const ClockDoubt& doubt : job.operations.lateness.doubts) {
     const auto is_named = [&](std::int64_t rank) {
       return std::find(finding.ranks.begin(), finding.ranks.end(), rank) != finding.ranks.end();
     };
@@ -200,7 +201,7 @@ Diagnosis Diagnose(const std::vector<DiagnosedRank>& ranks, const Rules& rules,
     if (rank.part->steps.empty()) diagnosis.ranks_without_work.push_back(rank.rank);
   }
   diagnosis.steps_left_out = common.not_on_all;
-  diagnosis.clock_doubts = job.operations.clock_doubts;
+  diagnosis.lateness = job.operations.lateness;
   std::vector<Cause> causes = FindCauses(job);
   std::vector<WhatIf> what_ifs;
   for (Cause& cause : causes) what_ifs.push_back(std::move(cause.what_if));

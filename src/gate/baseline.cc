@@ -4,10 +4,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
 #include "json_values.h"
+#include "mpa/change/account_names.h"
 #include "run_medians.h"
 
 namespace mpa::gate {
@@ -15,7 +17,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kBaselineVersion = 1;
+// Up to version 1 free time had the copies in it.
+constexpr int kBaselineVersion = 2;
 // What ranking the runs takes grows with the third power of their number.
 constexpr std::size_t kMostRuns = 100;
 
@@ -62,6 +65,20 @@ TimesByName TimesFromJson(const json& object, const char* key) {
     if (sum > kMostAmount) Fail(ErrorKind::kCorrupt, "{}: no step takes as long as all of it", key);
   }
   return times;
+}
+
+// What version 1 called free time is left out, where copies may be in it.
+void TakeOutCopies(RunSummary& run) {
+  const auto& account = run.breakdown.account;
+  const auto copies = account.lower_bound("copy.");
+  const bool has_none =
+      !account.empty() && (copies == account.end() || !copies->first.starts_with("copy."));
+  if (!has_none) run.samples.erase({MetricKind::kFree, ""});
+  TimesByName& capture = run.breakdown.capture;
+  if (auto free = capture.extract(kFreeTime)) {
+    free.key() = kFreeBetweenTasks;
+    capture.insert(std::move(free));
+  }
 }
 
 RunSummary RunFromJson(const json& object) {
@@ -131,6 +148,8 @@ Baseline BaselineFromJson(const json& document) {
     InContext(fmt::format("run {}", baseline.runs.size() + 1),
               [&] { baseline.runs.push_back(RunFromJson(run)); });
   }
+  const bool is_older = AsInteger(document["schema_version"], "schema_version") < 2;
+  if (is_older) std::for_each(baseline.runs.begin(), baseline.runs.end(), TakeOutCopies);
   if (baseline.runs.empty()) Fail(ErrorKind::kCorrupt, "runs: the list is empty");
   if (const auto found = document.find("oldest_anchor"); found != document.end()) {
     AsObject(*found, "oldest_anchor");
@@ -141,6 +160,7 @@ Baseline BaselineFromJson(const json& document) {
     for (const auto& [name, value] : medians.items()) {
       anchor.medians[name] = AsAmount(value, name.c_str());
     }
+    if (is_older) anchor.medians.erase("free");
   }
   return baseline;
 }

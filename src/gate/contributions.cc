@@ -52,8 +52,7 @@ AccountTimes AccountOf(const Breakdown& of) {
   return {of.account, of.places, of.op_types.empty() ? of.kernels : of.op_types};
 }
 
-// True for a component of the step that the metric measures. Copies occupy the device and compute
-// nothing.
+// True for a component of the step that the metric measures.
 bool IsMeasuredBy(MetricKind kind, const std::string& component) {
   switch (kind) {
     case MetricKind::kComputing:
@@ -61,7 +60,9 @@ bool IsMeasuredBy(MetricKind kind, const std::string& component) {
     case MetricKind::kCommExposed:
       return component == kExposed;
     case MetricKind::kFree:
-      return component == kFreeTime || component == kCopies;
+      return component == kFreeTime;
+    case MetricKind::kCopies:
+      return component == kCopies;
     default:
       return false;
   }
@@ -96,16 +97,20 @@ class TableChange {
       return WholeOf("", JoinTimes(base_times_.capture, times_.capture, "component"));
     }
     if (kind == MetricKind::kStepTime || kind == MetricKind::kE2e) {
-      for (const MetricKind part :
-           {MetricKind::kComputing, MetricKind::kCommExposed, MetricKind::kFree}) {
+      for (const MetricKind part : {MetricKind::kComputing, MetricKind::kCommExposed}) {
         if (!Has(base_, part) || !Has(comparison_, part)) return {};
       }
-      return WholeOf("", {Computing(), Exposed(), Part("LCCL", MetricKind::kLccl),
-                          Part(kFreeTime, MetricKind::kFree)});
+      std::vector<ChangeNode> parts = {Computing(), Exposed(), Part("LCCL", MetricKind::kLccl)};
+      for (const auto& [name, part] :
+           {std::pair{kCopies, MetricKind::kCopies}, {kFreeTime, MetricKind::kFree}}) {
+        if (Has(base_, part) && Has(comparison_, part)) parts.push_back(Part(name, part));
+      }
+      return WholeOf("", std::move(parts));
     }
     if (kind == MetricKind::kComputing) return WholeOf("", {Computing()});
     if (kind == MetricKind::kCommExposed) return WholeOf("", {Exposed()});
     if (kind == MetricKind::kLccl) return WholeOf("", {Part("LCCL", kind)});
+    if (kind == MetricKind::kCopies) return WholeOf("", {Part(kCopies, kind)});
     if (kind == MetricKind::kFree) return WholeOf("", {Part(kFreeTime, kind)});
     return {};
   }

@@ -9,7 +9,7 @@
 
 #include "mpa/gate/run_summary.h"
 #include "mpa/measure/op_tree.h"
-#include "step_tables.h"
+#include "mpa/change/step_account.h"
 
 namespace mpa::gate {
 

@@ -16,13 +16,14 @@ struct KnownMetric {
   MetricKind kind;
 };
 
-constexpr std::array<KnownMetric, 12> kKnown = {{
+constexpr std::array<KnownMetric, 13> kKnown = {{
     {"step_time", MetricKind::kStepTime},
     {"e2e", MetricKind::kE2e},
     {"computing", MetricKind::kComputing},
     {"comm_exposed", MetricKind::kCommExposed},
     {"comm_total", MetricKind::kCommTotal},
     {"lccl", MetricKind::kLccl},
+    {"copies", MetricKind::kCopies},
     {"free", MetricKind::kFree},
     {"peak_memory", MetricKind::kPeakMemory},
     {"op:", MetricKind::kOp},

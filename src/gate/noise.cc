@@ -55,6 +55,7 @@ double UsualNoise(const Metric& metric, double share) {
     case MetricKind::kCommExposed:
     case MetricKind::kCommTotal:
     case MetricKind::kLccl:
+    case MetricKind::kCopies:
     case MetricKind::kPeakMemory:
       break;
   }

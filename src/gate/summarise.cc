@@ -13,6 +13,7 @@
 
 #include "host_times.h"
 #include "mpa/change/account_names.h"
+#include "mpa/change/step_account.h"
 #include "mpa/gate/comparable.h"
 #include "mpa/measure/accounting.h"
 #include "mpa/measure/activities.h"
@@ -20,7 +21,6 @@
 #include "mpa/measure/op_tree.h"
 #include "mpa/measure/overall_metrics.h"
 #include "mpa/model/step_bounds.h"
-#include "step_tables.h"
 #include "step_windows.h"
 
 namespace mpa::gate {
@@ -101,7 +101,7 @@ class Summariser {
     add("other exposed communication", rest);
     add("computing", overall_.computing);
     add("LCCL", overall_.lccl.time);
-    add(kFreeTime, overall_.free);
+    add(kFreeBetweenTasks, overall_.free);
   }
 
   void AddActivities() {
@@ -127,37 +127,28 @@ class Summariser {
   }
 
   void AddAccountOfSteps() {
-    StepTable parts(windows_.size()), places(windows_.size());
-    const AccountPieces names(trace_, account_.clock);
-    auto first = account_.pieces.begin();
-    for (std::size_t window = 0; window < windows_.size(); ++window) {
-      const auto& [begin, end] = windows_[window];
-      first =
-          std::partition_point(first, account_.pieces.end(),
-                               [&, from = begin](const Piece& piece) { return piece.end <= from; });
-      for (auto piece = first; piece != account_.pieces.end() && piece->begin < end; ++piece) {
-        const TimeNs time = std::min(piece->end, end) - std::max(piece->begin, begin);
-        parts.Add(names.PartOf(*piece), window, time);
-        const std::string place = names.PlaceOf(*piece);
-        if (!place.empty()) places.Add(place, window, time);
-      }
-    }
-    summary_.breakdown.account = parts.Medians();
-    summary_.breakdown.places = places.Medians();
+    AccountTimes median = MedianAccount(trace_, account_, warmup_);
+    summary_.breakdown.account = std::move(median.parts);
+    summary_.breakdown.places = std::move(median.places);
   }
 
-  // What is neither computing nor communication is free time, as in the comparison.
+  // Copies and free time are those of the account. Without steps the parts are those of the
+  // comparison, and free time is what they leave.
   void AddParts(const std::vector<TimeNs>& computing, const std::vector<TimeNs>& exposed,
                 const std::vector<TimeNs>& lccl, const std::vector<TimeNs>& lengths) {
-    std::vector<TimeNs> free = lengths;
-    for (std::size_t i = 0; i < free.size(); ++i) {
+    std::vector<TimeNs> copies, free;
+    for (std::size_t i = 0; i < lengths.size(); ++i) {
+      const LeafTimes& leaves = account_.steps[warmup_ + i].leaves;
+      copies.push_back(leaves.SumOf(IsDeviceCopy));
       // LCCL kernels count in full beside what they overlap.
-      free[i] = std::max<TimeNs>(0, free[i] - computing[i] - exposed[i] - lccl[i]);
+      const TimeNs rest = lengths[i] - computing[i] - exposed[i] - lccl[i] - copies[i];
+      free.push_back(trace_.steps.Empty() ? std::max<TimeNs>(0, rest) : leaves.SumOf(IsFree));
     }
     Samples& samples = summary_.samples;
     samples[{MetricKind::kComputing, ""}] = computing;
     samples[{MetricKind::kCommExposed, ""}] = exposed;
     if (!activities_.lccl.empty()) samples[{MetricKind::kLccl, ""}] = lccl;
+    samples[{MetricKind::kCopies, ""}] = std::move(copies);
     samples[{MetricKind::kFree, ""}] = std::move(free);
   }
 
@@ -186,10 +177,11 @@ class Summariser {
       }
     }
     for (const Metric& metric : request_.patterns) {
+      const auto fits = [&](std::string_view name) { return FitsPattern(metric.pattern, name); };
       if (metric.kind == MetricKind::kKernel) {
-        summary_.samples[metric] = kernels.SumOf(metric.pattern);
+        summary_.samples[metric] = kernels.SumOf(fits);
       } else if (metric.kind == MetricKind::kOp && !IsFrameworkOp(metric) && has_types) {
-        summary_.samples[metric] = op_types.SumOf(metric.pattern);
+        summary_.samples[metric] = op_types.SumOf(fits);
       }
     }
     summary_.breakdown.kernels = kernels.Medians();

@@ -5,10 +5,10 @@
 #include "mpa/io/event_pieces.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <utility>
 
+#include "event_scan.h"
 #include "mpa/base/error.h"
 #include "mpa/base/progress.h"
 
@@ -19,94 +19,14 @@ namespace {
 constexpr std::size_t kLargestEvent = std::size_t{256} << 20;
 // Parsers read beyond the end, in steps of whole registers.
 constexpr std::size_t kPadding = 64;
-constexpr std::size_t kNone = std::string_view::npos;
 
-bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
-
-std::size_t SkipSpace(std::string_view text, std::size_t at) {
-  while (at < text.size() && IsSpace(text[at])) ++at;
-  return at;
-}
-
-// `at` is behind an opening quote; returns the position behind the closing one, or kNone.
-std::size_t SkipString(std::string_view text, std::size_t at) {
-  const char* const begin = text.data();
-  while (at < text.size()) {
-    const void* found = std::memchr(begin + at, '"', text.size() - at);
-    if (found == nullptr) return kNone;
-    const auto quote = static_cast<std::size_t>(static_cast<const char*>(found) - begin);
-    std::size_t backslashes = 0;
-    while (quote > at + backslashes && text[quote - 1 - backslashes] == '\\') ++backslashes;
-    if (backslashes % 2 == 0) return quote + 1;
-    at = quote + 1;
-  }
-  return kNone;
-}
-
-enum Special : unsigned char { kPlain, kQuote, kOpen, kClose };
-
-constexpr std::array<unsigned char, 256> kSpecial = [] {
-  std::array<unsigned char, 256> table{};
-  table['"'] = kQuote;
-  table['{'] = table['['] = kOpen;
-  table['}'] = table[']'] = kClose;
-  return table;
-}();
-
-// `at` is on an opening bracket; returns the position behind its closing one, or kNone. Brackets of
-// the other kind do not count: a broken event must not take its neighbours along.
-std::size_t SkipBracket(std::string_view text, std::size_t at) {
-  const char open = text[at];
-  const char close = open == '{' ? '}' : ']';
-  std::size_t depth = 0;
-  while (at < text.size()) {
-    switch (kSpecial[static_cast<unsigned char>(text[at])]) {
-      case kQuote:
-        at = SkipString(text, at + 1);
-        if (at == kNone) return kNone;
-        continue;
-      case kOpen:
-        if (text[at] == open) ++depth;
-        break;
-      case kClose:
-        if (text[at] == close && --depth == 0) return at + 1;
-        break;
-      default:
-        break;
-    }
-    ++at;
-  }
-  return kNone;
-}
-
-// The position behind the '[' of the event array; kNone when the text ends before it.
+// The position behind the '[' of the event array; kNoPlace when the text ends before it.
 std::size_t FindEventArray(std::string_view text) {
   std::size_t at = SkipSpace(text, text.starts_with("\xEF\xBB\xBF") ? 3 : 0);
-  if (at == text.size()) return kNone;
+  if (at == text.size()) return kNoPlace;
   if (text[at] == '[') return at + 1;
   if (text[at] != '{') Fail(ErrorKind::kCorrupt, "not JSON: it begins with neither '[' nor '{{'");
-  ++at;
-  while (true) {
-    at = SkipSpace(text, at);
-    if (at < text.size() && text[at] == ',') at = SkipSpace(text, at + 1);
-    if (at >= text.size() || text[at] != '"') return kNone;
-    const std::size_t key_end = SkipString(text, at + 1);
-    if (key_end == kNone) return kNone;
-    const std::string_view key = text.substr(at + 1, key_end - at - 2);
-    at = SkipSpace(text, key_end);
-    if (at >= text.size() || text[at] != ':') return kNone;
-    at = SkipSpace(text, at + 1);
-    if (at >= text.size()) return kNone;
-    if (key == "traceEvents" && text[at] == '[') return at + 1;
-    if (text[at] == '{' || text[at] == '[') {
-      at = SkipBracket(text, at);
-    } else if (text[at] == '"') {
-      at = SkipString(text, at + 1);
-    } else {
-      at = text.find_first_of(",}", at);
-    }
-    if (at == kNone) return kNone;
-  }
+  return WalkMembers(text, at + 1).events;
 }
 
 std::size_t SkipComma(std::string_view text, std::size_t at) {
@@ -114,29 +34,14 @@ std::size_t SkipComma(std::string_view text, std::size_t at) {
   return at < text.size() && text[at] == ',' ? SkipSpace(text, at + 1) : at;
 }
 
-// Calls on_object(begin, end) for each object from `at`. Returns where it stopped: at the end of
-// the array or at something that is not an object; kNone when the text ends before.
-template <typename OnObject>
-std::size_t ForEachObject(std::string_view text, std::size_t at, OnObject on_object) {
-  while (true) {
-    at = SkipComma(text, at);
-    if (at >= text.size()) return kNone;
-    if (text[at] != '{') return at;
-    const std::size_t end = SkipBracket(text, at);
-    if (end == kNone) return kNone;
-    on_object(at, end);
-    at = end;
-  }
-}
-
-// The apparent end of an object that is followed by another one with a member; kNone if there is
+// The apparent end of an object that is followed by another one with a member; kNoPlace if there is
 // none.
 std::size_t GuessLastEnd(std::string_view text) {
   const auto space_before = [&](std::size_t at) {
     while (at > 0 && IsSpace(text[at - 1])) --at;
     return at;
   };
-  for (std::size_t at = text.rfind('{'); at != kNone && at > 0; at = text.rfind('{', at - 1)) {
+  for (std::size_t at = text.rfind('{'); at != kNoPlace && at > 0; at = text.rfind('{', at - 1)) {
     const std::size_t inside = SkipSpace(text, at + 1);
     if (inside >= text.size() || text[inside] != '"') continue;
     const std::size_t comma = space_before(at);
@@ -144,7 +49,7 @@ std::size_t GuessLastEnd(std::string_view text) {
     const std::size_t end = space_before(comma - 1);
     if (end > 0 && text[end - 1] == '}') return end;
   }
-  return kNone;
+  return kNoPlace;
 }
 
 }  // namespace
@@ -171,21 +76,26 @@ EventPieces::EventPieces(const std::filesystem::path& path, std::size_t piece_by
 // The events at the beginning of a block.
 struct EventPieces::Cut {
   std::size_t begin = 0, end = 0;  // of the events; the same when there is none
-  std::size_t stop = kNone;        // where the events end; kNone: they may continue
+  bool ended = false;              // else events may follow
+  std::vector<EventDamage> damages;
 };
 
-EventPieces::Cut EventPieces::CutBlock(std::string_view block, bool exactly) {
+EventPieces::Cut EventPieces::CutBlock(std::string_view block, bool exactly, bool is_all) {
   Cut cut;
   if (exactly) {
-    bool first = true;
-    cut.stop = ForEachObject(block, 0, [&](std::size_t from, std::size_t to) {
-      if (std::exchange(first, false)) cut.begin = from;
-      cut.end = to;
-    });
+    EventScan scan = ScanEvents(block, 0, is_all);
+    if (!scan.objects.empty()) {
+      cut.begin = scan.objects.front().begin;
+      cut.end = scan.objects.back().end;
+    }
+    cut.ended = scan.ended;
+    cut.damages = std::move(scan.damages);
+    // What stands behind the last event is looked at again with what follows.
+    if (!is_all) std::erase_if(cut.damages, [&](const auto& one) { return one.at >= cut.end; });
   } else {
     cut.begin = SkipComma(block, 0);
     const std::size_t end = GuessLastEnd(block);
-    cut.end = end == kNone || end <= cut.begin ? cut.begin : end;
+    cut.end = end == kNoPlace || end <= cut.begin ? cut.begin : end;
   }
   return cut;
 }
@@ -207,7 +117,7 @@ void EventPieces::SkipToEvents(EventPiece& piece, std::size_t& filled, bool& mor
   while (true) {
     char* const text = piece.text();
     const std::size_t begin = FindEventArray({text, filled});
-    if (begin != kNone) {
+    if (begin != kNoPlace) {
       offset_ = begin;
       filled -= begin;
       std::memmove(text, text + begin, filled);
@@ -236,27 +146,27 @@ bool EventPieces::CutNext(EventPiece& piece) {
   if (offset_ == 0) SkipToEvents(piece, filled, more);
   const auto block = [&] { return std::string_view(piece.text(), filled); };
   // The last event may be followed by data that is not an event.
-  Cut cut = CutBlock(block(), exact_ || !more);
-  while (cut.begin == cut.end && cut.stop == kNone && more && filled < kLargestEvent) {
+  Cut cut = CutBlock(block(), exact_ || !more, !more);
+  while (cut.begin == cut.end && !cut.ended && more && filled < kLargestEvent) {
     more = Fill(piece, filled, std::max(filled, piece_bytes_));
-    cut = CutBlock(block(), exact_ || !more);
+    cut = CutBlock(block(), exact_ || !more, !more);
   }
-  ended_ = !more || cut.stop != kNone || cut.begin == cut.end;
-  const bool complete = cut.stop != kNone && block()[cut.stop] == ']';
+  ended_ = !more || cut.ended || cut.begin == cut.end;
   piece.number_ = count_++;
   piece.offset_ = offset_;
-  piece.exact_ = exact_ || (ended_ && complete);
+  piece.exact_ = exact_ || (ended_ && cut.ended && cut.damages.empty());
   if (ended_ && !piece.exact_) {  // only exact cuts can confirm it
     piece.size_ = 0;
     return true;
   }
-  if (ended_ && !complete) {
-    if (cut.stop != kNone) {
-      Fail(ErrorKind::kCorrupt, "byte {}: expected an event object, found '{}'", offset_ + cut.stop,
-           block()[cut.stop]);
-    }
-    cut_off_at_ = offset_ + cut.end;
+  for (const EventDamage& damage : cut.damages) {
+    damages_.push_back({offset_ + damage.at, damage.kind});
   }
+  found_any_ = found_any_ || cut.end > cut.begin;
+  if (ended_ && !found_any_ && !damages_.empty()) {
+    Fail(ErrorKind::kCorrupt, "byte {}: expected an event object", damages_.front().at);
+  }
+  if (ended_ && !cut.ended) cut_off_at_ = offset_ + cut.end;
   rest_.assign(piece.text() + cut.end, filled - cut.end);
   offset_ += cut.end;
   std::memset(piece.text(), ' ', cut.begin);
@@ -275,10 +185,11 @@ void EventPieces::CutExactly(std::size_t number, std::size_t offset) {
 }
 
 std::vector<std::string_view> SplitObjects(std::string_view array) {
+  const EventScan scan = ScanEvents(array, 1, /*is_all=*/true);
   std::vector<std::string_view> objects;
-  ForEachObject(array, 1, [&](std::size_t from, std::size_t to) {
-    objects.push_back(array.substr(from, to - from));
-  });
+  for (const auto& [begin, end] : scan.objects) objects.push_back(array.substr(begin, end - begin));
+  // A broken event hides the bracket behind it.
+  if (!scan.ended && scan.stopped < array.size()) objects.push_back(array.substr(scan.stopped));
   return objects;
 }
 

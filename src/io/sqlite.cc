@@ -20,6 +20,20 @@ namespace mpa::io {
 
 namespace fs = std::filesystem;
 
+void Distrust(sqlite3* database) {
+  constexpr int kLongestCell = 64 << 20, kLongestStatement = 1'000'000;
+  sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_drop_modules(database, nullptr);  // of virtual tables
+  sqlite3_limit(database, SQLITE_LIMIT_LENGTH, kLongestCell);
+  sqlite3_limit(database, SQLITE_LIMIT_SQL_LENGTH, kLongestStatement);
+  sqlite3_limit(database, SQLITE_LIMIT_EXPR_DEPTH, 100);
+  sqlite3_limit(database, SQLITE_LIMIT_COMPOUND_SELECT, 10);
+  sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0);
+}
+
 namespace {
 
 // The path as a file: URI with which SQLite neither locks nor creates files: as an immutable file
@@ -79,17 +93,6 @@ std::int64_t SizeWithWrites(const fs::path& path) {
     if (!error) bytes += static_cast<std::int64_t>(size);
   }
   return bytes;
-}
-
-// A database may come from an untrusted source: computed parts of its schema (views, triggers,
-// functions) are not run, and no cell may be larger than the texts of the profiler.
-void Distrust(sqlite3* database) {
-  constexpr int kLongestCell = 64 << 20;
-  sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
-  sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
-  sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
-  sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
-  sqlite3_limit(database, SQLITE_LIMIT_LENGTH, kLongestCell);
 }
 
 }  // namespace
@@ -210,7 +213,8 @@ bool Statement::Step() {
   return status == SQLITE_ROW;
 }
 
-Database::Database(const fs::path& path) : name_(path.string()) {
+Database::Database(const fs::path& path)
+    : name_(path.string()), plain_{"sqlite_master", "pragma_table_info", "pragma_table_xinfo"} {
   const bool has_writes = HasWrites(path);
   const std::string uri = ReadOnlyUri(path, has_writes);
   const int status =
@@ -221,7 +225,6 @@ Database::Database(const fs::path& path) : name_(path.string()) {
     Distrust(database_);
     bytes_ = SizeWithWrites(path);
     effort_ = std::make_unique<Effort>(bytes_);
-    sqlite3_progress_handler(database_, Effort::kStepsBetweenChecks, Effort::Check, effort_.get());
     if (has_writes) {
       // The index of the -wal file is kept in memory, and the file stays as it is.
       sqlite3_db_config(database_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
@@ -229,7 +232,9 @@ Database::Database(const fs::path& path) : name_(path.string()) {
     }
     sqlite3_create_function_v2(database_, "visit", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, &scan_,
                                nullptr, RunningScan::VisitRow, RunningScan::Finish, nullptr);
-    HasTable("sqlite_master");  // reads the first page: fails if the file is not a database
+    ReadSchema();
+    sqlite3_set_authorizer(database_, NoteTable, this);
+    sqlite3_progress_handler(database_, Effort::kStepsBetweenChecks, Effort::Check, effort_.get());
   } catch (...) {
     sqlite3_close(database_);
     throw;
@@ -238,16 +243,58 @@ Database::Database(const fs::path& path) : name_(path.string()) {
 
 Database::~Database() { sqlite3_close(database_); }
 
+void Database::ReadSchema() {
+  // The time in which SQLite parses a schema grows with the square of its length. About nine steps
+  // read the text of one table, view or index.
+  constexpr int kMostSteps = 50'000;
+  bool excessive = false;
+  const auto stop = [](void* flag) {
+    *static_cast<bool*>(flag) = true;
+    return 1;
+  };
+  sqlite3_progress_handler(database_, kMostSteps, stop, &excessive);
+  sqlite3_stmt* statement = nullptr;
+  sqlite3_prepare_v2(database_, "SELECT 1 FROM sqlite_master", -1, &statement, nullptr);
+  sqlite3_finalize(statement);
+  if (excessive) {
+    Fail(ErrorKind::kCorrupt,
+         "{}: the schema has thousands of tables, views or indexes; the profiler writes fewer than "
+         "a hundred",
+         name_);
+  }
+  HasTable("sqlite_master");  // fails if the file is not a database
+}
+
 bool Database::HasTable(std::string_view table) const {
   Statement query = Query(fmt::format(
-      "SELECT type = 'view' FROM sqlite_master WHERE type IN ('table', 'view') AND name = '{}'",
+      "SELECT type = 'view', sql LIKE 'CREATE%VIRTUAL%TABLE%' AND NOT rootpage FROM sqlite_master "
+      "WHERE type IN ('table', 'view') AND name = '{}'",
       table));
   if (!query.Step()) return false;
+  const char* computed = nullptr;
   if (query.Int(0) == 1) {
-    Fail(ErrorKind::kCorrupt, "{}: {} is a view, which can compute anything; write it as a table",
-         name_, table);
+    computed = "is a view";
+  } else if (query.Int(1) == 1) {
+    computed = "is a virtual table";
+  } else if (HasGeneratedColumns(table)) {
+    computed = "has generated columns";
+  }
+  if (computed != nullptr) {
+    Fail(ErrorKind::kCorrupt, "{}: {} {}, which can compute anything; write it as a plain table",
+         name_, table, computed);
   }
   return true;
+}
+
+int Database::NoteTable(void* database, int action, const char* table, const char*, const char*,
+                        const char*) {
+  if (action == SQLITE_READ) static_cast<Database*>(database)->read_.insert(table);
+  return SQLITE_OK;
+}
+
+bool Database::HasGeneratedColumns(std::string_view table) const {
+  return Query(fmt::format("SELECT 1 FROM pragma_table_xinfo('{}') WHERE hidden > 1", table))
+      .Step();
 }
 
 bool Database::HasColumn(std::string_view table, std::string_view column) const {
@@ -278,6 +325,7 @@ std::size_t Database::RowsAtMost(std::string_view table) const {
 
 Statement Database::Query(std::string_view sql) const {
   effort_->done = 0;
+  read_.clear();
   sqlite3_stmt* statement = nullptr;
   if (sqlite3_prepare_v2(database_, sql.data(), static_cast<int>(sql.size()), &statement,
                          nullptr) != SQLITE_OK) {
@@ -285,7 +333,11 @@ Statement Database::Query(std::string_view sql) const {
     Fail(ErrorKind::kInput, "{}: {}: {}; the database is of an unknown version, or was changed",
          name_, TablesOf(sql), sqlite3_errmsg(database_));
   }
-  return Statement(database_, statement, name_);
+  Statement query(database_, statement, name_);
+  for (const std::string& table : std::exchange(read_, {})) {
+    if (plain_.insert(table).second) HasTable(table);
+  }
+  return query;
 }
 
 void Database::Scan(std::string_view columns, std::string_view source,

@@ -69,7 +69,7 @@ class Collector {
   // The work that another table lists already; null when none does.
   template <typename Rows>
   DeviceWork* Listed(const Rows& rows, std::size_t i) {
-    if (rows.link[i] < 0) return nullptr;
+    if (rows.link[i] < 0 || trace_.device == DeviceKind::kGpu) return nullptr;
     const Place place{rows.link[i], rows.start[i], 0};
     const auto found = std::lower_bound(places_.begin(), places_.end(), place);
     const bool listed =
@@ -92,7 +92,8 @@ class Collector {
   void FindKernelsOfTasks() {
     const Kernels& kernels = trace_.kernels;
     is_task_.assign(kernels.Size(), false);
-    if (linked_.empty()) return;
+    // Tables of GPU traces share no work, and what one graph launched may start together.
+    if (linked_.empty() || trace_.device == DeviceKind::kGpu) return;
     const std::vector<std::size_t> by_start = kernels.RowsByStart();
     for (auto& [link, work] : linked_) {
       auto at = std::partition_point(

@@ -47,7 +47,7 @@ std::string TimeStampOf(const std::filesystem::path& path) {
 }
 
 // Of several captures of one rank the latest one counts.
-std::vector<FoundRank> LatestOfEach(std::vector<FoundRank> found, std::vector<std::string>& notes) {
+std::vector<FoundRank> LatestOfEach(std::vector<FoundRank> found, FoundRanks& result) {
   std::stable_sort(found.begin(), found.end(), [](const FoundRank& a, const FoundRank& b) {
     return std::pair{a.rank, TimeStampOf(a.input.path)} <
            std::pair{b.rank, TimeStampOf(b.input.path)};
@@ -55,8 +55,10 @@ std::vector<FoundRank> LatestOfEach(std::vector<FoundRank> found, std::vector<st
   std::vector<FoundRank> latest;
   for (FoundRank& next : found) {
     if (next.rank >= 0 && !latest.empty() && latest.back().rank == next.rank) {
-      notes.push_back(fmt::format("rank {}: {} is left out, because {} is later", next.rank,
-                                  latest.back().input.path.string(), next.input.path.string()));
+      result.partial = true;
+      result.notes.push_back(fmt::format("rank {}: {} is left out, because {} is later", next.rank,
+                                         latest.back().input.path.string(),
+                                         next.input.path.string()));
       latest.back() = std::move(next);
     } else {
       latest.push_back(std::move(next));
@@ -100,7 +102,7 @@ FoundRanks FindRanks(const std::filesystem::path& directory,
     Fail(ErrorKind::kInput, "{}: no readable capture; see why with 'msprof-analyze check {}'",
          directory.string(), directory.string());
   }
-  result.ranks = LatestOfEach(std::move(found), result.notes);
+  result.ranks = LatestOfEach(std::move(found), result);
   std::vector<const RankInput*> inputs;
   for (const FoundRank& rank : result.ranks) inputs.push_back(&rank.input);
   NoteUnreadRecords(inputs, result.notes);

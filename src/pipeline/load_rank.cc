@@ -14,6 +14,7 @@
 #include "mpa/model/launches.h"
 #include "mpa/model/step_selection.h"
 #include "table_rows.h"
+#include "time_checks.h"
 
 namespace mpa {
 namespace {
@@ -108,6 +109,7 @@ LoadedRank LoadRank(const RankInput& input, const ReadRequest& request,
     }
   }
   LinkByTime(rank.trace);
+  CheckTimes(rank.trace);
   DropEmptySteps(rank.trace);
   if (step) {
     InContext(input.path.string(),

@@ -9,6 +9,7 @@
 #include "mpa/base/error.h"
 #include "mpa/base/parallel.h"
 #include "mpa/base/progress.h"
+#include "mpa/capture/ability.h"
 #include "mpa/pipeline/analyzer_checks.h"
 #include "mpa/recipe/arguments.h"
 
@@ -40,6 +41,14 @@ void Fill(const RankTrace& trace, RankFacts& facts) {
   tell(!trace.memory_samples.Empty(), recorded.memory);
   tell(!trace.allocations.Empty(), recorded.op_memory);
   tell(!trace.mstx.Empty(), recorded.mstx);
+}
+
+// What the commands say of the events, too.
+void WarnOfIssues(const RankTrace& trace, RankFacts& facts) {
+  if (facts.kind != CaptureKind::kGpu && facts.kind != CaptureKind::kNpuText) return;
+  for (const std::string& line : trace.issues.Lines()) {
+    facts.warnings.push_back({"events_damaged", line, kCopyAgain, {}});
+  }
 }
 
 bool HasRows(const Report& report) {
@@ -124,6 +133,7 @@ std::vector<Trial> TryRank(const OpenOptions& options, RankFacts& facts) {
   try {
     const RankTrace trace = Load(inputs.front(), facts, wanted);
     Fill(trace, facts);
+    WarnOfIssues(trace, facts);
     ParallelFor(checks.size(), [&](std::size_t i) { trials[i] = TryOn(trace, checks[i]); });
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::kResource) throw;

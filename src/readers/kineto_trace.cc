@@ -8,7 +8,10 @@
 #include <limits>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
+#include "begin_ends.h"
+#include "gpu_launches.h"
 #include "megabytes.h"
 #include "mpa/base/text.h"
 #include "mpa/io/numbers.h"
@@ -23,8 +26,14 @@
 namespace mpa::readers {
 namespace {
 
-constexpr std::array<std::string_view, 6> kHostCategories = {
-    "cpu_op", "user_annotation", "cuda_runtime", "cuda_driver", "operator", "runtime"};
+constexpr std::array<std::string_view, 3> kOperatorCategories = {"cpu_op", "user_annotation",
+                                                                 "operator"};
+constexpr std::array<std::string_view, 8> kCallCategories = {
+    "cuda_runtime", "cuda_driver",         "runtime",           "xpu_runtime", "xpu_driver",
+    "mtia_runtime", "privateuse1_runtime", "privateuse1_driver"};
+// Work of devices in events whose meaning is not known.
+constexpr std::array<std::string_view, 4> kUnknownWorkCategories = {
+    "mtia_ccp_events", "mtia_workloadd", "mtia_insight", "hpu_op"};
 // Copies have a type of their own: exporters of 2021 write Memcpy and Memset.
 constexpr std::array<std::string_view, 2> kCopyCategories = {"gpu_memcpy", "memcpy"};
 constexpr std::array<std::string_view, 2> kMemsetCategories = {"gpu_memset", "memset"};
@@ -45,14 +54,16 @@ struct MemoryEvent {
 
 // The data that is joined after all pieces were read.
 struct Joined {
-  std::vector<EventPlace> kernel_places, communication_places, task_places;
+  GpuWork work;
+  std::vector<CorrelatedEvent> calls;
   std::vector<MemoryEvent> memory;
   std::vector<FlowPoint> flows, backward_flows;
 
   void Add(const Joined& other) {
-    AppendAll(other.kernel_places, kernel_places);
-    AppendAll(other.communication_places, communication_places);
-    AppendAll(other.task_places, task_places);
+    AppendAll(other.work.kernels, work.kernels);
+    AppendAll(other.work.communications, work.communications);
+    AppendAll(other.work.tasks, work.tasks);
+    AppendAll(other.calls, calls);
     AppendAll(other.memory, memory);
     AppendAll(other.flows, flows);
     AppendAll(other.backward_flows, backward_flows);
@@ -66,6 +77,7 @@ struct Fragment {
   std::vector<HostEvent> host, python;
   Joined rest;
   std::optional<std::int64_t> first_backward_tid;
+  BeginEnds begin_ends;
 };
 
 class KinetoFiller {
@@ -78,6 +90,10 @@ class KinetoFiller {
 
   void operator()(const TraceEvent& event) {
     if (event.ph == "M") return;
+    if (event.ph == "B" || event.ph == "E") {
+      fragment_.begin_ends.Add(event, fragment_.part.issues, file_name_);
+      return;
+    }
     const std::string category = ToLower(event.cat);
     if (IsFlow(category)) {
       AddFlow(event, fragment_.rest.flows);
@@ -86,8 +102,13 @@ class KinetoFiller {
         fragment_.first_backward_tid = IdFrom(event.tid);
       }
       if (Wanted(Tables::kBackwardLinks)) AddFlow(event, fragment_.rest.backward_flows);
-    } else if (Contains(kHostCategories, category)) {
+    } else if (event.ph != "X") {
+      if (EqualsIgnoringCase(event.name, "[memory]")) AddMemory(event);
+    } else if (Contains(kOperatorCategories, category)) {
       AddHost(event, fragment_.host);
+    } else if (Contains(kCallCategories, category)) {
+      AddHost(event, fragment_.host);
+      AddCall(event);
     } else if (category == "python_function") {
       if (Wanted(Tables::kPythonCalls)) AddHost(event, fragment_.python);
     } else if (Contains(kCopyCategories, category)) {
@@ -98,16 +119,15 @@ class KinetoFiller {
       AddDevice(event, WorkKind::kCollective);
     } else if (category == "kernel") {
       AddDevice(event, KindOfKernel(event.name));
+    } else if (Contains(kUnknownWorkCategories, category)) {
+      fragment_.part.issues.Count("event of the device left out, its category is not supported",
+                                  fmt::format("{}: {}", file_name_, category));
     } else if (EqualsIgnoringCase(event.name, "[memory]")) {
       AddMemory(event);
     }
   }
 
  private:
-  struct Span {
-    TimeNs start, dur;
-  };
-
   bool IsFlow(const std::string& category) const {
     const std::string& own = request_.gpu_flow_cat;
     return own.empty() ? Contains(kFlowCategories, category) : category == own;
@@ -115,13 +135,8 @@ class KinetoFiller {
 
   bool Wanted(Tables tables) const { return Overlap(request_.wanted, tables); }
 
-  std::optional<Span> SpanOf(const TraceEvent& event) {
-    const auto start = io::NsFromMicros(event.ts);
-    const auto dur = event.dur.empty() ? 0 : io::NsFromMicros(event.dur);
-    if (start && dur && IsDuration(*dur)) return Span{*start, *dur};
-    fragment_.part.issues.Count("event left out, invalid start or duration",
-                                fmt::format("{}: \"{}\"", file_name_, event.name));
-    return std::nullopt;
+  std::optional<SpanTimes> SpanOf(const TraceEvent& event) {
+    return TimesOf(event, file_name_, fragment_.part.issues);
   }
 
   StringId Intern(std::string_view text) { return fragment_.part.strings.Intern(text); }
@@ -140,6 +155,13 @@ class KinetoFiller {
       if (details && arg.key == "Input type") op.types = Intern(PythonText(arg.value));
       if (arg.key == "Call stack") op.stack = texts_.Intern(arg);
     }
+  }
+
+  void AddCall(const TraceEvent& event) {
+    const auto time = io::NsFromMicros(event.ts);
+    const auto correlation = io::ParseInt(event.Arg("correlation"));
+    if (!time || !correlation) return;
+    fragment_.rest.calls.push_back({{IdFrom(event.pid), IdFrom(event.tid), *time}, *correlation});
   }
 
   void AddFlow(const TraceEvent& event, std::vector<FlowPoint>& flows) {
@@ -168,7 +190,12 @@ class KinetoFiller {
     if (!span) return;
     const StringId name = Intern(event.name);
     const std::int64_t stream = IdFrom(event.tid);
-    const EventPlace place{IdFrom(event.pid), stream, span->start};
+    CorrelatedEvent work{{IdFrom(event.pid), stream, span->start}};
+    work.device = work.place.pid;
+    for (const EventArg& arg : event.args) {
+      if (arg.key == "correlation") work.correlation = io::ParseInt(arg.value).value_or(-1);
+      if (arg.key == "device") work.device = io::ParseInt(arg.value).value_or(work.device);
+    }
     switch (kind) {
       case WorkKind::kCopy:
       case WorkKind::kMemset:
@@ -179,17 +206,17 @@ class KinetoFiller {
              .type = Intern(kind == WorkKind::kCopy ? kGpuCopy : kGpuMemset),
              .stream = stream,
              .direction = DirectionOfCopyName(event.name)});
-        fragment_.rest.task_places.push_back(place);
+        fragment_.rest.work.tasks.push_back(work);
         break;
       case WorkKind::kCollective:
         fragment_.part.communications.Append(
             {.start = span->start, .dur = span->dur, .name = name, .op_type = name});
-        fragment_.rest.communication_places.push_back(place);
+        fragment_.rest.work.communications.push_back(work);
         break;
       case WorkKind::kKernel:
         fragment_.part.kernels.Append(
             {.start = span->start, .dur = span->dur, .name = name, .stream = stream});
-        fragment_.rest.kernel_places.push_back(place);
+        fragment_.rest.work.kernels.push_back(work);
         break;
     }
   }
@@ -293,26 +320,42 @@ void Join(const Fragment& fragment, TrackNumbers& tracks, RankTrace& trace) {
   trace.issues.Merge(part.issues);
 }
 
+void LinkLaunches(const ReadRequest& request, std::string_view file_name, Joined& joined,
+                  TrackNumbers& tracks, RankTrace& trace) {
+  GpuLaunches launches(joined.flows, joined.calls, !request.gpu_flow_cat.empty());
+  KeepOneDevice(launches, file_name, joined.work, trace);
+  launches.Link(joined.work.kernels, trace.kernels.link);
+  launches.Link(joined.work.communications, trace.communications.link);
+  launches.Link(joined.work.tasks, trace.device_tasks.link);
+  launches.Append(tracks, trace,
+                  {&trace.kernels.link, &trace.communications.link, &trace.device_tasks.link});
+  // A list of the user decides alone.
+  if (request.masks.communication == BuiltInMasks().communication) MoveCollectives(trace);
+}
+
 void ReadKinetoTrace(const CaptureFile& file, const ReadRequest& request, RankTrace& trace) {
   trace.device = DeviceKind::kGpu;
   const std::string file_name = file.path.filename().string();
   TrackNumbers tracks(trace.tracks);
   Joined joined;
+  BeginEnds begin_ends;
   ReadPieces<Fragment>(
       file, trace.issues,
       [&](EventParser& parser, const io::EventPiece& piece, Fragment& fragment) {
         KinetoFiller filler(fragment, request, file_name);
         return parser.Parse(piece, file_name, fragment.part.issues, std::ref(filler));
       },
-      [&](const Fragment& fragment) {
+      [&](Fragment& fragment) {
         Join(fragment, tracks, trace);
         joined.Add(fragment.rest);
+        begin_ends.Append(std::move(fragment.begin_ends));
       });
-  LaunchFlows launches;
-  launches.Append(joined.flows, tracks, trace);
-  launches.Link(joined.kernel_places, trace.kernels.link);
-  launches.Link(joined.communication_places, trace.communications.link);
-  launches.Link(joined.task_places, trace.device_tasks.link);
+  Fragment of_pairs;
+  KinetoFiller filler(of_pairs, request, file_name);
+  begin_ends.ForEachSpan(of_pairs.part.issues, file_name, std::ref(filler));
+  Join(of_pairs, tracks, trace);
+  joined.Add(of_pairs.rest);
+  LinkLaunches(request, file_name, joined, tracks, trace);
   AppendBackwardLinks(joined.backward_flows, tracks, trace);
   AppendAllocations(std::move(joined.memory), trace.allocations);
 }

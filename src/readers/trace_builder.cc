@@ -23,13 +23,6 @@ std::int32_t TrackNumbers::Of(std::int64_t pid, std::int64_t tid) {
   return found->second;
 }
 
-namespace {
-
-// Exporters make process ids for the viewer from the program's: its number, 10 bits further up.
-constexpr int kViewerBits = 10;
-
-}  // namespace
-
 HostThreads::HostThreads(const RankTrace& trace) {
   std::vector<bool> seen(trace.tracks.Size(), false);
   const auto note = [&](const std::vector<std::int32_t>& rows) {
@@ -68,15 +61,15 @@ namespace {
 struct Flow {
   const FlowPoint* start = nullptr;
   const FlowPoint* end = nullptr;
-  bool from_end = false;  ///< its end comes first in the file
+  bool from_end = false;   ///< its end comes first in the file
+  std::size_t before = 0;  ///< one more than the flow before it that waits for the same start
 
   bool IsComplete() const { return start != nullptr && end != nullptr; }
 };
 
 // The flows with both ends, in order of first appearance. Exporters number arrows by the times at
-// which they end, so flows with one number follow each other; an end that does not begin another
-// flow replaces the earlier end.
-// replaces what came before.
+// which they end, so flows with one number follow each other. Of several ends with one start each
+// is a flow; of several starts with one end the last counts.
 std::vector<Flow> CompleteFlows(const std::vector<FlowPoint>& points) {
   std::vector<Flow> flows;
   std::unordered_map<std::int64_t, std::size_t> flow_of_id;
@@ -86,9 +79,19 @@ std::vector<Flow> CompleteFlows(const std::vector<FlowPoint>& points) {
       const Flow& last = flows[found->second];
       if (last.IsComplete() && last.from_end == point.is_end) found->second = flows.size();
     }
+    if (found->second < flows.size() && point.is_end && flows[found->second].end != nullptr) {
+      Flow further = flows[found->second];
+      if (!further.IsComplete()) further.before = found->second + 1;
+      found->second = flows.size();
+      flows.push_back(further);
+    }
     if (found->second == flows.size()) flows.push_back({.from_end = point.is_end});
-    Flow& flow = flows[found->second];
-    (point.is_end ? flow.end : flow.start) = &point;
+    Flow* flow = &flows[found->second];
+    (point.is_end ? flow->end : flow->start) = &point;
+    while (!point.is_end && flow->before > 0) {
+      flow = &flows[flow->before - 1];
+      flow->start = &point;
+    }
   }
   std::erase_if(flows, [](const Flow& flow) { return !flow.IsComplete(); });
   return flows;
@@ -204,6 +207,27 @@ void AppendPythonCalls(const std::vector<HostEvent>& events, StringMapping& text
                                .name = texts[event.name],
                                .track = tracks.Of(event.pid, event.tid)});
   }
+}
+
+void DropProcesses(const std::set<std::int64_t>& pids, RankTrace& trace) {
+  if (pids.empty()) return;
+  const auto is_kept = [&](std::int32_t track) {
+    return track < 0 || !pids.contains(trace.tracks.pid[static_cast<std::size_t>(track)]);
+  };
+  trace.host_ops.Filter([&](std::size_t row) { return is_kept(trace.host_ops.track[row]); });
+  trace.python_calls.Filter(
+      [&](std::size_t row) { return is_kept(trace.python_calls.track[row]); });
+  std::multiset<std::pair<TimeNs, TimeNs>> spans;
+  for (std::size_t row = 0; row < trace.host_ops.Size(); ++row) {
+    const TimeNs start = trace.host_ops.start[row];
+    spans.emplace(start, start + trace.host_ops.dur[row]);
+  }
+  trace.steps.Filter([&](std::size_t row) {
+    const auto span = spans.find({trace.steps.start[row], trace.steps.end[row]});
+    if (span == spans.end()) return false;
+    spans.erase(span);  // another rank may have the same
+    return true;
+  });
 }
 
 }  // namespace mpa::readers

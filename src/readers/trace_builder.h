@@ -31,6 +31,9 @@ class TrackNumbers {
   std::map<std::pair<std::int64_t, std::int64_t>, std::int32_t> numbers_;
 };
 
+/// Exporters make process ids for the viewer from the program's: its number, 10 bits further up.
+inline constexpr int kViewerBits = 10;
+
 /// The threads of the profiled program. Events of the runtime and marks are in processes that the
 /// viewer made up; their threads are those of the program. Built after all operators were read.
 class HostThreads {
@@ -65,8 +68,8 @@ struct EventPlace {
   auto operator<=>(const EventPlace&) const = default;
 };
 
-/// Pairs the ends of flows by id (a later end of the same id and role replaces an earlier one) and
-/// appends the complete ones to trace.launches, in order of first appearance.
+/// Pairs the ends of flows by id, several ends with one start, too, and appends the complete ones
+/// to trace.launches, in order of first appearance.
 class LaunchFlows {
  public:
   void Append(const std::vector<FlowPoint>& points, TrackNumbers& tracks, RankTrace& trace);
@@ -124,6 +127,9 @@ struct HostEvent {
 /// Appends the operators of a fragment, and a step for each that is named "ProfilerStep#<number>".
 void AppendHostOps(const std::vector<HostEvent>& events, StringMapping& texts, TrackNumbers& tracks,
                    RankTrace& trace);
+
+/// Drops the operators, Python functions and steps of processes of other ranks.
+void DropProcesses(const std::set<std::int64_t>& pids, RankTrace& trace);
 
 /// Appends the Python functions of a fragment.
 void AppendPythonCalls(const std::vector<HostEvent>& events, StringMapping& texts,

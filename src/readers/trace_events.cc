@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "mpa/base/printable.h"
 #include "mpa/base/text.h"
 #include "mpa/io/numbers.h"
 
@@ -51,8 +52,7 @@ bool ReadScalar(od::value value, std::string_view& text) {
   if (token.empty()) return false;
   if (token[0] == '"') {
     text = WithoutQuotes(token);
-    if (HasEscapes(text) && value.get_string().get(text) != simdjson::SUCCESS) text = {};
-    return true;
+    return !HasEscapes(text) || value.get_string().get(text) == simdjson::SUCCESS;
   }
   if (StartsNumber(token[0])) {
     text = WithoutBlanks(token);
@@ -166,6 +166,21 @@ std::string_view TraceEvent::Arg(std::string_view key) const {
   return arg == nullptr ? std::string_view() : arg->value;
 }
 
+std::optional<SpanTimes> TimesOf(const TraceEvent& event, std::string_view file_name,
+                                 Issues& issues) {
+  const auto left_out = [&](std::string_view what) {
+    issues.Count(what, fmt::format("{}: \"{}\" at {} us", file_name, Printable(event.name),
+                                   event.ts.empty() ? "unknown" : event.ts));
+    return std::nullopt;
+  };
+  if (event.name.data() == nullptr) return left_out("event left out, it has no name");
+  if (event.dur.empty()) return left_out("event left out, its duration is missing");
+  const auto start = io::NsFromMicros(event.ts);
+  const auto dur = io::NsFromMicros(event.dur);
+  if (!start || !dur || !IsDuration(*dur)) return left_out(kInvalidTimes);
+  return SpanTimes{*start, *dur};
+}
+
 struct EventParser::State {
   od::parser parser;
   TraceEvent event;
@@ -219,8 +234,10 @@ bool EventParser::Parse(const io::EventPiece& piece, std::string_view file_name,
     const std::string alone = PaddedArray(objects[i]);
     if (state_->ParseArray(alone.data(), alone.size() - simdjson::SIMDJSON_PADDING, alone.size(),
                            on_event)) {
+      const auto at = static_cast<std::size_t>(objects[i].data() - array.data()) - 1;
       issues.Count("event left out, it is not valid JSON",
-                   fmt::format("{}: \"{}\"", file_name, objects[i].substr(0, 60)));
+                   fmt::format("{}: byte {}: \"{}\"", file_name, piece.offset() + at,
+                               Printable(objects[i].substr(0, 60))));
     }
   }
   return true;

@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
+#include "mpa/base/time.h"
 #include "mpa/io/event_pieces.h"
 #include "mpa/model/issues.h"
 #include "mpa/model/string_pool.h"
@@ -22,7 +24,7 @@ struct EventArg {
 };
 
 /// One event of a Chrome trace. Numbers are the text of the file, texts but those of args are
-/// unescaped; members that the event lacks are empty.
+/// unescaped; members that the event lacks are empty and have no data(), texts of no length have.
 struct TraceEvent {
   std::string_view ph, cat, name;
   std::string_view pid, tid, ts, dur, id;
@@ -33,6 +35,17 @@ struct TraceEvent {
   /// Its value, or nothing; escapes are left as they are.
   std::string_view Arg(std::string_view key) const;
 };
+
+inline constexpr std::string_view kInvalidTimes = "event left out, invalid start or duration";
+
+/// When a span ran.
+struct SpanTimes {
+  TimeNs start, dur;
+};
+/// The times of a span that has a name; empty for one that cannot be used, which is counted. A
+/// duration that is not there is unknown, not 0.
+std::optional<SpanTimes> TimesOf(const TraceEvent& event, std::string_view file_name,
+                                 Issues& issues);
 
 /// Parses the pieces of a trace, one after the other.
 class EventParser {

@@ -34,6 +34,8 @@ class FragmentFiller {
       AddSpan(event);
     } else if (event.ph == "s" || event.ph == "f") {
       AddFlow(event);
+    } else if (event.ph == "B" || event.ph == "E") {
+      fragment_.begin_ends.Add(event, fragment_.issues, file_name_);
     } else if (event.ph == "C" && event.name == "AI Core Freq" && Wanted(Tables::kCoreClocks)) {
       AddCoreClock(event);
     }
@@ -61,28 +63,24 @@ class FragmentFiller {
   void AddSpan(const TraceEvent& event) {
     const Kind kind = KindOf(event.cat);
     if (kind == Kind::kUnread) return;
-    const auto start = io::NsFromMicros(event.ts);
-    const auto dur = event.dur.empty() ? 0 : io::NsFromMicros(event.dur);
-    if (!start || !dur || !IsDuration(*dur)) {
-      fragment_.issues.Count("event left out, invalid start or duration",
-                             fmt::format("{}: \"{}\"", file_name_, event.name));
-      return;
-    }
+    const auto times = TimesOf(event, file_name_, fragment_.issues);
+    if (!times) return;
+    const auto [start, dur] = *times;
     const StringId name = fragment_.strings.Intern(event.name);
     const std::int64_t pid = IdFrom(event.pid);
     const std::int64_t tid = IdFrom(event.tid);
     if (kind == Kind::kHostOp) {
-      fragment_.host.push_back({*start, *dur, name, pid, tid});
+      fragment_.host.push_back({start, dur, name, pid, tid});
       if (Wanted(Tables::kOpDetails)) ReadOpArgs(event.args, fragment_.host.back());
       if (Wanted(Tables::kOpStacks)) ReadStack(event.args, fragment_.host.back());
     } else if (kind == Kind::kPython) {
-      fragment_.python.push_back({*start, *dur, name, pid, tid});
+      fragment_.python.push_back({start, dur, name, pid, tid});
     } else if (kind == Kind::kDevice) {
-      AddDeviceEvent(event, {*start, *dur, name, pid, tid, io::MicrosBeyondNs(event.dur)});
+      AddDeviceEvent(event, {start, dur, name, pid, tid, io::MicrosBeyondNs(event.dur)});
     } else if (kind == Kind::kGarbage) {
-      fragment_.garbage_collections.Append({.start = *start, .dur = *dur});
+      fragment_.garbage_collections.Append({.start = start, .dur = dur});
     } else {
-      AddQueueEvent(event, {0, kind == Kind::kWork, *start, *dur, pid, tid, name});
+      AddQueueEvent(event, {0, kind == Kind::kWork, start, dur, pid, tid, name});
     }
   }
 
@@ -217,6 +215,12 @@ bool FillFragment(EventParser& parser, const io::EventPiece& piece, const ReadRe
                   std::string_view file_name, TraceFragment& fragment) {
   FragmentFiller filler(fragment, request, file_name);
   return parser.Parse(piece, file_name, fragment.issues, std::ref(filler));
+}
+
+void FillFragment(BeginEnds& begin_ends, const ReadRequest& request, std::string_view file_name,
+                  TraceFragment& fragment) {
+  FragmentFiller filler(fragment, request, file_name);
+  begin_ends.ForEachSpan(fragment.issues, file_name, std::ref(filler));
 }
 
 }  // namespace mpa::readers

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "begin_ends.h"
 #include "mpa/model/rank_trace.h"
 #include "mpa/readers/reader.h"
 #include "trace_builder.h"
@@ -60,6 +61,7 @@ struct TraceFragment {
   std::vector<FlowPoint> flows, backward_flows, runtime_flows, mstx_flows;
   std::vector<QueueEvent> queue;
   std::vector<Metadata> metadata;
+  BeginEnds begin_ends;
   GarbageCollections garbage_collections;
   CoreClocks core_clocks;
   std::int64_t backward_tid = -1;
@@ -73,5 +75,8 @@ constexpr Tables kRuntimeTables =
 /// counted. Returns false when the piece is not valid as a whole, see EventParser.
 bool FillFragment(EventParser& parser, const io::EventPiece& piece, const ReadRequest& request,
                   std::string_view file_name, TraceFragment& fragment);
+/// The same with the spans of all pieces that are written as two events.
+void FillFragment(BeginEnds& begin_ends, const ReadRequest& request, std::string_view file_name,
+                  TraceFragment& fragment);
 
 }  // namespace mpa::readers

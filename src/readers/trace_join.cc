@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace_join.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -24,22 +28,77 @@ namespace {
 // The processes that hold device events, and the threads of the communication process.
 struct Processes {
   std::optional<std::int64_t> hardware, communication, overlap;
-  std::map<std::int64_t, std::string> comm_thread_names;    // by tid
+  std::set<std::int64_t> other_owners;                    // the program's processes of other ranks
+  std::map<std::int64_t, std::string> comm_thread_names;  // by tid
   std::map<std::int64_t, std::int64_t> comm_thread_places;  // sort index by tid
   std::map<std::int64_t, RuntimeProcess> runtime;           // by pid
 };
 
-Processes FindProcesses(const std::vector<Metadata>& metadata, const StringPool& strings) {
+// The process with most events; of several the least. Those of other ranks are counted.
+class ProcessChoice {
+ public:
+  explicit ProcessChoice(const std::vector<DeviceEvent>& events) {
+    for (const DeviceEvent& event : events) ++events_[event.pid];
+  }
+
+  void Offer(std::int64_t pid) { pids_.insert(pid); }
+  std::optional<std::int64_t> Choose(std::string_view name, std::optional<std::int64_t> beside,
+                                     Issues& issues) const {
+    if (pids_.empty()) return std::nullopt;
+    const auto is_beside = [&](std::int64_t pid) {
+      return beside && pid >> kViewerBits == *beside >> kViewerBits;
+    };
+    const auto weight = [&](std::int64_t pid) { return std::pair{is_beside(pid), EventsOf(pid)}; };
+    const std::int64_t chosen =
+        *std::max_element(pids_.begin(), pids_.end(),
+                          [&](std::int64_t a, std::int64_t b) { return weight(a) < weight(b); });
+    for (const std::int64_t pid : pids_) {
+      if (pid == chosen || EventsOf(pid) == 0) continue;
+      issues.Count("events of another device or rank left out, the trace holds several",
+                   fmt::format("process {} \"{}\" with {} events, in place of {}", pid, name,
+                               EventsOf(pid), chosen));
+    }
+    return chosen;
+  }
+  // Those of the program that belong to the processes that were not chosen.
+  std::set<std::int64_t> OtherOwners(std::optional<std::int64_t> chosen) const {
+    std::set<std::int64_t> owners;
+    for (const std::int64_t pid : pids_) {
+      if (EventsOf(pid) > 0) owners.insert(pid >> kViewerBits);
+    }
+    if (chosen) owners.erase(*chosen >> kViewerBits);
+    return owners;
+  }
+
+ private:
+  std::int64_t EventsOf(std::int64_t pid) const {
+    const auto found = events_.find(pid);
+    return found == events_.end() ? 0 : found->second;
+  }
+
+  std::map<std::int64_t, std::int64_t> events_;
+  std::set<std::int64_t> pids_;
+};
+
+Processes FindProcesses(const std::vector<Metadata>& metadata,
+                        const std::vector<DeviceEvent>& events, const StringPool& strings,
+                        Issues& issues) {
   Processes found;
+  ProcessChoice communication(events);
+  ProcessChoice hardware = communication, overlap = communication;
   for (const Metadata& process : metadata) {
     if (process.kind != Metadata::Kind::kProcessName) continue;
     const std::string_view name = strings.View(process.value);
-    if (name == "Communication" || name == "HCCL") found.communication = process.pid;
-    if (name == "Ascend Hardware") found.hardware = process.pid;
-    if (name == "Overlap Analysis") found.overlap = process.pid;
+    if (name == "Communication" || name == "HCCL") communication.Offer(process.pid);
+    if (name == "Ascend Hardware") hardware.Offer(process.pid);
+    if (name == "Overlap Analysis") overlap.Offer(process.pid);
     const RuntimeProcess runtime = RuntimeProcessOf(name);
     if (runtime != RuntimeProcess::kNone) found.runtime[process.pid] = runtime;
   }
+  found.hardware = hardware.Choose("Ascend Hardware", std::nullopt, issues);
+  found.communication = communication.Choose("Communication", found.hardware, issues);
+  found.overlap = overlap.Choose("Overlap Analysis", found.hardware, issues);
+  found.other_owners = hardware.OtherOwners(found.hardware);
   for (const Metadata& thread : metadata) {
     if (thread.pid != found.communication) continue;
     const std::string_view value = strings.View(thread.value);
@@ -336,8 +395,38 @@ void TraceJoin::Add(const TraceFragment& fragment) {
   AppendAll(fragment.mstx_flows, mstx_flows_);
 }
 
+namespace {
+
+// Analyses go by the order of the rows, which must not depend on that of the file.
+void SortDeviceWork(RankTrace& trace) {
+  const auto sort = [&](auto& table, auto place) {
+    std::vector<std::size_t> rows = table.RowsByStart();
+    const auto key = [&](std::size_t i) {
+      return std::tuple{table.start[i], table.group[i], place(i), table.dur[i],
+                        trace.strings.View(table.name[i])};
+    };
+    std::stable_sort(rows.begin(), rows.end(),
+                     [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+    table.Reorder(rows);
+  };
+  sort(trace.comm_tasks, [&](std::size_t i) { return trace.comm_tasks.plane[i]; });
+  sort(trace.communications, [](std::size_t) { return 0; });
+  DeviceTasks& tasks = trace.device_tasks;
+  if (std::is_sorted(tasks.start.begin(), tasks.start.end())) return;
+  std::vector<std::size_t> rows = tasks.RowsByStart();
+  const auto key = [&](std::size_t i) {
+    return std::tuple{tasks.start[i], tasks.stream[i], tasks.task_id[i]};
+  };
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+  tasks.Reorder(rows);
+}
+
+}  // namespace
+
 void TraceJoin::Finish() {
-  const Processes processes = FindProcesses(metadata_, trace_.strings);
+  const Processes processes = FindProcesses(metadata_, device_, trace_.strings, trace_.issues);
+  DropProcesses(processes.other_owners, trace_);
   const bool with_runtime = Overlap(wanted_, kRuntimeTables);
   const bool with_mstx = Overlap(wanted_, Tables::kMstx);
   RuntimeTrace runtime(trace_);
@@ -363,6 +452,7 @@ void TraceJoin::Finish() {
   mstx.Place(tracks_, trace_);
   if (with_runtime) runtime.Finish(runtime_flows_, tracks_);
   if (Overlap(wanted_, Tables::kHostCalls)) AppendCallStamps(runtime_flows_, trace_);
+  SortDeviceWork(trace_);
   trace_.core_clocks.Reorder(trace_.core_clocks.RowsByStart());
 }
 

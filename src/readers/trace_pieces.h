@@ -22,6 +22,23 @@ namespace mpa::readers {
 /// The size of a piece: large enough for the cost of each piece, small enough for the caches.
 inline constexpr std::size_t kPieceBytes = std::size_t{4} << 20;
 
+/// What is wrong with a trace, as a phrase.
+constexpr std::string_view NameOf(io::EventDamage::Kind kind) {
+  switch (kind) {
+    case io::EventDamage::kSurplusComma:
+      return "comma without an event in the trace";
+    case io::EventDamage::kNulBytes:
+      return "NUL bytes in place of text in the trace, events may be lost; copy it again";
+    case io::EventDamage::kNoEvent:
+      return "text left out, it is not an event; reading went on at the next one";
+    case io::EventDamage::kBehindEnd:
+      return "events behind the end of the trace were read, too";
+    case io::EventDamage::kTextBehindEnd:
+      return "text behind the end of the trace was left out";
+  }
+  return {};
+}
+
 /// Reads a trace in pieces, in parallel: parse(parser, piece, fragment) puts what a piece holds
 /// into a new Fragment (false: not valid as a whole, see EventParser), join(fragment) gets the
 /// fragments one after the other, in file order. An unfinished trace (the writer was killed) is
@@ -74,6 +91,10 @@ void ReadPieces(const CaptureFile& file, Issues& issues, Parse parse, Join join)
       wrong_cut.reset();
     }
     ParallelFor(kPiecesAtOnce, read_one);
+  }
+  for (const io::EventDamage& damage : pieces.damages()) {
+    issues.Count(NameOf(damage.kind),
+                 fmt::format("{}: byte {}", file.path.filename().string(), damage.at));
   }
   if (pieces.cut_off_at() != std::string_view::npos) {
     issues.Count(kTraceBreaksOff,

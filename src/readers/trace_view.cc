@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // trace_view.json: the whole timeline of an NPU text capture.
 #include <string>
+#include <utility>
 
 #include "mpa/readers/reader.h"
 #include "trace_fragment.h"
@@ -13,12 +14,19 @@ namespace {
 void ReadTraceView(const CaptureFile& file, const ReadRequest& request, RankTrace& trace) {
   const std::string file_name = file.path.filename().string();
   TraceJoin join(request.wanted, trace);
+  BeginEnds begin_ends;
   ReadPieces<TraceFragment>(
       file, trace.issues,
       [&](EventParser& parser, const io::EventPiece& piece, TraceFragment& fragment) {
         return FillFragment(parser, piece, request, file_name, fragment);
       },
-      [&](const TraceFragment& fragment) { join.Add(fragment); });
+      [&](TraceFragment& fragment) {
+        join.Add(fragment);
+        begin_ends.Append(std::move(fragment.begin_ends));
+      });
+  TraceFragment of_pairs;
+  FillFragment(begin_ends, request, file_name, of_pairs);
+  join.Add(of_pairs);
   join.Finish();
 }
 

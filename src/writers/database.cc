@@ -66,6 +66,7 @@ class Writer {
     const int result = sqlite3_open_v2(path.c_str(), &database_,
                                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
     if (result != SQLITE_OK) Complain();
+    io::Distrust(database_);
   }
   ~Writer() {
     sqlite3_finalize(statement_);

@@ -304,7 +304,7 @@ def shown_table(screen):
     for line in screen.splitlines():
         if found := re.match(r"Time \((ns|us|ms|s)\)", line):
             unit = found[1]
-        elif unit and (found := re.match(r"( *)(\S.*?) {2,}([\d.,]+) {2,}([\d.,]+) ", line)):
+        elif unit and (found := re.match(r"( *)(\S.*?) {2,}(-?[\d.,]+) {2,}(-?[\d.,]+) ", line)):
             rows.append((len(found[1]), found[2], found[3], found[4]))
         elif unit:
             break
@@ -379,6 +379,43 @@ def ask_gate(base, comparison, ranks, steps, answers):
         give_largest_change(lines[lines.index(made_of) + 1:], ranks, steps, answers, "gate screen")
 
 
+def ask_median_step(base, comparison, answers):
+    """Of several steps compare's table says that it sums them up, and its column adds up; its lines and the gate show
+    the median step and the same largest change of it."""
+    screen = run("compare", "-d", comparison, "-bp", base, "--enable_profiling_compare").out
+    unit, rows = shown_table(screen)
+    head = re.search(r"^(?:median of (\d+) steps|median step \(.*\)): ([+-][\d.]+) (ns|us|ms|s) ", screen, re.M)
+    if not head:
+        answers.object(f"compare says nothing of the median step: {screen[-400:]!r}")
+        return
+    if not re.search(rf"^Time \({unit}\), all {head[1] + ' ' if head[1] else ''}steps ", screen, re.M):
+        answers.object("compare's table does not say that it sums up all steps")
+    names = [name for _, name, *_ in rows]
+    if "Exposed communication" in names:
+        first = names.index("Exposed communication")
+        parts = []
+        for row in rows[first + 1:]:
+            if row[0] == 0:
+                break
+            parts += [row] if row[0] == 2 else []
+        for side in (2, 3) if parts and len(rows) < 24 and "counted in two groups" in names else ():
+            sums = sum(float(row[side]) for row in parts)
+            if abs(sums - float(rows[first][side])) > 5 * slack_of(rows[first][side]):
+                answers.object(f"compare's groups add up to {sums}, not {rows[first][side]}")
+    options = ["--warmup", "0", "--min_steps", "1", "--allow_mismatch", "shapes,framework,device"]
+    asked = ["compare", "-d", comparison, "-bp", base, "--fail_on", "step_time>+3%", *options]
+    metric = document(*asked)["metrics"][0]
+    where = Question("change of the median step")
+    answers.give(where, metric["change"], 0, "gate --json")
+    answers.give(where, float(head[2]) * UNITS[head[3]], slack_of(head[2], UNITS[head[3]]), "compare screen")
+    change = lambda lines: [re.sub(r" of \w+\b", "", line) for line in lines[:1]]  # the gate names no groups
+    give_largest_change(change(screen[head.end():].splitlines()[1:]), (0, 1), None, answers, "compare screen")
+    lines = run(*asked).out.splitlines()
+    made_of = "what the difference of step_time is made of:"
+    if made_of in lines:
+        give_largest_change(change(lines[lines.index(made_of) + 1:]), (0, 1), None, answers, "gate screen")
+
+
 # --- who came last ---
 
 LATE_COMMANDS = ("slow_rank", "communication_bottleneck", "cluster_time_summary", "free_analysis")
@@ -407,6 +444,10 @@ def ask_late(capture, advisor, answers):
         wrong = named - {*late} if missing and late else set()
         if wrong:
             answers.object(f"{name} calls the ranks {sorted(wrong)} late, advisor {late}")
+        first = re.search(r"late ranks in \d+ collectives?: ranks? (\d+)", screen)
+        ranks = (advisor.get("late_ranks") or [{"ranks": []}])[0]["ranks"]
+        if first and int(first[1]) not in ranks:
+            answers.object(f"{name} says that rank {first[1]} was late most, advisor {ranks}")
         if late and missing and name in ("slow_rank", "communication_bottleneck") and not any(
                 re.search(rf"\brank {rank}\b", screen) for rank in late):
             answers.object(f"{name} does not name rank {late[0]}: {done.out[:160]!r}")
@@ -483,6 +524,30 @@ class Answers(Agreement):
     def test_captures(self):
         self.assert_agree([Job(name, path, [(path, path, (0, 0))])
                            for name in self.NAMES for path in [self.path(name)]])
+
+    def test_several_steps(self):
+        """Captures of two steps, that differ."""
+        for base, comparison in (("text_base_ascend_pt", "text_new_ascend_pt"),
+                                 ("twin_db_base_ascend_pt", "twin_db_new_ascend_pt"),
+                                 ("twin_text_base_ascend_pt", "twin_text_new_ascend_pt"),
+                                 ("text_base_ascend_pt", "twin_text_base_ascend_pt")):
+            with self.subTest(base):
+                answers = Given(base)
+                ask_median_step(self.path(base), self.path(comparison), answers)
+                self.assertEqual(answers.compare(), [])
+
+    def test_free_time_of_the_gate(self):
+        """Free time and copies of the gate are those of the account."""
+        for name in ("text_base_ascend_pt", "db_base_ascend_pt", "gpu_base.json"):
+            with self.subTest(name):
+                path = self.path(name)
+                rows = document("advisor", "all", "-d", path)["accounting"]
+                gate = document("compare", "-d", path, "-bp", path, "--fail_on", "free>+3%", "--fail_on", "copies>+3%",
+                                "--warmup", "0", "--min_steps", "1")
+                shown = {metric["name"]: metric["base"] for metric in gate["metrics"]}
+                for word, starts in (("free", "free."), ("copies", "copy.")):
+                    median = statistics.median(sum_of(row["leaves"], (starts,)) for row in rows)
+                    self.assertEqual(shown[word], median, word)
 
     def test_raw(self):
         if RAW is None:

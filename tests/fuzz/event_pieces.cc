@@ -61,11 +61,13 @@ std::vector<Target> Targets() {
     }
   };
   const std::string piece_bytes(1, '\x08');
-  return {{"pieces",
-           {piece_bytes + Captured("gpu_base.json"),
-            piece_bytes + Captured("head_hard_ascend_pt/ASCEND_PROFILER_OUTPUT/trace_view.json"),
-            piece_bytes + R"([{"name":"a},{\"","args":{"x":[{"y":1},{"z":2}]}},{"ts":"1"}])"},
-           compare}};
+  return {
+      {"pieces",
+       {piece_bytes + Captured("gpu_base.json"),
+        piece_bytes + Captured("head_hard_ascend_pt/ASCEND_PROFILER_OUTPUT/trace_view.json"),
+        piece_bytes + R"([{"name":"a},{\"","args":{"x":[{"y":1},{"z":2}]}},{"ts":"1"}])",
+        piece_bytes + R"([{"ph":"X,"ts":1},,{"ph":"i"}],[{"ph":"B"}{"ph":"E"}], "x"][{"ts":2}])"},
+       compare}};
 }
 
 }  // namespace mpa::test

@@ -47,6 +47,8 @@ constexpr const char* kOfEachKind = R"json([
  "args":{"event_type":"start/end","domain":"mfu_flops"}},
 {"ph":"X","name":"Iteration 9","pid":7700,"tid":70005,"ts":"1020","dur":4,"args":{}},
 {"ph":"X","cat":"GC","name":"GC","pid":3,"tid":70,"ts":"1050","dur":2},
+{"ph":"B","cat":"cpu_op","name":"aten::mul","pid":7,"tid":70,"ts":"1060"},
+{"ph":"E","name":"aten::mul","pid":7,"tid":70,"ts":"1065"},
 {"ph":"C","name":"AI Core Freq","pid":3,"ts":"1019","args":{"MHz":1800}}])json";
 
 }  // namespace

@@ -50,6 +50,8 @@ Verdict JudgeKernelTypes(const RankFacts& facts, const char* of_gpus);
 /// Takes settings out of the advice that the capture was made with, or that its device does not
 /// have.
 void LeaveOutSettingsMade(const RankFacts& facts, Verdict& verdict);
+/// What to say where no communication was recorded; only a run on one device has none.
+const char* NoCommunication(const RankFacts& facts);
 /// The setting that records device activity.
 const char* DeviceSetting(const RankFacts& facts);
 

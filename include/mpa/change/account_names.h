@@ -22,6 +22,8 @@ inline constexpr const char* kComputing = "computing";
 inline constexpr const char* kExposed = "exposed communication";
 inline constexpr const char* kCopies = "copies";
 inline constexpr const char* kFreeTime = "free time";
+/// A part of the end-to-end time, with the copies in it.
+inline constexpr const char* kFreeBetweenTasks = "free between tasks";
 
 /// `what` may be empty.
 std::string AccountKey(std::string_view leaf, std::string_view what);
@@ -58,9 +60,12 @@ class AccountPieces {
   /// The key of what the host did in a piece of free time: "free.gc: gc.collect at train.py:90".
   /// Empty: the host did nothing, or it is not known what.
   std::string PlaceOf(const Piece& piece) const;
+  /// What a piece of a kernel is named by.
+  StringId KernelTextOf(const Piece& piece) const;
+  /// False: no place has a line of the program.
+  bool KnowsLines() const { return sites_.Known(); }
 
  private:
-  std::string KernelOf(const Piece& piece) const;
   std::string OperationOf(const Piece& piece) const;
 
   const RankTrace& trace_;

@@ -68,17 +68,23 @@ struct CollectiveInstance {
   std::vector<std::int64_t> of_group;
   /// Everyone waits for everyone: not a broadcast, a reduce or a scatter.
   bool is_barrier = false;
+  /// The ranks ran the name a different number of times, so other runs may belong together.
+  bool is_uneven = false;
 };
 
 using CollectiveInstances = std::vector<CollectiveInstance>;
 
-/// Adds a row of a rank's runs.
-void AddMember(const JobCollectives& ranks, std::size_t rank, std::size_t row,
+/// Adds a row of the runs of the rank at this position.
+void AddMember(const RankRuns& runs, std::size_t rank, std::size_t row,
                CollectiveInstance& instance);
 
 /// Joins what belongs together: the same run of the same name in the same group, counted within a
 /// step where names repeat. Where ranks ran a name a different number of times in a step, its first
 /// runs are one instance, and so are its last ones, which may be wrong if a rank lost just these.
+/// Throws Error (kCorrupt) for runs that refer to texts that they lack.
 CollectiveInstances JoinInstances(const JobCollectives& ranks);
+
+/// The same from the runs alone, which tell no ranks of groups.
+CollectiveInstances JoinInstancesOfRuns(const std::vector<const RankRuns*>& ranks);
 
 }  // namespace mpa

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "mpa/collectives/instances.h"
@@ -41,6 +42,7 @@ struct Lateness {
   std::size_t of_job = 0;              ///< ranks that the job has at least
   std::size_t known = 0, unknown = 0;  ///< of the instances in which everyone waits for everyone
   std::vector<ClockDoubt> doubts;
+  RankClocks clocks;  ///< that collectives tell
 
   /// True if the captures show that ranks are missing.
   bool IsPartial() const;
@@ -57,6 +59,19 @@ std::string CoverageText(const Lateness& lateness);
 
 /// "rank 5 (not captured)", "rank 3", "a rank that was not captured"; of many the first ones.
 std::string LateRanksText(const std::vector<std::int64_t>& ranks, bool captured);
+
+/// "rank 7 arrived 509.5 us after the second-to-last rank", at the worst of its instances.
+std::string LateArrivalText(const Lateness& lateness, const LateRanks& late);
+
+/// "1.310 ms late in 5 collectives"; empty where it was late once.
+std::string LateSumText(const LateRanks& late);
+
+/// "the clocks of ranks 0 and 3 contradict each other by 12.34 us", those that do most; empty: none
+/// do.
+std::string ClockDoubtText(const Lateness& lateness);
+
+/// What follows from it.
+inline constexpr std::string_view kDoubtMeans = "which rank is late by less cannot be known";
 
 /// Adds that clocks contradict each other, where they do.
 void AddClockLines(const Lateness& lateness, std::vector<std::string>& lines);

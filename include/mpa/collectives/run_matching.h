@@ -14,6 +14,7 @@ struct RankRun {
   std::size_t rank = 0, row = 0;  ///< positions, which the caller knows
   std::int32_t step = -1;         ///< as the job numbers it; -1: not recorded
   Interval time;                  ///< in ns; for MatchInTime() on a clock that all ranks share
+  bool is_uneven = false;         ///< set by matching: ranks ran it a different number of times
 };
 
 /// Runs that are one operation of the job, at most one of a rank, in order of rank.

@@ -9,8 +9,7 @@
 #include "mpa/base/time.h"
 #include "mpa/model/rank_trace.h"
 
-/// Communication operators that several ranks ran together, put together from what each rank
-/// recorded. Every command that compares runs of ranks takes them from here.
+/// The communication operators of a rank, as every command that compares ranks takes them.
 namespace mpa {
 
 /// The communication operators of one rank in order of start. Texts are positions in `texts`.
@@ -46,28 +45,5 @@ inline constexpr std::string_view kExchangeKind = "sendrecv";
 
 /// Those that are not between two ranks. NPUs: of known groups. Traces of GPUs name no groups.
 RankRuns CollectiveRuns(const RankTrace& trace);
-
-/// A run of an operator on one rank.
-struct RunMember {
-  std::size_t rank = 0;  ///< position of the rank's part
-  const RankRuns::Row* row = nullptr;
-};
-
-/// A run of an operator with the ranks that took part, in order of their parts.
-struct JointRun {
-  std::string group, name;
-  std::vector<RunMember> members;
-};
-
-struct JointRuns {
-  std::vector<JointRun> all;  ///< by group and name as first seen, then by occurrence
-  /// Names that the ranks of their group ran a different number of times: which runs belong
-  /// together is not known, and none of them is in `all`.
-  std::size_t uneven = 0;
-};
-
-/// The n-th run of a name in a group on one rank belongs to the n-th on every other. The parts have
-/// to outlive what is returned.
-JointRuns JoinRuns(const std::vector<const RankRuns*>& parts);
 
 }  // namespace mpa

@@ -19,7 +19,8 @@ enum class MetricKind : std::uint8_t {
   kCommExposed,  ///< part in which only communication ran
   kCommTotal,    ///< part in which communication ran
   kLccl,         ///< time of LCCL kernels, which are neither of these
-  kFree,         ///< the rest: computing, exposed, LCCL and free time add up to the step
+  kCopies,       ///< part in which nothing but copies ran, by the account
+  kFree,         ///< part in which the device had nothing to do, by the account
   kPeakMemory,   ///< the most memory that any allocator reserved in the whole capture
   kOp,           ///< by operator: type of the kernels, with "::" operators of the framework
   kKernel,       ///< by name of the kernels

@@ -43,6 +43,19 @@ class EventPiece {
   bool exact_ = false;
 };
 
+/// Something in a trace that is not an event.
+struct EventDamage {
+  enum Kind : std::uint8_t {
+    kSurplusComma,
+    kNulBytes,
+    kNoEvent,        ///< something else than an object; reading went on at the next event
+    kBehindEnd,      ///< events behind the end of the array, which were read
+    kTextBehindEnd,  ///< something else behind the end of the trace
+  };
+  std::size_t at = 0;  ///< offset in the text of the file
+  Kind kind{};
+};
+
 /// Cuts the events of a Chrome trace (the document is an array of objects, or an object with such
 /// an array as member "traceEvents") into pieces, while the file is read. Several threads may take
 /// pieces at the same time; memory depends on the size of the pieces, not on that of the file.
@@ -54,8 +67,8 @@ class EventPieces {
   /// Gives the next piece; false at the end. The boundary between two events is guessed from the
   /// characters around it, to avoid scanning every byte twice. A wrong guess (inside a string or a
   /// nested array) makes a piece that is not a JSON array: its consumer then calls CutExactly.
-  /// Throws Error (kCorrupt) when there is no event array, or when the array contains something
-  /// other than objects.
+  /// Where the array contains something other than objects, reading goes on at the next event, see
+  /// damages(). Throws Error (kCorrupt) when there is no event array, or no event in it.
   bool Next(EventPiece& piece);
   /// Goes back to a guessed piece. This piece and all later ones are cut again, by their brackets;
   /// pieces with a higher number that were already given out become void.
@@ -66,10 +79,12 @@ class EventPieces {
   /// Offset of the first byte behind the last whole event when the array has no end: the writer
   /// was killed, or the copy broke off. npos when the array is complete. Known at the end.
   std::size_t cut_off_at() const { return cut_off_at_; }
+  /// What was found beside events. Known at the end.
+  const std::vector<EventDamage>& damages() const { return damages_; }
 
  private:
   struct Cut;
-  static Cut CutBlock(std::string_view block, bool exactly);
+  static Cut CutBlock(std::string_view block, bool exactly, bool is_all);
   bool CutNext(EventPiece& piece);
   void SkipToEvents(EventPiece& piece, std::size_t& filled, bool& more);
   bool Fill(EventPiece& piece, std::size_t& filled, std::size_t more);
@@ -82,11 +97,13 @@ class EventPieces {
   std::size_t offset_ = 0;  // of the rest
   std::int64_t reported_ = 0;
   std::size_t count_ = 0;
-  bool exact_ = false, ended_ = false;
+  bool exact_ = false, ended_ = false, found_any_ = false;
+  std::vector<EventDamage> damages_;
   std::size_t cut_off_at_ = std::string_view::npos;
 };
 
-/// The whole objects of an array, one by one; for the rare piece that does not parse as a whole.
+/// The objects of a piece, one by one, for the rare piece that does not parse as a whole. One that
+/// is not valid JSON reaches up to the next event.
 std::vector<std::string_view> SplitObjects(std::string_view array);
 
 }  // namespace mpa::io

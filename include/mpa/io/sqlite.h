@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -86,7 +87,8 @@ class Database {
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
-  /// Throws Error (kCorrupt) for a view of that name.
+  /// Throws Error (kCorrupt) for a view or a virtual table of that name and for a table with
+  /// generated columns.
   bool HasTable(std::string_view table) const;
   bool HasColumn(std::string_view table, std::string_view column) const;
   /// True when rows are found by `column` without a scan: it is the table's INTEGER PRIMARY KEY.
@@ -109,12 +111,25 @@ class Database {
   struct RunningScan;
   struct Effort;
 
+  /// Throws Error: kInput or kCorrupt.
+  void ReadSchema();
+  bool HasGeneratedColumns(std::string_view table) const;
+  static int NoteTable(void* database, int action, const char* table, const char*, const char*,
+                       const char*);
+
   std::string name_;
   std::int64_t bytes_ = 0;
   sqlite3* database_ = nullptr;
   std::unique_ptr<Effort> effort_;       // of the last query
   mutable RunningScan* scan_ = nullptr;  // the innermost one
+  mutable std::set<std::string> read_;   // the tables of the query that is being prepared
+  mutable std::set<std::string> plain_;  // tables that HasTable() accepts
 };
+
+/// Prepares a connection for a database from an untrusted source: computed parts of its schema
+/// (views, triggers, virtual tables, functions) are not run, and no cell may be larger than the
+/// texts of the profiler.
+void Distrust(sqlite3* database);
 
 /// Throws the error for a failed write to `database`: Error (kOutput) or std::bad_alloc.
 [[noreturn]] void FailToWrite(sqlite3* database);

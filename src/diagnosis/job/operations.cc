@@ -13,7 +13,6 @@
 #include "mpa/collectives/arrivals.h"
 #include "mpa/collectives/instances.h"
 #include "mpa/collectives/pair_clocks.h"
-#include "mpa/collectives/rank_clocks.h"
 #include "mpa/collectives/run_matching.h"
 #include "mpa/measure/collectives.h"
 #include "mpa/measure/group_peers.h"
@@ -29,20 +28,19 @@ class OperationJoiner {
   JobOperations Join() && {
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) AddRank(rank);
     for (const DiagnosedRank& rank : ranks_) met_.emplace_back(rank.part->collectives);
-    RankClocks clocks = AlignClocks(met_, JoinInstances(met_));
+    result_.lateness = FindLateness(met_);
+    RankClocks clocks = result_.lateness.clocks;
     Match(nullptr);
     PairInOrder();
     JoinClocksOfPairs(EndsOfPairs(), clocks);
     Match(&clocks);
     PairInOrder();
-    result_.clock_doubts = FindClockDoubts(met_, clocks);
     AlignApart(clocks);
     for (const RankClock& clock : clocks.clocks) result_.clock.push_back(clock.line);
     PairByTime();
     PutInOrder();
     FindIslands();
     FindLateMembers(clocks);
-    result_.ranks_of_job = CountRanksOfJob(met_);
     return std::move(result_);
   }
 
@@ -143,6 +141,8 @@ class OperationJoiner {
     JobOperation& joined = joined_[{key, number}];
     const RankDiagnosis& part = Part(together[0].rank);
     joined.kind = KindOf(together[0]);
+    // NCCL exchanges data of all ranks by sends and receives at once.
+    if (joined.kind == kExchangeKind && together.size() > 2) joined.kind = "alltoall";
     joined.step = part.operations[together[0].row].step;
     joined.is_apart = is_apart;
     joined.joint.is_barrier = IsBarrierKind(joined.kind) || IsPairKind(joined.kind);
@@ -298,7 +298,7 @@ class OperationJoiner {
         const RankRuns& runs = met_[member.rank].get().runs;
         instance.group = runs.texts[runs.rows[found->second].group];
         instance.name = runs.texts[runs.rows[found->second].name];
-        AddMember(met_, member.rank, found->second, instance);
+        AddMember(runs, member.rank, found->second, instance);
       }
       if (instance.members.empty()) continue;
       instance.of_group = operation.members;

@@ -208,13 +208,7 @@ class PartMaker {
                          IsReceive(trace_, row), kArrivalTolerance, 0),
                 part);
     }
-    // Traces of GPUs name no groups: it is not sure which runs of the ranks belong together.
-    if (trace_.device == DeviceKind::kNpu) {
-      part_.collectives = CollectivesOfRank(trace_);
-    } else {
-      part_.collectives.rank = trace_.rank;
-      part_.collectives.groups = trace_.job.groups;
-    }
+    part_.collectives = CollectivesOfRank(trace_);
     for (RankRuns::Row& row : part_.collectives.runs.rows) {
       const auto found = number.find(row.operation);
       if (found != number.end()) row.step = part_.IdOfStep(part_.operations[found->second].step);

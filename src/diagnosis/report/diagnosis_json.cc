@@ -69,6 +69,7 @@ class DocumentMaker {
     if (!extent_.skipped) Omit("hidden", of_.hidden.size());
     if (!extent_.skipped) Omit("fine", of_.fine.size());
     if (!extent_.innocents) Omit("needed", of_.needed.size());
+    if (!of_.lateness.ranks.empty() && extent_.innocents) document["late_ranks"] = LateRanksOf();
     document["notes"] = Notes();
     document["omitted"] = std::move(omitted_);
     return document;
@@ -127,6 +128,21 @@ class DocumentMaker {
     }
     Omit("accounting", of_.accounting.size() - rows.size());
     return rows;
+  }
+
+  Json LateRanksOf() {
+    Json list = Json::array();
+    for (const LateRanks& late : of_.lateness.ranks) {
+      if (list.size() == extent_.list) break;
+      list.push_back({{"ranks", late.ranks},
+                      {"captured", late.captured},
+                      {"collectives", late.times},
+                      {"late_ns", late.sum},
+                      {"late_as_last_ns", late.as_last},
+                      {"most_ns", late.most}});
+    }
+    Omit("late_ranks", of_.lateness.ranks.size() - list.size());
+    return list;
   }
 
   Json Findings() {

@@ -32,6 +32,10 @@ class Screen {
     if (!of_.ranks.empty() && of_.accounting.empty()) return NothingJudged();
     AddHeader();
     AddAccount();
+    for (const std::string& text : {LateText(of_, language_), ClockText(of_, language_)}) {
+      if (text.empty()) continue;
+      for (std::string& part : Wrapped("  " + text, 4)) lines_.push_back(std::move(part));
+    }
     if (std::none_of(of_.findings.begin(), of_.findings.end(), IsOfStep)) AddNoFinding();
     std::size_t shown = 0;
     FindingSection section = FindingSection::kFaults;  // needs no heading

@@ -13,6 +13,7 @@
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/utf8.h"
+#include "mpa/diagnosis/causes/cause.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/job/metric_names.h"
 #include "mpa/diagnosis/job/variables.h"
@@ -358,7 +359,7 @@ std::vector<StepShare> SharesOf(const AccountRow& row) {
                unsplit = sum("comm.unsplit");
   const TimeNs transfer = sum("comm.") - wait - bubble - unsplit;
   // Where nothing tells waiting from transferring, neither of them is 0.
-  const bool is_split = unsplit == 0;
+  const bool is_split = unsplit == 0 && row.communicates;
   std::vector<StepShare> shares = {{{"compute", "计算"}, sum("comp."), 0, true},
                                    {{"waiting for ranks", "等待其他卡"}, wait, 0, is_split},
                                    {{"bubble", "流水线气泡"}, bubble},
@@ -368,6 +369,31 @@ std::vector<StepShare> SharesOf(const AccountRow& row) {
                                    {{"device free", "设备空闲"}, sum("free."), 0, true}};
   AddPercents(shares);
   return shares;
+}
+
+std::string ClockText(const Diagnosis& diagnosis, Language language) {
+  std::string doubt = ClockDoubtText(diagnosis.lateness);
+  if (doubt.empty()) return doubt;
+  if (!InChinese(language)) return fmt::format("{}: {}", doubt, kDoubtMeans);
+  return "卡间时钟不一致，更小的卡间差异不予判断：" + doubt;
+}
+
+std::string LateText(const Diagnosis& diagnosis, Language language) {
+  const Lateness& lateness = diagnosis.lateness;
+  if (lateness.ranks.empty() || !lateness.ranks.front().captured) return "";
+  const LateRanks& late = lateness.ranks.front();
+  const auto steps = static_cast<TimeNs>(diagnosis.steps.size() + diagnosis.dropped_steps.size());
+  const bool is_named = std::any_of(
+      diagnosis.findings.begin(), diagnosis.findings.end(), [&](const FoundCause& finding) {
+        return std::find_first_of(finding.ranks.begin(), finding.ranks.end(), late.ranks.begin(),
+                                  late.ranks.end()) != finding.ranks.end();
+      });
+  if (is_named ||
+      late.as_last < std::max<TimeNs>(1, steps) * LeastGain(diagnosis.rules, diagnosis.step))
+    return "";
+  const std::string sum = LateSumText(late);
+  return fmt::format("{}{}{}{}", InChinese(language) ? "最晚到达通信的卡：" : "late: ",
+                     LateArrivalText(lateness, late), sum.empty() ? "" : "; ", sum);
 }
 
 std::vector<std::string> NotesOf(const Diagnosis& diagnosis, Language language) {
@@ -387,15 +413,8 @@ std::vector<std::string> NotesOf(const Diagnosis& diagnosis, Language language) 
   say(diagnosis.steps_left_out,
       "steps left out of all comparisons, because not all captures have them: {}",
       "以下 step 并非所有卡都有，不参与卡间比较：{}");
-  for (const ClockDoubt& doubt : diagnosis.clock_doubts) {
-    notes.push_back(fmt::format(
-        fmt::runtime(
-            InChinese(language)
-                ? "rank {} 与 rank {} 的时钟不一致，相差 {:.1f} us：更小的卡间差异不予判断"
-                : "the clocks of ranks {} and {} contradict each other by {:.1f} us: which "
-                  "rank is late by less cannot be known"),
-        doubt.first, doubt.second, static_cast<double>(doubt.residual) / 1e3));
-  }
+  if (std::string doubt = ClockText(diagnosis, language); !doubt.empty())
+    notes.push_back(std::move(doubt));
   return notes;
 }
 

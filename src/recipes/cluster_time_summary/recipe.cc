@@ -116,8 +116,7 @@ Verdict JudgeTimes(const RankFacts& facts) {
   if (facts.recorded.device_tasks == Recorded::kNo) {
     return CannotRun("no device work was recorded", DeviceSetting(facts));
   }
-  verdict.AddLack(facts.recorded.communication == Recorded::kNo,
-                  "no communication was recorded; a run on one device has none",
+  verdict.AddLack(facts.recorded.communication == Recorded::kNo, NoCommunication(facts),
                   "profiler_level=Level1");
   return verdict;
 }

@@ -94,8 +94,7 @@ Verdict JudgeCommunicationRecipes(const RankFacts& facts) {
   if (facts.kind == CaptureKind::kGpu) {
     return CannotRun("only communication of NPUs is summed up", "");
   }
-  verdict.AddLack(facts.recorded.communication == Recorded::kNo,
-                  "no communication was recorded; a run on one device has none",
+  verdict.AddLack(facts.recorded.communication == Recorded::kNo, NoCommunication(facts),
                   "profiler_level=Level1");
   return verdict;
 }

@@ -33,34 +33,36 @@ struct Member {
 // often are alone: which belong together is not known.
 class Partners {
  public:
-  Partners(const Ranks& ranks, std::size_t target) : ranks_(ranks), joint_(Join(ranks)) {
-    for (const JointRun& run : joint_.all) {
-      for (const RunMember& member : run.members) {
-        if (member.rank == target) run_of_[member.row] = &run;
+  Partners(const Ranks& ranks, std::size_t target) : ranks_(ranks), instances_(Join(ranks)) {
+    for (const CollectiveInstance& instance : instances_) {
+      for (const auto& member : instance.members) {
+        if (member.rank == target && !instance.is_uneven) instance_of_[member.row] = &instance;
       }
     }
   }
 
-  std::vector<Member> Of(const RankRuns::Row& row) const {
+  /// `row`: position in the runs of the target.
+  std::vector<Member> Of(std::size_t row) const {
     std::vector<Member> members;
-    const auto run = run_of_.find(&row);
-    if (run == run_of_.end()) return members;
-    for (const RunMember& member : run->second->members) {
-      members.push_back({&ranks_[member.rank], member.row->start, member.row->dur});
+    const auto instance = instance_of_.find(row);
+    if (instance == instance_of_.end()) return members;
+    for (const auto& member : instance->second->members) {
+      const RankRuns::Row& run = ranks_[member.rank].part.runs.rows[member.row];
+      members.push_back({&ranks_[member.rank], run.start, run.dur});
     }
     return members;
   }
 
  private:
-  static JointRuns Join(const Ranks& ranks) {
+  static CollectiveInstances Join(const Ranks& ranks) {
     std::vector<const RankRuns*> parts;
     for (const auto& rank : ranks) parts.push_back(&rank.part.runs);
-    return JoinRuns(parts);
+    return JoinInstancesOfRuns(parts);
   }
 
   const Ranks& ranks_;
-  JointRuns joint_;
-  std::unordered_map<const RankRuns::Row*, const JointRun*> run_of_;
+  CollectiveInstances instances_;
+  std::unordered_map<std::size_t, const CollectiveInstance*> instance_of_;
 };
 
 class CauseFinder {
@@ -161,7 +163,7 @@ std::vector<SlowRun> FindCauses(const Ranks& ranks, std::size_t target, std::siz
     slow.operation = run->operation;
     slow.start = run->start;
     slow.dur = run->dur;
-    finder.Find(partners.Of(*run), slow);
+    finder.Find(partners.Of(static_cast<std::size_t>(run - part.runs.rows.data())), slow);
   }
   return found;
 }

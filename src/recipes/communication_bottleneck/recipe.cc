@@ -12,7 +12,7 @@
 #include "mpa/base/printable.h"
 #include "mpa/collectives/lateness.h"
 #include "mpa/recipe/arguments.h"
-#include "mpa/recipe/joint_runs.h"
+#include "mpa/recipe/job_collectives.h"
 #include "mpa/recipe/rank_lines.h"
 #include "mpa/report/amount.h"
 

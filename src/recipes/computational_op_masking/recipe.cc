@@ -237,8 +237,7 @@ Verdict JudgeMasking(const RankFacts& facts) {
     return CannotRun("captures of GPUs do not name process groups", "");
   }
   if (facts.recorded.communication == Recorded::kNo) {
-    return CannotRun("no communication was recorded; a run on one device has none",
-                     "profiler_level=Level1");
+    return CannotRun(NoCommunication(facts), "profiler_level=Level1");
   }
   if (facts.steps && facts.steps->empty()) {
     return CannotRun("no steps were recorded", "prof.step() after each step");

@@ -236,8 +236,7 @@ Verdict JudgeHcclSum(const RankFacts& facts) {
   Verdict verdict = JudgeReadable(facts);
   if (verdict.CannotRun()) return verdict;
   if (facts.recorded.communication == Recorded::kNo) {
-    return CannotRun("no communication was recorded; a run on one device has none",
-                     "profiler_level=Level1");
+    return CannotRun(NoCommunication(facts), "profiler_level=Level1");
   }
   verdict.AddUnknown(facts.recorded.communication, "communication");
   return verdict;

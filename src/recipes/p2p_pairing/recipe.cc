@@ -295,8 +295,7 @@ Verdict JudgeP2pPairing(const RankFacts& facts) {
     return CannotRun("captures of GPUs do not name the ends of transfers", "");
   }
   if (facts.recorded.communication == Recorded::kNo) {
-    return CannotRun("no communication was recorded; a run on one device has none",
-                     "profiler_level=Level1");
+    return CannotRun(NoCommunication(facts), "profiler_level=Level1");
   }
   if (facts.recorded.communication_tasks == Recorded::kNo) {
     return CannotRun("the tasks of communication were not recorded: they name sender and receiver",

@@ -28,7 +28,7 @@ bool BeyondThreeDeviations(const LinkClass& same) {
 
 // One value for each collective, however many ranks took part.
 std::vector<RankValue> TransfersOf(const LinkClass& same) {
-  std::map<const JointRun*, TimeNs> transfers;
+  std::map<const CollectiveInstance*, TimeNs> transfers;
   for (const LinkRow& row : same.rows) transfers.emplace(row.op, row.transmit);
   std::vector<RankValue> values;
   for (const auto& [op, transmit] : transfers)
@@ -83,23 +83,24 @@ const LinkRow& LinkClass::Shortest() const {
 }
 
 LinkClasses FindLinkClasses(const std::vector<const RankRuns*>& parts,
-                            const std::vector<JointRun>& collectives) {
+                            const CollectiveInstances& collectives) {
   LinkClasses found;
+  const auto run_of = [&](const CollectiveInstance::Member& member) -> const RankRuns::Row& {
+    return parts[member.rank]->rows[member.row];
+  };
   std::map<std::tuple<std::string, std::int64_t, std::int64_t>, LinkClass> classes;
-  for (const JointRun& op : collectives) {
-    TimeNs transmit = op.members.front().row->dur;
-    for (const RunMember& member : op.members) {
-      transmit = std::min(transmit, member.row->dur);
-    }
+  for (const CollectiveInstance& op : collectives) {
+    TimeNs transmit = run_of(op.members.front()).dur;
+    for (const auto& member : op.members) transmit = std::min(transmit, run_of(member).dur);
     const auto ranks = static_cast<std::int64_t>(op.members.size());
-    for (const RunMember& member : op.members) {
+    for (const auto& member : op.members) {
       const RankRuns& part = *parts[member.rank];
-      const auto bytes = BytesOf(part, *member.row);
+      const auto bytes = BytesOf(part, run_of(member));
       if (!bytes) {
         ++found.unsized;
         continue;
       }
-      LinkClass& same = classes[{part.texts[member.row->type], *bytes, ranks}];
+      LinkClass& same = classes[{part.texts[run_of(member).type], *bytes, ranks}];
       same.rows.push_back({&op, member, transmit});
     }
   }

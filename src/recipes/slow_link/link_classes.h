@@ -7,15 +7,15 @@
 #include <vector>
 
 #include "mpa/recipe/duration_sample.h"
-#include "mpa/recipe/joint_runs.h"
+#include "mpa/recipe/job_collectives.h"
 
 namespace mpa::slow_link {
 
 /// A collective on one rank. The last rank to come does not wait, so the shortest time of all ranks
 /// is that of the transfer.
 struct LinkRow {
-  const JointRun* op = nullptr;
-  RunMember member;
+  const CollectiveInstance* op = nullptr;
+  CollectiveInstance::Member member;
   TimeNs transmit = 0;
 };
 
@@ -43,6 +43,6 @@ struct LinkClasses {
 /// deviations away from the mean. Of fewer than eleven collectives none can be; then one takes half
 /// as long again as the median, and is farther away from it than four times the usual distance.
 LinkClasses FindLinkClasses(const std::vector<const RankRuns*>& parts,
-                            const std::vector<JointRun>& collectives);
+                            const CollectiveInstances& collectives);
 
 }  // namespace mpa::slow_link

@@ -76,14 +76,14 @@ std::vector<ColumnOf<LinkItem>> LinkColumns() {
             .format = Format::kInteger,
             .width = 18,
             .meaning = "How long the rank ran the collective, in ns."},
-           [](const LinkItem& item) -> Cell { return item.row.member.row->dur; }},
+           [](const LinkItem& item) -> Cell { return item.part.rows[item.row.member.row].dur; }},
           {{.name = "opName", .format = Format::kText, .width = 36, .meaning = "The collective."},
            [](const LinkItem& item) -> Cell { return item.row.op->name; }},
           {{.name = "opType", .format = Format::kText, .width = 20, .meaning = "Its type."},
            [](const LinkItem& item) -> Cell { return item.same.type; }},
           {{.name = "dataType", .format = Format::kText, .meaning = "Type of the elements."},
            [](const LinkItem& item) -> Cell {
-             return item.part.texts[item.row.member.row->data_type];
+             return item.part.texts[item.part.rows[item.row.member.row].data_type];
            }},
           {{.name = "dataSize", .format = Format::kInteger, .width = 14, .meaning = "Bytes."},
            [](const LinkItem& item) -> Cell { return item.same.bytes; }},
@@ -169,6 +169,7 @@ void AddWaitLines(const Lateness& lateness, Report& report) {
                                        LateRanksText(late.ranks, false),
                                        AmountText(Quantity::kTime, late.most)));
   }
+  AddClockLines(lateness, report.lines);
 }
 
 void ReduceSlowLink(const Ranks& ranks, const RecipeArguments& arguments, Wanted wanted,
@@ -179,9 +180,9 @@ void ReduceSlowLink(const Ranks& ranks, const RecipeArguments& arguments, Wanted
     parts.push_back(&rank.part.runs);
     known.emplace_back(rank.part);
   }
-  const JointRuns collectives = JoinRuns(parts);
-  NoteRuns("slow_link", collectives, report);
-  const LinkClasses classes = slow_link::FindLinkClasses(parts, collectives.all);
+  const Lateness lateness = FindLateness(known);
+  const CollectiveInstances instances = KnownInstances("slow_link", lateness.instances, report);
+  const LinkClasses classes = slow_link::FindLinkClasses(parts, instances);
   if (classes.unsized > 0) {
     report.notes.push_back(
         fmt::format("{} runs of collectives are left out: type or number of their elements is not "
@@ -195,7 +196,7 @@ void ReduceSlowLink(const Ranks& ranks, const RecipeArguments& arguments, Wanted
   if (wanted.sheets) AddLinkSheets(ranks, classes, top, report);
   if (wanted.screen == Detail::kNone) return;
   AddLinkLines(classes, top, report);
-  AddWaitLines(FindLateness(known), report);
+  AddWaitLines(lateness, report);
 }
 
 }  // namespace

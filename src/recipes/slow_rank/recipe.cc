@@ -8,8 +8,8 @@
 #include "mpa/base/columns.h"
 #include "mpa/collectives/lateness.h"
 #include "mpa/recipe/duration_sample.h"
+#include "mpa/recipe/job_collectives.h"
 #include "mpa/recipe/job_info_fields.h"
-#include "mpa/recipe/joint_runs.h"
 #include "mpa/recipe/make_recipe.h"
 #include "stragglers.h"
 
@@ -25,7 +25,7 @@ RankCollectives MapSlowRank(const RankTrace& trace, const RecipeArguments&) {
 
 // A collective to which a rank came late.
 struct LateOp {
-  const JointRun* op = nullptr;
+  const CollectiveInstance* op = nullptr;
   std::vector<std::int64_t> late;  // ranks
   TimeNs first_start = 0;          // of these
   DurationStats stats;
@@ -41,21 +41,23 @@ struct Findings {
   std::vector<Votes> ranks;  // with a vote, in order of rank
 };
 
-Findings FindStragglers(const Ranks& ranks, const std::vector<JointRun>& collectives) {
+Findings FindStragglers(const Ranks& ranks, const CollectiveInstances& collectives) {
   Findings findings;
   std::vector<Votes> votes(ranks.size());
-  for (const JointRun& op : collectives) {
+  for (const CollectiveInstance& op : collectives) {
     if (op.members.size() < 2) continue;
+    const auto run_of = [&](std::size_t i) -> const RankRuns::Row& {
+      return ranks[op.members[i].rank].part.runs.rows[op.members[i].row];
+    };
     std::vector<TimeNs> durations;
-    for (const RunMember& member : op.members) durations.push_back(member.row->dur);
+    for (std::size_t i = 0; i < op.members.size(); ++i) durations.push_back(run_of(i).dur);
     const std::vector<std::size_t> late = StragglersOf(durations);
     if (late.empty()) continue;
-    LateOp found{&op, {}, op.members[late.front()].row->start, StatsOf(DurationSample(durations))};
+    LateOp found{&op, {}, run_of(late.front()).start, StatsOf(DurationSample(durations))};
     for (const std::size_t i : late) {
-      const RunMember& member = op.members[i];
-      found.late.push_back(ranks[member.rank].rank);
-      found.first_start = std::min(found.first_start, member.row->start);
-      ++votes[member.rank].votes;
+      found.late.push_back(ranks[op.members[i].rank].rank);
+      found.first_start = std::min(found.first_start, run_of(i).start);
+      ++votes[op.members[i].rank].votes;
     }
     findings.ops.push_back(std::move(found));
   }
@@ -110,18 +112,13 @@ void AddLateSheets(const Findings& findings, Report& report) {
 }
 
 void ReduceSlowRank(const Ranks& ranks, const RecipeArguments&, Wanted wanted, Report& report) {
-  std::vector<const RankRuns*> parts;
   JobCollectives collectives;
-  for (const auto& rank : ranks) {
-    parts.push_back(&rank.part.runs);
-    collectives.emplace_back(rank.part);
-  }
-  const JointRuns joint = JoinRuns(parts);
-  NoteRuns("slow_rank", joint, report);
-  if (wanted.sheets) AddLateSheets(FindStragglers(ranks, joint.all), report);
+  for (const auto& rank : ranks) collectives.emplace_back(rank.part);
+  const Lateness lateness = FindLateness(collectives);
+  const CollectiveInstances known = KnownInstances("slow_rank", lateness.instances, report);
+  if (wanted.sheets) AddLateSheets(FindStragglers(ranks, known), report);
   constexpr std::size_t kShownRanks = 8;
-  if (wanted.screen != Detail::kNone)
-    AddLatenessLines(FindLateness(collectives), kShownRanks, report.lines);
+  if (wanted.screen != Detail::kNone) AddLatenessLines(lateness, kShownRanks, report.lines);
 }
 
 }  // namespace

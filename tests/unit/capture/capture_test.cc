@@ -163,6 +163,29 @@ TEST_F(CaptureTest, TellsAGpuTraceFromAnNpuTraceByItsFirstBracket) {
   EXPECT_EQ(Open("gpu.json.gz").kind, CaptureKind::kGpu);
 }
 
+// Wherever the words of an exporter stand, and whatever the document begins with.
+TEST_F(CaptureTest, TellsAGpuTraceFromAnNpuTraceByItsEvents) {
+  const std::string padding(3 << 20, 'x');
+  const std::string operators = R"({"ph":"X","cat":"cpu_op","name":")" + padding + R"("},)";
+  dir_.Write("gpu.json", "[" + operators + R"({"ph":"X","args":{"External id":1}}])");
+  dir_.Write("npu.json", R"({"traceEvents":[)" + operators + R"({"ph":"s","cat":"async_npu"}]})");
+  EXPECT_EQ(Open("gpu.json").kind, CaptureKind::kGpu);
+  EXPECT_EQ(Open("npu.json").kind, CaptureKind::kNpuText);
+}
+
+TEST_F(CaptureTest, FindsAllGpuTracesOfADirectory) {
+  dir_.Write("jobs/a.json", R"([{"ph":"X","cat":"cuda_runtime"}])");
+  dir_.Write("jobs/b.json",
+             R"({"metadata":")" + std::string(9 << 10, 'x') + R"(","traceEvents":[]})");
+  dir_.Write("jobs/c.json", R"({"settings":["not a trace"]})");
+  dir_.Write("jobs/d.json", R"([{"ph":"X","cat":"async_npu"}])");
+  Names names;
+  for (const RankInput& rank : Discover(dir_ / "jobs", {}).ranks) {
+    names.push_back(rank.path.filename().string());
+  }
+  EXPECT_EQ(names, (Names{"a.json", "b.json"}));
+}
+
 TEST_F(CaptureTest, FindsAPackedTraceInACapture) {
   dir_.Write("r_ascend_pt/ASCEND_PROFILER_OUTPUT/trace_view.json.gz", test::Gzip("[]"));
   EXPECT_NE(Open("r_ascend_pt").Find(FileKind::kTraceView), nullptr);

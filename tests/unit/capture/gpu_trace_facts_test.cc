@@ -35,6 +35,20 @@ TEST_F(GpuTraceFactsTest, ReadsTheMembersBeforeTheEvents) {
   EXPECT_FALSE(facts.record_shapes || facts.profile_memory || facts.with_modules);
 }
 
+// Arrays within events look like the end of the events.
+TEST_F(GpuTraceFactsTest, ReadsTheMembersBehindManyArrays) {
+  std::string events = R"("traceEvents":[{"a":1})";
+  for (int i = 0; i < 500; ++i) events += R"(,{"args":{"Input Dims":[[1]],"Input type":["a"]}})";
+  const GpuTraceFacts facts = Read("{" + events + "]," + kJob + "}");
+  EXPECT_EQ(facts.rank, 3);
+  EXPECT_EQ(facts.world_size, 8);
+}
+
+TEST_F(GpuTraceFactsTest, ReadsTheMembersBehindALongFirstOne) {
+  const std::string metadata = R"("metadata":")" + std::string(600 << 10, 'x') + "\"";
+  EXPECT_EQ(Read("{" + metadata + "," + kJob + "," + kEvents + "}").rank, 3);
+}
+
 TEST_F(GpuTraceFactsTest, ReadsTheMembersBehindTheEvents) {
   const std::string behind =
       kEvents + ",\n" + kJob + R"(,"deviceProperties":[{"name":"A100"}],"record_shapes":true)";

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/collectives/runs.h"
-
 #include <gtest/gtest.h>
 
 #include "mpa/base/error.h"
+#include "mpa/collectives/instances.h"
 #include "support/rank_builder.h"
 
 namespace mpa {
@@ -39,35 +38,40 @@ TEST(CollectiveRuns, LeaveOutWhatTwoRanksDo) {
   EXPECT_EQ(part.texts[part.rows[0].type], "hcom_allReduce_");
 }
 
-TEST(JoinRuns, TakesRunsInTheOrderOfTheirStarts) {
+TEST(JoinInstances, TakesRunsInTheOrderOfTheirStarts) {
   // A name repeats in the second step; rank 1 calls the group as traces do.
   const RankRuns first = RankWith({{"g", "a", 100, 1}, {"g", "a", 10, 2}});
   const RankRuns second =
       RankWith({{"Group g Communication", "a", 11, 3}, {"Group g Communication", "a", 101, 4}});
-  const JointRuns joint = JoinRuns({&first, &second});
-  ASSERT_EQ(joint.all.size(), 2u);
-  EXPECT_EQ(joint.all[0].members[0].row->dur, 2);
-  EXPECT_EQ(joint.all[0].members[1].row->dur, 3);
-  EXPECT_EQ(joint.all[1].members[0].row->dur, 1);
-  EXPECT_EQ(joint.all[1].members[1].row->dur, 4);
+  const CollectiveInstances joined = JoinInstancesOfRuns({&first, &second});
+  ASSERT_EQ(joined.size(), 2u);
+  const auto dur = [&](std::size_t instance, std::size_t member) {
+    const RankRuns& runs = member == 0 ? first : second;
+    return runs.rows[joined[instance].members[member].row].dur;
+  };
+  EXPECT_EQ(dur(0, 0), 2);
+  EXPECT_EQ(dur(0, 1), 3);
+  EXPECT_EQ(dur(1, 0), 1);
+  EXPECT_EQ(dur(1, 1), 4);
 }
 
-TEST(JoinRuns, LeavesOutOneNameOfOneGroup) {
+TEST(JoinInstances, MarksOneNameOfOneGroup) {
   const RankRuns first = RankWith({{"g", "a", 1, 1}, {"g", "b", 2, 1}, {"h", "a", 3, 1}});
   const RankRuns second =
       RankWith({{"g", "a", 1, 1}, {"g", "a", 2, 1}, {"g", "b", 3, 1}, {"h", "a", 4, 1}});
-  const JointRuns joint = JoinRuns({&first, &second});
-  EXPECT_EQ(joint.uneven, 1u);
-  ASSERT_EQ(joint.all.size(), 2u);
-  EXPECT_EQ(joint.all[0].name, "b");
-  EXPECT_EQ(joint.all[1].group, "h");
-  EXPECT_EQ(joint.all[1].members.size(), 2u);
+  CollectiveInstances joined = JoinInstancesOfRuns({&first, &second});
+  EXPECT_EQ(std::erase_if(joined, [](const auto& one) { return one.is_uneven && one.name == "a"; }),
+            3u);
+  ASSERT_EQ(joined.size(), 2u);
+  EXPECT_EQ(joined[0].name, "b");
+  EXPECT_EQ(joined[1].group, "h");
+  EXPECT_EQ(joined[1].members.size(), 2u);
 }
 
-TEST(JoinRuns, RefusesPartsThatNameTextsTheyLack) {
+TEST(JoinInstances, RefusesPartsThatNameTextsTheyLack) {
   RankRuns part = RankWith({{"g", "a", 1, 1}});
   part.rows[0].data_type = 99;
-  EXPECT_THROW(JoinRuns({&part}), Error);
+  EXPECT_THROW(JoinInstancesOfRuns({&part}), Error);
 }
 
 }  // namespace

@@ -199,6 +199,32 @@ TEST(Story, StepsHaveALineOfTheirOwn) {
   EXPECT_TRUE(story[3].starts_with("  +1000.00 us free time (")) << story[3];
 }
 
+TEST(Story, OfSeveralStepsShowsTheMedianOne) {
+  // Three steps of 10 ms with a kernel of 4; the last one, with a kernel of 7, takes 13. Then the
+  // kernels take 2 ms more in each step, but in the last one, which is as long as before.
+  const auto run = [](TimeNs more) {
+    RankBuilder rank;
+    const std::int32_t track = rank.Thread(1);
+    TimeNs at = 0;
+    for (std::int32_t id = 1; id <= 3; ++id) {
+      const TimeNs kernel = id == 3 ? 7 * kStoryMs : 4 * kStoryMs + more;
+      const TimeNs end = at + kernel + 6 * kStoryMs;
+      rank.trace.steps.Append({.id = id, .start = at, .end = end});
+      rank.Op("ProfilerStep#" + std::to_string(id), at, end, track);
+      rank.trace.kernels.Append({.start = end - kernel,
+                                 .dur = kernel,
+                                 .name = rank.Text("k"),
+                                 .op_type = rank.Text("MatMul")});
+      at = end;
+    }
+    return rank;
+  };
+  const Texts story = Story(run(0), run(2 * kStoryMs));
+  ASSERT_EQ(story.size(), 3u);
+  EXPECT_EQ(story[1], "median of 3 steps: +2.000 ms (+20.0 %)");  // 10 to 12; all three: +4
+  EXPECT_EQ(story[2], "  +2.000 ms MatMul (1 kernel, +50.0 %)");
+}
+
 TEST(Story, CountsOperatorsThatOneSideAloneHas) {
   RankBuilder base = KernelRun({{"MatMul", kStoryMs}});
   RankBuilder comparison = KernelRun({{"MatMul", kStoryMs}, {"", kStoryMs}, {"MatMul", kStoryMs}});

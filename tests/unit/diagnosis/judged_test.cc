@@ -9,6 +9,7 @@
 #include "diagnosis/diagnosed.h"
 #include "diagnosis/made_diagnosis.h"
 #include "diagnosis/part_builder.h"
+#include "mpa/diagnosis/report/diagnosis_screen.h"
 #include "mpa/diagnosis/report/finding_text.h"
 
 namespace mpa {
@@ -437,13 +438,56 @@ TEST(Judged, EveryNeedHasWordsInChinese) {
 TEST(ClockDoubts, AreNotes) {
   Diagnosis diagnosis = MadeDiagnosis();
   diagnosis.notes = {"first"};
-  diagnosis.clock_doubts = {{0, 3, 12'340}};
+  diagnosis.lateness.doubts = {{0, 3, 12'340}};
   EXPECT_EQ(
       NotesOf(diagnosis, Language::kEnglish),
       (std::vector<std::string>{"first",
-                                "the clocks of ranks 0 and 3 contradict each other by 12.3 us: "
+                                "the clocks of ranks 0 and 3 contradict each other by 12.34 us: "
                                 "which rank is late by less cannot be known"}));
-  EXPECT_NE(NotesOf(diagnosis, Language::kChinese)[1].find("12.3 us"), std::string::npos);
+  EXPECT_NE(NotesOf(diagnosis, Language::kChinese)[1].find("12.34 us"), std::string::npos);
+}
+
+TEST(ClockDoubts, AreOnTheScreen) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  diagnosis.lateness.doubts = {{0, 3, 12'340}, {1, 2, 5'000}};
+  const std::vector<std::string> lines = DiagnosisScreen(diagnosis, Language::kEnglish, 5);
+  EXPECT_EQ(
+      std::count(lines.begin(), lines.end(),
+                 "  the clocks of ranks 0 and 3 contradict each other by 12.34 us: which rank is"),
+      1);
+}
+
+TEST(LateRanks, AreNamedWhereNoFindingNamesThem) {
+  Diagnosis diagnosis = MadeDiagnosis();
+  diagnosis.findings.clear();
+  diagnosis.lateness.instances = {
+      {.group = "g", .name = "allreduce", .members = {}, .of_group = {}}};
+  diagnosis.lateness.of_instance = {
+      {true, {{.ranks = {7}, .time = 2 * diagnosis.step, .before = diagnosis.step}}}};
+  diagnosis.lateness.ranks = {{.ranks = {7},
+                               .captured = true,
+                               .times = 1,
+                               .sum = diagnosis.step,
+                               .as_last = diagnosis.step,
+                               .most = diagnosis.step}};
+  const std::string text = LateText(diagnosis, Language::kEnglish);
+  EXPECT_TRUE(text.starts_with("late: rank 7 arrived ")) << text;
+  EXPECT_TRUE(text.ends_with(" after the second-to-last rank")) << text;
+  diagnosis.lateness.ranks[0].as_last = 1;  // less than a finding has to cost
+  EXPECT_EQ(LateText(diagnosis, Language::kEnglish), "");
+}
+
+TEST(StepShares, WithoutCommunicationHaveNoWaits) {
+  AccountRow row{0, 1, 10, {{"comp.matmul", 10}}};
+  const auto shows_waits = [&] {
+    const std::vector<StepShare> shares = SharesOf(row);
+    return std::any_of(shares.begin(), shares.end(), [](const StepShare& share) {
+      return share.always && share.name.In(Language::kEnglish) == "waiting for ranks";
+    });
+  };
+  EXPECT_TRUE(shows_waits());
+  row.communicates = false;
+  EXPECT_FALSE(shows_waits());
 }
 
 }  // namespace

@@ -512,6 +512,25 @@ TEST(GateBaseline, TheFirstOfARowIsTheAnchor) {
   EXPECT_EQ(AnchorOf(baseline), *baseline.anchor);
 }
 
+// Version 1 counted copies as free time.
+TEST(GateBaseline, FreeTimeOfOlderOnesIsNotComparedWhereItHoldsCopies) {
+  RunSummary run = OneRun(100, 50, 20);
+  run.breakdown.account = {{"copy.h2d", {5 * kGateMs, 1}}, {"free.python", {25 * kGateMs, 1}}};
+  run.breakdown.capture = {{"free time", {30 * kGateMs, 0}}};
+  nlohmann::json document = BaselineToJson({"c", "v", {run}, {}});
+  document["schema_version"] = 1;
+  const Baseline old = BaselineFromJson(document);
+  EXPECT_EQ(old.runs[0].samples.count(ParseMetric("free")), 0u);
+  EXPECT_EQ(old.runs[0].samples.count(ParseMetric("step_time")), 1u);
+  EXPECT_EQ(old.runs[0].breakdown.capture.count("free between tasks"), 1u);
+  const GateReport report = Judge(Settings({"free>+3%"}), old.runs, {OneRun(100, 50, 20)}, {});
+  EXPECT_EQ(report.verdict, GateVerdict::kInconclusive);
+  EXPECT_HAS_TEXT(report.headline, "older baselines count copies as free time: save it anew");
+  document["runs"][0]["medians"]["account"].erase("copy.h2d");
+  EXPECT_EQ(BaselineFromJson(document).runs[0].samples.count(ParseMetric("free")), 1u)
+      << "there were no copies";
+}
+
 TEST(GateBaseline, WrongDocumentsNameTheMember) {
   const nlohmann::json good = BaselineToJson({"c", "v", {OneRun(100, 50, 20)}, {}});
   const auto message = [&](auto change) {
@@ -522,7 +541,7 @@ TEST(GateBaseline, WrongDocumentsNameTheMember) {
     return std::string(error.what());
   };
   EXPECT_HAS_TEXT(message([](auto& d) { d["kind"] = "x"; }), "kind is 'x'");
-  EXPECT_HAS_TEXT(message([](auto& d) { d["schema_version"] = 2; }), "schema_version 2 is unknown");
+  EXPECT_HAS_TEXT(message([](auto& d) { d["schema_version"] = 3; }), "schema_version 3 is unknown");
   EXPECT_HAS_TEXT(message([](auto& d) { d.erase("runs"); }), "\"runs\"");
   EXPECT_HAS_TEXT(message([](auto& d) { d["runs"] = nlohmann::json::array(); }),
                   "runs: the list is empty");

@@ -113,8 +113,19 @@ TEST_F(GateSummarise, PartsOfTheCaptureAddUpToItsTime) {
   EXPECT_EQ(summary.breakdown.capture, (TimesByName{{"computing", {100, 0}},
                                                     {"exposed allreduce", {45, 0}},
                                                     {"LCCL", {8, 0}},
-                                                    {"free time", {32, 0}}}));
+                                                    {"free between tasks", {32, 0}}}));
   EXPECT_EQ(Of(summary.samples, "e2e"), (std::vector<std::int64_t>{100 + 45 + 8 + 32}));
+}
+
+// Of the second step's free time, 170-180 and 195-200, the copy takes 172-178.
+TEST_F(GateSummarise, FreeTimeHoldsNoCopies) {
+  builder_.trace.device = DeviceKind::kGpu;
+  builder_.Task("gpu_memcpy", 172, 178, 7, "Memcpy DtoH (Device -> Pinned)");
+  const Samples samples = Summarise(builder_.trace, {}).samples;
+  const std::vector<std::int64_t> copies = Of(samples, "copies"), free = Of(samples, "free");
+  ASSERT_EQ(copies.size(), 2U);
+  EXPECT_EQ(copies, (std::vector<std::int64_t>{0, 6}));
+  EXPECT_EQ(free, (std::vector<std::int64_t>{30, 25 - 6}));
 }
 
 TEST_F(GateSummarise, WithoutStepsFreeTimeIsThatOfTheComparison) {

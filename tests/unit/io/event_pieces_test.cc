@@ -7,6 +7,8 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "support/failures.h"
 #include "support/files.h"
@@ -22,6 +24,7 @@ constexpr std::size_t kComplete = std::string_view::npos;
 struct Events {
   Objects objects;
   std::size_t cut_off_at = kComplete;
+  std::vector<EventDamage> damages;
 };
 
 // The events as a taker gets them who believes a guessed piece only when it is JSON.
@@ -39,6 +42,7 @@ Events EventsOf(const std::filesystem::path& path, std::size_t piece_bytes) {
     }
   }
   events.cut_off_at = pieces.cut_off_at();
+  events.damages = pieces.damages();
   return events;
 }
 
@@ -150,11 +154,72 @@ TEST(EventPieces, DropsTheEventInWhichTheFileBreaksOff) {
   }
 }
 
-TEST(EventPieces, RefusesWhatIsNoEvent) {
-  const Error error = test::ErrorOf([] { EventsIn("[{\"a\":1}, oops {\"b\":2}]", kOnePiece); });
+TEST(EventPieces, RefusesAnArrayWithoutAnyEvent) {
+  const Error error = test::ErrorOf([] { EventsIn("[1,2]", kOnePiece); });
   EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
-  EXPECT_HAS_TEXT(error.what(), "byte 10");
-  EXPECT_EQ(test::ErrorOf([] { EventsIn("[1,2]", kOnePiece); }).kind(), ErrorKind::kCorrupt);
+  EXPECT_HAS_TEXT(error.what(), "byte 1: expected an event object");
+}
+
+// What stands in the way of events, with what is said of it: kind and byte.
+TEST(EventPieces, GoesOnAtTheNextEventWhateverStandsBetween) {
+  using Kind = EventDamage::Kind;
+  const std::string a = R"({"ph":"a"})", b = R"({"ph":"b"})", c = R"({"ph":"c"})";
+  struct Case {
+    std::string between;
+    std::vector<std::pair<std::size_t, Kind>> damages;  // bytes behind the first event
+  };
+  const std::string nul(3, '\0');
+  const std::vector<Case> cases = {
+      {",,", {{1, Kind::kSurplusComma}}},
+      {", " + nul, {{2, Kind::kNulBytes}}},
+      {nul + ",", {{0, Kind::kNulBytes}}},
+      {", oops, ", {{2, Kind::kNoEvent}}},
+      {",[1,[2]],", {{1, Kind::kNoEvent}}},
+      {"],", {{1, Kind::kBehindEnd}}},
+      {"][", {{1, Kind::kBehindEnd}}},
+      {"]}{\"x\":1,\"traceEvents\":[", {{1, Kind::kBehindEnd}}},
+      {"],\"x\":[2],\"traceEvents\":[", {{1, Kind::kBehindEnd}}},
+  };
+  for (const Case& one : cases) {
+    const std::string text = "[" + a + "," + b + one.between + c + "]";
+    const std::size_t behind = 1 + a.size() + 1 + b.size();
+    for (const std::size_t piece_bytes : {std::size_t{1}, std::size_t{16}, kOnePiece}) {
+      const Events events = EventsIn(text, piece_bytes);
+      EXPECT_EQ(events.objects, (Objects{a, b, c})) << text;
+      EXPECT_EQ(events.cut_off_at, kComplete) << text;
+      std::vector<std::pair<std::size_t, Kind>> damages;
+      for (const EventDamage& damage : events.damages) {
+        damages.emplace_back(damage.at - behind, damage.kind);
+      }
+      EXPECT_EQ(damages, one.damages) << text;
+    }
+  }
+}
+
+TEST(EventPieces, NamesTextBehindTheEnd) {
+  for (const char* behind : {"oops", "}}", ",3"}) {
+    const Events events = EventsIn(std::string("[{\"ph\":1}]") + behind);
+    EXPECT_EQ(events.objects.size(), 1u) << behind;
+    ASSERT_EQ(events.damages.size(), 1u) << behind;
+    EXPECT_EQ(events.damages[0].kind, EventDamage::kTextBehindEnd) << behind;
+    EXPECT_EQ(events.damages[0].at, 10u) << behind;
+  }
+}
+
+// A broken event reaches up to the next one, wherever its own end seems to be.
+TEST(EventPieces, LosesOnlyTheEventThatIsBroken) {
+  const std::string a = R"({"ph":"X","name":"a"})", b = R"({"ph":"X","name":"b"})";
+  for (const char* broken : {R"({"ph":"X","name":"x,"pid":1})", R"({"ph":"X","args":{"x":1})",
+                             R"({"ph":"X","args":"x":1}})", R"({"ph":"X","name":"x\"})"}) {
+    const std::string text = "[" + a + "," + broken + "," + b + "," + b + "]";
+    for (const std::size_t piece_bytes : {std::size_t{1}, std::size_t{30}, kOnePiece}) {
+      Objects whole;
+      for (const std::string& object : EventsIn(text, piece_bytes).objects) {
+        if (nlohmann::json::accept(object)) whole.push_back(object);
+      }
+      EXPECT_EQ(whole, (Objects{a, b, b})) << broken;
+    }
+  }
 }
 
 TEST(EventPieces, RefusesDocumentsWithoutEvents) {

@@ -264,6 +264,46 @@ TEST(Database, RefusesViews) {
   EXPECT_HAS_TEXT(ErrorOf(read).what(), "TASK");
 }
 
+TEST(Database, RefusesVirtualTablesAndGeneratedColumns) {
+  const TempDir dir;
+  const Database database(BuildDatabase(dir / "a.db", R"(
+      CREATE VIRTUAL TABLE TASK USING fts5(startNs);
+      CREATE TABLE STRING_IDS (id INTEGER, value TEXT AS (hex(zeroblob(30000000))));
+      CREATE TABLE STEP_TIME (id INTEGER, startNs AS (id + 1) STORED);
+      INSERT INTO STRING_IDS VALUES (1); INSERT INTO STEP_TIME VALUES (1);)"));
+  const Error error = ErrorOf([&] { database.HasTable("TASK"); });
+  EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+  EXPECT_HAS_TEXT(error.what(), "a.db: TASK is a virtual table");
+  for (const char* table : {"STRING_IDS", "STEP_TIME"}) {
+    const std::string expected = fmt::format("{} has generated columns", table);
+    EXPECT_HAS_TEXT(ErrorOf([&] { database.HasTable(table); }).what(), expected);
+  }
+}
+
+TEST(Database, RefusesThemAlsoWhereNobodyAskedForTheTable) {
+  const TempDir dir;
+  const Database database(BuildDatabase(dir / "a.db", R"(
+      CREATE VIRTUAL TABLE TASK USING rtree(id, lowest, highest);
+      CREATE TABLE STRING_IDS (id INTEGER, value TEXT AS (hex(zeroblob(30000000))));
+      INSERT INTO STRING_IDS VALUES (1);)"));
+  EXPECT_HAS_TEXT(ErrorOf([&] { database.Query("SELECT value FROM string_ids"); }).what(),
+                  "STRING_IDS has generated columns");
+  EXPECT_HAS_TEXT(ErrorOf([&] { database.Scan("id", "TASK", [](const Row&) {}); }).what(), "TASK");
+}
+
+TEST(Database, RefusesASchemaOfThousandsOfViewsWithoutParsingItWhole) {
+  const TempDir dir;
+  const auto path = BuildDatabase(dir / "a.db", R"(
+      CREATE TABLE TASK (id);
+      PRAGMA writable_schema = 1;
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+      INSERT INTO sqlite_master (type, name, tbl_name, rootpage, sql)
+      SELECT 'view', 'v' || i, 'v' || i, 0, 'CREATE VIEW v' || i || ' AS SELECT 1' FROM n;)");
+  const Error error = ErrorOf([&] { const Database database(path); });
+  EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+  EXPECT_HAS_TEXT(error.what(), "a.db: the schema has thousands of tables");
+}
+
 TEST(Database, EndsJoinsThatGiveFarMoreRowsThanThereAre) {
   const TempDir dir;
   const Database database(BuildDatabase(dir / "a.db", R"(

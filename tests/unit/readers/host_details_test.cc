@@ -154,8 +154,10 @@ TEST(KinetoDetails, ReadsShapesAndTypesThatAreArrays) {
 
 TEST(KinetoDetails, TiesALaunchToTheKernelOfItsDeviceAndStream) {
   const auto kernel = [](int pid, int tid) {
-    return fmt::format(R"({{"ph":"X","cat":"kernel","name":"k","pid":{},"tid":{},"ts":5,"dur":1}})",
-                       pid, tid);
+    return fmt::format(
+        R"({{"ph":"X","cat":"kernel","name":"k","pid":{},"tid":{},"ts":5,"dur":1,
+             "args":{{"device":0}}}})",
+        pid, tid);
   };
   const RankTrace trace =
       ReadGpu(kernel(0, 7) + "," + kernel(1, 7) + "," + kernel(0, 0) +

@@ -2,6 +2,10 @@
 // Traces of GPUs as PyTorch writes them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+#include <tuple>
+
 #include "support/failures.h"
 #include "support/files.h"
 #include "support/reading.h"
@@ -138,6 +142,99 @@ TEST(KinetoTrace, TakesTheGivenCategoryOfLaunchesInPlaceOfTheUsualOnes) {
   const RankTrace trace = ReadTrace(kTwoFlows, "my_flow");
   EXPECT_EQ(trace.launches.host_time, Times{2000});
   EXPECT_EQ(trace.launches.device_time, Times{20000});
+}
+
+// One arrow, and one correlation, of a launch with several kernels; ends may come first.
+TEST(KinetoTrace, GivesAllKernelsOfAGraphToItsLaunch) {
+  const std::string call =
+      R"({"ph":"X","cat":"cuda_runtime","name":"cudaGraphLaunch","pid":1,"tid":2,"ts":5,"dur":3,
+          "args":{"correlation":9}})";
+  const std::string start = R"({"ph":"s","cat":"ac2g","id":9,"pid":1,"tid":2,"ts":5})";
+  std::vector<std::string> events = {call, start};
+  for (const char* time : {"10", "20", "30"}) {
+    events.push_back(std::string(R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":)") +
+                     time + R"(,"dur":4,"args":{"device":0}})");
+    events.push_back(std::string(R"({"ph":"f","cat":"ac2g","id":9,"pid":0,"tid":7,"ts":)") + time +
+                     "}");
+  }
+  // The last one has no arrow.
+  events.push_back(
+      R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":40,"dur":4,
+          "args":{"device":0,"correlation":9}})");
+  for (int turn = 0; turn < 2; ++turn) {
+    std::string text;
+    for (const std::string& event : events) text += (text.empty() ? "" : ",") + event;
+    const RankTrace trace = ReadTrace(text);
+    EXPECT_EQ(trace.launches.host_time, Times{5000}) << turn;
+    EXPECT_EQ(trace.launches.device_time, Times{10000}) << turn;
+    EXPECT_EQ(trace.kernels.link, (std::vector<std::int64_t>(4, 0))) << turn;
+    std::reverse(events.begin(), events.end());
+  }
+}
+
+TEST(KinetoTrace, TiesWorkToItsLaunchByCorrelationWhereNoArrowDoes) {
+  const RankTrace trace = ReadTrace(R"(
+      {"ph":"X","cat":"gpu_memcpy","name":"Memcpy HtoD","pid":0,"tid":7,"ts":30,"dur":1,
+       "args":{"correlation":4}},
+      {"ph":"X","cat":"kernel","name":"nobody's","pid":0,"tid":7,"ts":40,"dur":1,
+       "args":{"correlation":6}},
+      {"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":20,"dur":1,
+       "args":{"correlation":3}},
+      {"ph":"X","cat":"cuda_driver","name":"cuLaunchKernel","pid":1,"tid":2,"ts":8,"dur":1,
+       "args":{"correlation":4}},
+      {"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":2,"ts":5,"dur":1,
+       "args":{"correlation":3}})");
+  EXPECT_EQ(trace.launches.host_time, (Times{5000, 8000}));
+  EXPECT_EQ(trace.kernels.link, (std::vector<std::int64_t>{-1, 0}));
+  EXPECT_EQ(trace.device_tasks.link, std::vector<std::int64_t>{1});
+}
+
+// Kernels of device 3 are more; the operators are those of one process.
+TEST(KinetoTrace, NeverAddsUpTheWorkOfSeveralDevices) {
+  const auto kernel = [](int device, int time) {
+    return R"({"ph":"X","cat":"kernel","name":"k","pid":)" + std::to_string(device) +
+           R"(,"tid":7,"ts":)" + std::to_string(time) + R"(,"dur":1},)";
+  };
+  const RankTrace trace =
+      ReadTrace(kernel(1, 10) + kernel(3, 11) + kernel(3, 12) + Span("cpu_op", "a"));
+  EXPECT_EQ(trace.kernels.start, (Times{11000, 12000}));
+  EXPECT_EQ(trace.host_ops.Size(), 1u);
+  ASSERT_EQ(trace.issues.Lines().size(), 1u);
+  EXPECT_HAS_TEXT(trace.issues.Lines()[0], "work of another device left out");
+  EXPECT_HAS_TEXT(trace.issues.Lines()[0],
+                  "(gpu.json: device 1 with 1 pieces of work, in place of 3)");
+}
+
+// Two ranks of two hosts, both on device 0.
+TEST(KinetoTrace, NeverAddsUpTheRanksOfAMergedTrace) {
+  std::string events;
+  const auto launch = [&](int pid, int correlation, int time) {
+    for (const auto& [category, name, place, at] :
+         {std::tuple{"user_annotation", "ProfilerStep#1", pid, time},
+          std::tuple{"cuda_runtime", "cudaLaunchKernel", pid, time + 1},
+          std::tuple{"kernel", "k", 0, time + 2}}) {
+      events += std::string(events.empty() ? "" : ",") + R"({"ph":"X","cat":")" + category +
+                R"(","name":")" + name + R"(","pid":)" + std::to_string(place) +
+                R"(,"tid":7,"ts":)" + std::to_string(at) + R"(,"dur":9,"args":{"correlation":)" +
+                std::to_string(correlation) + "}}";
+    }
+  };
+  launch(50, 1, 100);
+  launch(60, 2, 200);
+  launch(60, 3, 300);
+  const RankTrace trace = ReadTrace(events);
+  EXPECT_EQ(trace.kernels.start, (Times{202000, 302000}));
+  EXPECT_EQ(trace.steps.start, (Times{200000, 300000}));
+  EXPECT_EQ(trace.host_ops.Size(), 4u);
+  ASSERT_EQ(trace.issues.Lines().size(), 1u);
+  EXPECT_HAS_TEXT(trace.issues.Lines()[0], "process 50 with 1 pieces of work, in place of 60)");
+}
+
+TEST(KinetoTrace, NamesWorkOfDevicesThatItDoesNotKnow) {
+  const RankTrace trace = ReadTrace(Span("mtia_ccp_events", "a") + "," + Span("kernel", "b"));
+  EXPECT_EQ(trace.kernels.Size(), 1u);
+  ASSERT_EQ(trace.issues.Lines().size(), 1u);
+  EXPECT_HAS_TEXT(trace.issues.Lines()[0], "not supported (gpu.json: mtia_ccp_events)");
 }
 
 TEST(KinetoTrace, FindsTheBackwardThreadInTheFirstArrowFromForwardToBackward) {

@@ -98,9 +98,38 @@ TEST(TraceView, CountsEventsWhoseTimesMakeNoSense) {
 
 TEST(TraceView, TakesAMemberThatIsNullForAbsent) {
   const RankTrace trace = ReadEvents("[" + std::string(kHardware) + R"(,
-      {"ph":"X","cat":null,"name":"MatMul","pid":10,"tid":3,"ts":1,"dur":null,"args":null}])");
+      {"ph":"X","cat":null,"name":"MatMul","pid":10,"tid":3,"ts":1,"dur":2,"args":null}])");
   ASSERT_EQ(trace.device_tasks.Size(), 1u);
-  EXPECT_EQ(trace.device_tasks.dur[0], 0);
+  EXPECT_EQ(trace.device_tasks.dur[0], 2000);
+}
+
+// Unknown is not 0.
+TEST(TraceView, LeavesOutEventsWithoutADuration) {
+  const RankTrace trace = ReadEvents("[" + std::string(kHardware) + R"(,
+      {"ph":"X","name":"MatMul","pid":10,"tid":3,"ts":1,"dur":null},
+      {"ph":"X","name":"Add","pid":10,"tid":3,"ts":5}])");
+  EXPECT_TRUE(trace.device_tasks.Empty());
+  ASSERT_EQ(trace.issues.Lines().size(), 1u);
+  EXPECT_HAS_TEXT(trace.issues.Lines()[0],
+                  "event left out, its duration is missing, 2 times (first: trace_view.json: "
+                  "\"MatMul\" at 1 us)");
+}
+
+// E closes the innermost B of its thread; one without its other half is counted.
+TEST(TraceView, PairsTheBeginningsAndEndsOfSpans) {
+  const RankTrace trace = ReadEvents(R"([
+      {"ph":"E","pid":1,"tid":2,"ts":9},
+      {"ph":"B","cat":"cpu_op","name":"outer","pid":1,"tid":2,"ts":1},
+      {"ph":"B","cat":"cpu_op","name":"other thread","pid":1,"tid":3,"ts":2},
+      {"ph":"B","cat":"cpu_op","name":"inner","pid":1,"tid":2,"ts":2},
+      {"ph":"E","pid":1,"tid":2,"ts":4.5},
+      {"ph":"E","pid":1,"tid":3,"ts":6},
+      {"ph":"E","pid":1,"tid":4,"ts":6},
+      {"ph":"B","cat":"cpu_op","name":"endless","pid":1,"tid":3,"ts":7}])");
+  EXPECT_EQ(test::ColumnTexts(trace, trace.host_ops.name),
+            (Names{"inner", "outer", "other thread"}));
+  EXPECT_EQ(trace.host_ops.dur, (std::vector<TimeNs>{2500, 8000, 4000}));
+  EXPECT_EQ(trace.issues.Lines().size(), 2u);
 }
 
 TEST(TraceView, IgnoresEventsOfOtherKinds) {
@@ -139,6 +168,26 @@ TEST(TraceView, ReadsTheOverlapAnalysis) {
   EXPECT_EQ(trace.overlaps.activity,
             (std::vector<Activity>{Activity::kComputing, Activity::kCommunication,
                                    Activity::kExposedCommunication, Activity::kFree}));
+}
+
+// One arrow with several ends, before or behind its start, and others with the same number.
+TEST(TraceView, TakesAllEndsOfAnArrow) {
+  const auto flow = [](const std::string& kind, int time) {
+    return R"({"ph":")" + kind + R"(","cat":"async_npu","id":1,"pid":1,"tid":2,"ts":)" +
+           std::to_string(time) + "}";
+  };
+  const std::string s = flow("s", 1), a = flow("f", 10), b = flow("f", 20), c = flow("f", 30);
+  for (const std::string& events :
+       {s + "," + a + "," + b + "," + c, a + "," + b + "," + c + "," + s}) {
+    const RankTrace trace = ReadEvents("[" + events + "]");
+    EXPECT_EQ(trace.launches.device_time, (Times{10000, 20000, 30000})) << events;
+    EXPECT_EQ(trace.launches.host_time, (Times{1000, 1000, 1000})) << events;
+  }
+  const std::string s2 = flow("s", 2);
+  for (const std::string& events :
+       {s + "," + a + "," + s2 + "," + b, a + "," + s + "," + b + "," + s2}) {
+    EXPECT_EQ(ReadEvents("[" + events + "]").launches.host_time, (Times{1000, 2000})) << events;
+  }
 }
 
 TEST(TraceView, PairsTheEndsOfFlowsByNumberOrText) {
@@ -190,8 +239,46 @@ TEST(TraceView, FindsTheSteps) {
   EXPECT_EQ(trace.steps.end, Times{7000});
 }
 
+// An operator without a name is none; what stands beside it stays.
+TEST(TraceView, LeavesOutEventsWhoseNamesCannotBeRead) {
+  const RankTrace trace = ReadEvents("[" + Op("a") + R"(,
+      {"ph":"X","cat":"cpu_op","name":"b\q","pid":1,"tid":2,"ts":20,"dur":1},
+      {"ph":"X","cat":"cpu_op","name":null,"pid":1,"tid":2,"ts":30,"dur":1},)" +
+                                     "\n" + std::string(3, '\0') + Op("c") + "]");
+  EXPECT_EQ(test::ColumnTexts(trace, trace.host_ops.name), (Names{"a", "c"}));
+  const std::vector<std::string> lines = trace.issues.Lines();
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_HAS_TEXT(lines[0], "NUL bytes in place of text");
+  EXPECT_HAS_TEXT(lines[1], "it has no name (trace_view.json: \"\" at 30 us)");
+  const std::size_t byte = 1 + Op("a").size() + std::string(",\n      ").size();
+  EXPECT_HAS_TEXT(lines[2], "not valid JSON (trace_view.json: byte " + std::to_string(byte) + ":");
+}
+
+// Two ranks: processes 7 and 8, with device processes made from them.
+TEST(TraceView, NeverAddsUpTheRanksOfAMergedTrace) {
+  std::string events;
+  for (const int pid : {7, 8}) {
+    const std::string program = std::to_string(pid), device = std::to_string((pid << 10) + 3);
+    events += R"({"ph":"M","name":"process_name","pid":)" + device +
+              R"(,"args":{"name":"Ascend Hardware"}},)";
+    events += R"({"ph":"X","cat":"cpu_op","name":"ProfilerStep#1","ts":1,"dur":9,"tid":1,"pid":)" +
+              program + "},";
+    for (int i = pid; i < 9; ++i) {
+      events += R"({"ph":"X","name":"MatMul","ts":)" + std::to_string(i) +
+                R"(,"dur":1,"tid":3,"pid":)" + device + "},";
+    }
+  }
+  events.pop_back();
+  const RankTrace trace = ReadEvents("[" + events + "]");
+  EXPECT_EQ(trace.device_tasks.start, (Times{7000, 8000}));
+  EXPECT_EQ(trace.host_ops.Size(), 1u);
+  EXPECT_EQ(trace.steps.Size(), 1u);
+  ASSERT_EQ(trace.issues.Lines().size(), 1u);
+  EXPECT_HAS_TEXT(trace.issues.Lines()[0], "process 8195 \"Ascend Hardware\" with 1 events");
+}
+
 TEST(TraceView, NamesTheFileThatIsNoTrace) {
-  for (const char* content : {"", "{\"a\": 1}", "[1, 2]", "[{} oops]"}) {
+  for (const char* content : {"", "{\"a\": 1}", "[1, 2]"}) {
     const Error error = test::ErrorOf([&] { ReadEvents(content); });
     EXPECT_EQ(error.kind(), ErrorKind::kCorrupt) << content;
     EXPECT_HAS_TEXT(error.what(), "trace_view.json");
@@ -206,8 +293,8 @@ TEST(TraceView, ReadsLargeTracesInFileOrder) {
   for (int i = 0; i < 40; ++i) {
     names.push_back("op" + std::to_string(i));
     content += R"({"ph":"X","name":")" + names.back() +
-               R"(","pid":10,"tid":3,"ts":1,"args":{"pad":")" + padding + R"(","Task Type":"type)" +
-               std::to_string(i) + "\"}},";
+               R"(","pid":10,"tid":3,"ts":1,"dur":1,"args":{"pad":")" + padding +
+               R"(","Task Type":"type)" + std::to_string(i) + "\"}},";
   }
   const RankTrace trace = ReadEvents(content + kHardware + "]");
   EXPECT_EQ(test::ColumnTexts(trace, trace.device_tasks.name), names);

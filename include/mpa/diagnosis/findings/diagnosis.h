@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "mpa/base/time.h"
-#include "mpa/collectives/rank_clocks.h"
+#include "mpa/collectives/lateness.h"
 #include "mpa/diagnosis/findings/finding_chain.h"
 #include "mpa/diagnosis/findings/rules.h"
 
@@ -110,6 +110,7 @@ struct AccountRow {
   std::int32_t step = -1;  ///< -1: the whole capture
   TimeNs window = 0;
   std::vector<std::pair<std::string_view, TimeNs>> leaves;
+  bool communicates = true;  ///< the rank recorded communication, in this step or another
 };
 
 /// Something that looks guilty and is explained by a finding.
@@ -155,7 +156,7 @@ struct Diagnosis {
       fine;  ///< ids of the catalogue that were looked at and cost nothing in this job
   std::vector<NeededFinding> needed;   ///< fixed as well, where only some findings are shown
   std::vector<std::int64_t> culprits;  ///< ranks of faults that are not shown
-  std::vector<ClockDoubt> clock_doubts;
+  Lateness lateness;                   ///< of all collectives, whatever causes it
   /// Captured, but not compared: see common_steps.h.
   std::vector<std::int64_t> ranks_left_out;
   std::vector<std::int64_t> ranks_without_work;  ///< of which no device work was recorded

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "mpa/collectives/clock_line.h"
+#include "mpa/collectives/lateness.h"
 #include "mpa/diagnosis/findings/diagnosis.h"
 #include "mpa/diagnosis/findings/rules.h"
 #include "mpa/diagnosis/job/job_graph.h"
@@ -34,8 +35,7 @@ struct DiagnosedRank {
 struct JobOperations {
   std::vector<JobOperation> all;
   std::vector<ClockLine> clock;  ///< by rank: from its clock to the first rank's
-  std::vector<ClockDoubt> clock_doubts;
-  std::size_t ranks_of_job = 0;  ///< that its collectives show at least
+  Lateness lateness;             ///< of its collectives
   /// By rank: ranks that did nothing together, not even through others, are on different islands.
   std::vector<std::size_t> island;
   std::vector<std::vector<std::size_t>> of_rank;  ///< position in `all` by rank and its collective

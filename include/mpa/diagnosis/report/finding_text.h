@@ -65,6 +65,13 @@ std::string LeafText(std::string_view leaf, Language language);
 /// A text of NotJudged in the language, or in English if it has no translation.
 std::string NeedText(const std::string& english, Language language);
 
+/// That clocks of ranks contradict each other; empty where they do not.
+std::string ClockText(const Diagnosis& diagnosis, Language language);
+
+/// The captured rank that came last to collectives by most, with its cost; empty where findings
+/// name it, or the cost is below that of a finding.
+std::string LateText(const Diagnosis& diagnosis, Language language);
+
 /// What people should know of the diagnosis as a whole.
 std::vector<std::string> NotesOf(const Diagnosis& diagnosis, Language language);
 

@@ -53,7 +53,7 @@ Diagnosis WithDoubt(TimeNs doubt) {
 
 TEST(ClockDoubts, ClocksThatAgreeLeaveNone) {
   const Diagnosis diagnosis = WithDoubt(0);
-  EXPECT_TRUE(diagnosis.clock_doubts.empty());
+  EXPECT_TRUE(diagnosis.lateness.doubts.empty());
   const FoundCause* late = FindingWith(diagnosis, "rank.late_compute/r1");
   ASSERT_NE(late, nullptr);
   EXPECT_EQ(late->gain, 2 * kMs);
@@ -62,10 +62,10 @@ TEST(ClockDoubts, ClocksThatAgreeLeaveNone) {
 
 TEST(ClockDoubts, ContradictionsMakeLateRanksLessSure) {
   const Diagnosis diagnosis = WithDoubt(300 * kUs);
-  ASSERT_EQ(diagnosis.clock_doubts.size(), 1u);
-  EXPECT_EQ(diagnosis.clock_doubts[0].first, 1);
-  EXPECT_EQ(diagnosis.clock_doubts[0].second, 2);
-  EXPECT_EQ(diagnosis.clock_doubts[0].residual, 300 * kUs);
+  ASSERT_EQ(diagnosis.lateness.doubts.size(), 1u);
+  EXPECT_EQ(diagnosis.lateness.doubts[0].first, 1);
+  EXPECT_EQ(diagnosis.lateness.doubts[0].second, 2);
+  EXPECT_EQ(diagnosis.lateness.doubts[0].residual, 300 * kUs);
   const FoundCause* late = FindingWith(diagnosis, "rank.late_compute/r1");
   ASSERT_NE(late, nullptr);
   EXPECT_EQ(late->confidence, Certainty::kLow);
@@ -73,7 +73,7 @@ TEST(ClockDoubts, ContradictionsMakeLateRanksLessSure) {
 
 TEST(ClockDoubts, NobodyIsLateByLess) {
   const Diagnosis diagnosis = WithDoubt(2'500 * kUs);
-  ASSERT_EQ(diagnosis.clock_doubts.size(), 1u);
+  ASSERT_EQ(diagnosis.lateness.doubts.size(), 1u);
   EXPECT_EQ(FindingWith(diagnosis, "rank.late_compute/r1"), nullptr);
 }
 

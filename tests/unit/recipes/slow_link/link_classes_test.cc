@@ -21,12 +21,12 @@ struct TwoRanks {
   }
 
   LinkClasses Find() {
-    joint = JoinRuns({&parts[0], &parts[1]});
-    return FindLinkClasses({&parts[0], &parts[1]}, joint.all);
+    instances = JoinInstancesOfRuns({&parts[0], &parts[1]});
+    return FindLinkClasses({&parts[0], &parts[1]}, instances);
   }
 
   std::vector<RankRuns> parts = std::vector<RankRuns>(2);
-  JointRuns joint;
+  CollectiveInstances instances;
 };
 
 // What the Python tool gives.

@@ -4,13 +4,15 @@
 #include <string_view>
 
 #include "mpa/capture/ability.h"
-#include "mpa/collectives/runs.h"
+#include "mpa/collectives/instances.h"
 #include "mpa/report/report.h"
 
 namespace mpa {
 
-/// Adds a note on `uneven` ones. Throws Error (kInput) when there are no collectives at all.
-void NoteRuns(std::string_view recipe, const JointRuns& collectives, Report& report);
+/// Leaves those whose members have to be known, and adds a note on the names that ranks ran a
+/// different number of times. Throws Error (kInput) when there are no collectives at all.
+CollectiveInstances KnownInstances(std::string_view recipe, const CollectiveInstances& instances,
+                                   Report& report);
 
 /// Of recipes that look at joint collectives of any device.
 Verdict JudgeCommunication(const RankFacts& facts);

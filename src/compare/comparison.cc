@@ -1,11 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
+// The analyses of `compare` and what they share. Plain calls: nothing for the linker to drop, and
+// the order can be seen.
+#include "mpa/compare/comparison.h"
+
 #include <utility>
 
 #include "match_ops.h"
-#include "mpa/compare/comparison.h"
 #include "mpa/measure/op_tree.h"
 
 namespace mpa {
+namespace comparisons {
+
+Comparison Overall();
+Comparison Communication();
+Comparison Operators();
+Comparison Memory();
+Comparison Api();
+Comparison Kernel();
+
+}  // namespace comparisons
+
+const std::vector<Comparison>& AllComparisons() {
+  static const std::vector<Comparison> all = {
+      comparisons::Overall(), comparisons::Communication(), comparisons::Operators(),
+      comparisons::Memory(),  comparisons::Api(),           comparisons::Kernel()};
+  return all;
+}
 
 CompareInput::Capture::Capture(const RankTrace& its_trace, std::string its_path)
     : trace(its_trace), path(std::move(its_path)) {}

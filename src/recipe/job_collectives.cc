@@ -1,26 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/recipe/joint_runs.h"
+#include "mpa/recipe/job_collectives.h"
 
 #include <fmt/format.h>
+
+#include <set>
+#include <utility>
 
 #include "mpa/base/error.h"
 
 namespace mpa {
 
-void NoteRuns(std::string_view recipe, const JointRuns& collectives, Report& report) {
-  if (collectives.uneven > 0) {
+CollectiveInstances KnownInstances(std::string_view recipe, const CollectiveInstances& instances,
+                                   Report& report) {
+  CollectiveInstances known;
+  std::set<std::pair<std::string, std::string>> uneven;  // by group and name
+  for (const CollectiveInstance& instance : instances) {
+    if (instance.is_uneven)
+      uneven.emplace(instance.group, instance.name);
+    else
+      known.push_back(instance);
+  }
+  if (!uneven.empty()) {
     report.notes.push_back(fmt::format(
         "{} {} left out: the ranks ran {} a different number of times, so it is not known which "
-        "runs belong "
-        "together; choose a step with --step_id",
-        collectives.uneven, collectives.uneven == 1 ? "collective is" : "collectives are",
-        collectives.uneven == 1 ? "it" : "them"));
-  } else if (collectives.all.empty()) {
+        "runs belong together; choose a step with --step_id",
+        uneven.size(), uneven.size() == 1 ? "collective is" : "collectives are",
+        uneven.size() == 1 ? "it" : "them"));
+  } else if (known.empty()) {
     Fail(ErrorKind::kInput,
          "{}: the captures hold no collectives; no files written; collect with "
          "profiler_level=Level1",
          recipe);
   }
+  return known;
 }
 
 Verdict JudgeCollectives(const RankFacts& facts) {
@@ -33,8 +45,7 @@ Verdict JudgeCommunication(const RankFacts& facts) {
   Verdict verdict = JudgeReadable(facts);
   if (verdict.CannotRun()) return verdict;
   if (facts.recorded.communication == Recorded::kNo) {
-    return CannotRun("no communication was recorded; a run on one device has none",
-                     "profiler_level=Level1");
+    return CannotRun(NoCommunication(facts), "profiler_level=Level1");
   }
   verdict.AddUnknown(facts.recorded.communication, "communication");
   return verdict;
