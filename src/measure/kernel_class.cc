@@ -164,6 +164,29 @@ KernelClass ClassOfName(std::string_view name) {
   return IsMoveName(lower) ? KernelClass::kMove : KernelClass::kVector;
 }
 
+bool IsBatchedProduct(std::string_view type) {
+  const bool is_product =
+      ClassOfType(type) == KernelClass::kMatmul || ClassOfName(type) == KernelClass::kMatmul;
+  return is_product && ContainsAny(ToLower(type), {"batch", "bmm"});
+}
+
+bool IsSoftmax(std::string_view type) {
+  const std::string lower = ToLower(type);
+  return ContainsAny(lower, {"softmax"}) && ClassOfName(type) == KernelClass::kVector;
+}
+
+bool IsFusedUpdate(std::string_view type) {
+  // The functors are those of Apex.
+  return ContainsAny(ToLower(type), {"fused", "applyadam", "applyrmsprop", "applylamb",
+                                     "applymomentum", "adamfunctor", "lambstage", "sgdfunctor"});
+}
+
+bool IsInference(std::string_view type) {
+  return ContainsAny(ToLower(type), {"pagedattention", "paged_attention", "increflashattention",
+                                     "fusedinferattention", "reshapeandcache", "reshape_and_cache",
+                                     "withkvcache", "store_kvcache"});
+}
+
 bool IsCommunicationKernel(std::string_view name, const KernelMasks& masks) {
   const std::string lower = ToLower(name);
   return std::any_of(masks.communication.begin(), masks.communication.end(),

@@ -101,9 +101,16 @@ TypeClass ComputeType(std::string_view op_type, const std::vector<std::string>& 
 }
 
 ChipLimits LimitsOf(std::string_view chip) {
-  // 18 GB/s is what the Python tool expects of SDMA (its advisor, bandwidth contention); links of a
-  // healthy mesh were measured at 17.4. The other three have no public source of the vendor: they
-  // are working values, RoCE of 100 Gbit/s, and what tensors of 32 MiB and more were seen to reach.
+  // One entry serves the variants of 910B and the dies of 910C: captures give all of them the name
+  // Ascend910B (platform_version 5 of info.json), so nothing tells them apart.
+  // card_gbs: what the Python tool expects of SDMA (its advisor, bandwidth contention); links of a
+  // healthy mesh were measured at 17.4.
+  // memory_gbs: a die of 910C has 1.6 TB/s, as published reports give 3.2 TB/s for its two dies.
+  // port_gbs: a working value without a source of the vendor, RoCE of 100 Gbit/s; faster ports are
+  // judged too mildly, never too severely.
+  // cache_bytes: a working value, from which on tensors were seen to stream. The cache is larger:
+  // l2_size of platform_config/Ascend910B2.ini (CANN) is 192 MiB. What a cached tensor reaches
+  // beyond memory_gbs does not count.
   constexpr double kMebibyte = 1 << 20;
   if (chip.starts_with("Ascend910B"))
     return {.card_gbs = 18, .port_gbs = 12.5, .memory_gbs = 1600, .cache_bytes = 32 * kMebibyte};

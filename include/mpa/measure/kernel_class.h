@@ -52,6 +52,17 @@ KernelClass ClassOfKernelCall(std::string_view name);
 /// kVector.
 KernelClass ClassOfName(std::string_view name);
 
+/// What kernels do that the account does not tell apart; each takes an operator type or, of a GPU,
+/// the kernel's name. A product of many pairs of matrices at once:
+bool IsBatchedProduct(std::string_view type);
+/// The softmax of attention or of a loss:
+bool IsSoftmax(std::string_view type);
+/// An optimizer that updates its tensors in one kernel:
+bool IsFusedUpdate(std::string_view type);
+/// Attention over a cache of keys and values, or what fills the cache: only models that answer run
+/// it, not models that learn.
+bool IsInference(std::string_view type);
+
 /// True for a kernel of a GPU that communicates.
 bool IsCommunicationKernel(std::string_view name, const KernelMasks& masks = BuiltInMasks());
 /// True for a collective, or a piece of one, that a capture of an NPU lists among the kernels; the

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "finders.h"
-#include "mpa/base/text.h"
 #include "mpa/diagnosis/causes/cause.h"
+#include "mpa/measure/kernel_class.h"
 #include "mpa/mfu/shapes.h"
 
 namespace mpa {
@@ -119,10 +119,9 @@ class DeviceCauses {
       std::size_t product = kernels.size();  // position of the last batched product
       bool softmax = false;
       for (std::size_t at = 0; at < kernels.size(); ++at) {
-        const std::string type = ToLower(TypeOf(rank, nodes[kernels[at]]));
-        softmax =
-            softmax || (ContainsAny(type, {"softmax"}) && !IsOfShortRows(rank, nodes[kernels[at]]));
-        if (!ContainsAny(type, {"batchmatmul"})) continue;
+        const std::string_view type = TypeOf(rank, nodes[kernels[at]]);
+        softmax = softmax || (IsSoftmax(type) && !IsOfShortRows(rank, nodes[kernels[at]]));
+        if (!IsBatchedProduct(type)) continue;
         if (softmax && product < at &&
             static_cast<double>(at - product) <= job_.rules.attention_reach) {
           for (std::size_t i = product + 1; i < at; ++i) {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "finders.h"
-#include "mpa/base/text.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/measure/intervals.h"
+#include "mpa/measure/kernel_class.h"
 #include "mpa/measure/quantiles.h"
 
 namespace mpa {
@@ -262,9 +262,7 @@ class OperatorCauses {
         if (!Counts(node) || !node.in_optimizer) continue;
         time += static_cast<double>(node.dur);
         ++count;
-        const std::string type =
-            ToLower(part.names[part.kinds[static_cast<std::size_t>(node.row)].type]);
-        if (ContainsAny(type, {"fused", "applyadam", "applyrmsprop", "applylamb"}))
+        if (IsFusedUpdate(part.names[part.kinds[static_cast<std::size_t>(node.row)].type]))
           fused += static_cast<double>(node.dur);
       }
       Remove(

@@ -6,9 +6,9 @@
 #include <set>
 #include <string>
 
-#include "mpa/base/text.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/diagnosis/job/variables.h"
+#include "mpa/measure/kernel_class.h"
 
 namespace mpa {
 namespace {
@@ -46,9 +46,7 @@ bool Infers(const Job& job) {
       return false;
     infers =
         infers || std::any_of(part.kinds.begin(), part.kinds.end(), [&](const KernelKind& kind) {
-          return ContainsAny(
-              ToLower(part.names[kind.type]),
-              {"pagedattention", "increflashattention", "fusedinferattention", "reshapeandcache"});
+          return IsInference(part.names[kind.type]);
         });
   }
   return infers;

@@ -103,9 +103,7 @@ class PerfJudge {
     const std::string_view type = View(kernels_.op_type[row]);
     const Core core = CoreNamed(View(kernels_.core[row]));
     const KernelClass type_class = ClassOfType(type);
-    // The limits of units and axes are those of attention in training.
-    if (type_class == KernelClass::kAttention && type.starts_with("FlashAttentionScore"))
-      return PerfFamily::kAttention;
+    if (type_class == KernelClass::kAttention) return PerfFamily::kAttention;
     const bool is_product = type_class == KernelClass::kMatmul ||
                             type_class == KernelClass::kGroupedMatmul ||
                             type_class == KernelClass::kMc2;
@@ -209,7 +207,10 @@ class PerfJudge {
                         InnerAxis(tensors.inputs[1], tensors.InputFormat(1)) % kCubeAxis == 0;
       return fits ? "" : "inner axis";
     }
-    if (family != PerfFamily::kAttention || !tensors.HasInput(0)) return {};
+    // Other attention has other layouts.
+    if (family != PerfFamily::kAttention || !tensors.HasInput(0) ||
+        !View(kernels_.op_type[row]).starts_with("FlashAttentionScore"))
+      return {};
     // Maxima of the rows of scores, (batch, heads, queries, 8): an input of the gradient.
     const bool grad = View(kernels_.op_type[row]) == "FlashAttentionScoreGrad";
     const std::size_t place = grad ? 8 : 0;

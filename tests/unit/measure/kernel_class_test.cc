@@ -130,6 +130,28 @@ TEST(IsCopyName, KnowsWhatExportersCallCopies) {
   EXPECT_FALSE(IsCopyName("void at::native::CatArrayBatchedCopy<float>"));
 }
 
+// The names of rocBLAS, cuBLAS, PyTorch, Apex and vLLM are theirs.
+TEST(KernelClass, KnowsTheKernelsThatFindingsAreAbout) {
+  for (const char* type : {"BatchMatMulV2", "TransposeBatchMatMul", "bmm",
+                           "void gemmBatchedSIMTKernel<float>", "volta_sgemm_batched_128x64"})
+    EXPECT_TRUE(IsBatchedProduct(type)) << type;
+  for (const char* type : {"MatMulV3", "BatchMatMulReduceScatterAlltoAll", "GroupedMatmul",
+                           "void at::native::CatArrayBatchedCopy<float>"})
+    EXPECT_FALSE(IsBatchedProduct(type)) << type;
+  EXPECT_TRUE(IsSoftmax("SoftmaxV2"));
+  EXPECT_TRUE(IsSoftmax("void (anonymous namespace)::softmax_warp_forward<float>"));
+  EXPECT_FALSE(IsSoftmax("void fmha::attention_softmax_kernel")) << "it is fused already";
+  for (const char* type :
+       {"ApplyAdamWV2", "ApplyMomentum", "void multi_tensor_apply_kernel<AdamFunctor<float>>",
+        "void multi_tensor_apply_kernel<FusedAdamMathFunctor<float>>"})
+    EXPECT_TRUE(IsFusedUpdate(type)) << type;
+  EXPECT_FALSE(IsFusedUpdate("void multi_tensor_apply_kernel<PointwiseOpListFunctor<float>>"));
+  for (const char* type : {"PagedAttentionMaskNdKernel", "void vllm::paged_attention_v1_kernel",
+                           "void vllm::reshape_and_cache_kernel", "FusedInferAttentionScore"})
+    EXPECT_TRUE(IsInference(type)) << type;
+  EXPECT_FALSE(IsInference("FlashAttentionScore"));
+}
+
 // The formulas for operations know more of a type, and nothing else.
 TEST(ClassOfType, IsThatOfTheFormulas) {
   for (const char* type : {"MatMulV2", "QuantBatchMatmulV3", "TransposeBatchMatMul"}) {

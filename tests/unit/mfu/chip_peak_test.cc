@@ -37,6 +37,17 @@ TEST(TypeClassOf, TellsTypesApart) {
   }
 }
 
+TEST(LimitsOf, KnowsTheChipsThatHaveAnEntry) {
+  const ChipLimits limits = LimitsOf("Ascend910B");
+  EXPECT_EQ(limits.card_gbs, 18);
+  EXPECT_EQ(limits.port_gbs, 12.5);  // 100 Gbit/s
+  EXPECT_EQ(limits.memory_gbs, 1600);
+  EXPECT_EQ(limits.cache_bytes, 33'554'432);
+  EXPECT_EQ(LimitsOf("Ascend910B3"), limits) << "the variants have one entry";
+  for (const char* chip : {"", "Ascend310P", "Ascend910", "ascend910b", "NVIDIA A100"})
+    EXPECT_EQ(LimitsOf(chip), ChipLimits()) << chip;
+}
+
 TEST(ComputeType, IsTheWidestOfTheOperands) {
   EXPECT_EQ(ComputeType("MatMulV2", {"FLOAT16", "FLOAT16", "FLOAT"}), TypeClass::kFp16);
   EXPECT_EQ(ComputeType("WeightQuantBatchMatmulV2", {"BF16", "INT8"}), TypeClass::kFp16);

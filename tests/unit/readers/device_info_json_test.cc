@@ -10,9 +10,19 @@ namespace {
 
 using Numbers = std::vector<std::int64_t>;
 
-Chips ReadChips(std::string_view content) {
+RankTrace ReadInfo(std::string_view content) {
   const test::TempDir dir;
-  return test::ReadFile(FileKind::kDeviceInfo, dir.Write("info.json.0", content)).chips;
+  return test::ReadFile(FileKind::kDeviceInfo, dir.Write("info.json.0", content));
+}
+
+Chips ReadChips(std::string_view content) { return ReadInfo(content).chips; }
+
+TEST(DeviceInfo, TellsTheChipByTheNumberOfItsPlatform) {
+  EXPECT_EQ(ReadInfo(R"({"platform_version": "5"})").job.chip, "Ascend910B");
+  EXPECT_EQ(ReadInfo(R"({"platform_version": 5})").job.chip, "Ascend910B");
+  for (const char* content :
+       {R"({"platform_version": "4"})", R"({"platform_version": "five"})", R"({"DeviceInfo": []})"})
+    EXPECT_EQ(ReadInfo(content).job.chip, "") << content;
 }
 
 TEST(DeviceInfo, ReadsCoresAndClock) {

@@ -69,11 +69,10 @@ TEST(Causes, AProductFarBelowTheChip) {
 }
 
 // A softmax of 0.5 ms between two products, over rows of that shape.
-bool IsAttention(std::string_view shape, const Rules& rules = {}) {
+bool IsAttention(std::string_view shape, const Rules& rules = {},
+                 std::string_view product = "BatchMatMulV2") {
   const auto part = ThreeSteps([&](PartBuilder& step) {
-    step.Kernel("BatchMatMulV2", kMs)
-        .Kernel("SoftmaxV2", 500 * kUs, Leaf::kVector)
-        .Kernel("BatchMatMulV2", kMs);
+    step.Kernel(product, kMs).Kernel("SoftmaxV2", 500 * kUs, Leaf::kVector).Kernel(product, kMs);
     step.Kind("SoftmaxV2").shapes = step.NameOf(shape);
   });
   const Diagnosis diagnosis = DiagnoseJob({part}, rules);
@@ -91,6 +90,15 @@ TEST(Causes, AttentionOfShortSequencesIsNotWorthAFusedKernel) {
   EXPECT_TRUE(IsAttention("\"4,16,128,64\"", rules));
 }
 
+TEST(Causes, TheProductsOfAttentionAreThoseOfTheClassOfKernels) {
+  const auto is_attention = [](std::string_view product) {
+    return IsAttention("\"4,16,128,128\"", {}, product);
+  };
+  EXPECT_TRUE(is_attention("volta_sgemm_batched_128x64")) << "of a GPU";
+  EXPECT_FALSE(is_attention("BatchMatMulReduceScatterAlltoAll")) << "it communicates";
+  EXPECT_FALSE(is_attention("MatMulV3")) << "a layer and its loss";
+}
+
 TEST(Causes, AnOptimizerOfManyKernels) {
   const auto part = ThreeSteps([](PartBuilder& step) {
     step.Kernel("MatMulV3", 400 * kUs);
@@ -105,7 +113,10 @@ TEST(Causes, AnOptimizerOfManyKernels) {
 
 TEST(Causes, AFusedOptimizerIsNone) {
   const auto part = ThreeSteps([](PartBuilder& step) {
-    for (int i = 0; i < 60; ++i) step.Kernel("ApplyFusedEmaAdam", 10 * kUs, Leaf::kVector, true);
+    for (int i = 0; i < 30; ++i) step.Kernel("ApplyFusedEmaAdam", 10 * kUs, Leaf::kVector, true);
+    for (int i = 0; i < 30; ++i)
+      step.Kernel("void multi_tensor_apply_kernel<AdamFunctor<float>>", 10 * kUs, Leaf::kVector,
+                  true);
   });
   EXPECT_EQ(FindingWith(DiagnoseJob({part}), "op.optimizer"), nullptr);
 }

@@ -108,6 +108,13 @@ TEST_F(KernelPerfTest, AttentionNeedsHeadsAndSequencesThatFit) {
   EXPECT_EQ(Rows(), "bound mte2 1x500; shape D 1x400; shape S 1x300; shape D 1x200; ");
 }
 
+// Its query of 100 columns is one token per sequence.
+TEST_F(KernelPerfTest, AttentionOverACacheIsJudgedByItsUnitsAlone) {
+  Kernel({"FusedInferAttentionScore", "MIX_AIC", "\"8,1,100;8,900,100\"", "\"8,1,100\""}, 300,
+         {.aic_mte2 = 900, .aiv_vec = 100});
+  EXPECT_EQ(Rows(), "bound mte2 1x300; ");
+}
+
 TEST_F(KernelPerfTest, GradientsOfAttentionStoreToo) {
   Kernel({"FlashAttentionScoreGrad", "MIX_AIC", "\"2,16,4096,128;2,16,4096,128\"",
           "\"2,16,4096,128\""},
