@@ -10,9 +10,9 @@
 namespace mpa {
 
 /// What changed most: the change of the end-to-end time and of the median step, and what the latter
-/// is made of by the account of both captures, as the gate shows it. As printed the lines of a level add up
-/// to the one above. Lines have at most the width that the options say. Empty when a side has no
-/// device activity.
+/// is made of by the account of both captures, as the gate shows it. As printed the lines of a
+/// level add up to the one above. Lines have at most the width that the options say. Empty when a
+/// side has no device activity.
 std::vector<std::string> DescribeChanges(const CompareInput& input, const OverallMetrics& base,
                                          const OverallMetrics& comparison);
 

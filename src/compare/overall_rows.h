@@ -46,8 +46,8 @@ struct OverallValue {
   bool known = true;
 };
 
-/// What groups count twice: a time in the sheet, a negative one on the screen, where it adds up with
-/// its neighbours.
+/// What groups count twice: a time in the sheet, a negative one on the screen, where it adds up
+/// with its neighbours.
 inline constexpr const char* kCountedTwice = "counted in two groups";
 
 /// A part of the end-to-end time on both sides.

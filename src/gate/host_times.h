@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "mpa/change/step_account.h"
 #include "mpa/gate/run_summary.h"
 #include "mpa/measure/op_tree.h"
-#include "mpa/change/step_account.h"
 
 namespace mpa::gate {
 

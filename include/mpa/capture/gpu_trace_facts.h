@@ -16,9 +16,9 @@ struct GpuTraceFacts {
   bool record_shapes = false, profile_memory = false, with_stack = false, with_modules = false;
 };
 
-/// Reads the members before the events and those behind them; exporters write either. Without a rank
-/// and a device before the events, a compressed trace is unpacked up to its end. Broken members
-/// count as absent. Throws Error (kInput, kCorrupt) when the file cannot be read.
+/// Reads the members before the events and those behind them; exporters write either. Without a
+/// rank and a device before the events, a compressed trace is unpacked up to its end. Broken
+/// members count as absent. Throws Error (kInput, kCorrupt) when the file cannot be read.
 GpuTraceFacts ReadGpuTraceFacts(const std::filesystem::path& path);
 
 }  // namespace mpa
