@@ -72,7 +72,7 @@ AdvisorPlaces PrepareOutputs(const std::string& output, bool tables) {
   AdvisorPlaces places;
   places.folder = fs::absolute(below).lexically_normal();
   places.log = places.folder / "log";
-  InContext("-o", [&] { io::PrepareOutputDirectory(tables ? places.log : places.folder); });
+  InContext("-o", [&] { io::PrepareDirectoryBelow(places.folder, tables ? "log" : ""); });
   return places;
 }
 

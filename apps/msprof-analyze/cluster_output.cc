@@ -48,8 +48,8 @@ void AddFiles(const std::vector<fs::path>& files, const Report& report, const fs
 
 void EarlyDocuments::Write(const Recipe& recipe, const std::vector<TextDocument>& documents) {
   for (const TextDocument& document : documents) {
-    const fs::path path = directory_ / recipe.folder / document.file_name;
-    io::PrepareOutputDirectory(path.parent_path());
+    const fs::path name = fs::path(recipe.folder) / document.file_name, path = directory_ / name;
+    io::PrepareDirectoryBelow(directory_, name.parent_path());
     io::ReplaceText(path, document.text);
     const std::lock_guard lock(mutex_);
     files_[recipe.name].insert(path);
@@ -78,15 +78,15 @@ std::string_view StandardType(const Recipe& recipe, const fs::path& directory,
 void PrepareTargets(const Recipe& recipe, const std::vector<ExportType>& types,
                     const fs::path& directory) {
   if (types.empty()) return;
-  io::PrepareOutputDirectory(directory);
+  io::PrepareDirectoryBelow(directory.parent_path(), directory.filename());
   const fs::path folder = directory / recipe.folder;
-  if (recipe.documents_always) io::PrepareOutputDirectory(folder);
+  if (recipe.documents_always) io::PrepareDirectoryBelow(directory, recipe.folder);
   for (const ExportType& type : types) {
     if (type.name == "db") {
       PrepareDatabase(directory / kResultsDatabase);
       continue;
     }
-    io::PrepareOutputDirectory(folder);
+    io::PrepareDirectoryBelow(directory, recipe.folder);
     if (type.name != "text" && type.name != "notebook") {
       PrepareReport(folder, std::string(recipe.name), type);
       continue;

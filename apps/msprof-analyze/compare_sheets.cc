@@ -170,14 +170,14 @@ int RunSheets(const CompareCommandOptions& options) {
          "nothing to compare; no report was written; see what the captures hold with "
          "'msprof-analyze check'");
   }
+  options.exports.Show(outcome.report);  // also when there is no room for files
   WrittenReport written;
   if (!types.empty()) {
     written = WriteReport(outcome.report, output, "performance_comparison_result_" + UtcTimeStamp(),
                           types);
   }
-  LogNotes(written.notes);
-  options.exports.Show(outcome.report);
   FinishStdout();
+  LogNotes(written.notes);
   for (const fs::path& path : written.paths) LogNotice("the details are in {}", path.string());
   return outcome.partial ? kExitPartial : 0;
 }

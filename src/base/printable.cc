@@ -48,6 +48,20 @@ std::string Printable(std::string_view text, Breaks breaks) {
   return out;
 }
 
+std::string CsvCell(std::string_view text) {
+  std::string shown = Printable(text, Breaks::kKeep);
+  const bool formula =
+      shown.size() > 1 && std::string_view("=+-@\t\r\n").find(shown[0]) != std::string_view::npos;
+  if (formula) shown.insert(0, 1, '\'');
+  if (shown.find_first_of(",\"\r\n") == std::string::npos) return shown;
+  std::string quoted = "\"";
+  for (const char c : shown) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
 std::string PrintableJson(std::string_view document) {
   std::string out;
   out.reserve(document.size());

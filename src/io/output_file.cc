@@ -77,6 +77,20 @@ void PrepareOutputDirectory(const fs::path& directory) {
   const ScratchDirectory works(directory);
 }
 
+void PrepareDirectoryBelow(const fs::path& root, const fs::path& below) {
+  fs::path directory = root;
+  for (const fs::path& part : below) {
+    directory /= part;
+    std::error_code ignored;
+    if (fs::is_symlink(directory, ignored)) {
+      Fail(ErrorKind::kOutput,
+           "{}: a link, and nothing is written through links; remove it or write elsewhere",
+           directory.string());
+    }
+  }
+  PrepareOutputDirectory(directory);
+}
+
 void PrepareOutputFile(const fs::path& path) { CheckPlace(path, StatusOfPlace(path)); }
 
 void PrepareOutputTree(const fs::path& path) {

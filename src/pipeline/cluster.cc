@@ -34,7 +34,7 @@ std::vector<MappedRank> MapRank(const std::vector<RecipeRun>& runs, const Cluste
   const RankInput& input = found.input;
   std::vector<MappedRank> mapped(runs.size());
   const auto fail = [](const Error& error, MappedRank& rank) {
-    if (error.kind() == ErrorKind::kResource || error.kind() == ErrorKind::kUsage) throw;
+    if (!IsBadInput(error)) throw;
     rank.notes.push_back(fmt::format("{}; the rank is left out", error.what()));
     rank.failed = true;
   };

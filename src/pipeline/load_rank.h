@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "mpa/base/error.h"
 #include "mpa/capture/capture.h"
 #include "mpa/model/rank_trace.h"
 #include "mpa/readers/reader.h"
@@ -17,6 +18,12 @@ struct LoadedRank {
   std::vector<std::string> notes;  ///< files that are missing, rows that were left out
   bool partial = false;            ///< something was there but broken
 };
+
+/// True when the input is at fault, so that the other ranks can still be read; not when there is no
+/// room or no memory.
+inline bool IsBadInput(const Error& error) {
+  return error.kind() == ErrorKind::kInput || error.kind() == ErrorKind::kCorrupt;
+}
 
 /// The number of the rank as its settings, the name of its database or its raw data say; -1:
 /// unknown.

@@ -110,7 +110,7 @@ ReadRank Read(const FoundRank& found, bool alone, const LoadRunsRequest& request
     CheckKernels(found.input, rank);
   } catch (const Error& error) {
     // Of a job the other ranks can still be judged; a single capture is the whole run.
-    if (error.kind() == ErrorKind::kResource || alone) throw;
+    if (!IsBadInput(error) || alone) throw;
     rank.notes.push_back(fmt::format("{}; the rank is left out", error.what()));
     rank.partial = true;
   }

@@ -16,6 +16,7 @@
 #include "mpa/io/output_file.h"
 #include "mpa/profiler_output/profiler_output.h"
 #include "mpa/raw/session.h"
+#include "load_rank.h"
 #include "table_rows.h"
 #include "unread_records.h"
 
@@ -27,12 +28,24 @@ namespace fs = std::filesystem;
 constexpr const char* kResults = "ASCEND_PROFILER_OUTPUT";
 constexpr const char* kDoneMark = "analyse.done";  // by which other tools know that it is complete
 
-// The directory in which the results of a capture are made.
-fs::path HomeOf(const fs::path& capture, const ParseRequest& request) {
-  if (!request.output) return capture;
+// Where the results of a capture are made: below -o, or in the capture.
+fs::path PlaceBelowOutput(const fs::path& capture, const ParseRequest& request) {
   const fs::path below = capture.lexically_relative(fs::canonical(request.path));
   const bool named = !below.empty() && below != "." && *below.begin() != "..";
-  return *request.output / (named ? below : capture.filename());
+  return named ? below : capture.filename();
+}
+
+fs::path HomeOf(const fs::path& capture, const ParseRequest& request) {
+  return request.output ? *request.output / PlaceBelowOutput(capture, request) : capture;
+}
+
+void PrepareHome(const fs::path& capture, const ParseRequest& request) {
+  if (!request.output) {
+    return InContext("-d (-o writes elsewhere)", [&] { io::PrepareOutputDirectory(capture); });
+  }
+  InContext("-o", [&] {
+    io::PrepareDirectoryBelow(*request.output, PlaceBelowOutput(capture, request));
+  });
 }
 
 bool HoldsAnything(const fs::path& directory) {
@@ -113,10 +126,6 @@ void ParseCapture(const RankInput& input, const fs::path& home, const ParseReque
   outcome.written.push_back(results);
 }
 
-bool IsBadInput(const Error& error) {
-  return error.kind() == ErrorKind::kInput || error.kind() == ErrorKind::kCorrupt;
-}
-
 }  // namespace
 
 ParseOutcome Parse(const ParseRequest& request) {
@@ -137,8 +146,7 @@ ParseOutcome Parse(const ParseRequest& request) {
   for (const RankInput& input : found.ranks) {
     homes.push_back(HomeOf(input.files.front().path, request));
     CheckTarget(homes.back(), request);
-    InContext(request.output ? "-o" : "-d (-o writes elsewhere)",
-              [&] { io::PrepareOutputDirectory(homes.back()); });
+    PrepareHome(input.files.front().path, request);
     inputs.push_back(&input);
   }
   NoteUnreadRecords(inputs, outcome.notes);

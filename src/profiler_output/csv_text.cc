@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "mpa/base/printable.h"
 #include "mpa/base/utf8.h"
 
 namespace mpa::profiler_output {
@@ -104,21 +105,14 @@ void CsvRow::Text(std::string_view text) {
 }
 
 void AppendCsvText(std::string& out, std::string_view text) {
-  const bool ascii = std::all_of(text.begin(), text.end(),
-                                 [](char c) { return static_cast<unsigned char>(c) < 0x80; });
-  // Damaged names need not be UTF-8, but tools do not open tables with other bytes.
-  const std::string valid = ascii ? "" : ValidUtf8(text);
-  if (!ascii) text = valid;
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
+  const bool plain = std::all_of(text.begin(), text.end(), [](char c) {
+    return ('.' <= c && c <= '<') || ('A' <= c && c <= 'z') || c == ' ' || c == '*';
+  });
+  if (plain) {
     out += text;
-    return;
+  } else {  // damaged names need not be UTF-8, but tools do not open tables with other bytes
+    out += CsvCell(ValidUtf8(text));
   }
-  out += '"';
-  for (const char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  out += '"';
 }
 
 std::string ListLines(std::string_view list) {

@@ -8,26 +8,12 @@
 #include "formats.h"
 #include "mpa/base/error.h"
 #include "mpa/base/printable.h"
-#include "mpa/base/text.h"
 #include "mpa/io/output_file.h"
 #include "sheet_values.h"
 
 namespace mpa::writers {
-namespace {
-
-// Spreadsheet programs take texts that begin like this for formulas, and run them.
-std::string Harmless(const std::string& text) {
-  const bool risky =
-      !text.empty() && std::string_view("=+-@\t\r\n").find(text[0]) != std::string::npos;
-  return risky ? '\'' + text : text;
-}
-
-}  // namespace
-
 std::string CsvField(const Cell& cell) {
-  if (const auto* text = std::get_if<std::string>(&cell)) {
-    return QuotedField(Harmless(Printable(*text, Breaks::kKeep)));
-  }
+  if (const auto* text = std::get_if<std::string>(&cell)) return CsvCell(*text);
   if (const auto* whole = std::get_if<std::int64_t>(&cell)) return fmt::format("{}", *whole);
   if (const auto* real = std::get_if<double>(&cell)) return fmt::format("{}", *real);
   return {};

@@ -84,8 +84,9 @@ std::vector<std::filesystem::path> WriteTextFiles(const Report& report,
     paths.push_back(path);
   }
   for (const TextDocument& document : report.documents) {
-    paths.push_back(directory / document.file_name);
-    io::PrepareOutputDirectory(paths.back().parent_path());
+    const std::filesystem::path name = document.file_name;
+    paths.push_back(directory / name);
+    io::PrepareDirectoryBelow(directory, name.parent_path());
     io::ReplaceText(paths.back(), document.text);
   }
   return paths;

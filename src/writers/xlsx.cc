@@ -275,8 +275,8 @@ void CheckRoom(const std::filesystem::path& directory) {
   std::error_code unknown;
   const std::uintmax_t available = std::filesystem::space(directory, unknown).available;
   if (!unknown && available < kMegabyte) {
-    Fail(ErrorKind::kOutput, "writing the workbook: less than 1 MB is left in {}",
-         directory.string());
+    Fail(ErrorKind::kOutput, "No space left on device: {}: less than 1 MB for the workbook",
+         io::FinalName(directory));
   }
 }
 

@@ -24,7 +24,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from breaking import DATABASES, GPU, ODD_NAMES, OUTPUT, TEXT, TRACE  # noqa: E402
+from breaking import DATABASES, GPU, ODD_NAMES, OUTPUT, TEXT, TRACE, sql  # noqa: E402
 from captures import DATABASE, build_database  # noqa: E402
 from groups import parse_arguments, run_group  # noqa: E402
 from steps import write_capture  # noqa: E402
@@ -470,6 +470,19 @@ class Names(Broken):
                  for row in csv.reader(path.open(newline="", encoding="utf-8")) for cell in row}
         self.assertIn("'=1+1", cells)
         self.assertEqual([cell for cell in cells if cell[:1] in tuple("=@\t")], [])
+
+    def test_summaries_of_databases_hold_no_formulas(self):
+        odd = sql("UPDATE STRING_IDS SET value = '=1+1' WHERE value = 'MatMulV2'",
+                  "UPDATE STRING_IDS SET value = '@' || char(27) || '[31m' || char(8238) "
+                  "WHERE value = 'aclrtMemcpyAsync' OR value = 'Relu'")
+        result = self.run_tool("-m", "export_summary", "-d", self.broken(DATABASE_CAPTURE, odd),
+                               "-o", self.out)
+        self.assert_orderly(result, (0,))
+        cells = {cell for path in self.out.rglob("*.csv")
+                 for row in csv.reader(path.open(newline="", encoding="utf-8")) for cell in row}
+        self.assertLessEqual({"'=1+1", "'@\\x1b[31m\\u202e"}, cells)
+        self.assertEqual([cell for cell in cells
+                          if cell[:1] in tuple("=@\t") or any(c in cell for c in "\x1b\u202e")], [])
 
     def test_json_keeps_them(self):
         capture = self.broken(TEXT_CAPTURE, TEXT["odd kernels"])

@@ -11,6 +11,7 @@ Exit status: 0 passed, 1 failed, 2 usage.
 import json
 import os
 import resource
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -20,7 +21,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from groups import parse_arguments, run_group  # noqa: E402
-from outputs import NEW, RESULTS, Outputs  # noqa: E402
+from outputs import MODULES, NEW, RESULTS, Outputs  # noqa: E402
 from running import run, table_sizes  # noqa: E402
 
 TYPES = ("xlsx", "json", "csv", "md", "html")
@@ -63,6 +64,36 @@ class Places(Outputs):
         for place, arguments in places.items():
             place.mkdir(parents=True)
             self.assert_refused(arguments, place, "a directory has this name")
+
+    def test_links_below_the_output_directory(self):
+        elsewhere = self.scratch / "elsewhere"
+        elsewhere.mkdir()
+        results = self.out / "cluster_analysis_output"
+        places = {
+            results: self.recipe(),
+            results / "OperatorMfu": self.recipe("--export_type", "json"),
+            results / "ExportSummary": self.recipe(name="export_summary"),
+            self.out / "log": [self.tool, "advisor", "-d", self.captures / NEW, "-o", self.out],
+            self.parsed().parent: self.parse(),
+        }
+        for place, arguments in places.items():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.symlink_to(elsewhere)
+            self.assert_refused(arguments, place, "a link, and nothing is written through links")
+            self.assertEqual(list(elsewhere.iterdir()), [])
+            place.unlink()
+
+    def test_results_of_a_capture_are_no_link(self):
+        capture = shutil.copytree(self.captures / MODULES, self.scratch / MODULES)
+        (capture / "cluster_analysis_output").symlink_to(self.scratch)
+        self.assert_refused([self.tool, "-m", "operator_mfu", "-d", capture],
+                            "cluster_analysis_output: a link")
+
+    def test_the_output_directory_may_be_a_link(self):
+        (self.scratch / "elsewhere").mkdir()
+        self.out.symlink_to(self.scratch / "elsewhere")
+        self.assertEqual(run(self.recipe()).code, 0)
+        self.assertTrue(self.database.is_file())
 
     def test_the_summary_of_a_job(self):
         for place, reason in ((self.scratch, "a directory has this name"),
@@ -214,9 +245,15 @@ class Room(Outputs):
         (self.out / "filler").write_bytes(bytes(60_000))
         for kind in TYPES:
             self.assert_survives(self.compare("--export_type", kind), self.files, (1 << 30,))
+        with open(self.scratch / "screen", "w+", encoding="utf-8") as screen:
+            self.assert_ends(run(self.compare(), stdout=screen), 6,
+                             f"No space left on device: {self.out}: ")
+            screen.seek(0)
+            self.assertIn("end to end", screen.read())
         for kind in ("db", "text"):
-            arguments = self.recipe("--export_type", kind, name="module_statistic")
-            self.assert_survives(arguments, self.files, (1 << 30,))
+            for name in ("module_statistic", "export_summary"):
+                arguments = self.recipe("--export_type", kind, name=name)
+                self.assert_survives(arguments, self.files, (1 << 30,))
 
 
 class Streams(Outputs):

@@ -21,6 +21,10 @@ enum class Breaks {
 /// like something else. Texts without any come back as they are.
 std::string Printable(std::string_view text, Breaks breaks = Breaks::kEscape);
 
+/// A cell of a CSV file (RFC 4180) that shows `text`: quoted where it must be, without hidden
+/// characters, and with an apostrophe before what spreadsheet programs would run as a formula.
+std::string CsvCell(std::string_view text);
+
 /// A JSON document with \u202e in place of the hidden characters that JSON allows within texts: the
 /// same document for programs.
 std::string PrintableJson(std::string_view document);

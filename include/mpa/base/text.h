@@ -32,9 +32,6 @@ std::string WithoutAddresses(std::string_view text);
 /// Other names stay as they are.
 std::string ShortFunctionName(std::string_view name);
 
-/// `text` as a field of a CSV file: between quotes where it has to be (RFC 4180).
-std::string QuotedField(std::string_view text);
-
 /// True when `text` is one of `words`.
 bool IsOneOf(std::string_view text, std::initializer_list<std::string_view> words);
 /// True when one of `words` occurs in `text`.

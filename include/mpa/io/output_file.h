@@ -18,6 +18,10 @@ namespace mpa::io {
 /// the long work starts. Throws Error: kUsage when a file has that name, kOutput otherwise.
 void PrepareOutputDirectory(const std::filesystem::path& directory);
 
+/// The same for root/below, where the user gave `root` alone: a link on the way from there could
+/// lead anywhere and is refused.
+void PrepareDirectoryBelow(const std::filesystem::path& root, const std::filesystem::path& below);
+
 /// The same for the directory of a file, and checks that the file can take the place of what has
 /// its name. Throws Error (kOutput).
 void PrepareOutputFile(const std::filesystem::path& path);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "files.h"
+#include "mpa/base/printable.h"
 #include "mpa/base/text.h"
 #include "mpa/io/input_text.h"
 #include "mpa/model/step_bounds.h"
@@ -67,7 +68,7 @@ SummaryFile ApiStatistic(const RankTrace& trace) {
     const auto count = static_cast<double>(stats.count);
     const double deviation = stats.deviation.value_or(0) / 1000;
     file.text +=
-        fmt::format("host,{},{},{},{},{},{},{},{:.3f}\n", key.second, QuotedField(key.first),
+        fmt::format("host,{},{},{},{},{},{},{},{:.3f}\n", key.second, CsvCell(key.first),
                     Us(static_cast<double>(stats.sum)), stats.count, Us(stats.mean),
                     Us(static_cast<double>(stats.min)), Us(static_cast<double>(stats.max)),
                     deviation * deviation * (count - 1) / count);
@@ -189,7 +190,7 @@ class KernelRows {
   }
   std::string Text(StringId text) const {
     return text == StringId::kEmpty ? std::string(kNotRecorded)
-                                    : QuotedField(trace_.strings.View(text));
+                                    : CsvCell(trace_.strings.View(text));
   }
   static std::string Number(std::int64_t number) {
     return number < 0 ? std::string(kNotRecorded) : std::to_string(number);

@@ -42,6 +42,15 @@ TEST(Printable, KeepsTheLinesOfCellsOnRequest) {
   EXPECT_EQ(Printable("OK\rBAD", Breaks::kKeep), "OK\\x0dBAD");
 }
 
+TEST(CsvCell, IsNoFormulaAndHidesNothing) {
+  EXPECT_EQ(CsvCell("=1+1"), "'=1+1");
+  EXPECT_EQ(CsvCell("@SUM(A1,2)"), "\"'@SUM(A1,2)\"");
+  EXPECT_EQ(CsvCell("-"), "-");
+  EXPECT_EQ(CsvCell("a\x1b[31m"), "a\\x1b[31m");
+  EXPECT_EQ(CsvCell("say \"a\", b"), "\"say \"\"a\"\", b\"");
+  EXPECT_EQ(CsvCell("MatMul<int>"), "MatMul<int>");
+}
+
 TEST(Printable, EscapesWithinJson) {
   EXPECT_EQ(PrintableJson("{\n\"\u6B65\": \"\u202E\x7f\u009B\"}\n"),
             "{\n\"\u6B65\": \"\\u202e\\u007f\\u009b\"}\n");
