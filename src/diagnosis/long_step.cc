@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/diagnosis/causes/evidence.h"
@@ -22,12 +24,75 @@ struct StepExcess {
   std::size_t rank = 0, step = 0;
   double ratio = 0;  // of the lengths of the step and the others
   std::array<TimeNs, kLeaves> by_leaf{};
+  std::array<TimeNs, kLeaves> all{};  // the whole time of the class in the step
   TimeNs Sum() const {
     TimeNs sum = 0;
     for (const TimeNs time : by_leaf) sum += time;
     return sum;
   }
 };
+
+// The median of all values but the one at `place`; the values are in ascending order.
+TimeNs MedianOfOthers(const std::vector<TimeNs>& sorted, std::size_t place) {
+  const auto other = [&](std::size_t i) { return sorted[i < place ? i : i + 1]; };
+  const std::size_t count = sorted.size() - 1;
+  if (count == 0) return 0;
+  if (count % 2 == 1) return other(count / 2);
+  return Median(std::vector{other(count / 2 - 1), other(count / 2)});
+}
+
+// A time of each step, and what is usual for the others.
+class StepTimes {
+ public:
+  explicit StepTimes(std::vector<TimeNs> times) : times_(std::move(times)), sorted_(times_) {
+    std::sort(sorted_.begin(), sorted_.end());
+  }
+  TimeNs At(std::size_t step) const { return times_[step]; }
+  TimeNs UsualOf(std::size_t step) const {
+    const auto place = std::lower_bound(sorted_.begin(), sorted_.end(), times_[step]);
+    return MedianOfOthers(sorted_, static_cast<std::size_t>(place - sorted_.begin()));
+  }
+
+ private:
+  std::vector<TimeNs> times_, sorted_;
+};
+
+// The times of the counted steps of a rank by class: of the host's work, or of the account where
+// kernels compute.
+struct RankTimes {
+  StepTimes lengths;
+  std::map<Leaf, StepTimes> by_leaf;
+};
+
+RankTimes TimesOf(const Job& job, std::size_t rank) {
+  const RankDiagnosis& part = job.Part(rank);
+  const std::size_t count = job.steps - job.first_step;
+  std::vector<TimeNs> lengths(count);
+  std::vector<std::vector<TimeNs>> times(kLeaves, std::vector<TimeNs>(count));
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t step = job.first_step + i;
+    if (step < part.steps.size()) lengths[i] = part.steps[step].end - part.steps[step].begin;
+    for (std::size_t leaf = 0; leaf < kLeaves; ++leaf) {
+      if (IsFree(static_cast<Leaf>(leaf))) times[leaf][i] = job.work[rank][step].host[leaf];
+    }
+  }
+  for (const GraphNode& node : part.graph.nodes) {
+    const auto step = static_cast<std::size_t>(node.step);
+    if (node.kind != NodeKind::kKernel || IsFree(node.leaf) || node.step < 0 ||
+        step < job.first_step || step >= job.steps) {
+      continue;
+    }
+    times[static_cast<std::size_t>(node.leaf)][step - job.first_step] += node.dur;
+  }
+  RankTimes all{StepTimes(std::move(lengths)), {}};
+  for (std::size_t i = 0; i < kLeaves; ++i) {
+    const auto leaf = static_cast<Leaf>(i);
+    if (IsCompute(leaf) || (IsFree(leaf) && leaf != Leaf::kProfiler)) {
+      all.by_leaf.emplace(leaf, std::move(times[i]));
+    }
+  }
+  return all;
+}
 
 class LongSteps {
  public:
@@ -38,15 +103,19 @@ class LongSteps {
     std::optional<StepExcess> largest;
     if (static_cast<double>(job_.CountedSteps()) < job_.rules.few_steps) return largest;
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
-      for (std::size_t step = job_.first_step; step < job_.steps; ++step) {
-        const TimeNs own = LengthOf(rank, step);
-        const TimeNs usual =
-            UsualOf(step, [&](std::size_t other) { return LengthOf(rank, other); });
+      const RankTimes times = TimesOf(job_, rank);
+      for (std::size_t i = 0; i < job_.steps - job_.first_step; ++i) {
+        const TimeNs own = times.lengths.At(i), usual = times.lengths.UsualOf(i);
         if (usual <= 0 ||
             static_cast<double>(own) < job_.rules.long_ratio * static_cast<double>(usual))
           continue;
-        StepExcess excess = ExcessOf(rank, step);
+        StepExcess excess{.rank = rank, .step = job_.first_step + i};
         excess.ratio = static_cast<double>(own) / static_cast<double>(usual);
+        for (const auto& [leaf, of_leaf] : times.by_leaf) {
+          const auto at = static_cast<std::size_t>(leaf);
+          excess.by_leaf[at] = std::max<TimeNs>(0, of_leaf.At(i) - of_leaf.UsualOf(i));
+          excess.all[at] = of_leaf.At(i);
+        }
         // What waits for another rank is long as well, but not for what it does.
         if (2 * excess.Sum() < own - usual || (largest && excess.Sum() <= largest->Sum())) continue;
         largest = excess;
@@ -61,12 +130,10 @@ class LongSteps {
     const RankDiagnosis& part = job_.Part(excess.rank);
     const auto step = static_cast<std::int32_t>(excess.step);
     const auto less = [&](Leaf leaf, TimeNs time) {
-      const TimeNs all = TimeOf(excess.rank, excess.step, leaf);
-      return all <= 0
-                 ? 0
-                 : ShareOf(time,
-                           static_cast<double>(excess.by_leaf[static_cast<std::size_t>(leaf)]) /
-                               static_cast<double>(all));
+      const auto at = static_cast<std::size_t>(leaf);
+      return excess.all[at] <= 0 ? 0
+                                 : ShareOf(time, static_cast<double>(excess.by_leaf[at]) /
+                                                     static_cast<double>(excess.all[at]));
     };
     for (const HostShare& share : part.shares) {
       if (job_.StepOfEdge(excess.rank, share.edge) != step || share.starts_up) continue;
@@ -84,46 +151,6 @@ class LongSteps {
   }
 
  private:
-  TimeNs LengthOf(std::size_t rank, std::size_t step) const {
-    const auto& steps = job_.Part(rank).steps;
-    return step < steps.size() ? steps[step].end - steps[step].begin : 0;
-  }
-
-  // Of the host's work, or of the account where kernels compute.
-  TimeNs TimeOf(std::size_t rank, std::size_t step, Leaf leaf) const {
-    const auto at = static_cast<std::size_t>(leaf);
-    if (IsFree(leaf)) return job_.work[rank][step].host[at];
-    TimeNs time = 0;
-    for (const GraphNode& node : job_.Part(rank).graph.nodes) {
-      if (node.kind == NodeKind::kKernel && node.leaf == leaf &&
-          node.step == static_cast<std::int32_t>(step))
-        time += node.dur;
-    }
-    return time;
-  }
-
-  template <typename TimeOfStep>
-  TimeNs UsualOf(std::size_t step, TimeOfStep time_of) const {
-    std::vector<TimeNs> others;
-    for (std::size_t other = job_.first_step; other < job_.steps; ++other) {
-      if (other != step) others.push_back(time_of(other));
-    }
-    return Median(std::move(others));
-  }
-
-  StepExcess ExcessOf(std::size_t rank, std::size_t step) const {
-    StepExcess excess{.rank = rank, .step = step};
-    for (std::size_t i = 0; i < kLeaves; ++i) {
-      const auto leaf = static_cast<Leaf>(i);
-      if (!IsCompute(leaf) && (!IsFree(leaf) || leaf == Leaf::kProfiler)) continue;
-      const TimeNs own = TimeOf(rank, step, leaf);
-      const TimeNs usual =
-          UsualOf(step, [&](std::size_t other) { return TimeOf(rank, other, leaf); });
-      excess.by_leaf[i] = std::max<TimeNs>(0, own - usual);
-    }
-    return excess;
-  }
-
   const Job& job_;
 };
 

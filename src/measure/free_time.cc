@@ -23,6 +23,9 @@ std::vector<std::pair<TimeNs, std::int32_t>> FindRequests(const RankTrace& trace
     requests.emplace_back(trace.launches.host_time[i], trace.launches.host_track[i]);
   }
   std::sort(requests.begin(), requests.end());
+  // Only where another thread begins to ask.
+  const auto same_thread = [](const auto& a, const auto& b) { return a.second == b.second; };
+  requests.erase(std::unique(requests.begin(), requests.end(), same_thread), requests.end());
   return requests;
 }
 
@@ -223,7 +226,6 @@ void FreeTime::AddOther(std::int32_t track, const Cut& range, const HostPiece* o
                                std::pair{range.begin, std::numeric_limits<std::int32_t>::max()});
   for (TimeNs begin = range.begin; begin < range.end;) {
     const std::int32_t other = next == requests_.begin() ? -1 : std::prev(next)->second;
-    while (next != requests_.end() && next->second == other) ++next;
     const TimeNs end = next == requests_.end() ? range.end : std::min(range.end, next->first);
     if (next != requests_.end()) ++next;
     if (begin >= end) continue;
