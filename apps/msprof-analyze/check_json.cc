@@ -5,6 +5,7 @@
 
 #include "check_report.h"
 #include "mpa/base/printable.h"
+#include "mpa/capture/unread_tables.h"
 
 namespace mpa {
 namespace {
@@ -167,6 +168,8 @@ Json ToJson(const RankFacts& facts, const std::vector<Verdict>& verdicts) {
           {"steps", OrNull(facts.steps)},
           {"recorded", ToJson(facts.recorded)},
           {"records", facts.kind == CaptureKind::kNpuRaw ? ToJson(facts.records) : Json()},
+          {"unread_tables",
+           facts.kind == CaptureKind::kNpuDb ? Json(UnreadTables(facts.path)) : Json()},
           {"analyzers", ToJson(verdicts)},
           {"warnings", ToJson(facts.warnings)}};
 }

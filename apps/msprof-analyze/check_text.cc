@@ -8,6 +8,7 @@
 
 #include "check_report.h"
 #include "mpa/base/log.h"
+#include "mpa/capture/unread_tables.h"
 #include "wrapped_text.h"
 
 namespace mpa {
@@ -248,6 +249,9 @@ std::string Body(const RankFacts& facts, const std::vector<Verdict>& verdicts,
   page.AddLabelled("steps", StepsText(facts));
   AddContents(facts.recorded, page);
   AddRecords(facts.records, page);
+  if (facts.kind == CaptureKind::kNpuDb) {
+    page.AddLabelled("tables not read", Join(UnreadTables(facts.path)));
+  }
   AddVerdicts(verdicts, page);
   AddWarnings(facts.warnings, root, page);
   return page.text();

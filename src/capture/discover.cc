@@ -144,6 +144,7 @@ RankInput OpenRank(const fs::path& path, const OpenOptions& options) {
   if (!rank.info_problem.empty()) {
     LogWarning("{}; the collection settings stay unknown", rank.info_problem);
   }
+  if (rank.info && !rank.info->rank_problem.empty()) LogWarning("{}", rank.info->rank_problem);
   for (const fs::path& unread : rank.unread_databases) {
     LogWarning("{}: several databases; reading {} and not {}", unread.parent_path().string(),
                rank.files.front().path.filename().string(), unread.filename().string());

@@ -91,6 +91,7 @@ void MarkLinksOut(RankInput& rank) {
       CheckWithin(rank, rank.info->path);
     } catch (const Error& error) {
       rank.info_problem = error.what();
+      rank.host_rank = NumberInName(rank.info->path);
       rank.info.reset();
     }
   }

@@ -2,6 +2,8 @@
 // The profiler's own settings.
 #include "mpa/capture/profiler_info.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "json_members.h"
@@ -49,6 +51,20 @@ void ReadSettings(const Json& common, const Json& experimental, ProfilerInfo& in
       EitherMember(experimental, "_gc_detect_threshold", "gc_detect_threshold").is_number();
 }
 
+// The number in the name is the rank, as for the Python tool; without one, that of the document.
+void ReadRank(const Json& document, ProfilerInfo& info) {
+  const auto stated = Id(Member(document, "rank_id"));
+  const auto named = NumberInName(info.path);
+  info.rank = named ? named : stated;
+  if (!named || !document.is_object() || !document.contains("rank_id") || stated == named) return;
+  constexpr std::size_t kLongest = 40;
+  const std::string value = document["rank_id"].dump(-1, ' ', true, Json::error_handler_t::replace);
+  info.rank_problem = fmt::format(
+      "{}: rank_id is {}; the number in the name of the file, {}, is "
+      "taken for the rank",
+      info.path.string(), value.substr(0, kLongest), *named);
+}
+
 }  // namespace
 
 bool ProfilerInfo::HasActivity(const std::string& name) const {
@@ -70,8 +86,7 @@ ProfilerInfo ReadProfilerInfo(const std::filesystem::path& path) {
   ProfilerInfo info;
   info.path = path;
   ReadSettings(Member(config, "common_config"), Member(config, "experimental_config"), info);
-  info.rank = Id(Member(document, "rank_id"));
-  if (!info.rank) info.rank = NumberInName(path);
+  ReadRank(document, info);
   info.has_end = Member(document, "end_info").is_object();
   info.torch_npu_version = Text(Member(document, "torch_npu_version"));
   info.cann_version = Text(Member(document, "cann_version"));

@@ -6,11 +6,13 @@
 #include <array>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "file_checks.h"
 #include "mpa/base/error.h"
 #include "mpa/base/text.h"
 #include "mpa/capture/archive.h"
+#include "mpa/io/input_text.h"
 #include "raw_data.h"
 #include "trace_kind.h"
 
@@ -104,10 +106,43 @@ void AddDeviceInfos(RankInput& rank) {
   }
 }
 
+// Files of PyTorch that are not profiles; null for others.
+const char* ProblemOfKind(const fs::path& path) {
+  const std::string name = path.filename().string();
+  if (name.ends_with(".pickle") || name.ends_with(".pkl")) {
+    return "a memory snapshot of PyTorch, which is not read; open it at pytorch.org/memory_viz, "
+           "and "
+           "give a trace or a capture directory";
+  }
+  if (!name.ends_with(".json")) return nullptr;
+  constexpr std::size_t kBeginning = 4096;
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) return nullptr;
+  const std::string start = io::ReadStart(path, kBeginning);
+  const bool is_trace = ContainsAny(start, {"\"traceEvents\"", "\"ph\"", "\"schemaVersion\""});
+  if (is_trace || !ContainsAny(start, {"\"schema\""}) ||
+      !ContainsAny(start, {"\"nodes\"", "\"start_ts\"", "\"pid\""})) {
+    return nullptr;
+  }
+  return "an execution trace of PyTorch, which has no times of the device; give the profiler's "
+         "trace or a capture directory";
+}
+
 ScannedRank ScanFile(const fs::path& path) {
   RankInput rank;
   rank.path = path;
   const std::string name = path.filename().string();
+  const auto table =
+      std::find_if(kOutputFiles.begin(), kOutputFiles.end(), [&](const NamedKind& named) {
+        return named.name == name && named.kind != FileKind::kTraceView;
+      });
+  if (table != kOutputFiles.end()) {
+    rank.kind = CaptureKind::kNpuText;
+    CheckReadable(path);
+    AddFile(rank, table->kind, path);
+    return {std::move(rank), ""};
+  }
+  if (const char* problem = ProblemOfKind(path)) return {std::move(rank), problem};
   if (name.ends_with(".json") || name.ends_with(".json.gz")) {
     const bool gpu = IsGpuTrace(path);
     rank.kind = gpu ? CaptureKind::kGpu : CaptureKind::kNpuText;
@@ -128,12 +163,13 @@ ScannedRank ScanFile(const fs::path& path) {
 }
 
 void ReadInfo(RankInput& rank) {
-  const auto path = FindProfilerInfo(rank.path);
+  const auto path = FindProfilerInfo(CaptureDirectory(rank.path));
   if (!path) return;
   try {
     rank.info = ReadProfilerInfo(*path);
   } catch (const Error& error) {
     rank.info_problem = error.what();
+    rank.host_rank = NumberInName(*path);
   }
 }
 
@@ -167,6 +203,18 @@ void AddTextFiles(RankInput& rank, const fs::path& output) {
   if (rank.Find(FileKind::kTraceView) != nullptr) rank.kind = CaptureKind::kNpuText;
 }
 
+// People leave traces and databases behind, which are large: the tables alone are a capture, too.
+bool AddTablesAlone(RankInput& rank, const fs::path& output) {
+  const bool has_sums = rank.Find(FileKind::kCommunication) != nullptr ||
+                        rank.Find(FileKind::kStepTraceTime) != nullptr;
+  for (const char* name : {"analysis.db", "communication_analyzer.db"}) {
+    if (!has_sums && IsThere(output / name)) AddFile(rank, FileKind::kAnalysisDb, output / name);
+  }
+  if (rank.files.empty()) return false;
+  rank.kind = CaptureKind::kNpuText;
+  return true;
+}
+
 void AddMetadata(RankInput& rank, const fs::path& directory) {
   const fs::path metadata = directory / "profiler_metadata.json";
   if (IsThere(metadata)) AddFile(rank, FileKind::kProfilerMetadata, metadata);
@@ -193,7 +241,7 @@ bool AddRawData(RankInput& rank) {
   }
   rank.kind = CaptureKind::kNpuRaw;
   rank.files = {{FileKind::kRawCapture, capture, TotalBytes(data)}};
-  if (!rank.info) rank.host_rank = RankOfHost(capture);
+  if (!rank.info && !rank.host_rank) rank.host_rank = RankOfHost(capture);
   AddMetadata(rank, capture);
   return true;
 }
@@ -221,7 +269,13 @@ ScannedRank ScanDirectory(const fs::path& path, bool raw) {
     AddMetadata(rank, path);
     return {std::move(rank), ""};
   }
+  std::vector<CaptureFile> tables = std::exchange(rank.files, {});
   if (AddRawData(rank)) return {std::move(rank), ""};
+  rank.files = std::move(tables);
+  if (AddTablesAlone(rank, has_output ? output : path)) {
+    AddMetadata(rank, path);
+    return {std::move(rank), ""};
+  }
   return {std::move(rank),
           "no profiler database, no trace_view.json and no raw data; give the *_ascend_pt or "
           "*_ascend_ms directory of one rank"};

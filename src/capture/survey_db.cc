@@ -2,10 +2,13 @@
 // Profiler databases: which tables have rows, and the contents of the small tables.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cstdint>
 #include <set>
 
 #include "mpa/base/text.h"
+#include "mpa/capture/unread_tables.h"
 #include "mpa/io/input_text.h"
 #include "mpa/io/sqlite.h"
 #include "survey_parts.h"
@@ -115,6 +118,56 @@ bool IsWhole(const CaptureFile& file) {
 }
 
 }  // namespace
+
+std::vector<std::string> UnreadTables(const std::filesystem::path& capture) {
+  static const std::set<std::string_view> kRead = {"AICORE_FREQ",
+                                                   "CANN_API",
+                                                   "COMMUNICATION_OP",
+                                                   "COMMUNICATION_SCHEDULE_TASK_INFO",
+                                                   "COMMUNICATION_TASK_INFO",
+                                                   "COMPUTE_TASK_INFO",
+                                                   "CONNECTION_IDS",
+                                                   "GC_RECORD",
+                                                   "HOST_INFO",
+                                                   "MEMCPY_INFO",
+                                                   "MEMORY_RECORD",
+                                                   "META_DATA",
+                                                   "MSTX_EVENTS",
+                                                   "NPU_INFO",
+                                                   "OP_MEMORY",
+                                                   "PYTORCH_API",
+                                                   "PYTORCH_CALLCHAINS",
+                                                   "RANK_DEVICE_MAP",
+                                                   "SESSION_TIME_INFO",
+                                                   "STEP_TIME",
+                                                   "STRING_IDS",
+                                                   "TASK",
+                                                   "TASK_PMU_INFO"};
+  std::vector<std::string> unread;
+  try {
+    for (const RankInput& input : Discover(capture, {}).ranks) {
+      const CaptureFile* file = input.Find(FileKind::kProfilerDb);
+      if (file == nullptr || !file->outside.empty()) continue;
+      const io::Database database(file->path);
+      io::Statement tables =
+          database.Query("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name");
+      while (tables.Step()) {
+        const std::string name(tables.Text(0));
+        // The names of numbers, and what SQLite keeps for itself.
+        if (name.starts_with("ENUM_") || name.starts_with("sqlite_") || kRead.contains(name)) {
+          continue;
+        }
+        const bool is_plain = std::all_of(name.begin(), name.end(), [](unsigned char character) {
+          return std::isalnum(character) != 0 || character == '_';
+        });
+        if (is_plain && HasRows(database, name) == Recorded::kYes) unread.push_back(name);
+      }
+    }
+  } catch (const Error&) {
+    return {};  // the survey says that it cannot be read
+  }
+  return unread;
+}
 
 void SurveyDb(const RankInput& input, RankFacts& facts) {
   const CaptureFile& file = *input.Find(FileKind::kProfilerDb);

@@ -101,8 +101,13 @@ void SurveySettings(const RankInput& input, RankFacts& facts) {
   if (name.ends_with("_ascend_ms")) facts.framework = "MindSpore";
   if (!facts.framework.empty()) facts.host = WorkerInName(name);
   FindSettings(input, capture, facts);
+  facts.rank = input.host_rank;
   if (const auto& settings = facts.settings) {
-    facts.rank = settings->rank;
+    if (settings->rank) facts.rank = settings->rank;
+    if (!settings->rank_problem.empty()) {
+      facts.warnings.push_back(
+          {"rank_contradicts_name", settings->rank_problem, "correct rank_id", {}});
+    }
     facts.torch_npu_version = settings->torch_npu_version;
     facts.cann_version = settings->cann_version;
     Contents& recorded = facts.recorded;

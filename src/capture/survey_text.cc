@@ -133,8 +133,17 @@ void SurveyText(const RankInput& input, RankFacts& facts) {
   if (const CaptureFile* trace = input.Find(FileKind::kTraceView)) {
     OrWarn(facts, "whether the trace is complete stays unknown",
            [&] { facts.complete = TraceIsComplete(trace->path); });
+  } else {
+    Contents& recorded = facts.recorded;
+    recorded.host_ops = recorded.stacks = recorded.mstx = Recorded::kNo;
+    facts.warnings.push_back(
+        {"no_trace",
+         "no trace_view.json and no profiler database: tables alone tell nothing of operators, "
+         "single collectives and idle time",
+         "copy the whole capture",
+         {}});
   }
-  if (!facts.single_file) SurveyTables(input, facts);
+  if (!facts.single_file || input.Find(FileKind::kTraceView) == nullptr) SurveyTables(input, facts);
   const auto& settings = facts.settings;
   if (!settings) return;
   Contents& recorded = facts.recorded;

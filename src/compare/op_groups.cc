@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <string_view>
 
 #include "compare_sheet.h"
@@ -54,6 +55,7 @@ Sheet OpPairSheet(const CompareInput& input, std::string name, Column details_co
     Row row;
     row.cells.reserve(sheet.columns.size());
     row.cells.emplace_back();
+    bool known = true;
     const auto append_side = [&](Side side, std::optional<std::size_t> op) {
       if (!op) {
         AppendCells(row, Cell(), Cell(), Cell(), "", 0.0);
@@ -65,12 +67,18 @@ Sheet OpPairSheet(const CompareInput& input, std::string name, Column details_co
         row.cells.emplace_back(std::string(trace.strings.View((*column)[*op])));
       }
       OpDetails details = details_of(side, *op);
-      AppendCells(row, std::move(details.lines), details.sum.In(unit));
+      known = known && details.known;
+      AppendCells(row, std::move(details.lines),
+                  details.known ? Cell(details.sum.In(unit)) : NoNumber::kUnknown);
       return details.sum;
     };
     const ExactSum base = append_side(Side::kBase, pair.base);
     const ExactSum comparison = append_side(Side::kComparison, pair.comparison);
-    AppendCells(row, (comparison - base).In(unit), Ratio(base.In(1), comparison.In(1)));
+    if (known) {
+      AppendCells(row, (comparison - base).In(unit), Ratio(base.In(1), comparison.In(1)));
+    } else {
+      row.cells.insert(row.cells.end(), 2, NoNumber::kUnknown);
+    }
     sheet.rows.push_back(std::move(row));
   }
   NumberRows(sheet);
@@ -80,7 +88,8 @@ Sheet OpPairSheet(const CompareInput& input, std::string name, Column details_co
 void SortByColumn(Sheet& sheet, std::size_t column) {
   const int decimals = sheet.columns[column].decimals.value();
   const auto shown = [&](const Row& row) {
-    return Rounded(std::get<double>(row.cells[column]), decimals);
+    const double* number = std::get_if<double>(&row.cells[column]);
+    return number != nullptr ? Rounded(*number, decimals) : std::numeric_limits<double>::lowest();
   };
   std::stable_sort(sheet.rows.begin(), sheet.rows.end(),
                    [&](const Row& a, const Row& b) { return shown(a) > shown(b); });

@@ -29,8 +29,9 @@ std::vector<OpGroup> GroupByName(const CompareInput& input, const std::vector<Op
 /// What a sheet shows of an operator besides its name: a line for each of many things, and a number
 /// that they add up to.
 struct OpDetails {
-  std::string lines;
-  ExactSum sum;
+  std::string lines{};
+  ExactSum sum{};
+  bool known = true;  ///< false: the capture does not say how much it is
 };
 
 /// A sheet with a row for each pair of matched operators: name, shapes, types, details and sum of

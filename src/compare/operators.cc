@@ -9,6 +9,7 @@
 #include "modules.h"
 #include "mpa/compare/comparison.h"
 #include "mpa/measure/op_tree.h"
+#include "mpa/model/launches.h"
 #include "op_groups.h"
 
 namespace mpa::comparisons {
@@ -39,13 +40,20 @@ Sheet StatisticSheet(const CompareInput& input) {
   for (const OpGroup& group : GroupByName(input, input.MatchedOps())) {
     Row row{{Cell(), group.name}};
     std::array<ExactSum, 2> times;
+    bool all_known = true;
     for (const Side side : {Side::kBase, Side::kComparison}) {
       ExactSum& time = times[side == Side::kBase ? 0 : 1];
       for (const std::size_t op : group.Of(side)) time.Add(TimeOf(input.Ops(side), op));
-      row.cells.emplace_back(time.Ms());
+      const bool known = group.Of(side).empty() || KnowsLaunches(input.Trace(side));
+      all_known = all_known && known;
+      row.cells.push_back(known ? Cell(time.Ms()) : NoNumber::kUnknown);
       row.cells.emplace_back(static_cast<std::int64_t>(group.Of(side).size()));
     }
-    AppendCells(row, (times[1] - times[0]).Ms(), Ratio(times[0].Ns(), times[1].Ns()));
+    if (all_known) {
+      AppendCells(row, (times[1] - times[0]).Ms(), Ratio(times[0].Ns(), times[1].Ns()));
+    } else {
+      row.cells.insert(row.cells.end(), 2, NoNumber::kUnknown);
+    }
     sheet.rows.push_back(std::move(row));
   }
   SortByColumn(sheet, sheet.columns.size() - 2);  // the differences
@@ -57,7 +65,7 @@ Sheet DetailSheet(const CompareInput& input) {
                      Means(Text("Kernel Details"), "The device work it launched, a line each."),
                      Means(Decimals("Device Duration(us)"), "Time of that work."), 1e3,
                      [&](Side side, std::size_t op) {
-                       OpDetails details;
+                       OpDetails details{.known = KnowsLaunches(input.Trace(side))};
                        input.Ops(side).VisitWork(op, [&](const DeviceWork& work) {
                          details.sum.Add(work.Time());
                          details.lines += DescribeWork(input.Trace(side), work);
@@ -67,7 +75,9 @@ Sheet DetailSheet(const CompareInput& input) {
 }
 
 void CompareOperators(const CompareInput& input, Report& report) {
-  if (input.options().modules && CompareModules(input, report)) return;
+  const bool known =
+      KnowsLaunches(input.Trace(Side::kBase)) && KnowsLaunches(input.Trace(Side::kComparison));
+  if (known && input.options().modules && CompareModules(input, report)) return;
   if (!HaveOperators(input, report) && input.MatchedOps().empty()) {
     return;
   }

@@ -51,6 +51,12 @@ void LinkByTime(RankTrace& trace) {
   }
 }
 
+bool KnowsLaunches(const RankTrace& trace) {
+  const bool has_work =
+      !trace.kernels.Empty() || !trace.device_tasks.Empty() || !trace.communications.Empty();
+  return !has_work || !trace.launches.Empty();
+}
+
 LaunchIndex::LaunchIndex(const RankTrace& trace) {
   const Launches& launches = trace.launches;
   row_of_link_.reserve(launches.Size());

@@ -58,6 +58,7 @@ std::vector<MappedRank> MapRank(const std::vector<RecipeRun>& runs, const Cluste
     RecipeArguments arguments = runs[i].arguments;
     if (request.step && cuts_steps) arguments["step_id"] = std::to_string(*request.step);
     try {
+      RequireTimeline(loaded.trace, recipe.needs, input);
       mapped[i].part =
           InContext(input.path.string(), [&] { return recipe.map(loaded.trace, arguments); });
       if (request.write_documents && recipe.take_documents != nullptr) {

@@ -5,12 +5,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <string_view>
 #include <utility>
 
 #include "load_rank.h"
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
 #include "mpa/base/parallel.h"
+#include "mpa/io/numbers.h"
 #include "unread_records.h"
 
 namespace mpa {
@@ -67,6 +70,57 @@ std::vector<FoundRank> LatestOfEach(std::vector<FoundRank> found, FoundRanks& re
   return latest;
 }
 
+// Seconds since the epoch, in the time zone of the host; empty where the name has no time.
+std::optional<std::int64_t> SecondsOf(const std::string& stamp) {
+  constexpr std::size_t kMilliseconds = 13, kDate = 14;
+  const auto number = [&](std::size_t at, std::size_t digits) {
+    return io::ParseInt(std::string_view(stamp).substr(at, digits)).value_or(-1);
+  };
+  if (stamp.size() == kMilliseconds) return number(0, kMilliseconds) / 1000;
+  if (stamp.size() < kDate) return std::nullopt;
+  const std::chrono::year_month_day day{std::chrono::year(static_cast<int>(number(0, 4))),
+                                        std::chrono::month(static_cast<unsigned>(number(4, 2))),
+                                        std::chrono::day(static_cast<unsigned>(number(6, 2)))};
+  if (!day.ok()) return std::nullopt;
+  const std::int64_t days = std::chrono::sys_days(day).time_since_epoch().count();
+  return ((days * 24 + number(8, 2)) * 60 + number(10, 2)) * 60 + number(12, 2);
+}
+
+// Ranks of one job are captured within minutes. What is days apart belongs to another job, and the
+// latest one counts. Hosts may be of time zones that are 26 hours apart.
+std::vector<FoundRank> LatestJob(std::vector<FoundRank> ranks, FoundRanks& result) {
+  constexpr std::int64_t kApart = 26 * 3600;
+  std::vector<std::int64_t> times;
+  for (const FoundRank& rank : ranks) {
+    const auto time = SecondsOf(TimeStampOf(rank.input.path));
+    if (!time) return ranks;
+    times.push_back(*time);
+  }
+  std::vector<std::int64_t> sorted = times;
+  std::sort(sorted.begin(), sorted.end());
+  std::int64_t begin = sorted.empty() ? 0 : sorted.front();
+  std::size_t jobs = 1;
+  for (std::size_t i = 1; i < sorted.size(); ++i) {
+    if (sorted[i] - sorted[i - 1] <= kApart) continue;
+    begin = sorted[i];
+    ++jobs;
+  }
+  if (jobs == 1) return ranks;
+  std::vector<FoundRank> latest;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (times[i] >= begin) {
+      latest.push_back(std::move(ranks[i]));
+      continue;
+    }
+    result.notes.push_back(
+        fmt::format("{}: left out, it was captured days before others and belongs to another job; "
+                    "give one job at a time",
+                    ranks[i].input.path.string()));
+  }
+  result.partial = true;
+  return latest;
+}
+
 }  // namespace
 
 FoundRanks FindRanks(const std::filesystem::path& directory,
@@ -82,6 +136,12 @@ FoundRanks FindRanks(const std::filesystem::path& directory,
   std::vector<FoundRank> found;
   std::set<std::int64_t> seen;
   for (RankInput& input : discovery.ranks) {
+    if (input.info && !input.info->rank_problem.empty()) {
+      result.notes.push_back(input.info->rank_problem);
+    }
+    if (!input.info_problem.empty()) {
+      result.notes.push_back(input.info_problem + "; the collection settings stay unknown");
+    }
     const std::int64_t rank = RankNumberOf(input);
     seen.insert(rank);
     if (wanted && !wanted->contains(rank)) continue;
@@ -102,7 +162,7 @@ FoundRanks FindRanks(const std::filesystem::path& directory,
     Fail(ErrorKind::kInput, "{}: no readable capture; see why with 'msprof-analyze check {}'",
          directory.string(), directory.string());
   }
-  result.ranks = LatestOfEach(std::move(found), result);
+  result.ranks = LatestJob(LatestOfEach(std::move(found), result), result);
   std::vector<const RankInput*> inputs;
   for (const FoundRank& rank : result.ranks) inputs.push_back(&rank.input);
   NoteUnreadRecords(inputs, result.notes);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "cross_checks.h"
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
 #include "mpa/base/progress.h"
@@ -19,9 +20,12 @@
 namespace mpa {
 namespace {
 
-const char* SourceName(CaptureKind kind) {
-  if (kind == CaptureKind::kNpuDb) return "database";
-  return kind == CaptureKind::kNpuRaw ? "raw" : "text";
+const char* SourceName(const RankInput& input) {
+  if (input.kind == CaptureKind::kNpuDb) return "database";
+  if (input.kind == CaptureKind::kNpuRaw) return "raw";
+  const bool tables_alone =
+      input.kind == CaptureKind::kNpuText && input.Find(FileKind::kTraceView) == nullptr;
+  return tables_alone ? "tables" : "text";
 }
 
 void ReadFile(const Reader& reader, const CaptureFile& file, const ReadRequest& request,
@@ -82,15 +86,31 @@ std::int64_t RankNumberOf(const RankInput& input) {
   if (input.gpu) return input.gpu->rank.value_or(-1);
   if (input.info && input.info->rank) return *input.info->rank;
   if (const CaptureFile* database = input.Find(FileKind::kProfilerDb)) {
-    return NumberInName(database->path).value_or(-1);
+    if (const auto named = NumberInName(database->path)) return *named;
   }
   return input.host_rank.value_or(-1);
+}
+
+bool LacksTimeline(const RankTrace& trace, Tables needs) {
+  constexpr Tables kOfTheTrace = Tables::kHostOps | Tables::kLaunches | Tables::kDeviceTasks |
+                                 Tables::kCommunications | Tables::kCommTasks | Tables::kOverlaps |
+                                 Tables::kPythonCalls | Tables::kMstx | Tables::kHostCalls |
+                                 Tables::kCoreClocks;
+  return trace.source == "tables" && Overlap(needs, kOfTheTrace);
+}
+
+void RequireTimeline(const RankTrace& trace, Tables needs, const RankInput& input) {
+  if (!LacksTimeline(trace, needs)) return;
+  Fail(ErrorKind::kInput,
+       "{}: no trace_view.json and no profiler database there, which this needs; copy the whole "
+       "capture",
+       input.path.string());
 }
 
 LoadedRank LoadRank(const RankInput& input, const ReadRequest& request,
                     std::optional<std::int32_t> step) {
   LoadedRank rank;
-  rank.trace.source = SourceName(input.kind);
+  rank.trace.source = SourceName(input);
   rank.trace.rank = RankNumberOf(input);
   if (input.info) {
     rank.trace.profiler_level = input.info->level;
@@ -101,6 +121,13 @@ LoadedRank LoadRank(const RankInput& input, const ReadRequest& request,
   for (const CaptureFile& file : input.files) {
     if (IsMain(file.kind)) AddProgressTotal(file.bytes);
   }
+  if (LacksTimeline(rank.trace, request.wanted)) {
+    rank.notes.push_back(fmt::format(
+        "{}: no trace_view.json and no profiler database there; what only they hold is unknown: "
+        "operators, collectives one by one, idle time",
+        input.path.string()));
+    rank.partial = true;
+  }
   NoteMissingFiles(input, request, rank);
   for (const Reader& reader : AllReaders()) {
     if (!Overlap(reader.fills, request.wanted)) continue;
@@ -108,6 +135,9 @@ LoadedRank LoadRank(const RankInput& input, const ReadRequest& request,
       if (file.kind == reader.reads) ReadFile(reader, file, request, rank);
     }
   }
+  DropFarRows(rank.trace);
+  DropRepeatedRows(rank.trace);
+  if (!rank.partial) CheckKernelTable(input, request, rank.trace);
   LinkByTime(rank.trace);
   CheckTimes(rank.trace);
   DropEmptySteps(rank.trace);

@@ -29,6 +29,11 @@ inline bool IsBadInput(const Error& error) {
 /// unknown.
 std::int64_t RankNumberOf(const RankInput& input);
 
+/// True where the trace is missing and `needs` has tables that only the trace fills.
+bool LacksTimeline(const RankTrace& trace, Tables needs);
+/// Throws Error (kInput) then, with the path of the capture.
+void RequireTimeline(const RankTrace& trace, Tables needs, const RankInput& input);
+
 /// Reads the wanted tables of a rank, ties device work to its launches and keeps only `step` if
 /// one is given. A broken side file costs its table, not the rank; the trace or database itself
 /// must be readable, or Error is thrown.

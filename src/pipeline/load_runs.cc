@@ -102,6 +102,7 @@ ReadRank Read(const FoundRank& found, bool alone, const LoadRunsRequest& request
   ReadRank rank;
   try {
     LoadedRank loaded = LoadRank(found.input, {gate::TablesFor(request.summary), ""}, std::nullopt);
+    RequireTimeline(loaded.trace, gate::TablesFor(request.summary), found.input);
     rank.summary = gate::Summarise(loaded.trace, request.summary);
     rank.summary->rank = found.rank;
     rank.notes = std::move(loaded.notes);

@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <tuple>
+#include <type_traits>
 #include <vector>
 
 #include "mpa/base/printable.h"
@@ -17,6 +18,7 @@ namespace {
 
 constexpr TimeNs kSecond = 1'000'000'000;
 constexpr TimeNs kMicrosecond = 1'000;
+constexpr TimeNs kDay = 24 * 3600 * kSecond;
 
 struct Window {
   TimeNs begin = std::numeric_limits<TimeNs>::max();
@@ -42,7 +44,6 @@ void CheckWindow(RankTrace& trace) {
   work.Add(trace.device_tasks);
   work.Add(trace.communications);
   if (work.IsEmpty()) return;
-  constexpr TimeNs kDay = 24 * 3600 * kSecond;
   if (work.end - work.begin > kDay) {
     trace.issues.Count("times of the device span more than a day, some of them are damaged",
                        fmt::format("{} to {}", Seconds(work.begin), Seconds(work.end)));
@@ -55,6 +56,93 @@ void CheckWindow(RankTrace& trace) {
         fmt::format("{} to {}, session {} to {}", Seconds(work.begin), Seconds(work.end),
                     Seconds(trace.session_start), Seconds(trace.session_end)));
   }
+}
+
+TimeNs DurationOf(const auto& table, std::size_t row) {
+  if constexpr (requires { table.dur; }) {
+    return table.dur[row];
+  } else {
+    return table.end[row] - table.start[row];
+  }
+}
+
+// Tables whose times are of one clock, with what a row is called.
+template <typename Visit>
+void VisitTimed(RankTrace& trace, Visit visit) {
+  visit("step", trace.steps);
+  visit("operator", trace.host_ops);
+  visit("Python call", trace.python_calls);
+  visit("mark", trace.mstx);
+  visit("host call", trace.host_calls);
+  visit("device task", trace.device_tasks);
+  visit("collective", trace.communications);
+  visit("task of a collective", trace.comm_tasks);
+  visit("kernel", trace.schedule_kernels);
+  visit("device run", trace.device_runs);
+  visit("activity of the device", trace.overlaps);
+}
+
+template <typename Visit>
+void VisitKernels(RankTrace& trace, Visit visit) {
+  visit("kernel", trace.kernels);
+  visit("collective", trace.listed_collectives);
+  visit("kernel", trace.listed_kernels);
+}
+
+// The stretch of time without gaps of a day in which most different starts are, the last of equals.
+// Damage is mostly the same time over and over.
+Window MainStretch(std::vector<TimeNs> starts) {
+  std::sort(starts.begin(), starts.end());
+  starts.erase(std::unique(starts.begin(), starts.end()), starts.end());
+  Window best;
+  std::size_t most = 0;
+  for (std::size_t first = 0, i = 0; i < starts.size(); ++i) {
+    if (i + 1 < starts.size() && starts[i + 1] - starts[i] <= kDay) continue;
+    if (i + 1 - first >= most) {
+      most = i + 1 - first;
+      best.begin = starts[first];
+      best.end = starts[i];
+    }
+    first = i + 1;
+  }
+  return best;
+}
+
+// Leaves out single rows with times that cannot be: one such row would stretch steps over years.
+// `visit` calls its argument with each table of one clock.
+template <typename VisitTables>
+void DropFarRows(RankTrace& trace, VisitTables visit) {
+  Window all;
+  visit(trace, [&](const char*, const auto& table) {
+    for (std::size_t i = 0; i < table.Size(); ++i) {
+      all.begin = std::min(all.begin, table.start[i]);
+      all.end = std::max(all.end, table.start[i] + DurationOf(table, i));
+    }
+  });
+  if (all.IsEmpty() || all.end - all.begin <= kDay) return;
+  std::vector<TimeNs> starts;
+  visit(trace, [&](const char*, const auto& table) {
+    starts.insert(starts.end(), table.start.begin(), table.start.end());
+  });
+  const Window main = MainStretch(std::move(starts));
+  visit(trace, [&](const char* what, auto& table) {
+    std::vector<bool> kept(table.Size(), true);
+    for (std::size_t i = 0; i < table.Size(); ++i) {
+      const TimeNs start = table.start[i];
+      kept[i] = start >= main.begin && start <= main.end && DurationOf(table, i) <= kDay;
+      if (kept[i]) continue;
+      trace.issues.Count(
+          fmt::format("{} left out: times span more than a day, and its own is far from the others",
+                      what),
+          fmt::format("at {}, most begin between {} and {}", Seconds(start), Seconds(main.begin),
+                      Seconds(main.end)));
+    }
+    const auto keep = [&](std::size_t row) { return kept[row]; };
+    if constexpr (std::is_same_v<std::decay_t<decltype(table)>, Kernels>) {
+      if (&table == &trace.kernels && !trace.kernel_loads.Empty()) trace.kernel_loads.Filter(keep);
+    }
+    table.Filter(keep);
+  });
 }
 
 // Text captures list each kernel in a table and in the trace.
@@ -123,6 +211,18 @@ void CheckStreams(RankTrace& trace) {
 }
 
 }  // namespace
+
+void DropFarRows(RankTrace& trace) {
+  if (trace.source == "text") {  // kernels come from a table, whose clock may be another
+    DropFarRows(trace, [](RankTrace& rank, auto visit) { VisitTimed(rank, visit); });
+    DropFarRows(trace, [](RankTrace& rank, auto visit) { VisitKernels(rank, visit); });
+  } else {
+    DropFarRows(trace, [](RankTrace& rank, auto visit) {
+      VisitTimed(rank, visit);
+      VisitKernels(rank, visit);
+    });
+  }
+}
 
 void CheckTimes(RankTrace& trace) {
   CheckWindow(trace);

@@ -106,6 +106,10 @@ Trial TryOn(const RankTrace& trace, const AnalyzerCheck& check) {
     return trial;
   }
   const Recipe& recipe = RecipeToTry(*check.recipe);
+  if (LacksTimeline(trace, recipe.needs)) {
+    trial.alone = false;
+    return trial;
+  }
   trial.alone = Succeeds([&] {
     trial.parts.push_back({trace.rank, recipe.map(trace, {})});
     if (!recipe.baseline.empty())

@@ -87,7 +87,15 @@ void ReadOperations(DbInput& input, Groups& groups) {
 
 void ReadCommTasks(DbInput& input, Groups& groups) {
   constexpr const char* kTable = "COMMUNICATION_TASK_INFO";
-  if (!input.database.HasTable(kTable) || !input.database.HasTable("TASK")) return;
+  if (!input.database.HasTable("TASK")) return;
+  if (!input.database.HasTable(kTable)) {
+    if (input.trace.communications.Empty()) return;
+    input.trace.issues.Count(
+        "waits and traffic of collectives are unknown, table COMMUNICATION_TASK_INFO is missing; "
+        "parse again",
+        input.database.name());
+    return;
+  }
   const auto transports = ReadNames(input, "ENUM_HCCL_TRANSPORT_TYPE");
   const auto links = ReadNames(input, "ENUM_HCCL_LINK_TYPE");
   const auto rdma_types = ReadNames(input, "ENUM_HCCL_RDMA_TYPE");

@@ -10,6 +10,7 @@
 
 #include "kernel_load_columns.h"
 #include "megahertz.h"
+#include "mpa/base/text.h"
 #include "mpa/measure/kernel_class.h"
 #include "mpa/model/device_tasks.h"
 #include "profiler_db_tables.h"
@@ -105,10 +106,73 @@ void ReadCounters(DbInput& input, bool with_loads) {
   });
 }
 
+// Finds the tasks of collectives: by their ids or, if these were not recorded, by the connection
+// that they share with the operation.
+class CollectiveTasks {
+ public:
+  explicit CollectiveTasks(const io::Database& database)
+      : tasks_(Numbers(database, "COMMUNICATION_TASK_INFO", "globalTaskId")),
+        links_(Numbers(database, "COMMUNICATION_OP", "connectionId")) {}
+
+  bool Contains(std::int64_t task_id, std::int64_t link) const {
+    return std::binary_search(tasks_.begin(), tasks_.end(), task_id) ||
+           (link != 0 && std::binary_search(links_.begin(), links_.end(), link));
+  }
+
+ private:
+  // Ascending.
+  static std::vector<std::int64_t> Numbers(const io::Database& database, const char* table,
+                                           const char* column) {
+    std::vector<std::int64_t> numbers;
+    if (!database.HasTable(table)) return numbers;
+    numbers.reserve(database.RowsAtMost(table));
+    database.Scan(column, table, [&](const io::Row& row) { numbers.push_back(row.IntOr(0, 0)); });
+    if (!std::is_sorted(numbers.begin(), numbers.end())) std::sort(numbers.begin(), numbers.end());
+    return numbers;
+  }
+
+  std::vector<std::int64_t> tasks_, links_;
+};
+
+// True for the type of a task that computes, as the runtime or the device calls it.
+bool IsComputeTask(std::string_view type) {
+  return CoreNamed(type) != Core::kUnknown ||
+         IsOneOf(type, {"AI_CPU", "KERNEL_AICPU", "DSA", "DSA_SQE", "STARS_COMMON"});
+}
+
+// The kernels of a database whose table of details is lost: times alone, their classes are unknown.
+void ReadKernelsWithoutDetails(DbInput& input, bool with_loads) {
+  const CollectiveTasks collective_tasks(input.database);
+  const auto read = [&](const io::Row& row) {
+    const StringId type = input.strings.Text(row, 2);
+    const std::int64_t task_id = row.IntOr(5, -1), link = Link(row, 4);
+    if (!IsComputeTask(input.trace.strings.View(type)) || collective_tasks.Contains(task_id, link))
+      return;
+    const auto span = ReadSpan(input, row, 0, 1, "TASK");
+    if (!span) return;
+    input.trace.issues.Count(
+        "kernel has no name, type and shapes, table COMPUTE_TASK_INFO is missing: its class is "
+        "unknown; parse again",
+        input.database.name());
+    input.trace.kernels.Append({.start = span->start,
+                                .dur = span->dur,
+                                .task_id = task_id,
+                                .stream = row.IntOr(3, -1),
+                                .link = link});
+    if (with_loads) input.trace.kernel_loads.Append({});
+  };
+  input.database.Scan("startNs, endNs, taskType, streamId, connectionId, globalTaskId",
+                      "TASK NOT INDEXED", read);
+}
+
 }  // namespace
 
 void ReadKernels(DbInput& input, Tables wanted) {
-  if (!input.database.HasTable("COMPUTE_TASK_INFO") || !input.database.HasTable("TASK")) return;
+  if (!input.database.HasTable("TASK")) return;
+  if (!input.database.HasTable("COMPUTE_TASK_INFO")) {
+    ReadKernelsWithoutDetails(input, Overlap(wanted, Tables::kKernelLoads));
+    return;
+  }
   const auto optional = [&](const char* column) {
     return ColumnOrNull(input.database, "COMPUTE_TASK_INFO", column, "i");
   };
@@ -200,34 +264,6 @@ void ReadCoreClocks(DbInput& input) {
 }
 
 namespace {
-
-// Finds the tasks of collectives: by their ids or, if these were not recorded, by the connection
-// that they share with the operation.
-class CollectiveTasks {
- public:
-  explicit CollectiveTasks(const io::Database& database)
-      : tasks_(Numbers(database, "COMMUNICATION_TASK_INFO", "globalTaskId")),
-        links_(Numbers(database, "COMMUNICATION_OP", "connectionId")) {}
-
-  bool Contains(std::int64_t task_id, std::int64_t link) const {
-    return std::binary_search(tasks_.begin(), tasks_.end(), task_id) ||
-           (link != 0 && std::binary_search(links_.begin(), links_.end(), link));
-  }
-
- private:
-  // Ascending.
-  static std::vector<std::int64_t> Numbers(const io::Database& database, const char* table,
-                                           const char* column) {
-    std::vector<std::int64_t> numbers;
-    if (!database.HasTable(table)) return numbers;
-    numbers.reserve(database.RowsAtMost(table));
-    database.Scan(column, table, [&](const io::Row& row) { numbers.push_back(row.IntOr(0, 0)); });
-    if (!std::is_sorted(numbers.begin(), numbers.end())) std::sort(numbers.begin(), numbers.end());
-    return numbers;
-  }
-
-  std::vector<std::int64_t> tasks_, links_;
-};
 
 // By the id of the task of a copy.
 std::unordered_map<std::int64_t, CopyDirection> ReadCopyDirections(const io::Database& database) {

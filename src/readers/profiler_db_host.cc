@@ -222,6 +222,7 @@ class HostReader {
         wanted_(wanted),
         types_(input.database),
         sets_(input.database),
+        has_sets_(input.database.HasTable("CONNECTION_IDS")),
         tracks_(input.trace.tracks) {
     if (Wanted(kWithStacks)) stacks_ = ReadCallStacks(input_);
   }
@@ -281,6 +282,12 @@ class HostReader {
           {.start = span->start, .dur = span->dur, .name = name, .track = track});
       return;
     }
+    if (!row.IsNull(4) && !has_sets_ && Wanted(Tables::kLaunches)) {
+      input_.trace.issues.Count(
+          "operator has no device times, table CONNECTION_IDS is missing: what it launched is "
+          "unknown; parse again",
+          input_.database.name());
+    }
     HostOps::Row op{.start = span->start, .dur = span->dur, .name = name, .track = track};
     if (Wanted(Tables::kOpDetails)) ReadDetails(row, op);
     const auto stack = row.IsNull(8) ? stacks_.end() : stacks_.find(row.IntOr(8, -1));
@@ -317,6 +324,7 @@ class HostReader {
   Tables wanted_;
   ApiTypes types_;
   ConnectionSets sets_;
+  bool has_sets_;
   TrackNumbers tracks_;
   CallStacks stacks_;
   std::vector<QueueEvent> queue_;
@@ -332,7 +340,8 @@ void ReadHostTables(DbInput& input, Tables wanted) {
 
 void ReadCopyLaunches(DbInput& input) {
   RankTrace& trace = input.trace;
-  if (!input.database.HasTable("CANN_API")) return;
+  // Copies alone would look as if operators launched nothing else.
+  if (!input.database.HasTable("CANN_API") || !input.database.HasTable("CONNECTION_IDS")) return;
   std::set<std::int64_t> wanted;
   const LaunchIndex known(trace);
   for (std::size_t i = 0; i < trace.device_tasks.Size(); ++i) {

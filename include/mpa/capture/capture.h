@@ -57,7 +57,8 @@ struct RankInput {
   std::vector<CaptureFile> files;
   std::optional<ProfilerInfo> info;  ///< empty when there is no readable profiler_info*.json
   std::string info_problem;          ///< why an existing profiler_info*.json cannot be read
-  /// Of a raw capture without profiler_info*.json: the rank that PROF_*/host/info.json states.
+  /// Without a readable profiler_info*.json: the rank in the name of that file; of a raw capture
+  /// without the file, that of PROF_*/host/info.json.
   std::optional<std::int64_t> host_rank;
   std::optional<GpuTraceFacts> gpu;  ///< of a GPU trace, once FindRanks() looked at it
   std::vector<std::filesystem::path> unread_databases;  ///< in addition to the one in `files`

@@ -19,6 +19,7 @@ struct ProfilerSchedule {
 struct ProfilerInfo {
   std::filesystem::path path;
   std::optional<std::int64_t> rank;
+  std::string rank_problem;             ///< that the document states another rank than its name
   std::string level;                    ///< "Level0", "Level1", "Level2", "Level_none"
   std::string aic_metrics;              ///< "ACL_AICORE_PIPE_UTILIZATION", ...
   std::vector<std::string> activities;  ///< "ProfilerActivity.CPU", "ProfilerActivity.NPU"
@@ -34,8 +35,8 @@ struct ProfilerInfo {
   bool Minimal() const { return level == "Level0" && !HasActivity("ProfilerActivity.CPU"); }
 };
 
-/// Reads the document; members of unexpected type count as absent. Without a rank in the document,
-/// the number in the file's name is the rank. Throws Error (kInput, kCorrupt).
+/// Reads the document; members of unexpected type count as absent. The number in the file's name
+/// is the rank; without one, `rank_id` of the document is. Throws Error (kInput, kCorrupt).
 ProfilerInfo ReadProfilerInfo(const std::filesystem::path& path);
 
 /// The same from profiler_config.json, the request of dynamic profiling. It contains the settings,

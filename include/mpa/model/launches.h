@@ -15,6 +15,10 @@ namespace mpa {
 /// two files, the start alone decides if only one launch ends there.
 void LinkByTime(RankTrace& trace);
 
+/// False where the capture has device work and does not say what launched it: device times of
+/// operators are unknown then.
+bool KnowsLaunches(const RankTrace& trace);
+
 /// How many pairs of rows connections may tie together. Most rows are tied once, but a broken
 /// capture may tie all rows to all others, which would take quadratic time and memory.
 constexpr std::size_t MostPairs(std::size_t rows) { return 16 * (rows + 65'536); }

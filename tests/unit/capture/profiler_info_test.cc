@@ -26,7 +26,7 @@ TEST(ProfilerInfo, ReadsHowTheCaptureWasCollected) {
       "start_info": {}, "end_info": {"FreqClock": 1}, "torch_npu_version": "2.1.0",
        "cann_version": "8.0",
       "rank_id": 3})");
-  EXPECT_EQ(info.rank, 3);
+  EXPECT_EQ(info.rank, 0);  // the file is called profiler_info_0.json
   EXPECT_EQ(info.level, "Level1");
   EXPECT_EQ(info.aic_metrics, "ACL_AICORE_PIPE_UTILIZATION");
   EXPECT_TRUE(info.HasActivity("ProfilerActivity.CPU"));
@@ -67,7 +67,22 @@ TEST(ProfilerInfo, TakesDocumentsThatSayNothing) {
   }
 }
 
-TEST(ProfilerInfo, ReadsARankWrittenAsText) { EXPECT_EQ(Read(R"({"rank_id": "12"})").rank, 12); }
+TEST(ProfilerInfo, ReadsARankWrittenAsText) {
+  const test::TempDir dir;
+  const auto path = dir.Write("profiler_info.json", R"({"rank_id": "12"})");
+  EXPECT_EQ(ReadProfilerInfo(path).rank, 12);
+}
+
+TEST(ProfilerInfo, TheNumberInTheNameIsTheRank) {
+  for (const char* odd : {R"("../../x")", "-5", "1.5", "null", "{}", "3"}) {
+    const ProfilerInfo info = Read(std::string(R"({"rank_id": )") + odd + "}");
+    EXPECT_EQ(info.rank, 0) << odd;
+    EXPECT_NE(info.rank_problem.find("profiler_info_0.json: rank_id is "), std::string::npos);
+  }
+  for (const char* whole : {R"({"rank_id": 0})", R"({"rank_id": "0"})", "{}"}) {
+    EXPECT_EQ(Read(whole).rank_problem, "") << whole;
+  }
+}
 
 TEST(ProfilerInfo, CallsLevel0WithoutHostActivityMinimal) {
   const auto minimal = [](std::string_view level, std::string_view activity) {

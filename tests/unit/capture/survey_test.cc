@@ -213,7 +213,8 @@ TEST_F(SurveyTest, TakesTheRankFromTheFileName) {
   Write("a_ascend_pt/profiler_info_7.json", Info("", ""));
   EXPECT_EQ(LookAtOne("").rank, 7);
   Write("a_ascend_pt/profiler_info_7.json", Info("", R"(,"rank_id":9)"));
-  EXPECT_EQ(LookAtOne("").rank, 9);
+  EXPECT_EQ(LookAtOne("").rank, 7);
+  EXPECT_TRUE(Has(LookAtOne("").warnings, "rank_contradicts_name"));
 }
 
 TEST_F(SurveyTest, MinusOneIsNoRank) {

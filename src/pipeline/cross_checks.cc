@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables of a capture that contradict each other, and rows that were written twice.
+#include "cross_checks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+#include <vector>
+
+#include "mpa/base/error.h"
+#include "mpa/readers/reader.h"
+
+namespace mpa {
+namespace {
+
+// The rows that repeat an earlier one. `key_of` gives a row's key: anything that can be ordered.
+template <typename Table, typename KeyOf>
+std::vector<bool> Repeated(const Table& table, KeyOf key_of) {
+  std::vector<bool> repeated(table.Size(), false);
+  std::vector<std::size_t> rows(table.Size());
+  std::iota(rows.begin(), rows.end(), std::size_t{0});
+  const auto before = [&](std::size_t a, std::size_t b) { return key_of(a) < key_of(b); };
+  // Tasks mostly stand in the order of their starts.
+  if (!std::is_sorted(rows.begin(), rows.end(), before)) {
+    std::stable_sort(rows.begin(), rows.end(), before);
+  }
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    if (key_of(rows[i]) == key_of(rows[i - 1])) repeated[rows[i]] = true;
+  }
+  return repeated;
+}
+
+template <typename Table, typename KeyOf>
+std::size_t DropRepeated(Table& table, KeyOf key_of) {
+  const std::vector<bool> repeated = Repeated(table, key_of);
+  const auto count = static_cast<std::size_t>(std::count(repeated.begin(), repeated.end(), true));
+  if (count > 0) table.Filter([&](std::size_t row) { return !repeated[row]; });
+  return count;
+}
+
+void CountRepeated(RankTrace& trace, const char* table, std::size_t rows) {
+  for (std::size_t i = 0; i < rows; ++i) {
+    trace.issues.Count(
+        "row left out, it was written twice; parse the capture again if there are many", table);
+  }
+}
+
+void DropRepeatedTasks(RankTrace& trace) {
+  const auto task_key = [](const auto& table) {
+    return [&table](std::size_t i) {
+      return std::tuple(table.start[i], table.task_id[i], table.dur[i], table.stream[i]);
+    };
+  };
+  const auto has_ids = [](const auto& table) { return !table.Empty() && table.task_id[0] >= 0; };
+  std::size_t rows = 0;
+  if (has_ids(trace.device_tasks)) {
+    rows = std::max(rows, DropRepeated(trace.device_tasks, task_key(trace.device_tasks)));
+  }
+  if (has_ids(trace.kernels)) {
+    const std::vector<bool> repeated = Repeated(trace.kernels, task_key(trace.kernels));
+    const auto count = static_cast<std::size_t>(std::count(repeated.begin(), repeated.end(), true));
+    const auto keep = [&](std::size_t row) { return !repeated[row]; };
+    if (count > 0) {
+      if (!trace.kernel_loads.Empty()) trace.kernel_loads.Filter(keep);
+      trace.kernels.Filter(keep);
+    }
+    rows = std::max(rows, count);
+  }
+  if (has_ids(trace.schedule_kernels)) {
+    rows = std::max(rows, DropRepeated(trace.schedule_kernels, task_key(trace.schedule_kernels)));
+  }
+  const ListedKernels& listed = trace.listed_kernels;
+  rows = std::max(rows, DropRepeated(trace.listed_kernels, [&](std::size_t i) {
+                    // Collectives have no number.
+                    return std::tuple(listed.start[i], listed.id[i], listed.dur[i],
+                                      listed.id[i] < 0 ? i : 0);
+                  }));
+  const CommTasks& tasks = trace.comm_tasks;
+  rows =
+      std::max(rows, DropRepeated(trace.comm_tasks, [&](std::size_t i) {
+                 return std::tuple(tasks.start[i], tasks.dur[i], tasks.stream[i], tasks.plane[i],
+                                   tasks.op_id[i], tasks.name[i], tasks.peer[i], tasks.notify[i]);
+               }));
+  CountRepeated(trace, "TASK", rows);
+}
+
+void CheckSteps(RankTrace& trace) {
+  const Steps& steps = trace.steps;
+  const std::size_t rows = DropRepeated(trace.steps, [&](std::size_t i) {
+    return std::tuple(steps.id[i], steps.start[i], steps.end[i]);
+  });
+  CountRepeated(trace, trace.source == "database" ? "STEP_TIME" : "ProfilerStep", rows);
+  const std::vector<std::size_t> order = steps.RowsByStart();
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    const std::size_t step = order[i - 1], next = order[i];
+    constexpr TimeNs kMicrosecond = 1'000;
+    if (steps.start[next] + kMicrosecond >= steps.end[step]) continue;
+    trace.issues.Count(
+        "steps overlap, their times are wrong or belong to several runs",
+        fmt::format("step {} begins {} us before step {} ends", steps.id[next],
+                    (steps.end[step] - steps.start[next]) / kMicrosecond, steps.id[step]));
+  }
+}
+
+// Reads a side file into tables of its own; what is wrong with it is said where it is wanted.
+RankTrace ReadSideFile(const CaptureFile& file, const ReadRequest& request) {
+  RankTrace side;
+  for (const Reader& reader : AllReaders()) {
+    if (reader.reads != file.kind) continue;
+    try {
+      CheckFollowed(file);
+      reader.read(file, request, side);
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::kResource) throw;
+      return {};
+    }
+  }
+  return side;
+}
+
+TimeNs Sum(const std::vector<TimeNs>& times) {
+  return std::accumulate(times.begin(), times.end(), TimeNs{0});
+}
+
+// The others say how long the device computed; kernels may overlap, but not be fewer.
+void CheckComputing(RankTrace& trace, TimeNs computing, const char* said_by) {
+  constexpr TimeNs kRounding = 10'000;
+  const TimeNs kernels = Sum(trace.kernels.dur);
+  if (computing - kernels <= std::max(kRounding, kernels / 500)) return;
+  trace.issues.Count(
+      fmt::format("kernel_details.csv lacks kernels, {} has more computing; copy the file again",
+                  said_by),
+      fmt::format("{} of {} us", kernels / 1000, computing / 1000));
+}
+
+}  // namespace
+
+void DropRepeatedRows(RankTrace& trace) {
+  if (trace.source == "database") DropRepeatedTasks(trace);
+  CheckSteps(trace);
+}
+
+void CheckKernelTable(const RankInput& input, const ReadRequest& request, RankTrace& trace) {
+  if (input.kind != CaptureKind::kNpuText || trace.kernels.Empty()) return;
+  if (!trace.issues.Empty() || input.Find(FileKind::kKernelDetails) == nullptr) return;
+  if (const CaptureFile* file = input.Find(FileKind::kOpStatistic)) {
+    const RankTrace side = ReadSideFile(*file, request);
+    const auto& counts = side.kernel_statistics.count;
+    const std::int64_t counted = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+    const auto kernels = static_cast<std::int64_t>(trace.kernels.Size());
+    if (counted > 0 && counted != kernels && side.issues.Empty()) {
+      trace.issues.Count(
+          "kernel_details.csv and op_statistic.csv contradict each other, one of them was cut; "
+          "copy "
+          "both again",
+          fmt::format("{} and {} kernels", kernels, counted));
+      return;
+    }
+  }
+  if (const CaptureFile* file = input.Find(FileKind::kStepTraceTime)) {
+    CheckComputing(trace, Sum(ReadSideFile(*file, request).step_times.computing),
+                   "step_trace_time.csv");
+  }
+  if (!trace.issues.Empty()) return;
+  TimeNs computing = 0;
+  for (std::size_t i = 0; i < trace.overlaps.Size(); ++i) {
+    if (trace.overlaps.activity[i] == Activity::kComputing) computing += trace.overlaps.dur[i];
+  }
+  CheckComputing(trace, computing, "the trace");
+}
+
+}  // namespace mpa

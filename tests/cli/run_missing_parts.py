@@ -1,0 +1,237 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Captures with parts missing, and with rows that contradict others.
+
+    run_missing_parts.py --tool BINARY --testdata DIR missingtables|oddranks|oddrows|contradictions|tablesalone|twojobs [-v]
+
+The captures are copies of those of the testdata in which one thing is changed: the numbers of the whole capture are the
+truth. Either they come out, or exit code 5 and a warning say what is wrong; what is unknown is null.
+
+Exit status: 0 passed, 1 failed, 2 usage.
+"""
+
+import json
+import shutil
+import sqlite3
+import sys
+
+from cli import Cli, main
+from captures import build_database
+
+DATABASE = "db_base_ascend_pt"
+OUTPUT = "ASCEND_PROFILER_OUTPUT"
+
+
+class Changed(Cli):
+    """A changed capture against the whole one."""
+
+    def database(self, *statements, name=DATABASE):
+        where = self.scratch / f"copy{len(list(self.scratch.iterdir()))}"
+        capture = build_database(self.CAPTURES, name, where)
+        (file,) = capture.rglob("ascend_pytorch_profiler*.db")
+        with sqlite3.connect(file) as database:
+            for statement in statements:
+                database.execute(statement)
+        database.close()
+        return capture
+
+    def text(self, name="text_base_ascend_pt", change=None):
+        capture = self.scratch / f"copy{len(list(self.scratch.iterdir()))}" / name
+        shutil.copytree(self.CAPTURES / name, capture)
+        if change:
+            change(capture / OUTPUT)
+        return capture
+
+    def sheets(self, comparison, base, *more):
+        result = self.compare("--json", *more, comparison=comparison, base=base)
+        self.assertIn(result.code, (0, 5), result.err)
+        return {sheet["name"]: sheet["rows"] for sheet in json.loads(result.out)["sheets"]}, result
+
+    def overall_of(self, comparison, base):
+        sheets, result = self.sheets(comparison, base)
+        return {row["index"]: (row["base_duration_ms"], row["comparison_duration_ms"])
+                for row in sheets["OverallMetrics"]}, result
+
+    def told(self, result, *said):
+        self.assertEqual(result.code, 5, result.err)
+        for words in said:
+            self.assertIn(words, "\n".join(result.warnings))
+
+
+class MissingTables(Changed):
+    def test_without_details_of_kernels(self):
+        """Computing comes from the types of tasks; classes are unknown."""
+        overall, result = self.overall_of(self.database("DROP TABLE COMPUTE_TASK_INFO"), self.database())
+        self.told(result, "COMPUTE_TASK_INFO is missing")
+        base, comparison = overall["Computing Time"]
+        self.assertGreater(base, 0)
+        self.assertAlmostEqual(comparison, base)
+        for index, (_, value) in overall.items():
+            if index.startswith(("Conv", "Matmul", "Flash Attention", "Vector", "Cube")):
+                self.assertIsNone(value, index)
+
+    def test_without_connections(self):
+        sheets, result = self.sheets(self.database("DROP TABLE CONNECTION_IDS"), self.database())
+        self.told(result, "CONNECTION_IDS is missing")
+        rows = sheets["OperatorCompareStatistic"]
+        self.assertTrue(any(row["base_device_duration_ms"] for row in rows))
+        for row in rows:
+            if row["comparison_operator_number"]:
+                self.assertIsNone(row["comparison_device_duration_ms"])
+                self.assertIsNone(row["diff_duration_ms"])
+
+    def test_without_tasks_of_collectives(self):
+        overall, result = self.overall_of(self.database("DROP TABLE COMMUNICATION_TASK_INFO"), self.database())
+        self.told(result, "COMMUNICATION_TASK_INFO is missing")
+        self.assertAlmostEqual(*overall["Uncovered Communication Time"])
+        waits = [(base, value) for index, (base, value) in overall.items() if index.endswith("Wait")]
+        self.assertTrue(waits)
+        for _, value in waits:
+            self.assertIsNone(value)
+
+
+class OddRanks(Changed):
+    def test_the_name_of_the_file_has_the_rank(self):
+        for content in ("{", '{"rank_id": "../../x"}', '{"rank_id": -5}', '{"rank_id": 1.5}', '{"rank_id": null}'):
+            with self.subTest(content=content):
+                capture = self.text()
+                (capture / "profiler_info_0.json").unlink()
+                (capture / "profiler_info_3.json").write_text(content)
+                for path in (capture, capture / OUTPUT):
+                    result = self.run_tool("-m", "cluster_time_summary", "-d", path, "--json", "-o", self.out)
+                    self.assertEqual({row["rank"] for row in json.loads(result.out)["sheets"][0]["rows"]}, {3})
+                    self.assertIn("profiler_info_3.json", "\n".join(result.warnings))
+                checked = json.loads(self.run_tool("check", "-d", capture, "--json").out)
+                self.assertEqual([rank["rank"] for rank in checked["ranks"]], [3])
+                asked = json.loads(self.run_tool("advisor", "all", "-d", capture, "--json", "-o", self.out).out)
+                self.assertEqual(asked["capture"]["ranks"], [3])
+
+
+class OddRows(Changed):
+    def test_half_of_the_tasks_at_0(self):
+        """The steps stay as long as they are."""
+        statement = "UPDATE TASK SET startNs = 0, endNs = endNs - startNs WHERE rowid % 2"
+        result = self.run_tool("-m", "cluster_time_summary", "-d", self.database(statement), "--json", "-o", self.out)
+        self.told(result, "times span more than a day")
+        whole = self.run_tool("-m", "cluster_time_summary", "-d", self.database(), "--json", "-o", self.out)
+        steps = [[row["step_time"] for row in json.loads(run.out)["sheets"][0]["rows"]] for run in (result, whole)]
+        self.assertEqual(len(steps[0]), len(steps[1]))
+        for damaged, right in zip(*steps):
+            self.assertLessEqual(damaged, right * 1.01)
+
+    def test_bad_times_cost_their_rows(self):
+        for table in ("TASK", "COMMUNICATION_OP", "PYTORCH_API", "STEP_TIME"):
+            for column in ("startNs", "endNs"):
+                for value in ("0", "-5", "'word'", "NULL", "9000000000000000000"):
+                    with self.subTest(table=table, column=column, value=value):
+                        first = f"(SELECT min(rowid) FROM {table})"
+                        capture = self.database(f"UPDATE {table} SET {column} = {value} WHERE rowid = {first}")
+                        for arguments in (["advisor", "all"], ["-m", "cluster_time_summary"]):
+                            result = self.run_tool(*arguments, "-d", capture, "--json", "-o", self.out)
+                            self.assertNotIn("the part of a rank", result.all_err)
+                            self.assertEqual(result.code, 5, result.err)
+
+
+class Contradictions(Changed):
+    def test_rows_written_twice(self):
+        for table, columns in (("TASK", "*"), ("STEP_TIME", "*")):
+            capture = self.database(f"INSERT INTO {table} SELECT {columns} FROM {table}")
+            overall, result = self.overall_of(capture, self.database())
+            self.told(result, "it was written twice", table)
+            for index, (base, value) in overall.items():
+                self.assertEqual(base is None, value is None, index)
+                if base is not None:
+                    self.assertAlmostEqual(base, value, msg=index)
+
+    def test_steps_that_overlap(self):
+        last = "(SELECT max(rowid) FROM STEP_TIME)"
+        capture = self.database(f"UPDATE STEP_TIME SET startNs = startNs - 5000000 WHERE rowid = {last}")
+        self.told(self.compare(comparison=capture), "steps overlap", "5000 us before step")
+
+    def test_a_table_of_kernels_that_was_cut(self):
+        def cut(folder):
+            table = folder / "kernel_details.csv"
+            lines = table.read_text().splitlines(keepends=True)
+            table.write_text("".join(lines[:len(lines) * 2 // 3]))
+        for others in ((), ("op_statistic.csv",), ("op_statistic.csv", "step_trace_time.csv")):
+            def change(folder, others=others):
+                cut(folder)
+                for name in others:
+                    (folder / name).unlink()
+            self.told(self.compare(comparison=self.text(change=change)), "kernel_details.csv")
+        whole = self.compare(comparison=self.text())
+        self.assertEqual(whole.code, 0, whole.err)
+
+
+class TablesAlone(Changed):
+    """Captures without trace and database, and single tables of them."""
+
+    def without_trace(self):
+        return self.text(change=lambda folder: (folder / "trace_view.json").unlink())
+
+    def kernels_of(self, path):
+        result = self.run_tool("-m", "compute_op_sum", "-d", path, "--json", "-o", self.out)
+        self.assertEqual(result.code, 0, result.err)
+        return [sheet["rows"] for sheet in json.loads(result.out)["sheets"]]
+
+    def test_compute_op_sum_needs_no_trace(self):
+        whole = self.kernels_of(self.text())
+        self.assertTrue(whole[0])
+        self.assertEqual(self.kernels_of(self.without_trace()), whole)
+
+    def test_a_table_alone(self):
+        capture = self.text()
+        alone = self.scratch / "alone"
+        alone.mkdir()
+        shutil.copy(capture / OUTPUT / "kernel_details.csv", alone)
+        strip = lambda sheets: [[{k: v for k, v in row.items() if k != "rank"} for row in rows] for rows in sheets]
+        self.assertEqual(len(self.kernels_of(alone / "kernel_details.csv")[0]), len(self.kernels_of(capture)[0]))
+        self.assertEqual(strip(self.kernels_of(alone)), strip(self.kernels_of(alone / "kernel_details.csv")))
+        sheets, result = self.sheets(alone / "kernel_details.csv", capture)
+        self.told(result, "no trace_view.json and no profiler database there")
+        self.assertNotIn("OverallMetrics", sheets)
+        rows = sheets["KernelCompare"]
+        self.assertTrue(rows)
+        for row in rows:
+            self.assertEqual(row["base_total_duration_us"], row["comparison_total_duration_us"], row)
+
+    def test_what_needs_the_trace_says_so(self):
+        capture = self.without_trace()
+        for arguments in (["advisor", "all"], ["-m", "cluster_time_summary"], ["-m", "hccl_sum"]):
+            result = self.run_tool(*arguments, "-d", capture, "-o", self.out)
+            self.assertEqual(result.code, 3, result.err)
+            self.assertIn("no trace_view.json and no profiler database there", result.all_err)
+        result = self.run_tool("check", capture)
+        self.assertIn("no trace_view.json", result.out)
+
+    def test_files_of_pytorch_that_are_no_profiles(self):
+        snapshot = self.write("memory.pickle", b"\x80\x04}q\x00.")
+        graph = self.write("et.json", json.dumps({"schema": "1.1.1", "pid": 5, "start_ts": 1, "nodes": []}))
+        for path, said in ((snapshot, "a memory snapshot of PyTorch"), (graph, "an execution trace of PyTorch")):
+            self.assertIn(said, self.compare(comparison=path).all_err)
+            self.assertIn(said, self.run_tool("check", path).out.replace("\n", " ").replace("  ", " "))
+
+    def test_tables_that_nothing_reads(self):
+        capture = self.database("CREATE TABLE HBM (deviceId INTEGER)", "INSERT INTO HBM VALUES (0)",
+                                "CREATE TABLE LLC (deviceId INTEGER)")
+        (rank,) = json.loads(self.run_tool("check", "-d", capture, "--json").out)["ranks"]
+        self.assertIn("HBM", rank["unread_tables"])
+        self.assertNotIn("LLC", rank["unread_tables"])  # has no rows
+        self.assertIn("HBM", self.run_tool("check", capture).out)
+
+
+class TwoJobs(Changed):
+    def test_captures_that_are_days_apart(self):
+        job = self.scratch / "jobs"
+        for rank, date in ((0, 20250109101616137), (1, 20250109101716137), (2, 20250112101616137)):
+            capture = job / f"node_1{rank}_{date}_ascend_pt"
+            shutil.copytree(self.CAPTURES / "text_base_ascend_pt", capture)
+            (capture / "profiler_info_0.json").rename(capture / f"profiler_info_{rank}.json")
+            (capture / f"profiler_info_{rank}.json").write_text(json.dumps({"rank_id": rank}))
+        result = self.run_tool("-m", "cluster_time_summary", "-d", job, "--json", "-o", self.out)
+        self.told(result, "belongs to another job")
+        self.assertEqual({row["rank"] for row in json.loads(result.out)["sheets"][0]["rows"]}, {2})
+
+
+if __name__ == "__main__":
+    sys.exit(main(__doc__, MissingTables, OddRanks, OddRows, Contradictions, TablesAlone, TwoJobs))
