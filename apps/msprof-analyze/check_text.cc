@@ -250,7 +250,7 @@ std::string Body(const RankFacts& facts, const std::vector<Verdict>& verdicts,
   AddContents(facts.recorded, page);
   AddRecords(facts.records, page);
   if (facts.kind == CaptureKind::kNpuDb) {
-    page.AddLabelled("tables not read", Join(UnreadTables(facts.path)));
+    page.AddLabelled("not read", Join(UnreadTables(facts.path)));
   }
   AddVerdicts(verdicts, page);
   AddWarnings(facts.warnings, root, page);

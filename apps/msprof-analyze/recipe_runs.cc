@@ -121,6 +121,10 @@ fs::path PagePath(const Recipe& recipe, const RecipeArguments& arguments) {
 void CheckDirectory(const char* option, const fs::path& path) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) return;
+  // A table alone, as people attach it to a question.
+  const bool is_table =
+      path.extension() == ".csv" || path.filename().string().starts_with("communication");
+  if (is_table && fs::is_regular_file(path, ignored)) return;
   if (!fs::exists(path, ignored)) {
     Fail(ErrorKind::kInput, "{} {}: no such directory; check the path", option, path.string());
   }

@@ -36,7 +36,9 @@ namespace mpa {
 namespace {
 
 RankDiagnosis MapDiagnosis(const RankTrace& trace, const RecipeArguments& arguments) {
-  return MakeRankDiagnosis(trace, arguments.contains("key"));
+  RankDiagnosis part = MakeRankDiagnosis(trace, arguments.contains("key"));
+  CheckPart(part);  // here the capture is known, and costs its rank alone
+  return part;
 }
 
 std::size_t CountOr(const RecipeArguments& arguments, std::string_view name,

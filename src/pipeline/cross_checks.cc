@@ -15,7 +15,8 @@
 namespace mpa {
 namespace {
 
-// The rows that repeat an earlier one. `key_of` gives a row's key: anything that can be ordered.
+// The rows that a later one repeats: counters are those of the last. `key_of` gives a row's key:
+// anything that can be ordered.
 template <typename Table, typename KeyOf>
 std::vector<bool> Repeated(const Table& table, KeyOf key_of) {
   std::vector<bool> repeated(table.Size(), false);
@@ -27,7 +28,7 @@ std::vector<bool> Repeated(const Table& table, KeyOf key_of) {
     std::stable_sort(rows.begin(), rows.end(), before);
   }
   for (std::size_t i = 1; i < rows.size(); ++i) {
-    if (key_of(rows[i]) == key_of(rows[i - 1])) repeated[rows[i]] = true;
+    if (key_of(rows[i]) == key_of(rows[i - 1])) repeated[rows[i - 1]] = true;
   }
   return repeated;
 }

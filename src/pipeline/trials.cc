@@ -62,6 +62,7 @@ using Found = std::optional<bool>;
 // What an analysis made of a rank.
 struct Trial {
   Found alone;                  // whether it finds something in this rank
+  bool lacks_trace = false;     // tables alone are there, and it needs more
   std::vector<RankPart> parts;  // of a recipe; two where it compares with another run
 };
 
@@ -108,6 +109,7 @@ Trial TryOn(const RankTrace& trace, const AnalyzerCheck& check) {
   const Recipe& recipe = RecipeToTry(*check.recipe);
   if (LacksTimeline(trace, recipe.needs)) {
     trial.alone = false;
+    trial.lacks_trace = true;
     return trial;
   }
   trial.alone = Succeeds([&] {
@@ -165,6 +167,7 @@ Found FoundInJob(const std::vector<std::vector<Trial>>& trials, std::size_t chec
   for (const std::vector<Trial>& of_rank : trials) {
     if (of_rank.empty()) return std::nullopt;
     const Trial& trial = of_rank[check];
+    if (trial.lacks_trace) return false;
     if (!trial.alone || *trial.alone) return trial.alone;
     if (!trial.parts.empty()) parts.push_back(trial.parts.front());
     if (trial.parts.size() > 1) baseline.push_back(trial.parts.back());

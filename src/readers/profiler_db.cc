@@ -50,7 +50,12 @@ void ReadSteps(DbInput& input) {
   input.database.Scan("id, startNs, endNs", "STEP_TIME NOT INDEXED", [&](const io::Row& row) {
     const std::int64_t id = row.IntOr(0, -1);
     const auto span = ReadSpan(input, row, 1, 2, "STEP_TIME");
-    if (!span || id < 0 || id > std::numeric_limits<std::int32_t>::max()) return;
+    if (!span) return;
+    if (id < 0 || id > std::numeric_limits<std::int32_t>::max()) {
+      input.trace.issues.Count("step left out, its number is invalid",
+                               fmt::format("{}: table STEP_TIME", input.database.name()));
+      return;
+    }
     input.trace.steps.Append({.id = static_cast<std::int32_t>(id),
                               .start = span->start,
                               .end = span->start + span->dur});

@@ -91,7 +91,7 @@ void ReadCommTasks(DbInput& input, Groups& groups) {
   if (!input.database.HasTable(kTable)) {
     if (input.trace.communications.Empty()) return;
     input.trace.issues.Count(
-        "waits and traffic of collectives are unknown, table COMMUNICATION_TASK_INFO is missing; "
+        "traffic and peers of collectives are unknown, table COMMUNICATION_TASK_INFO is missing; "
         "parse again",
         input.database.name());
     return;

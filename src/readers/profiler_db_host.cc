@@ -352,6 +352,11 @@ void ReadCopyLaunches(DbInput& input) {
   const QueueIndex queue(trace.queued_work);
   TrackNumbers tracks(trace.tracks);
   const auto append = [&](std::int64_t link, TimeNs time, std::int64_t global_tid) {
+    if (time < 0) {
+      trace.issues.Count("row left out, invalid start or end",
+                         fmt::format("{}: table CANN_API", input.database.name()));
+      return;
+    }
     std::int32_t track = tracks.Of(global_tid >> 32, global_tid & 0xffffffff);
     if (const auto work = queue.Find(track, time)) {
       time = trace.queued_work.queued[*work];

@@ -56,7 +56,7 @@ OF_TEXT = {
     "truncated table": (5, "row left out, it has fewer cells than the header (kernel_details.csv:"),
     "empty trace": (3, "trace_view.json: the file is empty"),
     "empty tables": (5, "kernel_details.csv: the file is empty, it has no header line"),
-    "no trace": (3, "no trace_view.json"),
+    "no trace": (5, "no trace_view.json and no profiler database there"),
     "no side files": (0, "no kernel_details.csv there"),
     "no output": (3, "no profiler database, no trace_view.json and no raw data"),
     "directory as trace": (3, "trace_view.json: not a regular file"),

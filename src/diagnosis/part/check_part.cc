@@ -11,8 +11,11 @@ namespace mpa {
 namespace {
 
 void Require(bool holds) {
-  if (!holds)
-    Fail(ErrorKind::kCorrupt, "the part of a rank refers to a row that it does not contain");
+  if (!holds) {
+    Fail(ErrorKind::kCorrupt,
+         "times of the rank contradict each other, or what was kept of it is damaged; copy or "
+         "collect it again");
+  }
 }
 
 void RequireTime(TimeNs start, TimeNs dur) { Require(IsTime(start) && IsDuration(dur)); }
