@@ -142,13 +142,24 @@ TEST_F(ClusterTest, TakesTheLatestOfSeveralCapturesOfARank) {
 TEST_F(ClusterTest, NamesTheCaptureThatALaterOneOfTheRankReplaces) {
   WriteRank("one_1_20260101120000000", 0, 1);
   WriteRank("two_1_20260101120000000", 1, 1);
-  WriteRank("two_1_20260201120000000", 1, 2);
+  WriteRank("two_1_20260101130000000", 1, 2);
   const ClusterOutcome outcome = Outcome(Request());
   EXPECT_EQ(outcome.report.lines, (Texts{"0: 1", "1: 2"}));
   ASSERT_EQ(outcome.report.notes.size(), 1u);
   const std::string& note = outcome.report.notes[0];
   EXPECT_LT(note.find("two_1_20260101120000000"), note.find("is left out")) << note;
   EXPECT_EQ(note.find("one_1"), std::string::npos) << note;
+}
+
+TEST_F(ClusterTest, ComputesNothingAcrossJobsThatAreDaysApart) {
+  WriteRank("one_1_20260101120000000", 0, 1);
+  WriteRank("two_1_20260101120500000", 1, 2);
+  WriteRank("one_1_20260105120000000", 2, 3);
+  const ClusterOutcome outcome = Outcome(Request());
+  EXPECT_EQ(outcome.report.lines, Texts{"2: 3"});
+  EXPECT_TRUE(outcome.partial);
+  ASSERT_EQ(outcome.report.notes.size(), 2u);
+  EXPECT_HAS_TEXT(outcome.report.notes[0], "belongs to another job");
 }
 
 TEST_F(ClusterTest, CutsEveryRankToTheStep) {

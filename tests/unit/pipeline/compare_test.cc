@@ -45,6 +45,7 @@ class CompareTest : public ::testing::Test {
     dir_.Write(output + "trace_view.json", Trace(computing));
     dir_.Write(output + "kernel_details.csv",
                "Name,Type,Accelerator Core,Start Time(us),Duration(us)\nk,MatMul,AI_CORE,1000," +
+                   std::to_string(computing) + "\nk,MatMul,AI_CORE,2000," +
                    std::to_string(computing) + "\n");
     dir_.Write(output + "memory_record.csv",
                "Component,Timestamp(us),Total Reserved(MB)\nPTA,1000,1024\n");
