@@ -194,6 +194,16 @@ class TablesAlone(Changed):
         self.assertTrue(whole[0])
         self.assertEqual(self.kernels_of(self.without_trace()), whole)
 
+    def test_sums_of_communication_need_no_trace(self):
+        written = []
+        for number, capture in enumerate((self.text(), self.without_trace())):
+            out = self.scratch / f"sums{number}"
+            result = self.run_tool("-m", "all", "-d", capture, "-o", out)
+            self.assertEqual(result.code, 0, result.err)
+            written.append({file.name: file.read_bytes() for file in out.rglob("*") if file.is_file()})
+        self.assertEqual(*written)
+        self.assertTrue(written[0])
+
     def test_a_table_alone(self):
         capture = self.text()
         alone = self.scratch / "alone"
