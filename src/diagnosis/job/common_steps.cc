@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <map>
 #include <set>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 namespace mpa {
@@ -32,25 +35,30 @@ Ids UsualIds(const std::vector<DiagnosedRank>& ranks) {
   return usual;
 }
 
-std::size_t CountOf(const Ids& wanted, const Ids& ids) {
-  return static_cast<std::size_t>(std::count_if(wanted.begin(), wanted.end(), [&](std::int32_t id) {
-    return std::find(ids.begin(), ids.end(), id) != ids.end();
-  }));
+// How many of `wanted` the rank has.
+std::size_t CountOf(const Ids& wanted, const DiagnosedRank& rank) {
+  const Ids own = IdsOf(*rank.part);
+  const std::unordered_set<std::int32_t> ids(own.begin(), own.end());
+  return static_cast<std::size_t>(std::count_if(wanted.begin(), wanted.end(),
+                                                [&](std::int32_t id) { return ids.contains(id); }));
 }
 
 // The longest row of `usual` that all ranks have, the first of equal ones. What lies between two
 // rows would be time of no step.
 Ids LongestRow(const Ids& usual, const std::vector<DiagnosedRank>& ranks) {
-  Ids longest, row;
-  for (const std::int32_t id : usual) {
-    const bool on_all = std::all_of(ranks.begin(), ranks.end(), [&](const DiagnosedRank& rank) {
-      return CountOf({id}, IdsOf(*rank.part)) > 0;
-    });
-    if (!on_all) row.clear();
-    if (on_all) row.push_back(id);
-    if (row.size() > longest.size()) longest = row;
+  std::unordered_map<std::int32_t, std::size_t> count;
+  for (const DiagnosedRank& rank : ranks) {
+    const Ids ids = IdsOf(*rank.part);
+    for (const std::int32_t id : std::unordered_set<std::int32_t>(ids.begin(), ids.end()))
+      ++count[id];
   }
-  return longest;
+  std::size_t begin = 0, end = 0, row = 0;  // row: where the current one begins
+  for (std::size_t i = 0; i < usual.size(); ++i) {
+    if (count[usual[i]] < ranks.size()) row = i + 1;
+    if (i + 1 - row > end - begin) begin = row, end = i + 1;
+  }
+  return {usual.begin() + static_cast<std::ptrdiff_t>(begin),
+          usual.begin() + static_cast<std::ptrdiff_t>(end)};
 }
 
 RankDiagnosis WithSteps(const RankDiagnosis& part, const Ids& ids) {
@@ -58,13 +66,13 @@ RankDiagnosis WithSteps(const RankDiagnosis& part, const Ids& ids) {
   std::vector<std::int32_t> position(part.steps.size(), -1);  // by the one it had
   cut.steps.clear();
   cut.graph.last.assign(ids.size(), {});
+  std::unordered_map<std::int32_t, std::size_t> by_id;  // the first of equal ones
+  for (std::size_t i = 0; i < part.steps.size(); ++i) by_id.emplace(part.steps[i].id, i);
   for (const std::int32_t id : ids) {
-    const auto step = std::find_if(part.steps.begin(), part.steps.end(),
-                                   [&](const StepPart& of) { return of.id == id; });
-    const auto before = static_cast<std::size_t>(step - part.steps.begin());
+    const std::size_t before = by_id.at(id);
     position[before] = static_cast<std::int32_t>(cut.steps.size());
     if (before < part.graph.last.size()) cut.graph.last[cut.steps.size()] = part.graph.last[before];
-    cut.steps.push_back(*step);
+    cut.steps.push_back(part.steps[before]);
   }
   const auto move = [&](std::int32_t& step) {
     if (step >= 0)
@@ -91,7 +99,7 @@ CommonSteps FindCommonSteps(const std::vector<DiagnosedRank>& all) {
     return IdsOf(*rank.part) == IdsOf(*ranks[0].part);
   };
   const bool all_same = std::all_of(ranks.begin(), ranks.end(), same);
-  const auto count = [&](const DiagnosedRank& rank) { return CountOf(usual, IdsOf(*rank.part)); };
+  const auto count = [&](const DiagnosedRank& rank) { return CountOf(usual, rank); };
   for (const DiagnosedRank& rank : ranks) {
     if (all_same || 2 * count(rank) >= usual.size()) common.ranks.push_back(rank);
   }
@@ -103,18 +111,16 @@ CommonSteps FindCommonSteps(const std::vector<DiagnosedRank>& all) {
                          [&](const auto& a, const auto& b) { return count(a) < count(b); });
     row = LongestRow(usual, {*most});
     common.ranks = ranks;
-    std::erase_if(common.ranks, [&](const DiagnosedRank& rank) {
-      return CountOf(row, IdsOf(*rank.part)) < row.size();
-    });
+    std::erase_if(common.ranks,
+                  [&](const DiagnosedRank& rank) { return CountOf(row, rank) < row.size(); });
   }
   std::set<std::int64_t> kept;
   for (const DiagnosedRank& rank : common.ranks) kept.insert(rank.rank);
   for (const DiagnosedRank& rank : all) {
     if (!kept.contains(rank.rank)) common.left_out.push_back(rank.rank);
   }
-  for (const std::int32_t id : usual) {
-    if (CountOf({id}, row) == 0) common.not_on_all.push_back(id);
-  }
+  std::set_difference(usual.begin(), usual.end(), row.begin(), row.end(),
+                      std::back_inserter(common.not_on_all));  // both are in ascending order
   for (DiagnosedRank& rank : common.ranks) {
     if (all_same || IdsOf(*rank.part) == row) continue;
     common.cut.push_back(WithSteps(*rank.part, row));
