@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "advisor_baseline.h"
-#include "advisor_comparison.h"
 #include "advisor_output.h"
 #include "agent.h"
 #include "choices.h"

@@ -7,8 +7,8 @@
 #include <set>
 
 #include "check_report.h"
+#include "help.h"
 #include "mpa/base/log.h"
-#include "wrapped_text.h"
 
 namespace mpa {
 namespace {

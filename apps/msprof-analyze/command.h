@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "help.h"
-#include "manual.h"
 #include "mpa/capture/capture.h"
+#include "version.h"
 
 namespace mpa {
 

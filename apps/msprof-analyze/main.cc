@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "agent.h"
-#include "auto_completion.h"
+#include "choices.h"
 #include "command.h"
+#include "completion.h"
 #include "help.h"
-#include "manual.h"
 #include "mpa/base/console.h"
 #include "mpa/base/ending.h"
 #include "mpa/base/error.h"
@@ -20,7 +20,6 @@
 #include "mpa/base/memory.h"
 #include "mpa/base/text.h"
 #include "screen.h"
-#include "unknown_names.h"
 #include "version.h"
 
 namespace mpa {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pages for man(1), from what --help shows, and `msprof-analyze man`, which prints them.
-#include "manual.h"
 
 #include <fmt/format.h>
 

@@ -9,13 +9,13 @@
 #include <string_view>
 #include <system_error>
 
+#include "choices.h"
 #include "command.h"
 #include "mpa/base/error.h"
 #include "mpa/base/text.h"
-#include "mpa/capture/archive.h"
+#include "mpa/capture/capture.h"
 #include "mpa/io/numbers.h"
 #include "mpa/io/output_file.h"
-#include "unknown_names.h"
 
 namespace mpa {
 namespace {

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The members of a GPU trace beside its events.
-#include "mpa/capture/gpu_trace_facts.h"
-
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
 #include "json_members.h"
+#include "mpa/base/error.h"
 #include "mpa/base/text.h"
+#include "mpa/capture/capture.h"
+#include "mpa/io/byte_stream.h"
 #include "mpa/io/input_text.h"
+#include "trace_kind.h"
 
 namespace mpa {
 namespace {
@@ -79,6 +81,51 @@ GpuTraceFacts ReadGpuTraceFacts(const std::filesystem::path& path) {
   AddFacts(MembersBefore(path), facts);
   if (!facts.rank || facts.device_name.empty()) AddFacts(MembersBehind(path), facts);
   return facts;
+}
+
+// Whose trace a file is, by words that only exporters of one kind write.
+
+namespace {
+
+// Looks at one part of the text.
+void Look(std::string_view part, TraceLook& look) {
+  look.has_events = look.has_events || ContainsAny(part, {"\"traceEvents\""}) ||
+                    (look.is_array && ContainsAny(part, {"\"ph\""}));
+  if (ContainsAny(part, {"\"Ascend Hardware\"", "\"async_npu\"", "\"HostToDevice\"",
+                         "\"Overlap Analysis\"", "\"Task Type\""})) {
+    look.is_gpu = false;
+  } else if (ContainsAny(part, {"\"deviceProperties\"", "\"External id\"", "\"cuda_runtime\"",
+                                "\"cuda_driver\"", "\"ac2g\"", "\"gpu_memcpy\"",
+                                "\"gpu_user_annotation\"", "\"collective_comm\""})) {
+    look.is_gpu = true;
+  }
+}
+
+}  // namespace
+
+TraceLook LookAtTrace(const std::filesystem::path& path) {
+  constexpr std::size_t kPart = std::size_t{64} << 10;
+  constexpr std::size_t kOverlap = 32;                   // longer than any of the words
+  constexpr std::size_t kMost = std::size_t{256} << 20;  // other JSON may be large, too
+  io::ByteStream stream(path);
+  std::string text(kPart, '\0');
+  text.resize(stream.Read(text.data(), kPart));
+  const std::string_view start = Trim(WithoutByteOrderMark(text));
+  if (start.empty()) Fail(ErrorKind::kInput, "{}: the file is empty", path.string());
+  if (start[0] != '{' && start[0] != '[') {
+    Fail(ErrorKind::kCorrupt, "{}: not JSON: it begins with neither '[' nor '{{'", path.string());
+  }
+  TraceLook look;
+  look.is_array = start[0] == '[';
+  for (std::size_t done = text.size(); !text.empty(); done += kPart) {
+    Look(text, look);
+    if ((look.has_events && look.is_gpu) || text.size() < kPart || done > kMost) break;
+    const std::string overlap = text.substr(text.size() - kOverlap);
+    text.resize(kOverlap + kPart);
+    text.replace(0, kOverlap, overlap);
+    text.resize(kOverlap + stream.Read(text.data() + kOverlap, kPart));
+  }
+  return look;
 }
 
 }  // namespace mpa

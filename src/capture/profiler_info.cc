@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The profiler's own settings.
-#include "mpa/capture/profiler_info.h"
-
 #include <algorithm>
 
 #include "json_members.h"
+#include "mpa/capture/capture.h"
 #include "mpa/io/json_document.h"
 #include "mpa/io/numbers.h"
 

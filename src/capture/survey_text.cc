@@ -4,7 +4,7 @@
 
 #include "json_members.h"
 #include "mpa/base/text.h"
-#include "mpa/capture/gpu_trace_facts.h"
+#include "mpa/capture/capture.h"
 #include "mpa/io/csv_file.h"
 #include "mpa/io/input_text.h"
 #include "mpa/io/numbers.h"

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pipelines that wait because a step has few micro-batches.
-#include "bubble.h"
-
 #include <algorithm>
 #include <array>
 #include <iterator>
 
-#include "hiding.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/diagnosis/causes/evidence.h"
 #include "mpa/diagnosis/causes/micro_batches.h"
+#include "passes.h"
 
 namespace mpa {
 namespace {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The chain of evidence of a finding.
-#include "chain.h"
-
 #include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
 
 #include "mpa/diagnosis/causes/evidence.h"
+#include "passes.h"
 
 namespace mpa {
 namespace {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "hiding.h"
-
 #include <algorithm>
 #include <string>
 #include <utility>
 
 #include "mpa/diagnosis/causes/cause.h"
+#include "passes.h"
 
 namespace mpa {
 namespace {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "judged.h"
-
 #include <algorithm>
 #include <initializer_list>
 #include <string_view>
@@ -10,6 +8,7 @@
 #include "mpa/diagnosis/causes/micro_batches.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/job/variables.h"
+#include "passes.h"
 
 namespace mpa {
 namespace {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // A single step that takes much longer than the others.
-#include "long_step.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +11,7 @@
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/diagnosis/causes/evidence.h"
 #include "mpa/measure/quantiles.h"
+#include "passes.h"
 
 namespace mpa {
 namespace {

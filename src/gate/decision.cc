@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "statistics.h"
+#include "levels.h"
 
 namespace mpa::gate {
 namespace {

@@ -21,7 +21,6 @@
 #include "mpa/measure/op_tree.h"
 #include "mpa/measure/overall_metrics.h"
 #include "mpa/model/step_bounds.h"
-#include "step_windows.h"
 
 namespace mpa::gate {
 namespace {

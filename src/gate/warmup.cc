@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
+#include "levels.h"
 #include "mpa/measure/quantiles.h"
-#include "statistics.h"
 
 namespace mpa::gate {
 namespace {

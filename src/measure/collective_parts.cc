@@ -9,7 +9,7 @@
 
 #include "mpa/base/text.h"
 #include "mpa/measure/collective_phases.h"
-#include "mpa/measure/moved_data.h"
+#include "mpa/measure/memory_copies.h"
 #include "mpa/model/collective_tasks.h"
 
 namespace mpa {

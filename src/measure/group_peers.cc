@@ -4,7 +4,6 @@
 #include <string>
 
 #include "mpa/measure/collectives.h"
-#include "mpa/measure/group_hash.h"
 
 namespace mpa {
 

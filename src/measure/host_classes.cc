@@ -5,7 +5,7 @@
 #include <string>
 
 #include "mpa/base/text.h"
-#include "mpa/measure/call_names.h"
+#include "mpa/measure/launch_calls.h"
 #include "mpa/measure/op_tree.h"
 
 namespace mpa {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "host_classes.h"
-#include "mpa/measure/call_names.h"
+#include "mpa/measure/launch_calls.h"
 #include "mpa/measure/nesting.h"
 #include "mpa/measure/quantiles.h"
 #include "mpa/model/step_bounds.h"

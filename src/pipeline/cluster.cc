@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "load_rank.h"
-#include "memory_budget.h"
 #include "mpa/base/error.h"
 #include "mpa/base/parallel.h"
 #include "mpa/pipeline/find_ranks.h"

@@ -7,9 +7,8 @@
 #include <optional>
 #include <utility>
 
-#include "collection_facts.h"
+#include "alike.h"
 #include "load_rank.h"
-#include "memory_budget.h"
 #include "mpa/base/error.h"
 #include "mpa/base/parallel.h"
 #include "mpa/base/text.h"
@@ -17,7 +16,6 @@
 #include "mpa/io/input_text.h"
 #include "mpa/pipeline/find_ranks.h"
 #include "mpa/pipeline/gate.h"
-#include "same_capture.h"
 
 namespace mpa {
 namespace {

@@ -23,4 +23,9 @@ std::string AddedRows(const std::vector<std::size_t>& before, const RankTrace& t
 /// The same of all that a raw session holds.
 std::string SessionRows(const raw::Session& session);
 
+/// Counts what is impossible in the times of a rank's device work in trace.issues: times that span
+/// more than a day or lie outside of the session, kernels of a table that the trace has at other
+/// times, and kernels that run on under their successors on one stream.
+void CheckTimes(RankTrace& trace);
+
 }  // namespace mpa

@@ -6,7 +6,7 @@
 
 #include "fuzz/fuzzing.h"
 #include "mpa/gate/gate_file.h"
-#include "mpa/gate/rule.h"
+#include "mpa/gate/metric.h"
 
 namespace mpa::test {
 namespace {

@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "mpa/gate/baseline.h"
-#include "mpa/gate/noise.h"
-#include "mpa/gate/rule.h"
+#include "mpa/gate/metric.h"
 #include "mpa/report/gate_report.h"
 
 namespace mpa::gate {

@@ -3,12 +3,31 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "mpa/base/text.h"
 #include "mpa/model/rank_trace.h"
 
 namespace mpa {
+
+/// "aclrtMemcpy" for "AscendCL@aclrtMemcpy".
+inline std::string_view WithoutLevel(std::string_view name) {
+  const std::size_t level = name.find('@');
+  return level == std::string_view::npos ? name : name.substr(level + 1);
+}
+
+/// True for a call that looks up, compiles and launches an operator in one, in any of its versions:
+/// aclopCompileAndExecute, aclopCompileAndExecuteV2.
+inline bool IsOpCompileAndExecute(std::string_view name) {
+  return WithoutLevel(name).starts_with("aclopCompileAndExecute");
+}
+
+/// True for a call that starts a whole graph.
+inline bool StartsGraph(std::string_view name) {
+  return ContainsAny(name, {"ModelExecute", "aclmdlRIExecute", "aclmdlExecute", "GraphLaunch"});
+}
 
 /// The call of the runtime that launched a piece of device work, on the clock of the host.
 struct LaunchCall {

@@ -11,7 +11,6 @@
 
 #include "mpa/capture/capture.h"
 #include "mpa/gate/baseline.h"
-#include "mpa/gate/noise.h"
 #include "mpa/gate/summarise.h"
 
 namespace mpa {

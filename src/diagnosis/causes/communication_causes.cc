@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "exposure.h"
 #include "finders.h"
 #include "gradient_curve.h"
 #include "link_speeds.h"

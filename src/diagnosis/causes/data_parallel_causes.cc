@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "exposure.h"
 #include "finders.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "small_operations.h"

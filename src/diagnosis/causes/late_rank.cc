@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a rank's excess of work becomes the lateness for which others wait.
-#include "mpa/diagnosis/causes/late_rank.h"
-
 #include <algorithm>
 #include <map>
 #include <set>
 #include <string>
 #include <utility>
 
+#include "mpa/diagnosis/causes/cause.h"
 #include "mpa/measure/quantiles.h"
 
 namespace mpa {

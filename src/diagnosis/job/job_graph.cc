@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/diagnosis/job/job_graph.h"
-
 #include <algorithm>
 #include <limits>
 #include <map>
+
+#include "mpa/diagnosis/job/operations.h"
 
 namespace mpa {
 namespace {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/diagnosis/part/check_part.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 
 #include "mpa/base/error.h"
+#include "mpa/diagnosis/part/part.h"
 
 namespace mpa {
 namespace {

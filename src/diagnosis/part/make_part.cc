@@ -13,16 +13,15 @@
 #include "mpa/base/parallel.h"
 #include "mpa/diagnosis/part/part.h"
 #include "mpa/measure/accounting.h"
-#include "mpa/measure/call_names.h"
 #include "mpa/measure/collectives.h"
 #include "mpa/measure/data_types.h"
 #include "mpa/measure/host_places.h"
 #include "mpa/measure/host_timeline.h"
+#include "mpa/measure/launch_calls.h"
 #include "mpa/measure/nesting.h"
 #include "mpa/measure/op_tree.h"
 #include "mpa/model/step_bounds.h"
 #include "part_facts.h"
-#include "silent_gaps.h"
 
 namespace mpa {
 namespace {

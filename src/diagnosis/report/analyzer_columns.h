@@ -86,4 +86,19 @@ const RowsOfSheet<MovedOfRank>& ResentColumns();
 const RowsOfSheet<ContendedOfRank>& ContentionColumns();
 const RowsOfSheet<FusibleOfRank>& FusibleColumns();
 
+// The columns of the sheets of kernels that make little use of their cores.
+
+struct KernelOfRank : WithRank {
+  const KernelRow* kernel = nullptr;
+};
+
+struct ClockOfRank : WithRank {
+  const ClockRow* clock = nullptr;
+  double rated = 0;
+};
+
+const RowsOfSheet<KernelOfRank>& BlockDimColumns();
+const RowsOfSheet<KernelOfRank>& NoBoundColumns();
+const RowsOfSheet<ClockOfRank>& ClockColumns();
+
 }  // namespace mpa

@@ -6,13 +6,9 @@
 #include <utility>
 
 #include "analyzer_columns.h"
-#include "environment_sheet.h"
-#include "kernel_sheets.h"
 #include "mpa/diagnosis/causes/compared_tasks.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/report/finding_text.h"
-#include "perf_sheets.h"
-#include "sequence_sheets.h"
 #include "sheet_maker.h"
 
 namespace mpa {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/findings/diagnosis.h"
 #include "mpa/diagnosis/job/operations.h"
 #include "mpa/report/report.h"
@@ -27,5 +28,31 @@ std::vector<AnalyzerNote> AddAnalyzerSheets(const std::vector<DiagnosedRank>& ra
 
 /// The category that the Python tool has for a finding, its title where it has none.
 std::string CategoryOf(const FoundCause& finding, Language language);
+
+/// Adds the environment variables that cost time, on the ranks that have them: those of findings
+/// and those whose value is seldom wanted. Returns what they say in short.
+std::vector<AnalyzerNote> AddEnvironmentSheet(const std::vector<DiagnosedRank>& ranks,
+                                              const Diagnosis& diagnosis, Language language,
+                                              Report& report);
+
+inline constexpr Wording kClockSheet{"AI Core Frequency Issues", "AIcore频率"};
+
+/// Adds the lists of kernels that make little use of their cores, and of those that ran while the
+/// clock was low. Returns what they say in short.
+std::vector<AnalyzerNote> AddKernelSheets(const std::vector<DiagnosedRank>& ranks,
+                                          const Diagnosis& diagnosis, Language language,
+                                          Report& report);
+
+/// Adds the sheets of products of matrices, of attention and of vector kernels that could use their
+/// units better, or use them well. Returns what they say in short.
+std::vector<AnalyzerNote> AddPerfSheets(const std::vector<DiagnosedRank>& ranks,
+                                        const Diagnosis& diagnosis, Language language,
+                                        Report& report);
+
+/// Adds the sequences of kernels that could be fused, those that wait for the host and those that
+/// move data. Returns what they say in short.
+std::vector<AnalyzerNote> AddSequenceSheets(const std::vector<DiagnosedRank>& ranks,
+                                            const Diagnosis& diagnosis, Language language,
+                                            Report& report);
 
 }  // namespace mpa

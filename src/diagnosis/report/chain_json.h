@@ -3,7 +3,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "mpa/diagnosis/findings/finding_chain.h"
+#include "mpa/diagnosis/findings/diagnosis.h"
 
 namespace mpa {
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The JSON document of a diagnosis, whole or cut to a size.
-#include "mpa/diagnosis/report/diagnosis_json.h"
-
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -14,6 +12,7 @@
 #include "mpa/diagnosis/findings/diagnosis.h"
 #include "mpa/diagnosis/report/advice.h"
 #include "mpa/diagnosis/report/finding_text.h"
+#include "mpa/diagnosis/report/outputs.h"
 #include "mpa/measure/quantiles.h"
 
 namespace mpa {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "environment_sheet.h"
-
 #include <algorithm>
 #include <set>
 
+#include "analyzer_sheets.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/job/variables.h"
 #include "sheet_maker.h"

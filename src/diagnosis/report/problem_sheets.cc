@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/diagnosis/report/problem_sheets.h"
-
 #include <initializer_list>
 #include <map>
 #include <string>
@@ -9,6 +7,7 @@
 #include "analyzer_sheets.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/report/finding_text.h"
+#include "mpa/diagnosis/report/outputs.h"
 
 namespace mpa {
 namespace {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // A small trace around a finding, in the form that Perfetto and chrome://tracing open.
-#include "mpa/diagnosis/report/timeline.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,6 +14,7 @@
 #include "mpa/diagnosis/causes/evidence.h"
 #include "mpa/diagnosis/job/metric_names.h"
 #include "mpa/diagnosis/report/finding_text.h"
+#include "mpa/diagnosis/report/outputs.h"
 
 namespace mpa {
 namespace {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/diagnosis/report/tuning_list.h"
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "mpa/base/printable.h"
 #include "mpa/base/utf8.h"
+#include "mpa/diagnosis/report/outputs.h"
 
 namespace mpa {
 namespace {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/diagnosis/report/why.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/job/metric_names.h"
 #include "mpa/diagnosis/report/finding_text.h"
+#include "mpa/diagnosis/report/outputs.h"
 #include "why_chain.h"
 
 namespace mpa {

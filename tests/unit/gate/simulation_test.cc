@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "gate/decision.h"
-#include "gate/run_medians.h"
+#include "gate/levels.h"
 #include "gate/warmup.h"
 
 namespace mpa::gate {

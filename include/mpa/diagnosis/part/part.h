@@ -193,4 +193,8 @@ struct RankDiagnosis {
 /// `explains`: a finding will be explained, which takes more of the trace.
 RankDiagnosis MakeRankDiagnosis(const RankTrace& trace, bool explains = false);
 
+/// Throws Error (kCorrupt) when a number of the part names a row that is not there. Parts that were
+/// read from files may hold anything.
+void CheckPart(const RankDiagnosis& part);
+
 }  // namespace mpa
