@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `msprof-analyze advisor`: what slows the step down, on which ranks, and how much time a fix
 // saves.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -10,7 +9,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "advisor_baseline.h"
@@ -20,7 +18,6 @@
 #include "command.h"
 #include "mpa/base/console.h"
 #include "mpa/base/error.h"
-#include "mpa/base/log.h"
 #include "mpa/base/notes.h"
 #include "mpa/base/progress.h"
 #include "mpa/base/text.h"

@@ -4,13 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <filesystem>
-#include <map>
 #include <optional>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "command.h"
 #include "mpa/base/columns.h"

@@ -10,7 +10,6 @@
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
 #include "mpa/base/printable.h"
-#include "mpa/base/text.h"
 #include "mpa/diagnosis/recipe.h"
 #include "mpa/io/output_file.h"
 #include "mpa/writers/pages.h"

@@ -5,23 +5,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "agent.h"
 #include "choices.h"
 #include "cluster_output.h"
-#include "cluster_results.h"
 #include "command.h"
 #include "export_options.h"
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
-#include "mpa/base/text.h"
-#include "mpa/pipeline/part_files.h"
-#include "mpa/recipe/arguments.h"
 #include "recipe_runs.h"
 
 namespace mpa {

@@ -3,13 +3,10 @@
 #include "mpa/pipeline/compare.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "choices.h"
 #include "command.h"
@@ -21,8 +18,6 @@
 #include "mpa/base/log.h"
 #include "mpa/base/notes.h"
 #include "mpa/base/progress.h"
-#include "mpa/base/text.h"
-#include "mpa/capture/capture.h"
 #include "mpa/io/output_file.h"
 #include "screen.h"
 

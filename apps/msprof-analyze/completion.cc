@@ -8,7 +8,6 @@
 #include <array>
 #include <cstdlib>
 #include <memory>
-#include <string_view>
 #include <utility>
 
 #include "command.h"
@@ -16,7 +15,6 @@
 #include "mpa/base/error.h"
 #include "mpa/base/text.h"
 #include "mpa/diagnosis/findings/catalogue.h"
-#include "mpa/diagnosis/findings/diagnosis.h"
 #include "mpa/recipe/recipe.h"
 #include "screen.h"
 

@@ -8,7 +8,6 @@
 
 #include "command.h"
 #include "mpa/base/error.h"
-#include "mpa/base/text.h"
 #include "mpa/recipe/recipe.h"
 #include "screen.h"
 #include "version.h"

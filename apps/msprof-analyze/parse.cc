@@ -2,7 +2,6 @@
 // `msprof-analyze parse`: the profiler's results of captures that were never parsed.
 #include "mpa/pipeline/parse.h"
 
-#include <filesystem>
 #include <memory>
 
 #include "choices.h"

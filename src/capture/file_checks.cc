@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <cstring>
 #include <system_error>
-#include <utility>
 
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"

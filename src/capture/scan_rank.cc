@@ -3,16 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <string>
-#include <string_view>
 #include <system_error>
 
 #include "file_checks.h"
 #include "mpa/base/error.h"
 #include "mpa/base/text.h"
-#include "mpa/capture/capture.h"
 #include "raw_data.h"
-#include "trace_kind.h"
 
 namespace mpa {
 

@@ -7,12 +7,10 @@
 #include <set>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/diagnosis/causes/evidence.h"
-#include "mpa/diagnosis/job/common_steps.h"
-#include "mpa/diagnosis/job/unsplit.h"
+#include "mpa/diagnosis/job/steps.h"
 #include "mpa/diagnosis/job/variables.h"
 #include "passes.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include "mpa/diagnosis/causes/cause.h"

@@ -14,7 +14,6 @@
 #include "diagnose.h"
 #include "mpa/base/error.h"
 #include "mpa/base/text.h"
-#include "mpa/diagnosis/causes/evidence.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/findings/diagnosis.h"
 #include "mpa/diagnosis/findings/rules.h"

@@ -9,8 +9,6 @@
 #include <cstdlib>
 #include <utility>
 
-#include "levels.h"
-
 namespace mpa::gate {
 namespace {
 

@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <string_view>
-#include <utility>
 
 #include "mpa/measure/collectives.h"
 #include "mpa/measure/module_tree.h"

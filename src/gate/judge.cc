@@ -16,7 +16,6 @@
 #include "mpa/change/account_names.h"
 #include "mpa/gate/comparable.h"
 #include "mpa/measure/quantiles.h"
-#include "warmup.h"
 
 namespace mpa::gate {
 namespace {

@@ -11,7 +11,6 @@
 #include "mpa/measure/activities.h"
 #include "mpa/measure/device_items.h"
 #include "mpa/model/step_bounds.h"
-#include "skyline.h"
 
 namespace mpa {
 namespace {

@@ -7,11 +7,11 @@
 #include <string_view>
 #include <tuple>
 
-#include "host_classes.h"
 #include "mpa/base/text.h"
 #include "mpa/measure/activities.h"
 #include "mpa/measure/intervals.h"
 #include "mpa/measure/kernel_category.h"
+#include "mpa/measure/leaf.h"
 #include "mpa/measure/memory_copies.h"
 #include "mpa/measure/nesting.h"
 #include "mpa/model/collective_tasks.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpa/measure/group_peers.h"
 
-#include <string>
-
 #include "mpa/measure/collectives.h"
 
 namespace mpa {

@@ -5,10 +5,8 @@
 #include <numeric>
 #include <optional>
 #include <tuple>
-#include <utility>
 
 #include "mpa/base/error.h"
-#include "mpa/measure/thread_groups.h"
 
 namespace mpa {
 namespace {

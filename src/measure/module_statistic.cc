@@ -3,16 +3,13 @@
 #include "mpa/measure/module_statistic.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <map>
 #include <set>
-#include <string>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
-#include "mpa/measure/thread_groups.h"
+#include "mpa/measure/nesting.h"
 
 namespace mpa {
 namespace {

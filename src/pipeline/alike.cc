@@ -6,14 +6,9 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <set>
-#include <string>
 #include <string_view>
 #include <system_error>
-#include <vector>
 
-#include "mpa/capture/survey.h"
 #include "mpa/gate/comparable.h"
 #include "mpa/io/input_text.h"
 

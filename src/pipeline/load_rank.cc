@@ -4,12 +4,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
 #include "mpa/base/progress.h"
-#include "mpa/capture/capture.h"
 #include "mpa/measure/accounting.h"
 #include "mpa/model/launches.h"
 #include "mpa/model/step_selection.h"

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <system_error>
-#include <utility>
 
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"

@@ -5,9 +5,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <tuple>
-#include <vector>
 
 #include "mpa/base/printable.h"
 #include "mpa/raw/session.h"

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <set>
-#include <string>
 
 #include "mpa/base/error.h"
 #include "mpa/base/parallel.h"

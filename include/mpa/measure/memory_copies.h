@@ -47,4 +47,8 @@ bool MovesData(const RankTrace& trace, std::size_t task);
 /// into a line is never odd.
 bool IsOddSize(std::int64_t bytes);
 
+/// Bytes of one element of a data type as HCCL ("BFP16") or the operators ("DT_BF16" without DT_)
+/// call it; 0 for one that is not known.
+std::int64_t BytesOfElement(std::string_view data_type);
+
 }  // namespace mpa

@@ -9,7 +9,6 @@
 
 #include "mpa/base/text.h"
 #include "mpa/measure/nesting.h"
-#include "mpa/measure/thread_groups.h"
 #include "mpa/model/queue_index.h"
 #include "mpa/model/rank_trace.h"
 

@@ -11,7 +11,7 @@
 
 #include "mpa/capture/capture.h"
 #include "mpa/gate/baseline.h"
-#include "mpa/gate/summarise.h"
+#include "mpa/gate/run_summary.h"
 
 namespace mpa {
 

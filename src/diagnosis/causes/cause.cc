@@ -7,11 +7,10 @@
 #include <array>
 #include <functional>
 #include <iterator>
-#include <vector>
 
 #include "finders.h"
-#include "link_speeds.h"
 #include "mpa/base/parallel.h"
+#include "mpa/diagnosis/causes/bandwidths.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/job/issuing.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collectives that could cost less.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
@@ -11,7 +10,7 @@
 
 #include "finders.h"
 #include "gradient_curve.h"
-#include "link_speeds.h"
+#include "mpa/diagnosis/causes/bandwidths.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "small_operations.h"
 

@@ -21,7 +21,7 @@
 namespace mpa {
 namespace {
 
-inline constexpr std::string_view kElementwise = "elementwise";
+constexpr std::string_view kElementwise = "elementwise";
 
 // Kernels in the order of a rank that one kernel could replace: nodes of its graph.
 struct FusibleRun {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "finders.h"
-#include "link_speeds.h"
+#include "mpa/diagnosis/causes/bandwidths.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/measure/quantiles.h"
 

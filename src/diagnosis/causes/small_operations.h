@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "link_speeds.h"
+#include "mpa/diagnosis/causes/bandwidths.h"
 #include "mpa/diagnosis/job/job.h"
 #include "mpa/measure/intervals.h"
 

@@ -10,9 +10,8 @@
 #include <vector>
 
 #include "finders.h"
-#include "mpa/base/text.h"
+#include "mpa/diagnosis/causes/bandwidths.h"
 #include "mpa/diagnosis/causes/cause.h"
-#include "mpa/diagnosis/causes/compared_tasks.h"
 
 namespace mpa {
 namespace {

@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpa/diagnosis/job/job.h"
 
-#include <algorithm>
 #include <cstddef>
-#include <cstdint>
-#include <map>
 #include <optional>
-#include <set>
-#include <string>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include "mpa/measure/quantiles.h"
 #include "mpa/measure/warm_up.h"

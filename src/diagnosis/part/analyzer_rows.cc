@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "mpa/base/text.h"
-#include "mpa/measure/launch_calls.h"
+#include "mpa/measure/launch_chain.h"
 #include "mpa/measure/memory_copies.h"
 #include "mpa/model/collective_tasks.h"
 #include "mpa/model/step_bounds.h"

@@ -9,8 +9,8 @@
 
 #include "mpa/base/text.h"
 #include "mpa/diagnosis/part/analyzer_rows.h"
-#include "mpa/measure/data_types.h"
 #include "mpa/measure/kernel_class.h"
+#include "mpa/measure/memory_copies.h"
 #include "mpa/mfu/shapes.h"
 #include "part_facts.h"
 

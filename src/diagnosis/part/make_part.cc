@@ -4,9 +4,7 @@
 #include <array>
 #include <functional>
 #include <optional>
-#include <string>
 #include <string_view>
-#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -14,10 +12,10 @@
 #include "mpa/diagnosis/part/part.h"
 #include "mpa/measure/accounting.h"
 #include "mpa/measure/collectives.h"
-#include "mpa/measure/data_types.h"
 #include "mpa/measure/host_places.h"
 #include "mpa/measure/host_timeline.h"
-#include "mpa/measure/launch_calls.h"
+#include "mpa/measure/launch_chain.h"
+#include "mpa/measure/memory_copies.h"
 #include "mpa/measure/nesting.h"
 #include "mpa/measure/op_tree.h"
 #include "mpa/model/step_bounds.h"

@@ -37,22 +37,12 @@ std::vector<AnalyzerNote> AddEnvironmentSheet(const std::vector<DiagnosedRank>& 
 
 inline constexpr Wording kClockSheet{"AI Core Frequency Issues", "AIcore频率"};
 
-/// Adds the lists of kernels that make little use of their cores, and of those that ran while the
-/// clock was low. Returns what they say in short.
+/// Adds the lists of kernels: those that make little use of their cores or ran while the clock was
+/// low; products of matrices, attention and vector kernels that could use their units better, or
+/// use them well; sequences that could be fused, wait for the host or move data. Returns what they
+/// say in short.
 std::vector<AnalyzerNote> AddKernelSheets(const std::vector<DiagnosedRank>& ranks,
                                           const Diagnosis& diagnosis, Language language,
                                           Report& report);
-
-/// Adds the sheets of products of matrices, of attention and of vector kernels that could use their
-/// units better, or use them well. Returns what they say in short.
-std::vector<AnalyzerNote> AddPerfSheets(const std::vector<DiagnosedRank>& ranks,
-                                        const Diagnosis& diagnosis, Language language,
-                                        Report& report);
-
-/// Adds the sequences of kernels that could be fused, those that wait for the host and those that
-/// move data. Returns what they say in short.
-std::vector<AnalyzerNote> AddSequenceSheets(const std::vector<DiagnosedRank>& ranks,
-                                            const Diagnosis& diagnosis, Language language,
-                                            Report& report);
 
 }  // namespace mpa

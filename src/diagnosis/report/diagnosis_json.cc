@@ -5,7 +5,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "chain_json.h"
+#include "chain_views.h"
 #include "mpa/base/printable.h"
 #include "mpa/base/utf8.h"
 #include "mpa/diagnosis/findings/catalogue.h"

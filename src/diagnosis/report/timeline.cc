@@ -12,7 +12,6 @@
 
 #include "mpa/base/printable.h"
 #include "mpa/diagnosis/causes/evidence.h"
-#include "mpa/diagnosis/job/metric_names.h"
 #include "mpa/diagnosis/report/finding_text.h"
 #include "mpa/diagnosis/report/outputs.h"
 

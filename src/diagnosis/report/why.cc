@@ -4,14 +4,13 @@
 #include <algorithm>
 #include <map>
 
+#include "chain_views.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
-#include "mpa/base/utf8.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/job/metric_names.h"
 #include "mpa/diagnosis/report/finding_text.h"
 #include "mpa/diagnosis/report/outputs.h"
-#include "why_chain.h"
 
 namespace mpa {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "gate/decision.h"
 #include "gate/levels.h"
-#include "gate/warmup.h"
+#include "mpa/gate/comparable.h"
 
 namespace mpa::gate {
 namespace {

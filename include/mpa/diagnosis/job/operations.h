@@ -8,7 +8,6 @@
 #include "mpa/collectives/clock_line.h"
 #include "mpa/collectives/lateness.h"
 #include "mpa/collectives/uncaptured.h"
-#include "mpa/diagnosis/findings/diagnosis.h"
 #include "mpa/diagnosis/findings/rules.h"
 #include "mpa/diagnosis/part/part.h"
 #include "mpa/diagnosis/part/rank_graph.h"

@@ -133,6 +133,11 @@ struct MovedRow {
     TimeNs time = 0;       ///< of the tasks, one after the other
     TimeNs unaligned = 0;  ///< of those whose size is not a multiple of 512 bytes
     std::int64_t unaligned_tasks = 0;
+    /// GB/s.
+    double Bandwidth() const {
+      return time > 0 ? static_cast<double>(bytes) / static_cast<double>(time) : 0;
+    }
+    double Megabytes() const { return static_cast<double>(bytes) / 1e6; }
   };
   std::string name;
   std::int32_t step = -1;  ///< id; -1: none

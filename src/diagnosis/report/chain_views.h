@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,10 @@
 #include "mpa/diagnosis/report/finding_text.h"
 
 namespace mpa {
+
+/// "chain" of a finding in the document; lists of ranks have at most so many, and a count beside
+/// them.
+nlohmann::ordered_json ChainJson(const FindingChain& chain, std::size_t most_ranks);
 
 /// A line of `why`: what it says of the finding, empty for more of the same.
 struct WhyLine {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <list>
-#include <string>
 #include <vector>
 
+#include "mpa/diagnosis/job/job.h"
 #include "mpa/diagnosis/job/operations.h"
 #include "mpa/diagnosis/part/part.h"
 
@@ -26,5 +27,10 @@ struct CommonSteps {
 /// The steps are those that at least half of the ranks have: of them the longest row that all of
 /// `ranks` have.
 CommonSteps FindCommonSteps(const std::vector<DiagnosedRank>& all);
+
+/// The leaves of a step of a rank, with communication divided that the rank alone cannot divide: in
+/// an operation whose members were all captured a rank waits until the last one begins, and
+/// transfers behind that (specification of the diagnosis, 1.4). `rank` is the position in the job.
+std::vector<TimeNs> DividedLeaves(const Job& job, std::size_t rank, const StepPart& step);
 
 }  // namespace mpa
