@@ -13,7 +13,6 @@
 
 #include "advisor_baseline.h"
 #include "advisor_output.h"
-#include "agent.h"
 #include "choices.h"
 #include "command.h"
 #include "mpa/base/console.h"
@@ -26,7 +25,7 @@
 #include "mpa/io/json_document.h"
 #include "mpa/io/numbers.h"
 #include "mpa/pipeline/cluster.h"
-#include "screen.h"
+#include "printing.h"
 
 namespace mpa {
 namespace {
@@ -242,81 +241,55 @@ Command AddAdvisor(CLI::App& program, const Agent& agent) {
   CLI::App* app = program.add_subcommand(
       "advisor", "Find what slows the step down and how much time a fix saves");
   const auto options = std::make_shared<AdvisorOptions>();
+  const OptionAdder add(*app);
   app->add_option("words", options->words)
       ->expected(-1)
       ->type_name("WORD")
       ->check(Suggested(kQuestions))
       ->group("");
-  app->add_option("-d,--profiling_path", options->captures,
-                  "Directory with the captures of all ranks, or one capture")
-      ->type_name("PATH")
-      ->group(kMostUsed);
-  app->add_option("--benchmark_profiling_path", options->baseline_captures,
-                  "Captures of another run to compare with: which findings are new, gone or "
-                  "larger, and sheets of the differences")
-      ->type_name("PATH")
-      ->group(kMostUsed);
-  app->add_option("-o,--output_path", options->output,
-                  "Directory for the page, tables and traces [default: the current one]")
-      ->type_name("DIR")
-      ->group(kMostUsed);
-  app->add_option("-l,--language", options->language,
-                  "Language of the texts [default: from the variable LANG]")
-      ->check(OneOf({"cn", "en"}))
-      ->type_name("LANG")
-      ->group(kMostUsed);
-  app->add_option("--fail_on", options->fail_on,
-                  "Exit with 1 if a fault has this severity or a higher one")
-      ->check(OneOf({"info", "low", "medium", "high", "critical"}))
-      ->type_name("SEVERITY")
-      ->group(kMostUsed);
-  app->add_option("--rank_list", options->ranks.rank_list, "Ranks, such as 0,1,4-7 [default: all]")
-      ->type_name("LIST")
-      ->group(kReading);
-  app->add_option("--step_id", options->ranks.step, "Analyse one step of every rank [default: all]")
-      ->type_name("ID")
-      ->group(kReading);
-  app->add_flag("--json", options->json,
-                "Print the diagnosis as JSON; see docs/diagnosis.schema.json")
-      ->group(kPrograms);
-  app->add_flag("--agent", options->agent, "Print one bounded JSON object for a language model")
-      ->group(kPrograms);
-  app->add_option(
-         "--baseline", options->baseline,
-         "An earlier diagnosis (--json) to compare with: what of the step changed, which findings "
-         "are new, gone or larger")
-      ->type_name("FILE")
-      ->group(kPrograms);
-  app->add_option("--top", options->top, "Findings to show [default: 5, in JSON 20]")
-      ->type_name("N")
-      ->group(kPrograms);
-  app->add_option("--evidence", options->evidence, "Places to show for each finding [default: 5]")
-      ->type_name("N")
-      ->group(kPrograms);
-  app->add_option(
-         "--max_chars", options->max_chars,
-         "Longest JSON document; what is left out is counted [default: unlimited, --agent 8000]")
-      ->type_name("N")
-      ->group(kPrograms);
-  app->add_option("--rules", options->rules,
-                  "Thresholds of the findings, instead of the built-in ones; see --print_rules")
-      ->type_name("FILE")
-      ->group(kReading);
-  app->add_flag("--print_rules", options->print_rules,
-                "Print the built-in thresholds as a rule file and exit")
-      ->group(kReading);
+  add("-d,--profiling_path", options->captures,
+      "Directory with the captures of all ranks, or one capture", "PATH", kMostUsed);
+  add("--benchmark_profiling_path", options->baseline_captures,
+      "Captures of another run to compare with: which findings are new, gone or "
+      "larger, and sheets of the differences",
+      "PATH", kMostUsed);
+  add("-o,--output_path", options->output,
+      "Directory for the page, tables and traces [default: the current one]", "DIR", kMostUsed);
+  add("-l,--language", options->language, "Language of the texts [default: from the variable LANG]",
+      "LANG", kMostUsed)
+      ->check(OneOf({"cn", "en"}));
+  add("--fail_on", options->fail_on, "Exit with 1 if a fault has this severity or a higher one",
+      "SEVERITY", kMostUsed)
+      ->check(OneOf({"info", "low", "medium", "high", "critical"}));
+  add("--rank_list", options->ranks.rank_list, "Ranks, such as 0,1,4-7 [default: all]", "LIST",
+      kReading);
+  add("--step_id", options->ranks.step, "Analyse one step of every rank [default: all]", "ID",
+      kReading);
+  add.Flag("--json", options->json, "Print the diagnosis as JSON; see docs/diagnosis.schema.json",
+           kPrograms);
+  add.Flag("--agent", options->agent, "Print one bounded JSON object for a language model",
+           kPrograms);
+  add("--baseline", options->baseline,
+      "An earlier diagnosis (--json) to compare with: what of the step changed, which findings "
+      "are new, gone or larger",
+      "FILE", kPrograms);
+  add("--top", options->top, "Findings to show [default: 5, in JSON 20]", "N", kPrograms);
+  add("--evidence", options->evidence, "Places to show for each finding [default: 5]", "N",
+      kPrograms);
+  add("--max_chars", options->max_chars,
+      "Longest JSON document; what is left out is counted [default: unlimited, --agent 8000]", "N",
+      kPrograms);
+  add("--rules", options->rules,
+      "Thresholds of the findings, instead of the built-in ones; see --print_rules", "FILE",
+      kReading);
+  add.Flag("--print_rules", options->print_rules,
+           "Print the built-in thresholds as a rule file and exit", kReading);
   AddOpenOptions(*app, options->ranks.open);
   AddMemoryOption(*app, options->ranks.memory_limit)->group(kReading);
-  app->add_option("--cann_version", options->cann_version, "Read from the capture")
-      ->type_name("VERSION")
-      ->group(kPythonTool);
-  app->add_option("--torch_version", options->torch_version, "Read from the capture")
-      ->type_name("VERSION")
-      ->group(kPythonTool);
-  app->add_option("--profiling_type", options->profiling_type, "Read from the capture")
-      ->type_name("TYPE")
-      ->group(kPythonTool);
-  app->add_flag("--debug", options->debug, "See -v")->group(kPythonTool);
+  add("--cann_version", options->cann_version, "Read from the capture", "VERSION", kPythonTool);
+  add("--torch_version", options->torch_version, "Read from the capture", "VERSION", kPythonTool);
+  add("--profiling_type", options->profiling_type, "Read from the capture", "TYPE", kPythonTool);
+  add.Flag("--debug", options->debug, "See -v", kPythonTool);
   return {app, [options, &agent] { return RunAdvisor(*options, agent); }, AdvisorPage};
 }
 

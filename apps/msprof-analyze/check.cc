@@ -9,8 +9,8 @@
 #include "mpa/base/console.h"
 #include "mpa/base/error.h"
 #include "mpa/base/printable.h"
-#include "mpa/pipeline/raw_damage.h"
-#include "screen.h"
+#include "mpa/pipeline/analyzer_checks.h"
+#include "printing.h"
 
 namespace mpa {
 namespace {
@@ -88,31 +88,13 @@ Json OrNull(Recorded recorded) {
 }
 
 const char* Name(CaptureKind kind) {
-  switch (kind) {
-    case CaptureKind::kNpuText:
-      return "npu_text";
-    case CaptureKind::kNpuDb:
-      return "npu_db";
-    case CaptureKind::kNpuRaw:
-      return "npu_raw";
-    case CaptureKind::kGpu:
-      return "gpu_trace";
-    case CaptureKind::kUnknown:
-      break;
-  }
-  return "unknown";
+  static constexpr const char* kNames[] = {"unknown", "npu_text", "npu_db", "npu_raw", "gpu_trace"};
+  return kNames[static_cast<std::size_t>(kind)];
 }
 
 const char* Name(Ability ability) {
-  switch (ability) {
-    case Ability::kCanRun:
-      return "can_run";
-    case Ability::kRunsWithLess:
-      return "runs_with_less";
-    case Ability::kCannotRun:
-      break;
-  }
-  return "cannot_run";
+  static constexpr const char* kNames[] = {"can_run", "runs_with_less", "cannot_run"};
+  return kNames[static_cast<std::size_t>(ability)];
 }
 
 Json ToJson(const std::optional<ProfilerSchedule>& schedule) {
@@ -139,32 +121,15 @@ Json ToJson(const std::optional<ProfilerInfo>& settings) {
 }
 
 Json ToJson(const Contents& recorded) {
-  return {{"device_tasks", OrNull(recorded.device_tasks)},
-          {"kernels", OrNull(recorded.kernels)},
-          {"kernel_types", OrNull(recorded.kernel_types)},
-          {"kernel_cores", OrNull(recorded.kernel_cores)},
-          {"counters", OrNull(recorded.counters)},
-          {"communication", OrNull(recorded.communication)},
-          {"communication_tasks", OrNull(recorded.communication_tasks)},
-          {"bandwidths", OrNull(recorded.bandwidths)},
-          {"host_operators", OrNull(recorded.host_ops)},
-          {"stacks", OrNull(recorded.stacks)},
-          {"memory", OrNull(recorded.memory)},
-          {"operator_memory", OrNull(recorded.op_memory)},
-          {"mstx", OrNull(recorded.mstx)},
-          {"chip", OrNull(recorded.chip)}};
+  Json contents;
+  for (const RecordedContent& content : kRecordedContents)
+    contents[content.key] = OrNull(recorded.*content.state);
+  return contents;
 }
 
 const char* Name(RecordSide side) {
-  switch (side) {
-    case RecordSide::kHost:
-      return "host";
-    case RecordSide::kDevice:
-      return "device";
-    case RecordSide::kFramework:
-      break;
-  }
-  return "framework";
+  static constexpr const char* kNames[] = {"host", "device", "framework"};
+  return kNames[static_cast<std::size_t>(side)];
 }
 
 Json ToJson(const RecordInventory& records) {

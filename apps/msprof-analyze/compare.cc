@@ -19,7 +19,7 @@
 #include "mpa/base/notes.h"
 #include "mpa/base/progress.h"
 #include "mpa/io/output_file.h"
-#include "screen.h"
+#include "printing.h"
 
 namespace mpa {
 namespace {
@@ -290,13 +290,7 @@ Command AddCompare(CLI::App& program) {
   CLI::App* app = program.add_subcommand(
       "compare", "Show what differs between two captures, or gate a CI job on it");
   const auto options = std::make_shared<CompareCommandOptions>();
-  const auto add = [&](const char* name, auto& value, const char* help, const char* type,
-                       const char* group) {
-    return app->add_option(name, value, help)->type_name(type)->group(group);
-  };
-  const auto add_flag = [&](const char* name, bool& value, const char* help, const char* group) {
-    app->add_flag(name, value, help)->group(group);
-  };
+  const OptionAdder add(*app);
   add("-d,--profiling_path", options->comparison,
       "Capture to analyse: a *_ascend_pt or *_ascend_ms directory, parsed or raw, its "
       "ASCEND_PROFILER_OUTPUT, a PROF_* directory, a trace (.json, .json.gz) or a profiler "
@@ -326,11 +320,11 @@ Command AddCompare(CLI::App& program) {
       "Compare this step of the -d capture only; requires --base_step", "ID", kWhat);
 
   constexpr const char* kHow = "How to make the sheets";
-  add_flag("--disable_details", options->disable_details,
+  add.Flag("--disable_details", options->disable_details,
            "Sum by name only: no sheets OperatorCompare, ModuleCompare and MemoryCompare", kHow);
-  add_flag("--disable_module", options->disable_module,
+  add.Flag("--disable_module", options->disable_module,
            "Compare operators even if both captures contain modules", kHow);
-  add_flag("--use_input_shape", options->use_input_shape,
+  add.Flag("--use_input_shape", options->use_input_shape,
            "Match operators only if their input shapes are equal", kHow);
   add("--max_kernel_num", options->max_kernels,
       "Look inside matched operators that launch more kernels than this, and match the operators "
@@ -339,7 +333,7 @@ Command AddCompare(CLI::App& program) {
   add("--op_name_map", options->op_name_map,
       "Operators to match although their names differ: \"{'aten::add': 'aten::add_'}\"", "DICT",
       kHow);
-  add_flag("--use_kernel_type", options->use_kernel_type,
+  add.Flag("--use_kernel_type", options->use_kernel_type,
            "Sum kernels by type and core (KernelTypeCompare) instead of type and shapes", kHow);
   add("--screen", options->screen,
       "Table on the screen: fit (in the lines of the screen) or wide (as the Python tool prints "
@@ -347,14 +341,14 @@ Command AddCompare(CLI::App& program) {
       "[default: fit; with --compat wide]",
       "FORM", kHow)
       ->check(OneOf({"fit", "wide"}));
-  add_flag("--compat", options->compat,
+  add.Flag("--compat", options->compat,
            "Lay out rows, cells and screen as the Python tool does: no Notes, 0 instead of N/A. "
            "Its wrong numbers stay corrected",
            kHow);
   add("--compare_config", options->compare_config,
       "INI file with the names that sort kernels into categories, instead of the built-in names",
       "FILE", kHow);
-  add_flag("--print_compare_config", options->print_compare_config,
+  add.Flag("--print_compare_config", options->print_compare_config,
            "Print the built-in names as such a file and exit", kHow);
   add("--gpu_flow_cat", options->gpu_flow_cat,
       "Category of the events that link GPU kernels to operators; give it if all device times of a "
@@ -363,7 +357,7 @@ Command AddCompare(CLI::App& program) {
 
   options->gate.AddTo(*app);
   AddOpenOptions(*app, options->open);
-  add_flag("--debug", options->debug, "Log every detail", kCommon);
+  add.Flag("--debug", options->debug, "Log every detail", kCommon);
   return {app, [options] { return RunCompare(*options); },  // keeps alive what the options write to
           ComparePage};
 }

@@ -16,7 +16,7 @@
 #include "mpa/base/text.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/recipe/recipe.h"
-#include "screen.h"
+#include "printing.h"
 
 namespace mpa {
 namespace {

@@ -8,7 +8,6 @@
 #include <new>
 #include <vector>
 
-#include "agent.h"
 #include "choices.h"
 #include "command.h"
 #include "completion.h"
@@ -19,7 +18,7 @@
 #include "mpa/base/log.h"
 #include "mpa/base/memory.h"
 #include "mpa/base/text.h"
-#include "screen.h"
+#include "printing.h"
 #include "version.h"
 
 namespace mpa {

@@ -9,7 +9,7 @@
 #include "command.h"
 #include "mpa/base/error.h"
 #include "mpa/recipe/recipe.h"
-#include "screen.h"
+#include "printing.h"
 #include "version.h"
 
 namespace mpa {

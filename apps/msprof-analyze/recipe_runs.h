@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "agent.h"
 #include "cluster_output.h"
 #include "export_options.h"
 #include "mpa/pipeline/cluster.h"
+#include "printing.h"
 
 /// What the options of recipes ask for.
 namespace mpa {

@@ -219,19 +219,9 @@ std::vector<std::string> NewNames(const std::vector<RunSummary>& runs,
 namespace {
 
 const char* Word(GateVerdict verdict) {
-  switch (verdict) {
-    case GateVerdict::kOk:
-      return "OK";
-    case GateVerdict::kImproved:
-      return "IMPROVED";
-    case GateVerdict::kRegression:
-      return "REGRESSION";
-    case GateVerdict::kInconclusive:
-      return "INCONCLUSIVE";
-    case GateVerdict::kNotComparable:
-      break;
-  }
-  return "NOT COMPARABLE";
+  static constexpr const char* kNames[] = {"OK", "IMPROVED", "REGRESSION", "INCONCLUSIVE",
+                                           "NOT COMPARABLE"};
+  return kNames[static_cast<std::size_t>(verdict)];
 }
 
 std::string WithUnit(const std::string& number, std::string_view unit) {

@@ -28,15 +28,8 @@ namespace {
 using gate::Facts;
 
 const char* NameOf(gate::RankStat stat) {
-  switch (stat) {
-    case gate::RankStat::kWorst:
-      return "worst";
-    case gate::RankStat::kMedian:
-      return "median";
-    case gate::RankStat::kP95:
-      break;
-  }
-  return "p95";
+  static constexpr const char* kNames[] = {"worst", "median", "p95"};
+  return kNames[static_cast<std::size_t>(stat)];
 }
 
 // How the captures below the path were collected. `loaded` says what is cut off.

@@ -10,7 +10,7 @@
 #include "mpa/base/error.h"
 #include "mpa/base/parallel.h"
 #include "mpa/capture/record_kinds.h"
-#include "mpa/pipeline/raw_damage.h"
+#include "mpa/pipeline/analyzer_checks.h"
 #include "mpa/raw/session.h"
 
 namespace mpa {

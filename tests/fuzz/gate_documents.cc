@@ -3,7 +3,7 @@
 // every form.
 #include "fuzz/fuzzing.h"
 #include "mpa/gate/gate_file.h"
-#include "mpa/gate/gate_sheets.h"
+#include "mpa/gate/judge.h"
 #include "mpa/pipeline/gate.h"
 #include "mpa/writers/gate_writers.h"
 

@@ -11,6 +11,7 @@
 #include "mpa/gate/baseline.h"
 #include "mpa/gate/metric.h"
 #include "mpa/report/gate_report.h"
+#include "mpa/report/report.h"
 
 namespace mpa::gate {
 
@@ -43,5 +44,9 @@ GateReport Judge(const GateSettings& settings, std::vector<RunSummary> base,
 /// 0 passed, 1 regression, 4 inconclusive or not comparable, 5 judged on partial data: whatever the
 /// policy, that is never 0 or 1, because parts that are missing can hide or make a change.
 int GateExitCode(GateVerdict verdict, bool partial, const GatePolicy& policy);
+
+/// The report of a gate: the sheets Metrics, Explanation and Mismatches for tables, and the whole
+/// of it for the writers that show a gate in a form of their own. Notes are the gate's.
+Report ReportOf(GateReport gate);
 
 }  // namespace mpa::gate

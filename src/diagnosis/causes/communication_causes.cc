@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "finders.h"
-#include "gradient_curve.h"
 #include "mpa/diagnosis/causes/bandwidths.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "small_operations.h"

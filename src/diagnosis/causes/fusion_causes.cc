@@ -81,9 +81,7 @@ class FusibleKernels {
     const std::vector<bool> needs_collective = NeedCollective();
     std::vector<std::uint32_t> chain;
     std::int32_t of_chain = -1, step = -1;
-    const auto type_of = [&](std::uint32_t i) {
-      return part_.kinds[static_cast<std::size_t>(nodes_[i].row)].type;
-    };
+    const auto type_of = [&](std::uint32_t i) { return part_.KindOf(nodes_[i]).type; };
     const auto end_chain = [&] {
       const bool is_one = IsAtLeast(chain.size(), rules_.unfused_chain) &&
                           std::any_of(chain.begin(), chain.end(), [&](std::uint32_t i) {

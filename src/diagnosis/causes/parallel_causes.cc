@@ -39,7 +39,7 @@ class PipelineCauses {
       const RankDiagnosis& part = job_.Part(rank);
       for (const GraphNode& node : part.graph.nodes) {
         if (node.kind != NodeKind::kKernel || node.step < 0) continue;
-        const KernelKind& kind = part.kinds[static_cast<std::size_t>(node.row)];
+        const KernelKind& kind = part.KindOf(node);
         counts[{part.names[kind.type], part.names[kind.shapes]}] += 1;
       }
     }
@@ -113,7 +113,7 @@ class PipelineCauses {
     for (std::uint32_t i = 0; i < part.graph.nodes.size(); ++i) {
       const GraphNode& node = part.graph.nodes[i];
       if (node.kind != NodeKind::kKernel || node.step < 0) continue;
-      const KernelKind& kind = part.kinds[static_cast<std::size_t>(node.row)];
+      const KernelKind& kind = part.KindOf(node);
       if (!mean.contains({part.names[kind.type], part.names[kind.shapes]})) continue;
       removal.durations.push_back(
           {job_.graph.first_node[rank] + i,

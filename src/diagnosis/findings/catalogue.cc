@@ -140,19 +140,8 @@ Impact ImpactOf(const Diagnosis& diagnosis, const FoundCause& finding) {
 }
 
 std::string_view NameOf(Impact impact) {
-  switch (impact) {
-    case Impact::kCritical:
-      return "critical";
-    case Impact::kHigh:
-      return "high";
-    case Impact::kMedium:
-      return "medium";
-    case Impact::kLow:
-      return "low";
-    case Impact::kInfo:
-      break;
-  }
-  return "info";
+  static constexpr std::string_view kNames[] = {"info", "low", "medium", "high", "critical"};
+  return kNames[static_cast<std::size_t>(impact)];
 }
 
 }  // namespace mpa

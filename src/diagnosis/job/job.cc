@@ -55,7 +55,7 @@ void RolePace::Sum(std::size_t rank) {
   for (const GraphNode& node : part.graph.nodes) {
     if (node.kind != NodeKind::kKernel || node.step < static_cast<std::int32_t>(job_.first_step))
       continue;
-    const KernelKind& kind = part.kinds[static_cast<std::size_t>(node.row)];
+    const KernelKind& kind = part.KindOf(node);
     if (kind.bytes <= 0) continue;  // without shapes nothing says that two are equal
     KernelSum& sum = sums[part.names[kind.type]][Kind{
         job_.operations.island[rank], part.names[kind.type], part.names[kind.shapes]}];

@@ -22,17 +22,8 @@ namespace {
 using ChainDocument = nlohmann::ordered_json;
 
 std::string_view NameOf(Explained explained) {
-  switch (explained) {
-    case Explained::kNearlyAll:
-      return "cause";
-    case Explained::kMainly:
-      return "mainly";
-    case Explained::kMixed:
-      return "mixed";
-    case Explained::kNothing:
-      break;
-  }
-  return "none";
+  static constexpr std::string_view kNames[] = {"none", "mixed", "mainly", "cause"};
+  return kNames[static_cast<std::size_t>(explained)];
 }
 
 ChainDocument Ranks(const std::vector<TimeOfRank>& ranks, std::size_t most) {

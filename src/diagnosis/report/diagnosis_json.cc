@@ -36,15 +36,8 @@ std::string_view NameOf(FindingKind kind) {
 }
 
 std::string_view NameOf(Certainty confidence) {
-  switch (confidence) {
-    case Certainty::kHigh:
-      return "high";
-    case Certainty::kMedium:
-      return "medium";
-    case Certainty::kLow:
-      break;
-  }
-  return "low";
+  static constexpr std::string_view kNames[] = {"low", "medium", "high"};
+  return kNames[static_cast<std::size_t>(confidence)];
 }
 
 // Makes the document, and counts what it leaves out.

@@ -10,7 +10,7 @@
 #include "analyzer_sheets.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/part/analyzer_rows.h"
-#include "sheet_columns.h"
+#include "mpa/report/member_columns.h"
 #include "sheet_maker.h"
 
 namespace mpa {

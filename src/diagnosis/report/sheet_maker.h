@@ -14,9 +14,15 @@
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/job/variables.h"
 #include "mpa/diagnosis/report/advice.h"
-#include "sheet_columns.h"
+#include "mpa/report/member_columns.h"
 
 namespace mpa {
+
+/// The rank of the row, which is no part of the item: the sheet's maker fills it in.
+template <typename Item>
+ColumnOf<Item> RankColumn(double width, std::string_view name = "rank_id") {
+  return {NamedColumn(name, Format::kInteger, width, "Rank"), nullptr};
+}
 
 /// Makes sheets with the rows of all ranks, and the rows of "problems" for them.
 class SheetMaker {

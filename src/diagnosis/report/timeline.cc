@@ -190,7 +190,7 @@ class TimelineMaker {
   void AddNode(std::size_t rank, const GraphNode& node) {
     const RankDiagnosis& part = Part(rank);
     if (node.kind == NodeKind::kKernel) {
-      const KernelKind& kind = part.kinds[static_cast<std::size_t>(node.row)];
+      const KernelKind& kind = part.KindOf(node);
       Add(rank, kKernelRow, part.names[kind.type], node.start, node.dur,
           {{"leaf", NameOf(node.leaf)}, {"shapes", Printable(part.names[kind.shapes])}});
     } else if (node.kind == NodeKind::kCopy) {

@@ -58,15 +58,8 @@ class Why {
   }
 
   std::string CertaintyText() const {
-    switch (finding_.confidence) {
-      case Certainty::kHigh:
-        return Text({"high", "高"});
-      case Certainty::kMedium:
-        return Text({"medium", "中"});
-      case Certainty::kLow:
-        break;
-    }
-    return Text({"low", "低"});
+    static constexpr Wording kNames[] = {{"low", "低"}, {"medium", "中"}, {"high", "高"}};
+    return Text(kNames[static_cast<std::size_t>(finding_.confidence)]);
   }
 
   std::string StepsText() const {

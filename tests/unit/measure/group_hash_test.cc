@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "mpa/measure/group_peers.h"
+#include "mpa/measure/collectives.h"
 
 namespace mpa {
 namespace {

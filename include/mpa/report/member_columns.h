@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -24,6 +25,8 @@ Item ItemWith(Value Item::*member);
 template <auto Member>
 using ItemOf = decltype(ItemWith(Member));
 
+/// Empty for no number.
+inline Cell CellOf(const std::optional<double>& value) { return value ? Cell{*value} : Cell{}; }
 template <typename Value>
 Cell CellOf(const Value& value) {
   if constexpr (std::integral<Value>) {
@@ -70,12 +73,6 @@ auto TimeColumn(std::string_view name, double width, Unit unit, std::string_view
   Column column = NamedColumn(name, Format::kDecimals3, width, meaning);
   column.unit = unit;
   return ValueColumn<Path...>(std::move(column));
-}
-
-/// The rank of the row, which is no part of the item: the sheet's maker fills it in.
-template <typename Item>
-ColumnOf<Item> RankColumn(double width, std::string_view name = "rank_id") {
-  return {NamedColumn(name, Format::kInteger, width, "Rank"), nullptr};
 }
 
 }  // namespace mpa
