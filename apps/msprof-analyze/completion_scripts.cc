@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The script for bash: version 4 or later, without the package bash-completion.
+// The scripts with which shells complete command lines: for bash 4 or later, without the package
+// bash-completion, for zsh and for fish.
 #include <fmt/format.h>
 
 #include "completion.h"

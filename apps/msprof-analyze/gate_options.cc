@@ -8,7 +8,6 @@
 #include "command.h"
 #include "mpa/base/error.h"
 #include "mpa/base/text.h"
-#include "mpa/gate/gate_file.h"
 #include "mpa/pipeline/gate.h"
 #include "mpa/writers/gate_writers.h"
 

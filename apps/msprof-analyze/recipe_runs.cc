@@ -23,7 +23,6 @@
 #include "mpa/io/output_file.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/writers/pages.h"
-#include "printing.h"
 
 namespace mpa {
 namespace {

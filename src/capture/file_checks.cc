@@ -12,7 +12,6 @@
 
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
-#include "raw_data.h"
 #include "scan_rank.h"
 
 namespace mpa {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "raw_data.h"
 
 #include <algorithm>
 #include <array>

@@ -8,7 +8,6 @@
 #include "file_checks.h"
 #include "mpa/base/error.h"
 #include "mpa/base/text.h"
-#include "raw_data.h"
 
 namespace mpa {
 

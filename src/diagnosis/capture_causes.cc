@@ -8,12 +8,11 @@
 #include <string_view>
 #include <vector>
 
+#include "diagnose.h"
 #include "mpa/diagnosis/causes/cause.h"
-#include "mpa/diagnosis/causes/evidence.h"
 #include "mpa/diagnosis/job/variables.h"
 #include "mpa/diagnosis/report/advice.h"
 #include "mpa/diagnosis/report/finding_text.h"
-#include "passes.h"
 
 namespace mpa {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "mpa/diagnosis/causes/evidence.h"
-#include "passes.h"
+#include "diagnose.h"
+#include "mpa/diagnosis/causes/cause.h"
 
 namespace mpa {
 namespace {

@@ -8,11 +8,8 @@
 #include <string>
 #include <utility>
 
-#include "mpa/diagnosis/causes/cause.h"
-#include "mpa/diagnosis/causes/evidence.h"
 #include "mpa/diagnosis/job/steps.h"
 #include "mpa/diagnosis/job/variables.h"
-#include "passes.h"
 
 namespace mpa {
 namespace {

@@ -6,9 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "diagnose.h"
 #include "mpa/diagnosis/causes/cause.h"
-#include "mpa/diagnosis/causes/evidence.h"
-#include "passes.h"
 
 namespace mpa {
 namespace {

@@ -3,12 +3,12 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "diagnose.h"
 #include "mpa/base/text.h"
 #include "mpa/diagnosis/causes/cause.h"
 #include "mpa/diagnosis/causes/micro_batches.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/job/variables.h"
-#include "passes.h"
 
 namespace mpa {
 namespace {

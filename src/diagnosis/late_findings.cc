@@ -8,11 +8,10 @@
 #include <optional>
 #include <utility>
 
+#include "diagnose.h"
 #include "mpa/diagnosis/causes/cause.h"
-#include "mpa/diagnosis/causes/evidence.h"
 #include "mpa/diagnosis/causes/micro_batches.h"
 #include "mpa/measure/quantiles.h"
-#include "passes.h"
 
 namespace mpa {
 namespace {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpa/gate/gate_file.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 
 #include "json_values.h"
 #include "mpa/base/text.h"
+#include "mpa/gate/judge.h"
 
 namespace mpa::gate {
 namespace {

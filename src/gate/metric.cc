@@ -2,10 +2,13 @@
 // Names of what a gate judges.
 #include "mpa/gate/metric.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "mpa/base/error.h"
 #include "mpa/base/text.h"

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <vector>
 
 #include "mpa/base/text.h"
 #include "mpa/measure/kernel_class.h"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What occupies the device, each piece once, with all that leads to its launch.
-#include "mpa/measure/device_items.h"
-
 #include <algorithm>
 #include <optional>
 #include <string_view>
@@ -9,6 +7,7 @@
 
 #include "mpa/base/text.h"
 #include "mpa/measure/activities.h"
+#include "mpa/measure/device_work.h"
 #include "mpa/measure/intervals.h"
 #include "mpa/measure/kernel_category.h"
 #include "mpa/measure/leaf.h"

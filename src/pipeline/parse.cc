@@ -6,6 +6,7 @@
 
 #include <system_error>
 
+#include "load_rank.h"
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
 #include "mpa/base/parallel.h"
@@ -15,8 +16,6 @@
 #include "mpa/io/output_file.h"
 #include "mpa/profiler_output/profiler_output.h"
 #include "mpa/raw/session.h"
-#include "table_rows.h"
-#include "unread_records.h"
 
 namespace mpa {
 namespace {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "table_rows.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
 #include <tuple>
 
+#include "load_rank.h"
 #include "mpa/base/printable.h"
 #include "mpa/raw/session.h"
 

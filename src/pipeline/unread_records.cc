@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "unread_records.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
 
+#include "load_rank.h"
 #include "mpa/base/error.h"
 #include "mpa/base/parallel.h"
 #include "mpa/capture/record_kinds.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "fuzz/fuzzing.h"
-#include "mpa/gate/gate_file.h"
+#include "mpa/gate/judge.h"
 #include "mpa/gate/metric.h"
 
 namespace mpa::test {

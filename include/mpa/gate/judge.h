@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "mpa/gate/baseline.h"
@@ -48,5 +50,16 @@ int GateExitCode(GateVerdict verdict, bool partial, const GatePolicy& policy);
 /// The report of a gate: the sheets Metrics, Explanation and Mismatches for tables, and the whole
 /// of it for the writers that show a gate in a form of their own. Notes are the gate's.
 Report ReportOf(GateReport gate);
+
+/// Adds what a document of --gate says to the settings:
+/// {"metrics": [{"metric": "step_time", "limit": "+3%", "min_abs": "1ms", "min_share": "0.5%"}],
+///  "min_abs": "20us,1MB", "min_share": "0.1%", "min_steps": 3, "warmup": 1}
+/// Throws Error (kUsage) that names the member; unknown ones are errors, too.
+void ApplyGateFile(const nlohmann::json& document, GateSettings& settings);
+
+/// The floors that "20us", "16MB" or both with a comma between them name. Throws Error (kUsage).
+void ApplyMinAbs(std::string_view text, GateSettings& settings);
+/// "0.5%". Throws Error (kUsage).
+double ParseMinShare(std::string_view text);
 
 }  // namespace mpa::gate

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "mpa/base/text.h"
-#include "mpa/measure/device_items.h"
+#include "mpa/measure/device_work.h"
 #include "mpa/measure/nesting.h"
 #include "mpa/model/launches.h"
 #include "mpa/model/queue_index.h"

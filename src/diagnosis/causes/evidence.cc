@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The places in the captures that show a finding: what its fix takes out of the graph.
-#include "mpa/diagnosis/causes/evidence.h"
 
 #include <algorithm>
 #include <iterator>

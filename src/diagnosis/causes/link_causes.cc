@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Links that are slower than others of their kind.
+// Links, ports and groups that are slower than others of their kind.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -6,8 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "mpa/measure/accounting.h"
 #include "mpa/measure/quantiles.h"
-#include "mpa/measure/warm_up.h"
 #include "mpa/mfu/chip_peak.h"
 
 namespace mpa {

@@ -2,7 +2,6 @@
 #include "analyzer_sheets.h"
 
 #include <map>
-#include <string>
 #include <utility>
 
 #include "mpa/diagnosis/causes/bandwidths.h"

@@ -3,13 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "analyzer_sheets.h"
+#include "mpa/base/printable.h"
+#include "mpa/base/utf8.h"
 #include "mpa/diagnosis/findings/catalogue.h"
 #include "mpa/diagnosis/part/analyzer_rows.h"
+#include "mpa/diagnosis/report/outputs.h"
 #include "mpa/report/member_columns.h"
 #include "sheet_maker.h"
 
@@ -351,6 +355,44 @@ std::vector<AnalyzerNote> AddKernelSheets(const std::vector<DiagnosedRank>& rank
                                           const Diagnosis& diagnosis, Language language,
                                           Report& report) {
   return KernelSheetMaker(ranks, diagnosis, language, report).Make();
+}
+
+namespace {
+
+constexpr std::size_t kMostTuned = 10;
+
+using TunedNames = std::vector<std::string>;
+
+bool IsTuned(const TunedNames& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+TunedNames LongestOf(const std::vector<DiagnosedRank>& ranks, KernelList AnalyzerRows::*list) {
+  std::vector<const KernelRow*> kernels;
+  for (const DiagnosedRank& rank : ranks) {
+    for (const KernelRow& kernel : (rank.part->analyzers.*list).rows) kernels.push_back(&kernel);
+  }
+  std::stable_sort(kernels.begin(), kernels.end(),
+                   [](const KernelRow* a, const KernelRow* b) { return a->dur > b->dur; });
+  TunedNames names;
+  for (const KernelRow* kernel : kernels) {
+    if (names.size() == kMostTuned) break;
+    if (!IsTuned(names, kernel->name)) names.push_back(kernel->name);
+  }
+  return names;
+}
+
+}  // namespace
+
+std::string TuningList(const std::vector<DiagnosedRank>& ranks) {
+  TunedNames names = LongestOf(ranks, &AnalyzerRows::on_some_cores);
+  for (const std::string& name : LongestOf(ranks, &AnalyzerRows::without_bound)) {
+    if (!IsTuned(names, name)) names.push_back(name);
+  }
+  if (names.empty()) return {};
+  nlohmann::json listed = nlohmann::json::array();
+  for (const std::string& name : names) listed.push_back(ValidUtf8(name));
+  return PrintableJson(nlohmann::json{{"tune_ops_name", std::move(listed)}}.dump()) + "\n";
 }
 
 }  // namespace mpa

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "mpa/base/printable.h"
-#include "mpa/diagnosis/causes/evidence.h"
+#include "mpa/diagnosis/causes/cause.h"
 #include "mpa/diagnosis/report/finding_text.h"
 #include "mpa/diagnosis/report/outputs.h"
 

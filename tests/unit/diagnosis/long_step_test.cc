@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include "diagnosis/diagnose.h"
 #include "diagnosis/diagnosed.h"
 #include "diagnosis/part_builder.h"
-#include "diagnosis/passes.h"
 
 namespace mpa {
 namespace {

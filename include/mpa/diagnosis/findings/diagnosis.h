@@ -13,8 +13,11 @@
 #include "mpa/collectives/lateness.h"
 #include "mpa/diagnosis/findings/rules.h"
 
-/// The chain of evidence of a finding: how what was measured becomes the time that it costs.
+/// What a diagnosis says: where the time of a step goes, what slows it down, and how much a fix
+/// saves.
 namespace mpa {
+
+// The chain of evidence of a finding: how what was measured becomes the time that it costs.
 
 /// Work of one class of a late rank, and what is usual for it. Means over the steps of the finding.
 struct LeafExcess {
@@ -91,8 +94,7 @@ struct FindingChain {
   std::size_t more_path = 0;
 };
 
-// What a diagnosis says: where the time of a step goes, what slows it down, and how much a fix
-// saves.
+// The diagnosis itself.
 
 enum class Language : std::uint8_t { kEnglish, kChinese };
 

@@ -9,8 +9,10 @@
 
 #include "mpa/model/rank_trace.h"
 
-/// Kernels that make little use of their cores.
+/// The rows of a rank for the sheets that the Python tool's advisor has, too.
 namespace mpa {
+
+// Kernels that make little use of their cores.
 
 /// How long a kernel kept the units of its cores busy, in thousandths of the time; of a kernel that
 /// runs on both kinds of cores the busier ones count. -1: not measured.

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "mpa/diagnosis/part/rank_graph.h"
-#include "mpa/measure/device_items.h"
+#include "mpa/measure/device_work.h"
 #include "mpa/model/rank_trace.h"
 #include "mpa/model/step_bounds.h"
 
