@@ -8,7 +8,6 @@
 #include "mpa/base/log.h"
 #include "mpa/capture/capture.h"
 #include "scan_rank.h"
-#include "trace_kind.h"
 
 namespace mpa {
 namespace {

@@ -9,11 +9,9 @@
 #include <cerrno>
 #include <cstring>
 #include <system_error>
-#include <utility>
 
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
-#include "raw_data.h"
 #include "scan_rank.h"
 
 namespace mpa {

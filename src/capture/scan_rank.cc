@@ -1,20 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Determines the contents of a directory or file from the names of the files.
 #include "scan_rank.h"
 
 #include <algorithm>
 #include <array>
-#include <string_view>
 #include <system_error>
 
 #include "file_checks.h"
 #include "mpa/base/error.h"
 #include "mpa/base/text.h"
-#include "mpa/capture/archive.h"
-#include "raw_data.h"
-#include "trace_kind.h"
 
 namespace mpa {
+
+bool IsArchive(const std::filesystem::path& path) {
+  constexpr std::string_view kEndings[] = {".tar", ".tgz", ".gz",  ".zip", ".bz2",
+                                           ".xz",  ".zst", ".rar", ".7z"};
+  const std::string name = ToLower(path.filename().string());
+  return !name.ends_with(".json.gz") &&
+         std::any_of(std::begin(kEndings), std::end(kEndings),
+                     [&](std::string_view ending) { return name.ends_with(ending); });
+}
+
+// Determines the contents of a directory or file from the names of the files.
+
 namespace {
 
 namespace fs = std::filesystem;

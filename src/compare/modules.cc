@@ -17,7 +17,7 @@
 #include "mpa/base/parallel.h"
 #include "mpa/base/text.h"
 #include "mpa/compare/sequence_matching.h"
-#include "mpa/measure/module_names.h"
+#include "mpa/measure/module_ranges.h"
 #include "op_groups.h"
 
 namespace mpa {

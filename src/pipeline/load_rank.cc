@@ -5,16 +5,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
+#include "mpa/base/parallel.h"
 #include "mpa/base/progress.h"
-#include "mpa/capture/profiler_info.h"
 #include "mpa/measure/accounting.h"
 #include "mpa/model/launches.h"
 #include "mpa/model/step_selection.h"
-#include "table_rows.h"
-#include "time_checks.h"
+#include "mpa/pipeline/find_ranks.h"
 
 namespace mpa {
 namespace {
@@ -120,6 +120,143 @@ LoadedRank LoadRank(const RankInput& input, const ReadRequest& request,
     rank.partial = true;
   }
   return rank;
+}
+
+namespace {
+
+// Memory for each byte of a file, in tenths, as docs/performance.md measures it, with a margin: of
+// a trace 3.8 (a gzipped one holds 15 times its size), of a database 6.6, of raw data 11. Of traces
+// and databases only the columns that are needed are kept.
+constexpr std::int64_t kOfText = 5, kOfGzip = 75, kOfDatabase = 8, kOfRaw = 15;
+
+std::int64_t TenthsOf(const CaptureFile& file) {
+  if (file.kind == FileKind::kProfilerDb) return kOfDatabase;
+  if (file.kind == FileKind::kRawCapture) return kOfRaw;
+  return file.path.extension() == ".gz" ? kOfGzip : kOfText;
+}
+
+}  // namespace
+
+std::int64_t MemoryOf(const RankInput& input) {
+  std::int64_t bytes = 0;
+  for (const CaptureFile& file : input.files) bytes += file.bytes / 10 * TenthsOf(file);
+  return bytes;
+}
+
+MemoryBudget::Share::Share(MemoryBudget& budget, const RankInput& rank)
+    : budget_(budget), bytes_(MemoryOf(rank)) {
+  if (budget.bytes_ > 0 && bytes_ > budget.bytes_) {
+    LogWarning("{}: may need up to {} MB of memory, and {} MB are available; it is read alone",
+               rank.path.string(), bytes_ / 1'000'000, budget.bytes_ / 1'000'000);
+  }
+  std::unique_lock lock(budget_.mutex_);
+  budget_.changed_.wait(lock, [&] {
+    return budget_.bytes_ <= 0 || budget_.taken_ == 0 || budget_.taken_ + bytes_ <= budget_.bytes_;
+  });
+  budget_.taken_ += bytes_;
+}
+
+MemoryBudget::Share::~Share() {
+  const std::lock_guard lock(budget_.mutex_);
+  budget_.taken_ -= bytes_;
+  budget_.changed_.notify_all();
+}
+
+// The ranks of a job, each once.
+
+namespace {
+
+// What GPU traces say of themselves. An unreadable one is reported by its reader.
+void ReadGpuFacts(std::vector<RankInput>& inputs) {
+  ParallelFor(inputs.size(), [&](std::size_t i) {
+    const CaptureFile* trace = inputs[i].Find(FileKind::kKinetoTrace);
+    if (trace == nullptr) return;
+    try {
+      inputs[i].gpu = ReadGpuTraceFacts(trace->path);
+    } catch (const Error& error) {
+      Log(LogLevel::kDebug, "{}; its rank is unknown", error.what());
+    }
+  });
+}
+
+// The time of the capture: "20250109153804000" of "<worker>_20250109153804000_ascend_pt",
+// "1694128201545", milliseconds since the epoch, of "<worker>.1694128201545.pt.trace.json".
+std::string TimeStampOf(const std::filesystem::path& path) {
+  const std::string name = path.filename().string();
+  std::string latest;
+  for (std::size_t at = 0; at < name.size();) {
+    const std::size_t end = std::min(name.find_first_of("_.", at), name.size());
+    const std::string field = name.substr(at, end - at);
+    constexpr std::size_t kDigits = 13;  // process ids are shorter
+    if (field.size() >= kDigits && field.find_first_not_of("0123456789") == std::string::npos) {
+      latest = field;
+    }
+    at = end + 1;
+  }
+  return latest;
+}
+
+// Of several captures of one rank the latest one counts.
+std::vector<FoundRank> LatestOfEach(std::vector<FoundRank> found, FoundRanks& result) {
+  std::stable_sort(found.begin(), found.end(), [](const FoundRank& a, const FoundRank& b) {
+    return std::pair{a.rank, TimeStampOf(a.input.path)} <
+           std::pair{b.rank, TimeStampOf(b.input.path)};
+  });
+  std::vector<FoundRank> latest;
+  for (FoundRank& next : found) {
+    if (next.rank >= 0 && !latest.empty() && latest.back().rank == next.rank) {
+      result.partial = true;
+      result.notes.push_back(fmt::format("rank {}: {} is left out, because {} is later", next.rank,
+                                         latest.back().input.path.string(),
+                                         next.input.path.string()));
+      latest.back() = std::move(next);
+    } else {
+      latest.push_back(std::move(next));
+    }
+  }
+  return latest;
+}
+
+}  // namespace
+
+FoundRanks FindRanks(const std::filesystem::path& directory,
+                     const std::optional<std::set<std::int64_t>>& wanted,
+                     const OpenOptions& options) {
+  FoundRanks result;
+  Discovery discovery = Discover(directory, options);
+  for (const Discovery::Unusable& unusable : discovery.unusable) {
+    result.notes.push_back(fmt::format("{}; it is left out", unusable.Told()));
+    result.partial = true;
+  }
+  ReadGpuFacts(discovery.ranks);
+  std::vector<FoundRank> found;
+  std::set<std::int64_t> seen;
+  for (RankInput& input : discovery.ranks) {
+    const std::int64_t rank = RankNumberOf(input);
+    seen.insert(rank);
+    if (wanted && !wanted->contains(rank)) continue;
+    found.push_back({rank, std::move(input)});
+  }
+  if (wanted) {
+    for (const std::int64_t rank : *wanted) {
+      if (!seen.contains(rank)) {
+        result.notes.push_back(fmt::format("rank {} not found in {}", rank, directory.string()));
+        result.partial = true;
+      }
+    }
+  }
+  if (found.empty()) {
+    if (discovery.ranks.empty() && discovery.unusable.size() == 1) {
+      Fail(ErrorKind::kInput, "{}", discovery.unusable.front().Told());
+    }
+    Fail(ErrorKind::kInput, "{}: no readable capture; see why with 'msprof-analyze check {}'",
+         directory.string(), directory.string());
+  }
+  result.ranks = LatestOfEach(std::move(found), result);
+  std::vector<const RankInput*> inputs;
+  for (const FoundRank& rank : result.ranks) inputs.push_back(&rank.input);
+  NoteUnreadRecords(inputs, result.notes);
+  return result;
 }
 
 }  // namespace mpa

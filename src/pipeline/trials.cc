@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What analyses can do with captures, found out by trying them where the captures are small.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <utility>
 
 #include "load_rank.h"
 #include "mpa/base/error.h"
@@ -14,6 +14,24 @@
 #include "mpa/recipe/arguments.h"
 
 namespace mpa {
+
+const std::vector<AnalyzerCheck>& AllAnalyzerChecks() {
+  static const std::vector<AnalyzerCheck> all = [] {
+    std::vector<AnalyzerCheck> checks;
+    for (const Comparison& comparison : AllComparisons()) {
+      checks.push_back(
+          {fmt::format("compare: {}", comparison.title), comparison.can_run, &comparison, nullptr});
+    }
+    for (const Recipe& recipe : AllRecipes()) {
+      checks.push_back({fmt::format("cluster: {}", recipe.name), recipe.can_run, nullptr, &recipe});
+    }
+    return checks;
+  }();
+  return all;
+}
+
+// What analyses can do with captures, found out by trying them where the captures are small.
+
 namespace {
 
 // Of all captures together.

@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-#include "mpa/measure/warm_up.h"
+#include "mpa/measure/accounting.h"
 #include "mpa/recipe/rank_lines.h"
 
 namespace mpa::time_summary {

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "mpa/measure/group_peers.h"
+#include "mpa/measure/collectives.h"
 
 namespace mpa::communication {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "mpa/measure/dispatch.h"
+#include "mpa/measure/launch_chain.h"
 #include "mpa/measure/memory_copies.h"
 #include "mpa/model/step_bounds.h"
 #include "mpa/recipe/chosen_step.h"

@@ -5,7 +5,7 @@
 
 #include "mpa/base/first_seen.h"
 #include "mpa/measure/activities.h"
-#include "mpa/measure/dispatch.h"
+#include "mpa/measure/launch_chain.h"
 #include "mpa/measure/memory_copies.h"
 
 namespace mpa::free_analysis {

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "mpa/measure/collectives.h"
-#include "mpa/measure/group_hash.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/duration_sample.h"
 #include "mpa/recipe/make_recipe.h"

@@ -14,7 +14,7 @@
 #include "messages.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/printable.h"
-#include "mpa/measure/group_hash.h"
+#include "mpa/measure/collectives.h"
 #include "mpa/model/step_bounds.h"
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/recipe/rank_lines.h"

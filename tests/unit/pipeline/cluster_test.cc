@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "mpa/base/parallel.h"
-#include "mpa/pipeline/part_files.h"
 #include "mpa/recipe/make_recipe.h"
 #include "support/failures.h"
 #include "support/files.h"
