@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "groups.h"
-
 #include <fmt/format.h>
 
 #include <utility>
 
 #include "mpa/measure/group_peers.h"
+#include "part.h"
 
 namespace mpa::communication {
 

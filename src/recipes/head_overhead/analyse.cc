@@ -9,8 +9,6 @@
 #include <utility>
 
 #include "device_timeline.h"
-#include "graph_names.h"
-#include "runtime_parts.h"
 #include "segments.h"
 
 namespace mpa::head {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "find_calls.h"
-
 #include <algorithm>
+
+#include "segments.h"
 
 namespace mpa::head {
 namespace {
