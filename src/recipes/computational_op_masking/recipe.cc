@@ -5,16 +5,18 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "mpa/base/printable.h"
+#include "mpa/base/text.h"
 #include "mpa/measure/activities.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/chosen_step.h"
 #include "mpa/recipe/make_recipe.h"
 #include "mpa/recipe/member_cell.h"
 #include "mpa/recipe/rank_lines.h"
-#include "type_sets.h"
 
 namespace mpa::recipes {
 namespace {
@@ -22,12 +24,40 @@ namespace {
 constexpr std::string_view kParallelTypes = "parallel_types";
 constexpr std::string_view kUsualTypes = "dp,edp;edp;dp;ep;pp;mp;tp";
 
-using masking::TypeSet;
+// Names of process groups that count together.
+using TypeSet = std::vector<std::string>;
+
+std::vector<std::string> Split(std::string_view text, char separator) {
+  std::vector<std::string> pieces;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, begin), text.size());
+    pieces.emplace_back(Trim(text.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return pieces;
+}
+
+// "dp,edp;tp" is two sets.
+std::vector<TypeSet> ParseTypeSets(std::string_view text) {
+  std::vector<TypeSet> sets;
+  for (const std::string& set : Split(text, ';')) sets.push_back(Split(set, ','));
+  return sets;
+}
+
+// What is wrong with such a text; empty when nothing is.
+std::string ProblemOfTypeSets(const std::string& text) {
+  for (const TypeSet& set : ParseTypeSets(text)) {
+    for (const std::string& type : set) {
+      if (type.empty())
+        return "give names joined by ',' in sets joined by ';', such as 'dp,edp;tp'";
+    }
+  }
+  return {};
+}
 
 std::vector<TypeSet> TypeSetsOf(const RecipeArguments& arguments) {
   const auto given = arguments.find(kParallelTypes);
-  return masking::ParseTypeSets(given != arguments.end() ? std::string_view(given->second)
-                                                         : kUsualTypes);
+  return ParseTypeSets(given != arguments.end() ? std::string_view(given->second) : kUsualTypes);
 }
 
 // The communication of a set of types in a step of a rank.
@@ -261,7 +291,7 @@ Recipe ComputationalOpMasking() {
                        "dp,edp;edp;dp;ep;pp;mp;tp]",
                        RecipeParameter::Value::kText,
                        {},
-                       masking::ProblemOfTypeSets}},
+                       ProblemOfTypeSets}},
        .can_run = JudgeMasking,
        .cuts_steps = true});
 }
