@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens before GE begins: in the platform, TorchAir's Python and its C++.
-
+// What happens within a call: in the platform, TorchAir's Python and its C++, then from GE on.
 #include <algorithm>
 #include <array>
 #include <cstddef>
