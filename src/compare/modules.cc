@@ -12,7 +12,6 @@
 #include <unordered_map>
 
 #include "compare_sheet.h"
-#include "match_modules.h"
 #include "mpa/base/first_seen.h"
 #include "mpa/base/parallel.h"
 #include "mpa/base/text.h"

@@ -2,7 +2,6 @@
 // The overall comparison: where the end-to-end time of two captures went.
 #include <fmt/format.h>
 
-#include "changes.h"
 #include "compare_sheet.h"
 #include "mpa/compare/comparison.h"
 #include "mpa/measure/accounting.h"

@@ -5,11 +5,9 @@
 
 #include <utility>
 
-#include "documents.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/make_recipe.h"
 #include "screen.h"
-#include "sheets.h"
 
 namespace mpa::recipes {
 namespace {

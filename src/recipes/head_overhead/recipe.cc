@@ -10,14 +10,13 @@
 #include "advice.h"
 #include "analyse.h"
 #include "call_children.h"
-#include "head_part_bytes.h"
+#include "head_part.h"
 #include "head_screen.h"
 #include "mpa/base/columns.h"
 #include "mpa/base/error.h"
 #include "mpa/recipe/arguments.h"
 #include "mpa/recipe/chosen_step.h"
 #include "mpa/recipe/make_recipe.h"
-#include "picture.h"
 
 namespace mpa::recipes {
 namespace {

@@ -7,8 +7,6 @@
 #include <utility>
 
 #include "mfu_screen.h"
-#include "mfu_sheets.h"
-#include "mfu_spread_screen.h"
 #include "mpa/mfu/chip_of_rank.h"
 #include "mpa/mfu/module_mfu.h"
 #include "mpa/recipe/arguments.h"
