@@ -33,6 +33,8 @@ const char* Name(CaptureKind kind) {
       return "npu_raw";
     case CaptureKind::kGpu:
       return "gpu_trace";
+    case CaptureKind::kNpuKineto:
+      return "npu_torch_trace";
     case CaptureKind::kUnknown:
       break;
   }

@@ -58,6 +58,8 @@ std::string KindText(const RankFacts& facts) {
       return "raw, not parsed";
     case CaptureKind::kGpu:
       return "GPU trace";
+    case CaptureKind::kNpuKineto:
+      return "NPU trace of torch.profiler";
     case CaptureKind::kUnknown:
       break;
   }

@@ -143,9 +143,9 @@ void SurveyText(const RankInput& input, RankFacts& facts) {
   if (settings->level == "Level0") recorded.communication_tasks = Recorded::kNo;
 }
 
-void SurveyGpu(const RankInput& input, RankFacts& facts) {
+void SurveyKineto(const RankInput& input, RankFacts& facts) {
   facts.framework = "PyTorch";
-  const CaptureFile* trace = input.Find(FileKind::kKinetoTrace);
+  const CaptureFile* trace = input.FindKineto();
   OrWarn(facts, "whether the trace is complete stays unknown", [&] {
     facts.complete = TraceIsComplete(trace->path);
     const GpuTraceFacts told = ReadGpuTraceFacts(trace->path);
@@ -153,6 +153,7 @@ void SurveyGpu(const RankInput& input, RankFacts& facts) {
     facts.world_size = told.world_size;
     facts.device_name = told.device_name;
   });
+  if (facts.kind == CaptureKind::kNpuKineto) facts.recorded.communication_tasks = Recorded::kNo;
 }
 
 }  // namespace mpa

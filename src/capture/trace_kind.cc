@@ -12,17 +12,26 @@
 namespace mpa {
 namespace {
 
-// Looks at one part of the text.
+// Looks at one part of the text. Kineto writes the same of every device until its work comes: the
+// label of the process is torch_npu's, as are the names of its streams.
 void Look(std::string_view part, TraceLook& look) {
   look.has_events = look.has_events || ContainsAny(part, {"\"traceEvents\""}) ||
                     (look.is_array && ContainsAny(part, {"\"ph\""}));
-  if (ContainsAny(part, {"\"Ascend Hardware\"", "\"async_npu\"", "\"HostToDevice\"",
+  if (!look.is_kineto &&
+      ContainsAny(part, {"\"Ascend Hardware\"", "\"async_npu\"", "\"HostToDevice\"",
                          "\"Overlap Analysis\"", "\"Task Type\""})) {
-    look.is_gpu = false;
-  } else if (ContainsAny(part, {"\"deviceProperties\"", "\"External id\"", "\"cuda_runtime\"",
-                                "\"cuda_driver\"", "\"ac2g\"", "\"gpu_memcpy\"",
-                                "\"gpu_user_annotation\"", "\"collective_comm\""})) {
-    look.is_gpu = true;
+    look.is_kineto = false;
+    return;
+  }
+  look.has_gpu = look.has_gpu ||
+                 ContainsAny(part, {"\"cuda_runtime\"", "\"cuda_driver\"", "\"gpu_memcpy\"",
+                                    "\"gpu_user_annotation\"", "\"totalGlobalMem\"", "\"grid\""});
+  look.is_of_npu =
+      look.is_of_npu || ContainsAny(part, {"\"Ascend NPU\"", "\"NPU stream ", "\"commName\""});
+  if (look.has_gpu || look.is_of_npu ||
+      ContainsAny(part,
+                  {"\"deviceProperties\"", "\"External id\"", "\"ac2g\"", "\"collective_comm\""})) {
+    look.is_kineto = true;
   }
 }
 
@@ -44,7 +53,9 @@ TraceLook LookAtTrace(const std::filesystem::path& path) {
   look.is_array = start[0] == '[';
   for (std::size_t done = text.size(); !text.empty(); done += kPart) {
     Look(text, look);
-    if ((look.has_events && look.is_gpu) || text.size() < kPart || done > kMost) break;
+    const bool is_known = look.is_kineto && (!*look.is_kineto || look.has_gpu || look.is_of_npu);
+    if ((look.has_events && is_known) || text.size() < kPart || (done > kMost && !look.is_kineto))
+      break;
     const std::string overlap = text.substr(text.size() - kOverlap);
     text.resize(kOverlap + kPart);
     text.replace(0, kOverlap, overlap);

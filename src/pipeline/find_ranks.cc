@@ -16,10 +16,10 @@
 namespace mpa {
 namespace {
 
-// What GPU traces say of themselves. An unreadable one is reported by its reader.
+// What traces of torch.profiler say of themselves. An unreadable one is reported by its reader.
 void ReadGpuFacts(std::vector<RankInput>& inputs) {
   ParallelFor(inputs.size(), [&](std::size_t i) {
-    const CaptureFile* trace = inputs[i].Find(FileKind::kKinetoTrace);
+    const CaptureFile* trace = inputs[i].FindKineto();
     if (trace == nullptr) return;
     try {
       inputs[i].gpu = ReadGpuTraceFacts(trace->path);

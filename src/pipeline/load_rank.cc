@@ -21,6 +21,7 @@ namespace {
 
 const char* SourceName(CaptureKind kind) {
   if (kind == CaptureKind::kNpuDb) return "database";
+  if (kind == CaptureKind::kNpuKineto) return "torch.profiler";
   return kind == CaptureKind::kNpuRaw ? "raw" : "text";
 }
 

@@ -94,6 +94,8 @@ Verdict JudgeCommunicationRecipes(const RankFacts& facts) {
   if (facts.kind == CaptureKind::kGpu) {
     return CannotRun("only communication of NPUs is summed up", "");
   }
+  if (facts.kind == CaptureKind::kNpuKineto)
+    return CannotRunOnKineto(facts, "do not say how much was moved over which link");
   verdict.AddLack(facts.recorded.communication == Recorded::kNo, NoCommunication(facts),
                   "profiler_level=Level1");
   return verdict;
