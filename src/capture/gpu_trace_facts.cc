@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "json_members.h"
 #include "mpa/base/text.h"
@@ -58,10 +59,29 @@ Json MembersBehind(const std::filesystem::path& path) {
 // Exporters write switches as booleans or as numbers.
 bool IsOn(const Json& value) { return Flag(value) || WholeNumber(value).value_or(0) != 0; }
 
+std::vector<ProcessGroup> GroupsIn(const Json& job) {
+  std::vector<ProcessGroup> groups;
+  const Json& listed = Member(job, "pg_config");
+  if (!listed.is_array()) return groups;
+  for (const Json& entry : listed) {
+    ProcessGroup group{Text(Member(entry, "pg_name")), Text(Member(entry, "pg_desc")), {}};
+    const Json& ranks = Member(entry, "ranks");
+    if (ranks.is_array()) {
+      for (const Json& rank : ranks) {
+        if (const auto number = Id(rank)) group.ranks.push_back(*number);
+      }
+      if (group.ranks.size() != ranks.size()) group.ranks.clear();
+    }
+    groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
 void AddFacts(const Json& members, GpuTraceFacts& facts) {
   const Json& job = Member(members, "distributedInfo");
   if (!facts.rank) facts.rank = Id(Member(job, "rank"));
   if (!facts.world_size) facts.world_size = Id(Member(job, "world_size"));
+  if (facts.groups.empty()) facts.groups = GroupsIn(job);
   const Json& devices = Member(members, "deviceProperties");
   if (facts.device_name.empty() && devices.is_array() && !devices.empty()) {
     facts.device_name = Text(Member(devices.front(), "name"));

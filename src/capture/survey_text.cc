@@ -152,8 +152,13 @@ void SurveyKineto(const RankInput& input, RankFacts& facts) {
     facts.rank = told.rank;
     facts.world_size = told.world_size;
     facts.device_name = told.device_name;
+    // What names them there names them with the collectives, too.
+    if (told.groups.empty()) facts.recorded.groups = Recorded::kNo;
   });
-  if (facts.kind == CaptureKind::kNpuKineto) facts.recorded.communication_tasks = Recorded::kNo;
+  if (facts.kind == CaptureKind::kNpuKineto) {
+    facts.recorded.groups = Recorded::kUnknown;
+    facts.recorded.communication_tasks = Recorded::kNo;
+  }
 }
 
 }  // namespace mpa

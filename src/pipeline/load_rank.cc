@@ -77,6 +77,23 @@ void KeepSwitches(const Info& info, JobInfo& job) {
   if constexpr (requires { info.records_garbage; }) keep("gc", info.records_garbage);
 }
 
+// Events list few ranks of a group, the document all of them.
+void AddGroups(const std::vector<ProcessGroup>& groups, RankTrace& trace) {
+  std::vector<JobGroup>& of_job = trace.job.groups;
+  for (const StringId id : trace.comm_groups.name) {
+    const std::string_view label = trace.strings.View(id);
+    if (std::any_of(of_job.begin(), of_job.end(),
+                    [&](const auto& known) { return known.id == label; }))
+      continue;
+    for (const ProcessGroup& group : groups) {
+      if (group.ranks.empty() || (label != group.name && !label.starts_with(group.name + " [")))
+        continue;
+      of_job.push_back({std::string(label), group.description, group.ranks});
+      break;
+    }
+  }
+}
+
 }  // namespace
 
 std::int64_t RankNumberOf(const RankInput& input) {
@@ -109,6 +126,7 @@ LoadedRank LoadRank(const RankInput& input, const ReadRequest& request,
       if (file.kind == reader.reads) ReadFile(reader, file, request, rank);
     }
   }
+  if (input.gpu) AddGroups(input.gpu->groups, rank.trace);
   LinkByTime(rank.trace);
   CheckTimes(rank.trace);
   DropEmptySteps(rank.trace);

@@ -30,6 +30,7 @@ std::string KindOf(std::string_view collective) {
 
 // The name that HCCL has for a type of PyTorch; others stay as they are.
 std::string_view DataTypeOf(std::string_view type) {
+  if (type.starts_with("Float8")) return "FP8";
   constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kNames = {
       {{"Float", "FP32"},
        {"Half", "FP16"},
@@ -62,28 +63,28 @@ std::vector<std::int64_t> RanksIn(std::string_view text) {
   return ranks;
 }
 
-// Groups of different ranks may have one name: the number that each rank gave it.
-std::string LabelOf(std::string_view name, const std::vector<std::int64_t>& ranks) {
-  constexpr std::size_t kFew = 8;
+// Groups of different ranks may have one name, which numbers the groups of a rank: "1 [0, 2]",
+// "1 [0, 2, ..., 62]". `ranks` is a list as text.
+std::string LabelOf(std::string_view name, std::string_view ranks) {
+  constexpr std::ptrdiff_t kFew = 8;
   if (ranks.empty()) return std::string(name);
-  if (ranks.size() <= kFew) return fmt::format("{} [{}]", name, fmt::join(ranks, ", "));
-  const bool is_run = ranks.back() - ranks.front() + 1 == static_cast<std::int64_t>(ranks.size());
-  return fmt::format("{} [{}, {}, {}{}]", name, ranks[0], ranks[1], is_run ? "... " : "..., ",
-                     ranks.back());
+  if (std::count(ranks.begin(), ranks.end(), ',') < kFew) return fmt::format("{} {}", name, ranks);
+  const std::size_t second = ranks.find(',', ranks.find(',') + 1);
+  return fmt::format("{} {}, ...,{}", name, ranks.substr(0, second),
+                     ranks.substr(ranks.rfind(',') + 1));
 }
 
 }  // namespace
 
 CollectiveFields CollectiveArgs::Read(const TraceEvent& event) {
   CollectiveFields fields;
-  std::string_view name, description;
-  std::vector<std::int64_t> ranks;
+  std::string_view name, description, ranks;
   std::int64_t size = 0, in = -1, out = -1;
   std::string kind;
   for (const EventArg& arg : event.args) {
     if (arg.key == "Process Group Name" || arg.key == "commName") name = arg.value;
     if (arg.key == "Process Group Description") description = arg.value;
-    if (arg.key == "Process Group Ranks") ranks = RanksIn(arg.value);
+    if (arg.key == "Process Group Ranks") ranks = arg.value;
     if (arg.key == "Group size") size = io::ParseInt(arg.value).value_or(0);
     if (arg.key == "Collective name") kind = KindOf(arg.value);
     if (arg.key == "In msg nelems") in = io::ParseInt(arg.value).value_or(-1);
@@ -93,12 +94,14 @@ CollectiveFields CollectiveArgs::Read(const TraceEvent& event) {
   fields.kind = trace_.strings.Intern(kind);
   fields.count = kind == "reducescatter" ? out : in;
   if (name.empty()) return fields;
-  if (size <= 0 || size > (1 << 24)) size = static_cast<std::int64_t>(ranks.size());
+  constexpr std::int64_t kMostRanks = std::int64_t{1} << 24;
+  std::vector<std::int64_t> listed = RanksIn(ranks);
+  if (size <= 0 || size > kMostRanks) size = static_cast<std::int64_t>(listed.size());
   const std::string label = LabelOf(name, ranks);
   fields.group = GroupOf({.name = trace_.strings.Intern(label),
                           .process_group = trace_.strings.Intern(description),
                           .ranks = static_cast<std::int32_t>(size)},
-                         {label, std::string(description), std::move(ranks)});
+                         {label, std::string(description), std::move(listed)});
   return fields;
 }
 

@@ -447,10 +447,10 @@ void ReadNpuTrace(const CaptureFile& file, const ReadRequest& request, RankTrace
   ReadKineto(DeviceKind::kNpu, file, request, trace);
 }
 
-constexpr Tables kKinetoTables = Tables::kHostOps | Tables::kLaunches | Tables::kKernels |
-                                 Tables::kDeviceTasks | Tables::kCommunications |
-                                 Tables::kMemorySamples | Tables::kAllocations |
-                                 Tables::kPythonCalls | Tables::kBackwardLinks | Tables::kSteps;
+constexpr Tables kKinetoTables =
+    Tables::kHostOps | Tables::kLaunches | Tables::kKernels | Tables::kDeviceTasks |
+    Tables::kCommunications | Tables::kMemorySamples | Tables::kAllocations | Tables::kPythonCalls |
+    Tables::kBackwardLinks | Tables::kSteps | Tables::kJobInfo;
 
 }  // namespace
 

@@ -62,6 +62,42 @@ def npu_trace(*, collectives=True, records=True, delay=0):
     return {"schemaVersion": 1, "deviceProperties": [], "traceEvents": events}
 
 
+# Of a GPU job of 4 ranks: name of the group, its ranks, collective, elements given and got, begin and end of a step.
+# Both halves of the job call their group "1". Rank 3 comes 30 us late to the first, rank 1 to the second.
+TYPE, BYTES = "BFloat16", 2
+REDUCE = ("allreduce", 1000, 1000, 400, 460)
+GATHER = ("_allgather_base", 500, 1000, 300, 340)
+
+
+def gpu_trace(rank, *, on_kernels=True, pg_config=True, cut=False, steps=3):
+    """The metadata is on the kernels, as Kineto writes it, or only on record_param_comms."""
+    half = [0, 1] if rank < 2 else [2, 3]
+    events = []
+    for step in range(steps):
+        begin = START + 500 * step
+        events.append(span("user_annotation", f"ProfilerStep#{step}", HOST, HOST, begin, 500))
+        works = [("aten::mm", "sgemm", 100, 150, {})]
+        for name, ranks, late, (kind, given, got, start, end) in (("0", [0, 1, 2, 3], 3, REDUCE), ("1", half, 1, GATHER)):
+            start += 30 if rank == late else 0
+            listed = f"[{ranks[0]}, ..., {ranks[-1]}]" if cut else str(ranks)
+            works.append(("record_param_comms", f"ncclDevKernel_{kind}(ncclDevKernelArgs)", start, end - start,
+                          {"Collective name": kind, "In msg nelems": given, "Out msg nelems": got,
+                           "Group size": len(ranks), "dtype": TYPE, "Process Group Name": name,
+                           "Process Group Description": "default_pg" if name == "0" else "tp",
+                           "Process Group Ranks": listed}))
+        for place, (operator, kernel, start, length, about) in enumerate(works):
+            link, at = 10 * step + place + 1, begin + 10 + 20 * place
+            events.append(span("cpu_op", operator, HOST, HOST, at, 15, **about))
+            events.append(span("cuda_runtime", "cudaLaunchKernel", HOST, HOST, at + 2, 3, correlation=link))
+            events.append(span("kernel", kernel, rank, STREAM, begin + start, length, correlation=link, device=rank,
+                               **(about if on_kernels else {})))
+    groups = [{"pg_name": "0", "pg_desc": "default_pg", "pg_size": 4, "ranks": [0, 1, 2, 3]},
+              {"pg_name": "1", "pg_desc": "tp", "pg_size": 2, "ranks": half}]
+    job = {"backend": "nccl", "rank": rank, "world_size": 4, **({"pg_config": groups} if pg_config else {})}
+    return {"schemaVersion": 1, "deviceProperties": [{"id": rank, "name": "X100", "totalGlobalMem": 1}],
+            "distributedInfo": job, "traceEvents": events}
+
+
 class Kineto(Cli):
     def write(self, name, document):
         path = self.scratch / name
@@ -130,6 +166,54 @@ class Kineto(Cli):
         result = self.run_tool("-m", "hccl_sum", "-d", self.scratch / "job", "--json", "-o", self.out)
         groups = self.sheets(result)["HcclGroupNameMap"]
         self.assertEqual([row["group_name"] for row in groups], [GROUP])
+
+    def job(self, **how):
+        for rank in range(4):
+            self.write(f"job/worker{rank}.pt.trace.json", gpu_trace(rank, **how))
+        return self.scratch / "job"
+
+    def recipe(self, name, job):
+        result = self.run_tool("-m", name, "-d", job, "--json", "-o", self.out)
+        self.assertEqual(result.code, 0, result.err)
+        return self.sheets(result)
+
+    def test_groups_of_a_gpu_job(self):
+        for how in ({}, {"on_kernels": False}, {"pg_config": False}):
+            sheets = self.recipe("hccl_sum", self.job(**how))
+            self.assertEqual({row["group_name"]: row["ranks"] for row in sheets["HcclGroupNameMap"]},
+                             {"0 [0, 1, 2, 3]": "0;1;2;3", "1 [0, 1]": "0;1", "1 [2, 3]": "2;3"})
+            # Times of all ranks and steps, in ns: 11 of 60 or 40 us less what the late ranks came late.
+            sums = {row["op_type"]: row["sum_ns"] for row in sheets["HcclAllRankStats"]}
+            self.assertEqual(sums, {"allreduce": 3 * (4 * 60 - 30) * 1000, "allgather": 3 * (4 * 40 - 30) * 1000})
+
+    def test_group_map_of_a_gpu_job(self):
+        for how in ({}, {"cut": True}):
+            rows = self.recipe("communication_group_map", self.job(**how))["CommunicationGroupMapping"]
+            self.assertEqual(sorted((row["pg_name"], row["rank_set"]) for row in rows),
+                             [("default_pg", "(0,1,2,3)"), ("tp", "(0,1)"), ("tp", "(2,3)")])
+
+    def test_sizes_of_a_gpu_job(self):
+        """One allreduce of twelve takes four times as long on all ranks."""
+        for rank in range(4):
+            trace = gpu_trace(rank, steps=12)
+            last = [event for event in trace["traceEvents"] if "allreduce" in event["name"]][-1]
+            last["dur"] += 140
+            self.write(f"job/worker{rank}.pt.trace.json", trace)
+        job = self.scratch / "job"
+        result = self.run_tool("-m", "slow_link", "-d", job, "-o", self.out)
+        self.assertIn("in 1 of 2 kinds of collectives (type, bytes, ranks)", result.out)
+        self.assertEqual({row["op_type_related_ranks_data_size"] for row in self.recipe("slow_link", job)["SlowLinkSum"]},
+                         {f"allreduce4_{1000 * BYTES}"})
+
+    def test_late_ranks_of_a_gpu_job(self):
+        result = self.run_tool("-m", "slow_rank", "-d", self.job(), "-o", self.out)
+        self.assertEqual(result.code, 0, result.err)
+        self.assertIn("rank 3", result.out)
+
+    def test_check_of_a_gpu_job(self):
+        for how, word in (({}, "can_run"), ({"pg_config": False}, "cannot_run")):
+            result = self.run_tool("check", self.job(**how), "--json")
+            self.assertIn("slow_link", result.out)
 
 
 if __name__ == "__main__":

@@ -5,14 +5,22 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace mpa {
+
+/// A process group of the job: an entry of "pg_config" of "distributedInfo".
+struct ProcessGroup {
+  std::string name, description;    ///< "0", "default_pg"
+  std::vector<std::int64_t> ranks;  ///< empty: not all of them are listed
+};
 
 /// What a GPU trace says of itself beside its events. A member is empty, or false, where the trace
 /// does not say.
 struct GpuTraceFacts {
   std::optional<std::int64_t> rank, world_size;  ///< "distributedInfo"
   std::string device_name;                       ///< of the first of the "deviceProperties"
+  std::vector<ProcessGroup> groups;              ///< since PyTorch 2.3
   bool record_shapes = false, profile_memory = false, with_stack = false, with_modules = false;
 };
 

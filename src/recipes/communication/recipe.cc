@@ -3,10 +3,13 @@
 // the Python tool, and its recipes for one subject each.
 #include <fmt/format.h>
 
+#include <string>
 #include <utility>
 
 #include "documents.h"
+#include "mpa/measure/group_hash.h"
 #include "mpa/recipe/arguments.h"
+#include "mpa/recipe/job_collectives.h"
 #include "mpa/recipe/make_recipe.h"
 #include "screen.h"
 #include "sheets.h"
@@ -22,7 +25,12 @@ Part MapCommunication(const RankTrace& trace, const RecipeArguments&) {
   Part part{.steps = trace.communication_summary,
             .step_times = {},
             .job = trace.job,
-            .capture = trace.capture_path};
+            .capture = trace.capture_path,
+            .groups = {}};
+  if (part.steps.empty()) {
+    for (const StringId group : trace.comm_groups.name)
+      part.groups.push_back(std::to_string(GroupHash(trace.strings.View(group))));
+  }
   const StepTimes& times = trace.step_times;
   for (std::size_t i = 0; i < times.Size(); ++i) {
     part.step_times.push_back({times.step[i], times.computing[i], times.exposed_communication[i],
@@ -101,6 +109,10 @@ Verdict JudgeCommunicationRecipes(const RankFacts& facts) {
   return verdict;
 }
 
+Verdict JudgeGroupMap(const RankFacts& facts) {
+  return IsKineto(facts.kind) ? JudgeCollectives(facts) : JudgeCommunicationRecipes(facts);
+}
+
 RecipeInfo Info(std::string_view name, std::string_view folder, std::string_view summary) {
   RecipeInfo info;
   info.name = name;
@@ -132,9 +144,10 @@ Recipe CommunicationMatrix() {
 }
 
 Recipe CommunicationGroupMap() {
-  return MakeRecipe<MapCommunication, ReduceSubjects<false, true, false, false>>(
-      Info("communication_group_map", "CommunicationGroupMap",
-           "which ranks form which communication group"));
+  RecipeInfo info = Info("communication_group_map", "CommunicationGroupMap",
+                         "which ranks form which communication group");
+  info.can_run = JudgeGroupMap;
+  return MakeRecipe<MapCommunication, ReduceSubjects<false, true, false, false>>(std::move(info));
 }
 
 Recipe CommunicationTimeSum() {
