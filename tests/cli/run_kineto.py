@@ -208,12 +208,19 @@ class Kineto(Cli):
     def test_late_ranks_of_a_gpu_job(self):
         result = self.run_tool("-m", "slow_rank", "-d", self.job(), "-o", self.out)
         self.assertEqual(result.code, 0, result.err)
-        self.assertIn("rank 3", result.out)
+        # Both of the groups that have one name: rank 1 comes late to its own alone.
+        self.assertIn("late ranks in 9 collectives", result.out)
+        for rank in (1, 3):
+            self.assertIn(f"rank {rank} arrived 30.00 us after the second-to-last rank", result.out)
 
     def test_check_of_a_gpu_job(self):
-        for how, word in (({}, "can_run"), ({"pg_config": False}, "cannot_run")):
-            result = self.run_tool("check", self.job(**how), "--json")
-            self.assertIn("slow_link", result.out)
+        def ability(**how):
+            facts = json.loads(self.run_tool("check", self.job(**how), "--json").out)
+            return {analyzer["name"]: analyzer["ability"] for analyzer in facts["ranks"][0]["analyzers"]}
+        self.assertEqual(ability()["cluster: slow_link"], "can_run")
+        self.assertEqual(ability()["cluster: communication_group_map"], "can_run")
+        # A trace without the document names groups only with its events.
+        self.assertEqual(ability(pg_config=False)["cluster: slow_rank"], "can_run")
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ struct FoundRank {
 
 /// The captures of a job.
 struct FoundRanks {
-  std::vector<FoundRank> ranks;    ///< in order of their numbers, of one rank the latest capture
+  std::vector<FoundRank> ranks;    ///< of one job, in order of their numbers
   std::vector<std::string> notes;  ///< what was left out, kinds of records that are not read
   bool partial = false;            ///< captures or wanted ranks could not be had
 };
