@@ -88,13 +88,21 @@ void SurveyJob(const io::Database& database, RankFacts& facts) {
 }
 
 void SurveySteps(const io::Database& database, RankFacts& facts) {
-  if (!database.HasTable("STEP_TIME")) return;
   std::set<std::int64_t> steps;
-  io::Statement rows = database.Query("SELECT id FROM STEP_TIME");
-  while (rows.Step()) {
-    if (const auto id = rows.Int(0)) steps.insert(*id);
+  const auto add = [&](std::string_view query) {
+    io::Statement rows = database.Query(query);
+    while (rows.Step()) {
+      if (const auto id = rows.Int(0)) steps.insert(*id);
+    }
+  };
+  const bool has_table = database.HasTable("STEP_TIME");
+  if (has_table) add("SELECT id FROM STEP_TIME");
+  if (steps.empty() && database.HasTable("MSTX_EVENTS") && database.HasTable("STRING_IDS")) {
+    add("SELECT CAST(substr(s.value, instr(s.value, '#') + 1) AS INTEGER) FROM MSTX_EVENTS m "
+        "JOIN STRING_IDS s ON s.id = m.message "
+        "WHERE s.value LIKE '%ProfilerStep#%' AND m.endNs > m.startNs");
   }
-  facts.steps.emplace(steps.begin(), steps.end());
+  if (has_table || !steps.empty()) facts.steps.emplace(steps.begin(), steps.end());
 }
 
 // The header of a database contains the number of pages; a truncated copy is shorter. The number is
