@@ -104,11 +104,26 @@ void KeepOneGroup(const std::filesystem::path& directory, CaptureGroups found, F
   result.ranks = std::move(kept->ranks);
 }
 
+void KeepAllGroups(CaptureGroups found, FoundRanks& result) {
+  std::vector<std::string> names;
+  for (CaptureGroup& group : found.groups) {
+    names.push_back(group.name);
+    for (FoundRank& rank : group.ranks) {
+      rank.group = group.name;
+      result.ranks.push_back(std::move(rank));
+    }
+  }
+  result.notes.push_back(
+      fmt::format("{} are several jobs, engines or roles, because they share ranks; each is "
+                  "analysed by itself",
+                  fmt::join(names, ", ")));
+}
+
 }  // namespace
 
 FoundRanks FindRanks(const std::filesystem::path& directory,
                      const std::optional<std::set<std::int64_t>>& wanted,
-                     const OpenOptions& options) {
+                     const OpenOptions& options, GroupsTaken taken) {
   FoundRanks result;
   Discovery discovery = Discover(directory, options);
   for (const Discovery::Unusable& unusable : discovery.unusable) {
@@ -139,7 +154,13 @@ FoundRanks FindRanks(const std::filesystem::path& directory,
     Fail(ErrorKind::kInput, "{}: no readable capture; see why with 'msprof-analyze check {}'",
          directory.string(), directory.string());
   }
-  KeepOneGroup(directory, SeparateCaptures(directory, std::move(found)), result);
+  CaptureGroups groups = SeparateCaptures(directory, std::move(found));
+  const bool have_names =
+      groups.told_apart == ToldApart::kByDirectory || groups.told_apart == ToldApart::kByName;
+  if (taken == GroupsTaken::kAll && have_names)
+    KeepAllGroups(std::move(groups), result);
+  else
+    KeepOneGroup(directory, std::move(groups), result);
   std::vector<const RankInput*> inputs;
   for (const FoundRank& rank : result.ranks) inputs.push_back(&rank.input);
   NoteUnreadRecords(inputs, result.notes);
