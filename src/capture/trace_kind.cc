@@ -26,8 +26,7 @@ void Look(std::string_view part, TraceLook& look) {
   look.has_gpu = look.has_gpu ||
                  ContainsAny(part, {"\"cuda_runtime\"", "\"cuda_driver\"", "\"gpu_memcpy\"",
                                     "\"gpu_user_annotation\"", "\"totalGlobalMem\"", "\"grid\""});
-  look.is_of_npu =
-      look.is_of_npu || ContainsAny(part, {"\"Ascend NPU\"", "\"NPU stream ", "\"commName\""});
+  look.is_of_npu = look.is_of_npu || ContainsAny(part, {"\"Ascend NPU\"", "\"NPU stream "});
   if (look.has_gpu || look.is_of_npu ||
       ContainsAny(part,
                   {"\"deviceProperties\"", "\"External id\"", "\"ac2g\"", "\"collective_comm\""})) {

@@ -60,9 +60,9 @@ std::string LeftOut(const std::filesystem::path& directory, ToldApart how,
           shown(group), rank_text, shown(kept));
     case ToldApart::kByTime:
       return fmt::format(
-          "{} of the session of {} left out: that of {} is analysed; give each a "
-          "directory of its own",
-          rank_text, shown(group), shown(kept));
+          "the session of {} ({}) is left out: that of {} is analysed; give each a directory "
+          "of its own",
+          shown(group), rank_text, shown(kept));
     case ToldApart::kNeedNot:
     case ToldApart::kNot:
       break;

@@ -123,7 +123,7 @@ class Identity(Cli):
         again = {f"worker{rank}.{second + rank}.pt.trace.json": (rank, 2) for rank in range(3)}
         products, said = self.products(self.make({**whole, **again}), 5)
         self.assertEqual(products, {0: 300, 1: 300, 2: 300})
-        self.assertIn("ranks 0, 1, 2 of the session of", said)
+        self.assertIn("(ranks 0, 1, 2) is left out: that of", said)
         (self.scratch / "job" / f"worker1.{second + 1}.pt.trace.json").unlink()
         self.assertEqual(self.products(self.scratch / "job", 5)[0], {0: 150, 1: 150, 2: 150})
 

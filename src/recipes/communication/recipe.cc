@@ -27,7 +27,7 @@ Part MapCommunication(const RankTrace& trace, const RecipeArguments&) {
             .job = trace.job,
             .capture = trace.capture_path,
             .groups = {}};
-  if (part.steps.empty()) {
+  if (trace.device == DeviceKind::kGpu || trace.source == "torch.profiler") {
     for (const StringId group : trace.comm_groups.name)
       part.groups.push_back(std::to_string(GroupHash(trace.strings.View(group))));
   }
