@@ -88,7 +88,8 @@ Json OrNull(Recorded recorded) {
 }
 
 const char* Name(CaptureKind kind) {
-  static constexpr const char* kNames[] = {"unknown", "npu_text", "npu_db", "npu_raw", "gpu_trace"};
+  static constexpr const char* kNames[] = {"unknown", "npu_text",  "npu_db",
+                                           "npu_raw", "gpu_trace", "npu_torch_trace"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

@@ -49,8 +49,9 @@ std::string Short(const std::string& value, std::string_view prefix) {
 }
 
 std::string CaptureText(const RankFacts& facts) {
-  static constexpr const char* kKinds[] = {"nothing readable", "text, parsed", "database, parsed",
-                                           "raw, not parsed", "GPU trace"};
+  static constexpr const char* kKinds[] = {"nothing readable", "text, parsed",
+                                           "database, parsed", "raw, not parsed",
+                                           "GPU trace",        "NPU trace of torch.profiler"};
   std::string text = kKinds[static_cast<std::size_t>(facts.kind)];
   if (facts.complete == Recorded::kYes) text += ", complete";
   if (facts.complete == Recorded::kNo) text += ", incomplete";

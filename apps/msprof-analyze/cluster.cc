@@ -81,6 +81,8 @@ int RunRecipeCommand(const RecipeCommandOptions& options, const Agent& agent) {
   if (!from_parts) {
     ClusterRequest writing = request;
     if (!types.front().empty()) writing.write_documents = early.Writer();
+    writing.each_group = std::all_of(baselines.begin(), baselines.end(),
+                                     [](const fs::path& baseline) { return baseline.empty(); });
     mapped = MapRanks(runs, writing);
   }
   for (std::size_t i = 0; i < runs.size(); ++i) {

@@ -74,7 +74,8 @@ bool IsWithin(const fs::path& path, const fs::path& directory) {
 
 bool IsMain(FileKind kind) {
   return kind == FileKind::kTraceView || kind == FileKind::kKinetoTrace ||
-         kind == FileKind::kProfilerDb || kind == FileKind::kRawCapture;
+         kind == FileKind::kNpuKinetoTrace || kind == FileKind::kProfilerDb ||
+         kind == FileKind::kRawCapture;
 }
 
 void CheckFollowed(const CaptureFile& file) { RefuseOutside(file.path, file.outside); }

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "json_members.h"
 #include "mpa/base/error.h"
@@ -146,10 +147,29 @@ Json MembersBehind(const std::filesystem::path& path) {
 // Exporters write switches as booleans or as numbers.
 bool IsOn(const Json& value) { return Flag(value) || WholeNumber(value).value_or(0) != 0; }
 
+std::vector<ProcessGroup> GroupsIn(const Json& job) {
+  std::vector<ProcessGroup> groups;
+  const Json& listed = Member(job, "pg_config");
+  if (!listed.is_array()) return groups;
+  for (const Json& entry : listed) {
+    ProcessGroup group{Text(Member(entry, "pg_name")), Text(Member(entry, "pg_desc")), {}};
+    const Json& ranks = Member(entry, "ranks");
+    if (ranks.is_array()) {
+      for (const Json& rank : ranks) {
+        if (const auto number = Id(rank)) group.ranks.push_back(*number);
+      }
+      if (group.ranks.size() != ranks.size()) group.ranks.clear();
+    }
+    groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
 void AddFacts(const Json& members, GpuTraceFacts& facts) {
   const Json& job = Member(members, "distributedInfo");
   if (!facts.rank) facts.rank = Id(Member(job, "rank"));
   if (!facts.world_size) facts.world_size = Id(Member(job, "world_size"));
+  if (facts.groups.empty()) facts.groups = GroupsIn(job);
   const Json& devices = Member(members, "deviceProperties");
   if (facts.device_name.empty() && devices.is_array() && !devices.empty()) {
     facts.device_name = Text(Member(devices.front(), "name"));
@@ -173,17 +193,25 @@ GpuTraceFacts ReadGpuTraceFacts(const std::filesystem::path& path) {
 
 namespace {
 
-// Looks at one part of the text.
+// Looks at one part of the text. Kineto writes the same of every device until its work comes: the
+// label of the process is torch_npu's, as are the names of its streams.
 void Look(std::string_view part, TraceLook& look) {
   look.has_events = look.has_events || ContainsAny(part, {"\"traceEvents\""}) ||
                     (look.is_array && ContainsAny(part, {"\"ph\""}));
-  if (ContainsAny(part, {"\"Ascend Hardware\"", "\"async_npu\"", "\"HostToDevice\"",
+  if (!look.is_kineto &&
+      ContainsAny(part, {"\"Ascend Hardware\"", "\"async_npu\"", "\"HostToDevice\"",
                          "\"Overlap Analysis\"", "\"Task Type\""})) {
-    look.is_gpu = false;
-  } else if (ContainsAny(part, {"\"deviceProperties\"", "\"External id\"", "\"cuda_runtime\"",
-                                "\"cuda_driver\"", "\"ac2g\"", "\"gpu_memcpy\"",
-                                "\"gpu_user_annotation\"", "\"collective_comm\""})) {
-    look.is_gpu = true;
+    look.is_kineto = false;
+    return;
+  }
+  look.has_gpu = look.has_gpu ||
+                 ContainsAny(part, {"\"cuda_runtime\"", "\"cuda_driver\"", "\"gpu_memcpy\"",
+                                    "\"gpu_user_annotation\"", "\"totalGlobalMem\"", "\"grid\""});
+  look.is_of_npu = look.is_of_npu || ContainsAny(part, {"\"Ascend NPU\"", "\"NPU stream "});
+  if (look.has_gpu || look.is_of_npu ||
+      ContainsAny(part,
+                  {"\"deviceProperties\"", "\"External id\"", "\"ac2g\"", "\"collective_comm\""})) {
+    look.is_kineto = true;
   }
 }
 
@@ -205,7 +233,9 @@ TraceLook LookAtTrace(const std::filesystem::path& path) {
   look.is_array = start[0] == '[';
   for (std::size_t done = text.size(); !text.empty(); done += kPart) {
     Look(text, look);
-    if ((look.has_events && look.is_gpu) || text.size() < kPart || done > kMost) break;
+    const bool is_known = look.is_kineto && (!*look.is_kineto || look.has_gpu || look.is_of_npu);
+    if ((look.has_events && is_known) || text.size() < kPart || (done > kMost && !look.is_kineto))
+      break;
     const std::string overlap = text.substr(text.size() - kOverlap);
     text.resize(kOverlap + kPart);
     text.replace(0, kOverlap, overlap);

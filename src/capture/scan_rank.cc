@@ -74,12 +74,6 @@ void AddFile(RankInput& rank, FileKind kind, const fs::path& path) {
   rank.files.push_back({kind, path, error ? 0 : static_cast<std::int64_t>(bytes)});
 }
 
-// By its events; where they do not say, a GPU trace is an object, an NPU trace an array.
-bool IsGpuTrace(const fs::path& path) {
-  const TraceLook look = LookAtTrace(path);
-  return look.is_gpu.value_or(!look.is_array);
-}
-
 // info.json.<digits>.
 bool IsDeviceInfo(const fs::path& path) {
   const std::string name = path.filename().string();
@@ -111,14 +105,28 @@ void AddDeviceInfos(RankInput& rank) {
   }
 }
 
+// Whose trace it is, its events say; where they do not, a GPU trace is an object, an NPU trace an
+// array.
+void AddTrace(RankInput& rank, const fs::path& path) {
+  const TraceLook look = LookAtTrace(path);
+  if (!look.is_kineto.value_or(!look.is_array)) {
+    rank.kind = CaptureKind::kNpuText;
+    AddFile(rank, FileKind::kTraceView, path);
+  } else if (look.is_of_npu) {
+    rank.kind = CaptureKind::kNpuKineto;
+    AddFile(rank, FileKind::kNpuKinetoTrace, path);
+  } else {
+    rank.kind = CaptureKind::kGpu;
+    AddFile(rank, FileKind::kKinetoTrace, path);
+  }
+}
+
 ScannedRank ScanFile(const fs::path& path) {
   RankInput rank;
   rank.path = path;
   const std::string name = path.filename().string();
   if (name.ends_with(".json") || name.ends_with(".json.gz")) {
-    const bool gpu = IsGpuTrace(path);
-    rank.kind = gpu ? CaptureKind::kGpu : CaptureKind::kNpuText;
-    AddFile(rank, gpu ? FileKind::kKinetoTrace : FileKind::kTraceView, path);
+    AddTrace(rank, path);
     return {std::move(rank), ""};
   }
   if (IsProfilerDb(path)) {
@@ -294,7 +302,7 @@ bool HoldsRawData(const fs::path& directory) {
 ScannedRank ScanRank(const fs::path& path, const OpenOptions& options) {
   ScannedRank scanned = fs::is_directory(path) ? ScanDirectory(path, options.raw) : ScanFile(path);
   scanned.rank.follow_links = options.force;
-  if (scanned.problem.empty() && scanned.rank.kind != CaptureKind::kGpu) {
+  if (scanned.problem.empty() && !IsKineto(scanned.rank.kind)) {
     AddDeviceInfos(scanned.rank);
   }
   return scanned;

@@ -46,8 +46,8 @@ RankFacts SurveyRank(RankInput input) {
   std::error_code ignored;
   facts.single_file = !std::filesystem::is_directory(input.path, ignored);
   for (const CaptureFile& file : input.files) facts.bytes += file.bytes;
-  if (facts.kind == CaptureKind::kGpu) {
-    SurveyGpu(input, facts);
+  if (IsKineto(facts.kind)) {
+    SurveyKineto(input, facts);
   } else {
     SurveySettings(input, facts);
     if (facts.kind == CaptureKind::kNpuDb) SurveyDb(input, facts);

@@ -148,16 +148,22 @@ void SurveyText(const RankInput& input, RankFacts& facts) {
   if (settings->level == "Level0") recorded.communication_tasks = Recorded::kNo;
 }
 
-void SurveyGpu(const RankInput& input, RankFacts& facts) {
+void SurveyKineto(const RankInput& input, RankFacts& facts) {
   facts.framework = "PyTorch";
-  const CaptureFile* trace = input.Find(FileKind::kKinetoTrace);
+  const CaptureFile* trace = input.FindKineto();
   OrWarn(facts, "whether the trace is complete stays unknown", [&] {
     facts.complete = TraceIsComplete(trace->path);
     const GpuTraceFacts told = ReadGpuTraceFacts(trace->path);
     facts.rank = told.rank;
     facts.world_size = told.world_size;
     facts.device_name = told.device_name;
+    // What names them there names them with the collectives, too.
+    if (told.groups.empty()) facts.recorded.groups = Recorded::kNo;
   });
+  if (facts.kind == CaptureKind::kNpuKineto) {
+    facts.recorded.groups = Recorded::kUnknown;
+    facts.recorded.communication_tasks = Recorded::kNo;
+  }
 }
 
 // Profiler databases: which tables have rows, and the contents of the small tables.
@@ -239,13 +245,21 @@ void SurveyJob(const io::Database& database, RankFacts& facts) {
 }
 
 void SurveySteps(const io::Database& database, RankFacts& facts) {
-  if (!database.HasTable("STEP_TIME")) return;
   std::set<std::int64_t> steps;
-  io::Statement rows = database.Query("SELECT id FROM STEP_TIME");
-  while (rows.Step()) {
-    if (const auto id = rows.Int(0)) steps.insert(*id);
+  const auto add = [&](std::string_view query) {
+    io::Statement rows = database.Query(query);
+    while (rows.Step()) {
+      if (const auto id = rows.Int(0)) steps.insert(*id);
+    }
+  };
+  const bool has_table = database.HasTable("STEP_TIME");
+  if (has_table) add("SELECT id FROM STEP_TIME");
+  if (steps.empty() && database.HasTable("MSTX_EVENTS") && database.HasTable("STRING_IDS")) {
+    add("SELECT CAST(substr(s.value, instr(s.value, '#') + 1) AS INTEGER) FROM MSTX_EVENTS m "
+        "JOIN STRING_IDS s ON s.id = m.message "
+        "WHERE s.value LIKE '%ProfilerStep#%' AND m.endNs > m.startNs");
   }
-  facts.steps.emplace(steps.begin(), steps.end());
+  if (has_table || !steps.empty()) facts.steps.emplace(steps.begin(), steps.end());
 }
 
 // The header of a database contains the number of pages; a truncated copy is shorter. The number is

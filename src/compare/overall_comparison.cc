@@ -103,6 +103,8 @@ Verdict JudgeOverall(const RankFacts& facts) {
                     "only the trace was given: the breakdown, bandwidths and memory use are in the "
                     "files beside it",
                     "give the directory of the capture");
+    verdict.AddLack(facts.kind == CaptureKind::kNpuKineto,
+                    "traces of torch.profiler have no copies of NPUs", kCollectByTorchNpu);
     JudgeKernels(facts.recorded, verdict);
     JudgeCommunication(facts, verdict);
   }

@@ -82,6 +82,7 @@ std::string OperatorTypeOf(const RankTrace& trace, std::size_t row) {
   const Communications& ops = trace.communications;
   const std::string_view type = trace.strings.View(ops.op_type[row]);
   if (!type.empty() && ops.op_type[row] != ops.name[row]) return std::string(type);
+  if (trace.device == DeviceKind::kGpu) return CollectiveKindOf(trace, row);
   const std::string_view name = trace.strings.View(ops.name[row]);
   return std::string(name.substr(0, std::min(name.find("__") + 1, name.size())));
 }

@@ -5,8 +5,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <optional>
 #include <utility>
 
+#include "join_groups.h"
 #include "load_rank.h"
 #include "mpa/base/error.h"
 #include "mpa/base/parallel.h"
@@ -91,7 +94,13 @@ std::vector<MappedRanks> MapRanks(const std::vector<RecipeRun>& runs,
       results.push_back(std::move(MapRanks({run}, request).front()));
     return results;
   }
-  const FoundRanks found = FindRanks(request.directory, request.ranks, request.open);
+  const bool writes_early =
+      request.write_documents && std::any_of(runs.begin(), runs.end(), [](const RecipeRun& run) {
+        return run.recipe->take_documents != nullptr;  // for files that are named by the rank
+      });
+  const FoundRanks found =
+      FindRanks(request.directory, request.ranks, request.open,
+                request.each_group && !writes_early ? GroupsTaken::kAll : GroupsTaken::kOne);
   const std::vector<FoundRank>& ranks = found.ranks;
   std::vector<std::vector<MappedRank>> mapped(ranks.size());
   MemoryBudget budget(request.memory_bytes);
@@ -107,7 +116,9 @@ std::vector<MappedRanks> MapRanks(const std::vector<RecipeRun>& runs,
       MappedRank& rank = mapped[i][run];
       result.notes.insert(result.notes.end(), rank.notes.begin(), rank.notes.end());
       result.partial = result.partial || rank.partial || rank.failed;
-      if (!rank.failed) result.parts.push_back({ranks[i].rank, std::move(rank.part)});
+      if (rank.failed) continue;
+      result.parts.push_back({ranks[i].rank, std::move(rank.part)});
+      if (!ranks[i].group.empty()) result.groups.push_back(ranks[i].group);
     }
     if (result.parts.empty()) {
       Fail(ErrorKind::kInput, "no rank could be read: {}; see 'msprof-analyze check {}'",
@@ -117,12 +128,45 @@ std::vector<MappedRanks> MapRanks(const std::vector<RecipeRun>& runs,
   return results;
 }
 
+namespace {
+
+// A group in which the recipe finds nothing costs a note, unless no group is left.
+void ReduceGroups(const Recipe& recipe, const RecipeArguments& arguments, Wanted wanted,
+                  const MappedRanks& mapped, ClusterOutcome& outcome) {
+  std::optional<Error> problem;
+  std::size_t reduced = 0;
+  for (std::size_t begin = 0, end = 0; begin < mapped.parts.size(); begin = end) {
+    const std::string& group = mapped.groups[begin];
+    while (end < mapped.parts.size() && mapped.groups[end] == group) ++end;
+    const std::vector<RankPart> parts(mapped.parts.begin() + static_cast<std::ptrdiff_t>(begin),
+                                      mapped.parts.begin() + static_cast<std::ptrdiff_t>(end));
+    try {
+      Report report;
+      recipe.reduce(parts, arguments, wanted, report);
+      JoinGroup(group, std::move(report), outcome.report);
+      ++reduced;
+    } catch (const Error& error) {
+      if (!IsBadInput(error)) throw;
+      outcome.report.notes.push_back(fmt::format("{}: {}; it is left out", group, error.what()));
+      outcome.partial = true;
+      problem = error;
+    }
+  }
+  if (reduced == 0 && problem) throw *problem;
+}
+
+}  // namespace
+
 ClusterOutcome ReduceRanks(const Recipe& recipe, const RecipeArguments& arguments, Wanted wanted,
                            MappedRanks mapped) {
   ClusterOutcome outcome;
   outcome.partial = mapped.partial;
   outcome.report.notes = std::move(mapped.notes);
-  recipe.reduce(mapped.parts, arguments, wanted, outcome.report);
+  if (mapped.groups.size() == mapped.parts.size()) {
+    ReduceGroups(recipe, arguments, wanted, mapped, outcome);
+  } else {
+    recipe.reduce(mapped.parts, arguments, wanted, outcome.report);
+  }
   return outcome;
 }
 

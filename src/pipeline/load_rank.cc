@@ -3,10 +3,12 @@
 #include "load_rank.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "capture_groups.h"
 #include "mpa/base/error.h"
 #include "mpa/base/log.h"
 #include "mpa/base/parallel.h"
@@ -21,6 +23,7 @@ namespace {
 
 const char* SourceName(CaptureKind kind) {
   if (kind == CaptureKind::kNpuDb) return "database";
+  if (kind == CaptureKind::kNpuKineto) return "torch.profiler";
   return kind == CaptureKind::kNpuRaw ? "raw" : "text";
 }
 
@@ -76,6 +79,23 @@ void KeepSwitches(const Info& info, JobInfo& job) {
   if constexpr (requires { info.records_garbage; }) keep("gc", info.records_garbage);
 }
 
+// Events list few ranks of a group, the document all of them.
+void AddGroups(const std::vector<ProcessGroup>& groups, RankTrace& trace) {
+  std::vector<JobGroup>& of_job = trace.job.groups;
+  for (const StringId id : trace.comm_groups.name) {
+    const std::string_view label = trace.strings.View(id);
+    if (std::any_of(of_job.begin(), of_job.end(),
+                    [&](const auto& known) { return known.id == label; }))
+      continue;
+    for (const ProcessGroup& group : groups) {
+      if (group.ranks.empty() || (label != group.name && !label.starts_with(group.name + " [")))
+        continue;
+      of_job.push_back({std::string(label), group.description, group.ranks});
+      break;
+    }
+  }
+}
+
 }  // namespace
 
 std::int64_t RankNumberOf(const RankInput& input) {
@@ -108,6 +128,7 @@ LoadedRank LoadRank(const RankInput& input, const ReadRequest& request,
       if (file.kind == reader.reads) ReadFile(reader, file, request, rank);
     }
   }
+  if (input.gpu) AddGroups(input.gpu->groups, rank.trace);
   LinkByTime(rank.trace);
   CheckTimes(rank.trace);
   DropEmptySteps(rank.trace);
@@ -166,10 +187,10 @@ MemoryBudget::Share::~Share() {
 
 namespace {
 
-// What GPU traces say of themselves. An unreadable one is reported by its reader.
+// What traces of torch.profiler say of themselves. An unreadable one is reported by its reader.
 void ReadGpuFacts(std::vector<RankInput>& inputs) {
   ParallelFor(inputs.size(), [&](std::size_t i) {
-    const CaptureFile* trace = inputs[i].Find(FileKind::kKinetoTrace);
+    const CaptureFile* trace = inputs[i].FindKineto();
     if (trace == nullptr) return;
     try {
       inputs[i].gpu = ReadGpuTraceFacts(trace->path);
@@ -179,49 +200,99 @@ void ReadGpuFacts(std::vector<RankInput>& inputs) {
   });
 }
 
-// The time of the capture: "20250109153804000" of "<worker>_20250109153804000_ascend_pt",
-// "1694128201545", milliseconds since the epoch, of "<worker>.1694128201545.pt.trace.json".
-std::string TimeStampOf(const std::filesystem::path& path) {
-  const std::string name = path.filename().string();
-  std::string latest;
-  for (std::size_t at = 0; at < name.size();) {
-    const std::size_t end = std::min(name.find_first_of("_.", at), name.size());
-    const std::string field = name.substr(at, end - at);
-    constexpr std::size_t kDigits = 13;  // process ids are shorter
-    if (field.size() >= kDigits && field.find_first_not_of("0123456789") == std::string::npos) {
-      latest = field;
-    }
-    at = end + 1;
+// Captures of `group` that are left out, in the words that fit how the groups were told apart.
+std::string LeftOut(const std::filesystem::path& directory, ToldApart how,
+                    const CaptureGroup& group, const CaptureGroup& kept) {
+  std::vector<std::int64_t> ranks;
+  for (const FoundRank& found : group.ranks) {
+    if (found.rank >= 0) ranks.push_back(found.rank);
   }
-  return latest;
+  const std::string rank_text =
+      ranks.empty()
+          ? "captures of unknown rank"
+          : fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", fmt::join(ranks, ", "));
+  const auto shown = [&](const CaptureGroup& one) {
+    if (how == ToldApart::kByDirectory) return (directory / one.name).string();
+    if (how == ToldApart::kByName) return fmt::format("{}/{}", directory.string(), one.name);
+    return one.ranks.front().input.path.string();
+  };
+  switch (how) {
+    case ToldApart::kByDirectory:
+      return fmt::format(
+          "{} with {} is left out: another job, engine or role than {}; analyse it "
+          "with -d {}",
+          shown(group), rank_text, shown(kept), shown(group));
+    case ToldApart::kByName:
+      return fmt::format(
+          "{} with {} is left out: another job, engine or role than {}; give each a "
+          "directory of its own",
+          shown(group), rank_text, shown(kept));
+    case ToldApart::kByTime:
+      return fmt::format(
+          "the session of {} ({}) is left out: that of {} is analysed; give each a directory "
+          "of its own",
+          shown(group), rank_text, shown(kept));
+    case ToldApart::kNeedNot:
+    case ToldApart::kNot:
+      break;
+  }
+  return {};
 }
 
-// Of several captures of one rank the latest one counts.
-std::vector<FoundRank> LatestOfEach(std::vector<FoundRank> found, FoundRanks& result) {
-  std::stable_sort(found.begin(), found.end(), [](const FoundRank& a, const FoundRank& b) {
-    return std::pair{a.rank, TimeStampOf(a.input.path)} <
-           std::pair{b.rank, TimeStampOf(b.input.path)};
+// Several captures of one rank that are not known to be of different jobs: one note for each.
+void NoteLatest(const CaptureGroup& left_out, const CaptureGroup& kept, FoundRanks& result) {
+  for (const FoundRank& found : left_out.ranks) {
+    const auto latest = std::find_if(kept.ranks.begin(), kept.ranks.end(),
+                                     [&](const FoundRank& one) { return one.rank == found.rank; });
+    result.notes.push_back(
+        fmt::format("rank {}: {} is left out, because {} is later; if they are of different jobs, "
+                    "give each a directory of its own",
+                    found.rank, found.input.path.string(), latest->input.path.string()));
+  }
+}
+
+// Ranks of different jobs are never analysed together: the group with most ranks counts, of several
+// the last in time, or the first by name.
+void KeepOneGroup(const std::filesystem::path& directory, CaptureGroups found, FoundRanks& result) {
+  std::vector<CaptureGroup>& groups = found.groups;
+  const bool is_last =
+      found.told_apart == ToldApart::kByTime || found.told_apart == ToldApart::kNot;
+  if (is_last) std::reverse(groups.begin(), groups.end());
+  auto kept = std::max_element(groups.begin(), groups.end(), [](const auto& a, const auto& b) {
+    return a.ranks.size() < b.ranks.size();
   });
-  std::vector<FoundRank> latest;
-  for (FoundRank& next : found) {
-    if (next.rank >= 0 && !latest.empty() && latest.back().rank == next.rank) {
-      result.partial = true;
-      result.notes.push_back(fmt::format("rank {}: {} is left out, because {} is later", next.rank,
-                                         latest.back().input.path.string(),
-                                         next.input.path.string()));
-      latest.back() = std::move(next);
-    } else {
-      latest.push_back(std::move(next));
+  if (found.told_apart == ToldApart::kNot) kept = groups.begin();
+  for (auto group = groups.begin(); group != groups.end(); ++group) {
+    if (group == kept) continue;
+    result.partial = true;
+    if (found.told_apart == ToldApart::kNot)
+      NoteLatest(*group, *kept, result);
+    else
+      result.notes.push_back(LeftOut(directory, found.told_apart, *group, *kept));
+  }
+  result.ranks = std::move(kept->ranks);
+}
+
+void KeepAllGroups(CaptureGroups found, FoundRanks& result) {
+  std::vector<std::string> names;
+  for (CaptureGroup& group : found.groups) {
+    names.push_back(group.name);
+    for (FoundRank& rank : group.ranks) {
+      rank.group = group.name;
+      result.ranks.push_back(std::move(rank));
     }
   }
-  return latest;
+  result.notes.push_back(
+      fmt::format("{} are several jobs, engines or roles, because they share ranks; each is "
+                  "analysed by itself",
+                  fmt::join(names, ", ")));
 }
 
 }  // namespace
 
 FoundRanks FindRanks(const std::filesystem::path& directory,
                      const std::optional<std::set<std::int64_t>>& wanted,
-                     const OpenOptions& options) {
+                     const OpenOptions& options, GroupsTaken taken) {
   FoundRanks result;
   Discovery discovery = Discover(directory, options);
   for (const Discovery::Unusable& unusable : discovery.unusable) {
@@ -252,7 +323,13 @@ FoundRanks FindRanks(const std::filesystem::path& directory,
     Fail(ErrorKind::kInput, "{}: no readable capture; see why with 'msprof-analyze check {}'",
          directory.string(), directory.string());
   }
-  result.ranks = LatestOfEach(std::move(found), result);
+  CaptureGroups groups = SeparateCaptures(directory, std::move(found));
+  const bool have_names =
+      groups.told_apart == ToldApart::kByDirectory || groups.told_apart == ToldApart::kByName;
+  if (taken == GroupsTaken::kAll && have_names)
+    KeepAllGroups(std::move(groups), result);
+  else
+    KeepOneGroup(directory, std::move(groups), result);
   std::vector<const RankInput*> inputs;
   for (const FoundRank& rank : result.ranks) inputs.push_back(&rank.input);
   NoteUnreadRecords(inputs, result.notes);

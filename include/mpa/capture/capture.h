@@ -46,11 +46,18 @@ ProfilerInfo ReadProfilerConfig(const std::filesystem::path& path);
 /// The number in profiler_info_<number>.json, ascend_pytorch_profiler_<number>.db and the like.
 std::optional<std::int64_t> NumberInName(const std::filesystem::path& path);
 
+/// A process group of the job: an entry of "pg_config" of "distributedInfo".
+struct ProcessGroup {
+  std::string name, description;    ///< "0", "default_pg"
+  std::vector<std::int64_t> ranks;  ///< empty: not all of them are listed
+};
+
 /// What a GPU trace says of itself beside its events. A member is empty, or false, where the trace
 /// does not say.
 struct GpuTraceFacts {
   std::optional<std::int64_t> rank, world_size;  ///< "distributedInfo"
   std::string device_name;                       ///< of the first of the "deviceProperties"
+  std::vector<ProcessGroup> groups;              ///< since PyTorch 2.3
   bool record_shapes = false, profile_memory = false, with_stack = false, with_modules = false;
 };
 
@@ -70,6 +77,7 @@ inline constexpr std::string_view kArchiveProblem =
 enum class FileKind {
   kTraceView,       ///< trace_view.json of an NPU capture
   kKinetoTrace,     ///< PyTorch trace of a GPU
+  kNpuKinetoTrace,  ///< PyTorch trace of an NPU, by torch.profiler with torch_npu's plug-in
   kKernelDetails,   ///< kernel_details.csv
   kOperatorMemory,  ///< operator_memory.csv
   kMemoryRecord,    ///< memory_record.csv
@@ -102,7 +110,13 @@ enum class CaptureKind {
   kNpuDb,
   kNpuRaw,  ///< as the profiler left it: PROF_* and FRAMEWORK
   kGpu,
+  kNpuKineto,  ///< of torch.profiler, in the form that traces of GPUs have
 };
+
+/// True for traces of torch.profiler.
+constexpr bool IsKineto(CaptureKind kind) {
+  return kind == CaptureKind::kGpu || kind == CaptureKind::kNpuKineto;
+}
 
 /// What was captured on one rank: its files, and what the profiler's own settings say.
 struct RankInput {
@@ -113,11 +127,13 @@ struct RankInput {
   std::string info_problem;          ///< why an existing profiler_info*.json cannot be read
   /// Of a raw capture without profiler_info*.json: the rank that PROF_*/host/info.json states.
   std::optional<std::int64_t> host_rank;
-  std::optional<GpuTraceFacts> gpu;  ///< of a GPU trace, once FindRanks() looked at it
+  std::optional<GpuTraceFacts> gpu;  ///< of a Kineto trace, once FindRanks() looked at it
   std::vector<std::filesystem::path> unread_databases;  ///< in addition to the one in `files`
   bool follow_links = false;                            ///< including those outside the capture
 
   const CaptureFile* Find(FileKind file_kind) const;
+  /// The trace of torch.profiler, of any device; null when it is another capture.
+  const CaptureFile* FindKineto() const;
 };
 
 /// How captures are opened.

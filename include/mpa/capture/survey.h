@@ -25,6 +25,7 @@ struct Contents {
   Recorded kernel_cores{};         ///< cube or vector core
   Recorded counters{};             ///< hardware counters of kernels
   Recorded communication{};        ///< collectives
+  Recorded groups{};               ///< the groups of collectives
   Recorded communication_tasks{};  ///< the transfers and waits inside collectives
   Recorded bandwidths{};           ///< bytes and times per link, as analyzers read them
   Recorded host_ops{};             ///< operators of the framework

@@ -26,7 +26,7 @@ std::string CollectiveKind(std::string_view name);
 std::string CollectiveKindOf(const RankTrace& trace, std::size_t row);
 
 /// The operator's type as databases record it, "hcom_allReduce_" for hcom_allReduce__271_0_1; of
-/// names of another form the whole name.
+/// GPUs the kind. Empty for names of another form.
 std::string OperatorTypeOf(const RankTrace& trace, std::size_t row);
 
 /// True for operators between two ranks, or several such at once (batchSendRecv): they are no

@@ -22,6 +22,8 @@ struct ClusterRequest {
   OpenOptions open;
   std::int64_t memory_bytes = 0;  ///< that ranks in memory may take together; 0: no limit
   RecipeArguments arguments;
+  /// Also groups of captures that share ranks with others, each by itself; see GroupsTaken.
+  bool each_group = false;
   /// Writes files of a rank as soon as they are made; empty: they stay in the parts. Is called by
   /// several threads at once.
   std::function<void(const Recipe&, const std::vector<TextDocument>&)> write_documents{};
@@ -32,6 +34,8 @@ struct MappedRanks {
   std::vector<RankPart> parts;
   std::vector<std::string> notes;
   bool partial = false;  ///< ranks or parts of them had to be left out
+  /// Of each part, the group of captures that it is of; empty: all are of one.
+  std::vector<std::string> groups{};
 };
 
 /// Finds the ranks, reads them in parallel as far as the memory allows, and lets the recipe
@@ -55,7 +59,8 @@ struct ClusterOutcome {
   bool partial = false;  ///< ranks or parts of them had to be left out
 };
 
-/// Puts the parts together. The notes of the ranks come first in the report.
+/// Puts the parts together, those of each group by themselves. The notes of the ranks come first in
+/// the report.
 ClusterOutcome ReduceRanks(const Recipe& recipe, const RecipeArguments& arguments, Wanted wanted,
                            MappedRanks mapped);
 

@@ -226,8 +226,7 @@ void ReduceCannApiSum(const Ranks& ranks, const RecipeArguments&, Wanted wanted,
 Verdict JudgeCannApiSum(const RankFacts& facts) {
   Verdict verdict = JudgeReadable(facts);
   if (verdict.CannotRun()) return verdict;
-  if (facts.kind == CaptureKind::kGpu)
-    return CannotRun("captures of GPUs have no calls of CANN", "");
+  if (IsKineto(facts.kind)) return CannotRunOnKineto(facts, "have no calls of CANN");
   if (facts.kind == CaptureKind::kNpuText && facts.settings && facts.settings->level == "Level0") {
     return CannotRun("no CANN calls in text captures of Level0",
                      "profiler_level=Level1, or export_type=Db");

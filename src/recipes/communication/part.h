@@ -24,11 +24,13 @@ struct Part {
   std::vector<StepTimes::Row> step_times;
   JobInfo job;
   std::string capture;  ///< directory of the capture, as it was found
+  /// Hashes of the groups that collectives of a trace of torch.profiler name; it has no sums.
+  std::vector<std::string> groups;
 };
 
 template <class Archive>
 void serialize(Archive& archive, Part& part) {
-  archive(part.steps, part.step_times, part.job, part.capture);
+  archive(part.steps, part.step_times, part.job, part.capture, part.groups);
 }
 
 }  // namespace communication

@@ -157,6 +157,7 @@ std::vector<Group> FindGroups(const Ranks& ranks) {
       add(step.collective_matrix, false);
       add(step.p2p_matrix, true);
     }
+    for (const std::string& group : part.groups) groups[{false, group}].seen.insert(rank);
     of_job.Add(part.job.groups);
   }
   std::vector<Group> found;

@@ -263,8 +263,8 @@ void ReduceMasking(const Ranks& ranks, const RecipeArguments& arguments, Wanted 
 Verdict JudgeMasking(const RankFacts& facts) {
   Verdict verdict = JudgeReadable(facts);
   if (verdict.CannotRun()) return verdict;
-  if (facts.kind == CaptureKind::kGpu) {
-    return CannotRun("captures of GPUs do not name process groups", "");
+  if (facts.kind == CaptureKind::kGpu && facts.recorded.groups == Recorded::kNo) {
+    return CannotRun("the trace does not name process groups", "PyTorch 2.3 or later, which does");
   }
   if (facts.recorded.communication == Recorded::kNo) {
     return CannotRun(NoCommunication(facts), "profiler_level=Level1");

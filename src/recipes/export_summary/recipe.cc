@@ -127,6 +127,8 @@ Verdict JudgeExportSummary(const RankFacts& facts) {
     return verdict;
   }
   if (facts.kind == CaptureKind::kGpu) return CannotRun("it writes files of NPU captures only", "");
+  if (facts.kind == CaptureKind::kNpuKineto)
+    return CannotRunOnKineto(facts, "hold less than these files");
   return CannotRun("raw captures have no tables yet", "run 'msprof-analyze parse'");
 }
 

@@ -126,6 +126,8 @@ Verdict JudgeFreqAnalysis(const RankFacts& facts) {
   if (!verdict.CannotRun() && facts.kind == CaptureKind::kGpu) {
     return CannotRun("only clocks of NPUs are examined", "");
   }
+  if (!verdict.CannotRun() && facts.kind == CaptureKind::kNpuKineto)
+    return CannotRunOnKineto(facts, "have no clocks");
   return verdict;
 }
 

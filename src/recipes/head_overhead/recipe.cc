@@ -183,6 +183,7 @@ Verdict JudgeHeadOverhead(const RankFacts& facts) {
   Verdict verdict = JudgeReadable(facts);
   if (verdict.CannotRun()) return verdict;
   if (facts.kind == CaptureKind::kGpu) return CannotRun("only graphs of NPUs are examined", "");
+  if (facts.kind == CaptureKind::kNpuKineto) return CannotRunOnKineto(facts, "do not name graphs");
   if (facts.recorded.host_ops == Recorded::kNo) {
     return CannotRun("no host operators were recorded: the calls of compiled graphs are among them",
                      "activities with ProfilerActivity.CPU");

@@ -244,7 +244,7 @@ void ReduceMstx2Commop(const Ranks& ranks, const RecipeArguments&, Wanted wanted
 Verdict JudgeMstx2Commop(const RankFacts& facts) {
   Verdict verdict = JudgeReadable(facts);
   if (verdict.CannotRun()) return verdict;
-  if (facts.kind == CaptureKind::kGpu) return CannotRun("captures of GPUs have no mstx marks", "");
+  if (IsKineto(facts.kind)) return CannotRunOnKineto(facts, "have no mstx marks");
   if (facts.recorded.mstx == Recorded::kNo) {
     return CannotRun("no marks of communication were recorded (mstx)", "mstx=True");
   }

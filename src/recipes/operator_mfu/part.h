@@ -85,11 +85,12 @@ struct Part {
   std::vector<OperatorMfuRow> kernels;
   std::vector<ModuleStatisticRow> modules;
   MfuSummary summary;
+  bool has_shapes = false;  ///< the capture records shapes of kernels
 };
 
 template <class Archive>
 void serialize(Archive& archive, Part& part) {
-  archive(part.kernels, part.modules, part.summary);
+  archive(part.kernels, part.modules, part.summary, part.has_shapes);
 }
 
 }  // namespace operator_mfu

@@ -290,9 +290,7 @@ void ReduceP2pPairing(const Ranks& ranks, const RecipeArguments&, Wanted wanted,
 Verdict JudgeP2pPairing(const RankFacts& facts) {
   Verdict verdict = JudgeReadable(facts);
   if (verdict.CannotRun()) return verdict;
-  if (facts.kind == CaptureKind::kGpu) {
-    return CannotRun("captures of GPUs do not name the ends of transfers", "");
-  }
+  if (IsKineto(facts.kind)) return CannotRunOnKineto(facts, "do not name the ends of transfers");
   if (facts.recorded.communication == Recorded::kNo) {
     return CannotRun(NoCommunication(facts), "profiler_level=Level1");
   }

@@ -181,7 +181,7 @@ void ReducePpChart(const Ranks& ranks, const RecipeArguments& arguments, Wanted 
 Verdict JudgePpChart(const RankFacts& facts) {
   Verdict verdict = JudgeReadable(facts);
   if (verdict.CannotRun()) return verdict;
-  if (facts.kind == CaptureKind::kGpu) return CannotRun("captures of GPUs have no mstx marks", "");
+  if (IsKineto(facts.kind)) return CannotRunOnKineto(facts, "have no mstx marks");
   if (facts.recorded.mstx == Recorded::kNo) {
     return CannotRun("no forward and backward passes were marked (mstx)",
                      "mstx=True with ranges on a stream around the passes of micro-batches");
